@@ -1,0 +1,23 @@
+/* Progress and cancelling of slow work: passed in by the caller, never global. Every function that
+ * may take over a second takes a `const DemurProgress *`, which may be NULL. */
+#pragma once
+
+#include <gio/gio.h>
+
+G_BEGIN_DECLS
+
+/* fraction in [0, 1]; stage: a short translated-or-plain noun ("reading", "training"), borrowed. May be
+ * called from the thread that does the work only. */
+typedef void (*DemurProgressFunc)(double fraction, const char *stage, gpointer data);
+
+typedef struct {
+  DemurProgressFunc func; /* may be NULL */
+  gpointer data;
+  GCancellable *cancellable; /* may be NULL; borrowed */
+} DemurProgress;
+
+/* Reports, and tells whether to go on: FALSE with G_IO_ERROR_CANCELLED once cancelled. */
+gboolean demur_progress_step(const DemurProgress *progress, double fraction, const char *stage,
+                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

@@ -1,0 +1,56 @@
+#include "support/support.h"
+
+#include <math.h>
+
+char *
+demur_test_shared(const char *relative) {
+  const char *root = g_getenv("DEMUR_SHARED");
+  g_autofree char *path = root != NULL ? g_build_filename(root, relative, NULL) : NULL;
+  if (path == NULL || !g_file_test(path, G_FILE_TEST_EXISTS)) {
+    g_autofree char *reason = g_strdup_printf("shared test data absent: %s", relative);
+    g_test_skip(reason);
+    return NULL;
+  }
+  return g_steal_pointer(&path);
+}
+
+JsonParser *
+demur_test_golden(const char *relative) {
+  g_autofree char *path = demur_test_shared(relative);
+  if (path == NULL)
+    return NULL;
+  g_autoptr(JsonParser) parser = json_parser_new_immutable();
+  g_autoptr(GError) error = NULL;
+  json_parser_load_from_mapped_file(parser, path, &error);
+  g_assert_no_error(error);
+  return g_steal_pointer(&parser);
+}
+
+double
+demur_test_number(JsonNode *node) {
+  if (json_node_get_value_type(node) == G_TYPE_STRING)
+    return g_ascii_strtod(json_node_get_string(node), NULL);
+  if (JSON_NODE_HOLDS_NULL(node))
+    return NAN;
+  return json_node_get_double(node);
+}
+
+double *
+demur_test_doubles(JsonArray *array, size_t *n) {
+  const guint length = json_array_get_length(array);
+  double *values = g_new(double, MAX(length, 1));
+  for (guint i = 0; i < length; i++)
+    values[i] = demur_test_number(json_array_get_element(array, i));
+  if (n != NULL)
+    *n = length;
+  return values;
+}
+
+gboolean
+demur_test_close(double a, double b, double relative, double absolute) {
+  if (isnan(a) || isnan(b))
+    return isnan(a) && isnan(b);
+  if (isinf(a) || isinf(b))
+    return a == b;
+  return fabs(a - b) <= relative * fmax(fabs(a), fabs(b)) + absolute;
+}

@@ -1,0 +1,31 @@
+/* What tests share: where the shared test data lie, and how closely numbers must agree. */
+#pragma once
+
+#include <glib.h>
+#include <json-glib/json-glib.h>
+
+G_BEGIN_DECLS
+
+/* Path of a file or folder below the shared test data, owned by the caller; NULL where it is absent, after
+ * marking the running test as skipped with the reason. */
+char *demur_test_shared(const char *relative);
+
+/* The JSON file below the shared test data (owned), or NULL with the test skipped. */
+JsonParser *demur_test_golden(const char *relative);
+
+/* JSON array -> doubles (owned by caller); the strings "inf", "-inf", "nan" stand for those values. */
+double *demur_test_doubles(JsonArray *array, size_t *n);
+double demur_test_number(JsonNode *node);
+
+/* |a - b| <= relative * max(|a|, |b|) + absolute, or both the same non-finite value. */
+gboolean demur_test_close(double a, double b, double relative, double absolute);
+
+#define demur_assert_close(a, b, relative, absolute)                                               \
+  G_STMT_START {                                                                                   \
+    const double demur_a_ = (a), demur_b_ = (b);                                                   \
+    if (!demur_test_close(demur_a_, demur_b_, (relative), (absolute)))                             \
+      g_error("%s:%d: %s = %.17g but %s = %.17g", __FILE__, __LINE__, #a, demur_a_, #b, demur_b_); \
+  }                                                                                                \
+  G_STMT_END
+
+G_END_DECLS
