@@ -1,0 +1,131 @@
+/* The calibration report: a PDF to file and to read, and a JSON with every number printed.
+ *
+ * Input is plain data: one DemurEvaluation and the facts about its cohort, selector and thresholds.
+ * The report has no clock, environment or locale: the same input gives the same bytes of both
+ * files. What is unknown is left NULL, 0 or NaN as each field says, and then reads "not recorded",
+ * never a guess. */
+#pragma once
+
+#include "base/progress.h"
+#include "evaluation/evaluation.h"
+
+G_BEGIN_DECLS
+
+typedef enum {
+  DEMUR_PAPER_A4,
+  DEMUR_PAPER_LETTER,
+} DemurPaper;
+
+/* One line of a settings list, in the order to print. */
+typedef struct {
+  const char *key, *value;
+} DemurReportPair;
+
+/* A reason and how many scans (or patients, as the text says) it holds for. */
+typedef struct {
+  const char *reason;
+  size_t n;
+} DemurReportCount;
+
+/* A split of the cohort. prevalence: share with label 1 among the labelled; NaN where K > 2 or none
+ * is labelled. */
+typedef struct {
+  const char *name;
+  size_t n_scans, n_patients, n_sites, n_labelled;
+  double prevalence;
+} DemurReportSplit;
+
+/* A site or scanner of the evaluated split. n_positive: labelled scans with label 1 (K = 2). The
+ * share of positives is withheld in print below DEMUR_REPORT_SMALL_CELL scans. */
+typedef struct {
+  const char *name;
+  size_t n_scans, n_patients, n_labelled, n_positive;
+} DemurReportGroup;
+
+#define DEMUR_REPORT_SMALL_CELL 10
+
+typedef struct {
+  const char *name, *source, *model; /* source in words, no path */
+  const char *created;               /* stored date, ISO 8601; NULL: not recorded */
+  const char *digest; /* of the whole cohort; the rows used: DemurEvaluation.digest */
+  gboolean simulated;
+  const char *label_rule; /* what label 1 means, a sentence; NULL: not recorded */
+  const char *const
+      *labels; /* [n_classes] names for people ("no cancer", "cancer"); NULL: "label 0", .. */
+  gssize n_sites_in_training; /* sites of the evaluated split that the selector's training saw; -1:
+                                 unknown */
+  size_t n_splits;
+  const DemurReportSplit *splits;
+  size_t n_sites;
+  const DemurReportGroup *sites;
+  size_t n_scanners;
+  const DemurReportGroup *scanners; /* by manufacturer (and model); 0 where not recorded */
+  size_t n_exclusions;
+  const DemurReportCount *exclusions; /* left out before the cohort was made */
+  size_t n_follow_up;
+  const DemurReportCount *follow_up; /* "followed for six years without cancer", "censored", .. */
+} DemurReportCohort;
+
+typedef struct {
+  const char *name, *title; /* title: for people, NULL: "selector NAME" */
+  const char
+      *method; /* its name in the evaluation ("selector:NAME"); NULL: the first selector there */
+  const char *digest, *created, *cohort, *model; /* cohort: the one it was trained on */
+  const char *reference_set;                     /* in words: "base_train, 6,000 scans" */
+  size_t n_training_scans, n_training_patients, n_training_sites;
+  gint64 best_epoch; /* -1: does not apply */
+  gboolean as_published;
+  size_t n_settings;
+  const DemurReportPair *settings;
+} DemurReportSelector;
+
+/* A tuned threshold, as `demur tune` keeps it. */
+typedef struct {
+  double requested, realised; /* coverage asked, and reached on the tuning split */
+  double threshold;
+  const char *cohort, *split; /* of the tuning scans */
+  size_t n;                   /* scans there */
+  const char *guarantee;      /* a sentence: what it guarantees, with its n; NULL: none */
+  const char *created;
+} DemurReportThreshold;
+
+typedef struct {
+  const DemurEvaluation *evaluation;
+  DemurReportCohort cohort;
+  DemurReportSelector selector;
+  size_t n_thresholds;
+  const DemurReportThreshold *thresholds; /* oldest first; the last is current */
+  double coverage;     /* of the summary, one that every method's `at` holds; 0: 0.9 */
+  const char *created; /* date of the report, from stored dates (ISO 8601); NULL: undated */
+  const char *version; /* of the program, "0.1.0" */
+  DemurPaper paper;
+} DemurReportInput;
+
+/* Writes the PDF to path and the JSON beside it (path with .json for its ending), each whole or not
+ * at all. FALSE with DEMUR_ERROR_USAGE where path does not end in ".pdf", DEMUR_ERROR_INPUT where
+ * the evaluation has no method, a GFileError where a file can't be written, or
+ * G_IO_ERROR_CANCELLED; no file has then changed unless the very last renaming failed. */
+gboolean demur_report_write(const DemurReportInput *input, const char *path,
+                            const DemurProgress *progress,
+                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The JSON document alone, owned by the caller. Its SHA-256 is the digest in the PDF's footer. */
+char *demur_report_json(const DemurReportInput *input);
+
+/* path's JSON: its ".pdf" replaced by ".json" (owned). NULL with DEMUR_ERROR_USAGE. */
+char *demur_report_json_path(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* A summary of the page layout, for previews: pages, and page i drawn on cr at scale 1 (points). */
+typedef struct DemurReportPages DemurReportPages;
+
+DemurReportPages *demur_report_pages_new(const DemurReportInput *input, GError **error);
+void demur_report_pages_free(DemurReportPages *pages);
+size_t demur_report_pages_count(const DemurReportPages *pages);
+void demur_report_pages_size(const DemurReportPages *pages, double *width, double *height);
+
+struct _cairo;
+void demur_report_pages_draw(DemurReportPages *pages, size_t page, struct _cairo *cr);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurReportPages, demur_report_pages_free)
+
+G_END_DECLS
