@@ -1,0 +1,89 @@
+/* Selectors and their thresholds in the workspace.
+ *
+ * A selector is its canonical JSON document (weights, scalers, feature models, settings), kept as
+ * text: this room stores it and checks its bytes, core/selector reads it. */
+#pragma once
+
+#include "store/workspace.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  char *name;
+  char *document;      /* canonical JSON; NULL in lists */
+  char *digest;        /* the selector's own, as its verdicts name it */
+  char *cohort;        /* name of the cohort that trained it */
+  char *cohort_digest; /* of the training rows */
+  char *model;         /* whose scores it reads */
+  char *history;       /* JSON: epochs of the training; NULL where there is none */
+  char *validation;    /* JSON: answer of `demur validate`; NULL before it */
+  gboolean simulated;  /* trained on a simulated cohort */
+  char *created;
+} DemurSelectorRecord;
+
+void demur_selector_record_free(DemurSelectorRecord *record);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurSelectorRecord, demur_selector_record_free)
+
+/* Saves under record->name. DEMUR_ERROR_EXISTS where the name is taken, unless replace: the old
+ * selector goes with its thresholds, verdicts made by it stay and keep its digest. */
+gboolean demur_selectors_save(DemurWorkspace *workspace, const DemurSelectorRecord *record,
+                              gboolean replace, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* NULL with DEMUR_ERROR_NOT_FOUND and the names there are; DEMUR_ERROR_STORE where the document's
+ * bytes are not those that were saved. */
+DemurSelectorRecord *demur_selectors_load(DemurWorkspace *workspace, const char *name,
+                                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Array of DemurSelectorRecord without documents, in order of name (owned, frees its elements). */
+GPtrArray *demur_selectors_list(DemurWorkspace *workspace,
+                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Keeps the answer of `demur validate` (JSON) with the selector; replaces an earlier one. */
+gboolean demur_selectors_set_validation(DemurWorkspace *workspace, const char *name,
+                                        const char *validation,
+                                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Removes the selector and its thresholds. DEMUR_ERROR_STATE while verdicts were made by it, unless
+ * forced: they then stay and keep its name and digest. */
+gboolean demur_selectors_remove(DemurWorkspace *workspace, const char *name, gboolean force,
+                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* A tuned threshold: score >= threshold is accepted. */
+typedef struct {
+  gint64 sequence; /* grows with every tuning; set when saved */
+  char *selector;
+  double coverage; /* requested, in (0, 1] */
+  double threshold;
+  double realised; /* on the tuning split */
+  size_t n_scans, n_patients;
+  char *cohort, *split; /* what tuned it, so that evaluating on it can be refused */
+  char *cohort_digest;  /* of the tuning rows */
+  char *guarantee;      /* JSON or sentence: what it guarantees; NULL where nothing */
+  char *created;
+} DemurThresholdRecord;
+
+void demur_threshold_record_free(DemurThresholdRecord *record);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurThresholdRecord, demur_threshold_record_free)
+
+/* Keeps one threshold for each (selector, coverage): a repeat takes the old one's place and becomes
+ * the current one. Sets record->sequence. DEMUR_ERROR_NOT_FOUND where there is no such selector. */
+gboolean demur_thresholds_save(DemurWorkspace *workspace, DemurThresholdRecord *record,
+                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Array of DemurThresholdRecord of the selector by growing sequence (the last is current); empty
+ * where it was never tuned. DEMUR_ERROR_NOT_FOUND where there is no such selector. */
+GPtrArray *demur_thresholds_list(DemurWorkspace *workspace, const char *selector,
+                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The current threshold: *record is NULL (and no error set) where the selector was never tuned. */
+gboolean demur_thresholds_current(DemurWorkspace *workspace, const char *selector,
+                                  DemurThresholdRecord **record,
+                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The threshold tuned for that coverage. NULL with DEMUR_ERROR_STATE and the coverages there are.
+ */
+DemurThresholdRecord *demur_thresholds_find(DemurWorkspace *workspace, const char *selector,
+                                            double coverage,
+                                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

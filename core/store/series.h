@@ -1,0 +1,73 @@
+/* DICOM series in the workspace, as plain records: this room knows no DICOM and dicom/ no database.
+ */
+#pragma once
+
+#include "store/workspace.h"
+
+G_BEGIN_DECLS
+
+/* One volume. Text NULL and numbers NaN: not recorded. */
+typedef struct {
+  char *scan_id; /* SeriesInstanceUID, with #2, #3 .. where a series is split */
+  char *series_uid, *study_uid;
+  char *patient_id, *patient_name; /* UTF-8 */
+  char *study_date;
+  char *modality, *type;
+  gboolean accepted; /* eligible and chosen for assessment */
+  gboolean eligible;
+  char *reason; /* why it is not accepted; NULL where it is */
+  size_t n_slices;
+  double spacing_mm, thickness_mm, tilt_degrees;
+  char *manufacturer, *manufacturer_raw, *model_name, *kernel; /* manufacturer: normalised */
+  double kvp;
+  char *contrast;
+  double fov_mm, tube_current_ma;
+  char *site;
+  char *facts_json;    /* everything else, a JSON object; NULL where there is nothing */
+  char *warnings_json; /* JSON array of sentences; NULL where there are none */
+  char *created;       /* when first imported (kept when imported again) */
+  char *updated;       /* when last imported */
+} DemurSeriesRecord;
+
+/* One slice, or one frame of a multi-frame object. */
+typedef struct {
+  char *path;
+  guint frame; /* 0 in single-frame files */
+  char *sop_instance_uid;
+  double position_mm; /* along the normal; NaN where not recorded */
+} DemurSeriesFile;
+
+void demur_series_record_free(DemurSeriesRecord *record);
+void demur_series_file_free(DemurSeriesFile *file);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurSeriesRecord, demur_series_record_free)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurSeriesFile, demur_series_file_free)
+
+/* What to save of one volume; files in slice order. Borrowed. */
+typedef struct {
+  const DemurSeriesRecord *record;
+  const DemurSeriesFile *files;
+  size_t n_files;
+} DemurSeriesSave;
+
+/* Saves all or none. A scan_id already there gets the new facts and files; its scores and verdicts
+ * stay. */
+gboolean demur_series_save(DemurWorkspace *workspace, const DemurSeriesSave *series,
+                           size_t n_series, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Array of DemurSeriesRecord, by patient_id, study_date, scan_id (owned, frees its elements). */
+GPtrArray *demur_series_list(DemurWorkspace *workspace, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* NULL with DEMUR_ERROR_NOT_FOUND. */
+DemurSeriesRecord *demur_series_load(DemurWorkspace *workspace, const char *scan_id,
+                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* scan_ids of the volumes of that SeriesInstanceUID (strv, owned): none, one, or more where it is
+ * ambiguous. */
+char **demur_series_find_uid(DemurWorkspace *workspace, const char *series_uid,
+                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Array of DemurSeriesFile in slice order; DEMUR_ERROR_NOT_FOUND where there is no such scan. */
+GPtrArray *demur_series_files(DemurWorkspace *workspace, const char *scan_id,
+                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

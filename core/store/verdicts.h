@@ -1,0 +1,54 @@
+/* Verdicts in the workspace: what was said of a scan, by which selector, from which risk and
+ * threshold. Nothing is ever overwritten: assessing again adds to the history. */
+#pragma once
+
+#include "store/workspace.h"
+
+G_BEGIN_DECLS
+
+/* What the verdicts of one run of `assess` have in common. All text is borrowed while saving. */
+typedef struct {
+  const char *selector, *selector_digest;
+  const char *cohort; /* NULL: scans are DICOM series */
+  const char *model;
+  double coverage, threshold; /* NaN where not tuned */
+  const char *created;
+} DemurVerdictBatch;
+
+typedef struct {
+  gint64 id, batch; /* set when loaded; grow with time */
+  char *scan_id;    /* of the cohort, or of a DICOM series */
+  char *patient_id;
+  double risk, risk_raw; /* risk: after recalibration; NaN where there is no score */
+  double score;          /* NaN where there is none */
+  char *verdict; /* "accepted", "red_flag", "not_eligible", "no_score", "not_tuned", "failed" */
+  char *reasons; /* JSON array, most important first */
+  /* From the batch: set when loaded, not read when saved. */
+  char *selector, *selector_digest, *cohort, *model, *created;
+  double coverage, threshold;
+} DemurVerdictRecord;
+
+void demur_verdict_record_free(DemurVerdictRecord *record);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurVerdictRecord, demur_verdict_record_free)
+
+/* Saves all or none, in one transaction. */
+gboolean demur_verdicts_save(DemurWorkspace *workspace, const DemurVerdictBatch *batch,
+                             const DemurVerdictRecord *records, size_t n_records,
+                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Arrays of DemurVerdictRecord, newest first (owned, free their elements). cohort NULL: DICOM
+ * series. */
+GPtrArray *demur_verdicts_of_scan(DemurWorkspace *workspace, const char *cohort,
+                                  const char *scan_id, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* By a selector of that name, whatever became of it since; latest_only: the newest verdict a scan.
+ */
+GPtrArray *demur_verdicts_of_selector(DemurWorkspace *workspace, const char *selector,
+                                      gboolean latest_only,
+                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The newest verdict of each scan, by any selector: the worklist. cohort NULL: DICOM series. */
+GPtrArray *demur_verdicts_latest(DemurWorkspace *workspace, const char *cohort,
+                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

@@ -1,0 +1,70 @@
+/* The workspace: one SQLite file that holds cohorts, selectors, thresholds, DICOM series, scores
+ * and verdicts.
+ *
+ * Only this room knows SQLite. The command line and the workstation may have the same file open at
+ * the same time (WAL, one writer, a writer waits up to 10 s for another). A handle is used by one
+ * thread at a time; a thread that needs the workspace too opens a handle of its own. Names and
+ * times are given by the caller (ISO 8601, UTC): this room has no clock. */
+#pragma once
+
+#include "base/error.h"
+#include "base/progress.h"
+
+G_BEGIN_DECLS
+
+typedef struct DemurWorkspace DemurWorkspace;
+
+typedef enum {
+  DEMUR_WORKSPACE_DEFAULT = 0,
+  DEMUR_WORKSPACE_CREATE = 1 << 0, /* an absent (or empty) file, and its folder, are created */
+  DEMUR_WORKSPACE_READ_ONLY =
+      1 << 1, /* nothing is written, no migration: an older schema is refused */
+} DemurWorkspaceFlags;
+
+/* Opens the workspace and brings an older schema up to this program's. NULL with
+ * DEMUR_ERROR_NOT_FOUND where the file is absent and not to be created; DEMUR_ERROR_STORE where it
+ * is not a workspace, belongs to a newer program (both left untouched), can't be read or written,
+ * or is locked for too long. */
+DemurWorkspace *demur_workspace_open(const char *path, DemurWorkspaceFlags flags,
+                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* NULL is allowed. A transaction still open is rolled back. */
+void demur_workspace_close(DemurWorkspace *workspace);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurWorkspace, demur_workspace_close)
+
+const char *demur_workspace_path(const DemurWorkspace *workspace);
+
+/* USER_DATA_DIR/demur/workspace.demur (owned). */
+char *demur_workspace_default_path(const char *user_data_dir);
+
+/* One transaction for what belongs together: every save below is a transaction of its own, or part
+ * of the one that is open. They nest: only the outermost commit writes; a rollback undoes as far as
+ * its own begin. */
+gboolean demur_workspace_begin(DemurWorkspace *workspace, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+gboolean demur_workspace_commit(DemurWorkspace *workspace,
+                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void demur_workspace_rollback(DemurWorkspace *workspace);
+
+/* One thing that verify looked at. */
+typedef struct {
+  gboolean ok;
+  char *subject; /* "database", "cohort ist", "selector a" */
+  char *message; /* what was checked, or what is wrong and what to do */
+} DemurFinding;
+
+typedef struct {
+  gboolean ok; /* every finding is */
+  size_t n_findings;
+  DemurFinding *findings;
+  size_t n_cohorts, n_selectors, n_series, n_scores, n_verdicts;
+} DemurVerification;
+
+/* SQLite's own integrity and foreign key checks, then every cohort loaded and its digest computed
+ * anew, every selector document digested anew. What is wrong is a finding, not an error; NULL with
+ * error only where the workspace can't be read at all or the work was cancelled. */
+DemurVerification *demur_workspace_verify(DemurWorkspace *workspace, const DemurProgress *progress,
+                                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void demur_verification_free(DemurVerification *verification);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurVerification, demur_verification_free)
+
+G_END_DECLS
