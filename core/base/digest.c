@@ -26,7 +26,8 @@ demur_digest_add_text(GChecksum *checksum, const char *text) {
   demur_digest_add_bytes(checksum, text, strlen(text));
 }
 
-/* Values are hashed as stored: every platform this program is built for is little endian IEEE 754. */
+/* Values are hashed as stored: every platform this program is built for is little endian IEEE 754.
+ */
 G_STATIC_ASSERT(G_BYTE_ORDER == G_LITTLE_ENDIAN);
 
 void

@@ -5,7 +5,8 @@
 
 G_BEGIN_DECLS
 
-/* Each adds one framed value (its length stands before it), so that neighbours can't run together. */
+/* Each adds one framed value (its length stands before it), so that neighbours can't run together.
+ */
 void demur_digest_add_bytes(GChecksum *checksum, gconstpointer bytes, size_t length);
 void demur_digest_add_text(GChecksum *checksum, const char *text); /* NULL differs from "" */
 void demur_digest_add_doubles(GChecksum *checksum, const double *values, size_t n);

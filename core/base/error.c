@@ -1,3 +1,3 @@
 #include "base/error.h"
 
-G_DEFINE_QUARK(demur-error-quark, demur_error)
+G_DEFINE_QUARK(demur - error - quark, demur_error)

@@ -1,5 +1,5 @@
-/* Canonical JSON: keys in the order they are written, the shortest text of a double, null for an undefined
- * number, no locale. The same values give the same bytes, so a document can be hashed. */
+/* Canonical JSON: keys in the order they are written, the shortest text of a double, null for an
+ * undefined number, no locale. The same values give the same bytes, so a document can be hashed. */
 #pragma once
 
 #include <glib.h>
@@ -11,8 +11,8 @@ typedef struct DemurJson DemurJson;
 DemurJson *demur_json_new(void);
 void demur_json_free(DemurJson *json);
 
-/* Ends the document, which must be complete, and returns its text with a newline behind it (owned by the
- * caller); frees json. */
+/* Ends the document, which must be complete, and returns its text with a newline behind it (owned
+ * by the caller); frees json. */
 char *demur_json_finish(DemurJson *json);
 
 /* key is NULL inside an array and at the top, else the member's name. */

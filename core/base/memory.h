@@ -5,12 +5,14 @@
 
 G_BEGIN_DECLS
 
-/* n_rows x n_columns elements of element_size bytes, zeroed, aligned to 64 bytes (for vector loads); free
- * with g_aligned_free. NULL with DEMUR_ERROR_INPUT where the product overflows or can't be had. */
+/* n_rows x n_columns elements of element_size bytes, zeroed, aligned to 64 bytes (for vector
+ * loads); free with g_aligned_free. NULL with DEMUR_ERROR_INPUT where the product overflows or
+ * can't be had. */
 gpointer demur_memory_array(size_t n_rows, size_t n_columns, size_t element_size,
                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The same for sizes that are known to be sane (no larger than something already allocated): never NULL. */
+/* The same for sizes that are known to be sane (no larger than something already allocated): never
+ * NULL. */
 gpointer demur_memory_new(size_t n_rows, size_t n_columns, size_t element_size);
 
 #define demur_new_array(type, n) ((type *)demur_memory_new((n), 1, sizeof(type)))

@@ -20,8 +20,8 @@ demur_number_format(double value, char *buffer) {
   return buffer;
 }
 
-/* Copies the text without the blanks around it; FALSE where it is empty, too long or has other letters
- * than a decimal number's. */
+/* Copies the text without the blanks around it; FALSE where it is empty, too long or has other
+ * letters than a decimal number's. */
 static gboolean
 trim(const char *text, size_t length, const char *letters, char *buffer, size_t size) {
   while (length > 0 && (*text == ' ' || *text == '\t'))
@@ -43,8 +43,9 @@ static const double exact_power_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  
                                             1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                             1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-/* Clinger's fast path: at most 15 digits and a small exponent round correctly in one operation. It is what
- * makes a million rows of embeddings import in seconds; everything else goes to g_ascii_strtod. */
+/* Clinger's fast path: at most 15 digits and a small exponent round correctly in one operation. It
+ * is what makes a million rows of embeddings import in seconds; everything else goes to
+ * g_ascii_strtod. */
 static gboolean
 parse_short_decimal(const char *text, double *value) {
   const char *p = text;
@@ -111,6 +112,6 @@ demur_number_parse_int(const char *text, size_t length, gint64 *value) {
   char buffer[32];
   if (!trim(text, length, "+-0123456789", buffer, sizeof buffer))
     return FALSE;
-  return g_ascii_string_to_signed(buffer[0] == '+' ? buffer + 1 : buffer, 10, G_MININT64, G_MAXINT64,
-                                  value, NULL);
+  return g_ascii_string_to_signed(buffer[0] == '+' ? buffer + 1 : buffer, 10, G_MININT64,
+                                  G_MAXINT64, value, NULL);
 }

@@ -2,7 +2,8 @@
 
 #include <stdatomic.h>
 
-/* Workers wait by spinning for a moment, since training maps several times a millisecond, then sleep. */
+/* Workers wait by spinning for a moment, since training maps several times a millisecond, then
+ * sleep. */
 #define SPINS_BEFORE_SLEEP 4000
 
 struct DemurParallel {

@@ -1,7 +1,7 @@
 /* Parallel map over a fixed number of chunks.
  *
- * The caller cuts the work into chunks by the size of the data, never by the number of threads, and merges
- * the chunks' results in order: so any number of threads gives the same bytes. */
+ * The caller cuts the work into chunks by the size of the data, never by the number of threads, and
+ * merges the chunks' results in order: so any number of threads gives the same bytes. */
 #pragma once
 
 #include <glib.h>
@@ -15,11 +15,12 @@ DemurParallel *demur_parallel_new(guint n_threads);
 void demur_parallel_free(DemurParallel *parallel);
 guint demur_parallel_n_threads(const DemurParallel *parallel);
 
-/* One chunk's work; worker in [0, n_threads) names scratch memory that no other call uses meanwhile. */
+/* One chunk's work; worker in [0, n_threads) names scratch memory that no other call uses
+ * meanwhile. */
 typedef void (*DemurParallelFunc)(size_t chunk, guint worker, gpointer data);
 
-/* Calls func once for each chunk in [0, n_chunks) and returns when all have ended. parallel may be NULL:
- * then in this thread. Not reentrant: func must not map on the same DemurParallel. */
+/* Calls func once for each chunk in [0, n_chunks) and returns when all have ended. parallel may be
+ * NULL: then in this thread. Not reentrant: func must not map on the same DemurParallel. */
 void demur_parallel_map(DemurParallel *parallel, size_t n_chunks, DemurParallelFunc func,
                         gpointer data);
 

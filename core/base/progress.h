@@ -6,8 +6,8 @@
 
 G_BEGIN_DECLS
 
-/* fraction in [0, 1]; stage: a short translated-or-plain noun ("reading", "training"), borrowed. May be
- * called from the thread that does the work only. */
+/* fraction in [0, 1]; stage: a short translated-or-plain noun ("reading", "training"), borrowed.
+ * May be called from the thread that does the work only. */
 typedef void (*DemurProgressFunc)(double fraction, const char *stage, gpointer data);
 
 typedef struct {

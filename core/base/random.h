@@ -1,9 +1,9 @@
 /* Random streams: xoshiro256** (Blackman and Vigna 2018) seeded by SplitMix64 from
  * (seed, purpose, three indices).
  *
- * A draw depends only on its stream's key and its place in the stream, never on a thread, a name or what
- * else was asked for; so any number of threads gives the same bytes. The algorithms and the test
- * vectors of tests/unit/test-base-random.c are frozen: reports depend on them. */
+ * A draw depends only on its stream's key and its place in the stream, never on a thread, a name or
+ * what else was asked for; so any number of threads gives the same bytes. The algorithms and the
+ * test vectors of tests/unit/test-base-random.c are frozen: reports depend on them. */
 #pragma once
 
 #include <glib.h>

@@ -1,0 +1,93 @@
+#include "metrics/intervals.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+double
+demur_normal_quantile(double p) {
+  if (!(p > 0.0 && p < 1.0))
+    return p == 0.0 ? -INFINITY : p == 1.0 ? INFINITY : NAN;
+  static const double a[] = {-3.969683028665376e+01, 2.209460984245205e+02,  -2.759285104469687e+02,
+                             1.383577518672690e+02,  -3.066479806614716e+01, 2.506628277459239e+00};
+  static const double b[] = {-5.447609879822406e+01, 1.615858368580409e+02, -1.556989798598866e+02,
+                             6.680131188771972e+01, -1.328068155288572e+01};
+  static const double c[] = {-7.784894002430293e-03, -3.223964580411365e-01, -2.400758277161838e+00,
+                             -2.549732539343734e+00, 4.374664141464968e+00,  2.938163982698783e+00};
+  static const double d[] = {7.784695709041462e-03, 3.224671290700398e-01, 2.445134137142996e+00,
+                             3.754408661907416e+00};
+  double x;
+  if (p < 0.02425 || p > 1.0 - 0.02425) {
+    const double q = sqrt(-2.0 * log(p < 0.5 ? p : 1.0 - p));
+    x = (((((c[0] * q + c[1]) * q + c[2]) * q + c[3]) * q + c[4]) * q + c[5]) /
+        ((((d[0] * q + d[1]) * q + d[2]) * q + d[3]) * q + 1.0);
+    if (p > 0.5)
+      x = -x;
+  } else {
+    const double q = p - 0.5, r = q * q;
+    x = (((((a[0] * r + a[1]) * r + a[2]) * r + a[3]) * r + a[4]) * r + a[5]) * q /
+        (((((b[0] * r + b[1]) * r + b[2]) * r + b[3]) * r + b[4]) * r + 1.0);
+  }
+  const double e = 0.5 * erfc(-x * M_SQRT1_2) - p;
+  const double u = e * sqrt(2.0 * G_PI) * exp(x * x / 2.0);
+  return x - u / (1.0 + x * u / 2.0);
+}
+
+void
+demur_interval_wilson(double successes, double n, double level, double *low, double *high) {
+  if (!(n > 0.0)) {
+    *low = 0.0;
+    *high = 1.0;
+    return;
+  }
+  const double z = demur_normal_quantile(0.5 + level / 2.0), z2 = z * z, p = successes / n;
+  const double centre = (p + z2 / (2.0 * n)) / (1.0 + z2 / n);
+  const double half = z / (1.0 + z2 / n) * sqrt(p * (1.0 - p) / n + z2 / (4.0 * n * n));
+  *low = fmax(0.0, centre - half);
+  *high = fmin(1.0, centre + half);
+}
+
+static int
+compare_doubles(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+void
+demur_interval_percentile(double *replicates, size_t n, double level, double *low, double *high) {
+  size_t n_finite = 0;
+  for (size_t i = 0; i < n; i++)
+    if (isfinite(replicates[i]))
+      replicates[n_finite++] = replicates[i];
+  if (n_finite < 2) {
+    *low = *high = NAN;
+    return;
+  }
+  qsort(replicates, n_finite, sizeof(double), compare_doubles);
+  const double tails[2] = {(1.0 - level) / 2.0, (1.0 + level) / 2.0};
+  for (int t = 0; t < 2; t++) {
+    const double place = tails[t] * (double)(n_finite - 1);
+    const size_t below = (size_t)place;
+    const double part = place - (double)below;
+    const double value =
+        below + 1 < n_finite
+            ? replicates[below] + part * (replicates[below + 1] - replicates[below])
+            : replicates[below];
+    *(t == 0 ? low : high) = value;
+  }
+}
+
+void
+demur_mean_sd(const double *values, size_t n, double *mean, double *sd) {
+  double sum = 0.0, squares = 0.0;
+  size_t n_finite = 0;
+  for (size_t i = 0; i < n; i++)
+    if (isfinite(values[i])) {
+      sum += values[i];
+      n_finite++;
+    }
+  *mean = n_finite > 0 ? sum / (double)n_finite : NAN;
+  for (size_t i = 0; i < n; i++)
+    if (isfinite(values[i]))
+      squares += (values[i] - *mean) * (values[i] - *mean);
+  *sd = n_finite > 1 ? sqrt(squares / (double)(n_finite - 1)) : NAN;
+}

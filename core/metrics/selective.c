@@ -1,0 +1,282 @@
+/* Equal-mass binned calibration error over coverage:
+ *
+ *   S-BCE_q = ( sum_b |B_b| / n * | mean_b y - mean_b r |^q )^(1/q),   q = infinity: the largest,
+ *
+ * m = max(1, min(15, floor(n / 25))) bins as numpy.array_split cuts them: the first n mod m have
+ * one more.
+ *
+ * Paper: appendix "Technical details", Eq. ece. Data: entries in ascending risk with
+ * multiplicities; a multiplicity may straddle two bins, which is exact because its copies are
+ * equal. Different here: coverages are visited from the largest down and the kept entries compacted
+ * in place, so the lists shrink and one sort by risk serves all; thresholds come from a two-level
+ * count by score rank. */
+#include "metrics/selective.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "metrics/coverage.h"
+
+#define MAX_COVERAGES 64
+#define BLOCK_BITS 6 /* ranks a block of the coarse count */
+
+struct DemurSelectiveScratch {
+  size_t n;
+  guint32 *counts, *ranks;              /* [n] kept entries */
+  double *differences, *labels, *risks; /* [n] y - r, y, r */
+  guint32 *rank_counts;                 /* [n] */
+  guint32 *block_counts;                /* [n >> BLOCK_BITS + 1] */
+};
+
+DemurSelectiveScratch *
+demur_selective_scratch_new(size_t n) {
+  DemurSelectiveScratch *s = g_new0(DemurSelectiveScratch, 1);
+  s->n = n;
+  s->counts = demur_new_array(guint32, n);
+  s->ranks = demur_new_array(guint32, n);
+  s->differences = demur_new_array(double, n);
+  s->labels = demur_new_array(double, n);
+  s->risks = demur_new_array(double, n);
+  s->rank_counts = demur_new_array(guint32, n);
+  s->block_counts = demur_new_array(guint32, (n >> BLOCK_BITS) + 1);
+  return s;
+}
+
+void
+demur_selective_scratch_free(DemurSelectiveScratch *s) {
+  if (s == NULL)
+    return;
+  g_aligned_free(s->counts);
+  g_aligned_free(s->ranks);
+  g_aligned_free(s->differences);
+  g_aligned_free(s->labels);
+  g_aligned_free(s->risks);
+  g_aligned_free(s->rank_counts);
+  g_aligned_free(s->block_counts);
+  g_free(s);
+}
+
+size_t
+demur_selective_n_bins(size_t n_selected, size_t min_bin_size) {
+  if (n_selected == 0)
+    return 0;
+  return CLAMP(n_selected / MAX(min_bin_size, 1), 1, DEMUR_MAX_BINS);
+}
+
+double
+demur_signed_root(double value) {
+  return value < 0.0 ? -sqrt(-value) : sqrt(value);
+}
+
+/* Sums of one selection's bins. */
+typedef struct {
+  size_t n_selected, n_bins;
+  double sizes[DEMUR_MAX_BINS];
+  double differences[DEMUR_MAX_BINS]; /* sum of y - r */
+  double labels[DEMUR_MAX_BINS];      /* sum of y; only where asked for */
+} Bins;
+
+static inline void
+fill_bins(const DemurSelectiveScratch *s, size_t n, size_t n_selected, size_t min_bin_size,
+          gboolean with_labels, Bins *bins) {
+  bins->n_selected = n_selected;
+  bins->n_bins = demur_selective_n_bins(n_selected, min_bin_size);
+  if (n_selected == 0)
+    return;
+  const size_t small = n_selected / bins->n_bins, n_large = n_selected % bins->n_bins;
+  size_t bin = 0, size = small + (n_large > 0), room = size;
+  double difference = 0.0, label = 0.0;
+  for (size_t j = 0; j < n; j++) {
+    size_t count = s->counts[j];
+    while (count >= room) {
+      difference += (double)room * s->differences[j];
+      if (with_labels)
+        label += (double)room * s->labels[j];
+      bins->sizes[bin] = (double)size;
+      bins->differences[bin] = difference;
+      bins->labels[bin] = label;
+      count -= room;
+      difference = label = 0.0;
+      if (++bin == bins->n_bins)
+        return;
+      size = small + (bin < n_large);
+      room = size;
+    }
+    difference += (double)count * s->differences[j];
+    if (with_labels)
+      label += (double)count * s->labels[j];
+    room -= count;
+  }
+}
+
+static double
+error2_of(const Bins *bins) {
+  if (bins->n_selected == 0)
+    return NAN;
+  double square = 0.0;
+  for (size_t b = 0; b < bins->n_bins; b++)
+    square += bins->differences[b] * bins->differences[b] / bins->sizes[b];
+  return sqrt(square / (double)bins->n_selected);
+}
+
+static void
+point_of(const DemurSelectiveScratch *s, size_t n, size_t n_selected, size_t min_bin_size,
+         gboolean top_label, DemurSelectivePoint *point) {
+  Bins bins;
+  fill_bins(s, n, n_selected, min_bin_size, TRUE, &bins);
+  point->n_selected = n_selected;
+  point->n_bins = bins.n_bins;
+  point->error2 = error2_of(&bins);
+  if (n_selected == 0) {
+    point->error1 = point->error_inf = point->debiased2 = point->brier = point->accuracy = NAN;
+    return;
+  }
+  double error1 = 0.0, error_inf = 0.0, debiased = 0.0;
+  for (size_t b = 0; b < bins.n_bins; b++) {
+    const double size = bins.sizes[b], gap = fabs(bins.differences[b]);
+    const double observed = bins.labels[b] / size;
+    error1 += gap;
+    error_inf = fmax(error_inf, gap / size);
+    /* A bin of one scan has no variance to take away: then the whole is undefined. */
+    debiased += gap * gap / size - size * observed * (1.0 - observed) / (size - 1.0);
+  }
+  point->error1 = error1 / (double)n_selected;
+  point->error_inf = error_inf;
+  point->debiased2 = isfinite(debiased) ? debiased / (double)n_selected : NAN;
+  double brier = 0.0, right = 0.0;
+  for (size_t j = 0; j < n; j++) {
+    const double count = (double)s->counts[j];
+    brier += count * s->differences[j] * s->differences[j];
+    right += top_label ? count * s->labels[j]
+                       : count * (double)((s->risks[j] >= 0.5) == (s->labels[j] >= 0.5));
+  }
+  point->brier = brier / (double)n_selected;
+  point->accuracy = right / (double)n_selected;
+}
+
+/* Copies the entries that stand in the sample at all. */
+static size_t
+load(const DemurSelectiveSample *sample, DemurSelectiveScratch *s, gboolean with_labels,
+     size_t *n_total) {
+  g_return_val_if_fail(sample->n <= s->n, 0);
+  size_t n = 0, total = 0;
+  for (size_t i = 0; i < sample->n; i++) {
+    const guint32 count = sample->counts != NULL ? sample->counts[i] : 1;
+    s->counts[n] = count;
+    s->ranks[n] = sample->ranks[i];
+    s->differences[n] = sample->labels[i] - sample->risks[i];
+    if (with_labels) {
+      s->labels[n] = sample->labels[i];
+      s->risks[n] = sample->risks[i];
+    }
+    total += count;
+    n += count > 0;
+  }
+  *n_total = total;
+  return n;
+}
+
+/* Keeps the entries with rank <= max_rank, in order. */
+static size_t
+compact(DemurSelectiveScratch *s, size_t n, guint32 max_rank, gboolean with_labels) {
+  size_t kept = 0;
+  for (size_t j = 0; j < n; j++) {
+    s->counts[kept] = s->counts[j];
+    const guint32 rank = s->ranks[kept] = s->ranks[j];
+    s->differences[kept] = s->differences[j];
+    if (with_labels) {
+      s->labels[kept] = s->labels[j];
+      s->risks[kept] = s->risks[j];
+    }
+    kept += rank <= max_rank;
+  }
+  return kept;
+}
+
+/* For each coverage the last rank that is selected and how many scans that is; order [n_coverages]:
+ * the coverages from the largest down. */
+static void
+find_thresholds(const DemurSelectiveSample *sample, DemurSelectiveScratch *s, size_t n,
+                size_t n_total, const double *coverages, size_t n_coverages, guint32 *max_ranks,
+                size_t *n_selected, size_t *order) {
+  const size_t n_blocks = (sample->n_ranks >> BLOCK_BITS) + 1;
+  memset(s->rank_counts, 0, sample->n_ranks * sizeof *s->rank_counts);
+  memset(s->block_counts, 0, n_blocks * sizeof *s->block_counts);
+  for (size_t j = 0; j < n; j++) {
+    s->rank_counts[s->ranks[j]] += s->counts[j];
+    s->block_counts[s->ranks[j] >> BLOCK_BITS] += s->counts[j];
+  }
+  for (size_t c = 0; c < n_coverages; c++) {
+    size_t place = c;
+    while (place > 0 && coverages[order[place - 1]] < coverages[c]) {
+      order[place] = order[place - 1];
+      place--;
+    }
+    order[place] = c;
+  }
+  /* From the smallest coverage up, so that one walk over the blocks serves all. */
+  size_t block = 0, before = 0;
+  for (size_t o = n_coverages; o-- > 0;) {
+    const size_t c = order[o];
+    const size_t wanted = demur_coverage_count(coverages[c], n_total);
+    if (wanted == 0) {
+      n_selected[c] = 0;
+      continue;
+    }
+    while (before + s->block_counts[block] < wanted)
+      before += s->block_counts[block++];
+    size_t rank = block << BLOCK_BITS, sum = before;
+    while ((sum += s->rank_counts[rank]) < wanted)
+      rank++;
+    max_ranks[c] = (guint32)rank;
+    n_selected[c] = sum;
+  }
+}
+
+void
+demur_selective_curve(const DemurSelectiveSample *sample, const double *coverages,
+                      size_t n_coverages, size_t min_bin_size, DemurSelectiveScratch *s,
+                      DemurSelectivePoint *points) {
+  g_return_if_fail(n_coverages <= MAX_COVERAGES && sample->n_ranks <= s->n);
+  guint32 max_ranks[MAX_COVERAGES];
+  size_t n_selected[MAX_COVERAGES], order[MAX_COVERAGES], n_total;
+  size_t n = load(sample, s, TRUE, &n_total);
+  find_thresholds(sample, s, n, n_total, coverages, n_coverages, max_ranks, n_selected, order);
+  for (size_t o = 0; o < n_coverages; o++) {
+    const size_t c = order[o];
+    n = n_selected[c] > 0 ? compact(s, n, max_ranks[c], TRUE) : 0;
+    points[c].rank = n_selected[c] > 0 ? max_ranks[c] : 0;
+    point_of(s, n, n_selected[c], min_bin_size, sample->top_label, &points[c]);
+  }
+}
+
+void
+demur_selective_at_rank(const DemurSelectiveSample *sample, gssize max_rank, size_t min_bin_size,
+                        DemurSelectiveScratch *s, DemurSelectivePoint *point) {
+  size_t n_total, n_selected = 0;
+  size_t n = load(sample, s, TRUE, &n_total);
+  n = max_rank >= 0 ? compact(s, n, (guint32)max_rank, TRUE) : 0;
+  for (size_t j = 0; j < n; j++)
+    n_selected += s->counts[j];
+  point->rank = (guint32)MAX(max_rank, 0);
+  point_of(s, n, n_selected, min_bin_size, sample->top_label, point);
+}
+
+void
+demur_selective_errors(const DemurSelectiveSample *sample, const double *coverages,
+                       size_t n_coverages, size_t min_bin_size, DemurSelectiveScratch *s,
+                       double *errors) {
+  g_return_if_fail(n_coverages <= MAX_COVERAGES && sample->n_ranks <= s->n);
+  guint32 max_ranks[MAX_COVERAGES];
+  size_t n_selected[MAX_COVERAGES], order[MAX_COVERAGES], n_total;
+  size_t n = load(sample, s, FALSE, &n_total);
+  find_thresholds(sample, s, n, n_total, coverages, n_coverages, max_ranks, n_selected, order);
+  for (size_t o = 0; o < n_coverages; o++) {
+    const size_t c = order[o];
+    Bins bins;
+    n = n_selected[c] > 0 ? compact(s, n, max_ranks[c], FALSE) : 0;
+    fill_bins(s, n, n_selected[c], min_bin_size, FALSE, &bins);
+    errors[c] = error2_of(&bins);
+  }
+}

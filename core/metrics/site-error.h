@@ -1,0 +1,36 @@
+/* Site error: the miscalibration of whole hospitals among the accepted, which pooling over
+ * hospitals cancels.
+ *
+ *   site error^2(xi) = sum_s n_s U_s / sum_s n_s   over sites with at least 2 accepted patients,
+ *
+ * U_s the mean of d_i d_j over pairs of accepted scans of DIFFERENT patients, d = y - r; n_s the
+ * accepted scans of the site. Unbiased, so it may fall below 0: printed as signed root. design
+ * method.md, section Measures. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef struct {
+  size_t n;
+  const double *differences; /* [n] y - r */
+  const guint32 *sites;      /* [n] in [0, n_sites) */
+  const guint32
+      *patients; /* [n] in [0, n_patients); copies of a resampled patient are the same patient */
+  size_t n_sites, n_patients;
+  const guint32 *counts; /* [n] or NULL */
+  const guint32 *ranks;  /* [n] dense rank of the score, 0 the highest */
+  size_t n_ranks;
+} DemurSiteSample;
+
+/* squares [n_coverages]: site error^2 at each coverage; NaN where no site has two accepted
+ * patients. O(n log n) or better; any order of coverages. A patient's scans must all be at one site
+ * (a patient seen at two sites counts as two patients). */
+void demur_site_error_curve(const DemurSiteSample *sample, const double *coverages,
+                            size_t n_coverages, double *squares);
+
+/* The same for the entries with rank <= max_rank (-1: none). */
+double demur_site_error_at_rank(const DemurSiteSample *sample, gssize max_rank);
+
+G_END_DECLS
