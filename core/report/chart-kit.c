@@ -1,0 +1,365 @@
+#include "report/chart-kit.h"
+
+#include "report/format.h"
+
+#include <math.h>
+
+#define RGB(hex)                                                                                   \
+  { ((hex) >> 16 & 0xff) / 255.0, ((hex) >> 8 & 0xff) / 255.0, ((hex)&0xff) / 255.0 }
+#define FONT "Inter, DejaVu Sans"
+
+const DemurPalette *
+demur_palette_paper(void) {
+  static const DemurPalette palette = {.paper = RGB(0xffffff),
+                                       .ink = RGB(0x16181a),
+                                       .muted = RGB(0x5c6166),
+                                       .grid = RGB(0xdcdfe2),
+                                       .warning = RGB(0xa33b12),
+                                       .series = {RGB(0x0b5a8f), RGB(0x8a5a00), RGB(0x6a6e73),
+                                                  RGB(0x2b7348), RGB(0x74408a), RGB(0xa83a2e)},
+                                       .band_alpha = 0.16,
+                                       .font = FONT,
+                                       .font_size = 7.5};
+  return &palette;
+}
+
+const DemurPalette *
+demur_palette_light(void) {
+  static const DemurPalette palette = {.paper = RGB(0xffffff),
+                                       .ink = RGB(0x1c1e21),
+                                       .muted = RGB(0x5c6166),
+                                       .grid = RGB(0xdfe2e5),
+                                       .warning = RGB(0xb0451a),
+                                       .series = {RGB(0x0b5a8f), RGB(0x8a5a00), RGB(0x6a6e73),
+                                                  RGB(0x2b7348), RGB(0x74408a), RGB(0xa83a2e)},
+                                       .band_alpha = 0.18,
+                                       .font = FONT,
+                                       .font_size = 11};
+  return &palette;
+}
+
+const DemurPalette *
+demur_palette_dark(void) {
+  static const DemurPalette palette = {.paper = RGB(0x242629),
+                                       .ink = RGB(0xececec),
+                                       .muted = RGB(0xa3a6aa),
+                                       .grid = RGB(0x383b3f),
+                                       .warning = RGB(0xe8743b),
+                                       .series = {RGB(0x56b4e9), RGB(0xc9a26b), RGB(0xb0b0b0),
+                                                  RGB(0x6fcf97), RGB(0xc792d8), RGB(0xe8743b)},
+                                       .band_alpha = 0.22,
+                                       .font = FONT,
+                                       .font_size = 11};
+  return &palette;
+}
+
+DemurAxis
+demur_axis_nice(double low, double high, int n_ticks) {
+  if (!isfinite(low) || !isfinite(high) || low >= high) {
+    low = 0;
+    high = 1;
+  }
+  const double raw = (high - low) / MAX(n_ticks, 1);
+  const int exponent = (int)floor(log10(raw));
+  const double power = pow(10, exponent);
+  const double part = raw / power;
+  const double factor = part < 1.5 ? 1 : part < 3.5 ? 2 : part < 7.5 ? 5 : 10;
+  const double step = factor * power;
+  /* An end that is a tick but for rounding stays where it is. */
+  return (DemurAxis){.low = floor(low / step + 1e-9) * step,
+                     .high = ceil(high / step - 1e-9) * step,
+                     .step = step,
+                     .decimals = MAX(0, factor >= 10 ? -exponent - 1 : -exponent)};
+}
+
+char *
+demur_axis_text(const DemurAxis *axis, double tick, DemurNumberStyle style) {
+  if (fabs(tick) < axis->step * 1e-6)
+    return g_strdup("0");
+  switch (style) {
+  case DEMUR_NUMBER_PERCENT:
+    return demur_text_percent(tick, MAX(0, axis->decimals - 2));
+  case DEMUR_NUMBER_COUNT:
+    return demur_text_count((guint64)llround(fmax(tick, 0)));
+  default:
+    /* 1.0 as "1": an end of the axis like 0. */
+    return demur_text_decimal(tick, fabs(tick - round(tick)) < 1e-9 ? 0 : axis->decimals);
+  }
+}
+
+void
+demur_chart_colour(cairo_t *cr, DemurColour colour, double alpha) {
+  if (alpha >= 1)
+    cairo_set_source_rgb(cr, colour.red, colour.green, colour.blue);
+  else
+    cairo_set_source_rgba(cr, colour.red, colour.green, colour.blue, alpha);
+}
+
+void
+demur_chart_pango_context(PangoContext *context) {
+  cairo_font_options_t *options = cairo_font_options_create();
+  cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
+  cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
+  cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
+  pango_cairo_context_set_font_options(context, options);
+  cairo_font_options_destroy(options);
+  pango_cairo_context_set_resolution(context, 72);
+  pango_context_set_language(context, pango_language_from_string("en"));
+  pango_context_set_base_dir(context, PANGO_DIRECTION_LTR);
+  pango_context_set_round_glyph_positions(context, FALSE);
+}
+
+PangoLayout *
+demur_chart_layout(cairo_t *cr, const DemurPalette *palette, double size, gboolean bold) {
+  PangoContext *context = pango_cairo_create_context(cr);
+  demur_chart_pango_context(context);
+  PangoLayout *layout = pango_layout_new(context);
+  g_object_unref(context);
+  PangoFontDescription *font = pango_font_description_from_string(palette->font);
+  pango_font_description_set_absolute_size(font, size * PANGO_SCALE);
+  if (bold)
+    pango_font_description_set_weight(font, PANGO_WEIGHT_SEMIBOLD);
+  pango_layout_set_font_description(layout, font);
+  pango_font_description_free(font);
+  return layout;
+}
+
+static DemurSize
+layout_size(PangoLayout *layout) {
+  int width, height;
+  pango_layout_get_size(layout, &width, &height);
+  return (DemurSize){(double)width / PANGO_SCALE, (double)height / PANGO_SCALE};
+}
+
+DemurSize
+demur_chart_text_size(cairo_t *cr, const DemurPalette *palette, const char *text, double size,
+                      gboolean bold) {
+  PangoLayout *layout = demur_chart_layout(cr, palette, size, bold);
+  pango_layout_set_text(layout, text, -1);
+  const DemurSize result = layout_size(layout);
+  g_object_unref(layout);
+  return result;
+}
+
+DemurSize
+demur_chart_text(cairo_t *cr, const DemurPalette *palette, const char *text, double size,
+                 gboolean bold, DemurColour colour, double x, double y, double horizontal,
+                 double vertical, double max_width) {
+  PangoLayout *layout = demur_chart_layout(cr, palette, size, bold);
+  pango_layout_set_text(layout, text, -1);
+  if (max_width > 0) {
+    DemurSize natural = layout_size(layout);
+    if (natural.width > max_width) {
+      pango_layout_set_width(layout, (int)(max_width * PANGO_SCALE));
+      pango_layout_set_height(layout, -1);
+      pango_layout_set_ellipsize(layout, PANGO_ELLIPSIZE_END);
+    }
+  }
+  const DemurSize result = layout_size(layout);
+  demur_chart_colour(cr, colour, 1);
+  cairo_move_to(cr, x - horizontal * result.width, y - vertical * result.height);
+  pango_cairo_show_layout(cr, layout);
+  g_object_unref(layout);
+  return result;
+}
+
+double
+demur_plot_x(const DemurPlot *plot, double value) {
+  return plot->area.x + plot->area.width * (value - plot->x.low) / (plot->x.high - plot->x.low);
+}
+
+double
+demur_plot_y(const DemurPlot *plot, double value) {
+  return plot->area.y + plot->area.height * (plot->y.high - value) / (plot->y.high - plot->y.low);
+}
+
+void
+demur_plot_clip(const DemurPlot *plot, cairo_t *cr) {
+  const double margin = 3;
+  cairo_rectangle(cr, plot->area.x - margin, plot->area.y - margin, plot->area.width + 2 * margin,
+                  plot->area.height + 2 * margin);
+  cairo_clip(cr);
+}
+
+static int
+tick_count(const DemurAxis *axis) {
+  return (int)floor(axis->high / axis->step + 1e-6) - (int)ceil(axis->low / axis->step - 1e-6) + 1;
+}
+
+static double
+tick_value(const DemurAxis *axis, int i) {
+  return (ceil(axis->low / axis->step - 1e-6) + i) * axis->step;
+}
+
+DemurPlot
+demur_plot_begin(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle,
+                 const DemurFrame *frame) {
+  const double size = palette->font_size, line = size * 1.35;
+  double top = rectangle.y, left = 0;
+  if (frame->title) {
+    demur_chart_text(cr, palette, frame->title, size * 1.1, TRUE, palette->ink, rectangle.x, top, 0,
+                     0, rectangle.width);
+    top += line * 1.25;
+  }
+  if (frame->y_label) {
+    demur_chart_text(cr, palette, frame->y_label, size, FALSE, palette->muted, rectangle.x, top, 0,
+                     0, rectangle.width);
+    top += line * 1.15;
+  }
+  top += line * 0.5; /* half a tick label stands above the highest tick */
+  const int n_y = tick_count(&frame->y), n_x = tick_count(&frame->x);
+  for (int i = 0; i < n_y; i++) {
+    g_autofree char *text = demur_axis_text(&frame->y, tick_value(&frame->y, i), frame->y_style);
+    left = fmax(left, demur_chart_text_size(cr, palette, text, size, FALSE).width);
+  }
+  left += size * 0.8;
+  double bottom = rectangle.y + rectangle.height;
+  if (frame->x_label)
+    bottom -= line;
+  bottom -= line * 1.2;
+  const double right = size * 1.2; /* half of the last tick label */
+  DemurPlot plot = {.area = {rectangle.x + left, top, fmax(rectangle.width - left - right, 1),
+                             fmax(bottom - top, 1)},
+                    .x = frame->x,
+                    .y = frame->y};
+  cairo_save(cr);
+  cairo_set_dash(cr, NULL, 0, 0);
+  cairo_set_line_width(cr, 0.6);
+  for (int i = 0; i < n_y; i++) {
+    const double value = tick_value(&frame->y, i), y = demur_plot_y(&plot, value);
+    demur_chart_colour(cr, i == 0 ? palette->muted : palette->grid, 1);
+    cairo_move_to(cr, plot.area.x, y);
+    cairo_line_to(cr, plot.area.x + plot.area.width, y);
+    cairo_stroke(cr);
+    g_autofree char *text = demur_axis_text(&frame->y, value, frame->y_style);
+    demur_chart_text(cr, palette, text, size, FALSE, palette->muted, plot.area.x - size * 0.6, y, 1,
+                     0.5, 0);
+  }
+  for (int i = 0; i < n_x && !frame->no_x_ticks; i++) {
+    const double value = tick_value(&frame->x, i), x = demur_plot_x(&plot, value);
+    demur_chart_colour(cr, palette->muted, 1);
+    cairo_move_to(cr, x, plot.area.y + plot.area.height);
+    cairo_line_to(cr, x, plot.area.y + plot.area.height + size * 0.3);
+    cairo_stroke(cr);
+    g_autofree char *text = demur_axis_text(&frame->x, value, frame->x_style);
+    demur_chart_text(cr, palette, text, size, FALSE, palette->muted, x,
+                     plot.area.y + plot.area.height + size * 0.4, 0.5, 0, 0);
+  }
+  if (frame->x_label)
+    demur_chart_text(cr, palette, frame->x_label, size, FALSE, palette->muted,
+                     plot.area.x + plot.area.width / 2, rectangle.y + rectangle.height, 0.5, 1,
+                     rectangle.width);
+  cairo_restore(cr);
+  return plot;
+}
+
+void
+demur_chart_dash(cairo_t *cr, DemurSeries series, double line_width) {
+  static const double patterns[DEMUR_N_SERIES][4] = {
+      {0, 0, 0, 0}, {5, 2.5, 5, 2.5}, {1, 1.6, 1, 1.6}, {7, 2, 1, 2}, {9, 3, 9, 3}, {3, 2, 3, 2}};
+  double dash[4];
+  if (series == DEMUR_SERIES_SELECTOR) {
+    cairo_set_dash(cr, NULL, 0, 0);
+    return;
+  }
+  for (int i = 0; i < 4; i++)
+    dash[i] = patterns[series][i] * line_width;
+  cairo_set_dash(cr, dash, 4, 0);
+}
+
+void
+demur_chart_glyph(cairo_t *cr, DemurSeries series, double x, double y, double radius) {
+  const double r = radius;
+  cairo_new_path(cr);
+  switch (series) {
+  case DEMUR_SERIES_CONFIDENCE: /* diamond */
+    cairo_move_to(cr, x, y - 1.25 * r);
+    cairo_line_to(cr, x + 1.25 * r, y);
+    cairo_line_to(cr, x, y + 1.25 * r);
+    cairo_line_to(cr, x - 1.25 * r, y);
+    break;
+  case DEMUR_SERIES_EVERYTHING: /* square */
+    cairo_rectangle(cr, x - 0.9 * r, y - 0.9 * r, 1.8 * r, 1.8 * r);
+    break;
+  case DEMUR_SERIES_OTHER_1: /* triangle */
+    cairo_move_to(cr, x, y - 1.2 * r);
+    cairo_line_to(cr, x + 1.2 * r, y + r);
+    cairo_line_to(cr, x - 1.2 * r, y + r);
+    break;
+  case DEMUR_SERIES_OTHER_2: /* triangle, downwards */
+    cairo_move_to(cr, x, y + 1.2 * r);
+    cairo_line_to(cr, x + 1.2 * r, y - r);
+    cairo_line_to(cr, x - 1.2 * r, y - r);
+    break;
+  case DEMUR_SERIES_OTHER_3: /* bar */
+    cairo_rectangle(cr, x - 1.3 * r, y - 0.4 * r, 2.6 * r, 0.8 * r);
+    break;
+  default: /* disc */
+    cairo_arc(cr, x, y, r, 0, 2 * G_PI);
+  }
+  cairo_close_path(cr);
+  cairo_fill(cr);
+}
+
+void
+demur_chart_hatch(cairo_t *cr, const DemurPalette *palette, DemurSeries series, double alpha) {
+  const DemurColour colour = palette->series[series];
+  double x1, y1, x2, y2;
+  cairo_save(cr);
+  cairo_path_extents(cr, &x1, &y1, &x2, &y2);
+  if (series == DEMUR_SERIES_SELECTOR) { /* full */
+    demur_chart_colour(cr, colour, alpha);
+    cairo_fill(cr);
+    cairo_restore(cr);
+    return;
+  }
+  demur_chart_colour(cr, colour, alpha * 0.3);
+  cairo_fill_preserve(cr);
+  demur_chart_colour(cr, colour, 1);
+  cairo_set_dash(cr, NULL, 0, 0);
+  cairo_set_line_width(cr, 0.6);
+  cairo_stroke_preserve(cr);
+  cairo_clip(cr);
+  const double gap = 3.2, width = x2 - x1, height = y2 - y1;
+  const int kind = (int)series - DEMUR_SERIES_CONFIDENCE;
+  if (kind == 0 || kind == 2 || kind == 4) /* rising */
+    for (double t = x1 - height; t < x2; t += gap) {
+      cairo_move_to(cr, t, y2);
+      cairo_line_to(cr, t + height, y1);
+    }
+  if (kind == 3 || kind == 4) /* falling */
+    for (double t = x1 - height; t < x2; t += gap) {
+      cairo_move_to(cr, t, y1);
+      cairo_line_to(cr, t + height, y2);
+    }
+  if (kind == 1) /* dots */
+    for (double y = y2 - gap / 2; y > y1; y -= gap)
+      for (double x = x1 + gap / 2; x < x1 + width; x += gap) {
+        cairo_move_to(cr, x - 0.3, y);
+        cairo_line_to(cr, x + 0.3, y);
+      }
+  cairo_set_line_width(cr, 0.55);
+  cairo_stroke(cr);
+  cairo_restore(cr);
+}
+
+DemurChartTable *
+demur_chart_table_new(GPtrArray *header, GPtrArray *cells) {
+  DemurChartTable *table = g_new0(DemurChartTable, 1);
+  table->n_columns = header->len;
+  table->n_rows = header->len > 0 ? cells->len / header->len : 0;
+  g_ptr_array_add(header, NULL);
+  g_ptr_array_add(cells, NULL);
+  table->header = (char **)g_ptr_array_free(header, FALSE);
+  table->cells = (char **)g_ptr_array_free(cells, FALSE);
+  return table;
+}
+
+void
+demur_chart_table_free(DemurChartTable *table) {
+  if (!table)
+    return;
+  g_strfreev(table->header);
+  g_strfreev(table->cells);
+  g_free(table);
+}

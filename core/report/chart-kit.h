@@ -1,0 +1,136 @@
+/* What every chart shares: palettes, series styles, ticks at round numbers, the plot's frame,
+ * labels that keep out of each other's way, and the table of a chart's numbers.
+ *
+ * Charts are functions of data, a rectangle and a palette; they draw on any Cairo context (screen,
+ * SVG, PNG, PDF), hold no state and read no locale. Lengths are in user units: points on paper,
+ * pixels on a screen. */
+#pragma once
+
+#include <cairo.h>
+#include <glib.h>
+#include <pango/pangocairo.h>
+
+G_BEGIN_DECLS
+
+typedef struct {
+  double red, green, blue;
+} DemurColour;
+
+typedef struct {
+  double x, y, width, height;
+} DemurRectangle;
+
+/* A series keeps its colour, dash, glyph and hatch in every chart, so that grey print tells it
+ * apart too. */
+typedef enum {
+  DEMUR_SERIES_SELECTOR,
+  DEMUR_SERIES_CONFIDENCE,
+  DEMUR_SERIES_EVERYTHING,
+  DEMUR_SERIES_OTHER_1,
+  DEMUR_SERIES_OTHER_2,
+  DEMUR_SERIES_OTHER_3,
+  DEMUR_N_SERIES,
+} DemurSeries;
+
+typedef struct {
+  DemurColour paper, ink, muted, grid, warning;
+  DemurColour series[DEMUR_N_SERIES];
+  double band_alpha;
+  const char *font; /* families, best first, comma between */
+  double font_size; /* of tick labels; titles are larger */
+} DemurPalette;
+
+const DemurPalette *demur_palette_paper(void);
+const DemurPalette *demur_palette_light(void);
+const DemurPalette *demur_palette_dark(void);
+
+typedef enum {
+  DEMUR_NUMBER_DECIMAL, /* ".04", 0 as "0" */
+  DEMUR_NUMBER_PERCENT, /* "20 %" */
+  DEMUR_NUMBER_COUNT,   /* "1,200" */
+} DemurNumberStyle;
+
+/* Ticks low, low + step, .. high; all multiples of step. decimals: of a tick's shortest exact text.
+ */
+typedef struct {
+  double low, high; /* of the axis, which may begin and end between ticks */
+  double step;
+  int decimals;
+} DemurAxis;
+
+/* The axis that covers [low, high] with about n_ticks round steps (1, 2 or 5 times a power of ten),
+ * its ends on ticks. low >= high or non-finite values give [0, 1]. */
+DemurAxis demur_axis_nice(double low, double high, int n_ticks);
+
+/* A tick's text, owned. */
+char *demur_axis_text(const DemurAxis *axis, double tick, DemurNumberStyle style);
+
+/* A plot: its inner area and the scales of both axes. */
+typedef struct {
+  DemurRectangle area;
+  DemurAxis x, y;
+} DemurPlot;
+
+typedef struct {
+  const char *title;             /* NULL: none */
+  const char *x_label, *y_label; /* NULL: none; y_label stands above the axis */
+  DemurAxis x, y;
+  DemurNumberStyle x_style, y_style;
+  gboolean no_x_ticks; /* the chart writes its own, for categories */
+} DemurFrame;
+
+/* Draws title, grid, ticks and labels into rectangle and returns what is left for the data. */
+DemurPlot demur_plot_begin(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle,
+                           const DemurFrame *frame);
+double demur_plot_x(const DemurPlot *plot, double value);
+double demur_plot_y(const DemurPlot *plot, double value);
+
+/* Restricts drawing to the inner area, with a margin so that a line on the border keeps its width.
+ * Between save and restore. */
+void demur_plot_clip(const DemurPlot *plot, cairo_t *cr);
+
+void demur_chart_colour(cairo_t *cr, DemurColour colour, double alpha);
+
+/* Dash pattern of a series for the line width in use; the selector's line is solid. */
+void demur_chart_dash(cairo_t *cr, DemurSeries series, double line_width);
+
+/* A filled glyph (disc, diamond, square, ..) of that radius. */
+void demur_chart_glyph(cairo_t *cr, DemurSeries series, double x, double y, double radius);
+
+/* Fills the current path (which is consumed) with the series' colour and hatch. */
+void demur_chart_hatch(cairo_t *cr, const DemurPalette *palette, DemurSeries series, double alpha);
+
+typedef struct {
+  double width, height;
+} DemurSize;
+
+/* Text in the palette's font. horizontal and vertical: 0 the point is the text's left or top, 0.5
+ * its middle, 1 its right or bottom. max_width > 0 ends longer text with an ellipsis. Returns its
+ * size. */
+DemurSize demur_chart_text(cairo_t *cr, const DemurPalette *palette, const char *text, double size,
+                           gboolean bold, DemurColour colour, double x, double y, double horizontal,
+                           double vertical, double max_width);
+DemurSize demur_chart_text_size(cairo_t *cr, const DemurPalette *palette, const char *text,
+                                double size, gboolean bold);
+
+/* A layout with language, font options and font set; owned by the caller. */
+PangoLayout *demur_chart_layout(cairo_t *cr, const DemurPalette *palette, double size,
+                                gboolean bold);
+
+/* Sets language and font options so that the same text gives the same glyphs anywhere. */
+void demur_chart_pango_context(PangoContext *context);
+
+/* The table of a chart's numbers: for the keyboard, the screen reader and the CSV. */
+typedef struct {
+  size_t n_columns, n_rows;
+  char **header; /* [n_columns] */
+  char **cells;  /* [n_rows][n_columns] */
+} DemurChartTable;
+
+void demur_chart_table_free(DemurChartTable *table);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurChartTable, demur_chart_table_free)
+
+/* header and the cells (n_rows x n_columns of them, row by row) are taken over. */
+DemurChartTable *demur_chart_table_new(GPtrArray *header, GPtrArray *cells);
+
+G_END_DECLS

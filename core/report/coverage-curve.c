@@ -1,0 +1,289 @@
+#include "report/coverage-curve.h"
+
+#include "report/format.h"
+
+#include <math.h>
+
+/* Smallest and largest finite value that is drawn; FALSE where there is none. */
+static gboolean
+value_range(const DemurCoverageCurve *chart, double *low, double *high) {
+  *low = INFINITY;
+  *high = -INFINITY;
+  for (size_t s = 0; s < chart->n_series; s++)
+    for (size_t i = 0; i < chart->n; i++) {
+      const DemurCoverageSeries *series = &chart->series[s];
+      const double values[3] = {
+          series->point[i],
+          series->mean ? series->mean[i] - series->sd[i] : NAN,
+          series->mean ? series->mean[i] + series->sd[i] : NAN,
+      };
+      for (int k = 0; k < 3; k++)
+        if (isfinite(values[k])) {
+          *low = fmin(*low, values[k]);
+          *high = fmax(*high, values[k]);
+        }
+    }
+  return *low <= *high;
+}
+
+static gboolean
+band_at(const DemurCoverageSeries *series, size_t i) {
+  return series->mean && isfinite(series->mean[i]) && isfinite(series->sd[i]);
+}
+
+static void
+draw_band(const DemurCoverageCurve *chart, const DemurCoverageSeries *series, cairo_t *cr,
+          const DemurPalette *palette, const DemurPlot *plot) {
+  const double *c = chart->coverages;
+  for (size_t begin = 0; begin < chart->n;) {
+    if (!band_at(series, begin)) {
+      begin++;
+      continue;
+    }
+    size_t end = begin;
+    while (end < chart->n && band_at(series, end))
+      end++;
+    for (size_t i = begin; i < end; i++)
+      cairo_line_to(cr, demur_plot_x(plot, c[i]),
+                    demur_plot_y(plot, series->mean[i] + series->sd[i]));
+    for (size_t i = end; i-- > begin;)
+      cairo_line_to(cr, demur_plot_x(plot, c[i]),
+                    demur_plot_y(plot, series->mean[i] - series->sd[i]));
+    cairo_close_path(cr);
+    demur_chart_colour(cr, palette->series[series->series], palette->band_alpha);
+    cairo_fill_preserve(cr);
+    /* A hairline keeps overlapping bands apart in grey. */
+    demur_chart_colour(cr, palette->series[series->series], 0.45);
+    cairo_set_line_width(cr, 0.3);
+    cairo_set_dash(cr, NULL, 0, 0);
+    cairo_stroke(cr);
+    begin = end;
+  }
+}
+
+/* Glyphs at every tenth coverage, each series a little later, so that they seldom meet. */
+static gboolean
+glyph_at(size_t i, size_t s) {
+  return (i + 10 - 2 * (s % 5)) % 10 == 4;
+}
+
+static void
+draw_line(const DemurCoverageCurve *chart, size_t s, cairo_t *cr, const DemurPalette *palette,
+          const DemurPlot *plot) {
+  const DemurCoverageSeries *series = &chart->series[s];
+  const double width = palette->font_size * 0.19;
+  gboolean open = FALSE;
+  for (size_t i = 0; i < chart->n; i++) {
+    if (!isfinite(series->point[i])) {
+      open = FALSE;
+      continue;
+    }
+    const double x = demur_plot_x(plot, chart->coverages[i]),
+                 y = demur_plot_y(plot, series->point[i]);
+    if (open)
+      cairo_line_to(cr, x, y);
+    else
+      cairo_move_to(cr, x, y);
+    open = TRUE;
+  }
+  demur_chart_colour(cr, palette->series[series->series], 1);
+  cairo_set_line_width(cr, width);
+  cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
+  demur_chart_dash(cr, series->series, width);
+  cairo_stroke(cr);
+  cairo_set_dash(cr, NULL, 0, 0);
+  for (size_t i = 0; i < chart->n; i++) {
+    if (!isfinite(series->point[i]))
+      continue;
+    /* A value between two gaps has no line: its glyph alone shows it. */
+    const gboolean alone = (i == 0 || !isfinite(series->point[i - 1])) &&
+                           (i + 1 == chart->n || !isfinite(series->point[i + 1]));
+    if (alone || glyph_at(i, s))
+      demur_chart_glyph(cr, series->series, demur_plot_x(plot, chart->coverages[i]),
+                        demur_plot_y(plot, series->point[i]), palette->font_size * 0.26);
+  }
+}
+
+static double
+overlap(DemurRectangle a, DemurRectangle b) {
+  const double w = fmin(a.x + a.width, b.x + b.width) - fmax(a.x, b.x),
+               h = fmin(a.y + a.height, b.y + b.height) - fmax(a.y, b.y);
+  return w > 0 && h > 0 ? w * h : 0;
+}
+
+/* How much a label at box would cover: lines, other labels, the marker, the plot's border. Lower is
+ * better. */
+static double
+label_cost(const DemurCoverageCurve *chart, size_t own, const DemurPlot *plot, DemurRectangle box,
+           const DemurRectangle *placed, size_t n_placed) {
+  double cost = 0;
+  for (size_t s = 0; s < chart->n_series; s++)
+    for (size_t i = 0; i + 1 < chart->n; i++) {
+      const double *v = chart->series[s].point;
+      if (!isfinite(v[i]) || !isfinite(v[i + 1]))
+        continue;
+      for (int k = 0; k < 4; k++) { /* four places on the stretch between two coverages */
+        const double t = k / 4.0,
+                     x = demur_plot_x(plot,
+                                      chart->coverages[i] * (1 - t) + chart->coverages[i + 1] * t),
+                     y = demur_plot_y(plot, v[i] * (1 - t) + v[i + 1] * t);
+        if (x > box.x - 1 && x < box.x + box.width + 1 && y > box.y && y < box.y + box.height)
+          cost += s == own ? 4 : 6;
+        /* Nearer to another line than to its own: it would be read as that line's. */
+        if (s != own && x > box.x && x < box.x + box.width &&
+            fabs(y - box.y - box.height / 2) < box.height * 0.95)
+          cost += 1;
+      }
+    }
+  for (size_t p = 0; p < n_placed; p++)
+    cost += 100 * (overlap(box, placed[p]) > 0) + overlap(box, placed[p]);
+  const double marker = demur_plot_x(plot, chart->marker);
+  if (isfinite(marker) && marker > box.x - 2 && marker < box.x + box.width + 2)
+    cost += 8;
+  const DemurRectangle area = plot->area;
+  if (box.x < area.x || box.x + box.width > area.x + area.width || box.y < area.y - 2 ||
+      box.y + box.height > area.y + area.height)
+    cost += 300;
+  return cost;
+}
+
+static void
+draw_labels(const DemurCoverageCurve *chart, cairo_t *cr, const DemurPalette *palette,
+            const DemurPlot *plot) {
+  g_autofree DemurRectangle *placed = g_new0(DemurRectangle, chart->n_series + 1);
+  size_t n_placed = 0;
+  const double size = palette->font_size;
+  for (size_t s = 0; s < chart->n_series; s++) {
+    const DemurCoverageSeries *series = &chart->series[s];
+    const DemurSize text = demur_chart_text_size(cr, palette, series->label, size, TRUE);
+    const double width = fmin(text.width, plot->area.width * 0.6);
+    double best_cost = INFINITY;
+    DemurRectangle best = {0, 0, 0, 0};
+    for (size_t i = 0; i < chart->n; i++) {
+      if (!isfinite(series->point[i]))
+        continue;
+      const double x = demur_plot_x(plot, chart->coverages[i]),
+                   y = demur_plot_y(plot, series->point[i]);
+      for (int k = 0; k < 6; k++) { /* above or below, at three distances */
+        const double gap = text.height * 0.22 * (1 + 2 * (k / 2));
+        const DemurRectangle box = {x - width / 2, k % 2 ? y + gap : y - gap - text.height, width,
+                                    text.height};
+        const double cost = label_cost(chart, s, plot, box, placed, n_placed) + 0.6 * (k / 2) +
+                            0.5 * fabs((double)i / (double)chart->n - 0.35);
+        if (cost < best_cost) {
+          best_cost = cost;
+          best = box;
+        }
+      }
+    }
+    if (!isfinite(best_cost))
+      continue; /* undefined everywhere: the caption's table says so */
+    placed[n_placed++] = best;
+    demur_chart_text(cr, palette, series->label, size, TRUE, palette->series[series->series],
+                     best.x, best.y, 0, 0, width + 0.5);
+  }
+}
+
+void
+demur_coverage_curve_draw(const DemurCoverageCurve *chart, cairo_t *cr, const DemurPalette *palette,
+                          DemurRectangle rectangle) {
+  double low, high;
+  const gboolean any = value_range(chart, &low, &high);
+  if (!any) {
+    low = 0;
+    high = 1;
+  }
+  if (chart->from_zero && low > 0)
+    low = 0;
+  if (high - low < 1e-9)
+    high = low + fmax(fabs(low) * 0.1, 0.01);
+  DemurFrame frame = {.title = chart->title,
+                      .x_label = "coverage",
+                      .x = {.low = 0, .high = 1, .step = 0.2, .decimals = 1},
+                      .y = demur_axis_nice(low, high, 4),
+                      .y_style = DEMUR_NUMBER_DECIMAL};
+  cairo_save(cr);
+  DemurPlot plot = demur_plot_begin(cr, palette, rectangle, &frame);
+  cairo_save(cr);
+  demur_plot_clip(&plot, cr);
+  if (isfinite(chart->marker)) {
+    const double x = demur_plot_x(&plot, chart->marker), dots[] = {1, 2};
+    demur_chart_colour(cr, palette->ink, 0.75);
+    cairo_set_line_width(cr, 0.8);
+    cairo_set_dash(cr, dots, 2, 0);
+    cairo_move_to(cr, x, plot.area.y);
+    cairo_line_to(cr, x, plot.area.y + plot.area.height);
+    cairo_stroke(cr);
+  }
+  for (size_t s = chart->n_series; s-- > 0;)
+    draw_band(chart, &chart->series[s], cr, palette, &plot);
+  for (size_t s = chart->n_series; s-- > 0;)
+    draw_line(chart, s, cr, palette, &plot);
+  cairo_restore(cr);
+  if (any)
+    draw_labels(chart, cr, palette, &plot);
+  else
+    demur_chart_text(cr, palette, "undefined at every coverage", palette->font_size, FALSE,
+                     palette->muted, plot.area.x + plot.area.width / 2,
+                     plot.area.y + plot.area.height / 2, 0.5, 0.5, plot.area.width);
+  cairo_restore(cr);
+}
+
+DemurChartTable *
+demur_coverage_curve_table(const DemurCoverageCurve *chart) {
+  GPtrArray *header = g_ptr_array_new(), *cells = g_ptr_array_new();
+  g_ptr_array_add(header, g_strdup("coverage"));
+  for (size_t s = 0; s < chart->n_series; s++) {
+    g_ptr_array_add(header, g_strdup(chart->series[s].label));
+    g_ptr_array_add(header, g_strdup_printf("%s, mean ± sd", chart->series[s].label));
+  }
+  for (size_t i = 0; i < chart->n; i++) {
+    g_ptr_array_add(cells, demur_text_decimal(chart->coverages[i], 2));
+    for (size_t s = 0; s < chart->n_series; s++) {
+      const DemurCoverageSeries *series = &chart->series[s];
+      g_ptr_array_add(cells, demur_text_decimal(series->point[i], chart->decimals));
+      g_ptr_array_add(
+          cells, series->mean ? demur_text_mean_sd(series->mean[i], series->sd[i], chart->decimals)
+                              : g_strdup(DEMUR_TEXT_UNDEFINED));
+    }
+  }
+  return demur_chart_table_new(header, cells);
+}
+
+char *
+demur_coverage_curve_alternative(const DemurCoverageCurve *chart) {
+  GString *text = g_string_new(NULL);
+  g_string_append_printf(text, "%s against coverage.", chart->measure);
+  for (size_t s = 0; s < chart->n_series; s++) {
+    const DemurCoverageSeries *series = &chart->series[s];
+    gssize first = -1, last = -1, nearest = -1;
+    for (size_t i = 0; i < chart->n; i++) {
+      if (!isfinite(series->point[i]))
+        continue;
+      if (first < 0)
+        first = (gssize)i;
+      last = (gssize)i;
+      if (isfinite(chart->marker) &&
+          (nearest < 0 || fabs(chart->coverages[i] - chart->marker) <
+                              fabs(chart->coverages[nearest] - chart->marker)))
+        nearest = (gssize)i;
+    }
+    if (first < 0) {
+      g_string_append_printf(text, " %s: undefined everywhere.", series->label);
+      continue;
+    }
+    const gssize places[3] = {first, nearest, last};
+    g_string_append_printf(text, " %s:", series->label);
+    gboolean written = FALSE;
+    for (int k = 0; k < 3; k++) {
+      if (places[k] < 0 || (k > 0 && places[k] == places[k - 1]))
+        continue;
+      g_autofree char *value = demur_text_decimal(series->point[places[k]], chart->decimals);
+      g_autofree char *coverage = demur_text_decimal(chart->coverages[places[k]], 2);
+      g_string_append_printf(text, "%s %s at coverage %s", written ? "," : "", value, coverage);
+      written = TRUE;
+    }
+    g_string_append_c(text, '.');
+  }
+  return g_string_free(text, FALSE);
+}

@@ -1,0 +1,36 @@
+/* A measure against coverage: for each series the point value as a line, mean ± sd as a band,
+ * labels at the lines, gaps where undefined, a mark at the operating coverage. */
+#pragma once
+
+#include "report/chart-kit.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  const char *label;
+  DemurSeries series;
+  const double *point;     /* [n] */
+  const double *mean, *sd; /* [n], NULL: no band */
+} DemurCoverageSeries;
+
+typedef struct {
+  const char *title, *measure; /* measure: its name, for the table and the alternative text */
+  size_t n;
+  const double *coverages; /* [n], ascending */
+  size_t n_series;
+  const DemurCoverageSeries *series;
+  double marker;      /* operating coverage, NaN: none */
+  gboolean from_zero; /* errors: the axis begins at 0; accuracy does not */
+  int decimals;       /* of the table's numbers */
+} DemurCoverageCurve;
+
+void demur_coverage_curve_draw(const DemurCoverageCurve *chart, cairo_t *cr,
+                               const DemurPalette *palette, DemurRectangle rectangle);
+
+/* One row a coverage: point and mean ± sd of each series. */
+DemurChartTable *demur_coverage_curve_table(const DemurCoverageCurve *chart);
+
+/* What the picture says, in words and numbers (owned). */
+char *demur_coverage_curve_alternative(const DemurCoverageCurve *chart);
+
+G_END_DECLS

@@ -1,0 +1,119 @@
+#include "report/format.h"
+
+#include "evaluation/evaluation.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MINUS "\xe2\x88\x92" /* U+2212 */
+#define NO_BREAK "\xc2\xa0"  /* U+00A0 */
+
+static char *
+fixed(double value, int decimals, const char *plus, gboolean leading_zero) {
+  if (!isfinite(value))
+    return g_strdup(DEMUR_TEXT_UNDEFINED);
+  char format[8], digits[64];
+  g_snprintf(format, sizeof format, "%%.%df", CLAMP(decimals, 0, 9));
+  /* Numbers beyond any measure here are cut to what the buffer holds. */
+  g_ascii_formatd(digits, sizeof digits, format, fmin(fabs(value), 1e30));
+  const gboolean zero = strspn(digits, "0.") == strlen(digits);
+  const char *body = digits;
+  if (!leading_zero && decimals > 0 && digits[0] == '0')
+    body++;
+  return g_strconcat(zero ? "" : value < 0 ? MINUS : plus, body, NULL);
+}
+
+char *
+demur_text_decimal(double value, int decimals) {
+  return fixed(value, decimals, "", FALSE);
+}
+
+char *
+demur_text_signed(double value, int decimals) {
+  return fixed(value, decimals, "+", FALSE);
+}
+
+char *
+demur_text_percent(double share, int decimals) {
+  if (!isfinite(share))
+    return g_strdup(DEMUR_TEXT_UNDEFINED);
+  g_autofree char *digits = fixed(100 * share, decimals, "", TRUE);
+  char *dot = strchr(digits, '.');
+  if (dot && strspn(dot + 1, "0") == strlen(dot + 1))
+    *dot = '\0';
+  return g_strconcat(digits, NO_BREAK "%", NULL);
+}
+
+char *
+demur_text_count(guint64 n) {
+  g_autofree char *digits = g_strdup_printf("%" G_GUINT64_FORMAT, n);
+  const size_t length = strlen(digits);
+  GString *text = g_string_new(NULL);
+  for (size_t i = 0; i < length; i++) {
+    if (i > 0 && (length - i) % 3 == 0)
+      g_string_append_c(text, ',');
+    g_string_append_c(text, digits[i]);
+  }
+  return g_string_free(text, FALSE);
+}
+
+char *
+demur_text_counted(guint64 n, const char *one, const char *many) {
+  g_autofree char *count = demur_text_count(n);
+  return g_strconcat(count, NO_BREAK, n == 1 ? one : many, NULL);
+}
+
+char *
+demur_text_mean_sd(double mean, double sd, int decimals) {
+  g_autofree char *left = demur_text_decimal(mean, decimals);
+  if (!isfinite(mean) || !isfinite(sd))
+    return g_steal_pointer(&left);
+  g_autofree char *right = demur_text_decimal(sd, decimals);
+  return g_strconcat(left, NO_BREAK "±" NO_BREAK, right, NULL);
+}
+
+const char *
+demur_text_measure(int measure, size_t n_classes) {
+  const gboolean multi = n_classes > 2;
+  switch (measure) {
+  case DEMUR_MEASURE_SBCE2:
+    return multi ? "S-TCE₂" : "S-BCE₂";
+  case DEMUR_MEASURE_SBCEINF:
+    return multi ? "S-TCE∞" : "S-BCE∞";
+  case DEMUR_MEASURE_BRIER:
+    return "Brier";
+  case DEMUR_MEASURE_ACCURACY:
+    return "Accuracy";
+  case DEMUR_MEASURE_SITE_ERROR:
+    return "Site error";
+  case DEMUR_MEASURE_SMMCE:
+    return "S-MMCE";
+  default:
+    g_return_val_if_reached("");
+  }
+}
+
+char *
+demur_text_digest(const char *digest) {
+  if (!digest)
+    return g_strdup("not recorded");
+  if (strlen(digest) < 12)
+    return g_strdup(digest);
+  return g_strdup_printf("%.4s %.4s %.4s", digest, digest + 4, digest + 8);
+}
+
+char *
+demur_text_date(const char *iso) {
+  static const char *const months[] = {"January",   "February", "March",    "April",
+                                       "May",       "June",     "July",     "August",
+                                       "September", "October",  "November", "December"};
+  for (int i = 0; i < 10; i++) {
+    const gboolean dash = i == 4 || i == 7;
+    if (dash ? iso[i] != '-' : !g_ascii_isdigit(iso[i]))
+      return g_strdup(iso);
+  }
+  const int month = (iso[5] - '0') * 10 + iso[6] - '0', day = (iso[8] - '0') * 10 + iso[9] - '0';
+  if (month < 1 || month > 12)
+    return g_strdup(iso);
+  return g_strdup_printf("%d" NO_BREAK "%s" NO_BREAK "%.4s", day, months[month - 1], iso);
+}

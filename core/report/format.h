@@ -1,0 +1,40 @@
+/* Numbers as people read them in print: ".031", "−.013", "12.9 %", "1,337", "–" where undefined. No
+ * locale. Every text is owned by the caller. Blanks inside a number are no-break spaces. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+#define DEMUR_TEXT_UNDEFINED "–"
+
+/* Without a leading zero, with a true minus sign; "–" for a non-finite value. decimals 0 to 9. */
+char *demur_text_decimal(double value, int decimals);
+
+/* The same with a sign before positive values too ("+.004"). */
+char *demur_text_signed(double value, int decimals);
+
+/* share 0.129 -> "12.9 %"; whole numbers without decimals ("90 %"). */
+char *demur_text_percent(double share, int decimals);
+
+/* 1337 -> "1,337". */
+char *demur_text_count(guint64 n);
+
+/* "1 scan", "1,337 scans". */
+char *demur_text_counted(guint64 n, const char *one, const char *many);
+
+/* ".031 ± .004"; the mean alone where sd is undefined. */
+char *demur_text_mean_sd(double mean, double sd, int decimals);
+
+/* "S-BCE₂" .. for people; measure is a DemurMeasure, n_classes > 2 names the multi-class kind. */
+const char *demur_text_measure(int measure, size_t n_classes);
+
+/* A digest's first 12 hexadecimal digits in groups of four: "9f2c 77a0 41d3"; "not recorded" for
+ * NULL. */
+char *demur_text_digest(const char *digest);
+
+/* An ISO 8601 date or date and time as "27 November 2026"; the text itself where it is something
+ * else. */
+char *demur_text_date(const char *iso);
+
+G_END_DECLS

@@ -1,0 +1,175 @@
+#include "report/rejection-by-label.h"
+
+#include "report/format.h"
+
+#include <math.h>
+
+typedef struct {
+  const char *label;
+  DemurSeries series;
+  double value, low, high; /* low, high NaN: no interval */
+} Bar;
+
+/* The bars of one label, at most n_series + 1; returns their number. */
+static size_t
+label_bars(const DemurRejectionChart *chart, size_t label, Bar *bars) {
+  size_t n = 0;
+  if (chart->kind == DEMUR_REJECTION_SHARES && chart->n_series > 0)
+    bars[n++] = (Bar){"all scans", DEMUR_SERIES_EVERYTHING,
+                      chart->series[0].rejections[label].share_of_all, NAN, NAN};
+  for (size_t s = 0; s < chart->n_series; s++) {
+    const DemurRejection *r = &chart->series[s].rejections[label];
+    if (chart->kind == DEMUR_REJECTION_SHARES)
+      bars[n++] =
+          (Bar){chart->series[s].label, chart->series[s].series, r->share_of_rejected, NAN, NAN};
+    else
+      bars[n++] = (Bar){chart->series[s].label, chart->series[s].series, r->rate, r->rate_low,
+                        r->rate_high};
+  }
+  return n;
+}
+
+/* The key above the plot: a swatch and a name for each bar of a label; returns its height. */
+static double
+draw_key(const Bar *bars, size_t n, cairo_t *cr, const DemurPalette *palette, double x, double y,
+         double width) {
+  const double size = palette->font_size, box = size * 0.9, left = x;
+  double height = size * 1.5;
+  for (size_t i = 0; i < n; i++) {
+    const double text =
+        fmin(demur_chart_text_size(cr, palette, bars[i].label, size, FALSE).width, width - 2 * box);
+    if (x > left && x + box * 1.4 + text > left + width) {
+      x = left;
+      y += size * 1.4;
+      height += size * 1.4;
+    }
+    cairo_rectangle(cr, x, y + size * 0.2, box, box);
+    demur_chart_hatch(cr, palette, bars[i].series, 0.85);
+    demur_chart_text(cr, palette, bars[i].label, size, FALSE, palette->ink, x + box * 1.4, y, 0, 0,
+                     width - 2 * box);
+    x += box * 1.4 + text + size * 1.4;
+  }
+  return height;
+}
+
+void
+demur_rejection_chart_draw(const DemurRejectionChart *chart, cairo_t *cr,
+                           const DemurPalette *palette, DemurRectangle rectangle) {
+  g_autofree Bar *bars = g_new0(Bar, chart->n_series + 1);
+  double highest = 0;
+  size_t n = 0;
+  for (size_t l = 0; l < chart->n_labels; l++) {
+    n = label_bars(chart, l, bars);
+    for (size_t i = 0; i < n; i++) {
+      if (isfinite(bars[i].value))
+        highest = fmax(highest, bars[i].value);
+      if (isfinite(bars[i].high))
+        highest = fmax(highest, bars[i].high);
+    }
+  }
+  const double size = palette->font_size;
+  cairo_save(cr);
+  if (chart->title) {
+    demur_chart_text(cr, palette, chart->title, size * 1.1, TRUE, palette->ink, rectangle.x,
+                     rectangle.y, 0, 0, rectangle.width);
+    rectangle.y += size * 1.75;
+    rectangle.height -= size * 1.75;
+  }
+  const double key = draw_key(bars, n, cr, palette, rectangle.x, rectangle.y, rectangle.width);
+  rectangle.y += key;
+  rectangle.height -= key;
+  DemurFrame frame = {.x = {.low = 0, .high = 1, .step = 1},
+                      .y = demur_axis_nice(0, highest > 0 ? highest : 0.1, 4),
+                      .y_style = DEMUR_NUMBER_PERCENT,
+                      .no_x_ticks = TRUE};
+  frame.y.high = fmax(frame.y.high, frame.y.step);
+  DemurPlot plot = demur_plot_begin(cr, palette, rectangle, &frame);
+  const double group = plot.area.width / (double)MAX(chart->n_labels, 1),
+               slot = group * 0.8 / (double)MAX(n, 1), width = fmin(slot * 0.82, size * 6),
+               base = demur_plot_y(&plot, 0);
+  /* Numbers stand on the bars where they fit beside each other. */
+  const gboolean numbers =
+      slot > demur_chart_text_size(cr, palette, "99.9\u00a0%", size * 0.92, FALSE).width * 1.02;
+  for (size_t l = 0; l < chart->n_labels; l++) {
+    n = label_bars(chart, l, bars);
+    const double middle = plot.area.x + group * ((double)l + 0.5);
+    for (size_t i = 0; i < n; i++) {
+      const double x = middle + slot * ((double)i - ((double)n - 1) / 2);
+      g_autofree char *text = demur_text_percent(bars[i].value, 1);
+      double top = base;
+      if (isfinite(bars[i].value)) {
+        const double y = demur_plot_y(&plot, bars[i].value);
+        top = y;
+        cairo_rectangle(cr, x - width / 2, y, width, base - y);
+        demur_chart_hatch(cr, palette, bars[i].series, 0.85);
+        if (isfinite(bars[i].low) && isfinite(bars[i].high)) {
+          top = demur_plot_y(&plot, bars[i].high);
+          const double bottom = demur_plot_y(&plot, bars[i].low);
+          /* White under ink: the whisker shows on the dark part of a bar as well. */
+          for (int k = 0; k < 2; k++) {
+            demur_chart_colour(cr, k ? palette->ink : palette->paper, 1);
+            cairo_set_line_width(cr, k ? 0.9 : 2.4);
+            cairo_move_to(cr, x, top);
+            cairo_line_to(cr, x, bottom);
+            cairo_stroke(cr);
+          }
+        }
+      }
+      if (numbers)
+        demur_chart_text(cr, palette, text, size * 0.92, FALSE, palette->ink, x, top - 1.5, 0.5, 1,
+                         0);
+    }
+    demur_chart_text(cr, palette, chart->labels[l], size, FALSE, palette->ink, middle,
+                     base + size * 0.4, 0.5, 0, group * 0.95);
+  }
+  cairo_restore(cr);
+}
+
+DemurChartTable *
+demur_rejection_chart_table(const DemurRejectionChart *chart) {
+  static const char *const names[] = {"method",      "label",    "scans",     "rejected",
+                                      "rate",        "95 % low", "95 % high", "share of rejected",
+                                      "share of all"};
+  GPtrArray *header = g_ptr_array_new(), *cells = g_ptr_array_new();
+  for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+    g_ptr_array_add(header, g_strdup(names[i]));
+  for (size_t s = 0; s < chart->n_series; s++)
+    for (size_t l = 0; l < chart->n_labels; l++) {
+      const DemurRejection *r = &chart->series[s].rejections[l];
+      g_ptr_array_add(cells, g_strdup(chart->series[s].label));
+      g_ptr_array_add(cells, g_strdup(chart->labels[l]));
+      g_ptr_array_add(cells, demur_text_count(r->n_all));
+      g_ptr_array_add(cells, demur_text_count(r->n_rejected));
+      g_ptr_array_add(cells, demur_text_percent(r->rate, 1));
+      g_ptr_array_add(cells, demur_text_percent(r->rate_low, 1));
+      g_ptr_array_add(cells, demur_text_percent(r->rate_high, 1));
+      g_ptr_array_add(cells, demur_text_percent(r->share_of_rejected, 1));
+      g_ptr_array_add(cells, demur_text_percent(r->share_of_all, 1));
+    }
+  return demur_chart_table_new(header, cells);
+}
+
+char *
+demur_rejection_chart_alternative(const DemurRejectionChart *chart) {
+  const gboolean shares = chart->kind == DEMUR_REJECTION_SHARES;
+  GString *text = g_string_new(shares ? "Each label's share of the rejected scans."
+                                      : "Share of each label that is rejected.");
+  for (size_t l = 0; l < chart->n_labels; l++) {
+    g_string_append_printf(text, " %s:", chart->labels[l]);
+    for (size_t s = 0; s < chart->n_series; s++) {
+      const DemurRejection *r = &chart->series[s].rejections[l];
+      g_autofree char *value = demur_text_percent(shares ? r->share_of_rejected : r->rate, 1);
+      g_autofree char *low = demur_text_percent(r->rate_low, 1),
+                      *high = demur_text_percent(r->rate_high, 1);
+      g_string_append_printf(text, "%s %s %s", s ? "," : "", chart->series[s].label, value);
+      if (!shares && isfinite(r->rate_low))
+        g_string_append_printf(text, " (%s to %s)", low, high);
+    }
+    if (shares && chart->n_series > 0) {
+      g_autofree char *all = demur_text_percent(chart->series[0].rejections[l].share_of_all, 1);
+      g_string_append_printf(text, ", of all scans %s", all);
+    }
+    g_string_append_c(text, '.');
+  }
+  return g_string_free(text, FALSE);
+}

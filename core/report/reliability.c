@@ -1,0 +1,120 @@
+#include "report/reliability.h"
+
+#include "report/format.h"
+
+#include <math.h>
+
+double
+demur_reliability_end(size_t n_bins, const DemurReliabilityBin *bins) {
+  double end = 0;
+  for (size_t i = 0; i < n_bins; i++) {
+    const double values[3] = {bins[i].mean_risk, bins[i].observed, bins[i].high};
+    for (int k = 0; k < 3; k++)
+      if (isfinite(values[k]))
+        end = fmax(end, values[k]);
+  }
+  if (end <= 0)
+    return 1;
+  return fmin(1, demur_axis_nice(0, end, 4).high);
+}
+
+/* "15 bins of 80 or 81 scans", owned. */
+static char *
+bin_words(const DemurReliability *chart) {
+  if (chart->n_bins == 0)
+    return g_strdup("no accepted scan");
+  size_t low = chart->bins[0].n, high = low;
+  for (size_t i = 1; i < chart->n_bins; i++) {
+    low = MIN(low, chart->bins[i].n);
+    high = MAX(high, chart->bins[i].n);
+  }
+  g_autofree char *few = demur_text_count(low), *many = demur_text_count(high);
+  if (low == high)
+    return g_strdup_printf("%zu %s of %s", chart->n_bins, chart->n_bins == 1 ? "bin" : "bins", few);
+  return g_strdup_printf("%zu bins of %s %s %s", chart->n_bins, few, high == low + 1 ? "or" : "to",
+                         many);
+}
+
+void
+demur_reliability_draw(const DemurReliability *chart, cairo_t *cr, const DemurPalette *palette,
+                       DemurRectangle rectangle) {
+  const double end =
+      chart->axis_end > 0 ? chart->axis_end : demur_reliability_end(chart->n_bins, chart->bins);
+  DemurAxis axis = demur_axis_nice(0, end, 4);
+  axis.high = fmax(end, axis.step);
+  g_autofree char *words = bin_words(chart);
+  g_autofree char *x_label =
+      g_strdup_printf("%s (%s)", chart->x_label ? chart->x_label : "risk shown", words);
+  DemurFrame frame = {
+      .title = chart->title, .x_label = x_label, .y_label = chart->y_label, .x = axis, .y = axis};
+  cairo_save(cr);
+  DemurPlot plot = demur_plot_begin(cr, palette, rectangle, &frame);
+  cairo_save(cr);
+  demur_plot_clip(&plot, cr);
+  const double dash[] = {3, 2.5};
+  cairo_set_line_width(cr, 0.7);
+  cairo_set_dash(cr, dash, 2, 0);
+  demur_chart_colour(cr, palette->muted, 0.9);
+  cairo_move_to(cr, demur_plot_x(&plot, 0), demur_plot_y(&plot, 0));
+  cairo_line_to(cr, demur_plot_x(&plot, axis.high), demur_plot_y(&plot, axis.high));
+  cairo_stroke(cr);
+  cairo_set_dash(cr, NULL, 0, 0);
+  const DemurColour colour = palette->series[chart->series];
+  for (size_t i = 0; i < chart->n_bins; i++) {
+    const DemurReliabilityBin *bin = &chart->bins[i];
+    if (!isfinite(bin->mean_risk) || !isfinite(bin->observed))
+      continue;
+    const double x = demur_plot_x(&plot, bin->mean_risk);
+    demur_chart_colour(cr, colour, 0.75);
+    cairo_set_line_width(cr, 0.9);
+    if (isfinite(bin->low) && isfinite(bin->high)) {
+      cairo_move_to(cr, x, demur_plot_y(&plot, bin->low));
+      cairo_line_to(cr, x, demur_plot_y(&plot, fmin(bin->high, axis.high)));
+      cairo_stroke(cr);
+    }
+    demur_chart_colour(cr, colour, 1);
+    demur_chart_glyph(cr, chart->series, x, demur_plot_y(&plot, bin->observed),
+                      palette->font_size * 0.27);
+  }
+  cairo_restore(cr);
+  cairo_restore(cr);
+}
+
+DemurChartTable *
+demur_reliability_table(const DemurReliability *chart) {
+  static const char *const names[] = {"bin",      "scans",    "mean risk shown", "observed share",
+                                      "95 % low", "95 % high"};
+  GPtrArray *header = g_ptr_array_new(), *cells = g_ptr_array_new();
+  for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+    g_ptr_array_add(header, g_strdup(names[i]));
+  for (size_t i = 0; i < chart->n_bins; i++) {
+    const DemurReliabilityBin *bin = &chart->bins[i];
+    g_ptr_array_add(cells, g_strdup_printf("%zu", i + 1));
+    g_ptr_array_add(cells, demur_text_count(bin->n));
+    g_ptr_array_add(cells, demur_text_decimal(bin->mean_risk, 3));
+    g_ptr_array_add(cells, demur_text_decimal(bin->observed, 3));
+    g_ptr_array_add(cells, demur_text_decimal(bin->low, 3));
+    g_ptr_array_add(cells, demur_text_decimal(bin->high, 3));
+  }
+  return demur_chart_table_new(header, cells);
+}
+
+char *
+demur_reliability_alternative(const DemurReliability *chart) {
+  g_autofree char *words = bin_words(chart);
+  GString *text = g_string_new(NULL);
+  g_string_append_printf(text,
+                         "Reliability of the scans accepted by %s (%s): risk shown, observed "
+                         "share, 95 %% interval.",
+                         chart->label, words);
+  for (size_t i = 0; i < chart->n_bins; i++) {
+    const DemurReliabilityBin *bin = &chart->bins[i];
+    g_autofree char *risk = demur_text_decimal(bin->mean_risk, 3),
+                    *share = demur_text_decimal(bin->observed, 3),
+                    *low = demur_text_decimal(bin->low, 3),
+                    *high = demur_text_decimal(bin->high, 3);
+    g_string_append_printf(text, " %s: %s (%s to %s)%s", risk, share, low, high,
+                           i + 1 < chart->n_bins ? ";" : ".");
+  }
+  return g_string_free(text, FALSE);
+}
