@@ -25,7 +25,7 @@ void demur_coverage_grid(size_t n, double *coverages);
 double demur_coverage_auc(const double *coverages, const double *values, size_t n);
 
 /* ranks [n]: dense rank of each score, 0 the highest, equal scores share one. Returns the number of
- * ranks. O(n log n). */
+ * ranks; scores must not hold NaN. O(n), by radix sort. */
 size_t demur_coverage_ranks(const double *scores, size_t n, guint32 *ranks);
 
 G_END_DECLS

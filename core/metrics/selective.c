@@ -159,6 +159,7 @@ point_of(const DemurSelectiveScratch *s, size_t n, size_t n_selected, size_t min
 static size_t
 load(const DemurSelectiveSample *sample, DemurSelectiveScratch *s, gboolean with_labels,
      size_t *n_total) {
+  *n_total = 0;
   g_return_val_if_fail(sample->n <= s->n, 0);
   size_t n = 0, total = 0;
   for (size_t i = 0; i < sample->n; i++) {

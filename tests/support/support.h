@@ -6,14 +6,15 @@
 
 G_BEGIN_DECLS
 
-/* Path of a file or folder below the shared test data, owned by the caller; NULL where it is absent, after
- * marking the running test as skipped with the reason. */
+/* Path of a file or folder below the shared test data, owned by the caller; NULL where it is
+ * absent, after marking the running test as skipped with the reason. */
 char *demur_test_shared(const char *relative);
 
 /* The JSON file below the shared test data (owned), or NULL with the test skipped. */
 JsonParser *demur_test_golden(const char *relative);
 
-/* JSON array -> doubles (owned by caller); the strings "inf", "-inf", "nan" stand for those values. */
+/* JSON array -> doubles (owned by caller); the strings "inf", "-inf", "nan" stand for those values.
+ */
 double *demur_test_doubles(JsonArray *array, size_t *n);
 double demur_test_number(JsonNode *node);
 

@@ -1,0 +1,13 @@
+/* The selector's number type: float in the program, double in the tests that compare with golden
+ * numbers (the library demur-selector-double is the same source with DEMUR_REAL_DOUBLE). */
+#pragma once
+
+#include <cblas.h>
+
+#ifdef DEMUR_REAL_DOUBLE
+typedef double DemurReal;
+#define demur_gemm cblas_dgemm
+#else
+typedef float DemurReal;
+#define demur_gemm cblas_sgemm
+#endif

@@ -1,0 +1,332 @@
+/* Algorithm 1, lines 5-9: selective calibration error of each data set, the kappa worst, one Adam
+ * step on their mean loss.
+ *
+ * Data: g~ is one value a distinct scan, so one forward pass over the union of the m data sets
+ * serves all of them, and one sort by z serves all their thresholds. Only scans of the kappa chosen
+ * data sets go backward. Order of work (each a parallel map over chunks fixed by the data, merged
+ * in order): union of rows; forward in chunks of ROWS; ranks of z; error of each data set; loss of
+ * each chosen one; backward in chunks of ROWS, one partial gradient each; Adam. Cost: |union|
+ * forward, |union of chosen| backward, m x 10 coverages x |data set| / 2 for the choice. */
+#include "selector/update.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "metrics/coverage.h"
+#include "metrics/selective.h"
+
+#define ROWS 256
+#define N_AUC_POINTS 10
+
+typedef struct {
+  DemurSelectiveScratch *selective;
+  double *risks, *labels; /* [dataset_capacity] */
+  guint32 *counts, *ranks;
+  DemurReal *inputs, *hidden1, *hidden2; /* [ROWS][..] gathered rows of one chunk */
+  DemurReal *backward;                   /* [2][ROWS][h] */
+} WorkerScratch;
+
+/* What a chosen data set contributes: its gradient in z by entry. */
+typedef struct {
+  size_t dataset;
+  DemurSmmceLoss loss;
+  DemurReal *gradient; /* [dataset_capacity] */
+} Chosen;
+
+struct DemurUpdater {
+  DemurTrainingScans scans;
+  DemurMlpShape shape;
+  DemurUpdateSettings settings;
+  size_t n_datasets, dataset_capacity, n_kept;
+  DemurParallel *parallel;
+
+  guint64 *bitmap; /* [(n_scans + 63) / 64] */
+  guint32 *places; /* [n_scans] place in the union, of rows that are in it */
+  guint32 *rows;   /* [n_scans] the union, ascending */
+  size_t n_union;
+  DemurReal *inputs;            /* [n_scans][d] rows of the union */
+  DemurReal *hidden1, *hidden2; /* [n_scans][h] of the union */
+  DemurReal *z;                 /* [n_scans] of the union */
+  double *scores;               /* [n_scans] z as double */
+  guint32 *ranks;               /* [n_scans] of the union */
+  size_t n_ranks;
+
+  double coverages[N_AUC_POINTS];
+  size_t n_coverages;
+  double *errors;           /* [n_datasets] */
+  Chosen *chosen;           /* [n_kept] */
+  DemurReal *dz;            /* [n_scans] by place, zero between updates */
+  guint32 *backward_places; /* [n_scans] places with a gradient */
+  size_t n_backward;
+  DemurReal *gradients; /* [n_chunks][n_parameters] */
+  size_t max_chunks;
+
+  WorkerScratch *workers; /* [n_threads] */
+
+  DemurDataset *const *datasets; /* of the update at work */
+  const DemurReal *parameters;
+};
+
+DemurUpdater *
+demur_updater_new(const DemurTrainingScans *scans, DemurMlpShape shape,
+                  const DemurUpdateSettings *settings, size_t n_datasets, size_t dataset_capacity,
+                  DemurParallel *parallel) {
+  g_return_val_if_fail(shape.n_inputs == scans->n_features, NULL);
+  DemurUpdater *u = g_new0(DemurUpdater, 1);
+  const size_t n = scans->n_scans, d = shape.n_inputs, h = shape.n_hidden;
+  u->scans = *scans;
+  u->shape = shape;
+  u->settings = *settings;
+  u->n_datasets = n_datasets;
+  u->dataset_capacity = dataset_capacity;
+  u->n_kept = settings->kappa == 0 ? n_datasets : MIN(settings->kappa, n_datasets);
+  u->parallel = parallel;
+  u->bitmap = demur_new_array(guint64, (n + 63) / 64);
+  u->places = demur_new_array(guint32, n);
+  u->rows = demur_new_array(guint32, n);
+  u->inputs = demur_new_matrix(DemurReal, n, d);
+  u->hidden1 = demur_new_matrix(DemurReal, n, h);
+  u->hidden2 = demur_new_matrix(DemurReal, n, h);
+  u->z = demur_new_array(DemurReal, n);
+  u->scores = demur_new_array(double, n);
+  u->ranks = demur_new_array(guint32, n);
+  u->errors = demur_new_array(double, n_datasets);
+  u->chosen = g_new0(Chosen, u->n_kept);
+  for (size_t c = 0; c < u->n_kept; c++)
+    u->chosen[c].gradient = demur_new_array(DemurReal, dataset_capacity);
+  u->dz = demur_new_array(DemurReal, n);
+  u->backward_places = demur_new_array(guint32, n);
+  u->max_chunks = (MIN(n, u->n_kept * dataset_capacity) + ROWS - 1) / ROWS;
+  u->gradients = demur_new_matrix(DemurReal, u->max_chunks, shape.n_parameters);
+  if (settings->kappa_coverage > 0.0) {
+    u->n_coverages = 1;
+    u->coverages[0] = settings->kappa_coverage;
+  } else {
+    u->n_coverages = N_AUC_POINTS;
+    demur_coverage_grid(N_AUC_POINTS, u->coverages);
+  }
+  const guint n_threads = demur_parallel_n_threads(parallel);
+  u->workers = g_new0(WorkerScratch, n_threads);
+  for (guint w = 0; w < n_threads; w++) {
+    WorkerScratch *s = &u->workers[w];
+    s->selective = demur_selective_scratch_new(MAX(n, dataset_capacity));
+    s->risks = demur_new_array(double, dataset_capacity);
+    s->labels = demur_new_array(double, dataset_capacity);
+    s->counts = demur_new_array(guint32, dataset_capacity);
+    s->ranks = demur_new_array(guint32, dataset_capacity);
+    s->inputs = demur_new_matrix(DemurReal, ROWS, d);
+    s->hidden1 = demur_new_matrix(DemurReal, ROWS, h);
+    s->hidden2 = demur_new_matrix(DemurReal, ROWS, h);
+    s->backward = demur_new_matrix(DemurReal, 2 * ROWS, h);
+  }
+  return u;
+}
+
+void
+demur_updater_free(DemurUpdater *u) {
+  if (u == NULL)
+    return;
+  const guint n_threads = demur_parallel_n_threads(u->parallel);
+  for (guint w = 0; w < n_threads; w++) {
+    WorkerScratch *s = &u->workers[w];
+    demur_selective_scratch_free(s->selective);
+    g_aligned_free(s->risks);
+    g_aligned_free(s->labels);
+    g_aligned_free(s->counts);
+    g_aligned_free(s->ranks);
+    g_aligned_free(s->inputs);
+    g_aligned_free(s->hidden1);
+    g_aligned_free(s->hidden2);
+    g_aligned_free(s->backward);
+  }
+  g_free(u->workers);
+  for (size_t c = 0; c < u->n_kept; c++)
+    g_aligned_free(u->chosen[c].gradient);
+  g_free(u->chosen);
+  g_aligned_free(u->bitmap);
+  g_aligned_free(u->places);
+  g_aligned_free(u->rows);
+  g_aligned_free(u->inputs);
+  g_aligned_free(u->hidden1);
+  g_aligned_free(u->hidden2);
+  g_aligned_free(u->z);
+  g_aligned_free(u->scores);
+  g_aligned_free(u->ranks);
+  g_aligned_free(u->errors);
+  g_aligned_free(u->dz);
+  g_aligned_free(u->backward_places);
+  g_aligned_free(u->gradients);
+  g_free(u);
+}
+
+const double *
+demur_updater_dataset_errors(const DemurUpdater *u) {
+  return u->errors;
+}
+
+static void
+gather_union(DemurUpdater *u) {
+  const size_t n_words = (u->scans.n_scans + 63) / 64;
+  memset(u->bitmap, 0, n_words * sizeof *u->bitmap);
+  for (size_t k = 0; k < u->n_datasets; k++) {
+    const DemurDataset *dataset = u->datasets[k];
+    for (size_t j = 0; j < dataset->n_rows; j++)
+      u->bitmap[dataset->rows[j] >> 6] |= (guint64)1 << (dataset->rows[j] & 63);
+  }
+  size_t n = 0;
+  for (size_t word = 0; word < n_words; word++)
+    for (guint64 bits = u->bitmap[word]; bits != 0; bits &= bits - 1) {
+      const guint32 row = (guint32)(word * 64) + (guint32)__builtin_ctzll(bits);
+      u->places[row] = (guint32)n;
+      u->rows[n++] = row;
+    }
+  u->n_union = n;
+}
+
+static void
+forward_chunk(size_t chunk, guint worker, gpointer data) {
+  DemurUpdater *u = data;
+  const size_t start = chunk * ROWS, n = MIN(ROWS, u->n_union - start);
+  const size_t d = u->shape.n_inputs, h = u->shape.n_hidden;
+  DemurReal *inputs = u->inputs + start * d;
+  for (size_t i = 0; i < n; i++)
+    memcpy(inputs + i * d, u->scans.features + u->rows[start + i] * d, d * sizeof(DemurReal));
+  demur_mlp_forward(u->shape, u->parameters, inputs, n, u->hidden1 + start * h,
+                    u->hidden2 + start * h, u->z + start);
+  for (size_t i = start; i < start + n; i++)
+    u->scores[i] = (double)u->z[i];
+}
+
+static void
+error_of_dataset(size_t k, guint worker, gpointer data) {
+  DemurUpdater *u = data;
+  WorkerScratch *s = &u->workers[worker];
+  const DemurDataset *dataset = u->datasets[k];
+  for (size_t j = 0; j < dataset->n_rows; j++) {
+    const guint32 row = dataset->rows[j];
+    s->risks[j] = u->scans.risks[row];
+    s->labels[j] = u->scans.labels[row];
+    s->counts[j] = dataset->counts[j];
+    s->ranks[j] = u->ranks[u->places[row]];
+  }
+  const DemurSelectiveSample sample = {.n = dataset->n_rows,
+                                       .risks = s->risks,
+                                       .labels = s->labels,
+                                       .counts = s->counts,
+                                       .ranks = s->ranks,
+                                       .n_ranks = u->n_ranks};
+  double errors[N_AUC_POINTS];
+  demur_selective_errors(&sample, u->coverages, u->n_coverages, u->settings.min_bin_size,
+                         s->selective, errors);
+  u->errors[k] =
+      u->n_coverages == 1 ? errors[0] : demur_coverage_auc(u->coverages, errors, u->n_coverages);
+}
+
+/* The n_kept data sets of largest error, ties to the lower index, in the order of their index. */
+static void
+choose_worst(DemurUpdater *u) {
+  g_autofree gboolean *taken = g_new0(gboolean, u->n_datasets);
+  for (size_t c = 0; c < u->n_kept; c++) {
+    size_t worst = G_MAXSIZE;
+    for (size_t k = 0; k < u->n_datasets; k++)
+      if (!taken[k] && (worst == G_MAXSIZE || u->errors[k] > u->errors[worst]))
+        worst = k;
+    taken[worst] = TRUE;
+  }
+  size_t c = 0;
+  for (size_t k = 0; k < u->n_datasets; k++)
+    if (taken[k])
+      u->chosen[c++].dataset = k;
+}
+
+static void
+loss_of_chosen(size_t c, guint worker, gpointer data) {
+  DemurUpdater *u = data;
+  WorkerScratch *s = &u->workers[worker];
+  const DemurDataset *dataset = u->datasets[u->chosen[c].dataset];
+  /* risks and labels are free again: they hold r and e. z is gathered into the gradient's place. */
+  DemurReal *gradient = u->chosen[c].gradient;
+  for (size_t j = 0; j < dataset->n_rows; j++) {
+    const guint32 row = dataset->rows[j];
+    s->risks[j] = u->scans.risks[row];
+    s->labels[j] = u->scans.errors[row];
+    gradient[j] = u->z[u->places[row]];
+  }
+  u->chosen[c].loss = demur_smmce_loss(&u->settings.smmce, s->risks, s->labels, dataset->counts,
+                                       gradient, dataset->n_rows, gradient);
+}
+
+/* Mean gradient in z over the chosen data sets, by place; the places that have one in ascending
+ * order. */
+static void
+merge_gradients(DemurUpdater *u) {
+  const size_t n_words = (u->n_union + 63) / 64;
+  memset(u->bitmap, 0, n_words * sizeof *u->bitmap);
+  const DemurReal scale = (DemurReal)(1.0 / (double)u->n_kept);
+  for (size_t c = 0; c < u->n_kept; c++) {
+    const DemurDataset *dataset = u->datasets[u->chosen[c].dataset];
+    for (size_t j = 0; j < dataset->n_rows; j++) {
+      const guint32 place = u->places[dataset->rows[j]];
+      u->dz[place] += scale * u->chosen[c].gradient[j];
+      u->bitmap[place >> 6] |= (guint64)1 << (place & 63);
+    }
+  }
+  size_t n = 0;
+  for (size_t word = 0; word < n_words; word++)
+    for (guint64 bits = u->bitmap[word]; bits != 0; bits &= bits - 1)
+      u->backward_places[n++] = (guint32)(word * 64) + (guint32)__builtin_ctzll(bits);
+  u->n_backward = n;
+}
+
+static void
+backward_chunk(size_t chunk, guint worker, gpointer data) {
+  DemurUpdater *u = data;
+  WorkerScratch *s = &u->workers[worker];
+  const size_t start = chunk * ROWS, n = MIN(ROWS, u->n_backward - start);
+  const size_t d = u->shape.n_inputs, h = u->shape.n_hidden;
+  DemurReal dz[ROWS];
+  for (size_t i = 0; i < n; i++) {
+    const guint32 place = u->backward_places[start + i];
+    memcpy(s->inputs + i * d, u->inputs + place * d, d * sizeof(DemurReal));
+    memcpy(s->hidden1 + i * h, u->hidden1 + place * h, h * sizeof(DemurReal));
+    memcpy(s->hidden2 + i * h, u->hidden2 + place * h, h * sizeof(DemurReal));
+    dz[i] = u->dz[place];
+    u->dz[place] = 0;
+  }
+  DemurReal *gradient = u->gradients + chunk * u->shape.n_parameters;
+  memset(gradient, 0, u->shape.n_parameters * sizeof(DemurReal));
+  demur_mlp_backward(u->shape, u->parameters, s->inputs, s->hidden1, s->hidden2, dz, n, s->backward,
+                     gradient);
+}
+
+void
+demur_updater_run(DemurUpdater *u, DemurDataset *const *datasets, DemurAdam *adam,
+                  DemurReal *parameters, DemurUpdateResult *result) {
+  u->datasets = datasets;
+  u->parameters = parameters;
+  gather_union(u);
+  demur_parallel_map(u->parallel, (u->n_union + ROWS - 1) / ROWS, forward_chunk, u);
+  if (u->n_kept < u->n_datasets) {
+    u->n_ranks = demur_coverage_ranks(u->scores, u->n_union, u->ranks);
+    demur_parallel_map(u->parallel, u->n_datasets, error_of_dataset, u);
+  }
+  choose_worst(u);
+  demur_parallel_map(u->parallel, u->n_kept, loss_of_chosen, u);
+  merge_gradients(u);
+  const size_t n_chunks = (u->n_backward + ROWS - 1) / ROWS;
+  demur_parallel_map(u->parallel, n_chunks, backward_chunk, u);
+  DemurReal *gradient = u->gradients;
+  for (size_t chunk = 1; chunk < n_chunks; chunk++) {
+    const DemurReal *partial = u->gradients + chunk * u->shape.n_parameters;
+    for (size_t p = 0; p < u->shape.n_parameters; p++)
+      gradient[p] += partial[p];
+  }
+  *result = (DemurUpdateResult){0};
+  for (size_t c = 0; c < u->n_kept; c++) {
+    result->smmce += u->chosen[c].loss.smmce / (double)u->n_kept;
+    result->regulariser += u->chosen[c].loss.regulariser / (double)u->n_kept;
+  }
+  result->loss = result->smmce + result->regulariser;
+  result->gradient_norm = demur_adam_step(adam, &u->settings.adam, gradient, parameters);
+}
