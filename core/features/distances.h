@@ -40,7 +40,10 @@ typedef struct {
   double gamma;          /* of kernel_sum and gram */
   double *kernel_sum;    /* [m]: sum_j weights_j exp(-gamma d_ij^2); excluded rows count here */
 
-  float *gram; /* [m][n]: exp(-gamma d_ij^2) */
+  /* [m][gram_stride]: exp(-gamma d_ij^2), 0 from column n up to the next multiple of 16, which
+   * gram_stride must reach. */
+  float *gram;
+  size_t gram_stride;
 } DemurDistanceWants;
 
 /* queries [m][d]; exclude [m]: the reference row that is this query itself and is left out of its

@@ -22,12 +22,13 @@ G_BEGIN_DECLS
  */
 double demur_svm_scale_gamma(const double *rows, size_t n, size_t d);
 
-/* gram [n][n] symmetric with ones on its diagonal; 0 < nu <= 1. Fills alphas [n]. Ends when the
- * largest violation of the optimality conditions is at most tolerance (0: 1e-7 of nu n times the
- * mean kernel value, at least 1e-9). DEMUR_ERROR_NUMERIC where that is not reached in 100 n +
- * 100,000 steps; cancellable. */
-gboolean demur_svm_solve(const float *gram, size_t n, double nu, double tolerance, double *alphas,
-                         DemurParallel *parallel, const DemurProgress *progress,
+/* gram [n][stride], as demur_distance_pass makes it: symmetric with ones on its diagonal, stride a
+ * multiple of 16, zeros from column n on; 0 < nu <= 1. Fills alphas [n]. Ends when the largest
+ * violation of the optimality conditions is at most tolerance (0: 1e-7 of nu n times the mean
+ * kernel value, at least 1e-9). DEMUR_ERROR_NUMERIC where that is not reached in 100 n + 100,000
+ * steps; cancellable. */
+gboolean demur_svm_solve(const float *gram, size_t n, size_t stride, double nu, double tolerance,
+                         double *alphas, DemurParallel *parallel, const DemurProgress *progress,
                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Which rows it is fitted on: all n, or max_rows of them drawn by the seed (stream SVM_SUBSAMPLE)

@@ -1,0 +1,254 @@
+#include "base/json-reader.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+
+static const char *
+kind_of(JsonNode *node) {
+  if (node == NULL)
+    return "nothing";
+  switch (json_node_get_node_type(node)) {
+  case JSON_NODE_OBJECT:
+    return "an object";
+  case JSON_NODE_ARRAY:
+    return "an array";
+  case JSON_NODE_NULL:
+    return "null";
+  case JSON_NODE_VALUE:
+    break;
+  }
+  switch (json_node_get_value_type(node)) {
+  case G_TYPE_STRING:
+    return "a text";
+  case G_TYPE_BOOLEAN:
+    return "true or false";
+  default:
+    return "a number";
+  }
+}
+
+static gboolean
+refuse(const char *key, JsonNode *node, const char *expected, GError **error) {
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "member \"%s\": expected %s, found %s", key,
+              expected, kind_of(node));
+  return FALSE;
+}
+
+static gboolean
+is_number(JsonNode *node) {
+  if (node == NULL || !JSON_NODE_HOLDS_VALUE(node))
+    return FALSE;
+  const GType type = json_node_get_value_type(node);
+  return type == G_TYPE_INT64 || type == G_TYPE_DOUBLE;
+}
+
+/* A whole number, written with or without a fraction of 0. */
+static gboolean
+whole_number(JsonNode *node, gint64 *value) {
+  if (!is_number(node))
+    return FALSE;
+  if (json_node_get_value_type(node) == G_TYPE_INT64) {
+    *value = json_node_get_int(node);
+    return TRUE;
+  }
+  const double number = json_node_get_double(node);
+  if (!(fabs(number) <= 0x1p53) || number != floor(number))
+    return FALSE;
+  *value = (gint64)number;
+  return TRUE;
+}
+
+gboolean
+demur_json_read_object(JsonObject *object, const char *key, JsonObject **member, GError **error) {
+  JsonNode *node = json_object_get_member(object, key);
+  if (node == NULL || !JSON_NODE_HOLDS_OBJECT(node))
+    return refuse(key, node, "an object", error);
+  *member = json_node_get_object(node);
+  return TRUE;
+}
+
+gboolean
+demur_json_read_array(JsonObject *object, const char *key, JsonArray **member, GError **error) {
+  JsonNode *node = json_object_get_member(object, key);
+  if (node == NULL || !JSON_NODE_HOLDS_ARRAY(node))
+    return refuse(key, node, "an array", error);
+  *member = json_node_get_array(node);
+  return TRUE;
+}
+
+gboolean
+demur_json_read_element(JsonArray *array, guint i, const char *name, JsonObject **member,
+                        GError **error) {
+  JsonNode *node = i < json_array_get_length(array) ? json_array_get_element(array, i) : NULL;
+  if (node == NULL || !JSON_NODE_HOLDS_OBJECT(node)) {
+    g_autofree char *key = g_strdup_printf("%s[%u]", name, i);
+    return refuse(key, node, "an object", error);
+  }
+  *member = json_node_get_object(node);
+  return TRUE;
+}
+
+gboolean
+demur_json_read_string(JsonObject *object, const char *key, const char **value, GError **error) {
+  JsonNode *node = json_object_get_member(object, key);
+  if (node == NULL || !JSON_NODE_HOLDS_VALUE(node) ||
+      json_node_get_value_type(node) != G_TYPE_STRING)
+    return refuse(key, node, "a text", error);
+  *value = json_node_get_string(node);
+  return TRUE;
+}
+
+gboolean
+demur_json_read_bool(JsonObject *object, const char *key, gboolean *value, GError **error) {
+  JsonNode *node = json_object_get_member(object, key);
+  if (node == NULL || !JSON_NODE_HOLDS_VALUE(node) ||
+      json_node_get_value_type(node) != G_TYPE_BOOLEAN)
+    return refuse(key, node, "true or false", error);
+  *value = json_node_get_boolean(node);
+  return TRUE;
+}
+
+gboolean
+demur_json_read_int(JsonObject *object, const char *key, gint64 minimum, gint64 maximum,
+                    gint64 *value, GError **error) {
+  JsonNode *node = json_object_get_member(object, key);
+  gint64 number;
+  if (!whole_number(node, &number))
+    return refuse(key, node, "a whole number", error);
+  if (number < minimum || number > maximum) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                "member \"%s\": expected a whole number from %" G_GINT64_FORMAT
+                " to %" G_GINT64_FORMAT ", found %" G_GINT64_FORMAT,
+                key, minimum, maximum, number);
+    return FALSE;
+  }
+  *value = number;
+  return TRUE;
+}
+
+static gboolean
+in_range(const char *name, double number, double minimum, double maximum, GError **error) {
+  if (isfinite(number) && number >= minimum && number <= maximum)
+    return TRUE;
+  char found[G_ASCII_DTOSTR_BUF_SIZE], low[G_ASCII_DTOSTR_BUF_SIZE], high[G_ASCII_DTOSTR_BUF_SIZE];
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+              "member \"%s\": expected a finite number from %s to %s, found %s", name,
+              demur_number_format(minimum, low), demur_number_format(maximum, high),
+              demur_number_format(number, found));
+  return FALSE;
+}
+
+gboolean
+demur_json_read_double(JsonObject *object, const char *key, double minimum, double maximum,
+                       double *value, GError **error) {
+  JsonNode *node = json_object_get_member(object, key);
+  if (!is_number(node))
+    return refuse(key, node, "a number", error);
+  const double number = json_node_get_double(node);
+  if (!in_range(key, number, minimum, maximum, error))
+    return FALSE;
+  *value = number;
+  return TRUE;
+}
+
+/* The array of exactly n elements named key. */
+static gboolean
+sized_array(JsonObject *object, const char *key, size_t n, JsonArray **array, GError **error) {
+  if (!demur_json_read_array(object, key, array, error))
+    return FALSE;
+  if (json_array_get_length(*array) != n) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                "member \"%s\": expected %zu elements, found %u", key, n,
+                json_array_get_length(*array));
+    return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+demur_json_read_doubles(JsonObject *object, const char *key, size_t n, double minimum,
+                        double maximum, double **values, GError **error) {
+  JsonArray *array;
+  if (!sized_array(object, key, n, &array, error))
+    return FALSE;
+  DEMUR_AUTO_ALIGNED double *numbers = demur_new_array(double, n);
+  for (guint i = 0; i < n; i++) {
+    JsonNode *node = json_array_get_element(array, i);
+    g_autofree char *name = NULL;
+    if (!is_number(node)) {
+      name = g_strdup_printf("%s[%u]", key, i);
+      return refuse(name, node, "a number", error);
+    }
+    numbers[i] = json_node_get_double(node);
+    if (!isfinite(numbers[i]) || numbers[i] < minimum || numbers[i] > maximum) {
+      name = g_strdup_printf("%s[%u]", key, i);
+      return in_range(name, numbers[i], minimum, maximum, error);
+    }
+  }
+  *values = g_steal_pointer(&numbers);
+  return TRUE;
+}
+
+gboolean
+demur_json_read_indices(JsonObject *object, const char *key, size_t n, guint32 minimum,
+                        guint32 maximum, guint32 **values, GError **error) {
+  JsonArray *array;
+  if (!sized_array(object, key, n, &array, error))
+    return FALSE;
+  DEMUR_AUTO_ALIGNED guint32 *numbers = demur_new_array(guint32, n);
+  for (guint i = 0; i < n; i++) {
+    JsonNode *node = json_array_get_element(array, i);
+    gint64 number;
+    if (!whole_number(node, &number) || number < minimum || number > maximum) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                  "member \"%s[%u]\": expected a whole number from %u to %u", key, i, minimum,
+                  maximum);
+      return FALSE;
+    }
+    numbers[i] = (guint32)number;
+  }
+  *values = g_steal_pointer(&numbers);
+  return TRUE;
+}
+
+gboolean
+demur_json_read_floats_base64(JsonObject *object, const char *key, size_t n, float **values,
+                              GError **error) {
+  const char *text;
+  if (!demur_json_read_string(object, key, &text, error))
+    return FALSE;
+  size_t bytes;
+  const size_t length = strlen(text);
+  if (!g_size_checked_mul(&bytes, n, sizeof(float)) || bytes > G_MAXSIZE / 2 ||
+      length != (bytes + 2) / 3 * 4) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                "member \"%s\": expected the base64 text of %zu float32 values, found %zu "
+                "characters",
+                key, n, length);
+    return FALSE;
+  }
+  gsize n_decoded;
+  g_autofree guchar *decoded = g_base64_decode(text, &n_decoded);
+  if (n_decoded != bytes) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                "member \"%s\": not the base64 text of %zu float32 values", key, n);
+    return FALSE;
+  }
+  DEMUR_AUTO_ALIGNED float *floats = demur_new_array(float, n);
+  for (size_t i = 0; i < n; i++) {
+    guint32 word;
+    memcpy(&word, decoded + i * sizeof(word), sizeof(word));
+    word = GUINT32_FROM_LE(word);
+    memcpy(&floats[i], &word, sizeof(word));
+    if (!isfinite(floats[i])) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                  "member \"%s\": value %zu is not a finite number", key, i);
+      return FALSE;
+    }
+  }
+  *values = g_steal_pointer(&floats);
+  return TRUE;
+}

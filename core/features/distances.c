@@ -1,0 +1,529 @@
+/* d_ij^2 = |q_i|^2 + |x_j|^2 - 2 q_i.x_j, and all that is taken from it.
+ *
+ * Data layout: reference rows are packed into panels of 16 rows, [panel][column][16], a chunk of
+ * queries into groups of 12, [group][column][12]. The inner kernel fills a 12 x 16 tile of
+ * products, each summed over the columns in their order: with AVX-512 the whole tile lives in 24
+ * registers, so that the pass runs near the processor's peak. Tiles of a chunk (up to 96 queries)
+ * and a block (128 reference rows) stay in the second level cache and are used up at once: clamp,
+ * kernel sum, Gram, excluded row, minimum, log-sum-exp, nearest. No m x n matrix exists unless a
+ * Gram is asked for.
+ *
+ * Cost: 2 m n d floating point operations, and one exp a pair for each of KDE, kernel sum and Gram.
+ *
+ * Done differently from the textbook: the products are our own rather than the BLAS's, because a
+ * BLAS sums in an order that depends on the shape of the block, and a scan's features would then
+ * depend, in their last digits, on the scans it was scored with. Rows of the padding have an
+ * infinite norm and drop out of everything by themselves. */
+#include "features/distances.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "features/vector.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#define PANEL 16
+#define GROUP 12
+#define BLOCK 128
+#define CHUNK_ROWS 96
+#define CHUNKS_A_STEP 64 /* between two looks at the cancellable */
+
+/* ---- products ---- */
+
+/* c [12 rows, ldc apart][16] = a [d][12] x b [d][16]. */
+typedef void (*TileFunc)(const double *a, const double *b, size_t d, double *c, size_t ldc);
+/* The same sum of one row with itself. */
+typedef double (*NormFunc)(const double *row, size_t d);
+
+static void
+tile_plain(const double *a, const double *b, size_t d, double *c, size_t ldc) {
+  for (size_t i = 0; i < GROUP; i++) {
+    double sums[PANEL] = {0.0};
+    for (size_t k = 0; k < d; k++) {
+      const double x = a[k * GROUP + i];
+      for (size_t j = 0; j < PANEL; j++)
+        sums[j] += x * b[k * PANEL + j];
+    }
+    memcpy(c + i * ldc, sums, sizeof(sums));
+  }
+}
+
+static double
+norm_plain(const double *row, size_t d) {
+  double sum = 0.0;
+  for (size_t k = 0; k < d; k++)
+    sum += row[k] * row[k];
+  return sum;
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx512f"))) static void
+tile_avx512(const double *a, const double *b, size_t d, double *c, size_t ldc) {
+  __m512d sums[GROUP][2];
+#pragma GCC unroll 12
+  for (int i = 0; i < GROUP; i++)
+    sums[i][0] = sums[i][1] = _mm512_setzero_pd();
+  for (size_t k = 0; k < d; k++) {
+    const __m512d b0 = _mm512_load_pd(b + k * PANEL);
+    const __m512d b1 = _mm512_load_pd(b + k * PANEL + 8);
+#pragma GCC unroll 12
+    for (int i = 0; i < GROUP; i++) {
+      const __m512d x = _mm512_set1_pd(a[k * GROUP + (size_t)i]);
+      sums[i][0] = _mm512_fmadd_pd(x, b0, sums[i][0]);
+      sums[i][1] = _mm512_fmadd_pd(x, b1, sums[i][1]);
+    }
+  }
+#pragma GCC unroll 12
+  for (int i = 0; i < GROUP; i++) {
+    _mm512_store_pd(c + (size_t)i * ldc, sums[i][0]);
+    _mm512_store_pd(c + (size_t)i * ldc + 8, sums[i][1]);
+  }
+}
+
+__attribute__((target("avx2,fma"))) static void
+tile_avx2(const double *a, const double *b, size_t d, double *c, size_t ldc) {
+  for (size_t first = 0; first < GROUP; first += 3) {
+    __m256d sums[3][4];
+#pragma GCC unroll 3
+    for (int i = 0; i < 3; i++)
+#pragma GCC unroll 4
+      for (int j = 0; j < 4; j++)
+        sums[i][j] = _mm256_setzero_pd();
+    for (size_t k = 0; k < d; k++) {
+      __m256d y[4];
+#pragma GCC unroll 4
+      for (int j = 0; j < 4; j++)
+        y[j] = _mm256_load_pd(b + k * PANEL + 4 * (size_t)j);
+#pragma GCC unroll 3
+      for (int i = 0; i < 3; i++) {
+        const __m256d x = _mm256_set1_pd(a[k * GROUP + first + (size_t)i]);
+#pragma GCC unroll 4
+        for (int j = 0; j < 4; j++)
+          sums[i][j] = _mm256_fmadd_pd(x, y[j], sums[i][j]);
+      }
+    }
+#pragma GCC unroll 3
+    for (int i = 0; i < 3; i++)
+#pragma GCC unroll 4
+      for (int j = 0; j < 4; j++)
+        _mm256_store_pd(c + (first + (size_t)i) * ldc + 4 * (size_t)j, sums[i][j]);
+  }
+}
+
+__attribute__((target("fma"))) static double
+norm_fma(const double *row, size_t d) {
+  double sum = 0.0;
+  for (size_t k = 0; k < d; k++)
+    sum = __builtin_fma(row[k], row[k], sum);
+  return sum;
+}
+#endif
+
+typedef struct {
+  TileFunc tile;
+  NormFunc norm;
+} Kernels;
+
+static Kernels
+choose_kernels(void) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("fma"))
+    return (Kernels){tile_avx512, norm_fma};
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    return (Kernels){tile_avx2, norm_fma};
+#endif
+  return (Kernels){tile_plain, norm_plain};
+}
+
+/* ---- the reference ---- */
+
+struct DemurDistanceReference {
+  const double *rows; /* [n][d], borrowed */
+  size_t n, d;
+  size_t n_panels;
+  double *packed; /* [n_panels][d][PANEL], rows behind the last are 0 */
+  double *norms;  /* [n_panels * PANEL], of those rows infinite */
+};
+
+DemurDistanceReference *
+demur_distance_reference_new(const double *rows, size_t n, size_t d, GError **error) {
+  g_return_val_if_fail(n > 0 && d > 0, NULL);
+  g_autoptr(DemurDistanceReference) reference = g_new0(DemurDistanceReference, 1);
+  const size_t n_panels = (n + PANEL - 1) / PANEL;
+  reference->rows = rows;
+  reference->n = n;
+  reference->d = d;
+  reference->n_panels = n_panels;
+  reference->packed = demur_memory_array(n_panels * PANEL, d, sizeof(double), error);
+  if (reference->packed == NULL)
+    return NULL;
+  reference->norms = demur_new_array(double, n_panels *PANEL);
+  const Kernels kernels = choose_kernels();
+  for (size_t i = 0; i < n; i++) {
+    double *panel = reference->packed + i / PANEL * d * PANEL;
+    for (size_t k = 0; k < d; k++)
+      panel[k * PANEL + i % PANEL] = rows[i * d + k];
+    reference->norms[i] = kernels.norm(rows + i * d, d);
+  }
+  for (size_t i = n; i < n_panels * PANEL; i++)
+    reference->norms[i] = INFINITY;
+  return g_steal_pointer(&reference);
+}
+
+void
+demur_distance_reference_free(DemurDistanceReference *reference) {
+  if (reference == NULL)
+    return;
+  g_aligned_free(reference->packed);
+  g_aligned_free(reference->norms);
+  g_free(reference);
+}
+
+size_t
+demur_distance_reference_n(const DemurDistanceReference *reference) {
+  return reference->n;
+}
+
+size_t
+demur_distance_reference_width(const DemurDistanceReference *reference) {
+  return reference->d;
+}
+
+const double *
+demur_distance_reference_rows(const DemurDistanceReference *reference) {
+  return reference->rows;
+}
+
+/* ---- what is taken from a row of distances: width is a multiple of 8 ---- */
+
+/* values: products in, squared distances out; returns the smallest. */
+VECTOR_CLONES static double
+to_squares(double *values, const double *norms, size_t width, double query_norm) {
+  V8 low = v8_fill(INFINITY);
+  const V8 zero = v8_fill(0.0);
+  for (size_t j = 0; j < width; j += 8) {
+    V8 square = (v8_load(norms + j) + query_norm) - 2.0 * v8_load(values + j);
+    square = v8_select((V8i)(square > zero), square, zero);
+    v8_store(values + j, square);
+    low = v8_select((V8i)(square < low), square, low);
+  }
+  double smallest = low[0];
+  for (int lane = 1; lane < 8; lane++)
+    smallest = MIN(smallest, low[lane]);
+  return smallest;
+}
+
+/* sum_j exp(shift - scale squares_j), with exponents at most 0. */
+VECTOR_CLONES static double
+exp_sum(const double *squares, size_t width, double scale, double shift) {
+  V8 sum = v8_fill(0.0);
+  for (size_t j = 0; j < width; j += 8) {
+    const V8 x = shift - scale * v8_load(squares + j);
+    V8 y;
+    v8_exp(&x, &y);
+    sum += y;
+  }
+  return v8_sum(sum);
+}
+
+/* sum_j weights_j exp(-gamma squares_j). */
+VECTOR_CLONES static double
+weighted_exp_sum(const double *squares, const double *weights, size_t width, double gamma) {
+  V8 sum = v8_fill(0.0);
+  for (size_t j = 0; j < width; j += 8) {
+    const V8 x = -gamma * v8_load(squares + j);
+    V8 y;
+    v8_exp(&x, &y);
+    sum += y * v8_load(weights + j);
+  }
+  return v8_sum(sum);
+}
+
+VECTOR_CLONES static void
+exp_to_floats(const double *squares, size_t width, double gamma, float *out) {
+  for (size_t j = 0; j < width; j += 8) {
+    const V8 x = -gamma * v8_load(squares + j);
+    V8 y;
+    v8_exp(&x, &y);
+    const V8f rounded = __builtin_convertvector(y, V8f);
+    memcpy(out + j, &rounded, sizeof(rounded));
+  }
+}
+
+VECTOR_CLONES static double
+smallest_of(const double *squares, size_t width) {
+  V8 low = v8_fill(INFINITY);
+  for (size_t j = 0; j < width; j += 8) {
+    const V8 square = v8_load(squares + j);
+    low = v8_select((V8i)(square < low), square, low);
+  }
+  double smallest = low[0];
+  for (int lane = 1; lane < 8; lane++)
+    smallest = MIN(smallest, low[lane]);
+  return smallest;
+}
+
+VECTOR_CLONES void
+demur_distance_exp(const double *x, size_t n, double *out) {
+  for (size_t i = 0; i < n; i += 8) {
+    const size_t width = MIN(8, n - i);
+    V8 in = v8_fill(0.0), result;
+    memcpy(&in, x + i, width * sizeof(double));
+    v8_exp(&in, &result);
+    memcpy(out + i, &result, width * sizeof(double));
+  }
+}
+
+/* Squared distance itself, eight partial sums. */
+VECTOR_CLONES static double
+direct_square(const double *a, const double *b, size_t d) {
+  V8 sum = v8_fill(0.0);
+  for (size_t k = 0; k < d; k += 8) {
+    const size_t width = MIN(8, d - k);
+    V8 x = v8_fill(0.0), y = v8_fill(0.0);
+    if (width == 8) {
+      memcpy(&x, a + k, sizeof(x));
+      memcpy(&y, b + k, sizeof(y));
+    } else {
+      memcpy(&x, a + k, width * sizeof(double));
+      memcpy(&y, b + k, width * sizeof(double));
+    }
+    sum += (x - y) * (x - y);
+  }
+  return v8_sum(sum);
+}
+
+/* ---- the pass ---- */
+
+typedef struct {
+  double *group;      /* [CHUNK_ROWS][d], packed by GROUP */
+  double *tile;       /* [CHUNK_ROWS][BLOCK] */
+  double *near;       /* [CHUNK_ROWS][k] squares, ascending */
+  guint32 *indices;   /* [CHUNK_ROWS][k] */
+  size_t *n_near;     /* [CHUNK_ROWS] */
+  double *norms;      /* [CHUNK_ROWS] */
+  double *maximum;    /* [CHUNK_ROWS] of -d^2 / 2 */
+  double *sum;        /* [CHUNK_ROWS] of exp(-d^2 / 2 - maximum) */
+  double *kernel_sum; /* [CHUNK_ROWS] */
+} Scratch;
+
+typedef struct {
+  const DemurDistanceReference *reference;
+  const DemurDistanceWants *wants;
+  const double *queries;
+  size_t m;
+  const gssize *exclude;
+  const double *weights; /* [n_panels * PANEL], 0 in the padding */
+  Kernels kernels;
+  size_t chunk_rows, first_chunk;
+  Scratch *scratch; /* [n_threads] */
+} Pass;
+
+/* Puts (square, index) in its place among the k nearest; later indices stay behind equal ones. */
+static void
+keep_near(double *near, guint32 *indices, size_t *n_near, size_t k, double square, guint32 index) {
+  size_t place = *n_near < k ? (*n_near)++ : k - 1;
+  for (; place > 0 && near[place - 1] > square; place--) {
+    near[place] = near[place - 1];
+    indices[place] = indices[place - 1];
+  }
+  near[place] = square;
+  indices[place] = index;
+}
+
+static void
+take_near(const double *squares, size_t width, size_t first, double *near, guint32 *indices,
+          size_t *n_near, size_t k) {
+  guint8 candidates[BLOCK];
+  size_t n_candidates = 0;
+  const double limit = *n_near < k ? INFINITY : near[k - 1];
+  for (size_t j = 0; j < width; j++) {
+    candidates[n_candidates] = (guint8)j;
+    n_candidates += squares[j] < limit;
+  }
+  for (size_t c = 0; c < n_candidates; c++) {
+    const size_t j = candidates[c];
+    if (*n_near < k || squares[j] < near[k - 1])
+      keep_near(near, indices, n_near, k, squares[j], (guint32)(first + j));
+  }
+}
+
+/* All that is wanted of one query and one block of reference rows. */
+static void
+take_row(const Pass *pass, Scratch *s, size_t row, size_t local, size_t first, size_t width) {
+  const DemurDistanceWants *wants = pass->wants;
+  double *squares = s->tile + local * BLOCK;
+  double smallest = to_squares(squares, pass->reference->norms + first, width, s->norms[local]);
+  if (wants->kernel_sum != NULL)
+    s->kernel_sum[local] += weighted_exp_sum(squares, pass->weights + first, width, wants->gamma);
+  if (wants->gram != NULL)
+    exp_to_floats(squares, width, wants->gamma, wants->gram + row * wants->gram_stride + first);
+  if (pass->exclude != NULL && pass->exclude[row] >= 0) {
+    const size_t own = (size_t)pass->exclude[row];
+    if (own >= first && own < first + width) {
+      squares[own - first] = INFINITY;
+      smallest = smallest_of(squares, width);
+    }
+  }
+  if (smallest == INFINITY)
+    return;
+  if (wants->log_sum_exp != NULL) {
+    const double top = -0.5 * smallest;
+    if (top > s->maximum[local]) {
+      s->sum[local] *= exp(s->maximum[local] - top);
+      s->maximum[local] = top;
+    }
+    s->sum[local] += exp_sum(squares, width, 0.5, -s->maximum[local]);
+  }
+  if (wants->k > 0) {
+    double *near = s->near + local * wants->k;
+    if (s->n_near[local] < wants->k || smallest < near[wants->k - 1])
+      take_near(squares, width, first, near, s->indices + local * wants->k, &s->n_near[local],
+                wants->k);
+  }
+}
+
+/* The kept rows' distances again, directly, and in order by (distance, index). */
+static void
+refine_near(const Pass *pass, const Scratch *s, size_t row, size_t local) {
+  const size_t k = pass->wants->k, d = pass->reference->d;
+  double *distances = pass->wants->near_distances + row * k;
+  guint32 *indices = pass->wants->near_indices + row * k;
+  const guint32 *kept = s->indices + local * k;
+  size_t n_kept = 0;
+  for (; n_kept < s->n_near[local]; n_kept++) {
+    const guint32 index = kept[n_kept];
+    const double square =
+        direct_square(pass->queries + row * d, pass->reference->rows + index * d, d);
+    size_t place = n_kept;
+    for (; place > 0 && (distances[place - 1] > square ||
+                         (distances[place - 1] == square && indices[place - 1] > index));
+         place--) {
+      distances[place] = distances[place - 1];
+      indices[place] = indices[place - 1];
+    }
+    distances[place] = square;
+    indices[place] = index;
+  }
+  for (size_t j = 0; j < n_kept; j++)
+    distances[j] = sqrt(distances[j]);
+  for (size_t j = n_kept; j < k; j++) {
+    distances[j] = INFINITY;
+    indices[j] = 0;
+  }
+}
+
+static void
+pass_chunk(size_t chunk, guint worker, gpointer data) {
+  const Pass *pass = data;
+  const DemurDistanceReference *reference = pass->reference;
+  const DemurDistanceWants *wants = pass->wants;
+  Scratch *s = &pass->scratch[worker];
+  const size_t d = reference->d;
+  const size_t begin = (pass->first_chunk + chunk) * pass->chunk_rows;
+  const size_t n_rows = MIN(pass->chunk_rows, pass->m - begin);
+  const size_t n_groups = (n_rows + GROUP - 1) / GROUP;
+
+  for (size_t local = 0; local < n_groups * GROUP; local++) {
+    double *group = s->group + local / GROUP * GROUP * d + local % GROUP;
+    const double *query = pass->queries + (begin + local) * d;
+    for (size_t k = 0; k < d; k++)
+      group[k * GROUP] = local < n_rows ? query[k] : 0.0;
+    if (local >= n_rows)
+      continue;
+    s->norms[local] = pass->kernels.norm(query, d);
+    s->n_near[local] = 0;
+    s->maximum[local] = -INFINITY;
+    s->sum[local] = 0.0;
+    s->kernel_sum[local] = 0.0;
+  }
+
+  for (size_t first = 0; first < reference->n_panels * PANEL; first += BLOCK) {
+    const size_t width = MIN(BLOCK, reference->n_panels * PANEL - first);
+    for (size_t j = 0; j < width; j += PANEL)
+      for (size_t g = 0; g < n_groups; g++)
+        pass->kernels.tile(s->group + g * GROUP * d, reference->packed + (first + j) * d, d,
+                           s->tile + g * GROUP * BLOCK + j, BLOCK);
+    for (size_t local = 0; local < n_rows; local++)
+      take_row(pass, s, begin + local, local, first, width);
+  }
+
+  for (size_t local = 0; local < n_rows; local++) {
+    const size_t row = begin + local;
+    if (wants->k > 0)
+      refine_near(pass, s, row, local);
+    if (wants->log_sum_exp != NULL)
+      wants->log_sum_exp[row] = s->maximum[local] + log(s->sum[local]);
+    if (wants->kernel_sum != NULL)
+      wants->kernel_sum[row] = s->kernel_sum[local];
+  }
+}
+
+gboolean
+demur_distance_pass(const DemurDistanceReference *reference, const double *queries, size_t m,
+                    const gssize *exclude, const DemurDistanceWants *wants, DemurParallel *parallel,
+                    const DemurProgress *progress, GError **error) {
+  g_return_val_if_fail(wants->k <= reference->n, FALSE);
+  g_return_val_if_fail(wants->gram == NULL || wants->gram_stride >= reference->n_panels * PANEL,
+                       FALSE);
+  const size_t d = reference->d, n_threads = demur_parallel_n_threads(parallel);
+  DEMUR_AUTO_ALIGNED double *weights = NULL;
+  if (wants->kernel_sum != NULL) {
+    weights = demur_new_array(double, reference->n_panels *PANEL);
+    memcpy(weights, wants->weights, reference->n * sizeof(double));
+  }
+  Pass pass = {
+      .reference = reference,
+      .wants = wants,
+      .queries = queries,
+      .m = m,
+      .exclude = exclude,
+      .weights = weights,
+      .kernels = choose_kernels(),
+      .chunk_rows = m >= 8 * CHUNK_ROWS ? CHUNK_ROWS : GROUP,
+      .scratch = g_new0(Scratch, n_threads),
+  };
+  for (size_t t = 0; t < n_threads; t++)
+    pass.scratch[t] = (Scratch){
+        .group = demur_new_matrix(double, pass.chunk_rows, d),
+        .tile = demur_new_matrix(double, pass.chunk_rows, BLOCK),
+        .near = demur_new_matrix(double, pass.chunk_rows, wants->k),
+        .indices = demur_new_matrix(guint32, pass.chunk_rows, wants->k),
+        .n_near = demur_new_array(size_t, pass.chunk_rows),
+        .norms = demur_new_array(double, pass.chunk_rows),
+        .maximum = demur_new_array(double, pass.chunk_rows),
+        .sum = demur_new_array(double, pass.chunk_rows),
+        .kernel_sum = demur_new_array(double, pass.chunk_rows),
+    };
+
+  const size_t n_chunks = (m + pass.chunk_rows - 1) / pass.chunk_rows;
+  gboolean going = TRUE;
+  while (going && pass.first_chunk < n_chunks) {
+    going = demur_progress_step(progress, (double)pass.first_chunk / (double)n_chunks,
+                                "measuring distances", error);
+    if (!going)
+      break;
+    const size_t n_now = MIN(CHUNKS_A_STEP, n_chunks - pass.first_chunk);
+    demur_parallel_map(parallel, n_now, pass_chunk, &pass);
+    pass.first_chunk += n_now;
+  }
+
+  for (size_t t = 0; t < n_threads; t++) {
+    Scratch *s = &pass.scratch[t];
+    g_aligned_free(s->group);
+    g_aligned_free(s->tile);
+    g_aligned_free(s->near);
+    g_aligned_free(s->indices);
+    g_aligned_free(s->n_near);
+    g_aligned_free(s->norms);
+    g_aligned_free(s->maximum);
+    g_aligned_free(s->sum);
+    g_aligned_free(s->kernel_sum);
+  }
+  g_free(pass.scratch);
+  return going;
+}
