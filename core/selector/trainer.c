@@ -1,0 +1,290 @@
+/* Algorithm 1: m perturbations drawn anew at every update, the kappa worst by selective calibration
+ * error, one Adam step. Epoch e ends at update floor(e D / m), D data sets an epoch; the epoch with
+ * the best worst-case AUC over the validation data sets (drawn once) is kept, the untrained network
+ * included.
+ *
+ * Paper: Algorithm 1 and appendix "Training details". Data: scans are put in ascending risk once
+ * for the whole training (ties by row), so every data set is sorted when drawn. Draws are streams
+ * of (seed, model, update, data set). */
+#include "selector/trainer.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "metrics/coverage.h"
+#include "metrics/selective.h"
+
+#define FORWARD_ROWS 256
+#define N_AUC_POINTS 10
+
+void
+demur_trainer_result_free(DemurTrainerResult *result) {
+  if (result == NULL)
+    return;
+  g_aligned_free(result->parameters);
+  g_free(result->history);
+  g_free(result);
+}
+
+/* A part in ascending risk, with the resampler that draws from it. */
+typedef struct {
+  DemurTrainingScans scans;
+  DemurReal *features;
+  double *risks, *labels, *errors;
+  DemurResampler *resampler;
+} SortedPart;
+
+static int
+compare_rows(gconstpointer a, gconstpointer b, gpointer risks) {
+  const guint32 i = *(const guint32 *)a, j = *(const guint32 *)b;
+  const double x = ((const double *)risks)[i], y = ((const double *)risks)[j];
+  return x != y ? (x > y) - (x < y) : (i > j) - (i < j);
+}
+
+static void
+sort_part(const DemurTrainerPart *part, const DemurTrainSettings *settings, SortedPart *sorted) {
+  const size_t n = part->n_scans, d = part->n_features;
+  g_autofree guint32 *order = g_new(guint32, n);
+  for (size_t i = 0; i < n; i++)
+    order[i] = (guint32)i;
+  g_qsort_with_data(order, (int)n, sizeof *order, compare_rows, (gpointer)part->risks);
+  sorted->features = demur_new_matrix(DemurReal, n, d);
+  sorted->risks = demur_new_array(double, n);
+  sorted->labels = demur_new_array(double, n);
+  sorted->errors = demur_new_array(double, n);
+  g_autofree guint32 *groups = g_new(guint32, n);
+  for (size_t i = 0; i < n; i++) {
+    const guint32 row = order[i];
+    for (size_t c = 0; c < d; c++)
+      sorted->features[i * d + c] = (DemurReal)part->features[row * d + c];
+    sorted->risks[i] = part->risks[row];
+    sorted->labels[i] = part->labels[row];
+    const double difference = fabs(part->labels[row] - part->risks[row]);
+    sorted->errors[i] = settings->q == 1 ? difference : difference * difference;
+    groups[i] = part->groups[row];
+  }
+  sorted->scans =
+      (DemurTrainingScans){n, d, sorted->features, sorted->risks, sorted->labels, sorted->errors};
+  sorted->resampler = demur_resampler_new(settings->shift, n, groups, part->n_groups,
+                                          settings->alpha, (size_t)settings->dataset_size);
+}
+
+static void
+clear_part(SortedPart *sorted) {
+  g_aligned_free(sorted->features);
+  g_aligned_free(sorted->risks);
+  g_aligned_free(sorted->labels);
+  g_aligned_free(sorted->errors);
+  demur_resampler_free(sorted->resampler);
+}
+
+/* Drawing many data sets: one chunk a data set. */
+typedef struct {
+  const DemurResampler *resampler;
+  DemurResamplerScratch **scratch; /* [n_threads] */
+  DemurDataset **datasets;
+  guint64 seed;
+  DemurStream purpose;
+  guint64 model, update;
+} DrawJob;
+
+static void
+draw_dataset(size_t k, guint worker, gpointer data) {
+  const DrawJob *job = data;
+  DemurRandom random = demur_random_stream(job->seed, job->purpose, job->model, job->update, k);
+  demur_resampler_draw(job->resampler, &random, job->scratch[worker], job->datasets[k]);
+}
+
+static DemurDataset **
+new_datasets(size_t n, size_t capacity) {
+  DemurDataset **datasets = g_new(DemurDataset *, n);
+  for (size_t k = 0; k < n; k++)
+    datasets[k] = demur_dataset_new(capacity);
+  return datasets;
+}
+
+static void
+free_datasets(DemurDataset **datasets, size_t n) {
+  for (size_t k = 0; k < n; k++)
+    demur_dataset_free(datasets[k]);
+  g_free(datasets);
+}
+
+/* The validation data sets and the memory to score them. */
+typedef struct {
+  const SortedPart *part;
+  DemurMlpShape shape;
+  size_t n_datasets, min_bin_size;
+  DemurDataset **datasets;
+  const DemurReal *parameters;
+  DemurReal *z;
+  double *scores;
+  guint32 *ranks;
+  size_t n_ranks;
+  double coverages[N_AUC_POINTS];
+  double *aucs; /* [n_datasets] */
+} Validator;
+
+static void
+score_chunk(size_t chunk, guint worker, gpointer data) {
+  Validator *v = data;
+  const size_t start = chunk * FORWARD_ROWS;
+  const size_t n = MIN(FORWARD_ROWS, v->part->scans.n_scans - start);
+  DEMUR_AUTO_ALIGNED DemurReal *hidden =
+      demur_new_matrix(DemurReal, 2 * FORWARD_ROWS, v->shape.n_hidden);
+  demur_mlp_forward(v->shape, v->parameters, v->part->features + start * v->shape.n_inputs, n,
+                    hidden, hidden + FORWARD_ROWS * v->shape.n_hidden, v->z + start);
+  for (size_t i = start; i < start + n; i++)
+    v->scores[i] = (double)v->z[i];
+}
+
+static void
+auc_of_dataset(size_t k, guint worker, gpointer data) {
+  Validator *v = data;
+  const DemurDataset *dataset = v->datasets[k];
+  const size_t n = dataset->n_rows;
+  g_autofree double *risks = g_new(double, n), *labels = g_new(double, n);
+  g_autofree guint32 *counts = g_new(guint32, n), *ranks = g_new(guint32, n);
+  for (size_t j = 0; j < n; j++) {
+    const guint32 row = dataset->rows[j];
+    risks[j] = v->part->risks[row];
+    labels[j] = v->part->labels[row];
+    counts[j] = dataset->counts[j];
+    ranks[j] = v->ranks[row];
+  }
+  g_autoptr(DemurSelectiveScratch) scratch = demur_selective_scratch_new(MAX(n, v->n_ranks));
+  const DemurSelectiveSample sample = {.n = n,
+                                       .risks = risks,
+                                       .labels = labels,
+                                       .counts = counts,
+                                       .ranks = ranks,
+                                       .n_ranks = v->n_ranks};
+  double errors[N_AUC_POINTS];
+  demur_selective_errors(&sample, v->coverages, N_AUC_POINTS, v->min_bin_size, scratch, errors);
+  v->aucs[k] = demur_coverage_auc(v->coverages, errors, N_AUC_POINTS);
+}
+
+static void
+validate(Validator *v, const DemurReal *parameters, DemurParallel *parallel, double *mean,
+         double *worst) {
+  const size_t n = v->part->scans.n_scans;
+  v->parameters = parameters;
+  demur_parallel_map(parallel, (n + FORWARD_ROWS - 1) / FORWARD_ROWS, score_chunk, v);
+  v->n_ranks = demur_coverage_ranks(v->scores, n, v->ranks);
+  demur_parallel_map(parallel, v->n_datasets, auc_of_dataset, v);
+  *mean = 0.0;
+  *worst = -INFINITY;
+  for (size_t k = 0; k < v->n_datasets; k++) {
+    *mean += v->aucs[k] / (double)v->n_datasets;
+    *worst = fmax(*worst, v->aucs[k]);
+  }
+}
+
+DemurTrainerResult *
+demur_trainer_run(const DemurTrainerPart *training, const DemurTrainerPart *validation,
+                  const DemurTrainSettings *settings, guint64 seed, guint model,
+                  DemurParallel *parallel, const DemurProgress *progress, GError **error) {
+  g_return_val_if_fail(training->n_scans >= 1 && validation->n_scans >= 1, NULL);
+  const size_t batch = (size_t)settings->batch;
+  const size_t n_validation = (size_t)settings->validation_datasets;
+  const guint n_threads = demur_parallel_n_threads(parallel);
+  const DemurMlpShape shape = demur_mlp_shape(training->n_features, (size_t)settings->hidden);
+
+  SortedPart train = {0}, valid = {0};
+  sort_part(training, settings, &train);
+  sort_part(validation, settings, &valid);
+
+  /* Validation data sets: drawn once, the same for every model. */
+  const size_t valid_capacity = MIN(validation->n_scans, (size_t)settings->dataset_size);
+  Validator validator = {.part = &valid,
+                         .shape = shape,
+                         .n_datasets = n_validation,
+                         .min_bin_size = (size_t)settings->bin_size,
+                         .datasets = new_datasets(n_validation, valid_capacity),
+                         .z = demur_new_array(DemurReal, validation->n_scans),
+                         .scores = demur_new_array(double, validation->n_scans),
+                         .ranks = demur_new_array(guint32, validation->n_scans),
+                         .aucs = demur_new_array(double, n_validation)};
+  demur_coverage_grid(N_AUC_POINTS, validator.coverages);
+  g_autofree DemurResamplerScratch **scratch = g_new(DemurResamplerScratch *, n_threads);
+  for (guint w = 0; w < n_threads; w++)
+    scratch[w] = demur_resampler_scratch_new(valid.resampler);
+  DrawJob job = {valid.resampler, scratch, validator.datasets, seed, DEMUR_STREAM_VALIDATION, 0, 0};
+  demur_parallel_map(parallel, n_validation, draw_dataset, &job);
+  for (guint w = 0; w < n_threads; w++) {
+    demur_resampler_scratch_free(scratch[w]);
+    scratch[w] = demur_resampler_scratch_new(train.resampler);
+  }
+
+  const size_t capacity = MIN(training->n_scans, (size_t)settings->dataset_size);
+  DemurDataset **datasets = new_datasets(batch, capacity);
+  const DemurUpdateSettings update_settings = {
+      .smmce = {(int)settings->q, settings->kernel_width, 1.0, settings->lambda2},
+      .adam = {settings->learning_rate, settings->weight_decay, settings->clip},
+      .kappa = (size_t)settings->kappa,
+      .kappa_coverage = settings->kappa_coverage,
+      .min_bin_size = (size_t)settings->bin_size};
+  DemurUpdater *updater =
+      demur_updater_new(&train.scans, shape, &update_settings, batch, capacity, parallel);
+  DemurAdam *adam = demur_adam_new(shape.n_parameters);
+  DEMUR_AUTO_ALIGNED DemurReal *parameters = demur_new_array(DemurReal, shape.n_parameters);
+  DemurRandom random = demur_random_stream(seed, DEMUR_STREAM_WEIGHTS, model, 0, 0);
+  demur_mlp_initialise(shape, &random, parameters);
+
+  g_autoptr(DemurTrainerResult) result = g_new0(DemurTrainerResult, 1);
+  result->shape = shape;
+  result->parameters = demur_new_array(DemurReal, shape.n_parameters);
+  result->history = g_new0(DemurTrainerEpoch, (size_t)settings->epochs + 1);
+  const gint64 n_updates = demur_train_settings_epoch_end(settings, settings->epochs);
+  job = (DrawJob){train.resampler, scratch, datasets, seed, DEMUR_STREAM_RESAMPLE, model, 0};
+  gboolean ok = TRUE;
+  gint64 update = 0;
+  double best = INFINITY;
+  for (gint64 epoch = 0; ok && epoch <= settings->epochs; epoch++) {
+    const gint64 end = demur_train_settings_epoch_end(settings, epoch), start = update;
+    double loss = 0.0;
+    for (; ok && update < end; update++) {
+      job.update = (guint64)update;
+      demur_parallel_map(parallel, batch, draw_dataset, &job);
+      DemurUpdateResult step;
+      demur_updater_run(updater, datasets, adam, parameters, &step);
+      loss += step.loss;
+      if (!isfinite(step.loss) || !isfinite(step.gradient_norm)) {
+        g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NUMERIC,
+                    "training diverged at update %" G_GINT64_FORMAT
+                    ": the loss is not finite; lower the learning rate or set a clip",
+                    update + 1);
+        ok = FALSE;
+      } else if (update % 16 == 0) {
+        ok = demur_progress_step(progress, (double)update / (double)n_updates, "training", error);
+      }
+    }
+    if (!ok)
+      break;
+    DemurTrainerEpoch *entry = &result->history[result->n_history++];
+    entry->epoch = epoch;
+    entry->loss = end > start ? loss / (double)(end - start) : NAN;
+    validate(&validator, parameters, parallel, &entry->mean_auc, &entry->worst_auc);
+    if (entry->worst_auc < best) {
+      best = entry->worst_auc;
+      result->best_epoch = epoch;
+      memcpy(result->parameters, parameters, shape.n_parameters * sizeof(DemurReal));
+    }
+  }
+  result->n_updates = update;
+
+  for (guint w = 0; w < n_threads; w++)
+    demur_resampler_scratch_free(scratch[w]);
+  free_datasets(validator.datasets, n_validation);
+  g_aligned_free(validator.z);
+  g_aligned_free(validator.scores);
+  g_aligned_free(validator.ranks);
+  g_aligned_free(validator.aucs);
+  demur_adam_free(adam);
+  demur_updater_free(updater);
+  free_datasets(datasets, batch);
+  clear_part(&train);
+  clear_part(&valid);
+  return ok ? g_steal_pointer(&result) : NULL;
+}
