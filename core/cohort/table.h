@@ -29,9 +29,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurTable, demur_table_close)
 gboolean demur_table_next(DemurTable *table, const DemurTableField **fields, size_t *n_fields,
                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* An upper bound of the lines in the file, by reading it once (the place in it is kept); 0 where
+ * the file is a pipe. For allocating once what the rows will need. */
+size_t demur_table_count_lines(const DemurTable *table);
+
 /* Last part of the path, for messages; share of the file read so far, for progress; the separator.
  */
 const char *demur_table_name(const DemurTable *table);
+guint64 demur_table_n_bytes(const DemurTable *table); /* 0: not known */
 double demur_table_fraction(const DemurTable *table);
 char demur_table_separator(const DemurTable *table);
 

@@ -1,0 +1,256 @@
+#include "cohort/cohort.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/digest.h"
+#include "base/memory.h"
+
+/* The cohort as others see it, then what they don't. */
+typedef struct {
+  DemurCohort public;
+  gint n_references; /* atomic */
+  GStringChunk *texts;
+  GPtrArray *blocks;
+  GMutex mutex;          /* guards the making of scan_rows */
+  GHashTable *scan_rows; /* scan_id -> row */
+} Cohort;
+
+DemurCohort *
+demur_cohort_alloc(void) {
+  Cohort *cohort = g_new0(Cohort, 1);
+  cohort->n_references = 1;
+  cohort->texts = g_string_chunk_new(1 << 16);
+  cohort->blocks = g_ptr_array_new_with_free_func(g_free);
+  g_mutex_init(&cohort->mutex);
+  cohort->public.n_classes = 2;
+  return &cohort->public;
+}
+
+char *
+demur_cohort_keep_text(DemurCohort *cohort, const char *text, size_t length) {
+  return g_string_chunk_insert_len(((Cohort *)cohort)->texts, text, (gssize)length);
+}
+
+void
+demur_cohort_keep_block(DemurCohort *cohort, gpointer block) {
+  g_ptr_array_add(((Cohort *)cohort)->blocks, block);
+}
+
+DemurCohort *
+demur_cohort_ref(DemurCohort *cohort) {
+  g_atomic_int_inc(&((Cohort *)cohort)->n_references);
+  return cohort;
+}
+
+void
+demur_cohort_unref(DemurCohort *c) {
+  Cohort *cohort = (Cohort *)c;
+  if (cohort == NULL || !g_atomic_int_dec_and_test(&cohort->n_references))
+    return;
+  g_free(c->name);
+  g_free(c->model);
+  g_free(c->source);
+  g_free(c->created);
+  if (c->scan_ids != c->patient_ids)
+    g_free(c->scan_ids);
+  g_free(c->patient_ids);
+  g_free(c->site_names);
+  g_free(c->split_names);
+  g_aligned_free(c->patients);
+  g_aligned_free(c->sites);
+  g_aligned_free(c->splits);
+  g_aligned_free(c->labels);
+  g_aligned_free(c->risks);
+  g_aligned_free(c->probabilities);
+  g_aligned_free(c->yearly_risks);
+  g_aligned_free(c->embeddings);
+  for (size_t a = 0; a < c->n_attributes; a++) {
+    g_free(c->attributes[a].name);
+    g_free(c->attributes[a].values);
+    g_aligned_free(c->attributes[a].codes);
+  }
+  g_free(c->attributes);
+  g_clear_pointer(&cohort->scan_rows, g_hash_table_unref);
+  g_string_chunk_free(cohort->texts);
+  g_ptr_array_unref(cohort->blocks);
+  g_mutex_clear(&cohort->mutex);
+  g_free(cohort);
+}
+
+static gssize
+find_text(char **texts, size_t n, const char *text) {
+  for (size_t i = 0; i < n; i++)
+    if (strcmp(texts[i], text) == 0)
+      return (gssize)i;
+  return -1;
+}
+
+gssize
+demur_cohort_find_split(const DemurCohort *cohort, const char *name) {
+  return find_text(cohort->split_names, cohort->n_splits, name);
+}
+
+gssize
+demur_cohort_find_site(const DemurCohort *cohort, const char *name) {
+  return find_text(cohort->site_names, cohort->n_sites, name);
+}
+
+gssize
+demur_cohort_find_attribute(const DemurCohort *cohort, const char *name) {
+  for (size_t a = 0; a < cohort->n_attributes; a++)
+    if (strcmp(cohort->attributes[a].name, name) == 0)
+      return (gssize)a;
+  return -1;
+}
+
+gssize
+demur_cohort_find_scan(DemurCohort *c, const char *scan_id) {
+  Cohort *cohort = (Cohort *)c;
+  g_mutex_lock(&cohort->mutex);
+  if (cohort->scan_rows == NULL) {
+    cohort->scan_rows = g_hash_table_new(g_str_hash, g_str_equal);
+    for (size_t i = 0; i < c->n_scans; i++)
+      g_hash_table_insert(cohort->scan_rows, c->scan_ids[i], GSIZE_TO_POINTER(i));
+  }
+  gpointer row;
+  const gboolean found = g_hash_table_lookup_extended(cohort->scan_rows, scan_id, NULL, &row);
+  g_mutex_unlock(&cohort->mutex);
+  return found ? (gssize)GPOINTER_TO_SIZE(row) : -1;
+}
+
+guint32 *
+demur_cohort_rows(const DemurCohort *cohort, const char *split, size_t *n_rows, GError **error) {
+  gssize code = -1;
+  size_t n = cohort->n_scans;
+  if (split != NULL) {
+    code = demur_cohort_find_split(cohort, split);
+    n = 0;
+    if (code >= 0)
+      for (size_t i = 0; i < cohort->n_scans; i++)
+        n += cohort->splits[i] == (guint32)code;
+    if (n == 0) {
+      g_autoptr(GString) names = g_string_new(NULL);
+      for (size_t s = 0; s < cohort->n_splits; s++)
+        g_string_append_printf(names, "%s%s", s > 0 ? ", " : "", cohort->split_names[s]);
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
+                  "cohort %s has no split %s; its splits are: %s", cohort->name, split, names->str);
+      return NULL;
+    }
+  }
+  guint32 *rows = g_new(guint32, MAX(n, 1));
+  size_t k = 0;
+  for (size_t i = 0; i < cohort->n_scans; i++)
+    if (code < 0 || cohort->splits[i] == (guint32)code)
+      rows[k++] = (guint32)i;
+  *n_rows = n;
+  return rows;
+}
+
+/* The most probable class of a row (ties: the lowest). */
+static size_t
+top_class(const DemurCohort *cohort, size_t row) {
+  const double *p = cohort->probabilities + row * cohort->n_classes;
+  size_t top = 0;
+  for (size_t k = 1; k < cohort->n_classes; k++)
+    if (p[k] > p[top])
+      top = k;
+  return top;
+}
+
+double
+demur_cohort_confidence_risk(const DemurCohort *cohort, size_t row) {
+  return cohort->n_classes == 2
+             ? cohort->risks[row]
+             : cohort->probabilities[row * cohort->n_classes + top_class(cohort, row)];
+}
+
+double
+demur_cohort_confidence_label(const DemurCohort *cohort, size_t row) {
+  const gint32 label = cohort->labels[row];
+  if (label == DEMUR_NO_LABEL)
+    return NAN;
+  return cohort->n_classes == 2 ? (double)label : (double)((size_t)label == top_class(cohort, row));
+}
+
+static size_t
+count_codes(const guint32 *codes, size_t n_codes, const guint32 *rows, size_t n_rows) {
+  g_autofree guint8 *seen = g_malloc0(MAX(n_codes, 1));
+  size_t n = 0;
+  for (size_t i = 0; i < n_rows; i++) {
+    guint8 *mark = &seen[codes[rows != NULL ? rows[i] : i]];
+    n += *mark == 0;
+    *mark = 1;
+  }
+  return n;
+}
+
+size_t
+demur_cohort_count_patients(const DemurCohort *cohort, const guint32 *rows, size_t n_rows) {
+  return count_codes(cohort->patients, cohort->n_patients, rows,
+                     rows != NULL ? n_rows : cohort->n_scans);
+}
+
+size_t
+demur_cohort_count_sites(const DemurCohort *cohort, const guint32 *rows, size_t n_rows) {
+  return count_codes(cohort->sites, cohort->n_sites, rows, rows != NULL ? n_rows : cohort->n_scans);
+}
+
+const char *
+demur_cohort_attribute_text(const DemurCohort *cohort, size_t attribute, size_t row) {
+  const DemurAttribute *a = &cohort->attributes[attribute];
+  return a->values[a->codes[row]];
+}
+
+/* Columns are hashed in blocks of this many rows, gathered first: the bytes are the same for NULL
+ * and for every row named one by one. */
+#define DIGEST_BLOCK 4096
+
+static void
+digest_column(GChecksum *checksum, const void *values, size_t row_bytes, const guint32 *rows,
+              size_t n_rows, guint8 *buffer) {
+  for (size_t begin = 0; begin < n_rows; begin += DIGEST_BLOCK) {
+    const size_t n = MIN((size_t)DIGEST_BLOCK, n_rows - begin);
+    const guint8 *block = (const guint8 *)values + begin * row_bytes;
+    if (rows != NULL) {
+      for (size_t i = 0; i < n; i++)
+        memcpy(buffer + i * row_bytes, (const guint8 *)values + rows[begin + i] * row_bytes,
+               row_bytes);
+      block = buffer;
+    }
+    demur_digest_add_bytes(checksum, block, n * row_bytes);
+  }
+}
+
+char *
+demur_cohort_digest(const DemurCohort *cohort, const guint32 *rows, size_t n) {
+  const size_t n_rows = rows != NULL ? n : cohort->n_scans;
+  g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
+  demur_digest_add_text(checksum, "demur cohort 1");
+  const guint64 shape[] = {n_rows, cohort->n_classes, cohort->embedding_width,
+                           cohort->yearly_risks != NULL};
+  demur_digest_add_bytes(checksum, shape, sizeof shape);
+  for (size_t i = 0; i < n_rows; i++) {
+    const size_t row = rows != NULL ? rows[i] : i;
+    demur_digest_add_text(checksum, cohort->scan_ids[row]);
+    demur_digest_add_text(checksum, cohort->patient_ids[cohort->patients[row]]);
+    demur_digest_add_text(checksum, cohort->site_names[cohort->sites[row]]);
+    demur_digest_add_text(checksum, cohort->split_names[cohort->splits[row]]);
+  }
+  const size_t widest = MAX(MAX(cohort->n_classes, (size_t)DEMUR_N_YEARS) * sizeof(double),
+                            cohort->embedding_width * sizeof(float));
+  g_autofree guint8 *buffer = rows != NULL ? g_malloc_n(DIGEST_BLOCK, widest) : NULL;
+  digest_column(checksum, cohort->labels, sizeof(gint32), rows, n_rows, buffer);
+  if (cohort->risks != NULL)
+    digest_column(checksum, cohort->risks, sizeof(double), rows, n_rows, buffer);
+  if (cohort->probabilities != NULL)
+    digest_column(checksum, cohort->probabilities, cohort->n_classes * sizeof(double), rows, n_rows,
+                  buffer);
+  if (cohort->yearly_risks != NULL)
+    digest_column(checksum, cohort->yearly_risks, DEMUR_N_YEARS * sizeof(double), rows, n_rows,
+                  buffer);
+  if (cohort->embeddings != NULL)
+    digest_column(checksum, cohort->embeddings, cohort->embedding_width * sizeof(float), rows,
+                  n_rows, buffer);
+  return g_strdup(g_checksum_get_string(checksum));
+}

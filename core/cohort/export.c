@@ -1,0 +1,199 @@
+#include "cohort/export.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <glib/gstdio.h>
+
+#include "base/number.h"
+
+#define ROWS_A_STEP 1024
+
+static void
+append_text(GString *line, const char *text) {
+  if (strpbrk(text, ",;\t\"\r\n") == NULL) {
+    g_string_append(line, text);
+    return;
+  }
+  g_string_append_c(line, '"');
+  for (const char *p = text; *p != '\0'; p++) {
+    if (*p == '"')
+      g_string_append_c(line, '"');
+    g_string_append_c(line, *p);
+  }
+  g_string_append_c(line, '"');
+}
+
+static void
+append_double(GString *line, double value) {
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+  g_string_append(line, demur_number_format(value, buffer));
+}
+
+/* The shortest decimal that reads back as this float, by way of a double as the reader does. Values
+ * of ordinary size go by m / 10^k with whole m < 10^9, which a double divides correctly rounded;
+ * the rest by trying more and more digits. */
+static void
+append_float(GString *line, float value) {
+  static const double powers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                  1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+  if (value == 0.0f) {
+    g_string_append(line, signbit(value) ? "-0" : "0");
+    return;
+  }
+  const double magnitude = fabs((double)value);
+  if (magnitude >= 1e-5 && magnitude < 1e5) {
+    const int exponent = (int)floor(log10(magnitude)); /* -5 .. 4 */
+    for (int digits = 6; digits <= 9; digits++) {
+      int k = digits - 1 - exponent; /* 1 .. 13 */
+      guint64 m = (guint64)llround(magnitude * powers[k]);
+      if ((float)((double)m / powers[k]) != (float)magnitude)
+        continue;
+      while (k > 0 && m % 10 == 0)
+        m /= 10, k--;
+      if (value < 0.0f)
+        g_string_append_c(line, '-');
+      char text[32];
+      int at = (int)sizeof text;
+      for (int i = 0; i < k; i++, m /= 10)
+        text[--at] = (char)('0' + m % 10);
+      if (k > 0)
+        text[--at] = '.';
+      do {
+        text[--at] = (char)('0' + m % 10);
+        m /= 10;
+      } while (m > 0);
+      g_string_append_len(line, text + at, (gssize)sizeof text - at);
+      return;
+    }
+  }
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+  for (int digits = 6; digits <= 17; digits++) {
+    char format[8];
+    g_snprintf(format, sizeof format, "%%.%dg", digits);
+    g_ascii_formatd(buffer, sizeof buffer, format, (double)value);
+    if ((float)g_ascii_strtod(buffer, NULL) == value)
+      break;
+  }
+  g_string_append(line, buffer);
+}
+
+static void
+append_header(GString *line, const DemurCohort *cohort) {
+  g_string_append(line, "patient_id,scan_id,site,split,label");
+  if (cohort->n_classes == 2)
+    g_string_append(line, ",risk");
+  else
+    for (size_t k = 0; k < cohort->n_classes; k++)
+      g_string_append_printf(line, ",prob_%zu", k);
+  for (size_t k = 0; cohort->yearly_risks != NULL && k < DEMUR_N_YEARS; k++)
+    g_string_append_printf(line, ",risk_year_%zu", k + 1);
+  for (size_t a = 0; a < cohort->n_attributes; a++) {
+    g_string_append_c(line, ',');
+    append_text(line, cohort->attributes[a].name);
+  }
+  if (cohort->simulated)
+    g_string_append(line, ",simulated");
+  for (size_t k = 0; k < cohort->embedding_width; k++)
+    g_string_append_printf(line, ",emb_%zu", k);
+  g_string_append_c(line, '\n');
+}
+
+static void
+append_row(GString *line, const DemurCohort *cohort, size_t i) {
+  append_text(line, cohort->patient_ids[cohort->patients[i]]);
+  g_string_append_c(line, ',');
+  append_text(line, cohort->scan_ids[i]);
+  g_string_append_c(line, ',');
+  append_text(line, cohort->site_names[cohort->sites[i]]);
+  g_string_append_c(line, ',');
+  append_text(line, cohort->split_names[cohort->splits[i]]);
+  g_string_append_c(line, ',');
+  if (cohort->labels[i] != DEMUR_NO_LABEL)
+    g_string_append_printf(line, "%d", cohort->labels[i]);
+  if (cohort->n_classes == 2) {
+    g_string_append_c(line, ',');
+    append_double(line, cohort->risks[i]);
+  } else {
+    for (size_t k = 0; k < cohort->n_classes; k++) {
+      g_string_append_c(line, ',');
+      append_double(line, cohort->probabilities[i * cohort->n_classes + k]);
+    }
+  }
+  for (size_t k = 0; cohort->yearly_risks != NULL && k < DEMUR_N_YEARS; k++) {
+    const double value = cohort->yearly_risks[i * DEMUR_N_YEARS + k];
+    g_string_append_c(line, ',');
+    if (!isnan(value))
+      append_double(line, value);
+  }
+  for (size_t a = 0; a < cohort->n_attributes; a++) {
+    g_string_append_c(line, ',');
+    append_text(line, demur_cohort_attribute_text(cohort, a, i));
+  }
+  if (cohort->simulated)
+    g_string_append(line, ",yes");
+  for (size_t k = 0; k < cohort->embedding_width; k++) {
+    g_string_append_c(line, ',');
+    append_float(line, cohort->embeddings[i * cohort->embedding_width + k]);
+  }
+  g_string_append_c(line, '\n');
+}
+
+static gboolean
+write_rows(const DemurCohort *cohort, FILE *file, const DemurProgress *progress,
+           gboolean *cancelled, GError **error) {
+  g_autoptr(GString) text = g_string_new(NULL);
+  append_header(text, cohort);
+  for (size_t i = 0; i < cohort->n_scans; i++) {
+    append_row(text, cohort, i);
+    if (i % ROWS_A_STEP == 0 || i + 1 == cohort->n_scans) {
+      if (!demur_progress_step(progress, (double)i / (double)cohort->n_scans, "writing scans",
+                               error)) {
+        *cancelled = TRUE;
+        return FALSE;
+      }
+      if (fwrite(text->str, 1, text->len, file) != text->len)
+        return FALSE;
+      g_string_truncate(text, 0);
+    }
+  }
+  return fflush(file) == 0;
+}
+
+gboolean
+demur_cohort_export(const DemurCohort *cohort, const char *path, const DemurProgress *progress,
+                    GError **error) {
+  struct stat status;
+  const gboolean in_place = g_stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+  g_autofree char *part = in_place ? g_strdup(path) : g_strdup_printf("%s.part", path);
+  const int descriptor =
+      g_open(part, O_WRONLY | O_CREAT | O_CLOEXEC | (in_place ? 0 : O_TRUNC), 0666);
+  FILE *file = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
+  gboolean cancelled = FALSE;
+  gboolean ok = file != NULL && write_rows(cohort, file, progress, &cancelled, error);
+  if (ok && !in_place)
+    ok = fsync(descriptor) == 0;
+  int reason = errno;
+  if (file != NULL && fclose(file) != 0 && ok) {
+    ok = FALSE;
+    reason = errno;
+  } else if (file == NULL && descriptor >= 0) {
+    close(descriptor);
+  }
+  if (ok && !in_place && g_rename(part, path) != 0) {
+    ok = FALSE;
+    reason = errno;
+  }
+  if (!ok && !in_place && descriptor >= 0)
+    g_unlink(part);
+  if (!ok && !cancelled)
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                "%s can't be written: %s; choose a folder that can be written and has room", path,
+                g_strerror(reason));
+  return ok;
+}

@@ -1,0 +1,357 @@
+/* Reading. The file comes in blocks; a record (all fields of one row, which may span lines) is
+ * first found whole, then cut into fields in place, so that a field is a pointer into the block.
+ * Cost: a few passes over the bytes; memory: one block, or the longest record. */
+#include "cohort/table.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <glib/gstdio.h>
+
+#define BLOCK_BYTES ((size_t)1 << 20)
+#define MAX_RECORD_BYTES ((size_t)256 << 20)
+#define MAX_FIELDS 200000
+
+struct DemurTable {
+  char *name;
+  FILE *file;
+  guint64 file_bytes; /* 0 where not known */
+  guint64 bytes_read;
+  char *buffer; /* one byte more than capacity, for a NUL behind the last record */
+  size_t capacity, begin, end;
+  gboolean at_end; /* nothing more in the file */
+  size_t line;     /* where buffer[begin] stands */
+  char separator;  /* 0 before the first record */
+  GArray *fields;  /* DemurTableField */
+};
+
+const char *
+demur_table_name(const DemurTable *table) {
+  return table->name;
+}
+
+char
+demur_table_separator(const DemurTable *table) {
+  return table->separator;
+}
+
+guint64
+demur_table_n_bytes(const DemurTable *table) {
+  return table->file_bytes;
+}
+
+double
+demur_table_fraction(const DemurTable *table) {
+  return table->file_bytes > 0
+             ? (double)(table->bytes_read - (table->end - table->begin)) / (double)table->file_bytes
+             : 0.0;
+}
+
+size_t
+demur_table_count_lines(const DemurTable *table) {
+  if (table->file_bytes == 0)
+    return 0;
+  g_autofree char *block = g_malloc(BLOCK_BYTES);
+  size_t n = 1;
+  off_t offset = 0;
+  for (;;) {
+    const ssize_t got = pread(fileno(table->file), block, BLOCK_BYTES, offset);
+    if (got <= 0)
+      return n;
+    offset += got;
+    for (ssize_t i = 0; i < got; i++)
+      n += block[i] == '\n';
+  }
+}
+
+static gboolean
+read_block(DemurTable *table, GError **error) {
+  if (table->begin > 0) {
+    memmove(table->buffer, table->buffer + table->begin, table->end - table->begin);
+    table->end -= table->begin;
+    table->begin = 0;
+  }
+  if (table->end == table->capacity) {
+    if (table->capacity >= MAX_RECORD_BYTES) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                  "%s: line %zu: a row of over %zu MiB; expected a table with one scan a row (is a "
+                  "quote not closed?)",
+                  table->name, table->line, MAX_RECORD_BYTES >> 20);
+      return FALSE;
+    }
+    table->capacity *= 2;
+    table->buffer = g_realloc(table->buffer, table->capacity + 1);
+  }
+  const size_t n = fread(table->buffer + table->end, 1, table->capacity - table->end, table->file);
+  if (n == 0 && ferror(table->file)) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s can't be read: %s", table->name,
+                g_strerror(errno));
+    return FALSE;
+  }
+  table->at_end = n == 0;
+  table->end += n;
+  table->bytes_read += n;
+  return TRUE;
+}
+
+DemurTable *
+demur_table_open(const char *path, GError **error) {
+  g_autofree char *name = g_path_get_basename(path);
+  struct stat status;
+  FILE *file = g_fopen(path, "rb");
+  if (file == NULL || fstat(fileno(file), &status) != 0) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s can't be read: %s", name,
+                g_strerror(errno));
+    if (file != NULL)
+      fclose(file);
+    return NULL;
+  }
+  if (S_ISDIR(status.st_mode)) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s is a folder; expected a table (CSV)",
+                name);
+    fclose(file);
+    return NULL;
+  }
+  setvbuf(file, NULL, _IONBF, 0);
+  DemurTable *table = g_new0(DemurTable, 1);
+  table->name = g_steal_pointer(&name);
+  table->file = file;
+  table->file_bytes = S_ISREG(status.st_mode) ? (guint64)status.st_size : 0;
+  table->capacity = BLOCK_BYTES;
+  table->buffer = g_malloc(table->capacity + 1);
+  table->line = 1;
+  table->fields = g_array_new(FALSE, FALSE, sizeof(DemurTableField));
+  if (!read_block(table, error)) {
+    demur_table_close(table);
+    return NULL;
+  }
+  const guchar *head = (const guchar *)table->buffer;
+  if (table->end >= 2 &&
+      ((head[0] == 0xff && head[1] == 0xfe) || (head[0] == 0xfe && head[1] == 0xff))) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                "%s: line 1, column 1: this is UTF-16; save the table as UTF-8", table->name);
+    demur_table_close(table);
+    return NULL;
+  }
+  if (table->end >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0)
+    table->begin = 3;
+  if (table->begin == table->end) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                "%s: line 1, column 1: the file is empty; expected a header line and rows",
+                table->name);
+    demur_table_close(table);
+    return NULL;
+  }
+  return table;
+}
+
+void
+demur_table_close(DemurTable *table) {
+  if (table == NULL)
+    return;
+  fclose(table->file);
+  g_array_unref(table->fields);
+  g_free(table->buffer);
+  g_free(table->name);
+  g_free(table);
+}
+
+/* Length of the record at begin without its line end; *whole is FALSE where the block ends before
+ * it does. *next: where the following record begins, relative to begin. */
+static size_t
+find_record(const char *text, size_t length, gboolean at_end, gboolean *whole, gboolean *open_quote,
+            size_t *next) {
+  *open_quote = FALSE;
+  const char *newline = memchr(text, '\n', length);
+  size_t end = newline != NULL ? (size_t)(newline - text) : length;
+  if (memchr(text, '"', end) != NULL) {
+    gboolean quoted = FALSE;
+    size_t i = 0;
+    for (; i < length; i++) {
+      if (text[i] == '"')
+        quoted = !quoted;
+      else if (text[i] == '\n' && !quoted)
+        break;
+    }
+    *open_quote = quoted && i == length;
+    newline = i < length ? text + i : NULL;
+    end = i;
+  }
+  *whole = newline != NULL || at_end;
+  *next = newline != NULL ? end + 1 : end;
+  if (end > 0 && text[end - 1] == '\r')
+    end--;
+  return end;
+}
+
+static char
+detect_separator(const char *text, size_t length) {
+  size_t n[3] = {0};
+  const char separators[] = ",;\t";
+  gboolean quoted = FALSE;
+  for (size_t i = 0; i < length; i++) {
+    quoted ^= text[i] == '"';
+    for (int s = 0; s < 3 && !quoted; s++)
+      n[s] += text[i] == separators[s];
+  }
+  int best = 0;
+  for (int s = 1; s < 3; s++)
+    if (n[s] > n[best])
+      best = s;
+  return separators[best];
+}
+
+/* Line and column of the byte at text + offset, a record that starts at line, column 1. */
+static void
+place(const char *text, size_t offset, size_t line, size_t *at_line, size_t *at_column) {
+  *at_line = line;
+  *at_column = 1;
+  for (size_t i = 0; i < offset; i++)
+    if (text[i] == '\n')
+      *at_line += 1, *at_column = 1;
+    else
+      *at_column += 1;
+}
+
+static gboolean
+refuse(const DemurTable *table, const char *record, size_t offset, const char *what,
+       GError **error) {
+  size_t line, column;
+  place(record, offset, table->line, &line, &column);
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s: line %zu, column %zu: %s", table->name,
+              line, column, what);
+  return FALSE;
+}
+
+/* NUL bytes and broken UTF-8 have no place in a table. */
+static gboolean
+check_bytes(const DemurTable *table, const char *text, size_t length, GError **error) {
+  guchar high = 0;
+  for (size_t i = 0; i < length; i++)
+    high |= (guchar)text[i];
+  const char *nul = memchr(text, '\0', length);
+  if (nul != NULL)
+    return refuse(table, text, (size_t)(nul - text),
+                  "a NUL byte: this is a binary file, not a table; expected CSV in UTF-8", error);
+  const char *bad;
+  if ((high & 0x80) != 0 && !g_utf8_validate_len(text, length, &bad))
+    return refuse(table, text, (size_t)(bad - text),
+                  "this byte is not UTF-8; save the table as UTF-8", error);
+  return TRUE;
+}
+
+/* Cuts text [length] (writable, one byte more) into fields. */
+static gboolean
+cut(DemurTable *table, char *text, size_t length, GError **error) {
+  GArray *fields = table->fields;
+  g_array_set_size(fields, 0);
+  const char separator = table->separator;
+  size_t i = 0, line = table->line, line_begin = 0;
+  for (;;) {
+    DemurTableField field = {text + i, 0, line, i - line_begin + 1};
+    if (i < length && text[i] == '"') {
+      size_t to = ++i;
+      field.text = text + to;
+      for (;;) {
+        if (i >= length) {
+          g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                      "%s: line %zu, column %zu: this quote is never closed; close it or double it",
+                      table->name, field.line, field.column);
+          return FALSE;
+        }
+        if (text[i] == '"') {
+          if (i + 1 < length && text[i + 1] == '"')
+            i++;
+          else
+            break;
+        } else if (text[i] == '\n') {
+          line++;
+          line_begin = i + 1;
+        }
+        text[to++] = text[i++];
+      }
+      i++; /* the closing quote */
+      if (i < length && text[i] != separator) {
+        g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                    "%s: line %zu, column %zu: text behind a closing quote; expected %s or the end "
+                    "of the line (a quote inside a quoted field is doubled)",
+                    table->name, line, i - line_begin + 1,
+                    separator == '\t'  ? "a tab"
+                    : separator == ',' ? "a comma"
+                                       : "a semicolon");
+        return FALSE;
+      }
+      field.length = (size_t)(text + to - field.text);
+      text[to] = '\0';
+    } else {
+      const size_t begin = i;
+      while (i < length && text[i] != separator && text[i] != '"' && text[i] != '\r')
+        i++;
+      if (i < length && text[i] != separator) {
+        g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                    text[i] == '"'
+                        ? "%s: line %zu, column %zu: a quote inside an unquoted field; quote the "
+                          "whole field and double the quotes in it"
+                        : "%s: line %zu, column %zu: a carriage return inside a line; end lines "
+                          "with LF or CRLF",
+                    table->name, line, i - line_begin + 1);
+        return FALSE;
+      }
+      field.length = i - begin;
+    }
+    if (fields->len >= MAX_FIELDS) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                  "%s: line %zu: over %d fields; expected a table with one scan a row", table->name,
+                  line, MAX_FIELDS);
+      return FALSE;
+    }
+    g_array_append_val(fields, field);
+    const gboolean more = i < length;
+    text[i] = '\0'; /* the separator, or the byte behind the record */
+    if (!more)
+      return TRUE;
+    i++;
+  }
+}
+
+gboolean
+demur_table_next(DemurTable *table, const DemurTableField **fields, size_t *n_fields,
+                 GError **error) {
+  *fields = NULL;
+  *n_fields = 0;
+  for (;;) {
+    gboolean whole = FALSE, open_quote = FALSE;
+    size_t length = 0, next = 0;
+    for (;;) {
+      length = find_record(table->buffer + table->begin, table->end - table->begin, table->at_end,
+                           &whole, &open_quote, &next);
+      if (whole)
+        break;
+      if (!read_block(table, error))
+        return FALSE;
+    }
+    char *text = table->buffer + table->begin;
+    if (table->begin == table->end)
+      return TRUE;
+    if (!check_bytes(table, text, length, error))
+      return FALSE;
+    if (table->separator == 0)
+      table->separator = detect_separator(text, length);
+    size_t n_lines = 0;
+    for (const char *p = text; (p = memchr(p, '\n', (size_t)(text + next - p))) != NULL; p++)
+      n_lines++;
+    const gboolean ok = length == 0 || cut(table, text, length, error);
+    table->begin += next;
+    table->line += n_lines;
+    if (!ok)
+      return FALSE;
+    if (length > 0) {
+      *fields = (const DemurTableField *)(gpointer)table->fields->data;
+      *n_fields = table->fields->len;
+      return TRUE;
+    }
+  }
+}
