@@ -1,0 +1,579 @@
+/* The five outlier features together: paper, section "Meta features"; method.md, "Meta features".
+ *
+ * Data layout: the reference is kept raw (float, for the forest and the file), standardised
+ * (double) and packed for the pass. Scoring takes queries in batches, so that its memory does not
+ * grow with their number.
+ *
+ * Cost of fitting n rows: one pass over n x n distances that gives the nearest rows (LOF) and,
+ * where the one-class SVM sees every row, its Gram matrix (4 n^2 bytes, 144 MB for 6,000); then the
+ * solver. Scoring m rows: one pass over m x n distances, and the forest. */
+#include "features/outlier.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/json-reader.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "features/distances.h"
+#include "features/isolation-forest.h"
+#include "features/kde.h"
+#include "features/local-outlier-factor.h"
+#include "features/neighbours.h"
+#include "features/one-class-svm.h"
+
+#define FORMAT "demur-outlier-1"
+#define BATCH_ROWS 6144 /* 64 chunks of the distance pass */
+#define MAX_WIDTH (1 << 20)
+#define MAX_FITTED G_MAXINT32
+/* Standardised values beyond this have no finite squared distance worth the name. */
+#define FARTHEST 1e100
+
+const DemurOutlierColumn demur_outlier_columns[DEMUR_N_OUTLIER] = {
+    {"knn", "Mean distance to the 8 nearest", -1},
+    {"kde", "Kernel density", 1},
+    {"ocsvm", "One-class SVM", 1},
+    {"iforest", "Isolation forest", 1},
+    {"lof", "Local outlier factor", 1},
+};
+
+struct DemurOutlierModel {
+  gatomicrefcount ref_count;
+  DemurOutlierSettings settings;
+  size_t d, n_fitted, n;
+  guint32 *rows;       /* [n], ascending, in [0, n_fitted) */
+  float *raw;          /* [n][d] */
+  double *standard;    /* [n][d] */
+  DemurScaler *scaler; /* of raw */
+  DemurDistanceReference *reference;
+  size_t n_svm;
+  double gamma;
+  double *alphas; /* [n], 0 where the SVM did not see the row */
+  DemurForest *forest;
+  double *kdist, *lrd; /* [n] */
+};
+
+void
+demur_outlier_settings_init(DemurOutlierSettings *settings) {
+  *settings = (DemurOutlierSettings){
+      .max_reference = 20000,
+      .knn_k = DEMUR_NEIGHBOURS_K,
+      .lof_k = DEMUR_LOF_K,
+      .svm_nu = DEMUR_SVM_NU,
+      .svm_max_rows = DEMUR_SVM_MAX_ROWS,
+      .forest_trees = DEMUR_FOREST_TREES,
+      .forest_sample = DEMUR_FOREST_SAMPLE,
+  };
+}
+
+DemurOutlierModel *
+demur_outlier_model_ref(DemurOutlierModel *model) {
+  g_atomic_ref_count_inc(&model->ref_count);
+  return model;
+}
+
+void
+demur_outlier_model_unref(DemurOutlierModel *model) {
+  if (model == NULL || !g_atomic_ref_count_dec(&model->ref_count))
+    return;
+  g_aligned_free(model->rows);
+  g_aligned_free(model->raw);
+  g_aligned_free(model->standard);
+  demur_scaler_unref(model->scaler);
+  demur_distance_reference_free(model->reference);
+  g_aligned_free(model->alphas);
+  demur_forest_free(model->forest);
+  g_aligned_free(model->kdist);
+  g_aligned_free(model->lrd);
+  g_free(model);
+}
+
+static DemurOutlierModel *
+model_alloc(const DemurOutlierSettings *settings, size_t n_fitted, size_t n, size_t d) {
+  DemurOutlierModel *model = g_new0(DemurOutlierModel, 1);
+  g_atomic_ref_count_init(&model->ref_count);
+  model->settings = *settings;
+  model->d = d;
+  model->n_fitted = n_fitted;
+  model->n = n;
+  return model;
+}
+
+/* Neighbours used by kNN and LOF: never so many that a row left out would matter. */
+static size_t
+knn_k(const DemurOutlierModel *model) {
+  return MIN(model->settings.knn_k, model->n - 1);
+}
+
+static size_t
+lof_k(const DemurOutlierModel *model) {
+  return MIN(model->settings.lof_k, model->n - 1);
+}
+
+/* ---- input ---- */
+
+static gboolean
+check_finite(const float *values, size_t n, size_t d, size_t first_row, GError **error) {
+  for (size_t i = 0; i < n; i++) {
+    float check = 0.0f;
+    for (size_t j = 0; j < d; j++)
+      check += values[i * d + j] * 0.0f;
+    if (check == 0.0f)
+      continue;
+    for (size_t j = 0; j < d; j++)
+      if (!isfinite(values[i * d + j])) {
+        g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                    "embedding of row %zu, column %zu is not a finite number; every value must be "
+                    "one",
+                    first_row + i, j);
+        return FALSE;
+      }
+  }
+  return TRUE;
+}
+
+/* raw [n][d] -> standard [n][d]. */
+static gboolean
+standardise(const DemurOutlierModel *model, const float *raw, size_t n, size_t first_row,
+            double *standard, GError **error) {
+  const size_t d = model->d;
+  if (!check_finite(raw, n, d, first_row, error))
+    return FALSE;
+  demur_scaler_apply_floats(model->scaler, raw, n, standard);
+  for (size_t i = 0; i < n * d; i++)
+    if (!(fabs(standard[i]) <= FARTHEST)) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                  "embedding of row %zu, column %zu lies more than 1e100 standard deviations from "
+                  "the reference",
+                  first_row + i / d, i % d);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+/* ---- progress of a part of the work ---- */
+
+typedef struct {
+  const DemurProgress *whole;
+  double begin, end;
+} Part;
+
+static void
+report_part(double fraction, const char *stage, gpointer data) {
+  const Part *part = data;
+  if (part->whole->func != NULL)
+    part->whole->func(part->begin + (part->end - part->begin) * fraction, stage, part->whole->data);
+}
+
+static const DemurProgress *
+part_progress(Part *part, DemurProgress *progress) {
+  if (part->whole == NULL)
+    return NULL;
+  *progress = (DemurProgress){report_part, part, part->whole->cancellable};
+  return progress;
+}
+
+/* ---- fitting ---- */
+
+/* Which rows are the reference: all, or max of them drawn by the seed; ascending. */
+static guint32 *
+choose_reference(size_t n, size_t max_rows, guint64 seed, size_t *n_chosen) {
+  const size_t count = MIN(n, max_rows);
+  guint32 *rows = demur_new_array(guint32, count);
+  DemurRandom random = demur_random_stream(seed, DEMUR_STREAM_REFERENCE, 0, 0, 0);
+  for (size_t i = 0, kept = 0; kept < count; i++)
+    if (count == n || demur_random_below(&random, n - i) < count - kept)
+      rows[kept++] = (guint32)i;
+  *n_chosen = count;
+  return rows;
+}
+
+static float *
+new_gram(size_t n, size_t *stride, GError **error) {
+  size_t bytes;
+  *stride = (n + 15) / 16 * 16;
+  float *gram = NULL;
+  if (g_size_checked_mul(&bytes, n, *stride) && g_size_checked_mul(&bytes, bytes, sizeof(float)))
+    gram = g_try_malloc(bytes);
+  if (gram == NULL)
+    g_set_error(
+        error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+        "the %zu x %zu matrix of the one-class SVM does not fit into this machine's memory; "
+        "fewer rows for it would",
+        n, n);
+  return gram;
+}
+
+/* Alphas over the rows that the SVM sees; gram is at hand where those are all rows. */
+static gboolean
+fit_svm(DemurOutlierModel *model, const guint32 *chosen, const float *gram, size_t stride,
+        DemurParallel *parallel, const DemurProgress *progress, GError **error) {
+  if (gram != NULL)
+    return demur_svm_solve(gram, model->n, stride, model->settings.svm_nu, 0.0, model->alphas,
+                           parallel, progress, error);
+  const size_t n = model->n_svm, d = model->d;
+  DEMUR_AUTO_ALIGNED double *rows = demur_new_matrix(double, n, d);
+  for (size_t i = 0; i < n; i++)
+    memcpy(rows + i * d, model->standard + chosen[i] * d, d * sizeof(double));
+  model->gamma = demur_svm_scale_gamma(rows, n, d);
+  g_autoptr(DemurDistanceReference) reference = demur_distance_reference_new(rows, n, d, error);
+  if (reference == NULL)
+    return FALSE;
+  g_autofree float *own_gram = new_gram(n, &stride, error);
+  if (own_gram == NULL)
+    return FALSE;
+  const DemurDistanceWants wants = {.gamma = model->gamma, .gram = own_gram, .gram_stride = stride};
+  DEMUR_AUTO_ALIGNED double *alphas = demur_new_array(double, n);
+  if (!demur_distance_pass(reference, rows, n, NULL, &wants, parallel, progress, error) ||
+      !demur_svm_solve(own_gram, n, stride, model->settings.svm_nu, 0.0, alphas, parallel, progress,
+                       error))
+    return FALSE;
+  for (size_t i = 0; i < n; i++)
+    model->alphas[chosen[i]] = alphas[i];
+  return TRUE;
+}
+
+DemurOutlierModel *
+demur_outlier_model_fit(const float *embeddings, size_t n, size_t d,
+                        const DemurOutlierSettings *settings, guint64 seed, DemurParallel *parallel,
+                        const DemurProgress *progress, GError **error) {
+  DemurOutlierSettings usual;
+  demur_outlier_settings_init(&usual);
+  if (settings == NULL)
+    settings = &usual;
+  g_return_val_if_fail(settings->max_reference >= 2 && settings->knn_k >= 1 &&
+                           settings->lof_k >= 1 && settings->svm_max_rows >= 1 &&
+                           settings->svm_nu > 0.0 && settings->svm_nu <= 1.0,
+                       NULL);
+  if (n < 2 || n > MAX_FITTED || d < 1 || d > MAX_WIDTH) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                "outlier features need 2 or more reference scans with embeddings of 1 to %d "
+                "columns; found %zu scans of %zu columns",
+                MAX_WIDTH, n, d);
+    return NULL;
+  }
+  if (!check_finite(embeddings, n, d, 0, error))
+    return NULL;
+
+  size_t n_chosen;
+  guint32 *rows = choose_reference(n, settings->max_reference, seed, &n_chosen);
+  g_autoptr(DemurOutlierModel) model = model_alloc(settings, n, n_chosen, d);
+  model->rows = rows;
+  model->raw = demur_memory_array(model->n, d, sizeof(float), error);
+  if (model->raw == NULL)
+    return NULL;
+  model->standard = demur_memory_array(model->n, d, sizeof(double), error);
+  if (model->standard == NULL)
+    return NULL;
+  for (size_t i = 0; i < model->n; i++)
+    memcpy(model->raw + i * d, embeddings + model->rows[i] * d, d * sizeof(float));
+  model->scaler = demur_scaler_fit_floats(model->raw, model->n, d, error);
+  if (model->scaler == NULL || !standardise(model, model->raw, model->n, 0, model->standard, error))
+    return NULL;
+  model->reference = demur_distance_reference_new(model->standard, model->n, d, error);
+  if (model->reference == NULL)
+    return NULL;
+  model->forest = demur_forest_fit(model->raw, model->n, d, settings->forest_trees,
+                                   settings->forest_sample, seed, parallel);
+
+  /* One pass for the nearest rows and, where it can be the same one, the Gram matrix. */
+  g_autofree guint32 *chosen =
+      demur_svm_choose_rows(model->n, settings->svm_max_rows, seed, &model->n_svm);
+  const size_t k = lof_k(model);
+  model->alphas = demur_new_array(double, model->n);
+  model->kdist = demur_new_array(double, model->n);
+  model->lrd = demur_new_array(double, model->n);
+  DEMUR_AUTO_ALIGNED double *near_distances = demur_new_matrix(double, model->n, k);
+  DEMUR_AUTO_ALIGNED guint32 *near_indices = demur_new_matrix(guint32, model->n, k);
+  g_autofree gssize *own = g_new(gssize, model->n);
+  for (size_t i = 0; i < model->n; i++)
+    own[i] = (gssize)i;
+  DemurDistanceWants wants = {
+      .k = k, .near_distances = near_distances, .near_indices = near_indices};
+  g_autofree float *gram = NULL;
+  if (model->n_svm == model->n) {
+    gram = new_gram(model->n, &wants.gram_stride, error);
+    if (gram == NULL)
+      return NULL;
+    wants.gram = gram;
+    wants.gamma = model->gamma = demur_svm_scale_gamma(model->standard, model->n, d);
+  }
+  Part first = {progress, 0.0, 0.5}, second = {progress, 0.5, 1.0};
+  DemurProgress part;
+  if (!demur_distance_pass(model->reference, model->standard, model->n, own, &wants, parallel,
+                           part_progress(&first, &part), error))
+    return NULL;
+  demur_lof_fit(near_distances, near_indices, model->n, k, k, model->kdist, model->lrd);
+  if (!fit_svm(model, chosen, gram, wants.gram_stride, parallel, part_progress(&second, &part),
+               error))
+    return NULL;
+  return g_steal_pointer(&model);
+}
+
+/* ---- scoring ---- */
+
+/* Where a row of the fitted array stands in the reference, -1 where it doesn't. */
+static gssize
+reference_place(const DemurOutlierModel *model, gssize row) {
+  size_t low = 0, high = model->n;
+  if (row < 0)
+    return -1;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    if (model->rows[middle] < (size_t)row)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < model->n && model->rows[low] == (size_t)row ? (gssize)low : -1;
+}
+
+typedef struct {
+  double *standard;    /* [BATCH_ROWS][d] */
+  gssize *own;         /* [BATCH_ROWS] */
+  double *distances;   /* [BATCH_ROWS][k] */
+  guint32 *indices;    /* [BATCH_ROWS][k] */
+  double *log_sum_exp; /* [BATCH_ROWS] */
+  double *kernel_sum;  /* [BATCH_ROWS] */
+} Batch;
+
+static Batch
+batch_new(const DemurOutlierModel *model, size_t m, size_t k) {
+  const size_t n = MIN(m, BATCH_ROWS);
+  return (Batch){
+      .standard = demur_new_matrix(double, n, model->d),
+      .own = demur_new_array(gssize, n),
+      .distances = demur_new_matrix(double, n, k),
+      .indices = demur_new_matrix(guint32, n, k),
+      .log_sum_exp = demur_new_array(double, n),
+      .kernel_sum = demur_new_array(double, n),
+  };
+}
+
+static void
+batch_clear(Batch *batch) {
+  g_aligned_free(batch->standard);
+  g_aligned_free(batch->own);
+  g_aligned_free(batch->distances);
+  g_aligned_free(batch->indices);
+  g_aligned_free(batch->log_sum_exp);
+  g_aligned_free(batch->kernel_sum);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Batch, batch_clear)
+
+/* The batch of n queries from row first on: standardised, and measured against the reference. */
+static gboolean
+measure_batch(const DemurOutlierModel *model, Batch *batch, const DemurDistanceWants *wants,
+              const float *embeddings, const gssize *exclude, size_t first, size_t n,
+              DemurParallel *parallel, const DemurProgress *progress, GError **error) {
+  if (!standardise(model, embeddings + first * model->d, n, first, batch->standard, error))
+    return FALSE;
+  for (size_t i = 0; i < n; i++)
+    batch->own[i] = exclude != NULL ? reference_place(model, exclude[first + i]) : -1;
+  return demur_distance_pass(model->reference, batch->standard, n, batch->own, wants, parallel,
+                             progress, error);
+}
+
+gboolean
+demur_outlier_model_score(const DemurOutlierModel *model, const float *embeddings, size_t m,
+                          const gssize *exclude, double *out, DemurParallel *parallel,
+                          const DemurProgress *progress, GError **error) {
+  const size_t k = MAX(knn_k(model), lof_k(model));
+  g_auto(Batch) batch = batch_new(model, m, k);
+  const DemurDistanceWants wants = {
+      .k = k,
+      .near_distances = batch.distances,
+      .near_indices = batch.indices,
+      .log_sum_exp = batch.log_sum_exp,
+      .weights = model->alphas,
+      .gamma = model->gamma,
+      .kernel_sum = batch.kernel_sum,
+  };
+  for (size_t first = 0; first < m; first += BATCH_ROWS) {
+    const size_t n = MIN(BATCH_ROWS, m - first);
+    Part part = {progress, (double)first / (double)m, (double)(first + n) / (double)m};
+    DemurProgress inner;
+    if (!measure_batch(model, &batch, &wants, embeddings, exclude, first, n, parallel,
+                       part_progress(&part, &inner), error))
+      return FALSE;
+    double *rows = out + first * DEMUR_N_OUTLIER;
+    demur_neighbours_mean_distance(batch.distances, n, k, knn_k(model), rows + DEMUR_OUTLIER_KNN,
+                                   DEMUR_N_OUTLIER);
+    demur_forest_score(model->forest, embeddings + first * model->d, n, rows + DEMUR_OUTLIER_FOREST,
+                       DEMUR_N_OUTLIER, parallel);
+    for (size_t i = 0; i < n; i++) {
+      double *row = rows + i * DEMUR_N_OUTLIER;
+      row[DEMUR_OUTLIER_KDE] =
+          demur_kde_log_density(batch.log_sum_exp[i], model->n - (batch.own[i] >= 0), model->d);
+      row[DEMUR_OUTLIER_SVM] = batch.kernel_sum[i];
+      row[DEMUR_OUTLIER_LOF] = demur_lof_score(batch.distances + i * k, batch.indices + i * k,
+                                               lof_k(model), model->kdist, model->lrd);
+    }
+  }
+  return TRUE;
+}
+
+gboolean
+demur_outlier_model_nearest(const DemurOutlierModel *model, const float *embeddings, size_t m,
+                            const gssize *exclude, size_t k, guint32 *rows, double *distances,
+                            DemurParallel *parallel, const DemurProgress *progress,
+                            GError **error) {
+  g_return_val_if_fail(k >= 1 && k <= model->n - (exclude != NULL), FALSE);
+  g_auto(Batch) batch = batch_new(model, m, k);
+  const DemurDistanceWants wants = {
+      .k = k, .near_distances = batch.distances, .near_indices = batch.indices};
+  for (size_t first = 0; first < m; first += BATCH_ROWS) {
+    const size_t n = MIN(BATCH_ROWS, m - first);
+    Part part = {progress, (double)first / (double)m, (double)(first + n) / (double)m};
+    DemurProgress inner;
+    if (!measure_batch(model, &batch, &wants, embeddings, exclude, first, n, parallel,
+                       part_progress(&part, &inner), error))
+      return FALSE;
+    for (size_t i = 0; i < n * k; i++) {
+      if (rows != NULL)
+        rows[first * k + i] = model->rows[batch.indices[i]];
+      if (distances != NULL)
+        distances[first * k + i] = batch.distances[i];
+    }
+  }
+  return TRUE;
+}
+
+/* ---- what it is made of ---- */
+
+size_t
+demur_outlier_model_width(const DemurOutlierModel *model) {
+  return model->d;
+}
+
+size_t
+demur_outlier_model_n_fitted(const DemurOutlierModel *model) {
+  return model->n_fitted;
+}
+
+size_t
+demur_outlier_model_n_reference(const DemurOutlierModel *model) {
+  return model->n;
+}
+
+size_t
+demur_outlier_model_n_svm_rows(const DemurOutlierModel *model) {
+  return model->n_svm;
+}
+
+size_t
+demur_outlier_model_n_svm_vectors(const DemurOutlierModel *model) {
+  size_t n_vectors = 0;
+  for (size_t i = 0; i < model->n; i++)
+    n_vectors += model->alphas[i] > 0.0;
+  return n_vectors;
+}
+
+const guint32 *
+demur_outlier_model_rows(const DemurOutlierModel *model) {
+  return model->rows;
+}
+
+const DemurScaler *
+demur_outlier_model_scaler(const DemurOutlierModel *model) {
+  return model->scaler;
+}
+
+/* ---- JSON ---- */
+
+void
+demur_outlier_model_write_json(const DemurOutlierModel *model, DemurJson *json) {
+  const DemurOutlierSettings *s = &model->settings;
+  g_autofree double *rows = g_new(double, model->n);
+  for (size_t i = 0; i < model->n; i++)
+    rows[i] = model->rows[i];
+  demur_json_string(json, "format", FORMAT);
+  demur_json_int(json, "width", (gint64)model->d);
+  demur_json_int(json, "n_fitted", (gint64)model->n_fitted);
+  demur_json_int(json, "n_reference", (gint64)model->n);
+  demur_json_int(json, "max_reference", (gint64)s->max_reference);
+  demur_json_int(json, "knn_k", (gint64)s->knn_k);
+  demur_json_int(json, "lof_k", (gint64)s->lof_k);
+  demur_json_double(json, "svm_nu", s->svm_nu);
+  demur_json_int(json, "svm_max_rows", (gint64)s->svm_max_rows);
+  demur_json_int(json, "svm_rows", (gint64)model->n_svm);
+  demur_json_double(json, "svm_gamma", model->gamma);
+  demur_json_int(json, "forest_trees", (gint64)s->forest_trees);
+  demur_json_int(json, "forest_sample", (gint64)s->forest_sample);
+  demur_json_doubles(json, "scaler_means", demur_scaler_means(model->scaler), model->d);
+  demur_json_doubles(json, "scaler_sds", demur_scaler_sds(model->scaler), model->d);
+  demur_json_doubles(json, "rows", rows, model->n);
+  demur_json_floats_base64(json, "reference", model->raw, model->n * model->d);
+  demur_json_doubles(json, "svm_alphas", model->alphas, model->n);
+  demur_json_doubles(json, "lof_kdist", model->kdist, model->n);
+  demur_json_doubles(json, "lof_lrd", model->lrd, model->n);
+  demur_json_begin_object(json, "forest");
+  demur_forest_write_json(model->forest, json);
+  demur_json_end_object(json);
+}
+
+static gboolean
+read_size(JsonObject *object, const char *key, gint64 minimum, gint64 maximum, size_t *value,
+          GError **error) {
+  gint64 number;
+  if (!demur_json_read_int(object, key, minimum, maximum, &number, error))
+    return FALSE;
+  *value = (size_t)number;
+  return TRUE;
+}
+
+DemurOutlierModel *
+demur_outlier_model_read_json(JsonObject *object, GError **error) {
+  const char *format;
+  if (!demur_json_read_string(object, "format", &format, error))
+    return NULL;
+  if (strcmp(format, FORMAT) != 0) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED,
+                "outlier model: expected the format \"" FORMAT
+                "\"; another one needs another version of this program");
+    return NULL;
+  }
+  DemurOutlierSettings settings;
+  size_t d, n_fitted, n;
+  if (!read_size(object, "width", 1, MAX_WIDTH, &d, error) ||
+      !read_size(object, "n_fitted", 2, MAX_FITTED, &n_fitted, error) ||
+      !read_size(object, "n_reference", 2, (gint64)n_fitted, &n, error) ||
+      !read_size(object, "max_reference", (gint64)n, MAX_FITTED, &settings.max_reference, error) ||
+      !read_size(object, "knn_k", 1, MAX_FITTED, &settings.knn_k, error) ||
+      !read_size(object, "lof_k", 1, MAX_FITTED, &settings.lof_k, error) ||
+      !demur_json_read_double(object, "svm_nu", 1e-9, 1.0, &settings.svm_nu, error) ||
+      !read_size(object, "svm_max_rows", 1, MAX_FITTED, &settings.svm_max_rows, error) ||
+      !read_size(object, "forest_trees", 1, MAX_FITTED, &settings.forest_trees, error) ||
+      !read_size(object, "forest_sample", 2, MAX_FITTED, &settings.forest_sample, error))
+    return NULL;
+
+  g_autoptr(DemurOutlierModel) model = model_alloc(&settings, n_fitted, n, d);
+  DEMUR_AUTO_ALIGNED double *means = NULL, *sds = NULL;
+  JsonObject *forest;
+  if (!read_size(object, "svm_rows", 1, (gint64)n, &model->n_svm, error) ||
+      !demur_json_read_double(object, "svm_gamma", 1e-300, 1e300, &model->gamma, error) ||
+      !demur_json_read_doubles(object, "scaler_means", d, -INFINITY, INFINITY, &means, error) ||
+      !demur_json_read_doubles(object, "scaler_sds", d, 0.0, INFINITY, &sds, error) ||
+      !demur_json_read_indices(object, "rows", n, 0, (guint32)n_fitted - 1, &model->rows, error) ||
+      !demur_json_read_floats_base64(object, "reference", n * d, &model->raw, error) ||
+      !demur_json_read_doubles(object, "svm_alphas", n, 0.0, 1.0, &model->alphas, error) ||
+      !demur_json_read_doubles(object, "lof_kdist", n, 0.0, INFINITY, &model->kdist, error) ||
+      !demur_json_read_doubles(object, "lof_lrd", n, 0.0, 1e11, &model->lrd, error) ||
+      !demur_json_read_object(object, "forest", &forest, error))
+    return NULL;
+  for (size_t i = 1; i < n; i++)
+    if (model->rows[i] <= model->rows[i - 1]) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                  "member \"rows[%zu]\": the rows must be ascending", i);
+      return NULL;
+    }
+  model->scaler = demur_scaler_new_from_arrays(means, sds, d, error);
+  if (model->scaler == NULL)
+    return NULL;
+  model->standard = demur_memory_array(n, d, sizeof(double), error);
+  if (model->standard == NULL || !standardise(model, model->raw, n, 0, model->standard, error))
+    return NULL;
+  model->reference = demur_distance_reference_new(model->standard, n, d, error);
+  model->forest = model->reference != NULL ? demur_forest_read_json(forest, d, error) : NULL;
+  return model->forest != NULL ? g_steal_pointer(&model) : NULL;
+}
