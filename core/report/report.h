@@ -9,6 +9,8 @@
 #include "base/progress.h"
 #include "evaluation/evaluation.h"
 
+#include <cairo.h>
+
 G_BEGIN_DECLS
 
 typedef enum {
@@ -115,16 +117,16 @@ char *demur_report_json(const DemurReportInput *input);
 /* path's JSON: its ".pdf" replaced by ".json" (owned). NULL with DEMUR_ERROR_USAGE. */
 char *demur_report_json_path(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* A summary of the page layout, for previews: pages, and page i drawn on cr at scale 1 (points). */
+/* The same pages for a preview: demur_report_pages_draw draws one on cr at scale 1 (points). */
 typedef struct DemurReportPages DemurReportPages;
 
+/* input and all it points to must outlive the pages. */
 DemurReportPages *demur_report_pages_new(const DemurReportInput *input, GError **error);
 void demur_report_pages_free(DemurReportPages *pages);
 size_t demur_report_pages_count(const DemurReportPages *pages);
 void demur_report_pages_size(const DemurReportPages *pages, double *width, double *height);
 
-struct _cairo;
-void demur_report_pages_draw(DemurReportPages *pages, size_t page, struct _cairo *cr);
+void demur_report_pages_draw(DemurReportPages *pages, size_t page, cairo_t *cr);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurReportPages, demur_report_pages_free)
 

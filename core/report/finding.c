@@ -1,0 +1,313 @@
+#include "report/finding.h"
+
+#include "report/format.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SAME_COVERAGE 1e-9
+#define WARN_RATIO 1.5 /* method.md 6: a label refused that many times as often as another */
+#define FEW_SITES 20   /* method.md 5: below this nothing is said about other hospitals */
+
+const DemurOperatingPoint *
+demur_finding_at(const DemurMethodResult *method, double coverage, gboolean from_tune) {
+  if (!method)
+    return NULL;
+  /* A coverage tuned again: the last one is current. */
+  for (size_t i = method->n_at; i-- > 0;)
+    if (!method->at[i].from_tune == !from_tune &&
+        fabs(method->at[i].coverage - coverage) < SAME_COVERAGE)
+      return &method->at[i];
+  return NULL;
+}
+
+double
+demur_finding_rate(const DemurOperatingPoint *at, size_t label) {
+  return at && label < at->n_labels ? at->rejected_by_label[label].rate : NAN;
+}
+
+char *
+demur_finding_label(const DemurReportInput *input, size_t label) {
+  if (input->cohort.labels && input->cohort.labels[label])
+    return g_strdup(input->cohort.labels[label]);
+  return g_strdup_printf("label %zu", label);
+}
+
+DemurComparisonVerdict
+demur_finding_verdict(const DemurComparison *plain, const DemurComparison *debiased,
+                      const DemurComparison *site) {
+  const DemurComparison *all[3] = {plain, debiased, site};
+  for (int i = 0; i < 3; i++)
+    if (all[i] && all[i]->verdict == DEMUR_VERDICT_CANNOT_BE_DECIDED)
+      return DEMUR_VERDICT_CANNOT_BE_DECIDED;
+  if (!plain)
+    return DEMUR_VERDICT_CANNOT_BE_DECIDED;
+  for (int k = 0; k < 2; k++) {
+    const DemurComparisonVerdict one = k ? DEMUR_VERDICT_WORSE : DEMUR_VERDICT_BETTER,
+                                 other = k ? DEMUR_VERDICT_BETTER : DEMUR_VERDICT_WORSE;
+    if (plain->verdict == one && (!debiased || debiased->verdict == one) &&
+        (!site || site->verdict != other))
+      return one;
+  }
+  return DEMUR_VERDICT_NO_DIFFERENCE_SHOWN;
+}
+
+static const DemurComparison *
+find_comparison(const DemurEvaluation *e, const DemurMethodResult *subject, const char *against,
+                const char *measure) {
+  for (size_t i = 0; i < e->n_comparisons; i++) {
+    const DemurComparison *c = &e->comparisons[i];
+    if (strcmp(c->method, subject->name) == 0 && strcmp(c->against, against) == 0 &&
+        strcmp(c->measure, measure) == 0 && !c->recalibrated == !subject->recalibrated)
+      return c;
+  }
+  return NULL;
+}
+
+DemurFinding
+demur_finding(const DemurReportInput *input) {
+  const DemurEvaluation *e = input->evaluation;
+  DemurFinding f = {
+      .input = input, .evaluation = e, .coverage = input->coverage > 0 ? input->coverage : 0.9};
+  for (size_t i = 0; i < e->n_methods && !f.subject; i++)
+    if (input->selector.method ? strcmp(e->methods[i].name, input->selector.method) == 0
+                               : g_str_has_prefix(e->methods[i].name, "selector:"))
+      f.subject = &e->methods[i];
+  if (!f.subject && e->n_methods > 0)
+    f.subject = &e->methods[0];
+  if (!f.subject)
+    return f;
+  f.confidence = demur_evaluation_method(e, "confidence", f.subject->recalibrated);
+  f.full = demur_evaluation_method(e, "full", f.subject->recalibrated);
+  for (size_t i = input->n_thresholds; i-- > 0 && !f.threshold;)
+    if (fabs(input->thresholds[i].requested - f.coverage) < SAME_COVERAGE)
+      f.threshold = &input->thresholds[i];
+  if (f.threshold)
+    f.subject_at = demur_finding_at(f.subject, f.coverage, TRUE);
+  f.tuned = f.subject_at != NULL;
+  if (!f.subject_at)
+    f.subject_at = demur_finding_at(f.subject, f.coverage, FALSE);
+  f.confidence_at = demur_finding_at(f.confidence, f.coverage, FALSE);
+  f.full_at = demur_finding_at(f.full, f.coverage, FALSE);
+  if (f.confidence && f.confidence != f.subject) {
+    const char *names[3] = {"sbce2_auc", "sbce2_debiased_auc", "site_error_auc"};
+    if (e->n_classes > 2)
+      names[0] = "stce2_auc";
+    f.plain = find_comparison(e, f.subject, "confidence", names[0]);
+    if (!f.plain)
+      f.plain = find_comparison(e, f.subject, "confidence", "sbce2_auc");
+    f.debiased = find_comparison(e, f.subject, "confidence", names[1]);
+    f.site = find_comparison(e, f.subject, "confidence", names[2]);
+  }
+  f.compared = f.plain != NULL;
+  if (f.compared)
+    f.verdict = demur_finding_verdict(f.plain, f.debiased, f.site);
+  return f;
+}
+
+const char *
+demur_finding_title(const DemurFinding *f, const DemurMethodResult *method) {
+  if (method == f->subject && f->input->selector.title &&
+      g_str_has_prefix(method->name, "selector:"))
+    return f->input->selector.title;
+  return method->title ? method->title : method->name;
+}
+
+char *
+demur_finding_headline(const DemurFinding *f) {
+  const DemurEvaluation *e = f->evaluation;
+  g_autofree char *sites = demur_text_counted(e->n_sites, "site", "sites");
+  g_autofree char *coverage = demur_text_percent(f->coverage, 1);
+  if (!f->compared) {
+    g_autofree char *scans = demur_text_counted(e->n_scans, "scan", "scans");
+    return g_strdup_printf("How well the risks shown agree with what happened: %s of %s, no "
+                           "comparison with confidence made.",
+                           scans, sites);
+  }
+  const char *in_sample = e->in_sample ? " in these in-sample data" : "";
+  switch (f->verdict) {
+  case DEMUR_VERDICT_BETTER:
+    return g_strdup_printf("Across %s the risks this selector lets through agree better with what "
+                           "happened than those confidence would keep%s.",
+                           sites, in_sample);
+  case DEMUR_VERDICT_WORSE:
+    return g_strdup_printf("Across %s the risks this selector lets through agree worse with what "
+                           "happened than those confidence would keep%s: do not use it here.",
+                           sites, in_sample);
+  case DEMUR_VERDICT_CANNOT_BE_DECIDED:
+    return g_strdup_printf("Whether this selector calibrates better than confidence in other "
+                           "hospitals cannot be decided from %s.",
+                           sites);
+  default:
+    return g_strdup_printf("No difference between this selector and plain confidence was shown "
+                           "across %s%s: use confidence.",
+                           sites, in_sample);
+  }
+}
+
+/* " (95 % interval .1 to .2)" or "" where undefined; owned. */
+static char *
+percent_interval(double low, double high) {
+  if (!isfinite(low) || !isfinite(high))
+    return g_strdup("");
+  g_autofree char *a = demur_text_percent(low, 1), *b = demur_text_percent(high, 1);
+  return g_strdup_printf(" (95\u00a0%% interval %s to %s)", a, b);
+}
+
+static void
+append_refusals(const DemurFinding *f, GString *text) {
+  if (!f->subject_at || f->subject_at->n_labels != 2 || f->subject == f->full)
+    return;
+  const DemurRejection *r = f->subject_at->rejected_by_label;
+  if (!isfinite(r[0].rate) && !isfinite(r[1].rate))
+    return;
+  g_autofree char *no = demur_finding_label(f->input, 0), *yes = demur_finding_label(f->input, 1);
+  g_autofree char *rate1 = demur_text_percent(r[1].rate, 1),
+                  *rate0 = demur_text_percent(r[0].rate, 1);
+  g_autofree char *interval = percent_interval(r[1].rate_low, r[1].rate_high);
+  g_string_append_printf(text,
+                         " It refused %s of the scans labelled “%s”%s and %s of those "
+                         "labelled “%s”",
+                         rate1, yes, interval, rate0, no);
+  if (f->confidence_at && f->confidence != f->subject) {
+    g_autofree char *c1 = demur_text_percent(demur_finding_rate(f->confidence_at, 1), 1),
+                    *c0 = demur_text_percent(demur_finding_rate(f->confidence_at, 0), 1);
+    g_string_append_printf(text, "; confidence would have refused %s and %s", c1, c0);
+  }
+  g_string_append_c(text, '.');
+}
+
+char *
+demur_finding_paragraph(const DemurFinding *f) {
+  const DemurEvaluation *e = f->evaluation;
+  const char *measure = demur_text_measure(DEMUR_MEASURE_SBCE2, e->n_classes);
+  g_autofree char *scans = demur_text_counted(e->n_scans, "scan", "scans");
+  g_autofree char *patients = demur_text_counted(e->n_patients, "patient", "patients");
+  g_autofree char *sites = demur_text_counted(e->n_sites, "site", "sites");
+  GString *text = g_string_new(NULL);
+  g_string_append_printf(text, "%s%s of %s from %s", e->simulated ? "On simulated data: " : "On ",
+                         scans, patients, sites);
+  if (f->input->cohort.n_sites_in_training == 0)
+    g_string_append(text,
+                    e->n_sites == 1 ? ", not seen in training" : ", none of them seen in training");
+  else if (f->input->cohort.n_sites_in_training > 0)
+    g_string_append_printf(text, ", %zd of them seen in training",
+                           f->input->cohort.n_sites_in_training);
+  const DemurOperatingPoint *at = f->subject_at;
+  if (at) {
+    g_autofree char *accepted = demur_text_count(at->n_accepted);
+    g_autofree char *realised = demur_text_percent(at->realised, 1);
+    g_autofree char *asked = demur_text_percent(f->coverage, 1);
+    g_autofree char *error = demur_text_decimal(at->measures[DEMUR_MEASURE_SBCE2], 3);
+    g_string_append_printf(text, ", %s let %s risks through: a coverage of %s where %s was asked.",
+                           demur_finding_title(f, f->subject), accepted, realised, asked);
+    if (at->n_accepted == 0)
+      g_string_append(text, " Nothing is accepted, so its calibration error is undefined.");
+    else {
+      g_string_append_printf(text, " Among these the calibration error %s was %s", measure, error);
+      if (isfinite(at->noise_floor)) {
+        g_autofree char *floor_text = demur_text_decimal(at->noise_floor, 3);
+        g_string_append_printf(text, " (chance alone would give %s)", floor_text);
+      }
+      g_autofree char *confidence =
+          f->confidence_at && f->confidence != f->subject
+              ? demur_text_decimal(f->confidence_at->measures[DEMUR_MEASURE_SBCE2], 3)
+              : NULL;
+      g_autofree char *full =
+          f->full && f->full != f->subject
+              ? demur_text_decimal(f->full->curve[DEMUR_MEASURE_SBCE2][DEMUR_N_COVERAGES - 1].point,
+                                   3)
+              : NULL;
+      if (confidence)
+        g_string_append_printf(text, ", against %s for keeping the most confident", confidence);
+      if (full)
+        g_string_append_printf(text, "%s %s for showing everything",
+                               confidence ? " and" : ", against", full);
+      g_string_append_c(text, '.');
+    }
+    append_refusals(f, text);
+  } else {
+    g_autofree char *asked = demur_text_percent(f->coverage, 1);
+    g_string_append_printf(text, ": no operating point at %s coverage was evaluated.", asked);
+  }
+  if (f->compared && isfinite(f->plain->difference)) {
+    g_autofree char *difference = demur_text_signed(f->plain->difference, 3),
+                    *low = demur_text_signed(f->plain->low, 3),
+                    *high = demur_text_signed(f->plain->high, 3),
+                    *level = demur_text_percent(f->plain->level, 1),
+                    *n = demur_text_count(f->plain->n_units);
+    g_string_append_printf(text,
+                           " Averaged over all coverages the difference in %s to confidence was %s",
+                           measure, difference);
+    if (isfinite(f->plain->low) && isfinite(f->plain->high))
+      g_string_append_printf(text, " (%s interval %s to %s, resampling %s %s%s)", level, low, high,
+                             n, f->plain->unit, f->plain->n_units == 1 ? "" : "s");
+    g_string_append(text, "; below zero favours the selector.");
+  }
+  return g_string_free(text, FALSE);
+}
+
+static void
+care_labels(const DemurFinding *f, GPtrArray *cares) {
+  if (!f->subject_at || f->subject_at->n_labels != 2 || f->subject == f->full)
+    return;
+  const double rate0 = demur_finding_rate(f->subject_at, 0),
+               rate1 = demur_finding_rate(f->subject_at, 1);
+  if (!isfinite(rate0) || !isfinite(rate1))
+    g_ptr_array_add(cares, g_strdup("Only one label occurs in this split: calibration and "
+                                    "rejection by label cannot be judged."));
+  else if (rate1 >= WARN_RATIO * rate0 && rate1 > 0) {
+    g_autofree char *yes = demur_finding_label(f->input, 1);
+    g_autofree char *a = demur_text_percent(rate1, 1), *b = demur_text_percent(rate0, 1);
+    g_ptr_array_add(cares, g_strdup_printf("Scans labelled “%s” are refused more often than the "
+                                           "others (%s against %s): part of the better agreement "
+                                           "may come from refusing the sick.",
+                                           yes, a, b));
+  }
+}
+
+GPtrArray *
+demur_finding_cares(const DemurFinding *f) {
+  const DemurEvaluation *e = f->evaluation;
+  GPtrArray *cares = g_ptr_array_new_with_free_func(g_free);
+  if (e->in_sample)
+    g_ptr_array_add(cares, g_strdup("Some of these scans trained, stopped, recalibrated or tuned a "
+                                    "selector: every number here is flattering."));
+  if (e->simulated)
+    g_ptr_array_add(cares, g_strdup("The scans and outcomes are simulated: the numbers show that "
+                                    "the program works, nothing about patients."));
+  care_labels(f, cares);
+  if (f->compared && e->n_sites < FEW_SITES) {
+    g_autofree char *sites = demur_text_counted(e->n_sites, "site", "sites");
+    g_ptr_array_add(cares,
+                    g_strdup_printf("With %s (fewer than %d) nothing can be said about other "
+                                    "hospitals.",
+                                    sites, FEW_SITES));
+  }
+  const DemurOperatingPoint *at = f->subject_at;
+  if (at && isfinite(at->noise_floor) && isfinite(at->measures[DEMUR_MEASURE_SBCE2]) &&
+      at->measures[DEMUR_MEASURE_SBCE2] <= at->noise_floor)
+    g_ptr_array_add(cares,
+                    g_strdup("The calibration error lies at or below what chance alone gives "
+                             "to perfectly calibrated risks: smaller differences between "
+                             "methods mean nothing."));
+  if (at && at->n_accepted > 0 && at->n_bins < DEMUR_MAX_RELIABILITY_BINS)
+    g_ptr_array_add(cares,
+                    g_strdup_printf("Only %zu %s of at least %zu accepted scans could be made "
+                                    "(15 is usual): the calibration error is coarse.",
+                                    at->n_bins, at->n_bins == 1 ? "bin" : "bins", e->min_bin_size));
+  if (at && fabs(at->realised - f->coverage) > 0.02) {
+    g_autofree char *asked = demur_text_percent(f->coverage, 1),
+                    *got = demur_text_percent(at->realised, 1);
+    g_ptr_array_add(cares, g_strdup_printf("Coverage here is %s, not the %s asked: %s.", got, asked,
+                                           f->tuned ? "the tuning split is unlike this one"
+                                                    : "tied scores are all kept"));
+  }
+  if (at && !f->tuned)
+    g_ptr_array_add(cares,
+                    g_strdup("The threshold is taken from this split's own scores (labels "
+                             "unseen), not from a tuned one: coverage holds by construction."));
+  for (size_t i = 0; i < e->n_warnings; i++)
+    g_ptr_array_add(cares, g_strdup(e->warnings[i]));
+  return cares;
+}

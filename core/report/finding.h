@@ -1,0 +1,54 @@
+/* What the report says in words: the finding, the paragraph to quote and what to read with care,
+ * each a function of the numbers. "better" stands only where the comparison says so. */
+#pragma once
+
+#include "report/report.h"
+
+G_BEGIN_DECLS
+
+/* The places in the evaluation that the summary is about. Borrowed pointers, NULL where absent. */
+typedef struct {
+  const DemurReportInput *input;
+  const DemurEvaluation *evaluation;
+  double coverage;
+  const DemurMethodResult *subject;    /* the selector, else the first method */
+  const DemurMethodResult *confidence; /* of the same kind of risk */
+  const DemurMethodResult *full;       /* everything shown, of the same kind of risk */
+  const DemurOperatingPoint *subject_at, *confidence_at, *full_at;
+  gboolean tuned; /* subject_at has the tuned threshold, else one from this split's own scores */
+  const DemurReportThreshold *threshold; /* the current one of that coverage */
+  const DemurComparison *plain, *debiased,
+      *site; /* subject against confidence, AUC over coverage */
+  gboolean compared;
+  DemurComparisonVerdict verdict; /* the three comparisons together; only where compared */
+} DemurFinding;
+
+DemurFinding demur_finding(const DemurReportInput *input);
+
+/* The comparisons of method.md 5 together: better only if plain and debiased S-BCE_2 are better and
+ * site error is not worse; worse the other way round; undecidable as soon as one is. NULL: not
+ * compared, left out of the rule. */
+DemurComparisonVerdict demur_finding_verdict(const DemurComparison *plain,
+                                             const DemurComparison *debiased,
+                                             const DemurComparison *site);
+
+/* method's operating point of that coverage; NULL where it has none. */
+const DemurOperatingPoint *demur_finding_at(const DemurMethodResult *method, double coverage,
+                                            gboolean from_tune);
+
+/* Share of a label that is rejected at the point; NAN where undefined or no such label. */
+double demur_finding_rate(const DemurOperatingPoint *at, size_t label);
+
+/* A label's name for people (owned): "cancer", or "label 1". */
+char *demur_finding_label(const DemurReportInput *input, size_t label);
+
+/* A method's name for people; borrowed. */
+const char *demur_finding_title(const DemurFinding *finding, const DemurMethodResult *method);
+
+char *demur_finding_headline(const DemurFinding *finding);
+char *demur_finding_paragraph(const DemurFinding *finding);
+
+/* Sentences (GPtrArray of owned char *), most important first; empty where nothing stands out. */
+GPtrArray *demur_finding_cares(const DemurFinding *finding);
+
+G_END_DECLS

@@ -1,0 +1,730 @@
+/* Everything becomes a list of atoms, the pieces that are never broken: a line of a paragraph, a
+ * row of a table, a row of figures, a gap. An atom may have to stay with the next one (headings,
+ * the first lines of a paragraph, kept groups). Pagination walks over the list, takes each run of
+ * atoms that belong together, and starts a page where the run does not fit; in a table it first
+ * repeats the header. Cost: linear. */
+#include "report/layout.h"
+
+#include <cairo-pdf.h>
+
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+  size_t n_columns;
+  double *left, *width; /* [n_columns], of the cell's text */
+  gboolean *number;     /* [n_columns] */
+  PangoLayout **header; /* [n_columns] */
+  double header_height;
+} Table;
+
+typedef enum {
+  ATOM_LINE,
+  ATOM_ROW,
+  ATOM_FIGURES,
+  ATOM_KEY_FIGURES,
+  ATOM_CONTENTS,
+  ATOM_SPACE,
+  ATOM_BREAK,
+} AtomKind;
+
+typedef struct {
+  AtomKind kind;
+  double height;
+  gboolean keep; /* on one page with the next atom */
+  DemurTextStyle style;
+  /* ATOM_LINE */
+  PangoLayout *text; /* shared by the lines of a paragraph */
+  int line;
+  gboolean first, last; /* of the paragraph; of the table for rows */
+  int outline;          /* index into sections + 1, 0: none */
+  /* ATOM_ROW */
+  Table *table;
+  PangoLayout **cells; /* [n_columns] */
+  gboolean is_header;
+  /* ATOM_FIGURES, ATOM_KEY_FIGURES */
+  size_t n;
+  DemurLayoutFigure *figures;
+  PangoLayout **texts; /* [2 n] */
+  /* after pagination */
+  size_t page;
+  double y;
+} Atom;
+
+typedef struct {
+  char *title;
+  int level;
+  size_t page;
+  double y;
+} Section;
+
+struct DemurLayout {
+  double page_width, page_height;
+  DemurRectangle area;
+  const DemurPalette *palette;
+  DemurLayoutFrameFunc frame;
+  gpointer frame_data;
+  GDestroyNotify free_frame_data;
+  PangoFontMap *font_map;
+  PangoContext *context;
+  GPtrArray *atoms;    /* Atom */
+  GPtrArray *tables;   /* Table */
+  GPtrArray *sections; /* Section */
+  GPtrArray *alternatives;
+  guint keep_depth;
+  size_t n_pages;
+};
+
+typedef struct {
+  double size, line_spacing, above, below;
+  PangoWeight weight;
+  gboolean muted;
+  const char *tag;
+  int outline_level; /* 0: none */
+} Style;
+
+static const Style styles[DEMUR_N_TEXT_STYLES] = {
+    [DEMUR_TEXT_TITLE] = {17, 1.2, 0, 8, PANGO_WEIGHT_SEMIBOLD, FALSE, "H1", 1},
+    [DEMUR_TEXT_SECTION] = {15, 1.2, 0, 8, PANGO_WEIGHT_SEMIBOLD, FALSE, "H1", 1},
+    [DEMUR_TEXT_HEADING] = {10, 1.25, 13, 4, PANGO_WEIGHT_SEMIBOLD, FALSE, "H2", 2},
+    [DEMUR_TEXT_BODY] = {9, 1.4, 0, 5, PANGO_WEIGHT_NORMAL, FALSE, "P", 0},
+    [DEMUR_TEXT_NOTE] = {7.6, 1.38, 0, 5, PANGO_WEIGHT_NORMAL, TRUE, "P", 0},
+    [DEMUR_TEXT_LEAD] = {9.4, 1.45, 0, 9, PANGO_WEIGHT_NORMAL, FALSE, "P", 0},
+};
+
+#define CELL_SIZE 8.0
+#define CELL_PAD_X 4.0
+#define CELL_PAD_Y 3.2
+#define TABLE_BELOW 6.0
+
+static void
+table_free(gpointer data) {
+  Table *table = data;
+  for (size_t c = 0; c < table->n_columns; c++)
+    g_clear_object(&table->header[c]);
+  g_free(table->header);
+  g_free(table->left);
+  g_free(table->width);
+  g_free(table->number);
+  g_free(table);
+}
+
+static void
+atom_free(gpointer data) {
+  Atom *atom = data;
+  g_clear_object(&atom->text);
+  if (atom->cells)
+    for (size_t c = 0; c < atom->table->n_columns; c++)
+      g_clear_object(&atom->cells[c]);
+  g_free(atom->cells);
+  for (size_t i = 0; atom->figures && i < atom->n; i++) {
+    if (atom->figures[i].free_data)
+      atom->figures[i].free_data(atom->figures[i].data);
+    g_free(atom->figures[i].alternative);
+  }
+  g_free(atom->figures);
+  for (size_t i = 0; atom->texts && i < 2 * atom->n; i++)
+    g_clear_object(&atom->texts[i]);
+  g_free(atom->texts);
+  g_free(atom);
+}
+
+static void
+section_free(gpointer data) {
+  Section *section = data;
+  g_free(section->title);
+  g_free(section);
+}
+
+DemurLayout *
+demur_layout_new(double width, double height, DemurRectangle text_area, const DemurPalette *palette,
+                 DemurLayoutFrameFunc frame, gpointer frame_data, GDestroyNotify free_frame_data) {
+  DemurLayout *layout = g_new0(DemurLayout, 1);
+  layout->page_width = width;
+  layout->page_height = height;
+  layout->area = text_area;
+  layout->palette = palette;
+  layout->frame = frame;
+  layout->frame_data = frame_data;
+  layout->free_frame_data = free_frame_data;
+  layout->font_map = pango_cairo_font_map_new_for_font_type(CAIRO_FONT_TYPE_FT);
+  if (!layout->font_map) /* a Cairo without FreeType: its own kind of fonts */
+    layout->font_map = pango_cairo_font_map_new();
+  layout->context = pango_font_map_create_context(layout->font_map);
+  demur_chart_pango_context(layout->context);
+  layout->atoms = g_ptr_array_new_with_free_func(atom_free);
+  layout->tables = g_ptr_array_new_with_free_func(table_free);
+  layout->sections = g_ptr_array_new_with_free_func(section_free);
+  layout->alternatives = g_ptr_array_new();
+  return layout;
+}
+
+void
+demur_layout_free(DemurLayout *layout) {
+  if (!layout)
+    return;
+  if (layout->free_frame_data)
+    layout->free_frame_data(layout->frame_data);
+  g_ptr_array_unref(layout->atoms);
+  g_ptr_array_unref(layout->tables);
+  g_ptr_array_unref(layout->sections);
+  g_ptr_array_unref(layout->alternatives);
+  g_object_unref(layout->context);
+  g_object_unref(layout->font_map);
+  g_free(layout);
+}
+
+static PangoLayout *
+new_text(DemurLayout *layout, const char *text, double size, PangoWeight weight) {
+  PangoLayout *result = pango_layout_new(layout->context);
+  PangoFontDescription *font = pango_font_description_from_string(layout->palette->font);
+  pango_font_description_set_absolute_size(font, size * PANGO_SCALE);
+  pango_font_description_set_weight(font, weight);
+  pango_layout_set_font_description(result, font);
+  pango_font_description_free(font);
+  if (text)
+    pango_layout_set_text(result, text, -1);
+  return result;
+}
+
+static double
+units(int pango) {
+  return (double)pango / PANGO_SCALE;
+}
+
+static Atom *
+add_atom(DemurLayout *layout, AtomKind kind, double height) {
+  Atom *atom = g_new0(Atom, 1);
+  atom->kind = kind;
+  atom->height = height;
+  atom->keep = layout->keep_depth > 0;
+  g_ptr_array_add(layout->atoms, atom);
+  return atom;
+}
+
+void
+demur_layout_space(DemurLayout *layout, double height) {
+  add_atom(layout, ATOM_SPACE, height);
+}
+
+void
+demur_layout_page_break(DemurLayout *layout) {
+  add_atom(layout, ATOM_BREAK, 0)->keep = FALSE;
+}
+
+void
+demur_layout_keep_begin(DemurLayout *layout) {
+  layout->keep_depth++;
+}
+
+void
+demur_layout_keep_end(DemurLayout *layout) {
+  g_return_if_fail(layout->keep_depth > 0);
+  if (--layout->keep_depth == 0 && layout->atoms->len > 0)
+    ((Atom *)g_ptr_array_index(layout->atoms, layout->atoms->len - 1))->keep = FALSE;
+}
+
+void
+demur_layout_text(DemurLayout *layout, DemurTextStyle style, const char *text) {
+  const Style *s = &styles[style];
+  const gboolean heading = s->outline_level > 0;
+  if (s->above > 0)
+    add_atom(layout, ATOM_SPACE, s->above)->keep = TRUE;
+  PangoLayout *paragraph = new_text(layout, text, s->size, s->weight);
+  pango_layout_set_width(paragraph, (int)(layout->area.width * PANGO_SCALE));
+  pango_layout_set_wrap(paragraph, PANGO_WRAP_WORD_CHAR);
+  const int n_lines = pango_layout_get_line_count(paragraph);
+  int section = 0;
+  if (heading) {
+    Section *entry = g_new0(Section, 1);
+    /* A finding is too long for the outline. */
+    entry->title = g_strdup(style == DEMUR_TEXT_TITLE ? "Summary" : text);
+    entry->level = s->outline_level;
+    g_ptr_array_add(layout->sections, entry);
+    section = (int)layout->sections->len;
+  }
+  for (int i = 0; i < n_lines; i++) {
+    Atom *atom = add_atom(layout, ATOM_LINE, s->size * s->line_spacing);
+    atom->style = style;
+    atom->text = g_object_ref(paragraph);
+    atom->line = i;
+    atom->first = i == 0;
+    atom->last = i == n_lines - 1;
+    if (i == 0)
+      atom->outline = section;
+    /* Two lines at least on either side of a break. */
+    atom->keep |= heading || (i == 0 && n_lines > 1) || i == n_lines - 2;
+  }
+  g_object_unref(paragraph);
+  Atom *below = add_atom(layout, ATOM_SPACE, s->below);
+  below->keep |= heading;
+}
+
+/* A cell's text: the first line plain or bold, what follows "\n" smaller and muted. */
+static PangoLayout *
+new_cell(DemurLayout *layout, const char *text, gboolean bold, gboolean number) {
+  PangoLayout *cell = new_text(layout, text ? text : "", CELL_SIZE,
+                               bold ? PANGO_WEIGHT_SEMIBOLD : PANGO_WEIGHT_NORMAL);
+  PangoAttrList *attributes = pango_attr_list_new();
+  pango_attr_list_insert(attributes, pango_attr_font_features_new("tnum=1"));
+  const char *second = text ? strchr(text, '\n') : NULL;
+  if (second) {
+    const DemurColour muted = layout->palette->muted;
+    PangoAttribute *small = pango_attr_size_new_absolute((int)(CELL_SIZE * 0.86 * PANGO_SCALE)),
+                   *colour = pango_attr_foreground_new((guint16)(muted.red * 65535),
+                                                       (guint16)(muted.green * 65535),
+                                                       (guint16)(muted.blue * 65535)),
+                   *weight = pango_attr_weight_new(PANGO_WEIGHT_NORMAL);
+    small->start_index = colour->start_index = weight->start_index = (guint)(second - text);
+    pango_attr_list_insert(attributes, small);
+    pango_attr_list_insert(attributes, colour);
+    pango_attr_list_insert(attributes, weight);
+  }
+  pango_layout_set_attributes(cell, attributes);
+  pango_attr_list_unref(attributes);
+  pango_layout_set_line_spacing(cell, 1.08f);
+  pango_layout_set_wrap(cell, PANGO_WRAP_WORD_CHAR);
+  pango_layout_set_alignment(cell, number ? PANGO_ALIGN_RIGHT : PANGO_ALIGN_LEFT);
+  return cell;
+}
+
+static double
+text_width(PangoLayout *text) {
+  int width, height;
+  pango_layout_get_size(text, &width, &height);
+  return units(width);
+}
+
+static double
+text_height(PangoLayout *text) {
+  int width, height;
+  pango_layout_get_size(text, &width, &height);
+  return units(height);
+}
+
+/* The widest unbreakable piece of a header: where it may wrap, it needs no more. */
+static double
+widest_word(DemurLayout *layout, const char *text) {
+  double widest = 0;
+  g_auto(GStrv) words = g_strsplit(text, " ", -1);
+  for (char **word = words; *word; word++) {
+    PangoLayout *cell = new_cell(layout, *word, TRUE, FALSE);
+    widest = fmax(widest, text_width(cell));
+    g_object_unref(cell);
+  }
+  return widest;
+}
+
+/* Widths [n]: natural where they fit, with what is left over shared out; else text columns shrink
+ * towards their least width, the widest most, and, should even that be too wide, all columns in
+ * proportion. */
+static void
+fit_widths(const double *natural, const double *least, size_t n, double available, double *width) {
+  double sum = 0, sum_least = 0;
+  for (size_t c = 0; c < n; c++) {
+    sum += natural[c];
+    sum_least += least[c];
+  }
+  for (size_t c = 0; c < n; c++) {
+    if (sum <= available)
+      width[c] = natural[c] + (available - sum) / (double)n;
+    else if (sum_least <= available)
+      width[c] = least[c] + (natural[c] - least[c]) * (available - sum_least) / (sum - sum_least);
+    else
+      width[c] = least[c] * available / sum_least;
+  }
+}
+
+void
+demur_layout_table(DemurLayout *layout, size_t n_columns, const DemurLayoutColumn *columns,
+                   size_t n_rows, const char *const *cells, const gboolean *bold) {
+  g_return_if_fail(n_columns > 0);
+  Table *table = g_new0(Table, 1);
+  g_ptr_array_add(layout->tables, table);
+  table->n_columns = n_columns;
+  table->left = g_new0(double, n_columns);
+  table->width = g_new0(double, n_columns);
+  table->number = g_new0(gboolean, n_columns);
+  table->header = g_new0(PangoLayout *, n_columns);
+  g_autofree double *natural = g_new0(double, n_columns), *least = g_new0(double, n_columns);
+  g_autofree PangoLayout **bodies = g_new0(PangoLayout *, n_rows * n_columns + 1);
+  for (size_t c = 0; c < n_columns; c++) {
+    table->number[c] = columns[c].number;
+    table->header[c] = new_cell(layout, columns[c].header, TRUE, columns[c].number);
+    double numbers = 0;
+    for (size_t r = 0; r < n_rows; r++) {
+      PangoLayout *cell =
+          new_cell(layout, cells[r * n_columns + c], bold && bold[r], columns[c].number);
+      bodies[r * n_columns + c] = cell;
+      numbers = fmax(numbers, text_width(cell));
+    }
+    natural[c] = fmax(numbers, text_width(table->header[c])) + 2 * CELL_PAD_X;
+    const double word = widest_word(layout, columns[c].header);
+    least[c] = columns[c].number
+                   ? fmax(numbers, word) + 2 * CELL_PAD_X
+                   : fmin(natural[c], fmax(columns[c].least > 0 ? columns[c].least : 60,
+                                           word + 2 * CELL_PAD_X));
+  }
+  fit_widths(natural, least, n_columns, layout->area.width, table->width);
+  double x = 0, header = 0;
+  for (size_t c = 0; c < n_columns; c++) {
+    table->left[c] = x + CELL_PAD_X;
+    x += table->width[c];
+    table->width[c] -= 2 * CELL_PAD_X;
+    pango_layout_set_width(table->header[c], (int)ceil(table->width[c] * PANGO_SCALE) + 8);
+    header = fmax(header, text_height(table->header[c]));
+  }
+  table->header_height = header + 2 * CELL_PAD_Y;
+  Atom *top = add_atom(layout, ATOM_ROW, table->header_height);
+  top->table = table;
+  top->is_header = TRUE;
+  top->first = TRUE;
+  top->keep = TRUE;
+  top->last = n_rows == 0;
+  for (size_t r = 0; r < n_rows; r++) {
+    double height = 0;
+    PangoLayout **row = g_new0(PangoLayout *, n_columns);
+    for (size_t c = 0; c < n_columns; c++) {
+      row[c] = bodies[r * n_columns + c];
+      pango_layout_set_width(row[c], (int)ceil(table->width[c] * PANGO_SCALE) + 8);
+      height = fmax(height, text_height(row[c]));
+    }
+    Atom *atom = add_atom(layout, ATOM_ROW, height + 2 * CELL_PAD_Y);
+    atom->table = table;
+    atom->cells = row;
+    atom->last = r == n_rows - 1;
+    /* No row of its own at either end of a page. */
+    atom->keep |= r == 0 ? n_rows > 1 : r + 2 == n_rows;
+  }
+  Atom *below = add_atom(layout, ATOM_SPACE, TABLE_BELOW);
+  below->keep = layout->keep_depth > 0;
+}
+
+void
+demur_layout_figures(DemurLayout *layout, double height, size_t n,
+                     const DemurLayoutFigure *figures) {
+  Atom *atom = add_atom(layout, ATOM_FIGURES, height);
+  atom->n = n;
+  atom->figures = g_new0(DemurLayoutFigure, n);
+  memcpy(atom->figures, figures, n * sizeof *figures);
+  for (size_t i = 0; i < n; i++)
+    g_ptr_array_add(layout->alternatives, figures[i].alternative);
+  add_atom(layout, ATOM_SPACE, 6);
+}
+
+#define KEY_GAP 12.0
+
+void
+demur_layout_key_figures(DemurLayout *layout, size_t n, const char *const *texts) {
+  const double width = (layout->area.width - KEY_GAP * (double)(n - 1)) / (double)n;
+  Atom *atom = add_atom(layout, ATOM_KEY_FIGURES, 0);
+  atom->n = n;
+  atom->texts = g_new0(PangoLayout *, 2 * n);
+  for (size_t i = 0; i < n; i++) {
+    double size = 16;
+    atom->texts[2 * i] = new_text(layout, texts[2 * i], size, PANGO_WEIGHT_SEMIBOLD);
+    /* A long word ("no difference shown") is set smaller, then broken. */
+    while (text_width(atom->texts[2 * i]) > width && size > 11) {
+      g_object_unref(atom->texts[2 * i]);
+      atom->texts[2 * i] = new_text(layout, texts[2 * i], size -= 1, PANGO_WEIGHT_SEMIBOLD);
+    }
+    atom->texts[2 * i + 1] = new_text(layout, texts[2 * i + 1], 8, PANGO_WEIGHT_NORMAL);
+    for (size_t k = 2 * i; k < 2 * i + 2; k++) {
+      pango_layout_set_width(atom->texts[k], (int)(width * PANGO_SCALE));
+      pango_layout_set_wrap(atom->texts[k], PANGO_WRAP_WORD_CHAR);
+    }
+    pango_layout_set_line_spacing(atom->texts[2 * i + 1], 1.12f);
+    atom->height = fmax(atom->height, 30 + text_height(atom->texts[2 * i + 1]));
+    atom->height = fmax(atom->height,
+                        9 + text_height(atom->texts[2 * i]) + text_height(atom->texts[2 * i + 1]));
+  }
+  add_atom(layout, ATOM_SPACE, 12);
+}
+
+void
+demur_layout_contents(DemurLayout *layout) {
+  add_atom(layout, ATOM_CONTENTS, 26);
+}
+
+size_t
+demur_layout_paginate(DemurLayout *layout) {
+  const double top = layout->area.y, bottom = layout->area.y + layout->area.height;
+  const Table *open = NULL; /* the table that the next row continues */
+  double y = top;
+  size_t page = 0;
+  for (guint i = 0; i < layout->atoms->len;) {
+    Atom *first = g_ptr_array_index(layout->atoms, i);
+    if (first->kind == ATOM_BREAK) {
+      if (y > top || i == 0) {
+        page += i > 0;
+        y = top;
+      }
+      first->page = page;
+      first->y = y;
+      i++;
+      continue;
+    }
+    /* The run that belongs together, and its height; one that is higher than a page is broken all
+     * the same. */
+    guint end = i;
+    double height = 0;
+    for (;; end++) {
+      const Atom *atom = g_ptr_array_index(layout->atoms, end);
+      height += atom->height;
+      if (!atom->keep || end + 1 == layout->atoms->len)
+        break;
+      const Atom *next = g_ptr_array_index(layout->atoms, end + 1);
+      if (next->kind == ATOM_BREAK)
+        break;
+    }
+    end++;
+    /* Empty space may run over the edge. */
+    double needed = height;
+    for (guint k = end; k-- > i;) {
+      const Atom *atom = g_ptr_array_index(layout->atoms, k);
+      if (atom->kind != ATOM_SPACE)
+        break;
+      needed -= atom->height;
+    }
+    if (y > top && y + needed > bottom && needed <= bottom - top) {
+      page++;
+      y = top;
+    }
+    for (guint k = i; k < end; k++) {
+      Atom *atom = g_ptr_array_index(layout->atoms, k);
+      if (y > top && y + atom->height > bottom && atom->kind != ATOM_SPACE) {
+        page++;
+        y = top;
+      }
+      if (y == top && atom->kind == ATOM_SPACE) { /* no gap at the top of a page */
+        atom->page = page;
+        atom->y = y;
+        continue;
+      }
+      if (atom->kind == ATOM_ROW && !atom->is_header && y == top && open == atom->table)
+        y += open->header_height;
+      if (atom->kind == ATOM_ROW)
+        open = atom->table;
+      atom->page = page;
+      atom->y = y;
+      if (atom->outline > 0) {
+        Section *section = g_ptr_array_index(layout->sections, (guint)atom->outline - 1);
+        section->page = page;
+        section->y = y;
+      }
+      y += atom->height;
+    }
+    i = end;
+  }
+  layout->n_pages = page + 1;
+  return layout->n_pages;
+}
+
+static void
+begin_tag(cairo_t *cr, gboolean tagged, const char *name) {
+  if (tagged)
+    cairo_tag_begin(cr, name, NULL);
+}
+
+static void
+end_tag(cairo_t *cr, gboolean tagged, const char *name) {
+  if (tagged)
+    cairo_tag_end(cr, name);
+}
+
+static void
+rule(cairo_t *cr, double x, double y, double width, DemurColour colour, double thickness) {
+  demur_chart_colour(cr, colour, 1);
+  cairo_set_dash(cr, NULL, 0, 0);
+  cairo_set_line_width(cr, thickness);
+  cairo_move_to(cr, x, y);
+  cairo_line_to(cr, x + width, y);
+  cairo_stroke(cr);
+}
+
+static void
+draw_row(DemurLayout *layout, cairo_t *cr, const Table *table, PangoLayout **cells, double y,
+         double height, gboolean header, gboolean tagged) {
+  const DemurRectangle area = layout->area;
+  begin_tag(cr, tagged, "TR");
+  for (size_t c = 0; c < table->n_columns; c++) {
+    begin_tag(cr, tagged, header ? "TH" : "TD");
+    demur_chart_colour(cr, layout->palette->ink, 1);
+    /* The header's last line stands on the rule. */
+    const double drop = header ? height - 2 * CELL_PAD_Y - text_height(cells[c]) : 0;
+    cairo_move_to(cr, area.x + table->left[c], y + CELL_PAD_Y + drop);
+    pango_cairo_show_layout(cr, cells[c]);
+    end_tag(cr, tagged, header ? "TH" : "TD");
+  }
+  end_tag(cr, tagged, "TR");
+  rule(cr, area.x, y + height, area.width, header ? layout->palette->ink : layout->palette->grid,
+       header ? 0.9 : 0.5);
+}
+
+static void
+draw_line(DemurLayout *layout, cairo_t *cr, const Atom *atom) {
+  PangoLayoutLine *line = pango_layout_get_line_readonly(atom->text, atom->line);
+  const Style *style = &styles[atom->style];
+  PangoRectangle logical;
+  pango_layout_line_get_extents(line, NULL, &logical);
+  const double ascent = units(-logical.y), height = units(logical.height),
+               x = pango_layout_line_get_resolved_direction(line) == PANGO_DIRECTION_RTL
+                       ? layout->area.x + layout->area.width - units(logical.width)
+                       : layout->area.x;
+  demur_chart_colour(cr, style->muted ? layout->palette->muted : layout->palette->ink, 1);
+  cairo_move_to(cr, x, atom->y + (atom->height - height) / 2 + ascent);
+  pango_cairo_show_layout_line(cr, line);
+}
+
+static void
+draw_key_figures(DemurLayout *layout, cairo_t *cr, const Atom *atom, gboolean tagged) {
+  const double width = (layout->area.width - KEY_GAP * (double)(atom->n - 1)) / (double)atom->n;
+  for (size_t i = 0; i < atom->n; i++) {
+    const double x = layout->area.x + (double)i * (width + KEY_GAP);
+    rule(cr, x, atom->y, width, layout->palette->ink, 1.4);
+    begin_tag(cr, tagged, "P");
+    demur_chart_colour(cr, layout->palette->ink, 1);
+    const double room = fmax(20, text_height(atom->texts[2 * i]));
+    cairo_move_to(cr, x, atom->y + 6 + room - text_height(atom->texts[2 * i]));
+    pango_cairo_show_layout(cr, atom->texts[2 * i]);
+    demur_chart_colour(cr, layout->palette->muted, 1);
+    cairo_move_to(cr, x, atom->y + 8.5 + room);
+    pango_cairo_show_layout(cr, atom->texts[2 * i + 1]);
+    end_tag(cr, tagged, "P");
+  }
+}
+
+static void
+draw_contents(DemurLayout *layout, cairo_t *cr, const Atom *atom, gboolean tagged) {
+  double x = layout->area.x, y = atom->y + 4;
+  begin_tag(cr, tagged, "P");
+  for (guint i = 0; i < layout->sections->len; i++) {
+    const Section *section = g_ptr_array_index(layout->sections, i);
+    if (section->level != 1 || section->page <= atom->page)
+      continue;
+    g_autofree char *text = g_strdup_printf("%s\u00a0%zu", section->title, section->page + 1);
+    PangoLayout *entry = new_text(layout, text, 8, PANGO_WEIGHT_NORMAL);
+    const double width = text_width(entry);
+    if (x > layout->area.x && x + width > layout->area.x + layout->area.width) {
+      x = layout->area.x;
+      y += 12;
+    }
+    if (tagged) {
+      g_autofree char *attributes =
+          g_strdup_printf("page=%zu pos=[0 %d]", section->page + 1, (int)fmax(section->y - 20, 0));
+      cairo_tag_begin(cr, CAIRO_TAG_LINK, attributes);
+    }
+    demur_chart_colour(cr, layout->palette->series[DEMUR_SERIES_SELECTOR], 1);
+    cairo_move_to(cr, x, y);
+    pango_cairo_show_layout(cr, entry);
+    end_tag(cr, tagged, CAIRO_TAG_LINK);
+    g_object_unref(entry);
+    x += width + 16;
+  }
+  end_tag(cr, tagged, "P");
+}
+
+static void
+draw_page(DemurLayout *layout, cairo_t *cr, size_t page, gboolean tagged) {
+  if (layout->frame)
+    layout->frame(cr, page, layout->n_pages, layout->frame_data);
+  gboolean in_paragraph = FALSE;
+  const char *paragraph = NULL;
+  const Table *seen = NULL;
+  for (guint i = 0; i < layout->atoms->len; i++) {
+    Atom *atom = g_ptr_array_index(layout->atoms, i);
+    if (atom->page != page) {
+      if (atom->page > page)
+        break;
+      continue;
+    }
+    cairo_save(cr);
+    switch (atom->kind) {
+    case ATOM_LINE:
+      if (!in_paragraph) { /* the rest of a broken paragraph is a paragraph of its own */
+        paragraph = styles[atom->style].tag;
+        begin_tag(cr, tagged, paragraph);
+        in_paragraph = TRUE;
+      }
+      draw_line(layout, cr, atom);
+      if (atom->last) {
+        end_tag(cr, tagged, paragraph);
+        in_paragraph = FALSE;
+      }
+      break;
+    case ATOM_ROW:
+      if (atom->first)
+        begin_tag(cr, tagged, "Table");
+      else if (seen != atom->table) /* repeated for the eye, not for the reader's ear */
+        draw_row(layout, cr, atom->table, atom->table->header, atom->y - atom->table->header_height,
+                 atom->table->header_height, TRUE, FALSE);
+      seen = atom->table;
+      draw_row(layout, cr, atom->table, atom->is_header ? atom->table->header : atom->cells,
+               atom->y, atom->height, atom->is_header, tagged);
+      if (atom->last)
+        end_tag(cr, tagged, "Table");
+      break;
+    case ATOM_FIGURES: {
+      const double gap = 14,
+                   width = (layout->area.width - gap * (double)(atom->n - 1)) / (double)atom->n;
+      for (size_t k = 0; k < atom->n; k++) {
+        const DemurRectangle rectangle = {layout->area.x + (double)k * (width + gap), atom->y,
+                                          width, atom->height};
+        begin_tag(cr, tagged, "Figure");
+        atom->figures[k].draw(cr, layout->palette, rectangle, atom->figures[k].data);
+        end_tag(cr, tagged, "Figure");
+      }
+      break;
+    }
+    case ATOM_KEY_FIGURES:
+      draw_key_figures(layout, cr, atom, tagged);
+      break;
+    case ATOM_CONTENTS:
+      draw_contents(layout, cr, atom, tagged);
+      break;
+    case ATOM_SPACE:
+    case ATOM_BREAK:
+      break;
+    }
+    cairo_restore(cr);
+  }
+  if (in_paragraph)
+    end_tag(cr, tagged, paragraph);
+}
+
+void
+demur_layout_draw(DemurLayout *layout, cairo_t *cr, size_t page) {
+  g_return_if_fail(page < layout->n_pages);
+  draw_page(layout, cr, page, FALSE);
+}
+
+void
+demur_layout_draw_tagged(DemurLayout *layout, cairo_surface_t *surface) {
+  cairo_t *cr = cairo_create(surface);
+  cairo_tag_begin(cr, "Document", NULL);
+  for (size_t page = 0; page < layout->n_pages; page++) {
+    draw_page(layout, cr, page, TRUE);
+    cairo_show_page(cr);
+  }
+  cairo_tag_end(cr, "Document");
+  int parent = CAIRO_PDF_OUTLINE_ROOT;
+  for (guint i = 0; i < layout->sections->len; i++) {
+    const Section *section = g_ptr_array_index(layout->sections, i);
+    g_autofree char *attributes =
+        g_strdup_printf("page=%zu pos=[0 %d]", section->page + 1, (int)fmax(section->y - 20, 0));
+    const int id = cairo_pdf_surface_add_outline(
+        surface, section->level == 1 ? CAIRO_PDF_OUTLINE_ROOT : parent, section->title, attributes,
+        section->level == 1 ? CAIRO_PDF_OUTLINE_FLAG_OPEN : 0);
+    if (section->level == 1)
+      parent = id;
+  }
+  cairo_destroy(cr);
+}
+
+const char *const *
+demur_layout_alternatives(const DemurLayout *layout) {
+  if (layout->alternatives->len == 0 ||
+      g_ptr_array_index(layout->alternatives, layout->alternatives->len - 1))
+    g_ptr_array_add(layout->alternatives, NULL);
+  return (const char *const *)layout->alternatives->pdata;
+}

@@ -1,0 +1,89 @@
+/* A small flow layout: headings, paragraphs, tables and figures, broken into pages and drawn with
+ * the tags of a tagged PDF.
+ *
+ * Blocks are added in reading order and measured at once; pages are made by demur_layout_paginate.
+ * A heading stays with what follows it, a table repeats its header on each page, a paragraph is
+ * broken between lines. Lengths in points. */
+#pragma once
+
+#include "report/chart-kit.h"
+
+G_BEGIN_DECLS
+
+typedef struct DemurLayout DemurLayout;
+
+typedef enum {
+  DEMUR_TEXT_TITLE,   /* the finding; tag H1, in the outline as "Summary" */
+  DEMUR_TEXT_SECTION, /* H1, starts an outline entry */
+  DEMUR_TEXT_HEADING, /* H2, second level of the outline */
+  DEMUR_TEXT_BODY,
+  DEMUR_TEXT_NOTE, /* small and muted: captions, notes below tables */
+  DEMUR_TEXT_LEAD, /* the paragraph to quote */
+  DEMUR_N_TEXT_STYLES,
+} DemurTextStyle;
+
+/* Called for every page after pagination, outside any tag: running header and footer. page counts
+ * from 0. */
+typedef void (*DemurLayoutFrameFunc)(cairo_t *cr, size_t page, size_t n_pages, gpointer data);
+
+/* Draws a figure into its rectangle. */
+typedef void (*DemurLayoutDrawFunc)(cairo_t *cr, const DemurPalette *palette,
+                                    DemurRectangle rectangle, gconstpointer data);
+
+/* Blocks flow in text_area; frame (may be NULL) draws around it with frame_data, which is taken
+ * over. */
+DemurLayout *demur_layout_new(double width, double height, DemurRectangle text_area,
+                              const DemurPalette *palette, DemurLayoutFrameFunc frame,
+                              gpointer frame_data, GDestroyNotify free_frame_data);
+void demur_layout_free(DemurLayout *layout);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurLayout, demur_layout_free)
+
+/* text is plain. */
+void demur_layout_text(DemurLayout *layout, DemurTextStyle style, const char *text);
+
+void demur_layout_space(DemurLayout *layout, double height);
+void demur_layout_page_break(DemurLayout *layout);
+
+/* What follows up to the matching end stands on one page where it fits on one. */
+void demur_layout_keep_begin(DemurLayout *layout);
+void demur_layout_keep_end(DemurLayout *layout);
+
+typedef struct {
+  const char *header;
+  gboolean number; /* aligned right, never wrapped */
+  double least;    /* width a text column is not shrunk below; 0: 60 */
+} DemurLayoutColumn;
+
+/* cells [n_rows][n_columns] are plain text ("\n" starts a second, muted line); bold [n_rows] or
+ * NULL marks rows. NULL cells are empty. All is copied. */
+void demur_layout_table(DemurLayout *layout, size_t n_columns, const DemurLayoutColumn *columns,
+                        size_t n_rows, const char *const *cells, const gboolean *bold);
+
+typedef struct {
+  DemurLayoutDrawFunc draw;
+  gpointer data; /* taken over */
+  GDestroyNotify free_data;
+  char *alternative; /* taken over */
+} DemurLayoutFigure;
+
+/* n figures side by side, each of the same width. */
+void demur_layout_figures(DemurLayout *layout, double height, size_t n,
+                          const DemurLayoutFigure *figures);
+
+/* Big figures with a line under each, side by side, as the summary has them. texts: n pairs
+ * (figure, caption). */
+void demur_layout_key_figures(DemurLayout *layout, size_t n, const char *const *texts);
+
+/* Links to all sections that follow on later pages, on one or more lines. */
+void demur_layout_contents(DemurLayout *layout);
+
+size_t demur_layout_paginate(DemurLayout *layout);
+void demur_layout_draw(DemurLayout *layout, cairo_t *cr, size_t page);
+
+/* All pages on a PDF surface, each ended with show_page, with tags, outline and links. */
+void demur_layout_draw_tagged(DemurLayout *layout, cairo_surface_t *surface);
+
+/* Alternative texts of the figures in the order of their tags; borrowed, NULL-terminated. */
+const char *const *demur_layout_alternatives(const DemurLayout *layout);
+
+G_END_DECLS

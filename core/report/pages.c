@@ -1,0 +1,1240 @@
+/* The order of the report: summary, cohort, results, threshold, method and provenance, limits. Each
+ * section is one function that adds its blocks; what it says comes from finding.c and the charts.
+ */
+#include "report/pages.h"
+
+#include "report/confidence-histogram.h"
+#include "report/coverage-curve.h"
+#include "report/finding.h"
+#include "report/format.h"
+#include "report/rejection-by-label.h"
+#include "report/reliability.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MARGIN_X 46.0
+#define HEADER_Y 34.0
+#define BAND_HEIGHT 17.0
+#define MOST_GROUPS 25 /* sites and scanners in print; the rest are summed in one row */
+
+static const double shown_coverages[] = {0.9, 0.7, 0.5};
+
+typedef struct {
+  const DemurReportInput *input;
+  const DemurEvaluation *e;
+  DemurFinding finding;
+  DemurLayout *layout;
+  char *digest;
+  double width, height;
+} Pages;
+
+/* ---- tables from growing lists of cells ---- */
+
+typedef struct {
+  GPtrArray *cells;
+  GArray *bold;
+} Rows;
+
+static Rows
+rows_new(void) {
+  return (Rows){g_ptr_array_new_with_free_func(g_free),
+                g_array_new(FALSE, FALSE, sizeof(gboolean))};
+}
+
+/* Takes the text over. */
+static void
+add_cell(Rows *rows, char *text) {
+  g_ptr_array_add(rows->cells, text);
+}
+
+static void
+end_row(Rows *rows, gboolean bold) {
+  g_array_append_val(rows->bold, bold);
+}
+
+/* Adds the table and frees the rows. */
+static void
+add_table(Pages *p, Rows *rows, size_t n_columns, const DemurLayoutColumn *columns) {
+  demur_layout_table(p->layout, n_columns, columns, rows->bold->len,
+                     (const char *const *)rows->cells->pdata,
+                     (const gboolean *)(void *)rows->bold->data);
+  g_ptr_array_unref(rows->cells);
+  g_array_unref(rows->bold);
+}
+
+static char *
+or_unrecorded(const char *text) {
+  return g_strdup(text && *text ? text : "not recorded");
+}
+
+static void
+add_pair(Rows *rows, const char *key, char *value) {
+  add_cell(rows, g_strdup(key));
+  add_cell(rows, value);
+  end_row(rows, FALSE);
+}
+
+static void
+add_pairs_table(Pages *p, Rows *rows, const char *key, const char *value) {
+  const DemurLayoutColumn columns[] = {{key, FALSE, 150}, {value, FALSE, 200}};
+  add_table(p, rows, 2, columns);
+}
+
+G_GNUC_PRINTF(3, 4)
+static void
+add_text(Pages *p, DemurTextStyle style, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  g_autofree char *text = g_strdup_vprintf(format, arguments);
+  va_end(arguments);
+  demur_layout_text(p->layout, style, text);
+}
+
+/* ---- figures: their data live as long as the layout ---- */
+
+typedef struct {
+  DemurCoverageCurve chart;
+  DemurCoverageSeries series[DEMUR_N_SERIES];
+  double *values; /* [n_series][3][DEMUR_N_COVERAGES] */
+  char *title;
+} CurveData;
+
+static void
+curve_free(gpointer data) {
+  CurveData *curve = data;
+  g_free(curve->values);
+  g_free(curve->title);
+  g_free(curve);
+}
+
+static void
+curve_draw(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle, gconstpointer data) {
+  demur_coverage_curve_draw(&((const CurveData *)data)->chart, cr, palette, rectangle);
+}
+
+static size_t
+count_selectors(const DemurEvaluation *e) {
+  size_t n = 0;
+  for (size_t i = 0; i < e->n_methods; i++)
+    n += g_str_has_prefix(e->methods[i].name, "selector:") ? 1 : 0;
+  return n;
+}
+
+/* A method's short name at a line or a panel. */
+static const char *
+short_title(const Pages *p, const DemurMethodResult *method) {
+  if (method == p->finding.confidence)
+    return "confidence";
+  if (method == p->finding.full)
+    return "everything";
+  if (method == p->finding.subject && count_selectors(p->e) == 1 &&
+      g_str_has_prefix(method->name, "selector:"))
+    return "selector";
+  return demur_finding_title(&p->finding, method);
+}
+
+/* The methods that charts show, with their series: the subject, confidence, everything, other
+ * selectors. */
+static size_t
+chart_methods(const Pages *p, const DemurMethodResult **methods, DemurSeries *series, size_t most) {
+  const DemurFinding *f = &p->finding;
+  const DemurMethodResult *first[3] = {f->subject, f->confidence, f->full};
+  size_t n = 0;
+  for (size_t i = 0; i < 3 && n < most; i++) {
+    gboolean repeated = first[i] == NULL;
+    for (size_t k = 0; k < n; k++)
+      repeated |= methods[k] == first[i];
+    if (repeated)
+      continue;
+    series[n] = first[i] == f->full         ? DEMUR_SERIES_EVERYTHING
+                : first[i] == f->confidence ? DEMUR_SERIES_CONFIDENCE
+                                            : DEMUR_SERIES_SELECTOR;
+    methods[n++] = first[i];
+  }
+  int other = DEMUR_SERIES_OTHER_1;
+  for (size_t i = 0; i < p->e->n_methods && n < most && other < DEMUR_N_SERIES; i++) {
+    const DemurMethodResult *m = &p->e->methods[i];
+    if (m == f->subject || !g_str_has_prefix(m->name, "selector:"))
+      continue;
+    series[n] = (DemurSeries)other++;
+    methods[n++] = m;
+  }
+  return n;
+}
+
+static DemurLayoutFigure
+curve_figure(const Pages *p, DemurMeasure measure, const char *title, size_t most) {
+  const DemurMethodResult *methods[DEMUR_N_SERIES];
+  DemurSeries series[DEMUR_N_SERIES];
+  const size_t n = chart_methods(p, methods, series, MIN(most, DEMUR_N_SERIES));
+  CurveData *data = g_new0(CurveData, 1);
+  data->title = g_strdup(title);
+  data->values = g_new0(double, n * 3 * DEMUR_N_COVERAGES + 1);
+  for (size_t s = 0; s < n; s++) {
+    double *point = data->values + s * 3 * DEMUR_N_COVERAGES, *mean = point + DEMUR_N_COVERAGES,
+           *sd = mean + DEMUR_N_COVERAGES;
+    for (size_t i = 0; i < DEMUR_N_COVERAGES; i++) {
+      const DemurCurvePoint *c = &methods[s]->curve[measure][i];
+      point[i] = c->point;
+      mean[i] = c->mean;
+      sd[i] = c->sd;
+    }
+    data->series[s] = (DemurCoverageSeries){short_title(p, methods[s]), series[s], point, mean, sd};
+  }
+  data->chart = (DemurCoverageCurve){.title = data->title,
+                                     .measure = demur_text_measure(measure, p->e->n_classes),
+                                     .n = DEMUR_N_COVERAGES,
+                                     .coverages = p->e->coverages,
+                                     .n_series = n,
+                                     .series = data->series,
+                                     .marker = p->finding.coverage,
+                                     .from_zero = measure != DEMUR_MEASURE_ACCURACY,
+                                     .decimals = 3};
+  return (DemurLayoutFigure){curve_draw, data, curve_free,
+                             demur_coverage_curve_alternative(&data->chart)};
+}
+
+typedef struct {
+  DemurReliability chart;
+  char *title;
+} ReliabilityData;
+
+static void
+reliability_free(gpointer data) {
+  g_free(((ReliabilityData *)data)->title);
+  g_free(data);
+}
+
+static void
+reliability_draw(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle,
+                 gconstpointer data) {
+  demur_reliability_draw(&((const ReliabilityData *)data)->chart, cr, palette, rectangle);
+}
+
+/* title is taken over. */
+static DemurLayoutFigure
+reliability_figure(const Pages *p, const DemurOperatingPoint *at, DemurSeries series,
+                   const char *label, char *title, double end) {
+  const gboolean multi = p->e->n_classes > 2;
+  ReliabilityData *data = g_new0(ReliabilityData, 1);
+  data->title = title;
+  data->chart = (DemurReliability){.title = title,
+                                   .x_label = multi ? "confidence shown" : "risk shown",
+                                   .label = label,
+                                   .series = series,
+                                   .n_bins = at->n_reliability,
+                                   .bins = at->reliability,
+                                   .axis_end = end};
+  return (DemurLayoutFigure){reliability_draw, data, reliability_free,
+                             demur_reliability_alternative(&data->chart)};
+}
+
+typedef struct {
+  DemurConfidenceHistogram chart;
+  DemurHistogramPanel panels[3];
+  char *title;
+} HistogramData;
+
+static void
+histogram_free(gpointer data) {
+  g_free(((HistogramData *)data)->title);
+  g_free(data);
+}
+
+static void
+histogram_draw(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle,
+               gconstpointer data) {
+  demur_confidence_histogram_draw(&((const HistogramData *)data)->chart, cr, palette, rectangle);
+}
+
+/* FALSE where no method has an operating point of that coverage. */
+static gboolean
+histogram_figure(const Pages *p, double coverage, DemurLayoutFigure *figure) {
+  const DemurMethodResult *methods[2] = {p->finding.subject, p->finding.confidence};
+  HistogramData *data = g_new0(HistogramData, 1);
+  size_t n = 0;
+  for (size_t i = 0; i < 2; i++) {
+    const DemurOperatingPoint *at = demur_finding_at(methods[i], coverage, FALSE);
+    if (!at || (i == 1 && methods[1] == methods[0]) || methods[i] == p->finding.full)
+      continue;
+    data->panels[n++] = (DemurHistogramPanel){
+        short_title(p, methods[i]),
+        methods[i] == p->finding.confidence ? DEMUR_SERIES_CONFIDENCE : DEMUR_SERIES_SELECTOR,
+        at->histogram, at->n_accepted};
+  }
+  if (n == 0) {
+    g_free(data);
+    return FALSE;
+  }
+  data->panels[n++] = (DemurHistogramPanel){"everything", DEMUR_SERIES_EVERYTHING,
+                                            p->e->histogram_all, p->e->n_scans};
+  g_autofree char *percent = demur_text_percent(coverage, 1);
+  data->title = g_strdup_printf("Accepted at coverage %s", percent);
+  data->chart = (DemurConfidenceHistogram){.title = data->title,
+                                           .n_bins = DEMUR_N_HISTOGRAM_BINS,
+                                           .low = p->e->histogram_low,
+                                           .width = p->e->histogram_width,
+                                           .all = p->e->histogram_all,
+                                           .n_panels = n,
+                                           .panels = data->panels};
+  *figure = (DemurLayoutFigure){histogram_draw, data, histogram_free,
+                                demur_confidence_histogram_alternative(&data->chart)};
+  return TRUE;
+}
+
+typedef struct {
+  DemurRejectionChart chart;
+  DemurRejectionSeries series[2];
+  char **labels;
+  char *title;
+} RejectionData;
+
+static void
+rejection_free(gpointer data) {
+  RejectionData *rejection = data;
+  g_strfreev(rejection->labels);
+  g_free(rejection->title);
+  g_free(rejection);
+}
+
+static void
+rejection_draw(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle,
+               gconstpointer data) {
+  demur_rejection_chart_draw(&((const RejectionData *)data)->chart, cr, palette, rectangle);
+}
+
+static gboolean
+rejection_figure(const Pages *p, double coverage, DemurRejectionKind kind,
+                 DemurLayoutFigure *figure) {
+  const DemurMethodResult *methods[2] = {p->finding.subject, p->finding.confidence};
+  RejectionData *data = g_new0(RejectionData, 1);
+  size_t n = 0;
+  data->labels = g_new0(char *, p->e->n_classes + 1);
+  for (size_t i = 0; i < 2; i++) {
+    const DemurOperatingPoint *at = demur_finding_at(methods[i], coverage, FALSE);
+    if (!at || at->n_labels != p->e->n_classes || (i == 1 && methods[1] == methods[0]) ||
+        methods[i] == p->finding.full)
+      continue;
+    data->series[n++] = (DemurRejectionSeries){
+        short_title(p, methods[i]),
+        methods[i] == p->finding.confidence ? DEMUR_SERIES_CONFIDENCE : DEMUR_SERIES_SELECTOR,
+        at->rejected_by_label};
+  }
+  if (n == 0) {
+    rejection_free(data);
+    return FALSE;
+  }
+  for (size_t l = 0; l < p->e->n_classes; l++)
+    data->labels[l] = demur_finding_label(p->input, l);
+  g_autofree char *percent = demur_text_percent(coverage, 1);
+  data->title = kind == DEMUR_REJECTION_RATES
+                    ? g_strdup_printf("Share of each label refused at coverage %s", percent)
+                    : g_strdup_printf("Each label's share of the refused at %s", percent);
+  data->chart = (DemurRejectionChart){.title = data->title,
+                                      .kind = kind,
+                                      .n_labels = p->e->n_classes,
+                                      .labels = (const char *const *)data->labels,
+                                      .n_series = n,
+                                      .series = data->series};
+  *figure = (DemurLayoutFigure){rejection_draw, data, rejection_free,
+                                demur_rejection_chart_alternative(&data->chart)};
+  return TRUE;
+}
+
+/* ---- 1. summary ---- */
+
+/* "25 trials (5 models x 5 resamples by patient)", owned. */
+static char *
+trial_words(const DemurEvaluation *e) {
+  return g_strdup_printf("%zu trials (%zu %s × %zu resamples by %s)", e->n_models * e->n_resamples,
+                         e->n_models, e->n_models == 1 ? "model" : "models", e->n_resamples,
+                         e->resample_unit ? e->resample_unit : "scan");
+}
+
+static void
+add_key_figures(Pages *p) {
+  const DemurFinding *f = &p->finding;
+  const DemurOperatingPoint *at = f->subject_at;
+  char *texts[8] = {NULL};
+  g_autofree char *asked = demur_text_percent(f->coverage, 1);
+  texts[0] = demur_text_percent(at ? at->realised : NAN, 1);
+  g_autofree char *threshold = demur_text_decimal(at ? at->threshold : NAN, 3);
+  texts[1] = g_strdup_printf("coverage reached (asked: %s; threshold %s, %s)", asked, threshold,
+                             f->tuned ? "tuned" : "from this split's scores");
+  texts[2] = demur_text_decimal(at ? at->measures[DEMUR_MEASURE_SBCE2] : NAN, 3);
+  g_autofree char *floor_text = demur_text_decimal(at ? at->noise_floor : NAN, 3);
+  texts[3] =
+      at && isfinite(at->noise_floor)
+          ? g_strdup_printf("calibration error of what is shown (chance alone: %s)", floor_text)
+          : g_strdup("calibration error of what is shown");
+  if (p->e->n_classes == 2) {
+    g_autofree char *yes = demur_finding_label(p->input, 1), *no = demur_finding_label(p->input, 0);
+    g_autofree char *others = demur_text_percent(demur_finding_rate(at, 0), 1);
+    texts[4] = demur_text_percent(demur_finding_rate(at, 1), 1);
+    texts[5] = g_strdup_printf("of “%s” refused, %s of “%s”", yes, others, no);
+  } else {
+    g_autofree char *full = demur_text_percent(
+        f->full ? f->full->curve[DEMUR_MEASURE_ACCURACY][DEMUR_N_COVERAGES - 1].point : NAN, 1);
+    texts[4] = demur_text_percent(at ? at->measures[DEMUR_MEASURE_ACCURACY] : NAN, 1);
+    texts[5] = g_strdup_printf("of what is shown is right, %s of everything", full);
+  }
+  if (f->compared) {
+    g_autofree char *d = demur_text_signed(f->plain->difference, 3),
+                    *low = demur_text_signed(f->plain->low, 3),
+                    *high = demur_text_signed(f->plain->high, 3);
+    texts[6] = g_strdup(demur_comparison_verdict_words(f->verdict));
+    texts[7] = isfinite(f->plain->low) && isfinite(f->plain->high)
+                   ? g_strdup_printf("against confidence: %s (%s to %s), resampling %zu %s%s", d,
+                                     low, high, f->plain->n_units, f->plain->unit,
+                                     f->plain->n_units == 1 ? "" : "s")
+                   : g_strdup_printf("against confidence: %s, no interval", d);
+  } else {
+    texts[6] = g_strdup(DEMUR_TEXT_UNDEFINED);
+    texts[7] = g_strdup("no comparison with confidence made");
+  }
+  demur_layout_key_figures(p->layout, 4, (const char *const *)texts);
+  for (int i = 0; i < 8; i++)
+    g_free(texts[i]);
+}
+
+static void
+add_summary_charts(Pages *p) {
+  DemurLayoutFigure figures[2];
+  size_t n = 0;
+  g_autofree char *title = g_strdup_printf(
+      "Calibration error %s", demur_text_measure(DEMUR_MEASURE_SBCE2, p->e->n_classes));
+  figures[n++] = curve_figure(p, DEMUR_MEASURE_SBCE2, title, 3);
+  if (p->finding.subject_at)
+    figures[n++] = reliability_figure(
+        p, p->finding.subject_at, DEMUR_SERIES_SELECTOR, short_title(p, p->finding.subject),
+        g_strdup(p->e->n_classes > 2 ? "Share right, accepted scans"
+                                     : "Observed share with label 1, accepted scans"),
+        0);
+  demur_layout_figures(p->layout, 176, n, figures);
+  g_autofree char *trials = trial_words(p->e);
+  add_text(
+      p, DEMUR_TEXT_NOTE,
+      "Left: lines are the split as it is, bands mean ± sd of %s; a resample repeats scans, so "
+      "bands may lie above their line; dotted upright: the coverage of this page. Right: bars are "
+      "95\u00a0%% "
+      "Wilson intervals; on the dashed line risks and outcomes agree.",
+      trials);
+}
+
+static char *
+risk_words(const DemurMethodResult *method) {
+  return g_strdup(method->recalibrated ? "recalibrated" : "raw");
+}
+
+/* Operating points of every method at one coverage; only the subject's kind of risk where brief. */
+static void
+add_operating_table(Pages *p, double coverage, gboolean brief) {
+  const DemurEvaluation *e = p->e;
+  const gboolean binary = e->n_classes == 2;
+  gboolean kinds = FALSE;
+  for (size_t i = 1; i < e->n_methods; i++)
+    kinds |= !e->methods[i].recalibrated != !e->methods[0].recalibrated;
+  kinds &= !brief;
+  g_autofree char *no = demur_finding_label(p->input, 0), *yes = demur_finding_label(p->input, 1);
+  g_autofree char *refused0 = g_strdup_printf("Refused, %s", no),
+                  *refused1 = g_strdup_printf("Refused, %s", yes);
+  DemurLayoutColumn columns[10];
+  size_t n = 0;
+  columns[n++] = (DemurLayoutColumn){"Method", FALSE, 110};
+  if (kinds)
+    columns[n++] = (DemurLayoutColumn){"Risk", FALSE, 40};
+  columns[n++] = (DemurLayoutColumn){"Coverage", TRUE, 0};
+  columns[n++] =
+      (DemurLayoutColumn){demur_text_measure(DEMUR_MEASURE_SBCE2, e->n_classes), TRUE, 0};
+  columns[n++] = (DemurLayoutColumn){"Noise floor", TRUE, 0};
+  columns[n++] =
+      (DemurLayoutColumn){demur_text_measure(DEMUR_MEASURE_SBCEINF, e->n_classes), TRUE, 0};
+  columns[n++] = (DemurLayoutColumn){"Brier", TRUE, 0};
+  columns[n++] = (DemurLayoutColumn){"Accuracy", TRUE, 0};
+  if (binary) {
+    columns[n++] = (DemurLayoutColumn){refused0, TRUE, 0};
+    columns[n++] = (DemurLayoutColumn){refused1, TRUE, 0};
+  }
+  Rows rows = rows_new();
+  gboolean few_bins = FALSE;
+  for (size_t i = 0; i < e->n_methods; i++) {
+    const DemurMethodResult *m = &e->methods[i];
+    const DemurOperatingPoint *at = m == p->finding.subject && brief
+                                        ? p->finding.subject_at
+                                        : demur_finding_at(m, coverage, FALSE);
+    if (!at || (brief && !m->recalibrated != !p->finding.subject->recalibrated))
+      continue;
+    add_cell(&rows, g_strdup(demur_finding_title(&p->finding, m)));
+    if (kinds)
+      add_cell(&rows, risk_words(m));
+    add_cell(&rows, demur_text_percent(at->realised, 1));
+    const gboolean few = at->n_bins < DEMUR_MAX_RELIABILITY_BINS;
+    g_autofree char *error = demur_text_decimal(at->measures[DEMUR_MEASURE_SBCE2], 3);
+    few_bins |= few;
+    add_cell(&rows, few ? g_strdup_printf("%s\n%zu %s", error, at->n_bins,
+                                          at->n_bins == 1 ? "bin" : "bins")
+                        : g_strdup(error));
+    add_cell(&rows, demur_text_decimal(at->noise_floor, 3));
+    add_cell(&rows, demur_text_decimal(at->measures[DEMUR_MEASURE_SBCEINF], 3));
+    add_cell(&rows, demur_text_decimal(at->measures[DEMUR_MEASURE_BRIER], 4));
+    add_cell(&rows, demur_text_percent(at->measures[DEMUR_MEASURE_ACCURACY], 1));
+    if (binary) {
+      add_cell(&rows, demur_text_percent(demur_finding_rate(at, 0), 1));
+      add_cell(&rows, demur_text_percent(demur_finding_rate(at, 1), 1));
+    }
+    end_row(&rows, m == p->finding.subject);
+  }
+  if (rows.bold->len == 0) {
+    add_cell(&rows, g_strdup("no method has this coverage"));
+    for (size_t i = 1; i < n; i++)
+      add_cell(&rows, g_strdup(""));
+    end_row(&rows, FALSE);
+  }
+  add_table(p, &rows, n, columns);
+  if (few_bins)
+    add_text(p, DEMUR_TEXT_NOTE,
+             "The number of bins stands where fewer than %d of at least %zu scans could be made.",
+             DEMUR_MAX_RELIABILITY_BINS, e->min_bin_size);
+}
+
+static void
+add_summary(Pages *p) {
+  const DemurFinding *f = &p->finding;
+  g_autofree char *headline = demur_finding_headline(f), *paragraph = demur_finding_paragraph(f);
+  demur_layout_text(p->layout, DEMUR_TEXT_TITLE, headline);
+  demur_layout_text(p->layout, DEMUR_TEXT_LEAD, paragraph);
+  add_key_figures(p);
+  demur_layout_keep_begin(p->layout);
+  add_summary_charts(p);
+  demur_layout_keep_end(p->layout);
+  g_autofree char *percent = demur_text_percent(f->coverage, 1);
+  add_text(p, DEMUR_TEXT_HEADING, "Methods side by side at coverage %s", percent);
+  add_operating_table(p, f->coverage, TRUE);
+  add_text(p, DEMUR_TEXT_NOTE,
+           "The split as it is (%s risks). Lower is better for the calibration errors and Brier. "
+           "Noise floor: the error that "
+           "perfectly calibrated risks would show by chance. “–”: undefined.",
+           f->subject->recalibrated ? "recalibrated" : "raw");
+  g_autoptr(GPtrArray) cares = demur_finding_cares(f);
+  if (cares->len > 0) {
+    add_text(p, DEMUR_TEXT_HEADING, "Read with care");
+    for (guint i = 0; i < cares->len; i++)
+      demur_layout_text(p->layout, DEMUR_TEXT_BODY, g_ptr_array_index(cares, i));
+  }
+  demur_layout_contents(p->layout);
+}
+
+/* ---- 2. cohort ---- */
+
+static void
+add_counts(Pages *p, const char *heading, const char *column, const DemurReportCount *counts,
+           size_t n) {
+  if (n == 0)
+    return;
+  demur_layout_text(p->layout, DEMUR_TEXT_HEADING, heading);
+  Rows rows = rows_new();
+  for (size_t i = 0; i < n; i++) {
+    add_cell(&rows, g_strdup(counts[i].reason));
+    add_cell(&rows, demur_text_count(counts[i].n));
+    end_row(&rows, FALSE);
+  }
+  const DemurLayoutColumn columns[] = {{column, FALSE, 200}, {"Number", TRUE, 0}};
+  add_table(p, &rows, 2, columns);
+}
+
+/* Largest first, ties by name. */
+static int
+compare_groups(gconstpointer a, gconstpointer b) {
+  const DemurReportGroup *x = *(const DemurReportGroup *const *)a,
+                         *y = *(const DemurReportGroup *const *)b;
+  if (x->n_scans != y->n_scans)
+    return x->n_scans > y->n_scans ? -1 : 1;
+  return strcmp(x->name, y->name);
+}
+
+static void
+add_groups(Pages *p, const char *heading, const char *column, const DemurReportGroup *groups,
+           size_t n) {
+  if (n == 0)
+    return;
+  add_text(p, DEMUR_TEXT_HEADING, "%s", heading);
+  g_autoptr(GPtrArray) sorted = g_ptr_array_new();
+  for (size_t i = 0; i < n; i++)
+    g_ptr_array_add(sorted, (gpointer)&groups[i]);
+  g_ptr_array_sort(sorted, compare_groups);
+  const gboolean binary = p->e->n_classes == 2;
+  g_autofree char *yes = demur_finding_label(p->input, 1);
+  g_autofree char *share = g_strdup_printf("Share “%s”", yes);
+  Rows rows = rows_new();
+  const size_t shown = MIN(n, MOST_GROUPS);
+  gboolean withheld = FALSE;
+  for (size_t i = 0; i < shown; i++) {
+    const DemurReportGroup *g = g_ptr_array_index(sorted, i);
+    const gboolean small = g->n_scans < DEMUR_REPORT_SMALL_CELL;
+    add_cell(&rows, or_unrecorded(g->name));
+    add_cell(&rows, demur_text_count(g->n_scans));
+    add_cell(&rows, demur_text_count(g->n_patients));
+    if (binary) {
+      withheld |= small;
+      add_cell(&rows,
+               small ? g_strdup("withheld")
+                     : demur_text_percent(
+                           g->n_labelled ? (double)g->n_positive / (double)g->n_labelled : NAN, 1));
+    }
+    end_row(&rows, FALSE);
+  }
+  if (shown < n) {
+    size_t scans = 0, patients = 0, labelled = 0, positive = 0;
+    for (size_t i = shown; i < n; i++) {
+      const DemurReportGroup *g = g_ptr_array_index(sorted, i);
+      scans += g->n_scans;
+      patients += g->n_patients;
+      labelled += g->n_labelled;
+      positive += g->n_positive;
+    }
+    add_cell(&rows, g_strdup_printf("%zu smaller ones together", n - shown));
+    add_cell(&rows, demur_text_count(scans));
+    add_cell(&rows, demur_text_count(patients));
+    if (binary)
+      add_cell(&rows,
+               scans < DEMUR_REPORT_SMALL_CELL
+                   ? g_strdup("withheld")
+                   : demur_text_percent(labelled ? (double)positive / (double)labelled : NAN, 1));
+    end_row(&rows, FALSE);
+  }
+  const DemurLayoutColumn columns[] = {
+      {column, FALSE, 120}, {"Scans", TRUE, 0}, {"Patients", TRUE, 0}, {share, TRUE, 0}};
+  add_table(p, &rows, binary ? 4 : 3, columns);
+  if (withheld)
+    add_text(p, DEMUR_TEXT_NOTE, "Shares of groups with fewer than %d scans are withheld.",
+             DEMUR_REPORT_SMALL_CELL);
+}
+
+static void
+add_cohort(Pages *p) {
+  const DemurReportCohort *c = &p->input->cohort;
+  const DemurEvaluation *e = p->e;
+  demur_layout_page_break(p->layout);
+  demur_layout_text(p->layout, DEMUR_TEXT_SECTION, "Cohort");
+  g_autofree char *scans = demur_text_counted(e->n_scans, "scan", "scans"),
+                  *patients = demur_text_counted(e->n_patients, "patient", "patients"),
+                  *sites = demur_text_counted(e->n_sites, "site", "sites"),
+                  *date =
+                      c->created ? demur_text_date(c->created) : g_strdup("a date not recorded");
+  add_text(
+      p, DEMUR_TEXT_BODY,
+      "Cohort %s (%s), made on %s. This report is about its split “%s”: %s of %s from %s. Risks "
+      "come from the model %s.",
+      c->name ? c->name : e->cohort, c->source ? c->source : "source not recorded", date, e->split,
+      scans, patients, sites,
+      c->model   ? c->model
+      : e->model ? e->model
+                 : "(name not recorded)");
+  if (c->label_rule)
+    demur_layout_text(p->layout, DEMUR_TEXT_BODY, c->label_rule);
+  add_counts(p, "Left out before the cohort was made", "Reason", c->exclusions, c->n_exclusions);
+  add_counts(p, "Follow-up", "State", c->follow_up, c->n_follow_up);
+  if (c->n_splits > 0) {
+    demur_layout_text(p->layout, DEMUR_TEXT_HEADING, "Splits");
+    Rows rows = rows_new();
+    for (size_t i = 0; i < c->n_splits; i++) {
+      const DemurReportSplit *s = &c->splits[i];
+      add_cell(&rows, g_strdup(s->name));
+      add_cell(&rows, demur_text_count(s->n_scans));
+      add_cell(&rows, demur_text_count(s->n_patients));
+      add_cell(&rows, demur_text_count(s->n_sites));
+      add_cell(&rows, demur_text_count(s->n_labelled));
+      if (e->n_classes == 2)
+        add_cell(&rows, demur_text_percent(s->prevalence, 1));
+      end_row(&rows, g_strcmp0(s->name, e->split) == 0);
+    }
+    g_autofree char *yes = demur_finding_label(p->input, 1);
+    g_autofree char *share = g_strdup_printf("Share “%s”", yes);
+    const DemurLayoutColumn columns[] = {{"Split", FALSE, 120}, {"Scans", TRUE, 0},
+                                         {"Patients", TRUE, 0}, {"Sites", TRUE, 0},
+                                         {"Labelled", TRUE, 0}, {share, TRUE, 0}};
+    add_table(p, &rows, e->n_classes == 2 ? 6 : 5, columns);
+    demur_layout_text(p->layout, DEMUR_TEXT_NOTE,
+                      "No patient stands in two splits. Bold: the split this report is about.");
+  }
+  if (e->n_classes > 2) {
+    demur_layout_text(p->layout, DEMUR_TEXT_HEADING, "Labels");
+    Rows rows = rows_new();
+    for (size_t l = 0; l < e->n_classes; l++) {
+      add_cell(&rows, demur_finding_label(p->input, l));
+      add_cell(&rows, demur_text_percent(e->prevalence[l], 1));
+      end_row(&rows, FALSE);
+    }
+    const DemurLayoutColumn columns[] = {{"Label", FALSE, 120}, {"Share of the split", TRUE, 0}};
+    add_table(p, &rows, 2, columns);
+  }
+  add_groups(p, "Sites of this split", "Site", c->sites, c->n_sites);
+  add_groups(p, "Scanners of this split", "Scanner", c->scanners, c->n_scanners);
+}
+
+/* ---- 3. results ---- */
+
+static char *
+estimate_text(const DemurEstimate *estimate, int decimals) {
+  g_autofree char *point = demur_text_decimal(estimate->point, decimals);
+  if (!isfinite(estimate->mean))
+    return g_steal_pointer(&point);
+  g_autofree char *spread = demur_text_mean_sd(estimate->mean, estimate->sd, decimals);
+  return g_strdup_printf("%s\n%s", point, spread);
+}
+
+static void
+add_auc_table(Pages *p) {
+  const DemurEvaluation *e = p->e;
+  DemurLayoutColumn columns[10];
+  size_t n = 0;
+  columns[n++] = (DemurLayoutColumn){"Method, risk", FALSE, 84};
+  for (int m = 0; m < DEMUR_N_MEASURES; m++) {
+    columns[n++] = (DemurLayoutColumn){demur_text_measure(m, e->n_classes), TRUE, 0};
+    if (m == DEMUR_MEASURE_SBCE2) {
+      columns[n++] = (DemurLayoutColumn){"Debiased", TRUE, 0};
+      columns[n++] = (DemurLayoutColumn){"Noise floor", TRUE, 0};
+    }
+  }
+  Rows rows = rows_new();
+  for (size_t i = 0; i < e->n_methods; i++) {
+    const DemurMethodResult *method = &e->methods[i];
+    g_autofree char *risk = risk_words(method);
+    add_cell(&rows, g_strdup_printf("%s\n%s", demur_finding_title(&p->finding, method), risk));
+    for (int m = 0; m < DEMUR_N_MEASURES; m++) {
+      add_cell(&rows, estimate_text(&method->auc[m], 3));
+      if (m == DEMUR_MEASURE_SBCE2) {
+        add_cell(&rows, demur_text_decimal(method->debiased_auc, 3));
+        add_cell(&rows, demur_text_decimal(method->noise_floor_auc, 3));
+      }
+    }
+    end_row(&rows, method == p->finding.subject);
+  }
+  add_table(p, &rows, n, columns);
+}
+
+static void
+add_reliability(Pages *p) {
+  const DemurFinding *f = &p->finding;
+  DemurLayoutFigure figures[4];
+  const DemurOperatingPoint *points[4] = {NULL};
+  size_t n = 0;
+  /* Everything shown is coverage 1, whatever coverage it is listed under. */
+  if (f->full && f->full->n_at > 0)
+    points[n++] = &f->full->at[0];
+  for (size_t i = 0; i < G_N_ELEMENTS(shown_coverages); i++) {
+    const DemurOperatingPoint *at =
+        f->subject != f->full ? demur_finding_at(f->subject, shown_coverages[i], FALSE) : NULL;
+    if (at)
+      points[n++] = at;
+  }
+  if (n == 0)
+    return;
+  double end = 0;
+  for (size_t i = 0; i < n; i++)
+    end = fmax(end, points[i]->n_reliability > 0
+                        ? demur_reliability_end(points[i]->n_reliability, points[i]->reliability)
+                        : 0);
+  for (size_t i = 0; i < n; i++) {
+    const gboolean full = f->full && points[i] == &f->full->at[0];
+    g_autofree char *percent = demur_text_percent(full ? 1 : points[i]->coverage, 1);
+    g_autofree char *accepted = demur_text_counted(points[i]->n_accepted, "scan", "scans");
+    const char *label = full ? "everything" : short_title(p, f->subject);
+    figures[i] = reliability_figure(
+        p, points[i], full ? DEMUR_SERIES_EVERYTHING : DEMUR_SERIES_SELECTOR, label,
+        g_strdup_printf("%s, coverage %s: %s", label, percent, accepted), end);
+  }
+  add_text(p, DEMUR_TEXT_HEADING, "Reliability of what is shown");
+  demur_layout_keep_begin(p->layout);
+  for (size_t i = 0; i < n; i += 2)
+    demur_layout_figures(p->layout, 158, MIN(2, n - i), figures + i);
+  add_text(p, DEMUR_TEXT_NOTE,
+           "%s against %s; one mark a bin of accepted scans (equal mass, at least %zu scans), with "
+           "its 95\u00a0%% Wilson interval. On the dashed line the two agree. Model 1.",
+           p->e->n_classes > 2 ? "Share of right predictions" : "Observed share with label 1",
+           p->e->n_classes > 2 ? "confidence" : "risk shown", p->e->min_bin_size);
+  demur_layout_keep_end(p->layout);
+}
+
+static void
+add_histograms(Pages *p) {
+  gboolean any = FALSE;
+  for (size_t i = 0; i < G_N_ELEMENTS(shown_coverages); i++) {
+    DemurLayoutFigure figure;
+    if (!histogram_figure(p, shown_coverages[i], &figure))
+      continue;
+    if (!any)
+      add_text(p, DEMUR_TEXT_HEADING, "How confident the accepted predictions are");
+    any = TRUE;
+    demur_layout_figures(p->layout, 138, 1, &figure);
+  }
+  if (any)
+    add_text(
+        p, DEMUR_TEXT_NOTE,
+        "Bars: accepted scans by confidence (largest class probability). Outline: all scans of the "
+        "split. "
+        "A method that only keeps sure predictions fills the right and leaves the left empty.");
+}
+
+static void
+add_rejections(Pages *p) {
+  gboolean any = FALSE;
+  for (size_t i = 0; i < G_N_ELEMENTS(shown_coverages); i++) {
+    DemurLayoutFigure figures[2];
+    if (!rejection_figure(p, shown_coverages[i], DEMUR_REJECTION_SHARES, &figures[0]) ||
+        !rejection_figure(p, shown_coverages[i], DEMUR_REJECTION_RATES, &figures[1]))
+      continue;
+    if (!any)
+      add_text(p, DEMUR_TEXT_HEADING, "Who is refused, by label");
+    any = TRUE;
+    if (p->e->n_classes > 4) { /* many labels need the whole width */
+      demur_layout_figures(p->layout, 150, 1, &figures[0]);
+      demur_layout_figures(p->layout, 150, 1, &figures[1]);
+    } else
+      demur_layout_figures(p->layout, 150, 2, figures);
+  }
+  if (!any)
+    return;
+  add_text(p, DEMUR_TEXT_NOTE,
+           "A method that refuses regardless of the outcome gives each label the share it has in "
+           "all scans, and "
+           "the same rate to every label. Upright lines: 95\u00a0%% bootstrap intervals. The "
+           "numbers stand "
+           "in the table below.");
+  Rows rows = rows_new();
+  const DemurMethodResult *methods[2] = {p->finding.subject, p->finding.confidence};
+  for (size_t i = 0; i < G_N_ELEMENTS(shown_coverages); i++)
+    for (size_t m = 0; m < 2; m++) {
+      const DemurOperatingPoint *at = demur_finding_at(methods[m], shown_coverages[i], FALSE);
+      if (!at || (m == 1 && methods[1] == methods[0]) || methods[m] == p->finding.full)
+        continue;
+      for (size_t l = 0; l < at->n_labels; l++) {
+        const DemurRejection *r = &at->rejected_by_label[l];
+        g_autofree char *low = demur_text_percent(r->rate_low, 1),
+                        *high = demur_text_percent(r->rate_high, 1);
+        add_cell(&rows, l == 0 ? demur_text_percent(at->coverage, 1) : g_strdup(""));
+        add_cell(&rows, g_strdup(l == 0 ? short_title(p, methods[m]) : ""));
+        add_cell(&rows, demur_finding_label(p->input, l));
+        add_cell(&rows, demur_text_count(r->n_all));
+        add_cell(&rows, demur_text_count(r->n_rejected));
+        add_cell(&rows, demur_text_percent(r->rate, 1));
+        add_cell(&rows, isfinite(r->rate_low) && isfinite(r->rate_high)
+                            ? g_strdup_printf("%s – %s", low, high)
+                            : g_strdup(DEMUR_TEXT_UNDEFINED));
+        add_cell(&rows, demur_text_percent(r->share_of_rejected, 1));
+        add_cell(&rows, demur_text_percent(r->share_of_all, 1));
+        end_row(&rows, FALSE);
+      }
+    }
+  const DemurLayoutColumn columns[] = {{"Coverage", FALSE, 40},
+                                       {"Method", FALSE, 60},
+                                       {"Label", FALSE, 60},
+                                       {"Scans", TRUE, 0},
+                                       {"Refused", TRUE, 0},
+                                       {"Rate", TRUE, 0},
+                                       {"95\u00a0% interval", TRUE, 0},
+                                       {"Share of refused", TRUE, 0},
+                                       {"Share of all", TRUE, 0}};
+  add_table(p, &rows, G_N_ELEMENTS(columns), columns);
+}
+
+static char *
+comparison_measure(const Pages *p, const char *name) {
+  const char *measure = demur_text_measure(DEMUR_MEASURE_SBCE2, p->e->n_classes);
+  if (g_str_equal(name, "sbce2_auc") || g_str_equal(name, "stce2_auc"))
+    return g_strdup(measure);
+  if (g_str_has_suffix(name, "_debiased_auc"))
+    return g_strdup_printf("%s, debiased", measure);
+  if (g_str_equal(name, "site_error_auc"))
+    return g_strdup("Site error");
+  return g_strdup(name);
+}
+
+/* A method's title by its JSON name. */
+static const char *
+title_of(const Pages *p, const char *name, gboolean recalibrated) {
+  const DemurMethodResult *method = demur_evaluation_method(p->e, name, recalibrated);
+  return method ? demur_finding_title(&p->finding, method) : name;
+}
+
+static void
+add_comparisons(Pages *p) {
+  const DemurEvaluation *e = p->e;
+  add_text(p, DEMUR_TEXT_HEADING, "Comparisons");
+  if (e->n_comparisons == 0) {
+    add_text(p, DEMUR_TEXT_BODY, "No comparison between methods was made.");
+    return;
+  }
+  Rows rows = rows_new();
+  for (size_t i = 0; i < e->n_comparisons; i++) {
+    const DemurComparison *c = &e->comparisons[i];
+    g_autofree char *low = demur_text_signed(c->low, 3), *high = demur_text_signed(c->high, 3),
+                    *count = demur_text_count(c->n_units);
+    add_cell(&rows, g_strdup_printf("%s\n%s risks", title_of(p, c->method, c->recalibrated),
+                                    c->recalibrated ? "recalibrated" : "raw"));
+    add_cell(&rows, g_strdup(title_of(p, c->against, c->recalibrated)));
+    add_cell(&rows, comparison_measure(p, c->measure));
+    add_cell(&rows, demur_text_signed(c->difference, 3));
+    add_cell(&rows, isfinite(c->low) && isfinite(c->high) ? g_strdup_printf("%s to %s", low, high)
+                                                          : g_strdup(DEMUR_TEXT_UNDEFINED));
+    add_cell(&rows, g_strdup_printf("%s %s%s", count, c->unit, c->n_units == 1 ? "" : "s"));
+    add_cell(&rows, g_strdup(demur_comparison_verdict_words(c->verdict)));
+    end_row(&rows, FALSE);
+  }
+  g_autofree char *level = demur_text_percent(e->comparisons[0].level, 1);
+  g_autofree char *interval = g_strdup_printf("%s interval", level);
+  const DemurLayoutColumn columns[] = {
+      {"Method", FALSE, 84},   {"Against", FALSE, 70}, {"AUC over coverage of", FALSE, 70},
+      {"Difference", TRUE, 0}, {interval, TRUE, 0},    {"Resampled", TRUE, 0},
+      {"Verdict", FALSE, 74}};
+  add_table(p, &rows, G_N_ELEMENTS(columns), columns);
+  add_text(p, DEMUR_TEXT_NOTE,
+           "Method minus the other; below zero the method's error is smaller. Intervals: "
+           "percentile bootstrap of paired "
+           "differences. The report's verdict is “better” only where the intervals of %s, plain "
+           "and debiased, lie below "
+           "zero and the site error is not worse; “worse” the other way round.",
+           demur_text_measure(DEMUR_MEASURE_SBCE2, e->n_classes));
+}
+
+static void
+add_results(Pages *p) {
+  const DemurEvaluation *e = p->e;
+  const gboolean multi = e->n_classes > 2;
+  g_autofree char *trials = trial_words(e);
+  demur_layout_page_break(p->layout);
+  demur_layout_text(p->layout, DEMUR_TEXT_SECTION, "Results");
+  add_text(p, DEMUR_TEXT_HEADING, "All methods, averaged over coverage");
+  add_auc_table(p);
+  add_text(
+      p, DEMUR_TEXT_NOTE,
+      "Area under the curve over %d coverages from .05 to 1, divided by its range. First line: the "
+      "split as it is, mean over "
+      "models; second line: mean ± sd of %s. Lower is better but for accuracy. Debiased: what is "
+      "left of the error once chance is taken out (signed root). Noise floor: what perfectly "
+      "calibrated risks would show. "
+      "“–”: undefined or not computed.",
+      DEMUR_N_COVERAGES, trials);
+  add_text(p, DEMUR_TEXT_HEADING, "Measures against coverage");
+  demur_layout_keep_begin(p->layout);
+  const char *two = demur_text_measure(DEMUR_MEASURE_SBCE2, e->n_classes),
+             *inf = demur_text_measure(DEMUR_MEASURE_SBCEINF, e->n_classes);
+  g_autofree char *title_two = g_strdup_printf("%s, calibration error", two),
+                  *title_inf = g_strdup_printf("%s, largest bin error", inf);
+  DemurLayoutFigure figures[4] = {
+      curve_figure(p, DEMUR_MEASURE_SBCE2, title_two, DEMUR_N_SERIES),
+      curve_figure(p, DEMUR_MEASURE_SBCEINF, title_inf, DEMUR_N_SERIES),
+      curve_figure(p, DEMUR_MEASURE_BRIER, "Brier score", DEMUR_N_SERIES),
+      curve_figure(p, DEMUR_MEASURE_ACCURACY,
+                   multi ? "Accuracy of the top class" : "Accuracy at risk .5", DEMUR_N_SERIES)};
+  demur_layout_figures(p->layout, 158, 2, figures);
+  demur_layout_figures(p->layout, 158, 2, figures + 2);
+  g_autofree char *coverage = demur_text_percent(p->finding.coverage, 1);
+  add_text(p, DEMUR_TEXT_NOTE,
+           "Lines: the split as it is. Bands: mean ± sd of %s; resampling repeats scans and so "
+           "adds to the binned errors. Dotted upright: coverage %s. A gap: undefined there.",
+           trials, coverage);
+  demur_layout_keep_end(p->layout);
+  for (size_t i = 0; i < G_N_ELEMENTS(shown_coverages); i++) {
+    g_autofree char *percent = demur_text_percent(shown_coverages[i], 1);
+    add_text(p, DEMUR_TEXT_HEADING, "All methods at coverage %s", percent);
+    add_operating_table(p, shown_coverages[i], FALSE);
+  }
+  add_text(p, DEMUR_TEXT_NOTE,
+           "Thresholds from this split's own scores, labels unseen; the split as it is.");
+  add_comparisons(p);
+  add_reliability(p);
+  add_histograms(p);
+  add_rejections(p);
+}
+
+/* ---- 4. threshold ---- */
+
+static void
+add_threshold(Pages *p) {
+  const DemurReportInput *input = p->input;
+  demur_layout_page_break(p->layout);
+  demur_layout_text(p->layout, DEMUR_TEXT_SECTION, "Threshold");
+  if (input->n_thresholds == 0) {
+    add_text(p, DEMUR_TEXT_BODY,
+             "This selector is not tuned. Every threshold in this report is taken from the "
+             "evaluated split's own scores, labels "
+             "unseen: the coverage asked is met by construction, and nothing is promised for other "
+             "scans.");
+    return;
+  }
+  Rows rows = rows_new();
+  for (size_t i = 0; i < input->n_thresholds; i++) {
+    const DemurReportThreshold *t = &input->thresholds[i];
+    const DemurOperatingPoint *at = demur_finding_at(p->finding.subject, t->requested, TRUE);
+    add_cell(&rows, demur_text_percent(t->requested, 1));
+    add_cell(&rows, demur_text_decimal(t->threshold, 4));
+    add_cell(&rows, g_strdup_printf("%s, %s", t->cohort ? t->cohort : "cohort not recorded",
+                                    t->split ? t->split : "split not recorded"));
+    add_cell(&rows, demur_text_count(t->n));
+    add_cell(&rows, demur_text_percent(t->realised, 1));
+    add_cell(&rows, demur_text_percent(at ? at->realised : NAN, 1));
+    add_cell(&rows, at ? demur_text_decimal(at->measures[DEMUR_MEASURE_SBCE2], 3)
+                       : g_strdup(DEMUR_TEXT_UNDEFINED));
+    add_cell(&rows, t->created ? demur_text_date(t->created) : or_unrecorded(NULL));
+    end_row(&rows, i + 1 == input->n_thresholds);
+  }
+  g_autofree char *here =
+      g_strdup_printf("%s here", demur_text_measure(DEMUR_MEASURE_SBCE2, p->e->n_classes));
+  const DemurLayoutColumn columns[] = {
+      {"Asked", TRUE, 0}, {"Threshold", TRUE, 0},     {"Tuned on", FALSE, 90},
+      {"Scans", TRUE, 0}, {"Reached there", TRUE, 0}, {"Reached here", TRUE, 0},
+      {here, TRUE, 0},    {"Date", FALSE, 60}};
+  add_table(p, &rows, G_N_ELEMENTS(columns), columns);
+  add_text(
+      p, DEMUR_TEXT_NOTE,
+      "A scan is accepted when its score reaches the threshold. “Here”: the threshold applied "
+      "unchanged to the split of this report. Bold: the current one. “–”: not evaluated here.");
+  gboolean heading = FALSE;
+  for (size_t i = 0; i < input->n_thresholds; i++) {
+    const DemurReportThreshold *t = &input->thresholds[i];
+    if (!t->guarantee)
+      continue;
+    if (!heading)
+      add_text(p, DEMUR_TEXT_HEADING, "What it guarantees");
+    heading = TRUE;
+    g_autofree char *percent = demur_text_percent(t->requested, 1);
+    add_text(p, DEMUR_TEXT_BODY, "%s: %s", percent, t->guarantee);
+  }
+  add_text(p, DEMUR_TEXT_HEADING, "What it does not guarantee");
+  add_text(p, DEMUR_TEXT_BODY,
+           "Any statement about coverage holds for scans drawn like the tuning split. For a site "
+           "that is not in it there is no "
+           "guarantee: watch the coverage reached there. Coverage says how many risks are shown, "
+           "not that they are right.");
+}
+
+/* ---- 5. method and provenance ---- */
+
+static void
+add_provenance(Pages *p) {
+  const DemurReportInput *input = p->input;
+  const DemurEvaluation *e = p->e;
+  const DemurReportSelector *s = &input->selector;
+  demur_layout_page_break(p->layout);
+  demur_layout_text(p->layout, DEMUR_TEXT_SECTION, "Method and provenance");
+  add_text(p, DEMUR_TEXT_BODY,
+           "Method: A. Fisch, T. Jaakkola and R. Barzilay, Calibrated Selective Classification, "
+           "Transactions on Machine Learning "
+           "Research, 2022. A selector scores each scan from the risk model's output and from how "
+           "unlike the "
+           "reference scans it is; scans below the threshold are refused, so that the risks that "
+           "are shown agree with what happens.");
+  if (s->name) {
+    add_text(p, DEMUR_TEXT_HEADING, "Selector");
+    Rows rows = rows_new();
+    add_pair(&rows, "Name", g_strdup(s->name));
+    add_pair(&rows, "Settings as published", g_strdup(s->as_published ? "yes" : "no"));
+    add_pair(&rows, "Trained on", or_unrecorded(s->cohort));
+    g_autofree char *scans = demur_text_counted(s->n_training_scans, "scan", "scans"),
+                    *patients = demur_text_counted(s->n_training_patients, "patient", "patients"),
+                    *sites = demur_text_counted(s->n_training_sites, "site", "sites");
+    add_pair(&rows, "Training data",
+             s->n_training_scans > 0 ? g_strdup_printf("%s of %s from %s", scans, patients, sites)
+                                     : or_unrecorded(NULL));
+    add_pair(&rows, "Reference set", or_unrecorded(s->reference_set));
+    add_pair(&rows, "Risk model", or_unrecorded(s->model));
+    add_pair(&rows, "Epoch kept",
+             s->best_epoch >= 0 ? g_strdup_printf("%" G_GINT64_FORMAT, s->best_epoch)
+                                : g_strdup("does not apply"));
+    add_pair(&rows, "Made", s->created ? demur_text_date(s->created) : or_unrecorded(NULL));
+    add_pair(&rows, "Digest (SHA-256)", or_unrecorded(s->digest));
+    add_pairs_table(p, &rows, "Fact", "Value");
+  }
+  if (s->n_settings > 0) {
+    add_text(p, DEMUR_TEXT_HEADING, "Settings of training");
+    Rows rows = rows_new();
+    for (size_t i = 0; i < s->n_settings; i++)
+      add_pair(&rows, s->settings[i].key, or_unrecorded(s->settings[i].value));
+    add_pairs_table(p, &rows, "Setting", "Value");
+  }
+  add_text(p, DEMUR_TEXT_HEADING, "Evaluation and files");
+  Rows rows = rows_new();
+  add_pair(&rows, "Program", g_strdup_printf("Demur %s", input->version ? input->version : ""));
+  add_pair(&rows, "Cohort and split", g_strdup_printf("%s, %s", e->cohort, e->split));
+  add_pair(&rows, "Risk model evaluated", or_unrecorded(e->model));
+  add_pair(&rows, "Seed", g_strdup_printf("%" G_GUINT64_FORMAT, e->seed));
+  add_pair(&rows, "Trials", trial_words(e));
+  add_pair(&rows, "Bins",
+           g_strdup_printf("at most %d of equal mass, each of at least %zu scans",
+                           DEMUR_MAX_RELIABILITY_BINS, e->min_bin_size));
+  add_pair(&rows, "In-sample scans", g_strdup(e->in_sample ? "yes, by request" : "none"));
+  add_pair(&rows, "Cohort digest (SHA-256)", or_unrecorded(input->cohort.digest));
+  add_pair(&rows, "Digest of the rows used (SHA-256)", or_unrecorded(e->digest));
+  add_pair(&rows, "Digest of the JSON of this report (SHA-256)", g_strdup(p->digest));
+  add_pairs_table(p, &rows, "Fact", "Value");
+  add_text(p, DEMUR_TEXT_NOTE,
+           "Every number of this report stands in the JSON file beside it, whose digest is in the "
+           "footer of each page.");
+  add_text(p, DEMUR_TEXT_HEADING, "Measures");
+  add_text(p, DEMUR_TEXT_BODY,
+           "%s: accepted scans in bins of equal mass by the %s; root of the mean squared "
+           "difference between observed share and mean "
+           "%s. %s: the largest such difference. Brier: mean squared error. Site error: how far "
+           "sites differ from their risks "
+           "beyond chance, from pairs of different patients of a site. S-MMCE: the kernel form of "
+           "the calibration error that "
+           "training lowers.",
+           demur_text_measure(DEMUR_MEASURE_SBCE2, e->n_classes),
+           e->n_classes > 2 ? "top probability" : "risk",
+           e->n_classes > 2 ? "top probability" : "risk",
+           demur_text_measure(DEMUR_MEASURE_SBCEINF, e->n_classes));
+  add_text(p, DEMUR_TEXT_BODY,
+           "Choices where the paper and its code differ: bins of at least 25 scans (paper); new "
+           "perturbations at every update (paper); "
+           "the threshold is the exact ceil(coverage × n)-th largest score, ties all kept; an "
+           "empty selection is undefined, never "
+           "zero; resamples are shared by all methods.");
+}
+
+/* ---- 6. limits ---- */
+
+static void
+add_limits(Pages *p) {
+  static const char *const limits[] = {
+      "For research use. Demur is not a cleared device, and this report is no clearance of one.",
+      "The report speaks about the scans it was made from. Another population, scanner or time may "
+      "give another answer; the "
+      "comparison with its interval says how far this one carries.",
+      "Binned calibration errors are never negative and grow as scans become few: read each beside "
+      "its noise floor and its "
+      "debiased value. Spread over resamples is no confidence interval of them.",
+      "Good calibration of what is shown can be bought by refusing the sick: read rejection by "
+      "label beside it.",
+      "A calibrated risk is right on average over those who share it, not for each patient.",
+  };
+  static const char *const author[] = {
+      "intended use, intended users and the decision that follows a risk",
+      "how scans and patients were chosen, dates, ethics approval and consent",
+      "how the outcome was ascertained and by whom, and whether blind to the risk",
+      "how the risk model was made, and whether any of these patients took part in that",
+      "missing data, protocol and registration, funding, conflicts of interest, data and code "
+      "availability",
+  };
+  demur_layout_text(p->layout, DEMUR_TEXT_HEADING, "Limits");
+  for (size_t i = 0; i < G_N_ELEMENTS(limits); i++)
+    demur_layout_text(p->layout, DEMUR_TEXT_BODY, limits[i]);
+  demur_layout_text(p->layout, DEMUR_TEXT_HEADING, "What only the author can add");
+  GString *text =
+      g_string_new("TRIPOD+AI, CLAIM and STARD-AI ask for more than a program can know: ");
+  for (size_t i = 0; i < G_N_ELEMENTS(author); i++)
+    g_string_append_printf(text, "%s%s", i ? "; " : "", author[i]);
+  g_string_append_c(text, '.');
+  demur_layout_text(p->layout, DEMUR_TEXT_BODY, text->str);
+  g_string_free(text, TRUE);
+}
+
+/* ---- what stands on every page ---- */
+
+static size_t
+n_bands(const DemurEvaluation *e) {
+  return (e->simulated ? 1u : 0u) + (e->in_sample ? 1u : 0u);
+}
+
+/* A marked strip across the page: hatched ends, so that grey print keeps it. */
+static void
+draw_band(cairo_t *cr, const DemurPalette *palette, const char *text, double x, double y,
+          double width) {
+  const double height = BAND_HEIGHT - 3;
+  cairo_rectangle(cr, x, y, width, height);
+  demur_chart_colour(cr, palette->warning, 0.1);
+  cairo_fill_preserve(cr);
+  demur_chart_colour(cr, palette->warning, 1);
+  cairo_set_line_width(cr, 0.8);
+  cairo_stroke(cr);
+  for (int end = 0; end < 2; end++) {
+    const double left = end ? x + width - 26 : x;
+    cairo_save(cr);
+    cairo_rectangle(cr, left, y, 26, height);
+    cairo_clip(cr);
+    cairo_set_line_width(cr, 1.6);
+    for (double t = left - height; t < left + 26; t += 5) {
+      cairo_move_to(cr, t, y + height);
+      cairo_line_to(cr, t + height, y);
+    }
+    cairo_stroke(cr);
+    cairo_restore(cr);
+  }
+  demur_chart_text(cr, palette, text, 8, TRUE, palette->ink, x + width / 2, y + height / 2, 0.5,
+                   0.5, width - 60);
+}
+
+static void
+draw_frame(cairo_t *cr, size_t page, size_t n_pages, gpointer data) {
+  const Pages *p = data;
+  const DemurPalette *palette = demur_palette_paper();
+  const double width = p->width - 2 * MARGIN_X, bottom = p->height - 40;
+  cairo_save(cr);
+  g_autofree char *left =
+      g_strdup_printf("Calibration report · cohort %s, split %s", p->e->cohort, p->e->split);
+  g_autofree char *date =
+      p->input->created ? demur_text_date(p->input->created) : g_strdup("undated");
+  const DemurSize size = demur_chart_text(cr, palette, date, 8, FALSE, palette->muted,
+                                          p->width - MARGIN_X, HEADER_Y, 1, 0, width / 3);
+  demur_chart_text(cr, palette, left, 8, FALSE, palette->muted, MARGIN_X, HEADER_Y, 0, 0,
+                   width - size.width - 20);
+  double y = HEADER_Y + 16;
+  if (p->e->simulated) {
+    draw_band(cr, palette, "Simulated data: no patient stands behind these numbers", MARGIN_X, y,
+              width);
+    y += BAND_HEIGHT;
+  }
+  if (p->e->in_sample)
+    draw_band(cr, palette, "In-sample: some of these scans trained or tuned the selector", MARGIN_X,
+              y, width);
+  demur_chart_colour(cr, palette->muted, 1);
+  cairo_set_line_width(cr, 0.5);
+  cairo_move_to(cr, MARGIN_X, bottom);
+  cairo_line_to(cr, MARGIN_X + width, bottom);
+  cairo_stroke(cr);
+  g_autofree char *digest = demur_text_digest(p->digest);
+  g_autofree char *right =
+      g_strdup_printf("demur %s · digest %s · page %zu of %zu",
+                      p->input->version ? p->input->version : "", digest, page + 1, n_pages);
+  demur_chart_text(cr, palette, "For research use, not a cleared device.", 7.5, TRUE, palette->ink,
+                   MARGIN_X, bottom + 5, 0, 0, width / 2);
+  demur_chart_text(cr, palette, right, 7.5, FALSE, palette->muted, p->width - MARGIN_X, bottom + 5,
+                   1, 0, width / 2);
+  cairo_restore(cr);
+}
+
+void
+demur_pages_paper(DemurPaper paper, double *width, double *height) {
+  *width = paper == DEMUR_PAPER_LETTER ? 612 : 595.276;
+  *height = paper == DEMUR_PAPER_LETTER ? 792 : 841.89;
+}
+
+static void
+pages_free(gpointer data) {
+  Pages *p = data;
+  g_free(p->digest);
+  g_free(p);
+}
+
+DemurLayout *
+demur_pages_layout(const DemurReportInput *input, const char *digest) {
+  Pages *p = g_new0(Pages, 1);
+  p->input = input;
+  p->e = input->evaluation;
+  p->finding = demur_finding(input);
+  p->digest = g_strdup(digest);
+  demur_pages_paper(input->paper, &p->width, &p->height);
+  const double top = HEADER_Y + 22 + BAND_HEIGHT * (double)n_bands(p->e);
+  const DemurRectangle area = {MARGIN_X, top, p->width - 2 * MARGIN_X, p->height - 50 - top};
+  p->layout =
+      demur_layout_new(p->width, p->height, area, demur_palette_paper(), draw_frame, p, pages_free);
+  add_summary(p);
+  add_cohort(p);
+  add_results(p);
+  add_threshold(p);
+  add_provenance(p);
+  add_limits(p);
+  demur_layout_paginate(p->layout);
+  return p->layout;
+}

@@ -1,0 +1,15 @@
+/* The report's pages: which block stands where. Internal to the room. */
+#pragma once
+
+#include "report/layout.h"
+#include "report/report.h"
+
+G_BEGIN_DECLS
+
+/* The paginated layout (owned); digest: hexadecimal, for the footer. input and what it points to
+ * must outlive it. */
+DemurLayout *demur_pages_layout(const DemurReportInput *input, const char *digest);
+
+void demur_pages_paper(DemurPaper paper, double *width, double *height);
+
+G_END_DECLS

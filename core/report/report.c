@@ -1,0 +1,327 @@
+#include "report/report.h"
+
+#include "report/finding.h"
+#include "report/format.h"
+#include "report/pages.h"
+#include "report/pdf-finish.h"
+
+#include <cairo-pdf.h>
+#include <string.h>
+
+struct DemurReportPages {
+  DemurLayout *layout;
+  size_t n_pages;
+  double width, height;
+};
+
+static gboolean
+check_input(const DemurReportInput *input, GError **error) {
+  if (input->evaluation && input->evaluation->n_methods > 0)
+    return TRUE;
+  g_set_error(
+      error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+      "the evaluation holds no method, so there is nothing to report; evaluate at least one "
+      "selector or baseline first");
+  return FALSE;
+}
+
+static void
+write_counts(DemurJson *json, const char *key, const DemurReportCount *counts, size_t n) {
+  demur_json_begin_array(json, key);
+  for (size_t i = 0; i < n; i++) {
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "reason", counts[i].reason);
+    demur_json_int(json, "n", (gint64)counts[i].n);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+}
+
+static void
+write_groups(DemurJson *json, const char *key, const DemurReportGroup *groups, size_t n) {
+  demur_json_begin_array(json, key);
+  for (size_t i = 0; i < n; i++) {
+    const gboolean small = groups[i].n_scans < DEMUR_REPORT_SMALL_CELL;
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "name", groups[i].name);
+    demur_json_int(json, "n_scans", (gint64)groups[i].n_scans);
+    demur_json_int(json, "n_patients", (gint64)groups[i].n_patients);
+    if (small) { /* withheld, as in print */
+      demur_json_null(json, "n_labelled");
+      demur_json_null(json, "n_positive");
+    } else {
+      demur_json_int(json, "n_labelled", (gint64)groups[i].n_labelled);
+      demur_json_int(json, "n_positive", (gint64)groups[i].n_positive);
+    }
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+}
+
+static void
+write_cohort(DemurJson *json, const DemurReportInput *input) {
+  const DemurReportCohort *c = &input->cohort;
+  demur_json_begin_object(json, "cohort");
+  demur_json_string(json, "name", c->name);
+  demur_json_string(json, "source", c->source);
+  demur_json_string(json, "model", c->model);
+  demur_json_string(json, "created", c->created);
+  demur_json_string(json, "digest", c->digest);
+  demur_json_bool(json, "simulated", c->simulated);
+  demur_json_string(json, "label_rule", c->label_rule);
+  demur_json_begin_array(json, "labels");
+  for (size_t i = 0; i < input->evaluation->n_classes; i++) {
+    g_autofree char *label = demur_finding_label(input, i);
+    demur_json_string(json, NULL, label);
+  }
+  demur_json_end_array(json);
+  if (c->n_sites_in_training >= 0)
+    demur_json_int(json, "n_sites_in_training", c->n_sites_in_training);
+  else
+    demur_json_null(json, "n_sites_in_training");
+  demur_json_begin_array(json, "splits");
+  for (size_t i = 0; i < c->n_splits; i++) {
+    const DemurReportSplit *s = &c->splits[i];
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "name", s->name);
+    demur_json_int(json, "n_scans", (gint64)s->n_scans);
+    demur_json_int(json, "n_patients", (gint64)s->n_patients);
+    demur_json_int(json, "n_sites", (gint64)s->n_sites);
+    demur_json_int(json, "n_labelled", (gint64)s->n_labelled);
+    demur_json_double(json, "prevalence", s->prevalence);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+  write_groups(json, "sites", c->sites, c->n_sites);
+  write_groups(json, "scanners", c->scanners, c->n_scanners);
+  write_counts(json, "exclusions", c->exclusions, c->n_exclusions);
+  write_counts(json, "follow_up", c->follow_up, c->n_follow_up);
+  demur_json_end_object(json);
+}
+
+static void
+write_selector(DemurJson *json, const DemurReportSelector *s) {
+  demur_json_begin_object(json, "selector");
+  demur_json_string(json, "name", s->name);
+  demur_json_string(json, "method", s->method);
+  demur_json_string(json, "digest", s->digest);
+  demur_json_string(json, "created", s->created);
+  demur_json_string(json, "cohort", s->cohort);
+  demur_json_string(json, "model", s->model);
+  demur_json_string(json, "reference_set", s->reference_set);
+  demur_json_int(json, "n_training_scans", (gint64)s->n_training_scans);
+  demur_json_int(json, "n_training_patients", (gint64)s->n_training_patients);
+  demur_json_int(json, "n_training_sites", (gint64)s->n_training_sites);
+  if (s->best_epoch >= 0)
+    demur_json_int(json, "best_epoch", s->best_epoch);
+  else
+    demur_json_null(json, "best_epoch");
+  demur_json_bool(json, "as_published", s->as_published);
+  demur_json_begin_array(json, "settings");
+  for (size_t i = 0; i < s->n_settings; i++) {
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "key", s->settings[i].key);
+    demur_json_string(json, "value", s->settings[i].value);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+  demur_json_end_object(json);
+}
+
+static void
+write_thresholds(DemurJson *json, const DemurReportInput *input) {
+  demur_json_begin_array(json, "thresholds");
+  for (size_t i = 0; i < input->n_thresholds; i++) {
+    const DemurReportThreshold *t = &input->thresholds[i];
+    demur_json_begin_object(json, NULL);
+    demur_json_double(json, "requested", t->requested);
+    demur_json_double(json, "realised", t->realised);
+    demur_json_double(json, "threshold", t->threshold);
+    demur_json_string(json, "cohort", t->cohort);
+    demur_json_string(json, "split", t->split);
+    demur_json_int(json, "n", (gint64)t->n);
+    demur_json_string(json, "guarantee", t->guarantee);
+    demur_json_string(json, "created", t->created);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+}
+
+static void
+write_finding(DemurJson *json, const DemurReportInput *input) {
+  const DemurFinding finding = demur_finding(input);
+  g_autofree char *headline = demur_finding_headline(&finding);
+  g_autofree char *paragraph = demur_finding_paragraph(&finding);
+  g_autoptr(GPtrArray) cares = demur_finding_cares(&finding);
+  demur_json_begin_object(json, "finding");
+  demur_json_double(json, "coverage", finding.coverage);
+  demur_json_string(json, "method", finding.subject->name);
+  demur_json_string(json, "verdict",
+                    finding.compared ? demur_comparison_verdict_words(finding.verdict) : NULL);
+  demur_json_string(json, "headline", headline);
+  demur_json_string(json, "paragraph", paragraph);
+  demur_json_begin_array(json, "read_with_care");
+  for (guint i = 0; i < cares->len; i++)
+    demur_json_string(json, NULL, g_ptr_array_index(cares, i));
+  demur_json_end_array(json);
+  demur_json_end_object(json);
+}
+
+char *
+demur_report_json(const DemurReportInput *input) {
+  g_return_val_if_fail(input->evaluation && input->evaluation->n_methods > 0, NULL);
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_json_string(json, "format", "demur-report-1");
+  demur_json_string(json, "version", input->version);
+  demur_json_string(json, "created", input->created);
+  demur_json_string(json, "notice", "For research use, not a cleared device");
+  write_finding(json, input);
+  write_cohort(json, input);
+  write_selector(json, &input->selector);
+  write_thresholds(json, input);
+  demur_json_begin_object(json, "evaluation");
+  demur_evaluation_write_json(input->evaluation, json);
+  demur_json_end_object(json);
+  demur_json_end_object(json);
+  return demur_json_finish(json);
+}
+
+char *
+demur_report_json_path(const char *path, GError **error) {
+  const size_t n = strlen(path);
+  if (n < 5 || g_ascii_strcasecmp(path + n - 4, ".pdf") != 0 || path[n - 5] == '/') {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                "'%s' does not name a PDF: the report's file must end in .pdf, its numbers go "
+                "beside it into the same name with .json",
+                path);
+    return NULL;
+  }
+  return g_strdup_printf("%.*s.json", (int)(n - 4), path);
+}
+
+static char *
+json_digest(const char *json) {
+  return g_compute_checksum_for_string(G_CHECKSUM_SHA256, json, -1);
+}
+
+static cairo_status_t
+append_bytes(void *closure, const unsigned char *data, unsigned int length) {
+  g_byte_array_append(closure, data, length);
+  return CAIRO_STATUS_SUCCESS;
+}
+
+/* "2026-11-27" and "2026-11-27T10:00:00Z" as Cairo reads them; NULL for what is no date. */
+static char *
+pdf_date(const char *created) {
+  g_autoptr(GTimeZone) utc = g_time_zone_new_utc();
+  g_autofree char *text = !created                ? NULL
+                          : strlen(created) == 10 ? g_strconcat(created, "T00:00:00Z", NULL)
+                                                  : g_strdup(created);
+  g_autoptr(GDateTime) date = text ? g_date_time_new_from_iso8601(text, utc) : NULL;
+  g_autoptr(GDateTime) in_utc = date ? g_date_time_to_timezone(date, utc) : NULL;
+  return in_utc ? g_date_time_format(in_utc, "%Y-%m-%dT%H:%M:%SZ") : NULL;
+}
+
+static gboolean
+write_pdf(const DemurReportInput *input, DemurLayout *layout, GByteArray *bytes, GError **error) {
+  double width, height;
+  demur_pages_paper(input->paper, &width, &height);
+  cairo_surface_t *surface =
+      cairo_pdf_surface_create_for_stream(append_bytes, bytes, width, height);
+  const DemurEvaluation *e = input->evaluation;
+  g_autofree char *title = g_strdup_printf("Calibration report: cohort %s, split %s%s", e->cohort,
+                                           e->split, e->simulated ? " (simulated data)" : "");
+  g_autofree char *creator = g_strdup_printf("Demur %s", input->version ? input->version : "");
+  g_autofree char *date = pdf_date(input->created);
+  cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, title);
+  cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_AUTHOR, "Demur");
+  cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_SUBJECT,
+                                 "Calibrated selective classification: for research use, not a "
+                                 "cleared device");
+  cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATOR, creator);
+  /* Without a date of ours Cairo takes the clock's; then it is removed again below. */
+  if (date) {
+    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, date);
+    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_MOD_DATE, date);
+  }
+  demur_layout_draw_tagged(layout, surface);
+  cairo_surface_finish(surface);
+  const cairo_status_t status = cairo_surface_status(surface);
+  cairo_surface_destroy(surface);
+  if (status != CAIRO_STATUS_SUCCESS) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "Cairo could not draw the report: %s",
+                cairo_status_to_string(status));
+    return FALSE;
+  }
+  size_t n;
+  guchar *finished = demur_pdf_finish(bytes->data, bytes->len, "en",
+                                      demur_layout_alternatives(layout), date != NULL, &n, error);
+  if (!finished)
+    return FALSE;
+  g_byte_array_set_size(bytes, 0);
+  g_byte_array_append(bytes, finished, (guint)n);
+  g_free(finished);
+  return TRUE;
+}
+
+gboolean
+demur_report_write(const DemurReportInput *input, const char *path, const DemurProgress *progress,
+                   GError **error) {
+  if (!check_input(input, error))
+    return FALSE;
+  g_autofree char *json_path = demur_report_json_path(path, error);
+  if (!json_path || !demur_progress_step(progress, 0, "laying out", error))
+    return FALSE;
+  g_autofree char *json = demur_report_json(input);
+  g_autofree char *digest = json_digest(json);
+  g_autoptr(DemurLayout) layout = demur_pages_layout(input, digest);
+  if (!demur_progress_step(progress, 0.3, "drawing", error))
+    return FALSE;
+  g_autoptr(GByteArray) bytes = g_byte_array_new();
+  if (!write_pdf(input, layout, bytes, error) ||
+      !demur_progress_step(progress, 0.9, "writing", error))
+    return FALSE;
+  const GFileSetContentsFlags whole = G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE;
+  return g_file_set_contents_full(path, (const char *)bytes->data, (gssize)bytes->len, whole, 0644,
+                                  error) &&
+         g_file_set_contents_full(json_path, json, -1, whole, 0644, error);
+}
+
+DemurReportPages *
+demur_report_pages_new(const DemurReportInput *input, GError **error) {
+  if (!check_input(input, error))
+    return NULL;
+  g_autofree char *json = demur_report_json(input);
+  g_autofree char *digest = json_digest(json);
+  DemurReportPages *pages = g_new0(DemurReportPages, 1);
+  pages->layout = demur_pages_layout(input, digest);
+  pages->n_pages = demur_layout_paginate(pages->layout);
+  demur_pages_paper(input->paper, &pages->width, &pages->height);
+  return pages;
+}
+
+void
+demur_report_pages_free(DemurReportPages *pages) {
+  if (!pages)
+    return;
+  demur_layout_free(pages->layout);
+  g_free(pages);
+}
+
+size_t
+demur_report_pages_count(const DemurReportPages *pages) {
+  return pages->n_pages;
+}
+
+void
+demur_report_pages_size(const DemurReportPages *pages, double *width, double *height) {
+  *width = pages->width;
+  *height = pages->height;
+}
+
+void
+demur_report_pages_draw(DemurReportPages *pages, size_t page, cairo_t *cr) {
+  g_return_if_fail(page < pages->n_pages);
+  demur_layout_draw(pages->layout, cr, page);
+}
