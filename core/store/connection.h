@@ -1,0 +1,55 @@
+/* Inside the store only: the connection, and short words for what every subject does with it.
+ * Nothing outside core/store includes this header. */
+#pragma once
+
+#include <sqlite3.h>
+
+#include "store/workspace.h"
+
+G_BEGIN_DECLS
+
+struct DemurWorkspace {
+  char *path;
+  sqlite3 *database;
+  gboolean read_only;
+  guint depth;            /* of nested transactions */
+  GHashTable *statements; /* SQL text -> sqlite3_stmt, prepared once */
+};
+
+/* Turns the connection's last error into words: locked, full, read-only, damaged. doing: "saving
+ * cohort ist". Always FALSE. */
+gboolean demur_store_fail(DemurWorkspace *workspace, const char *doing, GError **error);
+
+/* A prepared statement, reset and without bindings; owned by the workspace and good until the same
+ * text is asked for again. sql must be a string constant. NULL with error. */
+sqlite3_stmt *demur_store_statement(DemurWorkspace *workspace, const char *sql,
+                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Bind by 1-based place. Text NULL and NaN become NULL. Text and blobs are not copied: they must
+ * outlive the step. */
+void demur_store_bind_text(sqlite3_stmt *statement, int at, const char *text);
+void demur_store_bind_double(sqlite3_stmt *statement, int at, double value);
+void demur_store_bind_int(sqlite3_stmt *statement, int at, gint64 value);
+void demur_store_bind_blob(sqlite3_stmt *statement, int at, gconstpointer bytes, size_t n_bytes);
+
+/* Runs a statement that gives no row, and resets it. */
+gboolean demur_store_run(DemurWorkspace *workspace, sqlite3_stmt *statement, const char *doing,
+                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The next row: *row is FALSE behind the last one (the statement is then reset). */
+gboolean demur_store_step(DemurWorkspace *workspace, sqlite3_stmt *statement, gboolean *row,
+                          const char *doing, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Columns by 0-based place: an owned copy (NULL for NULL); NaN for NULL. */
+char *demur_store_text(sqlite3_stmt *statement, int at);
+double demur_store_double(sqlite3_stmt *statement, int at);
+
+/* Ends what begin began: commits if ok, else rolls back. Returns ok and committed. */
+gboolean demur_store_end(DemurWorkspace *workspace, gboolean ok,
+                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* One whole number from sql with up to two texts bound; -1 with error. */
+gint64 demur_store_count(DemurWorkspace *workspace, const char *sql, const char *first,
+                         const char *second, GError **error);
+
+G_END_DECLS

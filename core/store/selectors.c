@@ -1,0 +1,341 @@
+#include "store/selectors.h"
+
+#include <string.h>
+
+#include "base/number.h"
+#include "store/connection.h"
+
+void
+demur_selector_record_free(DemurSelectorRecord *record) {
+  if (record == NULL)
+    return;
+  g_free(record->name);
+  g_free(record->document);
+  g_free(record->digest);
+  g_free(record->cohort);
+  g_free(record->cohort_digest);
+  g_free(record->model);
+  g_free(record->history);
+  g_free(record->validation);
+  g_free(record->created);
+  g_free(record);
+}
+
+void
+demur_threshold_record_free(DemurThresholdRecord *record) {
+  if (record == NULL)
+    return;
+  g_free(record->selector);
+  g_free(record->cohort);
+  g_free(record->split);
+  g_free(record->cohort_digest);
+  g_free(record->guarantee);
+  g_free(record->created);
+  g_free(record);
+}
+
+static void
+selector_free(gpointer record) {
+  demur_selector_record_free(record);
+}
+
+static void
+threshold_free(gpointer record) {
+  demur_threshold_record_free(record);
+}
+
+static char *
+sha256(const char *text) {
+  return g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, -1);
+}
+
+/* Runs a statement with up to two texts bound. */
+static gboolean
+run(DemurWorkspace *workspace, const char *sql, const char *first, const char *second,
+    const char *doing, GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(workspace, sql, error);
+  if (statement == NULL)
+    return FALSE;
+  demur_store_bind_text(statement, 1, first);
+  if (second != NULL)
+    demur_store_bind_text(statement, 2, second);
+  return demur_store_run(workspace, statement, doing, error);
+}
+
+/* FALSE with DEMUR_ERROR_NOT_FOUND where there is no such selector. */
+static gboolean
+require(DemurWorkspace *workspace, const char *name, GError **error) {
+  const gint64 n = demur_store_count(workspace, "SELECT count(*) FROM selector WHERE name = ?",
+                                     name, NULL, error);
+  if (n != 0)
+    return n > 0;
+  g_autoptr(GPtrArray) list = demur_selectors_list(workspace, error);
+  if (list == NULL)
+    return FALSE;
+  g_autoptr(GString) names = g_string_new(NULL);
+  for (guint i = 0; i < list->len; i++)
+    g_string_append_printf(names, "%s%s", i > 0 ? ", " : "",
+                           ((DemurSelectorRecord *)list->pdata[i])->name);
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND, "there is no selector %s; %s%s", name,
+              list->len > 0 ? "there are: " : "there is none yet (demur train)", names->str);
+  return FALSE;
+}
+
+static gboolean
+insert(DemurWorkspace *workspace, const DemurSelectorRecord *record, GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace,
+      "INSERT INTO selector (name, document, document_sha256, digest, cohort, cohort_digest, model,"
+      " history, validation, simulated, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      error);
+  if (statement == NULL)
+    return FALSE;
+  g_autofree char *checksum = sha256(record->document);
+  demur_store_bind_text(statement, 1, record->name);
+  demur_store_bind_text(statement, 2, record->document);
+  demur_store_bind_text(statement, 3, checksum);
+  demur_store_bind_text(statement, 4, record->digest);
+  demur_store_bind_text(statement, 5, record->cohort);
+  demur_store_bind_text(statement, 6, record->cohort_digest);
+  demur_store_bind_text(statement, 7, record->model);
+  demur_store_bind_text(statement, 8, record->history);
+  demur_store_bind_text(statement, 9, record->validation);
+  demur_store_bind_int(statement, 10, record->simulated ? 1 : 0);
+  demur_store_bind_text(statement, 11, record->created);
+  return demur_store_run(workspace, statement, "saving a selector", error);
+}
+
+gboolean
+demur_selectors_save(DemurWorkspace *workspace, const DemurSelectorRecord *record, gboolean replace,
+                     GError **error) {
+  if (!demur_workspace_begin(workspace, error))
+    return FALSE;
+  const gint64 taken = demur_store_count(workspace, "SELECT count(*) FROM selector WHERE name = ?",
+                                         record->name, NULL, error);
+  gboolean ok = taken >= 0;
+  if (taken > 0 && !replace) {
+    ok = FALSE;
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_EXISTS,
+                "there is a selector %s already; choose another name, or ask for it to be replaced",
+                record->name);
+  } else if (taken > 0) {
+    ok = run(workspace, "DELETE FROM selector WHERE name = ?", record->name, NULL,
+             "replacing a selector", error);
+  }
+  ok = ok && insert(workspace, record, error);
+  return demur_store_end(workspace, ok, error);
+}
+
+/* The row that statement stands on: name, digest, .. created, then the document where it is asked
+ * for. */
+#define SELECT_SELECTOR                                                                            \
+  "SELECT name, digest, cohort, cohort_digest, model, history, validation, simulated, created"
+
+static DemurSelectorRecord *
+read_selector(sqlite3_stmt *statement) {
+  DemurSelectorRecord *record = g_new0(DemurSelectorRecord, 1);
+  record->name = demur_store_text(statement, 0);
+  record->digest = demur_store_text(statement, 1);
+  record->cohort = demur_store_text(statement, 2);
+  record->cohort_digest = demur_store_text(statement, 3);
+  record->model = demur_store_text(statement, 4);
+  record->history = demur_store_text(statement, 5);
+  record->validation = demur_store_text(statement, 6);
+  record->simulated = sqlite3_column_int(statement, 7) != 0;
+  record->created = demur_store_text(statement, 8);
+  return record;
+}
+
+DemurSelectorRecord *
+demur_selectors_load(DemurWorkspace *workspace, const char *name, GError **error) {
+  if (!require(workspace, name, error))
+    return NULL;
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace, SELECT_SELECTOR ", document, document_sha256 FROM selector WHERE name = ?", error);
+  if (statement == NULL)
+    return NULL;
+  demur_store_bind_text(statement, 1, name);
+  gboolean row;
+  if (!demur_store_step(workspace, statement, &row, "reading a selector", error))
+    return NULL;
+  if (!row) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND, "there is no selector %s", name);
+    return NULL;
+  }
+  g_autoptr(DemurSelectorRecord) record = read_selector(statement);
+  record->document = demur_store_text(statement, 9);
+  g_autofree char *kept = demur_store_text(statement, 10);
+  sqlite3_reset(statement);
+  g_autofree char *now = sha256(record->document);
+  if (strcmp(kept, now) != 0) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
+                "selector %s: its document is not what was saved; bring back a copy of the "
+                "workspace, or train it again",
+                name);
+    return NULL;
+  }
+  return g_steal_pointer(&record);
+}
+
+GPtrArray *
+demur_selectors_list(DemurWorkspace *workspace, GError **error) {
+  sqlite3_stmt *statement =
+      demur_store_statement(workspace, SELECT_SELECTOR " FROM selector ORDER BY name", error);
+  if (statement == NULL)
+    return NULL;
+  g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(selector_free);
+  gboolean row, ok;
+  while ((ok = demur_store_step(workspace, statement, &row, "listing selectors", error)) && row)
+    g_ptr_array_add(list, read_selector(statement));
+  return ok ? g_steal_pointer(&list) : NULL;
+}
+
+gboolean
+demur_selectors_set_validation(DemurWorkspace *workspace, const char *name, const char *validation,
+                               GError **error) {
+  if (!demur_workspace_begin(workspace, error))
+    return FALSE;
+  const gboolean ok = require(workspace, name, error) &&
+                      run(workspace, "UPDATE selector SET validation = ?1 WHERE name = ?2",
+                          validation, name, "saving a validation", error);
+  return demur_store_end(workspace, ok, error);
+}
+
+gboolean
+demur_selectors_remove(DemurWorkspace *workspace, const char *name, gboolean force,
+                       GError **error) {
+  if (!demur_workspace_begin(workspace, error))
+    return FALSE;
+  gboolean ok = require(workspace, name, error);
+  if (ok && !force) {
+    const gint64 n = demur_store_count(workspace,
+                                       "SELECT count(*) FROM verdict v JOIN verdict_batch b"
+                                       " ON b.id = v.batch_id WHERE b.selector = ?",
+                                       name, NULL, error);
+    ok = n == 0;
+    if (n > 0)
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                  "selector %s has given %" G_GINT64_FORMAT
+                  " verdicts; force it to remove the selector (the verdicts stay and keep its name "
+                  "and digest)",
+                  name, n);
+  }
+  ok = ok && run(workspace, "DELETE FROM selector WHERE name = ?", name, NULL,
+                 "removing a selector", error);
+  return demur_store_end(workspace, ok, error);
+}
+
+gboolean
+demur_thresholds_save(DemurWorkspace *workspace, DemurThresholdRecord *record, GError **error) {
+  if (!demur_workspace_begin(workspace, error))
+    return FALSE;
+  gboolean ok = require(workspace, record->selector, error);
+  sqlite3_stmt *statement = NULL;
+  if (ok) {
+    /* REPLACE deletes the row of the same (selector, coverage) and gives the new one the next
+     * number. */
+    statement = demur_store_statement(
+        workspace,
+        "INSERT OR REPLACE INTO threshold (selector_id, coverage, threshold, realised, n_scans,"
+        " n_patients, cohort, split, cohort_digest, guarantee, created)"
+        " SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 FROM selector WHERE name = ?1",
+        error);
+    ok = statement != NULL;
+  }
+  if (ok) {
+    demur_store_bind_text(statement, 1, record->selector);
+    demur_store_bind_double(statement, 2, record->coverage);
+    demur_store_bind_double(statement, 3, record->threshold);
+    demur_store_bind_double(statement, 4, record->realised);
+    demur_store_bind_int(statement, 5, (gint64)record->n_scans);
+    demur_store_bind_int(statement, 6, (gint64)record->n_patients);
+    demur_store_bind_text(statement, 7, record->cohort);
+    demur_store_bind_text(statement, 8, record->split);
+    demur_store_bind_text(statement, 9, record->cohort_digest);
+    demur_store_bind_text(statement, 10, record->guarantee);
+    demur_store_bind_text(statement, 11, record->created);
+    ok = demur_store_run(workspace, statement, "saving a threshold", error);
+  }
+  if (ok)
+    record->sequence = sqlite3_last_insert_rowid(workspace->database);
+  return demur_store_end(workspace, ok, error);
+}
+
+static DemurThresholdRecord *
+read_threshold(sqlite3_stmt *statement) {
+  DemurThresholdRecord *record = g_new0(DemurThresholdRecord, 1);
+  record->sequence = sqlite3_column_int64(statement, 0);
+  record->selector = demur_store_text(statement, 1);
+  record->coverage = demur_store_double(statement, 2);
+  record->threshold = demur_store_double(statement, 3);
+  record->realised = demur_store_double(statement, 4);
+  record->n_scans = (size_t)sqlite3_column_int64(statement, 5);
+  record->n_patients = (size_t)sqlite3_column_int64(statement, 6);
+  record->cohort = demur_store_text(statement, 7);
+  record->split = demur_store_text(statement, 8);
+  record->cohort_digest = demur_store_text(statement, 9);
+  record->guarantee = demur_store_text(statement, 10);
+  record->created = demur_store_text(statement, 11);
+  return record;
+}
+
+GPtrArray *
+demur_thresholds_list(DemurWorkspace *workspace, const char *selector, GError **error) {
+  if (!require(workspace, selector, error))
+    return NULL;
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace,
+      "SELECT t.sequence, s.name, t.coverage, t.threshold, t.realised, t.n_scans, t.n_patients,"
+      " t.cohort, t.split, t.cohort_digest, t.guarantee, t.created"
+      " FROM threshold t JOIN selector s ON s.id = t.selector_id WHERE s.name = ?"
+      " ORDER BY t.sequence",
+      error);
+  if (statement == NULL)
+    return NULL;
+  demur_store_bind_text(statement, 1, selector);
+  g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(threshold_free);
+  gboolean row, ok;
+  while ((ok = demur_store_step(workspace, statement, &row, "listing thresholds", error)) && row)
+    g_ptr_array_add(list, read_threshold(statement));
+  return ok ? g_steal_pointer(&list) : NULL;
+}
+
+/* Takes element i out of list, which is then without it. */
+static DemurThresholdRecord *
+steal(GPtrArray *list, guint i) {
+  return g_ptr_array_steal_index(list, i);
+}
+
+gboolean
+demur_thresholds_current(DemurWorkspace *workspace, const char *selector,
+                         DemurThresholdRecord **record, GError **error) {
+  *record = NULL;
+  g_autoptr(GPtrArray) list = demur_thresholds_list(workspace, selector, error);
+  if (list == NULL)
+    return FALSE;
+  if (list->len > 0)
+    *record = steal(list, list->len - 1);
+  return TRUE;
+}
+
+DemurThresholdRecord *
+demur_thresholds_find(DemurWorkspace *workspace, const char *selector, double coverage,
+                      GError **error) {
+  g_autoptr(GPtrArray) list = demur_thresholds_list(workspace, selector, error);
+  if (list == NULL)
+    return NULL;
+  g_autoptr(GString) coverages = g_string_new(NULL);
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+  for (guint i = 0; i < list->len; i++) {
+    const DemurThresholdRecord *record = list->pdata[i];
+    if (record->coverage == coverage)
+      return steal(list, i);
+    g_string_append_printf(coverages, "%s%s", i > 0 ? ", " : "",
+                           demur_number_format(record->coverage, buffer));
+  }
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+              "selector %s is not tuned for coverage %s; %s%s", selector,
+              demur_number_format(coverage, buffer),
+              list->len > 0 ? "it is for: " : "tune it first (demur tune)", coverages->str);
+  return NULL;
+}

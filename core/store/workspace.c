@@ -1,0 +1,397 @@
+#include "store/workspace.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include <glib/gstdio.h>
+
+#include "store/connection.h"
+#include "store/schema.h"
+
+#define BUSY_TIMEOUT_MS 10000
+
+const char *
+demur_workspace_path(const DemurWorkspace *workspace) {
+  return workspace->path;
+}
+
+char *
+demur_workspace_default_path(const char *user_data_dir) {
+  return g_build_filename(user_data_dir, "demur", "workspace.demur", NULL);
+}
+
+gboolean
+demur_store_fail(DemurWorkspace *workspace, const char *doing, GError **error) {
+  const int code = sqlite3_errcode(workspace->database) & 0xff;
+  const char *advice;
+  switch (code) {
+  case SQLITE_BUSY:
+  case SQLITE_LOCKED:
+    advice = "another program is writing to it; try again when it is done";
+    break;
+  case SQLITE_FULL:
+    advice = "the disk is full; make room and try again, nothing was half written";
+    break;
+  case SQLITE_READONLY:
+  case SQLITE_PERM:
+  case SQLITE_CANTOPEN:
+    advice = "it can't be written; check the rights of the file and its folder";
+    break;
+  case SQLITE_CORRUPT:
+  case SQLITE_NOTADB:
+    advice = "the file is damaged; bring back a copy, and run `demur verify`";
+    break;
+  case SQLITE_IOERR:
+    advice = "the disk can't be read or written; check it and the room left on it";
+    break;
+  default:
+    advice = "run `demur verify`";
+    break;
+  }
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE, "workspace %s: %s: %s; %s", workspace->path,
+              doing, sqlite3_errmsg(workspace->database), advice);
+  return FALSE;
+}
+
+sqlite3_stmt *
+demur_store_statement(DemurWorkspace *workspace, const char *sql, GError **error) {
+  sqlite3_stmt *statement = g_hash_table_lookup(workspace->statements, sql);
+  if (statement != NULL) {
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+    return statement;
+  }
+  if (sqlite3_prepare_v3(workspace->database, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement,
+                         NULL) != SQLITE_OK) {
+    demur_store_fail(workspace, "preparing a query", error);
+    return NULL;
+  }
+  g_hash_table_insert(workspace->statements, (gpointer)sql, statement);
+  return statement;
+}
+
+void
+demur_store_bind_text(sqlite3_stmt *statement, int at, const char *text) {
+  if (text != NULL)
+    sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
+  else
+    sqlite3_bind_null(statement, at);
+}
+
+void
+demur_store_bind_double(sqlite3_stmt *statement, int at, double value) {
+  if (isnan(value))
+    sqlite3_bind_null(statement, at);
+  else
+    sqlite3_bind_double(statement, at, value);
+}
+
+void
+demur_store_bind_int(sqlite3_stmt *statement, int at, gint64 value) {
+  sqlite3_bind_int64(statement, at, value);
+}
+
+void
+demur_store_bind_blob(sqlite3_stmt *statement, int at, gconstpointer bytes, size_t n_bytes) {
+  if (n_bytes == 0)
+    sqlite3_bind_zeroblob(statement, at, 0);
+  else
+    sqlite3_bind_blob64(statement, at, bytes, n_bytes, SQLITE_STATIC);
+}
+
+gboolean
+demur_store_run(DemurWorkspace *workspace, sqlite3_stmt *statement, const char *doing,
+                GError **error) {
+  const int code = sqlite3_step(statement);
+  const gboolean ok = code == SQLITE_DONE || code == SQLITE_ROW;
+  if (!ok)
+    demur_store_fail(workspace, doing, error);
+  sqlite3_reset(statement);
+  return ok;
+}
+
+gboolean
+demur_store_step(DemurWorkspace *workspace, sqlite3_stmt *statement, gboolean *row,
+                 const char *doing, GError **error) {
+  const int code = sqlite3_step(statement);
+  *row = code == SQLITE_ROW;
+  if (code == SQLITE_ROW)
+    return TRUE;
+  if (code != SQLITE_DONE)
+    demur_store_fail(workspace, doing, error);
+  sqlite3_reset(statement);
+  return code == SQLITE_DONE;
+}
+
+char *
+demur_store_text(sqlite3_stmt *statement, int at) {
+  return g_strdup((const char *)sqlite3_column_text(statement, at));
+}
+
+double
+demur_store_double(sqlite3_stmt *statement, int at) {
+  return sqlite3_column_type(statement, at) == SQLITE_NULL ? NAN
+                                                           : sqlite3_column_double(statement, at);
+}
+
+gint64
+demur_store_count(DemurWorkspace *workspace, const char *sql, const char *first, const char *second,
+                  GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(workspace, sql, error);
+  if (statement == NULL)
+    return -1;
+  if (first != NULL)
+    demur_store_bind_text(statement, 1, first);
+  if (second != NULL)
+    demur_store_bind_text(statement, 2, second);
+  gboolean row;
+  if (!demur_store_step(workspace, statement, &row, "counting", error))
+    return -1;
+  const gint64 n = row ? sqlite3_column_int64(statement, 0) : 0;
+  sqlite3_reset(statement);
+  return n;
+}
+
+static gboolean
+execute(DemurWorkspace *workspace, const char *sql, const char *doing, GError **error) {
+  if (sqlite3_exec(workspace->database, sql, NULL, NULL, NULL) == SQLITE_OK)
+    return TRUE;
+  return demur_store_fail(workspace, doing, error);
+}
+
+gboolean
+demur_workspace_begin(DemurWorkspace *workspace, GError **error) {
+  if (workspace->read_only) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
+                "workspace %s is open for reading only; open it for writing to save",
+                workspace->path);
+    return FALSE;
+  }
+  g_autofree char *sql = workspace->depth == 0 ? g_strdup("BEGIN IMMEDIATE")
+                                               : g_strdup_printf("SAVEPOINT s%u", workspace->depth);
+  if (!execute(workspace, sql, "starting to write", error))
+    return FALSE;
+  workspace->depth++;
+  return TRUE;
+}
+
+gboolean
+demur_workspace_commit(DemurWorkspace *workspace, GError **error) {
+  g_return_val_if_fail(workspace->depth > 0, FALSE);
+  g_autofree char *sql = workspace->depth == 1
+                             ? g_strdup("COMMIT")
+                             : g_strdup_printf("RELEASE s%u", workspace->depth - 1);
+  if (!execute(workspace, sql, "writing", error)) {
+    demur_workspace_rollback(workspace);
+    return FALSE;
+  }
+  workspace->depth--;
+  return TRUE;
+}
+
+void
+demur_workspace_rollback(DemurWorkspace *workspace) {
+  g_return_if_fail(workspace->depth > 0);
+  workspace->depth--;
+  g_autofree char *sql =
+      workspace->depth == 0
+          ? g_strdup("ROLLBACK")
+          : g_strdup_printf("ROLLBACK TO s%u; RELEASE s%u", workspace->depth, workspace->depth);
+  /* An error that has rolled back by itself (full disk) leaves nothing to undo. */
+  if (!sqlite3_get_autocommit(workspace->database))
+    sqlite3_exec(workspace->database, sql, NULL, NULL, NULL);
+}
+
+gboolean
+demur_store_end(DemurWorkspace *workspace, gboolean ok, GError **error) {
+  if (ok)
+    return demur_workspace_commit(workspace, error);
+  demur_workspace_rollback(workspace);
+  return FALSE;
+}
+
+/* Reads one whole number of a pragma. */
+static gboolean
+pragma(DemurWorkspace *workspace, const char *sql, gint64 *value, GError **error) {
+  sqlite3_stmt *statement;
+  if (sqlite3_prepare_v2(workspace->database, sql, -1, &statement, NULL) != SQLITE_OK)
+    return demur_store_fail(workspace, "opening", error);
+  const int code = sqlite3_step(statement);
+  const gboolean ok = code == SQLITE_ROW;
+  *value = ok ? sqlite3_column_int64(statement, 0) : 0;
+  if (!ok)
+    demur_store_fail(workspace, "opening", error);
+  sqlite3_finalize(statement);
+  return ok;
+}
+
+static gboolean
+refuse_newer(const char *path, gint64 version, GError **error) {
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
+              "workspace %s was written by a newer program (schema %" G_GINT64_FORMAT
+              ", this one knows %d) and was left as it is; use that program",
+              path, version, demur_store_version);
+  return FALSE;
+}
+
+/* What the file is, by its first bytes, before SQLite may touch it: SQLite's magic text at 0,
+ * user_version at 60 and application_id at 68, big endian. (A newer version that stands in the
+ * write-ahead log only is found behind opening.) */
+static gboolean
+check_file(const char *path, gboolean *is_empty, GError **error) {
+  *is_empty = TRUE;
+  FILE *file = g_fopen(path, "rb");
+  if (file == NULL) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
+                "workspace %s can't be read: %s; check the rights of the file", path,
+                g_strerror(errno));
+    return FALSE;
+  }
+  guint8 head[100];
+  const size_t n = fread(head, 1, sizeof head, file);
+  fclose(file);
+  if (n == 0)
+    return TRUE;
+  *is_empty = FALSE;
+  guint32 id = 0, version = 0;
+  if (n == sizeof head) {
+    memcpy(&version, head + 60, sizeof version);
+    memcpy(&id, head + 68, sizeof id);
+  }
+  id = GUINT32_FROM_BE(id);
+  version = GUINT32_FROM_BE(version);
+  if (n < sizeof head || memcmp(head, "SQLite format 3", 16) != 0 ||
+      id != DEMUR_STORE_APPLICATION_ID) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
+                "%s is not a Demur workspace and was left as it is; choose another file "
+                "(--workspace)",
+                path);
+    return FALSE;
+  }
+  return version > (guint32)demur_store_version ? refuse_newer(path, version, error) : TRUE;
+}
+
+/* On every connection, before anything else. */
+static gboolean
+configure(DemurWorkspace *workspace, GError **error) {
+  sqlite3 *database = workspace->database;
+  sqlite3_extended_result_codes(database, 1);
+  sqlite3_busy_timeout(database, BUSY_TIMEOUT_MS);
+  if (sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DML, 0, NULL) != SQLITE_OK ||
+      sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DDL, 0, NULL) != SQLITE_OK ||
+      sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL) != SQLITE_OK)
+    return demur_store_fail(workspace, "opening", error);
+  return execute(workspace,
+                 "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;"
+                 "PRAGMA cell_size_check = ON; PRAGMA synchronous = FULL;",
+                 "opening", error);
+}
+
+/* Runs the steps that are missing, all in one transaction: another program that opens the file at
+ * the same time sees the old schema or the new one. */
+static gboolean
+migrate(DemurWorkspace *workspace, GError **error) {
+  gint64 version;
+  if (!pragma(workspace, "PRAGMA user_version", &version, error))
+    return FALSE;
+  if (version > demur_store_version)
+    return refuse_newer(workspace->path, version, error);
+  if (version == demur_store_version)
+    return TRUE;
+  if (workspace->read_only) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
+                "workspace %s is of an older schema (%" G_GINT64_FORMAT
+                ", now %d); open it once for writing",
+                workspace->path, version, demur_store_version);
+    return FALSE;
+  }
+  if (!demur_workspace_begin(workspace, error))
+    return FALSE;
+  gboolean ok = pragma(workspace, "PRAGMA user_version", &version, error);
+  for (gint64 v = version; ok && v < demur_store_version; v++)
+    ok = execute(workspace, demur_store_migrations[v], "bringing the schema up to date", error);
+  if (ok && version < demur_store_version) {
+    g_autofree char *sql = g_strdup_printf("PRAGMA user_version = %d", demur_store_version);
+    ok = execute(workspace, sql, "bringing the schema up to date", error);
+  }
+  return demur_store_end(workspace, ok, error);
+}
+
+static void
+finalize(gpointer statement) {
+  sqlite3_finalize(statement);
+}
+
+DemurWorkspace *
+demur_workspace_open(const char *path, DemurWorkspaceFlags flags, GError **error) {
+  const gboolean create = (flags & DEMUR_WORKSPACE_CREATE) != 0;
+  const gboolean read_only = (flags & DEMUR_WORKSPACE_READ_ONLY) != 0;
+  g_return_val_if_fail(!(create && read_only), NULL);
+  gboolean is_empty = TRUE;
+  if (g_file_test(path, G_FILE_TEST_IS_DIR)) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE, "%s is a folder; give a file (--workspace)",
+                path);
+    return NULL;
+  }
+  if (g_file_test(path, G_FILE_TEST_EXISTS)) {
+    if (!check_file(path, &is_empty, error))
+      return NULL;
+  } else if (create) {
+    g_autofree char *folder = g_path_get_dirname(path);
+    if (g_mkdir_with_parents(folder, 0700) != 0) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE, "folder %s can't be made: %s", folder,
+                  g_strerror(errno));
+      return NULL;
+    }
+  }
+  if (is_empty && !create) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
+                "there is no workspace %s; import something first, or name another one "
+                "(--workspace)",
+                path);
+    return NULL;
+  }
+  g_autoptr(DemurWorkspace) workspace = g_new0(DemurWorkspace, 1);
+  workspace->path = g_strdup(path);
+  workspace->read_only = read_only;
+  workspace->statements = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, finalize);
+  const int mode =
+      read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
+  if (sqlite3_open_v2(path, &workspace->database, mode, NULL) != SQLITE_OK) {
+    demur_store_fail(workspace, "opening", error);
+    return NULL;
+  }
+  if (!configure(workspace, error))
+    return NULL;
+  gint64 version;
+  if (!pragma(workspace, "PRAGMA user_version", &version, error))
+    return NULL;
+  if (version > demur_store_version) {
+    refuse_newer(workspace->path, version, error);
+    return NULL;
+  }
+  /* First of all the name tag, while the new file is not yet write-ahead logged: its header tells
+   * at any moment whose file it is. */
+  g_autofree char *tag = g_strdup_printf("PRAGMA application_id = %d", DEMUR_STORE_APPLICATION_ID);
+  if (is_empty && !execute(workspace, tag, "creating it", error))
+    return NULL;
+  if (!read_only &&
+      !execute(workspace, "PRAGMA journal_mode = WAL", "changing to write-ahead logging", error))
+    return NULL;
+  if (!migrate(workspace, error))
+    return NULL;
+  return g_steal_pointer(&workspace);
+}
+
+void
+demur_workspace_close(DemurWorkspace *workspace) {
+  if (workspace == NULL)
+    return;
+  while (workspace->depth > 0)
+    demur_workspace_rollback(workspace);
+  g_clear_pointer(&workspace->statements, g_hash_table_unref);
+  sqlite3_close_v2(workspace->database);
+  g_free(workspace->path);
+  g_free(workspace);
+}
