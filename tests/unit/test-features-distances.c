@@ -1,0 +1,228 @@
+/* The distance pass against sums done directly, one pair at a time, in long double; and laws it
+ * must keep. */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/random.h"
+#include "features/distances.h"
+#include "features/kde.h"
+#include "support/support.h"
+
+static double *
+draw(size_t n, size_t d, guint64 index) {
+  double *rows = demur_new_matrix(double, n, d);
+  DemurRandom random = demur_random_stream(7, DEMUR_STREAM_TEST, index, 0, 0);
+  for (size_t i = 0; i < n * d; i++)
+    rows[i] = demur_random_normal(&random);
+  return rows;
+}
+
+static long double
+square(const double *a, const double *b, size_t d) {
+  long double sum = 0.0L;
+  for (size_t k = 0; k < d; k++)
+    sum += ((long double)a[k] - b[k]) * ((long double)a[k] - b[k]);
+  return sum;
+}
+
+static long double
+direct_log_sum_exp(const double *query, const double *rows, size_t n, size_t d, gssize skip) {
+  long double top = -INFINITY, sum = 0.0L;
+  for (size_t j = 0; j < n; j++)
+    if ((gssize)j != skip)
+      top = fmaxl(top, -square(query, rows + j * d, d) / 2);
+  for (size_t j = 0; j < n; j++)
+    if ((gssize)j != skip)
+      sum += expl(-square(query, rows + j * d, d) / 2 - top);
+  return top + logl(sum);
+}
+
+/* Sizes around every block edge: panels of 16, groups of 12, blocks of 128, chunks of 96. */
+static const struct {
+  size_t n, m, d;
+} sizes[] = {{1, 1, 1},      {16, 12, 8},   {17, 13, 3},    {127, 5, 7},  {128, 96, 16},
+             {129, 97, 256}, {300, 800, 5}, {257, 25, 256}, {40, 40, 300}};
+
+static void
+every_quantity_equals_the_direct_one(void) {
+  for (size_t s = 0; s < G_N_ELEMENTS(sizes); s++) {
+    const size_t n = sizes[s].n, m = sizes[s].m, d = sizes[s].d, k = MIN(5, n);
+    const size_t stride = (n + 15) / 16 * 16;
+    DEMUR_AUTO_ALIGNED double *rows = draw(n, d, 0), *queries = draw(m, d, 1);
+    DEMUR_AUTO_ALIGNED double *near = demur_new_matrix(double, m, k);
+    DEMUR_AUTO_ALIGNED guint32 *indices = demur_new_matrix(guint32, m, k);
+    DEMUR_AUTO_ALIGNED double *log_sum_exp = demur_new_array(double, m);
+    DEMUR_AUTO_ALIGNED double *kernel_sum = demur_new_array(double, m);
+    DEMUR_AUTO_ALIGNED double *weights = demur_new_array(double, n);
+    DEMUR_AUTO_ALIGNED float *gram = demur_new_matrix(float, m, stride);
+    for (size_t j = 0; j < n; j++)
+      weights[j] = (double)(j % 7) / 6.0;
+    g_autoptr(GError) error = NULL;
+    g_autoptr(DemurDistanceReference) reference = demur_distance_reference_new(rows, n, d, &error);
+    const double gamma = 1.0 / (double)d;
+    const DemurDistanceWants wants = {.k = k,
+                                      .near_distances = near,
+                                      .near_indices = indices,
+                                      .log_sum_exp = log_sum_exp,
+                                      .weights = weights,
+                                      .gamma = gamma,
+                                      .kernel_sum = kernel_sum,
+                                      .gram = gram,
+                                      .gram_stride = stride};
+    g_assert_true(demur_distance_pass(reference, queries, m, NULL, &wants, NULL, NULL, &error));
+    g_assert_no_error(error);
+    for (size_t i = 0; i < m; i++) {
+      long double sum = 0.0L;
+      size_t n_nearer = 0;
+      for (size_t j = 0; j < n; j++) {
+        const long double squared = square(queries + i * d, rows + j * d, d);
+        const double kernel = (double)expl(-gamma * squared);
+        sum += weights[j] * (long double)kernel;
+        demur_assert_close((double)gram[i * stride + j], kernel, 1e-7, 0);
+        n_nearer += sqrtl(squared) < near[i * k + k - 1] * (1 - 1e-12);
+      }
+      for (size_t j = n; j < stride; j++)
+        g_assert_cmpfloat(gram[i * stride + j], ==, 0.0f);
+      g_assert_cmpuint(n_nearer, <, k);
+      for (size_t j = 0; j < k; j++) {
+        const double right =
+            (double)sqrtl(square(queries + i * d, rows + indices[i * k + j] * d, d));
+        demur_assert_close(near[i * k + j], right, 1e-14, 0);
+        if (j > 0)
+          g_assert_cmpfloat(near[i * k + j], >=, near[i * k + j - 1]);
+      }
+      demur_assert_close(kernel_sum[i], (double)sum, 1e-12, 1e-300);
+      demur_assert_close(log_sum_exp[i],
+                         (double)direct_log_sum_exp(queries + i * d, rows, n, d, -1), 1e-13, 1e-13);
+    }
+  }
+}
+
+/* In 256 dimensions every term is near exp(-256): only a running maximum keeps the sum above 0. */
+static void
+density_in_256_dimensions_is_exact_with_and_without_the_own_row(void) {
+  const size_t n = 400, d = 256;
+  DEMUR_AUTO_ALIGNED double *rows = draw(n, d, 2);
+  for (size_t k = 0; k < d; k++)
+    rows[3 * d + k] += 40.0; /* far out: exp(-204,800) has no double */
+  gssize own[400];
+  double found[400];
+  for (gssize i = 0; i < 400; i++)
+    own[i] = i % 2 == 0 ? i : -1;
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurDistanceReference) reference = demur_distance_reference_new(rows, n, d, &error);
+  const DemurDistanceWants wants = {.log_sum_exp = found};
+  g_assert_true(demur_distance_pass(reference, rows, n, own, &wants, NULL, NULL, &error));
+  for (size_t i = 0; i < n; i++) {
+    const gssize skip = own[i];
+    const size_t n_used = skip >= 0 ? n - 1 : n;
+    const double right =
+        (double)(direct_log_sum_exp(rows + i * d, rows, n, d, skip) -
+                 128 * logl(2 * 3.14159265358979323846264338328L) - logl((long double)n_used));
+    demur_assert_close(demur_kde_log_density(found[i], n_used, d), right, 1e-12, 0);
+  }
+}
+
+/* Equal rows: distance exactly 0, and the lower index first. */
+static void
+duplicates_are_at_zero_and_ordered_by_index(void) {
+  const size_t n = 150, d = 33;
+  DEMUR_AUTO_ALIGNED double *rows = draw(n, d, 3);
+  const size_t copies[] = {149, 20, 77, 5};
+  for (size_t c = 0; c < G_N_ELEMENTS(copies); c++)
+    memcpy(rows + copies[c] * d, rows, d * sizeof(double));
+  double near[4];
+  guint32 indices[4];
+  const gssize own = 20;
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurDistanceReference) reference = demur_distance_reference_new(rows, n, d, &error);
+  const DemurDistanceWants wants = {.k = 4, .near_distances = near, .near_indices = indices};
+  g_assert_true(demur_distance_pass(reference, rows, 1, NULL, &wants, NULL, NULL, &error));
+  const guint32 all[] = {0, 5, 20, 77}, without[] = {0, 5, 77, 149};
+  for (size_t j = 0; j < 4; j++) {
+    g_assert_cmpfloat(near[j], ==, 0.0);
+    g_assert_cmpuint(indices[j], ==, all[j]);
+  }
+  g_assert_true(demur_distance_pass(reference, rows, 1, &own, &wants, NULL, NULL, &error));
+  for (size_t j = 0; j < 4; j++) {
+    g_assert_cmpfloat(near[j], ==, 0.0);
+    g_assert_cmpuint(indices[j], ==, without[j]);
+  }
+}
+
+static void
+exponential_is_within_two_units_of_the_last_place(void) {
+  enum { N = 20011 };
+  DEMUR_AUTO_ALIGNED double *x = demur_new_array(double, N), *found = demur_new_array(double, N);
+  DemurRandom random = demur_random_stream(7, DEMUR_STREAM_TEST, 4, 0, 0);
+  for (size_t i = 0; i < N; i++)
+    x[i] = i % 2 == 0 ? -708.0 * demur_random_uniform(&random) : -demur_random_exponential(&random);
+  const double edges[] = {0.0, -0.0, -708.0, -708.5, -1e300, -INFINITY, -1e-300, -0x1p-60};
+  memcpy(x, edges, sizeof(edges));
+  demur_distance_exp(x, N, found);
+  g_assert_cmpfloat(found[0], ==, 1.0);
+  g_assert_cmpfloat(found[1], ==, 1.0);
+  for (size_t i = 3; i < 6; i++)
+    g_assert_cmpfloat(found[i], ==, 0.0);
+  double worst = 0.0;
+  for (size_t i = 0; i < N; i++) {
+    if (x[i] < -708.0)
+      continue;
+    const long double right = expl((long double)x[i]);
+    const double unit = nextafter((double)right, INFINITY) - (double)right;
+    worst = fmax(worst, (double)fabsl((long double)found[i] - right) / unit);
+  }
+  g_test_message("worst error %.3f units in the last place", worst);
+  g_assert_cmpfloat(worst, <, 2.0);
+}
+
+/* A query's values depend on no other query: the same bytes alone, in a group, in a chunk. */
+static void
+query_alone_gives_the_bytes_it_gives_among_others(void) {
+  const size_t n = 333, m = 900, d = 37;
+  DEMUR_AUTO_ALIGNED double *rows = draw(n, d, 5), *queries = draw(m, d, 6);
+  DEMUR_AUTO_ALIGNED double *weights = draw(n, 1, 7);
+  DEMUR_AUTO_ALIGNED double *sums = demur_new_matrix(double, m, 2);
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurDistanceReference) reference = demur_distance_reference_new(rows, n, d, &error);
+  DemurDistanceWants wants = {
+      .log_sum_exp = sums, .weights = weights, .gamma = 0.03, .kernel_sum = sums + m};
+  g_assert_true(demur_distance_pass(reference, queries, m, NULL, &wants, NULL, NULL, &error));
+  for (size_t i = 0; i < m; i += 101) {
+    double alone[2];
+    wants.log_sum_exp = &alone[0];
+    wants.kernel_sum = &alone[1];
+    g_assert_true(
+        demur_distance_pass(reference, queries + i * d, 1, NULL, &wants, NULL, NULL, &error));
+    g_assert_true(memcmp(&alone[0], &sums[i], sizeof(double)) == 0);
+    g_assert_true(memcmp(&alone[1], &sums[m + i], sizeof(double)) == 0);
+  }
+}
+
+static void
+cancelling_ends_the_pass(void) {
+  DEMUR_AUTO_ALIGNED double *rows = draw(10, 2, 8);
+  double found[10];
+  g_autoptr(GCancellable) cancellable = g_cancellable_new();
+  g_cancellable_cancel(cancellable);
+  const DemurProgress progress = {.cancellable = cancellable};
+  const DemurDistanceWants wants = {.log_sum_exp = found};
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurDistanceReference) reference = demur_distance_reference_new(rows, 10, 2, &error);
+  g_assert_false(demur_distance_pass(reference, rows, 10, NULL, &wants, NULL, &progress, &error));
+  g_assert_error(error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+}
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/features/distances/direct", every_quantity_equals_the_direct_one);
+  g_test_add_func("/features/distances/kde-256",
+                  density_in_256_dimensions_is_exact_with_and_without_the_own_row);
+  g_test_add_func("/features/distances/duplicates", duplicates_are_at_zero_and_ordered_by_index);
+  g_test_add_func("/features/distances/exp", exponential_is_within_two_units_of_the_last_place);
+  g_test_add_func("/features/distances/alone", query_alone_gives_the_bytes_it_gives_among_others);
+  g_test_add_func("/features/distances/cancel", cancelling_ends_the_pass);
+  return g_test_run();
+}
