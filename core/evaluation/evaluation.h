@@ -1,7 +1,8 @@
 /* One result structure for every table, chart and document: selectors and baselines x trials.
  *
- * The numbers of design commands.md's `evaluate` document, and what the report's charts draw. Undefined
- * values are NaN here, gaps in charts, null in JSON. Plain data: views are functions of it. */
+ * The numbers of design commands.md's `evaluate` document, and what the report's charts draw.
+ * Undefined values are NaN here, gaps in charts, null in JSON. Plain data: views are functions of
+ * it. */
 #pragma once
 
 #include "base/error.h"
@@ -9,8 +10,8 @@
 
 G_BEGIN_DECLS
 
-#define DEMUR_N_COVERAGES 50           /* 0.05 to 1, evenly spaced */
-#define DEMUR_N_HISTOGRAM_BINS 20      /* of the confidence in [0.5, 1] (K = 2) or [0, 1] */
+#define DEMUR_N_COVERAGES 50      /* 0.05 to 1, evenly spaced */
+#define DEMUR_N_HISTOGRAM_BINS 20 /* of the confidence in [0.5, 1] (K = 2) or [0, 1] */
 #define DEMUR_MAX_RELIABILITY_BINS 15
 
 typedef enum {
@@ -36,7 +37,8 @@ typedef enum {
 /* "better", "no difference shown", "worse", "cannot be decided". */
 const char *demur_comparison_verdict_words(DemurComparisonVerdict verdict);
 
-/* point: the split as it is, mean over models. mean, sd: over models x resamples (sd with n - 1). */
+/* point: the split as it is, mean over models. mean, sd: over models x resamples (sd with n - 1).
+ */
 typedef struct {
   double point, mean, sd;
 } DemurEstimate;
@@ -67,10 +69,10 @@ typedef struct {
 
 /* One threshold applied: what is kept and what it is worth. */
 typedef struct {
-  double coverage;       /* requested */
-  gboolean from_tune;    /* FALSE: threshold from this split's own scores, labels unseen */
-  double threshold;      /* of model 1; score >= threshold is accepted */
-  double realised;       /* n_accepted / n_scans; of model 1, like all below but the measures */
+  double coverage;    /* requested */
+  gboolean from_tune; /* FALSE: threshold from this split's own scores, labels unseen */
+  double threshold;   /* of model 1; score >= threshold is accepted */
+  double realised;    /* n_accepted / n_scans; of model 1, like all below but the measures */
   size_t n_accepted;
   double measures[DEMUR_N_MEASURES]; /* point values, mean over models */
   double debiased, noise_floor;      /* S-BCE_2 */
@@ -79,17 +81,18 @@ typedef struct {
   DemurRejection *rejected_by_label; /* [n_labels] */
   size_t n_reliability;
   DemurReliabilityBin reliability[DEMUR_MAX_RELIABILITY_BINS];
-  /* accepted scans by confidence max p; bin i covers [low + i w, low + (i+1) w), the last one closed */
+  /* accepted scans by confidence max p; bin i covers [low + i w, low + (i+1) w), the last one
+   * closed */
   size_t histogram[DEMUR_N_HISTOGRAM_BINS];
 } DemurOperatingPoint;
 
 typedef struct {
-  char *name;     /* as in the JSON: "selector:NAME", "full", "confidence", "entropy", "knn", .. */
-  char *title;    /* for people: "selector nlst-a", "everything", "nearest training scans (kNN)" */
+  char *name;  /* as in the JSON: "selector:NAME", "full", "confidence", "entropy", "knn", .. */
+  char *title; /* for people: "selector nlst-a", "everything", "nearest training scans (kNN)" */
   gboolean recalibrated; /* JSON "risk": FALSE "raw", TRUE "recalibrated" */
   size_t n_models;
   DemurEstimate auc[DEMUR_N_MEASURES];
-  double debiased_auc;    /* S-BCE_2: of the square, then the signed root */
+  double debiased_auc; /* S-BCE_2: of the square, then the signed root */
   double noise_floor_auc;
   DemurCurvePoint curve[DEMUR_N_MEASURES][DEMUR_N_COVERAGES];
   size_t n_at;
@@ -99,9 +102,9 @@ typedef struct {
 typedef struct {
   char *method, *against; /* method names */
   gboolean recalibrated;
-  char *measure;          /* "sbce2_auc", "sbce2_debiased_auc", "site_error_auc" */
+  char *measure;                       /* "sbce2_auc", "sbce2_debiased_auc", "site_error_auc" */
   double difference, low, high, level; /* method minus against: below 0 is better */
-  char *unit;             /* "site", "patient" or "scan": what the bootstrap resamples */
+  char *unit; /* "site", "patient" or "scan": what the bootstrap resamples */
   size_t n_units;
   DemurComparisonVerdict verdict;
 } DemurComparison;
@@ -109,7 +112,8 @@ typedef struct {
 typedef struct {
   char *cohort, *split, *model, *source;
   gboolean simulated;
-  gboolean in_sample; /* --in-sample: some of these scans trained, stopped, recalibrated or tuned a selector */
+  gboolean in_sample; /* --in-sample: some of these scans trained, stopped, recalibrated or tuned a
+                         selector */
   guint64 seed;
   size_t n_scans, n_patients, n_sites, n_classes;
   double *prevalence; /* [n_classes]: share of each label; K = 2: [1] is "prevalence" */

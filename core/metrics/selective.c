@@ -120,6 +120,21 @@ error2_of(const Bins *bins) {
   return sqrt(square / (double)bins->n_selected);
 }
 
+/* sum_b (n_b/n) [(ybar - rbar)^2 - ybar (1 - ybar) / (n_b - 1)]. A bin of one scan has no variance
+ * to take away: then the whole is undefined. */
+static double
+debiased2_of(const Bins *bins) {
+  if (bins->n_selected == 0)
+    return NAN;
+  double debiased = 0.0;
+  for (size_t b = 0; b < bins->n_bins; b++) {
+    const double size = bins->sizes[b], gap = bins->differences[b];
+    const double observed = bins->labels[b] / size;
+    debiased += gap * gap / size - size * observed * (1.0 - observed) / (size - 1.0);
+  }
+  return isfinite(debiased) ? debiased / (double)bins->n_selected : NAN;
+}
+
 static void
 point_of(const DemurSelectiveScratch *s, size_t n, size_t n_selected, size_t min_bin_size,
          gboolean top_label, DemurSelectivePoint *point) {
@@ -132,18 +147,15 @@ point_of(const DemurSelectiveScratch *s, size_t n, size_t n_selected, size_t min
     point->error1 = point->error_inf = point->debiased2 = point->brier = point->accuracy = NAN;
     return;
   }
-  double error1 = 0.0, error_inf = 0.0, debiased = 0.0;
+  double error1 = 0.0, error_inf = 0.0;
   for (size_t b = 0; b < bins.n_bins; b++) {
     const double size = bins.sizes[b], gap = fabs(bins.differences[b]);
-    const double observed = bins.labels[b] / size;
     error1 += gap;
     error_inf = fmax(error_inf, gap / size);
-    /* A bin of one scan has no variance to take away: then the whole is undefined. */
-    debiased += gap * gap / size - size * observed * (1.0 - observed) / (size - 1.0);
   }
   point->error1 = error1 / (double)n_selected;
   point->error_inf = error_inf;
-  point->debiased2 = isfinite(debiased) ? debiased / (double)n_selected : NAN;
+  point->debiased2 = debiased2_of(&bins);
   double brier = 0.0, right = 0.0;
   for (size_t j = 0; j < n; j++) {
     const double count = (double)s->counts[j];
@@ -279,5 +291,24 @@ demur_selective_errors(const DemurSelectiveSample *sample, const double *coverag
     n = n_selected[c] > 0 ? compact(s, n, max_ranks[c], FALSE) : 0;
     fill_bins(s, n, n_selected[c], min_bin_size, FALSE, &bins);
     errors[c] = error2_of(&bins);
+  }
+}
+
+void
+demur_selective_debiased(const DemurSelectiveSample *sample, const double *coverages,
+                         size_t n_coverages, size_t min_bin_size, DemurSelectiveScratch *s,
+                         double *errors, double *squares) {
+  g_return_if_fail(n_coverages <= MAX_COVERAGES && sample->n_ranks <= s->n);
+  guint32 max_ranks[MAX_COVERAGES];
+  size_t n_selected[MAX_COVERAGES], order[MAX_COVERAGES], n_total;
+  size_t n = load(sample, s, TRUE, &n_total);
+  find_thresholds(sample, s, n, n_total, coverages, n_coverages, max_ranks, n_selected, order);
+  for (size_t o = 0; o < n_coverages; o++) {
+    const size_t c = order[o];
+    Bins bins;
+    n = n_selected[c] > 0 ? compact(s, n, max_ranks[c], TRUE) : 0;
+    fill_bins(s, n, n_selected[c], min_bin_size, TRUE, &bins);
+    errors[c] = error2_of(&bins);
+    squares[c] = debiased2_of(&bins);
   }
 }

@@ -61,6 +61,11 @@ void demur_selective_errors(const DemurSelectiveSample *sample, const double *co
 /* The number of bins for n selected scans; 0 for none. */
 size_t demur_selective_n_bins(size_t n_selected, size_t min_bin_size);
 
+/* S-BCE_2 and its debiased square at each coverage: what a bootstrap replicate needs. */
+void demur_selective_debiased(const DemurSelectiveSample *sample, const double *coverages,
+                              size_t n_coverages, size_t min_bin_size,
+                              DemurSelectiveScratch *scratch, double *errors, double *squares);
+
 /* sign(v) sqrt(|v|): how a debiased square is printed. */
 double demur_signed_root(double value);
 

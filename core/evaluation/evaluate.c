@@ -1,0 +1,751 @@
+/* Layout of the work: jobs of (method, model, trial), trial 0 being the split as it is; each fills
+ * the 50 coverages of all measures in one visit (metrics/selective.h, site-error.h, smmce.h).
+ * Bootstrap replicates are jobs of their own: every method on the same resample, so that
+ * differences are paired. Cost a job: O(n x 50 / 2). */
+#include "evaluation/evaluate.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "metrics/coverage.h"
+#include "metrics/intervals.h"
+#include "metrics/selective.h"
+#include "metrics/site-error.h"
+#include "metrics/smmce.h"
+
+#define N_SITE_COVERAGES 20
+#define LEVEL 0.95
+#define MIN_UNITS 20 /* below this a comparison "cannot be decided" */
+
+static const double operating_coverages[] = {0.9, 0.7, 0.5};
+
+void
+demur_evaluate_input_init(DemurEvaluateInput *input) {
+  *input = (DemurEvaluateInput){.seed = 1,
+                                .n_resamples = 5,
+                                .resample_unit = DEMUR_UNIT_SCAN,
+                                .n_bootstrap = 1000,
+                                .n_noise_draws = 200,
+                                .min_bin_size = 25};
+}
+
+/* Curves of one method and model on one trial. */
+typedef struct {
+  double values[DEMUR_N_MEASURES][DEMUR_N_COVERAGES]; /* site error: the square */
+  double debiased2[DEMUR_N_COVERAGES];
+  double site_error2_auc; /* of the square over 20 coverages */
+  size_t n_selected[DEMUR_N_COVERAGES], n_bins[DEMUR_N_COVERAGES];
+} TrialCurves;
+
+typedef struct {
+  const DemurSample *sample;
+  const GPtrArray *methods;
+  size_t min_bin_size;
+  double coverages[DEMUR_N_COVERAGES], site_coverages[N_SITE_COVERAGES];
+  DemurSelectiveScratch **scratch; /* [n_threads] */
+
+  /* Trials. */
+  size_t n_trials;                       /* resamples + 1 */
+  guint32 **counts;                      /* [n_trials][n], the first NULL: the split as it is */
+  size_t n_columns;                      /* method-model pairs */
+  guint32 *column_method, *column_model; /* [n_columns] */
+  TrialCurves *curves;                   /* [n_columns][n_trials] */
+
+  /* Bootstrap. */
+  DemurUnit unit;
+  guint64 seed;
+  size_t n_bootstrap;
+  double *plain_auc, *debiased2_auc, *site2_auc; /* [n_bootstrap][n_methods] mean over models */
+
+  /* Noise floor. */
+  size_t n_noise_draws;
+  double *noise; /* [n_noise_draws][n_columns][50] */
+} Work;
+
+static DemurSelectiveSample
+selective_sample(const DemurSample *sample, const DemurMethod *method, size_t model,
+                 const guint32 *counts) {
+  return (DemurSelectiveSample){.n = sample->n,
+                                .risks = sample->risks,
+                                .labels = sample->labels,
+                                .counts = counts,
+                                .ranks = method->ranks[model],
+                                .n_ranks = method->n_ranks[model],
+                                .top_label = sample->top_label};
+}
+
+static DemurSiteSample
+site_sample(const DemurSample *sample, const DemurMethod *method, size_t model,
+            const guint32 *counts) {
+  return (DemurSiteSample){.n = sample->n,
+                           .differences = sample->differences,
+                           .sites = sample->sites,
+                           .patients = sample->patients,
+                           .n_sites = sample->n_sites,
+                           .n_patients = sample->n_patients,
+                           .counts = counts,
+                           .ranks = method->ranks[model],
+                           .n_ranks = method->n_ranks[model]};
+}
+
+static void
+fill_weights(const DemurSample *sample, const guint32 *ranks, gssize max_rank,
+             const guint32 *counts, double *weights) {
+  for (size_t i = 0; i < sample->n; i++)
+    weights[i] = (gssize)ranks[i] <= max_rank ? (counts != NULL ? (double)counts[i] : 1.0) : 0.0;
+}
+
+static void
+run_trial(size_t job, guint worker, gpointer data) {
+  Work *work = data;
+  const size_t column = job / work->n_trials, trial = job % work->n_trials;
+  const DemurMethod *method = work->methods->pdata[work->column_method[column]];
+  const size_t model = work->column_model[column];
+  const DemurSample *sample = work->sample;
+  const guint32 *counts = work->counts[trial];
+  TrialCurves *curves = &work->curves[job];
+  const DemurSelectiveSample selective = selective_sample(sample, method, model, counts);
+  DemurSelectivePoint points[DEMUR_N_COVERAGES];
+  demur_selective_curve(&selective, work->coverages, DEMUR_N_COVERAGES, work->min_bin_size,
+                        work->scratch[worker], points);
+  g_autofree double *weights = g_new(double, sample->n);
+  guint32 last_rank = G_MAXUINT32;
+  for (size_t c = DEMUR_N_COVERAGES; c-- > 0;) {
+    curves->values[DEMUR_MEASURE_SBCE2][c] = points[c].error2;
+    curves->values[DEMUR_MEASURE_SBCEINF][c] = points[c].error_inf;
+    curves->values[DEMUR_MEASURE_BRIER][c] = points[c].brier;
+    curves->values[DEMUR_MEASURE_ACCURACY][c] = points[c].accuracy;
+    curves->debiased2[c] = points[c].debiased2;
+    curves->n_selected[c] = points[c].n_selected;
+    curves->n_bins[c] = points[c].n_bins;
+    if (points[c].rank == last_rank) { /* the same selection, as everywhere for "full" */
+      curves->values[DEMUR_MEASURE_SMMCE][c] = curves->values[DEMUR_MEASURE_SMMCE][c + 1];
+      continue;
+    }
+    last_rank = points[c].rank;
+    fill_weights(sample, method->ranks[model], points[c].rank, counts, weights);
+    curves->values[DEMUR_MEASURE_SMMCE][c] =
+        demur_smmce_normalised(sample->risks, sample->labels, weights, sample->n, 2, 0.2);
+  }
+  const DemurSiteSample by_site = site_sample(sample, method, model, counts);
+  demur_site_error_curve(&by_site, work->coverages, DEMUR_N_COVERAGES,
+                         curves->values[DEMUR_MEASURE_SITE_ERROR]);
+  double squares[N_SITE_COVERAGES];
+  demur_site_error_curve(&by_site, work->site_coverages, N_SITE_COVERAGES, squares);
+  curves->site_error2_auc = demur_coverage_auc(work->site_coverages, squares, N_SITE_COVERAGES);
+}
+
+static void
+run_bootstrap(size_t replicate, guint worker, gpointer data) {
+  Work *work = data;
+  const size_t n_methods = work->methods->len;
+  g_autofree guint32 *counts = g_new(guint32, work->sample->n);
+  demur_sample_resample(work->sample, work->unit,
+                        demur_random_stream(work->seed, DEMUR_STREAM_BOOTSTRAP, replicate, 0, 0),
+                        counts);
+  for (size_t k = 0; k < n_methods; k++) {
+    const DemurMethod *method = work->methods->pdata[k];
+    double plain = 0.0, debiased = 0.0, site = 0.0;
+    for (size_t m = 0; m < method->n_models; m++) {
+      double errors[DEMUR_N_COVERAGES], squares[DEMUR_N_COVERAGES];
+      const DemurSelectiveSample selective = selective_sample(work->sample, method, m, counts);
+      demur_selective_debiased(&selective, work->coverages, DEMUR_N_COVERAGES, work->min_bin_size,
+                               work->scratch[worker], errors, squares);
+      plain += demur_coverage_auc(work->coverages, errors, DEMUR_N_COVERAGES);
+      debiased += demur_coverage_auc(work->coverages, squares, DEMUR_N_COVERAGES);
+      const DemurSiteSample by_site = site_sample(work->sample, method, m, counts);
+      demur_site_error_curve(&by_site, work->site_coverages, N_SITE_COVERAGES, squares);
+      site += demur_coverage_auc(work->site_coverages, squares, N_SITE_COVERAGES);
+    }
+    const double n_models = (double)method->n_models;
+    work->plain_auc[replicate * n_methods + k] = plain / n_models;
+    work->debiased2_auc[replicate * n_methods + k] = debiased / n_models;
+    work->site2_auc[replicate * n_methods + k] = site / n_models;
+  }
+}
+
+static void
+run_noise_draw(size_t draw, guint worker, gpointer data) {
+  Work *work = data;
+  const DemurSample *sample = work->sample;
+  g_autofree double *labels = g_new(double, sample->n);
+  DemurRandom random = demur_random_stream(work->seed, DEMUR_STREAM_NOISE_FLOOR, draw, 0, 0);
+  for (size_t i = 0; i < sample->n; i++)
+    labels[i] = demur_random_uniform(&random) < sample->risks[i] ? 1.0 : 0.0;
+  for (size_t column = 0; column < work->n_columns; column++) {
+    const DemurMethod *method = work->methods->pdata[work->column_method[column]];
+    DemurSelectiveSample selective =
+        selective_sample(sample, method, work->column_model[column], NULL);
+    selective.labels = labels;
+    demur_selective_errors(&selective, work->coverages, DEMUR_N_COVERAGES, work->min_bin_size,
+                           work->scratch[worker],
+                           work->noise + (draw * work->n_columns + column) * DEMUR_N_COVERAGES);
+  }
+}
+
+/* Runs jobs in groups, so that progress and cancelling are looked at between them. */
+static gboolean map_with_progress(DemurParallel *parallel, size_t n_jobs, DemurParallelFunc func,
+                                  gpointer data, const DemurProgress *progress, double start,
+                                  double end, GError **error);
+
+typedef struct {
+  DemurParallelFunc func;
+  gpointer data;
+  size_t offset;
+} OffsetJob;
+
+static void
+run_offset(size_t chunk, guint worker, gpointer data) {
+  const OffsetJob *job = data;
+  job->func(job->offset + chunk, worker, job->data);
+}
+
+static gboolean
+map_with_progress(DemurParallel *parallel, size_t n_jobs, DemurParallelFunc func, gpointer data,
+                  const DemurProgress *progress, double start, double end, GError **error) {
+  const size_t group = MAX((n_jobs + 49) / 50, demur_parallel_n_threads(parallel));
+  for (size_t first = 0; first < n_jobs; first += group) {
+    const double done = (double)first / (double)n_jobs;
+    if (!demur_progress_step(progress, start + done * (end - start), "evaluating", error))
+      return FALSE;
+    OffsetJob job = {func, data, first};
+    demur_parallel_map(parallel, MIN(group, n_jobs - first), run_offset, &job);
+  }
+  return TRUE;
+}
+
+/* --- from the jobs' numbers to the result --- */
+
+/* Mean over the models of a method at trial t. */
+static double
+mean_over_models(const Work *work, size_t first_column, size_t n_models, size_t trial,
+                 double (*value)(const TrialCurves *, const void *), const void *argument) {
+  double sum = 0.0;
+  for (size_t m = 0; m < n_models; m++)
+    sum += value(&work->curves[(first_column + m) * work->n_trials + trial], argument);
+  return sum / (double)n_models;
+}
+
+typedef struct {
+  DemurMeasure measure;
+  size_t coverage;
+} CurveAddress;
+
+static double
+curve_value(const TrialCurves *curves, const void *argument) {
+  const CurveAddress *address = argument;
+  return curves->values[address->measure][address->coverage];
+}
+
+static double
+debiased_value(const TrialCurves *curves, const void *argument) {
+  return curves->debiased2[*(const size_t *)argument];
+}
+
+static double
+site_auc_value(const TrialCurves *curves, const void *argument) {
+  return curves->site_error2_auc;
+}
+
+/* Trials 1.. of all models as one array. */
+static size_t
+gather_trials(const Work *work, size_t first_column, size_t n_models,
+              double (*value)(const TrialCurves *, const void *), const void *argument,
+              double *out) {
+  size_t n = 0;
+  for (size_t m = 0; m < n_models; m++)
+    for (size_t t = 1; t < work->n_trials; t++)
+      out[n++] = value(&work->curves[(first_column + m) * work->n_trials + t], argument);
+  return n;
+}
+
+static void
+fill_curves(const Work *work, size_t first_column, const DemurMethod *method,
+            DemurMethodResult *result) {
+  const size_t n_models = method->n_models, n = work->sample->n;
+  g_autofree double *trials = g_new(double, n_models * work->n_trials);
+  double noise_curve[DEMUR_N_COVERAGES], debiased_curve[DEMUR_N_COVERAGES];
+  for (size_t c = 0; c < DEMUR_N_COVERAGES; c++) {
+    double realised = 0.0, noise = 0.0;
+    for (size_t m = 0; m < n_models; m++) {
+      const size_t column = first_column + m;
+      realised += (double)work->curves[column * work->n_trials].n_selected[c] / (double)n;
+      for (size_t d = 0; d < work->n_noise_draws; d++)
+        noise += work->noise[(d * work->n_columns + column) * DEMUR_N_COVERAGES + c];
+    }
+    realised /= (double)n_models;
+    noise_curve[c] =
+        work->n_noise_draws > 0 ? noise / (double)(n_models * work->n_noise_draws) : NAN;
+    debiased_curve[c] = mean_over_models(work, first_column, n_models, 0, debiased_value, &c);
+    for (DemurMeasure measure = 0; measure < DEMUR_N_MEASURES; measure++) {
+      DemurCurvePoint *point = &result->curve[measure][c];
+      const CurveAddress address = {measure, c};
+      const gboolean binned = measure == DEMUR_MEASURE_SBCE2 || measure == DEMUR_MEASURE_SBCEINF;
+      *point = (DemurCurvePoint){
+          .coverage = work->coverages[c],
+          .realised = realised,
+          .point = mean_over_models(work, first_column, n_models, 0, curve_value, &address),
+          .debiased = NAN,
+          .noise_floor = NAN,
+          .n_bins = binned ? work->curves[first_column * work->n_trials].n_bins[c] : 0};
+      size_t n_trials = gather_trials(work, first_column, n_models, curve_value, &address, trials);
+      if (measure == DEMUR_MEASURE_SITE_ERROR) {
+        point->point = demur_signed_root(point->point);
+        for (size_t t = 0; t < n_trials; t++)
+          trials[t] = demur_signed_root(trials[t]);
+      }
+      demur_mean_sd(trials, n_trials, &point->mean, &point->sd);
+      if (measure == DEMUR_MEASURE_SBCE2) {
+        point->debiased = demur_signed_root(debiased_curve[c]);
+        point->noise_floor = noise_curve[c];
+      }
+    }
+  }
+  result->debiased_auc =
+      demur_signed_root(demur_coverage_auc(work->coverages, debiased_curve, DEMUR_N_COVERAGES));
+  result->noise_floor_auc = demur_coverage_auc(work->coverages, noise_curve, DEMUR_N_COVERAGES);
+
+  for (DemurMeasure measure = 0; measure < DEMUR_N_MEASURES; measure++) {
+    DemurEstimate *estimate = &result->auc[measure];
+    if (measure == DEMUR_MEASURE_SITE_ERROR) {
+      estimate->point = demur_signed_root(
+          mean_over_models(work, first_column, n_models, 0, site_auc_value, NULL));
+      const size_t n_trials =
+          gather_trials(work, first_column, n_models, site_auc_value, NULL, trials);
+      for (size_t t = 0; t < n_trials; t++)
+        trials[t] = demur_signed_root(trials[t]);
+      demur_mean_sd(trials, n_trials, &estimate->mean, &estimate->sd);
+      continue;
+    }
+    double curve[DEMUR_N_COVERAGES];
+    for (size_t c = 0; c < DEMUR_N_COVERAGES; c++)
+      curve[c] = result->curve[measure][c].point;
+    estimate->point = demur_coverage_auc(work->coverages, curve, DEMUR_N_COVERAGES);
+    size_t n_trials = 0;
+    for (size_t m = 0; m < n_models; m++)
+      for (size_t t = 1; t < work->n_trials; t++) {
+        const TrialCurves *curves = &work->curves[(first_column + m) * work->n_trials + t];
+        trials[n_trials++] =
+            demur_coverage_auc(work->coverages, curves->values[measure], DEMUR_N_COVERAGES);
+      }
+    demur_mean_sd(trials, n_trials, &estimate->mean, &estimate->sd);
+  }
+}
+
+/* Rejection of each class, with bootstrap intervals of the unit. A threshold from the split's own
+ * scores is found anew in every replicate, a tuned one stays as it is. */
+static void
+fill_rejection(const Work *work, const DemurMethod *method, gssize max_rank,
+               DemurOperatingPoint *at) {
+  const DemurSample *sample = work->sample;
+  const size_t k = sample->n_classes;
+  at->n_labels = k;
+  at->rejected_by_label = g_new0(DemurRejection, k);
+  size_t n_rejected = 0;
+  for (size_t i = 0; i < sample->n; i++) {
+    DemurRejection *label = &at->rejected_by_label[sample->classes[i]];
+    label->n_all++;
+    if ((gssize)method->ranks[0][i] > max_rank) {
+      label->n_rejected++;
+      n_rejected++;
+    }
+  }
+  g_autofree double *rates = g_new(double, MAX(work->n_bootstrap, 1) * k);
+  g_autofree guint32 *counts = g_new(guint32, sample->n);
+  g_autofree guint64 *all = g_new(guint64, k), *rejected = g_new(guint64, k);
+  g_autofree guint32 *rank_counts = g_new(guint32, method->n_ranks[0]);
+  for (size_t b = 0; b < work->n_bootstrap; b++) {
+    demur_sample_resample(sample, work->unit,
+                          demur_random_stream(work->seed, DEMUR_STREAM_BOOTSTRAP, b, 0, 0), counts);
+    gssize rank = max_rank;
+    if (!at->from_tune) {
+      memset(rank_counts, 0, method->n_ranks[0] * sizeof *rank_counts);
+      size_t n_total = 0, sum = 0;
+      for (size_t i = 0; i < sample->n; i++) {
+        rank_counts[method->ranks[0][i]] += counts[i];
+        n_total += counts[i];
+      }
+      const size_t wanted = demur_coverage_count(at->coverage, n_total);
+      for (rank = -1; sum < wanted;)
+        sum += rank_counts[++rank];
+    }
+    memset(all, 0, k * sizeof *all);
+    memset(rejected, 0, k * sizeof *rejected);
+    for (size_t i = 0; i < sample->n; i++) {
+      all[sample->classes[i]] += counts[i];
+      if ((gssize)method->ranks[0][i] > rank)
+        rejected[sample->classes[i]] += counts[i];
+    }
+    for (size_t label = 0; label < k; label++)
+      rates[label * work->n_bootstrap + b] =
+          all[label] > 0 ? (double)rejected[label] / (double)all[label] : NAN;
+  }
+  for (size_t label = 0; label < k; label++) {
+    DemurRejection *r = &at->rejected_by_label[label];
+    r->label = (int)label;
+    r->share_of_all = (double)r->n_all / (double)sample->n;
+    r->share_of_rejected = n_rejected > 0 ? (double)r->n_rejected / (double)n_rejected : NAN;
+    r->rate = r->n_all > 0 ? (double)r->n_rejected / (double)r->n_all : NAN;
+    demur_interval_percentile(rates + label * work->n_bootstrap, work->n_bootstrap, LEVEL,
+                              &r->rate_low, &r->rate_high);
+  }
+}
+
+static void
+fill_reliability(const Work *work, const DemurMethod *method, gssize max_rank,
+                 DemurOperatingPoint *at) {
+  const DemurSample *sample = work->sample;
+  at->n_reliability = demur_selective_n_bins(at->n_accepted, work->min_bin_size);
+  if (at->n_reliability == 0)
+    return;
+  const size_t small = at->n_accepted / at->n_reliability,
+               n_large = at->n_accepted % at->n_reliability;
+  size_t bin = 0;
+  for (size_t i = 0; i < sample->n; i++) {
+    if ((gssize)method->ranks[0][i] > max_rank)
+      continue;
+    DemurReliabilityBin *b = &at->reliability[bin];
+    b->n++;
+    b->mean_risk += sample->risks[i];
+    b->observed += sample->labels[i];
+    if (b->n == small + (bin < n_large))
+      bin++;
+  }
+  for (size_t b = 0; b < at->n_reliability; b++) {
+    DemurReliabilityBin *r = &at->reliability[b];
+    demur_interval_wilson(r->observed, (double)r->n, LEVEL, &r->low, &r->high);
+    r->mean_risk /= (double)r->n;
+    r->observed /= (double)r->n;
+  }
+}
+
+static size_t
+histogram_bin(const DemurEvaluation *evaluation, double confidence) {
+  const double place = (confidence - evaluation->histogram_low) / evaluation->histogram_width;
+  return (size_t)CLAMP(place, 0.0, (double)(DEMUR_N_HISTOGRAM_BINS - 1));
+}
+
+/* The last rank whose score is at least the threshold; -1: none. */
+static gssize
+rank_at_threshold(const DemurMethod *method, size_t model, size_t n, double threshold) {
+  gssize rank = -1;
+  for (size_t i = 0; i < n; i++)
+    if (method->scores[model][i] >= threshold)
+      rank = MAX(rank, (gssize)method->ranks[model][i]);
+  return rank;
+}
+
+static void
+fill_operating_point(const Work *work, const DemurEvaluation *evaluation, size_t first_column,
+                     const DemurMethod *method, double coverage, const double *tuned,
+                     DemurOperatingPoint *at) {
+  const DemurSample *sample = work->sample;
+  *at = (DemurOperatingPoint){.coverage = coverage, .from_tune = tuned != NULL};
+  double debiased2 = 0.0, site2 = 0.0, noise = 0.0;
+  gssize first_rank = -1;
+  g_autofree double *weights = g_new(double, sample->n);
+  for (size_t m = 0; m < method->n_models; m++) {
+    const double share = 1.0 / (double)method->n_models;
+    const double threshold =
+        tuned != NULL ? *tuned : demur_coverage_threshold(coverage, method->scores[m], sample->n);
+    const gssize rank = rank_at_threshold(method, m, sample->n, threshold);
+    const DemurSelectiveSample selective = selective_sample(sample, method, m, NULL);
+    DemurSelectivePoint point;
+    demur_selective_at_rank(&selective, rank, work->min_bin_size, work->scratch[0], &point);
+    at->measures[DEMUR_MEASURE_SBCE2] += share * point.error2;
+    at->measures[DEMUR_MEASURE_SBCEINF] += share * point.error_inf;
+    at->measures[DEMUR_MEASURE_BRIER] += share * point.brier;
+    at->measures[DEMUR_MEASURE_ACCURACY] += share * point.accuracy;
+    debiased2 += share * point.debiased2;
+    const DemurSiteSample by_site = site_sample(sample, method, m, NULL);
+    site2 += share * demur_site_error_at_rank(&by_site, rank);
+    fill_weights(sample, method->ranks[m], rank, NULL, weights);
+    at->measures[DEMUR_MEASURE_SMMCE] +=
+        share * demur_smmce_normalised(sample->risks, sample->labels, weights, sample->n, 2, 0.2);
+    g_autofree double *labels = g_new(double, sample->n);
+    for (size_t d = 0; d < work->n_noise_draws; d++) {
+      DemurRandom random = demur_random_stream(work->seed, DEMUR_STREAM_NOISE_FLOOR, d, 0, 0);
+      for (size_t i = 0; i < sample->n; i++)
+        labels[i] = demur_random_uniform(&random) < sample->risks[i] ? 1.0 : 0.0;
+      DemurSelectiveSample redrawn = selective;
+      redrawn.labels = labels;
+      DemurSelectivePoint noisy;
+      demur_selective_at_rank(&redrawn, rank, work->min_bin_size, work->scratch[0], &noisy);
+      noise += share * noisy.error2 / (double)work->n_noise_draws;
+    }
+    if (m == 0) {
+      first_rank = rank;
+      at->threshold = threshold;
+      at->n_accepted = point.n_selected;
+      at->n_bins = point.n_bins;
+      at->realised = (double)point.n_selected / (double)sample->n;
+    }
+  }
+  at->measures[DEMUR_MEASURE_SITE_ERROR] = demur_signed_root(site2);
+  at->debiased = demur_signed_root(debiased2);
+  at->noise_floor = work->n_noise_draws > 0 ? noise : NAN;
+  for (size_t i = 0; i < sample->n; i++)
+    if ((gssize)method->ranks[0][i] <= first_rank)
+      at->histogram[histogram_bin(evaluation, sample->confidences[i])]++;
+  fill_reliability(work, method, first_rank, at);
+  fill_rejection(work, method, first_rank, at);
+}
+
+static DemurComparisonVerdict
+verdict_of(double low, double high, size_t n_units) {
+  if (!isfinite(low) || !isfinite(high) || n_units < MIN_UNITS)
+    return DEMUR_VERDICT_CANNOT_BE_DECIDED;
+  return high < 0.0  ? DEMUR_VERDICT_BETTER
+         : low > 0.0 ? DEMUR_VERDICT_WORSE
+                     : DEMUR_VERDICT_NO_DIFFERENCE_SHOWN;
+}
+
+/* Differences in an AUC between every selector and every baseline, paired by replicate. root: the
+ * replicates hold squares of which the signed root is compared. */
+static void
+add_comparisons(const Work *work, DemurEvaluation *evaluation, const char *measure,
+                const double *replicates, gboolean root,
+                double (*point)(const DemurMethodResult *)) {
+  const size_t n_methods = work->methods->len;
+  g_autofree double *differences = g_new(double, MAX(work->n_bootstrap, 1));
+  for (size_t s = 0; s < n_methods; s++) {
+    const DemurMethod *selector = work->methods->pdata[s];
+    if (!selector->is_selector)
+      continue;
+    for (size_t k = 0; k < n_methods; k++) {
+      const DemurMethod *other = work->methods->pdata[k];
+      if (other->is_selector)
+        continue;
+      for (size_t b = 0; b < work->n_bootstrap; b++) {
+        const double x = replicates[b * n_methods + s], y = replicates[b * n_methods + k];
+        differences[b] = root ? demur_signed_root(x) - demur_signed_root(y) : x - y;
+      }
+      DemurComparison *c = &evaluation->comparisons[evaluation->n_comparisons++];
+      c->method = g_strdup(selector->name);
+      c->against = g_strdup(other->name);
+      c->measure = g_strdup(measure);
+      c->difference = point(&evaluation->methods[s]) - point(&evaluation->methods[k]);
+      c->level = LEVEL;
+      c->unit = g_strdup(demur_unit_name(work->unit));
+      c->n_units = demur_sample_n_units(work->sample, work->unit);
+      demur_interval_percentile(differences, work->n_bootstrap, LEVEL, &c->low, &c->high);
+      c->verdict = verdict_of(c->low, c->high, c->n_units);
+    }
+  }
+}
+
+static double
+plain_point(const DemurMethodResult *result) {
+  return result->auc[DEMUR_MEASURE_SBCE2].point;
+}
+
+static double
+debiased_point(const DemurMethodResult *result) {
+  return result->debiased_auc;
+}
+
+static double
+site_point(const DemurMethodResult *result) {
+  return result->auc[DEMUR_MEASURE_SITE_ERROR].point;
+}
+
+static void
+add_warning(DemurEvaluation *evaluation, char *sentence) {
+  evaluation->warnings = g_renew(char *, evaluation->warnings, evaluation->n_warnings + 2);
+  evaluation->warnings[evaluation->n_warnings++] = sentence;
+  evaluation->warnings[evaluation->n_warnings] = NULL;
+}
+
+/* Warns where a selector refuses one label much more often than scans in general. */
+static void
+warn_of_rejection(DemurEvaluation *evaluation) {
+  for (size_t k = 0; k < evaluation->n_methods; k++) {
+    const DemurMethodResult *method = &evaluation->methods[k];
+    if (!g_str_has_prefix(method->name, "selector:") || method->n_at == 0)
+      continue;
+    const DemurOperatingPoint *at = &method->at[0];
+    for (size_t l = 0; l < at->n_labels; l++) {
+      const DemurRejection *r = &at->rejected_by_label[l];
+      if (at->realised < 1.0 && r->rate > 1.5 * (1.0 - at->realised) && r->n_rejected >= 5)
+        add_warning(evaluation,
+                    g_strdup_printf("At coverage %.2g %s refuses %.1f %% of the scans with label "
+                                    "%d, but %.1f %% of all scans.",
+                                    at->coverage, method->title, 100.0 * r->rate, r->label,
+                                    100.0 * (1.0 - at->realised)));
+    }
+  }
+}
+
+static gboolean
+check_unseen(const DemurEvaluateInput *input, const guint32 *rows, size_t n_rows,
+             gboolean *in_sample, GError **error) {
+  *in_sample = FALSE;
+  for (size_t s = 0; s < input->n_selectors; s++) {
+    const size_t n_seen =
+        demur_selector_count_seen(input->selectors[s], input->cohort, rows, n_rows);
+    if (n_seen == 0)
+      continue;
+    *in_sample = TRUE;
+    if (!input->in_sample) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                  "%zu patients of split '%s' were used to make selector '%s': measured on them it "
+                  "would look better than it is; evaluate on another split, or say --in-sample, "
+                  "which is printed on every result",
+                  n_seen, input->split, input->names[s]);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+static DemurEvaluation *
+describe(const DemurEvaluateInput *input, const DemurSample *sample, const guint32 *rows) {
+  DemurCohort *cohort = input->cohort;
+  DemurEvaluation *e = g_new0(DemurEvaluation, 1);
+  e->cohort = g_strdup(cohort->name);
+  e->split = g_strdup(input->split);
+  e->model = g_strdup(cohort->model);
+  e->source = g_strdup(cohort->source);
+  e->simulated = cohort->simulated;
+  e->seed = input->seed;
+  e->n_scans = sample->n;
+  e->n_sites = sample->n_sites;
+  e->n_classes = cohort->n_classes;
+  g_autoptr(GHashTable) patients = g_hash_table_new(NULL, NULL);
+  e->prevalence = g_new0(double, e->n_classes);
+  for (size_t i = 0; i < sample->n; i++) {
+    e->prevalence[sample->classes[i]] += 1.0 / (double)sample->n;
+    g_hash_table_add(patients, GUINT_TO_POINTER(cohort->patients[sample->rows[i]]));
+  }
+  e->n_patients = g_hash_table_size(patients);
+  e->digest = demur_cohort_digest(cohort, rows, sample->n);
+  e->n_resamples = input->n_resamples;
+  e->resample_unit = g_strdup(demur_unit_name(input->resample_unit));
+  e->min_bin_size = input->min_bin_size;
+  demur_coverage_grid(DEMUR_N_COVERAGES, e->coverages);
+  e->histogram_low = sample->top_label ? 0.0 : 0.5;
+  e->histogram_width = (1.0 - e->histogram_low) / DEMUR_N_HISTOGRAM_BINS;
+  for (size_t i = 0; i < sample->n; i++)
+    e->histogram_all[histogram_bin(e, sample->confidences[i])]++;
+  return e;
+}
+
+DemurEvaluation *
+demur_evaluate(const DemurEvaluateInput *input, DemurParallel *parallel,
+               const DemurProgress *progress, GError **error) {
+  size_t n_rows;
+  gboolean in_sample;
+  g_autofree guint32 *rows = demur_cohort_rows(input->cohort, input->split, &n_rows, error);
+  if (rows == NULL || !check_unseen(input, rows, n_rows, &in_sample, error))
+    return NULL;
+  g_autoptr(DemurSample) sample =
+      demur_sample_new(input->cohort, rows, n_rows, input->split, error);
+  if (sample == NULL)
+    return NULL;
+  g_autoptr(GPtrArray) methods =
+      demur_methods_new(input->selectors, input->names, input->n_selectors, input->cohort, sample,
+                        input->seed, parallel, progress, error);
+  if (methods == NULL)
+    return NULL;
+
+  Work work = {.sample = sample,
+               .methods = methods,
+               .min_bin_size = input->min_bin_size,
+               .seed = input->seed,
+               .n_bootstrap = input->n_bootstrap,
+               .n_noise_draws = input->n_noise_draws,
+               .n_trials = input->n_resamples + 1,
+               .unit = sample->n_sites >= MIN_UNITS ? DEMUR_UNIT_SITE : DEMUR_UNIT_PATIENT};
+  demur_coverage_grid(DEMUR_N_COVERAGES, work.coverages);
+  demur_coverage_grid(N_SITE_COVERAGES, work.site_coverages);
+  for (guint k = 0; k < methods->len; k++)
+    work.n_columns += ((DemurMethod *)methods->pdata[k])->n_models;
+  g_autofree guint32 *column_method = g_new(guint32, work.n_columns);
+  g_autofree guint32 *column_model = g_new(guint32, work.n_columns);
+  g_autofree size_t *first_columns = g_new(size_t, methods->len);
+  size_t n_columns = 0, n_models = 1;
+  for (guint k = 0; k < methods->len; k++) {
+    const DemurMethod *method = methods->pdata[k];
+    first_columns[k] = n_columns;
+    n_models = MAX(n_models, method->n_models);
+    for (size_t m = 0; m < method->n_models; m++) {
+      column_method[n_columns] = k;
+      column_model[n_columns++] = (guint32)m;
+    }
+  }
+  work.column_method = column_method;
+  work.column_model = column_model;
+  const guint n_threads = demur_parallel_n_threads(parallel);
+  g_autofree DemurSelectiveScratch **scratch = g_new(DemurSelectiveScratch *, n_threads);
+  for (guint w = 0; w < n_threads; w++)
+    scratch[w] = demur_selective_scratch_new(sample->n);
+  work.scratch = scratch;
+  g_autofree guint32 **counts = g_new0(guint32 *, work.n_trials);
+  for (size_t t = 1; t < work.n_trials; t++) {
+    counts[t] = g_new(guint32, sample->n);
+    demur_sample_resample(sample, input->resample_unit,
+                          demur_random_stream(input->seed, DEMUR_STREAM_TRIAL, t - 1, 0, 0),
+                          counts[t]);
+  }
+  work.counts = counts;
+  g_autofree TrialCurves *curves = g_new0(TrialCurves, work.n_columns * work.n_trials);
+  work.curves = curves;
+  const size_t n_replicates = MAX(work.n_bootstrap, 1) * methods->len;
+  g_autofree double *plain = g_new0(double, n_replicates), *debiased = g_new0(double, n_replicates),
+                    *site = g_new0(double, n_replicates),
+                    *noise = g_new0(double, MAX(work.n_noise_draws, 1) * work.n_columns *
+                                                DEMUR_N_COVERAGES);
+  work.plain_auc = plain;
+  work.debiased2_auc = debiased;
+  work.site2_auc = site;
+  work.noise = noise;
+
+  const gboolean ok = map_with_progress(parallel, work.n_columns * work.n_trials, run_trial, &work,
+                                        progress, 0.05, 0.2, error) &&
+                      map_with_progress(parallel, work.n_noise_draws, run_noise_draw, &work,
+                                        progress, 0.2, 0.35, error) &&
+                      map_with_progress(parallel, work.n_bootstrap, run_bootstrap, &work, progress,
+                                        0.35, 0.9, error);
+
+  g_autoptr(DemurEvaluation) evaluation = ok ? describe(input, sample, rows) : NULL;
+  if (ok) {
+    evaluation->in_sample = in_sample;
+    evaluation->n_models = n_models;
+    evaluation->n_methods = methods->len;
+    evaluation->methods = g_new0(DemurMethodResult, methods->len);
+    for (guint k = 0; k < methods->len; k++) {
+      const DemurMethod *method = methods->pdata[k];
+      DemurMethodResult *result = &evaluation->methods[k];
+      result->name = g_strdup(method->name);
+      result->title = g_strdup(method->title);
+      result->n_models = method->n_models;
+      fill_curves(&work, first_columns[k], method, result);
+      const size_t n_tuned =
+          method->is_selector && input->n_thresholds != NULL ? input->n_thresholds[k] : 0;
+      result->n_at = G_N_ELEMENTS(operating_coverages) + n_tuned;
+      result->at = g_new0(DemurOperatingPoint, result->n_at);
+      for (size_t a = 0; a < result->n_at; a++) {
+        const size_t t = a - G_N_ELEMENTS(operating_coverages);
+        const DemurTunedThreshold *tuned =
+            a < G_N_ELEMENTS(operating_coverages) ? NULL : &input->thresholds[k][t];
+        fill_operating_point(&work, evaluation, first_columns[k], method,
+                             tuned != NULL ? tuned->coverage : operating_coverages[a],
+                             tuned != NULL ? &tuned->threshold : NULL, &result->at[a]);
+      }
+    }
+    evaluation->comparisons = g_new0(DemurComparison, 3 * methods->len * methods->len);
+    add_comparisons(&work, evaluation, "sbce2_auc", plain, FALSE, plain_point);
+    add_comparisons(&work, evaluation, "sbce2_debiased_auc", debiased, TRUE, debiased_point);
+    add_comparisons(&work, evaluation, "site_error_auc", site, TRUE, site_point);
+    if (in_sample)
+      add_warning(evaluation, g_strdup("In-sample: patients of this split were used to make the "
+                                       "selector; these numbers are too good."));
+    warn_of_rejection(evaluation);
+  }
+  for (guint w = 0; w < n_threads; w++)
+    demur_selective_scratch_free(scratch[w]);
+  for (size_t t = 1; t < work.n_trials; t++)
+    g_free(counts[t]);
+  return g_steal_pointer(&evaluation);
+}

@@ -1,0 +1,42 @@
+/* Selectors and baselines x models x resamples on one split of a cohort: fills the one result
+ * structure. Paper: section "Evaluation"; measures of design method.md. */
+#pragma once
+
+#include "evaluation/evaluation.h"
+#include "evaluation/methods.h"
+
+G_BEGIN_DECLS
+
+/* A tuned threshold to apply unchanged. */
+typedef struct {
+  double coverage, threshold;
+} DemurTunedThreshold;
+
+typedef struct {
+  DemurCohort *cohort;
+  const char *split;
+  size_t n_selectors;
+  DemurSelector *const *selectors;              /* [n_selectors] */
+  char *const *names;                           /* [n_selectors] */
+  const DemurTunedThreshold *const *thresholds; /* [n_selectors][n_thresholds[s]]; may be NULL */
+  const size_t *n_thresholds;                   /* [n_selectors]; may be NULL */
+  guint64 seed;
+  size_t n_resamples; /* 5 */
+  DemurUnit resample_unit;
+  size_t n_bootstrap;   /* 1,000 replicates for intervals */
+  size_t n_noise_draws; /* 200 */
+  size_t min_bin_size;  /* 25 */
+  gboolean in_sample;   /* allow scans of patients that the selectors have seen; printed */
+} DemurEvaluateInput;
+
+/* The usual numbers; cohort, split and selectors are left to the caller. */
+void demur_evaluate_input_init(DemurEvaluateInput *input);
+
+/* NULL with error: DEMUR_ERROR_STATE where a selector has seen patients of the split (and not
+ * in_sample), where selectors do not go together or a scan has no label; DEMUR_ERROR_NOT_FOUND for
+ * the split; or cancelled. */
+DemurEvaluation *demur_evaluate(const DemurEvaluateInput *input, DemurParallel *parallel,
+                                const DemurProgress *progress,
+                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

@@ -1,0 +1,220 @@
+#include "evaluation/evaluation.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *
+demur_measure_name(DemurMeasure measure, size_t n_classes) {
+  static const char *const names[DEMUR_N_MEASURES] = {"sbce2",    "sbceinf",    "brier",
+                                                      "accuracy", "site_error", "smmce"};
+  if (n_classes > 2 && measure == DEMUR_MEASURE_SBCE2)
+    return "stce2";
+  if (n_classes > 2 && measure == DEMUR_MEASURE_SBCEINF)
+    return "stceinf";
+  return names[measure];
+}
+
+const char *
+demur_comparison_verdict_words(DemurComparisonVerdict verdict) {
+  static const char *const words[] = {"better", "no difference shown", "worse",
+                                      "cannot be decided"};
+  return words[verdict];
+}
+
+void
+demur_evaluation_free(DemurEvaluation *e) {
+  if (e == NULL)
+    return;
+  g_free(e->cohort);
+  g_free(e->split);
+  g_free(e->model);
+  g_free(e->source);
+  g_free(e->prevalence);
+  g_free(e->digest);
+  g_free(e->resample_unit);
+  for (size_t k = 0; k < e->n_methods; k++) {
+    DemurMethodResult *method = &e->methods[k];
+    g_free(method->name);
+    g_free(method->title);
+    for (size_t a = 0; a < method->n_at; a++)
+      g_free(method->at[a].rejected_by_label);
+    g_free(method->at);
+  }
+  g_free(e->methods);
+  for (size_t c = 0; c < e->n_comparisons; c++) {
+    g_free(e->comparisons[c].method);
+    g_free(e->comparisons[c].against);
+    g_free(e->comparisons[c].measure);
+    g_free(e->comparisons[c].unit);
+  }
+  g_free(e->comparisons);
+  g_strfreev(e->warnings);
+  g_free(e);
+}
+
+const DemurMethodResult *
+demur_evaluation_method(const DemurEvaluation *e, const char *name, gboolean recalibrated) {
+  for (size_t k = 0; k < e->n_methods; k++)
+    if (strcmp(e->methods[k].name, name) == 0 && e->methods[k].recalibrated == recalibrated)
+      return &e->methods[k];
+  return NULL;
+}
+
+static void
+write_curve(const DemurCurvePoint *points, const char *name, DemurJson *json) {
+  demur_json_begin_array(json, name);
+  for (size_t c = 0; c < DEMUR_N_COVERAGES; c++) {
+    const DemurCurvePoint *p = &points[c];
+    demur_json_begin_object(json, NULL);
+    demur_json_double(json, "coverage", p->coverage);
+    demur_json_double(json, "realised", p->realised);
+    demur_json_double(json, "point", p->point);
+    demur_json_double(json, "mean", p->mean);
+    demur_json_double(json, "sd", p->sd);
+    demur_json_double(json, "debiased", p->debiased);
+    demur_json_double(json, "noise_floor", p->noise_floor);
+    if (p->n_bins > 0)
+      demur_json_int(json, "n_bins", (gint64)p->n_bins);
+    else
+      demur_json_null(json, "n_bins");
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+}
+
+static void
+write_operating_point(const DemurOperatingPoint *at, size_t n_classes, DemurJson *json) {
+  demur_json_begin_object(json, NULL);
+  demur_json_double(json, "coverage", at->coverage);
+  demur_json_string(json, "threshold_from", at->from_tune ? "tune" : "split");
+  demur_json_double(json, "threshold", at->threshold);
+  demur_json_double(json, "realised", at->realised);
+  demur_json_int(json, "n_accepted", (gint64)at->n_accepted);
+  for (DemurMeasure measure = 0; measure < DEMUR_N_MEASURES; measure++)
+    demur_json_double(json, demur_measure_name(measure, n_classes), at->measures[measure]);
+  demur_json_double(json, "debiased", at->debiased);
+  demur_json_double(json, "noise_floor", at->noise_floor);
+  demur_json_int(json, "n_bins", (gint64)at->n_bins);
+  demur_json_begin_array(json, "rejected_by_label");
+  for (size_t l = 0; l < at->n_labels; l++) {
+    const DemurRejection *r = &at->rejected_by_label[l];
+    demur_json_begin_object(json, NULL);
+    demur_json_int(json, "label", r->label);
+    demur_json_int(json, "n_all", (gint64)r->n_all);
+    demur_json_int(json, "n_rejected", (gint64)r->n_rejected);
+    demur_json_double(json, "share_of_rejected", r->share_of_rejected);
+    demur_json_double(json, "share_of_all", r->share_of_all);
+    demur_json_double(json, "rate", r->rate);
+    const double interval[2] = {r->rate_low, r->rate_high};
+    demur_json_doubles(json, "rate_interval", interval, 2);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+  demur_json_begin_array(json, "reliability");
+  for (size_t b = 0; b < at->n_reliability; b++) {
+    const DemurReliabilityBin *r = &at->reliability[b];
+    const double interval[2] = {r->low, r->high};
+    demur_json_begin_object(json, NULL);
+    demur_json_int(json, "n", (gint64)r->n);
+    demur_json_double(json, "mean_risk", r->mean_risk);
+    demur_json_double(json, "observed", r->observed);
+    demur_json_doubles(json, "interval", interval, 2);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+  demur_json_begin_array(json, "histogram");
+  for (size_t b = 0; b < DEMUR_N_HISTOGRAM_BINS; b++)
+    demur_json_int(json, NULL, (gint64)at->histogram[b]);
+  demur_json_end_array(json);
+  demur_json_end_object(json);
+}
+
+static void
+write_method(const DemurMethodResult *method, size_t n_classes, DemurJson *json) {
+  demur_json_begin_object(json, NULL);
+  demur_json_string(json, "name", method->name);
+  demur_json_string(json, "risk", method->recalibrated ? "recalibrated" : "raw");
+  demur_json_int(json, "models", (gint64)method->n_models);
+  demur_json_begin_object(json, "auc");
+  for (DemurMeasure measure = 0; measure < DEMUR_N_MEASURES; measure++) {
+    demur_json_begin_object(json, demur_measure_name(measure, n_classes));
+    demur_json_double(json, "point", method->auc[measure].point);
+    demur_json_double(json, "mean", method->auc[measure].mean);
+    demur_json_double(json, "sd", method->auc[measure].sd);
+    if (measure == DEMUR_MEASURE_SBCE2) {
+      demur_json_double(json, "debiased", method->debiased_auc);
+      demur_json_double(json, "noise_floor", method->noise_floor_auc);
+    }
+    demur_json_end_object(json);
+  }
+  demur_json_end_object(json);
+  demur_json_begin_object(json, "curve");
+  for (DemurMeasure measure = 0; measure < DEMUR_N_MEASURES; measure++)
+    write_curve(method->curve[measure], demur_measure_name(measure, n_classes), json);
+  demur_json_end_object(json);
+  demur_json_begin_array(json, "at");
+  for (size_t a = 0; a < method->n_at; a++)
+    write_operating_point(&method->at[a], n_classes, json);
+  demur_json_end_array(json);
+  demur_json_end_object(json);
+}
+
+void
+demur_evaluation_write_json(const DemurEvaluation *e, DemurJson *json) {
+  demur_json_string(json, "cohort", e->cohort);
+  demur_json_string(json, "split", e->split);
+  demur_json_string(json, "model", e->model);
+  demur_json_bool(json, "simulated", e->simulated);
+  demur_json_bool(json, "in_sample", e->in_sample);
+  demur_json_int(json, "seed", (gint64)e->seed);
+  demur_json_int(json, "n_scans", (gint64)e->n_scans);
+  demur_json_int(json, "n_patients", (gint64)e->n_patients);
+  demur_json_int(json, "n_sites", (gint64)e->n_sites);
+  demur_json_int(json, "n_classes", (gint64)e->n_classes);
+  if (e->n_classes == 2)
+    demur_json_double(json, "prevalence", e->prevalence[1]);
+  else
+    demur_json_doubles(json, "prevalence", e->prevalence, e->n_classes);
+  demur_json_string(json, "digest", e->digest);
+  demur_json_begin_object(json, "trials");
+  demur_json_int(json, "models", (gint64)e->n_models);
+  demur_json_int(json, "resamples", (gint64)e->n_resamples);
+  demur_json_string(json, "resample_unit", e->resample_unit);
+  demur_json_end_object(json);
+  demur_json_int(json, "bin_size", (gint64)e->min_bin_size);
+  demur_json_doubles(json, "coverages", e->coverages, DEMUR_N_COVERAGES);
+  demur_json_begin_object(json, "histogram");
+  demur_json_double(json, "low", e->histogram_low);
+  demur_json_double(json, "width", e->histogram_width);
+  demur_json_begin_array(json, "all");
+  for (size_t b = 0; b < DEMUR_N_HISTOGRAM_BINS; b++)
+    demur_json_int(json, NULL, (gint64)e->histogram_all[b]);
+  demur_json_end_array(json);
+  demur_json_end_object(json);
+  demur_json_begin_array(json, "methods");
+  for (size_t k = 0; k < e->n_methods; k++)
+    write_method(&e->methods[k], e->n_classes, json);
+  demur_json_end_array(json);
+  demur_json_begin_array(json, "comparisons");
+  for (size_t c = 0; c < e->n_comparisons; c++) {
+    const DemurComparison *comparison = &e->comparisons[c];
+    const double interval[2] = {comparison->low, comparison->high};
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "method", comparison->method);
+    demur_json_string(json, "against", comparison->against);
+    demur_json_string(json, "risk", comparison->recalibrated ? "recalibrated" : "raw");
+    demur_json_string(json, "measure", comparison->measure);
+    demur_json_double(json, "difference", comparison->difference);
+    demur_json_doubles(json, "interval", interval, 2);
+    demur_json_double(json, "level", comparison->level);
+    demur_json_string(json, "unit", comparison->unit);
+    demur_json_int(json, "n_units", (gint64)comparison->n_units);
+    demur_json_string(json, "verdict", demur_comparison_verdict_words(comparison->verdict));
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+  demur_json_begin_array(json, "warnings");
+  for (size_t w = 0; w < e->n_warnings; w++)
+    demur_json_string(json, NULL, e->warnings[w]);
+  demur_json_end_array(json);
+}

@@ -1,0 +1,125 @@
+#include "evaluation/methods.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "metrics/coverage.h"
+
+static void
+method_free(gpointer data) {
+  DemurMethod *method = data;
+  for (size_t m = 0; m < method->n_models; m++) {
+    g_free(method->scores[m]);
+    g_free(method->ranks[m]);
+  }
+  g_free(method->scores);
+  g_free(method->ranks);
+  g_free(method->n_ranks);
+  g_free(method->name);
+  g_free(method->title);
+  g_free(method);
+}
+
+static DemurMethod *
+add_method(GPtrArray *methods, char *name, char *title, size_t n_models, size_t n) {
+  DemurMethod *method = g_new0(DemurMethod, 1);
+  method->name = name;
+  method->title = title;
+  method->n_models = n_models;
+  method->scores = g_new0(double *, n_models);
+  method->ranks = g_new0(guint32 *, n_models);
+  method->n_ranks = g_new0(size_t, n_models);
+  for (size_t m = 0; m < n_models; m++) {
+    method->scores[m] = g_new0(double, n);
+    method->ranks[m] = g_new0(guint32, n);
+  }
+  g_ptr_array_add(methods, method);
+  return method;
+}
+
+static gboolean
+check_alike(DemurSelector *const *selectors, char *const *names, size_t n_selectors,
+            GError **error) {
+  const DemurSelector *first = selectors[0];
+  for (size_t s = 1; s < n_selectors; s++) {
+    const DemurSelector *other = selectors[s];
+    const char *what = NULL;
+    if (g_strcmp0(first->model, other->model) != 0)
+      what = "the scores of another model";
+    else if (first->n_reference != other->n_reference ||
+             (first->n_reference > 0 &&
+              memcmp(first->reference_hashes, other->reference_hashes,
+                     first->n_reference * sizeof *first->reference_hashes) != 0) ||
+             (first->outlier != NULL && first->seed != other->seed))
+      what = "another reference set or seed";
+    if (what != NULL) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                  "selectors '%s' and '%s' can't be evaluated together: the second was trained on "
+                  "%s, so their baselines differ; evaluate them one by one",
+                  names[0], names[s], what);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+static size_t
+column_of(const DemurMetaColumns *columns, const char *name) {
+  for (size_t c = 0; c < columns->n_columns; c++)
+    if (strcmp(columns->names[c], name) == 0)
+      return c;
+  g_return_val_if_reached(0);
+}
+
+/* A baseline that is sign x a column of the meta features. */
+static void
+add_column(GPtrArray *methods, const char *name, const char *title, const DemurMetaColumns *columns,
+           const char *column_name, double sign, const double *meta, size_t n) {
+  DemurMethod *method = add_method(methods, g_strdup(name), g_strdup(title), 1, n);
+  const size_t column = column_of(columns, column_name);
+  for (size_t i = 0; i < n; i++)
+    method->scores[0][i] = sign * meta[i * columns->n_columns + column];
+}
+
+GPtrArray *
+demur_methods_new(DemurSelector *const *selectors, char *const *names, size_t n_selectors,
+                  const DemurCohort *cohort, const DemurSample *sample, guint64 seed,
+                  DemurParallel *parallel, const DemurProgress *progress, GError **error) {
+  g_return_val_if_fail(n_selectors >= 1, NULL);
+  if (!check_alike(selectors, names, n_selectors, error))
+    return NULL;
+  const DemurSelector *first = selectors[0];
+  const size_t n = sample->n;
+  DEMUR_AUTO_ALIGNED double *meta =
+      demur_selector_meta_features(first, cohort, sample->rows, n, parallel, progress, error);
+  if (meta == NULL)
+    return NULL;
+  GPtrArray *methods = g_ptr_array_new_with_free_func(method_free);
+  for (size_t s = 0; s < n_selectors; s++) {
+    DemurMethod *method =
+        add_method(methods, g_strconcat("selector:", names[s], NULL),
+                   g_strconcat("selector ", names[s], NULL), selectors[s]->n_networks, n);
+    method->is_selector = TRUE;
+    for (size_t m = 0; m < method->n_models; m++)
+      demur_selector_scores(selectors[s], m, meta, n, method->scores[m]);
+  }
+  add_method(methods, g_strdup("full"), g_strdup("everything"), 1, n);
+  add_column(methods, "confidence", "confidence", first->columns, "max_p", 1.0, meta, n);
+  add_column(methods, "entropy", "entropy", first->columns, "entropy", -1.0, meta, n);
+  if (first->outlier != NULL)
+    for (size_t o = 0; o < DEMUR_N_OUTLIER; o++)
+      add_column(methods, demur_outlier_columns[o].name, demur_outlier_columns[o].title,
+                 first->columns, demur_outlier_columns[o].name,
+                 (double)demur_outlier_columns[o].keep_sign, meta, n);
+  DemurMethod *random_method = add_method(methods, g_strdup("random"), g_strdup("random"), 1, n);
+  DemurRandom random = demur_random_stream(seed, DEMUR_STREAM_RANDOM_BASELINE, 0, 0, 0);
+  for (size_t i = 0; i < n; i++)
+    random_method->scores[0][i] = demur_random_uniform(&random);
+
+  for (guint k = 0; k < methods->len; k++) {
+    DemurMethod *method = methods->pdata[k];
+    for (size_t m = 0; m < method->n_models; m++)
+      method->n_ranks[m] = demur_coverage_ranks(method->scores[m], n, method->ranks[m]);
+  }
+  return methods;
+}

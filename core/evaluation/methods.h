@@ -1,0 +1,28 @@
+/* The selectors and baselines of an evaluation as scores: high is kept. */
+#pragma once
+
+#include "evaluation/sample.h"
+#include "selector/selector.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  char *name, *title; /* evaluation.h: DemurMethodResult */
+  gboolean is_selector;
+  size_t n_models;
+  double **scores; /* [n_models][n] in the order of the sample */
+  guint32 **ranks; /* [n_models][n] dense ranks of the scores, 0 the highest */
+  size_t *n_ranks; /* [n_models] */
+} DemurMethod;
+
+/* An array of DemurMethod (owned, frees its elements): the selectors by the names given, then full,
+ * confidence, entropy and, with embeddings, kNN, KDE, one-class SVM, isolation forest and LOF by
+ * the first selector's reference set, then random. DEMUR_ERROR_STATE where selectors differ in
+ * model or reference set. */
+GPtrArray *demur_methods_new(DemurSelector *const *selectors, char *const *names,
+                             size_t n_selectors, const DemurCohort *cohort,
+                             const DemurSample *sample, guint64 seed, DemurParallel *parallel,
+                             const DemurProgress *progress,
+                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

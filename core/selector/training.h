@@ -1,0 +1,27 @@
+/* From a cohort to a selector: splits, meta features, scaler, networks. */
+#pragma once
+
+#include "selector/selector.h"
+
+G_BEGIN_DECLS
+
+/* What a training tells besides the selector. */
+typedef struct {
+  size_t n_networks;
+  DemurTrainerResult **networks; /* [n_networks]: history, best epoch, updates */
+  char *validation_note;         /* how validation scans were found, a sentence */
+} DemurTrainingLog;
+
+void demur_training_log_free(DemurTrainingLog *log);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurTrainingLog, demur_training_log_free)
+
+/* Algorithm 1 on the cohort's splits (design commands.md, section Splits, says which by default).
+ * All scans that train or validate need a label. log, if not NULL, receives what happened (owned by
+ * the caller). NULL with DEMUR_ERROR_NOT_FOUND for a split that does not exist, DEMUR_ERROR_STATE
+ * for data that can't train, or cancelled. */
+DemurSelector *demur_selector_train(DemurCohort *cohort, const DemurTrainSettings *settings,
+                                    guint64 seed, DemurParallel *parallel,
+                                    const DemurProgress *progress, DemurTrainingLog **log,
+                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS
