@@ -1,0 +1,219 @@
+/* ISO 2022 code extension, PS3.5 section 6.1.2.5: G0 holds the codes below 0x80, G1 those above;
+ * escape sequences name what either holds. The text is cut into runs of one code table and each is
+ * converted by iconv. Cost O(length); text of plain ASCII is copied. */
+#include "dicom/charset.h"
+
+#include <string.h>
+
+typedef struct {
+  const char *iconv;  /* NULL: none */
+  guint width;        /* bytes a character */
+  gboolean left;      /* a 7-bit table: its bytes get their high bit before iconv */
+  const char *prefix; /* before each character, "" mostly */
+} Table;
+
+#define JIS_X0201 "JIS_X0201"
+
+static const Table ASCII = {"ASCII", 1, FALSE, ""};
+static const Table NONE = {NULL, 1, FALSE, ""};
+
+static const struct {
+  int number; /* of the ISO registration in the defined term */
+  Table table;
+} right_tables[] = {
+    {100, {"ISO-8859-1", 1, FALSE, ""}}, {101, {"ISO-8859-2", 1, FALSE, ""}},
+    {109, {"ISO-8859-3", 1, FALSE, ""}}, {110, {"ISO-8859-4", 1, FALSE, ""}},
+    {144, {"ISO-8859-5", 1, FALSE, ""}}, {127, {"ISO-8859-6", 1, FALSE, ""}},
+    {126, {"ISO-8859-7", 1, FALSE, ""}}, {138, {"ISO-8859-8", 1, FALSE, ""}},
+    {148, {"ISO-8859-9", 1, FALSE, ""}}, {203, {"ISO-8859-15", 1, FALSE, ""}},
+    {166, {"TIS-620", 1, FALSE, ""}},    {13, {JIS_X0201, 1, FALSE, ""}},
+    {149, {"EUC-KR", 2, FALSE, ""}},     {58, {"EUC-CN", 2, FALSE, ""}},
+};
+
+static const struct {
+  const char *sequence; /* behind ESC */
+  gboolean g0;
+  Table table;
+} escapes[] = {
+    {"(B", TRUE, {"ASCII", 1, FALSE, ""}},       {"(J", TRUE, {JIS_X0201, 1, FALSE, ""}},
+    {"$B", TRUE, {"EUC-JP", 2, TRUE, ""}},       {"$@", TRUE, {"EUC-JP", 2, TRUE, ""}},
+    {"$(D", TRUE, {"EUC-JP", 2, TRUE, "\x8F"}},  {")I", FALSE, {JIS_X0201, 1, FALSE, ""}},
+    {"-A", FALSE, {"ISO-8859-1", 1, FALSE, ""}}, {"-B", FALSE, {"ISO-8859-2", 1, FALSE, ""}},
+    {"-C", FALSE, {"ISO-8859-3", 1, FALSE, ""}}, {"-D", FALSE, {"ISO-8859-4", 1, FALSE, ""}},
+    {"-L", FALSE, {"ISO-8859-5", 1, FALSE, ""}}, {"-G", FALSE, {"ISO-8859-6", 1, FALSE, ""}},
+    {"-F", FALSE, {"ISO-8859-7", 1, FALSE, ""}}, {"-H", FALSE, {"ISO-8859-8", 1, FALSE, ""}},
+    {"-M", FALSE, {"ISO-8859-9", 1, FALSE, ""}}, {"-b", FALSE, {"ISO-8859-15", 1, FALSE, ""}},
+    {"-T", FALSE, {"TIS-620", 1, FALSE, ""}},    {"$)C", FALSE, {"EUC-KR", 2, FALSE, ""}},
+    {"$)A", FALSE, {"EUC-CN", 2, FALSE, ""}},
+};
+
+/* JIS X 0201 (ISO-IR 13 and 14), which glibc's iconv lacks: Latin letters with a yen sign and an
+ * overline, and half-width katakana from 0xA1 to 0xDF. */
+static void
+append_jis_x0201(GString *out, const char *bytes, size_t length) {
+  for (size_t i = 0; i < length; i++) {
+    const guint8 byte = (guint8)bytes[i];
+    if (byte < 0x80)
+      g_string_append_unichar(out, byte == 0x5C ? 0x00A5 : byte == 0x7E ? 0x203E : byte);
+    else if (byte >= 0xA1 && byte <= 0xDF)
+      g_string_append_unichar(out, 0xFF61u + (byte - 0xA1u));
+    else
+      g_string_append_unichar(out, 0xFFFD);
+  }
+}
+
+/* Converts bytes [length] of an iconv charset; what has no meaning becomes U+FFFD, unit bytes at a
+ * time. */
+static void
+append_converted(GString *out, const char *charset, const char *bytes, size_t length, guint unit) {
+  if (charset != NULL && strcmp(charset, JIS_X0201) == 0) {
+    append_jis_x0201(out, bytes, length);
+    return;
+  }
+  GIConv converter = charset != NULL ? g_iconv_open("UTF-8", charset) : (GIConv)-1;
+  if (converter == (GIConv)-1) {
+    for (size_t i = 0; i < length; i += unit)
+      g_string_append(out, "\xEF\xBF\xBD");
+    return;
+  }
+  char *in = (char *)bytes;
+  gsize left = length;
+  while (left > 0) {
+    char buffer[512];
+    char *to = buffer;
+    gsize room = sizeof buffer;
+    const gsize before = left;
+    const gsize result = g_iconv(converter, &in, &left, &to, &room);
+    g_string_append_len(out, buffer, to - buffer);
+    if (result != (gsize)-1 || (left < before && to != buffer))
+      continue;
+    const gsize skip = MIN(left, unit);
+    in += skip;
+    left -= skip;
+    g_string_append(out, "\xEF\xBF\xBD");
+    g_iconv(converter, NULL, NULL, NULL, NULL);
+  }
+  g_iconv_close(converter);
+}
+
+static Table
+table_of_term(const char *term, size_t length) {
+  g_autofree char *upper = g_ascii_strup(term, (gssize)length);
+  const char *number = strstr(upper, "IR");
+  if (number == NULL)
+    return NONE;
+  for (number += 2; *number == ' ' || *number == '_' || *number == '-'; number++)
+    ;
+  const int value = (int)g_ascii_strtoll(number, NULL, 10);
+  for (size_t i = 0; i < G_N_ELEMENTS(right_tables); i++)
+    if (right_tables[i].number == value)
+      return right_tables[i].table;
+  return NONE;
+}
+
+static void
+append_iso2022(GString *out, const char *bytes, size_t length, Table first) {
+  Table g0 = ASCII, g1 = first;
+  const gboolean resets = first.iconv != NULL;
+  size_t i = 0;
+  while (i < length) {
+    const guint8 byte = (guint8)bytes[i];
+    if (byte == 0x1B) {
+      size_t k = 0;
+      for (; k < G_N_ELEMENTS(escapes); k++) {
+        const size_t n = strlen(escapes[k].sequence);
+        if (length - i - 1 >= n && memcmp(bytes + i + 1, escapes[k].sequence, n) == 0)
+          break;
+      }
+      if (k == G_N_ELEMENTS(escapes)) {
+        g_string_append(out, "\xEF\xBF\xBD");
+        i++;
+        continue;
+      }
+      *(escapes[k].g0 ? &g0 : &g1) = escapes[k].table;
+      i += 1 + strlen(escapes[k].sequence);
+      continue;
+    }
+    if (byte < 0x80 && g0.width == 1 && g0.iconv == ASCII.iconv) {
+      g_string_append_c(out, (char)byte);
+      /* The initial state comes back at each delimiter; kept where there is none to come back to.
+       */
+      if (resets && (byte == '^' || byte == '=' || byte == '\\'))
+        g1 = first;
+      i++;
+      continue;
+    }
+    const gboolean high = byte >= 0x80;
+    const Table table = high ? g1 : g0;
+    g_autoptr(GString) run = g_string_new(NULL);
+    while (i < length && bytes[i] != 0x1B && (((guint8)bytes[i]) >= 0x80) == high &&
+           (high || g0.width == 2 || bytes[i] >= 0x20)) {
+      const size_t n = MIN(table.width, length - i);
+      g_string_append(run, table.prefix);
+      for (size_t k = 0; k < n; k++)
+        g_string_append_c(run, (char)(table.left ? (bytes[i + k] | 0x80) : bytes[i + k]));
+      i += n;
+    }
+    if (run->len == 0) { /* a control character in a one-byte table */
+      g_string_append_c(out, (char)byte);
+      i++;
+      continue;
+    }
+    append_converted(out, table.iconv, run->str, run->len,
+                     table.width + (guint)strlen(table.prefix));
+  }
+}
+
+/* Control characters have no place in a name, an identifier or a terminal. */
+static char *
+without_controls(char *text) {
+  gboolean any = FALSE;
+  for (const char *p = text; *p != '\0' && !any; p++)
+    any = (guint8)*p < 0x20 || *p == 0x7F;
+  if (!any)
+    return g_strstrip(text);
+  GString *clean = g_string_new(NULL);
+  for (const char *p = text; *p != '\0'; p++) {
+    if ((guint8)*p >= 0x20 && *p != 0x7F)
+      g_string_append_c(clean, *p);
+    else if (g_ascii_isspace(*p))
+      g_string_append_c(clean, ' ');
+    else
+      g_string_append(clean, "\xEF\xBF\xBD");
+  }
+  g_free(text);
+  return g_strstrip(g_string_free(clean, FALSE));
+}
+
+char *
+demur_charset_to_utf8(const char *bytes, size_t length, const char *character_set) {
+  while (length > 0 && (bytes[length - 1] == '\0' || bytes[length - 1] == ' '))
+    length--;
+  const char *end = memchr(bytes, '\0', length);
+  if (end != NULL)
+    length = (size_t)(end - bytes);
+  gboolean plain = TRUE;
+  for (size_t i = 0; i < length && plain; i++)
+    plain = (guint8)bytes[i] < 0x80 && bytes[i] != 0x1B;
+  if (plain)
+    return without_controls(g_strndup(bytes, length));
+
+  g_autofree char *set = g_strstrip(g_ascii_strup(character_set != NULL ? character_set : "", -1));
+  if (set[0] == '\0') {
+    char *valid = g_utf8_make_valid(bytes, (gssize)length);
+    return without_controls(valid);
+  }
+  const char *separator = strchr(set, '\\');
+  const size_t first_length = separator != NULL ? (size_t)(separator - set) : strlen(set);
+  g_autofree char *first = g_strstrip(g_strndup(set, first_length));
+  if (strstr(first, "IR 192") != NULL || strstr(first, "IR_192") != NULL ||
+      g_str_equal(first, "UTF-8") || g_str_equal(first, "UTF8"))
+    return without_controls(g_utf8_make_valid(bytes, (gssize)length));
+  GString *out = g_string_new(NULL);
+  if (g_str_equal(first, "GB18030") || g_str_equal(first, "GBK"))
+    append_converted(out, "GB18030", bytes, length, 1);
+  else
+    append_iso2022(out, bytes, length, table_of_term(first, strlen(first)));
+  g_autofree char *text = g_string_free(out, FALSE);
+  return without_controls(g_utf8_make_valid(text, -1));
+}

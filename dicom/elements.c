@@ -1,0 +1,299 @@
+#include "dicom/elements.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define WINDOW_BYTES 16384
+
+struct DemurSource {
+  int fd; /* -1: memory */
+  GBytes *bytes;
+  const guint8 *memory;
+  guint64 size;
+  guint8 *window; /* [window_capacity] */
+  size_t window_capacity;
+  size_t window_length;
+  guint64 window_offset;
+};
+
+DemurSource *
+demur_source_open(const char *path, GError **error) {
+  /* O_NONBLOCK: a named pipe must not hang the scan before fstat tells what it is. */
+  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (fd < 0) {
+    const int code = errno;
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "cannot be opened: %s", g_strerror(code));
+    return NULL;
+  }
+  struct stat status;
+  if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+    close(fd);
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "not a regular file");
+    return NULL;
+  }
+  DemurSource *source = g_new0(DemurSource, 1);
+  source->fd = fd;
+  source->size = (guint64)status.st_size;
+  return source;
+}
+
+DemurSource *
+demur_source_bytes(GBytes *bytes) {
+  DemurSource *source = g_new0(DemurSource, 1);
+  gsize size = 0;
+  source->fd = -1;
+  source->bytes = g_bytes_ref(bytes);
+  source->memory = g_bytes_get_data(bytes, &size);
+  source->size = size;
+  return source;
+}
+
+void
+demur_source_free(DemurSource *source) {
+  if (source == NULL)
+    return;
+  if (source->fd >= 0)
+    close(source->fd);
+  g_clear_pointer(&source->bytes, g_bytes_unref);
+  g_free(source->window);
+  g_free(source);
+}
+
+guint64
+demur_source_size(const DemurSource *source) {
+  return source->size;
+}
+
+static gboolean
+read_fully(int fd, guint64 offset, size_t length, guint8 *buffer) {
+  size_t done = 0;
+  while (done < length) {
+    const ssize_t got = pread(fd, buffer + done, length - done, (off_t)(offset + done));
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got <= 0)
+      return FALSE;
+    done += (size_t)got;
+  }
+  return TRUE;
+}
+
+const guint8 *
+demur_source_peek(DemurSource *source, guint64 offset, size_t length) {
+  if (offset > source->size || length > source->size - offset)
+    return NULL;
+  if (source->fd < 0)
+    return length == 0 ? (const guint8 *)"" : source->memory + offset;
+  if (offset < source->window_offset ||
+      offset - source->window_offset + length > source->window_length) {
+    const size_t wanted = (size_t)MIN((guint64)MAX(length, WINDOW_BYTES), source->size - offset);
+    if (wanted > source->window_capacity) {
+      source->window = g_realloc(source->window, wanted);
+      source->window_capacity = wanted;
+    }
+    source->window_length = 0;
+    if (!read_fully(source->fd, offset, wanted, source->window))
+      return NULL;
+    source->window_offset = offset;
+    source->window_length = wanted;
+  }
+  if (length == 0)
+    return (const guint8 *)"";
+  return source->window + (offset - source->window_offset);
+}
+
+gboolean
+demur_source_read(DemurSource *source, guint64 offset, size_t length, gpointer buffer) {
+  if (offset > source->size || length > source->size - offset)
+    return FALSE;
+  if (source->fd >= 0)
+    return read_fully(source->fd, offset, length, buffer);
+  if (length > 0)
+    memcpy(buffer, source->memory + offset, length);
+  return TRUE;
+}
+
+guint16
+demur_elements_u16(const guint8 *bytes, gboolean big_endian) {
+  return big_endian ? (guint16)((bytes[0] << 8) | bytes[1]) : (guint16)((bytes[1] << 8) | bytes[0]);
+}
+
+guint32
+demur_elements_u32(const guint8 *bytes, gboolean big_endian) {
+  const guint32 first = demur_elements_u16(bytes, big_endian);
+  const guint32 second = demur_elements_u16(bytes + 2, big_endian);
+  return big_endian ? (first << 16) | second : (second << 16) | first;
+}
+
+typedef enum { LEVEL_SEQUENCE, LEVEL_ITEM, LEVEL_FRAGMENTS } LevelKind;
+
+typedef struct {
+  LevelKind kind;
+  guint64 end; /* G_MAXUINT64: delimited */
+  gboolean explicit_vr;
+} Level;
+
+static gboolean
+has_long_length(const char *vr) {
+  static const char *const names[] = {"OB", "OD", "OF", "OL", "OV", "OW", "SQ",
+                                      "SV", "UC", "UN", "UR", "UT", "UV"};
+  for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+    if (vr[0] == names[i][0] && vr[1] == names[i][1])
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+fail(GError **error, guint64 offset, const char *what) {
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s at byte %" G_GUINT64_FORMAT, what, offset);
+  return FALSE;
+}
+
+gboolean
+demur_elements_walk(DemurSource *source, guint64 offset, DemurEncoding encoding,
+                    gboolean everything, DemurElementFunc func, gpointer data, GError **error) {
+  Level levels[2 * DEMUR_ELEMENTS_MAX_DEPTH];
+  DemurElementStep steps[DEMUR_ELEMENTS_MAX_DEPTH];
+  guint n_levels = 0, n_steps = 0; /* a step for each sequence level */
+  const gboolean big = encoding.big_endian;
+  guint64 at = offset;
+
+  for (;;) {
+    while (n_levels > 0 && levels[n_levels - 1].end != G_MAXUINT64 &&
+           at >= levels[n_levels - 1].end) {
+      if (at > levels[n_levels - 1].end)
+        return fail(error, at, "an item or sequence is longer than it says");
+      if (levels[n_levels - 1].kind != LEVEL_ITEM)
+        n_steps--;
+      n_levels--;
+    }
+    if (at >= source->size) {
+      if (n_levels > 0)
+        return fail(error, at, "the file is cut off inside a sequence");
+      return TRUE;
+    }
+    const guint8 *head = demur_source_peek(source, at, 8);
+    if (head == NULL) {
+      /* Up to seven zero bytes of padding behind the last element do no harm. */
+      const size_t rest = (size_t)(source->size - at);
+      const guint8 *tail = rest < 8 ? demur_source_peek(source, at, rest) : NULL;
+      gboolean padding = tail != NULL && n_levels == 0;
+      for (size_t i = 0; padding && i < rest; i++)
+        padding = tail[i] == 0;
+      return padding ? TRUE : fail(error, at, "the file is cut off inside an element");
+    }
+    const guint32 tag =
+        ((guint32)demur_elements_u16(head, big) << 16) | demur_elements_u16(head + 2, big);
+    const guint64 limit = n_levels > 0 && levels[n_levels - 1].end != G_MAXUINT64
+                              ? levels[n_levels - 1].end
+                              : source->size;
+
+    if ((tag >> 16) == 0xFFFE) {
+      const guint32 length = demur_elements_u32(head + 4, big);
+      const guint64 start = at;
+      at += 8;
+      if (n_levels == 0) {
+        if (tag == DEMUR_TAG(0xFFFE, 0xE000))
+          return fail(error, start, "an item outside of any sequence");
+        continue; /* a stray delimiter */
+      }
+      Level *level = &levels[n_levels - 1];
+      if (level->kind == LEVEL_ITEM) {
+        if (tag == DEMUR_TAG(0xFFFE, 0xE00D) && level->end == G_MAXUINT64) {
+          n_levels--;
+          continue;
+        }
+        return fail(error, start, "an item or delimiter where an element was expected");
+      }
+      if (tag == DEMUR_TAG(0xFFFE, 0xE0DD)) {
+        if (level->end != G_MAXUINT64) {
+          continue; /* written although the length was given */
+        }
+        n_levels--;
+        n_steps--;
+        continue;
+      }
+      if (tag != DEMUR_TAG(0xFFFE, 0xE000))
+        return fail(error, start, "no item where one was expected");
+      if (length != DEMUR_ELEMENTS_UNDEFINED && length > limit - at)
+        return fail(error, start, "an item is longer than what is left");
+      if (level->kind == LEVEL_FRAGMENTS) {
+        if (length == DEMUR_ELEMENTS_UNDEFINED)
+          return fail(error, start, "a pixel fragment without a length");
+        at += length;
+        continue;
+      }
+      steps[n_steps - 1].item++; /* starts at G_MAXSIZE, so the first item is 0 */
+      levels[n_levels] =
+          (Level){LEVEL_ITEM, length == DEMUR_ELEMENTS_UNDEFINED ? G_MAXUINT64 : at + length,
+                  level->explicit_vr};
+      n_levels++;
+      continue;
+    }
+    if (n_levels > 0 && levels[n_levels - 1].kind != LEVEL_ITEM)
+      return fail(error, at, "an element where an item of a sequence was expected");
+
+    gboolean explicit_vr = n_levels > 0 ? levels[n_levels - 1].explicit_vr : encoding.explicit_vr;
+    DemurElement element = {.tag = tag, .depth = n_steps, .parents = steps, .big_endian = big};
+    if (explicit_vr) {
+      if (!g_ascii_isupper(head[4]) || !g_ascii_isupper(head[5]))
+        return fail(error, at, "no value representation where one was expected");
+      element.vr[0] = (char)head[4];
+      element.vr[1] = (char)head[5];
+      if (has_long_length(element.vr)) {
+        head = demur_source_peek(source, at, 12);
+        if (head == NULL)
+          return fail(error, at, "the file is cut off inside an element");
+        element.length = demur_elements_u32(head + 8, big);
+        element.offset = at + 12;
+      } else {
+        element.length = demur_elements_u16(head + 6, big);
+        element.offset = at + 8;
+      }
+    } else {
+      element.length = demur_elements_u32(head + 4, big);
+      element.offset = at + 8;
+    }
+    const gboolean undefined = element.length == DEMUR_ELEMENTS_UNDEFINED;
+    const gboolean is_pixels = tag == DEMUR_TAG(0x7FE0, 0x0010) && n_levels == 0;
+    /* Pixel data that are cut off are told by their reader, not an error of the header. */
+    if (!undefined && !is_pixels &&
+        (element.offset > limit || element.length > limit - element.offset))
+      return fail(error, at, "an element is longer than what is left");
+
+    const DemurWalk walk = func(&element, data);
+    if (walk == DEMUR_WALK_STOP)
+      return TRUE;
+    if (undefined) {
+      if (is_pixels)
+        return TRUE;
+      if (n_steps >= DEMUR_ELEMENTS_MAX_DEPTH)
+        return fail(error, at, "sequences are nested more than 64 deep");
+      const gboolean fragments = element.vr[0] == 'O';
+      const gboolean unknown = element.vr[0] == 'U' && element.vr[1] == 'N';
+      if (!fragments && !unknown && explicit_vr && (element.vr[0] != 'S' || element.vr[1] != 'Q'))
+        return fail(error, at, "an element without a length that is no sequence");
+      steps[n_steps++] = (DemurElementStep){tag, G_MAXSIZE};
+      /* UN of undefined length holds an implicit sequence (PS3.5 section 6.2.2 note 4). */
+      levels[n_levels++] = (Level){fragments ? LEVEL_FRAGMENTS : LEVEL_SEQUENCE, G_MAXUINT64,
+                                   explicit_vr && !unknown};
+      at = element.offset;
+      continue;
+    }
+    const gboolean sequence = element.vr[0] == 'S' && element.vr[1] == 'Q';
+    if ((sequence && everything) || walk == DEMUR_WALK_DESCEND) {
+      if (n_steps >= DEMUR_ELEMENTS_MAX_DEPTH)
+        return fail(error, at, "sequences are nested more than 64 deep");
+      steps[n_steps++] = (DemurElementStep){tag, G_MAXSIZE};
+      levels[n_levels++] = (Level){LEVEL_SEQUENCE, element.offset + element.length, explicit_vr};
+      at = element.offset;
+      continue;
+    }
+    if (is_pixels && element.length > source->size - element.offset)
+      return TRUE;
+    at = element.offset + element.length;
+  }
+}

@@ -1,0 +1,338 @@
+#include "dicom/files.h"
+#include "dicom/zip.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define FILES_A_CHUNK 16
+#define FILES_A_BATCH 512 /* between two progress steps */
+
+typedef struct {
+  char *path;
+  char *entry;
+  DemurZip *zip; /* borrowed */
+  const DemurZipEntry *zip_entry;
+  DemurHeader *header; /* the result: this or reason */
+  char *reason;
+} Job;
+
+typedef struct {
+  GPtrArray *jobs; /* Job */
+  GPtrArray *zips; /* DemurZip */
+  GPtrArray *skipped;
+  GHashTable *folders; /* "device:inode", those already entered */
+  GHashTable *seen;    /* canonical paths */
+} Scan;
+
+static void
+job_free(gpointer data) {
+  Job *job = data;
+  g_free(job->path);
+  g_free(job->entry);
+  demur_header_free(job->header);
+  g_free(job->reason);
+  g_free(job);
+}
+
+char *
+demur_files_display(const char *path, const char *entry) {
+  g_autofree char *name = g_filename_display_name(path);
+  return entry != NULL ? g_strdup_printf("%s!/%s", name, entry) : g_steal_pointer(&name);
+}
+
+DemurSkipped *
+demur_skipped_new(const char *path, const char *entry, const char *reason) {
+  DemurSkipped *skipped = g_new0(DemurSkipped, 1);
+  skipped->path = demur_files_display(path, entry);
+  skipped->reason = g_strdup(reason);
+  return skipped;
+}
+
+void
+demur_skipped_free(DemurSkipped *skipped) {
+  if (skipped == NULL)
+    return;
+  g_free(skipped->path);
+  g_free(skipped->reason);
+  g_free(skipped);
+}
+
+void
+demur_file_free(DemurFile *file) {
+  if (file == NULL)
+    return;
+  g_free(file->path);
+  g_free(file->entry);
+  demur_header_free(file->header);
+  g_free(file);
+}
+
+void
+demur_files_free(DemurFiles *files) {
+  if (files == NULL)
+    return;
+  g_ptr_array_unref(files->images);
+  g_ptr_array_unref(files->skipped);
+  g_free(files);
+}
+
+DemurSource *
+demur_files_open(const char *path, const char *entry, GError **error) {
+  if (entry == NULL)
+    return demur_source_open(path, error);
+  g_autoptr(DemurZip) zip = demur_zip_open(path, error);
+  if (zip == NULL)
+    return NULL;
+  const DemurZipEntry *found = demur_zip_find(zip, entry);
+  if (found == NULL) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND, "the archive has no entry \"%s\"",
+                entry);
+    return NULL;
+  }
+  g_autoptr(GBytes) bytes = demur_zip_read(zip, found, error);
+  return bytes != NULL ? demur_source_bytes(bytes) : NULL;
+}
+
+static void
+skip(Scan *scan, const char *path, const char *entry, const char *reason) {
+  g_ptr_array_add(scan->skipped, demur_skipped_new(path, entry, reason));
+}
+
+static gboolean
+is_new(GHashTable *table, char *key) {
+  return g_hash_table_add(table, key);
+}
+
+static void
+add_job(Scan *scan, const char *path) {
+  if (!is_new(scan->seen, g_canonicalize_filename(path, NULL)))
+    return;
+  Job *job = g_new0(Job, 1);
+  job->path = g_strdup(path);
+  g_ptr_array_add(scan->jobs, job);
+}
+
+static gboolean
+enter_folder(Scan *scan, const struct stat *status) {
+  return is_new(scan->folders, g_strdup_printf("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT,
+                                               (guint64)status->st_dev, (guint64)status->st_ino));
+}
+
+typedef struct {
+  char *path;
+  guint depth;
+} Folder;
+
+/* Folders wait in a list: no recursion, whatever the nesting. Links are followed, each folder is
+ * entered once. */
+static gboolean
+collect(Scan *scan, const char *path, const DemurProgress *progress, GError **error) {
+  GStatBuf status;
+  if (g_stat(path, &status) != 0) {
+    skip(scan, path, NULL, "cannot be read");
+    return TRUE;
+  }
+  if (!S_ISDIR(status.st_mode)) {
+    if (S_ISREG(status.st_mode))
+      add_job(scan, path);
+    else
+      skip(scan, path, NULL, "not a regular file");
+    return TRUE;
+  }
+  if (!enter_folder(scan, &status))
+    return TRUE;
+  g_autoptr(GPtrArray) waiting = g_ptr_array_new();
+  Folder *first = g_new(Folder, 1);
+  *first = (Folder){g_strdup(path), 0};
+  g_ptr_array_add(waiting, first);
+  gboolean going = TRUE;
+  while (waiting->len > 0) {
+    Folder *folder = g_ptr_array_steal_index(waiting, waiting->len - 1);
+    GDir *dir = going ? g_dir_open(folder->path, 0, NULL) : NULL;
+    if (going && dir == NULL)
+      skip(scan, folder->path, NULL, "the folder cannot be read");
+    const char *name;
+    while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
+      g_autofree char *child = g_build_filename(folder->path, name, NULL);
+      if (g_stat(child, &status) != 0) {
+        skip(scan, child, NULL, "cannot be read");
+      } else if (S_ISDIR(status.st_mode)) {
+        if (folder->depth + 1 >= DEMUR_FILES_MAX_DEPTH) {
+          skip(scan, child, NULL, "folders are nested more than 64 deep");
+        } else if (enter_folder(scan, &status)) {
+          Folder *next = g_new(Folder, 1);
+          *next = (Folder){g_steal_pointer(&child), folder->depth + 1};
+          g_ptr_array_add(waiting, next);
+        }
+      } else if (S_ISREG(status.st_mode)) {
+        add_job(scan, child);
+      } else {
+        skip(scan, child, NULL, "not a regular file");
+      }
+    }
+    if (dir != NULL)
+      g_dir_close(dir);
+    g_free(folder->path);
+    g_free(folder);
+    going = going && demur_progress_step(progress, 0, "scanning", error);
+  }
+  return going;
+}
+
+static void
+read_job(Job *job) {
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurSource) source = NULL;
+  if (job->zip != NULL) {
+    g_autoptr(GBytes) bytes = demur_zip_read(job->zip, job->zip_entry, &error);
+    if (bytes != NULL)
+      source = demur_source_bytes(bytes);
+  } else {
+    source = demur_source_open(job->path, &error);
+  }
+  if (source != NULL)
+    job->header = demur_header_read(&source, &error);
+  if (job->header == NULL) {
+    job->reason = g_strdup(error->message);
+    return;
+  }
+  job->reason = demur_header_not_an_image(job->header);
+}
+
+static void
+read_chunk(size_t chunk, guint worker, gpointer data) {
+  GPtrArray *batch = data;
+  const size_t end = MIN((chunk + 1) * FILES_A_CHUNK, batch->len);
+  for (size_t i = chunk * FILES_A_CHUNK; i < end; i++)
+    read_job(batch->pdata[i]);
+}
+
+static int
+compare_job(gconstpointer a, gconstpointer b) {
+  const Job *x = *(Job *const *)a, *y = *(Job *const *)b;
+  const int paths = strcmp(x->path, y->path);
+  return paths != 0 ? paths : g_strcmp0(x->entry, y->entry);
+}
+
+static int
+compare_skipped(gconstpointer a, gconstpointer b) {
+  const DemurSkipped *x = *(DemurSkipped *const *)a, *y = *(DemurSkipped *const *)b;
+  const int paths = strcmp(x->path, y->path);
+  return paths != 0 ? paths : strcmp(x->reason, y->reason);
+}
+
+/* An archive is replaced by its entries. */
+static void
+unfold_archives(Scan *scan) {
+  const guint n = scan->jobs->len;
+  for (guint i = 0; i < n; i++) {
+    Job *job = scan->jobs->pdata[i];
+    guint8 magic[4];
+    g_autoptr(DemurSource) source = demur_source_open(job->path, NULL);
+    if (source == NULL || !demur_source_read(source, 0, sizeof magic, magic) ||
+        !demur_zip_recognise(magic, sizeof magic))
+      continue;
+    g_autoptr(GError) error = NULL;
+    DemurZip *zip = demur_zip_open(job->path, &error);
+    if (zip == NULL) {
+      job->reason = g_strdup(error->message);
+      continue;
+    }
+    g_ptr_array_add(scan->zips, zip);
+    for (size_t k = 0; k < demur_zip_n_entries(zip); k++) {
+      Job *entry = g_new0(Job, 1);
+      entry->path = g_strdup(job->path);
+      entry->zip = zip;
+      entry->zip_entry = demur_zip_entry(zip, k);
+      entry->entry = g_strdup(entry->zip_entry->name);
+      g_ptr_array_add(scan->jobs, entry);
+    }
+    g_ptr_array_index(scan->jobs, i) = NULL;
+    job_free(job);
+  }
+  for (guint i = n; i-- > 0;)
+    if (scan->jobs->pdata[i] == NULL)
+      g_ptr_array_remove_index(scan->jobs, i);
+}
+
+/* A DICOMDIR named by itself stands for the folder it is in. */
+static char *
+folder_of_directory_file(const char *path) {
+  g_autoptr(DemurSource) source = demur_source_open(path, NULL);
+  if (source == NULL)
+    return NULL;
+  g_autoptr(DemurHeader) header = demur_header_read(&source, NULL);
+  if (header == NULL || g_strcmp0(header->sop_class_uid, "1.2.840.10008.1.3.10") != 0)
+    return NULL;
+  return g_path_get_dirname(path);
+}
+
+static gboolean
+run_scan(Scan *scan, const char *const *paths, DemurParallel *parallel,
+         const DemurProgress *progress, GError **error) {
+  for (size_t i = 0; paths[i] != NULL; i++) {
+    g_autofree char *folder = folder_of_directory_file(paths[i]);
+    if (!collect(scan, folder != NULL ? folder : paths[i], progress, error))
+      return FALSE;
+  }
+  unfold_archives(scan);
+  g_ptr_array_sort(scan->jobs, compare_job);
+  for (guint start = 0; start < scan->jobs->len; start += FILES_A_BATCH) {
+    if (!demur_progress_step(progress, (double)start / scan->jobs->len, "reading", error))
+      return FALSE;
+    g_autoptr(GPtrArray) batch = g_ptr_array_new();
+    const guint end = MIN(start + FILES_A_BATCH, scan->jobs->len);
+    for (guint i = start; i < end; i++)
+      if (((Job *)scan->jobs->pdata[i])->reason == NULL)
+        g_ptr_array_add(batch, scan->jobs->pdata[i]);
+    demur_parallel_map(parallel, (batch->len + FILES_A_CHUNK - 1) / FILES_A_CHUNK, read_chunk,
+                       batch);
+  }
+  return TRUE;
+}
+
+DemurFiles *
+demur_files_scan(const char *const *paths, DemurParallel *parallel, const DemurProgress *progress,
+                 GError **error) {
+  for (size_t i = 0; paths[i] != NULL; i++) {
+    if (!g_file_test(paths[i], G_FILE_TEST_EXISTS)) {
+      g_autofree char *name = g_filename_display_name(paths[i]);
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
+                  "%s does not exist; a file, folder, DICOMDIR or ZIP archive was expected", name);
+      return NULL;
+    }
+  }
+  Scan scan = {
+      .jobs = g_ptr_array_new_with_free_func(job_free),
+      .zips = g_ptr_array_new_with_free_func((GDestroyNotify)demur_zip_free),
+      .skipped = g_ptr_array_new_with_free_func((GDestroyNotify)demur_skipped_free),
+      .folders = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+      .seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+  };
+  DemurFiles *files = NULL;
+  if (run_scan(&scan, paths, parallel, progress, error)) {
+    files = g_new0(DemurFiles, 1);
+    files->images = g_ptr_array_new_with_free_func((GDestroyNotify)demur_file_free);
+    for (guint i = 0; i < scan.jobs->len; i++) {
+      Job *job = scan.jobs->pdata[i];
+      if (job->reason != NULL) {
+        skip(&scan, job->path, job->entry, job->reason);
+        continue;
+      }
+      DemurFile *file = g_new0(DemurFile, 1);
+      file->path = g_steal_pointer(&job->path);
+      file->entry = g_steal_pointer(&job->entry);
+      file->header = g_steal_pointer(&job->header);
+      g_ptr_array_add(files->images, file);
+    }
+    g_ptr_array_sort(scan.skipped, compare_skipped);
+    files->skipped = g_ptr_array_ref(scan.skipped);
+  }
+  g_ptr_array_unref(scan.jobs);
+  g_ptr_array_unref(scan.zips);
+  g_ptr_array_unref(scan.skipped);
+  g_hash_table_unref(scan.folders);
+  g_hash_table_unref(scan.seen);
+  return files;
+}

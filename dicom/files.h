@@ -1,0 +1,49 @@
+/* From paths to headers: files, folders, DICOMDIR media and ZIP archives are scanned, each object's
+ * header is read (in parallel, in an order that depends on the paths alone), and what is no image
+ * is listed with the reason. Nothing found in one file stops the rest. */
+#pragma once
+
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "dicom/header.h"
+
+G_BEGIN_DECLS
+
+#define DEMUR_FILES_MAX_DEPTH 64 /* of folders in folders */
+
+typedef struct {
+  char *path;  /* as given or found; bytes of the file system */
+  char *entry; /* within the ZIP archive at path; NULL for a file */
+  DemurHeader *header;
+} DemurFile;
+
+typedef struct {
+  char *path; /* UTF-8, for people; ZIP entries as "archive.zip!/entry" */
+  char *reason;
+} DemurSkipped;
+
+typedef struct {
+  GPtrArray *images;  /* DemurFile, sorted by path and entry */
+  GPtrArray *skipped; /* DemurSkipped, sorted by path */
+} DemurFiles;
+
+/* Scans paths (NULL-terminated). A path that doesn't exist is DEMUR_ERROR_NOT_FOUND before anything
+ * is read; a DICOMDIR given as a path stands for its folder. Cancelling is G_IO_ERROR_CANCELLED. */
+DemurFiles *demur_files_scan(const char *const *paths, DemurParallel *parallel,
+                             const DemurProgress *progress,
+                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void demur_files_free(DemurFiles *files);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurFiles, demur_files_free)
+
+void demur_file_free(DemurFile *file);
+DemurSkipped *demur_skipped_new(const char *path, const char *entry, const char *reason);
+void demur_skipped_free(DemurSkipped *skipped);
+
+/* The bytes of a file, or of an entry of a ZIP archive (unpacked in memory). */
+DemurSource *demur_files_open(const char *path, const char *entry,
+                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* "path" or "archive.zip!/entry" in UTF-8; owned. */
+char *demur_files_display(const char *path, const char *entry);
+
+G_END_DECLS

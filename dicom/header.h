@@ -1,0 +1,83 @@
+/* What one DICOM object says about itself: the facts that grouping, eligibility and decoding need,
+ * read from its header alone. Pixel data are located and checked for completeness, never read. */
+#pragma once
+
+#include "dicom/elements.h"
+
+G_BEGIN_DECLS
+
+#define DEMUR_NO_NUMBER G_MININT64 /* an integer that is not recorded or unreadable */
+
+/* Per frame of a multi-frame image (functional groups, PS3.3 C.7.6.16), or once for a plain one.
+ * NaN where not recorded. */
+typedef struct {
+  double position_mm[3];      /* ImagePositionPatient */
+  double orientation[6];      /* ImageOrientationPatient: row cosines, then column cosines */
+  double pixel_spacing_mm[2]; /* between rows, between columns */
+  double thickness_mm;
+  double slope, intercept;
+  gint64 acquisition_number;
+} DemurFrame;
+
+typedef enum {
+  DEMUR_PIXELS_ABSENT,
+  DEMUR_PIXELS_COMPLETE,
+  DEMUR_PIXELS_TRUNCATED,   /* fewer bytes or fragments than the image needs */
+  DEMUR_PIXELS_UNSUPPORTED, /* a layout or compression that is not read; pixels_problem says which
+                             */
+} DemurPixelState;
+
+typedef struct {
+  /* Texts are UTF-8, owned, NULL where absent or empty. */
+  char *transfer_syntax_uid; /* of the file meta header; a file without one: what its bytes show */
+  char *character_set;
+  char *sop_class_uid, *sop_instance_uid; /* the meta header's where the data set has none */
+  char *study_uid, *series_uid, *frame_of_reference_uid;
+  char *patient_id, *patient_name, *patient_birth_date, *patient_sex;
+  char *study_date, *series_date, *acquisition_date, *content_date;
+  char *modality, *image_type, *series_description, *study_description, *protocol;
+  char *manufacturer, *model, *institution, *station, *body_part;
+  char *kernel, *contrast_agent, *patient_position, *photometric, *lossy;
+  char *thickness_text; /* SliceThickness as written, where it is no number */
+  gint64 series_number, acquisition_number, instance_number, temporal_position;
+  double kvp, tube_current_ma, exposure_mas, fov_mm, collection_diameter_mm, tilt_tag_degrees;
+  double spacing_between_mm;
+
+  guint16 rows, columns, samples, bits_allocated, bits_stored, high_bit;
+  gboolean is_signed, planar;
+  gboolean has_padding;
+  guint16 padding, padding_limit; /* the 16 bits as written; the same where there is no limit */
+  guint32 n_frames;
+  DemurFrame shared;  /* of a plain image, or the shared functional groups */
+  DemurFrame *frames; /* [n_frames]; NULL where the object has no per-frame groups */
+
+  gboolean big_endian;
+  gboolean explicit_vr;
+  gboolean encapsulated;
+  guint64 pixels_offset; /* of the value, in the source the header was read from */
+  guint64 pixels_length; /* native: bytes recorded */
+  DemurPixelState pixels;
+  char *pixels_problem; /* in words; NULL where complete */
+} DemurHeader;
+
+/* Reads the header of *source, with or without preamble and meta header. A deflated data set
+ * replaces *source by its inflated bytes (which pixels_offset then counts in). NULL with
+ * DEMUR_ERROR_INPUT where this is no DICOM object or it is damaged, DEMUR_ERROR_UNSUPPORTED where
+ * it is one that can't be read. */
+DemurHeader *demur_header_read(DemurSource **source, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void demur_header_free(DemurHeader *header);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurHeader, demur_header_free)
+
+/* Facts of frame i: its own, completed by the shared ones. */
+DemurFrame demur_header_frame(const DemurHeader *header, guint32 i);
+
+/* NULL where the object is an image; else what it is, in words ("structured report (SR)"). */
+char *demur_header_not_an_image(const DemurHeader *header);
+
+/* Whether the pixels have ever been compressed with loss, by transfer syntax or (0028,2110). */
+gboolean demur_header_is_lossy(const DemurHeader *header);
+
+/* Name of a transfer syntax ("JPEG Lossless (1.2.840.10008.1.2.4.70)"); owned. */
+char *demur_transfer_syntax_name(const char *uid);
+
+G_END_DECLS

@@ -1,0 +1,22 @@
+/* The whole way from paths to judged series: scan, group, judge, and for compressed series that
+ * would be assessed a decoding of every slice, so that what can't be decoded is known before
+ * anything is scored. */
+#pragma once
+
+#include "dicom/eligibility.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  GPtrArray *series;  /* DemurSeries, see demur_series_group */
+  GPtrArray *skipped; /* DemurSkipped */
+} DemurImport;
+
+/* eligibility NULL: the project's rules. Errors as demur_files_scan. */
+DemurImport *demur_import_run(const char *const *paths, const DemurEligibility *eligibility,
+                              DemurParallel *parallel, const DemurProgress *progress,
+                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void demur_import_free(DemurImport *import);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurImport, demur_import_free)
+
+G_END_DECLS

@@ -1,0 +1,222 @@
+#include "dicom/pixels.h"
+#include "dicom/transfer-syntax.h"
+
+#include <string.h>
+
+static gboolean
+wrong(GError **error, const char *what) {
+  g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, what);
+  return FALSE;
+}
+
+/* bits lowest bits of a word, as a signed or unsigned number. */
+static inline gint32
+number_of(guint32 word, guint bits, gboolean is_signed) {
+  if (bits >= 32)
+    return (gint32)word;
+  word &= (1u << bits) - 1u;
+  if (is_signed && (word & (1u << (bits - 1))) != 0)
+    return (gint32)(word | ~((1u << bits) - 1u));
+  return (gint32)word;
+}
+
+typedef struct {
+  gboolean on;
+  guint16 low_word, high_word; /* as written */
+  gint32 low, high;            /* as stored values */
+} Padding;
+
+/* PixelPaddingValue is written in 16 bits whatever its sign: 63536 is -2000 in signed pixels. */
+static Padding
+padding_of(const DemurHeader *header) {
+  Padding padding = {
+      .on = header->has_padding, .low_word = header->padding, .high_word = header->padding_limit};
+  const gint32 a = header->is_signed ? (gint16)header->padding : header->padding;
+  const gint32 b = header->is_signed ? (gint16)header->padding_limit : header->padding_limit;
+  padding.low = MIN(a, b);
+  padding.high = MAX(a, b);
+  return padding;
+}
+
+static inline gboolean
+is_padding(const Padding *padding, guint32 word, gint32 value) {
+  return (value >= padding->low && value <= padding->high) || word == padding->low_word;
+}
+
+/* Native words of 1, 2 or 4 bytes. The padding is compared before the bits above BitsStored go. */
+static gboolean
+decode_native(DemurSource *source, const DemurHeader *header, guint32 frame, gint32 *values,
+              guint8 *mask, GError **error) {
+  const size_t n = (size_t)header->rows * header->columns;
+  const size_t width = (header->bits_allocated + 7u) / 8u;
+  const guint64 offset = header->pixels_offset + (guint64)frame * n * width;
+  const guint shift =
+      header->high_bit + 1u >= header->bits_stored && header->high_bit < header->bits_allocated
+          ? header->high_bit + 1u - header->bits_stored
+          : 0;
+  if (width != 1 && width != 2 && width != 4)
+    return wrong(error, "native pixels of neither 8, 16 nor 32 bits");
+  const Padding padding = padding_of(header);
+  guint8 *row = g_malloc((size_t)header->columns * width);
+  for (guint r = 0; r < header->rows; r++) {
+    const size_t start = (size_t)r * header->columns;
+    if (!demur_source_read(source, offset + start * width, header->columns * width, row)) {
+      g_free(row);
+      return wrong(error, "pixel data too short");
+    }
+    for (guint c = 0; c < header->columns; c++) {
+      const guint8 *bytes = row + c * width;
+      const guint32 word = width == 1   ? bytes[0]
+                           : width == 2 ? demur_elements_u16(bytes, header->big_endian)
+                                        : demur_elements_u32(bytes, header->big_endian);
+      const gint32 value = number_of(word >> shift, header->bits_stored, header->is_signed);
+      values[start + c] = value;
+      if (mask != NULL)
+        mask[start + c] = padding.on && is_padding(&padding, word, value) ? 1 : 0;
+    }
+  }
+  g_free(row);
+  return TRUE;
+}
+
+typedef struct {
+  guint64 offset; /* of the bytes */
+  guint32 length;
+  guint64
+      from_first; /* of the item, from the first fragment's item: what the offset table counts */
+} Fragment;
+
+GBytes *
+demur_pixels_fragment(DemurSource *source, const DemurHeader *header, guint32 frame,
+                      GError **error) {
+  g_autoptr(GArray) fragments = g_array_new(FALSE, FALSE, sizeof(Fragment));
+  guint64 table_offset = 0;
+  guint32 table_length = 0;
+  guint64 at = header->pixels_offset, first = 0;
+  for (guint i = 0;; i++) {
+    const guint8 *head = demur_source_peek(source, at, 8);
+    if (head == NULL) {
+      wrong(error, "pixel fragments have no end");
+      return NULL;
+    }
+    const guint32 tag =
+        ((guint32)demur_elements_u16(head, FALSE) << 16) | demur_elements_u16(head + 2, FALSE);
+    const guint32 length = demur_elements_u32(head + 4, FALSE);
+    if (tag == DEMUR_TAG(0xFFFE, 0xE0DD))
+      break;
+    if (tag != DEMUR_TAG(0xFFFE, 0xE000) || length > demur_source_size(source) - at - 8) {
+      wrong(error, "pixel fragments are damaged");
+      return NULL;
+    }
+    if (i == 0) {
+      table_offset = at + 8;
+      table_length = length;
+      first = at + 8 + length;
+    } else if (length > 0) {
+      const Fragment fragment = {at + 8, length, at - first};
+      g_array_append_val(fragments, fragment);
+    }
+    at += 8 + (guint64)length;
+  }
+  guint begin = 0, end = fragments->len;
+  if (header->n_frames > 1) {
+    if (table_length >= 4u * header->n_frames) {
+      guint64 from = 0, to = G_MAXUINT64;
+      const guint8 *entry = demur_source_peek(source, table_offset + 4u * (guint64)frame, 4);
+      if (entry != NULL)
+        from = demur_elements_u32(entry, FALSE);
+      if (frame + 1 < header->n_frames) {
+        entry = demur_source_peek(source, table_offset + 4u * ((guint64)frame + 1), 4);
+        to = entry != NULL ? demur_elements_u32(entry, FALSE) : G_MAXUINT64;
+      }
+      begin = end = 0;
+      for (guint i = 0; i < fragments->len; i++) {
+        const guint64 place = g_array_index(fragments, Fragment, i).from_first;
+        if (place < from)
+          begin = end = i + 1;
+        else if (place < to)
+          end = i + 1;
+      }
+    } else if (fragments->len == header->n_frames) {
+      begin = frame;
+      end = frame + 1;
+    } else {
+      wrong(error, "frames of several fragments, but no offset table tells them apart");
+      return NULL;
+    }
+  }
+  guint64 total = 0;
+  for (guint i = begin; i < end; i++)
+    total += g_array_index(fragments, Fragment, i).length;
+  if (total == 0 || total > G_MAXUINT32) {
+    wrong(error, "no pixel fragments for the frame");
+    return NULL;
+  }
+  /* total is at most the size of the source: nothing is allocated that isn't there. */
+  guint8 *bytes = g_try_malloc((size_t)total);
+  if (bytes == NULL) {
+    wrong(error, "no memory for the compressed image");
+    return NULL;
+  }
+  size_t done = 0;
+  for (guint i = begin; i < end; i++) {
+    const Fragment *fragment = &g_array_index(fragments, Fragment, i);
+    if (!demur_source_read(source, fragment->offset, fragment->length, bytes + done)) {
+      g_free(bytes);
+      wrong(error, "pixel fragments can't be read");
+      return NULL;
+    }
+    done += fragment->length;
+  }
+  return g_bytes_new_take(bytes, (gsize)total);
+}
+
+gboolean
+demur_pixels_decode(DemurSource *source, const DemurHeader *header, guint32 frame, gint32 *values,
+                    guint8 *mask, GError **error) {
+  const DemurTransferSyntax *syntax = demur_transfer_syntax_find(header->transfer_syntax_uid);
+  if (header->pixels != DEMUR_PIXELS_COMPLETE) {
+    g_set_error_literal(error, DEMUR_ERROR,
+                        header->pixels == DEMUR_PIXELS_UNSUPPORTED ? DEMUR_ERROR_UNSUPPORTED
+                                                                   : DEMUR_ERROR_INPUT,
+                        header->pixels_problem);
+    return FALSE;
+  }
+  if (header->samples != 1) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED,
+                "colour images (%u samples a pixel) have no CT numbers", header->samples);
+    return FALSE;
+  }
+  if (frame >= header->n_frames)
+    return wrong(error, "no such frame");
+  if (!header->encapsulated)
+    return decode_native(source, header, frame, values, mask, error);
+
+  g_autoptr(GBytes) image = demur_pixels_fragment(source, header, frame, error);
+  if (image == NULL)
+    return FALSE;
+  const size_t n = (size_t)header->rows * header->columns;
+  const Padding padding = padding_of(header);
+  if (syntax->coding == DEMUR_CODING_JPEG_2000) {
+    if (!demur_jpeg2000_decode(image, header->rows, header->columns, values, error))
+      return FALSE;
+    for (size_t i = 0; i < n; i++) {
+      values[i] = number_of((guint32)values[i], header->bits_stored, header->is_signed);
+      if (mask != NULL)
+        mask[i] = padding.on && values[i] >= padding.low && values[i] <= padding.high ? 1 : 0;
+    }
+    return TRUE;
+  }
+  g_autofree guint16 *words = g_try_new(guint16, n);
+  if (words == NULL)
+    return wrong(error, "no memory for the image");
+  DemurDecodedLayout layout;
+  if (!demur_dcmtk_decode(image, header, words, &layout, error))
+    return FALSE;
+  for (size_t i = 0; i < n; i++) {
+    values[i] = number_of(words[i], layout.bits_stored, layout.is_signed);
+    if (mask != NULL)
+      mask[i] = padding.on && is_padding(&padding, words[i], values[i]) ? 1 : 0;
+  }
+  return TRUE;
+}

@@ -1,0 +1,39 @@
+/* Stored values of one frame: native pixels are read straight from the file, compressed ones are
+ * decoded by DCMTK (JPEG, JPEG-LS, RLE) or OpenJPEG (JPEG 2000) from their fragments. DCMTK never
+ * parses the file itself: it is handed a data set made of the pixel attributes and the fragments of
+ * that one frame. */
+#pragma once
+
+#include "dicom/header.h"
+
+G_BEGIN_DECLS
+
+/* Decodes frame of the object into values [rows * columns], as 32-bit integers with the sign
+ * extended from BitsStored. padding [rows * columns], may be NULL: 1 where the value is
+ * PixelPaddingValue (or in its range). demur_dicom_init must have been called for compressed
+ * pixels. Several threads may decode at once, each with its own source. DEMUR_ERROR_INPUT where the
+ * pixels are damaged, DEMUR_ERROR_UNSUPPORTED where the layout is not read (colour, for example).
+ */
+gboolean demur_pixels_decode(DemurSource *source, const DemurHeader *header, guint32 frame,
+                             gint32 *values, guint8 *padding,
+                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The bytes of one frame's compressed image, its fragments joined (owned); by the offset table
+ * where there is one, else by one fragment a frame, else all of a single frame. */
+GBytes *demur_pixels_fragment(DemurSource *source, const DemurHeader *header, guint32 frame,
+                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* One component of a JPEG 2000 codestream or file into values [rows * columns], as coded. */
+gboolean demur_jpeg2000_decode(GBytes *codestream, guint16 rows, guint16 columns, gint32 *values,
+                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* JPEG, JPEG-LS or RLE by DCMTK: the frame's native words, and how they are stored afterwards.
+ * words [rows * columns]. */
+typedef struct {
+  guint bits_allocated, bits_stored;
+  gboolean is_signed;
+} DemurDecodedLayout;
+gboolean demur_dcmtk_decode(GBytes *image, const DemurHeader *header, guint16 *words,
+                            DemurDecodedLayout *layout, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

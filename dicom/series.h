@@ -1,0 +1,126 @@
+/* Series as they are assessed: what one study holds, grouped, split and measured from positions.
+ *
+ * A SeriesInstanceUID is split by patient, image class, matrix and orientation, and where positions
+ * repeat by acquisition, phase, kernel, tube voltage or image type. Slices are ordered by the dot
+ * product of ImagePositionPatient with the slice normal, never by file name, InstanceNumber or
+ * SliceLocation; spacing is measured along that normal (PS3.3 C.7.6.2.1.1). */
+#pragma once
+
+#include "dicom/files.h"
+#include "dicom/vendor.h"
+
+G_BEGIN_DECLS
+
+typedef enum {
+  DEMUR_SERIES_VOLUME, /* parallel slices at different positions */
+  DEMUR_SERIES_STACK,  /* images without (different) positions: shown by InstanceNumber */
+  DEMUR_SERIES_LOCALIZER,
+  DEMUR_SERIES_SECONDARY, /* secondary capture: screen shots, text pages, dose reports as images */
+  DEMUR_SERIES_DERIVED,
+  DEMUR_SERIES_OTHER, /* not CT */
+} DemurSeriesType;
+
+/* "volume", "stack", "localizer", "secondary capture", "derived", "other". */
+const char *demur_series_type_name(DemurSeriesType type);
+
+typedef enum {
+  DEMUR_SLICE_USED,
+  DEMUR_SLICE_SAME_FILE,     /* the same bytes as another */
+  DEMUR_SLICE_SAME_POSITION, /* another image lies there */
+  DEMUR_SLICE_BROKEN,        /* its pixel data are truncated, absent or undecodable */
+} DemurSliceState;
+
+typedef struct {
+  char *path;  /* of the file, or of the ZIP archive */
+  char *entry; /* within the archive; NULL for a file */
+  guint32 frame;
+  char *sop_instance_uid; /* NULL where not recorded */
+  char *transfer_syntax_uid;
+  gint64 instance_number, acquisition_number; /* DEMUR_NO_NUMBER where not recorded */
+  gboolean has_position;
+  double position_mm[3];
+  double distance_mm; /* along the normal; NaN without a position */
+  double thickness_mm, slope,
+      intercept; /* NaN thickness: unknown; slope 1 and intercept 0 where absent */
+  gboolean lossy;
+  DemurSliceState state;
+  char *problem; /* in words; NULL where there is none */
+} DemurSlice;
+
+typedef struct {
+  char *scan_id;
+  gboolean scan_id_from_digest; /* the series has no UID: made from the files' SHA-256 */
+  char *series_uid, *study_uid, *frame_of_reference_uid;
+  guint part;    /* 1, 2, ..: which volume of its SeriesInstanceUID */
+  guint n_parts; /* 1 unless split */
+
+  /* Person and study: UTF-8, NULL where not recorded. Never logged. */
+  char *patient_id, *patient_name, *patient_birth_date, *patient_sex;
+  char *study_date, *acquisition_date, *description, *study_description, *protocol;
+  gint64 series_number, acquisition_number;
+
+  /* Kind. */
+  char *modality, *sop_class_uid, *image_type, *body_part, *photometric, *patient_position;
+  DemurSeriesType type;
+  gboolean derived, localizer_label, multi_frame;
+  char *transfer_syntax_uid; /* the first slice's; where lossy, the first lossy slice's */
+  gboolean lossy;
+
+  /* Acquisition facts; NaN, NULL or DEMUR_KERNEL_UNKNOWN where not recorded. */
+  char *manufacturer, *manufacturer_raw; /* the first normalised, NULL where unknown */
+  char *model, *model_family;            /* as recorded; family NULL where unknown */
+  char *kernel, *kernel_family;
+  DemurKernelClass kernel_class;
+  double kvp, tube_current_ma, exposure_mas, fov_mm;
+  char *contrast_agent;
+  char *institution, *station, *site; /* site: institution, else station */
+
+  /* Geometry. NaN where not known. */
+  guint16 rows, columns;
+  double pixel_spacing_mm[2]; /* between rows, between columns */
+  double orientation[6];      /* row cosines, then column cosines */
+  double normal[3];
+  double axial_angle_degrees; /* normal against the body axis */
+  double spacing_mm;          /* nominal: the median gap along the normal */
+  double smallest_gap_mm, largest_gap_mm;
+  double extent_mm;    /* from the first slice's outer face to the last's */
+  double thickness_mm; /* the largest, where they differ */
+  double smallest_thickness_mm;
+  char *thickness_text;    /* as written, where no number */
+  double tilt_degrees;     /* of the stack against the normal; the tag's sign where it agrees */
+  double tilt_tag_degrees; /* GantryDetectorTilt */
+  size_t n_positions;      /* different ones */
+  size_t n_missing;        /* slices that gaps of k x nominal leave out */
+  size_t n_irregular;      /* other gaps off by more than the rule's share */
+  double irregular_gap_mm; /* the first such gap */
+
+  /* Slices: the used ones in order, then those left out. Where no slice can be read, all stand as
+   * used, each with its problem, so that what is there can be seen. */
+  size_t n_slices, n_left_out;
+  DemurSlice *slices; /* [n_slices + n_left_out] */
+  size_t n_same_file, n_same_position, n_broken;
+  size_t n_without_position;
+  gboolean shared_sop_uids; /* different images with one SOPInstanceUID */
+  gboolean
+      several_studies;   /* its slices name more than one StudyInstanceUID: the first's is kept */
+  gboolean two_patients; /* its SeriesInstanceUID names more than one */
+  char *first_problem;   /* of the broken slices */
+
+  char **warnings; /* NULL-terminated */
+  gboolean eligible;
+  gboolean accepted; /* eligible and chosen */
+  char *reason;      /* why not accepted: rule and value; NULL where accepted */
+} DemurSeries;
+
+void demur_series_free(DemurSeries *series);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurSeries, demur_series_free)
+
+/* Groups and measures the images of files: DemurSeries, sorted by study, series number, UID and
+ * part. Eligibility is left to dicom/eligibility.h. gap_tolerance: the share of the nominal spacing
+ * a gap may be off (0.1). Files are read again only to tell exact duplicates apart and to name
+ * series without a UID. */
+GPtrArray *demur_series_group(const DemurFiles *files, double gap_tolerance,
+                              const DemurProgress *progress,
+                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

@@ -1,0 +1,43 @@
+/* Reading ZIP archives: stored and deflated entries, ZIP64, no encryption (APPNOTE.TXT 6.3.9).
+ * Sizes are believed only as far as the archive's own length allows: entries may not overlap, one
+ * inflated entry is at most DEMUR_ZIP_MAX_ENTRY_BYTES and stops at the size it declares. */
+#pragma once
+
+#include "base/error.h"
+
+G_BEGIN_DECLS
+
+#define DEMUR_ZIP_MAX_ENTRIES 1000000
+#define DEMUR_ZIP_MAX_ENTRY_BYTES (G_GUINT64_CONSTANT(2) << 30)
+#define DEMUR_ZIP_MAX_RATIO 1100 /* DEFLATE cannot do better than 1,032 to 1 */
+
+typedef struct {
+  char *name; /* UTF-8, for people; also the key of demur_zip_read */
+  guint64 header_offset, compressed_size, size;
+  guint16 method; /* 0 stored, 8 deflated */
+  gboolean encrypted;
+  guint32 crc;
+} DemurZipEntry;
+
+typedef struct DemurZip DemurZip;
+
+/* Whether the file begins like a ZIP archive. */
+gboolean demur_zip_recognise(const guint8 *bytes, size_t length);
+
+/* Opens an archive and reads its directory; folders are left out. NULL with DEMUR_ERROR_INPUT where
+ * it is damaged, overlaps itself or is beyond the caps. Reading from several threads at once is
+ * safe. */
+DemurZip *demur_zip_open(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void demur_zip_free(DemurZip *zip);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurZip, demur_zip_free)
+
+size_t demur_zip_n_entries(const DemurZip *zip);
+const DemurZipEntry *demur_zip_entry(const DemurZip *zip, size_t i);
+/* NULL where there is none of that name. */
+const DemurZipEntry *demur_zip_find(const DemurZip *zip, const char *name);
+
+/* The entry's bytes in memory, checked against its CRC-32. */
+GBytes *demur_zip_read(const DemurZip *zip, const DemurZipEntry *entry,
+                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS
