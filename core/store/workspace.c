@@ -295,7 +295,7 @@ migrate(DemurWorkspace *workspace, GError **error) {
   gint64 version;
   if (!pragma(workspace, "PRAGMA user_version", &version, error))
     return FALSE;
-  if (version > demur_store_version)
+  if (version < 0 || version > demur_store_version)
     return refuse_newer(workspace->path, version, error);
   if (version == demur_store_version)
     return TRUE;
@@ -308,7 +308,8 @@ migrate(DemurWorkspace *workspace, GError **error) {
   }
   if (!demur_workspace_begin(workspace, error))
     return FALSE;
-  gboolean ok = pragma(workspace, "PRAGMA user_version", &version, error);
+  gboolean ok = pragma(workspace, "PRAGMA user_version", &version, error) &&
+                (version <= demur_store_version || refuse_newer(workspace->path, version, error));
   for (gint64 v = version; ok && v < demur_store_version; v++)
     ok = execute(workspace, demur_store_migrations[v], "bringing the schema up to date", error);
   if (ok && version < demur_store_version) {
