@@ -448,7 +448,7 @@ fill_operating_point(const Work *work, const DemurEvaluation *evaluation, size_t
   for (size_t m = 0; m < method->n_models; m++) {
     const double share = 1.0 / (double)method->n_models;
     const double threshold =
-        tuned != NULL ? *tuned : demur_coverage_threshold(coverage, method->scores[m], sample->n);
+        tuned != NULL ? tuned[m] : demur_coverage_threshold(coverage, method->scores[m], sample->n);
     const gssize rank = rank_at_threshold(method, m, sample->n, threshold);
     const DemurSelectiveSample selective = selective_sample(sample, method, m, NULL);
     DemurSelectivePoint point;
@@ -731,7 +731,7 @@ demur_evaluate(const DemurEvaluateInput *input, DemurParallel *parallel,
             a < G_N_ELEMENTS(operating_coverages) ? NULL : &input->thresholds[k][t];
         fill_operating_point(&work, evaluation, first_columns[k], method,
                              tuned != NULL ? tuned->coverage : operating_coverages[a],
-                             tuned != NULL ? &tuned->threshold : NULL, &result->at[a]);
+                             tuned != NULL ? tuned->thresholds : NULL, &result->at[a]);
       }
     }
     evaluation->comparisons = g_new0(DemurComparison, 3 * methods->len * methods->len);

@@ -9,7 +9,8 @@ G_BEGIN_DECLS
 
 /* A tuned threshold to apply unchanged. */
 typedef struct {
-  double coverage, threshold;
+  double coverage;
+  const double *thresholds; /* [networks of the selector] */
 } DemurTunedThreshold;
 
 typedef struct {

@@ -1,0 +1,57 @@
+/* Tuning a selector to a coverage (Eq. quantile), and what can be promised of it (Prop. tuning). */
+#pragma once
+
+#include "selector/selector.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  double coverage; /* requested xi */
+  size_t n_networks;
+  double *thresholds; /* [n_networks]: score >= threshold is accepted */
+  double realised;    /* share of the tuning scans that network 0 accepts; ties are all kept */
+  size_t n_scans, n_patients;
+  double delta;   /* 0: plug-in; else the guaranteed coverage's error probability */
+  size_t rank;    /* k of the k-th largest score */
+  double margin;  /* plug-in: coverage is below xi - margin with probability at most 0.05 */
+  char *sentence; /* what is and is not promised, for people */
+} DemurTuning;
+
+void demur_tuning_free(DemurTuning *tuning);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurTuning, demur_tuning_free)
+
+/* Plug-in threshold: tau = the ceil(xi n)-th largest score of all rows. scores [n_networks][n];
+ * patients [n] codes, for the n of the bound. coverage in (0, 1], n >= 1: DEMUR_ERROR_USAGE
+ * otherwise. */
+DemurTuning *demur_tune_plug_in(double coverage, const double *const *scores, size_t n_networks,
+                                const guint32 *patients, size_t n,
+                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Guaranteed coverage: tau = the k-th largest score of one scan a patient (drawn by the seed), k =
+ * 1 + the (1 - delta) quantile of Bin(n, xi). DEMUR_ERROR_STATE "cannot be guaranteed with n = .."
+ * where k > n. delta in (0, 1). */
+DemurTuning *demur_tune_guaranteed(double coverage, double delta, const double *const *scores,
+                                   size_t n_networks, const guint32 *patients, size_t n,
+                                   guint64 seed, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* k for n exchangeable scores; n + 1 where no k will do. */
+size_t demur_coverage_guaranteed_rank(double coverage, double delta, size_t n);
+
+/* The smallest k with P(Bin(n, p) <= k) >= probability. */
+size_t demur_binomial_quantile(double probability, size_t n, double p);
+
+/* One scan a patient, drawn by the seed: rows [result] of [0, n) in ascending order (owned). */
+guint32 *demur_one_scan_a_patient(const guint32 *patients, size_t n, guint64 seed,
+                                  size_t *n_chosen);
+
+/* Members of the JSON kept with a threshold ("kind", "thresholds", "sentence", ..). */
+char *demur_tuning_to_json(const DemurTuning *tuning);
+
+/* The thresholds [n] of such a document (owned); NULL with DEMUR_ERROR_INPUT. */
+double *demur_tuning_read_thresholds(const char *json, size_t *n,
+                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Its sentence (owned), or NULL. */
+char *demur_tuning_read_sentence(const char *json);
+
+G_END_DECLS
