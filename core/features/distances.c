@@ -244,13 +244,12 @@ weighted_exp_sum(const double *squares, const double *weights, size_t width, dou
 }
 
 VECTOR_CLONES static void
-exp_to_floats(const double *squares, size_t width, double gamma, float *out) {
+exp_to_gram(const double *squares, size_t width, double gamma, double *out) {
   for (size_t j = 0; j < width; j += 8) {
     const V8 x = -gamma * v8_load(squares + j);
     V8 y;
     v8_exp(&x, &y);
-    const V8f rounded = __builtin_convertvector(y, V8f);
-    memcpy(out + j, &rounded, sizeof(rounded));
+    v8_store(out + j, y);
   }
 }
 
@@ -361,7 +360,7 @@ take_row(const Pass *pass, Scratch *s, size_t row, size_t local, size_t first, s
   if (wants->kernel_sum != NULL)
     s->kernel_sum[local] += weighted_exp_sum(squares, pass->weights + first, width, wants->gamma);
   if (wants->gram != NULL)
-    exp_to_floats(squares, width, wants->gamma, wants->gram + row * wants->gram_stride + first);
+    exp_to_gram(squares, width, wants->gamma, wants->gram + row * wants->gram_stride + first);
   if (pass->exclude != NULL && pass->exclude[row] >= 0) {
     const size_t own = (size_t)pass->exclude[row];
     if (own >= first && own < first + width) {
@@ -468,7 +467,8 @@ demur_distance_pass(const DemurDistanceReference *reference, const double *queri
                     const gssize *exclude, const DemurDistanceWants *wants, DemurParallel *parallel,
                     const DemurProgress *progress, GError **error) {
   g_return_val_if_fail(wants->k <= reference->n, FALSE);
-  g_return_val_if_fail(wants->gram == NULL || wants->gram_stride >= reference->n_panels * PANEL,
+  g_return_val_if_fail(wants->gram == NULL || (wants->gram_stride >= reference->n_panels * PANEL &&
+                                               wants->gram_stride % 8 == 0),
                        FALSE);
   const size_t d = reference->d, n_threads = demur_parallel_n_threads(parallel);
   DEMUR_AUTO_ALIGNED double *weights = NULL;

@@ -41,8 +41,9 @@ typedef struct {
   double *kernel_sum;    /* [m]: sum_j weights_j exp(-gamma d_ij^2); excluded rows count here */
 
   /* [m][gram_stride]: exp(-gamma d_ij^2), 0 from column n up to the next multiple of 16, which
-   * gram_stride must reach. */
-  float *gram;
+   * gram_stride must reach; aligned to 64 bytes, as gram_stride keeps it by being a multiple of 8.
+   */
+  double *gram;
   size_t gram_stride;
 } DemurDistanceWants;
 

@@ -3,16 +3,17 @@
  * With G = K a the gradient, the pair (i, j) of a step is
  *   i = argmin { G_t : a_t < 1 },   j = argmax { (G_t - G_i)^2 / (2 - 2 K_it) : a_t > 0, G_t > G_i
  * } (second-order choice, Fan, Chen and Lin 2005, section 2.3); a_i grows and a_j shrinks by the
- * step that is best for the two, cut off at the bounds; G follows by two rows of the Gram matrix.
+ * step that is best for the two, cut off at the bounds; G follows by two rows of the Gram matrix K.
  * It ends when max { G_t : a_t > 0 } - min { G_t : a_t < 1 } is at most the tolerance.
  *
- * Data layout: G in double, the Gram matrix in float, rows padded to 16. "up" and "low" hold 0 for
- * a row that may grow (shrink) and an infinity for one that may not, so that both choices are plain
- * passes over vectors; the quotients are compared crosswise, which needs no division.
+ * Data layout: all in double. "up" and "low" hold 0 for a row that may grow (shrink) and an
+ * infinity for one that may not, so that both choices are plain passes over vectors; the quotients
+ * are compared crosswise, which needs no division. Rows of K are made when first asked for,
+ * together with those of the worst other offenders, and kept: from a good start a few hundred of
+ * 6,000 are touched, so K is never whole (it would be 288 MB).
  *
- * Cost: O(n) a step. Done differently from libsvm: it starts from the nu n rows with the lowest
- * density (sum of their kernel values) at 1, which is close to the answer, instead of from the
- * first nu n rows. */
+ * Cost: O(n) a step, O(n d) a row of K. Done differently from libsvm: it starts from the rows of
+ * low density instead of the first nu n rows, which saves nearly all of the steps. */
 #include "features/one-class-svm.h"
 
 #include <math.h>
@@ -22,7 +23,8 @@
 #include "base/random.h"
 #include "features/vector.h"
 
-#define ROWS_A_CHUNK 64
+#define DENSITY_ROWS 256
+#define ROWS_AT_ONCE 96   /* rows of K made together */
 #define STEPS_A_LOOK 2000 /* between two looks at the cancellable */
 
 double
@@ -43,17 +45,57 @@ demur_svm_choose_rows(size_t n, size_t max_rows, guint64 seed, size_t *n_chosen)
   const size_t count = MIN(n, max_rows);
   guint32 *rows = g_new(guint32, MAX(count, 1));
   *n_chosen = count;
-  if (count == n) {
-    for (size_t i = 0; i < n; i++)
-      rows[i] = (guint32)i;
-    return rows;
-  }
   /* Selection sampling (Knuth 3.4.2 S): ascending, every subset equally likely. */
   DemurRandom random = demur_random_stream(seed, DEMUR_STREAM_SVM_SUBSAMPLE, 0, 0, 0);
   for (size_t i = 0, kept = 0; kept < count; i++)
-    if (demur_random_below(&random, n - i) < count - kept)
+    if (count == n || demur_random_below(&random, n - i) < count - kept)
       rows[kept++] = (guint32)i;
   return rows;
+}
+
+/* ---- the start ---- */
+
+static int
+compare_density(gconstpointer a, gconstpointer b, gpointer data) {
+  const guint32 i = *(const guint32 *)a, j = *(const guint32 *)b;
+  const double *densities = data;
+  if (densities[i] != densities[j])
+    return densities[i] < densities[j] ? -1 : 1;
+  return i < j ? -1 : i > j;
+}
+
+gboolean
+demur_svm_start(const DemurDistanceReference *reference, double gamma, double nu, double *alphas,
+                DemurParallel *parallel, const DemurProgress *progress, GError **error) {
+  g_return_val_if_fail(nu > 0.0 && nu <= 1.0, FALSE);
+  const size_t n = demur_distance_reference_n(reference);
+  const size_t d = demur_distance_reference_width(reference);
+  const double *rows = demur_distance_reference_rows(reference);
+  const size_t stride = MAX(n / DENSITY_ROWS, 1), n_some = (n + stride - 1) / stride;
+  DEMUR_AUTO_ALIGNED double *some = demur_new_matrix(double, n_some, d);
+  DEMUR_AUTO_ALIGNED double *ones = demur_new_array(double, n_some);
+  DEMUR_AUTO_ALIGNED double *densities = demur_new_array(double, n);
+  for (size_t i = 0; i < n_some; i++) {
+    memcpy(some + i * d, rows + i * stride * d, d * sizeof(double));
+    ones[i] = 1.0;
+  }
+  g_autoptr(DemurDistanceReference) sample = demur_distance_reference_new(some, n_some, d, error);
+  const DemurDistanceWants wants = {.weights = ones, .gamma = gamma, .kernel_sum = densities};
+  if (sample == NULL ||
+      !demur_distance_pass(sample, rows, n, NULL, &wants, parallel, progress, error))
+    return FALSE;
+  g_autofree guint32 *order = g_new(guint32, n);
+  for (size_t t = 0; t < n; t++) {
+    order[t] = (guint32)t;
+    alphas[t] = 0.0;
+  }
+  g_qsort_with_data(order, (int)n, sizeof(guint32), compare_density, densities);
+  double left = nu * (double)n;
+  for (size_t place = 0; place < n && left > 0.0; place++) {
+    alphas[order[place]] = MIN(1.0, left);
+    left -= alphas[order[place]];
+  }
+  return TRUE;
 }
 
 /* ---- vector passes; n_padded is a multiple of 8 ---- */
@@ -65,16 +107,12 @@ typedef struct {
 
 /* values += step (row_i - row_j); returns the smallest of values + up, ties by index. */
 VECTOR_CLONES static Best
-move_and_find_lowest(double *values, const float *row_i, const float *row_j, double step,
+move_and_find_lowest(double *values, const double *row_i, const double *row_j, double step,
                      const double *up, size_t n_padded) {
   V8 low = v8_fill(INFINITY);
   V8i places = {0, 0, 0, 0, 0, 0, 0, 0}, index = {0, 1, 2, 3, 4, 5, 6, 7};
   for (size_t t = 0; t < n_padded; t += 8) {
-    V8f k_i, k_j;
-    memcpy(&k_i, row_i + t, sizeof(k_i));
-    memcpy(&k_j, row_j + t, sizeof(k_j));
-    const V8 moved = v8_load(values + t) +
-                     step * (__builtin_convertvector(k_i, V8) - __builtin_convertvector(k_j, V8));
+    const V8 moved = v8_load(values + t) + step * (v8_load(row_i + t) - v8_load(row_j + t));
     v8_store(values + t, moved);
     const V8 open = moved + v8_load(up + t);
     const V8i lower = (V8i)(open < low);
@@ -91,20 +129,18 @@ move_and_find_lowest(double *values, const float *row_i, const float *row_j, dou
 
 /* The partner of i with the largest gain; *highest is the largest value that may shrink. */
 VECTOR_CLONES static size_t
-find_partner(const double *values, const double *low, const float *row_i, double lowest,
+find_partner(const double *values, const double *low, const double *row_i, double lowest,
              size_t n_padded, double *highest) {
   V8 top = v8_fill(-INFINITY), gain = v8_fill(-1.0), curvature = v8_fill(1.0);
   V8i places = {0, 0, 0, 0, 0, 0, 0, 0}, index = {0, 1, 2, 3, 4, 5, 6, 7};
   const V8 zero = v8_fill(0.0), flat = v8_fill(1e-12);
   for (size_t t = 0; t < n_padded; t += 8) {
-    V8f k_i;
-    memcpy(&k_i, row_i + t, sizeof(k_i));
     const V8 open = v8_load(values + t) + v8_load(low + t);
     const V8i higher = (V8i)(open > top);
     top = v8_select(higher, open, top);
     const V8 difference = open - lowest;
     const V8 positive = v8_select((V8i)(difference > zero), difference, zero);
-    V8 eta = 2.0 - 2.0 * __builtin_convertvector(k_i, V8);
+    V8 eta = 2.0 - 2.0 * v8_load(row_i + t);
     eta = v8_select((V8i)(eta > flat), eta, flat);
     const V8 square = positive * positive;
     const V8i better = (V8i)(square * curvature > gain * eta);
@@ -128,50 +164,83 @@ find_partner(const double *values, const double *low, const float *row_i, double
   return best;
 }
 
-VECTOR_CLONES static double
-row_times(const float *row, const double *weights, size_t n_padded) {
-  V8 sum = v8_fill(0.0);
-  for (size_t t = 0; t < n_padded; t += 8) {
-    V8f k;
-    memcpy(&k, row + t, sizeof(k));
-    sum += __builtin_convertvector(k, V8) * v8_load(weights + t);
+/* ---- rows of K ---- */
+
+typedef struct {
+  const DemurDistanceReference *reference;
+  double gamma;
+  size_t n, stride; /* a multiple of 16 */
+  double **rows;    /* [n], NULL where not yet made */
+  GPtrArray *blocks;
+  double *queries; /* [ROWS_AT_ONCE][d] */
+  DemurParallel *parallel;
+} Kernel;
+
+static void
+kernel_clear(Kernel *kernel) {
+  g_free(kernel->rows);
+  g_clear_pointer(&kernel->blocks, g_ptr_array_unref);
+  g_aligned_free(kernel->queries);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Kernel, kernel_clear)
+
+typedef struct {
+  double urgency;
+  guint32 row;
+} Offender;
+
+/* A heap with the least urgent on top would do; the list is short, so it is kept sorted. */
+static size_t
+add_offender(Offender *list, size_t n_list, double urgency, guint32 row) {
+  size_t place = n_list;
+  if (n_list == ROWS_AT_ONCE) {
+    if (urgency <= list[n_list - 1].urgency)
+      return n_list;
+    place--;
+  } else {
+    n_list++;
   }
-  return v8_sum(sum);
+  for (; place > 0 && list[place - 1].urgency < urgency; place--)
+    list[place] = list[place - 1];
+  list[place] = (Offender){urgency, row};
+  return n_list;
+}
+
+/* Row wanted of K, made with the rows that offend the optimality conditions most (that may grow and
+ * have a low gradient, or may shrink and have a high one), since those are asked for next. NULL
+ * with error where there is no memory. */
+static const double *
+kernel_row(Kernel *kernel, size_t wanted, const double *values, const double *up, const double *low,
+           double middle, GError **error) {
+  if (kernel->rows[wanted] != NULL)
+    return kernel->rows[wanted];
+  Offender list[ROWS_AT_ONCE];
+  size_t n_list = add_offender(list, 0, INFINITY, (guint32)wanted);
+  for (size_t t = 0; t < kernel->n; t++) {
+    if (kernel->rows[t] != NULL || t == wanted)
+      continue;
+    const double urgency = MAX(middle - (values[t] + up[t]), (values[t] + low[t]) - middle);
+    n_list = add_offender(list, n_list, urgency, (guint32)t);
+  }
+  const size_t d = demur_distance_reference_width(kernel->reference);
+  const double *rows = demur_distance_reference_rows(kernel->reference);
+  double *block = demur_memory_array(n_list, kernel->stride, sizeof(double), error);
+  if (block == NULL)
+    return NULL;
+  g_ptr_array_add(kernel->blocks, block);
+  for (size_t i = 0; i < n_list; i++) {
+    memcpy(kernel->queries + i * d, rows + (size_t)list[i].row * d, d * sizeof(double));
+    kernel->rows[list[i].row] = block + i * kernel->stride;
+  }
+  const DemurDistanceWants wants = {
+      .gamma = kernel->gamma, .gram = block, .gram_stride = kernel->stride};
+  if (!demur_distance_pass(kernel->reference, kernel->queries, n_list, NULL, &wants,
+                           kernel->parallel, NULL, error))
+    return NULL;
+  return kernel->rows[wanted];
 }
 
 /* ---- the solver ---- */
-
-typedef struct {
-  const float *gram;
-  size_t n, stride, n_padded;
-  const double *weights; /* [n_padded] */
-  double *products;      /* [n_padded] */
-} Products;
-
-static void
-products_chunk(size_t chunk, guint worker, gpointer data) {
-  const Products *p = data;
-  const size_t begin = chunk * ROWS_A_CHUNK, end = MIN(begin + ROWS_A_CHUNK, p->n);
-  for (size_t i = begin; i < end; i++)
-    p->products[i] = row_times(p->gram + i * p->stride, p->weights, p->n_padded);
-}
-
-/* products = gram x weights. */
-static void
-multiply(const float *gram, size_t n, size_t stride, size_t n_padded, const double *weights,
-         double *products, DemurParallel *parallel) {
-  Products p = {gram, n, stride, n_padded, weights, products};
-  demur_parallel_map(parallel, (n + ROWS_A_CHUNK - 1) / ROWS_A_CHUNK, products_chunk, &p);
-}
-
-static int
-compare_density(gconstpointer a, gconstpointer b, gpointer data) {
-  const guint32 i = *(const guint32 *)a, j = *(const guint32 *)b;
-  const double *densities = data;
-  if (densities[i] != densities[j])
-    return densities[i] < densities[j] ? -1 : 1;
-  return i < j ? -1 : i > j;
-}
 
 static void
 set_bounds(const double *alphas, size_t t, double *up, double *low) {
@@ -180,53 +249,57 @@ set_bounds(const double *alphas, size_t t, double *up, double *low) {
 }
 
 gboolean
-demur_svm_solve(const float *gram, size_t n, size_t stride, double nu, double tolerance,
-                double *alphas, DemurParallel *parallel, const DemurProgress *progress,
-                GError **error) {
-  g_return_val_if_fail(n > 0 && nu > 0.0 && nu <= 1.0 && stride >= n && stride % 16 == 0, FALSE);
-  const size_t n_padded = (n + 7) / 8 * 8;
-  DEMUR_AUTO_ALIGNED double *values = demur_new_array(double, n_padded); /* the gradient G */
-  DEMUR_AUTO_ALIGNED double *weights = demur_new_array(double, n_padded);
-  DEMUR_AUTO_ALIGNED double *up = demur_new_array(double, n_padded);
-  DEMUR_AUTO_ALIGNED double *low = demur_new_array(double, n_padded);
-  g_autofree guint32 *order = g_new(guint32, n);
-
-  /* The start: the nu n rows of lowest density. */
+demur_svm_finish(const DemurDistanceReference *reference, double gamma, double nu, double tolerance,
+                 double *alphas, double *gradient, DemurParallel *parallel,
+                 const DemurProgress *progress, GError **error) {
+  const size_t n = demur_distance_reference_n(reference);
+  const size_t d = demur_distance_reference_width(reference);
+  const size_t stride = (n + 15) / 16 * 16;
+  DEMUR_AUTO_ALIGNED double *values = demur_new_array(double, stride);
+  DEMUR_AUTO_ALIGNED double *up = demur_new_array(double, stride);
+  DEMUR_AUTO_ALIGNED double *low = demur_new_array(double, stride);
+  double largest = 0.0;
   for (size_t t = 0; t < n; t++) {
-    weights[t] = 1.0;
-    order[t] = (guint32)t;
+    values[t] = gradient[t];
+    largest = MAX(largest, gradient[t]);
+    set_bounds(alphas, t, up, low);
   }
-  multiply(gram, n, stride, n_padded, weights, values, parallel);
-  double mean_kernel = 0.0;
-  for (size_t t = 0; t < n; t++)
-    mean_kernel += values[t];
-  mean_kernel /= (double)n * (double)n;
-  g_qsort_with_data(order, (int)n, sizeof(guint32), compare_density, values);
-  memset(weights, 0, n_padded * sizeof(double));
-  double left = nu * (double)n;
-  for (size_t place = 0; place < n && left > 0.0; place++) {
-    weights[order[place]] = MIN(1.0, left);
-    left -= weights[order[place]];
-  }
-  multiply(gram, n, stride, n_padded, weights, values, parallel);
-  for (size_t t = 0; t < n_padded; t++)
-    set_bounds(weights, t, up, low);
-  for (size_t t = n; t < n_padded; t++) {
-    values[t] = 0.0;
+  for (size_t t = n; t < stride; t++) {
     up[t] = INFINITY;
     low[t] = -INFINITY;
   }
-
   if (tolerance <= 0.0)
-    tolerance = MAX(1e-9, 1e-7 * nu * (double)n * mean_kernel);
+    tolerance = 1e-7 * largest;
+  g_auto(Kernel) kernel = {
+      .reference = reference,
+      .gamma = gamma,
+      .n = n,
+      .stride = stride,
+      .rows = g_new0(double *, n),
+      .blocks = g_ptr_array_new_with_free_func(g_aligned_free),
+      .queries = demur_new_matrix(double, ROWS_AT_ONCE, d),
+      .parallel = parallel,
+  };
+
   const size_t max_steps = 100 * n + 100000;
-  Best lowest = move_and_find_lowest(values, gram, gram, 0.0, up, n_padded);
-  for (size_t step = 0;; step++) {
-    if (lowest.value == INFINITY)
-      break; /* nu = 1: every alpha is 1 */
-    const float *row_i = gram + lowest.index * stride;
-    double highest;
-    const size_t j = find_partner(values, low, row_i, lowest.value, n_padded, &highest);
+  Best lowest = {INFINITY, 0};
+  double highest = -INFINITY;
+  for (size_t t = 0; t < n; t++) {
+    if (values[t] + up[t] < lowest.value)
+      lowest = (Best){values[t], t};
+    highest = MAX(highest, values[t] + low[t]);
+  }
+  double middle = 0.5 * (highest + lowest.value);
+  for (size_t step = 0; lowest.value < INFINITY; step++) {
+    if (step % STEPS_A_LOOK == 0 &&
+        !demur_progress_step(progress, (double)step / (double)(step + n), "fitting outlier scores",
+                             error))
+      return FALSE;
+    const size_t i = lowest.index;
+    const double *row_i = kernel_row(&kernel, i, values, up, low, middle, error);
+    if (row_i == NULL)
+      return FALSE;
+    const size_t j = find_partner(values, low, row_i, lowest.value, stride, &highest);
     const double violation = highest - lowest.value;
     if (!(violation > tolerance))
       break;
@@ -237,35 +310,40 @@ demur_svm_solve(const float *gram, size_t n, size_t stride, double nu, double to
                   n, max_steps, violation, tolerance);
       return FALSE;
     }
-    if (step % STEPS_A_LOOK == 0 &&
-        !demur_progress_step(progress, (double)step / (double)(step + 2 * n),
-                             "fitting outlier "
-                             "scores",
-                             error))
+    middle = 0.5 * (highest + lowest.value);
+    const double *row_j = kernel_row(&kernel, j, values, up, low, middle, error);
+    if (row_j == NULL)
       return FALSE;
-    const size_t i = lowest.index;
-    const double eta = MAX(2.0 - 2.0 * (double)row_i[j], 1e-12);
-    const double room_i = 1.0 - weights[i], room_j = weights[j];
+    const double eta = MAX(2.0 - 2.0 * row_i[j], 1e-12);
+    const double room_i = 1.0 - alphas[i], room_j = alphas[j];
     double change = (values[j] - values[i]) / eta;
-    /* A bound that cuts the step is then met exactly. */
-    if (change >= room_i || change >= room_j) {
-      if (room_i <= room_j) {
-        change = room_i;
-        weights[i] = 1.0;
-        weights[j] = room_i == room_j ? 0.0 : weights[j] - change;
-      } else {
-        change = room_j;
-        weights[i] += change;
-        weights[j] = 0.0;
-      }
+    /* A bound that cuts the step is met exactly. */
+    if (change >= MIN(room_i, room_j)) {
+      change = MIN(room_i, room_j);
+      alphas[i] = room_i <= room_j ? 1.0 : alphas[i] + change;
+      alphas[j] = room_j <= room_i ? 0.0 : alphas[j] - change;
     } else {
-      weights[i] += change;
-      weights[j] -= change;
+      alphas[i] += change;
+      alphas[j] -= change;
     }
-    set_bounds(weights, i, up, low);
-    set_bounds(weights, j, up, low);
-    lowest = move_and_find_lowest(values, row_i, gram + j * stride, change, up, n_padded);
+    set_bounds(alphas, i, up, low);
+    set_bounds(alphas, j, up, low);
+    lowest = move_and_find_lowest(values, row_i, row_j, change, up, stride);
   }
-  memcpy(alphas, weights, n * sizeof(double));
+  memcpy(gradient, values, n * sizeof(double));
   return TRUE;
+}
+
+gboolean
+demur_svm_fit(const DemurDistanceReference *reference, double gamma, double nu, double tolerance,
+              double *alphas, DemurParallel *parallel, const DemurProgress *progress,
+              GError **error) {
+  const size_t n = demur_distance_reference_n(reference);
+  DEMUR_AUTO_ALIGNED double *gradient = demur_new_array(double, n);
+  const DemurDistanceWants wants = {.weights = alphas, .gamma = gamma, .kernel_sum = gradient};
+  return demur_svm_start(reference, gamma, nu, alphas, parallel, progress, error) &&
+         demur_distance_pass(reference, demur_distance_reference_rows(reference), n, NULL, &wants,
+                             parallel, progress, error) &&
+         demur_svm_finish(reference, gamma, nu, tolerance, alphas, gradient, parallel, progress,
+                          error);
 }

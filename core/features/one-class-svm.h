@@ -5,13 +5,18 @@
  *
  * which is scikit-learn's score_samples (no offset subtracted; golden/outlier.json, osvm). High is
  * normal. The solver is sequential minimal optimisation with second-order choice of the pair (Fan,
- * Chen and Lin 2005) over a ready-made Gram matrix, and is run well past libsvm's default
- * tolerance. */
+ * Chen and Lin 2005), run well past libsvm's default tolerance.
+ *
+ * It works in three steps, so that the one pass over all distances in the middle can serve other
+ * features too:
+ *
+ *   demur_svm_start(reference, gamma, nu, alphas, ..);
+ *   demur_distance_pass(reference, its own rows, .., {.weights = alphas, .kernel_sum = gradient,
+ * ..}); demur_svm_finish(reference, gamma, nu, 0, alphas, gradient, ..);
+ */
 #pragma once
 
-#include "base/parallel.h"
-#include "base/progress.h"
-#include "base/error.h"
+#include "features/distances.h"
 
 G_BEGIN_DECLS
 
@@ -22,14 +27,26 @@ G_BEGIN_DECLS
  */
 double demur_svm_scale_gamma(const double *rows, size_t n, size_t d);
 
-/* gram [n][stride], as demur_distance_pass makes it: symmetric with ones on its diagonal, stride a
- * multiple of 16, zeros from column n on; 0 < nu <= 1. Fills alphas [n]. Ends when the largest
- * violation of the optimality conditions is at most tolerance (0: 1e-7 of nu n times the mean
- * kernel value, at least 1e-9). DEMUR_ERROR_NUMERIC where that is not reached in 100 n + 100,000
- * steps; cancellable. */
-gboolean demur_svm_solve(const float *gram, size_t n, size_t stride, double nu, double tolerance,
+/* A start near the optimum: the nu n rows of lowest density at 1, the density being each row's
+ * kernel sum over about 256 rows spread evenly. Fills alphas [n], 0 < nu <= 1. FALSE when
+ * cancelled. */
+gboolean demur_svm_start(const DemurDistanceReference *reference, double gamma, double nu,
                          double *alphas, DemurParallel *parallel, const DemurProgress *progress,
                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* From any alphas [n] that meet the constraints and their gradient [n] (sum_j a_j k(x_i, x_j)) to
+ * the optimum; both are updated. Ends when the largest violation of the optimality conditions is at
+ * most tolerance (0: 1e-7 of the largest gradient). DEMUR_ERROR_NUMERIC where that is not reached
+ * in 100 n + 100,000 steps; cancellable. */
+gboolean demur_svm_finish(const DemurDistanceReference *reference, double gamma, double nu,
+                          double tolerance, double *alphas, double *gradient,
+                          DemurParallel *parallel, const DemurProgress *progress,
+                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The three steps in a row. */
+gboolean demur_svm_fit(const DemurDistanceReference *reference, double gamma, double nu,
+                       double tolerance, double *alphas, DemurParallel *parallel,
+                       const DemurProgress *progress, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Which rows it is fitted on: all n, or max_rows of them drawn by the seed (stream SVM_SUBSAMPLE)
  * without replacement, ascending (owned array). */

@@ -4,9 +4,10 @@
  * (double) and packed for the pass. Scoring takes queries in batches, so that its memory does not
  * grow with their number.
  *
- * Cost of fitting n rows: one pass over n x n distances that gives the nearest rows (LOF) and,
- * where the one-class SVM sees every row, its Gram matrix (4 n^2 bytes, 144 MB for 6,000); then the
- * solver. Scoring m rows: one pass over m x n distances, and the forest. */
+ * Cost of fitting n rows: one pass over n x n distances that gives the nearest rows (LOF) and the
+ * gradient of the one-class SVM, a few hundred rows of its kernel, and a forest. Scoring m rows:
+ * one pass over m x n distances, and the forest.
+ */
 #include "features/outlier.h"
 
 #include <math.h>
@@ -23,7 +24,7 @@
 #include "features/one-class-svm.h"
 
 #define FORMAT "demur-outlier-1"
-#define BATCH_ROWS 6144 /* 64 chunks of the distance pass */
+#define BATCH_ROWS 3072 /* 32 chunks of the distance pass */
 #define MAX_WIDTH (1 << 20)
 #define MAX_FITTED G_MAXINT32
 /* Standardised values beyond this have no finite squared distance worth the name. */
@@ -188,45 +189,19 @@ choose_reference(size_t n, size_t max_rows, guint64 seed, size_t *n_chosen) {
   return rows;
 }
 
-static float *
-new_gram(size_t n, size_t *stride, GError **error) {
-  size_t bytes;
-  *stride = (n + 15) / 16 * 16;
-  float *gram = NULL;
-  if (g_size_checked_mul(&bytes, n, *stride) && g_size_checked_mul(&bytes, bytes, sizeof(float)))
-    gram = g_try_malloc(bytes);
-  if (gram == NULL)
-    g_set_error(
-        error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-        "the %zu x %zu matrix of the one-class SVM does not fit into this machine's memory; "
-        "fewer rows for it would",
-        n, n);
-  return gram;
-}
-
-/* Alphas over the rows that the SVM sees; gram is at hand where those are all rows. */
+/* Alphas where the SVM sees fewer rows than the reference has. */
 static gboolean
-fit_svm(DemurOutlierModel *model, const guint32 *chosen, const float *gram, size_t stride,
-        DemurParallel *parallel, const DemurProgress *progress, GError **error) {
-  if (gram != NULL)
-    return demur_svm_solve(gram, model->n, stride, model->settings.svm_nu, 0.0, model->alphas,
-                           parallel, progress, error);
+fit_svm_on_some(DemurOutlierModel *model, const guint32 *chosen, DemurParallel *parallel,
+                const DemurProgress *progress, GError **error) {
   const size_t n = model->n_svm, d = model->d;
   DEMUR_AUTO_ALIGNED double *rows = demur_new_matrix(double, n, d);
+  DEMUR_AUTO_ALIGNED double *alphas = demur_new_array(double, n);
   for (size_t i = 0; i < n; i++)
     memcpy(rows + i * d, model->standard + chosen[i] * d, d * sizeof(double));
   model->gamma = demur_svm_scale_gamma(rows, n, d);
   g_autoptr(DemurDistanceReference) reference = demur_distance_reference_new(rows, n, d, error);
-  if (reference == NULL)
-    return FALSE;
-  g_autofree float *own_gram = new_gram(n, &stride, error);
-  if (own_gram == NULL)
-    return FALSE;
-  const DemurDistanceWants wants = {.gamma = model->gamma, .gram = own_gram, .gram_stride = stride};
-  DEMUR_AUTO_ALIGNED double *alphas = demur_new_array(double, n);
-  if (!demur_distance_pass(reference, rows, n, NULL, &wants, parallel, progress, error) ||
-      !demur_svm_solve(own_gram, n, stride, model->settings.svm_nu, 0.0, alphas, parallel, progress,
-                       error))
+  if (reference == NULL || !demur_svm_fit(reference, model->gamma, model->settings.svm_nu, 0.0,
+                                          alphas, parallel, progress, error))
     return FALSE;
   for (size_t i = 0; i < n; i++)
     model->alphas[chosen[i]] = alphas[i];
@@ -276,36 +251,41 @@ demur_outlier_model_fit(const float *embeddings, size_t n, size_t d,
   model->forest = demur_forest_fit(model->raw, model->n, d, settings->forest_trees,
                                    settings->forest_sample, seed, parallel);
 
-  /* One pass for the nearest rows and, where it can be the same one, the Gram matrix. */
+  /* One pass for the nearest rows and, where the SVM sees them all, its gradient. */
   g_autofree guint32 *chosen =
       demur_svm_choose_rows(model->n, settings->svm_max_rows, seed, &model->n_svm);
+  const gboolean sees_all = model->n_svm == model->n;
   const size_t k = lof_k(model);
   model->alphas = demur_new_array(double, model->n);
   model->kdist = demur_new_array(double, model->n);
   model->lrd = demur_new_array(double, model->n);
   DEMUR_AUTO_ALIGNED double *near_distances = demur_new_matrix(double, model->n, k);
   DEMUR_AUTO_ALIGNED guint32 *near_indices = demur_new_matrix(guint32, model->n, k);
+  DEMUR_AUTO_ALIGNED double *gradient = demur_new_array(double, model->n);
   g_autofree gssize *own = g_new(gssize, model->n);
   for (size_t i = 0; i < model->n; i++)
     own[i] = (gssize)i;
   DemurDistanceWants wants = {
       .k = k, .near_distances = near_distances, .near_indices = near_indices};
-  g_autofree float *gram = NULL;
-  if (model->n_svm == model->n) {
-    gram = new_gram(model->n, &wants.gram_stride, error);
-    if (gram == NULL)
-      return NULL;
-    wants.gram = gram;
-    wants.gamma = model->gamma = demur_svm_scale_gamma(model->standard, model->n, d);
-  }
-  Part first = {progress, 0.0, 0.5}, second = {progress, 0.5, 1.0};
+  Part start = {progress, 0.0, 0.1}, middle = {progress, 0.1, 0.5}, end = {progress, 0.5, 1.0};
   DemurProgress part;
+  if (sees_all) {
+    model->gamma = demur_svm_scale_gamma(model->standard, model->n, d);
+    if (!demur_svm_start(model->reference, model->gamma, settings->svm_nu, model->alphas, parallel,
+                         part_progress(&start, &part), error))
+      return NULL;
+    wants.gamma = model->gamma;
+    wants.weights = model->alphas;
+    wants.kernel_sum = gradient;
+  }
   if (!demur_distance_pass(model->reference, model->standard, model->n, own, &wants, parallel,
-                           part_progress(&first, &part), error))
+                           part_progress(&middle, &part), error))
     return NULL;
   demur_lof_fit(near_distances, near_indices, model->n, k, k, model->kdist, model->lrd);
-  if (!fit_svm(model, chosen, gram, wants.gram_stride, parallel, part_progress(&second, &part),
-               error))
+  const DemurProgress *last = part_progress(&end, &part);
+  if (sees_all ? !demur_svm_finish(model->reference, model->gamma, settings->svm_nu, 0.0,
+                                   model->alphas, gradient, parallel, last, error)
+               : !fit_svm_on_some(model, chosen, parallel, last, error))
     return NULL;
   return g_steal_pointer(&model);
 }

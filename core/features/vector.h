@@ -8,7 +8,6 @@
 
 typedef double V8 __attribute__((vector_size(64)));
 typedef gint64 V8i __attribute__((vector_size(64)));
-typedef float V8f __attribute__((vector_size(32)));
 
 #define VECTOR_INLINE static inline __attribute__((always_inline))
 

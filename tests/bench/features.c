@@ -55,8 +55,7 @@ time_stages(const float *raw, size_t n, size_t m, size_t d, DemurParallel *paral
   gint64 start = g_get_monotonic_time();
   g_autoptr(DemurDistanceReference) reference = demur_distance_reference_new(rows, n, d, &error);
   printf("  packing               %8.4f s\n", seconds_since(start));
-  const size_t stride = (n + 15) / 16 * 16, k = MIN(20, n);
-  g_autofree float *gram = g_malloc(n * stride * sizeof(float));
+  const size_t k = MIN(20, n);
   DEMUR_AUTO_ALIGNED double *near = demur_new_matrix(double, MAX(n, m), k);
   DEMUR_AUTO_ALIGNED guint32 *indices = demur_new_matrix(guint32, MAX(n, m), k);
   DEMUR_AUTO_ALIGNED double *sums = demur_new_array(double, MAX(n, m));
@@ -68,8 +67,6 @@ time_stages(const float *raw, size_t n, size_t m, size_t d, DemurParallel *paral
     size_t m;
     DemurDistanceWants wants;
   } passes[] = {
-      {"gram, m = n", rows, n, {.gamma = gamma, .gram = gram, .gram_stride = stride}},
-      {"gram again", rows, n, {.gamma = gamma, .gram = gram, .gram_stride = stride}},
       {"products only", rows + n * d, m, {.k = 0}},
       {"nearest 20", rows + n * d, m, {.k = k, .near_distances = near, .near_indices = indices}},
       {"log-sum-exp", rows + n * d, m, {.log_sum_exp = sums}},
@@ -85,9 +82,16 @@ time_stages(const float *raw, size_t n, size_t m, size_t d, DemurParallel *paral
            2.0 * (double)passes[p].m * (double)n * (double)d / seconds * 1e-9);
   }
   start = g_get_monotonic_time();
-  if (!demur_svm_solve(gram, n, stride, 0.5, 0.0, alphas, parallel, NULL, &error))
+  if (!demur_svm_start(reference, gamma, 0.5, alphas, parallel, NULL, &error))
     fail(error);
-  printf("  one-class SVM solver  %8.4f s\n", seconds_since(start));
+  printf("  one-class SVM start   %8.4f s\n", seconds_since(start));
+  const DemurDistanceWants gradient = {.weights = alphas, .gamma = gamma, .kernel_sum = sums};
+  if (!demur_distance_pass(reference, rows, n, NULL, &gradient, parallel, NULL, &error))
+    fail(error);
+  start = g_get_monotonic_time();
+  if (!demur_svm_finish(reference, gamma, 0.5, 0.0, alphas, sums, parallel, NULL, &error))
+    fail(error);
+  printf("  one-class SVM finish  %8.4f s\n", seconds_since(start));
   start = g_get_monotonic_time();
   g_autoptr(DemurForest) forest = demur_forest_fit(raw, n, d, 100, 256, 1, parallel);
   printf("  forest fit            %8.4f s\n", seconds_since(start));

@@ -55,7 +55,7 @@ every_quantity_equals_the_direct_one(void) {
     DEMUR_AUTO_ALIGNED double *log_sum_exp = demur_new_array(double, m);
     DEMUR_AUTO_ALIGNED double *kernel_sum = demur_new_array(double, m);
     DEMUR_AUTO_ALIGNED double *weights = demur_new_array(double, n);
-    DEMUR_AUTO_ALIGNED float *gram = demur_new_matrix(float, m, stride);
+    DEMUR_AUTO_ALIGNED double *gram = demur_new_matrix(double, m, stride);
     for (size_t j = 0; j < n; j++)
       weights[j] = (double)(j % 7) / 6.0;
     g_autoptr(GError) error = NULL;
@@ -79,11 +79,11 @@ every_quantity_equals_the_direct_one(void) {
         const long double squared = square(queries + i * d, rows + j * d, d);
         const double kernel = (double)expl(-gamma * squared);
         sum += weights[j] * (long double)kernel;
-        demur_assert_close((double)gram[i * stride + j], kernel, 1e-7, 0);
+        demur_assert_close(gram[i * stride + j], kernel, 1e-12, 1e-300);
         n_nearer += sqrtl(squared) < near[i * k + k - 1] * (1 - 1e-12);
       }
       for (size_t j = n; j < stride; j++)
-        g_assert_cmpfloat(gram[i * stride + j], ==, 0.0f);
+        g_assert_cmpfloat(gram[i * stride + j], ==, 0.0);
       g_assert_cmpuint(n_nearer, <, k);
       for (size_t j = 0; j < k; j++) {
         const double right =
