@@ -1,22 +1,125 @@
 #include "dicom/import.h"
+#include "dicom/transfer-syntax.h"
+#include "dicom/volume.h"
+#include "base/memory.h"
 
 #include <math.h>
+#include <string.h>
+
+#define SLICES_A_BATCH 16
+
+typedef struct {
+  const DemurSeries *series;
+  size_t first;
+  char **problems; /* [n_slices]; NULL where the slice decodes */
+} Check;
+
+static void
+check_slice(size_t chunk, guint worker, gpointer data) {
+  Check *check = data;
+  const size_t i = check->first + chunk;
+  g_autoptr(GError) error = NULL;
+  size_t n_padding, n_clamped;
+  DEMUR_AUTO_ALIGNED gint16 *hu =
+      demur_memory_array(check->series->rows, check->series->columns, sizeof *hu, &error);
+  if (hu == NULL ||
+      !demur_volume_read_slice(check->series, i, hu, &n_padding, &n_clamped, &error)) {
+    const char *words = strstr(error->message, "): ");
+    check->problems[i] =
+        g_strdup_printf("pixel data undecodable: %s", words != NULL ? words + 3 : error->message);
+  }
+}
+
+static gboolean
+is_compressed(const DemurSeries *series) {
+  for (size_t i = 0; i < series->n_slices; i++) {
+    const DemurTransferSyntax *syntax =
+        demur_transfer_syntax_find(series->slices[i].transfer_syntax_uid);
+    if (syntax != NULL && syntax->coding != DEMUR_CODING_NATIVE &&
+        syntax->coding != DEMUR_CODING_DEFLATED)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static DemurFile *
+find_file(const DemurFiles *files, const DemurSlice *slice) {
+  guint low = 0, high = files->images->len;
+  while (low < high) {
+    const guint middle = low + (high - low) / 2;
+    DemurFile *file = files->images->pdata[middle];
+    int order = strcmp(file->path, slice->path);
+    if (order == 0)
+      order = g_strcmp0(file->entry, slice->entry);
+    if (order == 0)
+      return file;
+    if (order < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return NULL;
+}
+
+/* Decodes every slice; what fails is noted in the headers of files. *n_bad counts them. */
+static gboolean
+check_series(const DemurFiles *files, const DemurSeries *series, DemurParallel *parallel,
+             const DemurProgress *progress, size_t *n_bad, GError **error) {
+  g_autofree char **problems = g_new0(char *, series->n_slices);
+  Check check = {series, 0, problems};
+  gboolean going = TRUE;
+  for (; going && check.first < series->n_slices; check.first += SLICES_A_BATCH) {
+    going = demur_progress_step(progress, (double)check.first / (double)series->n_slices,
+                                "checking pixels", error);
+    if (going)
+      demur_parallel_map(parallel, MIN(SLICES_A_BATCH, series->n_slices - check.first), check_slice,
+                         &check);
+  }
+  for (size_t i = 0; i < series->n_slices; i++) {
+    if (problems[i] == NULL)
+      continue;
+    DemurFile *file = find_file(files, &series->slices[i]);
+    if (file != NULL && file->header->pixels == DEMUR_PIXELS_COMPLETE) {
+      file->header->pixels = DEMUR_PIXELS_TRUNCATED;
+      file->header->pixels_problem = g_steal_pointer(&problems[i]);
+      ++*n_bad;
+    }
+    g_free(problems[i]);
+  }
+  return going;
+}
 
 DemurImport *
 demur_import_run(const char *const *paths, const DemurEligibility *eligibility,
                  DemurParallel *parallel, const DemurProgress *progress, GError **error) {
   g_autoptr(DemurEligibility) defaults = eligibility == NULL ? demur_eligibility_new() : NULL;
   const DemurEligibility *rules = eligibility != NULL ? eligibility : defaults;
+  const double tolerance = demur_eligibility_limit(rules, "irregular");
   g_autoptr(DemurFiles) files = demur_files_scan(paths, parallel, progress, error);
-  if (files == NULL)
-    return NULL;
-  GPtrArray *series =
-      demur_series_group(files, demur_eligibility_limit(rules, "irregular"), progress, error);
+  g_autoptr(GPtrArray) series =
+      files != NULL ? demur_series_group(files, tolerance, progress, error) : NULL;
+  g_autoptr(GHashTable) checked = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  while (series != NULL) {
+    demur_eligibility_judge(rules, series);
+    size_t n_bad = 0;
+    gboolean going = TRUE;
+    for (guint i = 0; i < series->len && going; i++) {
+      const DemurSeries *one = series->pdata[i];
+      if (one->accepted && is_compressed(one) && g_hash_table_add(checked, g_strdup(one->scan_id)))
+        going = check_series(files, one, parallel, progress, &n_bad, error);
+    }
+    if (!going)
+      return NULL;
+    if (n_bad == 0)
+      break;
+    /* A series has lost slices: it is measured and judged anew, and another may be chosen. */
+    g_ptr_array_unref(series);
+    series = demur_series_group(files, tolerance, progress, error);
+  }
   if (series == NULL)
     return NULL;
-  demur_eligibility_judge(rules, series);
   DemurImport *import = g_new0(DemurImport, 1);
-  import->series = series;
+  import->series = g_steal_pointer(&series);
   import->skipped = g_ptr_array_ref(files->skipped);
   return import;
 }
@@ -28,4 +131,57 @@ demur_import_free(DemurImport *import) {
   g_ptr_array_unref(import->series);
   g_ptr_array_unref(import->skipped);
   g_free(import);
+}
+
+/* Leaves out every image that paths doesn't name (an archive is scanned whole). */
+static void
+keep_named(DemurFiles *files, const char *const *paths) {
+  g_autoptr(GHashTable) named = g_hash_table_new(g_str_hash, g_str_equal);
+  for (size_t i = 0; paths[i] != NULL; i++)
+    g_hash_table_add(named, (gpointer)paths[i]);
+  for (guint i = files->images->len; i-- > 0;) {
+    const DemurFile *file = files->images->pdata[i];
+    g_autofree char *whole =
+        file->entry != NULL ? g_strdup_printf("%s!/%s", file->path, file->entry) : NULL;
+    if (!g_hash_table_contains(named, whole != NULL ? whole : file->path))
+      g_ptr_array_remove_index(files->images, i);
+  }
+}
+
+DemurSeries *
+demur_import_reopen(const char *scan_id, const char *const *paths, DemurParallel *parallel,
+                    const DemurProgress *progress, GError **error) {
+  g_autoptr(GPtrArray) containers = g_ptr_array_new_with_free_func(g_free);
+  g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+  for (size_t i = 0; paths[i] != NULL; i++) {
+    const char *mark = strstr(paths[i], "!/");
+    char *container = mark != NULL && !g_file_test(paths[i], G_FILE_TEST_EXISTS)
+                          ? g_strndup(paths[i], (gsize)(mark - paths[i]))
+                          : g_strdup(paths[i]);
+    g_ptr_array_add(containers, container);
+    if (!g_hash_table_add(seen, container))
+      g_ptr_array_remove_index(containers, containers->len - 1);
+  }
+  g_ptr_array_add(containers, NULL);
+  g_autoptr(DemurFiles) files =
+      demur_files_scan((const char *const *)containers->pdata, parallel, progress, error);
+  if (files == NULL)
+    return NULL;
+  keep_named(files, paths);
+  g_autoptr(DemurEligibility) rules = demur_eligibility_new();
+  g_autoptr(GPtrArray) series =
+      demur_series_group(files, demur_eligibility_limit(rules, "irregular"), progress, error);
+  if (series == NULL)
+    return NULL;
+  if (series->len != 1) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                "the files of %s hold %u series now, 1 when they were imported: import them again",
+                scan_id, series->len);
+    return NULL;
+  }
+  demur_eligibility_judge(rules, series);
+  DemurSeries *found = g_ptr_array_steal_index(series, 0);
+  g_free(found->scan_id);
+  found->scan_id = g_strdup(scan_id);
+  return found;
 }

@@ -1,4 +1,4 @@
-/* The whole way from paths to judged series: scan, group, judge, and for compressed series that
+/* The whole way from paths to judged series: scan, group, judge, and for a compressed series that
  * would be assessed a decoding of every slice, so that what can't be decoded is known before
  * anything is scored. */
 #pragma once
@@ -18,5 +18,13 @@ DemurImport *demur_import_run(const char *const *paths, const DemurEligibility *
                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void demur_import_free(DemurImport *import);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurImport, demur_import_free)
+
+/* A series imported before, measured anew from the files of its slices: paths (NULL-terminated;
+ * "archive.zip!/entry" names an entry), scan_id as it was given then. For showing what a workspace
+ * remembers. DEMUR_ERROR_NOT_FOUND where a file is gone, DEMUR_ERROR_STATE where the files are no
+ * longer one series. */
+DemurSeries *demur_import_reopen(const char *scan_id, const char *const *paths,
+                                 DemurParallel *parallel, const DemurProgress *progress,
+                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

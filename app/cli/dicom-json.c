@@ -1,0 +1,329 @@
+#include "dicom-json.h"
+
+#include "base/number.h"
+#include "dicom/geometry.h"
+
+#include <json-glib/json-glib.h>
+#include <math.h>
+#include <string.h>
+
+static void
+write_integer(DemurJson *json, const char *key, gint64 value) {
+  if (value == DEMUR_NO_NUMBER)
+    demur_json_null(json, key);
+  else
+    demur_json_int(json, key, value);
+}
+
+static void
+write_pair_or_null(DemurJson *json, const char *key, const double *values, size_t n) {
+  if (isnan(values[0]))
+    demur_json_null(json, key);
+  else
+    demur_json_doubles(json, key, values, n);
+}
+
+static void
+write_geometry(DemurJson *json, const DemurSeries *series) {
+  demur_json_begin_object(json, "geometry");
+  demur_json_int(json, "rows", series->rows);
+  demur_json_int(json, "columns", series->columns);
+  write_pair_or_null(json, "pixel_spacing_mm", series->pixel_spacing_mm, 2);
+  write_pair_or_null(json, "orientation", series->orientation, 6);
+  write_pair_or_null(json, "normal", series->normal, 3);
+  if (!isnan(series->orientation[0])) {
+    char right[4], down[4];
+    demur_geometry_letters(series->orientation, right);
+    demur_geometry_letters(series->orientation + 3, down);
+    demur_json_string(json, "screen_right", right);
+    demur_json_string(json, "screen_down", down);
+  }
+  demur_json_double(json, "axial_angle_degrees", series->axial_angle_degrees);
+  demur_json_double(json, "extent_mm", series->extent_mm);
+  demur_json_double(json, "smallest_gap_mm", series->smallest_gap_mm);
+  demur_json_double(json, "largest_gap_mm", series->largest_gap_mm);
+  demur_json_double(json, "tilt_tag_degrees", series->tilt_tag_degrees);
+  demur_json_int(json, "n_positions", (gint64)series->n_positions);
+  demur_json_int(json, "n_missing", (gint64)series->n_missing);
+  demur_json_int(json, "n_irregular", (gint64)series->n_irregular);
+  demur_json_string(json, "frame_of_reference_uid", series->frame_of_reference_uid);
+  demur_json_end_object(json);
+}
+
+static void
+write_acquisition(DemurJson *json, const DemurSeries *series) {
+  demur_json_begin_object(json, "acquisition");
+  demur_json_string(json, "manufacturer_raw", series->manufacturer_raw);
+  demur_json_string(json, "model_family", series->model_family);
+  demur_json_string(json, "kernel_family", series->kernel_family);
+  demur_json_string(json, "kernel_class", demur_vendor_kernel_class_name(series->kernel_class));
+  demur_json_double(json, "kvp", series->kvp);
+  demur_json_double(json, "tube_current_ma", series->tube_current_ma);
+  demur_json_double(json, "exposure_mas", series->exposure_mas);
+  demur_json_double(json, "fov_mm", series->fov_mm);
+  demur_json_string(json, "contrast", series->contrast_agent);
+  demur_json_string(json, "institution", series->institution);
+  demur_json_string(json, "station", series->station);
+  demur_json_string(json, "protocol", series->protocol);
+  demur_json_string(json, "body_part", series->body_part);
+  demur_json_string(json, "image_type", series->image_type);
+  demur_json_string(json, "patient_position", series->patient_position);
+  demur_json_string(json, "acquisition_date", series->acquisition_date);
+  demur_json_string(json, "transfer_syntax_uid", series->transfer_syntax_uid);
+  demur_json_bool(json, "lossy", series->lossy);
+  demur_json_end_object(json);
+}
+
+static void
+write_slices(DemurJson *json, const char *key, const DemurSlice *slices, size_t n) {
+  demur_json_begin_array(json, key);
+  for (size_t i = 0; i < n; i++) {
+    const DemurSlice *slice = &slices[i];
+    g_autofree char *path = demur_files_display(slice->path, slice->entry);
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "path", path);
+    demur_json_int(json, "frame", slice->frame);
+    demur_json_string(json, "sop_instance_uid", slice->sop_instance_uid);
+    write_integer(json, "instance_number", slice->instance_number);
+    write_integer(json, "acquisition_number", slice->acquisition_number);
+    if (slice->has_position)
+      demur_json_doubles(json, "position_mm", slice->position_mm, 3);
+    else
+      demur_json_null(json, "position_mm");
+    demur_json_double(json, "distance_mm", slice->distance_mm);
+    demur_json_double(json, "thickness_mm", slice->thickness_mm);
+    demur_json_double(json, "slope", slice->slope);
+    demur_json_double(json, "intercept", slice->intercept);
+    demur_json_bool(json, "lossy", slice->lossy);
+    demur_json_string(json, "problem", slice->problem);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+}
+
+static char *
+facts_of(const DemurSeries *series) {
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_json_string(json, "description", series->description);
+  write_integer(json, "series_number", series->series_number);
+  demur_json_int(json, "part", series->part);
+  demur_json_int(json, "n_parts", series->n_parts);
+  demur_json_bool(json, "scan_id_from_digest", series->scan_id_from_digest);
+  demur_json_string(json, "patient_birth_date", series->patient_birth_date);
+  demur_json_string(json, "patient_sex", series->patient_sex);
+  write_geometry(json, series);
+  write_acquisition(json, series);
+  write_slices(json, "slices", series->slices, series->n_slices);
+  write_slices(json, "left_out", series->slices + series->n_slices, series->n_left_out);
+  demur_json_end_object(json);
+  return demur_json_finish(json);
+}
+
+static char *
+warnings_of(const DemurSeries *series) {
+  DemurJson *json = demur_json_new();
+  demur_json_begin_array(json, NULL);
+  for (guint i = 0; series->warnings != NULL && series->warnings[i] != NULL; i++)
+    demur_json_string(json, NULL, series->warnings[i]);
+  demur_json_end_array(json);
+  return demur_json_finish(json);
+}
+
+DemurSeriesRecord *
+demur_dicom_record_new(const DemurSeries *series, const char *now) {
+  DemurSeriesRecord *record = g_new0(DemurSeriesRecord, 1);
+  record->scan_id = g_strdup(series->scan_id);
+  record->series_uid = g_strdup(series->series_uid);
+  record->study_uid = g_strdup(series->study_uid);
+  record->patient_id = g_strdup(series->patient_id);
+  record->patient_name = g_strdup(series->patient_name);
+  record->study_date = g_strdup(series->study_date);
+  record->modality = g_strdup(series->modality);
+  record->type = g_strdup(demur_series_type_name(series->type));
+  record->accepted = series->accepted;
+  record->eligible = series->eligible;
+  record->reason = g_strdup(series->reason);
+  record->n_slices = series->n_slices;
+  record->spacing_mm = series->spacing_mm;
+  record->thickness_mm = series->thickness_mm;
+  record->tilt_degrees = series->tilt_degrees;
+  record->manufacturer = g_strdup(series->manufacturer);
+  record->manufacturer_raw = g_strdup(series->manufacturer_raw);
+  record->model_name = g_strdup(series->model);
+  record->kernel = g_strdup(series->kernel);
+  record->kvp = series->kvp;
+  record->contrast = g_strdup(series->contrast_agent);
+  record->fov_mm = series->fov_mm;
+  record->tube_current_ma = series->tube_current_ma;
+  record->site = g_strdup(series->site);
+  record->facts_json = facts_of(series);
+  record->warnings_json = warnings_of(series);
+  record->created = g_strdup(now);
+  record->updated = g_strdup(now);
+  return record;
+}
+
+DemurSeriesFile *
+demur_dicom_files_new(const DemurSeries *series) {
+  DemurSeriesFile *files = g_new0(DemurSeriesFile, MAX(series->n_slices, 1));
+  for (size_t i = 0; i < series->n_slices; i++) {
+    const DemurSlice *slice = &series->slices[i];
+    g_autofree char *path = g_canonicalize_filename(slice->path, NULL);
+    files[i].path = slice->entry != NULL ? g_strdup_printf("%s!/%s", path, slice->entry)
+                                         : g_steal_pointer(&path);
+    files[i].frame = slice->frame;
+    files[i].sop_instance_uid = g_strdup(slice->sop_instance_uid);
+    files[i].position_mm = slice->distance_mm;
+  }
+  return files;
+}
+
+void
+demur_dicom_files_free(DemurSeriesFile *files, size_t n_files) {
+  for (size_t i = 0; files != NULL && i < n_files; i++) {
+    g_free(files[i].path);
+    g_free(files[i].sop_instance_uid);
+  }
+  g_free(files);
+}
+
+/* Writes a parsed value again, its members in their order. */
+static void
+write_node(DemurJson *json, const char *key, JsonNode *node) {
+  switch (json_node_get_node_type(node)) {
+  case JSON_NODE_OBJECT: {
+    JsonObject *object = json_node_get_object(node);
+    JsonObjectIter iter;
+    const char *name;
+    JsonNode *member;
+    demur_json_begin_object(json, key);
+    json_object_iter_init_ordered(&iter, object);
+    while (json_object_iter_next_ordered(&iter, &name, &member))
+      write_node(json, name, member);
+    demur_json_end_object(json);
+    return;
+  }
+  case JSON_NODE_ARRAY: {
+    JsonArray *array = json_node_get_array(node);
+    demur_json_begin_array(json, key);
+    for (guint i = 0; i < json_array_get_length(array); i++)
+      write_node(json, NULL, json_array_get_element(array, i));
+    demur_json_end_array(json);
+    return;
+  }
+  case JSON_NODE_VALUE:
+    switch (json_node_get_value_type(node)) {
+    case G_TYPE_STRING:
+      demur_json_string(json, key, json_node_get_string(node));
+      return;
+    case G_TYPE_BOOLEAN:
+      demur_json_bool(json, key, json_node_get_boolean(node));
+      return;
+    case G_TYPE_INT64:
+      demur_json_int(json, key, json_node_get_int(node));
+      return;
+    default:
+      demur_json_double(json, key, json_node_get_double(node));
+      return;
+    }
+  case JSON_NODE_NULL:
+    break;
+  }
+  demur_json_null(json, key);
+}
+
+static JsonNode *
+parse(const char *text) {
+  return text != NULL ? json_from_string(text, NULL) : NULL;
+}
+
+void
+demur_dicom_json_record(DemurJson *json, const DemurSeriesRecord *record, gboolean details) {
+  demur_json_begin_object(json, NULL);
+  demur_json_string(json, "scan_id", record->scan_id);
+  demur_json_string(json, "series_uid", record->series_uid);
+  demur_json_string(json, "study_uid", record->study_uid);
+  demur_json_string(json, "patient_id", record->patient_id);
+  if (details)
+    demur_json_string(json, "patient_name", record->patient_name);
+  demur_json_string(json, "study_date", record->study_date);
+  demur_json_string(json, "modality", record->modality);
+  demur_json_string(json, "type", record->type);
+  demur_json_bool(json, "accepted", record->accepted);
+  demur_json_bool(json, "eligible", record->eligible);
+  demur_json_int(json, "n_slices", (gint64)record->n_slices);
+  demur_json_double(json, "spacing_mm", record->spacing_mm);
+  demur_json_double(json, "thickness_mm", record->thickness_mm);
+  demur_json_double(json, "tilt_degrees", record->tilt_degrees);
+  demur_json_string(json, "manufacturer", record->manufacturer);
+  demur_json_string(json, "model", record->model_name);
+  demur_json_string(json, "kernel", record->kernel);
+  demur_json_string(json, "site", record->site);
+  g_autoptr(JsonNode) warnings = parse(record->warnings_json);
+  if (warnings != NULL && JSON_NODE_HOLDS_ARRAY(warnings)) {
+    write_node(json, "warnings", warnings);
+  } else {
+    demur_json_begin_array(json, "warnings");
+    demur_json_end_array(json);
+  }
+  demur_json_string(json, "reason", record->reason);
+  g_autoptr(JsonNode) facts = details ? parse(record->facts_json) : NULL;
+  if (facts != NULL && JSON_NODE_HOLDS_OBJECT(facts)) {
+    JsonObjectIter iter;
+    const char *name;
+    JsonNode *member;
+    json_object_iter_init_ordered(&iter, json_node_get_object(facts));
+    while (json_object_iter_next_ordered(&iter, &name, &member))
+      write_node(json, name, member);
+  }
+  demur_json_end_object(json);
+}
+
+static const char *
+or_unknown(const char *text) {
+  return text != NULL ? text : "not recorded";
+}
+
+static char *
+number_text(double value, const char *unit) {
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+  if (!isfinite(value))
+    return g_strdup("not known");
+  return g_strdup_printf("%s%s", demur_number_format(round(value * 1000) / 1000, buffer), unit);
+}
+
+char *
+demur_dicom_text_record(const DemurSeriesRecord *record, gboolean details) {
+  g_autofree char *spacing = number_text(record->spacing_mm, " mm");
+  g_autofree char *thickness = number_text(record->thickness_mm, " mm");
+  g_autofree char *tilt = number_text(record->tilt_degrees, " degrees");
+  g_autofree char *kvp = number_text(record->kvp, "");
+  GString *text = g_string_new(NULL);
+  g_string_append_printf(text, "%s\n", record->scan_id);
+  g_string_append_printf(text, "  patient      %s\n", or_unknown(record->patient_id));
+  if (details)
+    g_string_append_printf(text, "  name         %s\n", or_unknown(record->patient_name));
+  g_string_append_printf(text, "  study        %s, %s\n", or_unknown(record->study_date),
+                         or_unknown(record->study_uid));
+  g_string_append_printf(text, "  kind         %s %s, %" G_GSIZE_FORMAT " slice%s\n",
+                         or_unknown(record->modality), record->type, record->n_slices,
+                         record->n_slices == 1 ? "" : "s");
+  g_string_append_printf(text, "  geometry     spacing %s, thickness %s, tilt %s\n", spacing,
+                         thickness, tilt);
+  g_string_append_printf(text, "  scanner      %s, %s, kernel %s, kVp %s\n",
+                         record->manufacturer != NULL ? record->manufacturer
+                                                      : or_unknown(record->manufacturer_raw),
+                         or_unknown(record->model_name), or_unknown(record->kernel), kvp);
+  g_string_append_printf(text, "  site         %s\n", or_unknown(record->site));
+  g_string_append_printf(text, "  assessed     %s%s%s\n", record->accepted ? "yes" : "no",
+                         record->reason != NULL ? ": " : "",
+                         record->reason != NULL ? record->reason : "");
+  g_autoptr(JsonNode) warnings = parse(record->warnings_json);
+  if (warnings != NULL && JSON_NODE_HOLDS_ARRAY(warnings)) {
+    JsonArray *array = json_node_get_array(warnings);
+    for (guint i = 0; i < json_array_get_length(array); i++)
+      g_string_append_printf(text, "  warning      %s\n", json_array_get_string_element(array, i));
+  }
+  return g_string_free(text, FALSE);
+}

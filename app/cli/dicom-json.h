@@ -1,0 +1,27 @@
+/* A DICOM series as the workspace keeps it and as `demur dicom import`, `list` and `show` print it:
+ * one record, one JSON object, one block of text. */
+#pragma once
+
+#include "base/json-writer.h"
+#include "dicom/series.h"
+#include "store/series.h"
+
+G_BEGIN_DECLS
+
+/* The record of a measured series (owned). facts_json holds what the record has no column for:
+ * geometry, acquisition, slices. now: ISO 8601 (UTC). */
+DemurSeriesRecord *demur_dicom_record_new(const DemurSeries *series, const char *now);
+
+/* The used slices as the workspace keeps them: [series->n_slices], freed by demur_dicom_files_free.
+ * An entry of a ZIP archive is "archive.zip!/entry". */
+DemurSeriesFile *demur_dicom_files_new(const DemurSeries *series);
+void demur_dicom_files_free(DemurSeriesFile *files, size_t n_files);
+
+/* One member of "series": the keys of the contract, null where not recorded; with details also
+ * patient_name and all of facts_json. */
+void demur_dicom_json_record(DemurJson *json, const DemurSeriesRecord *record, gboolean details);
+
+/* The same for people: one block of lines (owned). The patient's name only with details. */
+char *demur_dicom_text_record(const DemurSeriesRecord *record, gboolean details);
+
+G_END_DECLS
