@@ -230,6 +230,17 @@ demur_json_read_floats_base64(JsonObject *object, const char *key, size_t n, flo
                 key, n, length);
     return FALSE;
   }
+  /* GLib's decoder skips over whatever is no base64. */
+  const size_t n_letters = length - (3 - bytes % 3) % 3;
+  for (size_t i = 0; i < length; i++)
+    if (i < n_letters ? !g_ascii_isalnum(text[i]) && text[i] != '+' && text[i] != '/'
+                      : text[i] != '=') {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                  "member \"%s\": character %zu does not belong into the base64 text of %zu "
+                  "float32 values",
+                  key, i, n);
+      return FALSE;
+    }
   gsize n_decoded;
   g_autofree guchar *decoded = g_base64_decode(text, &n_decoded);
   if (n_decoded != bytes) {

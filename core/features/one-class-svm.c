@@ -269,7 +269,7 @@ demur_svm_finish(const DemurDistanceReference *reference, double gamma, double n
     low[t] = -INFINITY;
   }
   if (tolerance <= 0.0)
-    tolerance = 1e-7 * largest;
+    tolerance = 1e-9 * largest;
   g_auto(Kernel) kernel = {
       .reference = reference,
       .gamma = gamma,

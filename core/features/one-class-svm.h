@@ -36,7 +36,7 @@ gboolean demur_svm_start(const DemurDistanceReference *reference, double gamma, 
 
 /* From any alphas [n] that meet the constraints and their gradient [n] (sum_j a_j k(x_i, x_j)) to
  * the optimum; both are updated. Ends when the largest violation of the optimality conditions is at
- * most tolerance (0: 1e-7 of the largest gradient). DEMUR_ERROR_NUMERIC where that is not reached
+ * most tolerance (0: 1e-9 of the largest gradient). DEMUR_ERROR_NUMERIC where that is not reached
  * in 100 n + 100,000 steps; cancellable. */
 gboolean demur_svm_finish(const DemurDistanceReference *reference, double gamma, double nu,
                           double tolerance, double *alphas, double *gradient,

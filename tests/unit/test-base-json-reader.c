@@ -1,0 +1,138 @@
+/* The checked JSON reader: what the writer wrote comes back, and everything else is refused by
+ * name. */
+#include <math.h>
+#include <string.h>
+
+#include "base/json-reader.h"
+#include "base/json-writer.h"
+#include "base/memory.h"
+#include "support/support.h"
+
+static JsonParser *
+parse(const char *text) {
+  JsonParser *parser = json_parser_new_immutable();
+  g_autoptr(GError) error = NULL;
+  json_parser_load_from_data(parser, text, -1, &error);
+  g_assert_no_error(error);
+  return parser;
+}
+
+static void
+written_values_come_back_bit_for_bit(void) {
+  const float floats[] = {0.1f, -0.0f, 1e-45f, 3.4028235e38f, 5.0f};
+  const double doubles[] = {0.1, 1e-308, -7.0, 12345678.875};
+  for (size_t n = 0; n <= G_N_ELEMENTS(floats); n++) {
+    DemurJson *json = demur_json_new();
+    demur_json_begin_object(json, NULL);
+    demur_json_floats_base64(json, "floats", floats, n);
+    demur_json_doubles(json, "doubles", doubles, G_N_ELEMENTS(doubles));
+    demur_json_end_object(json);
+    g_autofree char *text = demur_json_finish(json);
+    g_autoptr(JsonParser) parser = parse(text);
+    JsonObject *object = json_node_get_object(json_parser_get_root(parser));
+    DEMUR_AUTO_ALIGNED float *read = NULL;
+    DEMUR_AUTO_ALIGNED double *numbers = NULL;
+    g_autoptr(GError) error = NULL;
+    g_assert_true(demur_json_read_floats_base64(object, "floats", n, &read, &error));
+    g_assert_true(memcmp(read, floats, n * sizeof(float)) == 0);
+    g_assert_true(demur_json_read_doubles(object, "doubles", G_N_ELEMENTS(doubles), -INFINITY,
+                                          INFINITY, &numbers, &error));
+    g_assert_true(memcmp(numbers, doubles, sizeof(doubles)) == 0);
+    DEMUR_AUTO_ALIGNED float *other = NULL;
+    g_assert_false(demur_json_read_floats_base64(object, "floats", n + 1, &other, &error));
+    g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT);
+    g_assert_null(other);
+  }
+}
+
+static const char document[] =
+    "{\"text\": \"x\", \"int\": 3, \"whole\": 4.0, \"half\": 0.5, \"huge\": 1e300, \"null\": null,"
+    " \"yes\": true, \"object\": {}, \"array\": [1, 2], \"mixed\": [1, \"2\"],"
+    " \"not64\": \"!!!!!!!!\", \"padded\": \"AAAA====\", \"nan\": \"AADAfw==\"}";
+
+static void
+each_kind_is_read_as_itself(void) {
+  g_autoptr(JsonParser) parser = parse(document);
+  JsonObject *object = json_node_get_object(json_parser_get_root(parser)), *member;
+  JsonArray *array;
+  const char *text;
+  gint64 whole;
+  double number;
+  gboolean yes;
+  g_autoptr(GError) error = NULL;
+  g_assert_true(demur_json_read_string(object, "text", &text, &error));
+  g_assert_cmpstr(text, ==, "x");
+  g_assert_true(demur_json_read_int(object, "int", 3, 3, &whole, &error));
+  g_assert_cmpint(whole, ==, 3);
+  g_assert_true(demur_json_read_int(object, "whole", 0, 9, &whole, &error));
+  g_assert_cmpint(whole, ==, 4);
+  g_assert_true(demur_json_read_double(object, "int", 0, 9, &number, &error));
+  g_assert_cmpfloat(number, ==, 3.0);
+  g_assert_true(demur_json_read_double(object, "half", 0.5, 0.5, &number, &error));
+  g_assert_true(demur_json_read_bool(object, "yes", &yes, &error));
+  g_assert_true(yes);
+  g_assert_true(demur_json_read_object(object, "object", &member, &error));
+  g_assert_true(demur_json_read_array(object, "array", &array, &error));
+  DEMUR_AUTO_ALIGNED guint32 *indices = NULL;
+  g_assert_true(demur_json_read_indices(object, "array", 2, 1, 2, &indices, &error));
+  g_assert_cmpuint(indices[1], ==, 2);
+  g_assert_no_error(error);
+}
+
+static void
+every_other_kind_is_refused_by_name(void) {
+  g_autoptr(JsonParser) parser = parse(document);
+  JsonObject *object = json_node_get_object(json_parser_get_root(parser)), *member = NULL;
+  JsonArray *array = NULL;
+  const char *text = NULL;
+  gint64 whole = 77;
+  double number = 77;
+  gboolean yes = FALSE;
+  double *doubles = NULL;
+  float *floats = NULL;
+  guint32 *indices = NULL;
+  g_autoptr(JsonArray) list = json_array_new();
+  json_array_add_int_element(list, 1);
+#define REFUSED(name, call)                                                                        \
+  G_STMT_START {                                                                                   \
+    g_autoptr(GError) error = NULL;                                                                \
+    g_assert_false(call);                                                                          \
+    g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT);                                         \
+    g_assert_nonnull(strstr(error->message, name));                                                \
+  }                                                                                                \
+  G_STMT_END
+  REFUSED("absent", demur_json_read_string(object, "absent", &text, &error));
+  REFUSED("int", demur_json_read_string(object, "int", &text, &error));
+  REFUSED("null", demur_json_read_double(object, "null", 0, 1, &number, &error));
+  REFUSED("text", demur_json_read_double(object, "text", 0, 1, &number, &error));
+  REFUSED("half", demur_json_read_double(object, "half", 0.6, 1, &number, &error));
+  REFUSED("half", demur_json_read_int(object, "half", 0, 1, &whole, &error));
+  REFUSED("huge", demur_json_read_int(object, "huge", 0, G_MAXINT64, &whole, &error));
+  REFUSED("int", demur_json_read_int(object, "int", 4, 9, &whole, &error));
+  REFUSED("int", demur_json_read_bool(object, "int", &yes, &error));
+  REFUSED("array", demur_json_read_object(object, "array", &member, &error));
+  REFUSED("object", demur_json_read_array(object, "object", &array, &error));
+  REFUSED("list[0]", demur_json_read_element(list, 0, "list", &member, &error));
+  REFUSED("list[1]", demur_json_read_element(list, 1, "list", &member, &error));
+  REFUSED("array", demur_json_read_doubles(object, "array", 3, 0, 9, &doubles, &error));
+  REFUSED("array[1]", demur_json_read_doubles(object, "array", 2, 0, 1, &doubles, &error));
+  REFUSED("mixed[1]", demur_json_read_doubles(object, "mixed", 2, 0, 9, &doubles, &error));
+  REFUSED("mixed[1]", demur_json_read_indices(object, "mixed", 2, 0, 9, &indices, &error));
+  REFUSED("array[1]", demur_json_read_indices(object, "array", 2, 0, 1, &indices, &error));
+  REFUSED("not64", demur_json_read_floats_base64(object, "not64", 1, &floats, &error));
+  REFUSED("padded", demur_json_read_floats_base64(object, "padded", 1, &floats, &error));
+  REFUSED("nan", demur_json_read_floats_base64(object, "nan", 1, &floats, &error));
+  REFUSED("text", demur_json_read_floats_base64(object, "text", G_MAXSIZE / 4, &floats, &error));
+  g_assert_cmpint(whole, ==, 77);
+  g_assert_cmpfloat(number, ==, 77);
+  g_assert_true(doubles == NULL && floats == NULL && indices == NULL && text == NULL);
+}
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/base/json-reader/round-trip", written_values_come_back_bit_for_bit);
+  g_test_add_func("/base/json-reader/kinds", each_kind_is_read_as_itself);
+  g_test_add_func("/base/json-reader/refused", every_other_kind_is_refused_by_name);
+  return g_test_run();
+}
