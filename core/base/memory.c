@@ -3,6 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 #include "base/error.h"
 
@@ -13,17 +16,34 @@ array_bytes(size_t n_rows, size_t n_columns, size_t element_size, size_t *bytes)
          *bytes <= G_MAXSIZE / 4;
 }
 
+/* Arrays of 4 MB and more are laid on 2 MB pages where the system has them to give: the first touch
+ * of an array otherwise costs more than much of what is computed in it. */
+#define HUGE_PAGE ((size_t)2 << 20)
+
+/* Zeroed bytes, aligned to 64 or more; NULL where they can't be had. */
+static void *
+zeroed(size_t bytes) {
+  const gboolean large = bytes >= 2 * HUGE_PAGE;
+  void *memory = NULL;
+  if (posix_memalign(&memory, large ? HUGE_PAGE : 64, MAX(bytes, 64)) != 0)
+    return NULL;
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+  if (large) /* advice: nothing depends on its being taken */
+    (void)madvise(memory, bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+#endif
+  memset(memory, 0, MAX(bytes, 64));
+  return memory;
+}
+
 gpointer
 demur_memory_array(size_t n_rows, size_t n_columns, size_t element_size, GError **error) {
   size_t bytes;
-  void *memory = NULL;
-  if (!array_bytes(n_rows, n_columns, element_size, &bytes) ||
-      posix_memalign(&memory, 64, MAX(bytes, 64)) != 0) {
+  void *memory = array_bytes(n_rows, n_columns, element_size, &bytes) ? zeroed(bytes) : NULL;
+  if (memory == NULL) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
                 "%zu x %zu values do not fit into this machine's memory", n_rows, n_columns);
     return NULL;
   }
-  memset(memory, 0, bytes);
   return memory;
 }
 
@@ -32,5 +52,8 @@ demur_memory_new(size_t n_rows, size_t n_columns, size_t element_size) {
   size_t bytes;
   if (!array_bytes(n_rows, n_columns, element_size, &bytes))
     g_error("array of %zu x %zu elements overflows", n_rows, n_columns);
-  return g_aligned_alloc0(MAX(bytes, 64), 1, 64);
+  void *memory = zeroed(bytes);
+  if (memory == NULL)
+    g_error("no memory for an array of %zu x %zu elements", n_rows, n_columns);
+  return memory;
 }
