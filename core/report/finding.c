@@ -117,7 +117,7 @@ char *
 demur_finding_headline(const DemurFinding *f) {
   const DemurEvaluation *e = f->evaluation;
   g_autofree char *sites = demur_text_counted(e->n_sites, "site", "sites");
-  g_autofree char *coverage = demur_text_percent(f->coverage, 1);
+  g_autofree char *coverage = demur_text_coverage(f->coverage);
   if (!f->compared) {
     g_autofree char *scans = demur_text_counted(e->n_scans, "scan", "scans");
     return g_strdup_printf("How well the risks shown agree with what happened: %s of %s, no "
@@ -135,6 +135,9 @@ demur_finding_headline(const DemurFinding *f) {
                            "happened than those confidence would keep%s: do not use it here.",
                            sites, in_sample);
   case DEMUR_VERDICT_CANNOT_BE_DECIDED:
+    if (!isfinite(f->plain->difference))
+      return g_strdup("Whether this selector calibrates better than confidence cannot be decided: "
+                      "their difference is undefined here.");
     return g_strdup_printf("Whether this selector calibrates better than confidence in other "
                            "hospitals cannot be decided from %s.",
                            sites);
@@ -197,7 +200,7 @@ demur_finding_paragraph(const DemurFinding *f) {
   if (at) {
     g_autofree char *accepted = demur_text_count(at->n_accepted);
     g_autofree char *realised = demur_text_percent(at->realised, 1);
-    g_autofree char *asked = demur_text_percent(f->coverage, 1);
+    g_autofree char *asked = demur_text_coverage(f->coverage);
     g_autofree char *error = demur_text_decimal(at->measures[DEMUR_MEASURE_SBCE2], 3);
     g_string_append_printf(text, ", %s let %s risks through: a coverage of %s where %s was asked.",
                            demur_finding_title(f, f->subject), accepted, realised, asked);
@@ -227,14 +230,14 @@ demur_finding_paragraph(const DemurFinding *f) {
     }
     append_refusals(f, text);
   } else {
-    g_autofree char *asked = demur_text_percent(f->coverage, 1);
+    g_autofree char *asked = demur_text_coverage(f->coverage);
     g_string_append_printf(text, ": no operating point at %s coverage was evaluated.", asked);
   }
   if (f->compared && isfinite(f->plain->difference)) {
     g_autofree char *difference = demur_text_signed(f->plain->difference, 3),
                     *low = demur_text_signed(f->plain->low, 3),
                     *high = demur_text_signed(f->plain->high, 3),
-                    *level = demur_text_percent(f->plain->level, 1),
+                    *level = demur_text_coverage(f->plain->level),
                     *n = demur_text_count(f->plain->n_units);
     g_string_append_printf(text,
                            " Averaged over all coverages the difference in %s to confidence was %s",
@@ -253,10 +256,11 @@ care_labels(const DemurFinding *f, GPtrArray *cares) {
     return;
   const double rate0 = demur_finding_rate(f->subject_at, 0),
                rate1 = demur_finding_rate(f->subject_at, 1);
-  if (!isfinite(rate0) || !isfinite(rate1))
+  const DemurRejection *r = f->subject_at->rejected_by_label;
+  if (r[0].n_all == 0 || r[1].n_all == 0)
     g_ptr_array_add(cares, g_strdup("Only one label occurs in this split: calibration and "
                                     "rejection by label cannot be judged."));
-  else if (rate1 >= WARN_RATIO * rate0 && rate1 > 0) {
+  else if (isfinite(rate0) && rate1 >= WARN_RATIO * rate0 && rate1 > 0) {
     g_autofree char *yes = demur_finding_label(f->input, 1);
     g_autofree char *a = demur_text_percent(rate1, 1), *b = demur_text_percent(rate0, 1);
     g_ptr_array_add(cares, g_strdup_printf("Scans labelled “%s” are refused more often than the "
@@ -297,7 +301,7 @@ demur_finding_cares(const DemurFinding *f) {
                                     "(15 is usual): the calibration error is coarse.",
                                     at->n_bins, at->n_bins == 1 ? "bin" : "bins", e->min_bin_size));
   if (at && fabs(at->realised - f->coverage) > 0.02) {
-    g_autofree char *asked = demur_text_percent(f->coverage, 1),
+    g_autofree char *asked = demur_text_coverage(f->coverage),
                     *got = demur_text_percent(at->realised, 1);
     g_ptr_array_add(cares, g_strdup_printf("Coverage here is %s, not the %s asked: %s.", got, asked,
                                            f->tuned ? "the tuning split is unlike this one"

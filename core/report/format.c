@@ -37,11 +37,19 @@ char *
 demur_text_percent(double share, int decimals) {
   if (!isfinite(share))
     return g_strdup(DEMUR_TEXT_UNDEFINED);
-  g_autofree char *digits = fixed(100 * share, decimals, "", TRUE);
-  char *dot = strchr(digits, '.');
-  if (dot && strspn(dot + 1, "0") == strlen(dot + 1))
-    *dot = '\0';
+  /* None and all are exact. */
+  g_autofree char *digits = fixed(100 * share, share == 0 || share == 1 ? 0 : decimals, "", TRUE);
   return g_strconcat(digits, NO_BREAK "%", NULL);
+}
+
+char *
+demur_text_coverage(double coverage) {
+  for (int decimals = 0; decimals < 2; decimals++) {
+    const double scaled = 100 * coverage * pow(10, decimals);
+    if (fabs(scaled - round(scaled)) < 1e-6)
+      return demur_text_percent(coverage, decimals);
+  }
+  return demur_text_percent(coverage, 2);
 }
 
 char *

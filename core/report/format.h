@@ -14,8 +14,12 @@ char *demur_text_decimal(double value, int decimals);
 /* The same with a sign before positive values too ("+.004"). */
 char *demur_text_signed(double value, int decimals);
 
-/* share 0.129 -> "12.9 %"; whole numbers without decimals ("90 %"). */
+/* share 0.129 -> "12.9 %", 0.9 -> "90.0 %"; exactly 0 and 1 -> "0 %", "100 %". */
 char *demur_text_percent(double share, int decimals);
+
+/* A coverage that was asked for, with no more decimals than it needs, two at most: "90 %", "92.5
+ * %". */
+char *demur_text_coverage(double coverage);
 
 /* 1337 -> "1,337". */
 char *demur_text_count(guint64 n);

@@ -94,8 +94,9 @@ static const Style styles[DEMUR_N_TEXT_STYLES] = {
 
 #define CELL_SIZE 8.0
 #define CELL_PAD_X 4.0
-#define CELL_PAD_Y 3.2
+#define CELL_PAD_Y 2.9
 #define TABLE_BELOW 6.0
+#define SECTION_ABOVE 26.0 /* where a section begins in the middle of a page */
 
 static void
 table_free(gpointer data) {
@@ -174,6 +175,31 @@ demur_layout_free(DemurLayout *layout) {
   g_free(layout);
 }
 
+/* Line breaking takes ".043" for a full stop and digits, and "S-BCE" for two words: neither may be
+ * parted. */
+static void
+forbid_breaks(PangoAttrList *attributes, const char *text) {
+  static const char minus[] = "\xe2\x88\x92";
+  for (const char *c = text; *c; c++) {
+    const char *start = c, *end = NULL;
+    if (*c == '.' && g_ascii_isdigit(c[1]) && (c == text || !g_ascii_isdigit(c[-1]))) {
+      if (c > text && c[-1] == '+')
+        start = c - 1;
+      else if (c - text >= 3 && memcmp(c - 3, minus, 3) == 0)
+        start = c - 3;
+      end = c + 1 + strspn(c + 1, "0123456789");
+    } else if (g_str_has_prefix(c, "S-BCE") || g_str_has_prefix(c, "S-TCE"))
+      end = c + 5;
+    if (!end)
+      continue;
+    PangoAttribute *whole = pango_attr_allow_breaks_new(FALSE);
+    whole->start_index = (guint)(start - text);
+    whole->end_index = (guint)(end - text);
+    pango_attr_list_insert(attributes, whole);
+    c = end - 1;
+  }
+}
+
 static PangoLayout *
 new_text(DemurLayout *layout, const char *text, double size, PangoWeight weight) {
   PangoLayout *result = pango_layout_new(layout->context);
@@ -182,8 +208,13 @@ new_text(DemurLayout *layout, const char *text, double size, PangoWeight weight)
   pango_font_description_set_weight(font, weight);
   pango_layout_set_font_description(result, font);
   pango_font_description_free(font);
-  if (text)
+  if (text) {
     pango_layout_set_text(result, text, -1);
+    PangoAttrList *attributes = pango_attr_list_new();
+    forbid_breaks(attributes, text);
+    pango_layout_set_attributes(result, attributes);
+    pango_attr_list_unref(attributes);
+  }
   return result;
 }
 
@@ -208,8 +239,8 @@ demur_layout_space(DemurLayout *layout, double height) {
 }
 
 void
-demur_layout_page_break(DemurLayout *layout) {
-  add_atom(layout, ATOM_BREAK, 0)->keep = FALSE;
+demur_layout_page_break(DemurLayout *layout, double unless) {
+  add_atom(layout, ATOM_BREAK, unless)->keep = FALSE;
 }
 
 void
@@ -267,6 +298,8 @@ new_cell(DemurLayout *layout, const char *text, gboolean bold, gboolean number) 
                                bold ? PANGO_WEIGHT_SEMIBOLD : PANGO_WEIGHT_NORMAL);
   PangoAttrList *attributes = pango_attr_list_new();
   pango_attr_list_insert(attributes, pango_attr_font_features_new("tnum=1"));
+  if (text)
+    forbid_breaks(attributes, text);
   const char *second = text ? strchr(text, '\n') : NULL;
   if (second) {
     const DemurColour muted = layout->palette->muted;
@@ -315,23 +348,35 @@ widest_word(DemurLayout *layout, const char *text) {
   return widest;
 }
 
-/* Widths [n]: natural where they fit, with what is left over shared out; else text columns shrink
- * towards their least width, the widest most, and, should even that be too wide, all columns in
- * proportion. */
+/* Widths [n]: text columns their natural width and columns of numbers their least one (header
+ * wrapped) where that fits; what is left goes first to unwrap headers, then to the columns that
+ * grow, else to all. Else text columns shrink towards their least width, the widest most, and,
+ * should even that be too wide, all in proportion. */
 static void
-fit_widths(const double *natural, const double *least, size_t n, double available, double *width) {
-  double sum = 0, sum_least = 0;
+fit_widths(const DemurLayoutColumn *columns, const double *natural, const double *least, size_t n,
+           double available, double *width) {
+  double sum = 0, sum_least = 0, sum_natural = 0;
+  size_t n_grow = 0;
   for (size_t c = 0; c < n; c++) {
-    sum += natural[c];
     sum_least += least[c];
+    sum_natural += natural[c];
+    width[c] = columns[c].number ? least[c] : natural[c];
+    sum += width[c];
+    n_grow += columns[c].grow ? 1 : 0;
   }
+  const double left = available - sum;
   for (size_t c = 0; c < n; c++) {
-    if (sum <= available)
-      width[c] = natural[c] + (available - sum) / (double)n;
-    else if (sum_least <= available)
-      width[c] = least[c] + (natural[c] - least[c]) * (available - sum_least) / (sum - sum_least);
-    else
+    if (sum_least > available)
       width[c] = least[c] * available / sum_least;
+    else if (left < 0)
+      width[c] = least[c] + (width[c] - least[c]) * (available - sum_least) / (sum - sum_least);
+    else if (sum_natural > available)
+      width[c] += (natural[c] - width[c]) * left / (sum_natural - sum);
+    else {
+      width[c] = natural[c];
+      if (n_grow == 0 || columns[c].grow)
+        width[c] += (available - sum_natural) / (double)(n_grow ? n_grow : n);
+    }
   }
 }
 
@@ -365,7 +410,7 @@ demur_layout_table(DemurLayout *layout, size_t n_columns, const DemurLayoutColum
                    : fmin(natural[c], fmax(columns[c].least > 0 ? columns[c].least : 60,
                                            word + 2 * CELL_PAD_X));
   }
-  fit_widths(natural, least, n_columns, layout->area.width, table->width);
+  fit_widths(columns, natural, least, n_columns, layout->area.width, table->width);
   double x = 0, header = 0;
   for (size_t c = 0; c < n_columns; c++) {
     table->left[c] = x + CELL_PAD_X;
@@ -455,10 +500,11 @@ demur_layout_paginate(DemurLayout *layout) {
   for (guint i = 0; i < layout->atoms->len;) {
     Atom *first = g_ptr_array_index(layout->atoms, i);
     if (first->kind == ATOM_BREAK) {
-      if (y > top || i == 0) {
-        page += i > 0;
+      if (y > top && (first->height <= 0 || y + first->height > bottom)) {
+        page++;
         y = top;
-      }
+      } else if (y > top)
+        y += SECTION_ABOVE;
       first->page = page;
       first->y = y;
       i++;
@@ -542,6 +588,59 @@ rule(cairo_t *cr, double x, double y, double width, DemurColour colour, double t
   cairo_stroke(cr);
 }
 
+/* Shows line of text with its left end at x. A wrapped line is laid out anew by itself, so that the
+ * blank at its end stays a glyph: Cairo writes the one that Pango swallows as a nested piece of
+ * marked content, which readers of tagged PDF trip over, and without any blank they would join two
+ * words. */
+static void
+show_line(cairo_t *cr, PangoLayout *text, PangoLayoutLine *line, double x, double baseline) {
+  if (pango_layout_get_line_count(text) == 1) {
+    cairo_move_to(cr, x, baseline);
+    pango_cairo_show_layout_line(cr, line);
+    return;
+  }
+  const char *whole = pango_layout_get_text(text);
+  const size_t start = (size_t)line->start_index, length = (size_t)line->length;
+  const gboolean last = whole[start + length] == '\0';
+  const gboolean blank = length > 0 && whole[start + length - 1] == ' ';
+  g_autofree char *part = g_strndup(whole + start, length);
+  g_autofree char *spaced = g_strconcat(part, last || blank ? "" : " ", NULL);
+  PangoLayout *single = pango_layout_new(pango_layout_get_context(text));
+  pango_layout_set_font_description(single, pango_layout_get_font_description(text));
+  pango_layout_set_text(single, spaced, -1);
+  PangoAttrList *attributes = pango_layout_get_attributes(text);
+  if (attributes) {
+    attributes = pango_attr_list_copy(attributes);
+    pango_attr_list_update(attributes, 0, (int)start, 0);
+    pango_layout_set_attributes(single, attributes);
+    pango_attr_list_unref(attributes);
+  }
+  PangoLayoutLine *only = pango_layout_get_line_readonly(single, 0);
+  if (pango_layout_line_get_resolved_direction(line) ==
+      PANGO_DIRECTION_RTL) { /* the blank stands left */
+    PangoRectangle old_extents, new_extents;
+    pango_layout_line_get_extents(line, NULL, &old_extents);
+    pango_layout_line_get_extents(only, NULL, &new_extents);
+    x -= units(new_extents.width - old_extents.width);
+  }
+  cairo_move_to(cr, x, baseline);
+  pango_cairo_show_layout_line(cr, only);
+  g_object_unref(single);
+}
+
+/* All lines of text with its top left corner at (x, y). */
+static void
+show_text(cairo_t *cr, PangoLayout *text, double x, double y) {
+  PangoLayoutIter *iter = pango_layout_get_iter(text);
+  do {
+    PangoRectangle logical;
+    pango_layout_iter_get_line_extents(iter, NULL, &logical);
+    show_line(cr, text, pango_layout_iter_get_line_readonly(iter), x + units(logical.x),
+              y + units(pango_layout_iter_get_baseline(iter)));
+  } while (pango_layout_iter_next_line(iter));
+  pango_layout_iter_free(iter);
+}
+
 static void
 draw_row(DemurLayout *layout, cairo_t *cr, const Table *table, PangoLayout **cells, double y,
          double height, gboolean header, gboolean tagged) {
@@ -552,8 +651,7 @@ draw_row(DemurLayout *layout, cairo_t *cr, const Table *table, PangoLayout **cel
     demur_chart_colour(cr, layout->palette->ink, 1);
     /* The header's last line stands on the rule. */
     const double drop = header ? height - 2 * CELL_PAD_Y - text_height(cells[c]) : 0;
-    cairo_move_to(cr, area.x + table->left[c], y + CELL_PAD_Y + drop);
-    pango_cairo_show_layout(cr, cells[c]);
+    show_text(cr, cells[c], area.x + table->left[c], y + CELL_PAD_Y + drop);
     end_tag(cr, tagged, header ? "TH" : "TD");
   }
   end_tag(cr, tagged, "TR");
@@ -572,8 +670,7 @@ draw_line(DemurLayout *layout, cairo_t *cr, const Atom *atom) {
                        ? layout->area.x + layout->area.width - units(logical.width)
                        : layout->area.x;
   demur_chart_colour(cr, style->muted ? layout->palette->muted : layout->palette->ink, 1);
-  cairo_move_to(cr, x, atom->y + (atom->height - height) / 2 + ascent);
-  pango_cairo_show_layout_line(cr, line);
+  show_line(cr, atom->text, line, x, atom->y + (atom->height - height) / 2 + ascent);
 }
 
 static void
@@ -585,11 +682,11 @@ draw_key_figures(DemurLayout *layout, cairo_t *cr, const Atom *atom, gboolean ta
     begin_tag(cr, tagged, "P");
     demur_chart_colour(cr, layout->palette->ink, 1);
     const double room = fmax(20, text_height(atom->texts[2 * i]));
-    cairo_move_to(cr, x, atom->y + 6 + room - text_height(atom->texts[2 * i]));
-    pango_cairo_show_layout(cr, atom->texts[2 * i]);
+    show_text(cr, atom->texts[2 * i], x, atom->y + 6 + room - text_height(atom->texts[2 * i]));
+    end_tag(cr, tagged, "P");
+    begin_tag(cr, tagged, "P");
     demur_chart_colour(cr, layout->palette->muted, 1);
-    cairo_move_to(cr, x, atom->y + 8.5 + room);
-    pango_cairo_show_layout(cr, atom->texts[2 * i + 1]);
+    show_text(cr, atom->texts[2 * i + 1], x, atom->y + 8.5 + room);
     end_tag(cr, tagged, "P");
   }
 }

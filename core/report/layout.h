@@ -42,7 +42,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurLayout, demur_layout_free)
 void demur_layout_text(DemurLayout *layout, DemurTextStyle style, const char *text);
 
 void demur_layout_space(DemurLayout *layout, double height);
-void demur_layout_page_break(DemurLayout *layout);
+
+/* Begins a page, unless that much room is left on this one; 0: always. */
+void demur_layout_page_break(DemurLayout *layout, double unless);
 
 /* What follows up to the matching end stands on one page where it fits on one. */
 void demur_layout_keep_begin(DemurLayout *layout);
@@ -52,6 +54,7 @@ typedef struct {
   const char *header;
   gboolean number; /* aligned right, never wrapped */
   double least;    /* width a text column is not shrunk below; 0: 60 */
+  gboolean grow;   /* takes the room that is left; none grows: all share it */
 } DemurLayoutColumn;
 
 /* cells [n_rows][n_columns] are plain text ("\n" starts a second, muted line); bold [n_rows] or

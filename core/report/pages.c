@@ -16,7 +16,9 @@
 #define MARGIN_X 46.0
 #define HEADER_Y 34.0
 #define BAND_HEIGHT 17.0
-#define MOST_GROUPS 25 /* sites and scanners in print; the rest are summed in one row */
+#define SUMMARY_ROOM 420.0 /* the cohort begins below the summary only on a page of little else */
+#define SECTION_ROOM 200.0 /* a section begins on the page before where that much is left */
+#define MOST_GROUPS 25     /* sites and scanners in print; the rest are summed in one row */
 
 static const double shown_coverages[] = {0.9, 0.7, 0.5};
 
@@ -77,7 +79,7 @@ add_pair(Rows *rows, const char *key, char *value) {
 
 static void
 add_pairs_table(Pages *p, Rows *rows, const char *key, const char *value) {
-  const DemurLayoutColumn columns[] = {{key, FALSE, 150}, {value, FALSE, 200}};
+  const DemurLayoutColumn columns[] = {{key, FALSE, 150, FALSE}, {value, FALSE, 200, TRUE}};
   add_table(p, rows, 2, columns);
 }
 
@@ -269,7 +271,7 @@ histogram_figure(const Pages *p, double coverage, DemurLayoutFigure *figure) {
   }
   data->panels[n++] = (DemurHistogramPanel){"everything", DEMUR_SERIES_EVERYTHING,
                                             p->e->histogram_all, p->e->n_scans};
-  g_autofree char *percent = demur_text_percent(coverage, 1);
+  g_autofree char *percent = demur_text_coverage(coverage);
   data->title = g_strdup_printf("Accepted at coverage %s", percent);
   data->chart = (DemurConfidenceHistogram){.title = data->title,
                                            .n_bins = DEMUR_N_HISTOGRAM_BINS,
@@ -327,7 +329,7 @@ rejection_figure(const Pages *p, double coverage, DemurRejectionKind kind,
   }
   for (size_t l = 0; l < p->e->n_classes; l++)
     data->labels[l] = demur_finding_label(p->input, l);
-  g_autofree char *percent = demur_text_percent(coverage, 1);
+  g_autofree char *percent = demur_text_coverage(coverage);
   data->title = kind == DEMUR_REJECTION_RATES
                     ? g_strdup_printf("Share of each label refused at coverage %s", percent)
                     : g_strdup_printf("Each label's share of the refused at %s", percent);
@@ -357,7 +359,7 @@ add_key_figures(Pages *p) {
   const DemurFinding *f = &p->finding;
   const DemurOperatingPoint *at = f->subject_at;
   char *texts[8] = {NULL};
-  g_autofree char *asked = demur_text_percent(f->coverage, 1);
+  g_autofree char *asked = demur_text_coverage(f->coverage);
   texts[0] = demur_text_percent(at ? at->realised : NAN, 1);
   g_autofree char *threshold = demur_text_decimal(at ? at->threshold : NAN, 3);
   texts[1] = g_strdup_printf("coverage reached (asked: %s; threshold %s, %s)", asked, threshold,
@@ -398,6 +400,15 @@ add_key_figures(Pages *p) {
     g_free(texts[i]);
 }
 
+/* "Observed share with “cancer”, accepted scans", owned. */
+static char *
+observed_words(const Pages *p) {
+  if (p->e->n_classes > 2)
+    return g_strdup("Share right, accepted scans");
+  g_autofree char *yes = demur_finding_label(p->input, 1);
+  return g_strdup_printf("Observed share with “%s”, accepted scans", yes);
+}
+
 static void
 add_summary_charts(Pages *p) {
   DemurLayoutFigure figures[2];
@@ -406,25 +417,51 @@ add_summary_charts(Pages *p) {
       "Calibration error %s", demur_text_measure(DEMUR_MEASURE_SBCE2, p->e->n_classes));
   figures[n++] = curve_figure(p, DEMUR_MEASURE_SBCE2, title, 3);
   if (p->finding.subject_at)
-    figures[n++] = reliability_figure(
-        p, p->finding.subject_at, DEMUR_SERIES_SELECTOR, short_title(p, p->finding.subject),
-        g_strdup(p->e->n_classes > 2 ? "Share right, accepted scans"
-                                     : "Observed share with label 1, accepted scans"),
-        0);
-  demur_layout_figures(p->layout, 176, n, figures);
+    figures[n++] = reliability_figure(p, p->finding.subject_at, DEMUR_SERIES_SELECTOR,
+                                      short_title(p, p->finding.subject), observed_words(p), 0);
+  /* The summary should stand on one page of either paper. */
+  demur_layout_figures(p->layout, p->height < 800 ? 134 : 162, n, figures);
   g_autofree char *trials = trial_words(p->e);
   add_text(
       p, DEMUR_TEXT_NOTE,
-      "Left: lines are the split as it is, bands mean ± sd of %s; a resample repeats scans, so "
-      "bands may lie above their line; dotted upright: the coverage of this page. Right: bars are "
+      "Left: lines are the split as it is, bands mean ± sd of %s; resampling repeats scans, so "
+      "bands may lie above their line; dotted upright: the coverage of this page. Right: "
       "95\u00a0%% "
       "Wilson intervals; on the dashed line risks and outcomes agree.",
       trials);
 }
 
+/* Raw and recalibrated risks stand side by side. */
+static gboolean
+both_kinds(const DemurEvaluation *e) {
+  for (size_t i = 1; i < e->n_methods; i++)
+    if (!e->methods[i].recalibrated != !e->methods[0].recalibrated)
+      return TRUE;
+  return FALSE;
+}
+
+/* A method's title, with its kind of risk below where both stand side by side; owned. */
 static char *
-risk_words(const DemurMethodResult *method) {
-  return g_strdup(method->recalibrated ? "recalibrated" : "raw");
+method_words(const Pages *p, const DemurMethodResult *method, gboolean kinds) {
+  const char *title = demur_finding_title(&p->finding, method);
+  return kinds
+             ? g_strdup_printf("%s\n%s risks", title, method->recalibrated ? "recalibrated" : "raw")
+             : g_strdup(title);
+}
+
+/* Whether a method stands on the summary: all where they are few, else selectors, everything,
+ * confidence, the nearest neighbours as the commonest outlier score, and expected miscalibration.
+ */
+static gboolean
+on_summary(const Pages *p, const DemurMethodResult *method) {
+  static const char *const names[] = {"full", "confidence", "knn", "mc"};
+  if (!method->recalibrated != !p->finding.subject->recalibrated)
+    return FALSE;
+  gboolean shown = p->e->n_methods <= 6 || method == p->finding.subject ||
+                   g_str_has_prefix(method->name, "selector:");
+  for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+    shown |= g_str_equal(method->name, names[i]);
+  return shown;
 }
 
 /* Operating points of every method at one coverage; only the subject's kind of risk where brief. */
@@ -432,29 +469,24 @@ static void
 add_operating_table(Pages *p, double coverage, gboolean brief) {
   const DemurEvaluation *e = p->e;
   const gboolean binary = e->n_classes == 2;
-  gboolean kinds = FALSE;
-  for (size_t i = 1; i < e->n_methods; i++)
-    kinds |= !e->methods[i].recalibrated != !e->methods[0].recalibrated;
-  kinds &= !brief;
+  const gboolean kinds = !brief && both_kinds(e);
   g_autofree char *no = demur_finding_label(p->input, 0), *yes = demur_finding_label(p->input, 1);
   g_autofree char *refused0 = g_strdup_printf("Refused, %s", no),
                   *refused1 = g_strdup_printf("Refused, %s", yes);
   DemurLayoutColumn columns[10];
   size_t n = 0;
-  columns[n++] = (DemurLayoutColumn){"Method", FALSE, 110};
-  if (kinds)
-    columns[n++] = (DemurLayoutColumn){"Risk", FALSE, 40};
-  columns[n++] = (DemurLayoutColumn){"Coverage", TRUE, 0};
+  columns[n++] = (DemurLayoutColumn){"Method", FALSE, 110, FALSE};
+  columns[n++] = (DemurLayoutColumn){"Coverage", TRUE, 0, FALSE};
   columns[n++] =
-      (DemurLayoutColumn){demur_text_measure(DEMUR_MEASURE_SBCE2, e->n_classes), TRUE, 0};
-  columns[n++] = (DemurLayoutColumn){"Noise floor", TRUE, 0};
+      (DemurLayoutColumn){demur_text_measure(DEMUR_MEASURE_SBCE2, e->n_classes), TRUE, 0, FALSE};
+  columns[n++] = (DemurLayoutColumn){"Noise floor", TRUE, 0, FALSE};
   columns[n++] =
-      (DemurLayoutColumn){demur_text_measure(DEMUR_MEASURE_SBCEINF, e->n_classes), TRUE, 0};
-  columns[n++] = (DemurLayoutColumn){"Brier", TRUE, 0};
-  columns[n++] = (DemurLayoutColumn){"Accuracy", TRUE, 0};
+      (DemurLayoutColumn){demur_text_measure(DEMUR_MEASURE_SBCEINF, e->n_classes), TRUE, 0, FALSE};
+  columns[n++] = (DemurLayoutColumn){"Brier", TRUE, 0, FALSE};
+  columns[n++] = (DemurLayoutColumn){"Accuracy", TRUE, 0, FALSE};
   if (binary) {
-    columns[n++] = (DemurLayoutColumn){refused0, TRUE, 0};
-    columns[n++] = (DemurLayoutColumn){refused1, TRUE, 0};
+    columns[n++] = (DemurLayoutColumn){refused0, TRUE, 0, FALSE};
+    columns[n++] = (DemurLayoutColumn){refused1, TRUE, 0, FALSE};
   }
   Rows rows = rows_new();
   gboolean few_bins = FALSE;
@@ -463,11 +495,9 @@ add_operating_table(Pages *p, double coverage, gboolean brief) {
     const DemurOperatingPoint *at = m == p->finding.subject && brief
                                         ? p->finding.subject_at
                                         : demur_finding_at(m, coverage, FALSE);
-    if (!at || (brief && !m->recalibrated != !p->finding.subject->recalibrated))
+    if (!at || (brief && !on_summary(p, m)))
       continue;
-    add_cell(&rows, g_strdup(demur_finding_title(&p->finding, m)));
-    if (kinds)
-      add_cell(&rows, risk_words(m));
+    add_cell(&rows, method_words(p, m, kinds));
     add_cell(&rows, demur_text_percent(at->realised, 1));
     const gboolean few = at->n_bins < DEMUR_MAX_RELIABILITY_BINS;
     g_autofree char *error = demur_text_decimal(at->measures[DEMUR_MEASURE_SBCE2], 3);
@@ -478,7 +508,7 @@ add_operating_table(Pages *p, double coverage, gboolean brief) {
     add_cell(&rows, demur_text_decimal(at->noise_floor, 3));
     add_cell(&rows, demur_text_decimal(at->measures[DEMUR_MEASURE_SBCEINF], 3));
     add_cell(&rows, demur_text_decimal(at->measures[DEMUR_MEASURE_BRIER], 4));
-    add_cell(&rows, demur_text_percent(at->measures[DEMUR_MEASURE_ACCURACY], 1));
+    add_cell(&rows, demur_text_decimal(at->measures[DEMUR_MEASURE_ACCURACY], 3));
     if (binary) {
       add_cell(&rows, demur_text_percent(demur_finding_rate(at, 0), 1));
       add_cell(&rows, demur_text_percent(demur_finding_rate(at, 1), 1));
@@ -508,7 +538,7 @@ add_summary(Pages *p) {
   demur_layout_keep_begin(p->layout);
   add_summary_charts(p);
   demur_layout_keep_end(p->layout);
-  g_autofree char *percent = demur_text_percent(f->coverage, 1);
+  g_autofree char *percent = demur_text_coverage(f->coverage);
   add_text(p, DEMUR_TEXT_HEADING, "Methods side by side at coverage %s", percent);
   add_operating_table(p, f->coverage, TRUE);
   add_text(p, DEMUR_TEXT_NOTE,
@@ -539,7 +569,7 @@ add_counts(Pages *p, const char *heading, const char *column, const DemurReportC
     add_cell(&rows, demur_text_count(counts[i].n));
     end_row(&rows, FALSE);
   }
-  const DemurLayoutColumn columns[] = {{column, FALSE, 200}, {"Number", TRUE, 0}};
+  const DemurLayoutColumn columns[] = {{column, FALSE, 200, FALSE}, {"Number", TRUE, 0, FALSE}};
   add_table(p, &rows, 2, columns);
 }
 
@@ -603,8 +633,10 @@ add_groups(Pages *p, const char *heading, const char *column, const DemurReportG
                    : demur_text_percent(labelled ? (double)positive / (double)labelled : NAN, 1));
     end_row(&rows, FALSE);
   }
-  const DemurLayoutColumn columns[] = {
-      {column, FALSE, 120}, {"Scans", TRUE, 0}, {"Patients", TRUE, 0}, {share, TRUE, 0}};
+  const DemurLayoutColumn columns[] = {{column, FALSE, 120, FALSE},
+                                       {"Scans", TRUE, 0, FALSE},
+                                       {"Patients", TRUE, 0, FALSE},
+                                       {share, TRUE, 0, FALSE}};
   add_table(p, &rows, binary ? 4 : 3, columns);
   if (withheld)
     add_text(p, DEMUR_TEXT_NOTE, "Shares of groups with fewer than %d scans are withheld.",
@@ -615,7 +647,7 @@ static void
 add_cohort(Pages *p) {
   const DemurReportCohort *c = &p->input->cohort;
   const DemurEvaluation *e = p->e;
-  demur_layout_page_break(p->layout);
+  demur_layout_page_break(p->layout, SUMMARY_ROOM);
   demur_layout_text(p->layout, DEMUR_TEXT_SECTION, "Cohort");
   g_autofree char *scans = demur_text_counted(e->n_scans, "scan", "scans"),
                   *patients = demur_text_counted(e->n_patients, "patient", "patients"),
@@ -651,9 +683,9 @@ add_cohort(Pages *p) {
     }
     g_autofree char *yes = demur_finding_label(p->input, 1);
     g_autofree char *share = g_strdup_printf("Share “%s”", yes);
-    const DemurLayoutColumn columns[] = {{"Split", FALSE, 120}, {"Scans", TRUE, 0},
-                                         {"Patients", TRUE, 0}, {"Sites", TRUE, 0},
-                                         {"Labelled", TRUE, 0}, {share, TRUE, 0}};
+    const DemurLayoutColumn columns[] = {{"Split", FALSE, 120, FALSE}, {"Scans", TRUE, 0, FALSE},
+                                         {"Patients", TRUE, 0, FALSE}, {"Sites", TRUE, 0, FALSE},
+                                         {"Labelled", TRUE, 0, FALSE}, {share, TRUE, 0, FALSE}};
     add_table(p, &rows, e->n_classes == 2 ? 6 : 5, columns);
     demur_layout_text(p->layout, DEMUR_TEXT_NOTE,
                       "No patient stands in two splits. Bold: the split this report is about.");
@@ -666,7 +698,8 @@ add_cohort(Pages *p) {
       add_cell(&rows, demur_text_percent(e->prevalence[l], 1));
       end_row(&rows, FALSE);
     }
-    const DemurLayoutColumn columns[] = {{"Label", FALSE, 120}, {"Share of the split", TRUE, 0}};
+    const DemurLayoutColumn columns[] = {{"Label", FALSE, 120, FALSE},
+                                         {"Share of the split", TRUE, 0, FALSE}};
     add_table(p, &rows, 2, columns);
   }
   add_groups(p, "Sites of this split", "Site", c->sites, c->n_sites);
@@ -689,19 +722,19 @@ add_auc_table(Pages *p) {
   const DemurEvaluation *e = p->e;
   DemurLayoutColumn columns[10];
   size_t n = 0;
-  columns[n++] = (DemurLayoutColumn){"Method, risk", FALSE, 84};
+  const gboolean kinds = both_kinds(e);
+  columns[n++] = (DemurLayoutColumn){"Method", FALSE, 84, FALSE};
   for (int m = 0; m < DEMUR_N_MEASURES; m++) {
-    columns[n++] = (DemurLayoutColumn){demur_text_measure(m, e->n_classes), TRUE, 0};
+    columns[n++] = (DemurLayoutColumn){demur_text_measure(m, e->n_classes), TRUE, 0, FALSE};
     if (m == DEMUR_MEASURE_SBCE2) {
-      columns[n++] = (DemurLayoutColumn){"Debiased", TRUE, 0};
-      columns[n++] = (DemurLayoutColumn){"Noise floor", TRUE, 0};
+      columns[n++] = (DemurLayoutColumn){"Debiased", TRUE, 0, FALSE};
+      columns[n++] = (DemurLayoutColumn){"Noise floor", TRUE, 0, FALSE};
     }
   }
   Rows rows = rows_new();
   for (size_t i = 0; i < e->n_methods; i++) {
     const DemurMethodResult *method = &e->methods[i];
-    g_autofree char *risk = risk_words(method);
-    add_cell(&rows, g_strdup_printf("%s\n%s", demur_finding_title(&p->finding, method), risk));
+    add_cell(&rows, method_words(p, method, kinds));
     for (int m = 0; m < DEMUR_N_MEASURES; m++) {
       add_cell(&rows, estimate_text(&method->auc[m], 3));
       if (m == DEMUR_MEASURE_SBCE2) {
@@ -738,7 +771,7 @@ add_reliability(Pages *p) {
                         : 0);
   for (size_t i = 0; i < n; i++) {
     const gboolean full = f->full && points[i] == &f->full->at[0];
-    g_autofree char *percent = demur_text_percent(full ? 1 : points[i]->coverage, 1);
+    g_autofree char *percent = demur_text_coverage(full ? 1 : points[i]->coverage);
     g_autofree char *accepted = demur_text_counted(points[i]->n_accepted, "scan", "scans");
     const char *label = full ? "everything" : short_title(p, f->subject);
     figures[i] = reliability_figure(
@@ -798,10 +831,9 @@ add_rejections(Pages *p) {
     return;
   add_text(p, DEMUR_TEXT_NOTE,
            "A method that refuses regardless of the outcome gives each label the share it has in "
-           "all scans, and "
-           "the same rate to every label. Upright lines: 95\u00a0%% bootstrap intervals. The "
-           "numbers stand "
-           "in the table below.");
+           "all scans, and the same rate to every label. Upright lines: 95\u00a0%% bootstrap "
+           "intervals.");
+  add_text(p, DEMUR_TEXT_HEADING, "Refusals in numbers");
   Rows rows = rows_new();
   const DemurMethodResult *methods[2] = {p->finding.subject, p->finding.confidence};
   for (size_t i = 0; i < G_N_ELEMENTS(shown_coverages); i++)
@@ -813,8 +845,8 @@ add_rejections(Pages *p) {
         const DemurRejection *r = &at->rejected_by_label[l];
         g_autofree char *low = demur_text_percent(r->rate_low, 1),
                         *high = demur_text_percent(r->rate_high, 1);
-        add_cell(&rows, l == 0 ? demur_text_percent(at->coverage, 1) : g_strdup(""));
-        add_cell(&rows, g_strdup(l == 0 ? short_title(p, methods[m]) : ""));
+        add_cell(&rows, demur_text_coverage(at->coverage));
+        add_cell(&rows, g_strdup(short_title(p, methods[m])));
         add_cell(&rows, demur_finding_label(p->input, l));
         add_cell(&rows, demur_text_count(r->n_all));
         add_cell(&rows, demur_text_count(r->n_rejected));
@@ -827,15 +859,15 @@ add_rejections(Pages *p) {
         end_row(&rows, FALSE);
       }
     }
-  const DemurLayoutColumn columns[] = {{"Coverage", FALSE, 40},
-                                       {"Method", FALSE, 60},
-                                       {"Label", FALSE, 60},
-                                       {"Scans", TRUE, 0},
-                                       {"Refused", TRUE, 0},
-                                       {"Rate", TRUE, 0},
-                                       {"95\u00a0% interval", TRUE, 0},
-                                       {"Share of refused", TRUE, 0},
-                                       {"Share of all", TRUE, 0}};
+  const DemurLayoutColumn columns[] = {{"Coverage", FALSE, 40, FALSE},
+                                       {"Method", FALSE, 60, FALSE},
+                                       {"Label", FALSE, 60, FALSE},
+                                       {"Scans", TRUE, 0, FALSE},
+                                       {"Refused", TRUE, 0, FALSE},
+                                       {"Rate", TRUE, 0, FALSE},
+                                       {"95\u00a0% interval", TRUE, 0, FALSE},
+                                       {"Share of refused", TRUE, 0, FALSE},
+                                       {"Share of all", TRUE, 0, FALSE}};
   add_table(p, &rows, G_N_ELEMENTS(columns), columns);
 }
 
@@ -882,12 +914,15 @@ add_comparisons(Pages *p) {
     add_cell(&rows, g_strdup(demur_comparison_verdict_words(c->verdict)));
     end_row(&rows, FALSE);
   }
-  g_autofree char *level = demur_text_percent(e->comparisons[0].level, 1);
+  g_autofree char *level = demur_text_coverage(e->comparisons[0].level);
   g_autofree char *interval = g_strdup_printf("%s interval", level);
-  const DemurLayoutColumn columns[] = {
-      {"Method", FALSE, 84},   {"Against", FALSE, 70}, {"AUC over coverage of", FALSE, 70},
-      {"Difference", TRUE, 0}, {interval, TRUE, 0},    {"Resampled", TRUE, 0},
-      {"Verdict", FALSE, 74}};
+  const DemurLayoutColumn columns[] = {{"Method", FALSE, 84, FALSE},
+                                       {"Against", FALSE, 70, FALSE},
+                                       {"AUC over coverage of", FALSE, 70, FALSE},
+                                       {"Difference", TRUE, 0, FALSE},
+                                       {interval, TRUE, 0, FALSE},
+                                       {"Resampled", TRUE, 0, FALSE},
+                                       {"Verdict", FALSE, 74, FALSE}};
   add_table(p, &rows, G_N_ELEMENTS(columns), columns);
   add_text(p, DEMUR_TEXT_NOTE,
            "Method minus the other; below zero the method's error is smaller. Intervals: "
@@ -903,7 +938,7 @@ add_results(Pages *p) {
   const DemurEvaluation *e = p->e;
   const gboolean multi = e->n_classes > 2;
   g_autofree char *trials = trial_words(e);
-  demur_layout_page_break(p->layout);
+  demur_layout_page_break(p->layout, SECTION_ROOM);
   demur_layout_text(p->layout, DEMUR_TEXT_SECTION, "Results");
   add_text(p, DEMUR_TEXT_HEADING, "All methods, averaged over coverage");
   add_auc_table(p);
@@ -930,14 +965,14 @@ add_results(Pages *p) {
                    multi ? "Accuracy of the top class" : "Accuracy at risk .5", DEMUR_N_SERIES)};
   demur_layout_figures(p->layout, 158, 2, figures);
   demur_layout_figures(p->layout, 158, 2, figures + 2);
-  g_autofree char *coverage = demur_text_percent(p->finding.coverage, 1);
+  g_autofree char *coverage = demur_text_coverage(p->finding.coverage);
   add_text(p, DEMUR_TEXT_NOTE,
            "Lines: the split as it is. Bands: mean ± sd of %s; resampling repeats scans and so "
            "adds to the binned errors. Dotted upright: coverage %s. A gap: undefined there.",
            trials, coverage);
   demur_layout_keep_end(p->layout);
   for (size_t i = 0; i < G_N_ELEMENTS(shown_coverages); i++) {
-    g_autofree char *percent = demur_text_percent(shown_coverages[i], 1);
+    g_autofree char *percent = demur_text_coverage(shown_coverages[i]);
     add_text(p, DEMUR_TEXT_HEADING, "All methods at coverage %s", percent);
     add_operating_table(p, shown_coverages[i], FALSE);
   }
@@ -954,7 +989,7 @@ add_results(Pages *p) {
 static void
 add_threshold(Pages *p) {
   const DemurReportInput *input = p->input;
-  demur_layout_page_break(p->layout);
+  demur_layout_page_break(p->layout, SECTION_ROOM);
   demur_layout_text(p->layout, DEMUR_TEXT_SECTION, "Threshold");
   if (input->n_thresholds == 0) {
     add_text(p, DEMUR_TEXT_BODY,
@@ -968,7 +1003,7 @@ add_threshold(Pages *p) {
   for (size_t i = 0; i < input->n_thresholds; i++) {
     const DemurReportThreshold *t = &input->thresholds[i];
     const DemurOperatingPoint *at = demur_finding_at(p->finding.subject, t->requested, TRUE);
-    add_cell(&rows, demur_text_percent(t->requested, 1));
+    add_cell(&rows, demur_text_coverage(t->requested));
     add_cell(&rows, demur_text_decimal(t->threshold, 4));
     add_cell(&rows, g_strdup_printf("%s, %s", t->cohort ? t->cohort : "cohort not recorded",
                                     t->split ? t->split : "split not recorded"));
@@ -982,10 +1017,14 @@ add_threshold(Pages *p) {
   }
   g_autofree char *here =
       g_strdup_printf("%s here", demur_text_measure(DEMUR_MEASURE_SBCE2, p->e->n_classes));
-  const DemurLayoutColumn columns[] = {
-      {"Asked", TRUE, 0}, {"Threshold", TRUE, 0},     {"Tuned on", FALSE, 90},
-      {"Scans", TRUE, 0}, {"Reached there", TRUE, 0}, {"Reached here", TRUE, 0},
-      {here, TRUE, 0},    {"Date", FALSE, 60}};
+  const DemurLayoutColumn columns[] = {{"Asked", TRUE, 0, FALSE},
+                                       {"Threshold", TRUE, 0, FALSE},
+                                       {"Tuned on", FALSE, 90, FALSE},
+                                       {"Scans", TRUE, 0, FALSE},
+                                       {"Reached there", TRUE, 0, FALSE},
+                                       {"Reached here", TRUE, 0, FALSE},
+                                       {here, TRUE, 0, FALSE},
+                                       {"Date", FALSE, 60, FALSE}};
   add_table(p, &rows, G_N_ELEMENTS(columns), columns);
   add_text(
       p, DEMUR_TEXT_NOTE,
@@ -999,7 +1038,7 @@ add_threshold(Pages *p) {
     if (!heading)
       add_text(p, DEMUR_TEXT_HEADING, "What it guarantees");
     heading = TRUE;
-    g_autofree char *percent = demur_text_percent(t->requested, 1);
+    g_autofree char *percent = demur_text_coverage(t->requested);
     add_text(p, DEMUR_TEXT_BODY, "%s: %s", percent, t->guarantee);
   }
   add_text(p, DEMUR_TEXT_HEADING, "What it does not guarantee");
@@ -1017,7 +1056,7 @@ add_provenance(Pages *p) {
   const DemurReportInput *input = p->input;
   const DemurEvaluation *e = p->e;
   const DemurReportSelector *s = &input->selector;
-  demur_layout_page_break(p->layout);
+  demur_layout_page_break(p->layout, SECTION_ROOM);
   demur_layout_text(p->layout, DEMUR_TEXT_SECTION, "Method and provenance");
   add_text(p, DEMUR_TEXT_BODY,
            "Method: A. Fisch, T. Jaakkola and R. Barzilay, Calibrated Selective Classification, "
@@ -1050,9 +1089,19 @@ add_provenance(Pages *p) {
   if (s->n_settings > 0) {
     add_text(p, DEMUR_TEXT_HEADING, "Settings of training");
     Rows rows = rows_new();
-    for (size_t i = 0; i < s->n_settings; i++)
-      add_pair(&rows, s->settings[i].key, or_unrecorded(s->settings[i].value));
-    add_pairs_table(p, &rows, "Setting", "Value");
+    const size_t half = (s->n_settings + 1) / 2;
+    for (size_t i = 0; i < half; i++) {
+      for (size_t k = i; k < 2 * half; k += half) {
+        add_cell(&rows, g_strdup(k < s->n_settings ? s->settings[k].key : ""));
+        add_cell(&rows, k < s->n_settings ? or_unrecorded(s->settings[k].value) : g_strdup(""));
+      }
+      end_row(&rows, FALSE);
+    }
+    const DemurLayoutColumn columns[] = {{"Setting", FALSE, 80, FALSE},
+                                         {"Value", FALSE, 80, TRUE},
+                                         {"Setting", FALSE, 80, FALSE},
+                                         {"Value", FALSE, 80, TRUE}};
+    add_table(p, &rows, 4, columns);
   }
   add_text(p, DEMUR_TEXT_HEADING, "Evaluation and files");
   Rows rows = rows_new();
@@ -1117,7 +1166,8 @@ add_limits(Pages *p) {
       "missing data, protocol and registration, funding, conflicts of interest, data and code "
       "availability",
   };
-  demur_layout_text(p->layout, DEMUR_TEXT_HEADING, "Limits");
+  demur_layout_page_break(p->layout, SECTION_ROOM);
+  demur_layout_text(p->layout, DEMUR_TEXT_SECTION, "Limits");
   for (size_t i = 0; i < G_N_ELEMENTS(limits); i++)
     demur_layout_text(p->layout, DEMUR_TEXT_BODY, limits[i]);
   demur_layout_text(p->layout, DEMUR_TEXT_HEADING, "What only the author can add");

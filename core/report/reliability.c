@@ -30,9 +30,10 @@ bin_words(const DemurReliability *chart) {
   }
   g_autofree char *few = demur_text_count(low), *many = demur_text_count(high);
   if (low == high)
-    return g_strdup_printf("%zu %s of %s", chart->n_bins, chart->n_bins == 1 ? "bin" : "bins", few);
-  return g_strdup_printf("%zu bins of %s %s %s", chart->n_bins, few, high == low + 1 ? "or" : "to",
-                         many);
+    return g_strdup_printf("%zu %s of %s scans", chart->n_bins, chart->n_bins == 1 ? "bin" : "bins",
+                           few);
+  return g_strdup_printf("%zu bins of %s %s %s scans", chart->n_bins, few,
+                         high == low + 1 ? "or" : "to", many);
 }
 
 void
