@@ -34,7 +34,7 @@
 
 /* nodule burden, emphysema, age, pack-years, family history, body mass */
 static const double beta[N_CLINICAL] = {1.60, 0.45, 0.40, 0.35, 0.15, -0.10};
-#define INTERCEPT (-4.25)
+#define INTERCEPT (-4.10)
 
 /* s(t) at whole years, straight between them. */
 static const double hazard_share[] = {0.0, 0.20, 0.37, 0.53, 0.69, 0.85, 1.0, 1.15, 1.30};

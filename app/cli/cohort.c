@@ -1,0 +1,491 @@
+/* demur cohort import | simulate | list | show | export | attach | remove */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json-writer.h"
+#include "app/cli/command.h"
+#include "cohort/export.h"
+#include "cohort/import.h"
+#include "cohort/simulate.h"
+#include "store/cohorts.h"
+
+static char *
+now(void) {
+  g_autoptr(GDateTime) time = g_date_time_new_now_utc();
+  return g_date_time_format_iso8601(time);
+}
+
+/* Names stand in messages, files and on the command line. */
+static gboolean
+check_name(const char *name, GError **error) {
+  gboolean ok = *name != '\0' && *name != '-' && g_utf8_validate(name, -1, NULL);
+  for (const char *p = name; ok && *p != '\0'; p++)
+    ok = (guchar)*p >= 0x20 && *p != 0x7f && *p != '/';
+  if (!ok)
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                "a cohort can't be named \"%s\"; give a name without / and control characters that "
+                "does not begin with -",
+                name);
+  return ok;
+}
+
+/* What is said of a split (or of all scans): counts, and the means of label and risk (more classes:
+ * of "the top class is right" and its probability). NaN where no scan has a label. */
+typedef struct {
+  size_t n_scans, n_patients, n_sites, n_unlabelled;
+  double prevalence, mean_risk;
+} Description;
+
+static Description
+describe(const DemurCohort *cohort, const guint32 *rows, size_t n_rows) {
+  Description d = {.n_scans = n_rows,
+                   .n_patients = demur_cohort_count_patients(cohort, rows, n_rows),
+                   .n_sites = demur_cohort_count_sites(cohort, rows, n_rows)};
+  double labels = 0.0, risks = 0.0;
+  for (size_t i = 0; i < n_rows; i++) {
+    const double label = demur_cohort_confidence_label(cohort, rows[i]);
+    risks += demur_cohort_confidence_risk(cohort, rows[i]);
+    if (isnan(label))
+      d.n_unlabelled++;
+    else
+      labels += label;
+  }
+  const size_t n_labelled = n_rows - d.n_unlabelled;
+  d.prevalence = n_labelled > 0 ? labels / (double)n_labelled : NAN;
+  d.mean_risk = n_rows > 0 ? risks / (double)n_rows : NAN;
+  return d;
+}
+
+static void
+write_description(DemurJson *json, const DemurCohort *cohort, const Description *d) {
+  const gboolean binary = cohort->n_classes == 2;
+  demur_json_int(json, "n_scans", (gint64)d->n_scans);
+  demur_json_int(json, "n_patients", (gint64)d->n_patients);
+  demur_json_int(json, "n_sites", (gint64)d->n_sites);
+  demur_json_int(json, "n_unlabelled", (gint64)d->n_unlabelled);
+  demur_json_double(json, binary ? "prevalence" : "accuracy", d->prevalence);
+  demur_json_double(json, binary ? "mean_risk" : "mean_confidence", d->mean_risk);
+}
+
+static const char *
+number(double value, char buffer[32]) {
+  if (isnan(value))
+    return "-";
+  g_snprintf(buffer, 32, "%.4f", value);
+  return buffer;
+}
+
+/* The parts that import, simulate and show have in common. */
+static gboolean
+print_cohort(const DemurContext *context, const DemurCohort *cohort, const char *digest,
+             char **warnings, gboolean with_attributes, const guint64 *seed, GError **error) {
+  const gboolean binary = cohort->n_classes == 2;
+  size_t n_rows;
+  g_autofree guint32 *rows = demur_cohort_rows(cohort, NULL, &n_rows, error);
+  if (rows == NULL)
+    return FALSE;
+  const Description all = describe(cohort, rows, n_rows);
+  g_autofree Description *splits = g_new0(Description, MAX(cohort->n_splits, 1));
+  for (size_t s = 0; s < cohort->n_splits; s++) {
+    size_t n;
+    g_autofree guint32 *of_split = demur_cohort_rows(cohort, cohort->split_names[s], &n, error);
+    if (of_split == NULL)
+      return FALSE;
+    splits[s] = describe(cohort, of_split, n);
+  }
+
+  if (context->json) {
+    DemurJson *json = demur_json_new();
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "name", cohort->name);
+    demur_json_string(json, "model", cohort->model);
+    demur_json_string(json, "source", cohort->source);
+    demur_json_bool(json, "simulated", cohort->simulated);
+    demur_json_string(json, "created", cohort->created);
+    demur_json_string(json, "digest", digest);
+    if (seed != NULL)
+      demur_json_int(json, "seed", (gint64)*seed);
+    demur_json_int(json, "n_classes", (gint64)cohort->n_classes);
+    demur_json_int(json, "embedding_width", (gint64)cohort->embedding_width);
+    demur_json_bool(json, "yearly_risks", cohort->yearly_risks != NULL);
+    write_description(json, cohort, &all);
+    demur_json_begin_object(json, "splits");
+    for (size_t s = 0; s < cohort->n_splits; s++) {
+      if (with_attributes) {
+        demur_json_begin_object(json, cohort->split_names[s]);
+        write_description(json, cohort, &splits[s]);
+        demur_json_end_object(json);
+      } else {
+        demur_json_int(json, cohort->split_names[s], (gint64)splits[s].n_scans);
+      }
+    }
+    demur_json_end_object(json);
+    demur_json_begin_array(json, "attributes");
+    for (size_t a = 0; a < cohort->n_attributes; a++) {
+      demur_json_begin_object(json, NULL);
+      demur_json_string(json, "name", cohort->attributes[a].name);
+      demur_json_int(json, "n_values", (gint64)cohort->attributes[a].n_values);
+      demur_json_end_object(json);
+    }
+    demur_json_end_array(json);
+    if (warnings != NULL) {
+      demur_json_begin_array(json, "warnings");
+      for (char **w = warnings; *w != NULL; w++)
+        demur_json_string(json, NULL, *w);
+      demur_json_end_array(json);
+    }
+    demur_json_end_object(json);
+    g_autofree char *text = demur_json_finish(json);
+    fputs(text, stdout);
+    return TRUE;
+  }
+
+  printf("cohort %s%s\n", cohort->name, cohort->simulated ? "  SIMULATED, NOT PATIENTS" : "");
+  printf("  from %s, scores of model %s\n", cohort->source, cohort->model);
+  printf("  %zu scans of %zu patients at %zu sites, %zu classes, ", all.n_scans, all.n_patients,
+         all.n_sites, cohort->n_classes);
+  if (cohort->embedding_width > 0)
+    printf("embeddings of %zu numbers\n", cohort->embedding_width);
+  else
+    printf("no embeddings\n");
+  if (seed != NULL)
+    printf("  seed %" G_GUINT64_FORMAT "\n", *seed);
+  printf("  %-20s %9s %9s %6s %11s %11s %9s\n", "split", "scans", "patients", "sites",
+         binary ? "prevalence" : "accuracy", binary ? "mean risk" : "confidence", "unlabelled");
+  for (size_t s = 0; s < cohort->n_splits; s++) {
+    char prevalence[32], risk[32];
+    printf("  %-20s %9zu %9zu %6zu %11s %11s %9zu\n", cohort->split_names[s], splits[s].n_scans,
+           splits[s].n_patients, splits[s].n_sites, number(splits[s].prevalence, prevalence),
+           number(splits[s].mean_risk, risk), splits[s].n_unlabelled);
+  }
+  if (cohort->n_attributes > 0) {
+    printf("  attributes:");
+    for (size_t a = 0; a < cohort->n_attributes; a++)
+      printf("%s %s (%zu)", a > 0 ? "," : "", cohort->attributes[a].name,
+             cohort->attributes[a].n_values);
+    printf("\n");
+  }
+  printf("  digest %s\n", digest);
+  for (char **w = warnings; w != NULL && *w != NULL; w++)
+    printf("  note: %s\n", *w);
+  return TRUE;
+}
+
+static gboolean
+save_and_print(DemurContext *context, const DemurCohort *cohort, char **warnings,
+               const guint64 *seed, GError **error) {
+  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  if (workspace == NULL || !demur_cohorts_save(workspace, cohort, &context->progress, error))
+    return FALSE;
+  g_autoptr(DemurCohortSummary) summary = demur_cohorts_summary(workspace, cohort->name, error);
+  return summary != NULL &&
+         print_cohort(context, cohort, summary->digest, warnings, FALSE, seed, error);
+}
+
+static gboolean
+run_import(DemurContext *context, int argc, char **argv, GError **error) {
+  g_autofree char *model = NULL, *embeddings = NULL, *ids = NULL;
+  const GOptionEntry entries[] = {
+      {"model", 0, 0, G_OPTION_ARG_STRING, &model, "Whose risks and embeddings these are", "M"},
+      {"embeddings", 0, 0, G_OPTION_ARG_FILENAME, &embeddings,
+       "Embeddings as a NumPy array, one row a scan", "FILE.npy"},
+      {"embedding-ids", 0, 0, G_OPTION_ARG_FILENAME, &ids,
+       "scan_ids of the array's rows, one a line (default: joined by row order)", "FILE"},
+      {NULL, 0, 0, 0, NULL, NULL, NULL}};
+  g_auto(GStrv) words = NULL;
+  if (!demur_command_parse(
+          argc, argv, "NAME FILE", "Read a cohort table into the workspace",
+          "Columns: patient_id, site, split, label and risk (or risk_year_6, or prob_0..); scan_id "
+          "where a patient has\nseveral scans; optional emb_0.., risk_year_1..6, shift; any other "
+          "column is kept and can split results.\nA faulty table is refused whole, with line and "
+          "column of each fault.",
+          entries, &words, error) ||
+      !demur_command_expect(words, 2, "cohort import takes NAME FILE", error) ||
+      !check_name(words[0], error))
+    return FALSE;
+  g_autofree char *created = now();
+  const DemurImportOptions options = {.name = words[0],
+                                      .model = model,
+                                      .created = created,
+                                      .embeddings_path = embeddings,
+                                      .embedding_ids_path = ids};
+  g_auto(GStrv) warnings = NULL;
+  g_autoptr(DemurCohort) cohort =
+      demur_cohort_import(words[1], &options, &context->progress, &warnings, error);
+  return cohort != NULL && save_and_print(context, cohort, warnings, NULL, error);
+}
+
+static gboolean
+run_simulate(DemurContext *context, int argc, char **argv, GError **error) {
+  DemurSimulation simulation;
+  demur_simulation_defaults(&simulation);
+  gint64 n_scans = (gint64)simulation.n_scans, n_sites = (gint64)simulation.n_sites,
+         n_base = (gint64)simulation.n_base_train, n_tune = (gint64)simulation.n_tune,
+         n_test = (gint64)simulation.n_test;
+  gboolean none = FALSE;
+  const GOptionEntry entries[] = {
+      {"scans", 0, 0, G_OPTION_ARG_INT64, &n_scans,
+       "Scans of selector_train; validation gets a fifth of it (6282)", "N"},
+      {"sites", 0, 0, G_OPTION_ARG_INT64, &n_sites, "Hospitals inside (33)", "N"},
+      {"base-train", 0, 0, G_OPTION_ARG_INT64, &n_base, "Scans that fit the black box (6000)", "N"},
+      {"tune", 0, 0, G_OPTION_ARG_INT64, &n_tune, "Outside scans for tuning (1000)", "N"},
+      {"test", 0, 0, G_OPTION_ARG_INT64, &n_test, "Outside scans for testing (1337)", "N"},
+      {"base-rate-logit", 0, 0, G_OPTION_ARG_DOUBLE, &simulation.base_rate_logit,
+       "Added to the logit of cancer (0: about 5 %)", "X"},
+      {"site-effect", 0, 0, G_OPTION_ARG_DOUBLE, &simulation.site_effect,
+       "Base rates that differ by hospital; not in the embedding but for a trace", "X"},
+      {"acquisition-effect", 0, 0, G_OPTION_ARG_DOUBLE, &simulation.acquisition_effect,
+       "Thickness, kernel, contrast and noise change what is shown; in the embedding", "X"},
+      {"scanner-effect", 0, 0, G_OPTION_ARG_DOUBLE, &simulation.scanner_effect,
+       "The manufacturer changes what is shown; in the embedding", "X"},
+      {"hidden-effect", 0, 0, G_OPTION_ARG_DOUBLE, &simulation.hidden_effect,
+       "A software version changes what is shown; in no column and not in the embedding", "X"},
+      {"outside-shift", 0, 0, G_OPTION_ARG_DOUBLE, &simulation.outside_shift,
+       "How far the outside hospital is from the others", "X"},
+      {"no-effects", 0, 0, G_OPTION_ARG_NONE, &none,
+       "All effects 0: nothing is planted and no selector can help", NULL},
+      {NULL, 0, 0, 0, NULL, NULL, NULL}};
+  g_auto(GStrv) words = NULL;
+  if (!demur_command_parse(
+          argc, argv, "NAME", "Draw a lung-screening cohort with an outside hospital",
+          "Marked as simulated everywhere. Planted effects are multiplied by their options (1: as "
+          "documented, 0: none).\nbase_train, selector_train and validation come from the inside "
+          "hospitals, tune and test from the outside one.",
+          entries, &words, error) ||
+      !demur_command_expect(words, 1, "cohort simulate takes NAME", error) ||
+      !check_name(words[0], error))
+    return FALSE;
+  if (n_scans < 0 || n_sites < 0 || n_base < 0 || n_tune < 0 || n_test < 0) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "cohort simulate: numbers of scans and sites can't be below 0");
+    return FALSE;
+  }
+  simulation.seed = context->seed;
+  simulation.n_scans = (size_t)n_scans;
+  simulation.n_sites = (size_t)n_sites;
+  simulation.n_base_train = (size_t)n_base;
+  simulation.n_tune = (size_t)n_tune;
+  simulation.n_test = (size_t)n_test;
+  if (none)
+    simulation.site_effect = simulation.acquisition_effect = simulation.scanner_effect =
+        simulation.hidden_effect = simulation.outside_shift = 0.0;
+  g_autofree char *created = now();
+  g_autoptr(DemurCohort) cohort = demur_cohort_simulate(
+      &simulation, words[0], created, context->parallel, &context->progress, error);
+  return cohort != NULL && save_and_print(context, cohort, NULL, &simulation.seed, error);
+}
+
+static gboolean
+run_list(DemurContext *context, int argc, char **argv, GError **error) {
+  const GOptionEntry entries[] = {{NULL, 0, 0, 0, NULL, NULL, NULL}};
+  g_auto(GStrv) words = NULL;
+  if (!demur_command_parse(argc, argv, "", "List the cohorts of the workspace", NULL, entries,
+                           &words, error) ||
+      !demur_command_expect(words, 0, "cohort list takes no words", error))
+    return FALSE;
+  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  if (workspace == NULL)
+    return FALSE;
+  g_autoptr(GPtrArray) list = demur_cohorts_list(workspace, error);
+  if (list == NULL)
+    return FALSE;
+  if (context->json) {
+    DemurJson *json = demur_json_new();
+    demur_json_begin_object(json, NULL);
+    demur_json_begin_array(json, "cohorts");
+    for (guint i = 0; i < list->len; i++) {
+      const DemurCohortSummary *cohort = list->pdata[i];
+      demur_json_begin_object(json, NULL);
+      demur_json_string(json, "name", cohort->name);
+      demur_json_int(json, "n_scans", (gint64)cohort->n_scans);
+      demur_json_int(json, "n_sites", (gint64)cohort->n_sites);
+      demur_json_begin_object(json, "splits");
+      for (size_t s = 0; s < cohort->n_splits; s++)
+        demur_json_int(json, cohort->splits[s].name, (gint64)cohort->splits[s].n_scans);
+      demur_json_end_object(json);
+      demur_json_bool(json, "simulated", cohort->simulated);
+      demur_json_end_object(json);
+    }
+    demur_json_end_array(json);
+    demur_json_end_object(json);
+    g_autofree char *text = demur_json_finish(json);
+    fputs(text, stdout);
+    return TRUE;
+  }
+  if (list->len == 0)
+    printf("no cohort yet: demur cohort import NAME FILE, or demur cohort simulate NAME\n");
+  else
+    printf("%-20s %9s %6s %-10s %-16s %s\n", "cohort", "scans", "sites", "simulated", "model",
+           "splits");
+  for (guint i = 0; i < list->len; i++) {
+    const DemurCohortSummary *cohort = list->pdata[i];
+    printf("%-20s %9zu %6zu %-10s %-16s ", cohort->name, cohort->n_scans, cohort->n_sites,
+           cohort->simulated ? "SIMULATED" : "no", cohort->model);
+    for (size_t s = 0; s < cohort->n_splits; s++)
+      printf("%s%s %zu", s > 0 ? ", " : "", cohort->splits[s].name, cohort->splits[s].n_scans);
+    printf("\n");
+  }
+  return TRUE;
+}
+
+static gboolean
+run_show(DemurContext *context, int argc, char **argv, GError **error) {
+  const GOptionEntry entries[] = {{NULL, 0, 0, 0, NULL, NULL, NULL}};
+  g_auto(GStrv) words = NULL;
+  if (!demur_command_parse(argc, argv, "NAME", "Show a cohort's splits and attributes", NULL,
+                           entries, &words, error) ||
+      !demur_command_expect(words, 1, "cohort show takes NAME", error))
+    return FALSE;
+  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  if (workspace == NULL)
+    return FALSE;
+  g_autoptr(DemurCohortSummary) summary = demur_cohorts_summary(workspace, words[0], error);
+  if (summary == NULL)
+    return FALSE;
+  g_autoptr(DemurCohort) cohort =
+      demur_cohorts_load(workspace, words[0], &context->progress, error);
+  return cohort != NULL && print_cohort(context, cohort, summary->digest, NULL, TRUE, NULL, error);
+}
+
+static gboolean
+run_export(DemurContext *context, int argc, char **argv, GError **error) {
+  const GOptionEntry entries[] = {{NULL, 0, 0, 0, NULL, NULL, NULL}};
+  g_auto(GStrv) words = NULL;
+  if (!demur_command_parse(argc, argv, "NAME FILE", "Write a cohort as a table",
+                           "The table imports back to the same digest.", entries, &words, error) ||
+      !demur_command_expect(words, 2, "cohort export takes NAME FILE", error))
+    return FALSE;
+  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  if (workspace == NULL)
+    return FALSE;
+  g_autoptr(DemurCohort) cohort =
+      demur_cohorts_load(workspace, words[0], &context->progress, error);
+  if (cohort == NULL || !demur_cohort_export(cohort, words[1], &context->progress, error))
+    return FALSE;
+  if (context->json) {
+    DemurJson *json = demur_json_new();
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "name", cohort->name);
+    demur_json_string(json, "file", words[1]);
+    demur_json_int(json, "n_scans", (gint64)cohort->n_scans);
+    demur_json_bool(json, "simulated", cohort->simulated);
+    demur_json_end_object(json);
+    g_autofree char *text = demur_json_finish(json);
+    fputs(text, stdout);
+  } else if (strcmp(words[1], "/dev/stdout") != 0) {
+    printf("%zu scans of cohort %s written to %s\n", cohort->n_scans, cohort->name, words[1]);
+  }
+  return TRUE;
+}
+
+static gboolean
+run_attach(DemurContext *context, int argc, char **argv, GError **error) {
+  g_autofree char *key = NULL, *column_list = NULL;
+  gboolean replace = FALSE;
+  const GOptionEntry entries[] = {
+      {"key", 0, 0, G_OPTION_ARG_STRING, &key, "Joined by: patient_id, scan_id or site", "COLUMN"},
+      {"columns", 0, 0, G_OPTION_ARG_STRING, &column_list, "Only these columns", "A,B,.."},
+      {"replace", 0, 0, G_OPTION_ARG_NONE, &replace, "Replace columns of the same name", NULL},
+      {NULL, 0, 0, 0, NULL, NULL, NULL}};
+  g_auto(GStrv) words = NULL;
+  if (!demur_command_parse(argc, argv, "NAME FILE", "Add attribute columns to a cohort",
+                           "Scans without a row in the table get an empty value.", entries, &words,
+                           error) ||
+      !demur_command_expect(words, 2, "cohort attach takes NAME FILE", error))
+    return FALSE;
+  if (key == NULL) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "cohort attach needs --key patient_id, scan_id or site");
+    return FALSE;
+  }
+  g_auto(GStrv) columns = column_list != NULL ? g_strsplit(column_list, ",", -1) : NULL;
+  for (char **c = columns; c != NULL && *c != NULL; c++)
+    g_strstrip(*c);
+  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  if (workspace == NULL)
+    return FALSE;
+  g_autoptr(DemurCohort) cohort =
+      demur_cohorts_load(workspace, words[0], &context->progress, error);
+  if (cohort == NULL)
+    return FALSE;
+  g_autoptr(DemurAttached) attached =
+      demur_cohort_attach_table(cohort, words[1], key, columns, &context->progress, error);
+  if (attached == NULL)
+    return FALSE;
+  if (attached->n_matched == 0) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                "no %s of the table is in cohort %s; check --key and how the ids are written", key,
+                words[0]);
+    return FALSE;
+  }
+  if (!demur_cohorts_attach(workspace, words[0], attached->attributes, attached->n_attributes,
+                            replace, error))
+    return FALSE;
+  if (context->json) {
+    DemurJson *json = demur_json_new();
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "name", words[0]);
+    demur_json_string(json, "key", key);
+    demur_json_begin_array(json, "columns");
+    for (size_t a = 0; a < attached->n_attributes; a++)
+      demur_json_string(json, NULL, attached->attributes[a].name);
+    demur_json_end_array(json);
+    demur_json_int(json, "n_matched", (gint64)attached->n_matched);
+    demur_json_int(json, "n_unmatched", (gint64)attached->n_unmatched);
+    demur_json_int(json, "n_unused", (gint64)attached->n_unused);
+    demur_json_end_object(json);
+    g_autofree char *text = demur_json_finish(json);
+    fputs(text, stdout);
+    return TRUE;
+  }
+  printf("cohort %s: %zu columns attached by %s; %zu scans matched, %zu without a row (left "
+         "empty), %zu rows not used\n",
+         words[0], attached->n_attributes, key, attached->n_matched, attached->n_unmatched,
+         attached->n_unused);
+  return TRUE;
+}
+
+static gboolean
+run_remove(DemurContext *context, int argc, char **argv, GError **error) {
+  gboolean force = FALSE;
+  const GOptionEntry entries[] = {{"force", 0, 0, G_OPTION_ARG_NONE, &force,
+                                   "Also where selectors or verdicts were made from it", NULL},
+                                  {NULL, 0, 0, 0, NULL, NULL, NULL}};
+  g_auto(GStrv) words = NULL;
+  if (!demur_command_parse(argc, argv, "NAME", "Remove a cohort from the workspace", NULL, entries,
+                           &words, error) ||
+      !demur_command_expect(words, 1, "cohort remove takes NAME", error))
+    return FALSE;
+  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  if (workspace == NULL || !demur_cohorts_remove(workspace, words[0], force, error))
+    return FALSE;
+  if (context->json) {
+    DemurJson *json = demur_json_new();
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "removed", words[0]);
+    demur_json_end_object(json);
+    g_autofree char *text = demur_json_finish(json);
+    fputs(text, stdout);
+  } else {
+    printf("cohort %s removed\n", words[0]);
+  }
+  return TRUE;
+}
+
+static gboolean
+run(DemurContext *context, int argc, char **argv, GError **error) {
+  static const DemurCommand commands[] = {
+      {"import", "read a cohort table", run_import},
+      {"simulate", "draw a lung-screening cohort with an outside hospital", run_simulate},
+      {"list", "list the cohorts of the workspace", run_list},
+      {"show", "show a cohort's splits and attributes", run_show},
+      {"export", "write a cohort as a table", run_export},
+      {"attach", "add attribute columns", run_attach},
+      {"remove", "remove a cohort", run_remove},
+  };
+  return demur_command_dispatch(context, commands, G_N_ELEMENTS(commands), argc, argv, error);
+}
+
+const DemurCommand demur_command_cohort = {"cohort", "import, simulate and look after cohorts",
+                                           run};
