@@ -6,8 +6,7 @@
 #include <string.h>
 
 #define SAME_COVERAGE 1e-9
-#define WARN_RATIO 1.5 /* method.md 6: a label refused that many times as often as another */
-#define FEW_SITES 20   /* method.md 5: below this nothing is said about other hospitals */
+#define FEW_SITES 20 /* method.md 5: below this nothing is said about other hospitals */
 
 const DemurOperatingPoint *
 demur_finding_at(const DemurMethodResult *method, double coverage, gboolean from_tune) {
@@ -113,38 +112,51 @@ demur_finding_title(const DemurFinding *f, const DemurMethodResult *method) {
   return method->title ? method->title : method->name;
 }
 
+/* Whom the finding is about, as its sentence begins (owned). Unless whole sites were resampled it
+ * speaks of these patients only. */
+static char *
+scope_words(const DemurFinding *f) {
+  const DemurEvaluation *e = f->evaluation;
+  g_autofree char *sites = demur_text_counted(e->n_sites, "site", "sites");
+  if (g_strcmp0(f->plain->unit, "site") == 0)
+    return g_strdup_printf("Across %s", sites);
+  if (e->n_sites == 1)
+    return g_strdup("In these patients of one site");
+  return g_strdup_printf("In these patients of %s", sites);
+}
+
 char *
 demur_finding_headline(const DemurFinding *f) {
   const DemurEvaluation *e = f->evaluation;
   g_autofree char *sites = demur_text_counted(e->n_sites, "site", "sites");
-  g_autofree char *coverage = demur_text_coverage(f->coverage);
   if (!f->compared) {
     g_autofree char *scans = demur_text_counted(e->n_scans, "scan", "scans");
     return g_strdup_printf("How well the risks shown agree with what happened: %s of %s, no "
                            "comparison with confidence made.",
                            scans, sites);
   }
-  const char *in_sample = e->in_sample ? " in these in-sample data" : "";
+  g_autofree char *scope = scope_words(f);
+  const char *in_sample = e->in_sample ? " (in-sample)" : "";
   switch (f->verdict) {
   case DEMUR_VERDICT_BETTER:
-    return g_strdup_printf("Across %s the risks this selector lets through agree better with what "
+    return g_strdup_printf("%s the risks this selector lets through agree better with what "
                            "happened than those confidence would keep%s.",
-                           sites, in_sample);
+                           scope, in_sample);
   case DEMUR_VERDICT_WORSE:
-    return g_strdup_printf("Across %s the risks this selector lets through agree worse with what "
+    return g_strdup_printf("%s the risks this selector lets through agree worse with what "
                            "happened than those confidence would keep%s: do not use it here.",
-                           sites, in_sample);
+                           scope, in_sample);
   case DEMUR_VERDICT_CANNOT_BE_DECIDED:
     if (!isfinite(f->plain->difference))
       return g_strdup("Whether this selector calibrates better than confidence cannot be decided: "
                       "their difference is undefined here.");
-    return g_strdup_printf("Whether this selector calibrates better than confidence in other "
-                           "hospitals cannot be decided from %s.",
+    return g_strdup_printf("Whether this selector calibrates better than confidence cannot be "
+                           "decided from %s.",
                            sites);
   default:
-    return g_strdup_printf("No difference between this selector and plain confidence was shown "
-                           "across %s%s: use confidence.",
-                           sites, in_sample);
+    return g_strdup_printf("%s no difference between this selector and plain confidence was "
+                           "shown%s: use confidence.",
+                           scope, in_sample);
   }
 }
 
@@ -250,24 +262,12 @@ demur_finding_paragraph(const DemurFinding *f) {
   return g_string_free(text, FALSE);
 }
 
-static void
-care_labels(const DemurFinding *f, GPtrArray *cares) {
-  if (!f->subject_at || f->subject_at->n_labels != 2 || f->subject == f->full)
-    return;
-  const double rate0 = demur_finding_rate(f->subject_at, 0),
-               rate1 = demur_finding_rate(f->subject_at, 1);
+static gboolean
+one_label_only(const DemurFinding *f) {
+  if (!f->subject_at || f->subject_at->n_labels != 2)
+    return FALSE;
   const DemurRejection *r = f->subject_at->rejected_by_label;
-  if (r[0].n_all == 0 || r[1].n_all == 0)
-    g_ptr_array_add(cares, g_strdup("Only one label occurs in this split: calibration and "
-                                    "rejection by label cannot be judged."));
-  else if (isfinite(rate0) && rate1 >= WARN_RATIO * rate0 && rate1 > 0) {
-    g_autofree char *yes = demur_finding_label(f->input, 1);
-    g_autofree char *a = demur_text_percent(rate1, 1), *b = demur_text_percent(rate0, 1);
-    g_ptr_array_add(cares, g_strdup_printf("Scans labelled “%s” are refused more often than the "
-                                           "others (%s against %s): part of the better agreement "
-                                           "may come from refusing the sick.",
-                                           yes, a, b));
-  }
+  return r[0].n_all == 0 || r[1].n_all == 0;
 }
 
 GPtrArray *
@@ -280,7 +280,11 @@ demur_finding_cares(const DemurFinding *f) {
   if (e->simulated)
     g_ptr_array_add(cares, g_strdup("The scans and outcomes are simulated: the numbers show that "
                                     "the program works, nothing about patients."));
-  care_labels(f, cares);
+  if (one_label_only(f))
+    g_ptr_array_add(cares, g_strdup("Only one label occurs in this split: calibration and "
+                                    "rejection by label cannot be judged."));
+  for (size_t i = 0; i < e->n_warnings; i++)
+    g_ptr_array_add(cares, g_strdup(e->warnings[i]));
   if (f->compared && e->n_sites < FEW_SITES) {
     g_autofree char *sites = demur_text_counted(e->n_sites, "site", "sites");
     g_ptr_array_add(cares,
@@ -311,7 +315,5 @@ demur_finding_cares(const DemurFinding *f) {
     g_ptr_array_add(cares,
                     g_strdup("The threshold is taken from this split's own scores (labels "
                              "unseen), not from a tuned one: coverage holds by construction."));
-  for (size_t i = 0; i < e->n_warnings; i++)
-    g_ptr_array_add(cares, g_strdup(e->warnings[i]));
   return cares;
 }
