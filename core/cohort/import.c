@@ -7,7 +7,6 @@
  * of scan and patient ids. */
 #include "cohort/import.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -474,7 +473,7 @@ read_row(Import *import, const DemurTableField *fields, size_t row) {
     double value;
     switch (column->role) {
     case ROLE_EMBEDDING:
-      if (demur_number_parse(field->text, field->length, &value) && fabs(value) <= FLT_MAX)
+      if (demur_number_parse(field->text, field->length, &value) && isfinite((float)value))
         embedding[column->index] = (float)value;
       else
         note(import, field, &bad,
