@@ -1,8 +1,9 @@
-/* What every command of `demur` shares: the global options, and how a command is declared. One file a
- * command (app/cli/NAME.c), each with one DemurCommand listed in main.c. */
+/* What every command of `demur` shares: the global options, and how a command is declared. One file
+ * a command (app/cli/NAME.c), each with one DemurCommand listed in main.c. */
 #pragma once
 
 #include "base/error.h"
+#include "base/json-writer.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "store/workspace.h"
@@ -15,36 +16,52 @@ typedef struct {
   gboolean quiet;       /* --quiet: no progress */
   gboolean json;        /* --json: one document on stdout */
   DemurParallel *parallel;
-  DemurProgress progress; /* on stderr for whatever takes over a second; cancelled by Ctrl-C */
+  DemurProgress progress;    /* on stderr for whatever takes over a second; cancelled by Ctrl-C */
   DemurWorkspace *workspace; /* opened at first use; owned by the context */
+  gboolean printed_json;     /* a document stands on stdout already */
 } DemurContext;
 
 typedef struct {
   const char *name;
   const char *summary; /* one line for `demur --help` */
-  /* argv[0] is the command's name; global options are already taken out. Exit status 0 when TRUE; FALSE with a
-   * GError: DEMUR_ERROR_USAGE ends with 2, everything else with 1. A command that has printed its JSON and
-   * still fails (verify, for example) returns FALSE all the same. */
+  /* argv[0] is the command's name; global options are already taken out. Exit status 0 when TRUE;
+   * FALSE with a GError: DEMUR_ERROR_USAGE ends with 2, everything else with 1. A command that has
+   * printed its JSON and still fails (verify, for example) returns FALSE all the same. */
   gboolean (*run)(DemurContext *context, int argc, char **argv, GError **error);
 } DemurCommand;
 
 /* The workspace, opened and created if need be. NULL with error. */
 DemurWorkspace *demur_context_workspace(DemurContext *context, GError **error);
 
-/* Parses argv with the entries; arguments: the words left over (owned, NULL-terminated). --help prints usage and
- * ends the program with 0. Parse errors are DEMUR_ERROR_USAGE. parameters: "NAME FILE", for the usage line. */
+/* Parses argv with the entries; arguments: the words left over (owned, NULL-terminated). --help
+ * prints usage and ends the program with 0. Parse errors are DEMUR_ERROR_USAGE. parameters: "NAME
+ * FILE", for the usage line. */
 gboolean demur_command_parse(int argc, char **argv, const char *parameters, const char *summary,
                              const char *description, const GOptionEntry *entries,
                              char ***arguments, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The same for entries with callbacks, which get data. */
+gboolean demur_command_parse_group(int argc, char **argv, const char *parameters,
+                                   const char *summary, const char *description,
+                                   const GOptionEntry *entries, gpointer data, char ***arguments,
+                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* For commands with sub-commands (`demur cohort import ..`): runs the one named by argv[1]. */
 gboolean demur_command_dispatch(DemurContext *context, const DemurCommand *commands,
                                 size_t n_commands, int argc, char **argv,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Exactly n words, else DEMUR_ERROR_USAGE naming what is expected ("cohort import takes NAME FILE"). */
+/* Exactly n words, else DEMUR_ERROR_USAGE naming what is expected ("cohort import takes NAME
+ * FILE"). */
 gboolean demur_command_expect(char **arguments, guint n, const char *what,
                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Prints the document on stdout and marks that the command has said something; frees json. */
+void demur_context_print_json(DemurContext *context, DemurJson *json);
+
+/* Time now, ISO 8601, UTC ("2026-01-31T12:00:00Z"), owned; SOURCE_DATE_EPOCH in its place where
+ * that is set. */
+char *demur_context_now(void);
 
 extern const DemurCommand demur_command_assess, demur_command_cohort, demur_command_demo,
     demur_command_dicom, demur_command_evaluate, demur_command_report, demur_command_scores,

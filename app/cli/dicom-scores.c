@@ -1,0 +1,159 @@
+#include "app/cli/dicom-scores.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "store/scores.h"
+#include "store/series.h"
+
+void
+demur_dicom_scores_free(DemurDicomScores *scores) {
+  if (scores == NULL)
+    return;
+  demur_cohort_unref(scores->cohort);
+  for (size_t i = 0; i < scores->n_unscored; i++) {
+    g_free(scores->unscored[i].scan_id);
+    g_free(scores->unscored[i].patient_id);
+    g_free(scores->unscored[i].reason);
+  }
+  g_free(scores->unscored);
+  g_free(scores);
+}
+
+static void
+add_unscored(DemurDicomScores *scores, const DemurSeriesRecord *series, double risk,
+             const char *verdict, gboolean refused, char *reason) {
+  scores->unscored[scores->n_unscored++] = (DemurUnscored){
+      g_strdup(series->scan_id), g_strdup(series->patient_id), risk, verdict, reason, refused};
+}
+
+/* Index of a text in a list of distinct texts, added where it is new. */
+static guint32
+code_of(GHashTable *codes, GPtrArray *texts, const char *text) {
+  gpointer found;
+  if (g_hash_table_lookup_extended(codes, text, NULL, &found))
+    return GPOINTER_TO_UINT(found);
+  char *copy = g_strdup(text);
+  const guint32 code = texts->len;
+  g_ptr_array_add(texts, copy);
+  g_hash_table_insert(codes, copy, GUINT_TO_POINTER(code));
+  return code;
+}
+
+/* The names gathered, as the cohort's own strv. */
+static char **
+take_texts(GPtrArray *texts) {
+  g_ptr_array_add(texts, NULL);
+  return (char **)g_ptr_array_free(texts, FALSE);
+}
+
+static DemurCohort *
+build_cohort(const char *model, size_t width, GPtrArray *series, GPtrArray *records) {
+  const size_t n = series->len;
+  DemurCohort *c = demur_cohort_alloc();
+  c->name = g_strdup("DICOM series");
+  c->model = g_strdup(model);
+  c->source = g_strdup("DICOM series of the workspace");
+  c->n_scans = n;
+  c->n_classes = 2;
+  c->embedding_width = width;
+  c->scan_ids = g_new0(char *, n + 1);
+  c->patients = g_new0(guint32, n);
+  c->sites = g_new0(guint32, n);
+  c->splits = g_new0(guint32, n);
+  c->n_splits = 1;
+  c->split_names = g_new0(char *, 2);
+  c->split_names[0] = g_strdup("workspace");
+  c->labels = g_new(gint32, n);
+  c->risks = g_new(double, n);
+  c->embeddings = width > 0 ? demur_new_matrix(float, n, width) : NULL;
+  g_autoptr(GHashTable) patient_codes = g_hash_table_new(g_str_hash, g_str_equal);
+  g_autoptr(GHashTable) site_codes = g_hash_table_new(g_str_hash, g_str_equal);
+  GPtrArray *patients = g_ptr_array_new(), *sites = g_ptr_array_new();
+  for (size_t i = 0; i < n; i++) {
+    const DemurSeriesRecord *s = series->pdata[i];
+    const DemurScoreRecord *score = records->pdata[i];
+    c->scan_ids[i] = g_strdup(s->scan_id);
+    c->patients[i] = code_of(patient_codes, patients, s->patient_id != NULL ? s->patient_id : "");
+    c->sites[i] = code_of(site_codes, sites, s->site != NULL ? s->site : "");
+    c->labels[i] = DEMUR_NO_LABEL;
+    c->risks[i] = score->risk;
+    if (width > 0)
+      memcpy(c->embeddings + i * width, score->embedding, width * sizeof(float));
+  }
+  c->n_patients = patients->len;
+  c->patient_ids = take_texts(patients);
+  c->n_sites = sites->len;
+  c->site_names = take_texts(sites);
+  return c;
+}
+
+/* Sorts one series into "can be scored" (series and its record are appended) or "why not". */
+static gboolean
+look_at(DemurWorkspace *workspace, DemurDicomScores *result, DemurSeriesRecord *series,
+        const char *model, size_t width, GPtrArray *scored, GPtrArray *records, GError **error) {
+  g_autoptr(DemurScoreRecord) score = NULL;
+  if (!demur_scores_load(workspace, series->scan_id, model, &score, error))
+    return FALSE;
+  const double risk = score != NULL ? score->risk : NAN;
+  if (!series->accepted) {
+    add_unscored(result, series, risk, "not_eligible", FALSE,
+                 g_strdup(series->reason != NULL ? series->reason : "not chosen for assessment"));
+    return TRUE;
+  }
+  if (score == NULL) {
+    g_autoptr(GPtrArray) others = demur_scores_list(workspace, series->scan_id, NULL, error);
+    if (others == NULL)
+      return FALSE;
+    if (others->len == 0)
+      add_unscored(result, series, NAN, "no_score", FALSE,
+                   g_strdup_printf("no score of model '%s' was imported for this scan", model));
+    else
+      add_unscored(
+          result, series, NAN, "no_score", TRUE,
+          g_strdup_printf("scan %s has a score of model '%s', but the selector was trained on "
+                          "scores of '%s': scores of another model are refused",
+                          series->scan_id, ((DemurScoreRecord *)others->pdata[0])->model, model));
+    return TRUE;
+  }
+  if (width > 0 && score->embedding_width != width) {
+    add_unscored(result, series, risk, "failed", TRUE,
+                 g_strdup_printf("the score of scan %s has an embedding of width %zu, but the "
+                                 "selector was trained on width %zu: import the score with emb_0 "
+                                 "to emb_%zu",
+                                 series->scan_id, score->embedding_width, width, width - 1));
+    return TRUE;
+  }
+  g_ptr_array_add(scored, series);
+  g_ptr_array_add(records, g_steal_pointer(&score));
+  return TRUE;
+}
+
+DemurDicomScores *
+demur_dicom_scores_load(DemurWorkspace *workspace, const char *scan_id, const char *model,
+                        size_t width, GError **error) {
+  g_autoptr(GPtrArray) series = NULL;
+  if (scan_id == NULL) {
+    series = demur_series_list(workspace, error);
+  } else {
+    DemurSeriesRecord *one = demur_series_load(workspace, scan_id, error);
+    if (one != NULL) {
+      series = g_ptr_array_new_with_free_func((GDestroyNotify)demur_series_record_free);
+      g_ptr_array_add(series, one);
+    }
+  }
+  if (series == NULL)
+    return NULL;
+  g_autoptr(DemurDicomScores) result = g_new0(DemurDicomScores, 1);
+  result->unscored = g_new0(DemurUnscored, MAX(series->len, 1));
+  g_autoptr(GPtrArray) scored = g_ptr_array_new();
+  g_autoptr(GPtrArray) records =
+      g_ptr_array_new_with_free_func((GDestroyNotify)demur_score_record_free);
+  for (guint i = 0; i < series->len; i++)
+    if (!look_at(workspace, result, series->pdata[i], model, width, scored, records, error))
+      return NULL;
+  if (scored->len > 0)
+    result->cohort = build_cohort(model, width, scored, records);
+  return g_steal_pointer(&result);
+}

@@ -1,0 +1,34 @@
+/* DICOM series with the scores of one model, as a cohort that a selector can score; and why the
+ * others have none. */
+#pragma once
+
+#include "cohort/cohort.h"
+#include "store/workspace.h"
+
+G_BEGIN_DECLS
+
+/* A series that can't be scored. */
+typedef struct {
+  char *scan_id, *patient_id;
+  double risk;         /* NaN where there is none */
+  const char *verdict; /* "not_eligible", "no_score" or "failed" */
+  char *reason;
+  gboolean refused; /* there is a score, but of another model or width */
+} DemurUnscored;
+
+typedef struct {
+  DemurCohort *cohort; /* the series that can be scored; NULL: none */
+  size_t n_unscored;
+  DemurUnscored *unscored;
+} DemurDicomScores;
+
+/* scan_id NULL: every series. width: of the embeddings needed, 0: none needed.
+ * DEMUR_ERROR_NOT_FOUND for an unknown scan; DEMUR_ERROR_STATE where a series UID names several
+ * volumes. */
+DemurDicomScores *demur_dicom_scores_load(DemurWorkspace *workspace, const char *scan_id,
+                                          const char *model, size_t width,
+                                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void demur_dicom_scores_free(DemurDicomScores *scores);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurDicomScores, demur_dicom_scores_free)
+
+G_END_DECLS

@@ -1,0 +1,101 @@
+/* demur evaluate --selector S.. --cohort C: all measures, baselines and trials. */
+#include "app/cli/evaluating.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *
+number_text(double value, char *buffer, size_t size) {
+  if (isfinite(value))
+    g_snprintf(buffer, size, "%.4f", value);
+  else
+    g_strlcpy(buffer, "-", size);
+  return buffer;
+}
+
+static void
+print_table(const DemurEvaluation *e) {
+  char a[32], b[32], c[32], d[32], f[32], g[32], h[32];
+  g_print("AUC over coverage (point value on the split; sd over %zu models x %zu resamples of the "
+          "%s)\n",
+          e->n_models, e->n_resamples, e->resample_unit);
+  g_print("  %-24s %8s %8s %8s %8s %8s %9s %8s\n", "method",
+          e->n_classes > 2 ? "S-TCE_2" : "S-BCE_2", "sd", "debiased", "floor",
+          e->n_classes > 2 ? "S-TCE_inf" : "S-BCE_inf", "Brier", "site err");
+  for (size_t k = 0; k < e->n_methods; k++) {
+    const DemurMethodResult *m = &e->methods[k];
+    g_print("  %-24s %8s %8s %8s %8s %9s %8s %8s\n", m->name,
+            number_text(m->auc[DEMUR_MEASURE_SBCE2].point, a, sizeof a),
+            number_text(m->auc[DEMUR_MEASURE_SBCE2].sd, b, sizeof b),
+            number_text(m->debiased_auc, c, sizeof c), number_text(m->noise_floor_auc, d, sizeof d),
+            number_text(m->auc[DEMUR_MEASURE_SBCEINF].point, f, sizeof f),
+            number_text(m->auc[DEMUR_MEASURE_BRIER].point, g, sizeof g),
+            number_text(m->auc[DEMUR_MEASURE_SITE_ERROR].point, h, sizeof h));
+  }
+}
+
+static void
+print_rejection(const DemurEvaluation *e) {
+  g_print("Refused at coverage 0.9, by label (95 %% intervals)\n");
+  for (size_t k = 0; k < e->n_methods; k++) {
+    const DemurMethodResult *m = &e->methods[k];
+    if (m->n_at == 0 || strcmp(m->name, "full") == 0)
+      continue;
+    g_print("  %-24s", m->name);
+    for (size_t l = 0; l < MIN(m->at[0].n_labels, 4); l++) {
+      const DemurRejection *r = &m->at[0].rejected_by_label[l];
+      g_print("  label %d: %5.1f %% (%.1f to %.1f)", r->label, 100.0 * r->rate, 100.0 * r->rate_low,
+              100.0 * r->rate_high);
+    }
+    g_print("\n");
+  }
+}
+
+static gboolean
+run(DemurContext *context, int argc, char **argv, GError **error) {
+  g_auto(DemurCliEvaluation) evaluating = {0};
+  g_auto(GStrv) arguments = NULL;
+  g_auto(GStrv) selectors = NULL;
+  DemurCliEvaluationOptions options = {0};
+  const GOptionEntry entries[] = {{"selector", 's', 0, G_OPTION_ARG_STRING_ARRAY, &selectors,
+                                   "selector to evaluate; may be given several times", "S"},
+                                  DEMUR_CLI_EVALUATION_ENTRIES(options),
+                                  {NULL}};
+  if (!demur_command_parse(argc, argv, "--selector S.. --cohort C",
+                           "measure selectors and baselines on a split", NULL, entries, &arguments,
+                           error) ||
+      !demur_command_expect(arguments, 0, "evaluate takes options only", error) ||
+      !demur_cli_evaluate(context, selectors, &options, &evaluating, error))
+    return FALSE;
+  const DemurEvaluation *e = evaluating.evaluation;
+  if (context->json) {
+    DemurJson *json = demur_json_new();
+    demur_json_begin_object(json, NULL);
+    demur_evaluation_write_json(e, json);
+    demur_json_end_object(json);
+    demur_context_print_json(context, json);
+    return TRUE;
+  }
+  g_print("Cohort '%s', split '%s'%s%s: %zu scans of %zu patients at %zu sites, seed "
+          "%" G_GUINT64_FORMAT "\n",
+          e->cohort, e->split, e->simulated ? " (simulated data)" : "",
+          e->in_sample ? " (IN-SAMPLE)" : "", e->n_scans, e->n_patients, e->n_sites, e->seed);
+  print_table(e);
+  print_rejection(e);
+  g_print("Comparisons (method minus baseline; below 0 is better)\n");
+  for (size_t i = 0; i < e->n_comparisons; i++) {
+    const DemurComparison *c = &e->comparisons[i];
+    if (strcmp(c->against, "confidence") != 0 && strcmp(c->against, "full") != 0)
+      continue;
+    g_print("  %s against %s, %s: %+.4f (%+.4f to %+.4f), %zu %ss: %s\n", c->method, c->against,
+            c->measure, c->difference, c->low, c->high, c->n_units, c->unit,
+            demur_comparison_verdict_words(c->verdict));
+  }
+  for (size_t w = 0; w < e->n_warnings; w++)
+    g_print("Read with care: %s\n", e->warnings[w]);
+  g_print("For research use, not a cleared device.\n");
+  return TRUE;
+}
+
+const DemurCommand demur_command_evaluate = {"evaluate",
+                                             "measure selectors and baselines on a split", run};

@@ -1,0 +1,132 @@
+#include "app/cli/evaluating.h"
+
+#include "selector/coverage.h"
+
+void
+demur_cli_evaluation_clear(DemurCliEvaluation *e) {
+  for (size_t s = 0; s < e->n_selectors; s++) {
+    demur_selector_unref(e->selectors[s]);
+    demur_selector_record_free(e->records[s]);
+    g_clear_pointer(&e->thresholds[s], g_ptr_array_unref);
+  }
+  g_free(e->selectors);
+  g_free(e->records);
+  g_free(e->thresholds);
+  demur_cohort_unref(e->cohort);
+  demur_evaluation_free(e->evaluation);
+}
+
+/* The kept thresholds of one selector, for all its networks. *owned collects what has to live as
+ * long as they do. */
+static gboolean
+load_thresholds(const GPtrArray *records, size_t n_networks, GPtrArray *owned,
+                DemurTunedThreshold **tuned, GError **error) {
+  *tuned = g_new0(DemurTunedThreshold, MAX(records->len, 1));
+  g_ptr_array_add(owned, *tuned);
+  for (guint i = 0; i < records->len; i++) {
+    const DemurThresholdRecord *record = records->pdata[i];
+    size_t n;
+    double *thresholds = demur_tuning_read_thresholds(record->guarantee, &n, error);
+    if (thresholds == NULL)
+      return FALSE;
+    g_ptr_array_add(owned, thresholds);
+    if (n != n_networks) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
+                  "the threshold for coverage %g of selector '%s' was tuned for %zu networks, not "
+                  "%zu; tune it again",
+                  record->coverage, record->selector, n, n_networks);
+      return FALSE;
+    }
+    (*tuned)[i] = (DemurTunedThreshold){record->coverage, thresholds};
+  }
+  return TRUE;
+}
+
+static gboolean
+evaluate(DemurContext *context, char **names, const DemurCliEvaluationOptions *options,
+         DemurCliEvaluation *e, GError **error) {
+  const guint n = names != NULL ? g_strv_length(names) : 0;
+  if (n == 0 || options->cohort == NULL) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "give at least one --selector S and a --cohort C");
+    return FALSE;
+  }
+  if (options->n_resamples < 0 || options->n_bootstrap < 0 || options->bin_size < 0) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "--resamples, --bootstrap and --bin-size take whole numbers above 0");
+    return FALSE;
+  }
+  DemurEvaluateInput input;
+  demur_evaluate_input_init(&input);
+  if (options->n_resamples > 0)
+    input.n_resamples = (size_t)options->n_resamples;
+  if (options->n_bootstrap > 0)
+    input.n_bootstrap = (size_t)options->n_bootstrap;
+  if (options->bin_size > 0)
+    input.min_bin_size = (size_t)options->bin_size;
+  if (options->resample_unit != NULL &&
+      !demur_unit_from_name(options->resample_unit, &input.resample_unit, error))
+    return FALSE;
+  input.split = options->split != NULL ? options->split : "test";
+  input.seed = context->seed;
+  input.in_sample = options->in_sample;
+
+  e->names = names;
+  e->n_selectors = n;
+  e->selectors = g_new0(DemurSelector *, n);
+  e->records = g_new0(DemurSelectorRecord *, n);
+  e->thresholds = g_new0(GPtrArray *, n);
+  for (guint s = 0; s < n; s++) {
+    e->selectors[s] = demur_cli_load_selector(context, names[s], &e->records[s], error);
+    if (e->selectors[s] == NULL)
+      return FALSE;
+  }
+  e->cohort = demur_cli_load_cohort(context, options->cohort, error);
+  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  if (e->cohort == NULL || workspace == NULL)
+    return FALSE;
+
+  g_autoptr(GPtrArray) owned = g_ptr_array_new_with_free_func(g_free);
+  g_autofree DemurTunedThreshold **tuned = g_new0(DemurTunedThreshold *, n);
+  g_autofree size_t *n_tuned = g_new0(size_t, n);
+  gboolean tuned_here = FALSE;
+  for (guint s = 0; s < n; s++) {
+    gboolean on_this_split;
+    e->thresholds[s] = demur_thresholds_list(workspace, names[s], error);
+    if (e->thresholds[s] == NULL ||
+        !load_thresholds(e->thresholds[s], e->selectors[s]->n_networks, owned, &tuned[s], error) ||
+        !demur_cli_tuned_on(context, names[s], e->cohort, input.split, &on_this_split, error))
+      return FALSE;
+    n_tuned[s] = e->thresholds[s]->len;
+    tuned_here |= on_this_split;
+    if (on_this_split && !options->in_sample) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                  "selector '%s' was tuned on patients of split '%s': its thresholds would look "
+                  "better than they are; evaluate on another split, or say --in-sample, which is "
+                  "printed on every result",
+                  names[s], input.split);
+      return FALSE;
+    }
+  }
+  input.cohort = e->cohort;
+  input.n_selectors = n;
+  input.selectors = e->selectors;
+  input.names = names;
+  input.thresholds = (const DemurTunedThreshold *const *)tuned;
+  input.n_thresholds = n_tuned;
+  e->evaluation = demur_evaluate(&input, context->parallel, &context->progress, error);
+  if (e->evaluation == NULL)
+    return FALSE;
+  e->evaluation->in_sample |= tuned_here;
+  return TRUE;
+}
+
+gboolean
+demur_cli_evaluate(DemurContext *context, char **names, DemurCliEvaluationOptions *options,
+                   DemurCliEvaluation *evaluation, GError **error) {
+  const gboolean ok = evaluate(context, names, options, evaluation, error);
+  g_clear_pointer(&options->cohort, g_free);
+  g_clear_pointer(&options->split, g_free);
+  g_clear_pointer(&options->resample_unit, g_free);
+  return ok;
+}

@@ -1,0 +1,334 @@
+/* demur: the command line. Global options stand before or after the command; exit status 0 done, 1
+ * failed, 2 wrong usage. */
+#include "app/cli/command.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/blas.h"
+#include "base/number.h"
+
+static const DemurCommand *const commands[] = {
+    &demur_command_demo,     &demur_command_cohort, &demur_command_dicom,  &demur_command_scores,
+    &demur_command_train,    &demur_command_tune,   &demur_command_assess, &demur_command_evaluate,
+    &demur_command_selector, &demur_command_report, &demur_command_verify,
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void
+on_interrupt(int signal_number) {
+  interrupted = 1;
+  /* A second Ctrl-C ends at once; SQLite's journal keeps the workspace whole. */
+  signal(signal_number, SIG_DFL);
+}
+
+/* Progress on stderr once the work has taken a second; a terminal sees one line that changes, a log
+ * a line for every tenth. */
+typedef struct {
+  DemurContext *context;
+  gint64 started;
+  double last_fraction;
+  gint64 last_time;
+  const char *last_stage;
+  gboolean shown;
+} ProgressLine;
+
+static void
+on_progress(double fraction, const char *stage, gpointer data) {
+  ProgressLine *line = data;
+  if (interrupted)
+    g_cancellable_cancel(line->context->progress.cancellable);
+  if (line->context->quiet)
+    return;
+  const gint64 now = g_get_monotonic_time();
+  if (now - line->started < G_USEC_PER_SEC)
+    return;
+  const gboolean terminal = isatty(STDERR_FILENO);
+  const gboolean new_stage = g_strcmp0(stage, line->last_stage) != 0;
+  if (terminal ? now - line->last_time < G_USEC_PER_SEC / 10
+               : !new_stage && fraction - line->last_fraction < 0.1)
+    return;
+  if (terminal)
+    fprintf(stderr, "\r%-32s %3.0f %%\033[K", stage, 100.0 * fraction);
+  else
+    fprintf(stderr, "demur: %s %.0f %%\n", stage, 100.0 * fraction);
+  fflush(stderr);
+  line->shown = terminal;
+  line->last_fraction = fraction;
+  line->last_time = now;
+  line->last_stage = stage;
+}
+
+static void
+print_help(void) {
+  g_print("Usage: demur [GLOBAL OPTIONS] COMMAND [OPTIONS] ..\n\n"
+          "Decides when a risk read from a chest CT may be shown and when to hold it back, so that "
+          "the\nrisks it lets through are calibrated.\n\nCommands:\n");
+  for (size_t i = 0; i < G_N_ELEMENTS(commands); i++)
+    g_print("  %-10s %s\n", commands[i]->name, commands[i]->summary);
+  g_print(
+      "\nGlobal options, before or after the command:\n"
+      "  --workspace FILE  the workspace (default: DEMUR_WORKSPACE, else the user's data folder)\n"
+      "  --threads N       processors to use (default: all)\n"
+      "  --seed S          seed of every random stream (default 1)\n"
+      "  --json            one JSON document on stdout\n"
+      "  --quiet           no progress on stderr\n"
+      "  --version         the version\n\n"
+      "`demur COMMAND --help` says all. For research use, not a cleared device.\n");
+}
+
+/* "--name VALUE" or "--name=VALUE" at argv[*i]; *i moves to the last word taken. */
+static gboolean
+take_value(const char *name, int argc, char **argv, int *i, const char **value, GError **error) {
+  const size_t length = strlen(name);
+  if (strncmp(argv[*i], name, length) != 0)
+    return FALSE;
+  if (argv[*i][length] == '=') {
+    *value = argv[*i] + length + 1;
+    return TRUE;
+  }
+  if (argv[*i][length] != '\0')
+    return FALSE;
+  if (*i + 1 >= argc) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "%s needs a value", name);
+    return FALSE;
+  }
+  *value = argv[++*i];
+  return TRUE;
+}
+
+/* Takes the global options out of argv; what is left is the command with its own words. */
+static gboolean
+take_globals(int argc, char **argv, DemurContext *context, guint *n_threads, GPtrArray *rest,
+             GError **error) {
+  for (int i = 1; i < argc; i++) {
+    GError *local = NULL;
+    const char *value;
+    gint64 number;
+    if (strcmp(argv[i], "--") == 0) {
+      for (; i < argc; i++)
+        g_ptr_array_add(rest, argv[i]);
+      break;
+    }
+    if (strcmp(argv[i], "--json") == 0) {
+      context->json = TRUE;
+    } else if (strcmp(argv[i], "--quiet") == 0) {
+      context->quiet = TRUE;
+    } else if (take_value("--workspace", argc, argv, &i, &value, &local)) {
+      g_free(context->workspace_path);
+      context->workspace_path = g_strdup(value);
+    } else if (local == NULL && take_value("--threads", argc, argv, &i, &value, &local)) {
+      if (!demur_number_parse_int(value, strlen(value), &number) || number < 1 || number > 1024) {
+        g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                    "--threads takes a whole number from 1 to 1024, not '%s'", value);
+        return FALSE;
+      }
+      *n_threads = (guint)number;
+    } else if (local == NULL && take_value("--seed", argc, argv, &i, &value, &local)) {
+      if (!g_ascii_string_to_unsigned(value, 10, 0, G_MAXINT64, &context->seed, NULL)) {
+        g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                    "--seed takes a whole number from 0 to 9223372036854775807, not '%s'", value);
+        return FALSE;
+      }
+    } else if (local != NULL) {
+      g_propagate_error(error, local);
+      return FALSE;
+    } else {
+      g_ptr_array_add(rest, argv[i]);
+    }
+  }
+  return TRUE;
+}
+
+DemurWorkspace *
+demur_context_workspace(DemurContext *context, GError **error) {
+  if (context->workspace == NULL)
+    context->workspace =
+        demur_workspace_open(context->workspace_path, DEMUR_WORKSPACE_CREATE, error);
+  return context->workspace;
+}
+
+void
+demur_context_print_json(DemurContext *context, DemurJson *json) {
+  g_autofree char *text = demur_json_finish(json);
+  fputs(text, stdout);
+  context->printed_json = TRUE;
+}
+
+char *
+demur_context_now(void) {
+  const char *epoch = g_getenv("SOURCE_DATE_EPOCH");
+  gint64 seconds;
+  g_autoptr(GDateTime) time =
+      epoch != NULL && demur_number_parse_int(epoch, strlen(epoch), &seconds)
+          ? g_date_time_new_from_unix_utc(seconds)
+          : g_date_time_new_now_utc();
+  return g_date_time_format(time, "%Y-%m-%dT%H:%M:%SZ");
+}
+
+gboolean
+demur_command_parse(int argc, char **argv, const char *parameters, const char *summary,
+                    const char *description, const GOptionEntry *entries, char ***arguments,
+                    GError **error) {
+  return demur_command_parse_group(argc, argv, parameters, summary, description, entries, NULL,
+                                   arguments, error);
+}
+
+gboolean
+demur_command_parse_group(int argc, char **argv, const char *parameters, const char *summary,
+                          const char *description, const GOptionEntry *entries, gpointer data,
+                          char ***arguments, GError **error) {
+  /* GOption prints parameter_string behind the program's name, which has no room for the command's:
+   * so it is told the whole. */
+  g_autofree char *usage = g_strdup_printf("%s — %s", parameters, summary);
+  g_autoptr(GOptionContext) context = g_option_context_new(usage);
+  g_option_context_set_description(context, description);
+  GOptionGroup *group = g_option_group_new("", "", "", data, NULL);
+  if (entries != NULL)
+    g_option_group_add_entries(group, entries);
+  g_option_context_set_main_group(context, group);
+  g_auto(GStrv) words = g_new0(char *, (size_t)argc + 1);
+  for (int i = 0; i < argc; i++)
+    words[i] = g_strdup(argv[i]);
+  g_autofree char *name = g_strconcat("demur ", argv[0], NULL);
+  g_set_prgname(name);
+  g_autoptr(GError) local = NULL;
+  if (!g_option_context_parse_strv(context, &words, &local)) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "%s; see `%s --help`", local->message, name);
+    return FALSE;
+  }
+  guint n = g_strv_length(words);
+  char **left = g_new0(char *, n + 1);
+  guint kept = 0;
+  for (guint i = 1; i < n; i++)
+    if (strcmp(words[i], "--") != 0)
+      left[kept++] = g_strdup(words[i]);
+  *arguments = left;
+  return TRUE;
+}
+
+gboolean
+demur_command_dispatch(DemurContext *context, const DemurCommand *list, size_t n_commands, int argc,
+                       char **argv, GError **error) {
+  g_autoptr(GString) names = g_string_new(NULL);
+  for (size_t i = 0; i < n_commands; i++)
+    g_string_append_printf(names, "%s%s", i > 0 ? ", " : "", list[i].name);
+  if (argc < 2) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "%s needs one of: %s", argv[0], names->str);
+    return FALSE;
+  }
+  if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+    g_print("Usage: demur %s COMMAND ..\n\n", argv[0]);
+    for (size_t i = 0; i < n_commands; i++)
+      g_print("  %-12s %s\n", list[i].name, list[i].summary);
+    g_print("\n`demur %s COMMAND --help` says all.\n", argv[0]);
+    return TRUE;
+  }
+  for (size_t i = 0; i < n_commands; i++)
+    if (strcmp(argv[1], list[i].name) == 0) {
+      g_autofree char *name = g_strdup_printf("%s %s", argv[0], argv[1]);
+      g_autofree char **words = g_memdup2(argv + 1, (size_t)argc * sizeof *words);
+      words[0] = name;
+      return list[i].run(context, argc - 1, words, error);
+    }
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "%s has no '%s'; there are: %s", argv[0],
+              argv[1], names->str);
+  return FALSE;
+}
+
+gboolean
+demur_command_expect(char **arguments, guint n, const char *what, GError **error) {
+  if (g_strv_length(arguments) == n)
+    return TRUE;
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "%s; %u were given", what,
+              g_strv_length(arguments));
+  return FALSE;
+}
+
+/* The whole run but for what main owns. */
+static gboolean
+run(int argc, char **argv, DemurContext *context, ProgressLine *line, GError **error) {
+  guint n_threads = 0;
+  g_autoptr(GPtrArray) rest = g_ptr_array_new();
+  if (!take_globals(argc, argv, context, &n_threads, rest, error))
+    return FALSE;
+  const char *name = rest->len > 0 ? rest->pdata[0] : NULL;
+  if (name == NULL || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
+      strcmp(name, "help") == 0) {
+    print_help();
+    if (name != NULL)
+      return TRUE;
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "no command was given");
+    return FALSE;
+  }
+  if (strcmp(name, "--version") == 0) {
+    g_print("demur %s\nFor research use, not a cleared device.\n", DEMUR_VERSION);
+    return TRUE;
+  }
+  const DemurCommand *command = NULL;
+  for (size_t i = 0; i < G_N_ELEMENTS(commands); i++)
+    if (strcmp(name, commands[i]->name) == 0)
+      command = commands[i];
+  if (command == NULL) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                "there is no command '%s'; `demur --help` lists them", name);
+    return FALSE;
+  }
+  if (context->workspace_path == NULL) {
+    const char *from_environment = g_getenv("DEMUR_WORKSPACE");
+    context->workspace_path = from_environment != NULL && *from_environment != '\0'
+                                  ? g_strdup(from_environment)
+                                  : demur_workspace_default_path(g_get_user_data_dir());
+  }
+  context->parallel = demur_parallel_new(n_threads);
+  line->context = context;
+  line->started = g_get_monotonic_time();
+  context->progress = (DemurProgress){on_progress, line, g_cancellable_new()};
+  struct sigaction action = {.sa_handler = on_interrupt};
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+  return command->run(context, (int)rest->len, (char **)rest->pdata, error);
+}
+
+int
+main(int argc, char **argv) {
+  setlocale(LC_CTYPE, "C.UTF-8"); /* UTF-8 in and out; numbers are never the locale's */
+  demur_blas_init();
+  DemurContext context = {.seed = 1};
+  ProgressLine line = {0};
+  g_autoptr(GError) error = NULL;
+  gboolean ok = run(argc, argv, &context, &line, &error);
+  if (line.shown)
+    fputs("\r\033[K", stderr);
+  int status = EXIT_SUCCESS;
+  if (!ok) {
+    status = g_error_matches(error, DEMUR_ERROR, DEMUR_ERROR_USAGE) ? 2 : 1;
+    if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+      fputs("demur: interrupted; what had been finished is kept, nothing is half written\n",
+            stderr);
+    else
+      fprintf(stderr, "demur: %s\n", error->message);
+    if (context.json && !context.printed_json) {
+      DemurJson *json = demur_json_new();
+      demur_json_begin_object(json, NULL);
+      demur_json_string(json, "error", error->message);
+      demur_json_end_object(json);
+      demur_context_print_json(&context, json);
+    }
+  }
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    fprintf(stderr, "demur: the output could not be written: %s\n", g_strerror(errno));
+    status = status == EXIT_SUCCESS ? 1 : status;
+  }
+  demur_workspace_close(context.workspace);
+  demur_parallel_free(context.parallel);
+  g_clear_object(&context.progress.cancellable);
+  g_free(context.workspace_path);
+  return status;
+}

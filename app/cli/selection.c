@@ -1,0 +1,104 @@
+#include "app/cli/selection.h"
+
+#include <string.h>
+
+#include "base/number.h"
+#include "selector/coverage.h"
+#include "store/cohorts.h"
+
+DemurSelector *
+demur_cli_load_selector(DemurContext *context, const char *name, DemurSelectorRecord **record,
+                        GError **error) {
+  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  if (workspace == NULL)
+    return NULL;
+  g_autoptr(DemurSelectorRecord) loaded = demur_selectors_load(workspace, name, error);
+  if (loaded == NULL)
+    return NULL;
+  g_autofree char *title = g_strdup_printf("selector '%s'", name);
+  DemurSelector *selector = demur_selector_from_json(loaded->document, -1, title, error);
+  if (selector != NULL && record != NULL)
+    *record = g_steal_pointer(&loaded);
+  return selector;
+}
+
+DemurCohort *
+demur_cli_load_cohort(DemurContext *context, const char *name, GError **error) {
+  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  return workspace != NULL ? demur_cohorts_load(workspace, name, &context->progress, error) : NULL;
+}
+
+double *
+demur_cli_parse_coverages(const char *text, size_t *n, GError **error) {
+  g_auto(GStrv) words = g_strsplit(text, ",", -1);
+  *n = g_strv_length(words);
+  g_autofree double *coverages = g_new0(double, MAX(*n, 1));
+  for (size_t i = 0; i < *n; i++)
+    if (!demur_number_parse(words[i], strlen(words[i]), &coverages[i]) ||
+        !(coverages[i] > 0.0 && coverages[i] <= 1.0)) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                  "'%s' is no coverage: it must be a number above 0 and not above 1, for example "
+                  "0.9",
+                  words[i]);
+      return NULL;
+    }
+  if (*n == 0) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "give a coverage, for example --coverage 0.9");
+    return NULL;
+  }
+  return g_steal_pointer(&coverages);
+}
+
+/* Whether two cohorts share a patient among the given rows of the first and a split of the second.
+ */
+static gboolean
+share_patients(const DemurCohort *cohort, const char *split, const DemurCohort *other,
+               const char *other_split, gboolean *shared, GError **error) {
+  size_t n, n_other;
+  g_autofree guint32 *rows = demur_cohort_rows(cohort, split, &n, error);
+  if (rows == NULL)
+    return FALSE;
+  g_autofree guint32 *other_rows = demur_cohort_rows(other, other_split, &n_other, error);
+  if (other_rows == NULL)
+    return FALSE;
+  g_autoptr(GHashTable) patients = g_hash_table_new(g_str_hash, g_str_equal);
+  for (size_t i = 0; i < n_other; i++)
+    g_hash_table_add(patients, other->patient_ids[other->patients[other_rows[i]]]);
+  *shared = FALSE;
+  for (size_t i = 0; i < n && !*shared; i++)
+    *shared = g_hash_table_contains(patients, cohort->patient_ids[cohort->patients[rows[i]]]);
+  return TRUE;
+}
+
+gboolean
+demur_cli_tuned_on(DemurContext *context, const char *selector, const DemurCohort *cohort,
+                   const char *split, gboolean *tuned, GError **error) {
+  *tuned = FALSE;
+  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  if (workspace == NULL)
+    return FALSE;
+  g_autoptr(GPtrArray) thresholds = demur_thresholds_list(workspace, selector, error);
+  if (thresholds == NULL)
+    return FALSE;
+  for (guint i = 0; i < thresholds->len && !*tuned; i++) {
+    const DemurThresholdRecord *record = thresholds->pdata[i];
+    if (g_strcmp0(record->cohort, cohort->name) == 0) {
+      /* No patient of a cohort is in two splits. */
+      *tuned = g_strcmp0(record->split, split) == 0;
+      continue;
+    }
+    g_autoptr(GError) local = NULL;
+    g_autoptr(DemurCohort) other =
+        demur_cohorts_load(workspace, record->cohort, &context->progress, &local);
+    if (other == NULL) {
+      if (g_error_matches(local, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND))
+        continue; /* removed since: its patients can't be looked up any more */
+      g_propagate_error(error, g_steal_pointer(&local));
+      return FALSE;
+    }
+    if (!share_patients(cohort, split, other, record->split, tuned, error))
+      return FALSE;
+  }
+  return TRUE;
+}

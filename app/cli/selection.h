@@ -1,0 +1,31 @@
+/* What several commands need of selectors, thresholds and the scans they are asked about. */
+#pragma once
+
+#include "app/cli/command.h"
+#include "cohort/cohort.h"
+#include "evaluation/evaluate.h"
+#include "selector/selector.h"
+#include "store/selectors.h"
+
+G_BEGIN_DECLS
+
+/* The selector of that name, read and checked. record, if not NULL, receives what the workspace
+ * knows of it. */
+DemurSelector *demur_cli_load_selector(DemurContext *context, const char *name,
+                                       DemurSelectorRecord **record,
+                                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+DemurCohort *demur_cli_load_cohort(DemurContext *context, const char *name,
+                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Comma-separated coverages in (0, 1], at least one; DEMUR_ERROR_USAGE otherwise. */
+double *demur_cli_parse_coverages(const char *text, size_t *n,
+                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* FALSE with DEMUR_ERROR_STATE where a threshold of the selector was tuned on patients of these
+ * rows, so that `at` with threshold_from "tune" would be in-sample. *tuned tells. */
+gboolean demur_cli_tuned_on(DemurContext *context, const char *selector, const DemurCohort *cohort,
+                            const char *split, gboolean *tuned,
+                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

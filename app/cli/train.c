@@ -1,0 +1,226 @@
+/* demur train SELECTOR --cohort C: Algorithm 1. */
+#include <string.h>
+
+#include "app/cli/selection.h"
+#include "selector/training.h"
+
+static gboolean
+on_number(const char *option, const char *value, gpointer data, GError **error) {
+  DemurTrainSettings *settings = data;
+  g_autofree char *name = g_strdup(option + strspn(option, "-"));
+  g_strdelimit(name, "-", '_');
+  for (size_t i = 0; demur_train_settings_number_name(i) != NULL; i++)
+    if (strcmp(name, demur_train_settings_number_name(i)) == 0) {
+      return demur_train_settings_set_number(settings, i, value, error);
+    }
+  g_return_val_if_reached(FALSE);
+}
+
+static gboolean
+on_resample(const char *option, const char *value, gpointer data, GError **error) {
+  return demur_train_settings_set_resample(data, value, error);
+}
+
+static gboolean
+on_features(const char *option, const char *value, gpointer data, GError **error) {
+  return demur_train_settings_set_features(data, value, error);
+}
+
+static void
+write_history(const DemurTrainerResult *network, const char *key, DemurJson *json) {
+  demur_json_begin_array(json, key);
+  for (size_t i = 0; i < network->n_history; i++) {
+    const DemurTrainerEpoch *epoch = &network->history[i];
+    demur_json_begin_object(json, NULL);
+    demur_json_int(json, "epoch", epoch->epoch);
+    demur_json_double(json, "loss", epoch->loss);
+    demur_json_double(json, "mean_auc", epoch->mean_auc);
+    demur_json_double(json, "worst_auc", epoch->worst_auc);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+}
+
+static char *
+history_document(const DemurTrainingLog *log) {
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  write_history(log->networks[0], "history", json);
+  demur_json_begin_array(json, "models");
+  for (size_t m = 0; m < log->n_networks; m++) {
+    demur_json_begin_object(json, NULL);
+    demur_json_int(json, "best_epoch", log->networks[m]->best_epoch);
+    demur_json_int(json, "updates", log->networks[m]->n_updates);
+    write_history(log->networks[m], "history", json);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+  demur_json_end_object(json);
+  return demur_json_finish(json);
+}
+
+static void
+print_result(DemurContext *context, const char *name, const DemurSelector *selector,
+             const DemurTrainingLog *log, double seconds) {
+  gint64 n_updates = 0;
+  for (size_t m = 0; m < log->n_networks; m++)
+    n_updates += log->networks[m]->n_updates;
+  if (context->json) {
+    DemurJson *json = demur_json_new();
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "selector", name);
+    demur_json_int(json, "seed", (gint64)selector->seed);
+    demur_json_bool(json, "simulated", selector->simulated);
+    demur_train_settings_write_json(selector->settings, json, "settings");
+    demur_json_double(json, "seconds", seconds);
+    demur_json_int(json, "updates", n_updates);
+    demur_json_int(json, "best_epoch", log->networks[0]->best_epoch);
+    demur_json_string(json, "digest", selector->digest);
+    demur_json_string(json, "validation", log->validation_note);
+    demur_json_begin_array(json, "parts");
+    for (size_t p = 0; p < selector->n_parts; p++) {
+      demur_json_begin_object(json, NULL);
+      demur_json_string(json, "role", selector->parts[p].role);
+      demur_json_string(json, "split", selector->parts[p].split);
+      demur_json_int(json, "n_scans", (gint64)selector->parts[p].n_scans);
+      demur_json_int(json, "n_patients", (gint64)selector->parts[p].n_patients);
+      demur_json_int(json, "n_sites", (gint64)selector->parts[p].n_sites);
+      demur_json_end_object(json);
+    }
+    demur_json_end_array(json);
+    write_history(log->networks[0], "history", json);
+    demur_json_begin_array(json, "models");
+    for (size_t m = 0; m < log->n_networks; m++) {
+      demur_json_begin_object(json, NULL);
+      demur_json_int(json, "best_epoch", log->networks[m]->best_epoch);
+      write_history(log->networks[m], "history", json);
+      demur_json_end_object(json);
+    }
+    demur_json_end_array(json);
+    demur_json_end_object(json);
+    demur_context_print_json(context, json);
+    return;
+  }
+  g_print("Selector '%s'%s, seed %" G_GUINT64_FORMAT ", %" G_GINT64_FORMAT " updates in %.1f s\n",
+          name, selector->simulated ? " (simulated data)" : "", selector->seed, n_updates, seconds);
+  for (size_t p = 0; p < selector->n_parts; p++)
+    g_print("  %-11s %zu scans of %zu patients at %zu sites (%s)\n", selector->parts[p].role,
+            selector->parts[p].n_scans, selector->parts[p].n_patients, selector->parts[p].n_sites,
+            selector->parts[p].split);
+  g_print("  %s\n", log->validation_note);
+  for (size_t m = 0; m < log->n_networks; m++) {
+    if (log->n_networks > 1)
+      g_print("Model %zu\n", m + 1);
+    g_print("  epoch      loss   mean AUC  worst AUC   (S-BCE_2 over coverage, validation)\n");
+    const DemurTrainerResult *network = log->networks[m];
+    for (size_t i = 0; i < network->n_history; i++) {
+      const DemurTrainerEpoch *epoch = &network->history[i];
+      if (i == 0)
+        g_print("  %5d         -  %9.5f  %9.5f%s\n", 0, epoch->mean_auc, epoch->worst_auc,
+                network->best_epoch == 0 ? "  kept" : "");
+      else
+        g_print("  %5" G_GINT64_FORMAT "  %8.5f  %9.5f  %9.5f%s\n", epoch->epoch, epoch->loss,
+                epoch->mean_auc, epoch->worst_auc,
+                network->best_epoch == epoch->epoch ? "  kept" : "");
+    }
+  }
+  g_print("  digest %s\nNext: demur tune %s --cohort %s --coverage 0.9\n", selector->digest, name,
+          selector->cohort);
+}
+
+static gboolean
+run(DemurContext *context, int argc, char **argv, GError **error) {
+  g_autofree char *cohort_name = NULL;
+  gboolean as_published = FALSE, replace = FALSE;
+  g_autoptr(DemurTrainSettings) settings = demur_train_settings_new();
+  g_auto(GStrv) arguments = NULL;
+  g_autoptr(GArray) entries = g_array_new(TRUE, TRUE, sizeof(GOptionEntry));
+  const GOptionEntry fixed[] = {
+      {"cohort", 'c', 0, G_OPTION_ARG_STRING, &cohort_name, "cohort to train on", "C"},
+      {"as-published", 0, 0, G_OPTION_ARG_NONE, &as_published,
+       "every setting as in the paper; an explicit option beats it", NULL},
+      {"replace", 0, 0, G_OPTION_ARG_NONE, &replace, "replace a selector of that name", NULL},
+      {"split", 0, 0, G_OPTION_ARG_STRING, &settings->split, "scans that train (selector_train)",
+       "SPLIT"},
+      {"reference-split", 0, 0, G_OPTION_ARG_STRING, &settings->reference_split,
+       "reference of the outlier features (base_train if there is one, else the training split)",
+       "SPLIT"},
+      {"validation-split", 0, 0, G_OPTION_ARG_STRING, &settings->validation_split,
+       "scans that choose the epoch (validation if there is one, else whole sites drawn by the "
+       "seed)",
+       "SPLIT"},
+      {"resample", 0, 0, G_OPTION_ARG_CALLBACK, (gpointer)on_resample,
+       "family of perturbations: site, attribute:NAME, none, example, outside (site)", "T"},
+      {"features", 0, 0, G_OPTION_ARG_CALLBACK, (gpointer)on_features,
+       "groups of meta features (confidence,class,outlier)", "LIST"},
+  };
+  g_array_append_vals(entries, fixed, G_N_ELEMENTS(fixed));
+  g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
+  for (size_t i = 0; demur_train_settings_number_name(i) != NULL; i++) {
+    char *name = g_strdup(demur_train_settings_number_name(i));
+    g_strdelimit(name, "_", '-');
+    char *help = g_strdup_printf("%s (%g)", demur_train_settings_number_help(i),
+                                 demur_train_settings_number_published(i));
+    g_ptr_array_add(texts, name);
+    g_ptr_array_add(texts, help);
+    const GOptionEntry entry = {name, 0, 0, G_OPTION_ARG_CALLBACK, (gpointer)on_number, help, "X"};
+    g_array_append_val(entries, entry);
+  }
+  if (!demur_command_parse_group(
+          argc, argv, "SELECTOR --cohort C", "train a selector by Algorithm 1",
+          "Numbers in brackets are the paper's and the defaults.",
+          (const GOptionEntry *)(gpointer)entries->data, settings, &arguments, error) ||
+      !demur_command_expect(arguments, 1, "train takes the name of the new selector", error))
+    return FALSE;
+  if (cohort_name == NULL) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "train needs --cohort C; `demur cohort list` shows them");
+    return FALSE;
+  }
+  const char *name = arguments[0];
+  if (!demur_train_settings_check(settings, error))
+    return FALSE;
+  settings->as_published = demur_train_settings_are_published(settings);
+  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  if (workspace == NULL)
+    return FALSE;
+  if (!replace) {
+    g_autoptr(GPtrArray) existing = demur_selectors_list(workspace, error);
+    if (existing == NULL)
+      return FALSE;
+    for (guint i = 0; i < existing->len; i++)
+      if (strcmp(((DemurSelectorRecord *)existing->pdata[i])->name, name) == 0) {
+        g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_EXISTS,
+                    "there is a selector '%s' already; choose another name or say --replace", name);
+        return FALSE;
+      }
+  }
+  g_autoptr(DemurCohort) cohort = demur_cli_load_cohort(context, cohort_name, error);
+  if (cohort == NULL)
+    return FALSE;
+  const gint64 started = g_get_monotonic_time();
+  g_autoptr(DemurTrainingLog) log = NULL;
+  g_autoptr(DemurSelector) selector = demur_selector_train(
+      cohort, settings, context->seed, context->parallel, &context->progress, &log, error);
+  if (selector == NULL)
+    return FALSE;
+  const double seconds = (double)(g_get_monotonic_time() - started) / G_USEC_PER_SEC;
+  g_autofree char *document = demur_selector_to_json(selector);
+  g_autofree char *history = history_document(log);
+  g_autofree char *now = demur_context_now();
+  const DemurSelectorRecord record = {.name = (char *)name,
+                                      .document = document,
+                                      .digest = selector->digest,
+                                      .cohort = cohort->name,
+                                      .cohort_digest = selector->cohort_digest,
+                                      .model = selector->model,
+                                      .history = history,
+                                      .simulated = selector->simulated,
+                                      .created = now};
+  if (!demur_selectors_save(workspace, &record, replace, error))
+    return FALSE;
+  print_result(context, name, selector, log, seconds);
+  return TRUE;
+}
+
+const DemurCommand demur_command_train = {"train", "train a selector by Algorithm 1", run};
