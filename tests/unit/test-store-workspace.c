@@ -1,0 +1,583 @@
+/* The workspace file: created, migrated, refused, killed in the middle, and what each subject
+ * keeps. Expected values are those that were put in (round trips), or stand in the contracts of the
+ * headers. */
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <glib/gstdio.h>
+#include <sqlite3.h>
+
+#include "store/cohorts.h"
+#include "store/schema.h"
+#include "store/scores.h"
+#include "store/selectors.h"
+#include "store/series.h"
+#include "store/verdicts.h"
+#include "support/support.h"
+
+static char *path;
+
+static void
+remove_workspace(void) {
+  static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
+  for (size_t i = 0; i < G_N_ELEMENTS(endings); i++) {
+    g_autofree char *file = g_strconcat(path, endings[i], NULL);
+    g_unlink(file);
+  }
+}
+
+static DemurWorkspace *
+open_workspace(void) {
+  g_autoptr(GError) error = NULL;
+  DemurWorkspace *workspace = demur_workspace_open(path, DEMUR_WORKSPACE_CREATE, &error);
+  g_assert_no_error(error);
+  return workspace;
+}
+
+static DemurCohort *
+make_cohort(const char *name, size_t n_scans, size_t n_classes, size_t width) {
+  g_autoptr(DemurCohortBuilder) builder = demur_cohort_builder_new(n_classes, width);
+  g_autofree float *embedding = g_new0(float, width + 1);
+  for (size_t i = 0; i < n_scans; i++) {
+    g_autofree char *scan = g_strdup_printf("scan-%zu", i);
+    g_autofree char *patient = g_strdup_printf("patient-%zu", i / 2);
+    double p[3] = {0.25, 0.25, 0.5};
+    const double yearly[] = {0.1, NAN, NAN, NAN, NAN, 0.25};
+    for (size_t k = 0; k < width; k++)
+      embedding[k] = (float)(i * width + k);
+    demur_cohort_builder_add(
+        builder, scan, patient, i % 3 == 0 ? "A" : "B", i / 2 % 2 == 0 ? "tune" : "test",
+        i % 5 == 0 ? DEMUR_NO_LABEL : (int)(i % n_classes), p, yearly, embedding);
+    demur_cohort_builder_attribute(builder, "sex", i % 2 == 0 ? "f" : "");
+  }
+  g_autoptr(GError) error = NULL;
+  DemurCohort *cohort = demur_cohort_builder_finish(builder, name, "model", "made",
+                                                    "2022-02-02T00:00:00Z", n_classes == 3, &error);
+  g_assert_no_error(error);
+  return cohort;
+}
+
+static gint64
+raw_number(const char *sql) {
+  sqlite3 *database;
+  sqlite3_stmt *statement;
+  g_assert_cmpint(sqlite3_open(path, &database), ==, SQLITE_OK);
+  g_assert_cmpint(sqlite3_prepare_v2(database, sql, -1, &statement, NULL), ==, SQLITE_OK);
+  g_assert_cmpint(sqlite3_step(statement), ==, SQLITE_ROW);
+  const gint64 value = sqlite3_column_int64(statement, 0);
+  sqlite3_finalize(statement);
+  sqlite3_close(database);
+  return value;
+}
+
+static void
+raw_run(const char *sql) {
+  sqlite3 *database;
+  g_assert_cmpint(sqlite3_open(path, &database), ==, SQLITE_OK);
+  g_assert_cmpint(sqlite3_exec(database, sql, NULL, NULL, NULL), ==, SQLITE_OK);
+  sqlite3_close(database);
+}
+
+static void
+test_migrates_from_nothing(void) {
+  g_autoptr(GError) error = NULL;
+  g_assert_null(demur_workspace_open(path, DEMUR_WORKSPACE_DEFAULT, &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND);
+  g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
+  g_clear_error(&error);
+  g_file_set_contents(path, "", 0, NULL); /* an empty file too */
+  demur_workspace_close(open_workspace());
+  g_assert_cmpint(raw_number("PRAGMA application_id"), ==, DEMUR_STORE_APPLICATION_ID);
+  g_assert_cmpint(raw_number("PRAGMA user_version"), ==, demur_store_version);
+  g_assert_cmpint(raw_number("SELECT journal_mode = 'wal' FROM pragma_journal_mode"), ==, 1);
+  /* Every table is STRICT. */
+  g_assert_cmpint(raw_number("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND "
+                             "type = 'table' AND name NOT LIKE 'sqlite_%' AND NOT strict"),
+                  ==, 0);
+  /* A file that was tagged and then left (killed before its tables were made) is finished. */
+  remove_workspace();
+  raw_run("PRAGMA application_id = 1147497845");
+  g_assert_cmpint(DEMUR_STORE_APPLICATION_ID, ==, 1147497845);
+  demur_workspace_close(open_workspace());
+  g_assert_cmpint(raw_number("PRAGMA user_version"), ==, demur_store_version);
+  g_autoptr(DemurWorkspace) reader = demur_workspace_open(path, DEMUR_WORKSPACE_READ_ONLY, &error);
+  g_assert_no_error(error);
+  g_assert_false(demur_workspace_begin(reader, &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE);
+}
+
+/* Refused files keep every byte. */
+static void
+test_refuses_untouched(void) {
+  for (int kind = 0; kind < 4; kind++) {
+    remove_workspace();
+    if (kind == 0)
+      g_file_set_contents(path, "patient_id,site\n", -1, NULL);
+    else if (kind == 1)
+      raw_run("CREATE TABLE other (x); INSERT INTO other VALUES (1)");
+    else {
+      demur_workspace_close(open_workspace());
+      g_autofree char *sql =
+          g_strdup_printf("PRAGMA user_version = %d", kind == 2 ? demur_store_version + 1 : -5);
+      raw_run(sql);
+    }
+    g_autofree char *before = NULL, *after = NULL;
+    gsize n_before, n_after;
+    g_assert_true(g_file_get_contents(path, &before, &n_before, NULL));
+    for (int flags = 0; flags < 3; flags++) {
+      g_autoptr(GError) error = NULL;
+      g_assert_null(demur_workspace_open(path, (DemurWorkspaceFlags)flags, &error));
+      g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE);
+      g_assert_nonnull(strstr(error->message, kind < 2 ? "not a Demur workspace" : "newer"));
+    }
+    g_assert_true(g_file_get_contents(path, &after, &n_after, NULL));
+    g_assert_cmpuint(n_before, ==, n_after);
+    g_assert_true(memcmp(before, after, n_before) == 0);
+  }
+}
+
+static void
+test_cohort_round_trip(void) {
+  g_autoptr(DemurWorkspace) workspace = open_workspace();
+  g_autoptr(GError) error = NULL;
+  /* 700,000 embedding values: 2.8 MB, and 1.5 million of them: more than one chunk of 4 MiB. */
+  const size_t sizes[][3] = {{7, 2, 0}, {6, 3, 2}, {30000, 2, 50}};
+  for (size_t k = 0; k < G_N_ELEMENTS(sizes); k++) {
+    g_autofree char *name = g_strdup_printf("cohort %zu", k);
+    g_autoptr(DemurCohort) c = make_cohort(name, sizes[k][0], sizes[k][1], sizes[k][2]);
+    g_assert_true(demur_cohorts_save(workspace, c, NULL, &error));
+    g_assert_no_error(error);
+    g_autoptr(DemurCohort) back = demur_cohorts_load(workspace, name, NULL, &error);
+    g_assert_no_error(error);
+    g_autofree char *a = demur_cohort_digest(c, NULL, 0), *b = demur_cohort_digest(back, NULL, 0);
+    g_assert_cmpstr(a, ==, b);
+    g_assert_cmpstr(back->model, ==, "model");
+    g_assert_cmpstr(back->created, ==, "2022-02-02T00:00:00Z");
+    g_assert_cmpint(back->simulated, ==, sizes[k][1] == 3);
+    g_assert_cmpstr(demur_cohort_attribute_text(back, 0, 0), ==, "f");
+    g_assert_cmpstr(demur_cohort_attribute_text(back, 0, 1), ==, "");
+    g_assert_false(demur_cohorts_save(workspace, c, NULL, &error));
+    g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_EXISTS);
+    g_clear_error(&error);
+  }
+  g_autoptr(GPtrArray) list = demur_cohorts_list(workspace, &error);
+  g_assert_cmpuint(list->len, ==, 3);
+  const DemurCohortSummary *s = list->pdata[0];
+  g_assert_cmpstr(s->name, ==, "cohort 0");
+  g_assert_cmpuint(s->n_scans, ==, 7);
+  g_assert_cmpuint(s->n_sites, ==, 2);
+  g_assert_cmpuint(s->n_splits, ==, 2);
+  g_assert_cmpstr(s->splits[0].name, ==, "tune"); /* scans 0, 1, 4, 5 of patients 0 and 2 */
+  g_assert_cmpuint(s->splits[0].n_scans, ==, 4);
+  g_assert_cmpuint(s->splits[0].n_patients, ==, 2);
+  g_assert_null(demur_cohorts_load(workspace, "none", NULL, &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND);
+  g_assert_nonnull(strstr(error->message, "cohort 0, cohort 1"));
+}
+
+static void
+test_attach_keeps_digest(void) {
+  g_autoptr(DemurWorkspace) workspace = open_workspace();
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurCohort) c = make_cohort("c", 4, 2, 1);
+  g_assert_true(demur_cohorts_save(workspace, c, NULL, &error));
+  char *values[] = {(char *)"x", (char *)"y"};
+  guint32 codes[] = {0, 1, 1, 0};
+  char age[] = "age", sex[] = "sex";
+  DemurAttribute attributes[] = {{age, 2, values, codes}, {sex, 2, values, codes}};
+  /* The second column is there already: neither is attached. */
+  g_assert_false(demur_cohorts_attach(workspace, "c", attributes, 2, FALSE, &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_EXISTS);
+  g_clear_error(&error);
+  g_autoptr(DemurCohort) same = demur_cohorts_load(workspace, "c", NULL, &error);
+  g_assert_cmpuint(same->n_attributes, ==, 1);
+  g_assert_true(demur_cohorts_attach(workspace, "c", attributes, 2, TRUE, &error));
+  g_autoptr(DemurCohort) back = demur_cohorts_load(workspace, "c", NULL, &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(back->n_attributes, ==, 2);
+  g_assert_cmpstr(
+      demur_cohort_attribute_text(back, (size_t)demur_cohort_find_attribute(back, "sex"), 1), ==,
+      "y");
+  g_autofree char *a = demur_cohort_digest(c, NULL, 0), *b = demur_cohort_digest(back, NULL, 0);
+  g_assert_cmpstr(a, ==, b);
+}
+
+static DemurSelectorRecord
+selector(const char *name, const char *cohort) {
+  DemurSelectorRecord record = {0};
+  record.name = (char *)name;
+  record.document = (char *)"{\"weights\":[0.5]}\n";
+  record.digest = (char *)"digest";
+  record.cohort = (char *)cohort;
+  record.cohort_digest = (char *)"rows";
+  record.model = (char *)"model";
+  record.created = (char *)"2022";
+  return record;
+}
+
+static DemurThresholdRecord
+threshold(double coverage, double value) {
+  DemurThresholdRecord record = {0};
+  record.selector = (char *)"s";
+  record.coverage = coverage;
+  record.threshold = value;
+  record.realised = coverage;
+  record.n_scans = 10;
+  record.n_patients = 9;
+  record.cohort = (char *)"c";
+  record.split = (char *)"tune";
+  record.cohort_digest = (char *)"rows";
+  record.created = (char *)"2022";
+  return record;
+}
+
+static void
+test_selectors_and_thresholds(void) {
+  g_autoptr(DemurWorkspace) workspace = open_workspace();
+  g_autoptr(GError) error = NULL;
+  DemurSelectorRecord s = selector("s", "c");
+  g_assert_true(demur_selectors_save(workspace, &s, FALSE, &error));
+  g_assert_false(demur_selectors_save(workspace, &s, FALSE, &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_EXISTS);
+  g_clear_error(&error);
+  g_assert_true(demur_selectors_set_validation(workspace, "s", "{\"verdict\":1}", &error));
+  g_autoptr(DemurSelectorRecord) back = demur_selectors_load(workspace, "s", &error);
+  g_assert_no_error(error);
+  g_assert_cmpstr(back->document, ==, s.document);
+  g_assert_cmpstr(back->validation, ==, "{\"verdict\":1}");
+  g_assert_null(back->history);
+
+  DemurThresholdRecord *current = NULL;
+  g_assert_true(demur_thresholds_current(workspace, "s", &current, &error));
+  g_assert_null(current);
+  /* 0.9, 0.7, then 0.9 again: two are kept and 0.9 is current. */
+  const double tuned[][2] = {{0.9, 1.0}, {0.7, 2.0}, {0.9, 3.0}};
+  gint64 last = 0;
+  for (size_t i = 0; i < G_N_ELEMENTS(tuned); i++) {
+    DemurThresholdRecord t = threshold(tuned[i][0], tuned[i][1]);
+    g_assert_true(demur_thresholds_save(workspace, &t, &error));
+    g_assert_cmpint(t.sequence, >, last);
+    last = t.sequence;
+  }
+  g_autoptr(GPtrArray) list = demur_thresholds_list(workspace, "s", &error);
+  g_assert_cmpuint(list->len, ==, 2);
+  g_assert_true(demur_thresholds_current(workspace, "s", &current, &error));
+  g_assert_cmpfloat(current->threshold, ==, 3.0);
+  g_assert_cmpstr(current->split, ==, "tune");
+  g_assert_null(current->guarantee);
+  demur_threshold_record_free(current);
+  g_autoptr(DemurThresholdRecord) t = demur_thresholds_find(workspace, "s", 0.7, &error);
+  g_assert_cmpfloat(t->threshold, ==, 2.0);
+  g_assert_null(demur_thresholds_find(workspace, "s", 0.8, &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE);
+  g_assert_nonnull(strstr(error->message, "0.7, 0.9"));
+  g_clear_error(&error);
+
+  /* Replaced: the thresholds of the old one go with it. */
+  g_assert_true(demur_selectors_save(workspace, &s, TRUE, &error));
+  g_autoptr(GPtrArray) none = demur_thresholds_list(workspace, "s", &error);
+  g_assert_cmpuint(none->len, ==, 0);
+  g_assert_null(demur_thresholds_list(workspace, "x", &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND);
+}
+
+static void
+test_verdict_history(void) {
+  g_autoptr(DemurWorkspace) workspace = open_workspace();
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurCohort) c = make_cohort("c", 4, 2, 0);
+  g_assert_true(demur_cohorts_save(workspace, c, NULL, &error));
+  DemurSelectorRecord s = selector("s", "c");
+  g_assert_true(demur_selectors_save(workspace, &s, FALSE, &error));
+  DemurVerdictRecord records[2] = {{0}};
+  records[0].scan_id = (char *)"scan-0";
+  records[0].patient_id = (char *)"patient-0";
+  records[0].risk = 0.1;
+  records[0].risk_raw = 0.2;
+  records[0].score = 0.3;
+  records[0].verdict = (char *)"not_tuned";
+  records[1] = records[0];
+  records[1].scan_id = (char *)"scan-1";
+  records[1].risk = records[1].risk_raw = records[1].score = NAN;
+  records[1].verdict = (char *)"no_score";
+  records[1].reasons = (char *)"[\"no score\"]";
+  DemurVerdictBatch batch = {"s", "digest", "c", "model", NAN, NAN, "2022"};
+  g_assert_true(demur_verdicts_save(workspace, &batch, records, 2, &error));
+  batch.coverage = 0.9;
+  batch.threshold = 0.25;
+  records[0].verdict = (char *)"accepted";
+  g_assert_true(demur_verdicts_save(workspace, &batch, records, 1, &error));
+  g_assert_no_error(error);
+
+  g_autoptr(GPtrArray) history = demur_verdicts_of_scan(workspace, "c", "scan-0", &error);
+  g_assert_cmpuint(history->len, ==, 2);
+  const DemurVerdictRecord *newest = history->pdata[0], *oldest = history->pdata[1];
+  g_assert_cmpstr(newest->verdict, ==, "accepted");
+  g_assert_cmpfloat(newest->threshold, ==, 0.25);
+  g_assert_cmpstr(newest->reasons, ==, "[]");
+  g_assert_true(isnan(oldest->threshold));
+  g_autoptr(GPtrArray) latest = demur_verdicts_latest(workspace, "c", &error);
+  g_assert_cmpuint(latest->len, ==, 2);
+  g_autoptr(GPtrArray) dicom = demur_verdicts_latest(workspace, NULL, &error);
+  g_assert_cmpuint(dicom->len, ==, 0);
+
+  /* A wrong word in the second of two: neither is kept. */
+  records[1].verdict = (char *)"maybe";
+  g_assert_false(demur_verdicts_save(workspace, &batch, records, 2, &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE);
+  g_clear_error(&error);
+  g_autoptr(GPtrArray) all = demur_verdicts_of_selector(workspace, "s", FALSE, &error);
+  g_assert_cmpuint(all->len, ==, 3);
+
+  /* In use: refused with the reason, forced: the verdicts stay with what they were made from. */
+  g_assert_false(demur_cohorts_remove(workspace, "c", FALSE, &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE);
+  g_assert_nonnull(strstr(error->message, "1 selectors, 0 thresholds and 3 verdicts"));
+  g_clear_error(&error);
+  g_assert_false(demur_selectors_remove(workspace, "s", FALSE, &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE);
+  g_clear_error(&error);
+  g_assert_true(demur_selectors_remove(workspace, "s", TRUE, &error));
+  g_assert_true(demur_cohorts_remove(workspace, "c", TRUE, &error));
+  g_autoptr(GPtrArray) kept = demur_verdicts_of_selector(workspace, "s", TRUE, &error);
+  g_assert_cmpuint(kept->len, ==, 2);
+  g_assert_cmpstr(((DemurVerdictRecord *)kept->pdata[0])->selector_digest, ==, "digest");
+  g_assert_cmpint(raw_number("SELECT count(*) FROM cohort_column"), ==, 0);
+}
+
+static void
+test_series_and_scores(void) {
+  g_autoptr(DemurWorkspace) workspace = open_workspace();
+  g_autoptr(GError) error = NULL;
+  DemurSeriesRecord r = {.scan_id = (char *)"1.2.3#2",
+                         .series_uid = (char *)"1.2.3",
+                         .patient_name = (char *)"M\xc3\xbcller",
+                         .eligible = TRUE,
+                         .n_slices = 2,
+                         .spacing_mm = 1.25,
+                         .thickness_mm = NAN,
+                         .tilt_degrees = -12.5,
+                         .kvp = 120,
+                         .fov_mm = NAN,
+                         .tube_current_ma = NAN,
+                         .created = (char *)"first"};
+  DemurSeriesFile files[] = {{(char *)"/a", 0, (char *)"1.9", -10.5}, {(char *)"/b", 3, NULL, NAN}};
+  DemurSeriesSave save = {&r, files, 2};
+  g_assert_true(demur_series_save(workspace, &save, 1, &error));
+  g_assert_no_error(error);
+  r.kernel = (char *)"B30f";
+  r.created = (char *)"second";
+  save.n_files = 1;
+  g_assert_true(demur_series_save(workspace, &save, 1, &error));
+  g_autoptr(DemurSeriesRecord) back = demur_series_load(workspace, "1.2.3#2", &error);
+  g_assert_no_error(error);
+  g_assert_cmpstr(back->patient_name, ==, "M\xc3\xbcller");
+  g_assert_cmpstr(back->kernel, ==, "B30f");
+  g_assert_cmpstr(back->created, ==, "first");
+  g_assert_cmpstr(back->updated, ==, "second");
+  g_assert_true(isnan(back->thickness_mm));
+  g_assert_cmpfloat(back->tilt_degrees, ==, -12.5);
+  g_assert_true(back->eligible);
+  g_assert_false(back->accepted);
+  g_autoptr(GPtrArray) back_files = demur_series_files(workspace, "1.2.3#2", &error);
+  g_assert_cmpuint(back_files->len, ==, 1);
+  g_assert_cmpfloat(((DemurSeriesFile *)back_files->pdata[0])->position_mm, ==, -10.5);
+  g_auto(GStrv) ids = demur_series_find_uid(workspace, "1.2.3", &error);
+  g_assert_cmpuint(g_strv_length(ids), ==, 1);
+  g_assert_null(demur_series_files(workspace, "nothing", &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND);
+  g_clear_error(&error);
+
+  float embedding[] = {1.5f, -2.0f};
+  DemurScoreRecord score = {.scan_id = (char *)"1.2.3#2",
+                            .model = (char *)"m",
+                            .risk = 0.25,
+                            .yearly_risks = {0.1, NAN, NAN, NAN, NAN, 0.25},
+                            .embedding_width = 2,
+                            .embedding = embedding,
+                            .source = (char *)"table",
+                            .created = (char *)"now"};
+  size_t n_new, n_replaced, n_same;
+  g_assert_true(
+      demur_scores_save(workspace, &score, 1, FALSE, &n_new, &n_replaced, &n_same, &error));
+  g_assert_cmpuint(n_new, ==, 1);
+  g_assert_true(
+      demur_scores_save(workspace, &score, 1, FALSE, &n_new, &n_replaced, &n_same, &error));
+  g_assert_cmpuint(n_same, ==, 1);
+  score.risk = 0.5;
+  g_assert_false(demur_scores_save(workspace, &score, 1, FALSE, NULL, NULL, NULL, &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_EXISTS);
+  g_clear_error(&error);
+  g_assert_true(
+      demur_scores_save(workspace, &score, 1, TRUE, &n_new, &n_replaced, &n_same, &error));
+  g_assert_cmpuint(n_replaced, ==, 1);
+  DemurScoreRecord *loaded;
+  g_assert_true(demur_scores_load(workspace, "1.2.3#2", "m", &loaded, &error));
+  g_assert_cmpfloat(loaded->risk, ==, 0.5);
+  g_assert_true(isnan(loaded->yearly_risks[1]));
+  g_assert_cmpfloat(loaded->embedding[1], ==, -2.0f);
+  demur_score_record_free(loaded);
+  g_assert_true(demur_scores_load(workspace, "1.2.3#2", "other", &loaded, &error));
+  g_assert_null(loaded);
+  g_auto(GStrv) models = demur_scores_models(workspace, &error);
+  g_assert_cmpuint(g_strv_length(models), ==, 1);
+}
+
+/* A transaction that another handle has open is waited for or told of; what is rolled back is gone.
+ */
+static void
+test_transactions_nest(void) {
+  g_autoptr(DemurWorkspace) workspace = open_workspace();
+  g_autoptr(GError) error = NULL;
+  DemurSelectorRecord a = selector("a", "c"), b = selector("b", "c");
+  g_assert_true(demur_workspace_begin(workspace, &error));
+  g_assert_true(demur_selectors_save(workspace, &a, FALSE, &error));
+  g_assert_true(demur_workspace_begin(workspace, &error));
+  g_assert_true(demur_selectors_save(workspace, &b, FALSE, &error));
+  demur_workspace_rollback(workspace);
+  /* A reader sees nothing before the outermost commit. */
+  g_autoptr(DemurWorkspace) reader = demur_workspace_open(path, DEMUR_WORKSPACE_READ_ONLY, &error);
+  g_assert_no_error(error);
+  g_autoptr(GPtrArray) before = demur_selectors_list(reader, &error);
+  g_assert_cmpuint(before->len, ==, 0);
+  g_assert_true(demur_workspace_commit(workspace, &error));
+  g_autoptr(GPtrArray) after = demur_selectors_list(reader, &error);
+  g_assert_cmpuint(after->len, ==, 1);
+  g_assert_cmpstr(((DemurSelectorRecord *)after->pdata[0])->name, ==, "a");
+}
+
+/* Killed inside a transaction: what was there before is whole, what was being written is gone. */
+static void
+test_killed_while_writing(void) {
+  g_autoptr(GError) error = NULL;
+  {
+    g_autoptr(DemurWorkspace) workspace = open_workspace();
+    g_autoptr(DemurCohort) kept = make_cohort("kept", 100, 2, 8);
+    g_assert_true(demur_cohorts_save(workspace, kept, NULL, &error));
+  }
+  int ready[2];
+  g_assert_cmpint(pipe(ready), ==, 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    /* Writes 6 MB into an open transaction (more than SQLite's cache holds, so pages reach the
+     * log), says so and waits for the end. */
+    DemurWorkspace *workspace = demur_workspace_open(path, DEMUR_WORKSPACE_DEFAULT, NULL);
+    DemurCohort *lost = make_cohort("lost", 30000, 2, 50);
+    if (workspace == NULL || !demur_workspace_begin(workspace, NULL) ||
+        !demur_cohorts_save(workspace, lost, NULL, NULL) || write(ready[1], "x", 1) != 1)
+      _exit(1);
+    for (;;)
+      pause();
+  }
+  char byte = 0;
+  g_assert_cmpint(read(ready[0], &byte, 1), ==, 1);
+  kill(child, SIGKILL);
+  int status;
+  g_assert_cmpint(waitpid(child, &status, 0), ==, child);
+  g_assert_true(WIFSIGNALED(status));
+  close(ready[0]);
+  close(ready[1]);
+  g_autoptr(DemurWorkspace) workspace = open_workspace();
+  g_autoptr(GPtrArray) list = demur_cohorts_list(workspace, &error);
+  g_assert_cmpuint(list->len, ==, 1);
+  g_assert_cmpstr(((DemurCohortSummary *)list->pdata[0])->name, ==, "kept");
+  g_autoptr(DemurVerification) v = demur_workspace_verify(workspace, NULL, &error);
+  g_assert_no_error(error);
+  g_assert_true(v->ok);
+  g_assert_cmpuint(v->n_cohorts, ==, 1);
+}
+
+/* A byte of an embedding, of a selector, and a row whose owner is gone: each becomes a finding. */
+static void
+test_verify_finds_changes(void) {
+  g_autoptr(GError) error = NULL;
+  static const struct {
+    const char *sql, *subject;
+  } cases[] = {
+      {"UPDATE cohort_column SET data = CAST(x'0000803f' || substr(data, 5) AS BLOB) WHERE name = "
+       "'embedding'",
+       "cohort c"},
+      {"UPDATE cohort_column SET data = substr(data, 5) WHERE name = 'label'", "cohort c"},
+      {"UPDATE cohort_column SET data = CAST(x'ffffffff' || substr(data, 5) AS BLOB) WHERE name = "
+       "'site'",
+       "cohort c"},
+      {"UPDATE selector SET document = document || ' '", "selector s"},
+      {"UPDATE threshold SET selector_id = 999", "database"},
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+    remove_workspace();
+    {
+      g_autoptr(DemurWorkspace) workspace = open_workspace();
+      g_autoptr(DemurCohort) c = make_cohort("c", 10, 2, 2);
+      DemurSelectorRecord s = selector("s", "c");
+      DemurThresholdRecord t = threshold(0.9, 1.0);
+      g_assert_true(demur_cohorts_save(workspace, c, NULL, &error) &&
+                    demur_selectors_save(workspace, &s, FALSE, &error) &&
+                    demur_thresholds_save(workspace, &t, &error));
+      g_autoptr(DemurVerification) v = demur_workspace_verify(workspace, NULL, &error);
+      g_assert_no_error(error);
+      g_assert_true(v->ok);
+    }
+    raw_run(cases[i].sql);
+    g_autoptr(DemurWorkspace) workspace = open_workspace();
+    g_autoptr(DemurVerification) v = demur_workspace_verify(workspace, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_false(v->ok);
+    size_t n_bad = 0;
+    for (size_t f = 0; f < v->n_findings; f++)
+      if (!v->findings[f].ok) {
+        n_bad++;
+        g_assert_cmpstr(v->findings[f].subject, ==, cases[i].subject);
+      }
+    g_assert_cmpuint(n_bad, ==, 1);
+  }
+}
+
+static void
+each(const char *name, void (*func)(void)) {
+  g_autofree char *test = g_strconcat("/store/workspace/", name, NULL);
+  g_test_add_func(test, func);
+}
+
+/* Each test begins without a file. */
+#define FRESH(function)                                                                            \
+  static void fresh_##function(void) {                                                             \
+    remove_workspace();                                                                            \
+    function();                                                                                    \
+    remove_workspace();                                                                            \
+  }
+FRESH(test_migrates_from_nothing)
+FRESH(test_refuses_untouched)
+FRESH(test_cohort_round_trip)
+FRESH(test_attach_keeps_digest)
+FRESH(test_selectors_and_thresholds)
+FRESH(test_verdict_history)
+FRESH(test_series_and_scores)
+FRESH(test_transactions_nest)
+FRESH(test_killed_while_writing)
+FRESH(test_verify_finds_changes)
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  g_autofree char *folder = g_dir_make_tmp("demur-store-XXXXXX", NULL);
+  path = g_build_filename(folder, "w.demur", NULL);
+  each("migrates-from-nothing", fresh_test_migrates_from_nothing);
+  each("refuses-other-and-newer-files-untouched", fresh_test_refuses_untouched);
+  each("cohort-round-trip", fresh_test_cohort_round_trip);
+  each("attach-keeps-digest", fresh_test_attach_keeps_digest);
+  each("selectors-and-thresholds", fresh_test_selectors_and_thresholds);
+  each("verdict-history", fresh_test_verdict_history);
+  each("series-and-scores", fresh_test_series_and_scores);
+  each("transactions-nest", fresh_test_transactions_nest);
+  each("killed-while-writing", fresh_test_killed_while_writing);
+  each("verify-finds-changes", fresh_test_verify_finds_changes);
+  const int status = g_test_run();
+  remove_workspace();
+  g_rmdir(folder);
+  g_free(path);
+  return status;
+}
