@@ -1,0 +1,31 @@
+/* A phantom chest CT: lungs, heart, spine, ribs, vessels and a nodule, written as a DICOM series
+ * that says it is simulated in its description, comments, patient and model. Nothing in it was
+ * measured on a person. */
+#pragma once
+
+#include "base/parallel.h"
+#include "base/progress.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  guint64 seed;
+  guint index;             /* patient "PHANTOM-<index>", from 1 */
+  guint n_slices;          /* >= 2; the chest is stretched over them */
+  guint size;              /* rows and columns, 64 to 1024; the field of view is 360 mm */
+  double spacing_mm;       /* between slices, the thickness too */
+  double nodule_radius_mm; /* 0: none */
+} DemurPhantomOptions;
+
+/* 96 slices of 256 x 256, 2.5 mm apart (240 mm: accepted without a warning), a nodule of 6 mm. */
+DemurPhantomOptions demur_phantom_defaults(guint64 seed);
+
+/* Writes slice-001.dcm, .. into folder, which is made if need be. The same options give the same
+ * bytes (UIDs from seed and index, fixed dates, noise from stream PHANTOM: slice, index).
+ * series_uid: owned, may be NULL. DEMUR_ERROR_USAGE for options out of range, DEMUR_ERROR_INPUT
+ * where a file can't be written. */
+gboolean demur_phantom_write(const DemurPhantomOptions *options, const char *folder,
+                             DemurParallel *parallel, const DemurProgress *progress,
+                             char **series_uid, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS
