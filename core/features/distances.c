@@ -8,7 +8,8 @@
  * kernel sum, Gram, excluded row, minimum, log-sum-exp, nearest. No m x n matrix exists unless a
  * Gram is asked for.
  *
- * Cost: 2 m n d floating point operations, and one exp a pair for each of KDE, kernel sum and Gram.
+ * Cost: 2 m n d floating point operations, and one exp a pair for each of KDE, kernel sum (rows
+ * with a weight only) and Gram.
  *
  * Done differently from the textbook: the products are our own rather than the BLAS's, because a
  * BLAS sums in an order that depends on the shape of the block, and a scan's features would then
@@ -161,7 +162,7 @@ demur_distance_reference_new(const double *rows, size_t n, size_t d, GError **er
   reference->packed = demur_memory_array(n_panels * PANEL, d, sizeof(double), error);
   if (reference->packed == NULL)
     return NULL;
-  reference->norms = demur_new_array(double, n_panels *PANEL);
+  reference->norms = demur_new_array(double, PANEL *n_panels);
   const Kernels kernels = choose_kernels();
   for (size_t i = 0; i < n; i++) {
     double *panel = reference->packed + i / PANEL * d * PANEL;
@@ -230,12 +231,16 @@ exp_sum(const double *squares, size_t width, double scale, double shift) {
   return v8_sum(sum);
 }
 
-/* sum_j weights_j exp(-gamma squares_j). */
+/* sum_j weights_j exp(-gamma squares[places_j]), n a multiple of 8. */
 VECTOR_CLONES static double
-weighted_exp_sum(const double *squares, const double *weights, size_t width, double gamma) {
+weighted_exp_sum(const double *squares, const guint8 *places, const double *weights, size_t n,
+                 double gamma) {
   V8 sum = v8_fill(0.0);
-  for (size_t j = 0; j < width; j += 8) {
-    const V8 x = -gamma * v8_load(squares + j);
+  for (size_t j = 0; j < n; j += 8) {
+    const guint8 *p = places + j;
+    const V8 chosen = {squares[p[0]], squares[p[1]], squares[p[2]], squares[p[3]],
+                       squares[p[4]], squares[p[5]], squares[p[6]], squares[p[7]]};
+    const V8 x = -gamma * chosen;
     V8 y;
     v8_exp(&x, &y);
     sum += y * v8_load(weights + j);
@@ -316,7 +321,11 @@ typedef struct {
   const double *queries;
   size_t m;
   const gssize *exclude;
-  const double *weights; /* [n_panels * PANEL], 0 in the padding */
+  /* The rows whose weight is not 0, block by block: of block b those from starts[b] on, as many as
+   * a multiple of 8 holds; the rest of the eight has weight 0. */
+  const size_t *starts;  /* [n_blocks + 1] */
+  const guint8 *places;  /* [starts[n_blocks]], in the block */
+  const double *weights; /* [starts[n_blocks]] */
   Kernels kernels;
   size_t chunk_rows, first_chunk;
   Scratch *scratch; /* [n_threads] */
@@ -357,8 +366,11 @@ take_row(const Pass *pass, Scratch *s, size_t row, size_t local, size_t first, s
   const DemurDistanceWants *wants = pass->wants;
   double *squares = s->tile + local * BLOCK;
   double smallest = to_squares(squares, pass->reference->norms + first, width, s->norms[local]);
-  if (wants->kernel_sum != NULL)
-    s->kernel_sum[local] += weighted_exp_sum(squares, pass->weights + first, width, wants->gamma);
+  if (wants->kernel_sum != NULL) {
+    const size_t start = pass->starts[first / BLOCK], end = pass->starts[first / BLOCK + 1];
+    s->kernel_sum[local] += weighted_exp_sum(squares, pass->places + start, pass->weights + start,
+                                             end - start, wants->gamma);
+  }
   if (wants->gram != NULL)
     exp_to_gram(squares, width, wants->gamma, wants->gram + row * wants->gram_stride + first);
   if (pass->exclude != NULL && pass->exclude[row] >= 0) {
@@ -471,10 +483,24 @@ demur_distance_pass(const DemurDistanceReference *reference, const double *queri
                                                wants->gram_stride % 8 == 0),
                        FALSE);
   const size_t d = reference->d, n_threads = demur_parallel_n_threads(parallel);
+  const size_t n_blocks = (reference->n + BLOCK - 1) / BLOCK;
+  DEMUR_AUTO_ALIGNED size_t *starts = NULL;
+  DEMUR_AUTO_ALIGNED guint8 *places = NULL;
   DEMUR_AUTO_ALIGNED double *weights = NULL;
   if (wants->kernel_sum != NULL) {
-    weights = demur_new_array(double, reference->n_panels *PANEL);
-    memcpy(weights, wants->weights, reference->n * sizeof(double));
+    starts = demur_new_array(size_t, n_blocks + 1);
+    places = demur_new_array(guint8, n_blocks * BLOCK);
+    weights = demur_new_array(double, BLOCK *n_blocks);
+    for (size_t b = 0, n_places = 0; b < n_blocks; b++) {
+      const size_t end = MIN((b + 1) * BLOCK, reference->n);
+      for (size_t j = b * BLOCK; j < end; j++)
+        if (wants->weights[j] != 0.0) {
+          places[n_places] = (guint8)(j - b * BLOCK);
+          weights[n_places++] = wants->weights[j];
+        }
+      n_places = (n_places + 7) / 8 * 8; /* place 0 with weight 0 */
+      starts[b + 1] = n_places;
+    }
   }
   Pass pass = {
       .reference = reference,
@@ -482,6 +508,8 @@ demur_distance_pass(const DemurDistanceReference *reference, const double *queri
       .queries = queries,
       .m = m,
       .exclude = exclude,
+      .starts = starts,
+      .places = places,
       .weights = weights,
       .kernels = choose_kernels(),
       .chunk_rows = m >= 8 * CHUNK_ROWS ? CHUNK_ROWS : GROUP,

@@ -23,9 +23,11 @@
 #include "base/random.h"
 #include "features/vector.h"
 
-#define DENSITY_ROWS 256
-#define ROWS_AT_ONCE 96   /* rows of K made together */
-#define STEPS_A_LOOK 2000 /* between two looks at the cancellable */
+#define SMALL 256            /* rows few enough to start from their densities */
+#define SHARE 8              /* otherwise: from the solution for one row in so many */
+#define ROUGH_TOLERANCE 1e-3 /* of that solution */
+#define ROWS_AT_ONCE 96      /* rows of K made together */
+#define STEPS_A_LOOK 2000    /* between two looks at the cancellable */
 
 double
 demur_svm_scale_gamma(const double *rows, size_t n, size_t d) {
@@ -56,11 +58,11 @@ demur_svm_choose_rows(size_t n, size_t max_rows, guint64 seed, size_t *n_chosen)
 /* ---- the start ---- */
 
 static int
-compare_density(gconstpointer a, gconstpointer b, gpointer data) {
+compare_scores(gconstpointer a, gconstpointer b, gpointer data) {
   const guint32 i = *(const guint32 *)a, j = *(const guint32 *)b;
-  const double *densities = data;
-  if (densities[i] != densities[j])
-    return densities[i] < densities[j] ? -1 : 1;
+  const double *scores = data;
+  if (scores[i] != scores[j])
+    return scores[i] < scores[j] ? -1 : 1;
   return i < j ? -1 : i > j;
 }
 
@@ -68,28 +70,32 @@ gboolean
 demur_svm_start(const DemurDistanceReference *reference, double gamma, double nu, double *alphas,
                 DemurParallel *parallel, const DemurProgress *progress, GError **error) {
   g_return_val_if_fail(nu > 0.0 && nu <= 1.0, FALSE);
+  /* Too short to be reported, but to be cancelled. */
+  const DemurProgress quiet = {.cancellable = progress != NULL ? progress->cancellable : NULL};
   const size_t n = demur_distance_reference_n(reference);
   const size_t d = demur_distance_reference_width(reference);
   const double *rows = demur_distance_reference_rows(reference);
-  const size_t stride = MAX(n / DENSITY_ROWS, 1), n_some = (n + stride - 1) / stride;
+  const size_t stride = n <= SMALL ? 1 : SHARE, n_some = (n + stride - 1) / stride;
   DEMUR_AUTO_ALIGNED double *some = demur_new_matrix(double, n_some, d);
-  DEMUR_AUTO_ALIGNED double *ones = demur_new_array(double, n_some);
-  DEMUR_AUTO_ALIGNED double *densities = demur_new_array(double, n);
+  DEMUR_AUTO_ALIGNED double *weights = demur_new_array(double, n_some);
+  DEMUR_AUTO_ALIGNED double *scores = demur_new_array(double, n);
   for (size_t i = 0; i < n_some; i++) {
     memcpy(some + i * d, rows + i * stride * d, d * sizeof(double));
-    ones[i] = 1.0;
+    weights[i] = 1.0;
   }
   g_autoptr(DemurDistanceReference) sample = demur_distance_reference_new(some, n_some, d, error);
-  const DemurDistanceWants wants = {.weights = ones, .gamma = gamma, .kernel_sum = densities};
-  if (sample == NULL ||
-      !demur_distance_pass(sample, rows, n, NULL, &wants, parallel, progress, error))
+  if (sample == NULL || (n_some < n && !demur_svm_fit(sample, gamma, nu, ROUGH_TOLERANCE, weights,
+                                                      parallel, &quiet, error)))
+    return FALSE;
+  const DemurDistanceWants wants = {.weights = weights, .gamma = gamma, .kernel_sum = scores};
+  if (!demur_distance_pass(sample, rows, n, NULL, &wants, parallel, &quiet, error))
     return FALSE;
   g_autofree guint32 *order = g_new(guint32, n);
   for (size_t t = 0; t < n; t++) {
     order[t] = (guint32)t;
     alphas[t] = 0.0;
   }
-  g_qsort_with_data(order, (int)n, sizeof(guint32), compare_density, densities);
+  g_qsort_with_data(order, (int)n, sizeof(guint32), compare_scores, scores);
   double left = nu * (double)n;
   for (size_t place = 0; place < n && left > 0.0; place++) {
     alphas[order[place]] = MIN(1.0, left);

@@ -27,9 +27,9 @@ G_BEGIN_DECLS
  */
 double demur_svm_scale_gamma(const double *rows, size_t n, size_t d);
 
-/* A start near the optimum: the nu n rows of lowest density at 1, the density being each row's
- * kernel sum over about 256 rows spread evenly. Fills alphas [n], 0 < nu <= 1. FALSE when
- * cancelled. */
+/* A start near the optimum: the problem is solved roughly for every eighth row (so on down to 256
+ * rows, which start from their densities), and the nu n rows that this solution scores lowest are
+ * set to 1. Fills alphas [n], 0 < nu <= 1. FALSE when cancelled. */
 gboolean demur_svm_start(const DemurDistanceReference *reference, double gamma, double nu,
                          double *alphas, DemurParallel *parallel, const DemurProgress *progress,
                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
