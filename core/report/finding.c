@@ -6,7 +6,8 @@
 #include <string.h>
 
 #define SAME_COVERAGE 1e-9
-#define FEW_SITES 20 /* method.md 5: below this nothing is said about other hospitals */
+#define FAR_ABOVE_CHANCE 2.0 /* calibration error in units of its noise floor */
+#define FEW_SITES 20         /* method.md 5: below this nothing is said about other hospitals */
 
 const DemurOperatingPoint *
 demur_finding_at(const DemurMethodResult *method, double coverage, gboolean from_tune) {
@@ -293,6 +294,15 @@ demur_finding_cares(const DemurFinding *f) {
                                     sites, FEW_SITES));
   }
   const DemurOperatingPoint *at = f->subject_at;
+  if (at && at->measures[DEMUR_MEASURE_SBCE2] >= FAR_ABOVE_CHANCE * at->noise_floor) {
+    g_autofree char *shown = demur_text_decimal(at->measures[DEMUR_MEASURE_SBCE2], 3),
+                    *chance = demur_text_decimal(at->noise_floor, 3);
+    g_ptr_array_add(cares, g_strdup_printf("Whatever the comparison says, the risks that are shown "
+                                           "are not well calibrated here: their error is %s where "
+                                           "chance alone would give %s. Recalibrate the risk model "
+                                           "before relying on them.",
+                                           shown, chance));
+  }
   if (at && isfinite(at->noise_floor) && isfinite(at->measures[DEMUR_MEASURE_SBCE2]) &&
       at->measures[DEMUR_MEASURE_SBCE2] <= at->noise_floor)
     g_ptr_array_add(cares,

@@ -29,6 +29,14 @@ demur_text_decimal(double value, int decimals) {
 }
 
 char *
+demur_text_significant(double value, int n_digits) {
+  const double size = fabs(value);
+  if (!isfinite(value) || size == 0 || size >= 0.1)
+    return demur_text_decimal(value, n_digits);
+  return demur_text_decimal(value, MIN(9, n_digits - 1 - (int)floor(log10(size))));
+}
+
+char *
 demur_text_signed(double value, int decimals) {
   return fixed(value, decimals, "+", FALSE);
 }

@@ -11,7 +11,11 @@ G_BEGIN_DECLS
 /* Without a leading zero, with a true minus sign; "–" for a non-finite value. decimals 0 to 9. */
 char *demur_text_decimal(double value, int decimals);
 
-/* The same with a sign before positive values too ("+.004"). */
+/* With as many decimals as show n_digits digits that are not leading zeros, at least that many
+ * decimals and 9 at most (".412", ".00123"): for thresholds, which may be tiny. */
+char *demur_text_significant(double value, int n_digits);
+
+/* demur_text_decimal with a sign before positive values too ("+.004"). */
 char *demur_text_signed(double value, int decimals);
 
 /* share 0.129 -> "12.9 %", 0.9 -> "90.0 %"; exactly 0 and 1 -> "0 %", "100 %". */

@@ -361,7 +361,7 @@ add_key_figures(Pages *p) {
   char *texts[8] = {NULL};
   g_autofree char *asked = demur_text_coverage(f->coverage);
   texts[0] = demur_text_percent(at ? at->realised : NAN, 1);
-  g_autofree char *threshold = demur_text_decimal(at ? at->threshold : NAN, 3);
+  g_autofree char *threshold = demur_text_significant(at ? at->threshold : NAN, 3);
   texts[1] = g_strdup_printf("coverage reached (asked: %s; threshold %s, %s)", asked, threshold,
                              f->tuned ? "tuned" : "from this split's scores");
   texts[2] = demur_text_decimal(at ? at->measures[DEMUR_MEASURE_SBCE2] : NAN, 3);
@@ -449,6 +449,14 @@ method_words(const Pages *p, const DemurMethodResult *method, gboolean kinds) {
              : g_strdup(title);
 }
 
+/* "Refused, no cancer" (owned), a short label kept whole when the header is wrapped. */
+static char *
+refused_header(const char *label) {
+  g_auto(GStrv) words = g_strsplit(label, " ", -1);
+  g_autofree char *whole = g_strjoinv(g_utf8_strlen(label, -1) <= 14 ? "\u00a0" : " ", words);
+  return g_strdup_printf("Refused, %s", whole);
+}
+
 /* Whether a method stands on the summary: all where they are few, else selectors, everything,
  * confidence, the nearest neighbours as the commonest outlier score, and expected miscalibration.
  */
@@ -471,8 +479,7 @@ add_operating_table(Pages *p, double coverage, gboolean brief) {
   const gboolean binary = e->n_classes == 2;
   const gboolean kinds = !brief && both_kinds(e);
   g_autofree char *no = demur_finding_label(p->input, 0), *yes = demur_finding_label(p->input, 1);
-  g_autofree char *refused0 = g_strdup_printf("Refused, %s", no),
-                  *refused1 = g_strdup_printf("Refused, %s", yes);
+  g_autofree char *refused0 = refused_header(no), *refused1 = refused_header(yes);
   DemurLayoutColumn columns[10];
   size_t n = 0;
   columns[n++] = (DemurLayoutColumn){"Method", FALSE, 110, FALSE};
@@ -652,17 +659,16 @@ add_cohort(Pages *p) {
   g_autofree char *scans = demur_text_counted(e->n_scans, "scan", "scans"),
                   *patients = demur_text_counted(e->n_patients, "patient", "patients"),
                   *sites = demur_text_counted(e->n_sites, "site", "sites"),
-                  *date =
-                      c->created ? demur_text_date(c->created) : g_strdup("a date not recorded");
-  add_text(
-      p, DEMUR_TEXT_BODY,
-      "Cohort %s (%s), made on %s. This report is about its split “%s”: %s of %s from %s. Risks "
-      "come from the model %s.",
-      c->name ? c->name : e->cohort, c->source ? c->source : "source not recorded", date, e->split,
-      scans, patients, sites,
-      c->model   ? c->model
-      : e->model ? e->model
-                 : "(name not recorded)");
+                  *date = c->created ? demur_text_date(c->created) : NULL,
+                  *made = date ? g_strdup_printf(", made on %s", date) : g_strdup("");
+  add_text(p, DEMUR_TEXT_BODY,
+           "Cohort %s (%s)%s. This report is about its split “%s”: %s of %s from %s. Risks "
+           "come from the model %s.",
+           c->name ? c->name : e->cohort, c->source ? c->source : "source not recorded", made,
+           e->split, scans, patients, sites,
+           c->model   ? c->model
+           : e->model ? e->model
+                      : "(name not recorded)");
   if (c->label_rule)
     demur_layout_text(p->layout, DEMUR_TEXT_BODY, c->label_rule);
   add_counts(p, "Left out before the cohort was made", "Reason", c->exclusions, c->n_exclusions);
@@ -1028,7 +1034,7 @@ add_threshold(Pages *p) {
     const DemurReportThreshold *t = &input->thresholds[i];
     const DemurOperatingPoint *at = demur_finding_at(p->finding.subject, t->requested, TRUE);
     add_cell(&rows, demur_text_coverage(t->requested));
-    add_cell(&rows, demur_text_decimal(t->threshold, 4));
+    add_cell(&rows, demur_text_significant(t->threshold, 3));
     add_cell(&rows, g_strdup_printf("%s, %s", t->cohort ? t->cohort : "cohort not recorded",
                                     t->split ? t->split : "split not recorded"));
     add_cell(&rows, demur_text_count(t->n));

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#define HEADROOM 1.1 /* of the axis, for the numbers above the bars */
+
 typedef struct {
   const char *label;
   DemurSeries series;
@@ -79,7 +81,7 @@ demur_rejection_chart_draw(const DemurRejectionChart *chart, cairo_t *cr,
   rectangle.y += key;
   rectangle.height -= key;
   DemurFrame frame = {.x = {.low = 0, .high = 1, .step = 1},
-                      .y = demur_axis_nice(0, highest > 0 ? highest : 0.1, 4),
+                      .y = demur_axis_nice(0, highest > 0 ? highest * HEADROOM : 0.1, 4),
                       .y_style = DEMUR_NUMBER_PERCENT,
                       .no_x_ticks = TRUE};
   frame.y.high = fmax(frame.y.high, frame.y.step);

@@ -132,6 +132,10 @@ test_cares(void) {
   /* The tuned 0.9 is the last operating point. */
   DemurMethodResult *m = &fixture->evaluation.methods[0];
   DemurRejection *r = m->at[m->n_at - 1].rejected_by_label;
+  m->at[m->n_at - 1].noise_floor = 0.03;
+  g_assert_false(cares_about(&fixture->input, "not well calibrated"));
+  m->at[m->n_at - 1].noise_floor = 0.01;
+  g_assert_true(cares_about(&fixture->input, "not well calibrated"));
   fixture->evaluation.in_sample = TRUE;
   g_assert_true(cares_about(&fixture->input, "flattering"));
   m->at[m->n_at - 1].n_bins = 12;

@@ -19,6 +19,11 @@ test_decimals(void) {
     g_autofree char *text = demur_text_decimal(cases[i].value, cases[i].decimals);
     g_assert_cmpstr(text, ==, cases[i].text);
   }
+  g_autofree char *tiny = demur_text_significant(0.0012345, 3),
+                  *usual = demur_text_significant(0.412, 3), *none = demur_text_significant(0, 3);
+  g_assert_cmpstr(tiny, ==, ".00123");
+  g_assert_cmpstr(usual, ==, ".412");
+  g_assert_cmpstr(none, ==, ".000");
   g_autofree char *plus = demur_text_signed(0.004, 3), *minus = demur_text_signed(-0.004, 3),
                   *zero = demur_text_signed(0, 3);
   g_assert_cmpstr(plus, ==, "+.004");
