@@ -47,22 +47,22 @@ static const double exact_power_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  
  * is what makes a million rows of embeddings import in seconds; everything else goes to
  * g_ascii_strtod. */
 static gboolean
-parse_short_decimal(const char *text, double *value) {
-  const char *p = text;
-  const gboolean negative = *p == '-';
-  if (*p == '-' || *p == '+')
+parse_short_decimal(const char *text, size_t length, double *value) {
+  const char *p = text, *const end = text + length;
+  const gboolean negative = p < end && *p == '-';
+  if (p < end && (*p == '-' || *p == '+'))
     p++;
   guint64 digits = 0;
   int n_digits = 0, exponent = 0;
   gboolean any = FALSE;
-  for (; g_ascii_isdigit(*p); p++, any = TRUE) {
+  for (; p < end && g_ascii_isdigit(*p); p++, any = TRUE) {
     digits = digits * 10 + (guint64)(*p - '0');
     n_digits += digits > 0;
     if (n_digits > 15)
       return FALSE;
   }
-  if (*p == '.')
-    for (p++; g_ascii_isdigit(*p); p++, any = TRUE) {
+  if (p < end && *p == '.')
+    for (p++; p < end && g_ascii_isdigit(*p); p++, any = TRUE) {
       digits = digits * 10 + (guint64)(*p - '0');
       n_digits += digits > 0;
       exponent--;
@@ -71,19 +71,19 @@ parse_short_decimal(const char *text, double *value) {
     }
   if (!any)
     return FALSE;
-  if (*p == 'e' || *p == 'E') {
+  if (p < end && (*p == 'e' || *p == 'E')) {
     p++;
-    const gboolean minus = *p == '-';
-    if (*p == '-' || *p == '+')
+    const gboolean minus = p < end && *p == '-';
+    if (p < end && (*p == '-' || *p == '+'))
       p++;
-    if (!g_ascii_isdigit(*p))
+    if (p == end || !g_ascii_isdigit(*p))
       return FALSE;
     int e = 0;
-    for (; g_ascii_isdigit(*p) && e < 1000; p++)
+    for (; p < end && g_ascii_isdigit(*p) && e < 1000; p++)
       e = e * 10 + (*p - '0');
     exponent += minus ? -e : e;
   }
-  if (*p != '\0' || exponent < -22 || exponent > 22)
+  if (p != end || exponent < -22 || exponent > 22)
     return FALSE;
   const double magnitude = exponent < 0 ? (double)digits / exact_power_of_ten[-exponent]
                                         : (double)digits * exact_power_of_ten[exponent];
@@ -93,11 +93,13 @@ parse_short_decimal(const char *text, double *value) {
 
 gboolean
 demur_number_parse(const char *text, size_t length, double *value) {
+  if (parse_short_decimal(text, length, value))
+    return TRUE;
   char buffer[512];
   if (!trim(text, length, "+-.0123456789eE", buffer, sizeof buffer))
     return FALSE;
   double result;
-  if (!parse_short_decimal(buffer, &result)) {
+  if (!parse_short_decimal(buffer, strlen(buffer), &result)) {
     char *end;
     result = g_ascii_strtod(buffer, &end);
     if (end == buffer || *end != '\0' || !isfinite(result))
