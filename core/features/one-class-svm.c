@@ -255,7 +255,7 @@ set_bounds(const double *alphas, size_t t, double *up, double *low) {
 }
 
 gboolean
-demur_svm_finish(const DemurDistanceReference *reference, double gamma, double nu, double tolerance,
+demur_svm_finish(const DemurDistanceReference *reference, double gamma, double tolerance,
                  double *alphas, double *gradient, DemurParallel *parallel,
                  const DemurProgress *progress, GError **error) {
   const size_t n = demur_distance_reference_n(reference);
@@ -350,6 +350,5 @@ demur_svm_fit(const DemurDistanceReference *reference, double gamma, double nu, 
   return demur_svm_start(reference, gamma, nu, alphas, parallel, progress, error) &&
          demur_distance_pass(reference, demur_distance_reference_rows(reference), n, NULL, &wants,
                              parallel, progress, error) &&
-         demur_svm_finish(reference, gamma, nu, tolerance, alphas, gradient, parallel, progress,
-                          error);
+         demur_svm_finish(reference, gamma, tolerance, alphas, gradient, parallel, progress, error);
 }

@@ -11,8 +11,10 @@
  * features too:
  *
  *   demur_svm_start(reference, gamma, nu, alphas, ..);
- *   demur_distance_pass(reference, its own rows, .., {.weights = alphas, .kernel_sum = gradient,
- * ..}); demur_svm_finish(reference, gamma, nu, 0, alphas, gradient, ..);
+ *
+ *   demur_distance_pass(reference, its own rows, ..) with weights = alphas, kernel_sum = gradient;
+ *
+ *   demur_svm_finish(reference, gamma, 0, alphas, gradient, ..);
  */
 #pragma once
 
@@ -23,8 +25,7 @@ G_BEGIN_DECLS
 #define DEMUR_SVM_NU 0.5
 #define DEMUR_SVM_MAX_ROWS 6000
 
-/* 1 / (d var), var over all n d entries of rows [n][d] (scikit-learn's "scale"); 1 where var is 0.
- */
+/* 1 / (d var), var over all entries of rows [n][d] (scikit-learn's "scale"); 1 where var is 0. */
 double demur_svm_scale_gamma(const double *rows, size_t n, size_t d);
 
 /* A start near the optimum: the problem is solved roughly for every eighth row (so on down to 256
@@ -38,10 +39,9 @@ gboolean demur_svm_start(const DemurDistanceReference *reference, double gamma, 
  * the optimum; both are updated. Ends when the largest violation of the optimality conditions is at
  * most tolerance (0: 1e-9 of the largest gradient). DEMUR_ERROR_NUMERIC where that is not reached
  * in 100 n + 100,000 steps; cancellable. */
-gboolean demur_svm_finish(const DemurDistanceReference *reference, double gamma, double nu,
-                          double tolerance, double *alphas, double *gradient,
-                          DemurParallel *parallel, const DemurProgress *progress,
-                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
+gboolean demur_svm_finish(const DemurDistanceReference *reference, double gamma, double tolerance,
+                          double *alphas, double *gradient, DemurParallel *parallel,
+                          const DemurProgress *progress, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The three steps in a row. */
 gboolean demur_svm_fit(const DemurDistanceReference *reference, double gamma, double nu,

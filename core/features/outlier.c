@@ -31,7 +31,7 @@
 #define FARTHEST 1e100
 
 const DemurOutlierColumn demur_outlier_columns[DEMUR_N_OUTLIER] = {
-    {"knn", "Mean distance to the 8 nearest", -1},
+    {"knn", "Mean distance to the nearest", -1},
     {"kde", "Kernel density", 1},
     {"ocsvm", "One-class SVM", 1},
     {"iforest", "Isolation forest", 1},
@@ -283,8 +283,8 @@ demur_outlier_model_fit(const float *embeddings, size_t n, size_t d,
     return NULL;
   demur_lof_fit(near_distances, near_indices, model->n, k, k, model->kdist, model->lrd);
   const DemurProgress *last = part_progress(&end, &part);
-  if (sees_all ? !demur_svm_finish(model->reference, model->gamma, settings->svm_nu, 0.0,
-                                   model->alphas, gradient, parallel, last, error)
+  if (sees_all ? !demur_svm_finish(model->reference, model->gamma, 0.0, model->alphas, gradient,
+                                   parallel, last, error)
                : !fit_svm_on_some(model, chosen, parallel, last, error))
     return NULL;
   return g_steal_pointer(&model);
@@ -537,7 +537,7 @@ demur_outlier_model_read_json(JsonObject *object, GError **error) {
       !demur_json_read_indices(object, "rows", n, 0, (guint32)n_fitted - 1, &model->rows, error) ||
       !demur_json_read_floats_base64(object, "reference", n * d, &model->raw, error) ||
       !demur_json_read_doubles(object, "svm_alphas", n, 0.0, 1.0, &model->alphas, error) ||
-      !demur_json_read_doubles(object, "lof_kdist", n, 0.0, INFINITY, &model->kdist, error) ||
+      !demur_json_read_doubles(object, "lof_kdist", n, 0.0, 1e110, &model->kdist, error) ||
       !demur_json_read_doubles(object, "lof_lrd", n, 0.0, 1e11, &model->lrd, error) ||
       !demur_json_read_object(object, "forest", &forest, error))
     return NULL;

@@ -89,7 +89,7 @@ time_stages(const float *raw, size_t n, size_t m, size_t d, DemurParallel *paral
   if (!demur_distance_pass(reference, rows, n, NULL, &gradient, parallel, NULL, &error))
     fail(error);
   start = g_get_monotonic_time();
-  if (!demur_svm_finish(reference, gamma, 0.5, 0.0, alphas, sums, parallel, NULL, &error))
+  if (!demur_svm_finish(reference, gamma, 0.0, alphas, sums, parallel, NULL, &error))
     fail(error);
   printf("  one-class SVM finish  %8.4f s\n", seconds_since(start));
   start = g_get_monotonic_time();

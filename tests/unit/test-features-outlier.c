@@ -286,6 +286,7 @@ static const Damage damages[] = {
     {"svm_alphas", -1, "[1]"},
     {"lof_kdist", 7, "-1"},
     {"lof_kdist", 7, "1e999"},
+    {"lof_kdist", 7, "1e200"},
     {"lof_lrd", 7, "null"},
     {"forest", -1, "[]"},
     {"forest/n_trees", -1, "0"},
