@@ -59,6 +59,11 @@ gboolean demur_command_expect(char **arguments, guint n, const char *what,
 /* Prints the document on stdout and marks that the command has said something; frees json. */
 void demur_context_print_json(DemurContext *context, DemurJson *json);
 
+/* Sends what commands print for people nowhere until unmuted: a command that runs others and prints
+ * one document. */
+gboolean demur_context_mute(GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void demur_context_unmute(void);
+
 /* Time now, ISO 8601, UTC ("2026-01-31T12:00:00Z"), owned; SOURCE_DATE_EPOCH in its place where
  * that is set. */
 char *demur_context_now(void);

@@ -3,6 +3,7 @@
 #include "app/cli/command.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,14 +29,14 @@ on_interrupt(int signal_number) {
   signal(signal_number, SIG_DFL);
 }
 
-/* Progress on stderr once the work has taken a second; a terminal sees one line that changes, a log
+/* Progress on stderr once a stage has taken a second; a terminal sees one line that changes, a log
  * a line for every tenth. */
 typedef struct {
   DemurContext *context;
-  gint64 started;
+  gint64 started; /* of the stage */
   double last_fraction;
   gint64 last_time;
-  const char *last_stage;
+  const char *stage; /* borrowed: stages are literals */
   gboolean shown;
 } ProgressLine;
 
@@ -47,12 +48,16 @@ on_progress(double fraction, const char *stage, gpointer data) {
   if (line->context->quiet)
     return;
   const gint64 now = g_get_monotonic_time();
+  if (g_strcmp0(stage, line->stage) != 0) {
+    line->stage = stage;
+    line->started = now;
+    line->last_fraction = -1.0;
+  }
   if (now - line->started < G_USEC_PER_SEC)
     return;
   const gboolean terminal = isatty(STDERR_FILENO);
-  const gboolean new_stage = g_strcmp0(stage, line->last_stage) != 0;
   if (terminal ? now - line->last_time < G_USEC_PER_SEC / 10
-               : !new_stage && fraction - line->last_fraction < 0.1)
+               : fraction - line->last_fraction < 0.1)
     return;
   if (terminal)
     fprintf(stderr, "\r%-32s %3.0f %%\033[K", stage, 100.0 * fraction);
@@ -62,7 +67,6 @@ on_progress(double fraction, const char *stage, gpointer data) {
   line->shown = terminal;
   line->last_fraction = fraction;
   line->last_time = now;
-  line->last_stage = stage;
 }
 
 static void
@@ -159,6 +163,32 @@ demur_context_print_json(DemurContext *context, DemurJson *json) {
   g_autofree char *text = demur_json_finish(json);
   fputs(text, stdout);
   context->printed_json = TRUE;
+}
+
+static int kept_stdout = -1;
+
+gboolean
+demur_context_mute(GError **error) {
+  fflush(stdout);
+  const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  kept_stdout = dup(STDOUT_FILENO);
+  if (nowhere < 0 || kept_stdout < 0 || dup2(nowhere, STDOUT_FILENO) < 0) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED, "standard output can't be muted: %s",
+                g_strerror(errno));
+    return FALSE;
+  }
+  close(nowhere);
+  return TRUE;
+}
+
+void
+demur_context_unmute(void) {
+  fflush(stdout);
+  if (kept_stdout < 0)
+    return;
+  dup2(kept_stdout, STDOUT_FILENO);
+  close(kept_stdout);
+  kept_stdout = -1;
 }
 
 char *
@@ -288,7 +318,6 @@ run(int argc, char **argv, DemurContext *context, ProgressLine *line, GError **e
   }
   context->parallel = demur_parallel_new(n_threads);
   line->context = context;
-  line->started = g_get_monotonic_time();
   context->progress = (DemurProgress){on_progress, line, g_cancellable_new()};
   struct sigaction action = {.sa_handler = on_interrupt};
   sigaction(SIGINT, &action, NULL);

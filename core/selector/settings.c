@@ -137,6 +137,12 @@ demur_train_settings_number_published(size_t i) {
   return numbers[i].published;
 }
 
+char *
+demur_train_settings_number_text(const DemurTrainSettings *settings, size_t i, char *buffer) {
+  g_return_val_if_fail(i < G_N_ELEMENTS(numbers), NULL);
+  return demur_number_format(number_value(settings, &numbers[i]), buffer);
+}
+
 gboolean
 demur_train_settings_set_number(DemurTrainSettings *settings, size_t i, const char *text,
                                 GError **error) {
@@ -154,6 +160,17 @@ demur_train_settings_set_number(DemurTrainSettings *settings, size_t i, const ch
   }
   set_number(settings, number, value);
   return TRUE;
+}
+
+gboolean
+demur_train_settings_are_published(const DemurTrainSettings *settings) {
+  for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
+    if (strcmp(numbers[i].name, "models") != 0 &&
+        number_value(settings, &numbers[i]) != numbers[i].published)
+      return FALSE;
+  return settings->shift == DEMUR_SHIFT_GROUPS && settings->shift_attribute == NULL &&
+         settings->features ==
+             (DEMUR_FEATURES_CONFIDENCE | DEMUR_FEATURES_CLASS | DEMUR_FEATURES_OUTLIER);
 }
 
 static const struct {

@@ -66,9 +66,16 @@ const char *demur_train_settings_number_name(size_t i);
 const char *demur_train_settings_number_help(size_t i);
 double demur_train_settings_number_published(size_t i);
 
+/* Its value in these settings as text; buffer holds G_ASCII_DTOSTR_BUF_SIZE bytes; returns buffer.
+ */
+char *demur_train_settings_number_text(const DemurTrainSettings *settings, size_t i, char *buffer);
+
 /* Sets number i from text; DEMUR_ERROR_USAGE with name and range where it is not such a number. */
 gboolean demur_train_settings_set_number(DemurTrainSettings *settings, size_t i, const char *text,
                                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Whether every number, the resampling by site and the feature groups are the paper's. */
+gboolean demur_train_settings_are_published(const DemurTrainSettings *settings);
 
 /* "site", "attribute:NAME", "none", "example", "outside" -> shift and shift_attribute;
  * DEMUR_ERROR_USAGE otherwise. */

@@ -1,0 +1,206 @@
+/* demur demo DIR: the whole path on simulated scans and a phantom chest CT. */
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+
+#include "app/cli/selection.h"
+#include "base/number.h"
+#include "store/cohorts.h"
+
+#include "dicom/library.h"
+#include "dicom/phantom.h"
+
+#define COHORT "nlst-simulated"
+#define SELECTOR "as-published"
+#define MODEL "simulated-cnn"
+
+/* Says the command and runs it in this process. */
+static gboolean
+run_step(DemurContext *context, const DemurCommand *command, GError **error, ...) {
+  g_autoptr(GPtrArray) words = g_ptr_array_new();
+  g_ptr_array_add(words, (gpointer)command->name);
+  va_list list;
+  va_start(list, error);
+  for (const char *word; (word = va_arg(list, const char *)) != NULL;)
+    g_ptr_array_add(words, (gpointer)word);
+  va_end(list);
+  if (!context->json) {
+    g_print("\n$ demur");
+    for (guint i = 0; i < words->len; i++)
+      g_print(" %s", (const char *)words->pdata[i]);
+    g_print("\n");
+  }
+  g_ptr_array_add(words, NULL);
+  return command->run(context, (int)words->len - 1, (char **)words->pdata, error);
+}
+
+/* The phantoms' scores: no model reads a phantom, so the risks and embeddings are those of two
+ * simulated scans of the outside hospital, and the file says so. */
+static gboolean
+write_scores(DemurContext *context, const char *path, char *const *series_uids, size_t n_series,
+             GError **error) {
+  g_autoptr(DemurCohort) cohort = demur_cli_load_cohort(context, COHORT, error);
+  if (cohort == NULL)
+    return FALSE;
+  size_t n;
+  g_autofree guint32 *rows = demur_cohort_rows(cohort, "test", &n, error);
+  if (rows == NULL)
+    return FALSE;
+  /* The scan nearest the middle of the risks, and the one of highest risk. */
+  guint32 chosen[2] = {rows[0], rows[0]};
+  for (size_t i = 0; i < n; i++) {
+    const double risk = cohort->risks[rows[i]];
+    if (fabs(risk - 0.05) < fabs(cohort->risks[chosen[0]] - 0.05))
+      chosen[0] = rows[i];
+    if (risk > cohort->risks[chosen[1]])
+      chosen[1] = rows[i];
+  }
+  g_autoptr(GString) text = g_string_new("series_uid,patient_id");
+  char number[G_ASCII_DTOSTR_BUF_SIZE];
+  for (int y = 1; y <= DEMUR_N_YEARS; y++)
+    g_string_append_printf(text, ",risk_year_%d", y);
+  for (size_t e = 0; e < cohort->embedding_width; e++)
+    g_string_append_printf(text, ",emb_%zu", e);
+  g_string_append(text, ",simulated\n");
+  for (size_t s = 0; s < n_series; s++) {
+    const guint32 row = chosen[s % 2];
+    g_string_append_printf(text, "%s,PHANTOM-%zu", series_uids[s], s + 1);
+    for (int y = 0; y < DEMUR_N_YEARS; y++)
+      g_string_append_printf(
+          text, ",%s",
+          demur_number_format(cohort->yearly_risks[(size_t)row * DEMUR_N_YEARS + (size_t)y],
+                              number));
+    for (size_t e = 0; e < cohort->embedding_width; e++)
+      g_string_append_printf(
+          text, ",%s",
+          demur_number_format((double)cohort->embeddings[(size_t)row * cohort->embedding_width + e],
+                              number));
+    g_string_append(text, ",yes\n");
+  }
+  return g_file_set_contents(path, text->str, (gssize)text->len, error);
+}
+
+/* Two phantoms below the folder. */
+static gboolean
+write_phantoms(DemurContext *context, const char *folder, char **series_uids, size_t n,
+               GError **error) {
+  if (!demur_dicom_init(error))
+    return FALSE;
+  for (size_t s = 0; s < n; s++) {
+    DemurPhantomOptions options = demur_phantom_defaults(context->seed);
+    options.index = (guint)s + 1;
+    options.nodule_radius_mm = s == 0 ? 6.0 : 12.0;
+    g_autofree char *name = g_strdup_printf("phantom-%zu", s + 1);
+    g_autofree char *path = g_build_filename(folder, name, NULL);
+    if (!demur_phantom_write(&options, path, context->parallel, &context->progress, &series_uids[s],
+                             error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+prepare_folder(DemurContext *context, const char *folder, gboolean replace, GError **error) {
+  if (g_mkdir_with_parents(folder, 0755) != 0) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "the folder %s can't be made: %s", folder,
+                g_strerror(errno));
+    return FALSE;
+  }
+  g_free(context->workspace_path);
+  context->workspace_path = g_build_filename(folder, "workspace.demur", NULL);
+  if (!g_file_test(context->workspace_path, G_FILE_TEST_EXISTS))
+    return TRUE;
+  if (!replace) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_EXISTS,
+                "%s holds a workspace already; give another folder, or say --replace to make the "
+                "demo anew",
+                folder);
+    return FALSE;
+  }
+  static const char *const endings[] = {"", "-wal", "-shm"};
+  for (size_t i = 0; i < G_N_ELEMENTS(endings); i++) {
+    g_autofree char *path = g_strconcat(context->workspace_path, endings[i], NULL);
+    if (g_unlink(path) != 0 && errno != ENOENT) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s can't be removed: %s", path,
+                  g_strerror(errno));
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+/* The steps print documents of their own in --json mode; the demo's one document is where the
+ * results lie. */
+static gboolean
+run(DemurContext *context, int argc, char **argv, GError **error) {
+  gboolean replace = FALSE;
+  g_auto(GStrv) arguments = NULL;
+  const GOptionEntry entries[] = {
+      {"replace", 0, 0, G_OPTION_ARG_NONE, &replace, "make it anew where there is one", NULL},
+      {NULL}};
+  if (!demur_command_parse(argc, argv, "DIR", "the whole path on simulated data", NULL, entries,
+                           &arguments, error) ||
+      !demur_command_expect(arguments, 1, "demo takes one folder", error) ||
+      !prepare_folder(context, arguments[0], replace, error))
+    return FALSE;
+  const gboolean json = context->json;
+  const gint64 started = g_get_monotonic_time();
+  g_autofree char *pdf = g_build_filename(arguments[0], "report.pdf", NULL);
+  g_autofree char *scores = g_build_filename(arguments[0], "phantom-scores.csv", NULL);
+  g_autofree char *dicom = g_build_filename(arguments[0], "dicom", NULL);
+  char *series_uids[2] = {NULL, NULL};
+  if (!json)
+    g_print("Everything here is simulated: no scan, patient or hospital is real.\n");
+  context->json = FALSE;
+  if (json && !demur_context_mute(error))
+    return FALSE;
+  gboolean ok =
+      run_step(context, &demur_command_cohort, error, "simulate", COHORT, NULL) &&
+      run_step(context, &demur_command_train, error, SELECTOR, "--cohort", COHORT, "--as-published",
+               NULL) &&
+      run_step(context, &demur_command_tune, error, SELECTOR, "--cohort", COHORT, "--coverage",
+               "0.5,0.7,0.9", NULL) &&
+      run_step(context, &demur_command_evaluate, error, "--selector", SELECTOR, "--cohort", COHORT,
+               NULL) &&
+      run_step(context, &demur_command_report, error, pdf, "--selector", SELECTOR, "--cohort",
+               COHORT, NULL) &&
+      write_phantoms(context, dicom, series_uids, G_N_ELEMENTS(series_uids), error) &&
+      write_scores(context, scores, series_uids, G_N_ELEMENTS(series_uids), error) &&
+      run_step(context, &demur_command_dicom, error, "import", dicom, NULL) &&
+      run_step(context, &demur_command_scores, error, "import", scores, "--model", MODEL, NULL) &&
+      run_step(context, &demur_command_assess, error, SELECTOR, "--all", NULL) &&
+      run_step(context, &demur_command_verify, error, NULL);
+  for (size_t s = 0; s < G_N_ELEMENTS(series_uids); s++)
+    g_free(series_uids[s]);
+  context->json = json;
+  if (json)
+    demur_context_unmute();
+  if (!ok)
+    return FALSE;
+  const double seconds = (double)(g_get_monotonic_time() - started) / G_USEC_PER_SEC;
+  if (json) {
+    DemurJson *document = demur_json_new();
+    demur_json_begin_object(document, NULL);
+    demur_json_string(document, "workspace", context->workspace_path);
+    demur_json_string(document, "pdf", pdf);
+    demur_json_string(document, "dicom", dicom);
+    demur_json_string(document, "scores", scores);
+    demur_json_string(document, "cohort", COHORT);
+    demur_json_string(document, "selector", SELECTOR);
+    demur_json_bool(document, "simulated", TRUE);
+    demur_json_int(document, "seed", (gint64)context->seed);
+    demur_json_double(document, "seconds", seconds);
+    demur_json_end_object(document);
+    demur_context_print_json(context, document);
+    return TRUE;
+  }
+  g_print("\nDone in %.0f s, on simulated data throughout.\n"
+          "  workspace  %s\n  report     %s\n  numbers    %.*s.json\n  phantom CT %s\n"
+          "Go on: demur --workspace %s assess %s --cohort %s\n",
+          seconds, context->workspace_path, pdf, (int)strlen(pdf) - 4, pdf, dicom,
+          context->workspace_path, SELECTOR, COHORT);
+  return TRUE;
+}
+
+const DemurCommand demur_command_demo = {"demo", "the whole path on simulated data", run};

@@ -1,0 +1,21 @@
+/* The report's facts about cohort, selector and thresholds, gathered from an evaluation of the
+ * workspace. */
+#pragma once
+
+#include "app/cli/evaluating.h"
+#include "report/report.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  DemurReportInput input;
+  GPtrArray *owned; /* what the input points to */
+} DemurCliReport;
+
+/* evaluating must outlive the report. */
+DemurCliReport *demur_cli_report_new(const DemurCliEvaluation *evaluating,
+                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void demur_cli_report_free(DemurCliReport *report);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurCliReport, demur_cli_report_free)
+
+G_END_DECLS

@@ -1,0 +1,69 @@
+/* demur report FILE.pdf --selector S --cohort C: the calibration report and its JSON. */
+#include <math.h>
+#include <string.h>
+
+#include "app/cli/evaluating.h"
+#include "app/cli/report-input.h"
+
+static gboolean
+run(DemurContext *context, int argc, char **argv, GError **error) {
+  g_auto(DemurCliEvaluation) evaluating = {0};
+  g_auto(GStrv) arguments = NULL;
+  g_auto(GStrv) selectors = NULL;
+  g_autofree char *paper = NULL;
+  double coverage = 0.0;
+  DemurCliEvaluationOptions options = {0};
+  const GOptionEntry entries[] = {
+      {"selector", 's', 0, G_OPTION_ARG_STRING_ARRAY, &selectors,
+       "selector to report on; more are set beside the first", "S"},
+      DEMUR_CLI_EVALUATION_ENTRIES(options),
+      {"coverage", 0, 0, G_OPTION_ARG_DOUBLE, &coverage,
+       "coverage of the summary: 0.9, 0.7 or 0.5 (0.9)", "X"},
+      {"paper", 0, 0, G_OPTION_ARG_STRING, &paper, "a4 or letter (a4)", "SIZE"},
+      {NULL}};
+  if (!demur_command_parse(argc, argv, "FILE.pdf --selector S --cohort C",
+                           "write the calibration report (PDF and JSON)", NULL, entries, &arguments,
+                           error) ||
+      !demur_command_expect(arguments, 1, "report takes one FILE.pdf", error))
+    return FALSE;
+  DemurPaper size = DEMUR_PAPER_A4;
+  if (paper != NULL && g_ascii_strcasecmp(paper, "letter") == 0)
+    size = DEMUR_PAPER_LETTER;
+  else if (paper != NULL && g_ascii_strcasecmp(paper, "a4") != 0) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "--paper takes a4 or letter, not '%s'",
+                paper);
+    return FALSE;
+  }
+  if (coverage != 0.0 && coverage != 0.9 && coverage != 0.7 && coverage != 0.5) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "--coverage takes 0.9, 0.7 or 0.5 here: what every method was measured at");
+    return FALSE;
+  }
+  g_autofree char *json_path = demur_report_json_path(arguments[0], error);
+  if (json_path == NULL || !demur_cli_evaluate(context, selectors, &options, &evaluating, error))
+    return FALSE;
+  g_autoptr(DemurCliReport) report = demur_cli_report_new(&evaluating, error);
+  if (report == NULL)
+    return FALSE;
+  report->input.coverage = coverage;
+  report->input.paper = size;
+  if (!demur_report_write(&report->input, arguments[0], &context->progress, error))
+    return FALSE;
+  if (context->json) {
+    DemurJson *json = demur_json_new();
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "pdf", arguments[0]);
+    demur_json_string(json, "json", json_path);
+    demur_json_bool(json, "simulated", evaluating.evaluation->simulated);
+    demur_json_int(json, "seed", (gint64)context->seed);
+    demur_json_end_object(json);
+    demur_context_print_json(context, json);
+  } else {
+    g_print("Report%s: %s\nIts numbers: %s\n",
+            evaluating.evaluation->simulated ? " (simulated data)" : "", arguments[0], json_path);
+  }
+  return TRUE;
+}
+
+const DemurCommand demur_command_report = {"report", "write the calibration report (PDF and JSON)",
+                                           run};
