@@ -588,6 +588,26 @@ rule(cairo_t *cr, double x, double y, double width, DemurColour colour, double t
   cairo_stroke(cr);
 }
 
+/* The attributes of bytes [start, end) of a text, for that part by itself; where it may break no
+ * longer matters (and Pango reads beyond a text whose break attributes do). */
+static PangoAttrList *
+part_attributes(PangoAttrList *whole, size_t start, size_t end) {
+  PangoAttrList *part = pango_attr_list_new();
+  GSList *list = whole ? pango_attr_list_get_attributes(whole) : NULL;
+  for (GSList *l = list; l; l = l->next) {
+    PangoAttribute *attribute = l->data;
+    const size_t from = MAX(attribute->start_index, start), to = MIN(attribute->end_index, end);
+    if (attribute->klass->type != PANGO_ATTR_ALLOW_BREAKS && from < to) {
+      PangoAttribute *copy = pango_attribute_copy(attribute);
+      copy->start_index = (guint)(from - start);
+      copy->end_index = (guint)(to - start);
+      pango_attr_list_insert(part, copy);
+    }
+  }
+  g_slist_free_full(list, (GDestroyNotify)pango_attribute_destroy);
+  return part;
+}
+
 /* Shows line of text with its left end at x. A wrapped line is laid out anew by itself, so that the
  * blank at its end stays a glyph: Cairo writes the one that Pango swallows as a nested piece of
  * marked content, which readers of tagged PDF trip over, and without any blank they would join two
@@ -608,13 +628,10 @@ show_line(cairo_t *cr, PangoLayout *text, PangoLayoutLine *line, double x, doubl
   PangoLayout *single = pango_layout_new(pango_layout_get_context(text));
   pango_layout_set_font_description(single, pango_layout_get_font_description(text));
   pango_layout_set_text(single, spaced, -1);
-  PangoAttrList *attributes = pango_layout_get_attributes(text);
-  if (attributes) {
-    attributes = pango_attr_list_copy(attributes);
-    pango_attr_list_update(attributes, 0, (int)start, 0);
-    pango_layout_set_attributes(single, attributes);
-    pango_attr_list_unref(attributes);
-  }
+  PangoAttrList *attributes =
+      part_attributes(pango_layout_get_attributes(text), start, start + length);
+  pango_layout_set_attributes(single, attributes);
+  pango_attr_list_unref(attributes);
   PangoLayoutLine *only = pango_layout_get_line_readonly(single, 0);
   if (pango_layout_line_get_resolved_direction(line) ==
       PANGO_DIRECTION_RTL) { /* the blank stands left */
