@@ -118,7 +118,8 @@ demur_source_read(DemurSource *source, guint64 offset, size_t length, gpointer b
 
 guint16
 demur_elements_u16(const guint8 *bytes, gboolean big_endian) {
-  return big_endian ? (guint16)((bytes[0] << 8) | bytes[1]) : (guint16)((bytes[1] << 8) | bytes[0]);
+  const guint high = bytes[big_endian ? 0 : 1], low = bytes[big_endian ? 1 : 0];
+  return (guint16)((high << 8) | low);
 }
 
 guint32

@@ -28,6 +28,8 @@ typedef struct {
 static void
 job_free(gpointer data) {
   Job *job = data;
+  if (job == NULL)
+    return;
   g_free(job->path);
   g_free(job->entry);
   demur_header_free(job->header);

@@ -10,7 +10,7 @@
 #include <zlib.h>
 
 #define MAX_TEXT_BYTES 65536
-#define MAX_INFLATED_BYTES (G_GUINT64_CONSTANT(2) << 30)
+#define MAX_INFLATED_BYTES (512u << 20)
 #define MAX_FRAMES 65536
 
 typedef enum { KIND_UID, KIND_CODE, KIND_TEXT, KIND_US, KIND_IS, KIND_DS, KIND_DS2 } Kind;
@@ -226,7 +226,8 @@ double_of(const DemurElement *element, const guint8 *bytes) {
   return isfinite(value) ? value : NAN;
 }
 
-/* An element inside the shared or per-frame functional groups. */
+/* An element inside the shared or per-frame functional groups; a value that is no number stays NaN:
+ * unknown. */
 static DemurWalk
 visit_group_element(Reading *reading, const DemurElement *element) {
   DemurHeader *header = reading->header;
@@ -262,32 +263,31 @@ visit_group_element(Reading *reading, const DemurElement *element) {
   if (bytes == NULL)
     return DEMUR_WALK_ON;
   const size_t length = element->length;
-  gboolean read = TRUE;
   switch (element->tag) {
   case DEMUR_TAG(0x0020, 0x0032):
-    read = parse_decimals(bytes, length, 3, frame->position_mm);
+    (void)parse_decimals(bytes, length, 3, frame->position_mm);
     break;
   case DEMUR_TAG(0x0020, 0x0037):
-    read = parse_decimals(bytes, length, 6, frame->orientation);
+    (void)parse_decimals(bytes, length, 6, frame->orientation);
     break;
   case DEMUR_TAG(0x0028, 0x0030):
-    read = parse_decimals(bytes, length, 2, frame->pixel_spacing_mm);
+    (void)parse_decimals(bytes, length, 2, frame->pixel_spacing_mm);
     break;
   case DEMUR_TAG(0x0018, 0x0050):
-    read = parse_decimals(bytes, length, 1, &frame->thickness_mm);
+    (void)parse_decimals(bytes, length, 1, &frame->thickness_mm);
     break;
   case DEMUR_TAG(0x0028, 0x1052):
-    read = parse_decimals(bytes, length, 1, &frame->intercept);
+    (void)parse_decimals(bytes, length, 1, &frame->intercept);
     break;
   case DEMUR_TAG(0x0028, 0x1053):
-    read = parse_decimals(bytes, length, 1, &frame->slope);
+    (void)parse_decimals(bytes, length, 1, &frame->slope);
     break;
   case DEMUR_TAG(0x0020, 0x9156):
     if (length == 2)
       frame->acquisition_number = demur_elements_u16(bytes, element->big_endian);
     break;
   case DEMUR_TAG(0x0018, 0x0060):
-    read = parse_decimals(bytes, length, 1, &header->kvp);
+    (void)parse_decimals(bytes, length, 1, &header->kvp);
     break;
   case DEMUR_TAG(0x0018, 0x1210):
     if (header->kernel == NULL)
@@ -295,10 +295,10 @@ visit_group_element(Reading *reading, const DemurElement *element) {
                demur_charset_to_utf8((const char *)bytes, length, header->character_set));
     break;
   case DEMUR_TAG(0x0018, 0x1100):
-    read = parse_decimals(bytes, length, 1, &header->fov_mm);
+    (void)parse_decimals(bytes, length, 1, &header->fov_mm);
     break;
   case DEMUR_TAG(0x0018, 0x1120):
-    read = parse_decimals(bytes, length, 1, &header->tilt_tag_degrees);
+    (void)parse_decimals(bytes, length, 1, &header->tilt_tag_degrees);
     break;
   case DEMUR_TAG(0x0018, 0x9330):
     header->tube_current_ma = double_of(element, bytes);
@@ -309,8 +309,6 @@ visit_group_element(Reading *reading, const DemurElement *element) {
   default:
     break;
   }
-  if (!read)
-    g_debug("element %08X of a functional group is no number: unknown", element->tag);
   return DEMUR_WALK_ON;
 }
 
@@ -451,7 +449,7 @@ inflate_rest(DemurSource *source, guint64 offset, GError **error) {
       if (out->len > MAX_INFLATED_BYTES) {
         inflateEnd(&stream);
         g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                            "the deflated data set grows beyond 2 GiB");
+                            "the deflated data set grows beyond 512 MiB");
         return NULL;
       }
     } while (status == Z_OK && stream.avail_out == 0);
@@ -605,9 +603,8 @@ demur_header_read(DemurSource **source, GError **error) {
     /* The meta header ends at the first tag of another group; what stands there may be compressed,
      * so an error behind it is none of the meta header's. */
     if (!demur_elements_walk(*source, offset, explicit_little, FALSE, visit_meta, &meta,
-                             &meta_error) &&
-        meta.end == offset)
-      g_debug("meta header: %s", meta_error->message);
+                             &meta_error))
+      g_clear_error(&meta_error);
     offset = meta.end;
   }
   g_autofree char *syntax_uid = g_steal_pointer(&meta.transfer_syntax);

@@ -158,9 +158,12 @@ demur_import_reopen(const char *scan_id, const char *const *paths, DemurParallel
     char *container = mark != NULL && !g_file_test(paths[i], G_FILE_TEST_EXISTS)
                           ? g_strndup(paths[i], (gsize)(mark - paths[i]))
                           : g_strdup(paths[i]);
+    if (g_hash_table_contains(seen, container)) {
+      g_free(container);
+      continue;
+    }
+    g_hash_table_add(seen, container);
     g_ptr_array_add(containers, container);
-    if (!g_hash_table_add(seen, container))
-      g_ptr_array_remove_index(containers, containers->len - 1);
   }
   g_ptr_array_add(containers, NULL);
   g_autoptr(DemurFiles) files =

@@ -3,6 +3,7 @@
 
 #include "dicom/import.h"
 #include "dicom/library.h"
+#include "dicom/writer.h"
 #include "support/support.h"
 
 #include <glib/gstdio.h>
@@ -78,4 +79,81 @@ fixture_write(const char *folder, const char *name, const void *bytes, gsize len
   g_autofree char *path = g_build_filename(folder, name, NULL);
   g_file_set_contents(path, bytes, (gssize)length, &error);
   g_assert_no_error(error);
+}
+
+/* A small CT image of 16 x 16 pixels, as a hospital's archive might send it; change what a test is
+ * about. */
+typedef struct {
+  const char *series_uid, *patient_id, *patient_name, *image_type, *kernel, *thickness;
+  double position_mm[3], orientation[6];
+  gint64 instance_number, acquisition_number;
+  guint16 value; /* of every pixel */
+} FixtureImage;
+
+static inline FixtureImage
+fixture_image(gint64 number, double z) {
+  return (FixtureImage){.series_uid = "1.2.3.4",
+                        .patient_id = "P1",
+                        .patient_name = "One^Person",
+                        .image_type = "ORIGINAL\\PRIMARY\\AXIAL",
+                        .kernel = "B30f",
+                        .thickness = "2.5",
+                        .position_mm = {0, 0, z},
+                        .orientation = {1, 0, 0, 0, 1, 0},
+                        .instance_number = number,
+                        .acquisition_number = 1,
+                        .value = (guint16)(1000 + number)};
+}
+
+static inline void
+fixture_save(const FixtureImage *image, const char *folder, const char *name) {
+  guint16 words[16 * 16];
+  for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+    words[i] = image->value;
+  const double spacing[2] = {0.7, 0.7}, intercept = -1024, slope = 1;
+  g_autofree char *uid = g_strdup_printf("1.2.3.4.%" G_GINT64_FORMAT ".%" G_GINT64_FORMAT,
+                                         image->acquisition_number, image->instance_number);
+  g_autofree char *path = g_build_filename(folder, name, NULL);
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurWriter) w = demur_writer_new("1.2.840.10008.5.1.4.1.1.2", uid);
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0008), "CS", image->image_type);
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0016), "UI", "1.2.840.10008.5.1.4.1.1.2");
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0018), "UI", uid);
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0060), "CS", "CT");
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0070), "LO", "SIEMENS");
+  demur_writer_text(w, DEMUR_TAG(0x0010, 0x0010), "PN", image->patient_name);
+  demur_writer_text(w, DEMUR_TAG(0x0010, 0x0020), "LO", image->patient_id);
+  demur_writer_text(w, DEMUR_TAG(0x0018, 0x0015), "CS", "CHEST");
+  demur_writer_text(w, DEMUR_TAG(0x0018, 0x0050), "DS", image->thickness);
+  demur_writer_text(w, DEMUR_TAG(0x0018, 0x1210), "SH", image->kernel);
+  demur_writer_text(w, DEMUR_TAG(0x0020, 0x000D), "UI", "1.2.3");
+  demur_writer_text(w, DEMUR_TAG(0x0020, 0x000E), "UI", image->series_uid);
+  demur_writer_integer(w, DEMUR_TAG(0x0020, 0x0012), image->acquisition_number);
+  demur_writer_integer(w, DEMUR_TAG(0x0020, 0x0013), image->instance_number);
+  demur_writer_decimals(w, DEMUR_TAG(0x0020, 0x0032), image->position_mm, 3);
+  demur_writer_decimals(w, DEMUR_TAG(0x0020, 0x0037), image->orientation, 6);
+  demur_writer_u16(w, DEMUR_TAG(0x0028, 0x0002), 1);
+  demur_writer_text(w, DEMUR_TAG(0x0028, 0x0004), "CS", "MONOCHROME2");
+  demur_writer_u16(w, DEMUR_TAG(0x0028, 0x0010), 16);
+  demur_writer_u16(w, DEMUR_TAG(0x0028, 0x0011), 16);
+  demur_writer_decimals(w, DEMUR_TAG(0x0028, 0x0030), spacing, 2);
+  demur_writer_u16(w, DEMUR_TAG(0x0028, 0x0100), 16);
+  demur_writer_u16(w, DEMUR_TAG(0x0028, 0x0101), 12);
+  demur_writer_u16(w, DEMUR_TAG(0x0028, 0x0102), 11);
+  demur_writer_u16(w, DEMUR_TAG(0x0028, 0x0103), 0);
+  demur_writer_decimals(w, DEMUR_TAG(0x0028, 0x1052), &intercept, 1);
+  demur_writer_decimals(w, DEMUR_TAG(0x0028, 0x1053), &slope, 1);
+  demur_writer_words(w, DEMUR_TAG(0x7FE0, 0x0010), words, G_N_ELEMENTS(words));
+  const gboolean saved = demur_writer_save(w, path, &error);
+  g_assert_no_error(error);
+  g_assert_true(saved);
+}
+
+static inline DemurImport *
+fixture_import_folder(const char *folder) {
+  const char *paths[] = {folder, NULL};
+  g_autoptr(GError) error = NULL;
+  DemurImport *import = demur_import_run(paths, NULL, NULL, NULL, &error);
+  g_assert_no_error(error);
+  return import;
 }

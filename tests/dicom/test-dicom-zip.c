@@ -1,0 +1,220 @@
+/* ZIP archives: a round trip against the folder they were made of, and archives that lie. The
+ * writer below follows APPNOTE.TXT 4.3. */
+#include "dicom-fixture.h"
+#include "dicom/volume.h"
+#include "dicom/zip.h"
+
+#include <zlib.h>
+
+typedef struct {
+  GByteArray *bytes, *directory;
+  guint16 n;
+} Archive;
+
+static void
+put16(GByteArray *bytes, guint value) {
+  const guint8 two[] = {(guint8)(value & 0xFF), (guint8)(value >> 8 & 0xFF)};
+  g_byte_array_append(bytes, two, 2);
+}
+
+static void
+put32(GByteArray *bytes, guint value) {
+  put16(bytes, value & 0xFFFF);
+  put16(bytes, value >> 16);
+}
+
+static Archive
+archive_new(void) {
+  return (Archive){g_byte_array_new(), g_byte_array_new(), 0};
+}
+
+static void
+put_common(GByteArray *to, guint flags, guint method, guint crc, guint packed, guint size,
+           const char *name) {
+  put16(to, 20);
+  put16(to, flags);
+  put16(to, method);
+  put32(to, 0); /* time and date */
+  put32(to, crc);
+  put32(to, packed);
+  put32(to, size);
+  put16(to, (guint)strlen(name));
+  put16(to, 0);
+}
+
+/* size 0: the true one; crc_change: 0 for the right one. */
+static void
+archive_add(Archive *archive, const char *name, const void *data, gsize length, gboolean deflated,
+            guint flags, guint claimed_size, guint crc_change) {
+  g_autofree guint8 *packed = g_malloc(length + length / 100 + 64);
+  guint packed_size = (guint)length;
+  memcpy(packed, data, length);
+  if (deflated) {
+    z_stream stream = {.next_in = (Bytef *)data,
+                       .avail_in = (uInt)length,
+                       .next_out = packed,
+                       .avail_out = (uInt)(length + length / 100 + 64)};
+    g_assert_cmpint(deflateInit2(&stream, 9, Z_DEFLATED, -MAX_WBITS, 9, Z_DEFAULT_STRATEGY), ==,
+                    Z_OK);
+    g_assert_cmpint(deflate(&stream, Z_FINISH), ==, Z_STREAM_END);
+    packed_size = (guint)stream.total_out;
+    deflateEnd(&stream);
+  }
+  const guint crc = (guint)crc32(0, data, (uInt)length) ^ crc_change;
+  const guint size = claimed_size > 0 ? claimed_size : (guint)length;
+  const guint offset = archive->bytes->len;
+  put32(archive->bytes, 0x04034b50);
+  put_common(archive->bytes, flags, deflated ? 8 : 0, crc, packed_size, size, name);
+  g_byte_array_append(archive->bytes, (const guint8 *)name, (guint)strlen(name));
+  g_byte_array_append(archive->bytes, packed, packed_size);
+  put32(archive->directory, 0x02014b50);
+  put16(archive->directory, 20);
+  put_common(archive->directory, flags, deflated ? 8 : 0, crc, packed_size, size, name);
+  put16(archive->directory, 0); /* comment, disk, attributes */
+  put16(archive->directory, 0);
+  put16(archive->directory, 0);
+  put32(archive->directory, 0);
+  put32(archive->directory, offset);
+  g_byte_array_append(archive->directory, (const guint8 *)name, (guint)strlen(name));
+  archive->n++;
+}
+
+static void
+archive_save(Archive *archive, const char *folder, const char *name) {
+  const guint offset = archive->bytes->len;
+  g_byte_array_append(archive->bytes, archive->directory->data, archive->directory->len);
+  put32(archive->bytes, 0x06054b50);
+  put32(archive->bytes, 0);
+  put16(archive->bytes, archive->n);
+  put16(archive->bytes, archive->n);
+  put32(archive->bytes, archive->directory->len);
+  put32(archive->bytes, offset);
+  put16(archive->bytes, 0);
+  fixture_write(folder, name, archive->bytes->data, archive->bytes->len);
+  g_byte_array_unref(archive->bytes);
+  g_byte_array_unref(archive->directory);
+}
+
+static void
+test_an_archive_gives_what_its_folder_gives(void) {
+  g_autofree char *folder = fixture_folder(), *zipped = fixture_folder();
+  Archive archive = archive_new();
+  for (int i = 0; i < 12; i++) {
+    FixtureImage image = fixture_image(i + 1, 2.5 * i);
+    g_autofree char *name = g_strdup_printf("%02d.dcm", i);
+    g_autofree char *entry = g_strdup_printf("Größe/%02d.dcm", i);
+    fixture_save(&image, folder, name);
+    g_autofree char *path = g_build_filename(folder, name, NULL);
+    g_autofree char *bytes = NULL;
+    gsize length = 0;
+    g_assert_true(g_file_get_contents(path, &bytes, &length, NULL));
+    archive_add(&archive, entry, bytes, length, i % 2 == 0, 0x800, 0, 0);
+  }
+  archive_add(&archive, "readme.txt", "hello", 5, FALSE, 0, 0, 0);
+  archive_save(&archive, zipped, "study.zip");
+  g_autoptr(DemurImport) plain = fixture_import_folder(folder);
+  g_autoptr(DemurImport) packed = fixture_import_folder(zipped);
+  const DemurSeries *a = fixture_series(plain, 0), *b = fixture_series(packed, 0);
+  g_assert_cmpuint(packed->series->len, ==, 1);
+  g_assert_cmpstr(a->scan_id, ==, b->scan_id);
+  g_assert_cmpuint(b->n_slices, ==, 12);
+  g_assert_true(b->accepted);
+  g_assert_cmpstr(b->slices[3].entry, ==, "Größe/03.dcm");
+  g_assert_nonnull(strstr(fixture_skipped(packed, "readme.txt")->path, "study.zip!/readme.txt"));
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurVolume) x = demur_volume_read(a, NULL, NULL, &error);
+  g_assert_no_error(error);
+  g_autoptr(DemurVolume) y = demur_volume_read(b, NULL, NULL, &error);
+  g_assert_no_error(error);
+  g_assert_true(memcmp(x->hu, y->hu, 12 * 16 * 16 * sizeof(gint16)) == 0);
+
+  g_autofree char **paths = g_new0(char *, 13);
+  for (guint i = 0; i < 12; i++)
+    paths[i] = demur_files_display(b->slices[i].path, b->slices[i].entry);
+  g_autoptr(DemurSeries) again =
+      demur_import_reopen(b->scan_id, (const char *const *)paths, NULL, NULL, &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(again->n_slices, ==, 12);
+  for (guint i = 0; i < 12; i++)
+    g_free(paths[i]);
+  fixture_remove(folder);
+  fixture_remove(zipped);
+}
+
+static void
+test_entries_that_lie_are_skipped_with_a_reason(void) {
+  static const char text[] = "something that is no image at all, whatever it says of itself";
+  static const struct {
+    const char *name;
+    guint flags, claimed_size, crc_change;
+    const char *reason;
+  } rows[] = {
+      {"encrypted.dcm", 1, 0, 0, "encrypted"},
+      {"other-crc.dcm", 0, 0, 1, "doesn't unpack"},
+      {"larger.dcm", 0, 5000, 0, "doesn't unpack"},
+      {"smaller.dcm", 0, 10, 0, "doesn't unpack"},
+      {"bomb.dcm", 0, 0x70000000, 0, "beyond what is unpacked"},
+      {"honest.dcm", 0, 0, 0, "not a DICOM file"},
+  };
+  g_autofree char *folder = fixture_folder();
+  Archive archive = archive_new();
+  for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+    archive_add(&archive, rows[i].name, text, sizeof text, TRUE, rows[i].flags,
+                rows[i].claimed_size, rows[i].crc_change);
+  archive_save(&archive, folder, "lies.zip");
+  g_autoptr(DemurImport) import = fixture_import_folder(folder);
+  g_assert_cmpuint(import->series->len, ==, 0);
+  for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+    const DemurSkipped *skipped = fixture_skipped(import, rows[i].name);
+    g_assert_nonnull(skipped);
+    g_assert_nonnull(strstr(skipped->reason, rows[i].reason));
+  }
+  fixture_remove(folder);
+}
+
+/* One kernel of data under many names is how small archives become huge. */
+static void
+test_overlapping_entries_are_refused(void) {
+  g_autofree char *folder = fixture_folder();
+  Archive archive = archive_new();
+  archive_add(&archive, "a.dcm", "data", 4, FALSE, 0, 0, 0);
+  const guint length = archive.directory->len;
+  g_autofree guint8 *again = g_memdup2(archive.directory->data, length);
+  g_byte_array_append(archive.directory, again, length);
+  archive.n++;
+  archive_save(&archive, folder, "overlap.zip");
+  g_autoptr(DemurImport) import = fixture_import_folder(folder);
+  g_assert_nonnull(strstr(fixture_skipped(import, "overlap.zip")->reason, "overlap"));
+  fixture_remove(folder);
+}
+
+static void
+test_archives_cut_off_anywhere_are_told(void) {
+  g_autofree char *folder = fixture_folder();
+  Archive archive = archive_new();
+  archive_add(&archive, "a.dcm", "data", 4, TRUE, 0, 0, 0);
+  archive_save(&archive, folder, "whole.zip");
+  g_autofree char *path = g_build_filename(folder, "whole.zip", NULL);
+  g_autofree char *bytes = NULL;
+  gsize length = 0;
+  g_assert_true(g_file_get_contents(path, &bytes, &length, NULL));
+  for (gsize n = 4; n < length; n++) {
+    g_autoptr(GError) error = NULL;
+    fixture_write(folder, "whole.zip", bytes, n);
+    g_autoptr(DemurZip) zip = demur_zip_open(path, &error);
+    g_assert_null(zip);
+    g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT);
+  }
+  fixture_remove(folder);
+}
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+#define ADD(name) g_test_add_func("/dicom/zip/" #name, test_##name)
+  ADD(an_archive_gives_what_its_folder_gives);
+  ADD(entries_that_lie_are_skipped_with_a_reason);
+  ADD(overlapping_entries_are_refused);
+  ADD(archives_cut_off_anywhere_are_told);
+  return g_test_run();
+}
