@@ -7,6 +7,7 @@
 #include "app/cli/command.h"
 #include "cohort/export.h"
 #include "cohort/import.h"
+#include "cohort/nlst.h"
 #include "cohort/simulate.h"
 #include "store/cohorts.h"
 
@@ -76,10 +77,56 @@ number(double value, char buffer[32]) {
   return buffer;
 }
 
+static void
+write_nlst(DemurJson *json, const DemurNlstCounts *n) {
+  demur_json_begin_object(json, "nlst");
+  demur_json_int(json, "n_persons", (gint64)n->n_persons);
+  demur_json_int(json, "n_screens", (gint64)n->n_screens);
+  demur_json_int(json, "n_scores", (gint64)n->n_scores);
+  demur_json_int(json, "n_matched", (gint64)n->n_matched);
+  demur_json_int(json, "n_scores_without_person", (gint64)n->n_scores_without_person);
+  demur_json_int(json, "n_scores_without_screen", (gint64)n->n_scores_without_screen);
+  demur_json_int(json, "n_screens_without_score", (gint64)n->n_screens_without_score);
+  demur_json_begin_array(json, "horizons");
+  for (int h = 1; h <= DEMUR_N_YEARS; h++) {
+    const DemurNlstCases *c = &n->cases[h - 1];
+    demur_json_begin_object(json, NULL);
+    demur_json_int(json, "years", h);
+    demur_json_int(json, "days", demur_nlst_horizon_days(h));
+    demur_json_int(json, "cancer", (gint64)c->n_cancer);
+    demur_json_int(json, "followed", (gint64)c->n_followed);
+    demur_json_int(json, "cancer_later", (gint64)c->n_cancer_later);
+    demur_json_int(json, "cancer_before_screen", (gint64)c->n_cancer_before);
+    demur_json_int(json, "death", (gint64)c->n_death);
+    demur_json_int(json, "censored", (gint64)c->n_censored);
+    demur_json_int(json, "followup_unknown", (gint64)c->n_followup_unknown);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+  demur_json_end_object(json);
+}
+
+static void
+print_nlst(const DemurNlstCounts *n) {
+  printf("  %zu persons with %zu screens; %zu scores, %zu matched, %zu without a person, %zu "
+         "without their screen; %zu screens without a score\n",
+         n->n_persons, n->n_screens, n->n_scores, n->n_matched, n->n_scores_without_person,
+         n->n_scores_without_screen, n->n_screens_without_score);
+  printf("  %-8s %8s %9s %13s %14s %7s %9s %18s\n", "horizon", "cancer", "followed", "cancer later",
+         "cancer before", "death", "censored", "follow-up unknown");
+  for (int h = 1; h <= DEMUR_N_YEARS; h++) {
+    const DemurNlstCases *c = &n->cases[h - 1];
+    printf("  %d year%s %8zu %9zu %13zu %14zu %7zu %9zu %18zu\n", h, h == 1 ? " " : "s",
+           c->n_cancer, c->n_followed, c->n_cancer_later, c->n_cancer_before, c->n_death,
+           c->n_censored, c->n_followup_unknown);
+  }
+}
+
 /* The parts that import, simulate and show have in common. */
 static gboolean
 print_cohort(const DemurContext *context, const DemurCohort *cohort, const char *digest,
-             char **warnings, gboolean with_attributes, const guint64 *seed, GError **error) {
+             char **warnings, gboolean with_attributes, const guint64 *seed,
+             const DemurNlstCounts *nlst, GError **error) {
   const gboolean binary = cohort->n_classes == 2;
   size_t n_rows;
   g_autofree guint32 *rows = demur_cohort_rows(cohort, NULL, &n_rows, error);
@@ -129,9 +176,11 @@ print_cohort(const DemurContext *context, const DemurCohort *cohort, const char 
       demur_json_end_object(json);
     }
     demur_json_end_array(json);
-    if (warnings != NULL) {
+    if (nlst != NULL)
+      write_nlst(json, nlst);
+    if (!with_attributes) {
       demur_json_begin_array(json, "warnings");
-      for (char **w = warnings; *w != NULL; w++)
+      for (char **w = warnings; w != NULL && *w != NULL; w++)
         demur_json_string(json, NULL, *w);
       demur_json_end_array(json);
     }
@@ -167,6 +216,8 @@ print_cohort(const DemurContext *context, const DemurCohort *cohort, const char 
     printf("\n");
   }
   printf("  digest %s\n", digest);
+  if (nlst != NULL)
+    print_nlst(nlst);
   for (char **w = warnings; w != NULL && *w != NULL; w++)
     printf("  note: %s\n", *w);
   return TRUE;
@@ -174,46 +225,110 @@ print_cohort(const DemurContext *context, const DemurCohort *cohort, const char 
 
 static gboolean
 save_and_print(DemurContext *context, const DemurCohort *cohort, char **warnings,
-               const guint64 *seed, GError **error) {
+               const guint64 *seed, const DemurNlstCounts *nlst, GError **error) {
   DemurWorkspace *workspace = demur_context_workspace(context, error);
   if (workspace == NULL || !demur_cohorts_save(workspace, cohort, &context->progress, error))
     return FALSE;
   g_autoptr(DemurCohortSummary) summary = demur_cohorts_summary(workspace, cohort->name, error);
   return summary != NULL &&
-         print_cohort(context, cohort, summary->digest, warnings, FALSE, seed, error);
+         print_cohort(context, cohort, summary->digest, warnings, FALSE, seed, nlst, error);
+}
+
+/* "event-free" or the default word: TRUE, FALSE; anything else is a usage error. */
+static gboolean
+parse_handling(const char *text, const char *option, const char *usual, gboolean *event_free,
+               GError **error) {
+  *event_free = g_strcmp0(text, "event-free") == 0;
+  if (text == NULL || *event_free || strcmp(text, usual) == 0)
+    return TRUE;
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "--%s is %s; expected %s or event-free",
+              option, text, usual);
+  return FALSE;
 }
 
 static gboolean
 run_import(DemurContext *context, int argc, char **argv, GError **error) {
-  g_autofree char *model = NULL, *embeddings = NULL, *ids = NULL;
+  g_autofree char *model = NULL, *embeddings = NULL, *ids = NULL, *persons = NULL, *scores = NULL,
+                  *split = NULL, *death = NULL, *censored = NULL;
+  int horizon = DEMUR_N_YEARS;
+  gboolean weights = FALSE;
   const GOptionEntry entries[] = {
       {"model", 0, 0, G_OPTION_ARG_STRING, &model, "Whose risks and embeddings these are", "M"},
       {"embeddings", 0, 0, G_OPTION_ARG_FILENAME, &embeddings,
        "Embeddings as a NumPy array, one row a scan", "FILE.npy"},
       {"embedding-ids", 0, 0, G_OPTION_ARG_FILENAME, &ids,
        "scan_ids of the array's rows, one a line (default: joined by row order)", "FILE"},
+      {"nlst-persons", 0, 0, G_OPTION_ARG_FILENAME, &persons,
+       "NLST participants: pid, cen, scr_days0.., candx_days, fup_days, death_days", "P.csv"},
+      {"scores", 0, 0, G_OPTION_ARG_FILENAME, &scores,
+       "Scores of NLST screens: pid, study_yr, risk or risk_year_1..6, emb_0..", "S.csv"},
+      {"split", 0, 0, G_OPTION_ARG_STRING, &split,
+       "NLST: split of every scan (default: column split, or selector_train)", "NAME"},
+      {"horizon", 0, 0, G_OPTION_ARG_INT, &horizon, "NLST: years of the label and the risk (6)",
+       "1..6"},
+      {"death", 0, 0, G_OPTION_ARG_STRING, &death,
+       "NLST: death without cancer is censored (default) or event-free", "WORD"},
+      {"short-followup", 0, 0, G_OPTION_ARG_STRING, &censored,
+       "NLST: scans followed too short are left-out (default) or event-free", "WORD"},
+      {"ipc-weights", 0, 0, G_OPTION_ARG_NONE, &weights,
+       "NLST: add inverse-probability-of-censoring weights as attribute ipc_weight", NULL},
       {NULL, 0, 0, 0, NULL, NULL, NULL}};
   g_auto(GStrv) words = NULL;
   if (!demur_command_parse(
-          argc, argv, "NAME FILE", "Read a cohort table into the workspace",
+          argc, argv, "NAME FILE | NAME --nlst-persons P.csv --scores S.csv",
+          "Read a cohort table, or NLST tables, into the workspace",
           "Columns: patient_id, site, split, label and risk (or risk_year_6, or prob_0..); scan_id "
           "where a patient has\nseveral scans; optional emb_0.., risk_year_1..6, shift; any other "
           "column is kept and can split results.\nA faulty table is refused whole, with line and "
           "column of each fault.",
-          entries, &words, error) ||
-      !demur_command_expect(words, 2, "cohort import takes NAME FILE", error) ||
+          entries, &words, error))
+    return FALSE;
+  const gboolean nlst = persons != NULL || scores != NULL;
+  if (nlst && (persons == NULL || scores == NULL || embeddings != NULL || ids != NULL)) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "NLST tables are two: --nlst-persons P.csv --scores S.csv, embeddings in "
+                        "the scores");
+    return FALSE;
+  }
+  if (!nlst &&
+      (split != NULL || death != NULL || censored != NULL || weights || horizon != DEMUR_N_YEARS)) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "--split, --horizon, --death, --short-followup and --ipc-weights belong to "
+                        "--nlst-persons");
+    return FALSE;
+  }
+  if (!demur_command_expect(words, nlst ? 1 : 2,
+                            nlst ? "cohort import --nlst-persons takes NAME"
+                                 : "cohort import takes NAME FILE",
+                            error) ||
       !check_name(words[0], error))
     return FALSE;
   g_autofree char *created = now();
+  g_auto(GStrv) warnings = NULL;
+  if (nlst) {
+    DemurNlstOptions options = {.name = words[0],
+                                .model = model,
+                                .created = created,
+                                .split = split,
+                                .horizon_years = horizon,
+                                .weights = weights};
+    DemurNlstCounts counts;
+    if (!parse_handling(death, "death", "censored", &options.death_event_free, error) ||
+        !parse_handling(censored, "short-followup", "left-out", &options.censored_event_free,
+                        error))
+      return FALSE;
+    g_autoptr(DemurCohort) cohort = demur_cohort_import_nlst(
+        persons, scores, &options, &context->progress, &counts, &warnings, error);
+    return cohort != NULL && save_and_print(context, cohort, warnings, NULL, &counts, error);
+  }
   const DemurImportOptions options = {.name = words[0],
                                       .model = model,
                                       .created = created,
                                       .embeddings_path = embeddings,
                                       .embedding_ids_path = ids};
-  g_auto(GStrv) warnings = NULL;
   g_autoptr(DemurCohort) cohort =
       demur_cohort_import(words[1], &options, &context->progress, &warnings, error);
-  return cohort != NULL && save_and_print(context, cohort, warnings, NULL, error);
+  return cohort != NULL && save_and_print(context, cohort, warnings, NULL, NULL, error);
 }
 
 static gboolean
@@ -273,7 +388,7 @@ run_simulate(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree char *created = now();
   g_autoptr(DemurCohort) cohort = demur_cohort_simulate(
       &simulation, words[0], created, context->parallel, &context->progress, error);
-  return cohort != NULL && save_and_print(context, cohort, NULL, &simulation.seed, error);
+  return cohort != NULL && save_and_print(context, cohort, NULL, &simulation.seed, NULL, error);
 }
 
 static gboolean
@@ -345,7 +460,8 @@ run_show(DemurContext *context, int argc, char **argv, GError **error) {
     return FALSE;
   g_autoptr(DemurCohort) cohort =
       demur_cohorts_load(workspace, words[0], &context->progress, error);
-  return cohort != NULL && print_cohort(context, cohort, summary->digest, NULL, TRUE, NULL, error);
+  return cohort != NULL &&
+         print_cohort(context, cohort, summary->digest, NULL, TRUE, NULL, NULL, error);
 }
 
 static gboolean

@@ -21,6 +21,7 @@ struct DemurCohortBuilder {
   GArray *embeddings;                                            /* float [d] */
   gboolean any_yearly;
   GPtrArray *columns;
+  guint next_column; /* attributes mostly come in the same order for every scan */
   size_t n_scans;
 };
 
@@ -102,23 +103,47 @@ demur_cohort_builder_add(DemurCohortBuilder *builder, const char *scan_id, const
   }
   if (cohort->embedding_width > 0)
     g_array_append_vals(builder->embeddings, embedding, (guint)cohort->embedding_width);
+  builder->next_column = 0;
   return builder->n_scans++;
+}
+
+static gboolean
+is_named(const DemurCohortBuilder *builder, guint c, const char *name) {
+  return strcmp(((const Column *)builder->columns->pdata[c])->name, name) == 0;
+}
+
+static Column *
+find_column(DemurCohortBuilder *builder, const char *name) {
+  guint c = builder->next_column;
+  if (c >= builder->columns->len || !is_named(builder, c, name))
+    for (c = 0; c < builder->columns->len && !is_named(builder, c, name); c++)
+      ;
+  builder->next_column = c + 1;
+  if (c < builder->columns->len)
+    return builder->columns->pdata[c];
+  Column *column = g_new0(Column, 1);
+  column->name = g_strdup(name);
+  column->codes = g_array_new(FALSE, FALSE, sizeof(guint32));
+  demur_intern_init(&column->texts, builder->cohort);
+  g_ptr_array_add(builder->columns, column);
+  return column;
+}
+
+void
+demur_cohort_builder_attribute_all(DemurCohortBuilder *builder, const char *name,
+                                   const char *const *texts) {
+  Column *column = find_column(builder, name);
+  g_array_set_size(column->codes, 0);
+  for (size_t i = 0; i < builder->n_scans; i++) {
+    const guint32 code = demur_intern_add(&column->texts, texts[i], strlen(texts[i]), NULL);
+    g_array_append_val(column->codes, code);
+  }
 }
 
 void
 demur_cohort_builder_attribute(DemurCohortBuilder *builder, const char *name, const char *text) {
   g_return_if_fail(builder->n_scans > 0);
-  Column *column = NULL;
-  for (guint c = 0; c < builder->columns->len && column == NULL; c++)
-    if (strcmp(((Column *)builder->columns->pdata[c])->name, name) == 0)
-      column = builder->columns->pdata[c];
-  if (column == NULL) {
-    column = g_new0(Column, 1);
-    column->name = g_strdup(name);
-    column->codes = g_array_new(FALSE, FALSE, sizeof(guint32));
-    demur_intern_init(&column->texts, builder->cohort);
-    g_ptr_array_add(builder->columns, column);
-  }
+  Column *column = find_column(builder, name);
   const guint32 missing =
       column->codes->len + 1 < builder->n_scans ? demur_intern_add(&column->texts, "", 0, NULL) : 0;
   while (column->codes->len + 1 < builder->n_scans)

@@ -116,6 +116,11 @@ size_t demur_cohort_builder_add(DemurCohortBuilder *builder, const char *scan_id
 void demur_cohort_builder_attribute(DemurCohortBuilder *builder, const char *name,
                                     const char *text);
 
+/* A whole attribute column at once: texts [n_scans], for what is known only when every scan is
+ * added. */
+void demur_cohort_builder_attribute_all(DemurCohortBuilder *builder, const char *name,
+                                        const char *const *texts);
+
 /* The cohort. NULL with DEMUR_ERROR_INPUT: a scan twice, a patient in two splits, a value out of
  * range, no scan at all. The builder can't be used again, only freed. */
 DemurCohort *demur_cohort_builder_finish(DemurCohortBuilder *builder, const char *name,

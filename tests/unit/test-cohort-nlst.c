@@ -1,0 +1,188 @@
+/* NLST labels at the day before, on and behind each limit. Every expected value is worked out by
+ * hand from the rule in method.md ("NLST tables"); 6 years are 2,192 days, the screen is on day
+ * 100. */
+#include <math.h>
+#include <string.h>
+
+#include <glib/gstdio.h>
+
+#include "cohort/nlst.h"
+#include "support/support.h"
+
+static char *persons_path, *scores_path;
+
+static DemurCohort *
+import(const char *persons, const char *scores, const DemurNlstOptions *options,
+       DemurNlstCounts *counts, GError **error) {
+  g_file_set_contents(persons_path, persons, -1, NULL);
+  g_file_set_contents(scores_path, scores, -1, NULL);
+  g_auto(GStrv) warnings = NULL;
+  return demur_cohort_import_nlst(persons_path, scores_path, options, NULL, counts, &warnings,
+                                  error);
+}
+
+#define PERSONS "pid,cen,scr_days0,scr_days1,scr_days2,candx_days,fup_days,death_days,age\n"
+
+static void
+test_rule_to_the_day(void) {
+  static const struct {
+    const char *days;                     /* candx, fup, death */
+    int label, death_free, censored_free; /* -1: left out */
+  } cases[] = {
+      {"99,3000,", -1, -1, -1},    /* cancer the day before the screen */
+      {"100,3000,", 1, 1, 1},      /* on its day */
+      {"2291,3000,", 1, 1, 1},     /* 2,191 days later */
+      {"2292,3000,", 0, 0, 0},     /* 2,192 days later: behind the horizon */
+      {",2292,", 0, 0, 0},         /* followed for 2,192 days */
+      {",2291,", -1, -1, 0},       /* for one less */
+      {",,", -1, -1, 0},           /* follow-up not recorded */
+      {".,.,.", -1, -1, 0},        /* the same in SAS's words */
+      {",2000,2000", -1, 0, -1},   /* death without cancer */
+      {",2292,2292", 0, 0, 0},     /* death on the day the horizon is reached */
+      {"1000,1500,1500", 1, 1, 1}, /* cancer, then death */
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *persons =
+        g_strdup_printf(PERSONS "1,A,100,,,%s,60\n2,B,0,,,,9999,,61\n", cases[i].days);
+    for (int mode = 0; mode < 3; mode++) {
+      const DemurNlstOptions options = {.name = "n",
+                                        .horizon_years = 6,
+                                        .death_event_free = mode == 1,
+                                        .censored_event_free = mode == 2};
+      const int expected = mode == 0   ? cases[i].label
+                           : mode == 1 ? cases[i].death_free
+                                       : cases[i].censored_free;
+      g_autoptr(GError) error = NULL;
+      DemurNlstCounts counts;
+      g_autoptr(DemurCohort) c =
+          import(persons, "pid,study_yr,risk\n2,0,0.5\n1,0,0.25\n", &options, &counts, &error);
+      g_assert_no_error(error);
+      g_assert_cmpint(demur_nlst_horizon_days(6), ==, 2192);
+      const gssize row = demur_cohort_find_scan(c, "1-T0");
+      if ((expected < 0 && row >= 0) || (expected >= 0 && (row < 0 || c->labels[row] != expected)))
+        g_error("case %zu (%s), mode %d: expected %d", i, cases[i].days, mode, expected);
+    }
+  }
+}
+
+static void
+test_counts_every_case(void) {
+  /* Screens at days 0, 365, 730 of six persons. */
+  const char *persons = PERSONS "1,A,0,365,730,400,3000,,60\n" /* cancer, cancer, before */
+                                "2,A,0,365,730,,3000,,60\n"    /* followed three times */
+                                "3,B,0,365,,,2300,,60\n"       /* followed, 1935 days: censored */
+                                "4,B,0,,,,500,500,60\n"        /* death */
+                                "5,B,0,,,,,,60\n"              /* unknown */
+                                "6,C,0,,,2500,3000,,60\n";     /* cancer behind the horizon */
+  const char *scores = "pid,study_yr,risk_year_1,risk_year_6,emb_0\n"
+                       "1,0,.1,.2,1\n1,1,.1,.2,1\n1,2,.1,.2,1\n2,0,.1,.2,1\n2,1,.1,.2,1\n"
+                       "2,2,.1,.2,1\n3,0,.1,.2,1\n3,1,.1,.2,1\n4,0,.1,.2,1\n5,0,.1,.2,1\n"
+                       "6,0,.1,.2,7\n9,0,.1,.2,1\n3,2,.1,.2,1\n";
+  DemurNlstOptions options = {.name = "n", .horizon_years = 6};
+  DemurNlstCounts n;
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurCohort) c = import(persons, scores, &options, &n, &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(n.n_persons, ==, 6);
+  g_assert_cmpuint(n.n_screens, ==, 11);
+  g_assert_cmpuint(n.n_scores, ==, 13);
+  g_assert_cmpuint(n.n_matched, ==, 11);
+  g_assert_cmpuint(n.n_scores_without_person, ==, 1);
+  g_assert_cmpuint(n.n_scores_without_screen, ==, 1);
+  g_assert_cmpuint(n.n_screens_without_score, ==, 0);
+  const DemurNlstCases *six = &n.cases[5];
+  g_assert_cmpuint(six->n_cancer, ==, 2);
+  g_assert_cmpuint(six->n_cancer_before, ==, 1);
+  g_assert_cmpuint(six->n_followed, ==, 4);
+  g_assert_cmpuint(six->n_censored, ==, 1);
+  g_assert_cmpuint(six->n_death, ==, 1);
+  g_assert_cmpuint(six->n_followup_unknown, ==, 1);
+  g_assert_cmpuint(six->n_cancer_later, ==, 1);
+  g_assert_cmpuint(n.n_scans, ==, 7);
+  g_assert_cmpuint(c->n_scans, ==, 7);
+  g_assert_cmpuint(c->n_sites, ==, 3);
+  g_assert_cmpfloat(c->risks[0], ==, 0.2);
+  g_assert_cmpfloat(c->yearly_risks[0], ==, 0.1);
+  g_assert_cmpfloat(c->embeddings[6], ==, 7.0f);
+  g_assert_cmpint(demur_cohort_find_attribute(c, "age"), >=, 0);
+  g_assert_cmpstr(c->split_names[0], ==, "selector_train");
+
+  /* One year: 366 days. Person 1's cancer is on day 400: 400, 35 and -330 days off. Person 4 died
+   * on day 500. */
+  options.horizon_years = 1;
+  g_autoptr(DemurCohort) one = import(persons, scores, &options, &n, &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(n.cases[0].n_cancer, ==, 1);
+  g_assert_cmpuint(n.cases[0].n_cancer_later, ==, 2);
+  g_assert_cmpuint(n.cases[0].n_death, ==, 0);
+  g_assert_cmpuint(n.cases[0].n_followed, ==, 6);
+  g_assert_cmpfloat(one->risks[0], ==, 0.1);
+}
+
+/* Kaplan-Meier by hand: ten persons followed; at six years two are lost half way, eight are left:
+ * those seen at the end weigh 10 / 8, a cancer before the loss weighs 1. */
+static void
+test_weights(void) {
+  g_autoptr(GString) persons = g_string_new(PERSONS "1,A,0,,,100,3000,,60\n");
+  g_autoptr(GString) scores = g_string_new("pid,study_yr,risk\n1,0,.5\n");
+  for (int i = 2; i <= 11; i++) {
+    g_string_append_printf(persons, "%d,A,0,,,,%d,,60\n", i, i <= 3 ? 1000 : 3000);
+    g_string_append_printf(scores, "%d,0,.5\n", i);
+  }
+  const DemurNlstOptions options = {.name = "n", .horizon_years = 6, .weights = TRUE};
+  DemurNlstCounts n;
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurCohort) c = import(persons->str, scores->str, &options, &n, &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(c->n_scans, ==, 9);
+  const size_t weight = (size_t)demur_cohort_find_attribute(c, "ipc_weight");
+  g_assert_cmpstr(demur_cohort_attribute_text(c, weight, 0), ==, "1");
+  g_assert_cmpstr(demur_cohort_attribute_text(c, weight, 1), ==, "1.25");
+}
+
+static void
+test_refuses(void) {
+  static const struct {
+    const char *persons, *scores, *says;
+  } cases[] = {
+      {"pid,cen,scr_days0,fup_days\n", "pid,study_yr,risk\n", "no column candx_days"},
+      {PERSONS "1,A,0,,,,3000,,\n", "pid,risk\n1,.5\n", "no column study_yr"},
+      {PERSONS "1,A,0,,,,3000,,\n", "pid,study_yr\n1,0\n", "no column risk_year_6 (or risk)"},
+      {PERSONS "1,A,0,,,,3000,,\n1,A,0,,,,3000,,\n", "pid,study_yr,risk\n1,0,.5\n",
+       "line 3, column 1 (pid)"},
+      {PERSONS "1,A,soon,,,,3000,,\n", "pid,study_yr,risk\n1,0,.5\n", "line 2, column 5"},
+      {PERSONS "1,A,0,,,,3000,,\n", "pid,study_yr,risk\n1,3,.5\n", "line 2, column 3"},
+      {PERSONS "1,A,0,,,,3000,,\n", "pid,study_yr,risk\n1,0,1.5\n", "line 2, column 5"},
+      {PERSONS "1,A,0,,,,3000,,\n", "pid,study_yr,risk\n1,0,.5\n1,0,.5\n", "line 3, column 1"},
+      {PERSONS "1,A,0,,,,3000,,\n", "pid,study_yr,risk\n1,0\n", "2 fields"},
+      {PERSONS "1,A,0,,,,3000,,\n", "pid,study_yr,risk\n7,0,.5\n", "1 without person"},
+  };
+  const DemurNlstOptions options = {.name = "n", .horizon_years = 6};
+  for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+    DemurNlstCounts n;
+    g_autoptr(GError) error = NULL;
+    g_assert_null(import(cases[i].persons, cases[i].scores, &options, &n, &error));
+    g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT);
+    if (strstr(error->message, cases[i].says) == NULL)
+      g_error("case %zu: \"%s\" lacks \"%s\"", i, error->message, cases[i].says);
+  }
+}
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  g_autofree char *folder = g_dir_make_tmp("demur-nlst-XXXXXX", NULL);
+  persons_path = g_build_filename(folder, "persons.csv", NULL);
+  scores_path = g_build_filename(folder, "scores.csv", NULL);
+  g_test_add_func("/cohort/nlst/rule-to-the-day", test_rule_to_the_day);
+  g_test_add_func("/cohort/nlst/counts-every-case", test_counts_every_case);
+  g_test_add_func("/cohort/nlst/censoring-weights", test_weights);
+  g_test_add_func("/cohort/nlst/refuses", test_refuses);
+  const int status = g_test_run();
+  g_unlink(persons_path);
+  g_unlink(scores_path);
+  g_rmdir(folder);
+  g_free(persons_path);
+  g_free(scores_path);
+  return status;
+}
