@@ -1,0 +1,40 @@
+"""Every header of the program compiles alone. Usage: headers.py ROOT COMPILER BUILD_DIR"""
+import json
+import os
+import shlex
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+root, compiler, build = sys.argv[1:4]
+# The include paths that the compile database gives any C file of the headers' room.
+with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
+    database = json.load(file)
+flags = {}
+for entry in database:
+    if not entry["file"].endswith(".c"):
+        continue
+    folder = os.path.dirname(os.path.relpath(entry["file"], root))
+    words = shlex.split(entry["command"])
+    kept = [w for w in words if w.startswith(("-I", "-D", "-std", "-pthread"))]
+    for i, word in enumerate(words):
+        if word == "-isystem":
+            kept += words[i:i + 2]
+    flags.setdefault(folder, kept)
+
+
+def check(path):
+    folder = os.path.dirname(os.path.relpath(path, root))
+    if folder not in flags:
+        return None
+    result = subprocess.run([compiler, *flags[folder], "-fsyntax-only", "-x", "c", path],
+                            capture_output=True, text=True, check=False)
+    return f"{os.path.relpath(path, root)} does not compile alone:\n{result.stderr}" if result.returncode else None
+
+
+headers = [os.path.join(path, name) for top in ("core", "dicom", "app", "ui")
+           for path, _, names in os.walk(os.path.join(root, top)) for name in sorted(names) if name.endswith(".h")]
+with ThreadPoolExecutor(2) as pool:
+    faults = [fault for fault in pool.map(check, headers) if fault]
+print("\n".join(faults) or f"{len(headers)} headers compile alone")
+sys.exit(1 if faults else 0)
