@@ -338,7 +338,7 @@ compare_seen(gconstpointer a, gconstpointer b) {
  * (g_free). */
 static double *
 uncensored(GArray *seen, int horizon) {
-  double *kept = g_new(double, horizon + 1);
+  double *kept = g_new(double, (size_t)horizon + 1);
   g_array_sort(seen, compare_seen);
   double share = 1.0;
   guint i = 0;

@@ -126,7 +126,9 @@ decode(const guint8 *bytes, const Header *header) {
   if (header->value_bytes == 2) {
     guint16 v;
     memcpy(&v, bytes, sizeof v);
-    return half_to_float(header->swap ? GUINT16_SWAP_LE_BE(v) : v);
+    if (header->swap)
+      v = (guint16)(v << 8 | v >> 8);
+    return half_to_float(v);
   }
   if (header->value_bytes == 4) {
     guint32 v;

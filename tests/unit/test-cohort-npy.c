@@ -52,7 +52,7 @@ test_reads_every_layout(void) {
   float fortran[6];
   for (int i = 0; i < 6; i++) {
     doubles[i] = expected[i];
-    big_halves[i] = GUINT16_SWAP_LE_BE(halves[i]);
+    big_halves[i] = (guint16)GUINT16_SWAP_LE_BE(halves[i]);
     guint32 bits;
     memcpy(&bits, &expected[i], 4);
     big_floats[i] = GUINT32_SWAP_LE_BE(bits);

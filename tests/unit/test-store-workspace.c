@@ -4,6 +4,7 @@
 #include <math.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -490,6 +491,41 @@ test_killed_while_writing(void) {
   g_assert_cmpuint(v->n_cohorts, ==, 1);
 }
 
+/* A disk without room, played by a limit of the file size in a child (what a full disk is to
+ * SQLite: a write that fails): a clear error, and what was there before is whole. */
+static void
+test_no_room(void) {
+  g_autoptr(GError) error = NULL;
+  {
+    g_autoptr(DemurWorkspace) workspace = open_workspace();
+    g_autoptr(DemurCohort) kept = make_cohort("kept", 100, 2, 8);
+    g_assert_true(demur_cohorts_save(workspace, kept, NULL, &error));
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    signal(SIGXFSZ, SIG_IGN);
+    const struct rlimit limit = {2u << 20, 2u << 20};
+    DemurWorkspace *workspace = demur_workspace_open(path, DEMUR_WORKSPACE_DEFAULT, NULL);
+    DemurCohort *large = make_cohort("large", 30000, 2, 50);
+    GError *fault = NULL;
+    const gboolean right = workspace != NULL && setrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+                           !demur_cohorts_save(workspace, large, NULL, &fault) &&
+                           g_error_matches(fault, DEMUR_ERROR, DEMUR_ERROR_STORE) &&
+                           strstr(fault->message, "disk") != NULL;
+    demur_workspace_close(workspace);
+    _exit(right ? 0 : 1);
+  }
+  int status;
+  g_assert_cmpint(waitpid(child, &status, 0), ==, child);
+  g_assert_true(WIFEXITED(status));
+  g_assert_cmpint(WEXITSTATUS(status), ==, 0);
+  g_autoptr(DemurWorkspace) workspace = open_workspace();
+  g_autoptr(DemurVerification) v = demur_workspace_verify(workspace, NULL, &error);
+  g_assert_no_error(error);
+  g_assert_true(v->ok);
+  g_assert_cmpuint(v->n_cohorts, ==, 1);
+}
+
 /* A byte of an embedding, of a selector, and a row whose owner is gone: each becomes a finding. */
 static void
 test_verify_finds_changes(void) {
@@ -558,6 +594,7 @@ FRESH(test_verdict_history)
 FRESH(test_series_and_scores)
 FRESH(test_transactions_nest)
 FRESH(test_killed_while_writing)
+FRESH(test_no_room)
 FRESH(test_verify_finds_changes)
 
 int
@@ -574,6 +611,7 @@ main(int argc, char **argv) {
   each("series-and-scores", fresh_test_series_and_scores);
   each("transactions-nest", fresh_test_transactions_nest);
   each("killed-while-writing", fresh_test_killed_while_writing);
+  each("no-room-on-the-disk", fresh_test_no_room);
   each("verify-finds-changes", fresh_test_verify_finds_changes);
   const int status = g_test_run();
   remove_workspace();
