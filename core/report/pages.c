@@ -6,6 +6,7 @@
 #include "report/confidence-histogram.h"
 #include "report/coverage-curve.h"
 #include "report/finding.h"
+#include "report/forest.h"
 #include "report/format.h"
 #include "report/rejection-by-label.h"
 #include "report/reliability.h"
@@ -884,6 +885,97 @@ title_of(const Pages *p, const char *name, gboolean recalibrated) {
   return method ? demur_finding_title(&p->finding, method) : name;
 }
 
+typedef struct {
+  DemurForest chart;
+  DemurForestRow *rows;
+  char *title;
+} ForestData;
+
+static void
+forest_free(gpointer data) {
+  ForestData *forest = data;
+  g_free(forest->rows);
+  g_free(forest->title);
+  g_free(forest);
+}
+
+static void
+forest_draw(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle,
+            gconstpointer data) {
+  demur_forest_draw(&((const ForestData *)data)->chart, cr, palette, rectangle);
+}
+
+/* Largest first, ties by name. */
+static int
+compare_rejections(gconstpointer a, gconstpointer b) {
+  const DemurReportRejection *x = *(const DemurReportRejection *const *)a,
+                             *y = *(const DemurReportRejection *const *)b;
+  if (x->n_scans != y->n_scans)
+    return x->n_scans > y->n_scans ? -1 : 1;
+  return strcmp(x->name, y->name);
+}
+
+/* The largest groups of one attribute, rows [from, to) of the input. */
+static void
+add_forest(Pages *p, size_t from, size_t to) {
+  const DemurReportRejection *all = p->input->rejections;
+  g_autoptr(GPtrArray) sorted = g_ptr_array_new();
+  for (size_t i = from; i < to; i++)
+    g_ptr_array_add(sorted, (gpointer)&all[i]);
+  g_ptr_array_sort(sorted, compare_rejections);
+  const size_t n = MIN(to - from, MOST_GROUPS);
+  ForestData *data = g_new0(ForestData, 1);
+  data->rows = g_new0(DemurForestRow, n);
+  for (size_t i = 0; i < n; i++) {
+    const DemurReportRejection *r = g_ptr_array_index(sorted, i);
+    const gboolean small = r->n_scans < DEMUR_REPORT_SMALL_CELL;
+    data->rows[i] =
+        (DemurForestRow){.label = r->name && *r->name ? r->name : "not recorded",
+                         .n = r->n_scans,
+                         .value = small ? NAN : (double)r->n_rejected / (double)r->n_scans,
+                         .low = small ? NAN : r->low,
+                         .high = small ? NAN : r->high};
+  }
+  data->title = n < to - from ? g_strdup_printf("By %s: the %zu largest of %zu",
+                                                all[from].attribute, n, to - from)
+                              : g_strdup_printf("By %s", all[from].attribute);
+  const DemurOperatingPoint *at = p->finding.subject_at;
+  data->chart = (DemurForest){.title = data->title,
+                              .value_label = "Refused",
+                              .interval_label = "95\u00a0% interval",
+                              .n_rows = n,
+                              .rows = data->rows,
+                              .reference = at ? 1 - at->realised : NAN};
+  const DemurLayoutFigure figure = {forest_draw, data, forest_free,
+                                    demur_forest_alternative(&data->chart)};
+  demur_layout_figures(p->layout, demur_forest_height(&data->chart, demur_palette_paper()), 1,
+                       &figure);
+}
+
+static void
+add_subgroups(Pages *p) {
+  const DemurReportInput *input = p->input;
+  if (input->n_rejections == 0)
+    return;
+  g_autofree char *coverage = demur_text_coverage(p->finding.coverage);
+  add_text(p, DEMUR_TEXT_HEADING, "Who is refused, by subgroup, at coverage %s", coverage);
+  for (size_t from = 0, to; from < input->n_rejections; from = to) {
+    to = from + 1;
+    while (to < input->n_rejections &&
+           g_strcmp0(input->rejections[to].attribute, input->rejections[from].attribute) == 0)
+      to++;
+    if (to == input->n_rejections) /* the last one and the note stay together */
+      demur_layout_keep_begin(p->layout);
+    add_forest(p, from, to);
+  }
+  add_text(p, DEMUR_TEXT_NOTE,
+           "Dotted upright: the share refused over all. Diamond and bold: its interval leaves that "
+           "share out; with many groups some do so by chance. Rates of groups with fewer than %d "
+           "scans are withheld.",
+           DEMUR_REPORT_SMALL_CELL);
+  demur_layout_keep_end(p->layout);
+}
+
 /* Which of the three columns a comparison's measure belongs to; -1: none. */
 static int
 comparison_column(const char *measure) {
@@ -1012,6 +1104,7 @@ add_results(Pages *p) {
   add_reliability(p);
   add_histograms(p);
   add_rejections(p);
+  add_subgroups(p);
 }
 
 /* ---- 4. threshold ---- */

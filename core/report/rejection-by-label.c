@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-#define HEADROOM 1.1 /* of the axis, for the numbers above the bars */
-
 typedef struct {
   const char *label;
   DemurSeries series;
@@ -78,10 +76,11 @@ demur_rejection_chart_draw(const DemurRejectionChart *chart, cairo_t *cr,
     rectangle.height -= size * 1.75;
   }
   const double key = draw_key(bars, n, cr, palette, rectangle.x, rectangle.y, rectangle.width);
-  rectangle.y += key;
-  rectangle.height -= key;
+  const double above = key + size; /* and room for the number on a bar as high as the axis */
+  rectangle.y += above;
+  rectangle.height -= above;
   DemurFrame frame = {.x = {.low = 0, .high = 1, .step = 1},
-                      .y = demur_axis_nice(0, highest > 0 ? highest * HEADROOM : 0.1, 4),
+                      .y = demur_axis_nice(0, highest > 0 ? highest : 0.1, 4),
                       .y_style = DEMUR_NUMBER_PERCENT,
                       .no_x_ticks = TRUE};
   frame.y.high = fmax(frame.y.high, frame.y.step);

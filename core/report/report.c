@@ -148,6 +148,28 @@ write_thresholds(DemurJson *json, const DemurReportInput *input) {
 }
 
 static void
+write_rejections(DemurJson *json, const DemurReportInput *input) {
+  demur_json_begin_array(json, "rejections");
+  for (size_t i = 0; i < input->n_rejections; i++) {
+    const DemurReportRejection *r = &input->rejections[i];
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "attribute", r->attribute);
+    demur_json_string(json, "name", r->name);
+    demur_json_int(json, "n_scans", (gint64)r->n_scans);
+    if (r->n_scans < DEMUR_REPORT_SMALL_CELL) { /* withheld, as in print */
+      demur_json_null(json, "n_rejected");
+      demur_json_null(json, "interval");
+    } else {
+      const double interval[2] = {r->low, r->high};
+      demur_json_int(json, "n_rejected", (gint64)r->n_rejected);
+      demur_json_doubles(json, "interval", interval, 2);
+    }
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+}
+
+static void
 write_finding(DemurJson *json, const DemurReportInput *input) {
   const DemurFinding finding = demur_finding(input);
   g_autofree char *headline = demur_finding_headline(&finding);
@@ -180,6 +202,7 @@ demur_report_json(const DemurReportInput *input) {
   write_cohort(json, input);
   write_selector(json, &input->selector);
   write_thresholds(json, input);
+  write_rejections(json, input);
   demur_json_begin_object(json, "evaluation");
   demur_evaluation_write_json(input->evaluation, json);
   demur_json_end_object(json);

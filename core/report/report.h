@@ -91,12 +91,23 @@ typedef struct {
   const char *created;
 } DemurReportThreshold;
 
+/* How often the selector refuses a site, scanner or other subgroup of the evaluated split at the
+ * report's coverage. Rates are withheld below DEMUR_REPORT_SMALL_CELL scans. */
+typedef struct {
+  const char *attribute, *name; /* "site", "site 03"; rows of one attribute stand together */
+  size_t n_scans, n_rejected;
+  double low, high; /* 95 % interval of n_rejected / n_scans */
+} DemurReportRejection;
+
 typedef struct {
   const DemurEvaluation *evaluation;
   DemurReportCohort cohort;
   DemurReportSelector selector;
   size_t n_thresholds;
   const DemurReportThreshold *thresholds; /* oldest first; the last is current */
+  size_t n_rejections;
+  const DemurReportRejection
+      *rejections;     /* who is refused, by subgroup; 0: that part is left out */
   double coverage;     /* of the summary, one that every method's `at` holds; 0: 0.9 */
   const char *created; /* date of the report, from stored dates (ISO 8601); NULL: undated */
   const char *version; /* of the program, "0.1.0" */

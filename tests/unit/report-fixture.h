@@ -31,6 +31,7 @@ typedef struct {
   DemurReportGroup *sites;
   DemurReportSplit splits[5];
   DemurReportThreshold thresholds[2];
+  DemurReportRejection *rejections;
 } Fixture;
 
 static inline char *
@@ -265,6 +266,16 @@ fixture_new(const FixtureKind *kind) {
         i == 0 && kind->title ? kind->title : fixture_text(f, g_strdup_printf("site %02zu", i + 1)),
         n, n, n, n / 11};
   }
+  f->rejections = g_new0(DemurReportRejection, kind->n_sites + 2);
+  for (size_t i = 0; i < kind->n_sites; i++) {
+    const size_t n = f->sites[i].n_scans, rejected = n * (i % 5 == 3 ? 22 : 8) / 100;
+    const double rate = (double)rejected / (double)n,
+                 half = 1.96 * sqrt((rate + 0.02) * (1 - rate) / (double)n);
+    f->rejections[i] = (DemurReportRejection){"site",   f->sites[i].name,     n,
+                                              rejected, fmax(0, rate - half), fmin(1, rate + half)};
+  }
+  f->rejections[kind->n_sites] = (DemurReportRejection){"sex", "women", 548, 52, 0.073, 0.123};
+  f->rejections[kind->n_sites + 1] = (DemurReportRejection){"sex", "men", 789, 81, 0.084, 0.126};
   f->splits[0] = (DemurReportSplit){"base_train", 6000, 3320, 33, 6000, 0.071};
   f->splits[1] = (DemurReportSplit){"selector_train", 6282, 3402, 33, 6282, 0.069};
   f->splits[2] = (DemurReportSplit){"validation", 1256, 690, 33, 1256, 0.072};
@@ -320,6 +331,8 @@ fixture_new(const FixtureKind *kind) {
                    .settings = settings},
       .n_thresholds = kind->untuned ? 0 : 2,
       .thresholds = f->thresholds,
+      .n_rejections = kind->n_sites + 2,
+      .rejections = f->rejections,
       .coverage = 0.9,
       .created = "2026-11-27T09:40:00Z",
       .version = "0.1.0"};
@@ -338,6 +351,7 @@ fixture_free(Fixture *f) {
   g_free(e->comparisons);
   g_free(e->prevalence);
   g_free(f->sites);
+  g_free(f->rejections);
   g_ptr_array_unref(f->texts);
   g_free(f);
 }

@@ -4,6 +4,7 @@
 #include "report-fixture.h"
 #include "report/confidence-histogram.h"
 #include "report/coverage-curve.h"
+#include "report/forest.h"
 #include "report/rejection-by-label.h"
 #include "report/reliability.h"
 
@@ -204,6 +205,39 @@ test_histogram_and_rejections(void) {
                   "all scans 80.0\u00a0%. cancer: selector 25.0\u00a0%, of all scans 20.0\u00a0%.");
 }
 
+/* Only the group whose interval leaves the overall rate out is in the warning colour. */
+static void
+test_forest(void) {
+  DemurForestRow rows[] = {{"site 03", 182, 0.071, 0.04, 0.12},
+                           {"site 34", 164, 0.232, 0.17, 0.3},
+                           {"site 40", 6, NAN, NAN, NAN}};
+  DemurForest chart = {.value_label = "Refused",
+                       .interval_label = "95 %",
+                       .n_rows = 3,
+                       .rows = rows,
+                       .reference = 0.1};
+  g_autofree char *text = demur_forest_alternative(&chart);
+  g_assert_cmpstr(text, ==,
+                  "Refused by group, overall 10.0\u00a0%. site 03: 7.1\u00a0% (4.0\u00a0% – "
+                  "12.0\u00a0%); site 34: 23.2\u00a0% (17.0\u00a0% – 30.0\u00a0%); site 40: "
+                  "withheld.");
+  const DemurPalette *palette = demur_palette_paper();
+  for (int out = 0; out < 2; out++) {
+    rows[1].low = out ? 0.17 : 0.09;
+    cairo_t *cr;
+    cairo_surface_t *surface = canvas(palette, &cr);
+    demur_forest_draw(&chart, cr, palette, whole);
+    g_assert_cmpint(cairo_status(cr), ==, CAIRO_STATUS_SUCCESS);
+    cairo_destroy(cr);
+    const size_t warned = count_pixels(surface, palette->warning, 0, WIDTH);
+    if (out)
+      g_assert_cmpuint(warned, >, 3);
+    else
+      g_assert_cmpuint(warned, ==, 0);
+    cairo_surface_destroy(surface);
+  }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -213,5 +247,6 @@ main(int argc, char **argv) {
   g_test_add_func("/report/charts/reliability-marks-and-words", test_reliability);
   g_test_add_func("/report/charts/histogram-and-rejection-yield-their-numbers",
                   test_histogram_and_rejections);
+  g_test_add_func("/report/charts/forest-marks-groups-that-stand-out", test_forest);
   return g_test_run();
 }

@@ -1,0 +1,154 @@
+#include "report/forest.h"
+
+#include "report/format.h"
+
+#include <math.h>
+
+/* In units of the font size. */
+#define ROW 1.75
+#define TITLE 1.8
+#define HEADER 1.8
+#define AXIS 2.6
+
+double
+demur_forest_height(const DemurForest *chart, const DemurPalette *palette) {
+  return palette->font_size *
+         ((chart->title ? TITLE : 0) + HEADER + ROW * (double)chart->n_rows + AXIS);
+}
+
+/* The interval lies wholly above or below the overall rate. */
+static gboolean
+stands_out(const DemurForest *chart, const DemurForestRow *row) {
+  return isfinite(row->low) && isfinite(row->high) && isfinite(chart->reference) &&
+         (row->low > chart->reference || row->high < chart->reference);
+}
+
+/* "17.0 % – 30.0 %", owned. */
+static char *
+interval_words(const DemurForestRow *row) {
+  if (!isfinite(row->low) || !isfinite(row->high))
+    return g_strdup(DEMUR_TEXT_UNDEFINED);
+  g_autofree char *low = demur_text_percent(row->low, 1), *high = demur_text_percent(row->high, 1);
+  return g_strdup_printf("%s – %s", low, high);
+}
+
+static char *
+value_words(const DemurForestRow *row) {
+  return isfinite(row->value) ? demur_text_percent(row->value, 1) : g_strdup("withheld");
+}
+
+static void
+draw_mark(const DemurForest *chart, const DemurForestRow *row, cairo_t *cr,
+          const DemurPalette *palette, const DemurPlot *plot, double y) {
+  const gboolean out = stands_out(chart, row);
+  const double x = demur_plot_x(plot, row->value);
+  demur_chart_colour(cr, out ? palette->warning : palette->series[DEMUR_SERIES_SELECTOR], 1);
+  if (isfinite(row->low) && isfinite(row->high)) {
+    cairo_set_line_width(cr, palette->font_size * 0.13);
+    cairo_move_to(cr, demur_plot_x(plot, row->low), y);
+    cairo_line_to(cr, demur_plot_x(plot, fmin(row->high, plot->x.high)), y);
+    cairo_stroke(cr);
+  }
+  demur_chart_glyph(cr, out ? DEMUR_SERIES_CONFIDENCE : DEMUR_SERIES_SELECTOR, x, y,
+                    palette->font_size * 0.27);
+}
+
+void
+demur_forest_draw(const DemurForest *chart, cairo_t *cr, const DemurPalette *palette,
+                  DemurRectangle rectangle) {
+  const double size = palette->font_size, row = ROW * size;
+  double highest = isfinite(chart->reference) ? chart->reference : 0, y = rectangle.y;
+  for (size_t i = 0; i < chart->n_rows; i++) {
+    const double ends[2] = {chart->rows[i].value, chart->rows[i].high};
+    for (int k = 0; k < 2; k++)
+      if (isfinite(ends[k]))
+        highest = fmax(highest, ends[k]);
+  }
+  cairo_save(cr);
+  cairo_set_dash(cr, NULL, 0, 0);
+  if (chart->title) {
+    demur_chart_text(cr, palette, chart->title, size * 1.1, TRUE, palette->ink, rectangle.x, y, 0,
+                     0, rectangle.width);
+    y += TITLE * size;
+  }
+  /* Label, scans, rate and interval end at fixed places; the plot takes the rest. */
+  const double scans = rectangle.x + 0.40 * rectangle.width,
+               value = rectangle.x + 0.50 * rectangle.width,
+               interval = rectangle.x + 0.66 * rectangle.width,
+               left = rectangle.x + 0.69 * rectangle.width;
+  demur_chart_text(cr, palette, "Scans", size, TRUE, palette->muted, scans, y, 1, 0, 0);
+  demur_chart_text(cr, palette, chart->value_label, size, TRUE, palette->muted, value, y, 1, 0, 0);
+  demur_chart_text(cr, palette, chart->interval_label, size, TRUE, palette->muted, interval, y, 1,
+                   0, 0);
+  y += HEADER * size;
+  DemurPlot plot = {.area = {left, y, rectangle.x + rectangle.width - left - size * 1.5,
+                             row * (double)chart->n_rows},
+                    .x = demur_axis_nice(0, highest > 0 ? fmin(highest, 1) : 0.1, 3),
+                    .y = {.low = 0, .high = 1, .step = 1}};
+  if (isfinite(chart->reference)) {
+    const double x = demur_plot_x(&plot, chart->reference), dots[] = {1, 2};
+    demur_chart_colour(cr, palette->ink, 0.8);
+    cairo_set_line_width(cr, 0.8);
+    cairo_set_dash(cr, dots, 2, 0);
+    cairo_move_to(cr, x, y - size * 0.3);
+    cairo_line_to(cr, x, y + plot.area.height);
+    cairo_stroke(cr);
+    cairo_set_dash(cr, NULL, 0, 0);
+  }
+  for (size_t i = 0; i < chart->n_rows; i++) {
+    const DemurForestRow *r = &chart->rows[i];
+    const double middle = y + row * ((double)i + 0.5);
+    g_autofree char *n = demur_text_count(r->n), *rate = value_words(r), *range = interval_words(r);
+    demur_chart_colour(cr, palette->grid, 1);
+    cairo_set_line_width(cr, 0.5);
+    cairo_move_to(cr, rectangle.x, middle + row / 2);
+    cairo_line_to(cr, rectangle.x + rectangle.width, middle + row / 2);
+    cairo_stroke(cr);
+    demur_chart_text(cr, palette, r->label, size, FALSE, palette->ink, rectangle.x, middle, 0, 0.5,
+                     0.33 * rectangle.width);
+    demur_chart_text(cr, palette, n, size, FALSE, palette->ink, scans, middle, 1, 0.5, 0);
+    demur_chart_text(cr, palette, rate, size, stands_out(chart, r), palette->ink, value, middle, 1,
+                     0.5, 0);
+    demur_chart_text(cr, palette, range, size, FALSE, palette->muted, interval, middle, 1, 0.5, 0);
+    if (isfinite(r->value))
+      draw_mark(chart, r, cr, palette, &plot, middle);
+  }
+  for (double tick = 0; tick <= plot.x.high + plot.x.step * 1e-6; tick += plot.x.step) {
+    g_autofree char *text = demur_axis_text(&plot.x, tick, DEMUR_NUMBER_PERCENT);
+    demur_chart_text(cr, palette, text, size, FALSE, palette->muted, demur_plot_x(&plot, tick),
+                     y + plot.area.height + size * 0.4, 0.5, 0, 0);
+  }
+  cairo_restore(cr);
+}
+
+DemurChartTable *
+demur_forest_table(const DemurForest *chart) {
+  GPtrArray *header = g_ptr_array_new(), *cells = g_ptr_array_new();
+  g_ptr_array_add(header, g_strdup("group"));
+  g_ptr_array_add(header, g_strdup("scans"));
+  g_ptr_array_add(header, g_strdup(chart->value_label));
+  g_ptr_array_add(header, g_strdup(chart->interval_label));
+  for (size_t i = 0; i < chart->n_rows; i++) {
+    g_ptr_array_add(cells, g_strdup(chart->rows[i].label));
+    g_ptr_array_add(cells, demur_text_count(chart->rows[i].n));
+    g_ptr_array_add(cells, value_words(&chart->rows[i]));
+    g_ptr_array_add(cells, interval_words(&chart->rows[i]));
+  }
+  return demur_chart_table_new(header, cells);
+}
+
+char *
+demur_forest_alternative(const DemurForest *chart) {
+  g_autofree char *overall = demur_text_percent(chart->reference, 1);
+  GString *text = g_string_new(NULL);
+  g_string_append_printf(text, "%s by group, overall %s.", chart->value_label, overall);
+  for (size_t i = 0; i < chart->n_rows; i++) {
+    const DemurForestRow *row = &chart->rows[i];
+    g_autofree char *value = value_words(row), *interval = interval_words(row);
+    g_string_append_printf(text, " %s: %s", row->label, value);
+    if (isfinite(row->low) && isfinite(row->high))
+      g_string_append_printf(text, " (%s)", interval);
+    g_string_append_c(text, i + 1 < chart->n_rows ? ';' : '.');
+  }
+  return g_string_free(text, FALSE);
+}

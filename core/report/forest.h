@@ -1,0 +1,34 @@
+/* Forest plot: a rate with its interval for each site, scanner or other subgroup, beside the
+ * overall one. */
+#pragma once
+
+#include "report/chart-kit.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  const char *label;
+  size_t n;                /* scans of the group */
+  double value, low, high; /* the rate and its interval; value NaN: withheld (too few scans) */
+} DemurForestRow;
+
+typedef struct {
+  const char *title;          /* NULL: none */
+  const char *value_label;    /* heads the rates: "Refused" */
+  const char *interval_label; /* heads the intervals: "95 %" */
+  size_t n_rows;
+  const DemurForestRow *rows; /* from top to bottom */
+  double reference;           /* the overall rate, an upright line; NaN: none */
+} DemurForest;
+
+/* The height that all rows need. */
+double demur_forest_height(const DemurForest *chart, const DemurPalette *palette);
+
+/* A group whose interval leaves out the overall rate has a diamond in the warning colour, others a
+ * disc. */
+void demur_forest_draw(const DemurForest *chart, cairo_t *cr, const DemurPalette *palette,
+                       DemurRectangle rectangle);
+DemurChartTable *demur_forest_table(const DemurForest *chart);
+char *demur_forest_alternative(const DemurForest *chart);
+
+G_END_DECLS
