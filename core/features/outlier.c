@@ -31,11 +31,11 @@
 #define FARTHEST 1e100
 
 const DemurOutlierColumn demur_outlier_columns[DEMUR_N_OUTLIER] = {
-    {"knn", "Mean distance to the nearest", -1},
-    {"kde", "Kernel density", 1},
-    {"ocsvm", "One-class SVM", 1},
-    {"iforest", "Isolation forest", 1},
-    {"lof", "Local outlier factor", 1},
+    {"knn", "nearest reference scans (kNN)", -1},
+    {"kde", "kernel density (KDE)", 1},
+    {"ocsvm", "one-class SVM", 1},
+    {"iforest", "isolation forest", 1},
+    {"lof", "local outlier factor (LOF)", 1},
 };
 
 struct DemurOutlierModel {
