@@ -30,11 +30,11 @@ add_unscored(DemurDicomScores *scores, const DemurSeriesRecord *series, double r
 
 /* Index of a text in a list of distinct texts, added where it is new. */
 static guint32
-code_of(GHashTable *codes, GPtrArray *texts, const char *text) {
+code_of(DemurCohort *cohort, GHashTable *codes, GPtrArray *texts, const char *text) {
   gpointer found;
   if (g_hash_table_lookup_extended(codes, text, NULL, &found))
     return GPOINTER_TO_UINT(found);
-  char *copy = g_strdup(text);
+  char *copy = demur_cohort_keep_text(cohort, text, strlen(text));
   const guint32 code = texts->len;
   g_ptr_array_add(texts, copy);
   g_hash_table_insert(codes, copy, GUINT_TO_POINTER(code));
@@ -59,14 +59,14 @@ build_cohort(const char *model, size_t width, GPtrArray *series, GPtrArray *reco
   c->n_classes = 2;
   c->embedding_width = width;
   c->scan_ids = g_new0(char *, n + 1);
-  c->patients = g_new0(guint32, n);
-  c->sites = g_new0(guint32, n);
-  c->splits = g_new0(guint32, n);
+  c->patients = demur_new_array(guint32, n);
+  c->sites = demur_new_array(guint32, n);
+  c->splits = demur_new_array(guint32, n);
   c->n_splits = 1;
   c->split_names = g_new0(char *, 2);
-  c->split_names[0] = g_strdup("workspace");
-  c->labels = g_new(gint32, n);
-  c->risks = g_new(double, n);
+  c->split_names[0] = demur_cohort_keep_text(c, "workspace", strlen("workspace"));
+  c->labels = demur_new_array(gint32, n);
+  c->risks = demur_new_array(double, n);
   c->embeddings = width > 0 ? demur_new_matrix(float, n, width) : NULL;
   g_autoptr(GHashTable) patient_codes = g_hash_table_new(g_str_hash, g_str_equal);
   g_autoptr(GHashTable) site_codes = g_hash_table_new(g_str_hash, g_str_equal);
@@ -74,9 +74,10 @@ build_cohort(const char *model, size_t width, GPtrArray *series, GPtrArray *reco
   for (size_t i = 0; i < n; i++) {
     const DemurSeriesRecord *s = series->pdata[i];
     const DemurScoreRecord *score = records->pdata[i];
-    c->scan_ids[i] = g_strdup(s->scan_id);
-    c->patients[i] = code_of(patient_codes, patients, s->patient_id != NULL ? s->patient_id : "");
-    c->sites[i] = code_of(site_codes, sites, s->site != NULL ? s->site : "");
+    c->scan_ids[i] = demur_cohort_keep_text(c, s->scan_id, strlen(s->scan_id));
+    c->patients[i] =
+        code_of(c, patient_codes, patients, s->patient_id != NULL ? s->patient_id : "");
+    c->sites[i] = code_of(c, site_codes, sites, s->site != NULL ? s->site : "");
     c->labels[i] = DEMUR_NO_LABEL;
     c->risks[i] = score->risk;
     if (width > 0)
