@@ -117,7 +117,7 @@ tidy(double value) {
 /* What the series does against the rule, with the value; NULL where it keeps it. One branch a row
  * of the table. */
 static char *
-broken(const DemurSeries *series, const DemurRule *rule) {
+broken(const DemurEligibility *eligibility, const DemurSeries *series, const DemurRule *rule) {
   g_autofree char *limit = tidy(rule->limit);
   const char *code = rule->code;
   if (g_str_equal(code, "two-patients"))
@@ -272,7 +272,8 @@ broken(const DemurSeries *series, const DemurRule *rule) {
                ? g_strdup("no PixelSpacing: distances within a slice are unknown")
                : NULL;
   if (g_str_equal(code, "oblique")) {
-    if (!(series->axial_angle_degrees > rule->limit))
+    if (!(series->axial_angle_degrees > rule->limit) ||
+        series->axial_angle_degrees > demur_eligibility_limit(eligibility, "not-axial"))
       return NULL;
     g_autofree char *angle = tidy(series->axial_angle_degrees);
     return g_strdup_printf("oblique, not straight axial: %s degrees off the body axis", angle);
@@ -302,7 +303,7 @@ judge_one(const DemurEligibility *eligibility, DemurSeries *series) {
     const DemurRule *rule = &eligibility->rules[i];
     if (rule->action == DEMUR_RULE_OFF)
       continue;
-    g_autofree char *words = broken(series, rule);
+    g_autofree char *words = broken(eligibility, series, rule);
     if (words == NULL)
       continue;
     if (rule->action == DEMUR_RULE_WARN)

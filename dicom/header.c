@@ -236,8 +236,15 @@ visit_group_element(Reading *reading, const DemurElement *element) {
     return DEMUR_WALK_ON;
   DemurFrame *frame = &header->shared;
   if (root == TAG_FRAME_GROUPS) {
-    if (header->frames == NULL || element->parents[0].item >= header->n_frames)
+    if (element->parents[0].item >= header->n_frames)
       return DEMUR_WALK_ON;
+    /* Grown by the items that are there, not by the number that is claimed. */
+    while (header->n_frame_groups <= element->parents[0].item) {
+      const guint32 n = header->n_frame_groups;
+      if ((n & (n - 1)) == 0)
+        header->frames = g_renew(DemurFrame, header->frames, n == 0 ? 1 : 2 * (gsize)n);
+      header->frames[header->n_frame_groups++] = empty_frame();
+    }
     frame = &header->frames[element->parents[0].item];
   }
   if (element->depth == 1) {
@@ -333,11 +340,6 @@ visit(const DemurElement *element, gpointer data) {
     return element->tag > DEMUR_TAG(0x7FE0, 0x0010) ? DEMUR_WALK_STOP : DEMUR_WALK_ON;
   }
   if (element->tag == TAG_SHARED_GROUPS || element->tag == TAG_FRAME_GROUPS) {
-    if (element->tag == TAG_FRAME_GROUPS && header->frames == NULL && header->n_frames > 0) {
-      header->frames = g_new(DemurFrame, header->n_frames);
-      for (guint32 i = 0; i < header->n_frames; i++)
-        header->frames[i] = empty_frame();
-    }
     return DEMUR_WALK_DESCEND;
   }
   if (element->length == DEMUR_ELEMENTS_UNDEFINED)
@@ -691,8 +693,7 @@ complete(double *value, double fallback) {
 
 DemurFrame
 demur_header_frame(const DemurHeader *header, guint32 i) {
-  DemurFrame frame =
-      header->frames != NULL && i < header->n_frames ? header->frames[i] : header->shared;
+  DemurFrame frame = i < header->n_frame_groups ? header->frames[i] : header->shared;
   const DemurFrame *shared = &header->shared;
   if (isnan(frame.position_mm[0]))
     memcpy(frame.position_mm, shared->position_mm, sizeof frame.position_mm);

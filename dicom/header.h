@@ -48,8 +48,9 @@ typedef struct {
   gboolean has_padding;
   guint16 padding, padding_limit; /* the 16 bits as written; the same where there is no limit */
   guint32 n_frames;
-  DemurFrame shared;  /* of a plain image, or the shared functional groups */
-  DemurFrame *frames; /* [n_frames]; NULL where the object has no per-frame groups */
+  DemurFrame shared;      /* of a plain image, or the shared functional groups */
+  guint32 n_frame_groups; /* of the per-frame groups found, at most n_frames */
+  DemurFrame *frames;     /* [n_frame_groups]; NULL where there are none */
 
   gboolean big_endian;
   gboolean explicit_vr;

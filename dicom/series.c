@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define SAME_POSITION_MM 0.01
+#define FARTHEST_MM 1e6 /* positions beyond a kilometre are none */
 #define SAME_DIRECTION_DEGREES 0.5
 #define SAME_SPACING 0.01 /* share of the pixel spacing */
 
@@ -802,7 +803,9 @@ demur_series_group(const DemurFiles *files, double gap_tolerance, const DemurPro
       }
       g_hash_table_add(keys, patient_key(header));
     }
-    for (guint32 frame = 0; frame < header->n_frames; frame++) {
+    /* What can't be decoded is listed once, however many frames it claims. */
+    const guint32 n_frames = header->pixels == DEMUR_PIXELS_COMPLETE ? header->n_frames : 1;
+    for (guint32 frame = 0; frame < n_frames; frame++) {
       Image *image = g_new0(Image, 1);
       image->file = file;
       image->file_index = i;
@@ -811,9 +814,9 @@ demur_series_group(const DemurFiles *files, double gap_tolerance, const DemurPro
       image->has_normal = demur_geometry_normal(image->facts.orientation, image->normal);
       /* One position for all frames of an image says nothing of any of them. */
       const gboolean own = header->n_frames == 1 || header->frames != NULL;
-      image->has_position = image->has_normal && own && isfinite(image->facts.position_mm[0]) &&
-                            isfinite(image->facts.position_mm[1]) &&
-                            isfinite(image->facts.position_mm[2]);
+      image->has_position = image->has_normal && own;
+      for (int k = 0; k < 3; k++)
+        image->has_position &= fabs(image->facts.position_mm[k]) < FARTHEST_MM; /* not NaN either */
       if (image->has_position)
         image->distance = demur_geometry_dot(image->facts.position_mm, image->normal);
       g_ptr_array_add(images, image);

@@ -35,7 +35,7 @@ save_all(DemurWorkspace *workspace, const DemurImport *import, GPtrArray *record
 }
 
 static void
-print_import_json(const DemurImport *import, const GPtrArray *records) {
+print_import_json(DemurContext *context, const DemurImport *import, const GPtrArray *records) {
   DemurJson *json = demur_json_new();
   demur_json_begin_object(json, NULL);
   demur_json_begin_array(json, "series");
@@ -52,8 +52,7 @@ print_import_json(const DemurImport *import, const GPtrArray *records) {
   }
   demur_json_end_array(json);
   demur_json_end_object(json);
-  g_autofree char *text = demur_json_finish(json);
-  print_text(text);
+  demur_context_print_json(context, json);
 }
 
 static void
@@ -105,7 +104,7 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
   if (records->len > 0 && !save_all(workspace, import, records, error))
     return FALSE;
   if (context->json)
-    print_import_json(import, records);
+    print_import_json(context, import, records);
   else
     print_import_text(import, records);
   if (records->len == 0) {
@@ -145,8 +144,7 @@ run_list(DemurContext *context, int argc, char **argv, GError **error) {
     demur_dicom_json_record(json, records->pdata[i], FALSE);
   demur_json_end_array(json);
   demur_json_end_object(json);
-  g_autofree char *text = demur_json_finish(json);
-  print_text(text);
+  demur_context_print_json(context, json);
   return TRUE;
 }
 
@@ -170,8 +168,7 @@ run_show(DemurContext *context, int argc, char **argv, GError **error) {
   }
   DemurJson *json = demur_json_new();
   demur_dicom_json_record(json, record, TRUE);
-  g_autofree char *text = demur_json_finish(json);
-  print_text(text);
+  demur_context_print_json(context, json);
   return TRUE;
 }
 

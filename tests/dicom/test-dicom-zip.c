@@ -208,6 +208,82 @@ test_archives_cut_off_anywhere_are_told(void) {
   fixture_remove(folder);
 }
 
+/* ZIP64 (APPNOTE.TXT 4.3.14, 4.3.15, 4.5.3): saturated fields with the values in the extra field
+ * and the record. */
+static void
+test_zip64_fields_are_followed(void) {
+  static const char name[] = "a.txt", data[] = "sixty-four";
+  const guint crc = (guint)crc32(0, (const Bytef *)data, 10);
+  g_autofree char *folder = fixture_folder();
+  g_autoptr(GByteArray) file = g_byte_array_new();
+  put32(file, 0x04034b50);
+  put_common(file, 0, 0, crc, 10, 10, name);
+  g_byte_array_append(file, (const guint8 *)name, 5);
+  g_byte_array_append(file, (const guint8 *)data, 10);
+  const guint directory = file->len;
+  put32(file, 0x02014b50);
+  put16(file, 45);
+  put16(file, 45);
+  put16(file, 0);
+  put16(file, 0);
+  put32(file, 0);
+  put32(file, crc);
+  put32(file, 0xFFFFFFFF); /* packed size, size: in the extra field, size first */
+  put32(file, 0xFFFFFFFF);
+  put16(file, 5);
+  put16(file, 20);
+  for (int i = 0; i < 3; i++)
+    put16(file, 0);
+  put32(file, 0);
+  put32(file, 0);
+  g_byte_array_append(file, (const guint8 *)name, 5);
+  put16(file, 1);
+  put16(file, 16);
+  for (int i = 0; i < 2; i++) {
+    put32(file, 10);
+    put32(file, 0);
+  }
+  const guint end = file->len;
+  put32(file, 0x06064b50);
+  put32(file, 44);
+  put32(file, 0);
+  put16(file, 45);
+  put16(file, 45);
+  put32(file, 0);
+  put32(file, 0);
+  for (int i = 0; i < 2; i++) { /* entries on this disk, in all */
+    put32(file, 1);
+    put32(file, 0);
+  }
+  put32(file, end - directory);
+  put32(file, 0);
+  put32(file, directory);
+  put32(file, 0);
+  put32(file, 0x07064b50);
+  put32(file, 0);
+  put32(file, end);
+  put32(file, 0);
+  put32(file, 1);
+  put32(file, 0x06054b50);
+  put32(file, 0);
+  put16(file, 0xFFFF);
+  put16(file, 0xFFFF);
+  put32(file, 0xFFFFFFFF);
+  put32(file, 0xFFFFFFFF);
+  put16(file, 0);
+  fixture_write(folder, "large.zip", file->data, file->len);
+  g_autofree char *path = g_build_filename(folder, "large.zip", NULL);
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurZip) zip = demur_zip_open(path, &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(demur_zip_n_entries(zip), ==, 1);
+  g_autoptr(GBytes) bytes = demur_zip_read(zip, demur_zip_find(zip, name), &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(g_bytes_get_size(bytes), ==, 10);
+  g_assert_true(memcmp(g_bytes_get_data(bytes, NULL), data, 10) == 0);
+  fixture_remove(folder);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -215,6 +291,7 @@ main(int argc, char **argv) {
   ADD(an_archive_gives_what_its_folder_gives);
   ADD(entries_that_lie_are_skipped_with_a_reason);
   ADD(overlapping_entries_are_refused);
+  ADD(zip64_fields_are_followed);
   ADD(archives_cut_off_anywhere_are_told);
   return g_test_run();
 }
