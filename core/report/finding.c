@@ -137,7 +137,7 @@ demur_finding_headline(const DemurFinding *f) {
                            scans, sites);
   }
   g_autofree char *scope = scope_words(f);
-  const char *in_sample = e->in_sample ? " (in-sample)" : "";
+  const char *in_sample = e->in_sample ? ", on data that it has seen" : "";
   switch (f->verdict) {
   case DEMUR_VERDICT_BETTER:
     return g_strdup_printf("%s the risks this selector lets through agree better with what "
