@@ -10,6 +10,7 @@
 
 #define N_SCREENS 3
 #define MAX_FAULTS_SHOWN 10
+#define MAX_UNMATCHED_SHOWN 10
 #define NOT_RECORDED G_MININT
 #define ROWS_A_STEP 4096
 
@@ -362,6 +363,7 @@ typedef struct {
   DemurNlstCounts *counts;
   DemurCohortBuilder *builder;
   GArray *seen;       /* Seen of each matched screen */
+  GString *strangers; /* the first scores without person or screen */
   GArray *label_days; /* int, of each scan of the cohort: the day its label was known */
   float *embedding;
 } Scores;
@@ -380,6 +382,60 @@ add_years(DemurCohortBuilder *builder, const char *name, int days) {
   if (days != NOT_RECORDED)
     g_ascii_formatd(text, sizeof text, "%.3f", days / 365.25);
   demur_cohort_builder_attribute(builder, name, text);
+}
+
+static size_t
+n_unmatched_scores(const DemurNlstCounts *counts) {
+  return counts->n_scores_without_person + counts->n_scores_without_screen;
+}
+
+/* Adds the nth unmatched screen to the list; the first ten are named. */
+static void
+name_unmatched(GString *list, const char *pid, int year, size_t nth) {
+  if (nth <= MAX_UNMATCHED_SHOWN)
+    g_string_append_printf(list, "%s%s-T%d", nth > 1 ? ", " : "", pid, year);
+}
+
+typedef struct {
+  const char *pid;
+  const Person *person;
+} Entry;
+
+static int
+compare_entries(gconstpointer a, gconstpointer b) {
+  const size_t x = ((const Entry *)a)->person->line, y = ((const Entry *)b)->person->line;
+  return x < y ? -1 : x > y;
+}
+
+/* Says which scores and which screens have no partner. */
+static void
+warn_unmatched(const Scores *s, GPtrArray *warnings) {
+  const size_t n_scores = n_unmatched_scores(s->counts);
+  if (n_scores > 0)
+    g_ptr_array_add(warnings, g_strdup_printf("%zu scores without a person or a screen: %s%s",
+                                              n_scores, s->strangers->str,
+                                              n_scores > MAX_UNMATCHED_SHOWN ? ", .." : ""));
+  if (s->counts->n_screens_without_score == 0)
+    return;
+  g_autoptr(GArray) entries = g_array_new(FALSE, FALSE, sizeof(Entry));
+  GHashTableIter iterator;
+  gpointer pid, person;
+  g_hash_table_iter_init(&iterator, s->persons);
+  while (g_hash_table_iter_next(&iterator, &pid, &person)) {
+    const Entry entry = {pid, person};
+    g_array_append_val(entries, entry);
+  }
+  g_array_sort(entries, compare_entries);
+  g_autoptr(GString) list = g_string_new(NULL);
+  size_t n = 0;
+  for (guint i = 0; i < entries->len; i++) {
+    const Entry *entry = &g_array_index(entries, Entry, i);
+    for (int k = 0; k < N_SCREENS; k++)
+      if (entry->person->screens[k] != NOT_RECORDED && !entry->person->scored[k])
+        name_unmatched(list, entry->pid, k, ++n);
+  }
+  g_ptr_array_add(warnings, g_strdup_printf("%zu screens without a score: %s%s", n, list->str,
+                                            n > MAX_UNMATCHED_SHOWN ? ", .." : ""));
 }
 
 static void
@@ -429,11 +485,13 @@ read_score(Scores *s, const DemurTableField *fields) {
   Person *person = g_hash_table_lookup(s->persons, pid->text);
   if (person == NULL) {
     s->counts->n_scores_without_person++;
+    name_unmatched(s->strangers, pid->text, year, n_unmatched_scores(s->counts));
     return;
   }
   const int screen = person->screens[year];
   if (screen == NOT_RECORDED) {
     s->counts->n_scores_without_screen++;
+    name_unmatched(s->strangers, pid->text, year, n_unmatched_scores(s->counts));
     return;
   }
   if (person->scored[year]) {
@@ -550,9 +608,19 @@ read_scores(DemurTable *table, Columns *columns, Columns *person_columns, GHashT
   g_autoptr(DemurCohortBuilder) builder = demur_cohort_builder_new(2, columns->embeddings->len);
   g_autoptr(GArray) seen = g_array_new(FALSE, FALSE, sizeof(Seen));
   g_autoptr(GArray) label_days = g_array_new(FALSE, FALSE, sizeof(int));
+  g_autoptr(GString) strangers = g_string_new(NULL);
   g_autofree float *embedding = g_new0(float, columns->embeddings->len + 1);
-  Scores scores = {options, person_columns, columns, persons,    faults,
-                   counts,  builder,        seen,    label_days, embedding};
+  Scores scores = {.options = options,
+                   .person_columns = person_columns,
+                   .columns = columns,
+                   .persons = persons,
+                   .faults = faults,
+                   .counts = counts,
+                   .builder = builder,
+                   .seen = seen,
+                   .strangers = strangers,
+                   .label_days = label_days,
+                   .embedding = embedding};
   for (;; counts->n_scores++) {
     const DemurTableField *fields;
     size_t n;
@@ -576,6 +644,7 @@ read_scores(DemurTable *table, Columns *columns, Columns *person_columns, GHashT
                 counts->n_scores_without_screen);
     return NULL;
   }
+  warn_unmatched(&scores, warnings);
   if (columns->split < 0 && person_columns->split < 0 && options->split == NULL)
     g_ptr_array_add(warnings, g_strdup("no column split in either table: every scan is in split "
                                        "selector_train (--split names another)"));

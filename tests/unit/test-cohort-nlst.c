@@ -23,6 +23,23 @@ import(const char *persons, const char *scores, const DemurNlstOptions *options,
 
 #define PERSONS "pid,cen,scr_days0,scr_days1,scr_days2,candx_days,fup_days,death_days,age\n"
 
+/* Unmatched both ways are named: 9-T0 has no person, 1-T1 was not taken, 2-T0 was not scored. */
+static void
+test_names_the_unmatched(void) {
+  g_file_set_contents(persons_path, PERSONS "1,A,0,,,,3000,,\n2,A,5,,,,3000,,\n", -1, NULL);
+  g_file_set_contents(scores_path, "pid,study_yr,risk\n1,0,.5\n9,0,.5\n1,1,.5\n", -1, NULL);
+  const DemurNlstOptions options = {.name = "n", .split = "test", .horizon_years = 6};
+  DemurNlstCounts counts;
+  g_auto(GStrv) warnings = NULL;
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurCohort) c = demur_cohort_import_nlst(persons_path, scores_path, &options, NULL,
+                                                      &counts, &warnings, &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(g_strv_length(warnings), ==, 2);
+  g_assert_cmpstr(warnings[0], ==, "2 scores without a person or a screen: 9-T0, 1-T1");
+  g_assert_cmpstr(warnings[1], ==, "1 screens without a score: 2-T0");
+}
+
 static void
 test_rule_to_the_day(void) {
   static const struct {
@@ -177,6 +194,7 @@ main(int argc, char **argv) {
   g_test_add_func("/cohort/nlst/rule-to-the-day", test_rule_to_the_day);
   g_test_add_func("/cohort/nlst/counts-every-case", test_counts_every_case);
   g_test_add_func("/cohort/nlst/censoring-weights", test_weights);
+  g_test_add_func("/cohort/nlst/names-the-unmatched", test_names_the_unmatched);
   g_test_add_func("/cohort/nlst/refuses", test_refuses);
   const int status = g_test_run();
   g_unlink(persons_path);
