@@ -139,7 +139,10 @@ demur_json_string(DemurJson *json, const char *key, const char *value) {
 static void
 append_double(GString *text, double value) {
   char buffer[G_ASCII_DTOSTR_BUF_SIZE];
-  g_string_append(text, isfinite(value) ? demur_number_format(value, buffer) : "null");
+  if (value == 0.0 && signbit(value)) /* "-0" is an integer to a reader, and loses its sign */
+    g_string_append(text, "-0.0");
+  else
+    g_string_append(text, isfinite(value) ? demur_number_format(value, buffer) : "null");
 }
 
 void

@@ -1,6 +1,7 @@
 #include "base/number.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +11,9 @@ demur_number_format(double value, char *buffer) {
     return strcpy(buffer, "nan");
   if (isinf(value))
     return strcpy(buffer, value < 0 ? "-inf" : "inf");
-  for (int digits = 15; digits <= 17; digits++) {
+  /* Fifteen digits name any number of normal size that has no more; a subnormal one has fewer to
+   * name. */
+  for (int digits = fabs(value) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
     char format[8];
     g_snprintf(format, sizeof format, "%%.%dg", digits);
     g_ascii_formatd(buffer, G_ASCII_DTOSTR_BUF_SIZE, format, value);
@@ -112,7 +115,8 @@ demur_number_parse(const char *text, size_t length, double *value) {
 gboolean
 demur_number_parse_int(const char *text, size_t length, gint64 *value) {
   char buffer[32];
-  if (!trim(text, length, "+-0123456789", buffer, sizeof buffer))
+  if (!trim(text, length, "+-0123456789", buffer, sizeof buffer) ||
+      (buffer[0] == '+' && !g_ascii_isdigit(buffer[1])))
     return FALSE;
   return g_ascii_string_to_signed(buffer[0] == '+' ? buffer + 1 : buffer, 10, G_MININT64,
                                   G_MAXINT64, value, NULL);
