@@ -56,8 +56,7 @@ on_progress(double fraction, const char *stage, gpointer data) {
   if (now - line->started < G_USEC_PER_SEC)
     return;
   const gboolean terminal = isatty(STDERR_FILENO);
-  if (terminal ? now - line->last_time < G_USEC_PER_SEC / 10
-               : fraction - line->last_fraction < 0.1)
+  if (terminal ? now - line->last_time < G_USEC_PER_SEC / 10 : fraction - line->last_fraction < 0.1)
     return;
   if (terminal)
     fprintf(stderr, "\r%-32s %3.0f %%\033[K", stage, 100.0 * fraction);
@@ -111,6 +110,9 @@ take_value(const char *name, int argc, char **argv, int *i, const char **value, 
 static gboolean
 take_globals(int argc, char **argv, DemurContext *context, guint *n_threads, GPtrArray *rest,
              GError **error) {
+  /* Looked for first, so that a fault in another option is told as a document too. */
+  for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+    context->json |= strcmp(argv[i], "--json") == 0;
   for (int i = 1; i < argc; i++) {
     GError *local = NULL;
     const char *value;
@@ -291,10 +293,12 @@ run(int argc, char **argv, DemurContext *context, ProgressLine *line, GError **e
   const char *name = rest->len > 0 ? rest->pdata[0] : NULL;
   if (name == NULL || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
       strcmp(name, "help") == 0) {
-    print_help();
+    if (name != NULL || !context->json)
+      print_help();
     if (name != NULL)
       return TRUE;
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "no command was given");
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "no command was given; `demur --help` lists them");
     return FALSE;
   }
   if (strcmp(name, "--version") == 0) {
