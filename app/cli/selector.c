@@ -4,6 +4,22 @@
 #include "app/cli/selection.h"
 #include "selector/coverage.h"
 
+/* What was done, as the one document of --json. */
+static void
+print_done(DemurContext *context, const char *what, const char *name, const DemurSelector *s,
+           const char *file) {
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_json_string(json, what, name);
+  if (s != NULL) {
+    demur_json_string(json, "digest", s->digest);
+    demur_json_bool(json, "simulated", s->simulated);
+    demur_json_string(json, "file", file);
+  }
+  demur_json_end_object(json);
+  demur_context_print_json(context, json);
+}
+
 static gboolean
 run_list(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(GStrv) arguments = NULL;
@@ -161,7 +177,9 @@ run_export(DemurContext *context, int argc, char **argv, GError **error) {
   if (s == NULL || !g_file_set_contents_full(arguments[1], record->document, -1,
                                              G_FILE_SET_CONTENTS_CONSISTENT, 0644, error))
     return FALSE;
-  if (!context->json)
+  if (context->json)
+    print_done(context, "exported", arguments[0], s, arguments[1]);
+  else
     g_print("Selector '%s' written, digest %s\n", arguments[0], s->digest);
   return TRUE;
 }
@@ -198,7 +216,9 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
                                       .created = now};
   if (!demur_selectors_save(workspace, &record, replace, error))
     return FALSE;
-  if (!context->json)
+  if (context->json)
+    print_done(context, "imported", arguments[0], s, arguments[1]);
+  else
     g_print("Selector '%s' read, digest %s; it is not tuned yet\n", arguments[0], s->digest);
   return TRUE;
 }
@@ -215,7 +235,13 @@ run_remove(DemurContext *context, int argc, char **argv, GError **error) {
       !demur_command_expect(arguments, 1, "selector remove takes the name of one selector", error))
     return FALSE;
   DemurWorkspace *workspace = demur_context_workspace(context, error);
-  return workspace != NULL && demur_selectors_remove(workspace, arguments[0], force, error);
+  if (workspace == NULL || !demur_selectors_remove(workspace, arguments[0], force, error))
+    return FALSE;
+  if (context->json)
+    print_done(context, "removed", arguments[0], NULL, NULL);
+  else
+    g_print("Selector '%s' and its thresholds removed\n", arguments[0]);
+  return TRUE;
 }
 
 static gboolean
