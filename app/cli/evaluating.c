@@ -1,5 +1,8 @@
 #include "app/cli/evaluating.h"
 
+#include <string.h>
+
+#include "base/number.h"
 #include "selector/coverage.h"
 
 void
@@ -42,6 +45,21 @@ load_thresholds(const GPtrArray *records, size_t n_networks, GPtrArray *owned,
   return TRUE;
 }
 
+/* A count above 0 in place of the usual one, where it was given. */
+static gboolean
+take_count(const char *text, const char *option, size_t *count, GError **error) {
+  gint64 number;
+  if (text == NULL)
+    return TRUE;
+  if (!demur_number_parse_int(text, strlen(text), &number) || number < 1 || number > G_MAXINT) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                "%s takes a whole number from 1 to %d, not '%s'", option, G_MAXINT, text);
+    return FALSE;
+  }
+  *count = (size_t)number;
+  return TRUE;
+}
+
 static gboolean
 evaluate(DemurContext *context, char **names, const DemurCliEvaluationOptions *options,
          DemurCliEvaluation *e, GError **error) {
@@ -51,19 +69,12 @@ evaluate(DemurContext *context, char **names, const DemurCliEvaluationOptions *o
                         "give at least one --selector S and a --cohort C");
     return FALSE;
   }
-  if (options->n_resamples < 0 || options->n_bootstrap < 0 || options->bin_size < 0) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                        "--resamples, --bootstrap and --bin-size take whole numbers above 0");
-    return FALSE;
-  }
   DemurEvaluateInput input;
   demur_evaluate_input_init(&input);
-  if (options->n_resamples > 0)
-    input.n_resamples = (size_t)options->n_resamples;
-  if (options->n_bootstrap > 0)
-    input.n_bootstrap = (size_t)options->n_bootstrap;
-  if (options->bin_size > 0)
-    input.min_bin_size = (size_t)options->bin_size;
+  if (!take_count(options->n_resamples, "--resamples", &input.n_resamples, error) ||
+      !take_count(options->n_bootstrap, "--bootstrap", &input.n_bootstrap, error) ||
+      !take_count(options->bin_size, "--bin-size", &input.min_bin_size, error))
+    return FALSE;
   if (options->resample_unit != NULL &&
       !demur_unit_from_name(options->resample_unit, &input.resample_unit, error))
     return FALSE;
@@ -128,5 +139,8 @@ demur_cli_evaluate(DemurContext *context, char **names, DemurCliEvaluationOption
   g_clear_pointer(&options->cohort, g_free);
   g_clear_pointer(&options->split, g_free);
   g_clear_pointer(&options->resample_unit, g_free);
+  g_clear_pointer(&options->n_resamples, g_free);
+  g_clear_pointer(&options->n_bootstrap, g_free);
+  g_clear_pointer(&options->bin_size, g_free);
   return ok;
 }

@@ -7,31 +7,33 @@ G_BEGIN_DECLS
 
 typedef struct {
   char *cohort, *split, *resample_unit;
-  int n_resamples, n_bootstrap, bin_size; /* 0: the usual */
+  char *n_resamples, *n_bootstrap, *bin_size; /* as written; NULL: the usual */
   gboolean in_sample;
 } DemurCliEvaluationOptions;
 
-#define DEMUR_CLI_EVALUATION_ENTRIES(options)                                                      \
-  {"cohort", 'c', 0, G_OPTION_ARG_STRING, &(options).cohort, "cohort to evaluate on", "C"},        \
-      {"split", 0, 0, G_OPTION_ARG_STRING, &(options).split, "its split (test)", "SPLIT"},         \
-      {"resamples", 0, 0, G_OPTION_ARG_INT, &(options).n_resamples, "resamples a model (5)", "N"}, \
-      {"resample-unit",                                                                            \
-       0,                                                                                          \
-       0,                                                                                          \
-       G_OPTION_ARG_STRING,                                                                        \
-       &(options).resample_unit,                                                                   \
-       "what a resample draws: scan, patient or site (scan)",                                      \
-       "UNIT"},                                                                                    \
-      {"bootstrap",                                                                                \
-       0,                                                                                          \
-       0,                                                                                          \
-       G_OPTION_ARG_INT,                                                                           \
-       &(options).n_bootstrap,                                                                     \
-       "replicates for intervals (1000)",                                                          \
-       "N"},                                                                                       \
-      {"bin-size", 0, 0, G_OPTION_ARG_INT, &(options).bin_size, "fewest scans a bin (25)", "N"}, { \
-    "in-sample", 0, 0, G_OPTION_ARG_NONE, &(options).in_sample,                                    \
-        "allow scans that made the selector; printed on every result", NULL                        \
+#define DEMUR_CLI_EVALUATION_ENTRIES(options)                                                       \
+  {"cohort", 'c', 0, G_OPTION_ARG_STRING, &(options).cohort, "cohort to evaluate on", "C"},         \
+      {"split", 0, 0, G_OPTION_ARG_STRING, &(options).split, "its split (test)", "SPLIT"},          \
+      {"resamples", 0, 0, G_OPTION_ARG_STRING, &(options).n_resamples, "resamples a model (5)",     \
+       "N"},                                                                                        \
+      {"resample-unit",                                                                             \
+       0,                                                                                           \
+       0,                                                                                           \
+       G_OPTION_ARG_STRING,                                                                         \
+       &(options).resample_unit,                                                                    \
+       "what a resample draws: scan, patient or site (scan)",                                       \
+       "UNIT"},                                                                                     \
+      {"bootstrap",                                                                                 \
+       0,                                                                                           \
+       0,                                                                                           \
+       G_OPTION_ARG_STRING,                                                                         \
+       &(options).n_bootstrap,                                                                      \
+       "replicates for intervals (1000)",                                                           \
+       "N"},                                                                                        \
+      {"bin-size", 0, 0, G_OPTION_ARG_STRING, &(options).bin_size, "fewest scans a bin (25)", "N"}, \
+  {                                                                                                 \
+    "in-sample", 0, 0, G_OPTION_ARG_NONE, &(options).in_sample,                                     \
+        "allow scans that made the selector; printed on every result", NULL                         \
   }
 
 /* Everything that was loaded, and the result. */

@@ -4,6 +4,7 @@
 
 #include "app/cli/evaluating.h"
 #include "app/cli/report-input.h"
+#include "base/number.h"
 
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
@@ -11,13 +12,13 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(GStrv) arguments = NULL;
   g_auto(GStrv) selectors = NULL;
   g_autofree char *paper = NULL;
-  double coverage = 0.0;
+  g_autofree char *coverage_text = NULL;
   DemurCliEvaluationOptions options = {0};
   const GOptionEntry entries[] = {
       {"selector", 's', 0, G_OPTION_ARG_STRING_ARRAY, &selectors,
        "selector to report on; more are set beside the first", "S"},
       DEMUR_CLI_EVALUATION_ENTRIES(options),
-      {"coverage", 0, 0, G_OPTION_ARG_DOUBLE, &coverage,
+      {"coverage", 0, 0, G_OPTION_ARG_STRING, &coverage_text,
        "coverage of the summary: 0.9, 0.7 or 0.5 (0.9)", "X"},
       {"paper", 0, 0, G_OPTION_ARG_STRING, &paper, "a4 or letter (a4)", "SIZE"},
       {NULL}};
@@ -34,9 +35,14 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
                 paper);
     return FALSE;
   }
-  if (coverage != 0.0 && coverage != 0.9 && coverage != 0.7 && coverage != 0.5) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                        "--coverage takes 0.9, 0.7 or 0.5 here: what every method was measured at");
+  double coverage = 0.0; /* the usual */
+  if (coverage_text != NULL &&
+      (!demur_number_parse(coverage_text, strlen(coverage_text), &coverage) ||
+       (coverage != 0.9 && coverage != 0.7 && coverage != 0.5))) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                "--coverage takes 0.9, 0.7 or 0.5 here, what every method was measured at, not "
+                "'%s'",
+                coverage_text);
     return FALSE;
   }
   g_autofree char *json_path = demur_report_json_path(arguments[0], error);

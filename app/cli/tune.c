@@ -1,6 +1,9 @@
 /* demur tune SELECTOR --cohort C --coverage 0.9[,0.7..]: thresholds. */
+#include <string.h>
+
 #include "app/cli/selection.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "selector/coverage.h"
 
 typedef struct {
@@ -61,7 +64,8 @@ write_tuning(const DemurTuning *tuning, DemurJson *json) {
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree char *cohort_name = NULL, *split = NULL, *coverage_text = NULL;
-  double delta = -1.0;
+  g_autofree char *delta_text = NULL;
+  double delta = 0.0; /* no guarantee asked for */
   g_auto(GStrv) arguments = NULL;
   const GOptionEntry entries[] = {
       {"cohort", 'c', 0, G_OPTION_ARG_STRING, &cohort_name, "cohort to tune on", "C"},
@@ -69,7 +73,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
        "SPLIT"},
       {"coverage", 0, 0, G_OPTION_ARG_STRING, &coverage_text,
        "coverage to reach, or several; the last becomes current", "X[,X..]"},
-      {"guarantee-coverage", 0, 0, G_OPTION_ARG_DOUBLE, &delta,
+      {"guarantee-coverage", 0, 0, G_OPTION_ARG_STRING, &delta_text,
        "reach it with a probability of at least 1 - DELTA", "DELTA"},
       {NULL}};
   if (!demur_command_parse(argc, argv, "SELECTOR --cohort C --coverage X[,X..]",
@@ -81,7 +85,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
                         "tune needs --cohort C and --coverage X, for example --coverage 0.9");
     return FALSE;
   }
-  if (delta != -1.0 && !(delta > 0.0 && delta < 1.0)) {
+  if (delta_text != NULL && (!demur_number_parse(delta_text, strlen(delta_text), &delta) ||
+                             !(delta > 0.0 && delta < 1.0))) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
                         "--guarantee-coverage takes a number between 0 and 1, for example 0.05");
     return FALSE;
