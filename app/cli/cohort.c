@@ -124,9 +124,9 @@ print_nlst(const DemurNlstCounts *n) {
 
 /* The parts that import, simulate and show have in common. */
 static gboolean
-print_cohort(const DemurContext *context, const DemurCohort *cohort, const char *digest,
-             char **warnings, gboolean with_attributes, const guint64 *seed,
-             const DemurNlstCounts *nlst, GError **error) {
+print_cohort(DemurContext *context, const DemurCohort *cohort, const char *digest, char **warnings,
+             gboolean with_attributes, const guint64 *seed, const DemurNlstCounts *nlst,
+             GError **error) {
   const gboolean binary = cohort->n_classes == 2;
   size_t n_rows;
   g_autofree guint32 *rows = demur_cohort_rows(cohort, NULL, &n_rows, error);
@@ -185,8 +185,7 @@ print_cohort(const DemurContext *context, const DemurCohort *cohort, const char 
       demur_json_end_array(json);
     }
     demur_json_end_object(json);
-    g_autofree char *text = demur_json_finish(json);
-    fputs(text, stdout);
+    demur_context_print_json(context, json);
     return TRUE;
   }
 
@@ -424,8 +423,7 @@ run_list(DemurContext *context, int argc, char **argv, GError **error) {
     }
     demur_json_end_array(json);
     demur_json_end_object(json);
-    g_autofree char *text = demur_json_finish(json);
-    fputs(text, stdout);
+    demur_context_print_json(context, json);
     return TRUE;
   }
   if (list->len == 0)
@@ -487,8 +485,7 @@ run_export(DemurContext *context, int argc, char **argv, GError **error) {
     demur_json_int(json, "n_scans", (gint64)cohort->n_scans);
     demur_json_bool(json, "simulated", cohort->simulated);
     demur_json_end_object(json);
-    g_autofree char *text = demur_json_finish(json);
-    fputs(text, stdout);
+    demur_context_print_json(context, json);
   } else if (strcmp(words[1], "/dev/stdout") != 0) {
     printf("%zu scans of cohort %s written to %s\n", cohort->n_scans, cohort->name, words[1]);
   }
@@ -551,8 +548,7 @@ run_attach(DemurContext *context, int argc, char **argv, GError **error) {
     demur_json_int(json, "n_unmatched", (gint64)attached->n_unmatched);
     demur_json_int(json, "n_unused", (gint64)attached->n_unused);
     demur_json_end_object(json);
-    g_autofree char *text = demur_json_finish(json);
-    fputs(text, stdout);
+    demur_context_print_json(context, json);
     return TRUE;
   }
   printf("cohort %s: %zu columns attached by %s; %zu scans matched, %zu without a row (left "
@@ -581,8 +577,7 @@ run_remove(DemurContext *context, int argc, char **argv, GError **error) {
     demur_json_begin_object(json, NULL);
     demur_json_string(json, "removed", words[0]);
     demur_json_end_object(json);
-    g_autofree char *text = demur_json_finish(json);
-    fputs(text, stdout);
+    demur_context_print_json(context, json);
   } else {
     printf("cohort %s removed\n", words[0]);
   }
