@@ -14,6 +14,7 @@ typedef struct {
   GPtrArray *blocks;
   GMutex mutex;          /* guards the making of scan_rows */
   GHashTable *scan_rows; /* scan_id -> row */
+  DemurCohort *parent;   /* a view with risks of its own: owns all the rest */
 } Cohort;
 
 DemurCohort *
@@ -25,6 +26,20 @@ demur_cohort_alloc(void) {
   g_mutex_init(&cohort->mutex);
   cohort->public.n_classes = 2;
   return &cohort->public;
+}
+
+DemurCohort *
+demur_cohort_with_risks(DemurCohort *cohort, double *risks) {
+  Cohort *view = g_new0(Cohort, 1);
+  view->public = *cohort;
+  view->n_references = 1;
+  view->parent = demur_cohort_ref(cohort);
+  g_mutex_init(&view->mutex);
+  if (cohort->risks != NULL)
+    view->public.risks = risks;
+  else
+    view->public.probabilities = risks;
+  return &view->public;
 }
 
 char *
@@ -48,6 +63,14 @@ demur_cohort_unref(DemurCohort *c) {
   Cohort *cohort = (Cohort *)c;
   if (cohort == NULL || !g_atomic_int_dec_and_test(&cohort->n_references))
     return;
+  if (cohort->parent != NULL) {
+    g_aligned_free(c->risks != NULL ? c->risks : c->probabilities);
+    g_clear_pointer(&cohort->scan_rows, g_hash_table_unref);
+    g_mutex_clear(&cohort->mutex);
+    demur_cohort_unref(cohort->parent);
+    g_free(cohort);
+    return;
+  }
   g_free(c->name);
   g_free(c->model);
   g_free(c->source);

@@ -67,6 +67,11 @@ DemurCohort *demur_cohort_ref(DemurCohort *cohort);
 void demur_cohort_unref(DemurCohort *cohort);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurCohort, demur_cohort_unref)
 
+/* The same scans with other risks (K = 2: risks [n_scans]; K > 2: probabilities [n_scans][K]), as
+ * after a recalibration. Everything else is shared with the cohort, which lives as long as the
+ * view. The array is taken over (g_aligned_free). */
+DemurCohort *demur_cohort_with_risks(DemurCohort *cohort, double *risks);
+
 /* Index of a split, site, attribute or scan by name; -1 where there is none. The scan look-up is by
  * hash table, built at first use and safe from several threads. */
 gssize demur_cohort_find_split(const DemurCohort *cohort, const char *name);

@@ -68,7 +68,7 @@ column_of(const DemurMetaColumns *columns, const char *name) {
   for (size_t c = 0; c < columns->n_columns; c++)
     if (strcmp(columns->names[c], name) == 0)
       return c;
-  g_return_val_if_reached(0);
+  g_assert_not_reached();
 }
 
 /* A baseline that is sign x a column of the meta features. */

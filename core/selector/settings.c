@@ -211,7 +211,7 @@ demur_train_settings_resample_text(const DemurTrainSettings *settings) {
   for (size_t i = 0; i < G_N_ELEMENTS(shift_names); i++)
     if (shift_names[i].kind == settings->shift)
       return g_strdup(shift_names[i].name);
-  g_return_val_if_reached(NULL);
+  g_assert_not_reached();
 }
 
 static const struct {

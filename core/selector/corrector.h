@@ -1,0 +1,60 @@
+/* The corrector: an estimate h(x) of P(y = 1 | x) from the risk and what is visible of the scan,
+ * cross-fitted by site. Design method.md, "Beyond the paper", point 1: it denoises the training
+ * target, gives three meta features, and its expected miscalibration is the method `mc`. K = 2
+ * only. */
+#pragma once
+
+#include "base/json-writer.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+
+#include <json-glib/json-glib.h>
+
+G_BEGIN_DECLS
+
+#define DEMUR_CORRECTOR_COMPONENTS 12
+#define DEMUR_N_CORRECTOR_FEATURES 3 /* s delta, |h - r|, log((h - r)^2 + tau^2 v^2 + 1e-8) */
+
+typedef struct {
+  size_t n_inputs; /* columns of x: standardised meta features and principal components */
+  double *weights; /* [n_inputs] */
+  double intercept, lambda;
+  double slope; /* s in [0, 1]; 0: nothing is visible */
+  double tau2;  /* variance of the sites' intercepts, at least 1e-4 */
+} DemurCorrector;
+
+/* What the fit says of the training scans themselves. */
+typedef struct {
+  double *deltas;     /* [n] delta from the fit without the scan's fold */
+  double *site_risks; /* [n] h_site = sigmoid(logit r + s delta + b_site) */
+} DemurCorrectorTraining;
+
+/* inputs [n][n_inputs], risks, labels [n], units [n]: codes of sites (patients where there are few
+ * sites); folds of whole units come from the seed. training's arrays are owned by the caller
+ * (g_free). NULL when cancelled. */
+DemurCorrector *demur_corrector_fit(const double *inputs, size_t n, size_t n_inputs,
+                                    const double *risks, const double *labels, const guint32 *units,
+                                    guint64 seed, DemurParallel *parallel,
+                                    const DemurProgress *progress, DemurCorrectorTraining *training,
+                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
+DemurCorrector *demur_corrector_copy(const DemurCorrector *corrector);
+void demur_corrector_free(DemurCorrector *corrector);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurCorrector, demur_corrector_free)
+
+/* delta of one row x [n_inputs]. */
+double demur_corrector_delta(const DemurCorrector *corrector, const double *x);
+
+/* h = sigmoid(logit r + s delta); features [3] as above. */
+double demur_corrector_risk(const DemurCorrector *corrector, double risk, double delta);
+void demur_corrector_features(const DemurCorrector *corrector, double risk, double delta,
+                              double *features);
+
+/* Denoised training errors e [n] = |h_site - r|^q, rescaled to the mean of |y - r|^q. */
+void demur_corrector_errors(const DemurCorrectorTraining *training, const double *risks,
+                            const double *labels, size_t n, int q, double *errors);
+
+void demur_corrector_write_json(const DemurCorrector *corrector, DemurJson *json, const char *key);
+DemurCorrector *demur_corrector_read_json(JsonObject *object, size_t n_inputs,
+                                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS
