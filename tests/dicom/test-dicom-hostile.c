@@ -228,7 +228,8 @@ test_damaged_copies_are_read_or_refused(void) {
     g_autofree char *whole = NULL;
     gsize length = 0;
     g_assert_true(g_file_get_contents(path, &whole, &length, NULL));
-    g_autofree char *copy_path = g_build_filename(g_get_tmp_dir(), "demur-damaged-copy.dcm", NULL);
+    g_autofree char *copy_folder = fixture_folder();
+    g_autofree char *copy_path = g_build_filename(copy_folder, "damaged.dcm", NULL);
     for (guint k = 0; k < n_copies; k++) {
       DemurRandom random = demur_random_stream(1, DEMUR_STREAM_TEST, f, k, 0);
       g_autofree char *copy = g_memdup2(whole, length);
@@ -260,7 +261,7 @@ test_damaged_copies_are_read_or_refused(void) {
         g_assert_true((volume == NULL) == (refused != NULL));
       }
     }
-    g_unlink(copy_path);
+    fixture_remove(copy_folder);
   }
 }
 
