@@ -363,11 +363,6 @@ read_ids(Import *import, const DemurTableField *fields, size_t row, gboolean *ba
   if (is_new) {
     g_array_append_val(import->patient_splits, cohort->splits[row]);
     g_array_append_val(import->patient_lines, line);
-  } else if (import->at_scan < 0 && patient->length > 0) {
-    note(import, patient, bad,
-         " (patient_id): this patient stands in line %" G_GUINT64_FORMAT
-         " already and the table has no column scan_id; add one with a name for each scan",
-         g_array_index(import->patient_lines, guint64, p));
   } else if (g_array_index(import->patient_splits, guint32, p) != cohort->splits[row] &&
              patient->length > 0) {
     note(import, split, bad,
@@ -375,6 +370,11 @@ read_ids(Import *import, const DemurTableField *fields, size_t row, gboolean *ba
          " and here in %s; keep each patient in one split",
          (char *)import->splits.texts->pdata[g_array_index(import->patient_splits, guint32, p)],
          g_array_index(import->patient_lines, guint64, p), split->text);
+  } else if (import->at_scan < 0 && patient->length > 0) {
+    note(import, patient, bad,
+         " (patient_id): this patient stands in line %" G_GUINT64_FORMAT
+         " already and the table has no column scan_id; add one with a name for each scan",
+         g_array_index(import->patient_lines, guint64, p));
   }
   if (import->at_scan < 0)
     return;
