@@ -7,6 +7,8 @@ double
 demur_normal_quantile(double p) {
   if (!(p > 0.0 && p < 1.0))
     return p == 0.0 ? -INFINITY : p == 1.0 ? INFINITY : NAN;
+  if (p > 0.5) /* 1 - p is exact, and the refining step needs the small tail */
+    return -demur_normal_quantile(1.0 - p);
   static const double a[] = {-3.969683028665376e+01, 2.209460984245205e+02,  -2.759285104469687e+02,
                              1.383577518672690e+02,  -3.066479806614716e+01, 2.506628277459239e+00};
   static const double b[] = {-5.447609879822406e+01, 1.615858368580409e+02, -1.556989798598866e+02,
@@ -16,12 +18,10 @@ demur_normal_quantile(double p) {
   static const double d[] = {7.784695709041462e-03, 3.224671290700398e-01, 2.445134137142996e+00,
                              3.754408661907416e+00};
   double x;
-  if (p < 0.02425 || p > 1.0 - 0.02425) {
-    const double q = sqrt(-2.0 * log(p < 0.5 ? p : 1.0 - p));
+  if (p < 0.02425) {
+    const double q = sqrt(-2.0 * log(p));
     x = (((((c[0] * q + c[1]) * q + c[2]) * q + c[3]) * q + c[4]) * q + c[5]) /
         ((((d[0] * q + d[1]) * q + d[2]) * q + d[3]) * q + 1.0);
-    if (p > 0.5)
-      x = -x;
   } else {
     const double q = p - 0.5, r = q * q;
     x = (((((a[0] * r + a[1]) * r + a[2]) * r + a[3]) * r + a[4]) * r + a[5]) * q /
@@ -42,8 +42,9 @@ demur_interval_wilson(double successes, double n, double level, double *low, dou
   const double z = demur_normal_quantile(0.5 + level / 2.0), z2 = z * z, p = successes / n;
   const double centre = (p + z2 / (2.0 * n)) / (1.0 + z2 / n);
   const double half = z / (1.0 + z2 / n) * sqrt(p * (1.0 - p) / n + z2 / (4.0 * n * n));
-  *low = fmax(0.0, centre - half);
-  *high = fmin(1.0, centre + half);
+  /* The share itself lies within, to the last digit: of 10 in 10 the upper limit is 1. */
+  *low = fmax(0.0, fmin(p, centre - half));
+  *high = fmin(1.0, fmax(p, centre + half));
 }
 
 static int
