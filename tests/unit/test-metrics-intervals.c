@@ -1,0 +1,125 @@
+/* Intervals and quantiles against published or worked values. */
+#include <math.h>
+
+#include "metrics/intervals.h"
+#include "support/support.h"
+
+/* 40-digit values (mpmath: sqrt(2) erfinv(2p - 1), or the root of log erfc for small p), of the
+ * double nearest to p. */
+static void
+normal_quantile_has_fifteen_digits(void) {
+  static const struct {
+    double p, x;
+  } rows[] = {
+      {0.975, 1.9599639845400538556},   {0.995, 2.5758293035489004539},
+      {0.9, 1.2815515655446005935},     {0.3, -0.52440051270804081597},
+      {0.025, -1.9599639845400542118},  {1e-10, -6.3613409024040561991},
+      {1e-300, -37.047096299361199237},
+  };
+  for (size_t r = 0; r < G_N_ELEMENTS(rows); r++)
+    demur_assert_close(demur_normal_quantile(rows[r].p), rows[r].x, 2e-15, 0);
+  g_assert_cmpfloat(demur_normal_quantile(0.5), ==, 0.0);
+  g_assert_true(demur_normal_quantile(0.0) == -INFINITY && demur_normal_quantile(1.0) == INFINITY);
+  g_assert_true(isnan(demur_normal_quantile(-0.1)) && isnan(demur_normal_quantile(1.1)) &&
+                isnan(demur_normal_quantile(NAN)));
+}
+
+/* Symmetry: 1 - 2^-k is exact, so the quantile is minus that of 2^-k, far in the tail too; and Phi
+ * of the quantile is p again. */
+static void
+normal_quantile_is_symmetric_and_inverts(void) {
+  for (int k = 1; k <= 52; k++) {
+    const double p = ldexp(1.0, -k);
+    demur_assert_close(demur_normal_quantile(1.0 - p), -demur_normal_quantile(p), 1e-15, 0);
+  }
+  for (int i = 1; i < 1000; i++) {
+    const double p = i / 1000.0;
+    demur_assert_close(0.5 * erfc(-demur_normal_quantile(p) * M_SQRT1_2), p, 1e-14, 0);
+  }
+}
+
+/* Wilson's limits are the roots p of (s/n - p)^2 = z^2 p (1 - p)/n: each must solve it. The first
+ * two rows are the usual textbook examples to four places. */
+static void
+wilson_solves_its_equation(void) {
+  static const struct {
+    double s, n, low, high;
+  } rows[] = {{0, 10, 0.0, 0.2775},
+              {5, 10, 0.2366, 0.7634},
+              {10, 10, 0.7225, 1.0},
+              {81, 263, 0.2553, 0.3662}};
+  for (size_t r = 0; r < G_N_ELEMENTS(rows); r++) {
+    double low, high;
+    demur_interval_wilson(rows[r].s, rows[r].n, 0.95, &low, &high);
+    demur_assert_close(low, rows[r].low, 0, 5e-5);
+    demur_assert_close(high, rows[r].high, 0, 5e-5);
+  }
+  const double z = 1.9599639845400538556;
+  for (double n = 1; n <= 200; n += 13)
+    for (double s = 0; s <= n; s++) {
+      double limits[2];
+      demur_interval_wilson(s, n, 0.95, &limits[0], &limits[1]);
+      for (int k = 0; k < 2; k++) {
+        const double p = limits[k], left = (s / n - p) * (s / n - p),
+                     right = z * z * p * (1 - p) / n;
+        g_assert_true(p >= 0.0 && p <= 1.0);
+        demur_assert_close(left, right, 1e-9, 1e-14);
+      }
+      g_assert_cmpfloat(limits[0], <=, s / n);
+      g_assert_cmpfloat(limits[1], >=, s / n);
+    }
+  double low, high;
+  demur_interval_wilson(0, 0, 0.95, &low, &high);
+  g_assert_true(low == 0.0 && high == 1.0);
+}
+
+/* numpy.quantile, linear: of 1..41 the 2.5 % quantile is 1 + .025 * 40 = 2, the 97.5 % one 40;
+ * values that are not finite are left out. */
+static void
+percentile_interval_interpolates(void) {
+  double values[50];
+  size_t n = 0;
+  for (int i = 0; i < 41; i++) {
+    values[n++] = (double)((i * 17) % 41 + 1);
+    if (i % 10 == 0)
+      values[n++] = i % 20 == 0 ? NAN : INFINITY;
+  }
+  double low, high;
+  demur_interval_percentile(values, n, 0.95, &low, &high);
+  demur_assert_close(low, 2.0, 1e-13, 0);
+  demur_assert_close(high, 40.0, 1e-13, 0);
+  double two[] = {3, 1};
+  demur_interval_percentile(two, 2, 0.5, &low, &high);
+  demur_assert_close(low, 1.5, 1e-15, 0);
+  demur_assert_close(high, 2.5, 1e-15, 0);
+  double one[] = {3, NAN, NAN};
+  demur_interval_percentile(one, 3, 0.95, &low, &high);
+  g_assert_true(isnan(low) && isnan(high));
+  demur_interval_percentile(NULL, 0, 0.95, &low, &high);
+  g_assert_true(isnan(low) && isnan(high));
+}
+
+/* 2 4 4 4 5 5 7 9: mean 5, squares 32 over 7. */
+static void
+mean_and_sd_leave_gaps_out(void) {
+  const double values[] = {2, NAN, 4, 4, 4, INFINITY, 5, 5, 7, 9}, one[] = {NAN, 3};
+  double mean, sd;
+  demur_mean_sd(values, G_N_ELEMENTS(values), &mean, &sd);
+  g_assert_cmpfloat(mean, ==, 5.0);
+  demur_assert_close(sd, sqrt(32.0 / 7), 1e-15, 0);
+  demur_mean_sd(one, 2, &mean, &sd);
+  g_assert_true(mean == 3.0 && isnan(sd));
+  demur_mean_sd(one, 1, &mean, &sd);
+  g_assert_true(isnan(mean) && isnan(sd));
+}
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/metrics/intervals/quantile", normal_quantile_has_fifteen_digits);
+  g_test_add_func("/metrics/intervals/symmetry", normal_quantile_is_symmetric_and_inverts);
+  g_test_add_func("/metrics/intervals/wilson", wilson_solves_its_equation);
+  g_test_add_func("/metrics/intervals/percentile", percentile_interval_interpolates);
+  g_test_add_func("/metrics/intervals/mean-sd", mean_and_sd_leave_gaps_out);
+  return g_test_run();
+}
