@@ -1,0 +1,52 @@
+/* Calibration of a sample as fits of the label on the risk: calibration intercept and slope, O:E,
+ * integrated calibration index.
+ *
+ *   intercept ("calibration in the large"):  logit P(y = 1) = a + logit r
+ *   slope, and the intercept beside it:      logit P(y = 1) = a + b logit r
+ *   O:E = sum y / sum r
+ *   ICI = mean |r - s(r)|,  s a smooth of y on r (Austin and Steyerberg 2019)
+ *
+ * Perfect: a = 0, b = 1, O:E = 1, ICI = 0. Samples are count-weighted as in selective.h: a
+ * bootstrap replicate is a vector of counts. Logits are of r clipped to [1e-6, 1 - 1e-6]. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef struct {
+  double intercept;       /* slope held at 1; NaN where one label is missing */
+  double slope;           /* NaN where the fit has no finite answer */
+  double slope_intercept; /* of the fit with the slope; NaN as above */
+} DemurCalibrationFit;
+
+/* risks [n] ascending, labels [n] in {0, 1}, counts [n] or NULL: once each. The slope is finite
+ * exactly where the labels overlap on r: some 1 below some 0 and some 0 below some 1. start: where
+ * the fit begins, a solution nearby (of the sample itself, for a replicate) saves steps and changes
+ * nothing else; NULL: intercept 0, slope 1. O(n) a step, three to eight steps. */
+DemurCalibrationFit demur_calibration_fit(const double *risks, const double *labels,
+                                          const guint32 *counts, size_t n,
+                                          const DemurCalibrationFit *start);
+
+/* The intercept alone, which most uses need more often than the slope. */
+double demur_calibration_intercept(const double *risks, const double *labels, const guint32 *counts,
+                                   size_t n, double start);
+
+/* Observed over expected; NaN for an empty sample or one whose risks are all 0. Any order. */
+double demur_calibration_oe_ratio(const double *risks, const double *labels, const guint32 *counts,
+                                  size_t n);
+
+/* ICI with s by loess: locally linear, tricube weights over the nearest 75 % of the scans, fitted
+ * at up to 25 quantiles of r (the smallest and the largest among them), straight lines between
+ * them, cut to [0, 1]. (Austin and Steyerberg use R's loess, which has span 0.75 too and is locally
+ * quadratic; locally linear is the smooth of Harrell's val.prob and steadier in the small samples
+ * that low coverage leaves.) NaN where one label is missing. O(25 n). */
+double demur_calibration_ici(const double *risks, const double *labels, const guint32 *counts,
+                             size_t n);
+
+/* s(at[i]) of the same smooth, for charts and tests; NaN for an empty sample. Outside the observed
+ * risks the nearest end's value. */
+void demur_calibration_smooth(const double *risks, const double *labels, const guint32 *counts,
+                              size_t n, const double *at, size_t n_at, double *smooth);
+
+G_END_DECLS
