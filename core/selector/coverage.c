@@ -187,8 +187,12 @@ demur_tuning_to_json(const DemurTuning *tuning) {
 static JsonParser *
 parse_object(const char *json, JsonObject **object, GError **error) {
   g_autoptr(JsonParser) parser = json_parser_new_immutable();
-  if (!json_parser_load_from_data(parser, json, -1, error))
+  g_autoptr(GError) local = NULL;
+  if (!json_parser_load_from_data(parser, json, -1, &local)) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                "what is kept with the threshold is not a JSON document: %s", local->message);
     return NULL;
+  }
   JsonNode *root = json_parser_get_root(parser);
   if (root == NULL || !JSON_NODE_HOLDS_OBJECT(root)) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
