@@ -159,5 +159,33 @@ static const char migration_1[] =
     "  UNIQUE (scan_id, model)"
     ") STRICT;";
 
-const char *const demur_store_migrations[] = {migration_1};
+/* What people said of verdicts, and why a coverage was chosen. */
+static const char migration_2[] =
+    "CREATE TABLE review ("
+    "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    "  scan_id TEXT NOT NULL,"
+    "  cohort TEXT," /* NULL: DICOM series */
+    "  verdict_id INTEGER REFERENCES verdict (id),"
+    "  kind TEXT NOT NULL CHECK (kind IN ('agree', 'disagree', 'comment', 'reveal')),"
+    "  comment TEXT,"
+    "  revealed INTEGER NOT NULL CHECK (revealed IN (0, 1)),"
+    "  shown TEXT NOT NULL," /* JSON */
+    "  user TEXT NOT NULL,"
+    "  created TEXT NOT NULL"
+    ") STRICT;"
+    "CREATE INDEX review_scan ON review (scan_id);"
+    "CREATE TABLE decision ("
+    "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    "  selector TEXT NOT NULL,"
+    "  selector_digest TEXT NOT NULL,"
+    "  cohort TEXT NOT NULL,"
+    "  split TEXT NOT NULL,"
+    "  coverage REAL NOT NULL CHECK (coverage > 0 AND coverage <= 1),"
+    "  threshold REAL NOT NULL,"
+    "  reason TEXT NOT NULL,"
+    "  user TEXT NOT NULL,"
+    "  created TEXT NOT NULL"
+    ") STRICT;";
+
+const char *const demur_store_migrations[] = {migration_1, migration_2};
 const int demur_store_version = G_N_ELEMENTS(demur_store_migrations);

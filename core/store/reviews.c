@@ -1,0 +1,200 @@
+#include "store/reviews.h"
+
+#include <string.h>
+
+#include "store/connection.h"
+
+static const char *const kind_names[] = {"agree", "disagree", "comment", "reveal"};
+
+const char *
+demur_review_kind_name(DemurReviewKind kind) {
+  g_return_val_if_fail((guint)kind < G_N_ELEMENTS(kind_names), NULL);
+  return kind_names[kind];
+}
+
+void
+demur_review_record_free(DemurReviewRecord *record) {
+  if (record == NULL)
+    return;
+  g_free(record->scan_id);
+  g_free(record->cohort);
+  g_free(record->comment);
+  g_free(record->shown);
+  g_free(record->user);
+  g_free(record->created);
+  g_free(record);
+}
+
+void
+demur_decision_record_free(DemurDecisionRecord *record) {
+  if (record == NULL)
+    return;
+  g_free(record->selector);
+  g_free(record->selector_digest);
+  g_free(record->cohort);
+  g_free(record->split);
+  g_free(record->reason);
+  g_free(record->user);
+  g_free(record->created);
+  g_free(record);
+}
+
+static void
+review_free(gpointer record) {
+  demur_review_record_free(record);
+}
+
+static void
+decision_free(gpointer record) {
+  demur_decision_record_free(record);
+}
+
+static gboolean
+is_blank(const char *text) {
+  return text == NULL || text[strspn(text, " \t\r\n")] == '\0';
+}
+
+gboolean
+demur_reviews_save(DemurWorkspace *workspace, DemurReviewRecord *record, GError **error) {
+  if (is_blank(record->scan_id) || is_blank(record->user) || is_blank(record->created) ||
+      is_blank(record->shown)) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "a review needs a scan, a user, a time and what was shown");
+    return FALSE;
+  }
+  if (record->kind == DEMUR_REVIEW_COMMENT && is_blank(record->comment)) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "a comment needs words");
+    return FALSE;
+  }
+  sqlite3_stmt *statement =
+      demur_store_statement(workspace,
+                            "INSERT INTO review (scan_id, cohort, verdict_id, kind, comment,"
+                            " revealed, shown, user, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                            error);
+  if (statement == NULL)
+    return FALSE;
+  demur_store_bind_text(statement, 1, record->scan_id);
+  demur_store_bind_text(statement, 2, record->cohort);
+  if (record->verdict_id > 0)
+    demur_store_bind_int(statement, 3, record->verdict_id);
+  demur_store_bind_text(statement, 4, demur_review_kind_name(record->kind));
+  demur_store_bind_text(statement, 5, is_blank(record->comment) ? NULL : record->comment);
+  demur_store_bind_int(statement, 6, record->revealed ? 1 : 0);
+  demur_store_bind_text(statement, 7, record->shown);
+  demur_store_bind_text(statement, 8, record->user);
+  demur_store_bind_text(statement, 9, record->created);
+  if (!demur_store_run(workspace, statement, "saving a review", error))
+    return FALSE;
+  record->id = sqlite3_last_insert_rowid(workspace->database);
+  return TRUE;
+}
+
+#define SELECT_REVIEW                                                                              \
+  "SELECT id, scan_id, cohort, verdict_id, kind, comment, revealed, shown, user, created"          \
+  " FROM review "
+
+static DemurReviewRecord *
+read_review(sqlite3_stmt *statement) {
+  DemurReviewRecord *record = g_new0(DemurReviewRecord, 1);
+  record->id = sqlite3_column_int64(statement, 0);
+  record->scan_id = demur_store_text(statement, 1);
+  record->cohort = demur_store_text(statement, 2);
+  record->verdict_id = sqlite3_column_int64(statement, 3);
+  g_autofree char *kind = demur_store_text(statement, 4);
+  for (guint k = 0; k < G_N_ELEMENTS(kind_names); k++)
+    if (g_strcmp0(kind, kind_names[k]) == 0)
+      record->kind = (DemurReviewKind)k;
+  record->comment = demur_store_text(statement, 5);
+  record->revealed = sqlite3_column_int(statement, 6) != 0;
+  record->shown = demur_store_text(statement, 7);
+  record->user = demur_store_text(statement, 8);
+  record->created = demur_store_text(statement, 9);
+  return record;
+}
+
+static GPtrArray *
+query_reviews(DemurWorkspace *workspace, sqlite3_stmt *statement, GError **error) {
+  g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(review_free);
+  gboolean row, ok;
+  while ((ok = demur_store_step(workspace, statement, &row, "listing reviews", error)) && row)
+    g_ptr_array_add(list, read_review(statement));
+  return ok ? g_steal_pointer(&list) : NULL;
+}
+
+GPtrArray *
+demur_reviews_of_scan(DemurWorkspace *workspace, const char *cohort, const char *scan_id,
+                      GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace, SELECT_REVIEW "WHERE cohort IS ? AND scan_id = ? ORDER BY id DESC", error);
+  if (statement == NULL)
+    return NULL;
+  demur_store_bind_text(statement, 1, cohort);
+  demur_store_bind_text(statement, 2, scan_id);
+  return query_reviews(workspace, statement, error);
+}
+
+GPtrArray *
+demur_reviews_list(DemurWorkspace *workspace, GError **error) {
+  sqlite3_stmt *statement =
+      demur_store_statement(workspace, SELECT_REVIEW "ORDER BY id DESC", error);
+  return statement != NULL ? query_reviews(workspace, statement, error) : NULL;
+}
+
+gboolean
+demur_decisions_save(DemurWorkspace *workspace, DemurDecisionRecord *record, GError **error) {
+  if (is_blank(record->reason)) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "choosing a coverage needs a reason, which is kept with it");
+    return FALSE;
+  }
+  sqlite3_stmt *statement =
+      demur_store_statement(workspace,
+                            "INSERT INTO decision (selector, selector_digest, cohort, split,"
+                            " coverage, threshold, reason, user, created)"
+                            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                            error);
+  if (statement == NULL)
+    return FALSE;
+  demur_store_bind_text(statement, 1, record->selector);
+  demur_store_bind_text(statement, 2, record->selector_digest);
+  demur_store_bind_text(statement, 3, record->cohort);
+  demur_store_bind_text(statement, 4, record->split);
+  demur_store_bind_double(statement, 5, record->coverage);
+  demur_store_bind_double(statement, 6, record->threshold);
+  demur_store_bind_text(statement, 7, record->reason);
+  demur_store_bind_text(statement, 8, record->user);
+  demur_store_bind_text(statement, 9, record->created);
+  if (!demur_store_run(workspace, statement, "saving the reason for a coverage", error))
+    return FALSE;
+  record->id = sqlite3_last_insert_rowid(workspace->database);
+  return TRUE;
+}
+
+GPtrArray *
+demur_decisions_list(DemurWorkspace *workspace, const char *selector, GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace,
+      "SELECT id, selector, selector_digest, cohort, split, coverage, threshold, reason, user,"
+      " created FROM decision WHERE ?1 IS NULL OR selector = ?1 ORDER BY id DESC",
+      error);
+  if (statement == NULL)
+    return NULL;
+  demur_store_bind_text(statement, 1, selector);
+  g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(decision_free);
+  gboolean row, ok;
+  while ((ok = demur_store_step(workspace, statement, &row, "listing decisions", error)) && row) {
+    DemurDecisionRecord *record = g_new0(DemurDecisionRecord, 1);
+    record->id = sqlite3_column_int64(statement, 0);
+    record->selector = demur_store_text(statement, 1);
+    record->selector_digest = demur_store_text(statement, 2);
+    record->cohort = demur_store_text(statement, 3);
+    record->split = demur_store_text(statement, 4);
+    record->coverage = demur_store_double(statement, 5);
+    record->threshold = demur_store_double(statement, 6);
+    record->reason = demur_store_text(statement, 7);
+    record->user = demur_store_text(statement, 8);
+    record->created = demur_store_text(statement, 9);
+    g_ptr_array_add(list, record);
+  }
+  return ok ? g_steal_pointer(&list) : NULL;
+}
