@@ -42,6 +42,15 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
     g_autoptr(DemurSelector) selector =
         loaded != NULL ? demur_selector_from_json(loaded->document, -1, record->name, &local)
                        : NULL;
+    /* What stands beside the document in the workspace must be what the document says. */
+    if (selector != NULL && (g_strcmp0(selector->digest, record->digest) != 0 ||
+                             g_strcmp0(selector->model, record->model) != 0 ||
+                             g_strcmp0(selector->cohort_digest, record->cohort_digest) != 0)) {
+      g_set_error_literal(&local, DEMUR_ERROR, DEMUR_ERROR_STORE,
+                          "its digest, model or cohort in the workspace is not that of its "
+                          "document; bring back a copy of the workspace");
+      g_clear_pointer(&selector, demur_selector_unref);
+    }
     g_autofree char *subject = g_strdup_printf("selector %s", record->name);
     const char *message =
         selector != NULL ? "the document reads and its digest is right" : local->message;
