@@ -191,6 +191,17 @@ run_line(const Sandbox *sandbox, const char *line) {
   return run_words(sandbox, (const char *const *)words);
 }
 
+static GSubprocess *
+start_argv(const Sandbox *sandbox, GPtrArray *argv, GSubprocessFlags flags) {
+  g_ptr_array_add(argv, NULL);
+  g_autoptr(GSubprocessLauncher) launcher = launcher_new(sandbox, flags);
+  g_autoptr(GError) error = NULL;
+  GSubprocess *process =
+      g_subprocess_launcher_spawnv(launcher, (const char *const *)argv->pdata, &error);
+  g_assert_no_error(error);
+  return process;
+}
+
 GSubprocess *
 start_demur(const Sandbox *sandbox, ...) {
   g_autoptr(GPtrArray) argv = command_line(sandbox);
@@ -198,14 +209,18 @@ start_demur(const Sandbox *sandbox, ...) {
   va_start(words, sandbox);
   add_words(argv, words);
   va_end(words);
-  g_ptr_array_add(argv, NULL);
-  g_autoptr(GSubprocessLauncher) launcher =
-      launcher_new(sandbox, G_SUBPROCESS_FLAGS_STDOUT_SILENCE | G_SUBPROCESS_FLAGS_STDERR_SILENCE);
-  g_autoptr(GError) error = NULL;
-  GSubprocess *process =
-      g_subprocess_launcher_spawnv(launcher, (const char *const *)argv->pdata, &error);
-  g_assert_no_error(error);
-  return process;
+  return start_argv(sandbox, argv,
+                    G_SUBPROCESS_FLAGS_STDOUT_SILENCE | G_SUBPROCESS_FLAGS_STDERR_SILENCE);
+}
+
+GSubprocess *
+start_demur_heard(const Sandbox *sandbox, ...) {
+  g_autoptr(GPtrArray) argv = command_line(sandbox);
+  va_list words;
+  va_start(words, sandbox);
+  add_words(argv, words);
+  va_end(words);
+  return start_argv(sandbox, argv, G_SUBPROCESS_FLAGS_STDOUT_PIPE | G_SUBPROCESS_FLAGS_STDERR_PIPE);
 }
 
 static void

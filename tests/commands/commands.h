@@ -47,6 +47,8 @@ Run *run_line(const Sandbox *sandbox, const char *line);
 
 /* Started and left running (stdout and stderr are dropped); the caller waits. */
 GSubprocess *start_demur(const Sandbox *sandbox, ...) G_GNUC_NULL_TERMINATED;
+/* The same with both streams as pipes. */
+GSubprocess *start_demur_heard(const Sandbox *sandbox, ...) G_GNUC_NULL_TERMINATED;
 
 /* Each marks the test as failed with what was seen, and goes on: a table shows all its faults. */
 #define assert_status(run, expected) check_status(__FILE__, __LINE__, (run), (expected))
