@@ -49,11 +49,11 @@ reasons_text(char *const *reasons) {
 
 static void
 add_verdict(Assessment *assessment, const char *scan_id, const char *patient_id, double risk,
-            double score, const char *word, char *const *reasons) {
+            double risk_raw, double score, const char *word, char *const *reasons) {
   const DemurVerdictRecord verdict = {.scan_id = g_strdup(scan_id),
                                       .patient_id = g_strdup(patient_id),
                                       .risk = risk,
-                                      .risk_raw = risk,
+                                      .risk_raw = risk_raw,
                                       .score = score,
                                       .verdict = g_strdup(word),
                                       .reasons = reasons_text(reasons)};
@@ -62,11 +62,14 @@ add_verdict(Assessment *assessment, const char *scan_id, const char *patient_id,
 
 /* Verdicts of a cohort's rows that have scores. */
 static gboolean
-assess_rows(DemurContext *context, Assessment *assessment, const DemurCohort *cohort,
-            const guint32 *rows, size_t n, GError **error) {
+assess_rows(DemurContext *context, Assessment *assessment, DemurCohort *cohort, const guint32 *rows,
+            size_t n, GError **error) {
   DemurSelector *selector = assessment->selector;
+  g_autoptr(DemurCohort) view = demur_selector_view(selector, cohort, error);
+  if (view == NULL)
+    return FALSE;
   DEMUR_AUTO_ALIGNED double *meta = demur_selector_meta_features(
-      selector, cohort, rows, n, context->parallel, &context->progress, error);
+      selector, view, FALSE, rows, n, context->parallel, &context->progress, error);
   if (meta == NULL)
     return FALSE;
   g_autofree double *scores = g_new(double, MAX(n, 1));
@@ -86,6 +89,7 @@ assess_rows(DemurContext *context, Assessment *assessment, const DemurCohort *co
     }
     add_verdict(assessment, cohort->scan_ids[rows[i]],
                 cohort->patient_ids[cohort->patients[rows[i]]],
+                demur_cohort_confidence_risk(view, rows[i]),
                 demur_cohort_confidence_risk(cohort, rows[i]), scores[i], word, reasons);
   }
   return TRUE;
@@ -110,7 +114,7 @@ assess_series(DemurContext *context, Assessment *assessment, const char *scan_id
       return FALSE;
     }
     char *const reasons[] = {u->reason, NULL};
-    add_verdict(assessment, u->scan_id, u->patient_id, u->risk, NAN, u->verdict, reasons);
+    add_verdict(assessment, u->scan_id, u->patient_id, u->risk, u->risk, NAN, u->verdict, reasons);
   }
   if (scored->cohort == NULL)
     return TRUE;

@@ -105,7 +105,7 @@ evaluate(DemurContext *context, char **names, const DemurCliEvaluationOptions *o
     gboolean on_this_split;
     e->thresholds[s] = demur_thresholds_list(workspace, names[s], error);
     if (e->thresholds[s] == NULL ||
-        !load_thresholds(e->thresholds[s], e->selectors[s]->n_networks, owned, &tuned[s], error) ||
+        !load_thresholds(e->thresholds[s], e->selectors[s]->n_models, owned, &tuned[s], error) ||
         !demur_cli_tuned_on(context, names[s], e->cohort, input.split, &on_this_split, error))
       return FALSE;
     n_tuned[s] = e->thresholds[s]->len;

@@ -130,7 +130,8 @@ describe_selector(DemurCliReport *report, const DemurCliEvaluation *e) {
   facts->created = record->created;
   facts->cohort = s->cohort;
   facts->model = s->model;
-  facts->best_epoch = s->networks[0].best_epoch;
+  facts->best_epoch =
+      s->settings->stopping == DEMUR_STOPPING_WORST_CASE ? s->models[0].epochs[0] : -1;
   facts->as_published = s->settings->as_published;
   g_autoptr(GArray) pairs = g_array_new(FALSE, FALSE, sizeof(DemurReportPair));
   for (size_t p = 0; p < s->n_parts; p++) {
@@ -153,6 +154,14 @@ describe_selector(DemurCliReport *report, const DemurCliEvaluation *e) {
     demur_train_settings_number_text(s->settings, i, value);
     add_pair(report, pairs, key, g_strdup(value));
   }
+  add_pair(report, pairs, "target", g_strdup(demur_target_name(s->settings->target)));
+  add_pair(report, pairs, "stopping", g_strdup(demur_stopping_name(s->settings->stopping)));
+  add_pair(
+      report, pairs, "recalibrate",
+      g_strdup_printf("%s (asked: %s)",
+                      demur_recalibration_name(s->recalibration != NULL ? s->recalibration->kind
+                                                                        : DEMUR_RECALIBRATION_NONE),
+                      demur_recalibration_name(s->settings->recalibrate)));
   add_pair(report, pairs, "resample", demur_train_settings_resample_text(s->settings));
   add_pair(report, pairs, "features", demur_train_settings_features_text(s->settings));
   add_pair(report, pairs, "seed", g_strdup_printf("%" G_GUINT64_FORMAT, s->seed));

@@ -100,7 +100,7 @@ show_json(DemurContext *context, const DemurSelector *s, const DemurSelectorReco
   for (size_t c = 0; c < s->n_inputs; c++)
     demur_json_string(json, NULL, s->columns->names[s->inputs[c]]);
   demur_json_end_array(json);
-  demur_json_int(json, "models", (gint64)s->n_networks);
+  demur_json_int(json, "models", (gint64)s->n_models);
   demur_json_begin_array(json, "thresholds");
   for (guint t = 0; t < thresholds->len; t++) {
     const DemurThresholdRecord *threshold = thresholds->pdata[t];
@@ -152,7 +152,7 @@ run_show(DemurContext *context, int argc, char **argv, GError **error) {
   for (size_t p = 0; p < s->n_parts; p++)
     g_print("  %-11s %zu scans of %zu patients at %zu sites (%s)\n", s->parts[p].role,
             s->parts[p].n_scans, s->parts[p].n_patients, s->parts[p].n_sites, s->parts[p].split);
-  g_print("  resample %s, features %s, %zu networks\n", resample, features, s->n_networks);
+  g_print("  resample %s, features %s, %zu models\n", resample, features, s->n_models);
   for (guint t = 0; t < thresholds->len; t++) {
     const DemurThresholdRecord *threshold = thresholds->pdata[t];
     g_autofree char *sentence = demur_tuning_read_sentence(threshold->guarantee);

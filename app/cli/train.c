@@ -22,6 +22,21 @@ on_resample(const char *option, const char *value, gpointer data, GError **error
 }
 
 static gboolean
+on_target(const char *option, const char *value, gpointer data, GError **error) {
+  return demur_train_settings_set_target(data, value, error);
+}
+
+static gboolean
+on_stopping(const char *option, const char *value, gpointer data, GError **error) {
+  return demur_train_settings_set_stopping(data, value, error);
+}
+
+static gboolean
+on_recalibrate(const char *option, const char *value, gpointer data, GError **error) {
+  return demur_recalibration_from_name(value, &((DemurTrainSettings *)data)->recalibrate, error);
+}
+
+static gboolean
 on_features(const char *option, const char *value, gpointer data, GError **error) {
   return demur_train_settings_set_features(data, value, error);
 }
@@ -41,20 +56,28 @@ write_history(const DemurTrainerResult *network, const char *key, DemurJson *jso
   demur_json_end_array(json);
 }
 
+/* Every network: model m, network a of its average. */
+static void
+write_networks(const DemurTrainingLog *log, DemurJson *json) {
+  demur_json_begin_array(json, "networks");
+  for (size_t i = 0; i < log->n_models * log->n_average; i++) {
+    demur_json_begin_object(json, NULL);
+    demur_json_int(json, "model", (gint64)(i / log->n_average) + 1);
+    demur_json_int(json, "network", (gint64)(i % log->n_average) + 1);
+    demur_json_int(json, "best_epoch", log->networks[i]->best_epoch);
+    demur_json_int(json, "updates", log->networks[i]->n_updates);
+    write_history(log->networks[i], "history", json);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+}
+
 static char *
 history_document(const DemurTrainingLog *log) {
   DemurJson *json = demur_json_new();
   demur_json_begin_object(json, NULL);
   write_history(log->networks[0], "history", json);
-  demur_json_begin_array(json, "models");
-  for (size_t m = 0; m < log->n_networks; m++) {
-    demur_json_begin_object(json, NULL);
-    demur_json_int(json, "best_epoch", log->networks[m]->best_epoch);
-    demur_json_int(json, "updates", log->networks[m]->n_updates);
-    write_history(log->networks[m], "history", json);
-    demur_json_end_object(json);
-  }
-  demur_json_end_array(json);
+  write_networks(log, json);
   demur_json_end_object(json);
   return demur_json_finish(json);
 }
@@ -63,8 +86,8 @@ static void
 print_result(DemurContext *context, const char *name, const DemurSelector *selector,
              const DemurTrainingLog *log, double seconds) {
   gint64 n_updates = 0;
-  for (size_t m = 0; m < log->n_networks; m++)
-    n_updates += log->networks[m]->n_updates;
+  for (size_t i = 0; i < log->n_models * log->n_average; i++)
+    n_updates += log->networks[i]->n_updates;
   if (context->json) {
     DemurJson *json = demur_json_new();
     demur_json_begin_object(json, NULL);
@@ -77,6 +100,7 @@ print_result(DemurContext *context, const char *name, const DemurSelector *selec
     demur_json_int(json, "best_epoch", log->networks[0]->best_epoch);
     demur_json_string(json, "digest", selector->digest);
     demur_json_string(json, "validation", log->validation_note);
+    demur_json_string(json, "recalibration", log->recalibration_note);
     demur_json_begin_array(json, "parts");
     for (size_t p = 0; p < selector->n_parts; p++) {
       demur_json_begin_object(json, NULL);
@@ -89,14 +113,7 @@ print_result(DemurContext *context, const char *name, const DemurSelector *selec
     }
     demur_json_end_array(json);
     write_history(log->networks[0], "history", json);
-    demur_json_begin_array(json, "models");
-    for (size_t m = 0; m < log->n_networks; m++) {
-      demur_json_begin_object(json, NULL);
-      demur_json_int(json, "best_epoch", log->networks[m]->best_epoch);
-      write_history(log->networks[m], "history", json);
-      demur_json_end_object(json);
-    }
-    demur_json_end_array(json);
+    write_networks(log, json);
     demur_json_end_object(json);
     demur_context_print_json(context, json);
     return;
@@ -108,9 +125,12 @@ print_result(DemurContext *context, const char *name, const DemurSelector *selec
             selector->parts[p].n_scans, selector->parts[p].n_patients, selector->parts[p].n_sites,
             selector->parts[p].split);
   g_print("  %s\n", log->validation_note);
-  for (size_t m = 0; m < log->n_networks; m++) {
-    if (log->n_networks > 1)
-      g_print("Model %zu\n", m + 1);
+  g_print("  %s\n  target %s, %zu networks averaged, stopping %s\n", log->recalibration_note,
+          demur_target_name(selector->settings->target), log->n_average,
+          demur_stopping_name(selector->settings->stopping));
+  for (size_t m = 0; m < log->n_models * log->n_average; m++) {
+    if (log->n_models * log->n_average > 1)
+      g_print("Model %zu, network %zu\n", m / log->n_average + 1, m % log->n_average + 1);
     g_print("  epoch      loss   mean AUC  worst AUC   (S-BCE_2 over coverage, validation)\n");
     const DemurTrainerResult *network = log->networks[m];
     for (size_t i = 0; i < network->n_history; i++) {
@@ -132,7 +152,11 @@ static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree char *cohort_name = NULL;
   gboolean as_published = FALSE, replace = FALSE;
-  g_autoptr(DemurTrainSettings) settings = demur_train_settings_new();
+  /* An explicit option beats --as-published in any order: so that one is looked at first. */
+  g_autoptr(DemurTrainSettings) settings =
+      g_strv_contains((const char *const *)argv, "--as-published")
+          ? demur_train_settings_new_published()
+          : demur_train_settings_new();
   g_auto(GStrv) arguments = NULL;
   g_autoptr(GArray) entries = g_array_new(TRUE, TRUE, sizeof(GOptionEntry));
   const GOptionEntry fixed[] = {
@@ -152,15 +176,30 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       {"resample", 0, 0, G_OPTION_ARG_CALLBACK, (gpointer)on_resample,
        "family of perturbations: site, attribute:NAME, none, example, outside (site)", "T"},
       {"features", 0, 0, G_OPTION_ARG_CALLBACK, (gpointer)on_features,
-       "groups of meta features (confidence,class,outlier)", "LIST"},
+       "groups of meta features (confidence,class,outlier,corrector; the last with the denoised "
+       "target)",
+       "LIST"},
+      {"target", 0, 0, G_OPTION_ARG_CALLBACK, (gpointer)on_target,
+       "what the loss takes for a scan's error: denoised or paper (denoised; K > 2: paper)", "T"},
+      {"stopping", 0, 0, G_OPTION_ARG_CALLBACK, (gpointer)on_stopping,
+       "flat: end when the loss is flat, keep the last; worst-case: keep the best epoch (flat)",
+       "RULE"},
+      {"recalibrate", 0, 0, G_OPTION_ARG_CALLBACK, (gpointer)on_recalibrate,
+       "none, auto, intercept, temperature, platt or isotonic (auto)", "KIND"},
+      {"recalibration-split", 0, 0, G_OPTION_ARG_STRING, &settings->recalibration_split,
+       "scans that recalibrate (the training split, out of fold by site)", "SPLIT"},
   };
   g_array_append_vals(entries, fixed, G_N_ELEMENTS(fixed));
   g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
   for (size_t i = 0; demur_train_settings_number_name(i) != NULL; i++) {
     char *name = g_strdup(demur_train_settings_number_name(i));
     g_strdelimit(name, "_", '-');
-    char *help = g_strdup_printf("%s (%g)", demur_train_settings_number_help(i),
-                                 demur_train_settings_number_published(i));
+    const double standard = demur_train_settings_number_default(i),
+                 published = demur_train_settings_number_published(i);
+    char *help = standard == published
+                     ? g_strdup_printf("%s (%g)", demur_train_settings_number_help(i), standard)
+                     : g_strdup_printf("%s (%g; published %g)", demur_train_settings_number_help(i),
+                                       standard, published);
     g_ptr_array_add(texts, name);
     g_ptr_array_add(texts, help);
     const GOptionEntry entry = {name, 0, 0, G_OPTION_ARG_CALLBACK, (gpointer)on_number, help, "X"};
@@ -168,8 +207,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   }
   if (!demur_command_parse_group(
           argc, argv, "SELECTOR --cohort C", "train a selector by Algorithm 1",
-          "Numbers in brackets are the paper's and the defaults.",
-          (const GOptionEntry *)(gpointer)entries->data, settings, &arguments, error) ||
+          "What stands in brackets is the default.", (const GOptionEntry *)(gpointer)entries->data,
+          settings, &arguments, error) ||
       !demur_command_expect(arguments, 1, "train takes the name of the new selector", error))
     return FALSE;
   if (cohort_name == NULL) {

@@ -15,7 +15,7 @@ typedef struct {
 
 static void
 scored_clear(Scored *scored) {
-  for (size_t m = 0; scored->scores != NULL && m < scored->selector->n_networks; m++)
+  for (size_t m = 0; scored->scores != NULL && m < scored->selector->n_models; m++)
     g_free(scored->scores[m]);
   g_free(scored->scores);
   g_free(scored->patients);
@@ -24,7 +24,7 @@ scored_clear(Scored *scored) {
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Scored, scored_clear)
 
 static gboolean
-score_split(DemurContext *context, const DemurCohort *cohort, const char *split, Scored *scored,
+score_split(DemurContext *context, DemurCohort *cohort, const char *split, Scored *scored,
             guint32 **rows, GError **error) {
   *rows = demur_cohort_rows(cohort, split, &scored->n, error);
   if (*rows == NULL)
@@ -33,8 +33,8 @@ score_split(DemurContext *context, const DemurCohort *cohort, const char *split,
       scored->selector, cohort, *rows, scored->n, context->parallel, &context->progress, error);
   if (meta == NULL)
     return FALSE;
-  scored->scores = g_new0(double *, scored->selector->n_networks);
-  for (size_t m = 0; m < scored->selector->n_networks; m++) {
+  scored->scores = g_new0(double *, scored->selector->n_models);
+  for (size_t m = 0; m < scored->selector->n_models; m++) {
     scored->scores[m] = g_new(double, scored->n);
     demur_selector_scores(scored->selector, m, meta, scored->n, scored->scores[m]);
   }
@@ -125,10 +125,10 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
     g_autoptr(DemurTuning) tuning =
         delta > 0.0
             ? demur_tune_guaranteed(coverages[i], delta, (const double *const *)scored.scores,
-                                    scored.selector->n_networks, scored.patients, scored.n,
+                                    scored.selector->n_models, scored.patients, scored.n,
                                     context->seed, error)
             : demur_tune_plug_in(coverages[i], (const double *const *)scored.scores,
-                                 scored.selector->n_networks, scored.patients, scored.n, error);
+                                 scored.selector->n_models, scored.patients, scored.n, error);
     if (tuning == NULL) {
       ok = FALSE;
       break;

@@ -501,31 +501,38 @@ verdict_of(double low, double high, size_t n_units) {
                      : DEMUR_VERDICT_NO_DIFFERENCE_SHOWN;
 }
 
-/* Differences in an AUC between every selector and every baseline, paired by replicate. root: the
- * replicates hold squares of which the signed root is compared. */
+/* What stands on the left of comparisons: the selectors and `mc`. */
+static gboolean
+is_compared(const DemurMethod *method) {
+  return method->is_selector || strcmp(method->name, "mc") == 0;
+}
+
+/* Differences in an AUC between every selector (and mc) and every baseline, paired by replicate.
+ * root: the replicates hold squares of which the signed root is compared. */
 static void
-add_comparisons(const Work *work, DemurEvaluation *evaluation, const char *measure,
-                const double *replicates, gboolean root,
+add_comparisons(const Work *work, DemurEvaluation *evaluation, const DemurMethodResult *results,
+                const char *measure, const double *replicates, gboolean root,
                 double (*point)(const DemurMethodResult *)) {
   const size_t n_methods = work->methods->len;
   g_autofree double *differences = g_new(double, MAX(work->n_bootstrap, 1));
   for (size_t s = 0; s < n_methods; s++) {
-    const DemurMethod *selector = work->methods->pdata[s];
-    if (!selector->is_selector)
+    const DemurMethod *method = work->methods->pdata[s];
+    if (!is_compared(method))
       continue;
     for (size_t k = 0; k < n_methods; k++) {
       const DemurMethod *other = work->methods->pdata[k];
-      if (other->is_selector)
+      if (k == s || other->is_selector || (!method->is_selector && is_compared(other)))
         continue;
       for (size_t b = 0; b < work->n_bootstrap; b++) {
         const double x = replicates[b * n_methods + s], y = replicates[b * n_methods + k];
         differences[b] = root ? demur_signed_root(x) - demur_signed_root(y) : x - y;
       }
       DemurComparison *c = &evaluation->comparisons[evaluation->n_comparisons++];
-      c->method = g_strdup(selector->name);
+      c->method = g_strdup(method->name);
       c->against = g_strdup(other->name);
+      c->recalibrated = results[s].recalibrated;
       c->measure = g_strdup(measure);
-      c->difference = point(&evaluation->methods[s]) - point(&evaluation->methods[k]);
+      c->difference = point(&results[s]) - point(&results[k]);
       c->level = LEVEL;
       c->unit = g_strdup(demur_unit_name(work->unit));
       c->n_units = demur_sample_n_units(work->sample, work->unit);
@@ -631,23 +638,145 @@ describe(const DemurEvaluateInput *input, const DemurSample *sample, const guint
   return e;
 }
 
-DemurEvaluation *
-demur_evaluate(const DemurEvaluateInput *input, DemurParallel *parallel,
-               const DemurProgress *progress, GError **error) {
-  size_t n_rows;
-  gboolean in_sample;
-  g_autofree guint32 *rows = demur_cohort_rows(input->cohort, input->split, &n_rows, error);
-  if (rows == NULL || !check_unseen(input, rows, n_rows, &in_sample, error))
-    return NULL;
-  g_autoptr(DemurSample) sample =
-      demur_sample_new(input->cohort, rows, n_rows, input->split, error);
+/* One kind of risk: the selectors that see it, and every baseline on it. */
+typedef struct {
+  gboolean recalibrated;
+  DemurCohort *view;
+  const DemurSelector *base; /* whose reference set and corrector the baselines use */
+  size_t n_selectors;
+  size_t *selectors; /* [n_selectors] index into the input's */
+} RiskGroup;
+
+static void
+risk_group_clear(gpointer data) {
+  RiskGroup *group = data;
+  demur_cohort_unref(group->view);
+  g_free(group->selectors);
+}
+
+static gboolean
+same_recalibration(const DemurRecalibration *a, const DemurRecalibration *b) {
+  return a->kind == b->kind && a->slope == b->slope && a->intercept == b->intercept &&
+         a->n_knots == b->n_knots &&
+         memcmp(a->knots_x, b->knots_x, a->n_knots * sizeof(double)) == 0 &&
+         memcmp(a->knots_y, b->knots_y, a->n_knots * sizeof(double)) == 0;
+}
+
+/* Raw risks first, with the selectors that see them; then each recalibration with its selectors. */
+static GArray *
+group_by_risk(const DemurEvaluateInput *input, GError **error) {
+  g_autoptr(GArray) groups = g_array_new(FALSE, TRUE, sizeof(RiskGroup));
+  g_array_set_clear_func(groups, risk_group_clear);
+  RiskGroup raw = {.view = demur_cohort_ref(input->cohort),
+                   .base = input->selectors[0],
+                   .selectors = g_new0(size_t, input->n_selectors)};
+  g_array_append_val(groups, raw);
+  for (size_t s = 0; s < input->n_selectors; s++) {
+    const DemurSelector *selector = input->selectors[s];
+    RiskGroup *found = NULL;
+    for (guint g = 0; g < groups->len && found == NULL; g++) {
+      RiskGroup *group = &g_array_index(groups, RiskGroup, g);
+      if (group->recalibrated == (selector->recalibration != NULL) &&
+          (!group->recalibrated ||
+           same_recalibration(group->base->recalibration, selector->recalibration)))
+        found = group;
+    }
+    if (found == NULL) {
+      RiskGroup group = {.recalibrated = TRUE,
+                         .view = demur_selector_view(selector, input->cohort, error),
+                         .base = selector,
+                         .selectors = g_new0(size_t, input->n_selectors)};
+      g_array_append_val(groups, group);
+      if (group.view == NULL)
+        return NULL;
+      found = &g_array_index(groups, RiskGroup, groups->len - 1);
+    }
+    if (!found->recalibrated && found->n_selectors == 0)
+      found->base = selector;
+    found->selectors[found->n_selectors++] = s;
+  }
+  return g_steal_pointer(&groups);
+}
+
+/* Progress of one group within the whole. */
+typedef struct {
+  const DemurProgress *outer;
+  double start, end;
+} Stage;
+
+static void
+stage_report(double fraction, const char *text, gpointer data) {
+  const Stage *stage = data;
+  if (stage->outer->func != NULL)
+    stage->outer->func(stage->start + fraction * (stage->end - stage->start), text,
+                       stage->outer->data);
+}
+
+/* Room for more results and comparisons behind those there are. */
+static void
+grow(DemurEvaluation *e, size_t n_methods, size_t n_comparisons) {
+  e->methods = g_renew(DemurMethodResult, e->methods, e->n_methods + n_methods);
+  memset(e->methods + e->n_methods, 0, n_methods * sizeof *e->methods);
+  e->comparisons = g_renew(DemurComparison, e->comparisons, e->n_comparisons + n_comparisons);
+  memset(e->comparisons + e->n_comparisons, 0, n_comparisons * sizeof *e->comparisons);
+}
+
+static void
+fill_results(const DemurEvaluateInput *input, const RiskGroup *group, const Work *work,
+             const size_t *first_columns, DemurEvaluation *e) {
+  const size_t n_methods = work->methods->len;
+  grow(e, n_methods, 3 * n_methods * n_methods);
+  DemurMethodResult *results = e->methods + e->n_methods;
+  e->n_methods += n_methods;
+  for (size_t k = 0; k < n_methods; k++) {
+    const DemurMethod *method = work->methods->pdata[k];
+    DemurMethodResult *result = &results[k];
+    result->name = g_strdup(method->name);
+    result->title = g_strdup(method->title);
+    result->recalibrated = group->recalibrated;
+    result->n_models = method->n_models;
+    e->n_models = MAX(e->n_models, method->n_models);
+    fill_curves(work, first_columns[k], method, result);
+    const size_t selector = method->is_selector ? group->selectors[k] : 0;
+    const size_t n_tuned =
+        method->is_selector && input->n_thresholds != NULL ? input->n_thresholds[selector] : 0;
+    result->n_at = G_N_ELEMENTS(operating_coverages) + n_tuned;
+    result->at = g_new0(DemurOperatingPoint, result->n_at);
+    for (size_t a = 0; a < result->n_at; a++) {
+      const DemurTunedThreshold *tuned =
+          a < G_N_ELEMENTS(operating_coverages)
+              ? NULL
+              : &input->thresholds[selector][a - G_N_ELEMENTS(operating_coverages)];
+      fill_operating_point(work, e, first_columns[k], method,
+                           tuned != NULL ? tuned->coverage : operating_coverages[a],
+                           tuned != NULL ? tuned->thresholds : NULL, &result->at[a]);
+    }
+  }
+  add_comparisons(work, e, results, "sbce2_auc", work->plain_auc, FALSE, plain_point);
+  add_comparisons(work, e, results, "sbce2_debiased_auc", work->debiased2_auc, TRUE,
+                  debiased_point);
+  add_comparisons(work, e, results, "site_error_auc", work->site2_auc, TRUE, site_point);
+}
+
+/* Methods, trials, noise floor and bootstrap on one kind of risk; appended to the evaluation. */
+static gboolean
+evaluate_group(const DemurEvaluateInput *input, const RiskGroup *group, const guint32 *rows,
+               size_t n_rows, DemurParallel *parallel, const DemurProgress *progress,
+               DemurEvaluation *evaluation, GError **error) {
+  g_autoptr(DemurSample) sample = demur_sample_new(group->view, rows, n_rows, input->split, error);
   if (sample == NULL)
-    return NULL;
+    return FALSE;
+  g_autofree DemurSelector **selectors = g_new0(DemurSelector *, group->n_selectors + 1);
+  g_autofree char **names = g_new0(char *, group->n_selectors + 1);
+  for (size_t s = 0; s < group->n_selectors; s++) {
+    selectors[s] = input->selectors[group->selectors[s]];
+    names[s] = input->names[group->selectors[s]];
+  }
   g_autoptr(GPtrArray) methods =
-      demur_methods_new(input->selectors, input->names, input->n_selectors, input->cohort, sample,
-                        input->seed, parallel, progress, error);
+      demur_methods_new(selectors, names, group->n_selectors, group->base, group->view,
+                        !group->recalibrated, sample, input->seed, parallel, progress, error);
   if (methods == NULL)
-    return NULL;
+    return FALSE;
 
   Work work = {.sample = sample,
                .methods = methods,
@@ -664,11 +793,10 @@ demur_evaluate(const DemurEvaluateInput *input, DemurParallel *parallel,
   g_autofree guint32 *column_method = g_new(guint32, work.n_columns);
   g_autofree guint32 *column_model = g_new(guint32, work.n_columns);
   g_autofree size_t *first_columns = g_new(size_t, methods->len);
-  size_t n_columns = 0, n_models = 1;
+  size_t n_columns = 0;
   for (guint k = 0; k < methods->len; k++) {
     const DemurMethod *method = methods->pdata[k];
     first_columns[k] = n_columns;
-    n_models = MAX(n_models, method->n_models);
     for (size_t m = 0; m < method->n_models; m++) {
       column_method[n_columns] = k;
       column_model[n_columns++] = (guint32)m;
@@ -706,46 +834,54 @@ demur_evaluate(const DemurEvaluateInput *input, DemurParallel *parallel,
                       map_with_progress(parallel, work.n_noise_draws, run_noise_draw, &work,
                                         progress, 0.2, 0.35, error) &&
                       map_with_progress(parallel, work.n_bootstrap, run_bootstrap, &work, progress,
-                                        0.35, 0.9, error);
-
-  g_autoptr(DemurEvaluation) evaluation = ok ? describe(input, sample, rows) : NULL;
-  if (ok) {
-    evaluation->in_sample = in_sample;
-    evaluation->n_models = n_models;
-    evaluation->n_methods = methods->len;
-    evaluation->methods = g_new0(DemurMethodResult, methods->len);
-    for (guint k = 0; k < methods->len; k++) {
-      const DemurMethod *method = methods->pdata[k];
-      DemurMethodResult *result = &evaluation->methods[k];
-      result->name = g_strdup(method->name);
-      result->title = g_strdup(method->title);
-      result->n_models = method->n_models;
-      fill_curves(&work, first_columns[k], method, result);
-      const size_t n_tuned =
-          method->is_selector && input->n_thresholds != NULL ? input->n_thresholds[k] : 0;
-      result->n_at = G_N_ELEMENTS(operating_coverages) + n_tuned;
-      result->at = g_new0(DemurOperatingPoint, result->n_at);
-      for (size_t a = 0; a < result->n_at; a++) {
-        const size_t t = a - G_N_ELEMENTS(operating_coverages);
-        const DemurTunedThreshold *tuned =
-            a < G_N_ELEMENTS(operating_coverages) ? NULL : &input->thresholds[k][t];
-        fill_operating_point(&work, evaluation, first_columns[k], method,
-                             tuned != NULL ? tuned->coverage : operating_coverages[a],
-                             tuned != NULL ? tuned->thresholds : NULL, &result->at[a]);
-      }
-    }
-    evaluation->comparisons = g_new0(DemurComparison, 3 * methods->len * methods->len);
-    add_comparisons(&work, evaluation, "sbce2_auc", plain, FALSE, plain_point);
-    add_comparisons(&work, evaluation, "sbce2_debiased_auc", debiased, TRUE, debiased_point);
-    add_comparisons(&work, evaluation, "site_error_auc", site, TRUE, site_point);
-    if (in_sample)
-      add_warning(evaluation, g_strdup("In-sample: patients of this split were used to make the "
-                                       "selector; these numbers are too good."));
-    warn_of_rejection(evaluation);
-  }
+                                        0.35, 0.95, error);
+  if (ok)
+    fill_results(input, group, &work, first_columns, evaluation);
   for (guint w = 0; w < n_threads; w++)
     demur_selective_scratch_free(scratch[w]);
   for (size_t t = 1; t < work.n_trials; t++)
     g_free(counts[t]);
+  return ok;
+}
+
+DemurEvaluation *
+demur_evaluate(const DemurEvaluateInput *input, DemurParallel *parallel,
+               const DemurProgress *progress, GError **error) {
+  g_return_val_if_fail(input->n_selectors >= 1, NULL);
+  const DemurProgress none = {0};
+  if (progress == NULL)
+    progress = &none;
+  size_t n_rows;
+  gboolean in_sample;
+  if (!demur_methods_check_alike(input->selectors, input->names, input->n_selectors, error) ||
+      !demur_selector_check_cohort(input->selectors[0], input->cohort, error))
+    return NULL;
+  g_autofree guint32 *rows = demur_cohort_rows(input->cohort, input->split, &n_rows, error);
+  if (rows == NULL || !check_unseen(input, rows, n_rows, &in_sample, error))
+    return NULL;
+  g_autoptr(DemurSample) sample =
+      demur_sample_new(input->cohort, rows, n_rows, input->split, error);
+  g_autoptr(GArray) groups = sample != NULL ? group_by_risk(input, error) : NULL;
+  if (groups == NULL)
+    return NULL;
+  g_autoptr(DemurEvaluation) evaluation = describe(input, sample, rows);
+  evaluation->in_sample = in_sample;
+  evaluation->n_models = 1;
+  /* Selectors stand first in the result: the groups that have any come before raw risks without. */
+  for (int pass = 0; pass < 2; pass++)
+    for (guint g = 0; g < groups->len; g++) {
+      const RiskGroup *group = &g_array_index(groups, RiskGroup, g);
+      if ((group->n_selectors > 0) != (pass == 0))
+        continue;
+      Stage stage = {progress, (double)g / (double)groups->len,
+                     (double)(g + 1) / (double)groups->len};
+      const DemurProgress staged = {stage_report, &stage, progress->cancellable};
+      if (!evaluate_group(input, group, rows, n_rows, parallel, &staged, evaluation, error))
+        return NULL;
+    }
+  if (in_sample)
+    add_warning(evaluation, g_strdup("In-sample: patients of this split were used to make the "
+                                     "selector; these numbers are too good."));
+  warn_of_rejection(evaluation);
   return g_steal_pointer(&evaluation);
 }

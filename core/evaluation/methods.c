@@ -37,9 +37,9 @@ add_method(GPtrArray *methods, char *name, char *title, size_t n_models, size_t 
   return method;
 }
 
-static gboolean
-check_alike(DemurSelector *const *selectors, char *const *names, size_t n_selectors,
-            GError **error) {
+gboolean
+demur_methods_check_alike(DemurSelector *const *selectors, char *const *names, size_t n_selectors,
+                          GError **error) {
   const DemurSelector *first = selectors[0];
   for (size_t s = 1; s < n_selectors; s++) {
     const DemurSelector *other = selectors[s];
@@ -63,54 +63,56 @@ check_alike(DemurSelector *const *selectors, char *const *names, size_t n_select
   return TRUE;
 }
 
-static size_t
-column_of(const DemurMetaColumns *columns, const char *name) {
-  for (size_t c = 0; c < columns->n_columns; c++)
-    if (strcmp(columns->names[c], name) == 0)
-      return c;
-  g_assert_not_reached();
-}
-
 /* A baseline that is sign x a column of the meta features. */
 static void
-add_column(GPtrArray *methods, const char *name, const char *title, const DemurMetaColumns *columns,
+add_column(GPtrArray *methods, const char *name, const char *title, const DemurSelector *base,
            const char *column_name, double sign, const double *meta, size_t n) {
+  const gssize column = demur_selector_column(base, column_name);
+  g_return_if_fail(column >= 0);
   DemurMethod *method = add_method(methods, g_strdup(name), g_strdup(title), 1, n);
-  const size_t column = column_of(columns, column_name);
   for (size_t i = 0; i < n; i++)
-    method->scores[0][i] = sign * meta[i * columns->n_columns + column];
+    method->scores[0][i] = sign * meta[i * base->columns->n_columns + (size_t)column];
 }
 
 GPtrArray *
 demur_methods_new(DemurSelector *const *selectors, char *const *names, size_t n_selectors,
-                  const DemurCohort *cohort, const DemurSample *sample, guint64 seed,
-                  DemurParallel *parallel, const DemurProgress *progress, GError **error) {
-  g_return_val_if_fail(n_selectors >= 1, NULL);
-  if (!check_alike(selectors, names, n_selectors, error))
-    return NULL;
-  const DemurSelector *first = selectors[0];
+                  const DemurSelector *base, const DemurCohort *cohort, gboolean raw,
+                  const DemurSample *sample, guint64 seed, DemurParallel *parallel,
+                  const DemurProgress *progress, GError **error) {
   const size_t n = sample->n;
-  DEMUR_AUTO_ALIGNED double *meta =
-      demur_selector_meta_features(first, cohort, sample->rows, n, parallel, progress, error);
-  if (meta == NULL)
-    return NULL;
   GPtrArray *methods = g_ptr_array_new_with_free_func(method_free);
   for (size_t s = 0; s < n_selectors; s++) {
+    DEMUR_AUTO_ALIGNED double *meta = demur_selector_meta_features(
+        selectors[s], cohort, FALSE, sample->rows, n, parallel, progress, error);
+    if (meta == NULL) {
+      g_ptr_array_unref(methods);
+      return NULL;
+    }
     DemurMethod *method =
         add_method(methods, g_strconcat("selector:", names[s], NULL),
-                   g_strconcat("selector ", names[s], NULL), selectors[s]->n_networks, n);
+                   g_strconcat("selector ", names[s], NULL), selectors[s]->n_models, n);
     method->is_selector = TRUE;
     for (size_t m = 0; m < method->n_models; m++)
       demur_selector_scores(selectors[s], m, meta, n, method->scores[m]);
   }
+  DEMUR_AUTO_ALIGNED double *meta =
+      demur_selector_meta_features(base, cohort, raw, sample->rows, n, parallel, progress, error);
+  if (meta == NULL) {
+    g_ptr_array_unref(methods);
+    return NULL;
+  }
   add_method(methods, g_strdup("full"), g_strdup("everything"), 1, n);
-  add_column(methods, "confidence", "confidence", first->columns, "max_p", 1.0, meta, n);
-  add_column(methods, "entropy", "entropy", first->columns, "entropy", -1.0, meta, n);
-  if (first->outlier != NULL)
+  add_column(methods, "confidence", "confidence", base, "max_p", 1.0, meta, n);
+  add_column(methods, "entropy", "entropy", base, "entropy", -1.0, meta, n);
+  if (base->outlier != NULL)
     for (size_t o = 0; o < DEMUR_N_OUTLIER; o++)
-      add_column(methods, demur_outlier_columns[o].name, demur_outlier_columns[o].title,
-                 first->columns, demur_outlier_columns[o].name,
-                 (double)demur_outlier_columns[o].keep_sign, meta, n);
+      add_column(methods, demur_outlier_columns[o].name, demur_outlier_columns[o].title, base,
+                 demur_outlier_columns[o].name, (double)demur_outlier_columns[o].keep_sign, meta,
+                 n);
+  /* Ranks by -( (h - r)^2 + tau^2 v^2 ), of which the column is a rising function. */
+  if (base->columns->n_corrector > 0)
+    add_column(methods, "mc", "expected miscalibration (mc)", base, "expected_miscalibration", -1.0,
+               meta, n);
   DemurMethod *random_method = add_method(methods, g_strdup("random"), g_strdup("random"), 1, n);
   DemurRandom random = demur_random_stream(seed, DEMUR_STREAM_RANDOM_BASELINE, 0, 0, 0);
   for (size_t i = 0; i < n; i++)

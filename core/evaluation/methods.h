@@ -15,14 +15,20 @@ typedef struct {
   size_t *n_ranks; /* [n_models] */
 } DemurMethod;
 
-/* An array of DemurMethod (owned, frees its elements): the selectors by the names given, then full,
- * confidence, entropy and, with embeddings, kNN, KDE, one-class SVM, isolation forest and LOF by
- * the first selector's reference set, then random. DEMUR_ERROR_STATE where selectors differ in
- * model or reference set. */
+/* An array of DemurMethod (owned, frees its elements): the selectors by the names given (there may
+ * be none), then full, confidence, entropy and, with embeddings, kNN, KDE, one-class SVM, isolation
+ * forest and LOF by the reference set of `base`, then mc by its corrector (K = 2) and random.
+ * cohort and sample hold the risks that are measured: the view of the selectors, or (raw) the
+ * cohort as it is. */
 GPtrArray *demur_methods_new(DemurSelector *const *selectors, char *const *names,
-                             size_t n_selectors, const DemurCohort *cohort,
-                             const DemurSample *sample, guint64 seed, DemurParallel *parallel,
-                             const DemurProgress *progress,
+                             size_t n_selectors, const DemurSelector *base,
+                             const DemurCohort *cohort, gboolean raw, const DemurSample *sample,
+                             guint64 seed, DemurParallel *parallel, const DemurProgress *progress,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* FALSE with DEMUR_ERROR_STATE where selectors differ in model or reference set, so that their
+ * baselines differ. */
+gboolean demur_methods_check_alike(DemurSelector *const *selectors, char *const *names,
+                                   size_t n_selectors, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

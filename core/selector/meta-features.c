@@ -4,13 +4,16 @@
 
 #include "base/memory.h"
 #include "features/confidence.h"
+#include "selector/corrector.h"
 
 DemurMetaColumns *
-demur_meta_columns_new(size_t n_classes, gboolean with_embeddings) {
+demur_meta_columns_new(size_t n_classes, gboolean with_embeddings, gboolean with_corrector) {
   DemurMetaColumns *columns = g_new0(DemurMetaColumns, 1);
   const size_t n_confidence = demur_confidence_width(n_classes, DEMUR_CONFIDENCE_MAX_CLASSES);
   columns->n_outlier = with_embeddings ? DEMUR_N_OUTLIER : 0;
-  columns->n_columns = n_confidence + columns->n_outlier;
+  columns->n_confidence = n_confidence;
+  columns->n_corrector = with_corrector ? DEMUR_N_CORRECTOR_FEATURES : 0;
+  columns->n_columns = n_confidence + columns->n_outlier + columns->n_corrector;
   columns->names = g_new0(char *, columns->n_columns + 1);
   columns->groups = g_new0(guint, columns->n_columns);
   for (size_t c = 0; c < n_confidence; c++) {
@@ -26,6 +29,12 @@ demur_meta_columns_new(size_t n_classes, gboolean with_embeddings) {
   for (size_t o = 0; o < columns->n_outlier; o++) {
     columns->names[n_confidence + o] = g_strdup(demur_outlier_columns[o].name);
     columns->groups[n_confidence + o] = DEMUR_FEATURES_OUTLIER;
+  }
+  static const char *const corrector_names[DEMUR_N_CORRECTOR_FEATURES] = {
+      "correction", "correction_size", "expected_miscalibration"};
+  for (size_t c = 0; c < columns->n_corrector; c++) {
+    columns->names[n_confidence + columns->n_outlier + c] = g_strdup(corrector_names[c]);
+    columns->groups[n_confidence + columns->n_outlier + c] = DEMUR_FEATURES_CORRECTOR;
   }
   return columns;
 }
@@ -51,6 +60,9 @@ demur_meta_column_title(const char *name) {
       {"ocsvm", "one-class SVM score"},
       {"iforest", "isolation forest score"},
       {"lof", "local outlier factor score"},
+      {"correction", "expected correction of the risk on the log-odds scale"},
+      {"correction_size", "expected error of the risk"},
+      {"expected_miscalibration", "log of the expected squared miscalibration"},
   };
   for (size_t i = 0; i < G_N_ELEMENTS(titles); i++)
     if (strcmp(name, titles[i].name) == 0)
@@ -62,41 +74,14 @@ demur_meta_column_title(const char *name) {
   return name;
 }
 
-float *
-demur_meta_gather_embeddings(const DemurCohort *cohort, const guint32 *rows, size_t n_rows) {
-  const size_t d = cohort->embedding_width;
-  float *embeddings = demur_new_matrix(float, n_rows, d);
-  for (size_t i = 0; i < n_rows; i++)
-    memcpy(embeddings + i * d, cohort->embeddings + (size_t)rows[i] * d, d * sizeof(float));
-  return embeddings;
-}
-
-gboolean
-demur_meta_features_compute(const DemurMetaColumns *columns, const DemurCohort *cohort,
-                            const guint32 *rows, size_t n_rows, const DemurOutlierModel *outlier,
-                            const gssize *exclude, DemurParallel *parallel,
-                            const DemurProgress *progress, double *out, GError **error) {
+void
+demur_meta_confidence(const DemurMetaColumns *columns, const DemurCohort *cohort,
+                      const guint32 *rows, size_t n_rows, double *out) {
   const size_t stride = columns->n_columns, k = cohort->n_classes;
-  if (cohort->risks != NULL) {
-    g_autofree double *risks = g_new(double, MAX(n_rows, 1));
-    for (size_t i = 0; i < n_rows; i++)
-      risks[i] = cohort->risks[rows[i]];
-    demur_confidence_features_binary(risks, n_rows, out, stride);
-  } else {
-    for (size_t i = 0; i < n_rows; i++)
+  for (size_t i = 0; i < n_rows; i++)
+    if (cohort->risks != NULL)
+      demur_confidence_features_binary(cohort->risks + rows[i], 1, out + i * stride, stride);
+    else
       demur_confidence_features(cohort->probabilities + (size_t)rows[i] * k, 1, k,
                                 DEMUR_CONFIDENCE_MAX_CLASSES, out + i * stride, stride);
-  }
-  if (columns->n_outlier == 0)
-    return TRUE;
-  DEMUR_AUTO_ALIGNED float *embeddings = demur_meta_gather_embeddings(cohort, rows, n_rows);
-  g_autofree double *values = g_new(double, MAX(n_rows, 1) * DEMUR_N_OUTLIER);
-  if (!demur_outlier_model_score(outlier, embeddings, n_rows, exclude, values, parallel, progress,
-                                 error))
-    return FALSE;
-  const size_t first = stride - DEMUR_N_OUTLIER;
-  for (size_t i = 0; i < n_rows; i++)
-    memcpy(out + i * stride + first, values + i * DEMUR_N_OUTLIER,
-           DEMUR_N_OUTLIER * sizeof(double));
-  return TRUE;
 }

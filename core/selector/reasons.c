@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NORMAL_IQR 1.3489795003921634 /* interquartile range of the standard normal distribution   \
-                                       */
+#define NORMAL_IQR                                                                                 \
+  1.3489795003921634 /* interquartile range of the standard normal distribution                    \
+                      */
 
 typedef struct {
   double median, low, high; /* raw units; low and high: 1st and 99th percentile */

@@ -1,3 +1,5 @@
+/* Scoring: view -> meta features -> standardised inputs -> networks -> mean g~ (-> share within the
+ * risk band). The document is selector-file.c. */
 #include "selector/selector.h"
 
 #include <math.h>
@@ -5,12 +7,10 @@
 #include <string.h>
 
 #include "base/digest.h"
-#include "base/json-reader.h"
 #include "base/memory.h"
+#include "selector/components.h"
 
-#define FORMAT "demur-selector"
-#define FORMAT_VERSION 1
-#define FORWARD_ROWS 256
+#define ROWS 256
 
 DemurSelector *
 demur_selector_alloc(void) {
@@ -25,32 +25,50 @@ demur_selector_ref(DemurSelector *selector) {
   return selector;
 }
 
+static void
+corrector_clear(DemurSelectorCorrector *c) {
+  demur_scaler_unref(c->scaler);
+  demur_corrector_free(c->corrector);
+}
+
 void
-demur_selector_unref(DemurSelector *selector) {
-  if (selector == NULL || !g_atomic_int_dec_and_test(&selector->ref_count))
+demur_selector_unref(DemurSelector *s) {
+  if (s == NULL || !g_atomic_int_dec_and_test(&s->ref_count))
     return;
-  g_free(selector->model);
-  demur_train_settings_free(selector->settings);
-  g_free(selector->cohort);
-  g_free(selector->cohort_digest);
-  for (size_t i = 0; i < selector->n_parts; i++) {
-    g_free(selector->parts[i].role);
-    g_free(selector->parts[i].split);
+  g_free(s->model);
+  demur_train_settings_free(s->settings);
+  g_free(s->cohort);
+  g_free(s->cohort_digest);
+  for (size_t i = 0; i < s->n_parts; i++) {
+    g_free(s->parts[i].role);
+    g_free(s->parts[i].split);
   }
-  g_free(selector->parts);
-  g_free(selector->patient_hashes);
-  demur_meta_columns_free(selector->columns);
-  g_free(selector->inputs);
-  demur_scaler_unref(selector->scaler);
-  demur_outlier_model_unref(selector->outlier);
-  g_free(selector->reference_hashes);
-  for (size_t i = 0; i < selector->n_networks; i++)
-    g_aligned_free(selector->networks[i].parameters);
-  g_free(selector->networks);
-  g_aligned_free(selector->kept_inputs);
-  g_aligned_free(selector->kept_scores);
-  g_free(selector->digest);
-  g_free(selector);
+  g_free(s->parts);
+  g_free(s->patient_hashes);
+  demur_recalibration_free(s->recalibration);
+  demur_meta_columns_free(s->columns);
+  demur_scaler_unref(s->svd_scaler);
+  g_aligned_free(s->svd_components);
+  demur_outlier_model_unref(s->outlier);
+  g_free(s->reference_hashes);
+  g_aligned_free(s->components);
+  corrector_clear(&s->corrected);
+  corrector_clear(&s->raw);
+  g_free(s->inputs);
+  demur_scaler_unref(s->scaler);
+  for (size_t i = 0; i < s->n_models; i++) {
+    g_aligned_free(s->models[i].parameters);
+    g_free(s->models[i].epochs);
+  }
+  g_free(s->models);
+  g_aligned_free(s->kept_inputs);
+  g_aligned_free(s->kept_scores);
+  g_aligned_free(s->kept_risks);
+  g_aligned_free(s->kept_labels);
+  g_aligned_free(s->kept_sites);
+  g_strfreev(s->site_names);
+  g_free(s->digest);
+  g_free(s);
 }
 
 gboolean
@@ -73,6 +91,19 @@ demur_selector_check_cohort(const DemurSelector *selector, const DemurCohort *co
   else
     return TRUE;
   return FALSE;
+}
+
+DemurCohort *
+demur_selector_view(const DemurSelector *selector, DemurCohort *cohort, GError **error) {
+  if (!demur_selector_check_cohort(selector, cohort, error))
+    return NULL;
+  if (selector->recalibration == NULL)
+    return demur_cohort_ref(cohort);
+  const gboolean binary = cohort->risks != NULL;
+  double *risks = demur_new_matrix(double, cohort->n_scans, binary ? 1 : cohort->n_classes);
+  demur_recalibration_apply(selector->recalibration, binary ? cohort->risks : cohort->probabilities,
+                            cohort->n_scans, risks);
+  return demur_cohort_with_risks(cohort, risks);
 }
 
 static guint64
@@ -127,361 +158,258 @@ demur_selector_count_seen(const DemurSelector *selector, const DemurCohort *coho
   return n;
 }
 
+gssize
+demur_selector_column(const DemurSelector *selector, const char *name) {
+  for (size_t c = 0; c < selector->columns->n_columns; c++)
+    if (strcmp(selector->columns->names[c], name) == 0)
+      return (gssize)c;
+  return -1;
+}
+
+float *
+demur_selector_embeddings(const DemurSelector *selector, const DemurCohort *cohort,
+                          const guint32 *rows, size_t n_rows) {
+  const size_t d = cohort->embedding_width, k = selector->n_svd;
+  float *embeddings = demur_new_matrix(float, n_rows, k > 0 ? k : d);
+  DEMUR_AUTO_ALIGNED double *standardised = k > 0 ? demur_new_array(double, d) : NULL;
+  DEMUR_AUTO_ALIGNED double *projected = k > 0 ? demur_new_array(double, k) : NULL;
+  for (size_t i = 0; i < n_rows; i++) {
+    const float *from = cohort->embeddings + (size_t)rows[i] * d;
+    if (k == 0) {
+      memcpy(embeddings + i * d, from, d * sizeof(float));
+      continue;
+    }
+    demur_scaler_apply_floats(selector->svd_scaler, from, 1, standardised);
+    demur_components_apply(selector->svd_components, k, d, standardised, 1, projected, k);
+    for (size_t c = 0; c < k; c++)
+      embeddings[i * k + c] = (float)projected[c];
+  }
+  return embeddings;
+}
+
+gboolean
+demur_selector_base_features(const DemurSelector *selector, const DemurCohort *cohort,
+                             const guint32 *rows, size_t n_rows, const float *embeddings,
+                             DemurParallel *parallel, const DemurProgress *progress, double *meta,
+                             GError **error) {
+  const DemurMetaColumns *columns = selector->columns;
+  demur_meta_confidence(columns, cohort, rows, n_rows, meta);
+  if (columns->n_outlier == 0)
+    return TRUE;
+  g_autoptr(GHashTable) places = g_hash_table_new(g_int64_hash, g_int64_equal);
+  for (size_t i = 0; i < selector->n_reference; i++)
+    g_hash_table_insert(places, &selector->reference_hashes[i], GSIZE_TO_POINTER(i + 1));
+  g_autofree gssize *exclude = g_new(gssize, MAX(n_rows, 1));
+  for (size_t i = 0; i < n_rows; i++) {
+    const guint64 hash = demur_selector_scan_hash(
+        cohort->patient_ids[cohort->patients[rows[i]]], cohort->scan_ids[rows[i]],
+        cohort->embeddings + (size_t)rows[i] * cohort->embedding_width, cohort->embedding_width);
+    exclude[i] = (gssize)GPOINTER_TO_SIZE(g_hash_table_lookup(places, &hash)) - 1;
+  }
+  g_autofree double *values = g_new(double, MAX(n_rows, 1) * DEMUR_N_OUTLIER);
+  if (!demur_outlier_model_score(selector->outlier, embeddings, n_rows, exclude, values, parallel,
+                                 progress, error))
+    return FALSE;
+  for (size_t i = 0; i < n_rows; i++)
+    memcpy(meta + i * columns->n_columns + columns->n_confidence, values + i * DEMUR_N_OUTLIER,
+           DEMUR_N_OUTLIER * sizeof(double));
+  return TRUE;
+}
+
+/* Corrector inputs in chunks of rows. */
+typedef struct {
+  const DemurSelector *selector;
+  const DemurScaler *scaler;
+  const double *meta;
+  const float *embeddings;
+  size_t n_rows, width;
+  double *out;
+} InputJob;
+
+static void
+corrector_inputs_chunk(size_t chunk, guint worker, gpointer data) {
+  const InputJob *job = data;
+  const DemurSelector *s = job->selector;
+  const size_t n_base = s->columns->n_confidence + s->columns->n_outlier;
+  const size_t d = s->outlier != NULL ? demur_outlier_model_width(s->outlier) : 0;
+  const size_t end = MIN((chunk + 1) * ROWS, job->n_rows);
+  DEMUR_AUTO_ALIGNED double *standardised = demur_new_array(double, MAX(d, 1));
+  for (size_t i = chunk * ROWS; i < end; i++) {
+    double *out = job->out + i * job->width;
+    demur_scaler_apply(job->scaler, job->meta + i * s->columns->n_columns, 1, out);
+    if (s->n_components > 0) {
+      demur_scaler_apply_floats(demur_outlier_model_scaler(s->outlier), job->embeddings + i * d, 1,
+                                standardised);
+      demur_components_apply(s->components, s->n_components, d, standardised, 1, out + n_base,
+                             s->n_components);
+    }
+  }
+}
+
 double *
-demur_selector_meta_features(const DemurSelector *selector, const DemurCohort *cohort,
+demur_selector_corrector_inputs(const DemurSelector *selector, const DemurScaler *scaler,
+                                const double *meta, const float *embeddings, size_t n_rows,
+                                DemurParallel *parallel) {
+  InputJob job = {.selector = selector,
+                  .scaler = scaler,
+                  .meta = meta,
+                  .embeddings = embeddings,
+                  .n_rows = n_rows,
+                  .width = demur_scaler_width(scaler) + selector->n_components};
+  job.out = demur_new_matrix(double, n_rows, job.width);
+  demur_parallel_map(parallel, (n_rows + ROWS - 1) / ROWS, corrector_inputs_chunk, &job);
+  return job.out;
+}
+
+double *
+demur_selector_meta_features(const DemurSelector *selector, const DemurCohort *cohort, gboolean raw,
                              const guint32 *rows, size_t n_rows, DemurParallel *parallel,
                              const DemurProgress *progress, GError **error) {
   if (!demur_selector_check_cohort(selector, cohort, error))
     return NULL;
-  g_autofree gssize *exclude = NULL;
-  if (selector->outlier != NULL) {
-    g_autoptr(GHashTable) places = g_hash_table_new(g_int64_hash, g_int64_equal);
-    for (size_t i = 0; i < selector->n_reference; i++)
-      g_hash_table_insert(places, &selector->reference_hashes[i], GSIZE_TO_POINTER(i + 1));
-    exclude = g_new(gssize, MAX(n_rows, 1));
-    for (size_t i = 0; i < n_rows; i++) {
-      const guint64 hash = demur_selector_scan_hash(
-          cohort->patient_ids[cohort->patients[rows[i]]], cohort->scan_ids[rows[i]],
-          cohort->embeddings + (size_t)rows[i] * cohort->embedding_width, cohort->embedding_width);
-      exclude[i] = (gssize)GPOINTER_TO_SIZE(g_hash_table_lookup(places, &hash)) - 1;
-    }
-  }
-  double *meta = demur_new_matrix(double, n_rows, selector->columns->n_columns);
-  if (!demur_meta_features_compute(selector->columns, cohort, rows, n_rows, selector->outlier,
-                                   exclude, parallel, progress, meta, error)) {
+  const DemurMetaColumns *columns = selector->columns;
+  DEMUR_AUTO_ALIGNED float *embeddings =
+      selector->outlier != NULL ? demur_selector_embeddings(selector, cohort, rows, n_rows) : NULL;
+  double *meta = demur_new_matrix(double, n_rows, columns->n_columns);
+  if (!demur_selector_base_features(selector, cohort, rows, n_rows, embeddings, parallel, progress,
+                                    meta, error)) {
     g_aligned_free(meta);
     return NULL;
+  }
+  const DemurSelectorCorrector *with =
+      raw && selector->raw.corrector != NULL ? &selector->raw : &selector->corrected;
+  if (with->corrector == NULL)
+    return meta;
+  DEMUR_AUTO_ALIGNED double *inputs =
+      demur_selector_corrector_inputs(selector, with->scaler, meta, embeddings, n_rows, parallel);
+  for (size_t i = 0; i < n_rows; i++) {
+    const double delta =
+        demur_corrector_delta(with->corrector, inputs + i * with->corrector->n_inputs);
+    demur_corrector_features(with->corrector, cohort->risks[rows[i]], delta,
+                             meta + (i + 1) * columns->n_columns - columns->n_corrector);
   }
   return meta;
 }
 
-/* Standardised inputs of the network from raw meta features, out [n][n_inputs]. */
-static void
-standardise(const DemurSelector *selector, const double *meta, size_t n, float *out) {
+void
+demur_selector_inputs(const DemurSelector *selector, const double *meta, size_t n_rows,
+                      float *out) {
   const double *means = demur_scaler_means(selector->scaler);
   const double *sds = demur_scaler_sds(selector->scaler);
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n_rows; i++)
     for (size_t c = 0; c < selector->n_inputs; c++) {
       const double value = meta[i * selector->columns->n_columns + selector->inputs[c]];
       out[i * selector->n_inputs + c] = (float)((value - means[c]) / sds[c]);
     }
 }
 
+static int
+compare_floats(const void *a, const void *b) {
+  const float x = *(const float *)a, y = *(const float *)b;
+  return (x > y) - (x < y);
+}
+
+/* Bands of equal training mass, and the training scores of each in ascending order. */
+typedef struct {
+  size_t n_bands;
+  float *edges;  /* [n_bands - 1] upper risks */
+  float *scores; /* [n_kept] by band, ascending */
+  size_t *first; /* [n_bands + 1] */
+} RiskBands;
+
+static size_t
+band_of(const RiskBands *bands, double risk) {
+  size_t band = 0;
+  while (band + 1 < bands->n_bands && risk > (double)bands->edges[band])
+    band++;
+  return band;
+}
+
+static void
+make_bands(const DemurSelector *s, RiskBands *bands) {
+  const size_t n = s->n_kept;
+  bands->n_bands = CLAMP((size_t)s->settings->risk_bands, 1, MAX(n / 20, 1));
+  g_autofree float *risks = g_new(float, MAX(n, 1));
+  memcpy(risks, s->kept_risks, n * sizeof(float));
+  qsort(risks, n, sizeof(float), compare_floats);
+  bands->edges = g_new0(float, bands->n_bands);
+  for (size_t b = 0; b + 1 < bands->n_bands; b++)
+    bands->edges[b] = risks[(b + 1) * n / bands->n_bands - 1];
+  bands->first = g_new0(size_t, bands->n_bands + 1);
+  for (size_t i = 0; i < n; i++)
+    bands->first[band_of(bands, (double)s->kept_risks[i]) + 1]++;
+  for (size_t b = 0; b < bands->n_bands; b++)
+    bands->first[b + 1] += bands->first[b];
+  g_autofree size_t *place = g_memdup2(bands->first, bands->n_bands * sizeof(size_t));
+  bands->scores = g_new(float, MAX(n, 1));
+  for (size_t i = 0; i < n; i++)
+    bands->scores[place[band_of(bands, (double)s->kept_risks[i])]++] = s->kept_scores[i];
+  for (size_t b = 0; b < bands->n_bands; b++)
+    qsort(bands->scores + bands->first[b], bands->first[b + 1] - bands->first[b], sizeof(float),
+          compare_floats);
+}
+
+/* Share of the band's training scores below g, linear between them, so that different g stay
+ * different. */
+static double
+share_below(const float *sorted, size_t n, double g) {
+  if (n == 0)
+    return g;
+  if (g < (double)sorted[0])
+    return 0.5 / (double)n * g / (double)sorted[0];
+  if (g >= (double)sorted[n - 1])
+    return 1.0 - 0.5 / (double)n * (1.0 - g) / fmax(1.0 - (double)sorted[n - 1], 1e-12);
+  size_t low = 0, high = n - 1;
+  while (high - low > 1) {
+    const size_t middle = (low + high) / 2;
+    if ((double)sorted[middle] <= g)
+      low = middle;
+    else
+      high = middle;
+  }
+  const double part =
+      (g - (double)sorted[low]) / fmax((double)sorted[high] - (double)sorted[low], 1e-300);
+  return ((double)low + 0.5 + part) / (double)n;
+}
+
+static void
+apply_bands(const DemurSelector *s, const double *meta, size_t n_rows, double *scores) {
+  RiskBands bands = {0};
+  make_bands(s, &bands);
+  const gssize column = demur_selector_column(s, s->n_classes == 2 ? "p_1" : "max_p");
+  for (size_t i = 0; i < n_rows; i++) {
+    const size_t b = band_of(&bands, meta[i * s->columns->n_columns + (size_t)column]);
+    scores[i] =
+        share_below(bands.scores + bands.first[b], bands.first[b + 1] - bands.first[b], scores[i]);
+  }
+  g_free(bands.edges);
+  g_free(bands.scores);
+  g_free(bands.first);
+}
+
 void
-demur_selector_scores(const DemurSelector *selector, size_t network, const double *meta,
+demur_selector_scores(const DemurSelector *selector, size_t model, const double *meta,
                       size_t n_rows, double *scores) {
-  g_return_if_fail(network < selector->n_networks);
+  g_return_if_fail(model < selector->n_models);
+  const DemurSelectorModel *m = &selector->models[model];
   const size_t h = selector->shape.n_hidden;
-  DEMUR_AUTO_ALIGNED float *inputs = demur_new_matrix(float, FORWARD_ROWS, selector->n_inputs);
-  DEMUR_AUTO_ALIGNED float *hidden = demur_new_matrix(float, 2 * FORWARD_ROWS, h);
-  float z[FORWARD_ROWS];
-  for (size_t start = 0; start < n_rows; start += FORWARD_ROWS) {
-    const size_t n = MIN(FORWARD_ROWS, n_rows - start);
-    standardise(selector, meta + start * selector->columns->n_columns, n, inputs);
-    demur_mlp_forward(selector->shape, selector->networks[network].parameters, inputs, n, hidden,
-                      hidden + FORWARD_ROWS * h, z);
-    for (size_t i = 0; i < n; i++) {
-      const double t = exp(-fabs((double)z[i]));
-      scores[start + i] = z[i] >= 0 ? 1.0 / (1.0 + t) : t / (1.0 + t);
+  DEMUR_AUTO_ALIGNED float *inputs = demur_new_matrix(float, ROWS, selector->n_inputs);
+  DEMUR_AUTO_ALIGNED float *hidden = demur_new_matrix(float, 2 * ROWS, h);
+  float z[ROWS];
+  for (size_t start = 0; start < n_rows; start += ROWS) {
+    const size_t n = MIN(ROWS, n_rows - start);
+    demur_selector_inputs(selector, meta + start * selector->columns->n_columns, n, inputs);
+    for (size_t i = 0; i < n; i++)
+      scores[start + i] = 0.0;
+    for (size_t a = 0; a < m->n_average; a++) {
+      demur_mlp_forward(selector->shape, m->parameters + a * selector->shape.n_parameters, inputs,
+                        n, hidden, hidden + ROWS * h, z);
+      for (size_t i = 0; i < n; i++) {
+        const double t = exp(-fabs((double)z[i]));
+        scores[start + i] += (z[i] >= 0 ? 1.0 / (1.0 + t) : t / (1.0 + t)) / (double)m->n_average;
+      }
     }
   }
-}
-
-/* --- the document --- */
-
-static void
-write_hashes(DemurJson *json, const char *key, const guint64 *hashes, size_t n) {
-  g_autofree char *text = g_base64_encode((const guchar *)hashes, n * sizeof *hashes);
-  demur_json_string(json, key, text);
-}
-
-static gboolean
-read_hashes(JsonObject *object, const char *key, size_t n, guint64 **hashes, GError **error) {
-  const char *text;
-  if (!demur_json_read_string(object, key, &text, error))
-    return FALSE;
-  gsize length;
-  g_autofree guchar *bytes = g_base64_decode(text, &length);
-  if (length != n * sizeof **hashes) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "member '%s' holds %zu bytes where %zu are expected", key, length,
-                n * sizeof **hashes);
-    return FALSE;
-  }
-  *hashes = g_new(guint64, MAX(n, 1));
-  memcpy(*hashes, bytes, length);
-  return TRUE;
-}
-
-static void
-write_members(const DemurSelector *s, DemurJson *json) {
-  demur_json_string(json, "format", FORMAT);
-  demur_json_int(json, "version", FORMAT_VERSION);
-  demur_json_bool(json, "simulated", s->simulated);
-  demur_json_string(json, "model", s->model);
-  demur_json_int(json, "n_classes", (gint64)s->n_classes);
-  demur_json_int(json, "embedding_width", (gint64)s->embedding_width);
-  g_autofree char *seed = g_strdup_printf("%" G_GUINT64_FORMAT, s->seed);
-  demur_json_string(json, "seed", seed); /* text: a double can't hold 64 bits */
-  demur_train_settings_write_json(s->settings, json, "settings");
-  demur_json_string(json, "cohort", s->cohort);
-  demur_json_string(json, "cohort_digest", s->cohort_digest);
-  demur_json_begin_array(json, "parts");
-  for (size_t i = 0; i < s->n_parts; i++) {
-    demur_json_begin_object(json, NULL);
-    demur_json_string(json, "role", s->parts[i].role);
-    demur_json_string(json, "split", s->parts[i].split);
-    demur_json_int(json, "n_scans", (gint64)s->parts[i].n_scans);
-    demur_json_int(json, "n_patients", (gint64)s->parts[i].n_patients);
-    demur_json_int(json, "n_sites", (gint64)s->parts[i].n_sites);
-    demur_json_end_object(json);
-  }
-  demur_json_end_array(json);
-  demur_json_int(json, "n_patients", (gint64)s->n_patients);
-  write_hashes(json, "patient_hashes", s->patient_hashes, s->n_patients);
-  demur_json_begin_array(json, "inputs");
-  for (size_t c = 0; c < s->n_inputs; c++)
-    demur_json_string(json, NULL, s->columns->names[s->inputs[c]]);
-  demur_json_end_array(json);
-  demur_json_doubles(json, "means", demur_scaler_means(s->scaler), s->n_inputs);
-  demur_json_doubles(json, "sds", demur_scaler_sds(s->scaler), s->n_inputs);
-  demur_json_begin_array(json, "networks");
-  for (size_t i = 0; i < s->n_networks; i++) {
-    demur_json_begin_object(json, NULL);
-    demur_json_int(json, "best_epoch", s->networks[i].best_epoch);
-    demur_json_floats_base64(json, "parameters", s->networks[i].parameters, s->shape.n_parameters);
-    demur_json_end_object(json);
-  }
-  demur_json_end_array(json);
-  demur_json_int(json, "n_kept", (gint64)s->n_kept);
-  demur_json_floats_base64(json, "kept_inputs", s->kept_inputs, s->n_kept * s->n_inputs);
-  demur_json_floats_base64(json, "kept_scores", s->kept_scores, s->n_kept);
-  if (s->outlier == NULL) {
-    demur_json_null(json, "outlier");
-    return;
-  }
-  demur_json_int(json, "n_reference", (gint64)s->n_reference);
-  write_hashes(json, "reference_hashes", s->reference_hashes, s->n_reference);
-  demur_json_begin_object(json, "outlier");
-  demur_outlier_model_write_json(s->outlier, json);
-  demur_json_end_object(json);
-}
-
-void
-demur_selector_seal(DemurSelector *selector) {
-  DemurJson *json = demur_json_new();
-  demur_json_begin_object(json, NULL);
-  write_members(selector, json);
-  demur_json_end_object(json);
-  g_autofree char *text = demur_json_finish(json);
-  g_free(selector->digest);
-  selector->digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, -1);
-}
-
-char *
-demur_selector_to_json(const DemurSelector *selector) {
-  DemurJson *json = demur_json_new();
-  demur_json_begin_object(json, NULL);
-  demur_json_string(json, "digest", selector->digest);
-  write_members(selector, json);
-  demur_json_end_object(json);
-  return demur_json_finish(json);
-}
-
-static gboolean
-read_size(JsonObject *object, const char *key, gint64 minimum, gint64 maximum, size_t *value,
-          GError **error) {
-  gint64 number;
-  if (!demur_json_read_int(object, key, minimum, maximum, &number, error))
-    return FALSE;
-  *value = (size_t)number;
-  return TRUE;
-}
-
-static gboolean
-read_text(JsonObject *object, const char *key, char **text, GError **error) {
-  const char *value;
-  if (!demur_json_read_string(object, key, &value, error))
-    return FALSE;
-  *text = g_strdup(value);
-  return TRUE;
-}
-
-static gboolean
-read_parts(DemurSelector *s, JsonObject *root, GError **error) {
-  JsonArray *parts;
-  if (!demur_json_read_array(root, "parts", &parts, error))
-    return FALSE;
-  const guint n = MIN(json_array_get_length(parts), 16);
-  s->parts = g_new0(DemurSelectorPart, MAX(n, 1));
-  for (guint i = 0; i < n; i++) {
-    DemurSelectorPart *part = &s->parts[s->n_parts++];
-    JsonObject *object;
-    if (!demur_json_read_element(parts, i, "parts", &object, error) ||
-        !read_text(object, "role", &part->role, error) ||
-        !read_text(object, "split", &part->split, error) ||
-        !read_size(object, "n_scans", 0, G_MAXINT64, &part->n_scans, error) ||
-        !read_size(object, "n_patients", 0, G_MAXINT64, &part->n_patients, error) ||
-        !read_size(object, "n_sites", 0, G_MAXINT64, &part->n_sites, error))
-      return FALSE;
-  }
-  return TRUE;
-}
-
-static gboolean
-read_inputs(DemurSelector *s, JsonObject *root, GError **error) {
-  JsonArray *inputs;
-  if (!demur_json_read_array(root, "inputs", &inputs, error))
-    return FALSE;
-  const guint n = json_array_get_length(inputs);
-  if (n == 0 || n > s->columns->n_columns) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "member 'inputs' names %u meta features; there are %zu", n, s->columns->n_columns);
-    return FALSE;
-  }
-  s->n_inputs = n;
-  s->inputs = g_new0(guint32, n);
-  for (guint i = 0; i < n; i++) {
-    JsonNode *node = json_array_get_element(inputs, i);
-    const char *name = JSON_NODE_HOLDS_VALUE(node) ? json_node_get_string(node) : NULL;
-    size_t c = 0;
-    while (c < s->columns->n_columns && g_strcmp0(s->columns->names[c], name) != 0)
-      c++;
-    if (c == s->columns->n_columns) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "member 'inputs' names '%s', which is no meta feature", name ? name : "null");
-      return FALSE;
-    }
-    s->inputs[i] = (guint32)c;
-  }
-  DEMUR_AUTO_ALIGNED double *means = NULL, *sds = NULL;
-  if (!demur_json_read_doubles(root, "means", n, -INFINITY, INFINITY, &means, error) ||
-      !demur_json_read_doubles(root, "sds", n, 0.0, INFINITY, &sds, error))
-    return FALSE;
-  s->scaler = demur_scaler_new_from_arrays(means, sds, n, error);
-  return s->scaler != NULL;
-}
-
-static gboolean
-read_networks(DemurSelector *s, JsonObject *root, GError **error) {
-  s->shape = demur_mlp_shape(s->n_inputs, (size_t)s->settings->hidden);
-  JsonArray *networks;
-  if (!demur_json_read_array(root, "networks", &networks, error))
-    return FALSE;
-  const guint n = json_array_get_length(networks);
-  if (n == 0 || n > 1000) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "member 'networks' holds %u networks; 1 to 1000 are expected", n);
-    return FALSE;
-  }
-  s->networks = g_new0(DemurSelectorNetwork, n);
-  for (guint i = 0; i < n; i++) {
-    DemurSelectorNetwork *network = &s->networks[s->n_networks++];
-    JsonObject *object;
-    if (!demur_json_read_element(networks, i, "networks", &object, error) ||
-        !demur_json_read_int(object, "best_epoch", 0, G_MAXINT64, &network->best_epoch, error) ||
-        !demur_json_read_floats_base64(object, "parameters", s->shape.n_parameters,
-                                       &network->parameters, error))
-      return FALSE;
-  }
-  return TRUE;
-}
-
-static gboolean
-read_document(DemurSelector *s, JsonObject *root, GError **error) {
-  const char *format, *seed;
-  gint64 version;
-  if (!demur_json_read_string(root, "format", &format, error))
-    return FALSE;
-  if (strcmp(format, FORMAT) != 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "the format is '%s', not '" FORMAT "'",
-                format);
-    return FALSE;
-  }
-  if (!demur_json_read_int(root, "version", 1, G_MAXINT64, &version, error))
-    return FALSE;
-  if (version > FORMAT_VERSION) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED,
-                "format version %" G_GINT64_FORMAT " is newer than this program's %d; update demur",
-                version, FORMAT_VERSION);
-    return FALSE;
-  }
-  JsonObject *settings, *outlier;
-  if (!demur_json_read_bool(root, "simulated", &s->simulated, error) ||
-      !read_text(root, "model", &s->model, error) ||
-      !read_size(root, "n_classes", 2, 1000000, &s->n_classes, error) ||
-      !read_size(root, "embedding_width", 0, 1000000, &s->embedding_width, error) ||
-      !demur_json_read_string(root, "seed", &seed, error) ||
-      !g_ascii_string_to_unsigned(seed, 10, 0, G_MAXUINT64, &s->seed, error) ||
-      !demur_json_read_object(root, "settings", &settings, error) ||
-      (s->settings = demur_train_settings_read_json(settings, error)) == NULL ||
-      !read_text(root, "cohort", &s->cohort, error) ||
-      !read_text(root, "cohort_digest", &s->cohort_digest, error) || !read_parts(s, root, error) ||
-      !read_size(root, "n_patients", 0, G_MAXINT32, &s->n_patients, error) ||
-      !read_hashes(root, "patient_hashes", s->n_patients, &s->patient_hashes, error))
-    return FALSE;
-  for (size_t i = 1; i < s->n_patients; i++)
-    if (s->patient_hashes[i - 1] > s->patient_hashes[i]) {
-      g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                          "member 'patient_hashes' is not in ascending order");
-      return FALSE;
-    }
-  const gboolean with_outlier =
-      json_object_has_member(root, "outlier") && !json_object_get_null_member(root, "outlier");
-  s->columns = demur_meta_columns_new(s->n_classes, with_outlier);
-  if (!read_inputs(s, root, error) || !read_networks(s, root, error) ||
-      !read_size(root, "n_kept", 0, DEMUR_SELECTOR_MAX_KEPT, &s->n_kept, error) ||
-      !demur_json_read_floats_base64(root, "kept_inputs", s->n_kept * s->n_inputs, &s->kept_inputs,
-                                     error) ||
-      !demur_json_read_floats_base64(root, "kept_scores", s->n_kept, &s->kept_scores, error))
-    return FALSE;
-  if (!with_outlier)
-    return TRUE;
-  if (!demur_json_read_object(root, "outlier", &outlier, error) ||
-      (s->outlier = demur_outlier_model_read_json(outlier, error)) == NULL ||
-      !read_size(root, "n_reference", 1, G_MAXINT32, &s->n_reference, error) ||
-      !read_hashes(root, "reference_hashes", s->n_reference, &s->reference_hashes, error))
-    return FALSE;
-  if (demur_outlier_model_width(s->outlier) != s->embedding_width ||
-      demur_outlier_model_n_fitted(s->outlier) != s->n_reference) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                        "the outlier model does not fit the embedding width or reference set");
-    return FALSE;
-  }
-  return TRUE;
-}
-
-DemurSelector *
-demur_selector_from_json(const char *text, gssize length, const char *name, GError **error) {
-  g_autoptr(JsonParser) parser = json_parser_new_immutable();
-  g_autoptr(GError) local = NULL;
-  if (!json_parser_load_from_data(parser, text, length, &local)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s is not a JSON document: %s", name,
-                local->message);
-    return NULL;
-  }
-  JsonNode *node = json_parser_get_root(parser);
-  if (node == NULL || !JSON_NODE_HOLDS_OBJECT(node)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s is not a selector: no JSON object",
-                name);
-    return NULL;
-  }
-  g_autoptr(DemurSelector) selector = demur_selector_alloc();
-  const char *digest;
-  if (!read_document(selector, json_node_get_object(node), &local) ||
-      !demur_json_read_string(json_node_get_object(node), "digest", &digest, &local)) {
-    g_set_error(error, local->domain, local->code, "%s is not a usable selector: %s", name,
-                local->message);
-    return NULL;
-  }
-  demur_selector_seal(selector);
-  if (strcmp(digest, selector->digest) != 0) {
-    g_set_error(
-        error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-        "%s was changed after it was written: its digest is %.12s.., its content's %.12s..; "
-        "export it again",
-        name, digest, selector->digest);
-    return NULL;
-  }
-  return g_steal_pointer(&selector);
+  if (selector->settings->risk_bands > 0 && selector->n_kept > 0)
+    apply_bands(selector, meta, n_rows, scores);
 }

@@ -15,14 +15,16 @@ typedef struct {
   const char *name;
   Kind kind;
   size_t offset;
-  double published, minimum, maximum;
+  double published, standard, minimum, maximum;
   const char *help;
 } Number;
 
-#define NUMBER(field, kind, published, minimum, maximum, help)                                     \
-  { #field, kind, offsetof(DemurTrainSettings, field), published, minimum, maximum, help }
-#define INT_NUMBER(field, ...) NUMBER(field, KIND_INT, __VA_ARGS__)
-#define DOUBLE_NUMBER(field, ...) NUMBER(field, KIND_DOUBLE, __VA_ARGS__)
+/* A number whose default is the paper's, and one whose default differs. */
+#define NUMBER(field, kind, published, standard, minimum, maximum, help)                           \
+  { #field, kind, offsetof(DemurTrainSettings, field), published, standard, minimum, maximum, help }
+#define INT_NUMBER(field, published, ...) NUMBER(field, KIND_INT, published, published, __VA_ARGS__)
+#define DOUBLE_NUMBER(field, published, ...)                                                       \
+  NUMBER(field, KIND_DOUBLE, published, published, __VA_ARGS__)
 
 static const Number numbers[] = {
     INT_NUMBER(epochs, 5, 1, 10000, "epochs"),
@@ -42,6 +44,11 @@ static const Number numbers[] = {
     INT_NUMBER(bin_size, 25, 1, 1e6, "fewest scans a bin of the calibration error"),
     INT_NUMBER(hidden, 64, 1, 4096, "units of each hidden layer"),
     INT_NUMBER(validation_datasets, 200, 1, 1e6, "data sets drawn once for validation"),
+    NUMBER(average, KIND_INT, 1, 5, 1, 50, "networks whose scores are averaged"),
+    INT_NUMBER(risk_bands, 0, 0, 1000,
+               "bands of risk that accept the same share; 0: none, 20: stratified"),
+    INT_NUMBER(embedding_svd, 0, 0, 100000,
+               "components that embeddings are projected to first; 0: none"),
     INT_NUMBER(models, 1, 1, 100, "networks trained from different initial weights"),
 };
 
@@ -63,10 +70,26 @@ set_number(DemurTrainSettings *settings, const Number *number, double value) {
 
 DemurTrainSettings *
 demur_train_settings_new(void) {
+  DemurTrainSettings *settings = demur_train_settings_new_published();
+  settings->as_published = FALSE;
+  for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
+    set_number(settings, &numbers[i], numbers[i].standard);
+  settings->target = DEMUR_TARGET_DENOISED;
+  settings->features |= DEMUR_FEATURES_CORRECTOR;
+  settings->stopping = DEMUR_STOPPING_FLAT;
+  settings->recalibrate = DEMUR_RECALIBRATION_AUTO;
+  return settings;
+}
+
+DemurTrainSettings *
+demur_train_settings_new_published(void) {
   DemurTrainSettings *settings = g_new0(DemurTrainSettings, 1);
   settings->as_published = TRUE;
   for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
     set_number(settings, &numbers[i], numbers[i].published);
+  settings->target = DEMUR_TARGET_PAPER;
+  settings->stopping = DEMUR_STOPPING_WORST_CASE;
+  settings->recalibrate = DEMUR_RECALIBRATION_NONE;
   settings->shift = DEMUR_SHIFT_GROUPS;
   settings->features = DEMUR_FEATURES_CONFIDENCE | DEMUR_FEATURES_CLASS | DEMUR_FEATURES_OUTLIER;
   return settings;
@@ -78,6 +101,7 @@ demur_train_settings_copy(const DemurTrainSettings *settings) {
   copy->split = g_strdup(settings->split);
   copy->reference_split = g_strdup(settings->reference_split);
   copy->validation_split = g_strdup(settings->validation_split);
+  copy->recalibration_split = g_strdup(settings->recalibration_split);
   copy->shift_attribute = g_strdup(settings->shift_attribute);
   return copy;
 }
@@ -89,6 +113,7 @@ demur_train_settings_free(DemurTrainSettings *settings) {
   g_free(settings->split);
   g_free(settings->reference_split);
   g_free(settings->validation_split);
+  g_free(settings->recalibration_split);
   g_free(settings->shift_attribute);
   g_free(settings);
 }
@@ -132,6 +157,12 @@ demur_train_settings_number_help(size_t i) {
 }
 
 double
+demur_train_settings_number_default(size_t i) {
+  g_return_val_if_fail(i < G_N_ELEMENTS(numbers), 0.0);
+  return numbers[i].standard;
+}
+
+double
 demur_train_settings_number_published(size_t i) {
   g_return_val_if_fail(i < G_N_ELEMENTS(numbers), 0.0);
   return numbers[i].published;
@@ -168,7 +199,10 @@ demur_train_settings_are_published(const DemurTrainSettings *settings) {
     if (strcmp(numbers[i].name, "models") != 0 &&
         number_value(settings, &numbers[i]) != numbers[i].published)
       return FALSE;
-  return settings->shift == DEMUR_SHIFT_GROUPS && settings->shift_attribute == NULL &&
+  return settings->target == DEMUR_TARGET_PAPER &&
+         settings->stopping == DEMUR_STOPPING_WORST_CASE &&
+         settings->recalibrate == DEMUR_RECALIBRATION_NONE &&
+         settings->shift == DEMUR_SHIFT_GROUPS && settings->shift_attribute == NULL &&
          settings->features ==
              (DEMUR_FEATURES_CONFIDENCE | DEMUR_FEATURES_CLASS | DEMUR_FEATURES_OUTLIER);
 }
@@ -221,6 +255,7 @@ static const struct {
     {"confidence", DEMUR_FEATURES_CONFIDENCE},
     {"class", DEMUR_FEATURES_CLASS},
     {"outlier", DEMUR_FEATURES_OUTLIER},
+    {"corrector", DEMUR_FEATURES_CORRECTOR},
 };
 
 gboolean
@@ -234,8 +269,8 @@ demur_train_settings_set_features(DemurTrainSettings *settings, const char *text
         group = feature_names[i].group;
     if (group == 0) {
       g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                  "no group of meta features is called '%s'; there are confidence, class and "
-                  "outlier, separated by commas",
+                  "no group of meta features is called '%s'; there are confidence, class, "
+                  "outlier and corrector, separated by commas",
                   *word);
       return FALSE;
     }
@@ -257,6 +292,50 @@ demur_train_settings_features_text(const DemurTrainSettings *settings) {
     if ((settings->features & feature_names[i].group) != 0)
       g_string_append_printf(text, "%s%s", text->len > 0 ? "," : "", feature_names[i].name);
   return g_strdup(text->str);
+}
+
+static const char *const target_names[] = {"paper", "denoised"};
+static const char *const stopping_names[] = {"worst-case", "flat"};
+
+/* Index of a word among names; DEMUR_ERROR_USAGE where it is none of them. */
+static gboolean
+find_word(const char *text, const char *what, const char *const *names, int n, int *index,
+          GError **error) {
+  for (*index = 0; *index < n; (*index)++)
+    if (strcmp(text, names[*index]) == 0)
+      return TRUE;
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "no %s is called '%s'; there are %s and %s",
+              what, text, names[0], names[1]);
+  return FALSE;
+}
+
+gboolean
+demur_train_settings_set_target(DemurTrainSettings *settings, const char *text, GError **error) {
+  int index;
+  if (!find_word(text, "target", target_names, 2, &index, error))
+    return FALSE;
+  settings->target = (DemurTarget)index;
+  settings->target_explicit = TRUE;
+  return TRUE;
+}
+
+const char *
+demur_target_name(DemurTarget target) {
+  return target_names[target];
+}
+
+gboolean
+demur_train_settings_set_stopping(DemurTrainSettings *settings, const char *text, GError **error) {
+  int index;
+  if (!find_word(text, "stopping", stopping_names, 2, &index, error))
+    return FALSE;
+  settings->stopping = (DemurStopping)index;
+  return TRUE;
+}
+
+const char *
+demur_stopping_name(DemurStopping stopping) {
+  return stopping_names[stopping];
 }
 
 gint64
@@ -281,6 +360,10 @@ demur_train_settings_write_json(const DemurTrainSettings *settings, DemurJson *j
     else
       demur_json_double(json, numbers[i].name, value);
   }
+  demur_json_string(json, "target", demur_target_name(settings->target));
+  demur_json_string(json, "stopping", demur_stopping_name(settings->stopping));
+  demur_json_string(json, "recalibrate", demur_recalibration_name(settings->recalibrate));
+  demur_json_string(json, "recalibration_split", settings->recalibration_split);
   demur_json_string(json, "resample", resample);
   demur_json_string(json, "features", features);
   demur_json_end_object(json);
@@ -313,8 +396,15 @@ demur_train_settings_read_json(JsonObject *object, GError **error) {
       return NULL;
     set_number(settings, &numbers[i], value);
   }
-  const char *resample, *features;
-  if (!demur_json_read_string(object, "resample", &resample, error) ||
+  const char *resample, *features, *target, *stopping, *recalibrate;
+  if (!demur_json_read_string(object, "target", &target, error) ||
+      !demur_train_settings_set_target(settings, target, error) ||
+      !demur_json_read_string(object, "stopping", &stopping, error) ||
+      !demur_train_settings_set_stopping(settings, stopping, error) ||
+      !demur_json_read_string(object, "recalibrate", &recalibrate, error) ||
+      !demur_recalibration_from_name(recalibrate, &settings->recalibrate, error) ||
+      !read_optional_text(object, "recalibration_split", &settings->recalibration_split, error) ||
+      !demur_json_read_string(object, "resample", &resample, error) ||
       !demur_train_settings_set_resample(settings, resample, error) ||
       !demur_json_read_string(object, "features", &features, error) ||
       !demur_train_settings_set_features(settings, features, error))

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/json-writer.h"
+#include "selector/recalibration.h"
 #include "shift/resample.h"
 
 G_BEGIN_DECLS
@@ -16,7 +17,21 @@ typedef enum {
   DEMUR_FEATURES_CLASS =
       1 << 1, /* one-hot of the argmax; p(y|x) needs this group and the one above */
   DEMUR_FEATURES_OUTLIER = 1 << 2, /* kNN, KDE, one-class SVM, isolation forest, LOF */
+  DEMUR_FEATURES_CORRECTOR =
+      1 << 3, /* s delta, |h - r|, expected miscalibration; denoised target */
 } DemurFeatureGroups;
+
+/* What the loss takes for the error of a scan. */
+typedef enum {
+  DEMUR_TARGET_PAPER,    /* |y - r|^q */
+  DEMUR_TARGET_DENOISED, /* |h_site - r|^q, rescaled (selector/corrector.h); K = 2 */
+} DemurTarget;
+
+/* Which parameters are kept. */
+typedef enum {
+  DEMUR_STOPPING_WORST_CASE, /* the epoch with the best worst-case AUC on the validation scans */
+  DEMUR_STOPPING_FLAT,       /* the last update; training ends once the loss is flat */
+} DemurStopping;
 
 typedef struct {
   gboolean as_published; /* the settings are the paper's to the letter */
@@ -45,11 +60,21 @@ typedef struct {
   gint64 hidden;              /* 64 */
   gint64 validation_datasets; /* 200 */
   guint features;             /* DemurFeatureGroups */
-  gint64 models;              /* 1: selectors trained from different initial weights */
+  gint64 average;             /* networks whose g~ are averaged: 5; published 1 */
+  gint64 risk_bands;          /* 0; 20: accept the same share in each band of risk (stratified) */
+  gint64 embedding_svd;       /* 0; else embeddings are projected to so many components first */
+  DemurTarget target;
+  gboolean
+      target_explicit; /* asked for by name: then K > 2 is refused and not replaced; not kept */
+  DemurStopping stopping;
+  DemurRecalibrationKind recalibrate;
+  char *recalibration_split; /* NULL: the training split, out of fold by site */
+  gint64 models;             /* 1: selectors trained from different initial weights */
 } DemurTrainSettings;
 
-/* The program's defaults. */
+/* The program's defaults; and the paper's settings to the letter (--as-published). */
 DemurTrainSettings *demur_train_settings_new(void);
+DemurTrainSettings *demur_train_settings_new_published(void);
 DemurTrainSettings *demur_train_settings_copy(const DemurTrainSettings *settings);
 void demur_train_settings_free(DemurTrainSettings *settings);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurTrainSettings, demur_train_settings_free)
@@ -62,8 +87,10 @@ gboolean demur_train_settings_check(const DemurTrainSettings *settings,
  * last. */
 const char *demur_train_settings_number_name(size_t i);
 
-/* What number i means, in a few words ("m, data sets an update"), and its value as published. */
+/* What number i means, in a few words ("m, data sets an update"), and its value by default and as
+ * published. */
 const char *demur_train_settings_number_help(size_t i);
+double demur_train_settings_number_default(size_t i);
 double demur_train_settings_number_published(size_t i);
 
 /* Its value in these settings as text; buffer holds G_ASCII_DTOSTR_BUF_SIZE bytes; returns buffer.
@@ -87,6 +114,14 @@ char *demur_train_settings_resample_text(const DemurTrainSettings *settings);
 gboolean demur_train_settings_set_features(DemurTrainSettings *settings, const char *text,
                                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
 char *demur_train_settings_features_text(const DemurTrainSettings *settings);
+
+/* "paper" or "denoised"; "worst-case" or "flat". DEMUR_ERROR_USAGE for another word. */
+gboolean demur_train_settings_set_target(DemurTrainSettings *settings, const char *text,
+                                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
+const char *demur_target_name(DemurTarget target);
+gboolean demur_train_settings_set_stopping(DemurTrainSettings *settings, const char *text,
+                                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
+const char *demur_stopping_name(DemurStopping stopping);
 
 /* Update at whose end epoch e (1-based) ends: floor(e datasets_per_epoch / batch). */
 gint64 demur_train_settings_epoch_end(const DemurTrainSettings *settings, gint64 epoch);

@@ -3,6 +3,9 @@
  * the best worst-case AUC over the validation data sets (drawn once) is kept, the untrained network
  * included.
  *
+ * With stopping "flat" training ends early, when the loss no longer falls, and the last update is
+ * kept.
+ *
  * Paper: Algorithm 1 and appendix "Training details". Data: scans are put in ascending risk once
  * for the whole training (ties by row), so every data set is sorted when drawn. Draws are streams
  * of (seed, model, update, data set). */
@@ -17,6 +20,11 @@
 
 #define FORWARD_ROWS 256
 #define N_AUC_POINTS 10
+
+/* Flat: the mean loss of the last FLAT_WINDOW updates is not FLAT_GAIN (relative) below that of the
+ * window before. */
+#define FLAT_WINDOW 400
+#define FLAT_GAIN 0.005
 
 void
 demur_trainer_result_free(DemurTrainerResult *result) {
@@ -61,7 +69,9 @@ sort_part(const DemurTrainerPart *part, const DemurTrainSettings *settings, Sort
     sorted->risks[i] = part->risks[row];
     sorted->labels[i] = part->labels[row];
     const double difference = fabs(part->labels[row] - part->risks[row]);
-    sorted->errors[i] = settings->q == 1 ? difference : difference * difference;
+    sorted->errors[i] = part->errors != NULL ? part->errors[row]
+                        : settings->q == 1   ? difference
+                                             : difference * difference;
     groups[i] = part->groups[row];
   }
   sorted->scans =
@@ -183,7 +193,7 @@ validate(Validator *v, const DemurReal *parameters, DemurParallel *parallel, dou
 
 DemurTrainerResult *
 demur_trainer_run(const DemurTrainerPart *training, const DemurTrainerPart *validation,
-                  const DemurTrainSettings *settings, guint64 seed, guint model,
+                  const DemurTrainSettings *settings, guint64 seed, guint model, guint network,
                   DemurParallel *parallel, const DemurProgress *progress, GError **error) {
   g_return_val_if_fail(training->n_scans >= 1 && validation->n_scans >= 1, NULL);
   const size_t batch = (size_t)settings->batch;
@@ -229,7 +239,7 @@ demur_trainer_run(const DemurTrainerPart *training, const DemurTrainerPart *vali
       demur_updater_new(&train.scans, shape, &update_settings, batch, capacity, parallel);
   DemurAdam *adam = demur_adam_new(shape.n_parameters);
   DEMUR_AUTO_ALIGNED DemurReal *parameters = demur_new_array(DemurReal, shape.n_parameters);
-  DemurRandom random = demur_random_stream(seed, DEMUR_STREAM_WEIGHTS, model, 0, 0);
+  DemurRandom random = demur_random_stream(seed, DEMUR_STREAM_WEIGHTS, model, network, 0);
   demur_mlp_initialise(shape, &random, parameters);
 
   g_autoptr(DemurTrainerResult) result = g_new0(DemurTrainerResult, 1);
@@ -237,19 +247,33 @@ demur_trainer_run(const DemurTrainerPart *training, const DemurTrainerPart *vali
   result->parameters = demur_new_array(DemurReal, shape.n_parameters);
   result->history = g_new0(DemurTrainerEpoch, (size_t)settings->epochs + 1);
   const gint64 n_updates = demur_train_settings_epoch_end(settings, settings->epochs);
-  job = (DrawJob){train.resampler, scratch, datasets, seed, DEMUR_STREAM_RESAMPLE, model, 0};
+  job = (DrawJob){train.resampler,
+                  scratch,
+                  datasets,
+                  seed,
+                  DEMUR_STREAM_RESAMPLE,
+                  model | (guint64)network << 32,
+                  0};
   gboolean ok = TRUE;
+  const gboolean until_flat = settings->stopping == DEMUR_STOPPING_FLAT;
+  gboolean flat = FALSE;
   gint64 update = 0;
-  double best = INFINITY;
-  for (gint64 epoch = 0; ok && epoch <= settings->epochs; epoch++) {
+  double best = INFINITY, window = 0.0, last_window = INFINITY;
+  for (gint64 epoch = 0; ok && !flat && epoch <= settings->epochs; epoch++) {
     const gint64 end = demur_train_settings_epoch_end(settings, epoch), start = update;
     double loss = 0.0;
-    for (; ok && update < end; update++) {
+    for (; ok && !flat && update < end; update++) {
       job.update = (guint64)update;
       demur_parallel_map(parallel, batch, draw_dataset, &job);
       DemurUpdateResult step;
       demur_updater_run(updater, datasets, adam, parameters, &step);
       loss += step.loss;
+      window += step.loss;
+      if ((update + 1) % FLAT_WINDOW == 0) {
+        flat = until_flat && window > (1.0 - FLAT_GAIN) * last_window;
+        last_window = window;
+        window = 0.0;
+      }
       if (!isfinite(step.loss) || !isfinite(step.gradient_norm)) {
         g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NUMERIC,
                     "training diverged at update %" G_GINT64_FORMAT
@@ -264,9 +288,9 @@ demur_trainer_run(const DemurTrainerPart *training, const DemurTrainerPart *vali
       break;
     DemurTrainerEpoch *entry = &result->history[result->n_history++];
     entry->epoch = epoch;
-    entry->loss = end > start ? loss / (double)(end - start) : NAN;
+    entry->loss = update > start ? loss / (double)(update - start) : NAN;
     validate(&validator, parameters, parallel, &entry->mean_auc, &entry->worst_auc);
-    if (entry->worst_auc < best) {
+    if (until_flat || entry->worst_auc < best) {
       best = entry->worst_auc;
       result->best_epoch = epoch;
       memcpy(result->parameters, parameters, shape.n_parameters * sizeof(DemurReal));

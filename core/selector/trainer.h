@@ -14,6 +14,7 @@ typedef struct {
   const double *features; /* [n_scans][n_features], standardised */
   const double *risks;    /* [n_scans] */
   const double *labels;   /* [n_scans] in {0, 1} */
+  const double *errors;   /* [n_scans] e of the loss; NULL: |y - r|^q */
   const guint32 *groups;  /* [n_scans] in [0, n_groups): what the family T weights */
   size_t n_groups;
 } DemurTrainerPart;
@@ -26,9 +27,9 @@ typedef struct {
 
 typedef struct {
   DemurMlpShape shape;
-  DemurReal *parameters; /* [n_parameters] of the best epoch */
-  gint64 best_epoch;     /* least worst_auc; ties to the earlier */
-  gint64 n_updates;      /* made in all */
+  DemurReal *parameters; /* [n_parameters] kept */
+  gint64 best_epoch; /* stopping worst case: least worst_auc, ties to the earlier; flat: the last */
+  gint64 n_updates;  /* made in all */
   size_t n_history;
   DemurTrainerEpoch *history; /* [n_history], epoch 0 first */
 } DemurTrainerResult;
@@ -42,7 +43,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurTrainerResult, demur_trainer_result_free)
 DemurTrainerResult *demur_trainer_run(const DemurTrainerPart *training,
                                       const DemurTrainerPart *validation,
                                       const DemurTrainSettings *settings, guint64 seed, guint model,
-                                      DemurParallel *parallel, const DemurProgress *progress,
+                                      guint network, DemurParallel *parallel,
+                                      const DemurProgress *progress,
                                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

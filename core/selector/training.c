@@ -1,10 +1,13 @@
 /* The steps around Algorithm 1:
- *   1. rows of the reference, training and validation parts;
- *   2. outlier models fitted on the reference set, meta features of training and validation scans
- * (a scan of the reference is left out of its own distances);
- *   3. scaler of the meta features, fitted on the training scans;
- *   4. one network a model;
- *   5. the selector, sealed with its digest. */
+ *   1. rows of the parts: reference, training, validation (and recalibration where it has a split
+ * of its own);
+ *   2. recalibration, where it earns its place on sites left out: training scans get the risk of
+ * the fit without their fold, everyone else that of the whole fit;
+ *   3. outlier models and principal components on the reference set, meta features (a scan of the
+ * reference is left out of its own distances), the corrector;
+ *   4. scaler of the meta features, fitted on the training scans;
+ *   5. the networks, several at a time where there are several;
+ *   6. the selector, sealed with its digest. */
 #include "selector/training.h"
 
 #include <math.h>
@@ -12,6 +15,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "selector/components.h"
+#include "selector/folds.h"
 
 #define VALIDATION_SHARE 0.2
 #define MIN_SITES_TO_DRAW 5
@@ -20,9 +25,10 @@ void
 demur_training_log_free(DemurTrainingLog *log) {
   if (log == NULL)
     return;
-  for (size_t i = 0; i < log->n_networks; i++)
+  for (size_t i = 0; i < log->n_models * log->n_average; i++)
     demur_trainer_result_free(log->networks[i]);
   g_free(log->networks);
+  g_free(log->recalibration_note);
   g_free(log->validation_note);
   g_free(log);
 }
@@ -192,65 +198,219 @@ remember_parts(DemurSelector *selector, const DemurCohort *cohort, const Part *c
   selector->patient_hashes = g_memdup2(hashes->data, MAX(hashes->len, 1) * sizeof(guint64));
 }
 
+/* Fits the projection of wide embeddings, the outlier models and the principal components on the
+ * reference set. */
 static gboolean
-fit_outlier(DemurSelector *selector, const DemurCohort *cohort, const Part *reference, guint64 seed,
-            DemurParallel *parallel, const DemurProgress *progress, GError **error) {
-  DEMUR_AUTO_ALIGNED float *embeddings =
-      demur_meta_gather_embeddings(cohort, reference->rows, reference->n_rows);
-  selector->outlier =
-      demur_outlier_model_fit(embeddings, reference->n_rows, cohort->embedding_width, NULL, seed,
-                              parallel, progress, error);
-  if (selector->outlier == NULL)
-    return FALSE;
-  selector->n_reference = reference->n_rows;
-  selector->reference_hashes = g_new(guint64, reference->n_rows);
-  for (size_t i = 0; i < reference->n_rows; i++) {
-    const guint32 row = reference->rows[i];
-    selector->reference_hashes[i] =
-        demur_selector_scan_hash(cohort->patient_ids[cohort->patients[row]], cohort->scan_ids[row],
-                                 embeddings + i * cohort->embedding_width, cohort->embedding_width);
+fit_reference(DemurSelector *s, const DemurCohort *cohort, const Part *reference,
+              DemurParallel *parallel, const DemurProgress *progress, GError **error) {
+  const size_t n = reference->n_rows, d = cohort->embedding_width;
+  if (s->settings->embedding_svd > 0 && (size_t)s->settings->embedding_svd < d) {
+    DEMUR_AUTO_ALIGNED float *raw = demur_selector_embeddings(s, cohort, reference->rows, n);
+    s->svd_scaler = demur_scaler_fit_floats(raw, n, d, error);
+    if (s->svd_scaler == NULL)
+      return FALSE;
+    DEMUR_AUTO_ALIGNED double *standardised = demur_new_matrix(double, n, d);
+    demur_scaler_apply_floats(s->svd_scaler, raw, n, standardised);
+    s->svd_components = demur_new_matrix(double, (size_t)s->settings->embedding_svd, d);
+    GError *local = NULL;
+    s->n_svd = demur_components_fit(standardised, n, d, (size_t)s->settings->embedding_svd,
+                                    s->svd_components, &local);
+    if (local != NULL) {
+      g_propagate_error(error, local);
+      return FALSE;
+    }
   }
-  return TRUE;
+  DEMUR_AUTO_ALIGNED float *embeddings = demur_selector_embeddings(s, cohort, reference->rows, n);
+  const size_t width = s->n_svd > 0 ? s->n_svd : d;
+  s->outlier =
+      demur_outlier_model_fit(embeddings, n, width, NULL, s->seed, parallel, progress, error);
+  if (s->outlier == NULL)
+    return FALSE;
+  s->n_reference = n;
+  s->reference_hashes = g_new(guint64, n);
+  for (size_t i = 0; i < n; i++) {
+    const guint32 row = reference->rows[i];
+    s->reference_hashes[i] =
+        demur_selector_scan_hash(cohort->patient_ids[cohort->patients[row]], cohort->scan_ids[row],
+                                 cohort->embeddings + (size_t)row * d, d);
+  }
+  if (s->n_classes != 2)
+    return TRUE;
+  DEMUR_AUTO_ALIGNED double *standardised = demur_new_matrix(double, n, width);
+  demur_scaler_apply_floats(demur_outlier_model_scaler(s->outlier), embeddings, n, standardised);
+  s->components = demur_new_matrix(double, DEMUR_CORRECTOR_COMPONENTS, width);
+  GError *local = NULL;
+  s->n_components = demur_components_fit(standardised, n, width, DEMUR_CORRECTOR_COMPONENTS,
+                                         s->components, &local);
+  if (local != NULL)
+    g_propagate_error(error, local);
+  return local == NULL;
 }
+
+/* Sites of the rows, or patients where there are fewer than five sites: what folds leave out whole.
+ */
+static guint32 *
+fold_units(const DemurCohort *cohort, const Part *part) {
+  guint32 *units = g_new(guint32, MAX(part->n_rows, 1));
+  for (size_t i = 0; i < part->n_rows; i++)
+    units[i] = cohort->sites[part->rows[i]];
+  if (demur_folds_count_units(units, part->n_rows) >= MIN_SITES_TO_DRAW)
+    return units;
+  for (size_t i = 0; i < part->n_rows; i++)
+    units[i] = cohort->patients[part->rows[i]];
+  return units;
+}
+
+/* Chooses and fits the recalibration on a part; the cohort as it is seen in training: rows of that
+ * part with the risk of the fit without their fold, all others with that of the whole fit. */
+static DemurCohort *
+recalibrate(DemurSelector *s, DemurCohort *cohort, const Part *part, char **note, GError **error) {
+  const DemurTrainSettings *settings = s->settings;
+  const size_t k = cohort->n_classes, width = k == 2 ? 1 : k, n = part->n_rows;
+  if (k > 2 && settings->recalibrate != DEMUR_RECALIBRATION_NONE &&
+      settings->recalibrate != DEMUR_RECALIBRATION_AUTO &&
+      settings->recalibrate != DEMUR_RECALIBRATION_TEMPERATURE) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                "the recalibration '%s' needs binary risk; with %zu classes there is temperature",
+                demur_recalibration_name(settings->recalibrate), k);
+    return NULL;
+  }
+  if (settings->recalibrate == DEMUR_RECALIBRATION_NONE) {
+    *note = g_strdup("risks are used as given");
+    return demur_cohort_ref(cohort);
+  }
+  const double *all = k == 2 ? cohort->risks : cohort->probabilities;
+  g_autofree double *p = g_new(double, MAX(n, 1) * width),
+                    *out_of_fold = g_new(double, MAX(n, 1) * width);
+  g_autofree gint32 *labels = g_new(gint32, MAX(n, 1));
+  for (size_t i = 0; i < n; i++) {
+    memcpy(p + i * width, all + (size_t)part->rows[i] * width, width * sizeof(double));
+    labels[i] = cohort->labels[part->rows[i]];
+  }
+  g_autofree guint32 *units = fold_units(cohort, part);
+  DemurRecalibrationTrial trials[3];
+  size_t n_trials;
+  const DemurRecalibrationKind kind = demur_recalibration_choose(
+      settings->recalibrate, p, k, labels, units, n, s->seed, out_of_fold, trials, &n_trials);
+  g_autoptr(GString) text = g_string_new(NULL);
+  g_string_append_printf(text,
+                         "recalibration: %s (on sites left out, calibration error and log "
+                         "loss:",
+                         demur_recalibration_name(kind));
+  for (size_t t = 0; t < n_trials; t++)
+    g_string_append_printf(text, "%s %s %.4f and %.4f", t > 0 ? "," : "",
+                           demur_recalibration_name(trials[t].kind), trials[t].sbce2,
+                           trials[t].log_loss);
+  g_string_append(text, ")");
+  *note = g_strdup(text->str);
+  if (kind == DEMUR_RECALIBRATION_NONE)
+    return demur_cohort_ref(cohort);
+  s->recalibration = demur_recalibration_fit(kind, p, k, labels, NULL, n);
+  double *risks = demur_new_matrix(double, cohort->n_scans, width);
+  demur_recalibration_apply(s->recalibration, all, cohort->n_scans, risks);
+  if (strcmp(part->role, "training") == 0)
+    for (size_t i = 0; i < n; i++)
+      memcpy(risks + (size_t)part->rows[i] * width, out_of_fold + i * width,
+             width * sizeof(double));
+  return demur_cohort_with_risks(cohort, risks);
+}
+
+/* Base columns of the scaler that a corrector reads: [n][n_base], gathered from meta. */
+static double *
+gather_base(const DemurSelector *s, const double *meta, size_t n) {
+  const size_t n_base = s->columns->n_confidence + s->columns->n_outlier;
+  double *base = demur_new_matrix(double, n, n_base);
+  for (size_t i = 0; i < n; i++)
+    memcpy(base + i * n_base, meta + i * s->columns->n_columns, n_base * sizeof(double));
+  return base;
+}
+
+/* Fits a corrector on the training scans with the risks of the given cohort. training receives what
+ * it says of them. */
+static gboolean
+fit_corrector(const DemurSelector *s, const DemurCohort *cohort, const Part *training,
+              const double *meta, const float *embeddings, DemurParallel *parallel,
+              const DemurProgress *progress, DemurSelectorCorrector *out,
+              DemurCorrectorTraining *fitted, GError **error) {
+  const size_t n = training->n_rows, n_base = s->columns->n_confidence + s->columns->n_outlier;
+  DEMUR_AUTO_ALIGNED double *base = gather_base(s, meta, n);
+  out->scaler = demur_scaler_fit(base, n, n_base, error);
+  if (out->scaler == NULL)
+    return FALSE;
+  DEMUR_AUTO_ALIGNED double *inputs =
+      demur_selector_corrector_inputs(s, out->scaler, meta, embeddings, n, parallel);
+  g_autofree double *risks = g_new(double, MAX(n, 1)), *labels = g_new(double, MAX(n, 1));
+  for (size_t i = 0; i < n; i++) {
+    risks[i] = cohort->risks[training->rows[i]];
+    labels[i] = (double)cohort->labels[training->rows[i]];
+  }
+  g_autofree guint32 *units = fold_units(cohort, training);
+  out->corrector = demur_corrector_fit(inputs, n, n_base + s->n_components, risks, labels, units,
+                                       s->seed, parallel, progress, fitted, error);
+  return out->corrector != NULL;
+}
+
+static void
+corrector_training_clear(DemurCorrectorTraining *training) {
+  g_free(training->deltas);
+  g_free(training->site_risks);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DemurCorrectorTraining, corrector_training_clear)
 
 /* Columns that the settings' feature groups keep, from raw meta features: out [n][n_inputs]. */
 static double *
-select_inputs(const DemurSelector *selector, const double *meta, size_t n) {
-  double *inputs = demur_new_matrix(double, n, selector->n_inputs);
+select_inputs(const DemurSelector *s, const double *meta, size_t n) {
+  double *inputs = demur_new_matrix(double, n, s->n_inputs);
   for (size_t i = 0; i < n; i++)
-    for (size_t c = 0; c < selector->n_inputs; c++)
-      inputs[i * selector->n_inputs + c] =
-          meta[i * selector->columns->n_columns + selector->inputs[c]];
+    for (size_t c = 0; c < s->n_inputs; c++)
+      inputs[i * s->n_inputs + c] = meta[i * s->columns->n_columns + s->inputs[c]];
   return inputs;
 }
 
-/* The sample of training scans that reasons are given from. */
+/* The sample of training scans that reasons, risk bands and "similar scans" come from. */
 static void
-keep_training_scans(DemurSelector *selector, const double *meta, size_t n, guint64 seed) {
+keep_training_scans(DemurSelector *s, const DemurCohort *view, const Part *training,
+                    const double *meta) {
+  const size_t n = training->n_rows, d = s->n_inputs, width = s->columns->n_columns;
   g_autofree guint32 *order = g_new(guint32, MAX(n, 1));
   for (size_t i = 0; i < n; i++)
     order[i] = (guint32)i;
   if (n > DEMUR_SELECTOR_MAX_KEPT) {
-    DemurRandom random = demur_random_stream(seed, DEMUR_STREAM_REFERENCE, 1, 0, 0);
+    DemurRandom random = demur_random_stream(s->seed, DEMUR_STREAM_REFERENCE, 1, 0, 0);
     demur_random_shuffle(&random, n, order);
   }
-  selector->n_kept = MIN(n, DEMUR_SELECTOR_MAX_KEPT);
-  const size_t d = selector->n_inputs, width = selector->columns->n_columns;
-  selector->kept_inputs = demur_new_matrix(float, selector->n_kept, d);
-  selector->kept_scores = demur_new_array(float, selector->n_kept);
-  DEMUR_AUTO_ALIGNED double *kept = demur_new_matrix(double, selector->n_kept, width);
-  g_autofree double *scores = g_new(double, selector->n_kept);
-  for (size_t i = 0; i < selector->n_kept; i++)
+  const size_t n_kept = MIN(n, DEMUR_SELECTOR_MAX_KEPT);
+  s->kept_inputs = demur_new_matrix(float, n_kept, d);
+  s->kept_scores = demur_new_array(float, n_kept);
+  s->kept_risks = demur_new_array(float, n_kept);
+  s->kept_labels = demur_new_array(float, n_kept);
+  s->kept_sites = demur_new_array(guint32, n_kept);
+  DEMUR_AUTO_ALIGNED double *kept = demur_new_matrix(double, n_kept, width);
+  g_autofree double *scores = g_new(double, MAX(n_kept, 1));
+  g_autofree gint64 *codes = g_new(gint64, MAX(view->n_sites, 1));
+  for (size_t site = 0; site < view->n_sites; site++)
+    codes[site] = -1;
+  g_autoptr(GPtrArray) names = g_ptr_array_new();
+  for (size_t i = 0; i < n_kept; i++) {
+    const guint32 row = training->rows[order[i]], site = view->sites[row];
     memcpy(kept + i * width, meta + order[i] * width, width * sizeof(double));
-  demur_selector_scores(selector, 0, kept, selector->n_kept, scores);
-  const double *means = demur_scaler_means(selector->scaler),
-               *sds = demur_scaler_sds(selector->scaler);
-  for (size_t i = 0; i < selector->n_kept; i++) {
-    for (size_t c = 0; c < d; c++)
-      selector->kept_inputs[i * d + c] =
-          (float)((kept[i * width + selector->inputs[c]] - means[c]) / sds[c]);
-    selector->kept_scores[i] = (float)scores[i];
+    s->kept_risks[i] = (float)demur_cohort_confidence_risk(view, row);
+    s->kept_labels[i] = (float)demur_cohort_confidence_label(view, row);
+    if (codes[site] < 0) {
+      codes[site] = names->len;
+      g_ptr_array_add(names, g_strdup(view->site_names[site]));
+    }
+    s->kept_sites[i] = (guint32)codes[site];
   }
+  s->n_site_names = names->len;
+  g_ptr_array_add(names, NULL);
+  s->site_names = (char **)g_ptr_array_free(g_steal_pointer(&names), FALSE);
+  /* n_kept is still 0, so that the scores are g~ itself, before risk bands. */
+  demur_selector_scores(s, 0, kept, n_kept, scores);
+  demur_selector_inputs(s, kept, n_kept, s->kept_inputs);
+  for (size_t i = 0; i < n_kept; i++)
+    s->kept_scores[i] = (float)scores[i];
+  s->n_kept = n_kept;
 }
 
 /* Progress of one stage within the whole. */
@@ -267,21 +427,296 @@ stage_report(double fraction, const char *text, gpointer data) {
                        stage->outer->data);
 }
 
+/* A part as the trainer takes it; owns its arrays. */
+typedef struct {
+  DemurTrainerPart part;
+  double *inputs, *risks, *labels, *errors;
+  guint32 *groups;
+} TrainerInput;
+
+static void
+trainer_input_clear(TrainerInput *input) {
+  g_aligned_free(input->inputs);
+  g_free(input->risks);
+  g_free(input->labels);
+  g_free(input->errors);
+  g_free(input->groups);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TrainerInput, trainer_input_clear)
+
 static gboolean
-load_part(const DemurCohort *cohort, const DemurTrainSettings *settings, const Part *part,
-          const double *inputs, size_t n_inputs, DemurTrainerPart *out, guint32 **groups,
-          double **risks, double **labels, GError **error) {
+load_trainer_input(const DemurSelector *s, const DemurCohort *view, const Part *part,
+                   const double *meta, TrainerInput *input, GError **error) {
   size_t n_groups;
-  if (!load_groups(cohort, settings, part, groups, &n_groups, error))
+  if (!load_groups(view, s->settings, part, &input->groups, &n_groups, error))
     return FALSE;
-  *risks = g_new(double, MAX(part->n_rows, 1));
-  *labels = g_new(double, MAX(part->n_rows, 1));
-  for (size_t i = 0; i < part->n_rows; i++) {
-    (*risks)[i] = demur_cohort_confidence_risk(cohort, part->rows[i]);
-    (*labels)[i] = demur_cohort_confidence_label(cohort, part->rows[i]);
+  const size_t n = part->n_rows;
+  input->inputs = select_inputs(s, meta, n);
+  input->risks = g_new(double, MAX(n, 1));
+  input->labels = g_new(double, MAX(n, 1));
+  for (size_t i = 0; i < n; i++) {
+    input->risks[i] = demur_cohort_confidence_risk(view, part->rows[i]);
+    input->labels[i] = demur_cohort_confidence_label(view, part->rows[i]);
   }
-  *out = (DemurTrainerPart){part->n_rows, n_inputs, inputs, *risks, *labels, *groups, n_groups};
+  input->part = (DemurTrainerPart){.n_scans = n,
+                                   .n_features = s->n_inputs,
+                                   .features = input->inputs,
+                                   .risks = input->risks,
+                                   .labels = input->labels,
+                                   .groups = input->groups,
+                                   .n_groups = n_groups};
   return TRUE;
+}
+
+/* Training several networks side by side: one job a network, each in one thread. */
+typedef struct {
+  const DemurTrainerPart *training, *validation;
+  const DemurTrainSettings *settings;
+  guint64 seed;
+  size_t n_average, n_networks;
+  DemurTrainerResult **results;
+  GError **errors;   /* [n_networks] */
+  double *fractions; /* [n_networks], each written by its own job */
+  const DemurProgress *outer;
+  DemurParallel *inner; /* for a single network */
+} NetworkJob;
+
+typedef struct {
+  NetworkJob *job;
+  size_t network;
+  guint worker;
+} NetworkProgress;
+
+/* Only the calling thread reports, the mean over all networks; fractions of others may be a moment
+ * old. */
+static void
+network_report(double fraction, const char *text, gpointer data) {
+  NetworkProgress *p = data;
+  p->job->fractions[p->network] = fraction;
+  if (p->worker != 0 || p->job->outer->func == NULL)
+    return;
+  double sum = 0.0;
+  for (size_t i = 0; i < p->job->n_networks; i++)
+    sum += p->job->fractions[i];
+  p->job->outer->func(sum / (double)p->job->n_networks, text, p->job->outer->data);
+}
+
+static void
+train_network(size_t i, guint worker, gpointer data) {
+  NetworkJob *job = data;
+  NetworkProgress place = {job, i, worker};
+  const DemurProgress progress = {network_report, &place, job->outer->cancellable};
+  job->results[i] = demur_trainer_run(job->training, job->validation, job->settings, job->seed,
+                                      (guint)(i / job->n_average), (guint)(i % job->n_average),
+                                      job->inner, &progress, &job->errors[i]);
+  job->fractions[i] = 1.0;
+}
+
+static gboolean
+train_networks(DemurSelector *s, const TrainerInput *training, const TrainerInput *validation,
+               DemurParallel *parallel, const DemurProgress *progress, DemurTrainingLog *log,
+               GError **error) {
+  const size_t n_models = (size_t)s->settings->models, n_average = (size_t)s->settings->average;
+  const size_t n = n_models * n_average;
+  log->n_models = n_models;
+  log->n_average = n_average;
+  log->networks = g_new0(DemurTrainerResult *, n);
+  g_autofree GError **errors = g_new0(GError *, n);
+  g_autofree double *fractions = g_new0(double, n);
+  NetworkJob job = {.training = &training->part,
+                    .validation = &validation->part,
+                    .settings = s->settings,
+                    .seed = s->seed,
+                    .n_average = n_average,
+                    .n_networks = n,
+                    .results = log->networks,
+                    .errors = errors,
+                    .fractions = fractions,
+                    .outer = progress,
+                    .inner = n == 1 ? parallel : NULL};
+  demur_parallel_map(n == 1 ? NULL : parallel, n, train_network, &job);
+  gboolean ok = TRUE;
+  for (size_t i = 0; i < n; i++)
+    if (errors[i] != NULL) {
+      if (ok)
+        g_propagate_error(error, errors[i]);
+      else
+        g_error_free(errors[i]);
+      ok = FALSE;
+    }
+  if (!ok)
+    return FALSE;
+  s->shape = log->networks[0]->shape;
+  s->models = g_new0(DemurSelectorModel, n_models);
+  for (size_t m = 0; m < n_models; m++) {
+    DemurSelectorModel *model = &s->models[s->n_models++];
+    model->n_average = n_average;
+    model->parameters = demur_new_matrix(float, n_average, s->shape.n_parameters);
+    model->epochs = g_new0(gint64, n_average);
+    for (size_t a = 0; a < n_average; a++) {
+      const DemurTrainerResult *result = log->networks[m * n_average + a];
+      memcpy(model->parameters + a * s->shape.n_parameters, result->parameters,
+             s->shape.n_parameters * sizeof(float));
+      model->epochs[a] = result->best_epoch;
+    }
+  }
+  return TRUE;
+}
+
+/* The parts of a training, found by the settings' names and their defaults. */
+typedef struct {
+  Part reference, training, validation, recalibration;
+} Parts;
+
+static void
+parts_clear(Parts *parts) {
+  part_clear(&parts->reference);
+  part_clear(&parts->training);
+  part_clear(&parts->validation);
+  part_clear(&parts->recalibration);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Parts, parts_clear)
+
+static gboolean
+find_parts(const DemurCohort *cohort, const DemurTrainSettings *settings, guint64 seed,
+           Parts *parts, char **note, GError **error) {
+  const char *split = settings->split != NULL ? settings->split : "selector_train";
+  if (!part_load(&parts->training, "training", cohort, split, error))
+    return FALSE;
+  if (settings->validation_split != NULL || demur_cohort_find_split(cohort, "validation") >= 0) {
+    const char *name =
+        settings->validation_split != NULL ? settings->validation_split : "validation";
+    if (strcmp(name, split) == 0) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                  "the validation split is the training split '%s'; name another, or none", name);
+      return FALSE;
+    }
+    if (!part_load(&parts->validation, "validation", cohort, name, error))
+      return FALSE;
+    *note = g_strdup_printf("split '%s' validates (%zu scans)", name, parts->validation.n_rows);
+  } else if (!draw_validation(cohort, seed, &parts->training, &parts->validation, note, error)) {
+    return FALSE;
+  }
+  if (!check_labels(cohort, &parts->training, error) ||
+      !check_labels(cohort, &parts->validation, error))
+    return FALSE;
+  const char *reference = settings->reference_split;
+  if (reference == NULL)
+    reference = demur_cohort_find_split(cohort, "base_train") >= 0 ? "base_train" : split;
+  if (strcmp(reference, split) == 0) {
+    parts->reference.role = "reference";
+    parts->reference.split = g_strdup(split);
+    parts->reference.rows =
+        g_memdup2(parts->training.rows, parts->training.n_rows * sizeof(guint32));
+    parts->reference.n_rows = parts->training.n_rows;
+  } else if (!part_load(&parts->reference, "reference", cohort, reference, error)) {
+    return FALSE;
+  }
+  if (settings->recalibrate != DEMUR_RECALIBRATION_NONE && settings->recalibration_split != NULL &&
+      strcmp(settings->recalibration_split, split) != 0)
+    return part_load(&parts->recalibration, "recalibration", cohort, settings->recalibration_split,
+                     error) &&
+           check_labels(cohort, &parts->recalibration, error);
+  return TRUE;
+}
+
+/* Settings as they apply to this cohort: a denoised target by default gives way to the paper's
+ * where K > 2. */
+static DemurTrainSettings *
+settle(const DemurTrainSettings *settings, const DemurCohort *cohort, GError **error) {
+  DemurTrainSettings *settled = demur_train_settings_copy(settings);
+  if (cohort->n_classes > 2 && settled->target == DEMUR_TARGET_DENOISED) {
+    if (settings->target_explicit) {
+      g_set_error(
+          error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+          "the denoised target needs binary risk, but cohort '%s' has %zu classes; train with "
+          "--target paper",
+          cohort->name, cohort->n_classes);
+      demur_train_settings_free(settled);
+      return NULL;
+    }
+    settled->target = DEMUR_TARGET_PAPER;
+  }
+  settled->target_explicit = FALSE;
+  if (settled->target == DEMUR_TARGET_PAPER)
+    settled->features &= ~(guint)DEMUR_FEATURES_CORRECTOR;
+  return settled;
+}
+
+static void
+choose_inputs(DemurSelector *s) {
+  s->inputs = g_new0(guint32, s->columns->n_columns);
+  for (size_t c = 0; c < s->columns->n_columns; c++)
+    if ((s->columns->groups[c] & ~s->settings->features) == 0)
+      s->inputs[s->n_inputs++] = (guint32)c;
+}
+
+/* Meta features and correctors of the training and validation scans. */
+typedef struct {
+  double *training, *validation; /* [n][n_columns] */
+  DemurCorrectorTraining fitted;
+} Features;
+
+static void
+features_clear(Features *features) {
+  g_aligned_free(features->training);
+  g_aligned_free(features->validation);
+  corrector_training_clear(&features->fitted);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Features, features_clear)
+
+static gboolean
+compute_features(DemurSelector *s, const DemurCohort *cohort, const DemurCohort *view,
+                 const Parts *parts, DemurParallel *parallel, const DemurProgress *progress,
+                 Features *features, GError **error) {
+  const Part *training = &parts->training;
+  const size_t n = training->n_rows, width = s->columns->n_columns;
+  DEMUR_AUTO_ALIGNED float *embeddings =
+      s->outlier != NULL ? demur_selector_embeddings(s, view, training->rows, n) : NULL;
+  features->training = demur_new_matrix(double, n, width);
+  if (!demur_selector_base_features(s, view, training->rows, n, embeddings, parallel, progress,
+                                    features->training, error))
+    return FALSE;
+  if (s->columns->n_corrector > 0) {
+    if (!fit_corrector(s, view, training, features->training, embeddings, parallel, progress,
+                       &s->corrected, &features->fitted, error))
+      return FALSE;
+    for (size_t i = 0; i < n; i++)
+      demur_corrector_features(s->corrected.corrector, view->risks[training->rows[i]],
+                               features->fitted.deltas[i],
+                               features->training + (i + 1) * width - s->columns->n_corrector);
+    if (s->recalibration != NULL) {
+      /* The same for raw risks, for the baseline `mc` on them. */
+      DEMUR_AUTO_ALIGNED double *raw = demur_new_matrix(double, n, width);
+      memcpy(raw, features->training, n * width * sizeof(double));
+      demur_meta_confidence(s->columns, cohort, training->rows, n, raw);
+      g_auto(DemurCorrectorTraining) unused = {0};
+      if (!fit_corrector(s, cohort, training, raw, embeddings, parallel, progress, &s->raw, &unused,
+                         error))
+        return FALSE;
+    }
+  }
+  features->validation = demur_selector_meta_features(
+      s, view, FALSE, parts->validation.rows, parts->validation.n_rows, parallel, progress, error);
+  return features->validation != NULL;
+}
+
+static void
+remember(DemurSelector *s, const DemurCohort *cohort, const Parts *parts) {
+  const Part *list[4] = {&parts->reference, &parts->training, &parts->validation,
+                         &parts->recalibration};
+  const size_t n_parts = parts->recalibration.n_rows > 0 ? 4 : 3;
+  remember_parts(s, cohort, list, n_parts);
+  size_t n_all = 0;
+  for (size_t p = 0; p < n_parts; p++)
+    n_all += list[p]->n_rows;
+  g_autofree guint32 *all = g_new(guint32, MAX(n_all, 1));
+  size_t place = 0;
+  for (size_t p = 0; p < n_parts; p++) {
+    memcpy(all + place, list[p]->rows, list[p]->n_rows * sizeof *all);
+    place += list[p]->n_rows;
+  }
+  s->cohort_digest = demur_cohort_digest(cohort, all, n_all);
 }
 
 DemurSelector *
@@ -293,52 +728,24 @@ demur_selector_train(DemurCohort *cohort, const DemurTrainSettings *settings, gu
   const DemurProgress none = {0};
   if (progress == NULL)
     progress = &none;
+  Stage stage = {progress, 0.0, 0.05};
+  const DemurProgress staged = {stage_report, &stage, progress->cancellable};
 
   /* 1. Parts. */
-  g_auto(Part) reference = {0};
-  g_auto(Part) training = {0};
-  g_auto(Part) validation = {0};
-  g_autofree char *note = NULL;
-  const char *split = settings->split != NULL ? settings->split : "selector_train";
-  if (!part_load(&training, "training", cohort, split, error))
+  g_auto(Parts) parts = {0};
+  g_autoptr(DemurTrainingLog) trained = g_new0(DemurTrainingLog, 1);
+  if (!find_parts(cohort, settings, seed, &parts, &trained->validation_note, error))
     return NULL;
-  if (settings->validation_split != NULL || demur_cohort_find_split(cohort, "validation") >= 0) {
-    const char *name =
-        settings->validation_split != NULL ? settings->validation_split : "validation";
-    if (strcmp(name, split) == 0) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                  "the validation split is the training split '%s'; name another, or none", name);
-      return NULL;
-    }
-    if (!part_load(&validation, "validation", cohort, name, error))
-      return NULL;
-    note = g_strdup_printf("split '%s' validates (%zu scans)", name, validation.n_rows);
-  } else if (!draw_validation(cohort, seed, &training, &validation, &note, error)) {
+  g_autoptr(DemurSelector) s = demur_selector_alloc();
+  s->settings = settle(settings, cohort, error);
+  if (s->settings == NULL)
     return NULL;
-  }
-  if (!check_labels(cohort, &training, error) || !check_labels(cohort, &validation, error))
-    return NULL;
-  const char *reference_name = settings->reference_split;
-  if (reference_name == NULL)
-    reference_name = demur_cohort_find_split(cohort, "base_train") >= 0 ? "base_train" : split;
-  if (strcmp(reference_name, split) == 0) {
-    reference.role = "reference";
-    reference.split = g_strdup(split);
-    reference.rows = g_memdup2(training.rows, training.n_rows * sizeof *training.rows);
-    reference.n_rows = training.n_rows;
-  } else if (!part_load(&reference, "reference", cohort, reference_name, error)) {
-    return NULL;
-  }
-
-  /* 2. Meta features. */
-  g_autoptr(DemurSelector) selector = demur_selector_alloc();
-  selector->simulated = cohort->simulated;
-  selector->model = g_strdup(cohort->model);
-  selector->n_classes = cohort->n_classes;
-  selector->embedding_width = cohort->embedding_width;
-  selector->seed = seed;
-  selector->settings = demur_train_settings_copy(settings);
-  selector->cohort = g_strdup(cohort->name);
+  s->simulated = cohort->simulated;
+  s->model = g_strdup(cohort->model);
+  s->n_classes = cohort->n_classes;
+  s->embedding_width = cohort->embedding_width;
+  s->seed = seed;
+  s->cohort = g_strdup(cohort->name);
   const gboolean with_embeddings = cohort->embedding_width > 0;
   if (!with_embeddings && (settings->features & DEMUR_FEATURES_OUTLIER) != 0) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
@@ -347,81 +754,52 @@ demur_selector_train(DemurCohort *cohort, const DemurTrainSettings *settings, gu
                 cohort->name);
     return NULL;
   }
-  selector->columns = demur_meta_columns_new(cohort->n_classes, with_embeddings);
-  selector->inputs = g_new0(guint32, selector->columns->n_columns);
-  for (size_t c = 0; c < selector->columns->n_columns; c++)
-    if ((selector->columns->groups[c] & ~settings->features) == 0)
-      selector->inputs[selector->n_inputs++] = (guint32)c;
-  Stage stage = {progress, 0.0, 0.05};
-  const DemurProgress staged = {stage_report, &stage, progress->cancellable};
-  if (with_embeddings && !fit_outlier(selector, cohort, &reference, seed, parallel, &staged, error))
-    return NULL;
-  stage = (Stage){progress, 0.05, 0.1};
-  DEMUR_AUTO_ALIGNED double *training_meta = demur_selector_meta_features(
-      selector, cohort, training.rows, training.n_rows, parallel, &staged, error);
-  if (training_meta == NULL)
-    return NULL;
-  stage = (Stage){progress, 0.1, 0.12};
-  DEMUR_AUTO_ALIGNED double *validation_meta = demur_selector_meta_features(
-      selector, cohort, validation.rows, validation.n_rows, parallel, &staged, error);
-  if (validation_meta == NULL)
+
+  /* 2. Recalibration. */
+  g_autoptr(DemurCohort) view = recalibrate(
+      s, cohort, parts.recalibration.n_rows > 0 ? &parts.recalibration : &parts.training,
+      &trained->recalibration_note, error);
+  if (view == NULL)
     return NULL;
 
-  /* 3. Scaler. */
-  DEMUR_AUTO_ALIGNED double *training_inputs =
-      select_inputs(selector, training_meta, training.n_rows);
-  DEMUR_AUTO_ALIGNED double *validation_inputs =
-      select_inputs(selector, validation_meta, validation.n_rows);
-  selector->scaler = demur_scaler_fit(training_inputs, training.n_rows, selector->n_inputs, error);
-  if (selector->scaler == NULL)
+  /* 3. Meta features. */
+  s->columns = demur_meta_columns_new(cohort->n_classes, with_embeddings, cohort->n_classes == 2);
+  choose_inputs(s);
+  if (with_embeddings && !fit_reference(s, cohort, &parts.reference, parallel, &staged, error))
     return NULL;
-  demur_scaler_apply(selector->scaler, training_inputs, training.n_rows, training_inputs);
-  demur_scaler_apply(selector->scaler, validation_inputs, validation.n_rows, validation_inputs);
+  stage = (Stage){progress, 0.05, 0.12};
+  g_auto(Features) features = {0};
+  if (!compute_features(s, cohort, view, &parts, parallel, &staged, &features, error))
+    return NULL;
 
-  /* 4. Networks. */
-  g_autofree guint32 *training_groups = NULL, *validation_groups = NULL;
-  g_autofree double *training_risks = NULL, *validation_risks = NULL;
-  g_autofree double *training_labels = NULL, *validation_labels = NULL;
-  DemurTrainerPart training_part, validation_part;
-  if (!load_part(cohort, settings, &training, training_inputs, selector->n_inputs, &training_part,
-                 &training_groups, &training_risks, &training_labels, error) ||
-      !load_part(cohort, settings, &validation, validation_inputs, selector->n_inputs,
-                 &validation_part, &validation_groups, &validation_risks, &validation_labels,
-                 error))
+  /* 4. Scaler. */
+  g_auto(TrainerInput) training = {0};
+  g_auto(TrainerInput) validation = {0};
+  if (!load_trainer_input(s, view, &parts.training, features.training, &training, error) ||
+      !load_trainer_input(s, view, &parts.validation, features.validation, &validation, error))
     return NULL;
-  g_autoptr(DemurTrainingLog) trained = g_new0(DemurTrainingLog, 1);
-  trained->validation_note = g_steal_pointer(&note);
-  const size_t n_models = (size_t)settings->models;
-  trained->networks = g_new0(DemurTrainerResult *, n_models);
-  selector->networks = g_new0(DemurSelectorNetwork, n_models);
-  for (size_t m = 0; m < n_models; m++) {
-    stage = (Stage){progress, 0.12 + 0.88 * (double)m / (double)n_models,
-                    0.12 + 0.88 * (double)(m + 1) / (double)n_models};
-    DemurTrainerResult *result = demur_trainer_run(&training_part, &validation_part, settings, seed,
-                                                   (guint)m, parallel, &staged, error);
-    if (result == NULL)
-      return NULL;
-    trained->networks[trained->n_networks++] = result;
-    selector->shape = result->shape;
-    DemurSelectorNetwork *network = &selector->networks[selector->n_networks++];
-    network->best_epoch = result->best_epoch;
-    network->parameters = demur_new_array(float, result->shape.n_parameters);
-    memcpy(network->parameters, result->parameters, result->shape.n_parameters * sizeof(float));
+  s->scaler = demur_scaler_fit(training.inputs, training.part.n_scans, s->n_inputs, error);
+  if (s->scaler == NULL)
+    return NULL;
+  demur_scaler_apply(s->scaler, training.inputs, training.part.n_scans, training.inputs);
+  demur_scaler_apply(s->scaler, validation.inputs, validation.part.n_scans, validation.inputs);
+  if (s->settings->target == DEMUR_TARGET_DENOISED) {
+    training.errors = g_new(double, MAX(training.part.n_scans, 1));
+    demur_corrector_errors(&features.fitted, training.risks, training.labels, training.part.n_scans,
+                           (int)s->settings->q, training.errors);
+    training.part.errors = training.errors;
   }
 
-  /* 5. Provenance and digest. */
-  keep_training_scans(selector, training_meta, training.n_rows, seed);
-  const Part *parts[] = {&reference, &training, &validation};
-  remember_parts(selector, cohort, parts, G_N_ELEMENTS(parts));
-  const size_t n_all = reference.n_rows + training.n_rows + validation.n_rows;
-  g_autofree guint32 *all = g_new(guint32, n_all);
-  memcpy(all, reference.rows, reference.n_rows * sizeof *all);
-  memcpy(all + reference.n_rows, training.rows, training.n_rows * sizeof *all);
-  memcpy(all + reference.n_rows + training.n_rows, validation.rows,
-         validation.n_rows * sizeof *all);
-  selector->cohort_digest = demur_cohort_digest(cohort, all, n_all);
-  demur_selector_seal(selector);
+  /* 5. Networks. */
+  stage = (Stage){progress, 0.12, 1.0};
+  if (!train_networks(s, &training, &validation, parallel, &staged, trained, error))
+    return NULL;
+
+  /* 6. Provenance and digest. */
+  keep_training_scans(s, view, &parts.training, features.training);
+  remember(s, cohort, &parts);
+  demur_selector_seal(s);
   if (log != NULL)
     *log = g_steal_pointer(&trained);
-  return g_steal_pointer(&selector);
+  return g_steal_pointer(&s);
 }

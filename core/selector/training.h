@@ -7,9 +7,11 @@ G_BEGIN_DECLS
 
 /* What a training tells besides the selector. */
 typedef struct {
-  size_t n_networks;
-  DemurTrainerResult **networks; /* [n_networks]: history, best epoch, updates */
-  char *validation_note;         /* how validation scans were found, a sentence */
+  size_t n_models, n_average;
+  DemurTrainerResult *
+      *networks;         /* [n_models * n_average], model by model: history, epoch kept, updates */
+  char *validation_note; /* how validation scans were found, a sentence */
+  char *recalibration_note; /* what recalibration was chosen, and against what */
 } DemurTrainingLog;
 
 void demur_training_log_free(DemurTrainingLog *log);

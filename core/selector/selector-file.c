@@ -1,0 +1,495 @@
+/* The selector's file: one canonical JSON document, written and read with every size and number
+ * checked. */
+#include <math.h>
+#include <string.h>
+
+#include "base/json-reader.h"
+#include "base/memory.h"
+#include "selector/selector.h"
+
+#define FORMAT "demur-selector"
+#define FORMAT_VERSION 1
+
+static void
+write_hashes(DemurJson *json, const char *key, const guint64 *hashes, size_t n) {
+  g_autofree char *text = g_base64_encode((const guchar *)hashes, n * sizeof *hashes);
+  demur_json_string(json, key, text);
+}
+
+static gboolean
+read_hashes(JsonObject *object, const char *key, size_t n, guint64 **hashes, GError **error) {
+  const char *text;
+  if (!demur_json_read_string(object, key, &text, error))
+    return FALSE;
+  gsize length;
+  g_autofree guchar *bytes = g_base64_decode(text, &length);
+  if (length != n * sizeof **hashes) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                "member '%s' holds %zu bytes where %zu are expected", key, length,
+                n * sizeof **hashes);
+    return FALSE;
+  }
+  *hashes = g_new(guint64, MAX(n, 1));
+  memcpy(*hashes, bytes, length);
+  return TRUE;
+}
+
+static void
+write_corrector(const DemurSelectorCorrector *c, DemurJson *json, const char *key) {
+  if (c->corrector == NULL) {
+    demur_json_null(json, key);
+    return;
+  }
+  demur_json_begin_object(json, key);
+  demur_json_doubles(json, "means", demur_scaler_means(c->scaler), demur_scaler_width(c->scaler));
+  demur_json_doubles(json, "sds", demur_scaler_sds(c->scaler), demur_scaler_width(c->scaler));
+  demur_corrector_write_json(c->corrector, json, "corrector");
+  demur_json_end_object(json);
+}
+
+static void
+write_parts(const DemurSelector *s, DemurJson *json) {
+  demur_json_begin_array(json, "parts");
+  for (size_t i = 0; i < s->n_parts; i++) {
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "role", s->parts[i].role);
+    demur_json_string(json, "split", s->parts[i].split);
+    demur_json_int(json, "n_scans", (gint64)s->parts[i].n_scans);
+    demur_json_int(json, "n_patients", (gint64)s->parts[i].n_patients);
+    demur_json_int(json, "n_sites", (gint64)s->parts[i].n_sites);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+}
+
+static void
+write_models(const DemurSelector *s, DemurJson *json) {
+  demur_json_begin_array(json, "models");
+  for (size_t m = 0; m < s->n_models; m++) {
+    demur_json_begin_array(json, NULL);
+    for (size_t a = 0; a < s->models[m].n_average; a++) {
+      demur_json_begin_object(json, NULL);
+      demur_json_int(json, "epoch", s->models[m].epochs[a]);
+      demur_json_floats_base64(json, "parameters",
+                               s->models[m].parameters + a * s->shape.n_parameters,
+                               s->shape.n_parameters);
+      demur_json_end_object(json);
+    }
+    demur_json_end_array(json);
+  }
+  demur_json_end_array(json);
+}
+
+static void
+write_kept(const DemurSelector *s, DemurJson *json) {
+  demur_json_begin_object(json, "training_scans");
+  demur_json_int(json, "n", (gint64)s->n_kept);
+  demur_json_floats_base64(json, "inputs", s->kept_inputs, s->n_kept * s->n_inputs);
+  demur_json_floats_base64(json, "scores", s->kept_scores, s->n_kept);
+  demur_json_floats_base64(json, "risks", s->kept_risks, s->n_kept);
+  demur_json_floats_base64(json, "labels", s->kept_labels, s->n_kept);
+  g_autofree float *sites = g_new(float, MAX(s->n_kept, 1));
+  for (size_t i = 0; i < s->n_kept; i++)
+    sites[i] = (float)s->kept_sites[i];
+  demur_json_floats_base64(json, "sites", sites, s->n_kept);
+  demur_json_begin_array(json, "site_names");
+  for (size_t i = 0; i < s->n_site_names; i++)
+    demur_json_string(json, NULL, s->site_names[i]);
+  demur_json_end_array(json);
+  demur_json_end_object(json);
+}
+
+static void
+write_members(const DemurSelector *s, DemurJson *json) {
+  demur_json_string(json, "format", FORMAT);
+  demur_json_int(json, "version", FORMAT_VERSION);
+  demur_json_bool(json, "simulated", s->simulated);
+  demur_json_string(json, "model", s->model);
+  demur_json_int(json, "n_classes", (gint64)s->n_classes);
+  demur_json_int(json, "embedding_width", (gint64)s->embedding_width);
+  g_autofree char *seed = g_strdup_printf("%" G_GUINT64_FORMAT, s->seed);
+  demur_json_string(json, "seed", seed); /* text: a double can't hold 64 bits */
+  demur_train_settings_write_json(s->settings, json, "settings");
+  demur_json_string(json, "cohort", s->cohort);
+  demur_json_string(json, "cohort_digest", s->cohort_digest);
+  write_parts(s, json);
+  demur_json_int(json, "n_patients", (gint64)s->n_patients);
+  write_hashes(json, "patient_hashes", s->patient_hashes, s->n_patients);
+  if (s->recalibration != NULL)
+    demur_recalibration_write_json(s->recalibration, json, "recalibration");
+  else
+    demur_json_null(json, "recalibration");
+  demur_json_int(json, "n_svd", (gint64)s->n_svd);
+  if (s->n_svd > 0) {
+    demur_json_doubles(json, "svd_means", demur_scaler_means(s->svd_scaler), s->embedding_width);
+    demur_json_doubles(json, "svd_sds", demur_scaler_sds(s->svd_scaler), s->embedding_width);
+    demur_json_doubles(json, "svd_components", s->svd_components, s->n_svd * s->embedding_width);
+  }
+  demur_json_int(json, "n_components", (gint64)s->n_components);
+  if (s->n_components > 0)
+    demur_json_doubles(json, "components", s->components,
+                       s->n_components * demur_outlier_model_width(s->outlier));
+  write_corrector(&s->corrected, json, "corrected");
+  write_corrector(&s->raw, json, "raw");
+  demur_json_begin_array(json, "inputs");
+  for (size_t c = 0; c < s->n_inputs; c++)
+    demur_json_string(json, NULL, s->columns->names[s->inputs[c]]);
+  demur_json_end_array(json);
+  demur_json_doubles(json, "means", demur_scaler_means(s->scaler), s->n_inputs);
+  demur_json_doubles(json, "sds", demur_scaler_sds(s->scaler), s->n_inputs);
+  write_models(s, json);
+  write_kept(s, json);
+  if (s->outlier == NULL) {
+    demur_json_null(json, "outlier");
+    return;
+  }
+  demur_json_int(json, "n_reference", (gint64)s->n_reference);
+  write_hashes(json, "reference_hashes", s->reference_hashes, s->n_reference);
+  demur_json_begin_object(json, "outlier");
+  demur_outlier_model_write_json(s->outlier, json);
+  demur_json_end_object(json);
+}
+
+void
+demur_selector_seal(DemurSelector *selector) {
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  write_members(selector, json);
+  demur_json_end_object(json);
+  g_autofree char *text = demur_json_finish(json);
+  g_free(selector->digest);
+  selector->digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, -1);
+}
+
+char *
+demur_selector_to_json(const DemurSelector *selector) {
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_json_string(json, "digest", selector->digest);
+  write_members(selector, json);
+  demur_json_end_object(json);
+  return demur_json_finish(json);
+}
+
+static gboolean
+read_size(JsonObject *object, const char *key, gint64 minimum, gint64 maximum, size_t *value,
+          GError **error) {
+  gint64 number;
+  if (!demur_json_read_int(object, key, minimum, maximum, &number, error))
+    return FALSE;
+  *value = (size_t)number;
+  return TRUE;
+}
+
+static gboolean
+read_text(JsonObject *object, const char *key, char **text, GError **error) {
+  const char *value;
+  if (!demur_json_read_string(object, key, &value, error))
+    return FALSE;
+  *text = g_strdup(value);
+  return TRUE;
+}
+
+static gboolean
+read_parts(DemurSelector *s, JsonObject *root, GError **error) {
+  JsonArray *parts;
+  if (!demur_json_read_array(root, "parts", &parts, error))
+    return FALSE;
+  const guint n = MIN(json_array_get_length(parts), 16);
+  s->parts = g_new0(DemurSelectorPart, MAX(n, 1));
+  for (guint i = 0; i < n; i++) {
+    DemurSelectorPart *part = &s->parts[s->n_parts++];
+    JsonObject *object;
+    if (!demur_json_read_element(parts, i, "parts", &object, error) ||
+        !read_text(object, "role", &part->role, error) ||
+        !read_text(object, "split", &part->split, error) ||
+        !read_size(object, "n_scans", 0, G_MAXINT64, &part->n_scans, error) ||
+        !read_size(object, "n_patients", 0, G_MAXINT64, &part->n_patients, error) ||
+        !read_size(object, "n_sites", 0, G_MAXINT64, &part->n_sites, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static DemurScaler *
+read_scaler(JsonObject *object, const char *means_key, const char *sds_key, size_t n,
+            GError **error) {
+  DEMUR_AUTO_ALIGNED double *means = NULL, *sds = NULL;
+  if (!demur_json_read_doubles(object, means_key, n, -INFINITY, INFINITY, &means, error) ||
+      !demur_json_read_doubles(object, sds_key, n, 0.0, INFINITY, &sds, error))
+    return NULL;
+  return demur_scaler_new_from_arrays(means, sds, n, error);
+}
+
+/* Whether the member is there and not null. */
+static gboolean
+has_member(JsonObject *object, const char *key) {
+  return json_object_has_member(object, key) && !json_object_get_null_member(object, key);
+}
+
+static gboolean
+read_inputs(DemurSelector *s, JsonObject *root, GError **error) {
+  JsonArray *inputs;
+  if (!demur_json_read_array(root, "inputs", &inputs, error))
+    return FALSE;
+  const guint n = json_array_get_length(inputs);
+  if (n == 0 || n > s->columns->n_columns) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                "member 'inputs' names %u meta features; there are %zu", n, s->columns->n_columns);
+    return FALSE;
+  }
+  s->n_inputs = n;
+  s->inputs = g_new0(guint32, n);
+  for (guint i = 0; i < n; i++) {
+    JsonNode *node = json_array_get_element(inputs, i);
+    const char *name = JSON_NODE_HOLDS_VALUE(node) ? json_node_get_string(node) : NULL;
+    size_t c = 0;
+    while (c < s->columns->n_columns && g_strcmp0(s->columns->names[c], name) != 0)
+      c++;
+    if (c == s->columns->n_columns) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                  "member 'inputs' names '%s', which is no meta feature", name ? name : "null");
+      return FALSE;
+    }
+    s->inputs[i] = (guint32)c;
+  }
+  s->scaler = read_scaler(root, "means", "sds", n, error);
+  return s->scaler != NULL;
+}
+
+static gboolean
+read_model(const DemurSelector *s, JsonArray *list, DemurSelectorModel *model, GError **error) {
+  const guint n = json_array_get_length(list);
+  if (n == 0 || n > 1000) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                "member 'models' averages %u networks; 1 to 1000 are expected", n);
+    return FALSE;
+  }
+  model->epochs = g_new0(gint64, n);
+  for (guint a = 0; a < n; a++) {
+    JsonObject *object;
+    DEMUR_AUTO_ALIGNED float *parameters = NULL;
+    if (!demur_json_read_element(list, a, "models", &object, error) ||
+        !demur_json_read_int(object, "epoch", 0, G_MAXINT64, &model->epochs[a], error) ||
+        !demur_json_read_floats_base64(object, "parameters", s->shape.n_parameters, &parameters,
+                                       error))
+      return FALSE;
+    if (model->parameters == NULL)
+      model->parameters = demur_new_matrix(float, n, s->shape.n_parameters);
+    memcpy(model->parameters + a * s->shape.n_parameters, parameters,
+           s->shape.n_parameters * sizeof(float));
+    model->n_average++;
+  }
+  return TRUE;
+}
+
+static gboolean
+read_models(DemurSelector *s, JsonObject *root, GError **error) {
+  s->shape = demur_mlp_shape(s->n_inputs, (size_t)s->settings->hidden);
+  JsonArray *models;
+  if (!demur_json_read_array(root, "models", &models, error))
+    return FALSE;
+  const guint n = json_array_get_length(models);
+  if (n == 0 || n > 1000) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                "member 'models' holds %u models; 1 to 1000 are expected", n);
+    return FALSE;
+  }
+  s->models = g_new0(DemurSelectorModel, n);
+  for (guint m = 0; m < n; m++) {
+    JsonNode *node = json_array_get_element(models, m);
+    if (!JSON_NODE_HOLDS_ARRAY(node)) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "member 'models[%u]' is no array", m);
+      return FALSE;
+    }
+    DemurSelectorModel *model = &s->models[s->n_models++];
+    if (!read_model(s, json_node_get_array(node), model, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+read_corrector(const DemurSelector *s, JsonObject *root, const char *key, DemurSelectorCorrector *c,
+               GError **error) {
+  if (!has_member(root, key))
+    return TRUE;
+  JsonObject *object, *corrector;
+  const size_t n_base = s->columns->n_confidence + s->columns->n_outlier;
+  if (s->n_classes != 2) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "member '%s': a corrector needs two classes",
+                key);
+    return FALSE;
+  }
+  return demur_json_read_object(root, key, &object, error) &&
+         (c->scaler = read_scaler(object, "means", "sds", n_base, error)) != NULL &&
+         demur_json_read_object(object, "corrector", &corrector, error) &&
+         (c->corrector = demur_corrector_read_json(corrector, n_base + s->n_components, error)) !=
+             NULL;
+}
+
+static gboolean
+read_kept(DemurSelector *s, JsonObject *root, GError **error) {
+  JsonObject *object;
+  JsonArray *names;
+  DEMUR_AUTO_ALIGNED float *sites = NULL;
+  if (!demur_json_read_object(root, "training_scans", &object, error) ||
+      !read_size(object, "n", 0, DEMUR_SELECTOR_MAX_KEPT, &s->n_kept, error) ||
+      !demur_json_read_floats_base64(object, "inputs", s->n_kept * s->n_inputs, &s->kept_inputs,
+                                     error) ||
+      !demur_json_read_floats_base64(object, "scores", s->n_kept, &s->kept_scores, error) ||
+      !demur_json_read_floats_base64(object, "risks", s->n_kept, &s->kept_risks, error) ||
+      !demur_json_read_floats_base64(object, "labels", s->n_kept, &s->kept_labels, error) ||
+      !demur_json_read_floats_base64(object, "sites", s->n_kept, &sites, error) ||
+      !demur_json_read_array(object, "site_names", &names, error))
+    return FALSE;
+  const guint n = json_array_get_length(names);
+  s->site_names = g_new0(char *, (size_t)n + 1);
+  for (guint i = 0; i < n; i++) {
+    JsonNode *node = json_array_get_element(names, i);
+    const char *name = JSON_NODE_HOLDS_VALUE(node) ? json_node_get_string(node) : NULL;
+    if (name == NULL) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "member 'site_names[%u]' is no text", i);
+      return FALSE;
+    }
+    s->site_names[s->n_site_names++] = g_strdup(name);
+  }
+  s->kept_sites = demur_new_array(guint32, s->n_kept);
+  for (size_t i = 0; i < s->n_kept; i++) {
+    if (!(sites[i] >= 0.0f && sites[i] < (float)n)) {
+      g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                          "member 'sites' names a site that is not in 'site_names'");
+      return FALSE;
+    }
+    s->kept_sites[i] = (guint32)sites[i];
+  }
+  return TRUE;
+}
+
+/* Outlier models, projection and components: what the columns of the meta features need. */
+static gboolean
+read_features(DemurSelector *s, JsonObject *root, GError **error) {
+  const gboolean with_outlier = has_member(root, "outlier");
+  JsonObject *outlier;
+  if (!read_size(root, "n_svd", 0, (gint64)s->embedding_width, &s->n_svd, error) ||
+      !read_size(root, "n_components", 0, DEMUR_CORRECTOR_COMPONENTS, &s->n_components, error))
+    return FALSE;
+  if (!with_outlier && (s->n_svd > 0 || s->n_components > 0)) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                        "components of embeddings without an outlier model");
+    return FALSE;
+  }
+  s->columns = demur_meta_columns_new(s->n_classes, with_outlier, has_member(root, "corrected"));
+  if (!with_outlier)
+    return TRUE;
+  if (s->n_svd > 0 &&
+      ((s->svd_scaler = read_scaler(root, "svd_means", "svd_sds", s->embedding_width, error)) ==
+           NULL ||
+       !demur_json_read_doubles(root, "svd_components", s->n_svd * s->embedding_width, -INFINITY,
+                                INFINITY, &s->svd_components, error)))
+    return FALSE;
+  if (!demur_json_read_object(root, "outlier", &outlier, error) ||
+      (s->outlier = demur_outlier_model_read_json(outlier, error)) == NULL ||
+      !read_size(root, "n_reference", 1, G_MAXINT32, &s->n_reference, error) ||
+      !read_hashes(root, "reference_hashes", s->n_reference, &s->reference_hashes, error))
+    return FALSE;
+  if (demur_outlier_model_width(s->outlier) != (s->n_svd > 0 ? s->n_svd : s->embedding_width) ||
+      demur_outlier_model_n_fitted(s->outlier) != s->n_reference) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                        "the outlier model does not fit the embedding width or reference set");
+    return FALSE;
+  }
+  return s->n_components == 0 ||
+         demur_json_read_doubles(root, "components",
+                                 s->n_components * demur_outlier_model_width(s->outlier), -INFINITY,
+                                 INFINITY, &s->components, error);
+}
+
+static gboolean
+read_document(DemurSelector *s, JsonObject *root, GError **error) {
+  const char *format, *seed;
+  gint64 version;
+  if (!demur_json_read_string(root, "format", &format, error))
+    return FALSE;
+  if (strcmp(format, FORMAT) != 0) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "the format is '%s', not '" FORMAT "'",
+                format);
+    return FALSE;
+  }
+  if (!demur_json_read_int(root, "version", 1, G_MAXINT64, &version, error))
+    return FALSE;
+  if (version > FORMAT_VERSION) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED,
+                "format version %" G_GINT64_FORMAT " is newer than this program's %d; update demur",
+                version, FORMAT_VERSION);
+    return FALSE;
+  }
+  JsonObject *settings, *recalibration;
+  if (!demur_json_read_bool(root, "simulated", &s->simulated, error) ||
+      !read_text(root, "model", &s->model, error) ||
+      !read_size(root, "n_classes", 2, 1000000, &s->n_classes, error) ||
+      !read_size(root, "embedding_width", 0, 1000000, &s->embedding_width, error) ||
+      !demur_json_read_string(root, "seed", &seed, error) ||
+      !g_ascii_string_to_unsigned(seed, 10, 0, G_MAXUINT64, &s->seed, error) ||
+      !demur_json_read_object(root, "settings", &settings, error) ||
+      (s->settings = demur_train_settings_read_json(settings, error)) == NULL ||
+      !read_text(root, "cohort", &s->cohort, error) ||
+      !read_text(root, "cohort_digest", &s->cohort_digest, error) || !read_parts(s, root, error) ||
+      !read_size(root, "n_patients", 0, G_MAXINT32, &s->n_patients, error) ||
+      !read_hashes(root, "patient_hashes", s->n_patients, &s->patient_hashes, error))
+    return FALSE;
+  for (size_t i = 1; i < s->n_patients; i++)
+    if (s->patient_hashes[i - 1] > s->patient_hashes[i]) {
+      g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                          "member 'patient_hashes' is not in ascending order");
+      return FALSE;
+    }
+  if (has_member(root, "recalibration") &&
+      (!demur_json_read_object(root, "recalibration", &recalibration, error) ||
+       (s->recalibration = demur_recalibration_read_json(recalibration, error)) == NULL))
+    return FALSE;
+  if (s->recalibration != NULL && s->recalibration->n_classes != s->n_classes) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                        "the recalibration is for another number of classes");
+    return FALSE;
+  }
+  return read_features(s, root, error) &&
+         read_corrector(s, root, "corrected", &s->corrected, error) &&
+         read_corrector(s, root, "raw", &s->raw, error) && read_inputs(s, root, error) &&
+         read_models(s, root, error) && read_kept(s, root, error);
+}
+
+DemurSelector *
+demur_selector_from_json(const char *text, gssize length, const char *name, GError **error) {
+  g_autoptr(JsonParser) parser = json_parser_new_immutable();
+  g_autoptr(GError) local = NULL;
+  if (!json_parser_load_from_data(parser, text, length, &local)) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s is not a JSON document: %s", name,
+                local->message);
+    return NULL;
+  }
+  JsonNode *node = json_parser_get_root(parser);
+  if (node == NULL || !JSON_NODE_HOLDS_OBJECT(node)) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s is not a selector: no JSON object",
+                name);
+    return NULL;
+  }
+  g_autoptr(DemurSelector) selector = demur_selector_alloc();
+  const char *digest;
+  if (!read_document(selector, json_node_get_object(node), &local) ||
+      !demur_json_read_string(json_node_get_object(node), "digest", &digest, &local)) {
+    g_set_error(error, local->domain, local->code, "%s is not a usable selector: %s", name,
+                local->message);
+    return NULL;
+  }
+  demur_selector_seal(selector);
+  if (strcmp(digest, selector->digest) != 0) {
+    g_set_error(
+        error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+        "%s was changed after it was written: its digest is %.12s.., its content's %.12s..; "
+        "export it again",
+        name, digest, selector->digest);
+    return NULL;
+  }
+  return g_steal_pointer(&selector);
+}
