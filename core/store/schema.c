@@ -187,5 +187,33 @@ static const char migration_2[] =
     "  created TEXT NOT NULL"
     ") STRICT;";
 
-const char *const demur_store_migrations[] = {migration_1, migration_2};
+/* A person's choice of series against the rules; what running an external model said. Names are
+ * texts: the history outlives what it tells of. */
+static const char migration_3[] =
+    "CREATE TABLE series_overrule ("
+    "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    "  scan_id TEXT NOT NULL,"
+    "  reason TEXT NOT NULL CHECK (reason <> ''),"
+    "  rules_eligible INTEGER NOT NULL CHECK (rules_eligible IN (0, 1)),"
+    "  rules_accepted INTEGER NOT NULL CHECK (rules_accepted IN (0, 1)),"
+    "  rules_reason TEXT,"
+    "  replaced TEXT,"
+    "  created TEXT NOT NULL"
+    ") STRICT;"
+    "CREATE INDEX series_overrule_scan ON series_overrule (scan_id);"
+    "CREATE TABLE score_run ("
+    "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    "  scan_id TEXT NOT NULL,"
+    "  model TEXT NOT NULL,"
+    "  command TEXT NOT NULL,"
+    "  exit_status INTEGER NOT NULL,"
+    "  outcome TEXT NOT NULL CHECK (outcome IN ('scored', 'failed', 'timed out', 'cancelled')),"
+    "  message TEXT,"
+    "  stderr_end TEXT,"
+    "  seconds REAL NOT NULL,"
+    "  created TEXT NOT NULL"
+    ") STRICT;"
+    "CREATE INDEX score_run_scan ON score_run (scan_id);";
+
+const char *const demur_store_migrations[] = {migration_1, migration_2, migration_3};
 const int demur_store_version = G_N_ELEMENTS(demur_store_migrations);

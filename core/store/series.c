@@ -235,6 +235,24 @@ demur_series_load(DemurWorkspace *workspace, const char *scan_id, GError **error
   return record;
 }
 
+gboolean
+demur_series_set_accepted(DemurWorkspace *workspace, const char *scan_id, gboolean accepted,
+                          const char *reason, GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace, "UPDATE series SET accepted = ?, reason = ? WHERE scan_id = ?", error);
+  if (statement == NULL)
+    return FALSE;
+  demur_store_bind_int(statement, 1, accepted ? 1 : 0);
+  demur_store_bind_text(statement, 2, reason);
+  demur_store_bind_text(statement, 3, scan_id);
+  if (!demur_store_run(workspace, statement, "choosing a series", error))
+    return FALSE;
+  if (sqlite3_changes(workspace->database) == 1)
+    return TRUE;
+  not_found(scan_id, error);
+  return FALSE;
+}
+
 char **
 demur_series_find_uid(DemurWorkspace *workspace, const char *series_uid, GError **error) {
   sqlite3_stmt *statement = demur_store_statement(

@@ -54,6 +54,11 @@ typedef struct {
 gboolean demur_series_save(DemurWorkspace *workspace, const DemurSeriesSave *series,
                            size_t n_series, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Sets what is assessed: the facts stay. reason NULL where accepted. DEMUR_ERROR_NOT_FOUND. */
+gboolean demur_series_set_accepted(DemurWorkspace *workspace, const char *scan_id,
+                                   gboolean accepted, const char *reason,
+                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Array of DemurSeriesRecord, by patient_id, study_date, scan_id (owned, frees its elements). */
 GPtrArray *demur_series_list(DemurWorkspace *workspace, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -1,0 +1,73 @@
+#include "store/overrules.h"
+
+#include "store/connection.h"
+
+void
+demur_overrule_record_free(DemurOverruleRecord *record) {
+  if (record == NULL)
+    return;
+  g_free(record->scan_id);
+  g_free(record->reason);
+  g_free(record->rules_reason);
+  g_free(record->replaced);
+  g_free(record->created);
+  g_free(record);
+}
+
+gboolean
+demur_overrules_add(DemurWorkspace *workspace, const DemurOverruleRecord *record, GError **error) {
+  const gint64 n = demur_store_count(workspace, "SELECT count(*) FROM series WHERE scan_id = ?",
+                                     record->scan_id, NULL, error);
+  if (n < 0)
+    return FALSE;
+  if (n == 0) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
+                "there is no DICOM scan %s in the workspace; `demur dicom list` shows what there "
+                "is",
+                record->scan_id);
+    return FALSE;
+  }
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace,
+      "INSERT INTO series_overrule (scan_id, reason, rules_eligible, rules_accepted, rules_reason,"
+      " replaced, created) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      error);
+  if (statement == NULL)
+    return FALSE;
+  demur_store_bind_text(statement, 1, record->scan_id);
+  demur_store_bind_text(statement, 2, record->reason);
+  demur_store_bind_int(statement, 3, record->rules_eligible ? 1 : 0);
+  demur_store_bind_int(statement, 4, record->rules_accepted ? 1 : 0);
+  demur_store_bind_text(statement, 5, record->rules_reason);
+  demur_store_bind_text(statement, 6, record->replaced);
+  demur_store_bind_text(statement, 7, record->created);
+  return demur_store_run(workspace, statement, "keeping a decision on a series", error);
+}
+
+GPtrArray *
+demur_overrules_list(DemurWorkspace *workspace, const char *scan_id, GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace,
+      "SELECT id, scan_id, reason, rules_eligible, rules_accepted, rules_reason, replaced, created"
+      " FROM series_overrule WHERE ?1 IS NULL OR scan_id = ?1 ORDER BY id DESC",
+      error);
+  if (statement == NULL)
+    return NULL;
+  demur_store_bind_text(statement, 1, scan_id);
+  g_autoptr(GPtrArray) list =
+      g_ptr_array_new_with_free_func((GDestroyNotify)demur_overrule_record_free);
+  gboolean row, ok;
+  while ((ok = demur_store_step(workspace, statement, &row, "reading decisions", error)) && row) {
+    DemurOverruleRecord *record = g_new0(DemurOverruleRecord, 1);
+    record->id = sqlite3_column_int64(statement, 0);
+    record->scan_id = demur_store_text(statement, 1);
+    record->reason = demur_store_text(statement, 2);
+    record->rules_eligible = sqlite3_column_int(statement, 3) != 0;
+    record->rules_accepted = sqlite3_column_int(statement, 4) != 0;
+    record->rules_reason = demur_store_text(statement, 5);
+    record->replaced = demur_store_text(statement, 6);
+    record->created = demur_store_text(statement, 7);
+    g_ptr_array_add(list, record);
+  }
+  return ok ? g_steal_pointer(&list) : NULL;
+}

@@ -1,0 +1,72 @@
+#include "store/runs.h"
+
+#include "store/connection.h"
+
+void
+demur_score_run_record_free(DemurScoreRunRecord *record) {
+  if (record == NULL)
+    return;
+  g_free(record->scan_id);
+  g_free(record->model);
+  g_free(record->command);
+  g_free(record->outcome);
+  g_free(record->message);
+  g_free(record->stderr_end);
+  g_free(record->created);
+  g_free(record);
+}
+
+gboolean
+demur_score_runs_add(DemurWorkspace *workspace, const DemurScoreRunRecord *record, GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace,
+      "INSERT INTO score_run (scan_id, model, command, exit_status, outcome, message, stderr_end,"
+      " seconds, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      error);
+  if (statement == NULL)
+    return FALSE;
+  demur_store_bind_text(statement, 1, record->scan_id);
+  demur_store_bind_text(statement, 2, record->model);
+  demur_store_bind_text(statement, 3, record->command);
+  demur_store_bind_int(statement, 4, record->exit_status);
+  demur_store_bind_text(statement, 5, record->outcome);
+  demur_store_bind_text(statement, 6, record->message);
+  demur_store_bind_text(statement, 7, record->stderr_end);
+  demur_store_bind_double(statement, 8, record->seconds);
+  demur_store_bind_text(statement, 9, record->created);
+  return demur_store_run(workspace, statement, "keeping the log of a run", error);
+}
+
+GPtrArray *
+demur_score_runs_list(DemurWorkspace *workspace, const char *scan_id, const char *model,
+                      GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace,
+      "SELECT id, scan_id, model, command, exit_status, outcome, message, stderr_end, seconds,"
+      " created FROM score_run WHERE (?1 IS NULL OR scan_id = ?1) AND (?2 IS NULL OR model = ?2)"
+      " ORDER BY id DESC",
+      error);
+  if (statement == NULL)
+    return NULL;
+  demur_store_bind_text(statement, 1, scan_id);
+  demur_store_bind_text(statement, 2, model);
+  g_autoptr(GPtrArray) list =
+      g_ptr_array_new_with_free_func((GDestroyNotify)demur_score_run_record_free);
+  gboolean row, ok;
+  while ((ok = demur_store_step(workspace, statement, &row, "reading logs of runs", error)) &&
+         row) {
+    DemurScoreRunRecord *record = g_new0(DemurScoreRunRecord, 1);
+    record->id = sqlite3_column_int64(statement, 0);
+    record->scan_id = demur_store_text(statement, 1);
+    record->model = demur_store_text(statement, 2);
+    record->command = demur_store_text(statement, 3);
+    record->exit_status = sqlite3_column_int(statement, 4);
+    record->outcome = demur_store_text(statement, 5);
+    record->message = demur_store_text(statement, 6);
+    record->stderr_end = demur_store_text(statement, 7);
+    record->seconds = demur_store_double(statement, 8);
+    record->created = demur_store_text(statement, 9);
+    g_ptr_array_add(list, record);
+  }
+  return ok ? g_steal_pointer(&list) : NULL;
+}
