@@ -30,7 +30,7 @@ main(int argc, char **argv) {
       features[i * d + c] = c == 0 ? logit : demur_random_normal(&random);
   }
   const DemurTrainerPart part = {n, d, features, risks, labels, sites, n_sites};
-  g_autoptr(DemurTrainSettings) settings = demur_train_settings_new();
+  g_autoptr(DemurTrainSettings) settings = demur_train_settings_new_published();
   settings->epochs = 1;
   settings->datasets_per_epoch = n_updates * settings->batch;
   const gint64 start = g_get_monotonic_time();
