@@ -222,7 +222,7 @@ settings_come_back_from_json(void) {
 /* A document from outside: each number missing, past its range, of another kind, or not whole. */
 static void
 settings_from_outside_are_checked(void) {
-  g_autoptr(DemurTrainSettings) settings = demur_train_settings_new();
+  g_autoptr(DemurTrainSettings) settings = demur_train_settings_new_published();
   g_autofree char *text = json_of(settings);
   static const struct {
     const char *from, *to;
