@@ -29,8 +29,12 @@ score_split(DemurContext *context, DemurCohort *cohort, const char *split, Score
   *rows = demur_cohort_rows(cohort, split, &scored->n, error);
   if (*rows == NULL)
     return FALSE;
-  DEMUR_AUTO_ALIGNED double *meta = demur_selector_meta_features(
-      scored->selector, cohort, *rows, scored->n, context->parallel, &context->progress, error);
+  g_autoptr(DemurCohort) view = demur_selector_view(scored->selector, cohort, error);
+  if (view == NULL)
+    return FALSE;
+  DEMUR_AUTO_ALIGNED double *meta =
+      demur_selector_meta_features(scored->selector, view, FALSE, *rows, scored->n,
+                                   context->parallel, &context->progress, error);
   if (meta == NULL)
     return FALSE;
   scored->scores = g_new0(double *, scored->selector->n_models);
