@@ -267,8 +267,10 @@ read_table(DemurContext *context, DemurWorkspace *workspace, const char *path, O
     DemurScoreRecord *record = read_record(fields, &columns, file, faults, &n_faults);
     if (n_faults > 0)
       demur_score_record_free(record);
-    else if (!match(workspace, outcome, record, key->text, by_scan_id, error))
+    else if (!match(workspace, outcome, record, key->text, by_scan_id, error)) {
+      g_prefix_error(error, "%s, line %zu: ", file, key->line);
       return FALSE;
+    }
   }
   if (n_faults > 0) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
