@@ -6,6 +6,54 @@
 #include "base/memory.h"
 #include "base/number.h"
 
+#define MAX_NESTING 64
+
+/* The text outside strings may hold neither a comment nor a quote other than '"', which json-glib
+ * lets pass: so strings, and with them the depth, are told from the outside without doubt. */
+static gboolean
+check_nesting(const char *text, size_t length, GError **error) {
+  size_t depth = 0;
+  gboolean in_string = FALSE;
+  for (size_t i = 0; i < length; i++) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\')
+        i++;
+      else if (c == '"')
+        in_string = FALSE;
+      continue;
+    }
+    if (c == '"') {
+      in_string = TRUE;
+    } else if (c == '[' || c == '{') {
+      if (++depth > MAX_NESTING) {
+        g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                    "byte %zu: nested deeper than %d, which no document of demur is", i + 1,
+                    MAX_NESTING);
+        return FALSE;
+      }
+    } else if (c == ']' || c == '}') {
+      depth -= depth > 0;
+    } else if (c == '/' || c == '\'' || c == '#') {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                  "byte %zu: '%c' has no place in JSON outside of a string", i + 1, c);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+gboolean
+demur_json_load(JsonParser *parser, const char *text, gssize length, GError **error) {
+  g_autoptr(GError) local = NULL;
+  if (!check_nesting(text, length < 0 ? strlen(text) : (size_t)length, error))
+    return FALSE;
+  if (json_parser_load_from_data(parser, text, length, &local))
+    return TRUE;
+  g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, local->message);
+  return FALSE;
+}
+
 static const char *
 kind_of(JsonNode *node) {
   if (node == NULL)

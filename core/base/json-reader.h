@@ -11,6 +11,12 @@
 
 G_BEGIN_DECLS
 
+/* Parses text [length] (-1: up to its NUL) into the parser. DEMUR_ERROR_INPUT where it is not JSON
+ * or nested deeper than any document of this program: json-glib recurses, and would run out of
+ * stack on it. */
+gboolean demur_json_load(JsonParser *parser, const char *text, gssize length,
+                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 gboolean demur_json_read_object(JsonObject *object, const char *key, JsonObject **member,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 gboolean demur_json_read_array(JsonObject *object, const char *key, JsonArray **member,

@@ -188,7 +188,7 @@ static JsonParser *
 parse_object(const char *json, JsonObject **object, GError **error) {
   g_autoptr(JsonParser) parser = json_parser_new_immutable();
   g_autoptr(GError) local = NULL;
-  if (!json_parser_load_from_data(parser, json, -1, &local)) {
+  if (!demur_json_load(parser, json, -1, &local)) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
                 "what is kept with the threshold is not a JSON document: %s", local->message);
     return NULL;

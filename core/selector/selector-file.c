@@ -463,7 +463,7 @@ DemurSelector *
 demur_selector_from_json(const char *text, gssize length, const char *name, GError **error) {
   g_autoptr(JsonParser) parser = json_parser_new_immutable();
   g_autoptr(GError) local = NULL;
-  if (!json_parser_load_from_data(parser, text, length, &local)) {
+  if (!demur_json_load(parser, text, length, &local)) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s is not a JSON document: %s", name,
                 local->message);
     return NULL;
