@@ -391,9 +391,16 @@ demur_train_settings_read_json(JsonObject *object, GError **error) {
     return NULL;
   for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
     double value;
-    if (!demur_json_read_double(object, numbers[i].name, numbers[i].minimum, numbers[i].maximum,
-                                &value, error))
+    gint64 whole;
+    if (numbers[i].kind == KIND_INT) {
+      if (!demur_json_read_int(object, numbers[i].name, (gint64)numbers[i].minimum,
+                               (gint64)numbers[i].maximum, &whole, error))
+        return NULL;
+      value = (double)whole;
+    } else if (!demur_json_read_double(object, numbers[i].name, numbers[i].minimum,
+                                       numbers[i].maximum, &value, error)) {
       return NULL;
+    }
     set_number(settings, &numbers[i], value);
   }
   const char *resample, *features, *target, *stopping, *recalibrate;
@@ -409,5 +416,5 @@ demur_train_settings_read_json(JsonObject *object, GError **error) {
       !demur_json_read_string(object, "features", &features, error) ||
       !demur_train_settings_set_features(settings, features, error))
     return NULL;
-  return g_steal_pointer(&settings);
+  return demur_train_settings_check(settings, error) ? g_steal_pointer(&settings) : NULL;
 }
