@@ -36,7 +36,7 @@ published_numbers_are_the_papers(void) {
               {"hidden", "64"},
               {"validation_datasets", "200"},
               {"models", "1"}};
-  g_autoptr(DemurTrainSettings) settings = demur_train_settings_new();
+  g_autoptr(DemurTrainSettings) settings = demur_train_settings_new_published();
   if (settings->as_published)
     g_assert_true(demur_train_settings_are_published(settings));
   size_t n = 0;
@@ -86,7 +86,7 @@ ranges_are_kept(void) {
                                       "1,5", "0x2", "1e999", "--1", "1 2"};
   for (size_t r = 0; r < G_N_ELEMENTS(rows); r++) {
     const size_t i = (size_t)number_of(rows[r].name);
-    g_autoptr(DemurTrainSettings) settings = demur_train_settings_new();
+    g_autoptr(DemurTrainSettings) settings = demur_train_settings_new_published();
     char before[G_ASCII_DTOSTR_BUF_SIZE], after[G_ASCII_DTOSTR_BUF_SIZE];
     g_autoptr(GError) none = NULL;
     const char *const good[] = {rows[r].lowest, rows[r].highest};
@@ -118,7 +118,7 @@ ranges_are_kept(void) {
 
 static void
 settings_that_contradict_are_refused(void) {
-  g_autoptr(DemurTrainSettings) settings = demur_train_settings_new();
+  g_autoptr(DemurTrainSettings) settings = demur_train_settings_new_published();
   g_autoptr(GError) error = NULL;
   g_assert_true(demur_train_settings_check(settings, &error));
   settings->kappa = 33; /* of 32 */
@@ -146,7 +146,7 @@ ways_of_resampling_and_features_by_name(void) {
   static const char *const no_resample[] = {"",           "sites", "attribute",
                                             "attribute:", "Site",  " none"};
   static const char *const no_features[] = {"", ",", "class", "confidence,", "confidences", "all"};
-  g_autoptr(DemurTrainSettings) settings = demur_train_settings_new();
+  g_autoptr(DemurTrainSettings) settings = demur_train_settings_new_published();
   g_autoptr(GError) error = NULL;
   for (size_t r = 0; r < G_N_ELEMENTS(resample); r++) {
     g_assert_true(demur_train_settings_set_resample(settings, resample[r], &error));
@@ -196,7 +196,7 @@ read_text(const char *text, GError **error) {
 
 static void
 settings_come_back_from_json(void) {
-  g_autoptr(DemurTrainSettings) settings = demur_train_settings_new();
+  g_autoptr(DemurTrainSettings) settings = demur_train_settings_new_published();
   for (int kind = 0; kind < 2; kind++) {
     g_autofree char *text = json_of(settings);
     g_autoptr(GError) error = NULL;
@@ -228,6 +228,8 @@ settings_from_outside_are_checked(void) {
     const char *from, *to;
   } rows[] = {
       {"\"epochs\": 5", "\"epochs\": 0"},
+      {"\"epochs\": 5", "\"epochs\": 2.5"},
+      {"\"kappa\": 4", "\"kappa\": 33"}, /* of 32 */
       {"\"epochs\": 5", "\"epochs\": \"5\""},
       {"\"epochs\": 5", "\"epochs\": null"},
       {"\"epochs\": 5", "\"epoch\": 5"},
