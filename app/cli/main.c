@@ -17,7 +17,8 @@
 static const DemurCommand *const commands[] = {
     &demur_command_demo,     &demur_command_cohort, &demur_command_dicom,  &demur_command_scores,
     &demur_command_train,    &demur_command_tune,   &demur_command_assess, &demur_command_evaluate,
-    &demur_command_selector, &demur_command_report, &demur_command_verify,
+    &demur_command_selector, &demur_command_report, &demur_command_chart,
+    &demur_command_verify,
 };
 
 static volatile sig_atomic_t interrupted;
@@ -326,7 +327,8 @@ run(int argc, char **argv, DemurContext *context, ProgressLine *line, GError **e
   struct sigaction action = {.sa_handler = on_interrupt};
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
-  return command->run(context, (int)rest->len, (char **)rest->pdata, error);
+  g_ptr_array_add(rest, NULL);
+  return command->run(context, (int)rest->len - 1, (char **)rest->pdata, error);
 }
 
 int
