@@ -1,4 +1,5 @@
 #include "dicom/eligibility.h"
+#include "base/number.h"
 
 #include <math.h>
 #include <string.h>
@@ -79,6 +80,95 @@ demur_eligibility_set(DemurEligibility *eligibility, const char *code, DemurRule
   g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "no rule \"%s\"; the rules are %s", code,
               list->str);
   return FALSE;
+}
+
+const char *
+demur_rule_action_name(DemurRuleAction action) {
+  static const char *const names[] = {"off", "warn", "refuse"};
+  g_return_val_if_fail((guint)action < G_N_ELEMENTS(names), NULL);
+  return names[action];
+}
+
+static const DemurRule *
+find_rule(const DemurEligibility *eligibility, const char *code) {
+  for (size_t i = 0; i < eligibility->n_rules; i++)
+    if (strcmp(eligibility->rules[i].code, code) == 0)
+      return &eligibility->rules[i];
+  return NULL;
+}
+
+gboolean
+demur_eligibility_parse(DemurEligibility *eligibility, const char *change, GError **error) {
+  const char *equals = strchr(change, '=');
+  g_autofree char *code = equals != NULL ? g_strndup(change, (gsize)(equals - change)) : NULL;
+  g_auto(GStrv) words = equals != NULL ? g_strsplit(equals + 1, ":", 2) : NULL;
+  if (code == NULL || words[0] == NULL) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                "\"%s\" changes no rule: write rule=limit, rule=off, rule=warn, rule=refuse or "
+                "rule=warn:limit",
+                change);
+    return FALSE;
+  }
+  g_strstrip(code);
+  const DemurRule *rule = find_rule(eligibility, code);
+  int action = rule != NULL ? (int)rule->action : DEMUR_RULE_REFUSE;
+  double limit = NAN;
+  size_t at = 0;
+  for (int a = DEMUR_RULE_OFF; a <= DEMUR_RULE_REFUSE; a++)
+    if (strcmp(g_strstrip(words[0]), demur_rule_action_name((DemurRuleAction)a)) == 0) {
+      action = a;
+      at = 1;
+    }
+  if (words[at] != NULL && (words[at + (at == 0)] != NULL ||
+                            !demur_number_parse(words[at], strlen(words[at]), &limit))) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                "rule \"%s\" can't be set to \"%s\": give off, warn, refuse, a limit, or both as "
+                "warn:limit",
+                code, equals + 1);
+    return FALSE;
+  }
+  return demur_eligibility_set(eligibility, code, (DemurRuleAction)action, limit, error);
+}
+
+gboolean
+demur_eligibility_read(DemurEligibility *eligibility, const char *path, GError **error) {
+  g_autofree char *text = NULL;
+  g_autoptr(GError) cause = NULL;
+  if (!g_file_get_contents(path, &text, NULL, &cause)) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "the rules can't be read: %s",
+                cause->message);
+    return FALSE;
+  }
+  g_autofree char *name = g_path_get_basename(path);
+  g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+  for (guint i = 0; lines[i] != NULL; i++) {
+    char *comment = strchr(lines[i], '#');
+    if (comment != NULL)
+      *comment = '\0';
+    if (*g_strstrip(lines[i]) != '\0' && !demur_eligibility_parse(eligibility, lines[i], &cause)) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s, line %u: %s", name, i + 1,
+                  cause->message);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+char **
+demur_eligibility_changes(const DemurEligibility *eligibility) {
+  g_autoptr(GStrvBuilder) changes = g_strv_builder_new();
+  for (size_t i = 0; i < eligibility->n_rules; i++) {
+    const DemurRule *rule = &eligibility->rules[i], *normal = &defaults[i];
+    const gboolean other_limit = !isnan(rule->limit) && rule->limit != normal->limit;
+    if (rule->action == normal->action && !other_limit)
+      continue;
+    char number[G_ASCII_DTOSTR_BUF_SIZE];
+    g_autofree char *change = g_strdup_printf(
+        "%s=%s%s%s", rule->code, demur_rule_action_name(rule->action), other_limit ? ":" : "",
+        other_limit ? demur_number_format(rule->limit, number) : "");
+    g_strv_builder_add(changes, change);
+  }
+  return g_strv_builder_end(changes);
 }
 
 double
@@ -336,7 +426,7 @@ kernel_rank(DemurKernelClass sharpness) {
 
 /* < 0 where a is preferred; why: the criterion that decided. */
 static int
-prefer(const DemurSeries *a, const DemurSeries *b, const char **why) {
+prefer(const DemurCandidate *a, const DemurCandidate *b, const char **why) {
   const double x = isnan(a->thickness_mm) ? INFINITY : a->thickness_mm;
   const double y = isnan(b->thickness_mm) ? INFINITY : b->thickness_mm;
   *why = "its slices are thinner";
@@ -357,39 +447,65 @@ prefer(const DemurSeries *a, const DemurSeries *b, const char **why) {
   return strcmp(a->scan_id, b->scan_id);
 }
 
-static char *
-study_key(const DemurSeries *series) {
+char *
+demur_eligibility_study(const DemurCandidate *candidate) {
   return g_strdup_printf("%s\n%s\n%s",
-                         series->study_uid != NULL ? series->study_uid : series->scan_id,
-                         series->patient_id != NULL ? series->patient_id : "",
-                         series->patient_name != NULL ? series->patient_name : "");
+                         candidate->study_uid != NULL ? candidate->study_uid : candidate->scan_id,
+                         candidate->patient_id != NULL ? candidate->patient_id : "",
+                         candidate->patient_name != NULL ? candidate->patient_name : "");
 }
 
 void
-demur_eligibility_judge(const DemurEligibility *eligibility, GPtrArray *series) {
+demur_eligibility_choose(DemurCandidate *candidates, size_t n) {
   g_autoptr(GHashTable) chosen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   const char *why;
-  for (guint i = 0; i < series->len; i++) {
-    DemurSeries *one = series->pdata[i];
-    judge_one(eligibility, one);
+  for (size_t i = 0; i < n; i++) {
+    DemurCandidate *one = &candidates[i];
     if (!one->eligible)
       continue;
-    g_autofree char *key = study_key(one);
-    const DemurSeries *best = g_hash_table_lookup(chosen, key);
+    g_autofree char *key = demur_eligibility_study(one);
+    const DemurCandidate *best = g_hash_table_lookup(chosen, key);
     if (best == NULL || prefer(one, best, &why) < 0)
       g_hash_table_insert(chosen, g_steal_pointer(&key), one);
   }
-  for (guint i = 0; i < series->len; i++) {
-    DemurSeries *one = series->pdata[i];
+  for (size_t i = 0; i < n; i++) {
+    DemurCandidate *one = &candidates[i];
+    one->accepted = FALSE;
+    one->reason = NULL;
     if (!one->eligible)
       continue;
-    g_autofree char *key = study_key(one);
-    const DemurSeries *best = g_hash_table_lookup(chosen, key);
+    g_autofree char *key = demur_eligibility_study(one);
+    const DemurCandidate *best = g_hash_table_lookup(chosen, key);
     one->accepted = best == one;
     if (!one->accepted) {
       prefer(best, one, &why);
       one->reason = g_strdup_printf(
           "eligible, not chosen: series %s of the study is preferred (%s)", best->scan_id, why);
     }
+  }
+}
+
+void
+demur_eligibility_judge(const DemurEligibility *eligibility, GPtrArray *series) {
+  g_autofree DemurCandidate *candidates = g_new0(DemurCandidate, MAX(series->len, 1));
+  for (guint i = 0; i < series->len; i++) {
+    DemurSeries *one = series->pdata[i];
+    judge_one(eligibility, one);
+    candidates[i] = (DemurCandidate){.scan_id = one->scan_id,
+                                     .study_uid = one->study_uid,
+                                     .patient_id = one->patient_id,
+                                     .patient_name = one->patient_name,
+                                     .eligible = one->eligible,
+                                     .thickness_mm = one->thickness_mm,
+                                     .kernel_class = one->kernel_class,
+                                     .n_slices = one->n_slices,
+                                     .series_number = one->series_number};
+  }
+  demur_eligibility_choose(candidates, series->len);
+  for (guint i = 0; i < series->len; i++) {
+    DemurSeries *one = series->pdata[i];
+    one->accepted = candidates[i].accepted;
+    if (candidates[i].reason != NULL)
+      one->reason = candidates[i].reason;
   }
 }

@@ -39,8 +39,40 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurEligibility, demur_eligibility_free)
 gboolean demur_eligibility_set(DemurEligibility *eligibility, const char *code,
                                DemurRuleAction action, double limit,
                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* One change as text: "few-slices=20" (a limit), "lossy=warn" (off, warn or refuse) or both,
+ * "few-slices=warn:20". DEMUR_ERROR_USAGE where it is none. */
+gboolean demur_eligibility_parse(DemurEligibility *eligibility, const char *change,
+                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* A file of such changes, one a line; blank lines and what follows a # are passed over.
+ * DEMUR_ERROR_INPUT with the line where it can't be read or understood. */
+gboolean demur_eligibility_read(DemurEligibility *eligibility, const char *path,
+                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* What differs from the project's rules, as demur_eligibility_parse takes it (strv, owned). */
+char **demur_eligibility_changes(const DemurEligibility *eligibility);
+const char *demur_rule_action_name(DemurRuleAction action); /* "off", "warn", "refuse" */
+
 /* NaN where there is no such rule. */
 double demur_eligibility_limit(const DemurEligibility *eligibility, const char *code);
+
+/* A series as the choice sees it. Texts are borrowed, may be NULL. */
+typedef struct {
+  const char *scan_id, *study_uid, *patient_id, *patient_name;
+  gboolean eligible;
+  double thickness_mm; /* NaN unknown */
+  DemurKernelClass kernel_class;
+  size_t n_slices;
+  gint64 series_number;
+  gboolean accepted; /* set by the choice */
+  char *reason;      /* set, owned: of an eligible one not chosen; NULL else */
+} DemurCandidate;
+
+/* Chooses one eligible series for each study and patient. */
+void demur_eligibility_choose(DemurCandidate *candidates, size_t n);
+
+/* Study and patient of a candidate as one text (owned): those with the same compete. */
+char *demur_eligibility_study(const DemurCandidate *candidate);
 
 /* Fills eligible, reason and warnings of every series, and accepted by the choice within each
  * study. */

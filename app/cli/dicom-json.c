@@ -51,7 +51,7 @@ write_geometry(DemurJson *json, const DemurSeries *series) {
 }
 
 static void
-write_acquisition(DemurJson *json, const DemurSeries *series) {
+write_acquisition(DemurJson *json, const DemurSeries *series, gboolean mapped_site) {
   demur_json_begin_object(json, "acquisition");
   demur_json_string(json, "manufacturer_raw", series->manufacturer_raw);
   demur_json_string(json, "model_family", series->model_family);
@@ -61,9 +61,16 @@ write_acquisition(DemurJson *json, const DemurSeries *series) {
   demur_json_double(json, "tube_current_ma", series->tube_current_ma);
   demur_json_double(json, "exposure_mas", series->exposure_mas);
   demur_json_double(json, "fov_mm", series->fov_mm);
+  /* What neighbouring slices share of the body; negative: what none of them shows. */
+  demur_json_double(json, "overlap_mm", series->thickness_mm - series->spacing_mm);
   demur_json_string(json, "contrast", series->contrast_agent);
   demur_json_string(json, "institution", series->institution);
   demur_json_string(json, "station", series->station);
+  demur_json_string(json, "site_source",
+                    mapped_site                   ? "mapping"
+                    : series->institution != NULL ? "institution"
+                    : series->station != NULL     ? "station"
+                                                  : NULL);
   demur_json_string(json, "protocol", series->protocol);
   demur_json_string(json, "body_part", series->body_part);
   demur_json_string(json, "image_type", series->image_type);
@@ -102,7 +109,7 @@ write_slices(DemurJson *json, const char *key, const DemurSlice *slices, size_t 
 }
 
 static char *
-facts_of(const DemurSeries *series) {
+facts_of(const DemurSeries *series, gboolean mapped_site, const char *const *rules) {
   DemurJson *json = demur_json_new();
   demur_json_begin_object(json, NULL);
   demur_json_string(json, "description", series->description);
@@ -113,7 +120,11 @@ facts_of(const DemurSeries *series) {
   demur_json_string(json, "patient_birth_date", series->patient_birth_date);
   demur_json_string(json, "patient_sex", series->patient_sex);
   write_geometry(json, series);
-  write_acquisition(json, series);
+  write_acquisition(json, series, mapped_site);
+  demur_json_begin_array(json, "rules_changed");
+  for (; rules != NULL && *rules != NULL; rules++)
+    demur_json_string(json, NULL, *rules);
+  demur_json_end_array(json);
   write_slices(json, "slices", series->slices, series->n_slices);
   write_slices(json, "left_out", series->slices + series->n_slices, series->n_left_out);
   demur_json_end_object(json);
@@ -131,7 +142,8 @@ warnings_of(const DemurSeries *series) {
 }
 
 DemurSeriesRecord *
-demur_dicom_record_new(const DemurSeries *series, const char *now) {
+demur_dicom_record_new(const DemurSeries *series, gboolean mapped_site, const char *const *rules,
+                       const char *now) {
   DemurSeriesRecord *record = g_new0(DemurSeriesRecord, 1);
   record->scan_id = g_strdup(series->scan_id);
   record->series_uid = g_strdup(series->series_uid);
@@ -157,7 +169,7 @@ demur_dicom_record_new(const DemurSeries *series, const char *now) {
   record->fov_mm = series->fov_mm;
   record->tube_current_ma = series->tube_current_ma;
   record->site = g_strdup(series->site);
-  record->facts_json = facts_of(series);
+  record->facts_json = facts_of(series, mapped_site, rules);
   record->warnings_json = warnings_of(series);
   record->created = g_strdup(now);
   record->updated = g_strdup(now);
@@ -240,6 +252,12 @@ parse(const char *text) {
 
 void
 demur_dicom_json_record(DemurJson *json, const DemurSeriesRecord *record, gboolean details) {
+  demur_dicom_json_record_begin(json, record, details);
+  demur_json_end_object(json);
+}
+
+void
+demur_dicom_json_record_begin(DemurJson *json, const DemurSeriesRecord *record, gboolean details) {
   demur_json_begin_object(json, NULL);
   demur_json_string(json, "scan_id", record->scan_id);
   demur_json_string(json, "series_uid", record->series_uid);
@@ -277,7 +295,6 @@ demur_dicom_json_record(DemurJson *json, const DemurSeriesRecord *record, gboole
     while (json_object_iter_next_ordered(&iter, &name, &member))
       write_node(json, name, member);
   }
-  demur_json_end_object(json);
 }
 
 static const char *

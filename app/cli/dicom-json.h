@@ -9,8 +9,10 @@
 G_BEGIN_DECLS
 
 /* The record of a measured series (owned). facts_json holds what the record has no column for:
- * geometry, acquisition, slices. now: ISO 8601 (UTC). */
-DemurSeriesRecord *demur_dicom_record_new(const DemurSeries *series, const char *now);
+ * geometry, acquisition, slices. mapped_site: its site comes from a mapping file. rules: changes to
+ * the project's rules it was judged by, NULL for none. now: ISO 8601 (UTC). */
+DemurSeriesRecord *demur_dicom_record_new(const DemurSeries *series, gboolean mapped_site,
+                                          const char *const *rules, const char *now);
 
 /* The used slices as the workspace keeps them: [series->n_slices], freed by demur_dicom_files_free.
  * An entry of a ZIP archive is "archive.zip!/entry". */
@@ -20,6 +22,10 @@ void demur_dicom_files_free(DemurSeriesFile *files, size_t n_files);
 /* One member of "series": the keys of the contract, null where not recorded; with details also
  * patient_name and all of facts_json. */
 void demur_dicom_json_record(DemurJson *json, const DemurSeriesRecord *record, gboolean details);
+
+/* The same, left open for further members. */
+void demur_dicom_json_record_begin(DemurJson *json, const DemurSeriesRecord *record,
+                                   gboolean details);
 
 /* The same for people: one block of lines (owned). The patient's name only with details. */
 char *demur_dicom_text_record(const DemurSeriesRecord *record, gboolean details);

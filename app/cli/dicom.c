@@ -1,37 +1,15 @@
-/* demur dicom: import paths into the workspace, list what it holds, show one scan. */
-#include "command.h"
-#include "dicom-json.h"
-
-#include "dicom/import.h"
-#include "dicom/library.h"
-
+/* demur dicom: import paths into the workspace, list what it holds, show one scan, overrule the
+ * choice of series. */
+#include <math.h>
 #include <stdio.h>
 
-static char *
-now_text(void) {
-  g_autoptr(GDateTime) now = g_date_time_new_now_utc();
-  return g_date_time_format(now, "%Y-%m-%dT%H:%M:%SZ");
-}
+#include "app/cli/dicom-intake.h"
+#include "app/cli/dicom-json.h"
+#include "base/number.h"
 
 static void
 print_text(const char *text) {
   fputs(text, stdout);
-}
-
-static gboolean
-save_all(DemurWorkspace *workspace, const DemurImport *import, GPtrArray *records, GError **error) {
-  const guint n = import->series->len;
-  g_autofree DemurSeriesSave *saves = g_new0(DemurSeriesSave, MAX(n, 1));
-  for (guint i = 0; i < n; i++) {
-    const DemurSeries *series = import->series->pdata[i];
-    saves[i].record = records->pdata[i];
-    saves[i].files = demur_dicom_files_new(series);
-    saves[i].n_files = series->n_slices;
-  }
-  const gboolean saved = demur_series_save(workspace, saves, n, error);
-  for (guint i = 0; i < n; i++)
-    demur_dicom_files_free((DemurSeriesFile *)saves[i].files, saves[i].n_files);
-  return saved;
 }
 
 static void
@@ -77,40 +55,46 @@ print_import_text(const DemurImport *import, const GPtrArray *records) {
 
 static gboolean
 run_import(DemurContext *context, int argc, char **argv, GError **error) {
-  g_auto(GStrv) paths = NULL;
-  const GOptionEntry entries[] = {{NULL}};
+  g_auto(GStrv) paths = NULL, changes = NULL;
+  g_autofree char *rules_path = NULL, *sites_path = NULL;
+  const GOptionEntry entries[] = {
+      {"rules", 0, 0, G_OPTION_ARG_FILENAME, &rules_path,
+       "change rules of eligibility as FILE says, one rule=value a line", "FILE"},
+      {"set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &changes,
+       "change one rule (off, warn, refuse, a limit, or warn:limit); may be repeated",
+       "RULE=VALUE"},
+      {"site-map", 0, 0, G_OPTION_ARG_FILENAME, &sites_path,
+       "table of institution, station and the site they belong to", "FILE"},
+      {NULL}};
   if (!demur_command_parse(
           argc, argv, "PATH...", "read DICOM files into the workspace",
           "PATH is a file, a folder, a DICOMDIR or a ZIP archive. Which series is assessed "
-          "is decided here, from headers, with the reason for every other.",
+          "is decided here, from headers, with the reason for every other; `demur dicom rules` "
+          "lists the rules.",
           entries, &paths, error))
     return FALSE;
   if (paths == NULL || paths[0] == NULL) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "dicom import takes PATH...");
     return FALSE;
   }
-  DemurWorkspace *workspace = demur_context_workspace(context, error);
-  if (workspace == NULL || !demur_dicom_init(error))
+  g_autoptr(DemurEligibility) rules = demur_intake_rules(rules_path, changes, error);
+  if (rules == NULL)
     return FALSE;
-  g_autoptr(DemurImport) import = demur_import_run((const char *const *)paths, NULL,
-                                                   context->parallel, &context->progress, error);
-  if (import == NULL)
+  g_autoptr(DemurSiteMap) sites = NULL;
+  if (sites_path != NULL && (sites = demur_site_map_read(sites_path, error)) == NULL)
     return FALSE;
-  g_autofree char *now = now_text();
-  g_autoptr(GPtrArray) records =
-      g_ptr_array_new_with_free_func((GDestroyNotify)demur_series_record_free);
-  for (guint i = 0; i < import->series->len; i++)
-    g_ptr_array_add(records, demur_dicom_record_new(import->series->pdata[i], now));
-  if (records->len > 0 && !save_all(workspace, import, records, error))
+  g_autoptr(DemurIntake) intake =
+      demur_intake_run(context, (const char *const *)paths, rules, sites, error);
+  if (intake == NULL)
     return FALSE;
   if (context->json)
-    print_import_json(context, import, records);
+    print_import_json(context, intake->import, intake->records);
   else
-    print_import_text(import, records);
-  if (records->len == 0) {
+    print_import_text(intake->import, intake->records);
+  if (intake->records->len == 0) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
                 "no DICOM image found; %u files were skipped for the reasons above",
-                import->skipped->len);
+                intake->import->skipped->len);
     return FALSE;
   }
   return TRUE;
@@ -149,6 +133,28 @@ run_list(DemurContext *context, int argc, char **argv, GError **error) {
 }
 
 static gboolean
+print_one(DemurContext *context, DemurWorkspace *workspace, const DemurSeriesRecord *record,
+          GError **error) {
+  g_autoptr(DemurOverruleRecord) overrule = NULL;
+  if (!demur_intake_overrule(workspace, record, &overrule, error))
+    return FALSE;
+  if (!context->json) {
+    g_autofree char *text = demur_dicom_text_record(record, TRUE);
+    print_text(text);
+    if (overrule != NULL)
+      g_print("  chosen by    a person: %s\n  by the rules %s\n", overrule->reason,
+              overrule->rules_reason != NULL ? overrule->rules_reason : "accepted");
+    return TRUE;
+  }
+  DemurJson *json = demur_json_new();
+  demur_dicom_json_record_begin(json, record, TRUE);
+  demur_intake_json_overrule(json, overrule);
+  demur_json_end_object(json);
+  demur_context_print_json(context, json);
+  return TRUE;
+}
+
+static gboolean
 run_show(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(GStrv) words = NULL;
   const GOptionEntry entries[] = {{NULL}};
@@ -159,16 +165,71 @@ run_show(DemurContext *context, int argc, char **argv, GError **error) {
   DemurWorkspace *workspace = demur_context_workspace(context, error);
   g_autoptr(DemurSeriesRecord) record =
       workspace != NULL ? demur_series_load(workspace, words[0], error) : NULL;
-  if (record == NULL)
+  return record != NULL && print_one(context, workspace, record, error);
+}
+
+static gboolean
+run_choose(DemurContext *context, int argc, char **argv, GError **error) {
+  g_auto(GStrv) words = NULL;
+  g_autofree char *reason = NULL;
+  const GOptionEntry entries[] = {
+      {"reason", 0, 0, G_OPTION_ARG_STRING, &reason, "why; kept beside the rules' verdict", "TEXT"},
+      {NULL}};
+  if (!demur_command_parse(argc, argv, "SCAN --reason TEXT",
+                           "assess this series of its study, whatever the rules say",
+                           "Both verdicts are kept: the rules' and yours. Not for a series with "
+                           "two patients, nor for what is no CT.",
+                           entries, &words, error) ||
+      !demur_command_expect(words, 1, "dicom choose takes SCAN", error))
     return FALSE;
-  if (!context->json) {
-    g_autofree char *text = demur_dicom_text_record(record, TRUE);
-    print_text(text);
-    return TRUE;
+  if (reason == NULL || *g_strstrip(reason) == '\0') {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "dicom choose needs --reason TEXT: why the rules are overruled");
+    return FALSE;
   }
+  if (!demur_intake_choose(context, words[0], reason, error))
+    return FALSE;
+  g_autoptr(DemurSeriesRecord) record = demur_series_load(context->workspace, words[0], error);
+  return record != NULL && print_one(context, context->workspace, record, error);
+}
+
+static gboolean
+run_rules(DemurContext *context, int argc, char **argv, GError **error) {
+  g_auto(GStrv) words = NULL, changes = NULL;
+  g_autofree char *path = NULL;
+  const GOptionEntry entries[] = {
+      {"rules", 0, 0, G_OPTION_ARG_FILENAME, &path, "with the changes of FILE", "FILE"},
+      {"set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &changes, "with one change", "RULE=VALUE"},
+      {NULL}};
+  if (!demur_command_parse(argc, argv, "", "list the rules of eligibility", NULL, entries, &words,
+                           error) ||
+      !demur_command_expect(words, 0, "dicom rules takes no words", error))
+    return FALSE;
+  g_autoptr(DemurEligibility) rules = demur_intake_rules(path, changes, error);
+  if (rules == NULL)
+    return FALSE;
   DemurJson *json = demur_json_new();
-  demur_dicom_json_record(json, record, TRUE);
-  demur_context_print_json(context, json);
+  demur_json_begin_object(json, NULL);
+  demur_json_begin_array(json, "rules");
+  for (size_t i = 0; i < rules->n_rules; i++) {
+    const DemurRule *rule = &rules->rules[i];
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "rule", rule->code);
+    demur_json_string(json, "action", demur_rule_action_name(rule->action));
+    demur_json_double(json, "limit", rule->limit);
+    demur_json_string(json, "asks_for", rule->words);
+    demur_json_end_object(json);
+    char number[G_ASCII_DTOSTR_BUF_SIZE];
+    if (!context->json)
+      g_print("%-20s %-7s %-5s %s\n", rule->code, demur_rule_action_name(rule->action),
+              isnan(rule->limit) ? "" : demur_number_format(rule->limit, number), rule->words);
+  }
+  demur_json_end_array(json);
+  demur_json_end_object(json);
+  if (context->json)
+    demur_context_print_json(context, json);
+  else
+    demur_json_free(json);
   return TRUE;
 }
 
@@ -178,6 +239,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       {"import", "read files, folders, DICOMDIR, ZIP archives", run_import},
       {"list", "list the series", run_list},
       {"show", "show one series with its slices", run_show},
+      {"choose", "assess a series that the rules did not choose", run_choose},
+      {"rules", "list the rules of eligibility", run_rules},
   };
   return demur_command_dispatch(context, commands, G_N_ELEMENTS(commands), argc, argv, error);
 }
