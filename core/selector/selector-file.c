@@ -478,8 +478,8 @@ demur_selector_from_json(const char *text, gssize length, const char *name, GErr
   const char *digest;
   if (!read_document(selector, json_node_get_object(node), &local) ||
       !demur_json_read_string(json_node_get_object(node), "digest", &digest, &local)) {
-    g_set_error(error, local->domain, local->code, "%s is not a usable selector: %s", name,
-                local->message);
+    const int code = local->domain == DEMUR_ERROR ? local->code : DEMUR_ERROR_INPUT;
+    g_set_error(error, DEMUR_ERROR, code, "%s is not a usable selector: %s", name, local->message);
     return NULL;
   }
   demur_selector_seal(selector);
