@@ -1,0 +1,343 @@
+/* The one result structure on a small simulated cohort: its shape, what must be equal in it, and
+ * what is refused. */
+#include <math.h>
+#include <string.h>
+
+#include "base/blas.h"
+#include "cohort/simulate.h"
+#include "evaluation/evaluate.h"
+#include "metrics/coverage.h"
+#include "metrics/selective.h"
+#include "metrics/site-error.h"
+#include "metrics/smmce.h"
+#include "selector/training.h"
+#include "support/support.h"
+
+static DemurCohort *cohort;
+static DemurSelector *selectors[3]; /* two of one reference set, one of another */
+
+static DemurSelector *
+quick_selector(double alpha, const char *reference) {
+  g_autoptr(DemurTrainSettings) settings = demur_train_settings_new_published();
+  settings->epochs = 1;
+  settings->datasets_per_epoch = 24;
+  settings->batch = 8;
+  settings->kappa = 2;
+  settings->dataset_size = 60;
+  settings->hidden = 6;
+  settings->validation_datasets = 4;
+  settings->models = 2;
+  settings->reference_split = g_strdup(reference);
+  settings->alpha = alpha;
+  g_autoptr(GError) error = NULL;
+  DemurSelector *selector = demur_selector_train(cohort, settings, 5, NULL, NULL, NULL, &error);
+  g_assert_no_error(error);
+  return selector;
+}
+
+static DemurEvaluateInput
+quick_input(void) {
+  static char *names[] = {(char *)"a", (char *)"b", (char *)"c"};
+  DemurEvaluateInput input;
+  demur_evaluate_input_init(&input);
+  input.cohort = cohort;
+  input.split = "test";
+  input.n_selectors = 1;
+  input.selectors = selectors;
+  input.names = names;
+  input.n_bootstrap = 30;
+  input.n_noise_draws = 10;
+  input.n_resamples = 3;
+  return input;
+}
+
+static DemurEvaluation *
+evaluate(const DemurEvaluateInput *input, DemurParallel *parallel) {
+  g_autoptr(GError) error = NULL;
+  DemurEvaluation *evaluation = demur_evaluate(input, parallel, NULL, &error);
+  g_assert_no_error(error);
+  return evaluation;
+}
+
+static char *
+json_of(const DemurEvaluation *evaluation) {
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_evaluation_write_json(evaluation, json);
+  demur_json_end_object(json);
+  return demur_json_finish(json);
+}
+
+static void
+same_bytes_at_any_number_of_threads(void) {
+  DemurEvaluateInput input = quick_input();
+  input.n_selectors = 2;
+  g_autoptr(DemurEvaluation) alone = evaluate(&input, NULL);
+  g_autofree char *expected = json_of(alone);
+  static const guint threads[] = {1, 2, 7};
+  for (size_t t = 0; t < G_N_ELEMENTS(threads); t++) {
+    g_autoptr(DemurParallel) parallel = demur_parallel_new(threads[t]);
+    g_autoptr(DemurEvaluation) evaluation = evaluate(&input, parallel);
+    g_autofree char *json = json_of(evaluation);
+    g_assert_cmpstr(json, ==, expected);
+  }
+  input.seed = 2;
+  g_autoptr(DemurEvaluation) other = evaluate(&input, NULL);
+  g_autofree char *json = json_of(other);
+  g_assert_cmpstr(json, !=, expected);
+}
+
+/* Laws of the structure: names once; at coverage 1 every method keeps every scan, so all their
+ * measures are those of "full", which is the same at every coverage; rejections add up. */
+static void
+everything_kept_is_everything_kept(void) {
+  const DemurEvaluateInput input = quick_input();
+  g_autoptr(DemurEvaluation) e = evaluate(&input, NULL);
+  const DemurMethodResult *full = demur_evaluation_method(e, "full", FALSE);
+  g_assert_nonnull(full);
+  g_assert_nonnull(demur_evaluation_method(e, "selector:a", FALSE));
+  g_assert_nonnull(demur_evaluation_method(e, "confidence", FALSE));
+  g_assert_null(demur_evaluation_method(e, "nobody", FALSE));
+  const size_t last = DEMUR_N_COVERAGES - 1;
+  size_t n_histogram = 0;
+  for (size_t b = 0; b < DEMUR_N_HISTOGRAM_BINS; b++)
+    n_histogram += e->histogram_all[b];
+  g_assert_cmpuint(n_histogram, ==, e->n_scans);
+  demur_assert_close(e->prevalence[0] + e->prevalence[1], 1.0, 1e-12, 0);
+  for (size_t k = 0; k < e->n_methods; k++) {
+    const DemurMethodResult *m = &e->methods[k];
+    g_assert_true(demur_evaluation_method(e, m->name, m->recalibrated) == m);
+    if (m->recalibrated)
+      continue;
+    for (DemurMeasure measure = 0; measure < DEMUR_N_MEASURES; measure++) {
+      demur_assert_close(m->curve[measure][last].point, full->curve[measure][last].point, 1e-9,
+                         1e-12);
+      demur_assert_close(m->curve[measure][last].mean, full->curve[measure][last].mean, 1e-9,
+                         1e-12);
+      demur_assert_close(m->curve[measure][last].realised, 1.0, 1e-15, 0);
+      demur_assert_close(full->curve[measure][k].point, full->curve[measure][last].point, 1e-9,
+                         1e-12);
+      for (size_t c = 0; c < DEMUR_N_COVERAGES; c++)
+        g_assert_cmpfloat(m->curve[measure][c].realised, >=, m->curve[measure][c].coverage - 1e-12);
+    }
+    g_assert_cmpuint(m->n_at, >=, 3);
+    for (size_t a = 0; a < m->n_at; a++) {
+      const DemurOperatingPoint *at = &m->at[a];
+      size_t n_all = 0, n_rejected = 0, n_kept = 0, n_binned = 0;
+      for (size_t l = 0; l < at->n_labels; l++) {
+        const DemurRejection *r = &at->rejected_by_label[l];
+        n_all += r->n_all;
+        n_rejected += r->n_rejected;
+        g_assert_true(r->n_all == 0 || r->rate == (double)r->n_rejected / (double)r->n_all);
+        g_assert_true(r->rate_low <= r->rate_high);
+      }
+      for (size_t b = 0; b < DEMUR_N_HISTOGRAM_BINS; b++)
+        n_kept += at->histogram[b];
+      for (size_t b = 0; b < at->n_reliability; b++) {
+        n_binned += at->reliability[b].n;
+        g_assert_true(at->reliability[b].low <= at->reliability[b].observed &&
+                      at->reliability[b].observed <= at->reliability[b].high);
+      }
+      g_assert_cmpuint(n_all, ==, e->n_scans);
+      g_assert_cmpuint(n_rejected + at->n_accepted, ==, e->n_scans);
+      g_assert_cmpuint(n_kept, ==, at->n_accepted);
+      g_assert_cmpuint(n_binned, ==, at->n_accepted);
+      g_assert_cmpfloat(at->realised, ==, (double)at->n_accepted / (double)e->n_scans);
+    }
+  }
+}
+
+/* Confidence's numbers, made from the cohort's columns and the metrics directly. */
+static void
+point_values_are_the_metrics(void) {
+  const DemurEvaluateInput input = quick_input();
+  g_autoptr(DemurEvaluation) e = evaluate(&input, NULL);
+  const DemurMethodResult *m = demur_evaluation_method(e, "confidence", FALSE);
+  g_autoptr(GError) error = NULL;
+  size_t n;
+  g_autofree guint32 *rows = demur_cohort_rows(cohort, "test", &n, &error);
+  g_autoptr(DemurSample) s = demur_sample_new(cohort, rows, n, "test", &error);
+  g_assert_no_error(error);
+  g_autofree guint32 *ranks = g_new(guint32, n);
+  const size_t n_ranks = demur_coverage_ranks(s->confidences, n, ranks);
+  g_autoptr(DemurSelectiveScratch) scratch = demur_selective_scratch_new(n);
+  const DemurSelectiveSample sample = {
+      .n = n, .risks = s->risks, .labels = s->labels, .ranks = ranks, .n_ranks = n_ranks};
+  DemurSelectivePoint points[DEMUR_N_COVERAGES];
+  demur_selective_curve(&sample, e->coverages, DEMUR_N_COVERAGES, 25, scratch, points);
+  double errors[DEMUR_N_COVERAGES];
+  for (size_t c = 0; c < DEMUR_N_COVERAGES; c++) {
+    demur_assert_close(m->curve[DEMUR_MEASURE_SBCE2][c].point, points[c].error2, 1e-12, 0);
+    demur_assert_close(m->curve[DEMUR_MEASURE_SBCEINF][c].point, points[c].error_inf, 1e-12, 0);
+    demur_assert_close(m->curve[DEMUR_MEASURE_BRIER][c].point, points[c].brier, 1e-12, 0);
+    demur_assert_close(m->curve[DEMUR_MEASURE_ACCURACY][c].point, points[c].accuracy, 1e-12, 0);
+    demur_assert_close(m->curve[DEMUR_MEASURE_SBCE2][c].debiased,
+                       demur_signed_root(points[c].debiased2), 1e-12, 0);
+    g_assert_cmpuint(m->curve[DEMUR_MEASURE_SBCE2][c].n_bins, ==, points[c].n_bins);
+    errors[c] = points[c].error2;
+    g_autofree double *weights = g_new(double, n);
+    for (size_t i = 0; i < n; i++)
+      weights[i] = ranks[i] <= points[c].rank ? 1.0 : 0.0;
+    demur_assert_close(m->curve[DEMUR_MEASURE_SMMCE][c].point,
+                       demur_smmce_normalised(s->risks, s->labels, weights, n, 2, 0.2), 1e-12, 0);
+  }
+  demur_assert_close(m->auc[DEMUR_MEASURE_SBCE2].point,
+                     demur_coverage_auc(e->coverages, errors, DEMUR_N_COVERAGES), 1e-12, 0);
+}
+
+/* method.md: "better" only if the interval lies below 0, "worse" above, under 20 units (or without
+ * an interval) nothing can be decided. */
+static void
+verdicts_follow_their_interval(void) {
+  DemurEvaluateInput input = quick_input();
+  for (int without = 0; without < 2; without++) {
+    input.n_bootstrap = without ? 0 : 30;
+    g_autoptr(DemurEvaluation) e = evaluate(&input, NULL);
+    g_assert_cmpuint(e->n_comparisons, >, 0);
+    for (size_t c = 0; c < e->n_comparisons; c++) {
+      const DemurComparison *p = &e->comparisons[c];
+      const DemurComparisonVerdict expected = !isfinite(p->low) || p->n_units < 20
+                                                  ? DEMUR_VERDICT_CANNOT_BE_DECIDED
+                                              : p->high < 0.0 ? DEMUR_VERDICT_BETTER
+                                              : p->low > 0.0  ? DEMUR_VERDICT_WORSE
+                                                              : DEMUR_VERDICT_NO_DIFFERENCE_SHOWN;
+      g_assert_cmpint(p->verdict, ==, expected);
+      g_assert_true(without || p->low <= p->high);
+      g_assert_true(!without || p->verdict == DEMUR_VERDICT_CANNOT_BE_DECIDED);
+      if (strcmp(p->measure, "sbce2_auc") == 0 && !p->recalibrated)
+        demur_assert_close(
+            p->difference,
+            demur_evaluation_method(e, p->method, FALSE)->auc[DEMUR_MEASURE_SBCE2].point -
+                demur_evaluation_method(e, p->against, FALSE)->auc[DEMUR_MEASURE_SBCE2].point,
+            1e-12, 1e-15);
+    }
+  }
+}
+
+/* A tuned threshold is applied unchanged: none kept, all kept. */
+static void
+tuned_thresholds_are_applied_unchanged(void) {
+  const double all[] = {-1, -1}, none[] = {2, 2};
+  const DemurTunedThreshold tuned[] = {{0.95, all}, {0.05, none}};
+  const DemurTunedThreshold *const thresholds[] = {tuned};
+  const size_t n_thresholds[] = {2};
+  DemurEvaluateInput input = quick_input();
+  input.thresholds = thresholds;
+  input.n_thresholds = n_thresholds;
+  g_autoptr(DemurEvaluation) e = evaluate(&input, NULL);
+  const DemurMethodResult *m = demur_evaluation_method(e, "selector:a", FALSE);
+  g_assert_cmpuint(m->n_at, ==, 5);
+  g_assert_true(m->at[3].from_tune && m->at[4].from_tune && !m->at[2].from_tune);
+  g_assert_cmpuint(m->at[3].n_accepted, ==, e->n_scans);
+  g_assert_cmpuint(m->at[4].n_accepted, ==, 0);
+  g_assert_true(isnan(m->at[4].measures[DEMUR_MEASURE_SBCE2])); /* undefined, not 0 */
+  g_assert_true(isnan(m->at[4].measures[DEMUR_MEASURE_SITE_ERROR]));
+  g_autofree char *json = json_of(e); /* gaps are null, so that it is JSON */
+  g_autoptr(JsonParser) parser = json_parser_new();
+  g_assert_true(json_parser_load_from_data(parser, json, -1, NULL));
+}
+
+static void
+what_can_not_be_compared_is_refused(void) {
+  static const struct {
+    const char *split;
+    size_t first, n_selectors;
+    gboolean in_sample;
+    int code; /* -1: fine */
+  } rows[] = {
+      {"selector_train", 0, 1, FALSE, DEMUR_ERROR_STATE}, /* seen in training */
+      {"selector_train", 0, 1, TRUE, -1},
+      {"nowhere", 0, 1, FALSE, DEMUR_ERROR_NOT_FOUND},
+      {"test", 1, 2, FALSE, DEMUR_ERROR_STATE}, /* of another reference set */
+      {"test", 0, 2, FALSE, -1},
+  };
+  for (size_t r = 0; r < G_N_ELEMENTS(rows); r++) {
+    DemurEvaluateInput input = quick_input();
+    input.split = rows[r].split;
+    input.selectors = selectors + rows[r].first;
+    input.n_selectors = rows[r].n_selectors;
+    input.in_sample = rows[r].in_sample;
+    g_autoptr(GError) error = NULL;
+    g_autoptr(DemurEvaluation) e = demur_evaluate(&input, NULL, NULL, &error);
+    if (rows[r].code < 0) {
+      g_assert_no_error(error);
+      g_assert_cmpint(e->in_sample, ==, rows[r].in_sample);
+      g_assert_true(!rows[r].in_sample || e->n_warnings > 0);
+    } else {
+      g_assert_null(e);
+      g_assert_error(error, DEMUR_ERROR, rows[r].code);
+    }
+  }
+}
+
+/* As many units as there are are drawn; scans of one unit have one count; the mean count is 1. */
+static void
+resamples_draw_whole_units(void) {
+  g_autoptr(GError) error = NULL;
+  size_t n;
+  g_autofree guint32 *rows = demur_cohort_rows(cohort, "selector_train", &n, &error);
+  g_autoptr(DemurSample) s = demur_sample_new(cohort, rows, n, "selector_train", &error);
+  g_assert_no_error(error);
+  for (size_t i = 1; i < n; i++)
+    g_assert_true(s->risks[i - 1] < s->risks[i] ||
+                  (s->risks[i - 1] == s->risks[i] && s->rows[i - 1] < s->rows[i]));
+  g_autofree guint32 *counts = g_new(guint32, n);
+  for (DemurUnit unit = DEMUR_UNIT_SCAN; unit <= DEMUR_UNIT_SITE; unit++) {
+    const size_t n_units = demur_sample_n_units(s, unit);
+    g_autofree gint64 *of_unit = g_new(gint64, n_units);
+    for (guint64 draw = 0; draw < 20; draw++) {
+      demur_sample_resample(s, unit, demur_random_stream(1, DEMUR_STREAM_TEST, draw, 0, 0), counts);
+      for (size_t u = 0; u < n_units; u++)
+        of_unit[u] = -1;
+      gint64 total = 0;
+      for (size_t i = 0; i < n; i++) {
+        const size_t u = unit == DEMUR_UNIT_SCAN      ? i
+                         : unit == DEMUR_UNIT_PATIENT ? s->patients[i]
+                                                      : s->sites[i];
+        if (of_unit[u] < 0) {
+          of_unit[u] = counts[i];
+          total += counts[i];
+        }
+        g_assert_cmpint(of_unit[u], ==, counts[i]);
+      }
+      g_assert_cmpint(total, ==, (gint64)n_units);
+    }
+    DemurUnit named;
+    g_assert_true(demur_unit_from_name(demur_unit_name(unit), &named, &error) && named == unit);
+  }
+  DemurUnit named;
+  g_assert_false(demur_unit_from_name("hospital", &named, &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE);
+}
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  demur_blas_init();
+  DemurSimulation options;
+  demur_simulation_defaults(&options);
+  options.n_scans = 150;
+  options.n_sites = 6;
+  options.n_base_train = 100;
+  options.n_tune = 30;
+  options.n_test = 140;
+  options.base_rate_logit = 2;
+  g_autoptr(GError) error = NULL;
+  cohort = demur_cohort_simulate(&options, "small", "2026-01-01T00:00:00Z", NULL, NULL, &error);
+  g_assert_no_error(error);
+  selectors[0] = quick_selector(1, NULL);
+  selectors[1] = quick_selector(2, NULL);
+  selectors[2] = quick_selector(2, "selector_train");
+  g_test_add_func("/evaluation/threads", same_bytes_at_any_number_of_threads);
+  g_test_add_func("/evaluation/full", everything_kept_is_everything_kept);
+  g_test_add_func("/evaluation/points", point_values_are_the_metrics);
+  g_test_add_func("/evaluation/verdicts", verdicts_follow_their_interval);
+  g_test_add_func("/evaluation/tuned", tuned_thresholds_are_applied_unchanged);
+  g_test_add_func("/evaluation/refused", what_can_not_be_compared_is_refused);
+  g_test_add_func("/evaluation/resamples", resamples_draw_whole_units);
+  const int status = g_test_run();
+  for (size_t s = 0; s < 3; s++)
+    demur_selector_unref(selectors[s]);
+  demur_cohort_unref(cohort);
+  return status;
+}

@@ -1,0 +1,475 @@
+/* From a cohort to a selector and through its document: the same bytes, the same scores, and no
+ * damaged document gets in. */
+#include <math.h>
+#include <string.h>
+
+#include "base/blas.h"
+#include "cohort/simulate.h"
+#include "selector/reasons.h"
+#include "selector/training.h"
+#include "support/support.h"
+
+static DemurCohort *
+simulated_cohort(void) {
+  DemurSimulation options;
+  demur_simulation_defaults(&options);
+  options.n_scans = 200;
+  options.n_sites = 6;
+  options.n_base_train = 100;
+  options.n_tune = 40;
+  options.n_test = 60;
+  options.base_rate_logit = 2;
+  g_autoptr(GError) error = NULL;
+  DemurCohort *cohort =
+      demur_cohort_simulate(&options, "small", "2026-01-01T00:00:00Z", NULL, NULL, &error);
+  g_assert_no_error(error);
+  return cohort;
+}
+
+static DemurTrainSettings *
+quick_settings(void) {
+  DemurTrainSettings *settings = demur_train_settings_new();
+  settings->epochs = 2;
+  settings->datasets_per_epoch = 40;
+  settings->batch = 8;
+  settings->kappa = 2;
+  settings->dataset_size = 100;
+  settings->hidden = 8;
+  settings->validation_datasets = 5;
+  settings->models = 2;
+  settings->average = 2;
+  return settings;
+}
+
+/* One training for all tests that only read. */
+static DemurCohort *shared_cohort, *shared_view; /* view: with recalibrated risks */
+static DemurSelector *shared_selector;
+
+static void
+same_bytes_at_any_number_of_threads(void) {
+  g_autofree char *expected = demur_selector_to_json(shared_selector);
+  static const guint threads[] = {2, 7};
+  for (size_t t = 0; t < G_N_ELEMENTS(threads); t++) {
+    g_autoptr(DemurParallel) parallel = demur_parallel_new(threads[t]);
+    g_autoptr(DemurTrainSettings) settings = quick_settings();
+    g_autoptr(GError) error = NULL;
+    g_autoptr(DemurSelector) selector =
+        demur_selector_train(shared_cohort, settings, 5, parallel, NULL, NULL, &error);
+    g_assert_no_error(error);
+    g_autofree char *json = demur_selector_to_json(selector);
+    g_assert_cmpstr(json, ==, expected);
+  }
+}
+
+static void
+scores_come_back_bit_for_bit(void) {
+  g_autofree char *json = demur_selector_to_json(shared_selector);
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurSelector) read = demur_selector_from_json(json, -1, "the document", &error);
+  g_assert_no_error(error);
+  g_autofree char *again = demur_selector_to_json(read);
+  g_assert_cmpstr(again, ==, json);
+  g_assert_cmpstr(read->digest, ==, shared_selector->digest);
+  g_assert_cmpuint(read->n_models, ==, shared_selector->n_models);
+  size_t n;
+  g_autofree guint32 *rows = demur_cohort_rows(shared_cohort, NULL, &n, &error);
+  double *before = demur_selector_meta_features(shared_selector, shared_view, FALSE, rows, n, NULL,
+                                                NULL, &error);
+  double *after =
+      demur_selector_meta_features(read, shared_view, FALSE, rows, n, NULL, NULL, &error);
+  g_assert_no_error(error);
+  g_assert_true(memcmp(before, after, n * read->columns->n_columns * sizeof(double)) == 0);
+  g_autofree double *a = g_new(double, n), *b = g_new(double, n);
+  for (size_t m = 0; m < read->n_models; m++) {
+    demur_selector_scores(shared_selector, m, before, n, a);
+    demur_selector_scores(read, m, after, n, b);
+    g_assert_true(memcmp(a, b, n * sizeof *a) == 0);
+    for (size_t i = 0; i < n; i++)
+      g_assert_true(a[i] > 0.0 && a[i] < 1.0);
+  }
+  g_aligned_free(before);
+  g_aligned_free(after);
+}
+
+/* A scan's score does not depend on what is scored beside it, nor on its place among the rows. */
+static void
+scores_are_of_one_scan_alone(void) {
+  g_autoptr(GError) error = NULL;
+  size_t n;
+  g_autofree guint32 *rows = demur_cohort_rows(shared_cohort, NULL, &n, &error);
+  double *meta = demur_selector_meta_features(shared_selector, shared_view, FALSE, rows, n, NULL,
+                                              NULL, &error);
+  const size_t width = shared_selector->columns->n_columns;
+  g_autofree double *scores = g_new(double, n);
+  demur_selector_scores(shared_selector, 0, meta, n, scores);
+  for (size_t i = 0; i < n; i += 37) {
+    double alone;
+    demur_selector_scores(shared_selector, 0, meta + i * width, 1, &alone);
+    demur_assert_close(alone, scores[i], 1e-5, 0); /* float products of another height */
+    double *one = demur_selector_meta_features(shared_selector, shared_view, FALSE, rows + i, 1,
+                                               NULL, NULL, &error);
+    g_assert_no_error(error);
+    for (size_t c = 0; c < width; c++)
+      demur_assert_close(one[c], meta[i * width + c], 1e-5, 1e-6);
+    g_aligned_free(one);
+  }
+  g_aligned_free(meta);
+}
+
+/* The document names no patient and no scan. */
+static void
+document_holds_no_identifier(void) {
+  g_autofree char *json = demur_selector_to_json(shared_selector);
+  for (size_t i = 0; i < shared_cohort->n_patients; i += 7)
+    g_assert_null(strstr(json, shared_cohort->patient_ids[i]));
+  for (size_t i = 0; i < shared_cohort->n_scans; i += 7)
+    g_assert_null(strstr(json, shared_cohort->scan_ids[i]));
+}
+
+/* Refused with a message, or the same selector (white space, unused bits of base64): a change that
+ * is read must not change a byte of what is written. */
+static gboolean
+assert_refused_or_same(const char *text, gssize length, const char *original) {
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurSelector) read = demur_selector_from_json(text, length, "the document", &error);
+  if (read == NULL) {
+    g_assert_nonnull(error);
+    g_assert_true(error->domain == DEMUR_ERROR);
+    g_assert_true(strlen(error->message) > 0);
+    return TRUE;
+  }
+  g_assert_no_error(error);
+  g_autofree char *again = demur_selector_to_json(read);
+  g_assert_cmpstr(again, ==, original);
+  return FALSE;
+}
+
+static void
+damaged_documents_are_refused(void) {
+  g_autofree char *json = demur_selector_to_json(shared_selector);
+  const size_t length = strlen(json);
+  DemurRandom random = demur_random_stream(1, DEMUR_STREAM_TEST, 0, 0, 0);
+  for (int i = 0; i < 40; i++) /* cut short; the last bytes are "}\n" */
+    assert_refused_or_same(json, (gssize)(i < 20 ? (size_t)i : demur_random_below(&random, length)),
+                           json);
+  size_t n_refused = 0;
+  g_autofree char *damaged = g_strdup(json);
+  for (int i = 0; i < 80; i++) {
+    const size_t place = (size_t)demur_random_below(&random, i % 2 == 0 ? length : 3000);
+    damaged[place] = (char)(damaged[place] ^ (1 << demur_random_below(&random, 7)));
+    n_refused += assert_refused_or_same(damaged, (gssize)length, json) ? 1 : 0;
+    damaged[place] = json[place];
+  }
+  g_assert_cmpuint(n_refused, >=, 70);
+  /* Nested deeper than any document of ours: a parser that recurses would run out of stack. */
+  g_autofree char *deep = g_strnfill(200000, '[');
+  g_autoptr(GError) too_deep = NULL;
+  g_assert_null(demur_selector_from_json(deep, -1, "the document", &too_deep));
+  g_assert_error(too_deep, DEMUR_ERROR, DEMUR_ERROR_INPUT);
+  static const char *const others[] = {"",
+                                       "null",
+                                       "[]",
+                                       "{}",
+                                       "3",
+                                       "\"x\"",
+                                       "{\"format\": 1}",
+                                       "{\"format\": \"demur-selector\"}",
+                                       "\xff\xfe",
+                                       "{\"a\": "};
+  for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
+    g_autoptr(GError) error = NULL;
+    g_assert_null(demur_selector_from_json(others[i], -1, "the document", &error));
+    g_assert_nonnull(error);
+    g_assert_true(error->domain == DEMUR_ERROR);
+  }
+}
+
+/* The digest is of the document without its line "digest": anyone can make a hostile document whose
+ * digest fits, so the checks of its shapes must hold by themselves. */
+static char *
+sign(const char *document) {
+  const char *line = strstr(document, " \"digest\": ");
+  g_assert_nonnull(line);
+  const char *end = strchr(line, '\n') + 1;
+  g_autofree char *head = g_strndup(document, (gsize)(line - document));
+  g_autofree char *content = g_strconcat(head, end, NULL);
+  g_autofree char *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, content, -1);
+  return g_strdup_printf("%s \"digest\": \"%s\",\n%s", head, digest, end);
+}
+
+/* Replaces what stands between `"key": ` and the end of its line. */
+static char *
+with_member(const char *document, const char *key, const char *value) {
+  g_autofree char *start = g_strdup_printf("\"%s\": ", key);
+  const char *place = strstr(document, start);
+  if (place == NULL)
+    g_error("no member %s", key);
+  place += strlen(start);
+  const char *end = strchr(place, '\n');
+  if (end[-1] == ',')
+    end--;
+  g_autofree char *head = g_strndup(document, (gsize)(place - document));
+  return g_strconcat(head, value, end, NULL);
+}
+
+static void
+hostile_shapes_are_refused_before_the_digest(void) {
+  g_autofree char *json = demur_selector_to_json(shared_selector);
+  g_autofree char *resigned = sign(json);
+  g_assert_cmpstr(resigned, ==, json); /* the oracle of this test is right */
+  g_autofree char *renamed = with_member(json, "cohort", "\"another\"");
+  g_autofree char *signed_again = sign(renamed);
+  g_autoptr(GError) none = NULL;
+  g_autoptr(DemurSelector) fine = demur_selector_from_json(signed_again, -1, "x", &none);
+  g_assert_no_error(none); /* a harmless change, signed, is a selector */
+  static const struct {
+    const char *key, *value;
+  } rows[] = {
+      {"format", "\"demur-workspace\""},
+      {"version", "2000000000"},
+      {"version", "0"},
+      {"simulated", "1"},
+      {"model", "null"},
+      {"n_classes", "1"},
+      {"n_classes", "99999999999"},
+      {"embedding_width", "255"},
+      {"embedding_width", "-1"},
+      {"seed", "\"x\""},
+      {"seed", "\"99999999999999999999999\""},
+      {"hidden", "9"},
+      {"hidden", "4096"},
+      {"hidden", "1e9"},
+      {"patient_hashes", "\"\""},
+      {"patient_hashes", "\"AAAA\""},
+      {"means", "[]"},
+      {"means", "[1, 2]"},
+      {"sds", "[0]"},
+      {"epoch", "-1"},
+      {"n_components", "999999"},
+      {"n_components", "1"},
+      {"n_svd", "5"},
+      {"parameters", "\"\""},
+      {"parameters", "\"AAAAAAAA\""},
+      {"n_reference", "2147483647"},
+      {"n_reference", "99"},
+      {"reference_hashes", "\"AAAA\""},
+  };
+  for (size_t r = 0; r < G_N_ELEMENTS(rows); r++) {
+    g_autofree char *changed = with_member(json, rows[r].key, rows[r].value);
+    g_autofree char *document = sign(changed);
+    g_autoptr(GError) error = NULL;
+    g_autoptr(DemurSelector) read = demur_selector_from_json(document, -1, "the document", &error);
+    if (read != NULL)
+      g_error("%s = %s was read", rows[r].key, rows[r].value);
+    g_assert_true(error->domain == DEMUR_ERROR);
+    if (strstr(error->message, "was changed after it was written") != NULL)
+      g_error("%s = %s is only refused by the digest", rows[r].key, rows[r].value);
+  }
+}
+
+/* --- training --- */
+
+typedef struct {
+  size_t n_sites, n_per_site, n_per_patient;
+  size_t embedding_width;
+  gboolean with_validation, without_a_label;
+  const char *split;
+} Plan;
+
+static DemurCohort *
+planned_cohort(const Plan *plan) {
+  g_autoptr(DemurCohortBuilder) builder = demur_cohort_builder_new(2, plan->embedding_width);
+  DemurRandom random = demur_random_stream(6, DEMUR_STREAM_TEST, 0, 0, 0);
+  for (size_t s = 0; s < plan->n_sites; s++)
+    for (size_t i = 0; i < plan->n_per_site; i++) {
+      g_autofree char *scan = g_strdup_printf("scan-%zu-%zu", s, i);
+      g_autofree char *patient = g_strdup_printf("patient-%zu-%zu", s, i / plan->n_per_patient);
+      g_autofree char *site = g_strdup_printf("site-%zu", s);
+      const double risk = demur_random_uniform(&random);
+      int label = demur_random_uniform(&random) < risk;
+      if (plan->without_a_label && s == 0 && i == 3)
+        label = DEMUR_NO_LABEL;
+      float embedding[4];
+      for (int c = 0; c < 4; c++)
+        embedding[c] = (float)demur_random_normal(&random);
+      const gboolean validates = plan->with_validation && s + 1 == plan->n_sites;
+      demur_cohort_builder_add(builder, scan, patient, site,
+                               validates             ? "validation"
+                               : plan->split != NULL ? plan->split
+                                                     : "selector_train",
+                               label, &risk, NULL, plan->embedding_width > 0 ? embedding : NULL);
+    }
+  g_autoptr(GError) error = NULL;
+  DemurCohort *cohort = demur_cohort_builder_finish(builder, "planned", "model", "drawn",
+                                                    "2026-01-01T00:00:00Z", FALSE, &error);
+  g_assert_no_error(error);
+  return cohort;
+}
+
+static void
+what_can_not_train_is_refused(void) {
+  static const struct {
+    Plan plan;
+    const char *validation_split, *features, *resample;
+    int code;
+  } rows[] = {
+      {{6, 30, 1, 4, TRUE, TRUE, NULL}, NULL, NULL, NULL, DEMUR_ERROR_STATE},  /* a label missing */
+      {{6, 30, 1, 4, FALSE, TRUE, NULL}, NULL, NULL, NULL, DEMUR_ERROR_STATE}, /* before drawing */
+      {{6, 30, 1, 0, TRUE, FALSE, NULL}, NULL, NULL, NULL, DEMUR_ERROR_STATE}, /* no embeddings */
+      {{6, 30, 1, 4, FALSE, FALSE, "other"}, NULL, NULL, NULL, DEMUR_ERROR_NOT_FOUND},
+      {{6, 30, 1, 4, FALSE, FALSE, NULL}, "nowhere", NULL, NULL, DEMUR_ERROR_NOT_FOUND},
+      {{6, 30, 1, 4, FALSE, FALSE, NULL}, "selector_train", NULL, NULL, DEMUR_ERROR_USAGE},
+      {{6, 30, 1, 4, TRUE, FALSE, NULL}, NULL, NULL, "outside", DEMUR_ERROR_NOT_FOUND},
+      {{6, 30, 1, 4, TRUE, FALSE, NULL}, NULL, NULL, "attribute:x", DEMUR_ERROR_NOT_FOUND},
+      {{1, 30, 30, 4, FALSE, FALSE, NULL}, NULL, NULL, NULL, DEMUR_ERROR_STATE}, /* one patient */
+  };
+  for (size_t r = 0; r < G_N_ELEMENTS(rows); r++) {
+    g_autoptr(DemurCohort) cohort = planned_cohort(&rows[r].plan);
+    g_autoptr(DemurTrainSettings) settings = quick_settings();
+    settings->validation_split = g_strdup(rows[r].validation_split);
+    if (rows[r].resample != NULL)
+      g_assert_true(demur_train_settings_set_resample(settings, rows[r].resample, NULL));
+    g_autoptr(GError) error = NULL;
+    DemurTrainingLog *log = NULL;
+    g_autoptr(DemurSelector) selector =
+        demur_selector_train(cohort, settings, 1, NULL, NULL, &log, &error);
+    if (selector != NULL)
+      g_error("row %zu trained", r);
+    g_assert_error(error, DEMUR_ERROR, rows[r].code);
+    g_assert_null(log);
+    g_assert_null(strstr(error->message, "patient-")); /* no patient in a message */
+  }
+}
+
+static const DemurSelectorPart *
+part_of(const DemurSelector *selector, const char *role) {
+  for (size_t p = 0; p < selector->n_parts; p++)
+    if (strcmp(selector->parts[p].role, role) == 0)
+      return &selector->parts[p];
+  g_error("no part %s", role);
+}
+
+/* Without a split "validation", whole sites are drawn by the seed until they hold 20 % (five sites
+ * or more), else whole patients: so sites, or patients, of the parts add up. */
+static void
+validation_is_drawn_by_sites_or_patients(void) {
+  static const struct {
+    Plan plan;
+    gboolean by_site;
+  } rows[] = {{{8, 20, 2, 4, FALSE, FALSE, NULL}, TRUE},
+              {{5, 20, 2, 4, FALSE, FALSE, NULL}, TRUE},
+              {{4, 20, 2, 4, FALSE, FALSE, NULL}, FALSE},
+              {{1, 40, 4, 4, FALSE, FALSE, NULL}, FALSE}};
+  for (size_t r = 0; r < G_N_ELEMENTS(rows); r++) {
+    const Plan *plan = &rows[r].plan;
+    g_autoptr(DemurCohort) cohort = planned_cohort(plan);
+    g_autoptr(DemurTrainSettings) settings = quick_settings();
+    settings->models = 1;
+    g_autoptr(GError) error = NULL;
+    g_autoptr(DemurTrainingLog) log = NULL;
+    g_autoptr(DemurSelector) selector =
+        demur_selector_train(cohort, settings, 1, NULL, NULL, &log, &error);
+    g_assert_no_error(error);
+    const DemurSelectorPart *training = part_of(selector, "training"),
+                            *validation = part_of(selector, "validation");
+    const size_t n = plan->n_sites * plan->n_per_site;
+    g_assert_cmpuint(training->n_scans + validation->n_scans, ==, n);
+    g_assert_cmpuint(training->n_patients + validation->n_patients, ==, cohort->n_patients);
+    g_assert_cmpuint(selector->n_patients, ==, cohort->n_patients);
+    if (rows[r].by_site) {
+      g_assert_cmpuint(training->n_sites + validation->n_sites, ==, plan->n_sites);
+      g_assert_cmpuint(validation->n_sites, ==, (plan->n_sites + 4) / 5);
+    } else {
+      g_assert_cmpuint(validation->n_scans, >=, n / 5);
+      g_assert_cmpuint(validation->n_scans, <, n / 5 + plan->n_per_patient);
+    }
+    g_assert_true(strlen(log->validation_note) > 0);
+    g_assert_cmpuint(log->n_models, ==, 1);
+  }
+}
+
+/* Every patient of a part has been seen, no other. */
+static void
+seen_patients_are_known(void) {
+  static const struct {
+    const char *split;
+    gboolean seen;
+  } rows[] = {
+      {"base_train", TRUE}, {"selector_train", TRUE}, {"validation", TRUE}, {"test", FALSE}};
+  for (size_t r = 0; r < G_N_ELEMENTS(rows); r++) {
+    if (demur_cohort_find_split(shared_cohort, rows[r].split) < 0)
+      continue;
+    size_t n;
+    g_autoptr(GError) error = NULL;
+    g_autofree guint32 *rows_of = demur_cohort_rows(shared_cohort, rows[r].split, &n, &error);
+    const size_t n_patients = demur_cohort_count_patients(shared_cohort, rows_of, n);
+    g_assert_cmpuint(demur_selector_count_seen(shared_selector, shared_cohort, rows_of, n), ==,
+                     rows[r].seen ? n_patients : 0);
+  }
+  const Plan plan = {6, 30, 1, 4, TRUE, FALSE, NULL};
+  g_autoptr(DemurCohort) other = planned_cohort(&plan);
+  g_autoptr(GError) error = NULL;
+  g_assert_false(demur_selector_check_cohort(shared_selector, other, &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE);
+}
+
+/* At least one reason for every scan, at most what was asked for, none empty, whatever the
+ * threshold: below all, among, above all training scores. */
+static void
+there_is_always_a_reason(void) {
+  g_autoptr(GError) error = NULL;
+  size_t n;
+  g_autofree guint32 *rows = demur_cohort_rows(shared_cohort, NULL, &n, &error);
+  double *meta = demur_selector_meta_features(shared_selector, shared_view, FALSE, rows, n, NULL,
+                                              NULL, &error);
+  g_assert_no_error(error);
+  const double thresholds[] = {-INFINITY, (double)shared_selector->kept_scores[0], INFINITY};
+  static const size_t most[] = {0, 1, 3, 100};
+  for (size_t t = 0; t < G_N_ELEMENTS(thresholds); t++) {
+    DemurReasoner *reasoner = demur_reasoner_new(shared_selector, thresholds[t]);
+    for (size_t i = 0; i < n; i += 3)
+      for (size_t k = 0; k < G_N_ELEMENTS(most); k++) {
+        g_auto(GStrv) reasons = demur_reasoner_explain(
+            reasoner, meta + i * shared_selector->columns->n_columns, most[k]);
+        const guint n_reasons = g_strv_length(reasons);
+        g_assert_cmpuint(n_reasons, >=, 1);
+        g_assert_cmpuint(n_reasons, <=, MAX(most[k], 1));
+        for (guint j = 0; j < n_reasons; j++) {
+          g_assert_true(strlen(reasons[j]) > 10);
+          g_assert_null(strstr(reasons[j], "nan"));
+          for (guint other = 0; other < j; other++)
+            g_assert_cmpstr(reasons[j], !=, reasons[other]);
+        }
+      }
+    demur_reasoner_free(reasoner);
+  }
+  g_aligned_free(meta);
+}
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  demur_blas_init();
+  shared_cohort = simulated_cohort();
+  g_autoptr(DemurTrainSettings) settings = quick_settings();
+  g_autoptr(GError) error = NULL;
+  shared_selector = demur_selector_train(shared_cohort, settings, 5, NULL, NULL, NULL, &error);
+  g_assert_no_error(error);
+  shared_view = demur_selector_view(shared_selector, shared_cohort, &error);
+  g_assert_no_error(error);
+  g_test_add_func("/selector/document/threads", same_bytes_at_any_number_of_threads);
+  g_test_add_func("/selector/document/scores", scores_come_back_bit_for_bit);
+  g_test_add_func("/selector/document/alone", scores_are_of_one_scan_alone);
+  g_test_add_func("/selector/document/identifiers", document_holds_no_identifier);
+  g_test_add_func("/selector/document/damaged", damaged_documents_are_refused);
+  g_test_add_func("/selector/document/hostile", hostile_shapes_are_refused_before_the_digest);
+  g_test_add_func("/selector/training/refused", what_can_not_train_is_refused);
+  g_test_add_func("/selector/training/validation", validation_is_drawn_by_sites_or_patients);
+  g_test_add_func("/selector/training/seen", seen_patients_are_known);
+  g_test_add_func("/selector/reasons/always", there_is_always_a_reason);
+  const int status = g_test_run();
+  demur_cohort_unref(shared_view);
+  demur_selector_unref(shared_selector);
+  demur_cohort_unref(shared_cohort);
+  return status;
+}
