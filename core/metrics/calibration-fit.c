@@ -15,20 +15,21 @@
 
 #include <math.h>
 
-#define CLIP 1e-6
+#include "metrics/offset-logistic.h"
+
 #define MAX_STEPS 100
 #define TOLERANCE 1e-9 /* of the largest change of a coefficient */
 #define SPAN 0.75
 #define N_KNOTS 25
 
-/* The labels that occur, and whether they overlap on r. */
+/* The labels that occur, and whether they overlap on r (or logit r). */
 typedef struct {
   gboolean both, overlap;
   size_t n_copies;
 } Labels;
 
 static Labels
-look_at_labels(const double *risks, const double *labels, const guint32 *counts, size_t n) {
+look_at_labels(const double *values, const double *labels, const guint32 *counts, size_t n) {
   Labels found = {FALSE, FALSE, 0};
   double first[2] = {INFINITY, INFINITY}, last[2] = {-INFINITY, -INFINITY};
   for (size_t i = 0; i < n; i++) {
@@ -36,10 +37,9 @@ look_at_labels(const double *risks, const double *labels, const guint32 *counts,
     if (count == 0)
       continue;
     found.n_copies += count;
-    const double r = CLAMP(risks[i], CLIP, 1.0 - CLIP);
     const int y = labels[i] >= 0.5;
-    first[y] = fmin(first[y], r);
-    last[y] = fmax(last[y], r);
+    first[y] = fmin(first[y], values[i]);
+    last[y] = fmax(last[y], values[i]);
   }
   found.both = isfinite(first[0]) && isfinite(first[1]);
   found.overlap = found.both && first[1] < last[0] && first[0] < last[1];
@@ -110,31 +110,30 @@ maximise(const Fit *fit, gboolean with_slope, double *a, double *b) {
   return FALSE;
 }
 
+/* The entries that count. */
 static double *
-prepare(const double *risks, const double *labels, const guint32 *counts, size_t n, Fit *fit) {
+prepare(const double *logits, const double *labels, const guint32 *counts, size_t n, Fit *fit) {
   double *memory = g_new(double, 3 * MAX(n, 1));
   *fit = (Fit){0, memory, memory + n, memory + 2 * n};
   for (size_t i = 0; i < n; i++) {
     const guint32 count = counts != NULL ? counts[i] : 1;
-    if (count == 0)
-      continue;
-    const double r = CLAMP(risks[i], CLIP, 1.0 - CLIP);
-    fit->logits[fit->n] = log(r) - log1p(-r);
+    fit->logits[fit->n] = logits[i];
     fit->labels[fit->n] = labels[i];
-    fit->counts[fit->n++] = (double)count;
+    fit->counts[fit->n] = (double)count;
+    fit->n += count > 0;
   }
   return memory;
 }
 
 DemurCalibrationFit
-demur_calibration_fit(const double *risks, const double *labels, const guint32 *counts, size_t n,
-                      const DemurCalibrationFit *start) {
+demur_calibration_fit_logits(const double *logits, const double *labels, const guint32 *counts,
+                             size_t n, const DemurCalibrationFit *start) {
   DemurCalibrationFit result = {NAN, NAN, NAN};
-  const Labels found = look_at_labels(risks, labels, counts, n);
+  const Labels found = look_at_labels(logits, labels, counts, n);
   if (!found.both)
     return result;
   Fit fit;
-  g_autofree double *memory = prepare(risks, labels, counts, n, &fit);
+  g_autofree double *memory = prepare(logits, labels, counts, n, &fit);
   double a = start != NULL && isfinite(start->intercept) ? start->intercept : 0.0, b = 1.0;
   if (maximise(&fit, FALSE, &a, &b))
     result.intercept = a;
@@ -150,15 +149,13 @@ demur_calibration_fit(const double *risks, const double *labels, const guint32 *
   return result;
 }
 
-double
-demur_calibration_intercept(const double *risks, const double *labels, const guint32 *counts,
-                            size_t n, double start) {
-  if (!look_at_labels(risks, labels, counts, n).both)
-    return NAN;
-  Fit fit;
-  g_autofree double *memory = prepare(risks, labels, counts, n, &fit);
-  double a = isfinite(start) ? start : 0.0, b = 1.0;
-  return maximise(&fit, FALSE, &a, &b) ? a : NAN;
+DemurCalibrationFit
+demur_calibration_fit(const double *risks, const double *labels, const guint32 *counts, size_t n,
+                      const DemurCalibrationFit *start) {
+  g_autofree double *logits = g_new(double, MAX(n, 1));
+  for (size_t i = 0; i < n; i++)
+    logits[i] = demur_logit(risks[i]);
+  return demur_calibration_fit_logits(logits, labels, counts, n, start);
 }
 
 double

@@ -28,9 +28,11 @@ DemurCalibrationFit demur_calibration_fit(const double *risks, const double *lab
                                           const guint32 *counts, size_t n,
                                           const DemurCalibrationFit *start);
 
-/* The intercept alone, which most uses need more often than the slope. */
-double demur_calibration_intercept(const double *risks, const double *labels, const guint32 *counts,
-                                   size_t n, double start);
+/* The same where the logits [n] (demur_logit of the risks) are at hand, as for many replicates of
+ * one sample. */
+DemurCalibrationFit demur_calibration_fit_logits(const double *logits, const double *labels,
+                                                 const guint32 *counts, size_t n,
+                                                 const DemurCalibrationFit *start);
 
 /* Observed over expected; NaN for an empty sample or one whose risks are all 0. Any order. */
 double demur_calibration_oe_ratio(const double *risks, const double *labels, const guint32 *counts,

@@ -53,28 +53,105 @@ compare_doubles(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-void
-demur_interval_percentile(double *replicates, size_t n, double level, double *low, double *high) {
+/* Moves the finite values to the front and sorts them; how many. */
+static size_t
+sort_finite(double *values, size_t n) {
   size_t n_finite = 0;
   for (size_t i = 0; i < n; i++)
-    if (isfinite(replicates[i]))
-      replicates[n_finite++] = replicates[i];
-  if (n_finite < 2) {
-    *low = *high = NAN;
-    return;
+    if (isfinite(values[i]))
+      values[n_finite++] = values[i];
+  qsort(values, n_finite, sizeof(double), compare_doubles);
+  return n_finite;
+}
+
+/* Quantile of sorted values [n] by linear interpolation. */
+static double
+quantile(const double *sorted, size_t n, double p) {
+  const double place = p * (double)(n - 1);
+  const size_t below = (size_t)place;
+  if (below + 1 >= n)
+    return sorted[n - 1];
+  return sorted[below] + (place - (double)below) * (sorted[below + 1] - sorted[below]);
+}
+
+void
+demur_interval_percentile(double *replicates, size_t n, double level, double *low, double *high) {
+  const size_t n_finite = sort_finite(replicates, n);
+  *low = n_finite < 2 ? NAN : quantile(replicates, n_finite, (1.0 - level) / 2.0);
+  *high = n_finite < 2 ? NAN : quantile(replicates, n_finite, (1.0 + level) / 2.0);
+}
+
+double
+demur_student_quantile(double p, double degrees) {
+  if (!(p > 0.0 && p < 1.0 && degrees >= 1.0))
+    return NAN;
+  if (p == 0.5)
+    return 0.0;
+  const double sign = p < 0.5 ? -1.0 : 1.0, n = degrees;
+  const double tails = 2.0 * fmin(p, 1.0 - p);
+  if (n == 1.0)
+    return sign / tan(tails * G_PI_2);
+  if (n == 2.0)
+    return sign * sqrt(2.0 / (tails * (2.0 - tails)) - 2.0);
+  const double a = 1.0 / (n - 0.5), b = 48.0 / (a * a);
+  double c = ((20700.0 * a / b - 98.0) * a - 16.0) * a + 96.36;
+  const double d = ((94.5 / (b + c) - 3.0) / b + 1.0) * sqrt(a * G_PI_2) * n;
+  double y = pow(d * tails, 2.0 / n);
+  if (y > 0.05 + a) {
+    const double x = demur_normal_quantile(tails / 2.0);
+    y = x * x;
+    if (n < 5.0)
+      c += 0.3 * (n - 4.5) * (x + 0.6);
+    c = (((0.05 * d * x - 5.0) * x - 7.0) * x - 2.0) * x + b + c;
+    y = (((((0.4 * y + 6.3) * y + 36.0) * y + 94.5) / c - y - 3.0) / b + 1.0) * x;
+    y = expm1(a * y * y);
+  } else {
+    y = ((1.0 / (((n + 6.0) / (n * y) - 0.089 * d - 0.822) * (n + 2.0) * 3.0) + 0.5 / (n + 4.0)) *
+             y -
+         1.0) *
+            (n + 1.0) / (n + 2.0) +
+        1.0 / y;
   }
-  qsort(replicates, n_finite, sizeof(double), compare_doubles);
-  const double tails[2] = {(1.0 - level) / 2.0, (1.0 + level) / 2.0};
-  for (int t = 0; t < 2; t++) {
-    const double place = tails[t] * (double)(n_finite - 1);
-    const size_t below = (size_t)place;
-    const double part = place - (double)below;
-    const double value =
-        below + 1 < n_finite
-            ? replicates[below] + part * (replicates[below + 1] - replicates[below])
-            : replicates[below];
-    *(t == 0 ? low : high) = value;
-  }
+  return sign * sqrt(n * y);
+}
+
+/* The lower tail of demur_interval_expanded; NaN where there is none. */
+static double
+expanded_tail(size_t n_units, double level) {
+  if (n_units < 2)
+    return NAN;
+  const double n = (double)n_units;
+  const double z = sqrt(n / (n - 1.0)) * demur_student_quantile((1.0 + level) / 2.0, n - 1.0);
+  return 0.5 * erfc(z * M_SQRT1_2);
+}
+
+void
+demur_interval_expanded(double *replicates, size_t n, size_t n_units, double level, double *low,
+                        double *high) {
+  const size_t n_finite = sort_finite(replicates, n);
+  const double tail = expanded_tail(n_units, level);
+  const gboolean known = n_finite >= 2 && isfinite(tail);
+  *low = known ? quantile(replicates, n_finite, tail) : NAN;
+  *high = known ? quantile(replicates, n_finite, 1.0 - tail) : NAN;
+}
+
+void
+demur_interval_studentised(double *ratios, size_t n, double point, double se, size_t n_units,
+                           double level, double *low, double *high) {
+  const size_t n_finite = sort_finite(ratios, n);
+  const double tail = expanded_tail(n_units, level);
+  const gboolean known = n_finite >= 2 && isfinite(tail) && se > 0.0 && isfinite(se);
+  *low = known ? point - se * quantile(ratios, n_finite, 1.0 - tail) : NAN;
+  *high = known ? point - se * quantile(ratios, n_finite, tail) : NAN;
+}
+
+void
+demur_interval_basic(double *replicates, size_t n, double point, double truth, size_t n_units,
+                     double level, double *low, double *high) {
+  double a, b;
+  demur_interval_expanded(replicates, n, n_units, level, &a, &b);
+  *low = point + truth - b;
+  *high = point + truth - a;
 }
 
 void

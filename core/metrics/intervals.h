@@ -13,6 +13,32 @@ void demur_interval_wilson(double successes, double n, double level, double *low
 void demur_interval_percentile(double *replicates, size_t n, double level, double *low,
                                double *high);
 
+/* Expanded percentile interval (Hesterberg 2015) of replicates [n] that each drew n_units units:
+ * the tails are Phi(-sqrt(N / (N - 1)) t), t the quantile of Student's distribution with N - 1
+ * degrees of freedom, in place of (1 - level)/2. The percentile interval of a mean is too short by
+ * just that factor; for 30 sites it is 6 %. Otherwise as above; NaN for fewer than two units. */
+void demur_interval_expanded(double *replicates, size_t n, size_t n_units, double level,
+                             double *low, double *high);
+
+/* Studentised ("bootstrap-t") interval: ratios [n] = (replicate - point) / (standard error of the
+ * replicate), finite values only, sorted in place; [point - q_high se, point - q_low se], tails
+ * expanded for n_units as above. For estimates whose spread grows with their value, such as means
+ * of squares, where percentiles miss large values. NaN for fewer than two finite ratios or an se
+ * that is not positive. */
+void demur_interval_studentised(double *ratios, size_t n, double point, double se, size_t n_units,
+                                double level, double *low, double *high);
+
+/* Basic interval of a biased estimate: replicates [n] (sorted in place) spread around `truth`, the
+ * value that an exact estimate would have in the sample they were drawn from; [point - (q_high -
+ * truth), point - (q_low - truth)], tails expanded for n_units as above. For debiased squares the
+ * exact value is the plain square, not the point. */
+void demur_interval_basic(double *replicates, size_t n, double point, double truth, size_t n_units,
+                          double level, double *low, double *high);
+
+/* Quantile p in (0, 1) of Student's distribution with degrees >= 1 (Hill 1970, algorithm 396; exact
+ * for 1 and 2 degrees, else at least 5 digits for p in [0.001, 0.999]). */
+double demur_student_quantile(double p, double degrees);
+
 /* Quantile p in [0, 1] of the standard normal distribution (Acklam's rational approximation refined
  * by one Halley step: relative error below 1e-15). */
 double demur_normal_quantile(double p);

@@ -63,9 +63,26 @@ square_of(const Running *running) {
                                           : NAN;
 }
 
+static void
+fill_influences(const Running *running, size_t n_sites, double *influences) {
+  const double square = square_of(running);
+  for (size_t s = 0; s < n_sites; s++) {
+    const Total site = contribution(&running->sites[s]);
+    influences[s] = site.denominator > 0.5
+                        ? (site.numerator - square * site.denominator) / running->total.denominator
+                        : 0.0;
+  }
+}
+
 void
 demur_site_error_curve(const DemurSiteSample *sample, const double *coverages, size_t n_coverages,
                        double *squares) {
+  demur_site_error_influences(sample, coverages, n_coverages, squares, NULL);
+}
+
+void
+demur_site_error_influences(const DemurSiteSample *sample, const double *coverages,
+                            size_t n_coverages, double *squares, double *influences) {
   g_autofree SiteSums *sites = g_new0(SiteSums, MAX(sample->n_sites, 1));
   g_autofree PatientSums *patients = g_new0(PatientSums, MAX(sample->n_patients, 1));
   Running running = {sites, patients, {0.0, 0.0}};
@@ -103,16 +120,26 @@ demur_site_error_curve(const DemurSiteSample *sample, const double *coverages, s
       rank++;
     }
     squares[order[o]] = square_of(&running);
+    if (influences != NULL)
+      fill_influences(&running, sample->n_sites, influences + order[o] * sample->n_sites);
   }
 }
 
 double
 demur_site_error_at_rank(const DemurSiteSample *sample, gssize max_rank) {
+  return demur_site_error_at_rank_influences(sample, max_rank, NULL);
+}
+
+double
+demur_site_error_at_rank_influences(const DemurSiteSample *sample, gssize max_rank,
+                                    double *influences) {
   g_autofree SiteSums *sites = g_new0(SiteSums, MAX(sample->n_sites, 1));
   g_autofree PatientSums *patients = g_new0(PatientSums, MAX(sample->n_patients, 1));
   Running running = {sites, patients, {0.0, 0.0}};
   for (size_t i = 0; i < sample->n; i++)
     if ((gssize)sample->ranks[i] <= max_rank)
       add_entry(&running, sample, i);
+  if (influences != NULL)
+    fill_influences(&running, sample->n_sites, influences);
   return square_of(&running);
 }

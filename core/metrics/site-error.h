@@ -30,7 +30,18 @@ typedef struct {
 void demur_site_error_curve(const DemurSiteSample *sample, const double *coverages,
                             size_t n_coverages, double *squares);
 
-/* The same for the entries with rank <= max_rank (-1: none). */
+/* The same, and influences [n_coverages][n_sites]: what each site adds to the estimate,
+ *   (n_s U_s - square n_s) / sum_t n_t,  0 for a site that does not count.
+ * They sum to 0 at each coverage, and the root of k / (k - 1) times the sum of their squares over k
+ * sites is the standard error of the square where sites are independent. */
+void demur_site_error_influences(const DemurSiteSample *sample, const double *coverages,
+                                 size_t n_coverages, double *squares, double *influences);
+
+/* The same for the entries with rank <= max_rank (-1: none). influences [n_sites] or NULL. */
+double demur_site_error_at_rank_influences(const DemurSiteSample *sample, gssize max_rank,
+                                           double *influences);
+
+/* The square alone for the entries with rank <= max_rank (-1: none). */
 double demur_site_error_at_rank(const DemurSiteSample *sample, gssize max_rank);
 
 G_END_DECLS

@@ -15,7 +15,7 @@
 
 #include "base/json-reader.h"
 #include "selector/folds.h"
-#include "selector/offset-logistic.h"
+#include "metrics/offset-logistic.h"
 
 #define N_FOLDS 5
 #define INTERCEPT_PENALTY 1e-3

@@ -9,7 +9,7 @@
 #include "metrics/coverage.h"
 #include "metrics/selective.h"
 #include "selector/folds.h"
-#include "selector/offset-logistic.h"
+#include "metrics/offset-logistic.h"
 
 #define N_FOLDS 5
 

@@ -113,6 +113,56 @@ mean_and_sd_leave_gaps_out(void) {
   g_assert_true(isnan(mean) && isnan(sd));
 }
 
+/* scipy.stats.t.ppf(.975, n) and (.005, n), scipy 1.10.1. */
+static void
+student_quantiles_match(void) {
+  static const struct {
+    double n, upper, lower;
+  } rows[] = {
+      {1, 12.706204736432095, -63.65674116287404},  {2, 4.302652729911275, -9.924843200918074},
+      {3, 3.182446305284263, -5.840909299756432},   {5, 2.5705818366147395, -4.032142983557536},
+      {19, 2.093024054408263, -2.860934606449914},  {29, 2.045229642132703, -2.756385903670335},
+      {149, 1.976013177679155, -2.609227907332193}, {5000, 1.9604385517065075, -2.576812966556281},
+  };
+  for (size_t r = 0; r < G_N_ELEMENTS(rows); r++) {
+    demur_assert_close(demur_student_quantile(0.975, rows[r].n), rows[r].upper, 2e-4, 0);
+    demur_assert_close(demur_student_quantile(0.005, rows[r].n), rows[r].lower, 2e-4, 0);
+  }
+  g_assert_cmpfloat(demur_student_quantile(0.5, 7), ==, 0.0);
+  g_assert_true(isnan(demur_student_quantile(0.9, 0.5)) && isnan(demur_student_quantile(1.0, 5)));
+}
+
+/* By hand: replicates 0 .. 1000, two units: z = sqrt(2) t(.975, 1) = 17.97, so the tails are 0 and
+ * the interval is all of them; with 10^9 units it is the percentile interval. Shifting replicates
+ * and truth by the same amount changes no basic interval. */
+static void
+interval_kinds_by_hand(void) {
+  double v[1001], low, high;
+  for (int i = 0; i <= 1000; i++)
+    v[i] = 1000 - i;
+  v[3] = NAN; /* 997 */
+  demur_interval_expanded(v, 1001, 2, 0.95, &low, &high);
+  demur_assert_close(low, 0.0, 0, 1e-9);
+  demur_assert_close(high, 1000.0, 0, 1e-9);
+  for (int i = 0; i <= 1000; i++)
+    v[i] = 1000 - i;
+  demur_interval_expanded(v, 1001, 1000000000, 0.95, &low, &high);
+  demur_assert_close(low, 25.0, 0, 1e-4);
+  demur_assert_close(high, 975.0, 0, 1e-4);
+  demur_interval_expanded(v, 1001, 1, 0.95, &low, &high);
+  g_assert_true(isnan(low) && isnan(high));
+  demur_interval_basic(v, 1001, 400.0, 490.0, 1000000000, 0.95, &low, &high);
+  demur_assert_close(low, 400.0 - (975.0 - 490.0), 0, 1e-4);
+  demur_assert_close(high, 400.0 + (490.0 - 25.0), 0, 1e-4);
+  for (int i = 0; i <= 1000; i++)
+    v[i] = (i - 500) / 100.0;
+  demur_interval_studentised(v, 1001, 3.0, 2.0, 1000000000, 0.95, &low, &high);
+  demur_assert_close(low, 3.0 - 2.0 * 4.75, 0, 1e-4);
+  demur_assert_close(high, 3.0 + 2.0 * 4.75, 0, 1e-4);
+  demur_interval_studentised(v, 1001, 3.0, 0.0, 30, 0.95, &low, &high);
+  g_assert_true(isnan(low) && isnan(high));
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -121,5 +171,7 @@ main(int argc, char **argv) {
   g_test_add_func("/metrics/intervals/wilson", wilson_solves_its_equation);
   g_test_add_func("/metrics/intervals/percentile", percentile_interval_interpolates);
   g_test_add_func("/metrics/intervals/mean-sd", mean_and_sd_leave_gaps_out);
+  g_test_add_func("/metrics/intervals/student-quantile", student_quantiles_match);
+  g_test_add_func("/metrics/intervals/kinds-by-hand", interval_kinds_by_hand);
   return g_test_run();
 }

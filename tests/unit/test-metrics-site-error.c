@@ -37,6 +37,32 @@ three_sites_by_hand(void) {
   g_assert_true(isnan(squares[3])); /* 3 wanted, the tie of rank 0 gives 4 */
 }
 
+/* The sites above at full coverage: (n U - .125 n) / 5 = -.15, 0 (does not count), .15. */
+static void
+influences_by_hand(void) {
+  const double d[] = {.5, .5, -.25, 1, 1, .5};
+  const guint32 sites[] = {0, 0, 0, 1, 2, 2}, patients[] = {0, 0, 1, 2, 3, 4},
+                ranks[] = {0, 0, 1, 0, 0, 2};
+  const DemurSiteSample sample = {.n = 6,
+                                  .differences = d,
+                                  .sites = sites,
+                                  .patients = patients,
+                                  .n_sites = 3,
+                                  .n_patients = 5,
+                                  .ranks = ranks,
+                                  .n_ranks = 3};
+  const double coverages[] = {0.5, 1.0};
+  double squares[2], influences[6], at_rank[3];
+  demur_site_error_influences(&sample, coverages, 2, squares, influences);
+  demur_assert_close(squares[1], 0.125, 1e-15, 0);
+  demur_assert_close(demur_site_error_at_rank_influences(&sample, 2, at_rank), 0.125, 1e-15, 0);
+  const double expected[] = {-.15, 0, .15};
+  for (size_t s = 0; s < 3; s++) {
+    demur_assert_close(influences[3 + s], expected[s], 1e-14, 1e-15);
+    demur_assert_close(at_rank[s], expected[s], 1e-14, 1e-15);
+  }
+}
+
 /* Copies of a patient are that patient: with one patient drawn twice there is still no pair. */
 static void
 copies_of_a_patient_make_no_pair(void) {
@@ -216,5 +242,6 @@ main(int argc, char **argv) {
   g_test_add_func("/metrics/site-error/pairs", site_error_matches_all_pairs);
   g_test_add_func("/metrics/site-error/unbiased", site_error_is_unbiased);
   g_test_add_func("/metrics/smmce/double-sum", smmce_matches_the_double_sum);
+  g_test_add_func("/metrics/site-error/influences-by-hand", influences_by_hand);
   return g_test_run();
 }

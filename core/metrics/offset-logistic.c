@@ -1,4 +1,4 @@
-#include "selector/offset-logistic.h"
+#include "metrics/offset-logistic.h"
 
 #include <math.h>
 #include <string.h>
