@@ -81,6 +81,8 @@ evaluate(DemurContext *context, char **names, const DemurCliEvaluationOptions *o
   input.split = options->split != NULL ? options->split : "test";
   input.seed = context->seed;
   input.in_sample = options->in_sample;
+  e->n_bootstrap = input.n_bootstrap;
+  e->allow_in_sample = options->in_sample;
 
   e->names = names;
   e->n_selectors = n;

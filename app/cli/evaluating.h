@@ -45,6 +45,8 @@ typedef struct {
   GPtrArray **thresholds; /* [n_selectors] of DemurThresholdRecord, by growing sequence */
   DemurCohort *cohort;
   DemurEvaluation *evaluation;
+  size_t n_bootstrap;       /* replicates that were asked for */
+  gboolean allow_in_sample; /* as asked; whether it was needed: evaluation->in_sample */
 } DemurCliEvaluation;
 
 /* names: NULL-terminated, at least one. options' texts are freed. */

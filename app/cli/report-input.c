@@ -3,6 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/json-reader.h"
+#include "base/number.h"
+#include "metrics/intervals.h"
 #include "selector/coverage.h"
 
 void
@@ -74,6 +77,55 @@ describe_splits(DemurCliReport *report, const DemurCohort *cohort) {
   facts->n_splits = cohort->n_splits;
 }
 
+/* The number in a row of a text column; NaN where it is empty or none. */
+static double
+attribute_number(const DemurAttribute *attribute, size_t row) {
+  const char *text = attribute->values[attribute->codes[row]];
+  double value;
+  return demur_number_parse(text, strlen(text), &value) ? value : NAN;
+}
+
+/* Risks and outcomes by years after the scan, and how long scans were followed, where the cohort
+ * has the columns that say so. A scan is known at a year once it had the outcome before or was
+ * followed until then. */
+static void
+describe_years(DemurCliReport *report, const DemurCohort *cohort, const guint32 *rows, size_t n) {
+  DemurReportCohort *facts = &report->input.cohort;
+  const gssize outcome = demur_cohort_find_attribute(cohort, "years_to_cancer"),
+               followed = demur_cohort_find_attribute(cohort, "years_of_followup");
+  if (outcome < 0 || followed < 0)
+    return;
+  DemurReportCount *counts = own(report, g_new0(DemurReportCount, 3));
+  counts[0].reason = "cancer within six years of the scan";
+  counts[1].reason = "followed for six years without cancer";
+  counts[2].reason = "followed for a shorter time, without cancer so far";
+  DemurReportYear *years = own(report, g_new0(DemurReportYear, DEMUR_N_YEARS));
+  for (size_t i = 0; i < n; i++) {
+    const double at = attribute_number(&cohort->attributes[outcome], rows[i]),
+                 until = attribute_number(&cohort->attributes[followed], rows[i]);
+    counts[at < DEMUR_N_YEARS ? 0 : until >= DEMUR_N_YEARS ? 1 : 2].n++;
+    for (size_t y = 0; y < DEMUR_N_YEARS && cohort->yearly_risks != NULL; y++) {
+      const double end = (double)(y + 1),
+                   risk = cohort->yearly_risks[rows[i] * (size_t)DEMUR_N_YEARS + y];
+      if (!isfinite(risk) || !(at < end || until >= end))
+        continue;
+      years[y].n++;
+      years[y].mean_risk += risk;
+      years[y].observed += at < end;
+    }
+  }
+  for (size_t y = 0; y < DEMUR_N_YEARS; y++) {
+    const double count = (double)years[y].n;
+    demur_interval_wilson(years[y].observed, count, 0.95, &years[y].low, &years[y].high);
+    years[y].mean_risk = years[y].n > 0 ? years[y].mean_risk / count : NAN;
+    years[y].observed = years[y].n > 0 ? years[y].observed / count : NAN;
+    facts->n_years = years[y].n > 0 ? DEMUR_N_YEARS : facts->n_years;
+  }
+  facts->years = years;
+  facts->follow_up = counts;
+  facts->n_follow_up = 3;
+}
+
 static void
 describe_cohort(DemurCliReport *report, const DemurCliEvaluation *e, const guint32 *rows,
                 size_t n) {
@@ -95,6 +147,7 @@ describe_cohort(DemurCliReport *report, const DemurCliEvaluation *e, const guint
     facts->scanners = count_groups(report, cohort, rows, n, attribute->codes, attribute->values,
                                    attribute->n_values, &facts->n_scanners);
   }
+  describe_years(report, cohort, rows, n);
   /* Sites that trained: known where the selector came from this very cohort. */
   const DemurSelector *selector = e->selectors[0];
   if (g_strcmp0(selector->cohort, cohort->name) != 0)
@@ -189,6 +242,48 @@ describe_thresholds(DemurCliReport *report, const DemurCliEvaluation *e) {
   report->input.n_thresholds = records->len;
 }
 
+/* What `demur validate` kept with the selector; members that are not there stay unknown. */
+static void
+describe_validation(DemurCliReport *report, const DemurCliEvaluation *e) {
+  DemurReportValidation *facts = &report->input.validation;
+  facts->difference = facts->low = facts->high = NAN;
+  const char *document = e->records[0]->validation;
+  g_autoptr(JsonParser) parser = json_parser_new_immutable();
+  if (document == NULL || !json_parser_load_from_data(parser, document, -1, NULL) ||
+      !JSON_NODE_HOLDS_OBJECT(json_parser_get_root(parser)))
+    return;
+  JsonObject *object = json_node_get_object(json_parser_get_root(parser));
+  const struct {
+    const char *member, **text;
+  } texts[] = {
+      {"verdict", &facts->verdict}, {"sentence", &facts->sentence}, {"cohort", &facts->cohort}};
+  for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
+    const char *text;
+    if (demur_json_read_string(object, texts[i].member, &text, NULL))
+      *texts[i].text = own(report, g_strdup(text));
+  }
+  gint64 count;
+  if (demur_json_read_int(object, "n_sites", 0, G_MAXINT, &count, NULL))
+    facts->n_sites = (size_t)count;
+  if (demur_json_read_int(object, "folds", 0, G_MAXINT, &count, NULL))
+    facts->n_folds = (size_t)count;
+}
+
+static void
+describe_request(DemurCliReport *report, const DemurCliEvaluation *e) {
+  const DemurEvaluation *evaluation = e->evaluation;
+  report->input.request = (DemurReportRequest){.n_selectors = e->n_selectors,
+                                               .selectors = (const char *const *)e->names,
+                                               .cohort = e->cohort->name,
+                                               .split = evaluation->split,
+                                               .seed = evaluation->seed,
+                                               .n_resamples = evaluation->n_resamples,
+                                               .n_bootstrap = e->n_bootstrap,
+                                               .min_bin_size = evaluation->min_bin_size,
+                                               .resample_unit = evaluation->resample_unit,
+                                               .in_sample = e->allow_in_sample};
+}
+
 /* The latest of the stored dates: the report's own, so that it does not depend on a clock. */
 static const char *
 latest_date(const DemurReportInput *input) {
@@ -214,6 +309,8 @@ demur_cli_report_new(const DemurCliEvaluation *e, GError **error) {
   describe_cohort(report, e, rows, n);
   describe_selector(report, e);
   describe_thresholds(report, e);
+  describe_validation(report, e);
+  describe_request(report, e);
   report->input.created = latest_date(&report->input);
   return report;
 }

@@ -1,8 +1,10 @@
 #include "report/chart-kit.h"
 
+#include "base/number.h"
 #include "report/format.h"
 
 #include <math.h>
+#include <string.h>
 
 #define RGB(hex)                                                                                   \
   { ((hex) >> 16 & 0xff) / 255.0, ((hex) >> 8 & 0xff) / 255.0, ((hex)&0xff) / 255.0 }
@@ -343,15 +345,62 @@ demur_chart_hatch(cairo_t *cr, const DemurPalette *palette, DemurSeries series, 
   cairo_restore(cr);
 }
 
+DemurChartCells
+demur_chart_cells_new(const char *const *names, size_t n_names) {
+  DemurChartCells cells = {g_ptr_array_new(), g_ptr_array_new(), g_ptr_array_new()};
+  for (size_t i = 0; i < n_names; i++)
+    demur_chart_cells_header(&cells, g_strdup(names[i]));
+  return cells;
+}
+
+void
+demur_chart_cells_header(DemurChartCells *cells, char *name) {
+  g_ptr_array_add(cells->header, name);
+}
+
+void
+demur_chart_cells_text(DemurChartCells *cells, const char *text) {
+  g_ptr_array_add(cells->cells, g_strdup(text));
+  g_ptr_array_add(cells->exact, g_strdup(text));
+}
+
+/* shown is taken over. */
+static void
+add_number(DemurChartCells *cells, double value, char *shown) {
+  char exact[G_ASCII_DTOSTR_BUF_SIZE];
+  g_ptr_array_add(cells->cells, shown);
+  g_ptr_array_add(cells->exact, g_strdup(isfinite(value) ? demur_number_format(value, exact) : ""));
+}
+
+void
+demur_chart_cells_count(DemurChartCells *cells, size_t n) {
+  add_number(cells, (double)n, demur_text_count(n));
+}
+
+void
+demur_chart_cells_decimal(DemurChartCells *cells, double value, int decimals) {
+  add_number(cells, value, demur_text_decimal(value, decimals));
+}
+
+void
+demur_chart_cells_percent(DemurChartCells *cells, double share) {
+  add_number(cells, share, demur_text_percent(share, 1));
+}
+
+static char **
+take_texts(GPtrArray *texts) {
+  g_ptr_array_add(texts, NULL);
+  return (char **)g_ptr_array_free(texts, FALSE);
+}
+
 DemurChartTable *
-demur_chart_table_new(GPtrArray *header, GPtrArray *cells) {
+demur_chart_cells_finish(DemurChartCells *cells) {
   DemurChartTable *table = g_new0(DemurChartTable, 1);
-  table->n_columns = header->len;
-  table->n_rows = header->len > 0 ? cells->len / header->len : 0;
-  g_ptr_array_add(header, NULL);
-  g_ptr_array_add(cells, NULL);
-  table->header = (char **)g_ptr_array_free(header, FALSE);
-  table->cells = (char **)g_ptr_array_free(cells, FALSE);
+  table->n_columns = cells->header->len;
+  table->n_rows = cells->header->len > 0 ? cells->cells->len / cells->header->len : 0;
+  table->header = take_texts(g_steal_pointer(&cells->header));
+  table->cells = take_texts(g_steal_pointer(&cells->cells));
+  table->exact = take_texts(g_steal_pointer(&cells->exact));
   return table;
 }
 
@@ -361,5 +410,27 @@ demur_chart_table_free(DemurChartTable *table) {
     return;
   g_strfreev(table->header);
   g_strfreev(table->cells);
+  g_strfreev(table->exact);
   g_free(table);
+}
+
+static void
+append_csv(GString *csv, const char *text, gboolean last) {
+  if (strpbrk(text, ",\"\r\n")) {
+    g_auto(GStrv) parts = g_strsplit(text, "\"", -1);
+    g_autofree char *doubled = g_strjoinv("\"\"", parts);
+    g_string_append_printf(csv, "\"%s\"", doubled);
+  } else
+    g_string_append(csv, text);
+  g_string_append_c(csv, last ? '\n' : ',');
+}
+
+char *
+demur_chart_table_csv(const DemurChartTable *table) {
+  GString *csv = g_string_new(NULL);
+  for (size_t c = 0; c < table->n_columns; c++)
+    append_csv(csv, table->header[c], c + 1 == table->n_columns);
+  for (size_t i = 0; i < table->n_rows * table->n_columns; i++)
+    append_csv(csv, table->exact[i], (i + 1) % table->n_columns == 0);
+  return g_string_free(csv, FALSE);
 }

@@ -120,17 +120,34 @@ PangoLayout *demur_chart_layout(cairo_t *cr, const DemurPalette *palette, double
 /* Sets language and font options so that the same text gives the same glyphs anywhere. */
 void demur_chart_pango_context(PangoContext *context);
 
-/* The table of a chart's numbers: for the keyboard, the screen reader and the CSV. */
+/* The table of a chart's numbers: cells as people read them, for the keyboard and the screen
+ * reader; exact for machines (CSV): shares as fractions, every digit, a dot, "" where undefined. */
 typedef struct {
   size_t n_columns, n_rows;
   char **header; /* [n_columns] */
   char **cells;  /* [n_rows][n_columns] */
+  char **exact;  /* [n_rows][n_columns] */
 } DemurChartTable;
 
 void demur_chart_table_free(DemurChartTable *table);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurChartTable, demur_chart_table_free)
 
-/* header and the cells (n_rows x n_columns of them, row by row) are taken over. */
-DemurChartTable *demur_chart_table_new(GPtrArray *header, GPtrArray *cells);
+/* A table in the making: headers first, then cells row by row. */
+typedef struct {
+  GPtrArray *header, *cells, *exact;
+} DemurChartCells;
+
+DemurChartCells demur_chart_cells_new(const char *const *names, size_t n_names);
+void demur_chart_cells_header(DemurChartCells *cells, char *name); /* taken over */
+void demur_chart_cells_text(DemurChartCells *cells, const char *text);
+void demur_chart_cells_count(DemurChartCells *cells, size_t n);
+void demur_chart_cells_decimal(DemurChartCells *cells, double value, int decimals);
+void demur_chart_cells_percent(DemurChartCells *cells, double share); /* one decimal */
+
+/* Frees cells. */
+DemurChartTable *demur_chart_cells_finish(DemurChartCells *cells);
+
+/* RFC 4180, of the exact cells; owned. */
+char *demur_chart_table_csv(const DemurChartTable *table);
 
 G_END_DECLS

@@ -78,20 +78,18 @@ demur_confidence_histogram_draw(const DemurConfidenceHistogram *chart, cairo_t *
 
 DemurChartTable *
 demur_confidence_histogram_table(const DemurConfidenceHistogram *chart) {
-  GPtrArray *header = g_ptr_array_new(), *cells = g_ptr_array_new();
-  g_ptr_array_add(header, g_strdup("confidence from"));
-  g_ptr_array_add(header, g_strdup("to"));
-  g_ptr_array_add(header, g_strdup("all scans"));
+  static const char *const names[] = {"confidence from", "to", "all scans"};
+  DemurChartCells cells = demur_chart_cells_new(names, G_N_ELEMENTS(names));
   for (size_t p = 0; p < chart->n_panels; p++)
-    g_ptr_array_add(header, g_strdup_printf("accepted by %s", chart->panels[p].label));
+    demur_chart_cells_header(&cells, g_strdup_printf("accepted by %s", chart->panels[p].label));
   for (size_t i = 0; i < chart->n_bins; i++) {
-    g_ptr_array_add(cells, demur_text_decimal(chart->low + (double)i * chart->width, 3));
-    g_ptr_array_add(cells, demur_text_decimal(chart->low + (double)(i + 1) * chart->width, 3));
-    g_ptr_array_add(cells, demur_text_count(chart->all[i]));
+    demur_chart_cells_decimal(&cells, chart->low + (double)i * chart->width, 3);
+    demur_chart_cells_decimal(&cells, chart->low + (double)(i + 1) * chart->width, 3);
+    demur_chart_cells_count(&cells, chart->all[i]);
     for (size_t p = 0; p < chart->n_panels; p++)
-      g_ptr_array_add(cells, demur_text_count(chart->panels[p].accepted[i]));
+      demur_chart_cells_count(&cells, chart->panels[p].accepted[i]);
   }
-  return demur_chart_table_new(header, cells);
+  return demur_chart_cells_finish(&cells);
 }
 
 char *

@@ -231,23 +231,23 @@ demur_coverage_curve_draw(const DemurCoverageCurve *chart, cairo_t *cr, const De
 
 DemurChartTable *
 demur_coverage_curve_table(const DemurCoverageCurve *chart) {
-  GPtrArray *header = g_ptr_array_new(), *cells = g_ptr_array_new();
-  g_ptr_array_add(header, g_strdup("coverage"));
+  static const char *const names[] = {"coverage"};
+  DemurChartCells cells = demur_chart_cells_new(names, 1);
   for (size_t s = 0; s < chart->n_series; s++) {
-    g_ptr_array_add(header, g_strdup(chart->series[s].label));
-    g_ptr_array_add(header, g_strdup_printf("%s, mean ± sd", chart->series[s].label));
+    demur_chart_cells_header(&cells, g_strdup(chart->series[s].label));
+    demur_chart_cells_header(&cells, g_strdup_printf("%s, mean", chart->series[s].label));
+    demur_chart_cells_header(&cells, g_strdup_printf("%s, sd", chart->series[s].label));
   }
   for (size_t i = 0; i < chart->n; i++) {
-    g_ptr_array_add(cells, demur_text_decimal(chart->coverages[i], 2));
+    demur_chart_cells_decimal(&cells, chart->coverages[i], 2);
     for (size_t s = 0; s < chart->n_series; s++) {
       const DemurCoverageSeries *series = &chart->series[s];
-      g_ptr_array_add(cells, demur_text_decimal(series->point[i], chart->decimals));
-      g_ptr_array_add(
-          cells, series->mean ? demur_text_mean_sd(series->mean[i], series->sd[i], chart->decimals)
-                              : g_strdup(DEMUR_TEXT_UNDEFINED));
+      demur_chart_cells_decimal(&cells, series->point[i], chart->decimals);
+      demur_chart_cells_decimal(&cells, series->mean ? series->mean[i] : NAN, chart->decimals);
+      demur_chart_cells_decimal(&cells, series->mean ? series->sd[i] : NAN, chart->decimals);
     }
   }
-  return demur_chart_table_new(header, cells);
+  return demur_chart_cells_finish(&cells);
 }
 
 char *

@@ -27,7 +27,7 @@ typedef struct {
 void demur_coverage_curve_draw(const DemurCoverageCurve *chart, cairo_t *cr,
                                const DemurPalette *palette, DemurRectangle rectangle);
 
-/* One row a coverage: point and mean ± sd of each series. */
+/* One row a coverage: point, mean and sd of each series. */
 DemurChartTable *demur_coverage_curve_table(const DemurCoverageCurve *chart);
 
 /* What the picture says, in words and numbers (owned). */

@@ -64,10 +64,10 @@ find_comparison(const DemurEvaluation *e, const DemurMethodResult *subject, cons
   return NULL;
 }
 
-DemurFinding
+DemurReportFinding
 demur_finding(const DemurReportInput *input) {
   const DemurEvaluation *e = input->evaluation;
-  DemurFinding f = {
+  DemurReportFinding f = {
       .input = input, .evaluation = e, .coverage = input->coverage > 0 ? input->coverage : 0.9};
   for (size_t i = 0; i < e->n_methods && !f.subject; i++)
     if (input->selector.method ? strcmp(e->methods[i].name, input->selector.method) == 0
@@ -106,7 +106,7 @@ demur_finding(const DemurReportInput *input) {
 }
 
 const char *
-demur_finding_title(const DemurFinding *f, const DemurMethodResult *method) {
+demur_finding_title(const DemurReportFinding *f, const DemurMethodResult *method) {
   if (method == f->subject && f->input->selector.title &&
       g_str_has_prefix(method->name, "selector:"))
     return f->input->selector.title;
@@ -116,7 +116,7 @@ demur_finding_title(const DemurFinding *f, const DemurMethodResult *method) {
 /* Whom the finding is about, as its sentence begins (owned). Unless whole sites were resampled it
  * speaks of these patients only. */
 static char *
-scope_words(const DemurFinding *f) {
+scope_words(const DemurReportFinding *f) {
   const DemurEvaluation *e = f->evaluation;
   g_autofree char *sites = demur_text_counted(e->n_sites, "site", "sites");
   if (g_strcmp0(f->plain->unit, "site") == 0)
@@ -127,7 +127,7 @@ scope_words(const DemurFinding *f) {
 }
 
 char *
-demur_finding_headline(const DemurFinding *f) {
+demur_finding_headline(const DemurReportFinding *f) {
   const DemurEvaluation *e = f->evaluation;
   g_autofree char *sites = demur_text_counted(e->n_sites, "site", "sites");
   if (!f->compared) {
@@ -171,7 +171,7 @@ percent_interval(double low, double high) {
 }
 
 static void
-append_refusals(const DemurFinding *f, GString *text) {
+append_refusals(const DemurReportFinding *f, GString *text) {
   if (!f->subject_at || f->subject_at->n_labels != 2 || f->subject == f->full)
     return;
   const DemurRejection *r = f->subject_at->rejected_by_label;
@@ -194,7 +194,7 @@ append_refusals(const DemurFinding *f, GString *text) {
 }
 
 char *
-demur_finding_paragraph(const DemurFinding *f) {
+demur_finding_paragraph(const DemurReportFinding *f) {
   const DemurEvaluation *e = f->evaluation;
   const char *measure = demur_text_measure(DEMUR_MEASURE_SBCE2, e->n_classes);
   g_autofree char *scans = demur_text_counted(e->n_scans, "scan", "scans");
@@ -264,7 +264,7 @@ demur_finding_paragraph(const DemurFinding *f) {
 }
 
 static gboolean
-one_label_only(const DemurFinding *f) {
+one_label_only(const DemurReportFinding *f) {
   if (!f->subject_at || f->subject_at->n_labels != 2)
     return FALSE;
   const DemurRejection *r = f->subject_at->rejected_by_label;
@@ -272,7 +272,7 @@ one_label_only(const DemurFinding *f) {
 }
 
 GPtrArray *
-demur_finding_cares(const DemurFinding *f) {
+demur_finding_cares(const DemurReportFinding *f) {
   const DemurEvaluation *e = f->evaluation;
   GPtrArray *cares = g_ptr_array_new_with_free_func(g_free);
   if (e->in_sample)

@@ -21,9 +21,9 @@ typedef struct {
       *site; /* subject against confidence, AUC over coverage */
   gboolean compared;
   DemurComparisonVerdict verdict; /* the three comparisons together; only where compared */
-} DemurFinding;
+} DemurReportFinding;
 
-DemurFinding demur_finding(const DemurReportInput *input);
+DemurReportFinding demur_finding(const DemurReportInput *input);
 
 /* The comparisons of method.md 5 together: better only if plain and debiased S-BCE_2 are better and
  * site error is not worse; worse the other way round; undecidable as soon as one is. NULL: not
@@ -43,12 +43,12 @@ double demur_finding_rate(const DemurOperatingPoint *at, size_t label);
 char *demur_finding_label(const DemurReportInput *input, size_t label);
 
 /* A method's name for people; borrowed. */
-const char *demur_finding_title(const DemurFinding *finding, const DemurMethodResult *method);
+const char *demur_finding_title(const DemurReportFinding *finding, const DemurMethodResult *method);
 
-char *demur_finding_headline(const DemurFinding *finding);
-char *demur_finding_paragraph(const DemurFinding *finding);
+char *demur_finding_headline(const DemurReportFinding *finding);
+char *demur_finding_paragraph(const DemurReportFinding *finding);
 
 /* Sentences (GPtrArray of owned char *), most important first; empty where nothing stands out. */
-GPtrArray *demur_finding_cares(const DemurFinding *finding);
+GPtrArray *demur_finding_cares(const DemurReportFinding *finding);
 
 G_END_DECLS

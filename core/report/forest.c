@@ -123,18 +123,17 @@ demur_forest_draw(const DemurForest *chart, cairo_t *cr, const DemurPalette *pal
 
 DemurChartTable *
 demur_forest_table(const DemurForest *chart) {
-  GPtrArray *header = g_ptr_array_new(), *cells = g_ptr_array_new();
-  g_ptr_array_add(header, g_strdup("group"));
-  g_ptr_array_add(header, g_strdup("scans"));
-  g_ptr_array_add(header, g_strdup(chart->value_label));
-  g_ptr_array_add(header, g_strdup(chart->interval_label));
+  const char *const names[] = {"group", "scans", chart->value_label, "95 % low", "95 % high"};
+  DemurChartCells cells = demur_chart_cells_new(names, G_N_ELEMENTS(names));
   for (size_t i = 0; i < chart->n_rows; i++) {
-    g_ptr_array_add(cells, g_strdup(chart->rows[i].label));
-    g_ptr_array_add(cells, demur_text_count(chart->rows[i].n));
-    g_ptr_array_add(cells, value_words(&chart->rows[i]));
-    g_ptr_array_add(cells, interval_words(&chart->rows[i]));
+    const DemurForestRow *row = &chart->rows[i];
+    demur_chart_cells_text(&cells, row->label);
+    demur_chart_cells_count(&cells, row->n);
+    demur_chart_cells_percent(&cells, row->value);
+    demur_chart_cells_percent(&cells, row->low);
+    demur_chart_cells_percent(&cells, row->high);
   }
-  return demur_chart_table_new(header, cells);
+  return demur_chart_cells_finish(&cells);
 }
 
 char *

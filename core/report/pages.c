@@ -3,12 +3,8 @@
  */
 #include "report/pages.h"
 
-#include "report/confidence-histogram.h"
-#include "report/coverage-curve.h"
-#include "report/finding.h"
-#include "report/forest.h"
+#include "report/charts.h"
 #include "report/format.h"
-#include "report/rejection-by-label.h"
 #include "report/reliability.h"
 
 #include <math.h>
@@ -26,7 +22,7 @@ static const double shown_coverages[] = {0.9, 0.7, 0.5};
 typedef struct {
   const DemurReportInput *input;
   const DemurEvaluation *e;
-  DemurFinding finding;
+  DemurReportFinding finding;
   DemurLayout *layout;
   char *digest;
   double width, height;
@@ -94,255 +90,40 @@ add_text(Pages *p, DemurTextStyle style, const char *format, ...) {
   demur_layout_text(p->layout, style, text);
 }
 
-/* ---- figures: their data live as long as the layout ---- */
-
-typedef struct {
-  DemurCoverageCurve chart;
-  DemurCoverageSeries series[DEMUR_N_SERIES];
-  double *values; /* [n_series][3][DEMUR_N_COVERAGES] */
-  char *title;
-} CurveData;
+/* ---- figures ---- */
 
 static void
-curve_free(gpointer data) {
-  CurveData *curve = data;
-  g_free(curve->values);
-  g_free(curve->title);
-  g_free(curve);
+figure_draw(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle,
+            gconstpointer data) {
+  demur_chart_draw(data, cr, palette, rectangle);
 }
 
 static void
-curve_draw(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle, gconstpointer data) {
-  demur_coverage_curve_draw(&((const CurveData *)data)->chart, cr, palette, rectangle);
+figure_free(gpointer data) {
+  demur_chart_free(data);
 }
 
-static size_t
-count_selectors(const DemurEvaluation *e) {
-  size_t n = 0;
-  for (size_t i = 0; i < e->n_methods; i++)
-    n += g_str_has_prefix(e->methods[i].name, "selector:") ? 1 : 0;
-  return n;
+/* Takes the chart over. */
+static DemurLayoutFigure
+chart_figure(DemurChart *chart) {
+  return (DemurLayoutFigure){figure_draw, chart, figure_free, demur_chart_alternative(chart)};
+}
+
+static void
+add_chart(Pages *p, double height, DemurChart *chart) {
+  const DemurLayoutFigure figure = chart_figure(chart);
+  demur_layout_figures(p->layout, height, 1, &figure);
+}
+
+static DemurLayoutFigure
+curve_figure(const Pages *p, DemurMeasure measure, const char *title) {
+  return chart_figure(demur_chart_coverage_curve(&p->finding, (int)measure, title, DEMUR_N_SERIES));
 }
 
 /* A method's short name at a line or a panel. */
 static const char *
 short_title(const Pages *p, const DemurMethodResult *method) {
-  if (method == p->finding.confidence)
-    return "confidence";
-  if (method == p->finding.full)
-    return "everything";
-  if (method == p->finding.subject && count_selectors(p->e) == 1 &&
-      g_str_has_prefix(method->name, "selector:"))
-    return "selector";
-  return demur_finding_title(&p->finding, method);
-}
-
-/* The methods that charts show, with their series: the subject, confidence, everything, other
- * selectors. */
-static size_t
-chart_methods(const Pages *p, const DemurMethodResult **methods, DemurSeries *series, size_t most) {
-  const DemurFinding *f = &p->finding;
-  const DemurMethodResult *first[3] = {f->subject, f->confidence, f->full};
-  size_t n = 0;
-  for (size_t i = 0; i < 3 && n < most; i++) {
-    gboolean repeated = first[i] == NULL;
-    for (size_t k = 0; k < n; k++)
-      repeated |= methods[k] == first[i];
-    if (repeated)
-      continue;
-    series[n] = first[i] == f->full         ? DEMUR_SERIES_EVERYTHING
-                : first[i] == f->confidence ? DEMUR_SERIES_CONFIDENCE
-                                            : DEMUR_SERIES_SELECTOR;
-    methods[n++] = first[i];
-  }
-  int other = DEMUR_SERIES_OTHER_1;
-  for (size_t i = 0; i < p->e->n_methods && n < most && other < DEMUR_N_SERIES; i++) {
-    const DemurMethodResult *m = &p->e->methods[i];
-    if (m == f->subject || !g_str_has_prefix(m->name, "selector:"))
-      continue;
-    series[n] = (DemurSeries)other++;
-    methods[n++] = m;
-  }
-  return n;
-}
-
-static DemurLayoutFigure
-curve_figure(const Pages *p, DemurMeasure measure, const char *title, size_t most) {
-  const DemurMethodResult *methods[DEMUR_N_SERIES];
-  DemurSeries series[DEMUR_N_SERIES];
-  const size_t n = chart_methods(p, methods, series, MIN(most, DEMUR_N_SERIES));
-  CurveData *data = g_new0(CurveData, 1);
-  data->title = g_strdup(title);
-  data->values = g_new0(double, n * 3 * DEMUR_N_COVERAGES + 1);
-  for (size_t s = 0; s < n; s++) {
-    double *point = data->values + s * 3 * DEMUR_N_COVERAGES, *mean = point + DEMUR_N_COVERAGES,
-           *sd = mean + DEMUR_N_COVERAGES;
-    for (size_t i = 0; i < DEMUR_N_COVERAGES; i++) {
-      const DemurCurvePoint *c = &methods[s]->curve[measure][i];
-      point[i] = c->point;
-      mean[i] = c->mean;
-      sd[i] = c->sd;
-    }
-    data->series[s] = (DemurCoverageSeries){short_title(p, methods[s]), series[s], point, mean, sd};
-  }
-  data->chart = (DemurCoverageCurve){.title = data->title,
-                                     .measure = demur_text_measure(measure, p->e->n_classes),
-                                     .n = DEMUR_N_COVERAGES,
-                                     .coverages = p->e->coverages,
-                                     .n_series = n,
-                                     .series = data->series,
-                                     .marker = p->finding.coverage,
-                                     .from_zero = measure != DEMUR_MEASURE_ACCURACY,
-                                     .decimals = 3};
-  return (DemurLayoutFigure){curve_draw, data, curve_free,
-                             demur_coverage_curve_alternative(&data->chart)};
-}
-
-typedef struct {
-  DemurReliability chart;
-  char *title;
-} ReliabilityData;
-
-static void
-reliability_free(gpointer data) {
-  g_free(((ReliabilityData *)data)->title);
-  g_free(data);
-}
-
-static void
-reliability_draw(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle,
-                 gconstpointer data) {
-  demur_reliability_draw(&((const ReliabilityData *)data)->chart, cr, palette, rectangle);
-}
-
-/* title is taken over. */
-static DemurLayoutFigure
-reliability_figure(const Pages *p, const DemurOperatingPoint *at, DemurSeries series,
-                   const char *label, char *title, double end) {
-  const gboolean multi = p->e->n_classes > 2;
-  ReliabilityData *data = g_new0(ReliabilityData, 1);
-  data->title = title;
-  data->chart = (DemurReliability){.title = title,
-                                   .x_label = multi ? "confidence shown" : "risk shown",
-                                   .label = label,
-                                   .series = series,
-                                   .n_bins = at->n_reliability,
-                                   .bins = at->reliability,
-                                   .axis_end = end};
-  return (DemurLayoutFigure){reliability_draw, data, reliability_free,
-                             demur_reliability_alternative(&data->chart)};
-}
-
-typedef struct {
-  DemurConfidenceHistogram chart;
-  DemurHistogramPanel panels[3];
-  char *title;
-} HistogramData;
-
-static void
-histogram_free(gpointer data) {
-  g_free(((HistogramData *)data)->title);
-  g_free(data);
-}
-
-static void
-histogram_draw(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle,
-               gconstpointer data) {
-  demur_confidence_histogram_draw(&((const HistogramData *)data)->chart, cr, palette, rectangle);
-}
-
-/* FALSE where no method has an operating point of that coverage. */
-static gboolean
-histogram_figure(const Pages *p, double coverage, DemurLayoutFigure *figure) {
-  const DemurMethodResult *methods[2] = {p->finding.subject, p->finding.confidence};
-  HistogramData *data = g_new0(HistogramData, 1);
-  size_t n = 0;
-  for (size_t i = 0; i < 2; i++) {
-    const DemurOperatingPoint *at = demur_finding_at(methods[i], coverage, FALSE);
-    if (!at || (i == 1 && methods[1] == methods[0]) || methods[i] == p->finding.full)
-      continue;
-    data->panels[n++] = (DemurHistogramPanel){
-        short_title(p, methods[i]),
-        methods[i] == p->finding.confidence ? DEMUR_SERIES_CONFIDENCE : DEMUR_SERIES_SELECTOR,
-        at->histogram, at->n_accepted};
-  }
-  if (n == 0) {
-    g_free(data);
-    return FALSE;
-  }
-  data->panels[n++] = (DemurHistogramPanel){"everything", DEMUR_SERIES_EVERYTHING,
-                                            p->e->histogram_all, p->e->n_scans};
-  g_autofree char *percent = demur_text_coverage(coverage);
-  data->title = g_strdup_printf("Accepted at coverage %s", percent);
-  data->chart = (DemurConfidenceHistogram){.title = data->title,
-                                           .n_bins = DEMUR_N_HISTOGRAM_BINS,
-                                           .low = p->e->histogram_low,
-                                           .width = p->e->histogram_width,
-                                           .all = p->e->histogram_all,
-                                           .n_panels = n,
-                                           .panels = data->panels};
-  *figure = (DemurLayoutFigure){histogram_draw, data, histogram_free,
-                                demur_confidence_histogram_alternative(&data->chart)};
-  return TRUE;
-}
-
-typedef struct {
-  DemurRejectionChart chart;
-  DemurRejectionSeries series[2];
-  char **labels;
-  char *title;
-} RejectionData;
-
-static void
-rejection_free(gpointer data) {
-  RejectionData *rejection = data;
-  g_strfreev(rejection->labels);
-  g_free(rejection->title);
-  g_free(rejection);
-}
-
-static void
-rejection_draw(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle,
-               gconstpointer data) {
-  demur_rejection_chart_draw(&((const RejectionData *)data)->chart, cr, palette, rectangle);
-}
-
-static gboolean
-rejection_figure(const Pages *p, double coverage, DemurRejectionKind kind,
-                 DemurLayoutFigure *figure) {
-  const DemurMethodResult *methods[2] = {p->finding.subject, p->finding.confidence};
-  RejectionData *data = g_new0(RejectionData, 1);
-  size_t n = 0;
-  data->labels = g_new0(char *, p->e->n_classes + 1);
-  for (size_t i = 0; i < 2; i++) {
-    const DemurOperatingPoint *at = demur_finding_at(methods[i], coverage, FALSE);
-    if (!at || at->n_labels != p->e->n_classes || (i == 1 && methods[1] == methods[0]) ||
-        methods[i] == p->finding.full)
-      continue;
-    data->series[n++] = (DemurRejectionSeries){
-        short_title(p, methods[i]),
-        methods[i] == p->finding.confidence ? DEMUR_SERIES_CONFIDENCE : DEMUR_SERIES_SELECTOR,
-        at->rejected_by_label};
-  }
-  if (n == 0) {
-    rejection_free(data);
-    return FALSE;
-  }
-  for (size_t l = 0; l < p->e->n_classes; l++)
-    data->labels[l] = demur_finding_label(p->input, l);
-  g_autofree char *percent = demur_text_coverage(coverage);
-  data->title = kind == DEMUR_REJECTION_RATES
-                    ? g_strdup_printf("Share of each label refused at coverage %s", percent)
-                    : g_strdup_printf("Each label's share of the refused at %s", percent);
-  data->chart = (DemurRejectionChart){.title = data->title,
-                                      .kind = kind,
-                                      .n_labels = p->e->n_classes,
-                                      .labels = (const char *const *)data->labels,
-                                      .n_series = n,
-                                      .series = data->series};
-  *figure = (DemurLayoutFigure){rejection_draw, data, rejection_free,
-                                demur_rejection_chart_alternative(&data->chart)};
-  return TRUE;
+  return demur_chart_method_label(&p->finding, method);
 }
 
 /* ---- 1. summary ---- */
@@ -357,7 +138,7 @@ trial_words(const DemurEvaluation *e) {
 
 static void
 add_key_figures(Pages *p) {
-  const DemurFinding *f = &p->finding;
+  const DemurReportFinding *f = &p->finding;
   const DemurOperatingPoint *at = f->subject_at;
   char *texts[8] = {NULL};
   g_autofree char *asked = demur_text_coverage(f->coverage);
@@ -416,10 +197,12 @@ add_summary_charts(Pages *p) {
   size_t n = 0;
   g_autofree char *title = g_strdup_printf(
       "Calibration error %s", demur_text_measure(DEMUR_MEASURE_SBCE2, p->e->n_classes));
-  figures[n++] = curve_figure(p, DEMUR_MEASURE_SBCE2, title, 3);
+  figures[n++] =
+      chart_figure(demur_chart_coverage_curve(&p->finding, DEMUR_MEASURE_SBCE2, title, 3));
   if (p->finding.subject_at)
-    figures[n++] = reliability_figure(p, p->finding.subject_at, DEMUR_SERIES_SELECTOR,
-                                      short_title(p, p->finding.subject), observed_words(p), 0);
+    figures[n++] = chart_figure(
+        demur_chart_reliability(&p->finding, p->finding.subject_at, DEMUR_SERIES_SELECTOR,
+                                short_title(p, p->finding.subject), observed_words(p), 0));
   /* The summary should stand on one page of either paper. */
   demur_layout_figures(p->layout, p->height < 800 ? 134 : 162, n, figures);
   g_autofree char *trials = trial_words(p->e);
@@ -538,7 +321,7 @@ add_operating_table(Pages *p, double coverage, gboolean brief) {
 
 static void
 add_summary(Pages *p) {
-  const DemurFinding *f = &p->finding;
+  const DemurReportFinding *f = &p->finding;
   g_autofree char *headline = demur_finding_headline(f), *paragraph = demur_finding_paragraph(f);
   demur_layout_text(p->layout, DEMUR_TEXT_TITLE, headline);
   demur_layout_text(p->layout, DEMUR_TEXT_LEAD, paragraph);
@@ -756,7 +539,7 @@ add_auc_table(Pages *p) {
 
 static void
 add_reliability(Pages *p) {
-  const DemurFinding *f = &p->finding;
+  const DemurReportFinding *f = &p->finding;
   DemurLayoutFigure figures[4];
   const DemurOperatingPoint *points[4] = {NULL};
   size_t n = 0;
@@ -781,9 +564,9 @@ add_reliability(Pages *p) {
     g_autofree char *percent = demur_text_coverage(full ? 1 : points[i]->coverage);
     g_autofree char *accepted = demur_text_counted(points[i]->n_accepted, "scan", "scans");
     const char *label = full ? "everything" : short_title(p, f->subject);
-    figures[i] = reliability_figure(
-        p, points[i], full ? DEMUR_SERIES_EVERYTHING : DEMUR_SERIES_SELECTOR, label,
-        g_strdup_printf("%s, coverage %s: %s", label, percent, accepted), end);
+    figures[i] = chart_figure(demur_chart_reliability(
+        &p->finding, points[i], full ? DEMUR_SERIES_EVERYTHING : DEMUR_SERIES_SELECTOR, label,
+        g_strdup_printf("%s, coverage %s: %s", label, percent, accepted), end));
   }
   add_text(p, DEMUR_TEXT_HEADING, "Reliability of what is shown");
   demur_layout_keep_begin(p->layout);
@@ -801,13 +584,13 @@ static void
 add_histograms(Pages *p) {
   gboolean any = FALSE;
   for (size_t i = 0; i < G_N_ELEMENTS(shown_coverages); i++) {
-    DemurLayoutFigure figure;
-    if (!histogram_figure(p, shown_coverages[i], &figure))
+    DemurChart *chart = demur_chart_histogram(&p->finding, shown_coverages[i]);
+    if (!chart)
       continue;
     if (!any)
       add_text(p, DEMUR_TEXT_HEADING, "How confident the accepted predictions are");
     any = TRUE;
-    demur_layout_figures(p->layout, 138, 1, &figure);
+    add_chart(p, 138, chart);
   }
   if (any)
     add_text(
@@ -821,10 +604,13 @@ static void
 add_rejections(Pages *p) {
   gboolean any = FALSE;
   for (size_t i = 0; i < G_N_ELEMENTS(shown_coverages); i++) {
-    DemurLayoutFigure figures[2];
-    if (!rejection_figure(p, shown_coverages[i], DEMUR_REJECTION_SHARES, &figures[0]) ||
-        !rejection_figure(p, shown_coverages[i], DEMUR_REJECTION_RATES, &figures[1]))
+    DemurChart *shares =
+        demur_chart_rejection(&p->finding, shown_coverages[i], DEMUR_REJECTION_SHARES);
+    if (!shares)
       continue;
+    const DemurLayoutFigure figures[2] = {
+        chart_figure(shares), chart_figure(demur_chart_rejection(&p->finding, shown_coverages[i],
+                                                                 DEMUR_REJECTION_RATES))};
     if (!any)
       add_text(p, DEMUR_TEXT_HEADING, "Who is refused, by label");
     any = TRUE;
@@ -885,73 +671,6 @@ title_of(const Pages *p, const char *name, gboolean recalibrated) {
   return method ? demur_finding_title(&p->finding, method) : name;
 }
 
-typedef struct {
-  DemurForest chart;
-  DemurForestRow *rows;
-  char *title;
-} ForestData;
-
-static void
-forest_free(gpointer data) {
-  ForestData *forest = data;
-  g_free(forest->rows);
-  g_free(forest->title);
-  g_free(forest);
-}
-
-static void
-forest_draw(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle,
-            gconstpointer data) {
-  demur_forest_draw(&((const ForestData *)data)->chart, cr, palette, rectangle);
-}
-
-/* Largest first, ties by name. */
-static int
-compare_rejections(gconstpointer a, gconstpointer b) {
-  const DemurReportRejection *x = *(const DemurReportRejection *const *)a,
-                             *y = *(const DemurReportRejection *const *)b;
-  if (x->n_scans != y->n_scans)
-    return x->n_scans > y->n_scans ? -1 : 1;
-  return strcmp(x->name, y->name);
-}
-
-/* The largest groups of one attribute, rows [from, to) of the input. */
-static void
-add_forest(Pages *p, size_t from, size_t to) {
-  const DemurReportRejection *all = p->input->rejections;
-  g_autoptr(GPtrArray) sorted = g_ptr_array_new();
-  for (size_t i = from; i < to; i++)
-    g_ptr_array_add(sorted, (gpointer)&all[i]);
-  g_ptr_array_sort(sorted, compare_rejections);
-  const size_t n = MIN(to - from, MOST_GROUPS);
-  ForestData *data = g_new0(ForestData, 1);
-  data->rows = g_new0(DemurForestRow, n);
-  for (size_t i = 0; i < n; i++) {
-    const DemurReportRejection *r = g_ptr_array_index(sorted, i);
-    const gboolean small = r->n_scans < DEMUR_REPORT_SMALL_CELL;
-    data->rows[i] =
-        (DemurForestRow){.label = r->name && *r->name ? r->name : "not recorded",
-                         .n = r->n_scans,
-                         .value = small ? NAN : (double)r->n_rejected / (double)r->n_scans,
-                         .low = small ? NAN : r->low,
-                         .high = small ? NAN : r->high};
-  }
-  data->title = n < to - from ? g_strdup_printf("By %s: the %zu largest of %zu",
-                                                all[from].attribute, n, to - from)
-                              : g_strdup_printf("By %s", all[from].attribute);
-  const DemurOperatingPoint *at = p->finding.subject_at;
-  data->chart = (DemurForest){.title = data->title,
-                              .value_label = "Refused",
-                              .interval_label = "95\u00a0% interval",
-                              .n_rows = n,
-                              .rows = data->rows,
-                              .reference = at ? 1 - at->realised : NAN};
-  const DemurLayoutFigure figure = {forest_draw, data, forest_free,
-                                    demur_forest_alternative(&data->chart)};
-  demur_layout_figures(p->layout, demur_forest_height(&data->chart, demur_palette_paper()), 1,
-                       &figure);
-}
-
 static void
 add_subgroups(Pages *p) {
   const DemurReportInput *input = p->input;
@@ -966,7 +685,8 @@ add_subgroups(Pages *p) {
       to++;
     if (to == input->n_rejections) /* the last one and the note stay together */
       demur_layout_keep_begin(p->layout);
-    add_forest(p, from, to);
+    DemurChart *chart = demur_chart_forest(&p->finding, from, to, MOST_GROUPS);
+    add_chart(p, demur_chart_height(chart, demur_palette_paper(), 0), chart);
   }
   add_text(p, DEMUR_TEXT_NOTE,
            "Dotted upright: the share refused over all. Diamond and bold: its interval leaves that "
@@ -1080,11 +800,11 @@ add_results(Pages *p) {
   g_autofree char *title_two = g_strdup_printf("%s, calibration error", two),
                   *title_inf = g_strdup_printf("%s, largest bin error", inf);
   DemurLayoutFigure figures[4] = {
-      curve_figure(p, DEMUR_MEASURE_SBCE2, title_two, DEMUR_N_SERIES),
-      curve_figure(p, DEMUR_MEASURE_SBCEINF, title_inf, DEMUR_N_SERIES),
-      curve_figure(p, DEMUR_MEASURE_BRIER, "Brier score", DEMUR_N_SERIES),
+      curve_figure(p, DEMUR_MEASURE_SBCE2, title_two),
+      curve_figure(p, DEMUR_MEASURE_SBCEINF, title_inf),
+      curve_figure(p, DEMUR_MEASURE_BRIER, "Brier score"),
       curve_figure(p, DEMUR_MEASURE_ACCURACY,
-                   multi ? "Accuracy of the top class" : "Accuracy at risk .5", DEMUR_N_SERIES)};
+                   multi ? "Accuracy of the top class" : "Accuracy at risk .5")};
   demur_layout_figures(p->layout, 158, 2, figures);
   demur_layout_figures(p->layout, 158, 2, figures + 2);
   g_autofree char *coverage = demur_text_coverage(p->finding.coverage);

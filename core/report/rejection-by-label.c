@@ -131,23 +131,21 @@ demur_rejection_chart_table(const DemurRejectionChart *chart) {
   static const char *const names[] = {"method",      "label",    "scans",     "rejected",
                                       "rate",        "95 % low", "95 % high", "share of rejected",
                                       "share of all"};
-  GPtrArray *header = g_ptr_array_new(), *cells = g_ptr_array_new();
-  for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
-    g_ptr_array_add(header, g_strdup(names[i]));
+  DemurChartCells cells = demur_chart_cells_new(names, G_N_ELEMENTS(names));
   for (size_t s = 0; s < chart->n_series; s++)
     for (size_t l = 0; l < chart->n_labels; l++) {
       const DemurRejection *r = &chart->series[s].rejections[l];
-      g_ptr_array_add(cells, g_strdup(chart->series[s].label));
-      g_ptr_array_add(cells, g_strdup(chart->labels[l]));
-      g_ptr_array_add(cells, demur_text_count(r->n_all));
-      g_ptr_array_add(cells, demur_text_count(r->n_rejected));
-      g_ptr_array_add(cells, demur_text_percent(r->rate, 1));
-      g_ptr_array_add(cells, demur_text_percent(r->rate_low, 1));
-      g_ptr_array_add(cells, demur_text_percent(r->rate_high, 1));
-      g_ptr_array_add(cells, demur_text_percent(r->share_of_rejected, 1));
-      g_ptr_array_add(cells, demur_text_percent(r->share_of_all, 1));
+      demur_chart_cells_text(&cells, chart->series[s].label);
+      demur_chart_cells_text(&cells, chart->labels[l]);
+      demur_chart_cells_count(&cells, r->n_all);
+      demur_chart_cells_count(&cells, r->n_rejected);
+      demur_chart_cells_percent(&cells, r->rate);
+      demur_chart_cells_percent(&cells, r->rate_low);
+      demur_chart_cells_percent(&cells, r->rate_high);
+      demur_chart_cells_percent(&cells, r->share_of_rejected);
+      demur_chart_cells_percent(&cells, r->share_of_all);
     }
-  return demur_chart_table_new(header, cells);
+  return demur_chart_cells_finish(&cells);
 }
 
 char *

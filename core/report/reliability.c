@@ -85,19 +85,17 @@ DemurChartTable *
 demur_reliability_table(const DemurReliability *chart) {
   static const char *const names[] = {"bin",      "scans",    "mean risk shown", "observed share",
                                       "95 % low", "95 % high"};
-  GPtrArray *header = g_ptr_array_new(), *cells = g_ptr_array_new();
-  for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
-    g_ptr_array_add(header, g_strdup(names[i]));
+  DemurChartCells cells = demur_chart_cells_new(names, G_N_ELEMENTS(names));
   for (size_t i = 0; i < chart->n_bins; i++) {
     const DemurReliabilityBin *bin = &chart->bins[i];
-    g_ptr_array_add(cells, g_strdup_printf("%zu", i + 1));
-    g_ptr_array_add(cells, demur_text_count(bin->n));
-    g_ptr_array_add(cells, demur_text_decimal(bin->mean_risk, 3));
-    g_ptr_array_add(cells, demur_text_decimal(bin->observed, 3));
-    g_ptr_array_add(cells, demur_text_decimal(bin->low, 3));
-    g_ptr_array_add(cells, demur_text_decimal(bin->high, 3));
+    demur_chart_cells_count(&cells, i + 1);
+    demur_chart_cells_count(&cells, bin->n);
+    demur_chart_cells_decimal(&cells, bin->mean_risk, 3);
+    demur_chart_cells_decimal(&cells, bin->observed, 3);
+    demur_chart_cells_decimal(&cells, bin->low, 3);
+    demur_chart_cells_decimal(&cells, bin->high, 3);
   }
-  return demur_chart_table_new(header, cells);
+  return demur_chart_cells_finish(&cells);
 }
 
 char *

@@ -171,7 +171,7 @@ write_rejections(DemurJson *json, const DemurReportInput *input) {
 
 static void
 write_finding(DemurJson *json, const DemurReportInput *input) {
-  const DemurFinding finding = demur_finding(input);
+  const DemurReportFinding finding = demur_finding(input);
   g_autofree char *headline = demur_finding_headline(&finding);
   g_autofree char *paragraph = demur_finding_paragraph(&finding);
   g_autoptr(GPtrArray) cares = demur_finding_cares(&finding);

@@ -46,6 +46,14 @@ typedef struct {
 
 #define DEMUR_REPORT_SMALL_CELL 10
 
+/* One year after the scan, over the evaluated scans whose yearly risk is recorded and whose outcome
+ * is known by then. */
+typedef struct {
+  size_t n;
+  double mean_risk, observed; /* mean yearly risk; share with the outcome by then */
+  double low, high;           /* 95 % Wilson interval of observed */
+} DemurReportYear;
+
 typedef struct {
   const char *name, *source, *model; /* source in words, no path */
   const char *created;               /* stored date, ISO 8601; NULL: not recorded */
@@ -66,6 +74,8 @@ typedef struct {
   const DemurReportCount *exclusions; /* left out before the cohort was made */
   size_t n_follow_up;
   const DemurReportCount *follow_up; /* "followed for six years without cancer", "censored", .. */
+  size_t n_years;                    /* 0: no yearly risks, or no years of follow-up */
+  const DemurReportYear *years;      /* [n_years]: 1, 2, .. years after the scan */
 } DemurReportCohort;
 
 typedef struct {
@@ -91,6 +101,28 @@ typedef struct {
   const char *created;
 } DemurReportThreshold;
 
+/* What `demur validate` said of the selector; verdict NULL: never validated. */
+typedef struct {
+  const char *verdict;          /* "better", "no difference shown", "worse", "cannot be decided" */
+  const char *sentence;         /* in words, with its numbers; NULL: none kept */
+  const char *cohort;           /* it was validated on; NULL: not recorded */
+  size_t n_sites, n_folds;      /* 0: not recorded */
+  double difference, low, high; /* S-BCE_2 AUC against confidence; NaN: not recorded */
+} DemurReportValidation;
+
+/* What `demur report verify` needs to make the same report again from the workspace; n_selectors 0:
+ * it can't be made again (a preview, a test). */
+typedef struct {
+  size_t n_selectors;
+  const char *const *selectors; /* names in the workspace, the first is reported on */
+  const char *cohort, *split;
+  guint64 seed;
+  size_t n_resamples, n_bootstrap, min_bin_size;
+  const char *resample_unit;
+  gboolean in_sample;
+  const char *group_by; /* comma between; NULL: none asked for */
+} DemurReportRequest;
+
 /* How often the selector refuses a site, scanner or other subgroup of the evaluated split at the
  * report's coverage. Rates are withheld below DEMUR_REPORT_SMALL_CELL scans. */
 typedef struct {
@@ -107,7 +139,9 @@ typedef struct {
   const DemurReportThreshold *thresholds; /* oldest first; the last is current */
   size_t n_rejections;
   const DemurReportRejection
-      *rejections;     /* who is refused, by subgroup; 0: that part is left out */
+      *rejections; /* who is refused, by subgroup; 0: that part is left out */
+  DemurReportValidation validation;
+  DemurReportRequest request;
   double coverage;     /* of the summary, one that every method's `at` holds; 0: 0.9 */
   const char *created; /* date of the report, from stored dates (ISO 8601); NULL: undated */
   const char *version; /* of the program, "0.1.0" */

@@ -113,12 +113,13 @@ test_curve_numbers(void) {
   make_curve(&c);
   c.point[0] = NAN;
   g_autoptr(DemurChartTable) table = demur_coverage_curve_table(&c.chart);
-  g_assert_cmpuint(table->n_columns, ==, 3);
+  g_assert_cmpuint(table->n_columns, ==, 4);
   g_assert_cmpuint(table->n_rows, ==, 20);
   g_assert_cmpstr(table->cells[1], ==, "–");
-  g_assert_cmpstr(table->cells[3 * 17], ==, ".90");
-  g_assert_cmpstr(table->cells[3 * 17 + 1], ==, ".037");
-  g_assert_cmpstr(table->cells[3 * 17 + 2], ==, ".038\u00a0±\u00a0.002");
+  g_assert_cmpstr(table->cells[4 * 17], ==, ".90");
+  g_assert_cmpstr(table->cells[4 * 17 + 1], ==, ".037");
+  g_assert_cmpstr(table->cells[4 * 17 + 2], ==, ".038");
+  g_assert_cmpstr(table->cells[4 * 17 + 3], ==, ".002");
   g_autofree char *text = demur_coverage_curve_alternative(&c.chart);
   g_assert_cmpstr(text, ==,
                   "S-BCE₂ against coverage. selector: .021 at coverage .10, .037 at coverage .90, "

@@ -32,7 +32,7 @@ headline_with(FixtureKind kind, DemurComparisonVerdict verdict) {
   g_autoptr(Fixture) fixture = fixture_new(&kind);
   for (size_t i = 0; i < fixture->evaluation.n_comparisons; i++)
     fixture->evaluation.comparisons[i].verdict = verdict;
-  const DemurFinding finding = demur_finding(&fixture->input);
+  const DemurReportFinding finding = demur_finding(&fixture->input);
   return demur_finding_headline(&finding);
 }
 
@@ -65,7 +65,7 @@ test_scope(void) {
   for (size_t i = 0; i < fixture->evaluation.n_comparisons; i++)
     fixture->evaluation.comparisons[i].unit = unit;
   fixture->evaluation.n_sites = 1;
-  const DemurFinding finding = demur_finding(&fixture->input);
+  const DemurReportFinding finding = demur_finding(&fixture->input);
   g_autofree char *headline = demur_finding_headline(&finding);
   g_assert_true(g_str_has_prefix(headline, "In these patients of one site the risks"));
 }
@@ -75,7 +75,7 @@ static void
 test_site_error_counts(void) {
   const FixtureKind kind = {.n_classes = 2, .n_sites = 34};
   g_autoptr(Fixture) fixture = fixture_new(&kind);
-  DemurFinding finding = demur_finding(&fixture->input);
+  DemurReportFinding finding = demur_finding(&fixture->input);
   g_assert_cmpint(finding.verdict, ==, B);
   for (size_t i = 0; i < fixture->evaluation.n_comparisons; i++)
     if (g_str_equal(fixture->evaluation.comparisons[i].measure, "site_error_auc"))
@@ -96,7 +96,7 @@ test_paragraph(void) {
   at->rejected_by_label[1].rate = 0.129;
   at->rejected_by_label[1].rate_low = 0.074;
   at->rejected_by_label[1].rate_high = 0.19;
-  const DemurFinding finding = demur_finding(&fixture->input);
+  const DemurReportFinding finding = demur_finding(&fixture->input);
   g_assert_false(finding.tuned);
   g_autofree char *text = demur_finding_paragraph(&finding);
   static const char *const parts[] = {
@@ -114,7 +114,7 @@ test_paragraph(void) {
 
 static gboolean
 cares_about(const DemurReportInput *input, const char *words) {
-  const DemurFinding finding = demur_finding(input);
+  const DemurReportFinding finding = demur_finding(input);
   g_autoptr(GPtrArray) cares = demur_finding_cares(&finding);
   for (guint i = 0; i < cares->len; i++)
     if (strstr(g_ptr_array_index(cares, i), words))

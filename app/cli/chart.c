@@ -1,0 +1,136 @@
+/* demur chart NAME FILE --selector S --cohort C: one chart of an evaluation as a picture, or the
+ * table of its numbers. */
+#include <string.h>
+
+#include "app/cli/evaluating.h"
+#include "app/cli/report-input.h"
+#include "base/number.h"
+#include "report/charts.h"
+
+static void
+list_charts(DemurContext *context) {
+  size_t n;
+  const DemurChartKind *kinds = demur_chart_kinds(&n);
+  if (!context->json) {
+    for (size_t i = 0; i < n; i++)
+      g_print("%-24s %s\n", kinds[i].name, kinds[i].title);
+    return;
+  }
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_json_begin_array(json, "charts");
+  for (size_t i = 0; i < n; i++) {
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "name", kinds[i].name);
+    demur_json_string(json, "title", kinds[i].title);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+  demur_json_end_object(json);
+  demur_context_print_json(context, json);
+}
+
+/* What the chart says, with its table, for `--json`. */
+static void
+print_chart(DemurContext *context, const DemurChart *chart, const char *name, const char *path,
+            gboolean simulated) {
+  g_autofree char *alternative = demur_chart_alternative(chart);
+  if (!context->json) {
+    g_print("%s%s: %s\n%s\n", demur_chart_title(chart), simulated ? " (simulated data)" : "", path,
+            alternative);
+    return;
+  }
+  g_autoptr(DemurChartTable) table = demur_chart_table(chart);
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_json_string(json, "chart", name);
+  demur_json_string(json, "title", demur_chart_title(chart));
+  demur_json_string(json, "file", path);
+  demur_json_bool(json, "simulated", simulated);
+  demur_json_int(json, "seed", (gint64)context->seed);
+  demur_json_string(json, "alternative_text", alternative);
+  demur_json_begin_array(json, "columns");
+  for (size_t c = 0; c < table->n_columns; c++)
+    demur_json_string(json, NULL, table->header[c]);
+  demur_json_end_array(json);
+  demur_json_begin_array(json, "rows");
+  for (size_t r = 0; r < table->n_rows; r++) {
+    demur_json_begin_array(json, NULL);
+    for (size_t c = 0; c < table->n_columns; c++)
+      demur_json_string(json, NULL, table->exact[r * table->n_columns + c]);
+    demur_json_end_array(json);
+  }
+  demur_json_end_array(json);
+  demur_json_end_object(json);
+  demur_context_print_json(context, json);
+}
+
+/* The coverage of the operating point, 0 where not given. */
+static gboolean
+take_coverage(const char *text, const DemurReportInput *input, double *coverage, GError **error) {
+  *coverage = 0.0;
+  if (text == NULL)
+    return TRUE;
+  const DemurReportFinding finding = demur_finding(input);
+  if (demur_number_parse(text, strlen(text), coverage) &&
+      (demur_finding_at(finding.subject, *coverage, FALSE) != NULL ||
+       demur_finding_at(finding.subject, *coverage, TRUE) != NULL))
+    return TRUE;
+  g_autoptr(GString) there = g_string_new(NULL);
+  for (size_t i = 0; i < finding.subject->n_at; i++)
+    g_string_append_printf(there, "%s%g", i ? ", " : "", finding.subject->at[i].coverage);
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+              "--coverage takes one that the selector was measured at (%s), not '%s'; tune it to "
+              "have another",
+              there->str, text);
+  return FALSE;
+}
+
+static gboolean
+run(DemurContext *context, int argc, char **argv, GError **error) {
+  g_auto(DemurCliEvaluation) evaluating = {0};
+  g_auto(GStrv) arguments = NULL;
+  g_auto(GStrv) selectors = NULL;
+  g_autofree char *coverage_text = NULL, *attribute = NULL;
+  gboolean list = FALSE;
+  DemurCliEvaluationOptions options = {0};
+  const GOptionEntry entries[] = {{"selector", 's', 0, G_OPTION_ARG_STRING_ARRAY, &selectors,
+                                   "selector to draw; more are set beside the first", "S"},
+                                  DEMUR_CLI_EVALUATION_ENTRIES(options),
+                                  {"coverage", 0, 0, G_OPTION_ARG_STRING, &coverage_text,
+                                   "coverage of the operating point (0.9)", "X"},
+                                  {"by", 0, 0, G_OPTION_ARG_STRING, &attribute,
+                                   "subgroups of a forest plot (site)", "ATTRIBUTE"},
+                                  {"list", 0, 0, G_OPTION_ARG_NONE, &list, "list the charts", NULL},
+                                  {NULL}};
+  if (!demur_command_parse(argc, argv, "NAME FILE --selector S --cohort C",
+                           "draw one chart, or write the table of its numbers",
+                           "FILE ends in .svg, .png, .pdf, or .csv for the table. `demur chart "
+                           "--list` names the charts.",
+                           entries, &arguments, error))
+    return FALSE;
+  if (list) {
+    list_charts(context);
+    return TRUE;
+  }
+  if (!demur_command_expect(arguments, 2,
+                            "chart takes NAME and FILE (`demur chart --list` names the charts)",
+                            error) ||
+      !demur_chart_check(arguments[0], arguments[1], error) ||
+      !demur_cli_evaluate(context, selectors, &options, &evaluating, error))
+    return FALSE;
+  g_autoptr(DemurCliReport) report = demur_cli_report_new(&evaluating, error);
+  double coverage;
+  if (report == NULL || !take_coverage(coverage_text, &report->input, &coverage, error))
+    return FALSE;
+  g_autoptr(DemurChart) chart =
+      demur_chart_new(arguments[0], &report->input, coverage, attribute, error);
+  g_autofree char *caption = demur_chart_caption(&report->input);
+  if (chart == NULL || !demur_chart_write(chart, arguments[1], caption, error))
+    return FALSE;
+  print_chart(context, chart, arguments[0], arguments[1], evaluating.evaluation->simulated);
+  return TRUE;
+}
+
+const DemurCommand demur_command_chart = {"chart",
+                                          "draw one chart, or write the table of its numbers", run};

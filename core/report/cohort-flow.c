@@ -1,0 +1,292 @@
+/* From top to bottom: what was left out, the cohort, a row of splits, what was accepted and refused
+ * of the evaluated one. Boxes of a row share the width; a row holds as many as keep a least width,
+ * the evaluated split stands last, so that its arrow goes straight down. */
+#include "report/cohort-flow.h"
+
+#include "report/format.h"
+
+#include <math.h>
+
+/* In units of the font size. */
+#define TITLE 1.8
+#define LINE 1.4
+#define PAD 0.7
+#define ARROW 1.9
+#define GAP 1.2
+#define LEAST_BOX 15.0
+#define MOST_REASONS 8
+
+static double
+box_height(const DemurPalette *palette) {
+  return palette->font_size * (2 * LINE + 2 * PAD);
+}
+
+static size_t
+boxes_a_row(const DemurPalette *palette, double width) {
+  const double least = LEAST_BOX * palette->font_size, gap = GAP * palette->font_size;
+  return (size_t)fmax(1, floor((width + gap) / (least + gap)));
+}
+
+static size_t
+n_reasons(const DemurCohortFlow *chart) {
+  return MIN(chart->n_left_out, MOST_REASONS);
+}
+
+static double
+reasons_height(const DemurCohortFlow *chart, const DemurPalette *palette) {
+  if (chart->n_left_out == 0)
+    return 0;
+  return palette->font_size *
+         (LINE * (double)(1 + n_reasons(chart) + (chart->n_left_out > MOST_REASONS)) + 2 * PAD);
+}
+
+static gboolean
+has_decision(const DemurCohortFlow *chart) {
+  return chart->n_accepted + chart->n_refused > 0;
+}
+
+double
+demur_cohort_flow_height(const DemurCohortFlow *chart, const DemurPalette *palette, double width) {
+  const double size = palette->font_size, box = box_height(palette);
+  const size_t per_row = boxes_a_row(palette, width),
+               n_rows = (chart->n_splits + per_row - 1) / per_row;
+  double height = (chart->title ? TITLE * size : 0) + box + 2;
+  if (chart->n_left_out > 0)
+    height += reasons_height(chart, palette) + ARROW * size;
+  if (n_rows > 0)
+    height += ARROW * size + (double)n_rows * box + (double)(n_rows - 1) * GAP * size;
+  if (has_decision(chart))
+    height += ARROW * size + box;
+  return height;
+}
+
+static char *
+counts_words(const DemurFlowBox *box) {
+  g_autofree char *scans = demur_text_counted(box->n_scans, "scan", "scans");
+  if (box->n_patients == 0)
+    return g_strdup(scans);
+  g_autofree char *patients = demur_text_counted(box->n_patients, "patient", "patients");
+  if (box->n_sites == 0)
+    return g_strdup_printf("%s, %s", scans, patients);
+  g_autofree char *sites = demur_text_counted(box->n_sites, "site", "sites");
+  return g_strdup_printf("%s, %s, %s", scans, patients, sites);
+}
+
+static void
+draw_box(cairo_t *cr, const DemurPalette *palette, const char *label, const char *words,
+         DemurRectangle r, gboolean strong) {
+  const double size = palette->font_size;
+  cairo_rectangle(cr, r.x, r.y, r.width, r.height);
+  demur_chart_colour(cr, strong ? palette->series[DEMUR_SERIES_SELECTOR] : palette->muted, 1);
+  cairo_set_line_width(cr, strong ? 1.4 : 0.7);
+  cairo_stroke(cr);
+  demur_chart_text(cr, palette, label, size, TRUE, palette->ink, r.x + r.width / 2,
+                   r.y + PAD * size, 0.5, 0, r.width - size);
+  demur_chart_text(cr, palette, words, size * 0.94, FALSE, palette->muted, r.x + r.width / 2,
+                   r.y + (PAD + LINE) * size, 0.5, 0, r.width - size);
+}
+
+static void
+draw_arrow(cairo_t *cr, const DemurPalette *palette, double x, double from, double to) {
+  const double head = palette->font_size * 0.45;
+  demur_chart_colour(cr, palette->muted, 1);
+  cairo_set_line_width(cr, 0.8);
+  cairo_move_to(cr, x, from + 1);
+  cairo_line_to(cr, x, to - head);
+  cairo_stroke(cr);
+  cairo_move_to(cr, x, to - 0.5);
+  cairo_line_to(cr, x - head * 0.7, to - head * 1.4);
+  cairo_line_to(cr, x + head * 0.7, to - head * 1.4);
+  cairo_close_path(cr);
+  cairo_fill(cr);
+}
+
+/* Returns the lower edge. */
+static double
+draw_left_out(const DemurCohortFlow *chart, cairo_t *cr, const DemurPalette *palette,
+              DemurRectangle r, double y) {
+  const double size = palette->font_size, height = reasons_height(chart, palette),
+               width = fmin(r.width, size * 44), left = r.x + (r.width - width) / 2;
+  const double dash[] = {3, 2};
+  cairo_rectangle(cr, left, y, width, height);
+  demur_chart_colour(cr, palette->muted, 1);
+  cairo_set_line_width(cr, 0.7);
+  cairo_set_dash(cr, dash, 2, 0);
+  cairo_stroke(cr);
+  cairo_set_dash(cr, NULL, 0, 0);
+  double line = y + PAD * size;
+  demur_chart_text(cr, palette, "Left out before the cohort was made", size, TRUE, palette->ink,
+                   left + size, line, 0, 0, width - 2 * size);
+  for (size_t i = 0; i < n_reasons(chart); i++) {
+    line += LINE * size;
+    g_autofree char *n = demur_text_count(chart->left_out[i].n);
+    const double number = demur_chart_text(cr, palette, n, size * 0.94, FALSE, palette->ink,
+                                           left + width - size, line, 1, 0, 0)
+                              .width;
+    demur_chart_text(cr, palette, chart->left_out[i].reason, size * 0.94, FALSE, palette->muted,
+                     left + size, line, 0, 0, width - 3 * size - number);
+  }
+  if (chart->n_left_out > MOST_REASONS) {
+    size_t rest = 0;
+    for (size_t i = MOST_REASONS; i < chart->n_left_out; i++)
+      rest += chart->left_out[i].n;
+    g_autofree char *n = demur_text_count(rest);
+    g_autofree char *words = g_strdup_printf("%zu other reasons", chart->n_left_out - MOST_REASONS);
+    line += LINE * size;
+    demur_chart_text(cr, palette, words, size * 0.94, FALSE, palette->muted, left + size, line, 0,
+                     0, width / 2);
+    demur_chart_text(cr, palette, n, size * 0.94, FALSE, palette->ink, left + width - size, line, 1,
+                     0, 0);
+  }
+  return y + height;
+}
+
+/* The order in which splits are drawn: the evaluated one last. */
+static size_t
+split_at(const DemurCohortFlow *chart, size_t place) {
+  if (chart->evaluated >= chart->n_splits || place < chart->evaluated)
+    return place;
+  return place + 1 == chart->n_splits ? chart->evaluated : place + 1;
+}
+
+void
+demur_cohort_flow_draw(const DemurCohortFlow *chart, cairo_t *cr, const DemurPalette *palette,
+                       DemurRectangle r) {
+  const double size = palette->font_size, box = box_height(palette), gap = GAP * size,
+               middle = r.x + r.width / 2;
+  double y = r.y, arrow_x = middle;
+  cairo_save(cr);
+  cairo_set_dash(cr, NULL, 0, 0);
+  if (chart->title) {
+    demur_chart_text(cr, palette, chart->title, size * 1.1, TRUE, palette->ink, r.x, y, 0, 0,
+                     r.width);
+    y += TITLE * size;
+  }
+  y += 1;
+  if (chart->n_left_out > 0) {
+    y = draw_left_out(chart, cr, palette, r, y);
+    draw_arrow(cr, palette, middle, y, y + ARROW * size);
+    y += ARROW * size;
+  }
+  const double whole = fmin(r.width, size * 40);
+  g_autofree char *counts = counts_words(&chart->whole);
+  draw_box(cr, palette, chart->whole.label, counts,
+           (DemurRectangle){middle - whole / 2, y, whole, box}, FALSE);
+  y += box;
+  const size_t per_row = boxes_a_row(palette, r.width);
+  for (size_t first = 0; first < chart->n_splits; first += per_row) {
+    const size_t n = MIN(per_row, chart->n_splits - first);
+    const double width =
+        fmin((r.width - gap * (double)(n - 1)) / (double)n, size * LEAST_BOX * 1.6);
+    const double left = middle - (width * (double)n + gap * (double)(n - 1)) / 2;
+    if (first == 0) {
+      /* A bar that all arrows of the row hang from. */
+      const double bar = y + ARROW * size * 0.4;
+      demur_chart_colour(cr, palette->muted, 1);
+      cairo_set_line_width(cr, 0.8);
+      cairo_move_to(cr, middle, y);
+      cairo_line_to(cr, middle, bar);
+      cairo_move_to(cr, fmin(left + width / 2, middle), bar);
+      cairo_line_to(cr, fmax(left + (width + gap) * (double)(n - 1) + width / 2, middle), bar);
+      cairo_stroke(cr);
+      for (size_t i = 0; i < n; i++)
+        draw_arrow(cr, palette, left + (width + gap) * (double)i + width / 2, bar - 1,
+                   y + ARROW * size);
+      y += ARROW * size;
+    } else
+      y += gap;
+    for (size_t i = 0; i < n; i++) {
+      const size_t s = split_at(chart, first + i);
+      const DemurRectangle place = {left + (width + gap) * (double)i, y, width, box};
+      g_autofree char *words = counts_words(&chart->splits[s]);
+      g_autofree char *label = s == chart->evaluated
+                                   ? g_strdup_printf("%s (evaluated)", chart->splits[s].label)
+                                   : g_strdup(chart->splits[s].label);
+      draw_box(cr, palette, label, words, place, s == chart->evaluated);
+      arrow_x = place.x + width / 2;
+    }
+    y += box;
+  }
+  if (has_decision(chart)) {
+    const double width = fmin((r.width - gap) / 2, size * LEAST_BOX * 1.6), both = 2 * width + gap;
+    const double left = fmax(r.x, fmin(arrow_x - both / 2, r.x + r.width - both)),
+                 bar = y + ARROW * size * 0.4;
+    demur_chart_colour(cr, palette->muted, 1);
+    cairo_set_line_width(cr, 0.8);
+    cairo_move_to(cr, arrow_x, y);
+    cairo_line_to(cr, arrow_x, bar);
+    cairo_move_to(cr, left + width / 2, bar);
+    cairo_line_to(cr, left + width + gap + width / 2, bar);
+    cairo_stroke(cr);
+    const size_t n[2] = {chart->n_accepted, chart->n_refused};
+    for (int i = 0; i < 2; i++) {
+      const DemurRectangle place = {left + (width + gap) * i, y + ARROW * size, width, box};
+      g_autofree char *scans = demur_text_counted(n[i], "scan", "scans");
+      g_autofree char *share = demur_text_percent((double)n[i] / (double)(n[0] + n[1]), 1);
+      g_autofree char *words = g_strdup_printf("%s, %s", scans, share);
+      draw_arrow(cr, palette, place.x + width / 2, bar - 1, place.y);
+      draw_box(cr, palette, i ? "Refused" : chart->accepted_label, words, place, FALSE);
+    }
+  }
+  cairo_restore(cr);
+}
+
+static void
+add_row(DemurChartCells *cells, const char *step, const char *name, size_t n_scans,
+        size_t n_patients, size_t n_sites) {
+  demur_chart_cells_text(cells, step);
+  demur_chart_cells_text(cells, name);
+  demur_chart_cells_count(cells, n_scans);
+  if (n_patients > 0)
+    demur_chart_cells_count(cells, n_patients);
+  else
+    demur_chart_cells_text(cells, "");
+  if (n_sites > 0)
+    demur_chart_cells_count(cells, n_sites);
+  else
+    demur_chart_cells_text(cells, "");
+}
+
+DemurChartTable *
+demur_cohort_flow_table(const DemurCohortFlow *chart) {
+  static const char *const names[] = {"step", "name", "scans", "patients", "sites"};
+  DemurChartCells cells = demur_chart_cells_new(names, G_N_ELEMENTS(names));
+  for (size_t i = 0; i < chart->n_left_out; i++)
+    add_row(&cells, "left out", chart->left_out[i].reason, chart->left_out[i].n, 0, 0);
+  add_row(&cells, "cohort", chart->whole.label, chart->whole.n_scans, chart->whole.n_patients,
+          chart->whole.n_sites);
+  for (size_t s = 0; s < chart->n_splits; s++)
+    add_row(&cells, s == chart->evaluated ? "split, evaluated" : "split", chart->splits[s].label,
+            chart->splits[s].n_scans, chart->splits[s].n_patients, chart->splits[s].n_sites);
+  if (has_decision(chart)) {
+    add_row(&cells, "accepted", chart->accepted_label, chart->n_accepted, 0, 0);
+    add_row(&cells, "refused", "Refused", chart->n_refused, 0, 0);
+  }
+  return demur_chart_cells_finish(&cells);
+}
+
+char *
+demur_cohort_flow_alternative(const DemurCohortFlow *chart) {
+  GString *text = g_string_new(NULL);
+  for (size_t i = 0; i < chart->n_left_out; i++) {
+    g_autofree char *n = demur_text_count(chart->left_out[i].n);
+    g_string_append_printf(text, "%s%s: %s", i ? "; " : "Left out before the cohort was made: ",
+                           chart->left_out[i].reason, n);
+  }
+  g_autofree char *counts = counts_words(&chart->whole);
+  g_string_append_printf(text, "%s%s: %s. Its splits:", chart->n_left_out ? ". " : "",
+                         chart->whole.label, counts);
+  for (size_t s = 0; s < chart->n_splits; s++) {
+    g_autofree char *words = counts_words(&chart->splits[s]);
+    g_string_append_printf(text, "%s %s%s, %s", s ? ";" : "", chart->splits[s].label,
+                           s == chart->evaluated ? " (evaluated)" : "", words);
+  }
+  g_string_append_c(text, '.');
+  if (has_decision(chart)) {
+    g_autofree char *accepted = demur_text_count(chart->n_accepted),
+                    *refused = demur_text_count(chart->n_refused);
+    g_string_append_printf(text, " %s: %s scans; refused: %s.", chart->accepted_label, accepted,
+                           refused);
+  }
+  return g_string_free(text, FALSE);
+}
