@@ -327,45 +327,6 @@ test_successes_print_one_document(void) {
   }
 }
 
-/* Progress: a line on stderr once a stage has taken a second, none on stdout, none with --quiet. */
-static void
-test_progress_is_on_stderr_and_none_when_quiet(void) {
-  g_autoptr(Sandbox) sandbox = sandbox_new();
-  simulate_small(sandbox, "sim");
-  const char *const words[] = {"train",     "long",      "--cohort", "sim",
-                               "--epochs",  "1",         "--batch",  "4",
-                               "--kappa",   "1",         "--json",   "--datasets-per-epoch",
-                               "24000",     "--replace", "--hidden", "64",
-                               "--threads", "1",         NULL};
-  g_autoptr(Run) run = run_words(sandbox, words);
-  assert_status(run, 0);
-  g_assert_nonnull(run->json);
-  /* Where a machine does all of it within a second there is nothing to say. */
-  if (number_at(root_of(run), "seconds") > 3.0)
-    assert_says(run->err, " %");
-  g_assert_null(strstr(run->out, " %\n"));
-  const char *const quiet[] = {"--quiet",
-                               "train",
-                               "long",
-                               "--cohort",
-                               "sim",
-                               "--epochs",
-                               "1",
-                               "--batch",
-                               "4",
-                               "--kappa",
-                               "1",
-                               "--json",
-                               "--datasets-per-epoch",
-                               "24000",
-                               "--replace",
-                               NULL};
-  g_autoptr(Run) silent = run_words(sandbox, quiet);
-  assert_status(silent, 0);
-  g_assert_nonnull(silent->json);
-  g_assert_cmpstr(silent->err, ==, "");
-}
-
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -377,6 +338,5 @@ main(int argc, char **argv) {
   g_test_add_func("/commands/usage/globals", test_global_options_stand_before_or_after);
   g_test_add_func("/commands/usage/failures", test_failures_end_with_1_and_one_document);
   g_test_add_func("/commands/usage/successes", test_successes_print_one_document);
-  g_test_add_func("/commands/usage/progress", test_progress_is_on_stderr_and_none_when_quiet);
   return g_test_run();
 }
