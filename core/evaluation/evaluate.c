@@ -758,26 +758,11 @@ fill_results(const DemurEvaluateInput *input, const RiskGroup *group, const Work
   add_comparisons(work, e, results, "site_error_auc", work->site2_auc, TRUE, site_point);
 }
 
-/* Methods, trials, noise floor and bootstrap on one kind of risk; appended to the evaluation. */
+/* Trials, noise floor and bootstrap of the methods on one sample; appended to the evaluation. */
 static gboolean
-evaluate_group(const DemurEvaluateInput *input, const RiskGroup *group, const guint32 *rows,
-               size_t n_rows, DemurParallel *parallel, const DemurProgress *progress,
-               DemurEvaluation *evaluation, GError **error) {
-  g_autoptr(DemurSample) sample = demur_sample_new(group->view, rows, n_rows, input->split, error);
-  if (sample == NULL)
-    return FALSE;
-  g_autofree DemurSelector **selectors = g_new0(DemurSelector *, group->n_selectors + 1);
-  g_autofree char **names = g_new0(char *, group->n_selectors + 1);
-  for (size_t s = 0; s < group->n_selectors; s++) {
-    selectors[s] = input->selectors[group->selectors[s]];
-    names[s] = input->names[group->selectors[s]];
-  }
-  g_autoptr(GPtrArray) methods =
-      demur_methods_new(selectors, names, group->n_selectors, group->base, group->view,
-                        !group->recalibrated, sample, input->seed, parallel, progress, error);
-  if (methods == NULL)
-    return FALSE;
-
+evaluate_sample(const DemurEvaluateInput *input, const RiskGroup *group, const DemurSample *sample,
+                const GPtrArray *methods, DemurParallel *parallel, const DemurProgress *progress,
+                DemurEvaluation *evaluation, GError **error) {
   Work work = {.sample = sample,
                .methods = methods,
                .min_bin_size = input->min_bin_size,
@@ -842,6 +827,42 @@ evaluate_group(const DemurEvaluateInput *input, const RiskGroup *group, const gu
   for (size_t t = 1; t < work.n_trials; t++)
     g_free(counts[t]);
   return ok;
+}
+
+/* One kind of risk: its sample and methods, then the above. */
+static gboolean
+evaluate_group(const DemurEvaluateInput *input, const RiskGroup *group, const guint32 *rows,
+               size_t n_rows, DemurParallel *parallel, const DemurProgress *progress,
+               DemurEvaluation *evaluation, GError **error) {
+  g_autoptr(DemurSample) sample = demur_sample_new(group->view, rows, n_rows, input->split, error);
+  if (sample == NULL)
+    return FALSE;
+  g_autofree DemurSelector **selectors = g_new0(DemurSelector *, group->n_selectors + 1);
+  g_autofree char **names = g_new0(char *, group->n_selectors + 1);
+  for (size_t s = 0; s < group->n_selectors; s++) {
+    selectors[s] = input->selectors[group->selectors[s]];
+    names[s] = input->names[group->selectors[s]];
+  }
+  g_autoptr(GPtrArray) methods =
+      demur_methods_new(selectors, names, group->n_selectors, group->base, group->view,
+                        !group->recalibrated, sample, input->seed, parallel, progress, error);
+  return methods != NULL &&
+         evaluate_sample(input, group, sample, methods, parallel, progress, evaluation, error);
+}
+
+DemurEvaluation *
+demur_evaluate_methods(const DemurEvaluateInput *input, const DemurSample *sample,
+                       const GPtrArray *methods, const guint32 *rows, DemurParallel *parallel,
+                       const DemurProgress *progress, GError **error) {
+  const DemurProgress none = {0};
+  g_autoptr(DemurEvaluation) evaluation = describe(input, sample, rows);
+  evaluation->n_models = 1;
+  g_autofree size_t *selectors = g_new0(size_t, methods->len + 1);
+  const RiskGroup group = {.n_selectors = 1, .selectors = selectors};
+  if (!evaluate_sample(input, &group, sample, methods, parallel, progress ? progress : &none,
+                       evaluation, error))
+    return NULL;
+  return g_steal_pointer(&evaluation);
 }
 
 DemurEvaluation *

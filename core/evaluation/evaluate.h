@@ -40,4 +40,12 @@ DemurEvaluation *demur_evaluate(const DemurEvaluateInput *input, DemurParallel *
                                 const DemurProgress *progress,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The same for scores made elsewhere (out of fold, for example): methods is an array of DemurMethod
+ * in the order of the sample. Of input only cohort, split, seed and the numbers are read; no
+ * thresholds are applied. rows [sample->n]: the rows in the digest's order. */
+DemurEvaluation *demur_evaluate_methods(const DemurEvaluateInput *input, const DemurSample *sample,
+                                        const GPtrArray *methods, const guint32 *rows,
+                                        DemurParallel *parallel, const DemurProgress *progress,
+                                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 G_END_DECLS

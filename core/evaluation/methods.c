@@ -37,6 +37,20 @@ add_method(GPtrArray *methods, char *name, char *title, size_t n_models, size_t 
   return method;
 }
 
+GPtrArray *
+demur_methods_array_new(void) {
+  return g_ptr_array_new_with_free_func(method_free);
+}
+
+void
+demur_methods_add(GPtrArray *methods, const char *name, const char *title, gboolean is_selector,
+                  const double *scores, size_t n) {
+  DemurMethod *method = add_method(methods, g_strdup(name), g_strdup(title), 1, n);
+  method->is_selector = is_selector;
+  memcpy(method->scores[0], scores, n * sizeof(double));
+  method->n_ranks[0] = demur_coverage_ranks(method->scores[0], n, method->ranks[0]);
+}
+
 gboolean
 demur_methods_check_alike(DemurSelector *const *selectors, char *const *names, size_t n_selectors,
                           GError **error) {
@@ -80,7 +94,7 @@ demur_methods_new(DemurSelector *const *selectors, char *const *names, size_t n_
                   const DemurSample *sample, guint64 seed, DemurParallel *parallel,
                   const DemurProgress *progress, GError **error) {
   const size_t n = sample->n;
-  GPtrArray *methods = g_ptr_array_new_with_free_func(method_free);
+  GPtrArray *methods = demur_methods_array_new();
   for (size_t s = 0; s < n_selectors; s++) {
     DEMUR_AUTO_ALIGNED double *meta = demur_selector_meta_features(
         selectors[s], cohort, FALSE, sample->rows, n, parallel, progress, error);

@@ -26,6 +26,11 @@ GPtrArray *demur_methods_new(DemurSelector *const *selectors, char *const *names
                              guint64 seed, DemurParallel *parallel, const DemurProgress *progress,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* An empty array for methods, and a method with one model's scores [n] (copied) added to it. */
+GPtrArray *demur_methods_array_new(void);
+void demur_methods_add(GPtrArray *methods, const char *name, const char *title,
+                       gboolean is_selector, const double *scores, size_t n);
+
 /* FALSE with DEMUR_ERROR_STATE where selectors differ in model or reference set, so that their
  * baselines differ. */
 gboolean demur_methods_check_alike(DemurSelector *const *selectors, char *const *names,
