@@ -60,7 +60,8 @@ sort_finite(double *values, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (isfinite(values[i]))
       values[n_finite++] = values[i];
-  qsort(values, n_finite, sizeof(double), compare_doubles);
+  if (n_finite > 1) /* qsort may not be given NULL, even for nothing */
+    qsort(values, n_finite, sizeof(double), compare_doubles);
   return n_finite;
 }
 
