@@ -207,6 +207,8 @@ settings_come_back_from_json(void) {
     g_autoptr(DemurTrainSettings) copy = demur_train_settings_copy(settings);
     g_autofree char *copied = json_of(copy);
     g_assert_cmpstr(copied, ==, text);
+    if (kind == 1)
+      break;
     settings->as_published = FALSE;
     settings->split = g_strdup("a");
     settings->reference_split = g_strdup("b \"quoted\"");
