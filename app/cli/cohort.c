@@ -17,20 +17,6 @@ now(void) {
   return g_date_time_format_iso8601(time);
 }
 
-/* Names stand in messages, files and on the command line. */
-static gboolean
-check_name(const char *name, GError **error) {
-  gboolean ok = *name != '\0' && *name != '-' && g_utf8_validate(name, -1, NULL);
-  for (const char *p = name; ok && *p != '\0'; p++)
-    ok = (guchar)*p >= 0x20 && *p != 0x7f && *p != '/';
-  if (!ok)
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "a cohort can't be named \"%s\"; give a name without / and control characters that "
-                "does not begin with -",
-                name);
-  return ok;
-}
-
 /* What is said of a split (or of all scans): counts, and the means of label and risk (more classes:
  * of "the top class is right" and its probability). NaN where no scan has a label. */
 typedef struct {
@@ -300,7 +286,7 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
                             nlst ? "cohort import --nlst-persons takes NAME"
                                  : "cohort import takes NAME FILE",
                             error) ||
-      !check_name(words[0], error))
+      !demur_command_check_name("cohort", words[0], error))
     return FALSE;
   g_autofree char *created = now();
   g_auto(GStrv) warnings = NULL;
@@ -368,7 +354,7 @@ run_simulate(DemurContext *context, int argc, char **argv, GError **error) {
           "hospitals, tune and test from the outside one.",
           entries, &words, error) ||
       !demur_command_expect(words, 1, "cohort simulate takes NAME", error) ||
-      !check_name(words[0], error))
+      !demur_command_check_name("cohort", words[0], error))
     return FALSE;
   if (n_scans < 0 || n_sites < 0 || n_base < 0 || n_tune < 0 || n_test < 0) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,

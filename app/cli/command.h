@@ -56,6 +56,11 @@ gboolean demur_command_dispatch(DemurContext *context, const DemurCommand *comma
 gboolean demur_command_expect(char **arguments, guint n, const char *what,
                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Names stand in messages, files and on the command line: DEMUR_ERROR_USAGE for an empty one, one
+ * that begins with -, and one with / or control characters. what: "cohort", "selector". */
+gboolean demur_command_check_name(const char *what, const char *name,
+                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Prints the document on stdout and marks that the command has said something; frees json. */
 void demur_context_print_json(DemurContext *context, DemurJson *json);
 
@@ -68,8 +73,9 @@ void demur_context_unmute(void);
  * that is set. */
 char *demur_context_now(void);
 
-extern const DemurCommand demur_command_assess, demur_command_chart, demur_command_cohort, demur_command_demo,
-    demur_command_dicom, demur_command_evaluate, demur_command_report, demur_command_scores,
-    demur_command_selector, demur_command_train, demur_command_tune, demur_command_verify;
+extern const DemurCommand demur_command_assess, demur_command_chart, demur_command_cohort,
+    demur_command_demo, demur_command_dicom, demur_command_evaluate, demur_command_report,
+    demur_command_scores, demur_command_selector, demur_command_train, demur_command_tune,
+    demur_command_verify;
 
 G_END_DECLS

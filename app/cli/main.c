@@ -17,7 +17,7 @@
 static const DemurCommand *const commands[] = {
     &demur_command_demo,     &demur_command_cohort, &demur_command_dicom,  &demur_command_scores,
     &demur_command_train,    &demur_command_tune,   &demur_command_assess, &demur_command_evaluate,
-    &demur_command_selector, &demur_command_report, &demur_command_chart,
+    &demur_command_selector, &demur_command_report, &demur_command_chart,  &demur_command_validate,
     &demur_command_verify,
 };
 
@@ -282,6 +282,21 @@ demur_command_expect(char **arguments, guint n, const char *what, GError **error
   g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "%s; %u were given", what,
               g_strv_length(arguments));
   return FALSE;
+}
+
+gboolean
+demur_command_check_name(const char *what, const char *name, GError **error) {
+  gboolean ok = *name != '\0' && *name != '-' && g_utf8_validate(name, -1, NULL);
+  for (const char *p = name; ok && *p != '\0'; p++)
+    ok = (guchar)*p >= 0x20 && *p != 0x7f && *p != '/';
+  if (!ok) {
+    g_autofree char *shown = g_strescape(name, NULL);
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                "a %s can't be named \"%s\"; give a name without / and control characters that "
+                "does not begin with -",
+                what, shown);
+  }
+  return ok;
 }
 
 /* The whole run but for what main owns. */

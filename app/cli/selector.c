@@ -193,7 +193,8 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
       {NULL}};
   if (!demur_command_parse(argc, argv, "SELECTOR FILE.json", "read a selector's file", NULL,
                            entries, &arguments, error) ||
-      !demur_command_expect(arguments, 2, "selector import takes SELECTOR FILE", error))
+      !demur_command_expect(arguments, 2, "selector import takes SELECTOR FILE", error) ||
+      !demur_command_check_name("selector", arguments[0], error))
     return FALSE;
   g_autofree char *text = NULL;
   gsize length;

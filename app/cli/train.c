@@ -209,7 +209,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
           argc, argv, "SELECTOR --cohort C", "train a selector by Algorithm 1",
           "What stands in brackets is the default.", (const GOptionEntry *)(gpointer)entries->data,
           settings, &arguments, error) ||
-      !demur_command_expect(arguments, 1, "train takes the name of the new selector", error))
+      !demur_command_expect(arguments, 1, "train takes the name of the new selector", error) ||
+      !demur_command_check_name("selector", arguments[0], error))
     return FALSE;
   if (cohort_name == NULL) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,

@@ -40,6 +40,12 @@ static const struct {
     {"cohort simulate x --scans many", "many"},
     {"train", "name of the new selector"},
     {"train s", "--cohort"},
+    {"train  --cohort c", "can't be named"}, /* an empty word */
+    {"train a/b --cohort c", "can't be named"},
+    {"train --cohort c -- -x", "can't be named"},
+    {"train a\nb --cohort c", "can't be named \"a\\nb\""},
+    {"selector import a/b file.json", "can't be named"},
+    {"cohort simulate a\tb", "can't be named"},
     {"train s --cohort c --epochs 0", "epochs"},
     {"train s --cohort c --epochs nan", "epochs"},
     {"train s --cohort c --learning-rate nan", "learning"},
@@ -100,7 +106,8 @@ test_wrong_usage_ends_with_2(void) {
   g_autoptr(Sandbox) sandbox = sandbox_new();
   for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
     /* Every other row with --json in front, where it can't be another option's value. */
-    const gboolean before = i % 2 == 0 || g_str_has_suffix(wrong[i].line, "--threads");
+    const gboolean before = i % 2 == 0 || g_str_has_suffix(wrong[i].line, "--threads") ||
+                            strstr(wrong[i].line, " -- ") != NULL;
     g_autofree char *line = before ? g_strdup_printf("--json %s", wrong[i].line)
                                    : g_strdup_printf("%s --json", wrong[i].line);
     g_autoptr(Run) run = run_line(sandbox, g_strstrip(line));
