@@ -128,11 +128,42 @@ every_other_kind_is_refused_by_name(void) {
   g_assert_true(doubles == NULL && floats == NULL && indices == NULL && text == NULL);
 }
 
+/* 64 levels are read, 65 are not; brackets within texts do not count; what could hide the depth, a
+ * comment or another kind of quote, is refused. */
+static void
+nesting_is_bounded(void) {
+  for (size_t depth = 63; depth <= 65; depth++) {
+    g_autofree char *open = g_strnfill(depth, '['), *close = g_strnfill(depth, ']');
+    g_autofree char *text = g_strconcat(open, close, NULL);
+    g_autoptr(JsonParser) parser = json_parser_new_immutable();
+    g_autoptr(GError) error = NULL;
+    g_assert_cmpint(demur_json_load(parser, text, -1, &error), ==, depth <= 64);
+    if (depth > 64)
+      g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT);
+  }
+  g_autofree char *brackets = g_strnfill(1000, '[');
+  g_autofree char *harmless = g_strconcat("{\"a\\\"/'#\": \"", brackets, "\"}", NULL);
+  g_autoptr(JsonParser) parser = json_parser_new_immutable();
+  g_autoptr(GError) none = NULL;
+  g_assert_true(demur_json_load(parser, harmless, -1, &none));
+  g_assert_no_error(none);
+  g_autofree char *deep = g_strnfill(200000, '[');
+  static const char *const before[] = {"",      "/*\"*/", "//\"\n",
+                                       "#\"\n", "'\"'",   "{\"a\": '\"', \"b\": "};
+  for (size_t b = 0; b < G_N_ELEMENTS(before); b++) {
+    g_autofree char *text = g_strconcat(before[b], deep, NULL);
+    g_autoptr(GError) error = NULL;
+    g_assert_false(demur_json_load(parser, text, -1, &error));
+    g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT);
+  }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/base/json-reader/round-trip", written_values_come_back_bit_for_bit);
   g_test_add_func("/base/json-reader/kinds", each_kind_is_read_as_itself);
   g_test_add_func("/base/json-reader/refused", every_other_kind_is_refused_by_name);
+  g_test_add_func("/base/json-reader/nesting", nesting_is_bounded);
   return g_test_run();
 }
