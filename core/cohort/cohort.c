@@ -14,7 +14,7 @@ typedef struct {
   GPtrArray *blocks;
   GMutex mutex;          /* guards the making of scan_rows */
   GHashTable *scan_rows; /* scan_id -> row */
-  DemurCohort *parent;   /* a view with risks of its own: owns all the rest */
+  DemurCohort *parent;   /* a view with risks or splits of its own: owns all the rest */
 } Cohort;
 
 DemurCohort *
@@ -28,18 +28,57 @@ demur_cohort_alloc(void) {
   return &cohort->public;
 }
 
-DemurCohort *
-demur_cohort_with_risks(DemurCohort *cohort, double *risks) {
+static Cohort *
+new_view(DemurCohort *cohort) {
   Cohort *view = g_new0(Cohort, 1);
   view->public = *cohort;
   view->n_references = 1;
   view->parent = demur_cohort_ref(cohort);
   g_mutex_init(&view->mutex);
+  return view;
+}
+
+DemurCohort *
+demur_cohort_with_risks(DemurCohort *cohort, double *risks) {
+  Cohort *view = new_view(cohort);
   if (cohort->risks != NULL)
     view->public.risks = risks;
   else
     view->public.probabilities = risks;
   return &view->public;
+}
+
+DemurCohort *
+demur_cohort_with_split(DemurCohort *cohort, const char *name, const guint8 *moved) {
+  Cohort *view = new_view(cohort);
+  DemurCohort *c = &view->public;
+  c->splits = demur_new_array(guint32, c->n_scans);
+  for (size_t i = 0; i < c->n_scans; i++)
+    c->splits[i] = moved[i] ? (guint32)cohort->n_splits : cohort->splits[i];
+  c->split_names = g_new0(char *, c->n_splits + 2);
+  memcpy(c->split_names, cohort->split_names, c->n_splits * sizeof(char *));
+  c->split_names[c->n_splits++] = g_strdup(name);
+  return c;
+}
+
+/* Frees what a view does not share with its parent. */
+static void
+free_view(Cohort *view) {
+  DemurCohort *c = &view->public;
+  const DemurCohort *parent = view->parent;
+  if (c->risks != parent->risks)
+    g_aligned_free(c->risks);
+  if (c->probabilities != parent->probabilities)
+    g_aligned_free(c->probabilities);
+  if (c->splits != parent->splits) {
+    g_aligned_free(c->splits);
+    g_free(c->split_names[c->n_splits - 1]);
+    g_free(c->split_names);
+  }
+  g_clear_pointer(&view->scan_rows, g_hash_table_unref);
+  g_mutex_clear(&view->mutex);
+  demur_cohort_unref(view->parent);
+  g_free(view);
 }
 
 char *
@@ -64,11 +103,7 @@ demur_cohort_unref(DemurCohort *c) {
   if (cohort == NULL || !g_atomic_int_dec_and_test(&cohort->n_references))
     return;
   if (cohort->parent != NULL) {
-    g_aligned_free(c->risks != NULL ? c->risks : c->probabilities);
-    g_clear_pointer(&cohort->scan_rows, g_hash_table_unref);
-    g_mutex_clear(&cohort->mutex);
-    demur_cohort_unref(cohort->parent);
-    g_free(cohort);
+    free_view(cohort);
     return;
   }
   g_free(c->name);

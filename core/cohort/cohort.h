@@ -72,6 +72,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurCohort, demur_cohort_unref)
  * view. The array is taken over (g_aligned_free). */
 DemurCohort *demur_cohort_with_risks(DemurCohort *cohort, double *risks);
 
+/* The same scans with other splits: rows with moved [n_scans] != 0 are taken into a split called
+ * name, which must be new. Everything else is shared with the cohort. */
+DemurCohort *demur_cohort_with_split(DemurCohort *cohort, const char *name, const guint8 *moved);
+
 /* Index of a split, site, attribute or scan by name; -1 where there is none. The scan look-up is by
  * hash table, built at first use and safe from several threads. */
 gssize demur_cohort_find_split(const DemurCohort *cohort, const char *name);

@@ -1,0 +1,68 @@
+/* demur validate SELECTOR --cohort C: whole sites left out in turn; the verdict is kept with the
+ * selector. */
+#include "app/cli/selection.h"
+#include "evaluation/validation.h"
+
+static gboolean
+run(DemurContext *context, int argc, char **argv, GError **error) {
+  g_autofree char *cohort_name = NULL;
+  int n_folds = 5;
+  g_auto(GStrv) arguments = NULL;
+  const GOptionEntry entries[] = {
+      {"cohort", 'c', 0, G_OPTION_ARG_STRING, &cohort_name,
+       "cohort that trained the selector, or another with the same splits", "C"},
+      {"folds", 0, 0, G_OPTION_ARG_INT, &n_folds, "folds of whole sites (5)", "N"},
+      {NULL}};
+  if (!demur_command_parse(argc, argv, "SELECTOR --cohort C",
+                           "leave whole sites out in turn: does the selector help?",
+                           "Trains once a fold with the selector's own settings.", entries,
+                           &arguments, error) ||
+      !demur_command_expect(arguments, 1, "validate takes the name of one selector", error))
+    return FALSE;
+  if (cohort_name == NULL || n_folds < 2) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "validate needs --cohort C, and at least 2 --folds");
+    return FALSE;
+  }
+  g_autoptr(DemurSelector) selector = demur_cli_load_selector(context, arguments[0], NULL, error);
+  g_autoptr(DemurCohort) cohort =
+      selector != NULL ? demur_cli_load_cohort(context, cohort_name, error) : NULL;
+  if (cohort == NULL || !demur_selector_check_cohort(selector, cohort, error))
+    return FALSE;
+  g_autoptr(DemurValidation) validation =
+      demur_validate(cohort, selector->settings, selector->seed, (size_t)n_folds, context->parallel,
+                     &context->progress, error);
+  if (validation == NULL)
+    return FALSE;
+  DemurJson *kept = demur_json_new();
+  demur_json_begin_object(kept, NULL);
+  demur_validation_write_json(validation, kept);
+  demur_json_end_object(kept);
+  g_autofree char *document = demur_json_finish(kept);
+  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  if (workspace == NULL ||
+      !demur_selectors_set_validation(workspace, arguments[0], document, error))
+    return FALSE;
+  if (context->json) {
+    DemurJson *json = demur_json_new();
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "selector", arguments[0]);
+    demur_validation_write_json(validation, json);
+    demur_json_end_object(json);
+    demur_context_print_json(context, json);
+    return TRUE;
+  }
+  g_print("Selector '%s'%s: %s\n%s\n", arguments[0],
+          validation->simulated ? " (simulated data)" : "",
+          demur_comparison_verdict_words(validation->verdict), validation->sentence);
+  for (size_t m = 0; m < G_N_ELEMENTS(validation->measures); m++) {
+    const DemurValidationMeasure *measure = &validation->measures[m];
+    g_print("  %-20s selector %.4f, confidence %.4f, difference %+.4f (%+.4f to %+.4f)\n",
+            measure->measure, measure->selector, measure->confidence, measure->difference,
+            measure->low, measure->high);
+  }
+  return TRUE;
+}
+
+const DemurCommand demur_command_validate = {
+    "validate", "leave whole sites out in turn: does the selector help?", run};

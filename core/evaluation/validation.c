@@ -1,0 +1,261 @@
+#include "evaluation/validation.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/json-reader.h"
+#include "base/memory.h"
+#include "metrics/coverage.h"
+#include "selector/folds.h"
+
+#define MIN_SITES 20
+#define LEFT_OUT "left out by validation"
+
+static const char *const measure_names[3] = {"sbce2_auc", "sbce2_debiased_auc", "site_error_auc"};
+
+void
+demur_validation_free(DemurValidation *v) {
+  if (v == NULL)
+    return;
+  g_free(v->sentence);
+  g_free(v->cohort);
+  g_free(v->split);
+  g_free(v->digest);
+  g_free(v->unit);
+  for (size_t m = 0; m < G_N_ELEMENTS(v->measures); m++)
+    g_free(v->measures[m].measure);
+  g_free(v);
+}
+
+/* Progress of one fold within the whole. */
+typedef struct {
+  const DemurProgress *outer;
+  double start, end;
+} Stage;
+
+static void
+stage_report(double fraction, const char *text, gpointer data) {
+  const Stage *stage = data;
+  if (stage->outer->func != NULL)
+    stage->outer->func(stage->start + fraction * (stage->end - stage->start), text,
+                       stage->outer->data);
+}
+
+/* Trains without the fold; its rows get the share of the fold that scores lower, and their risks as
+ * that selector sees them. scores [n_rows], risks [n_scans][width]. */
+static gboolean
+leave_out(DemurCohort *cohort, const DemurTrainSettings *settings, guint64 seed,
+          const guint32 *rows, size_t n_rows, const guint32 *folds, guint32 fold,
+          DemurParallel *parallel, const DemurProgress *progress, double *scores, double *risks,
+          GError **error) {
+  g_autofree guint8 *moved = g_new0(guint8, MAX(cohort->n_scans, 1));
+  g_autofree guint32 *left = g_new(guint32, MAX(n_rows, 1)),
+                     *places = g_new(guint32, MAX(n_rows, 1));
+  size_t n_left = 0;
+  for (size_t i = 0; i < n_rows; i++)
+    if (folds[i] == fold) {
+      moved[rows[i]] = 1;
+      places[n_left] = (guint32)i;
+      left[n_left++] = rows[i];
+    }
+  g_autoptr(DemurCohort) rest = demur_cohort_with_split(cohort, LEFT_OUT, moved);
+  g_autoptr(DemurSelector) selector =
+      demur_selector_train(rest, settings, seed, parallel, progress, NULL, error);
+  g_autoptr(DemurCohort) view =
+      selector != NULL ? demur_selector_view(selector, cohort, error) : NULL;
+  DEMUR_AUTO_ALIGNED double *meta =
+      view != NULL
+          ? demur_selector_meta_features(selector, view, FALSE, left, n_left, parallel, NULL, error)
+          : NULL;
+  if (meta == NULL)
+    return FALSE;
+  g_autofree double *g = g_new(double, MAX(n_left, 1));
+  demur_selector_scores(selector, 0, meta, n_left, g);
+  g_autofree guint32 *ranks = g_new(guint32, MAX(n_left, 1));
+  const size_t n_ranks = demur_coverage_ranks(g, n_left, ranks);
+  const size_t width = view->risks != NULL ? 1 : view->n_classes;
+  const double *seen = view->risks != NULL ? view->risks : view->probabilities;
+  for (size_t i = 0; i < n_left; i++) {
+    scores[places[i]] = 1.0 - ((double)ranks[i] + 0.5) / (double)n_ranks;
+    memcpy(risks + (size_t)left[i] * width, seen + (size_t)left[i] * width, width * sizeof(double));
+  }
+  return TRUE;
+}
+
+static const DemurComparison *
+find_comparison(const DemurEvaluation *e, const char *measure) {
+  for (size_t c = 0; c < e->n_comparisons; c++)
+    if (strcmp(e->comparisons[c].measure, measure) == 0 &&
+        strcmp(e->comparisons[c].against, "confidence") == 0)
+      return &e->comparisons[c];
+  return NULL;
+}
+
+static void
+judge(DemurValidation *v, const DemurEvaluation *e) {
+  const DemurMethodResult *methods[2] = {demur_evaluation_method(e, "selector:validated", FALSE),
+                                         demur_evaluation_method(e, "confidence", FALSE)};
+  for (size_t m = 0; m < G_N_ELEMENTS(v->measures); m++) {
+    const DemurComparison *c = find_comparison(e, measure_names[m]);
+    DemurValidationMeasure *measure = &v->measures[m];
+    double points[2];
+    for (int k = 0; k < 2; k++)
+      points[k] = m == 0   ? methods[k]->auc[DEMUR_MEASURE_SBCE2].point
+                  : m == 1 ? methods[k]->debiased_auc
+                           : methods[k]->auc[DEMUR_MEASURE_SITE_ERROR].point;
+    *measure = (DemurValidationMeasure){
+        g_strdup(measure_names[m]), points[0], points[1], c->difference, c->low, c->high};
+  }
+  const DemurValidationMeasure *plain = &v->measures[0], *debiased = &v->measures[1],
+                               *site = &v->measures[2];
+  const char *words;
+  if (v->n_sites < MIN_SITES || !isfinite(plain->low) || !isfinite(debiased->low)) {
+    v->verdict = DEMUR_VERDICT_CANNOT_BE_DECIDED;
+    words = "whether the selector helps at other hospitals cannot be decided";
+  } else if (plain->high < 0.0 && debiased->high < 0.0 && !(site->low > 0.0)) {
+    v->verdict = DEMUR_VERDICT_BETTER;
+    words = "the selector keeps better calibrated risks than plain confidence";
+  } else if (plain->low > 0.0 && debiased->low > 0.0 && !(site->high < 0.0)) {
+    v->verdict = DEMUR_VERDICT_WORSE;
+    words = "the selector keeps worse calibrated risks than plain confidence: do not use it";
+  } else {
+    v->verdict = DEMUR_VERDICT_NO_DIFFERENCE_SHOWN;
+    words = "no difference to plain confidence is shown: use confidence";
+  }
+  v->sentence = g_strdup_printf(
+      "On %zu scans at %zu sites, each left out of training in turn, %s (calibration error over "
+      "coverage %.4f against %.4f, difference %+.4f, 95 %% interval %+.4f to %+.4f by resampling "
+      "%ss%s).",
+      v->n_scans, v->n_sites, words, plain->selector, plain->confidence, plain->difference,
+      plain->low, plain->high, v->unit,
+      v->n_sites < MIN_SITES ? "; a verdict about other hospitals needs at least 20 sites" : "");
+}
+
+DemurValidation *
+demur_validate(DemurCohort *cohort, const DemurTrainSettings *settings, guint64 seed,
+               size_t n_folds, DemurParallel *parallel, const DemurProgress *progress,
+               GError **error) {
+  if (n_folds < 2 || n_folds > 1000) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                "%zu folds; at least 2 are needed to leave sites out in turn", n_folds);
+    return NULL;
+  }
+  const DemurProgress none = {0};
+  if (progress == NULL)
+    progress = &none;
+  const char *split = settings->split != NULL ? settings->split : "selector_train";
+  size_t n;
+  g_autofree guint32 *rows = demur_cohort_rows(cohort, split, &n, error);
+  if (rows == NULL)
+    return NULL;
+  g_autofree guint32 *sites = g_new(guint32, n), *folds = g_new(guint32, n);
+  for (size_t i = 0; i < n; i++)
+    sites[i] = cohort->sites[rows[i]];
+  const size_t n_used = demur_folds_assign(sites, n, n_folds, seed, 2, folds);
+  if (n_used < 2) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                "split '%s' holds one site only: no site can be left out", split);
+    return NULL;
+  }
+  g_autoptr(DemurTrainSettings) own = demur_train_settings_copy(settings);
+  own->models = 1;
+  const size_t width = cohort->risks != NULL ? 1 : cohort->n_classes;
+  double *risks = demur_new_matrix(double, cohort->n_scans, width);
+  memcpy(risks, cohort->risks != NULL ? cohort->risks : cohort->probabilities,
+         cohort->n_scans * width * sizeof(double));
+  g_autoptr(DemurCohort) view = demur_cohort_with_risks(cohort, risks);
+  g_autofree double *scores = g_new0(double, n);
+  for (guint32 f = 0; f < n_used; f++) {
+    Stage stage = {progress, 0.9 * (double)f / (double)n_used,
+                   0.9 * (double)(f + 1) / (double)n_used};
+    const DemurProgress staged = {stage_report, &stage, progress->cancellable};
+    if (!leave_out(cohort, own, seed, rows, n, folds, f, parallel, &staged, scores, risks, error))
+      return NULL;
+  }
+
+  g_autoptr(DemurSample) sample = demur_sample_new(view, rows, n, split, error);
+  if (sample == NULL)
+    return NULL;
+  g_autoptr(GHashTable) places = g_hash_table_new(NULL, NULL);
+  for (size_t i = 0; i < n; i++)
+    g_hash_table_insert(places, GUINT_TO_POINTER(rows[i]), GSIZE_TO_POINTER(i));
+  g_autofree double *ordered = g_new(double, n), *zeros = g_new0(double, n);
+  for (size_t i = 0; i < n; i++)
+    ordered[i] =
+        scores[GPOINTER_TO_SIZE(g_hash_table_lookup(places, GUINT_TO_POINTER(sample->rows[i])))];
+  g_autoptr(GPtrArray) methods = demur_methods_array_new();
+  demur_methods_add(methods, "selector:validated", "selector", TRUE, ordered, n);
+  demur_methods_add(methods, "full", "everything", FALSE, zeros, n);
+  demur_methods_add(methods, "confidence", "confidence", FALSE, sample->confidences, n);
+  DemurEvaluateInput input;
+  demur_evaluate_input_init(&input);
+  input.cohort = view;
+  input.split = split;
+  input.seed = seed;
+  input.n_noise_draws = 0;
+  input.min_bin_size = (size_t)settings->bin_size;
+  Stage stage = {progress, 0.9, 1.0};
+  const DemurProgress staged = {stage_report, &stage, progress->cancellable};
+  g_autoptr(DemurEvaluation) evaluation =
+      demur_evaluate_methods(&input, sample, methods, rows, parallel, &staged, error);
+  if (evaluation == NULL)
+    return NULL;
+
+  DemurValidation *v = g_new0(DemurValidation, 1);
+  v->cohort = g_strdup(cohort->name);
+  v->split = g_strdup(split);
+  v->digest = demur_cohort_digest(cohort, rows, n);
+  v->simulated = cohort->simulated;
+  v->seed = seed;
+  v->n_folds = n_used;
+  v->n_scans = n;
+  v->n_patients = evaluation->n_patients;
+  v->n_sites = evaluation->n_sites;
+  v->unit = g_strdup(find_comparison(evaluation, measure_names[0])->unit);
+  judge(v, evaluation);
+  return v;
+}
+
+void
+demur_validation_write_json(const DemurValidation *v, DemurJson *json) {
+  demur_json_string(json, "verdict", demur_comparison_verdict_words(v->verdict));
+  demur_json_string(json, "sentence", v->sentence);
+  demur_json_string(json, "cohort", v->cohort);
+  demur_json_string(json, "split", v->split);
+  demur_json_string(json, "digest", v->digest);
+  demur_json_bool(json, "simulated", v->simulated);
+  demur_json_int(json, "seed", (gint64)v->seed);
+  demur_json_int(json, "folds", (gint64)v->n_folds);
+  demur_json_int(json, "n_scans", (gint64)v->n_scans);
+  demur_json_int(json, "n_patients", (gint64)v->n_patients);
+  demur_json_int(json, "n_sites", (gint64)v->n_sites);
+  demur_json_string(json, "unit", v->unit);
+  demur_json_begin_array(json, "measures");
+  for (size_t m = 0; m < G_N_ELEMENTS(v->measures); m++) {
+    const DemurValidationMeasure *measure = &v->measures[m];
+    const double interval[2] = {measure->low, measure->high};
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "measure", measure->measure);
+    demur_json_double(json, "selector", measure->selector);
+    demur_json_double(json, "confidence", measure->confidence);
+    demur_json_double(json, "difference", measure->difference);
+    demur_json_doubles(json, "interval", interval, 2);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+}
+
+char *
+demur_validation_read_sentence(const char *text) {
+  if (text == NULL)
+    return NULL;
+  g_autoptr(JsonParser) parser = json_parser_new_immutable();
+  const char *sentence;
+  if (!json_parser_load_from_data(parser, text, -1, NULL))
+    return NULL;
+  JsonNode *root = json_parser_get_root(parser);
+  if (root == NULL || !JSON_NODE_HOLDS_OBJECT(root) ||
+      !demur_json_read_string(json_node_get_object(root), "sentence", &sentence, NULL))
+    return NULL;
+  return g_strdup(sentence);
+}

@@ -1,0 +1,47 @@
+/* Go / no-go: does a selector help at hospitals that did not train it? Design method.md, "Beyond
+ * the paper", point 5. */
+#pragma once
+
+#include "evaluation/evaluate.h"
+#include "selector/training.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  char *measure;                /* "sbce2_auc", "sbce2_debiased_auc", "site_error_auc" */
+  double selector, confidence;  /* point values */
+  double difference, low, high; /* selector minus confidence; 95 % bootstrap of the unit */
+} DemurValidationMeasure;
+
+typedef struct {
+  DemurComparisonVerdict verdict;
+  char *sentence;                /* the verdict with its numbers, for people */
+  char *cohort, *split, *digest; /* digest of the rows used */
+  gboolean simulated;
+  guint64 seed;
+  size_t n_folds, n_scans, n_patients, n_sites;
+  char
+      *unit; /* what the bootstrap resamples: "site", or "patient" where there are under 20 sites */
+  DemurValidationMeasure measures[3];
+} DemurValidation;
+
+void demur_validation_free(DemurValidation *validation);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurValidation, demur_validation_free)
+
+/* Trains with the settings on all but one fold of whole sites of the training split in turn, scores
+ * the fold that was left out, and compares the out-of-fold scores (as ranks within their fold) with
+ * confidence on the out-of-fold risks. "better" only if the 95 % intervals of the S-BCE_2 AUC
+ * difference, plain and debiased, lie below 0 and site error is not worse; "worse" the other way
+ * round; under 20 sites "cannot be decided". n_folds >= 2. The validation split trains nothing and
+ * is used as in training. */
+DemurValidation *demur_validate(DemurCohort *cohort, const DemurTrainSettings *settings,
+                                guint64 seed, size_t n_folds, DemurParallel *parallel,
+                                const DemurProgress *progress,
+                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The document kept with the selector; members into an open object. Its verdict and sentence read
+ * back (owned), NULL where there is none. */
+void demur_validation_write_json(const DemurValidation *validation, DemurJson *json);
+char *demur_validation_read_sentence(const char *json);
+
+G_END_DECLS
