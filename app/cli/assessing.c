@@ -1,0 +1,184 @@
+#include "app/cli/assessing.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "app/cli/dicom-scores.h"
+#include "app/cli/selection.h"
+#include "base/memory.h"
+#include "selector/reasons.h"
+
+#define N_REASONS 3
+
+static void
+verdict_clear(gpointer data) {
+  DemurVerdictRecord *verdict = data;
+  g_free(verdict->scan_id);
+  g_free(verdict->patient_id);
+  g_free(verdict->verdict);
+  g_free(verdict->reasons);
+}
+
+void
+demur_cli_assessment_clear(DemurCliAssessment *assessment) {
+  demur_selector_unref(assessment->selector);
+  demur_threshold_record_free(assessment->threshold);
+  g_clear_pointer(&assessment->verdicts, g_array_unref);
+}
+static char *
+reasons_text(char *const *reasons) {
+  DemurJson *json = demur_json_new();
+  demur_json_begin_array(json, NULL);
+  for (; reasons != NULL && *reasons != NULL; reasons++)
+    demur_json_string(json, NULL, *reasons);
+  demur_json_end_array(json);
+  char *text = demur_json_finish(json);
+  return g_strchomp(text);
+}
+
+static void
+add_verdict(DemurCliAssessment *assessment, const char *scan_id, const char *patient_id,
+            double risk, double risk_raw, double score, const char *word, char *const *reasons) {
+  const DemurVerdictRecord verdict = {.scan_id = g_strdup(scan_id),
+                                      .patient_id = g_strdup(patient_id),
+                                      .risk = risk,
+                                      .risk_raw = risk_raw,
+                                      .score = score,
+                                      .verdict = g_strdup(word),
+                                      .reasons = reasons_text(reasons)};
+  g_array_append_val(assessment->verdicts, verdict);
+}
+
+/* Verdicts of a cohort's rows that have scores. */
+static gboolean
+assess_rows(DemurContext *context, DemurCliAssessment *assessment, DemurCohort *cohort,
+            const guint32 *rows, size_t n, GError **error) {
+  DemurSelector *selector = assessment->selector;
+  g_autoptr(DemurCohort) view = demur_selector_view(selector, cohort, error);
+  if (view == NULL)
+    return FALSE;
+  DEMUR_AUTO_ALIGNED double *meta = demur_selector_meta_features(
+      selector, view, FALSE, rows, n, context->parallel, &context->progress, error);
+  if (meta == NULL)
+    return FALSE;
+  g_autofree double *scores = g_new(double, MAX(n, 1));
+  demur_selector_scores(selector, 0, meta, n, scores);
+  const gboolean tuned = assessment->threshold != NULL;
+  const double threshold = tuned ? assessment->threshold->threshold : NAN;
+  g_autoptr(DemurReasoner) reasoner = demur_reasoner_new(selector, tuned ? threshold : 0.0);
+  for (size_t i = 0; i < n; i++) {
+    const char *word = !tuned ? "not_tuned" : scores[i] >= threshold ? "accepted" : "red_flag";
+    g_auto(GStrv) reasons = NULL;
+    if (!tuned) {
+      const char *sentence[] = {"the selector has no threshold yet: run `demur tune`", NULL};
+      reasons = g_strdupv((char **)sentence);
+    } else if (scores[i] < threshold) {
+      reasons =
+          demur_reasoner_explain(reasoner, meta + i * selector->columns->n_columns, N_REASONS);
+    }
+    add_verdict(assessment, cohort->scan_ids[rows[i]],
+                cohort->patient_ids[cohort->patients[rows[i]]],
+                demur_cohort_confidence_risk(view, rows[i]),
+                demur_cohort_confidence_risk(cohort, rows[i]), scores[i], word, reasons);
+  }
+  return TRUE;
+}
+
+/* Verdicts of DICOM series: those that are eligible and have a score of the selector's model go
+ * through assess_rows. */
+static gboolean
+assess_series(DemurContext *context, DemurCliAssessment *assessment, const char *scan_id,
+              GError **error) {
+  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  if (workspace == NULL)
+    return FALSE;
+  g_autoptr(DemurDicomScores) scored = demur_dicom_scores_load(
+      workspace, scan_id, assessment->selector->model,
+      assessment->selector->outlier != NULL ? assessment->selector->embedding_width : 0, error);
+  if (scored == NULL)
+    return FALSE;
+  for (size_t i = 0; i < scored->n_unscored; i++) {
+    const DemurUnscored *u = &scored->unscored[i];
+    if (scan_id != NULL && u->refused) {
+      g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STATE, u->reason);
+      return FALSE;
+    }
+    char *const reasons[] = {u->reason, NULL};
+    add_verdict(assessment, u->scan_id, u->patient_id, u->risk, u->risk, NAN, u->verdict, reasons);
+  }
+  if (scored->cohort == NULL)
+    return TRUE;
+  size_t n;
+  g_autofree guint32 *rows = demur_cohort_rows(scored->cohort, NULL, &n, error);
+  return rows != NULL && assess_rows(context, assessment, scored->cohort, rows, n, error);
+}
+
+static gboolean
+find_threshold(DemurContext *context, DemurCliAssessment *assessment, const char *coverage_text,
+               GError **error) {
+  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  if (workspace == NULL)
+    return FALSE;
+  if (coverage_text == NULL)
+    return demur_thresholds_current(workspace, assessment->selector_name, &assessment->threshold,
+                                    error);
+  size_t n;
+  g_autofree double *coverages = demur_cli_parse_coverages(coverage_text, &n, error);
+  if (coverages == NULL)
+    return FALSE;
+  if (n != 1) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "--coverage takes one coverage");
+    return FALSE;
+  }
+  assessment->threshold =
+      demur_thresholds_find(workspace, assessment->selector_name, coverages[0], error);
+  return assessment->threshold != NULL;
+}
+
+gboolean
+demur_cli_assess(DemurContext *context, const DemurCliAssessOptions *options,
+                 DemurCliAssessment *assessment, GError **error) {
+  assessment->selector_name = options->selector;
+  assessment->cohort = options->cohort;
+  assessment->verdicts = g_array_new(FALSE, FALSE, sizeof(DemurVerdictRecord));
+  g_array_set_clear_func(assessment->verdicts, verdict_clear);
+  assessment->selector = demur_cli_load_selector(context, options->selector, NULL, error);
+  if (assessment->selector == NULL ||
+      !find_threshold(context, assessment, options->coverage, error))
+    return FALSE;
+  assessment->simulated = assessment->selector->simulated;
+  if (options->cohort == NULL)
+    return assess_series(context, assessment, options->scan_id, error);
+  g_autoptr(DemurCohort) cohort = demur_cli_load_cohort(context, options->cohort, error);
+  if (cohort == NULL)
+    return FALSE;
+  size_t n;
+  g_autofree guint32 *rows =
+      demur_cohort_rows(cohort, options->split != NULL ? options->split : "test", &n, error);
+  if (rows == NULL || !assess_rows(context, assessment, cohort, rows, n, error))
+    return FALSE;
+  assessment->n_seen = demur_selector_count_seen(assessment->selector, cohort, rows, n);
+  assessment->simulated |= cohort->simulated;
+  return TRUE;
+}
+
+gboolean
+demur_cli_assessment_save(DemurContext *context, const DemurCliAssessment *assessment,
+                          GError **error) {
+  g_autofree char *now = demur_context_now();
+  const DemurThresholdRecord *threshold = assessment->threshold;
+  const DemurVerdictBatch batch = {.selector = assessment->selector_name,
+                                   .selector_digest = assessment->selector->digest,
+                                   .cohort = assessment->cohort,
+                                   .model = assessment->selector->model,
+                                   .coverage = threshold != NULL ? threshold->coverage : NAN,
+                                   .threshold = threshold != NULL ? threshold->threshold : NAN,
+                                   .created = now};
+  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  if (workspace == NULL)
+    return FALSE;
+  return assessment->verdicts->len == 0 ||
+         demur_verdicts_save(workspace, &batch,
+                             (const DemurVerdictRecord *)(gpointer)assessment->verdicts->data,
+                             assessment->verdicts->len, error);
+}

@@ -1,0 +1,41 @@
+/* Verdicts for the scans of a cohort or for DICOM series: what `demur assess` and the workstation
+ * share. */
+#pragma once
+
+#include "app/cli/command.h"
+#include "selector/selector.h"
+#include "store/selectors.h"
+#include "store/verdicts.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  const char *selector; /* its name */
+  const char *cohort;   /* NULL: DICOM series */
+  const char *split;    /* of the cohort; NULL: test */
+  const char *scan_id;  /* one DICOM series; NULL: every one */
+  const char *coverage; /* as written; NULL: the current threshold */
+} DemurCliAssessOptions;
+
+/* What was found: verdicts in the making. */
+typedef struct {
+  DemurSelector *selector;
+  const char *selector_name, *cohort; /* borrowed from the options */
+  DemurThresholdRecord *threshold;    /* NULL: not tuned */
+  GArray *verdicts;                   /* of DemurVerdictRecord */
+  gboolean simulated;
+  size_t n_seen; /* scans whose patients made the selector */
+} DemurCliAssessment;
+
+/* Gives each scan its verdict; nothing is kept yet. assessment: all zero. */
+gboolean demur_cli_assess(DemurContext *context, const DemurCliAssessOptions *options,
+                          DemurCliAssessment *assessment, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Adds the verdicts to the workspace's history. */
+gboolean demur_cli_assessment_save(DemurContext *context, const DemurCliAssessment *assessment,
+                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+void demur_cli_assessment_clear(DemurCliAssessment *assessment);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DemurCliAssessment, demur_cli_assessment_clear)
+
+G_END_DECLS
