@@ -354,9 +354,19 @@ simulate_small(const Sandbox *sandbox, const char *name) {
 
 Run *
 train_small(const Sandbox *sandbox, const char *name, const char *cohort, ...) {
-  static const char *const small[] = {"--epochs", "2", "--datasets-per-epoch",  "96",
-                                      "--batch",  "8", "--dataset-size",        "128",
-                                      "--kappa",  "2", "--validation-datasets", "20"};
+  static const char *const small[] = {"--as-published",
+                                      "--epochs",
+                                      "2",
+                                      "--datasets-per-epoch",
+                                      "96",
+                                      "--batch",
+                                      "8",
+                                      "--dataset-size",
+                                      "128",
+                                      "--kappa",
+                                      "2",
+                                      "--validation-datasets",
+                                      "20"};
   g_autoptr(GPtrArray) argv = command_line(sandbox);
   const char *const first[] = {"--json", "train", name, "--cohort", cohort};
   for (size_t i = 0; i < G_N_ELEMENTS(first); i++)

@@ -79,7 +79,8 @@ char *cohort_list(const Sandbox *sandbox);
 
 /* `cohort simulate NAME` small enough for a test: 600 scans of selector_train at 8 sites. */
 void simulate_small(const Sandbox *sandbox, const char *name);
-/* `train NAME --cohort COHORT` with 2 epochs of 12 updates of 8 x 128; more words may follow. */
+/* `train NAME --cohort COHORT --as-published` with 2 epochs of 12 updates of 8 x 128; more words
+ * may follow. */
 Run *train_small(const Sandbox *sandbox, const char *name, const char *cohort,
                  ...) G_GNUC_NULL_TERMINATED;
 

@@ -32,8 +32,8 @@ test_ist_meets_the_readme(void) {
   g_assert_cmpfloat(number_at(root_of(in), "embedding_width"), ==, 32);
   g_assert_false(bool_at(root_of(in), "simulated"));
   /* 300 updates of 32 x 1,024. */
-  g_autoptr(Run) train = run_json(sandbox, 0, "train", "s", "--cohort", "ist", "--epochs", "1",
-                                  "--datasets-per-epoch", "9600", NULL);
+  g_autoptr(Run) train = run_json(sandbox, 0, "train", "s", "--cohort", "ist", "--as-published",
+                                  "--epochs", "1", "--datasets-per-epoch", "9600", NULL);
   g_assert_cmpfloat(number_at(root_of(train), "updates"), ==, 300);
   JsonArray *parts = array_at(root_of(train), "parts");
   g_assert_cmpstr(string_at(find_in(parts, "role", "reference"), "split"), ==, "base_train");

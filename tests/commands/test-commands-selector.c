@@ -203,8 +203,7 @@ static void
 test_as_published_yields_to_explicit_options(void) {
   g_autoptr(Sandbox) sandbox = sandbox_new();
   simulate_small(sandbox, "sim");
-  g_autoptr(Run) before =
-      train_small(sandbox, "a", "sim", "--as-published", "--alpha", "3", "--threads", "2", NULL);
+  g_autoptr(Run) before = train_small(sandbox, "a", "sim", "--alpha", "3", "--threads", "2", NULL);
   assert_status(before, 0);
   g_autoptr(Run) after =
       run_json(sandbox, 0, "train", "b", "--alpha", "3", "--epochs", "2", "--datasets-per-epoch",
