@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "evaluation/extra.h"
 #include "metrics/coverage.h"
 #include "metrics/intervals.h"
 #include "metrics/selective.h"
@@ -27,7 +28,8 @@ demur_evaluate_input_init(DemurEvaluateInput *input) {
                                 .resample_unit = DEMUR_UNIT_SCAN,
                                 .n_bootstrap = 1000,
                                 .n_noise_draws = 200,
-                                .min_bin_size = 25};
+                                .min_bin_size = 25,
+                                .net_benefit_threshold = NAN};
 }
 
 /* Curves of one method and model on one trial. */
@@ -51,12 +53,16 @@ typedef struct {
   size_t n_columns;                      /* method-model pairs */
   guint32 *column_method, *column_model; /* [n_columns] */
   TrialCurves *curves;                   /* [n_columns][n_trials] */
+  const DemurExtraSetup *extra;
+  DemurExtraCurves *extra_curves; /* [n_columns][n_trials] */
 
   /* Bootstrap. */
   DemurUnit unit;
   guint64 seed;
   size_t n_bootstrap;
   double *plain_auc, *debiased2_auc, *site2_auc; /* [n_bootstrap][n_methods] mean over models */
+  double *site2_se;                              /* of site2_auc; NaN where patients are drawn */
+  DemurParallel *parallel;
 
   /* Noise floor. */
   size_t n_noise_draws;
@@ -134,6 +140,47 @@ run_trial(size_t job, guint worker, gpointer data) {
   double squares[N_SITE_COVERAGES];
   demur_site_error_curve(&by_site, work->site_coverages, N_SITE_COVERAGES, squares);
   curves->site_error2_auc = demur_coverage_auc(work->site_coverages, squares, N_SITE_COVERAGES);
+  demur_extra_curves(work->extra, method->ranks[model], method->n_ranks[model], counts,
+                     &work->extra_curves[job]);
+}
+
+/* AUC over coverage of a method's squared site error, mean over its models, and (where sites are
+ * drawn) its standard error from the sites' influences; see metrics/site-error.h. */
+static double
+site2_auc_of(const Work *work, const DemurMethod *method, const guint32 *counts, double *se) {
+  const DemurSample *sample = work->sample;
+  const size_t n_sites = sample->n_sites;
+  const gboolean with_se = work->unit == DEMUR_UNIT_SITE;
+  g_autofree double *influences = with_se ? g_new(double, (size_t)N_SITE_COVERAGES *n_sites) : NULL;
+  g_autofree double *sums = g_new0(double, 2 * n_sites);
+  double *times = sums + n_sites;
+  double squares[N_SITE_COVERAGES], curve[N_SITE_COVERAGES], auc = 0.0;
+  const double share = 1.0 / (double)method->n_models;
+  for (size_t m = 0; m < method->n_models; m++) {
+    const DemurSiteSample by_site = site_sample(sample, method, m, counts);
+    demur_site_error_influences(&by_site, work->site_coverages, N_SITE_COVERAGES, squares,
+                                influences);
+    auc += share * demur_coverage_auc(work->site_coverages, squares, N_SITE_COVERAGES);
+    for (size_t s = 0; with_se && s < n_sites; s++) {
+      for (size_t c = 0; c < N_SITE_COVERAGES; c++)
+        curve[c] = influences[c * n_sites + s];
+      sums[s] += share * demur_coverage_auc(work->site_coverages, curve, N_SITE_COVERAGES);
+    }
+  }
+  *se = NAN;
+  if (!with_se)
+    return auc;
+  for (size_t i = 0; i < sample->n; i++)
+    times[sample->sites[i]] = counts != NULL ? (double)counts[i] : 1.0;
+  double n = 0.0, sum = 0.0;
+  for (size_t s = 0; s < n_sites; s++)
+    if (times[s] > 0.0) {
+      n += times[s];
+      sum += sums[s] * sums[s] / times[s];
+    }
+  if (n > 1.0)
+    *se = sqrt(n / (n - 1.0) * sum);
+  return auc;
 }
 
 static void
@@ -146,7 +193,7 @@ run_bootstrap(size_t replicate, guint worker, gpointer data) {
                         counts);
   for (size_t k = 0; k < n_methods; k++) {
     const DemurMethod *method = work->methods->pdata[k];
-    double plain = 0.0, debiased = 0.0, site = 0.0;
+    double plain = 0.0, debiased = 0.0;
     for (size_t m = 0; m < method->n_models; m++) {
       double errors[DEMUR_N_COVERAGES], squares[DEMUR_N_COVERAGES];
       const DemurSelectiveSample selective = selective_sample(work->sample, method, m, counts);
@@ -154,14 +201,12 @@ run_bootstrap(size_t replicate, guint worker, gpointer data) {
                                work->scratch[worker], errors, squares);
       plain += demur_coverage_auc(work->coverages, errors, DEMUR_N_COVERAGES);
       debiased += demur_coverage_auc(work->coverages, squares, DEMUR_N_COVERAGES);
-      const DemurSiteSample by_site = site_sample(work->sample, method, m, counts);
-      demur_site_error_curve(&by_site, work->site_coverages, N_SITE_COVERAGES, squares);
-      site += demur_coverage_auc(work->site_coverages, squares, N_SITE_COVERAGES);
     }
     const double n_models = (double)method->n_models;
     work->plain_auc[replicate * n_methods + k] = plain / n_models;
     work->debiased2_auc[replicate * n_methods + k] = debiased / n_models;
-    work->site2_auc[replicate * n_methods + k] = site / n_models;
+    work->site2_auc[replicate * n_methods + k] =
+        site2_auc_of(work, method, counts, &work->site2_se[replicate * n_methods + k]);
   }
 }
 
@@ -333,8 +378,111 @@ fill_curves(const Work *work, size_t first_column, const DemurMethod *method,
   }
 }
 
-/* Rejection of each class, with bootstrap intervals of the unit. A threshold from the split's own
- * scores is found anew in every replicate, a tuned one stays as it is. */
+/* AUC and estimates of one extra measure, or of the area under a risk-coverage curve. */
+static DemurEstimate
+estimate_of(const Work *work, size_t first_column, size_t n_models,
+            double (*value)(const DemurExtraCurves *, DemurExtra), DemurExtra extra) {
+  DemurEstimate estimate = {0.0, NAN, NAN};
+  g_autofree double *trials = g_new(double, n_models * work->n_trials);
+  size_t n_trials = 0;
+  for (size_t m = 0; m < n_models; m++) {
+    const DemurExtraCurves *curves = &work->extra_curves[(first_column + m) * work->n_trials];
+    estimate.point += value(&curves[0], extra) / (double)n_models;
+    for (size_t t = 1; t < work->n_trials; t++)
+      trials[n_trials++] = value(&curves[t], extra);
+  }
+  demur_mean_sd(trials, n_trials, &estimate.mean, &estimate.sd);
+  return estimate;
+}
+
+static double
+extra_auc(const DemurExtraCurves *curves, DemurExtra extra) {
+  double coverages[DEMUR_N_EXTRA_COVERAGES];
+  demur_extra_coverages(coverages);
+  return demur_coverage_auc(coverages, curves->values[extra], DEMUR_N_EXTRA_COVERAGES);
+}
+
+static double
+aurc_error(const DemurExtraCurves *curves, DemurExtra extra) {
+  return curves->aurc_error;
+}
+
+static double
+aurc_brier(const DemurExtraCurves *curves, DemurExtra extra) {
+  return curves->aurc_brier;
+}
+
+static void
+fill_extras(const Work *work, size_t first_column, size_t n_models, DemurMethodResult *result) {
+  double coverages[DEMUR_N_EXTRA_COVERAGES];
+  demur_extra_coverages(coverages);
+  g_autofree double *trials = g_new(double, n_models * work->n_trials);
+  for (size_t c = 0; c < DEMUR_N_EXTRA_COVERAGES; c++) {
+    double realised = 0.0;
+    for (size_t m = 0; m < n_models; m++)
+      realised += (double)work->extra_curves[(first_column + m) * work->n_trials].n_selected[c] /
+                  (double)work->sample->n / (double)n_models;
+    for (DemurExtra extra = 0; extra < DEMUR_N_EXTRAS; extra++) {
+      DemurCurvePoint *point = &result->extra_curve[extra][c];
+      *point = (DemurCurvePoint){
+          .coverage = coverages[c], .realised = realised, .debiased = NAN, .noise_floor = NAN};
+      size_t n_trials = 0;
+      for (size_t m = 0; m < n_models; m++) {
+        const DemurExtraCurves *curves = &work->extra_curves[(first_column + m) * work->n_trials];
+        point->point += curves[0].values[extra][c] / (double)n_models;
+        for (size_t t = 1; t < work->n_trials; t++)
+          trials[n_trials++] = curves[t].values[extra][c];
+      }
+      demur_mean_sd(trials, n_trials, &point->mean, &point->sd);
+    }
+  }
+  for (DemurExtra extra = 0; extra < DEMUR_N_EXTRAS; extra++)
+    result->extra_auc[extra] = demur_extra_has_auc(extra)
+                                   ? estimate_of(work, first_column, n_models, extra_auc, extra)
+                                   : (DemurEstimate){NAN, NAN, NAN};
+  result->aurc_error = estimate_of(work, first_column, n_models, aurc_error, 0);
+  result->aurc_brier = estimate_of(work, first_column, n_models, aurc_brier, 0);
+}
+
+/* Intervals of the AUC of the debiased and of the site error: see evaluation/extra.h. */
+static void
+fill_auc_intervals(const Work *work, size_t k, size_t first_column, DemurMethodResult *result) {
+  const size_t n_methods = work->methods->len, n = work->n_bootstrap;
+  const size_t n_units = demur_sample_n_units(work->sample, work->unit);
+  const DemurMethod *method = work->methods->pdata[k];
+  g_autofree double *replicates = g_new(double, MAX(n, 1));
+  double plain2 = 0.0, debiased2 = 0.0;
+  for (size_t m = 0; m < method->n_models; m++) {
+    const TrialCurves *curves = &work->curves[(first_column + m) * work->n_trials];
+    double squares[DEMUR_N_COVERAGES];
+    for (size_t c = 0; c < DEMUR_N_COVERAGES; c++)
+      squares[c] = curves->values[DEMUR_MEASURE_SBCE2][c] * curves->values[DEMUR_MEASURE_SBCE2][c];
+    plain2 += demur_coverage_auc(work->coverages, squares, DEMUR_N_COVERAGES);
+    debiased2 += demur_coverage_auc(work->coverages, curves->debiased2, DEMUR_N_COVERAGES);
+  }
+  plain2 /= (double)method->n_models;
+  debiased2 /= (double)method->n_models;
+  double low, high;
+  for (size_t b = 0; b < n; b++)
+    replicates[b] = work->debiased2_auc[b * n_methods + k];
+  demur_interval_basic(replicates, n, debiased2, plain2, n_units, LEVEL, &low, &high);
+  result->debiased_auc_interval = (DemurInterval){demur_signed_root(low), demur_signed_root(high)};
+  double se;
+  const double site2 = site2_auc_of(work, method, NULL, &se);
+  for (size_t b = 0; b < n; b++) {
+    replicates[b] = work->site2_auc[b * n_methods + k];
+    if (work->unit == DEMUR_UNIT_SITE)
+      replicates[b] = (replicates[b] - site2) / work->site2_se[b * n_methods + k];
+  }
+  if (work->unit == DEMUR_UNIT_SITE)
+    demur_interval_studentised(replicates, n, site2, se, n_units, LEVEL, &low, &high);
+  else
+    demur_interval_expanded(replicates, n, n_units, LEVEL, &low, &high);
+  result->site_error_auc_interval =
+      (DemurInterval){demur_signed_root(low), demur_signed_root(high)};
+}
+
+/* Rejection of each class; the intervals come from demur_extra_intervals. */
 static void
 fill_rejection(const Work *work, const DemurMethod *method, gssize max_rank,
                DemurOperatingPoint *at) {
@@ -351,44 +499,12 @@ fill_rejection(const Work *work, const DemurMethod *method, gssize max_rank,
       n_rejected++;
     }
   }
-  g_autofree double *rates = g_new(double, MAX(work->n_bootstrap, 1) * k);
-  g_autofree guint32 *counts = g_new(guint32, sample->n);
-  g_autofree guint64 *all = g_new(guint64, k), *rejected = g_new(guint64, k);
-  g_autofree guint32 *rank_counts = g_new(guint32, method->n_ranks[0]);
-  for (size_t b = 0; b < work->n_bootstrap; b++) {
-    demur_sample_resample(sample, work->unit,
-                          demur_random_stream(work->seed, DEMUR_STREAM_BOOTSTRAP, b, 0, 0), counts);
-    gssize rank = max_rank;
-    if (!at->from_tune) {
-      memset(rank_counts, 0, method->n_ranks[0] * sizeof *rank_counts);
-      size_t n_total = 0, sum = 0;
-      for (size_t i = 0; i < sample->n; i++) {
-        rank_counts[method->ranks[0][i]] += counts[i];
-        n_total += counts[i];
-      }
-      const size_t wanted = demur_coverage_count(at->coverage, n_total);
-      for (rank = -1; sum < wanted;)
-        sum += rank_counts[++rank];
-    }
-    memset(all, 0, k * sizeof *all);
-    memset(rejected, 0, k * sizeof *rejected);
-    for (size_t i = 0; i < sample->n; i++) {
-      all[sample->classes[i]] += counts[i];
-      if ((gssize)method->ranks[0][i] > rank)
-        rejected[sample->classes[i]] += counts[i];
-    }
-    for (size_t label = 0; label < k; label++)
-      rates[label * work->n_bootstrap + b] =
-          all[label] > 0 ? (double)rejected[label] / (double)all[label] : NAN;
-  }
   for (size_t label = 0; label < k; label++) {
     DemurRejection *r = &at->rejected_by_label[label];
     r->label = (int)label;
     r->share_of_all = (double)r->n_all / (double)sample->n;
     r->share_of_rejected = n_rejected > 0 ? (double)r->n_rejected / (double)n_rejected : NAN;
     r->rate = r->n_all > 0 ? (double)r->n_rejected / (double)r->n_all : NAN;
-    demur_interval_percentile(rates + label * work->n_bootstrap, work->n_bootstrap, LEVEL,
-                              &r->rate_low, &r->rate_high);
   }
 }
 
@@ -443,13 +559,13 @@ fill_operating_point(const Work *work, const DemurEvaluation *evaluation, size_t
   const DemurSample *sample = work->sample;
   *at = (DemurOperatingPoint){.coverage = coverage, .from_tune = tuned != NULL};
   double debiased2 = 0.0, site2 = 0.0, noise = 0.0;
-  gssize first_rank = -1;
+  g_autofree gssize *ranks = g_new(gssize, method->n_models);
   g_autofree double *weights = g_new(double, sample->n);
   for (size_t m = 0; m < method->n_models; m++) {
     const double share = 1.0 / (double)method->n_models;
     const double threshold =
         tuned != NULL ? tuned[m] : demur_coverage_threshold(coverage, method->scores[m], sample->n);
-    const gssize rank = rank_at_threshold(method, m, sample->n, threshold);
+    const gssize rank = ranks[m] = rank_at_threshold(method, m, sample->n, threshold);
     const DemurSelectiveSample selective = selective_sample(sample, method, m, NULL);
     DemurSelectivePoint point;
     demur_selective_at_rank(&selective, rank, work->min_bin_size, work->scratch[0], &point);
@@ -474,8 +590,12 @@ fill_operating_point(const Work *work, const DemurEvaluation *evaluation, size_t
       demur_selective_at_rank(&redrawn, rank, work->min_bin_size, work->scratch[0], &noisy);
       noise += share * noisy.error2 / (double)work->n_noise_draws;
     }
+    double extras[DEMUR_N_EXTRAS];
+    demur_extra_at_rank(work->extra, method->ranks[m], rank, NULL, extras,
+                        m == 0 ? at->decision : NULL);
+    for (DemurExtra extra = 0; extra < DEMUR_N_EXTRAS; extra++)
+      at->extra[extra] += share * extras[extra];
     if (m == 0) {
-      first_rank = rank;
       at->threshold = threshold;
       at->n_accepted = point.n_selected;
       at->n_bins = point.n_bins;
@@ -486,10 +606,19 @@ fill_operating_point(const Work *work, const DemurEvaluation *evaluation, size_t
   at->debiased = demur_signed_root(debiased2);
   at->noise_floor = work->n_noise_draws > 0 ? noise : NAN;
   for (size_t i = 0; i < sample->n; i++)
-    if ((gssize)method->ranks[0][i] <= first_rank)
+    if ((gssize)method->ranks[0][i] <= ranks[0])
       at->histogram[histogram_bin(evaluation, sample->confidences[i])]++;
-  fill_reliability(work, method, first_rank, at);
-  fill_rejection(work, method, first_rank, at);
+  fill_reliability(work, method, ranks[0], at);
+  fill_rejection(work, method, ranks[0], at);
+  const DemurOperatingBootstrap bootstrap = {.setup = work->extra,
+                                             .method = method,
+                                             .unit = work->unit,
+                                             .seed = work->seed,
+                                             .n_bootstrap = work->n_bootstrap,
+                                             .fixed_threshold = tuned != NULL,
+                                             .coverage = coverage,
+                                             .max_ranks = ranks};
+  demur_extra_intervals(&bootstrap, work->parallel, at);
 }
 
 static DemurComparisonVerdict
@@ -536,7 +665,7 @@ add_comparisons(const Work *work, DemurEvaluation *evaluation, const DemurMethod
       c->level = LEVEL;
       c->unit = g_strdup(demur_unit_name(work->unit));
       c->n_units = demur_sample_n_units(work->sample, work->unit);
-      demur_interval_percentile(differences, work->n_bootstrap, LEVEL, &c->low, &c->high);
+      demur_interval_expanded(differences, work->n_bootstrap, c->n_units, LEVEL, &c->low, &c->high);
       c->verdict = verdict_of(c->low, c->high, c->n_units);
     }
   }
@@ -606,6 +735,23 @@ check_unseen(const DemurEvaluateInput *input, const guint32 *rows, size_t n_rows
   return TRUE;
 }
 
+static DemurUnit
+unit_of_intervals(const DemurSample *sample) {
+  return sample->n_sites >= MIN_UNITS ? DEMUR_UNIT_SITE : DEMUR_UNIT_PATIENT;
+}
+
+static double
+net_benefit_threshold(const DemurEvaluateInput *input, const DemurSample *sample) {
+  if (sample->top_label)
+    return NAN;
+  if (!isnan(input->net_benefit_threshold))
+    return input->net_benefit_threshold;
+  double positives = 0.0;
+  for (size_t i = 0; i < sample->n; i++)
+    positives += sample->labels[i];
+  return positives / (double)sample->n;
+}
+
 static DemurEvaluation *
 describe(const DemurEvaluateInput *input, const DemurSample *sample, const guint32 *rows) {
   DemurCohort *cohort = input->cohort;
@@ -630,6 +776,8 @@ describe(const DemurEvaluateInput *input, const DemurSample *sample, const guint
   e->n_resamples = input->n_resamples;
   e->resample_unit = g_strdup(demur_unit_name(input->resample_unit));
   e->min_bin_size = input->min_bin_size;
+  e->net_benefit_threshold = net_benefit_threshold(input, sample);
+  e->interval_unit = g_strdup(demur_unit_name(unit_of_intervals(sample)));
   demur_coverage_grid(DEMUR_N_COVERAGES, e->coverages);
   e->histogram_low = sample->top_label ? 0.0 : 0.5;
   e->histogram_width = (1.0 - e->histogram_low) / DEMUR_N_HISTOGRAM_BINS;
@@ -737,6 +885,8 @@ fill_results(const DemurEvaluateInput *input, const RiskGroup *group, const Work
     result->n_models = method->n_models;
     e->n_models = MAX(e->n_models, method->n_models);
     fill_curves(work, first_columns[k], method, result);
+    fill_extras(work, first_columns[k], method->n_models, result);
+    fill_auc_intervals(work, k, first_columns[k], result);
     const size_t selector = method->is_selector ? group->selectors[k] : 0;
     const size_t n_tuned =
         method->is_selector && input->n_thresholds != NULL ? input->n_thresholds[selector] : 0;
@@ -770,7 +920,8 @@ evaluate_sample(const DemurEvaluateInput *input, const RiskGroup *group, const D
                .n_bootstrap = input->n_bootstrap,
                .n_noise_draws = input->n_noise_draws,
                .n_trials = input->n_resamples + 1,
-               .unit = sample->n_sites >= MIN_UNITS ? DEMUR_UNIT_SITE : DEMUR_UNIT_PATIENT};
+               .parallel = parallel,
+               .unit = unit_of_intervals(sample)};
   demur_coverage_grid(DEMUR_N_COVERAGES, work.coverages);
   demur_coverage_grid(N_SITE_COVERAGES, work.site_coverages);
   for (guint k = 0; k < methods->len; k++)
@@ -804,14 +955,21 @@ evaluate_sample(const DemurEvaluateInput *input, const RiskGroup *group, const D
   work.counts = counts;
   g_autofree TrialCurves *curves = g_new0(TrialCurves, work.n_columns * work.n_trials);
   work.curves = curves;
+  g_autoptr(DemurExtraSetup) extra =
+      demur_extra_setup_new(sample, input->min_bin_size, net_benefit_threshold(input, sample));
+  g_autofree DemurExtraCurves *extra_curves =
+      g_new0(DemurExtraCurves, work.n_columns * work.n_trials);
+  work.extra = extra;
+  work.extra_curves = extra_curves;
   const size_t n_replicates = MAX(work.n_bootstrap, 1) * methods->len;
   g_autofree double *plain = g_new0(double, n_replicates), *debiased = g_new0(double, n_replicates),
-                    *site = g_new0(double, n_replicates),
+                    *site = g_new0(double, n_replicates), *site_se = g_new0(double, n_replicates),
                     *noise = g_new0(double, MAX(work.n_noise_draws, 1) * work.n_columns *
                                                 DEMUR_N_COVERAGES);
   work.plain_auc = plain;
   work.debiased2_auc = debiased;
   work.site2_auc = site;
+  work.site2_se = site_se;
   work.noise = noise;
 
   const gboolean ok = map_with_progress(parallel, work.n_columns * work.n_trials, run_trial, &work,

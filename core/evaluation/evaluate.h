@@ -27,7 +27,10 @@ typedef struct {
   size_t n_bootstrap;   /* 1,000 replicates for intervals */
   size_t n_noise_draws; /* 200 */
   size_t min_bin_size;  /* 25 */
-  gboolean in_sample;   /* allow scans of patients that the selectors have seen; printed */
+  /* Risk from which on a scan is treated, for "net_benefit"; NaN: the prevalence of the split,
+   * where treating everyone is worth as much as treating no one. */
+  double net_benefit_threshold;
+  gboolean in_sample; /* allow scans of patients that the selectors have seen; printed */
 } DemurEvaluateInput;
 
 /* The usual numbers; cohort, split and selectors are left to the caller. */

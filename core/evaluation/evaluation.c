@@ -14,6 +14,35 @@ demur_measure_name(DemurMeasure measure, size_t n_classes) {
   return names[measure];
 }
 
+const double demur_decision_thresholds[DEMUR_N_DECISIONS] = {
+    0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2,  0.25, 0.3,
+    0.35, 0.4,  0.5,  0.6,  0.7,   0.8, 0.9,  0.95, 0.99};
+
+static const struct {
+  const char *name;
+  gboolean has_auc;
+} extras[DEMUR_N_EXTRAS] = {{"calibration_intercept", FALSE},
+                            {"calibration_slope", FALSE},
+                            {"oe_ratio", FALSE},
+                            {"ici", TRUE},
+                            {"brier_reliability", TRUE},
+                            {"brier_resolution", TRUE},
+                            {"brier_uncertainty", TRUE},
+                            {"brier_within", TRUE},
+                            {"auroc", TRUE},
+                            {"net_benefit", TRUE},
+                            {"net_benefit_treat_all", TRUE}};
+
+const char *
+demur_extra_name(DemurExtra extra) {
+  return extras[extra].name;
+}
+
+gboolean
+demur_extra_has_auc(DemurExtra extra) {
+  return extras[extra].has_auc;
+}
+
 const char *
 demur_comparison_verdict_words(DemurComparisonVerdict verdict) {
   static const char *const words[] = {"better", "no difference shown", "worse",
@@ -32,6 +61,7 @@ demur_evaluation_free(DemurEvaluation *e) {
   g_free(e->prevalence);
   g_free(e->digest);
   g_free(e->resample_unit);
+  g_free(e->interval_unit);
   for (size_t k = 0; k < e->n_methods; k++) {
     DemurMethodResult *method = &e->methods[k];
     g_free(method->name);
@@ -61,9 +91,15 @@ demur_evaluation_method(const DemurEvaluation *e, const char *name, gboolean rec
 }
 
 static void
-write_curve(const DemurCurvePoint *points, const char *name, DemurJson *json) {
+write_interval(DemurInterval interval, const char *name, DemurJson *json) {
+  const double ends[2] = {interval.low, interval.high};
+  demur_json_doubles(json, name, ends, 2);
+}
+
+static void
+write_curve(const DemurCurvePoint *points, size_t n_points, const char *name, DemurJson *json) {
   demur_json_begin_array(json, name);
-  for (size_t c = 0; c < DEMUR_N_COVERAGES; c++) {
+  for (size_t c = 0; c < n_points; c++) {
     const DemurCurvePoint *p = &points[c];
     demur_json_begin_object(json, NULL);
     demur_json_double(json, "coverage", p->coverage);
@@ -94,6 +130,26 @@ write_operating_point(const DemurOperatingPoint *at, size_t n_classes, DemurJson
     demur_json_double(json, demur_measure_name(measure, n_classes), at->measures[measure]);
   demur_json_double(json, "debiased", at->debiased);
   demur_json_double(json, "noise_floor", at->noise_floor);
+  for (DemurExtra extra = 0; extra < DEMUR_N_EXTRAS; extra++)
+    demur_json_double(json, demur_extra_name(extra), at->extra[extra]);
+  demur_json_begin_object(json, "intervals");
+  write_interval(at->realised_interval, "realised", json);
+  write_interval(at->site_error_interval, "site_error", json);
+  write_interval(at->debiased_interval, "debiased", json);
+  for (DemurExtra extra = 0; extra < DEMUR_N_EXTRAS; extra++)
+    if (extra == DEMUR_EXTRA_INTERCEPT || extra == DEMUR_EXTRA_SLOPE ||
+        extra == DEMUR_EXTRA_OE_RATIO || extra == DEMUR_EXTRA_AUROC)
+      write_interval(at->extra_intervals[extra], demur_extra_name(extra), json);
+  demur_json_end_object(json);
+  demur_json_begin_array(json, "decision_curve");
+  for (size_t t = 0; t < DEMUR_N_DECISIONS; t++) {
+    demur_json_begin_object(json, NULL);
+    demur_json_double(json, "threshold", at->decision[t].threshold);
+    demur_json_double(json, "net_benefit", at->decision[t].model);
+    demur_json_double(json, "treat_all", at->decision[t].all);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
   demur_json_int(json, "n_bins", (gint64)at->n_bins);
   demur_json_begin_array(json, "rejected_by_label");
   for (size_t l = 0; l < at->n_labels; l++) {
@@ -130,6 +186,15 @@ write_operating_point(const DemurOperatingPoint *at, size_t n_classes, DemurJson
 }
 
 static void
+write_estimate(const DemurEstimate *estimate, const char *name, DemurJson *json) {
+  demur_json_begin_object(json, name);
+  demur_json_double(json, "point", estimate->point);
+  demur_json_double(json, "mean", estimate->mean);
+  demur_json_double(json, "sd", estimate->sd);
+  demur_json_end_object(json);
+}
+
+static void
 write_method(const DemurMethodResult *method, size_t n_classes, DemurJson *json) {
   demur_json_begin_object(json, NULL);
   demur_json_string(json, "name", method->name);
@@ -144,13 +209,24 @@ write_method(const DemurMethodResult *method, size_t n_classes, DemurJson *json)
     if (measure == DEMUR_MEASURE_SBCE2) {
       demur_json_double(json, "debiased", method->debiased_auc);
       demur_json_double(json, "noise_floor", method->noise_floor_auc);
+      write_interval(method->debiased_auc_interval, "debiased_interval", json);
     }
+    if (measure == DEMUR_MEASURE_SITE_ERROR)
+      write_interval(method->site_error_auc_interval, "interval", json);
     demur_json_end_object(json);
   }
+  for (DemurExtra extra = 0; extra < DEMUR_N_EXTRAS; extra++)
+    if (demur_extra_has_auc(extra))
+      write_estimate(&method->extra_auc[extra], demur_extra_name(extra), json);
+  write_estimate(&method->aurc_error, "aurc_error", json);
+  write_estimate(&method->aurc_brier, "aurc_brier", json);
   demur_json_end_object(json);
   demur_json_begin_object(json, "curve");
   for (DemurMeasure measure = 0; measure < DEMUR_N_MEASURES; measure++)
-    write_curve(method->curve[measure], demur_measure_name(measure, n_classes), json);
+    write_curve(method->curve[measure], DEMUR_N_COVERAGES, demur_measure_name(measure, n_classes),
+                json);
+  for (DemurExtra extra = 0; extra < DEMUR_N_EXTRAS; extra++)
+    write_curve(method->extra_curve[extra], DEMUR_N_EXTRA_COVERAGES, demur_extra_name(extra), json);
   demur_json_end_object(json);
   demur_json_begin_array(json, "at");
   for (size_t a = 0; a < method->n_at; a++)
@@ -182,6 +258,8 @@ demur_evaluation_write_json(const DemurEvaluation *e, DemurJson *json) {
   demur_json_string(json, "resample_unit", e->resample_unit);
   demur_json_end_object(json);
   demur_json_int(json, "bin_size", (gint64)e->min_bin_size);
+  demur_json_double(json, "net_benefit_threshold", e->net_benefit_threshold);
+  demur_json_string(json, "interval_unit", e->interval_unit);
   demur_json_doubles(json, "coverages", e->coverages, DEMUR_N_COVERAGES);
   demur_json_begin_object(json, "histogram");
   demur_json_double(json, "low", e->histogram_low);

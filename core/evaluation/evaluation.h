@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/json-writer.h"
+#include "metrics/discrimination.h"
 
 G_BEGIN_DECLS
 
@@ -26,6 +27,38 @@ typedef enum {
 
 /* "sbce2" .. of the JSON; multi-class names for K > 2. */
 const char *demur_measure_name(DemurMeasure measure, size_t n_classes);
+
+/* Measures of calibration, discrimination and usefulness beside those of the paper. For K > 2 they
+ * are of the top probability and whether its class is right, where that makes sense; those marked
+ * "K = 2" are NaN. */
+typedef enum {
+  DEMUR_EXTRA_INTERCEPT,   /* "calibration_intercept", slope held at 1; K = 2 */
+  DEMUR_EXTRA_SLOPE,       /* "calibration_slope"; K = 2 */
+  DEMUR_EXTRA_OE_RATIO,    /* "oe_ratio" */
+  DEMUR_EXTRA_ICI,         /* "ici" */
+  DEMUR_EXTRA_RELIABILITY, /* "brier_reliability", the square of S-BCE_2 */
+  DEMUR_EXTRA_RESOLUTION,  /* "brier_resolution" */
+  DEMUR_EXTRA_UNCERTAINTY, /* "brier_uncertainty" */
+  DEMUR_EXTRA_WITHIN,      /* "brier_within": reliability - resolution + uncertainty + this */
+  DEMUR_EXTRA_AUROC,       /* "auroc"; K = 2 */
+  DEMUR_EXTRA_NET_BENEFIT, /* "net_benefit" of treating where r >= the threshold; K = 2 */
+  DEMUR_EXTRA_TREAT_ALL,   /* "net_benefit_treat_all"; K = 2 */
+  DEMUR_N_EXTRAS,
+} DemurExtra;
+
+#define DEMUR_N_EXTRA_COVERAGES 20 /* 0.05, 0.10, .. 1: these measures cost more */
+#define DEMUR_N_DECISIONS 19       /* thresholds of the decision curve, demur_decision_thresholds */
+
+const char *demur_extra_name(DemurExtra extra);
+/* Whether its average over coverage says something: not so for intercept, slope and O:E, where too
+ * high at one coverage and too low at another would cancel. */
+gboolean demur_extra_has_auc(DemurExtra extra);
+/* 0.01 .. 0.99; [DEMUR_N_DECISIONS]. */
+extern const double demur_decision_thresholds[DEMUR_N_DECISIONS];
+
+typedef struct {
+  double low, high;
+} DemurInterval;
 
 typedef enum {
   DEMUR_VERDICT_BETTER,
@@ -76,6 +109,12 @@ typedef struct {
   size_t n_accepted;
   double measures[DEMUR_N_MEASURES]; /* point values, mean over models */
   double debiased, noise_floor;      /* S-BCE_2 */
+  /* Mean over models; 95 % bootstrap intervals of the unit (evaluation/extra.h), NaN for those
+   * extras that have none. Of realised for tuned thresholds only: the others make it so. */
+  double extra[DEMUR_N_EXTRAS];
+  DemurInterval extra_intervals[DEMUR_N_EXTRAS];
+  DemurInterval debiased_interval, site_error_interval, realised_interval;
+  DemurNetBenefit decision[DEMUR_N_DECISIONS]; /* of model 1; NaN for K > 2 */
   size_t n_bins;
   size_t n_labels;
   DemurRejection *rejected_by_label; /* [n_labels] */
@@ -94,6 +133,11 @@ typedef struct {
   DemurEstimate auc[DEMUR_N_MEASURES];
   double debiased_auc; /* S-BCE_2: of the square, then the signed root */
   double noise_floor_auc;
+  DemurInterval debiased_auc_interval, site_error_auc_interval; /* 95 %, of the unit */
+  /* AUC of the extras over their coverages (NaN where demur_extra_has_auc is FALSE); area under the
+   * risk-coverage curve of the 0/1 error and of the Brier score (metrics/discrimination.h). */
+  DemurEstimate extra_auc[DEMUR_N_EXTRAS], aurc_error, aurc_brier;
+  DemurCurvePoint extra_curve[DEMUR_N_EXTRAS][DEMUR_N_EXTRA_COVERAGES];
   DemurCurvePoint curve[DEMUR_N_MEASURES][DEMUR_N_COVERAGES];
   size_t n_at;
   DemurOperatingPoint *at; /* [n_at]: 0.9, 0.7, 0.5 from the split, then each tuned threshold */
@@ -119,8 +163,10 @@ typedef struct {
   double *prevalence; /* [n_classes]: share of each label; K = 2: [1] is "prevalence" */
   char *digest;       /* of the rows used */
   size_t n_models, n_resamples;
-  char *resample_unit; /* "scan", "patient" or "site" */
-  size_t min_bin_size; /* 25 */
+  char *resample_unit;          /* "scan", "patient" or "site" */
+  size_t min_bin_size;          /* 25 */
+  double net_benefit_threshold; /* of "net_benefit"; K > 2: NaN */
+  char *interval_unit;          /* what the bootstrap of intervals draws: "site" or "patient" */
   double coverages[DEMUR_N_COVERAGES];
   size_t histogram_all[DEMUR_N_HISTOGRAM_BINS]; /* every scan by confidence */
   double histogram_low, histogram_width;

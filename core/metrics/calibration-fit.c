@@ -18,7 +18,8 @@
 #include "metrics/offset-logistic.h"
 
 #define MAX_STEPS 100
-#define TOLERANCE 1e-9 /* of the largest change of a coefficient */
+#define TOLERANCE                                                                                  \
+  1e-6 /* of the largest change of a coefficient: the error left is about its square */
 #define SPAN 0.75
 #define N_KNOTS 25
 

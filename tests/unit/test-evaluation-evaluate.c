@@ -6,7 +6,10 @@
 #include "base/blas.h"
 #include "cohort/simulate.h"
 #include "evaluation/evaluate.h"
+#include "metrics/brier.h"
+#include "metrics/calibration-fit.h"
 #include "metrics/coverage.h"
+#include "metrics/discrimination.h"
 #include "metrics/selective.h"
 #include "metrics/site-error.h"
 #include "metrics/smmce.h"
@@ -310,6 +313,67 @@ resamples_draw_whole_units(void) {
   g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE);
 }
 
+/* The extra measures are the metrics of the kept scans, made here from the cohort's columns; at
+ * coverage 1 every method has them alike; Brier parts sum; intervals hold their points. */
+static void
+extra_measures_are_the_metrics(void) {
+  const DemurEvaluateInput input = quick_input();
+  g_autoptr(DemurEvaluation) e = evaluate(&input, NULL);
+  const DemurMethodResult *m = demur_evaluation_method(e, "confidence", FALSE);
+  g_autoptr(GError) error = NULL;
+  size_t n;
+  g_autofree guint32 *rows = demur_cohort_rows(cohort, "test", &n, &error);
+  g_autoptr(DemurSample) s = demur_sample_new(cohort, rows, n, "test", &error);
+  g_assert_no_error(error);
+  demur_assert_close(e->net_benefit_threshold, e->prevalence[1], 1e-12, 0);
+  for (size_t c = 0; c < DEMUR_N_EXTRA_COVERAGES; c++) {
+    const double coverage = m->extra_curve[DEMUR_EXTRA_ICI][c].coverage;
+    demur_assert_close(coverage, 0.05 * (double)(c + 1), 1e-12, 0);
+    const double threshold = demur_coverage_threshold(coverage, s->confidences, n);
+    g_autofree guint32 *counts = g_new(guint32, n);
+    for (size_t i = 0; i < n; i++)
+      counts[i] = s->confidences[i] >= threshold;
+    const DemurCalibrationFit fit = demur_calibration_fit(s->risks, s->labels, counts, n, NULL);
+    const DemurBrierParts parts = demur_brier_parts(s->risks, s->labels, counts, n, 25);
+    const double expected[DEMUR_N_EXTRAS] = {
+        fit.intercept,
+        fit.slope,
+        demur_calibration_oe_ratio(s->risks, s->labels, counts, n),
+        demur_calibration_ici(s->risks, s->labels, counts, n),
+        parts.reliability,
+        parts.resolution,
+        parts.uncertainty,
+        parts.within,
+        demur_auroc(s->risks, s->labels, counts, n),
+        demur_net_benefit(s->risks, s->labels, counts, n, e->net_benefit_threshold).model,
+        demur_net_benefit(s->risks, s->labels, counts, n, e->net_benefit_threshold).all};
+    for (DemurExtra extra = 0; extra < DEMUR_N_EXTRAS; extra++)
+      demur_assert_close(m->extra_curve[extra][c].point, expected[extra], 1e-8, 1e-10);
+  }
+  for (size_t k = 0; k < e->n_methods; k++) {
+    const DemurMethodResult *method = &e->methods[k];
+    if (method->recalibrated)
+      continue;
+    for (DemurExtra extra = 0; extra < DEMUR_N_EXTRAS; extra++)
+      demur_assert_close(method->extra_curve[extra][DEMUR_N_EXTRA_COVERAGES - 1].point,
+                         m->extra_curve[extra][DEMUR_N_EXTRA_COVERAGES - 1].point, 1e-8, 1e-10);
+    g_assert_true(isnan(method->extra_auc[DEMUR_EXTRA_SLOPE].point));
+    g_assert_true(method->aurc_error.point >= 0.0 && method->aurc_error.point <= 1.0);
+    for (size_t a = 0; a < method->n_at; a++) {
+      const DemurOperatingPoint *at = &method->at[a];
+      demur_assert_close(at->extra[DEMUR_EXTRA_RELIABILITY] - at->extra[DEMUR_EXTRA_RESOLUTION] +
+                             at->extra[DEMUR_EXTRA_UNCERTAINTY] + at->extra[DEMUR_EXTRA_WITHIN],
+                         at->measures[DEMUR_MEASURE_BRIER], 1e-9, 1e-12);
+      g_assert_true(at->extra_intervals[DEMUR_EXTRA_SLOPE].low <=
+                    at->extra_intervals[DEMUR_EXTRA_SLOPE].high);
+      g_assert_true(isnan(at->extra_intervals[DEMUR_EXTRA_ICI].low));
+      g_assert_true(isnan(at->realised_interval.low) == !at->from_tune);
+      for (size_t t = 1; t < DEMUR_N_DECISIONS; t++)
+        g_assert_true(at->decision[t].all <= at->decision[t - 1].all);
+    }
+  }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -331,6 +395,7 @@ main(int argc, char **argv) {
   g_test_add_func("/evaluation/threads", same_bytes_at_any_number_of_threads);
   g_test_add_func("/evaluation/full", everything_kept_is_everything_kept);
   g_test_add_func("/evaluation/points", point_values_are_the_metrics);
+  g_test_add_func("/evaluation/extras", extra_measures_are_the_metrics);
   g_test_add_func("/evaluation/verdicts", verdicts_follow_their_interval);
   g_test_add_func("/evaluation/tuned", tuned_thresholds_are_applied_unchanged);
   g_test_add_func("/evaluation/refused", what_can_not_be_compared_is_refused);
