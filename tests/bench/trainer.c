@@ -36,7 +36,7 @@ main(int argc, char **argv) {
   const gint64 start = g_get_monotonic_time();
   g_autoptr(GError) error = NULL;
   g_autoptr(DemurTrainerResult) result =
-      demur_trainer_run(&part, &part, settings, 1, 0, parallel, NULL, &error);
+      demur_trainer_run(&part, &part, settings, 1, 0, 0, parallel, NULL, &error);
   if (result == NULL)
     g_error("%s", error->message);
   const double seconds = (double)(g_get_monotonic_time() - start) / 1e6;
