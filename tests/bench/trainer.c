@@ -29,7 +29,13 @@ main(int argc, char **argv) {
     for (size_t c = 0; c < d; c++)
       features[i * d + c] = c == 0 ? logit : demur_random_normal(&random);
   }
-  const DemurTrainerPart part = {n, d, features, risks, labels, sites, n_sites};
+  const DemurTrainerPart part = {.n_scans = n,
+                                 .n_features = d,
+                                 .features = features,
+                                 .risks = risks,
+                                 .labels = labels,
+                                 .groups = sites,
+                                 .n_groups = n_sites};
   g_autoptr(DemurTrainSettings) settings = demur_train_settings_new_published();
   settings->epochs = 1;
   settings->datasets_per_epoch = n_updates * settings->batch;
