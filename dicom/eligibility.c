@@ -119,7 +119,7 @@ demur_eligibility_parse(DemurEligibility *eligibility, const char *change, GErro
       action = a;
       at = 1;
     }
-  if (words[at] != NULL && (words[at + (at == 0)] != NULL ||
+  if (words[at] != NULL && ((at == 0 && words[1] != NULL) ||
                             !demur_number_parse(words[at], strlen(words[at]), &limit))) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
                 "rule \"%s\" can't be set to \"%s\": give off, warn, refuse, a limit, or both as "

@@ -6,9 +6,11 @@
 #include <json-glib/json-glib.h>
 
 #include "app/cli/assessing.h"
+#include "app/cli/dicom-intake.h"
 
 static void
-write_verdict(const DemurVerdictRecord *v, double threshold, DemurJson *json) {
+write_verdict(const DemurCliAssessment *assessment, const DemurVerdictRecord *v, double threshold,
+              DemurJson *json) {
   demur_json_begin_object(json, NULL);
   demur_json_string(json, "scan_id", v->scan_id);
   demur_json_string(json, "patient_id", v->patient_id);
@@ -25,6 +27,10 @@ write_verdict(const DemurVerdictRecord *v, double threshold, DemurJson *json) {
       demur_json_string(json, NULL, json_array_get_string_element(reasons, r));
   }
   demur_json_end_array(json);
+  const DemurOverruleRecord *overrule =
+      assessment->overrules != NULL ? g_hash_table_lookup(assessment->overrules, v->scan_id) : NULL;
+  if (overrule != NULL)
+    demur_intake_json_overrule(json, overrule);
   demur_json_end_object(json);
 }
 
@@ -82,7 +88,7 @@ print_result(DemurContext *context, const DemurCliAssessment *assessment, gboole
     demur_json_int(json, "n_seen_in_training", (gint64)n_seen);
     demur_json_begin_array(json, "verdicts");
     for (guint i = 0; i < verdicts->len; i++)
-      write_verdict(&g_array_index(verdicts, DemurVerdictRecord, i), threshold, json);
+      write_verdict(assessment, &g_array_index(verdicts, DemurVerdictRecord, i), threshold, json);
     demur_json_end_array(json);
     demur_json_end_object(json);
     demur_context_print_json(context, json);

@@ -7,6 +7,8 @@
 #include "app/cli/selection.h"
 #include "base/memory.h"
 #include "selector/reasons.h"
+#include "store/overrules.h"
+#include "store/series.h"
 
 #define N_REASONS 3
 
@@ -24,7 +26,45 @@ demur_cli_assessment_clear(DemurCliAssessment *assessment) {
   demur_selector_unref(assessment->selector);
   demur_threshold_record_free(assessment->threshold);
   g_clear_pointer(&assessment->verdicts, g_array_unref);
+  g_clear_pointer(&assessment->overrules, g_hash_table_unref);
 }
+
+/* Finds which series a person chose against the rules. */
+static gboolean
+find_overrules(DemurWorkspace *workspace, DemurCliAssessment *assessment, GError **error) {
+  g_autoptr(GPtrArray) series = demur_series_list(workspace, error);
+  if (series == NULL)
+    return FALSE;
+  assessment->overrules = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
+                                                (GDestroyNotify)demur_overrule_record_free);
+  for (guint i = 0; i < series->len; i++) {
+    const DemurSeriesRecord *one = series->pdata[i];
+    DemurOverruleRecord *overrule;
+    if (!demur_overrules_current(workspace, one->scan_id, one->accepted, &overrule, error))
+      return FALSE;
+    if (overrule != NULL)
+      g_hash_table_insert(assessment->overrules, g_strdup(one->scan_id), overrule);
+  }
+  return TRUE;
+}
+
+/* The sentences, and behind them the person's decision, so that both verdicts are told. */
+static char **
+with_overrule(const DemurCliAssessment *assessment, const char *scan_id, char *const *reasons) {
+  const DemurOverruleRecord *overrule =
+      assessment->overrules != NULL ? g_hash_table_lookup(assessment->overrules, scan_id) : NULL;
+  g_autoptr(GStrvBuilder) list = g_strv_builder_new();
+  for (; reasons != NULL && *reasons != NULL; reasons++)
+    g_strv_builder_add(list, *reasons);
+  if (overrule != NULL) {
+    g_autofree char *sentence =
+        g_strdup_printf("assessed by a person's decision (%s); by the rules: %s", overrule->reason,
+                        overrule->rules_reason != NULL ? overrule->rules_reason : "accepted");
+    g_strv_builder_add(list, sentence);
+  }
+  return g_strv_builder_end(list);
+}
+
 static char *
 reasons_text(char *const *reasons) {
   DemurJson *json = demur_json_new();
@@ -39,13 +79,14 @@ reasons_text(char *const *reasons) {
 static void
 add_verdict(DemurCliAssessment *assessment, const char *scan_id, const char *patient_id,
             double risk, double risk_raw, double score, const char *word, char *const *reasons) {
+  g_auto(GStrv) told = with_overrule(assessment, scan_id, reasons);
   const DemurVerdictRecord verdict = {.scan_id = g_strdup(scan_id),
                                       .patient_id = g_strdup(patient_id),
                                       .risk = risk,
                                       .risk_raw = risk_raw,
                                       .score = score,
                                       .verdict = g_strdup(word),
-                                      .reasons = reasons_text(reasons)};
+                                      .reasons = reasons_text(told)};
   g_array_append_val(assessment->verdicts, verdict);
 }
 
@@ -90,7 +131,7 @@ static gboolean
 assess_series(DemurContext *context, DemurCliAssessment *assessment, const char *scan_id,
               GError **error) {
   DemurWorkspace *workspace = demur_context_workspace(context, error);
-  if (workspace == NULL)
+  if (workspace == NULL || !find_overrules(workspace, assessment, error))
     return FALSE;
   g_autoptr(DemurDicomScores) scored = demur_dicom_scores_load(
       workspace, scan_id, assessment->selector->model,

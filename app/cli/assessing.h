@@ -23,6 +23,8 @@ typedef struct {
   const char *selector_name, *cohort; /* borrowed from the options */
   DemurThresholdRecord *threshold;    /* NULL: not tuned */
   GArray *verdicts;                   /* of DemurVerdictRecord */
+  GHashTable *overrules; /* scan_id -> DemurOverruleRecord: series that a person chose against the
+                          * rules; NULL for a cohort */
   gboolean simulated;
   size_t n_seen; /* scans whose patients made the selector */
 } DemurCliAssessment;

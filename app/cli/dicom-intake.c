@@ -447,22 +447,6 @@ demur_intake_choose(DemurContext *context, const char *scan_id, const char *reas
          end(workspace, add_overrule(context, workspace, record, reason, error), error);
 }
 
-gboolean
-demur_intake_overrule(DemurWorkspace *workspace, const DemurSeriesRecord *series,
-                      DemurOverruleRecord **record, GError **error) {
-  *record = NULL;
-  if (!series->accepted)
-    return TRUE;
-  /* Where an accepted series has a decision, it is in force: a later one for another series of the
-   * study would have taken the acceptance away. */
-  g_autoptr(GPtrArray) list = demur_overrules_list(workspace, series->scan_id, error);
-  if (list == NULL)
-    return FALSE;
-  if (list->len > 0)
-    *record = g_ptr_array_steal_index(list, 0);
-  return TRUE;
-}
-
 void
 demur_intake_json_overrule(DemurJson *json, const DemurOverruleRecord *record) {
   if (record == NULL) {

@@ -45,12 +45,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurIntake, demur_intake_free)
 gboolean demur_intake_choose(DemurContext *context, const char *scan_id, const char *reason,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The decision in force for scan_id: the newest of its study, if it chose this scan. *record NULL
- * and no error where there is none. */
-gboolean demur_intake_overrule(DemurWorkspace *workspace, const DemurSeriesRecord *series,
-                               DemurOverruleRecord **record,
-                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
-
 /* Member "overrule": null, or the reason, the time, and the rules' own verdict. */
 void demur_intake_json_overrule(DemurJson *json, const DemurOverruleRecord *record);
 

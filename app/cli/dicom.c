@@ -136,7 +136,7 @@ static gboolean
 print_one(DemurContext *context, DemurWorkspace *workspace, const DemurSeriesRecord *record,
           GError **error) {
   g_autoptr(DemurOverruleRecord) overrule = NULL;
-  if (!demur_intake_overrule(workspace, record, &overrule, error))
+  if (!demur_overrules_current(workspace, record->scan_id, record->accepted, &overrule, error))
     return FALSE;
   if (!context->json) {
     g_autofree char *text = demur_dicom_text_record(record, TRUE);

@@ -1,10 +1,11 @@
 /* demur scores import FILE --model M: the external model's output, joined to DICOM series by key.
- */
+ * demur scores run: scores-run.c. */
 #include <math.h>
 #include <string.h>
 
 #include "app/cli/command.h"
-#include "base/json-reader.h"
+#include "app/cli/scores-json.h"
+#include "app/cli/scores-run.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "cohort/table.h"
@@ -34,6 +35,7 @@ typedef struct {
   GPtrArray *unmatched;  /* keys */
   GPtrArray *ambiguous;  /* sentences */
   GPtrArray *mismatched; /* sentences: the patient_id is another one */
+  GPtrArray *mangled;    /* sentences: identifiers that a spreadsheet seems to have changed */
   GHashTable *seen;      /* scan_ids already matched */
 } Outcome;
 
@@ -43,6 +45,7 @@ outcome_init(Outcome *outcome) {
   outcome->unmatched = g_ptr_array_new_with_free_func(g_free);
   outcome->ambiguous = g_ptr_array_new_with_free_func(g_free);
   outcome->mismatched = g_ptr_array_new_with_free_func(g_free);
+  outcome->mangled = g_ptr_array_new_with_free_func(g_free);
   outcome->seen = g_hash_table_new(g_str_hash, g_str_equal);
 }
 
@@ -53,6 +56,7 @@ outcome_clear(Outcome *outcome) {
   g_clear_pointer(&outcome->unmatched, g_ptr_array_unref);
   g_clear_pointer(&outcome->ambiguous, g_ptr_array_unref);
   g_clear_pointer(&outcome->mismatched, g_ptr_array_unref);
+  g_clear_pointer(&outcome->mangled, g_ptr_array_unref);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Outcome, outcome_clear)
 
@@ -166,7 +170,7 @@ read_record(const DemurTableField *fields, const Columns *columns, const char *f
                 "is empty; every row needs a risk");
   }
   record->embedding_width = columns->width;
-  record->embedding = columns->width > 0 ? demur_new_array(float, columns->width) : NULL;
+  record->embedding = columns->width > 0 ? g_new(float, columns->width) : NULL;
   for (size_t e = 0; e < columns->width; e++) {
     const DemurTableField *field = &fields[columns->embedding[e]];
     double value;
@@ -178,6 +182,27 @@ read_record(const DemurTableField *fields, const Columns *columns, const char *f
   if (columns->patient_id >= 0)
     record->patient_id = g_strdup(fields[columns->patient_id].text);
   return record;
+}
+
+/* What a spreadsheet may have done to an identifier on its way here; NULL where nothing shows. It
+ * is told, never repaired: a guess could pair two patients. */
+static const char *
+spreadsheet_trace(const char *text) {
+  const char *e = strpbrk(text, "eE");
+  if (e != NULL && e > text && strspn(text, "0123456789.,") == (size_t)(e - text) &&
+      (e[1] == '+' || g_ascii_isdigit(e[1])) && strspn(e + 1, "+0123456789") == strlen(e + 1))
+    return "looks like a number that a spreadsheet has rewritten: export identifiers as text";
+  const size_t n = strlen(text);
+  if (n > 15 && strspn(text, "0123456789") == n && strspn(text + 15, "0") == n - 15)
+    return "looks rounded to 15 digits by a spreadsheet: export identifiers as text";
+  return NULL;
+}
+
+/* Whether both are the same digits but for zeros in front. */
+static gboolean
+differs_by_zeros(const char *a, const char *b) {
+  return strcmp(a, b) != 0 && strspn(a, "0123456789") == strlen(a) && *a != '\0' &&
+         strcmp(a + strspn(a, "0"), b + strspn(b, "0")) == 0;
 }
 
 /* Pairs one record with a volume by its key, or says why not. Takes the record. */
@@ -210,15 +235,25 @@ match(DemurWorkspace *workspace, Outcome *outcome, DemurScoreRecord *record, con
       return FALSE;
     }
     g_ptr_array_add(outcome->unmatched, g_strdup(key));
+    const char *trace = spreadsheet_trace(key);
+    if (trace != NULL)
+      g_ptr_array_add(outcome->mangled, g_strdup_printf("%s %s", key, trace));
     return TRUE;
   }
   if (owned->patient_id != NULL && *owned->patient_id != '\0' &&
       g_strcmp0(owned->patient_id, series->patient_id) != 0) {
+    const char *mine = series->patient_id != NULL ? series->patient_id : "";
+    const char *trace = differs_by_zeros(owned->patient_id, mine)
+                            ? "the zeros in front are missing or added, perhaps by a spreadsheet: "
+                              "export identifiers as text"
+                            : spreadsheet_trace(owned->patient_id);
+    if (trace != NULL)
+      g_ptr_array_add(outcome->mangled,
+                      g_strdup_printf("patient '%s': %s", owned->patient_id, trace));
     g_ptr_array_add(outcome->mismatched,
                     g_strdup_printf("%s: the table says patient '%s', the series says '%s'; it was "
                                     "not paired",
-                                    key, owned->patient_id,
-                                    series->patient_id != NULL ? series->patient_id : ""));
+                                    key, owned->patient_id, mine));
     return TRUE;
   }
   if (g_hash_table_contains(outcome->seen, series->scan_id)) {
@@ -285,53 +320,145 @@ read_table(DemurContext *context, DemurWorkspace *workspace, const char *path, O
   return TRUE;
 }
 
-/* Sybil's prediction_scores.json: {"predictions": [[six yearly risks]]}, without any identity. */
-static gboolean
-read_sybil(DemurWorkspace *workspace, const char *path, const char *scan_id, Outcome *outcome,
-           GError **error) {
-  g_autoptr(JsonParser) parser = json_parser_new_immutable();
-  g_autofree char *file = g_path_get_basename(path);
-  g_autoptr(GError) local = NULL;
-  if (!json_parser_load_from_mapped_file(parser, path, &local)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s can't be read as JSON: %s", file,
-                local->message);
-    return FALSE;
+/* name -> the key of its scan, from a table with the columns name (or prediction) and series_uid or
+ * scan_id, and patient_id where it is to be checked. */
+typedef struct {
+  char *key, *patient_id;
+  gboolean by_scan_id, used;
+} MapRow;
+
+static void
+map_row_free(gpointer data) {
+  MapRow *row = data;
+  g_free(row->key);
+  g_free(row->patient_id);
+  g_free(row);
+}
+
+static GHashTable *
+read_map(const char *path, GError **error) {
+  g_autoptr(DemurTable) table = demur_table_open(path, error);
+  const DemurTableField *fields;
+  size_t n_fields, n_header;
+  if (table == NULL || !demur_table_next(table, &fields, &n_header, error))
+    return NULL;
+  const char *file = demur_table_name(table);
+  gssize name = -1, series_uid = -1, scan_id = -1, patient_id = -1;
+  for (size_t f = 0; f < n_header; f++) {
+    const char *text = fields[f].text;
+    gssize *place = strcmp(text, "name") == 0 || strcmp(text, "prediction") == 0 ? &name
+                    : strcmp(text, "series_uid") == 0                            ? &series_uid
+                    : strcmp(text, "scan_id") == 0                               ? &scan_id
+                    : strcmp(text, "patient_id") == 0                            ? &patient_id
+                                                                                 : NULL;
+    if (place != NULL)
+      *place = (gssize)f;
   }
-  JsonNode *root = json_parser_get_root(parser);
-  JsonArray *predictions;
-  if (root == NULL || !JSON_NODE_HOLDS_OBJECT(root)) {
+  if (name < 0 || (series_uid < 0 && scan_id < 0)) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s holds no object with \"predictions\", as Sybil writes it", file);
-    return FALSE;
-  }
-  if (!demur_json_read_array(json_node_get_object(root), "predictions", &predictions, error))
-    return FALSE;
-  JsonNode *first =
-      json_array_get_length(predictions) == 1 ? json_array_get_element(predictions, 0) : NULL;
-  if (first == NULL || !JSON_NODE_HOLDS_ARRAY(first) ||
-      json_array_get_length(json_node_get_array(first)) != DEMUR_N_YEARS) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s: \"predictions\" must hold one list of six yearly risks for the one --scan; "
-                "import several scans by a CSV with series_uid",
+                "%s, line 1: a map needs the columns name (a member's name, or a place counted "
+                "from 0) and series_uid or scan_id",
                 file);
+    return NULL;
+  }
+  g_autoptr(GHashTable) map = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, map_row_free);
+  for (;;) {
+    if (!demur_table_next(table, &fields, &n_fields, error))
+      return NULL;
+    if (n_fields == 0)
+      return g_steal_pointer(&map);
+    const char *wrong = NULL;
+    if (n_fields != n_header)
+      wrong = "another number of fields than the header";
+    else if (fields[name].length == 0)
+      wrong = "the name is empty";
+    else if (g_hash_table_contains(map, fields[name].text))
+      wrong = "the name stands in an earlier line too";
+    const gboolean by_scan_id =
+        wrong == NULL && scan_id >= 0 && (fields[scan_id].length > 0 || series_uid < 0);
+    const DemurTableField *key =
+        wrong == NULL ? &fields[by_scan_id ? scan_id : series_uid] : &fields[0];
+    if (wrong == NULL && key->length == 0)
+      wrong = "the scan is empty";
+    if (wrong != NULL) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s, line %zu: %s", file, fields[0].line,
+                  wrong);
+      return NULL;
+    }
+    MapRow *row = g_new0(MapRow, 1);
+    row->key = g_strdup(key->text);
+    row->by_scan_id = by_scan_id;
+    if (patient_id >= 0 && fields[patient_id].length > 0)
+      row->patient_id = g_strdup(fields[patient_id].text);
+    g_hash_table_insert(map, g_strdup(fields[name].text), row);
+  }
+}
+
+/* One score of a JSON file, by --scan, by the map, or by what the file itself says. */
+static gboolean
+match_named(DemurWorkspace *workspace, DemurNamedScore *score, const char *scan_id, GHashTable *map,
+            const char *file, Outcome *outcome, GError **error) {
+  MapRow *row = map != NULL ? g_hash_table_lookup(map, score->name) : NULL;
+  const char *key = scan_id;
+  gboolean by_scan_id = TRUE;
+  if (row != NULL) {
+    row->used = TRUE;
+    key = row->key;
+    by_scan_id = row->by_scan_id;
+    if (row->patient_id != NULL) {
+      g_free(score->record->patient_id);
+      score->record->patient_id = g_strdup(row->patient_id);
+    }
+  } else if (key == NULL) {
+    by_scan_id = score->scan_id != NULL;
+    key = by_scan_id ? score->scan_id : score->series_uid;
+  }
+  if (key == NULL && map != NULL) {
+    g_ptr_array_add(outcome->unmatched, g_strdup(score->name));
+    return TRUE;
+  }
+  if (key == NULL) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                "%s does not say which scan its item %s belongs to: give --scan SCAN for a single "
+                "one, or --map FILE with the columns name and series_uid",
+                file, score->name);
     return FALSE;
   }
-  g_autoptr(DemurScoreRecord) record = g_new0(DemurScoreRecord, 1);
-  JsonArray *years = json_node_get_array(first);
-  for (guint y = 0; y < DEMUR_N_YEARS; y++) {
-    JsonNode *node = json_array_get_element(years, y);
-    const GType type = JSON_NODE_HOLDS_VALUE(node) ? json_node_get_value_type(node) : G_TYPE_NONE;
-    const double risk =
-        type == G_TYPE_DOUBLE || type == G_TYPE_INT64 ? json_node_get_double(node) : NAN;
-    if (!(risk >= 0.0 && risk <= 1.0)) {
+  return match(workspace, outcome, g_steal_pointer(&score->record), key, by_scan_id, error);
+}
+
+/* JSON: Sybil's prediction_scores.json, which names no scan, or one of the forms of scores-json.h.
+ */
+static gboolean
+read_json(DemurWorkspace *workspace, const char *path, const char *scan_id, const char *map_path,
+          Outcome *outcome, GError **error) {
+  g_autoptr(GPtrArray) scores = demur_scores_json_read(path, error);
+  g_autoptr(GHashTable) map = NULL;
+  if (scores == NULL || (map_path != NULL && (map = read_map(map_path, error)) == NULL))
+    return FALSE;
+  g_autofree char *file = g_path_get_basename(path);
+  if (scan_id != NULL && scores->len != 1) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                "%s holds %u scores, but --scan names one scan: give --map FILE with the columns "
+                "name and series_uid",
+                file, scores->len);
+    return FALSE;
+  }
+  for (guint i = 0; i < scores->len; i++)
+    if (!match_named(workspace, scores->pdata[i], scan_id, map, file, outcome, error))
+      return FALSE;
+  GHashTableIter iter;
+  gpointer name, value;
+  if (map != NULL)
+    g_hash_table_iter_init(&iter, map);
+  while (map != NULL && g_hash_table_iter_next(&iter, &name, &value))
+    if (!((MapRow *)value)->used) {
       g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "%s: the risk of year %u is no number from 0 to 1", file, y + 1);
+                  "the map names '%s', which %s does not hold; nothing was imported",
+                  (const char *)name, file);
       return FALSE;
     }
-    record->yearly_risks[y] = risk;
-  }
-  record->risk = record->yearly_risks[DEMUR_N_YEARS - 1];
-  return match(workspace, outcome, g_steal_pointer(&record), scan_id, TRUE, error);
+  return TRUE;
 }
 
 static void
@@ -356,6 +483,7 @@ print_outcome(DemurContext *context, const char *model, const Outcome *outcome, 
     write_list(json, "unmatched", outcome->unmatched);
     write_list(json, "ambiguous", outcome->ambiguous);
     write_list(json, "wrong_patient", outcome->mismatched);
+    write_list(json, "mangled", outcome->mangled);
     demur_json_int(json, "n_new", (gint64)n_new);
     demur_json_int(json, "n_replaced", (gint64)n_replaced);
     demur_json_int(json, "n_same", (gint64)n_same);
@@ -375,27 +503,38 @@ print_outcome(DemurContext *context, const char *model, const Outcome *outcome, 
     g_print("  ambiguous: %s\n", (const char *)outcome->ambiguous->pdata[i]);
   for (guint i = 0; i < outcome->mismatched->len; i++)
     g_print("  wrong patient: %s\n", (const char *)outcome->mismatched->pdata[i]);
+  for (guint i = 0; i < outcome->mangled->len; i++)
+    g_print("  changed on its way: %s\n", (const char *)outcome->mangled->pdata[i]);
 }
 
 static gboolean
 run_import(DemurContext *context, int argc, char **argv, GError **error) {
-  g_autofree char *model = NULL, *scan_id = NULL;
+  g_autofree char *model = NULL, *scan_id = NULL, *map_path = NULL;
   gboolean replace = FALSE;
   g_auto(GStrv) arguments = NULL;
   const GOptionEntry entries[] = {
       {"model", 'm', 0, G_OPTION_ARG_STRING, &model, "the model whose scores these are", "M"},
       {"scan", 0, 0, G_OPTION_ARG_STRING, &scan_id,
        "FILE is Sybil's prediction_scores.json for this scan", "SCAN"},
+      {"map", 0, 0, G_OPTION_ARG_FILENAME, &map_path,
+       "FILE is JSON; this table says which name belongs to which series_uid", "MAP.csv"},
       {"replace", 0, 0, G_OPTION_ARG_NONE, &replace, "replace scores of that model that differ",
        NULL},
       {NULL}};
   if (!demur_command_parse(
           argc, argv, "FILE --model M", "read the external model's output for DICOM series",
           "FILE is a CSV with series_uid or scan_id, risk or risk_year_1..6, optional emb_0.. and "
-          "patient_id (checked where given); or Sybil's JSON with --scan.",
+          "patient_id (checked where given); or JSON: Sybil's with --scan or --map, or objects "
+          "with "
+          "series_uid or scan_id, risk or risks, optional embedding.",
           entries, &arguments, error) ||
       !demur_command_expect(arguments, 1, "scores import takes one FILE", error))
     return FALSE;
+  if (scan_id != NULL && map_path != NULL) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "scores import takes --scan or --map, not both");
+    return FALSE;
+  }
   if (model == NULL) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
                         "scores import needs --model M: selectors accept the scores of their own "
@@ -407,8 +546,10 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
     return FALSE;
   g_auto(Outcome) outcome = {0};
   outcome_init(&outcome);
-  if (scan_id != NULL ? !read_sybil(workspace, arguments[0], scan_id, &outcome, error)
-                      : !read_table(context, workspace, arguments[0], &outcome, error))
+  const gboolean is_json =
+      scan_id != NULL || map_path != NULL || g_str_has_suffix(arguments[0], ".json");
+  if (is_json ? !read_json(workspace, arguments[0], scan_id, map_path, &outcome, error)
+              : !read_table(context, workspace, arguments[0], &outcome, error))
     return FALSE;
   g_autofree char *now = demur_context_now();
   g_autofree char *file = g_path_get_basename(arguments[0]);
@@ -436,8 +577,10 @@ static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   static const DemurCommand list[] = {
       {"import", "read the external model's output for DICOM series", run_import},
+      {"run", "run the external model on each series without a score", demur_scores_run},
   };
   return demur_command_dispatch(context, list, G_N_ELEMENTS(list), argc, argv, error);
 }
 
-const DemurCommand demur_command_scores = {"scores", "import an external model's scores", run};
+const DemurCommand demur_command_scores = {"scores", "an external model's scores: import, run",
+                                           run};

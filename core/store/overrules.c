@@ -71,3 +71,17 @@ demur_overrules_list(DemurWorkspace *workspace, const char *scan_id, GError **er
   }
   return ok ? g_steal_pointer(&list) : NULL;
 }
+
+gboolean
+demur_overrules_current(DemurWorkspace *workspace, const char *scan_id, gboolean accepted,
+                        DemurOverruleRecord **record, GError **error) {
+  *record = NULL;
+  if (!accepted)
+    return TRUE;
+  g_autoptr(GPtrArray) list = demur_overrules_list(workspace, scan_id, error);
+  if (list == NULL)
+    return FALSE;
+  if (list->len > 0)
+    *record = g_ptr_array_steal_index(list, 0);
+  return TRUE;
+}

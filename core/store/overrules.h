@@ -28,4 +28,11 @@ gboolean demur_overrules_add(DemurWorkspace *workspace, const DemurOverruleRecor
 GPtrArray *demur_overrules_list(DemurWorkspace *workspace, const char *scan_id,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The decision in force for a series: the newest that names it, where the series is accepted (a
+ * later decision for another series of the study takes the acceptance away). *record is NULL, and
+ * no error set, where there is none. */
+gboolean demur_overrules_current(DemurWorkspace *workspace, const char *scan_id, gboolean accepted,
+                                 DemurOverruleRecord **record,
+                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 G_END_DECLS

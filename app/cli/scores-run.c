@@ -1,0 +1,497 @@
+/* One series at a time: a private folder with `series/`, links 0001.dcm, 0002.dcm .. to just that
+ * series' files in slice order, and an empty `output/`. The command runs without a shell, in a
+ * process group of its own, so that the time limit and Ctrl-C end all that it started. How each run
+ * ended is kept, score or no score. */
+#include "app/cli/scores-run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "app/cli/scores-json.h"
+#include "cohort/npy.h"
+#include "dicom/files.h"
+#include "store/runs.h"
+#include "store/scores.h"
+#include "store/series.h"
+
+#define STDERR_KEPT 16384
+#define GRACE_SECONDS 3.0
+#define POLL_MICROSECONDS 20000
+
+typedef struct {
+  const char *model, *command;
+  char **argv; /* of the command, with {series} and {output} */
+  double time_limit;
+  gboolean replace;
+} RunOptions;
+
+/* One run's folder, removed with all in it at the end. */
+typedef struct {
+  char *root, *series, *output, *errors; /* errors: file of stderr */
+} RunFolder;
+
+static void
+remove_tree(const char *path) {
+  g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
+  const char *name;
+  while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
+    g_autofree char *child = g_build_filename(path, name, NULL);
+    if (g_file_test(child, G_FILE_TEST_IS_DIR) && !g_file_test(child, G_FILE_TEST_IS_SYMLINK))
+      remove_tree(child);
+    else
+      g_unlink(child);
+  }
+  g_rmdir(path);
+}
+
+static void
+run_folder_clear(RunFolder *folder) {
+  if (folder->root != NULL)
+    remove_tree(folder->root);
+  g_free(folder->root);
+  g_free(folder->series);
+  g_free(folder->output);
+  g_free(folder->errors);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(RunFolder, run_folder_clear)
+
+static gboolean
+run_folder_make(RunFolder *folder, GError **error) {
+  folder->root = g_dir_make_tmp("demur-run-XXXXXX", error);
+  if (folder->root == NULL)
+    return FALSE;
+  folder->series = g_build_filename(folder->root, "series", NULL);
+  folder->output = g_build_filename(folder->root, "output", NULL);
+  folder->errors = g_build_filename(folder->root, "stderr", NULL);
+  if (g_mkdir(folder->series, 0700) == 0 && g_mkdir(folder->output, 0700) == 0)
+    return TRUE;
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "a folder for the run can't be made: %s",
+              g_strerror(errno));
+  return FALSE;
+}
+
+/* The file must still hold the image that was imported: a folder used anew could hold another
+ * patient's. */
+static gboolean
+check_identity(const DemurSeriesRecord *series, const DemurSeriesFile *file, DemurSource **source,
+               GError **error) {
+  g_autoptr(DemurHeader) header = demur_header_read(source, error);
+  if (header == NULL)
+    return FALSE;
+  if (g_strcmp0(header->sop_instance_uid, file->sop_instance_uid) != 0 ||
+      g_strcmp0(header->series_uid, series->series_uid) != 0 ||
+      g_strcmp0(header->patient_id, series->patient_id) != 0) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                "a file of series %s holds another image now: import it again", series->scan_id);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+link_file(const DemurSeriesRecord *series, const DemurSeriesFile *file, const char *link,
+          GError **error) {
+  const char *mark = strstr(file->path, "!/");
+  g_autofree char *archive = mark != NULL && !g_file_test(file->path, G_FILE_TEST_EXISTS)
+                                 ? g_strndup(file->path, (gsize)(mark - file->path))
+                                 : NULL;
+  g_autoptr(DemurSource) source = demur_files_open(archive != NULL ? archive : file->path,
+                                                   archive != NULL ? mark + 2 : NULL, error);
+  if (source == NULL)
+    return FALSE;
+  const guint64 size = demur_source_size(source);
+  if (archive != NULL) { /* a copy: nothing can be linked inside an archive */
+    const guint8 *bytes = demur_source_peek(source, 0, (size_t)size);
+    if (bytes == NULL || !g_file_set_contents_full(link, (const char *)bytes, (gssize)size,
+                                                   G_FILE_SET_CONTENTS_NONE, 0600, error))
+      return FALSE;
+  } else if (symlink(file->path, link) != 0) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "a link can't be made: %s",
+                g_strerror(errno));
+    return FALSE;
+  }
+  return check_identity(series, file, &source, error);
+}
+
+/* Links in slice order; a multi-frame file once. */
+static gboolean
+link_series(DemurWorkspace *workspace, const DemurSeriesRecord *series, const RunFolder *folder,
+            GError **error) {
+  g_autoptr(GPtrArray) files = demur_series_files(workspace, series->scan_id, error);
+  if (files == NULL)
+    return FALSE;
+  g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+  guint n = 0;
+  for (guint i = 0; i < files->len; i++) {
+    const DemurSeriesFile *file = files->pdata[i];
+    if (!g_hash_table_add(seen, file->path))
+      continue;
+    g_autofree char *link = g_strdup_printf("%s/%04u.dcm", folder->series, ++n);
+    if (!link_file(series, file, link, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static char *
+fill_in(const char *word, const RunFolder *folder) {
+  g_autoptr(GString) text = g_string_new(word);
+  g_string_replace(text, "{series}", folder->series, 0);
+  g_string_replace(text, "{output}", folder->output, 0);
+  return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
+static void
+lead_group(gpointer data) {
+  setpgid(0, 0);
+}
+
+/* The end of what the command wrote to stderr, as UTF-8. */
+static char *
+read_errors(const RunFolder *folder) {
+  const int fd = open(folder->errors, O_RDONLY | O_CLOEXEC);
+  if (fd < 0)
+    return g_strdup("");
+  g_autofree char *bytes = g_malloc(STDERR_KEPT);
+  const off_t size = lseek(fd, 0, SEEK_END);
+  const off_t from = size > STDERR_KEPT ? size - STDERR_KEPT : 0;
+  ssize_t n = pread(fd, bytes, STDERR_KEPT, from);
+  close(fd);
+  return g_utf8_make_valid(bytes, MAX(n, 0));
+}
+
+/* Ends the whole group: asked to first, made to after GRACE_SECONDS. */
+static void
+end_group(GPid pid, int *status) {
+  kill(-pid, SIGTERM);
+  const gint64 until = g_get_monotonic_time() + (gint64)(GRACE_SECONDS * G_USEC_PER_SEC);
+  pid_t ended = 0;
+  while ((ended = waitpid(pid, status, WNOHANG)) == 0 && g_get_monotonic_time() < until)
+    g_usleep(POLL_MICROSECONDS);
+  kill(-pid, SIGKILL);
+  if (ended == 0)
+    waitpid(pid, status, 0);
+}
+
+/* Runs the command; record gets its end. FALSE with error only where it was cancelled. */
+static gboolean
+run_command(DemurContext *context, const RunOptions *options, const RunFolder *folder,
+            double fraction, DemurScoreRunRecord *record, GError **error) {
+  g_auto(GStrv) argv = g_new0(char *, g_strv_length(options->argv) + 1);
+  for (guint i = 0; options->argv[i] != NULL; i++)
+    argv[i] = fill_in(options->argv[i], folder);
+  record->exit_status = -1;
+  const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+  const int errors = open(folder->errors, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  g_autoptr(GError) cause = NULL;
+  GPid pid = 0;
+  const gint64 begun = g_get_monotonic_time();
+  const gboolean started =
+      nowhere >= 0 && errors >= 0 &&
+      g_spawn_async_with_fds(folder->root, argv, NULL,
+                             G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD, lead_group, NULL,
+                             &pid, nowhere, nowhere, errors, &cause);
+  if (nowhere >= 0)
+    close(nowhere);
+  if (errors >= 0)
+    close(errors);
+  if (!started) {
+    record->message = g_strdup_printf("the command could not be started: %s",
+                                      cause != NULL ? cause->message : g_strerror(errno));
+    record->stderr_end = g_strdup("");
+    return TRUE;
+  }
+  int status = 0;
+  gboolean cancelled = FALSE, late = FALSE;
+  while (waitpid(pid, &status, WNOHANG) == 0) {
+    const double seconds = (double)(g_get_monotonic_time() - begun) / G_USEC_PER_SEC;
+    late = options->time_limit > 0 && seconds > options->time_limit;
+    cancelled = !late && !demur_progress_step(&context->progress, fraction, "scoring", error);
+    if (late || cancelled) {
+      end_group(pid, &status);
+      break;
+    }
+    g_usleep(POLL_MICROSECONDS);
+  }
+  kill(-pid, SIGKILL); /* what it left behind in the background */
+  g_spawn_close_pid(pid);
+  record->seconds = (double)(g_get_monotonic_time() - begun) / G_USEC_PER_SEC;
+  record->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  record->stderr_end = read_errors(folder);
+  if (late) {
+    g_free(record->outcome);
+    record->outcome = g_strdup("timed out");
+    record->message = g_strdup_printf("ended after the time limit of %g s", options->time_limit);
+  } else if (cancelled) {
+    g_free(record->outcome);
+    record->outcome = g_strdup("cancelled");
+    record->message = g_strdup("interrupted");
+  } else if (WIFSIGNALED(status)) {
+    record->message = g_strdup_printf("ended by signal %d", WTERMSIG(status));
+  } else if (record->exit_status != 0) {
+    record->message = g_strdup_printf("ended with exit status %d", record->exit_status);
+  }
+  return !cancelled;
+}
+
+/* What the command left in its output folder: prediction_scores.json or scores.json with one score,
+ * and embedding.npy with one row where the score itself has none. */
+static DemurScoreRecord *
+read_output(const RunFolder *folder, GError **error) {
+  static const char *const names[] = {"prediction_scores.json", "scores.json"};
+  g_autofree char *path = NULL;
+  for (size_t i = 0; i < G_N_ELEMENTS(names) && path == NULL; i++) {
+    path = g_build_filename(folder->output, names[i], NULL);
+    if (!g_file_test(path, G_FILE_TEST_IS_REGULAR))
+      g_clear_pointer(&path, g_free);
+  }
+  if (path == NULL) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                        "it left neither prediction_scores.json nor scores.json in {output}");
+    return NULL;
+  }
+  g_autoptr(GPtrArray) scores = demur_scores_json_read(path, error);
+  if (scores == NULL)
+    return NULL;
+  if (scores->len != 1) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "it wrote %u scores for one series",
+                scores->len);
+    return NULL;
+  }
+  DemurNamedScore *score = scores->pdata[0];
+  g_autoptr(DemurScoreRecord) record = g_steal_pointer(&score->record);
+  g_autofree char *embedding = g_build_filename(folder->output, "embedding.npy", NULL);
+  if (record->embedding_width == 0 && g_file_test(embedding, G_FILE_TEST_IS_REGULAR)) {
+    size_t n_rows, n_columns;
+    float *values = demur_npy_read(embedding, &n_rows, &n_columns, NULL, error);
+    if (values == NULL)
+      return NULL;
+    if (n_rows == 1) {
+      record->embedding_width = n_columns;
+      record->embedding = g_memdup2(values, n_columns * sizeof *values);
+    }
+    g_aligned_free(values);
+    if (n_rows != 1) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                  "embedding.npy holds %zu rows for one series", n_rows);
+      return NULL;
+    }
+  }
+  return g_steal_pointer(&record);
+}
+
+/* One series: its run is kept whatever became of it. FALSE with error only where nothing further
+ * should be run: cancelled, or the workspace fails. */
+static gboolean
+score_one(DemurContext *context, DemurWorkspace *workspace, const RunOptions *options,
+          const DemurSeriesRecord *series, double fraction, DemurScoreRunRecord *record,
+          GError **error) {
+  g_autoptr(GError) cause = NULL;
+  g_auto(RunFolder) folder = {0};
+  g_autoptr(DemurScoreRecord) score = NULL;
+  gboolean going = TRUE;
+  *record = (DemurScoreRunRecord){.scan_id = g_strdup(series->scan_id),
+                                  .model = g_strdup(options->model),
+                                  .command = g_strdup(options->command),
+                                  .outcome = g_strdup("failed"),
+                                  .exit_status = -1,
+                                  .created = demur_context_now()};
+  if (run_folder_make(&folder, &cause) && link_series(workspace, series, &folder, &cause)) {
+    going = run_command(context, options, &folder, fraction, record, error);
+    if (record->message == NULL)
+      score = read_output(&folder, &cause);
+  }
+  if (cause != NULL)
+    record->message = g_strdup(cause->message);
+  if (score != NULL) {
+    score->scan_id = g_strdup(series->scan_id);
+    score->model = g_strdup(options->model);
+    score->source = g_strdup_printf("command %s", options->command);
+    score->created = g_strdup(record->created);
+    if (g_strcmp0(score->patient_id, series->patient_id) != 0 && score->patient_id != NULL) {
+      record->message = g_strdup("the score names another patient than the series");
+    } else if (!demur_scores_save(workspace, score, 1, options->replace, NULL, NULL, NULL,
+                                  &cause)) {
+      record->message = g_strdup(cause->message);
+    } else {
+      g_free(record->outcome);
+      record->outcome = g_strdup("scored");
+    }
+  }
+  g_autoptr(GError) kept = NULL;
+  if (!demur_score_runs_add(workspace, record, &kept) && going) {
+    g_propagate_error(error, g_steal_pointer(&kept));
+    return FALSE;
+  }
+  return going;
+}
+
+/* The accepted series to run on: all of them, or the one named; *n_scored counts those that have a
+ * score already. */
+static GPtrArray *
+find_series(DemurWorkspace *workspace, const RunOptions *options, const char *scan_id,
+            size_t *n_scored, GError **error) {
+  g_autoptr(GPtrArray) all = demur_series_list(workspace, error);
+  g_autoptr(GPtrArray) list =
+      g_ptr_array_new_with_free_func((GDestroyNotify)demur_series_record_free);
+  *n_scored = 0;
+  gboolean found = FALSE;
+  for (guint i = 0; all != NULL && i < all->len; i++) {
+    DemurSeriesRecord *series = all->pdata[i];
+    if (scan_id != NULL && strcmp(series->scan_id, scan_id) != 0)
+      continue;
+    found = TRUE;
+    if (!series->accepted) {
+      if (scan_id == NULL)
+        continue;
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "scan %s is not assessed: %s", scan_id,
+                  series->reason != NULL ? series->reason : "it was not chosen");
+      return NULL;
+    }
+    g_autoptr(DemurScoreRecord) score = NULL;
+    if (!demur_scores_load(workspace, series->scan_id, options->model, &score, error))
+      return NULL;
+    if (score != NULL && !options->replace) {
+      ++*n_scored;
+      continue;
+    }
+    g_ptr_array_add(list, demur_series_load(workspace, series->scan_id, error));
+    if (list->pdata[list->len - 1] == NULL)
+      return NULL;
+  }
+  if (all == NULL)
+    return NULL;
+  if (!found && scan_id != NULL) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
+                "there is no DICOM scan %s in the workspace; `demur dicom list` shows what there "
+                "is",
+                scan_id);
+    return NULL;
+  }
+  return g_steal_pointer(&list);
+}
+
+static void
+print_runs(DemurContext *context, const RunOptions *options, const GPtrArray *runs, size_t n_scored,
+           size_t n_before) {
+  if (!context->json) {
+    for (guint i = 0; i < runs->len; i++) {
+      const DemurScoreRunRecord *run = runs->pdata[i];
+      g_print("%-9s %s  %.1f s%s%s\n", run->outcome, run->scan_id, run->seconds,
+              run->message != NULL ? "  " : "", run->message != NULL ? run->message : "");
+      if (run->message != NULL && run->stderr_end != NULL && *run->stderr_end != '\0')
+        g_print("%s\n", run->stderr_end);
+    }
+    g_print("%zu scored by '%s', %zu not, %zu had a score before\n", n_scored, options->model,
+            runs->len - n_scored, n_before);
+    return;
+  }
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_json_string(json, "model", options->model);
+  demur_json_string(json, "command", options->command);
+  demur_json_begin_array(json, "runs");
+  for (guint i = 0; i < runs->len; i++) {
+    const DemurScoreRunRecord *run = runs->pdata[i];
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "scan_id", run->scan_id);
+    demur_json_string(json, "outcome", run->outcome);
+    demur_json_int(json, "exit_status", run->exit_status);
+    demur_json_double(json, "seconds", run->seconds);
+    demur_json_string(json, "message", run->message);
+    demur_json_string(json, "stderr", run->stderr_end);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+  demur_json_int(json, "n_scored", (gint64)n_scored);
+  demur_json_int(json, "n_failed", (gint64)(runs->len - n_scored));
+  demur_json_int(json, "n_scored_before", (gint64)n_before);
+  demur_json_end_object(json);
+  demur_context_print_json(context, json);
+}
+
+static gboolean
+check_options(RunOptions *options, GError **error) {
+  const char *wrong = NULL;
+  if (options->model == NULL)
+    wrong = "scores run needs --model M: selectors accept the scores of their own model only";
+  else if (options->command == NULL || strstr(options->command, "{series}") == NULL ||
+           strstr(options->command, "{output}") == NULL)
+    wrong = "scores run needs --command CMD with {series} (a folder of the series' files) and "
+            "{output} (an empty folder for prediction_scores.json)";
+  else if (!(options->time_limit >= 0) || isinf(options->time_limit))
+    wrong = "--time-limit takes seconds, 0 for none";
+  if (wrong != NULL) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, wrong);
+    return FALSE;
+  }
+  g_autoptr(GError) cause = NULL;
+  if (!g_shell_parse_argv(options->command, NULL, &options->argv, &cause)) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "--command can't be split into words: %s",
+                cause->message);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+demur_scores_run(DemurContext *context, int argc, char **argv, GError **error) {
+  g_autofree char *model = NULL, *command = NULL, *scan_id = NULL;
+  double time_limit = 3600;
+  gboolean replace = FALSE;
+  g_auto(GStrv) words = NULL, command_words = NULL;
+  const GOptionEntry entries[] = {
+      {"command", 0, 0, G_OPTION_ARG_STRING, &command,
+       "what to run, with {series} and {output} in it", "CMD"},
+      {"model", 'm', 0, G_OPTION_ARG_STRING, &model, "the model whose scores these are", "M"},
+      {"scan", 0, 0, G_OPTION_ARG_STRING, &scan_id, "run on this series only", "SCAN"},
+      {"time-limit", 0, 0, G_OPTION_ARG_DOUBLE, &time_limit,
+       "end a run after so many seconds, 0 never (3600)", "SECONDS"},
+      {"replace", 0, 0, G_OPTION_ARG_NONE, &replace, "run on series that have a score too", NULL},
+      {NULL}};
+  if (!demur_command_parse(
+          argc, argv, "--command CMD --model M",
+          "run the external model on each series to be assessed that has no score of it",
+          "{series} is a folder of links to just that series' files in slice order, {output} an "
+          "empty folder. The command leaves prediction_scores.json or scores.json there, and may "
+          "leave embedding.npy. It is run without a shell, once a series.",
+          entries, &words, error) ||
+      !demur_command_expect(words, 0, "scores run takes no words", error))
+    return FALSE;
+  RunOptions options = {model, command, NULL, time_limit, replace};
+  if (!check_options(&options, error))
+    return FALSE;
+  command_words = options.argv;
+  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  size_t n_before = 0, n_scored = 0;
+  g_autoptr(GPtrArray) list =
+      workspace != NULL ? find_series(workspace, &options, scan_id, &n_before, error) : NULL;
+  if (list == NULL)
+    return FALSE;
+  g_autoptr(GPtrArray) runs =
+      g_ptr_array_new_with_free_func((GDestroyNotify)demur_score_run_record_free);
+  gboolean going = TRUE;
+  for (guint i = 0; i < list->len && going; i++) {
+    DemurScoreRunRecord *run = g_new0(DemurScoreRunRecord, 1);
+    g_ptr_array_add(runs, run);
+    going =
+        score_one(context, workspace, &options, list->pdata[i], (double)i / list->len, run, error);
+    n_scored += strcmp(run->outcome, "scored") == 0;
+  }
+  print_runs(context, &options, runs, n_scored, n_before);
+  if (!going)
+    return FALSE;
+  if (n_scored < runs->len) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                "%zu of %u runs gave no score, for the reasons above", runs->len - n_scored,
+                runs->len);
+    return FALSE;
+  }
+  return TRUE;
+}
