@@ -1,7 +1,9 @@
-/* Three matrix products forward, five backward, all by the BLAS (single-threaded; see base/blas.h),
- * with the bias and ReLU passes in between. Data: row-major [rows][columns]. Cost: 2 n (d h + h h +
- * h) forward, twice that backward. */
+/* Three matrix products forward, five backward: by mlp-avx512.c where the processor has it, else by
+ * the BLAS (single-threaded; see base/blas.h), with the bias and ReLU passes in between. Data:
+ * row-major [rows][columns]. Cost: 2 n (d h + h h + h) forward, twice that backward. */
 #include "selector/mlp.h"
+
+#include "selector/mlp-avx512.h"
 
 #include <math.h>
 #include <string.h>
@@ -55,6 +57,12 @@ linear_relu(const DemurReal *in, size_t n, size_t n_in, const DemurReal *weights
 void
 demur_mlp_forward(DemurMlpShape shape, const DemurReal *parameters, const DemurReal *inputs,
                   size_t n, DemurReal *hidden1, DemurReal *hidden2, DemurReal *z) {
+#ifndef DEMUR_REAL_DOUBLE
+  if (demur_mlp_avx512_serves(shape)) {
+    demur_mlp_avx512_forward(shape, parameters, inputs, n, hidden1, hidden2, z);
+    return;
+  }
+#endif
   const DemurMlpOffsets o = demur_mlp_offsets(shape);
   const size_t h = shape.n_hidden;
   linear_relu(inputs, n, shape.n_inputs, parameters + o.w1, parameters + o.b1, h, hidden1);
@@ -91,6 +99,13 @@ void
 demur_mlp_backward(DemurMlpShape shape, const DemurReal *parameters, const DemurReal *inputs,
                    const DemurReal *hidden1, const DemurReal *hidden2, const DemurReal *dz,
                    size_t n, DemurReal *scratch, DemurReal *gradient) {
+#ifndef DEMUR_REAL_DOUBLE
+  if (demur_mlp_avx512_serves(shape)) {
+    demur_mlp_avx512_backward(shape, parameters, inputs, hidden1, hidden2, dz, n, scratch,
+                              gradient);
+    return;
+  }
+#endif
   const DemurMlpOffsets o = demur_mlp_offsets(shape);
   const size_t h = shape.n_hidden;
   DemurReal *d_hidden2 = scratch, *d_hidden1 = scratch + n * h;
