@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "evaluation/extra.h"
+#include "evaluation/groups.h"
 #include "metrics/coverage.h"
 #include "metrics/intervals.h"
 #include "metrics/selective.h"
@@ -908,6 +909,57 @@ fill_results(const DemurEvaluateInput *input, const RiskGroup *group, const Work
   add_comparisons(work, e, results, "site_error_auc", work->site2_auc, TRUE, site_point);
 }
 
+/* Which methods have operating points by group. */
+static gboolean
+has_group_points(const DemurMethod *method) {
+  return is_compared(method) || strcmp(method->name, "full") == 0 ||
+         strcmp(method->name, "confidence") == 0;
+}
+
+/* The operating points of the whole split, applied to every group. */
+static gboolean
+add_groups(const DemurEvaluateInput *input, const RiskGroup *risk, const Work *work,
+           DemurEvaluation *e, const DemurProgress *progress, GError **error) {
+  const DemurSample *sample = work->sample;
+  const DemurMethodResult *results = e->methods + e->n_methods - work->methods->len;
+  g_autoptr(GArray) thresholds = g_array_new(FALSE, FALSE, sizeof(DemurGroupThreshold));
+  g_autoptr(GPtrArray) owned = g_ptr_array_new_with_free_func(g_free);
+  for (guint k = 0; k < work->methods->len; k++) {
+    const DemurMethod *method = work->methods->pdata[k];
+    if (!has_group_points(method))
+      continue;
+    for (size_t a = 0; a < results[k].n_at; a++) {
+      const DemurOperatingPoint *at = &results[k].at[a];
+      DemurGroupThreshold threshold = {k, at->coverage, at->from_tune, NULL};
+      if (at->from_tune) {
+        threshold.thresholds =
+            input->thresholds[risk->selectors[k]][a - G_N_ELEMENTS(operating_coverages)].thresholds;
+      } else {
+        double *values = g_new(double, method->n_models);
+        for (size_t m = 0; m < method->n_models; m++)
+          values[m] = demur_coverage_threshold(at->coverage, method->scores[m], sample->n);
+        g_ptr_array_add(owned, values);
+        threshold.thresholds = values;
+      }
+      g_array_append_val(thresholds, threshold);
+    }
+  }
+  const DemurGroupsInput groups = {.cohort = risk->view != NULL ? risk->view : input->cohort,
+                                   .split = input->split,
+                                   .group_by = input->group_by,
+                                   .sample = sample,
+                                   .methods = work->methods,
+                                   .recalibrated = risk->recalibrated,
+                                   .n_thresholds = thresholds->len,
+                                   .thresholds =
+                                       (const DemurGroupThreshold *)(gconstpointer)thresholds->data,
+                                   .seed = input->seed,
+                                   .n_bootstrap = input->n_bootstrap,
+                                   .n_noise_draws = input->n_noise_draws,
+                                   .min_bin_size = input->min_bin_size};
+  return demur_groups_add(&groups, e, work->parallel, progress, error);
+}
+
 /* Trials, noise floor and bootstrap of the methods on one sample; appended to the evaluation. */
 static gboolean
 evaluate_sample(const DemurEvaluateInput *input, const RiskGroup *group, const DemurSample *sample,
@@ -972,14 +1024,16 @@ evaluate_sample(const DemurEvaluateInput *input, const RiskGroup *group, const D
   work.site2_se = site_se;
   work.noise = noise;
 
-  const gboolean ok = map_with_progress(parallel, work.n_columns * work.n_trials, run_trial, &work,
-                                        progress, 0.05, 0.2, error) &&
-                      map_with_progress(parallel, work.n_noise_draws, run_noise_draw, &work,
-                                        progress, 0.2, 0.35, error) &&
-                      map_with_progress(parallel, work.n_bootstrap, run_bootstrap, &work, progress,
-                                        0.35, 0.95, error);
-  if (ok)
+  gboolean ok = map_with_progress(parallel, work.n_columns * work.n_trials, run_trial, &work,
+                                  progress, 0.05, 0.2, error) &&
+                map_with_progress(parallel, work.n_noise_draws, run_noise_draw, &work, progress,
+                                  0.2, 0.35, error) &&
+                map_with_progress(parallel, work.n_bootstrap, run_bootstrap, &work, progress, 0.35,
+                                  0.95, error);
+  if (ok) {
     fill_results(input, group, &work, first_columns, evaluation);
+    ok = add_groups(input, group, &work, evaluation, progress, error);
+  }
   for (guint w = 0; w < n_threads; w++)
     demur_selective_scratch_free(scratch[w]);
   for (size_t t = 1; t < work.n_trials; t++)
@@ -1013,6 +1067,8 @@ demur_evaluate_methods(const DemurEvaluateInput *input, const DemurSample *sampl
                        const GPtrArray *methods, const guint32 *rows, DemurParallel *parallel,
                        const DemurProgress *progress, GError **error) {
   const DemurProgress none = {0};
+  if (!demur_groups_check(input->cohort, input->group_by, error))
+    return NULL;
   g_autoptr(DemurEvaluation) evaluation = describe(input, sample, rows);
   evaluation->n_models = 1;
   g_autofree size_t *selectors = g_new0(size_t, methods->len + 1);
@@ -1036,7 +1092,8 @@ demur_evaluate(const DemurEvaluateInput *input, DemurParallel *parallel,
       !demur_selector_check_cohort(input->selectors[0], input->cohort, error))
     return NULL;
   g_autofree guint32 *rows = demur_cohort_rows(input->cohort, input->split, &n_rows, error);
-  if (rows == NULL || !check_unseen(input, rows, n_rows, &in_sample, error))
+  if (rows == NULL || !demur_groups_check(input->cohort, input->group_by, error) ||
+      !check_unseen(input, rows, n_rows, &in_sample, error))
     return NULL;
   g_autoptr(DemurSample) sample =
       demur_sample_new(input->cohort, rows, n_rows, input->split, error);

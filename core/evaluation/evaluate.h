@@ -30,7 +30,8 @@ typedef struct {
   /* Risk from which on a scan is treated, for "net_benefit"; NaN: the prevalence of the split,
    * where treating everyone is worth as much as treating no one. */
   double net_benefit_threshold;
-  gboolean in_sample; /* allow scans of patients that the selectors have seen; printed */
+  const char *const *group_by; /* NULL-terminated names (evaluation/groups.h); NULL: no groups */
+  gboolean in_sample;          /* allow scans of patients that the selectors have seen; printed */
 } DemurEvaluateInput;
 
 /* The usual numbers; cohort, split and selectors are left to the caller. */
@@ -38,7 +39,7 @@ void demur_evaluate_input_init(DemurEvaluateInput *input);
 
 /* NULL with error: DEMUR_ERROR_STATE where a selector has seen patients of the split (and not
  * in_sample), where selectors do not go together or a scan has no label; DEMUR_ERROR_NOT_FOUND for
- * the split; or cancelled. */
+ * the split or a name in group_by; or cancelled. */
 DemurEvaluation *demur_evaluate(const DemurEvaluateInput *input, DemurParallel *parallel,
                                 const DemurProgress *progress,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -50,6 +50,33 @@ demur_comparison_verdict_words(DemurComparisonVerdict verdict) {
   return words[verdict];
 }
 
+static void
+points_free(DemurOperatingPoint *at, size_t n_at) {
+  for (size_t a = 0; a < n_at; a++)
+    g_free(at[a].rejected_by_label);
+  g_free(at);
+}
+
+static void
+groups_free(DemurEvaluation *e) {
+  for (size_t g = 0; g < e->n_groups; g++) {
+    DemurGroup *group = &e->groups[g];
+    for (size_t m = 0; m < group->n_methods; m++) {
+      g_free(group->methods[m].name);
+      points_free(group->methods[m].at, group->methods[m].n_at);
+    }
+    g_free(group->methods);
+    g_free(group->by);
+    g_free(group->value);
+  }
+  g_free(e->groups);
+  for (size_t a = 0; a < e->n_group_averages; a++) {
+    g_free(e->group_averages[a].by);
+    g_free(e->group_averages[a].method);
+  }
+  g_free(e->group_averages);
+}
+
 void
 demur_evaluation_free(DemurEvaluation *e) {
   if (e == NULL)
@@ -66,11 +93,10 @@ demur_evaluation_free(DemurEvaluation *e) {
     DemurMethodResult *method = &e->methods[k];
     g_free(method->name);
     g_free(method->title);
-    for (size_t a = 0; a < method->n_at; a++)
-      g_free(method->at[a].rejected_by_label);
-    g_free(method->at);
+    points_free(method->at, method->n_at);
   }
   g_free(e->methods);
+  groups_free(e);
   for (size_t c = 0; c < e->n_comparisons; c++) {
     g_free(e->comparisons[c].method);
     g_free(e->comparisons[c].against);
@@ -235,6 +261,94 @@ write_method(const DemurMethodResult *method, size_t n_classes, DemurJson *json)
   demur_json_end_object(json);
 }
 
+/* A count, or "<10" where it is withheld. */
+static void
+write_count(size_t n, const char *name, DemurJson *json) {
+  g_autofree char *small = g_strdup_printf("<%d", DEMUR_SMALL_CELL);
+  if (n < DEMUR_SMALL_CELL)
+    demur_json_string(json, name, small);
+  else
+    demur_json_int(json, name, (gint64)n);
+}
+
+static void
+write_group_point(const DemurOperatingPoint *at, size_t n_classes, DemurJson *json) {
+  static const DemurExtra shown[] = {DEMUR_EXTRA_OE_RATIO, DEMUR_EXTRA_INTERCEPT,
+                                     DEMUR_EXTRA_SLOPE};
+  demur_json_begin_object(json, NULL);
+  demur_json_double(json, "coverage", at->coverage);
+  demur_json_string(json, "threshold_from", at->from_tune ? "tune" : "split");
+  demur_json_double(json, "realised", at->realised);
+  write_interval(at->realised_interval, "realised_interval", json);
+  write_count(at->n_accepted, "n_accepted", json);
+  demur_json_double(json, demur_measure_name(DEMUR_MEASURE_SBCE2, n_classes),
+                    at->measures[DEMUR_MEASURE_SBCE2]);
+  demur_json_double(json, "noise_floor", at->noise_floor);
+  demur_json_double(json, "debiased", at->debiased);
+  write_interval(at->debiased_interval, "debiased_interval", json);
+  for (size_t x = 0; x < G_N_ELEMENTS(shown); x++) {
+    g_autofree char *interval = g_strconcat(demur_extra_name(shown[x]), "_interval", NULL);
+    demur_json_double(json, demur_extra_name(shown[x]), at->extra[shown[x]]);
+    write_interval(at->extra_intervals[shown[x]], interval, json);
+  }
+  demur_json_begin_array(json, "rejected_by_label");
+  for (size_t l = 0; l < at->n_labels; l++) {
+    const DemurRejection *r = &at->rejected_by_label[l];
+    demur_json_begin_object(json, NULL);
+    demur_json_int(json, "label", r->label);
+    write_count(r->n_all, "n_all", json);
+    demur_json_double(json, "rate", r->rate);
+    write_interval((DemurInterval){r->rate_low, r->rate_high}, "rate_interval", json);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+  demur_json_end_object(json);
+}
+
+static void
+write_groups(const DemurEvaluation *e, DemurJson *json) {
+  const gboolean many = e->n_classes > 2;
+  demur_json_begin_array(json, "groups");
+  for (size_t g = 0; g < e->n_groups; g++) {
+    const DemurGroup *group = &e->groups[g];
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "by", group->by);
+    demur_json_string(json, "value", group->value);
+    write_count(group->n_scans, "n_scans", json);
+    write_count(group->n_patients, "n_patients", json);
+    demur_json_begin_array(json, "methods");
+    for (size_t m = 0; m < group->n_methods; m++) {
+      const DemurGroupMethod *method = &group->methods[m];
+      demur_json_begin_object(json, NULL);
+      demur_json_string(json, "name", method->name);
+      demur_json_string(json, "risk", method->recalibrated ? "recalibrated" : "raw");
+      demur_json_double(json, many ? "stce2_auc" : "sbce2_auc", method->sbce2_auc);
+      demur_json_double(json, "debiased_auc", method->debiased_auc);
+      demur_json_begin_array(json, "at");
+      for (size_t a = 0; a < method->n_at; a++)
+        write_group_point(&method->at[a], e->n_classes, json);
+      demur_json_end_array(json);
+      demur_json_end_object(json);
+    }
+    demur_json_end_array(json);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+  demur_json_begin_array(json, "group_averages");
+  for (size_t a = 0; a < e->n_group_averages; a++) {
+    const DemurGroupAverage *average = &e->group_averages[a];
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "by", average->by);
+    demur_json_string(json, "method", average->method);
+    demur_json_string(json, "risk", average->recalibrated ? "recalibrated" : "raw");
+    demur_json_int(json, "n_groups", (gint64)average->n_groups);
+    demur_json_double(json, many ? "stce2_auc" : "sbce2_auc", average->sbce2_auc);
+    demur_json_double(json, "debiased_auc", average->debiased_auc);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+}
+
 void
 demur_evaluation_write_json(const DemurEvaluation *e, DemurJson *json) {
   demur_json_string(json, "cohort", e->cohort);
@@ -291,6 +405,8 @@ demur_evaluation_write_json(const DemurEvaluation *e, DemurJson *json) {
     demur_json_end_object(json);
   }
   demur_json_end_array(json);
+  if (e->n_groups > 0)
+    write_groups(e, json);
   demur_json_begin_array(json, "warnings");
   for (size_t w = 0; w < e->n_warnings; w++)
     demur_json_string(json, NULL, e->warnings[w]);

@@ -153,6 +153,39 @@ typedef struct {
   DemurComparisonVerdict verdict;
 } DemurComparison;
 
+#define DEMUR_SMALL_CELL 10
+
+/* A method among the scans of one group. */
+typedef struct {
+  char *name;
+  gboolean recalibrated;
+  double sbce2_auc, debiased_auc; /* thresholds from the group's own scores; mean over models */
+  /* Selectors, full, confidence and mc: the operating points of the whole split, applied to the
+   * group unchanged. Intervals are 95 % bootstraps of the group's patients. Of fewer than
+   * DEMUR_SMALL_CELL accepted scans nothing is said but the coverage; slope and its interval need
+   * that many of each label. reliability and histogram are left empty. */
+  size_t n_at;
+  DemurOperatingPoint *at;
+} DemurGroupMethod;
+
+/* Scans that share a site, a scanner or the text of an attribute. */
+typedef struct {
+  char *by, *value; /* "site" and its name, .. ; value "" is "not recorded" */
+  size_t n_scans, n_patients;
+  gboolean withheld; /* fewer than DEMUR_SMALL_CELL scans: no methods, n is printed as "<10" */
+  size_t n_methods;
+  DemurGroupMethod *methods;
+} DemurGroup;
+
+/* The mean of an AUC over the groups that have one, each group counting alike: the paper's average
+ * over perturbations where by is "shift". */
+typedef struct {
+  char *by, *method;
+  gboolean recalibrated;
+  size_t n_groups;
+  double sbce2_auc, debiased_auc;
+} DemurGroupAverage;
+
 typedef struct {
   char *cohort, *split, *model, *source;
   gboolean simulated;
@@ -174,6 +207,10 @@ typedef struct {
   DemurMethodResult *methods; /* selectors first, then full, confidence, .. */
   size_t n_comparisons;
   DemurComparison *comparisons;
+  size_t n_groups;
+  DemurGroup *groups; /* groups of one `by` stand together */
+  size_t n_group_averages;
+  DemurGroupAverage *group_averages;
   size_t n_warnings;
   char **warnings; /* sentences to print with every result */
 } DemurEvaluation;

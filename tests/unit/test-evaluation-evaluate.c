@@ -374,6 +374,65 @@ extra_measures_are_the_metrics(void) {
   }
 }
 
+/* Laws of groups: the test split is one hospital, so the group of its site is the whole; scanners
+ * part the scans, so their counts add up; a name that is not there is refused with what is. */
+static void
+groups_part_the_whole(void) {
+  static const char *const by[] = {"site", "manufacturer", NULL};
+  static const char *const unknown[] = {"colour", NULL};
+  DemurEvaluateInput input = quick_input();
+  input.group_by = by;
+  g_autoptr(DemurEvaluation) e = evaluate(&input, NULL);
+  g_autoptr(DemurParallel) parallel = demur_parallel_new(3);
+  g_autoptr(DemurEvaluation) again = evaluate(&input, parallel);
+  g_autofree char *json = json_of(e), *json_again = json_of(again);
+  g_assert_cmpstr(json, ==, json_again);
+  g_assert_nonnull(strstr(json, "\"groups\""));
+
+  g_assert_cmpuint(e->n_sites, ==, 1);
+  g_assert_cmpuint(e->n_groups, >=, 2);
+  const DemurGroup *whole = &e->groups[0];
+  g_assert_cmpstr(whole->by, ==, "site");
+  g_assert_cmpuint(whole->n_scans, ==, e->n_scans);
+  g_assert_cmpuint(whole->n_patients, ==, e->n_patients);
+  g_assert_cmpuint(whole->n_methods, ==, e->n_methods);
+  for (size_t m = 0; m < whole->n_methods; m++) {
+    const DemurGroupMethod *part = &whole->methods[m];
+    const DemurMethodResult *all = demur_evaluation_method(e, part->name, part->recalibrated);
+    g_assert_nonnull(all);
+    demur_assert_close(part->sbce2_auc, all->auc[DEMUR_MEASURE_SBCE2].point, 1e-12, 0);
+    demur_assert_close(part->debiased_auc, all->debiased_auc, 1e-12, 0);
+    for (size_t a = 0; a < part->n_at; a++) {
+      g_assert_cmpuint(part->at[a].n_accepted, ==, all->at[a].n_accepted);
+      demur_assert_close(part->at[a].measures[DEMUR_MEASURE_SBCE2],
+                         all->at[a].measures[DEMUR_MEASURE_SBCE2], 1e-12, 0);
+      demur_assert_close(part->at[a].extra[DEMUR_EXTRA_OE_RATIO],
+                         all->at[a].extra[DEMUR_EXTRA_OE_RATIO], 1e-12, 0);
+      g_assert_true(part->at[a].realised_interval.low <= part->at[a].realised &&
+                    part->at[a].realised <= part->at[a].realised_interval.high);
+    }
+  }
+  size_t n_scans = 0, n_accepted = 0, n_withheld = 0;
+  for (size_t g = 1; g < e->n_groups; g++) {
+    g_assert_cmpstr(e->groups[g].by, ==, "manufacturer");
+    n_scans += e->groups[g].n_scans;
+    n_withheld += e->groups[g].withheld ? e->groups[g].n_scans : 0;
+    if (!e->groups[g].withheld)
+      n_accepted += e->groups[g].methods[0].at[0].n_accepted;
+  }
+  g_assert_cmpuint(n_scans, ==, e->n_scans);
+  g_assert_cmpuint(n_accepted, <=, e->methods[0].at[0].n_accepted);
+  g_assert_cmpuint(n_accepted + n_withheld, >=, e->methods[0].at[0].n_accepted);
+  g_assert_cmpuint(e->n_group_averages, ==, 2 * e->n_methods);
+  demur_assert_close(e->group_averages[0].sbce2_auc, whole->methods[0].sbce2_auc, 1e-12, 0);
+
+  input.group_by = unknown;
+  g_autoptr(GError) error = NULL;
+  g_assert_null(demur_evaluate(&input, NULL, NULL, &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND);
+  g_assert_nonnull(strstr(error->message, "manufacturer"));
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -396,6 +455,7 @@ main(int argc, char **argv) {
   g_test_add_func("/evaluation/full", everything_kept_is_everything_kept);
   g_test_add_func("/evaluation/points", point_values_are_the_metrics);
   g_test_add_func("/evaluation/extras", extra_measures_are_the_metrics);
+  g_test_add_func("/evaluation/groups", groups_part_the_whole);
   g_test_add_func("/evaluation/verdicts", verdicts_follow_their_interval);
   g_test_add_func("/evaluation/tuned", tuned_thresholds_are_applied_unchanged);
   g_test_add_func("/evaluation/refused", what_can_not_be_compared_is_refused);

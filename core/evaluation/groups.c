@@ -1,0 +1,398 @@
+/* A group is a sample of its own, with the scores of its scans cut out of each method. Its AUC
+ * takes thresholds from its own scores, as if it were the data set (so the paper measures
+ * perturbations); its operating points take those of the whole split, as a hospital would meet
+ * them. One job a group and method; inside it everything is serial, so any number of threads gives
+ * the same bytes.
+ */
+#include "evaluation/groups.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "evaluation/extra.h"
+#include "metrics/coverage.h"
+#include "metrics/selective.h"
+
+static const char *const scanner_parts[] = {"manufacturer", "model_name"};
+
+static gboolean
+is_scanner(const DemurCohort *cohort, const char *name) {
+  return strcmp(name, "scanner") == 0 && demur_cohort_find_attribute(cohort, name) < 0;
+}
+
+gboolean
+demur_groups_check(const DemurCohort *cohort, const char *const *group_by, GError **error) {
+  for (size_t i = 0; group_by != NULL && group_by[i] != NULL; i++) {
+    const char *name = group_by[i];
+    gboolean known = strcmp(name, "site") == 0 || demur_cohort_find_attribute(cohort, name) >= 0;
+    if (is_scanner(cohort, name))
+      for (size_t p = 0; p < G_N_ELEMENTS(scanner_parts); p++)
+        known |= demur_cohort_find_attribute(cohort, scanner_parts[p]) >= 0;
+    if (known)
+      continue;
+    g_autoptr(GString) list = g_string_new("site");
+    for (size_t a = 0; a < cohort->n_attributes; a++)
+      g_string_append_printf(list, ", %s", cohort->attributes[a].name);
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
+                "cohort '%s' has no attribute '%s' to group by; it has %s", cohort->name, name,
+                list->str);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* The text that groups a row (owned). */
+static char *
+text_of(const DemurCohort *cohort, const char *by, size_t row) {
+  if (strcmp(by, "site") == 0)
+    return g_strdup(cohort->site_names[cohort->sites[row]]);
+  if (!is_scanner(cohort, by))
+    return g_strdup(
+        demur_cohort_attribute_text(cohort, (size_t)demur_cohort_find_attribute(cohort, by), row));
+  const char *parts[G_N_ELEMENTS(scanner_parts)];
+  for (size_t p = 0; p < G_N_ELEMENTS(scanner_parts); p++) {
+    const gssize attribute = demur_cohort_find_attribute(cohort, scanner_parts[p]);
+    parts[p] = attribute >= 0 ? demur_cohort_attribute_text(cohort, (size_t)attribute, row) : "";
+  }
+  return g_strdup_printf("%s%s%s", parts[0], *parts[0] != '\0' && *parts[1] != '\0' ? " " : "",
+                         parts[1]);
+}
+
+/* --- one group and method --- */
+
+typedef struct {
+  const DemurGroupsInput *input;
+  const DemurSample *sample; /* of the group */
+  const guint32 *places;     /* [sample->n] in the whole sample */
+  const DemurMethod *whole;
+  DemurGroupMethod *result;
+} Job;
+
+/* The method's scores of the group's scans. */
+static DemurMethod *
+cut_out(const Job *job) {
+  const DemurMethod *whole = job->whole;
+  DemurMethod *method = g_new0(DemurMethod, 1);
+  const size_t n = job->sample->n;
+  method->n_models = whole->n_models;
+  method->scores = g_new(double *, whole->n_models);
+  method->ranks = g_new(guint32 *, whole->n_models);
+  method->n_ranks = g_new(size_t, whole->n_models);
+  for (size_t m = 0; m < whole->n_models; m++) {
+    method->scores[m] = g_new(double, n);
+    method->ranks[m] = g_new(guint32, n);
+    for (size_t i = 0; i < n; i++)
+      method->scores[m][i] = whole->scores[m][job->places[i]];
+    method->n_ranks[m] = demur_coverage_ranks(method->scores[m], n, method->ranks[m]);
+  }
+  return method;
+}
+
+static void
+cut_out_free(DemurMethod *method) {
+  for (size_t m = 0; m < method->n_models; m++) {
+    g_free(method->scores[m]);
+    g_free(method->ranks[m]);
+  }
+  g_free(method->scores);
+  g_free(method->ranks);
+  g_free(method->n_ranks);
+  g_free(method);
+}
+
+static DemurSelectiveSample
+selective_sample(const DemurSample *sample, const DemurMethod *method, size_t model) {
+  return (DemurSelectiveSample){.n = sample->n,
+                                .risks = sample->risks,
+                                .labels = sample->labels,
+                                .ranks = method->ranks[model],
+                                .n_ranks = method->n_ranks[model],
+                                .top_label = sample->top_label};
+}
+
+static void
+fill_auc(const Job *job, const DemurMethod *method, DemurSelectiveScratch *scratch) {
+  double coverages[DEMUR_N_COVERAGES], errors[DEMUR_N_COVERAGES], squares[DEMUR_N_COVERAGES];
+  demur_coverage_grid(DEMUR_N_COVERAGES, coverages);
+  double plain = 0.0, debiased2 = 0.0;
+  for (size_t m = 0; m < method->n_models; m++) {
+    const DemurSelectiveSample sample = selective_sample(job->sample, method, m);
+    demur_selective_debiased(&sample, coverages, DEMUR_N_COVERAGES, job->input->min_bin_size,
+                             scratch, errors, squares);
+    plain += demur_coverage_auc(coverages, errors, DEMUR_N_COVERAGES);
+    debiased2 += demur_coverage_auc(coverages, squares, DEMUR_N_COVERAGES);
+  }
+  job->result->sbce2_auc = plain / (double)method->n_models;
+  job->result->debiased_auc = demur_signed_root(debiased2 / (double)method->n_models);
+}
+
+/* Mean S-BCE_2 of the kept scans under redrawn labels, mean over models. */
+static double
+noise_floor(const Job *job, const DemurMethod *method, const gssize *max_ranks,
+            DemurSelectiveScratch *scratch) {
+  const DemurSample *sample = job->sample;
+  const size_t n_draws = job->input->n_noise_draws;
+  if (n_draws == 0)
+    return NAN;
+  g_autofree double *labels = g_new(double, sample->n);
+  double sum = 0.0;
+  for (size_t d = 0; d < n_draws; d++) {
+    DemurRandom random = demur_random_stream(job->input->seed, DEMUR_STREAM_NOISE_FLOOR, d, 1, 0);
+    for (size_t i = 0; i < sample->n; i++)
+      labels[i] = demur_random_uniform(&random) < sample->risks[i] ? 1.0 : 0.0;
+    for (size_t m = 0; m < method->n_models; m++) {
+      DemurSelectiveSample redrawn = selective_sample(sample, method, m);
+      redrawn.labels = labels;
+      DemurSelectivePoint point;
+      demur_selective_at_rank(&redrawn, max_ranks[m], job->input->min_bin_size, scratch, &point);
+      sum += point.error2;
+    }
+  }
+  return sum / (double)(n_draws * method->n_models);
+}
+
+/* Takes away what too few scans say. */
+static void
+withhold(DemurOperatingPoint *at, size_t n_accepted_positive) {
+  const DemurInterval none = {NAN, NAN};
+  for (size_t l = 0; l < at->n_labels; l++) {
+    DemurRejection *r = &at->rejected_by_label[l];
+    if (r->n_all < DEMUR_SMALL_CELL)
+      r->rate = r->rate_low = r->rate_high = NAN;
+  }
+  const size_t n_accepted_negative = at->n_accepted - n_accepted_positive;
+  if (at->n_accepted < DEMUR_SMALL_CELL) {
+    for (DemurMeasure measure = 0; measure < DEMUR_N_MEASURES; measure++)
+      at->measures[measure] = NAN;
+    for (DemurExtra extra = 0; extra < DEMUR_N_EXTRAS; extra++) {
+      at->extra[extra] = NAN;
+      at->extra_intervals[extra] = none;
+    }
+    at->debiased = at->noise_floor = NAN;
+    at->debiased_interval = at->site_error_interval = none;
+  } else if (MIN(n_accepted_positive, n_accepted_negative) < DEMUR_SMALL_CELL) {
+    at->extra[DEMUR_EXTRA_SLOPE] = NAN;
+    at->extra_intervals[DEMUR_EXTRA_SLOPE] = none;
+  }
+}
+
+static void
+fill_point(const Job *job, const DemurMethod *method, const DemurGroupThreshold *threshold,
+           const DemurExtraSetup *setup, DemurSelectiveScratch *scratch, DemurOperatingPoint *at) {
+  const DemurSample *sample = job->sample;
+  const double share = 1.0 / (double)method->n_models;
+  *at = (DemurOperatingPoint){.coverage = threshold->coverage, .from_tune = threshold->from_tune};
+  at->threshold = threshold->thresholds[0];
+  for (DemurMeasure measure = 0; measure < DEMUR_N_MEASURES; measure++)
+    at->measures[measure] = NAN;
+  at->measures[DEMUR_MEASURE_SBCE2] = 0.0;
+  g_autofree gssize *max_ranks = g_new(gssize, method->n_models);
+  double debiased2 = 0.0;
+  for (size_t m = 0; m < method->n_models; m++) {
+    max_ranks[m] = -1;
+    for (size_t i = 0; i < sample->n; i++)
+      if (method->scores[m][i] >= threshold->thresholds[m])
+        max_ranks[m] = MAX(max_ranks[m], (gssize)method->ranks[m][i]);
+    const DemurSelectiveSample selective = selective_sample(sample, method, m);
+    DemurSelectivePoint point;
+    demur_selective_at_rank(&selective, max_ranks[m], job->input->min_bin_size, scratch, &point);
+    at->measures[DEMUR_MEASURE_SBCE2] += share * point.error2;
+    debiased2 += share * point.debiased2;
+    double extras[DEMUR_N_EXTRAS];
+    demur_extra_at_rank(setup, method->ranks[m], max_ranks[m], NULL, extras,
+                        m == 0 ? at->decision : NULL);
+    for (DemurExtra extra = 0; extra < DEMUR_N_EXTRAS; extra++)
+      at->extra[extra] += share * extras[extra];
+    if (m == 0) {
+      at->n_accepted = point.n_selected;
+      at->n_bins = point.n_bins;
+      at->realised = (double)point.n_selected / (double)sample->n;
+    }
+  }
+  at->debiased = demur_signed_root(debiased2);
+  at->noise_floor = noise_floor(job, method, max_ranks, scratch);
+  at->n_labels = sample->n_classes;
+  at->rejected_by_label = g_new0(DemurRejection, at->n_labels);
+  size_t n_accepted_positive = 0;
+  for (size_t i = 0; i < sample->n; i++) {
+    DemurRejection *label = &at->rejected_by_label[sample->classes[i]];
+    const gboolean rejected = (gssize)method->ranks[0][i] > max_ranks[0];
+    label->n_all++;
+    label->n_rejected += rejected ? 1 : 0;
+    n_accepted_positive += !rejected && sample->labels[i] >= 0.5 ? 1 : 0;
+  }
+  const size_t n_rejected = sample->n - at->n_accepted;
+  for (size_t l = 0; l < at->n_labels; l++) {
+    DemurRejection *r = &at->rejected_by_label[l];
+    r->label = (int)l;
+    r->share_of_all = (double)r->n_all / (double)sample->n;
+    r->share_of_rejected = n_rejected > 0 ? (double)r->n_rejected / (double)n_rejected : NAN;
+    r->rate = r->n_all > 0 ? (double)r->n_rejected / (double)r->n_all : NAN;
+  }
+  const DemurOperatingBootstrap bootstrap = {.setup = setup,
+                                             .method = method,
+                                             .unit = DEMUR_UNIT_PATIENT,
+                                             .seed = job->input->seed,
+                                             .n_bootstrap = job->input->n_bootstrap,
+                                             .fixed_threshold = TRUE,
+                                             .coverage = threshold->coverage,
+                                             .max_ranks = max_ranks};
+  demur_extra_intervals(&bootstrap, NULL, at);
+  withhold(at, n_accepted_positive);
+}
+
+static void
+run_job(size_t index, guint worker, gpointer data) {
+  const Job *job = &g_array_index((GArray *)data, Job, index);
+  const DemurGroupsInput *input = job->input;
+  DemurMethod *method = cut_out(job);
+  g_autoptr(DemurSelectiveScratch) scratch = demur_selective_scratch_new(job->sample->n);
+  fill_auc(job, method, scratch);
+  g_autoptr(DemurExtraSetup) setup = demur_extra_setup_new(job->sample, input->min_bin_size, NAN);
+  size_t n_at = 0;
+  for (size_t t = 0; t < input->n_thresholds; t++)
+    n_at += input->methods->pdata[input->thresholds[t].method] == job->whole;
+  job->result->at = g_new0(DemurOperatingPoint, n_at);
+  for (size_t t = 0; t < input->n_thresholds; t++)
+    if (input->methods->pdata[input->thresholds[t].method] == job->whole)
+      fill_point(job, method, &input->thresholds[t], setup, scratch,
+                 &job->result->at[job->result->n_at++]);
+  cut_out_free(method);
+}
+
+/* --- the groups --- */
+
+static DemurGroup *
+find_group(DemurEvaluation *e, const char *by, const char *value) {
+  for (size_t g = 0; g < e->n_groups; g++)
+    if (strcmp(e->groups[g].by, by) == 0 && strcmp(e->groups[g].value, value) == 0)
+      return &e->groups[g];
+  e->groups = g_renew(DemurGroup, e->groups, e->n_groups + 1);
+  DemurGroup *group = &e->groups[e->n_groups++];
+  *group = (DemurGroup){.by = g_strdup(by), .value = g_strdup(value)};
+  return group;
+}
+
+static int
+compare_texts(gconstpointer a, gconstpointer b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The means of one method over the groups of one `by`. */
+static void
+add_average(DemurEvaluation *e, const char *by, const char *method, gboolean recalibrated) {
+  DemurGroupAverage average = {g_strdup(by), g_strdup(method), recalibrated, 0, 0.0, 0.0};
+  for (size_t g = 0; g < e->n_groups; g++) {
+    const DemurGroup *group = &e->groups[g];
+    for (size_t m = 0; strcmp(group->by, by) == 0 && m < group->n_methods; m++)
+      if (strcmp(group->methods[m].name, method) == 0 &&
+          group->methods[m].recalibrated == recalibrated) {
+        average.n_groups++;
+        average.sbce2_auc += group->methods[m].sbce2_auc;
+        average.debiased_auc += group->methods[m].debiased_auc;
+      }
+  }
+  average.sbce2_auc = average.n_groups > 0 ? average.sbce2_auc / (double)average.n_groups : NAN;
+  average.debiased_auc =
+      average.n_groups > 0 ? average.debiased_auc / (double)average.n_groups : NAN;
+  e->group_averages = g_renew(DemurGroupAverage, e->group_averages, e->n_group_averages + 1);
+  e->group_averages[e->n_group_averages++] = average;
+}
+
+/* Scans of one group, while it is worked on. */
+typedef struct {
+  DemurSample *sample;
+  guint32 *places;
+} Part;
+
+static void
+part_clear(gpointer data) {
+  Part *part = data;
+  demur_sample_free(part->sample);
+  g_free(part->places);
+}
+
+static gboolean
+add_by(const DemurGroupsInput *input, const char *by, DemurEvaluation *e, DemurParallel *parallel,
+       const DemurProgress *progress, double start, double end, GError **error) {
+  const DemurSample *whole = input->sample;
+  g_autoptr(GHashTable) members = /* text -> rows and, in the same order, places */
+      g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_array_unref);
+  for (size_t i = 0; i < whole->n; i++) {
+    g_autofree char *text = text_of(input->cohort, by, whole->rows[i]);
+    GArray *places = g_hash_table_lookup(members, text);
+    if (places == NULL) {
+      places = g_array_new(FALSE, FALSE, sizeof(guint32));
+      g_hash_table_insert(members, g_strdup(text), places);
+    }
+    const guint32 place = (guint32)i;
+    g_array_append_val(places, place);
+  }
+  guint n_groups;
+  g_autofree gpointer *texts = g_hash_table_get_keys_as_array(members, &n_groups);
+  qsort(texts, n_groups, sizeof *texts, compare_texts);
+
+  g_autoptr(GArray) parts = g_array_new(FALSE, TRUE, sizeof(Part));
+  g_array_set_clear_func(parts, part_clear);
+  g_autofree size_t *group_of_part = g_new(size_t, n_groups);
+  for (guint t = 0; t < n_groups; t++) {
+    GArray *places = g_hash_table_lookup(members, texts[t]);
+    g_autofree guint32 *rows = g_new(guint32, places->len);
+    for (guint i = 0; i < places->len; i++)
+      rows[i] = whole->rows[g_array_index(places, guint32, i)];
+    DemurGroup *group = find_group(e, by, texts[t]);
+    group->n_scans = places->len;
+    group->n_patients = demur_cohort_count_patients(input->cohort, rows, places->len);
+    group->withheld = group->n_scans < DEMUR_SMALL_CELL;
+    if (group->withheld)
+      continue;
+    Part part = {demur_sample_new(input->cohort, rows, places->len, input->split, error),
+                 g_memdup2(places->data, places->len * sizeof(guint32))};
+    g_array_append_val(parts, part);
+    if (part.sample == NULL)
+      return FALSE;
+    group_of_part[parts->len - 1] = (size_t)(group - e->groups);
+    group->methods =
+        g_renew(DemurGroupMethod, group->methods, group->n_methods + input->methods->len);
+    memset(group->methods + group->n_methods, 0, input->methods->len * sizeof(DemurGroupMethod));
+    for (guint k = 0; k < input->methods->len; k++) {
+      const DemurMethod *method = input->methods->pdata[k];
+      DemurGroupMethod *result = &group->methods[group->n_methods++];
+      result->name = g_strdup(method->name);
+      result->recalibrated = input->recalibrated;
+    }
+  }
+  g_autoptr(GArray) jobs = g_array_new(FALSE, FALSE, sizeof(Job));
+  for (guint p = 0; p < parts->len; p++) {
+    const Part *part = &g_array_index(parts, Part, p);
+    DemurGroup *group = &e->groups[group_of_part[p]];
+    for (guint k = 0; k < input->methods->len; k++) {
+      const Job job = {input, part->sample, part->places, input->methods->pdata[k],
+                       &group->methods[group->n_methods - input->methods->len + k]};
+      g_array_append_val(jobs, job);
+    }
+  }
+  const guint batch = MAX(8 * demur_parallel_n_threads(parallel), jobs->len / 20 + 1);
+  for (guint first = 0; first < jobs->len; first += batch) {
+    const double done = (double)first / (double)jobs->len;
+    if (!demur_progress_step(progress, start + done * (end - start), "groups", error))
+      return FALSE;
+    g_autoptr(GArray) some = g_array_new(FALSE, FALSE, sizeof(Job));
+    g_array_append_vals(some, &g_array_index(jobs, Job, first), MIN(batch, jobs->len - first));
+    demur_parallel_map(parallel, some->len, run_job, some);
+  }
+  for (guint k = 0; k < input->methods->len; k++)
+    add_average(e, by, ((DemurMethod *)input->methods->pdata[k])->name, input->recalibrated);
+  return TRUE;
+}
+
+gboolean
+demur_groups_add(const DemurGroupsInput *input, DemurEvaluation *evaluation,
+                 DemurParallel *parallel, const DemurProgress *progress, GError **error) {
+  const double n = input->group_by != NULL ? (double)g_strv_length((char **)input->group_by) : 0.0;
+  for (size_t i = 0; input->group_by != NULL && input->group_by[i] != NULL; i++)
+    if (!add_by(input, input->group_by[i], evaluation, parallel, progress,
+                0.95 + 0.05 * (double)i / n, 0.95 + 0.05 * (double)(i + 1) / n, error))
+      return FALSE;
+  return TRUE;
+}
