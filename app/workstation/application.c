@@ -1,0 +1,364 @@
+#include "app/workstation/application.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "app/workstation/settings.h"
+#include "app/workstation/work.h"
+#include "store/workspace.h"
+#include "ui/files.h"
+#include "ui/theme.h"
+#include "ui/window.h"
+#include "ui/words.h"
+
+struct _DemurApplication {
+  GtkApplication parent_instance;
+  DemurSettings *settings;
+  DemurSession *session;
+  DemurWindow *window;
+  gboolean standalone;
+  int status;
+  /* A picture to make. */
+  char *picture_page, *picture_path, *picture_case;
+  guint n_settled; /* frames since everything has arrived */
+};
+
+G_DEFINE_FINAL_TYPE(DemurApplication, demur_application, GTK_TYPE_APPLICATION)
+
+static void
+demur_application_finalize(GObject *object) {
+  DemurApplication *self = DEMUR_APPLICATION(object);
+  demur_settings_free(self->settings);
+  g_clear_object(&self->session);
+  g_free(self->picture_page);
+  g_free(self->picture_path);
+  g_free(self->picture_case);
+  G_OBJECT_CLASS(demur_application_parent_class)->finalize(object);
+}
+
+/* Actions. */
+
+static void
+on_quit(GSimpleAction *action, GVariant *value, gpointer data) {
+  DemurApplication *self = data;
+  if (self->window != NULL)
+    gtk_window_close(GTK_WINDOW(self->window));
+}
+
+static void
+on_about(GSimpleAction *action, GVariant *value, gpointer data) {
+  DemurApplication *self = data;
+  gtk_show_about_dialog(
+      GTK_WINDOW(self->window), "program-name", "Demur", "version", DEMUR_VERSION, "logo-icon-name",
+      "org.demur.Workstation", "license-type", GTK_LICENSE_APACHE_2_0, "comments",
+      _("For research use, not a cleared device.\n\nShows a risk only where it can be trusted to "
+        "be calibrated, and says why it holds one back. Implements calibrated selective "
+        "classification (Fisch, Jaakkola, Barzilay, TMLR 2022)."),
+      "translator-credits", _("translator-credits"), NULL);
+}
+
+static void
+on_shortcuts(GSimpleAction *action, GVariant *value, gpointer data) {
+  DemurApplication *self = data;
+  g_autoptr(GtkBuilder) builder =
+      gtk_builder_new_from_resource("/org/demur/workstation/shortcuts.ui");
+  GtkWindow *window = GTK_WINDOW(gtk_builder_get_object(builder, "shortcuts"));
+  gtk_window_set_transient_for(window, GTK_WINDOW(self->window));
+  gtk_widget_add_css_class(GTK_WIDGET(window), "demur");
+  gtk_window_present(window);
+}
+
+static void
+on_theme(GSimpleAction *action, GVariant *value, gpointer data) {
+  DemurApplication *self = data;
+  DemurTheme theme;
+  if (!demur_theme_from_name(g_variant_get_string(value, NULL), &theme))
+    return;
+  g_simple_action_set_state(action, value);
+  g_free(self->settings->theme);
+  self->settings->theme = g_variant_dup_string(value, NULL);
+  demur_theme_set(theme);
+}
+
+static void
+open_path(DemurApplication *self, const char *path) {
+  if (!self->standalone) {
+    g_free(self->settings->workspace);
+    self->settings->workspace = g_strdup(path);
+  }
+  demur_session_open(self->session, path);
+}
+
+static void
+on_open_chosen(const char *const *paths, gpointer data) {
+  if (paths != NULL)
+    open_path(data, paths[0]);
+}
+
+static void
+on_open(GSimpleAction *action, GVariant *value, gpointer data) {
+  DemurApplication *self = data;
+  demur_files_choose(GTK_WINDOW(self->window), DEMUR_CHOOSE_FILE, _("Open a workspace"), NULL,
+                     on_open_chosen, self);
+}
+
+static void
+on_new(GSimpleAction *action, GVariant *value, gpointer data) {
+  DemurApplication *self = data;
+  demur_files_choose(GTK_WINDOW(self->window), DEMUR_CHOOSE_SAVE, _("New workspace"),
+                     "workspace.demur", on_open_chosen, self);
+}
+
+static void
+on_open_path(GSimpleAction *action, GVariant *value, gpointer data) {
+  open_path(data, g_variant_get_string(value, NULL));
+}
+
+static const GActionEntry actions[] = {
+    {.name = "quit", .activate = on_quit},
+    {.name = "about", .activate = on_about},
+    {.name = "shortcuts", .activate = on_shortcuts},
+    {.name = "open", .activate = on_open},
+    {.name = "new", .activate = on_new},
+    {.name = "open-path", .activate = on_open_path, .parameter_type = "s"},
+    {.name = "theme", .parameter_type = "s", .state = "'dark'", .change_state = on_theme},
+};
+
+static const struct {
+  const char *action;
+  const char *accels[3];
+} accels[] = {
+    {"app.quit", {"<Control>q"}},
+    {"app.shortcuts", {"<Control>question", "F1"}},
+    {"app.open", {"<Control>o"}},
+    {"app.new", {"<Control>n"}},
+    {"win.page('worklist')", {"<Control>1"}},
+    {"win.page('patient')", {"<Control>2"}},
+    {"win.page('cohort')", {"<Control>3"}},
+    {"win.page('report')", {"<Control>4"}},
+    {"win.search('')", {"<Control>f"}},
+    {"win.import-folder", {"<Control>i"}},
+    {"win.export", {"<Control>e"}},
+    {"win.reload", {"F5"}},
+};
+
+/* A picture without a person: when everything has arrived and was drawn. */
+
+static gboolean
+take_picture(gpointer data) {
+  DemurApplication *self = data;
+  g_autoptr(GError) error = NULL;
+  if (!demur_window_save_png(self->window, self->picture_path, &error)) {
+    g_printerr("demur-workstation: %s\n", error->message);
+    self->status = 1;
+  }
+  gtk_window_destroy(GTK_WINDOW(self->window));
+  return G_SOURCE_REMOVE;
+}
+
+static gboolean
+on_picture_frame(GtkWidget *widget, GdkFrameClock *clock, gpointer data) {
+  DemurApplication *self = data;
+  if (!demur_window_is_settled(self->window)) {
+    self->n_settled = 0;
+    return G_SOURCE_CONTINUE;
+  }
+  if (++self->n_settled < 12)
+    return G_SOURCE_CONTINUE;
+  /* After this frame is painted. */
+  g_idle_add_full(G_PRIORITY_LOW, take_picture, self, NULL);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+on_picture_loaded(DemurSession *session, DemurApplication *self) {
+  DemurScanTable *table = demur_session_table(session);
+  gssize row = -1;
+  if (self->picture_case != NULL) {
+    for (size_t i = 0; i < table->n_scans && row < 0; i++)
+      if (strcmp(table->scans[i].scan_id, self->picture_case) == 0)
+        row = (gssize)i;
+    if (row < 0) {
+      g_printerr("demur-workstation: no scan %s in the worklist\n", self->picture_case);
+      self->status = 1;
+    }
+  }
+  /* Else the first that has images. */
+  for (size_t i = 0; i < table->n_scans && row < 0; i++)
+    if (table->scans[i].source == NULL && table->scans[i].chosen)
+      row = (gssize)i;
+  if (row < 0 && table->n_scans > 0)
+    row = 0;
+  demur_session_select(session, row);
+  demur_window_show_page(self->window, self->picture_page);
+  gtk_widget_add_tick_callback(GTK_WIDGET(self->window), on_picture_frame, self, NULL);
+}
+
+static void
+on_picture_notice(DemurSession *session, const char *text, gboolean is_error,
+                  DemurApplication *self) {
+  if (!is_error)
+    return;
+  g_printerr("demur-workstation: %s\n", text);
+  if (demur_session_table(session) == NULL) {
+    self->status = 1;
+    gtk_window_destroy(GTK_WINDOW(self->window));
+  }
+}
+
+static void
+on_close(GtkWindow *window, DemurApplication *self) {
+  if (!self->standalone) {
+    self->settings->maximized = gtk_window_is_maximized(window);
+    if (!self->settings->maximized)
+      gtk_window_get_default_size(window, &self->settings->width, &self->settings->height);
+    demur_settings_save(self->settings);
+  }
+  self->window = NULL;
+}
+
+static gboolean
+on_close_request(GtkWindow *window, DemurApplication *self) {
+  on_close(window, self);
+  return FALSE;
+}
+
+static void
+make_window(DemurApplication *self, const char *workspace, int width, int height) {
+  DemurTheme theme = DEMUR_THEME_DARK;
+  if (demur_theme_from_name(self->settings->theme, &theme))
+    g_action_group_change_action_state(G_ACTION_GROUP(self), "theme",
+                                       g_variant_new_string(self->settings->theme));
+  else
+    demur_theme_set(theme);
+  g_autofree char *user = g_filename_to_utf8(g_get_user_name(), -1, NULL, NULL, NULL);
+  self->session = demur_session_new(&demur_workstation_work, user != NULL ? user : "reader");
+  self->window = demur_window_new(GTK_APPLICATION(self), self->session);
+  gtk_window_set_default_size(GTK_WINDOW(self->window), width, height);
+  if (self->settings->maximized && !self->standalone)
+    gtk_window_maximize(GTK_WINDOW(self->window));
+  g_signal_connect(self->window, "close-request", G_CALLBACK(on_close_request), self);
+  if (self->picture_path != NULL) {
+    /* Movement would make a picture depend on the moment. */
+    g_object_set(gtk_settings_get_default(), "gtk-enable-animations", FALSE, "gtk-cursor-blink",
+                 FALSE, NULL);
+    g_signal_connect_object(self->session, "loaded", G_CALLBACK(on_picture_loaded), self, 0);
+    g_signal_connect_object(self->session, "notice", G_CALLBACK(on_picture_notice), self, 0);
+  }
+  gtk_window_present(GTK_WINDOW(self->window));
+  open_path(self, workspace);
+}
+
+static int
+usage(DemurApplication *self, const char *text) {
+  g_printerr("demur-workstation: %s\n", text);
+  self->status = 2;
+  return 2;
+}
+
+static int
+on_command_line(GApplication *application, GApplicationCommandLine *line) {
+  DemurApplication *self = DEMUR_APPLICATION(application);
+  if (self->window != NULL) {
+    gtk_window_present(GTK_WINDOW(self->window));
+    return 0;
+  }
+  GVariantDict *options = g_application_command_line_get_options_dict(line);
+  g_autofree char *workspace = NULL, *size = NULL, *theme = NULL;
+  g_auto(GStrv) rest = NULL;
+  g_variant_dict_lookup(options, "workspace", "^ay", &workspace);
+  g_variant_dict_lookup(options, "screenshot", "s", &self->picture_page);
+  g_variant_dict_lookup(options, "case", "s", &self->picture_case);
+  g_variant_dict_lookup(options, "size", "s", &size);
+  g_variant_dict_lookup(options, "theme", "s", &theme);
+  g_autoptr(GVariant) remaining =
+      g_variant_dict_lookup_value(options, G_OPTION_REMAINING, G_VARIANT_TYPE_BYTESTRING_ARRAY);
+  if (remaining != NULL)
+    rest = g_variant_dup_bytestring_array(remaining, NULL);
+  const guint n_rest = rest != NULL ? g_strv_length(rest) : 0;
+  if (self->picture_page != NULL) {
+    static const char *const pages[] = {"worklist", "patient", "cohort", "report", NULL};
+    if (!g_strv_contains(pages, self->picture_page))
+      return usage(self, "--screenshot takes worklist, patient, cohort or report, and a FILE.png");
+    if (n_rest != 1 || !g_str_has_suffix(rest[0], ".png"))
+      return usage(self, "--screenshot PAGE needs one FILE.png");
+    self->picture_path = g_strdup(rest[0]);
+    self->settings->width = 1440;
+    self->settings->height = 900;
+    g_free(self->settings->theme);
+    self->settings->theme = g_strdup("dark");
+  } else if (n_rest > 0) {
+    return usage(self, "no words are taken; a workspace is given with --workspace FILE");
+  }
+  int width = self->settings->width, height = self->settings->height;
+  if (size != NULL && (sscanf(size, "%dx%d", &width, &height) != 2 || width < 320 || height < 240 ||
+                       width > 16384 || height > 16384))
+    return usage(self, "--size takes WIDTHxHEIGHT, for example 1280x800");
+  if (theme != NULL) {
+    DemurTheme known;
+    if (!demur_theme_from_name(theme, &known))
+      return usage(self, "--theme takes dark, light or contrast");
+    g_free(self->settings->theme);
+    self->settings->theme = g_strdup(theme);
+  }
+  if (workspace == NULL)
+    workspace = g_strdup(g_getenv("DEMUR_WORKSPACE"));
+  if (workspace == NULL && self->picture_path == NULL)
+    workspace = g_strdup(self->settings->workspace);
+  if (workspace == NULL)
+    workspace = demur_workspace_default_path(g_get_user_data_dir());
+  make_window(self, workspace, width, height);
+  return 0;
+}
+
+static void
+demur_application_startup(GApplication *application) {
+  G_APPLICATION_CLASS(demur_application_parent_class)->startup(application);
+  DemurApplication *self = DEMUR_APPLICATION(application);
+  self->settings = demur_settings_load();
+  gtk_window_set_default_icon_name("org.demur.Workstation");
+  gtk_icon_theme_add_resource_path(gtk_icon_theme_get_for_display(gdk_display_get_default()),
+                                   "/org/demur/workstation/icons");
+  g_action_map_add_action_entries(G_ACTION_MAP(self), actions, G_N_ELEMENTS(actions), self);
+  for (guint i = 0; i < G_N_ELEMENTS(accels); i++)
+    gtk_application_set_accels_for_action(GTK_APPLICATION(self), accels[i].action,
+                                          (const char *const *)accels[i].accels);
+}
+
+static void
+demur_application_class_init(DemurApplicationClass *class) {
+  G_OBJECT_CLASS(class)->finalize = demur_application_finalize;
+  G_APPLICATION_CLASS(class)->startup = demur_application_startup;
+  G_APPLICATION_CLASS(class)->command_line = on_command_line;
+}
+
+static void
+demur_application_init(DemurApplication *self) {
+  static const GOptionEntry entries[] = {
+      {"workspace", 0, 0, G_OPTION_ARG_FILENAME, NULL, "workspace to open", "FILE"},
+      {"screenshot", 0, 0, G_OPTION_ARG_STRING, NULL,
+       "draw worklist, patient, cohort or report to FILE.png and end", "PAGE"},
+      {"case", 0, 0, G_OPTION_ARG_STRING, NULL, "scan to show on the picture", "SCAN"},
+      {"size", 0, 0, G_OPTION_ARG_STRING, NULL, "size of the window (1440x900)", "WxH"},
+      {"theme", 0, 0, G_OPTION_ARG_STRING, NULL, "dark, light or contrast", "NAME"},
+      {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, NULL, NULL, "[FILE.png]"},
+      {NULL}};
+  g_application_add_main_option_entries(G_APPLICATION(self), entries);
+  g_application_set_option_context_summary(
+      G_APPLICATION(self), "The desktop program of Demur. For research use, not a cleared device.");
+}
+
+DemurApplication *
+demur_application_new(gboolean standalone) {
+  /* One process a workspace: two windows never share state by accident. */
+  DemurApplication *self = g_object_new(
+      DEMUR_TYPE_APPLICATION, "application-id", standalone ? NULL : "org.demur.Workstation",
+      "flags", G_APPLICATION_NON_UNIQUE | G_APPLICATION_HANDLES_COMMAND_LINE, NULL);
+  self->standalone = standalone;
+  return self;
+}
+
+int
+demur_application_status(DemurApplication *application) {
+  return application->status;
+}

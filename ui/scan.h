@@ -1,0 +1,99 @@
+/* The scans of a workspace with their newest verdicts: plain values, read once by a worker and
+ * immutable from then on. What every view shows comes from here. */
+#pragma once
+
+#include "base/progress.h"
+#include "cohort/cohort.h" /* DEMUR_N_YEARS */
+#include "store/workspace.h"
+#include "ui/words.h"
+
+G_BEGIN_DECLS
+
+/* Text is owned by the table; "" is "not recorded", NULL only where said. Numbers NaN: not known.
+ */
+typedef struct {
+  const char *scan_id;
+  const char *source; /* NULL: a DICOM series; else the cohort's name */
+  const char *patient_id, *patient_name;
+  int age; /* 0: not recorded */
+  const char *sex;
+  const char *date; /* "2024-03-11"; a cohort's screen: "T1" */
+  const char *site, *manufacturer, *model_name, *kernel;
+  const char *scanner; /* "SIEMENS Definition AS · B30f" */
+  const char *study_uid, *series_uid, *description, *type, *contrast;
+  int series_number; /* -1: not recorded */
+  gboolean simulated, eligible, chosen, lossy;
+  size_t n_slices;
+  double spacing_mm, thickness_mm, kvp;
+
+  DemurShown shown;
+  gint64 verdict_id; /* 0: none */
+  /* The risk where it may be shown: NaN when it is held back. The other one must not reach a
+   * widget, a label or an accessible text but by demur_scan_revealed_risk. */
+  double risk;
+  double withheld_risk;
+  double yearly_risks[DEMUR_N_YEARS];
+  double score, threshold, coverage;
+  const char *selector, *selector_digest, *model, *assessed;
+  const char *const *reasons; /* [n_reasons], most important first */
+  size_t n_reasons;
+  const char *const *warnings; /* [n_warnings], of the DICOM series */
+  size_t n_warnings;
+  const char *key; /* what search looks in: lower case */
+} DemurScan;
+
+typedef struct {
+  gint64 n_reviews;    /* opinions, not reveals */
+  const char *opinion; /* "agree" .. of the newest one; NULL: none */
+  gboolean revealed;
+} DemurScanReview;
+
+/* A tuned threshold in use: the status line. */
+typedef struct {
+  char *selector, *digest, *model;
+  double coverage, threshold; /* NaN: not tuned */
+} DemurInUse;
+
+typedef struct {
+  char *path;
+  gboolean simulated; /* any scan or cohort is */
+  gboolean read_only;
+  size_t n_scans;
+  DemurScan *scans;         /* [n_scans] */
+  DemurScanReview *reviews; /* [n_scans]; main thread only */
+  char **cohorts;           /* names of every cohort */
+  char **selectors;         /* names of every selector, the newest first */
+  char **models;            /* that have DICOM scores */
+  DemurInUse in_use;        /* of the newest selector */
+  /* private */
+  GStringChunk *texts;
+  GPtrArray *blocks;
+  GHashTable *index; /* "source\nscan_id" -> row + 1 */
+  gint ref_count;
+} DemurScanTable;
+
+/* Reads everything: DICOM series with their newest verdicts, and each cohort's assessed scans. */
+DemurScanTable *demur_scan_table_load(const char *path, gboolean read_only,
+                                      const DemurProgress *progress,
+                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
+DemurScanTable *demur_scan_table_ref(DemurScanTable *table);
+void demur_scan_table_unref(DemurScanTable *table);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurScanTable, demur_scan_table_unref)
+
+/* Row of a scan, -1 where there is none. */
+gssize demur_scan_table_find(const DemurScanTable *table, const char *source, const char *scan_id);
+
+/* Rows of the same patient in the same source, newest first (owned, n set). Only series that may
+ * be assessed: of one study the chosen one. */
+guint32 *demur_scan_table_of_patient(const DemurScanTable *table, size_t row, size_t *n);
+
+/* Rows of the same study, by series number (owned, n set). */
+guint32 *demur_scan_table_of_study(const DemurScanTable *table, size_t row, size_t *n);
+
+/* The held-back risk, for a reader who deliberately asked for it; NaN where there is none. */
+double demur_scan_revealed_risk(const DemurScan *scan);
+
+/* "3.2 %", "held back", "–" (owned). */
+char *demur_scan_risk_text(const DemurScan *scan);
+
+G_END_DECLS

@@ -1,0 +1,471 @@
+#include "ui/session.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json-writer.h"
+#include "ui/job.h"
+
+struct _DemurSession {
+  GObject parent_instance;
+  const DemurWork *work;
+  char *user;
+  DemurScanTable *table;
+  DemurScanList *list;
+  gssize row;
+  char *wanted_source, *wanted_scan; /* the current case, to be found again after a reload */
+  gboolean wanted;
+  DemurJob *load_job, *work_job;
+  guint64 generation;
+  char *busy_title;
+  double busy_fraction;
+  DemurImportOutcome *outcome;
+};
+
+enum { LOADED, CASE_CHANGED, REVIEWED, NOTICE, BUSY, N_SIGNALS };
+static guint signals[N_SIGNALS];
+
+G_DEFINE_FINAL_TYPE(DemurSession, demur_session, G_TYPE_OBJECT)
+
+static void
+demur_session_dispose(GObject *object) {
+  DemurSession *session = DEMUR_SESSION(object);
+  demur_job_drop(&session->load_job);
+  demur_job_drop(&session->work_job);
+  G_OBJECT_CLASS(demur_session_parent_class)->dispose(object);
+}
+
+static void
+demur_session_finalize(GObject *object) {
+  DemurSession *session = DEMUR_SESSION(object);
+  g_free(session->user);
+  g_free(session->wanted_source);
+  g_free(session->wanted_scan);
+  g_free(session->busy_title);
+  demur_scan_table_unref(session->table);
+  g_object_unref(session->list);
+  demur_import_outcome_free(session->outcome);
+  G_OBJECT_CLASS(demur_session_parent_class)->finalize(object);
+}
+
+static void
+demur_session_class_init(DemurSessionClass *class) {
+  GObjectClass *object_class = G_OBJECT_CLASS(class);
+  object_class->dispose = demur_session_dispose;
+  object_class->finalize = demur_session_finalize;
+  signals[LOADED] = g_signal_new("loaded", DEMUR_TYPE_SESSION, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                 NULL, G_TYPE_NONE, 0);
+  signals[CASE_CHANGED] = g_signal_new("case-changed", DEMUR_TYPE_SESSION, G_SIGNAL_RUN_LAST, 0,
+                                       NULL, NULL, NULL, G_TYPE_NONE, 0);
+  signals[REVIEWED] = g_signal_new("reviewed", DEMUR_TYPE_SESSION, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                   NULL, G_TYPE_NONE, 1, G_TYPE_UINT);
+  signals[NOTICE] = g_signal_new("notice", DEMUR_TYPE_SESSION, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                 NULL, G_TYPE_NONE, 2, G_TYPE_STRING, G_TYPE_BOOLEAN);
+  signals[BUSY] = g_signal_new("busy", DEMUR_TYPE_SESSION, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                               G_TYPE_NONE, 0);
+}
+
+static void
+demur_session_init(DemurSession *session) {
+  session->row = -1;
+  session->list = demur_scan_list_new();
+}
+
+DemurSession *
+demur_session_new(const DemurWork *work, const char *user) {
+  DemurSession *session = g_object_new(DEMUR_TYPE_SESSION, NULL);
+  session->work = work;
+  session->user = g_strdup(user);
+  return session;
+}
+
+const DemurWork *
+demur_session_work(DemurSession *session) {
+  return session->work;
+}
+
+const char *
+demur_session_user(DemurSession *session) {
+  return session->user;
+}
+
+const char *
+demur_session_path(DemurSession *session) {
+  return session->table != NULL ? session->table->path : NULL;
+}
+
+gboolean
+demur_session_read_only(DemurSession *session) {
+  return session->table != NULL && session->table->read_only;
+}
+
+DemurScanTable *
+demur_session_table(DemurSession *session) {
+  return session->table;
+}
+
+DemurScanList *
+demur_session_list(DemurSession *session) {
+  return session->list;
+}
+
+void
+demur_session_notice(DemurSession *session, const char *text, gboolean is_error) {
+  g_signal_emit(session, signals[NOTICE], 0, text, is_error);
+}
+
+void
+demur_session_fail(DemurSession *session, const GError *error) {
+  if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    demur_session_notice(session, _("Cancelled; nothing was changed."), FALSE);
+  else
+    demur_session_notice(session, error->message, TRUE);
+}
+
+/* Reading the workspace. */
+
+static gpointer
+load_work(DemurJob *job, gpointer input, const DemurProgress *progress, GError **error) {
+  const char *path = input;
+  /* A file that can be read but not written is shown as it is; everything else that goes wrong
+   * is said. */
+  const gboolean exists = g_file_test(path, G_FILE_TEST_EXISTS);
+  const gboolean read_only = exists && access(path, W_OK) != 0;
+  return demur_scan_table_load(path, read_only, progress, error);
+}
+
+static void
+table_free(gpointer table) {
+  demur_scan_table_unref(table);
+}
+
+static void
+set_row(DemurSession *session, gssize row) {
+  session->row = row;
+  g_clear_pointer(&session->wanted_source, g_free);
+  g_clear_pointer(&session->wanted_scan, g_free);
+  session->wanted = row >= 0;
+  if (row >= 0) {
+    const DemurScan *scan = &session->table->scans[row];
+    session->wanted_source = g_strdup(scan->source);
+    session->wanted_scan = g_strdup(scan->scan_id);
+  }
+  g_signal_emit(session, signals[CASE_CHANGED], 0);
+}
+
+static void
+on_loaded(gpointer owner, guint64 tag, gpointer result, const GError *error) {
+  DemurSession *session = owner;
+  if (tag != session->generation) {
+    demur_scan_table_unref(result);
+    return;
+  }
+  session->load_job = NULL;
+  if (result == NULL) {
+    demur_session_fail(session, error);
+    g_signal_emit(session, signals[BUSY], 0);
+    return;
+  }
+  DemurScanTable *old = session->table;
+  const gboolean another =
+      old == NULL || g_strcmp0(old->path, ((DemurScanTable *)result)->path) != 0;
+  session->table = result;
+  demur_scan_list_set_table(session->list, session->table);
+  demur_scan_table_unref(old);
+  gssize row = -1;
+  if (!another && session->wanted)
+    row = demur_scan_table_find(session->table, session->wanted_source, session->wanted_scan);
+  session->row = -1;
+  g_signal_emit(session, signals[LOADED], 0);
+  set_row(session, row);
+  if (session->table->read_only && another)
+    demur_session_notice(session,
+                         _("This workspace can't be written: it is shown, but imports, reviews and "
+                           "thresholds can't be kept. Ask for write access to keep them."),
+                         TRUE);
+}
+
+void
+demur_session_open(DemurSession *session, const char *path) {
+  demur_job_drop(&session->load_job);
+  const DemurJobStart start = {.func = load_work,
+                               .input = g_strdup(path),
+                               .free_input = g_free,
+                               .free_result = table_free,
+                               .owner = G_OBJECT(session),
+                               .tag = ++session->generation,
+                               .done = on_loaded};
+  session->load_job = demur_job_start(&start);
+}
+
+void
+demur_session_reload(DemurSession *session) {
+  if (session->table != NULL) {
+    g_autofree char *path = g_strdup(session->table->path);
+    demur_session_open(session, path);
+  }
+}
+
+/* The current case. */
+
+gssize
+demur_session_row(DemurSession *session) {
+  return session->row;
+}
+
+const DemurScan *
+demur_session_scan(DemurSession *session) {
+  return session->row >= 0 ? &session->table->scans[session->row] : NULL;
+}
+
+void
+demur_session_select(DemurSession *session, gssize row) {
+  if (session->table == NULL || row >= (gssize)session->table->n_scans || row == session->row)
+    return;
+  set_row(session, row);
+}
+
+void
+demur_session_step(DemurSession *session, int direction) {
+  const guint n = g_list_model_get_n_items(G_LIST_MODEL(session->list));
+  if (n == 0)
+    return;
+  gssize at =
+      session->row >= 0 ? demur_scan_list_position_of(session->list, (guint32)session->row) : -1;
+  if (at < 0)
+    at = direction > 0 ? 0 : (gssize)n - 1;
+  else
+    at += direction;
+  if (at >= 0 && at < (gssize)n)
+    demur_session_select(session, demur_scan_list_row_at(session->list, (guint)at));
+}
+
+/* Reviews. */
+
+gboolean
+demur_session_revealed(DemurSession *session) {
+  return session->row >= 0 && session->table->reviews[session->row].revealed;
+}
+
+/* What the reader has before them, so that a review can be understood years later. */
+static char *
+shown_document(const DemurScan *scan, gboolean revealed) {
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_json_string(json, "verdict", demur_shown_word(scan->shown));
+  demur_json_double(json, "risk", revealed ? demur_scan_revealed_risk(scan) : scan->risk);
+  demur_json_bool(json, "held_back", scan->shown == DEMUR_SHOWN_RED_FLAG && !revealed);
+  demur_json_double(json, "score", scan->score);
+  demur_json_double(json, "threshold", scan->threshold);
+  demur_json_double(json, "coverage", scan->coverage);
+  demur_json_string(json, "selector", scan->selector);
+  demur_json_string(json, "selector_digest", scan->selector_digest);
+  demur_json_string(json, "model", scan->model);
+  demur_json_string(json, "program", DEMUR_VERSION);
+  demur_json_begin_array(json, "reasons");
+  for (size_t i = 0; i < scan->n_reasons; i++)
+    demur_json_string(json, NULL, scan->reasons[i]);
+  demur_json_end_array(json);
+  demur_json_end_object(json);
+  return g_strchomp(demur_json_finish(json));
+}
+
+static gboolean
+save_review(DemurSession *session, DemurReviewKind kind, const char *comment, gboolean revealed,
+            GError **error) {
+  const DemurScan *scan = demur_session_scan(session);
+  g_autoptr(DemurWorkspace) workspace =
+      demur_workspace_open(session->table->path, DEMUR_WORKSPACE_DEFAULT, error);
+  if (workspace == NULL)
+    return FALSE;
+  g_autoptr(GDateTime) time = g_date_time_new_now_utc();
+  g_autofree char *now = g_date_time_format(time, "%Y-%m-%dT%H:%M:%SZ");
+  g_autofree char *shown = shown_document(scan, revealed);
+  DemurReviewRecord record = {.scan_id = (char *)scan->scan_id,
+                              .cohort = (char *)scan->source,
+                              .verdict_id = scan->verdict_id,
+                              .kind = kind,
+                              .comment = (char *)comment,
+                              .revealed = revealed,
+                              .shown = shown,
+                              .user = session->user,
+                              .created = now};
+  return demur_reviews_save(workspace, &record, error);
+}
+
+static gboolean
+keep_review(DemurSession *session, DemurReviewKind kind, const char *comment, gboolean revealed) {
+  g_autoptr(GError) error = NULL;
+  if (session->row < 0)
+    return FALSE;
+  if (!save_review(session, kind, comment, revealed, &error)) {
+    demur_session_fail(session, error);
+    return FALSE;
+  }
+  DemurScanReview *mine = &session->table->reviews[session->row];
+  if (kind == DEMUR_REVIEW_REVEAL) {
+    mine->revealed = TRUE;
+  } else {
+    mine->n_reviews++;
+    mine->opinion = demur_review_kind_name(kind);
+  }
+  demur_scan_list_touch(session->list, (guint32)session->row);
+  g_signal_emit(session, signals[REVIEWED], 0, (guint)session->row);
+  return TRUE;
+}
+
+gboolean
+demur_session_review(DemurSession *session, DemurReviewKind kind, const char *comment) {
+  return keep_review(session, kind, comment, demur_session_revealed(session));
+}
+
+gboolean
+demur_session_reveal(DemurSession *session) {
+  const DemurScan *scan = demur_session_scan(session);
+  if (scan == NULL || scan->shown != DEMUR_SHOWN_RED_FLAG || isnan(scan->withheld_risk) ||
+      demur_session_revealed(session))
+    return FALSE;
+  return keep_review(session, DEMUR_REVIEW_REVEAL, NULL, TRUE);
+}
+
+/* Work that shows in the window. */
+
+typedef struct {
+  const DemurWork *work;
+  char *path, *selector, *cohort, *split;
+  char **paths;
+} WorkInput;
+
+static void
+work_input_free(gpointer data) {
+  WorkInput *input = data;
+  g_free(input->path);
+  g_free(input->selector);
+  g_free(input->cohort);
+  g_free(input->split);
+  g_strfreev(input->paths);
+  g_free(input);
+}
+
+static void
+set_busy(DemurSession *session, const char *title, double fraction) {
+  if (g_strcmp0(title, session->busy_title) != 0) {
+    g_free(session->busy_title);
+    session->busy_title = g_strdup(title);
+  }
+  session->busy_fraction = fraction;
+  g_signal_emit(session, signals[BUSY], 0);
+}
+
+static void
+on_work_progress(gpointer owner, guint64 tag, double fraction, const char *stage) {
+  DemurSession *session = owner;
+  if (session->work_job != NULL)
+    set_busy(session, session->busy_title, fraction);
+}
+
+static gboolean
+start_work(DemurSession *session, const char *title, WorkInput *input, DemurJobFunc func,
+           GDestroyNotify free_result, DemurJobDone done) {
+  if (session->work_job != NULL || session->table == NULL) {
+    demur_session_notice(session,
+                         session->table == NULL
+                             ? _("No workspace is open yet.")
+                             : _("Other work is running: wait for it, or cancel it first."),
+                         TRUE);
+    work_input_free(input);
+    return FALSE;
+  }
+  input->work = session->work;
+  input->path = g_strdup(session->table->path);
+  const DemurJobStart start = {.func = func,
+                               .input = input,
+                               .free_input = work_input_free,
+                               .free_result = free_result,
+                               .owner = G_OBJECT(session),
+                               .done = done,
+                               .progress = on_work_progress};
+  session->work_job = demur_job_start(&start);
+  set_busy(session, title, 0.0);
+  return TRUE;
+}
+
+static gpointer
+import_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
+  const WorkInput *input = data;
+  return input->work->import(input->path, input->paths, progress, error);
+}
+
+static void
+outcome_free(gpointer outcome) {
+  demur_import_outcome_free(outcome);
+}
+
+static void
+on_imported(gpointer owner, guint64 tag, gpointer result, const GError *error) {
+  DemurSession *session = owner;
+  session->work_job = NULL;
+  if (result != NULL) {
+    demur_import_outcome_free(session->outcome);
+    session->outcome = result;
+  }
+  set_busy(session, NULL, 1.0);
+  if (result == NULL)
+    demur_session_fail(session, error);
+  else
+    demur_session_reload(session);
+}
+
+gboolean
+demur_session_import(DemurSession *session, char *const *paths) {
+  WorkInput *input = g_new0(WorkInput, 1);
+  input->paths = g_strdupv((char **)paths);
+  return start_work(session, _("Importing"), input, import_work, outcome_free, on_imported);
+}
+
+static gpointer
+assess_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
+  const WorkInput *input = data;
+  return input->work->assess(input->path, input->selector, input->cohort, input->split, progress,
+                             error)
+             ? GINT_TO_POINTER(1)
+             : NULL;
+}
+
+static void
+on_assessed(gpointer owner, guint64 tag, gpointer result, const GError *error) {
+  DemurSession *session = owner;
+  session->work_job = NULL;
+  set_busy(session, NULL, 1.0);
+  if (result == NULL)
+    demur_session_fail(session, error);
+  else
+    demur_session_reload(session);
+}
+
+gboolean
+demur_session_assess(DemurSession *session, const char *selector, const char *cohort,
+                     const char *split) {
+  WorkInput *input = g_new0(WorkInput, 1);
+  input->selector = g_strdup(selector);
+  input->cohort = g_strdup(cohort);
+  input->split = g_strdup(split);
+  return start_work(session, _("Assessing"), input, assess_work, NULL, on_assessed);
+}
+
+void
+demur_session_cancel(DemurSession *session) {
+  demur_job_cancel(session->work_job);
+}
+
+const char *
+demur_session_busy(DemurSession *session, double *fraction) {
+  *fraction = session->busy_fraction;
+  return session->busy_title;
+}
+
+const DemurImportOutcome *
+demur_session_outcome(DemurSession *session) {
+  return session->outcome;
+}

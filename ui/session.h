@@ -1,0 +1,67 @@
+/* The state of the program, in one place: which workspace is open, what is in it, which case is
+ * shown. Views read it and are told when it changes; they keep no copy. */
+#pragma once
+
+#include <gio/gio.h>
+
+#include "ui/scan-list.h"
+#include "ui/work.h"
+#include "store/reviews.h"
+
+G_BEGIN_DECLS
+
+#define DEMUR_TYPE_SESSION (demur_session_get_type())
+G_DECLARE_FINAL_TYPE(DemurSession, demur_session, DEMUR, SESSION, GObject)
+
+/* Signals:
+ *   "loaded"        the workspace was read anew; the table is another one
+ *   "case-changed"  another scan is current, or none
+ *   "reviewed"      (guint row) a review of that scan was added
+ *   "notice"        (const char *text, gboolean is_error) a sentence for the reader
+ *   "busy"          work began, progressed or ended: see demur_session_busy */
+DemurSession *demur_session_new(const DemurWork *work, const char *user);
+
+const DemurWork *demur_session_work(DemurSession *session);
+const char *demur_session_user(DemurSession *session);
+const char *demur_session_path(DemurSession *session); /* NULL: none is open */
+gboolean demur_session_read_only(DemurSession *session);
+DemurScanTable *demur_session_table(DemurSession *session); /* borrowed; NULL before the first */
+DemurScanList *demur_session_list(DemurSession *session);
+
+/* Opens a workspace; a failure is a notice and leaves what was open. read_only is tried by itself
+ * where the file can't be written. */
+void demur_session_open(DemurSession *session, const char *path);
+
+/* Reads the open workspace again. */
+void demur_session_reload(DemurSession *session);
+
+/* The current case: -1 none. */
+gssize demur_session_row(DemurSession *session);
+const DemurScan *demur_session_scan(DemurSession *session); /* NULL: none */
+void demur_session_select(DemurSession *session, gssize row);
+/* The next (+1) or previous (-1) case of the worklist as it is sorted and filtered. */
+void demur_session_step(DemurSession *session, int direction);
+
+/* Whether the held-back risk of the current case was revealed, by anyone, for this verdict. */
+gboolean demur_session_revealed(DemurSession *session);
+
+/* Keeps a review of the current case. FALSE with a notice where it can't be kept: then nothing
+ * counts as reviewed, and nothing is revealed. */
+gboolean demur_session_review(DemurSession *session, DemurReviewKind kind, const char *comment);
+gboolean demur_session_reveal(DemurSession *session);
+
+/* Work that shows in the window, one at a time: FALSE (with a notice) while another runs. */
+gboolean demur_session_import(DemurSession *session, char *const *paths);
+gboolean demur_session_assess(DemurSession *session, const char *selector, const char *cohort,
+                              const char *split);
+void demur_session_cancel(DemurSession *session);
+/* What runs: title NULL where nothing does. */
+const char *demur_session_busy(DemurSession *session, double *fraction);
+/* Of the last import; NULL: none. */
+const DemurImportOutcome *demur_session_outcome(DemurSession *session);
+
+void demur_session_notice(DemurSession *session, const char *text, gboolean is_error);
+/* Says an error, unless it is a cancelling. */
+void demur_session_fail(DemurSession *session, const GError *error);
+
+G_END_DECLS

@@ -1,0 +1,27 @@
+/* The window: header, the four pages, notices, status line, and every action by name. */
+#pragma once
+
+#include <gtk/gtk.h>
+
+#include "ui/session.h"
+
+G_BEGIN_DECLS
+
+#define DEMUR_TYPE_WINDOW (demur_window_get_type())
+G_DECLARE_FINAL_TYPE(DemurWindow, demur_window, DEMUR, WINDOW, GtkApplicationWindow)
+
+DemurWindow *demur_window_new(GtkApplication *application, DemurSession *session);
+
+/* "worklist", "patient", "cohort", "report". FALSE for another name. */
+gboolean demur_window_show_page(DemurWindow *window, const char *page);
+const char *demur_window_page(DemurWindow *window);
+
+/* Whether everything that the page loads has arrived: for pictures and tests. */
+gboolean demur_window_is_settled(DemurWindow *window);
+
+/* The window as it looks, at its own size times scale. FALSE with error where the file can't be
+ * written. */
+gboolean demur_window_save_png(DemurWindow *window, const char *path,
+                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

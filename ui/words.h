@@ -1,0 +1,42 @@
+/* Translated words, and the words of the outside contract as people read them. */
+#pragma once
+
+#include <glib.h>
+#include <libintl.h>
+
+G_BEGIN_DECLS
+
+#define DEMUR_UI_DOMAIN "demur"
+#define _(text) dgettext(DEMUR_UI_DOMAIN, (text))
+#define N_(text) (text)
+#define ngettext_(one, many, n) dngettext(DEMUR_UI_DOMAIN, (one), (many), (n))
+
+/* The verdicts of `demur assess`, and DICOM series that were never assessed. */
+typedef enum {
+  DEMUR_SHOWN_ACCEPTED,
+  DEMUR_SHOWN_RED_FLAG,
+  DEMUR_SHOWN_NOT_ELIGIBLE,
+  DEMUR_SHOWN_NO_SCORE,
+  DEMUR_SHOWN_NOT_TUNED,
+  DEMUR_SHOWN_FAILED,
+  DEMUR_SHOWN_NOT_ASSESSED,
+  DEMUR_N_SHOWN,
+} DemurShown;
+
+/* "accepted" .. as the store keeps it; DEMUR_SHOWN_NOT_ASSESSED for NULL, FAILED for another word.
+ */
+DemurShown demur_shown_from_word(const char *word);
+const char *demur_shown_word(DemurShown shown);
+
+/* Never colour alone: word, glyph and style class (colour) of a verdict. Translated, borrowed. */
+const char *demur_shown_title(DemurShown shown);
+const char *demur_shown_glyph(DemurShown shown);
+const char *demur_shown_style(DemurShown shown);
+
+/* Label 0 or 1 of a cancer cohort for people; "label N" where there are more. Owned. */
+char *demur_label_title(int label, gsize n_classes);
+
+/* Years and sex as in a list ("67 F"), owned; "–" where neither is recorded. */
+char *demur_age_sex_text(int age, const char *sex);
+
+G_END_DECLS

@@ -1,0 +1,501 @@
+#include "ui/worklist-page.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "report/format.h"
+#include "ui/risk-bar.h"
+#include "ui/theme.h"
+
+#define N_CHIPS 7
+
+/* Chips in order: what they show. */
+static const struct {
+  const char *name;
+  int shown;
+} chips[N_CHIPS] = {
+    {"all", DEMUR_SHOW_ALL},
+    {"accepted", DEMUR_SHOWN_ACCEPTED},
+    {"red_flag", DEMUR_SHOWN_RED_FLAG},
+    {"not_eligible", DEMUR_SHOWN_NOT_ELIGIBLE},
+    {"no_score", DEMUR_SHOWN_NO_SCORE},
+    {"not_assessed", DEMUR_SHOWN_NOT_ASSESSED},
+    {"not_reviewed", DEMUR_SHOW_NOT_REVIEWED},
+};
+
+struct _DemurWorklistPage {
+  GtkBox parent_instance;
+  DemurSession *session;
+  GtkWidget *chip[N_CHIPS];
+  GtkDropDown *source, *site, *scanner;
+  GtkColumnView *view;
+  GtkSingleSelection *selection;
+  GtkStack *stack;
+  GtkLabel *empty;
+  DemurScanRow *probe[2]; /* see on_sorter_changed */
+  DemurSort primary;
+  char *text;
+  int shown;
+  gboolean updating;
+  gssize scroll_to;
+  guint scroll_tick;
+};
+
+G_DEFINE_FINAL_TYPE(DemurWorklistPage, demur_worklist_page, GTK_TYPE_BOX)
+
+static void
+demur_worklist_page_dispose(GObject *object) {
+  DemurWorklistPage *page = DEMUR_WORKLIST_PAGE(object);
+  g_clear_object(&page->session);
+  g_clear_object(&page->probe[0]);
+  g_clear_object(&page->probe[1]);
+  g_clear_pointer(&page->text, g_free);
+  G_OBJECT_CLASS(demur_worklist_page_parent_class)->dispose(object);
+}
+
+static void
+demur_worklist_page_class_init(DemurWorklistPageClass *class) {
+  G_OBJECT_CLASS(class)->dispose = demur_worklist_page_dispose;
+}
+
+static void
+demur_worklist_page_init(DemurWorklistPage *page) {
+  page->shown = DEMUR_SHOW_ALL;
+}
+
+static void
+update_chips(DemurWorklistPage *page) {
+  guint counts[DEMUR_N_SHOWN + 2];
+  demur_scan_list_counts(demur_session_list(page->session), counts);
+  for (guint i = 0; i < N_CHIPS; i++) {
+    const int shown = chips[i].shown;
+    const guint n = shown == DEMUR_SHOW_ALL            ? counts[DEMUR_N_SHOWN + 1]
+                    : shown == DEMUR_SHOW_NOT_REVIEWED ? counts[DEMUR_N_SHOWN]
+                                                       : counts[shown];
+    g_autofree char *number = demur_text_count(n);
+    g_autofree char *label = shown == DEMUR_SHOW_ALL ? g_strdup_printf(_("All %s"), number)
+                             : shown == DEMUR_SHOW_NOT_REVIEWED
+                                 ? g_strdup_printf(_("Not reviewed %s"), number)
+                                 : g_strdup_printf("%s %s %s", demur_shown_glyph((DemurShown)shown),
+                                                   demur_shown_title((DemurShown)shown), number);
+    gtk_button_set_label(GTK_BUTTON(page->chip[i]), label);
+    gtk_widget_set_visible(page->chip[i], shown < 0 || shown >= DEMUR_N_SHOWN || n > 0 ||
+                                              shown == page->shown ||
+                                              shown <= DEMUR_SHOWN_RED_FLAG);
+  }
+  const gboolean none =
+      g_list_model_get_n_items(G_LIST_MODEL(demur_session_list(page->session))) == 0;
+  DemurScanTable *table = demur_session_table(page->session);
+  if (none)
+    gtk_label_set_label(
+        page->empty, table == NULL ? _("No workspace is open.")
+                     : table->n_scans == 0
+                         ? _("This workspace holds no scans yet.\nDrop a folder, a ZIP archive or "
+                             "a DICOMDIR here, or choose Import.")
+                         : _("No scan matches the search and the filters."));
+  gtk_stack_set_visible_child_name(page->stack, none ? "empty" : "list");
+}
+
+/* Scrolls to the selected row once the list has its size: before, GTK 4.8 would put it on top and
+ * nothing below. */
+static gboolean
+on_scroll_tick(GtkWidget *widget, GdkFrameClock *clock, gpointer data) {
+  DemurWorklistPage *page = DEMUR_WORKLIST_PAGE(widget);
+  if (page->scroll_to >= 0 && gtk_widget_get_height(GTK_WIDGET(page->view)) < 60)
+    return G_SOURCE_CONTINUE;
+  page->scroll_tick = 0;
+  for (GtkWidget *child = gtk_widget_get_first_child(GTK_WIDGET(page->view));
+       child != NULL && page->scroll_to >= 0; child = gtk_widget_get_next_sibling(child))
+    if (GTK_IS_LIST_VIEW(child))
+      gtk_widget_activate_action(child, "list.scroll-to-item", "u", (guint)page->scroll_to);
+  return G_SOURCE_REMOVE;
+}
+
+/* The current case stays selected wherever it went. */
+static void
+update_selection(DemurWorklistPage *page) {
+  const gssize row = demur_session_row(page->session);
+  const gssize at =
+      row >= 0 ? demur_scan_list_position_of(demur_session_list(page->session), (guint32)row) : -1;
+  page->updating = TRUE;
+  gtk_single_selection_set_selected(page->selection,
+                                    at >= 0 ? (guint)at : GTK_INVALID_LIST_POSITION);
+  page->updating = FALSE;
+  page->scroll_to = at;
+  if (at >= 0 && page->scroll_tick == 0)
+    page->scroll_tick = gtk_widget_add_tick_callback(GTK_WIDGET(page), on_scroll_tick, NULL, NULL);
+}
+
+static const char *
+chosen(GtkDropDown *menu) {
+  GtkStringObject *item = gtk_drop_down_get_selected_item(menu);
+  return gtk_drop_down_get_selected(menu) == 0 || item == NULL ? NULL
+                                                               : gtk_string_object_get_string(item);
+}
+
+static void
+apply_filter(DemurWorklistPage *page) {
+  if (page->updating)
+    return;
+  const guint source = gtk_drop_down_get_selected(page->source);
+  const gboolean dicom = source == 1;
+  const DemurScanFilter filter = {.shown = page->shown,
+                                  .text = page->text,
+                                  .site = chosen(page->site),
+                                  .scanner = chosen(page->scanner),
+                                  .source = dicom ? "" : chosen(page->source)};
+  page->updating = TRUE;
+  demur_scan_list_set_filter(demur_session_list(page->session), &filter);
+  page->updating = FALSE;
+  update_selection(page);
+  update_chips(page);
+}
+
+static void
+on_menu(DemurWorklistPage *page) {
+  apply_filter(page);
+}
+
+static void
+on_chip(GtkToggleButton *button, DemurWorklistPage *page) {
+  if (!gtk_toggle_button_get_active(button))
+    return;
+  for (guint i = 0; i < N_CHIPS; i++)
+    if (page->chip[i] == GTK_WIDGET(button))
+      page->shown = chips[i].shown;
+  apply_filter(page);
+}
+
+static int
+compare_plain(gconstpointer a, gconstpointer b) {
+  return g_utf8_collate(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void
+fill_menu(GtkDropDown *menu, const char *all, const char *second, GHashTable *texts) {
+  g_autoptr(GPtrArray) names = g_ptr_array_new();
+  GHashTableIter iter;
+  gpointer key;
+  g_hash_table_iter_init(&iter, texts);
+  while (g_hash_table_iter_next(&iter, &key, NULL))
+    if (*(const char *)key != '\0')
+      g_ptr_array_add(names, key);
+  g_ptr_array_sort(names, compare_plain);
+  GtkStringList *list = gtk_string_list_new(NULL);
+  gtk_string_list_append(list, all);
+  if (second != NULL)
+    gtk_string_list_append(list, second);
+  for (guint i = 0; i < names->len; i++)
+    gtk_string_list_append(list, names->pdata[i]);
+  gtk_drop_down_set_model(menu, G_LIST_MODEL(list));
+  gtk_drop_down_set_selected(menu, 0);
+  gtk_widget_set_visible(GTK_WIDGET(menu), names->len > 1 || (second != NULL && names->len > 0));
+  g_object_unref(list);
+}
+
+static void
+on_loaded(DemurWorklistPage *page) {
+  DemurScanTable *table = demur_session_table(page->session);
+  g_autoptr(GHashTable) sites = g_hash_table_new(g_str_hash, g_str_equal);
+  g_autoptr(GHashTable) scanners = g_hash_table_new(g_str_hash, g_str_equal);
+  g_autoptr(GHashTable) sources = g_hash_table_new(g_str_hash, g_str_equal);
+  for (size_t i = 0; i < table->n_scans; i++) {
+    g_hash_table_add(sites, (gpointer)table->scans[i].site);
+    g_hash_table_add(scanners, (gpointer)table->scans[i].manufacturer);
+    if (table->scans[i].source != NULL)
+      g_hash_table_add(sources, (gpointer)table->scans[i].source);
+  }
+  page->updating = TRUE;
+  fill_menu(page->site, _("All sites"), NULL, sites);
+  fill_menu(page->scanner, _("All scanners"), NULL, scanners);
+  fill_menu(page->source, _("All sources"), _("DICOM series"), sources);
+  page->updating = FALSE;
+  apply_filter(page);
+}
+
+static void
+on_case_changed(DemurWorklistPage *page) {
+  update_selection(page);
+}
+
+static void
+on_reviewed(DemurWorklistPage *page) {
+  update_chips(page);
+}
+
+static void
+on_selected(DemurWorklistPage *page) {
+  if (page->updating)
+    return;
+  const guint at = gtk_single_selection_get_selected(page->selection);
+  if (at != GTK_INVALID_LIST_POSITION)
+    demur_session_select(page->session,
+                         demur_scan_list_row_at(demur_session_list(page->session), at));
+}
+
+static void
+on_activate(DemurWorklistPage *page, guint position) {
+  demur_session_select(page->session,
+                       demur_scan_list_row_at(demur_session_list(page->session), position));
+  gtk_widget_activate_action(GTK_WIDGET(page), "win.open-case", NULL);
+}
+
+/* Columns. */
+
+typedef struct {
+  DemurWorklistPage *page;
+  DemurSort sort;
+} ColumnData;
+
+/* GTK 4.8 keeps the column that sorts to itself. The view's sorter asks the primary column first,
+ * so comparing two probes tells which it is and in which direction; the rows are then sorted by
+ * the model, on plain arrays. */
+static int
+compare_probe(gconstpointer a, gconstpointer b, gpointer data) {
+  const ColumnData *column = data;
+  column->page->primary = column->sort;
+  return a == column->page->probe[0] ? -1 : 1;
+}
+
+static void
+on_sorter_changed(DemurWorklistPage *page) {
+  GtkSorter *sorter = gtk_column_view_get_sorter(page->view);
+  if (page->probe[0] == NULL) /* the page is going */
+    return;
+  page->primary = DEMUR_N_SORTS;
+  const GtkOrdering order = gtk_sorter_compare(sorter, page->probe[0], page->probe[1]);
+  if (page->primary == DEMUR_N_SORTS || order == GTK_ORDERING_EQUAL)
+    return;
+  page->updating = TRUE;
+  demur_scan_list_set_sort(demur_session_list(page->session), page->primary,
+                           order == GTK_ORDERING_LARGER);
+  page->updating = FALSE;
+  update_selection(page);
+}
+
+static void
+on_setup(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data) {
+  const ColumnData *column = data;
+  GtkWidget *label = gtk_label_new(NULL);
+  gtk_label_set_xalign(GTK_LABEL(label), 0);
+  gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
+  if (column->sort == DEMUR_SORT_RISK) {
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 10);
+    gtk_label_set_width_chars(GTK_LABEL(label), 8);
+    gtk_label_set_xalign(GTK_LABEL(label), 1);
+    gtk_box_append(GTK_BOX(box), label);
+    GtkWidget *bar = demur_risk_bar_new();
+    gtk_widget_set_hexpand(bar, TRUE);
+    gtk_box_append(GTK_BOX(box), bar);
+    gtk_list_item_set_child(item, box);
+  } else {
+    gtk_list_item_set_child(item, label);
+  }
+}
+
+static void
+set_style(GtkWidget *widget, const char *style) {
+  const char *styles[] = {style, NULL};
+  gtk_widget_set_css_classes(widget, styles);
+}
+
+static void
+on_bind(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data) {
+  const ColumnData *column = data;
+  DemurScanRow *row = gtk_list_item_get_item(item);
+  const DemurScan *scan = demur_scan_row_scan(row);
+  const DemurScanReview *review = demur_scan_row_review(row);
+  GtkWidget *child = gtk_list_item_get_child(item);
+  g_autofree char *text = NULL;
+  switch (column->sort) {
+  case DEMUR_SORT_VERDICT:
+    text = g_strdup_printf("%s %s", demur_shown_glyph(scan->shown), demur_shown_title(scan->shown));
+    set_style(child, demur_shown_style(scan->shown));
+    break;
+  case DEMUR_SORT_PATIENT:
+    text = g_strdup(*scan->patient_id != '\0' ? scan->patient_id : DEMUR_TEXT_UNDEFINED);
+    break;
+  case DEMUR_SORT_AGE:
+    text = demur_age_sex_text(scan->age, scan->sex);
+    set_style(child, "muted");
+    break;
+  case DEMUR_SORT_DATE:
+    text = g_strdup(*scan->date != '\0' ? scan->date : DEMUR_TEXT_UNDEFINED);
+    set_style(child, "muted");
+    break;
+  case DEMUR_SORT_SITE:
+    text = g_strdup(*scan->site != '\0' ? scan->site : DEMUR_TEXT_UNDEFINED);
+    break;
+  case DEMUR_SORT_SCANNER:
+    text = g_strdup(*scan->scanner != '\0' ? scan->scanner : DEMUR_TEXT_UNDEFINED);
+    set_style(child, "muted");
+    break;
+  case DEMUR_SORT_RISK: {
+    GtkWidget *label = gtk_widget_get_first_child(child);
+    text = demur_scan_risk_text(scan);
+    gtk_label_set_label(GTK_LABEL(label), text);
+    set_style(label, isnan(scan->risk) ? "muted" : "strong");
+    demur_risk_bar_set(DEMUR_RISK_BAR(gtk_widget_get_last_child(child)), scan->risk);
+    return;
+  }
+  case DEMUR_SORT_REASON:
+    text = g_strdup(scan->n_reasons > 0 ? scan->reasons[0] : "");
+    set_style(child, "muted");
+    gtk_widget_set_tooltip_text(child, scan->n_reasons > 0 ? text : NULL);
+    break;
+  default:
+    text = g_strdup(review->n_reviews == 0                        ? ""
+                    : g_strcmp0(review->opinion, "agree") == 0    ? _("✓ agreed")
+                    : g_strcmp0(review->opinion, "disagree") == 0 ? _("✗ disagreed")
+                                                                  : _("✓ comment"));
+    set_style(child, "muted");
+    break;
+  }
+  gtk_label_set_label(GTK_LABEL(child), text);
+}
+
+static GtkColumnViewColumn *
+add_column(DemurWorklistPage *page, DemurSort sort, const char *title, int width, gboolean expand) {
+  ColumnData *data = g_new(ColumnData, 1);
+  *data = (ColumnData){page, sort};
+  g_object_set_data_full(G_OBJECT(page), g_intern_string(title), data, g_free);
+  GtkListItemFactory *factory = gtk_signal_list_item_factory_new();
+  g_signal_connect(factory, "setup", G_CALLBACK(on_setup), data);
+  g_signal_connect(factory, "bind", G_CALLBACK(on_bind), data);
+  GtkColumnViewColumn *column = gtk_column_view_column_new(title, factory);
+  if (expand)
+    gtk_column_view_column_set_expand(column, TRUE);
+  else
+    gtk_column_view_column_set_fixed_width(column, width);
+  gtk_column_view_column_set_resizable(column, TRUE);
+  GtkSorter *sorter = GTK_SORTER(gtk_custom_sorter_new(compare_probe, data, NULL));
+  gtk_column_view_column_set_sorter(column, sorter);
+  g_object_unref(sorter);
+  gtk_column_view_append_column(page->view, column);
+  g_object_unref(column);
+  return column;
+}
+
+static GtkDropDown *
+add_menu(DemurWorklistPage *page, GtkWidget *row, const char *name) {
+  GtkWidget *menu = gtk_drop_down_new(NULL, NULL);
+  gtk_drop_down_set_enable_search(GTK_DROP_DOWN(menu), FALSE);
+  gtk_accessible_update_property(GTK_ACCESSIBLE(menu), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
+  gtk_widget_set_tooltip_text(menu, name);
+  gtk_widget_set_visible(menu, FALSE);
+  g_signal_connect_swapped(menu, "notify::selected", G_CALLBACK(on_menu), page);
+  gtk_box_append(GTK_BOX(row), menu);
+  return GTK_DROP_DOWN(menu);
+}
+
+static void
+build_chips(DemurWorklistPage *page) {
+  GtkWidget *row = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 7);
+  gtk_widget_add_css_class(row, "chips");
+  for (guint i = 0; i < N_CHIPS; i++) {
+    page->chip[i] = gtk_toggle_button_new_with_label("");
+    gtk_widget_add_css_class(page->chip[i], "chip");
+    if (i > 0)
+      gtk_toggle_button_set_group(GTK_TOGGLE_BUTTON(page->chip[i]),
+                                  GTK_TOGGLE_BUTTON(page->chip[0]));
+    g_signal_connect(page->chip[i], "toggled", G_CALLBACK(on_chip), page);
+    gtk_box_append(GTK_BOX(row), page->chip[i]);
+  }
+  GtkWidget *space = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
+  gtk_widget_set_hexpand(space, TRUE);
+  gtk_box_append(GTK_BOX(row), space);
+  page->source = add_menu(page, row, _("Source"));
+  page->site = add_menu(page, row, _("Site"));
+  page->scanner = add_menu(page, row, _("Scanner"));
+  gtk_box_append(GTK_BOX(page), row);
+}
+
+/* A letter typed in the list begins a search, apart from N and P, which step. */
+static gboolean
+on_key(GtkEventControllerKey *controller, guint key, guint code, GdkModifierType state,
+       DemurWorklistPage *page) {
+  if ((state & (GDK_CONTROL_MASK | GDK_ALT_MASK | GDK_SUPER_MASK)) != 0)
+    return FALSE;
+  const gunichar letter = gdk_keyval_to_unicode(key);
+  if (letter == 0 || !g_unichar_isgraph(letter) || key == GDK_KEY_n || key == GDK_KEY_p)
+    return FALSE;
+  char text[8] = {0};
+  g_unichar_to_utf8(letter, text);
+  return gtk_widget_activate_action(GTK_WIDGET(page), "win.search", "s", text);
+}
+
+DemurWorklistPage *
+demur_worklist_page_new(DemurSession *session) {
+  DemurWorklistPage *page =
+      g_object_new(DEMUR_TYPE_WORKLIST_PAGE, "orientation", GTK_ORIENTATION_VERTICAL, NULL);
+  page->session = g_object_ref(session);
+  page->probe[0] = g_object_new(DEMUR_TYPE_SCAN_ROW, NULL);
+  page->probe[1] = g_object_new(DEMUR_TYPE_SCAN_ROW, NULL);
+  build_chips(page);
+
+  page->selection =
+      gtk_single_selection_new(G_LIST_MODEL(g_object_ref(demur_session_list(session))));
+  gtk_single_selection_set_autoselect(page->selection, FALSE);
+  gtk_single_selection_set_can_unselect(page->selection, TRUE);
+  page->view = GTK_COLUMN_VIEW(gtk_column_view_new(GTK_SELECTION_MODEL(page->selection)));
+  gtk_accessible_update_property(GTK_ACCESSIBLE(page->view), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                 _("Worklist"), -1);
+  add_column(page, DEMUR_SORT_VERDICT, _("Verdict"), 122, FALSE);
+  add_column(page, DEMUR_SORT_PATIENT, _("Patient"), 132, FALSE);
+  add_column(page, DEMUR_SORT_AGE, _("Age, sex"), 80, FALSE);
+  GtkColumnViewColumn *date = add_column(page, DEMUR_SORT_DATE, _("Study"), 104, FALSE);
+  add_column(page, DEMUR_SORT_SITE, _("Site"), 112, FALSE);
+  add_column(page, DEMUR_SORT_SCANNER, _("Scanner · kernel"), 250, FALSE);
+  add_column(page, DEMUR_SORT_RISK, _("Risk in 6 years"), 190, FALSE);
+  add_column(page, DEMUR_SORT_REASON, _("Reason"), 200, TRUE);
+  add_column(page, DEMUR_SORT_REVIEWED, _("Reviewed"), 104, FALSE);
+  g_signal_connect_swapped(gtk_column_view_get_sorter(page->view), "changed",
+                           G_CALLBACK(on_sorter_changed), page);
+  gtk_column_view_sort_by_column(page->view, date, GTK_SORT_DESCENDING);
+  g_signal_connect_swapped(page->selection, "notify::selected", G_CALLBACK(on_selected), page);
+  g_signal_connect_swapped(page->view, "activate", G_CALLBACK(on_activate), page);
+
+  GtkWidget *scroll = gtk_scrolled_window_new();
+  gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), GTK_WIDGET(page->view));
+  gtk_widget_set_margin_start(scroll, 14);
+  gtk_widget_set_margin_end(scroll, 14);
+  gtk_widget_set_vexpand(scroll, TRUE);
+  page->stack = GTK_STACK(gtk_stack_new());
+  page->empty = GTK_LABEL(gtk_label_new(NULL));
+  gtk_label_set_justify(page->empty, GTK_JUSTIFY_CENTER);
+  gtk_widget_add_css_class(GTK_WIDGET(page->empty), "empty");
+  gtk_widget_set_vexpand(GTK_WIDGET(page->empty), TRUE);
+  gtk_stack_add_named(page->stack, GTK_WIDGET(page->empty), "empty");
+  gtk_stack_add_named(page->stack, scroll, "list");
+  gtk_box_append(GTK_BOX(page), GTK_WIDGET(page->stack));
+
+  GtkEventController *keys = gtk_event_controller_key_new();
+  g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), page);
+  gtk_widget_add_controller(GTK_WIDGET(page->view), keys);
+  g_signal_connect_object(session, "loaded", G_CALLBACK(on_loaded), page, G_CONNECT_SWAPPED);
+  g_signal_connect_object(session, "case-changed", G_CALLBACK(on_case_changed), page,
+                          G_CONNECT_SWAPPED);
+  g_signal_connect_object(session, "reviewed", G_CALLBACK(on_reviewed), page, G_CONNECT_SWAPPED);
+  gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(page->chip[0]), TRUE);
+  update_chips(page);
+  return page;
+}
+
+void
+demur_worklist_page_set_text(DemurWorklistPage *page, const char *text) {
+  g_free(page->text);
+  page->text = g_strdup(text);
+  apply_filter(page);
+}
+
+void
+demur_worklist_page_show(DemurWorklistPage *page, const char *what) {
+  for (guint i = 0; i < N_CHIPS; i++)
+    if (g_strcmp0(chips[i].name, what) == 0)
+      gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(page->chip[i]), TRUE);
+}
+
+void
+demur_worklist_page_focus_list(DemurWorklistPage *page) {
+  gtk_widget_grab_focus(GTK_WIDGET(page->view));
+}
