@@ -6,6 +6,7 @@
 #include <json-glib/json-glib.h>
 
 #include "app/cli/assessing.h"
+#include "app/cli/selection.h"
 #include "app/cli/dicom-intake.h"
 
 static void
@@ -73,10 +74,12 @@ print_result(DemurContext *context, const DemurCliAssessment *assessment, gboole
     n_accepted += strcmp(v->verdict, "accepted") == 0;
   }
   const double coverage = t != NULL && n_scored > 0 ? (double)n_accepted / (double)n_scored : NAN;
+  g_autofree char *validation = demur_cli_validation_sentence(context, assessment->selector_name);
   if (context->json) {
     DemurJson *json = demur_json_new();
     demur_json_begin_object(json, NULL);
     demur_json_string(json, "selector", assessment->selector_name);
+    demur_json_string(json, "validation", validation);
     demur_json_string(json, "selector_digest", assessment->selector->digest);
     demur_json_int(json, "seed", (gint64)context->seed);
     demur_json_bool(json, "simulated", simulated);
@@ -104,6 +107,7 @@ print_result(DemurContext *context, const DemurCliAssessment *assessment, gboole
   else
     g_print("; the selector is not tuned, so there is no verdict yet");
   g_print("\n");
+  g_print("%s\n", validation);
   if (n_seen > 0)
     g_print("In-sample: %zu of these patients were used to make the selector.\n", n_seen);
   g_print("For research use, not a cleared device.\n");

@@ -51,6 +51,90 @@ print_rejection(const DemurEvaluation *e) {
   }
 }
 
+static const char *
+interval_text(DemurInterval interval, char *buffer, size_t size) {
+  if (isfinite(interval.low) && isfinite(interval.high))
+    g_snprintf(buffer, size, "(%.2f to %.2f)", interval.low, interval.high);
+  else
+    g_strlcpy(buffer, "(-)", size);
+  return buffer;
+}
+
+/* Calibration of what is kept at coverage 0.9. */
+static void
+print_calibration(const DemurEvaluation *e) {
+  char a[32], b[32], c[32], d[32], f[48], g[48], h[48], k[48];
+  g_print("Of the accepted at coverage 0.9 (95 %% intervals, resampling the %s)\n",
+          e->interval_unit);
+  g_print("  %-24s %-24s %-24s %-24s %-24s\n", "method", "O:E", "calibration intercept",
+          "calibration slope", "AUROC");
+  for (size_t m = 0; m < e->n_methods; m++) {
+    if (e->methods[m].n_at == 0)
+      continue;
+    const DemurOperatingPoint *at = &e->methods[m].at[0];
+    g_print("  %-24s %-7s %-16s %-7s %-16s %-7s %-16s %-7s %-16s\n", e->methods[m].name,
+            number_text(at->extra[DEMUR_EXTRA_OE_RATIO], a, sizeof a),
+            interval_text(at->extra_intervals[DEMUR_EXTRA_OE_RATIO], f, sizeof f),
+            number_text(at->extra[DEMUR_EXTRA_INTERCEPT], b, sizeof b),
+            interval_text(at->extra_intervals[DEMUR_EXTRA_INTERCEPT], g, sizeof g),
+            number_text(at->extra[DEMUR_EXTRA_SLOPE], c, sizeof c),
+            interval_text(at->extra_intervals[DEMUR_EXTRA_SLOPE], h, sizeof h),
+            number_text(at->extra[DEMUR_EXTRA_AUROC], d, sizeof d),
+            interval_text(at->extra_intervals[DEMUR_EXTRA_AUROC], k, sizeof k));
+  }
+}
+
+static void
+print_group_methods(const DemurGroup *group) {
+  char a[32], b[32], c[32], d[32], f[48], g[48];
+  for (size_t m = 0; m < group->n_methods; m++) {
+    const DemurGroupMethod *method = &group->methods[m];
+    if (method->n_at == 0 || strcmp(method->name, "full") == 0)
+      continue;
+    const DemurOperatingPoint *at = &method->at[0];
+    g_print("    %-22s %-12s kept %s %s  S-BCE_2 %s (noise floor %s)  O:E %s %s\n", method->name,
+            method->recalibrated ? "recalibrated" : "raw", number_text(at->realised, a, sizeof a),
+            interval_text(at->realised_interval, f, sizeof f),
+            number_text(at->measures[DEMUR_MEASURE_SBCE2], b, sizeof b),
+            number_text(at->noise_floor, c, sizeof c),
+            number_text(at->extra[DEMUR_EXTRA_OE_RATIO], d, sizeof d),
+            interval_text(at->extra_intervals[DEMUR_EXTRA_OE_RATIO], g, sizeof g));
+  }
+}
+
+static void
+print_groups(const DemurEvaluation *e) {
+  char a[32], b[32];
+  for (size_t i = 0; i < e->n_groups; i++) {
+    const DemurGroup *group = &e->groups[i];
+    if (i == 0 || strcmp(group->by, e->groups[i - 1].by) != 0)
+      g_print("By %s, at the threshold for coverage 0.9 of the whole split (95 %% intervals, "
+              "resampling the group's patients)\n",
+              group->by);
+    const char *value = *group->value != '\0' ? group->value : "not recorded";
+    if (group->withheld) {
+      g_print("  %s: <%d scans, withheld\n", value, DEMUR_SMALL_CELL);
+      continue;
+    }
+    if (group->n_patients < DEMUR_SMALL_CELL)
+      g_print("  %s: %zu scans of <%d patients\n", value, group->n_scans, DEMUR_SMALL_CELL);
+    else
+      g_print("  %s: %zu scans of %zu patients\n", value, group->n_scans, group->n_patients);
+    print_group_methods(group);
+  }
+  for (size_t i = 0; i < e->n_group_averages; i++) {
+    const DemurGroupAverage *average = &e->group_averages[i];
+    if (i == 0 || strcmp(average->by, e->group_averages[i - 1].by) != 0)
+      g_print(
+          "%s AUC over coverage, each group by its own thresholds, mean over the groups by %s\n",
+          e->n_classes > 2 ? "S-TCE_2" : "S-BCE_2", average->by);
+    g_print("  %-24s %-12s %s (debiased %s), %zu groups\n", average->method,
+            average->recalibrated ? "recalibrated" : "raw",
+            number_text(average->sbce2_auc, a, sizeof a),
+            number_text(average->debiased_auc, b, sizeof b), average->n_groups);
+  }
+}
+
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(DemurCliEvaluation) evaluating = {0};
@@ -60,6 +144,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   const GOptionEntry entries[] = {{"selector", 's', 0, G_OPTION_ARG_STRING_ARRAY, &selectors,
                                    "selector to evaluate; may be given several times", "S"},
                                   DEMUR_CLI_EVALUATION_ENTRIES(options),
+                                  DEMUR_CLI_MEASURE_ENTRIES(options),
                                   {NULL}};
   if (!demur_command_parse(argc, argv, "--selector S.. --cohort C",
                            "measure selectors and baselines on a split", NULL, entries, &arguments,
@@ -72,6 +157,15 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
     DemurJson *json = demur_json_new();
     demur_json_begin_object(json, NULL);
     demur_evaluation_write_json(e, json);
+    demur_json_begin_array(json, "validations");
+    for (size_t v = 0; v < evaluating.n_selectors; v++) {
+      g_autofree char *sentence = demur_cli_validation_sentence(context, evaluating.names[v]);
+      demur_json_begin_object(json, NULL);
+      demur_json_string(json, "selector", evaluating.names[v]);
+      demur_json_string(json, "sentence", sentence);
+      demur_json_end_object(json);
+    }
+    demur_json_end_array(json);
     demur_json_end_object(json);
     demur_context_print_json(context, json);
     return TRUE;
@@ -82,6 +176,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
           e->in_sample ? " (IN-SAMPLE)" : "", e->n_scans, e->n_patients, e->n_sites, e->seed);
   print_table(e);
   print_rejection(e);
+  print_calibration(e);
   g_print("Comparisons (method minus baseline; below 0 is better)\n");
   for (size_t i = 0; i < e->n_comparisons; i++) {
     const DemurComparison *c = &e->comparisons[i];
@@ -90,6 +185,11 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
     g_print("  %s against %s, %s: %+.4f (%+.4f to %+.4f), %zu %ss: %s\n", c->method, c->against,
             c->measure, c->difference, c->low, c->high, c->n_units, c->unit,
             demur_comparison_verdict_words(c->verdict));
+  }
+  print_groups(e);
+  for (size_t v = 0; v < evaluating.n_selectors; v++) {
+    g_autofree char *sentence = demur_cli_validation_sentence(context, evaluating.names[v]);
+    g_print("Selector %s: %s\n", evaluating.names[v], sentence);
   }
   for (size_t w = 0; w < e->n_warnings; w++)
     g_print("Read with care: %s\n", e->warnings[w]);

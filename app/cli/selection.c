@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "evaluation/validation.h"
 #include "selector/coverage.h"
 #include "store/cohorts.h"
 
@@ -20,6 +21,23 @@ demur_cli_load_selector(DemurContext *context, const char *name, DemurSelectorRe
   if (selector != NULL && record != NULL)
     *record = g_steal_pointer(&loaded);
   return selector;
+}
+
+char *
+demur_cli_validation_sentence(DemurContext *context, const char *name) {
+  DemurWorkspace *workspace = demur_context_workspace(context, NULL);
+  g_autoptr(GPtrArray) records = workspace != NULL ? demur_selectors_list(workspace, NULL) : NULL;
+  for (guint i = 0; records != NULL && i < records->len; i++) {
+    const DemurSelectorRecord *record = records->pdata[i];
+    if (strcmp(record->name, name) != 0)
+      continue;
+    char *sentence = demur_validation_read_sentence(record->validation);
+    if (sentence != NULL)
+      return sentence;
+  }
+  return g_strdup(
+      "Whether this selector helps at other hospitals has not been looked at: run `demur "
+      "validate`.");
 }
 
 DemurCohort *

@@ -15,6 +15,10 @@ DemurSelector *demur_cli_load_selector(DemurContext *context, const char *name,
                                        DemurSelectorRecord **record,
                                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* What the last `demur validate` said of the selector of that name, one sentence; or that nothing
+ * was said yet. Owned; shown wherever the selector's name is. */
+char *demur_cli_validation_sentence(DemurContext *context, const char *name);
+
 DemurCohort *demur_cli_load_cohort(DemurContext *context, const char *name,
                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -101,6 +101,12 @@ show_json(DemurContext *context, const DemurSelector *s, const DemurSelectorReco
     demur_json_string(json, NULL, s->columns->names[s->inputs[c]]);
   demur_json_end_array(json);
   demur_json_int(json, "models", (gint64)s->n_models);
+  if (s->recalibration != NULL)
+    demur_recalibration_write_json(s->recalibration, json, "recalibration");
+  else
+    demur_json_null(json, "recalibration");
+  g_autofree char *validation = demur_cli_validation_sentence(context, record->name);
+  demur_json_string(json, "validation", validation);
   demur_json_begin_array(json, "thresholds");
   for (guint t = 0; t < thresholds->len; t++) {
     const DemurThresholdRecord *threshold = thresholds->pdata[t];
@@ -161,7 +167,8 @@ run_show(DemurContext *context, int argc, char **argv, GError **error) {
             threshold->cohort, t + 1 == thresholds->len ? " (current)" : "",
             sentence != NULL ? sentence : "");
   }
-  g_print("  digest %s\n", s->digest);
+  g_autofree char *validation = demur_cli_validation_sentence(context, arguments[0]);
+  g_print("  %s\n  digest %s\n", validation, s->digest);
   return TRUE;
 }
 

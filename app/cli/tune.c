@@ -171,6 +171,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   demur_json_free(json);
   g_print("Selector '%s' tuned on split '%s' of cohort '%s'%s\n%s", arguments[0], split,
           cohort->name, cohort->simulated ? " (simulated data)" : "", text->str);
+  g_autofree char *validation = demur_cli_validation_sentence(context, arguments[0]);
+  g_print("%s\n", validation);
   if (n_seen > 0)
     g_print("Warning: %zu of these patients were used to train or validate the selector; tune on "
             "scans it has not seen.\n",
