@@ -60,6 +60,26 @@ take_count(const char *text, const char *option, size_t *count, GError **error) 
   return TRUE;
 }
 
+/* One list of names, commas within one text taken apart; NULL for none. */
+static char **
+take_names(char **texts, GError **error) {
+  g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+  for (size_t i = 0; texts != NULL && texts[i] != NULL; i++) {
+    g_auto(GStrv) parts = g_strsplit(texts[i], ",", -1);
+    for (size_t p = 0; parts[p] != NULL; p++) {
+      if (*g_strstrip(parts[p]) == '\0') {
+        g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                    "--group-by takes names with commas between, not '%s'", texts[i]);
+        return NULL;
+      }
+      if (!g_ptr_array_find_with_equal_func(names, parts[p], g_str_equal, NULL))
+        g_ptr_array_add(names, g_strdup(parts[p]));
+    }
+  }
+  g_ptr_array_add(names, NULL);
+  return (char **)g_ptr_array_free(g_steal_pointer(&names), FALSE);
+}
+
 static gboolean
 evaluate(DemurContext *context, char **names, const DemurCliEvaluationOptions *options,
          DemurCliEvaluation *e, GError **error) {
@@ -78,6 +98,19 @@ evaluate(DemurContext *context, char **names, const DemurCliEvaluationOptions *o
   if (options->resample_unit != NULL &&
       !demur_unit_from_name(options->resample_unit, &input.resample_unit, error))
     return FALSE;
+  if (options->net_benefit_threshold != NULL &&
+      (!demur_number_parse(options->net_benefit_threshold, strlen(options->net_benefit_threshold),
+                           &input.net_benefit_threshold) ||
+       !(input.net_benefit_threshold >= 0.0 && input.net_benefit_threshold < 1.0))) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                "--net-benefit-threshold takes a risk from 0 up to but not 1, not '%s'",
+                options->net_benefit_threshold);
+    return FALSE;
+  }
+  g_auto(GStrv) group_by = take_names(options->group_by, error);
+  if (group_by == NULL)
+    return FALSE;
+  input.group_by = (const char *const *)group_by;
   input.split = options->split != NULL ? options->split : "test";
   input.seed = context->seed;
   input.in_sample = options->in_sample;
@@ -144,5 +177,7 @@ demur_cli_evaluate(DemurContext *context, char **names, DemurCliEvaluationOption
   g_clear_pointer(&options->n_resamples, g_free);
   g_clear_pointer(&options->n_bootstrap, g_free);
   g_clear_pointer(&options->bin_size, g_free);
+  g_clear_pointer(&options->group_by, g_strfreev);
+  g_clear_pointer(&options->net_benefit_threshold, g_free);
   return ok;
 }

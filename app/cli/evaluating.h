@@ -8,6 +8,8 @@ G_BEGIN_DECLS
 typedef struct {
   char *cohort, *split, *resample_unit;
   char *n_resamples, *n_bootstrap, *bin_size; /* as written; NULL: the usual */
+  char **group_by; /* NULL-terminated, each one name or several with commas; may be NULL */
+  char *net_benefit_threshold;
   gboolean in_sample;
 } DemurCliEvaluationOptions;
 
@@ -34,6 +36,20 @@ typedef struct {
   {                                                                                                 \
     "in-sample", 0, 0, G_OPTION_ARG_NONE, &(options).in_sample,                                     \
         "allow scans that made the selector; printed on every result", NULL                         \
+  }
+
+/* What else can be asked for, where the command shows it. */
+#define DEMUR_CLI_MEASURE_ENTRIES(options)                                                         \
+  {"group-by",                                                                                     \
+   0,                                                                                              \
+   0,                                                                                              \
+   G_OPTION_ARG_STRING_ARRAY,                                                                      \
+   &(options).group_by,                                                                            \
+   "results by site, scanner, shift or an attribute too; may be given several times",              \
+   "NAME"},                                                                                        \
+  {                                                                                                \
+    "net-benefit-threshold", 0, 0, G_OPTION_ARG_STRING, &(options).net_benefit_threshold,          \
+        "risk from which on a scan would be treated (the split's prevalence)", "R"                 \
   }
 
 /* Everything that was loaded, and the result. */
