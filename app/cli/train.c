@@ -2,7 +2,10 @@
 #include <string.h>
 
 #include "app/cli/selection.h"
+#include "evaluation/search.h"
 #include "selector/training.h"
+
+#define N_SEARCH_FOLDS 5
 
 static gboolean
 on_number(const char *option, const char *value, gpointer data, GError **error) {
@@ -82,9 +85,35 @@ history_document(const DemurTrainingLog *log) {
   return demur_json_finish(json);
 }
 
+/* What the search looked at; nothing where there was none. */
+static void
+write_search(const DemurSearch *search, DemurJson *json) {
+  if (search == NULL) {
+    demur_json_null(json, "search");
+    return;
+  }
+  demur_json_begin_array(json, "search");
+  for (size_t t = 0; t < search->n_trials; t++) {
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "settings", search->trials[t].text);
+    demur_json_double(json, "sbce2_auc", search->trials[t].sbce2_auc);
+    demur_json_bool(json, "chosen", t == search->best);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+}
+
+static void
+print_search(const DemurSearch *search) {
+  for (size_t t = 0; search != NULL && t < search->n_trials; t++)
+    g_print("  %-40s calibration error over coverage at sites left out %.5f%s\n",
+            search->trials[t].text, search->trials[t].sbce2_auc,
+            t == search->best ? "  chosen" : "");
+}
+
 static void
 print_result(DemurContext *context, const char *name, const DemurSelector *selector,
-             const DemurTrainingLog *log, double seconds) {
+             const DemurTrainingLog *log, const DemurSearch *search, double seconds) {
   gint64 n_updates = 0;
   for (size_t i = 0; i < log->n_models * log->n_average; i++)
     n_updates += log->networks[i]->n_updates;
@@ -114,6 +143,7 @@ print_result(DemurContext *context, const char *name, const DemurSelector *selec
     demur_json_end_array(json);
     write_history(log->networks[0], "history", json);
     write_networks(log, json);
+    write_search(search, json);
     demur_json_end_object(json);
     demur_context_print_json(context, json);
     return;
@@ -125,6 +155,7 @@ print_result(DemurContext *context, const char *name, const DemurSelector *selec
             selector->parts[p].n_scans, selector->parts[p].n_patients, selector->parts[p].n_sites,
             selector->parts[p].split);
   g_print("  %s\n", log->validation_note);
+  print_search(search);
   g_print("  %s\n  target %s, %zu networks averaged, stopping %s\n", log->recalibration_note,
           demur_target_name(selector->settings->target), log->n_average,
           demur_stopping_name(selector->settings->stopping));
@@ -151,7 +182,8 @@ print_result(DemurContext *context, const char *name, const DemurSelector *selec
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree char *cohort_name = NULL;
-  gboolean as_published = FALSE, replace = FALSE;
+  g_autofree char *grid = NULL;
+  gboolean as_published = FALSE, replace = FALSE, search = FALSE;
   /* An explicit option beats --as-published in any order: so that one is looked at first. */
   g_autoptr(DemurTrainSettings) settings =
       g_strv_contains((const char *const *)argv, "--as-published")
@@ -163,6 +195,10 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       {"cohort", 'c', 0, G_OPTION_ARG_STRING, &cohort_name, "cohort to train on", "C"},
       {"as-published", 0, 0, G_OPTION_ARG_NONE, &as_published,
        "every setting as in the paper; an explicit option beats it", NULL},
+      {"search", 0, 0, G_OPTION_ARG_NONE, &search,
+       "choose the settings of the grid by leaving whole sites out first", NULL},
+      {"search-grid", 0, 0, G_OPTION_ARG_STRING, &grid, "what is searched (" DEMUR_SEARCH_GRID ")",
+       "GRID"},
       {"replace", 0, 0, G_OPTION_ARG_NONE, &replace, "replace a selector of that name", NULL},
       {"split", 0, 0, G_OPTION_ARG_STRING, &settings->split, "scans that train (selector_train)",
        "SPLIT"},
@@ -239,6 +275,16 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   if (cohort == NULL)
     return FALSE;
   const gint64 started = g_get_monotonic_time();
+  g_autoptr(DemurSearch) found = NULL;
+  if (search || grid != NULL) {
+    found = demur_search(cohort, settings, grid != NULL ? grid : DEMUR_SEARCH_GRID, context->seed,
+                         N_SEARCH_FOLDS, context->parallel, &context->progress, error);
+    if (found == NULL)
+      return FALSE;
+    demur_train_settings_free(settings);
+    settings = demur_train_settings_copy(found->trials[found->best].settings);
+    settings->as_published = FALSE;
+  }
   g_autoptr(DemurTrainingLog) log = NULL;
   g_autoptr(DemurSelector) selector = demur_selector_train(
       cohort, settings, context->seed, context->parallel, &context->progress, &log, error);
@@ -259,7 +305,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
                                       .created = now};
   if (!demur_selectors_save(workspace, &record, replace, error))
     return FALSE;
-  print_result(context, name, selector, log, seconds);
+  print_result(context, name, selector, log, found, seconds);
   return TRUE;
 }
 
