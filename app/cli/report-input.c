@@ -242,12 +242,9 @@ describe_thresholds(DemurCliReport *report, const DemurCliEvaluation *e) {
   report->input.n_thresholds = records->len;
 }
 
-/* What `demur validate` kept with the selector; members that are not there stay unknown. */
-static void
-describe_validation(DemurCliReport *report, const DemurCliEvaluation *e) {
-  DemurReportValidation *facts = &report->input.validation;
-  facts->difference = facts->low = facts->high = NAN;
-  const char *document = e->records[0]->validation;
+void
+demur_cli_read_validation(const char *document, GPtrArray *owned, DemurReportValidation *facts) {
+  *facts = (DemurReportValidation){.difference = NAN, .low = NAN, .high = NAN};
   g_autoptr(JsonParser) parser = json_parser_new_immutable();
   if (document == NULL || !json_parser_load_from_data(parser, document, -1, NULL) ||
       !JSON_NODE_HOLDS_OBJECT(json_parser_get_root(parser)))
@@ -259,8 +256,10 @@ describe_validation(DemurCliReport *report, const DemurCliEvaluation *e) {
       {"verdict", &facts->verdict}, {"sentence", &facts->sentence}, {"cohort", &facts->cohort}};
   for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
     const char *text;
-    if (demur_json_read_string(object, texts[i].member, &text, NULL))
-      *texts[i].text = own(report, g_strdup(text));
+    if (demur_json_read_string(object, texts[i].member, &text, NULL)) {
+      *texts[i].text = g_strdup(text);
+      g_ptr_array_add(owned, (gpointer)*texts[i].text);
+    }
   }
   gint64 count;
   if (demur_json_read_int(object, "n_sites", 0, G_MAXINT, &count, NULL))
@@ -309,7 +308,7 @@ demur_cli_report_new(const DemurCliEvaluation *e, GError **error) {
   describe_cohort(report, e, rows, n);
   describe_selector(report, e);
   describe_thresholds(report, e);
-  describe_validation(report, e);
+  demur_cli_read_validation(e->records[0]->validation, report->owned, &report->input.validation);
   describe_request(report, e);
   report->input.created = latest_date(&report->input);
   return report;

@@ -18,4 +18,9 @@ DemurCliReport *demur_cli_report_new(const DemurCliEvaluation *evaluating,
 void demur_cli_report_free(DemurCliReport *report);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurCliReport, demur_cli_report_free)
 
+/* What `demur validate` kept with a selector; members that are not there stay unknown. owned
+ * receives the texts. */
+void demur_cli_read_validation(const char *document, GPtrArray *owned,
+                               DemurReportValidation *validation);
+
 G_END_DECLS

@@ -1,13 +1,39 @@
-/* demur report FILE.pdf --selector S --cohort C: the calibration report and its JSON. */
+/* demur report FILE.pdf --selector S --cohort C: the calibration report and its JSON. The words
+ * verify and patient are commands of their own (report-parts.h). */
 #include <math.h>
 #include <string.h>
 
 #include "app/cli/evaluating.h"
 #include "app/cli/report-input.h"
+#include "app/cli/report-parts.h"
 #include "base/number.h"
+
+gboolean
+demur_cli_paper(const char *text, DemurPaper *paper, GError **error) {
+  *paper = DEMUR_PAPER_A4;
+  if (text != NULL && g_ascii_strcasecmp(text, "letter") == 0)
+    *paper = DEMUR_PAPER_LETTER;
+  else if (text != NULL && g_ascii_strcasecmp(text, "a4") != 0) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "--paper takes a4 or letter, not '%s'",
+                text);
+    return FALSE;
+  }
+  return TRUE;
+}
 
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
+  static const struct {
+    const char *word, *name;
+    gboolean (*run)(DemurContext *, int, char **, GError **);
+  } parts[] = {{"verify", "report verify", demur_cli_report_verify},
+               {"patient", "report patient", demur_cli_report_patient}};
+  for (size_t i = 0; argc > 1 && i < G_N_ELEMENTS(parts); i++)
+    if (strcmp(argv[1], parts[i].word) == 0) {
+      g_autofree char **words = g_memdup2(argv + 1, (size_t)argc * sizeof *argv);
+      words[0] = (char *)parts[i].name;
+      return parts[i].run(context, argc - 1, words, error);
+    }
   g_auto(DemurCliEvaluation) evaluating = {0};
   g_auto(GStrv) arguments = NULL;
   g_auto(GStrv) selectors = NULL;
@@ -23,18 +49,15 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       {"paper", 0, 0, G_OPTION_ARG_STRING, &paper, "a4 or letter (a4)", "SIZE"},
       {NULL}};
   if (!demur_command_parse(argc, argv, "FILE.pdf --selector S --cohort C",
-                           "write the calibration report (PDF and JSON)", NULL, entries, &arguments,
-                           error) ||
+                           "write the calibration report (PDF and JSON)",
+                           "`demur report verify FILE.pdf` makes it again and compares; `demur "
+                           "report patient FILE.pdf --scan SCAN` writes one scan's page.",
+                           entries, &arguments, error) ||
       !demur_command_expect(arguments, 1, "report takes one FILE.pdf", error))
     return FALSE;
-  DemurPaper size = DEMUR_PAPER_A4;
-  if (paper != NULL && g_ascii_strcasecmp(paper, "letter") == 0)
-    size = DEMUR_PAPER_LETTER;
-  else if (paper != NULL && g_ascii_strcasecmp(paper, "a4") != 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "--paper takes a4 or letter, not '%s'",
-                paper);
+  DemurPaper size;
+  if (!demur_cli_paper(paper, &size, error))
     return FALSE;
-  }
   double coverage = 0.0; /* the usual */
   if (coverage_text != NULL &&
       (!demur_number_parse(coverage_text, strlen(coverage_text), &coverage) ||

@@ -785,9 +785,9 @@ demur_chart_write(const DemurChart *chart, const char *path, const char *caption
   if (pdf) {
     g_autofree char *alternative = demur_chart_alternative(chart);
     const char *const alternatives[] = {alternative, NULL};
+    const DemurPdfFacts facts = {.title = chart->title, .alternatives = alternatives};
     size_t n;
-    guchar *finished =
-        demur_pdf_finish(bytes->data, bytes->len, "en", alternatives, FALSE, &n, error);
+    guchar *finished = demur_pdf_finish(bytes->data, bytes->len, &facts, &n, error);
     if (!finished)
       return FALSE;
     g_byte_array_set_size(bytes, 0);

@@ -1031,9 +1031,9 @@ n_bands(const DemurEvaluation *e) {
 }
 
 /* A marked strip across the page: hatched ends, so that grey print keeps it. */
-static void
-draw_band(cairo_t *cr, const DemurPalette *palette, const char *text, double x, double y,
-          double width) {
+void
+demur_pages_band(cairo_t *cr, const DemurPalette *palette, const char *text, double x, double y,
+                 double width) {
   const double height = BAND_HEIGHT - 3;
   cairo_rectangle(cr, x, y, width, height);
   demur_chart_colour(cr, palette->warning, 0.1);
@@ -1074,13 +1074,13 @@ draw_frame(cairo_t *cr, size_t page, size_t n_pages, gpointer data) {
                    width - size.width - 20);
   double y = HEADER_Y + 16;
   if (p->e->simulated) {
-    draw_band(cr, palette, "Simulated data: no patient stands behind these numbers", MARGIN_X, y,
-              width);
+    demur_pages_band(cr, palette, "Simulated data: no patient stands behind these numbers",
+                     MARGIN_X, y, width);
     y += BAND_HEIGHT;
   }
   if (p->e->in_sample)
-    draw_band(cr, palette, "In-sample: some of these scans trained or tuned the selector", MARGIN_X,
-              y, width);
+    demur_pages_band(cr, palette, "In-sample: some of these scans trained or tuned the selector",
+                     MARGIN_X, y, width);
   demur_chart_colour(cr, palette->muted, 1);
   cairo_set_line_width(cr, 0.5);
   cairo_move_to(cr, MARGIN_X, bottom);

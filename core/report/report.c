@@ -3,9 +3,9 @@
 #include "report/finding.h"
 #include "report/format.h"
 #include "report/pages.h"
-#include "report/pdf-finish.h"
+#include "report/pdf-document.h"
 
-#include <cairo-pdf.h>
+#include <math.h>
 #include <string.h>
 
 struct DemurReportPages {
@@ -59,6 +59,24 @@ write_groups(DemurJson *json, const char *key, const DemurReportGroup *groups, s
 }
 
 static void
+write_years(DemurJson *json, const DemurReportCohort *c) {
+  demur_json_begin_array(json, "years");
+  for (size_t y = 0; y < c->n_years; y++) {
+    const DemurReportYear *year = &c->years[y];
+    const gboolean small = year->n < DEMUR_REPORT_SMALL_CELL; /* withheld, as in print */
+    const double interval[2] = {small ? NAN : year->low, small ? NAN : year->high};
+    demur_json_begin_object(json, NULL);
+    demur_json_int(json, "year", (gint64)(y + 1));
+    demur_json_int(json, "n", (gint64)year->n);
+    demur_json_double(json, "mean_risk", small ? NAN : year->mean_risk);
+    demur_json_double(json, "observed", small ? NAN : year->observed);
+    demur_json_doubles(json, "interval", interval, 2);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+}
+
+static void
 write_cohort(DemurJson *json, const DemurReportInput *input) {
   const DemurReportCohort *c = &input->cohort;
   demur_json_begin_object(json, "cohort");
@@ -96,6 +114,7 @@ write_cohort(DemurJson *json, const DemurReportInput *input) {
   write_groups(json, "scanners", c->scanners, c->n_scanners);
   write_counts(json, "exclusions", c->exclusions, c->n_exclusions);
   write_counts(json, "follow_up", c->follow_up, c->n_follow_up);
+  write_years(json, c);
   demur_json_end_object(json);
 }
 
@@ -189,16 +208,64 @@ write_finding(DemurJson *json, const DemurReportInput *input) {
   demur_json_end_object(json);
 }
 
+static void
+write_validation(DemurJson *json, const DemurReportValidation *v) {
+  if (!v->verdict) {
+    demur_json_null(json, "validation");
+    return;
+  }
+  const double interval[2] = {v->low, v->high};
+  demur_json_begin_object(json, "validation");
+  demur_json_string(json, "verdict", v->verdict);
+  demur_json_string(json, "sentence", v->sentence);
+  demur_json_string(json, "cohort", v->cohort);
+  demur_json_int(json, "n_sites", (gint64)v->n_sites);
+  demur_json_int(json, "folds", (gint64)v->n_folds);
+  demur_json_double(json, "difference", v->difference);
+  demur_json_doubles(json, "interval", interval, 2);
+  demur_json_end_object(json);
+}
+
+/* How to make it again (report/verify.h). */
+static void
+write_request(DemurJson *json, const DemurReportInput *input) {
+  const DemurReportRequest *r = &input->request;
+  if (r->n_selectors == 0) {
+    demur_json_null(json, "request");
+    return;
+  }
+  demur_json_begin_object(json, "request");
+  demur_json_string(json, "kind", "report");
+  demur_json_begin_array(json, "selectors");
+  for (size_t i = 0; i < r->n_selectors; i++)
+    demur_json_string(json, NULL, r->selectors[i]);
+  demur_json_end_array(json);
+  demur_json_string(json, "cohort", r->cohort);
+  demur_json_string(json, "split", r->split);
+  demur_json_int(json, "seed", (gint64)r->seed);
+  demur_json_int(json, "resamples", (gint64)r->n_resamples);
+  demur_json_string(json, "resample_unit", r->resample_unit);
+  demur_json_int(json, "bootstrap", (gint64)r->n_bootstrap);
+  demur_json_int(json, "bin_size", (gint64)r->min_bin_size);
+  demur_json_bool(json, "in_sample", r->in_sample);
+  demur_json_string(json, "group_by", r->group_by);
+  demur_json_double(json, "coverage", input->coverage);
+  demur_json_string(json, "paper", input->paper == DEMUR_PAPER_LETTER ? "letter" : "a4");
+  demur_json_end_object(json);
+}
+
 char *
 demur_report_json(const DemurReportInput *input) {
   g_return_val_if_fail(input->evaluation && input->evaluation->n_methods > 0, NULL);
   DemurJson *json = demur_json_new();
   demur_json_begin_object(json, NULL);
-  demur_json_string(json, "format", "demur-report-1");
+  demur_json_string(json, "format", DEMUR_REPORT_FORMAT);
   demur_json_string(json, "version", input->version);
   demur_json_string(json, "created", input->created);
   demur_json_string(json, "notice", "For research use, not a cleared device");
+  write_request(json, input);
   write_finding(json, input);
+  write_validation(json, &input->validation);
   write_cohort(json, input);
   write_selector(json, &input->selector);
   write_thresholds(json, input);
@@ -228,64 +295,24 @@ json_digest(const char *json) {
   return g_compute_checksum_for_string(G_CHECKSUM_SHA256, json, -1);
 }
 
-static cairo_status_t
-append_bytes(void *closure, const unsigned char *data, unsigned int length) {
-  g_byte_array_append(closure, data, length);
-  return CAIRO_STATUS_SUCCESS;
-}
-
-/* "2026-11-27" and "2026-11-27T10:00:00Z" as Cairo reads them; NULL for what is no date. */
-static char *
-pdf_date(const char *created) {
-  g_autoptr(GTimeZone) utc = g_time_zone_new_utc();
-  g_autofree char *text = !created                ? NULL
-                          : strlen(created) == 10 ? g_strconcat(created, "T00:00:00Z", NULL)
-                                                  : g_strdup(created);
-  g_autoptr(GDateTime) date = text ? g_date_time_new_from_iso8601(text, utc) : NULL;
-  g_autoptr(GDateTime) in_utc = date ? g_date_time_to_timezone(date, utc) : NULL;
-  return in_utc ? g_date_time_format(in_utc, "%Y-%m-%dT%H:%M:%SZ") : NULL;
-}
-
-static gboolean
-write_pdf(const DemurReportInput *input, DemurLayout *layout, GByteArray *bytes, GError **error) {
-  double width, height;
-  demur_pages_paper(input->paper, &width, &height);
-  cairo_surface_t *surface =
-      cairo_pdf_surface_create_for_stream(append_bytes, bytes, width, height);
+guchar *
+demur_report_pdf(const DemurReportInput *input, const char *json, size_t *n, GError **error) {
+  if (!check_input(input, error))
+    return NULL;
+  g_autofree char *digest = json_digest(json);
+  g_autoptr(DemurLayout) layout = demur_pages_layout(input, digest);
   const DemurEvaluation *e = input->evaluation;
   g_autofree char *title = g_strdup_printf("Calibration report: cohort %s, split %s%s", e->cohort,
                                            e->split, e->simulated ? " (simulated data)" : "");
-  g_autofree char *creator = g_strdup_printf("Demur %s", input->version ? input->version : "");
-  g_autofree char *date = pdf_date(input->created);
-  cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, title);
-  cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_AUTHOR, "Demur");
-  cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_SUBJECT,
-                                 "Calibrated selective classification: for research use, not a "
-                                 "cleared device");
-  cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATOR, creator);
-  /* Without a date of ours Cairo takes the clock's; then it is removed again below. */
-  if (date) {
-    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, date);
-    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_MOD_DATE, date);
-  }
-  demur_layout_draw_tagged(layout, surface);
-  cairo_surface_finish(surface);
-  const cairo_status_t status = cairo_surface_status(surface);
-  cairo_surface_destroy(surface);
-  if (status != CAIRO_STATUS_SUCCESS) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "Cairo could not draw the report: %s",
-                cairo_status_to_string(status));
-    return FALSE;
-  }
-  size_t n;
-  guchar *finished = demur_pdf_finish(bytes->data, bytes->len, "en",
-                                      demur_layout_alternatives(layout), date != NULL, &n, error);
-  if (!finished)
-    return FALSE;
-  g_byte_array_set_size(bytes, 0);
-  g_byte_array_append(bytes, finished, (guint)n);
-  g_free(finished);
-  return TRUE;
+  const DemurPdfFacts facts = {.title = title,
+                               .subject = "Calibrated selective classification: for research use, "
+                                          "not a cleared device",
+                               .version = input->version,
+                               .created = input->created,
+                               .numbers_digest = digest};
+  double width, height;
+  demur_pages_paper(input->paper, &width, &height);
+  return demur_pdf_document(layout, width, height, &facts, n, error);
 }
 
 gboolean
@@ -294,20 +321,15 @@ demur_report_write(const DemurReportInput *input, const char *path, const DemurP
   if (!check_input(input, error))
     return FALSE;
   g_autofree char *json_path = demur_report_json_path(path, error);
-  if (!json_path || !demur_progress_step(progress, 0, "laying out", error))
+  if (!json_path || !demur_progress_step(progress, 0, "drawing", error))
     return FALSE;
   g_autofree char *json = demur_report_json(input);
-  g_autofree char *digest = json_digest(json);
-  g_autoptr(DemurLayout) layout = demur_pages_layout(input, digest);
-  if (!demur_progress_step(progress, 0.3, "drawing", error))
-    return FALSE;
-  g_autoptr(GByteArray) bytes = g_byte_array_new();
-  if (!write_pdf(input, layout, bytes, error) ||
-      !demur_progress_step(progress, 0.9, "writing", error))
+  size_t n;
+  g_autofree guchar *pdf = demur_report_pdf(input, json, &n, error);
+  if (!pdf || !demur_progress_step(progress, 0.9, "writing", error))
     return FALSE;
   const GFileSetContentsFlags whole = G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE;
-  return g_file_set_contents_full(path, (const char *)bytes->data, (gssize)bytes->len, whole, 0644,
-                                  error) &&
+  return g_file_set_contents_full(path, (const char *)pdf, (gssize)n, whole, 0644, error) &&
          g_file_set_contents_full(json_path, json, -1, whole, 0644, error);
 }
 

@@ -13,6 +13,9 @@
 
 G_BEGIN_DECLS
 
+#define DEMUR_REPORT_FORMAT "demur-report-1"         /* of the JSON */
+#define DEMUR_REPORT_DIGEST_KEY "DemurNumbersDigest" /* document information of the PDF */
+
 typedef enum {
   DEMUR_PAPER_A4,
   DEMUR_PAPER_LETTER,
@@ -121,6 +124,10 @@ typedef struct {
   const char *resample_unit;
   gboolean in_sample;
   const char *group_by; /* comma between; NULL: none asked for */
+  /* Of a patient's page (report/patient.h) only: */
+  const char *scan_id;
+  gboolean cohort_scan;       /* it belongs to the cohort, else it is a DICOM series */
+  const char *tuned_coverage; /* as asked; NULL: the current threshold */
 } DemurReportRequest;
 
 /* How often the selector refuses a site, scanner or other subgroup of the evaluated split at the
@@ -158,6 +165,10 @@ gboolean demur_report_write(const DemurReportInput *input, const char *path,
 
 /* The JSON document alone, owned by the caller. Its SHA-256 is the digest in the PDF's footer. */
 char *demur_report_json(const DemurReportInput *input);
+
+/* The PDF that belongs to that document (owned, *n bytes); json: what demur_report_json gave. */
+guchar *demur_report_pdf(const DemurReportInput *input, const char *json, size_t *n,
+                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* path's JSON: its ".pdf" replaced by ".json" (owned). NULL with DEMUR_ERROR_USAGE. */
 char *demur_report_json_path(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -1,0 +1,553 @@
+#include "report/patient.h"
+
+#include "report/format.h"
+#include "report/pages.h"
+#include "report/pdf-document.h"
+#include "report/risk-over-time.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MARGIN_X 46.0
+#define HEADER_Y 34.0
+#define BAND 17.0
+#define BANNER 42.0
+#define FEWEST_NEAR DEMUR_REPORT_SMALL_CELL
+
+static gboolean
+is_accepted(const DemurPatientInput *input) {
+  return g_strcmp0(input->verdict, "accepted") == 0;
+}
+
+static gboolean
+is_refused(const DemurPatientInput *input) {
+  return g_strcmp0(input->verdict, "red_flag") == 0;
+}
+
+/* Simulated outcomes beside a real scan are to be marked as well. */
+static gboolean
+is_simulated(const DemurPatientInput *input) {
+  return input->simulated || (input->reference.cohort && input->reference.simulated);
+}
+
+char *
+demur_patient_headline(const DemurPatientInput *input) {
+  if (is_accepted(input)) {
+    g_autofree char *risk = demur_text_percent(input->risk, 1);
+    return g_strdup_printf("Accepted: the risk of this scan is %s.", risk);
+  }
+  if (is_refused(input))
+    return g_strdup("Held back: for this scan the risk model should not be relied on.");
+  if (g_strcmp0(input->verdict, "not_eligible") == 0)
+    return g_strdup("Not eligible: this series can't be assessed.");
+  if (g_strcmp0(input->verdict, "no_score") == 0)
+    return g_strdup("No score: the risk model has not read this scan.");
+  if (g_strcmp0(input->verdict, "not_tuned") == 0)
+    return g_strdup("No verdict: the selector has no threshold yet.");
+  return g_strdup("Failed: this scan could not be assessed.");
+}
+
+static const char *
+outcome_words(const DemurPatientInput *input) {
+  return input->outcome ? input->outcome : "had the outcome (label 1)";
+}
+
+char *
+demur_patient_meaning(const DemurPatientInput *input) {
+  const DemurPatientReference *r = &input->reference;
+  if (is_refused(input)) {
+    GString *text = g_string_new("The risk is not shown, because scans like this one are where the "
+                                 "risk model is least to be trusted. Read the scan as if there "
+                                 "were no risk from the model.");
+    if (r->cohort && r->n_scans > 0) {
+      g_autofree char *share =
+          demur_text_percent(1 - (double)r->n_accepted / (double)r->n_scans, 1);
+      g_autofree char *scans = demur_text_counted(r->n_scans, "scan", "scans");
+      g_string_append_printf(text,
+                             " In the reference cohort %s (split %s) %s of %s were held back "
+                             "by the same threshold.",
+                             r->cohort, r->split, share, scans);
+    }
+    return g_string_free(text, FALSE);
+  }
+  if (!is_accepted(input))
+    return g_strdup("There is no risk to explain.");
+  if (!r->cohort)
+    return g_strdup("What became of patients with such a risk is not known here: no cohort with "
+                    "known outcomes was named (--cohort).");
+  g_autofree char *low = demur_text_percent(r->risk_low, 1),
+                  *high = demur_text_percent(r->risk_high, 1), *n = demur_text_count(r->n_near);
+  if (r->n_near < FEWEST_NEAR)
+    return g_strdup_printf("Fewer than %d accepted scans of cohort %s (split %s) lie near this "
+                           "risk: what became of them is withheld.",
+                           FEWEST_NEAR, r->cohort, r->split);
+  g_autofree char *share = demur_text_percent((double)r->n_positive / (double)r->n_near, 0),
+                  *from = demur_text_percent(r->low, 0), *to = demur_text_percent(r->high, 0);
+  const gboolean inside = input->risk >= r->risk_low - 1e-12 && input->risk <= r->risk_high + 1e-12;
+  return g_strdup_printf("Of %s accepted scans with a risk between %s and %s in the reference "
+                         "cohort %s (split %s), %s (95\u00a0%% interval %s to %s) %s.%s",
+                         n, low, high, r->cohort, r->split, share, from, to, outcome_words(input),
+                         inside ? ""
+                                : " No accepted scan there has a risk as this one's: these are "
+                                  "the nearest.");
+}
+
+/* ---- JSON ---- */
+
+static void
+write_reference(DemurJson *json, const DemurPatientReference *r) {
+  if (!r->cohort) {
+    demur_json_null(json, "reference");
+    return;
+  }
+  const gboolean small = r->n_near < FEWEST_NEAR;
+  const double risks[2] = {r->risk_low, r->risk_high},
+               interval[2] = {small ? NAN : r->low, small ? NAN : r->high};
+  demur_json_begin_object(json, "reference");
+  demur_json_string(json, "cohort", r->cohort);
+  demur_json_string(json, "split", r->split);
+  demur_json_bool(json, "simulated", r->simulated);
+  demur_json_int(json, "n_scans", (gint64)r->n_scans);
+  demur_json_int(json, "n_accepted", (gint64)r->n_accepted);
+  if (small) { /* withheld, as in print */
+    demur_json_null(json, "n_near");
+    demur_json_null(json, "risks");
+    demur_json_null(json, "n_positive");
+  } else {
+    demur_json_int(json, "n_near", (gint64)r->n_near);
+    demur_json_doubles(json, "risks", risks, 2);
+    demur_json_int(json, "n_positive", (gint64)r->n_positive);
+  }
+  demur_json_doubles(json, "interval", interval, 2);
+  demur_json_end_object(json);
+}
+
+static void
+write_image(DemurJson *json, const DemurPatientImage *image) {
+  if (image->width == 0) {
+    demur_json_null(json, "image");
+    return;
+  }
+  g_autofree char *digest =
+      g_compute_checksum_for_data(G_CHECKSUM_SHA256, image->grey, image->width * image->height);
+  demur_json_begin_object(json, "image");
+  demur_json_string(json, "words", image->words);
+  demur_json_int(json, "width", (gint64)image->width);
+  demur_json_int(json, "height", (gint64)image->height);
+  demur_json_string(json, "pixels_digest", digest);
+  demur_json_end_object(json);
+}
+
+static void
+write_request(DemurJson *json, const DemurPatientInput *input) {
+  const DemurReportRequest *r = &input->request;
+  if (r->n_selectors == 0) {
+    demur_json_null(json, "request");
+    return;
+  }
+  demur_json_begin_object(json, "request");
+  demur_json_string(json, "kind", "patient");
+  demur_json_begin_array(json, "selectors");
+  for (size_t i = 0; i < r->n_selectors; i++)
+    demur_json_string(json, NULL, r->selectors[i]);
+  demur_json_end_array(json);
+  demur_json_string(json, "scan", r->scan_id);
+  demur_json_bool(json, "cohort_scan", r->cohort_scan);
+  demur_json_string(json, "cohort", r->cohort);
+  demur_json_string(json, "split", r->split);
+  demur_json_string(json, "tuned_coverage", r->tuned_coverage);
+  demur_json_string(json, "paper", input->paper == DEMUR_PAPER_LETTER ? "letter" : "a4");
+  demur_json_end_object(json);
+}
+
+char *
+demur_patient_json(const DemurPatientInput *input) {
+  const gboolean shown = is_accepted(input);
+  double yearly[DEMUR_PATIENT_YEARS];
+  for (int y = 0; y < DEMUR_PATIENT_YEARS; y++)
+    yearly[y] = shown ? input->yearly[y] : NAN;
+  g_autofree char *headline = demur_patient_headline(input),
+                  *meaning = demur_patient_meaning(input);
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_json_string(json, "format", DEMUR_PATIENT_FORMAT);
+  demur_json_string(json, "version", input->version);
+  demur_json_string(json, "created", input->created);
+  demur_json_string(json, "notice", "For research use, not a cleared device");
+  write_request(json, input);
+  demur_json_bool(json, "simulated", is_simulated(input));
+  demur_json_bool(json, "in_sample", input->in_sample);
+  demur_json_string(json, "scan_id", input->scan_id);
+  demur_json_string(json, "patient_id", input->patient_id);
+  demur_json_string(json, "verdict", input->verdict);
+  demur_json_string(json, "headline", headline);
+  demur_json_string(json, "meaning", meaning);
+  demur_json_double(json, "risk", shown ? input->risk : NAN);
+  demur_json_double(json, "risk_raw", shown ? input->risk_raw : NAN);
+  demur_json_bool(json, "recalibrated", input->recalibrated);
+  demur_json_doubles(json, "yearly_risks", yearly, DEMUR_PATIENT_YEARS);
+  demur_json_double(json, "score", input->score);
+  demur_json_double(json, "threshold", input->threshold);
+  demur_json_double(json, "coverage", input->coverage);
+  demur_json_begin_array(json, "reasons");
+  for (size_t i = 0; input->reasons && input->reasons[i]; i++)
+    demur_json_string(json, NULL, input->reasons[i]);
+  demur_json_end_array(json);
+  write_reference(json, &input->reference);
+  write_image(json, &input->image);
+  demur_json_begin_array(json, "facts");
+  for (size_t i = 0; i < input->n_facts; i++) {
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "key", input->facts[i].key);
+    demur_json_string(json, "value", input->facts[i].value);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+  demur_json_begin_object(json, "selector");
+  demur_json_string(json, "name", input->selector.name);
+  demur_json_string(json, "digest", input->selector.digest);
+  demur_json_string(json, "created", input->selector.created);
+  demur_json_string(json, "cohort", input->selector.cohort);
+  demur_json_string(json, "model", input->selector.model);
+  demur_json_string(json, "validation", input->validation.verdict);
+  demur_json_end_object(json);
+  demur_json_begin_object(json, "tuned_on");
+  demur_json_string(json, "cohort", input->tuned.cohort);
+  demur_json_string(json, "split", input->tuned.split);
+  demur_json_int(json, "n", (gint64)input->tuned.n);
+  demur_json_string(json, "guarantee", input->tuned.guarantee);
+  demur_json_string(json, "created", input->tuned.created);
+  demur_json_end_object(json);
+  demur_json_end_object(json);
+  return demur_json_finish(json);
+}
+
+/* ---- the page ---- */
+
+typedef struct {
+  const DemurPatientInput *input;
+  char *digest;
+  double width, height;
+} Frame;
+
+static void
+frame_free(gpointer data) {
+  g_free(((Frame *)data)->digest);
+  g_free(data);
+}
+
+static void
+draw_frame(cairo_t *cr, size_t page, size_t n_pages, gpointer data) {
+  const Frame *f = data;
+  const DemurPalette *palette = demur_palette_paper();
+  const double inner = f->width - 2 * MARGIN_X, bottom = f->height - 40;
+  g_autofree char *date =
+      f->input->created ? demur_text_date(f->input->created) : g_strdup("undated");
+  const DemurSize size = demur_chart_text(cr, palette, date, 8, FALSE, palette->muted,
+                                          f->width - MARGIN_X, HEADER_Y, 1, 0, inner / 3);
+  demur_chart_text(cr, palette, "Patient summary", 8, FALSE, palette->muted, MARGIN_X, HEADER_Y, 0,
+                   0, inner - size.width - 20);
+  double y = HEADER_Y + 16;
+  if (is_simulated(f->input)) {
+    demur_pages_band(cr, palette, "Simulated data: no patient stands behind these numbers",
+                     MARGIN_X, y, inner);
+    y += BAND;
+  }
+  if (f->input->in_sample)
+    demur_pages_band(cr, palette, "In-sample: this patient took part in making the selector",
+                     MARGIN_X, y, inner);
+  g_autofree char *digest = demur_text_digest(f->digest);
+  g_autofree char *right =
+      g_strdup_printf("demur %s · digest %s · page %zu of %zu",
+                      f->input->version ? f->input->version : "", digest, page + 1, n_pages);
+  demur_chart_colour(cr, palette->muted, 1);
+  cairo_set_line_width(cr, 0.5);
+  cairo_move_to(cr, MARGIN_X, bottom);
+  cairo_line_to(cr, MARGIN_X + inner, bottom);
+  cairo_stroke(cr);
+  demur_chart_text(cr, palette, "For research use, not a cleared device.", 7.5, TRUE, palette->ink,
+                   MARGIN_X, bottom + 5, 0, 0, inner / 2);
+  demur_chart_text(cr, palette, right, 7.5, FALSE, palette->muted, f->width - MARGIN_X, bottom + 5,
+                   1, 0, inner / 2);
+}
+
+/* Glyph, words and pattern of a verdict: a full disc with a tick for accepted, hatch and "!" for
+ * held back, a plain frame and a bar for the others, so that grey print tells them apart. */
+static void
+draw_banner(cairo_t *cr, const DemurPalette *palette, DemurRectangle r, gconstpointer data) {
+  const DemurPatientInput *input = data;
+  const gboolean accepted = is_accepted(input), refused = is_refused(input);
+  const DemurColour colour = accepted  ? palette->series[DEMUR_SERIES_OTHER_1]
+                             : refused ? palette->warning
+                                       : palette->muted;
+  const double middle = r.y + r.height / 2, radius = r.height * 0.3, x = r.x + r.height * 0.55;
+  cairo_save(cr);
+  cairo_set_dash(cr, NULL, 0, 0);
+  cairo_rectangle(cr, r.x, r.y, r.width, r.height);
+  demur_chart_colour(cr, colour, 0.08);
+  cairo_fill(cr);
+  if (refused) { /* hatched border strips */
+    cairo_save(cr);
+    cairo_rectangle(cr, r.x, r.y, r.width, 4);
+    cairo_rectangle(cr, r.x, r.y + r.height - 4, r.width, 4);
+    cairo_clip(cr);
+    demur_chart_colour(cr, colour, 1);
+    cairo_set_line_width(cr, 1.5);
+    for (double t = r.x - r.height; t < r.x + r.width; t += 5) {
+      cairo_move_to(cr, t, r.y + r.height);
+      cairo_line_to(cr, t + r.height, r.y);
+    }
+    cairo_stroke(cr);
+    cairo_restore(cr);
+  }
+  cairo_rectangle(cr, r.x, r.y, r.width, r.height);
+  demur_chart_colour(cr, colour, 1);
+  cairo_set_line_width(cr, accepted ? 1.6 : 1);
+  cairo_stroke(cr);
+  if (refused) { /* a triangle */
+    cairo_move_to(cr, x, middle - radius);
+    cairo_line_to(cr, x + radius, middle + radius * 0.8);
+    cairo_line_to(cr, x - radius, middle + radius * 0.8);
+    cairo_close_path(cr);
+  } else
+    cairo_arc(cr, x, middle, radius, 0, 2 * G_PI);
+  if (accepted || refused)
+    cairo_fill(cr);
+  else
+    cairo_stroke(cr);
+  demur_chart_colour(cr, accepted || refused ? palette->paper : colour, 1);
+  cairo_set_line_width(cr, 2);
+  if (accepted) {
+    cairo_move_to(cr, x - radius * 0.45, middle);
+    cairo_line_to(cr, x - radius * 0.1, middle + radius * 0.4);
+    cairo_line_to(cr, x + radius * 0.5, middle - radius * 0.4);
+  } else if (refused) {
+    cairo_move_to(cr, x, middle - radius * 0.4);
+    cairo_line_to(cr, x, middle + radius * 0.2);
+    cairo_move_to(cr, x, middle + radius * 0.42);
+    cairo_line_to(cr, x, middle + radius * 0.6);
+  } else {
+    cairo_move_to(cr, x - radius * 0.45, middle);
+    cairo_line_to(cr, x + radius * 0.45, middle);
+  }
+  cairo_stroke(cr);
+  g_autofree char *headline = demur_patient_headline(input);
+  demur_chart_text(cr, palette, headline, 13, TRUE, palette->ink, r.x + r.height * 1.1, middle, 0,
+                   0.5, r.width - r.height * 1.3);
+  cairo_restore(cr);
+}
+
+static void
+draw_image(cairo_t *cr, const DemurPalette *palette, DemurRectangle r, gconstpointer data) {
+  const DemurPatientImage *image = data;
+  const double line = image->words ? 12 : 0;
+  const double aspect = isfinite(image->aspect) && image->aspect > 0 ? image->aspect : 1;
+  const double natural_width = (double)image->width,
+               natural_height = (double)image->height * aspect;
+  const double scale = fmin(r.width / natural_width, (r.height - line) / natural_height);
+  const int stride = cairo_format_stride_for_width(CAIRO_FORMAT_RGB24, (int)image->width);
+  g_autofree guint32 *pixels = g_malloc0((size_t)stride * image->height);
+  for (size_t y = 0; y < image->height; y++)
+    for (size_t x = 0; x < image->width; x++) {
+      const guint32 grey = image->grey[y * image->width + x];
+      pixels[y * (size_t)stride / 4 + x] = grey << 16 | grey << 8 | grey;
+    }
+  cairo_surface_t *surface = cairo_image_surface_create_for_data(
+      (guchar *)pixels, CAIRO_FORMAT_RGB24, (int)image->width, (int)image->height, stride);
+  cairo_save(cr);
+  cairo_translate(cr, r.x, r.y);
+  cairo_scale(cr, scale, scale * aspect);
+  cairo_set_source_surface(cr, surface, 0, 0);
+  cairo_rectangle(cr, 0, 0, (double)image->width, (double)image->height);
+  cairo_fill(cr);
+  cairo_restore(cr);
+  /* A recording surface keeps a reference to the pixels: they are copied before they go. */
+  cairo_surface_finish(surface);
+  cairo_surface_destroy(surface);
+  if (image->words)
+    demur_chart_text(cr, palette, image->words, 7.5, FALSE, palette->muted, r.x,
+                     r.y + natural_height * scale + 2, 0, 0, r.width);
+}
+
+typedef struct {
+  DemurRiskOverTime chart;
+  DemurRiskSeries series;
+} RiskData;
+
+static void
+draw_risk(cairo_t *cr, const DemurPalette *palette, DemurRectangle r, gconstpointer data) {
+  demur_risk_over_time_draw(&((const RiskData *)data)->chart, cr, palette, r);
+}
+
+static gboolean
+has_yearly(const DemurPatientInput *input) {
+  for (int y = 0; y < DEMUR_PATIENT_YEARS; y++)
+    if (isfinite(input->yearly[y]))
+      return is_accepted(input);
+  return FALSE;
+}
+
+static DemurLayoutFigure
+risk_figure(const DemurPatientInput *input) {
+  RiskData *data = g_new0(RiskData, 1);
+  data->series = (DemurRiskSeries){.label = "this scan",
+                                   .series = DEMUR_SERIES_SELECTOR,
+                                   .values = input->yearly,
+                                   .numbers = TRUE};
+  data->chart =
+      (DemurRiskOverTime){.title = input->recalibrated ? "Yearly risks, as the model gave them"
+                                                       : "Risk by years after the scan",
+                          .n_years = DEMUR_PATIENT_YEARS,
+                          .n_series = 1,
+                          .series = &data->series};
+  return (DemurLayoutFigure){draw_risk, data, g_free,
+                             demur_risk_over_time_alternative(&data->chart)};
+}
+
+static void
+add_reasons(DemurLayout *layout, const DemurPatientInput *input) {
+  if (!input->reasons || !input->reasons[0])
+    return;
+  demur_layout_text(layout, DEMUR_TEXT_HEADING, is_refused(input) ? "Why it is held back" : "Why");
+  for (size_t i = 0; input->reasons[i] && i < 5; i++) {
+    g_autofree char *line = g_strdup_printf("%zu. %s", i + 1, input->reasons[i]);
+    demur_layout_text(layout, DEMUR_TEXT_BODY, line);
+  }
+}
+
+static char *
+validation_words(const DemurReportValidation *v) {
+  if (!v->verdict)
+    return g_strdup("Whether this selector helps was never tested on left-out sites (`demur "
+                    "validate`): take its verdict as a hint.");
+  if (v->sentence)
+    return g_strdup_printf("Tested on left-out sites, against plain confidence: %s. %s", v->verdict,
+                           v->sentence);
+  return g_strdup_printf("Tested on left-out sites, against plain confidence: %s.", v->verdict);
+}
+
+static void
+add_care(DemurLayout *layout, const DemurPatientInput *input) {
+  demur_layout_text(layout, DEMUR_TEXT_HEADING, "Read with care");
+  if (is_accepted(input))
+    demur_layout_text(layout, DEMUR_TEXT_BODY,
+                      "A calibrated risk is right on average over those who share it, not for each "
+                      "patient. Accepted means that the risk may be read, not that it is low.");
+  g_autofree char *validation = validation_words(&input->validation);
+  demur_layout_text(layout, DEMUR_TEXT_BODY, validation);
+}
+
+static void
+add_pair(GPtrArray *cells, const char *key, char *value) {
+  g_ptr_array_add(cells, g_strdup(key));
+  g_ptr_array_add(cells, value);
+}
+
+static void
+add_provenance(DemurLayout *layout, const DemurPatientInput *input) {
+  const DemurReportSelector *s = &input->selector;
+  g_autoptr(GPtrArray) cells = g_ptr_array_new_with_free_func(g_free);
+  add_pair(cells, "Scan", g_strdup(input->scan_id));
+  add_pair(cells, "Patient", g_strdup(input->patient_id ? input->patient_id : "not recorded"));
+  for (size_t i = 0; i < input->n_facts; i++)
+    add_pair(cells, input->facts[i].key, g_strdup(input->facts[i].value));
+  add_pair(cells, "Risk model", g_strdup(s->model ? s->model : "not recorded"));
+  if (is_accepted(input) && input->recalibrated) {
+    g_autofree char *raw = demur_text_percent(input->risk_raw, 1);
+    add_pair(cells, "Risk before recalibration", g_strdup(raw));
+  }
+  g_autofree char *digest = demur_text_digest(s->digest),
+                  *made = s->created ? demur_text_date(s->created) : g_strdup("date not recorded");
+  add_pair(cells, "Selector",
+           g_strdup_printf("%s, trained on cohort %s, %s, digest %s", s->name,
+                           s->cohort ? s->cohort : "not recorded", made, digest));
+  if (input->tuned.cohort) {
+    g_autofree char *coverage = demur_text_coverage(input->coverage),
+                    *threshold = demur_text_significant(input->threshold, 3),
+                    *score = demur_text_significant(input->score, 3),
+                    *n = demur_text_counted(input->tuned.n, "scan", "scans");
+    add_pair(cells, "Threshold",
+             g_strdup_printf("%s (score of this scan: %s), tuned for a coverage of %s on %s of "
+                             "cohort %s, split %s",
+                             threshold, score, coverage, n, input->tuned.cohort,
+                             input->tuned.split));
+  }
+  const DemurLayoutColumn columns[] = {{"Provenance", FALSE, 110, FALSE}, {"", FALSE, 200, TRUE}};
+  demur_layout_text(layout, DEMUR_TEXT_HEADING, "Where this comes from");
+  demur_layout_table(layout, 2, columns, cells->len / 2, (const char *const *)cells->pdata, NULL);
+}
+
+static DemurLayout *
+new_layout(const DemurPatientInput *input, const char *digest, double picture) {
+  Frame *frame = g_new0(Frame, 1);
+  frame->input = input;
+  frame->digest = g_strdup(digest);
+  demur_pages_paper(input->paper, &frame->width, &frame->height);
+  const double top = HEADER_Y + 22 + BAND * ((is_simulated(input) ? 1 : 0) + !!input->in_sample);
+  const DemurRectangle area = {MARGIN_X, top, frame->width - 2 * MARGIN_X,
+                               frame->height - 50 - top};
+  DemurLayout *layout = demur_layout_new(frame->width, frame->height, area, demur_palette_paper(),
+                                         draw_frame, frame, frame_free);
+  g_autofree char *patient =
+      g_strdup_printf("Patient %s", input->patient_id ? input->patient_id : "not recorded");
+  demur_layout_text(layout, DEMUR_TEXT_SECTION, patient);
+  DemurLayoutFigure banner = {draw_banner, (gpointer)input, NULL, demur_patient_headline(input)};
+  demur_layout_figures(layout, BANNER, 1, &banner);
+  demur_layout_space(layout, 8);
+  g_autofree char *meaning = demur_patient_meaning(input);
+  demur_layout_text(layout, DEMUR_TEXT_HEADING,
+                    is_accepted(input) ? "What the risk means here" : "What this means");
+  demur_layout_text(layout, DEMUR_TEXT_LEAD, meaning);
+  DemurLayoutFigure figures[2];
+  size_t n = 0;
+  if (input->image.width > 0)
+    figures[n++] = (DemurLayoutFigure){
+        draw_image, (gpointer)&input->image, NULL,
+        g_strdup_printf("CT image of the scan%s%s.", input->image.words ? ": " : "",
+                        input->image.words ? input->image.words : "")};
+  if (has_yearly(input))
+    figures[n++] = risk_figure(input);
+  if (n > 0) {
+    demur_layout_figures(layout, picture, n, figures);
+    demur_layout_space(layout, 6);
+  }
+  add_reasons(layout, input);
+  add_care(layout, input);
+  add_provenance(layout, input);
+  return layout;
+}
+
+guchar *
+demur_patient_pdf(const DemurPatientInput *input, const char *json, size_t *n, GError **error) {
+  g_autofree char *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, json, -1);
+  /* The picture gives way until all stands on one page. */
+  g_autoptr(DemurLayout) layout = NULL;
+  for (double picture = 260; picture >= 80; picture -= 30) {
+    g_clear_pointer(&layout, demur_layout_free);
+    layout = new_layout(input, digest, picture);
+    if (demur_layout_paginate(layout) == 1)
+      break;
+  }
+  const DemurPdfFacts facts = {
+      .title = is_simulated(input) ? "Patient summary (simulated data)" : "Patient summary",
+      .subject = "Calibrated selective classification: for research use, not a cleared device",
+      .version = input->version,
+      .created = input->created,
+      .numbers_digest = digest};
+  double width, height;
+  demur_pages_paper(input->paper, &width, &height);
+  return demur_pdf_document(layout, width, height, &facts, n, error);
+}
+
+gboolean
+demur_patient_write(const DemurPatientInput *input, const char *path, GError **error) {
+  g_autofree char *json_path = demur_report_json_path(path, error);
+  if (!json_path)
+    return FALSE;
+  size_t n;
+  g_autofree char *json = demur_patient_json(input);
+  g_autofree guchar *pdf = demur_patient_pdf(input, json, &n, error);
+  const GFileSetContentsFlags whole = G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE;
+  return pdf && g_file_set_contents_full(path, (const char *)pdf, (gssize)n, whole, 0600, error) &&
+         g_file_set_contents_full(json_path, json, -1, whole, 0600, error);
+}

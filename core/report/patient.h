@@ -1,0 +1,69 @@
+/* One scan on one page: image, verdict, reasons, what the risk means, provenance; and a JSON of the
+ * same numbers beside it.
+ *
+ * A risk that is held back is neither printed nor written: a number one is told not to use is used
+ * all the same. Same input, same bytes. */
+#pragma once
+
+#include "report/report.h"
+
+G_BEGIN_DECLS
+
+#define DEMUR_PATIENT_FORMAT "demur-patient-1"
+#define DEMUR_PATIENT_YEARS 6
+
+typedef struct {
+  size_t width, height; /* pixels; 0: no image */
+  const guint8 *grey;   /* [height][width], row by row, 0 black */
+  double aspect;        /* height of a pixel / its width */
+  const char *words;    /* below it: "slice 61 of 122, lung window"; NULL: nothing */
+} DemurPatientImage;
+
+/* What became of accepted scans with a risk near this one's, in a cohort whose outcomes are known.
+ */
+typedef struct {
+  const char *cohort, *split; /* cohort NULL: none was given */
+  gboolean simulated;
+  size_t n_scans, n_accepted; /* of the split, by the same threshold */
+  size_t n_near, n_positive;  /* accepted scans nearest in risk, and those with label 1 */
+  double risk_low, risk_high; /* their risks */
+  double low, high;           /* 95 % Wilson interval of n_positive / n_near */
+} DemurPatientReference;
+
+typedef struct {
+  const char *scan_id, *patient_id;
+  gboolean simulated;
+  gboolean in_sample;    /* this patient made the selector */
+  const char *verdict;   /* "accepted", "red_flag", "not_eligible", "no_score", "not_tuned" .. */
+  double risk, risk_raw; /* NaN: none; read only where the verdict is "accepted" */
+  double yearly[DEMUR_PATIENT_YEARS]; /* NaN: not given */
+  gboolean recalibrated;              /* risk is not risk_raw; yearly risks are as given */
+  double score, threshold, coverage;  /* NaN: none */
+  const char *const *reasons;         /* NULL-terminated; may be NULL */
+  DemurPatientImage image;
+  size_t n_facts;
+  const DemurReportPair *facts; /* of the scan: "Scanner", "Slices" .. */
+  DemurPatientReference reference;
+  const char *outcome; /* "developed cancer within six years"; NULL: "had the outcome (label
+                          1)" */
+  DemurReportSelector selector;
+  DemurReportThreshold tuned; /* of threshold; cohort NULL: not tuned */
+  DemurReportValidation validation;
+  DemurReportRequest request; /* to make it again; n_selectors 0: not given */
+  const char *created;        /* from stored dates; NULL: undated */
+  const char *version;
+  DemurPaper paper;
+} DemurPatientInput;
+
+/* As demur_report_write, for one scan. */
+gboolean demur_patient_write(const DemurPatientInput *input, const char *path,
+                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+char *demur_patient_json(const DemurPatientInput *input);
+guchar *demur_patient_pdf(const DemurPatientInput *input, const char *json, size_t *n,
+                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* What the verdict says, in one sentence, and what the risk means (owned). */
+char *demur_patient_headline(const DemurPatientInput *input);
+char *demur_patient_meaning(const DemurPatientInput *input);
+
+G_END_DECLS

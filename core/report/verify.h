@@ -1,0 +1,53 @@
+/* Checking a report against what it is made of: reads back how it was made, and compares its JSON
+ * with one made anew. The evaluation itself is the caller's. */
+#pragma once
+
+#include "report/report.h"
+
+#include <json-glib/json-glib.h>
+
+G_BEGIN_DECLS
+
+/* How a report was made, read from its JSON. */
+typedef struct {
+  char *kind; /* "report" or "patient" */
+  char **selectors;
+  char *cohort, *split, *resample_unit;
+  char *group_by; /* NULL: none */
+  guint64 seed;
+  size_t n_resamples, n_bootstrap, min_bin_size;
+  gboolean in_sample;
+  double coverage; /* 0: the usual */
+  DemurPaper paper;
+  char *scan_id, *tuned_coverage; /* of a patient's page */
+  gboolean cohort_scan;
+} DemurReportRecipe;
+
+void demur_report_recipe_free(DemurReportRecipe *recipe);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurReportRecipe, demur_report_recipe_free)
+
+/* NULL with DEMUR_ERROR_INPUT where the document (its root object) is no report's or does not say
+ * how it was made. */
+DemurReportRecipe *demur_report_recipe_read(JsonObject *document,
+                                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* A place where two documents differ. */
+typedef struct {
+  char *where;           /* "evaluation.methods[0].at[1].sbce2" */
+  char *written, *found; /* as JSON text, shortened; NULL: absent there */
+} DemurReportDifference;
+
+void demur_report_difference_free(DemurReportDifference *difference);
+DemurReportDifference *demur_report_difference_new(const char *where, const char *written,
+                                                   const char *found);
+
+/* All differences of two JSON values, in the order of the first (owned, frees its elements).
+ * Numbers differ where their values do. */
+GPtrArray *demur_report_compare(JsonNode *written, JsonNode *found);
+
+/* The digest of the JSON that a PDF names as its own (owned, hexadecimal). NULL with
+ * DEMUR_ERROR_INPUT where the bytes are no PDF of this program. */
+char *demur_report_pdf_digest(const guchar *pdf, size_t n,
+                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS
