@@ -588,8 +588,15 @@ check_pixels(Reading *reading) {
   }
 }
 
-DemurHeader *
-demur_header_read(DemurSource **source, GError **error) {
+void
+demur_data_set_clear(DemurDataSet *set) {
+  g_clear_pointer(&set->transfer_syntax_uid, g_free);
+  g_clear_pointer(&set->sop_class_uid, g_free);
+  g_clear_pointer(&set->sop_instance_uid, g_free);
+}
+
+gboolean
+demur_data_set_locate(DemurSource **source, DemurDataSet *set, GError **error) {
   guint64 offset = 0;
   DemurEncoding encoding = {0};
   Meta meta = {.source = *source};
@@ -609,15 +616,14 @@ demur_header_read(DemurSource **source, GError **error) {
       g_clear_error(&meta_error);
     offset = meta.end;
   }
-  g_autofree char *syntax_uid = g_steal_pointer(&meta.transfer_syntax);
-  g_autofree char *meta_class = g_steal_pointer(&meta.sop_class);
-  g_autofree char *meta_instance = g_steal_pointer(&meta.sop_instance);
-
-  const DemurTransferSyntax *syntax = demur_transfer_syntax_find(syntax_uid);
+  g_auto(DemurDataSet) found = {.transfer_syntax_uid = meta.transfer_syntax,
+                                .sop_class_uid = meta.sop_class,
+                                .sop_instance_uid = meta.sop_instance};
+  const DemurTransferSyntax *syntax = demur_transfer_syntax_find(found.transfer_syntax_uid);
   if (syntax != NULL && syntax->coding == DEMUR_CODING_DEFLATED) {
     g_autoptr(GBytes) inflated = inflate_rest(*source, offset, error);
     if (inflated == NULL)
-      return NULL;
+      return FALSE;
     demur_source_free(*source);
     *source = demur_source_bytes(inflated);
     offset = 0;
@@ -633,9 +639,39 @@ demur_header_read(DemurSource **source, GError **error) {
       g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "empty file");
     else
       g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "not a DICOM file");
-    return NULL;
+    return FALSE;
   }
 
+  if (found.transfer_syntax_uid == NULL || *found.transfer_syntax_uid == '\0') {
+    g_free(found.transfer_syntax_uid);
+    found.transfer_syntax_uid = g_strdup(encoding.big_endian    ? "1.2.840.10008.1.2.2"
+                                         : encoding.explicit_vr ? "1.2.840.10008.1.2.1"
+                                                                : "1.2.840.10008.1.2");
+  }
+  found.offset = offset;
+  found.encoding = encoding;
+  *set = found;
+  found = (DemurDataSet){0};
+  return TRUE;
+}
+
+static DemurWalk
+pass_by(const DemurElement *element, gpointer data) {
+  return DEMUR_WALK_DESCEND;
+}
+
+gboolean
+demur_data_set_check(DemurSource **source, GError **error) {
+  g_auto(DemurDataSet) set = {0};
+  return demur_data_set_locate(source, &set, error) &&
+         demur_elements_walk(*source, set.offset, set.encoding, TRUE, pass_by, NULL, error);
+}
+
+DemurHeader *
+demur_header_read(DemurSource **source, GError **error) {
+  g_auto(DemurDataSet) set = {0};
+  if (!demur_data_set_locate(source, &set, error))
+    return NULL;
   g_autoptr(DemurHeader) header = g_new0(DemurHeader, 1);
   header->shared = empty_frame();
   header->series_number = header->acquisition_number = header->instance_number =
@@ -644,10 +680,10 @@ demur_header_read(DemurSource **source, GError **error) {
   header->collection_diameter_mm = header->tilt_tag_degrees = header->spacing_between_mm = NAN;
   header->n_frames = 1;
   header->samples = 1;
-  header->big_endian = encoding.big_endian;
-  header->explicit_vr = encoding.explicit_vr;
+  header->big_endian = set.encoding.big_endian;
+  header->explicit_vr = set.encoding.explicit_vr;
   Reading reading = {.source = *source, .header = header};
-  if (!demur_elements_walk(*source, offset, encoding, FALSE, visit, &reading, error))
+  if (!demur_elements_walk(*source, set.offset, set.encoding, FALSE, visit, &reading, error))
     return NULL;
   if (header->n_frames > MAX_FRAMES) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED,
@@ -657,16 +693,10 @@ demur_header_read(DemurSource **source, GError **error) {
   if (!reading.has_padding_limit)
     header->padding_limit = header->padding;
   if (header->sop_instance_uid == NULL)
-    header->sop_instance_uid = g_steal_pointer(&meta_instance);
+    header->sop_instance_uid = g_steal_pointer(&set.sop_instance_uid);
   if (header->sop_class_uid == NULL)
-    header->sop_class_uid = g_steal_pointer(&meta_class);
-  if (syntax_uid == NULL || *syntax_uid == '\0') {
-    g_free(syntax_uid);
-    syntax_uid = g_strdup(encoding.big_endian    ? "1.2.840.10008.1.2.2"
-                          : encoding.explicit_vr ? "1.2.840.10008.1.2.1"
-                                                 : "1.2.840.10008.1.2");
-  }
-  header->transfer_syntax_uid = g_steal_pointer(&syntax_uid);
+    header->sop_class_uid = g_steal_pointer(&set.sop_class_uid);
+  header->transfer_syntax_uid = g_steal_pointer(&set.transfer_syntax_uid);
   check_pixels(&reading);
   return g_steal_pointer(&header);
 }

@@ -1,0 +1,374 @@
+/* demur export FILE: verdicts as CSV or JSON; one scan's result as a DICOM structured report or an
+ * encapsulated PDF. A risk goes out with an accepted scan only, unless asked for. */
+#include <glib/gstdio.h>
+#include <json-glib/json-glib.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/cli/command.h"
+#include "base/number.h"
+#include "dicom/import.h"
+#include "dicom/result.h"
+#include "store/scores.h"
+#include "store/selectors.h"
+#include "store/series.h"
+#include "store/verdicts.h"
+
+typedef struct {
+  const char *path, *format; /* "csv", "json", "sr", "pdf" */
+  const char *scan_id, *selector, *cohort, *pdf;
+  gboolean reveal;
+} ExportOptions;
+
+/* A verdict with what may be told of it. */
+typedef struct {
+  const DemurVerdictRecord *verdict;
+  DemurScoreRecord *score; /* NULL: none, or of a cohort */
+  char **reasons;
+  gboolean told; /* the risk is */
+} Line;
+
+static void
+line_clear(Line *line) {
+  demur_score_record_free(line->score);
+  g_strfreev(line->reasons);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Line, line_clear)
+
+static char **
+reasons_of(const char *json) {
+  g_autoptr(GStrvBuilder) list = g_strv_builder_new();
+  g_autoptr(JsonNode) node = json != NULL ? json_from_string(json, NULL) : NULL;
+  JsonArray *array = node != NULL && JSON_NODE_HOLDS_ARRAY(node) ? json_node_get_array(node) : NULL;
+  for (guint i = 0; array != NULL && i < json_array_get_length(array); i++)
+    g_strv_builder_add(list, json_array_get_string_element(array, i));
+  return g_strv_builder_end(list);
+}
+
+static gboolean
+line_fill(DemurWorkspace *workspace, const ExportOptions *options,
+          const DemurVerdictRecord *verdict, Line *line, GError **error) {
+  *line = (Line){.verdict = verdict, .reasons = reasons_of(verdict->reasons)};
+  line->told = options->reveal || strcmp(verdict->verdict, "accepted") == 0;
+  return verdict->cohort != NULL ||
+         demur_scores_load(workspace, verdict->scan_id, verdict->model, &line->score, error);
+}
+
+static double
+told_risk(const Line *line) {
+  return line->told ? line->verdict->risk : (double)NAN;
+}
+
+static double
+told_year(const Line *line, int year) {
+  return line->told && line->score != NULL ? line->score->yearly_risks[year] : (double)NAN;
+}
+
+/* A field of RFC 4180. */
+static void
+add_text(GString *csv, const char *text) {
+  if (csv->len > 0 && csv->str[csv->len - 1] != '\n')
+    g_string_append_c(csv, ',');
+  if (text == NULL)
+    return;
+  if (strpbrk(text, ",\"\r\n") == NULL && *text != ' ') {
+    g_string_append(csv, text);
+    return;
+  }
+  g_string_append_c(csv, '"');
+  for (; *text != '\0'; text++)
+    g_string_append(csv, *text == '"' ? "\"\"" : (char[]){*text, '\0'});
+  g_string_append_c(csv, '"');
+}
+
+static void
+add_number(GString *csv, double value) {
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+  add_text(csv, isfinite(value) ? demur_number_format(value, buffer) : "");
+}
+
+static void
+write_csv_line(GString *csv, const Line *line) {
+  const DemurVerdictRecord *v = line->verdict;
+  g_autofree char *reasons = g_strjoinv("; ", line->reasons);
+  add_text(csv, v->scan_id);
+  add_text(csv, v->patient_id);
+  add_text(csv, v->verdict);
+  add_number(csv, told_risk(line));
+  for (int y = 0; y < DEMUR_N_YEARS; y++)
+    add_number(csv, told_year(line, y));
+  add_number(csv, v->score);
+  add_number(csv, v->threshold);
+  add_number(csv, v->coverage);
+  add_text(csv, reasons);
+  add_text(csv, v->selector);
+  add_text(csv, v->selector_digest);
+  add_text(csv, v->model);
+  add_text(csv, v->cohort);
+  add_text(csv, v->created);
+  add_text(csv, line->told && strcmp(v->verdict, "accepted") != 0 ? "true" : "false");
+  g_string_append(csv, "\r\n");
+}
+
+static void
+write_json_line(DemurJson *json, const Line *line) {
+  const DemurVerdictRecord *v = line->verdict;
+  double years[DEMUR_N_YEARS];
+  for (int y = 0; y < DEMUR_N_YEARS; y++)
+    years[y] = told_year(line, y);
+  demur_json_begin_object(json, NULL);
+  demur_json_string(json, "scan_id", v->scan_id);
+  demur_json_string(json, "patient_id", v->patient_id);
+  demur_json_string(json, "verdict", v->verdict);
+  demur_json_double(json, "risk", told_risk(line));
+  demur_json_doubles(json, "yearly_risks", years, DEMUR_N_YEARS);
+  demur_json_double(json, "score", v->score);
+  demur_json_double(json, "threshold", v->threshold);
+  demur_json_double(json, "coverage", v->coverage);
+  demur_json_begin_array(json, "reasons");
+  for (char **reason = line->reasons; *reason != NULL; reason++)
+    demur_json_string(json, NULL, *reason);
+  demur_json_end_array(json);
+  demur_json_string(json, "selector", v->selector);
+  demur_json_string(json, "selector_digest", v->selector_digest);
+  demur_json_string(json, "model", v->model);
+  demur_json_string(json, "cohort", v->cohort);
+  demur_json_string(json, "created", v->created);
+  demur_json_bool(json, "revealed", line->told && strcmp(v->verdict, "accepted") != 0);
+  demur_json_end_object(json);
+}
+
+/* The newest verdict a scan that the options ask for. */
+static GPtrArray *
+find_verdicts(DemurWorkspace *workspace, const ExportOptions *options, GError **error) {
+  g_autoptr(GPtrArray) all =
+      options->selector != NULL
+          ? demur_verdicts_of_selector(workspace, options->selector, TRUE, error)
+          : demur_verdicts_latest(workspace, options->cohort, error);
+  for (guint i = all != NULL ? all->len : 0; i-- > 0;) {
+    const DemurVerdictRecord *v = all->pdata[i];
+    if (g_strcmp0(v->cohort, options->cohort) != 0 ||
+        (options->scan_id != NULL && strcmp(v->scan_id, options->scan_id) != 0))
+      g_ptr_array_remove_index(all, i);
+  }
+  if (all != NULL && all->len == 0) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
+                "there is no verdict of that kind to export; `demur assess` gives verdicts");
+    return NULL;
+  }
+  return g_steal_pointer(&all);
+}
+
+static gboolean
+save_text(const char *path, const char *text, GError **error) {
+  g_autoptr(GError) cause = NULL;
+  if (g_file_set_contents(path, text, -1, &cause))
+    return TRUE;
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s", cause->message);
+  return FALSE;
+}
+
+static gboolean
+export_table(DemurWorkspace *workspace, const ExportOptions *options, const GPtrArray *verdicts,
+             GError **error) {
+  g_autoptr(GString) csv = g_string_new(
+      "scan_id,patient_id,verdict,risk,risk_year_1,risk_year_2,risk_year_3,risk_year_4,risk_year_5,"
+      "risk_year_6,score,threshold,coverage,reasons,selector,selector_digest,model,cohort,created,"
+      "revealed\r\n");
+  g_autoptr(DemurJson) json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_json_bool(json, "research_use_only", TRUE);
+  demur_json_begin_array(json, "verdicts");
+  for (guint i = verdicts->len; i-- > 0;) { /* oldest first */
+    g_auto(Line) line = {0};
+    if (!line_fill(workspace, options, verdicts->pdata[i], &line, error))
+      return FALSE;
+    write_csv_line(csv, &line);
+    write_json_line(json, &line);
+  }
+  demur_json_end_array(json);
+  demur_json_end_object(json);
+  if (strcmp(options->format, "csv") == 0)
+    return save_text(options->path, csv->str, error);
+  g_autofree char *text = demur_json_finish(g_steal_pointer(&json));
+  return save_text(options->path, text, error);
+}
+
+/* The series of a scan, measured anew from its files. */
+static DemurSeries *
+reopen(DemurContext *context, DemurWorkspace *workspace, const char *scan_id, GError **error) {
+  g_autoptr(GPtrArray) files = demur_series_files(workspace, scan_id, error);
+  if (files == NULL)
+    return NULL;
+  g_autoptr(GPtrArray) paths = g_ptr_array_new();
+  for (guint i = 0; i < files->len; i++)
+    g_ptr_array_add(paths, ((DemurSeriesFile *)files->pdata[i])->path);
+  g_ptr_array_add(paths, NULL);
+  return demur_import_reopen(scan_id, (const char *const *)paths->pdata, context->parallel,
+                             &context->progress, error);
+}
+
+/* Whether selector was trained on simulated scans, or the images say that they are simulated. */
+static gboolean
+is_simulated(DemurWorkspace *workspace, const char *selector, const DemurSeries *series) {
+  g_autoptr(GPtrArray) selectors = demur_selectors_list(workspace, NULL);
+  gboolean simulated =
+      series->patient_id != NULL && g_str_has_prefix(series->patient_id, "PHANTOM");
+  for (guint i = 0; selectors != NULL && i < selectors->len; i++) {
+    const DemurSelectorRecord *record = selectors->pdata[i];
+    simulated |= record->simulated && strcmp(record->name, selector) == 0;
+  }
+  return simulated;
+}
+
+static gboolean
+export_report(DemurContext *context, DemurWorkspace *workspace, const ExportOptions *options,
+              const GPtrArray *verdicts, GError **error) {
+  g_auto(Line) line = {0};
+  g_autoptr(DemurSeries) series = reopen(context, workspace, options->scan_id, error);
+  if (series == NULL || !line_fill(workspace, options, verdicts->pdata[0], &line, error))
+    return FALSE;
+  const DemurVerdictRecord *v = line.verdict;
+  DemurResult result = {.verdict = v->verdict,
+                        .reasons = (const char *const *)line.reasons,
+                        .risk = told_risk(&line),
+                        .score = v->score,
+                        .threshold = v->threshold,
+                        .coverage = v->coverage,
+                        .model = v->model,
+                        .selector = v->selector,
+                        .selector_digest = v->selector_digest,
+                        .version = DEMUR_VERSION,
+                        .created = v->created,
+                        .simulated = is_simulated(workspace, v->selector, series)};
+  G_STATIC_ASSERT(DEMUR_RESULT_N_YEARS == DEMUR_N_YEARS);
+  for (int y = 0; y < DEMUR_N_YEARS; y++)
+    result.yearly_risks[y] = told_year(&line, y);
+  return demur_result_write_report(&result, series, options->path, error);
+}
+
+/* The scan's own page, made by `demur report patient`, into a file that is removed afterwards. */
+static GMappedFile *
+make_page(DemurContext *context, const ExportOptions *options, GError **error) {
+  g_autofree char *folder = g_dir_make_tmp("demur-export-XXXXXX", error);
+  if (folder == NULL)
+    return NULL;
+  g_autofree char *path = g_build_filename(folder, "report.pdf", NULL);
+  g_autofree char *json = g_build_filename(folder, "report.json", NULL);
+  char *words[] = {"report", "patient", path, "--scan", (char *)options->scan_id, NULL};
+  const gboolean json_before = context->json;
+  context->json = FALSE;
+  gboolean made = demur_context_mute(error);
+  if (made) {
+    made = demur_command_report.run(context, 5, words, error);
+    demur_context_unmute();
+  }
+  context->json = json_before;
+  GMappedFile *pdf = made ? g_mapped_file_new(path, FALSE, error) : NULL;
+  g_unlink(path);
+  g_unlink(json);
+  g_rmdir(folder);
+  return pdf;
+}
+
+static gboolean
+export_pdf(DemurContext *context, DemurWorkspace *workspace, const ExportOptions *options,
+           GError **error) {
+  g_autoptr(DemurSeries) series = reopen(context, workspace, options->scan_id, error);
+  if (series == NULL)
+    return FALSE;
+  g_autoptr(GError) cause = NULL;
+  g_autoptr(GMappedFile) pdf = options->pdf != NULL ? g_mapped_file_new(options->pdf, FALSE, &cause)
+                                                    : make_page(context, options, &cause);
+  if (pdf == NULL) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "there is no PDF to wrap: %s",
+                cause->message);
+    return FALSE;
+  }
+  g_autofree char *now = demur_context_now();
+  return demur_result_write_pdf(g_mapped_file_get_contents(pdf), g_mapped_file_get_length(pdf),
+                                "Demur: lung cancer risk", now, series, options->path, error);
+}
+
+static gboolean
+check_options(ExportOptions *options, GError **error) {
+  static const char *const formats[] = {"csv", "json", "sr", "pdf", NULL};
+  const char *wrong = NULL;
+  if (options->format == NULL)
+    options->format = g_str_has_suffix(options->path, ".csv")    ? "csv"
+                      : g_str_has_suffix(options->path, ".json") ? "json"
+                      : g_str_has_suffix(options->path, ".dcm")  ? "sr"
+                                                                 : "";
+  const gboolean is_dicom =
+      strcmp(options->format, "sr") == 0 || strcmp(options->format, "pdf") == 0;
+  if (!g_strv_contains(formats, options->format))
+    wrong = "export needs --format csv, json, sr or pdf (FILE.csv, FILE.json and FILE.dcm, a "
+            "structured report, say it themselves)";
+  else if (is_dicom && (options->scan_id == NULL || options->cohort != NULL))
+    wrong = "a DICOM object tells of one series: give --scan SCAN, and no --cohort";
+  else if (options->pdf != NULL && strcmp(options->format, "pdf") != 0)
+    wrong = "--pdf goes with --format pdf";
+  if (wrong == NULL)
+    return TRUE;
+  g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, wrong);
+  return FALSE;
+}
+
+static gboolean
+run(DemurContext *context, int argc, char **argv, GError **error) {
+  g_autofree char *format = NULL, *scan_id = NULL, *selector = NULL, *cohort = NULL, *pdf = NULL;
+  gboolean reveal = FALSE;
+  g_auto(GStrv) words = NULL;
+  const GOptionEntry entries[] = {
+      {"format", 'f', 0, G_OPTION_ARG_STRING, &format,
+       "csv, json, sr (DICOM structured report) or pdf (in a DICOM envelope)", "FORMAT"},
+      {"scan", 0, 0, G_OPTION_ARG_STRING, &scan_id, "of this scan only", "SCAN"},
+      {"selector", 's', 0, G_OPTION_ARG_STRING, &selector, "by this selector only", "S"},
+      {"cohort", 'c', 0, G_OPTION_ARG_STRING, &cohort, "of a cohort, not of DICOM series", "C"},
+      {"pdf", 0, 0, G_OPTION_ARG_FILENAME, &pdf, "wrap this PDF, not the scan's report", "FILE"},
+      {"reveal", 0, 0, G_OPTION_ARG_NONE, &reveal, "tell the risks that are held back too", NULL},
+      {NULL}};
+  if (!demur_command_parse(argc, argv, "FILE", "write verdicts for other programs",
+                           "The newest verdict of each scan. Only an accepted scan carries its "
+                           "risk, unless --reveal is given.",
+                           entries, &words, error) ||
+      !demur_command_expect(words, 1, "export takes one FILE", error))
+    return FALSE;
+  ExportOptions options = {words[0], format, scan_id, selector, cohort, pdf, reveal};
+  if (!check_options(&options, error))
+    return FALSE;
+  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  if (workspace == NULL)
+    return FALSE;
+  guint n = 1;
+  gboolean ok;
+  if (strcmp(options.format, "pdf") == 0) {
+    ok = export_pdf(context, workspace, &options, error);
+  } else {
+    g_autoptr(GPtrArray) verdicts = find_verdicts(workspace, &options, error);
+    if (verdicts == NULL)
+      return FALSE;
+    n = verdicts->len;
+    ok = strcmp(options.format, "sr") == 0
+             ? export_report(context, workspace, &options, verdicts, error)
+             : export_table(workspace, &options, verdicts, error);
+  }
+  if (!ok)
+    return FALSE;
+  if (context->json) {
+    DemurJson *json = demur_json_new();
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "path", options.path);
+    demur_json_string(json, "format", options.format);
+    demur_json_int(json, "n_verdicts", n);
+    demur_json_bool(json, "revealed", reveal);
+    demur_json_end_object(json);
+    demur_context_print_json(context, json);
+  } else {
+    g_print("%s: %s of %u scan%s\n", options.path, options.format, n, n == 1 ? "" : "s");
+  }
+  return TRUE;
+}
+
+const DemurCommand demur_command_export = {"export", "write verdicts as CSV, JSON or DICOM", run};

@@ -1,0 +1,424 @@
+// A TID 1500 report through DCMTK's cmr, and an Encapsulated PDF. What the templates leave open is
+// coded in a scheme of our own, 99DEMUR, declared in the object.
+#include "dicom/result.h"
+#include "dicom/library.h"
+#include "dicom/study.h"
+#include "dicom/writer.h"
+
+#include <dcmtk/config/osconfig.h>
+#include <dcmtk/dcmdata/dctk.h>
+#include <dcmtk/dcmsr/cmr/tid1500.h>
+#include <dcmtk/dcmsr/codes/dcm.h>
+#include <dcmtk/dcmsr/codes/sct.h>
+#include <dcmtk/dcmsr/codes/ucum.h>
+#include <dcmtk/dcmsr/dsrdoc.h>
+
+#include <cmath>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr char scheme[] = "99DEMUR";
+
+gboolean
+fail(GError **error, const char *what) {
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "the result can't be written as DICOM: %s",
+              what);
+  return FALSE;
+}
+
+// Keeps the first failure of many calls.
+class Steps {
+public:
+  void operator()(const OFCondition &condition) {
+    if (first_.good() && condition.bad())
+      first_ = condition;
+  }
+  bool bad() const {
+    return first_.bad();
+  }
+  const char *text() const {
+    return first_.text();
+  }
+
+private:
+  OFCondition first_ = EC_Normal;
+};
+
+OFString
+text_of(const char *text) {
+  return OFString(text != nullptr ? text : "");
+}
+
+// DS has at most 16 characters.
+OFString
+decimal(double value) {
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+  g_ascii_formatd(buffer, sizeof buffer, "%.9g", value);
+  return OFString(buffer);
+}
+
+DSRCodedEntryValue
+own_code(const char *value, const char *meaning) {
+  return DSRCodedEntryValue(value, scheme, meaning);
+}
+
+struct Moment {
+  OFString date, time;
+};
+
+// "2026-01-31T12:00:00Z" -> DA and TM, in UTC; the object says so by its offset.
+Moment
+moment_of(const char *created) {
+  Moment moment{"19700101", "000000"};
+  std::string digits;
+  for (const char *at = created; at != nullptr && *at != '\0'; at++)
+    if (g_ascii_isdigit(*at))
+      digits += *at;
+  if (digits.size() >= 14) {
+    moment.date = digits.substr(0, 8).c_str();
+    moment.time = digits.substr(8, 6).c_str();
+  }
+  return moment;
+}
+
+std::string
+uid_of(const std::string &name) {
+  g_autofree char *uid = demur_writer_uid(name.c_str());
+  return uid;
+}
+
+// Everything the result says, for UIDs that differ where results do.
+std::string
+fingerprint(const DemurResult &result, const DemurSeries &series) {
+  std::string text = text_of(series.scan_id).c_str();
+  const char *const parts[] = {result.verdict,         result.model,   result.selector,
+                               result.selector_digest, result.version, result.created};
+  for (const char *part : parts)
+    text += std::string("\n") + text_of(part).c_str();
+  for (const char *const *reason = result.reasons; reason != nullptr && *reason != nullptr;
+       reason++)
+    text += std::string("\n") + *reason;
+  text += std::string("\n") + decimal(result.risk).c_str() + " " + decimal(result.score).c_str();
+  return text;
+}
+
+// The references that TID 1600 needs of one image.
+void
+fill_reference(DcmDataset &image, const DemurSeries &series, const DemurSlice &slice) {
+  image.putAndInsertString(DCM_SOPClassUID, series.sop_class_uid);
+  image.putAndInsertString(DCM_SOPInstanceUID, slice.sop_instance_uid);
+  image.putAndInsertString(DCM_Modality, "CT");
+  image.putAndInsertString(DCM_StudyInstanceUID, series.study_uid);
+  image.putAndInsertString(DCM_SeriesInstanceUID, series.series_uid);
+}
+
+using Group = TID1500_MeasurementReport::TID1501_Measurements;
+using Concept = CID7469_GenericIntensityAndSizeMeasurements;
+using Unit = CID7181_AbstractMultiDimensionalImageModelComponentUnits;
+
+void
+add_number(Steps &step, Group &group, const DSRCodedEntryValue &name, double value) {
+  if (!std::isfinite(value))
+    return;
+  step(group.addMeasurement(Concept(name),
+                            Group::MeasurementValue(decimal(value), Unit(Unit::NoUnits))));
+}
+
+bool
+has_numbers(const DemurResult &result) {
+  bool any = std::isfinite(result.risk) || std::isfinite(result.score);
+  for (const double risk : result.yearly_risks)
+    any = any || std::isfinite(risk);
+  return any;
+}
+
+void
+add_numbers(Steps &step, TID1500_MeasurementReport &report, const DemurResult &result,
+            const std::string &uid) {
+  Group &group = report.getIndividualMeasurements();
+  step(group.setTrackingIdentifier("Lung cancer risk"));
+  step(group.setTrackingUniqueIdentifier(uid_of(uid + "\ntracking").c_str()));
+  step(group.setFinding(DSRCodedEntryValue("363358000", "SCT", "Malignant tumor of lung")));
+  bool yearly = false;
+  for (int year = 0; year < DEMUR_RESULT_N_YEARS; year++) {
+    const std::string value = "RISK" + std::to_string(year + 1);
+    const std::string meaning =
+        "Risk of lung cancer within " + std::to_string(year + 1) + (year == 0 ? " year" : " years");
+    add_number(step, group, own_code(value.c_str(), meaning.c_str()), result.yearly_risks[year]);
+    yearly = yearly || std::isfinite(result.yearly_risks[year]);
+  }
+  if (!yearly || result.risk != result.yearly_risks[DEMUR_RESULT_N_YEARS - 1])
+    add_number(step, group, own_code("RISK", "Risk of lung cancer"), result.risk);
+  add_number(step, group, own_code("SCORE", "Selector score"), result.score);
+  add_number(step, group, own_code("THRESHOLD", "Selector threshold"), result.threshold);
+  add_number(step, group, own_code("COVERAGE", "Requested coverage"), result.coverage);
+  step(group.addQualitativeEvaluation(CODE_DCM_AlgorithmName, text_of(result.model)));
+}
+
+DSRCodedEntryValue
+verdict_code(const char *verdict) {
+  static const struct {
+    const char *word, *code, *meaning;
+  } verdicts[] = {{"accepted", "ACCEPTED", "Accepted: the risk may be used"},
+                  {"red_flag", "REDFLAG", "Red flag: the risk is held back"},
+                  {"not_eligible", "NOTELIG", "Not eligible for assessment"},
+                  {"no_score", "NOSCORE", "No score"},
+                  {"not_tuned", "NOTTUNED", "No threshold yet"}};
+  for (const auto &known : verdicts)
+    if (std::strcmp(verdict, known.word) == 0)
+      return own_code(known.code, known.meaning);
+  return own_code("FAILED", "Assessment failed");
+}
+
+void
+add_verdict(Steps &step, TID1500_MeasurementReport &report, const DemurResult &result) {
+  step(report.addQualitativeEvaluation(own_code("VERDICT", "Verdict"),
+                                       verdict_code(result.verdict)));
+  for (const char *const *reason = result.reasons; reason != nullptr && *reason != nullptr;
+       reason++)
+    step(report.addQualitativeEvaluation(own_code("REASON", "Reason"), OFString(*reason)));
+  if (result.simulated)
+    step(report.addQualitativeEvaluation(own_code("SIMULATED", "Simulated"),
+                                         OFString("Simulated data: nothing was measured on a "
+                                                  "person")));
+  step(report.addQualitativeEvaluation(own_code("USE", "Intended use"),
+                                       OFString("For research use, not a cleared device")));
+  const std::string selector = std::string("Demur selector ") + text_of(result.selector).c_str();
+  step(report.addQualitativeEvaluation(CODE_DCM_AlgorithmName, OFString(selector.c_str())));
+  step(report.addQualitativeEvaluation(CODE_DCM_AlgorithmVersion, text_of(result.version)));
+  step(report.addQualitativeEvaluation(own_code("DIGEST", "Selector digest"),
+                                       text_of(result.selector_digest)));
+}
+
+void
+fill_report(Steps &step, TID1500_MeasurementReport &report, const DemurResult &result,
+            const DemurSeries &series, const std::string &uid) {
+  step(report.setLanguage(CID5000_Languages::English_US));
+  step(report.getObservationContext().addDeviceObserver(uid_of("demur device observer").c_str(),
+                                                        "Demur", "Demur project", "Demur",
+                                                        text_of(result.version)));
+  step(report.addProcedureReported(
+      CID100_QuantitativeDiagnosticImagingProcedures::CTUnspecifiedBodyRegion));
+  TID1600_ImageLibrary &library = report.getImageLibrary();
+  if (!library.isValid())
+    step(library.createNewImageLibrary());
+  step(library.addImageGroup());
+  for (size_t i = 0; i < series.n_slices && !step.bad(); i++) {
+    if (i > 0 &&
+        std::strcmp(series.slices[i].sop_instance_uid, series.slices[i - 1].sop_instance_uid) == 0)
+      continue; // frames of one object
+    DcmDataset image;
+    fill_reference(image, series, series.slices[i]);
+    step(library.addImageEntry(image, TID1600_ImageLibrary::withoutDescriptors));
+  }
+  if (has_numbers(result))
+    add_numbers(step, report, result, uid);
+  add_verdict(step, report, result);
+}
+
+// A template that was made but not used would leave an empty container.
+void
+remove_empty_measurements(DSRDocument &document) {
+  DSRDocumentTree &tree = document.getTree();
+  if (tree.gotoNamedNode(CODE_DCM_ImagingMeasurements) > 0 && !tree.hasChildNodes())
+    tree.removeSubTree();
+}
+
+void
+fill_document(Steps &step, DSRDocument &document, const DemurResult &result,
+              const DemurSeries &series, const DemurStudy &study) {
+  step(document.setSpecificCharacterSetType(DSRTypes::CS_UTF8));
+  step(document.createNewSeriesInStudy(study.study_uid));
+  const struct {
+    OFCondition (DSRDocument::*set)(const OFString &, const OFBool);
+    const char *value;
+  } texts[] = {{&DSRDocument::setPatientName, study.patient_name},
+               {&DSRDocument::setPatientID, study.patient_id},
+               {&DSRDocument::setPatientBirthDate, study.patient_birth_date},
+               {&DSRDocument::setPatientSex, study.patient_sex},
+               {&DSRDocument::setStudyDate, study.study_date},
+               {&DSRDocument::setStudyTime, study.study_time},
+               {&DSRDocument::setStudyID, study.study_id},
+               {&DSRDocument::setStudyDescription, study.study_description},
+               {&DSRDocument::setAccessionNumber, study.accession_number},
+               {&DSRDocument::setReferringPhysicianName, study.referring_physician},
+               {&DSRDocument::setManufacturer, "Demur project"},
+               {&DSRDocument::setManufacturerModelName, "Demur"},
+               {&DSRDocument::setDeviceSerialNumber, "1"},
+               {&DSRDocument::setSoftwareVersions, result.version},
+               {&DSRDocument::setSeriesNumber, "9001"},
+               {&DSRDocument::setInstanceNumber, "1"},
+               {&DSRDocument::setSeriesDescription, "Demur: lung cancer risk"}};
+  // What a hospital wrote is repeated as it stands: unchecked.
+  for (const auto &text : texts)
+    step((document.*text.set)(text_of(text.value), OFFalse));
+  for (size_t i = 0; i < series.n_slices; i++)
+    step(document.getCurrentRequestedProcedureEvidence().addItem(
+        study.study_uid, series.series_uid, series.sop_class_uid,
+        series.slices[i].sop_instance_uid));
+  step(document.completeDocument("The result as Demur gave it"));
+}
+
+void
+put(Steps &step, DcmItem &item, const DcmTagKey &tag, const std::string &value) {
+  step(item.putAndInsertString(tag, value.c_str()));
+}
+
+// Replaces what DCMTK takes from the clock and its random UIDs.
+void
+settle(Steps &step, DcmDataset &dataset, const std::string &uid, const Moment &moment) {
+  put(step, dataset, DCM_SOPInstanceUID, uid_of(uid + "\ninstance"));
+  put(step, dataset, DCM_SeriesInstanceUID, uid_of(uid + "\nseries"));
+  for (const DcmTagKey &tag : {DCM_InstanceCreationDate, DCM_ContentDate, DCM_SeriesDate})
+    put(step, dataset, tag, moment.date.c_str());
+  for (const DcmTagKey &tag : {DCM_InstanceCreationTime, DCM_ContentTime, DCM_SeriesTime})
+    put(step, dataset, tag, moment.time.c_str());
+  put(step, dataset, DCM_TimezoneOffsetFromUTC, "+0000");
+  dataset.findAndDeleteElement(DCM_InstanceCreatorUID);
+}
+
+// Says what 99DEMUR is.
+void
+declare_scheme(Steps &step, DcmDataset &dataset) {
+  dataset.findAndDeleteElement(DCM_CodingSchemeIdentificationSequence);
+  DcmItem *item = nullptr;
+  step(dataset.findOrCreateSequenceItem(DCM_CodingSchemeIdentificationSequence, item, -2));
+  if (item == nullptr)
+    return;
+  put(step, *item, DCM_CodingSchemeDesignator, scheme);
+  put(step, *item, DCM_CodingSchemeName, "Demur codes");
+  put(step, *item, DCM_CodingSchemeResponsibleOrganization, "Demur project");
+}
+
+gboolean
+save(DcmFileFormat &file, const char *path, GError **error) {
+  const OFCondition status = file.saveFile(path, EXS_LittleEndianExplicit, EET_ExplicitLength);
+  return status.good() ? TRUE : fail(error, status.text());
+}
+
+gboolean
+check_references(const DemurSeries &series, GError **error) {
+  bool whole = series.n_slices > 0 && series.study_uid != nullptr && series.series_uid != nullptr &&
+               series.sop_class_uid != nullptr;
+  for (size_t i = 0; whole && i < series.n_slices; i++)
+    whole = series.slices[i].sop_instance_uid != nullptr;
+  if (!whole)
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                "scan %s can't be referred to: its images lack a study, series or instance UID",
+                series.scan_id);
+  return whole ? TRUE : FALSE;
+}
+
+gboolean
+write_report(const DemurResult &result, const DemurSeries &series, const DemurStudy &study,
+             const char *path, GError **error) {
+  Steps step;
+  const std::string uid = fingerprint(result, series);
+  DSRDocument document(DSRTypes::DT_EnhancedSR);
+  TID1500_MeasurementReport report(
+      CID7021_MeasurementReportDocumentTitles::ImagingMeasurementReport);
+  fill_report(step, report, result, series, uid);
+  if (step.bad())
+    return fail(error, step.text());
+  step(document.setTreeFromRootTemplate(report));
+  if (step.bad())
+    return fail(error, step.text());
+  remove_empty_measurements(document);
+  fill_document(step, document, result, series, study);
+  DcmFileFormat file;
+  step(document.write(*file.getDataset()));
+  settle(step, *file.getDataset(), uid, moment_of(result.created));
+  declare_scheme(step, *file.getDataset());
+  return step.bad() ? fail(error, step.text()) : save(file, path, error);
+}
+
+void
+fill_pdf(Steps &step, DcmDataset &dataset, const DemurStudy &study, const char *title) {
+  const struct {
+    DcmTagKey tag;
+    const char *value;
+  } texts[] = {{DCM_SpecificCharacterSet, "ISO_IR 192"},
+               {DCM_SOPClassUID, UID_EncapsulatedPDFStorage},
+               {DCM_PatientName, study.patient_name},
+               {DCM_PatientID, study.patient_id},
+               {DCM_PatientBirthDate, study.patient_birth_date},
+               {DCM_PatientSex, study.patient_sex},
+               {DCM_StudyInstanceUID, study.study_uid},
+               {DCM_StudyDate, study.study_date},
+               {DCM_StudyTime, study.study_time},
+               {DCM_StudyID, study.study_id},
+               {DCM_StudyDescription, study.study_description},
+               {DCM_AccessionNumber, study.accession_number},
+               {DCM_ReferringPhysicianName, study.referring_physician},
+               {DCM_Modality, "DOC"},
+               {DCM_ConversionType, "SD"},
+               {DCM_Manufacturer, "Demur project"},
+               {DCM_SeriesNumber, "9002"},
+               {DCM_SeriesDescription, "Demur: report"},
+               {DCM_InstanceNumber, "1"},
+               {DCM_AcquisitionDateTime, ""},
+               {DCM_BurnedInAnnotation, "YES"},
+               {DCM_MIMETypeOfEncapsulatedDocument, "application/pdf"}};
+  for (const auto &text : texts)
+    put(step, dataset, text.tag, text_of(text.value).c_str());
+  put(step, dataset, DCM_DocumentTitle, title);
+  step(dataset.insertEmptyElement(DCM_ConceptNameCodeSequence));
+}
+
+gboolean
+write_pdf(const void *pdf, size_t length, const char *title, const char *created,
+          const DemurSeries &series, const DemurStudy &study, const char *path, GError **error) {
+  if (length < 5 || length > 0xFFFFFFF0u || std::memcmp(pdf, "%PDF-", 5) != 0)
+    return fail(error, "this is no PDF");
+  g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
+  g_checksum_update(checksum, static_cast<const guchar *>(pdf), static_cast<gssize>(length));
+  const std::string uid =
+      std::string(series.scan_id) + "\n" + created + "\n" + g_checksum_get_string(checksum);
+  Steps step;
+  DcmFileFormat file;
+  DcmDataset &dataset = *file.getDataset();
+  fill_pdf(step, dataset, study, title);
+  settle(step, dataset, uid, moment_of(created));
+  // OB has an even length; the true one stands beside it.
+  std::vector<Uint8> bytes(static_cast<const Uint8 *>(pdf),
+                           static_cast<const Uint8 *>(pdf) + length);
+  bytes.resize(length + (length & 1u), 0);
+  step(dataset.putAndInsertUint8Array(DCM_EncapsulatedDocument, bytes.data(),
+                                      static_cast<unsigned long>(bytes.size())));
+  step(dataset.putAndInsertUint32(DCM_EncapsulatedDocumentLength, static_cast<Uint32>(length)));
+  return step.bad() ? fail(error, step.text()) : save(file, path, error);
+}
+
+} // namespace
+
+gboolean
+demur_result_write_report(const DemurResult *result, const DemurSeries *series, const char *path,
+                          GError **error) {
+  g_auto(DemurStudy) study = {};
+  if (!demur_dicom_init(error) || !check_references(*series, error) ||
+      !demur_study_read(series->slices[0].path, series->slices[0].entry, &study, error))
+    return FALSE;
+  try {
+    return write_report(*result, *series, study, path, error);
+  } catch (const std::exception &exception) {
+    return fail(error, exception.what());
+  }
+}
+
+gboolean
+demur_result_write_pdf(const void *pdf, size_t length, const char *title, const char *created,
+                       const DemurSeries *series, const char *path, GError **error) {
+  g_auto(DemurStudy) study = {};
+  if (!demur_dicom_init(error) || !check_references(*series, error) ||
+      !demur_study_read(series->slices[0].path, series->slices[0].entry, &study, error))
+    return FALSE;
+  try {
+    return write_pdf(pdf, length, title, created, *series, study, path, error);
+  } catch (const std::exception &exception) {
+    return fail(error, exception.what());
+  }
+}

@@ -1,0 +1,38 @@
+/* What Demur found, as objects for the archive: a structured report (Enhanced SR, TID 1500)
+ * and a PDF in a DICOM envelope, in the study of the images they tell of. The same result gives the
+ * same bytes: UIDs are made from what is in it, times are given. */
+#pragma once
+
+#include "dicom/series.h"
+
+G_BEGIN_DECLS
+
+#define DEMUR_RESULT_N_YEARS 6
+
+/* Texts are UTF-8 and borrowed. */
+typedef struct {
+  const char *verdict;                       /* "accepted", "red_flag", .. */
+  const char *const *reasons;                /* NULL-terminated; may be NULL */
+  double risk;                               /* NaN: not known, or held back */
+  double yearly_risks[DEMUR_RESULT_N_YEARS]; /* NaN likewise */
+  double score, threshold, coverage;         /* NaN where there is none */
+  const char *model;                         /* whose risks these are */
+  const char *selector, *selector_digest;    /* who gave the verdict */
+  const char *version;                       /* of this program */
+  const char *created;                       /* of the verdict: "2026-01-31T12:00:00Z" */
+  gboolean simulated;                        /* not of a person: said in the object */
+} DemurResult;
+
+/* Writes the report that refers to every slice of series. Patient and study are read from its first
+ * image. DEMUR_ERROR_INPUT where that can't be read or the file can't be written, DEMUR_ERROR_STATE
+ * where the images lack the UIDs that a reference needs. */
+gboolean demur_result_write_report(const DemurResult *result, const DemurSeries *series,
+                                   const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Writes pdf [length] in an Encapsulated PDF object of series' study. title: of the document.
+ * created: as in DemurResult. */
+gboolean demur_result_write_pdf(const void *pdf, size_t length, const char *title,
+                                const char *created, const DemurSeries *series, const char *path,
+                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

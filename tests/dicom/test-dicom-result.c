@@ -1,0 +1,209 @@
+/* Objects for the archive. What is in them is read back with our own reader; that they are what the
+ * standard asks for is for dciodvfy to say (dicom3tools) and for dsrdump and dcm2pdf to read. */
+#define _GNU_SOURCE
+#include "dicom/result.h"
+#include "dicom/study.h"
+#include "dicom-fixture.h"
+
+/* Runs a tool; FALSE where it is not installed. */
+static gboolean
+run_tool(char **out, int *status, const char *program, ...) {
+  g_autofree char *found = g_find_program_in_path(program);
+  if (found == NULL) {
+    g_test_message("%s is not installed: not asked", program);
+    return FALSE;
+  }
+  g_autoptr(GPtrArray) argv = g_ptr_array_new();
+  g_ptr_array_add(argv, found);
+  va_list words;
+  va_start(words, program);
+  const char *word;
+  while ((word = va_arg(words, const char *)) != NULL)
+    g_ptr_array_add(argv, (gpointer)word);
+  va_end(words);
+  g_ptr_array_add(argv, NULL);
+  g_autoptr(GError) error = NULL;
+  g_autofree char *errors = NULL;
+  char *text = NULL;
+  int wait_status = 0;
+  g_spawn_sync(NULL, (char **)argv->pdata, NULL, 0, NULL, NULL, &text, &errors, &wait_status,
+               &error);
+  g_assert_no_error(error);
+  *status = g_spawn_check_wait_status(wait_status, NULL) ? 0 : 1;
+  *out = g_strconcat(text, errors, NULL);
+  g_free(text);
+  return TRUE;
+}
+
+static void
+assert_valid(const char *path) {
+  g_autofree char *out = NULL;
+  int status;
+  if (!run_tool(&out, &status, "dciodvfy", path, NULL))
+    return;
+  if (strstr(out, "Error") != NULL)
+    g_error("dciodvfy: %s", out);
+}
+
+static DemurImport *
+write_images(const char *folder, const char *name) {
+  g_autofree char *images = g_build_filename(folder, "images", NULL);
+  g_mkdir(images, 0700);
+  for (int k = 0; k < 12; k++) {
+    FixtureImage image = fixture_image(k + 1, 2.5 * k);
+    g_autofree char *file = g_strdup_printf("%d.dcm", k);
+    image.patient_name = name;
+    fixture_save(&image, images, file);
+  }
+  return fixture_import_folder(images);
+}
+
+static DemurResult
+make_result(const char *verdict, gboolean told) {
+  static const char *const reasons[] = {"far from what the model was trained on", "µ-Ω <&>", NULL};
+  DemurResult result = {.verdict = verdict,
+                        .reasons = reasons,
+                        .risk = told ? 0.06 : (double)NAN,
+                        .score = 0.25,
+                        .threshold = 0.5,
+                        .coverage = 0.9,
+                        .model = "sybil",
+                        .selector = "ours",
+                        .selector_digest = "abc",
+                        .version = "0.1.0",
+                        .created = "2026-01-31T12:34:56Z"};
+  for (int y = 0; y < 6; y++)
+    result.yearly_risks[y] = told ? 0.01 * (y + 1) : (double)NAN;
+  return result;
+}
+
+static void
+save(const DemurResult *result, const DemurImport *import, const char *path) {
+  g_autoptr(GError) error = NULL;
+  const gboolean saved = demur_result_write_report(result, fixture_series(import, 0), path, &error);
+  g_assert_no_error(error);
+  g_assert_true(saved);
+}
+
+static void
+test_a_report_holds_risks_verdict_and_references(void) {
+  g_autofree char *folder = fixture_folder();
+  g_autofree char *path = g_build_filename(folder, "report.dcm", NULL);
+  g_autofree char *again = g_build_filename(folder, "again.dcm", NULL);
+  g_autoptr(DemurImport) import = write_images(folder, "M\xfcller^Zo\xeb"); /* no charset: kept */
+  DemurResult result = make_result("accepted", TRUE);
+  save(&result, import, path);
+  save(&result, import, again);
+  g_autofree char *first = NULL, *second = NULL;
+  gsize n_first, n_second;
+  g_assert_true(g_file_get_contents(path, &first, &n_first, NULL));
+  g_assert_true(g_file_get_contents(again, &second, &n_second, NULL));
+  g_assert_cmpuint(n_first, ==, n_second);
+  g_assert_true(memcmp(first, second, n_first) == 0); /* the same result, the same bytes */
+  g_autoptr(GError) error = NULL;
+  g_assert_nonnull(memmem(first, n_first, "µ-Ω <&>", strlen("µ-Ω <&>"))); /* UTF-8 */
+  g_auto(DemurStudy) study = {0};
+  g_assert_true(demur_study_read(path, NULL, &study, &error));
+  g_assert_cmpstr(study.patient_id, ==, "P1");
+  g_assert_cmpstr(study.study_uid, ==, "1.2.3");
+  assert_valid(path);
+  g_autofree char *text = NULL;
+  int status;
+  if (run_tool(&text, &status, "dsrdump", "+Pl", path, NULL)) {
+    g_assert_cmpint(status, ==, 0);
+    static const char *const parts[] = {"Enhanced SR",
+                                        "Risk of lung cancer within 1 year",
+                                        "0.06",
+                                        "Selector score",
+                                        "Accepted: the risk may be used",
+                                        "far from what the model was trained on",
+                                        "Demur selector ours",
+                                        "sybil",
+                                        "Image Library"};
+    for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
+      if (strstr(text, parts[i]) == NULL)
+        g_error("\"%s\" is not in %s", parts[i], text);
+  }
+  fixture_remove(folder);
+}
+
+static void
+test_a_report_without_risk_has_none(void) {
+  static const char *const verdicts[] = {"red_flag", "not_eligible", "no_score", "failed"};
+  g_autofree char *folder = fixture_folder();
+  g_autofree char *path = g_build_filename(folder, "report.dcm", NULL);
+  g_autoptr(DemurImport) import = write_images(folder, "One^Person");
+  for (size_t i = 0; i < G_N_ELEMENTS(verdicts); i++) {
+    DemurResult result = make_result(verdicts[i], FALSE);
+    if (i > 0)
+      result.score = result.threshold = result.coverage = NAN;
+    result.simulated = TRUE;
+    save(&result, import, path);
+    assert_valid(path);
+    g_autofree char *bytes = NULL;
+    gsize n;
+    g_assert_true(g_file_get_contents(path, &bytes, &n, NULL));
+    g_assert_nonnull(memmem(bytes, n, "Simulated data", strlen("Simulated data")));
+    g_assert_null(memmem(bytes, n, "Risk of lung", strlen("Risk of lung")));
+    g_autofree char *text = NULL;
+    int status;
+    if (run_tool(&text, &status, "dsrdump", path, NULL))
+      g_assert_cmpint(status, ==, 0);
+  }
+  fixture_remove(folder);
+}
+
+static void
+test_a_pdf_comes_out_as_it_went_in(void) {
+  static const char pdf[] = "%PDF-1.7\n1 0 obj\n<<>>\nendobj\ntrailer <<>>\n%%EOF\n!"; /* odd */
+  g_autofree char *folder = fixture_folder();
+  g_autofree char *path = g_build_filename(folder, "pdf.dcm", NULL);
+  g_autofree char *back = g_build_filename(folder, "back.pdf", NULL);
+  g_autoptr(DemurImport) import = write_images(folder, "One^Person");
+  g_autoptr(GError) error = NULL;
+  const size_t length = strlen(pdf);
+  g_assert_cmpuint(length % 2, ==, 1);
+  g_assert_true(demur_result_write_pdf(pdf, length, "A title", "2026-01-31T12:34:56Z",
+                                       fixture_series(import, 0), path, &error));
+  g_assert_no_error(error);
+  assert_valid(path);
+  g_autofree char *text = NULL, *bytes = NULL;
+  int status;
+  gsize n;
+  if (run_tool(&text, &status, "dcm2pdf", path, back, NULL)) {
+    g_assert_cmpint(status, ==, 0);
+    g_assert_true(g_file_get_contents(back, &bytes, &n, NULL));
+    g_assert_cmpuint(n, >=, length);
+    g_assert_true(memcmp(bytes, pdf, length) == 0);
+  }
+  g_assert_false(demur_result_write_pdf("plain text", 10, "A title", "2026-01-31T12:34:56Z",
+                                        fixture_series(import, 0), path, &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT);
+  fixture_remove(folder);
+}
+
+static void
+test_images_without_uids_cannot_be_referred_to(void) {
+  g_autoptr(DemurImport) import = fixture_import("real/siemens-jpeg2000");
+  if (import == NULL)
+    return;
+  g_autoptr(GError) error = NULL;
+  DemurResult result = make_result("accepted", TRUE);
+  g_assert_false(
+      demur_result_write_report(&result, fixture_series(import, 0), "/dev/null", &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE);
+}
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/dicom/result/a-report-holds-risks-verdict-and-references",
+                  test_a_report_holds_risks_verdict_and_references);
+  g_test_add_func("/dicom/result/a-report-without-risk-has-none",
+                  test_a_report_without_risk_has_none);
+  g_test_add_func("/dicom/result/a-pdf-comes-out-as-it-went-in",
+                  test_a_pdf_comes_out_as_it_went_in);
+  g_test_add_func("/dicom/result/images-without-uids-cannot-be-referred-to",
+                  test_images_without_uids_cannot_be_referred_to);
+  return g_test_run();
+}
