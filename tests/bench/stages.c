@@ -1,0 +1,352 @@
+/* Where one update of Algorithm 1 spends its time, on one thread, and how far the matrix products
+ * are from the processor's float32 multiply-add limit, which is measured here too.
+ *
+ *   bench-stages [REPEATS]
+ *
+ * Each stage is called through the rooms' public functions on the data sets of one update, as
+ * core/selector/update.c calls them; stages take turns, so that other load meets all of them, and
+ * medians are printed beside the least. */
+#include "tests/bench/bench.h"
+
+#include "base/blas.h"
+#include "metrics/coverage.h"
+#include "metrics/selective.h"
+#include "selector/update.h"
+
+#define N_DATASETS 32
+#define DATASET_SIZE 1024
+#define N_HIDDEN 64
+#define KAPPA 4
+#define ROWS 256 /* of update.c */
+#define N_COVERAGES 10
+
+/* --- the limit: independent multiply-adds in registers --- */
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#define N_CHAINS 12
+
+__attribute__((target("avx512f"))) static double
+multiply_add_512(size_t n) {
+  __m512 sums[N_CHAINS];
+  const __m512 x = _mm512_set1_ps(0.999f), y = _mm512_set1_ps(0.001f);
+  for (int c = 0; c < N_CHAINS; c++)
+    sums[c] = _mm512_set1_ps((float)c);
+  for (size_t i = 0; i < n; i++)
+#pragma GCC unroll 12
+    for (int c = 0; c < N_CHAINS; c++)
+      sums[c] = _mm512_fmadd_ps(sums[c], x, y);
+  float sum = 0.0f;
+  for (int c = 0; c < N_CHAINS; c++)
+    sum += _mm512_reduce_add_ps(sums[c]);
+  return (double)sum;
+}
+
+__attribute__((target("avx2,fma"))) static double
+multiply_add_256(size_t n) {
+  __m256 sums[N_CHAINS];
+  const __m256 x = _mm256_set1_ps(0.999f), y = _mm256_set1_ps(0.001f);
+  for (int c = 0; c < N_CHAINS; c++)
+    sums[c] = _mm256_set1_ps((float)c);
+  for (size_t i = 0; i < n; i++)
+#pragma GCC unroll 12
+    for (int c = 0; c < N_CHAINS; c++)
+      sums[c] = _mm256_fmadd_ps(sums[c], x, y);
+  float lanes[8], sum = 0.0f;
+  for (int c = 0; c < N_CHAINS; c++) {
+    _mm256_storeu_ps(lanes, sums[c]);
+    for (int l = 0; l < 8; l++)
+      sum += lanes[l];
+  }
+  return (double)sum;
+}
+
+/* GFLOP/s of one core, a multiply-add being two; 0 where the processor has no fused one. */
+static double
+measure_peak(const char **name) {
+  const gboolean wide = __builtin_cpu_supports("avx512f");
+  *name = wide ? "AVX-512" : "AVX2";
+  if (!wide && !(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")))
+    return 0.0;
+  const size_t n = 1000000;
+  double best = 0.0;
+  volatile double sink = 0.0;
+  for (int repeat = 0; repeat < 40; repeat++) {
+    const gint64 start = g_get_monotonic_time();
+    sink += wide ? multiply_add_512(n) : multiply_add_256(n);
+    const double flops = 2.0 * N_CHAINS * (wide ? 16.0 : 8.0) * (double)n;
+    best = MAX(best, flops / bench_seconds_since(start) * 1e-9);
+  }
+  return best;
+}
+#else
+static double
+measure_peak(const char **name) {
+  *name = "this processor";
+  return 0.0;
+}
+#endif
+
+/* --- the stages --- */
+
+typedef struct {
+  DemurTrainingScans scans;
+  DemurReal *features;
+  double *risks, *labels, *errors;
+  DemurMlpShape shape;
+  DemurReal *parameters, *gradient;
+  DemurAdam *adam;
+  DemurUpdater *updater;
+  DemurResampler *resampler;
+  DemurResamplerScratch *scratch;
+  DemurDataset *datasets[N_DATASETS];
+  size_t chosen[KAPPA];
+
+  size_t n_union, n_back;
+  guint32 *rows, *back, *places; /* of the union, of the chosen */
+  DemurReal *inputs, *hidden1, *hidden2, *z, *backward, *dz;
+  double *scores;
+  guint32 *ranks;
+  size_t n_ranks;
+  DemurSelectiveScratch *selective;
+  double coverages[N_COVERAGES];
+} Bench;
+
+static void
+draw(Bench *b) {
+  for (size_t k = 0; k < N_DATASETS; k++) {
+    DemurRandom random = demur_random_stream(1, DEMUR_STREAM_RESAMPLE, 0, 7, k);
+    demur_resampler_draw(b->resampler, &random, b->scratch, b->datasets[k]);
+  }
+}
+
+static size_t
+gather(const Bench *b, const size_t *sets, size_t n_sets, guint32 *rows) {
+  g_autofree guint8 *present = g_new0(guint8, BENCH_N_SCANS);
+  for (size_t k = 0; k < n_sets; k++)
+    for (size_t j = 0; j < b->datasets[sets[k]]->n_rows; j++)
+      present[b->datasets[sets[k]]->rows[j]] = 1;
+  size_t n = 0;
+  for (guint32 i = 0; i < BENCH_N_SCANS; i++)
+    if (present[i])
+      rows[n++] = i;
+  return n;
+}
+
+static void
+forward(Bench *b) {
+  const size_t d = BENCH_N_FEATURES;
+  for (size_t start = 0; start < b->n_union; start += ROWS) {
+    const size_t n = MIN(ROWS, b->n_union - start);
+    for (size_t i = start; i < start + n; i++)
+      memcpy(b->inputs + i * d, b->features + b->rows[i] * d, d * sizeof(DemurReal));
+    demur_mlp_forward(b->shape, b->parameters, b->inputs + start * d, n,
+                      b->hidden1 + start * N_HIDDEN, b->hidden2 + start * N_HIDDEN, b->z + start);
+    for (size_t i = start; i < start + n; i++)
+      b->scores[i] = (double)b->z[i];
+  }
+}
+
+static void
+rank(Bench *b) {
+  b->n_ranks = demur_coverage_ranks(b->scores, b->n_union, b->ranks);
+}
+
+static void
+choose(Bench *b) {
+  double risks[DATASET_SIZE], labels[DATASET_SIZE], errors[N_COVERAGES];
+  guint32 counts[DATASET_SIZE], ranks[DATASET_SIZE];
+  for (size_t k = 0; k < N_DATASETS; k++) {
+    const DemurDataset *dataset = b->datasets[k];
+    for (size_t j = 0; j < dataset->n_rows; j++) {
+      const guint32 row = dataset->rows[j];
+      risks[j] = b->risks[row];
+      labels[j] = b->labels[row];
+      counts[j] = dataset->counts[j];
+      ranks[j] = b->ranks[b->places[row]];
+    }
+    const DemurSelectiveSample sample = {.n = dataset->n_rows,
+                                         .risks = risks,
+                                         .labels = labels,
+                                         .counts = counts,
+                                         .ranks = ranks,
+                                         .n_ranks = b->n_ranks};
+    demur_selective_errors(&sample, b->coverages, N_COVERAGES, 25, b->selective, errors);
+  }
+}
+
+static void
+lose(Bench *b) {
+  const DemurSmmceSettings settings = {2, 0.2, 1.0, 0.01};
+  double risks[DATASET_SIZE], errors[DATASET_SIZE];
+  DemurReal z[DATASET_SIZE];
+  for (size_t c = 0; c < KAPPA; c++) {
+    const DemurDataset *dataset = b->datasets[b->chosen[c]];
+    for (size_t j = 0; j < dataset->n_rows; j++) {
+      const guint32 row = dataset->rows[j];
+      risks[j] = b->risks[row];
+      errors[j] = b->errors[row];
+      z[j] = b->z[b->places[row]];
+    }
+    demur_smmce_loss(&settings, risks, errors, dataset->counts, z, dataset->n_rows, z);
+  }
+}
+
+static void
+go_back(Bench *b) {
+  const size_t d = BENCH_N_FEATURES, h = N_HIDDEN;
+  DemurReal *inputs = b->backward, *hidden1 = inputs + ROWS * d, *hidden2 = hidden1 + ROWS * h,
+            *scratch = hidden2 + ROWS * h;
+  memset(b->gradient, 0, b->shape.n_parameters * sizeof(DemurReal));
+  for (size_t start = 0; start < b->n_back; start += ROWS) {
+    const size_t n = MIN(ROWS, b->n_back - start);
+    for (size_t i = 0; i < n; i++) {
+      const guint32 place = b->places[b->back[start + i]];
+      memcpy(inputs + i * d, b->inputs + place * d, d * sizeof(DemurReal));
+      memcpy(hidden1 + i * h, b->hidden1 + place * h, h * sizeof(DemurReal));
+      memcpy(hidden2 + i * h, b->hidden2 + place * h, h * sizeof(DemurReal));
+    }
+    demur_mlp_backward(b->shape, b->parameters, inputs, hidden1, hidden2, b->dz + start, n, scratch,
+                       b->gradient);
+  }
+}
+
+static void
+step(Bench *b) {
+  const DemurAdamSettings settings = {1e-3, 1e-5, 10.0};
+  demur_adam_step(b->adam, &settings, b->gradient, b->parameters);
+}
+
+static void
+whole(Bench *b) {
+  DemurUpdateResult result;
+  draw(b);
+  demur_updater_run(b->updater, b->datasets, b->adam, b->parameters, &result);
+}
+
+static void
+start_bench(Bench *b) {
+  const size_t n = BENCH_N_SCANS, d = BENCH_N_FEATURES;
+  DEMUR_AUTO_ALIGNED double *features = demur_new_matrix(double, n, d);
+  DEMUR_AUTO_ALIGNED guint32 *sites = demur_new_array(guint32, n);
+  b->features = demur_new_matrix(DemurReal, n, d);
+  b->risks = demur_new_array(double, n);
+  b->labels = demur_new_array(double, n);
+  b->errors = demur_new_array(double, n);
+  bench_draw(n, d, features, b->risks, b->labels, sites);
+  for (size_t i = 0; i < n * d; i++)
+    b->features[i] = (DemurReal)features[i];
+  for (size_t i = 0; i < n; i++)
+    b->errors[i] = (b->labels[i] - b->risks[i]) * (b->labels[i] - b->risks[i]);
+  b->scans = (DemurTrainingScans){n, d, b->features, b->risks, b->labels, b->errors};
+  b->shape = demur_mlp_shape(d, N_HIDDEN);
+  b->parameters = demur_new_array(DemurReal, b->shape.n_parameters);
+  b->gradient = demur_new_array(DemurReal, b->shape.n_parameters);
+  DemurRandom random = demur_random_stream(1, DEMUR_STREAM_WEIGHTS, 0, 0, 0);
+  demur_mlp_initialise(b->shape, &random, b->parameters);
+  b->adam = demur_adam_new(b->shape.n_parameters);
+  const DemurUpdateSettings settings = {
+      .smmce = {2, 0.2, 1.0, 0.01}, .adam = {1e-3, 1e-5, 10.0}, .kappa = KAPPA, .min_bin_size = 25};
+  b->updater = demur_updater_new(&b->scans, b->shape, &settings, N_DATASETS, DATASET_SIZE, NULL);
+  b->resampler =
+      demur_resampler_new(DEMUR_SHIFT_GROUPS, n, sites, BENCH_N_SITES, 1.0, DATASET_SIZE);
+  b->scratch = demur_resampler_scratch_new(b->resampler);
+  for (size_t k = 0; k < N_DATASETS; k++)
+    b->datasets[k] = demur_dataset_new(DATASET_SIZE);
+  b->rows = demur_new_array(guint32, n);
+  b->back = demur_new_array(guint32, n);
+  b->places = demur_new_array(guint32, n);
+  b->inputs = demur_new_matrix(DemurReal, n, d);
+  b->hidden1 = demur_new_matrix(DemurReal, n, N_HIDDEN);
+  b->hidden2 = demur_new_matrix(DemurReal, n, N_HIDDEN);
+  b->z = demur_new_array(DemurReal, n);
+  b->dz = demur_new_array(DemurReal, n);
+  b->backward = demur_new_matrix(DemurReal, ROWS, d + 4 * N_HIDDEN);
+  b->scores = demur_new_array(double, n);
+  b->ranks = demur_new_array(guint32, n);
+  b->selective = demur_selective_scratch_new(n);
+  demur_coverage_grid(N_COVERAGES, b->coverages);
+  for (size_t i = 0; i < n; i++)
+    b->dz[i] = (DemurReal)1e-4;
+
+  whole(b); /* chooses the worst four, whose rows go backward */
+  const double *errors = demur_updater_dataset_errors(b->updater);
+  gboolean taken[N_DATASETS] = {FALSE};
+  for (size_t c = 0; c < KAPPA; c++) {
+    size_t worst = G_MAXSIZE;
+    for (size_t k = 0; k < N_DATASETS; k++)
+      if (!taken[k] && (worst == G_MAXSIZE || errors[k] > errors[worst]))
+        worst = k;
+    taken[worst] = TRUE;
+    b->chosen[c] = worst;
+  }
+  size_t all[N_DATASETS];
+  for (size_t k = 0; k < N_DATASETS; k++)
+    all[k] = k;
+  b->n_union = gather(b, all, N_DATASETS, b->rows);
+  b->n_back = gather(b, b->chosen, KAPPA, b->back);
+  for (size_t i = 0; i < b->n_union; i++)
+    b->places[b->rows[i]] = (guint32)i;
+}
+
+int
+main(int argc, char **argv) {
+  const size_t n_repeats = argc > 1 ? MAX(strtoul(argv[1], NULL, 10), 1) : 200;
+  demur_blas_init();
+  Bench b = {0};
+  start_bench(&b);
+  const double layer_flops = 2.0 * (BENCH_N_FEATURES * N_HIDDEN + N_HIDDEN * N_HIDDEN + N_HIDDEN);
+  /* Backward: gradient of every weight, and of the activations but not of the inputs. */
+  const double back_flops = layer_flops + 2.0 * (N_HIDDEN * N_HIDDEN + N_HIDDEN);
+  const struct {
+    const char *name;
+    void (*run)(Bench *);
+    double flops;
+  } stages[] = {
+      {"draw 32 data sets", draw, 0.0},
+      {"forward, distinct scans", forward, layer_flops * (double)b.n_union},
+      {"ranks by score", rank, 0.0},
+      {"error of 32 data sets", choose, 0.0},
+      {"loss of the worst 4", lose, 0.0},
+      {"backward, scans of the 4", go_back, back_flops * (double)b.n_back},
+      {"Adam", step, 0.0},
+      {"the whole update", whole, 0.0},
+  };
+  const size_t n_stages = G_N_ELEMENTS(stages);
+  g_autofree double *times = g_new(double, n_stages *n_repeats);
+  for (size_t r = 0; r < n_repeats; r++)
+    for (size_t s = 0; s < n_stages; s++) {
+      const gint64 start = g_get_monotonic_time();
+      stages[s].run(&b);
+      times[s * n_repeats + r] = bench_seconds_since(start) * 1e6;
+    }
+  const char *processor;
+  const double peak = measure_peak(&processor);
+  printf("one update on one thread: %zu distinct scans forward, %zu backward; float32 limit of a "
+         "core %.0f GFLOP/s (%s)\n",
+         b.n_union, b.n_back, peak, processor);
+  double sum = 0.0, total = 0.0, flops = 0.0;
+  for (size_t s = 0; s < n_stages; s++) {
+    double *values = times + s * n_repeats;
+    const double median = bench_median(values, n_repeats);
+    printf("  %-26s %8.1f us (least %.1f)", stages[s].name, median, values[0]);
+    if (stages[s].flops > 0.0)
+      printf("  %6.2f MFLOP, %6.1f GFLOP/s, %4.0f %% of the limit", stages[s].flops * 1e-6,
+             stages[s].flops / median * 1e-3,
+             peak > 0.0 ? stages[s].flops / median * 1e-1 / peak : NAN);
+    printf("\n");
+    flops += stages[s].flops;
+    if (s + 1 < n_stages)
+      sum += median;
+    else
+      total = median;
+  }
+  printf("  %-26s %8.1f us: union, gathering, merging, gradients\n", "in none of the stages",
+         total - sum);
+  if (peak > 0.0)
+    printf("the matrix products alone would take %.1f us at the limit: the update takes %.1f times "
+           "that\n",
+           flops / peak * 1e-3, total / (flops / peak * 1e-3));
+  return 0;
+}
