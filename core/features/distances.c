@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "features/vector.h"
+#include "base/vector.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

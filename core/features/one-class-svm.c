@@ -21,7 +21,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
-#include "features/vector.h"
+#include "base/vector.h"
 
 #define SMALL 256            /* rows few enough to start from their densities */
 #define SHARE 8              /* otherwise: from the solution for one row in so many */

@@ -5,7 +5,8 @@
  *
  * The log likelihood is concave, so a step d that went too far shows in the derivative along it,
  * which the next pass computes anyway: where it has turned round by more than half, the step is
- * halved. No likelihood has to be evaluated: one exp an entry and step.
+ * halved. No likelihood has to be evaluated: one exp an entry and step,
+ * eight entries at a time.
  *
  * The smooth (Cleveland 1979): at x0, over the q = floor(0.75 n) nearest scans, h the distance of
  * the farthest, w = (1 - (|x - x0| / h)^3)^3, s(x0) the value at x0 of the weighted line through
@@ -15,6 +16,8 @@
 
 #include <math.h>
 
+#include "base/memory.h"
+#include "base/vector.h"
 #include "metrics/offset-logistic.h"
 
 #define MAX_STEPS 100
@@ -47,30 +50,39 @@ look_at_labels(const double *values, const double *labels, const guint32 *counts
   return found;
 }
 
-/* Entries that count, with their logits. */
+/* Entries that count, with their logits, in whole vectors: behind the last stand entries of count
+ * 0.
+ */
 typedef struct {
-  size_t n;
-  double *logits, *labels, *counts; /* [n] */
+  size_t n_vectors;
+  double *logits, *labels, *counts; /* [8 n_vectors], aligned */
 } Fit;
 
 typedef struct {
   double g0, g1, h00, h01, h11;
 } Derivatives;
 
-static void
+static VECTOR_CLONES void
 derivatives_at(const Fit *fit, double a, double b, Derivatives *d) {
-  *d = (Derivatives){0};
-  for (size_t i = 0; i < fit->n; i++) {
-    const double l = fit->logits[i];
-    const double p = 1.0 / (1.0 + exp(-(a + b * l)));
-    const double residual = fit->counts[i] * (fit->labels[i] - p);
-    const double weight = fit->counts[i] * p * (1.0 - p);
-    d->g0 += residual;
-    d->g1 += residual * l;
-    d->h00 += weight;
-    d->h01 += weight * l;
-    d->h11 += weight * l * l;
+  V8 g0 = v8_fill(0.0), g1 = g0, h00 = g0, h01 = g0, h11 = g0;
+  for (size_t v = 0; v < fit->n_vectors; v++) {
+    const V8 l = v8_load(fit->logits + 8 * v), counts = v8_load(fit->counts + 8 * v);
+    const V8 z = l * b + a;
+    const V8i positive = (V8i)(z >= 0.0);
+    const V8 minus_size = v8_select(positive, -z, z);
+    V8 t;
+    v8_exp(&minus_size, &t);
+    const V8 one = v8_fill(1.0);
+    const V8 p = v8_select(positive, one, t) / (t + 1.0);
+    const V8 residual = counts * (v8_load(fit->labels + 8 * v) - p);
+    const V8 weight = counts * p * (1.0 - p);
+    g0 += residual;
+    g1 += residual * l;
+    h00 += weight;
+    h01 += weight * l;
+    h11 += weight * l * l;
   }
+  *d = (Derivatives){v8_sum(g0), v8_sum(g1), v8_sum(h00), v8_sum(h01), v8_sum(h11)};
 }
 
 /* From *a, *b to the maximum; with_slope FALSE: b stays. FALSE where it is not reached. */
@@ -111,18 +123,25 @@ maximise(const Fit *fit, gboolean with_slope, double *a, double *b) {
   return FALSE;
 }
 
-/* The entries that count. */
+/* The entries that count; free with g_aligned_free. */
 static double *
 prepare(const double *logits, const double *labels, const guint32 *counts, size_t n, Fit *fit) {
-  double *memory = g_new(double, 3 * MAX(n, 1));
-  *fit = (Fit){0, memory, memory + n, memory + 2 * n};
+  const size_t room = (n + 7) / 8 * 8;
+  double *memory = demur_new_matrix(double, 3, MAX(room, 8));
+  fit->logits = memory;
+  fit->labels = memory + room;
+  fit->counts = memory + 2 * room;
+  size_t kept = 0;
   for (size_t i = 0; i < n; i++) {
     const guint32 count = counts != NULL ? counts[i] : 1;
-    fit->logits[fit->n] = logits[i];
-    fit->labels[fit->n] = labels[i];
-    fit->counts[fit->n] = (double)count;
-    fit->n += count > 0;
+    fit->logits[kept] = logits[i];
+    fit->labels[kept] = labels[i];
+    fit->counts[kept] = (double)count;
+    kept += count > 0;
   }
+  fit->n_vectors = (kept + 7) / 8;
+  for (size_t i = kept; i < 8 * fit->n_vectors; i++)
+    fit->logits[i] = fit->labels[i] = fit->counts[i] = 0.0;
   return memory;
 }
 
@@ -134,7 +153,7 @@ demur_calibration_fit_logits(const double *logits, const double *labels, const g
   if (!found.both)
     return result;
   Fit fit;
-  g_autofree double *memory = prepare(logits, labels, counts, n, &fit);
+  DEMUR_AUTO_ALIGNED double *memory = prepare(logits, labels, counts, n, &fit);
   double a = start != NULL && isfinite(start->intercept) ? start->intercept : 0.0, b = 1.0;
   if (maximise(&fit, FALSE, &a, &b))
     result.intercept = a;

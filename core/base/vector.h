@@ -1,6 +1,6 @@
 /* Eight doubles at a time, in GCC's portable vectors: the compiler lowers them to whatever the
  * clone's processor has. Arithmetic is the same on all of them (no fused operations here), so are
- * the results. Private to core/features. */
+ * the results. For the numeric rooms. */
 #pragma once
 
 #include <glib.h>
