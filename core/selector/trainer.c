@@ -8,7 +8,8 @@
  *
  * Paper: Algorithm 1 and appendix "Training details". Data: scans are put in ascending risk once
  * for the whole training (ties by row), so every data set is sorted when drawn. Draws are streams
- * of (seed, model, update, data set). */
+ * of (seed, model, network, update, data set): a DemurTrainerState is all that one update hands to
+ * the next, and the loop below works on nothing else. */
 #include "selector/trainer.h"
 
 #include <math.h>
@@ -33,6 +34,56 @@ demur_trainer_result_free(DemurTrainerResult *result) {
   g_aligned_free(result->parameters);
   g_free(result->history);
   g_free(result);
+}
+
+DemurTrainerState *
+demur_trainer_state_new(DemurMlpShape shape, size_t n_history) {
+  DemurTrainerState *state = g_new0(DemurTrainerState, 1);
+  state->shape = shape;
+  state->last_window = state->best = INFINITY;
+  state->parameters = demur_new_array(DemurReal, shape.n_parameters);
+  state->kept = demur_new_array(DemurReal, shape.n_parameters);
+  state->adam_first = demur_new_array(double, shape.n_parameters);
+  state->adam_second = demur_new_array(double, shape.n_parameters);
+  state->history = g_new0(DemurTrainerEpoch, MAX(n_history, 1));
+  return state;
+}
+
+/* Everything but the history's room. */
+static void
+state_assign(DemurTrainerState *to, const DemurTrainerState *from) {
+  const size_t n = from->shape.n_parameters;
+  const DemurTrainerState old = *to;
+  *to = *from;
+  to->parameters = old.parameters;
+  to->kept = old.kept;
+  to->adam_first = old.adam_first;
+  to->adam_second = old.adam_second;
+  to->history = old.history;
+  memcpy(to->parameters, from->parameters, n * sizeof(DemurReal));
+  memcpy(to->kept, from->kept, n * sizeof(DemurReal));
+  memcpy(to->adam_first, from->adam_first, n * sizeof(double));
+  memcpy(to->adam_second, from->adam_second, n * sizeof(double));
+  memcpy(to->history, from->history, from->n_history * sizeof *from->history);
+}
+
+DemurTrainerState *
+demur_trainer_state_copy(const DemurTrainerState *state) {
+  DemurTrainerState *copy = demur_trainer_state_new(state->shape, state->n_history);
+  state_assign(copy, state);
+  return copy;
+}
+
+void
+demur_trainer_state_free(DemurTrainerState *state) {
+  if (state == NULL)
+    return;
+  g_aligned_free(state->parameters);
+  g_aligned_free(state->kept);
+  g_aligned_free(state->adam_first);
+  g_aligned_free(state->adam_second);
+  g_free(state->history);
+  g_free(state);
 }
 
 /* A part in ascending risk, with the resampler that draws from it. */
@@ -191,15 +242,61 @@ validate(Validator *v, const DemurReal *parameters, DemurParallel *parallel, dou
   }
 }
 
+/* Whether a state is one that a training of this shape and these settings passes through. */
+static gboolean
+check_state(const DemurTrainerState *state, DemurMlpShape shape, const DemurTrainSettings *settings,
+            GError **error) {
+  const gint64 begun =
+      state->epoch > 0 ? demur_train_settings_epoch_end(settings, state->epoch - 1) : 0;
+  const gboolean fits =
+      state->shape.n_inputs == shape.n_inputs && state->shape.n_hidden == shape.n_hidden &&
+      state->shape.n_parameters == shape.n_parameters && state->epoch >= 0 &&
+      state->epoch <= settings->epochs + 1 && state->n_history == (size_t)state->epoch &&
+      (state->finished ||
+       (state->epoch <= settings->epochs && state->update >= begun &&
+        state->update <= demur_train_settings_epoch_end(settings, state->epoch)));
+  if (!fits)
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                        "what was kept of the interrupted training does not fit its settings and "
+                        "scans; train anew, without going on from it");
+  return fits;
+}
+
+static DemurTrainerResult *
+result_of(const DemurTrainerState *state) {
+  DemurTrainerResult *result = g_new0(DemurTrainerResult, 1);
+  result->shape = state->shape;
+  result->parameters = demur_new_array(DemurReal, state->shape.n_parameters);
+  memcpy(result->parameters, state->kept, state->shape.n_parameters * sizeof(DemurReal));
+  result->best_epoch = state->best_epoch;
+  result->n_updates = state->update;
+  result->n_history = state->n_history;
+  result->history = g_memdup2(state->history, state->n_history * sizeof *state->history);
+  return result;
+}
+
 DemurTrainerResult *
 demur_trainer_run(const DemurTrainerPart *training, const DemurTrainerPart *validation,
                   const DemurTrainSettings *settings, guint64 seed, guint model, guint network,
                   DemurParallel *parallel, const DemurProgress *progress, GError **error) {
+  return demur_trainer_continue(training, validation, settings, seed, model, network, NULL, NULL,
+                                NULL, parallel, progress, error);
+}
+
+DemurTrainerResult *
+demur_trainer_continue(const DemurTrainerPart *training, const DemurTrainerPart *validation,
+                       const DemurTrainSettings *settings, guint64 seed, guint model, guint network,
+                       const DemurTrainerState *from, DemurTrainerStateFunc func, gpointer data,
+                       DemurParallel *parallel, const DemurProgress *progress, GError **error) {
   g_return_val_if_fail(training->n_scans >= 1 && validation->n_scans >= 1, NULL);
   const size_t batch = (size_t)settings->batch;
   const size_t n_validation = (size_t)settings->validation_datasets;
   const guint n_threads = demur_parallel_n_threads(parallel);
   const DemurMlpShape shape = demur_mlp_shape(training->n_features, (size_t)settings->hidden);
+  if (from != NULL && !check_state(from, shape, settings, error))
+    return NULL;
+  if (from != NULL && from->finished)
+    return result_of(from);
 
   SortedPart train = {0}, valid = {0};
   sort_part(training, settings, &train);
@@ -237,15 +334,16 @@ demur_trainer_run(const DemurTrainerPart *training, const DemurTrainerPart *vali
       .min_bin_size = (size_t)settings->bin_size};
   DemurUpdater *updater =
       demur_updater_new(&train.scans, shape, &update_settings, batch, capacity, parallel);
-  DemurAdam *adam = demur_adam_new(shape.n_parameters);
-  DEMUR_AUTO_ALIGNED DemurReal *parameters = demur_new_array(DemurReal, shape.n_parameters);
-  DemurRandom random = demur_random_stream(seed, DEMUR_STREAM_WEIGHTS, model, network, 0);
-  demur_mlp_initialise(shape, &random, parameters);
+  g_autoptr(DemurTrainerState) state = demur_trainer_state_new(shape, (size_t)settings->epochs + 1);
+  if (from != NULL) {
+    state_assign(state, from);
+  } else {
+    DemurRandom random = demur_random_stream(seed, DEMUR_STREAM_WEIGHTS, model, network, 0);
+    demur_mlp_initialise(shape, &random, state->parameters);
+  }
+  /* Adam works on the state's own arrays. */
+  DemurAdam adam = {shape.n_parameters, state->adam_step, state->adam_first, state->adam_second};
 
-  g_autoptr(DemurTrainerResult) result = g_new0(DemurTrainerResult, 1);
-  result->shape = shape;
-  result->parameters = demur_new_array(DemurReal, shape.n_parameters);
-  result->history = g_new0(DemurTrainerEpoch, (size_t)settings->epochs + 1);
   const gint64 n_updates = demur_train_settings_epoch_end(settings, settings->epochs);
   job = (DrawJob){train.resampler,
                   scratch,
@@ -256,47 +354,54 @@ demur_trainer_run(const DemurTrainerPart *training, const DemurTrainerPart *vali
                   0};
   gboolean ok = TRUE;
   const gboolean until_flat = settings->stopping == DEMUR_STOPPING_FLAT;
-  gboolean flat = FALSE;
-  gint64 update = 0;
-  double best = INFINITY, window = 0.0, last_window = INFINITY;
-  for (gint64 epoch = 0; ok && !flat && epoch <= settings->epochs; epoch++) {
-    const gint64 end = demur_train_settings_epoch_end(settings, epoch), start = update;
-    double loss = 0.0;
-    for (; ok && !flat && update < end; update++) {
-      job.update = (guint64)update;
+  while (ok && !state->finished) {
+    const gint64 end = demur_train_settings_epoch_end(settings, state->epoch);
+    const gint64 start =
+        state->epoch > 0 ? demur_train_settings_epoch_end(settings, state->epoch - 1) : 0;
+    while (ok && !state->flat && state->update < end) {
+      job.update = (guint64)state->update;
       demur_parallel_map(parallel, batch, draw_dataset, &job);
       DemurUpdateResult step;
-      demur_updater_run(updater, datasets, adam, parameters, &step);
-      loss += step.loss;
-      window += step.loss;
-      if ((update + 1) % FLAT_WINDOW == 0) {
-        flat = until_flat && window > (1.0 - FLAT_GAIN) * last_window;
-        last_window = window;
-        window = 0.0;
+      demur_updater_run(updater, datasets, &adam, state->parameters, &step);
+      state->adam_step = adam.step;
+      state->update++;
+      state->loss += step.loss;
+      state->window += step.loss;
+      if (state->update % FLAT_WINDOW == 0) {
+        state->flat = until_flat && state->window > (1.0 - FLAT_GAIN) * state->last_window;
+        state->last_window = state->window;
+        state->window = 0.0;
       }
       if (!isfinite(step.loss) || !isfinite(step.gradient_norm)) {
         g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NUMERIC,
                     "training diverged at update %" G_GINT64_FORMAT
                     ": the loss is not finite; lower the learning rate or set a clip",
-                    update + 1);
+                    state->update);
         ok = FALSE;
-      } else if (update % 16 == 0) {
-        ok = demur_progress_step(progress, (double)update / (double)n_updates, "training", error);
+      } else if ((state->update - 1) % 16 == 0) {
+        ok = demur_progress_step(progress, (double)(state->update - 1) / (double)n_updates,
+                                 "training", error);
+        if (!ok && func != NULL)
+          func(state, data);
       }
     }
     if (!ok)
       break;
-    DemurTrainerEpoch *entry = &result->history[result->n_history++];
-    entry->epoch = epoch;
-    entry->loss = update > start ? loss / (double)(update - start) : NAN;
-    validate(&validator, parameters, parallel, &entry->mean_auc, &entry->worst_auc);
-    if (until_flat || entry->worst_auc < best) {
-      best = entry->worst_auc;
-      result->best_epoch = epoch;
-      memcpy(result->parameters, parameters, shape.n_parameters * sizeof(DemurReal));
+    DemurTrainerEpoch *entry = &state->history[state->n_history++];
+    entry->epoch = state->epoch;
+    entry->loss = state->update > start ? state->loss / (double)(state->update - start) : NAN;
+    validate(&validator, state->parameters, parallel, &entry->mean_auc, &entry->worst_auc);
+    if (until_flat || entry->worst_auc < state->best) {
+      state->best = entry->worst_auc;
+      state->best_epoch = state->epoch;
+      memcpy(state->kept, state->parameters, shape.n_parameters * sizeof(DemurReal));
     }
+    state->epoch++;
+    state->loss = 0.0;
+    state->finished = state->flat || state->epoch > settings->epochs;
+    if (func != NULL)
+      func(state, data);
   }
-  result->n_updates = update;
 
   for (guint w = 0; w < n_threads; w++)
     demur_resampler_scratch_free(scratch[w]);
@@ -305,10 +410,9 @@ demur_trainer_run(const DemurTrainerPart *training, const DemurTrainerPart *vali
   g_aligned_free(validator.scores);
   g_aligned_free(validator.ranks);
   g_aligned_free(validator.aucs);
-  demur_adam_free(adam);
   demur_updater_free(updater);
   free_datasets(datasets, batch);
   clear_part(&train);
   clear_part(&valid);
-  return ok ? g_steal_pointer(&result) : NULL;
+  return ok ? result_of(state) : NULL;
 }

@@ -99,6 +99,91 @@ any_number_of_threads_gives_the_same_bytes(void) {
   }
 }
 
+/* Cancels from the progress callback, which is called once every 16 updates: at its n-th call. */
+typedef struct {
+  guint calls, cancel_at;
+  GCancellable *cancellable;
+} Cutter;
+
+static void
+cut_at_call(double fraction, const char *stage, gpointer data) {
+  Cutter *cutter = data;
+  if (++cutter->calls == cutter->cancel_at)
+    g_cancellable_cancel(cutter->cancellable);
+}
+
+static void
+keep_state(const DemurTrainerState *state, gpointer data) {
+  DemurTrainerState **kept = data;
+  demur_trainer_state_free(*kept);
+  *kept = demur_trainer_state_copy(state);
+}
+
+/* A training that is cut after every call of its progress, each time carried on from what was kept
+ * alone, ends in the bytes of one that was never cut. Both stopping rules; the flat one ends by
+ * itself, past the window of 400 updates. */
+static void
+cut_training_goes_on_to_the_same_bytes(void) {
+  g_autofree Scans *training = scans_new(N_TRAIN, 1), *validation = scans_new(N_VALID, 2);
+  for (int flat = 0; flat < 2; flat++) {
+    g_autoptr(DemurTrainSettings) settings = small_settings();
+    g_autoptr(GError) error = NULL;
+    settings->epochs = 6;
+    if (flat) {
+      settings->stopping = DEMUR_STOPPING_FLAT;
+      settings->epochs = 7;
+      settings->datasets_per_epoch = 2500;
+    }
+    g_autoptr(DemurTrainerResult) whole =
+        train(training, validation, settings, 1, 0, NULL, NULL, &error);
+    g_assert_no_error(error);
+    if (flat) /* the rule ended it, within an epoch */
+      g_assert_cmpint(whole->n_updates, <, 7 * 2500 / 8);
+    static const guint threads[] = {1, 2, 7};
+    for (size_t t = 0; t < G_N_ELEMENTS(threads); t++) {
+      g_autoptr(DemurParallel) parallel = demur_parallel_new(threads[t]);
+      g_autoptr(DemurTrainerState) kept = NULL;
+      g_autoptr(DemurTrainerResult) result = NULL;
+      guint n_cuts = 0;
+      while (result == NULL) {
+        g_autoptr(GCancellable) cancellable = g_cancellable_new();
+        Cutter cutter = {0, flat ? 11 : 1, cancellable};
+        const DemurProgress progress = {cut_at_call, &cutter, cancellable};
+        g_autoptr(DemurTrainerState) from = g_steal_pointer(&kept);
+        g_autoptr(GError) local = NULL;
+        result = demur_trainer_continue(&training->part, &validation->part, settings, 1, 0, 0, from,
+                                        keep_state, &kept, parallel, &progress, &local);
+        if (result == NULL) {
+          g_assert_error(local, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+          n_cuts++;
+          /* Cancelled at the step after the call: 16 updates further, never lost. */
+          g_assert_cmpint(kept->update, >, from != NULL ? from->update : 0);
+        }
+      }
+      g_assert_cmpuint(n_cuts, >=, 2);
+      g_assert_true(same_result(whole, result));
+      /* What is finished stays finished. */
+      g_assert_true(kept->finished);
+      g_autoptr(DemurTrainerResult) again =
+          demur_trainer_continue(&training->part, &validation->part, settings, 1, 0, 0, kept, NULL,
+                                 NULL, parallel, NULL, &error);
+      g_assert_no_error(error);
+      g_assert_true(same_result(whole, again));
+      /* Of other settings it is no state: here the epochs are too few for it. */
+      settings->epochs--;
+      g_autoptr(DemurTrainerState) late = demur_trainer_state_copy(kept);
+      late->finished = FALSE;
+      late->epoch = (gint64)(late->n_history = (size_t)settings->epochs);
+      late->update = whole->n_updates + 10000;
+      g_assert_null(demur_trainer_continue(&training->part, &validation->part, settings, 1, 0, 0,
+                                           late, NULL, NULL, parallel, NULL, &error));
+      g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE);
+      g_clear_error(&error);
+      settings->epochs++;
+    }
+  }
+}
+
 /* What the header says of the result. */
 static void
 history_tells_every_epoch(void) {
@@ -261,6 +346,7 @@ int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   demur_blas_init();
+  g_test_add_func("/selector/trainer/cut", cut_training_goes_on_to_the_same_bytes);
   g_test_add_func("/selector/trainer/threads", any_number_of_threads_gives_the_same_bytes);
   g_test_add_func("/selector/trainer/history", history_tells_every_epoch);
   g_test_add_func("/selector/trainer/order", order_of_scans_does_not_matter);
