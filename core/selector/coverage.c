@@ -17,6 +17,8 @@ demur_tuning_free(DemurTuning *tuning) {
   if (tuning == NULL)
     return;
   g_free(tuning->thresholds);
+  g_free(tuning->bins);
+  g_strfreev(tuning->sites);
   g_free(tuning->sentence);
   g_free(tuning);
 }
@@ -145,6 +147,7 @@ demur_tune_guaranteed(double coverage, double delta, const double *const *scores
     return NULL;
   }
   DemurTuning *tuning = g_new0(DemurTuning, 1);
+  tuning->kind = DEMUR_TUNING_COVERAGE;
   tuning->coverage = coverage;
   tuning->n_networks = n_networks;
   tuning->thresholds = g_new(double, n_networks);
@@ -168,18 +171,59 @@ demur_tune_guaranteed(double coverage, double delta, const double *const *scores
   return tuning;
 }
 
+void
+demur_tuning_set_sites(DemurTuning *tuning, const DemurCohort *cohort, const guint32 *rows,
+                       size_t n_rows) {
+  g_autofree guint8 *seen = g_new0(guint8, MAX(cohort->n_sites, 1));
+  for (size_t i = 0; i < n_rows; i++)
+    seen[cohort->sites[rows[i]]] = 1;
+  g_autoptr(GStrvBuilder) names = g_strv_builder_new();
+  for (size_t s = 0; s < cohort->n_sites; s++)
+    if (seen[s])
+      g_strv_builder_add(names, cohort->site_names[s]);
+  g_strfreev(tuning->sites);
+  tuning->sites = g_strv_builder_end(names);
+}
+
+static void
+write_risk(const DemurTuning *tuning, DemurJson *json) {
+  demur_json_double(json, "alpha", tuning->alpha);
+  demur_json_double(json, "min_share", tuning->min_share);
+  demur_json_begin_array(json, "bins");
+  for (size_t b = 0; b < tuning->n_bins; b++) {
+    const DemurRiskBin *bin = &tuning->bins[b];
+    demur_json_begin_object(json, NULL);
+    demur_json_double(json, "low", bin->low);
+    demur_json_double(json, "high", bin->high);
+    demur_json_int(json, "n", (gint64)bin->n);
+    demur_json_double(json, "difference", bin->difference);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+}
+
 char *
 demur_tuning_to_json(const DemurTuning *tuning) {
+  static const char *const kinds[] = {"plug-in", "guaranteed coverage", "guaranteed risk"};
   DemurJson *json = demur_json_new();
   demur_json_begin_object(json, NULL);
-  demur_json_string(json, "kind", tuning->delta > 0.0 ? "guaranteed coverage" : "plug-in");
+  demur_json_string(json, "kind", kinds[tuning->kind]);
   demur_json_doubles(json, "thresholds", tuning->thresholds, tuning->n_networks);
-  demur_json_int(json, "rank", (gint64)tuning->rank);
-  if (tuning->delta > 0.0)
+  if (tuning->kind != DEMUR_TUNING_RISK)
+    demur_json_int(json, "rank", (gint64)tuning->rank);
+  if (tuning->kind != DEMUR_TUNING_PLUG_IN)
     demur_json_double(json, "delta", tuning->delta);
   else
     demur_json_double(json, "margin", tuning->margin);
+  if (tuning->kind == DEMUR_TUNING_RISK)
+    write_risk(tuning, json);
   demur_json_string(json, "sentence", tuning->sentence);
+  if (tuning->sites != NULL) {
+    demur_json_begin_array(json, "sites");
+    for (char **site = tuning->sites; *site != NULL; site++)
+      demur_json_string(json, NULL, *site);
+    demur_json_end_array(json);
+  }
   demur_json_end_object(json);
   return demur_json_finish(json);
 }
@@ -227,4 +271,22 @@ demur_tuning_read_sentence(const char *json) {
   if (parser == NULL || !demur_json_read_string(object, "sentence", &sentence, NULL))
     return NULL;
   return g_strdup(sentence);
+}
+
+char **
+demur_tuning_read_sites(const char *json) {
+  JsonObject *object;
+  g_autoptr(JsonParser) parser = json != NULL ? parse_object(json, &object, NULL) : NULL;
+  JsonArray *array;
+  if (parser == NULL || !json_object_has_member(object, "sites") ||
+      !demur_json_read_array(object, "sites", &array, NULL))
+    return NULL;
+  g_autoptr(GStrvBuilder) names = g_strv_builder_new();
+  for (guint i = 0; i < json_array_get_length(array); i++) {
+    JsonNode *node = json_array_get_element(array, i);
+    if (!JSON_NODE_HOLDS_VALUE(node) || json_node_get_value_type(node) != G_TYPE_STRING)
+      return NULL;
+    g_strv_builder_add(names, json_node_get_string(node));
+  }
+  return g_strv_builder_end(names);
 }

@@ -5,16 +5,35 @@
 
 G_BEGIN_DECLS
 
+typedef enum {
+  DEMUR_TUNING_PLUG_IN,
+  DEMUR_TUNING_COVERAGE, /* guaranteed coverage */
+  DEMUR_TUNING_RISK,     /* guaranteed selective calibration risk: selector/risk-guarantee.h */
+} DemurTuningKind;
+
+/* What the accepted tuning scans showed in one bin of risk (low, high] (network 0). */
 typedef struct {
+  double low, high;
+  size_t n;          /* accepted scans, one a patient */
+  double difference; /* mean of y - r; NaN for n = 0 */
+} DemurRiskBin;
+
+typedef struct {
+  DemurTuningKind kind;
   double coverage; /* requested xi */
   size_t n_networks;
   double *thresholds; /* [n_networks]: score >= threshold is accepted */
   double realised;    /* share of the tuning scans that network 0 accepts; ties are all kept */
   size_t n_scans, n_patients;
-  double delta;   /* 0: plug-in; else the guaranteed coverage's error probability */
-  size_t rank;    /* k of the k-th largest score */
-  double margin;  /* plug-in: coverage is below xi - margin with probability at most 0.05 */
-  char *sentence; /* what is and is not promised, for people */
+  double delta;     /* 0: plug-in; else the guarantee's error probability */
+  size_t rank;      /* k of the k-th largest score; 0 for a guaranteed risk */
+  double margin;    /* plug-in: coverage is below xi - margin with probability at most 0.05 */
+  double alpha;     /* guaranteed risk: what no bin's |mean(y - r)| exceeds; else 0 */
+  double min_share; /* guaranteed risk: bins that hold less of all scans are not spoken of */
+  size_t n_bins;
+  DemurRiskBin *bins; /* [n_bins]; NULL where no risk is guaranteed */
+  char **sites;       /* names of the tuning scans' sites; NULL until they are set */
+  char *sentence;     /* what is and is not promised, for people */
 } DemurTuning;
 
 void demur_tuning_free(DemurTuning *tuning);
@@ -44,7 +63,11 @@ size_t demur_binomial_quantile(double probability, size_t n, double p);
 guint32 *demur_one_scan_a_patient(const guint32 *patients, size_t n, guint64 seed,
                                   size_t *n_chosen);
 
-/* Members of the JSON kept with a threshold ("kind", "thresholds", "sentence", ..). */
+/* Names the sites of the rows that tuned: elsewhere nothing is promised. */
+void demur_tuning_set_sites(DemurTuning *tuning, const DemurCohort *cohort, const guint32 *rows,
+                            size_t n_rows);
+
+/* Members of the JSON kept with a threshold ("kind", "thresholds", "sentence", "sites", ..). */
 char *demur_tuning_to_json(const DemurTuning *tuning);
 
 /* The thresholds [n] of such a document (owned); NULL with DEMUR_ERROR_INPUT. */
@@ -53,5 +76,8 @@ double *demur_tuning_read_thresholds(const char *json, size_t *n,
 
 /* Its sentence (owned), or NULL. */
 char *demur_tuning_read_sentence(const char *json);
+
+/* Names of the sites that tuned (strv, owned); NULL where they were not kept. */
+char **demur_tuning_read_sites(const char *json);
 
 G_END_DECLS
