@@ -433,7 +433,8 @@ there_is_always_a_reason(void) {
             reasoner, meta + i * shared_selector->columns->n_columns, most[k]);
         const guint n_reasons = g_strv_length(reasons);
         g_assert_cmpuint(n_reasons, >=, 1);
-        g_assert_cmpuint(n_reasons, <=, MAX(most[k], 1));
+        /* and one sentence on the training scans most like it */
+        g_assert_cmpuint(n_reasons, <=, MAX(most[k], 1) + 1);
         for (guint j = 0; j < n_reasons; j++) {
           g_assert_true(strlen(reasons[j]) > 10);
           g_assert_null(strstr(reasons[j], "nan"));
