@@ -1,14 +1,19 @@
-/* demur tune SELECTOR --cohort C --coverage 0.9[,0.7..]: thresholds. */
+/* demur tune SELECTOR --cohort C (--coverage 0.9[,0.7..] | --guarantee-risk ALPHA,DELTA):
+ * thresholds. */
+#include <math.h>
 #include <string.h>
 
 #include "app/cli/selection.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "selector/coverage.h"
+#include "selector/folds.h"
+#include "selector/risk-guarantee.h"
 
 typedef struct {
   DemurSelector *selector;
   double **scores; /* [n_networks][n] */
+  double *risks;   /* [n] as the selector sees them */
+  double *labels;  /* [n]; NaN where not recorded */
   guint32 *patients;
   size_t n;
 } Scored;
@@ -18,6 +23,8 @@ scored_clear(Scored *scored) {
   for (size_t m = 0; scored->scores != NULL && m < scored->selector->n_models; m++)
     g_free(scored->scores[m]);
   g_free(scored->scores);
+  g_free(scored->risks);
+  g_free(scored->labels);
   g_free(scored->patients);
   demur_selector_unref(scored->selector);
 }
@@ -43,8 +50,14 @@ score_split(DemurContext *context, DemurCohort *cohort, const char *split, Score
     demur_selector_scores(scored->selector, m, meta, scored->n, scored->scores[m]);
   }
   scored->patients = g_new(guint32, scored->n);
-  for (size_t i = 0; i < scored->n; i++)
-    scored->patients[i] = cohort->patients[(*rows)[i]];
+  scored->risks = g_new(double, scored->n);
+  scored->labels = g_new(double, scored->n);
+  for (size_t i = 0; i < scored->n; i++) {
+    const size_t row = (*rows)[i];
+    scored->patients[i] = cohort->patients[row];
+    scored->risks[i] = demur_cohort_confidence_risk(view, row);
+    scored->labels[i] = demur_cohort_confidence_label(view, row);
+  }
   return TRUE;
 }
 
@@ -61,44 +74,114 @@ write_tuning(const DemurTuning *tuning, DemurJson *json) {
     demur_json_double(json, "delta", tuning->delta);
   else
     demur_json_double(json, "margin", tuning->margin);
+  if (tuning->kind == DEMUR_TUNING_RISK)
+    demur_json_double(json, "alpha", tuning->alpha);
   demur_json_string(json, "guarantee", tuning->sentence);
   demur_json_end_object(json);
+}
+
+/* "ALPHA,DELTA", both between 0 and 1. */
+static gboolean
+parse_risk(const char *text, double *alpha, double *delta, GError **error) {
+  g_auto(GStrv) words = g_strsplit(text, ",", -1);
+  if (g_strv_length(words) == 2 && demur_number_parse(words[0], strlen(words[0]), alpha) &&
+      demur_number_parse(words[1], strlen(words[1]), delta) && *alpha > 0.0 && *alpha < 1.0 &&
+      *delta > 0.0 && *delta < 1.0)
+    return TRUE;
+  g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                      "--guarantee-risk takes ALPHA,DELTA, two numbers between 0 and 1, for "
+                      "example 0.1,0.1");
+  return FALSE;
+}
+
+/* What is to be promised. */
+typedef struct {
+  double delta; /* guaranteed coverage or risk; 0: plug-in */
+  double alpha; /* guaranteed risk; else 0 */
+} Promise;
+
+static DemurTuning *
+tune(DemurContext *context, const Scored *scored, double coverage, const Promise *promise,
+     size_t n_seen, GError **error) {
+  const double *const *scores = (const double *const *)scored->scores;
+  const size_t n_models = scored->selector->n_models;
+  if (promise->alpha <= 0.0)
+    return promise->delta > 0.0
+               ? demur_tune_guaranteed(coverage, promise->delta, scores, n_models, scored->patients,
+                                       scored->n, context->seed, error)
+               : demur_tune_plug_in(coverage, scores, n_models, scored->patients, scored->n, error);
+  if (n_seen > 0) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                "a risk cannot be guaranteed on scans whose labels made the selector: it has seen "
+                "%zu of these patients; tune on a split that it has not seen",
+                n_seen);
+    return NULL;
+  }
+  g_autoptr(DemurRiskPlan) plan =
+      demur_risk_plan_from_selector(promise->alpha, promise->delta, coverage, scored->selector,
+                                    demur_folds_count_units(scored->patients, scored->n), error);
+  return plan != NULL
+             ? demur_tune_guaranteed_risk(plan, scores, scored->risks, scored->labels,
+                                          scored->patients, scored->n, context->seed, error)
+             : NULL;
 }
 
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree char *cohort_name = NULL, *split = NULL, *coverage_text = NULL;
-  g_autofree char *delta_text = NULL;
-  double delta = 0.0; /* no guarantee asked for */
+  g_autofree char *delta_text = NULL, *risk_text = NULL;
+  Promise promise = {0.0, 0.0};
   g_auto(GStrv) arguments = NULL;
   const GOptionEntry entries[] = {
       {"cohort", 'c', 0, G_OPTION_ARG_STRING, &cohort_name, "cohort to tune on", "C"},
-      {"split", 0, 0, G_OPTION_ARG_STRING, &split, "its split (tune); labels are not looked at",
-       "SPLIT"},
+      {"split", 0, 0, G_OPTION_ARG_STRING, &split,
+       "its split (tune); only --guarantee-risk looks at labels", "SPLIT"},
       {"coverage", 0, 0, G_OPTION_ARG_STRING, &coverage_text,
        "coverage to reach, or several; the last becomes current", "X[,X..]"},
       {"guarantee-coverage", 0, 0, G_OPTION_ARG_STRING, &delta_text,
        "reach it with a probability of at least 1 - DELTA", "DELTA"},
+      {"guarantee-risk", 0, 0, G_OPTION_ARG_STRING, &risk_text,
+       "find the largest coverage (up to --coverage) at which the accepted are calibrated to "
+       "within "
+       "ALPHA in each of 10 bins of risk, with a probability of at least 1 - DELTA",
+       "ALPHA,DELTA"},
       {NULL}};
   if (!demur_command_parse(argc, argv, "SELECTOR --cohort C --coverage X[,X..]",
-                           "tune a selector to a coverage", NULL, entries, &arguments, error) ||
+                           "tune a selector to a coverage or a risk", NULL, entries, &arguments,
+                           error) ||
       !demur_command_expect(arguments, 1, "tune takes the name of one selector", error))
     return FALSE;
-  if (cohort_name == NULL || coverage_text == NULL) {
+  if (cohort_name == NULL || (coverage_text == NULL && risk_text == NULL)) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                        "tune needs --cohort C and --coverage X, for example --coverage 0.9");
+                        "tune needs --cohort C and --coverage X, for example --coverage 0.9, or "
+                        "--guarantee-risk ALPHA,DELTA");
     return FALSE;
   }
-  if (delta_text != NULL && (!demur_number_parse(delta_text, strlen(delta_text), &delta) ||
-                             !(delta > 0.0 && delta < 1.0))) {
+  if (delta_text != NULL && risk_text != NULL) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "--guarantee-coverage and --guarantee-risk can't be promised of one "
+                        "threshold together; run tune twice");
+    return FALSE;
+  }
+  if (delta_text != NULL && (!demur_number_parse(delta_text, strlen(delta_text), &promise.delta) ||
+                             !(promise.delta > 0.0 && promise.delta < 1.0))) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
                         "--guarantee-coverage takes a number between 0 and 1, for example 0.05");
     return FALSE;
   }
+  if (risk_text != NULL && !parse_risk(risk_text, &promise.alpha, &promise.delta, error))
+    return FALSE;
   size_t n_coverages;
-  g_autofree double *coverages = demur_cli_parse_coverages(coverage_text, &n_coverages, error);
+  g_autofree double *coverages =
+      demur_cli_parse_coverages(coverage_text != NULL ? coverage_text : "1", &n_coverages, error);
   if (coverages == NULL)
     return FALSE;
+  if (risk_text != NULL && n_coverages > 1) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "--guarantee-risk finds the coverage itself: give one --coverage as its "
+                        "upper end, or none");
+    return FALSE;
+  }
   if (split == NULL)
     split = g_strdup("tune");
   g_auto(Scored) scored = {0};
@@ -126,17 +209,12 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   g_autoptr(GString) text = g_string_new(NULL);
   gboolean ok = TRUE;
   for (size_t i = 0; ok && i < n_coverages; i++) {
-    g_autoptr(DemurTuning) tuning =
-        delta > 0.0
-            ? demur_tune_guaranteed(coverages[i], delta, (const double *const *)scored.scores,
-                                    scored.selector->n_models, scored.patients, scored.n,
-                                    context->seed, error)
-            : demur_tune_plug_in(coverages[i], (const double *const *)scored.scores,
-                                 scored.selector->n_models, scored.patients, scored.n, error);
+    g_autoptr(DemurTuning) tuning = tune(context, &scored, coverages[i], &promise, n_seen, error);
     if (tuning == NULL) {
       ok = FALSE;
       break;
     }
+    demur_tuning_set_sites(tuning, cohort, rows, scored.n);
     g_autofree char *details = demur_tuning_to_json(tuning);
     DemurThresholdRecord record = {.selector = arguments[0],
                                    .coverage = tuning->coverage,
