@@ -290,7 +290,7 @@ binomial_quantile(size_t n, double p, double q) {
 static void
 intervals_hold_the_truth(void) {
   const gboolean full = g_getenv("DEMUR_LONG") != NULL;
-  const size_t n_cohorts = full ? 1000 : 100, n_bootstrap = full ? 400 : 150;
+  const size_t n_cohorts = full ? 1000 : 100, n_bootstrap = full ? 400 : 100;
   g_autofree DemurInterval *intervals = g_new0(DemurInterval, n_cohorts * N_QUANTITIES);
   g_autofree size_t *sizes = g_new0(size_t, n_cohorts);
   Cohorts cohorts = {n_bootstrap, intervals, sizes};
