@@ -504,6 +504,24 @@ demur_scan_revealed_risk(const DemurScan *scan) {
 }
 
 char *
+demur_scan_reason(const DemurScan *scan, size_t i, gboolean revealed) {
+  const char *text = scan->reasons[i];
+  static const char *const telling[] = {"risk", "probability", "entropy", "correct", "confidence"};
+  const char *is = strstr(text, " is ");
+  const char *comma = is != NULL ? strstr(is, ", ") : NULL;
+  const char *scans = comma != NULL ? strstr(comma, " accepted training scans") : NULL;
+  if (scan->shown != DEMUR_SHOWN_RED_FLAG || revealed || scans == NULL)
+    return g_strdup(text);
+  g_autofree char *subject = g_strndup(text, (size_t)(is - text));
+  for (guint t = 0; t < G_N_ELEMENTS(telling); t++)
+    if (strstr(subject, telling[t]) != NULL) {
+      g_autofree char *place = g_strndup(comma + 2, (size_t)(scans - comma - 2));
+      return g_strdup_printf("%s lies %s accepted training scans", subject, place);
+    }
+  return g_strdup(text);
+}
+
+char *
 demur_scan_risk_text(const DemurScan *scan) {
   if (!isnan(scan->risk))
     return demur_text_percent(scan->risk, 1);

@@ -93,6 +93,11 @@ guint32 *demur_scan_table_of_study(const DemurScanTable *table, size_t row, size
 /* The held-back risk, for a reader who deliberately asked for it; NaN where there is none. */
 double demur_scan_revealed_risk(const DemurScan *scan);
 
+/* Reason i for a reader (owned). While the risk is held back a reason must not tell it by another
+ * name: sentences about the risk, its probability or its entropy then say where it lies, without
+ * the number. */
+char *demur_scan_reason(const DemurScan *scan, size_t i, gboolean revealed);
+
 /* "3.2 %", "held back", "–" (owned). */
 char *demur_scan_risk_text(const DemurScan *scan);
 

@@ -23,7 +23,7 @@ struct _DemurSession {
   DemurImportOutcome *outcome;
 };
 
-enum { LOADED, CASE_CHANGED, REVIEWED, NOTICE, BUSY, N_SIGNALS };
+enum { LOADED, CASE_CHANGED, REVIEWED, NOTICE, BUSY, IMPORTED, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE(DemurSession, demur_session, G_TYPE_OBJECT)
@@ -62,6 +62,8 @@ demur_session_class_init(DemurSessionClass *class) {
                                    NULL, G_TYPE_NONE, 1, G_TYPE_UINT);
   signals[NOTICE] = g_signal_new("notice", DEMUR_TYPE_SESSION, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
                                  NULL, G_TYPE_NONE, 2, G_TYPE_STRING, G_TYPE_BOOLEAN);
+  signals[IMPORTED] = g_signal_new("imported", DEMUR_TYPE_SESSION, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                   NULL, G_TYPE_NONE, 0);
   signals[BUSY] = g_signal_new("busy", DEMUR_TYPE_SESSION, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
                                G_TYPE_NONE, 0);
 }
@@ -178,7 +180,8 @@ on_loaded(gpointer owner, guint64 tag, gpointer result, const GError *error) {
     row = demur_scan_table_find(session->table, session->wanted_source, session->wanted_scan);
   session->row = -1;
   g_signal_emit(session, signals[LOADED], 0);
-  set_row(session, row);
+  if (session->row < 0) /* nobody chose another meanwhile */
+    set_row(session, row);
   if (session->table->read_only && another)
     demur_session_notice(session,
                          _("This workspace can't be written: it is shown, but imports, reviews and "
@@ -415,6 +418,8 @@ on_imported(gpointer owner, guint64 tag, gpointer result, const GError *error) {
     demur_session_fail(session, error);
   else
     demur_session_reload(session);
+  if (result != NULL)
+    g_signal_emit(session, signals[IMPORTED], 0);
 }
 
 gboolean

@@ -18,6 +18,7 @@ G_DECLARE_FINAL_TYPE(DemurSession, demur_session, DEMUR, SESSION, GObject)
  *   "case-changed"  another scan is current, or none
  *   "reviewed"      (guint row) a review of that scan was added
  *   "notice"        (const char *text, gboolean is_error) a sentence for the reader
+ *   "imported"      an import ended well: see demur_session_outcome
  *   "busy"          work began, progressed or ended: see demur_session_busy */
 DemurSession *demur_session_new(const DemurWork *work, const char *user);
 

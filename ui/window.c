@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "report/format.h"
+#include "ui/files.h"
 #include "ui/job.h"
+#include "ui/patient-page.h"
 #include "ui/theme.h"
 #include "ui/worklist-page.h"
 
@@ -15,8 +17,10 @@ struct _DemurWindow {
   GtkLabel *workspace;
   GtkSearchEntry *search;
   DemurWorklistPage *worklist;
+  DemurPatientPage *patient;
   GtkWidget *busy_box;
   GtkBox *notice_box;
+  GtkWidget *notice_more;
   GtkLabel *notice, *busy_label;
   GtkProgressBar *busy_bar;
   GtkLabel *status_model, *status_selector, *status_coverage, *status_count, *status_hint;
@@ -25,7 +29,7 @@ struct _DemurWindow {
 
 G_DEFINE_FINAL_TYPE(DemurWindow, demur_window, GTK_TYPE_APPLICATION_WINDOW)
 
-static const char *const page_names[] = {"worklist"};
+static const char *const page_names[] = {"worklist", "patient"};
 
 static void
 demur_window_dispose(GObject *object) {
@@ -90,6 +94,7 @@ update_status(DemurWindow *window) {
 static void
 on_notice(DemurWindow *window, const char *text, gboolean is_error) {
   gtk_label_set_label(window->notice, text);
+  gtk_widget_set_visible(window->notice_more, FALSE);
   if (is_error)
     gtk_widget_add_css_class(GTK_WIDGET(window->notice_box), "error");
   else
@@ -129,6 +134,7 @@ update_page(DemurWindow *window) {
   const char *page = gtk_stack_get_visible_child_name(window->stack);
   g_action_change_state(g_action_map_lookup_action(G_ACTION_MAP(window), "page"),
                         g_variant_new_string(page));
+  demur_patient_page_set_shown(window->patient, g_strcmp0(page, "patient") == 0);
   gtk_label_set_markup(window->status_hint,
                        g_strcmp0(page, "worklist") == 0
                            ? _("<b>N</b> next  <b>P</b> previous  <b>Enter</b> open")
@@ -209,6 +215,246 @@ on_reload(GSimpleAction *action, GVariant *value, gpointer data) {
   demur_session_reload(DEMUR_WINDOW(data)->session);
 }
 
+/* Patient. */
+
+static void
+on_open_case(GSimpleAction *action, GVariant *value, gpointer data) {
+  DemurWindow *window = data;
+  demur_window_show_page(window, "patient");
+  gtk_widget_grab_focus(GTK_WIDGET(demur_patient_page_view(window->patient)));
+}
+
+static void
+on_plane(GSimpleAction *action, GVariant *value, gpointer data) {
+  const char *name = g_variant_get_string(value, NULL);
+  demur_patient_page_set_plane(DEMUR_WINDOW(data)->patient,
+                               strcmp(name, "coronal") == 0    ? DEMUR_CT_CORONAL
+                               : strcmp(name, "sagittal") == 0 ? DEMUR_CT_SAGITTAL
+                                                               : DEMUR_CT_ACQUIRED);
+}
+
+static void
+on_slab(GSimpleAction *action, GVariant *value, gpointer data) {
+  demur_patient_page_next_slab(DEMUR_WINDOW(data)->patient);
+}
+
+static void
+on_preset(GSimpleAction *action, GVariant *value, gpointer data) {
+  const int preset = g_variant_get_int32(value);
+  if (preset >= 1 && preset <= DEMUR_N_PRESETS)
+    demur_ct_view_preset(demur_patient_page_active_view(DEMUR_WINDOW(data)->patient),
+                         (guint)preset - 1);
+}
+
+static void
+on_invert(GSimpleAction *action, GVariant *value, gpointer data) {
+  demur_ct_view_invert(demur_patient_page_active_view(DEMUR_WINDOW(data)->patient));
+}
+
+static void
+on_reset_view(GSimpleAction *action, GVariant *value, gpointer data) {
+  demur_ct_view_reset(demur_patient_page_active_view(DEMUR_WINDOW(data)->patient));
+}
+
+static void
+on_zoom(GSimpleAction *action, GVariant *value, gpointer data) {
+  demur_ct_view_zoom(demur_patient_page_active_view(DEMUR_WINDOW(data)->patient),
+                     g_variant_get_double(value));
+}
+
+static void
+on_compare(GSimpleAction *action, GVariant *value, gpointer data) {
+  demur_patient_page_toggle_prior(DEMUR_WINDOW(data)->patient);
+}
+
+static void
+on_reveal(GSimpleAction *action, GVariant *value, gpointer data) {
+  DemurWindow *window = data;
+  /* Only where the verdict is on the screen: a reveal must be deliberate. */
+  if (g_strcmp0(demur_window_page(window), "patient") == 0)
+    demur_session_reveal(window->session);
+}
+
+static void
+on_agree(GSimpleAction *action, GVariant *value, gpointer data) {
+  DemurWindow *window = data;
+  if (g_strcmp0(demur_window_page(window), "patient") == 0)
+    demur_patient_page_propose(window->patient, DEMUR_REVIEW_AGREE);
+}
+
+static void
+on_disagree(GSimpleAction *action, GVariant *value, gpointer data) {
+  DemurWindow *window = data;
+  if (g_strcmp0(demur_window_page(window), "patient") == 0)
+    demur_patient_page_propose(window->patient, DEMUR_REVIEW_DISAGREE);
+}
+
+/* A comment is of the case it was asked for, whatever is open when it arrives. */
+typedef struct {
+  DemurWindow *window;
+  gssize row;
+  DemurScanTable *table;
+} CommentData;
+
+static void
+on_comment_given(const char *text, gpointer data) {
+  CommentData *comment = data;
+  DemurWindow *window = comment->window;
+  if (text != NULL && demur_session_table(window->session) == comment->table &&
+      demur_session_row(window->session) == comment->row)
+    demur_session_review(window->session, DEMUR_REVIEW_COMMENT, text);
+  else if (text != NULL)
+    demur_session_notice(window->session,
+                         _("Another case was opened meanwhile: the comment was not kept."), TRUE);
+  demur_scan_table_unref(comment->table);
+  g_object_unref(window);
+  g_free(comment);
+}
+
+static void
+on_comment(GSimpleAction *action, GVariant *value, gpointer data) {
+  DemurWindow *window = data;
+  const DemurScan *scan = demur_session_scan(window->session);
+  if (scan == NULL || g_strcmp0(demur_window_page(window), "patient") != 0 ||
+      demur_session_read_only(window->session))
+    return;
+  CommentData *comment = g_new(CommentData, 1);
+  *comment = (CommentData){g_object_ref(window), demur_session_row(window->session),
+                           demur_scan_table_ref(demur_session_table(window->session))};
+  g_autofree char *text =
+      g_strdup_printf(_("Comment on the verdict of patient %s, scan of %s. It is kept with your "
+                        "name, the time and what is shown."),
+                      scan->patient_id, scan->date);
+  demur_files_ask(GTK_WINDOW(window), _("Comment"), text, _("Keep"), FALSE, on_comment_given,
+                  comment);
+}
+
+/* Import. */
+
+static void
+on_import_chosen(const char *const *paths, gpointer data) {
+  DemurWindow *window = data;
+  if (paths != NULL)
+    demur_session_import(window->session, (char *const *)paths);
+}
+
+static void
+on_import_folder(GSimpleAction *action, GVariant *value, gpointer data) {
+  demur_files_choose(GTK_WINDOW(data), DEMUR_CHOOSE_FOLDER, _("Import a folder"), NULL,
+                     on_import_chosen, data);
+}
+
+static void
+on_import_files(GSimpleAction *action, GVariant *value, gpointer data) {
+  demur_files_choose(GTK_WINDOW(data), DEMUR_CHOOSE_FILES,
+                     _("Import files, ZIP archives or a DICOMDIR"), NULL, on_import_chosen, data);
+}
+
+static void
+on_import_path(GSimpleAction *action, GVariant *value, gpointer data) {
+  const char *const paths[] = {g_variant_get_string(value, NULL), NULL};
+  on_import_chosen(paths, data);
+}
+
+static void
+on_assess(GSimpleAction *action, GVariant *value, gpointer data) {
+  DemurWindow *window = data;
+  DemurScanTable *table = demur_session_table(window->session);
+  if (table == NULL || table->in_use.selector == NULL) {
+    demur_session_notice(window->session,
+                         _("There is no selector yet: train one on the Cohort page first."), TRUE);
+    return;
+  }
+  demur_session_assess(window->session, table->in_use.selector, NULL, NULL);
+}
+
+static gboolean
+on_drop(GtkDropTarget *target, const GValue *value, double x, double y, DemurWindow *window) {
+  g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
+  for (GSList *file = gdk_file_list_get_files(g_value_get_boxed(value)); file != NULL;
+       file = file->next) {
+    g_autofree char *path = g_file_get_path(file->data);
+    if (path != NULL)
+      g_strv_builder_add(builder, path);
+  }
+  g_auto(GStrv) paths = g_strv_builder_end(builder);
+  return paths[0] != NULL && demur_session_import(window->session, paths);
+}
+
+/* What an import did, in a window of its own that is opened from the notice. */
+
+static void
+add_outcome(GtkBox *box, const char *heading, const char *style, const GPtrArray *lines) {
+  if (lines->len == 0)
+    return;
+  g_autofree char *title = g_strdup_printf("%s (%u)", heading, lines->len);
+  GtkWidget *label = gtk_label_new(title);
+  gtk_label_set_xalign(GTK_LABEL(label), 0);
+  gtk_widget_add_css_class(label, "strong");
+  gtk_widget_add_css_class(label, style);
+  gtk_widget_set_margin_top(label, 8);
+  gtk_box_append(box, label);
+  for (guint i = 0; i < lines->len; i++) {
+    const DemurImportLine *line = lines->pdata[i];
+    g_autofree char *text = line->detail != NULL
+                                ? g_strdup_printf("%s: %s", line->title, line->detail)
+                                : g_strdup(line->title);
+    GtkWidget *entry = gtk_label_new(text);
+    gtk_label_set_xalign(GTK_LABEL(entry), 0);
+    gtk_label_set_wrap(GTK_LABEL(entry), TRUE);
+    gtk_label_set_wrap_mode(GTK_LABEL(entry), PANGO_WRAP_WORD_CHAR);
+    gtk_label_set_selectable(GTK_LABEL(entry), TRUE);
+    gtk_box_append(box, entry);
+  }
+}
+
+static void
+on_import_report(GSimpleAction *action, GVariant *value, gpointer data) {
+  DemurWindow *window = data;
+  const DemurImportOutcome *outcome = demur_session_outcome(window->session);
+  if (outcome == NULL)
+    return;
+  GtkWindow *report = GTK_WINDOW(gtk_window_new());
+  gtk_window_set_title(report, _("Import report"));
+  gtk_window_set_transient_for(report, GTK_WINDOW(window));
+  gtk_window_set_default_size(report, 720, 560);
+  gtk_widget_add_css_class(GTK_WIDGET(report), "demur");
+  GtkBox *box = GTK_BOX(gtk_box_new(GTK_ORIENTATION_VERTICAL, 5));
+  gtk_widget_set_margin_start(GTK_WIDGET(box), 16);
+  gtk_widget_set_margin_end(GTK_WIDGET(box), 16);
+  gtk_widget_set_margin_bottom(GTK_WIDGET(box), 16);
+  add_outcome(box, _("● Accepted for assessment"), "accepted", outcome->accepted);
+  add_outcome(box, _("◇ Not assessed, shown all the same"), "not-eligible", outcome->rejected);
+  add_outcome(box, _("– Skipped: no images"), "other-verdict", outcome->skipped);
+  GtkWidget *scroll = gtk_scrolled_window_new();
+  gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
+                                 GTK_POLICY_AUTOMATIC);
+  gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), GTK_WIDGET(box));
+  gtk_window_set_child(report, scroll);
+  GtkEventController *keys = gtk_shortcut_controller_new();
+  gtk_shortcut_controller_add_shortcut(GTK_SHORTCUT_CONTROLLER(keys),
+                                       gtk_shortcut_new(gtk_keyval_trigger_new(GDK_KEY_Escape, 0),
+                                                        gtk_named_action_new("window.close")));
+  gtk_widget_add_controller(GTK_WIDGET(report), keys);
+  gtk_window_present(report);
+}
+
+static void
+on_imported(DemurWindow *window) {
+  const DemurImportOutcome *outcome = demur_session_outcome(window->session);
+  g_autofree char *text =
+      g_strdup_printf(_("Import: %u accepted for assessment, %u not, %u files skipped."),
+                      outcome->accepted->len, outcome->rejected->len, outcome->skipped->len);
+  demur_session_notice(window->session, text, FALSE);
+  gtk_widget_set_visible(window->notice_more, TRUE);
+}
+
+static void
+on_export(GSimpleAction *action, GVariant *value, gpointer data) {
+  DemurWindow *window = data;
+  gtk_widget_activate_action(gtk_stack_get_visible_child(window->stack), "page.export", NULL);
+}
+
 static const GActionEntry actions[] = {
     {.name = "page", .parameter_type = "s", .state = "'worklist'", .change_state = on_page_state},
     {.name = "next", .activate = on_next},
@@ -218,7 +464,146 @@ static const GActionEntry actions[] = {
     {.name = "close-notice", .activate = on_close_notice},
     {.name = "cancel", .activate = on_cancel},
     {.name = "reload", .activate = on_reload},
+    {.name = "open-case", .activate = on_open_case},
+    {.name = "plane", .activate = on_plane, .parameter_type = "s"},
+    {.name = "slab", .activate = on_slab},
+    {.name = "preset", .activate = on_preset, .parameter_type = "i"},
+    {.name = "invert", .activate = on_invert},
+    {.name = "reset-view", .activate = on_reset_view},
+    {.name = "zoom", .activate = on_zoom, .parameter_type = "d"},
+    {.name = "compare", .activate = on_compare},
+    {.name = "reveal", .activate = on_reveal},
+    {.name = "agree", .activate = on_agree},
+    {.name = "disagree", .activate = on_disagree},
+    {.name = "comment", .activate = on_comment},
+    {.name = "import-folder", .activate = on_import_folder},
+    {.name = "import-files", .activate = on_import_files},
+    {.name = "import-path", .activate = on_import_path, .parameter_type = "s"},
+    {.name = "import-report", .activate = on_import_report},
+    {.name = "assess", .activate = on_assess},
+    {.name = "export", .activate = on_export},
 };
+
+/* Keys without a modifier: they reach the window only where nothing focused has used them, so that
+ * letters typed into an entry stay letters. */
+
+typedef struct {
+  guint key;
+  const char *page; /* NULL: any */
+  const char *action;
+  const char *target; /* printed GVariant; NULL: none */
+} KeyEntry;
+
+static const KeyEntry key_entries[] = {
+    {GDK_KEY_n, "worklist", "win.next", NULL},
+    {GDK_KEY_p, "worklist", "win.previous", NULL},
+    {GDK_KEY_n, "patient", "win.next", NULL},
+    {GDK_KEY_p, "patient", "win.previous", NULL},
+    {GDK_KEY_Return, "worklist", "win.open-case", NULL},
+    {GDK_KEY_slash, "worklist", "win.search", "''"},
+    {GDK_KEY_1, "patient", "win.preset", "1"},
+    {GDK_KEY_2, "patient", "win.preset", "2"},
+    {GDK_KEY_3, "patient", "win.preset", "3"},
+    {GDK_KEY_4, "patient", "win.preset", "4"},
+    {GDK_KEY_5, "patient", "win.preset", "5"},
+    {GDK_KEY_x, "patient", "win.plane", "'axial'"},
+    {GDK_KEY_o, "patient", "win.plane", "'coronal'"},
+    {GDK_KEY_s, "patient", "win.plane", "'sagittal'"},
+    {GDK_KEY_m, "patient", "win.slab", NULL},
+    {GDK_KEY_i, "patient", "win.invert", NULL},
+    {GDK_KEY_0, "patient", "win.reset-view", NULL},
+    {GDK_KEY_plus, "patient", "win.zoom", "1.25"},
+    {GDK_KEY_equal, "patient", "win.zoom", "1.25"},
+    {GDK_KEY_minus, "patient", "win.zoom", "0.8"},
+    {GDK_KEY_v, "patient", "win.compare", NULL},
+    {GDK_KEY_r, "patient", "win.reveal", NULL},
+    {GDK_KEY_a, "patient", "win.agree", NULL},
+    {GDK_KEY_d, "patient", "win.disagree", NULL},
+    {GDK_KEY_c, "patient", "win.comment", NULL},
+    {GDK_KEY_t, "cohort", "win.tables", NULL},
+    {GDK_KEY_u, "cohort", "win.use-coverage", NULL},
+};
+
+static gboolean
+on_escape(DemurWindow *window) {
+  if (demur_patient_page_drop(window->patient))
+    return TRUE;
+  if (gtk_widget_get_visible(GTK_WIDGET(window->notice_box)))
+    close_notice(window);
+  else if (!demur_window_show_page(window, "worklist"))
+    return FALSE;
+  else
+    demur_worklist_page_focus_list(window->worklist);
+  return TRUE;
+}
+
+static gboolean
+on_key(GtkEventControllerKey *keys, guint key, guint code, GdkModifierType state,
+       DemurWindow *window) {
+  if ((state & (GDK_CONTROL_MASK | GDK_ALT_MASK | GDK_SUPER_MASK)) != 0)
+    return FALSE;
+  GtkWidget *focus = gtk_window_get_focus(GTK_WINDOW(window));
+  if (focus != NULL && (GTK_IS_EDITABLE(focus) || GTK_IS_TEXT_VIEW(focus) || GTK_IS_TEXT(focus)))
+    return FALSE;
+  if (key == GDK_KEY_Escape)
+    return on_escape(window);
+  if ((key == GDK_KEY_Return || key == GDK_KEY_KP_Enter) &&
+      demur_patient_page_confirm(window->patient))
+    return TRUE;
+  const char *page = demur_window_page(window);
+  for (guint i = 0; i < G_N_ELEMENTS(key_entries); i++) {
+    const KeyEntry *entry = &key_entries[i];
+    if (entry->key != gdk_keyval_to_lower(key) || g_strcmp0(entry->page, page) != 0)
+      continue;
+    g_autoptr(GVariant) target =
+        entry->target != NULL ? g_variant_parse(NULL, entry->target, NULL, NULL, NULL) : NULL;
+    return gtk_widget_activate_action_variant(GTK_WIDGET(window), entry->action, target);
+  }
+  return FALSE;
+}
+
+/* Enter with an opinion waiting keeps it, whatever has the focus. */
+static gboolean
+on_early_key(GtkEventControllerKey *keys, guint key, guint code, GdkModifierType state,
+             DemurWindow *window) {
+  return (key == GDK_KEY_Return || key == GDK_KEY_KP_Enter) &&
+         g_strcmp0(demur_window_page(window), "patient") == 0 &&
+         demur_patient_page_confirm(window->patient);
+}
+
+static void
+add_item(GMenu *menu, const char *label, const char *action) {
+  g_menu_append(menu, label, action);
+}
+
+static GMenuModel *
+build_menu(void) {
+  GMenu *menu = g_menu_new();
+  g_autoptr(GMenu) files = g_menu_new();
+  add_item(files, _("_Open a workspace…"), "app.open");
+  add_item(files, _("_New workspace…"), "app.new");
+  add_item(files, _("Import a _folder…"), "win.import-folder");
+  add_item(files, _("Import f_iles…"), "win.import-files");
+  add_item(files, _("Import _report"), "win.import-report");
+  add_item(files, _("_Read the workspace again"), "win.reload");
+  g_menu_append_section(menu, NULL, G_MENU_MODEL(files));
+  g_autoptr(GMenu) work = g_menu_new();
+  add_item(work, _("_Assess all series"), "win.assess");
+  add_item(work, _("_Train a selector…"), "win.train");
+  add_item(work, _("_Export…"), "win.export");
+  g_menu_append_section(menu, NULL, G_MENU_MODEL(work));
+  g_autoptr(GMenu) looks = g_menu_new();
+  add_item(looks, _("_Dark reading room"), "app.theme::dark");
+  add_item(looks, _("_Light"), "app.theme::light");
+  add_item(looks, _("_High contrast"), "app.theme::contrast");
+  g_menu_append_section(menu, _("Look"), G_MENU_MODEL(looks));
+  g_autoptr(GMenu) program = g_menu_new();
+  add_item(program, _("_Keyboard shortcuts"), "app.shortcuts");
+  add_item(program, _("A_bout Demur"), "app.about");
+  add_item(program, _("_Quit"), "app.quit");
+  g_menu_append_section(menu, NULL, G_MENU_MODEL(program));
+  return G_MENU_MODEL(menu);
+}
 
 static void
 on_search_changed(GtkSearchEntry *entry, DemurWindow *window) {
@@ -264,6 +649,8 @@ build_header(DemurWindow *window) {
 
   GtkWidget *menu = gtk_menu_button_new();
   gtk_menu_button_set_icon_name(GTK_MENU_BUTTON(menu), "open-menu-symbolic");
+  g_autoptr(GMenuModel) model = build_menu();
+  gtk_menu_button_set_menu_model(GTK_MENU_BUTTON(menu), model);
   gtk_menu_button_set_primary(GTK_MENU_BUTTON(menu), TRUE);
   gtk_accessible_update_property(GTK_ACCESSIBLE(menu), GTK_ACCESSIBLE_PROPERTY_LABEL, _("Menu"),
                                  -1);
@@ -289,6 +676,11 @@ build_notice(DemurWindow *window) {
                                           "hexpand", TRUE, "selectable", TRUE, NULL));
   gtk_widget_set_focusable(GTK_WIDGET(window->notice), FALSE);
   gtk_box_append(window->notice_box, GTK_WIDGET(window->notice));
+  window->notice_more = gtk_button_new_with_label(_("Import report"));
+  gtk_widget_set_valign(window->notice_more, GTK_ALIGN_CENTER);
+  gtk_actionable_set_action_name(GTK_ACTIONABLE(window->notice_more), "win.import-report");
+  gtk_widget_set_visible(window->notice_more, FALSE);
+  gtk_box_append(window->notice_box, window->notice_more);
   GtkWidget *close = gtk_button_new_with_label(_("Close"));
   gtk_widget_set_valign(close, GTK_ALIGN_CENTER);
   gtk_actionable_set_action_name(GTK_ACTIONABLE(close), "win.close-notice");
@@ -366,6 +758,8 @@ demur_window_new(GtkApplication *application, DemurSession *session) {
   gtk_widget_set_vexpand(GTK_WIDGET(window->stack), TRUE);
   window->worklist = demur_worklist_page_new(session);
   gtk_stack_add_named(window->stack, GTK_WIDGET(window->worklist), "worklist");
+  window->patient = demur_patient_page_new(session);
+  gtk_stack_add_named(window->stack, GTK_WIDGET(window->patient), "patient");
   gtk_box_append(GTK_BOX(box), GTK_WIDGET(window->stack));
   gtk_box_append(GTK_BOX(box), build_status(window));
   gtk_window_set_child(GTK_WINDOW(window), box);
@@ -374,8 +768,20 @@ demur_window_new(GtkApplication *application, DemurSession *session) {
   g_signal_connect_object(session, "busy", G_CALLBACK(on_busy), window, G_CONNECT_SWAPPED);
   g_signal_connect_object(session, "loaded", G_CALLBACK(on_loaded), window, G_CONNECT_SWAPPED);
   g_signal_connect_object(session, "reviewed", G_CALLBACK(on_loaded), window, G_CONNECT_SWAPPED);
+  g_signal_connect_object(session, "imported", G_CALLBACK(on_imported), window, G_CONNECT_SWAPPED);
+  GtkEventController *keys = gtk_event_controller_key_new();
+  g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), window);
+  gtk_widget_add_controller(GTK_WIDGET(window), keys);
+  GtkEventController *early = gtk_event_controller_key_new();
+  gtk_event_controller_set_propagation_phase(early, GTK_PHASE_CAPTURE);
+  g_signal_connect(early, "key-pressed", G_CALLBACK(on_early_key), window);
+  gtk_widget_add_controller(GTK_WIDGET(window), early);
+  GtkDropTarget *drop = gtk_drop_target_new(GDK_TYPE_FILE_LIST, GDK_ACTION_COPY);
+  g_signal_connect(drop, "drop", G_CALLBACK(on_drop), window);
+  gtk_widget_add_controller(GTK_WIDGET(window), GTK_EVENT_CONTROLLER(drop));
   update_page(window);
   update_status(window);
+  demur_worklist_page_focus_list(window->worklist);
   return window;
 }
 

@@ -339,7 +339,7 @@ on_bind(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data) {
     return;
   }
   case DEMUR_SORT_REASON:
-    text = g_strdup(scan->n_reasons > 0 ? scan->reasons[0] : "");
+    text = scan->n_reasons > 0 ? demur_scan_reason(scan, 0, FALSE) : g_strdup("");
     set_style(child, "muted");
     gtk_widget_set_tooltip_text(child, scan->n_reasons > 0 ? text : NULL);
     break;
@@ -440,15 +440,15 @@ demur_worklist_page_new(DemurSession *session) {
   page->view = GTK_COLUMN_VIEW(gtk_column_view_new(GTK_SELECTION_MODEL(page->selection)));
   gtk_accessible_update_property(GTK_ACCESSIBLE(page->view), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                  _("Worklist"), -1);
-  add_column(page, DEMUR_SORT_VERDICT, _("Verdict"), 122, FALSE);
-  add_column(page, DEMUR_SORT_PATIENT, _("Patient"), 132, FALSE);
-  add_column(page, DEMUR_SORT_AGE, _("Age, sex"), 80, FALSE);
-  GtkColumnViewColumn *date = add_column(page, DEMUR_SORT_DATE, _("Study"), 104, FALSE);
-  add_column(page, DEMUR_SORT_SITE, _("Site"), 112, FALSE);
-  add_column(page, DEMUR_SORT_SCANNER, _("Scanner · kernel"), 250, FALSE);
-  add_column(page, DEMUR_SORT_RISK, _("Risk in 6 years"), 190, FALSE);
+  add_column(page, DEMUR_SORT_VERDICT, _("Verdict"), 116, FALSE);
+  add_column(page, DEMUR_SORT_PATIENT, _("Patient"), 118, FALSE);
+  add_column(page, DEMUR_SORT_AGE, _("Age, sex"), 74, FALSE);
+  GtkColumnViewColumn *date = add_column(page, DEMUR_SORT_DATE, _("Study"), 96, FALSE);
+  add_column(page, DEMUR_SORT_SITE, _("Site"), 104, FALSE);
+  add_column(page, DEMUR_SORT_SCANNER, _("Scanner · kernel"), 216, FALSE);
+  add_column(page, DEMUR_SORT_RISK, _("Risk in 6 years"), 168, FALSE);
   add_column(page, DEMUR_SORT_REASON, _("Reason"), 200, TRUE);
-  add_column(page, DEMUR_SORT_REVIEWED, _("Reviewed"), 104, FALSE);
+  add_column(page, DEMUR_SORT_REVIEWED, _("Reviewed"), 98, FALSE);
   g_signal_connect_swapped(gtk_column_view_get_sorter(page->view), "changed",
                            G_CALLBACK(on_sorter_changed), page);
   gtk_column_view_sort_by_column(page->view, date, GTK_SORT_DESCENDING);

@@ -65,20 +65,21 @@ print_chart(DemurContext *context, const DemurChart *chart, const char *name, co
   demur_context_print_json(context, json);
 }
 
-/* The coverage of the operating point, 0 where not given. */
+/* The coverage of the operating point, 0 where not given: one of the usual, or a tuned one. */
 static gboolean
-take_coverage(const char *text, const DemurReportInput *input, double *coverage, GError **error) {
+take_coverage(const char *text, const DemurEvaluation *evaluation, double *coverage,
+              GError **error) {
   *coverage = 0.0;
   if (text == NULL)
     return TRUE;
-  const DemurReportFinding finding = demur_finding(input);
+  const DemurMethodResult *selector = &evaluation->methods[0];
   if (demur_number_parse(text, strlen(text), coverage) &&
-      (demur_finding_at(finding.subject, *coverage, FALSE) != NULL ||
-       demur_finding_at(finding.subject, *coverage, TRUE) != NULL))
+      (demur_finding_at(selector, *coverage, FALSE) != NULL ||
+       demur_finding_at(selector, *coverage, TRUE) != NULL))
     return TRUE;
   g_autoptr(GString) there = g_string_new(NULL);
-  for (size_t i = 0; i < finding.subject->n_at; i++)
-    g_string_append_printf(there, "%s%g", i ? ", " : "", finding.subject->at[i].coverage);
+  for (size_t i = 0; i < selector->n_at; i++)
+    g_string_append_printf(there, "%s%g", i ? ", " : "", selector->at[i].coverage);
   g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
               "--coverage takes one that the selector was measured at (%s), not '%s'; tune it to "
               "have another",
@@ -116,12 +117,19 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   if (!demur_command_expect(arguments, 2,
                             "chart takes NAME and FILE (`demur chart --list` names the charts)",
                             error) ||
-      !demur_chart_check(arguments[0], arguments[1], error) ||
-      !demur_cli_evaluate(context, selectors, &options, &evaluating, error))
+      !demur_chart_check(arguments[0], arguments[1], error))
     return FALSE;
-  g_autoptr(DemurCliReport) report = demur_cli_report_new(&evaluating, error);
+  if (strcmp(arguments[0], "forest") == 0) { /* groups cost time: only where they are drawn */
+    const char *const by[] = {attribute != NULL ? attribute : "site", NULL};
+    options.group_by = g_strdupv((char **)by);
+  }
+  if (!demur_cli_evaluate(context, selectors, &options, &evaluating, error))
+    return FALSE;
   double coverage;
-  if (report == NULL || !take_coverage(coverage_text, &report->input, &coverage, error))
+  if (!take_coverage(coverage_text, evaluating.evaluation, &coverage, error))
+    return FALSE;
+  g_autoptr(DemurCliReport) report = demur_cli_report_new(&evaluating, coverage, error);
+  if (report == NULL)
     return FALSE;
   g_autoptr(DemurChart) chart =
       demur_chart_new(arguments[0], &report->input, coverage, attribute, error);

@@ -5,6 +5,7 @@
 
 #include "app/cli/dicom-intake.h"
 #include "app/cli/dicom-json.h"
+#include "app/cli/dicom-network.h"
 #include "base/number.h"
 
 static void
@@ -241,8 +242,12 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       {"show", "show one series with its slices", run_show},
       {"choose", "assess a series that the rules did not choose", run_choose},
       {"rules", "list the rules of eligibility", run_rules},
+      {"echo", "ask a DICOM peer whether it answers", demur_dicom_echo},
+      {"query", "ask an archive for studies and series, have them sent", demur_dicom_query},
+      {"receive", "serve as a storage peer, read what arrives", demur_dicom_receive},
+      {"send", "send files to a peer", demur_dicom_send},
   };
   return demur_command_dispatch(context, commands, G_N_ELEMENTS(commands), argc, argv, error);
 }
 
-const DemurCommand demur_command_dicom = {"dicom", "CT series: import, list, show", run};
+const DemurCommand demur_command_dicom = {"dicom", "CT series: import, list, show; network", run};

@@ -15,6 +15,8 @@ demur_cli_evaluation_clear(DemurCliEvaluation *e) {
   g_free(e->selectors);
   g_free(e->records);
   g_free(e->thresholds);
+  g_free(e->group_by);
+  g_free(e->net_benefit_threshold);
   demur_cohort_unref(e->cohort);
   demur_evaluation_free(e->evaluation);
 }
@@ -80,6 +82,16 @@ take_names(char **texts, GError **error) {
   return (char **)g_ptr_array_free(g_steal_pointer(&names), FALSE);
 }
 
+static char **
+usual_groups(const DemurCohort *cohort) {
+  char **names = g_new0(char *, 3);
+  names[0] = g_strdup("site");
+  if (demur_cohort_find_attribute(cohort, "scanner") >= 0 ||
+      demur_cohort_find_attribute(cohort, "manufacturer") >= 0)
+    names[1] = g_strdup("scanner");
+  return names;
+}
+
 static gboolean
 evaluate(DemurContext *context, char **names, const DemurCliEvaluationOptions *options,
          DemurCliEvaluation *e, GError **error) {
@@ -110,7 +122,6 @@ evaluate(DemurContext *context, char **names, const DemurCliEvaluationOptions *o
   g_auto(GStrv) group_by = take_names(options->group_by, error);
   if (group_by == NULL)
     return FALSE;
-  input.group_by = (const char *const *)group_by;
   input.split = options->split != NULL ? options->split : "test";
   input.seed = context->seed;
   input.in_sample = options->in_sample;
@@ -131,6 +142,13 @@ evaluate(DemurContext *context, char **names, const DemurCliEvaluationOptions *o
   DemurWorkspace *workspace = demur_context_workspace(context, error);
   if (e->cohort == NULL || workspace == NULL)
     return FALSE;
+  if (options->usual_groups && options->group_by == NULL) {
+    g_strfreev(group_by);
+    group_by = usual_groups(e->cohort);
+  }
+  input.group_by = (const char *const *)group_by;
+  e->group_by = *group_by != NULL ? g_strjoinv(",", group_by) : NULL;
+  e->net_benefit_threshold = g_strdup(options->net_benefit_threshold);
 
   g_autoptr(GPtrArray) owned = g_ptr_array_new_with_free_func(g_free);
   g_autofree DemurTunedThreshold **tuned = g_new0(DemurTunedThreshold *, n);

@@ -10,6 +10,7 @@ typedef struct {
   char *n_resamples, *n_bootstrap, *bin_size; /* as written; NULL: the usual */
   char **group_by; /* NULL-terminated, each one name or several with commas; may be NULL */
   char *net_benefit_threshold;
+  gboolean usual_groups; /* where group_by is NULL: by site, and by scanner where it is recorded */
   gboolean in_sample;
 } DemurCliEvaluationOptions;
 
@@ -61,8 +62,10 @@ typedef struct {
   GPtrArray **thresholds; /* [n_selectors] of DemurThresholdRecord, by growing sequence */
   DemurCohort *cohort;
   DemurEvaluation *evaluation;
-  size_t n_bootstrap;       /* replicates that were asked for */
-  gboolean allow_in_sample; /* as asked; whether it was needed: evaluation->in_sample */
+  size_t n_bootstrap;          /* replicates that were asked for */
+  char *group_by;              /* names with commas between; NULL: none */
+  char *net_benefit_threshold; /* as asked; NULL: the usual */
+  gboolean allow_in_sample;    /* as asked; whether it was needed: evaluation->in_sample */
 } DemurCliEvaluation;
 
 /* names: NULL-terminated, at least one. options' texts are freed. */

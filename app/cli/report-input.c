@@ -6,6 +6,7 @@
 #include "base/json-reader.h"
 #include "base/number.h"
 #include "metrics/intervals.h"
+#include "report/finding.h"
 #include "selector/coverage.h"
 
 void
@@ -280,7 +281,58 @@ describe_request(DemurCliReport *report, const DemurCliEvaluation *e) {
                                                .n_bootstrap = e->n_bootstrap,
                                                .min_bin_size = evaluation->min_bin_size,
                                                .resample_unit = evaluation->resample_unit,
-                                               .in_sample = e->allow_in_sample};
+                                               .in_sample = e->allow_in_sample,
+                                               .group_by = e->group_by,
+                                               .net_benefit_threshold = e->net_benefit_threshold};
+}
+
+/* The subject's operating point of the report's coverage among the group's; NULL where it has none
+ * or little is said of so small a group. */
+static const DemurOperatingPoint *
+group_point(const DemurReportFinding *finding, const DemurGroup *group) {
+  for (size_t m = 0; m < group->n_methods; m++) {
+    const DemurGroupMethod *method = &group->methods[m];
+    if (strcmp(method->name, finding->subject->name) != 0 ||
+        !method->recalibrated != !finding->subject->recalibrated)
+      continue;
+    for (size_t a = 0; a < method->n_at && finding->subject_at != NULL; a++)
+      if (method->at[a].coverage == finding->subject_at->coverage &&
+          !method->at[a].from_tune == !finding->subject_at->from_tune)
+        return &method->at[a];
+  }
+  return NULL;
+}
+
+/* Who is refused: from the evaluation's groups. */
+static void
+describe_rejections(DemurCliReport *report) {
+  const DemurEvaluation *e = report->input.evaluation;
+  const DemurReportFinding finding = demur_finding(&report->input);
+  DemurReportRejection *rejections = own(report, g_new0(DemurReportRejection, e->n_groups + 1));
+  size_t n = 0;
+  for (size_t g = 0; g < e->n_groups; g++) {
+    const DemurGroup *group = &e->groups[g];
+    DemurReportRejection *r = &rejections[n];
+    *r = (DemurReportRejection){.attribute = group->by,
+                                .name = group->value,
+                                .n_scans = group->n_scans,
+                                .low = NAN,
+                                .high = NAN};
+    const DemurOperatingPoint *at = group_point(&finding, group);
+    if (at == NULL && !group->withheld)
+      continue;
+    n++;
+    if (at == NULL)
+      continue;
+    r->n_rejected = (size_t)llround((double)group->n_scans * (1.0 - at->realised));
+    r->low = 1.0 - at->realised_interval.high;
+    r->high = 1.0 - at->realised_interval.low;
+    /* A bootstrap of none or all refused has no width; that of Wilson has. */
+    if (!(r->high > r->low))
+      demur_interval_wilson((double)r->n_rejected, (double)group->n_scans, 0.95, &r->low, &r->high);
+  }
+  report->input.rejections = rejections;
+  report->input.n_rejections = n;
 }
 
 /* The latest of the stored dates: the report's own, so that it does not depend on a clock. */
@@ -296,7 +348,7 @@ latest_date(const DemurReportInput *input) {
 }
 
 DemurCliReport *
-demur_cli_report_new(const DemurCliEvaluation *e, GError **error) {
+demur_cli_report_new(const DemurCliEvaluation *e, double coverage, GError **error) {
   size_t n;
   g_autofree guint32 *rows = demur_cohort_rows(e->cohort, e->evaluation->split, &n, error);
   if (rows == NULL)
@@ -305,11 +357,13 @@ demur_cli_report_new(const DemurCliEvaluation *e, GError **error) {
   report->owned = g_ptr_array_new_with_free_func(g_free);
   report->input.evaluation = e->evaluation;
   report->input.version = DEMUR_VERSION;
+  report->input.coverage = coverage;
   describe_cohort(report, e, rows, n);
   describe_selector(report, e);
   describe_thresholds(report, e);
   demur_cli_read_validation(e->records[0]->validation, report->owned, &report->input.validation);
   describe_request(report, e);
+  describe_rejections(report);
   report->input.created = latest_date(&report->input);
   return report;
 }

@@ -12,8 +12,8 @@ typedef struct {
   GPtrArray *owned; /* what the input points to */
 } DemurCliReport;
 
-/* evaluating must outlive the report. */
-DemurCliReport *demur_cli_report_new(const DemurCliEvaluation *evaluating,
+/* coverage: of the summary, 0: the usual. evaluating must outlive the report. */
+DemurCliReport *demur_cli_report_new(const DemurCliEvaluation *evaluating, double coverage,
                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void demur_cli_report_free(DemurCliReport *report);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurCliReport, demur_cli_report_free)

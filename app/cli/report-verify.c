@@ -81,7 +81,13 @@ evaluate_again(DemurContext *context, const DemurReportRecipe *recipe,
                                        .n_resamples = g_strdup_printf("%zu", recipe->n_resamples),
                                        .n_bootstrap = g_strdup_printf("%zu", recipe->n_bootstrap),
                                        .bin_size = g_strdup_printf("%zu", recipe->min_bin_size),
+                                       .net_benefit_threshold =
+                                           g_strdup(recipe->net_benefit_threshold),
                                        .in_sample = recipe->in_sample};
+  if (recipe->group_by != NULL) {
+    const char *const by[] = {recipe->group_by, NULL};
+    options.group_by = g_strdupv((char **)by);
+  }
   context->seed = recipe->seed;
   return demur_cli_evaluate(context, recipe->selectors, &options, evaluating, error);
 }
@@ -107,10 +113,9 @@ remake_report(DemurContext *context, const DemurReportRecipe *recipe, Remade *re
   g_auto(DemurCliEvaluation) evaluating = {0};
   if (!evaluate_again(context, recipe, &evaluating, error))
     return FALSE;
-  g_autoptr(DemurCliReport) report = demur_cli_report_new(&evaluating, error);
+  g_autoptr(DemurCliReport) report = demur_cli_report_new(&evaluating, recipe->coverage, error);
   if (report == NULL)
     return FALSE;
-  report->input.coverage = recipe->coverage;
   report->input.paper = recipe->paper;
   remade->json = demur_report_json(&report->input);
   remade->pdf = demur_report_pdf(&report->input, remade->json, &remade->n_pdf, error);

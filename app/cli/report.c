@@ -39,11 +39,12 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(GStrv) selectors = NULL;
   g_autofree char *paper = NULL;
   g_autofree char *coverage_text = NULL;
-  DemurCliEvaluationOptions options = {0};
+  DemurCliEvaluationOptions options = {.usual_groups = TRUE};
   const GOptionEntry entries[] = {
       {"selector", 's', 0, G_OPTION_ARG_STRING_ARRAY, &selectors,
        "selector to report on; more are set beside the first", "S"},
       DEMUR_CLI_EVALUATION_ENTRIES(options),
+      DEMUR_CLI_MEASURE_ENTRIES(options),
       {"coverage", 0, 0, G_OPTION_ARG_STRING, &coverage_text,
        "coverage of the summary: 0.9, 0.7 or 0.5 (0.9)", "X"},
       {"paper", 0, 0, G_OPTION_ARG_STRING, &paper, "a4 or letter (a4)", "SIZE"},
@@ -71,10 +72,9 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree char *json_path = demur_report_json_path(arguments[0], error);
   if (json_path == NULL || !demur_cli_evaluate(context, selectors, &options, &evaluating, error))
     return FALSE;
-  g_autoptr(DemurCliReport) report = demur_cli_report_new(&evaluating, error);
+  g_autoptr(DemurCliReport) report = demur_cli_report_new(&evaluating, coverage, error);
   if (report == NULL)
     return FALSE;
-  report->input.coverage = coverage;
   report->input.paper = size;
   if (!demur_report_write(&report->input, arguments[0], &context->progress, error))
     return FALSE;

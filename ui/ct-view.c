@@ -1,0 +1,800 @@
+#include "ui/ct-view.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "dicom/geometry.h"
+#include "dicom/reformat.h"
+#include "report/format.h"
+#include "ui/image-data.h"
+#include "ui/words.h"
+
+static const DemurPlane cut_planes[DEMUR_N_CT_PLANES] = {DEMUR_PLANE_ACQUIRED, DEMUR_PLANE_CORONAL,
+                                                         DEMUR_PLANE_SAGITTAL};
+
+static const struct {
+  const char *name;
+  double width, level;
+} presets[DEMUR_N_PRESETS - 1] = {
+    {N_("Lung"), 1500, -600},
+    {N_("Mediastinum"), 400, 40},
+    {N_("Bone"), 2000, 350},
+    {N_("Soft tissue"), 400, 50},
+};
+
+struct _DemurCtView {
+  GtkWidget parent_instance;
+  char *name;
+  char *sentence;
+  DemurImage *image;
+  /* What stands on it, copied from the scan. */
+  char *top_left, *top_right, *warning;
+  DemurCtPlane plane;
+  size_t slice[DEMUR_N_CT_PLANES]; /* by plane */
+  double width, level;
+  int preset; /* -1: by hand */
+  gboolean invert;
+  double slab_mm;
+  double zoom, pan_x, pan_y;
+  /* What is shown now. */
+  DemurReformat *cut; /* NULL: a slice as acquired */
+  const gint16 *hu;   /* [rows][columns] */
+  size_t rows, columns;
+  double spacing[2]; /* between rows, between columns */
+  char left[4], right[4], up[4], down[4];
+  GdkTexture *texture;
+  guint8 *table; /* [65536] grey of each CT number */
+  gboolean table_stale, texture_stale, cut_stale;
+  double pointer_x, pointer_y;
+  gboolean has_pointer;
+  double drag_width, drag_level, drag_x, drag_y;
+};
+
+G_DEFINE_FINAL_TYPE(DemurCtView, demur_ct_view, GTK_TYPE_WIDGET)
+
+enum { CHANGED, SCROLLED, N_SIGNALS };
+static guint signals[N_SIGNALS];
+
+/* What is shown. */
+
+size_t
+demur_ct_view_n_slices(DemurCtView *view) {
+  if (view->image == NULL)
+    return 0;
+  if (view->plane == DEMUR_CT_ACQUIRED || view->image->volume == NULL)
+    return view->image->series->n_slices;
+  return demur_reformat_n_planes(view->image->volume, cut_planes[view->plane]);
+}
+
+static void
+letters_of_series(DemurCtView *view) {
+  const DemurSeries *series = view->image->series;
+  memset(view->left, 0, sizeof view->left);
+  memset(view->right, 0, sizeof view->right);
+  memset(view->up, 0, sizeof view->up);
+  memset(view->down, 0, sizeof view->down);
+  if (isnan(series->orientation[0]))
+    return;
+  double opposite[6];
+  for (int i = 0; i < 6; i++)
+    opposite[i] = -series->orientation[i];
+  demur_geometry_letters(series->orientation, view->right);
+  demur_geometry_letters(series->orientation + 3, view->down);
+  demur_geometry_letters(opposite, view->left);
+  demur_geometry_letters(opposite + 3, view->up);
+}
+
+static double
+plane_spacing(DemurCtView *view) {
+  const DemurVolume *volume = view->image->volume;
+  if (volume == NULL)
+    return NAN;
+  switch (view->plane) {
+  case DEMUR_CT_CORONAL:
+    return volume->pixel_spacing_mm[0];
+  case DEMUR_CT_SAGITTAL:
+    return volume->pixel_spacing_mm[1];
+  default:
+    return volume->spacing_mm;
+  }
+}
+
+static void
+cut(DemurCtView *view) {
+  g_clear_pointer(&view->cut, demur_reformat_free);
+  view->hu = NULL;
+  view->cut_stale = FALSE;
+  view->texture_stale = TRUE;
+  if (view->image == NULL)
+    return;
+  const DemurSeries *series = view->image->series;
+  const DemurVolume *volume = view->image->volume;
+  view->rows = series->rows;
+  view->columns = series->columns;
+  view->spacing[0] = series->pixel_spacing_mm[0];
+  view->spacing[1] = series->pixel_spacing_mm[1];
+  letters_of_series(view);
+  if (volume == NULL) {
+    view->hu = view->image->first;
+    return;
+  }
+  const size_t slice = view->slice[view->plane];
+  if (view->plane == DEMUR_CT_ACQUIRED && view->slab_mm <= 0) {
+    view->hu = volume->hu + slice * volume->rows * volume->columns;
+    return;
+  }
+  const double step = plane_spacing(view);
+  size_t n_slab = 1;
+  if (view->slab_mm > 0 && step > 0)
+    n_slab = (size_t)fmax(1, round(view->slab_mm / step));
+  g_autoptr(GError) error = NULL;
+  view->cut = demur_reformat_new(volume, cut_planes[view->plane], slice, n_slab, DEMUR_SLAB_MAXIMUM,
+                                 &error);
+  if (view->cut == NULL) {
+    g_free(view->sentence);
+    view->sentence = g_strdup(error->message);
+    return;
+  }
+  view->hu = view->cut->hu;
+  view->rows = view->cut->rows;
+  view->columns = view->cut->columns;
+  view->spacing[0] = view->cut->pixel_spacing_mm[0];
+  view->spacing[1] = view->cut->pixel_spacing_mm[1];
+  memcpy(view->left, view->cut->left, sizeof view->left);
+  memcpy(view->right, view->cut->right, sizeof view->right);
+  memcpy(view->up, view->cut->up, sizeof view->up);
+  memcpy(view->down, view->cut->down, sizeof view->down);
+}
+
+/* Grey of every CT number, once a window (PS3.3 C.11.2.1.2.1, linear). */
+static void
+fill_table(DemurCtView *view) {
+  const double width = fmax(view->width, 1);
+  for (int hu = G_MININT16; hu <= G_MAXINT16; hu++) {
+    const double grey = ((hu - (view->level - 0.5)) / fmax(width - 1, 1e-6) + 0.5) * 255.0;
+    const double shown = view->invert ? 255.0 - grey : grey;
+    view->table[(guint16)hu] = hu == DEMUR_HU_PADDING ? 0 : (guint8)CLAMP(lround(shown), 0, 255);
+  }
+  view->table_stale = FALSE;
+  view->texture_stale = TRUE;
+}
+
+static void
+refresh_texture(DemurCtView *view) {
+  if (view->cut_stale)
+    cut(view);
+  if (view->table_stale)
+    fill_table(view);
+  if (!view->texture_stale)
+    return;
+  g_clear_object(&view->texture);
+  view->texture_stale = FALSE;
+  if (view->hu == NULL)
+    return;
+  const size_t n = view->rows * view->columns;
+  guint8 *bytes = g_malloc(n * 3);
+  for (size_t i = 0; i < n; i++) {
+    const guint8 grey = view->table[(guint16)view->hu[i]];
+    bytes[3 * i] = bytes[3 * i + 1] = bytes[3 * i + 2] = grey;
+  }
+  g_autoptr(GBytes) data = g_bytes_new_take(bytes, n * 3);
+  view->texture = gdk_memory_texture_new((int)view->columns, (int)view->rows, GDK_MEMORY_R8G8B8,
+                                         data, view->columns * 3);
+}
+
+/* Where the image lies in the widget. */
+static graphene_rect_t
+image_rect(DemurCtView *view) {
+  const double sx = isnan(view->spacing[1]) ? 1 : view->spacing[1];
+  const double sy = isnan(view->spacing[0]) ? 1 : view->spacing[0];
+  const double w = (double)view->columns * sx, h = (double)view->rows * sy;
+  const double W = gtk_widget_get_width(GTK_WIDGET(view));
+  const double H = gtk_widget_get_height(GTK_WIDGET(view));
+  const double scale = fmin(W / w, H / h) * view->zoom;
+  return GRAPHENE_RECT_INIT((float)((W - w * scale) / 2 + view->pan_x),
+                            (float)((H - h * scale) / 2 + view->pan_y), (float)(w * scale),
+                            (float)(h * scale));
+}
+
+/* The pixel under the pointer; FALSE where there is none. */
+static gboolean
+pointer_pixel(DemurCtView *view, size_t *row, size_t *column) {
+  if (!view->has_pointer || view->hu == NULL)
+    return FALSE;
+  const graphene_rect_t rect = image_rect(view);
+  const double x = (view->pointer_x - rect.origin.x) / rect.size.width;
+  const double y = (view->pointer_y - rect.origin.y) / rect.size.height;
+  if (!(x >= 0 && x < 1 && y >= 0 && y < 1))
+    return FALSE;
+  *column = (size_t)(x * (double)view->columns);
+  *row = (size_t)(y * (double)view->rows);
+  return TRUE;
+}
+
+/* Text on the image. */
+
+static const char *
+plane_name(DemurCtPlane plane) {
+  switch (plane) {
+  case DEMUR_CT_CORONAL:
+    return _("coronal");
+  case DEMUR_CT_SAGITTAL:
+    return _("sagittal");
+  default:
+    return _("slice");
+  }
+}
+
+static char *
+slice_text(DemurCtView *view) {
+  const size_t n = demur_ct_view_n_slices(view);
+  const gboolean whole = view->image->volume != NULL;
+  const size_t slice = whole ? view->slice[view->plane] : view->image->first_index;
+  g_autoptr(GString) text = g_string_new(NULL);
+  g_string_append_printf(text, _("%s %zu of %zu"), plane_name(view->plane), slice + 1, n);
+  const DemurSlice *facts =
+      view->plane == DEMUR_CT_ACQUIRED && slice < view->image->series->n_slices
+          ? &view->image->series->slices[slice]
+          : NULL;
+  if (facts != NULL && !isnan(facts->distance_mm))
+    g_string_append_printf(text, " · z %.2f mm", facts->distance_mm);
+  else if (view->cut != NULL && !isnan(view->cut->origin_mm[0]))
+    g_string_append_printf(text, " · %.2f mm",
+                           view->plane == DEMUR_CT_SAGITTAL  ? view->cut->origin_mm[0]
+                           : view->plane == DEMUR_CT_CORONAL ? view->cut->origin_mm[1]
+                                                             : view->cut->origin_mm[2]);
+  if (view->slab_mm > 0)
+    g_string_append_printf(text, _(" · MIP %.0f mm"), view->slab_mm);
+  if (!whole)
+    g_string_append(text, _(" · reading the rest"));
+  return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
+static char *
+window_text(DemurCtView *view) {
+  const char *name = view->preset < 0                      ? _("by hand")
+                     : view->preset == DEMUR_N_PRESETS - 1 ? _("own range")
+                                                           : _(presets[view->preset].name);
+  return g_strdup_printf("W %.0f L %s%.0f · %s%s", view->width, view->level < 0 ? "−" : "",
+                         fabs(view->level), name, view->invert ? _(" · inverted") : "");
+}
+
+static char *
+pointer_text(DemurCtView *view) {
+  size_t row, column;
+  if (!pointer_pixel(view, &row, &column))
+    return g_strdup(_("HU at pointer –"));
+  const gint16 hu = view->hu[row * view->columns + column];
+  if (hu == DEMUR_HU_PADDING)
+    return g_strdup(_("HU at pointer: not measured"));
+  return g_strdup_printf(_("HU at pointer %s%d"), hu < 0 ? "−" : "", ABS(hu));
+}
+
+static void
+describe(DemurCtView *view) {
+  g_autoptr(GString) text = g_string_new(NULL);
+  if (view->image == NULL) {
+    g_string_append(text, view->sentence != NULL ? view->sentence : _("no image"));
+  } else {
+    g_autofree char *slice = slice_text(view);
+    g_autofree char *window = window_text(view);
+    g_autofree char *pointer = pointer_text(view);
+    g_string_append_printf(text, "%s; %s; %s; %s", view->top_left, slice, window, pointer);
+    size_t row, column;
+    if (pointer_pixel(view, &row, &column))
+      g_string_append_printf(text, _("; row %zu column %zu"), row, column);
+    if (view->sentence != NULL)
+      g_string_append_printf(text, "; %s", view->sentence);
+  }
+  gtk_accessible_update_property(GTK_ACCESSIBLE(view), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
+                                 text->str, -1);
+}
+
+static void
+changed(DemurCtView *view) {
+  refresh_texture(view);
+  describe(view);
+  gtk_widget_queue_draw(GTK_WIDGET(view));
+  g_signal_emit(view, signals[CHANGED], 0);
+}
+
+static const GdkRGBA ink = {0.93f, 0.93f, 0.93f, 1}, dark = {0, 0, 0, 0.85f},
+                     caution = {0.95f, 0.71f, 0.30f, 1};
+
+/* Text with a dark edge, so that it reads on white bone too. x, y: 0 left or top, 0.5, 1. */
+static void
+draw_text(DemurCtView *view, GtkSnapshot *snapshot, const char *text, double x, double y,
+          double horizontal, double vertical, int size, const GdkRGBA *colour) {
+  if (text == NULL || *text == '\0')
+    return;
+  g_autoptr(PangoLayout) layout = gtk_widget_create_pango_layout(GTK_WIDGET(view), text);
+  PangoFontDescription *font = pango_font_description_from_string("Inter, DejaVu Sans");
+  pango_font_description_set_absolute_size(font, size * PANGO_SCALE);
+  pango_layout_set_font_description(layout, font);
+  pango_font_description_free(font);
+  pango_layout_set_alignment(layout, horizontal > 0.7 ? PANGO_ALIGN_RIGHT : PANGO_ALIGN_LEFT);
+  const int room = gtk_widget_get_width(GTK_WIDGET(view)) - 24;
+  int width, height;
+  pango_layout_get_pixel_size(layout, &width, &height);
+  if (width > room && room > 40) {
+    pango_layout_set_width(layout, room * PANGO_SCALE);
+    pango_layout_set_ellipsize(layout, PANGO_ELLIPSIZE_END);
+    pango_layout_get_pixel_size(layout, &width, &height);
+  }
+  const double left = x - width * horizontal, top = y - height * vertical;
+  static const int around[][2] = {{-1, 0}, {1, 0}, {0, -1}, {0, 1}};
+  for (guint i = 0; i <= G_N_ELEMENTS(around); i++) {
+    const gboolean last = i == G_N_ELEMENTS(around);
+    gtk_snapshot_save(snapshot);
+    gtk_snapshot_translate(snapshot,
+                           &GRAPHENE_POINT_INIT((float)(round(left) + (last ? 0 : around[i][0])),
+                                                (float)(round(top) + (last ? 0 : around[i][1]))));
+    gtk_snapshot_append_layout(snapshot, layout, last ? colour : &dark);
+    gtk_snapshot_restore(snapshot);
+  }
+}
+
+/* A scale bar of a round length near a fifth of the width. */
+static void
+draw_scale(DemurCtView *view, GtkSnapshot *snapshot, double W, double H) {
+  if (isnan(view->spacing[1]) || isnan(view->spacing[0]))
+    return;
+  const graphene_rect_t rect = image_rect(view);
+  const double pixels_per_mm = rect.size.width / ((double)view->columns * view->spacing[1]);
+  static const double lengths[] = {5, 10, 20, 50, 100, 200};
+  double length = lengths[0];
+  for (guint i = 0; i < G_N_ELEMENTS(lengths); i++)
+    if (lengths[i] * pixels_per_mm <= W / 5)
+      length = lengths[i];
+  const double bar = length * pixels_per_mm, x = W - 12 - bar, y = H - 30;
+  const GdkRGBA *colours[] = {&dark, &ink};
+  for (int pass = 0; pass < 2; pass++) {
+    const float edge = pass == 0 ? 1 : 0;
+    const graphene_rect_t parts[] = {
+        GRAPHENE_RECT_INIT((float)x - edge, (float)y - edge, (float)bar + 2 * edge,
+                           1.5f + 2 * edge),
+        GRAPHENE_RECT_INIT((float)x - edge, (float)y - 5 - edge, 1.5f + 2 * edge, 6 + 2 * edge),
+        GRAPHENE_RECT_INIT((float)(x + bar) - 1.5f - edge, (float)y - 5 - edge, 1.5f + 2 * edge,
+                           6 + 2 * edge)};
+    for (guint i = 0; i < G_N_ELEMENTS(parts); i++)
+      gtk_snapshot_append_color(snapshot, colours[pass], &parts[i]);
+  }
+  g_autofree char *text =
+      length >= 10 ? g_strdup_printf("%.0f cm", length / 10) : g_strdup_printf("%.0f mm", length);
+  draw_text(view, snapshot, text, x + bar / 2, y + 4, 0.5, 0, 12, &ink);
+}
+
+static void
+demur_ct_view_snapshot(GtkWidget *widget, GtkSnapshot *snapshot) {
+  DemurCtView *view = DEMUR_CT_VIEW(widget);
+  const double W = gtk_widget_get_width(widget), H = gtk_widget_get_height(widget);
+  const graphene_rect_t all = GRAPHENE_RECT_INIT(0, 0, (float)W, (float)H);
+  const GdkRGBA black = {0, 0, 0, 1};
+  gtk_snapshot_append_color(snapshot, &black, &all);
+  refresh_texture(view);
+  if (view->texture == NULL) {
+    g_autoptr(PangoLayout) layout = gtk_widget_create_pango_layout(widget, view->sentence);
+    pango_layout_set_width(layout, (int)fmin(W - 60, 520) * PANGO_SCALE);
+    pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR);
+    pango_layout_set_alignment(layout, PANGO_ALIGN_CENTER);
+    int width, height;
+    pango_layout_get_pixel_size(layout, &width, &height);
+    gtk_snapshot_translate(snapshot, &GRAPHENE_POINT_INIT((float)((W - fmin(W - 60, 520)) / 2),
+                                                          (float)((H - height) / 2)));
+    const GdkRGBA muted = {0.7f, 0.7f, 0.7f, 1};
+    gtk_snapshot_append_layout(snapshot, layout, &muted);
+    return;
+  }
+  gtk_snapshot_push_clip(snapshot, &all);
+  const graphene_rect_t rect = image_rect(view);
+  gtk_snapshot_append_texture(snapshot, view->texture, &rect);
+  gtk_snapshot_pop(snapshot);
+  g_autofree char *slice = slice_text(view);
+  g_autofree char *window = window_text(view);
+  g_autofree char *pointer = pointer_text(view);
+  g_autofree char *bottom = g_strjoin("\n", slice, window, pointer, NULL);
+  draw_text(view, snapshot, view->top_left, 12, 10, 0, 0, 12, &ink);
+  draw_text(view, snapshot, view->top_right, W - 12, 10, 1, 0, 12, &ink);
+  draw_text(view, snapshot, bottom, 12, H - 10, 0, 1, 12, &ink);
+  draw_text(view, snapshot, view->left, 10, H / 2, 0, 0.5, 15, &ink);
+  draw_text(view, snapshot, view->right, W - 10, H / 2, 1, 0.5, 15, &ink);
+  draw_text(view, snapshot, view->up, W / 2, 8, 0.5, 0, 15, &ink);
+  draw_text(view, snapshot, view->down, W / 2, H - 8, 0.5, 1, 15, &ink);
+  draw_scale(view, snapshot, W, H);
+  const char *warning = view->sentence != NULL ? view->sentence : view->warning;
+  draw_text(view, snapshot, warning, W / 2, 74, 0.5, 0, 13, &caution);
+}
+
+static void
+demur_ct_view_measure(GtkWidget *widget, GtkOrientation orientation, int for_size, int *minimum,
+                      int *natural, int *minimum_baseline, int *natural_baseline) {
+  *minimum = 200;
+  *natural = 512;
+}
+
+/* Window. */
+
+void
+demur_ct_view_window(DemurCtView *view, double width, double level) {
+  view->width = CLAMP(width, 1, 8000);
+  view->level = CLAMP(level, -4000, 8000);
+  view->preset = -1;
+  view->table_stale = TRUE;
+  changed(view);
+}
+
+void
+demur_ct_view_get_window(DemurCtView *view, double *width, double *level) {
+  *width = view->width;
+  *level = view->level;
+}
+
+void
+demur_ct_view_preset(DemurCtView *view, guint preset) {
+  double width, level;
+  if (preset < DEMUR_N_PRESETS - 1) {
+    width = presets[preset].width;
+    level = presets[preset].level;
+  } else {
+    /* From the lowest to the highest value that was measured. */
+    const DemurVolume *volume = view->image != NULL ? view->image->volume : NULL;
+    if (volume == NULL)
+      return;
+    width = fmax(1, volume->max_hu - volume->min_hu);
+    level = (volume->max_hu + volume->min_hu) / 2.0;
+  }
+  demur_ct_view_window(view, width, level);
+  view->preset = (int)preset;
+  changed(view);
+}
+
+void
+demur_ct_view_invert(DemurCtView *view) {
+  view->invert = !view->invert;
+  view->table_stale = TRUE;
+  changed(view);
+}
+
+void
+demur_ct_view_reset(DemurCtView *view) {
+  view->zoom = 1;
+  view->pan_x = view->pan_y = 0;
+  view->invert = FALSE;
+  demur_ct_view_preset(view, 0);
+}
+
+void
+demur_ct_view_zoom(DemurCtView *view, double factor) {
+  view->zoom = CLAMP(view->zoom * factor, 0.25, 16);
+  changed(view);
+}
+
+/* Planes and slices. */
+
+gboolean
+demur_ct_view_can_show(DemurCtView *view, DemurCtPlane plane, const char **reason) {
+  *reason = NULL;
+  if (plane == DEMUR_CT_ACQUIRED)
+    return TRUE;
+  const DemurVolume *volume = view->image != NULL ? view->image->volume : NULL;
+  if (volume == NULL) {
+    *reason = _("The volume is not read yet.");
+    return FALSE;
+  }
+  if (demur_reformat_n_planes(volume, cut_planes[plane]) > 0)
+    return TRUE;
+  *reason = !volume->is_volume
+                ? _("Not possible: the slices have no positions along one direction.")
+                : _("Not possible: without pixel spacing this tilted stack can't be straightened.");
+  return FALSE;
+}
+
+void
+demur_ct_view_set_plane(DemurCtView *view, DemurCtPlane plane) {
+  const char *reason;
+  if (plane == view->plane || !demur_ct_view_can_show(view, plane, &reason))
+    return;
+  view->plane = plane;
+  const size_t n = demur_ct_view_n_slices(view);
+  if (plane != DEMUR_CT_ACQUIRED && view->slice[plane] == 0)
+    view->slice[plane] = n / 2;
+  view->slice[plane] = MIN(view->slice[plane], n - 1);
+  view->cut_stale = TRUE;
+  changed(view);
+}
+
+DemurCtPlane
+demur_ct_view_plane(DemurCtView *view) {
+  return view->plane;
+}
+
+void
+demur_ct_view_set_slab(DemurCtView *view, double mm) {
+  view->slab_mm = mm;
+  view->cut_stale = TRUE;
+  changed(view);
+}
+
+double
+demur_ct_view_slab(DemurCtView *view) {
+  return view->slab_mm;
+}
+
+size_t
+demur_ct_view_slice(DemurCtView *view) {
+  if (view->image != NULL && view->image->volume == NULL)
+    return view->image->first_index;
+  return view->slice[view->plane];
+}
+
+void
+demur_ct_view_set_slice(DemurCtView *view, size_t slice) {
+  const size_t n = demur_ct_view_n_slices(view);
+  if (n == 0 || view->image->volume == NULL || MIN(slice, n - 1) == view->slice[view->plane])
+    return;
+  view->slice[view->plane] = MIN(slice, n - 1);
+  view->cut_stale = TRUE;
+  changed(view);
+}
+
+void
+demur_ct_view_scroll(DemurCtView *view, int slices) {
+  const size_t n = demur_ct_view_n_slices(view);
+  if (n == 0 || view->image->volume == NULL)
+    return;
+  const gint64 before = (gint64)view->slice[view->plane];
+  const gint64 after = CLAMP(before + slices, 0, (gint64)n - 1);
+  if (after == before)
+    return;
+  demur_ct_view_set_slice(view, (size_t)after);
+  const double step = plane_spacing(view);
+  if (!isnan(step))
+    g_signal_emit(view, signals[SCROLLED], 0, (double)(after - before) * step);
+}
+
+void
+demur_ct_view_follow(DemurCtView *view, double mm) {
+  if (view->image == NULL || view->image->volume == NULL)
+    return;
+  const double step = plane_spacing(view);
+  const size_t n = demur_ct_view_n_slices(view);
+  if (isnan(step) || step <= 0 || n == 0)
+    return;
+  const gint64 after =
+      CLAMP((gint64)view->slice[view->plane] + llround(mm / step), 0, (gint64)n - 1);
+  demur_ct_view_set_slice(view, (size_t)after);
+}
+
+/* Images. */
+
+static void
+clear_facts(DemurCtView *view) {
+  g_clear_pointer(&view->top_left, g_free);
+  g_clear_pointer(&view->top_right, g_free);
+  g_clear_pointer(&view->warning, g_free);
+  g_clear_pointer(&view->sentence, g_free);
+}
+
+static void
+append_line(GString *text, const char *line) {
+  if (line != NULL && *line != '\0')
+    g_string_append_printf(text, "%s%s", text->len > 0 ? "\n" : "", line);
+}
+
+static void
+copy_facts(DemurCtView *view, const DemurScan *scan) {
+  clear_facts(view);
+  g_autofree char *age = demur_age_sex_text(scan->age, scan->sex);
+  g_autofree char *who = g_strdup_printf("%s · %s", scan->patient_id, age);
+  g_autofree char *series =
+      scan->series_number >= 0
+          ? g_strdup_printf(_("Series %d · %s"), scan->series_number, scan->description)
+          : g_strdup(scan->description);
+  g_autoptr(GString) left = g_string_new(who);
+  append_line(left, scan->date);
+  append_line(left, series);
+  if (scan->simulated)
+    append_line(left, _("SIMULATED DATA"));
+  view->top_left = g_string_free(g_steal_pointer(&left), FALSE);
+  g_autoptr(GString) right = g_string_new(NULL);
+  g_autofree char *scanner =
+      g_strstrip(g_strdup_printf("%s %s", scan->manufacturer, scan->model_name));
+  append_line(right, scanner);
+  g_autoptr(GString) kernel = g_string_new(NULL);
+  if (*scan->kernel != '\0')
+    g_string_append_printf(kernel, _("kernel %s"), scan->kernel);
+  if (!isnan(scan->kvp))
+    g_string_append_printf(kernel, "%s%.0f kVp", kernel->len > 0 ? " · " : "", scan->kvp);
+  append_line(right, kernel->str);
+  g_autoptr(GString) sizes = g_string_new(NULL);
+  if (!isnan(scan->thickness_mm))
+    g_string_append_printf(sizes, _("thickness %.4g mm"), scan->thickness_mm);
+  else
+    g_string_append(sizes, _("thickness not recorded"));
+  if (!isnan(scan->spacing_mm))
+    g_string_append_printf(sizes, _(" · spacing %.4g mm"), scan->spacing_mm);
+  append_line(right, sizes->str);
+  view->top_right = g_string_free(g_steal_pointer(&right), FALSE);
+  if (scan->lossy)
+    view->warning = g_strdup(_("lossy: these pixels were compressed with loss"));
+}
+
+void
+demur_ct_view_clear(DemurCtView *view, const char *sentence) {
+  g_clear_pointer(&view->image, demur_image_unref);
+  clear_facts(view);
+  view->sentence = g_strdup(sentence);
+  view->cut_stale = TRUE;
+  changed(view);
+}
+
+void
+demur_ct_view_set_image(DemurCtView *view, DemurImage *image, const DemurScan *scan) {
+  const gboolean same = view->image != NULL && g_strcmp0(view->image->scan_id, image->scan_id) == 0;
+  demur_image_ref(image);
+  g_clear_pointer(&view->image, demur_image_unref);
+  view->image = image;
+  copy_facts(view, scan);
+  if (!same) {
+    memset(view->slice, 0, sizeof view->slice);
+    view->plane = DEMUR_CT_ACQUIRED;
+    view->slice[DEMUR_CT_ACQUIRED] =
+        image->volume != NULL ? image->series->n_slices / 2 : image->first_index;
+    view->slab_mm = 0;
+    view->zoom = 1;
+    view->pan_x = view->pan_y = 0;
+    view->invert = FALSE;
+    view->width = presets[0].width;
+    view->level = presets[0].level;
+    view->preset = 0;
+    view->table_stale = TRUE;
+  }
+  view->cut_stale = TRUE;
+  changed(view);
+}
+
+DemurImage *
+demur_ct_view_image(DemurCtView *view) {
+  return view->image;
+}
+
+/* Mouse and keys. */
+
+static gboolean
+on_scroll(GtkEventControllerScroll *controller, double dx, double dy, DemurCtView *view) {
+  const GdkModifierType state =
+      gtk_event_controller_get_current_event_state(GTK_EVENT_CONTROLLER(controller));
+  if ((state & GDK_CONTROL_MASK) != 0)
+    demur_ct_view_zoom(view, dy < 0 ? 1.15 : 1 / 1.15);
+  else
+    demur_ct_view_scroll(view, dy > 0 ? 1 : -1);
+  return TRUE;
+}
+
+static void
+on_motion(GtkEventControllerMotion *controller, double x, double y, DemurCtView *view) {
+  view->pointer_x = x;
+  view->pointer_y = y;
+  view->has_pointer = TRUE;
+  describe(view);
+  gtk_widget_queue_draw(GTK_WIDGET(view));
+}
+
+static void
+on_leave(GtkEventControllerMotion *controller, DemurCtView *view) {
+  view->has_pointer = FALSE;
+  gtk_widget_queue_draw(GTK_WIDGET(view));
+}
+
+static void
+on_drag_begin(GtkGestureDrag *gesture, double x, double y, DemurCtView *view) {
+  gtk_widget_grab_focus(GTK_WIDGET(view));
+  view->drag_width = view->width;
+  view->drag_level = view->level;
+  view->drag_x = view->pan_x;
+  view->drag_y = view->pan_y;
+}
+
+static void
+on_drag_update(GtkGestureDrag *gesture, double dx, double dy, DemurCtView *view) {
+  if (view->image == NULL)
+    return;
+  if (gtk_gesture_single_get_current_button(GTK_GESTURE_SINGLE(gesture)) == GDK_BUTTON_PRIMARY) {
+    if (fabs(dx) + fabs(dy) > 2)
+      demur_ct_view_window(view, view->drag_width + dx * 4, view->drag_level + dy * 2);
+    return;
+  }
+  view->pan_x = view->drag_x + dx;
+  view->pan_y = view->drag_y + dy;
+  changed(view);
+}
+
+static gboolean
+on_key(GtkEventControllerKey *keys, guint key, guint code, GdkModifierType state,
+       DemurCtView *view) {
+  if ((state & (GDK_CONTROL_MASK | GDK_ALT_MASK)) != 0)
+    return FALSE;
+  switch (key) {
+  case GDK_KEY_Up:
+    demur_ct_view_scroll(view, -1);
+    return TRUE;
+  case GDK_KEY_Down:
+    demur_ct_view_scroll(view, 1);
+    return TRUE;
+  case GDK_KEY_Page_Up:
+    demur_ct_view_scroll(view, -10);
+    return TRUE;
+  case GDK_KEY_Page_Down:
+    demur_ct_view_scroll(view, 10);
+    return TRUE;
+  case GDK_KEY_Home:
+    demur_ct_view_scroll(view, -G_MAXINT / 2);
+    return TRUE;
+  case GDK_KEY_End:
+    demur_ct_view_scroll(view, G_MAXINT / 2);
+    return TRUE;
+  default:
+    return FALSE;
+  }
+}
+
+static void
+demur_ct_view_finalize(GObject *object) {
+  DemurCtView *view = DEMUR_CT_VIEW(object);
+  clear_facts(view);
+  g_free(view->name);
+  demur_image_unref(view->image);
+  demur_reformat_free(view->cut);
+  g_clear_object(&view->texture);
+  g_free(view->table);
+  G_OBJECT_CLASS(demur_ct_view_parent_class)->finalize(object);
+}
+
+static void
+demur_ct_view_class_init(DemurCtViewClass *class) {
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(class);
+  G_OBJECT_CLASS(class)->finalize = demur_ct_view_finalize;
+  widget_class->snapshot = demur_ct_view_snapshot;
+  widget_class->measure = demur_ct_view_measure;
+  gtk_widget_class_set_accessible_role(widget_class, GTK_ACCESSIBLE_ROLE_IMG);
+  signals[CHANGED] = g_signal_new("changed", DEMUR_TYPE_CT_VIEW, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                  NULL, G_TYPE_NONE, 0);
+  signals[SCROLLED] = g_signal_new("scrolled", DEMUR_TYPE_CT_VIEW, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                   NULL, G_TYPE_NONE, 1, G_TYPE_DOUBLE);
+}
+
+static void
+demur_ct_view_init(DemurCtView *view) {
+  view->table = g_malloc(65536);
+  view->zoom = 1;
+  view->width = presets[0].width;
+  view->level = presets[0].level;
+  view->table_stale = view->texture_stale = view->cut_stale = TRUE;
+  gtk_widget_set_focusable(GTK_WIDGET(view), TRUE);
+  gtk_widget_add_css_class(GTK_WIDGET(view), "ct");
+  gtk_widget_set_overflow(GTK_WIDGET(view), GTK_OVERFLOW_HIDDEN);
+  GtkEventController *scroll = gtk_event_controller_scroll_new(
+      GTK_EVENT_CONTROLLER_SCROLL_VERTICAL | GTK_EVENT_CONTROLLER_SCROLL_DISCRETE);
+  g_signal_connect(scroll, "scroll", G_CALLBACK(on_scroll), view);
+  gtk_widget_add_controller(GTK_WIDGET(view), scroll);
+  GtkEventController *motion = gtk_event_controller_motion_new();
+  g_signal_connect(motion, "motion", G_CALLBACK(on_motion), view);
+  g_signal_connect(motion, "leave", G_CALLBACK(on_leave), view);
+  gtk_widget_add_controller(GTK_WIDGET(view), motion);
+  GtkGesture *drag = gtk_gesture_drag_new();
+  gtk_gesture_single_set_button(GTK_GESTURE_SINGLE(drag), 0);
+  g_signal_connect(drag, "drag-begin", G_CALLBACK(on_drag_begin), view);
+  g_signal_connect(drag, "drag-update", G_CALLBACK(on_drag_update), view);
+  gtk_widget_add_controller(GTK_WIDGET(view), GTK_EVENT_CONTROLLER(drag));
+  GtkEventController *keys = gtk_event_controller_key_new();
+  g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), view);
+  gtk_widget_add_controller(GTK_WIDGET(view), keys);
+}
+
+GtkWidget *
+demur_ct_view_new(const char *name) {
+  DemurCtView *view = g_object_new(DEMUR_TYPE_CT_VIEW, NULL);
+  view->name = g_strdup(name);
+  gtk_accessible_update_property(GTK_ACCESSIBLE(view), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
+  return GTK_WIDGET(view);
+}

@@ -1,0 +1,59 @@
+/* The image of a scan: window and level on the processor, planes and sliding MIP from the volume,
+ * what must always be seen with it drawn on it. */
+#pragma once
+
+#include <gtk/gtk.h>
+
+#include "ui/image.h"
+#include "ui/scan.h"
+
+G_BEGIN_DECLS
+
+#define DEMUR_TYPE_CT_VIEW (demur_ct_view_get_type())
+G_DECLARE_FINAL_TYPE(DemurCtView, demur_ct_view, DEMUR, CT_VIEW, GtkWidget)
+
+/* Planes that can be chosen; the acquired slices are never turned or interpolated. */
+typedef enum {
+  DEMUR_CT_ACQUIRED,
+  DEMUR_CT_CORONAL,
+  DEMUR_CT_SAGITTAL,
+  DEMUR_N_CT_PLANES,
+} DemurCtPlane;
+
+#define DEMUR_N_PRESETS 5
+
+/* Signals: "changed" (what is shown is another: plane, slice, window);
+ *          "scrolled" (double mm): by a person, along the slices' normal. */
+GtkWidget *demur_ct_view_new(const char *name);
+
+/* Shows nothing but a sentence; scan's facts (copied) stand on the image. NULL: none. */
+void demur_ct_view_clear(DemurCtView *view, const char *sentence);
+/* The image is referenced. scan is read at once, not kept. Slice, zoom and window start anew unless
+ * the image is of the same scan. */
+void demur_ct_view_set_image(DemurCtView *view, DemurImage *image, const DemurScan *scan);
+DemurImage *demur_ct_view_image(DemurCtView *view); /* borrowed; NULL: none */
+
+void demur_ct_view_preset(DemurCtView *view, guint preset); /* 0 .. 4 */
+void demur_ct_view_window(DemurCtView *view, double width, double level);
+void demur_ct_view_get_window(DemurCtView *view, double *width, double *level);
+void demur_ct_view_invert(DemurCtView *view);
+void demur_ct_view_reset(DemurCtView *view);
+void demur_ct_view_zoom(DemurCtView *view, double factor);
+
+/* FALSE with the reason (borrowed) where the volume can't be cut so. */
+gboolean demur_ct_view_can_show(DemurCtView *view, DemurCtPlane plane, const char **reason);
+void demur_ct_view_set_plane(DemurCtView *view, DemurCtPlane plane);
+DemurCtPlane demur_ct_view_plane(DemurCtView *view);
+
+/* Thickness of the sliding maximum projection; 0: none. */
+void demur_ct_view_set_slab(DemurCtView *view, double mm);
+double demur_ct_view_slab(DemurCtView *view);
+
+size_t demur_ct_view_n_slices(DemurCtView *view);
+size_t demur_ct_view_slice(DemurCtView *view);
+void demur_ct_view_set_slice(DemurCtView *view, size_t slice);
+void demur_ct_view_scroll(DemurCtView *view, int slices);
+/* Moves along the normal as another view did, without telling it. */
+void demur_ct_view_follow(DemurCtView *view, double mm);
+
+G_END_DECLS

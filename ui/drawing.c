@@ -1,0 +1,112 @@
+#include "ui/drawing.h"
+
+#include "ui/theme.h"
+
+struct _DemurDrawing {
+  GtkWidget parent_instance;
+  DemurDrawingFunc draw;
+  DemurDrawingHover hover;
+  gpointer data;
+  GDestroyNotify free_data;
+  int width, height;
+};
+
+G_DEFINE_FINAL_TYPE(DemurDrawing, demur_drawing, GTK_TYPE_WIDGET)
+
+static void
+clear(DemurDrawing *drawing) {
+  if (drawing->free_data != NULL)
+    drawing->free_data(drawing->data);
+  drawing->data = NULL;
+  drawing->free_data = NULL;
+  drawing->draw = NULL;
+}
+
+static void
+demur_drawing_finalize(GObject *object) {
+  clear(DEMUR_DRAWING(object));
+  G_OBJECT_CLASS(demur_drawing_parent_class)->finalize(object);
+}
+
+static DemurRectangle
+area(GtkWidget *widget) {
+  return (DemurRectangle){0, 0, gtk_widget_get_width(widget), gtk_widget_get_height(widget)};
+}
+
+static void
+demur_drawing_snapshot(GtkWidget *widget, GtkSnapshot *snapshot) {
+  DemurDrawing *drawing = DEMUR_DRAWING(widget);
+  const DemurRectangle rectangle = area(widget);
+  if (drawing->draw == NULL || rectangle.width < 8 || rectangle.height < 8)
+    return;
+  const graphene_rect_t bounds =
+      GRAPHENE_RECT_INIT(0, 0, (float)rectangle.width, (float)rectangle.height);
+  cairo_t *cr = gtk_snapshot_append_cairo(snapshot, &bounds);
+  drawing->draw(cr, demur_theme_palette(), rectangle, drawing->data);
+  cairo_destroy(cr);
+}
+
+static void
+demur_drawing_measure(GtkWidget *widget, GtkOrientation orientation, int for_size, int *minimum,
+                      int *natural, int *minimum_baseline, int *natural_baseline) {
+  const DemurDrawing *drawing = DEMUR_DRAWING(widget);
+  *minimum = *natural =
+      orientation == GTK_ORIENTATION_HORIZONTAL ? drawing->width : drawing->height;
+}
+
+static gboolean
+demur_drawing_query_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard,
+                            GtkTooltip *tooltip) {
+  DemurDrawing *drawing = DEMUR_DRAWING(widget);
+  if (drawing->hover == NULL || keyboard)
+    return FALSE;
+  g_autofree char *text = drawing->hover(area(widget), x, y, drawing->data);
+  if (text == NULL)
+    return FALSE;
+  gtk_tooltip_set_text(tooltip, text);
+  const GdkRectangle here = {x - 4, y - 4, 8, 8};
+  gtk_tooltip_set_tip_area(tooltip, &here);
+  return TRUE;
+}
+
+static void
+demur_drawing_class_init(DemurDrawingClass *class) {
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(class);
+  G_OBJECT_CLASS(class)->finalize = demur_drawing_finalize;
+  widget_class->snapshot = demur_drawing_snapshot;
+  widget_class->measure = demur_drawing_measure;
+  widget_class->query_tooltip = demur_drawing_query_tooltip;
+  gtk_widget_class_set_accessible_role(widget_class, GTK_ACCESSIBLE_ROLE_IMG);
+}
+
+static void
+demur_drawing_init(DemurDrawing *drawing) {
+  demur_theme_watch(GTK_WIDGET(drawing));
+}
+
+DemurDrawing *
+demur_drawing_new(const char *name, int width, int height) {
+  DemurDrawing *drawing = g_object_new(DEMUR_TYPE_DRAWING, NULL);
+  drawing->width = width;
+  drawing->height = height;
+  gtk_accessible_update_property(GTK_ACCESSIBLE(drawing), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
+  return drawing;
+}
+
+void
+demur_drawing_set(DemurDrawing *drawing, DemurDrawingFunc draw, DemurDrawingHover hover,
+                  gpointer data, GDestroyNotify free_data) {
+  clear(drawing);
+  drawing->draw = draw;
+  drawing->hover = hover;
+  drawing->data = data;
+  drawing->free_data = free_data;
+  gtk_widget_set_has_tooltip(GTK_WIDGET(drawing), hover != NULL);
+  gtk_widget_queue_draw(GTK_WIDGET(drawing));
+}
+
+void
+demur_drawing_describe(DemurDrawing *drawing, const char *description) {
+  gtk_accessible_update_property(GTK_ACCESSIBLE(drawing), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
+                                 description, -1);
+}

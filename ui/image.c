@@ -1,0 +1,146 @@
+#include "ui/image-data.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "dicom/library.h"
+#include "store/series.h"
+#include "ui/words.h"
+
+DemurImage *
+demur_image_ref(DemurImage *image) {
+  g_atomic_int_inc(&image->ref_count);
+  return image;
+}
+
+void
+demur_image_unref(DemurImage *image) {
+  if (image == NULL || !g_atomic_int_dec_and_test(&image->ref_count))
+    return;
+  g_free(image->scan_id);
+  if (image->series_refs != NULL && g_atomic_int_dec_and_test(image->series_refs)) {
+    demur_series_free(image->series);
+    g_free(image->series_refs);
+  }
+  demur_volume_free(image->volume);
+  g_aligned_free(image->first);
+  g_free(image);
+}
+
+const char *
+demur_image_scan_id(const DemurImage *image) {
+  return image->scan_id;
+}
+
+gboolean
+demur_image_is_volume(const DemurImage *image) {
+  return image->volume != NULL && image->volume->is_volume;
+}
+
+static void
+image_free(gpointer image) {
+  demur_image_unref(image);
+}
+
+typedef struct {
+  char *workspace, *scan_id;
+} LoadInput;
+
+static void
+input_free(gpointer data) {
+  LoadInput *input = data;
+  g_free(input->workspace);
+  g_free(input->scan_id);
+  g_free(input);
+}
+
+static DemurImage *
+image_new(const char *scan_id) {
+  DemurImage *image = g_new0(DemurImage, 1);
+  image->scan_id = g_strdup(scan_id);
+  image->ref_count = 1;
+  return image;
+}
+
+static char **
+paths_of(const char *workspace_path, const char *scan_id, GError **error) {
+  g_autoptr(DemurWorkspace) workspace =
+      demur_workspace_open(workspace_path, DEMUR_WORKSPACE_READ_ONLY, error);
+  g_autoptr(GPtrArray) files =
+      workspace != NULL ? demur_series_files(workspace, scan_id, error) : NULL;
+  if (files == NULL)
+    return NULL;
+  g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
+  const char *last = NULL;
+  for (guint i = 0; i < files->len; i++) {
+    const DemurSeriesFile *file = files->pdata[i];
+    if (g_strcmp0(file->path, last) != 0) /* frames of one file stand together */
+      g_strv_builder_add(builder, file->path);
+    last = file->path;
+  }
+  return g_strv_builder_end(builder);
+}
+
+static gpointer
+load(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
+  const LoadInput *input = data;
+  if (!demur_dicom_init(error))
+    return NULL;
+  g_auto(GStrv) paths = paths_of(input->workspace, input->scan_id, error);
+  if (paths == NULL)
+    return NULL;
+  g_autoptr(DemurParallel) parallel = demur_parallel_new(0);
+  g_autoptr(DemurImage) image = image_new(input->scan_id);
+  image->series =
+      demur_import_reopen(input->scan_id, (const char *const *)paths, parallel, progress, error);
+  if (image->series == NULL)
+    return NULL;
+  image->series_refs = g_new(gint, 1);
+  *image->series_refs = 1;
+  const DemurSeries *series = image->series;
+  if (series->n_slices == 0 || series->rows == 0 || series->columns == 0) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED,
+                        _("no slice of this series holds pixels that can be shown"));
+    return NULL;
+  }
+  /* The middle slice at once, the rest behind it. */
+  image->first_index = series->n_slices / 2;
+  image->first = demur_memory_array(series->rows, series->columns, sizeof(gint16), error);
+  size_t n_padding, n_clamped;
+  if (image->first == NULL)
+    return NULL;
+  g_autoptr(GError) slice_error = NULL;
+  if (demur_volume_read_slice(series, image->first_index, image->first, &n_padding, &n_clamped,
+                              &slice_error)) {
+    DemurImage *part = image_new(input->scan_id);
+    part->series = image->series;
+    part->series_refs = image->series_refs;
+    g_atomic_int_inc(part->series_refs);
+    part->first = g_steal_pointer(&image->first);
+    part->first_index = image->first_index;
+    demur_job_deliver(job, part);
+  }
+  image->volume = demur_volume_read(series, parallel, progress, error);
+  if (image->volume == NULL)
+    return NULL;
+  g_clear_pointer(&image->first, g_aligned_free);
+  return g_steal_pointer(&image);
+}
+
+DemurJob *
+demur_image_load(const char *workspace, const char *scan_id, GObject *owner, guint64 tag,
+                 DemurJobPart part, DemurJobDone done) {
+  LoadInput *input = g_new0(LoadInput, 1);
+  input->workspace = g_strdup(workspace);
+  input->scan_id = g_strdup(scan_id);
+  const DemurJobStart start = {.func = load,
+                               .input = input,
+                               .free_input = input_free,
+                               .free_result = image_free,
+                               .free_part = image_free,
+                               .owner = owner,
+                               .tag = tag,
+                               .part = part,
+                               .done = done};
+  return demur_job_start(&start);
+}

@@ -1,0 +1,651 @@
+#include "ui/patient-page.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/format.h"
+#include "ui/drawing.h"
+#include "ui/theme.h"
+#include "ui/verdict-card.h"
+
+struct _DemurPatientPage {
+  GtkBox parent_instance;
+  DemurSession *session;
+  gboolean shown;
+  GtkBox *side;
+  DemurCtView *view, *prior;
+  GtkWidget *prior_box;
+  GtkLabel *prior_title;
+  GtkWidget *plane[3], *slab, *compare, *preset[DEMUR_N_PRESETS];
+  DemurVerdictCard *card;
+  /* Results carry the generation of the case they were asked for; a late one finds another number
+   * here and is dropped. */
+  guint64 generation;
+  DemurJob *image_job, *prior_job;
+  gssize prior_row;
+  gboolean proposed;
+  DemurReviewKind proposal;
+  gboolean following;
+};
+
+G_DEFINE_FINAL_TYPE(DemurPatientPage, demur_patient_page, GTK_TYPE_BOX)
+
+static const DemurCtPlane planes[3] = {DEMUR_CT_ACQUIRED, DEMUR_CT_CORONAL, DEMUR_CT_SAGITTAL};
+
+static void
+demur_patient_page_dispose(GObject *object) {
+  DemurPatientPage *page = DEMUR_PATIENT_PAGE(object);
+  demur_job_drop(&page->image_job);
+  demur_job_drop(&page->prior_job);
+  g_clear_object(&page->session);
+  G_OBJECT_CLASS(demur_patient_page_parent_class)->dispose(object);
+}
+
+static void
+demur_patient_page_class_init(DemurPatientPageClass *class) {
+  G_OBJECT_CLASS(class)->dispose = demur_patient_page_dispose;
+}
+
+static void
+demur_patient_page_init(DemurPatientPage *page) {
+  page->prior_row = -1;
+}
+
+/* Tools above the image. */
+
+static void
+update_tools(DemurPatientPage *page) {
+  for (guint i = 0; i < G_N_ELEMENTS(planes); i++) {
+    const char *reason;
+    const gboolean can = demur_ct_view_can_show(page->view, planes[i], &reason);
+    gtk_widget_set_sensitive(page->plane[i], can && demur_ct_view_image(page->view) != NULL);
+    gtk_widget_set_tooltip_text(page->plane[i], reason);
+    const gboolean active = demur_ct_view_plane(page->view) == planes[i];
+    if (active)
+      gtk_widget_set_state_flags(page->plane[i], GTK_STATE_FLAG_CHECKED, FALSE);
+    else
+      gtk_widget_unset_state_flags(page->plane[i], GTK_STATE_FLAG_CHECKED);
+  }
+  const double slab = demur_ct_view_slab(page->view);
+  g_autofree char *text =
+      slab > 0 ? g_strdup_printf(_("MIP %.0f mm"), slab) : g_strdup(_("MIP off"));
+  gtk_button_set_label(GTK_BUTTON(page->slab), text);
+  DemurImage *image = demur_ct_view_image(page->view);
+  gtk_widget_set_sensitive(page->slab, image != NULL && demur_image_is_volume(image));
+  gtk_widget_set_sensitive(page->compare, page->prior_row >= 0);
+  gtk_widget_set_tooltip_text(page->compare,
+                              page->prior_row >= 0 ? NULL : _("No earlier scan with images."));
+}
+
+static void
+on_view_changed(DemurPatientPage *page) {
+  update_tools(page);
+}
+
+/* Linked scrolling. */
+static void
+on_scrolled(DemurCtView *from, double mm, DemurPatientPage *page) {
+  DemurCtView *to = from == page->view ? page->prior : page->view;
+  if (!gtk_widget_get_visible(page->prior_box) || page->following)
+    return;
+  page->following = TRUE;
+  demur_ct_view_follow(to, mm);
+  page->following = FALSE;
+}
+
+/* Images. */
+
+static gboolean
+is_of(const DemurScan *scan, const DemurImage *image) {
+  return scan != NULL && scan->source == NULL &&
+         strcmp(scan->scan_id, demur_image_scan_id(image)) == 0;
+}
+
+static void
+take_image(DemurPatientPage *page, guint64 tag, DemurImage *image) {
+  const DemurScan *scan = demur_session_scan(page->session);
+  /* Asked twice: by generation, and by what the image says it is of. */
+  if (tag == page->generation && is_of(scan, image))
+    demur_ct_view_set_image(page->view, image, scan);
+  demur_image_unref(image);
+}
+
+static void
+on_image_part(gpointer owner, guint64 tag, gpointer part) {
+  take_image(owner, tag, part);
+}
+
+static void
+on_image(gpointer owner, guint64 tag, gpointer result, const GError *error) {
+  DemurPatientPage *page = owner;
+  if (result != NULL) {
+    if (tag == page->generation)
+      page->image_job = NULL;
+    take_image(page, tag, result);
+    return;
+  }
+  if (tag != page->generation)
+    return;
+  page->image_job = NULL;
+  if (!g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED)) {
+    g_autofree char *text = g_strdup_printf(_("The images can't be shown: %s"), error->message);
+    demur_ct_view_clear(page->view, text);
+  }
+}
+
+static void
+take_prior(DemurPatientPage *page, guint64 tag, DemurImage *image) {
+  DemurScanTable *table = demur_session_table(page->session);
+  if (tag == page->generation && page->prior_row >= 0 &&
+      is_of(&table->scans[page->prior_row], image))
+    demur_ct_view_set_image(page->prior, image, &table->scans[page->prior_row]);
+  demur_image_unref(image);
+}
+
+static void
+on_prior_part(gpointer owner, guint64 tag, gpointer part) {
+  take_prior(owner, tag, part);
+}
+
+static void
+on_prior(gpointer owner, guint64 tag, gpointer result, const GError *error) {
+  DemurPatientPage *page = owner;
+  if (tag == page->generation)
+    page->prior_job = NULL;
+  if (result != NULL)
+    take_prior(page, tag, result);
+  else if (tag == page->generation && !g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    demur_ct_view_clear(page->prior, error->message);
+}
+
+static void
+load_prior(DemurPatientPage *page) {
+  demur_job_drop(&page->prior_job);
+  if (!gtk_widget_get_visible(page->prior_box) || page->prior_row < 0)
+    return;
+  const DemurScan *scan = &demur_session_table(page->session)->scans[page->prior_row];
+  g_autofree char *title =
+      g_strdup_printf(_("Prior %s · %s %s"), scan->date, demur_shown_glyph(scan->shown),
+                      demur_shown_title(scan->shown));
+  gtk_label_set_label(page->prior_title, title);
+  demur_ct_view_clear(page->prior, _("Reading the prior…"));
+  page->prior_job = demur_image_load(demur_session_path(page->session), scan->scan_id,
+                                     G_OBJECT(page), page->generation, on_prior_part, on_prior);
+}
+
+/* The left-hand column. */
+
+static GtkWidget *
+add_text(GtkBox *box, const char *text, const char *style) {
+  GtkWidget *label = gtk_label_new(text);
+  gtk_label_set_xalign(GTK_LABEL(label), 0);
+  gtk_label_set_wrap(GTK_LABEL(label), TRUE);
+  gtk_label_set_wrap_mode(GTK_LABEL(label), PANGO_WRAP_WORD_CHAR);
+  gtk_label_set_width_chars(GTK_LABEL(label), 8);
+  if (style != NULL)
+    gtk_widget_add_css_class(label, style);
+  gtk_box_append(box, label);
+  return label;
+}
+
+static void
+on_screen_clicked(GtkButton *button, DemurPatientPage *page) {
+  demur_session_select(page->session,
+                       GPOINTER_TO_INT(g_object_get_data(G_OBJECT(button), "row")) - 1);
+}
+
+static void
+add_screen(DemurPatientPage *page, guint32 row, gboolean current) {
+  const DemurScan *scan = &demur_session_table(page->session)->scans[row];
+  GtkWidget *button = gtk_button_new();
+  gtk_widget_add_css_class(button, "screen");
+  if (current)
+    gtk_widget_add_css_class(button, "current");
+  GtkBox *box = GTK_BOX(gtk_box_new(GTK_ORIENTATION_VERTICAL, 2));
+  GtkBox *line = GTK_BOX(gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6));
+  GtkWidget *date = gtk_label_new(*scan->date != '\0' ? scan->date : _("no date"));
+  gtk_widget_add_css_class(date, "strong");
+  gtk_widget_set_hexpand(date, TRUE);
+  gtk_label_set_xalign(GTK_LABEL(date), 0);
+  gtk_box_append(line, date);
+  g_autofree char *risk = isnan(scan->risk) && scan->shown != DEMUR_SHOWN_RED_FLAG
+                              ? g_strdup(demur_shown_title(scan->shown))
+                              : demur_scan_risk_text(scan);
+  g_autofree char *verdict = g_strdup_printf("%s %s", demur_shown_glyph(scan->shown), risk);
+  GtkWidget *label = gtk_label_new(verdict);
+  gtk_widget_add_css_class(label, demur_shown_style(scan->shown));
+  gtk_box_append(line, label);
+  gtk_box_append(box, GTK_WIDGET(line));
+  g_autoptr(GString) facts = g_string_new(scan->scanner);
+  if (!isnan(scan->thickness_mm))
+    g_string_append_printf(facts, "%s%.4g mm", facts->len > 0 ? " · " : "", scan->thickness_mm);
+  if (facts->len > 0) {
+    GtkWidget *text = add_text(box, facts->str, "small");
+    gtk_widget_add_css_class(text, "muted");
+  }
+  gtk_button_set_child(GTK_BUTTON(button), GTK_WIDGET(box));
+  g_autofree char *name = g_strdup_printf(_("Scan of %s, %s"), scan->date, verdict);
+  gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
+  g_object_set_data(G_OBJECT(button), "row", GINT_TO_POINTER((int)row + 1));
+  g_signal_connect(button, "clicked", G_CALLBACK(on_screen_clicked), page);
+  gtk_box_append(page->side, button);
+}
+
+/* Risk over time: accepted risks as a line, held-back ones as a mark on the axis that tells no
+ * height. */
+typedef struct {
+  guint n;
+  double *at;    /* [n] in [0, 1] of the axis */
+  double *risks; /* [n] NaN: not shown */
+  DemurShown *shown;
+  char **dates;
+} Course;
+
+static void
+course_free(gpointer data) {
+  Course *course = data;
+  g_free(course->at);
+  g_free(course->risks);
+  g_free(course->shown);
+  g_strfreev(course->dates);
+  g_free(course);
+}
+
+static void
+draw_course(cairo_t *cr, const DemurPalette *palette, DemurRectangle r, gpointer data) {
+  const Course *course = data;
+  double most = 0.02;
+  for (guint i = 0; i < course->n; i++)
+    most = isnan(course->risks[i]) ? most : fmax(most, course->risks[i]);
+  const double base = r.y + r.height - 18, top = r.y + 18, left = r.x + 16, width = r.width - 32;
+  demur_chart_colour(cr, palette->grid, 1);
+  cairo_set_line_width(cr, 1);
+  cairo_move_to(cr, r.x, base + 0.5);
+  cairo_line_to(cr, r.x + r.width, base + 0.5);
+  cairo_stroke(cr);
+  const GdkRGBA line = demur_theme_verdict_colour(DEMUR_SHOWN_ACCEPTED);
+  cairo_set_source_rgba(cr, line.red, line.green, line.blue, 0.8);
+  cairo_set_line_width(cr, 1.5);
+  gboolean begun = FALSE;
+  for (guint i = 0; i < course->n; i++)
+    if (!isnan(course->risks[i])) {
+      const double x = left + width * course->at[i],
+                   y = base - (base - top) * course->risks[i] / most;
+      if (begun)
+        cairo_line_to(cr, x, y);
+      else
+        cairo_move_to(cr, x, y);
+      begun = TRUE;
+    }
+  cairo_stroke(cr);
+  for (guint i = 0; i < course->n; i++) {
+    const double x = left + width * course->at[i];
+    const GdkRGBA colour = demur_theme_verdict_colour((int)course->shown[i]);
+    cairo_set_source_rgba(cr, colour.red, colour.green, colour.blue, 1);
+    if (!isnan(course->risks[i])) {
+      const double y = base - (base - top) * course->risks[i] / most;
+      cairo_arc(cr, x, y, 4.5, 0, 2 * G_PI);
+      cairo_fill(cr);
+      g_autofree char *text = demur_text_percent(course->risks[i], 1);
+      demur_chart_text(cr, palette, text, palette->font_size * 0.95, FALSE, palette->ink, x, y - 6,
+                       0.5, 1, 0);
+    } else {
+      cairo_move_to(cr, x, base - 9);
+      cairo_line_to(cr, x + 5.5, base);
+      cairo_line_to(cr, x - 5.5, base);
+      cairo_close_path(cr);
+      cairo_fill(cr);
+    }
+    demur_chart_text(cr, palette, course->dates[i], palette->font_size * 0.92, FALSE,
+                     palette->muted, x, r.y + r.height, 0.5, 1, 0);
+  }
+}
+
+/* Days, or the number of a screen, as a place in time. */
+static double
+time_of(const char *date) {
+  int year, month, day;
+  if (sscanf(date, "%d-%d-%d", &year, &month, &day) == 3)
+    return year * 365.25 + month * 30.4 + day;
+  return *date == 'T' ? atof(date + 1) * 365.25 : NAN;
+}
+
+static void
+add_course(DemurPatientPage *page, const guint32 *rows, size_t n) {
+  const DemurScanTable *table = demur_session_table(page->session);
+  if (n < 2)
+    return;
+  Course *course = g_new0(Course, 1);
+  course->n = (guint)MIN(n, 6);
+  course->at = g_new(double, course->n);
+  course->risks = g_new(double, course->n);
+  course->shown = g_new(DemurShown, course->n);
+  course->dates = g_new0(char *, course->n + 1);
+  g_autoptr(GString) text = g_string_new(NULL);
+  double first = INFINITY, last = -INFINITY;
+  for (guint i = 0; i < course->n; i++) {
+    const DemurScan *scan = &table->scans[rows[course->n - 1 - i]]; /* oldest first */
+    course->at[i] = time_of(scan->date);
+    first = fmin(first, course->at[i]);
+    last = fmax(last, course->at[i]);
+    course->risks[i] = scan->risk;
+    course->shown[i] = scan->shown;
+    course->dates[i] = g_strndup(scan->date, *scan->date == 'T' ? 3 : 4);
+    g_autofree char *risk = demur_scan_risk_text(scan);
+    g_string_append_printf(text, "%s%s: %s, %s", i > 0 ? "; " : "", scan->date,
+                           demur_shown_title(scan->shown), risk);
+  }
+  for (guint i = 0; i < course->n; i++)
+    course->at[i] = last > first && !isnan(course->at[i]) ? (course->at[i] - first) / (last - first)
+                                                          : (double)i / (course->n - 1);
+  gtk_widget_set_margin_top(add_text(page->side, _("Risk over time"), "heading"), 8);
+  DemurDrawing *drawing = demur_drawing_new(_("Risk over time"), 160, 104);
+  demur_drawing_set(drawing, draw_course, NULL, course, course_free);
+  demur_drawing_describe(drawing, text->str);
+  gtk_box_append(page->side, GTK_WIDGET(drawing));
+}
+
+static void
+add_study(DemurPatientPage *page, size_t row) {
+  const DemurScanTable *table = demur_session_table(page->session);
+  size_t n;
+  g_autofree guint32 *rows = demur_scan_table_of_study(table, row, &n);
+  if (table->scans[row].source != NULL || n < 1)
+    return;
+  gtk_widget_set_margin_top(add_text(page->side, _("Series of this study"), "heading"), 8);
+  for (size_t i = 0; i < n; i++) {
+    const DemurScan *scan = &table->scans[rows[i]];
+    g_autoptr(GString) text = g_string_new(NULL);
+    if (scan->series_number >= 0)
+      g_string_append_printf(text, "%d · ", scan->series_number);
+    g_string_append(text, *scan->description != '\0' ? scan->description : scan->type);
+    if (scan->chosen)
+      g_string_append_printf(text, " · %s", _("assessed"));
+    else if (scan->n_reasons > 0) {
+      g_autofree char *reason = demur_scan_reason(scan, 0, FALSE);
+      g_string_append_printf(text, ": %s", reason);
+    }
+    GtkWidget *button = gtk_button_new();
+    GtkWidget *label = gtk_label_new(text->str);
+    gtk_label_set_xalign(GTK_LABEL(label), 0);
+    gtk_label_set_wrap(GTK_LABEL(label), TRUE);
+    gtk_label_set_wrap_mode(GTK_LABEL(label), PANGO_WRAP_WORD_CHAR);
+    gtk_label_set_width_chars(GTK_LABEL(label), 8);
+    gtk_widget_add_css_class(label, "small");
+    if (!scan->chosen)
+      gtk_widget_add_css_class(label, "muted");
+    gtk_button_set_child(GTK_BUTTON(button), label);
+    gtk_widget_add_css_class(button, "screen");
+    if (rows[i] == row)
+      gtk_widget_add_css_class(button, "current");
+    g_object_set_data(G_OBJECT(button), "row", GINT_TO_POINTER((int)rows[i] + 1));
+    g_signal_connect(button, "clicked", G_CALLBACK(on_screen_clicked), page);
+    gtk_box_append(page->side, button);
+  }
+  add_text(page->side, _("The rule chooses the series before any score is seen."), "muted");
+}
+
+static void
+update_side(DemurPatientPage *page) {
+  for (GtkWidget *child; (child = gtk_widget_get_first_child(GTK_WIDGET(page->side))) != NULL;)
+    gtk_box_remove(page->side, child);
+  page->prior_row = -1;
+  const DemurScan *scan = demur_session_scan(page->session);
+  if (scan == NULL) {
+    add_text(page->side, _("No case is open. Choose one in the worklist."), "muted");
+    return;
+  }
+  const size_t row = (size_t)demur_session_row(page->session);
+  const DemurScanTable *table = demur_session_table(page->session);
+  GtkWidget *id = add_text(
+      page->side, *scan->patient_id != '\0' ? scan->patient_id : _("no patient ID"), "title");
+  gtk_label_set_selectable(GTK_LABEL(id), TRUE);
+  gtk_widget_set_focusable(id, FALSE);
+  if (*scan->patient_name != '\0')
+    add_text(page->side, scan->patient_name, NULL);
+  g_autofree char *age = demur_age_sex_text(scan->age, scan->sex);
+  g_autofree char *who =
+      *scan->site != '\0' ? g_strdup_printf("%s · %s", age, scan->site) : g_strdup(age);
+  add_text(page->side, who, "muted");
+  if (scan->simulated) {
+    GtkWidget *mark = add_text(page->side, _("SIMULATED DATA"), "simulated");
+    gtk_widget_set_halign(mark, GTK_ALIGN_START);
+  }
+  size_t n;
+  g_autofree guint32 *rows = demur_scan_table_of_patient(table, row, &n);
+  gtk_widget_set_margin_top(add_text(page->side, _("Scans"), "heading"), 8);
+  for (size_t i = 0; i < n; i++) {
+    add_screen(page, rows[i], rows[i] == row);
+    /* The newest one that is older than this. */
+    if (page->prior_row < 0 && scan->source == NULL && rows[i] != row &&
+        strcmp(table->scans[rows[i]].date, scan->date) < 0)
+      page->prior_row = (gssize)rows[i];
+  }
+  add_course(page, rows, n);
+  add_study(page, row);
+}
+
+/* One update of the model. */
+
+static void
+load_images(DemurPatientPage *page) {
+  demur_job_drop(&page->image_job);
+  const DemurScan *scan = demur_session_scan(page->session);
+  if (scan == NULL) {
+    demur_ct_view_clear(page->view, _("No case is open. Choose one in the worklist."));
+  } else if (scan->source != NULL) {
+    g_autofree char *text = g_strdup_printf(
+        _("No images: this scan came from the table of cohort %s, which holds risks and "
+          "embeddings only."),
+        scan->source);
+    demur_ct_view_clear(page->view, text);
+  } else {
+    demur_ct_view_clear(page->view, _("Reading the images…"));
+    if (page->shown)
+      page->image_job = demur_image_load(demur_session_path(page->session), scan->scan_id,
+                                         G_OBJECT(page), page->generation, on_image_part, on_image);
+  }
+}
+
+static void
+on_case_changed(DemurPatientPage *page) {
+  page->generation++;
+  page->proposed = FALSE;
+  demur_job_drop(&page->prior_job);
+  demur_ct_view_clear(page->prior, _("Reading the prior…"));
+  load_images(page);
+  update_side(page);
+  demur_verdict_card_update(page->card);
+  if (page->prior_row < 0)
+    gtk_widget_set_visible(page->prior_box, FALSE);
+  load_prior(page);
+  update_tools(page);
+}
+
+static void
+on_reviewed(DemurPatientPage *page, guint row) {
+  if ((gssize)row == demur_session_row(page->session))
+    demur_verdict_card_update(page->card);
+}
+
+void
+demur_patient_page_set_shown(DemurPatientPage *page, gboolean shown) {
+  if (page->shown == shown)
+    return;
+  page->shown = shown;
+  const DemurScan *scan = demur_session_scan(page->session);
+  if (shown && scan != NULL && scan->source == NULL && demur_ct_view_image(page->view) == NULL &&
+      page->image_job == NULL)
+    load_images(page);
+}
+
+/* Tools. */
+
+DemurCtView *
+demur_patient_page_view(DemurPatientPage *page) {
+  return page->view;
+}
+
+DemurCtView *
+demur_patient_page_active_view(DemurPatientPage *page) {
+  return gtk_widget_is_focus(GTK_WIDGET(page->prior)) ? page->prior : page->view;
+}
+
+void
+demur_patient_page_set_plane(DemurPatientPage *page, DemurCtPlane plane) {
+  const char *reason;
+  if (!demur_ct_view_can_show(page->view, plane, &reason)) {
+    if (demur_ct_view_image(page->view) != NULL)
+      demur_session_notice(page->session, reason, FALSE);
+    return;
+  }
+  demur_ct_view_set_plane(page->view, plane);
+  if (gtk_widget_get_visible(page->prior_box))
+    demur_ct_view_set_plane(page->prior, plane);
+}
+
+void
+demur_patient_page_next_slab(DemurPatientPage *page) {
+  static const double slabs[] = {0, 5, 10, 20};
+  const double now = demur_ct_view_slab(page->view);
+  guint next = 0;
+  for (guint i = 0; i < G_N_ELEMENTS(slabs); i++)
+    if (slabs[i] == now)
+      next = (i + 1) % G_N_ELEMENTS(slabs);
+  demur_ct_view_set_slab(page->view, slabs[next]);
+  if (gtk_widget_get_visible(page->prior_box))
+    demur_ct_view_set_slab(page->prior, slabs[next]);
+}
+
+void
+demur_patient_page_toggle_prior(DemurPatientPage *page) {
+  if (page->prior_row < 0) {
+    demur_session_notice(page->session, _("No earlier scan of this patient has images here."),
+                         FALSE);
+    return;
+  }
+  gtk_widget_set_visible(page->prior_box, !gtk_widget_get_visible(page->prior_box));
+  load_prior(page);
+}
+
+/* Reviews. */
+
+void
+demur_patient_page_propose(DemurPatientPage *page, DemurReviewKind kind) {
+  if (demur_session_scan(page->session) == NULL || demur_session_read_only(page->session))
+    return;
+  page->proposed = TRUE;
+  page->proposal = kind;
+  demur_verdict_card_set_pending(page->card, kind == DEMUR_REVIEW_AGREE
+                                                 ? _("Agree? Enter keeps it, Escape drops it.")
+                                                 : _("Disagree? Enter keeps it, Escape drops it."));
+}
+
+gboolean
+demur_patient_page_confirm(DemurPatientPage *page) {
+  if (!page->proposed)
+    return FALSE;
+  page->proposed = FALSE;
+  demur_verdict_card_set_pending(page->card, NULL);
+  return demur_session_review(page->session, page->proposal, NULL) || TRUE;
+}
+
+gboolean
+demur_patient_page_drop(DemurPatientPage *page) {
+  if (!page->proposed)
+    return FALSE;
+  page->proposed = FALSE;
+  demur_verdict_card_set_pending(page->card, NULL);
+  return TRUE;
+}
+
+/* Building. */
+
+static GtkWidget *
+tool(GtkWidget *bar, const char *label, const char *action, const char *target) {
+  GtkWidget *button = gtk_button_new_with_label(label);
+  gtk_actionable_set_action_name(GTK_ACTIONABLE(button), action);
+  if (target != NULL)
+    gtk_actionable_set_action_target(GTK_ACTIONABLE(button), "s", target);
+  gtk_box_append(GTK_BOX(bar), button);
+  return button;
+}
+
+static GtkWidget *
+build_tools(DemurPatientPage *page) {
+  GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 3);
+  gtk_widget_add_css_class(bar, "ct-tools");
+  page->plane[0] = tool(bar, _("Axial"), "win.plane", "axial");
+  page->plane[1] = tool(bar, _("Coronal"), "win.plane", "coronal");
+  page->plane[2] = tool(bar, _("Sagittal"), "win.plane", "sagittal");
+  page->slab = tool(bar, _("MIP off"), "win.slab", NULL);
+  GtkWidget *space = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
+  gtk_widget_set_hexpand(space, TRUE);
+  gtk_box_append(GTK_BOX(bar), space);
+  static const char *const names[DEMUR_N_PRESETS] = {N_("Lung"), N_("Mediast"), N_("Bone"),
+                                                     N_("Soft"), N_("Own")};
+  for (guint i = 0; i < DEMUR_N_PRESETS; i++) {
+    g_autofree char *label = g_strdup_printf("%u %s", i + 1, _(names[i]));
+    page->preset[i] = gtk_button_new_with_label(label);
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(page->preset[i]), "win.preset");
+    gtk_actionable_set_action_target(GTK_ACTIONABLE(page->preset[i]), "i", (int)i + 1);
+    gtk_box_append(GTK_BOX(bar), page->preset[i]);
+  }
+  tool(bar, _("Invert"), "win.invert", NULL);
+  tool(bar, _("Reset"), "win.reset-view", NULL);
+  page->compare = tool(bar, _("Prior"), "win.compare", NULL);
+  return bar;
+}
+
+DemurPatientPage *
+demur_patient_page_new(DemurSession *session) {
+  DemurPatientPage *page =
+      g_object_new(DEMUR_TYPE_PATIENT_PAGE, "orientation", GTK_ORIENTATION_HORIZONTAL, NULL);
+  page->session = g_object_ref(session);
+  page->side = GTK_BOX(gtk_box_new(GTK_ORIENTATION_VERTICAL, 6));
+  gtk_widget_add_css_class(GTK_WIDGET(page->side), "side");
+  GtkWidget *scroll = gtk_scrolled_window_new();
+  gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
+                                 GTK_POLICY_AUTOMATIC);
+  gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), GTK_WIDGET(page->side));
+  gtk_widget_set_size_request(scroll, 220, -1);
+  gtk_box_append(GTK_BOX(page), scroll);
+
+  GtkWidget *middle = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+  gtk_widget_set_hexpand(middle, TRUE);
+  gtk_box_append(GTK_BOX(middle), build_tools(page));
+  GtkWidget *views = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 2);
+  gtk_box_set_homogeneous(GTK_BOX(views), TRUE);
+  page->view = DEMUR_CT_VIEW(demur_ct_view_new(_("CT image")));
+  gtk_widget_set_vexpand(GTK_WIDGET(page->view), TRUE);
+  gtk_widget_set_hexpand(GTK_WIDGET(page->view), TRUE);
+  gtk_box_append(GTK_BOX(views), GTK_WIDGET(page->view));
+  page->prior_box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+  page->prior_title = GTK_LABEL(gtk_label_new(""));
+  gtk_label_set_ellipsize(page->prior_title, PANGO_ELLIPSIZE_END);
+  gtk_widget_add_css_class(GTK_WIDGET(page->prior_title), "ct-tools");
+  gtk_box_append(GTK_BOX(page->prior_box), GTK_WIDGET(page->prior_title));
+  page->prior = DEMUR_CT_VIEW(demur_ct_view_new(_("CT image of the prior")));
+  gtk_widget_set_vexpand(GTK_WIDGET(page->prior), TRUE);
+  gtk_widget_set_hexpand(GTK_WIDGET(page->prior), TRUE);
+  gtk_box_append(GTK_BOX(page->prior_box), GTK_WIDGET(page->prior));
+  gtk_widget_set_visible(page->prior_box, FALSE);
+  gtk_box_append(GTK_BOX(views), page->prior_box);
+  gtk_box_append(GTK_BOX(middle), views);
+  gtk_box_append(GTK_BOX(page), middle);
+
+  page->card = demur_verdict_card_new(session);
+  gtk_widget_set_size_request(GTK_WIDGET(page->card), 350, -1);
+  gtk_widget_set_hexpand(GTK_WIDGET(page->card), FALSE);
+  gtk_box_append(GTK_BOX(page), GTK_WIDGET(page->card));
+
+  g_signal_connect_swapped(page->view, "changed", G_CALLBACK(on_view_changed), page);
+  g_signal_connect(page->view, "scrolled", G_CALLBACK(on_scrolled), page);
+  g_signal_connect(page->prior, "scrolled", G_CALLBACK(on_scrolled), page);
+  g_signal_connect_object(session, "case-changed", G_CALLBACK(on_case_changed), page,
+                          G_CONNECT_SWAPPED);
+  g_signal_connect_object(session, "reviewed", G_CALLBACK(on_reviewed), page, G_CONNECT_SWAPPED);
+  on_case_changed(page);
+  return page;
+}

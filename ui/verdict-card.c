@@ -1,0 +1,512 @@
+#include "ui/verdict-card.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "report/format.h"
+#include "ui/drawing.h"
+#include "ui/job.h"
+#include "ui/theme.h"
+
+struct _DemurVerdictCard {
+  GtkBox parent_instance;
+  DemurSession *session;
+  GtkBox *list; /* the cards, made anew by update() */
+  GtkBox *meaning_box;
+  GtkLabel *meaning;
+  DemurJob *meaning_job;
+  guint64 generation; /* of the case that is shown: late answers of another are dropped */
+  GtkLabel *pending;
+  GtkWidget *agree, *disagree, *comment;
+};
+
+G_DEFINE_FINAL_TYPE(DemurVerdictCard, demur_verdict_card, GTK_TYPE_BOX)
+
+static void
+demur_verdict_card_dispose(GObject *object) {
+  DemurVerdictCard *card = DEMUR_VERDICT_CARD(object);
+  demur_job_drop(&card->meaning_job);
+  g_clear_object(&card->session);
+  G_OBJECT_CLASS(demur_verdict_card_parent_class)->dispose(object);
+}
+
+static void
+demur_verdict_card_class_init(DemurVerdictCardClass *class) {
+  G_OBJECT_CLASS(class)->dispose = demur_verdict_card_dispose;
+}
+
+static void
+demur_verdict_card_init(DemurVerdictCard *card) {
+}
+
+/* Small builders. */
+
+static GtkWidget *
+add_label(GtkBox *box, const char *text, const char *style) {
+  GtkWidget *label = gtk_label_new(text);
+  gtk_label_set_xalign(GTK_LABEL(label), 0);
+  gtk_label_set_wrap(GTK_LABEL(label), TRUE);
+  gtk_label_set_wrap_mode(GTK_LABEL(label), PANGO_WRAP_WORD_CHAR);
+  gtk_label_set_width_chars(GTK_LABEL(label), 10);
+  if (style != NULL) {
+    g_auto(GStrv) styles = g_strsplit(style, " ", -1);
+    for (char **name = styles; *name != NULL; name++)
+      gtk_widget_add_css_class(label, *name);
+  }
+  gtk_box_append(box, label);
+  return label;
+}
+
+static GtkBox *
+add_card(DemurVerdictCard *card, const char *heading) {
+  GtkBox *box = GTK_BOX(gtk_box_new(GTK_ORIENTATION_VERTICAL, 5));
+  gtk_widget_add_css_class(GTK_WIDGET(box), "card");
+  if (heading != NULL)
+    add_label(box, heading, "heading");
+  gtk_box_append(card->list, GTK_WIDGET(box));
+  return box;
+}
+
+static void
+add_pair(GtkGrid *grid, int row, const char *name, const char *value) {
+  GtkWidget *left = gtk_label_new(name);
+  gtk_label_set_xalign(GTK_LABEL(left), 0);
+  gtk_widget_set_valign(left, GTK_ALIGN_START);
+  gtk_widget_add_css_class(left, "muted");
+  GtkWidget *right = gtk_label_new(value);
+  gtk_label_set_xalign(GTK_LABEL(right), 0);
+  gtk_label_set_wrap(GTK_LABEL(right), TRUE);
+  gtk_label_set_wrap_mode(GTK_LABEL(right), PANGO_WRAP_WORD_CHAR);
+  gtk_label_set_width_chars(GTK_LABEL(right), 10);
+  gtk_widget_set_hexpand(right, TRUE);
+  gtk_grid_attach(grid, left, 0, row, 1, 1);
+  gtk_grid_attach(grid, right, 1, row, 1, 1);
+}
+
+/* The score against the threshold, on a logit scale around it. */
+
+typedef struct {
+  double score, threshold;
+  DemurShown shown;
+} Gauge;
+
+static double
+logit(double p) {
+  const double clipped = CLAMP(p, 1e-9, 1 - 1e-9);
+  return log(clipped / (1 - clipped));
+}
+
+static void
+draw_gauge(cairo_t *cr, const DemurPalette *palette, DemurRectangle r, gpointer data) {
+  const Gauge *gauge = data;
+  const double half = fmax(4, fabs(logit(gauge->score) - logit(gauge->threshold)) * 1.15);
+  const double middle = r.x + r.width / 2, y = r.y + 7;
+  const double x =
+      middle + (logit(gauge->score) - logit(gauge->threshold)) / half * (r.width / 2 - 8);
+  const GdkRGBA below = demur_theme_verdict_colour(DEMUR_SHOWN_RED_FLAG);
+  const GdkRGBA above = demur_theme_verdict_colour(DEMUR_SHOWN_ACCEPTED);
+  cairo_set_source_rgba(cr, below.red, below.green, below.blue, 0.35);
+  cairo_rectangle(cr, r.x, y - 2.5, middle - r.x, 5);
+  cairo_fill(cr);
+  cairo_set_source_rgba(cr, above.red, above.green, above.blue, 0.35);
+  cairo_rectangle(cr, middle, y - 2.5, r.x + r.width - middle, 5);
+  cairo_fill(cr);
+  demur_chart_colour(cr, palette->ink, 1);
+  cairo_rectangle(cr, middle - 1, y - 7, 2, 14);
+  cairo_fill(cr);
+  const GdkRGBA mark = demur_theme_verdict_colour((int)gauge->shown);
+  cairo_set_source_rgba(cr, mark.red, mark.green, mark.blue, 1);
+  if (gauge->shown == DEMUR_SHOWN_ACCEPTED) {
+    cairo_arc(cr, x, y, 6, 0, 2 * G_PI);
+  } else {
+    cairo_move_to(cr, x, y - 5);
+    cairo_line_to(cr, x + 7, y + 7);
+    cairo_line_to(cr, x - 7, y + 7);
+    cairo_close_path(cr);
+  }
+  cairo_fill(cr);
+}
+
+/* Yearly risks. */
+
+typedef struct {
+  double risks[DEMUR_N_YEARS];
+} Yearly;
+
+static void
+draw_yearly(cairo_t *cr, const DemurPalette *palette, DemurRectangle r, gpointer data) {
+  const Yearly *yearly = data;
+  double most = 0;
+  for (int y = 0; y < DEMUR_N_YEARS; y++)
+    most = isnan(yearly->risks[y]) ? most : fmax(most, yearly->risks[y]);
+  const double step = r.width / DEMUR_N_YEARS, top = 16, base = r.height - 17;
+  for (int y = 0; y < DEMUR_N_YEARS; y++) {
+    const double x = r.x + (y + 0.5) * step;
+    g_autofree char *year = g_strdup_printf("%d", y + 1);
+    demur_chart_text(cr, palette, year, palette->font_size * 0.95, FALSE, palette->muted, x,
+                     r.y + r.height, 0.5, 1, 0);
+    if (isnan(yearly->risks[y]))
+      continue;
+    const double height = fmax(1.5, (base - top) * yearly->risks[y] / fmax(most, 1e-9));
+    demur_chart_colour(cr, palette->series[DEMUR_SERIES_SELECTOR],
+                       y == DEMUR_N_YEARS - 1 ? 1 : 0.6);
+    cairo_rectangle(cr, x - step * 0.3, r.y + base - height, step * 0.6, height);
+    cairo_fill(cr);
+    g_autofree char *text = demur_text_percent(yearly->risks[y], 1);
+    demur_chart_text(cr, palette, text, palette->font_size * 0.92, y == DEMUR_N_YEARS - 1,
+                     palette->ink, x, r.y + base - height - 2, 0.5, 1, step);
+  }
+}
+
+static void
+add_yearly(GtkBox *box, const DemurScan *scan) {
+  gboolean any = FALSE;
+  for (int y = 0; y < DEMUR_N_YEARS; y++)
+    any |= !isnan(scan->yearly_risks[y]);
+  if (!any)
+    return;
+  DemurDrawing *drawing = demur_drawing_new(_("Risk by year"), 200, 92);
+  gtk_widget_set_hexpand(GTK_WIDGET(drawing), TRUE);
+  gtk_widget_set_margin_top(GTK_WIDGET(drawing), 4);
+  Yearly *yearly = g_new(Yearly, 1);
+  memcpy(yearly->risks, scan->yearly_risks, sizeof yearly->risks);
+  g_autoptr(GString) text = g_string_new(NULL);
+  for (int y = 0; y < DEMUR_N_YEARS; y++) {
+    g_autofree char *risk = demur_text_percent(scan->yearly_risks[y], 1);
+    g_string_append_printf(text, _("%syear %d: %s"), y > 0 ? "; " : "", y + 1, risk);
+  }
+  demur_drawing_set(drawing, draw_yearly, NULL, yearly, g_free);
+  demur_drawing_describe(drawing, text->str);
+  gtk_box_append(box, GTK_WIDGET(drawing));
+  /* The selector's recalibration is of the six-year risk only. */
+  const double risk = demur_scan_revealed_risk(scan);
+  if (fabs(risk - scan->yearly_risks[DEMUR_N_YEARS - 1]) > 5e-4)
+    add_label(box,
+              _("Years after the scan, as the model gave them; the risk above is recalibrated."),
+              "muted small");
+  else
+    add_label(box, _("Years after the scan, as the model gave them."), "muted small");
+}
+
+/* The cards. */
+
+static const char *
+verdict_sentence(DemurShown shown) {
+  switch (shown) {
+  case DEMUR_SHOWN_ACCEPTED:
+    return _("Accepted: the risk is shown");
+  case DEMUR_SHOWN_RED_FLAG:
+    return _("Red flag: do not rely on this risk");
+  case DEMUR_SHOWN_NOT_ELIGIBLE:
+    return _("Not eligible: this series is not assessed");
+  case DEMUR_SHOWN_NO_SCORE:
+    return _("No score: the external model has not seen it");
+  case DEMUR_SHOWN_NOT_TUNED:
+    return _("Not tuned: no threshold yet");
+  case DEMUR_SHOWN_FAILED:
+    return _("Failed: it could not be assessed");
+  default:
+    return _("Not assessed yet");
+  }
+}
+
+static GtkWidget *
+key_button(const char *label, const char *key, const char *action) {
+  GtkWidget *button = gtk_button_new();
+  GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 7);
+  gtk_widget_set_halign(box, GTK_ALIGN_CENTER);
+  GtkWidget *text = gtk_label_new(label);
+  GtkWidget *cap = gtk_label_new(key);
+  gtk_widget_add_css_class(cap, "key");
+  gtk_widget_set_valign(cap, GTK_ALIGN_CENTER);
+  gtk_box_append(GTK_BOX(box), text);
+  gtk_box_append(GTK_BOX(box), cap);
+  gtk_button_set_child(GTK_BUTTON(button), box);
+  gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
+  gtk_actionable_set_action_name(GTK_ACTIONABLE(button), action);
+  return button;
+}
+
+static void
+add_verdict(DemurVerdictCard *card, const DemurScan *scan) {
+  const gboolean revealed = demur_session_revealed(card->session);
+  GtkBox *box = add_card(card, NULL);
+  gtk_widget_add_css_class(GTK_WIDGET(box), "verdict-card");
+  gtk_widget_add_css_class(GTK_WIDGET(box), demur_shown_style(scan->shown));
+  g_autofree char *title =
+      g_strdup_printf("%s %s", demur_shown_glyph(scan->shown), verdict_sentence(scan->shown));
+  g_autofree char *style = g_strdup_printf("verdict-title %s", demur_shown_style(scan->shown));
+  add_label(box, title, style);
+  if (scan->shown == DEMUR_SHOWN_ACCEPTED) {
+    GtkBox *line = GTK_BOX(gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 10));
+    g_autofree char *risk = demur_text_percent(scan->risk, 1);
+    GtkWidget *big = gtk_label_new(risk);
+    gtk_widget_add_css_class(big, "big");
+    gtk_box_append(line, big);
+    GtkWidget *unit = gtk_label_new(_("risk in 6 years"));
+    gtk_widget_add_css_class(unit, "muted");
+    gtk_widget_set_valign(unit, GTK_ALIGN_END);
+    gtk_widget_set_margin_bottom(unit, 5);
+    gtk_box_append(line, unit);
+    gtk_box_append(box, GTK_WIDGET(line));
+    add_yearly(box, scan);
+  } else if (scan->shown == DEMUR_SHOWN_RED_FLAG && !revealed) {
+    GtkBox *line = GTK_BOX(gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 10));
+    GtkWidget *big = gtk_label_new(_("Risk held back"));
+    gtk_widget_add_css_class(big, "title");
+    gtk_label_set_xalign(GTK_LABEL(big), 0);
+    gtk_widget_set_hexpand(big, TRUE);
+    gtk_box_append(line, big);
+    GtkWidget *reveal = key_button(_("Reveal"), "R", "win.reveal");
+    gtk_widget_set_tooltip_text(reveal, _("Show the held-back risk of this case; that is kept"));
+    gtk_widget_set_valign(reveal, GTK_ALIGN_CENTER);
+    gtk_box_append(line, reveal);
+    gtk_box_append(box, GTK_WIDGET(line));
+    add_label(box, _("A reveal is kept with the review."), "muted small");
+  } else if (scan->shown == DEMUR_SHOWN_RED_FLAG) {
+    g_autofree char *risk = demur_text_percent(demur_scan_revealed_risk(scan), 1);
+    g_autofree char *text = g_strdup_printf(_("Revealed: %s"), risk);
+    add_label(box, text, "title");
+    add_label(box, _("Risk in 6 years that the selector does not trust. The reveal was kept."),
+              "muted small");
+    add_yearly(box, scan);
+  }
+  if (!isnan(scan->score) && !isnan(scan->threshold)) {
+    g_autofree char *score = demur_text_significant(scan->score, 3);
+    g_autofree char *threshold = demur_text_significant(scan->threshold, 3);
+    g_autofree char *text =
+        g_strdup_printf(_("Score %s; risks are shown from %s up."), score, threshold);
+    gtk_widget_set_margin_top(add_label(box, text, NULL), 4);
+    DemurDrawing *gauge = demur_drawing_new(_("Score against the threshold"), 120, 16);
+    Gauge *data = g_new(Gauge, 1);
+    *data = (Gauge){scan->score, scan->threshold, scan->shown};
+    demur_drawing_set(gauge, draw_gauge, NULL, data, g_free);
+    demur_drawing_describe(gauge, text);
+    gtk_box_append(box, GTK_WIDGET(gauge));
+  }
+}
+
+static void
+add_reasons(DemurVerdictCard *card, const DemurScan *scan) {
+  if (scan->n_reasons == 0)
+    return;
+  GtkBox *box = add_card(card, _("Why"));
+  for (size_t i = 0; i < scan->n_reasons; i++) {
+    GtkBox *line = GTK_BOX(gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 9));
+    g_autofree char *number = g_strdup_printf("%zu", i + 1);
+    GtkWidget *mark = gtk_label_new(number);
+    gtk_widget_add_css_class(mark, "strong");
+    gtk_widget_add_css_class(mark, demur_shown_style(scan->shown));
+    gtk_widget_set_valign(mark, GTK_ALIGN_START);
+    gtk_box_append(line, mark);
+    g_autofree char *text = demur_scan_reason(scan, i, demur_session_revealed(card->session));
+    gtk_widget_set_hexpand(add_label(line, text, NULL), TRUE);
+    gtk_box_append(box, GTK_WIDGET(line));
+  }
+}
+
+static void
+on_meaning(gpointer owner, guint64 tag, gpointer result, const GError *error) {
+  DemurVerdictCard *card = owner;
+  DemurMeaning *meaning = result;
+  if (tag == card->generation) {
+    card->meaning_job = NULL;
+    if (meaning != NULL && meaning->n > 0) {
+      g_autofree char *low = demur_text_percent(meaning->low, 0);
+      g_autofree char *high = demur_text_percent(meaning->high, 0);
+      g_autofree char *rate =
+          demur_text_percent((double)meaning->n_positive / (double)meaning->n, 0);
+      g_autofree char *rate_low = demur_text_percent(meaning->rate_low, 0);
+      g_autofree char *rate_high = demur_text_percent(meaning->rate_high, 0);
+      g_autofree char *text = g_strdup_printf(
+          _("Of %zu accepted scans between %s and %s in cohort %s, %s (%s to %s) developed "
+            "cancer."),
+          meaning->n, low, high, meaning->cohort, rate, rate_low, rate_high);
+      gtk_label_set_label(card->meaning, text);
+    } else {
+      gtk_label_set_label(card->meaning,
+                          _("Too few accepted scans with a known outcome lie near this risk to say "
+                            "what it means here."));
+    }
+  }
+  demur_meaning_free(meaning);
+}
+
+typedef struct {
+  const DemurWork *work;
+  char *path, *selector;
+  double risk;
+} MeaningInput;
+
+static void
+meaning_input_free(gpointer data) {
+  MeaningInput *input = data;
+  g_free(input->path);
+  g_free(input->selector);
+  g_free(input);
+}
+
+static gpointer
+meaning_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
+  const MeaningInput *input = data;
+  return input->work->meaning(input->path, input->selector, input->risk, progress, error);
+}
+
+static void
+meaning_free(gpointer meaning) {
+  demur_meaning_free(meaning);
+}
+
+static void
+add_meaning(DemurVerdictCard *card, const DemurScan *scan) {
+  if (isnan(scan->risk) || *scan->selector == '\0')
+    return;
+  GtkBox *box = add_card(card, _("What this risk means here"));
+  card->meaning = GTK_LABEL(add_label(box, _("Looking it up…"), NULL));
+  MeaningInput *input = g_new(MeaningInput, 1);
+  *input =
+      (MeaningInput){demur_session_work(card->session), g_strdup(demur_session_path(card->session)),
+                     g_strdup(scan->selector), scan->risk};
+  const DemurJobStart start = {.func = meaning_work,
+                               .input = input,
+                               .free_input = meaning_input_free,
+                               .free_result = meaning_free,
+                               .owner = G_OBJECT(card),
+                               .tag = card->generation,
+                               .done = on_meaning};
+  card->meaning_job = demur_job_start(&start);
+}
+
+static void
+add_warnings(DemurVerdictCard *card, const DemurScan *scan) {
+  if (scan->n_warnings == 0)
+    return;
+  GtkBox *box = add_card(card, _("About this series"));
+  for (size_t i = 0; i < scan->n_warnings; i++) {
+    g_autofree char *text = g_strdup_printf("· %s", scan->warnings[i]);
+    add_label(box, text, "small");
+  }
+}
+
+static void
+add_provenance(DemurVerdictCard *card, const DemurScan *scan) {
+  if (*scan->selector == '\0')
+    return;
+  GtkBox *box = add_card(card, _("Where this comes from"));
+  GtkGrid *grid = GTK_GRID(gtk_grid_new());
+  gtk_grid_set_column_spacing(grid, 12);
+  gtk_grid_set_row_spacing(grid, 3);
+  gtk_widget_add_css_class(GTK_WIDGET(grid), "small");
+  g_autofree char *digest = demur_text_digest(scan->selector_digest);
+  g_autofree char *selector = g_strdup_printf("%s · %s", scan->selector, digest);
+  g_autofree char *coverage = demur_text_coverage(scan->coverage);
+  g_autofree char *threshold = demur_text_significant(scan->threshold, 4);
+  g_autofree char *tuned = isnan(scan->threshold)
+                               ? g_strdup(_("not tuned"))
+                               : g_strdup_printf(_("%s, threshold %s"), coverage, threshold);
+  g_autofree char *date = demur_text_date(scan->assessed);
+  add_pair(grid, 0, _("Model"), scan->model);
+  add_pair(grid, 1, _("Selector"), selector);
+  add_pair(grid, 2, _("Coverage"), tuned);
+  add_pair(grid, 3, _("Source"), scan->source != NULL ? scan->source : _("DICOM series"));
+  add_pair(grid, 4, _("Assessed"), date);
+  add_pair(grid, 5, _("Program"), "Demur " DEMUR_VERSION);
+  gtk_box_append(box, GTK_WIDGET(grid));
+}
+
+/* What was said before, newest first. */
+static void
+add_history(DemurVerdictCard *card, const DemurScan *scan) {
+  const gssize row = demur_session_row(card->session);
+  const DemurScanReview *mine = &demur_session_table(card->session)->reviews[row];
+  if (mine->n_reviews == 0 && !mine->revealed)
+    return;
+  g_autoptr(DemurWorkspace) workspace =
+      demur_workspace_open(demur_session_path(card->session), DEMUR_WORKSPACE_READ_ONLY, NULL);
+  g_autoptr(GPtrArray) reviews =
+      workspace != NULL ? demur_reviews_of_scan(workspace, scan->source, scan->scan_id, NULL)
+                        : NULL;
+  if (reviews == NULL || reviews->len == 0)
+    return;
+  GtkBox *box = add_card(card, _("Reviews"));
+  for (guint i = 0; i < MIN(reviews->len, 8); i++) {
+    const DemurReviewRecord *review = reviews->pdata[i];
+    const char *what = review->kind == DEMUR_REVIEW_AGREE      ? _("agreed")
+                       : review->kind == DEMUR_REVIEW_DISAGREE ? _("disagreed")
+                       : review->kind == DEMUR_REVIEW_COMMENT  ? _("commented")
+                                                               : _("revealed the risk");
+    g_autofree char *day = g_strndup(review->created, 10);
+    g_autofree char *text = g_strdup_printf(
+        "%s %s, %s%s%s%s", review->user, what, day,
+        review->revealed && review->kind != DEMUR_REVIEW_REVEAL ? _(" (risk revealed)") : "",
+        review->comment != NULL ? ": " : "", review->comment != NULL ? review->comment : "");
+    add_label(box, text, "small");
+  }
+}
+
+void
+demur_verdict_card_update(DemurVerdictCard *card) {
+  demur_job_drop(&card->meaning_job);
+  card->generation++;
+  card->meaning = NULL;
+  for (GtkWidget *child; (child = gtk_widget_get_first_child(GTK_WIDGET(card->list))) != NULL;)
+    gtk_box_remove(card->list, child);
+  const DemurScan *scan = demur_session_scan(card->session);
+  const gboolean can = scan != NULL && !demur_session_read_only(card->session);
+  gtk_widget_set_sensitive(card->agree, can);
+  gtk_widget_set_sensitive(card->disagree, can);
+  gtk_widget_set_sensitive(card->comment, can);
+  demur_verdict_card_set_pending(card, NULL);
+  if (scan == NULL)
+    return;
+  add_verdict(card, scan);
+  add_reasons(card, scan);
+  add_meaning(card, scan);
+  add_history(card, scan);
+  add_warnings(card, scan);
+  add_provenance(card, scan);
+}
+
+void
+demur_verdict_card_set_pending(DemurVerdictCard *card, const char *opinion) {
+  gtk_widget_set_visible(GTK_WIDGET(card->pending), opinion != NULL);
+  gtk_label_set_label(card->pending, opinion != NULL ? opinion : "");
+}
+
+DemurVerdictCard *
+demur_verdict_card_new(DemurSession *session) {
+  DemurVerdictCard *card =
+      g_object_new(DEMUR_TYPE_VERDICT_CARD, "orientation", GTK_ORIENTATION_VERTICAL, NULL);
+  card->session = g_object_ref(session);
+  card->list = GTK_BOX(gtk_box_new(GTK_ORIENTATION_VERTICAL, 10));
+  gtk_widget_set_margin_top(GTK_WIDGET(card->list), 12);
+  gtk_widget_set_margin_bottom(GTK_WIDGET(card->list), 12);
+  gtk_widget_set_margin_start(GTK_WIDGET(card->list), 12);
+  gtk_widget_set_margin_end(GTK_WIDGET(card->list), 12);
+  GtkWidget *scroll = gtk_scrolled_window_new();
+  gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
+                                 GTK_POLICY_AUTOMATIC);
+  gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), GTK_WIDGET(card->list));
+  gtk_widget_set_vexpand(scroll, TRUE);
+  gtk_box_append(GTK_BOX(card), scroll);
+  card->pending = GTK_LABEL(g_object_new(
+      GTK_TYPE_LABEL, "accessible-role", GTK_ACCESSIBLE_ROLE_STATUS, "xalign", 0.0, "wrap", TRUE,
+      "margin-start", 14, "margin-end", 14, "margin-top", 6, "visible", FALSE, NULL));
+  gtk_widget_add_css_class(GTK_WIDGET(card->pending), "strong");
+  gtk_box_append(GTK_BOX(card), GTK_WIDGET(card->pending));
+  GtkWidget *buttons = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
+  gtk_box_set_homogeneous(GTK_BOX(buttons), TRUE);
+  gtk_widget_set_margin_top(buttons, 8);
+  gtk_widget_set_margin_bottom(buttons, 12);
+  gtk_widget_set_margin_start(buttons, 12);
+  gtk_widget_set_margin_end(buttons, 12);
+  card->agree = key_button(_("Agree"), "A", "win.agree");
+  card->disagree = key_button(_("Disagree"), "D", "win.disagree");
+  card->comment = key_button(_("Comment"), "C", "win.comment");
+  gtk_box_append(GTK_BOX(buttons), card->agree);
+  gtk_box_append(GTK_BOX(buttons), card->disagree);
+  gtk_box_append(GTK_BOX(buttons), card->comment);
+  gtk_box_append(GTK_BOX(card), buttons);
+  demur_verdict_card_update(card);
+  return card;
+}
