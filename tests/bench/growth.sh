@@ -1,0 +1,31 @@
+#!/bin/sh
+# Time and memory as the number of scans grows: loss and gradient, then a whole cohort with 32 embeddings a scan
+# through the command line.
+#   growth.sh BUILD_FOLDER [SCANS..]      (10000 100000 1000000)
+set -eu
+build=$1
+shift
+[ $# -gt 0 ] || set -- 10000 100000 1000000
+bench=$build/tests/bench/bench-growth
+demur=$build/app/demur
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+"$bench" loss
+for n in "$@"; do
+  echo "$n scans"
+  "$bench" run "  write the table (not ours to judge)" "$bench" cohort "$n" "$folder/c.csv" "$folder/c.npy"
+  w="--quiet --workspace $folder/$n.db"
+  step() {
+    label=$1
+    shift
+    "$bench" run "  $label" "$demur" $w "$@" >"$folder/out" || { cat "$folder/out"; exit 1; }
+    tail -n 1 "$folder/out"
+  }
+  step import cohort import c "$folder/c.csv" --embeddings "$folder/c.npy"
+  step "train as published, 100 updates" train s --cohort c --as-published --epochs 1 --datasets-per-epoch 3200
+  step tune tune s --cohort c --coverage 0.9
+  step "assess test (40 %)" assess s --cohort c
+  step "evaluate test, 100 replicates" evaluate --selector s --cohort c --bootstrap 100
+  ls -l "$folder/$n.db" | awk '{ printf "  workspace %.1f MB\n", $5 / 1048576 }'
+  rm -f "$folder/$n.db" "$folder/c.csv" "$folder/c.npy"
+done
