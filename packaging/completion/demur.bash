@@ -1,0 +1,24 @@
+# Completion for demur. Words come from the program's own --help, so the two agree by construction.
+_demur() {
+  local word=${COMP_WORDS[COMP_CWORD]} i path=() list
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case ${COMP_WORDS[i]} in
+      --workspace | --threads | --seed) ((i++)) ;;
+      -*) ;;
+      *) path+=("${COMP_WORDS[i]}"); [ ${#path[@]} -eq 2 ] && break ;;
+    esac
+  done
+  # The deepest of the words so far that still has a help page of its own.
+  while [ ${#path[@]} -gt 0 ] && ! list=$(demur "${path[@]}" --help 2>/dev/null); do
+    unset "path[${#path[@]}-1]"
+  done
+  [ ${#path[@]} -gt 0 ] || list=$(demur --help 2>/dev/null)
+  case $word in
+    -*) list=$(printf '%s\n' "$list" | grep -oE -- '--[a-z0-9-]+' | sort -u)
+        list="$list --workspace --threads --seed --json --quiet --help" ;;
+    *) list=$(printf '%s\n' "$list" | sed -nE 's/^  ([a-z]+)  +.*/\1/p') ;;
+  esac
+  COMPREPLY=($(compgen -W "$list" -- "$word"))
+  [ ${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- "$word"))
+}
+complete -o filenames -F _demur demur
