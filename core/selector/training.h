@@ -1,6 +1,7 @@
 /* From a cohort to a selector: splits, meta features, scaler, networks. */
 #pragma once
 
+#include "selector/checkpoint.h"
 #include "selector/selector.h"
 
 G_BEGIN_DECLS
@@ -25,5 +26,27 @@ DemurSelector *demur_selector_train(DemurCohort *cohort, const DemurTrainSetting
                                     guint64 seed, DemurParallel *parallel,
                                     const DemurProgress *progress, DemurTrainingLog **log,
                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Keeps the checkpoint (borrowed), replacing an earlier one. Called from the thread that called
+ * demur_selector_train_kept only: within 16 updates or one network's end after any network ended an
+ * epoch, and a last time when the training was cancelled. FALSE with error ends the training with
+ * that error. */
+typedef gboolean (*DemurCheckpointFunc)(const DemurCheckpoint *checkpoint, gpointer data,
+                                        GError **error);
+
+typedef struct {
+  const DemurCheckpoint *from; /* go on from here; NULL: from the start. Borrowed */
+  DemurCheckpointFunc keep;    /* NULL: nothing is kept */
+  gpointer data;
+} DemurTrainingKeeper;
+
+/* The same for a training that may be cut: the selector of one that went on from a checkpoint has
+ * the bytes of one that was never cut, at any number of threads. DEMUR_ERROR_STATE where the
+ * checkpoint is of another training (demur_checkpoint_check). keeper NULL: as above. */
+DemurSelector *demur_selector_train_kept(DemurCohort *cohort, const DemurTrainSettings *settings,
+                                         guint64 seed, const DemurTrainingKeeper *keeper,
+                                         DemurParallel *parallel, const DemurProgress *progress,
+                                         DemurTrainingLog **log,
+                                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS
