@@ -215,5 +215,31 @@ static const char migration_3[] =
     ") STRICT;"
     "CREATE INDEX score_run_scan ON score_run (scan_id);";
 
-const char *const demur_store_migrations[] = {migration_1, migration_2, migration_3};
+/* Site audits: which scans were asked for, and the intercept that their labels gave. */
+static const char migration_4[] =
+    "CREATE TABLE site_audit_plan ("
+    "  id INTEGER PRIMARY KEY,"
+    "  selector_id INTEGER NOT NULL REFERENCES selector (id) ON DELETE CASCADE,"
+    "  site TEXT NOT NULL,"
+    "  cohort TEXT NOT NULL,"
+    "  n_scans INTEGER NOT NULL CHECK (n_scans > 0),"
+    "  seed INTEGER NOT NULL,"
+    "  created TEXT NOT NULL,"
+    "  UNIQUE (selector_id, site)"
+    ") STRICT;"
+    "CREATE TABLE site_audit ("
+    "  id INTEGER PRIMARY KEY,"
+    "  selector_id INTEGER NOT NULL REFERENCES selector (id) ON DELETE CASCADE,"
+    "  site TEXT NOT NULL,"
+    "  cohort TEXT NOT NULL,"
+    "  intercept REAL NOT NULL,"
+    "  low REAL NOT NULL,"
+    "  high REAL NOT NULL,"
+    "  tau2 REAL NOT NULL CHECK (tau2 > 0),"
+    "  n_labels INTEGER NOT NULL CHECK (n_labels > 0),"
+    "  created TEXT NOT NULL,"
+    "  UNIQUE (selector_id, site)"
+    ") STRICT;";
+
+const char *const demur_store_migrations[] = {migration_1, migration_2, migration_3, migration_4};
 const int demur_store_version = G_N_ELEMENTS(demur_store_migrations);

@@ -96,6 +96,7 @@ purposes_keep_their_numbers(void) {
   g_assert_cmpint(DEMUR_STREAM_PHANTOM, ==, 13);
   g_assert_cmpint(DEMUR_STREAM_FOLDS, ==, 14);
   g_assert_cmpint(DEMUR_STREAM_ONE_SCAN, ==, 15);
+  g_assert_cmpint(DEMUR_STREAM_AUDIT, ==, 16);
 }
 
 /* Streams whose keys differ in one word by one: the correlation of their uniforms is N(0, 1/n), and

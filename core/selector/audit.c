@@ -1,0 +1,152 @@
+/*   y_i ~ Bernoulli(sigmoid(logit r_i + b)),   b ~ N(0, tau^2),   tau^2 from the selector's
+ * corrector
+ *
+ * b is the mode of the posterior, penalised logistic regression with an offset and no inputs; its
+ * interval and the expected site errors are integrals over the posterior, on a grid of b that
+ * reaches 8 standard deviations of the wider of posterior and its normal approximation to each
+ * side. Expected site error with intercept a: sqrt( E_b (mean_i sigmoid(l_i + b) - sigmoid(l_i +
+ * a))^2 ) over all scans i of the site. Cost: O(n_labels + n_site) x 401. */
+#include "selector/audit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "metrics/offset-logistic.h"
+#include "selector/coverage.h"
+
+#define N_GRID 401
+#define N_FIFTHS 5
+
+typedef struct {
+  double key; /* risk, then score */
+  guint32 fifth, place;
+} Candidate;
+
+static int
+compare_candidates(const void *a, const void *b) {
+  const Candidate *x = a, *y = b;
+  if (x->fifth != y->fifth)
+    return x->fifth < y->fifth ? -1 : 1;
+  if (x->key != y->key)
+    return x->key < y->key ? -1 : 1;
+  return (x->place > y->place) - (x->place < y->place);
+}
+
+static int
+compare_places(const void *a, const void *b) {
+  const guint32 x = *(const guint32 *)a, y = *(const guint32 *)b;
+  return (x > y) - (x < y);
+}
+
+guint32 *
+demur_audit_choose(const double *risks, const double *scores, const guint32 *patients, size_t n,
+                   size_t n_wanted, guint64 seed, size_t *n_chosen) {
+  size_t n_patients;
+  guint32 *rows = demur_one_scan_a_patient(patients, n, seed, &n_patients);
+  *n_chosen = MIN(n_wanted, n_patients);
+  if (*n_chosen == n_patients)
+    return rows;
+  g_autofree Candidate *candidates = g_new0(Candidate, n_patients);
+  for (size_t i = 0; i < n_patients; i++)
+    candidates[i] = (Candidate){risks[rows[i]], 0, rows[i]};
+  qsort(candidates, n_patients, sizeof *candidates, compare_candidates);
+  for (size_t i = 0; i < n_patients; i++) {
+    candidates[i].fifth = (guint32)(i * N_FIFTHS / n_patients);
+    /* Up and down by turns, or one start would fall on the same side of every fifth. */
+    const double score = scores[candidates[i].place];
+    candidates[i].key = candidates[i].fifth % 2 == 0 ? score : -score;
+  }
+  qsort(candidates, n_patients, sizeof *candidates, compare_candidates);
+  DemurRandom random = demur_random_stream(seed, DEMUR_STREAM_AUDIT, 0, 0, 0);
+  const double start = demur_random_uniform(&random);
+  const double step = (double)n_patients / (double)MAX(*n_chosen, 1);
+  for (size_t i = 0; i < *n_chosen; i++) {
+    const size_t at = MIN((size_t)((start + (double)i) * step), n_patients - 1);
+    rows[i] = candidates[at].place;
+  }
+  qsort(rows, *n_chosen, sizeof *rows, compare_places);
+  return rows;
+}
+
+double
+demur_audit_risk(double risk, double intercept) {
+  return intercept == 0.0 ? risk : demur_sigmoid(demur_logit(risk) + intercept);
+}
+
+static double
+mean_risk(const double *risks, size_t n, double intercept) {
+  double sum = 0.0;
+  for (size_t i = 0; i < n; i++)
+    sum += demur_audit_risk(risks[i], intercept);
+  return sum / (double)MAX(n, 1);
+}
+
+/* Place on the grid where the cumulative weight passes share, linear between points. */
+static double
+quantile(const double *grid, const double *weights, double share) {
+  double sum = 0.0;
+  for (size_t g = 0; g < N_GRID; g++) {
+    const double next = sum + weights[g];
+    if (next >= share) {
+      const double step = grid[1] - grid[0];
+      return grid[g] - 0.5 * step + step * (share - sum) / weights[g];
+    }
+    sum = next;
+  }
+  return grid[N_GRID - 1];
+}
+
+DemurAudit
+demur_audit_fit(const double *risks, const double *labels, size_t n_labels, double tau2,
+                const double *site_risks, size_t n_site) {
+  DemurAudit audit = {.tau2 = tau2, .n_labels = n_labels, .observed = NAN};
+  g_autofree double *logits = g_new(double, MAX(n_labels, 1));
+  double difference = 0.0;
+  for (size_t i = 0; i < n_labels; i++) {
+    logits[i] = demur_logit(risks[i]);
+    difference += labels[i] - risks[i];
+  }
+  double intercept = 0.0, unused = 0.0;
+  if (n_labels > 0) {
+    audit.observed = difference / (double)n_labels;
+    demur_offset_logistic_fit(NULL, 0, logits, labels, NULL, n_labels, 0, 0.0, 1.0 / tau2, &unused,
+                              &intercept);
+  }
+  audit.intercept = intercept;
+  double information = 1.0 / tau2;
+  for (size_t i = 0; i < n_labels; i++) {
+    const double p = demur_sigmoid(logits[i] + intercept);
+    information += p * (1.0 - p);
+  }
+  /* With few events the posterior's far side is nearly the prior's; 8 of its own standard
+   * deviations may fall short there, 4 of the prior's never do. */
+  const double reach = fmin(8.0 * sqrt(tau2), fmax(8.0 / sqrt(information), 4.0 * sqrt(tau2)));
+  double grid[N_GRID], weights[N_GRID], largest = -INFINITY, total = 0.0;
+  for (size_t g = 0; g < N_GRID; g++) {
+    const double b = intercept + reach * (2.0 * (double)g / (N_GRID - 1) - 1.0);
+    grid[g] = b;
+    weights[g] = -0.5 * b * b / tau2;
+    for (size_t i = 0; i < n_labels; i++)
+      weights[g] -= demur_log_loss(labels[i], demur_sigmoid(logits[i] + b));
+    largest = fmax(largest, weights[g]);
+  }
+  for (size_t g = 0; g < N_GRID; g++)
+    total += weights[g] = exp(weights[g] - largest);
+  for (size_t g = 0; g < N_GRID; g++)
+    weights[g] /= total;
+  audit.low = quantile(grid, weights, 0.025);
+  audit.high = quantile(grid, weights, 0.975);
+  audit.mean_before = mean_risk(site_risks, n_site, 0.0);
+  audit.mean_after = mean_risk(site_risks, n_site, intercept);
+  double before = 0.0, after = 0.0;
+  for (size_t g = 0; g < N_GRID; g++) {
+    if (weights[g] < 1e-12)
+      continue;
+    const double mean = mean_risk(site_risks, n_site, grid[g]);
+    before += weights[g] * (mean - audit.mean_before) * (mean - audit.mean_before);
+    after += weights[g] * (mean - audit.mean_after) * (mean - audit.mean_after);
+  }
+  audit.error_before = sqrt(before);
+  audit.error_after = sqrt(after);
+  return audit;
+}

@@ -1,0 +1,145 @@
+#include "store/audits.h"
+
+#include "store/connection.h"
+
+void
+demur_audit_plan_free(DemurAuditPlan *plan) {
+  if (plan == NULL)
+    return;
+  g_free(plan->selector);
+  g_free(plan->site);
+  g_free(plan->cohort);
+  g_free(plan->created);
+  g_free(plan);
+}
+
+void
+demur_audit_record_free(DemurAuditRecord *record) {
+  if (record == NULL)
+    return;
+  g_free(record->selector);
+  g_free(record->site);
+  g_free(record->cohort);
+  g_free(record->created);
+  g_free(record);
+}
+
+static void
+record_free(gpointer record) {
+  demur_audit_record_free(record);
+}
+
+/* Id of the selector; 0 with DEMUR_ERROR_NOT_FOUND. */
+static gint64
+selector_id(DemurWorkspace *workspace, const char *name, GError **error) {
+  const gint64 id = demur_store_count(
+      workspace, "SELECT coalesce(max(id), 0) FROM selector WHERE name = ?", name, NULL, error);
+  if (id == 0)
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
+                "there is no selector %s; `demur selector list` names those there are", name);
+  return MAX(id, 0);
+}
+
+gboolean
+demur_audit_plans_save(DemurWorkspace *workspace, const DemurAuditPlan *plan, GError **error) {
+  const gint64 id = selector_id(workspace, plan->selector, error);
+  if (id == 0)
+    return FALSE;
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace,
+      "INSERT OR REPLACE INTO site_audit_plan (selector_id, site, cohort, n_scans, seed, created)"
+      " VALUES (?, ?, ?, ?, ?, ?)",
+      error);
+  if (statement == NULL)
+    return FALSE;
+  demur_store_bind_int(statement, 1, id);
+  demur_store_bind_text(statement, 2, plan->site);
+  demur_store_bind_text(statement, 3, plan->cohort);
+  demur_store_bind_int(statement, 4, (gint64)plan->n_scans);
+  demur_store_bind_int(statement, 5, (gint64)plan->seed);
+  demur_store_bind_text(statement, 6, plan->created);
+  return demur_store_run(workspace, statement, "saving the plan of a site audit", error);
+}
+
+gboolean
+demur_audit_plans_find(DemurWorkspace *workspace, const char *selector, const char *site,
+                       DemurAuditPlan **plan, GError **error) {
+  *plan = NULL;
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace,
+      "SELECT p.cohort, p.n_scans, p.seed, p.created FROM site_audit_plan p"
+      " JOIN selector s ON s.id = p.selector_id WHERE s.name = ? AND p.site = ?",
+      error);
+  if (statement == NULL)
+    return FALSE;
+  demur_store_bind_text(statement, 1, selector);
+  demur_store_bind_text(statement, 2, site);
+  gboolean row;
+  if (!demur_store_step(workspace, statement, &row, "finding the plan of a site audit", error))
+    return FALSE;
+  if (!row)
+    return TRUE;
+  *plan = g_new0(DemurAuditPlan, 1);
+  (*plan)->selector = g_strdup(selector);
+  (*plan)->site = g_strdup(site);
+  (*plan)->cohort = demur_store_text(statement, 0);
+  (*plan)->n_scans = (size_t)sqlite3_column_int64(statement, 1);
+  (*plan)->seed = (guint64)sqlite3_column_int64(statement, 2);
+  (*plan)->created = demur_store_text(statement, 3);
+  sqlite3_reset(statement);
+  return TRUE;
+}
+
+gboolean
+demur_audits_save(DemurWorkspace *workspace, const DemurAuditRecord *record, GError **error) {
+  const gint64 id = selector_id(workspace, record->selector, error);
+  if (id == 0)
+    return FALSE;
+  sqlite3_stmt *statement =
+      demur_store_statement(workspace,
+                            "INSERT OR REPLACE INTO site_audit (selector_id, site, cohort,"
+                            " intercept, low, high, tau2, n_labels, created)"
+                            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                            error);
+  if (statement == NULL)
+    return FALSE;
+  demur_store_bind_int(statement, 1, id);
+  demur_store_bind_text(statement, 2, record->site);
+  demur_store_bind_text(statement, 3, record->cohort);
+  demur_store_bind_double(statement, 4, record->intercept);
+  demur_store_bind_double(statement, 5, record->low);
+  demur_store_bind_double(statement, 6, record->high);
+  demur_store_bind_double(statement, 7, record->tau2);
+  demur_store_bind_int(statement, 8, (gint64)record->n_labels);
+  demur_store_bind_text(statement, 9, record->created);
+  return demur_store_run(workspace, statement, "saving a site audit", error);
+}
+
+GPtrArray *
+demur_audits_list(DemurWorkspace *workspace, const char *selector, GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace,
+      "SELECT a.site, a.cohort, a.intercept, a.low, a.high, a.tau2, a.n_labels, a.created"
+      " FROM site_audit a JOIN selector s ON s.id = a.selector_id WHERE s.name = ?"
+      " ORDER BY a.site",
+      error);
+  if (statement == NULL)
+    return NULL;
+  demur_store_bind_text(statement, 1, selector);
+  g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(record_free);
+  gboolean row, ok;
+  while ((ok = demur_store_step(workspace, statement, &row, "listing site audits", error)) && row) {
+    DemurAuditRecord *record = g_new0(DemurAuditRecord, 1);
+    record->selector = g_strdup(selector);
+    record->site = demur_store_text(statement, 0);
+    record->cohort = demur_store_text(statement, 1);
+    record->intercept = demur_store_double(statement, 2);
+    record->low = demur_store_double(statement, 3);
+    record->high = demur_store_double(statement, 4);
+    record->tau2 = demur_store_double(statement, 5);
+    record->n_labels = (size_t)sqlite3_column_int64(statement, 6);
+    record->created = demur_store_text(statement, 7);
+    g_ptr_array_add(list, record);
+  }
+  return ok ? g_steal_pointer(&list) : NULL;
+}
