@@ -277,6 +277,7 @@ demur_chart_forest(const DemurReportFinding *f, size_t from, size_t to, size_t m
     const gboolean small = r->n_scans < DEMUR_REPORT_SMALL_CELL;
     rows[i] = (DemurForestRow){.label = r->name && *r->name ? r->name : "not recorded",
                                .n = r->n_scans,
+                               .withheld = small,
                                .value = small ? NAN : (double)r->n_rejected / (double)r->n_scans,
                                .low = small ? NAN : r->low,
                                .high = small ? NAN : r->high};

@@ -193,6 +193,22 @@ append_refusals(const DemurReportFinding *f, GString *text) {
   g_string_append_c(text, '.');
 }
 
+/* What recalibrating alone does, where raw risks were evaluated too. */
+static void
+append_recalibration(const DemurReportFinding *f, GString *text) {
+  const DemurMethodResult *raw =
+      f->subject->recalibrated ? demur_evaluation_method(f->evaluation, "full", FALSE) : NULL;
+  if (!raw || !f->full)
+    return;
+  const size_t last = DEMUR_N_COVERAGES - 1;
+  g_autofree char *before = demur_text_decimal(raw->curve[DEMUR_MEASURE_SBCE2][last].point, 3),
+                  *after = demur_text_decimal(f->full->curve[DEMUR_MEASURE_SBCE2][last].point, 3);
+  g_string_append_printf(text,
+                         " Risks are recalibrated: by itself this changed the error of showing "
+                         "everything from %s (raw) to %s.",
+                         before, after);
+}
+
 char *
 demur_finding_paragraph(const DemurReportFinding *f) {
   const DemurEvaluation *e = f->evaluation;
@@ -240,6 +256,7 @@ demur_finding_paragraph(const DemurReportFinding *f) {
         g_string_append_printf(text, "%s %s for showing everything",
                                confidence ? " and" : ", against", full);
       g_string_append_c(text, '.');
+      append_recalibration(f, text);
     }
     append_refusals(f, text);
   } else {
@@ -321,6 +338,9 @@ demur_finding_cares(const DemurReportFinding *f) {
                                            f->tuned ? "the tuning split is unlike this one"
                                                     : "tied scores are all kept"));
   }
+  if (!f->input->validation.verdict && g_str_has_prefix(f->subject->name, "selector:"))
+    g_ptr_array_add(cares, g_strdup("This selector was not tested on left-out sites of its own "
+                                    "training data (`demur validate`)."));
   if (at && !f->tuned)
     g_ptr_array_add(cares,
                     g_strdup("The threshold is taken from this split's own scores (labels "

@@ -32,6 +32,12 @@ interval_words(const DemurForestRow *row) {
   return g_strdup_printf("%s – %s", low, high);
 }
 
+/* The size of a group whose rate is withheld is withheld too. */
+static char *
+row_count(const DemurForestRow *row) {
+  return row->withheld ? g_strdup("< 10") : demur_text_count(row->n);
+}
+
 static char *
 value_words(const DemurForestRow *row) {
   return isfinite(row->value) ? demur_text_percent(row->value, 1) : g_strdup("withheld");
@@ -98,7 +104,7 @@ demur_forest_draw(const DemurForest *chart, cairo_t *cr, const DemurPalette *pal
   for (size_t i = 0; i < chart->n_rows; i++) {
     const DemurForestRow *r = &chart->rows[i];
     const double middle = y + row * ((double)i + 0.5);
-    g_autofree char *n = demur_text_count(r->n), *rate = value_words(r), *range = interval_words(r);
+    g_autofree char *n = row_count(r), *rate = value_words(r), *range = interval_words(r);
     demur_chart_colour(cr, palette->grid, 1);
     cairo_set_line_width(cr, 0.5);
     cairo_move_to(cr, rectangle.x, middle + row / 2);
@@ -128,7 +134,10 @@ demur_forest_table(const DemurForest *chart) {
   for (size_t i = 0; i < chart->n_rows; i++) {
     const DemurForestRow *row = &chart->rows[i];
     demur_chart_cells_text(&cells, row->label);
-    demur_chart_cells_count(&cells, row->n);
+    if (row->withheld)
+      demur_chart_cells_text(&cells, "< 10");
+    else
+      demur_chart_cells_count(&cells, row->n);
     demur_chart_cells_percent(&cells, row->value);
     demur_chart_cells_percent(&cells, row->low);
     demur_chart_cells_percent(&cells, row->high);

@@ -9,6 +9,7 @@ G_BEGIN_DECLS
 typedef struct {
   const char *label;
   size_t n;                /* scans of the group */
+  gboolean withheld;       /* fewer than 10 scans: "< 10" stands for n */
   double value, low, high; /* the rate and its interval; value NaN: withheld (too few scans) */
 } DemurForestRow;
 

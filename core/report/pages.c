@@ -4,6 +4,7 @@
 #include "report/pages.h"
 
 #include "report/charts.h"
+#include "report/checklist.h"
 #include "report/format.h"
 #include "report/reliability.h"
 
@@ -25,6 +26,7 @@ typedef struct {
   DemurReportFinding finding;
   DemurLayout *layout;
   char *digest;
+  char *sentence; /* scratch */
   double width, height;
 } Pages;
 
@@ -248,7 +250,7 @@ static gboolean
 on_summary(const Pages *p, const DemurMethodResult *method) {
   static const char *const names[] = {"full", "confidence", "knn", "mc"};
   if (!method->recalibrated != !p->finding.subject->recalibrated)
-    return FALSE;
+    return g_str_equal(method->name, "full"); /* what recalibrating alone does */
   gboolean shown = p->e->n_methods <= 6 || method == p->finding.subject ||
                    g_str_has_prefix(method->name, "selector:");
   for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
@@ -261,7 +263,7 @@ static void
 add_operating_table(Pages *p, double coverage, gboolean brief) {
   const DemurEvaluation *e = p->e;
   const gboolean binary = e->n_classes == 2;
-  const gboolean kinds = !brief && both_kinds(e);
+  const gboolean kinds = both_kinds(e);
   g_autofree char *no = demur_finding_label(p->input, 0), *yes = demur_finding_label(p->input, 1);
   g_autofree char *refused0 = refused_header(no), *refused1 = refused_header(yes);
   DemurLayoutColumn columns[10];
@@ -319,12 +321,28 @@ add_operating_table(Pages *p, double coverage, gboolean brief) {
              DEMUR_MAX_RELIABILITY_BINS, e->min_bin_size);
 }
 
+/* The sentence without its full stop; owned by the layout's data. */
+static const char *
+without_stop(Pages *p, const char *sentence) {
+  g_free(p->sentence);
+  const size_t n = strlen(sentence);
+  p->sentence = g_strndup(sentence, n > 0 && sentence[n - 1] == '.' ? n - 1 : n);
+  return p->sentence;
+}
+
 static void
 add_summary(Pages *p) {
   const DemurReportFinding *f = &p->finding;
   g_autofree char *headline = demur_finding_headline(f), *paragraph = demur_finding_paragraph(f);
   demur_layout_text(p->layout, DEMUR_TEXT_TITLE, headline);
   demur_layout_text(p->layout, DEMUR_TEXT_LEAD, paragraph);
+  const DemurReportValidation *v = &p->input->validation;
+  if (v->verdict)
+    add_text(p, DEMUR_TEXT_BODY,
+             "Before this report, whole sites of cohort %s were left out in "
+             "turn (`demur validate`): %s%s%s.",
+             v->cohort ? v->cohort : "(not recorded)", v->verdict, v->sentence ? ". " : "",
+             v->sentence ? without_stop(p, v->sentence) : "");
   add_key_figures(p);
   demur_layout_keep_begin(p->layout);
   add_summary_charts(p);
@@ -333,10 +351,12 @@ add_summary(Pages *p) {
   add_text(p, DEMUR_TEXT_HEADING, "Methods side by side at coverage %s", percent);
   add_operating_table(p, f->coverage, TRUE);
   add_text(p, DEMUR_TEXT_NOTE,
-           "The split as it is (%s risks). Lower is better for the calibration errors and Brier. "
+           "The split as it is (%s). Lower is better for the calibration errors and Brier. "
            "Noise floor: the error that "
            "perfectly calibrated risks would show by chance. “–”: undefined.",
-           f->subject->recalibrated ? "recalibrated" : "raw");
+           both_kinds(p->e)           ? "raw and recalibrated risks as said"
+           : f->subject->recalibrated ? "recalibrated risks"
+                                      : "raw risks");
   g_autoptr(GPtrArray) cares = demur_finding_cares(f);
   if (cares->len > 0) {
     add_text(p, DEMUR_TEXT_HEADING, "Read with care");
@@ -394,10 +414,10 @@ add_groups(Pages *p, const char *heading, const char *column, const DemurReportG
     const DemurReportGroup *g = g_ptr_array_index(sorted, i);
     const gboolean small = g->n_scans < DEMUR_REPORT_SMALL_CELL;
     add_cell(&rows, or_unrecorded(g->name));
-    add_cell(&rows, demur_text_count(g->n_scans));
-    add_cell(&rows, demur_text_count(g->n_patients));
+    add_cell(&rows, small ? g_strdup("< 10") : demur_text_count(g->n_scans));
+    add_cell(&rows, small ? g_strdup("< 10") : demur_text_count(g->n_patients));
+    withheld |= small;
     if (binary) {
-      withheld |= small;
       add_cell(&rows,
                small ? g_strdup("withheld")
                      : demur_text_percent(
@@ -430,7 +450,8 @@ add_groups(Pages *p, const char *heading, const char *column, const DemurReportG
                                        {share, TRUE, 0, FALSE}};
   add_table(p, &rows, binary ? 4 : 3, columns);
   if (withheld)
-    add_text(p, DEMUR_TEXT_NOTE, "Shares of groups with fewer than %d scans are withheld.",
+    add_text(p, DEMUR_TEXT_NOTE,
+             "Numbers and shares of groups with fewer than %d scans are withheld.",
              DEMUR_REPORT_SMALL_CELL);
 }
 
@@ -455,6 +476,8 @@ add_cohort(Pages *p) {
                       : "(name not recorded)");
   if (c->label_rule)
     demur_layout_text(p->layout, DEMUR_TEXT_BODY, c->label_rule);
+  DemurChart *flow = demur_chart_cohort_flow(&p->finding);
+  add_chart(p, demur_chart_height(flow, demur_palette_paper(), p->width - 2 * MARGIN_X), flow);
   add_counts(p, "Left out before the cohort was made", "Reason", c->exclusions, c->n_exclusions);
   add_counts(p, "Follow-up", "State", c->follow_up, c->n_follow_up);
   if (c->n_splits > 0) {
@@ -491,6 +514,16 @@ add_cohort(Pages *p) {
     const DemurLayoutColumn columns[] = {{"Label", FALSE, 120, FALSE},
                                          {"Share of the split", TRUE, 0, FALSE}};
     add_table(p, &rows, 2, columns);
+  }
+  DemurChart *years = demur_chart_risk_over_time(&p->finding);
+  if (years) {
+    demur_layout_keep_begin(p->layout);
+    add_text(p, DEMUR_TEXT_HEADING, "Risks and outcomes by year");
+    add_chart(p, 150, years);
+    add_text(p, DEMUR_TEXT_NOTE,
+             "Over the scans whose yearly risk is recorded and whose outcome is known by then, "
+             "accepted or not. Upright lines: 95\u00a0%% Wilson intervals of the observed share.");
+    demur_layout_keep_end(p->layout);
   }
   add_groups(p, "Sites of this split", "Site", c->sites, c->n_sites);
   add_groups(p, "Scanners of this split", "Scanner", c->scanners, c->n_scanners);
@@ -696,6 +729,176 @@ add_subgroups(Pages *p) {
   demur_layout_keep_end(p->layout);
 }
 
+/* "1.08 (.93 to 1.25)", owned. */
+static char *
+interval_text(double value, DemurInterval interval, int decimals) {
+  g_autofree char *text = demur_text_decimal(value, decimals);
+  if (!isfinite(value) || !isfinite(interval.low) || !isfinite(interval.high))
+    return g_steal_pointer(&text);
+  g_autofree char *low = demur_text_decimal(interval.low, decimals),
+                  *high = demur_text_decimal(interval.high, decimals);
+  return g_strdup_printf("%s\n%s to %s", text, low, high);
+}
+
+/* Calibration in the large and slope, discrimination and usefulness of what is shown. */
+static void
+add_extras(Pages *p) {
+  const DemurEvaluation *e = p->e;
+  const gboolean binary = e->n_classes == 2;
+  const DemurMethodResult *methods[3] = {p->finding.subject, p->finding.confidence,
+                                         p->finding.full};
+  Rows rows = rows_new();
+  for (size_t m = 0; m < 3; m++) {
+    const DemurOperatingPoint *at =
+        m == 0 ? p->finding.subject_at : demur_finding_at(methods[m], p->finding.coverage, FALSE);
+    if (!at || (m > 0 && methods[m] == methods[0]))
+      continue;
+    add_cell(&rows, g_strdup(short_title(p, methods[m])));
+    add_cell(&rows, demur_text_percent(at->realised, 1));
+    add_cell(&rows, interval_text(at->extra[DEMUR_EXTRA_OE_RATIO],
+                                  at->extra_intervals[DEMUR_EXTRA_OE_RATIO], 2));
+    if (binary) {
+      add_cell(&rows, interval_text(at->extra[DEMUR_EXTRA_INTERCEPT],
+                                    at->extra_intervals[DEMUR_EXTRA_INTERCEPT], 2));
+      add_cell(&rows, interval_text(at->extra[DEMUR_EXTRA_SLOPE],
+                                    at->extra_intervals[DEMUR_EXTRA_SLOPE], 2));
+    }
+    add_cell(&rows, demur_text_decimal(at->extra[DEMUR_EXTRA_ICI], 3));
+    add_cell(&rows, interval_text(at->debiased, at->debiased_interval, 3));
+    add_cell(&rows,
+             interval_text(at->measures[DEMUR_MEASURE_SITE_ERROR], at->site_error_interval, 3));
+    if (binary)
+      add_cell(&rows, interval_text(at->extra[DEMUR_EXTRA_AUROC],
+                                    at->extra_intervals[DEMUR_EXTRA_AUROC], 3));
+    end_row(&rows, m == 0);
+  }
+  if (rows.bold->len == 0) {
+    g_ptr_array_unref(rows.cells);
+    g_array_unref(rows.bold);
+    return;
+  }
+  g_autofree char *percent = demur_text_coverage(p->finding.coverage);
+  add_text(p, DEMUR_TEXT_HEADING, "Calibration and discrimination of what is shown, at coverage %s",
+           percent);
+  DemurLayoutColumn columns[9];
+  size_t n = 0;
+  columns[n++] = (DemurLayoutColumn){"Method", FALSE, 70, FALSE};
+  columns[n++] = (DemurLayoutColumn){"Coverage", TRUE, 0, FALSE};
+  columns[n++] = (DemurLayoutColumn){"O:E", TRUE, 0, FALSE};
+  if (binary) {
+    columns[n++] = (DemurLayoutColumn){"Intercept", TRUE, 0, FALSE};
+    columns[n++] = (DemurLayoutColumn){"Slope", TRUE, 0, FALSE};
+  }
+  columns[n++] = (DemurLayoutColumn){"ICI", TRUE, 0, FALSE};
+  columns[n++] = (DemurLayoutColumn){"Debiased error", TRUE, 0, FALSE};
+  columns[n++] = (DemurLayoutColumn){"Site error", TRUE, 0, FALSE};
+  if (binary)
+    columns[n++] = (DemurLayoutColumn){"AUROC", TRUE, 0, FALSE};
+  add_table(p, &rows, n, columns);
+  add_text(
+      p, DEMUR_TEXT_NOTE,
+      "O:E: observed over expected outcomes, 1 is right. Intercept 0 and slope 1: calibrated. "
+      "ICI: mean distance of a smooth calibration curve from the risk. Second line: 95\u00a0%% "
+      "bootstrap interval, resampling %ss.",
+      e->interval_unit ? e->interval_unit : "patient");
+}
+
+/* How well calibrated the accepted scans of each group are, the largest groups of each kind. */
+static const DemurOperatingPoint *
+group_point(const Pages *p, const DemurGroup *group) {
+  const DemurReportFinding *f = &p->finding;
+  for (size_t m = 0; m < group->n_methods; m++) {
+    const DemurGroupMethod *method = &group->methods[m];
+    if (!g_str_equal(method->name, f->subject->name) ||
+        !method->recalibrated != !f->subject->recalibrated)
+      continue;
+    for (size_t a = 0; a < method->n_at && f->subject_at; a++)
+      if (method->at[a].coverage == f->subject_at->coverage &&
+          !method->at[a].from_tune == !f->subject_at->from_tune)
+        return &method->at[a];
+  }
+  return NULL;
+}
+
+static int
+compare_sizes(gconstpointer a, gconstpointer b) {
+  const DemurGroup *x = *(const DemurGroup *const *)a, *y = *(const DemurGroup *const *)b;
+  if (x->n_scans != y->n_scans)
+    return x->n_scans > y->n_scans ? -1 : 1;
+  return strcmp(x->value, y->value);
+}
+
+static void
+add_group_table(Pages *p, size_t from, size_t to) {
+  const DemurEvaluation *e = p->e;
+  const gboolean binary = e->n_classes == 2;
+  g_autoptr(GPtrArray) sorted = g_ptr_array_new();
+  size_t n_small = 0;
+  for (size_t g = from; g < to; g++) {
+    const DemurOperatingPoint *at = group_point(p, &e->groups[g]);
+    if (at && at->n_accepted >= DEMUR_SMALL_CELL)
+      g_ptr_array_add(sorted, &e->groups[g]);
+    else
+      n_small++;
+  }
+  if (sorted->len == 0)
+    return;
+  g_ptr_array_sort(sorted, compare_sizes);
+  Rows rows = rows_new();
+  for (guint i = 0; i < MIN(sorted->len, MOST_GROUPS); i++) {
+    const DemurGroup *group = g_ptr_array_index(sorted, i);
+    const DemurOperatingPoint *at = group_point(p, group);
+    add_cell(&rows, or_unrecorded(group->value));
+    add_cell(&rows, demur_text_count(at->n_accepted));
+    add_cell(&rows, demur_text_decimal(at->measures[DEMUR_MEASURE_SBCE2], 3));
+    add_cell(&rows, demur_text_decimal(at->noise_floor, 3));
+    add_cell(&rows, interval_text(at->extra[DEMUR_EXTRA_OE_RATIO],
+                                  at->extra_intervals[DEMUR_EXTRA_OE_RATIO], 2));
+    if (binary)
+      add_cell(&rows, interval_text(at->extra[DEMUR_EXTRA_SLOPE],
+                                    at->extra_intervals[DEMUR_EXTRA_SLOPE], 2));
+    end_row(&rows, FALSE);
+  }
+  g_autofree char *by = g_strdup(e->groups[from].by);
+  by[0] = g_ascii_toupper(by[0]);
+  const DemurLayoutColumn columns[] = {
+      {by, FALSE, 140, TRUE},
+      {"Accepted", TRUE, 0, FALSE},
+      {demur_text_measure(DEMUR_MEASURE_SBCE2, e->n_classes), TRUE, 0, FALSE},
+      {"Noise floor", TRUE, 0, FALSE},
+      {"O:E", TRUE, 0, FALSE},
+      {"Slope", TRUE, 0, FALSE}};
+  add_table(p, &rows, binary ? 6 : 5, columns);
+  const size_t left = sorted->len > MOST_GROUPS ? sorted->len - MOST_GROUPS : 0;
+  if (left + n_small > 0)
+    add_text(
+        p, DEMUR_TEXT_NOTE,
+        "%zu smaller groups are not printed here (they are in the JSON), %zu more are withheld: "
+        "fewer than %d accepted scans.",
+        left, n_small, DEMUR_SMALL_CELL);
+}
+
+static void
+add_group_calibration(Pages *p) {
+  const DemurEvaluation *e = p->e;
+  if (e->n_groups == 0)
+    return;
+  g_autofree char *coverage = demur_text_coverage(p->finding.coverage);
+  add_text(p, DEMUR_TEXT_HEADING, "How calibrated the accepted are, by subgroup, at coverage %s",
+           coverage);
+  for (size_t from = 0, to; from < e->n_groups; from = to) {
+    to = from + 1;
+    while (to < e->n_groups && g_str_equal(e->groups[to].by, e->groups[from].by))
+      to++;
+    add_group_table(p, from, to);
+  }
+  add_text(
+      p, DEMUR_TEXT_NOTE,
+      "The threshold of the whole split, applied to each group. Small groups have large errors "
+      "by chance: compare with the noise floor. Second line: 95\u00a0%% bootstrap interval of "
+      "the group's patients.");
+}
+
 /* Which of the three columns a comparison's measure belongs to; -1: none. */
 static int
 comparison_column(const char *measure) {
@@ -710,6 +913,13 @@ static gboolean
 same_pair(const DemurComparison *a, const DemurComparison *b) {
   return g_str_equal(a->method, b->method) && g_str_equal(a->against, b->against) &&
          !a->recalibrated == !b->recalibrated;
+}
+
+/* Selectors against everything; the other methods only against what needs no training. */
+static gboolean
+in_print(const DemurComparison *c) {
+  return g_str_has_prefix(c->method, "selector:") || g_str_equal(c->against, "confidence") ||
+         g_str_equal(c->against, "full");
 }
 
 /* "−.013 (−.019 to −.006)", below it the verdict. */
@@ -739,7 +949,7 @@ add_comparisons(Pages *p) {
     gboolean done = FALSE;
     for (size_t k = 0; k < i && !done; k++)
       done = same_pair(c, &e->comparisons[k]);
-    if (done)
+    if (done || !in_print(c))
       continue;
     const DemurComparison *columns[3] = {NULL};
     for (size_t k = i; k < e->n_comparisons; k++) {
@@ -820,11 +1030,13 @@ add_results(Pages *p) {
   }
   add_text(p, DEMUR_TEXT_NOTE,
            "Thresholds from this split's own scores, labels unseen; the split as it is.");
+  add_extras(p);
   add_comparisons(p);
   add_reliability(p);
   add_histograms(p);
   add_rejections(p);
   add_subgroups(p);
+  add_group_calibration(p);
 }
 
 /* ---- 4. threshold ---- */
@@ -1001,26 +1213,10 @@ add_limits(Pages *p) {
       "label beside it.",
       "A calibrated risk is right on average over those who share it, not for each patient.",
   };
-  static const char *const author[] = {
-      "intended use, intended users and the decision that follows a risk",
-      "how scans and patients were chosen, dates, ethics approval and consent",
-      "how the outcome was ascertained and by whom, and whether blind to the risk",
-      "how the risk model was made, and whether any of these patients took part in that",
-      "missing data, protocol and registration, funding, conflicts of interest, data and code "
-      "availability",
-  };
   demur_layout_page_break(p->layout, SECTION_ROOM);
   demur_layout_text(p->layout, DEMUR_TEXT_SECTION, "Limits");
   for (size_t i = 0; i < G_N_ELEMENTS(limits); i++)
     demur_layout_text(p->layout, DEMUR_TEXT_BODY, limits[i]);
-  demur_layout_text(p->layout, DEMUR_TEXT_HEADING, "What only the author can add");
-  GString *text =
-      g_string_new("TRIPOD+AI, CLAIM and STARD-AI ask for more than a program can know: ");
-  for (size_t i = 0; i < G_N_ELEMENTS(author); i++)
-    g_string_append_printf(text, "%s%s", i ? "; " : "", author[i]);
-  g_string_append_c(text, '.');
-  demur_layout_text(p->layout, DEMUR_TEXT_BODY, text->str);
-  g_string_free(text, TRUE);
 }
 
 /* ---- what stands on every page ---- */
@@ -1107,6 +1303,7 @@ static void
 pages_free(gpointer data) {
   Pages *p = data;
   g_free(p->digest);
+  g_free(p->sentence);
   g_free(p);
 }
 
@@ -1128,6 +1325,8 @@ demur_pages_layout(const DemurReportInput *input, const char *digest) {
   add_threshold(p);
   add_provenance(p);
   add_limits(p);
+  demur_card_add(p->layout, &p->finding);
+  demur_checklist_add(p->layout, &p->finding);
   demur_layout_paginate(p->layout);
   return p->layout;
 }

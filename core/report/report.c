@@ -44,12 +44,14 @@ write_groups(DemurJson *json, const char *key, const DemurReportGroup *groups, s
     const gboolean small = groups[i].n_scans < DEMUR_REPORT_SMALL_CELL;
     demur_json_begin_object(json, NULL);
     demur_json_string(json, "name", groups[i].name);
-    demur_json_int(json, "n_scans", (gint64)groups[i].n_scans);
-    demur_json_int(json, "n_patients", (gint64)groups[i].n_patients);
     if (small) { /* withheld, as in print */
+      demur_json_null(json, "n_scans");
+      demur_json_null(json, "n_patients");
       demur_json_null(json, "n_labelled");
       demur_json_null(json, "n_positive");
     } else {
+      demur_json_int(json, "n_scans", (gint64)groups[i].n_scans);
+      demur_json_int(json, "n_patients", (gint64)groups[i].n_patients);
       demur_json_int(json, "n_labelled", (gint64)groups[i].n_labelled);
       demur_json_int(json, "n_positive", (gint64)groups[i].n_positive);
     }
@@ -174,12 +176,13 @@ write_rejections(DemurJson *json, const DemurReportInput *input) {
     demur_json_begin_object(json, NULL);
     demur_json_string(json, "attribute", r->attribute);
     demur_json_string(json, "name", r->name);
-    demur_json_int(json, "n_scans", (gint64)r->n_scans);
     if (r->n_scans < DEMUR_REPORT_SMALL_CELL) { /* withheld, as in print */
+      demur_json_null(json, "n_scans");
       demur_json_null(json, "n_rejected");
       demur_json_null(json, "interval");
     } else {
       const double interval[2] = {r->low, r->high};
+      demur_json_int(json, "n_scans", (gint64)r->n_scans);
       demur_json_int(json, "n_rejected", (gint64)r->n_rejected);
       demur_json_doubles(json, "interval", interval, 2);
     }
@@ -249,6 +252,7 @@ write_request(DemurJson *json, const DemurReportInput *input) {
   demur_json_int(json, "bin_size", (gint64)r->min_bin_size);
   demur_json_bool(json, "in_sample", r->in_sample);
   demur_json_string(json, "group_by", r->group_by);
+  demur_json_string(json, "net_benefit_threshold", r->net_benefit_threshold);
   demur_json_double(json, "coverage", input->coverage);
   demur_json_string(json, "paper", input->paper == DEMUR_PAPER_LETTER ? "letter" : "a4");
   demur_json_end_object(json);

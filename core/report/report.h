@@ -123,7 +123,8 @@ typedef struct {
   size_t n_resamples, n_bootstrap, min_bin_size;
   const char *resample_unit;
   gboolean in_sample;
-  const char *group_by; /* comma between; NULL: none asked for */
+  const char *group_by;              /* comma between; NULL: none asked for */
+  const char *net_benefit_threshold; /* as asked; NULL: the usual */
   /* Of a patient's page (report/patient.h) only: */
   const char *scan_id;
   gboolean cohort_scan;       /* it belongs to the cohort, else it is a DICOM series */

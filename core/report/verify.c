@@ -19,6 +19,7 @@ demur_report_recipe_free(DemurReportRecipe *recipe) {
   g_free(recipe->split);
   g_free(recipe->resample_unit);
   g_free(recipe->group_by);
+  g_free(recipe->net_benefit_threshold);
   g_free(recipe->scan_id);
   g_free(recipe->tuned_coverage);
   g_free(recipe);
@@ -74,6 +75,7 @@ read_evaluation(JsonObject *request, DemurReportRecipe *recipe, GError **error) 
   gint64 seed;
   if (!read_optional(request, "resample_unit", &recipe->resample_unit, error) ||
       !read_optional(request, "group_by", &recipe->group_by, error) ||
+      !read_optional(request, "net_benefit_threshold", &recipe->net_benefit_threshold, error) ||
       !demur_json_read_int(request, "seed", G_MININT64, G_MAXINT64, &seed, error) ||
       !read_size(request, "resamples", &recipe->n_resamples, error) ||
       !read_size(request, "bootstrap", &recipe->n_bootstrap, error) ||

@@ -13,7 +13,8 @@ typedef struct {
   char *kind; /* "report" or "patient" */
   char **selectors;
   char *cohort, *split, *resample_unit;
-  char *group_by; /* NULL: none */
+  char *group_by;              /* NULL: none */
+  char *net_benefit_threshold; /* as asked; NULL: the usual */
   guint64 seed;
   size_t n_resamples, n_bootstrap, min_bin_size;
   gboolean in_sample;
