@@ -4,6 +4,7 @@
 #include "app/cli/selection.h"
 #include "evaluation/search.h"
 #include "selector/training.h"
+#include "store/checkpoints.h"
 
 #define N_SEARCH_FOLDS 5
 
@@ -179,11 +180,43 @@ print_result(DemurContext *context, const char *name, const DemurSelector *selec
           selector->cohort);
 }
 
+/* Where a checkpoint goes. */
+typedef struct {
+  DemurContext *context;
+  const char *name;
+  gint64 n_updates; /* in the last one kept; -1: none */
+} Keeping;
+
+static gboolean
+keep_checkpoint(const DemurCheckpoint *checkpoint, gpointer data, GError **error) {
+  Keeping *keeping = data;
+  DemurWorkspace *workspace = demur_context_workspace(keeping->context, error);
+  if (workspace == NULL)
+    return FALSE;
+  g_autoptr(GBytes) bytes = demur_checkpoint_to_bytes(checkpoint);
+  g_autofree char *now = demur_context_now();
+  keeping->n_updates = demur_checkpoint_n_updates(checkpoint);
+  return demur_checkpoints_save(workspace, keeping->name, bytes, keeping->n_updates, now, error);
+}
+
+/* Keeps the selector; then nothing is left to resume. Both or neither. */
+static gboolean
+save_selector(DemurWorkspace *workspace, const DemurSelectorRecord *record, gboolean replace,
+              GError **error) {
+  if (!demur_workspace_begin(workspace, error))
+    return FALSE;
+  if (demur_selectors_save(workspace, record, replace, error) &&
+      demur_checkpoints_remove(workspace, record->name, error))
+    return demur_workspace_commit(workspace, error);
+  demur_workspace_rollback(workspace);
+  return FALSE;
+}
+
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree char *cohort_name = NULL;
   g_autofree char *grid = NULL;
-  gboolean as_published = FALSE, replace = FALSE, search = FALSE;
+  gboolean as_published = FALSE, replace = FALSE, search = FALSE, resume = FALSE;
   /* An explicit option beats --as-published in any order: so that one is looked at first. */
   g_autoptr(DemurTrainSettings) settings =
       g_strv_contains((const char *const *)argv, "--as-published")
@@ -200,6 +233,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       {"search-grid", 0, 0, G_OPTION_ARG_STRING, &grid, "what is searched (" DEMUR_SEARCH_GRID ")",
        "GRID"},
       {"replace", 0, 0, G_OPTION_ARG_NONE, &replace, "replace a selector of that name", NULL},
+      {"resume", 0, 0, G_OPTION_ARG_NONE, &resume,
+       "go on with the interrupted training of that name, with the same options", NULL},
       {"split", 0, 0, G_OPTION_ARG_STRING, &settings->split, "scans that train (selector_train)",
        "SPLIT"},
       {"reference-split", 0, 0, G_OPTION_ARG_STRING, &settings->reference_split,
@@ -271,6 +306,12 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
         return FALSE;
       }
   }
+  g_autoptr(DemurCheckpoint) checkpoint = NULL;
+  if (resume) {
+    g_autoptr(GBytes) bytes = demur_checkpoints_load(workspace, name, error);
+    if (bytes == NULL || (checkpoint = demur_checkpoint_from_bytes(bytes, error)) == NULL)
+      return FALSE;
+  }
   g_autoptr(DemurCohort) cohort = demur_cli_load_cohort(context, cohort_name, error);
   if (cohort == NULL)
     return FALSE;
@@ -286,10 +327,21 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
     settings->as_published = FALSE;
   }
   g_autoptr(DemurTrainingLog) log = NULL;
-  g_autoptr(DemurSelector) selector = demur_selector_train(
-      cohort, settings, context->seed, context->parallel, &context->progress, &log, error);
-  if (selector == NULL)
+  Keeping keeping = {context, name, -1};
+  const DemurTrainingKeeper keeper = {checkpoint, keep_checkpoint, &keeping};
+  g_autoptr(GError) local = NULL;
+  g_autoptr(DemurSelector) selector =
+      demur_selector_train_kept(cohort, settings, context->seed, &keeper, context->parallel,
+                                &context->progress, &log, &local);
+  if (selector == NULL) {
+    if (g_error_matches(local, G_IO_ERROR, G_IO_ERROR_CANCELLED) && keeping.n_updates >= 0 &&
+        !context->quiet)
+      g_printerr("demur: kept after %" G_GINT64_FORMAT
+                 " updates; the same command with --resume goes on from there\n",
+                 keeping.n_updates);
+    g_propagate_error(error, g_steal_pointer(&local));
     return FALSE;
+  }
   const double seconds = (double)(g_get_monotonic_time() - started) / G_USEC_PER_SEC;
   g_autofree char *document = demur_selector_to_json(selector);
   g_autofree char *history = history_document(log);
@@ -303,7 +355,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
                                       .history = history,
                                       .simulated = selector->simulated,
                                       .created = now};
-  if (!demur_selectors_save(workspace, &record, replace, error))
+  if (!save_selector(workspace, &record, replace, error))
     return FALSE;
   print_result(context, name, selector, log, found, seconds);
   return TRUE;

@@ -241,5 +241,14 @@ static const char migration_4[] =
     "  UNIQUE (selector_id, site)"
     ") STRICT;";
 
-const char *const demur_store_migrations[] = {migration_1, migration_2, migration_3, migration_4};
+/* Trainings that were interrupted, by the name of the selector to be. */
+static const char migration_5[] = "CREATE TABLE checkpoint ("
+                                  "  name TEXT PRIMARY KEY,"
+                                  "  data BLOB NOT NULL,"
+                                  "  n_updates INTEGER NOT NULL CHECK (n_updates >= 0),"
+                                  "  created TEXT NOT NULL"
+                                  ") STRICT;";
+
+const char *const demur_store_migrations[] = {migration_1, migration_2, migration_3, migration_4,
+                                              migration_5};
 const int demur_store_version = G_N_ELEMENTS(demur_store_migrations);
