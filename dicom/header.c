@@ -655,16 +655,26 @@ demur_data_set_locate(DemurSource **source, DemurDataSet *set, GError **error) {
   return TRUE;
 }
 
+/* DCMTK takes what its dictionary calls a sequence for one, also where the VR is not written: so
+ * here all that begins like a sequence is walked too. */
 static DemurWalk
 pass_by(const DemurElement *element, gpointer data) {
-  return DEMUR_WALK_DESCEND;
+  DemurSource *source = data;
+  if (element->vr[0] != '\0' || element->length == DEMUR_ELEMENTS_UNDEFINED ||
+      element->length < 8 || element->tag == DEMUR_TAG(0x7FE0, 0x0010))
+    return DEMUR_WALK_ON;
+  const guint8 *bytes = demur_source_peek(source, element->offset, 4);
+  return bytes != NULL && demur_elements_u16(bytes, element->big_endian) == 0xFFFE &&
+                 demur_elements_u16(bytes + 2, element->big_endian) == 0xE000
+             ? DEMUR_WALK_DESCEND
+             : DEMUR_WALK_ON;
 }
 
 gboolean
 demur_data_set_check(DemurSource **source, GError **error) {
   g_auto(DemurDataSet) set = {0};
   return demur_data_set_locate(source, &set, error) &&
-         demur_elements_walk(*source, set.offset, set.encoding, TRUE, pass_by, NULL, error);
+         demur_elements_walk(*source, set.offset, set.encoding, TRUE, pass_by, *source, error);
 }
 
 DemurHeader *

@@ -1,0 +1,459 @@
+#include "app/cli/dicom-network.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "app/cli/assessing.h"
+#include "app/cli/dicom-intake.h"
+#include "base/number.h"
+#include "dicom/network.h"
+
+#define MAX_DEPTH 64
+
+/* Options of every command that calls a peer. */
+typedef struct {
+  char *called, *calling;
+  int timeout;
+} PeerOptions;
+
+static void
+peer_options_clear(PeerOptions *options) {
+  g_free(options->called);
+  g_free(options->calling);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(PeerOptions, peer_options_clear)
+
+#define PEER_ENTRIES(o)                                                                            \
+  {"called", 0, 0, G_OPTION_ARG_STRING, &(o).called, "AE title of the peer (ANY-SCP)", "AE"},      \
+      {"calling", 0, 0, G_OPTION_ARG_STRING, &(o).calling, "AE title of our own (DEMUR)", "AE"}, { \
+    "timeout", 0, 0, G_OPTION_ARG_INT, &(o).timeout,                                               \
+        "seconds to wait for the peer, each time (30)", "N"                                        \
+  }
+
+static gboolean
+check_ae(const char *title, GError **error) {
+  const size_t n = strlen(title);
+  gboolean good = n > 0 && n <= 16 && strspn(title, " ") < n;
+  for (size_t i = 0; i < n; i++)
+    good &= title[i] >= ' ' && title[i] < 127 && title[i] != '\\';
+  if (!good)
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                "'%s' is no AE title: 1 to 16 characters of ASCII without a backslash", title);
+  return good;
+}
+
+/* "HOST:PORT" -> peer, whose host is owned by *host. */
+static gboolean
+parse_peer(const char *word, const PeerOptions *options, DemurPeer *peer, char **host,
+           GError **error) {
+  const char *colon = strrchr(word, ':');
+  gint64 port = 0;
+  if (colon == NULL || colon == word ||
+      !demur_number_parse_int(colon + 1, strlen(colon + 1), &port) || port < 1 || port > 65535) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                "'%s' is no peer: give HOST:PORT, as in 127.0.0.1:4242", word);
+    return FALSE;
+  }
+  if (options->timeout < 1 || options->timeout > 3600) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "--timeout takes 1 to 3600 seconds");
+    return FALSE;
+  }
+  *host = g_strndup(word, (gsize)(colon - word));
+  *peer =
+      (DemurPeer){*host, (guint)port, options->called != NULL ? options->called : "ANY-SCP",
+                  options->calling != NULL ? options->calling : "DEMUR", (guint)options->timeout};
+  return check_ae(peer->called, error) && check_ae(peer->calling, error);
+}
+
+gboolean
+demur_dicom_echo(DemurContext *context, int argc, char **argv, GError **error) {
+  g_auto(PeerOptions) options = {.timeout = 30};
+  g_auto(GStrv) words = NULL;
+  g_autofree char *host = NULL;
+  DemurPeer peer;
+  const GOptionEntry entries[] = {PEER_ENTRIES(options), {NULL}};
+  if (!demur_command_parse(argc, argv, "HOST:PORT", "ask a DICOM peer whether it answers", NULL,
+                           entries, &words, error) ||
+      !demur_command_expect(words, 1, "dicom echo takes HOST:PORT", error) ||
+      !parse_peer(words[0], &options, &peer, &host, error) || !demur_network_echo(&peer, error))
+    return FALSE;
+  if (context->json) {
+    DemurJson *json = demur_json_new();
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "peer", words[0]);
+    demur_json_bool(json, "answered", TRUE);
+    demur_json_end_object(json);
+    demur_context_print_json(context, json);
+  } else {
+    g_print("%s at %s answers\n", peer.called, words[0]);
+  }
+  return TRUE;
+}
+
+static int
+compare_names(gconstpointer a, gconstpointer b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Every regular file at or below path, in order of name. */
+static void
+add_files(GPtrArray *files, const char *path, int depth) {
+  if (!g_file_test(path, G_FILE_TEST_IS_DIR) || depth > MAX_DEPTH) {
+    g_ptr_array_add(files, g_strdup(path));
+    return;
+  }
+  g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
+  g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+  const char *name;
+  while (dir != NULL && (name = g_dir_read_name(dir)) != NULL)
+    g_ptr_array_add(names, g_build_filename(path, name, NULL));
+  g_ptr_array_sort(names, compare_names);
+  for (guint i = 0; i < names->len; i++)
+    if (!g_file_test(names->pdata[i], G_FILE_TEST_IS_SYMLINK) ||
+        !g_file_test(names->pdata[i], G_FILE_TEST_IS_DIR))
+      add_files(files, names->pdata[i], depth + 1);
+}
+
+static void
+print_sending(DemurContext *context, const DemurSending *sending) {
+  if (!context->json) {
+    for (guint i = 0; i < sending->problems->len; i++)
+      g_print("%s\n", (const char *)sending->problems->pdata[i]);
+    g_print("%zu sent, %zu refused, %zu skipped\n", sending->n_sent, sending->n_failed,
+            sending->n_skipped);
+    return;
+  }
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_json_int(json, "n_sent", (gint64)sending->n_sent);
+  demur_json_int(json, "n_failed", (gint64)sending->n_failed);
+  demur_json_int(json, "n_skipped", (gint64)sending->n_skipped);
+  demur_json_begin_array(json, "problems");
+  for (guint i = 0; i < sending->problems->len; i++)
+    demur_json_string(json, NULL, sending->problems->pdata[i]);
+  demur_json_end_array(json);
+  demur_json_end_object(json);
+  demur_context_print_json(context, json);
+}
+
+gboolean
+demur_dicom_send(DemurContext *context, int argc, char **argv, GError **error) {
+  g_auto(PeerOptions) options = {.timeout = 30};
+  g_auto(GStrv) words = NULL;
+  g_autofree char *host = NULL;
+  DemurPeer peer;
+  const GOptionEntry entries[] = {PEER_ENTRIES(options), {NULL}};
+  if (!demur_command_parse(argc, argv, "HOST:PORT PATH...", "send DICOM files to a peer",
+                           "Each goes as it is stored; `demur export FILE.dcm --scan SCAN` makes "
+                           "the result that an archive can keep.",
+                           entries, &words, error))
+    return FALSE;
+  if (g_strv_length(words) < 2) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "dicom send takes HOST:PORT PATH...");
+    return FALSE;
+  }
+  if (!parse_peer(words[0], &options, &peer, &host, error))
+    return FALSE;
+  g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(g_free);
+  for (char **path = words + 1; *path != NULL; path++) {
+    if (!g_file_test(*path, G_FILE_TEST_EXISTS)) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND, "%s does not exist", *path);
+      return FALSE;
+    }
+    add_files(files, *path, 0);
+  }
+  g_ptr_array_add(files, NULL);
+  g_autoptr(DemurSending) sending =
+      demur_network_send(&peer, (const char *const *)files->pdata, &context->progress, error);
+  if (sending == NULL)
+    return FALSE;
+  print_sending(context, sending);
+  if (sending->n_failed > 0 || sending->n_sent == 0) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "%zu objects were sent, %zu were not",
+                sending->n_sent, sending->n_failed);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static void
+print_found(DemurContext *context, const GPtrArray *found, gboolean series) {
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_json_begin_array(json, series ? "series" : "studies");
+  for (guint i = 0; i < found->len; i++) {
+    const DemurFound *f = found->pdata[i];
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "study_uid", f->study_uid);
+    if (series) {
+      demur_json_string(json, "series_uid", f->series_uid);
+      demur_json_string(json, "series_number", f->series_number);
+      demur_json_string(json, "description", f->series_description);
+    } else {
+      demur_json_string(json, "patient_id", f->patient_id);
+      demur_json_string(json, "accession_number", f->accession_number);
+      demur_json_string(json, "study_date", f->study_date);
+      demur_json_string(json, "description", f->study_description);
+    }
+    demur_json_string(json, "modality", f->modality);
+    demur_json_string(json, "n_instances", f->n_instances);
+    demur_json_end_object(json);
+    if (context->json)
+      continue;
+    if (series)
+      g_print("%s  %s  number %s  %s objects  %s\n", f->series_uid, f->modality, f->series_number,
+              f->n_instances, f->series_description);
+    else
+      g_print("%s  %s  %s  patient %s  %s objects  %s\n", f->study_uid, f->study_date, f->modality,
+              f->patient_id, f->n_instances, f->study_description);
+  }
+  demur_json_end_array(json);
+  demur_json_end_object(json);
+  if (context->json)
+    demur_context_print_json(context, json);
+  else
+    demur_json_free(json);
+}
+
+static void
+print_moved(DemurContext *context, const DemurMoved *moved, const char *destination) {
+  if (!context->json) {
+    g_print("%u objects moved to %s\n", moved->n_completed, destination);
+    return;
+  }
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_json_string(json, "destination", destination);
+  demur_json_int(json, "n_completed", moved->n_completed);
+  demur_json_int(json, "n_failed", moved->n_failed);
+  demur_json_int(json, "n_warnings", moved->n_warnings);
+  demur_json_end_object(json);
+  demur_context_print_json(context, json);
+}
+
+gboolean
+demur_dicom_query(DemurContext *context, int argc, char **argv, GError **error) {
+  g_auto(PeerOptions) options = {.timeout = 30};
+  g_autofree char *patient = NULL, *accession = NULL, *date = NULL, *modality = NULL, *study = NULL,
+                  *series = NULL, *destination = NULL, *host = NULL;
+  g_auto(GStrv) words = NULL;
+  DemurPeer peer;
+  const GOptionEntry entries[] = {
+      PEER_ENTRIES(options),
+      {"patient", 0, 0, G_OPTION_ARG_STRING, &patient, "studies of this PatientID", "ID"},
+      {"accession", 0, 0, G_OPTION_ARG_STRING, &accession, "with this AccessionNumber", "N"},
+      {"date", 0, 0, G_OPTION_ARG_STRING, &date, "of this date or range", "YYYYMMDD[-YYYYMMDD]"},
+      {"modality", 0, 0, G_OPTION_ARG_STRING, &modality, "of this modality", "CT"},
+      {"study", 0, 0, G_OPTION_ARG_STRING, &study, "list the series of this study", "UID"},
+      {"series", 0, 0, G_OPTION_ARG_STRING, &series, "this series of it", "UID"},
+      {"move-to", 0, 0, G_OPTION_ARG_STRING, &destination,
+       "have the archive send --study (and --series) to its peer AE", "AE"},
+      {NULL}};
+  if (!demur_command_parse(argc, argv, "HOST:PORT", "ask an archive for studies and series",
+                           "With --move-to the archive sends what was named, for example to `demur "
+                           "dicom receive`, which it must know by that AE title.",
+                           entries, &words, error) ||
+      !demur_command_expect(words, 1, "dicom query takes HOST:PORT", error) ||
+      !parse_peer(words[0], &options, &peer, &host, error))
+    return FALSE;
+  if ((series != NULL || destination != NULL) && study == NULL) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "--series and --move-to need --study UID");
+    return FALSE;
+  }
+  if (destination != NULL) {
+    DemurMoved moved;
+    if (!check_ae(destination, error) ||
+        !demur_network_move(&peer, destination, study, series, &moved, error))
+      return FALSE;
+    print_moved(context, &moved, destination);
+    return TRUE;
+  }
+  const DemurQuery query = {patient, accession, date, modality, study, series};
+  g_autoptr(GPtrArray) found = demur_network_find(&peer, &query, error);
+  if (found == NULL)
+    return FALSE;
+  print_found(context, found, study != NULL);
+  return TRUE;
+}
+
+/* What `receive` carries through its callbacks. */
+typedef struct {
+  DemurContext *context;
+  const DemurEligibility *rules;
+  const DemurSiteMap *sites;
+  const char *selector; /* NULL: nothing is assessed */
+  guint port;
+  gboolean once;
+  DemurJson *json;     /* the array of what was imported */
+  GPtrArray *problems; /* char * */
+  size_t n_series, n_accepted;
+  GError *error; /* the first */
+} Receiving;
+
+static void
+on_listening(gpointer data) {
+  const Receiving *receiving = data;
+  fprintf(stderr, "demur: listening on port %u\n", receiving->port);
+  fflush(stderr);
+}
+
+static void
+on_problem(const char *sentence, gpointer data) {
+  Receiving *receiving = data;
+  g_ptr_array_add(receiving->problems, g_strdup(sentence));
+  fprintf(stderr, "demur: %s\n", sentence);
+}
+
+/* One series that came in: its verdict, where a selector is given. */
+static gboolean
+assess_received(Receiving *receiving, const DemurSeriesRecord *record, GError **error) {
+  const char *word = record->accepted ? "to be assessed" : record->reason;
+  g_auto(DemurCliAssessment) assessment = {0};
+  if (receiving->selector != NULL) {
+    const DemurCliAssessOptions options = {.selector = receiving->selector,
+                                           .scan_id = record->scan_id};
+    if (!demur_cli_assess(receiving->context, &options, &assessment, error) ||
+        !demur_cli_assessment_save(receiving->context, &assessment, error))
+      return FALSE;
+    if (assessment.verdicts->len > 0)
+      word = g_array_index(assessment.verdicts, DemurVerdictRecord, 0).verdict;
+  }
+  receiving->n_series++;
+  receiving->n_accepted += record->accepted ? 1 : 0;
+  demur_json_begin_object(receiving->json, NULL);
+  demur_json_string(receiving->json, "scan_id", record->scan_id);
+  demur_json_int(receiving->json, "n_slices", (gint64)record->n_slices);
+  demur_json_bool(receiving->json, "accepted", record->accepted);
+  demur_json_string(receiving->json, "reason", record->reason);
+  demur_json_string(receiving->json, "verdict", receiving->selector != NULL ? word : NULL);
+  demur_json_end_object(receiving->json);
+  if (!receiving->context->json) {
+    g_print("%s  %zu slices  %s\n", record->scan_id, record->n_slices, word);
+    fflush(stdout);
+  }
+  return TRUE;
+}
+
+static gboolean
+on_settled(const char *const *folders, gpointer data) {
+  Receiving *receiving = data;
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurIntake) intake =
+      demur_intake_run(receiving->context, folders, receiving->rules, receiving->sites, &error);
+  for (guint i = 0; intake != NULL && error == NULL && i < intake->records->len; i++)
+    if (!assess_received(receiving, intake->records->pdata[i], &error))
+      break;
+  if (error != NULL) {
+    on_problem(error->message, receiving);
+    if (receiving->error == NULL)
+      receiving->error = g_steal_pointer(&error);
+  }
+  return !receiving->once;
+}
+
+static void
+print_received(DemurContext *context, Receiving *receiving, const DemurReceived *received) {
+  DemurJson *json = receiving->json;
+  demur_json_end_array(json);
+  demur_json_int(json, "n_associations", (gint64)received->n_associations);
+  demur_json_int(json, "n_refused", (gint64)received->n_refused);
+  demur_json_int(json, "n_broken", (gint64)received->n_broken);
+  demur_json_int(json, "n_received", (gint64)received->n_received);
+  demur_json_int(json, "n_known", (gint64)received->n_known);
+  demur_json_int(json, "n_rejected", (gint64)received->n_rejected);
+  demur_json_begin_array(json, "problems");
+  for (guint i = 0; i < receiving->problems->len; i++)
+    demur_json_string(json, NULL, receiving->problems->pdata[i]);
+  demur_json_end_array(json);
+  demur_json_end_object(json);
+  receiving->json = NULL;
+  if (context->json) {
+    demur_context_print_json(context, json);
+    return;
+  }
+  demur_json_free(json);
+  g_print("%zu objects in %zu associations (%zu known before, %zu rejected; %zu associations "
+          "refused, %zu broken off); %zu series, %zu of them to be assessed\n",
+          received->n_received, received->n_associations, received->n_known, received->n_rejected,
+          received->n_refused, received->n_broken, receiving->n_series, receiving->n_accepted);
+}
+
+gboolean
+demur_dicom_receive(DemurContext *context, int argc, char **argv, GError **error) {
+  g_autofree char *ae = NULL, *selector = NULL, *rules_path = NULL, *sites_path = NULL;
+  g_auto(GStrv) words = NULL, callers = NULL, hosts = NULL, changes = NULL;
+  int port = 11112, settle = 5, timeout = 30;
+  gboolean once = FALSE;
+  const GOptionEntry entries[] = {
+      {"port", 0, 0, G_OPTION_ARG_INT, &port, "port to listen on (11112)", "N"},
+      {"ae", 0, 0, G_OPTION_ARG_STRING, &ae, "AE title of our own (DEMUR)", "AE"},
+      {"allow", 0, 0, G_OPTION_ARG_STRING_ARRAY, &callers,
+       "accept this calling AE title (any); may be repeated", "AE"},
+      {"allow-host", 0, 0, G_OPTION_ARG_STRING_ARRAY, &hosts,
+       "accept this address, or any (this machine only); may be repeated", "ADDRESS"},
+      {"selector", 's', 0, G_OPTION_ARG_STRING, &selector, "assess what arrives", "S"},
+      {"settle", 0, 0, G_OPTION_ARG_INT, &settle,
+       "read what has arrived after so many quiet seconds (5)", "N"},
+      {"timeout", 0, 0, G_OPTION_ARG_INT, &timeout, "end an association silent for so long (30)",
+       "N"},
+      {"once", 0, 0, G_OPTION_ARG_NONE, &once, "end after the first studies are read", NULL},
+      {"rules", 0, 0, G_OPTION_ARG_FILENAME, &rules_path, "rules of eligibility", "FILE"},
+      {"set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &changes, "change one rule", "RULE=VALUE"},
+      {"site-map", 0, 0, G_OPTION_ARG_FILENAME, &sites_path, "institutions and sites", "FILE"},
+      {NULL}};
+  if (!demur_command_parse(argc, argv, "FOLDER", "serve as a DICOM storage peer until Ctrl-C",
+                           "Objects are kept as sent in FOLDER/STUDY/SERIES; a study is read into "
+                           "the workspace once its association was released and all is quiet.",
+                           entries, &words, error) ||
+      !demur_command_expect(words, 1, "dicom receive takes FOLDER", error))
+    return FALSE;
+  if (port < 1 || port > 65535 || settle < 0 || settle > 3600 || timeout < 1 || timeout > 3600) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "--port takes 1 to 65535, --settle 0 to 3600, --timeout 1 to 3600");
+    return FALSE;
+  }
+  if (!check_ae(ae != NULL ? ae : "DEMUR", error))
+    return FALSE;
+  g_autoptr(DemurEligibility) rules = demur_intake_rules(rules_path, changes, error);
+  g_autoptr(DemurSiteMap) sites = NULL;
+  if (rules == NULL ||
+      (sites_path != NULL && (sites = demur_site_map_read(sites_path, error)) == NULL) ||
+      demur_context_workspace(context, error) == NULL)
+    return FALSE;
+  g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
+  Receiving receiving = {.context = context,
+                         .rules = rules,
+                         .sites = sites,
+                         .selector = selector,
+                         .port = (guint)port,
+                         .once = once,
+                         .json = demur_json_new(),
+                         .problems = problems};
+  demur_json_begin_object(receiving.json, NULL);
+  demur_json_begin_array(receiving.json, "series");
+  const DemurReceiver receiver = {.folder = words[0],
+                                  .port = (guint)port,
+                                  .ae = ae != NULL ? ae : "DEMUR",
+                                  .callers = (const char *const *)callers,
+                                  .hosts = (const char *const *)hosts,
+                                  .timeout_seconds = (guint)timeout,
+                                  .settle_seconds = (guint)settle,
+                                  .listening = on_listening,
+                                  .settled = on_settled,
+                                  .problem = on_problem,
+                                  .data = &receiving};
+  DemurReceived received;
+  const gboolean served = demur_network_receive(&receiver, &received, &context->progress, error);
+  if (!served) {
+    demur_json_free(receiving.json);
+    return FALSE;
+  }
+  print_received(context, &receiving, &received);
+  if (receiving.error != NULL) {
+    g_propagate_error(error, receiving.error);
+    return FALSE;
+  }
+  return TRUE;
+}

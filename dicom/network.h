@@ -1,0 +1,97 @@
+/* The DICOM network: echo, store (both ways), find and move, through DCMTK's dcmnet.
+ *
+ * Objects that arrive are written as they were sent, without being parsed, and are walked by our
+ * own reader before anything else looks at them; so are those that are sent. (Answers to a query
+ * are parsed by DCMTK at once: ask only archives you trust.) Nothing here logs, and no message
+ * holds a patient's name. Nothing is encrypted: use it inside a hospital's network or through a
+ * tunnel. */
+#pragma once
+
+#include "base/error.h"
+#include "base/progress.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  const char *host;
+  guint port;
+  const char *called;    /* AE title of the peer */
+  const char *calling;   /* our own */
+  guint timeout_seconds; /* for each answer, and for connecting */
+} DemurPeer;
+
+/* C-ECHO. DEMUR_ERROR_STATE where the peer can't be reached, refuses or does not answer. */
+gboolean demur_network_echo(const DemurPeer *peer, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+typedef struct {
+  size_t n_sent, n_failed, n_skipped; /* skipped: no DICOM objects */
+  GPtrArray *problems;                /* char *, one sentence each */
+} DemurSending;
+
+/* C-STORE of the files (NULL-terminated paths), each in the transfer syntax it is stored in. What
+ * the peer refuses is a problem and stops nothing; NULL with DEMUR_ERROR_STATE where there is no
+ * association, or it broke off, with how many had been sent. */
+DemurSending *demur_network_send(const DemurPeer *peer, const char *const *paths,
+                                 const DemurProgress *progress,
+                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void demur_sending_free(DemurSending *sending);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurSending, demur_sending_free)
+
+/* Keys of a query; NULL: any. A study_uid lists the study's series, else studies are listed. */
+typedef struct {
+  const char *patient_id, *accession_number, *study_date, *modality, *study_uid, *series_uid;
+} DemurQuery;
+
+/* UTF-8, owned; "" where the peer says nothing. */
+typedef struct {
+  char *patient_id, *study_uid, *study_date, *accession_number, *study_description;
+  char *series_uid, *series_number, *modality, *series_description, *n_instances;
+} DemurFound;
+
+/* C-FIND: array of DemurFound, in the peer's order (owned, frees its elements). */
+GPtrArray *demur_network_find(const DemurPeer *peer, const DemurQuery *query,
+                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+typedef struct {
+  guint n_completed, n_failed, n_warnings;
+} DemurMoved;
+
+/* C-MOVE of a study, or of one series of it, to the archive's peer of AE title destination.
+ * DEMUR_ERROR_STATE where it is refused or some objects could not be sent. */
+gboolean demur_network_move(const DemurPeer *peer, const char *destination, const char *study_uid,
+                            const char *series_uid, DemurMoved *moved,
+                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* A storage server. Files are put at folder/STUDY/SERIES/INSTANCE.dcm. */
+typedef struct {
+  const char *folder;
+  guint port;
+  const char *ae;             /* our own: another called title is refused */
+  const char *const *callers; /* AE titles accepted; NULL: any */
+  const char *const *hosts;   /* addresses accepted; NULL: the loopback only */
+  guint timeout_seconds;      /* for a peer that falls silent within an association */
+  guint settle_seconds;       /* of quiet before `settled` is called */
+  /* Called once the port is open. May be NULL. */
+  void (*listening)(gpointer data);
+  /* Called after settle_seconds without an association, with the study folders that changed
+   * (NULL-terminated): those whose last association was released in good order. A study whose
+   * association broke off waits until one is: half a series must not be assessed. FALSE ends the
+   * server. */
+  gboolean (*settled)(const char *const *folders, gpointer data);
+  /* A refusal, a broken association, a damaged object: one sentence. May be NULL. */
+  void (*problem)(const char *sentence, gpointer data);
+  gpointer data;
+} DemurReceiver;
+
+typedef struct {
+  size_t n_associations, n_refused, n_broken;
+  size_t n_received, n_rejected, n_known; /* known: the same object again */
+} DemurReceived;
+
+/* Serves until settled returns FALSE or progress is cancelled, both of which are a good end.
+ * DEMUR_ERROR_STATE where the port can't be opened. */
+gboolean demur_network_receive(const DemurReceiver *receiver, DemurReceived *received,
+                               const DemurProgress *progress,
+                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS
