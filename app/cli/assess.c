@@ -7,16 +7,19 @@
 
 #include "app/cli/assessing.h"
 #include "app/cli/selection.h"
+#include "app/cli/site-coverage.h"
 #include "app/cli/dicom-intake.h"
 
 static void
-write_verdict(const DemurCliAssessment *assessment, const DemurVerdictRecord *v, double threshold,
-              DemurJson *json) {
+write_verdict(const DemurCliAssessment *assessment, guint i, double threshold, DemurJson *json) {
+  const DemurVerdictRecord *v = &g_array_index(assessment->verdicts, DemurVerdictRecord, i);
   demur_json_begin_object(json, NULL);
   demur_json_string(json, "scan_id", v->scan_id);
   demur_json_string(json, "patient_id", v->patient_id);
   demur_json_double(json, "risk", v->risk);
   demur_json_double(json, "risk_raw", v->risk_raw);
+  if (g_array_index(assessment->sites, DemurCliVerdictSite, i).audited)
+    demur_json_bool(json, "audited", TRUE);
   demur_json_double(json, "score", v->score);
   demur_json_double(json, "threshold", threshold);
   demur_json_string(json, "verdict", v->verdict);
@@ -62,6 +65,50 @@ print_verdict(const DemurVerdictRecord *v) {
 }
 
 static void
+write_sites(const DemurCliAssessment *assessment, DemurJson *json) {
+  g_autoptr(GArray) sites = demur_cli_site_coverage(assessment);
+  demur_json_begin_array(json, "sites");
+  for (guint i = 0; i < sites->len; i++) {
+    const DemurCliSiteCoverage *site = &g_array_index(sites, DemurCliSiteCoverage, i);
+    const gboolean tuned = assessment->threshold != NULL;
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "site", site->site);
+    demur_json_int(json, "n_scored", (gint64)site->n_scored);
+    demur_json_int(json, "n_accepted", (gint64)site->n_accepted);
+    demur_json_double(json, "coverage",
+                      tuned ? (double)site->n_accepted / (double)site->n_scored : NAN);
+    if (site->in_tuning_split < 0)
+      demur_json_null(json, "in_tuning_split");
+    else
+      demur_json_bool(json, "in_tuning_split", site->in_tuning_split > 0);
+    demur_json_string(json, "guarantee", demur_cli_site_guarantee(assessment, site));
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+}
+
+/* Sites without a guarantee, each with its coverage so far; audited sites. */
+static void
+print_sites(const DemurCliAssessment *assessment) {
+  if (assessment->threshold != NULL) {
+    g_autoptr(GArray) sites = demur_cli_site_coverage(assessment);
+    for (guint i = 0; i < sites->len; i++) {
+      const DemurCliSiteCoverage *site = &g_array_index(sites, DemurCliSiteCoverage, i);
+      if (site->in_tuning_split <= 0)
+        g_print("Site %s: %s; coverage so far %.3f (%zu of %zu)\n", site->site,
+                demur_cli_site_guarantee(assessment, site),
+                (double)site->n_accepted / (double)site->n_scored, site->n_accepted,
+                site->n_scored);
+    }
+  }
+  size_t n_audited = 0;
+  for (guint i = 0; i < assessment->sites->len; i++)
+    n_audited += g_array_index(assessment->sites, DemurCliVerdictSite, i).audited ? 1 : 0;
+  if (n_audited > 0)
+    g_print("%zu risks carry the intercept of a site audit.\n", n_audited);
+}
+
+static void
 print_result(DemurContext *context, const DemurCliAssessment *assessment, gboolean simulated,
              size_t n_seen) {
   const GArray *verdicts = assessment->verdicts;
@@ -91,8 +138,9 @@ print_result(DemurContext *context, const DemurCliAssessment *assessment, gboole
     demur_json_int(json, "n_seen_in_training", (gint64)n_seen);
     demur_json_begin_array(json, "verdicts");
     for (guint i = 0; i < verdicts->len; i++)
-      write_verdict(assessment, &g_array_index(verdicts, DemurVerdictRecord, i), threshold, json);
+      write_verdict(assessment, i, threshold, json);
     demur_json_end_array(json);
+    write_sites(assessment, json);
     demur_json_end_object(json);
     demur_context_print_json(context, json);
     return;
@@ -107,6 +155,7 @@ print_result(DemurContext *context, const DemurCliAssessment *assessment, gboole
   else
     g_print("; the selector is not tuned, so there is no verdict yet");
   g_print("\n");
+  print_sites(assessment);
   g_print("%s\n", validation);
   if (n_seen > 0)
     g_print("In-sample: %zu of these patients were used to make the selector.\n", n_seen);

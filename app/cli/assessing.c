@@ -6,7 +6,9 @@
 #include "app/cli/dicom-scores.h"
 #include "app/cli/selection.h"
 #include "base/memory.h"
+#include "selector/audit.h"
 #include "selector/reasons.h"
+#include "store/audits.h"
 #include "store/overrules.h"
 #include "store/series.h"
 
@@ -21,12 +23,54 @@ verdict_clear(gpointer data) {
   g_free(verdict->reasons);
 }
 
+static void
+site_clear(gpointer data) {
+  g_free(((DemurCliVerdictSite *)data)->site);
+}
+
 void
 demur_cli_assessment_clear(DemurCliAssessment *assessment) {
   demur_selector_unref(assessment->selector);
   demur_threshold_record_free(assessment->threshold);
   g_clear_pointer(&assessment->verdicts, g_array_unref);
+  g_clear_pointer(&assessment->sites, g_array_unref);
+  g_clear_pointer(&assessment->audits, g_hash_table_unref);
   g_clear_pointer(&assessment->overrules, g_hash_table_unref);
+}
+
+static gboolean
+find_audits(DemurContext *context, DemurCliAssessment *assessment, GError **error) {
+  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  g_autoptr(GPtrArray) list =
+      workspace != NULL ? demur_audits_list(workspace, assessment->selector_name, error) : NULL;
+  if (list == NULL)
+    return FALSE;
+  assessment->audits =
+      g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify)demur_audit_record_free);
+  g_ptr_array_set_free_func(list, NULL);
+  for (guint i = 0; i < list->len; i++) {
+    DemurAuditRecord *record = list->pdata[i];
+    g_hash_table_insert(assessment->audits, record->site, record);
+  }
+  return TRUE;
+}
+
+DemurCohort *
+demur_cli_audited_view(GHashTable *audits, DemurCohort *view) {
+  gboolean any = FALSE;
+  for (size_t s = 0; s < view->n_sites && view->risks != NULL; s++)
+    any |= g_hash_table_contains(audits, view->site_names[s]);
+  if (!any)
+    return demur_cohort_ref(view);
+  g_autofree double *intercepts = g_new0(double, view->n_sites);
+  for (size_t s = 0; s < view->n_sites; s++) {
+    const DemurAuditRecord *record = g_hash_table_lookup(audits, view->site_names[s]);
+    intercepts[s] = record != NULL ? record->intercept : 0.0;
+  }
+  double *risks = demur_new_array(double, view->n_scans);
+  for (size_t i = 0; i < view->n_scans; i++)
+    risks[i] = demur_audit_risk(view->risks[i], intercepts[view->sites[i]]);
+  return demur_cohort_with_risks(view, risks);
 }
 
 /* Finds which series a person chose against the rules. */
@@ -77,8 +121,9 @@ reasons_text(char *const *reasons) {
 }
 
 static void
-add_verdict(DemurCliAssessment *assessment, const char *scan_id, const char *patient_id,
-            double risk, double risk_raw, double score, const char *word, char *const *reasons) {
+add_verdict(DemurCliAssessment *assessment, const char *site, const char *scan_id,
+            const char *patient_id, double risk, double risk_raw, double score, const char *word,
+            char *const *reasons) {
   g_auto(GStrv) told = with_overrule(assessment, scan_id, reasons);
   const DemurVerdictRecord verdict = {.scan_id = g_strdup(scan_id),
                                       .patient_id = g_strdup(patient_id),
@@ -88,6 +133,10 @@ add_verdict(DemurCliAssessment *assessment, const char *scan_id, const char *pat
                                       .verdict = g_strdup(word),
                                       .reasons = reasons_text(told)};
   g_array_append_val(assessment->verdicts, verdict);
+  const DemurCliVerdictSite of = {g_strdup(site),
+                                  site != NULL && isfinite(score) &&
+                                      g_hash_table_contains(assessment->audits, site)};
+  g_array_append_val(assessment->sites, of);
 }
 
 /* Verdicts of a cohort's rows that have scores. */
@@ -95,9 +144,10 @@ static gboolean
 assess_rows(DemurContext *context, DemurCliAssessment *assessment, DemurCohort *cohort,
             const guint32 *rows, size_t n, GError **error) {
   DemurSelector *selector = assessment->selector;
-  g_autoptr(DemurCohort) view = demur_selector_view(selector, cohort, error);
-  if (view == NULL)
+  g_autoptr(DemurCohort) unaudited = demur_selector_view(selector, cohort, error);
+  if (unaudited == NULL)
     return FALSE;
+  g_autoptr(DemurCohort) view = demur_cli_audited_view(assessment->audits, unaudited);
   DEMUR_AUTO_ALIGNED double *meta = demur_selector_meta_features(
       selector, view, FALSE, rows, n, context->parallel, &context->progress, error);
   if (meta == NULL)
@@ -117,7 +167,7 @@ assess_rows(DemurContext *context, DemurCliAssessment *assessment, DemurCohort *
       reasons =
           demur_reasoner_explain(reasoner, meta + i * selector->columns->n_columns, N_REASONS);
     }
-    add_verdict(assessment, cohort->scan_ids[rows[i]],
+    add_verdict(assessment, cohort->site_names[cohort->sites[rows[i]]], cohort->scan_ids[rows[i]],
                 cohort->patient_ids[cohort->patients[rows[i]]],
                 demur_cohort_confidence_risk(view, rows[i]),
                 demur_cohort_confidence_risk(cohort, rows[i]), scores[i], word, reasons);
@@ -145,7 +195,8 @@ assess_series(DemurContext *context, DemurCliAssessment *assessment, const char 
       return FALSE;
     }
     char *const reasons[] = {u->reason, NULL};
-    add_verdict(assessment, u->scan_id, u->patient_id, u->risk, u->risk, NAN, u->verdict, reasons);
+    add_verdict(assessment, NULL, u->scan_id, u->patient_id, u->risk, u->risk, NAN, u->verdict,
+                reasons);
   }
   if (scored->cohort == NULL)
     return TRUE;
@@ -183,8 +234,10 @@ demur_cli_assess(DemurContext *context, const DemurCliAssessOptions *options,
   assessment->cohort = options->cohort;
   assessment->verdicts = g_array_new(FALSE, FALSE, sizeof(DemurVerdictRecord));
   g_array_set_clear_func(assessment->verdicts, verdict_clear);
+  assessment->sites = g_array_new(FALSE, FALSE, sizeof(DemurCliVerdictSite));
+  g_array_set_clear_func(assessment->sites, site_clear);
   assessment->selector = demur_cli_load_selector(context, options->selector, NULL, error);
-  if (assessment->selector == NULL ||
+  if (assessment->selector == NULL || !find_audits(context, assessment, error) ||
       !find_threshold(context, assessment, options->coverage, error))
     return FALSE;
   assessment->simulated = assessment->selector->simulated;

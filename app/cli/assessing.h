@@ -17,12 +17,20 @@ typedef struct {
   const char *coverage; /* as written; NULL: the current threshold */
 } DemurCliAssessOptions;
 
+/* What is known of a verdict's scan beside the record. */
+typedef struct {
+  char *site;       /* NULL: not known */
+  gboolean audited; /* its risk has the intercept of a site audit */
+} DemurCliVerdictSite;
+
 /* What was found: verdicts in the making. */
 typedef struct {
   DemurSelector *selector;
   const char *selector_name, *cohort; /* borrowed from the options */
   DemurThresholdRecord *threshold;    /* NULL: not tuned */
   GArray *verdicts;                   /* of DemurVerdictRecord */
+  GArray *sites;                      /* of DemurCliVerdictSite, one a verdict */
+  GHashTable *audits;    /* site -> DemurAuditRecord of the selector (store/audits.h) */
   GHashTable *overrules; /* scan_id -> DemurOverruleRecord: series that a person chose against the
                           * rules; NULL for a cohort */
   gboolean simulated;
@@ -32,6 +40,10 @@ typedef struct {
 /* Gives each scan its verdict; nothing is kept yet. assessment: all zero. */
 gboolean demur_cli_assess(DemurContext *context, const DemurCliAssessOptions *options,
                           DemurCliAssessment *assessment, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The cohort, a selector's view, with the intercepts of audited sites in its risks; or itself (a
+ * new reference) where no site of it is audited. audits: site -> DemurAuditRecord. */
+DemurCohort *demur_cli_audited_view(GHashTable *audits, DemurCohort *view);
 
 /* Adds the verdicts to the workspace's history. */
 gboolean demur_cli_assessment_save(DemurContext *context, const DemurCliAssessment *assessment,
