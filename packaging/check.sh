@@ -15,8 +15,8 @@ cmake --preset sanitizers >/dev/null
 cmake --build --preset sanitizers
 ctest --preset sanitizers -LE commands
 if [ "$long" = yes ]; then
-  cmake --build --preset release --target bench-trainer bench-features
-  build/release/tests/bench/bench-trainer 1
-  build/release/tests/bench/bench-trainer 2
-  build/release/tests/bench/bench-features
+  ctest --test-dir build/release -L long --output-on-failure # Orthanc, where it is installed
+  sh packaging/dependencies-long.sh
+  cmake --build --preset release --target bench
+  sh tests/bench/all.sh build/release
 fi

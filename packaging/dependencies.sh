@@ -4,7 +4,7 @@ set -eu
 packages="build-essential cmake ninja-build pkg-config python3-minimal binutils
   libglib2.0-dev libjson-glib-dev libsqlite3-dev libcairo2-dev libpango1.0-dev
   libqpdf-dev libopenblas-dev libdcmtk-dev libopenjp2-7-dev zlib1g-dev
-  dcmtk qpdf poppler-utils sqlite3 fonts-dejavu-core fonts-inter"
+  dcmtk dicom3tools qpdf poppler-utils sqlite3 fonts-dejavu-core fonts-inter fonts-droid-fallback"
 missing=""
 for package in $packages; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' ||
