@@ -7,7 +7,7 @@
 #pragma once
 
 #include "dicom/files.h"
-#include "dicom/vendor.h"
+#include "base/vendor.h"
 
 G_BEGIN_DECLS
 

@@ -1,4 +1,4 @@
-#include "dicom/vendor.h"
+#include "base/vendor.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,87 @@
+/* Meta features of how a scan was made (method.md, "Meta features", last sentences): slice
+ * thickness, slice spacing, tube voltage, field of view, tube current, kernel sharpness;
+ * manufacturer, model group, contrast.
+ *
+ * Fitted on the training scans. A number becomes its standardised value, 0 where it is not
+ * recorded, and an indicator "unknown" (1) beside it; a text becomes one 0/1 column for each value
+ * that at least 1 % of the training scans have, all 0 for any other value and for "not recorded". A
+ * column that would be the same in every training scan is left out: a network learns nothing from
+ * it, and must not be moved by it later. Immutable once made. */
+#pragma once
+
+#include <json-glib/json-glib.h>
+
+#include "base/error.h"
+#include "base/json-writer.h"
+
+G_BEGIN_DECLS
+
+/* What a column is about: five numbers, the kernel (by its sharpness: 0 soft, 1 standard, 2 sharp),
+ * three texts. */
+typedef enum {
+  DEMUR_ACQUISITION_THICKNESS,
+  DEMUR_ACQUISITION_SPACING,
+  DEMUR_ACQUISITION_KVP,
+  DEMUR_ACQUISITION_FOV,
+  DEMUR_ACQUISITION_CURRENT,
+  DEMUR_ACQUISITION_KERNEL,
+  DEMUR_ACQUISITION_MANUFACTURER,
+  DEMUR_ACQUISITION_MODEL,
+  DEMUR_ACQUISITION_CONTRAST,
+  DEMUR_N_ACQUISITION,
+} DemurAcquisitionSubject;
+
+#define DEMUR_N_ACQUISITION_NUMBERS 5 /* the first subjects; the others are texts */
+
+/* The cohort's reserved column of a subject ("slice_thickness_mm", "model_name"), and what it is
+ * called for people ("slice thickness"). */
+const char *demur_acquisition_attribute(DemurAcquisitionSubject subject);
+const char *demur_acquisition_title(DemurAcquisitionSubject subject);
+
+/* One scan. Texts as recorded (several spellings of a maker are one), borrowed, NULL or "" where
+ * not recorded; numbers NaN where not recorded, which a number of 0 or less is too. */
+typedef struct {
+  double numbers[DEMUR_N_ACQUISITION_NUMBERS];
+  const char *texts[DEMUR_N_ACQUISITION - DEMUR_N_ACQUISITION_NUMBERS]; /* from the kernel on */
+} DemurAcquisitionScan;
+
+typedef struct DemurAcquisition DemurAcquisition;
+
+/* Fits on scans [n], n >= 1. NULL with DEMUR_ERROR_STATE where nothing differs between them: there
+ * would be no column. */
+DemurAcquisition *demur_acquisition_fit(const DemurAcquisitionScan *scans, size_t n,
+                                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void demur_acquisition_free(DemurAcquisition *acquisition);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurAcquisition, demur_acquisition_free)
+
+/* The columns: how many (at least 1), their names ("slice_thickness_mm", "kvp_unknown",
+ * "manufacturer=GE"; borrowed) and subjects. */
+size_t demur_acquisition_width(const DemurAcquisition *acquisition);
+const char *demur_acquisition_column_name(const DemurAcquisition *acquisition, size_t column);
+DemurAcquisitionSubject demur_acquisition_column_subject(const DemurAcquisition *acquisition,
+                                                         size_t column);
+/* Whether it is one of the 0/1 columns of a text. */
+gboolean demur_acquisition_column_is_group(const DemurAcquisition *acquisition, size_t column);
+
+/* The columns of one scan, out [width]. */
+void demur_acquisition_columns(const DemurAcquisition *acquisition,
+                               const DemurAcquisitionScan *scan, double *out);
+
+/* What the columns still tell of the scan, for when it is not at hand: texts are borrowed from the
+ * model; other values than the 0/1 columns' come back as not recorded. */
+DemurAcquisitionScan demur_acquisition_recover(const DemurAcquisition *acquisition,
+                                               const double *columns);
+
+/* One subject of a scan beside the training scans, in words (owned): "kernel B70f was in 0.2 % of
+ * the training scans", "slice thickness 5 mm, above the 99th percentile of the training scans
+ * (median 1.25 mm, 98 % from 1 to 2.5 mm)", "kvp is not recorded, as in 3 % of the training scans".
+ */
+char *demur_acquisition_describe(const DemurAcquisition *acquisition,
+                                 DemurAcquisitionSubject subject, const DemurAcquisitionScan *scan);
+
+/* Members into an open object; read back with every size and number checked. */
+void demur_acquisition_write_json(const DemurAcquisition *acquisition, DemurJson *json);
+DemurAcquisition *demur_acquisition_read_json(JsonObject *object,
+                                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS
