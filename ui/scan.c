@@ -347,11 +347,15 @@ add_names(DemurScanTable *table, DemurWorkspace *workspace, GError **error) {
   g_autoptr(GPtrArray) selectors = cohorts != NULL ? demur_selectors_list(workspace, error) : NULL;
   if (selectors == NULL)
     return FALSE;
+  table->splits = g_new0(char **, cohorts->len + 1);
   g_autoptr(GStrvBuilder) names = g_strv_builder_new();
   for (guint i = 0; i < cohorts->len; i++) {
     const DemurCohortSummary *cohort = cohorts->pdata[i];
     g_strv_builder_add(names, cohort->name);
     table->simulated |= cohort->simulated;
+    table->splits[i] = g_new0(char *, cohort->n_splits + 1);
+    for (size_t k = 0; k < cohort->n_splits; k++)
+      table->splits[i][k] = g_strdup(cohort->splits[k].name);
   }
   table->cohorts = g_strv_builder_end(names);
   g_ptr_array_sort(selectors, compare_created);
@@ -369,6 +373,7 @@ add_names(DemurScanTable *table, DemurWorkspace *workspace, GError **error) {
   table->in_use.selector = g_strdup(newest->name);
   table->in_use.digest = g_strdup(newest->digest);
   table->in_use.model = g_strdup(newest->model);
+  table->in_use.cohort = g_strdup(newest->cohort);
   g_autoptr(DemurThresholdRecord) threshold = NULL;
   if (!demur_thresholds_current(workspace, newest->name, &threshold, error))
     return FALSE;
@@ -427,6 +432,10 @@ demur_scan_table_unref(DemurScanTable *table) {
   g_free(table->path);
   g_free(table->scans);
   g_free(table->reviews);
+  for (char ***splits = table->splits; splits != NULL && *splits != NULL; splits++)
+    g_strfreev(*splits);
+  g_free(table->splits);
+  g_free(table->in_use.cohort);
   g_strfreev(table->cohorts);
   g_strfreev(table->selectors);
   g_strfreev(table->models);

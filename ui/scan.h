@@ -50,8 +50,8 @@ typedef struct {
 
 /* A tuned threshold in use: the status line. */
 typedef struct {
-  char *selector, *digest, *model;
-  double coverage, threshold; /* NaN: not tuned */
+  char *selector, *digest, *model, *cohort; /* cohort: the one it was trained on */
+  double coverage, threshold;               /* NaN: not tuned */
 } DemurInUse;
 
 typedef struct {
@@ -62,6 +62,7 @@ typedef struct {
   DemurScan *scans;         /* [n_scans] */
   DemurScanReview *reviews; /* [n_scans]; main thread only */
   char **cohorts;           /* names of every cohort */
+  char ***splits;           /* [cohorts] names of its splits */
   char **selectors;         /* names of every selector, the newest first */
   char **models;            /* that have DICOM scores */
   DemurInUse in_use;        /* of the newest selector */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/format.h"
+#include "ui/cohort-page.h"
 #include "ui/files.h"
 #include "ui/job.h"
 #include "ui/patient-page.h"
@@ -18,6 +19,7 @@ struct _DemurWindow {
   GtkSearchEntry *search;
   DemurWorklistPage *worklist;
   DemurPatientPage *patient;
+  DemurCohortPage *cohort;
   GtkWidget *busy_box;
   GtkBox *notice_box;
   GtkWidget *notice_more;
@@ -29,7 +31,7 @@ struct _DemurWindow {
 
 G_DEFINE_FINAL_TYPE(DemurWindow, demur_window, GTK_TYPE_APPLICATION_WINDOW)
 
-static const char *const page_names[] = {"worklist", "patient"};
+static const char *const page_names[] = {"worklist", "patient", "cohort"};
 
 static void
 demur_window_dispose(GObject *object) {
@@ -135,6 +137,7 @@ update_page(DemurWindow *window) {
   g_action_change_state(g_action_map_lookup_action(G_ACTION_MAP(window), "page"),
                         g_variant_new_string(page));
   demur_patient_page_set_shown(window->patient, g_strcmp0(page, "patient") == 0);
+  demur_cohort_page_set_shown(window->cohort, g_strcmp0(page, "cohort") == 0);
   gtk_label_set_markup(window->status_hint,
                        g_strcmp0(page, "worklist") == 0
                            ? _("<b>N</b> next  <b>P</b> previous  <b>Enter</b> open")
@@ -450,9 +453,30 @@ on_imported(DemurWindow *window) {
 }
 
 static void
+on_coverage(GSimpleAction *action, GVariant *value, gpointer data) {
+  demur_cohort_page_set_coverage(DEMUR_WINDOW(data)->cohort, g_variant_get_double(value));
+}
+
+static void
+on_use_coverage(GSimpleAction *action, GVariant *value, gpointer data) {
+  demur_cohort_page_use_coverage(DEMUR_WINDOW(data)->cohort);
+}
+
+static void
+on_tables(GSimpleAction *action, GVariant *value, gpointer data) {
+  demur_cohort_page_toggle_tables(DEMUR_WINDOW(data)->cohort);
+}
+
+static void
+on_notice_action(GSimpleAction *action, GVariant *value, gpointer data) {
+  demur_session_notice(DEMUR_WINDOW(data)->session, g_variant_get_string(value, NULL), TRUE);
+}
+
+static void
 on_export(GSimpleAction *action, GVariant *value, gpointer data) {
   DemurWindow *window = data;
-  gtk_widget_activate_action(gtk_stack_get_visible_child(window->stack), "page.export", NULL);
+  if (g_strcmp0(demur_window_page(window), "cohort") == 0)
+    demur_cohort_page_export(window->cohort);
 }
 
 static const GActionEntry actions[] = {
@@ -481,6 +505,10 @@ static const GActionEntry actions[] = {
     {.name = "import-path", .activate = on_import_path, .parameter_type = "s"},
     {.name = "import-report", .activate = on_import_report},
     {.name = "assess", .activate = on_assess},
+    {.name = "coverage", .activate = on_coverage, .parameter_type = "d"},
+    {.name = "use-coverage", .activate = on_use_coverage},
+    {.name = "tables", .activate = on_tables},
+    {.name = "notice", .activate = on_notice_action, .parameter_type = "s"},
     {.name = "export", .activate = on_export},
 };
 
@@ -760,6 +788,8 @@ demur_window_new(GtkApplication *application, DemurSession *session) {
   gtk_stack_add_named(window->stack, GTK_WIDGET(window->worklist), "worklist");
   window->patient = demur_patient_page_new(session);
   gtk_stack_add_named(window->stack, GTK_WIDGET(window->patient), "patient");
+  window->cohort = demur_cohort_page_new(session);
+  gtk_stack_add_named(window->stack, GTK_WIDGET(window->cohort), "cohort");
   gtk_box_append(GTK_BOX(box), GTK_WIDGET(window->stack));
   gtk_box_append(GTK_BOX(box), build_status(window));
   gtk_window_set_child(GTK_WINDOW(window), box);

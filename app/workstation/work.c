@@ -1,5 +1,6 @@
 #include "app/workstation/work.h"
 
+#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 #include "metrics/coverage.h"
 #include "metrics/intervals.h"
 #include "selector/coverage.h"
+#include "selector/checkpoint.h"
 #include "selector/training.h"
 #include "store/cohorts.h"
 #include "store/reviews.h"
@@ -188,7 +190,7 @@ work_study(const char *workspace, const char *selector, const char *cohort, cons
   DemurCliEvaluationOptions options = {.cohort = g_strdup(cohort), .split = g_strdup(split)};
   if (!demur_cli_evaluate(&context, owner->names, &options, &owner->evaluating, error))
     return NULL;
-  owner->report = demur_cli_report_new(&owner->evaluating, error);
+  owner->report = demur_cli_report_new(&owner->evaluating, 0.0, error);
   if (owner->report == NULL)
     return NULL;
   const DemurSelector *loaded = owner->evaluating.selectors[0];
@@ -327,6 +329,58 @@ history_document(const DemurTrainingLog *log) {
   return demur_json_finish(json);
 }
 
+/* What a training that was cut has reached lies beside the workspace under the selector's name, so
+ * that the same training goes on from there. */
+static char *
+training_path(const char *workspace, const char *name) {
+  g_autofree char *escaped = g_uri_escape_string(name, NULL, TRUE);
+  return g_strdup_printf("%s-training-%s", workspace, escaped);
+}
+
+/* *from is NULL where nothing was kept. */
+static gboolean
+read_training(const char *path, DemurCheckpoint **from, GError **error) {
+  g_autofree char *bytes = NULL;
+  gsize length;
+  if (!g_file_test(path, G_FILE_TEST_EXISTS))
+    return TRUE;
+  if (!g_file_get_contents(path, &bytes, &length, error))
+    return FALSE;
+  g_autoptr(GBytes) all = g_bytes_new_take(g_steal_pointer(&bytes), length);
+  *from = demur_checkpoint_from_bytes(all, error);
+  if (*from == NULL)
+    g_prefix_error(error, _("The training kept in %s can't go on (remove the file to begin anew): "),
+                   path);
+  return *from != NULL;
+}
+
+#define MOST_NETWORKS 64
+
+typedef struct {
+  const char *path;
+  void (*point)(const DemurTrainingPoint *point, gpointer data);
+  gpointer data;
+  size_t n_told[MOST_NETWORKS]; /* epochs of each network that were told already */
+} TrainingKeeper;
+
+static gboolean
+keep_training(const DemurCheckpoint *checkpoint, gpointer data, GError **error) {
+  TrainingKeeper *keeper = data;
+  for (size_t k = 0; k < MIN(checkpoint->n_networks, MOST_NETWORKS); k++) {
+    const DemurTrainerState *state = checkpoint->networks[k];
+    for (; state != NULL && keeper->n_told[k] < state->n_history; keeper->n_told[k]++) {
+      const DemurTrainerEpoch *epoch = &state->history[keeper->n_told[k]];
+      const DemurTrainingPoint reached = {k, epoch->epoch, epoch->loss, epoch->mean_auc,
+                                          epoch->worst_auc};
+      keeper->point(&reached, keeper->data);
+    }
+  }
+  g_autoptr(GBytes) bytes = demur_checkpoint_to_bytes(checkpoint);
+  gsize length;
+  const char *start = g_bytes_get_data(bytes, &length);
+  return g_file_set_contents(keeper->path, start, (gssize)length, error);
+}
+
 static gboolean
 work_train(const char *workspace, const char *name, const char *cohort_name,
            const DemurTrainSettings *settings, guint64 seed,
@@ -349,18 +403,18 @@ work_train(const char *workspace, const char *name, const char *cohort_name,
   g_autoptr(DemurCohort) cohort = demur_cli_load_cohort(&context, cohort_name, error);
   if (cohort == NULL)
     return FALSE;
+  g_autofree char *kept = training_path(workspace, name);
+  g_autoptr(DemurCheckpoint) from = NULL;
+  if (!read_training(kept, &from, error))
+    return FALSE;
+  TrainingKeeper keeping = {kept, point, data, {0}};
+  const DemurTrainingKeeper keeper = {from, keep_training, &keeping};
   g_autoptr(DemurTrainingLog) log = NULL;
-  g_autoptr(DemurSelector) selector = demur_selector_train(cohort, settings, seed, context.parallel,
-                                                           &context.progress, &log, error);
+  g_autoptr(DemurSelector) selector =
+      demur_selector_train_kept(cohort, settings, seed, &keeper, context.parallel,
+                                &context.progress, &log, error);
   if (selector == NULL)
     return FALSE;
-  for (size_t k = 0; k < log->n_models * log->n_average; k++)
-    for (size_t i = 0; i < log->networks[k]->n_history; i++) {
-      const DemurTrainerEpoch *epoch = &log->networks[k]->history[i];
-      const DemurTrainingPoint reached = {k, epoch->epoch, epoch->loss, epoch->mean_auc,
-                                          epoch->worst_auc};
-      point(&reached, data);
-    }
   g_autofree char *document = demur_selector_to_json(selector);
   g_autofree char *history = history_document(log);
   g_autofree char *now = demur_context_now();
@@ -373,7 +427,10 @@ work_train(const char *workspace, const char *name, const char *cohort_name,
                                       .history = history,
                                       .simulated = selector->simulated,
                                       .created = now};
-  return demur_selectors_save(store, &record, FALSE, error);
+  if (!demur_selectors_save(store, &record, FALSE, error))
+    return FALSE;
+  g_unlink(kept);
+  return TRUE;
 }
 
 /* What a risk means here. */

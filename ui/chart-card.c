@@ -1,0 +1,337 @@
+#include "ui/chart-card.h"
+
+#include <cairo-pdf.h>
+#include <cairo-svg.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "ui/drawing.h"
+#include "ui/files.h"
+#include "ui/words.h"
+
+#define EXPORT_WIDTH 640.0
+#define EXPORT_HEIGHT 420.0
+
+struct _DemurChartCard {
+  GtkBox parent_instance;
+  char *file_name, *caption;
+  GtkLabel *title;
+  GtkBox *tools;
+  GtkStack *stack;
+  DemurDrawing *drawing;
+  GtkScrolledWindow *scroll;
+  GtkBox *rest; /* where the table goes */
+  const DemurChartFunctions *functions;
+  gconstpointer data;
+  guint idle;
+};
+
+G_DEFINE_FINAL_TYPE(DemurChartCard, demur_chart_card, GTK_TYPE_BOX)
+
+static void
+demur_chart_card_dispose(GObject *object) {
+  DemurChartCard *card = DEMUR_CHART_CARD(object);
+  g_clear_handle_id(&card->idle, g_source_remove);
+  G_OBJECT_CLASS(demur_chart_card_parent_class)->dispose(object);
+}
+
+static void
+demur_chart_card_finalize(GObject *object) {
+  DemurChartCard *card = DEMUR_CHART_CARD(object);
+  g_free(card->file_name);
+  g_free(card->caption);
+  G_OBJECT_CLASS(demur_chart_card_parent_class)->finalize(object);
+}
+
+static void
+draw(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle, gpointer data) {
+  const DemurChartCard *card = data;
+  if (card->data != NULL)
+    card->functions->draw(card->data, cr, palette, rectangle);
+}
+
+/* The row of the table whose first number is nearest to where the pointer is along the axis. */
+static char *
+hover(DemurRectangle rectangle, double x, double y, gpointer data) {
+  const DemurChartCard *card = data;
+  if (card->data == NULL)
+    return NULL;
+  g_autoptr(DemurChartTable) table = card->functions->table(card->data);
+  if (table == NULL || table->n_rows == 0)
+    return NULL;
+  /* The plot's margins, nearly: the text says which row it is. */
+  const double at = CLAMP((x - 34) / fmax(rectangle.width - 48, 1), 0, 1);
+  const size_t row = MIN((size_t)(at * (double)table->n_rows), table->n_rows - 1);
+  g_autoptr(GString) text = g_string_new(NULL);
+  for (size_t c = 0; c < table->n_columns; c++)
+    g_string_append_printf(text, "%s%s: %s", c > 0 ? "\n" : "", table->header[c],
+                           table->cells[row * table->n_columns + c]);
+  return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
+static void
+fill_table(DemurChartCard *card) {
+  GtkWidget *child;
+  while ((child = gtk_widget_get_first_child(GTK_WIDGET(card->rest))) != NULL)
+    gtk_box_remove(card->rest, child);
+  if (card->data == NULL)
+    return;
+  g_autoptr(DemurChartTable) table = card->functions->table(card->data);
+  if (table == NULL)
+    return;
+  GtkGrid *grid = GTK_GRID(gtk_grid_new());
+  for (size_t c = 0; c < table->n_columns; c++) {
+    GtkWidget *label = gtk_label_new(table->header[c]);
+    gtk_widget_add_css_class(label, "table-cell");
+    gtk_widget_add_css_class(label, "heading");
+    gtk_label_set_xalign(GTK_LABEL(label), c == 0 ? 0 : 1);
+    gtk_grid_attach(grid, label, (int)c, 0, 1, 1);
+  }
+  for (size_t r = 0; r < table->n_rows; r++)
+    for (size_t c = 0; c < table->n_columns; c++) {
+      GtkWidget *label = gtk_label_new(table->cells[r * table->n_columns + c]);
+      gtk_widget_add_css_class(label, "table-cell");
+      gtk_label_set_xalign(GTK_LABEL(label), c == 0 ? 0 : 1);
+      gtk_grid_attach(grid, label, (int)c, (int)r + 1, 1, 1);
+    }
+  gtk_box_append(card->rest, GTK_WIDGET(grid));
+}
+
+static gboolean
+on_idle(gpointer data) {
+  DemurChartCard *card = data;
+  card->idle = 0;
+  if (card->data != NULL) {
+    g_autofree char *text = card->functions->alternative(card->data);
+    demur_drawing_describe(card->drawing, text);
+  }
+  if (g_strcmp0(gtk_stack_get_visible_child_name(card->stack), "table") == 0)
+    fill_table(card);
+  return G_SOURCE_REMOVE;
+}
+
+void
+demur_chart_card_update(DemurChartCard *card, const DemurChartFunctions *functions,
+                        gconstpointer data, const char *caption) {
+  card->functions = functions;
+  card->data = data;
+  if (g_strcmp0(caption, card->caption) != 0) {
+    g_free(card->caption);
+    card->caption = g_strdup(caption);
+  }
+  gtk_widget_queue_draw(GTK_WIDGET(card->drawing));
+  if (card->idle == 0)
+    card->idle = g_idle_add_full(G_PRIORITY_LOW, on_idle, card, NULL);
+}
+
+void
+demur_chart_card_show_table(DemurChartCard *card, gboolean table) {
+  gtk_stack_set_visible_child_name(card->stack, table ? "table" : "chart");
+  if (table)
+    fill_table(card);
+}
+
+/* Export. */
+
+static void
+draw_for_paper(DemurChartCard *card, cairo_t *cr) {
+  const DemurPalette *palette = demur_palette_light();
+  demur_chart_colour(cr, palette->paper, 1);
+  cairo_paint(cr);
+  const DemurRectangle area = {12, 34, EXPORT_WIDTH - 24, EXPORT_HEIGHT - 62};
+  demur_chart_text(cr, palette, gtk_label_get_label(card->title), palette->font_size * 1.15, TRUE,
+                   palette->ink, 12, 10, 0, 0, EXPORT_WIDTH - 24);
+  card->functions->draw(card->data, cr, palette, area);
+  if (card->caption != NULL)
+    demur_chart_text(cr, palette, card->caption, palette->font_size * 0.8, FALSE, palette->muted,
+                     12, EXPORT_HEIGHT - 8, 0, 1, EXPORT_WIDTH - 24);
+}
+
+static void
+append_cell(GString *text, const char *cell) {
+  if (strpbrk(cell, ",\"\n") == NULL) {
+    g_string_append(text, cell);
+    return;
+  }
+  g_string_append_c(text, '"');
+  for (const char *c = cell; *c != '\0'; c++) {
+    if (*c == '"')
+      g_string_append_c(text, '"');
+    g_string_append_c(text, *c);
+  }
+  g_string_append_c(text, '"');
+}
+
+static gboolean
+export_table(DemurChartCard *card, const char *path, GError **error) {
+  g_autoptr(DemurChartTable) table = card->functions->table(card->data);
+  g_autoptr(GString) text = g_string_new(NULL);
+  for (size_t c = 0; c < table->n_columns; c++) {
+    g_string_append(text, c > 0 ? "," : "");
+    append_cell(text, table->header[c]);
+  }
+  g_string_append_c(text, '\n');
+  for (size_t r = 0; r < table->n_rows; r++) {
+    for (size_t c = 0; c < table->n_columns; c++) {
+      g_string_append(text, c > 0 ? "," : "");
+      append_cell(text, table->exact[r * table->n_columns + c]);
+    }
+    g_string_append_c(text, '\n');
+  }
+  return g_file_set_contents(path, text->str, (gssize)text->len, error);
+}
+
+static gboolean
+surface_ok(cairo_surface_t *surface, const char *path, GError **error) {
+  const cairo_status_t status = cairo_surface_status(surface);
+  if (status == CAIRO_STATUS_SUCCESS)
+    return TRUE;
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, _("%s can't be written: %s"), path,
+              cairo_status_to_string(status));
+  return FALSE;
+}
+
+gboolean
+demur_chart_card_export(DemurChartCard *card, const char *path, GError **error) {
+  if (card->data == NULL) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STATE, _("There is no chart yet."));
+    return FALSE;
+  }
+  if (g_str_has_suffix(path, ".csv"))
+    return export_table(card, path, error);
+  const gboolean png = g_str_has_suffix(path, ".png");
+  const double scale = png ? 3 : 1;
+  cairo_surface_t *surface;
+  if (png)
+    surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)(EXPORT_WIDTH * scale),
+                                         (int)(EXPORT_HEIGHT * scale));
+  else if (g_str_has_suffix(path, ".svg"))
+    surface = cairo_svg_surface_create(path, EXPORT_WIDTH, EXPORT_HEIGHT);
+  else if (g_str_has_suffix(path, ".pdf"))
+    surface = cairo_pdf_surface_create(path, EXPORT_WIDTH, EXPORT_HEIGHT);
+  else {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                _("Give the file one of the endings .svg, .png, .pdf or .csv, not %s."), path);
+    return FALSE;
+  }
+  cairo_t *cr = cairo_create(surface);
+  cairo_scale(cr, scale, scale);
+  draw_for_paper(card, cr);
+  cairo_destroy(cr);
+  gboolean ok;
+  if (png) {
+    const cairo_status_t status = cairo_surface_write_to_png(surface, path);
+    ok = status == CAIRO_STATUS_SUCCESS;
+    if (!ok)
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, _("%s can't be written: %s"), path,
+                  cairo_status_to_string(status));
+  } else {
+    cairo_surface_finish(surface);
+    ok = surface_ok(surface, path, error);
+  }
+  cairo_surface_destroy(surface);
+  return ok;
+}
+
+static void
+on_chosen(const char *const *paths, gpointer data) {
+  DemurChartCard *card = data;
+  g_autoptr(GError) error = NULL;
+  if (paths != NULL && !demur_chart_card_export(card, paths[0], &error))
+    gtk_widget_activate_action(GTK_WIDGET(card), "win.notice", "s", error->message);
+  g_object_unref(card);
+}
+
+static void
+on_export(GSimpleAction *action, GVariant *value, gpointer data) {
+  DemurChartCard *card = data;
+  GtkRoot *root = gtk_widget_get_root(GTK_WIDGET(card));
+  g_autofree char *name =
+      g_strdup_printf("%s.%s", card->file_name, g_variant_get_string(value, NULL));
+  demur_files_choose(GTK_WINDOW(root), DEMUR_CHOOSE_SAVE, _("Export the chart"), name, on_chosen,
+                     g_object_ref(card));
+}
+
+static void
+on_table(GSimpleAction *action, GVariant *value, gpointer data) {
+  DemurChartCard *card = data;
+  demur_chart_card_show_table(
+      card, g_strcmp0(gtk_stack_get_visible_child_name(card->stack), "table") != 0);
+}
+
+static void
+demur_chart_card_class_init(DemurChartCardClass *class) {
+  G_OBJECT_CLASS(class)->dispose = demur_chart_card_dispose;
+  G_OBJECT_CLASS(class)->finalize = demur_chart_card_finalize;
+}
+
+static void
+demur_chart_card_init(DemurChartCard *card) {
+}
+
+static const GActionEntry actions[] = {
+    {.name = "export", .activate = on_export, .parameter_type = "s"},
+    {.name = "table", .activate = on_table},
+};
+
+DemurChartCard *
+demur_chart_card_new(const char *title, const char *file_name) {
+  DemurChartCard *card = g_object_new(DEMUR_TYPE_CHART_CARD, "orientation",
+                                      GTK_ORIENTATION_VERTICAL, "spacing", 4, NULL);
+  card->file_name = g_strdup(file_name);
+  gtk_widget_add_css_class(GTK_WIDGET(card), "card");
+  gtk_widget_add_css_class(GTK_WIDGET(card), "chart-card");
+  g_autoptr(GSimpleActionGroup) group = g_simple_action_group_new();
+  g_action_map_add_action_entries(G_ACTION_MAP(group), actions, G_N_ELEMENTS(actions), card);
+  gtk_widget_insert_action_group(GTK_WIDGET(card), "chart", G_ACTION_GROUP(group));
+
+  GtkBox *line = GTK_BOX(gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6));
+  card->title = GTK_LABEL(gtk_label_new(title));
+  gtk_label_set_xalign(card->title, 0);
+  gtk_label_set_ellipsize(card->title, PANGO_ELLIPSIZE_END);
+  gtk_widget_set_hexpand(GTK_WIDGET(card->title), TRUE);
+  gtk_widget_add_css_class(GTK_WIDGET(card->title), "strong");
+  gtk_box_append(line, GTK_WIDGET(card->title));
+  card->tools = GTK_BOX(gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 4));
+  gtk_box_append(line, GTK_WIDGET(card->tools));
+  g_autoptr(GMenu) menu = g_menu_new();
+  g_menu_append(menu, _("Chart or table"), "chart.table");
+  g_autoptr(GMenu) exports = g_menu_new();
+  g_menu_append(exports, _("Export as SVG…"), "chart.export::svg");
+  g_menu_append(exports, _("Export as PNG…"), "chart.export::png");
+  g_menu_append(exports, _("Export as PDF…"), "chart.export::pdf");
+  g_menu_append(exports, _("Export as CSV…"), "chart.export::csv");
+  g_menu_append_section(menu, NULL, G_MENU_MODEL(exports));
+  GtkWidget *more = gtk_menu_button_new();
+  gtk_menu_button_set_icon_name(GTK_MENU_BUTTON(more), "view-more-symbolic");
+  gtk_menu_button_set_menu_model(GTK_MENU_BUTTON(more), G_MENU_MODEL(menu));
+  gtk_menu_button_set_has_frame(GTK_MENU_BUTTON(more), FALSE);
+  g_autofree char *name = g_strdup_printf(_("Table and export of %s"), title);
+  gtk_accessible_update_property(GTK_ACCESSIBLE(more), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
+  gtk_box_append(line, more);
+  gtk_box_append(GTK_BOX(card), GTK_WIDGET(line));
+
+  card->stack = GTK_STACK(gtk_stack_new());
+  gtk_widget_set_vexpand(GTK_WIDGET(card->stack), TRUE);
+  gtk_widget_set_hexpand(GTK_WIDGET(card->stack), TRUE);
+  card->drawing = demur_drawing_new(title, 220, 150);
+  demur_drawing_set(card->drawing, draw, hover, card, NULL);
+  gtk_stack_add_named(card->stack, GTK_WIDGET(card->drawing), "chart");
+  card->rest = GTK_BOX(gtk_box_new(GTK_ORIENTATION_VERTICAL, 0));
+  card->scroll = GTK_SCROLLED_WINDOW(gtk_scrolled_window_new());
+  gtk_scrolled_window_set_child(card->scroll, GTK_WIDGET(card->rest));
+  gtk_stack_add_named(card->stack, GTK_WIDGET(card->scroll), "table");
+  gtk_box_append(GTK_BOX(card), GTK_WIDGET(card->stack));
+  return card;
+}
+
+void
+demur_chart_card_set_title(DemurChartCard *card, const char *title) {
+  gtk_label_set_label(card->title, title);
+}
+
+void
+demur_chart_card_add_tool(DemurChartCard *card, GtkWidget *tool) {
+  gtk_box_append(card->tools, tool);
+}

@@ -1,0 +1,1008 @@
+#include "ui/cohort-page.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "report/confidence-histogram.h"
+#include "report/coverage-curve.h"
+#include "report/finding.h"
+#include "report/forest.h"
+#include "report/format.h"
+#include "report/rejection-by-label.h"
+#include "report/reliability.h"
+#include "ui/chart-card.h"
+#include "ui/drawing.h"
+#include "ui/files.h"
+#include "ui/job.h"
+#include "ui/operating-point.h"
+
+#define N_CHARTS 4
+#define N_SERIES 3
+#define MAX_WHO 40
+
+/* Everything the charts read, filled again at each move of the slider. */
+typedef struct {
+  DemurOperating now;
+  double points[N_SERIES][DEMUR_N_COVERAGES], means[N_SERIES][DEMUR_N_COVERAGES],
+      sds[N_SERIES][DEMUR_N_COVERAGES], coverages[DEMUR_N_COVERAGES];
+  DemurCoverageSeries curve_series[N_SERIES];
+  DemurCoverageCurve curve;
+  char *labels[DEMUR_OPERATING_MAX_LABELS];
+  DemurRejectionSeries rejection_series[2];
+  DemurRejectionChart rejection;
+  DemurReliability reliability;
+  DemurHistogramPanel panels[2];
+  DemurConfidenceHistogram histogram;
+} Live;
+
+struct _DemurCohortPage {
+  GtkBox parent_instance;
+  DemurSession *session;
+  gboolean shown, stale;
+  DemurJob *study_job, *tune_job;
+  guint64 generation;
+  DemurStudy *study;
+  DemurOperatingScratch *scratch;
+  Live live;
+  int measure; /* DemurMeasure of the curve */
+  gboolean tables, updating;
+  GtkStack *stack;
+  GtkLabel *placeholder;
+  GtkProgressBar *progress;
+  GtkDropDown *selector, *cohort, *split, *measures;
+  GtkLabel *coverage, *line, *verdict, *verdict_line;
+  GtkScale *scale;
+  GtkWidget *use, *cancel;
+  DemurChartCard *card[N_CHARTS];
+  GtkGrid *who;
+  struct {
+    GtkLabel *name, *n, *rate, *interval;
+    DemurDrawing *drawing;
+    char *group;
+  } row[MAX_WHO];
+  guint n_rows;
+  GtkLabel *who_note;
+  guint description_idle;
+};
+
+enum { STUDY, N_SIGNALS };
+static guint signals[N_SIGNALS];
+
+G_DEFINE_FINAL_TYPE(DemurCohortPage, demur_cohort_page, GTK_TYPE_BOX)
+
+static void
+clear_study(DemurCohortPage *page) {
+  for (guint c = 0; c < N_CHARTS; c++)
+    if (page->card[c] != NULL)
+      demur_chart_card_update(page->card[c], NULL, NULL, NULL);
+  g_clear_pointer(&page->scratch, demur_operating_scratch_free);
+  g_clear_pointer(&page->study, demur_study_unref);
+  for (guint l = 0; l < DEMUR_OPERATING_MAX_LABELS; l++)
+    g_clear_pointer(&page->live.labels[l], g_free);
+}
+
+static void
+demur_cohort_page_dispose(GObject *object) {
+  DemurCohortPage *page = DEMUR_COHORT_PAGE(object);
+  demur_job_drop(&page->study_job);
+  demur_job_drop(&page->tune_job);
+  for (guint c = 0; c < N_CHARTS; c++)
+    page->card[c] = NULL;
+  clear_study(page);
+  g_clear_handle_id(&page->description_idle, g_source_remove);
+  g_clear_object(&page->session);
+  G_OBJECT_CLASS(demur_cohort_page_parent_class)->dispose(object);
+}
+
+static void
+demur_cohort_page_class_init(DemurCohortPageClass *class) {
+  G_OBJECT_CLASS(class)->dispose = demur_cohort_page_dispose;
+  signals[STUDY] = g_signal_new("study", DEMUR_TYPE_COHORT_PAGE, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                NULL, G_TYPE_NONE, 0);
+}
+
+static void
+demur_cohort_page_init(DemurCohortPage *page) {
+  page->stale = TRUE;
+  page->measure = DEMUR_MEASURE_SBCE2;
+}
+
+/* Charts as the report draws them. */
+
+#define CHART_FUNCTIONS(name, Type)                                                                \
+  static void name##_draw(gconstpointer data, cairo_t *cr, const DemurPalette *palette,            \
+                          DemurRectangle rectangle) {                                              \
+    demur_##name##_draw((const Type *)data, cr, palette, rectangle);                               \
+  }                                                                                                \
+  static DemurChartTable *name##_table(gconstpointer data) {                                       \
+    return demur_##name##_table((const Type *)data);                                               \
+  }                                                                                                \
+  static char *name##_alternative(gconstpointer data) {                                            \
+    return demur_##name##_alternative((const Type *)data);                                         \
+  }                                                                                                \
+  static const DemurChartFunctions name##_functions = {name##_draw, name##_table,                  \
+                                                       name##_alternative};
+
+CHART_FUNCTIONS(coverage_curve, DemurCoverageCurve)
+CHART_FUNCTIONS(rejection_chart, DemurRejectionChart)
+CHART_FUNCTIONS(reliability, DemurReliability)
+CHART_FUNCTIONS(confidence_histogram, DemurConfidenceHistogram)
+
+static void
+prepare_curve(DemurCohortPage *page) {
+  Live *live = &page->live;
+  const DemurStudy *study = page->study;
+  const struct {
+    const DemurMethodResult *method;
+    const char *label;
+    DemurSeries series;
+  } lines[N_SERIES] = {{study->method, _("selector"), DEMUR_SERIES_SELECTOR},
+                       {study->confidence, _("confidence"), DEMUR_SERIES_CONFIDENCE},
+                       {study->full, _("everything"), DEMUR_SERIES_EVERYTHING}};
+  size_t n = 0;
+  for (guint s = 0; s < N_SERIES; s++) {
+    if (lines[s].method == NULL)
+      continue;
+    for (guint i = 0; i < DEMUR_N_COVERAGES; i++) {
+      const DemurCurvePoint *point = &lines[s].method->curve[page->measure][i];
+      live->coverages[i] = study->evaluation->coverages[i];
+      live->points[n][i] = point->point;
+      live->means[n][i] = point->mean;
+      live->sds[n][i] = point->sd;
+    }
+    live->curve_series[n] = (DemurCoverageSeries){lines[s].label, lines[s].series, live->points[n],
+                                                  live->means[n], live->sds[n]};
+    n++;
+  }
+  live->curve = (DemurCoverageCurve){
+      .measure = demur_text_measure(page->measure, study->evaluation->n_classes),
+      .n = DEMUR_N_COVERAGES,
+      .coverages = live->coverages,
+      .n_series = n,
+      .series = live->curve_series,
+      .marker = NAN,
+      .from_zero =
+          page->measure != DEMUR_MEASURE_ACCURACY && page->measure != DEMUR_MEASURE_SITE_ERROR,
+      .decimals = 4};
+  static const char *const titles[DEMUR_N_MEASURES] = {N_("Selective calibration error %s"),
+                                                       N_("Largest calibration error %s"),
+                                                       N_("%s of the accepted"),
+                                                       N_("%s of the accepted"),
+                                                       N_("%s of the accepted"),
+                                                       N_("%s of the accepted")};
+  g_autofree char *format = g_strdup(_(titles[page->measure]));
+  g_auto(GStrv) parts = g_strsplit(format, "%s", 2);
+  g_autofree char *name = g_strjoinv(live->curve.measure, parts);
+  g_autofree char *title =
+      g_strdup_printf(_("%s (line: this split; band: mean ± sd, %zu trials)"), name,
+                      study->evaluation->n_models * study->evaluation->n_resamples);
+  demur_chart_card_set_title(page->card[0], title);
+}
+
+static void
+prepare_live(DemurCohortPage *page) {
+  Live *live = &page->live;
+  const DemurStudy *study = page->study;
+  prepare_curve(page);
+  for (size_t l = 0; l < MIN(study->evaluation->n_classes, DEMUR_OPERATING_MAX_LABELS); l++) {
+    g_free(live->labels[l]);
+    live->labels[l] = study->report->cohort.labels != NULL
+                          ? g_strdup(study->report->cohort.labels[l])
+                          : demur_label_title((int)l, study->evaluation->n_classes);
+  }
+  live->rejection_series[0] =
+      (DemurRejectionSeries){_("selector"), DEMUR_SERIES_SELECTOR, live->now.rejected};
+  live->rejection_series[1] = (DemurRejectionSeries){_("confidence"), DEMUR_SERIES_CONFIDENCE,
+                                                     live->now.rejected_by_confidence};
+  live->rejection = (DemurRejectionChart){.kind = DEMUR_REJECTION_RATES,
+                                          .labels = (const char *const *)live->labels,
+                                          .n_series = 2,
+                                          .series = live->rejection_series};
+  live->reliability = (DemurReliability){.label = _("selector"),
+                                         .x_label = _("risk shown"),
+                                         .y_label = _("observed share"),
+                                         .series = DEMUR_SERIES_SELECTOR,
+                                         .bins = live->now.reliability};
+  live->panels[0] =
+      (DemurHistogramPanel){_("selector"), DEMUR_SERIES_SELECTOR, live->now.histogram, 0};
+  live->panels[1] = (DemurHistogramPanel){_("confidence"), DEMUR_SERIES_CONFIDENCE,
+                                          live->now.histogram_of_confidence, 0};
+  live->histogram = (DemurConfidenceHistogram){.x_label = _("confidence of the prediction"),
+                                               .n_bins = DEMUR_N_HISTOGRAM_BINS,
+                                               .low = study->evaluation->histogram_low,
+                                               .width = study->evaluation->histogram_width,
+                                               .all = study->evaluation->histogram_all,
+                                               .n_panels = 2,
+                                               .panels = live->panels};
+}
+
+/* Who is rejected. */
+
+typedef struct {
+  double rate, low, high, reference, end;
+  gboolean apart;
+} Whisker;
+
+static void
+draw_whisker(cairo_t *cr, const DemurPalette *palette, DemurRectangle r, gpointer data) {
+  const Whisker *w = data;
+  const double y = r.y + r.height / 2, end = fmax(w->end, 1e-6);
+  const double x0 = r.x + 5, width = r.width - 10;
+  demur_chart_colour(cr, palette->grid, 1);
+  cairo_set_line_width(cr, 1);
+  cairo_move_to(cr, x0, y);
+  cairo_line_to(cr, x0 + width, y);
+  cairo_stroke(cr);
+  demur_chart_colour(cr, palette->muted, 1);
+  const double reference = x0 + width * fmin(1, w->reference / end);
+  cairo_rectangle(cr, reference - 0.75, y - 6, 1.5, 12);
+  cairo_fill(cr);
+  if (isnan(w->rate))
+    return;
+  demur_chart_colour(cr, palette->ink, 0.9);
+  cairo_set_line_width(cr, 1.5);
+  cairo_move_to(cr, x0 + width * fmin(1, w->low / end), y);
+  cairo_line_to(cr, x0 + width * fmin(1, w->high / end), y);
+  cairo_stroke(cr);
+  const double x = x0 + width * fmin(1, w->rate / end);
+  demur_chart_colour(cr, w->apart ? palette->warning : palette->series[DEMUR_SERIES_SELECTOR], 1);
+  if (w->apart) {
+    cairo_move_to(cr, x, y - 5);
+    cairo_line_to(cr, x + 5, y);
+    cairo_line_to(cr, x, y + 5);
+    cairo_line_to(cr, x - 5, y);
+    cairo_close_path(cr);
+  } else {
+    cairo_arc(cr, x, y, 3.8, 0, 2 * G_PI);
+  }
+  cairo_fill(cr);
+}
+
+static const char *
+group_title(const char *name) {
+  return strcmp(name, "site") == 0           ? _("Site")
+         : strcmp(name, "manufacturer") == 0 ? _("Scanner")
+         : strcmp(name, "sex") == 0          ? _("Sex")
+         : strcmp(name, "age") == 0          ? _("Age")
+         : strcmp(name, "kernel") == 0       ? _("Kernel")
+                                             : name;
+}
+
+static void
+build_who(DemurCohortPage *page) {
+  GtkWidget *child;
+  while ((child = gtk_widget_get_first_child(GTK_WIDGET(page->who))) != NULL)
+    gtk_grid_remove(page->who, child);
+  static const char *const headers[] = {"", N_("Scans"), N_("Rejected"), "95 %", ""};
+  for (guint c = 0; c < G_N_ELEMENTS(headers); c++) {
+    GtkWidget *label = gtk_label_new(*headers[c] != '\0' ? _(headers[c]) : "");
+    gtk_label_set_xalign(GTK_LABEL(label), c == 0 ? 0 : 1);
+    gtk_widget_add_css_class(label, "heading");
+    gtk_grid_attach(page->who, label, (int)c, 0, 1, 1);
+  }
+  page->n_rows = (guint)MIN(page->live.now.n_groups, MAX_WHO);
+  const char *last = NULL;
+  int line = 1;
+  for (guint i = 0; i < page->n_rows; i++) {
+    const DemurGroupRejection *group = &page->live.now.groups[i];
+    if (last == NULL || strcmp(last, group->group) != 0) {
+      GtkWidget *heading = gtk_label_new(group_title(group->group));
+      gtk_label_set_xalign(GTK_LABEL(heading), 0);
+      gtk_widget_add_css_class(heading, "heading");
+      gtk_widget_set_margin_top(heading, line > 1 ? 6 : 0);
+      gtk_grid_attach(page->who, heading, 0, line++, 5, 1);
+      last = group->group;
+    }
+    GtkWidget *labels[4];
+    for (int c = 0; c < 4; c++) {
+      labels[c] = gtk_label_new("");
+      gtk_label_set_xalign(GTK_LABEL(labels[c]), c == 0 ? 0 : 1);
+      gtk_grid_attach(page->who, labels[c], c, line, 1, 1);
+    }
+    gtk_label_set_label(GTK_LABEL(labels[0]), group->value);
+    gtk_label_set_ellipsize(GTK_LABEL(labels[0]), PANGO_ELLIPSIZE_END);
+    gtk_label_set_width_chars(GTK_LABEL(labels[0]), 8);
+    gtk_widget_set_hexpand(labels[0], TRUE);
+    gtk_widget_add_css_class(labels[3], "muted");
+    page->row[i].name = GTK_LABEL(labels[0]);
+    page->row[i].n = GTK_LABEL(labels[1]);
+    page->row[i].rate = GTK_LABEL(labels[2]);
+    page->row[i].interval = GTK_LABEL(labels[3]);
+    gtk_label_set_width_chars(page->row[i].rate, 7);
+    gtk_label_set_width_chars(page->row[i].interval, 6);
+    page->row[i].drawing = demur_drawing_new(group->value, 76, 20);
+    gtk_grid_attach(page->who, GTK_WIDGET(page->row[i].drawing), 4, line, 1, 1);
+    line++;
+  }
+}
+
+static void
+update_who(DemurCohortPage *page) {
+  const DemurOperating *now = &page->live.now;
+  if (page->n_rows != MIN(now->n_groups, MAX_WHO))
+    build_who(page);
+  const double overall = 1 - now->realised;
+  double end = fmax(0.05, overall * 2.5);
+  for (guint i = 0; i < page->n_rows; i++)
+    if (now->groups[i].n >= DEMUR_REPORT_SMALL_CELL)
+      end = fmax(end, fmin(1, now->groups[i].high));
+  for (guint i = 0; i < page->n_rows; i++) {
+    const DemurGroupRejection *group = &now->groups[i];
+    const gboolean withheld = group->n < DEMUR_REPORT_SMALL_CELL;
+    g_autofree char *n = demur_text_count(group->n);
+    g_autofree char *rate =
+        withheld ? g_strdup(DEMUR_TEXT_UNDEFINED) : demur_text_percent(group->rate, 1);
+    g_autofree char *interval =
+        withheld ? g_strdup("") : g_strdup_printf("%.0f–%.0f", 100 * group->low, 100 * group->high);
+    gtk_label_set_label(page->row[i].n, n);
+    gtk_label_set_label(page->row[i].rate, rate);
+    gtk_label_set_label(page->row[i].interval, interval);
+    Whisker *whisker = g_new(Whisker, 1);
+    *whisker = (Whisker){withheld ? NAN : group->rate,
+                         group->low,
+                         group->high,
+                         overall,
+                         end,
+                         group->low > overall || group->high < overall};
+    demur_drawing_set(page->row[i].drawing, draw_whisker, NULL, whisker, g_free);
+  }
+  g_autofree char *share = demur_text_percent(overall, 1);
+  g_autofree char *note = g_strdup_printf(
+      _("Upright line: overall %s. ◆ the interval leaves it out. Groups under %d scans are "
+        "withheld."),
+      share, DEMUR_REPORT_SMALL_CELL);
+  gtk_label_set_label(page->who_note, note);
+}
+
+/* What a screen reader hears follows in an idle: text for six drawings a frame is too much. */
+static gboolean
+on_description_idle(gpointer data) {
+  DemurCohortPage *page = data;
+  page->description_idle = 0;
+  for (guint i = 0; page->study != NULL && i < page->n_rows; i++) {
+    g_autofree char *text = g_strdup_printf("%s: %s, %s", gtk_label_get_label(page->row[i].name),
+                                            gtk_label_get_label(page->row[i].rate),
+                                            gtk_label_get_label(page->row[i].interval));
+    demur_drawing_describe(page->row[i].drawing, text);
+  }
+  return G_SOURCE_REMOVE;
+}
+
+/* What stands below an exported picture. */
+static char *
+caption_text(const DemurStudy *study, double coverage) {
+  g_autofree char *at = demur_text_coverage(coverage);
+  g_autofree char *digest = demur_text_digest(study->evaluation->digest);
+  return g_strdup_printf(
+      _("%sCohort %s, split %s · selector %s at coverage %s · rows %s · Demur %s · "
+        "for research use"),
+      study->evaluation->simulated ? _("SIMULATED DATA · ") : "", study->cohort, study->split,
+      study->selector, at, digest, DEMUR_VERSION);
+}
+
+/* One frame: everything from the arrays. */
+static void
+update(DemurCohortPage *page) {
+  if (page->study == NULL)
+    return;
+  Live *live = &page->live;
+  const double coverage = round(gtk_range_get_value(GTK_RANGE(page->scale))) / 100;
+  demur_operating_compute(page->study, coverage, page->scratch, &live->now);
+  live->curve.marker = coverage;
+  live->rejection.n_labels = live->now.n_labels;
+  live->reliability.n_bins = live->now.n_reliability;
+  live->panels[0].n_accepted = live->now.n_accepted;
+  live->panels[1].n_accepted = live->now.n_confidence_accepted;
+  const DemurStudy *study = page->study;
+  g_autofree char *caption = caption_text(study, coverage);
+  demur_chart_card_update(page->card[0], &coverage_curve_functions, &live->curve, caption);
+  demur_chart_card_update(page->card[1], &rejection_chart_functions, &live->rejection, caption);
+  demur_chart_card_update(page->card[2], &reliability_functions, &live->reliability, caption);
+  demur_chart_card_update(page->card[3], &confidence_histogram_functions, &live->histogram,
+                          caption);
+  g_autofree char *text = demur_text_coverage(coverage);
+  gtk_label_set_label(page->coverage, text);
+  g_autofree char *accepted = demur_text_count(live->now.n_accepted);
+  g_autofree char *all = demur_text_count(live->now.n);
+  g_autofree char *threshold = demur_text_significant(live->now.threshold, 3);
+  g_autofree char *error2 = demur_text_decimal(live->now.selector.error2, 3);
+  g_autofree char *confidence2 = demur_text_decimal(live->now.confidence.error2, 3);
+  g_autofree char *line = g_strdup_printf(
+      _("accepts %s of %s scans · threshold %s · %s %s, by confidence %s"), accepted, all,
+      threshold, demur_text_measure(DEMUR_MEASURE_SBCE2, study->evaluation->n_classes), error2,
+      confidence2);
+  gtk_label_set_label(page->line, line);
+  update_who(page);
+  if (page->description_idle == 0)
+    page->description_idle = g_idle_add_full(G_PRIORITY_LOW, on_description_idle, page, NULL);
+}
+
+static void
+on_scale(DemurCohortPage *page) {
+  if (!page->updating)
+    update(page);
+}
+
+/* The verdict of method.md 5, where the selector's name appears. */
+static void
+update_verdict(DemurCohortPage *page) {
+  const DemurReportFinding finding = demur_finding(page->study->report);
+  const char *words =
+      finding.compared ? demur_comparison_verdict_words(finding.verdict) : _("not compared");
+  g_autofree char *title = g_strdup_printf(_("Against plain confidence on this split: %s"), words);
+  gtk_label_set_label(page->verdict, title);
+  g_autoptr(GString) line = g_string_new(NULL);
+  if (finding.plain != NULL) {
+    g_autofree char *difference = demur_text_signed(finding.plain->difference, 3);
+    g_autofree char *low = demur_text_signed(finding.plain->low, 3);
+    g_autofree char *high = demur_text_signed(finding.plain->high, 3);
+    g_string_append_printf(line, _("S-BCE₂ AUC difference %s (%s to %s), %zu %ss. "), difference,
+                           low, high, finding.plain->n_units, finding.plain->unit);
+  }
+  g_string_append(line, page->study->validation != NULL
+                            ? _("Validated on left-out sites.")
+                            : _("Not validated on left-out sites: run demur validate."));
+  gtk_label_set_label(page->verdict_line, line->str);
+}
+
+/* Computing the study. */
+
+typedef struct {
+  const DemurWork *work;
+  char *path, *selector, *cohort, *split, *reason, *user;
+  double coverage;
+} StudyInput;
+
+static void
+input_free(gpointer data) {
+  StudyInput *input = data;
+  g_free(input->path);
+  g_free(input->selector);
+  g_free(input->cohort);
+  g_free(input->split);
+  g_free(input->reason);
+  g_free(input->user);
+  g_free(input);
+}
+
+static gpointer
+study_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
+  const StudyInput *input = data;
+  return input->work->study(input->path, input->selector, input->cohort, input->split, progress,
+                            error);
+}
+
+static void
+study_free(gpointer study) {
+  demur_study_unref(study);
+}
+
+static void
+placeholder(DemurCohortPage *page, const char *text, gboolean busy) {
+  gtk_label_set_label(page->placeholder, text);
+  gtk_widget_set_visible(GTK_WIDGET(page->progress), busy);
+  gtk_widget_set_visible(page->cancel, busy);
+  gtk_stack_set_visible_child_name(page->stack, "placeholder");
+}
+
+static void
+on_study_progress(gpointer owner, guint64 tag, double fraction, const char *stage) {
+  DemurCohortPage *page = owner;
+  if (tag == page->generation)
+    gtk_progress_bar_set_fraction(page->progress, CLAMP(fraction, 0, 1));
+}
+
+static void
+on_study(gpointer owner, guint64 tag, gpointer result, const GError *error) {
+  DemurCohortPage *page = owner;
+  if (tag != page->generation) {
+    demur_study_unref(result);
+    return;
+  }
+  page->study_job = NULL;
+  if (result == NULL) {
+    placeholder(page,
+                g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED)
+                    ? _("Cancelled. Choose a selector, a cohort or a split to begin anew.")
+                    : error->message,
+                FALSE);
+    g_signal_emit(page, signals[STUDY], 0);
+    return;
+  }
+  clear_study(page);
+  page->study = result;
+  page->scratch = demur_operating_scratch_new(page->study);
+  page->n_rows = 0;
+  prepare_live(page);
+  update_verdict(page);
+  page->updating = TRUE;
+  const double coverage = isnan(page->study->tuned_coverage) ? 0.9 : page->study->tuned_coverage;
+  gtk_scale_clear_marks(page->scale);
+  if (!isnan(page->study->tuned_coverage))
+    gtk_scale_add_mark(page->scale, 100 * page->study->tuned_coverage, GTK_POS_TOP, NULL);
+  gtk_range_set_value(GTK_RANGE(page->scale), 100 * coverage);
+  page->updating = FALSE;
+  gtk_stack_set_visible_child_name(page->stack, "study");
+  update(page);
+  g_signal_emit(page, signals[STUDY], 0);
+}
+
+static const char *
+chosen(GtkDropDown *menu) {
+  GtkStringObject *item = gtk_drop_down_get_selected_item(menu);
+  return item != NULL ? gtk_string_object_get_string(item) : NULL;
+}
+
+static void
+compute(DemurCohortPage *page) {
+  demur_job_drop(&page->study_job);
+  page->generation++;
+  page->stale = FALSE;
+  clear_study(page);
+  const char *selector = chosen(page->selector), *cohort = chosen(page->cohort),
+             *split = chosen(page->split);
+  if (selector == NULL || cohort == NULL || split == NULL) {
+    placeholder(page,
+                cohort == NULL
+                    ? _("This workspace holds no cohort. Import one with "
+                        "“demur cohort import NAME FILE”.")
+                    : _("There is no selector yet. Train one: it learns from this cohort when a "
+                        "risk should be held back."),
+                FALSE);
+    return;
+  }
+  placeholder(page, _("Evaluating the selector and its baselines…"), TRUE);
+  gtk_progress_bar_set_fraction(page->progress, 0);
+  StudyInput *input = g_new0(StudyInput, 1);
+  input->work = demur_session_work(page->session);
+  input->path = g_strdup(demur_session_path(page->session));
+  input->selector = g_strdup(selector);
+  input->cohort = g_strdup(cohort);
+  input->split = g_strdup(split);
+  const DemurJobStart start = {.func = study_work,
+                               .input = input,
+                               .free_input = input_free,
+                               .free_result = study_free,
+                               .owner = G_OBJECT(page),
+                               .tag = page->generation,
+                               .done = on_study,
+                               .progress = on_study_progress};
+  page->study_job = demur_job_start(&start);
+}
+
+static void
+on_choice(DemurCohortPage *page) {
+  if (page->updating)
+    return;
+  if (page->shown)
+    compute(page);
+  else
+    page->stale = TRUE;
+}
+
+static void
+select_text(GtkDropDown *menu, const char *text) {
+  GListModel *model = gtk_drop_down_get_model(menu);
+  for (guint i = 0; model != NULL && i < g_list_model_get_n_items(model); i++) {
+    g_autoptr(GtkStringObject) item = g_list_model_get_item(model, i);
+    if (g_strcmp0(gtk_string_object_get_string(item), text) == 0)
+      gtk_drop_down_set_selected(menu, i);
+  }
+}
+
+static void
+fill(GtkDropDown *menu, char *const *texts) {
+  g_autoptr(GtkStringList) list = gtk_string_list_new((const char *const *)texts);
+  gtk_drop_down_set_model(menu, G_LIST_MODEL(list));
+}
+
+static void
+fill_splits(DemurCohortPage *page) {
+  DemurScanTable *table = demur_session_table(page->session);
+  const guint at = gtk_drop_down_get_selected(page->cohort);
+  if (at == GTK_INVALID_LIST_POSITION || table->cohorts[0] == NULL) {
+    fill(page->split, (char *[]){NULL});
+    return;
+  }
+  fill(page->split, table->splits[at]);
+  select_text(page->split, "test");
+}
+
+static void
+on_cohort_choice(DemurCohortPage *page) {
+  if (page->updating)
+    return;
+  page->updating = TRUE;
+  fill_splits(page);
+  page->updating = FALSE;
+  on_choice(page);
+}
+
+static void
+on_loaded(DemurCohortPage *page) {
+  DemurScanTable *table = demur_session_table(page->session);
+  g_autofree char *selector = g_strdup(chosen(page->selector));
+  g_autofree char *cohort = g_strdup(chosen(page->cohort));
+  g_autofree char *split = g_strdup(chosen(page->split));
+  const gboolean same = page->study != NULL && selector != NULL &&
+                        g_strv_contains((const char *const *)table->selectors, selector) &&
+                        g_strv_contains((const char *const *)table->cohorts, page->study->cohort) &&
+                        g_strcmp0(table->in_use.selector, page->study->selector) == 0;
+  page->updating = TRUE;
+  fill(page->selector, table->selectors);
+  fill(page->cohort, table->cohorts);
+  if (same) {
+    select_text(page->selector, selector);
+    select_text(page->cohort, cohort);
+  } else if (table->in_use.cohort != NULL) {
+    select_text(page->cohort, table->in_use.cohort);
+  }
+  fill_splits(page);
+  if (same)
+    select_text(page->split, split);
+  page->updating = FALSE;
+  if (!same)
+    on_choice(page);
+}
+
+void
+demur_cohort_page_set_shown(DemurCohortPage *page, gboolean shown) {
+  page->shown = shown;
+  if (shown && page->stale && demur_session_table(page->session) != NULL)
+    compute(page);
+}
+
+DemurStudy *
+demur_cohort_page_study(DemurCohortPage *page) {
+  return page->study;
+}
+
+void
+demur_cohort_page_set_coverage(DemurCohortPage *page, double coverage) {
+  gtk_range_set_value(GTK_RANGE(page->scale), 100 * coverage);
+}
+
+double
+demur_cohort_page_coverage(DemurCohortPage *page) {
+  return round(gtk_range_get_value(GTK_RANGE(page->scale))) / 100;
+}
+
+/* Using a coverage. */
+
+static gpointer
+tune_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
+  const StudyInput *input = data;
+  return input->work->tune(input->path, input->selector, input->cohort, input->split,
+                           input->coverage, input->reason, input->user, progress, error);
+}
+
+static void
+on_tuned(gpointer owner, guint64 tag, gpointer result, const GError *error) {
+  DemurCohortPage *page = owner;
+  page->tune_job = NULL;
+  gtk_widget_set_sensitive(page->use, TRUE);
+  if (result == NULL) {
+    demur_session_fail(page->session, error);
+    return;
+  }
+  g_autofree char *text = g_strdup_printf(
+      _("The threshold and your reason are kept. %s Verdicts given before keep the threshold they "
+        "were given with; assess again for new ones."),
+      (char *)result);
+  demur_session_notice(page->session, text, FALSE);
+  g_free(result);
+  demur_session_reload(page->session);
+}
+
+typedef struct {
+  DemurCohortPage *page;
+  StudyInput *input;
+} UseData;
+
+static void
+on_reason(const char *text, gpointer data) {
+  UseData *use = data;
+  DemurCohortPage *page = use->page;
+  if (text != NULL && page->tune_job == NULL) {
+    use->input->reason = g_strdup(text);
+    const DemurJobStart start = {.func = tune_work,
+                                 .input = use->input,
+                                 .free_input = input_free,
+                                 .free_result = g_free,
+                                 .owner = G_OBJECT(page),
+                                 .done = on_tuned};
+    page->tune_job = demur_job_start(&start);
+    gtk_widget_set_sensitive(page->use, FALSE);
+  } else {
+    input_free(use->input);
+  }
+  g_object_unref(page);
+  g_free(use);
+}
+
+void
+demur_cohort_page_use_coverage(DemurCohortPage *page) {
+  if (page->study == NULL || page->tune_job != NULL)
+    return;
+  if (demur_session_read_only(page->session)) {
+    demur_session_notice(page->session, _("This workspace can't be written."), TRUE);
+    return;
+  }
+  DemurScanTable *table = demur_session_table(page->session);
+  const guint at = gtk_drop_down_get_selected(page->cohort);
+  if (at == GTK_INVALID_LIST_POSITION ||
+      !g_strv_contains((const char *const *)table->splits[at], "tune")) {
+    demur_session_notice(page->session,
+                         _("This cohort has no split named “tune” to take a threshold from: name "
+                           "another with “demur tune --split”."),
+                         TRUE);
+    return;
+  }
+  UseData *use = g_new(UseData, 1);
+  use->page = g_object_ref(page);
+  use->input = g_new0(StudyInput, 1);
+  use->input->work = demur_session_work(page->session);
+  use->input->path = g_strdup(demur_session_path(page->session));
+  use->input->selector = g_strdup(page->study->selector);
+  use->input->cohort = g_strdup(page->study->cohort);
+  use->input->split = g_strdup("tune");
+  use->input->user = g_strdup(demur_session_user(page->session));
+  use->input->coverage = demur_cohort_page_coverage(page);
+  g_autofree char *coverage = demur_text_coverage(use->input->coverage);
+  g_autofree char *text = g_strdup_printf(
+      _("Tunes selector %s to accept %s of the scans of split “tune” of cohort %s. Why this "
+        "coverage? The reason is kept with your name and the time."),
+      page->study->selector, coverage, page->study->cohort);
+  demur_files_ask(GTK_WINDOW(gtk_widget_get_root(GTK_WIDGET(page))), _("Use this coverage"), text,
+                  _("Tune and keep"), FALSE, on_reason, use);
+}
+
+/* Tables and export. */
+
+void
+demur_cohort_page_toggle_tables(DemurCohortPage *page) {
+  page->tables = !page->tables;
+  for (guint c = 0; c < N_CHARTS; c++)
+    demur_chart_card_show_table(page->card[c], page->tables);
+}
+
+static const char *const file_names[N_CHARTS] = {"coverage-curve", "rejection-by-label",
+                                                 "reliability", "confidence-histogram"};
+
+static void
+on_folder(const char *const *paths, gpointer data) {
+  DemurCohortPage *page = data;
+  g_autoptr(GError) error = NULL;
+  static const char *const endings[] = {"svg", "csv"};
+  for (guint c = 0; paths != NULL && error == NULL && c < N_CHARTS; c++)
+    for (guint e = 0; error == NULL && e < G_N_ELEMENTS(endings); e++) {
+      g_autofree char *name = g_strdup_printf("%s.%s", file_names[c], endings[e]);
+      g_autofree char *path = g_build_filename(paths[0], name, NULL);
+      if (!demur_chart_card_export(page->card[c], path, &error))
+        break;
+    }
+  if (error != NULL)
+    demur_session_fail(page->session, error);
+  else if (paths != NULL)
+    demur_session_notice(page->session, _("Each chart was written as SVG and CSV."), FALSE);
+  g_object_unref(page);
+}
+
+void
+demur_cohort_page_export(DemurCohortPage *page) {
+  if (page->study != NULL)
+    demur_files_choose(GTK_WINDOW(gtk_widget_get_root(GTK_WIDGET(page))), DEMUR_CHOOSE_FOLDER,
+                       _("Folder for the charts"), NULL, on_folder, g_object_ref(page));
+}
+
+/* Building. */
+
+static void
+on_measure(DemurCohortPage *page) {
+  static const int measures[] = {DEMUR_MEASURE_SBCE2, DEMUR_MEASURE_BRIER, DEMUR_MEASURE_SBCEINF,
+                                 DEMUR_MEASURE_ACCURACY};
+  page->measure = measures[MIN(gtk_drop_down_get_selected(page->measures), 3)];
+  if (page->study == NULL)
+    return;
+  prepare_curve(page);
+  update(page);
+}
+
+static void
+on_cancel(DemurCohortPage *page) {
+  demur_job_cancel(page->study_job);
+}
+
+static GtkDropDown *
+add_choice(DemurCohortPage *page, GtkWidget *bar, const char *name, GCallback callback) {
+  GtkWidget *label = gtk_label_new(name);
+  gtk_widget_add_css_class(label, "muted");
+  gtk_box_append(GTK_BOX(bar), label);
+  GtkWidget *menu = gtk_drop_down_new(NULL, NULL);
+  gtk_accessible_update_property(GTK_ACCESSIBLE(menu), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
+  g_signal_connect_swapped(menu, "notify::selected", callback, page);
+  gtk_box_append(GTK_BOX(bar), menu);
+  return GTK_DROP_DOWN(menu);
+}
+
+static GtkWidget *
+build_bar(DemurCohortPage *page) {
+  GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
+  page->selector = add_choice(page, bar, _("Selector"), G_CALLBACK(on_choice));
+  page->cohort = add_choice(page, bar, _("Cohort"), G_CALLBACK(on_cohort_choice));
+  page->split = add_choice(page, bar, _("Split"), G_CALLBACK(on_choice));
+  GtkWidget *space = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
+  gtk_widget_set_hexpand(space, TRUE);
+  gtk_box_append(GTK_BOX(bar), space);
+  GtkWidget *train = gtk_button_new_with_label(_("Train a selector…"));
+  gtk_actionable_set_action_name(GTK_ACTIONABLE(train), "win.train");
+  gtk_box_append(GTK_BOX(bar), train);
+  return bar;
+}
+
+static GtkWidget *
+build_slider(DemurCohortPage *page) {
+  GtkWidget *card = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 18);
+  gtk_widget_add_css_class(card, "card");
+  GtkWidget *left = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+  GtkWidget *name = gtk_label_new(_("Coverage"));
+  gtk_label_set_xalign(GTK_LABEL(name), 0);
+  gtk_widget_add_css_class(name, "muted");
+  gtk_box_append(GTK_BOX(left), name);
+  page->coverage = GTK_LABEL(gtk_label_new(""));
+  gtk_label_set_xalign(page->coverage, 0);
+  gtk_label_set_width_chars(page->coverage, 6);
+  gtk_widget_add_css_class(GTK_WIDGET(page->coverage), "big");
+  gtk_box_append(GTK_BOX(left), GTK_WIDGET(page->coverage));
+  gtk_box_append(GTK_BOX(card), left);
+
+  GtkWidget *middle = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+  gtk_widget_set_hexpand(middle, TRUE);
+  gtk_widget_set_valign(middle, GTK_ALIGN_CENTER);
+  page->scale = GTK_SCALE(gtk_scale_new_with_range(GTK_ORIENTATION_HORIZONTAL, 5, 100, 1));
+  gtk_scale_set_draw_value(page->scale, FALSE);
+  gtk_range_set_value(GTK_RANGE(page->scale), 90);
+  gtk_accessible_update_property(GTK_ACCESSIBLE(page->scale), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                 _("Coverage in percent"), -1);
+  g_signal_connect_swapped(page->scale, "value-changed", G_CALLBACK(on_scale), page);
+  gtk_box_append(GTK_BOX(middle), GTK_WIDGET(page->scale));
+  GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
+  GtkWidget *low = gtk_label_new("5 %");
+  GtkWidget *high = gtk_label_new("100 %");
+  gtk_widget_add_css_class(low, "muted");
+  gtk_widget_add_css_class(high, "muted");
+  page->line = GTK_LABEL(gtk_label_new(""));
+  gtk_label_set_ellipsize(page->line, PANGO_ELLIPSIZE_END);
+  gtk_widget_set_hexpand(GTK_WIDGET(page->line), TRUE);
+  gtk_widget_add_css_class(GTK_WIDGET(page->line), "muted");
+  gtk_box_append(GTK_BOX(line), low);
+  gtk_box_append(GTK_BOX(line), GTK_WIDGET(page->line));
+  gtk_box_append(GTK_BOX(line), high);
+  gtk_box_append(GTK_BOX(middle), line);
+  gtk_box_append(GTK_BOX(card), middle);
+
+  GtkWidget *right = gtk_box_new(GTK_ORIENTATION_VERTICAL, 2);
+  gtk_widget_set_valign(right, GTK_ALIGN_CENTER);
+  page->verdict = GTK_LABEL(gtk_label_new(""));
+  page->verdict_line = GTK_LABEL(gtk_label_new(""));
+  GtkLabel *both[] = {page->verdict, page->verdict_line};
+  for (guint i = 0; i < 2; i++) {
+    gtk_label_set_xalign(both[i], 0);
+    gtk_label_set_wrap(both[i], TRUE);
+    gtk_label_set_width_chars(both[i], 34);
+    gtk_label_set_max_width_chars(both[i], 38);
+    gtk_box_append(GTK_BOX(right), GTK_WIDGET(both[i]));
+  }
+  gtk_widget_add_css_class(GTK_WIDGET(page->verdict), "strong");
+  gtk_widget_add_css_class(GTK_WIDGET(page->verdict_line), "muted");
+  gtk_widget_add_css_class(GTK_WIDGET(page->verdict_line), "small");
+  gtk_box_append(GTK_BOX(card), right);
+
+  page->use = gtk_button_new_with_label(_("Use this coverage…"));
+  gtk_widget_set_valign(page->use, GTK_ALIGN_CENTER);
+  gtk_widget_add_css_class(page->use, "primary");
+  gtk_actionable_set_action_name(GTK_ACTIONABLE(page->use), "win.use-coverage");
+  gtk_box_append(GTK_BOX(card), page->use);
+  return card;
+}
+
+static GtkWidget *
+build_who_card(DemurCohortPage *page) {
+  GtkWidget *card = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
+  gtk_widget_add_css_class(card, "card");
+  gtk_widget_add_css_class(card, "chart-card");
+  GtkWidget *title = gtk_label_new(_("Who is rejected"));
+  gtk_label_set_xalign(GTK_LABEL(title), 0);
+  gtk_widget_add_css_class(title, "strong");
+  gtk_box_append(GTK_BOX(card), title);
+  page->who = GTK_GRID(gtk_grid_new());
+  gtk_widget_add_css_class(GTK_WIDGET(page->who), "who");
+  gtk_grid_set_column_spacing(page->who, 4);
+  GtkWidget *scroll = gtk_scrolled_window_new();
+  gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
+                                 GTK_POLICY_AUTOMATIC);
+  gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), GTK_WIDGET(page->who));
+  gtk_widget_set_vexpand(scroll, TRUE);
+  gtk_box_append(GTK_BOX(card), scroll);
+  page->who_note = GTK_LABEL(gtk_label_new(""));
+  gtk_label_set_wrap(page->who_note, TRUE);
+  gtk_label_set_xalign(page->who_note, 0);
+  gtk_label_set_width_chars(page->who_note, 20);
+  gtk_widget_add_css_class(GTK_WIDGET(page->who_note), "muted");
+  gtk_widget_add_css_class(GTK_WIDGET(page->who_note), "small");
+  gtk_box_append(GTK_BOX(card), GTK_WIDGET(page->who_note));
+  gtk_widget_set_size_request(card, 330, -1);
+  return card;
+}
+
+static void
+build_charts(DemurCohortPage *page) {
+  const char *const titles[N_CHARTS] = {
+      _("Selective calibration error"),
+      _("Rejection by label: share of each label that is refused"),
+      _("Reliability of the accepted"), _("What is shown: confidence of the accepted")};
+  for (guint c = 0; c < N_CHARTS; c++)
+    page->card[c] = demur_chart_card_new(titles[c], file_names[c]);
+  const char *const names[] = {"S-BCE₂", "Brier", "S-BCE∞", _("Accuracy"), NULL};
+  page->measures = GTK_DROP_DOWN(gtk_drop_down_new_from_strings(names));
+  gtk_accessible_update_property(GTK_ACCESSIBLE(page->measures), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                 _("Measure of the curve"), -1);
+  g_signal_connect_swapped(page->measures, "notify::selected", G_CALLBACK(on_measure), page);
+  demur_chart_card_add_tool(page->card[0], GTK_WIDGET(page->measures));
+}
+
+DemurCohortPage *
+demur_cohort_page_new(DemurSession *session) {
+  DemurCohortPage *page = g_object_new(DEMUR_TYPE_COHORT_PAGE, "orientation",
+                                       GTK_ORIENTATION_VERTICAL, "spacing", 10, NULL);
+  page->session = g_object_ref(session);
+  gtk_widget_set_margin_start(GTK_WIDGET(page), 12);
+  gtk_widget_set_margin_end(GTK_WIDGET(page), 12);
+  gtk_widget_set_margin_top(GTK_WIDGET(page), 10);
+  gtk_widget_set_margin_bottom(GTK_WIDGET(page), 10);
+  gtk_box_append(GTK_BOX(page), build_bar(page));
+  page->stack = GTK_STACK(gtk_stack_new());
+  gtk_widget_set_vexpand(GTK_WIDGET(page->stack), TRUE);
+
+  GtkWidget *waiting = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12);
+  gtk_widget_set_valign(waiting, GTK_ALIGN_CENTER);
+  gtk_widget_set_halign(waiting, GTK_ALIGN_CENTER);
+  page->placeholder = GTK_LABEL(gtk_label_new(_("No workspace is open.")));
+  gtk_label_set_wrap(page->placeholder, TRUE);
+  gtk_label_set_max_width_chars(page->placeholder, 70);
+  gtk_label_set_justify(page->placeholder, GTK_JUSTIFY_CENTER);
+  gtk_widget_add_css_class(GTK_WIDGET(page->placeholder), "empty");
+  page->progress = GTK_PROGRESS_BAR(gtk_progress_bar_new());
+  gtk_accessible_update_property(GTK_ACCESSIBLE(page->progress), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                 _("Progress"), -1);
+  page->cancel = gtk_button_new_with_label(_("Cancel"));
+  gtk_widget_set_halign(page->cancel, GTK_ALIGN_CENTER);
+  g_signal_connect_swapped(page->cancel, "clicked", G_CALLBACK(on_cancel), page);
+  gtk_widget_set_visible(GTK_WIDGET(page->progress), FALSE);
+  gtk_widget_set_visible(page->cancel, FALSE);
+  gtk_box_append(GTK_BOX(waiting), GTK_WIDGET(page->placeholder));
+  gtk_box_append(GTK_BOX(waiting), GTK_WIDGET(page->progress));
+  gtk_box_append(GTK_BOX(waiting), page->cancel);
+  gtk_stack_add_named(page->stack, waiting, "placeholder");
+
+  GtkWidget *study = gtk_box_new(GTK_ORIENTATION_VERTICAL, 10);
+  gtk_box_append(GTK_BOX(study), build_slider(page));
+  build_charts(page);
+  GtkWidget *rest = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 10);
+  GtkWidget *grid = gtk_grid_new();
+  gtk_grid_set_column_spacing(GTK_GRID(grid), 10);
+  gtk_grid_set_row_spacing(GTK_GRID(grid), 10);
+  gtk_grid_set_column_homogeneous(GTK_GRID(grid), TRUE);
+  gtk_grid_set_row_homogeneous(GTK_GRID(grid), TRUE);
+  gtk_widget_set_hexpand(grid, TRUE);
+  gtk_widget_set_vexpand(grid, TRUE);
+  for (guint c = 0; c < N_CHARTS; c++)
+    gtk_grid_attach(GTK_GRID(grid), GTK_WIDGET(page->card[c]), (int)(c % 2), (int)(c / 2), 1, 1);
+  gtk_box_append(GTK_BOX(rest), grid);
+  gtk_box_append(GTK_BOX(rest), build_who_card(page));
+  gtk_box_append(GTK_BOX(study), rest);
+  gtk_stack_add_named(page->stack, study, "study");
+  gtk_box_append(GTK_BOX(page), GTK_WIDGET(page->stack));
+  g_signal_connect_object(session, "loaded", G_CALLBACK(on_loaded), page, G_CONNECT_SWAPPED);
+  return page;
+}

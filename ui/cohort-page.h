@@ -1,0 +1,27 @@
+/* How much abstention can be afforded: a coverage slider that moves everything, the curves, who is
+ * rejected, and choosing a coverage with a reason. */
+#pragma once
+
+#include <gtk/gtk.h>
+
+#include "ui/session.h"
+
+G_BEGIN_DECLS
+
+#define DEMUR_TYPE_COHORT_PAGE (demur_cohort_page_get_type())
+G_DECLARE_FINAL_TYPE(DemurCohortPage, demur_cohort_page, DEMUR, COHORT_PAGE, GtkBox)
+
+/* Signal "study" when another study was computed. */
+DemurCohortPage *demur_cohort_page_new(DemurSession *session);
+
+/* The study is computed at the first time it is shown. */
+void demur_cohort_page_set_shown(DemurCohortPage *page, gboolean shown);
+DemurStudy *demur_cohort_page_study(DemurCohortPage *page); /* borrowed; NULL: none yet */
+void demur_cohort_page_set_coverage(DemurCohortPage *page, double coverage);
+double demur_cohort_page_coverage(DemurCohortPage *page);
+void demur_cohort_page_use_coverage(DemurCohortPage *page);
+void demur_cohort_page_toggle_tables(DemurCohortPage *page);
+/* Every chart as SVG and CSV into a folder. */
+void demur_cohort_page_export(DemurCohortPage *page);
+
+G_END_DECLS

@@ -1,0 +1,47 @@
+/* A selector at one coverage, from a study's arrays alone: what the slider shows, computed anew in
+ * each frame. The same definitions as the evaluation's: accepted are the ceil(xi n)-th highest
+ * scores with ties, equal-mass bins with the remainders first, bins of the confidence. */
+#pragma once
+
+#include "metrics/selective.h"
+#include "ui/work.h"
+
+G_BEGIN_DECLS
+
+#define DEMUR_OPERATING_MAX_LABELS 8
+
+typedef struct {
+  const char *group, *value; /* borrowed from the study */
+  size_t n, n_rejected;
+  double rate, low, high; /* 95 % Wilson interval */
+} DemurGroupRejection;
+
+typedef struct {
+  double coverage;  /* requested */
+  double realised;  /* n_accepted / n */
+  double threshold; /* the lowest score that is accepted */
+  size_t n, n_accepted;
+  DemurSelectivePoint selector, confidence;
+  size_t n_labels;
+  /* Intervals here are Wilson's: the evaluation's bootstrap takes longer than a frame. */
+  DemurRejection rejected[DEMUR_OPERATING_MAX_LABELS];
+  DemurRejection rejected_by_confidence[DEMUR_OPERATING_MAX_LABELS];
+  size_t n_reliability;
+  DemurReliabilityBin reliability[DEMUR_MAX_RELIABILITY_BINS];
+  size_t histogram[DEMUR_N_HISTOGRAM_BINS];
+  size_t histogram_of_confidence[DEMUR_N_HISTOGRAM_BINS];
+  size_t n_confidence_accepted;
+  size_t n_groups;
+  DemurGroupRejection *groups; /* [n_groups], in the study's order; values that occur only */
+} DemurOperating;
+
+/* Working memory for one study. */
+typedef struct DemurOperatingScratch DemurOperatingScratch;
+DemurOperatingScratch *demur_operating_scratch_new(const DemurStudy *study);
+void demur_operating_scratch_free(DemurOperatingScratch *scratch);
+
+/* Fills operating, whose arrays belong to scratch. O(n). */
+void demur_operating_compute(const DemurStudy *study, double coverage,
+                             DemurOperatingScratch *scratch, DemurOperating *operating);
+
+G_END_DECLS
