@@ -164,17 +164,14 @@ prepare_curve(DemurCohortPage *page) {
       .from_zero =
           page->measure != DEMUR_MEASURE_ACCURACY && page->measure != DEMUR_MEASURE_SITE_ERROR,
       .decimals = 4};
-  static const char *const titles[DEMUR_N_MEASURES] = {N_("Selective calibration error %s"),
-                                                       N_("Largest calibration error %s"),
-                                                       N_("%s of the accepted"),
-                                                       N_("%s of the accepted"),
-                                                       N_("%s of the accepted"),
-                                                       N_("%s of the accepted")};
+  static const char *const titles[DEMUR_N_MEASURES] = {
+      N_("Calibration error %s"), N_("Largest error %s"),   N_("%s of the accepted"),
+      N_("%s of the accepted"),   N_("%s of the accepted"), N_("%s of the accepted")};
   g_autofree char *format = g_strdup(_(titles[page->measure]));
   g_auto(GStrv) parts = g_strsplit(format, "%s", 2);
   g_autofree char *name = g_strjoinv(live->curve.measure, parts);
   g_autofree char *title =
-      g_strdup_printf(_("%s (line: this split; band: mean ± sd, %zu trials)"), name,
+      g_strdup_printf(_("%s (band: mean ± sd, %zu trials)"), name,
                       study->evaluation->n_models * study->evaluation->n_resamples);
   demur_chart_card_set_title(page->card[0], title);
 }
@@ -301,7 +298,7 @@ build_who(DemurCohortPage *page) {
     }
     gtk_label_set_label(GTK_LABEL(labels[0]), group->value);
     gtk_label_set_ellipsize(GTK_LABEL(labels[0]), PANGO_ELLIPSIZE_END);
-    gtk_label_set_width_chars(GTK_LABEL(labels[0]), 8);
+    gtk_label_set_width_chars(GTK_LABEL(labels[0]), 12);
     gtk_widget_set_hexpand(labels[0], TRUE);
     gtk_widget_add_css_class(labels[3], "muted");
     page->row[i].name = GTK_LABEL(labels[0]);
@@ -310,7 +307,7 @@ build_who(DemurCohortPage *page) {
     page->row[i].interval = GTK_LABEL(labels[3]);
     gtk_label_set_width_chars(page->row[i].rate, 7);
     gtk_label_set_width_chars(page->row[i].interval, 6);
-    page->row[i].drawing = demur_drawing_new(group->value, 76, 20);
+    page->row[i].drawing = demur_drawing_new(group->value, 70, 20);
     gtk_grid_attach(page->who, GTK_WIDGET(page->row[i].drawing), 4, line, 1, 1);
     line++;
   }
@@ -652,6 +649,12 @@ demur_cohort_page_set_shown(DemurCohortPage *page, gboolean shown) {
     compute(page);
 }
 
+void
+demur_cohort_page_compute(DemurCohortPage *page) {
+  if (page->stale && page->study_job == NULL && demur_session_table(page->session) != NULL)
+    compute(page);
+}
+
 DemurStudy *
 demur_cohort_page_study(DemurCohortPage *page) {
   return page->study;
@@ -842,7 +845,7 @@ build_bar(DemurCohortPage *page) {
 
 static GtkWidget *
 build_slider(DemurCohortPage *page) {
-  GtkWidget *card = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 18);
+  GtkWidget *card = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 14);
   gtk_widget_add_css_class(card, "card");
   GtkWidget *left = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
   GtkWidget *name = gtk_label_new(_("Coverage"));
@@ -874,6 +877,8 @@ build_slider(DemurCohortPage *page) {
   page->line = GTK_LABEL(gtk_label_new(""));
   gtk_label_set_ellipsize(page->line, PANGO_ELLIPSIZE_END);
   gtk_widget_set_hexpand(GTK_WIDGET(page->line), TRUE);
+  gtk_widget_set_margin_start(GTK_WIDGET(page->line), 10);
+  gtk_widget_set_margin_end(GTK_WIDGET(page->line), 10);
   gtk_widget_add_css_class(GTK_WIDGET(page->line), "muted");
   gtk_box_append(GTK_BOX(line), low);
   gtk_box_append(GTK_BOX(line), GTK_WIDGET(page->line));

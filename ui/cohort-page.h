@@ -16,6 +16,8 @@ DemurCohortPage *demur_cohort_page_new(DemurSession *session);
 
 /* The study is computed at the first time it is shown. */
 void demur_cohort_page_set_shown(DemurCohortPage *page, gboolean shown);
+/* Begins to compute it, unless that is done or under way. */
+void demur_cohort_page_compute(DemurCohortPage *page);
 DemurStudy *demur_cohort_page_study(DemurCohortPage *page); /* borrowed; NULL: none yet */
 void demur_cohort_page_set_coverage(DemurCohortPage *page, double coverage);
 double demur_cohort_page_coverage(DemurCohortPage *page);

@@ -8,7 +8,9 @@
 #include "ui/files.h"
 #include "ui/job.h"
 #include "ui/patient-page.h"
+#include "ui/report-page.h"
 #include "ui/theme.h"
+#include "ui/train-window.h"
 #include "ui/worklist-page.h"
 
 struct _DemurWindow {
@@ -20,6 +22,7 @@ struct _DemurWindow {
   DemurWorklistPage *worklist;
   DemurPatientPage *patient;
   DemurCohortPage *cohort;
+  DemurReportPage *report;
   GtkWidget *busy_box;
   GtkBox *notice_box;
   GtkWidget *notice_more;
@@ -31,7 +34,7 @@ struct _DemurWindow {
 
 G_DEFINE_FINAL_TYPE(DemurWindow, demur_window, GTK_TYPE_APPLICATION_WINDOW)
 
-static const char *const page_names[] = {"worklist", "patient", "cohort"};
+static const char *const page_names[] = {"worklist", "patient", "cohort", "report"};
 
 static void
 demur_window_dispose(GObject *object) {
@@ -138,6 +141,7 @@ update_page(DemurWindow *window) {
                         g_variant_new_string(page));
   demur_patient_page_set_shown(window->patient, g_strcmp0(page, "patient") == 0);
   demur_cohort_page_set_shown(window->cohort, g_strcmp0(page, "cohort") == 0);
+  demur_report_page_set_shown(window->report, g_strcmp0(page, "report") == 0);
   gtk_label_set_markup(window->status_hint,
                        g_strcmp0(page, "worklist") == 0
                            ? _("<b>N</b> next  <b>P</b> previous  <b>Enter</b> open")
@@ -473,10 +477,23 @@ on_notice_action(GSimpleAction *action, GVariant *value, gpointer data) {
 }
 
 static void
+on_train(GSimpleAction *action, GVariant *value, gpointer data) {
+  DemurWindow *window = data;
+  gtk_window_present(GTK_WINDOW(demur_train_window_new(GTK_WINDOW(window), window->session)));
+}
+
+static void
+on_export_report(GSimpleAction *action, GVariant *value, gpointer data) {
+  demur_report_page_export_to(DEMUR_WINDOW(data)->report, g_variant_get_string(value, NULL));
+}
+
+static void
 on_export(GSimpleAction *action, GVariant *value, gpointer data) {
   DemurWindow *window = data;
   if (g_strcmp0(demur_window_page(window), "cohort") == 0)
     demur_cohort_page_export(window->cohort);
+  else if (g_strcmp0(demur_window_page(window), "report") == 0)
+    demur_report_page_export(window->report);
 }
 
 static const GActionEntry actions[] = {
@@ -509,6 +526,8 @@ static const GActionEntry actions[] = {
     {.name = "use-coverage", .activate = on_use_coverage},
     {.name = "tables", .activate = on_tables},
     {.name = "notice", .activate = on_notice_action, .parameter_type = "s"},
+    {.name = "train", .activate = on_train},
+    {.name = "export-report", .activate = on_export_report, .parameter_type = "s"},
     {.name = "export", .activate = on_export},
 };
 
@@ -790,6 +809,8 @@ demur_window_new(GtkApplication *application, DemurSession *session) {
   gtk_stack_add_named(window->stack, GTK_WIDGET(window->patient), "patient");
   window->cohort = demur_cohort_page_new(session);
   gtk_stack_add_named(window->stack, GTK_WIDGET(window->cohort), "cohort");
+  window->report = demur_report_page_new(session, window->cohort);
+  gtk_stack_add_named(window->stack, GTK_WIDGET(window->report), "report");
   gtk_box_append(GTK_BOX(box), GTK_WIDGET(window->stack));
   gtk_box_append(GTK_BOX(box), build_status(window));
   gtk_window_set_child(GTK_WINDOW(window), box);

@@ -349,8 +349,8 @@ read_training(const char *path, DemurCheckpoint **from, GError **error) {
   g_autoptr(GBytes) all = g_bytes_new_take(g_steal_pointer(&bytes), length);
   *from = demur_checkpoint_from_bytes(all, error);
   if (*from == NULL)
-    g_prefix_error(error, _("The training kept in %s can't go on (remove the file to begin anew): "),
-                   path);
+    g_prefix_error(
+        error, _("The training kept in %s can't go on (remove the file to begin anew): "), path);
   return *from != NULL;
 }
 
@@ -410,9 +410,8 @@ work_train(const char *workspace, const char *name, const char *cohort_name,
   TrainingKeeper keeping = {kept, point, data, {0}};
   const DemurTrainingKeeper keeper = {from, keep_training, &keeping};
   g_autoptr(DemurTrainingLog) log = NULL;
-  g_autoptr(DemurSelector) selector =
-      demur_selector_train_kept(cohort, settings, seed, &keeper, context.parallel,
-                                &context.progress, &log, error);
+  g_autoptr(DemurSelector) selector = demur_selector_train_kept(
+      cohort, settings, seed, &keeper, context.parallel, &context.progress, &log, error);
   if (selector == NULL)
     return FALSE;
   g_autofree char *document = demur_selector_to_json(selector);

@@ -1,0 +1,245 @@
+#include "ui/report-page.h"
+
+#include "ui/drawing.h"
+#include "ui/files.h"
+#include "ui/job.h"
+
+struct _DemurReportPage {
+  GtkBox parent_instance;
+  DemurSession *session;
+  DemurCohortPage *cohort; /* borrowed: both live as long as the window */
+  gboolean shown, stale;
+  GtkStack *stack;
+  GtkLabel *placeholder, *title;
+  GtkBox *sheets;
+  GtkWidget *export;
+  DemurStudy *study; /* of the pages */
+  DemurReportPages *pages;
+  DemurJob *export_job;
+};
+
+G_DEFINE_FINAL_TYPE(DemurReportPage, demur_report_page, GTK_TYPE_BOX)
+
+typedef struct {
+  DemurReportPage *page;
+  size_t index;
+} Sheet;
+
+static void
+clear_sheets(DemurReportPage *page) {
+  GtkWidget *child;
+  while (page->sheets != NULL &&
+         (child = gtk_widget_get_first_child(GTK_WIDGET(page->sheets))) != NULL)
+    gtk_box_remove(page->sheets, child);
+  g_clear_pointer(&page->pages, demur_report_pages_free);
+  g_clear_pointer(&page->study, demur_study_unref);
+}
+
+static void
+demur_report_page_dispose(GObject *object) {
+  DemurReportPage *page = DEMUR_REPORT_PAGE(object);
+  demur_job_drop(&page->export_job);
+  page->sheets = NULL;
+  clear_sheets(page);
+  g_clear_object(&page->session);
+  G_OBJECT_CLASS(demur_report_page_parent_class)->dispose(object);
+}
+
+static void
+demur_report_page_class_init(DemurReportPageClass *class) {
+  G_OBJECT_CLASS(class)->dispose = demur_report_page_dispose;
+}
+
+static void
+demur_report_page_init(DemurReportPage *page) {
+  page->stale = TRUE;
+}
+
+static void
+draw_sheet(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle, gpointer data) {
+  const Sheet *sheet = data;
+  if (sheet->page->pages == NULL)
+    return;
+  double width, height;
+  demur_report_pages_size(sheet->page->pages, &width, &height);
+  cairo_set_source_rgb(cr, 1, 1, 1);
+  cairo_paint(cr);
+  cairo_scale(cr, rectangle.width / width, rectangle.height / height);
+  demur_report_pages_draw(sheet->page->pages, sheet->index, cr);
+}
+
+static void
+update(DemurReportPage *page) {
+  DemurStudy *study = demur_cohort_page_study(page->cohort);
+  page->stale = FALSE;
+  clear_sheets(page);
+  gtk_widget_set_sensitive(page->export, study != NULL);
+  if (study == NULL) {
+    gtk_label_set_label(page->placeholder,
+                        demur_job_n_running() > 0
+                            ? _("Evaluating the selector and its baselines…")
+                            : _("There is nothing to report yet: the Cohort page says why."));
+    gtk_stack_set_visible_child_name(page->stack, "placeholder");
+    return;
+  }
+  g_autoptr(GError) error = NULL;
+  page->study = demur_study_ref(study);
+  page->pages = demur_report_pages_new(study->report, &error);
+  if (page->pages == NULL) {
+    gtk_label_set_label(page->placeholder, error->message);
+    gtk_stack_set_visible_child_name(page->stack, "placeholder");
+    return;
+  }
+  g_autofree char *title = g_strdup_printf(
+      _("Calibration report of selector %s on split %s of cohort %s%s"), study->selector,
+      study->split, study->cohort, study->evaluation->simulated ? _(" · SIMULATED DATA") : "");
+  gtk_label_set_label(page->title, title);
+  double width, height;
+  demur_report_pages_size(page->pages, &width, &height);
+  const size_t n = demur_report_pages_count(page->pages);
+  for (size_t i = 0; i < n; i++) {
+    g_autofree char *name = g_strdup_printf(_("Page %zu of %zu"), i + 1, n);
+    const double scale = 1.32;
+    DemurDrawing *drawing = demur_drawing_new(name, (int)(width * scale), (int)(height * scale));
+    Sheet *sheet = g_new(Sheet, 1);
+    *sheet = (Sheet){page, i};
+    demur_drawing_set(drawing, draw_sheet, NULL, sheet, g_free);
+    demur_drawing_describe(drawing, title);
+    gtk_widget_add_css_class(GTK_WIDGET(drawing), "page-paper");
+    gtk_widget_set_halign(GTK_WIDGET(drawing), GTK_ALIGN_CENTER);
+    gtk_box_append(page->sheets, GTK_WIDGET(drawing));
+  }
+  gtk_stack_set_visible_child_name(page->stack, "pages");
+}
+
+static void
+on_study(DemurReportPage *page) {
+  page->stale = TRUE;
+  if (page->shown)
+    update(page);
+}
+
+void
+demur_report_page_set_shown(DemurReportPage *page, gboolean shown) {
+  page->shown = shown;
+  if (!shown)
+    return;
+  /* The numbers are those of the cohort page: it computes them if need be. */
+  if (demur_cohort_page_study(page->cohort) == NULL) {
+    demur_cohort_page_compute(page->cohort);
+    page->stale = TRUE;
+  }
+  if (page->stale || page->study != demur_cohort_page_study(page->cohort))
+    update(page);
+}
+
+/* Export. */
+
+typedef struct {
+  DemurStudy *study;
+  char *path;
+} ExportInput;
+
+static void
+export_input_free(gpointer data) {
+  ExportInput *input = data;
+  demur_study_unref(input->study);
+  g_free(input->path);
+  g_free(input);
+}
+
+static gpointer
+export_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
+  const ExportInput *input = data;
+  return demur_report_write(input->study->report, input->path, progress, error)
+             ? g_strdup(input->path)
+             : NULL;
+}
+
+static void
+on_exported(gpointer owner, guint64 tag, gpointer result, const GError *error) {
+  DemurReportPage *page = owner;
+  page->export_job = NULL;
+  gtk_widget_set_sensitive(page->export, TRUE);
+  if (result == NULL) {
+    demur_session_fail(page->session, error);
+    return;
+  }
+  g_autofree char *text =
+      g_strdup_printf(_("The report was written to %s, its numbers beside it."), (char *)result);
+  demur_session_notice(page->session, text, FALSE);
+  g_free(result);
+}
+
+void
+demur_report_page_export_to(DemurReportPage *page, const char *path) {
+  if (page->study == NULL || page->export_job != NULL)
+    return;
+  ExportInput *input = g_new(ExportInput, 1);
+  *input = (ExportInput){demur_study_ref(page->study), g_strdup(path)};
+  const DemurJobStart start = {.func = export_work,
+                               .input = input,
+                               .free_input = export_input_free,
+                               .free_result = g_free,
+                               .owner = G_OBJECT(page),
+                               .done = on_exported};
+  page->export_job = demur_job_start(&start);
+  gtk_widget_set_sensitive(page->export, FALSE);
+}
+
+static void
+on_chosen(const char *const *paths, gpointer data) {
+  DemurReportPage *page = data;
+  if (paths != NULL)
+    demur_report_page_export_to(page, paths[0]);
+  g_object_unref(page);
+}
+
+void
+demur_report_page_export(DemurReportPage *page) {
+  if (page->study != NULL)
+    demur_files_choose(GTK_WINDOW(gtk_widget_get_root(GTK_WIDGET(page))), DEMUR_CHOOSE_SAVE,
+                       _("Export the report"), "report.pdf", on_chosen, g_object_ref(page));
+}
+
+DemurReportPage *
+demur_report_page_new(DemurSession *session, DemurCohortPage *cohort) {
+  DemurReportPage *page =
+      g_object_new(DEMUR_TYPE_REPORT_PAGE, "orientation", GTK_ORIENTATION_VERTICAL, NULL);
+  page->session = g_object_ref(session);
+  page->cohort = cohort;
+  GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
+  gtk_widget_set_margin_start(bar, 16);
+  gtk_widget_set_margin_end(bar, 16);
+  gtk_widget_set_margin_top(bar, 10);
+  gtk_widget_set_margin_bottom(bar, 10);
+  page->title = GTK_LABEL(gtk_label_new(""));
+  gtk_label_set_xalign(page->title, 0);
+  gtk_label_set_ellipsize(page->title, PANGO_ELLIPSIZE_END);
+  gtk_widget_set_hexpand(GTK_WIDGET(page->title), TRUE);
+  gtk_widget_add_css_class(GTK_WIDGET(page->title), "strong");
+  gtk_box_append(GTK_BOX(bar), GTK_WIDGET(page->title));
+  page->export = gtk_button_new_with_label(_("Export PDF…"));
+  gtk_widget_add_css_class(page->export, "primary");
+  gtk_actionable_set_action_name(GTK_ACTIONABLE(page->export), "win.export");
+  gtk_box_append(GTK_BOX(bar), page->export);
+  gtk_box_append(GTK_BOX(page), bar);
+  page->stack = GTK_STACK(gtk_stack_new());
+  gtk_widget_set_vexpand(GTK_WIDGET(page->stack), TRUE);
+  page->placeholder = GTK_LABEL(gtk_label_new(""));
+  gtk_label_set_wrap(page->placeholder, TRUE);
+  gtk_widget_add_css_class(GTK_WIDGET(page->placeholder), "empty");
+  gtk_stack_add_named(page->stack, GTK_WIDGET(page->placeholder), "placeholder");
+  page->sheets = GTK_BOX(gtk_box_new(GTK_ORIENTATION_VERTICAL, 18));
+  gtk_widget_set_margin_bottom(GTK_WIDGET(page->sheets), 18);
+  GtkWidget *scroll = gtk_scrolled_window_new();
+  gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), GTK_WIDGET(page->sheets));
+  gtk_widget_set_focusable(scroll, TRUE);
+  gtk_accessible_update_property(GTK_ACCESSIBLE(scroll), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                 _("Pages of the report"), -1);
+  gtk_stack_add_named(page->stack, scroll, "pages");
+  gtk_box_append(GTK_BOX(page), GTK_WIDGET(page->stack));
+  g_signal_connect_object(cohort, "study", G_CALLBACK(on_study), page, G_CONNECT_SWAPPED);
+  update(page);
+  return page;
+}

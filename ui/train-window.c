@@ -1,0 +1,433 @@
+#include "ui/train-window.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "report/format.h"
+#include "ui/drawing.h"
+#include "ui/job.h"
+
+/* Numbers of the settings that are offered; every other one keeps its value. */
+static const char *const offered[] = {"epochs", "datasets_per_epoch", "dataset_size", "kappa",
+                                      "average"};
+#define N_OFFERED G_N_ELEMENTS(offered)
+
+struct _DemurTrainWindow {
+  GtkWindow parent_instance;
+  DemurSession *session;
+  GtkEditable *name, *seed, *number[N_OFFERED];
+  GtkDropDown *cohort, *split, *preset, *target, *recalibrate;
+  GtkWidget *form, *start, *cancel;
+  GtkProgressBar *progress;
+  GtkLabel *status;
+  DemurDrawing *curves;
+  GArray *points; /* of DemurTrainingPoint */
+  DemurJob *job;
+  gboolean filling;
+};
+
+G_DEFINE_FINAL_TYPE(DemurTrainWindow, demur_train_window, GTK_TYPE_WINDOW)
+
+static void
+demur_train_window_dispose(GObject *object) {
+  DemurTrainWindow *window = DEMUR_TRAIN_WINDOW(object);
+  demur_job_drop(&window->job);
+  g_clear_object(&window->session);
+  g_clear_pointer(&window->points, g_array_unref);
+  G_OBJECT_CLASS(demur_train_window_parent_class)->dispose(object);
+}
+
+static void
+demur_train_window_class_init(DemurTrainWindowClass *class) {
+  G_OBJECT_CLASS(class)->dispose = demur_train_window_dispose;
+}
+
+static void
+demur_train_window_init(DemurTrainWindow *window) {
+  window->points = g_array_new(FALSE, FALSE, sizeof(DemurTrainingPoint));
+}
+
+/* Curves. */
+
+static double
+value_of(const DemurTrainingPoint *point, int which) {
+  return which == 0 ? point->loss : which == 1 ? point->mean_auc : point->worst_auc;
+}
+
+static void
+draw_curves(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle, gpointer data) {
+  const DemurTrainWindow *window = data;
+  const GArray *points = window->points;
+  if (points == NULL)
+    return;
+  const char *const titles[] = {_("Loss"), _("Validation error: mean and worst case")};
+  for (int panel = 0; panel < 2; panel++) {
+    const DemurRectangle half = {rectangle.x + panel * (rectangle.width / 2 + 6), rectangle.y,
+                                 rectangle.width / 2 - 6, rectangle.height};
+    double low = INFINITY, high = -INFINITY, last = 1;
+    for (guint i = 0; i < points->len; i++) {
+      const DemurTrainingPoint *point = &g_array_index(points, DemurTrainingPoint, i);
+      last = fmax(last, (double)point->epoch);
+      for (int which = panel == 0 ? 0 : 1; which <= (panel == 0 ? 0 : 2); which++) {
+        const double value = value_of(point, which);
+        if (isfinite(value)) {
+          low = fmin(low, value);
+          high = fmax(high, value);
+        }
+      }
+    }
+    const DemurFrame frame = {.title = titles[panel],
+                              .x_label = _("epoch"),
+                              .x = demur_axis_nice(0, last, 5),
+                              .y = demur_axis_nice(fmin(low, high) * 0.98, high, 4),
+                              .x_style = DEMUR_NUMBER_COUNT};
+    const DemurPlot plot = demur_plot_begin(cr, palette, half, &frame);
+    for (int which = panel == 0 ? 0 : 1; which <= (panel == 0 ? 0 : 2); which++) {
+      const DemurSeries series = which == 2 ? DEMUR_SERIES_CONFIDENCE : DEMUR_SERIES_SELECTOR;
+      size_t network = 0;
+      gboolean open = FALSE;
+      demur_chart_colour(cr, palette->series[series], 0.9);
+      cairo_set_line_width(cr, 1.6);
+      demur_chart_dash(cr, series, 1.6);
+      for (size_t k = 0; k < 64; k++) {
+        open = FALSE;
+        for (guint i = 0; i < points->len; i++) {
+          const DemurTrainingPoint *point = &g_array_index(points, DemurTrainingPoint, i);
+          if (point->network != k || !isfinite(value_of(point, which)))
+            continue;
+          const double x = demur_plot_x(&plot, (double)point->epoch);
+          const double y = demur_plot_y(&plot, value_of(point, which));
+          if (open)
+            cairo_line_to(cr, x, y);
+          else
+            cairo_move_to(cr, x, y);
+          open = TRUE;
+          network = k;
+        }
+      }
+      cairo_stroke(cr);
+      cairo_set_dash(cr, NULL, 0, 0);
+      for (guint i = 0; i < points->len; i++) {
+        const DemurTrainingPoint *point = &g_array_index(points, DemurTrainingPoint, i);
+        if (isfinite(value_of(point, which)))
+          demur_chart_glyph(cr, series, demur_plot_x(&plot, (double)point->epoch),
+                            demur_plot_y(&plot, value_of(point, which)),
+                            point->network == network ? 3.2 : 2.2);
+      }
+    }
+  }
+}
+
+static void
+describe_curves(DemurTrainWindow *window) {
+  g_autoptr(GString) text = g_string_new(NULL);
+  for (guint i = 0; i < window->points->len; i++) {
+    const DemurTrainingPoint *point = &g_array_index(window->points, DemurTrainingPoint, i);
+    g_autofree char *loss = demur_text_significant(point->loss, 3);
+    g_autofree char *mean = demur_text_decimal(point->mean_auc, 4);
+    g_autofree char *worst = demur_text_decimal(point->worst_auc, 4);
+    g_string_append_printf(
+        text, _("network %zu epoch %" G_GINT64_FORMAT ": loss %s, validation %s, worst %s. "),
+        point->network + 1, point->epoch, loss, mean, worst);
+  }
+  demur_drawing_describe(window->curves, text->len > 0 ? text->str : _("no epoch has ended yet"));
+  gtk_widget_queue_draw(GTK_WIDGET(window->curves));
+}
+
+/* Work. */
+
+typedef struct {
+  const DemurWork *work;
+  char *path, *name, *cohort;
+  DemurTrainSettings *settings;
+  guint64 seed;
+} TrainInput;
+
+static void
+train_input_free(gpointer data) {
+  TrainInput *input = data;
+  g_free(input->path);
+  g_free(input->name);
+  g_free(input->cohort);
+  demur_train_settings_free(input->settings);
+  g_free(input);
+}
+
+static void
+on_point(const DemurTrainingPoint *point, gpointer data) {
+  demur_job_deliver(data, g_memdup2(point, sizeof *point));
+}
+
+static gpointer
+train_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
+  const TrainInput *input = data;
+  return input->work->train(input->path, input->name, input->cohort, input->settings, input->seed,
+                            on_point, job, progress, error)
+             ? g_strdup(input->name)
+             : NULL;
+}
+
+static void
+on_part(gpointer owner, guint64 tag, gpointer part) {
+  DemurTrainWindow *window = owner;
+  const DemurTrainingPoint *point = part;
+  gboolean known = FALSE;
+  for (guint i = 0; i < window->points->len; i++) {
+    const DemurTrainingPoint *other = &g_array_index(window->points, DemurTrainingPoint, i);
+    known |= other->network == point->network && other->epoch == point->epoch;
+  }
+  if (!known)
+    g_array_append_vals(window->points, point, 1);
+  g_free(part);
+  describe_curves(window);
+}
+
+static void
+on_progress(gpointer owner, guint64 tag, double fraction, const char *stage) {
+  DemurTrainWindow *window = owner;
+  if (window->job == NULL)
+    return;
+  gtk_progress_bar_set_fraction(window->progress, CLAMP(fraction, 0, 1));
+}
+
+static void
+set_running(DemurTrainWindow *window, gboolean running) {
+  gtk_widget_set_sensitive(window->form, !running);
+  gtk_widget_set_visible(window->start, !running);
+  gtk_widget_set_visible(window->cancel, running);
+  gtk_widget_set_visible(GTK_WIDGET(window->progress), running);
+}
+
+static void
+on_done(gpointer owner, guint64 tag, gpointer result, const GError *error) {
+  DemurTrainWindow *window = owner;
+  window->job = NULL;
+  set_running(window, FALSE);
+  if (result == NULL) {
+    gtk_label_set_label(window->status,
+                        g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED)
+                            ? _("Cancelled. What was reached is kept: train again under the same "
+                                "name and settings to go on from there.")
+                            : error->message);
+    return;
+  }
+  g_autofree char *text = g_strdup_printf(
+      _("Selector %s is trained and kept. Choose a coverage for it on the Cohort page."),
+      (char *)result);
+  gtk_label_set_label(window->status, text);
+  g_free(result);
+  demur_session_reload(window->session);
+}
+
+static const char *
+chosen(GtkDropDown *menu) {
+  GtkStringObject *item = gtk_drop_down_get_selected_item(menu);
+  return item != NULL ? gtk_string_object_get_string(item) : NULL;
+}
+
+static gssize
+number_index(const char *name) {
+  for (size_t i = 0; demur_train_settings_number_name(i) != NULL; i++)
+    if (strcmp(demur_train_settings_number_name(i), name) == 0)
+      return (gssize)i;
+  return -1;
+}
+
+static DemurTrainSettings *
+read_form(DemurTrainWindow *window, GError **error) {
+  g_autoptr(DemurTrainSettings) settings = gtk_drop_down_get_selected(window->preset) == 1
+                                               ? demur_train_settings_new_published()
+                                               : demur_train_settings_new();
+  for (guint i = 0; i < N_OFFERED; i++) {
+    const gssize at = number_index(offered[i]);
+    if (at >= 0 && !demur_train_settings_set_number(
+                       settings, (size_t)at, gtk_editable_get_text(window->number[i]), error))
+      return NULL;
+  }
+  if (!demur_train_settings_set_target(settings, chosen(window->target), error) ||
+      !demur_recalibration_from_name(chosen(window->recalibrate), &settings->recalibrate, error))
+    return NULL;
+  settings->split = g_strdup(chosen(window->split));
+  settings->as_published = demur_train_settings_are_published(settings);
+  return demur_train_settings_check(settings, error) ? g_steal_pointer(&settings) : NULL;
+}
+
+static void
+on_start(DemurTrainWindow *window) {
+  g_autoptr(GError) error = NULL;
+  g_autofree char *name = g_strstrip(g_strdup(gtk_editable_get_text(window->name)));
+  const char *seed_text = gtk_editable_get_text(window->seed);
+  gint64 seed;
+  if (*name == '\0') {
+    gtk_label_set_label(window->status, _("Give the new selector a name."));
+    return;
+  }
+  if (!demur_number_parse_int(seed_text, strlen(seed_text), &seed) || seed < 0) {
+    gtk_label_set_label(window->status, _("The seed is a whole number from 0 up."));
+    return;
+  }
+  DemurTrainSettings *settings = read_form(window, &error);
+  if (settings == NULL) {
+    gtk_label_set_label(window->status, error->message);
+    return;
+  }
+  TrainInput *input = g_new(TrainInput, 1);
+  *input = (TrainInput){demur_session_work(window->session),
+                        g_strdup(demur_session_path(window->session)),
+                        g_strdup(name),
+                        g_strdup(chosen(window->cohort)),
+                        settings,
+                        (guint64)seed};
+  g_array_set_size(window->points, 0);
+  describe_curves(window);
+  gtk_label_set_label(window->status, _("Training…"));
+  gtk_progress_bar_set_fraction(window->progress, 0);
+  const DemurJobStart start = {.func = train_work,
+                               .input = input,
+                               .free_input = train_input_free,
+                               .free_result = g_free,
+                               .free_part = g_free,
+                               .owner = G_OBJECT(window),
+                               .done = on_done,
+                               .part = on_part,
+                               .progress = on_progress};
+  window->job = demur_job_start(&start);
+  set_running(window, TRUE);
+  gtk_widget_grab_focus(window->cancel);
+}
+
+static void
+on_cancel(DemurTrainWindow *window) {
+  gtk_label_set_label(window->status, _("Cancelling…"));
+  demur_job_cancel(window->job);
+}
+
+/* The form. */
+
+static GtkWidget *
+add_row(GtkGrid *grid, int row, const char *name, GtkWidget *field) {
+  GtkWidget *label = gtk_label_new(name);
+  gtk_label_set_xalign(GTK_LABEL(label), 0);
+  gtk_widget_add_css_class(label, "muted");
+  gtk_grid_attach(grid, label, (row % 2) * 2, row / 2, 1, 1);
+  gtk_widget_set_hexpand(field, TRUE);
+  gtk_grid_attach(grid, field, (row % 2) * 2 + 1, row / 2, 1, 1);
+  gtk_accessible_update_property(GTK_ACCESSIBLE(field), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
+  return field;
+}
+
+static void
+fill(GtkDropDown *menu, char *const *texts, const char *selected) {
+  g_autoptr(GtkStringList) list = gtk_string_list_new((const char *const *)texts);
+  gtk_drop_down_set_model(menu, G_LIST_MODEL(list));
+  for (guint i = 0; texts[i] != NULL; i++)
+    if (g_strcmp0(texts[i], selected) == 0)
+      gtk_drop_down_set_selected(menu, i);
+}
+
+static void
+on_cohort(DemurTrainWindow *window) {
+  DemurScanTable *table = demur_session_table(window->session);
+  const guint at = gtk_drop_down_get_selected(window->cohort);
+  if (table != NULL && at != GTK_INVALID_LIST_POSITION)
+    fill(window->split, table->splits[at], "selector_train");
+}
+
+static void
+on_preset(DemurTrainWindow *window) {
+  const gboolean published = gtk_drop_down_get_selected(window->preset) == 1;
+  g_autoptr(DemurTrainSettings) settings =
+      published ? demur_train_settings_new_published() : demur_train_settings_new();
+  for (guint i = 0; i < N_OFFERED; i++) {
+    const gssize at = number_index(offered[i]);
+    char text[G_ASCII_DTOSTR_BUF_SIZE];
+    if (at >= 0)
+      gtk_editable_set_text(window->number[i],
+                            demur_train_settings_number_text(settings, (size_t)at, text));
+  }
+  gtk_drop_down_set_selected(window->target, settings->target == DEMUR_TARGET_PAPER ? 0 : 1);
+  static const char *const kinds[] = {"none",        "auto",  "intercept",
+                                      "temperature", "platt", "isotonic"};
+  for (guint k = 0; k < G_N_ELEMENTS(kinds); k++) {
+    DemurRecalibrationKind kind;
+    if (demur_recalibration_from_name(kinds[k], &kind, NULL) && kind == settings->recalibrate)
+      gtk_drop_down_set_selected(window->recalibrate, k);
+  }
+}
+
+DemurTrainWindow *
+demur_train_window_new(GtkWindow *parent, DemurSession *session) {
+  DemurTrainWindow *window =
+      g_object_new(DEMUR_TYPE_TRAIN_WINDOW, "title", _("Train a selector"), "transient-for", parent,
+                   "default-width", 760, "default-height", 640, NULL);
+  window->session = g_object_ref(session);
+  gtk_widget_add_css_class(GTK_WIDGET(window), "demur");
+  GtkBox *box = GTK_BOX(gtk_box_new(GTK_ORIENTATION_VERTICAL, 12));
+  gtk_widget_set_margin_start(GTK_WIDGET(box), 16);
+  gtk_widget_set_margin_end(GTK_WIDGET(box), 16);
+  gtk_widget_set_margin_top(GTK_WIDGET(box), 16);
+  gtk_widget_set_margin_bottom(GTK_WIDGET(box), 16);
+  GtkGrid *grid = GTK_GRID(gtk_grid_new());
+  gtk_grid_set_column_spacing(grid, 12);
+  gtk_grid_set_row_spacing(grid, 8);
+  window->form = GTK_WIDGET(grid);
+  int row = 0;
+  window->name = GTK_EDITABLE(add_row(grid, row++, _("Name"), gtk_entry_new()));
+  const char *const presets[] = {_("For use"), _("As published"), NULL};
+  window->preset =
+      GTK_DROP_DOWN(add_row(grid, row++, _("Settings"), gtk_drop_down_new_from_strings(presets)));
+  window->cohort = GTK_DROP_DOWN(add_row(grid, row++, _("Cohort"), gtk_drop_down_new(NULL, NULL)));
+  window->split = GTK_DROP_DOWN(add_row(grid, row++, _("Split"), gtk_drop_down_new(NULL, NULL)));
+  const char *const targets[] = {"paper", "denoised", NULL};
+  window->target =
+      GTK_DROP_DOWN(add_row(grid, row++, _("Target"), gtk_drop_down_new_from_strings(targets)));
+  const char *const kinds[] = {"none",  "auto",     "intercept", "temperature",
+                               "platt", "isotonic", NULL};
+  window->recalibrate =
+      GTK_DROP_DOWN(add_row(grid, row++, _("Recalibrate"), gtk_drop_down_new_from_strings(kinds)));
+  const char *const names[N_OFFERED] = {_("Epochs"), _("Data sets an epoch"), _("Scans a data set"),
+                                        _("Kappa, worst data sets"), _("Networks averaged")};
+  for (guint i = 0; i < N_OFFERED; i++)
+    window->number[i] = GTK_EDITABLE(add_row(grid, row++, names[i], gtk_entry_new()));
+  window->seed = GTK_EDITABLE(add_row(grid, row++, _("Seed"), gtk_entry_new()));
+  gtk_editable_set_text(window->seed, "1");
+  gtk_box_append(box, GTK_WIDGET(grid));
+
+  window->curves = demur_drawing_new(_("Training curves"), 300, 220);
+  gtk_widget_set_vexpand(GTK_WIDGET(window->curves), TRUE);
+  demur_drawing_set(window->curves, draw_curves, NULL, window, NULL);
+  gtk_box_append(box, GTK_WIDGET(window->curves));
+  window->progress = GTK_PROGRESS_BAR(gtk_progress_bar_new());
+  gtk_accessible_update_property(GTK_ACCESSIBLE(window->progress), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                 _("Progress"), -1);
+  gtk_box_append(box, GTK_WIDGET(window->progress));
+  window->status =
+      GTK_LABEL(g_object_new(GTK_TYPE_LABEL, "accessible-role", GTK_ACCESSIBLE_ROLE_STATUS,
+                             "xalign", 0.0, "wrap", TRUE, NULL));
+  gtk_box_append(box, GTK_WIDGET(window->status));
+  GtkBox *buttons = GTK_BOX(gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8));
+  gtk_widget_set_halign(GTK_WIDGET(buttons), GTK_ALIGN_END);
+  window->cancel = gtk_button_new_with_label(_("Cancel training"));
+  window->start = gtk_button_new_with_label(_("Train"));
+  gtk_widget_add_css_class(window->start, "primary");
+  g_signal_connect_swapped(window->start, "clicked", G_CALLBACK(on_start), window);
+  g_signal_connect_swapped(window->cancel, "clicked", G_CALLBACK(on_cancel), window);
+  gtk_box_append(buttons, window->cancel);
+  gtk_box_append(buttons, window->start);
+  gtk_box_append(box, GTK_WIDGET(buttons));
+  gtk_window_set_child(GTK_WINDOW(window), GTK_WIDGET(box));
+
+  g_signal_connect_swapped(window->cohort, "notify::selected", G_CALLBACK(on_cohort), window);
+  g_signal_connect_swapped(window->preset, "notify::selected", G_CALLBACK(on_preset), window);
+  DemurScanTable *table = demur_session_table(session);
+  if (table != NULL)
+    fill(window->cohort, table->cohorts, table->in_use.cohort);
+  on_cohort(window);
+  on_preset(window);
+  set_running(window, FALSE);
+  gtk_widget_set_sensitive(window->start,
+                           table != NULL && table->cohorts[0] != NULL && !table->read_only);
+  describe_curves(window);
+  return window;
+}
