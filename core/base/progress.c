@@ -11,3 +11,16 @@ demur_progress_step(const DemurProgress *progress, double fraction, const char *
     progress->func(CLAMP(fraction, 0.0, 1.0), stage, progress->data);
   return TRUE;
 }
+
+static void
+stage_report(double fraction, const char *stage_name, gpointer data) {
+  const DemurProgressStage *stage = data;
+  if (stage->outer->func != NULL)
+    stage->outer->func(stage->start + fraction * (stage->end - stage->start),
+                       stage->name != NULL ? stage->name : stage_name, stage->outer->data);
+}
+
+DemurProgress
+demur_progress_stage(DemurProgressStage *stage) {
+  return (DemurProgress){stage_report, stage, stage->outer->cancellable};
+}

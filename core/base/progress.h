@@ -20,4 +20,15 @@ typedef struct {
 gboolean demur_progress_step(const DemurProgress *progress, double fraction, const char *stage,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* One stage of a longer piece of work: its fractions 0 to 1 become start to end of the whole. */
+typedef struct {
+  const DemurProgress *outer; /* borrowed; not NULL */
+  double start, end;
+  const char *name; /* told in place of the stage's own words; NULL: those */
+} DemurProgressStage;
+
+/* The progress to hand to the stage's work; stage must live as long, and may be changed between
+ * stages. */
+DemurProgress demur_progress_stage(DemurProgressStage *stage);
+
 G_END_DECLS

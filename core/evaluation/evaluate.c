@@ -847,20 +847,6 @@ group_by_risk(const DemurEvaluateInput *input, GError **error) {
   return g_steal_pointer(&groups);
 }
 
-/* Progress of one group within the whole. */
-typedef struct {
-  const DemurProgress *outer;
-  double start, end;
-} Stage;
-
-static void
-stage_report(double fraction, const char *text, gpointer data) {
-  const Stage *stage = data;
-  if (stage->outer->func != NULL)
-    stage->outer->func(stage->start + fraction * (stage->end - stage->start), text,
-                       stage->outer->data);
-}
-
 /* Room for more results and comparisons behind those there are. */
 static void
 grow(DemurEvaluation *e, size_t n_methods, size_t n_comparisons) {
@@ -1109,9 +1095,9 @@ demur_evaluate(const DemurEvaluateInput *input, DemurParallel *parallel,
       const RiskGroup *group = &g_array_index(groups, RiskGroup, g);
       if ((group->n_selectors > 0) != (pass == 0))
         continue;
-      Stage stage = {progress, (double)g / (double)groups->len,
-                     (double)(g + 1) / (double)groups->len};
-      const DemurProgress staged = {stage_report, &stage, progress->cancellable};
+      DemurProgressStage stage = {progress, (double)g / (double)groups->len,
+                                  (double)(g + 1) / (double)groups->len, NULL};
+      const DemurProgress staged = demur_progress_stage(&stage);
       if (!evaluate_group(input, group, rows, n_rows, parallel, &staged, evaluation, error))
         return NULL;
     }

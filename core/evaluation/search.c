@@ -71,20 +71,6 @@ multiply(GArray **trials, const char *assignment, GError **error) {
   return ok;
 }
 
-/* Progress of one trial within the whole. */
-typedef struct {
-  const DemurProgress *outer;
-  double start, end;
-} Stage;
-
-static void
-stage_report(double fraction, const char *text, gpointer data) {
-  const Stage *stage = data;
-  if (stage->outer->func != NULL)
-    stage->outer->func(stage->start + fraction * (stage->end - stage->start), "searching",
-                       stage->outer->data);
-}
-
 DemurSearch *
 demur_search(DemurCohort *cohort, const DemurTrainSettings *settings, const char *grid,
              guint64 seed, size_t n_folds, DemurParallel *parallel, const DemurProgress *progress,
@@ -107,9 +93,9 @@ demur_search(DemurCohort *cohort, const DemurTrainSettings *settings, const char
     DemurSearchTrial *trial = &search->trials[t];
     g_autoptr(DemurTrainSettings) single = demur_train_settings_copy(trial->settings);
     single->average = 1;
-    Stage stage = {progress, (double)t / (double)search->n_trials,
-                   (double)(t + 1) / (double)search->n_trials};
-    const DemurProgress staged = {stage_report, &stage, progress->cancellable};
+    DemurProgressStage stage = {progress, (double)t / (double)search->n_trials,
+                                (double)(t + 1) / (double)search->n_trials, "searching"};
+    const DemurProgress staged = demur_progress_stage(&stage);
     g_autoptr(GError) local = NULL;
     g_autoptr(DemurValidation) validation =
         demur_validate(cohort, single, seed, n_folds, parallel, &staged, &local);

@@ -27,20 +27,6 @@ demur_validation_free(DemurValidation *v) {
   g_free(v);
 }
 
-/* Progress of one fold within the whole. */
-typedef struct {
-  const DemurProgress *outer;
-  double start, end;
-} Stage;
-
-static void
-stage_report(double fraction, const char *text, gpointer data) {
-  const Stage *stage = data;
-  if (stage->outer->func != NULL)
-    stage->outer->func(stage->start + fraction * (stage->end - stage->start), text,
-                       stage->outer->data);
-}
-
 /* Trains without the fold; its rows get the share of the fold that scores lower, and their risks as
  * that selector sees them. scores [n_rows], risks [n_scans][width]. */
 static gboolean
@@ -166,9 +152,9 @@ demur_validate(DemurCohort *cohort, const DemurTrainSettings *settings, guint64 
   g_autoptr(DemurCohort) view = demur_cohort_with_risks(cohort, risks);
   g_autofree double *scores = g_new0(double, n);
   for (guint32 f = 0; f < n_used; f++) {
-    Stage stage = {progress, 0.9 * (double)f / (double)n_used,
-                   0.9 * (double)(f + 1) / (double)n_used};
-    const DemurProgress staged = {stage_report, &stage, progress->cancellable};
+    DemurProgressStage stage = {progress, 0.9 * (double)f / (double)n_used,
+                                0.9 * (double)(f + 1) / (double)n_used, NULL};
+    const DemurProgress staged = demur_progress_stage(&stage);
     if (!leave_out(cohort, own, seed, rows, n, folds, f, parallel, &staged, scores, risks, error))
       return NULL;
   }
@@ -194,8 +180,8 @@ demur_validate(DemurCohort *cohort, const DemurTrainSettings *settings, guint64 
   input.seed = seed;
   input.n_noise_draws = 0;
   input.min_bin_size = (size_t)settings->bin_size;
-  Stage stage = {progress, 0.9, 1.0};
-  const DemurProgress staged = {stage_report, &stage, progress->cancellable};
+  DemurProgressStage stage = {progress, 0.9, 1.0, NULL};
+  const DemurProgress staged = demur_progress_stage(&stage);
   g_autoptr(DemurEvaluation) evaluation =
       demur_evaluate_methods(&input, sample, methods, rows, parallel, &staged, error);
   if (evaluation == NULL)

@@ -316,13 +316,13 @@ recalibrate(DemurSelector *s, DemurCohort *cohort, const Part *part, char **note
   return demur_cohort_with_risks(cohort, risks);
 }
 
-/* Base columns of the scaler that a corrector reads: [n][n_base], gathered from meta. */
+/* The columns that a corrector reads: [n][n_base], gathered from meta. */
 static double *
 gather_base(const DemurSelector *s, const double *meta, size_t n) {
-  const size_t n_base = s->columns->n_confidence + s->columns->n_outlier;
+  const size_t n_base = demur_selector_n_corrector_base(s);
   double *base = demur_new_matrix(double, n, n_base);
   for (size_t i = 0; i < n; i++)
-    memcpy(base + i * n_base, meta + i * s->columns->n_columns, n_base * sizeof(double));
+    demur_selector_corrector_base(s, meta + i * s->columns->n_columns, base + i * n_base);
   return base;
 }
 
@@ -333,7 +333,7 @@ fit_corrector(const DemurSelector *s, const DemurCohort *cohort, const Part *tra
               const double *meta, const float *embeddings, DemurParallel *parallel,
               const DemurProgress *progress, DemurSelectorCorrector *out,
               DemurCorrectorTraining *fitted, GError **error) {
-  const size_t n = training->n_rows, n_base = s->columns->n_confidence + s->columns->n_outlier;
+  const size_t n = training->n_rows, n_base = demur_selector_n_corrector_base(s);
   DEMUR_AUTO_ALIGNED double *base = gather_base(s, meta, n);
   out->scaler = demur_scaler_fit(base, n, n_base, error);
   if (out->scaler == NULL)
@@ -412,20 +412,6 @@ keep_training_scans(DemurSelector *s, const DemurCohort *view, const Part *train
   for (size_t i = 0; i < n_kept; i++)
     s->kept_scores[i] = (float)scores[i];
   s->n_kept = n_kept;
-}
-
-/* Progress of one stage within the whole. */
-typedef struct {
-  const DemurProgress *outer;
-  double start, end;
-} Stage;
-
-static void
-stage_report(double fraction, const char *text, gpointer data) {
-  const Stage *stage = data;
-  if (stage->outer->func != NULL)
-    stage->outer->func(stage->start + fraction * (stage->end - stage->start), text,
-                       stage->outer->data);
 }
 
 /* A part as the trainer takes it; owns its arrays. */
@@ -825,9 +811,9 @@ compute_features(DemurSelector *s, const DemurCohort *cohort, const DemurCohort 
                        &s->corrected, &features->fitted, error))
       return FALSE;
     for (size_t i = 0; i < n; i++)
-      demur_corrector_features(s->corrected.corrector, view->risks[training->rows[i]],
-                               features->fitted.deltas[i],
-                               features->training + (i + 1) * width - s->columns->n_corrector);
+      demur_corrector_features(
+          s->corrected.corrector, view->risks[training->rows[i]], features->fitted.deltas[i],
+          features->training + i * width + s->columns->n_confidence + s->columns->n_outlier);
     if (s->recalibration != NULL) {
       /* The same for raw risks, for the baseline `mc` on them. */
       DEMUR_AUTO_ALIGNED double *raw = demur_new_matrix(double, n, width);
@@ -879,8 +865,8 @@ demur_selector_train_kept(DemurCohort *cohort, const DemurTrainSettings *setting
   const DemurProgress none = {0};
   if (progress == NULL)
     progress = &none;
-  Stage stage = {progress, 0.0, 0.05};
-  const DemurProgress staged = {stage_report, &stage, progress->cancellable};
+  DemurProgressStage stage = {progress, 0.0, 0.05, NULL};
+  const DemurProgress staged = demur_progress_stage(&stage);
 
   /* 1. Parts. */
   g_auto(Parts) parts = {0};
@@ -918,11 +904,20 @@ demur_selector_train_kept(DemurCohort *cohort, const DemurTrainSettings *setting
     return NULL;
 
   /* 3. Meta features. */
-  s->columns = demur_meta_columns_new(cohort->n_classes, with_embeddings, cohort->n_classes == 2);
+  if ((s->settings->features & DEMUR_FEATURES_ACQUISITION) != 0) {
+    g_autofree DemurAcquisitionScan *scans =
+        demur_meta_acquisition_scans(cohort, parts.training.rows, parts.training.n_rows, error);
+    s->acquisition =
+        scans != NULL ? demur_acquisition_fit(scans, parts.training.n_rows, error) : NULL;
+    if (s->acquisition == NULL)
+      return NULL;
+  }
+  s->columns = demur_meta_columns_new(cohort->n_classes, with_embeddings, cohort->n_classes == 2,
+                                      s->acquisition);
   choose_inputs(s);
   if (with_embeddings && !fit_reference(s, cohort, &parts.reference, parallel, &staged, error))
     return NULL;
-  stage = (Stage){progress, 0.05, 0.12};
+  stage = (DemurProgressStage){progress, 0.05, 0.12, NULL};
   g_auto(Features) features = {0};
   if (!compute_features(s, cohort, view, &parts, parallel, &staged, &features, error))
     return NULL;
@@ -946,7 +941,7 @@ demur_selector_train_kept(DemurCohort *cohort, const DemurTrainSettings *setting
   }
 
   /* 5. Networks. */
-  stage = (Stage){progress, 0.12, 1.0};
+  stage = (DemurProgressStage){progress, 0.12, 1.0, NULL};
   if (!train_networks(s, &training, &validation, keeper, parallel, &staged, trained, error))
     return NULL;
 
