@@ -1,0 +1,193 @@
+/* What is promised and where: guaranteed risk, sites without a guarantee, site audits. Right
+ * values: the contract of the commands, and sums over their own output. */
+#include "commands.h"
+
+#include <math.h>
+#include <string.h>
+
+static Sandbox *
+trained(void) {
+  Sandbox *sandbox = sandbox_new();
+  /* 1,500 tuning scans: enough patients for 25 in each bin of risk. */
+  g_autoptr(Run) run = run_json(sandbox, 0, "cohort", "simulate", "sim", "--scans", "600",
+                                "--sites", "8", "--base-train", "500", "--tune", "1500", "--test",
+                                "300", "--outside-shift", "0", "--quiet", NULL);
+  g_autoptr(Run) train = train_small(sandbox, "s", "sim", NULL);
+  return sandbox;
+}
+
+static guint
+n_thresholds(const Sandbox *sandbox) {
+  g_autoptr(Run) show = run_json(sandbox, 0, "selector", "show", "s", NULL);
+  return json_array_get_length(array_at(root_of(show), "thresholds"));
+}
+
+static void
+test_a_risk_is_guaranteed_or_nothing_is_kept(void) {
+  g_autoptr(Sandbox) sandbox = trained();
+  static const char *const wrong[] = {
+      "tune s --cohort sim --guarantee-risk 0.1",
+      "tune s --cohort sim --guarantee-risk 0.1,0.1,0.1",
+      "tune s --cohort sim --guarantee-risk 0,0.1",
+      "tune s --cohort sim --guarantee-risk 0.1,1",
+      "tune s --cohort sim --guarantee-risk nan,0.1",
+      "tune s --cohort sim --guarantee-risk 0.1,0.1 --coverage 0.5,0.9",
+      "tune s --cohort sim --guarantee-risk 0.1,0.1 --coverage 0.01",
+      "tune s --cohort sim --guarantee-risk 0.1,0.1 --guarantee-coverage 0.1 --coverage 0.5",
+      "tune s --cohort sim",
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+    g_autoptr(Run) run = run_line(sandbox, wrong[i]);
+    assert_status(run, 2);
+  }
+  /* 1e-4 of risk can't be told from a few hundred patients. */
+  g_autoptr(Run) failed =
+      run_json(sandbox, 1, "tune", "s", "--cohort", "sim", "--guarantee-risk", "0.0001,0.1", NULL);
+  assert_says(failed->err, "cannot be guaranteed with n = ");
+  g_assert_cmpuint(n_thresholds(sandbox), ==, 0);
+  /* Labels that made the selector prove nothing. */
+  g_autoptr(Run) seen = run_json(sandbox, 1, "tune", "s", "--cohort", "sim", "--split",
+                                 "selector_train", "--guarantee-risk", "0.9,0.1", NULL);
+  assert_says(seen->err, "has not seen");
+  g_autoptr(Run) tune =
+      run_json(sandbox, 0, "tune", "s", "--cohort", "sim", "--guarantee-risk", "0.9,0.1", NULL);
+  JsonObject *t = json_array_get_object_element(array_at(root_of(tune), "thresholds"), 0);
+  g_assert_cmpfloat(number_at(t, "alpha"), ==, 0.9);
+  g_assert_cmpfloat(number_at(t, "delta"), ==, 0.1);
+  assert_says(string_at(t, "guarantee"), "at most 0.9 on average in each of 10 bins");
+  g_assert_cmpuint(n_thresholds(sandbox), ==, 1);
+  g_autoptr(Run) assess =
+      run_json(sandbox, 0, "assess", "s", "--cohort", "sim", "--split", "tune", NULL);
+  demur_assert_close(number_at(root_of(assess), "coverage"), number_at(t, "realised"), 1e-12, 0);
+  g_assert_cmpfloat(number_at(root_of(assess), "threshold"), ==, number_at(t, "threshold"));
+}
+
+static void
+test_no_guarantee_at_a_site_that_did_not_tune(void) {
+  g_autoptr(Sandbox) sandbox = trained();
+  g_autoptr(Run) before = run_json(sandbox, 0, "assess", "s", "--cohort", "sim", NULL);
+  JsonObject *site = json_array_get_object_element(array_at(root_of(before), "sites"), 0);
+  assert_members(site, "site,n_scored,n_accepted,coverage,in_tuning_split,guarantee");
+  g_assert_true(is_null_at(site, "coverage"));
+  g_assert_true(is_null_at(site, "in_tuning_split"));
+  g_assert_true(is_null_at(site, "guarantee"));
+  g_autoptr(Run) tune =
+      run_json(sandbox, 0, "tune", "s", "--cohort", "sim", "--coverage", "0.6", NULL);
+  /* tune and test are of the same outside hospital, validation is not. */
+  static const struct {
+    const char *split;
+    gboolean tuned;
+  } rows[] = {{"test", TRUE}, {"validation", FALSE}};
+  for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+    g_autoptr(Run) run =
+        run_json(sandbox, 0, "assess", "s", "--cohort", "sim", "--split", rows[i].split, NULL);
+    JsonArray *sites = array_at(root_of(run), "sites");
+    double n_scored = 0, n_accepted = 0;
+    for (guint s = 0; s < json_array_get_length(sites); s++) {
+      site = json_array_get_object_element(sites, s);
+      g_assert_cmpint(bool_at(site, "in_tuning_split"), ==, rows[i].tuned);
+      assert_says(string_at(site, "guarantee"),
+                  rows[i].tuned ? "as for the tuning split" : "no guarantee at this site");
+      demur_assert_close(number_at(site, "coverage"),
+                         number_at(site, "n_accepted") / number_at(site, "n_scored"), 1e-12, 0);
+      n_scored += number_at(site, "n_scored");
+      n_accepted += number_at(site, "n_accepted");
+    }
+    g_assert_cmpfloat(n_scored, ==, number_at(root_of(run), "n_scored"));
+    g_assert_cmpfloat(n_accepted, ==, number_at(root_of(run), "n_accepted"));
+    g_autofree char *line = g_strdup_printf("assess s --cohort sim --split %s", rows[i].split);
+    g_autoptr(Run) text = run_line(sandbox, line);
+    g_assert_cmpint(strstr(text->out, "no guarantee at this site; coverage so far") != NULL, ==,
+                    !rows[i].tuned);
+  }
+}
+
+/* The plan's table with every label the same. */
+static char *
+filled(const Sandbox *sandbox, const char *table, const char *name, const char *label) {
+  g_auto(GStrv) lines = g_strsplit(table, "\n", -1);
+  g_autoptr(GString) text = g_string_new(NULL);
+  for (size_t i = 0; lines[i] != NULL && *lines[i] != '\0'; i++)
+    g_string_append_printf(text, "%s%s\n", lines[i], i > 0 ? label : "");
+  return sandbox_write(sandbox, name, text->str, -1);
+}
+
+static void
+test_an_audit_changes_the_risks_of_its_site(void) {
+  g_autoptr(Sandbox) sandbox = trained();
+  g_autoptr(Run) tune =
+      run_json(sandbox, 0, "tune", "s", "--cohort", "sim", "--coverage", "0.6", NULL);
+  g_autoptr(Run) before = run_json(sandbox, 0, "assess", "s", "--cohort", "sim", NULL);
+  const char *site =
+      string_at(json_array_get_object_element(array_at(root_of(before), "sites"), 0), "site");
+  g_autofree char *path = sandbox_path(sandbox, "plan.csv");
+  g_autoptr(Run) plan = run_json(sandbox, 0, "audit", "plan", "s", "--cohort", "sim", "--site",
+                                 site, "--scans", "30", "--output", path, NULL);
+  g_assert_cmpuint(json_array_get_length(array_at(root_of(plan), "scans")), ==, 30);
+  g_assert_false(bool_at(root_of(plan), "site_trained_selector"));
+  g_autofree char *table = NULL;
+  g_assert_true(g_file_get_contents(path, &table, NULL, NULL));
+  g_assert_true(g_str_has_prefix(table, "scan_id,patient_id,site,risk,label\n"));
+  /* Tables that are refused keep nothing. */
+  static const struct {
+    const char *label, *says;
+  } wrong[] = {{"2", "line 2"}, {"yes", "line 2"}, {"", "no row has a label"}, {"1,1", "fields"}};
+  for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+    g_autofree char *file = filled(sandbox, table, "wrong.csv", wrong[i].label);
+    g_autoptr(Run) run = run_json(sandbox, 1, "audit", "apply", "s", file, NULL);
+    assert_says(run->err, wrong[i].says);
+  }
+  g_autofree char *unknown =
+      sandbox_write(sandbox, "unknown.csv", "scan_id,site,label\nnobody,X,1\n", -1);
+  g_autoptr(Run) nobody =
+      run_json(sandbox, 1, "audit", "apply", "s", unknown, "--cohort", "sim", NULL);
+  g_autoptr(Run) unplanned = run_json(sandbox, 1, "audit", "apply", "s", unknown, NULL);
+  assert_says(unplanned->err, "audit plan");
+  g_autoptr(Run) same = run_json(sandbox, 0, "assess", "s", "--cohort", "sim", NULL);
+  g_assert_null(strstr(same->out, "\"audited\""));
+  /* Every label 1: the risks must rise, all of them; the raw ones and other sites stay. */
+  g_autofree char *file = filled(sandbox, table, "ones.csv", "1");
+  g_autoptr(Run) apply = run_json(sandbox, 0, "audit", "apply", "s", file, NULL);
+  JsonObject *audit = root_of(apply);
+  g_assert_cmpfloat(number_at(audit, "n_labels"), ==, 30);
+  g_assert_cmpfloat(number_at(audit, "intercept"), >, 0);
+  g_assert_cmpfloat(json_array_get_double_element(array_at(audit, "interval"), 0), <,
+                    number_at(audit, "intercept"));
+  g_assert_cmpfloat(number_at(audit, "mean_shift"), >, 0);
+  g_assert_cmpfloat(number_at(audit, "expected_site_error_after"), <,
+                    number_at(audit, "expected_site_error_before"));
+  g_autoptr(Run) after = run_json(sandbox, 0, "assess", "s", "--cohort", "sim", NULL);
+  JsonArray *old = array_at(root_of(before), "verdicts"),
+            *new = array_at(root_of(after), "verdicts");
+  const double odds = exp(number_at(audit, "intercept"));
+  guint n_changed = 0;
+  for (guint i = 0; i < json_array_get_length(old); i++) {
+    JsonObject *a = json_array_get_object_element(old, i);
+    JsonObject *b = json_array_get_object_element(new, i);
+    assert_members(b, "scan_id,patient_id,risk,risk_raw,audited,score,threshold,verdict,reasons");
+    const double r = CLAMP(number_at(a, "risk"), 1e-6, 1 - 1e-6);
+    demur_assert_close(number_at(b, "risk"), odds * r / (odds * r + 1 - r), 1e-9, 0);
+    g_assert_cmpfloat(number_at(a, "risk_raw"), ==, number_at(b, "risk_raw"));
+    n_changed += strcmp(string_at(a, "verdict"), string_at(b, "verdict")) != 0;
+  }
+  /* The site's scans are those of tune and test: test's changes are among those announced. */
+  JsonArray *changes = array_at(audit, "changes");
+  g_assert_cmpuint(json_array_get_length(changes), ==, (guint)number_at(audit, "n_changed"));
+  guint n_announced = 0;
+  for (guint i = 0; i < json_array_get_length(old); i++)
+    n_announced += find_in(changes, "scan_id",
+                           string_at(json_array_get_object_element(old, i), "scan_id")) != NULL;
+  g_assert_cmpuint(n_announced, ==, n_changed);
+  g_autoptr(Run) elsewhere =
+      run_json(sandbox, 0, "assess", "s", "--cohort", "sim", "--split", "validation", NULL);
+  g_assert_null(strstr(elsewhere->out, "\"audited\""));
+}
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/commands/guarantee/risk", test_a_risk_is_guaranteed_or_nothing_is_kept);
+  g_test_add_func("/commands/guarantee/sites", test_no_guarantee_at_a_site_that_did_not_tune);
+  g_test_add_func("/commands/guarantee/audit", test_an_audit_changes_the_risks_of_its_site);
+  return g_test_run();
+}
