@@ -2,11 +2,13 @@
  * choice of series. */
 #include <math.h>
 #include <stdio.h>
+#include <sys/random.h>
 
 #include "app/cli/dicom-intake.h"
 #include "app/cli/dicom-json.h"
 #include "app/cli/dicom-network.h"
 #include "base/number.h"
+#include "dicom/deidentify.h"
 
 static void
 print_text(const char *text) {
@@ -194,6 +196,83 @@ run_choose(DemurContext *context, int argc, char **argv, GError **error) {
   return record != NULL && print_one(context, context->workspace, record, error);
 }
 
+/* The key of --key FILE, else one of this run alone. Owned. */
+static GBytes *
+read_key(const char *path, GError **error) {
+  char *bytes = NULL;
+  gsize length = 0;
+  g_autoptr(GError) cause = NULL;
+  if (path != NULL && g_file_get_contents(path, &bytes, &length, &cause))
+    return g_bytes_new_take(bytes, length);
+  if (path != NULL) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "the key can't be read: %s", cause->message);
+    return NULL;
+  }
+  guint8 random[32];
+  if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED,
+                        "the system gives no random bytes for a key: give --key FILE");
+    return NULL;
+  }
+  return g_bytes_new(random, sizeof random);
+}
+
+static gboolean
+run_deidentify(DemurContext *context, int argc, char **argv, GError **error) {
+  g_auto(GStrv) words = NULL;
+  g_autofree char *key_path = NULL;
+  const GOptionEntry entries[] = {
+      {"key", 0, 0, G_OPTION_ARG_FILENAME, &key_path,
+       "secret bytes that make the new identities: the same file, the same identities (random)",
+       "FILE"},
+      {NULL}};
+  if (!demur_command_parse(
+          argc, argv, "IN OUT", "copy CT images without what names a person",
+          "By the basic profile of PS3.15 annex E: new UIDs, dates moved, all but "
+          "technical attributes out. OUT must be new or empty. Look at the pictures "
+          "before you share them: nothing is painted over.",
+          entries, &words, error) ||
+      !demur_command_expect(words, 2, "dicom deidentify takes IN and OUT", error))
+    return FALSE;
+  g_autoptr(GBytes) key = read_key(key_path, error);
+  if (key == NULL)
+    return FALSE;
+  const char *paths[] = {words[0], NULL};
+  g_autoptr(DemurDeidentified) result =
+      demur_deidentify(paths, words[1], g_bytes_get_data(key, NULL), g_bytes_get_size(key),
+                       context->parallel, &context->progress, error);
+  if (result == NULL)
+    return FALSE;
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_json_int(json, "n_written", (gint64)result->n_written);
+  demur_json_bool(json, "key_given", key_path != NULL);
+  demur_json_begin_array(json, "skipped");
+  for (guint i = 0; i < result->skipped->len; i++) {
+    const DemurSkipped *skipped = result->skipped->pdata[i];
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "path", skipped->path);
+    demur_json_string(json, "reason", skipped->reason);
+    demur_json_end_object(json);
+    if (!context->json)
+      g_print("skipped %s: %s\n", skipped->path, skipped->reason);
+  }
+  demur_json_end_array(json);
+  demur_json_end_object(json);
+  if (context->json)
+    demur_context_print_json(context, json);
+  else
+    demur_json_free(json);
+  if (!context->json)
+    g_print("%zu images copied to %s, %u files left behind\n", result->n_written, words[1],
+            result->skipped->len);
+  if (result->n_written > 0)
+    return TRUE;
+  g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                      "no CT image was copied, for the reasons above");
+  return FALSE;
+}
+
 static gboolean
 run_rules(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(GStrv) words = NULL, changes = NULL;
@@ -242,6 +321,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       {"show", "show one series with its slices", run_show},
       {"choose", "assess a series that the rules did not choose", run_choose},
       {"rules", "list the rules of eligibility", run_rules},
+      {"deidentify", "copy CT images without what names a person", run_deidentify},
       {"echo", "ask a DICOM peer whether it answers", demur_dicom_echo},
       {"query", "ask an archive for studies and series, have them sent", demur_dicom_query},
       {"receive", "serve as a storage peer, read what arrives", demur_dicom_receive},
