@@ -7,6 +7,7 @@
 #include "app/cli/report-parts.h"
 #include "app/cli/selection.h"
 #include "metrics/intervals.h"
+#include "report/format.h"
 #include "selector/coverage.h"
 #include "store/scores.h"
 #include "store/series.h"
@@ -18,7 +19,7 @@
 #endif
 
 /* How many accepted scans nearest in risk say what a risk means: a tenth of them, within these. */
-#define FEWEST_NEIGHBOURS 50
+#define FEWEST_NEIGHBOURS 30
 #define MOST_NEIGHBOURS 200
 
 /* The lung window. */
@@ -154,8 +155,10 @@ describe_reference(DemurCliPatient *patient, DemurCohort *cohort, const char *sp
     if (n->risk < r->risk_low || n->risk > r->risk_high)
       continue;
     r->n_near++;
+    r->mean_risk += n->risk;
     r->n_positive += n->label > 0.5;
   }
+  r->mean_risk /= (double)r->n_near;
   demur_interval_wilson((double)r->n_positive, (double)r->n_near, 0.95, &r->low, &r->high);
   input->outcome = cohort->n_classes > 2 ? "had a right prediction"
                    : demur_cohort_find_attribute(cohort, "years_to_cancer") >= 0
@@ -220,7 +223,12 @@ describe_series(DemurContext *context, DemurCliPatient *patient, const char *mod
   g_autoptr(DemurSeriesRecord) series = demur_series_load(workspace, input->scan_id, error);
   if (series == NULL)
     return FALSE;
-  add_fact(patient, facts, "Study date", g_strdup(series->study_date));
+  /* DICOM's YYYYMMDD */
+  const gboolean plain = series->study_date != NULL && strlen(series->study_date) == 8;
+  g_autofree char *iso = plain ? g_strdup_printf("%.4s-%.2s-%.2s", series->study_date,
+                                                 series->study_date + 4, series->study_date + 6)
+                               : g_strdup(series->study_date);
+  add_fact(patient, facts, "Study date", iso != NULL ? demur_text_date(iso) : NULL);
   add_fact(patient, facts, "Scanner",
            g_strdup_printf(
                "%s%s%s%s%s", series->manufacturer ? series->manufacturer : "maker not recorded",

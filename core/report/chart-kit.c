@@ -154,7 +154,7 @@ demur_chart_text(cairo_t *cr, const DemurPalette *palette, const char *text, dou
     if (natural.width > max_width) {
       pango_layout_set_width(layout, (int)(max_width * PANGO_SCALE));
       pango_layout_set_height(layout, -1);
-      pango_layout_set_ellipsize(layout, PANGO_ELLIPSIZE_END);
+      pango_layout_set_ellipsize(layout, PANGO_ELLIPSIZE_MIDDLE);
     }
   }
   const DemurSize result = layout_size(layout);

@@ -105,7 +105,8 @@ typedef struct {
 } DemurSize;
 
 /* Text in the palette's font. horizontal and vertical: 0 the point is the text's left or top, 0.5
- * its middle, 1 its right or bottom. max_width > 0 ends longer text with an ellipsis. Returns its
+ * its middle, 1 its right or bottom. max_width > 0 shortens longer text in its middle (names often
+ * differ at their ends). Returns its
  * size. */
 DemurSize demur_chart_text(cairo_t *cr, const DemurPalette *palette, const char *text, double size,
                            gboolean bold, DemurColour colour, double x, double y, double horizontal,

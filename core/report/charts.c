@@ -263,24 +263,30 @@ demur_chart_forest(const DemurReportFinding *f, size_t from, size_t to, size_t m
   if (from >= to)
     return NULL;
   g_autoptr(GPtrArray) sorted = g_ptr_array_new();
+  size_t n_small = 0;
   for (size_t i = from; i < to; i++)
-    g_ptr_array_add(sorted, (gpointer)&all[i]);
+    if (all[i].n_scans < DEMUR_REPORT_SMALL_CELL)
+      n_small++;
+    else
+      g_ptr_array_add(sorted, (gpointer)&all[i]);
   g_ptr_array_sort(sorted, compare_rejections);
-  const size_t n = MIN(to - from, most_rows);
-  DemurChart *chart =
-      chart_new(CHART_FOREST, n < to - from ? g_strdup_printf("By %s: the %zu largest of %zu",
-                                                              all[from].attribute, n, to - from)
-                                            : g_strdup_printf("By %s", all[from].attribute));
-  DemurForestRow *rows = own(chart, g_new0(DemurForestRow, n));
+  const size_t n = MIN(sorted->len, most_rows);
+  GString *title = g_string_new(NULL);
+  g_string_append_printf(title, "By %s", all[from].attribute);
+  if (n < sorted->len)
+    g_string_append_printf(title, ": the %zu largest of %zu", n, to - from);
+  if (n_small > 0)
+    g_string_append_printf(title, "%s %zu of fewer than %d scans withheld",
+                           n < sorted->len ? ";" : ":", n_small, DEMUR_REPORT_SMALL_CELL);
+  DemurChart *chart = chart_new(CHART_FOREST, g_string_free(title, FALSE));
+  DemurForestRow *rows = own(chart, g_new0(DemurForestRow, n + 1));
   for (size_t i = 0; i < n; i++) {
     const DemurReportRejection *r = g_ptr_array_index(sorted, i);
-    const gboolean small = r->n_scans < DEMUR_REPORT_SMALL_CELL;
     rows[i] = (DemurForestRow){.label = r->name && *r->name ? r->name : "not recorded",
                                .n = r->n_scans,
-                               .withheld = small,
-                               .value = small ? NAN : (double)r->n_rejected / (double)r->n_scans,
-                               .low = small ? NAN : r->low,
-                               .high = small ? NAN : r->high};
+                               .value = (double)r->n_rejected / (double)r->n_scans,
+                               .low = r->low,
+                               .high = r->high};
   }
   const DemurOperatingPoint *at = f->subject_at;
   chart->data.forest = (DemurForest){.title = chart->title,

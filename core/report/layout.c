@@ -315,6 +315,7 @@ new_cell(DemurLayout *layout, const char *text, gboolean bold, gboolean number) 
   }
   pango_layout_set_attributes(cell, attributes);
   pango_attr_list_unref(attributes);
+  pango_layout_set_auto_dir(cell, FALSE); /* a column has one edge, whatever its names are */
   pango_layout_set_line_spacing(cell, 1.08f);
   pango_layout_set_wrap(cell, PANGO_WRAP_WORD_CHAR);
   pango_layout_set_alignment(cell, number ? PANGO_ALIGN_RIGHT : PANGO_ALIGN_LEFT);

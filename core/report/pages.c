@@ -408,39 +408,40 @@ add_groups(Pages *p, const char *heading, const char *column, const DemurReportG
   g_autofree char *yes = demur_finding_label(p->input, 1);
   g_autofree char *share = g_strdup_printf("Share “%s”", yes);
   Rows rows = rows_new();
-  const size_t shown = MIN(n, MOST_GROUPS);
-  gboolean withheld = FALSE;
-  for (size_t i = 0; i < shown; i++) {
+  size_t shown = 0; /* the largest, none of them small */
+  while (shown < MIN(n, MOST_GROUPS) &&
+         ((const DemurReportGroup *)g_ptr_array_index(sorted, shown))->n_scans >=
+             DEMUR_REPORT_SMALL_CELL)
+    shown++;
+  size_t scans = 0, patients = 0, labelled = 0, positive = 0, n_small = 0;
+  for (size_t i = 0; i < n; i++) {
     const DemurReportGroup *g = g_ptr_array_index(sorted, i);
-    const gboolean small = g->n_scans < DEMUR_REPORT_SMALL_CELL;
-    add_cell(&rows, or_unrecorded(g->name));
-    add_cell(&rows, small ? g_strdup("< 10") : demur_text_count(g->n_scans));
-    add_cell(&rows, small ? g_strdup("< 10") : demur_text_count(g->n_patients));
-    withheld |= small;
-    if (binary) {
-      add_cell(&rows,
-               small ? g_strdup("withheld")
-                     : demur_text_percent(
-                           g->n_labelled ? (double)g->n_positive / (double)g->n_labelled : NAN, 1));
+    if (i < shown) {
+      add_cell(&rows, or_unrecorded(g->name));
+      add_cell(&rows, demur_text_count(g->n_scans));
+      add_cell(&rows, demur_text_count(g->n_patients));
+      if (binary)
+        add_cell(&rows,
+                 demur_text_percent(
+                     g->n_labelled ? (double)g->n_positive / (double)g->n_labelled : NAN, 1));
+      end_row(&rows, FALSE);
+      continue;
     }
-    end_row(&rows, FALSE);
+    n_small += g->n_scans < DEMUR_REPORT_SMALL_CELL;
+    scans += g->n_scans;
+    patients += g->n_patients;
+    labelled += g->n_labelled;
+    positive += g->n_positive;
   }
   if (shown < n) {
-    size_t scans = 0, patients = 0, labelled = 0, positive = 0;
-    for (size_t i = shown; i < n; i++) {
-      const DemurReportGroup *g = g_ptr_array_index(sorted, i);
-      scans += g->n_scans;
-      patients += g->n_patients;
-      labelled += g->n_labelled;
-      positive += g->n_positive;
-    }
-    add_cell(&rows, g_strdup_printf("%zu smaller ones together", n - shown));
-    add_cell(&rows, demur_text_count(scans));
-    add_cell(&rows, demur_text_count(patients));
+    const gboolean few = scans < DEMUR_REPORT_SMALL_CELL;
+    add_cell(&rows, shown > 0 ? g_strdup_printf("%zu smaller ones together", n - shown)
+                              : g_strdup_printf("%zu together", n - shown));
+    add_cell(&rows, few ? g_strdup("< 10") : demur_text_count(scans));
+    add_cell(&rows, few ? g_strdup("< 10") : demur_text_count(patients));
     if (binary)
       add_cell(&rows,
-               scans < DEMUR_REPORT_SMALL_CELL
-                   ? g_strdup("withheld")
+               few ? g_strdup("withheld")
                    : demur_text_percent(labelled ? (double)positive / (double)labelled : NAN, 1));
     end_row(&rows, FALSE);
   }
@@ -449,10 +450,9 @@ add_groups(Pages *p, const char *heading, const char *column, const DemurReportG
                                        {"Patients", TRUE, 0, FALSE},
                                        {share, TRUE, 0, FALSE}};
   add_table(p, &rows, binary ? 4 : 3, columns);
-  if (withheld)
-    add_text(p, DEMUR_TEXT_NOTE,
-             "Numbers and shares of groups with fewer than %d scans are withheld.",
-             DEMUR_REPORT_SMALL_CELL);
+  if (n_small > 0)
+    add_text(p, DEMUR_TEXT_NOTE, "%zu of them, with fewer than %d scans each, are not shown apart.",
+             n_small, DEMUR_REPORT_SMALL_CELL);
 }
 
 static void

@@ -84,12 +84,24 @@ demur_patient_meaning(const DemurPatientInput *input) {
   g_autofree char *share = demur_text_percent((double)r->n_positive / (double)r->n_near, 0),
                   *from = demur_text_percent(r->low, 0), *to = demur_text_percent(r->high, 0);
   const gboolean inside = input->risk >= r->risk_low - 1e-12 && input->risk <= r->risk_high + 1e-12;
-  return g_strdup_printf("Of %s accepted scans with a risk between %s and %s in the reference "
-                         "cohort %s (split %s), %s (95\u00a0%% interval %s to %s) %s.%s",
-                         n, low, high, r->cohort, r->split, share, from, to, outcome_words(input),
-                         inside ? ""
-                                : " No accepted scan there has a risk as this one's: these are "
-                                  "the nearest.");
+  GString *text = g_string_new(NULL);
+  g_autofree char *mean = demur_text_percent(r->mean_risk, 1);
+  g_string_append_printf(
+      text,
+      "Of %s accepted scans with a risk between %s and %s (%s on average) in "
+      "the reference cohort %s (split %s), %s (95\u00a0%% interval %s to %s) %s.",
+      n, low, high, mean, r->cohort, r->split, share, from, to, outcome_words(input));
+  if (!inside)
+    g_string_append(text, " No accepted scan there has a risk as this one's: these are the "
+                          "nearest.");
+  else if (r->mean_risk > r->high)
+    g_string_append(text, " Risks of this size are too high there.");
+  else if (r->mean_risk < r->low)
+    g_string_append(text, " Risks of this size are too low there.");
+  if (input->risk > 0 && (r->risk_high > 2 * input->risk || r->risk_low < input->risk / 2))
+    g_string_append(text, " So few scans have a risk as this one's that others, much lower or "
+                          "higher, had to be counted in.");
+  return g_string_free(text, FALSE);
 }
 
 /* ---- JSON ---- */
@@ -112,10 +124,12 @@ write_reference(DemurJson *json, const DemurPatientReference *r) {
   if (small) { /* withheld, as in print */
     demur_json_null(json, "n_near");
     demur_json_null(json, "risks");
+    demur_json_null(json, "mean_risk");
     demur_json_null(json, "n_positive");
   } else {
     demur_json_int(json, "n_near", (gint64)r->n_near);
     demur_json_doubles(json, "risks", risks, 2);
+    demur_json_double(json, "mean_risk", r->mean_risk);
     demur_json_int(json, "n_positive", (gint64)r->n_positive);
   }
   demur_json_doubles(json, "interval", interval, 2);
@@ -472,7 +486,7 @@ add_provenance(DemurLayout *layout, const DemurPatientInput *input) {
                              threshold, score, coverage, n, input->tuned.cohort,
                              input->tuned.split));
   }
-  const DemurLayoutColumn columns[] = {{"Provenance", FALSE, 110, FALSE}, {"", FALSE, 200, TRUE}};
+  const DemurLayoutColumn columns[] = {{"Fact", FALSE, 110, FALSE}, {"Value", FALSE, 200, TRUE}};
   demur_layout_text(layout, DEMUR_TEXT_HEADING, "Where this comes from");
   demur_layout_table(layout, 2, columns, cells->len / 2, (const char *const *)cells->pdata, NULL);
 }

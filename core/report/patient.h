@@ -27,6 +27,7 @@ typedef struct {
   size_t n_scans, n_accepted; /* of the split, by the same threshold */
   size_t n_near, n_positive;  /* accepted scans nearest in risk, and those with label 1 */
   double risk_low, risk_high; /* their risks */
+  double mean_risk;           /* of the n_near */
   double low, high;           /* 95 % Wilson interval of n_positive / n_near */
 } DemurPatientReference;
 

@@ -90,7 +90,9 @@ draw_series(const DemurRiskOverTime *chart, size_t s, cairo_t *cr, const DemurPa
     demur_chart_glyph(cr, series->series, px, py, size * 0.3);
     if (series->numbers) {
       g_autofree char *text = demur_text_percent(series->values[y], 1);
-      demur_chart_text(cr, palette, text, size, TRUE, palette->ink, px, py - size * 0.6, 0.5, 1, 0);
+      /* A rising line passes below and left of its number. */
+      demur_chart_text(cr, palette, text, size, TRUE, palette->ink, px + size * 0.3,
+                       py - size * 0.55, 1, 1, 0);
     }
   }
 }
