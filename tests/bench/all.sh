@@ -1,0 +1,28 @@
+#!/bin/sh
+# Every benchmark one after the other; ends with 1 where a twin's numbers differ from ours, or where a selector is called
+# better too often though nothing is planted. About an hour and a half on two quiet processors; on a busy machine the
+# times say little, so the load is printed with them.
+#   all.sh BUILD_FOLDER [NAME..]      equality time features evaluate published growth simulations real
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+build=$1
+bench=$build/tests/bench
+shift
+[ $# -gt 0 ] || set -- equality time features evaluate published growth simulations real
+python=/usr/bin/python3
+failed=""
+for name in "$@"; do
+  echo "== $name ($(uptime | sed 's/.*load/load/'))"
+  case $name in
+  equality) "$python" "$here/update.py" equality "$bench" 200 ;;
+  time) "$python" "$here/update.py" time "$bench" 2 ;;
+  features) "$python" "$here/features.py" "$bench/bench-features" 6000 6282 256 2 ;;
+  evaluate) "$python" "$here/evaluate.py" "$bench/bench-evaluation" 2 ;;
+  published) sh "$here/published.sh" "$build" ;;
+  growth) sh "$here/growth.sh" "$build" ;;
+  simulations) "$bench/bench-simulations" example 2 3 && "$bench/bench-simulations" cohorts 2 200 40 40 ;;
+  real) "$python" "$here/real.py" "$build" ;;
+  *) echo "no benchmark '$name'" >&2 && exit 2 ;;
+  esac || failed="$failed $name"
+done
+[ -z "$failed" ] || { echo "failed:$failed" >&2; exit 1; }
