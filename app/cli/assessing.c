@@ -157,6 +157,10 @@ assess_rows(DemurContext *context, DemurCliAssessment *assessment, DemurCohort *
   const gboolean tuned = assessment->threshold != NULL;
   const double threshold = tuned ? assessment->threshold->threshold : NAN;
   g_autoptr(DemurReasoner) reasoner = demur_reasoner_new(selector, tuned ? threshold : 0.0);
+  g_autofree DemurAcquisitionScan *made = NULL;
+  if (selector->acquisition != NULL &&
+      (made = demur_meta_acquisition_scans(view, rows, n, error)) == NULL)
+    return FALSE;
   for (size_t i = 0; i < n; i++) {
     const char *word = !tuned ? "not_tuned" : scores[i] >= threshold ? "accepted" : "red_flag";
     g_auto(GStrv) reasons = NULL;
@@ -164,8 +168,8 @@ assess_rows(DemurContext *context, DemurCliAssessment *assessment, DemurCohort *
       const char *sentence[] = {"the selector has no threshold yet: run `demur tune`", NULL};
       reasons = g_strdupv((char **)sentence);
     } else if (scores[i] < threshold) {
-      reasons =
-          demur_reasoner_explain(reasoner, meta + i * selector->columns->n_columns, N_REASONS);
+      reasons = demur_reasoner_explain_scan(reasoner, meta + i * selector->columns->n_columns,
+                                            made != NULL ? &made[i] : NULL, N_REASONS);
     }
     add_verdict(assessment, cohort->site_names[cohort->sites[rows[i]]], cohort->scan_ids[rows[i]],
                 cohort->patient_ids[cohort->patients[rows[i]]],

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
+#include "features/acquisition.h"
 #include "store/scores.h"
 #include "store/series.h"
 
@@ -48,6 +50,54 @@ take_texts(GPtrArray *texts) {
   return (char **)g_ptr_array_free(texts, FALSE);
 }
 
+/* A reserved attribute of one series as a cohort's text; buffer holds G_ASCII_DTOSTR_BUF_SIZE
+ * bytes. "" where it is not recorded. */
+static const char *
+attribute_text(const DemurSeriesRecord *s, const char *name, char *buffer) {
+  const struct {
+    const char *name, *text;
+    double number;
+  } known[] = {
+      {"manufacturer", s->manufacturer != NULL ? s->manufacturer : s->manufacturer_raw, NAN},
+      {"model_name", s->model_name, NAN},
+      {"kernel", s->kernel, NAN},
+      {"slice_thickness_mm", NULL, s->thickness_mm},
+      {"spacing_mm", NULL, s->spacing_mm},
+      {"kvp", NULL, s->kvp},
+      {"contrast", s->contrast, NAN},
+      {"fov_mm", NULL, s->fov_mm},
+      {"tube_current_ma", NULL, s->tube_current_ma}};
+  for (size_t k = 0; k < G_N_ELEMENTS(known); k++) {
+    if (strcmp(known[k].name, name) != 0)
+      continue;
+    if (known[k].text != NULL)
+      return known[k].text;
+    return isfinite(known[k].number) ? demur_number_format(known[k].number, buffer) : "";
+  }
+  g_return_val_if_reached("");
+}
+
+/* The reserved acquisition attributes, for selectors that look at how a scan was made. */
+static void
+add_attributes(DemurCohort *c, GPtrArray *series) {
+  c->n_attributes = DEMUR_N_ACQUISITION;
+  c->attributes = g_new0(DemurAttribute, c->n_attributes);
+  for (size_t a = 0; a < c->n_attributes; a++) {
+    DemurAttribute *attribute = &c->attributes[a];
+    attribute->name = g_strdup(demur_acquisition_attribute((DemurAcquisitionSubject)a));
+    attribute->codes = demur_new_array(guint32, c->n_scans);
+    g_autoptr(GHashTable) codes = g_hash_table_new(g_str_hash, g_str_equal);
+    GPtrArray *values = g_ptr_array_new();
+    for (size_t i = 0; i < c->n_scans; i++) {
+      char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+      attribute->codes[i] =
+          code_of(c, codes, values, attribute_text(series->pdata[i], attribute->name, buffer));
+    }
+    attribute->n_values = values->len;
+    attribute->values = take_texts(values);
+  }
+}
+
 static DemurCohort *
 build_cohort(const char *model, size_t width, GPtrArray *series, GPtrArray *records) {
   const size_t n = series->len;
@@ -87,6 +137,7 @@ build_cohort(const char *model, size_t width, GPtrArray *series, GPtrArray *reco
   c->patient_ids = take_texts(patients);
   c->n_sites = sites->len;
   c->site_names = take_texts(sites);
+  add_attributes(c, series);
   return c;
 }
 

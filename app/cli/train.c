@@ -247,8 +247,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       {"resample", 0, 0, G_OPTION_ARG_CALLBACK, (gpointer)on_resample,
        "family of perturbations: site, attribute:NAME, none, example, outside (site)", "T"},
       {"features", 0, 0, G_OPTION_ARG_CALLBACK, (gpointer)on_features,
-       "groups of meta features (confidence,class,outlier,corrector; the last with the denoised "
-       "target)",
+       "groups of meta features (confidence,class,outlier,corrector, the last with the denoised "
+       "target); acquisition adds how a scan was made",
        "LIST"},
       {"target", 0, 0, G_OPTION_ARG_CALLBACK, (gpointer)on_target,
        "what the loss takes for a scan's error: denoised or paper (denoised; K > 2: paper)", "T"},

@@ -170,7 +170,8 @@ fit_number(double *values, size_t n) {
     return number;
   qsort(values, n, sizeof *values, compare_doubles);
   for (size_t i = 0; i < n; i++)
-    number.mean += values[i] / (double)n;
+    number.mean += values[i];
+  number.mean /= (double)n;
   double squares = 0.0;
   for (size_t i = 0; i < n; i++)
     squares += (values[i] - number.mean) * (values[i] - number.mean);
@@ -318,27 +319,6 @@ demur_acquisition_columns(const DemurAcquisition *a, const DemurAcquisitionScan 
   }
   for (size_t t = 0; t < N_TEXTS; t++)
     g_free(groups[t]);
-}
-
-DemurAcquisitionScan
-demur_acquisition_recover(const DemurAcquisition *a, const double *columns) {
-  DemurAcquisitionScan scan = {0};
-  for (size_t i = 0; i < DEMUR_N_ACQUISITION_NUMBERS; i++)
-    scan.numbers[i] = NAN;
-  for (size_t c = 0; c < a->n_columns; c++) {
-    const Column *column = &a->columns[c];
-    if (column->kind == COLUMN_GROUP && columns[c] != 0.0) {
-      const size_t t = (size_t)column->subject - DEMUR_N_ACQUISITION_NUMBERS;
-      scan.texts[t] = a->texts[t].values[column->value].text;
-    } else if (column->subject < DEMUR_N_ACQUISITION_NUMBERS) {
-      const Number *number = &a->numbers[column->subject];
-      if (column->kind == COLUMN_NUMBER)
-        scan.numbers[column->subject] = number->mean + number->sd * columns[c];
-      else if (columns[c] != 0.0)
-        scan.numbers[column->subject] = NAN;
-    }
-  }
-  return scan;
 }
 
 static char *

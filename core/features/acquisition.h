@@ -67,11 +67,6 @@ gboolean demur_acquisition_column_is_group(const DemurAcquisition *acquisition, 
 void demur_acquisition_columns(const DemurAcquisition *acquisition,
                                const DemurAcquisitionScan *scan, double *out);
 
-/* What the columns still tell of the scan, for when it is not at hand: texts are borrowed from the
- * model; other values than the 0/1 columns' come back as not recorded. */
-DemurAcquisitionScan demur_acquisition_recover(const DemurAcquisition *acquisition,
-                                               const double *columns);
-
 /* One subject of a scan beside the training scans, in words (owned): "kernel B70f was in 0.2 % of
  * the training scans", "slice thickness 5 mm, above the 99th percentile of the training scans
  * (median 1.25 mm, 98 % from 1 to 2.5 mm)", "kvp is not recorded, as in 3 % of the training scans".

@@ -1,7 +1,8 @@
 /* Contribution of a group of meta features: g~(x with the group at the accepted training scans'
  * median) - g~(x), the paper's selector asked what it would have said. Groups: everything that is a
- * function of the risk, each outlier feature, the corrector's features. Cost: one forward pass a
- * group, and one pass over the kept training scans for the similar ones. */
+ * function of the risk, each outlier feature, the corrector's features, each attribute of how the
+ * scan was made (a text is put to the accepted scans' most frequent value). Cost: one forward pass
+ * a group, and one pass over the kept training scans for the similar ones. */
 #include "selector/reasons.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@
 #include "metrics/intervals.h"
 
 #define N_SIMILAR 50
-#define MAX_GROUPS 16
+#define MAX_GROUPS (7 + DEMUR_N_ACQUISITION)
 
 typedef struct {
   double median, low, high; /* raw units; low and high: 1st and 99th percentile */
@@ -20,8 +21,9 @@ typedef struct {
 
 typedef struct {
   const char *title;
-  size_t shown;       /* column whose value the sentence tells */
-  guint member_group; /* DemurFeatureGroups it stands for: 0 for a single column */
+  size_t shown;                    /* column whose value the sentence tells */
+  guint member_group;              /* DemurFeatureGroups it stands for: 0 for a single column */
+  DemurAcquisitionSubject subject; /* of DEMUR_FEATURES_ACQUISITION */
 } Group;
 
 struct DemurReasoner {
@@ -54,13 +56,22 @@ is_of_risk(const DemurSelector *s, size_t column) {
 
 static gboolean
 is_of_corrector(const DemurSelector *s, size_t column) {
-  return column >= s->columns->n_confidence + s->columns->n_outlier;
+  const size_t first = s->columns->n_confidence + s->columns->n_outlier;
+  return column >= first && column < first + s->columns->n_corrector;
+}
+
+/* Place of a column among those of how the scan was made; -1 for another one. */
+static gssize
+acquisition_column(const DemurSelector *s, size_t column) {
+  const size_t first = s->columns->n_columns - s->columns->n_acquisition;
+  return column >= first ? (gssize)(column - first) : -1;
 }
 
 static void
 find_groups(DemurReasoner *r) {
   const DemurSelector *s = r->selector;
   gssize risk = -1, corrector = -1;
+  gboolean subjects[DEMUR_N_ACQUISITION] = {FALSE};
   for (size_t c = 0; c < s->n_inputs; c++) {
     const size_t column = s->inputs[c];
     const char *name = s->columns->names[column];
@@ -72,17 +83,24 @@ find_groups(DemurReasoner *r) {
     } else if (is_of_corrector(s, column)) {
       if (corrector < 0 || strcmp(name, "correction_size") == 0)
         corrector = (gssize)c;
+    } else if (acquisition_column(s, column) >= 0) {
+      const DemurAcquisitionSubject subject =
+          demur_acquisition_column_subject(s->acquisition, (size_t)acquisition_column(s, column));
+      if (!subjects[subject])
+        r->groups[r->n_groups++] =
+            (Group){demur_acquisition_title(subject), c, DEMUR_FEATURES_ACQUISITION, subject};
+      subjects[subject] = TRUE;
     } else {
-      r->groups[r->n_groups++] = (Group){demur_meta_column_title(name), c, 0};
+      r->groups[r->n_groups++] = (Group){demur_meta_column_title(name), c, 0, 0};
     }
   }
   if (risk >= 0)
     r->groups[r->n_groups++] = (Group){demur_meta_column_title(s->columns->names[s->inputs[risk]]),
-                                       (size_t)risk, DEMUR_FEATURES_CONFIDENCE};
+                                       (size_t)risk, DEMUR_FEATURES_CONFIDENCE, 0};
   if (corrector >= 0)
     r->groups[r->n_groups++] =
         (Group){demur_meta_column_title(s->columns->names[s->inputs[corrector]]), (size_t)corrector,
-                DEMUR_FEATURES_CORRECTOR};
+                DEMUR_FEATURES_CORRECTOR, 0};
 }
 
 static gboolean
@@ -93,8 +111,38 @@ belongs(const DemurReasoner *r, const Group *group, size_t input) {
     return is_of_risk(r->selector, column);
   case DEMUR_FEATURES_CORRECTOR:
     return is_of_corrector(r->selector, column);
+  case DEMUR_FEATURES_ACQUISITION: {
+    const gssize place = acquisition_column(r->selector, column);
+    return place >= 0 && demur_acquisition_column_subject(r->selector->acquisition,
+                                                          (size_t)place) == group->subject;
+  }
   default:
     return input == group->shown;
+  }
+}
+
+/* The 0/1 columns of a text have one median together: the most frequent value among the accepted
+ * scans, "any other" included. shares [n_inputs] of ones among them. */
+static void
+settle_texts(DemurReasoner *r, const double *shares) {
+  const DemurSelector *s = r->selector;
+  for (size_t g = 0; g < r->n_groups; g++) {
+    if (r->groups[g].member_group != DEMUR_FEATURES_ACQUISITION)
+      continue;
+    double other = 1.0;
+    size_t most = s->n_inputs;
+    for (size_t c = 0; c < s->n_inputs; c++) {
+      const gssize place = acquisition_column(s, s->inputs[c]);
+      if (!belongs(r, &r->groups[g], c) ||
+          !demur_acquisition_column_is_group(s->acquisition, (size_t)place))
+        continue;
+      r->summaries[c].median = 0.0;
+      other -= shares[c];
+      if (most == s->n_inputs || shares[c] > shares[most])
+        most = c;
+    }
+    if (most < s->n_inputs && shares[most] >= other)
+      r->summaries[most].median = 1.0;
   }
 }
 
@@ -116,16 +164,20 @@ demur_reasoner_new(const DemurSelector *selector, double threshold) {
   const double *means = demur_scaler_means(selector->scaler),
                *sds = demur_scaler_sds(selector->scaler);
   g_autofree float *values = g_new(float, MAX(n, 1));
+  g_autofree double *shares = g_new0(double, MAX(d, 1));
   for (size_t c = 0; c < d && n > 0; c++) {
     size_t m = 0;
     for (size_t i = 0; i < n; i++)
       if (all || (double)selector->kept_scores[i] >= threshold)
         values[m++] = selector->kept_inputs[i * d + c];
+    for (size_t i = 0; i < m; i++)
+      shares[c] += (means[c] + sds[c] * (double)values[i]) / (double)m;
     qsort(values, m, sizeof *values, compare_floats);
     r->summaries[c] = (ColumnSummary){means[c] + sds[c] * quantile(values, m, 0.5),
                                       means[c] + sds[c] * quantile(values, m, 0.01),
                                       means[c] + sds[c] * quantile(values, m, 0.99)};
   }
+  settle_texts(r, shares);
   return r;
 }
 
@@ -254,6 +306,21 @@ group_sentence(const DemurReasoner *r, size_t group, const double *meta, double 
 }
 
 static char *
+acquisition_sentence(const DemurReasoner *r, size_t group, const DemurAcquisitionScan *scan,
+                     double score, double changed) {
+  const DemurAcquisitionSubject subject = r->groups[group].subject;
+  if (scan == NULL)
+    return g_strdup_printf("%s is not that of most accepted scans; as they have it the score would "
+                           "be %.4g in place of %.4g",
+                           r->groups[group].title, changed, score);
+  g_autofree char *what = demur_acquisition_describe(r->selector->acquisition, subject, scan);
+  return g_strdup_printf("%s; %s the score would be %.4g in place of %.4g", what,
+                         subject < DEMUR_N_ACQUISITION_NUMBERS ? "at the accepted scans' median"
+                                                               : "as most accepted scans have it",
+                         changed, score);
+}
+
+static char *
 similar_sentence(const DemurReasoner *r, const double *meta) {
   const DemurSimilarScans similar = demur_reasoner_similar(r, meta);
   if (similar.n == 0)
@@ -270,6 +337,12 @@ similar_sentence(const DemurReasoner *r, const double *meta) {
 
 char **
 demur_reasoner_explain(const DemurReasoner *r, const double *meta, size_t n_most) {
+  return demur_reasoner_explain_scan(r, meta, NULL, n_most);
+}
+
+char **
+demur_reasoner_explain_scan(const DemurReasoner *r, const double *meta,
+                            const DemurAcquisitionScan *scan, size_t n_most) {
   double scores[MAX_GROUPS + 1];
   score_changed(r, meta, scores);
   Candidate candidates[MAX_GROUPS];
@@ -282,7 +355,10 @@ demur_reasoner_explain(const DemurReasoner *r, const double *meta, size_t n_most
     if (i > 0 && !(candidates[i].contribution > 0.0))
       break;
     const size_t group = candidates[i].group;
-    g_ptr_array_add(sentences, group_sentence(r, group, meta, scores[0], scores[group + 1]));
+    g_ptr_array_add(sentences,
+                    r->groups[group].member_group == DEMUR_FEATURES_ACQUISITION
+                        ? acquisition_sentence(r, group, scan, scores[0], scores[group + 1])
+                        : group_sentence(r, group, meta, scores[0], scores[group + 1]));
   }
   char *similar = similar_sentence(r, meta);
   if (similar != NULL)

@@ -19,6 +19,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurReasoner, demur_reasoner_free)
  * any). At least one; NULL-terminated, owned. */
 char **demur_reasoner_explain(const DemurReasoner *reasoner, const double *meta, size_t n_most);
 
+/* The same with the scan itself at hand, for how it was made in its own words ("kernel B70f was in
+ * 0.2 % of the training scans"); scan NULL: as above, without those words. */
+char **demur_reasoner_explain_scan(const DemurReasoner *reasoner, const double *meta,
+                                   const DemurAcquisitionScan *scan, size_t n_most);
+
 /* What the sentences are made of, for tests and the workstation: the change of g~ when a group of
  * meta features is put to the accepted scans' median, contributions [demur_reasoner_n_groups]. */
 size_t demur_reasoner_n_groups(const DemurReasoner *reasoner);

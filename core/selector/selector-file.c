@@ -125,6 +125,12 @@ write_members(const DemurSelector *s, DemurJson *json) {
     demur_json_doubles(json, "svd_sds", demur_scaler_sds(s->svd_scaler), s->embedding_width);
     demur_json_doubles(json, "svd_components", s->svd_components, s->n_svd * s->embedding_width);
   }
+  /* Only where there is one: a document written before there were any keeps its digest. */
+  if (s->acquisition != NULL) {
+    demur_json_begin_object(json, "acquisition");
+    demur_acquisition_write_json(s->acquisition, json);
+    demur_json_end_object(json);
+  }
   demur_json_int(json, "n_components", (gint64)s->n_components);
   if (s->n_components > 0)
     demur_json_doubles(json, "components", s->components,
@@ -315,7 +321,7 @@ read_corrector(const DemurSelector *s, JsonObject *root, const char *key, DemurS
   if (!has_member(root, key))
     return TRUE;
   JsonObject *object, *corrector;
-  const size_t n_base = s->columns->n_confidence + s->columns->n_outlier;
+  const size_t n_base = demur_selector_n_corrector_base(s);
   if (s->n_classes != 2) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "member '%s': a corrector needs two classes",
                 key);
@@ -379,7 +385,13 @@ read_features(DemurSelector *s, JsonObject *root, GError **error) {
                         "components of embeddings without an outlier model");
     return FALSE;
   }
-  s->columns = demur_meta_columns_new(s->n_classes, with_outlier, has_member(root, "corrected"));
+  JsonObject *acquisition;
+  if (has_member(root, "acquisition") &&
+      (!demur_json_read_object(root, "acquisition", &acquisition, error) ||
+       (s->acquisition = demur_acquisition_read_json(acquisition, error)) == NULL))
+    return FALSE;
+  s->columns = demur_meta_columns_new(s->n_classes, with_outlier, has_member(root, "corrected"),
+                                      s->acquisition);
   if (!with_outlier)
     return TRUE;
   if (s->n_svd > 0 &&

@@ -50,6 +50,7 @@ demur_selector_unref(DemurSelector *s) {
   demur_scaler_unref(s->svd_scaler);
   g_aligned_free(s->svd_components);
   demur_outlier_model_unref(s->outlier);
+  demur_acquisition_free(s->acquisition);
   g_free(s->reference_hashes);
   g_aligned_free(s->components);
   corrector_clear(&s->corrected);
@@ -194,6 +195,15 @@ demur_selector_base_features(const DemurSelector *selector, const DemurCohort *c
                              GError **error) {
   const DemurMetaColumns *columns = selector->columns;
   demur_meta_confidence(columns, cohort, rows, n_rows, meta);
+  if (selector->acquisition != NULL) {
+    g_autofree DemurAcquisitionScan *scans =
+        demur_meta_acquisition_scans(cohort, rows, n_rows, error);
+    if (scans == NULL)
+      return FALSE;
+    for (size_t i = 0; i < n_rows; i++)
+      demur_acquisition_columns(selector->acquisition, &scans[i],
+                                meta + (i + 1) * columns->n_columns - columns->n_acquisition);
+  }
   if (columns->n_outlier == 0)
     return TRUE;
   g_autoptr(GHashTable) places = g_hash_table_new(g_int64_hash, g_int64_equal);
@@ -216,6 +226,20 @@ demur_selector_base_features(const DemurSelector *selector, const DemurCohort *c
   return TRUE;
 }
 
+size_t
+demur_selector_n_corrector_base(const DemurSelector *selector) {
+  return selector->columns->n_columns - selector->columns->n_corrector;
+}
+
+void
+demur_selector_corrector_base(const DemurSelector *selector, const double *meta, double *out) {
+  const DemurMetaColumns *columns = selector->columns;
+  const size_t n_first = columns->n_confidence + columns->n_outlier;
+  memcpy(out, meta, n_first * sizeof(double));
+  memcpy(out + n_first, meta + n_first + columns->n_corrector,
+         columns->n_acquisition * sizeof(double));
+}
+
 /* Corrector inputs in chunks of rows. */
 typedef struct {
   const DemurSelector *selector;
@@ -230,13 +254,14 @@ static void
 corrector_inputs_chunk(size_t chunk, guint worker, gpointer data) {
   const InputJob *job = data;
   const DemurSelector *s = job->selector;
-  const size_t n_base = s->columns->n_confidence + s->columns->n_outlier;
+  const size_t n_base = demur_selector_n_corrector_base(s);
   const size_t d = s->outlier != NULL ? demur_outlier_model_width(s->outlier) : 0;
   const size_t end = MIN((chunk + 1) * ROWS, job->n_rows);
   DEMUR_AUTO_ALIGNED double *standardised = demur_new_array(double, MAX(d, 1));
   for (size_t i = chunk * ROWS; i < end; i++) {
     double *out = job->out + i * job->width;
-    demur_scaler_apply(job->scaler, job->meta + i * s->columns->n_columns, 1, out);
+    demur_selector_corrector_base(s, job->meta + i * s->columns->n_columns, out);
+    demur_scaler_apply(job->scaler, out, 1, out);
     if (s->n_components > 0) {
       demur_scaler_apply_floats(demur_outlier_model_scaler(s->outlier), job->embeddings + i * d, 1,
                                 standardised);
@@ -286,7 +311,8 @@ demur_selector_meta_features(const DemurSelector *selector, const DemurCohort *c
     const double delta =
         demur_corrector_delta(with->corrector, inputs + i * with->corrector->n_inputs);
     demur_corrector_features(with->corrector, cohort->risks[rows[i]], delta,
-                             meta + (i + 1) * columns->n_columns - columns->n_corrector);
+                             meta + i * columns->n_columns + columns->n_confidence +
+                                 columns->n_outlier);
   }
   return meta;
 }

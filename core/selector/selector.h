@@ -36,7 +36,7 @@ typedef struct {
 
 /* The corrector of one kind of risk, with the inputs it reads. */
 typedef struct {
-  DemurScaler *scaler; /* of the confidence and outlier columns */
+  DemurScaler *scaler; /* of the confidence, outlier and acquisition columns */
   DemurCorrector *corrector;
 } DemurSelectorCorrector;
 
@@ -60,11 +60,12 @@ struct DemurSelector {
   DemurScaler *svd_scaler;   /* wide embeddings: standardised, then projected; NULL: as they are */
   double *svd_components;    /* [settings->embedding_svd][embedding_width] */
   size_t n_svd;
-  DemurOutlierModel *outlier; /* NULL without embeddings */
-  size_t n_reference;         /* rows the outlier model was fitted on */
-  guint64 *reference_hashes;  /* [n_reference] of scan and embedding, in the order of fitting */
-  size_t n_components;        /* principal components that the correctors read */
-  double *components;         /* [n_components][width of the outlier model] */
+  DemurOutlierModel *outlier;    /* NULL without embeddings */
+  size_t n_reference;            /* rows the outlier model was fitted on */
+  guint64 *reference_hashes;     /* [n_reference] of scan and embedding, in the order of fitting */
+  DemurAcquisition *acquisition; /* NULL: how a scan was made is not looked at */
+  size_t n_components;           /* principal components that the correctors read */
+  double *components;            /* [n_components][width of the outlier model] */
   DemurSelectorCorrector corrected; /* of the risks the selector sees; corrector NULL where K > 2 */
   DemurSelectorCorrector raw;       /* of the raw risks, where these differ; else all NULL */
 
@@ -159,6 +160,10 @@ gboolean demur_selector_base_features(const DemurSelector *selector, const Demur
 double *demur_selector_corrector_inputs(const DemurSelector *selector, const DemurScaler *scaler,
                                         const double *meta, const float *embeddings, size_t n_rows,
                                         DemurParallel *parallel);
+/* How many columns of the meta features a corrector reads (all but its own), and those of one
+ * scan. */
+size_t demur_selector_n_corrector_base(const DemurSelector *selector);
+void demur_selector_corrector_base(const DemurSelector *selector, const double *meta, double *out);
 void demur_selector_seal(DemurSelector *selector);
 
 G_END_DECLS

@@ -252,10 +252,9 @@ static const struct {
   const char *name;
   guint group;
 } feature_names[] = {
-    {"confidence", DEMUR_FEATURES_CONFIDENCE},
-    {"class", DEMUR_FEATURES_CLASS},
-    {"outlier", DEMUR_FEATURES_OUTLIER},
-    {"corrector", DEMUR_FEATURES_CORRECTOR},
+    {"confidence", DEMUR_FEATURES_CONFIDENCE},   {"class", DEMUR_FEATURES_CLASS},
+    {"outlier", DEMUR_FEATURES_OUTLIER},         {"corrector", DEMUR_FEATURES_CORRECTOR},
+    {"acquisition", DEMUR_FEATURES_ACQUISITION},
 };
 
 gboolean
@@ -270,7 +269,7 @@ demur_train_settings_set_features(DemurTrainSettings *settings, const char *text
     if (group == 0) {
       g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
                   "no group of meta features is called '%s'; there are confidence, class, "
-                  "outlier and corrector, separated by commas",
+                  "outlier, corrector and acquisition, separated by commas",
                   *word);
       return FALSE;
     }

@@ -19,6 +19,7 @@ typedef enum {
   DEMUR_FEATURES_OUTLIER = 1 << 2, /* kNN, KDE, one-class SVM, isolation forest, LOF */
   DEMUR_FEATURES_CORRECTOR =
       1 << 3, /* s delta, |h - r|, expected miscalibration; denoised target */
+  DEMUR_FEATURES_ACQUISITION = 1 << 4, /* how the scan was made: features/acquisition.h */
 } DemurFeatureGroups;
 
 /* What the loss takes for the error of a scan. */
