@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "selector/coverage.h"
+
 static const char *
 number_text(double value, char *buffer, size_t size) {
   if (isfinite(value))
@@ -135,6 +137,56 @@ print_groups(const DemurEvaluation *e) {
   }
 }
 
+/* How many of the evaluated sites did not tune a threshold; all where its sites were not kept. */
+static size_t
+sites_without(const DemurCliEvaluation *evaluating, const DemurThresholdRecord *threshold,
+              const guint8 *present) {
+  g_auto(GStrv) tuned = demur_tuning_read_sites(threshold->guarantee);
+  const DemurCohort *cohort = evaluating->cohort;
+  size_t n = 0;
+  for (size_t s = 0; s < cohort->n_sites; s++)
+    n += present[s] &&
+         (tuned == NULL || !g_strv_contains((const char *const *)tuned, cohort->site_names[s]));
+  return n;
+}
+
+/* Where tuned thresholds promise nothing: text, or the member "guarantees" where json is given. */
+static gboolean
+tell_guarantees(const DemurCliEvaluation *evaluating, DemurJson *json, GError **error) {
+  const DemurCohort *cohort = evaluating->cohort;
+  size_t n_rows;
+  g_autofree guint32 *rows =
+      demur_cohort_rows(cohort, evaluating->evaluation->split, &n_rows, error);
+  if (rows == NULL)
+    return FALSE;
+  g_autofree guint8 *present = g_new0(guint8, MAX(cohort->n_sites, 1));
+  for (size_t i = 0; i < n_rows; i++)
+    present[cohort->sites[rows[i]]] = 1;
+  if (json != NULL)
+    demur_json_begin_array(json, "guarantees");
+  for (size_t k = 0; k < evaluating->n_selectors; k++)
+    for (guint t = 0; t < evaluating->thresholds[k]->len; t++) {
+      const DemurThresholdRecord *threshold = evaluating->thresholds[k]->pdata[t];
+      const size_t n = sites_without(evaluating, threshold, present);
+      if (json != NULL) {
+        demur_json_begin_object(json, NULL);
+        demur_json_string(json, "selector", evaluating->names[k]);
+        demur_json_double(json, "coverage", threshold->coverage);
+        demur_json_int(json, "n_sites", (gint64)evaluating->evaluation->n_sites);
+        demur_json_int(json, "n_sites_without_guarantee", (gint64)n);
+        demur_json_end_object(json);
+      } else if (n > 0) {
+        g_print(
+            "Selector '%s' tuned to %g: no guarantee at %zu of these %zu sites, which are not in "
+            "its tuning split (`demur assess` gives each its coverage)\n",
+            evaluating->names[k], threshold->coverage, n, evaluating->evaluation->n_sites);
+      }
+    }
+  if (json != NULL)
+    demur_json_end_array(json);
+  return TRUE;
+}
+
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(DemurCliEvaluation) evaluating = {0};
@@ -166,6 +218,10 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       demur_json_end_object(json);
     }
     demur_json_end_array(json);
+    if (!tell_guarantees(&evaluating, json, error)) {
+      demur_json_free(json);
+      return FALSE;
+    }
     demur_json_end_object(json);
     demur_context_print_json(context, json);
     return TRUE;
@@ -191,6 +247,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
     g_autofree char *sentence = demur_cli_validation_sentence(context, evaluating.names[v]);
     g_print("Selector %s: %s\n", evaluating.names[v], sentence);
   }
+  if (!tell_guarantees(&evaluating, NULL, error))
+    return FALSE;
   for (size_t w = 0; w < e->n_warnings; w++)
     g_print("Read with care: %s\n", e->warnings[w]);
   g_print("For research use, not a cleared device.\n");

@@ -102,6 +102,29 @@ test_no_guarantee_at_a_site_that_did_not_tune(void) {
   }
 }
 
+/* tune and test are of one outside hospital; a threshold tuned inside promises nothing there. */
+static void
+test_evaluate_says_where_nothing_is_guaranteed(void) {
+  g_autoptr(Sandbox) sandbox = trained();
+  g_autoptr(Run) tune =
+      run_json(sandbox, 0, "tune", "s", "--cohort", "sim", "--coverage", "0.6", NULL);
+  g_autoptr(Run) inside = run_json(sandbox, 0, "tune", "s", "--cohort", "sim", "--split",
+                                   "validation", "--coverage", "0.7", NULL);
+  g_autoptr(Run) run = run_json(sandbox, 0, "evaluate", "--selector", "s", "--cohort", "sim",
+                                "--bootstrap", "50", "--resamples", "2", NULL);
+  JsonArray *list = array_at(root_of(run), "guarantees");
+  g_assert_cmpuint(json_array_get_length(list), ==, 2);
+  for (guint i = 0; i < 2; i++) {
+    JsonObject *one = json_array_get_object_element(list, i);
+    g_assert_cmpfloat(number_at(one, "coverage"), ==, i == 0 ? 0.6 : 0.7);
+    g_assert_cmpfloat(number_at(one, "n_sites"), ==, 1);
+    g_assert_cmpfloat(number_at(one, "n_sites_without_guarantee"), ==, i);
+  }
+  g_autoptr(Run) text =
+      run_line(sandbox, "evaluate --selector s --cohort sim --bootstrap 50 --resamples 2 --quiet");
+  assert_says(text->out, "tuned to 0.7: no guarantee at 1 of these 1 sites");
+}
+
 /* The plan's table with every label the same. */
 static char *
 filled(const Sandbox *sandbox, const char *table, const char *name, const char *label) {
@@ -188,6 +211,7 @@ main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/commands/guarantee/risk", test_a_risk_is_guaranteed_or_nothing_is_kept);
   g_test_add_func("/commands/guarantee/sites", test_no_guarantee_at_a_site_that_did_not_tune);
+  g_test_add_func("/commands/guarantee/evaluate", test_evaluate_says_where_nothing_is_guaranteed);
   g_test_add_func("/commands/guarantee/audit", test_an_audit_changes_the_risks_of_its_site);
   return g_test_run();
 }
