@@ -433,8 +433,8 @@ update_verdict(DemurCohortPage *page) {
     g_autofree char *difference = demur_text_signed(finding.plain->difference, 3);
     g_autofree char *low = demur_text_signed(finding.plain->low, 3);
     g_autofree char *high = demur_text_signed(finding.plain->high, 3);
-    g_string_append_printf(line, _("S-BCE₂ AUC difference %s (%s to %s), %zu %ss. "), difference,
-                           low, high, finding.plain->n_units, finding.plain->unit);
+    g_string_append_printf(line, _("S-BCE₂ AUC difference %s (%s to %s), resampling %zu × %s. "),
+                           difference, low, high, finding.plain->n_units, finding.plain->unit);
   }
   g_string_append(line, page->study->validation != NULL
                             ? _("Validated on left-out sites.")
@@ -521,6 +521,8 @@ on_study(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   page->updating = FALSE;
   gtk_stack_set_visible_child_name(page->stack, "study");
   update(page);
+  if (page->shown)
+    gtk_widget_grab_focus(GTK_WIDGET(page->scale));
   g_signal_emit(page, signals[STUDY], 0);
 }
 

@@ -127,9 +127,8 @@ describe_curves(DemurTrainWindow *window) {
     g_autofree char *loss = demur_text_significant(point->loss, 3);
     g_autofree char *mean = demur_text_decimal(point->mean_auc, 4);
     g_autofree char *worst = demur_text_decimal(point->worst_auc, 4);
-    g_string_append_printf(
-        text, _("network %zu epoch %" G_GINT64_FORMAT ": loss %s, validation %s, worst %s. "),
-        point->network + 1, point->epoch, loss, mean, worst);
+    g_string_append_printf(text, _("network %zu epoch %d: loss %s, validation %s, worst %s. "),
+                           point->network + 1, (int)point->epoch, loss, mean, worst);
   }
   demur_drawing_describe(window->curves, text->len > 0 ? text->str : _("no epoch has ended yet"));
   gtk_widget_queue_draw(GTK_WIDGET(window->curves));

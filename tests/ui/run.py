@@ -1,0 +1,49 @@
+"""Runs one user-interface test in a display, a session bus and an accessibility bus of its own.
+
+Usage: run.py TEST DEMUR DEMUR_WORKSTATION
+Exit status 77 (skipped) with the reason where Xvfb, dbus, openbox, xdotool or pyatspi is absent.
+"""
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+NEEDED = ["Xvfb", "xvfb-run", "dbus-run-session", "openbox", "xdotool", "gdbus"]
+LAUNCHER = "/usr/libexec/at-spi-bus-launcher"
+
+
+def missing():
+    absent = [name for name in NEEDED if shutil.which(name) is None]
+    if not os.path.exists(LAUNCHER):
+        absent.append("at-spi2-core")
+    if importlib.util.find_spec("pyatspi") is None:
+        absent.append("python3-pyatspi")
+    return absent
+
+
+def main():
+    test, demur, workstation = sys.argv[1:4]
+    absent = missing()
+    if absent:
+        print(f"skipped: {', '.join(absent)} not installed; packaging/dependencies.sh installs what is needed")
+        sys.exit(77)
+    here = os.path.dirname(os.path.abspath(__file__))
+    with tempfile.TemporaryDirectory(prefix="demur-ui-") as home:
+        environment = {name: value for name, value in os.environ.items()
+                       if name not in ("DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "DEMUR_WORKSPACE")}
+        environment.update({
+            "GDK_BACKEND": "x11", "GSK_RENDERER": "cairo", "GSETTINGS_BACKEND": "memory", "NO_AT_BRIDGE": "0",
+            "HOME": home, "XDG_CONFIG_HOME": home + "/config", "XDG_DATA_HOME": home + "/data",
+            "XDG_STATE_HOME": home + "/state", "XDG_CACHE_HOME": home + "/cache",
+            "XDG_RUNTIME_DIR": home, "LANGUAGE": "de" if test == "german" else "C", "LC_ALL": "C.UTF-8",
+            "DEMUR": demur, "DEMUR_WORKSTATION": workstation, "DEMUR_TEST_HOME": home, "PYTHONPATH": here})
+        inner = (f"{LAUNCHER} --launch-immediately >/dev/null 2>&1 & openbox >/dev/null 2>&1 & "
+                 f"exec {sys.executable} {os.path.join(here, 'tests.py')} {test}")
+        result = subprocess.run(["xvfb-run", "-a", "-s", "-screen 0 1600x1000x24", "dbus-run-session", "--",
+                                 "sh", "-c", inner], env=environment, check=False)
+        sys.exit(result.returncode)
+
+
+main()

@@ -1,0 +1,391 @@
+"""The user-interface tests. Each says where its right value comes from: the command line's own answer, the DICOM file,
+or the workspace."""
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+
+from driver import DEMUR, HOME, Workstation, demur, wait_for
+
+SHARED = os.environ.get("DEMUR_SHARED", "")
+
+
+def path(name):
+    return os.path.join(HOME, name)
+
+
+def shared(name):
+    full = os.path.join(SHARED, "dicom", name)
+    if not os.path.exists(full):
+        print(f"skipped: {full} is not there (set DEMUR_SHARED)")
+        sys.exit(77)
+    return full
+
+
+def cohort_workspace(simulate=("--scans", "900", "--sites", "6", "--base-train", "300", "--tune", "400", "--test",
+                               "400"), epochs=("--epochs", "1", "--datasets-per-epoch", "640")):
+    """A small simulated cohort with a tuned selector and verdicts on its test split."""
+    workspace = path("cohort.demur")
+    demur(workspace, "cohort", "simulate", "small", *simulate)
+    demur(workspace, "train", "first", "--cohort", "small", "--as-published", *epochs)
+    demur(workspace, "tune", "first", "--cohort", "small", "--coverage", "0.8")
+    return workspace, demur(workspace, "assess", "first", "--cohort", "small")
+
+
+def import_folder_and_read_the_report():
+    """Right value: `demur dicom import` of the same folder into another workspace."""
+    folder = shared("real/siemens-emotion")
+    expected = demur(path("other.demur"), "dicom", "import", folder)
+    app = Workstation(path("w.demur"))
+    app.wait_text("This workspace holds no scans yet")
+    app.activate("win.import-path", f"'{folder}'")
+    accepted = sum(series["accepted"] for series in expected["series"])
+    app.wait_text(f"Import: {accepted} accepted for assessment, {len(expected['series']) - accepted} not, "
+                  f"{len(expected['skipped'])} files skipped.")
+    app.wait_text(expected["series"][0]["patient_id"])
+    app.activate("win.import-report")
+    app.wait_text("Accepted for assessment (1)")
+    listed = demur(path("w.demur"), "dicom", "list")
+    assert [s["scan_id"] for s in listed["series"]] == [s["scan_id"] for s in expected["series"]]
+    app.quit()
+
+
+def open_case_and_compare_hu():
+    """Right value: the CT number under the pointer, read from the file by `dcmdump` where it is plain, at the row and
+    column that the image says; and the window by key."""
+    folder = shared("real/siemens-emotion")
+    workspace = path("w.demur")
+    scan = demur(workspace, "dicom", "import", folder)["series"][0]
+    app = Workstation(workspace)
+    app.wait_text(scan["patient_id"])
+    app.keys("n", "Return")
+    first = app.wait_image(f"slice {scan['n_slices'] // 2 + 1} of {scan['n_slices']}")
+    assert "W 1500 L −600" in first, first
+    app.keys("2")
+    app.wait_image("W 400 L 40")
+    app.keys("1")
+    app.wait_image("W 1500 L −600")
+    app.keys("Down")
+    app.wait_image(f"slice {scan['n_slices'] // 2 + 2} of")
+    app.keys("End")
+    app.wait_image(f"slice {scan['n_slices']} of")
+    app.keys("Home")
+    app.wait_image("slice 1 of")
+    app.pointer(700, 480)
+    app.pointer(703, 482)
+    text = app.wait_image("; row ")
+    row, column = (int(word) for word in text.split("; row ")[1].split(" column "))
+    hu = int(text.split("HU at pointer ")[1].split(";")[0].replace("−", "-"))
+    slices = demur(workspace, "dicom", "show", scan["scan_id"])["slices"]
+    assert hu == value_of_file(slices[0], row, column), (hu, row, column, slices[0]["path"])
+    app.keys("o")
+    app.wait_image("coronal")
+    app.keys("s")
+    app.wait_image("sagittal")
+    app.keys("x", "m")
+    app.wait_image("MIP 5 mm")
+    app.keys("i")
+    app.wait_image("inverted")
+    app.quit()
+
+
+def value_of_file(facts, row, column):
+    """The CT number of one pixel from the bytes of an uncompressed file, independent of the program: dcmdump writes the
+    pixel data out, slope and intercept come from `dicom show`."""
+    for tool in ("dcmdump", "dcmconv"):
+        if shutil.which(tool) is None:
+            print(f"skipped: {tool} (package dcmtk) is not installed")
+            sys.exit(77)
+    plain = path("plain.dcm")
+    subprocess.run(["dcmconv", "+te", facts["path"], plain], check=True)
+    subprocess.run(["dcmdump", "+W", HOME, plain], check=True, stdout=subprocess.DEVNULL)
+    fields = {}
+    for name in ("Columns", "PixelRepresentation", "BitsAllocated"):
+        line = subprocess.run(["dcmdump", "+P", name, plain], check=True, capture_output=True, text=True).stdout
+        fields[name] = int(line.split()[2])
+    assert fields["BitsAllocated"] == 16
+    with open(os.path.join(HOME, "plain.dcm.0.raw"), "rb") as file:
+        file.seek(2 * (row * fields["Columns"] + column))
+        stored = int.from_bytes(file.read(2), "little", signed=fields["PixelRepresentation"] == 1)
+    return round(stored * facts["slope"] + facts["intercept"])
+
+
+def verdict_equals_assess():
+    """Right value: the document of `demur assess`."""
+    workspace, assessed = cohort_workspace()
+    app = Workstation(workspace)
+    for verdict, title in (("accepted", "Accepted: the risk is shown"), ("red_flag", "Red flag: do not rely")):
+        one = next(v for v in assessed["verdicts"] if v["verdict"] == verdict)
+        app.activate("win.page", "'worklist'")
+        app.activate("win.search", "''")
+        app.keys("ctrl+a", "BackSpace")
+        app.type(one["scan_id"])
+        wait_for(lambda: any("All 1" == t for t in app.texts()), "one row")
+        app.keys("Return", "n", "Return")
+        app.wait_text(one["patient_id"])
+        app.wait_text(title)
+        texts = app.texts()
+        if verdict == "accepted":
+            assert f"{100 * one['risk']:.1f}\u00a0%" in texts or f"{100 * one['risk']:.1f} %" in texts, texts
+        else:
+            assert "Risk held back" in texts
+            told = [t for t in texts if f"{100 * one['risk']:.1f}" in t.replace("\u00a0", " ")]
+            assert not told, f"a risk that is held back stands on the screen: {told}"
+            assert len([t for t in texts if "accepted training scans" in t or "training scans most like it" in t]) >= 1
+    app.quit()
+
+
+def review_is_in_the_workspace():
+    """Right value: the rows of the review table, read with sqlite3 and no code of the program."""
+    workspace, assessed = cohort_workspace()
+    one = next(v for v in assessed["verdicts"] if v["verdict"] == "red_flag")
+    app = Workstation(workspace)
+    app.activate("win.show", "'red_flag'")
+    app.activate("win.search", "''")
+    app.type(one["scan_id"])
+    wait_for(lambda: any("All 1" == t for t in app.texts()), "one row")
+    app.keys("Return", "n", "Return")
+    app.wait_text("Risk held back")
+    rows = lambda: sqlite3.connect(workspace).execute(
+        "SELECT kind, scan_id, revealed, comment, shown, user FROM review ORDER BY id").fetchall()
+    # A proposal that is dropped keeps nothing.
+    app.keys("a")
+    app.wait_text("Agree? Enter keeps it")
+    app.keys("Escape")
+    app.wait_no_text("Agree? Enter keeps it")
+    assert rows() == []
+    app.keys("r")
+    app.wait_text("Revealed: ")
+    app.keys("d")
+    app.wait_text("Disagree? Enter keeps it")
+    app.keys("Return")
+    wait_for(lambda: len(rows()) == 2, "the review in the workspace")
+    reveal, disagree = rows()
+    assert reveal[:3] == ("reveal", one["scan_id"], 1), reveal
+    assert disagree[:3] == ("disagree", one["scan_id"], 1), disagree
+    shown = json.loads(disagree[4])
+    assert shown["verdict"] == "red_flag" and abs(shown["risk"] - one["risk"]) < 1e-9, shown
+    # The reveal is of this case alone: the worklist holds the risk back all the same.
+    app.activate("win.page", "'worklist'")
+    app.wait_text("held back")
+    app.wait_text("✗ disagreed")
+    app.quit()
+
+
+def slider_equals_evaluate():
+    """Right value: `demur evaluate` at the coverages it measures: 0.9, 0.7 and 0.5, thresholds from the split."""
+    workspace, _ = cohort_workspace()
+    result = demur(workspace, "evaluate", "--selector", "first", "--cohort", "small")
+    method = next(m for m in result["methods"] if m["name"] == "selector:first")
+    app = Workstation(workspace)
+    app.activate("win.page", "'cohort'")
+    app.wait_text("accepts ")
+    for coverage in (0.9, 0.7, 0.5):
+        at = next(a for a in method["at"] if a["coverage"] == coverage and a["threshold_from"] == "split")
+        app.activate("win.coverage", str(coverage))
+        line = app.wait_text(f"accepts {at['n_accepted']} of {result['n_scans']} scans")
+        assert f"S-BCE₂ {at['sbce2']:.3f}".replace(" 0.", " .") in line, (line, at["sbce2"])
+        chart = wait_for(lambda: app.find("image", "Rejection by label: share of each label that is refused"), "chart")
+        for label in at["rejected_by_label"]:
+            rate = f"{100 * label['rate']:.1f}"
+            wait_for(lambda: rate in chart.description.replace("\u00a0", " "), f"{rate} % of label {label['label']}")
+    # By the keyboard: one point to the left on the slider.
+    slider = app.find("slider", "Coverage in percent")
+    before = slider.queryValue().currentValue
+    app.keys("Left")  # the slider has the focus when a study is there
+    wait_for(lambda: slider.queryValue().currentValue == before - 1, "the slider to move")
+    app.quit()
+
+
+def use_a_coverage_with_a_reason():
+    """Right value: the thresholds that `demur selector show` lists, and the decision in the workspace."""
+    workspace, _ = cohort_workspace()
+    app = Workstation(workspace)
+    app.activate("win.page", "'cohort'")
+    app.wait_text("accepts ")
+    app.activate("win.coverage", "0.6")
+    app.activate("win.use-coverage")
+    app.wait_text("Why this coverage?")
+    app.type("two readers a week")
+    app.keys("Return")
+    app.wait_text("The threshold and your reason are kept.")
+    decided = sqlite3.connect(workspace).execute("SELECT coverage, reason FROM decision").fetchall()
+    assert decided == [(0.6, "two readers a week")], decided
+    kept = sqlite3.connect(workspace).execute("SELECT coverage FROM threshold ORDER BY sequence").fetchall()
+    assert kept == [(0.8,), (0.6,)], kept
+    app.quit()
+
+
+def train_and_cancel():
+    """Right value: no selector after a cancelled training, one after a finished one, as `demur selector list` says."""
+    workspace, _ = cohort_workspace()
+    app = Workstation(workspace)
+    app.activate("win.page", "'cohort'")
+    app.activate("win.train")
+    name = wait_for(lambda: app.find("text", "Name"), "the form")
+    name.queryEditableText().setTextContents("second")
+    epochs = app.find("text", "Epochs")
+    epochs.queryEditableText().setTextContents("100")
+    app.do("push button", "Train")
+    app.wait_text("Training…")
+    app.keys("Return")  # the focus is on "Cancel training"
+    app.wait_text("Cancelled. What was reached is kept")
+    names = [s["name"] for s in demur(workspace, "selector", "list")["selectors"]]
+    assert names == ["first"], names
+    name.queryEditableText().setTextContents("third")
+    epochs.queryEditableText().setTextContents("1")
+    app.find("text", "Data sets an epoch").queryEditableText().setTextContents("640")
+    app.do("push button", "Train")
+    app.wait_text("Selector third is trained and kept")
+    names = [s["name"] for s in demur(workspace, "selector", "list")["selectors"]]
+    assert sorted(names) == ["first", "third"], names
+    curves = app.find("image", "Training curves")
+    assert "epoch 1: loss" in curves.description, curves.description
+    app.quit()
+
+
+def export_the_report():
+    """Right value: the bytes that `demur report` writes for the same selector, cohort and split."""
+    workspace, _ = cohort_workspace()
+    demur(workspace, "report", path("cli.pdf"), "--selector", "first", "--cohort", "small")
+    app = Workstation(workspace)
+    app.activate("win.page", "'report'")
+    app.wait_text("Calibration report of selector first on split test of cohort small")
+    app.wait_text("Page 1 of ")
+    app.activate("win.export-report", f"'{path('ui.pdf')}'")
+    app.wait_text("The report was written to")
+    with open(path("ui.json"), "rb") as ours, open(path("cli.json"), "rb") as theirs:
+        assert ours.read() == theirs.read(), "the numbers beside the PDF differ from the command line's"
+    with open(path("ui.pdf"), "rb") as ours, open(path("cli.pdf"), "rb") as theirs:
+        assert ours.read() == theirs.read(), "the PDF differs from the command line's"
+    app.activate("win.export-report", "'/nonexistent/x.pdf'")
+    app.wait_text("/nonexistent")
+    app.quit()
+
+
+def never_another_patients_image():
+    """Right value: the patient ID that `demur dicom list` gives a scan, on the image and in the column beside it, at
+    every moment while cases are switched faster than images load."""
+    workspace = path("w.demur")
+    series = []
+    for folder in ("real/siemens-emotion", "real/philips-series-choice", "real/ge-irregular", "real/philips-tilt"):
+        series += demur(workspace, "dicom", "import", shared(folder))["series"]
+    app = Workstation(workspace)
+    app.wait_text(series[0]["patient_id"])
+    app.activate("win.page", "'patient'")
+    ids = {s["patient_id"] for s in series if s["patient_id"]}
+    n_seen = 0
+
+    def check():
+        """What stands on the image is of the patient whose verdict stands beside it."""
+        nonlocal n_seen
+        texts = app.page_of_image()
+        image = app.image()
+        titles = [t for t in texts if t in ids]
+        if texts != app.page_of_image() or image != app.image() or not titles or ";" not in image:
+            return  # it changed while it was read
+        n_seen += 1
+        shown = [i for i in ids if image.startswith(i + " ")]
+        assert shown == [titles[0]], (image, titles)
+
+    for key in ["n"] * 12 + ["p"] * 12 + ["n", "p"] * 8:
+        app.keys(key)
+        check()
+    # When all has arrived an image of the current patient is there.
+    wait_for(lambda: ";" in app.image() and "reading the rest" not in app.image(), "the last image")
+    check()
+    assert n_seen > 0
+    app.quit()
+
+
+def broken_workspaces_end_in_a_sentence():
+    """Right value: a sentence that names the file and what to do, and a program that goes on with the workspace it
+    had."""
+    good, _ = cohort_workspace()
+    app = Workstation(good)
+    app.wait_text("cohort.demur")
+    with open(path("not.demur"), "w", encoding="utf-8") as file:
+        file.write("this is no workspace\n" * 100)
+    shutil.copy(good, path("newer.demur"))
+    newer = sqlite3.connect(path("newer.demur"))
+    newer.execute("PRAGMA user_version = 9999")
+    newer.commit()
+    newer.close()
+    for name, words in (("not.demur", "not a"), ("newer.demur", "newer"), ("no/such/folder/x.demur", None)):
+        app.activate("app.open-path", f"'{path(name)}'")
+        if name.startswith("no/"):
+            continue
+        app.wait_text(words)
+        app.wait_text("cohort.demur")
+        app.activate("win.close-notice")
+        app.wait_no_text(words)
+    # A damaged file cut in the middle.
+    with open(good, "rb") as file:
+        half = file.read()[: os.path.getsize(good) // 2]
+    with open(path("half.demur"), "wb") as file:
+        file.write(half)
+    app.activate("app.open-path", f"'{path('half.demur')}'")
+    app.wait_text("half.demur")
+    app.activate("app.open-path", f"'{good}'")
+    app.wait_text("cohort.demur")
+    # A review that can't be written, because another program holds the workspace: a sentence, and nothing counts.
+    app.activate("win.search", "''")
+    app.activate("win.page", "'patient'")
+    app.activate("win.next")
+    app.wait_text("risk in 6 years" if app.find(name="risk in 6 years") else "Risk held back")
+    locker = sqlite3.connect(good, isolation_level=None)
+    locker.execute("BEGIN EXCLUSIVE")
+    app.keys("a", "Return")
+    app.wait_text("lock")
+    locker.execute("ROLLBACK")
+    assert locker.execute("SELECT count(*) FROM review").fetchone() == (0,)
+    app.quit()
+
+
+def damaged_series_are_said():
+    """Right value: ../shared/dicom/derived/EXPECTED.tsv: a truncated slice, a series without positions."""
+    workspace = path("w.demur")
+    truncated = demur(workspace, "dicom", "import", shared("derived/19_truncated_last"))["series"][0]
+    flat = demur(workspace, "dicom", "import", shared("derived/05_no_position_orientation"))["series"][0]
+    app = Workstation(workspace)
+    for series in (truncated, flat):
+        app.activate("win.page", "'worklist'")
+        app.wait_text(series["patient_id"])
+    app.activate("win.page", "'patient'")
+    seen = set()
+    for _ in range(2):
+        app.activate("win.next")
+        text = wait_for(lambda: app.image() not in seen and "Reading" not in app.image() and
+                        ("slice " in app.image() or "can't" in app.image()) and app.image(), "an image or a sentence")
+        seen.add(text)
+        app.wait_text("Not eligible: this series is not assessed")
+    app.quit()
+
+
+def chart_tables_and_csv():
+    """Right value: the numbers of `demur evaluate` in the table of the coverage curve."""
+    workspace, _ = cohort_workspace()
+    result = demur(workspace, "evaluate", "--selector", "first", "--cohort", "small")
+    method = next(m for m in result["methods"] if m["name"] == "selector:first")
+    last = method["curve"]["sbce2"][-1]["point"]
+    app = Workstation(workspace)
+    app.activate("win.page", "'cohort'")
+    app.wait_text("accepts ")
+    app.activate("win.tables")
+    app.wait_text(f"{last:.4f}".lstrip("0"))
+    app.quit()
+
+
+def german():
+    """Right value: po/de.po."""
+    workspace, _ = cohort_workspace()
+    app = Workstation(workspace)
+    app.wait_text("Nur für die Forschung, kein zugelassenes Medizinprodukt")
+    app.quit()
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]]()
+    print(f"ok {sys.argv[1]}")
