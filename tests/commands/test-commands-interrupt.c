@@ -51,6 +51,46 @@ test_training_is_ended(void) {
   g_assert_cmpstr(string_at(root_of(show), "digest"), ==, string_at(root_of(first), "digest"));
 }
 
+#define LONG_TRAINING                                                                              \
+  "--cohort", "sim", "--epochs", "8", "--datasets-per-epoch", "800", "--average", "2",             \
+      "--stopping", "worst-case", "--quiet"
+
+/* Interrupted and killed again and again, each time resumed, it ends in the digest of a training
+ * that was left alone. Whichever came first, an end, a signal or the first checkpoint, that holds.
+ */
+static void
+test_training_is_resumed(void) {
+  g_autoptr(Sandbox) sandbox = sandbox_new();
+  simulate_small(sandbox, "sim");
+  g_autoptr(Run) none = run_json(sandbox, 1, "train", "s", LONG_TRAINING, "--resume", NULL);
+  assert_says(string_at(root_of(none), "error"), "nothing to resume");
+  g_autoptr(Run) whole = run_json(sandbox, 0, "train", "whole", LONG_TRAINING, NULL);
+  const char *digest = string_at(root_of(whole), "digest");
+  gboolean done = FALSE, other_refused = FALSE;
+  for (int k = 1; !done; k++) {
+    /* Where it was ended before anything was kept, --resume has nothing to go on from. */
+    g_autoptr(Run) probe = other_refused ? NULL
+                                         : run_demur(sandbox, "train", "s", LONG_TRAINING,
+                                                     "--resume", "--kappa", "3", NULL);
+    const gboolean kept = other_refused || strstr(probe->err, "nothing to resume") == NULL;
+    if (kept && !other_refused) {
+      assert_status(probe, 1);
+      assert_says(probe->err, "kappa 4, now 3");
+      other_refused = TRUE;
+    }
+    g_autoptr(GSubprocess) process =
+        kept ? start_demur(sandbox, "train", "s", LONG_TRAINING, "--resume", NULL)
+             : start_demur(sandbox, "train", "s", LONG_TRAINING, NULL);
+    done = !end_after(process, 250 * k, k % 2 == 0 ? SIGINT : SIGKILL);
+  }
+  g_autoptr(Run) show = run_json(sandbox, 0, "selector", "show", "s", NULL);
+  g_assert_cmpstr(string_at(root_of(show), "digest"), ==, digest);
+  /* Done: nothing is left to resume. */
+  g_autoptr(Run) again =
+      run_json(sandbox, 1, "train", "s", LONG_TRAINING, "--resume", "--replace", NULL);
+  assert_says(string_at(root_of(again), "error"), "nothing to resume");
+}
+
 /* What is left in a pipe, to its end. */
 static char *
 rest_of(GInputStream *stream) {
@@ -158,6 +198,7 @@ int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/commands/interrupt/training", test_training_is_ended);
+  g_test_add_func("/commands/interrupt/resumed", test_training_is_resumed);
   g_test_add_func("/commands/interrupt/progress", test_progress_is_told_and_interruption_said);
   g_test_add_func("/commands/interrupt/quiet", test_quiet_tells_no_progress);
   g_test_add_func("/commands/interrupt/import", test_import_is_ended);
