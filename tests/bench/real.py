@@ -85,7 +85,7 @@ def per_cent(rejection):
 
 def comparison(evaluation, method, risk, measure):
     for c in evaluation["comparisons"]:
-        if (c["method"], c["against"], c["risk"], c["measure"]) == (method, "confidence", risk, measure):
+        if (c["method"], c["against"], c["risk"]) == (method, "confidence", risk) and c["measure"] in measure:
             return f"{number(c['difference'])} {between(c['interval'])}: {c['verdict']}"
     return ""
 
@@ -95,7 +95,7 @@ def trained(demur, cohort, selectors, common, quick):
     for name, options in selectors.items():
         log = demur("train", name, "--cohort", cohort, *common, *options, *(QUICK if quick else []))
         lines.append(f"| {name} | `{' '.join(common + options) or '(default)'}` | {log['updates']} |"
-                     f" {log['settings']['recalibrate']}: {log['recalibration']} |")
+                     f" {', '.join(str(n['best_epoch']) for n in log['networks'])} | {log['settings']['recalibrate']}: {log['recalibration']} |")
     return lines
 
 
@@ -107,7 +107,7 @@ def note(evaluation, quick):
 
 def ist(demur, name, quick):
     demur("cohort", "import", name, os.path.join(SHARED, "cohorts", name + ".csv"))
-    lines = [f"### {name}, split test", "", "| selector | options | updates | recalibration |", "|---|---|---|---|"]
+    lines = [f"### {name}, split test", "", "| selector | options | updates | epoch kept (0: untrained) | recalibration |", "|---|---|---|---|---|"]
     lines += trained(demur, name, IST_SELECTORS, [], quick)
     evaluation = demur("evaluate", *(a for s in IST_SELECTORS for a in ("--selector", s)), "--cohort", name,
                        *(["--bootstrap", "50"] if quick else []))
@@ -125,7 +125,7 @@ def ist(demur, name, quick):
             f" {number(auc['sbce2']['debiased'])} {between(auc['sbce2']['debiased_interval'])} |"
             f" {number(auc['sbce2']['noise_floor'])} | {number(auc['site_error']['point'])}"
             f" {between(auc['site_error']['interval'])} | {per_cent(rejected[0])} | {per_cent(rejected[1])} |"
-            f" {comparison(evaluation, m['name'], m['risk'], 'sbce2_auc')} |")
+            f" {comparison(evaluation, m['name'], m['risk'], ('sbce2_auc',))} |")
     return lines + [""] + [f"- {w}" for w in evaluation["warnings"]]
 
 
@@ -133,8 +133,7 @@ def cifar(demur, name, quick):
     folder = os.path.join(SHARED, "cohorts", "cifar")
     demur("cohort", "import", name, os.path.join(folder, "cifar.csv"), "--embeddings",
           os.path.join(folder, "cifar_embeddings.npy"))
-    lines = ["### cifar, split test, ten classes", "", "| selector | options | updates | recalibration |",
-             "|---|---|---|---|"]
+    lines = ["### cifar, split test, ten classes", "", "| selector | options | updates | epoch kept (0: untrained) | recalibration |", "|---|---|---|---|---|"]
     lines += trained(demur, name, CIFAR_SELECTORS, ["--as-published", "--resample", "outside"], quick)
     evaluation = demur("evaluate", *(a for s in CIFAR_SELECTORS for a in ("--selector", s)), "--cohort", name,
                        "--resample-unit", "patient", "--group-by", "shift", *(["--bootstrap", "50"] if quick else []))
@@ -157,7 +156,7 @@ def cifar(demur, name, quick):
         lines.append(f"| {m['name']} | {m['risk']} | {' | '.join(number(values.get(s)) for s in shifts)} |"
                      f" {number(sum(corrupted) / len(corrupted)) if corrupted else '-'} | {before} |"
                      f" {number(sum(every) / len(every)) if every else '-'} | {number(m['auc']['stce2']['point'])} |"
-                     f" {comparison(evaluation, m['name'], m['risk'], 'stce2_auc')} |")
+                     f" {comparison(evaluation, m['name'], m['risk'], ('stce2_auc', 'sbce2_auc'))} |")
     return lines + [""] + [f"- {w}" for w in evaluation["warnings"]]
 
 
