@@ -72,11 +72,10 @@ update_status(DemurWindow *window) {
   g_autofree char *coverage = demur_text_coverage(in_use->coverage);
   g_autofree char *threshold = demur_text_significant(in_use->threshold, 3);
   set_or_hide(window->status_model,
-              in_use->model != NULL ? g_strdup_printf(_("Model %s · 6-year risk"), in_use->model)
-                                    : NULL);
+              in_use->model != NULL ? g_strdup_printf(_("Model %s"), in_use->model) : NULL);
   set_or_hide(window->status_selector,
               in_use->selector != NULL
-                  ? g_strdup_printf(_("Selector %s · digest %s"), in_use->selector, digest)
+                  ? g_strdup_printf(_("Selector %s · %s"), in_use->selector, digest)
                   : NULL);
   set_or_hide(window->status_coverage,
               in_use->selector == NULL ? NULL
@@ -769,7 +768,7 @@ add_status(GtkWidget *box, const char *style) {
 
 static GtkWidget *
 build_status(DemurWindow *window) {
-  GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 22);
+  GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 16);
   gtk_widget_add_css_class(box, "status");
   GtkLabel *research = add_status(box, "research");
   gtk_label_set_label(research, _("For research use, not a cleared device"));

@@ -279,6 +279,11 @@ on_setup(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data) {
   GtkWidget *label = gtk_label_new(NULL);
   gtk_label_set_xalign(GTK_LABEL(label), 0);
   gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
+  if (column->sort == DEMUR_SORT_REASON) {
+    gtk_label_set_wrap(GTK_LABEL(label), TRUE);
+    gtk_label_set_wrap_mode(GTK_LABEL(label), PANGO_WRAP_WORD_CHAR);
+    gtk_label_set_lines(GTK_LABEL(label), 2);
+  }
   if (column->sort == DEMUR_SORT_RISK) {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 10);
     gtk_label_set_width_chars(GTK_LABEL(label), 8);
@@ -340,6 +345,9 @@ on_bind(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data) {
   }
   case DEMUR_SORT_REASON:
     text = scan->n_reasons > 0 ? demur_scan_reason(scan, 0, FALSE) : g_strdup("");
+    /* The verdict says it already. */
+    if (scan->shown == DEMUR_SHOWN_NOT_ELIGIBLE && g_str_has_prefix(text, "not eligible: "))
+      memmove(text, text + strlen("not eligible: "), strlen(text) - strlen("not eligible: ") + 1);
     set_style(child, "muted");
     gtk_widget_set_tooltip_text(child, scan->n_reasons > 0 ? text : NULL);
     break;

@@ -183,13 +183,15 @@ on_picture_loaded(DemurSession *session, DemurApplication *self) {
       self->status = 1;
     }
   }
-  /* Else the first that has images. */
-  for (size_t i = 0; i < table->n_scans && row < 0; i++)
+  /* Else, where one case is shown, the first that has images. */
+  const gboolean needs_case = strcmp(self->picture_page, "patient") == 0;
+  for (size_t i = 0; needs_case && i < table->n_scans && row < 0; i++)
     if (table->scans[i].source == NULL && table->scans[i].chosen)
       row = (gssize)i;
-  if (row < 0 && table->n_scans > 0)
+  if (needs_case && row < 0 && table->n_scans > 0)
     row = 0;
-  demur_session_select(session, row);
+  if (row >= 0)
+    demur_session_select(session, row);
   demur_window_show_page(self->window, self->picture_page);
   gtk_widget_add_tick_callback(GTK_WIDGET(self->window), on_picture_frame, self, NULL);
 }

@@ -187,7 +187,8 @@ work_study(const char *workspace, const char *selector, const char *cohort, cons
   study->owner = owner;
   study->free_owner = study_owner_free;
   owner->names[0] = g_strdup(selector);
-  DemurCliEvaluationOptions options = {.cohort = g_strdup(cohort), .split = g_strdup(split)};
+  DemurCliEvaluationOptions options = {
+      .cohort = g_strdup(cohort), .split = g_strdup(split), .usual_groups = TRUE};
   if (!demur_cli_evaluate(&context, owner->names, &options, &owner->evaluating, error))
     return NULL;
   owner->report = demur_cli_report_new(&owner->evaluating, 0.0, error);
