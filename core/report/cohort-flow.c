@@ -13,7 +13,7 @@
 #define PAD 0.7
 #define ARROW 1.9
 #define GAP 1.2
-#define LEAST_BOX 15.0
+#define LEAST_BOX 20.5
 #define MOST_REASONS 8
 
 static double
@@ -177,7 +177,7 @@ demur_cohort_flow_draw(const DemurCohortFlow *chart, cairo_t *cr, const DemurPal
   for (size_t first = 0; first < chart->n_splits; first += per_row) {
     const size_t n = MIN(per_row, chart->n_splits - first);
     const double width =
-        fmin((r.width - gap * (double)(n - 1)) / (double)n, size * LEAST_BOX * 1.6);
+        fmin((r.width - gap * (double)(n - 1)) / (double)n, size * LEAST_BOX * 1.3);
     const double left = middle - (width * (double)n + gap * (double)(n - 1)) / 2;
     if (first == 0) {
       /* A bar that all arrows of the row hang from. */
@@ -208,7 +208,7 @@ demur_cohort_flow_draw(const DemurCohortFlow *chart, cairo_t *cr, const DemurPal
     y += box;
   }
   if (has_decision(chart)) {
-    const double width = fmin((r.width - gap) / 2, size * LEAST_BOX * 1.6), both = 2 * width + gap;
+    const double width = fmin((r.width - gap) / 2, size * LEAST_BOX * 1.3), both = 2 * width + gap;
     const double left = fmax(r.x, fmin(arrow_x - both / 2, r.x + r.width - both)),
                  bar = y + ARROW * size * 0.4;
     demur_chart_colour(cr, palette->muted, 1);
