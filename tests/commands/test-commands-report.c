@@ -1,0 +1,352 @@
+/* The report, its check and single charts, as a user runs them. Right values: round trips (what was
+ * written verifies; one changed number, row, weight or page does not), the report's own JSON
+ * against the text taken out of the PDF, and refusals. */
+#include "commands.h"
+
+#include <math.h>
+#include <sqlite3.h>
+#include <string.h>
+
+typedef struct {
+  Sandbox *sandbox;
+  char *pdf, *json;
+} Fixture;
+
+static void
+set_up(Fixture *fixture, gconstpointer data) {
+  fixture->sandbox = sandbox_new();
+  simulate_small(fixture->sandbox, "c");
+  g_autoptr(Run) train = train_small(fixture->sandbox, "s", "c", NULL);
+  assert_status(train, 0);
+  g_autoptr(Run) tune =
+      run_demur(fixture->sandbox, "tune", "s", "--cohort", "c", "--coverage", "0.7,0.9", NULL);
+  assert_status(tune, 0);
+  fixture->pdf = sandbox_path(fixture->sandbox, "report.pdf");
+  fixture->json = sandbox_path(fixture->sandbox, "report.json");
+  g_autoptr(Run) report = run_json(fixture->sandbox, 0, "report", fixture->pdf, "--selector", "s",
+                                   "--cohort", "c", "--bootstrap", "60", NULL);
+  assert_status(report, 0);
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer data) {
+  sandbox_free(fixture->sandbox);
+  g_free(fixture->pdf);
+  g_free(fixture->json);
+}
+
+static char *
+read_text(const char *path, gsize *n) {
+  g_autoptr(GError) error = NULL;
+  char *text = NULL;
+  g_file_get_contents(path, &text, n, &error);
+  g_assert_no_error(error);
+  return text;
+}
+
+static void
+write_text(const char *path, const char *text, gssize n) {
+  g_autoptr(GError) error = NULL;
+  g_file_set_contents(path, text, n, &error);
+  g_assert_no_error(error);
+}
+
+static void
+assert_same_bytes(const char *a, gsize n_a, const char *b, gsize n_b) {
+  g_assert_cmpuint(n_a, ==, n_b);
+  g_assert_cmpint(memcmp(a, b, n_a), ==, 0);
+}
+
+/* Whether `report verify` agrees; where it does not, some difference's place must hold where. */
+static void
+check_verify(const Fixture *fixture, const char *pdf, const char *where) {
+  g_autoptr(Run) run =
+      run_json(fixture->sandbox, where == NULL ? 0 : 1, "report", "verify", pdf, NULL);
+  JsonObject *root = root_of(run);
+  g_assert_cmpint(bool_at(root, "verified"), ==, where == NULL);
+  JsonArray *differences = array_at(root, "differences");
+  gboolean found = where == NULL;
+  for (guint i = 0; i < json_array_get_length(differences); i++)
+    found |= where != NULL &&
+             strstr(string_at(json_array_get_object_element(differences, i), "where"), where);
+  g_assert_true(found);
+}
+
+static void
+execute_sql(const Fixture *fixture, const char *sql) {
+  sqlite3 *database;
+  g_assert_cmpint(sqlite3_open(fixture->sandbox->workspace, &database), ==, SQLITE_OK);
+  char *message = NULL;
+  sqlite3_exec(database, sql, NULL, NULL, &message);
+  g_assert_cmpstr(message, ==, NULL);
+  sqlite3_close(database);
+}
+
+static void
+test_what_was_written_verifies(Fixture *fixture, gconstpointer data) {
+  check_verify(fixture, fixture->pdf, NULL);
+  /* Under another name and from another folder's view it is the same report. */
+  g_autofree char *other = sandbox_path(fixture->sandbox, "other.pdf"),
+                  *other_json = sandbox_path(fixture->sandbox, "other.json");
+  gsize n, n_json, n_again;
+  g_autofree char *pdf = read_text(fixture->pdf, &n), *json = read_text(fixture->json, &n_json);
+  write_text(other, pdf, (gssize)n);
+  write_text(other_json, json, (gssize)n_json);
+  check_verify(fixture, other, NULL);
+  /* Same input, same bytes. */
+  g_autoptr(Run) again = run_json(fixture->sandbox, 0, "report", other, "--selector", "s",
+                                  "--cohort", "c", "--bootstrap", "60", NULL);
+  assert_status(again, 0);
+  g_autofree char *pdf_again = read_text(other, &n_again);
+  assert_same_bytes(pdf, n, pdf_again, n_again);
+}
+
+/* One digit of one number. */
+static void
+test_a_changed_number_is_found(Fixture *fixture, gconstpointer data) {
+  gsize n;
+  g_autofree char *json = read_text(fixture->json, &n);
+  char *number = strstr(json, "\"noise_floor\": 0.0");
+  if (number == NULL)
+    number = strstr(json, "\"noise_floor\":0.0");
+  g_assert_nonnull(number);
+  char *digit = strstr(number, "0.0") + 3;
+  *digit = *digit == '9' ? '1' : (char)(*digit + 1);
+  write_text(fixture->json, json, (gssize)n);
+  check_verify(fixture, fixture->pdf, "noise_floor");
+  check_verify(fixture, fixture->pdf, "digest");
+}
+
+/* A PDF beside the JSON of another report. */
+static void
+test_a_foreign_pdf_is_found(Fixture *fixture, gconstpointer data) {
+  g_autofree char *letter = sandbox_path(fixture->sandbox, "letter.pdf");
+  g_autoptr(Run) report = run_json(fixture->sandbox, 0, "report", letter, "--selector", "s",
+                                   "--cohort", "c", "--bootstrap", "60", "--paper", "letter", NULL);
+  assert_status(report, 0);
+  gsize n;
+  g_autofree char *pdf = read_text(letter, &n);
+  write_text(fixture->pdf, pdf, (gssize)n);
+  check_verify(fixture, fixture->pdf, "digest of the JSON");
+}
+
+/* One scan's risk, changed behind the program's back. Rows are kept in blocks of bytes. */
+static void
+test_a_changed_scan_is_found(Fixture *fixture, gconstpointer data) {
+  g_autofree char *table = sandbox_path(fixture->sandbox, "c.csv");
+  g_autoptr(Run) export = run_demur(fixture->sandbox, "cohort", "export", "c", table, NULL);
+  assert_status(export, 0);
+  gsize n;
+  g_autofree char *text = read_text(table, &n);
+  /* The last row's last risk digit. */
+  g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+  g_auto(GStrv) header = g_strsplit(lines[0], ",", -1);
+  gint risk = -1;
+  for (gint i = 0; header[i] != NULL; i++)
+    if (strcmp(header[i], "risk") == 0 || strcmp(header[i], "risk_year_6") == 0)
+      risk = i;
+  g_assert_cmpint(risk, >=, 0);
+  guint last = g_strv_length(lines) - 1;
+  while (*lines[last] == '\0')
+    last--;
+  g_auto(GStrv) cells = g_strsplit(lines[last], ",", -1);
+  for (gint i = 0; header[i] != NULL; i++)
+    if (strcmp(header[i], "risk") == 0 || strcmp(header[i], "risk_year_6") == 0) {
+      g_free(cells[i]);
+      cells[i] = g_strdup("0.4999");
+    }
+  g_free(lines[last]);
+  lines[last] = g_strjoinv(",", cells);
+  g_autofree char *changed = g_strjoinv("\n", lines);
+  write_text(table, changed, -1);
+  g_autoptr(Run) removed = run_demur(fixture->sandbox, "cohort", "remove", "c", "--force", NULL);
+  assert_status(removed, 0);
+  g_autoptr(Run) import =
+      run_demur(fixture->sandbox, "cohort", "import", "c", table, "--model", "simulated-cnn", NULL);
+  assert_status(import, 0);
+  check_verify(fixture, fixture->pdf, "evaluation.digest");
+}
+
+/* One weight of the selector. */
+static void
+test_a_changed_weight_is_found(Fixture *fixture, gconstpointer data) {
+  /* The 30th character of the first network's base64 becomes another. */
+  execute_sql(fixture, "UPDATE selector SET document = substr(document, 1, at + 29) || "
+                       "CASE substr(document, at + 30, 1) WHEN 'A' THEN 'B' ELSE 'A' END || "
+                       "substr(document, at + 31) FROM (SELECT id AS of_id, "
+                       "instr(document, '\"parameters\": \"') AS at FROM selector) "
+                       "WHERE of_id = selector.id AND at > 0");
+  check_verify(fixture, fixture->pdf, "the workspace");
+}
+
+/* A refused scan's risk stands neither on its page nor in its JSON. */
+static void
+test_a_risk_held_back_is_not_written(Fixture *fixture, gconstpointer data) {
+  g_autoptr(Run) assess =
+      run_json(fixture->sandbox, 0, "assess", "s", "--cohort", "c", "--coverage", "0.7", NULL);
+  JsonArray *verdicts = array_at(root_of(assess), "verdicts");
+  const char *words[] = {"red_flag", "accepted"};
+  for (size_t k = 0; k < G_N_ELEMENTS(words); k++) {
+    JsonObject *verdict = find_in(verdicts, "verdict", words[k]);
+    g_assert_nonnull(verdict);
+    g_autofree char *pdf = sandbox_path(fixture->sandbox, "patient.pdf"),
+                    *json = sandbox_path(fixture->sandbox, "patient.json");
+    g_autoptr(Run) run = run_json(fixture->sandbox, 0, "report", "patient", pdf, "--scan",
+                                  string_at(verdict, "scan_id"), "--selector", "s", "--cohort", "c",
+                                  "--coverage", "0.7", NULL);
+    assert_status(run, 0);
+    check_verify(fixture, pdf, NULL);
+    g_autoptr(JsonParser) parser = json_parser_new();
+    g_autoptr(GError) error = NULL;
+    json_parser_load_from_file(parser, json, &error);
+    g_assert_no_error(error);
+    JsonObject *root = json_node_get_object(json_parser_get_root(parser));
+    g_assert_cmpstr(string_at(root, "verdict"), ==, words[k]);
+    g_assert_cmpint(is_null_at(root, "risk"), ==, k == 0);
+    g_assert_cmpint(is_null_at(root, "risk_raw"), ==, k == 0);
+    if (k == 1)
+      g_assert_cmpfloat(number_at(root, "risk"), ==, number_at(verdict, "risk"));
+    g_assert_cmpuint(json_array_get_length(array_at(root, "reasons")), >=, k == 0 ? 1 : 0);
+  }
+}
+
+/* The CSV of a chart holds what `evaluate` prints, digit for digit. */
+static void
+test_a_charts_table_is_the_evaluations(Fixture *fixture, gconstpointer data) {
+  g_autofree char *csv = sandbox_path(fixture->sandbox, "curve.csv");
+  g_autoptr(Run) chart = run_json(fixture->sandbox, 0, "chart", "coverage-sbce2", csv, "--selector",
+                                  "s", "--cohort", "c", "--bootstrap", "20", NULL);
+  assert_status(chart, 0);
+  g_autoptr(Run) evaluate = run_json(fixture->sandbox, 0, "evaluate", "--selector", "s", "--cohort",
+                                     "c", "--bootstrap", "20", NULL);
+  JsonObject *method = json_array_get_object_element(array_at(root_of(evaluate), "methods"), 0);
+  JsonArray *curve = array_at(object_at(method, "curve"), "sbce2");
+  gsize n;
+  g_autofree char *text = read_text(csv, &n);
+  g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+  g_assert_cmpuint(g_strv_length(lines), ==, json_array_get_length(curve) + 2);
+  for (guint i = 0; i < json_array_get_length(curve); i++) {
+    JsonObject *point = json_array_get_object_element(curve, i);
+    g_auto(GStrv) cells = g_strsplit(lines[i + 1], ",", -1);
+    g_assert_cmpfloat(g_ascii_strtod(cells[0], NULL), ==, number_at(point, "coverage"));
+    if (*cells[1] != '\0')
+      g_assert_cmpfloat(g_ascii_strtod(cells[1], NULL), ==, number_at(point, "point"));
+    else
+      g_assert_true(is_null_at(point, "point"));
+  }
+}
+
+/* Every chart, in every kind of file, twice the same bytes. */
+static void
+test_every_chart_in_every_format(Fixture *fixture, gconstpointer data) {
+  static const char *const endings[] = {"svg", "png", "pdf", "csv"};
+  g_autoptr(Run) list = run_json(fixture->sandbox, 0, "chart", "--list", NULL);
+  JsonArray *charts = array_at(root_of(list), "charts");
+  g_assert_cmpuint(json_array_get_length(charts), >=, 10);
+  for (guint i = 0; i < json_array_get_length(charts); i++) {
+    const char *name = string_at(json_array_get_object_element(charts, i), "name");
+    const char *ending = endings[i % G_N_ELEMENTS(endings)];
+    g_autofree char *file = g_strdup_printf("%s.%s", name, ending);
+    g_autofree char *one = sandbox_path(fixture->sandbox, file);
+    char *bytes[2];
+    gsize n[2];
+    for (int k = 0; k < 2; k++) {
+      g_autoptr(Run) run = run_json(fixture->sandbox, 0, "chart", name, one, "--selector", "s",
+                                    "--cohort", "c", "--bootstrap", "20", NULL);
+      assert_status(run, 0);
+      g_assert_cmpuint(strlen(string_at(root_of(run), "alternative_text")), >, 20);
+      bytes[k] = read_text(one, &n[k]);
+    }
+    assert_same_bytes(bytes[0], n[0], bytes[1], n[1]);
+    g_free(bytes[0]);
+    g_free(bytes[1]);
+  }
+}
+
+/* Headline numbers of the JSON stand in the PDF's text. */
+static void
+test_the_pages_say_what_the_json_holds(Fixture *fixture, gconstpointer data) {
+  g_autofree char *program = g_find_program_in_path("pdftotext");
+  if (program == NULL) {
+    g_test_skip("poppler-utils is not installed");
+    return;
+  }
+  const char *const words[] = {program, "-raw", fixture->pdf, "-", NULL};
+  g_autofree char *text = NULL;
+  g_autoptr(GError) error = NULL;
+  g_spawn_sync(NULL, (char **)words, NULL, G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, &text, NULL,
+               NULL, &error);
+  g_assert_no_error(error);
+  g_autoptr(JsonParser) parser = json_parser_new();
+  json_parser_load_from_file(parser, fixture->json, &error);
+  g_assert_no_error(error);
+  JsonObject *root = json_node_get_object(json_parser_get_root(parser)),
+             *evaluation = object_at(root, "evaluation");
+  JsonArray *methods = array_at(evaluation, "methods");
+  guint n_checked = 0;
+  for (guint m = 0; m < json_array_get_length(methods); m++) {
+    JsonObject *auc = object_at(json_array_get_object_element(methods, m), "auc");
+    static const char *const measures[] = {"sbce2", "sbceinf", "brier", "accuracy", "smmce"};
+    for (size_t k = 0; k < G_N_ELEMENTS(measures); k++) {
+      const double value = number_at(object_at(auc, measures[k]), "point");
+      if (!isfinite(value))
+        continue;
+      char printed[32];
+      g_ascii_formatd(printed, sizeof printed, "%.3f", value);
+      g_assert_nonnull(strstr(text, *printed == '0' ? printed + 1 : printed));
+      n_checked++;
+    }
+  }
+  g_assert_cmpuint(n_checked, >=, 40);
+}
+
+static void
+test_wrong_usage(Fixture *fixture, gconstpointer data) {
+  static const struct {
+    const char *line, *says;
+  } wrong[] = {
+      {"report verify", "one FILE.pdf"},
+      {"report verify a b", "one FILE.pdf"},
+      {"report verify a.txt", ".pdf"},
+      {"report patient p.pdf", "--scan"},
+      {"report patient p.pdf --scan x --split test", "--cohort"},
+      {"report patient p.pdf --scan x --paper a3", "a4 or letter"},
+      {"chart frobnicate a.svg --selector s --cohort c", "there are"},
+      {"chart reliability a.gif --selector s --cohort c", ".svg"},
+      {"chart reliability", "NAME and FILE"},
+      {"chart reliability a.svg --selector s --cohort c --coverage 0.123", "measured at"},
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+    g_autoptr(Run) run = run_line(fixture->sandbox, wrong[i].line);
+    assert_status(run, 2);
+    assert_says(run->err, wrong[i].says);
+  }
+  g_autofree char *absent = sandbox_path(fixture->sandbox, "absent.pdf");
+  g_autoptr(Run) run = run_demur(fixture->sandbox, "report", "verify", absent, NULL);
+  assert_status(run, 1);
+}
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  static const struct {
+    const char *name;
+    void (*func)(Fixture *, gconstpointer);
+  } tests[] = {
+      {"what was written verifies", test_what_was_written_verifies},
+      {"a changed number is found", test_a_changed_number_is_found},
+      {"a foreign PDF is found", test_a_foreign_pdf_is_found},
+      {"a changed scan is found", test_a_changed_scan_is_found},
+      {"a changed weight is found", test_a_changed_weight_is_found},
+      {"a risk held back is not written", test_a_risk_held_back_is_not_written},
+      {"a chart's table is the evaluation's", test_a_charts_table_is_the_evaluations},
+      {"every chart in every format", test_every_chart_in_every_format},
+      {"the pages say what the JSON holds", test_the_pages_say_what_the_json_holds},
+      {"wrong usage", test_wrong_usage},
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS(tests); i++) {
+    g_autofree char *path = g_strdup_printf("/commands/report/%s", tests[i].name);
+    g_test_add(path, Fixture, NULL, set_up, tests[i].func, tear_down);
+  }
+  return g_test_run();
+}
