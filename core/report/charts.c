@@ -656,8 +656,6 @@ static void
 draw_picture(const DemurChart *chart, cairo_t *cr, const char *caption, double height) {
   const DemurPalette *palette = demur_palette_paper();
   const double inner = PICTURE_WIDTH - 2 * PICTURE_MARGIN;
-  demur_chart_colour(cr, palette->paper, 1);
-  cairo_paint(cr);
   demur_chart_draw(chart, cr, palette,
                    (DemurRectangle){PICTURE_MARGIN, PICTURE_MARGIN, inner, height});
   if (caption)
@@ -764,6 +762,9 @@ demur_chart_write(const DemurChart *chart, const char *path, const char *caption
   cairo_t *cr = cairo_create(surface);
   if (png)
     cairo_scale(cr, PNG_SCALE, PNG_SCALE);
+  /* Before any tag: painting the whole page makes Cairo forget what was recorded so far. */
+  demur_chart_colour(cr, demur_palette_paper()->paper, 1);
+  cairo_paint(cr);
   if (pdf) {
     cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, chart->title);
     cairo_tag_begin(cr, "Document", NULL);
@@ -772,6 +773,7 @@ demur_chart_write(const DemurChart *chart, const char *path, const char *caption
   draw_picture(chart, cr, caption, height);
   if (pdf) {
     cairo_tag_end(cr, "Figure");
+    cairo_show_page(cr);
     cairo_tag_end(cr, "Document");
   }
   cairo_status_t status = cairo_status(cr);
