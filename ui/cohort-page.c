@@ -171,7 +171,7 @@ prepare_curve(DemurCohortPage *page) {
   g_auto(GStrv) parts = g_strsplit(format, "%s", 2);
   g_autofree char *name = g_strjoinv(live->curve.measure, parts);
   g_autofree char *title =
-      g_strdup_printf(_("%s (band: mean ± sd, %zu trials)"), name,
+      g_strdup_printf(_("%s (± sd, %zu trials)"), name,
                       study->evaluation->n_models * study->evaluation->n_resamples);
   demur_chart_card_set_title(page->card[0], title);
 }
@@ -405,7 +405,7 @@ update(DemurCohortPage *page) {
   g_autofree char *error2 = demur_text_decimal(live->now.selector.error2, 3);
   g_autofree char *confidence2 = demur_text_decimal(live->now.confidence.error2, 3);
   g_autofree char *line = g_strdup_printf(
-      _("accepts %s of %s scans · threshold %s · %s %s, by confidence %s"), accepted, all,
+      _("accepts %s of %s scans · threshold %s · %s %s (confidence %s)"), accepted, all,
       threshold, demur_text_measure(DEMUR_MEASURE_SBCE2, study->evaluation->n_classes), error2,
       confidence2);
   gtk_label_set_label(page->line, line);
@@ -896,8 +896,8 @@ build_slider(DemurCohortPage *page) {
   for (guint i = 0; i < 2; i++) {
     gtk_label_set_xalign(both[i], 0);
     gtk_label_set_wrap(both[i], TRUE);
-    gtk_label_set_width_chars(both[i], 34);
-    gtk_label_set_max_width_chars(both[i], 38);
+    gtk_label_set_width_chars(both[i], 32);
+    gtk_label_set_max_width_chars(both[i], 34);
     gtk_box_append(GTK_BOX(right), GTK_WIDGET(both[i]));
   }
   gtk_widget_add_css_class(GTK_WIDGET(page->verdict), "strong");
@@ -938,7 +938,8 @@ build_who_card(DemurCohortPage *page) {
   gtk_widget_add_css_class(GTK_WIDGET(page->who_note), "muted");
   gtk_widget_add_css_class(GTK_WIDGET(page->who_note), "small");
   gtk_box_append(GTK_BOX(card), GTK_WIDGET(page->who_note));
-  gtk_widget_set_size_request(card, 330, -1);
+  gtk_widget_set_size_request(card, 340, -1);
+  gtk_widget_set_hexpand(card, FALSE);
   return card;
 }
 

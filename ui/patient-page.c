@@ -610,6 +610,7 @@ demur_patient_page_new(DemurSession *session) {
                                  GTK_POLICY_AUTOMATIC);
   gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), GTK_WIDGET(page->side));
   gtk_widget_set_size_request(scroll, 220, -1);
+  gtk_widget_set_hexpand(scroll, FALSE);
   gtk_box_append(GTK_BOX(page), scroll);
 
   GtkWidget *middle = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);

@@ -46,6 +46,7 @@ class Workstation:
         for i in range(desktop.childCount):
             child = desktop.getChildAtIndex(i)
             if child is not None and child.get_process_id() == self.process.pid:
+                child.set_cache_mask(pyatspi.Atspi.Cache.NONE)  # what is read is what is there now
                 return child
         return None
 
@@ -94,7 +95,10 @@ class Workstation:
         return [name for name in names if name]
 
     def wait_text(self, contains):
-        return wait_for(lambda: next((t for t in self.texts() if contains in t), None), f"the text '{contains}'")
+        try:
+            return wait_for(lambda: next((t for t in self.texts() if contains in t), None), f"the text '{contains}'")
+        except AssertionError as failure:
+            raise AssertionError(f"{failure}; on the screen: {self.texts()[-60:]}; {self.stderr()}") from None
 
     def page_of_image(self, name="CT image"):
         """What is on the page of the image: the names in reading order."""
@@ -118,14 +122,16 @@ class Workstation:
         action = node.queryAction()
         assert action.doAction(0), f"{role} {name or contains} does nothing"
 
-    def focus(self):
-        windows = subprocess.run(["xdotool", "search", "--onlyvisible", "--pid", str(self.process.pid)],
+    def focus(self, title=None):
+        """Gives the keyboard to the window of that title (the main one)."""
+        what = ["--pid", str(self.process.pid)] if title is None else ["--name", title]
+        windows = subprocess.run(["xdotool", "search", "--onlyvisible", *what],
                                  capture_output=True, text=True, check=False).stdout.split()
         if windows:
             subprocess.run(["xdotool", "windowfocus", windows[-1]], check=False, stderr=subprocess.DEVNULL)
 
-    def keys(self, *keys):
-        self.focus()
+    def keys(self, *keys, window=None):
+        self.focus(window)
         for key in keys:
             subprocess.run(["xdotool", "key", "--clearmodifiers", key], check=True)
 

@@ -225,12 +225,17 @@ def train_and_cancel():
     app.activate("win.page", "'cohort'")
     app.activate("win.train")
     name = wait_for(lambda: app.find("text", "Name"), "the form")
+    # As published: every update is made, however flat the loss is, so there is time to cancel.
+    app.keys("Tab", "space", "Down", "Return", window="Train a selector")
+    wait_for(lambda: app.find("text", "Kappa, worst data sets") and
+             app.find(name="As published"), "the published settings")
+    wait_for(lambda: app.find("text", "Networks averaged").queryText().getText(0, -1) == "1", "their numbers")
     name.queryEditableText().setTextContents("second")
     epochs = app.find("text", "Epochs")
     epochs.queryEditableText().setTextContents("100")
     app.do("push button", "Train")
     app.wait_text("Training…")
-    app.keys("Return")  # the focus is on "Cancel training"
+    app.do("push button", "Cancel training")
     app.wait_text("Cancelled. What was reached is kept")
     names = [s["name"] for s in demur(workspace, "selector", "list")["selectors"]]
     assert names == ["first"], names
