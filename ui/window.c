@@ -87,7 +87,11 @@ update_status(DemurWindow *window) {
     n_left += table->reviews[i].n_reviews == 0;
   g_autofree char *scans = demur_text_count(table->n_scans);
   g_autofree char *left = demur_text_count(n_left);
-  set_or_hide(window->status_count, g_strdup_printf(_("%s scans · %s not reviewed"), scans, left));
+  /* The worklist has a chip that counts what is left. */
+  set_or_hide(window->status_count,
+              g_strcmp0(demur_window_page(window), "worklist") == 0
+                  ? g_strdup_printf(_("%s scans"), scans)
+                  : g_strdup_printf(_("%s scans · %s not reviewed"), scans, left));
   g_autofree char *name = g_path_get_basename(table->path);
   gtk_label_set_label(window->workspace, name);
   gtk_widget_set_tooltip_text(GTK_WIDGET(window->workspace), table->path);
@@ -145,6 +149,7 @@ update_page(DemurWindow *window) {
                        g_strcmp0(page, "worklist") == 0
                            ? _("<b>N</b> next  <b>P</b> previous  <b>Enter</b> open")
                            : "");
+  update_status(window);
 }
 
 gboolean
