@@ -124,19 +124,25 @@ demur_offset_logistic_fit(const double *inputs, size_t stride, const double *off
   const Problem problem = {inputs, offsets, labels, use, stride, n, d, penalty, intercept_penalty};
   const size_t m = d + 1;
   g_autofree double *coefficients = g_new(double, m), *trial = g_new(double, m),
-                    *step = g_new(double, m), *hessian = g_new(double, m *m);
+                    *step = g_new(double, m), *gradient = g_new(double, m),
+                    *hessian = g_new(double, (m * m));
   if (d > 0)
     memcpy(coefficients, weights, d * sizeof(double));
   coefficients[d] = *intercept;
   double current = objective(&problem, coefficients);
   for (int iteration = 0; iteration < MAX_STEPS; iteration++) {
-    derivatives(&problem, coefficients, step, hessian);
+    derivatives(&problem, coefficients, gradient, hessian);
+    memcpy(step, gradient, m * sizeof(double));
     if (!solve_positive(hessian, step, m))
       break;
-    double largest = 0.0, scale = 1.0, next = INFINITY;
-    for (size_t c = 0; c < m; c++)
+    double largest = 0.0, decrement = 0.0, scale = 1.0, next = INFINITY;
+    for (size_t c = 0; c < m; c++) {
       largest = fmax(largest, fabs(step[c]));
-    if (!(largest > TOLERANCE))
+      decrement += gradient[c] * step[c];
+    }
+    /* The Newton decrement is twice what the step would still gain: below the rounding of the
+     * objective, comparing objectives decides nothing. */
+    if (!(largest > TOLERANCE) || !(decrement > 1e-14 * (1.0 + fabs(current))))
       break;
     /* Separable labels would send a full step far out: halve until the objective falls. */
     for (int halving = 0; halving < 40; halving++, scale *= 0.5) {
