@@ -101,11 +101,15 @@ class Workstation:
             raise AssertionError(f"{failure}; on the screen: {self.texts()[-60:]}; {self.stderr()}") from None
 
     def page_of_image(self, name="CT image"):
-        """What is on the page of the image: the names in reading order."""
-        node = self.find("image", name)
+        """The page that holds the image."""
+        node = wait_for(lambda: self.find("image", name), name)
         for _ in range(3):
-            node = node.parent if node is not None else None
-        return [n.name for n in self.walk(node) if n.name] if node is not None else []
+            node = node.parent
+        return node
+
+    def first_of(self, names, root):
+        """The first of the names that stands below root, in reading order."""
+        return next((n.name for n in self.walk(root) if n.name in names), None)
 
     def wait_no_text(self, contains):
         wait_for(lambda: not any(contains in t for t in self.texts()), f"'{contains}' to go")
