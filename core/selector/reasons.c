@@ -299,6 +299,11 @@ group_sentence(const DemurReasoner *r, size_t group, const double *meta, double 
                       : value > summary->median ? "above the median of"
                       : value < summary->median ? "below the median of"
                                                 : "at the median of";
+  /* A risk that is held back is not told by its reason either. */
+  if (is_of_risk(s, s->inputs[input]))
+    return g_strdup_printf("%s is %s accepted training scans; at the median the score would be "
+                           "%.4g in place of %.4g",
+                           r->groups[group].title, place, changed, score);
   return g_strdup_printf("%s is %.3g, %s accepted training scans (median %.3g, 98 %% of them from "
                          "%.3g to %.3g); at the median the score would be %.4g in place of %.4g",
                          r->groups[group].title, value, place, summary->median, summary->low,
@@ -320,18 +325,16 @@ acquisition_sentence(const DemurReasoner *r, size_t group, const DemurAcquisitio
                          changed, score);
 }
 
+/* Where scans like it were over-estimated; neither their risks nor what became of them, which would
+ * tell the risk that is held back. */
 static char *
 similar_sentence(const DemurReasoner *r, const double *meta) {
   const DemurSimilarScans similar = demur_reasoner_similar(r, meta);
   if (similar.n == 0)
     return NULL;
-  const gboolean binary = r->selector->n_classes == 2;
-  return g_strdup_printf("of the %zu training scans most like it %.0f %% (%.0f to %.0f %%) %s, "
-                         "where their mean %s was "
-                         "%.0f %%; it was too high at %zu of %zu sites",
-                         similar.n, 100.0 * similar.observed, 100.0 * similar.low,
-                         100.0 * similar.high, binary ? "had label 1" : "were classified right",
-                         binary ? "risk" : "top probability", 100.0 * similar.mean_risk,
+  return g_strdup_printf("among the %zu training scans most like it the %s was too high at %zu of "
+                         "%zu sites",
+                         similar.n, r->selector->n_classes == 2 ? "risk" : "top probability",
                          similar.n_sites_over, similar.n_sites);
 }
 
