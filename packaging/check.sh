@@ -13,7 +13,7 @@ cmake --build --preset release
 ctest --preset release
 cmake --preset sanitizers >/dev/null
 cmake --build --preset sanitizers
-ctest --preset sanitizers -LE commands
+ctest --preset sanitizers
 if [ "$long" = yes ]; then
   ctest --test-dir build/release -L long --output-on-failure # Orthanc, where it is installed
   sh packaging/dependencies-long.sh
