@@ -276,22 +276,33 @@ demur_selective_at_rank(const DemurSelectiveSample *sample, gssize max_rank, siz
   point_of(s, n, n_selected, min_bin_size, sample->top_label, point);
 }
 
+/* S-BCE_2 at each coverage, and its debiased square where squares is not NULL. Inlined, so that
+ * training's call carries no labels along. */
+static inline __attribute__((always_inline)) void
+binned_errors(const DemurSelectiveSample *sample, const double *coverages, size_t n_coverages,
+              size_t min_bin_size, DemurSelectiveScratch *s, double *errors, double *squares) {
+  const gboolean with_labels = squares != NULL;
+  guint32 max_ranks[MAX_COVERAGES];
+  size_t n_selected[MAX_COVERAGES], order[MAX_COVERAGES], n_total;
+  size_t n = load(sample, s, with_labels, &n_total);
+  find_thresholds(sample, s, n, n_total, coverages, n_coverages, max_ranks, n_selected, order);
+  for (size_t o = 0; o < n_coverages; o++) {
+    const size_t c = order[o];
+    Bins bins;
+    n = n_selected[c] > 0 ? compact(s, n, max_ranks[c], with_labels) : 0;
+    fill_bins(s, n, n_selected[c], min_bin_size, with_labels, &bins);
+    errors[c] = error2_of(&bins);
+    if (with_labels)
+      squares[c] = debiased2_of(&bins);
+  }
+}
+
 void
 demur_selective_errors(const DemurSelectiveSample *sample, const double *coverages,
                        size_t n_coverages, size_t min_bin_size, DemurSelectiveScratch *s,
                        double *errors) {
   g_return_if_fail(n_coverages <= MAX_COVERAGES && sample->n_ranks <= s->n);
-  guint32 max_ranks[MAX_COVERAGES];
-  size_t n_selected[MAX_COVERAGES], order[MAX_COVERAGES], n_total;
-  size_t n = load(sample, s, FALSE, &n_total);
-  find_thresholds(sample, s, n, n_total, coverages, n_coverages, max_ranks, n_selected, order);
-  for (size_t o = 0; o < n_coverages; o++) {
-    const size_t c = order[o];
-    Bins bins;
-    n = n_selected[c] > 0 ? compact(s, n, max_ranks[c], FALSE) : 0;
-    fill_bins(s, n, n_selected[c], min_bin_size, FALSE, &bins);
-    errors[c] = error2_of(&bins);
-  }
+  binned_errors(sample, coverages, n_coverages, min_bin_size, s, errors, NULL);
 }
 
 void
@@ -299,16 +310,5 @@ demur_selective_debiased(const DemurSelectiveSample *sample, const double *cover
                          size_t n_coverages, size_t min_bin_size, DemurSelectiveScratch *s,
                          double *errors, double *squares) {
   g_return_if_fail(n_coverages <= MAX_COVERAGES && sample->n_ranks <= s->n);
-  guint32 max_ranks[MAX_COVERAGES];
-  size_t n_selected[MAX_COVERAGES], order[MAX_COVERAGES], n_total;
-  size_t n = load(sample, s, TRUE, &n_total);
-  find_thresholds(sample, s, n, n_total, coverages, n_coverages, max_ranks, n_selected, order);
-  for (size_t o = 0; o < n_coverages; o++) {
-    const size_t c = order[o];
-    Bins bins;
-    n = n_selected[c] > 0 ? compact(s, n, max_ranks[c], TRUE) : 0;
-    fill_bins(s, n, n_selected[c], min_bin_size, TRUE, &bins);
-    errors[c] = error2_of(&bins);
-    squares[c] = debiased2_of(&bins);
-  }
+  binned_errors(sample, coverages, n_coverages, min_bin_size, s, errors, squares);
 }
