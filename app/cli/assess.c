@@ -95,7 +95,8 @@ print_sites(const DemurCliAssessment *assessment) {
     for (guint i = 0; i < sites->len; i++) {
       const DemurCliSiteCoverage *site = &g_array_index(sites, DemurCliSiteCoverage, i);
       if (site->in_tuning_split <= 0)
-        g_print("Site %s: %s; coverage so far %.3f (%zu of %zu)\n", site->site,
+        g_print("Site %s: %s; coverage so far %.3f (%zu of %zu)\n",
+                *site->site != '\0' ? site->site : "not recorded",
                 demur_cli_site_guarantee(assessment, site),
                 (double)site->n_accepted / (double)site->n_scored, site->n_accepted,
                 site->n_scored);
