@@ -11,12 +11,6 @@
 #include "cohort/simulate.h"
 #include "store/cohorts.h"
 
-static char *
-now(void) {
-  g_autoptr(GDateTime) time = g_date_time_new_now_utc();
-  return g_date_time_format_iso8601(time);
-}
-
 /* What is said of a split (or of all scans): counts, and the means of label and risk (more classes:
  * of "the top class is right" and its probability). NaN where no scan has a label. */
 typedef struct {
@@ -288,7 +282,7 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
                             error) ||
       !demur_command_check_name("cohort", words[0], error))
     return FALSE;
-  g_autofree char *created = now();
+  g_autofree char *created = demur_context_now();
   g_auto(GStrv) warnings = NULL;
   if (nlst) {
     DemurNlstOptions options = {.name = words[0],
@@ -370,7 +364,7 @@ run_simulate(DemurContext *context, int argc, char **argv, GError **error) {
   if (none)
     simulation.site_effect = simulation.acquisition_effect = simulation.scanner_effect =
         simulation.hidden_effect = simulation.outside_shift = 0.0;
-  g_autofree char *created = now();
+  g_autofree char *created = demur_context_now();
   g_autoptr(DemurCohort) cohort = demur_cohort_simulate(
       &simulation, words[0], created, context->parallel, &context->progress, error);
   return cohort != NULL && save_and_print(context, cohort, NULL, &simulation.seed, NULL, error);

@@ -6,6 +6,7 @@
 #include "app/cli/report-input.h"
 #include "app/cli/report-parts.h"
 #include "report/verify.h"
+#include "base/json-reader.h"
 
 #define MOST_SHOWN 20 /* differences in print; --json holds them all */
 
@@ -46,7 +47,7 @@ read_files(Check *check, GError **error) {
       !g_file_get_contents(check->json_path, &check->json, &check->n_json, error))
     return FALSE;
   check->parser = json_parser_new_immutable();
-  if (!json_parser_load_from_data(check->parser, check->json, (gssize)check->n_json, error)) {
+  if (!demur_json_load(check->parser, check->json, (gssize)check->n_json, error)) {
     g_prefix_error(error, "%s: ", check->json_path);
     return FALSE;
   }
