@@ -126,6 +126,53 @@ demur_chart_layout(cairo_t *cr, const DemurPalette *palette, double size, gboole
   return layout;
 }
 
+/* Marks the bytes where a character begins that no font has; a mark on such a character (a vowel
+ * sign, a joiner) belongs to it. */
+static void
+find_missing(PangoLayout *layout, const char *text, guint8 *missing) {
+  for (GSList *l = pango_layout_get_lines_readonly(layout); l; l = l->next)
+    for (GSList *r = ((PangoLayoutLine *)l->data)->runs; r; r = r->next) {
+      const PangoGlyphItem *run = r->data;
+      for (int g = 0; g < run->glyphs->num_glyphs; g++)
+        if (run->glyphs->glyphs[g].glyph & PANGO_GLYPH_UNKNOWN_FLAG)
+          missing[run->item->offset + run->glyphs->log_clusters[g]] = 1;
+    }
+  gboolean before = FALSE;
+  for (const char *c = text; *c; c = g_utf8_next_char(c)) {
+    const gunichar code = g_utf8_get_char(c);
+    const gboolean follows = g_unichar_ismark(code) || g_unichar_iszerowidth(code);
+    before = missing[c - text] || (before && follows);
+    missing[c - text] = before ? 1 : 0;
+  }
+}
+
+gboolean
+demur_chart_set_text(PangoLayout *layout, const char *text) {
+  pango_layout_set_text(layout, text, -1);
+  if (g_str_is_ascii(text) || pango_layout_get_unknown_glyphs_count(layout) == 0)
+    return FALSE;
+  const char *valid = pango_layout_get_text(layout); /* in UTF-8, whatever the text was */
+  g_autofree guint8 *missing = g_new0(guint8, strlen(valid) + 1);
+  find_missing(layout, valid, missing);
+  GString *shown = g_string_new(NULL);
+  gboolean open = FALSE;
+  for (const char *c = valid; *c; c = g_utf8_next_char(c)) {
+    const gboolean here = missing[c - valid];
+    if (open && !here)
+      g_string_append_c(shown, ']');
+    if (here)
+      g_string_append_printf(shown, "%s%04X", open ? " " : "[U+", g_utf8_get_char(c));
+    else
+      g_string_append_unichar(shown, g_utf8_get_char(c));
+    open = here;
+  }
+  if (open)
+    g_string_append_c(shown, ']');
+  pango_layout_set_text(layout, shown->str, -1);
+  g_string_free(shown, TRUE);
+  return TRUE;
+}
+
 static DemurSize
 layout_size(PangoLayout *layout) {
   int width, height;
@@ -137,7 +184,7 @@ DemurSize
 demur_chart_text_size(cairo_t *cr, const DemurPalette *palette, const char *text, double size,
                       gboolean bold) {
   PangoLayout *layout = demur_chart_layout(cr, palette, size, bold);
-  pango_layout_set_text(layout, text, -1);
+  demur_chart_set_text(layout, text);
   const DemurSize result = layout_size(layout);
   g_object_unref(layout);
   return result;
@@ -148,7 +195,7 @@ demur_chart_text(cairo_t *cr, const DemurPalette *palette, const char *text, dou
                  gboolean bold, DemurColour colour, double x, double y, double horizontal,
                  double vertical, double max_width) {
   PangoLayout *layout = demur_chart_layout(cr, palette, size, bold);
-  pango_layout_set_text(layout, text, -1);
+  demur_chart_set_text(layout, text);
   if (max_width > 0) {
     DemurSize natural = layout_size(layout);
     if (natural.width > max_width) {
@@ -165,6 +212,33 @@ demur_chart_text(cairo_t *cr, const DemurPalette *palette, const char *text, dou
   return result;
 }
 
+void
+demur_chart_text_lines(cairo_t *cr, const DemurPalette *palette, const char *text, double size,
+                       DemurColour colour, double x, double middle, double width, int n_lines) {
+  if (n_lines <= 1) {
+    demur_chart_text(cr, palette, text, size, FALSE, colour, x, middle, 0, 0.5, width);
+    return;
+  }
+  /* Broken by Pango, drawn line by line: of a wrapped layout Cairo would write the swallowed blank
+   * as a piece of marked content of its own. */
+  PangoLayout *layout = demur_chart_layout(cr, palette, size, FALSE);
+  demur_chart_set_text(layout, text);
+  pango_layout_set_width(layout, (int)(width * PANGO_SCALE));
+  pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR);
+  const int n = MIN(n_lines, pango_layout_get_line_count(layout));
+  const char *whole = pango_layout_get_text(layout);
+  const double step = layout_size(layout).height / pango_layout_get_line_count(layout);
+  for (int i = 0; i < n; i++) {
+    const PangoLayoutLine *line = pango_layout_get_line_readonly(layout, i);
+    const char *start = whole + line->start_index;
+    g_autofree char *part =
+        i + 1 < n ? g_strndup(start, (gsize)line->length) : g_strdup(start); /* the rest */
+    demur_chart_text(cr, palette, g_strstrip(part), size, FALSE, colour, x,
+                     middle + step * (i - (n - 1) / 2.0), 0, 0.5, width);
+  }
+  g_object_unref(layout);
+}
+
 double
 demur_plot_x(const DemurPlot *plot, double value) {
   return plot->area.x + plot->area.width * (value - plot->x.low) / (plot->x.high - plot->x.low);
@@ -173,6 +247,22 @@ demur_plot_x(const DemurPlot *plot, double value) {
 double
 demur_plot_y(const DemurPlot *plot, double value) {
   return plot->area.y + plot->area.height * (plot->y.high - value) / (plot->y.high - plot->y.low);
+}
+
+cairo_t *
+demur_chart_nowhere(void) {
+  cairo_surface_t *surface = cairo_recording_surface_create(CAIRO_CONTENT_COLOR_ALPHA, NULL);
+  cairo_t *cr = cairo_create(surface);
+  cairo_surface_destroy(surface);
+  return cr;
+}
+
+gboolean
+demur_plot_contains(const DemurPlot *plot, double x, double y) {
+  const DemurRectangle *a = &plot->area;
+  const double edge = 3; /* half a mark on the border */
+  return x >= a->x - edge && x <= a->x + a->width + edge && y >= a->y - edge &&
+         y <= a->y + a->height + edge;
 }
 
 void

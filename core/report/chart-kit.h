@@ -85,6 +85,12 @@ DemurPlot demur_plot_begin(cairo_t *cr, const DemurPalette *palette, DemurRectan
 double demur_plot_x(const DemurPlot *plot, double value);
 double demur_plot_y(const DemurPlot *plot, double value);
 
+/* A place to lay a plot out without drawing it, as hit tests do; destroyed by the caller. */
+cairo_t *demur_chart_nowhere(void);
+
+/* Whether the point lies in the plot's inner area, or on a mark at its border. */
+gboolean demur_plot_contains(const DemurPlot *plot, double x, double y);
+
 /* Restricts drawing to the inner area, with a margin so that a line on the border keeps its width.
  * Between save and restore. */
 void demur_plot_clip(const DemurPlot *plot, cairo_t *cr);
@@ -111,12 +117,21 @@ typedef struct {
 DemurSize demur_chart_text(cairo_t *cr, const DemurPalette *palette, const char *text, double size,
                            gboolean bold, DemurColour colour, double x, double y, double horizontal,
                            double vertical, double max_width);
+/* A name on at most n_lines lines no wider than width, its middle at (x, middle); what is longer is
+ * shortened in its last line. */
+void demur_chart_text_lines(cairo_t *cr, const DemurPalette *palette, const char *text, double size,
+                            DemurColour colour, double x, double middle, double width, int n_lines);
 DemurSize demur_chart_text_size(cairo_t *cr, const DemurPalette *palette, const char *text,
                                 double size, gboolean bold);
 
 /* A layout with language, font options and font set; owned by the caller. */
 PangoLayout *demur_chart_layout(cairo_t *cr, const DemurPalette *palette, double size,
                                 gboolean bold);
+
+/* Sets the layout's text; what no installed font can show stands there as its code points, "[U+C11C
+ * C6B8]", so that it can be told and looked up: a box could be any of them. Whether there was any.
+ */
+gboolean demur_chart_set_text(PangoLayout *layout, const char *text);
 
 /* Sets language and font options so that the same text gives the same glyphs anywhere. */
 void demur_chart_pango_context(PangoContext *context);

@@ -157,6 +157,7 @@ demur_chart_coverage_curve(const DemurReportFinding *f, int measure, const char 
                            .series = series,
                            .marker = f->coverage,
                            .from_zero = measure != DEMUR_MEASURE_ACCURACY,
+                           .in_unit = measure != DEMUR_MEASURE_SITE_ERROR, /* a signed root */
                            .decimals = measure == DEMUR_MEASURE_BRIER ? 4 : 3};
   return chart;
 }
@@ -374,7 +375,7 @@ double
 demur_chart_height(const DemurChart *chart, const DemurPalette *palette, double width) {
   switch (chart->type) {
   case CHART_FOREST:
-    return demur_forest_height(&chart->data.forest, palette);
+    return demur_forest_height(&chart->data.forest, palette, width);
   case CHART_COHORT_FLOW:
     return demur_cohort_flow_height(&chart->data.flow, palette, width);
   case CHART_HISTOGRAM:

@@ -88,6 +88,8 @@ result_words(const DemurReportFinding *f) {
   const DemurOperatingPoint *at = f->subject_at;
   if (!at)
     return g_strdup("no operating point evaluated");
+  if (at->n_accepted == 0)
+    return g_strdup("no scan is accepted at this threshold: nothing can be said of its risks");
   g_autofree char *error = demur_text_decimal(at->measures[DEMUR_MEASURE_SBCE2], 3),
                   *chance = demur_text_decimal(at->noise_floor, 3),
                   *coverage = demur_text_percent(at->realised, 1);
@@ -168,6 +170,23 @@ item(Table *table, const char *name, const char *asked_by, char *here) {
   add(table, here);
 }
 
+/* How many sites of the split the selector's training saw; owned. */
+static char *
+training_sites_words(const DemurReportCohort *c, const DemurEvaluation *e) {
+  if (c->n_sites_in_training < 0)
+    return open_item("whether sites of this split were seen in training is not known here");
+  const size_t seen = (size_t)c->n_sites_in_training;
+  if (e->n_sites == 1)
+    return g_strdup_printf("the only site was %sseen in training", seen > 0 ? "" : "not ");
+  g_autofree char *sites = demur_text_count(e->n_sites), *some = demur_text_count(seen);
+  if (seen == 0)
+    return g_strdup_printf("none of the %s sites was seen in training", sites);
+  if (seen == e->n_sites)
+    return g_strdup_printf("all %s sites were seen in training", sites);
+  return g_strdup_printf("%s of the %s sites %s seen in training", some, sites,
+                         seen == 1 ? "was" : "were");
+}
+
 static void
 add_known(DemurLayout *layout, const DemurReportFinding *f) {
   const DemurReportInput *input = f->input;
@@ -216,11 +235,7 @@ add_known(DemurLayout *layout, const DemurReportFinding *f) {
   item(&t, "Flow and numbers", "T20a, C33, S19", g_strdup("under “Cohort”"));
   item(&t, "Characteristics", "T20b, C34, S20",
        g_strdup("sites, scanners and outcome under “Cohort”; age, sex and others: for the author"));
-  item(&t, "Other hospitals than in training", "T16, C32",
-       c->n_sites_in_training >= 0
-           ? g_strdup_printf("%zu of %zu sites of this split were seen in training",
-                             (size_t)c->n_sites_in_training, e->n_sites)
-           : open_item("not known to the program"));
+  item(&t, "Other hospitals than in training", "T16, C32", training_sites_words(c, e));
   item(&t, "Performance", "T23a, C35, S23", g_strdup("under “Results”"));
   item(&t, "Differences between sites", "T23b", g_strdup("site error, under “Results”"));
   item(&t, "Results that are no answer", "C37, S15",

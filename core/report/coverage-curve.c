@@ -23,7 +23,20 @@ value_range(const DemurCoverageCurve *chart, double *low, double *high) {
           *high = fmax(*high, values[k]);
         }
     }
-  return *low <= *high;
+  if (*low > *high)
+    return FALSE;
+  if (chart->in_unit) {
+    *low = fmax(*low, 0);
+    *high = fmin(*high, 1);
+  }
+  return TRUE;
+}
+
+/* Mean + sign x sd, an end of the band. */
+static double
+band_end(const DemurCoverageCurve *chart, const DemurCoverageSeries *series, size_t i, int sign) {
+  const double end = series->mean[i] + sign * series->sd[i];
+  return chart->in_unit ? CLAMP(end, 0.0, 1.0) : end;
 }
 
 static gboolean
@@ -45,10 +58,10 @@ draw_band(const DemurCoverageCurve *chart, const DemurCoverageSeries *series, ca
       end++;
     for (size_t i = begin; i < end; i++)
       cairo_line_to(cr, demur_plot_x(plot, c[i]),
-                    demur_plot_y(plot, series->mean[i] + series->sd[i]));
+                    demur_plot_y(plot, band_end(chart, series, i, 1)));
     for (size_t i = end; i-- > begin;)
       cairo_line_to(cr, demur_plot_x(plot, c[i]),
-                    demur_plot_y(plot, series->mean[i] - series->sd[i]));
+                    demur_plot_y(plot, band_end(chart, series, i, -1)));
     cairo_close_path(cr);
     demur_chart_colour(cr, palette->series[series->series], palette->band_alpha);
     cairo_fill_preserve(cr);
@@ -135,8 +148,12 @@ label_cost(const DemurCoverageCurve *chart, size_t own, const DemurPlot *plot, D
           cost += 1;
       }
     }
-  for (size_t p = 0; p < n_placed; p++)
-    cost += 100 * (overlap(box, placed[p]) > 0) + overlap(box, placed[p]);
+  for (size_t p = 0; p < n_placed; p++) { /* a blank stands between two names on one line */
+    const double space = box.height * 0.4;
+    const DemurRectangle wide = {placed[p].x - space, placed[p].y, placed[p].width + 2 * space,
+                                 placed[p].height};
+    cost += 100 * (overlap(box, wide) > 0) + overlap(box, wide);
+  }
   const double marker = demur_plot_x(plot, chart->marker);
   if (isfinite(marker) && marker > box.x - 2 && marker < box.x + box.width + 2)
     cost += 8;
@@ -184,12 +201,12 @@ draw_labels(const DemurCoverageCurve *chart, cairo_t *cr, const DemurPalette *pa
   }
 }
 
-void
-demur_coverage_curve_draw(const DemurCoverageCurve *chart, cairo_t *cr, const DemurPalette *palette,
-                          DemurRectangle rectangle) {
+static DemurPlot
+begin(const DemurCoverageCurve *chart, cairo_t *cr, const DemurPalette *palette,
+      DemurRectangle rectangle, gboolean *any) {
   double low, high;
-  const gboolean any = value_range(chart, &low, &high);
-  if (!any) {
+  *any = value_range(chart, &low, &high);
+  if (!*any) {
     low = 0;
     high = 1;
   }
@@ -197,13 +214,37 @@ demur_coverage_curve_draw(const DemurCoverageCurve *chart, cairo_t *cr, const De
     low = 0;
   if (high - low < 1e-9)
     high = low + fmax(fabs(low) * 0.1, 0.01);
-  DemurFrame frame = {.title = chart->title,
-                      .x_label = "coverage",
-                      .x = {.low = 0, .high = 1, .step = 0.2, .decimals = 1},
-                      .y = demur_axis_nice(low, high, 4),
-                      .y_style = DEMUR_NUMBER_DECIMAL};
+  const DemurFrame frame = {.title = chart->title,
+                            .x_label = "coverage",
+                            .x = {.low = 0, .high = 1, .step = 0.2, .decimals = 1},
+                            .y = demur_axis_nice(low, high, 4),
+                            .y_style = DEMUR_NUMBER_DECIMAL};
+  return demur_plot_begin(cr, palette, rectangle, &frame);
+}
+
+gssize
+demur_coverage_curve_hit(const DemurCoverageCurve *chart, const DemurPalette *palette,
+                         DemurRectangle rectangle, double x, double y) {
+  gboolean any;
+  cairo_t *cr = demur_chart_nowhere();
+  const DemurPlot plot = begin(chart, cr, palette, rectangle, &any);
+  cairo_destroy(cr);
+  if (!demur_plot_contains(&plot, x, y))
+    return -1;
+  gssize nearest = -1;
+  for (size_t i = 0; i < chart->n; i++)
+    if (nearest < 0 || fabs(demur_plot_x(&plot, chart->coverages[i]) - x) <
+                           fabs(demur_plot_x(&plot, chart->coverages[nearest]) - x))
+      nearest = (gssize)i;
+  return nearest;
+}
+
+void
+demur_coverage_curve_draw(const DemurCoverageCurve *chart, cairo_t *cr, const DemurPalette *palette,
+                          DemurRectangle rectangle) {
+  gboolean any;
   cairo_save(cr);
-  DemurPlot plot = demur_plot_begin(cr, palette, rectangle, &frame);
+  const DemurPlot plot = begin(chart, cr, palette, rectangle, &any);
   cairo_save(cr);
   demur_plot_clip(&plot, cr);
   if (isfinite(chart->marker)) {

@@ -21,6 +21,7 @@ typedef struct {
   const DemurCoverageSeries *series;
   double marker;      /* operating coverage, NaN: none */
   gboolean from_zero; /* errors: the axis begins at 0; accuracy does not */
+  gboolean in_unit;   /* the measure lies in [0, 1]: neither axis nor band leaves it */
   int decimals;       /* of the table's numbers */
 } DemurCoverageCurve;
 
@@ -28,6 +29,9 @@ void demur_coverage_curve_draw(const DemurCoverageCurve *chart, cairo_t *cr,
                                const DemurPalette *palette, DemurRectangle rectangle);
 
 /* One row a coverage: point, mean and sd of each series. */
+/* The row of the table that is drawn at a point of the rectangle it was drawn into; -1: none. */
+gssize demur_coverage_curve_hit(const DemurCoverageCurve *chart, const DemurPalette *palette,
+                                DemurRectangle rectangle, double x, double y);
 DemurChartTable *demur_coverage_curve_table(const DemurCoverageCurve *chart);
 
 /* What the picture says, in words and numbers (owned). */

@@ -64,6 +64,15 @@ find_comparison(const DemurEvaluation *e, const DemurMethodResult *subject, cons
   return NULL;
 }
 
+/* The only label that occurs in the split, where it is binary; -1: both do, or it is not known. */
+static int
+only_label(const DemurReportFinding *f) {
+  if (!f->subject_at || f->subject_at->n_labels != 2)
+    return -1;
+  const DemurRejection *r = f->subject_at->rejected_by_label;
+  return r[0].n_all == 0 ? 1 : r[1].n_all == 0 ? 0 : -1;
+}
+
 DemurReportFinding
 demur_finding(const DemurReportInput *input) {
   const DemurEvaluation *e = input->evaluation;
@@ -101,7 +110,8 @@ demur_finding(const DemurReportInput *input) {
   }
   f.compared = f.plain != NULL;
   if (f.compared)
-    f.verdict = demur_finding_verdict(f.plain, f.debiased, f.site);
+    f.verdict = only_label(&f) < 0 ? demur_finding_verdict(f.plain, f.debiased, f.site)
+                                   : DEMUR_VERDICT_CANNOT_BE_DECIDED;
   return f;
 }
 
@@ -135,6 +145,19 @@ demur_finding_headline(const DemurReportFinding *f) {
     return g_strdup_printf("How well the risks shown agree with what happened: %s of %s, no "
                            "comparison with confidence made.",
                            scans, sites);
+  }
+  if (f->tuned && f->subject_at->n_accepted == 0) {
+    g_autofree char *asked = demur_text_coverage(f->coverage);
+    return g_strdup_printf("At its threshold for %s coverage this selector refuses every scan "
+                           "here: no risk is shown.",
+                           asked);
+  }
+  const int only = only_label(f);
+  if (only >= 0) {
+    g_autofree char *label = demur_finding_label(f->input, (size_t)only);
+    return g_strdup_printf("Only “%s” occurs in this split: whether this selector calibrates "
+                           "better than confidence cannot be decided.",
+                           label);
   }
   g_autofree char *scope = scope_words(f);
   const char *in_sample = e->in_sample ? ", on data that it has seen" : "";
@@ -181,6 +204,13 @@ append_refusals(const DemurReportFinding *f, GString *text) {
   g_autofree char *rate1 = demur_text_percent(r[1].rate, 1),
                   *rate0 = demur_text_percent(r[0].rate, 1);
   g_autofree char *interval = percent_interval(r[1].rate_low, r[1].rate_high);
+  const int only = only_label(f);
+  if (only >= 0) {
+    g_autofree char *refused = demur_text_percent(r[only].rate, 1);
+    g_string_append_printf(text, " It refused %s of the scans, all of them labelled “%s”.", refused,
+                           only ? yes : no);
+    return;
+  }
   g_string_append_printf(text,
                          " It refused %s of the scans labelled “%s”%s and %s of those "
                          "labelled “%s”",
@@ -222,9 +252,13 @@ demur_finding_paragraph(const DemurReportFinding *f) {
   if (f->input->cohort.n_sites_in_training == 0)
     g_string_append(text,
                     e->n_sites == 1 ? ", not seen in training" : ", none of them seen in training");
+  else if (f->input->cohort.n_sites_in_training == (gssize)e->n_sites)
+    g_string_append(text, e->n_sites == 1 ? ", which was seen in training"
+                                          : ", all of which were seen in training");
   else if (f->input->cohort.n_sites_in_training > 0)
-    g_string_append_printf(text, ", %zd of them seen in training",
-                           f->input->cohort.n_sites_in_training);
+    g_string_append_printf(text, ", %zd of which %s seen in training",
+                           f->input->cohort.n_sites_in_training,
+                           f->input->cohort.n_sites_in_training == 1 ? "was" : "were");
   const DemurOperatingPoint *at = f->subject_at;
   if (at) {
     g_autofree char *accepted = demur_text_count(at->n_accepted);
@@ -275,17 +309,69 @@ demur_finding_paragraph(const DemurReportFinding *f) {
     if (isfinite(f->plain->low) && isfinite(f->plain->high))
       g_string_append_printf(text, " (%s interval %s to %s, resampling %s %s%s)", level, low, high,
                              n, f->plain->unit, f->plain->n_units == 1 ? "" : "s");
+    if (f->debiased && isfinite(f->debiased->difference)) {
+      g_autofree char *d = demur_text_signed(f->debiased->difference, 3),
+                      *d_low = demur_text_signed(f->debiased->low, 3),
+                      *d_high = demur_text_signed(f->debiased->high, 3);
+      g_string_append_printf(text, ", with chance taken out %s", d);
+      if (isfinite(f->debiased->low) && isfinite(f->debiased->high))
+        g_string_append_printf(text, " (%s to %s)", d_low, d_high);
+    }
     g_string_append(text, "; below zero favours the selector.");
   }
   return g_string_free(text, FALSE);
 }
 
+/* Where the report's verdict rests on two intervals that do not say the same. */
+static void
+add_disagreement(const DemurReportFinding *f, GPtrArray *cares) {
+  const DemurComparison *plain = f->plain, *debiased = f->debiased;
+  if (!f->compared || f->verdict == DEMUR_VERDICT_CANNOT_BE_DECIDED || !debiased ||
+      plain->verdict == debiased->verdict)
+    return;
+  const gboolean outside = plain->difference < plain->low || plain->difference > plain->high;
+  g_ptr_array_add(
+      cares, g_strdup_printf(
+                 "The interval of the plain difference says “%s”, that of the difference with "
+                 "chance taken out “%s”: a difference counts as shown only where both say it.%s",
+                 demur_comparison_verdict_words(plain->verdict),
+                 demur_comparison_verdict_words(debiased->verdict),
+                 outside ? " The plain interval leaves out its own value: resampling repeats "
+                           "scans and so adds to the binned errors."
+                         : ""));
+}
+
+#define MUCH_MORE 1.5     /* a label's rate of refusal in units of everyone's */
+#define FEWEST_REFUSED 5u /* of that label, for a sentence about it */
+
+/* Whom the selector refuses much more often than scans in general, at the summary's operating
+ * point. */
+static void
+add_refusals(const DemurReportFinding *f, GPtrArray *cares) {
+  const DemurOperatingPoint *at = f->subject_at;
+  if (!at || f->subject == f->full || !(at->realised < 1))
+    return;
+  g_autofree char *all = demur_text_percent(1 - at->realised, 1);
+  for (size_t l = 0; l < at->n_labels; l++) {
+    const DemurRejection *r = &at->rejected_by_label[l];
+    if (!(r->rate > MUCH_MORE * (1 - at->realised)) || r->n_rejected < FEWEST_REFUSED)
+      continue;
+    g_autofree char *label = demur_finding_label(f->input, l),
+                    *rate = demur_text_percent(r->rate, 1);
+    g_ptr_array_add(cares,
+                    g_strdup_printf("Of the scans labelled “%s” %s are refused, of all scans %s: "
+                                    "the errors are measured without them.",
+                                    label, rate, all));
+  }
+}
+
+/* The evaluation's own sentence about the same, at the coverage that the split's scores give. */
 static gboolean
-one_label_only(const DemurReportFinding *f) {
-  if (!f->subject_at || f->subject_at->n_labels != 2)
-    return FALSE;
-  const DemurRejection *r = f->subject_at->rejected_by_label;
-  return r[0].n_all == 0 || r[1].n_all == 0;
+is_about_refusals(const DemurReportFinding *f, const char *warning) {
+  const char *title = f->subject->title ? f->subject->title : f->subject->name;
+  const char *found = strstr(warning, title);
+  return f->subject_at && g_str_has_prefix(warning, "At coverage ") && found &&
+         g_str_has_prefix(found + strlen(title), " refuses ");
 }
 
 GPtrArray *
@@ -298,11 +384,14 @@ demur_finding_cares(const DemurReportFinding *f) {
   if (e->simulated)
     g_ptr_array_add(cares, g_strdup("The scans and outcomes are simulated: the numbers show that "
                                     "the program works, nothing about patients."));
-  if (one_label_only(f))
+  if (only_label(f) >= 0)
     g_ptr_array_add(cares, g_strdup("Only one label occurs in this split: calibration and "
                                     "rejection by label cannot be judged."));
+  add_refusals(f, cares);
   for (size_t i = 0; i < e->n_warnings; i++)
-    g_ptr_array_add(cares, g_strdup(e->warnings[i]));
+    if (!is_about_refusals(f, e->warnings[i]))
+      g_ptr_array_add(cares, g_strdup(e->warnings[i]));
+  add_disagreement(f, cares);
   if (f->compared && e->n_sites < FEW_SITES) {
     g_autofree char *sites = demur_text_counted(e->n_sites, "site", "sites");
     g_ptr_array_add(cares,
@@ -311,7 +400,8 @@ demur_finding_cares(const DemurReportFinding *f) {
                                     sites, FEW_SITES));
   }
   const DemurOperatingPoint *at = f->subject_at;
-  if (at && at->measures[DEMUR_MEASURE_SBCE2] >= FAR_ABOVE_CHANCE * at->noise_floor) {
+  if (at && only_label(f) < 0 &&
+      at->measures[DEMUR_MEASURE_SBCE2] >= FAR_ABOVE_CHANCE * at->noise_floor) {
     g_autofree char *shown = demur_text_decimal(at->measures[DEMUR_MEASURE_SBCE2], 3),
                     *chance = demur_text_decimal(at->noise_floor, 3);
     g_ptr_array_add(cares, g_strdup_printf("Whatever the comparison says, the risks that are shown "

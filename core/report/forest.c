@@ -10,10 +10,31 @@
 #define HEADER 1.8
 #define AXIS 2.6
 
-double
-demur_forest_height(const DemurForest *chart, const DemurPalette *palette) {
+#define LABEL 0.34 /* of the width */
+#define SECOND_LINE 1.15
+
+/* Lines a label needs: one, or two where it is too long for one. */
+static int
+label_lines(const DemurForestRow *row, cairo_t *cr, const DemurPalette *palette, double width) {
+  return demur_chart_text_size(cr, palette, row->label, palette->font_size, FALSE).width > width
+             ? 2
+             : 1;
+}
+
+static double
+row_height(const DemurForestRow *row, cairo_t *cr, const DemurPalette *palette, double width) {
   return palette->font_size *
-         ((chart->title ? TITLE : 0) + HEADER + ROW * (double)chart->n_rows + AXIS);
+         (ROW + SECOND_LINE * (label_lines(row, cr, palette, LABEL * width) - 1));
+}
+
+double
+demur_forest_height(const DemurForest *chart, const DemurPalette *palette, double width) {
+  cairo_t *cr = demur_chart_nowhere();
+  double rows = 0;
+  for (size_t i = 0; i < chart->n_rows; i++)
+    rows += row_height(&chart->rows[i], cr, palette, width);
+  cairo_destroy(cr);
+  return palette->font_size * ((chart->title ? TITLE : 0) + HEADER + AXIS) + rows;
 }
 
 /* The interval lies wholly above or below the overall rate. */
@@ -62,7 +83,10 @@ draw_mark(const DemurForest *chart, const DemurForestRow *row, cairo_t *cr,
 void
 demur_forest_draw(const DemurForest *chart, cairo_t *cr, const DemurPalette *palette,
                   DemurRectangle rectangle) {
-  const double size = palette->font_size, row = ROW * size;
+  const double size = palette->font_size;
+  double rows = 0;
+  for (size_t i = 0; i < chart->n_rows; i++)
+    rows += row_height(&chart->rows[i], cr, palette, rectangle.width);
   double highest = isfinite(chart->reference) ? chart->reference : 0, y = rectangle.y;
   for (size_t i = 0; i < chart->n_rows; i++) {
     const double ends[2] = {chart->rows[i].value, chart->rows[i].high};
@@ -87,8 +111,7 @@ demur_forest_draw(const DemurForest *chart, cairo_t *cr, const DemurPalette *pal
   demur_chart_text(cr, palette, chart->interval_label, size, TRUE, palette->muted, interval, y, 1,
                    0, 0);
   y += HEADER * size;
-  DemurPlot plot = {.area = {left, y, rectangle.x + rectangle.width - left - size * 1.5,
-                             row * (double)chart->n_rows},
+  DemurPlot plot = {.area = {left, y, rectangle.x + rectangle.width - left - size * 1.5, rows},
                     .x = demur_axis_nice(0, highest > 0 ? fmin(highest, 1) : 0.1, 3),
                     .y = {.low = 0, .high = 1, .step = 1}};
   if (isfinite(chart->reference)) {
@@ -101,17 +124,20 @@ demur_forest_draw(const DemurForest *chart, cairo_t *cr, const DemurPalette *pal
     cairo_stroke(cr);
     cairo_set_dash(cr, NULL, 0, 0);
   }
+  double top = y;
   for (size_t i = 0; i < chart->n_rows; i++) {
     const DemurForestRow *r = &chart->rows[i];
-    const double middle = y + row * ((double)i + 0.5);
+    const double row = row_height(r, cr, palette, rectangle.width), middle = top + row / 2;
+    top += row;
     g_autofree char *n = row_count(r), *rate = value_words(r), *range = interval_words(r);
     demur_chart_colour(cr, palette->grid, 1);
     cairo_set_line_width(cr, 0.5);
     cairo_move_to(cr, rectangle.x, middle + row / 2);
     cairo_line_to(cr, rectangle.x + rectangle.width, middle + row / 2);
     cairo_stroke(cr);
-    demur_chart_text(cr, palette, r->label, size, FALSE, palette->ink, rectangle.x, middle, 0, 0.5,
-                     0.33 * rectangle.width);
+    demur_chart_text_lines(cr, palette, r->label, size, palette->ink, rectangle.x, middle,
+                           LABEL * rectangle.width,
+                           label_lines(r, cr, palette, LABEL * rectangle.width));
     demur_chart_text(cr, palette, n, size, FALSE, palette->ink, scans, middle, 1, 0.5, 0);
     demur_chart_text(cr, palette, rate, size, stands_out(chart, r), palette->ink, value, middle, 1,
                      0.5, 0);

@@ -22,8 +22,8 @@ typedef struct {
   double reference;           /* the overall rate, an upright line; NaN: none */
 } DemurForest;
 
-/* The height that all rows need. */
-double demur_forest_height(const DemurForest *chart, const DemurPalette *palette);
+/* The height that all rows need at that width: a label too long for its place takes two lines. */
+double demur_forest_height(const DemurForest *chart, const DemurPalette *palette, double width);
 
 /* A group whose interval leaves out the overall rate has a diamond in the warning colour, others a
  * disc. */

@@ -72,6 +72,7 @@ struct DemurLayout {
   GPtrArray *sections; /* Section */
   GPtrArray *alternatives;
   guint keep_depth;
+  gboolean missing; /* some character stands as its code point */
   size_t n_pages;
 };
 
@@ -209,9 +210,9 @@ new_text(DemurLayout *layout, const char *text, double size, PangoWeight weight)
   pango_layout_set_font_description(result, font);
   pango_font_description_free(font);
   if (text) {
-    pango_layout_set_text(result, text, -1);
+    layout->missing |= demur_chart_set_text(result, text);
     PangoAttrList *attributes = pango_attr_list_new();
-    forbid_breaks(attributes, text);
+    forbid_breaks(attributes, pango_layout_get_text(result));
     pango_layout_set_attributes(result, attributes);
     pango_attr_list_unref(attributes);
   }
@@ -298,9 +299,9 @@ new_cell(DemurLayout *layout, const char *text, gboolean bold, gboolean number) 
                                bold ? PANGO_WEIGHT_SEMIBOLD : PANGO_WEIGHT_NORMAL);
   PangoAttrList *attributes = pango_attr_list_new();
   pango_attr_list_insert(attributes, pango_attr_font_features_new("tnum=1"));
-  if (text)
-    forbid_breaks(attributes, text);
-  const char *second = text ? strchr(text, '\n') : NULL;
+  const char *shown = pango_layout_get_text(cell);
+  forbid_breaks(attributes, shown);
+  const char *second = strchr(shown, '\n');
   if (second) {
     const DemurColour muted = layout->palette->muted;
     PangoAttribute *small = pango_attr_size_new_absolute((int)(CELL_SIZE * 0.86 * PANGO_SCALE)),
@@ -308,7 +309,7 @@ new_cell(DemurLayout *layout, const char *text, gboolean bold, gboolean number) 
                                                        (guint16)(muted.green * 65535),
                                                        (guint16)(muted.blue * 65535)),
                    *weight = pango_attr_weight_new(PANGO_WEIGHT_NORMAL);
-    small->start_index = colour->start_index = weight->start_index = (guint)(second - text);
+    small->start_index = colour->start_index = weight->start_index = (guint)(second - shown);
     pango_attr_list_insert(attributes, small);
     pango_attr_list_insert(attributes, colour);
     pango_attr_list_insert(attributes, weight);
@@ -458,6 +459,33 @@ demur_layout_figures(DemurLayout *layout, double height, size_t n,
   add_atom(layout, ATOM_SPACE, 6);
 }
 
+void
+demur_layout_fit_page(DemurLayout *layout, double least) {
+  double over = -layout->area.height, lowest = INFINITY;
+  guint n = 0;
+  for (guint i = 0; i < layout->atoms->len; i++) {
+    const Atom *atom = g_ptr_array_index(layout->atoms, i);
+    over += atom->height;
+    if (atom->kind == ATOM_FIGURES) {
+      lowest = fmin(lowest, atom->height);
+      n++;
+    }
+  }
+  for (guint i = layout->atoms->len; i-- > 0;) { /* space may run over the edge */
+    const Atom *atom = g_ptr_array_index(layout->atoms, i);
+    if (atom->kind != ATOM_SPACE)
+      break;
+    over -= atom->height;
+  }
+  if (n == 0 || over <= 0 || lowest - over / n < least)
+    return;
+  for (guint i = 0; i < layout->atoms->len; i++) {
+    Atom *atom = g_ptr_array_index(layout->atoms, i);
+    if (atom->kind == ATOM_FIGURES)
+      atom->height -= over / n;
+  }
+}
+
 #define KEY_GAP 12.0
 
 void
@@ -490,6 +518,11 @@ demur_layout_key_figures(DemurLayout *layout, size_t n, const char *const *texts
 void
 demur_layout_contents(DemurLayout *layout) {
   add_atom(layout, ATOM_CONTENTS, 26);
+}
+
+gboolean
+demur_layout_lacks_glyphs(const DemurLayout *layout) {
+  return layout->missing;
 }
 
 size_t

@@ -62,6 +62,10 @@ typedef struct {
 void demur_layout_table(DemurLayout *layout, size_t n_columns, const DemurLayoutColumn *columns,
                         size_t n_rows, const char *const *cells, const gboolean *bold);
 
+/* Makes the figures that were added so far lower, each by the same, where all blocks so far then
+ * stand on one page and no figure is lower than least. */
+void demur_layout_fit_page(DemurLayout *layout, double least);
+
 typedef struct {
   DemurLayoutDrawFunc draw;
   gpointer data; /* taken over */
@@ -79,6 +83,9 @@ void demur_layout_key_figures(DemurLayout *layout, size_t n, const char *const *
 
 /* Links to all sections that follow on later pages, on one or more lines. */
 void demur_layout_contents(DemurLayout *layout);
+
+/* Whether some text that was added so far holds a character that no installed font has. */
+gboolean demur_layout_lacks_glyphs(const DemurLayout *layout);
 
 size_t demur_layout_paginate(DemurLayout *layout);
 void demur_layout_draw(DemurLayout *layout, cairo_t *cr, size_t page);

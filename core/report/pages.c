@@ -14,9 +14,11 @@
 #define MARGIN_X 46.0
 #define HEADER_Y 34.0
 #define BAND_HEIGHT 17.0
-#define SUMMARY_ROOM 420.0 /* the cohort begins below the summary only on a page of little else */
-#define SECTION_ROOM 200.0 /* a section begins on the page before where that much is left */
-#define MOST_GROUPS 25     /* sites and scanners in print; the rest are summed in one row */
+#define SUMMARY_ROOM 420.0  /* the cohort begins below the summary only on a page of little else */
+#define SUMMARY_CHART 162.0 /* height of the summary's charts, and how low they may be made */
+#define SUMMARY_CHART_LEAST 112.0 /* so that it stands on one page */
+#define SECTION_ROOM 200.0        /* a section begins on the page before where that much is left */
+#define MOST_GROUPS 25            /* sites and scanners in print; the rest are summed in one row */
 
 static const double shown_coverages[] = {0.9, 0.7, 0.5};
 
@@ -157,8 +159,13 @@ add_key_figures(Pages *p) {
   if (p->e->n_classes == 2) {
     g_autofree char *yes = demur_finding_label(p->input, 1), *no = demur_finding_label(p->input, 0);
     g_autofree char *others = demur_text_percent(demur_finding_rate(at, 0), 1);
-    texts[4] = demur_text_percent(demur_finding_rate(at, 1), 1);
-    texts[5] = g_strdup_printf("of “%s” refused, %s of “%s”", yes, others, no);
+    if (isfinite(demur_finding_rate(at, 1)) || !isfinite(demur_finding_rate(at, 0))) {
+      texts[4] = demur_text_percent(demur_finding_rate(at, 1), 1);
+      texts[5] = g_strdup_printf("of “%s” refused, %s of “%s”", yes, others, no);
+    } else {
+      texts[4] = g_strdup(others);
+      texts[5] = g_strdup_printf("of “%s” refused; there is no “%s”", no, yes);
+    }
   } else {
     g_autofree char *full = demur_text_percent(
         f->full ? f->full->curve[DEMUR_MEASURE_ACCURACY][DEMUR_N_COVERAGES - 1].point : NAN, 1);
@@ -168,13 +175,14 @@ add_key_figures(Pages *p) {
   if (f->compared) {
     g_autofree char *d = demur_text_signed(f->plain->difference, 3),
                     *low = demur_text_signed(f->plain->low, 3),
-                    *high = demur_text_signed(f->plain->high, 3);
+                    *high = demur_text_signed(f->plain->high, 3),
+                    *n_units = demur_text_count(f->plain->n_units);
     texts[6] = g_strdup(demur_comparison_verdict_words(f->verdict));
-    texts[7] = isfinite(f->plain->low) && isfinite(f->plain->high)
-                   ? g_strdup_printf("against confidence: %s (%s to %s), resampling %zu %s%s", d,
-                                     low, high, f->plain->n_units, f->plain->unit,
-                                     f->plain->n_units == 1 ? "" : "s")
-                   : g_strdup_printf("against confidence: %s, no interval", d);
+    texts[7] =
+        isfinite(f->plain->low) && isfinite(f->plain->high)
+            ? g_strdup_printf("against confidence: %s (%s to %s), resampling %s %s%s", d, low, high,
+                              n_units, f->plain->unit, f->plain->n_units == 1 ? "" : "s")
+            : g_strdup_printf("against confidence: %s, no interval", d);
   } else {
     texts[6] = g_strdup(DEMUR_TEXT_UNDEFINED);
     texts[7] = g_strdup("no comparison with confidence made");
@@ -205,8 +213,7 @@ add_summary_charts(Pages *p) {
     figures[n++] = chart_figure(
         demur_chart_reliability(&p->finding, p->finding.subject_at, DEMUR_SERIES_SELECTOR,
                                 short_title(p, p->finding.subject), observed_words(p), 0));
-  /* The summary should stand on one page of either paper. */
-  demur_layout_figures(p->layout, p->height < 800 ? 134 : 162, n, figures);
+  demur_layout_figures(p->layout, SUMMARY_CHART, n, figures);
   g_autofree char *trials = trial_words(p->e);
   add_text(
       p, DEMUR_TEXT_NOTE,
@@ -315,7 +322,7 @@ add_operating_table(Pages *p, double coverage, gboolean brief) {
     end_row(&rows, FALSE);
   }
   add_table(p, &rows, n, columns);
-  if (few_bins)
+  if (few_bins && !brief) /* “read with care” says it there */
     add_text(p, DEMUR_TEXT_NOTE,
              "The number of bins stands where fewer than %d of at least %zu scans could be made.",
              DEMUR_MAX_RELIABILITY_BINS, e->min_bin_size);
@@ -364,6 +371,7 @@ add_summary(Pages *p) {
       demur_layout_text(p->layout, DEMUR_TEXT_BODY, g_ptr_array_index(cares, i));
   }
   demur_layout_contents(p->layout);
+  demur_layout_fit_page(p->layout, SUMMARY_CHART_LEAST);
 }
 
 /* ---- 2. cohort ---- */
@@ -603,12 +611,19 @@ add_reliability(Pages *p) {
   }
   add_text(p, DEMUR_TEXT_HEADING, "Reliability of what is shown");
   demur_layout_keep_begin(p->layout);
-  for (size_t i = 0; i < n; i += 2)
+  for (size_t i = 0; i < n; i += 2) {
+    if (i > 0) { /* the last row stays with the note */
+      demur_layout_keep_end(p->layout);
+      demur_layout_keep_begin(p->layout);
+    }
     demur_layout_figures(p->layout, 158, MIN(2, n - i), figures + i);
+  }
+  g_autofree char *yes = demur_finding_label(p->input, 1),
+                  *observed = g_strdup_printf("Observed share with “%s”", yes);
   add_text(p, DEMUR_TEXT_NOTE,
            "%s against %s; one mark a bin of accepted scans (equal mass, at least %zu scans), with "
            "its 95\u00a0%% Wilson interval. On the dashed line the two agree. Model 1.",
-           p->e->n_classes > 2 ? "Share of right predictions" : "Observed share with label 1",
+           p->e->n_classes > 2 ? "Share of right predictions" : observed,
            p->e->n_classes > 2 ? "confidence" : "risk shown", p->e->min_bin_size);
   demur_layout_keep_end(p->layout);
 }
@@ -635,7 +650,7 @@ add_histograms(Pages *p) {
 
 static void
 add_rejections(Pages *p) {
-  gboolean any = FALSE;
+  gboolean any = FALSE, kept = FALSE;
   for (size_t i = 0; i < G_N_ELEMENTS(shown_coverages); i++) {
     DemurChart *shares =
         demur_chart_rejection(&p->finding, shown_coverages[i], DEMUR_REJECTION_SHARES);
@@ -647,6 +662,10 @@ add_rejections(Pages *p) {
     if (!any)
       add_text(p, DEMUR_TEXT_HEADING, "Who is refused, by label");
     any = TRUE;
+    if (i + 1 == G_N_ELEMENTS(shown_coverages)) { /* with the note below */
+      demur_layout_keep_begin(p->layout);
+      kept = TRUE;
+    }
     if (p->e->n_classes > 4) { /* many labels need the whole width */
       demur_layout_figures(p->layout, 150, 1, &figures[0]);
       demur_layout_figures(p->layout, 150, 1, &figures[1]);
@@ -659,14 +678,21 @@ add_rejections(Pages *p) {
            "A method that refuses regardless of the outcome gives each label the share it has in "
            "all scans, and the same rate to every label. Upright lines: 95\u00a0%% bootstrap "
            "intervals.");
+  if (kept)
+    demur_layout_keep_end(p->layout);
   add_text(p, DEMUR_TEXT_HEADING, "Refusals in numbers");
   Rows rows = rows_new();
   const DemurMethodResult *methods[2] = {p->finding.subject, p->finding.confidence};
+  gboolean left_out = FALSE;
   for (size_t i = 0; i < G_N_ELEMENTS(shown_coverages); i++)
     for (size_t m = 0; m < 2; m++) {
       const DemurOperatingPoint *at = demur_finding_at(methods[m], shown_coverages[i], FALSE);
       if (!at || (m == 1 && methods[1] == methods[0]) || methods[m] == p->finding.full)
         continue;
+      if (p->e->n_classes > 4 && fabs(at->coverage - p->finding.coverage) > 1e-9) {
+        left_out = TRUE; /* a row a label and method: the summary's coverage is enough in print */
+        continue;
+      }
       for (size_t l = 0; l < at->n_labels; l++) {
         const DemurRejection *r = &at->rejected_by_label[l];
         g_autofree char *low = demur_text_percent(r->rate_low, 1),
@@ -695,6 +721,9 @@ add_rejections(Pages *p) {
                                        {"Share of refused", TRUE, 0, FALSE},
                                        {"Share of all", TRUE, 0, FALSE}};
   add_table(p, &rows, G_N_ELEMENTS(columns), columns);
+  if (left_out)
+    demur_layout_text(p->layout, DEMUR_TEXT_NOTE,
+                      "The other coverages' numbers are in the charts above and in the JSON.");
 }
 
 /* A method's title by its JSON name. */
@@ -711,6 +740,7 @@ add_subgroups(Pages *p) {
     return;
   g_autofree char *coverage = demur_text_coverage(p->finding.coverage);
   add_text(p, DEMUR_TEXT_HEADING, "Who is refused, by subgroup, at coverage %s", coverage);
+  gboolean any = FALSE;
   for (size_t from = 0, to; from < input->n_rejections; from = to) {
     to = from + 1;
     while (to < input->n_rejections &&
@@ -718,8 +748,22 @@ add_subgroups(Pages *p) {
       to++;
     if (to == input->n_rejections) /* the last one and the note stay together */
       demur_layout_keep_begin(p->layout);
+    size_t n_withheld = 0;
+    for (size_t i = from; i < to; i++)
+      n_withheld += input->rejections[i].n_scans < DEMUR_REPORT_SMALL_CELL;
+    if (n_withheld == to - from) {
+      g_autofree char *n = demur_text_counted(n_withheld, "group", "groups");
+      add_text(p, DEMUR_TEXT_BODY, "By %s: %s, withheld: fewer than %d scans each.",
+               input->rejections[from].attribute, n, DEMUR_REPORT_SMALL_CELL);
+      continue;
+    }
     DemurChart *chart = demur_chart_forest(&p->finding, from, to, MOST_GROUPS);
-    add_chart(p, demur_chart_height(chart, demur_palette_paper(), 0), chart);
+    add_chart(p, demur_chart_height(chart, demur_palette_paper(), p->width - 2 * MARGIN_X), chart);
+    any = TRUE;
+  }
+  if (!any) {
+    demur_layout_keep_end(p->layout);
+    return;
   }
   add_text(p, DEMUR_TEXT_NOTE,
            "Dotted upright: the share refused over all. Diamond and bold: its interval leaves that "
@@ -828,7 +872,8 @@ compare_sizes(gconstpointer a, gconstpointer b) {
   return strcmp(x->value, y->value);
 }
 
-static void
+/* FALSE: every group is withheld, and that is said. */
+static gboolean
 add_group_table(Pages *p, size_t from, size_t to) {
   const DemurEvaluation *e = p->e;
   const gboolean binary = e->n_classes == 2;
@@ -841,8 +886,11 @@ add_group_table(Pages *p, size_t from, size_t to) {
     else
       n_small++;
   }
-  if (sorted->len == 0)
-    return;
+  if (sorted->len == 0) {
+    add_text(p, DEMUR_TEXT_BODY, "By %s: no group has %d accepted scans or more; all are withheld.",
+             e->groups[from].by, DEMUR_SMALL_CELL);
+    return FALSE;
+  }
   g_ptr_array_sort(sorted, compare_sizes);
   Rows rows = rows_new();
   for (guint i = 0; i < MIN(sorted->len, MOST_GROUPS); i++) {
@@ -870,12 +918,14 @@ add_group_table(Pages *p, size_t from, size_t to) {
       {"Slope", TRUE, 0, FALSE}};
   add_table(p, &rows, binary ? 6 : 5, columns);
   const size_t left = sorted->len > MOST_GROUPS ? sorted->len - MOST_GROUPS : 0;
-  if (left + n_small > 0)
-    add_text(
-        p, DEMUR_TEXT_NOTE,
-        "%zu smaller groups are not printed here (they are in the JSON), %zu more are withheld: "
-        "fewer than %d accepted scans.",
-        left, n_small, DEMUR_SMALL_CELL);
+  g_autofree char *printed = demur_text_counted(left, "smaller group is", "smaller groups are"),
+                  *small = demur_text_counted(n_small, "group is", "groups are");
+  if (left > 0)
+    add_text(p, DEMUR_TEXT_NOTE, "%s not printed here but in the JSON.", printed);
+  if (n_small > 0)
+    add_text(p, DEMUR_TEXT_NOTE, "%s withheld: fewer than %d accepted scans.", small,
+             DEMUR_SMALL_CELL);
+  return TRUE;
 }
 
 static void
@@ -886,12 +936,15 @@ add_group_calibration(Pages *p) {
   g_autofree char *coverage = demur_text_coverage(p->finding.coverage);
   add_text(p, DEMUR_TEXT_HEADING, "How calibrated the accepted are, by subgroup, at coverage %s",
            coverage);
+  gboolean any = FALSE;
   for (size_t from = 0, to; from < e->n_groups; from = to) {
     to = from + 1;
     while (to < e->n_groups && g_str_equal(e->groups[to].by, e->groups[from].by))
       to++;
-    add_group_table(p, from, to);
+    any |= add_group_table(p, from, to);
   }
+  if (!any)
+    return;
   add_text(
       p, DEMUR_TEXT_NOTE,
       "The threshold of the whole split, applied to each group. Small groups have large errors "
@@ -1016,6 +1069,8 @@ add_results(Pages *p) {
       curve_figure(p, DEMUR_MEASURE_ACCURACY,
                    multi ? "Accuracy of the top class" : "Accuracy at risk .5")};
   demur_layout_figures(p->layout, 158, 2, figures);
+  demur_layout_keep_end(p->layout);
+  demur_layout_keep_begin(p->layout);
   demur_layout_figures(p->layout, 158, 2, figures + 2);
   g_autofree char *coverage = demur_text_coverage(p->finding.coverage);
   add_text(p, DEMUR_TEXT_NOTE,
@@ -1176,6 +1231,10 @@ add_provenance(Pages *p) {
   add_text(p, DEMUR_TEXT_NOTE,
            "Every number of this report stands in the JSON file beside it, whose digest is in the "
            "footer of each page.");
+  if (demur_layout_lacks_glyphs(p->layout))
+    add_text(p, DEMUR_TEXT_NOTE,
+             "Some names hold characters that no font installed here has: they stand as their "
+             "Unicode code points, “[U+..]”. The JSON holds the names as they are.");
   add_text(p, DEMUR_TEXT_HEADING, "Measures");
   add_text(p, DEMUR_TEXT_BODY,
            "%s: accepted scans in bins of equal mass by the %s; root of the mean squared "
