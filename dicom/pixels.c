@@ -210,8 +210,13 @@ demur_pixels_decode(DemurSource *source, const DemurHeader *header, guint32 fram
   g_autofree guint16 *words = g_try_new(guint16, n);
   if (words == NULL)
     return wrong(error, "no memory for the image");
-  DemurDecodedLayout layout;
-  if (!demur_dcmtk_decode(image, header, words, &layout, error))
+  DemurDecodedLayout layout = {header->bits_allocated, header->bits_stored, header->is_signed};
+  const DemurJpegResult lossless =
+      syntax->coding == DEMUR_CODING_JPEG && header->bits_allocated <= 16
+          ? demur_jpeg_lossless_decode(image, header->rows, header->columns, words, error)
+          : DEMUR_JPEG_OTHER;
+  if (lossless == DEMUR_JPEG_DAMAGED ||
+      (lossless == DEMUR_JPEG_OTHER && !demur_dcmtk_decode(image, header, words, &layout, error)))
     return FALSE;
   for (size_t i = 0; i < n; i++) {
     values[i] = number_of(words[i], layout.bits_stored, layout.is_signed);

@@ -1,7 +1,7 @@
 /* Stored values of one frame: native pixels are read straight from the file, compressed ones are
- * decoded by DCMTK (JPEG, JPEG-LS, RLE) or OpenJPEG (JPEG 2000) from their fragments. DCMTK never
- * parses the file itself: it is handed a data set made of the pixel attributes and the fragments of
- * that one frame. */
+ * decoded here (JPEG lossless), by DCMTK (other JPEG, JPEG-LS, RLE) or OpenJPEG (JPEG 2000) from
+ * their fragments. DCMTK never parses the file itself: it is handed a data set made of the pixel
+ * attributes and the fragments of that one frame. */
 #pragma once
 
 #include "dicom/header.h"
@@ -26,6 +26,18 @@ GBytes *demur_pixels_fragment(DemurSource *source, const DemurHeader *header, gu
 /* One component of a JPEG 2000 codestream or file into values [rows * columns], as coded. */
 gboolean demur_jpeg2000_decode(GBytes *codestream, guint16 rows, guint16 columns, gint32 *values,
                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* JPEG lossless of one component into words [rows * columns], as coded. DEMUR_JPEG_OTHER, without
+ * an error, where it is another kind of JPEG: DCMTK's; DEMUR_JPEG_DAMAGED with DEMUR_ERROR_INPUT.
+ */
+typedef enum {
+  DEMUR_JPEG_DECODED,
+  DEMUR_JPEG_OTHER,
+  DEMUR_JPEG_DAMAGED,
+} DemurJpegResult;
+DemurJpegResult demur_jpeg_lossless_decode(GBytes *image, guint16 rows, guint16 columns,
+                                           guint16 *words,
+                                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* JPEG, JPEG-LS or RLE by DCMTK: the frame's native words, and how they are stored afterwards.
  * words [rows * columns]. */

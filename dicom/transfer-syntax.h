@@ -8,7 +8,7 @@ G_BEGIN_DECLS
 typedef enum {
   DEMUR_CODING_NATIVE,
   DEMUR_CODING_DEFLATED,
-  DEMUR_CODING_JPEG,      /* baseline, extended, lossless: DCMTK's dcmjpeg */
+  DEMUR_CODING_JPEG,      /* lossless: jpeg-lossless.c; baseline, extended: DCMTK's dcmjpeg */
   DEMUR_CODING_JPEG_LS,   /* DCMTK's dcmjpls */
   DEMUR_CODING_JPEG_2000, /* OpenJPEG */
   DEMUR_CODING_RLE,

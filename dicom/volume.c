@@ -4,6 +4,7 @@
 #include "dicom/library.h"
 #include "dicom/pixels.h"
 #include "base/memory.h"
+#include "base/vector.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,14 +22,86 @@ slice_error(GError **error, const DemurSlice *slice, size_t index, GError *cause
   return FALSE;
 }
 
-gboolean
-demur_volume_read_slice(const DemurSeries *series, size_t index, gint16 *hu, size_t *n_padding,
-                        size_t *n_clamped, GError **error) {
-  g_return_val_if_fail(index < series->n_slices, FALSE);
+/* What decoding one slice needs beside its result, kept from slice to slice: memory that is had
+ * anew for each costs more than the conversion. */
+typedef struct {
+  size_t n;        /* pixels there is room for */
+  gint32 *values;  /* [n] */
+  guint8 *padding; /* [n] */
+} Scratch;
+
+static void
+scratch_clear(Scratch *scratch) {
+  g_aligned_free(scratch->values);
+  g_aligned_free(scratch->padding);
+  *scratch = (Scratch){0};
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Scratch, scratch_clear)
+
+static gboolean
+scratch_reserve(Scratch *scratch, size_t n, GError **error) {
+  if (scratch->n >= n)
+    return TRUE;
+  scratch_clear(scratch);
+  scratch->values = demur_memory_unset(n, 1, sizeof *scratch->values, error);
+  if (scratch->values != NULL)
+    scratch->padding = demur_memory_unset(n, 1, 1, error);
+  if (scratch->padding == NULL)
+    return FALSE;
+  scratch->n = n;
+  return TRUE;
+}
+
+typedef struct {
+  size_t n_padding, n_clamped;
+  gint16 min_hu, max_hu; /* over what is not padding; min > max where all is */
+} SliceCounts;
+
+/* Whole slope and intercept of the size scanners write, from stored values of up to 16 bits: 32-bit
+ * integers hold every step. The same numbers as below, many at a time. */
+VECTOR_CLONES static SliceCounts
+to_hu_whole(const gint32 *values, const guint8 *padding, size_t n, gint32 slope, gint32 intercept,
+            gint16 *hu) {
+  gint32 low = G_MAXINT16, high = G_MININT16;
+  guint32 n_clamped = 0, n_padding = 0; /* n fits: rows and columns are 16 bits each */
+  for (size_t i = 0; i < n; i++) {
+    const gint32 value = slope * values[i] + intercept;
+    const gint32 held = CLAMP(value, DEMUR_HU_MIN, DEMUR_HU_MAX);
+    const gboolean padded = padding != NULL && padding[i] != 0;
+    n_clamped += held != value && !padded;
+    n_padding += (guint32)padded;
+    low = padded ? low : MIN(low, held);
+    high = padded ? high : MAX(high, held);
+    hu[i] = (gint16)(padded ? DEMUR_HU_PADDING : held);
+  }
+  return (SliceCounts){n_padding, n_clamped, (gint16)low, (gint16)high};
+}
+
+static SliceCounts
+to_hu(const gint32 *values, const guint8 *padding, size_t n, double slope, double intercept,
+      gint16 *hu) {
+  SliceCounts counts = {0, 0, G_MAXINT16, G_MININT16};
+  for (size_t i = 0; i < n; i++) {
+    if (padding != NULL && padding[i] != 0) {
+      hu[i] = DEMUR_HU_PADDING;
+      counts.n_padding++;
+      continue;
+    }
+    const double value = round(slope * values[i] + intercept);
+    if (value < DEMUR_HU_MIN || value > DEMUR_HU_MAX)
+      counts.n_clamped++;
+    hu[i] = (gint16)CLAMP(value, (double)DEMUR_HU_MIN, (double)DEMUR_HU_MAX);
+    counts.min_hu = MIN(counts.min_hu, hu[i]);
+    counts.max_hu = MAX(counts.max_hu, hu[i]);
+  }
+  return counts;
+}
+
+static gboolean
+read_slice(const DemurSeries *series, size_t index, Scratch *scratch, gint16 *hu,
+           SliceCounts *counts, GError **error) {
   const DemurSlice *slice = &series->slices[index];
   GError *cause = NULL;
-  if (!demur_dicom_init(error))
-    return FALSE;
   g_autoptr(DemurSource) source = demur_files_open(slice->path, slice->entry, &cause);
   g_autoptr(DemurHeader) header = source != NULL ? demur_header_read(&source, &cause) : NULL;
   if (header == NULL)
@@ -38,68 +111,54 @@ demur_volume_read_slice(const DemurSeries *series, size_t index, gint16 *hu, siz
       g_strcmp0(header->sop_instance_uid, slice->sop_instance_uid) != 0)
     return slice_error(error, slice, index, NULL);
   const size_t n = (size_t)header->rows * header->columns;
-  DEMUR_AUTO_ALIGNED gint32 *values = demur_memory_array(n, 1, sizeof *values, &cause);
-  DEMUR_AUTO_ALIGNED guint8 *padding = values != NULL ? demur_memory_array(n, 1, 1, &cause) : NULL;
-  if (padding == NULL || !demur_pixels_decode(source, header, slice->frame, values,
-                                              header->has_padding ? padding : NULL, &cause))
+  if (!scratch_reserve(scratch, n, &cause))
     return slice_error(error, slice, index, cause);
-  size_t padded = 0, clamped = 0;
-  /* Whole slope and intercept are the rule, and need no rounding: the same numbers, much faster. */
-  const gboolean whole = slice->slope == trunc(slice->slope) && fabs(slice->slope) <= 32768 &&
+  guint8 *padding = header->has_padding ? scratch->padding : NULL;
+  if (!demur_pixels_decode(source, header, slice->frame, scratch->values, padding, &cause))
+    return slice_error(error, slice, index, cause);
+  const gboolean whole = header->bits_allocated <= 16 && slice->slope == trunc(slice->slope) &&
+                         fabs(slice->slope) <= 4096 &&
                          slice->intercept == trunc(slice->intercept) &&
                          fabs(slice->intercept) <= 1073741824.0;
-  const gint64 slope = whole ? (gint64)slice->slope : 0;
-  const gint64 intercept = whole ? (gint64)slice->intercept : 0;
-  for (size_t i = 0; whole && i < n; i++) {
-    const gint64 value = slope * values[i] + intercept;
-    const gint64 held = CLAMP(value, DEMUR_HU_MIN, DEMUR_HU_MAX);
-    clamped += held != value && padding[i] == 0;
-    padded += padding[i];
-    hu[i] = padding[i] != 0 ? DEMUR_HU_PADDING : (gint16)held;
-  }
-  for (size_t i = 0; !whole && i < n; i++) {
-    if (padding[i] != 0) {
-      hu[i] = DEMUR_HU_PADDING;
-      padded++;
-      continue;
-    }
-    const double value = round(slice->slope * values[i] + slice->intercept);
-    if (value < DEMUR_HU_MIN || value > DEMUR_HU_MAX)
-      clamped++;
-    hu[i] = (gint16)CLAMP(value, (double)DEMUR_HU_MIN, (double)DEMUR_HU_MAX);
-  }
-  *n_padding = padded;
-  *n_clamped = clamped;
+  *counts = whole ? to_hu_whole(scratch->values, padding, n, (gint32)slice->slope,
+                                (gint32)slice->intercept, hu)
+                  : to_hu(scratch->values, padding, n, slice->slope, slice->intercept, hu);
+  return TRUE;
+}
+
+gboolean
+demur_volume_read_slice(const DemurSeries *series, size_t index, gint16 *hu, size_t *n_padding,
+                        size_t *n_clamped, GError **error) {
+  g_return_val_if_fail(index < series->n_slices, FALSE);
+  if (!demur_dicom_init(error))
+    return FALSE;
+  g_auto(Scratch) scratch = {0};
+  SliceCounts counts;
+  if (!read_slice(series, index, &scratch, hu, &counts, error))
+    return FALSE;
+  *n_padding = counts.n_padding;
+  *n_clamped = counts.n_clamped;
   return TRUE;
 }
 
 typedef struct {
   const DemurSeries *series;
   DemurVolume *volume;
+  Scratch *scratch; /* [n_threads] */
   size_t first;
-  size_t *n_padding, *n_clamped; /* [n_slices] */
-  gint16 *min, *max;             /* [n_slices] */
-  GError **errors;               /* [n_slices] */
+  SliceCounts *counts; /* [n_slices] */
+  GError **errors;     /* [n_slices] */
 } Reading;
 
 static void
 read_one(size_t chunk, guint worker, gpointer data) {
   Reading *reading = data;
   DemurVolume *volume = reading->volume;
-  const size_t i = reading->first + chunk, n = volume->rows * volume->columns;
-  gint16 *hu = volume->hu + i * n;
-  if (!demur_volume_read_slice(reading->series, i, hu, &reading->n_padding[i],
-                               &reading->n_clamped[i], &reading->errors[i]))
-    return;
-  gint16 low = G_MAXINT16, high = G_MININT16;
-  for (size_t k = 0; k < n; k++) {
-    if (hu[k] == DEMUR_HU_PADDING)
-      continue;
-    low = MIN(low, hu[k]);
-    high = MAX(high, hu[k]);
-  }
-  reading->min[i] = low;
-  reading->max[i] = high;
+  const size_t i = reading->first + chunk;
+  if (!read_slice(reading->series, i, &reading->scratch[worker],
+                  volume->hu + i * volume->rows * volume->columns, &reading->counts[i],
+                  &reading->errors[i]))
+    return; /* told by its error */
 }
 
 DemurVolume *
@@ -129,7 +188,9 @@ demur_volume_read(const DemurSeries *series, DemurParallel *parallel, const Demu
                   series->scan_id, i + 1, series->slices[i].problem);
       return NULL;
     }
-  volume->hu = demur_memory_array(n, volume->rows * volume->columns, sizeof *volume->hu, error);
+  if (!demur_dicom_init(error))
+    return NULL;
+  volume->hu = demur_memory_unset(n, volume->rows * volume->columns, sizeof *volume->hu, error);
   if (volume->hu == NULL)
     return NULL;
   volume->positions_mm = g_new(double, 3 * n);
@@ -140,10 +201,11 @@ demur_volume_read(const DemurSeries *series, DemurParallel *parallel, const Demu
       volume->positions_mm[3 * i + (size_t)k] = slice->has_position ? slice->position_mm[k] : NAN;
     volume->distances_mm[i] = slice->distance_mm;
   }
-  g_autofree size_t *n_padding = g_new0(size_t, n), *n_clamped = g_new0(size_t, n);
-  g_autofree gint16 *min = g_new0(gint16, n), *max = g_new0(gint16, n);
+  const guint n_threads = parallel != NULL ? demur_parallel_n_threads(parallel) : 1;
+  g_autofree Scratch *scratch = g_new0(Scratch, n_threads);
+  g_autofree SliceCounts *counts = g_new0(SliceCounts, n);
   g_autofree GError **errors = g_new0(GError *, n);
-  Reading reading = {series, volume, 0, n_padding, n_clamped, min, max, errors};
+  Reading reading = {series, volume, scratch, 0, counts, errors};
   gboolean good = TRUE;
   for (reading.first = 0; good && reading.first < n; reading.first += SLICES_A_BATCH) {
     good = demur_progress_step(progress, (double)reading.first / (double)n, "decoding", error);
@@ -157,14 +219,16 @@ demur_volume_read(const DemurSeries *series, DemurParallel *parallel, const Demu
       g_clear_error(&errors[i]);
     }
   }
+  for (guint t = 0; t < n_threads; t++)
+    scratch_clear(&scratch[t]);
   if (!good)
     return NULL;
   gint16 low = G_MAXINT16, high = G_MININT16;
   for (size_t i = 0; i < n; i++) {
-    volume->n_padding += n_padding[i];
-    volume->n_clamped += n_clamped[i];
-    low = MIN(low, min[i]);
-    high = MAX(high, max[i]);
+    volume->n_padding += counts[i].n_padding;
+    volume->n_clamped += counts[i].n_clamped;
+    low = MIN(low, counts[i].min_hu);
+    high = MAX(high, counts[i].max_hu);
   }
   volume->min_hu = low <= high ? low : 0;
   volume->max_hu = low <= high ? high : 0;

@@ -20,9 +20,9 @@ array_bytes(size_t n_rows, size_t n_columns, size_t element_size, size_t *bytes)
  * of an array otherwise costs more than much of what is computed in it. */
 #define HUGE_PAGE ((size_t)2 << 20)
 
-/* Zeroed bytes, aligned to 64 or more; NULL where they can't be had. */
+/* Bytes aligned to 64 or more, as they come; NULL where they can't be had. */
 static void *
-zeroed(size_t bytes) {
+unset(size_t bytes) {
   const gboolean large = bytes >= 2 * HUGE_PAGE;
   void *memory = NULL;
   if (posix_memalign(&memory, large ? HUGE_PAGE : 64, MAX(bytes, 64)) != 0)
@@ -31,20 +31,30 @@ zeroed(size_t bytes) {
   if (large) /* advice: nothing depends on its being taken */
     (void)madvise(memory, bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
 #endif
-  memset(memory, 0, MAX(bytes, 64));
+  return memory;
+}
+
+static void *
+zeroed(size_t bytes) {
+  void *memory = unset(bytes);
+  return memory != NULL ? memset(memory, 0, MAX(bytes, 64)) : NULL;
+}
+
+gpointer
+demur_memory_unset(size_t n_rows, size_t n_columns, size_t element_size, GError **error) {
+  size_t bytes;
+  void *memory = array_bytes(n_rows, n_columns, element_size, &bytes) ? unset(bytes) : NULL;
+  if (memory == NULL)
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                "%zu x %zu values do not fit into this machine's memory", n_rows, n_columns);
   return memory;
 }
 
 gpointer
 demur_memory_array(size_t n_rows, size_t n_columns, size_t element_size, GError **error) {
-  size_t bytes;
-  void *memory = array_bytes(n_rows, n_columns, element_size, &bytes) ? zeroed(bytes) : NULL;
-  if (memory == NULL) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%zu x %zu values do not fit into this machine's memory", n_rows, n_columns);
-    return NULL;
-  }
-  return memory;
+  void *memory = demur_memory_unset(n_rows, n_columns, element_size, error);
+  /* The product fits: the memory is there. */
+  return memory != NULL ? memset(memory, 0, n_rows * n_columns * element_size) : NULL;
 }
 
 gpointer

@@ -11,8 +11,12 @@ G_BEGIN_DECLS
 gpointer demur_memory_array(size_t n_rows, size_t n_columns, size_t element_size,
                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The same for sizes that are known to be sane (no larger than something already allocated): never
- * NULL. */
+/* The same, but not zeroed: for what is written whole before it is read. */
+gpointer demur_memory_unset(size_t n_rows, size_t n_columns, size_t element_size,
+                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The same as demur_memory_array for sizes that are known to be sane (no larger than something
+ * already allocated): never NULL. */
 gpointer demur_memory_new(size_t n_rows, size_t n_columns, size_t element_size);
 
 #define demur_new_array(type, n) ((type *)demur_memory_new((n), 1, sizeof(type)))
