@@ -627,3 +627,93 @@ demur_cohorts_remove(DemurWorkspace *workspace, const char *name, gboolean force
   }
   return demur_store_end(workspace, ok, error);
 }
+
+/* ---- what was left out ---- */
+
+void
+demur_exclusion_free(DemurExclusion *exclusion) {
+  if (exclusion == NULL)
+    return;
+  g_free(exclusion->reason);
+  g_free(exclusion);
+}
+
+static void
+exclusion_free(gpointer exclusion) {
+  demur_exclusion_free(exclusion);
+}
+
+/* Runs a statement with one number bound. */
+static gboolean
+run_for(DemurWorkspace *workspace, const char *sql, gint64 id, GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(workspace, sql, error);
+  if (statement == NULL)
+    return FALSE;
+  demur_store_bind_int(statement, 1, id);
+  return demur_store_run(workspace, statement, "saving what was left out", error);
+}
+
+gboolean
+demur_cohorts_set_exclusions(DemurWorkspace *workspace, const char *name,
+                             const DemurExclusion *exclusions, size_t n, GError **error) {
+  if (!demur_workspace_begin(workspace, error))
+    return FALSE;
+  gint64 id = 0;
+  DemurCohortSummary *summary = find_summary(workspace, name, &id, error);
+  gboolean ok =
+      summary != NULL &&
+      run_for(workspace, "UPDATE cohort SET exclusions_recorded = 1 WHERE id = ?", id, error) &&
+      run_for(workspace, "DELETE FROM cohort_exclusion WHERE cohort_id = ?", id, error);
+  demur_cohort_summary_free(summary);
+  for (size_t i = 0; ok && i < n; i++) {
+    if (exclusions[i].n == 0)
+      continue;
+    sqlite3_stmt *statement = demur_store_statement(
+        workspace,
+        "INSERT INTO cohort_exclusion (cohort_id, position, reason, n) VALUES (?, ?, ?, ?)", error);
+    ok = statement != NULL;
+    if (!ok)
+      break;
+    demur_store_bind_int(statement, 1, id);
+    demur_store_bind_int(statement, 2, (gint64)i);
+    demur_store_bind_text(statement, 3, exclusions[i].reason);
+    demur_store_bind_int(statement, 4, (gint64)exclusions[i].n);
+    ok = demur_store_run(workspace, statement, "saving what was left out", error);
+  }
+  return demur_store_end(workspace, ok, error);
+}
+
+gboolean
+demur_cohorts_exclusions(DemurWorkspace *workspace, const char *name, gboolean *recorded,
+                         GPtrArray **exclusions, GError **error) {
+  const gint64 known = demur_store_count(
+      workspace, "SELECT count(*) FROM cohort WHERE exclusions_recorded AND name = ?", name, NULL,
+      error);
+  if (known < 0)
+    return FALSE;
+  const gint64 there = known > 0 ? 1 : exists(workspace, name, error);
+  if (there <= 0)
+    return there < 0 ? FALSE : not_found(workspace, name, error);
+  g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(exclusion_free);
+  sqlite3_stmt *statement =
+      demur_store_statement(workspace,
+                            "SELECT e.reason, e.n FROM cohort_exclusion e JOIN cohort c"
+                            " ON c.id = e.cohort_id WHERE c.name = ? ORDER BY e.position",
+                            error);
+  if (statement == NULL)
+    return FALSE;
+  demur_store_bind_text(statement, 1, name);
+  gboolean row, ok;
+  while ((ok = demur_store_step(workspace, statement, &row, "reading what was left out", error)) &&
+         row) {
+    DemurExclusion *exclusion = g_new0(DemurExclusion, 1);
+    exclusion->reason = demur_store_text(statement, 0);
+    exclusion->n = (size_t)sqlite3_column_int64(statement, 1);
+    g_ptr_array_add(list, exclusion);
+  }
+  if (!ok)
+    return FALSE;
+  *recorded = known > 0;
+  *exclusions = g_steal_pointer(&list);
+  return TRUE;
+}

@@ -42,6 +42,25 @@ DemurCohortSummary *demur_cohorts_summary(DemurWorkspace *workspace, const char 
 /* Array of DemurCohortSummary in order of name (owned, frees its elements). */
 GPtrArray *demur_cohorts_list(DemurWorkspace *workspace, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Why scans (or patients, as the words say) never came into a cohort, and how many. */
+typedef struct {
+  char *reason;
+  size_t n;
+} DemurExclusion;
+
+void demur_exclusion_free(DemurExclusion *exclusion);
+
+/* Keeps what was left out before the cohort was made, in place of what was kept before: none (n =
+ * 0, or each n 0) says that nothing was. DEMUR_ERROR_NOT_FOUND where there is no such cohort. */
+gboolean demur_cohorts_set_exclusions(DemurWorkspace *workspace, const char *name,
+                                      const DemurExclusion *exclusions, size_t n,
+                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* *exclusions: array of DemurExclusion in the order they were given (owned, frees its elements);
+ * *recorded FALSE: it was never said what was left out. DEMUR_ERROR_NOT_FOUND as above. */
+gboolean demur_cohorts_exclusions(DemurWorkspace *workspace, const char *name, gboolean *recorded,
+                                  GPtrArray **exclusions, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Adds attribute columns: codes [n_scans] of the cohort's own row order. DEMUR_ERROR_EXISTS where
  * the cohort has a column of that name, unless replace. The digest does not cover attributes and
  * stays. */

@@ -249,6 +249,20 @@ static const char migration_5[] = "CREATE TABLE checkpoint ("
                                   "  created TEXT NOT NULL"
                                   ") STRICT;";
 
-const char *const demur_store_migrations[] = {migration_1, migration_2, migration_3, migration_4,
-                                              migration_5};
+/* What was left out before a cohort was made: recorded 0 for cohorts of before, of which nobody
+ * knows; with 1 and no row nothing was. A threshold's digest: NULL for those of before. */
+static const char migration_6[] =
+    "ALTER TABLE cohort ADD COLUMN exclusions_recorded INTEGER NOT NULL DEFAULT 0"
+    "  CHECK (exclusions_recorded IN (0, 1));"
+    "CREATE TABLE cohort_exclusion ("
+    "  cohort_id INTEGER NOT NULL REFERENCES cohort (id) ON DELETE CASCADE,"
+    "  position INTEGER NOT NULL,"
+    "  reason TEXT NOT NULL CHECK (reason <> ''),"
+    "  n INTEGER NOT NULL CHECK (n > 0),"
+    "  PRIMARY KEY (cohort_id, position)"
+    ") STRICT, WITHOUT ROWID;"
+    "ALTER TABLE threshold ADD COLUMN digest TEXT;";
+
+const char *const demur_store_migrations[] = {migration_1, migration_2, migration_3,
+                                              migration_4, migration_5, migration_6};
 const int demur_store_version = G_N_ELEMENTS(demur_store_migrations);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/digest.h"
 #include "base/number.h"
 #include "store/connection.h"
 
@@ -225,11 +226,47 @@ demur_selectors_remove(DemurWorkspace *workspace, const char *name, gboolean for
   return demur_store_end(workspace, ok, error);
 }
 
+/* Of everything a threshold says, and of the selector it belongs to. Owned. */
+static char *
+threshold_digest(const DemurThresholdRecord *record, const char *selector_digest) {
+  g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
+  const double numbers[] = {record->coverage, record->threshold, record->realised,
+                            (double)record->n_scans, (double)record->n_patients};
+  const char *const texts[] = {selector_digest,       record->cohort,    record->split,
+                               record->cohort_digest, record->guarantee, record->created};
+  demur_digest_add_doubles(checksum, numbers, G_N_ELEMENTS(numbers));
+  for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+    demur_digest_add_text(checksum, texts[i]);
+  return g_strdup(g_checksum_get_string(checksum));
+}
+
+/* The selector's digest, owned; NULL with error. */
+static char *
+digest_of(DemurWorkspace *workspace, const char *selector, GError **error) {
+  sqlite3_stmt *statement =
+      demur_store_statement(workspace, "SELECT digest FROM selector WHERE name = ?", error);
+  if (statement == NULL)
+    return NULL;
+  demur_store_bind_text(statement, 1, selector);
+  gboolean row;
+  if (!demur_store_step(workspace, statement, &row, "reading a selector", error))
+    return NULL;
+  char *digest = row ? demur_store_text(statement, 0) : NULL;
+  if (row)
+    sqlite3_reset(statement);
+  else
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND, "there is no selector %s", selector);
+  return digest;
+}
+
 gboolean
 demur_thresholds_save(DemurWorkspace *workspace, DemurThresholdRecord *record, GError **error) {
   if (!demur_workspace_begin(workspace, error))
     return FALSE;
   gboolean ok = require(workspace, record->selector, error);
+  g_autofree char *selector_digest = ok ? digest_of(workspace, record->selector, error) : NULL;
+  ok = selector_digest != NULL;
+  g_autofree char *digest = ok ? threshold_digest(record, selector_digest) : NULL;
   sqlite3_stmt *statement = NULL;
   if (ok) {
     /* REPLACE deletes the row of the same (selector, coverage) and gives the new one the next
@@ -237,8 +274,8 @@ demur_thresholds_save(DemurWorkspace *workspace, DemurThresholdRecord *record, G
     statement = demur_store_statement(
         workspace,
         "INSERT OR REPLACE INTO threshold (selector_id, coverage, threshold, realised, n_scans,"
-        " n_patients, cohort, split, cohort_digest, guarantee, created)"
-        " SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 FROM selector WHERE name = ?1",
+        " n_patients, cohort, split, cohort_digest, guarantee, created, digest)"
+        " SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 FROM selector WHERE name = ?1",
         error);
     ok = statement != NULL;
   }
@@ -254,6 +291,7 @@ demur_thresholds_save(DemurWorkspace *workspace, DemurThresholdRecord *record, G
     demur_store_bind_text(statement, 9, record->cohort_digest);
     demur_store_bind_text(statement, 10, record->guarantee);
     demur_store_bind_text(statement, 11, record->created);
+    demur_store_bind_text(statement, 12, digest);
     ok = demur_store_run(workspace, statement, "saving a threshold", error);
   }
   if (ok)
@@ -279,6 +317,21 @@ read_threshold(sqlite3_stmt *statement) {
   return record;
 }
 
+/* Whether the record is what was saved; one of before (kept NULL) can't be told. */
+static gboolean
+check_threshold(const DemurThresholdRecord *record, const char *selector_digest, const char *kept,
+                GError **error) {
+  g_autofree char *now = threshold_digest(record, selector_digest);
+  if (kept == NULL || strcmp(kept, now) == 0)
+    return TRUE;
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
+              "selector %s: its threshold for coverage %s is not what was saved; tune it again for "
+              "that coverage (demur tune), or bring back a copy of the workspace",
+              record->selector, demur_number_format(record->coverage, buffer));
+  return FALSE;
+}
+
 GPtrArray *
 demur_thresholds_list(DemurWorkspace *workspace, const char *selector, GError **error) {
   if (!require(workspace, selector, error))
@@ -286,7 +339,7 @@ demur_thresholds_list(DemurWorkspace *workspace, const char *selector, GError **
   sqlite3_stmt *statement = demur_store_statement(
       workspace,
       "SELECT t.sequence, s.name, t.coverage, t.threshold, t.realised, t.n_scans, t.n_patients,"
-      " t.cohort, t.split, t.cohort_digest, t.guarantee, t.created"
+      " t.cohort, t.split, t.cohort_digest, t.guarantee, t.created, t.digest, s.digest"
       " FROM threshold t JOIN selector s ON s.id = t.selector_id WHERE s.name = ?"
       " ORDER BY t.sequence",
       error);
@@ -295,8 +348,17 @@ demur_thresholds_list(DemurWorkspace *workspace, const char *selector, GError **
   demur_store_bind_text(statement, 1, selector);
   g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(threshold_free);
   gboolean row, ok;
-  while ((ok = demur_store_step(workspace, statement, &row, "listing thresholds", error)) && row)
-    g_ptr_array_add(list, read_threshold(statement));
+  while ((ok = demur_store_step(workspace, statement, &row, "listing thresholds", error)) && row) {
+    DemurThresholdRecord *record = read_threshold(statement);
+    g_ptr_array_add(list, record);
+    g_autofree char *kept = demur_store_text(statement, 12),
+                    *selector_digest = demur_store_text(statement, 13);
+    record->checked = kept != NULL;
+    if (!check_threshold(record, selector_digest, kept, error)) {
+      sqlite3_reset(statement);
+      return NULL;
+    }
+  }
   return ok ? g_steal_pointer(&list) : NULL;
 }
 

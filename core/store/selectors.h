@@ -60,6 +60,7 @@ typedef struct {
   char *cohort_digest;  /* of the tuning rows */
   char *guarantee;      /* JSON or sentence: what it guarantees; NULL where nothing */
   char *created;
+  gboolean checked; /* read back: found to be what was saved (tuned by an older program: unknown) */
 } DemurThresholdRecord;
 
 void demur_threshold_record_free(DemurThresholdRecord *record);
@@ -71,7 +72,9 @@ gboolean demur_thresholds_save(DemurWorkspace *workspace, DemurThresholdRecord *
                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Array of DemurThresholdRecord of the selector by growing sequence (the last is current); empty
- * where it was never tuned. DEMUR_ERROR_NOT_FOUND where there is no such selector. */
+ * where it was never tuned. DEMUR_ERROR_NOT_FOUND where there is no such selector,
+ * DEMUR_ERROR_STORE where a threshold is not what was saved (its digest covers every member and the
+ * selector's digest). */
 GPtrArray *demur_thresholds_list(DemurWorkspace *workspace, const char *selector,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

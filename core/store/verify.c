@@ -102,6 +102,27 @@ check_cohorts(DemurWorkspace *workspace, const DemurProgress *progress, GArray *
   return TRUE;
 }
 
+static void
+check_thresholds(DemurWorkspace *workspace, const char *selector, GArray *findings) {
+  g_autoptr(GError) fault = NULL;
+  g_autoptr(GPtrArray) list = demur_thresholds_list(workspace, selector, &fault);
+  if (list == NULL) {
+    add(findings, FALSE, g_strdup_printf("thresholds of %s", selector), g_strdup(fault->message));
+    return;
+  }
+  size_t n_unknown = 0;
+  for (guint t = 0; t < list->len; t++)
+    n_unknown += !((const DemurThresholdRecord *)list->pdata[t])->checked;
+  if (n_unknown > 0)
+    add(findings, TRUE, g_strdup_printf("thresholds of %s", selector),
+        g_strdup_printf("%zu of %u were kept by an older program, without a digest: whether they "
+                        "were changed can't be told; tune again to have one",
+                        n_unknown, list->len));
+  else if (list->len > 0)
+    add(findings, TRUE, g_strdup_printf("thresholds of %s", selector),
+        g_strdup_printf("%u as saved", list->len));
+}
+
 static gboolean
 check_selectors(DemurWorkspace *workspace, GArray *findings, size_t *n_selectors, GError **error) {
   g_autoptr(GPtrArray) list = demur_selectors_list(workspace, error);
@@ -115,6 +136,8 @@ check_selectors(DemurWorkspace *workspace, GArray *findings, size_t *n_selectors
     add(findings, record != NULL, g_strdup_printf("selector %s", entry->name),
         record != NULL ? g_strdup_printf("document as saved, digest %.12s", record->digest)
                        : g_strdup(fault->message));
+    if (record != NULL)
+      check_thresholds(workspace, entry->name, findings);
   }
   return TRUE;
 }

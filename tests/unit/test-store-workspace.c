@@ -285,6 +285,130 @@ test_selectors_and_thresholds(void) {
   g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND);
 }
 
+/* One changed value of a threshold, each in turn, is found wherever thresholds are read; what an
+ * older program kept (no digest) is read, and said to be unchecked. */
+static void
+test_changed_threshold_is_found(void) {
+  static const char *const changes[] = {"threshold = threshold + 1e-9",
+                                        "realised = realised - 0.001",
+                                        "n_scans = n_scans + 1",
+                                        "coverage = 0.89",
+                                        "split = 'tunf'",
+                                        "cohort_digest = 'rowz'",
+                                        "guarantee = '{}'",
+                                        "created = '2023'"};
+  for (size_t k = 0; k <= G_N_ELEMENTS(changes); k++) {
+    remove_workspace();
+    g_autoptr(GError) error = NULL;
+    {
+      g_autoptr(DemurWorkspace) workspace = open_workspace();
+      DemurSelectorRecord s = selector("s", "c");
+      DemurThresholdRecord t = threshold(0.9, 0.25);
+      g_assert_true(demur_selectors_save(workspace, &s, FALSE, &error));
+      g_assert_true(demur_thresholds_save(workspace, &t, &error));
+      g_autoptr(GPtrArray) list = demur_thresholds_list(workspace, "s", &error);
+      g_assert_no_error(error);
+      g_assert_true(((DemurThresholdRecord *)list->pdata[0])->checked);
+    }
+    const gboolean old = k == G_N_ELEMENTS(changes);
+    g_autofree char *sql =
+        g_strdup_printf("UPDATE threshold SET %s", old ? "digest = NULL" : changes[k]);
+    raw_run(sql);
+    g_autoptr(DemurWorkspace) workspace = open_workspace();
+    g_autoptr(GPtrArray) list = demur_thresholds_list(workspace, "s", &error);
+    g_autoptr(DemurVerification) verification = demur_workspace_verify(workspace, NULL, NULL);
+    if (old) {
+      g_assert_no_error(error);
+      g_assert_false(((DemurThresholdRecord *)list->pdata[0])->checked);
+      g_assert_true(verification->ok);
+      continue;
+    }
+    g_assert_null(list);
+    g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE);
+    g_assert_nonnull(strstr(error->message, "not what was saved"));
+    g_assert_false(verification->ok);
+    g_clear_error(&error);
+    /* Tuning it again mends it. */
+    if (strcmp(changes[k], "coverage = 0.89") == 0)
+      continue;
+    DemurThresholdRecord t = threshold(0.9, 0.5);
+    g_assert_true(demur_thresholds_save(workspace, &t, &error));
+    g_autoptr(GPtrArray) again = demur_thresholds_list(workspace, "s", &error);
+    g_assert_no_error(error);
+    g_assert_cmpuint(again->len, ==, 1);
+  }
+}
+
+/* What was left out: put in and read back; unknown, none and some are three things. */
+static void
+test_exclusions_round_trip(void) {
+  g_autoptr(DemurWorkspace) workspace = open_workspace();
+  g_autoptr(DemurCohort) c = make_cohort("c", 6, 2, 0);
+  g_autoptr(GError) error = NULL;
+  g_assert_true(demur_cohorts_save(workspace, c, NULL, &error));
+  gboolean recorded = TRUE;
+  g_autoptr(GPtrArray) unknown = NULL, none = NULL, some = NULL;
+  g_assert_true(demur_cohorts_exclusions(workspace, "c", &recorded, &unknown, &error));
+  g_assert_false(recorded);
+  g_assert_cmpuint(unknown->len, ==, 0);
+  g_assert_true(demur_cohorts_set_exclusions(workspace, "c", NULL, 0, &error));
+  g_assert_true(demur_cohorts_exclusions(workspace, "c", &recorded, &none, &error));
+  g_assert_true(recorded);
+  g_assert_cmpuint(none->len, ==, 0);
+  const DemurExclusion left_out[] = {
+      {(char *)"too short", 12}, {(char *)"none", 0}, {(char *)"é", 3}};
+  g_assert_true(demur_cohorts_set_exclusions(workspace, "c", left_out, 3, &error));
+  g_assert_true(demur_cohorts_set_exclusions(workspace, "c", left_out, 3, &error)); /* replaced */
+  g_assert_true(demur_cohorts_exclusions(workspace, "c", &recorded, &some, &error));
+  g_assert_cmpuint(some->len, ==, 2);
+  g_assert_cmpstr(((DemurExclusion *)some->pdata[0])->reason, ==, "too short");
+  g_assert_cmpuint(((DemurExclusion *)some->pdata[0])->n, ==, 12);
+  g_assert_cmpuint(((DemurExclusion *)some->pdata[1])->n, ==, 3);
+  g_autoptr(GPtrArray) absent = NULL;
+  g_assert_false(demur_cohorts_exclusions(workspace, "x", &recorded, &absent, &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND);
+  g_clear_error(&error);
+  g_assert_false(demur_cohorts_set_exclusions(workspace, "x", left_out, 3, &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND);
+  g_clear_error(&error);
+  /* They go with the cohort. */
+  g_assert_true(demur_cohorts_remove(workspace, "c", TRUE, &error));
+  g_assert_cmpint(raw_number("SELECT count(*) FROM cohort_exclusion"), ==, 0);
+}
+
+/* A workspace of the version before: its cohort and threshold are read, and what it could not know
+ * is unknown. */
+static void
+test_older_workspace_is_migrated(void) {
+  const int before = 5;
+  for (int m = 0; m < before; m++)
+    raw_run(demur_store_migrations[m]);
+  g_autofree char *tag = g_strdup_printf("PRAGMA application_id = %d; PRAGMA user_version = %d",
+                                         DEMUR_STORE_APPLICATION_ID, before);
+  raw_run(tag);
+  raw_run(
+      "INSERT INTO cohort (name, model, source, simulated, digest, n_scans, n_patients, n_sites,"
+      " n_classes, embedding_width, created) VALUES ('c', 'm', 's', 0, 'd', 1, 1, 1, 2, 0, '')");
+  raw_run("INSERT INTO selector (name, document, document_sha256, digest, cohort, cohort_digest, "
+          "model, simulated, created) VALUES ('s', '{}', 'x', 'd', 'c', 'r', 'm', 0, '')");
+  raw_run(
+      "INSERT INTO threshold (selector_id, coverage, threshold, realised, n_scans, n_patients, "
+      "cohort, split, cohort_digest, created) VALUES (1, 0.9, 0.5, 0.9, 10, 9, 'c', 'tune', 'r', "
+      "'')");
+  g_autoptr(DemurWorkspace) workspace = open_workspace();
+  g_autoptr(GError) error = NULL;
+  g_assert_cmpint(raw_number("PRAGMA user_version"), ==, demur_store_version);
+  g_autoptr(GPtrArray) list = demur_thresholds_list(workspace, "s", &error);
+  g_autoptr(GPtrArray) left_out = NULL;
+  g_assert_no_error(error);
+  g_assert_cmpuint(list->len, ==, 1);
+  g_assert_cmpfloat(((DemurThresholdRecord *)list->pdata[0])->threshold, ==, 0.5);
+  g_assert_false(((DemurThresholdRecord *)list->pdata[0])->checked);
+  gboolean recorded = TRUE;
+  g_assert_true(demur_cohorts_exclusions(workspace, "c", &recorded, &left_out, &error));
+  g_assert_false(recorded);
+}
+
 static void
 test_verdict_history(void) {
   g_autoptr(DemurWorkspace) workspace = open_workspace();
@@ -542,6 +666,7 @@ test_verify_finds_changes(void) {
        "cohort c"},
       {"UPDATE selector SET document = document || ' '", "selector s"},
       {"UPDATE threshold SET selector_id = 999", "database"},
+      {"UPDATE threshold SET threshold = 0.5", "thresholds of s"},
   };
   for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
     remove_workspace();
@@ -590,6 +715,9 @@ FRESH(test_refuses_untouched)
 FRESH(test_cohort_round_trip)
 FRESH(test_attach_keeps_digest)
 FRESH(test_selectors_and_thresholds)
+FRESH(test_changed_threshold_is_found)
+FRESH(test_exclusions_round_trip)
+FRESH(test_older_workspace_is_migrated)
 FRESH(test_verdict_history)
 FRESH(test_series_and_scores)
 FRESH(test_transactions_nest)
@@ -607,6 +735,9 @@ main(int argc, char **argv) {
   each("cohort-round-trip", fresh_test_cohort_round_trip);
   each("attach-keeps-digest", fresh_test_attach_keeps_digest);
   each("selectors-and-thresholds", fresh_test_selectors_and_thresholds);
+  each("changed-threshold-is-found", fresh_test_changed_threshold_is_found);
+  each("exclusions-round-trip", fresh_test_exclusions_round_trip);
+  each("older-workspace-is-migrated", fresh_test_older_workspace_is_migrated);
   each("verdict-history", fresh_test_verdict_history);
   each("series-and-scores", fresh_test_series_and_scores);
   each("transactions-nest", fresh_test_transactions_nest);
