@@ -6,6 +6,7 @@
 #include "app/cli/report-input.h"
 #include "base/number.h"
 #include "report/charts.h"
+#include "report/files.h"
 
 static void
 list_charts(DemurContext *context) {
@@ -117,7 +118,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   if (!demur_command_expect(arguments, 2,
                             "chart takes NAME and FILE (`demur chart --list` names the charts)",
                             error) ||
-      !demur_chart_check(arguments[0], arguments[1], error))
+      !demur_chart_check(arguments[0], arguments[1], error) ||
+      !demur_report_check_folder(arguments[1], error))
     return FALSE;
   if (strcmp(arguments[0], "forest") == 0) { /* groups cost time: only where they are drawn */
     const char *const by[] = {attribute != NULL ? attribute : "site", NULL};

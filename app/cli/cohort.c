@@ -202,11 +202,48 @@ print_cohort(DemurContext *context, const DemurCohort *cohort, const char *diges
   return TRUE;
 }
 
+/* The most reasons for which a screen of the NLST is left out. */
+#define N_NLST_REASONS 7
+
+/* What the NLST's rule left out, [N_NLST_REASONS]; reasons are constants. */
+static void
+nlst_exclusions(const DemurNlstCounts *n, const DemurNlstOptions *options,
+                DemurExclusion *exclusions) {
+  const DemurNlstCases *cases = &n->cases[options->horizon_years - 1];
+  const DemurExclusion all[N_NLST_REASONS] = {
+      {(char *)"screens without a score", n->n_screens_without_score},
+      {(char *)"scores whose person is not in the table", n->n_scores_without_person},
+      {(char *)"scores whose screen was not taken", n->n_scores_without_screen},
+      {(char *)"scored screens after the cancer was found", cases->n_cancer_before},
+      {(char *)"scored screens: death without cancer within the horizon",
+       options->death_event_free ? 0 : cases->n_death},
+      {(char *)"scored screens: followed for less than the horizon",
+       options->censored_event_free ? 0 : cases->n_censored},
+      {(char *)"scored screens: follow-up not recorded",
+       options->censored_event_free ? 0 : cases->n_followup_unknown}};
+  memcpy(exclusions, all, sizeof all);
+}
+
+/* Both or neither. exclusions NULL: what was left out is not known, or does not apply. */
+static gboolean
+save(DemurContext *context, DemurWorkspace *workspace, const DemurCohort *cohort,
+     const DemurExclusion *exclusions, size_t n_exclusions, GError **error) {
+  if (!demur_workspace_begin(workspace, error))
+    return FALSE;
+  if (demur_cohorts_save(workspace, cohort, &context->progress, error) &&
+      (exclusions == NULL ||
+       demur_cohorts_set_exclusions(workspace, cohort->name, exclusions, n_exclusions, error)))
+    return demur_workspace_commit(workspace, error);
+  demur_workspace_rollback(workspace);
+  return FALSE;
+}
+
 static gboolean
 save_and_print(DemurContext *context, const DemurCohort *cohort, char **warnings,
-               const guint64 *seed, const DemurNlstCounts *nlst, GError **error) {
+               const guint64 *seed, const DemurNlstCounts *nlst, const DemurExclusion *exclusions,
+               size_t n_exclusions, GError **error) {
   DemurWorkspace *workspace = demur_context_workspace(context, error);
-  if (workspace == NULL || !demur_cohorts_save(workspace, cohort, &context->progress, error))
+  if (workspace == NULL || !save(context, workspace, cohort, exclusions, n_exclusions, error))
     return FALSE;
   g_autoptr(DemurCohortSummary) summary = demur_cohorts_summary(workspace, cohort->name, error);
   return summary != NULL &&
@@ -298,7 +335,12 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
       return FALSE;
     g_autoptr(DemurCohort) cohort = demur_cohort_import_nlst(
         persons, scores, &options, &context->progress, &counts, &warnings, error);
-    return cohort != NULL && save_and_print(context, cohort, warnings, NULL, &counts, error);
+    if (cohort == NULL)
+      return FALSE;
+    DemurExclusion exclusions[N_NLST_REASONS];
+    nlst_exclusions(&counts, &options, exclusions);
+    return save_and_print(context, cohort, warnings, NULL, &counts, exclusions, N_NLST_REASONS,
+                          error);
   }
   const DemurImportOptions options = {.name = words[0],
                                       .model = model,
@@ -307,7 +349,8 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
                                       .embedding_ids_path = ids};
   g_autoptr(DemurCohort) cohort =
       demur_cohort_import(words[1], &options, &context->progress, &warnings, error);
-  return cohort != NULL && save_and_print(context, cohort, warnings, NULL, NULL, error);
+  const DemurExclusion none = {NULL, 0}; /* a table is taken whole or refused whole */
+  return cohort != NULL && save_and_print(context, cohort, warnings, NULL, NULL, &none, 0, error);
 }
 
 static gboolean
@@ -367,7 +410,8 @@ run_simulate(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree char *created = demur_context_now();
   g_autoptr(DemurCohort) cohort = demur_cohort_simulate(
       &simulation, words[0], created, context->parallel, &context->progress, error);
-  return cohort != NULL && save_and_print(context, cohort, NULL, &simulation.seed, NULL, error);
+  return cohort != NULL &&
+         save_and_print(context, cohort, NULL, &simulation.seed, NULL, NULL, 0, error);
 }
 
 static gboolean

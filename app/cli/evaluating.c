@@ -15,6 +15,8 @@ demur_cli_evaluation_clear(DemurCliEvaluation *e) {
   g_free(e->selectors);
   g_free(e->records);
   g_free(e->thresholds);
+  g_clear_pointer(&e->audits, g_ptr_array_unref);
+  g_clear_pointer(&e->exclusions, g_ptr_array_unref);
   g_free(e->group_by);
   g_free(e->net_benefit_threshold);
   demur_cohort_unref(e->cohort);
@@ -140,7 +142,12 @@ evaluate(DemurContext *context, char **names, const DemurCliEvaluationOptions *o
   }
   e->cohort = demur_cli_load_cohort(context, options->cohort, error);
   DemurWorkspace *workspace = demur_context_workspace(context, error);
-  if (e->cohort == NULL || workspace == NULL)
+  if (e->cohort == NULL || workspace == NULL ||
+      !demur_cohorts_exclusions(workspace, options->cohort, &e->exclusions_recorded, &e->exclusions,
+                                error))
+    return FALSE;
+  e->audits = demur_audits_list(workspace, names[0], error);
+  if (e->audits == NULL)
     return FALSE;
   if (options->usual_groups && options->group_by == NULL) {
     g_strfreev(group_by);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "app/cli/selection.h"
+#include "store/audits.h"
+#include "store/cohorts.h"
 
 G_BEGIN_DECLS
 
@@ -60,7 +62,10 @@ typedef struct {
   DemurSelectorRecord **records;
   char **names;           /* borrowed */
   GPtrArray **thresholds; /* [n_selectors] of DemurThresholdRecord, by growing sequence */
+  GPtrArray *audits;      /* of DemurAuditRecord: those of the first selector, by name of site */
   DemurCohort *cohort;
+  gboolean exclusions_recorded;
+  GPtrArray *exclusions; /* of DemurExclusion: what was left out before the cohort was made */
   DemurEvaluation *evaluation;
   size_t n_bootstrap;          /* replicates that were asked for */
   char *group_by;              /* names with commas between; NULL: none */

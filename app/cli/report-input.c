@@ -270,6 +270,41 @@ demur_cli_read_validation(const char *document, GPtrArray *owned, DemurReportVal
 }
 
 static void
+describe_exclusions(DemurCliReport *report, const DemurCliEvaluation *e) {
+  DemurReportCohort *facts = &report->input.cohort;
+  DemurReportCount *counts = own(report, g_new0(DemurReportCount, e->exclusions->len + 1));
+  for (guint i = 0; i < e->exclusions->len; i++) {
+    const DemurExclusion *exclusion = e->exclusions->pdata[i];
+    counts[i] = (DemurReportCount){exclusion->reason, exclusion->n};
+  }
+  facts->exclusions_recorded = e->exclusions_recorded;
+  facts->exclusions = counts;
+  facts->n_exclusions = e->exclusions->len;
+}
+
+static void
+describe_audits(DemurCliReport *report, const DemurCliEvaluation *e) {
+  const DemurReportCohort *cohort = &report->input.cohort;
+  DemurReportAudit *audits = own(report, g_new0(DemurReportAudit, e->audits->len + 1));
+  g_autoptr(GHashTable) sites = g_hash_table_new(g_str_hash, g_str_equal);
+  for (size_t s = 0; s < cohort->n_sites; s++)
+    g_hash_table_add(sites, (gpointer)cohort->sites[s].name);
+  for (guint a = 0; a < e->audits->len; a++) {
+    const DemurAuditRecord *record = e->audits->pdata[a];
+    audits[a] = (DemurReportAudit){.site = record->site,
+                                   .cohort = record->cohort,
+                                   .n_labels = record->n_labels,
+                                   .intercept = record->intercept,
+                                   .low = record->low,
+                                   .high = record->high,
+                                   .in_split = g_hash_table_contains(sites, record->site),
+                                   .created = record->created};
+  }
+  report->input.audits = audits;
+  report->input.n_audits = e->audits->len;
+}
+
+static void
 describe_request(DemurCliReport *report, const DemurCliEvaluation *e) {
   const DemurEvaluation *evaluation = e->evaluation;
   report->input.request = (DemurReportRequest){.n_selectors = e->n_selectors,
@@ -344,6 +379,9 @@ latest_date(const DemurReportInput *input) {
   for (size_t t = 0; t < input->n_thresholds; t++)
     if (g_strcmp0(input->thresholds[t].created, latest) > 0)
       latest = input->thresholds[t].created;
+  for (size_t a = 0; a < input->n_audits; a++)
+    if (g_strcmp0(input->audits[a].created, latest) > 0)
+      latest = input->audits[a].created;
   return latest;
 }
 
@@ -359,6 +397,8 @@ demur_cli_report_new(const DemurCliEvaluation *e, double coverage, GError **erro
   report->input.version = DEMUR_VERSION;
   report->input.coverage = coverage;
   describe_cohort(report, e, rows, n);
+  describe_exclusions(report, e);
+  describe_audits(report, e);
   describe_selector(report, e);
   describe_thresholds(report, e);
   demur_cli_read_validation(e->records[0]->validation, report->owned, &report->input.validation);

@@ -7,6 +7,7 @@
 #include "app/cli/report-parts.h"
 #include "app/cli/selection.h"
 #include "metrics/intervals.h"
+#include "report/files.h"
 #include "report/format.h"
 #include "selector/coverage.h"
 #include "store/scores.h"
@@ -425,7 +426,9 @@ demur_cli_report_patient(DemurContext *context, int argc, char **argv, GError **
     return FALSE;
   }
   g_autofree char *json_path = demur_report_json_path(arguments[0], error);
-  g_autofree char *chosen = json_path != NULL ? choose_selector(context, selector, error) : NULL;
+  g_autofree char *chosen = json_path != NULL && demur_report_check_folder(arguments[0], error)
+                                ? choose_selector(context, selector, error)
+                                : NULL;
   if (chosen == NULL)
     return FALSE;
   options.selector = chosen;

@@ -43,9 +43,15 @@ static gboolean
 read_files(Check *check, GError **error) {
   check->json_path = demur_report_json_path(check->path, error);
   if (check->json_path == NULL ||
-      !g_file_get_contents(check->path, (char **)&check->pdf, &check->n_pdf, error) ||
-      !g_file_get_contents(check->json_path, &check->json, &check->n_json, error))
+      !g_file_get_contents(check->path, (char **)&check->pdf, &check->n_pdf, error))
     return FALSE;
+  if (!g_file_get_contents(check->json_path, &check->json, &check->n_json, error)) {
+    g_prefix_error(error,
+                   "%s can't be checked without its numbers (write the report again, or bring the "
+                   "file back beside it): ",
+                   check->path);
+    return FALSE;
+  }
   check->parser = json_parser_new_immutable();
   if (!demur_json_load(check->parser, check->json, (gssize)check->n_json, error)) {
     g_prefix_error(error, "%s: ", check->json_path);
@@ -68,7 +74,10 @@ read_files(Check *check, GError **error) {
   if (named == NULL)
     add(check, "the PDF", no_digest->message, NULL);
   else if (strcmp(named, digest) != 0)
-    add(check, "the digest of the JSON that the PDF names", named, digest);
+    add(check,
+        "the digest of the JSON that the PDF names: the two files are not of one report, by a "
+        "change or because their writing was cut off; write it again",
+        named, digest);
   return TRUE;
 }
 

@@ -7,6 +7,7 @@
 #include "app/cli/report-input.h"
 #include "app/cli/report-parts.h"
 #include "base/number.h"
+#include "report/files.h"
 
 gboolean
 demur_cli_paper(const char *text, DemurPaper *paper, GError **error) {
@@ -70,7 +71,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
     return FALSE;
   }
   g_autofree char *json_path = demur_report_json_path(arguments[0], error);
-  if (json_path == NULL || !demur_cli_evaluate(context, selectors, &options, &evaluating, error))
+  if (json_path == NULL || !demur_report_check_folder(arguments[0], error) ||
+      !demur_cli_evaluate(context, selectors, &options, &evaluating, error))
     return FALSE;
   g_autoptr(DemurCliReport) report = demur_cli_report_new(&evaluating, coverage, error);
   if (report == NULL)

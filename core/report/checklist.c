@@ -200,8 +200,10 @@ add_known(DemurLayout *layout, const DemurReportFinding *f) {
       &t, "Source of data", "T5a, C7",
       g_strdup_printf("%s; scores of model %s", or_unrecorded(c->source), or_unrecorded(c->model)));
   item(&t, "Scans left out", "T6b, C8, S6",
-       c->n_exclusions > 0 ? g_strdup("counted under “Cohort”")
-                           : open_item("nothing was recorded before the cohort was made"));
+       c->n_exclusions > 0 ? g_strdup("counted by reason under “Cohort”")
+       : c->exclusions_recorded
+           ? g_strdup("none when the cohort was made; before that: for the author")
+           : open_item("what was left out before the cohort was made is not recorded"));
   item(&t, "Splits and their separation", "T16, C20, C21",
        g_strdup_printf("%zu splits, no patient in two of them", c->n_splits));
   item(&t, "Sample size", "T10, C19, S18",

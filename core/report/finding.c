@@ -431,6 +431,15 @@ demur_finding_cares(const DemurReportFinding *f) {
   if (!f->input->validation.verdict && g_str_has_prefix(f->subject->name, "selector:"))
     g_ptr_array_add(cares, g_strdup("This selector was not tested on left-out sites of its own "
                                     "training data (`demur validate`)."));
+  size_t n_audited = 0;
+  for (size_t a = 0; a < f->input->n_audits; a++)
+    n_audited += f->input->audits[a].in_split ? 1 : 0;
+  if (n_audited > 0) {
+    g_autofree char *sites = demur_text_counted(n_audited, "site", "sites");
+    g_ptr_array_add(cares, g_strdup_printf("At %s of this split verdicts use what an audit of its "
+                                           "labels found (“Site audits”); this report does not.",
+                                           sites));
+  }
   if (at && !f->tuned)
     g_ptr_array_add(cares,
                     g_strdup("The threshold is taken from this split's own scores (labels "

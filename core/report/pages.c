@@ -486,7 +486,14 @@ add_cohort(Pages *p) {
     demur_layout_text(p->layout, DEMUR_TEXT_BODY, c->label_rule);
   DemurChart *flow = demur_chart_cohort_flow(&p->finding);
   add_chart(p, demur_chart_height(flow, demur_palette_paper(), p->width - 2 * MARGIN_X), flow);
-  add_counts(p, "Left out before the cohort was made", "Reason", c->exclusions, c->n_exclusions);
+  if (c->n_exclusions > 0)
+    add_counts(p, "Left out before the cohort was made", "Reason", c->exclusions, c->n_exclusions);
+  else if (!c->simulated)
+    demur_layout_text(p->layout, DEMUR_TEXT_NOTE,
+                      c->exclusions_recorded
+                          ? "The table was taken whole: nothing was left out when the cohort was "
+                            "made. What was left out of the table is for the author to say."
+                          : "What was left out before the cohort was made is not recorded.");
   add_counts(p, "Follow-up", "State", c->follow_up, c->n_follow_up);
   if (c->n_splits > 0) {
     demur_layout_text(p->layout, DEMUR_TEXT_HEADING, "Splits");
@@ -1159,6 +1166,39 @@ add_threshold(Pages *p) {
            "not that they are right.");
 }
 
+static void
+add_audits(Pages *p) {
+  const DemurReportInput *input = p->input;
+  if (input->n_audits == 0)
+    return;
+  add_text(p, DEMUR_TEXT_HEADING, "Site audits");
+  add_text(p, DEMUR_TEXT_BODY,
+           "At these sites a few outcomes were compared with the risks (`demur audit`). What was "
+           "learnt is added to the log-odds of a site's risks wherever a verdict is given there; "
+           "the numbers of this report are without it.");
+  Rows rows = rows_new();
+  for (size_t i = 0; i < input->n_audits; i++) {
+    const DemurReportAudit *a = &input->audits[i];
+    g_autofree char *value = demur_text_signed(a->intercept, 2),
+                    *low = demur_text_signed(a->low, 2), *high = demur_text_signed(a->high, 2);
+    add_cell(&rows, or_unrecorded(a->site));
+    add_cell(&rows, g_strdup(a->in_split ? "yes" : "no"));
+    add_cell(&rows, a->n_labels < DEMUR_REPORT_SMALL_CELL ? g_strdup("< 10")
+                                                          : demur_text_count(a->n_labels));
+    add_cell(&rows, or_unrecorded(a->cohort));
+    add_cell(&rows, g_strdup_printf("%s (%s to %s)", value, low, high));
+    add_cell(&rows, a->created ? demur_text_date(a->created) : or_unrecorded(NULL));
+    end_row(&rows, FALSE);
+  }
+  const DemurLayoutColumn columns[] = {{"Site", FALSE, 90, TRUE},
+                                       {"In this split", FALSE, 40, FALSE},
+                                       {"Labels", TRUE, 0, FALSE},
+                                       {"Of cohort", FALSE, 60, FALSE},
+                                       {"Intercept (95\u00a0% interval)", TRUE, 0, FALSE},
+                                       {"Date", FALSE, 60, FALSE}};
+  add_table(p, &rows, G_N_ELEMENTS(columns), columns);
+}
+
 /* ---- 5. method and provenance ---- */
 
 static void
@@ -1382,6 +1422,7 @@ demur_pages_layout(const DemurReportInput *input, const char *digest) {
   add_cohort(p);
   add_results(p);
   add_threshold(p);
+  add_audits(p);
   add_provenance(p);
   add_limits(p);
   demur_card_add(p->layout, &p->finding);

@@ -1,5 +1,6 @@
 #include "report/patient.h"
 
+#include "report/files.h"
 #include "report/format.h"
 #include "report/pages.h"
 #include "report/pdf-document.h"
@@ -152,28 +153,6 @@ write_image(DemurJson *json, const DemurPatientImage *image) {
   demur_json_end_object(json);
 }
 
-static void
-write_request(DemurJson *json, const DemurPatientInput *input) {
-  const DemurReportRequest *r = &input->request;
-  if (r->n_selectors == 0) {
-    demur_json_null(json, "request");
-    return;
-  }
-  demur_json_begin_object(json, "request");
-  demur_json_string(json, "kind", "patient");
-  demur_json_begin_array(json, "selectors");
-  for (size_t i = 0; i < r->n_selectors; i++)
-    demur_json_string(json, NULL, r->selectors[i]);
-  demur_json_end_array(json);
-  demur_json_string(json, "scan", r->scan_id);
-  demur_json_bool(json, "cohort_scan", r->cohort_scan);
-  demur_json_string(json, "cohort", r->cohort);
-  demur_json_string(json, "split", r->split);
-  demur_json_string(json, "tuned_coverage", r->tuned_coverage);
-  demur_json_string(json, "paper", input->paper == DEMUR_PAPER_LETTER ? "letter" : "a4");
-  demur_json_end_object(json);
-}
-
 char *
 demur_patient_json(const DemurPatientInput *input) {
   const gboolean shown = is_accepted(input);
@@ -188,7 +167,7 @@ demur_patient_json(const DemurPatientInput *input) {
   demur_json_string(json, "version", input->version);
   demur_json_string(json, "created", input->created);
   demur_json_string(json, "notice", "For research use, not a cleared device");
-  write_request(json, input);
+  demur_report_request_write(json, &input->request, TRUE, 0, input->paper);
   demur_json_bool(json, "simulated", is_simulated(input));
   demur_json_bool(json, "in_sample", input->in_sample);
   demur_json_string(json, "scan_id", input->scan_id);
@@ -561,7 +540,5 @@ demur_patient_write(const DemurPatientInput *input, const char *path, GError **e
   size_t n;
   g_autofree char *json = demur_patient_json(input);
   g_autofree guchar *pdf = demur_patient_pdf(input, json, &n, error);
-  const GFileSetContentsFlags whole = G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE;
-  return pdf && g_file_set_contents_full(path, (const char *)pdf, (gssize)n, whole, 0600, error) &&
-         g_file_set_contents_full(json_path, json, -1, whole, 0600, error);
+  return pdf && demur_report_files_write(path, pdf, n, json, 0600, error);
 }

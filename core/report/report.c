@@ -1,5 +1,6 @@
 #include "report/report.h"
 
+#include "report/files.h"
 #include "report/finding.h"
 #include "report/format.h"
 #include "report/pages.h"
@@ -114,6 +115,7 @@ write_cohort(DemurJson *json, const DemurReportInput *input) {
   demur_json_end_array(json);
   write_groups(json, "sites", c->sites, c->n_sites);
   write_groups(json, "scanners", c->scanners, c->n_scanners);
+  demur_json_bool(json, "exclusions_recorded", c->exclusions_recorded);
   write_counts(json, "exclusions", c->exclusions, c->n_exclusions);
   write_counts(json, "follow_up", c->follow_up, c->n_follow_up);
   write_years(json, c);
@@ -229,33 +231,26 @@ write_validation(DemurJson *json, const DemurReportValidation *v) {
   demur_json_end_object(json);
 }
 
-/* How to make it again (report/verify.h). */
 static void
-write_request(DemurJson *json, const DemurReportInput *input) {
-  const DemurReportRequest *r = &input->request;
-  if (r->n_selectors == 0) {
-    demur_json_null(json, "request");
-    return;
+write_audits(DemurJson *json, const DemurReportInput *input) {
+  demur_json_begin_array(json, "audits");
+  for (size_t i = 0; i < input->n_audits; i++) {
+    const DemurReportAudit *a = &input->audits[i];
+    const double interval[2] = {a->low, a->high};
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "site", a->site);
+    demur_json_string(json, "cohort", a->cohort);
+    if (a->n_labels < DEMUR_REPORT_SMALL_CELL) /* withheld, as in print */
+      demur_json_null(json, "n_labels");
+    else
+      demur_json_int(json, "n_labels", (gint64)a->n_labels);
+    demur_json_double(json, "intercept", a->intercept);
+    demur_json_doubles(json, "interval", interval, 2);
+    demur_json_bool(json, "in_split", a->in_split);
+    demur_json_string(json, "created", a->created);
+    demur_json_end_object(json);
   }
-  demur_json_begin_object(json, "request");
-  demur_json_string(json, "kind", "report");
-  demur_json_begin_array(json, "selectors");
-  for (size_t i = 0; i < r->n_selectors; i++)
-    demur_json_string(json, NULL, r->selectors[i]);
   demur_json_end_array(json);
-  demur_json_string(json, "cohort", r->cohort);
-  demur_json_string(json, "split", r->split);
-  demur_json_int(json, "seed", (gint64)r->seed);
-  demur_json_int(json, "resamples", (gint64)r->n_resamples);
-  demur_json_string(json, "resample_unit", r->resample_unit);
-  demur_json_int(json, "bootstrap", (gint64)r->n_bootstrap);
-  demur_json_int(json, "bin_size", (gint64)r->min_bin_size);
-  demur_json_bool(json, "in_sample", r->in_sample);
-  demur_json_string(json, "group_by", r->group_by);
-  demur_json_string(json, "net_benefit_threshold", r->net_benefit_threshold);
-  demur_json_double(json, "coverage", input->coverage);
-  demur_json_string(json, "paper", input->paper == DEMUR_PAPER_LETTER ? "letter" : "a4");
-  demur_json_end_object(json);
 }
 
 char *
@@ -267,12 +262,13 @@ demur_report_json(const DemurReportInput *input) {
   demur_json_string(json, "version", input->version);
   demur_json_string(json, "created", input->created);
   demur_json_string(json, "notice", "For research use, not a cleared device");
-  write_request(json, input);
+  demur_report_request_write(json, &input->request, FALSE, input->coverage, input->paper);
   write_finding(json, input);
   write_validation(json, &input->validation);
   write_cohort(json, input);
   write_selector(json, &input->selector);
   write_thresholds(json, input);
+  write_audits(json, input);
   write_rejections(json, input);
   demur_json_begin_object(json, "evaluation");
   demur_evaluation_write_json(input->evaluation, json);
@@ -325,16 +321,15 @@ demur_report_write(const DemurReportInput *input, const char *path, const DemurP
   if (!check_input(input, error))
     return FALSE;
   g_autofree char *json_path = demur_report_json_path(path, error);
-  if (!json_path || !demur_progress_step(progress, 0, "drawing", error))
+  if (!json_path || !demur_report_check_folder(path, error) ||
+      !demur_progress_step(progress, 0, "drawing", error))
     return FALSE;
   g_autofree char *json = demur_report_json(input);
   size_t n;
   g_autofree guchar *pdf = demur_report_pdf(input, json, &n, error);
   if (!pdf || !demur_progress_step(progress, 0.9, "writing", error))
     return FALSE;
-  const GFileSetContentsFlags whole = G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE;
-  return g_file_set_contents_full(path, (const char *)pdf, (gssize)n, whole, 0644, error) &&
-         g_file_set_contents_full(json_path, json, -1, whole, 0644, error);
+  return demur_report_files_write(path, pdf, n, json, 0644, error);
 }
 
 DemurReportPages *

@@ -73,6 +73,7 @@ typedef struct {
   const DemurReportGroup *sites;
   size_t n_scanners;
   const DemurReportGroup *scanners; /* by manufacturer (and model); 0 where not recorded */
+  gboolean exclusions_recorded;     /* with n_exclusions 0: nothing was left out */
   size_t n_exclusions;
   const DemurReportCount *exclusions; /* left out before the cohort was made */
   size_t n_follow_up;
@@ -103,6 +104,16 @@ typedef struct {
   const char *guarantee;      /* a sentence: what it guarantees, with its n; NULL: none */
   const char *created;
 } DemurReportThreshold;
+
+/* What a few labels of a site said of its risks there (`demur audit`). Verdicts use it, the
+ * evaluation does not. */
+typedef struct {
+  const char *site, *cohort;   /* the site, and the cohort of the labelled scans */
+  size_t n_labels;             /* withheld below DEMUR_REPORT_SMALL_CELL */
+  double intercept, low, high; /* added to the log-odds of the risk; 95 % interval */
+  gboolean in_split;           /* the evaluated split has scans of this site */
+  const char *created;
+} DemurReportAudit;
 
 /* What `demur validate` said of the selector; verdict NULL: never validated. */
 typedef struct {
@@ -149,6 +160,8 @@ typedef struct {
   const DemurReportRejection
       *rejections; /* who is refused, by subgroup; 0: that part is left out */
   DemurReportValidation validation;
+  size_t n_audits;
+  const DemurReportAudit *audits; /* of the selector, by name of site */
   DemurReportRequest request;
   double coverage;     /* of the summary, one that every method's `at` holds; 0: 0.9 */
   const char *created; /* date of the report, from stored dates (ISO 8601); NULL: undated */
