@@ -239,9 +239,14 @@ demur_elements_walk(DemurSource *source, guint64 offset, DemurEncoding encoding,
 
     gboolean explicit_vr = n_levels > 0 ? levels[n_levels - 1].explicit_vr : encoding.explicit_vr;
     DemurElement element = {.tag = tag, .depth = n_steps, .parents = steps, .big_endian = big};
-    if (explicit_vr) {
-      if (!g_ascii_isupper(head[4]) || !g_ascii_isupper(head[5]))
+    /* Some archives write single elements (private ones mostly) without their VR: implicit, then.
+     * Not where DCMTK is to parse it afterwards: it might take them otherwise. */
+    if (explicit_vr && (!g_ascii_isupper(head[4]) || !g_ascii_isupper(head[5]))) {
+      if (everything)
         return fail(error, at, "no value representation where one was expected");
+      explicit_vr = FALSE;
+    }
+    if (explicit_vr) {
       element.vr[0] = (char)head[4];
       element.vr[1] = (char)head[5];
       if (has_long_length(element.vr)) {

@@ -65,10 +65,11 @@ typedef enum {
 /* Called for each element, sequences included, in file order. */
 typedef DemurWalk (*DemurElementFunc)(const DemurElement *element, gpointer data);
 
-/* Walks from offset to the end of the source. Sequences of undefined length are always walked
- * through, those of known length only if func says so or `everything` is set. Root pixel data of
- * undefined length end the walk after their visit. FALSE with DEMUR_ERROR_INPUT, naming the offset,
- * where the stream is damaged, cut off or nested too deep. */
+/* Walks from offset to the end of the source. An element that lacks its VR among explicit ones is
+ * read as an implicit one, unless `everything` is set: then it is an error. Sequences of undefined
+ * length are always walked through, those of known length only if func says so or `everything` is
+ * set. Root pixel data of undefined length end the walk after their visit. FALSE with
+ * DEMUR_ERROR_INPUT, naming the offset, where the stream is damaged, cut off or nested too deep. */
 gboolean demur_elements_walk(DemurSource *source, guint64 offset, DemurEncoding encoding,
                              gboolean everything, DemurElementFunc func, gpointer data,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;

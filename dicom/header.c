@@ -12,6 +12,8 @@
 #define MAX_TEXT_BYTES 65536
 #define MAX_INFLATED_BYTES (512u << 20)
 #define MAX_FRAMES 65536
+#define MAX_FRAGMENTS (1u << 20)
+#define MAX_TAIL_BYTES 1024 /* of padding behind a compressed image */
 
 typedef enum { KIND_UID, KIND_CODE, KIND_TEXT, KIND_US, KIND_IS, KIND_DS, KIND_DS2 } Kind;
 
@@ -76,6 +78,8 @@ static const Field fields[] = {
     {DEMUR_TAG(0x0028, 0x0102), KIND_US, AT(high_bit)},
     {DEMUR_TAG(0x0028, 0x0120), KIND_US, AT(padding)},
     {DEMUR_TAG(0x0028, 0x0121), KIND_US, AT(padding_limit)},
+    {DEMUR_TAG(0x0028, 0x1050), KIND_DS, AT(shared.window_center)},
+    {DEMUR_TAG(0x0028, 0x1051), KIND_DS, AT(shared.window_width)},
     {DEMUR_TAG(0x0028, 0x1052), KIND_DS, AT(shared.intercept)},
     {DEMUR_TAG(0x0028, 0x1053), KIND_DS, AT(shared.slope)},
     {DEMUR_TAG(0x0028, 0x2110), KIND_CODE, AT(lossy)},
@@ -106,6 +110,7 @@ empty_frame(void) {
     frame.orientation[i] = NAN;
   frame.pixel_spacing_mm[0] = frame.pixel_spacing_mm[1] = NAN;
   frame.thickness_mm = frame.slope = frame.intercept = NAN;
+  frame.window_center = frame.window_width = NAN;
   frame.acquisition_number = DEMUR_NO_NUMBER;
   return frame;
 }
@@ -253,6 +258,7 @@ visit_group_element(Reading *reading, const DemurElement *element) {
     case DEMUR_TAG(0x0020, 0x9113): /* plane position */
     case DEMUR_TAG(0x0020, 0x9116): /* plane orientation */
     case DEMUR_TAG(0x0028, 0x9110): /* pixel measures */
+    case DEMUR_TAG(0x0028, 0x9132): /* frame VOI LUT */
     case DEMUR_TAG(0x0028, 0x9145): /* pixel value transformation */
     case DEMUR_TAG(0x0018, 0x9301): /* CT acquisition type */
     case DEMUR_TAG(0x0018, 0x9304): /* CT acquisition details */
@@ -282,6 +288,12 @@ visit_group_element(Reading *reading, const DemurElement *element) {
     break;
   case DEMUR_TAG(0x0018, 0x0050):
     (void)parse_decimals(bytes, length, 1, &frame->thickness_mm);
+    break;
+  case DEMUR_TAG(0x0028, 0x1050):
+    (void)parse_decimals(bytes, length, 1, &frame->window_center);
+    break;
+  case DEMUR_TAG(0x0028, 0x1051):
+    (void)parse_decimals(bytes, length, 1, &frame->window_width);
     break;
   case DEMUR_TAG(0x0028, 0x1052):
     (void)parse_decimals(bytes, length, 1, &frame->intercept);
@@ -422,10 +434,14 @@ guess_encoding(DemurSource *source, guint64 offset, gboolean preamble, DemurEnco
          length <= demur_source_size(source) - offset - 8;
 }
 
+/* A bare deflate stream (PS3.5 annex A.5), or one in zlib's wrapping, which some writers add. */
 static GBytes *
 inflate_rest(DemurSource *source, guint64 offset, GError **error) {
   z_stream stream = {0};
-  if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) {
+  const guint8 *head = demur_source_peek(source, offset, 2);
+  const gboolean wrapped =
+      head != NULL && (head[0] & 0x8F) == 0x08 && ((head[0] << 8) | head[1]) % 31 == 0;
+  if (inflateInit2(&stream, wrapped ? MAX_WBITS : -MAX_WBITS) != Z_OK) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "zlib can't be started");
     return NULL;
   }
@@ -482,59 +498,78 @@ check_native(DemurHeader *header, guint64 available, guint64 recorded) {
                       header->pixels_length, header->rows, header->columns, needed);
 }
 
+static gboolean
+begins_image(const guint8 *bytes) {
+  return bytes[0] == 0xFF && (bytes[1] == 0xD8 || bytes[1] == 0x4F); /* SOI, SOC */
+}
+
+/* Whether the image's last marker stands at the end of bytes begin .. end, before its padding:
+ * zeros and, as some writers leave it, one odd byte. */
+static gboolean
+ends_image(DemurSource *source, guint64 begin, guint64 end) {
+  const size_t n = (size_t)MIN(end - begin, MAX_TAIL_BYTES);
+  const guint8 *tail = demur_source_peek(source, end - n, n);
+  if (tail == NULL)
+    return FALSE;
+  for (size_t at = n; at >= 2; at--) {
+    if (tail[at - 2] == 0xFF && tail[at - 1] == 0xD9)
+      return TRUE;
+    if (tail[at - 1] != 0 && at != n)
+      return FALSE;
+  }
+  return FALSE;
+}
+
 /* Walks the fragments (PS3.5 annex A.4): an offset table, at least one fragment a frame, the
- * delimiter. */
-static void
-check_encapsulated(DemurSource *source, DemurHeader *header, DemurCoding coding) {
+ * delimiter. Notes where they lie. */
+static const char *
+walk_fragments(DemurSource *source, DemurHeader *header) {
+  g_autoptr(GArray) fragments = g_array_new(FALSE, FALSE, sizeof(DemurFragment));
   guint64 at = header->pixels_offset;
-  gboolean table = TRUE;
-  guint64 n_fragments = 0;
-  guint64 first = 0, last_end = 0;
-  const char *problem = NULL;
-  for (;;) {
+  for (gboolean table = TRUE;; table = FALSE) {
     const guint8 *head = demur_source_peek(source, at, 8);
-    if (head == NULL) {
-      problem = "cut off: its fragments have no end";
-      break;
-    }
+    if (head == NULL)
+      return "cut off: its fragments have no end";
     const guint32 tag =
         ((guint32)demur_elements_u16(head, FALSE) << 16) | demur_elements_u16(head + 2, FALSE);
     const guint32 length = demur_elements_u32(head + 4, FALSE);
     at += 8;
     if (tag == DEMUR_TAG(0xFFFE, 0xE0DD))
       break;
-    if (tag != DEMUR_TAG(0xFFFE, 0xE000)) {
-      problem = "damaged: no fragment where one was expected";
-      break;
+    if (tag != DEMUR_TAG(0xFFFE, 0xE000))
+      return "damaged: no fragment where one was expected";
+    if (length > demur_source_size(source) - at)
+      return "cut off inside a fragment";
+    if (table) {
+      header->table_offset = at;
+      header->table_length = length;
+    } else if (length > 0) {
+      if (fragments->len >= MAX_FRAGMENTS)
+        return "damaged: more fragments than any image has";
+      const guint8 *bytes = length >= 2 ? demur_source_peek(source, at, 2) : NULL;
+      const DemurFragment fragment = {at, length, bytes != NULL && begins_image(bytes)};
+      g_array_append_val(fragments, fragment);
     }
-    if (length > demur_source_size(source) - at) {
-      problem = "cut off inside a fragment";
-      break;
-    }
-    if (!table && length > 0) {
-      if (n_fragments == 0)
-        first = at;
-      n_fragments++;
-      last_end = at + length;
-    }
-    table = FALSE;
     at += length;
   }
-  if (problem == NULL && n_fragments < header->n_frames)
-    problem = "incomplete: fewer fragments than frames";
+  if (fragments->len < header->n_frames)
+    return "incomplete: fewer fragments than frames";
+  header->n_fragments = fragments->len;
+  header->fragments = (DemurFragment *)(void *)g_array_free(g_steal_pointer(&fragments), FALSE);
+  return NULL;
+}
+
+static void
+check_encapsulated(DemurSource *source, DemurHeader *header, DemurCoding coding) {
+  const char *problem = walk_fragments(source, header);
   if (problem == NULL && coding != DEMUR_CODING_RLE) {
-    const guint8 *start = demur_source_peek(source, first, 4);
-    if (start == NULL || start[0] != 0xFF ||
-        (start[1] != 0xD8 && !(coding == DEMUR_CODING_JPEG_2000 && start[1] == 0x4F)))
-      problem = coding == DEMUR_CODING_JPEG_2000 && start != NULL && start[0] == 0
-                    ? NULL
-                    : "damaged: no compressed image begins there";
-    const guint64 tail = MIN((guint64)4, last_end - first);
-    const guint8 *end = demur_source_peek(source, last_end - tail, (size_t)tail);
-    gboolean ended = FALSE;
-    for (guint64 i = 0; end != NULL && i + 1 < tail; i++)
-      ended |= end[i] == 0xFF && end[i + 1] == 0xD9;
-    if (problem == NULL && !ended)
+    const DemurFragment *first = header->fragments;
+    const DemurFragment *last = header->fragments + header->n_fragments - 1;
+    const guint8 *start = demur_source_peek(source, first->offset, 1);
+    const gboolean boxed = coding == DEMUR_CODING_JPEG_2000 && start != NULL && start[0] == 0;
+    if (!first->begins_image && !boxed)
+      problem = "damaged: no compressed image begins there";
+    else if (!ends_image(source, last->offset, last->offset + last->length))
       problem = "cut off: the compressed image has no end";
   }
   if (problem != NULL) {
@@ -573,6 +608,11 @@ check_pixels(Reading *reading) {
     refuse_pixels(header,
                   g_strdup_printf("pixels of %u samples, %u bits stored in %u are not read",
                                   header->samples, header->bits_stored, header->bits_allocated));
+  } else if (!header->encapsulated && header->bits_allocated != 8 && header->bits_allocated != 16 &&
+             header->bits_allocated != 32) {
+    refuse_pixels(header, g_strdup_printf("native pixels of %u bits are not read: only of 8, 16 or "
+                                          "32",
+                                          header->bits_allocated));
   } else if (header->encapsulated) {
     if (syntax->coding == DEMUR_CODING_NATIVE || syntax->coding == DEMUR_CODING_DEFLATED)
       refuse_pixels(header,
@@ -722,6 +762,7 @@ demur_header_free(DemurHeader *header) {
   g_free(header->thickness_text);
   g_free(header->pixels_problem);
   g_free(header->frames);
+  g_free(header->fragments);
   g_free(header);
 }
 
@@ -743,6 +784,8 @@ demur_header_frame(const DemurHeader *header, guint32 i) {
     memcpy(frame.pixel_spacing_mm, shared->pixel_spacing_mm, sizeof frame.pixel_spacing_mm);
   complete(&frame.thickness_mm, shared->thickness_mm);
   complete(&frame.slope, shared->slope);
+  complete(&frame.window_center, shared->window_center);
+  complete(&frame.window_width, shared->window_width);
   complete(&frame.intercept, shared->intercept);
   if (frame.acquisition_number == DEMUR_NO_NUMBER)
     frame.acquisition_number = header->acquisition_number;

@@ -16,8 +16,16 @@ typedef struct {
   double pixel_spacing_mm[2]; /* between rows, between columns */
   double thickness_mm;
   double slope, intercept;
+  double window_center, window_width; /* the first of the windows it is to be shown with */
   gint64 acquisition_number;
 } DemurFrame;
+
+/* One piece of compressed pixel data. */
+typedef struct {
+  guint64 offset;        /* of its bytes, in the source */
+  guint32 length;        /* > 0 */
+  gboolean begins_image; /* its bytes begin with the first marker of a JPEG or JPEG 2000 image */
+} DemurFragment;
 
 typedef enum {
   DEMUR_PIXELS_ABSENT,
@@ -57,6 +65,10 @@ typedef struct {
   gboolean encapsulated;
   guint64 pixels_offset; /* of the value, in the source the header was read from */
   guint64 pixels_length; /* native: bytes recorded */
+  guint64 table_offset;  /* encapsulated: of the offset table's value */
+  guint32 table_length;  /* bytes; 0 where it is empty */
+  guint32 n_fragments;
+  DemurFragment *fragments; /* [n_fragments] in file order, empty ones left out; NULL: native */
   DemurPixelState pixels;
   char *pixels_problem; /* in words; NULL where complete */
 } DemurHeader;

@@ -79,75 +79,57 @@ decode_native(DemurSource *source, const DemurHeader *header, guint32 frame, gin
   return TRUE;
 }
 
-typedef struct {
-  guint64 offset; /* of the bytes */
-  guint32 length;
-  guint64
-      from_first; /* of the item, from the first fragment's item: what the offset table counts */
-} Fragment;
+/* First and behind the last fragment of a frame. By the offset table, whose entries count from the
+ * first item; else by one fragment a frame; else by the fragments in which an image begins. */
+static gboolean
+find_fragments(DemurSource *source, const DemurHeader *header, guint32 frame, guint32 *begin,
+               guint32 *end, GError **error) {
+  *begin = 0;
+  *end = header->n_fragments;
+  if (header->n_frames == 1)
+    return TRUE;
+  if (header->table_length >= 4 * (guint64)header->n_frames) {
+    const guint64 first = header->table_offset + header->table_length;
+    const guint n = frame + 1 < header->n_frames ? 8 : 4;
+    const guint8 *entry = demur_source_peek(source, header->table_offset + 4 * (guint64)frame, n);
+    if (entry == NULL)
+      return wrong(error, "pixel fragments can't be read");
+    const guint64 from = first + demur_elements_u32(entry, FALSE);
+    const guint64 to = n == 8 ? first + demur_elements_u32(entry + 4, FALSE) : G_MAXUINT64;
+    /* An item begins 8 bytes before its value. */
+    while (*begin < header->n_fragments && header->fragments[*begin].offset - 8 < from)
+      ++*begin;
+    *end = *begin;
+    while (*end < header->n_fragments && header->fragments[*end].offset - 8 < to)
+      ++*end;
+    return TRUE;
+  }
+  if (header->n_fragments == header->n_frames) {
+    *begin = frame;
+    *end = frame + 1;
+    return TRUE;
+  }
+  guint32 n_images = 0;
+  for (guint32 i = 0; i < header->n_fragments; i++) {
+    n_images += header->fragments[i].begins_image ? 1 : 0;
+    if (header->fragments[i].begins_image && n_images == frame + 1)
+      *begin = i;
+    if (header->fragments[i].begins_image && n_images == frame + 2)
+      *end = i;
+  }
+  return n_images == header->n_frames ||
+         wrong(error, "frames of several fragments, but nothing tells them apart");
+}
 
 GBytes *
 demur_pixels_fragment(DemurSource *source, const DemurHeader *header, guint32 frame,
                       GError **error) {
-  g_autoptr(GArray) fragments = g_array_new(FALSE, FALSE, sizeof(Fragment));
-  guint64 table_offset = 0;
-  guint32 table_length = 0;
-  guint64 at = header->pixels_offset, first = 0;
-  for (guint i = 0;; i++) {
-    const guint8 *head = demur_source_peek(source, at, 8);
-    if (head == NULL) {
-      wrong(error, "pixel fragments have no end");
-      return NULL;
-    }
-    const guint32 tag =
-        ((guint32)demur_elements_u16(head, FALSE) << 16) | demur_elements_u16(head + 2, FALSE);
-    const guint32 length = demur_elements_u32(head + 4, FALSE);
-    if (tag == DEMUR_TAG(0xFFFE, 0xE0DD))
-      break;
-    if (tag != DEMUR_TAG(0xFFFE, 0xE000) || length > demur_source_size(source) - at - 8) {
-      wrong(error, "pixel fragments are damaged");
-      return NULL;
-    }
-    if (i == 0) {
-      table_offset = at + 8;
-      table_length = length;
-      first = at + 8 + length;
-    } else if (length > 0) {
-      const Fragment fragment = {at + 8, length, at - first};
-      g_array_append_val(fragments, fragment);
-    }
-    at += 8 + (guint64)length;
-  }
-  guint begin = 0, end = fragments->len;
-  if (header->n_frames > 1) {
-    if (table_length >= 4u * header->n_frames) {
-      guint64 from = 0, to = G_MAXUINT64;
-      const guint8 *entry = demur_source_peek(source, table_offset + 4u * (guint64)frame, 4);
-      if (entry != NULL)
-        from = demur_elements_u32(entry, FALSE);
-      if (frame + 1 < header->n_frames) {
-        entry = demur_source_peek(source, table_offset + 4u * ((guint64)frame + 1), 4);
-        to = entry != NULL ? demur_elements_u32(entry, FALSE) : G_MAXUINT64;
-      }
-      begin = end = 0;
-      for (guint i = 0; i < fragments->len; i++) {
-        const guint64 place = g_array_index(fragments, Fragment, i).from_first;
-        if (place < from)
-          begin = end = i + 1;
-        else if (place < to)
-          end = i + 1;
-      }
-    } else if (fragments->len == header->n_frames) {
-      begin = frame;
-      end = frame + 1;
-    } else {
-      wrong(error, "frames of several fragments, but no offset table tells them apart");
-      return NULL;
-    }
-  }
+  guint32 begin, end;
+  if (!find_fragments(source, header, frame, &begin, &end, error))
+    return NULL;
   guint64 total = 0;
-  for (guint i = begin; i < end; i++)
-    total += g_array_index(fragments, Fragment, i).length;
+  for (guint32 i = begin; i < end; i++)
+    total += header->fragments[i].length;
   if (total == 0 || total > G_MAXUINT32) {
     wrong(error, "no pixel fragments for the frame");
     return NULL;
@@ -159,8 +141,8 @@ demur_pixels_fragment(DemurSource *source, const DemurHeader *header, guint32 fr
     return NULL;
   }
   size_t done = 0;
-  for (guint i = begin; i < end; i++) {
-    const Fragment *fragment = &g_array_index(fragments, Fragment, i);
+  for (guint32 i = begin; i < end; i++) {
+    const DemurFragment *fragment = &header->fragments[i];
     if (!demur_source_read(source, fragment->offset, fragment->length, bytes + done)) {
       g_free(bytes);
       wrong(error, "pixel fragments can't be read");
@@ -198,10 +180,14 @@ demur_pixels_decode(DemurSource *source, const DemurHeader *header, guint32 fram
   const size_t n = (size_t)header->rows * header->columns;
   const Padding padding = padding_of(header);
   if (syntax->coding == DEMUR_CODING_JPEG_2000) {
-    if (!demur_jpeg2000_decode(image, header->rows, header->columns, values, error))
+    gboolean is_signed;
+    if (!demur_jpeg2000_decode(image, header->rows, header->columns, values, &is_signed, error))
       return FALSE;
     for (size_t i = 0; i < n; i++) {
-      values[i] = number_of((guint32)values[i], header->bits_stored, header->is_signed);
+      /* A signed codestream holds the numbers themselves, whatever the header says of their bits;
+       * an unsigned one the words, whose sign is the header's matter. */
+      if (!is_signed)
+        values[i] = number_of((guint32)values[i], header->bits_stored, header->is_signed);
       if (mask != NULL)
         mask[i] = padding.on && values[i] >= padding.low && values[i] <= padding.high ? 1 : 0;
     }

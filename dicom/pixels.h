@@ -19,13 +19,14 @@ gboolean demur_pixels_decode(DemurSource *source, const DemurHeader *header, gui
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The bytes of one frame's compressed image, its fragments joined (owned); by the offset table
- * where there is one, else by one fragment a frame, else all of a single frame. */
+ * where there is one, else by one fragment a frame, else by where images begin. */
 GBytes *demur_pixels_fragment(DemurSource *source, const DemurHeader *header, guint32 frame,
                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* One component of a JPEG 2000 codestream or file into values [rows * columns], as coded. */
+/* One component of a JPEG 2000 codestream or file into values [rows * columns], as coded: within 16
+ * bits, *is_signed or not. */
 gboolean demur_jpeg2000_decode(GBytes *codestream, guint16 rows, guint16 columns, gint32 *values,
-                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
+                               gboolean *is_signed, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* JPEG lossless of one component into words [rows * columns], as coded. DEMUR_JPEG_OTHER, without
  * an error, where it is another kind of JPEG: DCMTK's; DEMUR_JPEG_DAMAGED with DEMUR_ERROR_INPUT.

@@ -438,6 +438,10 @@ fill_slice(DemurSlice *slice, const Image *image) {
   slice->thickness_mm = image->facts.thickness_mm > 0 ? image->facts.thickness_mm : NAN;
   slice->slope = isfinite(image->facts.slope) && image->facts.slope != 0 ? image->facts.slope : 1;
   slice->intercept = isfinite(image->facts.intercept) ? image->facts.intercept : 0;
+  const gboolean has_window =
+      image->facts.window_width >= 1 && isfinite(image->facts.window_center);
+  slice->window_center = has_window ? image->facts.window_center : NAN;
+  slice->window_width = has_window ? image->facts.window_width : NAN;
   slice->lossy = demur_header_is_lossy(header);
   slice->state = image->state;
   if (header->pixels_problem != NULL)

@@ -42,6 +42,7 @@ typedef struct {
   double distance_mm; /* along the normal; NaN without a position */
   double thickness_mm, slope,
       intercept; /* NaN thickness: unknown; slope 1 and intercept 0 where absent */
+  double window_center, window_width; /* the file's own, in CT numbers; NaN where it has none */
   gboolean lossy;
   DemurSliceState state;
   char *problem; /* in words; NULL where there is none */

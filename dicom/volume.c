@@ -28,10 +28,22 @@ typedef struct {
   size_t n;        /* pixels there is room for */
   gint32 *values;  /* [n] */
   guint8 *padding; /* [n] */
+  /* The file read last: the next slice is often its next frame. */
+  const DemurSlice *last; /* borrowed; NULL */
+  DemurSource *source;
+  DemurHeader *header;
 } Scratch;
 
 static void
+scratch_close(Scratch *scratch) {
+  g_clear_pointer(&scratch->header, demur_header_free);
+  g_clear_pointer(&scratch->source, demur_source_free);
+  scratch->last = NULL;
+}
+
+static void
 scratch_clear(Scratch *scratch) {
+  scratch_close(scratch);
   g_aligned_free(scratch->values);
   g_aligned_free(scratch->padding);
   *scratch = (Scratch){0};
@@ -42,7 +54,9 @@ static gboolean
 scratch_reserve(Scratch *scratch, size_t n, GError **error) {
   if (scratch->n >= n)
     return TRUE;
-  scratch_clear(scratch);
+  g_clear_pointer(&scratch->values, g_aligned_free);
+  g_clear_pointer(&scratch->padding, g_aligned_free);
+  scratch->n = 0;
   scratch->values = demur_memory_unset(n, 1, sizeof *scratch->values, error);
   if (scratch->values != NULL)
     scratch->padding = demur_memory_unset(n, 1, 1, error);
@@ -102,10 +116,16 @@ read_slice(const DemurSeries *series, size_t index, Scratch *scratch, gint16 *hu
            SliceCounts *counts, GError **error) {
   const DemurSlice *slice = &series->slices[index];
   GError *cause = NULL;
-  g_autoptr(DemurSource) source = demur_files_open(slice->path, slice->entry, &cause);
-  g_autoptr(DemurHeader) header = source != NULL ? demur_header_read(&source, &cause) : NULL;
-  if (header == NULL)
-    return slice_error(error, slice, index, cause);
+  if (scratch->last == NULL || strcmp(scratch->last->path, slice->path) != 0 ||
+      g_strcmp0(scratch->last->entry, slice->entry) != 0) {
+    scratch_close(scratch);
+    scratch->source = demur_files_open(slice->path, slice->entry, &cause);
+    scratch->header = scratch->source != NULL ? demur_header_read(&scratch->source, &cause) : NULL;
+    if (scratch->header == NULL)
+      return slice_error(error, slice, index, cause);
+    scratch->last = slice;
+  }
+  const DemurHeader *header = scratch->header;
   if (header->rows != series->rows || header->columns != series->columns ||
       slice->frame >= header->n_frames ||
       g_strcmp0(header->sop_instance_uid, slice->sop_instance_uid) != 0)
@@ -114,7 +134,7 @@ read_slice(const DemurSeries *series, size_t index, Scratch *scratch, gint16 *hu
   if (!scratch_reserve(scratch, n, &cause))
     return slice_error(error, slice, index, cause);
   guint8 *padding = header->has_padding ? scratch->padding : NULL;
-  if (!demur_pixels_decode(source, header, slice->frame, scratch->values, padding, &cause))
+  if (!demur_pixels_decode(scratch->source, header, slice->frame, scratch->values, padding, &cause))
     return slice_error(error, slice, index, cause);
   const gboolean whole = header->bits_allocated <= 16 && slice->slope == trunc(slice->slope) &&
                          fabs(slice->slope) <= 4096 &&
