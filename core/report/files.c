@@ -11,7 +11,7 @@ demur_report_check_folder(const char *path, GError **error) {
   g_autofree char *folder = g_path_get_dirname(path);
   if (g_file_test(folder, G_FILE_TEST_IS_DIR))
     return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+  g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_NOENT,
               "%s can't be written: there is no folder %s; make it first, or name another one",
               path, folder);
   return FALSE;

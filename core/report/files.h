@@ -8,7 +8,7 @@
 G_BEGIN_DECLS
 
 /* Whether the folder that path lies in is there: what can be said before anything is computed.
- * DEMUR_ERROR_INPUT with what to do otherwise. */
+ * G_FILE_ERROR_NOENT with what to do otherwise. */
 gboolean demur_report_check_folder(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Writes both files beside their places, then gives them their names: the JSON first, so that a PDF
