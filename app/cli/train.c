@@ -5,6 +5,7 @@
 #include "evaluation/search.h"
 #include "selector/training.h"
 #include "store/checkpoints.h"
+#include "store/trained.h"
 
 #define N_SEARCH_FOLDS 5
 
@@ -43,47 +44,6 @@ on_recalibrate(const char *option, const char *value, gpointer data, GError **er
 static gboolean
 on_features(const char *option, const char *value, gpointer data, GError **error) {
   return demur_train_settings_set_features(data, value, error);
-}
-
-static void
-write_history(const DemurTrainerResult *network, const char *key, DemurJson *json) {
-  demur_json_begin_array(json, key);
-  for (size_t i = 0; i < network->n_history; i++) {
-    const DemurTrainerEpoch *epoch = &network->history[i];
-    demur_json_begin_object(json, NULL);
-    demur_json_int(json, "epoch", epoch->epoch);
-    demur_json_double(json, "loss", epoch->loss);
-    demur_json_double(json, "mean_auc", epoch->mean_auc);
-    demur_json_double(json, "worst_auc", epoch->worst_auc);
-    demur_json_end_object(json);
-  }
-  demur_json_end_array(json);
-}
-
-/* Every network: model m, network a of its average. */
-static void
-write_networks(const DemurTrainingLog *log, DemurJson *json) {
-  demur_json_begin_array(json, "networks");
-  for (size_t i = 0; i < log->n_models * log->n_average; i++) {
-    demur_json_begin_object(json, NULL);
-    demur_json_int(json, "model", (gint64)(i / log->n_average) + 1);
-    demur_json_int(json, "network", (gint64)(i % log->n_average) + 1);
-    demur_json_int(json, "best_epoch", log->networks[i]->best_epoch);
-    demur_json_int(json, "updates", log->networks[i]->n_updates);
-    write_history(log->networks[i], "history", json);
-    demur_json_end_object(json);
-  }
-  demur_json_end_array(json);
-}
-
-static char *
-history_document(const DemurTrainingLog *log) {
-  DemurJson *json = demur_json_new();
-  demur_json_begin_object(json, NULL);
-  write_history(log->networks[0], "history", json);
-  write_networks(log, json);
-  demur_json_end_object(json);
-  return demur_json_finish(json);
 }
 
 /* What the search looked at; nothing where there was none. */
@@ -142,8 +102,7 @@ print_result(DemurContext *context, const char *name, const DemurSelector *selec
       demur_json_end_object(json);
     }
     demur_json_end_array(json);
-    write_history(log->networks[0], "history", json);
-    write_networks(log, json);
+    demur_training_log_write_json(log, json);
     write_search(search, json);
     demur_json_end_object(json);
     demur_context_print_json(context, json);
@@ -197,19 +156,6 @@ keep_checkpoint(const DemurCheckpoint *checkpoint, gpointer data, GError **error
   g_autofree char *now = demur_context_now();
   keeping->n_updates = demur_checkpoint_n_updates(checkpoint);
   return demur_checkpoints_save(workspace, keeping->name, bytes, keeping->n_updates, now, error);
-}
-
-/* Keeps the selector; then nothing is left to resume. Both or neither. */
-static gboolean
-save_selector(DemurWorkspace *workspace, const DemurSelectorRecord *record, gboolean replace,
-              GError **error) {
-  if (!demur_workspace_begin(workspace, error))
-    return FALSE;
-  if (demur_selectors_save(workspace, record, replace, error) &&
-      demur_checkpoints_remove(workspace, record->name, error))
-    return demur_workspace_commit(workspace, error);
-  demur_workspace_rollback(workspace);
-  return FALSE;
 }
 
 static gboolean
@@ -343,19 +289,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
     return FALSE;
   }
   const double seconds = (double)(g_get_monotonic_time() - started) / G_USEC_PER_SEC;
-  g_autofree char *document = demur_selector_to_json(selector);
-  g_autofree char *history = history_document(log);
   g_autofree char *now = demur_context_now();
-  const DemurSelectorRecord record = {.name = (char *)name,
-                                      .document = document,
-                                      .digest = selector->digest,
-                                      .cohort = cohort->name,
-                                      .cohort_digest = selector->cohort_digest,
-                                      .model = selector->model,
-                                      .history = history,
-                                      .simulated = selector->simulated,
-                                      .created = now};
-  if (!save_selector(workspace, &record, replace, error))
+  if (!demur_trained_save(workspace, name, selector, log, replace, now, error))
     return FALSE;
   print_result(context, name, selector, log, found, seconds);
   return TRUE;

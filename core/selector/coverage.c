@@ -80,6 +80,11 @@ set_realised(DemurTuning *tuning, const double *scores, size_t n) {
   tuning->realised = (double)n_accepted / (double)n;
 }
 
+double
+demur_coverage_margin(size_t n_patients) {
+  return sqrt(log(1.0 / 0.05) / (2.0 * (double)n_patients));
+}
+
 DemurTuning *
 demur_tune_plug_in(double coverage, const double *const *scores, size_t n_networks,
                    const guint32 *patients, size_t n, GError **error) {
@@ -95,7 +100,7 @@ demur_tune_plug_in(double coverage, const double *const *scores, size_t n_networ
   tuning->n_scans = n;
   tuning->n_patients = count_patients(patients, n);
   tuning->rank = demur_coverage_count(coverage, n);
-  tuning->margin = sqrt(log(1.0 / 0.05) / (2.0 * (double)tuning->n_patients));
+  tuning->margin = demur_coverage_margin(tuning->n_patients);
   tuning->sentence = g_strdup_printf(
       "For scans drawn like the tuning split (%zu scans of %zu patients), coverage falls below "
       "%.1f "

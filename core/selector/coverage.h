@@ -46,6 +46,10 @@ DemurTuning *demur_tune_plug_in(double coverage, const double *const *scores, si
                                 const guint32 *patients, size_t n,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* eps of the plug-in threshold's bound: with that many patients, coverage falls below xi - eps with
+ * a probability of at most 0.05. */
+double demur_coverage_margin(size_t n_patients);
+
 /* Guaranteed coverage: tau = the k-th largest score of one scan a patient (drawn by the seed), k =
  * 1 + the (1 - delta) quantile of Bin(n, xi). DEMUR_ERROR_STATE "cannot be guaranteed with n = .."
  * where k > n. delta in (0, 1). */

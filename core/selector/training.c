@@ -34,6 +34,43 @@ demur_training_log_free(DemurTrainingLog *log) {
   g_free(log);
 }
 
+static void
+write_history(const DemurTrainerResult *network, const char *key, DemurJson *json) {
+  demur_json_begin_array(json, key);
+  for (size_t i = 0; i < network->n_history; i++) {
+    const DemurTrainerEpoch *epoch = &network->history[i];
+    demur_json_begin_object(json, NULL);
+    demur_json_int(json, "epoch", epoch->epoch);
+    demur_json_double(json, "loss", epoch->loss);
+    demur_json_double(json, "mean_auc", epoch->mean_auc);
+    demur_json_double(json, "worst_auc", epoch->worst_auc);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+}
+
+/* Every network: model m, network a of its average. */
+static void
+write_networks(const DemurTrainingLog *log, DemurJson *json) {
+  demur_json_begin_array(json, "networks");
+  for (size_t i = 0; i < log->n_models * log->n_average; i++) {
+    demur_json_begin_object(json, NULL);
+    demur_json_int(json, "model", (gint64)(i / log->n_average) + 1);
+    demur_json_int(json, "network", (gint64)(i % log->n_average) + 1);
+    demur_json_int(json, "best_epoch", log->networks[i]->best_epoch);
+    demur_json_int(json, "updates", log->networks[i]->n_updates);
+    write_history(log->networks[i], "history", json);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+}
+
+void
+demur_training_log_write_json(const DemurTrainingLog *log, DemurJson *json) {
+  write_history(log->networks[0], "history", json);
+  write_networks(log, json);
+}
+
 /* Rows of one part and what they are called. */
 typedef struct {
   const char *role;

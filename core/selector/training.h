@@ -1,6 +1,7 @@
 /* From a cohort to a selector: splits, meta features, scaler, networks. */
 #pragma once
 
+#include "base/json-writer.h"
 #include "selector/checkpoint.h"
 #include "selector/selector.h"
 
@@ -16,6 +17,10 @@ typedef struct {
 } DemurTrainingLog;
 
 void demur_training_log_free(DemurTrainingLog *log);
+
+/* Members "history" (of the first network) and "networks" (every one's) of the object being
+ * written. */
+void demur_training_log_write_json(const DemurTrainingLog *log, DemurJson *json);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurTrainingLog, demur_training_log_free)
 
 /* Algorithm 1 on the cohort's splits (design commands.md, section Splits, says which by default).

@@ -1,0 +1,36 @@
+#include "store/trained.h"
+
+#include "store/checkpoints.h"
+
+static char *
+history_document(const DemurTrainingLog *log) {
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_training_log_write_json(log, json);
+  demur_json_end_object(json);
+  return demur_json_finish(json);
+}
+
+gboolean
+demur_trained_save(DemurWorkspace *workspace, const char *name, const DemurSelector *selector,
+                   const DemurTrainingLog *log, gboolean replace, const char *created,
+                   GError **error) {
+  g_autofree char *document = demur_selector_to_json(selector);
+  g_autofree char *history = history_document(log);
+  const DemurSelectorRecord record = {.name = (char *)name,
+                                      .document = document,
+                                      .digest = selector->digest,
+                                      .cohort = selector->cohort,
+                                      .cohort_digest = selector->cohort_digest,
+                                      .model = selector->model,
+                                      .history = history,
+                                      .simulated = selector->simulated,
+                                      .created = (char *)created};
+  if (!demur_workspace_begin(workspace, error))
+    return FALSE;
+  if (demur_selectors_save(workspace, &record, replace, error) &&
+      demur_checkpoints_remove(workspace, name, error))
+    return demur_workspace_commit(workspace, error);
+  demur_workspace_rollback(workspace);
+  return FALSE;
+}
