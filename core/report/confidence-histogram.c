@@ -12,18 +12,30 @@ total(const size_t *counts, size_t n) {
   return sum;
 }
 
-static void
-draw_panel(const DemurConfidenceHistogram *chart, const DemurHistogramPanel *panel, cairo_t *cr,
-           const DemurPalette *palette, DemurRectangle rectangle, DemurAxis y) {
+static DemurPlot
+begin_panel(const DemurConfidenceHistogram *chart, const DemurHistogramPanel *panel, cairo_t *cr,
+            const DemurPalette *palette, DemurRectangle rectangle) {
+  size_t most = 1;
+  for (size_t i = 0; i < chart->n_bins; i++)
+    most = MAX(most, chart->all[i]);
+  DemurAxis y = demur_axis_nice(0, (double)most, 3);
+  if (y.step < 1) /* counts are whole */
+    y = (DemurAxis){.low = 0, .high = (double)most, .step = 1, .decimals = 0};
   g_autofree char *count = demur_text_counted(panel->n_accepted, "scan", "scans");
   g_autofree char *label = g_strdup_printf("%s: %s", panel->label, count);
-  DemurAxis x = demur_axis_nice(chart->low, chart->low + (double)chart->n_bins * chart->width, 4);
-  DemurFrame frame = {.x_label = chart->x_label ? chart->x_label : "confidence",
-                      .x = x,
-                      .y = y,
-                      .y_style = DEMUR_NUMBER_COUNT,
-                      .y_label = label};
-  DemurPlot plot = demur_plot_begin(cr, palette, rectangle, &frame);
+  const DemurFrame frame = {
+      .x_label = chart->x_label ? chart->x_label : "confidence",
+      .x = demur_axis_nice(chart->low, chart->low + (double)chart->n_bins * chart->width, 4),
+      .y = y,
+      .y_style = DEMUR_NUMBER_COUNT,
+      .y_label = label};
+  return demur_plot_begin(cr, palette, rectangle, &frame);
+}
+
+static void
+draw_panel(const DemurConfidenceHistogram *chart, const DemurHistogramPanel *panel, cairo_t *cr,
+           const DemurPalette *palette, DemurRectangle rectangle) {
+  const DemurPlot plot = begin_panel(chart, panel, cr, palette, rectangle);
   cairo_save(cr);
   demur_plot_clip(&plot, cr);
   const double base = demur_plot_y(&plot, 0);
@@ -49,31 +61,48 @@ draw_panel(const DemurConfidenceHistogram *chart, const DemurHistogramPanel *pan
   cairo_restore(cr);
 }
 
-void
-demur_confidence_histogram_draw(const DemurConfidenceHistogram *chart, cairo_t *cr,
-                                const DemurPalette *palette, DemurRectangle rectangle) {
-  size_t most = 1;
-  for (size_t i = 0; i < chart->n_bins; i++)
-    most = MAX(most, chart->all[i]);
-  DemurAxis y = demur_axis_nice(0, (double)most, 3);
-  if (y.step < 1) /* counts are whole */
-    y = (DemurAxis){.low = 0, .high = (double)most, .step = 1, .decimals = 0};
-  cairo_save(cr);
+/* Where panel p lies below the title. */
+static DemurRectangle
+panel_place(const DemurConfidenceHistogram *chart, const DemurPalette *palette,
+            DemurRectangle rectangle, size_t p) {
   if (chart->title) {
-    demur_chart_text(cr, palette, chart->title, palette->font_size * 1.1, TRUE, palette->ink,
-                     rectangle.x, rectangle.y, 0, 0, rectangle.width);
     rectangle.y += palette->font_size * 1.8;
     rectangle.height -= palette->font_size * 1.8;
   }
   const double gap = palette->font_size * 1.2,
                width = (rectangle.width - gap * (double)(chart->n_panels - 1)) /
                        (double)chart->n_panels;
-  for (size_t p = 0; p < chart->n_panels; p++) {
-    const DemurRectangle part = {rectangle.x + (double)p * (width + gap), rectangle.y, width,
-                                 rectangle.height};
-    draw_panel(chart, &chart->panels[p], cr, palette, part, y);
-  }
+  return (DemurRectangle){rectangle.x + (double)p * (width + gap), rectangle.y, width,
+                          rectangle.height};
+}
+
+void
+demur_confidence_histogram_draw(const DemurConfidenceHistogram *chart, cairo_t *cr,
+                                const DemurPalette *palette, DemurRectangle rectangle) {
+  cairo_save(cr);
+  if (chart->title)
+    demur_chart_text(cr, palette, chart->title, palette->font_size * 1.1, TRUE, palette->ink,
+                     rectangle.x, rectangle.y, 0, 0, rectangle.width);
+  for (size_t p = 0; p < chart->n_panels; p++)
+    draw_panel(chart, &chart->panels[p], cr, palette, panel_place(chart, palette, rectangle, p));
   cairo_restore(cr);
+}
+
+gssize
+demur_confidence_histogram_hit(const DemurConfidenceHistogram *chart, const DemurPalette *palette,
+                               DemurRectangle rectangle, double x, double y) {
+  cairo_t *cr = demur_chart_nowhere();
+  gssize hit = -1;
+  for (size_t p = 0; p < chart->n_panels; p++) {
+    const DemurPlot plot = begin_panel(chart, &chart->panels[p], cr, palette,
+                                       panel_place(chart, palette, rectangle, p));
+    for (size_t i = 0; demur_plot_contains(&plot, x, y) && i < chart->n_bins; i++)
+      if (x >= demur_plot_x(&plot, chart->low + (double)i * chart->width) &&
+          x < demur_plot_x(&plot, chart->low + (double)(i + 1) * chart->width))
+        hit = (gssize)i;
+  }
+  cairo_destroy(cr);
+  return hit;
 }
 
 DemurChartTable *

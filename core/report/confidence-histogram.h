@@ -25,6 +25,10 @@ typedef struct {
 
 void demur_confidence_histogram_draw(const DemurConfidenceHistogram *chart, cairo_t *cr,
                                      const DemurPalette *palette, DemurRectangle rectangle);
+/* The row of the table that is drawn at a point of the rectangle it was drawn into; -1: none. */
+gssize demur_confidence_histogram_hit(const DemurConfidenceHistogram *chart,
+                                      const DemurPalette *palette, DemurRectangle rectangle,
+                                      double x, double y);
 DemurChartTable *demur_confidence_histogram_table(const DemurConfidenceHistogram *chart);
 char *demur_confidence_histogram_alternative(const DemurConfidenceHistogram *chart);
 

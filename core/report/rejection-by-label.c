@@ -52,10 +52,16 @@ draw_key(const Bar *bars, size_t n, cairo_t *cr, const DemurPalette *palette, do
   return height;
 }
 
-void
-demur_rejection_chart_draw(const DemurRejectionChart *chart, cairo_t *cr,
-                           const DemurPalette *palette, DemurRectangle rectangle) {
-  g_autofree Bar *bars = g_new0(Bar, chart->n_series + 1);
+typedef struct {
+  DemurPlot plot;
+  size_t n;                  /* bars of a label */
+  double group, slot, width; /* of a label, of a bar with its gap, of a bar */
+} Layout;
+
+/* Title, key, axes; the last label's bars are left in bars. */
+static Layout
+begin(const DemurRejectionChart *chart, cairo_t *cr, const DemurPalette *palette,
+      DemurRectangle rectangle, Bar *bars) {
   double highest = 0;
   size_t n = 0;
   for (size_t l = 0; l < chart->n_labels; l++) {
@@ -68,7 +74,6 @@ demur_rejection_chart_draw(const DemurRejectionChart *chart, cairo_t *cr,
     }
   }
   const double size = palette->font_size;
-  cairo_save(cr);
   if (chart->title) {
     demur_chart_text(cr, palette, chart->title, size * 1.1, TRUE, palette->ink, rectangle.x,
                      rectangle.y, 0, 0, rectangle.width);
@@ -84,18 +89,56 @@ demur_rejection_chart_draw(const DemurRejectionChart *chart, cairo_t *cr,
                       .y_style = DEMUR_NUMBER_PERCENT,
                       .no_x_ticks = TRUE};
   frame.y.high = fmax(frame.y.high, frame.y.step);
-  DemurPlot plot = demur_plot_begin(cr, palette, rectangle, &frame);
-  const double group = plot.area.width / (double)MAX(chart->n_labels, 1),
-               slot = group * 0.8 / (double)MAX(n, 1), width = fmin(slot * 0.82, size * 6),
+  Layout layout = {.plot = demur_plot_begin(cr, palette, rectangle, &frame), .n = n};
+  layout.group = layout.plot.area.width / (double)MAX(chart->n_labels, 1);
+  layout.slot = layout.group * 0.8 / (double)MAX(n, 1);
+  layout.width = fmin(layout.slot * 0.82, size * 6);
+  return layout;
+}
+
+static double
+bar_x(const Layout *layout, size_t label, size_t bar) {
+  const double middle = layout->plot.area.x + layout->group * ((double)label + 0.5);
+  return middle + layout->slot * ((double)bar - ((double)layout->n - 1) / 2);
+}
+
+gssize
+demur_rejection_chart_hit(const DemurRejectionChart *chart, const DemurPalette *palette,
+                          DemurRectangle rectangle, double x, double y) {
+  g_autofree Bar *bars = g_new0(Bar, chart->n_series + 1);
+  cairo_t *cr = demur_chart_nowhere();
+  const Layout layout = begin(chart, cr, palette, rectangle, bars);
+  cairo_destroy(cr);
+  if (!demur_plot_contains(&layout.plot, x, y))
+    return -1;
+  for (size_t l = 0; l < chart->n_labels; l++)
+    for (size_t i = 0; i < layout.n; i++)
+      if (fabs(x - bar_x(&layout, l, i)) <= layout.slot / 2) {
+        /* Of the bars of shares the first is of all scans: its number stands in every row. */
+        const size_t series = chart->kind == DEMUR_REJECTION_SHARES && i > 0 ? i - 1 : i;
+        return (gssize)(series * chart->n_labels + l);
+      }
+  return -1;
+}
+
+void
+demur_rejection_chart_draw(const DemurRejectionChart *chart, cairo_t *cr,
+                           const DemurPalette *palette, DemurRectangle rectangle) {
+  g_autofree Bar *bars = g_new0(Bar, chart->n_series + 1);
+  const double size = palette->font_size;
+  cairo_save(cr);
+  const Layout layout = begin(chart, cr, palette, rectangle, bars);
+  const DemurPlot plot = layout.plot;
+  const double group = layout.group, slot = layout.slot, width = layout.width,
                base = demur_plot_y(&plot, 0);
   /* Numbers stand on the bars where they fit beside each other. */
   const gboolean numbers =
       slot > demur_chart_text_size(cr, palette, "99.9\u00a0%", size * 0.92, FALSE).width * 1.02;
   for (size_t l = 0; l < chart->n_labels; l++) {
-    n = label_bars(chart, l, bars);
+    const size_t n = label_bars(chart, l, bars);
     const double middle = plot.area.x + group * ((double)l + 0.5);
     for (size_t i = 0; i < n; i++) {
-      const double x = middle + slot * ((double)i - ((double)n - 1) / 2);
+      const double x = bar_x(&layout, l, i);
       g_autofree char *text = demur_text_percent(bars[i].value, 1);
       double top = base;
       if (isfinite(bars[i].value)) {

@@ -36,9 +36,9 @@ bin_words(const DemurReliability *chart) {
                          high == low + 1 ? "or" : "to", many);
 }
 
-void
-demur_reliability_draw(const DemurReliability *chart, cairo_t *cr, const DemurPalette *palette,
-                       DemurRectangle rectangle) {
+static DemurPlot
+begin(const DemurReliability *chart, cairo_t *cr, const DemurPalette *palette,
+      DemurRectangle rectangle) {
   const double end =
       chart->axis_end > 0 ? chart->axis_end : demur_reliability_end(chart->n_bins, chart->bins);
   DemurAxis axis = demur_axis_nice(0, end, 4);
@@ -46,10 +46,37 @@ demur_reliability_draw(const DemurReliability *chart, cairo_t *cr, const DemurPa
   g_autofree char *words = bin_words(chart);
   g_autofree char *x_label =
       g_strdup_printf("%s (%s)", chart->x_label ? chart->x_label : "risk shown", words);
-  DemurFrame frame = {
+  const DemurFrame frame = {
       .title = chart->title, .x_label = x_label, .y_label = chart->y_label, .x = axis, .y = axis};
+  return demur_plot_begin(cr, palette, rectangle, &frame);
+}
+
+gssize
+demur_reliability_hit(const DemurReliability *chart, const DemurPalette *palette,
+                      DemurRectangle rectangle, double x, double y) {
+  cairo_t *cr = demur_chart_nowhere();
+  const DemurPlot plot = begin(chart, cr, palette, rectangle);
+  cairo_destroy(cr);
+  if (!demur_plot_contains(&plot, x, y))
+    return -1;
+  gssize nearest = -1;
+  double least = INFINITY;
+  for (size_t i = 0; i < chart->n_bins; i++) {
+    const double distance = hypot(demur_plot_x(&plot, chart->bins[i].mean_risk) - x,
+                                  demur_plot_y(&plot, chart->bins[i].observed) - y);
+    if (distance < least) {
+      least = distance;
+      nearest = (gssize)i;
+    }
+  }
+  return nearest;
+}
+
+void
+demur_reliability_draw(const DemurReliability *chart, cairo_t *cr, const DemurPalette *palette,
+                       DemurRectangle rectangle) {
   cairo_save(cr);
-  DemurPlot plot = demur_plot_begin(cr, palette, rectangle, &frame);
+  const DemurPlot plot = begin(chart, cr, palette, rectangle);
   cairo_save(cr);
   demur_plot_clip(&plot, cr);
   const double dash[] = {3, 2.5};
@@ -57,7 +84,7 @@ demur_reliability_draw(const DemurReliability *chart, cairo_t *cr, const DemurPa
   cairo_set_dash(cr, dash, 2, 0);
   demur_chart_colour(cr, palette->muted, 0.9);
   cairo_move_to(cr, demur_plot_x(&plot, 0), demur_plot_y(&plot, 0));
-  cairo_line_to(cr, demur_plot_x(&plot, axis.high), demur_plot_y(&plot, axis.high));
+  cairo_line_to(cr, demur_plot_x(&plot, plot.x.high), demur_plot_y(&plot, plot.y.high));
   cairo_stroke(cr);
   cairo_set_dash(cr, NULL, 0, 0);
   const DemurColour colour = palette->series[chart->series];
@@ -70,7 +97,7 @@ demur_reliability_draw(const DemurReliability *chart, cairo_t *cr, const DemurPa
     cairo_set_line_width(cr, 0.9);
     if (isfinite(bin->low) && isfinite(bin->high)) {
       cairo_move_to(cr, x, demur_plot_y(&plot, bin->low));
-      cairo_line_to(cr, x, demur_plot_y(&plot, fmin(bin->high, axis.high)));
+      cairo_line_to(cr, x, demur_plot_y(&plot, fmin(bin->high, plot.y.high)));
       cairo_stroke(cr);
     }
     demur_chart_colour(cr, colour, 1);

@@ -22,6 +22,9 @@ double demur_reliability_end(size_t n_bins, const DemurReliabilityBin *bins);
 
 void demur_reliability_draw(const DemurReliability *chart, cairo_t *cr, const DemurPalette *palette,
                             DemurRectangle rectangle);
+/* The row of the table that is drawn at a point of the rectangle it was drawn into; -1: none. */
+gssize demur_reliability_hit(const DemurReliability *chart, const DemurPalette *palette,
+                             DemurRectangle rectangle, double x, double y);
 DemurChartTable *demur_reliability_table(const DemurReliability *chart);
 char *demur_reliability_alternative(const DemurReliability *chart);
 
