@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "ui/drawing.h"
 #include "ui/files.h"
+#include "ui/theme.h"
 #include "ui/words.h"
 
 #define EXPORT_WIDTH 640.0
@@ -51,18 +52,17 @@ draw(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle, gpointe
     card->functions->draw(card->data, cr, palette, rectangle);
 }
 
-/* The row of the table whose first number is nearest to where the pointer is along the axis. */
+/* The row of the table that is drawn under the pointer. */
 static char *
 hover(DemurRectangle rectangle, double x, double y, gpointer data) {
   const DemurChartCard *card = data;
   if (card->data == NULL)
     return NULL;
-  g_autoptr(DemurChartTable) table = card->functions->table(card->data);
-  if (table == NULL || table->n_rows == 0)
+  const gssize hit = card->functions->hit(card->data, demur_theme_palette(), rectangle, x, y);
+  g_autoptr(DemurChartTable) table = hit >= 0 ? card->functions->table(card->data) : NULL;
+  if (table == NULL || (size_t)hit >= table->n_rows)
     return NULL;
-  /* The plot's margins, nearly: the text says which row it is. */
-  const double at = CLAMP((x - 34) / fmax(rectangle.width - 48, 1), 0, 1);
-  const size_t row = MIN((size_t)(at * (double)table->n_rows), table->n_rows - 1);
+  const size_t row = (size_t)hit;
   g_autoptr(GString) text = g_string_new(NULL);
   for (size_t c = 0; c < table->n_columns; c++)
     g_string_append_printf(text, "%s%s: %s", c > 0 ? "\n" : "", table->header[c],

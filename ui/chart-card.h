@@ -17,6 +17,9 @@ typedef struct {
   void (*draw)(gconstpointer data, cairo_t *cr, const DemurPalette *palette,
                DemurRectangle rectangle);
   DemurChartTable *(*table)(gconstpointer data);
+  /* The table's row that is drawn at a point; -1: none. */
+  gssize (*hit)(gconstpointer data, const DemurPalette *palette, DemurRectangle rectangle, double x,
+                double y);
   char *(*alternative)(gconstpointer data);
 } DemurChartFunctions;
 

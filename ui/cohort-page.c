@@ -10,6 +10,7 @@
 #include "report/format.h"
 #include "report/rejection-by-label.h"
 #include "report/reliability.h"
+#include "selector/coverage.h"
 #include "ui/chart-card.h"
 #include "ui/drawing.h"
 #include "ui/files.h"
@@ -50,7 +51,7 @@ struct _DemurCohortPage {
   GtkLabel *placeholder;
   GtkProgressBar *progress;
   GtkDropDown *selector, *cohort, *split, *measures;
-  GtkLabel *coverage, *line, *verdict, *verdict_line;
+  GtkLabel *coverage, *line, *promise, *verdict, *verdict_line;
   GtkScale *scale;
   GtkWidget *use, *cancel;
   DemurChartCard *card[N_CHARTS];
@@ -117,10 +118,14 @@ demur_cohort_page_init(DemurCohortPage *page) {
   static DemurChartTable *name##_table(gconstpointer data) {                                       \
     return demur_##name##_table((const Type *)data);                                               \
   }                                                                                                \
+  static gssize name##_hit(gconstpointer data, const DemurPalette *palette,                        \
+                           DemurRectangle rectangle, double x, double y) {                         \
+    return demur_##name##_hit((const Type *)data, palette, rectangle, x, y);                       \
+  }                                                                                                \
   static char *name##_alternative(gconstpointer data) {                                            \
     return demur_##name##_alternative((const Type *)data);                                         \
   }                                                                                                \
-  static const DemurChartFunctions name##_functions = {name##_draw, name##_table,                  \
+  static const DemurChartFunctions name##_functions = {name##_draw, name##_table, name##_hit,      \
                                                        name##_alternative};
 
 CHART_FUNCTIONS(coverage_curve, DemurCoverageCurve)
@@ -377,6 +382,24 @@ caption_text(const DemurStudy *study, double coverage) {
       study->selector, at, digest, DEMUR_VERSION);
 }
 
+/* What tuning to this coverage would promise: the plug-in bound, by the patients it tunes on. */
+static void
+update_promise(DemurCohortPage *page, double coverage) {
+  const size_t n = page->study->n_tune_patients;
+  if (n == 0) {
+    gtk_label_set_label(page->promise,
+                        _("Without a split “tune” in this cohort no coverage can be promised."));
+    return;
+  }
+  g_autofree char *least = demur_text_percent(fmax(0, coverage - demur_coverage_margin(n)), 1);
+  g_autofree char *patients = demur_text_count(n);
+  g_autofree char *text = g_strdup_printf(
+      _("Used, it accepts at least %s with 95 %% confidence, of scans like the %s patients of "
+        "split “tune”."),
+      least, patients);
+  gtk_label_set_label(page->promise, text);
+}
+
 /* One frame: everything from the arrays. */
 static void
 update(DemurCohortPage *page) {
@@ -405,10 +428,10 @@ update(DemurCohortPage *page) {
   g_autofree char *error2 = demur_text_decimal(live->now.selector.error2, 3);
   g_autofree char *confidence2 = demur_text_decimal(live->now.confidence.error2, 3);
   g_autofree char *line = g_strdup_printf(
-      _("accepts %s of %s scans · threshold %s · %s %s (confidence %s)"), accepted, all,
-      threshold, demur_text_measure(DEMUR_MEASURE_SBCE2, study->evaluation->n_classes), error2,
-      confidence2);
+      _("accepts %s of %s scans · threshold %s · %s %s (confidence %s)"), accepted, all, threshold,
+      demur_text_measure(DEMUR_MEASURE_SBCE2, study->evaluation->n_classes), error2, confidence2);
   gtk_label_set_label(page->line, line);
+  update_promise(page, coverage);
   update_who(page);
   if (page->description_idle == 0)
     page->description_idle = g_idle_add_full(G_PRIORITY_LOW, on_description_idle, page, NULL);
@@ -886,6 +909,12 @@ build_slider(DemurCohortPage *page) {
   gtk_box_append(GTK_BOX(line), GTK_WIDGET(page->line));
   gtk_box_append(GTK_BOX(line), high);
   gtk_box_append(GTK_BOX(middle), line);
+  page->promise = GTK_LABEL(gtk_label_new(""));
+  gtk_label_set_ellipsize(page->promise, PANGO_ELLIPSIZE_END);
+  gtk_label_set_xalign(page->promise, 0);
+  gtk_widget_add_css_class(GTK_WIDGET(page->promise), "muted");
+  gtk_widget_add_css_class(GTK_WIDGET(page->promise), "small");
+  gtk_box_append(GTK_BOX(middle), GTK_WIDGET(page->promise));
   gtk_box_append(GTK_BOX(card), middle);
 
   GtkWidget *right = gtk_box_new(GTK_ORIENTATION_VERTICAL, 2);

@@ -32,7 +32,8 @@ struct _DemurCtView {
   DemurCtPlane plane;
   size_t slice[DEMUR_N_CT_PLANES]; /* by plane */
   double width, level;
-  int preset; /* -1: by hand */
+  int preset;            /* -1: by hand */
+  gboolean own_is_range; /* the file has no window: its range instead */
   gboolean invert;
   double slab_mm;
   double zoom, pan_x, pan_y;
@@ -252,9 +253,10 @@ slice_text(DemurCtView *view) {
 
 static char *
 window_text(DemurCtView *view) {
-  const char *name = view->preset < 0                      ? _("by hand")
-                     : view->preset == DEMUR_N_PRESETS - 1 ? _("own range")
-                                                           : _(presets[view->preset].name);
+  const char *name = view->preset < 0                     ? _("by hand")
+                     : view->preset < DEMUR_N_PRESETS - 1 ? _(presets[view->preset].name)
+                     : view->own_is_range                 ? _("whole range, the file has no window")
+                                                          : _("the file's own");
   return g_strdup_printf("W %.0f L %s%.0f · %s%s", view->width, view->level < 0 ? "−" : "",
                          fabs(view->level), name, view->invert ? _(" · inverted") : "");
 }
@@ -429,6 +431,29 @@ demur_ct_view_get_window(DemurCtView *view, double *width, double *level) {
   *level = view->level;
 }
 
+/* The window that the file of the slice asks to be shown with (0028,1050) and (0028,1051); where it
+ * has none, from the lowest to the highest value that was measured. NaN: not known yet. */
+static void
+own_window(DemurCtView *view, double *width, double *level) {
+  *width = *level = NAN;
+  if (view->image == NULL)
+    return;
+  const DemurSeries *series = view->image->series;
+  const DemurVolume *volume = view->image->volume;
+  const size_t at = volume == NULL                     ? view->image->first_index
+                    : view->plane == DEMUR_CT_ACQUIRED ? view->slice[view->plane]
+                                                       : series->n_slices / 2;
+  const DemurSlice *slice = &series->slices[MIN(at, series->n_slices - 1)];
+  view->own_is_range = isnan(slice->window_width);
+  if (!view->own_is_range) {
+    *width = slice->window_width;
+    *level = slice->window_center;
+  } else if (volume != NULL) {
+    *width = fmax(1, volume->max_hu - volume->min_hu);
+    *level = (volume->max_hu + volume->min_hu) / 2.0;
+  }
+}
+
 void
 demur_ct_view_preset(DemurCtView *view, guint preset) {
   double width, level;
@@ -436,15 +461,14 @@ demur_ct_view_preset(DemurCtView *view, guint preset) {
     width = presets[preset].width;
     level = presets[preset].level;
   } else {
-    /* From the lowest to the highest value that was measured. */
-    const DemurVolume *volume = view->image != NULL ? view->image->volume : NULL;
-    if (volume == NULL)
+    own_window(view, &width, &level);
+    if (isnan(width))
       return;
-    width = fmax(1, volume->max_hu - volume->min_hu);
-    level = (volume->max_hu + volume->min_hu) / 2.0;
   }
-  demur_ct_view_window(view, width, level);
+  view->width = width;
+  view->level = level;
   view->preset = (int)preset;
+  view->table_stale = TRUE;
   changed(view);
 }
 

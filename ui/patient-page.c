@@ -361,7 +361,9 @@ add_study(DemurPatientPage *page, size_t row) {
       g_string_append_printf(text, "%d · ", scan->series_number);
     g_string_append(text, *scan->description != '\0' ? scan->description : scan->type);
     if (scan->chosen)
-      g_string_append_printf(text, " · %s", _("assessed"));
+      g_string_append_printf(text, " · %s",
+                             scan->overrule != NULL ? _("assessed by a person's choice")
+                                                    : _("assessed"));
     else if (scan->n_reasons > 0) {
       g_autofree char *reason = demur_scan_reason(scan, 0, FALSE);
       g_string_append_printf(text, ": %s", reason);
@@ -383,7 +385,21 @@ add_study(DemurPatientPage *page, size_t row) {
     g_signal_connect(button, "clicked", G_CALLBACK(on_screen_clicked), page);
     gtk_box_append(page->side, button);
   }
-  add_text(page->side, _("The rule chooses the series before any score is seen."), "muted");
+  const DemurScan *mine = &table->scans[row];
+  const char *rule = _("The rule chooses the series before any score is seen.");
+  if (mine->overrule != NULL) {
+    g_autofree char *text = g_strdup_printf(_("Chosen by a person: %s. By the rules: %s."),
+                                            mine->overrule, mine->overruled);
+    add_text(page->side, text, NULL);
+  }
+  add_text(page->side, rule, "muted");
+  if (!mine->chosen) {
+    GtkWidget *choose = gtk_button_new_with_label(_("Assess this series instead…"));
+    gtk_label_set_wrap(GTK_LABEL(gtk_button_get_child(GTK_BUTTON(choose))), TRUE);
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(choose), "win.choose-series");
+    gtk_widget_set_tooltip_text(choose, _("Overrule the rules, with a reason (W)"));
+    gtk_box_append(page->side, choose);
+  }
 }
 
 static void

@@ -7,6 +7,7 @@
 
 #include "base/number.h"
 #include "report/format.h"
+#include "store/overrules.h"
 #include "store/cohorts.h"
 #include "store/reviews.h"
 #include "store/scores.h"
@@ -194,11 +195,12 @@ scan_of_series(DemurScanTable *table, const DemurSeriesRecord *s) {
                    g_str_has_prefix(scan.patient_id, "PHANTOM-");
   scan.warnings = keep_sentences(table, s->warnings_json, &scan.n_warnings);
   if (!s->accepted) {
+    scan.set_aside = keep(table, s->reason != NULL ? s->reason : _("not chosen for assessment"));
     /* Known from the header: no selector has to say it. */
     scan.shown = DEMUR_SHOWN_NOT_ELIGIBLE;
     const char **reason = g_new0(const char *, 1);
     g_ptr_array_add(table->blocks, reason);
-    reason[0] = keep(table, s->reason != NULL ? s->reason : _("not chosen for assessment"));
+    reason[0] = scan.set_aside;
     scan.reasons = reason;
     scan.n_reasons = 1;
   }
@@ -212,8 +214,14 @@ add_series(DemurScanTable *table, GArray *scans, DemurWorkspace *workspace, GErr
       series != NULL ? demur_verdicts_latest(workspace, NULL, error) : NULL;
   g_autoptr(GPtrArray) scores =
       verdicts != NULL ? demur_scores_list(workspace, NULL, NULL, error) : NULL;
-  if (scores == NULL)
+  g_autoptr(GPtrArray) overrules =
+      scores != NULL ? demur_overrules_list(workspace, NULL, error) : NULL;
+  if (overrules == NULL)
     return FALSE;
+  g_autoptr(GHashTable) chosen_by = g_hash_table_new(g_str_hash, g_str_equal);
+  for (guint i = overrules->len; i-- > 0;) /* the newest stands last, and stays */
+    g_hash_table_insert(chosen_by, ((DemurOverruleRecord *)overrules->pdata[i])->scan_id,
+                        overrules->pdata[i]);
   g_autoptr(GHashTable) by_scan = g_hash_table_new(g_str_hash, g_str_equal);
   g_autoptr(GHashTable) score_of = g_hash_table_new(g_str_hash, g_str_equal);
   for (guint i = 0; i < verdicts->len; i++)
@@ -231,6 +239,13 @@ add_series(DemurScanTable *table, GArray *scans, DemurWorkspace *workspace, GErr
     const DemurScoreRecord *score = g_hash_table_lookup(score_of, record->scan_id);
     if (score != NULL && (verdict == NULL || g_strcmp0(score->model, verdict->model) == 0))
       memcpy(scan.yearly_risks, score->yearly_risks, sizeof scan.yearly_risks);
+    const DemurOverruleRecord *overrule =
+        record->accepted ? g_hash_table_lookup(chosen_by, record->scan_id) : NULL;
+    if (overrule != NULL) {
+      scan.overrule = keep(table, overrule->reason);
+      scan.overruled =
+          keep(table, overrule->rules_reason != NULL ? overrule->rules_reason : _("accepted"));
+    }
     complete(table, &scan);
     table->simulated |= scan.simulated;
     g_array_append_val(scans, scan);

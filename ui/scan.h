@@ -23,6 +23,9 @@ typedef struct {
   const char *study_uid, *series_uid, *description, *type, *contrast;
   int series_number; /* -1: not recorded */
   gboolean simulated, eligible, chosen, lossy;
+  /* A person chose this series against the rules: the reason, and what the rules said. NULL: no. */
+  const char *overrule, *overruled;
+  const char *set_aside; /* why another series of the study is assessed; NULL where this one is */
   size_t n_slices;
   double spacing_mm, thickness_mm, kvp;
 

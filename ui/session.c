@@ -336,7 +336,7 @@ demur_session_reveal(DemurSession *session) {
 
 typedef struct {
   const DemurWork *work;
-  char *path, *selector, *cohort, *split;
+  char *path, *selector, *cohort, *split, *scan_id, *reason;
   char **paths;
 } WorkInput;
 
@@ -347,6 +347,8 @@ work_input_free(gpointer data) {
   g_free(input->selector);
   g_free(input->cohort);
   g_free(input->split);
+  g_free(input->scan_id);
+  g_free(input->reason);
   g_strfreev(input->paths);
   g_free(input);
 }
@@ -457,6 +459,46 @@ demur_session_assess(DemurSession *session, const char *selector, const char *co
   input->cohort = g_strdup(cohort);
   input->split = g_strdup(split);
   return start_work(session, _("Assessing"), input, assess_work, NULL, on_assessed);
+}
+
+static gpointer
+choose_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
+  const WorkInput *input = data;
+  return input->work->choose(input->path, input->scan_id, input->reason, input->selector, progress,
+                             error)
+             ? GINT_TO_POINTER(1)
+             : NULL;
+}
+
+/* The decision may be kept where the verdict behind it failed: so the workspace is read again. */
+static void
+on_series_chosen(gpointer owner, guint64 tag, gpointer result, const GError *error) {
+  DemurSession *session = owner;
+  session->work_job = NULL;
+  set_busy(session, NULL, 1.0);
+  if (result != NULL)
+    demur_session_notice(session,
+                         _("Your choice and its reason are kept, with the rules' own verdict. The "
+                           "verdicts of both series stay."),
+                         FALSE);
+  else if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    demur_session_notice(session, _("Cancelled: the chosen series may have no verdict yet."),
+                         FALSE);
+  else
+    demur_session_fail(session, error);
+  demur_session_reload(session);
+}
+
+gboolean
+demur_session_choose(DemurSession *session, const char *scan_id, const char *reason) {
+  if (session->table == NULL)
+    return FALSE;
+  WorkInput *input = g_new0(WorkInput, 1);
+  input->scan_id = g_strdup(scan_id);
+  input->reason = g_strdup(reason);
+  input->selector = g_strdup(session->table->in_use.selector);
+  return start_work(session, _("Assessing the chosen series"), input, choose_work, NULL,
+                    on_series_chosen);
 }
 
 void

@@ -55,6 +55,9 @@ gboolean demur_session_reveal(DemurSession *session);
 gboolean demur_session_import(DemurSession *session, char *const *paths);
 gboolean demur_session_assess(DemurSession *session, const char *selector, const char *cohort,
                               const char *split);
+/* A person's decision on the series that is assessed of a study, and its verdict by the newest
+ * selector. */
+gboolean demur_session_choose(DemurSession *session, const char *scan_id, const char *reason);
 void demur_session_cancel(DemurSession *session);
 /* What runs: title NULL where nothing does. */
 const char *demur_session_busy(DemurSession *session, double *fraction);

@@ -19,6 +19,7 @@ struct _DemurTrainWindow {
   GtkEditable *name, *seed, *number[N_OFFERED];
   GtkDropDown *cohort, *split, *preset, *target, *recalibrate;
   GtkWidget *form, *start, *cancel;
+  GtkCheckButton *resume;
   GtkProgressBar *progress;
   GtkLabel *status;
   DemurDrawing *curves;
@@ -141,6 +142,7 @@ typedef struct {
   char *path, *name, *cohort;
   DemurTrainSettings *settings;
   guint64 seed;
+  gboolean resume;
 } TrainInput;
 
 static void
@@ -162,7 +164,7 @@ static gpointer
 train_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
   const TrainInput *input = data;
   return input->work->train(input->path, input->name, input->cohort, input->settings, input->seed,
-                            on_point, job, progress, error)
+                            input->resume, on_point, job, progress, error)
              ? g_strdup(input->name)
              : NULL;
 }
@@ -207,7 +209,8 @@ on_done(gpointer owner, guint64 tag, gpointer result, const GError *error) {
     gtk_label_set_label(window->status,
                         g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED)
                             ? _("Cancelled. What was reached is kept: train again under the same "
-                                "name and settings to go on from there.")
+                                "name and settings to go on from there, here or with "
+                                "“demur train --resume”.")
                             : error->message);
     return;
   }
@@ -277,7 +280,8 @@ on_start(DemurTrainWindow *window) {
                         g_strdup(name),
                         g_strdup(chosen(window->cohort)),
                         settings,
-                        (guint64)seed};
+                        (guint64)seed,
+                        gtk_check_button_get_active(window->resume)};
   g_array_set_size(window->points, 0);
   describe_curves(window);
   gtk_label_set_label(window->status, _("Training…"));
@@ -391,6 +395,10 @@ demur_train_window_new(GtkWindow *parent, DemurSession *session) {
     window->number[i] = GTK_EDITABLE(add_row(grid, row++, names[i], gtk_entry_new()));
   window->seed = GTK_EDITABLE(add_row(grid, row++, _("Seed"), gtk_entry_new()));
   gtk_editable_set_text(window->seed, "1");
+  window->resume = GTK_CHECK_BUTTON(
+      gtk_check_button_new_with_label(_("Go on with a training of this name that was cancelled")));
+  gtk_check_button_set_active(window->resume, TRUE);
+  gtk_grid_attach(grid, GTK_WIDGET(window->resume), 0, (row + 1) / 2, 4, 1);
   gtk_box_append(box, GTK_WIDGET(grid));
 
   window->curves = demur_drawing_new(_("Training curves"), 300, 220);

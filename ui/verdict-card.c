@@ -305,6 +305,15 @@ add_reasons(DemurVerdictCard *card, const DemurScan *scan) {
   }
 }
 
+/* A series that has a verdict, while another one of its study is assessed now. */
+static void
+add_set_aside(DemurVerdictCard *card, const DemurScan *scan) {
+  if (scan->set_aside == NULL || scan->verdict_id == 0 || scan->shown == DEMUR_SHOWN_NOT_ELIGIBLE)
+    return;
+  GtkBox *box = add_card(card, _("Not the assessed series now"));
+  add_label(box, scan->set_aside, NULL);
+}
+
 static void
 on_meaning(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   DemurVerdictCard *card = owner;
@@ -461,6 +470,7 @@ demur_verdict_card_update(DemurVerdictCard *card) {
     return;
   add_verdict(card, scan);
   add_reasons(card, scan);
+  add_set_aside(card, scan);
   add_meaning(card, scan);
   add_history(card, scan);
   add_warnings(card, scan);

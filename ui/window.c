@@ -142,6 +142,11 @@ update_page(DemurWindow *window) {
   const char *page = gtk_stack_get_visible_child_name(window->stack);
   g_action_change_state(g_action_map_lookup_action(G_ACTION_MAP(window), "page"),
                         g_variant_new_string(page));
+  /* A screen reader hears of the page that is shown, not of the others. */
+  for (guint i = 0; i < G_N_ELEMENTS(page_names); i++)
+    gtk_accessible_update_state(
+        GTK_ACCESSIBLE(gtk_stack_get_child_by_name(window->stack, page_names[i])),
+        GTK_ACCESSIBLE_STATE_HIDDEN, g_strcmp0(page, page_names[i]) != 0, -1);
   demur_patient_page_set_shown(window->patient, g_strcmp0(page, "patient") == 0);
   demur_cohort_page_set_shown(window->cohort, g_strcmp0(page, "cohort") == 0);
   demur_report_page_set_shown(window->report, g_strcmp0(page, "report") == 0);
@@ -340,6 +345,47 @@ on_comment(GSimpleAction *action, GVariant *value, gpointer data) {
                   comment);
 }
 
+/* Which series of the study is assessed. */
+
+typedef struct {
+  DemurWindow *window;
+  char *scan_id;
+} ChooseData;
+
+static void
+on_choose_reason(const char *text, gpointer data) {
+  ChooseData *choose = data;
+  if (text != NULL)
+    demur_session_choose(choose->window->session, choose->scan_id, text);
+  g_object_unref(choose->window);
+  g_free(choose->scan_id);
+  g_free(choose);
+}
+
+static void
+on_choose_series(GSimpleAction *action, GVariant *value, gpointer data) {
+  DemurWindow *window = data;
+  const DemurScan *scan = demur_session_scan(window->session);
+  if (scan == NULL || scan->source != NULL || g_strcmp0(demur_window_page(window), "patient") != 0)
+    return;
+  if (scan->chosen || demur_session_read_only(window->session)) {
+    demur_session_notice(window->session,
+                         scan->chosen ? _("This series is the assessed one already.")
+                                      : _("This workspace can't be written."),
+                         FALSE);
+    return;
+  }
+  ChooseData *choose = g_new(ChooseData, 1);
+  *choose = (ChooseData){g_object_ref(window), g_strdup(scan->scan_id)};
+  g_autofree char *text = g_strdup_printf(
+      _("The rules set this series of patient %s aside: %s. Why is it to be assessed all the same? "
+        "The reason is kept, both verdicts stay visible, the report counts such decisions, and "
+        "calibration is measured on the rules' choice."),
+      scan->patient_id, scan->set_aside);
+  demur_files_ask(GTK_WINDOW(window), _("Assess this series instead"), text, _("Assess and keep"),
+                  FALSE, on_choose_reason, choose);
+}
+
 /* Import. */
 
 static void
@@ -521,6 +567,7 @@ static const GActionEntry actions[] = {
     {.name = "agree", .activate = on_agree},
     {.name = "disagree", .activate = on_disagree},
     {.name = "comment", .activate = on_comment},
+    {.name = "choose-series", .activate = on_choose_series},
     {.name = "import-folder", .activate = on_import_folder},
     {.name = "import-files", .activate = on_import_files},
     {.name = "import-path", .activate = on_import_path, .parameter_type = "s"},
@@ -571,6 +618,7 @@ static const KeyEntry key_entries[] = {
     {GDK_KEY_a, "patient", "win.agree", NULL},
     {GDK_KEY_d, "patient", "win.disagree", NULL},
     {GDK_KEY_c, "patient", "win.comment", NULL},
+    {GDK_KEY_w, "patient", "win.choose-series", NULL},
     {GDK_KEY_t, "cohort", "win.tables", NULL},
     {GDK_KEY_u, "cohort", "win.use-coverage", NULL},
 };
@@ -680,6 +728,8 @@ build_header(DemurWindow *window) {
   GtkWidget *bar = gtk_header_bar_new();
   GtkWidget *import = gtk_button_new_with_mnemonic(_("_Import…"));
   gtk_actionable_set_action_name(GTK_ACTIONABLE(import), "win.import-folder");
+  gtk_accessible_update_property(GTK_ACCESSIBLE(import), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                 _("Import a folder"), -1);
   gtk_header_bar_pack_start(GTK_HEADER_BAR(bar), import);
   window->workspace = GTK_LABEL(gtk_label_new(""));
   gtk_label_set_ellipsize(window->workspace, PANGO_ELLIPSIZE_MIDDLE);

@@ -52,6 +52,7 @@ typedef struct {
   size_t n_groups;
   DemurStudyGroup *groups;
   double tuned_coverage, tuned_threshold; /* the current threshold; NaN: not tuned */
+  size_t n_tune_patients;                 /* of the cohort's split "tune"; 0: there is none */
   char *validation;                       /* JSON of `demur validate`; NULL: not run */
   const DemurReportInput *report;
   gpointer owner; /* what the report input points to */
@@ -93,11 +94,17 @@ typedef struct {
   char *(*tune)(const char *workspace, const char *selector, const char *cohort, const char *split,
                 double coverage, const char *reason, const char *user,
                 const DemurProgress *progress, GError **error);
-  /* Trains and keeps the selector. point is called on the worker's thread for every epoch. */
+  /* Trains and keeps the selector. resume: from where a training of that name was cut, by the
+   * window or the command line, if one was; its settings must be the same. point is called on the
+   * worker's thread for every epoch. */
   gboolean (*train)(const char *workspace, const char *selector, const char *cohort,
-                    const DemurTrainSettings *settings, guint64 seed,
+                    const DemurTrainSettings *settings, guint64 seed, gboolean resume,
                     void (*point)(const DemurTrainingPoint *point, gpointer data), gpointer data,
                     const DemurProgress *progress, GError **error);
+  /* A person's decision that this DICOM series is assessed in place of its study's other ones, kept
+   * with the reason and the rules' own verdict; then its verdict, where selector is not NULL. */
+  gboolean (*choose)(const char *workspace, const char *scan_id, const char *reason,
+                     const char *selector, const DemurProgress *progress, GError **error);
   /* The band of risk around a risk among the accepted scans of the cohort that tuned the selector
    * (labelled, and assessed with it); NULL without error where there is none. */
   DemurMeaning *(*meaning)(const char *workspace, const char *selector, double risk,

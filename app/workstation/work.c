@@ -1,6 +1,5 @@
 #include "app/workstation/work.h"
 
-#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 
@@ -16,8 +15,10 @@
 #include "selector/coverage.h"
 #include "selector/checkpoint.h"
 #include "selector/training.h"
+#include "store/checkpoints.h"
 #include "store/cohorts.h"
 #include "store/reviews.h"
+#include "store/trained.h"
 #include "store/verdicts.h"
 #include "ui/words.h"
 
@@ -81,6 +82,21 @@ work_assess(const char *workspace, const char *selector, const char *cohort, con
   demur_work_context_init(&context, workspace, progress);
   g_auto(DemurCliAssessment) assessment = {0};
   const DemurCliAssessOptions options = {selector, cohort, split, NULL, NULL};
+  return demur_cli_assess(&context, &options, &assessment, error) &&
+         demur_cli_assessment_save(&context, &assessment, error);
+}
+
+static gboolean
+work_choose(const char *workspace, const char *scan_id, const char *reason, const char *selector,
+            const DemurProgress *progress, GError **error) {
+  g_auto(DemurContext) context;
+  demur_work_context_init(&context, workspace, progress);
+  if (!demur_intake_choose(&context, scan_id, reason, error))
+    return FALSE;
+  if (selector == NULL)
+    return TRUE;
+  g_auto(DemurCliAssessment) assessment = {0};
+  const DemurCliAssessOptions options = {selector, NULL, NULL, scan_id, NULL};
   return demur_cli_assess(&context, &options, &assessment, error) &&
          demur_cli_assessment_save(&context, &assessment, error);
 }
@@ -177,6 +193,17 @@ add_groups(DemurStudy *study) {
   add_attribute(study, "kernel");
 }
 
+/* Patients of the split that a coverage in use is tuned on. */
+static size_t
+count_tune_patients(const DemurCohort *cohort) {
+  size_t n;
+  g_autofree guint32 *rows = demur_cohort_rows(cohort, "tune", &n, NULL);
+  g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+  for (size_t i = 0; rows != NULL && i < n; i++)
+    g_hash_table_add(seen, GUINT_TO_POINTER(cohort->patients[rows[i]]));
+  return g_hash_table_size(seen);
+}
+
 static DemurStudy *
 work_study(const char *workspace, const char *selector, const char *cohort, const char *split,
            const DemurProgress *progress, GError **error) {
@@ -230,6 +257,7 @@ work_study(const char *workspace, const char *selector, const char *cohort, cons
   if (study->sample == NULL ||
       !score_sample(study, loaded, context.parallel, &context.progress, error))
     return NULL;
+  study->n_tune_patients = count_tune_patients(study->view);
   add_groups(study);
   return g_steal_pointer(&study);
 }
@@ -269,6 +297,7 @@ work_tune(const char *workspace, const char *selector_name, const char *cohort_n
       demur_tune_plug_in(coverage, by_model, selector->n_models, patients, n, error);
   if (tuning == NULL)
     return NULL;
+  demur_tuning_set_sites(tuning, cohort, rows, n);
   g_autofree char *digest = demur_cohort_digest(cohort, rows, n);
   g_autofree char *details = demur_tuning_to_json(tuning);
   g_autofree char *now = demur_context_now();
@@ -306,59 +335,26 @@ work_tune(const char *workspace, const char *selector_name, const char *cohort_n
 
 /* Train. */
 
-static void
-write_history(const DemurTrainerResult *network, const char *key, DemurJson *json) {
-  demur_json_begin_array(json, key);
-  for (size_t i = 0; i < network->n_history; i++) {
-    const DemurTrainerEpoch *epoch = &network->history[i];
-    demur_json_begin_object(json, NULL);
-    demur_json_int(json, "epoch", epoch->epoch);
-    demur_json_double(json, "loss", epoch->loss);
-    demur_json_double(json, "mean_auc", epoch->mean_auc);
-    demur_json_double(json, "worst_auc", epoch->worst_auc);
-    demur_json_end_object(json);
-  }
-  demur_json_end_array(json);
-}
-
-static char *
-history_document(const DemurTrainingLog *log) {
-  DemurJson *json = demur_json_new();
-  demur_json_begin_object(json, NULL);
-  write_history(log->networks[0], "history", json);
-  demur_json_end_object(json);
-  return demur_json_finish(json);
-}
-
-/* What a training that was cut has reached lies beside the workspace under the selector's name, so
- * that the same training goes on from there. */
-static char *
-training_path(const char *workspace, const char *name) {
-  g_autofree char *escaped = g_uri_escape_string(name, NULL, TRUE);
-  return g_strdup_printf("%s-training-%s", workspace, escaped);
-}
-
-/* *from is NULL where nothing was kept. */
+/* What an earlier training of that name left to go on from; *from is NULL where nothing is kept. */
 static gboolean
-read_training(const char *path, DemurCheckpoint **from, GError **error) {
-  g_autofree char *bytes = NULL;
-  gsize length;
-  if (!g_file_test(path, G_FILE_TEST_EXISTS))
-    return TRUE;
-  if (!g_file_get_contents(path, &bytes, &length, error))
+read_training(DemurWorkspace *store, const char *name, DemurCheckpoint **from, GError **error) {
+  g_autoptr(GError) local = NULL;
+  g_autoptr(GBytes) bytes = demur_checkpoints_load(store, name, &local);
+  if (bytes == NULL) {
+    if (g_error_matches(local, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND))
+      return TRUE;
+    g_propagate_error(error, g_steal_pointer(&local));
     return FALSE;
-  g_autoptr(GBytes) all = g_bytes_new_take(g_steal_pointer(&bytes), length);
-  *from = demur_checkpoint_from_bytes(all, error);
-  if (*from == NULL)
-    g_prefix_error(
-        error, _("The training kept in %s can't go on (remove the file to begin anew): "), path);
+  }
+  *from = demur_checkpoint_from_bytes(bytes, error);
   return *from != NULL;
 }
 
 #define MOST_NETWORKS 64
 
 typedef struct {
-  const char *path;
+  DemurWorkspace *store;
+  const char *name;
   void (*point)(const DemurTrainingPoint *point, gpointer data);
   gpointer data;
   size_t n_told[MOST_NETWORKS]; /* epochs of each network that were told already */
@@ -377,14 +373,14 @@ keep_training(const DemurCheckpoint *checkpoint, gpointer data, GError **error) 
     }
   }
   g_autoptr(GBytes) bytes = demur_checkpoint_to_bytes(checkpoint);
-  gsize length;
-  const char *start = g_bytes_get_data(bytes, &length);
-  return g_file_set_contents(keeper->path, start, (gssize)length, error);
+  g_autofree char *now = demur_context_now();
+  return demur_checkpoints_save(keeper->store, keeper->name, bytes,
+                                demur_checkpoint_n_updates(checkpoint), now, error);
 }
 
 static gboolean
 work_train(const char *workspace, const char *name, const char *cohort_name,
-           const DemurTrainSettings *settings, guint64 seed,
+           const DemurTrainSettings *settings, guint64 seed, gboolean resume,
            void (*point)(const DemurTrainingPoint *point, gpointer data), gpointer data,
            const DemurProgress *progress, GError **error) {
   g_auto(DemurContext) context;
@@ -404,33 +400,18 @@ work_train(const char *workspace, const char *name, const char *cohort_name,
   g_autoptr(DemurCohort) cohort = demur_cli_load_cohort(&context, cohort_name, error);
   if (cohort == NULL)
     return FALSE;
-  g_autofree char *kept = training_path(workspace, name);
   g_autoptr(DemurCheckpoint) from = NULL;
-  if (!read_training(kept, &from, error))
+  if (resume && !read_training(store, name, &from, error))
     return FALSE;
-  TrainingKeeper keeping = {kept, point, data, {0}};
+  TrainingKeeper keeping = {store, name, point, data, {0}};
   const DemurTrainingKeeper keeper = {from, keep_training, &keeping};
   g_autoptr(DemurTrainingLog) log = NULL;
   g_autoptr(DemurSelector) selector = demur_selector_train_kept(
       cohort, settings, seed, &keeper, context.parallel, &context.progress, &log, error);
   if (selector == NULL)
     return FALSE;
-  g_autofree char *document = demur_selector_to_json(selector);
-  g_autofree char *history = history_document(log);
   g_autofree char *now = demur_context_now();
-  const DemurSelectorRecord record = {.name = (char *)name,
-                                      .document = document,
-                                      .digest = selector->digest,
-                                      .cohort = cohort->name,
-                                      .cohort_digest = selector->cohort_digest,
-                                      .model = selector->model,
-                                      .history = history,
-                                      .simulated = selector->simulated,
-                                      .created = now};
-  if (!demur_selectors_save(store, &record, FALSE, error))
-    return FALSE;
-  g_unlink(kept);
-  return TRUE;
+  return demur_trained_save(store, name, selector, log, FALSE, now, error);
 }
 
 /* What a risk means here. */
@@ -491,5 +472,6 @@ const DemurWork demur_workstation_work = {
     .study = work_study,
     .tune = work_tune,
     .train = work_train,
+    .choose = work_choose,
     .meaning = work_meaning,
 };

@@ -1,16 +1,23 @@
 """Driving the workstation as a person with a keyboard and a screen reader does: AT-SPI to read, keys to act.
 
-Nothing here waits for a fixed time: every wait is for a condition, and fails after DEADLINE seconds.
+AT-SPI is spoken over D-Bus with many questions on their way at once, since a window has hundreds of widgets and each has to
+be asked. Nothing here waits for a fixed time: every wait is for a condition, and fails after DEADLINE seconds.
 """
 import json
 import os
 import subprocess
 import time
 
-import pyatspi
+from gi.repository import Gio, GLib
 
-DEADLINE = 120
+DEADLINE = int(os.environ.get("DEMUR_UI_DEADLINE", "120"))
+MOST_ROWS = 40  # of a list that are read: it keeps many more alive than it shows
 DEMUR, WORKSTATION, HOME = os.environ["DEMUR"], os.environ["DEMUR_WORKSTATION"], os.environ["DEMUR_TEST_HOME"]
+ATSPI = "org.a11y.atspi."
+STATE_VISIBLE = 30
+ROLES = {7: "check box", 11: "combo box", 16: "dialog", 23: "frame", 27: "image", 29: "label", 31: "list", 42: "progress bar",
+         43: "push button", 51: "slider", 54: "status bar", 55: "table", 56: "table cell", 61: "text", 62: "toggle button",
+         66: "tree table", 79: "entry", 90: "table row"}
 
 
 def wait_for(condition, what):
@@ -33,21 +40,126 @@ def demur(workspace, *words, check=True):
     return json.loads(result.stdout) if result.stdout else None
 
 
+class Bus:
+    """A connection on which many calls may be on their way at once."""
+
+    def __init__(self, connection):
+        self.connection = connection
+
+    def many(self, calls):
+        """Answers (or None) to calls of (name, path, interface, method, arguments)."""
+        answers, left = [None] * len(calls), len(calls)
+
+        def done(connection, result, at):
+            nonlocal left
+            left -= 1
+            try:
+                answers[at] = connection.call_finish(result).unpack()
+            except GLib.Error:  # the widget went while it was asked
+                pass
+
+        for at, (name, path, interface, method, arguments) in enumerate(calls):
+            self.connection.call(name, path, interface, method, arguments, None, Gio.DBusCallFlags.NONE, 30000, None,
+                                 done, at)
+        while left > 0:
+            GLib.MainContext.default().iteration(True)
+        return answers
+
+    def one(self, name, path, interface, method, arguments=None):
+        return self.many([(name, path, interface, method, arguments)])[0]
+
+    def process(self, name):
+        answer = self.one("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "GetConnectionUnixProcessID",
+                          GLib.Variant("(s)", (name,)))
+        return answer[0] if answer else None
+
+
+SESSION = Bus(Gio.bus_get_sync(Gio.BusType.SESSION, None))
+SCREEN = Bus(Gio.DBusConnection.new_for_address_sync(
+    SESSION.one("org.a11y.Bus", "/org/a11y/bus", "org.a11y.Bus", "GetAddress")[0],
+    Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION, None, None))
+
+
+class Node:
+    """A widget as a screen reader knows it. role, name and visible are of when it was read."""
+
+    def __init__(self, bus, path):
+        self.bus, self.path = bus, path
+        self.role, self.name, self.visible, self.children = "", "", False, []
+
+    def call(self, interface, method, arguments=None):
+        return SCREEN.one(self.bus, self.path, ATSPI + interface, method, arguments)
+
+    def get(self, interface, name):
+        answer = SCREEN.one(self.bus, self.path, "org.freedesktop.DBus.Properties", "Get",
+                            GLib.Variant("(ss)", (ATSPI + interface, name)))
+        return answer[0] if answer else None
+
+    def questions(self):
+        get = GLib.Variant("(ss)", (ATSPI + "Accessible", "Name"))
+        return [(self.bus, self.path, ATSPI + "Accessible", "GetRole", None),
+                (self.bus, self.path, "org.freedesktop.DBus.Properties", "Get", get),
+                (self.bus, self.path, ATSPI + "Accessible", "GetState", None),
+                (self.bus, self.path, ATSPI + "Accessible", "GetChildren", None)]
+
+    def take(self, role, name, state, children):
+        self.role, self.name = ROLES.get(role[0], str(role[0])) if role else "", name[0] if name else ""
+        self.visible = bool(state and state[0][0] >> STATE_VISIBLE & 1)
+        self.children = [Node(*child) for child in (children[0] if children else [])]
+        if self.role in ("tree table", "list", "table"):
+            del self.children[MOST_ROWS:]
+
+    @property
+    def description(self):
+        return self.get("Accessible", "Description") or ""
+
+    def live_name(self):
+        return self.get("Accessible", "Name")
+
+    def parent(self):
+        return Node(*self.get("Accessible", "Parent"))
+
+    def text(self):
+        return self.call("Text", "GetText", GLib.Variant("(ii)", (0, self.get("Text", "CharacterCount"))))[0]
+
+    def set_text(self, text):
+        assert self.call("EditableText", "SetTextContents", GLib.Variant("(s)", (text,)))[0], f"{self.name} takes no text"
+
+    def value(self):
+        return self.get("Value", "CurrentValue")
+
+
+def read(root):
+    """root and everything visible below it, in reading order."""
+    level = [root]
+    while level:
+        answers = SCREEN.many([question for node in level for question in node.questions()])
+        for i, node in enumerate(level):
+            node.take(*answers[4 * i: 4 * i + 4])
+        level = [child for node in level if node.visible or node is root for child in node.children]
+    nodes, stack = [], [root]
+    while stack:
+        node = stack.pop()
+        if node is root or node.visible:
+            nodes.append(node)
+            stack.extend(reversed(node.children))
+    return nodes
+
+
 class Workstation:
     def __init__(self, workspace, *options):
         self.log = open(os.path.join(HOME, "workstation.log"), "w+", encoding="utf-8")
         self.process = subprocess.Popen([WORKSTATION, "--workspace", workspace, *options], stderr=self.log)
+        self.known, self.name_on_bus = {}, None
         self.application = wait_for(self.find_application, "the program on the accessibility bus")
         self.window = wait_for(lambda: self.find("frame", "Demur"), "the window")
 
     def find_application(self):
         assert self.process.poll() is None, "the workstation ended: " + self.stderr()
-        desktop = pyatspi.Registry.getDesktop(0)
-        for i in range(desktop.childCount):
-            child = desktop.getChildAtIndex(i)
-            if child is not None and child.get_process_id() == self.process.pid:
-                child.set_cache_mask(pyatspi.Atspi.Cache.NONE)  # what is read is what is there now
-                return child
+        answer = SCREEN.one(ATSPI + "Registry", "/org/a11y/atspi/accessible/root", ATSPI + "Accessible", "GetChildren")
+        for bus, path in answer[0] if answer else []:
+            if SCREEN.process(bus) == self.process.pid:
+                return Node(bus, path)
         return None
 
     def stderr(self):
@@ -56,43 +168,16 @@ class Workstation:
         return self.log.read()
 
     def walk(self, root=None):
-        stack = [root or self.application]
-        while stack:
-            node = stack.pop()
-            if node is None:
-                continue
-            try:
-                state = node.getState()
-                if root is None and node is not self.application and not state.contains(pyatspi.STATE_VISIBLE):
-                    continue
-                yield node
-                stack.extend(node.getChildAtIndex(i) for i in reversed(range(node.childCount)))
-            except Exception:  # a widget that went while it was read
-                continue
+        assert self.process.poll() is None, "the workstation ended by itself: " + self.stderr()
+        return read(root or self.application)
 
     def find(self, role=None, name=None, contains=None):
-        for node in self.walk():
-            try:
-                if role is not None and node.getRoleName() != role:
-                    continue
-                if name is not None and node.name != name:
-                    continue
-                if contains is not None and contains not in node.name:
-                    continue
-                return node
-            except Exception:
-                continue
-        return None
+        return next((node for node in self.walk() if (role is None or node.role == role) and
+                     (name is None or node.name == name) and (contains is None or contains in node.name)), None)
 
     def texts(self):
         """Every name on the screen, in reading order."""
-        names = []
-        for node in self.walk():
-            try:
-                names.append(node.name)
-            except Exception:
-                continue
-        return [name for name in names if name]
+        return [node.name for node in self.walk() if node.name]
 
     def wait_text(self, contains):
         try:
@@ -100,31 +185,48 @@ class Workstation:
         except AssertionError as failure:
             raise AssertionError(f"{failure}; on the screen: {self.texts()[-60:]}; {self.stderr()}") from None
 
+    def wait_no_text(self, contains):
+        wait_for(lambda: not any(contains in t for t in self.texts()), f"'{contains}' to go")
+
     def page_of_image(self, name="CT image"):
         """The page that holds the image."""
         node = wait_for(lambda: self.find("image", name), name)
         for _ in range(3):
-            node = node.parent
+            node = node.parent()
         return node
 
     def first_of(self, names, root):
         """The first of the names that stands below root, in reading order."""
-        return next((n.name for n in self.walk(root) if n.name in names), None)
+        return next((node.name for node in self.walk(root) if node.name in names), None)
 
-    def wait_no_text(self, contains):
-        wait_for(lambda: not any(contains in t for t in self.texts()), f"'{contains}' to go")
+    def drawing(self, name):
+        """The drawing of that name; asked for anew only where the known one is gone."""
+        node = self.known.get(name)
+        if node is None or node.live_name() != name:
+            node = self.known[name] = self.find("image", name)
+        return node
 
     def image(self, name="CT image"):
-        node = self.find("image", name)
+        node = self.drawing(name)
         return node.description if node is not None else ""
 
     def wait_image(self, contains, name="CT image"):
-        return wait_for(lambda: contains in self.image(name) and self.image(name), f"'{contains}' on {name}")
+        last = ""
+
+        def there():
+            nonlocal last
+            last = self.image(name)
+            return last if contains in last else None
+
+        try:
+            return wait_for(there, f"'{contains}' on {name}")
+        except AssertionError as failure:
+            raise AssertionError(f"{failure}; there is: {last}") from None
 
     def do(self, role, name=None, contains=None):
         node = wait_for(lambda: self.find(role, name, contains), f"{role} {name or contains}")
-        action = node.queryAction()
-        assert action.doAction(0), f"{role} {name or contains} does nothing"
+        answer = node.call("Action", "DoAction", GLib.Variant("(i)", (0,)))
+        assert answer and answer[0], f"{role} {name or contains} does nothing"
 
     def focus(self, title=None):
         """Gives the keyboard to the window of that title (the main one)."""
@@ -150,27 +252,18 @@ class Workstation:
         subprocess.run(["xdotool", "mousemove", "--window", windows[-1], str(x), str(y)], check=True)
 
     def bus_name(self):
-        names = subprocess.run(["gdbus", "call", "--session", "--dest", "org.freedesktop.DBus", "--object-path", "/",
-                                "--method", "org.freedesktop.DBus.ListNames"], capture_output=True, text=True,
-                               check=True).stdout
-        for name in [part.strip("' ,[]()\n") for part in names.split(",")]:
-            if not name.startswith(":"):
-                continue
-            answer = subprocess.run(["gdbus", "call", "--session", "--dest", "org.freedesktop.DBus", "--object-path",
-                                     "/", "--method", "org.freedesktop.DBus.GetConnectionUnixProcessID", name],
-                                    capture_output=True, text=True, check=False).stdout
-            if f" {self.process.pid}," in answer:
-                return name
-        return None
+        names = SESSION.one("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "ListNames")[0]
+        return next((name for name in names if name.startswith(":") and SESSION.process(name) == self.process.pid), None)
 
     def activate(self, action, argument=None):
-        """A GAction by name, 'win.next' or 'app.quit', as any program may."""
+        """A GAction by name, 'win.next' or 'app.quit', as any program may; argument as GVariant text."""
+        self.name_on_bus = self.name_on_bus or wait_for(self.bus_name, "the program on the bus")
         scope, name = action.split(".")
         path = "/org/demur/Workstation" + ("/window/1" if scope == "win" else "")
-        value = "[]" if argument is None else f"[<{argument}>]"
-        subprocess.run(["gdbus", "call", "--session", "--dest", wait_for(self.bus_name, "the program on the bus"),
-                        "--object-path", path, "--method", "org.gtk.Actions.Activate", name, value, "{}"], check=True,
-                       stdout=subprocess.DEVNULL)
+        values = [] if argument is None else [GLib.Variant.parse(None, argument, None, None)]
+        SESSION.connection.call_sync(self.name_on_bus, path, "org.gtk.Actions", "Activate",
+                                     GLib.Variant("(sava{sv})", (name, values, {})), None, Gio.DBusCallFlags.NONE,
+                                     60000, None)
 
     def quit(self):
         """Ends the program as a person does, and looks at what it left behind."""
