@@ -244,7 +244,8 @@ demur_elements_walk(DemurSource *source, guint64 offset, DemurEncoding encoding,
     if (explicit_vr && (!g_ascii_isupper(head[4]) || !g_ascii_isupper(head[5]))) {
       if (everything)
         return fail(error, at, "no value representation where one was expected");
-      explicit_vr = FALSE;
+      /* "??", "--" and blanks stand where a VR should, and a length of 16 bits behind them. */
+      explicit_vr = head[4] == head[5] && strchr("?- ", head[4]) != NULL && head[4] != 0;
     }
     if (explicit_vr) {
       element.vr[0] = (char)head[4];

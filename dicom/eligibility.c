@@ -31,6 +31,9 @@ static const DemurRule defaults[] = {
     {"same-position", DEMUR_RULE_WARN, NAN, "one image a position"},
     {"same-file", DEMUR_RULE_WARN, NAN, "each file once"},
     {"shared-uids", DEMUR_RULE_WARN, NAN, "one SOPInstanceUID an image"},
+    {"other-contents", DEMUR_RULE_WARN, NAN, "one content a SOPInstanceUID and position"},
+    {"no-rescale", DEMUR_RULE_WARN, NAN,
+     "RescaleSlope (not 0) and RescaleIntercept in every slice"},
     {"no-pixel-spacing", DEMUR_RULE_WARN, NAN, "a PixelSpacing"},
     {"oblique", DEMUR_RULE_WARN, 20, "normal within .. degrees of the body axis without a warning"},
     {"several-studies", DEMUR_RULE_WARN, NAN, "one study a series"},
@@ -356,6 +359,20 @@ broken(const DemurEligibility *eligibility, const DemurSeries *series, const Dem
   if (g_str_equal(code, "shared-uids"))
     return series->shared_sop_uids
                ? g_strdup("different images share one SOPInstanceUID: all are kept")
+               : NULL;
+  if (g_str_equal(code, "other-contents"))
+    return series->n_other_contents > 0
+               ? g_strdup_printf("different images claim to be the same one (SOPInstanceUID and "
+                                 "position): %" G_GSIZE_FORMAT
+                                 " left out; which is the right one can't be told",
+                                 series->n_other_contents)
+               : NULL;
+  if (g_str_equal(code, "no-rescale"))
+    return g_strcmp0(series->modality, "CT") == 0 && series->n_without_rescale > 0
+               ? g_strdup_printf("rescale slope or intercept absent or 0 in %" G_GSIZE_FORMAT
+                                 " of %" G_GSIZE_FORMAT
+                                 " slices: their stored values stand for CT numbers",
+                                 series->n_without_rescale, series->n_slices)
                : NULL;
   if (g_str_equal(code, "no-pixel-spacing"))
     return isnan(series->pixel_spacing_mm[0])

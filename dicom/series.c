@@ -151,11 +151,24 @@ is_secondary_capture(const DemurHeader *header) {
          image_type_has(header, "SCREEN SAVE");
 }
 
+/* A name without the empty components that some systems write behind it ("One^Person^^^"), and
+ * without regard to case. Owned. */
+static char *
+plain_name(const char *name) {
+  g_auto(GStrv) groups = g_strsplit(name != NULL ? name : "", "=", -1);
+  for (guint i = 0; groups[i] != NULL; i++)
+    for (size_t n = strlen(groups[i]); n > 0 && strchr("^ ", groups[i][n - 1]) != NULL; n--)
+      groups[i][n - 1] = '\0';
+  g_autofree char *joined = g_strjoinv("=", groups);
+  for (size_t n = strlen(joined); n > 0 && joined[n - 1] == '='; n--)
+    joined[n - 1] = '\0';
+  return g_utf8_casefold(joined, -1);
+}
+
 /* A person: the ID alone never joins, a different name or birth date parts. */
 static char *
 patient_key(const DemurHeader *header) {
-  g_autofree char *name =
-      g_utf8_casefold(header->patient_name != NULL ? header->patient_name : "", -1);
+  g_autofree char *name = plain_name(header->patient_name);
   return g_strdup_printf("%s\n%s\n%s", header->patient_id != NULL ? header->patient_id : "", name,
                          header->patient_birth_date != NULL ? header->patient_birth_date : "");
 }
@@ -572,6 +585,9 @@ measure(const Grouping *grouping, GPtrArray *images) {
       if (last != NULL && image->distance - last->distance <= SAME_POSITION_MM) {
         image->state = DEMUR_SLICE_SAME_POSITION;
         series->n_same_position++;
+        const char *uid = image->file->header->sop_instance_uid;
+        if (uid != NULL && g_strcmp0(uid, last->file->header->sop_instance_uid) == 0)
+          series->n_other_contents++;
       } else {
         last = image;
       }
@@ -602,6 +618,9 @@ measure(const Grouping *grouping, GPtrArray *images) {
       derived = image->file->header;
     if (lossy == NULL && demur_header_is_lossy(image->file->header))
       lossy = image->file->header;
+    if (!isfinite(image->facts.slope) || image->facts.slope == 0 ||
+        !isfinite(image->facts.intercept))
+      series->n_without_rescale++;
     series->several_studies |=
         g_strcmp0(image->file->header->study_uid, first->file->header->study_uid) != 0;
     if (image->facts.thickness_mm > 0) {

@@ -101,6 +101,8 @@ typedef struct {
   DemurSlice *slices; /* [n_slices + n_left_out] */
   size_t n_same_file, n_same_position, n_broken;
   size_t n_without_position;
+  size_t n_other_contents;  /* of n_same_position: with the kept image's SOPInstanceUID */
+  size_t n_without_rescale; /* used slices without slope or intercept, or of slope 0 */
   gboolean shared_sop_uids; /* different images with one SOPInstanceUID */
   gboolean
       several_studies;   /* its slices name more than one StudyInstanceUID: the first's is kept */
