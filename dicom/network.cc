@@ -2,6 +2,7 @@
 #include "dicom/charset.h"
 #include "dicom/files.h"
 #include "dicom/library.h"
+#include "dicom/transport-guard.hh"
 
 #include <dcmtk/config/osconfig.h>
 #include <dcmtk/dcmdata/dctk.h>
@@ -56,6 +57,25 @@ prepare() {
   });
 }
 
+// Before the base that uses it, so that it is there until that is gone.
+struct GuardHolder {
+  explicit GuardHolder(bool data_are_parsed) : guard(data_are_parsed) {
+  }
+  GuardedTransport guard;
+};
+
+class Scu : private GuardHolder, public DcmSCU {
+public:
+  Scu() : GuardHolder(true) {
+  }
+
+  // DCMTK calls every transport of one's own a secure one; nothing is encrypted.
+  OFCondition open() {
+    const OFCondition condition = initNetwork();
+    return condition.good() ? useSecureConnection(&guard) : condition;
+  }
+};
+
 void
 set_up(DcmSCU &scu, const DemurPeer &peer) {
   scu.setAETitle(peer.calling);
@@ -75,8 +95,8 @@ name_of(const DemurPeer &peer) {
 
 // Connects with the contexts added before.
 gboolean
-associate(DcmSCU &scu, const DemurPeer &peer, GError **error) {
-  OFCondition condition = scu.initNetwork();
+associate(Scu &scu, const DemurPeer &peer, GError **error) {
+  OFCondition condition = scu.open();
   if (condition.good())
     condition = scu.negotiateAssociation();
   if (condition.good())
@@ -87,7 +107,7 @@ associate(DcmSCU &scu, const DemurPeer &peer, GError **error) {
 
 gboolean
 echo(const DemurPeer &peer, GError **error) {
-  DcmSCU scu;
+  Scu scu;
   set_up(scu, peer);
   OFList<OFString> syntaxes;
   syntaxes.push_back(UID_LittleEndianImplicitTransferSyntax);
@@ -203,7 +223,7 @@ send(const DemurPeer &peer, const char *const *paths, const DemurProgress *progr
   if (contexts.size() > max_contexts)
     return fail(error, "too many kinds of objects for one association",
                 "send fewer at once (at most 128 pairs of SOP class and transfer syntax)");
-  DcmSCU scu;
+  Scu scu;
   set_up(scu, peer);
   for (const auto &context : contexts) {
     OFList<OFString> syntaxes;
@@ -296,7 +316,7 @@ clear_list(OFList<Response *> &responses) {
 GPtrArray *
 find(const DemurPeer &peer, const DemurQuery &query, GError **error) {
   const bool series = query.study_uid != nullptr;
-  DcmSCU scu;
+  Scu scu;
   set_up(scu, peer);
   add_uncompressed(scu, UID_FINDStudyRootQueryRetrieveInformationModel);
   if (!associate(scu, peer, error))
@@ -329,7 +349,7 @@ find(const DemurPeer &peer, const DemurQuery &query, GError **error) {
 gboolean
 move(const DemurPeer &peer, const char *destination, const char *study_uid, const char *series_uid,
      DemurMoved &moved, GError **error) {
-  DcmSCU scu;
+  Scu scu;
   set_up(scu, peer);
   add_uncompressed(scu, UID_MOVEStudyRootQueryRetrieveInformationModel);
   if (!associate(scu, peer, error))
@@ -385,10 +405,10 @@ same_bytes(const char *one, const char *other) {
                      g_mapped_file_get_length(a)) == 0;
 }
 
-class Server : public DcmSCP {
+class Server : private GuardHolder, public DcmSCP {
 public:
   Server(const DemurReceiver &receiver, DemurReceived &received, const DemurProgress *progress)
-      : receiver_(receiver), received_(received), progress_(progress) {
+      : GuardHolder(false), receiver_(receiver), received_(received), progress_(progress) {
   }
 
   OFCondition open() {
@@ -402,6 +422,7 @@ public:
     setMaxReceivePDULength(ASC_MAXIMUMPDUSIZE);
     setHostLookupEnabled(OFFalse);
     setEnableVerification();
+    getConfig().setTransportLayer(&guard);
     // As sent: whichever of these a peer proposes.
     static const char *const syntaxes[] = {
         UID_LittleEndianExplicitTransferSyntax,

@@ -1,10 +1,11 @@
 /* The DICOM network: echo, store (both ways), find and move, through DCMTK's dcmnet.
  *
  * Objects that arrive are written as they were sent, without being parsed, and are walked by our
- * own reader before anything else looks at them; so are those that are sent. (Answers to a query
- * are parsed by DCMTK at once: ask only archives you trust.) Nothing here logs, and no message
- * holds a patient's name. Nothing is encrypted: use it inside a hospital's network or through a
- * tunnel. */
+ * own reader before anything else looks at them; so are those that are sent. What DCMTK parses
+ * while it comes (commands, answers to a query) may have 16 KiB a message: more ends the connection
+ * before DCMTK sees it, since its parser would follow any nesting until its stack is used up.
+ * Nothing here logs, and no message holds a patient's name. Nothing is encrypted: use it inside a
+ * hospital's network or through a tunnel. */
 #pragma once
 
 #include "base/error.h"

@@ -167,7 +167,7 @@ check_coding(const Coding *coding) {
   g_assert_no_error(error);
   g_assert_cmpint(result, ==, DEMUR_JPEG_DECODED);
   for (guint i = 0; i < WIDTH * HEIGHT; i++)
-    g_assert_cmpuint(words[i], ==, image[i] << coding->point_transform);
+    g_assert_cmpuint(words[i], ==, (guint)image[i] << coding->point_transform);
   g_autoptr(DemurHeader) header = header_of(coding);
   DemurDecodedLayout layout;
   const gboolean decoded = demur_dcmtk_decode(bytes, header, theirs, &layout, &error);

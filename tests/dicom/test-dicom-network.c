@@ -214,6 +214,188 @@ test_what_is_no_dicom_is_not_sent(void) {
   fixture_remove(folder);
 }
 
+/* A peer written byte by byte (PS3.8 section 9.3, PS3.7 annex E), since none of DCMTK's would nest
+ * a sequence 100,000 deep. */
+static void
+put_be(GByteArray *out, guint n, guint32 value) {
+  for (guint i = n; i-- > 0;) {
+    const guint8 byte = (guint8)(value >> (8 * i));
+    g_byte_array_append(out, &byte, 1);
+  }
+}
+
+static void
+put_part(GByteArray *out, guint8 type, const void *bytes, guint length) {
+  put_be(out, 1, type);
+  put_be(out, 1, 0);
+  put_be(out, 2, length);
+  g_byte_array_append(out, bytes, length);
+}
+
+/* A-ASSOCIATE-AC (type 2) or -RQ (type 1) with one presentation context, number 1. */
+static GByteArray *
+associate_pdu(guint8 type) {
+  static const char *const names[] = {"DEMUR           ", "TESTER          "};
+  static const char implicit_little[] = "1.2.840.10008.1.2", verification[] = "1.2.840.10008.1.1";
+  g_autoptr(GByteArray) body = g_byte_array_new(), context = g_byte_array_new(),
+                        user = g_byte_array_new();
+  put_be(body, 4, 0x00010000);
+  for (int i = 0; i < 2; i++)
+    g_byte_array_append(body, (const guint8 *)names[i], 16);
+  for (int i = 0; i < 8; i++)
+    put_be(body, 4, 0);
+  put_part(body, 0x10, "1.2.840.10008.3.1.1.1", 21);
+  put_be(context, 4, 0x01000000);
+  if (type == 1)
+    put_part(context, 0x30, verification, sizeof verification - 1);
+  put_part(context, 0x40, implicit_little, sizeof implicit_little - 1);
+  put_part(body, type == 1 ? 0x20 : 0x21, context->data, context->len);
+  put_part(user, 0x51, "\0\0\x40\0", 4);
+  put_part(user, 0x52, "1.2.3.4", 7);
+  put_part(body, 0x50, user->data, user->len);
+  GByteArray *pdu = g_byte_array_new();
+  put_be(pdu, 2, (guint32)type << 8);
+  put_be(pdu, 4, body->len);
+  g_byte_array_append(pdu, body->data, body->len);
+  return pdu;
+}
+
+/* bytes as P-DATA-TFs of at most 8 KiB. */
+static void
+send_message(int fd, const GByteArray *bytes, gboolean command) {
+  for (guint at = 0; at < bytes->len;) {
+    const guint n = MIN(8192, bytes->len - at);
+    g_autoptr(GByteArray) pdu = g_byte_array_new();
+    put_be(pdu, 2, 0x0400);
+    put_be(pdu, 4, n + 6);
+    put_be(pdu, 4, n + 2);
+    put_be(pdu, 1, 1);
+    put_be(pdu, 1, (command ? 1 : 0) | (at + n == bytes->len ? 2 : 0));
+    g_byte_array_append(pdu, bytes->data + at, n);
+    /* The other side may hang up meanwhile: that is the point. */
+    if (send(fd, pdu->data, pdu->len, MSG_NOSIGNAL) != (ssize_t)pdu->len)
+      return;
+    at += n;
+  }
+}
+
+static void
+put_element(GByteArray *out, guint16 group, guint16 element, guint length, guint32 value) {
+  const guint16 words[] = {group, element, (guint16)length, 0};
+  for (guint i = 0; i < 4; i++)
+    g_byte_array_append(out, (const guint8[]){(guint8)words[i], (guint8)(words[i] >> 8)}, 2);
+  for (guint i = 0; i < length; i++)
+    g_byte_array_append(out, (const guint8[]){(guint8)(value >> (8 * i))}, 1);
+}
+
+static void
+put_nested(GByteArray *out, guint depth) {
+  static const guint8 level[] = {0x08, 0,    0x15, 0x11, 0xFF, 0xFF, 0xFF, 0xFF,
+                                 0xFE, 0xFF, 0x00, 0xE0, 0xFF, 0xFF, 0xFF, 0xFF};
+  for (guint i = 0; i < depth; i++)
+    g_byte_array_append(out, level, sizeof level);
+}
+
+typedef struct {
+  int fd;
+  guint depth;
+  gboolean in_command;
+} Hostile;
+
+static void
+read_pdu(int fd) {
+  guint8 head[6];
+  if (recv(fd, head, sizeof head, MSG_WAITALL) != sizeof head)
+    return;
+  gsize left = ((gsize)head[2] << 24) | ((gsize)head[3] << 16) | ((gsize)head[4] << 8) | head[5];
+  char bytes[512];
+  while (left > 0) {
+    const ssize_t n = recv(fd, bytes, MIN(left, sizeof bytes), 0);
+    if (n <= 0)
+      return;
+    left -= (gsize)n;
+  }
+}
+
+static gpointer
+answer_nested(gpointer data) {
+  const Hostile *hostile = data;
+  const int fd = accept(hostile->fd, NULL, NULL);
+  g_assert_cmpint(fd, >=, 0);
+  read_pdu(fd);
+  g_autoptr(GByteArray) accepted = associate_pdu(2);
+  g_assert_cmpint(send(fd, accepted->data, accepted->len, 0), ==, accepted->len);
+  read_pdu(fd); /* the command */
+  read_pdu(fd); /* the keys */
+  g_autoptr(GByteArray) command = g_byte_array_new(), answer = g_byte_array_new();
+  put_element(command, 0, 0x0100, 2, 0x8020); /* C-FIND-RSP, pending, with a data set */
+  put_element(command, 0, 0x0120, 2, 1);
+  put_element(command, 0, 0x0800, 2, 1);
+  put_element(command, 0, 0x0900, 2, 0xFF00);
+  put_nested(hostile->in_command ? command : answer, hostile->depth);
+  send_message(fd, command, TRUE);
+  send_message(fd, answer, FALSE);
+  shutdown(fd, SHUT_WR);
+  char rest[4096];
+  while (recv(fd, rest, sizeof rest, 0) > 0)
+    ;
+  close(fd);
+  return NULL;
+}
+
+static void
+test_nested_answers_to_a_query_are_an_error(void) {
+  static const Hostile rows[] = {{0, 900, FALSE}, {0, 200000, FALSE}, {0, 200000, TRUE}};
+  for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+    Hostile hostile = rows[i];
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    hostile.fd = socket(AF_INET, SOCK_STREAM, 0);
+    g_assert_cmpint(bind(hostile.fd, (struct sockaddr *)&address, length), ==, 0);
+    g_assert_cmpint(getsockname(hostile.fd, (struct sockaddr *)&address, &length), ==, 0);
+    g_assert_cmpint(listen(hostile.fd, 1), ==, 0);
+    GThread *thread = g_thread_new("peer", answer_nested, &hostile);
+    const DemurPeer peer = {"127.0.0.1", ntohs(address.sin_port), "DEMUR", "TESTER", 10};
+    const DemurQuery query = {.patient_id = "P1"};
+    g_autoptr(GError) error = NULL;
+    g_assert_null(demur_network_find(&peer, &query, &error));
+    g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE);
+    g_thread_join(thread);
+    close(hostile.fd);
+  }
+}
+
+/* The receiver ends such an association and serves the next. */
+static void
+test_a_nested_command_does_not_end_the_receiver(void) {
+  g_autofree char *folder = fixture_folder();
+  FixtureServer *server = fixture_server_new(folder, NULL, NULL);
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  const struct sockaddr_in address = {.sin_family = AF_INET,
+                                      .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+                                      .sin_port = htons((guint16)server->receiver.port)};
+  g_assert_cmpint(connect(fd, (const struct sockaddr *)&address, sizeof address), ==, 0);
+  g_autoptr(GByteArray) request = associate_pdu(1), command = g_byte_array_new();
+  g_assert_cmpint(send(fd, request->data, request->len, 0), ==, request->len);
+  read_pdu(fd);
+  put_element(command, 0, 0x0100, 2, 0x0030); /* C-ECHO-RQ */
+  put_nested(command, 200000);
+  send_message(fd, command, TRUE);
+  shutdown(fd, SHUT_WR);
+  char rest[512];
+  while (recv(fd, rest, sizeof rest, 0) > 0)
+    ;
+  close(fd);
+  g_autoptr(GError) error = NULL;
+  const DemurPeer peer = fixture_peer(server);
+  const gboolean answered = demur_network_echo(&peer, &error);
+  g_assert_no_error(error);
+  g_assert_true(answered);
+  fixture_server_stop(server);
+  fixture_server_free(server);
+  fixture_remove(folder);
+}
+
 int
 main(int argc, char **argv) {
   if (argc > 3 && strcmp(argv[1], "--send-and-die") == 0)
@@ -231,5 +413,9 @@ main(int argc, char **argv) {
   g_test_add_func("/dicom/network/a-peer-that-hangs-up-is-an-error",
                   test_a_peer_that_hangs_up_is_an_error);
   g_test_add_func("/dicom/network/what-is-no-dicom-is-not-sent", test_what_is_no_dicom_is_not_sent);
+  g_test_add_func("/dicom/network/nested-answers-to-a-query-are-an-error",
+                  test_nested_answers_to_a_query_are_an_error);
+  g_test_add_func("/dicom/network/a-nested-command-does-not-end-the-receiver",
+                  test_a_nested_command_does_not_end_the_receiver);
   return g_test_run();
 }

@@ -1,0 +1,81 @@
+// The stream of PDUs, PS3.8 section 9.3: type, reserved, length (4, big endian), body; in the body
+// of a P-DATA-TF, items of length (4), context (1), control (1: bit 0 command, bit 1 last), bytes.
+#include "dicom/transport-guard.hh"
+
+#include <dcmtk/dcmnet/dcmtrans.h>
+
+#include <cerrno>
+
+namespace {
+
+class GuardedConnection : public DcmTCPConnection {
+public:
+  GuardedConnection(DcmNativeSocketType socket, bool data_are_parsed)
+      : DcmTCPConnection(socket), data_are_parsed_(data_are_parsed) {
+  }
+
+  ssize_t read(void *buffer, size_t size) override {
+    const ssize_t n = DcmTCPConnection::read(buffer, size);
+    const auto *bytes = static_cast<const unsigned char *>(buffer);
+    for (ssize_t i = 0; i < n; i++)
+      if (!accept(bytes[i], static_cast<size_t>(n - i), i)) {
+        errno = EPROTO;
+        return -1;
+      }
+    return n;
+  }
+
+private:
+  // Takes a byte, or moves *at over those of left that need no look; false where it is too much.
+  bool accept(unsigned char byte, size_t left, ssize_t &at) {
+    if (n_skip_ > 0) {
+      const size_t n = n_skip_ < left ? n_skip_ : left;
+      n_skip_ -= n;
+      at += static_cast<ssize_t>(n) - 1;
+      return true;
+    }
+    head_[n_head_++] = byte;
+    if (n_head_ < 6)
+      return true;
+    n_head_ = 0;
+    if (n_pdu_ == 0) {
+      const size_t length = length_at(2);
+      if (length > GuardedTransport::max_pdu)
+        return false;
+      (head_[0] == 0x04 ? n_pdu_ : n_skip_) = length;
+      return true;
+    }
+    const size_t length = length_at(0);
+    if (n_pdu_ < 6 || length < 2 || length > n_pdu_ - 4)
+      return false;
+    n_pdu_ -= length + 4;
+    n_skip_ = length - 2;
+    const bool command = (head_[5] & 1) != 0, last = (head_[5] & 2) != 0;
+    size_t &total = command ? n_command_ : n_data_;
+    total += n_skip_;
+    if ((command || data_are_parsed_) && total > GuardedTransport::max_parsed)
+      return false;
+    if (last)
+      total = 0;
+    return true;
+  }
+
+  size_t length_at(size_t i) const {
+    return (static_cast<size_t>(head_[i]) << 24) | (static_cast<size_t>(head_[i + 1]) << 16) |
+           (static_cast<size_t>(head_[i + 2]) << 8) | head_[i + 3];
+  }
+
+  const bool data_are_parsed_;
+  unsigned char head_[6] = {};
+  size_t n_head_ = 0;
+  size_t n_pdu_ = 0;  // left of the P-DATA-TF
+  size_t n_skip_ = 0; // of bytes that need no look
+  size_t n_command_ = 0, n_data_ = 0;
+};
+
+} // namespace
+
+DcmTransportConnection *
+GuardedTransport::createConnection(DcmNativeSocketType socket, OFBool) {
+  return new GuardedConnection(socket, data_are_parsed_);
+}
