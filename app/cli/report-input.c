@@ -127,6 +127,31 @@ describe_years(DemurCliReport *report, const DemurCohort *cohort, const guint32 
   facts->n_follow_up = 3;
 }
 
+/* Names for the labels where the cohort's own columns say what they are: label 1 is a cancer within
+ * six years of the scan for every scan that has a label. */
+static void
+describe_labels(DemurCliReport *report, const DemurCohort *cohort, const guint32 *rows, size_t n) {
+  static const char *const names[] = {"no cancer", "cancer"};
+  const gssize outcome = demur_cohort_find_attribute(cohort, "years_to_cancer");
+  size_t n_labelled = 0;
+  if (outcome < 0 || cohort->n_classes != 2)
+    return;
+  for (size_t i = 0; i < n; i++) {
+    const gint32 label = cohort->labels[rows[i]];
+    if (label == DEMUR_NO_LABEL)
+      continue;
+    const double years = attribute_number(&cohort->attributes[outcome], rows[i]);
+    if ((label == 1) != (years < DEMUR_N_YEARS))
+      return;
+    n_labelled++;
+  }
+  if (n_labelled == 0)
+    return;
+  report->input.cohort.labels = names;
+  report->input.cohort.label_rule =
+      "Label 1, “cancer”: within six years of the scan, by the column years_to_cancer.";
+}
+
 static void
 describe_cohort(DemurCliReport *report, const DemurCliEvaluation *e, const guint32 *rows,
                 size_t n) {
@@ -149,6 +174,7 @@ describe_cohort(DemurCliReport *report, const DemurCliEvaluation *e, const guint
                                    attribute->n_values, &facts->n_scanners);
   }
   describe_years(report, cohort, rows, n);
+  describe_labels(report, cohort, rows, n);
   /* Sites that trained: known where the selector came from this very cohort. */
   const DemurSelector *selector = e->selectors[0];
   if (g_strcmp0(selector->cohort, cohort->name) != 0)

@@ -199,13 +199,14 @@ demur_chart_histogram(const DemurReportFinding *f, double coverage) {
     return NULL;
   }
   const DemurEvaluation *e = f->evaluation;
-  panels[n++] =
-      (DemurHistogramPanel){"everything", DEMUR_SERIES_EVERYTHING, e->histogram_all, e->n_scans};
+  /* Of the same kind of risk as the panels: recalibrating moves confidence. */
+  const size_t *all = f->full && f->full->n_at > 0 ? f->full->at[0].histogram : e->histogram_all;
+  panels[n++] = (DemurHistogramPanel){"everything", DEMUR_SERIES_EVERYTHING, all, e->n_scans};
   chart->data.histogram = (DemurConfidenceHistogram){.title = chart->title,
                                                      .n_bins = DEMUR_N_HISTOGRAM_BINS,
                                                      .low = e->histogram_low,
                                                      .width = e->histogram_width,
-                                                     .all = e->histogram_all,
+                                                     .all = all,
                                                      .n_panels = n,
                                                      .panels = panels};
   return chart;

@@ -68,16 +68,27 @@ validation_words(const DemurReportValidation *v) {
                      : g_strdup_printf("on left-out sites, against confidence: %s", v->verdict);
 }
 
+/* ".00196 for 90 %, .00268 for 70 % (the current one), tuned on split tune", owned. */
 static char *
 threshold_words(const DemurReportInput *input) {
   if (input->n_thresholds == 0)
     return g_strdup("not tuned");
-  const DemurReportThreshold *t = &input->thresholds[input->n_thresholds - 1];
-  g_autofree char *coverage = demur_text_coverage(t->requested),
-                  *threshold = demur_text_significant(t->threshold, 3),
-                  *n = demur_text_counted(t->n, "scan", "scans");
-  return g_strdup_printf("%s for a coverage of %s, tuned on %s (%s)", threshold, coverage,
-                         or_unrecorded(t->split), n);
+  GString *text = g_string_new(NULL);
+  const DemurReportThreshold *last = &input->thresholds[input->n_thresholds - 1];
+  gboolean one_split = TRUE;
+  for (size_t i = 0; i < input->n_thresholds; i++) {
+    const DemurReportThreshold *t = &input->thresholds[i];
+    g_autofree char *coverage = demur_text_coverage(t->requested),
+                    *threshold = demur_text_significant(t->threshold, 3);
+    g_string_append_printf(text, "%s%s for a coverage of %s%s", i > 0 ? ", " : "", threshold,
+                           coverage, t == last && i > 0 ? " (the current one)" : "");
+    one_split &= g_strcmp0(t->split, last->split) == 0 && t->n == last->n;
+  }
+  if (one_split) {
+    g_autofree char *n = demur_text_counted(last->n, "scan", "scans");
+    g_string_append_printf(text, "; tuned on split %s, %s", or_unrecorded(last->split), n);
+  }
+  return g_string_free(text, FALSE);
 }
 
 /* "error .031 (chance .022) at coverage 90.1 %", owned. */

@@ -322,23 +322,31 @@ demur_finding_paragraph(const DemurReportFinding *f) {
   return g_string_free(text, FALSE);
 }
 
-/* Where the report's verdict rests on two intervals that do not say the same. */
+static gboolean
+leaves_out_its_value(const DemurComparison *c) {
+  return c && isfinite(c->difference) && isfinite(c->low) && isfinite(c->high) &&
+         (c->difference < c->low || c->difference > c->high);
+}
+
+/* Where the report's verdict rests on two intervals that do not say the same, or on one that is not
+ * about its value. */
 static void
 add_disagreement(const DemurReportFinding *f, GPtrArray *cares) {
   const DemurComparison *plain = f->plain, *debiased = f->debiased;
-  if (!f->compared || f->verdict == DEMUR_VERDICT_CANNOT_BE_DECIDED || !debiased ||
-      plain->verdict == debiased->verdict)
+  if (!f->compared || f->verdict == DEMUR_VERDICT_CANNOT_BE_DECIDED)
     return;
-  const gboolean outside = plain->difference < plain->low || plain->difference > plain->high;
-  g_ptr_array_add(
-      cares, g_strdup_printf(
-                 "The interval of the plain difference says “%s”, that of the difference with "
-                 "chance taken out “%s”: a difference counts as shown only where both say it.%s",
-                 demur_comparison_verdict_words(plain->verdict),
-                 demur_comparison_verdict_words(debiased->verdict),
-                 outside ? " The plain interval leaves out its own value: resampling repeats "
-                           "scans and so adds to the binned errors."
-                         : ""));
+  if (debiased && plain->verdict != debiased->verdict)
+    g_ptr_array_add(
+        cares,
+        g_strdup_printf("The interval of the plain difference says “%s”, that of the difference "
+                        "with chance taken out “%s”: a difference counts as shown only where both "
+                        "say it.",
+                        demur_comparison_verdict_words(plain->verdict),
+                        demur_comparison_verdict_words(debiased->verdict)));
+  if (leaves_out_its_value(plain) || leaves_out_its_value(debiased))
+    g_ptr_array_add(cares, g_strdup("A difference to confidence lies outside its own interval: "
+                                    "resampling repeats scans, which shifts binned errors, so the "
+                                    "interval is not centred on the value."));
 }
 
 #define MUCH_MORE 1.5     /* a label's rate of refusal in units of everyone's */

@@ -256,9 +256,22 @@ demur_layout_keep_end(DemurLayout *layout) {
     ((Atom *)g_ptr_array_index(layout->atoms, layout->atoms->len - 1))->keep = FALSE;
 }
 
+/* A note says what stands above it: the end of a table, or figures, stay with its beginning. */
+static void
+keep_with_note(DemurLayout *layout) {
+  const guint n = layout->atoms->len;
+  Atom *space = n > 1 ? g_ptr_array_index(layout->atoms, n - 1) : NULL,
+       *above = n > 1 ? g_ptr_array_index(layout->atoms, n - 2) : NULL;
+  if (space && space->kind == ATOM_SPACE &&
+      (above->kind == ATOM_ROW || above->kind == ATOM_FIGURES))
+    space->keep = above->keep = TRUE;
+}
+
 void
 demur_layout_text(DemurLayout *layout, DemurTextStyle style, const char *text) {
   const Style *s = &styles[style];
+  if (style == DEMUR_TEXT_NOTE)
+    keep_with_note(layout);
   const gboolean heading = s->outline_level > 0;
   if (s->above > 0)
     add_atom(layout, ATOM_SPACE, s->above)->keep = TRUE;

@@ -344,12 +344,14 @@ add_summary(Pages *p) {
   demur_layout_text(p->layout, DEMUR_TEXT_TITLE, headline);
   demur_layout_text(p->layout, DEMUR_TEXT_LEAD, paragraph);
   const DemurReportValidation *v = &p->input->validation;
-  if (v->verdict)
+  if (v->verdict) {
     add_text(p, DEMUR_TEXT_BODY,
-             "Before this report, whole sites of cohort %s were left out in "
-             "turn (`demur validate`): %s%s%s.",
-             v->cohort ? v->cohort : "(not recorded)", v->verdict, v->sentence ? ". " : "",
-             v->sentence ? without_stop(p, v->sentence) : "");
+             "Before this report, whole sites of cohort %s were left out of training in turn "
+             "(`demur validate`): %s.",
+             v->cohort ? v->cohort : "(not recorded)",
+             v->sentence ? without_stop(p, v->sentence) : v->verdict);
+    demur_layout_space(p->layout, 5);
+  }
   add_key_figures(p);
   demur_layout_keep_begin(p->layout);
   add_summary_charts(p);
@@ -928,7 +930,7 @@ add_group_table(Pages *p, size_t from, size_t to) {
   g_autofree char *printed = demur_text_counted(left, "smaller group is", "smaller groups are"),
                   *small = demur_text_counted(n_small, "group is", "groups are");
   if (left > 0)
-    add_text(p, DEMUR_TEXT_NOTE, "%s not printed here but in the JSON.", printed);
+    add_text(p, DEMUR_TEXT_NOTE, "%s not printed here; the JSON holds them.", printed);
   if (n_small > 0)
     add_text(p, DEMUR_TEXT_NOTE, "%s withheld: fewer than %d accepted scans.", small,
              DEMUR_SMALL_CELL);
