@@ -368,7 +368,8 @@ broken(const DemurEligibility *eligibility, const DemurSeries *series, const Dem
                                  series->n_other_contents)
                : NULL;
   if (g_str_equal(code, "no-rescale"))
-    return g_strcmp0(series->modality, "CT") == 0 && series->n_without_rescale > 0
+    return g_strcmp0(series->modality, "CT") == 0 && series->type != DEMUR_SERIES_SECONDARY &&
+                   series->n_without_rescale > 0
                ? g_strdup_printf("rescale slope or intercept absent or 0 in %" G_GSIZE_FORMAT
                                  " of %" G_GSIZE_FORMAT
                                  " slices: their stored values stand for CT numbers",
