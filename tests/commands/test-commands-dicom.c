@@ -167,8 +167,8 @@ verdict_of(const Run *run, const char *scan_id) {
 static void
 test_scores_give_each_series_its_verdict(void) {
   g_autoptr(Sandbox) sandbox = NULL;
-  g_autofree char *scan_ids[G_N_ELEMENTS(real)] = {NULL};
-  g_autofree char *patients[G_N_ELEMENTS(real)] = {NULL};
+  g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
+  const char *scan_ids[G_N_ELEMENTS(real)] = {NULL}, *patients[G_N_ELEMENTS(real)] = {NULL};
   for (size_t i = 0; i < G_N_ELEMENTS(real); i++) {
     g_autofree char *folder = demur_test_shared(real[i].folder);
     if (folder == NULL)
@@ -178,8 +178,10 @@ test_scores_give_each_series_its_verdict(void) {
     g_autoptr(Run) run = run_json(sandbox, 0, "dicom", "import", folder, NULL);
     guint n_accepted;
     JsonObject *s = accepted_of(array_at(root_of(run), "series"), &n_accepted);
-    scan_ids[i] = g_strdup(string_at(s, "scan_id"));
-    patients[i] = g_strdup(string_at(s, "patient_id"));
+    g_ptr_array_add(texts, g_strdup(string_at(s, "scan_id")));
+    scan_ids[i] = texts->pdata[texts->len - 1];
+    g_ptr_array_add(texts, g_strdup(string_at(s, "patient_id")));
+    patients[i] = texts->pdata[texts->len - 1];
   }
   /* Before any score. */
   g_autoptr(Run) none = run_json(sandbox, 0, "assess", "s", "--all", NULL);
