@@ -382,22 +382,32 @@ caption_text(const DemurStudy *study, double coverage) {
       study->selector, at, digest, DEMUR_VERSION);
 }
 
-/* What tuning to this coverage would promise: the plug-in bound, by the patients it tunes on. */
+/* The errors at this coverage, and what tuning to it would promise: the plug-in bound, by the
+ * patients it tunes on. */
 static void
 update_promise(DemurCohortPage *page, double coverage) {
-  const size_t n = page->study->n_tune_patients;
-  if (n == 0) {
-    gtk_label_set_label(page->promise,
-                        _("Without a split “tune” in this cohort no coverage can be promised."));
-    return;
+  const DemurStudy *study = page->study;
+  g_autofree char *error2 = demur_text_decimal(page->live.now.selector.error2, 3);
+  g_autofree char *confidence2 = demur_text_decimal(page->live.now.confidence.error2, 3);
+  g_autoptr(GString) text = g_string_new(NULL);
+  g_string_append_printf(text, _("%s %s, plain confidence %s · "),
+                         demur_text_measure(DEMUR_MEASURE_SBCE2, study->evaluation->n_classes),
+                         error2, confidence2);
+  if (study->n_tune_patients > 0) {
+    const double margin = demur_coverage_margin(study->n_tune_patients);
+    g_autofree char *least = demur_text_percent(fmax(0, coverage - margin), 1);
+    g_string_append_printf(text, _("used: at least %s with 95 %% confidence"), least);
+    g_autofree char *patients = demur_text_count(study->n_tune_patients);
+    g_autofree char *tip = g_strdup_printf(
+        _("Tuned to this coverage on the %s patients of split “tune”, the selector accepts at "
+          "least %s of scans like theirs, with 95 %% confidence."),
+        patients, least);
+    gtk_widget_set_tooltip_text(GTK_WIDGET(page->promise), tip);
+  } else {
+    g_string_append(text, _("no split “tune”, so no coverage can be promised"));
+    gtk_widget_set_tooltip_text(GTK_WIDGET(page->promise), NULL);
   }
-  g_autofree char *least = demur_text_percent(fmax(0, coverage - demur_coverage_margin(n)), 1);
-  g_autofree char *patients = demur_text_count(n);
-  g_autofree char *text = g_strdup_printf(
-      _("Used, it accepts at least %s with 95 %% confidence, of scans like the %s patients of "
-        "split “tune”."),
-      least, patients);
-  gtk_label_set_label(page->promise, text);
+  gtk_label_set_label(page->promise, text->str);
 }
 
 /* One frame: everything from the arrays. */
@@ -425,11 +435,8 @@ update(DemurCohortPage *page) {
   g_autofree char *accepted = demur_text_count(live->now.n_accepted);
   g_autofree char *all = demur_text_count(live->now.n);
   g_autofree char *threshold = demur_text_significant(live->now.threshold, 3);
-  g_autofree char *error2 = demur_text_decimal(live->now.selector.error2, 3);
-  g_autofree char *confidence2 = demur_text_decimal(live->now.confidence.error2, 3);
-  g_autofree char *line = g_strdup_printf(
-      _("accepts %s of %s scans · threshold %s · %s %s (confidence %s)"), accepted, all, threshold,
-      demur_text_measure(DEMUR_MEASURE_SBCE2, study->evaluation->n_classes), error2, confidence2);
+  g_autofree char *line =
+      g_strdup_printf(_("accepts %s of %s scans · threshold %s"), accepted, all, threshold);
   gtk_label_set_label(page->line, line);
   update_promise(page, coverage);
   update_who(page);
@@ -911,7 +918,6 @@ build_slider(DemurCohortPage *page) {
   gtk_box_append(GTK_BOX(middle), line);
   page->promise = GTK_LABEL(gtk_label_new(""));
   gtk_label_set_ellipsize(page->promise, PANGO_ELLIPSIZE_END);
-  gtk_label_set_xalign(page->promise, 0);
   gtk_widget_add_css_class(GTK_WIDGET(page->promise), "muted");
   gtk_widget_add_css_class(GTK_WIDGET(page->promise), "small");
   gtk_box_append(GTK_BOX(middle), GTK_WIDGET(page->promise));

@@ -238,12 +238,14 @@ slice_text(DemurCtView *view) {
           ? &view->image->series->slices[slice]
           : NULL;
   if (facts != NULL && !isnan(facts->distance_mm))
-    g_string_append_printf(text, " · z %.2f mm", facts->distance_mm);
-  else if (view->cut != NULL && !isnan(view->cut->origin_mm[0]))
-    g_string_append_printf(text, " · %.2f mm",
-                           view->plane == DEMUR_CT_SAGITTAL  ? view->cut->origin_mm[0]
-                           : view->plane == DEMUR_CT_CORONAL ? view->cut->origin_mm[1]
-                                                             : view->cut->origin_mm[2]);
+    g_string_append_printf(text, " · z %s%.2f mm", facts->distance_mm < 0 ? "−" : "",
+                           fabs(facts->distance_mm));
+  else if (view->cut != NULL && !isnan(view->cut->origin_mm[0])) {
+    const double at = view->plane == DEMUR_CT_SAGITTAL  ? view->cut->origin_mm[0]
+                      : view->plane == DEMUR_CT_CORONAL ? view->cut->origin_mm[1]
+                                                        : view->cut->origin_mm[2];
+    g_string_append_printf(text, " · %s%.2f mm", at < 0 ? "−" : "", fabs(at));
+  }
   if (view->slab_mm > 0)
     g_string_append_printf(text, _(" · MIP %.0f mm"), view->slab_mm);
   if (!whole)
@@ -324,7 +326,8 @@ draw_text(DemurCtView *view, GtkSnapshot *snapshot, const char *text, double x, 
     pango_layout_get_pixel_size(layout, &width, &height);
   }
   const double left = x - width * horizontal, top = y - height * vertical;
-  static const int around[][2] = {{-1, 0}, {1, 0}, {0, -1}, {0, 1}};
+  static const int around[][2] = {{-1, 0}, {1, 0},  {0, -1},  {0, 1},
+                                  {-1, 1}, {1, -1}, {-1, -1}, {1, 1}};
   for (guint i = 0; i <= G_N_ELEMENTS(around); i++) {
     const gboolean last = i == G_N_ELEMENTS(around);
     gtk_snapshot_save(snapshot);

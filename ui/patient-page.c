@@ -70,7 +70,9 @@ update_tools(DemurPatientPage *page) {
   const double slab = demur_ct_view_slab(page->view);
   g_autofree char *text =
       slab > 0 ? g_strdup_printf(_("MIP %.0f mm"), slab) : g_strdup(_("MIP off"));
-  gtk_button_set_label(GTK_BUTTON(page->slab), text);
+  gtk_label_set_label(GTK_LABEL(gtk_button_get_child(GTK_BUTTON(page->slab))), text);
+  gtk_accessible_update_property(GTK_ACCESSIBLE(page->slab), GTK_ACCESSIBLE_PROPERTY_LABEL, text,
+                                 -1);
   DemurImage *image = demur_ct_view_image(page->view);
   gtk_widget_set_sensitive(page->slab, image != NULL && demur_image_is_volume(image));
   gtk_widget_set_sensitive(page->compare, page->prior_row >= 0);
@@ -578,9 +580,20 @@ demur_patient_page_drop(DemurPatientPage *page) {
 
 /* Building. */
 
+/* A button whose label gives way where the window is narrow or the language long. */
+static GtkWidget *
+short_button(const char *label) {
+  GtkWidget *button = gtk_button_new_with_label(label);
+  GtkLabel *text = GTK_LABEL(gtk_button_get_child(GTK_BUTTON(button)));
+  gtk_label_set_ellipsize(text, PANGO_ELLIPSIZE_END);
+  gtk_label_set_width_chars(text, (int)MIN(g_utf8_strlen(label, -1), 4));
+  gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
+  return button;
+}
+
 static GtkWidget *
 tool(GtkWidget *bar, const char *label, const char *action, const char *target) {
-  GtkWidget *button = gtk_button_new_with_label(label);
+  GtkWidget *button = short_button(label);
   gtk_actionable_set_action_name(GTK_ACTIONABLE(button), action);
   if (target != NULL)
     gtk_actionable_set_action_target(GTK_ACTIONABLE(button), "s", target);
@@ -601,9 +614,13 @@ build_tools(DemurPatientPage *page) {
   gtk_box_append(GTK_BOX(bar), space);
   static const char *const names[DEMUR_N_PRESETS] = {N_("Lung"), N_("Mediast"), N_("Bone"),
                                                      N_("Soft"), N_("Own")};
+  static const char *const whole[DEMUR_N_PRESETS] = {
+      N_("Lung 1500 / −600"), N_("Mediastinum 400 / 40"), N_("Bone 2000 / 350"),
+      N_("Soft tissue 400 / 50"), N_("The file's own window")};
   for (guint i = 0; i < DEMUR_N_PRESETS; i++) {
     g_autofree char *label = g_strdup_printf("%u %s", i + 1, _(names[i]));
-    page->preset[i] = gtk_button_new_with_label(label);
+    page->preset[i] = short_button(label);
+    gtk_widget_set_tooltip_text(page->preset[i], _(whole[i]));
     gtk_actionable_set_action_name(GTK_ACTIONABLE(page->preset[i]), "win.preset");
     gtk_actionable_set_action_target(GTK_ACTIONABLE(page->preset[i]), "i", (int)i + 1);
     gtk_box_append(GTK_BOX(bar), page->preset[i]);

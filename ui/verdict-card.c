@@ -286,6 +286,14 @@ add_verdict(DemurVerdictCard *card, const DemurScan *scan) {
   }
 }
 
+/* With a capital letter (owned). */
+static char *
+as_sentence(const char *text) {
+  char first[7] = "";
+  g_unichar_to_utf8(g_unichar_toupper(g_utf8_get_char(text)), first);
+  return *text != '\0' ? g_strconcat(first, g_utf8_next_char(text), NULL) : g_strdup("");
+}
+
 static void
 add_reasons(DemurVerdictCard *card, const DemurScan *scan) {
   if (scan->n_reasons == 0)
@@ -299,7 +307,8 @@ add_reasons(DemurVerdictCard *card, const DemurScan *scan) {
     gtk_widget_add_css_class(mark, demur_shown_style(scan->shown));
     gtk_widget_set_valign(mark, GTK_ALIGN_START);
     gtk_box_append(line, mark);
-    g_autofree char *text = demur_scan_reason(scan, i, demur_session_revealed(card->session));
+    g_autofree char *reason = demur_scan_reason(scan, i, demur_session_revealed(card->session));
+    g_autofree char *text = as_sentence(reason);
     gtk_widget_set_hexpand(add_label(line, text, NULL), TRUE);
     gtk_box_append(box, GTK_WIDGET(line));
   }

@@ -150,6 +150,15 @@ update_page(DemurWindow *window) {
   demur_patient_page_set_shown(window->patient, g_strcmp0(page, "patient") == 0);
   demur_cohort_page_set_shown(window->cohort, g_strcmp0(page, "cohort") == 0);
   demur_report_page_set_shown(window->report, g_strcmp0(page, "report") == 0);
+  /* Keys are for the page that is shown: no letter of a verdict goes to the search. */
+  GtkWidget *focus = gtk_window_get_focus(GTK_WINDOW(window));
+  if (g_strcmp0(page, "worklist") != 0 &&
+      (focus == NULL || gtk_widget_is_ancestor(focus, GTK_WIDGET(window->search)))) {
+    if (g_strcmp0(page, "patient") == 0)
+      gtk_widget_grab_focus(GTK_WIDGET(demur_patient_page_view(window->patient)));
+    else
+      gtk_widget_child_focus(gtk_stack_get_visible_child(window->stack), GTK_DIR_TAB_FORWARD);
+  }
   gtk_label_set_markup(window->status_hint,
                        g_strcmp0(page, "worklist") == 0
                            ? _("<b>N</b> next  <b>P</b> previous  <b>Enter</b> open")

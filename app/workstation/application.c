@@ -241,6 +241,7 @@ make_window(DemurApplication *self, const char *workspace, int width, int height
     gtk_window_maximize(GTK_WINDOW(self->window));
   g_signal_connect(self->window, "close-request", G_CALLBACK(on_close_request), self);
   if (self->picture_path != NULL) {
+    gtk_widget_add_css_class(GTK_WIDGET(self->window), "picture");
     /* Movement would make a picture depend on the moment. */
     g_object_set(gtk_settings_get_default(), "gtk-enable-animations", FALSE, "gtk-cursor-blink",
                  FALSE, NULL);

@@ -1,35 +1,119 @@
-/* How long a reader waits: first image of a series, slice changes in each plane, memory after a
- * hundred cases. Needs a display: xvfb-run build/tests/ui/bench-workstation WORKSPACE SCAN_ID */
+/* How long a reader waits, in the real window: first image of a series, slice changes in each plane
+ * and steps of the coverage slider with all that is drawn for them, opening the worklist, what an
+ * idle window costs and what a hundred cases leave behind. Needs a display; tests/ui/bench.sh makes
+ * the workspaces and runs it.
+ *
+ *   bench-workstation phantom FOLDER                   writes two series of 250 slices of 512 x 512
+ *   bench-workstation images WORKSPACE | slider WORKSPACE | worklist WORKSPACE
+ *
+ * Each line has the time on the clock and the processor time of the whole program: on a busy
+ * machine the second one says more. */
 #include <gtk/gtk.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
+#include "app/workstation/work.h"
+#include "dicom/phantom.h"
 #include "ui/ct-view.h"
-#include "ui/image-data.h"
+#include "ui/job.h"
+#include "ui/theme.h"
+#include "ui/window.h"
 
-static gint64 started, first, whole;
-static DemurImage *image;
-static GObject *owner;
+static DemurSession *session;
+static DemurWindow *window;
+static guint n_painted;
+static double paint_began, paint_began_cpu, painting, painting_cpu;
 
-static void
-on_part(gpointer data, guint64 tag, gpointer part) {
-  first = g_get_monotonic_time();
-  demur_image_unref(part);
+static double
+wall_ms(void) {
+  return (double)g_get_monotonic_time() / 1e3;
+}
+
+static double
+cpu_ms(void) {
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e3 +
+         (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e3;
 }
 
 static void
-on_done(gpointer data, guint64 tag, gpointer result, const GError *error) {
-  if (error != NULL)
-    g_error("%s", error->message);
-  whole = g_get_monotonic_time();
-  image = result;
+on_before_paint(void) {
+  paint_began = wall_ms();
+  paint_began_cpu = cpu_ms();
+}
+
+static void
+on_after_paint(void) {
+  painting += wall_ms() - paint_began;
+  painting_cpu += cpu_ms() - paint_began_cpu;
+  n_painted++;
+}
+
+/* Until the window has drawn what was asked of it. */
+static void
+paint(void) {
+  const guint before = n_painted;
+  gtk_widget_queue_draw(GTK_WIDGET(window));
+  while (n_painted == before)
+    g_main_context_iteration(NULL, TRUE);
+}
+
+static void
+settle(void) {
+  for (int quiet = 0; quiet < 5; quiet++) {
+    if (demur_job_n_running() > 0)
+      quiet = 0;
+    paint();
+  }
 }
 
 static int
 compare(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
+}
+
+typedef struct {
+  size_t n;
+  double wall[1024], cpu[1024];
+} Times;
+
+static void
+print_times(const char *name, Times *times) {
+  const size_t n = times->n;
+  qsort(times->wall, n, sizeof(double), compare);
+  qsort(times->cpu, n, sizeof(double), compare);
+  printf("%s: median %.1f ms, 99th percentile %.1f ms (processor %.1f and %.1f ms), %zu steps\n",
+         name, times->wall[n / 2], times->wall[n * 99 / 100], times->cpu[n / 2],
+         times->cpu[n * 99 / 100], n);
+}
+
+/* One change with the frame that shows it; the wait for the screen's next refresh is not counted.
+ */
+static void
+time_step(Times *times, void (*step)(size_t i), size_t i) {
+  painting = painting_cpu = 0;
+  const double wall = wall_ms(), cpu = cpu_ms();
+  step(i);
+  const double stepped = wall_ms() - wall, stepped_cpu = cpu_ms() - cpu;
+  const guint before = n_painted;
+  while (n_painted == before)
+    g_main_context_iteration(NULL, TRUE);
+  times->wall[times->n] = stepped + painting;
+  times->cpu[times->n++] = stepped_cpu + painting_cpu;
+}
+
+static void
+activate(const char *action, GVariant *value) {
+  g_action_group_activate_action(G_ACTION_GROUP(window), action, value);
+}
+
+static void
+show_page(const char *name) {
+  demur_window_show_page(window, name);
 }
 
 static long
@@ -41,67 +125,214 @@ resident_kb(void) {
   return at != NULL ? atol(at + 6) : 0;
 }
 
+static gboolean
+on_time(gpointer data) {
+  *(gboolean *)data = TRUE;
+  return G_SOURCE_REMOVE;
+}
+
+/* Processor time of ten seconds in which nobody does anything. */
 static void
-load(const char *workspace, const char *scan) {
-  started = g_get_monotonic_time();
-  first = whole = 0;
-  demur_image_load(workspace, scan, owner, 0, on_part, on_done);
-  while (whole == 0)
+measure_idle(const char *what) {
+  settle();
+  gboolean over = FALSE;
+  g_timeout_add_seconds(1, on_time, &over); /* what was put off is done */
+  while (!over)
     g_main_context_iteration(NULL, TRUE);
+  over = FALSE;
+  g_timeout_add_seconds(10, on_time, &over);
+  const double before = cpu_ms();
+  guint n_wakes = 0;
+  for (; !over; n_wakes++)
+    g_main_context_iteration(NULL, TRUE);
+  printf("idle, %s: %.1f ms of processor in 10 s, woken %u times\n", what, cpu_ms() - before,
+         n_wakes);
+}
+
+static void
+open_workspace(const char *path) {
+  const double wall = wall_ms(), cpu = cpu_ms();
+  demur_session_open(session, path);
+  while (demur_session_table(session) == NULL)
+    g_main_context_iteration(NULL, TRUE);
+  paint();
+  printf("workspace with %zu scans open and drawn: %.0f ms (processor %.0f ms)\n",
+         demur_session_table(session)->n_scans, wall_ms() - wall, cpu_ms() - cpu);
+}
+
+/* Images. */
+
+static DemurCtView *
+find_view(GtkWidget *widget) {
+  if (DEMUR_IS_CT_VIEW(widget))
+    return DEMUR_CT_VIEW(widget);
+  for (GtkWidget *child = gtk_widget_get_first_child(widget); child != NULL;
+       child = gtk_widget_get_next_sibling(child)) {
+    DemurCtView *view = find_view(child);
+    if (view != NULL)
+      return view;
+  }
+  return NULL;
+}
+
+static DemurCtView *view;
+
+static void
+step_slice(size_t i) {
+  demur_ct_view_scroll(view, 1);
+}
+
+static void
+step_window(size_t i) {
+  demur_ct_view_window(view, 400 + (double)i * 4, 40);
+}
+
+static void
+time_planes(void) {
+  static const char *const names[] = {"slice as acquired", "coronal", "sagittal", "MIP of 10 mm"};
+  for (int kind = 0; kind < 4; kind++) {
+    demur_ct_view_set_plane(view, kind == 1   ? DEMUR_CT_CORONAL
+                                  : kind == 2 ? DEMUR_CT_SAGITTAL
+                                              : DEMUR_CT_ACQUIRED);
+    demur_ct_view_set_slab(view, kind == 3 ? 10 : 0);
+    demur_ct_view_set_slice(view, 0);
+    paint();
+    Times times = {0};
+    const size_t n = MIN(240, demur_ct_view_n_slices(view) - 1);
+    for (size_t i = 0; i < n; i++)
+      time_step(&times, step_slice, i);
+    print_times(names[kind], &times);
+  }
+  demur_ct_view_set_slab(view, 0);
+  Times times = {0};
+  for (size_t i = 0; i < 200; i++)
+    time_step(&times, step_window, i);
+  print_times("window", &times);
+}
+
+static void
+time_first_image(gssize row) {
+  const double wall = wall_ms(), cpu = cpu_ms();
+  demur_session_select(session, row);
+  while (demur_ct_view_image(view) == NULL)
+    g_main_context_iteration(NULL, TRUE);
+  paint();
+  const double first = wall_ms() - wall, first_cpu = cpu_ms() - cpu;
+  while (!demur_image_is_volume(demur_ct_view_image(view)))
+    g_main_context_iteration(NULL, TRUE);
+  paint();
+  printf("%zu slices: first image %.0f ms (processor %.0f ms), all %.0f ms\n",
+         demur_ct_view_n_slices(view), first, first_cpu, wall_ms() - wall);
+}
+
+static void
+bench_images(void) {
+  show_page("patient");
+  view = find_view(GTK_WIDGET(window));
+  const size_t n = demur_session_table(session)->n_scans;
+  for (size_t i = 0; i < MIN(n, 2); i++) {
+    time_first_image((gssize)i);
+    settle();
+  }
+  time_planes();
+  measure_idle("with an image");
+  demur_session_select(session, -1);
+  settle();
+  long before = 0;
+  for (size_t i = 0; i <= 100; i++) {
+    demur_session_select(session, (gssize)(i % n));
+    settle();
+    demur_session_select(session, -1);
+    settle();
+    if (i == 0)
+      before = resident_kb();
+  }
+  const long after = resident_kb();
+  printf("memory: %.1f MB after the first case was closed, %.1f MB after 100 more (%+.1f %%)\n",
+         (double)before / 1024, (double)after / 1024,
+         100.0 * (double)(after - before) / (double)before);
+}
+
+/* The slider. */
+
+static void
+step_coverage(size_t i) {
+  activate("coverage", g_variant_new_double(0.05 + 0.01 * (double)(i * 37 % 96)));
+}
+
+static void
+bench_slider(void) {
+  show_page("cohort");
+  settle();
+  Times times = {0};
+  for (size_t i = 0; i < 300; i++)
+    time_step(&times, step_coverage, i);
+  print_times("slider, everything drawn", &times);
+  measure_idle("with charts");
+}
+
+/* The worklist. */
+
+static void
+step_case(size_t i) {
+  activate("next", NULL);
+}
+
+static void
+bench_worklist(void) {
+  Times times = {0};
+  for (size_t i = 0; i < 200; i++)
+    time_step(&times, step_case, i);
+  print_times("next case in the worklist", &times);
+  measure_idle("with the worklist");
+}
+
+static int
+write_phantoms(const char *folder) {
+  for (guint i = 1; i <= 2; i++) {
+    DemurPhantomOptions options = demur_phantom_defaults(1);
+    options.index = i;
+    options.n_slices = 250;
+    options.size = 512;
+    options.spacing_mm = 1.0;
+    g_autofree char *name = g_strdup_printf("%u", i);
+    g_autofree char *path = g_build_filename(folder, name, NULL);
+    g_autoptr(DemurParallel) parallel = demur_parallel_new(0);
+    g_autoptr(GError) error = NULL;
+    if (!demur_phantom_write(&options, path, parallel, NULL, NULL, &error)) {
+      fprintf(stderr, "bench-workstation: %s\n", error->message);
+      return 1;
+    }
+  }
+  return 0;
 }
 
 int
 main(int argc, char **argv) {
   if (argc != 3) {
-    fprintf(stderr, "bench-workstation WORKSPACE SCAN_ID\n");
+    fprintf(stderr, "bench-workstation phantom|images|slider|worklist PATH\n");
     return 2;
   }
+  setvbuf(stdout, NULL, _IOLBF, 0);
+  if (strcmp(argv[1], "phantom") == 0)
+    return write_phantoms(argv[2]);
   gtk_init();
-  owner = g_object_new(G_TYPE_OBJECT, NULL);
-  load(argv[1], argv[2]);
-  printf("%zu slices of %u x %u: first image %.0f ms, all %.0f ms\n", image->series->n_slices,
-         image->series->rows, image->series->columns, (double)(first - started) / 1e3,
-         (double)(whole - started) / 1e3);
-  GtkWidget *window = gtk_window_new();
-  GtkWidget *view = demur_ct_view_new("CT image");
-  gtk_window_set_child(GTK_WINDOW(window), view);
-  gtk_window_set_default_size(GTK_WINDOW(window), 800, 800);
+  demur_theme_set(DEMUR_THEME_DARK);
+  session = demur_session_new(&demur_workstation_work, "bench");
+  window = demur_window_new(NULL, session);
   gtk_window_present(GTK_WINDOW(window));
-  DemurScan scan = {.scan_id = argv[2],
-                    .patient_id = "",
-                    .sex = "",
-                    .date = "",
-                    .description = "",
-                    .manufacturer = "",
-                    .model_name = "",
-                    .kernel = ""};
-  demur_ct_view_set_image(DEMUR_CT_VIEW(view), image, &scan);
-  for (int i = 0; i < 200; i++)
-    g_main_context_iteration(NULL, FALSE);
-  static const char *const names[] = {"slice as acquired", "coronal", "sagittal", "MIP of 10 mm"};
-  for (int kind = 0; kind < 4; kind++) {
-    demur_ct_view_set_plane(DEMUR_CT_VIEW(view), kind == 1   ? DEMUR_CT_CORONAL
-                                                 : kind == 2 ? DEMUR_CT_SAGITTAL
-                                                             : DEMUR_CT_ACQUIRED);
-    demur_ct_view_set_slab(DEMUR_CT_VIEW(view), kind == 3 ? 10 : 0);
-    demur_ct_view_set_slice(DEMUR_CT_VIEW(view), 0);
-    double times[200];
-    const size_t n = MIN(200, demur_ct_view_n_slices(DEMUR_CT_VIEW(view)) - 1);
-    for (size_t i = 0; i < n; i++) {
-      const gint64 before = g_get_monotonic_time();
-      demur_ct_view_scroll(DEMUR_CT_VIEW(view), 1);
-      times[i] = (double)(g_get_monotonic_time() - before) / 1e3;
-    }
-    qsort(times, n, sizeof(double), compare);
-    printf("%s: median %.2f ms, 99th percentile %.2f ms\n", names[kind], times[n / 2],
-           times[(n * 99) / 100]);
-  }
-  const long before = resident_kb();
-  for (int i = 0; i < 100; i++) {
-    g_clear_pointer(&image, demur_image_unref);
-    load(argv[1], argv[2]);
-    demur_ct_view_set_image(DEMUR_CT_VIEW(view), image, &scan);
-  }
-  printf("resident before %ld MB, after 100 cases %ld MB\n", before / 1024, resident_kb() / 1024);
+  while (gtk_widget_get_frame_clock(GTK_WIDGET(window)) == NULL)
+    g_main_context_iteration(NULL, TRUE);
+  GdkFrameClock *clock = gtk_widget_get_frame_clock(GTK_WIDGET(window));
+  g_signal_connect(clock, "before-paint", G_CALLBACK(on_before_paint), NULL);
+  g_signal_connect(clock, "after-paint", G_CALLBACK(on_after_paint), NULL);
+  paint();
+  open_workspace(argv[2]);
+  if (strcmp(argv[1], "images") == 0)
+    bench_images();
+  else if (strcmp(argv[1], "slider") == 0)
+    bench_slider();
+  else
+    bench_worklist();
   return 0;
 }

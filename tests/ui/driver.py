@@ -265,6 +265,13 @@ class Workstation:
                                      GLib.Variant("(sava{sv})", (name, values, {})), None, Gio.DBusCallFlags.NONE,
                                      60000, None)
 
+    def state(self, action):
+        """The state of a stateful GAction."""
+        self.name_on_bus = self.name_on_bus or wait_for(self.bus_name, "the program on the bus")
+        scope, name = action.split(".")
+        path = "/org/demur/Workstation" + ("/window/1" if scope == "win" else "")
+        return SESSION.one(self.name_on_bus, path, "org.gtk.Actions", "Describe", GLib.Variant("(s)", (name,)))[0][2][0]
+
     def quit(self):
         """Ends the program as a person does, and looks at what it left behind."""
         assert self.process.poll() is None, "the workstation ended by itself: " + self.stderr()

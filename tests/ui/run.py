@@ -58,9 +58,18 @@ def main():
                 print("skipped: there is no locale but C here, and none could be made (package locales)")
                 sys.exit(77)
             environment.update(locale)
+        prefix = []
+        if test == "a_full_disk_is_said":
+            environment["DEMUR_SMALL_DISK"] = os.path.join(home, "small")
+            os.mkdir(environment["DEMUR_SMALL_DISK"])
+            mount = f"mount -t tmpfs -o size=24m none {environment['DEMUR_SMALL_DISK']}"
+            prefix = ["unshare", "-Urm", "sh", "-c", mount + ' && exec "$0" "$@"']
+            if subprocess.run(["unshare", "-Urm", "sh", "-c", mount], capture_output=True, check=False).returncode != 0:
+                print("skipped: no small disk can be made here (unshare -Urm, tmpfs)")
+                sys.exit(77)
         inner = (f"{LAUNCHER} --launch-immediately >/dev/null 2>&1 & openbox >/dev/null 2>&1 & "
                  f"exec {sys.executable} {os.path.join(here, 'tests.py')} {test}")
-        result = subprocess.run(["xvfb-run", "-a", "-s", "-screen 0 1600x1000x24", "dbus-run-session", "--",
+        result = subprocess.run([*prefix, "xvfb-run", "-a", "-s", "-screen 0 1600x1000x24", "dbus-run-session", "--",
                                  "sh", "-c", inner], env=environment, check=False)
         sys.exit(result.returncode)
 
