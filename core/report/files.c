@@ -66,6 +66,12 @@ demur_report_files_write(const char *path, const guchar *pdf, size_t n, const ch
   g_autofree char *json_path = demur_report_json_path(path, error);
   if (!json_path)
     return FALSE;
+  const char *const places[] = {json_path, path};
+  for (size_t i = 0; i < G_N_ELEMENTS(places); i++)
+    if (g_file_test(places[i], G_FILE_TEST_IS_DIR)) {
+      errno = EISDIR;
+      return fail(places[i], "replaced", error);
+    }
   g_autofree char *new_json = write_beside(json_path, json, strlen(json), mode, error);
   g_autofree char *new_pdf =
       new_json ? write_beside(path, (const char *)pdf, n, mode, error) : NULL;

@@ -3,6 +3,7 @@
  * against the text taken out of the PDF, and refusals. */
 #include "commands.h"
 
+#include <glib/gstdio.h>
 #include <math.h>
 #include <sqlite3.h>
 #include <string.h>
@@ -179,6 +180,192 @@ test_a_changed_weight_is_found(Fixture *fixture, gconstpointer data) {
   check_verify(fixture, fixture->pdf, "the workspace");
 }
 
+/* A threshold, changed behind the program's back: refused wherever it would be used. */
+static void
+test_a_changed_threshold_is_found(Fixture *fixture, gconstpointer data) {
+  static const char *const changes[] = {
+      "UPDATE threshold SET threshold = threshold * 1.01 WHERE coverage = 0.9",
+      "UPDATE threshold SET guarantee = replace(guarantee, '\"thresholds\"', '\"threshold_s\"')",
+      "UPDATE threshold SET digest = NULL, threshold = threshold * 1.02 WHERE coverage = 0.9"};
+  check_verify(fixture, fixture->pdf, NULL);
+  for (size_t i = 0; i < G_N_ELEMENTS(changes); i++) {
+    execute_sql(fixture, changes[i]);
+    const gboolean without_digest = strstr(changes[i], "digest = NULL") != NULL;
+    if (without_digest) /* as if nothing had a digest: the numbers differ all the same */
+      execute_sql(fixture, "UPDATE threshold SET digest = NULL");
+    else {
+      check_verify(fixture, fixture->pdf, "the workspace");
+      g_autoptr(Run) verify = run_demur(fixture->sandbox, "verify", NULL);
+      assert_status(verify, 1);
+      assert_says(verify->out, "not what was saved");
+      g_autoptr(Run) evaluate = run_demur(fixture->sandbox, "evaluate", "--selector", "s",
+                                          "--cohort", "c", "--bootstrap", "20", NULL);
+      assert_status(evaluate, 1);
+      /* Tuning again mends it, and the report is right again but for its date. */
+      g_autoptr(Run) tune =
+          run_demur(fixture->sandbox, "tune", "s", "--cohort", "c", "--coverage", "0.7,0.9", NULL);
+      assert_status(tune, 0);
+    }
+  }
+  check_verify(fixture, fixture->pdf, "threshold");
+}
+
+/* A kill between the two renamings leaves new numbers beside old pages (or, the first time, no
+ * pages): that is said, and never taken for a sound report. */
+static void
+test_writing_that_was_cut_off_is_found(Fixture *fixture, gconstpointer data) {
+  gsize n_pdf, n_json;
+  g_autofree char *pdf = read_text(fixture->pdf, &n_pdf), *json = read_text(fixture->json, &n_json);
+  g_autoptr(Run) newer = run_json(fixture->sandbox, 0, "report", fixture->pdf, "--selector", "s",
+                                  "--cohort", "c", "--bootstrap", "61", NULL);
+  assert_status(newer, 0);
+  write_text(fixture->pdf, pdf, (gssize)n_pdf); /* new JSON, old PDF */
+  check_verify(fixture, fixture->pdf, "cut off");
+  g_assert_cmpint(g_unlink(fixture->pdf), ==, 0);
+  g_autoptr(Run) no_pdf = run_demur(fixture->sandbox, "report", "verify", fixture->pdf, NULL);
+  assert_status(no_pdf, 1);
+  write_text(fixture->pdf, pdf, (gssize)n_pdf);
+  g_assert_cmpint(g_unlink(fixture->json), ==, 0);
+  g_autoptr(Run) no_json = run_demur(fixture->sandbox, "report", "verify", fixture->pdf, NULL);
+  assert_status(no_json, 1);
+  assert_says(no_json->err, "without its numbers");
+  /* Nothing of a writing is left beside them. */
+  g_autoptr(GDir) folder = g_dir_open(fixture->sandbox->folder, 0, NULL);
+  const char *name;
+  while ((name = g_dir_read_name(folder)) != NULL)
+    g_assert_false(g_str_has_prefix(name, "report.pdf.") || g_str_has_prefix(name, "report.json."));
+  /* A folder that can't be written, and a PDF's place that is taken by a folder: nothing changes.
+   */
+  write_text(fixture->json, json, (gssize)n_json);
+  g_autofree char *taken = sandbox_path(fixture->sandbox, "taken.pdf"),
+                  *taken_json = sandbox_path(fixture->sandbox, "taken.json");
+  g_assert_cmpint(g_mkdir(taken, 0755), ==, 0);
+  g_autoptr(Run) refused = run_demur(fixture->sandbox, "report", taken, "--selector", "s",
+                                     "--cohort", "c", "--bootstrap", "20", NULL);
+  assert_status(refused, 1);
+  g_assert_false(g_file_test(taken_json, G_FILE_TEST_EXISTS));
+}
+
+/* A JSON that nests without end must be refused before the reader runs out of stack. */
+static void
+test_deep_nesting_is_refused(Fixture *fixture, gconstpointer data) {
+  const struct { char open, close; } kinds[] = {{'[', ']'}, {'{', '}'}};
+  for (size_t k = 0; k < G_N_ELEMENTS(kinds); k++) {
+    g_autoptr(GString) text = g_string_new(NULL);
+    const int depth = 1000000;
+    for (int i = 0; i < depth; i++)
+      g_string_append(text, kinds[k].open == '[' ? "[" : "{\"a\":");
+    g_string_append(text, "1");
+    for (int i = 0; i < depth; i++)
+      g_string_append_c(text, kinds[k].close);
+    write_text(fixture->json, text->str, (gssize)text->len);
+    g_autoptr(Run) run = run_demur(fixture->sandbox, "report", "verify", fixture->pdf, NULL);
+    assert_status(run, 1);
+    assert_says(run->err, "report.json");
+  }
+}
+
+/* A site audit stands in the report, and that verdicts use it. */
+static void
+test_an_audit_is_reported(Fixture *fixture, gconstpointer data) {
+  execute_sql(fixture,
+              "INSERT INTO site_audit (selector_id, site, cohort, intercept, low, high, tau2, "
+              "n_labels, created) SELECT id, 'H08', 'c', 0.5, 0.25, 0.75, 0.1, 50, "
+              "'2026-01-02T00:00:00Z' FROM selector");
+  g_autoptr(Run) report = run_json(fixture->sandbox, 0, "report", fixture->pdf, "--selector", "s",
+                                   "--cohort", "c", "--bootstrap", "20", NULL);
+  assert_status(report, 0);
+  g_autoptr(JsonParser) parser = json_parser_new();
+  g_autoptr(GError) error = NULL;
+  json_parser_load_from_file(parser, fixture->json, &error);
+  g_assert_no_error(error);
+  JsonObject *root = json_node_get_object(json_parser_get_root(parser));
+  JsonArray *audits = array_at(root, "audits");
+  g_assert_cmpuint(json_array_get_length(audits), ==, 1);
+  JsonObject *audit = json_array_get_object_element(audits, 0);
+  g_assert_cmpfloat(number_at(audit, "intercept"), ==, 0.5);
+  /* The sandbox's one outside hospital is the split's only site. */
+  JsonArray *sites = array_at(object_at(root, "cohort"), "sites");
+  const gboolean there = find_in(sites, "name", "H08") != NULL;
+  g_assert_cmpint(bool_at(audit, "in_split"), ==, there);
+  check_verify(fixture, fixture->pdf, NULL);
+  execute_sql(fixture, "UPDATE site_audit SET intercept = 0.6");
+  check_verify(fixture, fixture->pdf, "audits[0].intercept");
+}
+
+/* What an import left out is counted in the flow of the report: NLST tables whose four persons give
+ * one scan with cancer, one followed, one followed too short, one without a score. */
+static void
+test_what_was_left_out_is_reported(Fixture *fixture, gconstpointer data) {
+  g_autofree char *persons = sandbox_write(fixture->sandbox, "persons.csv",
+                                           "pid,cen,scr_days0,scr_days1,scr_days2,candx_days,"
+                                           "fup_days,death_days\n"
+                                           "1,A,10,,,500,2600,\n2,A,10,,,,2600,\n"
+                                           "3,A,10,,,,900,\n4,A,10,,,,2600,\n",
+                                           -1),
+                  *scores =
+                      sandbox_write(fixture->sandbox, "scores.csv",
+                                    "pid,study_yr,risk\n1,0,0.5\n2,0,0.1\n3,0,0.2\n9,0,0.2\n", -1);
+  g_autoptr(Run) import =
+      run_json(fixture->sandbox, 0, "cohort", "import", "nlst", "--nlst-persons", persons,
+               "--scores", scores, "--model", "m", "--split", "test", NULL);
+  assert_status(import, 0);
+  sqlite3 *database;
+  sqlite3_stmt *rows;
+  g_assert_cmpint(sqlite3_open(fixture->sandbox->workspace, &database), ==, SQLITE_OK);
+  g_assert_cmpint(
+      sqlite3_prepare_v2(database,
+                         "SELECT e.reason, e.n FROM cohort_exclusion e JOIN cohort c ON "
+                         "c.id = e.cohort_id WHERE c.name = 'nlst' ORDER BY e.position",
+                         -1, &rows, NULL),
+      ==, SQLITE_OK);
+  static const char *const reasons[] = {"screens without a score",
+                                        "scores whose person is not in the table",
+                                        "scored screens: followed for less than the horizon"};
+  for (size_t i = 0; i < G_N_ELEMENTS(reasons); i++) {
+    g_assert_cmpint(sqlite3_step(rows), ==, SQLITE_ROW);
+    g_assert_cmpstr((const char *)sqlite3_column_text(rows, 0), ==, reasons[i]);
+    g_assert_cmpint(sqlite3_column_int(rows, 1), ==, 1);
+  }
+  g_assert_cmpint(sqlite3_step(rows), ==, SQLITE_DONE);
+  sqlite3_finalize(rows);
+  sqlite3_close(database);
+  /* In the report of a cohort that has some. */
+  execute_sql(fixture,
+              "INSERT INTO cohort_exclusion SELECT id, 0, 'no score', 17 FROM cohort WHERE "
+              "name = 'c'");
+  execute_sql(fixture, "UPDATE cohort SET exclusions_recorded = 1 WHERE name = 'c'");
+  g_autoptr(Run) report = run_json(fixture->sandbox, 0, "report", fixture->pdf, "--selector", "s",
+                                   "--cohort", "c", "--bootstrap", "20", NULL);
+  assert_status(report, 0);
+  g_autofree char *flow = sandbox_path(fixture->sandbox, "flow.csv");
+  g_autoptr(Run) chart = run_json(fixture->sandbox, 0, "chart", "cohort-flow", flow, "--selector",
+                                  "s", "--cohort", "c", "--bootstrap", "20", NULL);
+  assert_status(chart, 0);
+  gsize n;
+  g_autofree char *csv = read_text(flow, &n);
+  assert_says(csv, "no score");
+  assert_says(csv, "17");
+  check_verify(fixture, fixture->pdf, NULL);
+}
+
+/* A folder that is not there: said before anything is computed, and not made. */
+static void
+test_a_missing_folder_is_an_error(Fixture *fixture, gconstpointer data) {
+  static const char *const lines[] = {"report %s/none/r.pdf --selector s --cohort c",
+                                      "report patient %s/none/r.pdf --scan x --selector s",
+                                      "chart reliability %s/none/r.svg --selector s --cohort c"};
+  for (size_t i = 0; i < G_N_ELEMENTS(lines); i++) {
+    g_auto(GStrv) parts = g_strsplit(lines[i], "%s", 2);
+    g_autofree char *line = g_strjoinv(fixture->sandbox->folder, parts);
+    g_autoptr(Run) run = run_line(fixture->sandbox, line);
+    assert_status(run, 1);
+    assert_says(run->err, "there is no folder");
+  }
+  g_autofree char *folder = sandbox_path(fixture->sandbox, "none");
+  g_assert_false(g_file_test(folder, G_FILE_TEST_EXISTS));
+}
+
 /* A refused scan's risk stands neither on its page nor in its JSON. */
 static void
 test_a_risk_held_back_is_not_written(Fixture *fixture, gconstpointer data) {
@@ -243,8 +430,9 @@ test_every_chart_in_every_format(Fixture *fixture, gconstpointer data) {
   g_autoptr(Run) list = run_json(fixture->sandbox, 0, "chart", "--list", NULL);
   JsonArray *charts = array_at(root_of(list), "charts");
   g_assert_cmpuint(json_array_get_length(charts), >=, 10);
-  for (guint i = 0; i < json_array_get_length(charts); i++) {
-    const char *name = string_at(json_array_get_object_element(charts, i), "name");
+  for (guint i = 0; i < json_array_get_length(charts) * G_N_ELEMENTS(endings); i++) {
+    const char *name =
+        string_at(json_array_get_object_element(charts, i / G_N_ELEMENTS(endings)), "name");
     const char *ending = endings[i % G_N_ELEMENTS(endings)];
     g_autofree char *file = g_strdup_printf("%s.%s", name, ending);
     g_autofree char *one = sandbox_path(fixture->sandbox, file);
@@ -338,6 +526,12 @@ main(int argc, char **argv) {
       {"a foreign PDF is found", test_a_foreign_pdf_is_found},
       {"a changed scan is found", test_a_changed_scan_is_found},
       {"a changed weight is found", test_a_changed_weight_is_found},
+      {"a changed threshold is found", test_a_changed_threshold_is_found},
+      {"writing that was cut off is found", test_writing_that_was_cut_off_is_found},
+      {"deep nesting is refused", test_deep_nesting_is_refused},
+      {"an audit is reported", test_an_audit_is_reported},
+      {"what was left out is reported", test_what_was_left_out_is_reported},
+      {"a missing folder is an error", test_a_missing_folder_is_an_error},
       {"a risk held back is not written", test_a_risk_held_back_is_not_written},
       {"a chart's table is the evaluation's", test_a_charts_table_is_the_evaluations},
       {"every chart in every format", test_every_chart_in_every_format},
