@@ -64,7 +64,12 @@ def decode(folder, compressed):
     return run("decode", compressed)
 
 
+def load():
+    return "load average {:.1f} on {} processors".format(os.getloadavg()[0], os.cpu_count())
+
+
 with tempfile.TemporaryDirectory() as top:
+    print(load())
     def place(name):
         return os.path.join(top, name)
     os.makedirs(place("niix"))
@@ -74,3 +79,4 @@ with tempfile.TemporaryDirectory() as top:
     shutil.rmtree(place("raw"))
     subprocess.run([bench, "phantom", place("study"), "2000", "512"], check=True)
     print("2,000 slices:", json.dumps(run("study", place("study"))))
+    print(load())
