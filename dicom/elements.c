@@ -275,11 +275,11 @@ demur_elements_walk(DemurSource *source, guint64 offset, DemurEncoding encoding,
     if (walk == DEMUR_WALK_STOP)
       return TRUE;
     if (undefined) {
-      if (is_pixels)
+      if (is_pixels && !everything)
         return TRUE;
       if (n_steps >= DEMUR_ELEMENTS_MAX_DEPTH)
         return fail(error, at, "sequences are nested more than 64 deep");
-      const gboolean fragments = element.vr[0] == 'O';
+      const gboolean fragments = element.vr[0] == 'O' || is_pixels;
       const gboolean unknown = element.vr[0] == 'U' && element.vr[1] == 'N';
       if (!fragments && !unknown && explicit_vr && (element.vr[0] != 'S' || element.vr[1] != 'Q'))
         return fail(error, at, "an element without a length that is no sequence");

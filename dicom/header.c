@@ -390,6 +390,7 @@ typedef struct {
   DemurSource *source;
   char *transfer_syntax, *sop_class, *sop_instance;
   guint64 end; /* of the meta header */
+  gboolean nested;
 } Meta;
 
 static DemurWalk
@@ -399,6 +400,10 @@ visit_meta(const DemurElement *element, gpointer data) {
     return DEMUR_WALK_STOP;
   if (element->length == DEMUR_ELEMENTS_UNDEFINED)
     return DEMUR_WALK_STOP;
+  if (strcmp(element->vr, "SQ") == 0) {
+    meta->nested = TRUE;
+    return DEMUR_WALK_STOP;
+  }
   char **to = element->tag == DEMUR_TAG(0x0002, 0x0010)   ? &meta->transfer_syntax
               : element->tag == DEMUR_TAG(0x0002, 0x0002) ? &meta->sop_class
               : element->tag == DEMUR_TAG(0x0002, 0x0003) ? &meta->sop_instance
@@ -659,6 +664,11 @@ demur_data_set_locate(DemurSource **source, DemurDataSet *set, GError **error) {
   g_auto(DemurDataSet) found = {.transfer_syntax_uid = meta.transfer_syntax,
                                 .sop_class_uid = meta.sop_class,
                                 .sop_instance_uid = meta.sop_instance};
+  if (meta.nested) { /* which DCMTK would follow as deep as it goes */
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                        "the file meta header holds a sequence");
+    return FALSE;
+  }
   const DemurTransferSyntax *syntax = demur_transfer_syntax_find(found.transfer_syntax_uid);
   if (syntax != NULL && syntax->coding == DEMUR_CODING_DEFLATED) {
     g_autoptr(GBytes) inflated = inflate_rest(*source, offset, error);
@@ -704,8 +714,7 @@ pass_by(const DemurElement *element, gpointer data) {
       element->length < 8 || element->tag == DEMUR_TAG(0x7FE0, 0x0010))
     return DEMUR_WALK_ON;
   const guint8 *bytes = demur_source_peek(source, element->offset, 4);
-  return bytes != NULL && demur_elements_u16(bytes, element->big_endian) == 0xFFFE &&
-                 demur_elements_u16(bytes + 2, element->big_endian) == 0xE000
+  return bytes != NULL && demur_elements_u16(bytes, element->big_endian) == 0xFFFE
              ? DEMUR_WALK_DESCEND
              : DEMUR_WALK_ON;
 }

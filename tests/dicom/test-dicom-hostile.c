@@ -132,6 +132,69 @@ test_a_whole_walk_enters_sequences_of_known_length(void) {
   }
 }
 
+static gboolean
+check_bytes(const GByteArray *array, GError **error) {
+  g_autoptr(GBytes) bytes = g_bytes_new(array->data, array->len);
+  g_autoptr(DemurSource) source = demur_source_bytes(bytes);
+  return demur_data_set_check(&source, error);
+}
+
+/* Nesting where a reader of headers does not look, but DCMTK does: behind compressed pixel data. */
+static void
+test_nesting_behind_the_pixels_is_seen(void) {
+  static const guint8 pixels[] = {0xE0, 0x7F, 0x10, 0,    'O',  'B',  0, 0, 0xFF, 0xFF,
+                                  0xFF, 0xFF, 0xFE, 0xFF, 0x00, 0xE0, 0, 0, 0,    0,
+                                  0xFE, 0xFF, 0x00, 0xE0, 2,    0,    0, 0, 0xFF, 0xD8,
+                                  0xFE, 0xFF, 0xDD, 0xE0, 0,    0,    0, 0};
+  for (int deep = 0; deep < 2; deep++) {
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    g_autoptr(GByteArray) behind = nested(deep ? 200000 : 60, TRUE);
+    g_byte_array_append(bytes, first_element, sizeof first_element);
+    g_byte_array_append(bytes, pixels, sizeof pixels);
+    g_byte_array_append(bytes, behind->data, behind->len);
+    g_assert_cmpint(check_bytes(bytes, &error), ==, !deep);
+    if (deep)
+      g_assert_nonnull(strstr(error->message, "more than 64 deep"));
+  }
+}
+
+/* And in the meta header, which has no sequences. */
+static void
+test_a_sequence_in_the_meta_header_is_refused(void) {
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GByteArray) bytes = g_byte_array_new(), inner = nested(200000, TRUE);
+  g_byte_array_set_size(bytes, 128);
+  memset(bytes->data, 0, 128);
+  g_byte_array_append(bytes, (const guint8 *)"DICM", 4);
+  const guint32 n = inner->len + 8;
+  const guint8 sequence[] = {0x02,
+                             0,
+                             0x02,
+                             0x01,
+                             'S',
+                             'Q',
+                             0,
+                             0,
+                             (guint8)n,
+                             (guint8)(n >> 8),
+                             (guint8)(n >> 16),
+                             (guint8)(n >> 24),
+                             0xFE,
+                             0xFF,
+                             0x00,
+                             0xE0,
+                             (guint8)(n - 8),
+                             (guint8)((n - 8) >> 8),
+                             (guint8)((n - 8) >> 16),
+                             (guint8)((n - 8) >> 24)};
+  g_byte_array_append(bytes, sequence, sizeof sequence);
+  g_byte_array_append(bytes, inner->data, inner->len);
+  g_byte_array_append(bytes, first_element, sizeof first_element);
+  g_assert_false(check_bytes(bytes, &error));
+  g_assert_nonnull(strstr(error->message, "the file meta header holds a sequence"));
+}
+
 static void
 test_a_pipe_and_a_loop_of_links_do_not_hang_the_scan(void) {
   g_autofree char *folder = fixture_folder();
@@ -279,6 +342,8 @@ main(int argc, char **argv) {
   ADD(a_path_that_is_not_there_is_an_error);
   ADD(cancelling_stops_the_import);
   ADD(undecodable_pixels_are_found_at_import);
+  ADD(nesting_behind_the_pixels_is_seen);
+  ADD(a_sequence_in_the_meta_header_is_refused);
   ADD(damaged_copies_are_read_or_refused);
   const int status = g_test_run();
   demur_dicom_cleanup();
