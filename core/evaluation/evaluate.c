@@ -1,22 +1,25 @@
 /* Layout of the work: jobs of (method, model, trial), trial 0 being the split as it is; each fills
  * the 50 coverages of all measures in one visit (metrics/selective.h, site-error.h, smmce.h).
- * Bootstrap replicates are jobs of their own: every method on the same resample, so that
- * differences are paired. Cost a job: O(n x 50 / 2). */
+ * Bootstrap replicates and redrawn labels: evaluation/replicates.h. Cost a job: O(n x 50 / 2); the
+ * resampled trials of a large sample are counted in cells (evaluation/cells.h): O(n). */
 #include "evaluation/evaluate.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "evaluation/cells.h"
 #include "evaluation/extra.h"
 #include "evaluation/groups.h"
+#include "evaluation/replicates.h"
 #include "metrics/coverage.h"
 #include "metrics/intervals.h"
 #include "metrics/selective.h"
 #include "metrics/site-error.h"
 #include "metrics/smmce.h"
 
-#define N_SITE_COVERAGES 20
+#define TRIAL_CELLS 8192 /* risk cells of a resampled trial; 512 columns */
+#define TRIAL_COLUMNS 512
 #define LEVEL 0.95
 #define MIN_UNITS 20 /* below this a comparison "cannot be decided" */
 
@@ -45,7 +48,7 @@ typedef struct {
   const DemurSample *sample;
   const GPtrArray *methods;
   size_t min_bin_size;
-  double coverages[DEMUR_N_COVERAGES], site_coverages[N_SITE_COVERAGES];
+  double coverages[DEMUR_N_COVERAGES], site_coverages[DEMUR_N_SITE_COVERAGES];
   DemurSelectiveScratch **scratch; /* [n_threads] */
 
   /* Trials. */
@@ -57,17 +60,18 @@ typedef struct {
   const DemurExtraSetup *extra;
   DemurExtraCurves *extra_curves; /* [n_columns][n_trials] */
 
-  /* Bootstrap. */
-  DemurUnit unit;
-  guint64 seed;
-  size_t n_bootstrap;
-  double *plain_auc, *debiased2_auc, *site2_auc; /* [n_bootstrap][n_methods] mean over models */
-  double *site2_se;                              /* of site2_auc; NaN where patients are drawn */
-  DemurParallel *parallel;
+  /* Large samples: the trials in cells. */
+  DemurCells *cells;           /* NULL: exact */
+  DemurExtraSetup *cell_extra; /* of the rows of the cells as a sample */
+  DemurSample *cell_sample;
+  guint32 *zero_ranks; /* [rows of the cells] */
 
-  /* Noise floor. */
-  size_t n_noise_draws;
-  double *noise; /* [n_noise_draws][n_columns][50] */
+  DemurUnit unit;
+  size_t n_bootstrap, n_noise_draws;
+  DemurParallel *parallel;
+  DemurOperating *points;
+  size_t *first_points; /* [n_methods + 1] */
+  DemurReplicates *replicates;
 } Work;
 
 static DemurSelectiveSample
@@ -103,6 +107,79 @@ fill_weights(const DemurSample *sample, const guint32 *ranks, gssize max_rank,
     weights[i] = (gssize)ranks[i] <= max_rank ? (counts != NULL ? (double)counts[i] : 1.0) : 0.0;
 }
 
+/* Site error over coverage, and the area of its square. */
+static void
+fill_site_error(const Work *work, const DemurMethod *method, size_t model, const guint32 *counts,
+                TrialCurves *curves) {
+  const DemurSiteSample by_site = site_sample(work->sample, method, model, counts);
+  double coverages[DEMUR_N_COVERAGES + DEMUR_N_SITE_COVERAGES], squares[G_N_ELEMENTS(coverages)];
+  memcpy(coverages, work->coverages, sizeof work->coverages);
+  memcpy(coverages + DEMUR_N_COVERAGES, work->site_coverages, sizeof work->site_coverages);
+  demur_site_error_curve(&by_site, coverages, G_N_ELEMENTS(coverages), squares);
+  memcpy(curves->values[DEMUR_MEASURE_SITE_ERROR], squares, sizeof work->coverages);
+  curves->site_error2_auc =
+      demur_coverage_auc(work->site_coverages, squares + DEMUR_N_COVERAGES, DEMUR_N_SITE_COVERAGES);
+}
+
+/* A resampled trial: each threshold's kept scans as counts over the rows of the cells. */
+static void
+run_trial_in_cells(const Work *work, const DemurMethod *method, size_t model, const guint32 *counts,
+                   TrialCurves *curves, DemurExtraCurves *extra) {
+  const DemurSample *rows = work->cell_sample;
+  const size_t n_rows = rows->n, n_cuts = DEMUR_N_COVERAGES + DEMUR_N_EXTRA_COVERAGES;
+  DemurCellColumns *columns = demur_cell_columns_new(
+      method->ranks[model], work->sample->n, method->n_ranks[model], TRIAL_COLUMNS, NULL, 0);
+  DemurCellTable *table = demur_cell_table_new(work->cells->n_cells, columns->n_columns);
+  demur_cell_table_fill(table, work->cells->rows, columns, counts, work->sample->n);
+  double coverages[DEMUR_N_EXTRA_COVERAGES];
+  demur_extra_coverages(coverages);
+  size_t kept[DEMUR_N_COVERAGES + DEMUR_N_EXTRA_COVERAGES];
+  for (size_t c = 0; c < n_cuts; c++)
+    kept[c] = demur_cell_table_keep(
+        table, c < DEMUR_N_COVERAGES ? work->coverages[c] : coverages[c - DEMUR_N_COVERAGES]);
+  g_autofree guint32 *selected = g_new(guint32, n_cuts * n_rows);
+  demur_cell_table_select(table, kept, n_cuts, selected, n_rows);
+  g_autoptr(DemurSelectiveScratch) scratch = demur_selective_scratch_new(n_rows);
+  g_autofree double *weights = g_new(double, n_rows);
+  for (size_t c = 0; c < DEMUR_N_COVERAGES; c++) {
+    const guint32 *drawn = selected + c * n_rows;
+    const DemurSelectiveSample selective = {.n = n_rows,
+                                            .risks = rows->risks,
+                                            .labels = rows->labels,
+                                            .counts = drawn,
+                                            .ranks = work->zero_ranks,
+                                            .n_ranks = 1,
+                                            .top_label = rows->top_label};
+    DemurSelectivePoint point;
+    demur_selective_at_rank(&selective, 0, work->min_bin_size, scratch, &point);
+    fill_weights(rows, work->zero_ranks, 0, drawn, weights);
+    curves->values[DEMUR_MEASURE_SBCE2][c] = point.error2;
+    curves->values[DEMUR_MEASURE_SBCEINF][c] = point.error_inf;
+    curves->values[DEMUR_MEASURE_BRIER][c] = point.brier;
+    curves->values[DEMUR_MEASURE_ACCURACY][c] = point.accuracy;
+    curves->values[DEMUR_MEASURE_SMMCE][c] =
+        demur_smmce_normalised(rows->risks, rows->labels, weights, n_rows, 2, 0.2);
+    curves->debiased2[c] = point.debiased2;
+    curves->n_selected[c] = point.n_selected;
+    curves->n_bins[c] = point.n_bins;
+  }
+  for (size_t c = 0; c < DEMUR_N_EXTRA_COVERAGES; c++) {
+    double values[DEMUR_N_EXTRAS];
+    demur_extra_at_rank(work->cell_extra, work->zero_ranks, 0,
+                        selected + (DEMUR_N_COVERAGES + c) * n_rows, values, NULL);
+    for (DemurExtra e = 0; e < DEMUR_N_EXTRAS; e++)
+      extra->values[e][c] = values[e];
+    extra->n_selected[c] = 0;
+    for (size_t i = 0; i < n_rows; i++)
+      extra->n_selected[c] += selected[(DEMUR_N_COVERAGES + c) * n_rows + i];
+  }
+  const DemurSelectiveSample all = selective_sample(work->sample, method, model, counts);
+  demur_aurc(&all, &extra->aurc_error, &extra->aurc_brier);
+  fill_site_error(work, method, model, counts, curves);
+  demur_cell_table_free(table);
+  demur_cell_columns_free(columns);
+}
+
 static void
 run_trial(size_t job, guint worker, gpointer data) {
   Work *work = data;
@@ -112,6 +189,10 @@ run_trial(size_t job, guint worker, gpointer data) {
   const DemurSample *sample = work->sample;
   const guint32 *counts = work->counts[trial];
   TrialCurves *curves = &work->curves[job];
+  if (work->cells != NULL && trial > 0) {
+    run_trial_in_cells(work, method, model, counts, curves, &work->extra_curves[job]);
+    return;
+  }
   const DemurSelectiveSample selective = selective_sample(sample, method, model, counts);
   DemurSelectivePoint points[DEMUR_N_COVERAGES];
   demur_selective_curve(&selective, work->coverages, DEMUR_N_COVERAGES, work->min_bin_size,
@@ -135,99 +216,9 @@ run_trial(size_t job, guint worker, gpointer data) {
     curves->values[DEMUR_MEASURE_SMMCE][c] =
         demur_smmce_normalised(sample->risks, sample->labels, weights, sample->n, 2, 0.2);
   }
-  const DemurSiteSample by_site = site_sample(sample, method, model, counts);
-  demur_site_error_curve(&by_site, work->coverages, DEMUR_N_COVERAGES,
-                         curves->values[DEMUR_MEASURE_SITE_ERROR]);
-  double squares[N_SITE_COVERAGES];
-  demur_site_error_curve(&by_site, work->site_coverages, N_SITE_COVERAGES, squares);
-  curves->site_error2_auc = demur_coverage_auc(work->site_coverages, squares, N_SITE_COVERAGES);
+  fill_site_error(work, method, model, counts, curves);
   demur_extra_curves(work->extra, method->ranks[model], method->n_ranks[model], counts,
                      &work->extra_curves[job]);
-}
-
-/* AUC over coverage of a method's squared site error, mean over its models, and (where sites are
- * drawn) its standard error from the sites' influences; see metrics/site-error.h. */
-static double
-site2_auc_of(const Work *work, const DemurMethod *method, const guint32 *counts, double *se) {
-  const DemurSample *sample = work->sample;
-  const size_t n_sites = sample->n_sites;
-  const gboolean with_se = work->unit == DEMUR_UNIT_SITE;
-  g_autofree double *influences = with_se ? g_new(double, (size_t)N_SITE_COVERAGES *n_sites) : NULL;
-  g_autofree double *sums = g_new0(double, 2 * n_sites);
-  double *times = sums + n_sites;
-  double squares[N_SITE_COVERAGES], curve[N_SITE_COVERAGES], auc = 0.0;
-  const double share = 1.0 / (double)method->n_models;
-  for (size_t m = 0; m < method->n_models; m++) {
-    const DemurSiteSample by_site = site_sample(sample, method, m, counts);
-    demur_site_error_influences(&by_site, work->site_coverages, N_SITE_COVERAGES, squares,
-                                influences);
-    auc += share * demur_coverage_auc(work->site_coverages, squares, N_SITE_COVERAGES);
-    for (size_t s = 0; with_se && s < n_sites; s++) {
-      for (size_t c = 0; c < N_SITE_COVERAGES; c++)
-        curve[c] = influences[c * n_sites + s];
-      sums[s] += share * demur_coverage_auc(work->site_coverages, curve, N_SITE_COVERAGES);
-    }
-  }
-  *se = NAN;
-  if (!with_se)
-    return auc;
-  for (size_t i = 0; i < sample->n; i++)
-    times[sample->sites[i]] = counts != NULL ? (double)counts[i] : 1.0;
-  double n = 0.0, sum = 0.0;
-  for (size_t s = 0; s < n_sites; s++)
-    if (times[s] > 0.0) {
-      n += times[s];
-      sum += sums[s] * sums[s] / times[s];
-    }
-  if (n > 1.0)
-    *se = sqrt(n / (n - 1.0) * sum);
-  return auc;
-}
-
-static void
-run_bootstrap(size_t replicate, guint worker, gpointer data) {
-  Work *work = data;
-  const size_t n_methods = work->methods->len;
-  g_autofree guint32 *counts = g_new(guint32, work->sample->n);
-  demur_sample_resample(work->sample, work->unit,
-                        demur_random_stream(work->seed, DEMUR_STREAM_BOOTSTRAP, replicate, 0, 0),
-                        counts);
-  for (size_t k = 0; k < n_methods; k++) {
-    const DemurMethod *method = work->methods->pdata[k];
-    double plain = 0.0, debiased = 0.0;
-    for (size_t m = 0; m < method->n_models; m++) {
-      double errors[DEMUR_N_COVERAGES], squares[DEMUR_N_COVERAGES];
-      const DemurSelectiveSample selective = selective_sample(work->sample, method, m, counts);
-      demur_selective_debiased(&selective, work->coverages, DEMUR_N_COVERAGES, work->min_bin_size,
-                               work->scratch[worker], errors, squares);
-      plain += demur_coverage_auc(work->coverages, errors, DEMUR_N_COVERAGES);
-      debiased += demur_coverage_auc(work->coverages, squares, DEMUR_N_COVERAGES);
-    }
-    const double n_models = (double)method->n_models;
-    work->plain_auc[replicate * n_methods + k] = plain / n_models;
-    work->debiased2_auc[replicate * n_methods + k] = debiased / n_models;
-    work->site2_auc[replicate * n_methods + k] =
-        site2_auc_of(work, method, counts, &work->site2_se[replicate * n_methods + k]);
-  }
-}
-
-static void
-run_noise_draw(size_t draw, guint worker, gpointer data) {
-  Work *work = data;
-  const DemurSample *sample = work->sample;
-  g_autofree double *labels = g_new(double, sample->n);
-  DemurRandom random = demur_random_stream(work->seed, DEMUR_STREAM_NOISE_FLOOR, draw, 0, 0);
-  for (size_t i = 0; i < sample->n; i++)
-    labels[i] = demur_random_uniform(&random) < sample->risks[i] ? 1.0 : 0.0;
-  for (size_t column = 0; column < work->n_columns; column++) {
-    const DemurMethod *method = work->methods->pdata[work->column_method[column]];
-    DemurSelectiveSample selective =
-        selective_sample(sample, method, work->column_model[column], NULL);
-    selective.labels = labels;
-    demur_selective_errors(&selective, work->coverages, DEMUR_N_COVERAGES, work->min_bin_size,
-                           work->scratch[worker],
-                           work->noise + (draw * work->n_columns + column) * DEMUR_N_COVERAGES);
-  }
 }
 
 /* Runs jobs in groups, so that progress and cancelling are looked at between them. */
@@ -318,7 +309,7 @@ fill_curves(const Work *work, size_t first_column, const DemurMethod *method,
       const size_t column = first_column + m;
       realised += (double)work->curves[column * work->n_trials].n_selected[c] / (double)n;
       for (size_t d = 0; d < work->n_noise_draws; d++)
-        noise += work->noise[(d * work->n_columns + column) * DEMUR_N_COVERAGES + c];
+        noise += work->replicates->noise[(d * work->n_columns + column) * DEMUR_N_COVERAGES + c];
     }
     realised /= (double)n_models;
     noise_curve[c] =
@@ -465,15 +456,15 @@ fill_auc_intervals(const Work *work, size_t k, size_t first_column, DemurMethodR
   debiased2 /= (double)method->n_models;
   double low, high;
   for (size_t b = 0; b < n; b++)
-    replicates[b] = work->debiased2_auc[b * n_methods + k];
+    replicates[b] = work->replicates->debiased2_auc[b * n_methods + k];
   demur_interval_basic(replicates, n, debiased2, plain2, n_units, LEVEL, &low, &high);
   result->debiased_auc_interval = (DemurInterval){demur_signed_root(low), demur_signed_root(high)};
   double se;
-  const double site2 = site2_auc_of(work, method, NULL, &se);
+  const double site2 = demur_replicates_site2_auc(work->replicates, k, &se);
   for (size_t b = 0; b < n; b++) {
-    replicates[b] = work->site2_auc[b * n_methods + k];
+    replicates[b] = work->replicates->site2_auc[b * n_methods + k];
     if (work->unit == DEMUR_UNIT_SITE)
-      replicates[b] = (replicates[b] - site2) / work->site2_se[b * n_methods + k];
+      replicates[b] = (replicates[b] - site2) / work->replicates->site2_se[b * n_methods + k];
   }
   if (work->unit == DEMUR_UNIT_SITE)
     demur_interval_studentised(replicates, n, site2, se, n_units, LEVEL, &low, &high);
@@ -483,7 +474,7 @@ fill_auc_intervals(const Work *work, size_t k, size_t first_column, DemurMethodR
       (DemurInterval){demur_signed_root(low), demur_signed_root(high)};
 }
 
-/* Rejection of each class; the intervals come from demur_extra_intervals. */
+/* Rejection of each class; the intervals come from demur_operating_intervals. */
 static void
 fill_rejection(const Work *work, const DemurMethod *method, gssize max_rank,
                DemurOperatingPoint *at) {
@@ -553,51 +544,107 @@ rank_at_threshold(const DemurMethod *method, size_t model, size_t n, double thre
   return rank;
 }
 
+/* What stands on the left of comparisons: the selectors and `mc`. */
+static gboolean
+is_compared(const DemurMethod *method) {
+  return method->is_selector || strcmp(method->name, "mc") == 0;
+}
+
+/* Whose operating points have intervals of everything, and are applied to groups. */
+static gboolean
+has_group_points(const DemurMethod *method) {
+  return is_compared(method) || strcmp(method->name, "full") == 0 ||
+         strcmp(method->name, "confidence") == 0;
+}
+
+/* One threshold, to be found and measured; at [..] of its method's result. */
+typedef struct {
+  size_t method;
+  double coverage;
+  const double *tuned; /* [n_models]; NULL: of this split's own scores */
+  double threshold;    /* of model 1 */
+} PointPlan;
+
+/* demur_coverage_threshold by the ranks there are, without a sort. */
+static double
+threshold_of_coverage(const DemurMethod *method, size_t model, size_t n, double coverage,
+                      gssize *rank) {
+  const size_t n_ranks = method->n_ranks[model];
+  g_autofree guint32 *rank_counts = g_new0(guint32, MAX(n_ranks, 1));
+  for (size_t i = 0; i < n; i++)
+    rank_counts[method->ranks[model][i]]++;
+  const size_t wanted = demur_coverage_count(coverage, n);
+  *rank = -1;
+  for (size_t sum = 0; sum < wanted;)
+    sum += rank_counts[++*rank];
+  for (size_t i = 0; i < n; i++)
+    if ((gssize)method->ranks[model][i] == *rank)
+      return method->scores[model][i];
+  return INFINITY;
+}
+
 static void
-fill_operating_point(const Work *work, const DemurEvaluation *evaluation, size_t first_column,
-                     const DemurMethod *method, double coverage, const double *tuned,
-                     DemurOperatingPoint *at) {
+find_threshold(const Work *work, PointPlan *plan, DemurOperating *point) {
+  const DemurMethod *method = work->methods->pdata[plan->method];
+  const size_t n = work->sample->n;
+  *point = (DemurOperating){.method = plan->method,
+                            .fixed_threshold = plan->tuned != NULL,
+                            .coverage = plan->coverage,
+                            .max_ranks = g_new(gssize, method->n_models),
+                            .intervals = has_group_points(method) ? DEMUR_INTERVALS_ALL
+                                                                  : DEMUR_INTERVALS_RATES};
+  for (size_t m = 0; m < method->n_models; m++) {
+    const double threshold = plan->tuned != NULL
+                                 ? plan->tuned[m]
+                                 : demur_coverage_threshold(plan->coverage, method->scores[m], n);
+    point->max_ranks[m] = rank_at_threshold(method, m, n, threshold);
+    if (m == 0)
+      plan->threshold = threshold;
+  }
+}
+
+typedef struct {
+  const Work *work;
+  const DemurEvaluation *evaluation;
+  const PointPlan *plans;
+  DemurOperatingPoint **at;
+} PointsJob;
+
+static void
+fill_operating_point(size_t index, guint worker, gpointer data) {
+  const PointsJob *job = data;
+  const Work *work = job->work;
+  const PointPlan *plan = &job->plans[index];
+  const DemurMethod *method = work->methods->pdata[plan->method];
+  const gssize *ranks = work->points[index].max_ranks;
+  DemurOperatingPoint *at = job->at[index];
   const DemurSample *sample = work->sample;
-  *at = (DemurOperatingPoint){.coverage = coverage, .from_tune = tuned != NULL};
-  double debiased2 = 0.0, site2 = 0.0, noise = 0.0;
-  g_autofree gssize *ranks = g_new(gssize, method->n_models);
+  *at = (DemurOperatingPoint){
+      .coverage = plan->coverage, .from_tune = plan->tuned != NULL, .threshold = plan->threshold};
+  double debiased2 = 0.0, site2 = 0.0;
   g_autofree double *weights = g_new(double, sample->n);
   for (size_t m = 0; m < method->n_models; m++) {
     const double share = 1.0 / (double)method->n_models;
-    const double threshold =
-        tuned != NULL ? tuned[m] : demur_coverage_threshold(coverage, method->scores[m], sample->n);
-    const gssize rank = ranks[m] = rank_at_threshold(method, m, sample->n, threshold);
     const DemurSelectiveSample selective = selective_sample(sample, method, m, NULL);
     DemurSelectivePoint point;
-    demur_selective_at_rank(&selective, rank, work->min_bin_size, work->scratch[0], &point);
+    demur_selective_at_rank(&selective, ranks[m], work->min_bin_size, work->scratch[worker],
+                            &point);
     at->measures[DEMUR_MEASURE_SBCE2] += share * point.error2;
     at->measures[DEMUR_MEASURE_SBCEINF] += share * point.error_inf;
     at->measures[DEMUR_MEASURE_BRIER] += share * point.brier;
     at->measures[DEMUR_MEASURE_ACCURACY] += share * point.accuracy;
     debiased2 += share * point.debiased2;
     const DemurSiteSample by_site = site_sample(sample, method, m, NULL);
-    site2 += share * demur_site_error_at_rank(&by_site, rank);
-    fill_weights(sample, method->ranks[m], rank, NULL, weights);
+    site2 += share * demur_site_error_at_rank(&by_site, ranks[m]);
+    fill_weights(sample, method->ranks[m], ranks[m], NULL, weights);
     at->measures[DEMUR_MEASURE_SMMCE] +=
         share * demur_smmce_normalised(sample->risks, sample->labels, weights, sample->n, 2, 0.2);
-    g_autofree double *labels = g_new(double, sample->n);
-    for (size_t d = 0; d < work->n_noise_draws; d++) {
-      DemurRandom random = demur_random_stream(work->seed, DEMUR_STREAM_NOISE_FLOOR, d, 0, 0);
-      for (size_t i = 0; i < sample->n; i++)
-        labels[i] = demur_random_uniform(&random) < sample->risks[i] ? 1.0 : 0.0;
-      DemurSelectiveSample redrawn = selective;
-      redrawn.labels = labels;
-      DemurSelectivePoint noisy;
-      demur_selective_at_rank(&redrawn, rank, work->min_bin_size, work->scratch[0], &noisy);
-      noise += share * noisy.error2 / (double)work->n_noise_draws;
-    }
     double extras[DEMUR_N_EXTRAS];
-    demur_extra_at_rank(work->extra, method->ranks[m], rank, NULL, extras,
+    demur_extra_at_rank(work->extra, method->ranks[m], ranks[m], NULL, extras,
                         m == 0 ? at->decision : NULL);
     for (DemurExtra extra = 0; extra < DEMUR_N_EXTRAS; extra++)
       at->extra[extra] += share * extras[extra];
     if (m == 0) {
-      at->threshold = threshold;
       at->n_accepted = point.n_selected;
       at->n_bins = point.n_bins;
       at->realised = (double)point.n_selected / (double)sample->n;
@@ -605,21 +652,12 @@ fill_operating_point(const Work *work, const DemurEvaluation *evaluation, size_t
   }
   at->measures[DEMUR_MEASURE_SITE_ERROR] = demur_signed_root(site2);
   at->debiased = demur_signed_root(debiased2);
-  at->noise_floor = work->n_noise_draws > 0 ? noise : NAN;
   for (size_t i = 0; i < sample->n; i++)
     if ((gssize)method->ranks[0][i] <= ranks[0])
-      at->histogram[histogram_bin(evaluation, sample->confidences[i])]++;
+      at->histogram[histogram_bin(job->evaluation, sample->confidences[i])]++;
   fill_reliability(work, method, ranks[0], at);
   fill_rejection(work, method, ranks[0], at);
-  const DemurOperatingBootstrap bootstrap = {.setup = work->extra,
-                                             .method = method,
-                                             .unit = work->unit,
-                                             .seed = work->seed,
-                                             .n_bootstrap = work->n_bootstrap,
-                                             .fixed_threshold = tuned != NULL,
-                                             .coverage = coverage,
-                                             .max_ranks = ranks};
-  demur_extra_intervals(&bootstrap, work->parallel, at);
+  demur_operating_intervals(work->replicates, index, at);
 }
 
 static DemurComparisonVerdict
@@ -629,12 +667,6 @@ verdict_of(double low, double high, size_t n_units) {
   return high < 0.0  ? DEMUR_VERDICT_BETTER
          : low > 0.0 ? DEMUR_VERDICT_WORSE
                      : DEMUR_VERDICT_NO_DIFFERENCE_SHOWN;
-}
-
-/* What stands on the left of comparisons: the selectors and `mc`. */
-static gboolean
-is_compared(const DemurMethod *method) {
-  return method->is_selector || strcmp(method->name, "mc") == 0;
 }
 
 /* Differences in an AUC between every selector (and mc) and every baseline, paired by replicate.
@@ -856,13 +888,36 @@ grow(DemurEvaluation *e, size_t n_methods, size_t n_comparisons) {
   memset(e->comparisons + e->n_comparisons, 0, n_comparisons * sizeof *e->comparisons);
 }
 
+/* The thresholds of every method: 0.9, 0.7, 0.5 from the split, then those that were tuned. */
+static GArray *
+plan_points(const DemurEvaluateInput *input, const RiskGroup *group, const GPtrArray *methods) {
+  GArray *plans = g_array_new(FALSE, FALSE, sizeof(PointPlan));
+  for (guint k = 0; k < methods->len; k++) {
+    const DemurMethod *method = methods->pdata[k];
+    for (size_t a = 0; a < G_N_ELEMENTS(operating_coverages); a++) {
+      const PointPlan plan = {k, operating_coverages[a], NULL, NAN};
+      g_array_append_val(plans, plan);
+    }
+    if (!method->is_selector || input->n_thresholds == NULL)
+      continue;
+    const size_t selector = group->selectors[k];
+    for (size_t t = 0; t < input->n_thresholds[selector]; t++) {
+      const DemurTunedThreshold *tuned = &input->thresholds[selector][t];
+      const PointPlan plan = {k, tuned->coverage, tuned->thresholds, NAN};
+      g_array_append_val(plans, plan);
+    }
+  }
+  return plans;
+}
+
 static void
-fill_results(const DemurEvaluateInput *input, const RiskGroup *group, const Work *work,
-             const size_t *first_columns, DemurEvaluation *e) {
+fill_results(const RiskGroup *group, const Work *work, const size_t *first_columns,
+             const GArray *plans, DemurEvaluation *e) {
   const size_t n_methods = work->methods->len;
   grow(e, n_methods, 3 * n_methods * n_methods);
   DemurMethodResult *results = e->methods + e->n_methods;
   e->n_methods += n_methods;
+  g_autofree DemurOperatingPoint **at = g_new(DemurOperatingPoint *, MAX(plans->len, 1));
   for (size_t k = 0; k < n_methods; k++) {
     const DemurMethod *method = work->methods->pdata[k];
     DemurMethodResult *result = &results[k];
@@ -874,32 +929,18 @@ fill_results(const DemurEvaluateInput *input, const RiskGroup *group, const Work
     fill_curves(work, first_columns[k], method, result);
     fill_extras(work, first_columns[k], method->n_models, result);
     fill_auc_intervals(work, k, first_columns[k], result);
-    const size_t selector = method->is_selector ? group->selectors[k] : 0;
-    const size_t n_tuned =
-        method->is_selector && input->n_thresholds != NULL ? input->n_thresholds[selector] : 0;
-    result->n_at = G_N_ELEMENTS(operating_coverages) + n_tuned;
+    result->n_at = work->first_points[k + 1] - work->first_points[k];
     result->at = g_new0(DemurOperatingPoint, result->n_at);
-    for (size_t a = 0; a < result->n_at; a++) {
-      const DemurTunedThreshold *tuned =
-          a < G_N_ELEMENTS(operating_coverages)
-              ? NULL
-              : &input->thresholds[selector][a - G_N_ELEMENTS(operating_coverages)];
-      fill_operating_point(work, e, first_columns[k], method,
-                           tuned != NULL ? tuned->coverage : operating_coverages[a],
-                           tuned != NULL ? tuned->thresholds : NULL, &result->at[a]);
-    }
+    for (size_t a = 0; a < result->n_at; a++)
+      at[work->first_points[k] + a] = &result->at[a];
   }
-  add_comparisons(work, e, results, "sbce2_auc", work->plain_auc, FALSE, plain_point);
-  add_comparisons(work, e, results, "sbce2_debiased_auc", work->debiased2_auc, TRUE,
+  PointsJob points = {work, e, (const PointPlan *)(gconstpointer)plans->data, at};
+  demur_parallel_map(work->parallel, plans->len, fill_operating_point, &points);
+  add_comparisons(work, e, results, "sbce2_auc", work->replicates->plain_auc, FALSE, plain_point);
+  add_comparisons(work, e, results, "sbce2_debiased_auc", work->replicates->debiased2_auc, TRUE,
                   debiased_point);
-  add_comparisons(work, e, results, "site_error_auc", work->site2_auc, TRUE, site_point);
-}
-
-/* Which methods have operating points by group. */
-static gboolean
-has_group_points(const DemurMethod *method) {
-  return is_compared(method) || strcmp(method->name, "full") == 0 ||
-         strcmp(method->name, "confidence") == 0;
+  add_comparisons(work, e, results, "site_error_auc", work->replicates->site2_auc, TRUE,
+                  site_point);
 }
 
 /* The operating points of the whole split, applied to every group. */
@@ -922,8 +963,10 @@ add_groups(const DemurEvaluateInput *input, const RiskGroup *risk, const Work *w
             input->thresholds[risk->selectors[k]][a - G_N_ELEMENTS(operating_coverages)].thresholds;
       } else {
         double *values = g_new(double, method->n_models);
-        for (size_t m = 0; m < method->n_models; m++)
-          values[m] = demur_coverage_threshold(at->coverage, method->scores[m], sample->n);
+        for (size_t m = 0; m < method->n_models; m++) {
+          gssize rank;
+          values[m] = threshold_of_coverage(method, m, sample->n, at->coverage, &rank);
+        }
         g_ptr_array_add(owned, values);
         threshold.thresholds = values;
       }
@@ -946,6 +989,33 @@ add_groups(const DemurEvaluateInput *input, const RiskGroup *risk, const Work *w
   return demur_groups_add(&groups, e, work->parallel, progress, error);
 }
 
+/* The rows of the cells as a sample of their own, for the resampled trials of a large sample. */
+static void
+use_cells(Work *work, const DemurEvaluateInput *input) {
+  const DemurSample *sample = work->sample;
+  if (sample->n < DEMUR_CELLS_FROM || work->n_trials < 2)
+    return;
+  work->cells = demur_cells_new(sample, work->extra->logits, TRIAL_CELLS);
+  const size_t n_rows = 2 * work->cells->n_cells;
+  work->zero_ranks = g_new0(guint32, n_rows);
+  DemurSample *rows = work->cell_sample = g_new0(DemurSample, 1);
+  rows->n = n_rows;
+  rows->n_classes = sample->n_classes;
+  rows->top_label = sample->top_label;
+  rows->risks = g_memdup2(work->cells->risks, n_rows * sizeof(double));
+  rows->labels = g_memdup2(work->cells->labels, n_rows * sizeof(double));
+  work->cell_extra =
+      demur_extra_setup_new(rows, input->min_bin_size, net_benefit_threshold(input, sample));
+}
+
+static void
+forget_cells(Work *work) {
+  demur_extra_setup_free(work->cell_extra);
+  demur_sample_free(work->cell_sample);
+  demur_cells_free(work->cells);
+  g_free(work->zero_ranks);
+}
+
 /* Trials, noise floor and bootstrap of the methods on one sample; appended to the evaluation. */
 static gboolean
 evaluate_sample(const DemurEvaluateInput *input, const RiskGroup *group, const DemurSample *sample,
@@ -954,14 +1024,13 @@ evaluate_sample(const DemurEvaluateInput *input, const RiskGroup *group, const D
   Work work = {.sample = sample,
                .methods = methods,
                .min_bin_size = input->min_bin_size,
-               .seed = input->seed,
                .n_bootstrap = input->n_bootstrap,
                .n_noise_draws = input->n_noise_draws,
                .n_trials = input->n_resamples + 1,
                .parallel = parallel,
                .unit = unit_of_intervals(sample)};
   demur_coverage_grid(DEMUR_N_COVERAGES, work.coverages);
-  demur_coverage_grid(N_SITE_COVERAGES, work.site_coverages);
+  demur_coverage_grid(DEMUR_N_SITE_COVERAGES, work.site_coverages);
   for (guint k = 0; k < methods->len; k++)
     work.n_columns += ((DemurMethod *)methods->pdata[k])->n_models;
   g_autofree guint32 *column_method = g_new(guint32, work.n_columns);
@@ -999,27 +1068,41 @@ evaluate_sample(const DemurEvaluateInput *input, const RiskGroup *group, const D
       g_new0(DemurExtraCurves, work.n_columns * work.n_trials);
   work.extra = extra;
   work.extra_curves = extra_curves;
-  const size_t n_replicates = MAX(work.n_bootstrap, 1) * methods->len;
-  g_autofree double *plain = g_new0(double, n_replicates), *debiased = g_new0(double, n_replicates),
-                    *site = g_new0(double, n_replicates), *site_se = g_new0(double, n_replicates),
-                    *noise = g_new0(double, MAX(work.n_noise_draws, 1) * work.n_columns *
-                                                DEMUR_N_COVERAGES);
-  work.plain_auc = plain;
-  work.debiased2_auc = debiased;
-  work.site2_auc = site;
-  work.site2_se = site_se;
-  work.noise = noise;
-
+  use_cells(&work, input);
+  g_autoptr(GArray) plans = plan_points(input, group, methods);
+  g_autofree DemurOperating *points = g_new0(DemurOperating, MAX(plans->len, 1));
+  g_autofree size_t *first_points = g_new0(size_t, methods->len + 1);
+  work.points = points;
+  work.first_points = first_points;
+  for (guint p = 0; p < plans->len; p++) {
+    PointPlan *plan = &g_array_index(plans, PointPlan, p);
+    find_threshold(&work, plan, &points[p]);
+    first_points[plan->method + 1] = p + 1;
+  }
+  const DemurReplicatesInput replicates = {.setup = extra,
+                                           .methods = methods,
+                                           .unit = work.unit,
+                                           .seed = input->seed,
+                                           .n_bootstrap = work.n_bootstrap,
+                                           .n_noise_draws = work.n_noise_draws,
+                                           .with_curves = TRUE,
+                                           .n_points = plans->len,
+                                           .points = points};
+  work.replicates = demur_replicates_new(&replicates, parallel);
+  evaluation->in_cells |= work.replicates->in_cells;
   gboolean ok = map_with_progress(parallel, work.n_columns * work.n_trials, run_trial, &work,
-                                  progress, 0.05, 0.2, error) &&
-                map_with_progress(parallel, work.n_noise_draws, run_noise_draw, &work, progress,
-                                  0.2, 0.35, error) &&
-                map_with_progress(parallel, work.n_bootstrap, run_bootstrap, &work, progress, 0.35,
-                                  0.95, error);
+                                  progress, 0.05, 0.25, error) &&
+                map_with_progress(parallel, work.n_noise_draws, demur_replicates_redraw,
+                                  work.replicates, progress, 0.25, 0.35, error) &&
+                map_with_progress(parallel, work.n_bootstrap, demur_replicates_draw,
+                                  work.replicates, progress, 0.35, 0.9, error);
   if (ok) {
-    fill_results(input, group, &work, first_columns, evaluation);
+    fill_results(group, &work, first_columns, plans, evaluation);
     ok = add_groups(input, group, &work, evaluation, progress, error);
   }
+  demur_replicates_free(work.replicates);
+  demur_operating_clear(points, plans->len);
+  forget_cells(&work);
   for (guint w = 0; w < n_threads; w++)
     demur_selective_scratch_free(scratch[w]);
   for (size_t t = 1; t < work.n_trials; t++)
@@ -1027,11 +1110,26 @@ evaluate_sample(const DemurEvaluateInput *input, const RiskGroup *group, const D
   return ok;
 }
 
+/* Outlier scores of rows, in the order of the sample. */
+static double *
+in_sample_order(const DemurCohort *cohort, const guint32 *rows, size_t n_rows,
+                const double *outlier, const DemurSample *sample) {
+  g_autofree guint32 *places = g_new0(guint32, MAX(cohort->n_scans, 1));
+  for (size_t i = 0; i < n_rows; i++)
+    places[rows[i]] = (guint32)i;
+  double *ordered = g_new(double, MAX(n_rows, 1) * DEMUR_N_OUTLIER);
+  for (size_t i = 0; i < sample->n; i++)
+    memcpy(ordered + i * DEMUR_N_OUTLIER,
+           outlier + (size_t)places[sample->rows[i]] * DEMUR_N_OUTLIER,
+           DEMUR_N_OUTLIER * sizeof(double));
+  return ordered;
+}
+
 /* One kind of risk: its sample and methods, then the above. */
 static gboolean
 evaluate_group(const DemurEvaluateInput *input, const RiskGroup *group, const guint32 *rows,
-               size_t n_rows, DemurParallel *parallel, const DemurProgress *progress,
-               DemurEvaluation *evaluation, GError **error) {
+               size_t n_rows, const double *outlier, DemurParallel *parallel,
+               const DemurProgress *progress, DemurEvaluation *evaluation, GError **error) {
   g_autoptr(DemurSample) sample = demur_sample_new(group->view, rows, n_rows, input->split, error);
   if (sample == NULL)
     return FALSE;
@@ -1041,9 +1139,11 @@ evaluate_group(const DemurEvaluateInput *input, const RiskGroup *group, const gu
     selectors[s] = input->selectors[group->selectors[s]];
     names[s] = input->names[group->selectors[s]];
   }
-  g_autoptr(GPtrArray) methods =
-      demur_methods_new(selectors, names, group->n_selectors, group->base, group->view,
-                        !group->recalibrated, sample, input->seed, parallel, progress, error);
+  g_autofree double *ordered =
+      outlier != NULL ? in_sample_order(group->view, rows, n_rows, outlier, sample) : NULL;
+  g_autoptr(GPtrArray) methods = demur_methods_new(
+      selectors, names, group->n_selectors, group->base, group->view, !group->recalibrated, sample,
+      ordered, input->seed, parallel, progress, error);
   return methods != NULL &&
          evaluate_sample(input, group, sample, methods, parallel, progress, evaluation, error);
 }
@@ -1089,16 +1189,26 @@ demur_evaluate(const DemurEvaluateInput *input, DemurParallel *parallel,
   g_autoptr(DemurEvaluation) evaluation = describe(input, sample, rows);
   evaluation->in_sample = in_sample;
   evaluation->n_models = 1;
+  g_autofree double *outlier = NULL;
+  if (input->selectors[0]->outlier != NULL) {
+    DemurProgressStage stage = {progress, 0.0, 0.2, NULL};
+    const DemurProgress staged = demur_progress_stage(&stage);
+    outlier = demur_selector_outlier_scores(input->selectors[0], input->cohort, rows, n_rows, NULL,
+                                            parallel, &staged, error);
+    if (outlier == NULL)
+      return NULL;
+  }
   /* Selectors stand first in the result: the groups that have any come before raw risks without. */
   for (int pass = 0; pass < 2; pass++)
     for (guint g = 0; g < groups->len; g++) {
       const RiskGroup *group = &g_array_index(groups, RiskGroup, g);
       if ((group->n_selectors > 0) != (pass == 0))
         continue;
-      DemurProgressStage stage = {progress, (double)g / (double)groups->len,
-                                  (double)(g + 1) / (double)groups->len, NULL};
+      DemurProgressStage stage = {progress, 0.2 + 0.8 * (double)g / (double)groups->len,
+                                  0.2 + 0.8 * (double)(g + 1) / (double)groups->len, NULL};
       const DemurProgress staged = demur_progress_stage(&stage);
-      if (!evaluate_group(input, group, rows, n_rows, parallel, &staged, evaluation, error))
+      if (!evaluate_group(input, group, rows, n_rows, outlier, parallel, &staged, evaluation,
+                          error))
         return NULL;
     }
   if (in_sample)

@@ -372,6 +372,7 @@ demur_evaluation_write_json(const DemurEvaluation *e, DemurJson *json) {
   demur_json_string(json, "resample_unit", e->resample_unit);
   demur_json_end_object(json);
   demur_json_int(json, "bin_size", (gint64)e->min_bin_size);
+  demur_json_bool(json, "replicates_in_cells", e->in_cells);
   demur_json_double(json, "net_benefit_threshold", e->net_benefit_threshold);
   demur_json_string(json, "interval_unit", e->interval_unit);
   demur_json_doubles(json, "coverages", e->coverages, DEMUR_N_COVERAGES);

@@ -109,8 +109,9 @@ typedef struct {
   size_t n_accepted;
   double measures[DEMUR_N_MEASURES]; /* point values, mean over models */
   double debiased, noise_floor;      /* S-BCE_2 */
-  /* Mean over models; 95 % bootstrap intervals of the unit (evaluation/extra.h), NaN for those
-   * extras that have none. Of realised for tuned thresholds only: the others make it so. */
+  /* Mean over models; 95 % bootstrap intervals of the unit (evaluation/replicates.h), NaN for those
+   * extras that have none, and all but the rejection rates' for baselines other than "full" and
+   * "confidence". Of realised for tuned thresholds only: the others make it so. */
   double extra[DEMUR_N_EXTRAS];
   DemurInterval extra_intervals[DEMUR_N_EXTRAS];
   DemurInterval debiased_interval, site_error_interval, realised_interval;
@@ -196,8 +197,9 @@ typedef struct {
   double *prevalence; /* [n_classes]: share of each label; K = 2: [1] is "prevalence" */
   char *digest;       /* of the rows used */
   size_t n_models, n_resamples;
-  char *resample_unit;          /* "scan", "patient" or "site" */
-  size_t min_bin_size;          /* 25 */
+  char *resample_unit; /* "scan", "patient" or "site" */
+  size_t min_bin_size; /* 25 */
+  gboolean in_cells;   /* resamples and redrawn labels counted in cells, evaluation/cells.h */
   double net_benefit_threshold; /* of "net_benefit"; K > 2: NaN */
   char *interval_unit;          /* what the bootstrap of intervals draws: "site" or "patient" */
   double coverages[DEMUR_N_COVERAGES];

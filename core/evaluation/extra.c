@@ -10,12 +10,8 @@
 
 #include "metrics/brier.h"
 #include "metrics/coverage.h"
-#include "metrics/intervals.h"
 #include "metrics/offset-logistic.h"
 #include "metrics/selective.h"
-#include "metrics/site-error.h"
-
-#define LEVEL 0.95
 
 DemurExtraSetup *
 demur_extra_setup_new(const DemurSample *sample, size_t min_bin_size,
@@ -201,214 +197,18 @@ demur_extra_at_rank(const DemurExtraSetup *setup, const guint32 *ranks, gssize m
   kept_clear(&kept);
 }
 
-/* --- bootstrap of an operating point --- */
-
-typedef enum {
-  VALUE_REALISED,
-  VALUE_INTERCEPT,
-  VALUE_SLOPE,
-  VALUE_OE,
-  VALUE_AUROC,
-  VALUE_DEBIASED2,
-  VALUE_PLAIN2, /* the plain square; of the sample itself only */
-  VALUE_SITE2,
-  VALUE_SITE2_SE,
-  N_VALUES,
-} Value;
-
-typedef struct {
-  const DemurOperatingBootstrap *b;
-  DemurCalibrationFit *starts; /* [n_models] */
-  double point[N_VALUES];
-  double *replicates; /* [N_VALUES + n_classes][n_bootstrap] */
-} OperatingWork;
-
-static gssize
-rank_for(const DemurOperatingBootstrap *b, size_t model, const guint32 *counts) {
-  if (counts == NULL || b->fixed_threshold)
-    return b->max_ranks[model];
-  const DemurSample *sample = b->setup->sample;
-  const size_t n_ranks = b->method->n_ranks[model];
-  g_autofree guint32 *rank_counts = g_new(guint32, MAX(n_ranks, 1));
-  const size_t n_total =
-      count_ranks(b->method->ranks[model], n_ranks, counts, sample->n, rank_counts);
-  const size_t wanted = demur_coverage_count(b->coverage, n_total);
-  gssize rank = -1;
-  for (size_t sum = 0; sum < wanted;)
-    sum += rank_counts[++rank];
-  return rank;
-}
-
-/* Share of the sample that is kept, and of each class that is refused (rates [n_classes], NaN for
- * an absent class). */
-static double
-rates_of(const DemurSample *sample, const guint32 *ranks, gssize max_rank, const guint32 *counts,
-         double *rates) {
-  const size_t k = sample->n_classes;
-  g_autofree guint64 *all = g_new0(guint64, 2 * k);
-  guint64 *refused = all + k, n_total = 0, n_refused = 0;
-  for (size_t i = 0; i < sample->n; i++) {
-    const guint32 count = counts != NULL ? counts[i] : 1;
-    all[sample->classes[i]] += count;
-    if ((gssize)ranks[i] > max_rank)
-      refused[sample->classes[i]] += count;
+DemurExtraFit
+demur_extra_fit(const DemurExtraSetup *setup, const guint32 *ranks, gssize max_rank,
+                const guint32 *counts, const DemurCalibrationFit *start) {
+  Kept kept = kept_new(setup->sample->n);
+  load(setup, ranks, max_rank, counts, &kept);
+  DemurExtraFit fit = {{NAN, NAN, NAN},
+                       demur_calibration_oe_ratio(kept.risks, kept.labels, kept.counts, kept.n),
+                       NAN};
+  if (!setup->sample->top_label) {
+    fit.fit = demur_calibration_fit_logits(kept.logits, kept.labels, kept.counts, kept.n, start);
+    fit.auroc = demur_auroc(kept.risks, kept.labels, kept.counts, kept.n);
   }
-  for (size_t c = 0; c < k; c++) {
-    rates[c] = all[c] > 0 ? (double)refused[c] / (double)all[c] : NAN;
-    n_total += all[c];
-    n_refused += refused[c];
-  }
-  return n_total > 0 ? (double)(n_total - n_refused) / (double)n_total : NAN;
-}
-
-/* From influences summed over models: sites are the independent units, a site drawn m times is m of
- * them. */
-static double
-standard_error(const DemurSample *sample, const guint32 *counts, const double *influences) {
-  g_autofree double *times = g_new0(double, MAX(sample->n_sites, 1));
-  for (size_t i = 0; i < sample->n; i++)
-    times[sample->sites[i]] = counts != NULL ? (double)counts[i] : 1.0;
-  double n = 0.0, sum = 0.0;
-  for (size_t s = 0; s < sample->n_sites; s++)
-    if (times[s] > 0.0) {
-      n += times[s];
-      sum += influences[s] * influences[s] / times[s];
-    }
-  return n > 1.0 ? sqrt(n / (n - 1.0) * sum) : NAN;
-}
-
-/* All values on one sample; rates [n_classes] of model 1. starts: read, and written where asked. */
-static void
-values_of(const OperatingWork *work, const guint32 *counts, DemurCalibrationFit *starts,
-          double *values, double *rates) {
-  const DemurOperatingBootstrap *b = work->b;
-  const DemurSample *sample = b->setup->sample;
-  const double share = 1.0 / (double)b->method->n_models;
-  const gboolean by_site = b->unit == DEMUR_UNIT_SITE;
-  Kept kept = kept_new(sample->n);
-  g_autofree double *influences = g_new0(double, 2 * MAX(sample->n_sites, 1));
-  double *of_model = influences + sample->n_sites;
-  g_autoptr(DemurSelectiveScratch) scratch = demur_selective_scratch_new(sample->n);
-  for (size_t v = 0; v < N_VALUES; v++)
-    values[v] = 0.0;
-  for (size_t m = 0; m < b->method->n_models; m++) {
-    const guint32 *ranks = b->method->ranks[m];
-    const gssize rank = rank_for(b, m, counts);
-    if (m == 0)
-      values[VALUE_REALISED] = rates_of(sample, ranks, rank, counts, rates);
-    load(b->setup, ranks, rank, counts, &kept);
-    values[VALUE_OE] +=
-        share * demur_calibration_oe_ratio(kept.risks, kept.labels, kept.counts, kept.n);
-    if (sample->top_label) {
-      values[VALUE_INTERCEPT] = values[VALUE_SLOPE] = values[VALUE_AUROC] = NAN;
-    } else {
-      const DemurCalibrationFit fit = demur_calibration_fit_logits(
-          kept.logits, kept.labels, kept.counts, kept.n, &work->starts[m]);
-      values[VALUE_INTERCEPT] += share * fit.intercept;
-      values[VALUE_SLOPE] += share * fit.slope;
-      values[VALUE_AUROC] += share * demur_auroc(kept.risks, kept.labels, kept.counts, kept.n);
-      if (starts != NULL)
-        starts[m] = fit;
-    }
-    const DemurSelectiveSample selective = {.n = sample->n,
-                                            .risks = sample->risks,
-                                            .labels = sample->labels,
-                                            .counts = counts,
-                                            .ranks = ranks,
-                                            .n_ranks = b->method->n_ranks[m],
-                                            .top_label = sample->top_label};
-    DemurSelectivePoint point;
-    demur_selective_at_rank(&selective, rank, b->setup->min_bin_size, scratch, &point);
-    values[VALUE_DEBIASED2] += share * point.debiased2;
-    values[VALUE_PLAIN2] += share * point.error2 * point.error2;
-    const DemurSiteSample sites = {.n = sample->n,
-                                   .differences = sample->differences,
-                                   .sites = sample->sites,
-                                   .patients = sample->patients,
-                                   .n_sites = sample->n_sites,
-                                   .n_patients = sample->n_patients,
-                                   .counts = counts,
-                                   .ranks = ranks,
-                                   .n_ranks = b->method->n_ranks[m]};
-    values[VALUE_SITE2] +=
-        share * demur_site_error_at_rank_influences(&sites, rank, by_site ? of_model : NULL);
-    for (size_t s = 0; by_site && s < sample->n_sites; s++)
-      influences[s] += share * of_model[s];
-  }
-  values[VALUE_SITE2_SE] = by_site ? standard_error(sample, counts, influences) : NAN;
   kept_clear(&kept);
-}
-
-static void
-run_replicate(size_t replicate, guint worker, gpointer data) {
-  OperatingWork *work = data;
-  const DemurOperatingBootstrap *b = work->b;
-  const DemurSample *sample = b->setup->sample;
-  g_autofree guint32 *counts = g_new(guint32, MAX(sample->n, 1));
-  g_autofree double *rates = g_new(double, sample->n_classes);
-  demur_sample_resample(sample, b->unit,
-                        demur_random_stream(b->seed, DEMUR_STREAM_BOOTSTRAP, replicate, 0, 0),
-                        counts);
-  double values[N_VALUES];
-  values_of(work, counts, NULL, values, rates);
-  for (size_t v = 0; v < N_VALUES; v++)
-    work->replicates[v * b->n_bootstrap + replicate] = values[v];
-  for (size_t c = 0; c < sample->n_classes; c++)
-    work->replicates[(N_VALUES + c) * b->n_bootstrap + replicate] = rates[c];
-}
-
-static DemurInterval
-expanded(double *replicates, size_t n, size_t n_units) {
-  DemurInterval interval;
-  demur_interval_expanded(replicates, n, n_units, LEVEL, &interval.low, &interval.high);
-  return interval;
-}
-
-static DemurInterval
-signed_roots(DemurInterval squares) {
-  return (DemurInterval){demur_signed_root(squares.low), demur_signed_root(squares.high)};
-}
-
-void
-demur_extra_intervals(const DemurOperatingBootstrap *b, DemurParallel *parallel,
-                      DemurOperatingPoint *at) {
-  const DemurSample *sample = b->setup->sample;
-  const size_t n_units = demur_sample_n_units(sample, b->unit), n = b->n_bootstrap;
-  g_autofree DemurCalibrationFit *starts = g_new(DemurCalibrationFit, b->method->n_models);
-  g_autofree double *replicates = g_new(double, (N_VALUES + sample->n_classes) * MAX(n, 1));
-  g_autofree double *rates = g_new(double, sample->n_classes);
-  OperatingWork work = {b, starts, {0}, replicates};
-  for (size_t m = 0; m < b->method->n_models; m++)
-    starts[m] = (DemurCalibrationFit){NAN, NAN, NAN};
-  values_of(&work, NULL, starts, work.point, rates);
-  demur_parallel_map(parallel, n, run_replicate, &work);
-
-  for (DemurExtra extra = 0; extra < DEMUR_N_EXTRAS; extra++)
-    at->extra_intervals[extra] = (DemurInterval){NAN, NAN};
-  at->extra_intervals[DEMUR_EXTRA_INTERCEPT] =
-      expanded(replicates + VALUE_INTERCEPT * n, n, n_units);
-  at->extra_intervals[DEMUR_EXTRA_SLOPE] = expanded(replicates + VALUE_SLOPE * n, n, n_units);
-  at->extra_intervals[DEMUR_EXTRA_OE_RATIO] = expanded(replicates + VALUE_OE * n, n, n_units);
-  at->extra_intervals[DEMUR_EXTRA_AUROC] = expanded(replicates + VALUE_AUROC * n, n, n_units);
-  at->realised_interval = b->fixed_threshold ? expanded(replicates + VALUE_REALISED * n, n, n_units)
-                                             : (DemurInterval){NAN, NAN};
-  DemurInterval squares;
-  demur_interval_basic(replicates + VALUE_DEBIASED2 * n, n, work.point[VALUE_DEBIASED2],
-                       work.point[VALUE_PLAIN2], n_units, LEVEL, &squares.low, &squares.high);
-  at->debiased_interval = signed_roots(squares);
-  double *site2 = replicates + VALUE_SITE2 * n;
-  if (b->unit == DEMUR_UNIT_SITE) {
-    for (size_t r = 0; r < n; r++)
-      site2[r] = (site2[r] - work.point[VALUE_SITE2]) / replicates[VALUE_SITE2_SE * n + r];
-    demur_interval_studentised(site2, n, work.point[VALUE_SITE2], work.point[VALUE_SITE2_SE],
-                               n_units, LEVEL, &squares.low, &squares.high);
-  } else {
-    squares = expanded(site2, n, n_units);
-  }
-  at->site_error_interval = signed_roots(squares);
-  for (size_t l = 0; l < at->n_labels; l++) {
-    const DemurInterval rate = expanded(replicates + (N_VALUES + l) * n, n, n_units);
-    at->rejected_by_label[l].rate_low = rate.low;
-    at->rejected_by_label[l].rate_high = rate.high;
-  }
+  return fit;
 }

@@ -1,5 +1,5 @@
 /* Calibration fits, Brier parts, AUROC, AURC and net benefit of the scans a method keeps, as
- * functions of coverage, and the bootstrap intervals of an operating point. */
+ * functions of coverage. */
 #pragma once
 
 #include "base/parallel.h"
@@ -40,28 +40,14 @@ void demur_extra_curves(const DemurExtraSetup *setup, const guint32 *ranks, size
 void demur_extra_at_rank(const DemurExtraSetup *setup, const guint32 *ranks, gssize max_rank,
                          const guint32 *counts, double *values, DemurNetBenefit *decision);
 
-/* One method at one threshold, to be resampled. */
+/* What replicates need of it. For K > 2 the fit and AUROC are NaN. */
 typedef struct {
-  const DemurExtraSetup *setup;
-  const DemurMethod *method;
-  DemurUnit unit;
-  guint64 seed;
-  size_t n_bootstrap;
-  gboolean fixed_threshold; /* TRUE: max_ranks are kept in every replicate; FALSE: a replicate finds
-                               the threshold of `coverage` among its own scores */
-  double coverage;
-  const gssize *max_ranks; /* [n_models] in the sample as it is */
-} DemurOperatingBootstrap;
+  DemurCalibrationFit fit;
+  double oe_ratio, auroc;
+} DemurExtraFit;
 
-/* Fills the 95 % intervals of the point, whose values and rejected_by_label [n_labels] stand there
- * already. All from the same replicates:
- *   rejection rates, realised coverage, intercept, slope, O:E, AUROC   expanded percentile
- *   site error    bootstrap-t over sites (percentiles miss it: squares have a long upper tail);
- *                 expanded percentile where patients are drawn
- *   debiased      basic, around the plain square, which is what a replicate's debiased square
- *                 estimates (see metrics/intervals.h)
- * Rates, coverage and decision curve are of model 1, the others means over models. */
-void demur_extra_intervals(const DemurOperatingBootstrap *bootstrap, DemurParallel *parallel,
-                           DemurOperatingPoint *at);
+/* The scans with rank <= max_rank (-1: none). start: where the fit begins, or NULL. */
+DemurExtraFit demur_extra_fit(const DemurExtraSetup *setup, const guint32 *ranks, gssize max_rank,
+                              const guint32 *counts, const DemurCalibrationFit *start);
 
 G_END_DECLS

@@ -1,15 +1,14 @@
 /* A group is a sample of its own, with the scores of its scans cut out of each method. Its AUC
  * takes thresholds from its own scores, as if it were the data set (so the paper measures
  * perturbations); its operating points take those of the whole split, as a hospital would meet
- * them. One job a group and method; inside it everything is serial, so any number of threads gives
- * the same bytes.
- */
+ * them. One job a group; a large group's replicates are jobs of their own. */
 #include "evaluation/groups.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "evaluation/extra.h"
+#include "evaluation/replicates.h"
 #include "metrics/coverage.h"
 #include "metrics/selective.h"
 
@@ -58,20 +57,23 @@ text_of(const DemurCohort *cohort, const char *by, size_t row) {
                          parts[1]);
 }
 
-/* --- one group and method --- */
+/* Groups are many: from this many scans on their replicates are counted in cells. */
+#define CELLS_FROM 1024
+/* From this many scans on a group's replicates are shared out among the threads. */
+#define LARGE_GROUP 4096
+
+/* --- one group --- */
 
 typedef struct {
   const DemurGroupsInput *input;
   const DemurSample *sample; /* of the group */
   const guint32 *places;     /* [sample->n] in the whole sample */
-  const DemurMethod *whole;
-  DemurGroupMethod *result;
+  DemurGroupMethod *results; /* [n_methods] */
 } Job;
 
 /* The method's scores of the group's scans. */
 static DemurMethod *
-cut_out(const Job *job) {
-  const DemurMethod *whole = job->whole;
+cut_out(const Job *job, const DemurMethod *whole) {
   DemurMethod *method = g_new0(DemurMethod, 1);
   const size_t n = job->sample->n;
   method->n_models = whole->n_models;
@@ -89,7 +91,8 @@ cut_out(const Job *job) {
 }
 
 static void
-cut_out_free(DemurMethod *method) {
+cut_out_free(gpointer data) {
+  DemurMethod *method = data;
   for (size_t m = 0; m < method->n_models; m++) {
     g_free(method->scores[m]);
     g_free(method->ranks[m]);
@@ -111,7 +114,8 @@ selective_sample(const DemurSample *sample, const DemurMethod *method, size_t mo
 }
 
 static void
-fill_auc(const Job *job, const DemurMethod *method, DemurSelectiveScratch *scratch) {
+fill_auc(const Job *job, const DemurMethod *method, DemurSelectiveScratch *scratch,
+         DemurGroupMethod *result) {
   double coverages[DEMUR_N_COVERAGES], errors[DEMUR_N_COVERAGES], squares[DEMUR_N_COVERAGES];
   demur_coverage_grid(DEMUR_N_COVERAGES, coverages);
   double plain = 0.0, debiased2 = 0.0;
@@ -122,33 +126,8 @@ fill_auc(const Job *job, const DemurMethod *method, DemurSelectiveScratch *scrat
     plain += demur_coverage_auc(coverages, errors, DEMUR_N_COVERAGES);
     debiased2 += demur_coverage_auc(coverages, squares, DEMUR_N_COVERAGES);
   }
-  job->result->sbce2_auc = plain / (double)method->n_models;
-  job->result->debiased_auc = demur_signed_root(debiased2 / (double)method->n_models);
-}
-
-/* Mean S-BCE_2 of the kept scans under redrawn labels, mean over models. */
-static double
-noise_floor(const Job *job, const DemurMethod *method, const gssize *max_ranks,
-            DemurSelectiveScratch *scratch) {
-  const DemurSample *sample = job->sample;
-  const size_t n_draws = job->input->n_noise_draws;
-  if (n_draws == 0)
-    return NAN;
-  g_autofree double *labels = g_new(double, sample->n);
-  double sum = 0.0;
-  for (size_t d = 0; d < n_draws; d++) {
-    DemurRandom random = demur_random_stream(job->input->seed, DEMUR_STREAM_NOISE_FLOOR, d, 1, 0);
-    for (size_t i = 0; i < sample->n; i++)
-      labels[i] = demur_random_uniform(&random) < sample->risks[i] ? 1.0 : 0.0;
-    for (size_t m = 0; m < method->n_models; m++) {
-      DemurSelectiveSample redrawn = selective_sample(sample, method, m);
-      redrawn.labels = labels;
-      DemurSelectivePoint point;
-      demur_selective_at_rank(&redrawn, max_ranks[m], job->input->min_bin_size, scratch, &point);
-      sum += point.error2;
-    }
-  }
-  return sum / (double)(n_draws * method->n_models);
+  result->sbce2_auc = plain / (double)method->n_models;
+  result->debiased_auc = demur_signed_root(debiased2 / (double)method->n_models);
 }
 
 /* Takes away what too few scans say. */
@@ -176,30 +155,37 @@ withhold(DemurOperatingPoint *at, size_t n_accepted_positive) {
   }
 }
 
+/* The last rank to keep under a threshold of the whole split; -1: none. */
+static gssize
+rank_at_threshold(const DemurMethod *method, size_t model, size_t n, double threshold) {
+  gssize rank = -1;
+  for (size_t i = 0; i < n; i++)
+    if (method->scores[model][i] >= threshold)
+      rank = MAX(rank, (gssize)method->ranks[model][i]);
+  return rank;
+}
+
 static void
 fill_point(const Job *job, const DemurMethod *method, const DemurGroupThreshold *threshold,
-           const DemurExtraSetup *setup, DemurSelectiveScratch *scratch, DemurOperatingPoint *at) {
+           const DemurReplicates *replicates, size_t index, DemurSelectiveScratch *scratch,
+           DemurOperatingPoint *at) {
   const DemurSample *sample = job->sample;
+  const gssize *max_ranks = replicates->input.points[index].max_ranks;
   const double share = 1.0 / (double)method->n_models;
   *at = (DemurOperatingPoint){.coverage = threshold->coverage, .from_tune = threshold->from_tune};
   at->threshold = threshold->thresholds[0];
   for (DemurMeasure measure = 0; measure < DEMUR_N_MEASURES; measure++)
     at->measures[measure] = NAN;
   at->measures[DEMUR_MEASURE_SBCE2] = 0.0;
-  g_autofree gssize *max_ranks = g_new(gssize, method->n_models);
   double debiased2 = 0.0;
   for (size_t m = 0; m < method->n_models; m++) {
-    max_ranks[m] = -1;
-    for (size_t i = 0; i < sample->n; i++)
-      if (method->scores[m][i] >= threshold->thresholds[m])
-        max_ranks[m] = MAX(max_ranks[m], (gssize)method->ranks[m][i]);
     const DemurSelectiveSample selective = selective_sample(sample, method, m);
     DemurSelectivePoint point;
     demur_selective_at_rank(&selective, max_ranks[m], job->input->min_bin_size, scratch, &point);
     at->measures[DEMUR_MEASURE_SBCE2] += share * point.error2;
     debiased2 += share * point.debiased2;
     double extras[DEMUR_N_EXTRAS];
-    demur_extra_at_rank(setup, method->ranks[m], max_ranks[m], NULL, extras,
+    demur_extra_at_rank(replicates->input.setup, method->ranks[m], max_ranks[m], NULL, extras,
                         m == 0 ? at->decision : NULL);
     for (DemurExtra extra = 0; extra < DEMUR_N_EXTRAS; extra++)
       at->extra[extra] += share * extras[extra];
@@ -210,7 +196,6 @@ fill_point(const Job *job, const DemurMethod *method, const DemurGroupThreshold 
     }
   }
   at->debiased = demur_signed_root(debiased2);
-  at->noise_floor = noise_floor(job, method, max_ranks, scratch);
   at->n_labels = sample->n_classes;
   at->rejected_by_label = g_new0(DemurRejection, at->n_labels);
   size_t n_accepted_positive = 0;
@@ -229,35 +214,65 @@ fill_point(const Job *job, const DemurMethod *method, const DemurGroupThreshold 
     r->share_of_rejected = n_rejected > 0 ? (double)r->n_rejected / (double)n_rejected : NAN;
     r->rate = r->n_all > 0 ? (double)r->n_rejected / (double)r->n_all : NAN;
   }
-  const DemurOperatingBootstrap bootstrap = {.setup = setup,
-                                             .method = method,
-                                             .unit = DEMUR_UNIT_PATIENT,
-                                             .seed = job->input->seed,
-                                             .n_bootstrap = job->input->n_bootstrap,
-                                             .fixed_threshold = TRUE,
-                                             .coverage = threshold->coverage,
-                                             .max_ranks = max_ranks};
-  demur_extra_intervals(&bootstrap, NULL, at);
+  demur_operating_intervals(replicates, index, at);
   withhold(at, n_accepted_positive);
+}
+
+/* parallel: for the replicates; NULL where the caller maps already. */
+static void
+run_group(const Job *job, DemurParallel *parallel) {
+  const DemurGroupsInput *input = job->input;
+  const DemurSample *sample = job->sample;
+  g_autoptr(GPtrArray) methods = g_ptr_array_new_with_free_func(cut_out_free);
+  g_autoptr(DemurSelectiveScratch) scratch = demur_selective_scratch_new(sample->n);
+  for (guint k = 0; k < input->methods->len; k++) {
+    DemurMethod *method = cut_out(job, input->methods->pdata[k]);
+    g_ptr_array_add(methods, method);
+    fill_auc(job, method, scratch, &job->results[k]);
+  }
+  g_autoptr(DemurExtraSetup) setup = demur_extra_setup_new(sample, input->min_bin_size, NAN);
+  g_autofree DemurOperating *points = g_new0(DemurOperating, MAX(input->n_thresholds, 1));
+  for (size_t t = 0; t < input->n_thresholds; t++) {
+    const DemurGroupThreshold *threshold = &input->thresholds[t];
+    const DemurMethod *method = methods->pdata[threshold->method];
+    points[t] = (DemurOperating){.method = threshold->method,
+                                 .fixed_threshold = TRUE,
+                                 .coverage = threshold->coverage,
+                                 .max_ranks = g_new(gssize, method->n_models),
+                                 .intervals = DEMUR_INTERVALS_ALL};
+    for (size_t m = 0; m < method->n_models; m++)
+      points[t].max_ranks[m] = rank_at_threshold(method, m, sample->n, threshold->thresholds[m]);
+  }
+  const DemurReplicatesInput replicates_input = {.setup = setup,
+                                                 .methods = methods,
+                                                 .unit = DEMUR_UNIT_PATIENT,
+                                                 .seed = input->seed,
+                                                 .n_bootstrap = input->n_bootstrap,
+                                                 .n_noise_draws = input->n_noise_draws,
+                                                 .noise_part = 1,
+                                                 .cells_from = CELLS_FROM,
+                                                 .n_points = input->n_thresholds,
+                                                 .points = points};
+  g_autoptr(DemurReplicates) replicates = demur_replicates_new(&replicates_input, parallel);
+  demur_parallel_map(parallel, input->n_noise_draws, demur_replicates_redraw, replicates);
+  demur_parallel_map(parallel, input->n_bootstrap, demur_replicates_draw, replicates);
+  for (guint k = 0; k < methods->len; k++) {
+    size_t n_at = 0;
+    for (size_t t = 0; t < input->n_thresholds; t++)
+      n_at += input->thresholds[t].method == k;
+    job->results[k].at = g_new0(DemurOperatingPoint, n_at);
+  }
+  for (size_t t = 0; t < input->n_thresholds; t++) {
+    DemurGroupMethod *result = &job->results[input->thresholds[t].method];
+    fill_point(job, methods->pdata[input->thresholds[t].method], &input->thresholds[t], replicates,
+               t, scratch, &result->at[result->n_at++]);
+  }
+  demur_operating_clear(points, input->n_thresholds);
 }
 
 static void
 run_job(size_t index, guint worker, gpointer data) {
-  const Job *job = &g_array_index((GArray *)data, Job, index);
-  const DemurGroupsInput *input = job->input;
-  DemurMethod *method = cut_out(job);
-  g_autoptr(DemurSelectiveScratch) scratch = demur_selective_scratch_new(job->sample->n);
-  fill_auc(job, method, scratch);
-  g_autoptr(DemurExtraSetup) setup = demur_extra_setup_new(job->sample, input->min_bin_size, NAN);
-  size_t n_at = 0;
-  for (size_t t = 0; t < input->n_thresholds; t++)
-    n_at += input->methods->pdata[input->thresholds[t].method] == job->whole;
-  job->result->at = g_new0(DemurOperatingPoint, n_at);
-  for (size_t t = 0; t < input->n_thresholds; t++)
-    if (input->methods->pdata[input->thresholds[t].method] == job->whole)
-      fill_point(job, method, &input->thresholds[t], setup, scratch,
-                 &job->result->at[job->result->n_at++]);
-  cut_out_free(method);
+  run_group(&g_array_index((GArray *)data, Job, index), NULL);
 }
 
 /* --- the groups --- */
@@ -362,19 +377,24 @@ add_by(const DemurGroupsInput *input, const char *by, DemurEvaluation *e, DemurP
       result->recalibrated = input->recalibrated;
     }
   }
-  g_autoptr(GArray) jobs = g_array_new(FALSE, FALSE, sizeof(Job));
+  g_autoptr(GArray) jobs = g_array_new(FALSE, FALSE, sizeof(Job)); /* the small ones */
   for (guint p = 0; p < parts->len; p++) {
     const Part *part = &g_array_index(parts, Part, p);
     DemurGroup *group = &e->groups[group_of_part[p]];
-    for (guint k = 0; k < input->methods->len; k++) {
-      const Job job = {input, part->sample, part->places, input->methods->pdata[k],
-                       &group->methods[group->n_methods - input->methods->len + k]};
+    const Job job = {input, part->sample, part->places,
+                     &group->methods[group->n_methods - input->methods->len]};
+    if (part->sample->n < LARGE_GROUP) {
       g_array_append_val(jobs, job);
+      continue;
     }
+    if (!demur_progress_step(progress, start + (double)p / (double)parts->len * (end - start),
+                             "groups", error))
+      return FALSE;
+    run_group(&job, parallel);
   }
   const guint batch = MAX(8 * demur_parallel_n_threads(parallel), jobs->len / 20 + 1);
   for (guint first = 0; first < jobs->len; first += batch) {
-    const double done = (double)first / (double)jobs->len;
+    const double done = 1.0 - (double)(jobs->len - first) / (double)MAX(parts->len, 1);
     if (!demur_progress_step(progress, start + done * (end - start), "groups", error))
       return FALSE;
     g_autoptr(GArray) some = g_array_new(FALSE, FALSE, sizeof(Job));

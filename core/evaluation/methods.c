@@ -91,13 +91,13 @@ add_column(GPtrArray *methods, const char *name, const char *title, const DemurS
 GPtrArray *
 demur_methods_new(DemurSelector *const *selectors, char *const *names, size_t n_selectors,
                   const DemurSelector *base, const DemurCohort *cohort, gboolean raw,
-                  const DemurSample *sample, guint64 seed, DemurParallel *parallel,
-                  const DemurProgress *progress, GError **error) {
+                  const DemurSample *sample, const double *outlier, guint64 seed,
+                  DemurParallel *parallel, const DemurProgress *progress, GError **error) {
   const size_t n = sample->n;
   GPtrArray *methods = demur_methods_array_new();
   for (size_t s = 0; s < n_selectors; s++) {
-    DEMUR_AUTO_ALIGNED double *meta = demur_selector_meta_features(
-        selectors[s], cohort, FALSE, sample->rows, n, parallel, progress, error);
+    DEMUR_AUTO_ALIGNED double *meta = demur_selector_meta_features_from(
+        selectors[s], cohort, FALSE, outlier, sample->rows, n, parallel, progress, error);
     if (meta == NULL) {
       g_ptr_array_unref(methods);
       return NULL;
@@ -109,8 +109,8 @@ demur_methods_new(DemurSelector *const *selectors, char *const *names, size_t n_
     for (size_t m = 0; m < method->n_models; m++)
       demur_selector_scores(selectors[s], m, meta, n, method->scores[m]);
   }
-  DEMUR_AUTO_ALIGNED double *meta =
-      demur_selector_meta_features(base, cohort, raw, sample->rows, n, parallel, progress, error);
+  DEMUR_AUTO_ALIGNED double *meta = demur_selector_meta_features_from(
+      base, cohort, raw, outlier, sample->rows, n, parallel, progress, error);
   if (meta == NULL) {
     g_ptr_array_unref(methods);
     return NULL;

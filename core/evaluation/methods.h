@@ -19,11 +19,13 @@ typedef struct {
  * be none), then full, confidence, entropy and, with embeddings, kNN, KDE, one-class SVM, isolation
  * forest and LOF by the reference set of `base`, then mc by its corrector (K = 2) and random.
  * cohort and sample hold the risks that are measured: the view of the selectors, or (raw) the
- * cohort as it is. */
+ * cohort as it is. outlier [n][DEMUR_N_OUTLIER]: demur_selector_outlier_scores of the sample's
+ * rows, or NULL where base has no outlier model. */
 GPtrArray *demur_methods_new(DemurSelector *const *selectors, char *const *names,
                              size_t n_selectors, const DemurSelector *base,
                              const DemurCohort *cohort, gboolean raw, const DemurSample *sample,
-                             guint64 seed, DemurParallel *parallel, const DemurProgress *progress,
+                             const double *outlier, guint64 seed, DemurParallel *parallel,
+                             const DemurProgress *progress,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* An empty array for methods, and a method with one model's scores [n] (copied) added to it. */

@@ -24,6 +24,7 @@
 #define TOLERANCE                                                                                  \
   1e-6 /* of the largest change of a coefficient: the error left is about its square */
 #define SPAN 0.75
+#define MAX_POINTS 16384 /* of the smooth */
 #define N_KNOTS 25
 
 /* The labels that occur, and whether they overlap on r (or logit r). */
@@ -233,17 +234,38 @@ local_line(const double *x, const double *y, size_t n, size_t q, double x0) {
   return CLAMP(value, 0.0, 1.0);
 }
 
+/* The scans one by one in ascending risk, each as often as it counts; from MAX_POINTS on as means
+ * of as many groups of equal mass, which moves a smooth over 75 % of them by nothing that shows.
+ * Owned; x [n], y [n]. */
+static double *
+points_of(const double *risks, const double *labels, const guint32 *counts, size_t n,
+          size_t n_copies, size_t *n_points) {
+  const size_t m = *n_points = MIN(n_copies, MAX_POINTS);
+  double *x = g_new0(double, 2 * m), *y = x + m;
+  size_t point = 0, end = n_copies / m,
+         place = 0; /* point p holds copies p n_copies / m up to end */
+  for (size_t i = 0; i < n; i++)
+    for (size_t left = counts != NULL ? counts[i] : 1; left > 0;) {
+      const size_t taken = MIN(left, end - place);
+      x[point] += (double)taken * risks[i];
+      y[point] += (double)taken * labels[i];
+      place += taken;
+      left -= taken;
+      if (place == end) {
+        const double size = (double)(end - point * n_copies / m);
+        x[point] /= size;
+        y[point++] /= size;
+        end = (point + 1) * n_copies / m;
+      }
+    }
+  return x;
+}
+
 static void
 fit_knots(const double *risks, const double *labels, const guint32 *counts, size_t n,
           size_t n_copies, Knots *knots) {
-  g_autofree double *memory = g_new(double, 2 * n_copies);
-  double *x = memory, *y = memory + n_copies;
-  size_t j = 0;
-  for (size_t i = 0; i < n; i++)
-    for (guint32 c = counts != NULL ? counts[i] : 1; c > 0; c--, j++) {
-      x[j] = risks[i];
-      y[j] = labels[i];
-    }
+  g_autofree double *x = points_of(risks, labels, counts, n, n_copies, &n_copies);
+  const double *y = x + n_copies;
   const size_t q = MAX((size_t)(SPAN * (double)n_copies + 1e-5), MIN(n_copies, 2));
   knots->n = 0;
   for (size_t k = 0; k < N_KNOTS; k++) {

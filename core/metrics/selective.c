@@ -78,8 +78,9 @@ typedef struct {
 } Bins;
 
 static inline void
-fill_bins(const DemurSelectiveScratch *s, size_t n, size_t n_selected, size_t min_bin_size,
-          gboolean with_labels, Bins *bins) {
+fill_bins(const guint32 *counts, const double *differences, const double *labels, size_t n,
+          size_t n_selected, size_t min_bin_size, Bins *bins) {
+  const gboolean with_labels = labels != NULL;
   bins->n_selected = n_selected;
   bins->n_bins = demur_selective_n_bins(n_selected, min_bin_size);
   if (n_selected == 0)
@@ -88,11 +89,11 @@ fill_bins(const DemurSelectiveScratch *s, size_t n, size_t n_selected, size_t mi
   size_t bin = 0, size = small + (n_large > 0), room = size;
   double difference = 0.0, label = 0.0;
   for (size_t j = 0; j < n; j++) {
-    size_t count = s->counts[j];
+    size_t count = counts[j];
     while (count >= room) {
-      difference += (double)room * s->differences[j];
+      difference += (double)room * differences[j];
       if (with_labels)
-        label += (double)room * s->labels[j];
+        label += (double)room * labels[j];
       bins->sizes[bin] = (double)size;
       bins->differences[bin] = difference;
       bins->labels[bin] = label;
@@ -103,9 +104,9 @@ fill_bins(const DemurSelectiveScratch *s, size_t n, size_t n_selected, size_t mi
       size = small + (bin < n_large);
       room = size;
     }
-    difference += (double)count * s->differences[j];
+    difference += (double)count * differences[j];
     if (with_labels)
-      label += (double)count * s->labels[j];
+      label += (double)count * labels[j];
     room -= count;
   }
 }
@@ -139,7 +140,7 @@ static void
 point_of(const DemurSelectiveScratch *s, size_t n, size_t n_selected, size_t min_bin_size,
          gboolean top_label, DemurSelectivePoint *point) {
   Bins bins;
-  fill_bins(s, n, n_selected, min_bin_size, TRUE, &bins);
+  fill_bins(s->counts, s->differences, s->labels, n, n_selected, min_bin_size, &bins);
   point->n_selected = n_selected;
   point->n_bins = bins.n_bins;
   point->error2 = error2_of(&bins);
@@ -288,9 +289,16 @@ binned_errors(const DemurSelectiveSample *sample, const double *coverages, size_
   find_thresholds(sample, s, n, n_total, coverages, n_coverages, max_ranks, n_selected, order);
   for (size_t o = 0; o < n_coverages; o++) {
     const size_t c = order[o];
+    if (o > 0 && n_selected[c] == n_selected[order[o - 1]]) { /* the same scans, as for ties */
+      errors[c] = errors[order[o - 1]];
+      if (with_labels)
+        squares[c] = squares[order[o - 1]];
+      continue;
+    }
     Bins bins;
     n = n_selected[c] > 0 ? compact(s, n, max_ranks[c], with_labels) : 0;
-    fill_bins(s, n, n_selected[c], min_bin_size, with_labels, &bins);
+    fill_bins(s->counts, s->differences, with_labels ? s->labels : NULL, n, n_selected[c],
+              min_bin_size, &bins);
     errors[c] = error2_of(&bins);
     if (with_labels)
       squares[c] = debiased2_of(&bins);
@@ -311,4 +319,16 @@ demur_selective_debiased(const DemurSelectiveSample *sample, const double *cover
                          double *errors, double *squares) {
   g_return_if_fail(n_coverages <= MAX_COVERAGES && sample->n_ranks <= s->n);
   binned_errors(sample, coverages, n_coverages, min_bin_size, s, errors, squares);
+}
+
+void
+demur_selective_binned(const guint32 *counts, const double *differences, const double *labels,
+                       size_t n, size_t min_bin_size, double *error2, double *debiased2) {
+  size_t n_selected = 0;
+  for (size_t j = 0; j < n; j++)
+    n_selected += counts[j];
+  Bins bins;
+  fill_bins(counts, differences, labels, n, n_selected, min_bin_size, &bins);
+  *error2 = error2_of(&bins);
+  *debiased2 = debiased2_of(&bins);
 }

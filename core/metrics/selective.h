@@ -66,6 +66,11 @@ void demur_selective_debiased(const DemurSelectiveSample *sample, const double *
                               size_t n_coverages, size_t min_bin_size,
                               DemurSelectiveScratch *scratch, double *errors, double *squares);
 
+/* The same of entries [n] in ascending risk that are all selected, each counts times: differences
+ * y - r, labels y. */
+void demur_selective_binned(const guint32 *counts, const double *differences, const double *labels,
+                            size_t n, size_t min_bin_size, double *error2, double *debiased2);
+
 /* sign(v) sqrt(|v|): how a debiased square is printed. */
 double demur_signed_root(double value);
 

@@ -8,22 +8,22 @@
 #include "metrics/coverage.h"
 
 typedef struct {
-  double n, sum;                /* scans, sum of d */
-  double patient_squares;       /* sum over patients of (their sum of d)^2 */
-  double patient_count_squares; /* sum over patients of (their scans)^2 */
-} SiteSums;
-
-typedef struct {
   double numerator, denominator;
 } Total;
 
-/* n_s U_s and n_s of one site; nothing while all its scans are of one patient. */
+double
+demur_site_error_term(const DemurSiteSums *sums, double *size) {
+  const double n_pairs = sums->n * sums->n - sums->patient_sizes;
+  const gboolean counts = n_pairs > 0.5;
+  *size = counts ? sums->n : 0.0;
+  return counts ? sums->n * (sums->sum * sums->sum - sums->patient_squares) / n_pairs : 0.0;
+}
+
 static Total
-contribution(const SiteSums *site) {
-  const double n_pairs = site->n * site->n - site->patient_count_squares;
-  if (!(n_pairs > 0.5))
-    return (Total){0.0, 0.0};
-  return (Total){site->n * (site->sum * site->sum - site->patient_squares) / n_pairs, site->n};
+contribution(const DemurSiteSums *site) {
+  Total total;
+  total.numerator = demur_site_error_term(site, &total.denominator);
+  return total;
 }
 
 typedef struct {
@@ -31,7 +31,7 @@ typedef struct {
 } PatientSums;
 
 typedef struct {
-  SiteSums *sites;
+  DemurSiteSums *sites;
   PatientSums *patients;
   Total total;
 } Running;
@@ -41,15 +41,15 @@ add_entry(Running *running, const DemurSiteSample *sample, size_t i) {
   const double count = sample->counts != NULL ? (double)sample->counts[i] : 1.0;
   if (count == 0.0)
     return;
-  SiteSums *site = &running->sites[sample->sites[i]];
+  DemurSiteSums *site = &running->sites[sample->sites[i]];
   PatientSums *patient = &running->patients[sample->patients[i]];
   const Total before = contribution(site);
   site->patient_squares -= patient->sum * patient->sum;
-  site->patient_count_squares -= patient->n * patient->n;
+  site->patient_sizes -= patient->n * patient->n;
   patient->sum += count * sample->differences[i];
   patient->n += count;
   site->patient_squares += patient->sum * patient->sum;
-  site->patient_count_squares += patient->n * patient->n;
+  site->patient_sizes += patient->n * patient->n;
   site->n += count;
   site->sum += count * sample->differences[i];
   const Total after = contribution(site);
@@ -74,6 +74,38 @@ fill_influences(const Running *running, size_t n_sites, double *influences) {
   }
 }
 
+/* Entries in the order of their rank (owned); those of rank r stand at (*first)[r] up to
+ * (*first)[r + 1] (owned). */
+static guint32 *
+sort_by_rank(const DemurSiteSample *sample, guint32 **first) {
+  guint32 *places = g_new0(guint32, sample->n_ranks + 2);
+  guint32 *entries = g_new(guint32, MAX(sample->n, 1));
+  for (size_t i = 0; i < sample->n; i++)
+    places[sample->ranks[i] + 2]++;
+  for (size_t r = 2; r < sample->n_ranks + 2; r++)
+    places[r] += places[r - 1];
+  for (size_t i = 0; i < sample->n; i++)
+    entries[places[sample->ranks[i] + 1]++] = (guint32)i;
+  *first = places;
+  return entries;
+}
+
+void
+demur_site_error_increments(const DemurSiteSample *sample, double *squares, double *sizes) {
+  g_autofree PatientSums *patients = g_new0(PatientSums, MAX(sample->n_patients, 1));
+  g_autofree guint32 *first = NULL;
+  g_autofree guint32 *entries = sort_by_rank(sample, &first);
+  for (size_t e = 0; e < sample->n; e++) {
+    const guint32 i = entries[e];
+    PatientSums *patient = &patients[sample->patients[i]];
+    const double d = sample->differences[i];
+    squares[i] = d * (2.0 * patient->sum + d);
+    sizes[i] = 2.0 * patient->n + 1.0;
+    patient->sum += d;
+    patient->n += 1.0;
+  }
+}
+
 void
 demur_site_error_curve(const DemurSiteSample *sample, const double *coverages, size_t n_coverages,
                        double *squares) {
@@ -83,22 +115,15 @@ demur_site_error_curve(const DemurSiteSample *sample, const double *coverages, s
 void
 demur_site_error_influences(const DemurSiteSample *sample, const double *coverages,
                             size_t n_coverages, double *squares, double *influences) {
-  g_autofree SiteSums *sites = g_new0(SiteSums, MAX(sample->n_sites, 1));
+  g_autofree DemurSiteSums *sites = g_new0(DemurSiteSums, MAX(sample->n_sites, 1));
   g_autofree PatientSums *patients = g_new0(PatientSums, MAX(sample->n_patients, 1));
   Running running = {sites, patients, {0.0, 0.0}};
 
-  /* Counting sort of the entries by rank. */
-  g_autofree guint32 *first = g_new0(guint32, sample->n_ranks + 2);
-  g_autofree guint32 *entries = g_new(guint32, MAX(sample->n, 1));
+  g_autofree guint32 *first = NULL;
+  g_autofree guint32 *entries = sort_by_rank(sample, &first);
   size_t n_total = 0;
-  for (size_t i = 0; i < sample->n; i++) {
-    first[sample->ranks[i] + 2]++;
-    n_total += sample->counts != NULL ? sample->counts[i] : 1;
-  }
-  for (size_t r = 2; r < sample->n_ranks + 2; r++)
-    first[r] += first[r - 1];
   for (size_t i = 0; i < sample->n; i++)
-    entries[first[sample->ranks[i] + 1]++] = (guint32)i;
+    n_total += sample->counts != NULL ? sample->counts[i] : 1;
 
   g_autofree size_t *order = g_new(size_t, MAX(n_coverages, 1));
   for (size_t c = 0; c < n_coverages; c++) {
@@ -133,7 +158,7 @@ demur_site_error_at_rank(const DemurSiteSample *sample, gssize max_rank) {
 double
 demur_site_error_at_rank_influences(const DemurSiteSample *sample, gssize max_rank,
                                     double *influences) {
-  g_autofree SiteSums *sites = g_new0(SiteSums, MAX(sample->n_sites, 1));
+  g_autofree DemurSiteSums *sites = g_new0(DemurSiteSums, MAX(sample->n_sites, 1));
   g_autofree PatientSums *patients = g_new0(PatientSums, MAX(sample->n_patients, 1));
   Running running = {sites, patients, {0.0, 0.0}};
   for (size_t i = 0; i < sample->n; i++)

@@ -44,4 +44,20 @@ double demur_site_error_at_rank_influences(const DemurSiteSample *sample, gssize
 /* The square alone for the entries with rank <= max_rank (-1: none). */
 double demur_site_error_at_rank(const DemurSiteSample *sample, gssize max_rank);
 
+/* What each entry adds, when entries are added in the order of their rank, to two sums of its
+ * patient: squares [n], of (sum of d)^2, and sizes [n], of (scans)^2; counts are not looked at. So
+ * for the entries up to any rank, each patient's scans drawn m times, a site has
+ *   n = sum m,  sum = sum m d,  patient squares = sum m^2 squares,  patient sizes = sum m^2 sizes,
+ * from which demur_site_error_term: the way to many replicates of a large sample. O(n + n_ranks).
+ */
+void demur_site_error_increments(const DemurSiteSample *sample, double *squares, double *sizes);
+
+typedef struct {
+  double n, sum, patient_squares, patient_sizes;
+} DemurSiteSums;
+
+/* n_s U_s; *size: n_s, 0 while all scans are of one patient. site error^2 is the sum of the terms
+ * over that of the sizes. */
+double demur_site_error_term(const DemurSiteSums *sums, double *size);
+
 G_END_DECLS

@@ -188,11 +188,35 @@ demur_selector_embeddings(const DemurSelector *selector, const DemurCohort *coho
   return embeddings;
 }
 
+double *
+demur_selector_outlier_scores(const DemurSelector *selector, const DemurCohort *cohort,
+                              const guint32 *rows, size_t n_rows, const float *embeddings,
+                              DemurParallel *parallel, const DemurProgress *progress,
+                              GError **error) {
+  DEMUR_AUTO_ALIGNED float *own =
+      embeddings == NULL ? demur_selector_embeddings(selector, cohort, rows, n_rows) : NULL;
+  g_autoptr(GHashTable) places = g_hash_table_new(g_int64_hash, g_int64_equal);
+  for (size_t i = 0; i < selector->n_reference; i++)
+    g_hash_table_insert(places, &selector->reference_hashes[i], GSIZE_TO_POINTER(i + 1));
+  g_autofree gssize *exclude = g_new(gssize, MAX(n_rows, 1));
+  for (size_t i = 0; i < n_rows; i++) {
+    const guint64 hash = demur_selector_scan_hash(
+        cohort->patient_ids[cohort->patients[rows[i]]], cohort->scan_ids[rows[i]],
+        cohort->embeddings + (size_t)rows[i] * cohort->embedding_width, cohort->embedding_width);
+    exclude[i] = (gssize)GPOINTER_TO_SIZE(g_hash_table_lookup(places, &hash)) - 1;
+  }
+  g_autofree double *values = g_new(double, MAX(n_rows, 1) * DEMUR_N_OUTLIER);
+  if (!demur_outlier_model_score(selector->outlier, embeddings != NULL ? embeddings : own, n_rows,
+                                 exclude, values, parallel, progress, error))
+    return NULL;
+  return g_steal_pointer(&values);
+}
+
 gboolean
 demur_selector_base_features(const DemurSelector *selector, const DemurCohort *cohort,
                              const guint32 *rows, size_t n_rows, const float *embeddings,
-                             DemurParallel *parallel, const DemurProgress *progress, double *meta,
-                             GError **error) {
+                             const double *outlier, DemurParallel *parallel,
+                             const DemurProgress *progress, double *meta, GError **error) {
   const DemurMetaColumns *columns = selector->columns;
   demur_meta_confidence(columns, cohort, rows, n_rows, meta);
   if (selector->acquisition != NULL) {
@@ -206,22 +230,16 @@ demur_selector_base_features(const DemurSelector *selector, const DemurCohort *c
   }
   if (columns->n_outlier == 0)
     return TRUE;
-  g_autoptr(GHashTable) places = g_hash_table_new(g_int64_hash, g_int64_equal);
-  for (size_t i = 0; i < selector->n_reference; i++)
-    g_hash_table_insert(places, &selector->reference_hashes[i], GSIZE_TO_POINTER(i + 1));
-  g_autofree gssize *exclude = g_new(gssize, MAX(n_rows, 1));
-  for (size_t i = 0; i < n_rows; i++) {
-    const guint64 hash = demur_selector_scan_hash(
-        cohort->patient_ids[cohort->patients[rows[i]]], cohort->scan_ids[rows[i]],
-        cohort->embeddings + (size_t)rows[i] * cohort->embedding_width, cohort->embedding_width);
-    exclude[i] = (gssize)GPOINTER_TO_SIZE(g_hash_table_lookup(places, &hash)) - 1;
+  g_autofree double *own = NULL;
+  if (outlier == NULL) {
+    own = demur_selector_outlier_scores(selector, cohort, rows, n_rows, embeddings, parallel,
+                                        progress, error);
+    if (own == NULL)
+      return FALSE;
+    outlier = own;
   }
-  g_autofree double *values = g_new(double, MAX(n_rows, 1) * DEMUR_N_OUTLIER);
-  if (!demur_outlier_model_score(selector->outlier, embeddings, n_rows, exclude, values, parallel,
-                                 progress, error))
-    return FALSE;
   for (size_t i = 0; i < n_rows; i++)
-    memcpy(meta + i * columns->n_columns + columns->n_confidence, values + i * DEMUR_N_OUTLIER,
+    memcpy(meta + i * columns->n_columns + columns->n_confidence, outlier + i * DEMUR_N_OUTLIER,
            DEMUR_N_OUTLIER * sizeof(double));
   return TRUE;
 }
@@ -290,14 +308,23 @@ double *
 demur_selector_meta_features(const DemurSelector *selector, const DemurCohort *cohort, gboolean raw,
                              const guint32 *rows, size_t n_rows, DemurParallel *parallel,
                              const DemurProgress *progress, GError **error) {
+  return demur_selector_meta_features_from(selector, cohort, raw, NULL, rows, n_rows, parallel,
+                                           progress, error);
+}
+
+double *
+demur_selector_meta_features_from(const DemurSelector *selector, const DemurCohort *cohort,
+                                  gboolean raw, const double *outlier, const guint32 *rows,
+                                  size_t n_rows, DemurParallel *parallel,
+                                  const DemurProgress *progress, GError **error) {
   if (!demur_selector_check_cohort(selector, cohort, error))
     return NULL;
   const DemurMetaColumns *columns = selector->columns;
   DEMUR_AUTO_ALIGNED float *embeddings =
       selector->outlier != NULL ? demur_selector_embeddings(selector, cohort, rows, n_rows) : NULL;
   double *meta = demur_new_matrix(double, n_rows, columns->n_columns);
-  if (!demur_selector_base_features(selector, cohort, rows, n_rows, embeddings, parallel, progress,
-                                    meta, error)) {
+  if (!demur_selector_base_features(selector, cohort, rows, n_rows, embeddings, outlier, parallel,
+                                    progress, meta, error)) {
     g_aligned_free(meta);
     return NULL;
   }

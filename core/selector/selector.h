@@ -115,6 +115,22 @@ double *demur_selector_meta_features(const DemurSelector *selector, const DemurC
                                      DemurParallel *parallel, const DemurProgress *progress,
                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The outlier columns among them, [n_rows][DEMUR_N_OUTLIER] (owned): the costly part, and the same
+ * for every selector with this reference set and seed, whatever the risks. The selector has an
+ * outlier model; embeddings [n_rows][width] as demur_selector_embeddings gives them, or NULL. NULL
+ * with error. */
+double *demur_selector_outlier_scores(const DemurSelector *selector, const DemurCohort *cohort,
+                                      const guint32 *rows, size_t n_rows, const float *embeddings,
+                                      DemurParallel *parallel, const DemurProgress *progress,
+                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* demur_selector_meta_features with those columns at hand (NULL: not). */
+double *demur_selector_meta_features_from(const DemurSelector *selector, const DemurCohort *cohort,
+                                          gboolean raw, const double *outlier, const guint32 *rows,
+                                          size_t n_rows, DemurParallel *parallel,
+                                          const DemurProgress *progress,
+                                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* scores [n_rows] = g~(x) of one model from raw meta features. In double from float logits, so
  * scores that differ in z differ here. With risk bands: the share of the training scans of the same
  * band that score lower. */
@@ -155,8 +171,9 @@ float *demur_selector_embeddings(const DemurSelector *selector, const DemurCohor
                                  const guint32 *rows, size_t n_rows);
 gboolean demur_selector_base_features(const DemurSelector *selector, const DemurCohort *cohort,
                                       const guint32 *rows, size_t n_rows, const float *embeddings,
-                                      DemurParallel *parallel, const DemurProgress *progress,
-                                      double *meta, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+                                      const double *outlier, DemurParallel *parallel,
+                                      const DemurProgress *progress, double *meta,
+                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
 double *demur_selector_corrector_inputs(const DemurSelector *selector, const DemurScaler *scaler,
                                         const double *meta, const float *embeddings, size_t n_rows,
                                         DemurParallel *parallel);

@@ -840,7 +840,7 @@ compute_features(DemurSelector *s, const DemurCohort *cohort, const DemurCohort 
   DEMUR_AUTO_ALIGNED float *embeddings =
       s->outlier != NULL ? demur_selector_embeddings(s, view, training->rows, n) : NULL;
   features->training = demur_new_matrix(double, n, width);
-  if (!demur_selector_base_features(s, view, training->rows, n, embeddings, parallel, progress,
+  if (!demur_selector_base_features(s, view, training->rows, n, embeddings, NULL, parallel, progress,
                                     features->training, error))
     return FALSE;
   if (s->columns->n_corrector > 0) {

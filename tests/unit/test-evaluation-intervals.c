@@ -13,6 +13,7 @@
 
 #include "evaluation/evaluate.h"
 #include "evaluation/extra.h"
+#include "evaluation/replicates.h"
 #include "metrics/coverage.h"
 #include "metrics/selective.h"
 #include "metrics/site-error.h"
@@ -260,15 +261,21 @@ run_cohort(size_t k, guint worker, gpointer data) {
   g_autoptr(DemurExtraSetup) setup = demur_extra_setup_new(world.sample, 25, 0.3);
   DemurRejection labels[2] = {{0}};
   DemurOperatingPoint tuned = {.n_labels = 2, .rejected_by_label = labels};
-  const DemurOperatingBootstrap bootstrap = {.setup = setup,
-                                             .method = method,
-                                             .unit = DEMUR_UNIT_SITE,
-                                             .seed = k,
-                                             .n_bootstrap = cohorts->n_bootstrap,
-                                             .fixed_threshold = TRUE,
-                                             .coverage = COVERAGE,
-                                             .max_ranks = &rank};
-  demur_extra_intervals(&bootstrap, NULL, &tuned);
+  DemurOperating point = {.fixed_threshold = TRUE,
+                          .coverage = COVERAGE,
+                          .max_ranks = g_memdup2(&rank, sizeof rank),
+                          .intervals = DEMUR_INTERVALS_ALL};
+  const DemurReplicatesInput operating = {.setup = setup,
+                                          .methods = world.methods,
+                                          .unit = DEMUR_UNIT_SITE,
+                                          .seed = k,
+                                          .n_bootstrap = cohorts->n_bootstrap,
+                                          .n_points = 1,
+                                          .points = &point};
+  g_autoptr(DemurReplicates) replicates = demur_replicates_new(&operating, NULL);
+  demur_parallel_map(NULL, cohorts->n_bootstrap, demur_replicates_draw, replicates);
+  demur_operating_intervals(replicates, 0, &tuned);
+  demur_operating_clear(&point, 1);
   interval[REALISED] = tuned.realised_interval;
   interval[REJECTED_TUNED] = (DemurInterval){labels[1].rate_low, labels[1].rate_high};
   world_clear(&world);
