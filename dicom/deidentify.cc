@@ -290,7 +290,8 @@ copy_one(const DemurFile &file, const char *folder, const Secret &secret) {
     return "DCMTK can't read it";
   original.loadAllDataIntoMemory();
   DcmDataset &dataset = *original.getDataset();
-  if (!is_ct(first_string(dataset, DCM_SOPClassUID)))
+  // The meta header's class stands for one that the data set lacks.
+  if (file.header->sop_class_uid == nullptr || !is_ct(file.header->sop_class_uid))
     return "no CT image: only those are copied, others may show names in their pixels";
   if (first_string(dataset, DCM_BurnedInAnnotation) == "YES" ||
       (file.header->image_type != nullptr &&
@@ -306,6 +307,8 @@ copy_one(const DemurFile &file, const char *folder, const Secret &secret) {
       g_strdup_printf("DEID-%016" G_GINT64_MODIFIER "X", secret.number("patient", unique));
   const Person person{name, 1 + static_cast<int>(secret.number("days", unique) % 3650)};
   const E_TransferSyntax syntax = dataset.getOriginalXfer();
+  if (first_string(dataset, DCM_SOPClassUID).empty())
+    dataset.putAndInsertString(DCM_SOPClassUID, file.header->sop_class_uid);
   if (first_string(dataset, DCM_SOPInstanceUID).empty())
     dataset.putAndInsertString(DCM_SOPInstanceUID, file.header->sop_instance_uid);
   clean(dataset, secret, person, 0);

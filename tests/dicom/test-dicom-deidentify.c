@@ -166,6 +166,26 @@ test_what_may_show_a_name_is_left_behind(void) {
   fixture_remove(folder);
 }
 
+/* Images whose data sets have no UIDs at all, only their meta headers: told as that. */
+static void
+test_images_without_uids_are_told_as_such(void) {
+  g_autofree char *from = demur_test_shared("dicom/real/siemens-jpeg2000");
+  if (from == NULL)
+    return;
+  g_autofree char *folder = fixture_folder();
+  g_autofree char *to = g_build_filename(folder, "out", NULL);
+  g_autoptr(DemurDeidentified) result = copy(from, to, key);
+  g_assert_cmpuint(result->n_written, ==, 0);
+  guint n_told = 0;
+  for (guint i = 0; i < result->skipped->len; i++)
+    n_told += g_str_equal(((DemurSkipped *)result->skipped->pdata[i])->reason,
+                          "it lacks a study, series or instance UID")
+                  ? 1
+                  : 0;
+  g_assert_cmpuint(n_told, ==, 20);
+  fixture_remove(folder);
+}
+
 static void
 test_a_full_folder_and_a_short_key_are_refused(void) {
   g_autofree char *folder = fixture_folder();
@@ -190,6 +210,8 @@ main(int argc, char **argv) {
   g_test_add_func("/dicom/deidentify/marks-dates-and-uids", test_marks_dates_and_uids);
   g_test_add_func("/dicom/deidentify/what-may-show-a-name-is-left-behind",
                   test_what_may_show_a_name_is_left_behind);
+  g_test_add_func("/dicom/deidentify/images-without-uids-are-told-as-such",
+                  test_images_without_uids_are_told_as_such);
   g_test_add_func("/dicom/deidentify/a-full-folder-and-a-short-key-are-refused",
                   test_a_full_folder_and_a_short_key_are_refused);
   return g_test_run();
