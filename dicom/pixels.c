@@ -43,39 +43,60 @@ is_padding(const Padding *padding, guint32 word, gint32 value) {
   return (value >= padding->low && value <= padding->high) || word == padding->low_word;
 }
 
+/* n words of width bytes -> their numbers; inlined with width and order fixed. */
+static inline void
+numbers_of_words(const guint8 *bytes, size_t n, guint width, gboolean big, guint shift, guint bits,
+                 gboolean is_signed, gint32 *values) {
+  const guint32 keep = bits >= 32 ? G_MAXUINT32 : (1u << bits) - 1u;
+  const guint32 sign = is_signed ? 1u << (bits - 1) : 0;
+  for (size_t i = 0; i < n; i++) {
+    const guint32 word = width == 1   ? bytes[i]
+                         : width == 2 ? demur_elements_u16(bytes + 2 * i, big)
+                                      : demur_elements_u32(bytes + 4 * i, big);
+    const guint32 kept = (word >> shift) & keep;
+    values[i] = (gint32)((kept ^ sign) - sign); /* the sign bit's weight is negative */
+  }
+}
+
+#define BLOCK_BYTES 262144 /* read at once: a call for each row would cost more than the rows */
+
 /* Native words of 1, 2 or 4 bytes. The padding is compared before the bits above BitsStored go. */
 static gboolean
 decode_native(DemurSource *source, const DemurHeader *header, guint32 frame, gint32 *values,
               guint8 *mask, GError **error) {
   const size_t n = (size_t)header->rows * header->columns;
-  const size_t width = (header->bits_allocated + 7u) / 8u;
+  const guint width = (header->bits_allocated + 7u) / 8u, bits = header->bits_stored;
   const guint64 offset = header->pixels_offset + (guint64)frame * n * width;
-  const guint shift =
-      header->high_bit + 1u >= header->bits_stored && header->high_bit < header->bits_allocated
-          ? header->high_bit + 1u - header->bits_stored
-          : 0;
+  const gboolean big = header->big_endian, is_signed = header->is_signed;
+  const guint shift = header->high_bit + 1u >= bits && header->high_bit < header->bits_allocated
+                          ? header->high_bit + 1u - bits
+                          : 0;
   if (width != 1 && width != 2 && width != 4)
     return wrong(error, "native pixels of neither 8, 16 nor 32 bits");
   const Padding padding = padding_of(header);
-  guint8 *row = g_malloc((size_t)header->columns * width);
-  for (guint r = 0; r < header->rows; r++) {
-    const size_t start = (size_t)r * header->columns;
-    if (!demur_source_read(source, offset + start * width, header->columns * width, row)) {
-      g_free(row);
+  const size_t n_block = MIN(n, (size_t)BLOCK_BYTES / width);
+  g_autofree guint8 *block = g_malloc(n_block * width);
+  for (size_t start = 0; start < n; start += n_block) {
+    const size_t n_here = MIN(n_block, n - start);
+    if (!demur_source_read(source, offset + (guint64)start * width, n_here * width, block))
       return wrong(error, "pixel data too short");
-    }
-    for (guint c = 0; c < header->columns; c++) {
-      const guint8 *bytes = row + c * width;
+    gint32 *to = values + start;
+    if (width == 2 && !big)
+      numbers_of_words(block, n_here, 2, FALSE, shift, bits, is_signed, to);
+    else if (width == 2)
+      numbers_of_words(block, n_here, 2, TRUE, shift, bits, is_signed, to);
+    else if (width == 1)
+      numbers_of_words(block, n_here, 1, FALSE, shift, bits, is_signed, to);
+    else
+      numbers_of_words(block, n_here, 4, big, shift, bits, is_signed, to);
+    for (size_t i = 0; mask != NULL && i < n_here; i++) {
+      const guint8 *bytes = block + i * width;
       const guint32 word = width == 1   ? bytes[0]
-                           : width == 2 ? demur_elements_u16(bytes, header->big_endian)
-                                        : demur_elements_u32(bytes, header->big_endian);
-      const gint32 value = number_of(word >> shift, header->bits_stored, header->is_signed);
-      values[start + c] = value;
-      if (mask != NULL)
-        mask[start + c] = padding.on && is_padding(&padding, word, value) ? 1 : 0;
+                           : width == 2 ? demur_elements_u16(bytes, big)
+                                        : demur_elements_u32(bytes, big);
+      mask[start + i] = padding.on && is_padding(&padding, word, to[i]) ? 1 : 0;
     }
   }
-  g_free(row);
   return TRUE;
 }
 

@@ -75,6 +75,33 @@ test_threads_change_no_byte_and_the_seed_does(void) {
     g_free(bytes[i]);
 }
 
+/* A slice of 512 x 512, more than is read at once, is the words at the end of its file. */
+static void
+test_a_large_slice_is_read_whole(void) {
+  DemurPhantomOptions options = demur_phantom_defaults(3);
+  options.n_slices = 2;
+  options.size = 512;
+  g_autofree char *folder = write_phantom(&options, NULL);
+  g_autoptr(DemurImport) import = fixture_import_folder(folder);
+  const DemurSeries *series = fixture_series(import, 0);
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurVolume) volume = demur_volume_read(series, NULL, NULL, &error);
+  g_assert_no_error(error);
+  const gsize n = 512 * 512;
+  for (gsize k = 0; k < 2; k++) {
+    g_autofree char *bytes = NULL;
+    gsize length = 0;
+    g_assert_true(g_file_get_contents(series->slices[k].path, &bytes, &length, NULL));
+    const guint8 *words = (const guint8 *)bytes + length - 2 * n;
+    for (gsize i = 0; i < n; i++) {
+      const gint16 word = (gint16)(words[2 * i] | words[2 * i + 1] << 8);
+      g_assert_cmpfloat(volume->hu[k * n + i], ==,
+                        series->slices[k].slope * word + series->slices[k].intercept);
+    }
+  }
+  fixture_remove(folder);
+}
+
 static void
 test_options_out_of_range_are_refused(void) {
   DemurPhantomOptions options = demur_phantom_defaults(1);
@@ -91,6 +118,7 @@ main(int argc, char **argv) {
 #define ADD(name) g_test_add_func("/dicom/phantom/" #name, test_##name)
   ADD(the_phantom_is_accepted_without_a_warning);
   ADD(threads_change_no_byte_and_the_seed_does);
+  ADD(a_large_slice_is_read_whole);
   ADD(options_out_of_range_are_refused);
   const int status = g_test_run();
   demur_dicom_cleanup();
