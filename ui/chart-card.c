@@ -26,6 +26,9 @@ struct _DemurChartCard {
   const DemurChartFunctions *functions;
   gconstpointer data;
   guint idle;
+  cairo_surface_t *still; /* what draw_still drew, for this palette and size */
+  const DemurPalette *still_palette;
+  DemurRectangle still_rectangle;
 };
 
 G_DEFINE_FINAL_TYPE(DemurChartCard, demur_chart_card, GTK_TYPE_BOX)
@@ -40,16 +43,46 @@ demur_chart_card_dispose(GObject *object) {
 static void
 demur_chart_card_finalize(GObject *object) {
   DemurChartCard *card = DEMUR_CHART_CARD(object);
+  g_clear_pointer(&card->still, cairo_surface_destroy);
   g_free(card->file_name);
   g_free(card->caption);
   G_OBJECT_CLASS(demur_chart_card_parent_class)->finalize(object);
 }
 
+/* The still part as a picture at the screen's own density. */
+static void
+draw_kept(DemurChartCard *card, cairo_t *cr, const DemurPalette *palette,
+          DemurRectangle rectangle) {
+  const int scale = gtk_widget_get_scale_factor(GTK_WIDGET(card));
+  if (card->still == NULL || card->still_palette != palette ||
+      memcmp(&card->still_rectangle, &rectangle, sizeof rectangle) != 0) {
+    g_clear_pointer(&card->still, cairo_surface_destroy);
+    card->still_palette = palette;
+    card->still_rectangle = rectangle;
+    card->still =
+        cairo_image_surface_create(CAIRO_FORMAT_ARGB32, (int)ceil(rectangle.width) * scale,
+                                   (int)ceil(rectangle.height) * scale);
+    cairo_surface_set_device_scale(card->still, scale, scale);
+    cairo_t *picture = cairo_create(card->still);
+    cairo_translate(picture, -rectangle.x, -rectangle.y);
+    card->functions->draw_still(card->data, picture, palette, rectangle);
+    cairo_destroy(picture);
+  }
+  cairo_set_source_surface(cr, card->still, rectangle.x, rectangle.y);
+  cairo_paint(cr);
+}
+
 static void
 draw(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle, gpointer data) {
-  const DemurChartCard *card = data;
-  if (card->data != NULL)
+  DemurChartCard *card = data;
+  if (card->data == NULL)
+    return;
+  if (card->functions->draw_still == NULL) {
     card->functions->draw(card->data, cr, palette, rectangle);
+    return;
+  }
+  draw_kept(card, cr, palette, rectangle);
+  card->functions->draw_moving(card->data, cr, palette, rectangle);
 }
 
 /* The row of the table that is drawn under the pointer. */
@@ -123,6 +156,11 @@ demur_chart_card_update(DemurChartCard *card, const DemurChartFunctions *functio
   gtk_widget_queue_draw(GTK_WIDGET(card->drawing));
   if (card->idle == 0)
     card->idle = g_idle_add_full(G_PRIORITY_LOW, on_idle, card, NULL);
+}
+
+void
+demur_chart_card_changed(DemurChartCard *card) {
+  g_clear_pointer(&card->still, cairo_surface_destroy);
 }
 
 void

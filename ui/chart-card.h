@@ -21,6 +21,12 @@ typedef struct {
   gssize (*hit)(gconstpointer data, const DemurPalette *palette, DemurRectangle rectangle, double x,
                 double y);
   char *(*alternative)(gconstpointer data);
+  /* On the screen: what changes only with demur_chart_card_changed, kept as a picture, and what is
+   * drawn over it each time. NULL: draw does it all. */
+  void (*draw_still)(gconstpointer data, cairo_t *cr, const DemurPalette *palette,
+                     DemurRectangle rectangle);
+  void (*draw_moving)(gconstpointer data, cairo_t *cr, const DemurPalette *palette,
+                      DemurRectangle rectangle);
 } DemurChartFunctions;
 
 /* file_name: of exports, without an ending. */
@@ -33,6 +39,8 @@ void demur_chart_card_add_tool(DemurChartCard *card, GtkWidget *tool);
  * nothing. caption: below an exported picture. */
 void demur_chart_card_update(DemurChartCard *card, const DemurChartFunctions *functions,
                              gconstpointer data, const char *caption);
+/* What is still has changed too. */
+void demur_chart_card_changed(DemurChartCard *card);
 void demur_chart_card_show_table(DemurChartCard *card, gboolean table);
 
 /* By the ending of path: .svg, .png, .pdf, .csv. */

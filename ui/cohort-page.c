@@ -125,9 +125,36 @@ demur_cohort_page_init(DemurCohortPage *page) {
   static char *name##_alternative(gconstpointer data) {                                            \
     return demur_##name##_alternative((const Type *)data);                                         \
   }                                                                                                \
-  static const DemurChartFunctions name##_functions = {name##_draw, name##_table, name##_hit,      \
-                                                       name##_alternative};
+  static const DemurChartFunctions name##_functions = {.draw = name##_draw,                        \
+                                                       .table = name##_table,                      \
+                                                       .hit = name##_hit,                          \
+                                                       .alternative = name##_alternative,          \
+                                                       .draw_still = name##_STILL,                 \
+                                                       .draw_moving = name##_MOVING};
 
+/* The curve stays while its marker moves. */
+static void
+draw_still_curve(gconstpointer data, cairo_t *cr, const DemurPalette *palette,
+                 DemurRectangle rectangle) {
+  DemurCoverageCurve curve = *(const DemurCoverageCurve *)data;
+  curve.marker = NAN;
+  demur_coverage_curve_draw(&curve, cr, palette, rectangle);
+}
+
+static void
+draw_curve_marker(gconstpointer data, cairo_t *cr, const DemurPalette *palette,
+                  DemurRectangle rectangle) {
+  demur_coverage_curve_draw_marker(data, cr, palette, rectangle);
+}
+
+#define coverage_curve_STILL draw_still_curve
+#define coverage_curve_MOVING draw_curve_marker
+#define rejection_chart_STILL NULL
+#define rejection_chart_MOVING NULL
+#define reliability_STILL NULL
+#define reliability_MOVING NULL
+#define confidence_histogram_STILL NULL
+#define confidence_histogram_MOVING NULL
 CHART_FUNCTIONS(coverage_curve, DemurCoverageCurve)
 CHART_FUNCTIONS(rejection_chart, DemurRejectionChart)
 CHART_FUNCTIONS(reliability, DemurReliability)
@@ -179,6 +206,7 @@ prepare_curve(DemurCohortPage *page) {
       g_strdup_printf(_("%s (± sd, %zu trials)"), name,
                       study->evaluation->n_models * study->evaluation->n_resamples);
   demur_chart_card_set_title(page->card[0], title);
+  demur_chart_card_changed(page->card[0]);
 }
 
 static void

@@ -269,57 +269,72 @@ attribute_number(const DemurCohort *cohort, const char *name, size_t row) {
   return demur_number_parse(text, strlen(text), &value) ? value : NAN;
 }
 
+typedef struct {
+  DemurScanTable *table;
+  GArray *scans;
+  DemurCohort *cohort;
+  const char *source;
+} CohortFill;
+
+static gboolean
+add_cohort_scan(const DemurVerdictRecord *verdict, gpointer data) {
+  CohortFill *fill = data;
+  DemurScan scan = blank_scan();
+  scan.source = fill->source;
+  scan.scan_id = keep(fill->table, verdict->scan_id);
+  scan.patient_id = keep(fill->table, verdict->patient_id);
+  scan.simulated = fill->cohort->simulated;
+  scan.eligible = scan.chosen = TRUE;
+  const gssize found = demur_cohort_find_scan(fill->cohort, verdict->scan_id);
+  if (found >= 0) {
+    const size_t row = (size_t)found;
+    scan.site = keep(fill->table, fill->cohort->site_names[fill->cohort->sites[row]]);
+    scan.manufacturer = attribute(fill->table, fill->cohort, "manufacturer", row);
+    scan.model_name = attribute(fill->table, fill->cohort, "model_name", row);
+    scan.kernel = attribute(fill->table, fill->cohort, "kernel", row);
+    scan.sex = attribute(fill->table, fill->cohort, "sex", row);
+    scan.contrast = attribute(fill->table, fill->cohort, "contrast", row);
+    const double age = attribute_number(fill->cohort, "age", row);
+    scan.age = age > 0 && age < 130 ? (int)age : 0;
+    scan.date = attribute(fill->table, fill->cohort, "study_date", row);
+    if (*scan.date == '\0') {
+      const char *screen = attribute(fill->table, fill->cohort, "study_year", row);
+      if (*screen != '\0') {
+        g_autofree char *text = g_strdup_printf("T%s", screen);
+        scan.date = keep(fill->table, text);
+      }
+    }
+    scan.thickness_mm = attribute_number(fill->cohort, "slice_thickness_mm", row);
+    scan.spacing_mm = attribute_number(fill->cohort, "spacing_mm", row);
+    scan.kvp = attribute_number(fill->cohort, "kvp", row);
+    if (fill->cohort->yearly_risks != NULL)
+      memcpy(scan.yearly_risks, fill->cohort->yearly_risks + row * DEMUR_N_YEARS,
+             sizeof scan.yearly_risks);
+  }
+  take_verdict(fill->table, &scan, verdict);
+  complete(fill->table, &scan);
+  g_array_append_val(fill->scans, scan);
+  return TRUE;
+}
+
+static gboolean
+any_verdict(const DemurVerdictRecord *verdict, gpointer data) {
+  *(gboolean *)data = TRUE;
+  return FALSE;
+}
+
 static gboolean
 add_cohort(DemurScanTable *table, GArray *scans, DemurWorkspace *workspace, const char *name,
            const DemurProgress *progress, GError **error) {
-  g_autoptr(GPtrArray) verdicts = demur_verdicts_latest(workspace, name, error);
-  if (verdicts == NULL)
+  gboolean any = FALSE;
+  if (!demur_verdicts_each_latest(workspace, name, any_verdict, &any, error))
     return FALSE;
-  if (verdicts->len == 0)
+  if (!any)
     return TRUE;
-  g_autoptr(DemurCohort) cohort = demur_cohorts_load(workspace, name, progress, error);
-  if (cohort == NULL)
-    return FALSE;
-  const char *source = keep(table, name);
-  for (guint i = 0; i < verdicts->len; i++) {
-    const DemurVerdictRecord *verdict = verdicts->pdata[i];
-    DemurScan scan = blank_scan();
-    scan.source = source;
-    scan.scan_id = keep(table, verdict->scan_id);
-    scan.patient_id = keep(table, verdict->patient_id);
-    scan.simulated = cohort->simulated;
-    scan.eligible = scan.chosen = TRUE;
-    const gssize found = demur_cohort_find_scan(cohort, verdict->scan_id);
-    if (found >= 0) {
-      const size_t row = (size_t)found;
-      scan.site = keep(table, cohort->site_names[cohort->sites[row]]);
-      scan.manufacturer = attribute(table, cohort, "manufacturer", row);
-      scan.model_name = attribute(table, cohort, "model_name", row);
-      scan.kernel = attribute(table, cohort, "kernel", row);
-      scan.sex = attribute(table, cohort, "sex", row);
-      scan.contrast = attribute(table, cohort, "contrast", row);
-      const double age = attribute_number(cohort, "age", row);
-      scan.age = age > 0 && age < 130 ? (int)age : 0;
-      scan.date = attribute(table, cohort, "study_date", row);
-      if (*scan.date == '\0') {
-        const char *screen = attribute(table, cohort, "study_year", row);
-        if (*screen != '\0') {
-          g_autofree char *text = g_strdup_printf("T%s", screen);
-          scan.date = keep(table, text);
-        }
-      }
-      scan.thickness_mm = attribute_number(cohort, "slice_thickness_mm", row);
-      scan.spacing_mm = attribute_number(cohort, "spacing_mm", row);
-      scan.kvp = attribute_number(cohort, "kvp", row);
-      if (cohort->yearly_risks != NULL)
-        memcpy(scan.yearly_risks, cohort->yearly_risks + row * DEMUR_N_YEARS,
-               sizeof scan.yearly_risks);
-    }
-    take_verdict(table, &scan, verdict);
-    complete(table, &scan);
-    g_array_append_val(scans, scan);
-  }
-  return TRUE;
+  g_autoptr(DemurCohort) cohort = demur_cohorts_load_facts(workspace, name, progress, error);
+  CohortFill fill = {table, scans, cohort, keep(table, name)};
+  return cohort != NULL &&
+         demur_verdicts_each_latest(workspace, name, add_cohort_scan, &fill, error);
 }
 
 static char *
@@ -399,6 +414,26 @@ add_names(DemurScanTable *table, DemurWorkspace *workspace, GError **error) {
   return TRUE;
 }
 
+/* Rows that share a text; those without one stand alone. */
+static void
+fill_chain(DemurScanTable *table, DemurScanChain *chain, gsize offset) {
+  chain->first = g_hash_table_new(g_str_hash, g_str_equal);
+  chain->next = g_new0(guint32, MAX(table->n_scans, 1));
+  for (size_t i = table->n_scans; i-- > 0;) {
+    const char *text = *(const char *const *)((const char *)&table->scans[i] + offset);
+    if (*text == '\0')
+      continue;
+    chain->next[i] = (guint32)GPOINTER_TO_SIZE(g_hash_table_lookup(chain->first, text));
+    g_hash_table_insert(chain->first, (gpointer)text, GSIZE_TO_POINTER(i + 1));
+  }
+}
+
+void
+demur_scan_table_link(DemurScanTable *table) {
+  fill_chain(table, &table->of_patient, G_STRUCT_OFFSET(DemurScan, patient_id));
+  fill_chain(table, &table->of_study, G_STRUCT_OFFSET(DemurScan, study_uid));
+}
+
 static gboolean
 load(DemurScanTable *table, DemurWorkspace *workspace, const DemurProgress *progress,
      GError **error) {
@@ -414,6 +449,7 @@ load(DemurScanTable *table, DemurWorkspace *workspace, const DemurProgress *prog
   for (size_t i = 0; i < table->n_scans; i++)
     g_hash_table_insert(table->index, index_key(table->scans[i].source, table->scans[i].scan_id),
                         GSIZE_TO_POINTER(i + 1));
+  demur_scan_table_link(table);
   return add_reviews(table, workspace, error);
 }
 
@@ -460,6 +496,10 @@ demur_scan_table_unref(DemurScanTable *table) {
   g_string_chunk_free(table->texts);
   g_ptr_array_unref(table->blocks);
   g_hash_table_unref(table->index);
+  g_clear_pointer(&table->of_patient.first, g_hash_table_unref);
+  g_clear_pointer(&table->of_study.first, g_hash_table_unref);
+  g_free(table->of_patient.next);
+  g_free(table->of_study.next);
   g_free(table);
 }
 
@@ -489,22 +529,19 @@ static guint32 *
 collect(const DemurScanTable *table, size_t row, gboolean study, size_t *n) {
   const DemurScan *one = &table->scans[row];
   g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(guint32));
-  for (guint32 i = 0; i < table->n_scans; i++) {
+  const guint32 self = (guint32)row;
+  g_array_append_val(rows, self);
+  const DemurScanChain *chain = study ? &table->of_study : &table->of_patient;
+  const char *key = study ? one->study_uid : one->patient_id;
+  for (gsize at = GPOINTER_TO_SIZE(g_hash_table_lookup(chain->first, key)); at > 0;
+       at = chain->next[at - 1]) {
+    const guint32 i = (guint32)at - 1;
     const DemurScan *other = &table->scans[i];
-    if (i != row) {
-      if (g_strcmp0(other->source, one->source) != 0)
-        continue;
-      if (study ? *one->study_uid == '\0' || strcmp(other->study_uid, one->study_uid) != 0
-                : *one->patient_id == '\0' || strcmp(other->patient_id, one->patient_id) != 0)
-        continue;
-      /* Never on the ID alone where another fact of the person speaks against it. */
-      if (strcmp(other->patient_id, one->patient_id) != 0 ||
-          strcmp(other->patient_name, one->patient_name) != 0)
-        continue;
-      if (!study && !other->chosen)
-        continue;
-    }
-    g_array_append_val(rows, i);
+    /* Never on the ID alone where another fact of the person speaks against it. */
+    if (i != row && other->source == one->source &&
+        strcmp(other->patient_id, one->patient_id) == 0 &&
+        strcmp(other->patient_name, one->patient_name) == 0 && (study || other->chosen))
+      g_array_append_val(rows, i);
   }
   OrderData order = {table, study};
   g_array_sort_with_data(rows, compare_rows, &order);

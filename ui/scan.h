@@ -57,6 +57,12 @@ typedef struct {
   double coverage, threshold;               /* NaN: not tuned */
 } DemurInUse;
 
+/* Rows that share a text, each leading to the next: row + 1, 0 at the end. */
+typedef struct {
+  GHashTable *first; /* text -> row + 1 */
+  guint32 *next;     /* [n_scans] */
+} DemurScanChain;
+
 typedef struct {
   char *path;
   gboolean simulated; /* any scan or cohort is */
@@ -72,6 +78,7 @@ typedef struct {
   /* private */
   GStringChunk *texts;
   GPtrArray *blocks;
+  DemurScanChain of_patient, of_study;
   GHashTable *index; /* "source\nscan_id" -> row + 1 */
   gint ref_count;
 } DemurScanTable;
@@ -83,6 +90,9 @@ DemurScanTable *demur_scan_table_load(const char *path, gboolean read_only,
 DemurScanTable *demur_scan_table_ref(DemurScanTable *table);
 void demur_scan_table_unref(DemurScanTable *table);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurScanTable, demur_scan_table_unref)
+
+/* Finds the scans of each patient and study, once the scans stand; demur_scan_table_load does it. */
+void demur_scan_table_link(DemurScanTable *table);
 
 /* Row of a scan, -1 where there is none. */
 gssize demur_scan_table_find(const DemurScanTable *table, const char *source, const char *scan_id);

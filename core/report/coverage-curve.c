@@ -239,6 +239,32 @@ demur_coverage_curve_hit(const DemurCoverageCurve *chart, const DemurPalette *pa
   return nearest;
 }
 
+static void
+draw_marker(const DemurCoverageCurve *chart, cairo_t *cr, const DemurPalette *palette,
+            const DemurPlot *plot) {
+  if (!isfinite(chart->marker))
+    return;
+  const double x = demur_plot_x(plot, chart->marker), dots[] = {1, 2};
+  demur_chart_colour(cr, palette->ink, 0.75);
+  cairo_set_line_width(cr, 0.8);
+  cairo_set_dash(cr, dots, 2, 0);
+  cairo_move_to(cr, x, plot->area.y);
+  cairo_line_to(cr, x, plot->area.y + plot->area.height);
+  cairo_stroke(cr);
+}
+
+void
+demur_coverage_curve_draw_marker(const DemurCoverageCurve *chart, cairo_t *cr,
+                                 const DemurPalette *palette, DemurRectangle rectangle) {
+  gboolean any;
+  cairo_t *nowhere = demur_chart_nowhere();
+  const DemurPlot plot = begin(chart, nowhere, palette, rectangle, &any);
+  cairo_destroy(nowhere);
+  cairo_save(cr);
+  draw_marker(chart, cr, palette, &plot);
+  cairo_restore(cr);
+}
+
 void
 demur_coverage_curve_draw(const DemurCoverageCurve *chart, cairo_t *cr, const DemurPalette *palette,
                           DemurRectangle rectangle) {
@@ -247,15 +273,7 @@ demur_coverage_curve_draw(const DemurCoverageCurve *chart, cairo_t *cr, const De
   const DemurPlot plot = begin(chart, cr, palette, rectangle, &any);
   cairo_save(cr);
   demur_plot_clip(&plot, cr);
-  if (isfinite(chart->marker)) {
-    const double x = demur_plot_x(&plot, chart->marker), dots[] = {1, 2};
-    demur_chart_colour(cr, palette->ink, 0.75);
-    cairo_set_line_width(cr, 0.8);
-    cairo_set_dash(cr, dots, 2, 0);
-    cairo_move_to(cr, x, plot.area.y);
-    cairo_line_to(cr, x, plot.area.y + plot.area.height);
-    cairo_stroke(cr);
-  }
+  draw_marker(chart, cr, palette, &plot);
   for (size_t s = chart->n_series; s-- > 0;)
     draw_band(chart, &chart->series[s], cr, palette, &plot);
   for (size_t s = chart->n_series; s-- > 0;)

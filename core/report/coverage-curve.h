@@ -29,6 +29,9 @@ void demur_coverage_curve_draw(const DemurCoverageCurve *chart, cairo_t *cr,
                                const DemurPalette *palette, DemurRectangle rectangle);
 
 /* One row a coverage: point, mean and sd of each series. */
+/* The marker alone, where _draw puts it: over a picture of the chart that was drawn without one. */
+void demur_coverage_curve_draw_marker(const DemurCoverageCurve *chart, cairo_t *cr,
+                                      const DemurPalette *palette, DemurRectangle rectangle);
 /* The row of the table that is drawn at a point of the rectangle it was drawn into; -1: none. */
 gssize demur_coverage_curve_hit(const DemurCoverageCurve *chart, const DemurPalette *palette,
                                 DemurRectangle rectangle, double x, double y);

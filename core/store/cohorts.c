@@ -484,9 +484,9 @@ read_cohort(DemurWorkspace *workspace, gint64 id, DemurCohort *c, const DemurPro
          read_attributes(workspace, id, c, error);
 }
 
-DemurCohort *
-demur_cohorts_load(DemurWorkspace *workspace, const char *name, const DemurProgress *progress,
-                   GError **error) {
+static DemurCohort *
+load(DemurWorkspace *workspace, const char *name, gboolean with_embeddings,
+     const DemurProgress *progress, GError **error) {
   gint64 id;
   g_autoptr(DemurCohortSummary) summary = find_summary(workspace, name, &id, error);
   if (summary == NULL)
@@ -501,7 +501,7 @@ demur_cohorts_load(DemurWorkspace *workspace, const char *name, const DemurProgr
   cohort->n_patients = summary->n_patients;
   cohort->n_sites = summary->n_sites;
   cohort->n_classes = summary->n_classes;
-  cohort->embedding_width = summary->embedding_width;
+  cohort->embedding_width = with_embeddings ? summary->embedding_width : 0;
   cohort->n_splits = summary->n_splits;
   cohort->split_names = g_new0(char *, MAX(summary->n_splits, 1));
   for (size_t s = 0; s < summary->n_splits; s++)
@@ -510,6 +510,18 @@ demur_cohorts_load(DemurWorkspace *workspace, const char *name, const DemurProgr
   if (!read_cohort(workspace, id, cohort, progress, error))
     return NULL;
   return g_steal_pointer(&cohort);
+}
+
+DemurCohort *
+demur_cohorts_load(DemurWorkspace *workspace, const char *name, const DemurProgress *progress,
+                   GError **error) {
+  return load(workspace, name, TRUE, progress, error);
+}
+
+DemurCohort *
+demur_cohorts_load_facts(DemurWorkspace *workspace, const char *name, const DemurProgress *progress,
+                         GError **error) {
+  return load(workspace, name, FALSE, progress, error);
 }
 
 /* ---- changing ---- */

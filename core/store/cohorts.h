@@ -35,6 +35,11 @@ DemurCohort *demur_cohorts_load(DemurWorkspace *workspace, const char *name,
                                 const DemurProgress *progress,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The same without its embeddings (embedding_width 0), which are most of its bytes: for lists. */
+DemurCohort *demur_cohorts_load_facts(DemurWorkspace *workspace, const char *name,
+                                      const DemurProgress *progress,
+                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* What the cohort is, without reading its scans. NULL with DEMUR_ERROR_NOT_FOUND. */
 DemurCohortSummary *demur_cohorts_summary(DemurWorkspace *workspace, const char *name,
                                           GError **error) G_GNUC_WARN_UNUSED_RESULT;

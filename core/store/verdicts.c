@@ -144,11 +144,50 @@ demur_verdicts_of_selector(DemurWorkspace *workspace, const char *selector, gboo
                1, selector, NULL, error);
 }
 
+#define SELECT_LATEST                                                                              \
+  SELECT_VERDICT                                                                                   \
+  "WHERE v.id IN (SELECT max(w.id) FROM verdict w JOIN verdict_batch c ON c.id = w.batch_id"       \
+  " WHERE c.cohort IS ?1 GROUP BY w.scan_id) ORDER BY v.id DESC"
+
 GPtrArray *
 demur_verdicts_latest(DemurWorkspace *workspace, const char *cohort, GError **error) {
-  return query(workspace,
-               SELECT_VERDICT "WHERE v.id IN (SELECT max(w.id) FROM verdict w JOIN verdict_batch c"
-                              " ON c.id = w.batch_id WHERE c.cohort IS ?1 GROUP BY w.scan_id)"
-                              " ORDER BY v.id DESC",
-               1, cohort, NULL, error);
+  return query(workspace, SELECT_LATEST, 1, cohort, NULL, error);
+}
+
+static char *
+borrowed(sqlite3_stmt *statement, int column) {
+  return (char *)sqlite3_column_text(statement, column);
+}
+
+gboolean
+demur_verdicts_each_latest(DemurWorkspace *workspace, const char *cohort, DemurVerdictFunc func,
+                           gpointer data, GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(workspace, SELECT_LATEST, error);
+  if (statement == NULL)
+    return FALSE;
+  demur_store_bind_text(statement, 1, cohort);
+  gboolean row, ok;
+  while ((ok = demur_store_step(workspace, statement, &row, "listing verdicts", error)) && row) {
+    const DemurVerdictRecord record = {.id = sqlite3_column_int64(statement, 0),
+                                       .batch = sqlite3_column_int64(statement, 1),
+                                       .scan_id = borrowed(statement, 2),
+                                       .patient_id = borrowed(statement, 3),
+                                       .risk = demur_store_double(statement, 4),
+                                       .risk_raw = demur_store_double(statement, 5),
+                                       .score = demur_store_double(statement, 6),
+                                       .verdict = borrowed(statement, 7),
+                                       .reasons = borrowed(statement, 8),
+                                       .selector = borrowed(statement, 9),
+                                       .selector_digest = borrowed(statement, 10),
+                                       .cohort = borrowed(statement, 11),
+                                       .model = borrowed(statement, 12),
+                                       .created = borrowed(statement, 13),
+                                       .coverage = demur_store_double(statement, 14),
+                                       .threshold = demur_store_double(statement, 15)};
+    if (!func(&record, data)) {
+      sqlite3_reset(statement);
+      break;
+    }
+  }
+  return ok;
 }

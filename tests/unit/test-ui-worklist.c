@@ -136,6 +136,7 @@ earlier_scans_are_never_joined_on_the_id_alone(void) {
     table->scans[i].patient_name = rows[i].name;
     table->scans[i].date = rows[i].date;
   }
+  demur_scan_table_link(table);
   size_t n;
   g_autofree guint32 *of_first = demur_scan_table_of_patient(table, 0, &n);
   g_assert_cmpuint(n, ==, 2);
