@@ -1,7 +1,6 @@
 #include "dicom/import.h"
 #include "dicom/transfer-syntax.h"
 #include "dicom/volume.h"
-#include "base/memory.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,7 +10,8 @@
 typedef struct {
   const DemurSeries *series;
   size_t first;
-  char **problems; /* [n_slices]; NULL where the slice decodes */
+  char **problems;            /* [n_slices]; NULL where the slice decodes */
+  DemurSliceReader **readers; /* [n_threads] */
 } Check;
 
 static void
@@ -19,11 +19,7 @@ check_slice(size_t chunk, guint worker, gpointer data) {
   Check *check = data;
   const size_t i = check->first + chunk;
   g_autoptr(GError) error = NULL;
-  size_t n_padding, n_clamped;
-  DEMUR_AUTO_ALIGNED gint16 *hu =
-      demur_memory_array(check->series->rows, check->series->columns, sizeof *hu, &error);
-  if (hu == NULL ||
-      !demur_volume_read_slice(check->series, i, hu, &n_padding, &n_clamped, &error)) {
+  if (!demur_slice_reader_check(check->readers[worker], i, &error)) {
     const char *words = strstr(error->message, "): ");
     check->problems[i] =
         g_strdup_printf("pixel data undecodable: %s", words != NULL ? words + 3 : error->message);
@@ -66,7 +62,12 @@ static gboolean
 check_series(const DemurFiles *files, const DemurSeries *series, DemurParallel *parallel,
              const DemurProgress *progress, size_t *n_bad, GError **error) {
   g_autofree char **problems = g_new0(char *, series->n_slices);
-  Check check = {series, 0, problems};
+  const guint n_threads = parallel != NULL ? demur_parallel_n_threads(parallel) : 1;
+  g_autoptr(GPtrArray) readers =
+      g_ptr_array_new_with_free_func((GDestroyNotify)demur_slice_reader_free);
+  for (guint t = 0; t < n_threads; t++)
+    g_ptr_array_add(readers, demur_slice_reader_new(series));
+  Check check = {series, 0, problems, (DemurSliceReader **)readers->pdata};
   gboolean going = TRUE;
   for (; going && check.first < series->n_slices; check.first += SLICES_A_BATCH) {
     going = demur_progress_step(progress, (double)check.first / (double)series->n_slices,

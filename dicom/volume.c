@@ -161,6 +161,39 @@ demur_volume_read_slice(const DemurSeries *series, size_t index, gint16 *hu, siz
   return TRUE;
 }
 
+struct DemurSliceReader {
+  const DemurSeries *series;
+  Scratch scratch;
+  gint16 *hu; /* [rows * columns]; NULL until it is needed */
+};
+
+DemurSliceReader *
+demur_slice_reader_new(const DemurSeries *series) {
+  DemurSliceReader *reader = g_new0(DemurSliceReader, 1);
+  reader->series = series;
+  return reader;
+}
+
+void
+demur_slice_reader_free(DemurSliceReader *reader) {
+  if (reader == NULL)
+    return;
+  scratch_clear(&reader->scratch);
+  g_aligned_free(reader->hu);
+  g_free(reader);
+}
+
+gboolean
+demur_slice_reader_check(DemurSliceReader *reader, size_t index, GError **error) {
+  const DemurSeries *series = reader->series;
+  SliceCounts counts;
+  g_return_val_if_fail(index < series->n_slices, FALSE);
+  if (reader->hu == NULL)
+    reader->hu = demur_memory_unset(series->rows, series->columns, sizeof *reader->hu, error);
+  return reader->hu != NULL && demur_dicom_init(error) &&
+         read_slice(series, index, &reader->scratch, reader->hu, &counts, error);
+}
+
 typedef struct {
   const DemurSeries *series;
   DemurVolume *volume;

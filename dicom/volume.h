@@ -44,4 +44,14 @@ gboolean demur_volume_read_slice(const DemurSeries *series, size_t slice, gint16
                                  size_t *n_padding, size_t *n_clamped,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The same for one slice after another: keeps its memory, and the file where the next slice is
+ * another frame of it. One thread at a time; series must outlive it. */
+typedef struct DemurSliceReader DemurSliceReader;
+DemurSliceReader *demur_slice_reader_new(const DemurSeries *series);
+void demur_slice_reader_free(DemurSliceReader *reader);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurSliceReader, demur_slice_reader_free)
+/* Whether the slice can be decoded. */
+gboolean demur_slice_reader_check(DemurSliceReader *reader, size_t slice,
+                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 G_END_DECLS
