@@ -1,6 +1,7 @@
 #include "app/cli/report-input.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json-reader.h"
@@ -23,22 +24,30 @@ own(DemurCliReport *report, gpointer memory) {
   return memory;
 }
 
+static int
+compare_pairs(gconstpointer a, gconstpointer b) {
+  const guint64 x = *(const guint64 *)a, y = *(const guint64 *)b;
+  return (x > y) - (x < y);
+}
+
 /* Counts the scans of rows by a code (site or an attribute's value); only codes that occur are
- * returned. */
+ * returned. Distinct patients by sorting (code, patient): O(n log n), no table of pairs. */
 static DemurReportGroup *
 count_groups(DemurCliReport *report, const DemurCohort *cohort, const guint32 *rows, size_t n,
              const guint32 *codes, char *const *names, size_t n_codes, size_t *n_groups) {
   DemurReportGroup *all = own(report, g_new0(DemurReportGroup, MAX(n_codes, 1)));
-  g_autoptr(GHashTable) seen = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+  g_autofree guint64 *pairs = g_new(guint64, MAX(n, 1));
   for (size_t i = 0; i < n; i++) {
     const guint32 row = rows[i], code = codes[row];
     DemurReportGroup *group = &all[code];
     group->n_scans++;
-    const gint64 pair = (gint64)code << 32 | cohort->patients[row];
-    group->n_patients += g_hash_table_add(seen, g_memdup2(&pair, sizeof pair)) ? 1 : 0;
     group->n_labelled += cohort->labels[row] != DEMUR_NO_LABEL;
     group->n_positive += cohort->labels[row] == 1;
+    pairs[i] = (guint64)code << 32 | cohort->patients[row];
   }
+  qsort(pairs, n, sizeof *pairs, compare_pairs);
+  for (size_t i = 0; i < n; i++)
+    all[pairs[i] >> 32].n_patients += i == 0 || pairs[i] != pairs[i - 1];
   size_t kept = 0;
   for (size_t c = 0; c < n_codes; c++)
     if (all[c].n_scans > 0) {
@@ -49,41 +58,45 @@ count_groups(DemurCliReport *report, const DemurCohort *cohort, const guint32 *r
   return all;
 }
 
+/* One pass over the scans. No patient stands in two splits: each is counted once. */
 static void
 describe_splits(DemurCliReport *report, const DemurCohort *cohort) {
   DemurReportCohort *facts = &report->input.cohort;
+  const size_t n_sites = MAX(cohort->n_sites, 1);
   DemurReportSplit *splits = own(report, g_new0(DemurReportSplit, MAX(cohort->n_splits, 1)));
-  for (size_t s = 0; s < cohort->n_splits; s++) {
+  g_autofree size_t *n_positive = g_new0(size_t, MAX(cohort->n_splits, 1));
+  g_autofree guint8 *patients = g_new0(guint8, MAX(cohort->n_patients, 1));
+  g_autofree guint8 *sites = g_new0(guint8, MAX(cohort->n_splits, 1) * n_sites);
+  for (size_t i = 0; i < cohort->n_scans; i++) {
+    const guint32 s = cohort->splits[i];
     DemurReportSplit *split = &splits[s];
-    g_autofree guint8 *patients = g_new0(guint8, MAX(cohort->n_patients, 1));
-    g_autofree guint8 *sites = g_new0(guint8, MAX(cohort->n_sites, 1));
-    size_t n_positive = 0;
-    split->name = cohort->split_names[s];
-    for (size_t i = 0; i < cohort->n_scans; i++) {
-      if (cohort->splits[i] != s)
-        continue;
-      split->n_scans++;
-      split->n_patients += !patients[cohort->patients[i]];
-      patients[cohort->patients[i]] = 1;
-      split->n_sites += !sites[cohort->sites[i]];
-      sites[cohort->sites[i]] = 1;
-      split->n_labelled += cohort->labels[i] != DEMUR_NO_LABEL;
-      n_positive += cohort->labels[i] == 1;
-    }
-    split->prevalence = cohort->n_classes == 2 && split->n_labelled > 0
-                            ? (double)n_positive / (double)split->n_labelled
-                            : NAN;
+    guint8 *site = &sites[s * n_sites + cohort->sites[i]];
+    split->n_scans++;
+    split->n_patients += !patients[cohort->patients[i]];
+    patients[cohort->patients[i]] = 1;
+    split->n_sites += !*site;
+    *site = 1;
+    split->n_labelled += cohort->labels[i] != DEMUR_NO_LABEL;
+    n_positive[s] += cohort->labels[i] == 1;
+  }
+  for (size_t s = 0; s < cohort->n_splits; s++) {
+    splits[s].name = cohort->split_names[s];
+    splits[s].prevalence = cohort->n_classes == 2 && splits[s].n_labelled > 0
+                               ? (double)n_positive[s] / (double)splits[s].n_labelled
+                               : NAN;
   }
   facts->splits = splits;
   facts->n_splits = cohort->n_splits;
 }
 
-/* The number in a row of a text column; NaN where it is empty or none. */
-static double
-attribute_number(const DemurAttribute *attribute, size_t row) {
-  const char *text = attribute->values[attribute->codes[row]];
-  double value;
-  return demur_number_parse(text, strlen(text), &value) ? value : NAN;
+/* The numbers of a text column's values [n_values] (owned); NaN where one is empty or none. */
+static double *
+attribute_numbers(const DemurAttribute *attribute) {
+  double *numbers = g_new(double, MAX(attribute->n_values, 1));
+  for (size_t v = 0; v < attribute->n_values; v++)
+    if (!demur_number_parse(attribute->values[v], strlen(attribute->values[v]), &numbers[v]))
+      numbers[v] = NAN;
+  return numbers;
 }
 
 /* Risks and outcomes by years after the scan, and how long scans were followed, where the cohort
@@ -96,14 +109,18 @@ describe_years(DemurCliReport *report, const DemurCohort *cohort, const guint32 
                followed = demur_cohort_find_attribute(cohort, "years_of_followup");
   if (outcome < 0 || followed < 0)
     return;
+  const DemurAttribute *outcomes = &cohort->attributes[outcome],
+                       *follow_ups = &cohort->attributes[followed];
+  g_autofree double *outcome_years = attribute_numbers(outcomes),
+                    *followed_years = attribute_numbers(follow_ups);
   DemurReportCount *counts = own(report, g_new0(DemurReportCount, 3));
   counts[0].reason = "cancer within six years of the scan";
   counts[1].reason = "followed for six years without cancer";
   counts[2].reason = "followed for a shorter time, without cancer so far";
   DemurReportYear *years = own(report, g_new0(DemurReportYear, DEMUR_N_YEARS));
   for (size_t i = 0; i < n; i++) {
-    const double at = attribute_number(&cohort->attributes[outcome], rows[i]),
-                 until = attribute_number(&cohort->attributes[followed], rows[i]);
+    const double at = outcome_years[outcomes->codes[rows[i]]],
+                 until = followed_years[follow_ups->codes[rows[i]]];
     counts[at < DEMUR_N_YEARS ? 0 : until >= DEMUR_N_YEARS ? 1 : 2].n++;
     for (size_t y = 0; y < DEMUR_N_YEARS && cohort->yearly_risks != NULL; y++) {
       const double end = (double)(y + 1),
@@ -136,12 +153,12 @@ describe_labels(DemurCliReport *report, const DemurCohort *cohort, const guint32
   size_t n_labelled = 0;
   if (outcome < 0 || cohort->n_classes != 2)
     return;
+  g_autofree double *years = attribute_numbers(&cohort->attributes[outcome]);
   for (size_t i = 0; i < n; i++) {
     const gint32 label = cohort->labels[rows[i]];
     if (label == DEMUR_NO_LABEL)
       continue;
-    const double years = attribute_number(&cohort->attributes[outcome], rows[i]);
-    if ((label == 1) != (years < DEMUR_N_YEARS))
+    if ((label == 1) != (years[cohort->attributes[outcome].codes[rows[i]]] < DEMUR_N_YEARS))
       return;
     n_labelled++;
   }
@@ -180,11 +197,15 @@ describe_cohort(DemurCliReport *report, const DemurCliEvaluation *e, const guint
   if (g_strcmp0(selector->cohort, cohort->name) != 0)
     return;
   g_autofree guint8 *trained = g_new0(guint8, MAX(cohort->n_sites, 1));
-  for (size_t i = 0; i < cohort->n_scans; i++)
+  g_autofree guint8 *made = g_new0(guint8, MAX(cohort->n_splits, 1)); /* splits that made it */
+  for (size_t s = 0; s < cohort->n_splits; s++)
     for (size_t p = 0; p < selector->n_parts; p++)
       if (strcmp(selector->parts[p].role, "reference") != 0 &&
-          strcmp(selector->parts[p].split, cohort->split_names[cohort->splits[i]]) == 0)
-        trained[cohort->sites[i]] = 1;
+          strcmp(selector->parts[p].split, cohort->split_names[s]) == 0)
+        made[s] = 1;
+  for (size_t i = 0; i < cohort->n_scans; i++)
+    if (made[cohort->splits[i]])
+      trained[cohort->sites[i]] = 1;
   g_autofree guint8 *counted = g_new0(guint8, MAX(cohort->n_sites, 1));
   facts->n_sites_in_training = 0;
   for (size_t i = 0; i < n; i++) {
