@@ -437,7 +437,7 @@ demur_scan_table_link(DemurScanTable *table) {
 static gboolean
 load(DemurScanTable *table, DemurWorkspace *workspace, const DemurProgress *progress,
      GError **error) {
-  g_autoptr(GArray) scans = g_array_new(FALSE, FALSE, sizeof(DemurScan));
+  g_autoptr(GArray) scans = g_array_sized_new(FALSE, FALSE, sizeof(DemurScan), 1024);
   if (!add_names(table, workspace, error) || !add_series(table, scans, workspace, error))
     return FALSE;
   for (char **name = table->cohorts; *name != NULL; name++)

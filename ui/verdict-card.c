@@ -381,6 +381,8 @@ add_meaning(DemurVerdictCard *card, const DemurScan *scan) {
     return;
   GtkBox *box = add_card(card, _("What this risk means here"));
   card->meaning = GTK_LABEL(add_label(box, _("Looking it up…"), NULL));
+  if (!gtk_widget_get_mapped(GTK_WIDGET(card)))
+    return; /* looked up when it is seen: stepping through the worklist costs nothing */
   MeaningInput *input = g_new(MeaningInput, 1);
   *input =
       (MeaningInput){demur_session_work(card->session), g_strdup(demur_session_path(card->session)),
@@ -515,6 +517,7 @@ demur_verdict_card_new(DemurSession *session) {
   gtk_box_append(GTK_BOX(card), GTK_WIDGET(card->pending));
   GtkWidget *buttons = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
   gtk_box_set_homogeneous(GTK_BOX(buttons), TRUE);
+  gtk_widget_add_css_class(buttons, "opinions");
   gtk_widget_set_margin_top(buttons, 8);
   gtk_widget_set_margin_bottom(buttons, 12);
   gtk_widget_set_margin_start(buttons, 12);
@@ -526,6 +529,7 @@ demur_verdict_card_new(DemurSession *session) {
   gtk_box_append(GTK_BOX(buttons), card->disagree);
   gtk_box_append(GTK_BOX(buttons), card->comment);
   gtk_box_append(GTK_BOX(card), buttons);
+  g_signal_connect(card, "map", G_CALLBACK(demur_verdict_card_update), NULL);
   demur_verdict_card_update(card);
   return card;
 }

@@ -832,7 +832,7 @@ add_status(GtkWidget *box, const char *style) {
 
 static GtkWidget *
 build_status(DemurWindow *window) {
-  GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 16);
+  GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
   gtk_widget_add_css_class(box, "status");
   GtkLabel *research = add_status(box, "research");
   gtk_label_set_label(research, _("For research use, not a cleared device"));
@@ -844,12 +844,14 @@ build_status(DemurWindow *window) {
   window->status_model = add_status(box, NULL);
   window->status_selector = add_status(box, NULL);
   window->status_coverage = add_status(box, NULL);
+  gtk_label_set_ellipsize(window->status_coverage, PANGO_ELLIPSIZE_NONE);
   GtkWidget *space = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
   gtk_widget_set_hexpand(space, TRUE);
   gtk_box_append(GTK_BOX(box), space);
   window->status_hint = add_status(box, NULL);
   gtk_label_set_ellipsize(window->status_hint, PANGO_ELLIPSIZE_NONE);
   window->status_count = add_status(box, NULL);
+  gtk_label_set_ellipsize(window->status_count, PANGO_ELLIPSIZE_NONE);
   return box;
 }
 

@@ -20,7 +20,9 @@ struct _DemurApplication {
   int status;
   /* A picture to make. */
   char *picture_page, *picture_path, *picture_case;
+  int picture_width, picture_height;
   guint n_settled; /* frames since everything has arrived */
+  gboolean fitted; /* the frame that the toolkit puts around the window is allowed for */
 };
 
 G_DEFINE_FINAL_TYPE(DemurApplication, demur_application, GTK_TYPE_APPLICATION)
@@ -160,6 +162,15 @@ static gboolean
 on_picture_frame(GtkWidget *widget, GdkFrameClock *clock, gpointer data) {
   DemurApplication *self = data;
   if (!demur_window_is_settled(self->window)) {
+    self->n_settled = 0;
+    return G_SOURCE_CONTINUE;
+  }
+  const int width = gtk_widget_get_width(widget), height = gtk_widget_get_height(widget);
+  if (!self->fitted && width > 0 &&
+      (width != self->picture_width || height != self->picture_height)) {
+    self->fitted = TRUE;
+    gtk_window_set_default_size(GTK_WINDOW(widget), 2 * self->picture_width - width,
+                                2 * self->picture_height - height);
     self->n_settled = 0;
     return G_SOURCE_CONTINUE;
   }
@@ -310,6 +321,8 @@ on_command_line(GApplication *application, GApplicationCommandLine *line) {
     workspace = g_strdup(self->settings->workspace);
   if (workspace == NULL)
     workspace = demur_workspace_default_path(g_get_user_data_dir());
+  self->picture_width = width;
+  self->picture_height = height;
   make_window(self, workspace, width, height);
   return 0;
 }

@@ -437,7 +437,7 @@ work_meaning(const char *workspace, const char *selector, double risk,
   if (threshold == NULL)
     return NULL;
   g_autoptr(DemurCohort) cohort =
-      demur_cohorts_load(store, threshold->cohort, &context.progress, error);
+      demur_cohorts_load_facts(store, threshold->cohort, &context.progress, error);
   g_autoptr(GPtrArray) verdicts =
       cohort != NULL ? demur_verdicts_latest(store, threshold->cohort, error) : NULL;
   if (verdicts == NULL)

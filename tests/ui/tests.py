@@ -540,6 +540,42 @@ def settings_are_kept():
     app.quit()
 
 
+def prior_beside_the_current_scan():
+    """Right value: a copy of the same series with an earlier date stands for the prior, so that both must show the same
+    slice at any time after scrolling either."""
+    if shutil.which("dcmodify") is None:
+        print("skipped: dcmodify (package dcmtk) is not installed")
+        sys.exit(77)
+    folder = shared("derived/00_baseline")
+    copy = path("earlier")
+    shutil.copytree(folder, copy)
+    files = [os.path.join(copy, name) for name in sorted(os.listdir(copy)) if name.endswith(".dcm")]
+    for file in files:
+        os.chmod(file, 0o644)
+    subprocess.run(["dcmodify", "-nb", "-gin", "-m", "(0020,000d)=1.2.3.4.1", "-m", "(0020,000e)=1.2.3.4.2", "-m",
+                    "(0008,0020)=19990101", *files], check=True)
+    workspace = path("w.demur")
+    current = demur(workspace, "dicom", "import", folder)["series"][0]
+    prior = demur(workspace, "dicom", "import", copy)["series"][0]
+    assert prior["patient_id"] == current["patient_id"]
+    app = Workstation(workspace)
+    app.activate("win.search", "''")
+    app.type(current["scan_id"])
+    wait_for(lambda: "All 1" in app.texts(), "one row")
+    app.keys("Return", "n", "Return")
+    n, middle = current["n_slices"], current["n_slices"] // 2 + 1
+    app.wait_image(f"slice {middle} of {n}")
+    app.keys("v")
+    app.wait_image(f"slice {middle} of {n}", "CT image of the prior")
+    app.keys("Down", "Down")
+    app.wait_image(f"slice {middle + 2} of {n}")
+    app.wait_image(f"slice {middle + 2} of {n}", "CT image of the prior")
+    app.keys("Up")
+    app.wait_image(f"slice {middle + 1} of {n}", "CT image of the prior")
+    app.wait_text("Risk over time")
+    app.quit()
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1]]()
     print(f"ok {sys.argv[1]}")
