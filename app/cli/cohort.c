@@ -380,6 +380,11 @@ run_simulate(DemurContext *context, int argc, char **argv, GError **error) {
        "A software version changes what is shown; in no column and not in the embedding", "X"},
       {"outside-shift", 0, 0, G_OPTION_ARG_DOUBLE, &simulation.outside_shift,
        "How far the outside hospital is from the others", "X"},
+      {"drift-effect", 0, 0, G_OPTION_ARG_DOUBLE, &simulation.drift_effect,
+       "A denoising reconstruction came after the black box was fitted, and hides faint nodules; "
+       "in "
+       "the embedding (0)",
+       "X"},
       {"no-effects", 0, 0, G_OPTION_ARG_NONE, &none,
        "All effects 0: nothing is planted and no selector can help", NULL},
       {NULL, 0, 0, 0, NULL, NULL, NULL}};
@@ -406,7 +411,7 @@ run_simulate(DemurContext *context, int argc, char **argv, GError **error) {
   simulation.n_test = (size_t)n_test;
   if (none)
     simulation.site_effect = simulation.acquisition_effect = simulation.scanner_effect =
-        simulation.hidden_effect = simulation.outside_shift = 0.0;
+        simulation.hidden_effect = simulation.outside_shift = simulation.drift_effect = 0.0;
   g_autofree char *created = demur_context_now();
   g_autoptr(DemurCohort) cohort = demur_cohort_simulate(
       &simulation, words[0], created, context->parallel, &context->progress, error);

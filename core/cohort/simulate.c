@@ -252,6 +252,20 @@ choose_manufacturer(const Site *site, DemurRandom *random) {
   return m;
 }
 
+/* Whether the reconstruction that came after f was fitted made this scan. A stream of its own, so
+ * that a cohort without drift is what it was before there was this effect. */
+static gboolean
+is_denoised(const World *world, const Draw *draw, size_t number, int year, size_t site) {
+  const DemurSimulation *options = world->options;
+  if (!(options->drift_effect > 0.0) || draw->part == PART_BASE || draw->part == PART_PLATT)
+    return FALSE;
+  DemurRandom of_site = demur_random_stream(options->seed, DEMUR_STREAM_SIMULATION, 100, site, 0);
+  const double share = 0.20 + 0.25 * demur_random_uniform(&of_site);
+  DemurRandom random = demur_random_stream(options->seed, DEMUR_STREAM_SIMULATION,
+                                           101 + (guint64)draw->part, number, (guint64)(1 + year));
+  return demur_random_uniform(&random) < share;
+}
+
 static void
 draw_scan(const World *world, const Draw *draw, const Patient *patient, size_t number, int screen) {
   const DemurSimulation *options = world->options;
@@ -276,7 +290,9 @@ draw_scan(const World *world, const Draw *draw, const Patient *patient, size_t n
   const double thick = scan->thick ? 1.0 : 0.0, sharp = scan->sharp ? 1.0 : 0.0,
                contrast = scan->contrast ? 1.0 : 0.0;
   const double dose = site->dose + 0.25 * demur_random_normal(&random);
-  const double noise = dose + 0.5 * sharp - 0.3 * thick; /* log noise level */
+  const gboolean denoised = is_denoised(world, draw, number, patient->years[screen], patient->site);
+  const double noise =
+      dose + 0.5 * sharp - 0.3 * thick - (denoised ? 1.5 : 0.0); /* log noise level */
   const double e = options->acquisition_effect;
   memcpy(scan->shown, c, sizeof c);
   scan->shown[0] += e * (-0.70 * thick * c[0] - 0.35 * thick + 0.80 * sharp + 1.40 * contrast +
@@ -285,6 +301,7 @@ draw_scan(const World *world, const Draw *draw, const Patient *patient, size_t n
       e * (0.35 * sharp - 0.25 * contrast + 0.20 * exp(noise) * demur_random_normal(&random));
   static const double bias[N_MANUFACTURERS] = {0.0, 0.20, -0.25, 0.25};
   scan->shown[0] += options->scanner_effect * bias[scan->manufacturer];
+  scan->shown[0] -= denoised ? options->drift_effect : 0.0;
   scan->shown[0] += options->hidden_effect * (version ? 0.15 : -0.15);
 
   /* What the columns say of it. */
@@ -561,6 +578,7 @@ check_options(const DemurSimulation *o, GError **error) {
                  {"scanner effect", o->scanner_effect, 0, 10},
                  {"hidden effect", o->hidden_effect, 0, 10},
                  {"outside shift", o->outside_shift, 0, 3},
+                 {"drift effect", o->drift_effect, 0, 10},
                  {"base rate logit", o->base_rate_logit, -3, 4}};
   for (size_t i = 0; i < G_N_ELEMENTS(effects); i++)
     if (!(effects[i].value >= effects[i].least && effects[i].value <= effects[i].most)) {

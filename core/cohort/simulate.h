@@ -16,12 +16,17 @@
  *
  * Planted effects, each with a knob that multiplies it (1: as told above, 0: none):
  *   site_effect         a_hospital: INVISIBLE in the embedding but for the hospital's trace
- *   acquisition_effect  thickness, kernel, contrast, noise change what is shown: VISIBLE in the
- * embedding scanner_effect      the manufacturer changes what is shown: VISIBLE hidden_effect a
- * software version that no column and no embedding shows shifts the nodule signal: INVISIBLE
+ *   acquisition_effect  thickness, kernel, contrast, noise change what is shown: VISIBLE in it
+ *   scanner_effect      the manufacturer changes what is shown: VISIBLE
+ *   hidden_effect       a software version that no column and no embedding shows shifts the nodule
+ *                       signal: INVISIBLE
  *   outside_shift       the outside hospital's population, base rate, acquisition mix and lost
- * follow-up All at 0: f is a well specified model of an unshifted population, and no selector can
- * help.
+ *                       follow-up
+ *   drift_effect        0 unless asked for: after f was fitted, a denoising reconstruction reached
+ *                       part of the scans (20 to 45 % of a hospital's); it takes out noise, VISIBLE
+ *                       in the embedding, and faint nodules with it, so that f tells too little
+ *
+ * All at 0: f is a well specified model of an unshifted population, and no selector can help.
  *
  * Each patient is a stream of its own: same seed, same cohort at any number of threads. */
 #pragma once
@@ -41,7 +46,8 @@ typedef struct {
   size_t n_base_train;    /* 6000 */
   size_t n_tune, n_test;  /* outside hospital: 1000, 1337 */
   double base_rate_logit; /* added to b0; 0: about 5 % */
-  double site_effect, acquisition_effect, scanner_effect, hidden_effect, outside_shift;
+  double site_effect, acquisition_effect, scanner_effect, hidden_effect, outside_shift,
+      drift_effect;
 } DemurSimulation;
 
 /* The design's numbers: 6282 scans, 33 sites, all effects 1, seed 1. */

@@ -153,6 +153,36 @@ test_without_effects(void) {
   g_assert_cmpfloat(fabs(difference), <, 5.0 * sqrt(variance));
 }
 
+/* Drift reaches what comes after f was fitted and nothing else: base_train and every label are
+ * those of the cohort without it, 20 to 45 % of the later scans change, and f tells less of them.
+ */
+static void
+test_drift_comes_after_the_model(void) {
+  DemurSimulation s = small();
+  s.n_scans = 2000;
+  g_autoptr(DemurCohort) before = simulate(&s, 2);
+  s.drift_effect = 4.0;
+  g_autoptr(DemurCohort) after = simulate(&s, 2);
+  g_assert_cmpuint(before->n_scans, ==, after->n_scans);
+  double told_before = 0.0, told_after = 0.0;
+  size_t n_changed = 0, n_later = 0;
+  for (size_t i = 0; i < before->n_scans; i++) {
+    const char *split = before->split_names[before->splits[i]];
+    g_assert_cmpint(before->labels[i], ==, after->labels[i]);
+    if (strcmp(split, "base_train") == 0) {
+      g_assert_cmpfloat(before->risks[i], ==, after->risks[i]);
+      continue;
+    }
+    n_later++;
+    n_changed += before->risks[i] != after->risks[i];
+    told_before += before->risks[i];
+    told_after += after->risks[i];
+  }
+  g_assert_cmpfloat((double)n_changed / (double)n_later, >, 0.20);
+  g_assert_cmpfloat((double)n_changed / (double)n_later, <, 0.45);
+  g_assert_cmpfloat(told_after, <, 0.95 * told_before);
+}
+
 static void
 test_refuses(void) {
   for (int i = 0; i < 5; i++) {
@@ -181,6 +211,7 @@ main(int argc, char **argv) {
   g_test_add_func("/cohort/simulate/same-bytes-at-any-thread-count", test_reproducible);
   g_test_add_func("/cohort/simulate/parts-are-independent", test_parts_are_independent);
   g_test_add_func("/cohort/simulate/calibrated-without-effects", test_without_effects);
+  g_test_add_func("/cohort/simulate/drift-comes-after-the-model", test_drift_comes_after_the_model);
   g_test_add_func("/cohort/simulate/refuses", test_refuses);
   return g_test_run();
 }
