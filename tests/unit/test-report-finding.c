@@ -84,6 +84,34 @@ test_site_error_counts(void) {
   g_assert_cmpint(finding.verdict, ==, N);
 }
 
+/* One label only, or nothing accepted: that is what the first sentence says, and no comparison is
+ * called better or worse where only one label occurs. */
+static void
+test_what_stands_first(void) {
+  const FixtureKind kind = {.n_classes = 2, .n_sites = 34};
+  g_autoptr(Fixture) fixture = fixture_new(&kind);
+  DemurMethodResult *m = &fixture->evaluation.methods[0];
+  DemurOperatingPoint *at = &m->at[m->n_at - 1]; /* the tuned 0.9 */
+  DemurReportFinding finding = demur_finding(&fixture->input);
+  g_assert_true(finding.subject_at == at && finding.tuned);
+  const size_t n_accepted = at->n_accepted;
+  at->n_accepted = 0;
+  g_autofree char *none = demur_finding_headline(&finding);
+  g_assert_cmpstr(
+      none, ==,
+      "At its threshold for 90\u00a0% coverage this selector refuses every scan here: no "
+      "risk is shown.");
+  at->n_accepted = n_accepted;
+  at->rejected_by_label[1].n_all = 0;
+  finding = demur_finding(&fixture->input);
+  g_assert_cmpint(finding.verdict, ==, C);
+  g_autofree char *one = demur_finding_headline(&finding),
+                  *paragraph = demur_finding_paragraph(&finding);
+  g_assert_true(g_str_has_prefix(one, "Only “no cancer” occurs in this split:"));
+  g_assert_nonnull(strstr(paragraph, "of the scans, all of them labelled “no cancer”."));
+  g_assert_null(strstr(paragraph, "labelled “cancer”"));
+}
+
 static void
 test_paragraph(void) {
   const FixtureKind kind = {.n_classes = 2, .n_sites = 34, .untuned = TRUE};
@@ -158,6 +186,7 @@ main(int argc, char **argv) {
   g_test_add_func("/report/finding/headline-says-better-only-where-shown", test_headline);
   g_test_add_func("/report/finding/patients-resampled-speaks-of-these-patients", test_scope);
   g_test_add_func("/report/finding/worse-site-error-takes-better-back", test_site_error_counts);
+  g_test_add_func("/report/finding/what-stands-first", test_what_stands_first);
   g_test_add_func("/report/finding/paragraph-holds-numbers-and-uncertainty", test_paragraph);
   g_test_add_func("/report/finding/care-is-asked-for-what-stands-out", test_cares);
   return g_test_run();
