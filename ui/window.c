@@ -153,7 +153,8 @@ update_page(DemurWindow *window) {
   /* Keys are for the page that is shown: no letter of a verdict goes to the search. */
   GtkWidget *focus = gtk_window_get_focus(GTK_WINDOW(window));
   if (g_strcmp0(page, "worklist") != 0 &&
-      (focus == NULL || gtk_widget_is_ancestor(focus, GTK_WIDGET(window->search)))) {
+      (focus == NULL ||
+       !gtk_widget_is_ancestor(focus, gtk_stack_get_visible_child(window->stack)))) {
     if (g_strcmp0(page, "patient") == 0)
       gtk_widget_grab_focus(GTK_WIDGET(demur_patient_page_view(window->patient)));
     else
