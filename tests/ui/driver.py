@@ -183,7 +183,7 @@ class Workstation:
         try:
             return wait_for(lambda: next((t for t in self.texts() if contains in t), None), f"the text '{contains}'")
         except AssertionError as failure:
-            raise AssertionError(f"{failure}; on the screen: {self.texts()[-60:]}; {self.stderr()}") from None
+            raise AssertionError(f"{failure}; on the screen: {self.texts()[:60]}; {self.stderr()}") from None
 
     def wait_no_text(self, contains):
         wait_for(lambda: not any(contains in t for t in self.texts()), f"'{contains}' to go")
