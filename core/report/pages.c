@@ -1296,6 +1296,15 @@ add_provenance(Pages *p) {
            "the threshold is the exact ceil(coverage × n)-th largest score, ties all kept; an "
            "empty selection is undefined, never "
            "zero; resamples are shared by all methods.");
+  if (e->in_cells) {
+    g_autofree char *n = demur_text_count(e->n_scans);
+    add_text(
+        p, DEMUR_TEXT_BODY,
+        "With %s scans, resamples and redrawn labels were counted in cells of risk and score "
+        "(up to 512 × 512 for intervals and noise floors, 8,192 × 512 for trials), not scan by "
+        "scan. The numbers of the split itself were measured scan by scan.",
+        n);
+  }
 }
 
 /* ---- 6. limits ---- */
