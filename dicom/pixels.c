@@ -174,6 +174,27 @@ demur_pixels_fragment(DemurSource *source, const DemurHeader *header, guint32 fr
   return g_bytes_new_take(bytes, (gsize)total);
 }
 
+/* Whether plain marker segments lead from SOI to a frame header (T.81 B.1.1.4): where they do not,
+ * DCMTK 3.6.7 looks for one without end. */
+static gboolean
+has_jpeg_frame(GBytes *image) {
+  gsize size;
+  const guint8 *bytes = g_bytes_get_data(image, &size);
+  gsize at = 2;
+  while (size >= 4 && at <= size - 4 && bytes[at] == 0xFF) {
+    const guint8 marker = bytes[at + 1];
+    const gsize length = ((gsize)bytes[at + 2] << 8) | bytes[at + 3];
+    if (length < 2 || length > size - at - 2)
+      return FALSE;
+    if (marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC)
+      return length >= 8;
+    if (marker != 0xC4 && marker != 0xCC && marker < 0xDA)
+      return FALSE;
+    at += 2 + length;
+  }
+  return FALSE;
+}
+
 gboolean
 demur_pixels_decode(DemurSource *source, const DemurHeader *header, guint32 frame, gint32 *values,
                     guint8 *mask, GError **error) {
@@ -222,6 +243,8 @@ demur_pixels_decode(DemurSource *source, const DemurHeader *header, guint32 fram
       syntax->coding == DEMUR_CODING_JPEG && header->bits_allocated <= 16
           ? demur_jpeg_lossless_decode(image, header->rows, header->columns, words, error)
           : DEMUR_JPEG_OTHER;
+  if (lossless == DEMUR_JPEG_OTHER && syntax->coding == DEMUR_CODING_JPEG && !has_jpeg_frame(image))
+    return wrong(error, "the compressed image can't be decoded: its markers are damaged");
   if (lossless == DEMUR_JPEG_DAMAGED ||
       (lossless == DEMUR_JPEG_OTHER && !demur_dcmtk_decode(image, header, words, &layout, error)))
     return FALSE;
