@@ -594,10 +594,13 @@ find_threshold(const Work *work, PointPlan *plan, DemurOperating *point) {
                             .intervals = has_group_points(method) ? DEMUR_INTERVALS_ALL
                                                                   : DEMUR_INTERVALS_RATES};
   for (size_t m = 0; m < method->n_models; m++) {
-    const double threshold = plan->tuned != NULL
-                                 ? plan->tuned[m]
-                                 : demur_coverage_threshold(plan->coverage, method->scores[m], n);
-    point->max_ranks[m] = rank_at_threshold(method, m, n, threshold);
+    double threshold;
+    if (plan->tuned != NULL) {
+      threshold = plan->tuned[m];
+      point->max_ranks[m] = rank_at_threshold(method, m, n, threshold);
+    } else {
+      threshold = threshold_of_coverage(method, m, n, plan->coverage, &point->max_ranks[m]);
+    }
     if (m == 0)
       plan->threshold = threshold;
   }

@@ -250,6 +250,7 @@ run_group(const Job *job, DemurParallel *parallel) {
                                                  .n_bootstrap = input->n_bootstrap,
                                                  .n_noise_draws = input->n_noise_draws,
                                                  .noise_part = 1,
+                                                 .no_site_error = TRUE,
                                                  .cells_from = CELLS_FROM,
                                                  .n_points = input->n_thresholds,
                                                  .points = points};

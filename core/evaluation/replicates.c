@@ -21,6 +21,7 @@
 
 #define LEVEL 0.95
 #define MAX_CELLS 512
+#define MAX_CELLS_OF_POINTS 256 /* without curves: groups */
 #define SCANS_A_CELL 16
 #define ROW_PADDING 16 /* of the kept scans of a cut */
 
@@ -244,6 +245,10 @@ exact_point(const DemurReplicates *r, DemurOperating *point, const guint32 *coun
     demur_selective_at_rank(&selective, rank, setup->min_bin_size, worker->selective, &at);
     values[DEMUR_OPERATING_DEBIASED2] += share * at.debiased2;
     values[DEMUR_OPERATING_PLAIN2] += share * at.error2 * at.error2;
+    if (r->input.no_site_error) {
+      values[DEMUR_OPERATING_SITE2] = NAN;
+      continue;
+    }
     const DemurSiteSample sites = site_sample(sample, method, m, counts);
     values[DEMUR_OPERATING_SITE2] +=
         share * demur_site_error_at_rank_influences(&sites, rank, by_site ? of_model : NULL);
@@ -513,7 +518,11 @@ cell_method(DemurReplicates *r, size_t replicate, size_t k, size_t first_point, 
     }
     demur_cell_table_select(worker->table, kept, n_curve + n_points, worker->selected,
                             worker->table->n_rows + ROW_PADDING);
-    cell_sites(r, score, site_kept, n_site_cuts + n_points, worker, squares, influences);
+    if (r->input.no_site_error)
+      for (size_t c = 0; c < n_site_cuts + n_points; c++)
+        squares[c] = NAN;
+    else
+      cell_sites(r, score, site_kept, n_site_cuts + n_points, worker, squares, influences);
     if (r->input.with_curves)
       add_cell_curves(r, score, share, squares, influences, worker, &sums);
     if (m == 0 && n_points > 0)
@@ -671,7 +680,8 @@ prepare_score(size_t column, guint worker_index, gpointer data) {
   const size_t n_columns = r->input.with_curves ? memory->cells->n_cells : 1;
   score->columns = demur_cell_columns_new(method->ranks[model], sample->n, method->n_ranks[model],
                                           n_columns, cuts, n_cuts);
-  if (r->input.unit != DEMUR_UNIT_SITE && !(r->input.with_curves || n_cuts > 0))
+  if (r->input.no_site_error ||
+      (r->input.unit != DEMUR_UNIT_SITE && !r->input.with_curves && n_cuts == 0))
     return;
   score->patient_squares = g_new(double, MAX(sample->n, 1));
   score->patient_sizes = g_new(double, MAX(sample->n, 1));
@@ -772,8 +782,9 @@ demur_replicates_new(const DemurReplicatesInput *input, DemurParallel *parallel)
     r->noise = g_new0(double, MAX(input->n_noise_draws, 1) * r->n_columns * DEMUR_N_COVERAGES);
   }
   if (r->in_cells) {
-    memory->cells = demur_cells_new(sample, input->setup->logits,
-                                    CLAMP(sample->n / SCANS_A_CELL, 1, MAX_CELLS));
+    memory->cells = demur_cells_new(
+        sample, input->setup->logits,
+        CLAMP(sample->n / SCANS_A_CELL, 1, input->with_curves ? MAX_CELLS : MAX_CELLS_OF_POINTS));
     memory->scores = g_new0(CellScore, r->n_columns);
     memory->max_columns = (input->with_curves ? memory->cells->n_cells : 1) + input->n_points + 1;
     memory->n_cuts = DEMUR_N_COVERAGES + input->n_points;

@@ -54,9 +54,10 @@ typedef struct {
   DemurUnit unit;
   guint64 seed;
   size_t n_bootstrap, n_noise_draws;
-  guint32 noise_part;   /* which noise: 0 of the whole split, 1 of groups */
-  gboolean with_curves; /* FALSE: operating points only */
-  size_t cells_from;    /* this many scans are counted in cells; 0: DEMUR_CELLS_FROM */
+  guint32 noise_part;     /* which noise: 0 of the whole split, 1 of groups */
+  gboolean with_curves;   /* FALSE: operating points only */
+  gboolean no_site_error; /* its values are NaN: groups, which have none */
+  size_t cells_from;      /* this many scans are counted in cells; 0: DEMUR_CELLS_FROM */
   size_t n_points;
   DemurOperating *points; /* [n_points], of one method together, in the methods' order; method and
                              threshold are set, the results are filled */
