@@ -8,6 +8,7 @@
 #include "report/coverage-curve.h"
 #include "report/rejection-by-label.h"
 #include "report/reliability.h"
+#include "tests/support/font-caches.h"
 
 #define WIDTH 480
 #define HEIGHT 320
