@@ -1,6 +1,11 @@
 /* The worklist as a GListModel: the rows of a scan table that pass a filter, in an order. Filtering
  * and sorting work on plain arrays, so 100,000 rows take a few milliseconds; an object exists only
- * for rows that are asked for. */
+ * for rows that are asked for.
+ *
+ * An object stands for a place in the list, not for a scan. When a search, a filter, an order or
+ * another table brings another scan there, it says "changed", and only places at the end are added
+ * or removed: GTK 4.8 would make new widgets for two hundred rows otherwise, at every letter that
+ * is typed. */
 #pragma once
 
 #include <gio/gio.h>
@@ -12,6 +17,7 @@ G_BEGIN_DECLS
 #define DEMUR_TYPE_SCAN_ROW (demur_scan_row_get_type())
 G_DECLARE_FINAL_TYPE(DemurScanRow, demur_scan_row, DEMUR, SCAN_ROW, GObject)
 
+/* Signal "changed": another scan stands here, or something was said of it. */
 guint32 demur_scan_row_index(DemurScanRow *row);
 const DemurScan *demur_scan_row_scan(DemurScanRow *row);
 const DemurScanReview *demur_scan_row_review(DemurScanRow *row);

@@ -42,7 +42,6 @@ typedef struct {
   size_t n_reasons;
   const char *const *warnings; /* [n_warnings], of the DICOM series */
   size_t n_warnings;
-  const char *key; /* what search looks in: lower case */
 } DemurScan;
 
 typedef struct {
@@ -68,7 +67,7 @@ typedef struct {
   gboolean simulated; /* any scan or cohort is */
   gboolean read_only;
   size_t n_scans;
-  DemurScan *scans;         /* [n_scans] */
+  DemurScan *scans;         /* [n_scans], of base/memory.h */
   DemurScanReview *reviews; /* [n_scans]; main thread only */
   char **cohorts;           /* names of every cohort */
   char ***splits;           /* [cohorts] names of its splits */
@@ -79,9 +78,12 @@ typedef struct {
   GStringChunk *texts;
   GPtrArray *blocks;
   DemurScanChain of_patient, of_study;
-  GHashTable *index; /* "source\nscan_id" -> row + 1 */
+  GHashTable *index; /* scans, by source and scan_id */
   gint ref_count;
 } DemurScanTable;
+
+/* Empty, for whoever fills it: path, scans, reviews, names; then demur_scan_table_link. */
+DemurScanTable *demur_scan_table_new(void);
 
 /* Reads everything: DICOM series with their newest verdicts, and each cohort's assessed scans. */
 DemurScanTable *demur_scan_table_load(const char *path, gboolean read_only,
@@ -91,7 +93,8 @@ DemurScanTable *demur_scan_table_ref(DemurScanTable *table);
 void demur_scan_table_unref(DemurScanTable *table);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurScanTable, demur_scan_table_unref)
 
-/* Finds the scans of each patient and study, once the scans stand; demur_scan_table_load does it. */
+/* Makes the scans findable by ID, patient and study, once they stand; demur_scan_table_load does
+ * it. */
 void demur_scan_table_link(DemurScanTable *table);
 
 /* Row of a scan, -1 where there is none. */

@@ -4,10 +4,18 @@
 #include <string.h>
 
 #include "report/format.h"
-#include "ui/risk-bar.h"
+#include "ui/text-cell.h"
 #include "ui/theme.h"
 
 #define N_CHIPS 7
+#define RISK_CHARS 9
+/* GTK keeps widgets for 200 rows, which take longer to make than a workspace to be read. So the
+ * list is given as many as the window shows at first, some more a frame until there are widgets for
+ * all that GTK keeps, and then every row. */
+#define LEAST_ROW_HEIGHT 29
+#define MORE_ROWS 8
+#define KEPT_ROWS 208
+#define RISK_BAR_FULL 0.5 /* this risk and every higher one fills the bar */
 
 /* Chips in order: what they show. */
 static const struct {
@@ -29,6 +37,7 @@ struct _DemurWorklistPage {
   GtkWidget *chip[N_CHIPS];
   GtkDropDown *source, *site, *scanner;
   GtkColumnView *view;
+  GtkSliceListModel *shown_rows; /* of the session's list: see KEPT_ROWS */
   GtkSingleSelection *selection;
   GtkStack *stack;
   GtkLabel *empty;
@@ -38,7 +47,8 @@ struct _DemurWorklistPage {
   int shown;
   gboolean updating;
   gssize scroll_to;
-  guint scroll_tick;
+  guint scroll_tick, grow_tick;
+  gboolean first_frame;
 };
 
 G_DEFINE_FINAL_TYPE(DemurWorklistPage, demur_worklist_page, GTK_TYPE_BOX)
@@ -111,6 +121,37 @@ on_scroll_tick(GtkWidget *widget, GdkFrameClock *clock, gpointer data) {
   return G_SOURCE_REMOVE;
 }
 
+static guint
+first_rows(DemurWorklistPage *page) {
+  const int height = gtk_widget_get_height(GTK_WIDGET(page));
+  return height > 0 ? (guint)MIN(height / LEAST_ROW_HEIGHT + 2, KEPT_ROWS - 1) : 40;
+}
+
+static void
+show_all_rows(DemurWorklistPage *page) {
+  gtk_slice_list_model_set_size(page->shown_rows, G_MAXUINT);
+}
+
+static gboolean
+on_grow_tick(GtkWidget *widget, GdkFrameClock *clock, gpointer data) {
+  DemurWorklistPage *page = DEMUR_WORKLIST_PAGE(widget);
+  if (page->first_frame) { /* which is not drawn yet */
+    page->first_frame = FALSE;
+    return G_SOURCE_CONTINUE;
+  }
+  const guint size = gtk_slice_list_model_get_size(page->shown_rows);
+  page->updating = TRUE;
+  const gboolean all = size >= KEPT_ROWS; /* or somebody needed them: G_MAXUINT */
+  if (all)
+    show_all_rows(page);
+  else
+    gtk_slice_list_model_set_size(page->shown_rows, size + MORE_ROWS);
+  page->updating = FALSE;
+  if (all)
+    page->grow_tick = 0;
+  return !all;
+}
+
 /* The current case stays selected wherever it went. */
 static void
 update_selection(DemurWorklistPage *page) {
@@ -118,6 +159,8 @@ update_selection(DemurWorklistPage *page) {
   const gssize at =
       row >= 0 ? demur_scan_list_position_of(demur_session_list(page->session), (guint32)row) : -1;
   page->updating = TRUE;
+  if (at >= (gssize)gtk_slice_list_model_get_size(page->shown_rows))
+    show_all_rows(page);
   gtk_single_selection_set_selected(page->selection,
                                     at >= 0 ? (guint)at : GTK_INVALID_LIST_POSITION);
   page->updating = FALSE;
@@ -196,21 +239,29 @@ fill_menu(GtkDropDown *menu, const char *all, const char *second, GHashTable *te
 static void
 on_loaded(DemurWorklistPage *page) {
   DemurScanTable *table = demur_session_table(page->session);
-  g_autoptr(GHashTable) sites = g_hash_table_new(g_str_hash, g_str_equal);
-  g_autoptr(GHashTable) scanners = g_hash_table_new(g_str_hash, g_str_equal);
-  g_autoptr(GHashTable) sources = g_hash_table_new(g_str_hash, g_str_equal);
+  page->updating = TRUE;
+  if (gtk_slice_list_model_get_size(page->shown_rows) == 0)
+    gtk_slice_list_model_set_size(page->shown_rows, first_rows(page));
+  /* The table keeps each of these texts once: known by address. */
+  g_autoptr(GHashTable) sites = g_hash_table_new(NULL, NULL);
+  g_autoptr(GHashTable) scanners = g_hash_table_new(NULL, NULL);
+  g_autoptr(GHashTable) sources = g_hash_table_new(NULL, NULL);
   for (size_t i = 0; i < table->n_scans; i++) {
     g_hash_table_add(sites, (gpointer)table->scans[i].site);
     g_hash_table_add(scanners, (gpointer)table->scans[i].manufacturer);
     if (table->scans[i].source != NULL)
       g_hash_table_add(sources, (gpointer)table->scans[i].source);
   }
-  page->updating = TRUE;
   fill_menu(page->site, _("All sites"), NULL, sites);
   fill_menu(page->scanner, _("All scanners"), NULL, scanners);
   fill_menu(page->source, _("All sources"), _("DICOM series"), sources);
   page->updating = FALSE;
   apply_filter(page);
+  if (table->n_scans > 0 && page->grow_tick == 0 &&
+      gtk_slice_list_model_get_size(page->shown_rows) < KEPT_ROWS) {
+    page->first_frame = TRUE;
+    page->grow_tick = gtk_widget_add_tick_callback(GTK_WIDGET(page), on_grow_tick, NULL, NULL);
+  }
 }
 
 static void
@@ -273,29 +324,43 @@ on_sorter_changed(DemurWorklistPage *page) {
   update_selection(page);
 }
 
+/* Of the columns whose every row looks the same. */
+static const char *
+column_style(DemurSort sort) {
+  switch (sort) {
+  case DEMUR_SORT_AGE:
+  case DEMUR_SORT_DATE:
+  case DEMUR_SORT_SCANNER:
+  case DEMUR_SORT_REASON:
+  case DEMUR_SORT_REVIEWED:
+    return "muted";
+  default:
+    return NULL;
+  }
+}
+
+/* The whole reason, where the cell is too small for it. */
+static gboolean
+on_query_tooltip(GtkWidget *cell, int x, int y, gboolean by_keyboard, GtkTooltip *tooltip,
+                 gpointer data) {
+  const char *text = demur_text_cell_text(DEMUR_TEXT_CELL(cell));
+  gtk_tooltip_set_text(tooltip, text);
+  return text != NULL && *text != '\0';
+}
+
 static void
 on_setup(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data) {
   const ColumnData *column = data;
-  GtkWidget *label = gtk_label_new(NULL);
-  gtk_label_set_xalign(GTK_LABEL(label), 0);
-  gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
+  GtkWidget *cell = demur_text_cell_new(column->sort == DEMUR_SORT_REASON ? 2 : 1);
+  const char *style = column_style(column->sort);
+  if (style != NULL)
+    gtk_widget_add_css_class(cell, style);
   if (column->sort == DEMUR_SORT_REASON) {
-    gtk_label_set_wrap(GTK_LABEL(label), TRUE);
-    gtk_label_set_wrap_mode(GTK_LABEL(label), PANGO_WRAP_WORD_CHAR);
-    gtk_label_set_lines(GTK_LABEL(label), 2);
+    gtk_widget_set_has_tooltip(cell, TRUE);
+    g_signal_connect(cell, "query-tooltip", G_CALLBACK(on_query_tooltip), NULL);
   }
-  if (column->sort == DEMUR_SORT_RISK) {
-    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 10);
-    gtk_label_set_width_chars(GTK_LABEL(label), 8);
-    gtk_label_set_xalign(GTK_LABEL(label), 1);
-    gtk_box_append(GTK_BOX(box), label);
-    GtkWidget *bar = demur_risk_bar_new();
-    gtk_widget_set_hexpand(bar, TRUE);
-    gtk_box_append(GTK_BOX(box), bar);
-    gtk_list_item_set_child(item, box);
-  } else {
-    gtk_list_item_set_child(item, label);
-  }
+  gtk_list_item_set_child(item, cell);
+  g_object_set_data(G_OBJECT(item), "column", data);
 }
 
 static void
@@ -305,13 +370,12 @@ set_style(GtkWidget *widget, const char *style) {
 }
 
 static void
-on_bind(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data) {
-  const ColumnData *column = data;
+fill_cell(GtkListItem *item, const ColumnData *column) {
   DemurScanRow *row = gtk_list_item_get_item(item);
   const DemurScan *scan = demur_scan_row_scan(row);
   const DemurScanReview *review = demur_scan_row_review(row);
   GtkWidget *child = gtk_list_item_get_child(item);
-  g_autofree char *text = NULL;
+  char *text = NULL;
   switch (column->sort) {
   case DEMUR_SORT_VERDICT:
     text = g_strdup_printf("%s %s", demur_shown_glyph(scan->shown), demur_shown_title(scan->shown));
@@ -322,44 +386,55 @@ on_bind(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data) {
     break;
   case DEMUR_SORT_AGE:
     text = demur_age_sex_text(scan->age, scan->sex);
-    set_style(child, "muted");
     break;
   case DEMUR_SORT_DATE:
     text = g_strdup(*scan->date != '\0' ? scan->date : DEMUR_TEXT_UNDEFINED);
-    set_style(child, "muted");
     break;
   case DEMUR_SORT_SITE:
     text = g_strdup(*scan->site != '\0' ? scan->site : DEMUR_TEXT_UNDEFINED);
     break;
   case DEMUR_SORT_SCANNER:
     text = g_strdup(*scan->scanner != '\0' ? scan->scanner : DEMUR_TEXT_UNDEFINED);
-    set_style(child, "muted");
     break;
   case DEMUR_SORT_RISK: {
-    GtkWidget *label = gtk_widget_get_first_child(child);
     text = demur_scan_risk_text(scan);
-    gtk_label_set_label(GTK_LABEL(label), text);
-    set_style(label, isnan(scan->risk) ? "muted" : "strong");
-    demur_risk_bar_set(DEMUR_RISK_BAR(gtk_widget_get_last_child(child)), scan->risk);
-    return;
+    set_style(child, isnan(scan->risk) ? "muted" : "strong");
+    const GdkRGBA colour = demur_theme_verdict_colour(DEMUR_SHOWN_ACCEPTED);
+    demur_text_cell_set_bar(DEMUR_TEXT_CELL(child), RISK_CHARS, scan->risk / RISK_BAR_FULL,
+                            &colour);
+    break;
   }
   case DEMUR_SORT_REASON:
     text = scan->n_reasons > 0 ? demur_scan_reason(scan, 0, FALSE) : g_strdup("");
     /* The verdict says it already. */
     if (scan->shown == DEMUR_SHOWN_NOT_ELIGIBLE && g_str_has_prefix(text, "not eligible: "))
       memmove(text, text + strlen("not eligible: "), strlen(text) - strlen("not eligible: ") + 1);
-    set_style(child, "muted");
-    gtk_widget_set_tooltip_text(child, scan->n_reasons > 0 ? text : NULL);
     break;
   default:
     text = g_strdup(review->n_reviews == 0                        ? ""
                     : g_strcmp0(review->opinion, "agree") == 0    ? _("✓ agreed")
                     : g_strcmp0(review->opinion, "disagree") == 0 ? _("✗ disagreed")
                                                                   : _("✓ comment"));
-    set_style(child, "muted");
     break;
   }
-  gtk_label_set_label(GTK_LABEL(child), text);
+  demur_text_cell_set(DEMUR_TEXT_CELL(child), text);
+}
+
+static void
+on_row_changed(DemurScanRow *row, GtkListItem *item) {
+  fill_cell(item, g_object_get_data(G_OBJECT(item), "column"));
+}
+
+static void
+on_bind(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data) {
+  fill_cell(item, data);
+  g_signal_connect_object(gtk_list_item_get_item(item), "changed", G_CALLBACK(on_row_changed), item,
+                          0);
+}
+
+static void
+on_unbind(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data) {
+  g_signal_handlers_disconnect_by_func(gtk_list_item_get_item(item), on_row_changed, item);
 }
 
 static GtkColumnViewColumn *
@@ -370,6 +445,7 @@ add_column(DemurWorklistPage *page, DemurSort sort, const char *title, int width
   GtkListItemFactory *factory = gtk_signal_list_item_factory_new();
   g_signal_connect(factory, "setup", G_CALLBACK(on_setup), data);
   g_signal_connect(factory, "bind", G_CALLBACK(on_bind), data);
+  g_signal_connect(factory, "unbind", G_CALLBACK(on_unbind), data);
   GtkColumnViewColumn *column = gtk_column_view_column_new(title, factory);
   if (expand)
     gtk_column_view_column_set_expand(column, TRUE);
@@ -441,8 +517,9 @@ demur_worklist_page_new(DemurSession *session) {
   page->probe[1] = g_object_new(DEMUR_TYPE_SCAN_ROW, NULL);
   build_chips(page);
 
-  page->selection =
-      gtk_single_selection_new(G_LIST_MODEL(g_object_ref(demur_session_list(session))));
+  page->shown_rows =
+      gtk_slice_list_model_new(G_LIST_MODEL(g_object_ref(demur_session_list(session))), 0, 0);
+  page->selection = gtk_single_selection_new(G_LIST_MODEL(page->shown_rows));
   gtk_single_selection_set_autoselect(page->selection, FALSE);
   gtk_single_selection_set_can_unselect(page->selection, TRUE);
   page->view = GTK_COLUMN_VIEW(gtk_column_view_new(GTK_SELECTION_MODEL(page->selection)));
@@ -453,7 +530,7 @@ demur_worklist_page_new(DemurSession *session) {
   add_column(page, DEMUR_SORT_AGE, _("Age, sex"), 74, FALSE);
   GtkColumnViewColumn *date = add_column(page, DEMUR_SORT_DATE, _("Study"), 96, FALSE);
   add_column(page, DEMUR_SORT_SITE, _("Site"), 104, FALSE);
-  add_column(page, DEMUR_SORT_SCANNER, _("Scanner · kernel"), 216, FALSE);
+  add_column(page, DEMUR_SORT_SCANNER, _("Scanner · kernel"), 232, FALSE);
   add_column(page, DEMUR_SORT_RISK, _("Risk in 6 years"), 168, FALSE);
   add_column(page, DEMUR_SORT_REASON, _("Reason"), 200, TRUE);
   add_column(page, DEMUR_SORT_REVIEWED, _("Reviewed"), 98, FALSE);
@@ -464,6 +541,8 @@ demur_worklist_page_new(DemurSession *session) {
   g_signal_connect_swapped(page->view, "activate", G_CALLBACK(on_activate), page);
 
   GtkWidget *scroll = gtk_scrolled_window_new();
+  /* Always there: it says where one is in a long list, and doesn't come and go by itself. */
+  gtk_scrolled_window_set_overlay_scrolling(GTK_SCROLLED_WINDOW(scroll), FALSE);
   gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), GTK_WIDGET(page->view));
   gtk_widget_set_margin_start(scroll, 14);
   gtk_widget_set_margin_end(scroll, 14);

@@ -315,17 +315,34 @@ damaged(const char *cohort, const char *column, GError **error) {
   return FALSE;
 }
 
-/* The chunks of a column in order, begun. */
+/* The chunks of a column in order, begun: each one's row and length. */
 static sqlite3_stmt *
 chunks(DemurWorkspace *workspace, gint64 id, const char *column, GError **error) {
   sqlite3_stmt *statement = demur_store_statement(
-      workspace, "SELECT data FROM cohort_column WHERE cohort_id = ? AND name = ? ORDER BY chunk",
+      workspace,
+      "SELECT id, length(data) FROM cohort_column WHERE cohort_id = ? AND name = ? ORDER BY chunk",
       error);
   if (statement == NULL)
     return NULL;
   demur_store_bind_int(statement, 1, id);
   demur_store_bind_text(statement, 2, column);
   return statement;
+}
+
+/* A chunk's bytes [length] straight to where they belong: a column of the row would be copied twice.
+ */
+static gboolean
+read_chunk(DemurWorkspace *workspace, gint64 row, void *bytes, size_t length, GError **error) {
+  sqlite3_blob *blob = NULL;
+  const gboolean ok =
+      length <= G_MAXINT &&
+      sqlite3_blob_open(workspace->database, "main", "cohort_column", "data", row, 0, &blob) ==
+          SQLITE_OK &&
+      sqlite3_blob_read(blob, bytes, (int)length, 0) == SQLITE_OK;
+  if (!ok)
+    demur_store_fail(workspace, "reading a cohort", error);
+  sqlite3_blob_close(blob);
+  return ok;
 }
 
 /* An array of exactly n rows; *array stays NULL where the column is absent and may be. */
@@ -341,19 +358,18 @@ read_array(DemurWorkspace *workspace, gint64 id, const char *cohort, const char 
   const size_t n_bytes = n * row_bytes;
   gboolean row, ok;
   while ((ok = demur_store_step(workspace, statement, &row, "reading a cohort", error)) && row) {
-    const size_t length = (size_t)sqlite3_column_bytes(statement, 0);
-    if (bytes == NULL && (bytes = demur_memory_array(n, row_bytes, 1, error)) == NULL)
+    const size_t length = (size_t)sqlite3_column_int64(statement, 1);
+    if (bytes == NULL && (bytes = demur_memory_unset(n, row_bytes, 1, error)) == NULL)
       ok = FALSE;
     else if (length > n_bytes - at)
       ok = damaged(cohort, column, error);
     else
-      ok = demur_progress_step(progress, (double)at / (double)n_bytes, "loading", error);
+      ok = demur_progress_step(progress, (double)at / (double)n_bytes, "loading", error) &&
+           read_chunk(workspace, sqlite3_column_int64(statement, 0), bytes + at, length, error);
     if (!ok) {
       sqlite3_reset(statement);
       break;
     }
-    if (length > 0)
-      memcpy(bytes + at, sqlite3_column_blob(statement, 0), length);
     at += length;
   }
   if (ok && (bytes == NULL ? !optional : at != n_bytes))
@@ -375,13 +391,14 @@ read_texts(DemurWorkspace *workspace, gint64 id, DemurCohort *cohort, const char
   while ((ok = demur_store_step(workspace, statement, &row, "reading a cohort", error)) && row) {
     if (list == NULL)
       list = g_new(char *, MAX(n, 1));
-    const size_t length = (size_t)sqlite3_column_bytes(statement, 0);
+    const size_t length = (size_t)sqlite3_column_int64(statement, 1);
     if (length == 0)
       continue;
     char *block = g_malloc(length);
-    memcpy(block, sqlite3_column_blob(statement, 0), length);
     demur_cohort_keep_block(cohort, block);
-    if (block[length - 1] != '\0') {
+    if (!read_chunk(workspace, sqlite3_column_int64(statement, 0), block, length, error)) {
+      ok = FALSE;
+    } else if (block[length - 1] != '\0') {
       ok = damaged(cohort->name, column, error);
     } else {
       size_t at = 0;

@@ -159,35 +159,73 @@ borrowed(sqlite3_stmt *statement, int column) {
   return (char *)sqlite3_column_text(statement, column);
 }
 
-gboolean
-demur_verdicts_each_latest(DemurWorkspace *workspace, const char *cohort, DemurVerdictFunc func,
-                           gpointer data, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(workspace, SELECT_LATEST, error);
+/* The verdicts of one batch, newest first. Their ids are neighbours, as a batch is saved in one
+ * transaction: so the table is read in its own order, and no index but for the two ends. */
+static gboolean
+each_of_batch(DemurWorkspace *workspace, const DemurVerdictRecord *batch, DemurVerdictFunc func,
+              gpointer data, gboolean *go_on, GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace,
+      "SELECT id, scan_id, patient_id, risk, risk_raw, score, verdict, reasons FROM verdict"
+      " WHERE id BETWEEN (SELECT min(id) FROM verdict WHERE batch_id = ?1)"
+      " AND (SELECT max(id) FROM verdict WHERE batch_id = ?1) AND +batch_id = ?1 ORDER BY id DESC",
+      error);
   if (statement == NULL)
     return FALSE;
-  demur_store_bind_text(statement, 1, cohort);
+  demur_store_bind_int(statement, 1, batch->batch);
   gboolean row, ok;
   while ((ok = demur_store_step(workspace, statement, &row, "listing verdicts", error)) && row) {
-    const DemurVerdictRecord record = {.id = sqlite3_column_int64(statement, 0),
-                                       .batch = sqlite3_column_int64(statement, 1),
-                                       .scan_id = borrowed(statement, 2),
-                                       .patient_id = borrowed(statement, 3),
-                                       .risk = demur_store_double(statement, 4),
-                                       .risk_raw = demur_store_double(statement, 5),
-                                       .score = demur_store_double(statement, 6),
-                                       .verdict = borrowed(statement, 7),
-                                       .reasons = borrowed(statement, 8),
-                                       .selector = borrowed(statement, 9),
-                                       .selector_digest = borrowed(statement, 10),
-                                       .cohort = borrowed(statement, 11),
-                                       .model = borrowed(statement, 12),
-                                       .created = borrowed(statement, 13),
-                                       .coverage = demur_store_double(statement, 14),
-                                       .threshold = demur_store_double(statement, 15)};
-    if (!func(&record, data)) {
+    DemurVerdictRecord record = *batch;
+    record.id = sqlite3_column_int64(statement, 0);
+    record.scan_id = borrowed(statement, 1);
+    record.patient_id = borrowed(statement, 2);
+    record.risk = demur_store_double(statement, 3);
+    record.risk_raw = demur_store_double(statement, 4);
+    record.score = demur_store_double(statement, 5);
+    record.verdict = borrowed(statement, 6);
+    record.reasons = borrowed(statement, 7);
+    *go_on = func(&record, data);
+    if (!*go_on) {
       sqlite3_reset(statement);
       break;
     }
   }
+  return ok;
+}
+
+static GPtrArray *
+list_batches(DemurWorkspace *workspace, const char *cohort, GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace,
+      "SELECT id, selector, selector_digest, cohort, model, created, coverage, threshold"
+      " FROM verdict_batch WHERE cohort IS ?1 ORDER BY id DESC",
+      error);
+  if (statement == NULL)
+    return NULL;
+  demur_store_bind_text(statement, 1, cohort);
+  g_autoptr(GPtrArray) batches = g_ptr_array_new_with_free_func(record_free);
+  gboolean row, ok;
+  while ((ok = demur_store_step(workspace, statement, &row, "listing verdicts", error)) && row) {
+    DemurVerdictRecord *batch = g_new0(DemurVerdictRecord, 1);
+    batch->batch = sqlite3_column_int64(statement, 0);
+    batch->selector = demur_store_text(statement, 1);
+    batch->selector_digest = demur_store_text(statement, 2);
+    batch->cohort = demur_store_text(statement, 3);
+    batch->model = demur_store_text(statement, 4);
+    batch->created = demur_store_text(statement, 5);
+    batch->coverage = demur_store_double(statement, 6);
+    batch->threshold = demur_store_double(statement, 7);
+    g_ptr_array_add(batches, batch);
+  }
+  return ok ? g_steal_pointer(&batches) : NULL;
+}
+
+gboolean
+demur_verdicts_each(DemurWorkspace *workspace, const char *cohort, DemurVerdictFunc func,
+                    gpointer data, GError **error) {
+  g_autoptr(GPtrArray) batches = list_batches(workspace, cohort, error);
+  gboolean ok = batches != NULL, go_on = TRUE;
+  for (guint i = 0; ok && go_on && i < batches->len; i++)
+    ok = each_of_batch(workspace, batches->pdata[i], func, data, &go_on, error);
   return ok;
 }

@@ -51,11 +51,11 @@ GPtrArray *demur_verdicts_of_selector(DemurWorkspace *workspace, const char *sel
 GPtrArray *demur_verdicts_latest(DemurWorkspace *workspace, const char *cohort,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The same one after the other, for long lists: the record and its texts are func's for the time of
- * the call only. Ends early, with TRUE, when func returns FALSE. */
+/* Every verdict one after the other, newest first, for long lists: the first one of a scan is its
+ * newest. The record and its texts are func's for the time of the call only. Ends early, with TRUE,
+ * when func returns FALSE. cohort NULL: DICOM series. */
 typedef gboolean (*DemurVerdictFunc)(const DemurVerdictRecord *record, gpointer data);
-gboolean demur_verdicts_each_latest(DemurWorkspace *workspace, const char *cohort,
-                                    DemurVerdictFunc func, gpointer data,
-                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
+gboolean demur_verdicts_each(DemurWorkspace *workspace, const char *cohort, DemurVerdictFunc func,
+                             gpointer data, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

@@ -70,6 +70,18 @@ settle(void) {
   }
 }
 
+/* How long the program was busy at a stretch, between two waits for something to happen: what a
+ * person would feel as a stutter. */
+static double busy_since, longest_busy;
+
+static gint
+timed_poll(GPollFD *fds, guint n_fds, gint timeout) {
+  longest_busy = MAX(longest_busy, wall_ms() - busy_since);
+  const gint result = g_poll(fds, n_fds, timeout);
+  busy_since = wall_ms();
+  return result;
+}
+
 static int
 compare(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;
@@ -136,7 +148,7 @@ static void
 measure_idle(const char *what) {
   settle();
   gboolean over = FALSE;
-  g_timeout_add_seconds(1, on_time, &over); /* what was put off is done */
+  g_timeout_add_seconds(3, on_time, &over); /* what was put off, or fades out, is done */
   while (!over)
     g_main_context_iteration(NULL, TRUE);
   over = FALSE;
@@ -162,17 +174,16 @@ open_workspace(const char *path) {
 
 /* Images. */
 
-static DemurCtView *
-find_view(GtkWidget *widget) {
-  if (DEMUR_IS_CT_VIEW(widget))
-    return DEMUR_CT_VIEW(widget);
-  for (GtkWidget *child = gtk_widget_get_first_child(widget); child != NULL;
-       child = gtk_widget_get_next_sibling(child)) {
-    DemurCtView *view = find_view(child);
-    if (view != NULL)
-      return view;
-  }
-  return NULL;
+static GtkWidget *
+find_type(GtkWidget *widget, GType type) {
+  if (G_TYPE_CHECK_INSTANCE_TYPE(widget, type) && gtk_widget_get_child_visible(widget) &&
+      !GTK_IS_POPOVER(gtk_widget_get_native(widget)))
+    return widget;
+  GtkWidget *found = NULL;
+  for (GtkWidget *child = gtk_widget_get_first_child(widget); child != NULL && found == NULL;
+       child = gtk_widget_get_next_sibling(child))
+    found = find_type(child, type);
+  return found;
 }
 
 static DemurCtView *view;
@@ -228,7 +239,7 @@ time_first_image(gssize row) {
 static void
 bench_images(void) {
   show_page("patient");
-  view = find_view(GTK_WIDGET(window));
+  view = DEMUR_CT_VIEW(find_type(GTK_WIDGET(window), DEMUR_TYPE_CT_VIEW));
   const size_t n = demur_session_table(session)->n_scans;
   for (size_t i = 0; i < MIN(n, 2); i++) {
     time_first_image((gssize)i);
@@ -278,12 +289,71 @@ step_case(size_t i) {
   activate("next", NULL);
 }
 
+/* A page of the list down, as the wheel or a key does. */
+static void
+step_scroll(size_t i) {
+  GtkWidget *scrolled = find_type(GTK_WIDGET(window), GTK_TYPE_COLUMN_VIEW);
+  GtkAdjustment *adjustment = gtk_scrollable_get_vadjustment(GTK_SCROLLABLE(scrolled));
+  const double page = gtk_adjustment_get_page_size(adjustment);
+  const double end = gtk_adjustment_get_upper(adjustment) - page;
+  gtk_adjustment_set_value(adjustment, i % 20 == 19
+                                           ? end * (double)(i % 7) / 7
+                                           : gtk_adjustment_get_value(adjustment) + 0.2 * page);
+  gtk_widget_queue_draw(scrolled);
+}
+
+/* A search that is typed letter by letter, and taken back in the same way. */
+static void
+step_search(GtkEditable *entry, size_t i) {
+  static const char typed[] = "siemens 1";
+  const int n = (int)strlen(typed), at = (int)(i % (2 * strlen(typed)));
+  int position = at;
+  if (at < n)
+    gtk_editable_insert_text(entry, typed + at, 1, &position);
+  else
+    gtk_editable_delete_text(entry, 2 * n - 1 - at, -1);
+}
+
+static void
+on_search_changed(GtkWidget *entry, gboolean *changed) {
+  *changed = TRUE;
+}
+
+/* The longest stretch until the list that was found is drawn. */
+static void
+time_search(Times *times, size_t i) {
+  gboolean changed = FALSE;
+  GtkWidget *entry = find_type(GTK_WIDGET(window), GTK_TYPE_SEARCH_ENTRY);
+  const gulong handler =
+      g_signal_connect_after(entry, "search-changed", G_CALLBACK(on_search_changed), &changed);
+  busy_since = wall_ms();
+  longest_busy = 0;
+  const double cpu = cpu_ms();
+  step_search(GTK_EDITABLE(entry), i);
+  while (!changed)
+    g_main_context_iteration(NULL, TRUE);
+  paint();
+  paint();
+  times->wall[times->n] = longest_busy;
+  times->cpu[times->n++] = cpu_ms() - cpu;
+  g_signal_handler_disconnect(entry, handler);
+}
+
 static void
 bench_worklist(void) {
+  g_main_context_set_poll_func(NULL, timed_poll);
   Times times = {0};
   for (size_t i = 0; i < 200; i++)
     time_step(&times, step_case, i);
   print_times("next case in the worklist", &times);
+  Times scroll = {0};
+  for (size_t i = 0; i < 200; i++)
+    time_step(&scroll, step_scroll, i);
+  print_times("scrolling the worklist", &scroll);
+  Times search = {0};
+  for (size_t i = 0; i < 90; i++)
+    time_search(&search, i);
+  print_times("a letter of a search, longest stretch (processor: all)", &search);
   measure_idle("with the worklist");
 }
 

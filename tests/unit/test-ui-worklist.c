@@ -4,22 +4,20 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 /* A table of n scans with nothing set. */
 static DemurScanTable *
 table_new(size_t n) {
-  DemurScanTable *table = g_new0(DemurScanTable, 1);
-  table->ref_count = 1;
-  table->texts = g_string_chunk_new(64);
-  table->blocks = g_ptr_array_new_with_free_func(g_free);
-  table->index = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  DemurScanTable *table = demur_scan_table_new();
   table->n_scans = n;
-  table->scans = g_new0(DemurScan, n);
+  table->scans = demur_new_array(DemurScan, n);
   table->reviews = g_new0(DemurScanReview, n);
   for (size_t i = 0; i < n; i++) {
     DemurScan *scan = &table->scans[i];
     scan->scan_id = scan->patient_id = scan->patient_name = scan->sex = scan->date = "";
     scan->site = scan->manufacturer = scan->model_name = scan->kernel = scan->scanner = "";
-    scan->study_uid = scan->key = "";
+    scan->study_uid = scan->description = "";
     scan->chosen = TRUE;
     scan->risk = scan->withheld_risk = NAN;
   }
@@ -39,11 +37,10 @@ filters_meet_and_chips_count_what_the_others_let_through(void) {
   g_autoptr(DemurScanTable) table = table_new(4);
   static const DemurShown shown[] = {DEMUR_SHOWN_ACCEPTED, DEMUR_SHOWN_RED_FLAG,
                                      DEMUR_SHOWN_ACCEPTED, DEMUR_SHOWN_NO_SCORE};
-  static const char *const keys[] = {"p1\nnorth ge", "p2\nnorth siemens", "p3\nsouth ge",
-                                     "p4\nsouth ge"};
+  static const char *const scanners[] = {"GE", "SIEMENS", "Ge", "GE"};
   for (size_t i = 0; i < 4; i++) {
     table->scans[i].shown = shown[i];
-    table->scans[i].key = keys[i];
+    table->scans[i].scanner = scanners[i];
     table->scans[i].site = i < 2 ? "north" : "south";
   }
   table->reviews[0].n_reviews = 1;
@@ -53,6 +50,8 @@ filters_meet_and_chips_count_what_the_others_let_through(void) {
   /* Every word must be found, in any order and case. */
   demur_scan_list_set_filter(list, &(DemurScanFilter){.shown = DEMUR_SHOW_ALL, .text = "GE South"});
   assert_rows(list, "2 3 ");
+  demur_scan_list_set_filter(list, &(DemurScanFilter){.shown = DEMUR_SHOW_ALL, .text = "ge nort"});
+  assert_rows(list, "0 ");
   demur_scan_list_set_filter(list,
                              &(DemurScanFilter){.shown = DEMUR_SHOWN_ACCEPTED, .site = "north"});
   assert_rows(list, "0 ");
@@ -66,6 +65,98 @@ filters_meet_and_chips_count_what_the_others_let_through(void) {
   assert_rows(list, "1 2 3 ");
   g_assert_cmpint(demur_scan_list_position_of(list, 0), ==, -1);
   g_assert_cmpint(demur_scan_list_position_of(list, 2), ==, 1);
+}
+
+static void
+on_changed(DemurScanRow *row, guint *n) {
+  (*n)++;
+}
+
+/* Whoever holds a row of the list must never read another scan from it than the list has there. */
+static void
+held_rows_follow_their_place(void) {
+  enum { N = 40 };
+  g_autoptr(DemurScanTable) first = table_new(N);
+  g_autoptr(DemurScanTable) second = table_new(N - 7);
+  DemurScanTable *const tables[] = {first, second};
+  for (int t = 0; t < 2; t++)
+    for (size_t i = 0; i < tables[t]->n_scans; i++) {
+      DemurScan *scan = &tables[t]->scans[i];
+      g_autofree char *id = g_strdup_printf("%c%02zu", t == 0 ? 'a' : 'b', i * 17 % N);
+      scan->scan_id = scan->patient_id = g_string_chunk_insert(tables[t]->texts, id);
+      scan->shown = i % 3 == 0 ? DEMUR_SHOWN_RED_FLAG : DEMUR_SHOWN_ACCEPTED;
+    }
+  g_autoptr(DemurScanList) list = demur_scan_list_new();
+  demur_scan_list_set_table(list, tables[0]);
+  GListModel *model = G_LIST_MODEL(list);
+  DemurScanRow *held[N];
+  guint n_changes[N] = {0};
+  for (guint i = 0; i < N; i++) {
+    held[i] = g_list_model_get_item(model, i);
+    g_signal_connect(held[i], "changed", G_CALLBACK(on_changed), &n_changes[i]);
+  }
+  for (int step = 0; step < 7; step++) {
+    if (step == 0)
+      demur_scan_list_set_sort(list, DEMUR_SORT_PATIENT, FALSE);
+    else if (step == 1)
+      demur_scan_list_set_filter(list, &(DemurScanFilter){.shown = DEMUR_SHOWN_ACCEPTED});
+    else if (step == 2)
+      demur_scan_list_set_filter(list, &(DemurScanFilter){.shown = DEMUR_SHOW_ALL, .text = "A1"});
+    else if (step == 3)
+      demur_scan_list_set_filter(list, &(DemurScanFilter){.shown = DEMUR_SHOW_ALL});
+    else if (step == 4)
+      demur_scan_list_set_table(list, tables[1]);
+    else if (step == 5)
+      demur_scan_list_set_sort(list, DEMUR_SORT_PATIENT, TRUE);
+    else
+      demur_scan_list_set_table(list, NULL);
+    const guint n = g_list_model_get_n_items(model);
+    for (guint i = 0; i < n; i++) {
+      g_autoptr(DemurScanRow) row = g_list_model_get_item(model, i);
+      g_assert_cmpuint(demur_scan_row_index(row), ==, demur_scan_list_row_at(list, i));
+      g_assert_true(demur_scan_row_scan(row) ==
+                    &demur_scan_list_table(list)->scans[demur_scan_list_row_at(list, i)]);
+      if (step < 2) /* no place went before: the one that is held is the list's own */
+        g_assert_true(row == held[i]);
+    }
+  }
+  /* The first place was never without a scan but at the end: told of each of the six changes. */
+  g_assert_cmpuint(n_changes[0], ==, 6);
+  /* The last place went with the first filter, and its row is told of nothing any more. */
+  g_assert_cmpuint(n_changes[N - 1], ==, 1);
+  for (guint i = 0; i < N; i++)
+    g_object_unref(held[i]);
+}
+
+/* Ties stay in the table's order in both directions, so that nothing moves by itself. */
+static void
+equal_rows_keep_their_order(void) {
+  g_autoptr(DemurScanTable) table = table_new(5);
+  static const char *const sites[] = {"b", "a", "b", "a", ""};
+  for (size_t i = 0; i < 5; i++)
+    table->scans[i].site = sites[i];
+  g_autoptr(DemurScanList) list = demur_scan_list_new();
+  demur_scan_list_set_table(list, table);
+  demur_scan_list_set_sort(list, DEMUR_SORT_SITE, FALSE);
+  assert_rows(list, "4 1 3 0 2 ");
+  demur_scan_list_set_sort(list, DEMUR_SORT_SITE, TRUE);
+  assert_rows(list, "0 2 1 3 4 ");
+}
+
+static void
+search_finds_letters_of_any_script_and_case(void) {
+  g_autoptr(DemurScanTable) table = table_new(3);
+  table->scans[0].site = "ÄRZTEHAUS Süd";
+  table->scans[1].patient_id = "ärzte-7";
+  table->scans[2].description = "Thorax B60F";
+  g_autoptr(DemurScanList) list = demur_scan_list_new();
+  demur_scan_list_set_table(list, table);
+  demur_scan_list_set_filter(list, &(DemurScanFilter){.shown = DEMUR_SHOW_ALL, .text = "Ärzte"});
+  assert_rows(list, "0 1 ");
+  demur_scan_list_set_filter(list, &(DemurScanFilter){.shown = DEMUR_SHOW_ALL, .text = "b60f tHo"});
+  assert_rows(list, "2 ");
+  demur_scan_list_set_filter(list, &(DemurScanFilter){.shown = DEMUR_SHOW_ALL, .text = "b60f süd"});
+  assert_rows(list, "");
 }
 
 /* Sorting by risk must not tell the order of risks that are held back: they stand in the order of
@@ -152,6 +243,10 @@ main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/ui/worklist/filters-meet-and-chips-count-what-the-others-let-through",
                   filters_meet_and_chips_count_what_the_others_let_through);
+  g_test_add_func("/ui/worklist/held-rows-follow-their-place", held_rows_follow_their_place);
+  g_test_add_func("/ui/worklist/equal-rows-keep-their-order", equal_rows_keep_their_order);
+  g_test_add_func("/ui/worklist/search-finds-letters-of-any-script-and-case",
+                  search_finds_letters_of_any_script_and_case);
   g_test_add_func("/ui/worklist/held-back-risks-have-no-order", held_back_risks_have_no_order);
   g_test_add_func("/ui/worklist/a-held-back-risk-is-in-no-text", a_held_back_risk_is_in_no_text);
   g_test_add_func("/ui/worklist/earlier-scans-are-never-joined-on-the-id-alone",

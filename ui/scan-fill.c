@@ -1,0 +1,207 @@
+#include "ui/scan-fill.h"
+
+#include <json-glib/json-glib.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+/* Texts that the table keeps once: compared by address. */
+typedef struct {
+  const char *manufacturer, *model_name, *kernel;
+  const char *text; /* "SIEMENS Definition AS · B30f" */
+} Scanner;
+
+static guint
+hash_scanner(gconstpointer key) {
+  const Scanner *scanner = key;
+  return 31 * (31 * g_direct_hash(scanner->manufacturer) + g_direct_hash(scanner->model_name)) +
+         g_direct_hash(scanner->kernel);
+}
+
+static gboolean
+equal_scanners(gconstpointer a, gconstpointer b) {
+  const Scanner *x = a, *y = b;
+  return x->manufacturer == y->manufacturer && x->model_name == y->model_name &&
+         x->kernel == y->kernel;
+}
+
+void
+demur_scan_fill_init(DemurScanFill *fill, DemurScanTable *table) {
+  *fill = (DemurScanFill){.table = table,
+                          .scanners =
+                              g_hash_table_new_full(hash_scanner, equal_scanners, g_free, NULL)};
+}
+
+void
+demur_scan_fill_clear(DemurScanFill *fill) {
+  g_aligned_free(fill->scans);
+  g_hash_table_unref(fill->scanners);
+}
+
+const char *
+demur_scan_keep(DemurScanFill *fill, const char *text) {
+  return text == NULL || *text == '\0' ? "" : g_string_chunk_insert_const(fill->table->texts, text);
+}
+
+const char *
+demur_scan_copy(DemurScanFill *fill, const char *text) {
+  return text == NULL || *text == '\0' ? "" : g_string_chunk_insert(fill->table->texts, text);
+}
+
+static const char *const *
+parse_sentences(DemurScanFill *fill, const char *json, size_t *n) {
+  g_autoptr(JsonParser) parser = json_parser_new_immutable();
+  JsonNode *root =
+      json_parser_load_from_data(parser, json, -1, NULL) ? json_parser_get_root(parser) : NULL;
+  if (root == NULL || !JSON_NODE_HOLDS_ARRAY(root))
+    return NULL;
+  JsonArray *array = json_node_get_array(root);
+  const guint length = json_array_get_length(array);
+  const char **sentences = g_new0(const char *, length + 1);
+  g_ptr_array_add(fill->table->blocks, sentences);
+  for (guint i = 0; i < length; i++) {
+    JsonNode *node = json_array_get_element(array, i);
+    if (JSON_NODE_HOLDS_VALUE(node) && json_node_get_string(node) != NULL)
+      sentences[(*n)++] = demur_scan_copy(fill, json_node_get_string(node));
+  }
+  return sentences;
+}
+
+/* Verdicts' reasons are plain: texts without an escape, cut out of one copy. Anything else is for
+ * the parser. */
+const char *const *
+demur_scan_keep_sentences(DemurScanFill *fill, const char *json, size_t *n) {
+  static const char blanks[] = " \t\r\n";
+  *n = 0;
+  if (json == NULL || strcmp(json, "[]") == 0)
+    return NULL;
+  if (*json != '[' || strchr(json, '\\') != NULL)
+    return parse_sentences(fill, json, n);
+  size_t n_quotes = 0;
+  for (const char *at = json; (at = strchr(at, '"')) != NULL; at++)
+    n_quotes++;
+  char *at = g_string_chunk_insert(fill->table->texts, json) + 1;
+  const char **sentences = g_new0(const char *, n_quotes / 2 + 1);
+  size_t found = 0;
+  for (;;) {
+    at += strspn(at, blanks);
+    char *end = *at == '"' ? strchr(at + 1, '"') : NULL;
+    if (end == NULL)
+      break;
+    sentences[found++] = at + 1;
+    *end = '\0';
+    at = end + 1 + strspn(end + 1, blanks);
+    if (*at != ',')
+      break;
+    at++;
+  }
+  if (*at != ']' || at[1 + strspn(at + 1, blanks)] != '\0') {
+    g_free(sentences);
+    return parse_sentences(fill, json, n);
+  }
+  g_ptr_array_add(fill->table->blocks, sentences);
+  *n = found;
+  return sentences;
+}
+
+static const DemurScan blank = {.patient_id = "",
+                                .patient_name = "",
+                                .sex = "",
+                                .date = "",
+                                .site = "",
+                                .manufacturer = "",
+                                .model_name = "",
+                                .kernel = "",
+                                .scanner = "",
+                                .study_uid = "",
+                                .series_uid = "",
+                                .description = "",
+                                .type = "",
+                                .contrast = "",
+                                .series_number = -1,
+                                .spacing_mm = NAN,
+                                .thickness_mm = NAN,
+                                .kvp = NAN,
+                                .shown = DEMUR_SHOWN_NOT_ASSESSED,
+                                .risk = NAN,
+                                .withheld_risk = NAN,
+                                .score = NAN,
+                                .threshold = NAN,
+                                .coverage = NAN,
+                                .selector = "",
+                                .selector_digest = "",
+                                .model = "",
+                                .assessed = "",
+                                .yearly_risks = {NAN, NAN, NAN, NAN, NAN, NAN}};
+G_STATIC_ASSERT(DEMUR_N_YEARS == 6);
+
+void
+demur_scan_fill_reserve(DemurScanFill *fill, size_t n) {
+  if (fill->n_scans + n <= fill->capacity)
+    return;
+  fill->capacity = fill->n_scans + n;
+  DemurScan *scans = demur_new_array(DemurScan, fill->capacity);
+  if (fill->n_scans > 0)
+    memcpy(scans, fill->scans, fill->n_scans * sizeof(DemurScan));
+  g_aligned_free(fill->scans);
+  fill->scans = scans;
+}
+
+DemurScan *
+demur_scan_fill_new(DemurScanFill *fill) {
+  if (fill->n_scans == fill->capacity)
+    demur_scan_fill_reserve(fill, fill->n_scans + 64);
+  DemurScan *scan = &fill->scans[fill->n_scans++];
+  *scan = blank;
+  return scan;
+}
+
+void
+demur_scan_take_verdict(DemurScanFill *fill, DemurScan *scan, const DemurVerdictRecord *verdict) {
+  if (fill->batch != verdict->batch) {
+    fill->batch = verdict->batch;
+    fill->selector = demur_scan_keep(fill, verdict->selector);
+    fill->selector_digest = demur_scan_keep(fill, verdict->selector_digest);
+    fill->model = demur_scan_keep(fill, verdict->model);
+    fill->assessed = demur_scan_keep(fill, verdict->created);
+  }
+  scan->shown = demur_shown_from_word(verdict->verdict);
+  scan->verdict_id = verdict->id;
+  if (scan->shown == DEMUR_SHOWN_ACCEPTED)
+    scan->risk = verdict->risk;
+  else
+    scan->withheld_risk = verdict->risk;
+  scan->score = verdict->score;
+  scan->threshold = verdict->threshold;
+  scan->coverage = verdict->coverage;
+  scan->selector = fill->selector;
+  scan->selector_digest = fill->selector_digest;
+  scan->model = fill->model;
+  scan->assessed = fill->assessed;
+  scan->reasons = demur_scan_keep_sentences(fill, verdict->reasons, &scan->n_reasons);
+}
+
+static const char *
+scanner_text(DemurScanFill *fill, const DemurScan *scan) {
+  const Scanner wanted = {scan->manufacturer, scan->model_name, scan->kernel, NULL};
+  const Scanner *known = g_hash_table_lookup(fill->scanners, &wanted);
+  if (known != NULL)
+    return known->text;
+  g_autoptr(GString) text = g_string_new(scan->manufacturer);
+  if (*scan->model_name != '\0')
+    g_string_append_printf(text, "%s%s", text->len > 0 ? " " : "", scan->model_name);
+  if (*scan->kernel != '\0')
+    g_string_append_printf(text, "%s%s", text->len > 0 ? " · " : "", scan->kernel);
+  Scanner *scanner = g_new(Scanner, 1);
+  *scanner = wanted;
+  scanner->text = demur_scan_keep(fill, text->str);
+  g_hash_table_add(fill->scanners, scanner);
+  return scanner->text;
+}
+
+void
+demur_scan_complete(DemurScanFill *fill, DemurScan *scan) {
+  scan->scanner = scanner_text(fill, scan);
+  fill->table->simulated |= scan->simulated;
+}

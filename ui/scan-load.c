@@ -1,0 +1,117 @@
+/* Reads a workspace into a scan table. */
+#include <string.h>
+
+#include "store/cohorts.h"
+#include "store/reviews.h"
+#include "store/scores.h"
+#include "store/selectors.h"
+#include "ui/scan-fill.h"
+
+static gboolean
+add_reviews(DemurScanTable *table, DemurWorkspace *workspace, GError **error) {
+  g_autoptr(GPtrArray) reviews = demur_reviews_list(workspace, error);
+  if (reviews == NULL)
+    return FALSE;
+  for (guint i = 0; i < reviews->len; i++) {
+    const DemurReviewRecord *review = reviews->pdata[i];
+    const gssize row = demur_scan_table_find(table, review->cohort, review->scan_id);
+    if (row < 0)
+      continue;
+    DemurScanReview *mine = &table->reviews[row];
+    if (review->kind == DEMUR_REVIEW_REVEAL) {
+      /* A reveal belongs to the verdict that was on the screen then. */
+      mine->revealed |= review->verdict_id == table->scans[row].verdict_id;
+      continue;
+    }
+    if (mine->n_reviews++ == 0)
+      mine->opinion = demur_review_kind_name(review->kind);
+  }
+  return TRUE;
+}
+
+static gint
+compare_created(gconstpointer a, gconstpointer b) {
+  const DemurSelectorRecord *const *x = a, *const *y = b;
+  const int order = g_strcmp0((*y)->created, (*x)->created);
+  return order != 0 ? order : strcmp((*x)->name, (*y)->name);
+}
+
+static gboolean
+add_names(DemurScanTable *table, DemurWorkspace *workspace, GError **error) {
+  g_autoptr(GPtrArray) cohorts = demur_cohorts_list(workspace, error);
+  g_autoptr(GPtrArray) selectors = cohorts != NULL ? demur_selectors_list(workspace, error) : NULL;
+  if (selectors == NULL)
+    return FALSE;
+  table->splits = g_new0(char **, cohorts->len + 1);
+  g_autoptr(GStrvBuilder) names = g_strv_builder_new();
+  for (guint i = 0; i < cohorts->len; i++) {
+    const DemurCohortSummary *cohort = cohorts->pdata[i];
+    g_strv_builder_add(names, cohort->name);
+    table->simulated |= cohort->simulated;
+    table->splits[i] = g_new0(char *, cohort->n_splits + 1);
+    for (size_t k = 0; k < cohort->n_splits; k++)
+      table->splits[i][k] = g_strdup(cohort->splits[k].name);
+  }
+  table->cohorts = g_strv_builder_end(names);
+  g_ptr_array_sort(selectors, compare_created);
+  g_autoptr(GStrvBuilder) selector_names = g_strv_builder_new();
+  for (guint i = 0; i < selectors->len; i++)
+    g_strv_builder_add(selector_names, ((DemurSelectorRecord *)selectors->pdata[i])->name);
+  table->selectors = g_strv_builder_end(selector_names);
+  table->models = demur_scores_models(workspace, error);
+  if (table->models == NULL)
+    return FALSE;
+  if (selectors->len == 0)
+    return TRUE;
+  const DemurSelectorRecord *newest = selectors->pdata[0];
+  table->in_use.selector = g_strdup(newest->name);
+  table->in_use.digest = g_strdup(newest->digest);
+  table->in_use.model = g_strdup(newest->model);
+  table->in_use.cohort = g_strdup(newest->cohort);
+  g_autoptr(DemurThresholdRecord) threshold = NULL;
+  if (!demur_thresholds_current(workspace, newest->name, &threshold, error))
+    return FALSE;
+  if (threshold != NULL) {
+    table->in_use.coverage = threshold->coverage;
+    table->in_use.threshold = threshold->threshold;
+  }
+  return TRUE;
+}
+
+static gboolean
+add_scans(DemurScanFill *fill, DemurWorkspace *workspace, const DemurProgress *progress,
+          GError **error) {
+  if (!demur_scan_add_series(fill, workspace, error))
+    return FALSE;
+  for (char **name = fill->table->cohorts; *name != NULL; name++)
+    if (!demur_scan_add_cohort(fill, workspace, *name, progress, error))
+      return FALSE;
+  DemurScanTable *table = fill->table;
+  demur_scan_fill_reserve(fill, 1); /* never NULL */
+  table->n_scans = fill->n_scans;
+  table->reviews = g_new0(DemurScanReview, MAX(table->n_scans, 1));
+  table->scans = g_steal_pointer(&fill->scans);
+  return TRUE;
+}
+
+DemurScanTable *
+demur_scan_table_load(const char *path, gboolean read_only, const DemurProgress *progress,
+                      GError **error) {
+  g_autoptr(DemurWorkspace) workspace = demur_workspace_open(
+      path, read_only ? DEMUR_WORKSPACE_READ_ONLY : DEMUR_WORKSPACE_CREATE, error);
+  if (workspace == NULL)
+    return NULL;
+  g_autoptr(DemurScanTable) table = demur_scan_table_new();
+  table->path = g_strdup(path);
+  table->read_only = read_only;
+  if (!add_names(table, workspace, error))
+    return NULL;
+  DemurScanFill fill;
+  demur_scan_fill_init(&fill, table);
+  const gboolean filled = add_scans(&fill, workspace, progress, error);
+  demur_scan_fill_clear(&fill);
+  if (!filled)
+    return NULL;
+  demur_scan_table_link(table);
+  return add_reviews(table, workspace, error) ? g_steal_pointer(&table) : NULL;
+}

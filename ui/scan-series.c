@@ -1,0 +1,150 @@
+/* The DICOM series of a workspace as rows of the scan table. */
+#include <json-glib/json-glib.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/overrules.h"
+#include "store/scores.h"
+#include "store/series.h"
+#include "ui/scan-fill.h"
+
+/* A text or number member at the head of the canonical facts document: its slices, which are long,
+ * stand behind and are never parsed here. Owned; NULL where absent or null. */
+static char *
+fact(const char *json, const char *key) {
+  if (json == NULL)
+    return NULL;
+  g_autofree char *quoted = g_strdup_printf("\"%s\":", key);
+  const char *at = strstr(json, quoted);
+  if (at == NULL)
+    return NULL;
+  at += strlen(quoted);
+  while (*at == ' ')
+    at++;
+  if (*at != '"') {
+    const size_t length = strcspn(at, ",\n}");
+    return length == 0 || strncmp(at, "null", 4) == 0 ? NULL : g_strndup(at, length);
+  }
+  const char *end = at + 1;
+  while (*end != '\0' && *end != '"')
+    end += *end == '\\' && end[1] != '\0' ? 2 : 1;
+  g_autofree char *literal = g_strndup(at, (size_t)(end - at) + (*end == '"' ? 1 : 0));
+  g_autoptr(JsonNode) node = json_from_string(literal, NULL);
+  return node != NULL && JSON_NODE_HOLDS_VALUE(node) ? g_strdup(json_node_get_string(node)) : NULL;
+}
+
+/* "20240311" -> "2024-03-11"; anything else as it is. */
+static const char *
+keep_date(DemurScanFill *fill, const char *text) {
+  if (text == NULL)
+    return "";
+  if (strlen(text) == 8 && strspn(text, "0123456789") == 8) {
+    g_autofree char *date = g_strdup_printf("%.4s-%.2s-%.2s", text, text + 4, text + 6);
+    return demur_scan_keep(fill, date);
+  }
+  return demur_scan_keep(fill, text);
+}
+
+static int
+age_at(const char *birth, const char *study) {
+  if (birth == NULL || study == NULL || strlen(birth) != 8 || strlen(study) != 8)
+    return 0;
+  const int years = (atoi(study) - atoi(birth)) / 10000;
+  return years > 0 && years < 130 ? years : 0;
+}
+
+static DemurScan *
+scan_of_series(DemurScanFill *fill, const DemurSeriesRecord *s) {
+  DemurScan *scan = demur_scan_fill_new(fill);
+  scan->scan_id = demur_scan_keep(fill, s->scan_id);
+  scan->patient_id = demur_scan_keep(fill, s->patient_id);
+  scan->patient_name = demur_scan_keep(fill, s->patient_name);
+  g_autofree char *sex = fact(s->facts_json, "patient_sex");
+  g_autofree char *birth = fact(s->facts_json, "patient_birth_date");
+  g_autofree char *description = fact(s->facts_json, "description");
+  g_autofree char *number = fact(s->facts_json, "series_number");
+  g_autofree char *lossy = fact(s->facts_json, "lossy");
+  scan->sex = demur_scan_keep(fill, sex);
+  scan->age = age_at(birth, s->study_date);
+  scan->description = demur_scan_keep(fill, description);
+  scan->series_number = number != NULL ? atoi(number) : -1;
+  scan->lossy = g_strcmp0(lossy, "true") == 0;
+  scan->date = keep_date(fill, s->study_date);
+  scan->site = demur_scan_keep(fill, s->site);
+  scan->manufacturer =
+      demur_scan_keep(fill, s->manufacturer != NULL ? s->manufacturer : s->manufacturer_raw);
+  scan->model_name = demur_scan_keep(fill, s->model_name);
+  scan->kernel = demur_scan_keep(fill, s->kernel);
+  scan->study_uid = demur_scan_keep(fill, s->study_uid);
+  scan->series_uid = demur_scan_keep(fill, s->series_uid);
+  scan->type = demur_scan_keep(fill, s->type);
+  scan->contrast = demur_scan_keep(fill, s->contrast);
+  scan->eligible = s->eligible;
+  scan->chosen = s->accepted;
+  scan->n_slices = s->n_slices;
+  scan->spacing_mm = s->spacing_mm;
+  scan->thickness_mm = s->thickness_mm;
+  scan->kvp = s->kvp;
+  /* A phantom says so itself. */
+  scan->simulated = strstr(scan->description, "imulat") != NULL ||
+                    strstr(scan->description, "SIMULAT") != NULL ||
+                    g_str_has_prefix(scan->patient_id, "PHANTOM-");
+  scan->warnings = demur_scan_keep_sentences(fill, s->warnings_json, &scan->n_warnings);
+  if (!s->accepted) {
+    scan->set_aside =
+        demur_scan_keep(fill, s->reason != NULL ? s->reason : _("not chosen for assessment"));
+    /* Known from the header: no selector has to say it. */
+    scan->shown = DEMUR_SHOWN_NOT_ELIGIBLE;
+    const char **reason = g_new0(const char *, 1);
+    g_ptr_array_add(fill->table->blocks, reason);
+    reason[0] = scan->set_aside;
+    scan->reasons = reason;
+    scan->n_reasons = 1;
+  }
+  return scan;
+}
+
+gboolean
+demur_scan_add_series(DemurScanFill *fill, DemurWorkspace *workspace, GError **error) {
+  g_autoptr(GPtrArray) series = demur_series_list(workspace, error);
+  g_autoptr(GPtrArray) verdicts =
+      series != NULL ? demur_verdicts_latest(workspace, NULL, error) : NULL;
+  g_autoptr(GPtrArray) scores =
+      verdicts != NULL ? demur_scores_list(workspace, NULL, NULL, error) : NULL;
+  g_autoptr(GPtrArray) overrules =
+      scores != NULL ? demur_overrules_list(workspace, NULL, error) : NULL;
+  if (overrules == NULL)
+    return FALSE;
+  g_autoptr(GHashTable) chosen_by = g_hash_table_new(g_str_hash, g_str_equal);
+  for (guint i = overrules->len; i-- > 0;) /* the newest stands last, and stays */
+    g_hash_table_insert(chosen_by, ((DemurOverruleRecord *)overrules->pdata[i])->scan_id,
+                        overrules->pdata[i]);
+  g_autoptr(GHashTable) by_scan = g_hash_table_new(g_str_hash, g_str_equal);
+  g_autoptr(GHashTable) score_of = g_hash_table_new(g_str_hash, g_str_equal);
+  for (guint i = 0; i < verdicts->len; i++)
+    g_hash_table_insert(by_scan, ((DemurVerdictRecord *)verdicts->pdata[i])->scan_id,
+                        verdicts->pdata[i]);
+  for (guint i = 0; i < scores->len; i++)
+    g_hash_table_insert(score_of, ((DemurScoreRecord *)scores->pdata[i])->scan_id,
+                        scores->pdata[i]);
+  demur_scan_fill_reserve(fill, series->len);
+  for (guint i = 0; i < series->len; i++) {
+    const DemurSeriesRecord *record = series->pdata[i];
+    DemurScan *scan = scan_of_series(fill, record);
+    const DemurVerdictRecord *verdict = g_hash_table_lookup(by_scan, record->scan_id);
+    if (verdict != NULL)
+      demur_scan_take_verdict(fill, scan, verdict);
+    const DemurScoreRecord *score = g_hash_table_lookup(score_of, record->scan_id);
+    if (score != NULL && (verdict == NULL || g_strcmp0(score->model, verdict->model) == 0))
+      memcpy(scan->yearly_risks, score->yearly_risks, sizeof scan->yearly_risks);
+    const DemurOverruleRecord *overrule =
+        record->accepted ? g_hash_table_lookup(chosen_by, record->scan_id) : NULL;
+    if (overrule != NULL) {
+      scan->overrule = demur_scan_keep(fill, overrule->reason);
+      scan->overruled = demur_scan_keep(
+          fill, overrule->rules_reason != NULL ? overrule->rules_reason : _("accepted"));
+    }
+    demur_scan_complete(fill, scan);
+  }
+  return TRUE;
+}

@@ -1,0 +1,183 @@
+#include "ui/text-cell.h"
+
+#include <math.h>
+
+#define BAR_HEIGHT 6.0f
+#define BAR_GAP 10.0f /* between text and bar */
+#define LEAST_BAR 4.0f
+
+struct _DemurTextCell {
+  GtkWidget parent_instance;
+  char *text;
+  glong n_chars;
+  int most_lines;
+  int bar_chars; /* 0: no bar, the text has the whole width */
+  double bar;
+  GdkRGBA bar_colour;
+  PangoLayout *layout; /* NULL: to be made */
+  int line_height, char_width, digit_width;
+};
+
+G_DEFINE_FINAL_TYPE(DemurTextCell, demur_text_cell, GTK_TYPE_WIDGET)
+
+static void
+demur_text_cell_finalize(GObject *object) {
+  DemurTextCell *cell = DEMUR_TEXT_CELL(object);
+  g_free(cell->text);
+  g_clear_object(&cell->layout);
+  G_OBJECT_CLASS(demur_text_cell_parent_class)->finalize(object);
+}
+
+static void
+learn_font(DemurTextCell *cell) {
+  if (cell->line_height > 0)
+    return;
+  PangoContext *context = gtk_widget_get_pango_context(GTK_WIDGET(cell));
+  PangoFontMetrics *metrics = pango_context_get_metrics(context, NULL, NULL);
+  cell->line_height = PANGO_PIXELS_CEIL(pango_font_metrics_get_height(metrics));
+  cell->char_width = pango_font_metrics_get_approximate_char_width(metrics);
+  cell->digit_width = pango_font_metrics_get_approximate_digit_width(metrics);
+  pango_font_metrics_unref(metrics);
+}
+
+/* How many lines the text needs, by the font's usual width of a letter. */
+static int
+n_lines(DemurTextCell *cell, int width) {
+  if (cell->most_lines == 1 || width <= 0)
+    return 1;
+  const glong lines = (cell->n_chars * cell->char_width) / ((glong)width * PANGO_SCALE) + 1;
+  return (int)MIN(lines, cell->most_lines);
+}
+
+static GtkSizeRequestMode
+demur_text_cell_get_request_mode(GtkWidget *widget) {
+  return DEMUR_TEXT_CELL(widget)->most_lines > 1 ? GTK_SIZE_REQUEST_HEIGHT_FOR_WIDTH
+                                                 : GTK_SIZE_REQUEST_CONSTANT_SIZE;
+}
+
+static void
+demur_text_cell_measure(GtkWidget *widget, GtkOrientation orientation, int for_size, int *minimum,
+                        int *natural, int *minimum_baseline, int *natural_baseline) {
+  DemurTextCell *cell = DEMUR_TEXT_CELL(widget);
+  learn_font(cell);
+  *minimum = *natural =
+      orientation == GTK_ORIENTATION_HORIZONTAL ? 0 : n_lines(cell, for_size) * cell->line_height;
+}
+
+static void
+demur_text_cell_css_changed(GtkWidget *widget, GtkCssStyleChange *change) {
+  DemurTextCell *cell = DEMUR_TEXT_CELL(widget);
+  GTK_WIDGET_CLASS(demur_text_cell_parent_class)->css_changed(widget, change);
+  const int height = cell->line_height;
+  cell->line_height = 0;
+  g_clear_object(&cell->layout);
+  learn_font(cell);
+  if (height != 0 && height != cell->line_height)
+    gtk_widget_queue_resize(widget);
+}
+
+static float
+text_width(const DemurTextCell *cell, float width) {
+  return cell->bar_chars == 0
+             ? width
+             : fminf(width, (float)(cell->bar_chars * cell->digit_width) / PANGO_SCALE);
+}
+
+static void
+lay_out(DemurTextCell *cell, int width, int lines) {
+  if (cell->layout == NULL) {
+    cell->layout = gtk_widget_create_pango_layout(GTK_WIDGET(cell), cell->text);
+    pango_layout_set_ellipsize(cell->layout, PANGO_ELLIPSIZE_END);
+    pango_layout_set_wrap(cell->layout, PANGO_WRAP_WORD_CHAR);
+    if (cell->bar_chars > 0)
+      pango_layout_set_alignment(cell->layout, PANGO_ALIGN_RIGHT);
+  }
+  pango_layout_set_width(cell->layout, width * PANGO_SCALE);
+  pango_layout_set_height(cell->layout, -lines);
+}
+
+static void
+demur_text_cell_snapshot(GtkWidget *widget, GtkSnapshot *snapshot) {
+  DemurTextCell *cell = DEMUR_TEXT_CELL(widget);
+  const float width = (float)gtk_widget_get_width(widget);
+  const float height = (float)gtk_widget_get_height(widget);
+  const float for_text = text_width(cell, width);
+  if (cell->text != NULL && *cell->text != '\0' && for_text >= 1) {
+    lay_out(cell, (int)for_text, n_lines(cell, (int)for_text));
+    int text_height;
+    pango_layout_get_pixel_size(cell->layout, NULL, &text_height);
+    gtk_snapshot_render_layout(snapshot, gtk_widget_get_style_context(widget), 0,
+                               floorf((height - (float)text_height) / 2), cell->layout);
+  }
+  const float room = width - for_text - BAR_GAP;
+  if (cell->bar_chars == 0 || isnan(cell->bar) || room < LEAST_BAR)
+    return;
+  const graphene_rect_t rect =
+      GRAPHENE_RECT_INIT(for_text + BAR_GAP, floorf((height - BAR_HEIGHT) / 2),
+                         fmaxf(LEAST_BAR, room * (float)fmin(1, cell->bar)), BAR_HEIGHT);
+  GskRoundedRect shape;
+  gsk_rounded_rect_init_from_rect(&shape, &rect, BAR_HEIGHT / 2);
+  gtk_snapshot_push_rounded_clip(snapshot, &shape);
+  gtk_snapshot_append_color(snapshot, &cell->bar_colour, &rect);
+  gtk_snapshot_pop(snapshot);
+}
+
+static void
+demur_text_cell_class_init(DemurTextCellClass *class) {
+  G_OBJECT_CLASS(class)->finalize = demur_text_cell_finalize;
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(class);
+  widget_class->get_request_mode = demur_text_cell_get_request_mode;
+  widget_class->measure = demur_text_cell_measure;
+  widget_class->css_changed = demur_text_cell_css_changed;
+  widget_class->snapshot = demur_text_cell_snapshot;
+  gtk_widget_class_set_accessible_role(widget_class, GTK_ACCESSIBLE_ROLE_LABEL);
+  gtk_widget_class_set_css_name(widget_class, "label");
+}
+
+static void
+demur_text_cell_init(DemurTextCell *cell) {
+  cell->bar = NAN;
+  gtk_widget_set_overflow(GTK_WIDGET(cell), GTK_OVERFLOW_HIDDEN);
+}
+
+GtkWidget *
+demur_text_cell_new(int most_lines) {
+  DemurTextCell *cell = g_object_new(DEMUR_TYPE_TEXT_CELL, NULL);
+  cell->most_lines = most_lines;
+  return GTK_WIDGET(cell);
+}
+
+void
+demur_text_cell_set(DemurTextCell *cell, char *text) {
+  if (g_strcmp0(text, cell->text) == 0) {
+    g_free(text);
+    return;
+  }
+  g_free(cell->text);
+  cell->text = text;
+  const glong before = cell->n_chars;
+  cell->n_chars = g_utf8_strlen(text, -1);
+  g_clear_object(&cell->layout);
+  gtk_accessible_update_property(GTK_ACCESSIBLE(cell), GTK_ACCESSIBLE_PROPERTY_LABEL, text, -1);
+  const int width = gtk_widget_get_width(GTK_WIDGET(cell));
+  if (cell->most_lines > 1 && before != cell->n_chars &&
+      (width == 0 || (before * cell->char_width) / ((glong)width * PANGO_SCALE) !=
+                         (cell->n_chars * cell->char_width) / ((glong)width * PANGO_SCALE)))
+    gtk_widget_queue_resize(GTK_WIDGET(cell));
+  else
+    gtk_widget_queue_draw(GTK_WIDGET(cell));
+}
+
+const char *
+demur_text_cell_text(DemurTextCell *cell) {
+  return cell->text;
+}
+
+void
+demur_text_cell_set_bar(DemurTextCell *cell, int text_chars, double fraction,
+                        const GdkRGBA *colour) {
+  cell->bar_chars = text_chars;
+  cell->bar = fraction;
+  cell->bar_colour = *colour;
+  gtk_widget_queue_draw(GTK_WIDGET(cell));
+}
