@@ -209,25 +209,24 @@ export_table(DemurChartCard *card, const char *path, GError **error) {
     g_string_append(text, c > 0 ? "," : "");
     append_cell(text, table->header[c]);
   }
-  g_string_append_c(text, '\n');
+  /* What an exported picture says below it, in every row: a table is cut and pasted. */
+  g_string_append(text, ",about\n");
   for (size_t r = 0; r < table->n_rows; r++) {
     for (size_t c = 0; c < table->n_columns; c++) {
       g_string_append(text, c > 0 ? "," : "");
       append_cell(text, table->exact[r * table->n_columns + c]);
     }
+    g_string_append_c(text, ',');
+    append_cell(text, card->caption != NULL ? card->caption : "");
     g_string_append_c(text, '\n');
   }
   return g_file_set_contents(path, text->str, (gssize)text->len, error);
 }
 
-static gboolean
-surface_ok(cairo_surface_t *surface, const char *path, GError **error) {
-  const cairo_status_t status = cairo_surface_status(surface);
-  if (status == CAIRO_STATUS_SUCCESS)
-    return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, _("%s can't be written: %s"), path,
-              cairo_status_to_string(status));
-  return FALSE;
+static cairo_status_t
+append_bytes(void *bytes, const unsigned char *data, unsigned int length) {
+  g_byte_array_append(bytes, data, length);
+  return CAIRO_STATUS_SUCCESS;
 }
 
 gboolean
@@ -240,14 +239,15 @@ demur_chart_card_export(DemurChartCard *card, const char *path, GError **error) 
     return export_table(card, path, error);
   const gboolean png = g_str_has_suffix(path, ".png");
   const double scale = png ? 3 : 1;
+  g_autoptr(GByteArray) bytes = g_byte_array_new();
   cairo_surface_t *surface;
   if (png)
     surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)(EXPORT_WIDTH * scale),
                                          (int)(EXPORT_HEIGHT * scale));
   else if (g_str_has_suffix(path, ".svg"))
-    surface = cairo_svg_surface_create(path, EXPORT_WIDTH, EXPORT_HEIGHT);
+    surface = cairo_svg_surface_create_for_stream(append_bytes, bytes, EXPORT_WIDTH, EXPORT_HEIGHT);
   else if (g_str_has_suffix(path, ".pdf"))
-    surface = cairo_pdf_surface_create(path, EXPORT_WIDTH, EXPORT_HEIGHT);
+    surface = cairo_pdf_surface_create_for_stream(append_bytes, bytes, EXPORT_WIDTH, EXPORT_HEIGHT);
   else {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
                 _("Give the file one of the endings .svg, .png, .pdf or .csv, not %s."), path);
@@ -257,19 +257,18 @@ demur_chart_card_export(DemurChartCard *card, const char *path, GError **error) 
   cairo_scale(cr, scale, scale);
   draw_for_paper(card, cr);
   cairo_destroy(cr);
-  gboolean ok;
-  if (png) {
-    const cairo_status_t status = cairo_surface_write_to_png(surface, path);
-    ok = status == CAIRO_STATUS_SUCCESS;
-    if (!ok)
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, _("%s can't be written: %s"), path,
-                  cairo_status_to_string(status));
-  } else {
-    cairo_surface_finish(surface);
-    ok = surface_ok(surface, path, error);
-  }
+  if (png)
+    cairo_surface_write_to_png_stream(surface, append_bytes, bytes);
+  cairo_surface_finish(surface);
+  const cairo_status_t status = cairo_surface_status(surface);
   cairo_surface_destroy(surface);
-  return ok;
+  if (status != CAIRO_STATUS_SUCCESS) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, _("%s can't be written: %s"), path,
+                cairo_status_to_string(status));
+    return FALSE;
+  }
+  /* Whole or not at all. */
+  return g_file_set_contents(path, (const char *)bytes->data, (gssize)bytes->len, error);
 }
 
 static void

@@ -251,6 +251,59 @@ class Workstation:
                                  capture_output=True, text=True, check=True).stdout.split()
         subprocess.run(["xdotool", "mousemove", "--window", windows[-1], str(x), str(y)], check=True)
 
+    def open_menu(self, name):
+        """Opens the menu of a button, as a click does: a menu button has no action for a screen reader in GTK 4.8."""
+        node = wait_for(lambda: self.find(name=name), name)
+        x, y, width, height = node.call("Component", "GetExtents", GLib.Variant("(u)", (1,)))[0]
+        self.pointer(x + width // 2, y + height // 2)
+        subprocess.run(["xdotool", "click", "1"], check=True)
+
+    def save_as(self, title, file):
+        """Answers the file dialog of that title."""
+        wait_for(lambda: subprocess.run(["xdotool", "search", "--onlyvisible", "--name", f"^{title}$"], check=False,
+                                        capture_output=True).stdout, title)
+        self.keys("ctrl+a", window=title)
+        subprocess.run(["xdotool", "type", "--delay", "8", file], check=True)
+        self.keys("Return", window=title)
+
+    def drag_in(self, source, *files):
+        """Drags files from another program's window and drops them in the middle of this one."""
+        other = subprocess.Popen([source, *files])
+        windows = wait_for(lambda: subprocess.run(["xdotool", "search", "--onlyvisible", "--name", "^drag source$"],
+                                                  capture_output=True, text=True, check=False).stdout.split(), "the source")
+        mouse = lambda *words: subprocess.run(["xdotool", *words], check=True)
+        mouse("windowactivate", "--sync", windows[-1])
+        mouse("mousemove", "--window", windows[-1], "60", "60", "mousedown", "1")
+        mouse("mousemove_relative", "--sync", "12", "12")
+        mouse("mousemove_relative", "--sync", "20", "20")
+        # The source's window is in the way of nothing now, and is not what the pointer ends on.
+        mouse("windowmove", windows[-1], "0", "0")
+        for step in range(4):  # a drag that no window was told of can't be dropped
+            self.pointer(520 + 10 * step, 420)
+        def dropped():
+            self.pointer(560, 430)
+            self.pointer(570, 435)
+            mouse("mouseup", "1")
+            try:
+                return other.wait(3) == 0
+            except subprocess.TimeoutExpired:
+                mouse("mousedown", "1")
+                return False
+        wait_for(dropped, "the drop to be taken")
+
+    def size(self):
+        """Width and height of the window on the screen."""
+        windows = subprocess.run(["xdotool", "search", "--onlyvisible", "--pid", str(self.process.pid)],
+                                 capture_output=True, text=True, check=True).stdout.split()
+        text = subprocess.run(["xdotool", "getwindowgeometry", windows[-1]], capture_output=True, text=True,
+                              check=True).stdout
+        return tuple(int(word) for word in text.split("Geometry: ")[1].split()[0].split("x"))
+
+    def resize(self, width, height):
+        windows = subprocess.run(["xdotool", "search", "--onlyvisible", "--pid", str(self.process.pid)],
+                                 capture_output=True, text=True, check=True).stdout.split()
+        subprocess.run(["xdotool", "windowsize", windows[-1], str(width), str(height)], check=True)
+
     def bus_name(self):
         names = SESSION.one("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "ListNames")[0]
         return next((name for name in names if name.startswith(":") and SESSION.process(name) == self.process.pid), None)

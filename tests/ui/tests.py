@@ -524,12 +524,15 @@ def settings_are_kept():
     app = Workstation(workspace)
     app.wait_text("This workspace holds no scans yet")
     app.activate("app.theme", "'light'")
+    app.resize(1203, 777)
+    wait_for(lambda: app.size() == (1203, 777), "the window in its new size")
     app.quit()
     with open(os.path.join(os.environ["XDG_CONFIG_HOME"], "demur", "workstation.ini"), encoding="utf-8") as file:
         kept = dict(line.strip().split("=", 1) for line in file if "=" in line)
     assert kept["theme"] == "light" and kept["workspace"] == workspace, kept
     assert int(kept["width"]) > 600 and int(kept["height"]) > 400, kept
     app = Workstation(workspace, "--theme", "contrast")
+    wait_for(lambda: app.size() == (1203, 777), "the window in the size that it had")
     app.quit()
     app = Workstation(workspace)
     assert app.state("app.theme") == "contrast", app.state("app.theme")
@@ -538,6 +541,50 @@ def settings_are_kept():
     app.keys("Escape")
     app.activate("app.about")
     app.wait_text("For research use, not a cleared device.")
+    app.quit()
+
+
+def a_folder_is_dropped():
+    """Right value: `demur dicom import` of the same folder into another workspace."""
+    folder = shared("real/siemens-emotion")
+    expected = demur(path("other.demur"), "dicom", "import", folder)["series"]
+    app = Workstation(path("w.demur"))
+    app.wait_text("This workspace holds no scans yet")
+    app.drag_in(os.environ["DEMUR_DRAG_SOURCE"], folder)
+    app.wait_text(f"Import: {sum(s['accepted'] for s in expected)} accepted for assessment")
+    app.wait_text(expected[0]["patient_id"])
+    listed = demur(path("w.demur"), "dicom", "list")["series"]
+    assert [s["scan_id"] for s in listed] == [s["scan_id"] for s in expected], listed
+    app.quit()
+
+
+def charts_are_exported_by_their_menu():
+    """Right value: files of the kind that was asked for, and in the CSV the rates of `demur evaluate`."""
+    workspace, _ = cohort_workspace()
+    result = demur(workspace, "evaluate", "--selector", "first", "--cohort", "small")
+    method = next(m for m in result["methods"] if m["name"] == "selector:first")
+    at = next(a for a in method["at"] if a["coverage"] == 0.7 and a["threshold_from"] == "split")
+    app = Workstation(workspace)
+    app.activate("win.page", "'cohort'")
+    app.wait_text("accepts ")
+    app.activate("win.coverage", "0.7")
+    app.wait_text(f"accepts {at['n_accepted']} of {result['n_scans']} scans")
+    title = "Rejection by label: share of each label that is refused"
+    kept = {}
+    for n_down, kind in ((1, "svg"), (2, "png"), (3, "pdf"), (4, "csv")):
+        app.open_menu(f"Table and export of {title}")
+        app.keys(*["Down"] * n_down, "Return")
+        file = path(f"rejection.{kind}")
+        app.save_as("Export the chart", file)
+        wait_for(lambda: os.path.exists(file), file)
+        with open(file, "rb") as written:
+            kept[kind] = written.read()
+    assert kept["png"].startswith(b"\x89PNG") and kept["pdf"].startswith(b"%PDF"), kept
+    assert b"<svg" in kept["svg"][:400], kept["svg"][:400]
+    lines = kept["csv"].decode().splitlines()
+    assert any("simulated" in line.lower() for line in lines), lines
+    for label in at["rejected_by_label"]:
+        assert any(f"{label['rate']:.6f}"[:6] in line for line in lines), (label, lines)
     app.quit()
 
 
