@@ -167,7 +167,7 @@ prepare_curve(DemurCohortPage *page) {
   const struct {
     const DemurMethodResult *method;
     const char *label;
-    DemurSeries series;
+    DemurChartSeries series;
   } lines[N_SERIES] = {{study->method, _("selector"), DEMUR_SERIES_SELECTOR},
                        {study->confidence, _("confidence"), DEMUR_SERIES_CONFIDENCE},
                        {study->full, _("everything"), DEMUR_SERIES_EVERYTHING}};

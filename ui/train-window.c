@@ -78,14 +78,14 @@ draw_curves(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle, 
         }
       }
     }
-    const DemurFrame frame = {.title = titles[panel],
-                              .x_label = _("epoch"),
-                              .x = demur_axis_nice(0, last, 5),
-                              .y = demur_axis_nice(fmin(low, high) * 0.98, high, 4),
-                              .x_style = DEMUR_NUMBER_COUNT};
+    const DemurChartFrame frame = {.title = titles[panel],
+                                   .x_label = _("epoch"),
+                                   .x = demur_axis_nice(0, last, 5),
+                                   .y = demur_axis_nice(fmin(low, high) * 0.98, high, 4),
+                                   .x_style = DEMUR_NUMBER_COUNT};
     const DemurPlot plot = demur_plot_begin(cr, palette, half, &frame);
     for (int which = panel == 0 ? 0 : 1; which <= (panel == 0 ? 0 : 2); which++) {
-      const DemurSeries series = which == 2 ? DEMUR_SERIES_CONFIDENCE : DEMUR_SERIES_SELECTOR;
+      const DemurChartSeries series = which == 2 ? DEMUR_SERIES_CONFIDENCE : DEMUR_SERIES_SELECTOR;
       size_t network = 0;
       gboolean open = FALSE;
       demur_chart_colour(cr, palette->series[series], 0.9);

@@ -285,7 +285,7 @@ tick_value(const DemurAxis *axis, int i) {
 
 DemurPlot
 demur_plot_begin(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle,
-                 const DemurFrame *frame) {
+                 const DemurChartFrame *frame) {
   const double size = palette->font_size, line = size * 1.35;
   double top = rectangle.y, left = 0;
   if (frame->title) {
@@ -346,7 +346,7 @@ demur_plot_begin(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectan
 }
 
 void
-demur_chart_dash(cairo_t *cr, DemurSeries series, double line_width) {
+demur_chart_dash(cairo_t *cr, DemurChartSeries series, double line_width) {
   static const double patterns[DEMUR_N_SERIES][4] = {
       {0, 0, 0, 0}, {5, 2.5, 5, 2.5}, {1, 1.6, 1, 1.6}, {7, 2, 1, 2}, {9, 3, 9, 3}, {3, 2, 3, 2}};
   double dash[4];
@@ -360,7 +360,7 @@ demur_chart_dash(cairo_t *cr, DemurSeries series, double line_width) {
 }
 
 void
-demur_chart_glyph(cairo_t *cr, DemurSeries series, double x, double y, double radius) {
+demur_chart_glyph(cairo_t *cr, DemurChartSeries series, double x, double y, double radius) {
   const double r = radius;
   cairo_new_path(cr);
   switch (series) {
@@ -394,7 +394,7 @@ demur_chart_glyph(cairo_t *cr, DemurSeries series, double x, double y, double ra
 }
 
 void
-demur_chart_hatch(cairo_t *cr, const DemurPalette *palette, DemurSeries series, double alpha) {
+demur_chart_hatch(cairo_t *cr, const DemurPalette *palette, DemurChartSeries series, double alpha) {
   const DemurColour colour = palette->series[series];
   double x1, y1, x2, y2;
   cairo_save(cr);

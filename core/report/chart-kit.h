@@ -30,7 +30,7 @@ typedef enum {
   DEMUR_SERIES_OTHER_2,
   DEMUR_SERIES_OTHER_3,
   DEMUR_N_SERIES,
-} DemurSeries;
+} DemurChartSeries;
 
 typedef struct {
   DemurColour paper, ink, muted, grid, warning;
@@ -77,11 +77,11 @@ typedef struct {
   DemurAxis x, y;
   DemurNumberStyle x_style, y_style;
   gboolean no_x_ticks; /* the chart writes its own, for categories */
-} DemurFrame;
+} DemurChartFrame;
 
 /* Draws title, grid, ticks and labels into rectangle and returns what is left for the data. */
 DemurPlot demur_plot_begin(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle,
-                           const DemurFrame *frame);
+                           const DemurChartFrame *frame);
 double demur_plot_x(const DemurPlot *plot, double value);
 double demur_plot_y(const DemurPlot *plot, double value);
 
@@ -98,13 +98,14 @@ void demur_plot_clip(const DemurPlot *plot, cairo_t *cr);
 void demur_chart_colour(cairo_t *cr, DemurColour colour, double alpha);
 
 /* Dash pattern of a series for the line width in use; the selector's line is solid. */
-void demur_chart_dash(cairo_t *cr, DemurSeries series, double line_width);
+void demur_chart_dash(cairo_t *cr, DemurChartSeries series, double line_width);
 
 /* A filled glyph (disc, diamond, square, ..) of that radius. */
-void demur_chart_glyph(cairo_t *cr, DemurSeries series, double x, double y, double radius);
+void demur_chart_glyph(cairo_t *cr, DemurChartSeries series, double x, double y, double radius);
 
 /* Fills the current path (which is consumed) with the series' colour and hatch. */
-void demur_chart_hatch(cairo_t *cr, const DemurPalette *palette, DemurSeries series, double alpha);
+void demur_chart_hatch(cairo_t *cr, const DemurPalette *palette, DemurChartSeries series,
+                       double alpha);
 
 typedef struct {
   double width, height;

@@ -98,8 +98,8 @@ demur_chart_method_label(const DemurReportFinding *f, const DemurMethodResult *m
 
 /* The subject, confidence, everything, then other selectors of the same kind of risk. */
 static size_t
-chart_methods(const DemurReportFinding *f, const DemurMethodResult **methods, DemurSeries *series,
-              size_t most) {
+chart_methods(const DemurReportFinding *f, const DemurMethodResult **methods,
+              DemurChartSeries *series, size_t most) {
   const DemurMethodResult *first[3] = {f->subject, f->confidence, f->full};
   size_t n = 0;
   for (size_t i = 0; i < 3 && n < most; i++) {
@@ -119,7 +119,7 @@ chart_methods(const DemurReportFinding *f, const DemurMethodResult **methods, De
     if (m == f->subject || !g_str_has_prefix(m->name, "selector:") ||
         !m->recalibrated != !f->subject->recalibrated)
       continue;
-    series[n] = (DemurSeries)other++;
+    series[n] = (DemurChartSeries)other++;
     methods[n++] = m;
   }
   return n;
@@ -131,7 +131,7 @@ DemurChart *
 demur_chart_coverage_curve(const DemurReportFinding *f, int measure, const char *title,
                            size_t most_methods) {
   const DemurMethodResult *methods[DEMUR_N_SERIES];
-  DemurSeries styles[DEMUR_N_SERIES];
+  DemurChartSeries styles[DEMUR_N_SERIES];
   const size_t n = chart_methods(f, methods, styles, MIN(most_methods, DEMUR_N_SERIES));
   DemurChart *chart = chart_new(CHART_COVERAGE_CURVE, g_strdup(title));
   DemurCoverageSeries *series = own(chart, g_new0(DemurCoverageSeries, n + 1));
@@ -164,7 +164,7 @@ demur_chart_coverage_curve(const DemurReportFinding *f, int measure, const char 
 
 DemurChart *
 demur_chart_reliability(const DemurReportFinding *f, const DemurOperatingPoint *at,
-                        DemurSeries series, const char *label, char *title, double axis_end) {
+                        DemurChartSeries series, const char *label, char *title, double axis_end) {
   DemurChart *chart = chart_new(CHART_RELIABILITY, title);
   chart->data.reliability = (DemurReliability){
       .title = title,

@@ -64,7 +64,7 @@ DemurChart *demur_chart_coverage_curve(const DemurReportFinding *finding, int me
                                        const char *title, size_t most_methods);
 /* title is taken over. axis_end 0: from the data. */
 DemurChart *demur_chart_reliability(const DemurReportFinding *finding,
-                                    const DemurOperatingPoint *at, DemurSeries series,
+                                    const DemurOperatingPoint *at, DemurChartSeries series,
                                     const char *label, char *title, double axis_end);
 DemurChart *demur_chart_histogram(const DemurReportFinding *finding, double coverage);
 DemurChart *demur_chart_rejection(const DemurReportFinding *finding, double coverage,

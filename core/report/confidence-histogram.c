@@ -23,7 +23,7 @@ begin_panel(const DemurConfidenceHistogram *chart, const DemurHistogramPanel *pa
     y = (DemurAxis){.low = 0, .high = (double)most, .step = 1, .decimals = 0};
   g_autofree char *count = demur_text_counted(panel->n_accepted, "scan", "scans");
   g_autofree char *label = g_strdup_printf("%s: %s", panel->label, count);
-  const DemurFrame frame = {
+  const DemurChartFrame frame = {
       .x_label = chart->x_label ? chart->x_label : "confidence",
       .x = demur_axis_nice(chart->low, chart->low + (double)chart->n_bins * chart->width, 4),
       .y = y,

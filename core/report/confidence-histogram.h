@@ -8,7 +8,7 @@ G_BEGIN_DECLS
 
 typedef struct {
   const char *label;
-  DemurSeries series;
+  DemurChartSeries series;
   const size_t *accepted; /* [n_bins] */
   size_t n_accepted;
 } DemurHistogramPanel;

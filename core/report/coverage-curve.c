@@ -214,11 +214,11 @@ begin(const DemurCoverageCurve *chart, cairo_t *cr, const DemurPalette *palette,
     low = 0;
   if (high - low < 1e-9)
     high = low + fmax(fabs(low) * 0.1, 0.01);
-  const DemurFrame frame = {.title = chart->title,
-                            .x_label = "coverage",
-                            .x = {.low = 0, .high = 1, .step = 0.2, .decimals = 1},
-                            .y = demur_axis_nice(low, high, 4),
-                            .y_style = DEMUR_NUMBER_DECIMAL};
+  const DemurChartFrame frame = {.title = chart->title,
+                                 .x_label = "coverage",
+                                 .x = {.low = 0, .high = 1, .step = 0.2, .decimals = 1},
+                                 .y = demur_axis_nice(low, high, 4),
+                                 .y_style = DEMUR_NUMBER_DECIMAL};
   return demur_plot_begin(cr, palette, rectangle, &frame);
 }
 

@@ -8,7 +8,7 @@ G_BEGIN_DECLS
 
 typedef struct {
   const char *label;
-  DemurSeries series;
+  DemurChartSeries series;
   const double *point;     /* [n] */
   const double *mean, *sd; /* [n], NULL: no band */
 } DemurCoverageSeries;

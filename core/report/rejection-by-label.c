@@ -6,7 +6,7 @@
 
 typedef struct {
   const char *label;
-  DemurSeries series;
+  DemurChartSeries series;
   double value, low, high; /* low, high NaN: no interval */
 } Bar;
 
@@ -84,10 +84,10 @@ begin(const DemurRejectionChart *chart, cairo_t *cr, const DemurPalette *palette
   const double above = key + size; /* and room for the number on a bar as high as the axis */
   rectangle.y += above;
   rectangle.height -= above;
-  DemurFrame frame = {.x = {.low = 0, .high = 1, .step = 1},
-                      .y = demur_axis_nice(0, highest > 0 ? highest : 0.1, 4),
-                      .y_style = DEMUR_NUMBER_PERCENT,
-                      .no_x_ticks = TRUE};
+  DemurChartFrame frame = {.x = {.low = 0, .high = 1, .step = 1},
+                           .y = demur_axis_nice(0, highest > 0 ? highest : 0.1, 4),
+                           .y_style = DEMUR_NUMBER_PERCENT,
+                           .no_x_ticks = TRUE};
   frame.y.high = fmax(frame.y.high, frame.y.step);
   Layout layout = {.plot = demur_plot_begin(cr, palette, rectangle, &frame), .n = n};
   layout.group = layout.plot.area.width / (double)MAX(chart->n_labels, 1);

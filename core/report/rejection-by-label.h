@@ -9,7 +9,7 @@ G_BEGIN_DECLS
 
 typedef struct {
   const char *label;
-  DemurSeries series;
+  DemurChartSeries series;
   const DemurRejection *rejections; /* [n_labels] */
 } DemurRejectionSeries;
 

@@ -46,7 +46,7 @@ begin(const DemurReliability *chart, cairo_t *cr, const DemurPalette *palette,
   g_autofree char *words = bin_words(chart);
   g_autofree char *x_label =
       g_strdup_printf("%s (%s)", chart->x_label ? chart->x_label : "risk shown", words);
-  const DemurFrame frame = {
+  const DemurChartFrame frame = {
       .title = chart->title, .x_label = x_label, .y_label = chart->y_label, .x = axis, .y = axis};
   return demur_plot_begin(cr, palette, rectangle, &frame);
 }

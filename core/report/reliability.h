@@ -11,7 +11,7 @@ typedef struct {
   const char *title;
   const char *x_label, *y_label; /* NULL: "risk shown", "observed share" */
   const char *label;             /* whose accepted scans */
-  DemurSeries series;
+  DemurChartSeries series;
   size_t n_bins;
   const DemurReliabilityBin *bins;
   double axis_end; /* of both axes, so that several diagrams compare; 0: from the data */

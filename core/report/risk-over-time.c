@@ -124,11 +124,11 @@ demur_risk_over_time_draw(const DemurRiskOverTime *chart, cairo_t *cr, const Dem
   }
   if (highest <= 0)
     highest = 0.01;
-  DemurFrame frame = {.x_label = "years after the scan",
-                      .x = {.low = 0.5, .high = (double)chart->n_years + 0.5, .step = 1},
-                      .x_style = DEMUR_NUMBER_COUNT,
-                      .y = demur_axis_nice(0, fmin(highest, 1), 4),
-                      .y_style = DEMUR_NUMBER_PERCENT};
+  DemurChartFrame frame = {.x_label = "years after the scan",
+                           .x = {.low = 0.5, .high = (double)chart->n_years + 0.5, .step = 1},
+                           .x_style = DEMUR_NUMBER_COUNT,
+                           .y = demur_axis_nice(0, fmin(highest, 1), 4),
+                           .y_style = DEMUR_NUMBER_PERCENT};
   const DemurPlot plot = demur_plot_begin(cr, palette, rectangle, &frame);
   for (size_t s = chart->n_series; s-- > 0;)
     draw_series(chart, s, cr, palette, &plot);

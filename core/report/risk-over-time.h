@@ -8,7 +8,7 @@ G_BEGIN_DECLS
 
 typedef struct {
   const char *label;
-  DemurSeries series;
+  DemurChartSeries series;
   const double *values;     /* [n_years], NaN: a gap */
   const double *low, *high; /* [n_years] interval; NULL: none */
   const size_t *n;          /* [n_years] scans behind each value; NULL: one scan */

@@ -133,7 +133,7 @@ test_rejection(void) {
         rejections[s][l] = (DemurRejection){
             .label = l, .rate = 2 * s + l == mark ? 0.3 : 0, .rate_low = NAN, .rate_high = NAN};
     const char *const labels[] = {"no", "yes"};
-    const DemurSeries of_series[] = {DEMUR_SERIES_SELECTOR, DEMUR_SERIES_SELECTOR};
+    const DemurChartSeries of_series[] = {DEMUR_SERIES_SELECTOR, DEMUR_SERIES_SELECTOR};
     const DemurRejectionSeries series[2] = {{"a", of_series[0], rejections[0]},
                                             {"b", of_series[1], rejections[1]}};
     const DemurRejectionChart chart = {.kind = DEMUR_REJECTION_RATES,
