@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "report/chart-words.h"
 #include "ui/drawing.h"
 #include "ui/files.h"
 #include "ui/theme.h"
@@ -72,17 +73,33 @@ draw_kept(DemurChartCard *card, cairo_t *cr, const DemurPalette *palette,
   cairo_paint(cr);
 }
 
+/* A chart's words in the reader's language. */
+static const char *
+translate(const char *text) {
+  return *text != '\0' ? _(text) : text; /* "" is the catalogue's own head */
+}
+
 static void
 draw(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle, gpointer data) {
   DemurChartCard *card = data;
   if (card->data == NULL)
     return;
+  demur_chart_words_use(translate);
   if (card->functions->draw_still == NULL) {
     card->functions->draw(card->data, cr, palette, rectangle);
-    return;
+  } else {
+    draw_kept(card, cr, palette, rectangle);
+    card->functions->draw_moving(card->data, cr, palette, rectangle);
   }
-  draw_kept(card, cr, palette, rectangle);
-  card->functions->draw_moving(card->data, cr, palette, rectangle);
+  demur_chart_words_use(NULL);
+}
+
+static DemurChartTable *
+table_of(const DemurChartCard *card) {
+  demur_chart_words_use(translate);
+  DemurChartTable *table = card->functions->table(card->data);
+  demur_chart_words_use(NULL);
+  return table;
 }
 
 /* The row of the table that is drawn under the pointer. */
@@ -91,8 +108,10 @@ hover(DemurRectangle rectangle, double x, double y, gpointer data) {
   const DemurChartCard *card = data;
   if (card->data == NULL)
     return NULL;
+  demur_chart_words_use(translate); /* what the words leave for the plot is where the marks are */
   const gssize hit = card->functions->hit(card->data, demur_theme_palette(), rectangle, x, y);
-  g_autoptr(DemurChartTable) table = hit >= 0 ? card->functions->table(card->data) : NULL;
+  demur_chart_words_use(NULL);
+  g_autoptr(DemurChartTable) table = hit >= 0 ? table_of(card) : NULL;
   if (table == NULL || (size_t)hit >= table->n_rows)
     return NULL;
   const size_t row = (size_t)hit;
@@ -110,7 +129,7 @@ fill_table(DemurChartCard *card) {
     gtk_box_remove(card->rest, child);
   if (card->data == NULL)
     return;
-  g_autoptr(DemurChartTable) table = card->functions->table(card->data);
+  g_autoptr(DemurChartTable) table = table_of(card);
   if (table == NULL)
     return;
   GtkGrid *grid = GTK_GRID(gtk_grid_new());
@@ -136,7 +155,9 @@ on_idle(gpointer data) {
   DemurChartCard *card = data;
   card->idle = 0;
   if (card->data != NULL) {
+    demur_chart_words_use(translate);
     g_autofree char *text = card->functions->alternative(card->data);
+    demur_chart_words_use(NULL);
     demur_drawing_describe(card->drawing, text);
   }
   if (g_strcmp0(gtk_stack_get_visible_child_name(card->stack), "table") == 0)
@@ -180,7 +201,9 @@ draw_for_paper(DemurChartCard *card, cairo_t *cr) {
   const DemurRectangle area = {12, 34, EXPORT_WIDTH - 24, EXPORT_HEIGHT - 62};
   demur_chart_text(cr, palette, gtk_label_get_label(card->title), palette->font_size * 1.15, TRUE,
                    palette->ink, 12, 10, 0, 0, EXPORT_WIDTH - 24);
+  demur_chart_words_use(translate);
   card->functions->draw(card->data, cr, palette, area);
+  demur_chart_words_use(NULL);
   if (card->caption != NULL)
     demur_chart_text(cr, palette, card->caption, palette->font_size * 0.8, FALSE, palette->muted,
                      12, EXPORT_HEIGHT - 8, 0, 1, EXPORT_WIDTH - 24);
@@ -201,6 +224,7 @@ append_cell(GString *text, const char *cell) {
   g_string_append_c(text, '"');
 }
 
+/* A program reads this file: its headings are the same in every language. */
 static gboolean
 export_table(DemurChartCard *card, const char *path, GError **error) {
   g_autoptr(DemurChartTable) table = card->functions->table(card->data);

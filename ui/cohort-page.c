@@ -478,12 +478,27 @@ on_scale(DemurCohortPage *page) {
     update(page);
 }
 
+/* Of demur_comparison_verdict_words, for translation. */
+G_GNUC_UNUSED static const char *const verdict_words[] = {N_("better"), N_("no difference shown"),
+                                                          N_("worse"), N_("cannot be decided")};
+
+/* "1,031 patients": what a comparison resampled. */
+static char *
+units_text(size_t n, const char *unit) {
+  g_autofree char *number = demur_text_count(n);
+  if (g_strcmp0(unit, "patient") == 0)
+    return g_strdup_printf(ngettext_("%s patient", "%s patients", n), number);
+  if (g_strcmp0(unit, "site") == 0)
+    return g_strdup_printf(ngettext_("%s site", "%s sites", n), number);
+  return g_strdup_printf(ngettext_("%s scan", "%s scans", n), number);
+}
+
 /* The verdict of method.md 5, where the selector's name appears. */
 static void
 update_verdict(DemurCohortPage *page) {
   const DemurReportFinding finding = demur_finding(page->study->report);
   const char *words =
-      finding.compared ? demur_comparison_verdict_words(finding.verdict) : _("not compared");
+      finding.compared ? _(demur_comparison_verdict_words(finding.verdict)) : _("not compared");
   g_autofree char *title = g_strdup_printf(_("Against plain confidence on this split: %s"), words);
   gtk_label_set_label(page->verdict, title);
   g_autoptr(GString) line = g_string_new(NULL);
@@ -491,8 +506,9 @@ update_verdict(DemurCohortPage *page) {
     g_autofree char *difference = demur_text_signed(finding.plain->difference, 3);
     g_autofree char *low = demur_text_signed(finding.plain->low, 3);
     g_autofree char *high = demur_text_signed(finding.plain->high, 3);
-    g_string_append_printf(line, _("S-BCE₂ AUC difference %s (%s to %s), resampling %zu × %s. "),
-                           difference, low, high, finding.plain->n_units, finding.plain->unit);
+    g_autofree char *units = units_text(finding.plain->n_units, finding.plain->unit);
+    g_string_append_printf(line, _("S-BCE₂ AUC difference %s (%s to %s), resampling %s. "),
+                           difference, low, high, units);
   }
   g_string_append(line, page->study->validation != NULL
                             ? _("Validated on left-out sites.")

@@ -1,6 +1,7 @@
 #include "report/chart-kit.h"
 
 #include "base/number.h"
+#include "report/chart-words.h"
 #include "report/format.h"
 
 #include <math.h>
@@ -439,7 +440,7 @@ DemurChartCells
 demur_chart_cells_new(const char *const *names, size_t n_names) {
   DemurChartCells cells = {g_ptr_array_new(), g_ptr_array_new(), g_ptr_array_new()};
   for (size_t i = 0; i < n_names; i++)
-    demur_chart_cells_header(&cells, g_strdup(names[i]));
+    demur_chart_cells_header(&cells, g_strdup(demur_chart_word(names[i])));
   return cells;
 }
 

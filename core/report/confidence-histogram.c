@@ -1,5 +1,6 @@
 #include "report/confidence-histogram.h"
 
+#include "report/chart-words.h"
 #include "report/format.h"
 
 #include <math.h>
@@ -21,10 +22,11 @@ begin_panel(const DemurConfidenceHistogram *chart, const DemurHistogramPanel *pa
   DemurAxis y = demur_axis_nice(0, (double)most, 3);
   if (y.step < 1) /* counts are whole */
     y = (DemurAxis){.low = 0, .high = (double)most, .step = 1, .decimals = 0};
-  g_autofree char *count = demur_text_counted(panel->n_accepted, "scan", "scans");
+  g_autofree char *count =
+      demur_text_counted(panel->n_accepted, demur_chart_word("scan"), demur_chart_word("scans"));
   g_autofree char *label = g_strdup_printf("%s: %s", panel->label, count);
   const DemurChartFrame frame = {
-      .x_label = chart->x_label ? chart->x_label : "confidence",
+      .x_label = chart->x_label ? chart->x_label : demur_chart_word("confidence"),
       .x = demur_axis_nice(chart->low, chart->low + (double)chart->n_bins * chart->width, 4),
       .y = y,
       .y_style = DEMUR_NUMBER_COUNT,
@@ -107,10 +109,12 @@ demur_confidence_histogram_hit(const DemurConfidenceHistogram *chart, const Demu
 
 DemurChartTable *
 demur_confidence_histogram_table(const DemurConfidenceHistogram *chart) {
-  static const char *const names[] = {"confidence from", "to", "all scans"};
+  static const char *const names[] = {DEMUR_CHART_WORD("confidence from"), DEMUR_CHART_WORD("to"),
+                                      DEMUR_CHART_WORD("all scans")};
   DemurChartCells cells = demur_chart_cells_new(names, G_N_ELEMENTS(names));
   for (size_t p = 0; p < chart->n_panels; p++)
-    demur_chart_cells_header(&cells, g_strdup_printf("accepted by %s", chart->panels[p].label));
+    demur_chart_cells_header(
+        &cells, g_strdup_printf(demur_chart_word("accepted by %s"), chart->panels[p].label));
   for (size_t i = 0; i < chart->n_bins; i++) {
     demur_chart_cells_decimal(&cells, chart->low + (double)i * chart->width, 3);
     demur_chart_cells_decimal(&cells, chart->low + (double)(i + 1) * chart->width, 3);
@@ -132,16 +136,17 @@ demur_confidence_histogram_alternative(const DemurConfidenceHistogram *chart) {
   g_autofree char *all_share = demur_text_percent(
       n_all ? (double)total(chart->all + from, chart->n_bins - from) / (double)n_all : NAN, 1);
   g_string_append_printf(text,
-                         "Histogram of the confidence of accepted scans against all %zu scans, of "
-                         "which %s have a confidence of %s or more.",
+                         demur_chart_word("Histogram of the confidence of accepted scans against "
+                                          "all %zu scans, of which %s have a confidence of %s or "
+                                          "more."),
                          n_all, all_share, edge_text);
   for (size_t p = 0; p < chart->n_panels; p++) {
     const DemurHistogramPanel *panel = &chart->panels[p];
     const size_t n = total(panel->accepted, chart->n_bins);
     g_autofree char *share = demur_text_percent(
         n ? (double)total(panel->accepted + from, chart->n_bins - from) / (double)n : NAN, 1);
-    g_string_append_printf(text, " %s: %zu accepted, %s of them at %s or more.", panel->label,
-                           panel->n_accepted, share, edge_text);
+    g_string_append_printf(text, demur_chart_word(" %s: %zu accepted, %s of them at %s or more."),
+                           panel->label, panel->n_accepted, share, edge_text);
   }
   return g_string_free(text, FALSE);
 }

@@ -1,5 +1,6 @@
 #include "report/coverage-curve.h"
 
+#include "report/chart-words.h"
 #include "report/format.h"
 
 #include <math.h>
@@ -215,7 +216,7 @@ begin(const DemurCoverageCurve *chart, cairo_t *cr, const DemurPalette *palette,
   if (high - low < 1e-9)
     high = low + fmax(fabs(low) * 0.1, 0.01);
   const DemurChartFrame frame = {.title = chart->title,
-                                 .x_label = "coverage",
+                                 .x_label = demur_chart_word("coverage"),
                                  .x = {.low = 0, .high = 1, .step = 0.2, .decimals = 1},
                                  .y = demur_axis_nice(low, high, 4),
                                  .y_style = DEMUR_NUMBER_DECIMAL};
@@ -282,20 +283,22 @@ demur_coverage_curve_draw(const DemurCoverageCurve *chart, cairo_t *cr, const De
   if (any)
     draw_labels(chart, cr, palette, &plot);
   else
-    demur_chart_text(cr, palette, "undefined at every coverage", palette->font_size, FALSE,
-                     palette->muted, plot.area.x + plot.area.width / 2,
+    demur_chart_text(cr, palette, demur_chart_word("undefined at every coverage"),
+                     palette->font_size, FALSE, palette->muted, plot.area.x + plot.area.width / 2,
                      plot.area.y + plot.area.height / 2, 0.5, 0.5, plot.area.width);
   cairo_restore(cr);
 }
 
 DemurChartTable *
 demur_coverage_curve_table(const DemurCoverageCurve *chart) {
-  static const char *const names[] = {"coverage"};
+  static const char *const names[] = {DEMUR_CHART_WORD("coverage")};
   DemurChartCells cells = demur_chart_cells_new(names, 1);
   for (size_t s = 0; s < chart->n_series; s++) {
     demur_chart_cells_header(&cells, g_strdup(chart->series[s].label));
-    demur_chart_cells_header(&cells, g_strdup_printf("%s, mean", chart->series[s].label));
-    demur_chart_cells_header(&cells, g_strdup_printf("%s, sd", chart->series[s].label));
+    demur_chart_cells_header(&cells,
+                             g_strdup_printf(demur_chart_word("%s, mean"), chart->series[s].label));
+    demur_chart_cells_header(&cells,
+                             g_strdup_printf(demur_chart_word("%s, sd"), chart->series[s].label));
   }
   for (size_t i = 0; i < chart->n; i++) {
     demur_chart_cells_decimal(&cells, chart->coverages[i], 2);
@@ -312,7 +315,7 @@ demur_coverage_curve_table(const DemurCoverageCurve *chart) {
 char *
 demur_coverage_curve_alternative(const DemurCoverageCurve *chart) {
   GString *text = g_string_new(NULL);
-  g_string_append_printf(text, "%s against coverage.", chart->measure);
+  g_string_append_printf(text, demur_chart_word("%s against coverage."), chart->measure);
   for (size_t s = 0; s < chart->n_series; s++) {
     const DemurCoverageSeries *series = &chart->series[s];
     gssize first = -1, last = -1, nearest = -1;
@@ -328,7 +331,7 @@ demur_coverage_curve_alternative(const DemurCoverageCurve *chart) {
         nearest = (gssize)i;
     }
     if (first < 0) {
-      g_string_append_printf(text, " %s: undefined everywhere.", series->label);
+      g_string_append_printf(text, demur_chart_word(" %s: undefined everywhere."), series->label);
       continue;
     }
     const gssize places[3] = {first, nearest, last};
@@ -339,7 +342,8 @@ demur_coverage_curve_alternative(const DemurCoverageCurve *chart) {
         continue;
       g_autofree char *value = demur_text_decimal(series->point[places[k]], chart->decimals);
       g_autofree char *coverage = demur_text_decimal(chart->coverages[places[k]], 2);
-      g_string_append_printf(text, "%s %s at coverage %s", written ? "," : "", value, coverage);
+      g_string_append_printf(text, demur_chart_word("%s %s at coverage %s"), written ? "," : "",
+                             value, coverage);
       written = TRUE;
     }
     g_string_append_c(text, '.');

@@ -1,5 +1,6 @@
 #include "report/rejection-by-label.h"
 
+#include "report/chart-words.h"
 #include "report/format.h"
 
 #include <math.h>
@@ -15,7 +16,7 @@ static size_t
 label_bars(const DemurRejectionChart *chart, size_t label, Bar *bars) {
   size_t n = 0;
   if (chart->kind == DEMUR_REJECTION_SHARES && chart->n_series > 0)
-    bars[n++] = (Bar){"all scans", DEMUR_SERIES_EVERYTHING,
+    bars[n++] = (Bar){demur_chart_word("all scans"), DEMUR_SERIES_EVERYTHING,
                       chart->series[0].rejections[label].share_of_all, NAN, NAN};
   for (size_t s = 0; s < chart->n_series; s++) {
     const DemurRejection *r = &chart->series[s].rejections[label];
@@ -171,9 +172,15 @@ demur_rejection_chart_draw(const DemurRejectionChart *chart, cairo_t *cr,
 
 DemurChartTable *
 demur_rejection_chart_table(const DemurRejectionChart *chart) {
-  static const char *const names[] = {"method",      "label",    "scans",     "rejected",
-                                      "rate",        "95 % low", "95 % high", "share of rejected",
-                                      "share of all"};
+  static const char *const names[] = {DEMUR_CHART_WORD("method"),
+                                      DEMUR_CHART_WORD("label"),
+                                      DEMUR_CHART_WORD("scans"),
+                                      DEMUR_CHART_WORD("rejected"),
+                                      DEMUR_CHART_WORD("rate"),
+                                      /* xgettext:no-c-format */ DEMUR_CHART_WORD("95 % low"),
+                                      /* xgettext:no-c-format */ DEMUR_CHART_WORD("95 % high"),
+                                      DEMUR_CHART_WORD("share of rejected"),
+                                      DEMUR_CHART_WORD("share of all")};
   DemurChartCells cells = demur_chart_cells_new(names, G_N_ELEMENTS(names));
   for (size_t s = 0; s < chart->n_series; s++)
     for (size_t l = 0; l < chart->n_labels; l++) {
@@ -194,8 +201,9 @@ demur_rejection_chart_table(const DemurRejectionChart *chart) {
 char *
 demur_rejection_chart_alternative(const DemurRejectionChart *chart) {
   const gboolean shares = chart->kind == DEMUR_REJECTION_SHARES;
-  GString *text = g_string_new(shares ? "Each label's share of the rejected scans."
-                                      : "Share of each label that is rejected.");
+  GString *text =
+      g_string_new(shares ? demur_chart_word("Each label's share of the rejected scans.")
+                          : demur_chart_word("Share of each label that is rejected."));
   for (size_t l = 0; l < chart->n_labels; l++) {
     g_string_append_printf(text, " %s:", chart->labels[l]);
     for (size_t s = 0; s < chart->n_series; s++) {
@@ -205,11 +213,11 @@ demur_rejection_chart_alternative(const DemurRejectionChart *chart) {
                       *high = demur_text_percent(r->rate_high, 1);
       g_string_append_printf(text, "%s %s %s", s ? "," : "", chart->series[s].label, value);
       if (!shares && isfinite(r->rate_low))
-        g_string_append_printf(text, " (%s to %s)", low, high);
+        g_string_append_printf(text, demur_chart_word(" (%s to %s)"), low, high);
     }
     if (shares && chart->n_series > 0) {
       g_autofree char *all = demur_text_percent(chart->series[0].rejections[l].share_of_all, 1);
-      g_string_append_printf(text, ", of all scans %s", all);
+      g_string_append_printf(text, demur_chart_word(", of all scans %s"), all);
     }
     g_string_append_c(text, '.');
   }

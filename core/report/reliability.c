@@ -1,5 +1,6 @@
 #include "report/reliability.h"
 
+#include "report/chart-words.h"
 #include "report/format.h"
 
 #include <math.h>
@@ -22,18 +23,20 @@ demur_reliability_end(size_t n_bins, const DemurReliabilityBin *bins) {
 static char *
 bin_words(const DemurReliability *chart) {
   if (chart->n_bins == 0)
-    return g_strdup("no accepted scan");
+    return g_strdup(demur_chart_word("no accepted scan"));
   size_t low = chart->bins[0].n, high = low;
   for (size_t i = 1; i < chart->n_bins; i++) {
     low = MIN(low, chart->bins[i].n);
     high = MAX(high, chart->bins[i].n);
   }
   g_autofree char *few = demur_text_count(low), *many = demur_text_count(high);
+  if (chart->n_bins == 1)
+    return g_strdup_printf(demur_chart_word("1 bin of %s scans"), few);
   if (low == high)
-    return g_strdup_printf("%zu %s of %s scans", chart->n_bins, chart->n_bins == 1 ? "bin" : "bins",
-                           few);
-  return g_strdup_printf("%zu bins of %s %s %s scans", chart->n_bins, few,
-                         high == low + 1 ? "or" : "to", many);
+    return g_strdup_printf(demur_chart_word("%zu bins of %s scans"), chart->n_bins, few);
+  return g_strdup_printf(high == low + 1 ? demur_chart_word("%zu bins of %s or %s scans")
+                                         : demur_chart_word("%zu bins of %s to %s scans"),
+                         chart->n_bins, few, many);
 }
 
 static DemurPlot
@@ -44,8 +47,8 @@ begin(const DemurReliability *chart, cairo_t *cr, const DemurPalette *palette,
   DemurAxis axis = demur_axis_nice(0, end, 4);
   axis.high = fmax(end, axis.step);
   g_autofree char *words = bin_words(chart);
-  g_autofree char *x_label =
-      g_strdup_printf("%s (%s)", chart->x_label ? chart->x_label : "risk shown", words);
+  g_autofree char *x_label = g_strdup_printf(
+      "%s (%s)", chart->x_label ? chart->x_label : demur_chart_word("risk shown"), words);
   const DemurChartFrame frame = {
       .title = chart->title, .x_label = x_label, .y_label = chart->y_label, .x = axis, .y = axis};
   return demur_plot_begin(cr, palette, rectangle, &frame);
@@ -110,8 +113,12 @@ demur_reliability_draw(const DemurReliability *chart, cairo_t *cr, const DemurPa
 
 DemurChartTable *
 demur_reliability_table(const DemurReliability *chart) {
-  static const char *const names[] = {"bin",      "scans",    "mean risk shown", "observed share",
-                                      "95 % low", "95 % high"};
+  static const char *const names[] = {DEMUR_CHART_WORD("bin"),
+                                      DEMUR_CHART_WORD("scans"),
+                                      DEMUR_CHART_WORD("mean risk shown"),
+                                      DEMUR_CHART_WORD("observed share"),
+                                      /* xgettext:no-c-format */ DEMUR_CHART_WORD("95 % low"),
+                                      /* xgettext:no-c-format */ DEMUR_CHART_WORD("95 % high")};
   DemurChartCells cells = demur_chart_cells_new(names, G_N_ELEMENTS(names));
   for (size_t i = 0; i < chart->n_bins; i++) {
     const DemurReliabilityBin *bin = &chart->bins[i];
@@ -130,8 +137,8 @@ demur_reliability_alternative(const DemurReliability *chart) {
   g_autofree char *words = bin_words(chart);
   GString *text = g_string_new(NULL);
   g_string_append_printf(text,
-                         "Reliability of the scans accepted by %s (%s): risk shown, observed "
-                         "share, 95 %% interval.",
+                         demur_chart_word("Reliability of the scans accepted by %s (%s): risk "
+                                          "shown, observed share, 95 %% interval."),
                          chart->label, words);
   for (size_t i = 0; i < chart->n_bins; i++) {
     const DemurReliabilityBin *bin = &chart->bins[i];
@@ -139,7 +146,7 @@ demur_reliability_alternative(const DemurReliability *chart) {
                     *share = demur_text_decimal(bin->observed, 3),
                     *low = demur_text_decimal(bin->low, 3),
                     *high = demur_text_decimal(bin->high, 3);
-    g_string_append_printf(text, " %s: %s (%s to %s)%s", risk, share, low, high,
+    g_string_append_printf(text, demur_chart_word(" %s: %s (%s to %s)%s"), risk, share, low, high,
                            i + 1 < chart->n_bins ? ";" : ".");
   }
   return g_string_free(text, FALSE);

@@ -1,0 +1,22 @@
+#!/bin/sh
+# Whether every translation has all the words that the sources have now.   check.sh SOURCE_FOLDER
+set -eu
+cd "$1"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+xgettext --from-code=UTF-8 -k_ -kN_ -kngettext_:1,2 -kdemur_chart_word -kDEMUR_CHART_WORD --no-location \
+  -o "$work/now.pot" -f po/POTFILES 2>"$work/said" || { cat "$work/said" >&2; exit 1; }
+for file in $(grep -lE '[^A-Za-z0-9_](N?_|ngettext_|demur_chart_word|DEMUR_CHART_WORD)\("' core/*/*.c ui/*.c app/workstation/*.c); do
+  grep -qx "$file" po/POTFILES || { echo "$file has words and is not in po/POTFILES"; exit 1; }
+done
+while read -r language; do
+  msgmerge -q --no-fuzzy-matching -o "$work/now.po" "po/$language.po" "$work/now.pot"
+  # The head is always there: a text more is a text that lacks its translation.
+  lacking=$(msgattrib --untranslated "$work/now.po" | grep -c '^msgid' || true)
+  fuzzy=$(msgattrib --only-fuzzy "$work/now.po" | grep -c '^msgid' || true)
+  if [ "$lacking" -gt 1 ] || [ "$fuzzy" -gt 0 ]; then
+    msgattrib --untranslated "$work/now.po"
+    echo "po/$language.po is not complete: build the target pot, merge and translate"
+    exit 1
+  fi
+done <po/LINGUAS
