@@ -76,11 +76,16 @@ demur_text_cell_css_changed(GtkWidget *widget, GtkCssStyleChange *change) {
     gtk_widget_queue_resize(widget);
 }
 
+/* A text without a bar beside it has the whole width. */
+static gboolean
+has_bar(const DemurTextCell *cell) {
+  return cell->bar_chars > 0 && !isnan(cell->bar);
+}
+
 static float
 text_width(const DemurTextCell *cell, float width) {
-  return cell->bar_chars == 0
-             ? width
-             : fminf(width, (float)(cell->bar_chars * cell->digit_width) / PANGO_SCALE);
+  return !has_bar(cell) ? width
+                        : fminf(width, (float)(cell->bar_chars * cell->digit_width) / PANGO_SCALE);
 }
 
 static void
@@ -89,9 +94,8 @@ lay_out(DemurTextCell *cell, int width, int lines) {
     cell->layout = gtk_widget_create_pango_layout(GTK_WIDGET(cell), cell->text);
     pango_layout_set_ellipsize(cell->layout, PANGO_ELLIPSIZE_END);
     pango_layout_set_wrap(cell->layout, PANGO_WRAP_WORD_CHAR);
-    if (cell->bar_chars > 0)
-      pango_layout_set_alignment(cell->layout, PANGO_ALIGN_RIGHT);
   }
+  pango_layout_set_alignment(cell->layout, has_bar(cell) ? PANGO_ALIGN_RIGHT : PANGO_ALIGN_LEFT);
   pango_layout_set_width(cell->layout, width * PANGO_SCALE);
   pango_layout_set_height(cell->layout, -lines);
 }
@@ -110,7 +114,7 @@ demur_text_cell_snapshot(GtkWidget *widget, GtkSnapshot *snapshot) {
                                floorf((height - (float)text_height) / 2), cell->layout);
   }
   const float room = width - for_text - BAR_GAP;
-  if (cell->bar_chars == 0 || isnan(cell->bar) || room < LEAST_BAR)
+  if (!has_bar(cell) || room < LEAST_BAR)
     return;
   const graphene_rect_t rect =
       GRAPHENE_RECT_INIT(for_text + BAR_GAP, floorf((height - BAR_HEIGHT) / 2),

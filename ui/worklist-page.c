@@ -9,6 +9,7 @@
 
 #define N_CHIPS 7
 #define RISK_CHARS 9
+#define CELL_PADDING 9 /* of style.css */
 /* GTK keeps widgets for 200 rows, which take longer to make than a workspace to be read. So the
  * list is given as many as the window shows at first, some more a frame until there are widgets for
  * all that GTK keeps, and then every row. */
@@ -324,6 +325,11 @@ on_sorter_changed(DemurWorklistPage *page) {
   update_selection(page);
 }
 
+static char *
+verdict_text(DemurShown shown) {
+  return g_strdup_printf("%s %s", demur_shown_glyph(shown), demur_shown_title(shown));
+}
+
 /* Of the columns whose every row looks the same. */
 static const char *
 column_style(DemurSort sort) {
@@ -378,7 +384,7 @@ fill_cell(GtkListItem *item, const ColumnData *column) {
   char *text = NULL;
   switch (column->sort) {
   case DEMUR_SORT_VERDICT:
-    text = g_strdup_printf("%s %s", demur_shown_glyph(scan->shown), demur_shown_title(scan->shown));
+    text = verdict_text(scan->shown);
     set_style(child, demur_shown_style(scan->shown));
     break;
   case DEMUR_SORT_PATIENT:
@@ -435,6 +441,19 @@ on_bind(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data) {
 static void
 on_unbind(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data) {
   g_signal_handlers_disconnect_by_func(gtk_list_item_get_item(item), on_row_changed, item);
+}
+
+/* As wide as its longest word in the reader's language, and no less than width. */
+static int
+verdict_width(DemurWorklistPage *page, int width) {
+  for (int shown = 0; shown < DEMUR_N_SHOWN; shown++) {
+    g_autofree char *text = verdict_text((DemurShown)shown);
+    g_autoptr(PangoLayout) layout = gtk_widget_create_pango_layout(GTK_WIDGET(page->view), text);
+    int wide;
+    pango_layout_get_pixel_size(layout, &wide, NULL);
+    width = MAX(width, wide + 2 * CELL_PADDING + 2);
+  }
+  return width;
 }
 
 static GtkColumnViewColumn *
@@ -525,7 +544,7 @@ demur_worklist_page_new(DemurSession *session) {
   page->view = GTK_COLUMN_VIEW(gtk_column_view_new(GTK_SELECTION_MODEL(page->selection)));
   gtk_accessible_update_property(GTK_ACCESSIBLE(page->view), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                  _("Worklist"), -1);
-  add_column(page, DEMUR_SORT_VERDICT, _("Verdict"), 116, FALSE);
+  add_column(page, DEMUR_SORT_VERDICT, _("Verdict"), verdict_width(page, 116), FALSE);
   add_column(page, DEMUR_SORT_PATIENT, _("Patient"), 118, FALSE);
   add_column(page, DEMUR_SORT_AGE, _("Age, sex"), 74, FALSE);
   GtkColumnViewColumn *date = add_column(page, DEMUR_SORT_DATE, _("Study"), 96, FALSE);
