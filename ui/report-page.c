@@ -11,7 +11,7 @@ struct _DemurReportPage {
   gboolean shown, stale;
   GtkStack *stack;
   GtkLabel *placeholder, *title;
-  GtkBox *sheets;
+  GtkFlowBox *sheets; /* side by side where the window has the room */
   GtkWidget *export;
   DemurStudy *study; /* of the pages */
   DemurReportPages *pages;
@@ -30,7 +30,7 @@ clear_sheets(DemurReportPage *page) {
   GtkWidget *child;
   while (page->sheets != NULL &&
          (child = gtk_widget_get_first_child(GTK_WIDGET(page->sheets))) != NULL)
-    gtk_box_remove(page->sheets, child);
+    gtk_flow_box_remove(page->sheets, child);
   g_clear_pointer(&page->pages, demur_report_pages_free);
   g_clear_pointer(&page->study, demur_study_unref);
 }
@@ -107,7 +107,8 @@ update(DemurReportPage *page) {
     demur_drawing_describe(drawing, title);
     gtk_widget_add_css_class(GTK_WIDGET(drawing), "page-paper");
     gtk_widget_set_halign(GTK_WIDGET(drawing), GTK_ALIGN_CENTER);
-    gtk_box_append(page->sheets, GTK_WIDGET(drawing));
+    gtk_flow_box_append(page->sheets, GTK_WIDGET(drawing));
+    gtk_widget_set_focusable(gtk_widget_get_parent(GTK_WIDGET(drawing)), FALSE);
   }
   gtk_stack_set_visible_child_name(page->stack, "pages");
 }
@@ -230,7 +231,13 @@ demur_report_page_new(DemurSession *session, DemurCohortPage *cohort) {
   gtk_label_set_wrap(page->placeholder, TRUE);
   gtk_widget_add_css_class(GTK_WIDGET(page->placeholder), "empty");
   gtk_stack_add_named(page->stack, GTK_WIDGET(page->placeholder), "placeholder");
-  page->sheets = GTK_BOX(gtk_box_new(GTK_ORIENTATION_VERTICAL, 18));
+  page->sheets = GTK_FLOW_BOX(gtk_flow_box_new());
+  gtk_flow_box_set_selection_mode(page->sheets, GTK_SELECTION_NONE);
+  gtk_flow_box_set_max_children_per_line(page->sheets, 3);
+  gtk_flow_box_set_column_spacing(page->sheets, 18);
+  gtk_flow_box_set_row_spacing(page->sheets, 18);
+  gtk_flow_box_set_homogeneous(page->sheets, TRUE);
+  gtk_widget_set_valign(GTK_WIDGET(page->sheets), GTK_ALIGN_START);
   gtk_widget_set_margin_bottom(GTK_WIDGET(page->sheets), 18);
   GtkWidget *scroll = gtk_scrolled_window_new();
   gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), GTK_WIDGET(page->sheets));
