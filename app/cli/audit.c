@@ -125,18 +125,18 @@ append_field(GString *line, const char *text) {
   g_string_append_c(line, '"');
 }
 
+/* Without risks: who labels is not to know what the model said, and some of these are held back. */
 static char *
 plan_table(const Site *site, const char *site_name, const guint32 *chosen, size_t n_chosen) {
-  GString *table = g_string_new("scan_id,patient_id,site,risk,label\n");
+  GString *table = g_string_new("scan_id,patient_id,site,label\n");
   for (size_t i = 0; i < n_chosen; i++) {
     const guint32 row = site->rows[chosen[i]];
-    char number[G_ASCII_DTOSTR_BUF_SIZE];
     append_field(table, site->cohort->scan_ids[row]);
     g_string_append_c(table, ',');
     append_field(table, site->cohort->patient_ids[site->cohort->patients[row]]);
     g_string_append_c(table, ',');
     append_field(table, site_name);
-    g_string_append_printf(table, ",%s,\n", demur_number_format(site->view->risks[row], number));
+    g_string_append(table, ",\n");
   }
   return g_string_free(table, FALSE);
 }

@@ -68,19 +68,23 @@ print_chart(DemurContext *context, const DemurChart *chart, const char *name, co
 
 /* The coverage of the operating point, 0 where not given: one of the usual, or a tuned one. */
 static gboolean
-take_coverage(const char *text, const DemurEvaluation *evaluation, double *coverage,
+take_coverage(const char *text, const DemurCliEvaluation *evaluating, double *coverage,
               GError **error) {
   *coverage = 0.0;
   if (text == NULL)
     return TRUE;
-  const DemurMethodResult *selector = &evaluation->methods[0];
+  g_autofree char *name = g_strconcat("selector:", evaluating->names[0], NULL);
+  const DemurMethodResult *selector = demur_evaluation_method(
+      evaluating->evaluation, name, evaluating->selectors[0]->recalibration != NULL);
   if (demur_number_parse(text, strlen(text), coverage) &&
       (demur_finding_at(selector, *coverage, FALSE) != NULL ||
        demur_finding_at(selector, *coverage, TRUE) != NULL))
     return TRUE;
   g_autoptr(GString) there = g_string_new(NULL);
   for (size_t i = 0; i < selector->n_at; i++)
-    g_string_append_printf(there, "%s%g", i ? ", " : "", selector->at[i].coverage);
+    if (!selector->at[i].from_tune ||
+        demur_finding_at(selector, selector->at[i].coverage, FALSE) == NULL)
+      g_string_append_printf(there, "%s%g", i ? ", " : "", selector->at[i].coverage);
   g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
               "--coverage takes one that the selector was measured at (%s), not '%s'; tune it to "
               "have another",
@@ -128,7 +132,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   if (!demur_cli_evaluate(context, selectors, &options, &evaluating, error))
     return FALSE;
   double coverage;
-  if (!take_coverage(coverage_text, evaluating.evaluation, &coverage, error))
+  if (!take_coverage(coverage_text, &evaluating, &coverage, error))
     return FALSE;
   g_autoptr(DemurCliReport) report = demur_cli_report_new(&evaluating, coverage, error);
   if (report == NULL)

@@ -15,18 +15,35 @@ number_text(double value, char *buffer, size_t size) {
   return buffer;
 }
 
+/* "full, recalibrated": what a method was measured on, where methods see two kinds of risk. The
+ * text lives until the next call but three. */
+static const char *
+method_text(const DemurEvaluation *e, const char *name, gboolean recalibrated) {
+  static char texts[4][96];
+  static guint next;
+  gboolean both = FALSE;
+  for (size_t k = 1; k < e->n_methods; k++)
+    both |= !e->methods[k].recalibrated != !e->methods[0].recalibrated;
+  char *text = texts[next++ % G_N_ELEMENTS(texts)];
+  g_snprintf(text, sizeof texts[0], "%s%s", name,
+             !both          ? ""
+             : recalibrated ? ", recalibrated"
+                            : ", raw");
+  return text;
+}
+
 static void
 print_table(const DemurEvaluation *e) {
   char a[32], b[32], c[32], d[32], f[32], g[32], h[32];
   g_print("AUC over coverage (point value on the split; sd over %zu models x %zu resamples of the "
           "%s)\n",
           e->n_models, e->n_resamples, e->resample_unit);
-  g_print("  %-24s %8s %8s %8s %8s %8s %9s %8s\n", "method",
+  g_print("  %-34s %8s %8s %8s %8s %8s %9s %8s\n", "method",
           e->n_classes > 2 ? "S-TCE_2" : "S-BCE_2", "sd", "debiased", "floor",
           e->n_classes > 2 ? "S-TCE_inf" : "S-BCE_inf", "Brier", "site err");
   for (size_t k = 0; k < e->n_methods; k++) {
     const DemurMethodResult *m = &e->methods[k];
-    g_print("  %-24s %8s %8s %8s %8s %9s %8s %8s\n", m->name,
+    g_print("  %-34s %8s %8s %8s %8s %9s %8s %8s\n", method_text(e, m->name, m->recalibrated),
             number_text(m->auc[DEMUR_MEASURE_SBCE2].point, a, sizeof a),
             number_text(m->auc[DEMUR_MEASURE_SBCE2].sd, b, sizeof b),
             number_text(m->debiased_auc, c, sizeof c), number_text(m->noise_floor_auc, d, sizeof d),
@@ -43,7 +60,7 @@ print_rejection(const DemurEvaluation *e) {
     const DemurMethodResult *m = &e->methods[k];
     if (m->n_at == 0 || strcmp(m->name, "full") == 0)
       continue;
-    g_print("  %-24s", m->name);
+    g_print("  %-34s", method_text(e, m->name, m->recalibrated));
     for (size_t l = 0; l < MIN(m->at[0].n_labels, 4); l++) {
       const DemurRejection *r = &m->at[0].rejected_by_label[l];
       g_print("  label %d: %5.1f %% (%.1f to %.1f)", r->label, 100.0 * r->rate, 100.0 * r->rate_low,
@@ -58,7 +75,7 @@ interval_text(DemurInterval interval, char *buffer, size_t size) {
   if (isfinite(interval.low) && isfinite(interval.high))
     g_snprintf(buffer, size, "(%.2f to %.2f)", interval.low, interval.high);
   else
-    g_strlcpy(buffer, "(-)", size);
+    g_strlcpy(buffer, "", size); /* not measured: a gap */
   return buffer;
 }
 
@@ -68,13 +85,14 @@ print_calibration(const DemurEvaluation *e) {
   char a[32], b[32], c[32], d[32], f[48], g[48], h[48], k[48];
   g_print("Of the accepted at coverage 0.9 (95 %% intervals, resampling the %s)\n",
           e->interval_unit);
-  g_print("  %-24s %-24s %-24s %-24s %-24s\n", "method", "O:E", "calibration intercept",
+  g_print("  %-34s %-24s %-24s %-24s %-24s\n", "method", "O:E", "calibration intercept",
           "calibration slope", "AUROC");
   for (size_t m = 0; m < e->n_methods; m++) {
     if (e->methods[m].n_at == 0)
       continue;
     const DemurOperatingPoint *at = &e->methods[m].at[0];
-    g_print("  %-24s %-7s %-16s %-7s %-16s %-7s %-16s %-7s %-16s\n", e->methods[m].name,
+    g_print("  %-34s %-7s %-16s %-7s %-16s %-7s %-16s %-7s %-16s\n",
+            method_text(e, e->methods[m].name, e->methods[m].recalibrated),
             number_text(at->extra[DEMUR_EXTRA_OE_RATIO], a, sizeof a),
             interval_text(at->extra_intervals[DEMUR_EXTRA_OE_RATIO], f, sizeof f),
             number_text(at->extra[DEMUR_EXTRA_INTERCEPT], b, sizeof b),
@@ -238,9 +256,9 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
     const DemurComparison *c = &e->comparisons[i];
     if (strcmp(c->against, "confidence") != 0 && strcmp(c->against, "full") != 0)
       continue;
-    g_print("  %s against %s, %s: %+.4f (%+.4f to %+.4f), %zu %ss: %s\n", c->method, c->against,
-            c->measure, c->difference, c->low, c->high, c->n_units, c->unit,
-            demur_comparison_verdict_words(c->verdict));
+    g_print("  %s against %s, %s: %+.4f (%+.4f to %+.4f), %zu %ss: %s\n",
+            method_text(e, c->method, c->recalibrated), c->against, c->measure, c->difference,
+            c->low, c->high, c->n_units, c->unit, demur_comparison_verdict_words(c->verdict));
   }
   print_groups(e);
   for (size_t v = 0; v < evaluating.n_selectors; v++) {

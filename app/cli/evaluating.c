@@ -163,19 +163,23 @@ evaluate(DemurContext *context, char **names, const DemurCliEvaluationOptions *o
   gboolean tuned_here = FALSE;
   for (guint s = 0; s < n; s++) {
     gboolean on_this_split;
+    double coverage;
     e->thresholds[s] = demur_thresholds_list(workspace, names[s], error);
     if (e->thresholds[s] == NULL ||
         !load_thresholds(e->thresholds[s], e->selectors[s]->n_models, owned, &tuned[s], error) ||
-        !demur_cli_tuned_on(context, names[s], e->cohort, input.split, &on_this_split, error))
+        !demur_cli_tuned_on(context, names[s], e->cohort, input.split, &on_this_split, &coverage,
+                            error))
       return FALSE;
     n_tuned[s] = e->thresholds[s]->len;
     tuned_here |= on_this_split;
     if (on_this_split && !options->in_sample) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                  "selector '%s' was tuned on patients of split '%s': its thresholds would look "
-                  "better than they are; evaluate on another split, or say --in-sample, which is "
-                  "printed on every result",
-                  names[s], input.split);
+      g_set_error(
+          error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+          "selector '%s' was tuned on patients of split '%s' (coverage %g): that threshold "
+          "would look better than it is; evaluate on another split, take the threshold from "
+          "another one (demur tune %s --cohort %s --split tune --coverage %g), or say "
+          "--in-sample, which is printed on every result",
+          names[s], input.split, coverage, names[s], e->cohort->name, coverage);
       return FALSE;
     }
   }

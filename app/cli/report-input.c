@@ -227,6 +227,8 @@ describe_selector(DemurCliReport *report, const DemurCliEvaluation *e) {
   const DemurSelector *s = e->selectors[0];
   const DemurSelectorRecord *record = e->records[0];
   facts->name = e->names[0];
+  /* Others may stand before it in the evaluation, where they see raw risks and it doesn't. */
+  facts->method = own(report, g_strconcat("selector:", e->names[0], NULL));
   facts->digest = s->digest;
   facts->created = record->created;
   facts->cohort = s->cohort;

@@ -1,5 +1,6 @@
 #include "app/cli/selection.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -91,8 +92,9 @@ share_patients(const DemurCohort *cohort, const char *split, const DemurCohort *
 
 gboolean
 demur_cli_tuned_on(DemurContext *context, const char *selector, const DemurCohort *cohort,
-                   const char *split, gboolean *tuned, GError **error) {
+                   const char *split, gboolean *tuned, double *coverage, GError **error) {
   *tuned = FALSE;
+  *coverage = NAN;
   DemurWorkspace *workspace = demur_context_workspace(context, error);
   if (workspace == NULL)
     return FALSE;
@@ -101,6 +103,7 @@ demur_cli_tuned_on(DemurContext *context, const char *selector, const DemurCohor
     return FALSE;
   for (guint i = 0; i < thresholds->len && !*tuned; i++) {
     const DemurThresholdRecord *record = thresholds->pdata[i];
+    *coverage = record->coverage;
     if (g_strcmp0(record->cohort, cohort->name) == 0) {
       /* No patient of a cohort is in two splits. */
       *tuned = g_strcmp0(record->split, split) == 0;

@@ -27,9 +27,10 @@ double *demur_cli_parse_coverages(const char *text, size_t *n,
                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* FALSE with DEMUR_ERROR_STATE where a threshold of the selector was tuned on patients of these
- * rows, so that `at` with threshold_from "tune" would be in-sample. *tuned tells. */
+ * rows, so that `at` with threshold_from "tune" would be in-sample. *tuned tells, *coverage which
+ * one. */
 gboolean demur_cli_tuned_on(DemurContext *context, const char *selector, const DemurCohort *cohort,
-                            const char *split, gboolean *tuned,
+                            const char *split, gboolean *tuned, double *coverage,
                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

@@ -101,6 +101,11 @@ show_json(DemurContext *context, const DemurSelector *s, const DemurSelectorReco
     demur_json_string(json, NULL, s->columns->names[s->inputs[c]]);
   demur_json_end_array(json);
   demur_json_int(json, "models", (gint64)s->n_models);
+  demur_json_begin_array(json, "kept_epochs");
+  for (size_t m = 0; m < s->n_models; m++)
+    for (size_t i = 0; i < s->models[m].n_average; i++)
+      demur_json_int(json, NULL, s->models[m].epochs[i]);
+  demur_json_end_array(json);
   if (s->recalibration != NULL)
     demur_recalibration_write_json(s->recalibration, json, "recalibration");
   else
@@ -158,7 +163,13 @@ run_show(DemurContext *context, int argc, char **argv, GError **error) {
   for (size_t p = 0; p < s->n_parts; p++)
     g_print("  %-11s %zu scans of %zu patients at %zu sites (%s)\n", s->parts[p].role,
             s->parts[p].n_scans, s->parts[p].n_patients, s->parts[p].n_sites, s->parts[p].split);
-  g_print("  resample %s, features %s, %zu models\n", resample, features, s->n_models);
+  g_print("  resample %s, features %s, %zu models, kept epochs", resample, features, s->n_models);
+  for (size_t m = 0; m < s->n_models; m++)
+    for (size_t i = 0; i < s->models[m].n_average; i++)
+      g_print(" %" G_GINT64_FORMAT, s->models[m].epochs[i]);
+  g_autofree char *untrained = demur_selector_untrained_sentence(s);
+  g_print("\n%s%s%s", untrained != NULL ? "  Warning: " : "", untrained != NULL ? untrained : "",
+          untrained != NULL ? ".\n" : "");
   for (guint t = 0; t < thresholds->len; t++) {
     const DemurThresholdRecord *threshold = thresholds->pdata[t];
     g_autofree char *sentence = demur_tuning_read_sentence(threshold->guarantee);

@@ -78,6 +78,7 @@ print_result(DemurContext *context, const char *name, const DemurSelector *selec
   gint64 n_updates = 0;
   for (size_t i = 0; i < log->n_models * log->n_average; i++)
     n_updates += log->networks[i]->n_updates;
+  g_autofree char *untrained = demur_selector_untrained_sentence(selector);
   if (context->json) {
     DemurJson *json = demur_json_new();
     demur_json_begin_object(json, NULL);
@@ -91,6 +92,10 @@ print_result(DemurContext *context, const char *name, const DemurSelector *selec
     demur_json_string(json, "digest", selector->digest);
     demur_json_string(json, "validation", log->validation_note);
     demur_json_string(json, "recalibration", log->recalibration_note);
+    demur_json_begin_array(json, "warnings");
+    if (untrained != NULL)
+      demur_json_string(json, NULL, untrained);
+    demur_json_end_array(json);
     demur_json_begin_array(json, "parts");
     for (size_t p = 0; p < selector->n_parts; p++) {
       demur_json_begin_object(json, NULL);
@@ -135,6 +140,8 @@ print_result(DemurContext *context, const char *name, const DemurSelector *selec
                 network->best_epoch == epoch->epoch ? "  kept" : "");
     }
   }
+  if (untrained != NULL)
+    g_print("Warning: %s.\n", untrained);
   g_print("  digest %s\nNext: demur tune %s --cohort %s --coverage 0.9\n", selector->digest, name,
           selector->cohort);
 }

@@ -237,8 +237,9 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   }
   demur_json_end_array(json);
   demur_json_end_object(json);
-  if (!ok || !demur_workspace_commit(workspace, error)) {
+  if (!ok)
     demur_workspace_rollback(workspace);
+  if (!ok || !demur_workspace_commit(workspace, error)) { /* which rolls back where it fails */
     demur_json_free(json);
     return FALSE;
   }
@@ -251,6 +252,12 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
           cohort->name, cohort->simulated ? " (simulated data)" : "", text->str);
   g_autofree char *validation = demur_cli_validation_sentence(context, arguments[0]);
   g_print("%s\n", validation);
+  g_autofree char *untrained = demur_selector_untrained_sentence(scored.selector);
+  if (untrained != NULL)
+    g_print("Warning: %s.\n", untrained);
+  if (strcmp(split, "test") == 0)
+    g_print("Warning: evaluate and report take split 'test' where none is named, and refuse a "
+            "selector whose threshold was taken from it.\n");
   if (n_seen > 0)
     g_print("Warning: %zu of these patients were used to train or validate the selector; tune on "
             "scans it has not seen.\n",

@@ -326,11 +326,11 @@ work_tune(const char *workspace, const char *selector_name, const char *cohort_n
     return NULL;
   /* The threshold and the reason for it are kept together or not at all. */
   if (!demur_thresholds_save(store, &threshold, error) ||
-      !demur_decisions_save(store, &decision, error) || !demur_workspace_commit(store, error)) {
+      !demur_decisions_save(store, &decision, error)) {
     demur_workspace_rollback(store);
     return NULL;
   }
-  return g_strdup(tuning->sentence);
+  return demur_workspace_commit(store, error) ? g_strdup(tuning->sentence) : NULL;
 }
 
 /* Train. */

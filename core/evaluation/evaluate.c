@@ -804,9 +804,11 @@ describe(const DemurEvaluateInput *input, const DemurSample *sample, const guint
   g_autoptr(GHashTable) patients = g_hash_table_new(NULL, NULL);
   e->prevalence = g_new0(double, e->n_classes);
   for (size_t i = 0; i < sample->n; i++) {
-    e->prevalence[sample->classes[i]] += 1.0 / (double)sample->n;
+    e->prevalence[sample->classes[i]] += 1.0;
     g_hash_table_add(patients, GUINT_TO_POINTER(cohort->patients[sample->rows[i]]));
   }
+  for (size_t k = 0; k < e->n_classes; k++)
+    e->prevalence[k] /= (double)sample->n;
   e->n_patients = g_hash_table_size(patients);
   e->digest = demur_cohort_digest(cohort, rows, sample->n);
   e->n_resamples = input->n_resamples;
@@ -1217,6 +1219,11 @@ demur_evaluate(const DemurEvaluateInput *input, DemurParallel *parallel,
   if (in_sample)
     add_warning(evaluation, g_strdup("In-sample: patients of this split were used to make the "
                                      "selector; these numbers are too good."));
+  for (size_t s = 0; s < input->n_selectors; s++) {
+    g_autofree char *sentence = demur_selector_untrained_sentence(input->selectors[s]);
+    if (sentence != NULL)
+      add_warning(evaluation, g_strdup_printf("Selector %s: %s.", input->names[s], sentence));
+  }
   warn_of_rejection(evaluation);
   return g_steal_pointer(&evaluation);
 }

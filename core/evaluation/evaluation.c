@@ -271,6 +271,14 @@ write_count(size_t n, const char *name, DemurJson *json) {
     demur_json_int(json, name, (gint64)n);
 }
 
+gboolean
+demur_labels_withheld(const DemurOperatingPoint *at) {
+  for (size_t l = 0; l < at->n_labels; l++)
+    if (at->rejected_by_label[l].n_all < DEMUR_SMALL_CELL)
+      return TRUE;
+  return FALSE;
+}
+
 static void
 write_group_point(const DemurOperatingPoint *at, size_t n_classes, DemurJson *json) {
   static const DemurExtra shown[] = {DEMUR_EXTRA_OE_RATIO, DEMUR_EXTRA_INTERCEPT,
@@ -296,7 +304,10 @@ write_group_point(const DemurOperatingPoint *at, size_t n_classes, DemurJson *js
     const DemurRejection *r = &at->rejected_by_label[l];
     demur_json_begin_object(json, NULL);
     demur_json_int(json, "label", r->label);
-    write_count(r->n_all, "n_all", json);
+    if (r->n_all >= DEMUR_SMALL_CELL && demur_labels_withheld(at))
+      demur_json_string(json, "n_all", "withheld");
+    else
+      write_count(r->n_all, "n_all", json);
     demur_json_double(json, "rate", r->rate);
     write_interval((DemurInterval){r->rate_low, r->rate_high}, "rate_interval", json);
     demur_json_end_object(json);

@@ -156,6 +156,10 @@ typedef struct {
 
 #define DEMUR_SMALL_CELL 10
 
+/* Whether a group's counts and rates by label are withheld: where one label is of fewer than
+ * DEMUR_SMALL_CELL scans, the others' counts would tell its own by subtraction. */
+gboolean demur_labels_withheld(const DemurOperatingPoint *at);
+
 /* A method among the scans of one group. */
 typedef struct {
   char *name;

@@ -134,10 +134,9 @@ fill_auc(const Job *job, const DemurMethod *method, DemurSelectiveScratch *scrat
 static void
 withhold(DemurOperatingPoint *at, size_t n_accepted_positive) {
   const DemurInterval none = {NAN, NAN};
-  for (size_t l = 0; l < at->n_labels; l++) {
+  for (size_t l = 0; demur_labels_withheld(at) && l < at->n_labels; l++) {
     DemurRejection *r = &at->rejected_by_label[l];
-    if (r->n_all < DEMUR_SMALL_CELL)
-      r->rate = r->rate_low = r->rate_high = NAN;
+    r->rate = r->rate_low = r->rate_high = NAN;
   }
   const size_t n_accepted_negative = at->n_accepted - n_accepted_positive;
   if (at->n_accepted < DEMUR_SMALL_CELL) {

@@ -213,6 +213,22 @@ expanded(double *replicates, size_t n, size_t n_units) {
   return interval;
 }
 
+/* Replicates that are all the same say nothing of chance: none or all of few scans, an O:E without
+ * an outcome. A share then has Wilson's interval, anything else none. */
+static DemurInterval
+share_interval(DemurInterval bootstrapped, double share, size_t n) {
+  if (bootstrapped.high > bootstrapped.low || n == 0)
+    return bootstrapped;
+  demur_interval_wilson(round(share * (double)n), (double)n, LEVEL, &bootstrapped.low,
+                        &bootstrapped.high);
+  return bootstrapped;
+}
+
+static DemurInterval
+proper(DemurInterval bootstrapped) {
+  return bootstrapped.high > bootstrapped.low ? bootstrapped : (DemurInterval){NAN, NAN};
+}
+
 static DemurInterval
 signed_roots(DemurInterval squares) {
   return (DemurInterval){demur_signed_root(squares.low), demur_signed_root(squares.high)};
@@ -236,24 +252,31 @@ demur_operating_intervals(const DemurReplicates *r, size_t index, DemurOperating
   if (point->intervals == DEMUR_INTERVALS_NONE)
     return;
   double *replicates = point->values;
+  /* "full" and the like refuse nothing, by construction: there is no chance in that. */
+  const DemurMethod *method = r->input.methods->pdata[point->method];
+  const gboolean can_refuse = method->n_ranks[0] > 1;
   if (point->fixed_threshold)
     at->realised_interval = expanded(replicates + DEMUR_OPERATING_REALISED * n, n, n_units);
+  if (point->fixed_threshold && can_refuse && n > 0)
+    at->realised_interval = share_interval(at->realised_interval, at->realised, n_units);
   for (size_t l = 0; l < at->n_labels; l++) {
-    const DemurInterval rate =
-        expanded(replicates + (DEMUR_N_OPERATING_VALUES + l) * n, n, n_units);
-    at->rejected_by_label[l].rate_low = rate.low;
-    at->rejected_by_label[l].rate_high = rate.high;
+    DemurRejection *label = &at->rejected_by_label[l];
+    DemurInterval rate = expanded(replicates + (DEMUR_N_OPERATING_VALUES + l) * n, n, n_units);
+    if (can_refuse && n > 0 && isfinite(label->rate))
+      rate = share_interval(rate, label->rate, MIN(label->n_all, n_units));
+    label->rate_low = rate.low;
+    label->rate_high = rate.high;
   }
   if (point->intervals == DEMUR_INTERVALS_RATES)
     return;
   at->extra_intervals[DEMUR_EXTRA_INTERCEPT] =
-      expanded(replicates + DEMUR_OPERATING_INTERCEPT * n, n, n_units);
+      proper(expanded(replicates + DEMUR_OPERATING_INTERCEPT * n, n, n_units));
   at->extra_intervals[DEMUR_EXTRA_SLOPE] =
-      expanded(replicates + DEMUR_OPERATING_SLOPE * n, n, n_units);
+      proper(expanded(replicates + DEMUR_OPERATING_SLOPE * n, n, n_units));
   at->extra_intervals[DEMUR_EXTRA_OE_RATIO] =
-      expanded(replicates + DEMUR_OPERATING_OE_RATIO * n, n, n_units);
+      proper(expanded(replicates + DEMUR_OPERATING_OE_RATIO * n, n, n_units));
   at->extra_intervals[DEMUR_EXTRA_AUROC] =
-      expanded(replicates + DEMUR_OPERATING_AUROC * n, n, n_units);
+      proper(expanded(replicates + DEMUR_OPERATING_AUROC * n, n, n_units));
   DemurInterval squares;
   demur_interval_basic(
       replicates + DEMUR_OPERATING_DEBIASED2 * n, n, point->point[DEMUR_OPERATING_DEBIASED2],

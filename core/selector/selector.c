@@ -159,6 +159,23 @@ demur_selector_count_seen(const DemurSelector *selector, const DemurCohort *coho
   return n;
 }
 
+char *
+demur_selector_untrained_sentence(const DemurSelector *selector) {
+  size_t n = 0, n_untrained = 0;
+  for (size_t m = 0; m < selector->n_models; m++)
+    for (size_t i = 0; i < selector->models[m].n_average; i++, n++)
+      n_untrained += selector->settings->stopping == DEMUR_STOPPING_WORST_CASE &&
+                     selector->models[m].epochs[i] == 0;
+  if (n_untrained == 0)
+    return NULL;
+  return g_strdup_printf("%zu of its %zu networks %s as %s drawn, before any training: on the "
+                         "validation scans no epoch's worst case was better (stopping worst-case). "
+                         "What %s refuse is not learnt",
+                         n_untrained, n, n_untrained == 1 ? "is" : "are",
+                         n_untrained == 1 ? "it was" : "they were",
+                         n_untrained == 1 ? "it would" : "they would");
+}
+
 gssize
 demur_selector_column(const DemurSelector *selector, const char *name) {
   for (size_t c = 0; c < selector->columns->n_columns; c++)

@@ -150,6 +150,10 @@ guint64 demur_selector_patient_hash(const char *patient_id);
 guint64 demur_selector_scan_hash(const char *patient_id, const char *scan_id,
                                  const float *embedding, size_t d);
 
+/* A sentence where worst-case stopping kept the weights of before the first update (owned), for
+ * everybody who is about to use the selector; NULL where it kept trained ones. */
+char *demur_selector_untrained_sentence(const DemurSelector *selector);
+
 /* How many of the rows' patients the selector has seen in any part. */
 size_t demur_selector_count_seen(const DemurSelector *selector, const DemurCohort *cohort,
                                  const guint32 *rows, size_t n_rows);

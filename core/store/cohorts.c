@@ -632,7 +632,7 @@ check_unused(DemurWorkspace *workspace, const char *name, GError **error) {
   g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
               "cohort %s is in use: %" G_GINT64_FORMAT " selectors, %" G_GINT64_FORMAT
               " thresholds and %" G_GINT64_FORMAT
-              " verdicts were made from it; remove the selectors first, or force it (they then "
+              " verdicts were made from it; remove the selectors first, or force it with --force (they then "
               "keep its name and digest)",
               name, n_selectors, n_thresholds, n_verdicts);
   return FALSE;

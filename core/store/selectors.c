@@ -217,7 +217,7 @@ demur_selectors_remove(DemurWorkspace *workspace, const char *name, gboolean for
     if (n > 0)
       g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
                   "selector %s has given %" G_GINT64_FORMAT
-                  " verdicts; force it to remove the selector (the verdicts stay and keep its name "
+                  " verdicts; use --force to remove the selector (the verdicts stay and keep its name "
                   "and digest)",
                   name, n);
   }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <glib/gstdio.h>
 
@@ -324,12 +325,32 @@ finalize(gpointer statement) {
   sqlite3_finalize(statement);
 }
 
+/* The path as SQLite understands it. ":memory:" and "file:.." are names of files here, and of
+ * nothing else. A file that may only be read, in a folder where nothing may be written, has no
+ * place for the log's index; without a log it needs none, and is read as it lies there. */
+static char *
+database_name(const char *path, gboolean read_only, gboolean *is_uri, GError **error) {
+  g_autofree char *whole = g_canonicalize_filename(path, NULL);
+  g_autofree char *folder = g_path_get_dirname(whole);
+  g_autofree char *log = g_strconcat(whole, "-wal", NULL);
+  *is_uri = read_only && access(folder, W_OK) != 0 && !g_file_test(log, G_FILE_TEST_EXISTS);
+  if (!*is_uri)
+    return g_steal_pointer(&whole);
+  g_autofree char *uri = g_filename_to_uri(whole, NULL, error);
+  return uri != NULL ? g_strconcat(uri, "?immutable=1", NULL) : NULL;
+}
+
 DemurWorkspace *
 demur_workspace_open(const char *path, DemurWorkspaceFlags flags, GError **error) {
   const gboolean create = (flags & DEMUR_WORKSPACE_CREATE) != 0;
   const gboolean read_only = (flags & DEMUR_WORKSPACE_READ_ONLY) != 0;
   g_return_val_if_fail(!(create && read_only), NULL);
   gboolean is_empty = TRUE;
+  if (*path == '\0') {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "the name of the workspace is empty; give a file (--workspace)");
+    return NULL;
+  }
   if (g_file_test(path, G_FILE_TEST_IS_DIR)) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE, "%s is a folder; give a file (--workspace)",
                 path);
@@ -359,7 +380,12 @@ demur_workspace_open(const char *path, DemurWorkspaceFlags flags, GError **error
   workspace->statements = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, finalize);
   const int mode =
       read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
-  if (sqlite3_open_v2(path, &workspace->database, mode, NULL) != SQLITE_OK) {
+  gboolean is_uri = FALSE;
+  g_autofree char *name = database_name(path, read_only, &is_uri, error);
+  if (name == NULL)
+    return NULL;
+  if (sqlite3_open_v2(name, &workspace->database, mode | (is_uri ? SQLITE_OPEN_URI : 0), NULL) !=
+      SQLITE_OK) {
     demur_store_fail(workspace, "opening", error);
     return NULL;
   }
