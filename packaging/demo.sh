@@ -5,5 +5,5 @@ set -eu
 cd "$(dirname "$0")/.."
 sh packaging/dependencies.sh
 cmake -S . -B build/release -G Ninja -DCMAKE_BUILD_TYPE=Release >/dev/null
-ninja -C build/release demur
+ninja -C build/release demur demur-workstation
 exec build/release/app/demur demo --replace "${1:-demur-demo}"

@@ -209,42 +209,12 @@ draw_for_paper(DemurChartCard *card, cairo_t *cr) {
                      12, EXPORT_HEIGHT - 8, 0, 1, EXPORT_WIDTH - 24);
 }
 
-static void
-append_cell(GString *text, const char *cell) {
-  if (strpbrk(cell, ",\"\n") == NULL) {
-    g_string_append(text, cell);
-    return;
-  }
-  g_string_append_c(text, '"');
-  for (const char *c = cell; *c != '\0'; c++) {
-    if (*c == '"')
-      g_string_append_c(text, '"');
-    g_string_append_c(text, *c);
-  }
-  g_string_append_c(text, '"');
-}
-
 /* A program reads this file: its headings are the same in every language. */
 static gboolean
 export_table(DemurChartCard *card, const char *path, GError **error) {
   g_autoptr(DemurChartTable) table = card->functions->table(card->data);
-  g_autoptr(GString) text = g_string_new(NULL);
-  for (size_t c = 0; c < table->n_columns; c++) {
-    g_string_append(text, c > 0 ? "," : "");
-    append_cell(text, table->header[c]);
-  }
-  /* What an exported picture says below it, in every row: a table is cut and pasted. */
-  g_string_append(text, ",about\n");
-  for (size_t r = 0; r < table->n_rows; r++) {
-    for (size_t c = 0; c < table->n_columns; c++) {
-      g_string_append(text, c > 0 ? "," : "");
-      append_cell(text, table->exact[r * table->n_columns + c]);
-    }
-    g_string_append_c(text, ',');
-    append_cell(text, card->caption != NULL ? card->caption : "");
-    g_string_append_c(text, '\n');
-  }
-  return g_file_set_contents(path, text->str, (gssize)text->len, error);
+  g_autofree char *text = demur_chart_table_csv(table, card->caption);
+  return g_file_set_contents(path, text, -1, error);
 }
 
 static cairo_status_t

@@ -6,6 +6,7 @@
 
 #include "app/cli/assessing.h"
 #include "app/cli/selection.h"
+#include "base/csv-field.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "cohort/table.h"
@@ -110,32 +111,17 @@ load_site(DemurContext *context, const char *cohort_name, const char *split, con
   return site->scores != NULL;
 }
 
-static void
-append_field(GString *line, const char *text) {
-  if (strpbrk(text, ",;\t\"\r\n") == NULL) {
-    g_string_append(line, text);
-    return;
-  }
-  g_string_append_c(line, '"');
-  for (const char *p = text; *p != '\0'; p++) {
-    if (*p == '"')
-      g_string_append_c(line, '"');
-    g_string_append_c(line, *p);
-  }
-  g_string_append_c(line, '"');
-}
-
 /* Without risks: who labels is not to know what the model said, and some of these are held back. */
 static char *
 plan_table(const Site *site, const char *site_name, const guint32 *chosen, size_t n_chosen) {
   GString *table = g_string_new("scan_id,patient_id,site,label\n");
   for (size_t i = 0; i < n_chosen; i++) {
     const guint32 row = site->rows[chosen[i]];
-    append_field(table, site->cohort->scan_ids[row]);
+    demur_csv_append(table, site->cohort->scan_ids[row]);
     g_string_append_c(table, ',');
-    append_field(table, site->cohort->patient_ids[site->cohort->patients[row]]);
+    demur_csv_append(table, site->cohort->patient_ids[site->cohort->patients[row]]);
     g_string_append_c(table, ',');
-    append_field(table, site_name);
+    demur_csv_append(table, site_name);
     g_string_append(table, ",\n");
   }
   return g_string_free(table, FALSE);

@@ -11,6 +11,7 @@
 G_BEGIN_DECLS
 
 typedef struct {
+  const char *program;  /* as it was called: "demur", "build/release/app/demur"; NULL: by none */
   char *workspace_path; /* --workspace, DEMUR_WORKSPACE or the user's data directory */
   guint64 seed;         /* --seed, default 1 */
   gboolean quiet;       /* --quiet: no progress */

@@ -195,11 +195,13 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
     demur_context_print_json(context, document);
     return TRUE;
   }
+  const char *program = context->program != NULL ? context->program : "demur";
   g_print("\nDone in %.0f s, on simulated data throughout.\n"
           "  workspace  %s\n  report     %s\n  numbers    %.*s.json\n  phantom CT %s\n"
-          "Go on: demur --workspace %s assess %s --cohort %s\n",
-          seconds, context->workspace_path, pdf, (int)strlen(pdf) - 4, pdf, dicom,
-          context->workspace_path, SELECTOR, COHORT);
+          "Go on: %s --workspace %s assess %s --cohort %s\n"
+          "  and: %s-workstation --workspace %s\n",
+          seconds, context->workspace_path, pdf, (int)strlen(pdf) - 4, pdf, dicom, program,
+          context->workspace_path, SELECTOR, COHORT, program, context->workspace_path);
   return TRUE;
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "app/cli/command.h"
+#include "base/csv-field.h"
 #include "base/number.h"
 #include "dicom/import.h"
 #include "dicom/result.h"
@@ -72,14 +73,7 @@ add_text(GString *csv, const char *text) {
     g_string_append_c(csv, ',');
   if (text == NULL)
     return;
-  if (strpbrk(text, ",\"\r\n") == NULL && *text != ' ') {
-    g_string_append(csv, text);
-    return;
-  }
-  g_string_append_c(csv, '"');
-  for (; *text != '\0'; text++)
-    g_string_append(csv, *text == '"' ? "\"\"" : (char[]){*text, '\0'});
-  g_string_append_c(csv, '"');
+  demur_csv_append(csv, text);
 }
 
 static void

@@ -354,7 +354,7 @@ int
 main(int argc, char **argv) {
   setlocale(LC_CTYPE, "C.UTF-8"); /* UTF-8 in and out; numbers are never the locale's */
   demur_blas_init();
-  DemurContext context = {.seed = 1};
+  DemurContext context = {.seed = 1, .program = argc > 0 ? argv[0] : NULL};
   ProgressLine line = {0};
   g_autoptr(GError) error = NULL;
   gboolean ok = run(argc, argv, &context, &line, &error);

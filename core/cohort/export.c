@@ -10,24 +10,10 @@
 
 #include <glib/gstdio.h>
 
+#include "base/csv-field.h"
 #include "base/number.h"
 
 #define ROWS_A_STEP 1024
-
-static void
-append_text(GString *line, const char *text) {
-  if (strpbrk(text, ",;\t\"\r\n") == NULL) {
-    g_string_append(line, text);
-    return;
-  }
-  g_string_append_c(line, '"');
-  for (const char *p = text; *p != '\0'; p++) {
-    if (*p == '"')
-      g_string_append_c(line, '"');
-    g_string_append_c(line, *p);
-  }
-  g_string_append_c(line, '"');
-}
 
 static void
 append_double(GString *line, double value) {
@@ -95,7 +81,7 @@ append_header(GString *line, const DemurCohort *cohort) {
     g_string_append_printf(line, ",risk_year_%zu", k + 1);
   for (size_t a = 0; a < cohort->n_attributes; a++) {
     g_string_append_c(line, ',');
-    append_text(line, cohort->attributes[a].name);
+    demur_csv_append(line, cohort->attributes[a].name);
   }
   if (cohort->simulated)
     g_string_append(line, ",simulated");
@@ -106,13 +92,13 @@ append_header(GString *line, const DemurCohort *cohort) {
 
 static void
 append_row(GString *line, const DemurCohort *cohort, size_t i) {
-  append_text(line, cohort->patient_ids[cohort->patients[i]]);
+  demur_csv_append(line, cohort->patient_ids[cohort->patients[i]]);
   g_string_append_c(line, ',');
-  append_text(line, cohort->scan_ids[i]);
+  demur_csv_append(line, cohort->scan_ids[i]);
   g_string_append_c(line, ',');
-  append_text(line, cohort->site_names[cohort->sites[i]]);
+  demur_csv_append(line, cohort->site_names[cohort->sites[i]]);
   g_string_append_c(line, ',');
-  append_text(line, cohort->split_names[cohort->splits[i]]);
+  demur_csv_append(line, cohort->split_names[cohort->splits[i]]);
   g_string_append_c(line, ',');
   if (cohort->labels[i] != DEMUR_NO_LABEL)
     g_string_append_printf(line, "%d", cohort->labels[i]);
@@ -133,7 +119,7 @@ append_row(GString *line, const DemurCohort *cohort, size_t i) {
   }
   for (size_t a = 0; a < cohort->n_attributes; a++) {
     g_string_append_c(line, ',');
-    append_text(line, demur_cohort_attribute_text(cohort, a, i));
+    demur_csv_append(line, demur_cohort_attribute_text(cohort, a, i));
   }
   if (cohort->simulated)
     g_string_append(line, ",yes");

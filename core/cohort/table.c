@@ -226,12 +226,21 @@ refuse(const DemurTable *table, const char *record, size_t offset, const char *w
   return FALSE;
 }
 
-/* NUL bytes and broken UTF-8 have no place in a table. */
+/* What a terminal would obey in place of showing it; a tab and line ends are text. */
+static gboolean
+is_control(guchar byte) {
+  return (byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r') || byte == 0x7f;
+}
+
+/* NUL bytes, other control characters and broken UTF-8 have no place in a table. */
 static gboolean
 check_bytes(const DemurTable *table, const char *text, size_t length, GError **error) {
-  guchar high = 0;
-  for (size_t i = 0; i < length; i++)
-    high |= (guchar)text[i];
+  guchar high = 0, control = 0;
+  for (size_t i = 0; i < length; i++) {
+    const guchar byte = (guchar)text[i];
+    high |= byte;
+    control |= (guchar)is_control(byte);
+  }
   const char *nul = memchr(text, '\0', length);
   if (nul != NULL)
     return refuse(table, text, (size_t)(nul - text),
@@ -240,6 +249,17 @@ check_bytes(const DemurTable *table, const char *text, size_t length, GError **e
   if ((high & 0x80) != 0 && !g_utf8_validate_len(text, length, &bad))
     return refuse(table, text, (size_t)(bad - text),
                   "this byte is not UTF-8; save the table as UTF-8", error);
+  for (size_t i = 0; control && i < length; i++)
+    if (is_control((guchar)text[i])) {
+      g_autofree char *what =
+          g_strdup_printf("a control character (code %d); take it out of the table", (int)text[i]);
+      return refuse(table, text, i, what, error);
+    }
+  /* U+0080 to U+009F: control characters too. */
+  for (size_t i = 0; (high & 0x80) != 0 && i + 1 < length; i++)
+    if ((guchar)text[i] == 0xc2 && (guchar)text[i + 1] < 0xa0)
+      return refuse(table, text, i,
+                    "a control character (U+0080 to U+009F); take it out of the table", error);
   return TRUE;
 }
 
@@ -300,7 +320,16 @@ cut(DemurTable *table, char *text, size_t length, GError **error) {
                     table->name, line, i - line_begin + 1);
         return FALSE;
       }
-      field.length = i - begin;
+      size_t first = begin, end = i;
+      while (first < end && text[first] == ' ')
+        first++;
+      while (end > first && text[end - 1] == ' ')
+        end--;
+      if (end < i)
+        text[end] = '\0';
+      field.text = text + first;
+      field.column += first - begin;
+      field.length = end - first;
     }
     if (fields->len >= MAX_FIELDS) {
       g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,

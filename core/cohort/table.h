@@ -2,9 +2,10 @@
  *
  * UTF-8 with or without byte order mark; LF or CRLF (or mixed); comma, semicolon or tab, whichever
  * the first line has most of; fields may be quoted, with "" for a quote and line ends inside. Lines
- * without any character are passed over. Refused with line and column: NUL bytes (binary files,
- * UTF-16), bytes that are not UTF-8, a quote inside an unquoted field or behind a closing one, a
- * quote never closed, records over 256 MiB, more than 200,000 fields. */
+ * without any character are passed over. Blanks around an unquoted field are not part of it.
+ * Refused with line and column: NUL bytes (binary files, UTF-16), other control characters, bytes
+ * that are not UTF-8, a quote inside an unquoted field or behind a closing one, a quote never
+ * closed, records over 256 MiB, more than 200,000 fields. */
 #pragma once
 
 #include "base/error.h"

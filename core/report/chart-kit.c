@@ -1,5 +1,6 @@
 #include "report/chart-kit.h"
 
+#include "base/csv-field.h"
 #include "base/number.h"
 #include "report/chart-words.h"
 #include "report/format.h"
@@ -505,23 +506,21 @@ demur_chart_table_free(DemurChartTable *table) {
   g_free(table);
 }
 
-static void
-append_csv(GString *csv, const char *text, gboolean last) {
-  if (strpbrk(text, ",\"\r\n")) {
-    g_auto(GStrv) parts = g_strsplit(text, "\"", -1);
-    g_autofree char *doubled = g_strjoinv("\"\"", parts);
-    g_string_append_printf(csv, "\"%s\"", doubled);
-  } else
-    g_string_append(csv, text);
-  g_string_append_c(csv, last ? '\n' : ',');
-}
-
 char *
-demur_chart_table_csv(const DemurChartTable *table) {
+demur_chart_table_csv(const DemurChartTable *table, const char *about) {
   GString *csv = g_string_new(NULL);
-  for (size_t c = 0; c < table->n_columns; c++)
-    append_csv(csv, table->header[c], c + 1 == table->n_columns);
-  for (size_t i = 0; i < table->n_rows * table->n_columns; i++)
-    append_csv(csv, table->exact[i], (i + 1) % table->n_columns == 0);
+  for (size_t r = 0; r <= table->n_rows; r++) {
+    for (size_t c = 0; c < table->n_columns; c++) {
+      if (c > 0)
+        g_string_append_c(csv, ',');
+      demur_csv_append(csv,
+                       r == 0 ? table->header[c] : table->exact[(r - 1) * table->n_columns + c]);
+    }
+    if (about != NULL) {
+      g_string_append_c(csv, ',');
+      demur_csv_append(csv, r == 0 ? "about" : about);
+    }
+    g_string_append_c(csv, '\n');
+  }
   return g_string_free(csv, FALSE);
 }

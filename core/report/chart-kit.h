@@ -164,7 +164,8 @@ void demur_chart_cells_percent(DemurChartCells *cells, double share); /* one dec
 /* Frees cells. */
 DemurChartTable *demur_chart_cells_finish(DemurChartCells *cells);
 
-/* RFC 4180, of the exact cells; owned. */
-char *demur_chart_table_csv(const DemurChartTable *table);
+/* RFC 4180, of the exact cells; owned. about (NULL: none): what the numbers are of, "Simulated
+ * data" with it, in a last column of that name, so that it goes where the rows go. */
+char *demur_chart_table_csv(const DemurChartTable *table, const char *about);
 
 G_END_DECLS

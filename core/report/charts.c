@@ -742,7 +742,7 @@ demur_chart_write(const DemurChart *chart, const char *path, const char *caption
     return FALSE;
   if (g_ascii_strcasecmp(ending, ".csv") == 0) {
     g_autoptr(DemurChartTable) table = demur_chart_table(chart);
-    g_autofree char *csv = demur_chart_table_csv(table);
+    g_autofree char *csv = demur_chart_table_csv(table, caption);
     return g_file_set_contents_full(path, csv, -1, whole, 0644, error);
   }
   const double inner = PICTURE_WIDTH - 2 * PICTURE_MARGIN,

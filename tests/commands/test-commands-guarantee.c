@@ -150,7 +150,7 @@ test_an_audit_changes_the_risks_of_its_site(void) {
   g_assert_false(bool_at(root_of(plan), "site_trained_selector"));
   g_autofree char *table = NULL;
   g_assert_true(g_file_get_contents(path, &table, NULL, NULL));
-  g_assert_true(g_str_has_prefix(table, "scan_id,patient_id,site,risk,label\n"));
+  g_assert_true(g_str_has_prefix(table, "scan_id,patient_id,site,label\n"));
   /* Tables that are refused keep nothing. */
   static const struct {
     const char *label, *says;

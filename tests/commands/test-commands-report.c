@@ -514,6 +514,60 @@ test_wrong_usage(Fixture *fixture, gconstpointer data) {
   assert_status(run, 1);
 }
 
+/* Beside a selector of raw risks, whose methods stand first in the evaluation, a recalibrating one
+ * that is named first is the one that everything is about. Right values: the names that were given,
+ * and the same numbers as in its report alone. */
+static void
+test_the_first_selector_is_reported(Fixture *fixture, gconstpointer data) {
+  const Sandbox *sandbox = fixture->sandbox;
+  g_autoptr(Run) train = train_small(sandbox, "own", "c", "--recalibrate", "intercept", NULL);
+  assert_status(train, 0);
+  g_autoptr(Run) tune =
+      run_demur(sandbox, "tune", "own", "--cohort", "c", "--coverage", "0.9", NULL);
+  assert_status(tune, 0);
+  static const char *const orders[][2] = {{"own", "s"}, {"s", "own"}};
+  for (size_t i = 0; i < G_N_ELEMENTS(orders); i++) {
+    g_autofree char *pdf = sandbox_path(sandbox, "both.pdf");
+    g_autofree char *json = sandbox_path(sandbox, "both.json");
+    g_autofree char *alone_pdf = sandbox_path(sandbox, "alone.pdf");
+    g_autofree char *alone_json = sandbox_path(sandbox, "alone.json");
+    g_autoptr(Run) both =
+        run_json(sandbox, 0, "report", pdf, "--selector", orders[i][0], "--selector", orders[i][1],
+                 "--cohort", "c", "--bootstrap", "60", NULL);
+    g_autoptr(Run) alone = run_json(sandbox, 0, "report", alone_pdf, "--selector", orders[i][0],
+                                    "--cohort", "c", "--bootstrap", "60", NULL);
+    g_autofree char *text = read_text(json, NULL), *alone_text = read_text(alone_json, NULL);
+    g_autoptr(JsonNode) node = json_from_string(text, NULL);
+    g_autoptr(JsonNode) alone_node = json_from_string(alone_text, NULL);
+    JsonObject *root = json_node_get_object(node), *alone_root = json_node_get_object(alone_node);
+    g_autofree char *method = g_strconcat("selector:", orders[i][0], NULL);
+    JsonObject *finding = object_at(root, "finding");
+    g_assert_cmpstr(string_at(object_at(root, "selector"), "name"), ==, orders[i][0]);
+    g_assert_cmpstr(string_at(finding, "method"), ==, method);
+    JsonObject *alone_finding = object_at(alone_root, "finding");
+    g_assert_cmpstr(string_at(finding, "method"), ==, string_at(alone_finding, "method"));
+    g_assert_cmpstr(string_at(finding, "headline"), ==, string_at(alone_finding, "headline"));
+    /* And the curve that is called "selector". */
+    g_autofree char *chart = sandbox_path(sandbox, "both.csv");
+    g_autofree char *alone_chart = sandbox_path(sandbox, "alone.csv");
+    g_autoptr(Run) drawn =
+        run_json(sandbox, 0, "chart", "coverage-sbce2", chart, "--selector", orders[i][0],
+                 "--selector", orders[i][1], "--cohort", "c", "--bootstrap", "60", NULL);
+    g_autoptr(Run) drawn_alone =
+        run_json(sandbox, 0, "chart", "coverage-sbce2", alone_chart, "--selector", orders[i][0],
+                 "--cohort", "c", "--bootstrap", "60", NULL);
+    g_autofree char *csv = read_text(chart, NULL), *alone_csv = read_text(alone_chart, NULL);
+    g_auto(GStrv) lines = g_strsplit(csv, "\n", -1), alone_lines = g_strsplit(alone_csv, "\n", -1);
+    g_assert_cmpuint(g_strv_length(lines), ==, g_strv_length(alone_lines));
+    for (guint l = 0; lines[l] != NULL && *lines[l] != '\0'; l++) {
+      g_auto(GStrv) cells = g_strsplit(lines[l], ",", 3);
+      g_auto(GStrv) alone_cells = g_strsplit(alone_lines[l], ",", 3);
+      g_assert_cmpstr(cells[1], ==, alone_cells[1]);
+    }
+    g_assert_nonnull(strstr(csv, "imulated data"));
+  }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -536,6 +590,7 @@ main(int argc, char **argv) {
       {"a chart's table is the evaluation's", test_a_charts_table_is_the_evaluations},
       {"every chart in every format", test_every_chart_in_every_format},
       {"the pages say what the JSON holds", test_the_pages_say_what_the_json_holds},
+      {"the first selector is reported", test_the_first_selector_is_reported},
       {"wrong usage", test_wrong_usage},
   };
   for (size_t i = 0; i < G_N_ELEMENTS(tests); i++) {

@@ -62,6 +62,7 @@ test_dialects(void) {
   static const struct {
     const char *text, *flat;
   } cases[] = {
+      {" a , b\n 1 ,\" 2 \"\n,  \n", "a|b\n1| 2 \n|\n"}, /* blanks around what is not quoted */
       {"a,b\n1,2\n", "a|b\n1|2\n"},
       {"\xef\xbb\xbf"
        "a,b\n1,2",
@@ -83,6 +84,10 @@ test_dialects(void) {
       {"a,b\n\"1\n2\",3\n4,\"5\"6\n",
        "flat.csv: line 4, column 6: text behind a closing quote; expected a comma or the end of "
        "the line (a quote inside a quoted field is doubled)"},
+      {"a,b\n1,x\x1b[2J\n",
+       "flat.csv: line 2, column 4: a control character (code 27); take it out of the table"},
+      {"a,b\n1,\xc2\x9b\n", "flat.csv: line 2, column 3: a control character (U+0080 to U+009F); "
+                            "take it out of the table"},
       {"", "flat.csv: line 1, column 1: the file is empty; expected a header line and rows"},
   };
   for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {

@@ -697,6 +697,40 @@ test_verify_finds_changes(void) {
   }
 }
 
+/* Names that SQLite would take for no file at all are names of files. */
+static void
+test_special_names_are_files(void) {
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurWorkspace) none = demur_workspace_open("", DEMUR_WORKSPACE_CREATE, &error);
+  g_assert_null(none);
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE);
+  g_clear_error(&error);
+  g_autofree char *before = g_get_current_dir();
+  g_autofree char *folder = g_dir_make_tmp("demur-names-XXXXXX", NULL);
+  g_assert_cmpint(g_chdir(folder), ==, 0);
+  static const char *const names[] = {":memory:", "file:x?mode=memory"};
+  for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+    g_autoptr(DemurCohort) cohort = make_cohort("kept", 4, 2, 0);
+    DemurWorkspace *workspace = demur_workspace_open(names[i], DEMUR_WORKSPACE_CREATE, &error);
+    g_assert_no_error(error);
+    g_assert_true(demur_cohorts_save(workspace, cohort, NULL, &error));
+    demur_workspace_close(workspace);
+    g_assert_true(g_file_test(names[i], G_FILE_TEST_IS_REGULAR));
+    workspace = demur_workspace_open(names[i], DEMUR_WORKSPACE_READ_ONLY, &error);
+    g_assert_no_error(error);
+    g_autoptr(DemurCohortSummary) summary = demur_cohorts_summary(workspace, "kept", &error);
+    g_assert_no_error(error);
+    demur_workspace_close(workspace);
+    static const char *const endings[] = {"", "-wal", "-shm"};
+    for (size_t e = 0; e < G_N_ELEMENTS(endings); e++) {
+      g_autofree char *file = g_strconcat(names[i], endings[e], NULL);
+      g_unlink(file);
+    }
+  }
+  g_assert_cmpint(g_chdir(before), ==, 0);
+  g_assert_cmpint(g_rmdir(folder), ==, 0);
+}
+
 static void
 each(const char *name, void (*func)(void)) {
   g_autofree char *test = g_strconcat("/store/workspace/", name, NULL);
@@ -744,6 +778,7 @@ main(int argc, char **argv) {
   each("killed-while-writing", fresh_test_killed_while_writing);
   each("no-room-on-the-disk", fresh_test_no_room);
   each("verify-finds-changes", fresh_test_verify_finds_changes);
+  g_test_add_func("/store/workspace/special-names-are-files", test_special_names_are_files);
   const int status = g_test_run();
   remove_workspace();
   g_rmdir(folder);
