@@ -439,6 +439,42 @@ groups_part_the_whole(void) {
   g_assert_nonnull(strstr(error->message, "manufacturer"));
 }
 
+/* Of small groups: no interval without width, and no count by subtraction. Kernels part the scans
+ * finely enough that some group keeps all of its scans and some label is of fewer than ten. */
+static void
+small_groups_promise_and_tell_nothing(void) {
+  static const char *const by[] = {"kernel", "age", NULL};
+  DemurEvaluateInput input = quick_input();
+  input.group_by = by;
+  g_autoptr(DemurEvaluation) e = evaluate(&input, NULL);
+  size_t n_all = 0, n_small = 0;
+  for (size_t g = 0; g < e->n_groups; g++)
+    for (size_t m = 0; m < e->groups[g].n_methods; m++) {
+      const DemurGroupMethod *method = &e->groups[g].methods[m];
+      for (size_t a = 0; a < method->n_at && strcmp(method->name, "full") != 0; a++) {
+        const DemurOperatingPoint *at = &method->at[a];
+        n_all += at->n_accepted == e->groups[g].n_scans || at->n_accepted == 0 ? 1 : 0;
+        g_assert_cmpfloat(at->realised_interval.high, >, at->realised_interval.low);
+        for (DemurExtra x = 0; x < DEMUR_N_EXTRAS; x++)
+          g_assert_false(at->extra_intervals[x].high <= at->extra_intervals[x].low);
+        gboolean small = FALSE;
+        for (size_t l = 0; l < at->n_labels; l++)
+          small |= at->rejected_by_label[l].n_all < DEMUR_SMALL_CELL;
+        n_small += small ? 1 : 0;
+        g_assert_cmpint(demur_labels_withheld(at), ==, small);
+        for (size_t l = 0; l < at->n_labels; l++) {
+          const DemurRejection *r = &at->rejected_by_label[l];
+          g_assert_cmpint(isnan(r->rate), ==, small);
+          g_assert_false(r->rate_high <= r->rate_low);
+        }
+      }
+    }
+  g_assert_cmpuint(n_all, >, 0);
+  g_assert_cmpuint(n_small, >, 0);
+  g_autofree char *json = json_of(e);
+  g_assert_nonnull(strstr(json, "\"withheld\""));
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -462,6 +498,7 @@ main(int argc, char **argv) {
   g_test_add_func("/evaluation/points", point_values_are_the_metrics);
   g_test_add_func("/evaluation/extras", extra_measures_are_the_metrics);
   g_test_add_func("/evaluation/groups", groups_part_the_whole);
+  g_test_add_func("/evaluation/small-groups", small_groups_promise_and_tell_nothing);
   g_test_add_func("/evaluation/verdicts", verdicts_follow_their_interval);
   g_test_add_func("/evaluation/tuned", tuned_thresholds_are_applied_unchanged);
   g_test_add_func("/evaluation/refused", what_can_not_be_compared_is_refused);
