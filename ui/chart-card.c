@@ -18,7 +18,7 @@
 struct _DemurChartCard {
   GtkBox parent_instance;
   char *file_name, *caption;
-  GtkLabel *title;
+  GtkLabel *title, *note;
   GtkBox *tools;
   GtkStack *stack;
   DemurDrawing *drawing;
@@ -354,12 +354,28 @@ demur_chart_card_new(const char *title, const char *file_name) {
   gtk_scrolled_window_set_child(card->scroll, GTK_WIDGET(card->rest));
   gtk_stack_add_named(card->stack, GTK_WIDGET(card->scroll), "table");
   gtk_box_append(GTK_BOX(card), GTK_WIDGET(card->stack));
+  card->note = GTK_LABEL(gtk_label_new(NULL));
+  gtk_label_set_xalign(card->note, 0);
+  gtk_label_set_wrap(card->note, TRUE);
+  gtk_label_set_lines(card->note, 2);
+  gtk_label_set_ellipsize(card->note, PANGO_ELLIPSIZE_END);
+  gtk_widget_add_css_class(GTK_WIDGET(card->note), "small");
+  gtk_widget_add_css_class(GTK_WIDGET(card->note), "muted");
+  gtk_widget_set_visible(GTK_WIDGET(card->note), FALSE);
+  gtk_box_append(GTK_BOX(card), GTK_WIDGET(card->note));
   return card;
 }
 
 void
 demur_chart_card_set_title(DemurChartCard *card, const char *title) {
   gtk_label_set_label(card->title, title);
+}
+
+void
+demur_chart_card_set_note(DemurChartCard *card, const char *note) {
+  gtk_label_set_label(card->note, note);
+  gtk_widget_set_tooltip_text(GTK_WIDGET(card->note), note);
+  gtk_widget_set_visible(GTK_WIDGET(card->note), TRUE);
 }
 
 void

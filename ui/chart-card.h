@@ -32,6 +32,8 @@ typedef struct {
 /* file_name: of exports, without an ending. */
 DemurChartCard *demur_chart_card_new(const char *title, const char *file_name);
 void demur_chart_card_set_title(DemurChartCard *card, const char *title);
+/* A sentence below the chart. */
+void demur_chart_card_set_note(DemurChartCard *card, const char *note);
 /* A widget at the right of the title. */
 void demur_chart_card_add_tool(DemurChartCard *card, GtkWidget *tool);
 

@@ -206,6 +206,9 @@ prepare_curve(DemurCohortPage *page) {
       g_strdup_printf(_("%s (± sd, %zu trials)"), name,
                       study->evaluation->n_models * study->evaluation->n_resamples);
   demur_chart_card_set_title(page->card[0], title);
+  demur_chart_card_set_note(
+      page->card[0], _("Lines: this split. Bands: mean ± sd of resamples, which repeat scans "
+                       "and so may lie above their line."));
   demur_chart_card_changed(page->card[0]);
 }
 
@@ -463,8 +466,8 @@ update(DemurCohortPage *page) {
   g_autofree char *accepted = demur_text_count(live->now.n_accepted);
   g_autofree char *all = demur_text_count(live->now.n);
   g_autofree char *threshold = demur_text_significant(live->now.threshold, 3);
-  g_autofree char *line =
-      g_strdup_printf(_("accepts %s of %s scans · threshold %s"), accepted, all, threshold);
+  g_autofree char *line = g_strdup_printf(_("accepts %s of %s scans · threshold %s, of this split"),
+                                          accepted, all, threshold);
   gtk_label_set_label(page->line, line);
   update_promise(page, coverage);
   update_who(page);

@@ -143,11 +143,17 @@ demur_files_ask(GtkWindow *parent, const char *title, const char *explanation, c
   gtk_text_view_set_accepts_tab(question->text, FALSE);
   gtk_text_view_set_left_margin(question->text, 6);
   gtk_text_view_set_top_margin(question->text, 6);
-  gtk_widget_set_size_request(GTK_WIDGET(question->text), -1, 84);
   gtk_widget_add_css_class(GTK_WIDGET(question->text), "comment");
   gtk_accessible_update_property(GTK_ACCESSIBLE(question->text), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                  title, -1);
-  gtk_box_append(GTK_BOX(box), GTK_WIDGET(question->text));
+  GtkWidget *scroll = gtk_scrolled_window_new();
+  gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
+                                 GTK_POLICY_AUTOMATIC);
+  gtk_scrolled_window_set_propagate_natural_height(GTK_SCROLLED_WINDOW(scroll), TRUE);
+  gtk_scrolled_window_set_min_content_height(GTK_SCROLLED_WINDOW(scroll), 84);
+  gtk_scrolled_window_set_max_content_height(GTK_SCROLLED_WINDOW(scroll), 300);
+  gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), GTK_WIDGET(question->text));
+  gtk_box_append(GTK_BOX(box), scroll);
   GtkWidget *buttons = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
   gtk_widget_set_halign(buttons, GTK_ALIGN_END);
   GtkWidget *cancel = gtk_button_new_with_label(_("Cancel"));

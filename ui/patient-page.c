@@ -293,11 +293,9 @@ draw_course(cairo_t *cr, const DemurPalette *palette, DemurRectangle r, gpointer
       demur_chart_text(cr, palette, text, palette->font_size * 0.95, FALSE, palette->ink, x, y - 6,
                        0.5, 1, 0);
     } else {
-      cairo_move_to(cr, x, base - 9);
-      cairo_line_to(cr, x + 5.5, base);
-      cairo_line_to(cr, x - 5.5, base);
-      cairo_close_path(cr);
-      cairo_fill(cr);
+      demur_chart_text(cr, palette, demur_shown_glyph(course->shown[i]), palette->font_size * 1.1,
+                       FALSE, (DemurColour){colour.red, colour.green, colour.blue}, x, base - 1,
+                       0.5, 1, 0);
     }
     demur_chart_text(cr, palette, course->dates[i], palette->font_size * 0.92, FALSE,
                      palette->muted, x, r.y + r.height, 0.5, 1, 0);
@@ -316,7 +314,14 @@ time_of(const char *date) {
 static void
 add_course(DemurPatientPage *page, const guint32 *rows, size_t n) {
   const DemurScanTable *table = demur_session_table(page->session);
-  if (n < 2)
+  /* A course is of two days at least, and of something that was assessed. */
+  gboolean dates = FALSE, assessed = FALSE;
+  for (size_t i = 0; i < n; i++) {
+    const DemurScan *scan = &table->scans[rows[i]];
+    dates |= strcmp(scan->date, table->scans[rows[0]].date) != 0;
+    assessed |= scan->shown == DEMUR_SHOWN_ACCEPTED || scan->shown == DEMUR_SHOWN_RED_FLAG;
+  }
+  if (!dates || !assessed)
     return;
   Course *course = g_new0(Course, 1);
   course->n = (guint)MIN(n, 6);
@@ -365,7 +370,7 @@ add_study(DemurPatientPage *page, size_t row) {
     if (scan->chosen)
       g_string_append_printf(text, " · %s",
                              scan->overrule != NULL ? _("assessed by a person's choice")
-                                                    : _("assessed"));
+                                                    : _("chosen for assessment"));
     else if (scan->n_reasons > 0) {
       g_autofree char *reason = demur_scan_reason(scan, 0, FALSE);
       g_string_append_printf(text, ": %s", reason);

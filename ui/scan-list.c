@@ -239,6 +239,16 @@ rank_rows(const DemurScanList *list, guint32 *ranks) {
   return n_ranks;
 }
 
+/* How many ranks are of risks that are shown. */
+static guint32
+n_known_ranks(const DemurScanList *list, const guint32 *ranks) {
+  guint32 n_known = 0;
+  for (size_t i = 0; i < list->table->n_scans; i++)
+    if (!isnan(list->table->scans[i].risk))
+      n_known = MAX(n_known, ranks[i] + 1);
+  return n_known;
+}
+
 static void
 sort_rows(DemurScanList *list) {
   const size_t n = list->table != NULL ? list->table->n_scans : 0;
@@ -246,9 +256,12 @@ sort_rows(DemurScanList *list) {
     return;
   g_autofree guint32 *ranks = g_new(guint32, n);
   const guint32 n_ranks = rank_rows(list, ranks);
+  /* What is not known stands last in both directions: risks that are held back before all. */
+  const guint32 n_known = list->sort == DEMUR_SORT_RISK ? n_known_ranks(list, ranks) : n_ranks;
   if (list->descending)
     for (size_t i = 0; i < n; i++)
-      ranks[i] = n_ranks - 1 - ranks[i];
+      if (ranks[i] < n_known)
+        ranks[i] = n_known - 1 - ranks[i];
   g_autofree size_t *at = g_new0(size_t, (size_t)n_ranks + 1); /* where the next of a rank goes */
   for (size_t i = 0; i < n; i++)
     at[ranks[i] + 1]++;

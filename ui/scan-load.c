@@ -95,15 +95,16 @@ add_scans(DemurScanFill *fill, DemurWorkspace *workspace, const DemurProgress *p
 }
 
 DemurScanTable *
-demur_scan_table_load(const char *path, gboolean read_only, const DemurProgress *progress,
+demur_scan_table_load(const char *path, DemurWorkspaceFlags flags, const DemurProgress *progress,
                       GError **error) {
-  g_autoptr(DemurWorkspace) workspace = demur_workspace_open(
-      path, read_only ? DEMUR_WORKSPACE_READ_ONLY : DEMUR_WORKSPACE_CREATE, error);
+  const gboolean is_new = !g_file_test(path, G_FILE_TEST_EXISTS);
+  g_autoptr(DemurWorkspace) workspace = demur_workspace_open(path, flags, error);
   if (workspace == NULL)
     return NULL;
   g_autoptr(DemurScanTable) table = demur_scan_table_new();
   table->path = g_strdup(path);
-  table->read_only = read_only;
+  table->read_only = (flags & DEMUR_WORKSPACE_READ_ONLY) != 0;
+  table->is_new = is_new;
   if (!add_names(table, workspace, error))
     return NULL;
   DemurScanFill fill;

@@ -66,6 +66,7 @@ typedef struct {
   char *path;
   gboolean simulated; /* any scan or cohort is */
   gboolean read_only;
+  gboolean is_new; /* there was no such file: it was made */
   size_t n_scans;
   DemurScan *scans;         /* [n_scans], of base/memory.h */
   DemurScanReview *reviews; /* [n_scans]; main thread only */
@@ -86,7 +87,7 @@ typedef struct {
 DemurScanTable *demur_scan_table_new(void);
 
 /* Reads everything: DICOM series with their newest verdicts, and each cohort's assessed scans. */
-DemurScanTable *demur_scan_table_load(const char *path, gboolean read_only,
+DemurScanTable *demur_scan_table_load(const char *path, DemurWorkspaceFlags flags,
                                       const DemurProgress *progress,
                                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
 DemurScanTable *demur_scan_table_ref(DemurScanTable *table);

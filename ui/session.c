@@ -18,6 +18,7 @@ struct _DemurSession {
   gboolean wanted;
   DemurJob *load_job, *work_job;
   guint64 generation;
+  gboolean told_assessed; /* all series were assessed: to be told once they are read again */
   char *busy_title;
   double busy_fraction;
   DemurImportOutcome *outcome;
@@ -127,14 +128,39 @@ demur_session_fail(DemurSession *session, const GError *error) {
 
 /* Reading the workspace. */
 
+typedef struct {
+  char *path;
+  gboolean may_create, again;
+} LoadInput;
+
+static void
+load_input_free(gpointer data) {
+  LoadInput *input = data;
+  g_free(input->path);
+  g_free(input);
+}
+
 static gpointer
-load_work(DemurJob *job, gpointer input, const DemurProgress *progress, GError **error) {
-  const char *path = input;
+load_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
+  const LoadInput *input = data;
+  const char *path = input->path;
   /* A file that can be read but not written is shown as it is; everything else that goes wrong
    * is said. */
   const gboolean exists = g_file_test(path, G_FILE_TEST_EXISTS);
   const gboolean read_only = exists && access(path, W_OK) != 0;
-  return demur_scan_table_load(path, read_only, progress, error);
+  if (input->again && !exists) {
+    g_set_error(
+        error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
+        _("%s is gone: it was moved or deleted, or its drive is not there. What stands here "
+          "was read before; nothing more can be kept until it is back."),
+        path);
+    return NULL;
+  }
+  return demur_scan_table_load(path,
+                               read_only           ? DEMUR_WORKSPACE_READ_ONLY
+                               : input->may_create ? DEMUR_WORKSPACE_CREATE
+                                                   : DEMUR_WORKSPACE_DEFAULT,
+                               progress, error);
 }
 
 static void
@@ -154,6 +180,21 @@ set_row(DemurSession *session, gssize row) {
     session->wanted_scan = g_strdup(scan->scan_id);
   }
   g_signal_emit(session, signals[CASE_CHANGED], 0);
+}
+
+/* What an assessment of all series came to. */
+static void
+tell_assessed(DemurSession *session) {
+  guint n[DEMUR_N_SHOWN] = {0};
+  for (size_t i = 0; i < session->table->n_scans; i++)
+    if (session->table->scans[i].source == NULL)
+      n[session->table->scans[i].shown]++;
+  g_autofree char *text = g_strdup_printf(
+      _("Assessed: %u accepted, %u red flags, %u without a score, %u not eligible.%s"),
+      n[DEMUR_SHOWN_ACCEPTED], n[DEMUR_SHOWN_RED_FLAG], n[DEMUR_SHOWN_NO_SCORE],
+      n[DEMUR_SHOWN_NOT_ELIGIBLE],
+      n[DEMUR_SHOWN_NO_SCORE] > 0 ? _(" Scores come with demur scores import.") : "");
+  demur_session_notice(session, text, FALSE);
 }
 
 static void
@@ -182,6 +223,15 @@ on_loaded(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   g_signal_emit(session, signals[LOADED], 0);
   if (session->row < 0) /* nobody chose another meanwhile */
     set_row(session, row);
+  if (session->table->is_new && another) {
+    g_autofree char *text =
+        g_strdup_printf(_("There was no %s: a new workspace was made."), session->table->path);
+    demur_session_notice(session, text, FALSE);
+  }
+  if (session->told_assessed) {
+    session->told_assessed = FALSE;
+    tell_assessed(session);
+  }
   if (session->table->read_only && another)
     demur_session_notice(session,
                          _("This workspace can't be written: it is shown, but imports, reviews and "
@@ -189,12 +239,14 @@ on_loaded(gpointer owner, guint64 tag, gpointer result, const GError *error) {
                          TRUE);
 }
 
-void
-demur_session_open(DemurSession *session, const char *path) {
+static void
+start_load(DemurSession *session, const char *path, gboolean may_create, gboolean again) {
+  LoadInput *input = g_new(LoadInput, 1);
+  *input = (LoadInput){g_strdup(path), may_create, again};
   demur_job_drop(&session->load_job);
   const DemurJobStart start = {.func = load_work,
-                               .input = g_strdup(path),
-                               .free_input = g_free,
+                               .input = input,
+                               .free_input = load_input_free,
                                .free_result = table_free,
                                .owner = G_OBJECT(session),
                                .tag = ++session->generation,
@@ -203,11 +255,14 @@ demur_session_open(DemurSession *session, const char *path) {
 }
 
 void
+demur_session_open(DemurSession *session, const char *path, gboolean may_create) {
+  start_load(session, path, may_create, FALSE);
+}
+
+void
 demur_session_reload(DemurSession *session) {
-  if (session->table != NULL) {
-    g_autofree char *path = g_strdup(session->table->path);
-    demur_session_open(session, path);
-  }
+  if (session->table != NULL)
+    start_load(session, session->table->path, FALSE, TRUE);
 }
 
 /* The current case. */
@@ -447,8 +502,10 @@ on_assessed(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   set_busy(session, NULL, 1.0);
   if (result == NULL)
     demur_session_fail(session, error);
-  else
+  else {
+    session->told_assessed = TRUE;
     demur_session_reload(session);
+  }
 }
 
 gboolean

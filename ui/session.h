@@ -29,11 +29,11 @@ gboolean demur_session_read_only(DemurSession *session);
 DemurScanTable *demur_session_table(DemurSession *session); /* borrowed; NULL before the first */
 DemurScanList *demur_session_list(DemurSession *session);
 
-/* Opens a workspace; a failure is a notice and leaves what was open. read_only is tried by itself
- * where the file can't be written. */
-void demur_session_open(DemurSession *session, const char *path);
+/* Opens a workspace, or makes it where it may; a failure is a notice and leaves what was open.
+ * read_only is tried by itself where the file can't be written. */
+void demur_session_open(DemurSession *session, const char *path, gboolean may_create);
 
-/* Reads the open workspace again. */
+/* Reads the open workspace again; it is never made anew. */
 void demur_session_reload(DemurSession *session);
 
 /* The current case: -1 none. */

@@ -424,6 +424,11 @@ demur_train_window_new(GtkWindow *parent, DemurSession *session) {
   gtk_box_append(buttons, window->start);
   gtk_box_append(box, GTK_WIDGET(buttons));
   gtk_window_set_child(GTK_WINDOW(window), GTK_WIDGET(box));
+  GtkEventController *keys = gtk_shortcut_controller_new();
+  gtk_shortcut_controller_add_shortcut(GTK_SHORTCUT_CONTROLLER(keys),
+                                       gtk_shortcut_new(gtk_keyval_trigger_new(GDK_KEY_Escape, 0),
+                                                        gtk_named_action_new("window.close")));
+  gtk_widget_add_controller(GTK_WIDGET(window), keys);
 
   g_signal_connect_swapped(window->cohort, "notify::selected", G_CALLBACK(on_cohort), window);
   g_signal_connect_swapped(window->preset, "notify::selected", G_CALLBACK(on_preset), window);

@@ -206,7 +206,7 @@ verdict_sentence(DemurShown shown) {
   case DEMUR_SHOWN_FAILED:
     return _("Failed: it could not be assessed");
   default:
-    return _("Not assessed yet");
+    return _("Not assessed yet: Assess all series in the menu, once there are scores");
   }
 }
 
@@ -404,7 +404,12 @@ add_warnings(DemurVerdictCard *card, const DemurScan *scan) {
   GtkBox *box = add_card(card, _("About this series"));
   for (size_t i = 0; i < scan->n_warnings; i++) {
     g_autofree char *text = g_strdup_printf("· %s", scan->warnings[i]);
-    add_label(box, text, "small");
+    /* A long comment has a few lines here and the rest in its tooltip. */
+    GtkWidget *label = add_label(box, text, "small");
+    gtk_label_set_lines(GTK_LABEL(label), 6);
+    gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
+    if (strlen(text) > 200)
+      gtk_widget_set_tooltip_text(label, text);
   }
 }
 

@@ -17,6 +17,7 @@ struct _DemurWindow {
   GtkApplicationWindow parent_instance;
   DemurSession *session;
   GtkStack *stack;
+  GtkWindow *train; /* weak; NULL: not open */
   GtkLabel *workspace;
   GtkSearchEntry *search;
   DemurWorklistPage *worklist;
@@ -39,6 +40,7 @@ static const char *const page_names[] = {"worklist", "patient", "cohort", "repor
 static void
 demur_window_dispose(GObject *object) {
   DemurWindow *window = DEMUR_WINDOW(object);
+  g_clear_weak_pointer(&window->train);
   g_clear_object(&window->session);
   G_OBJECT_CLASS(demur_window_parent_class)->dispose(object);
 }
@@ -539,7 +541,11 @@ on_notice_action(GSimpleAction *action, GVariant *value, gpointer data) {
 static void
 on_train(GSimpleAction *action, GVariant *value, gpointer data) {
   DemurWindow *window = data;
-  gtk_window_present(GTK_WINDOW(demur_train_window_new(GTK_WINDOW(window), window->session)));
+  if (window->train == NULL) {
+    window->train = GTK_WINDOW(demur_train_window_new(GTK_WINDOW(window), window->session));
+    g_object_add_weak_pointer(G_OBJECT(window->train), (gpointer *)&window->train);
+  }
+  gtk_window_present(window->train);
 }
 
 static void

@@ -88,7 +88,7 @@ open_path(DemurApplication *self, const char *path) {
     g_free(self->settings->workspace);
     self->settings->workspace = g_strdup(path);
   }
-  demur_session_open(self->session, path);
+  demur_session_open(self->session, path, self->picture_path == NULL);
 }
 
 static void
@@ -190,8 +190,11 @@ on_picture_loaded(DemurSession *session, DemurApplication *self) {
       if (strcmp(table->scans[i].scan_id, self->picture_case) == 0)
         row = (gssize)i;
     if (row < 0) {
-      g_printerr("demur-workstation: no scan %s in the worklist\n", self->picture_case);
+      g_printerr("demur-workstation: no scan %s in the worklist; no picture was made\n",
+                 self->picture_case);
       self->status = 1;
+      g_application_quit(G_APPLICATION(self));
+      return;
     }
   }
   /* Else, where one case is shown, the first that has images. */
@@ -304,9 +307,10 @@ on_command_line(GApplication *application, GApplicationCommandLine *line) {
   } else if (n_rest > 0) {
     return usage(self, "no words are taken; a workspace is given with --workspace FILE");
   }
-  int width = self->settings->width, height = self->settings->height;
-  if (size != NULL && (sscanf(size, "%dx%d", &width, &height) != 2 || width < 320 || height < 240 ||
-                       width > 16384 || height > 16384))
+  int width = self->settings->width, height = self->settings->height, n_read = 0;
+  if (size != NULL &&
+      (sscanf(size, "%dx%d%n", &width, &height, &n_read) != 2 || size[n_read] != '\0' ||
+       width < 320 || height < 240 || width > 16384 || height > 16384))
     return usage(self, "--size takes WIDTHxHEIGHT, for example 1280x800");
   if (theme != NULL) {
     DemurTheme known;

@@ -164,7 +164,7 @@ measure_idle(const char *what) {
 static void
 open_workspace(const char *path) {
   const double wall = wall_ms(), cpu = cpu_ms();
-  demur_session_open(session, path);
+  demur_session_open(session, path, FALSE);
   while (demur_session_table(session) == NULL)
     g_main_context_iteration(NULL, TRUE);
   paint();

@@ -362,6 +362,14 @@ def broken_workspaces_end_in_a_sentence():
         app.wait_text("cohort.demur")
         app.activate("win.close-notice")
         app.wait_no_text(words)
+    # A file that is gone is not made anew, and what was read stays.
+    os.rename(good, good + ".away")
+    app.activate("win.reload")
+    app.wait_text("cohort.demur is gone")
+    assert not os.path.exists(good), "a workspace that was gone was made anew"
+    app.wait_text("Not reviewed 400")
+    os.rename(good + ".away", good)
+    app.activate("win.close-notice")
     # A damaged file cut in the middle.
     with open(good, "rb") as file:
         half = file.read()[: os.path.getsize(good) // 2]
@@ -632,7 +640,7 @@ def prior_beside_the_current_scan():
     app.wait_image(f"slice {middle + 2} of {n}", "CT image of the prior")
     app.keys("Up")
     app.wait_image(f"slice {middle + 1} of {n}", "CT image of the prior")
-    app.wait_text("Risk over time")
+    assert "Risk over time" not in app.texts(), "a course of scans that nobody assessed"
     app.quit()
 
 

@@ -60,7 +60,7 @@ save_verdicts(DemurWorkspace *workspace, const char *cohort, size_t from, size_t
 static DemurScanTable *
 load(void) {
   g_autoptr(GError) error = NULL;
-  DemurScanTable *table = demur_scan_table_load(path, FALSE, NULL, &error);
+  DemurScanTable *table = demur_scan_table_load(path, DEMUR_WORKSPACE_DEFAULT, NULL, &error);
   g_assert_no_error(error);
   return table;
 }

@@ -176,7 +176,7 @@ held_back_risks_have_no_order(void) {
       g_autoptr(DemurScanList) list = demur_scan_list_new();
       demur_scan_list_set_table(list, table);
       demur_scan_list_set_sort(list, DEMUR_SORT_RISK, descending == 1);
-      assert_rows(list, descending == 1 ? "0 1 2 3 4 " : "4 3 0 1 2 ");
+      assert_rows(list, descending == 1 ? "3 4 0 1 2 " : "4 3 0 1 2 ");
     }
 }
 
