@@ -345,11 +345,22 @@ demur_application_startup(GApplication *application) {
                                           (const char *const *)accels[i].accels);
 }
 
+/* GLib ends with 1 for options it does not know; the documented status of wrong usage is 2. */
+static gboolean
+demur_application_local_command_line(GApplication *application, char ***arguments, int *status) {
+  const gboolean ended = G_APPLICATION_CLASS(demur_application_parent_class)
+                             ->local_command_line(application, arguments, status);
+  if (ended && *status == 1 && !g_application_get_is_registered(application))
+    *status = 2;
+  return ended;
+}
+
 static void
 demur_application_class_init(DemurApplicationClass *class) {
   G_OBJECT_CLASS(class)->finalize = demur_application_finalize;
   G_APPLICATION_CLASS(class)->startup = demur_application_startup;
   G_APPLICATION_CLASS(class)->command_line = on_command_line;
+  G_APPLICATION_CLASS(class)->local_command_line = demur_application_local_command_line;
 }
 
 static void

@@ -7,7 +7,7 @@ import sqlite3
 import subprocess
 import sys
 
-from driver import DEMUR, HOME, Workstation, demur, wait_for
+from driver import DEMUR, HOME, WORKSTATION, Workstation, demur, wait_for
 
 SHARED = os.environ.get("DEMUR_SHARED", "")
 
@@ -606,6 +606,37 @@ def charts_are_exported_by_their_menu():
     for label in at["rejected_by_label"]:
         assert any(f"{label['rate']:.6f}"[:6] in line for line in lines), (label, lines)
     app.quit()
+
+
+def pictures_without_a_person():
+    """Right value: docs/workstation.md: 0 with a PNG of that size, 1 without one, 2 for wrong usage; no file is made that
+    was not asked for."""
+    workspace, assessed = cohort_workspace()
+    picture = path("x.png")
+
+    def run(*words, workspace=workspace):
+        if os.path.exists(picture):
+            os.remove(picture)
+        return subprocess.run([WORKSTATION, "--workspace", workspace, *words], capture_output=True, text=True,
+                              check=False, timeout=120)
+
+    for page in ("worklist", "patient", "cohort", "report"):
+        result = run("--screenshot", page, picture, "--size", "1280x800", "--case", assessed["verdicts"][0]["scan_id"])
+        assert result.returncode == 0, (page, result.stderr)
+        with open(picture, "rb") as file:
+            head = file.read(24)
+        assert head[:8] == b"\x89PNG\r\n\x1a\n", head
+        assert (int.from_bytes(head[16:20], "big"), int.from_bytes(head[20:24], "big")) == (1280, 800), (page, head)
+    refused = run("--screenshot", "patient", picture, "--case", "nobody")
+    assert refused.returncode == 1 and "nobody" in refused.stderr and not os.path.exists(picture), refused.stderr
+    gone = path("gone.demur")
+    refused = run("--screenshot", "worklist", picture, workspace=gone)
+    assert refused.returncode == 1 and "gone.demur" in refused.stderr, refused.stderr
+    assert not os.path.exists(picture) and not os.path.exists(gone)
+    for words in (("--screenshot", "nothing", picture), ("--screenshot", "worklist", path("x.txt")),
+                  ("--screenshot", "worklist", picture, "--size", "1280x800x"), ("--wrong",), ("words",)):
+        refused = run(*words)
+        assert refused.returncode == 2 and refused.stderr and not os.path.exists(picture), (words, refused)
 
 
 def prior_beside_the_current_scan():
