@@ -113,6 +113,5 @@ demur_scan_table_load(const char *path, DemurWorkspaceFlags flags, const DemurPr
   demur_scan_fill_clear(&fill);
   if (!filled)
     return NULL;
-  demur_scan_table_link(table);
   return add_reviews(table, workspace, error) ? g_steal_pointer(&table) : NULL;
 }

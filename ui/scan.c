@@ -43,6 +43,8 @@ fill_chain(DemurScanTable *table, DemurScanChain *chain, gsize offset) {
 
 void
 demur_scan_table_link(DemurScanTable *table) {
+  if (table->index != NULL)
+    return;
   table->index = g_hash_table_new(hash_scan, equal_scans);
   for (size_t i = 0; i < table->n_scans; i++)
     g_hash_table_insert(table->index, &table->scans[i], &table->scans[i]);
@@ -85,6 +87,7 @@ demur_scan_table_unref(DemurScanTable *table) {
 
 gssize
 demur_scan_table_find(const DemurScanTable *table, const char *source, const char *scan_id) {
+  demur_scan_table_link((DemurScanTable *)table);
   const DemurScan wanted = {.source = source, .scan_id = scan_id};
   const DemurScan *found = g_hash_table_lookup(table->index, &wanted);
   return found != NULL ? found - table->scans : -1;
@@ -108,6 +111,7 @@ compare_rows(gconstpointer a, gconstpointer b, gpointer data) {
 
 static guint32 *
 collect(const DemurScanTable *table, size_t row, gboolean study, size_t *n) {
+  demur_scan_table_link((DemurScanTable *)table);
   const DemurScan *one = &table->scans[row];
   g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(guint32));
   const guint32 self = (guint32)row;

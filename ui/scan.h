@@ -94,8 +94,9 @@ DemurScanTable *demur_scan_table_ref(DemurScanTable *table);
 void demur_scan_table_unref(DemurScanTable *table);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurScanTable, demur_scan_table_unref)
 
-/* Makes the scans findable by ID, patient and study, once they stand; demur_scan_table_load does
- * it. */
+/* Makes the scans findable by ID, patient and study, once they stand and unless it was done.
+ * Whoever looks for a scan first does it by itself; a hundred thousand take some 20 ms, so a window
+ * does it when there is nothing else to do. Not from two threads at once. */
 void demur_scan_table_link(DemurScanTable *table);
 
 /* Row of a scan, -1 where there is none. */

@@ -197,6 +197,12 @@ tell_assessed(DemurSession *session) {
   demur_session_notice(session, text, FALSE);
 }
 
+static gboolean
+on_link_idle(gpointer table) {
+  demur_scan_table_link(table);
+  return G_SOURCE_REMOVE;
+}
+
 static void
 on_loaded(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   DemurSession *session = owner;
@@ -215,6 +221,7 @@ on_loaded(gpointer owner, guint64 tag, gpointer result, const GError *error) {
       old == NULL || g_strcmp0(old->path, ((DemurScanTable *)result)->path) != 0;
   session->table = result;
   demur_scan_list_set_table(session->list, session->table);
+  g_idle_add_full(G_PRIORITY_LOW, on_link_idle, demur_scan_table_ref(session->table), table_free);
   demur_scan_table_unref(old);
   gssize row = -1;
   if (!another && session->wanted)

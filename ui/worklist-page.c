@@ -247,11 +247,16 @@ on_loaded(DemurWorklistPage *page) {
   g_autoptr(GHashTable) sites = g_hash_table_new(NULL, NULL);
   g_autoptr(GHashTable) scanners = g_hash_table_new(NULL, NULL);
   g_autoptr(GHashTable) sources = g_hash_table_new(NULL, NULL);
+  const DemurScan *last = NULL; /* neighbours are often of one site and source */
   for (size_t i = 0; i < table->n_scans; i++) {
-    g_hash_table_add(sites, (gpointer)table->scans[i].site);
-    g_hash_table_add(scanners, (gpointer)table->scans[i].manufacturer);
-    if (table->scans[i].source != NULL)
-      g_hash_table_add(sources, (gpointer)table->scans[i].source);
+    const DemurScan *scan = &table->scans[i];
+    if (last == NULL || scan->site != last->site)
+      g_hash_table_add(sites, (gpointer)scan->site);
+    if (last == NULL || scan->manufacturer != last->manufacturer)
+      g_hash_table_add(scanners, (gpointer)scan->manufacturer);
+    if (scan->source != NULL && (last == NULL || scan->source != last->source))
+      g_hash_table_add(sources, (gpointer)scan->source);
+    last = scan;
   }
   fill_menu(page->site, _("All sites"), NULL, sites);
   fill_menu(page->scanner, _("All scanners"), NULL, scanners);
