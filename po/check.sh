@@ -1,11 +1,11 @@
 #!/bin/sh
-# Whether every translation has all the words that the sources have now.   check.sh SOURCE_FOLDER
+# Whether every translation has all the words that the sources have now.   check.sh SOURCE_FOLDER XGETTEXT_OPTION..
 set -eu
 cd "$1"
+shift
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-xgettext --from-code=UTF-8 -k_ -kN_ -kngettext_:1,2 -kdemur_chart_word -kDEMUR_CHART_WORD --no-location \
-  -o "$work/now.pot" -f po/POTFILES 2>"$work/said" || { cat "$work/said" >&2; exit 1; }
+xgettext "$@" --no-location -o "$work/now.pot" -f po/POTFILES 2>"$work/said" || { cat "$work/said" >&2; exit 1; }
 for file in $(grep -lE '[^A-Za-z0-9_](N?_|ngettext_|demur_chart_word|DEMUR_CHART_WORD)\("' core/*/*.c ui/*.c app/workstation/*.c); do
   grep -qx "$file" po/POTFILES || { echo "$file has words and is not in po/POTFILES"; exit 1; }
 done

@@ -251,10 +251,11 @@ demur_chart_card_export(DemurChartCard *card, const char *path, GError **error) 
   cairo_scale(cr, scale, scale);
   draw_for_paper(card, cr);
   cairo_destroy(cr);
-  if (png)
-    cairo_surface_write_to_png_stream(surface, append_bytes, bytes);
+  cairo_status_t status =
+      png ? cairo_surface_write_to_png_stream(surface, append_bytes, bytes) : CAIRO_STATUS_SUCCESS;
   cairo_surface_finish(surface);
-  const cairo_status_t status = cairo_surface_status(surface);
+  if (status == CAIRO_STATUS_SUCCESS)
+    status = cairo_surface_status(surface);
   cairo_surface_destroy(surface);
   if (status != CAIRO_STATUS_SUCCESS) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, _("%s can't be written: %s"), path,

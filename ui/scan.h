@@ -1,5 +1,6 @@
 /* The scans of a workspace with their newest verdicts: plain values, read once by a worker and
- * immutable from then on. What every view shows comes from here. */
+ * immutable from then on, but for reviews and for what finds a scan (demur_scan_table_link). What
+ * every view shows comes from here. */
 #pragma once
 
 #include "base/progress.h"
@@ -83,7 +84,7 @@ typedef struct {
   gint ref_count;
 } DemurScanTable;
 
-/* Empty, for whoever fills it: path, scans, reviews, names; then demur_scan_table_link. */
+/* Empty, for whoever fills it: path, scans, reviews, names. */
 DemurScanTable *demur_scan_table_new(void);
 
 /* Reads everything: DICOM series with their newest verdicts, and each cohort's assessed scans. */

@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/json-writer.h"
 #include "ui/job.h"
@@ -18,7 +17,7 @@ struct _DemurSession {
   gboolean wanted;
   DemurJob *load_job, *work_job;
   guint64 generation;
-  gboolean told_assessed; /* all series were assessed: to be told once they are read again */
+  gboolean tell_assessed; /* once the workspace is read again after an assessment */
   char *busy_title;
   double busy_fraction;
   DemurImportOutcome *outcome;
@@ -146,9 +145,7 @@ load_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **
   const char *path = input->path;
   /* A file that can be read but not written is shown as it is; everything else that goes wrong
    * is said. */
-  const gboolean exists = g_file_test(path, G_FILE_TEST_EXISTS);
-  const gboolean read_only = exists && access(path, W_OK) != 0;
-  if (input->again && !exists) {
+  if (input->again && !g_file_test(path, G_FILE_TEST_EXISTS)) {
     g_set_error(
         error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
         _("%s is gone: it was moved or deleted, or its drive is not there. What stands here "
@@ -157,9 +154,9 @@ load_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **
     return NULL;
   }
   return demur_scan_table_load(path,
-                               read_only           ? DEMUR_WORKSPACE_READ_ONLY
-                               : input->may_create ? DEMUR_WORKSPACE_CREATE
-                                                   : DEMUR_WORKSPACE_DEFAULT,
+                               demur_workspace_is_read_only(path) ? DEMUR_WORKSPACE_READ_ONLY
+                               : input->may_create                ? DEMUR_WORKSPACE_CREATE
+                                                                  : DEMUR_WORKSPACE_DEFAULT,
                                progress, error);
 }
 
@@ -211,6 +208,8 @@ on_loaded(gpointer owner, guint64 tag, gpointer result, const GError *error) {
     return;
   }
   session->load_job = NULL;
+  const gboolean assessed = session->tell_assessed;
+  session->tell_assessed = FALSE;
   if (result == NULL) {
     demur_session_fail(session, error);
     g_signal_emit(session, signals[BUSY], 0);
@@ -235,10 +234,8 @@ on_loaded(gpointer owner, guint64 tag, gpointer result, const GError *error) {
         g_strdup_printf(_("There was no %s: a new workspace was made."), session->table->path);
     demur_session_notice(session, text, FALSE);
   }
-  if (session->told_assessed) {
-    session->told_assessed = FALSE;
+  if (assessed && !another)
     tell_assessed(session);
-  }
   if (session->table->read_only && another)
     demur_session_notice(session,
                          _("This workspace can't be written: it is shown, but imports, reviews and "
@@ -510,7 +507,7 @@ on_assessed(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   if (result == NULL)
     demur_session_fail(session, error);
   else {
-    session->told_assessed = TRUE;
+    session->tell_assessed = TRUE;
     demur_session_reload(session);
   }
 }

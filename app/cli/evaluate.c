@@ -15,21 +15,14 @@ number_text(double value, char *buffer, size_t size) {
   return buffer;
 }
 
-/* "full, recalibrated": what a method was measured on, where methods see two kinds of risk. The
- * text lives until the next call but three. */
-static const char *
+/* "full, recalibrated": what a method was measured on, where methods see two kinds of risk (owned).
+ */
+static char *
 method_text(const DemurEvaluation *e, const char *name, gboolean recalibrated) {
-  static char texts[4][96];
-  static guint next;
   gboolean both = FALSE;
   for (size_t k = 1; k < e->n_methods; k++)
     both |= !e->methods[k].recalibrated != !e->methods[0].recalibrated;
-  char *text = texts[next++ % G_N_ELEMENTS(texts)];
-  g_snprintf(text, sizeof texts[0], "%s%s", name,
-             !both          ? ""
-             : recalibrated ? ", recalibrated"
-                            : ", raw");
-  return text;
+  return g_strconcat(name, !both ? "" : recalibrated ? ", recalibrated" : ", raw", NULL);
 }
 
 static void
@@ -43,7 +36,8 @@ print_table(const DemurEvaluation *e) {
           e->n_classes > 2 ? "S-TCE_inf" : "S-BCE_inf", "Brier", "site err");
   for (size_t k = 0; k < e->n_methods; k++) {
     const DemurMethodResult *m = &e->methods[k];
-    g_print("  %-34s %8s %8s %8s %8s %9s %8s %8s\n", method_text(e, m->name, m->recalibrated),
+    g_autofree char *name = method_text(e, m->name, m->recalibrated);
+    g_print("  %-34s %8s %8s %8s %8s %9s %8s %8s\n", name,
             number_text(m->auc[DEMUR_MEASURE_SBCE2].point, a, sizeof a),
             number_text(m->auc[DEMUR_MEASURE_SBCE2].sd, b, sizeof b),
             number_text(m->debiased_auc, c, sizeof c), number_text(m->noise_floor_auc, d, sizeof d),
@@ -60,7 +54,8 @@ print_rejection(const DemurEvaluation *e) {
     const DemurMethodResult *m = &e->methods[k];
     if (m->n_at == 0 || strcmp(m->name, "full") == 0)
       continue;
-    g_print("  %-34s", method_text(e, m->name, m->recalibrated));
+    g_autofree char *name = method_text(e, m->name, m->recalibrated);
+    g_print("  %-34s", name);
     for (size_t l = 0; l < MIN(m->at[0].n_labels, 4); l++) {
       const DemurRejection *r = &m->at[0].rejected_by_label[l];
       g_print("  label %d: %5.1f %% (%.1f to %.1f)", r->label, 100.0 * r->rate, 100.0 * r->rate_low,
@@ -91,8 +86,8 @@ print_calibration(const DemurEvaluation *e) {
     if (e->methods[m].n_at == 0)
       continue;
     const DemurOperatingPoint *at = &e->methods[m].at[0];
-    g_print("  %-34s %-7s %-16s %-7s %-16s %-7s %-16s %-7s %-16s\n",
-            method_text(e, e->methods[m].name, e->methods[m].recalibrated),
+    g_autofree char *name = method_text(e, e->methods[m].name, e->methods[m].recalibrated);
+    g_print("  %-34s %-7s %-16s %-7s %-16s %-7s %-16s %-7s %-16s\n", name,
             number_text(at->extra[DEMUR_EXTRA_OE_RATIO], a, sizeof a),
             interval_text(at->extra_intervals[DEMUR_EXTRA_OE_RATIO], f, sizeof f),
             number_text(at->extra[DEMUR_EXTRA_INTERCEPT], b, sizeof b),
@@ -256,9 +251,10 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
     const DemurComparison *c = &e->comparisons[i];
     if (strcmp(c->against, "confidence") != 0 && strcmp(c->against, "full") != 0)
       continue;
-    g_print("  %s against %s, %s: %+.4f (%+.4f to %+.4f), %zu %ss: %s\n",
-            method_text(e, c->method, c->recalibrated), c->against, c->measure, c->difference,
-            c->low, c->high, c->n_units, c->unit, demur_comparison_verdict_words(c->verdict));
+    g_autofree char *name = method_text(e, c->method, c->recalibrated);
+    g_print("  %s against %s, %s: %+.4f (%+.4f to %+.4f), %zu %ss: %s\n", name, c->against,
+            c->measure, c->difference, c->low, c->high, c->n_units, c->unit,
+            demur_comparison_verdict_words(c->verdict));
   }
   print_groups(e);
   for (size_t v = 0; v < evaluating.n_selectors; v++) {

@@ -159,9 +159,9 @@ demur_context_workspace(DemurContext *context, GError **error) {
     return context->workspace;
   /* What may only be read is read; what would write to it then says why it can't. */
   const char *path = context->workspace_path;
-  const gboolean read_only = g_file_test(path, G_FILE_TEST_EXISTS) && access(path, W_OK) != 0;
   context->workspace = demur_workspace_open(
-      path, read_only ? DEMUR_WORKSPACE_READ_ONLY : DEMUR_WORKSPACE_CREATE, error);
+      path, demur_workspace_is_read_only(path) ? DEMUR_WORKSPACE_READ_ONLY : DEMUR_WORKSPACE_CREATE,
+      error);
   return context->workspace;
 }
 

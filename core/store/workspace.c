@@ -325,6 +325,11 @@ finalize(gpointer statement) {
   sqlite3_finalize(statement);
 }
 
+gboolean
+demur_workspace_is_read_only(const char *path) {
+  return g_file_test(path, G_FILE_TEST_EXISTS) && access(path, W_OK) != 0;
+}
+
 /* The path as SQLite understands it. ":memory:" and "file:.." are names of files here, and of
  * nothing else. A file that may only be read, in a folder where nothing may be written, has no
  * place for the log's index; without a log it needs none, and is read as it lies there. */

@@ -21,6 +21,11 @@ typedef enum {
       1 << 1, /* nothing is written, no migration: an older schema is refused */
 } DemurWorkspaceFlags;
 
+/* Whether there is such a file and it may only be read: to be opened with
+ * DEMUR_WORKSPACE_READ_ONLY.
+ */
+gboolean demur_workspace_is_read_only(const char *path);
+
 /* Opens the workspace and brings an older schema up to this program's. NULL with
  * DEMUR_ERROR_NOT_FOUND where the file is absent and not to be created; DEMUR_ERROR_STORE where it
  * is not a workspace, belongs to a newer program (both left untouched), can't be read or written,
