@@ -639,6 +639,19 @@ def pictures_without_a_person():
         assert refused.returncode == 2 and refused.stderr and not os.path.exists(picture), (words, refused)
 
 
+def assessing_all_says_what_came_of_it():
+    """Right value: the verdicts of `demur assess --all`: a series without a score has none."""
+    workspace, _ = cohort_workspace()
+    series = demur(workspace, "dicom", "import", shared("real/siemens-emotion"))["series"]
+    chosen = sum(s["accepted"] for s in series)
+    app = Workstation(workspace)
+    app.wait_text("– Not assessed 1")
+    app.activate("win.assess")
+    app.wait_text(f"Assessed: 0 accepted, 0 red flags, {chosen} without a score")
+    assert len(demur(workspace, "assess", "first", "--all")["verdicts"]) == chosen
+    app.quit()
+
+
 def prior_beside_the_current_scan():
     """Right value: a copy of the same series with an earlier date stands for the prior, so that both must show the same
     slice at any time after scrolling either."""
