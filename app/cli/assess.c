@@ -128,7 +128,7 @@ print_result(DemurContext *context, const DemurCliAssessment *assessment, gboole
     demur_json_begin_object(json, NULL);
     demur_json_string(json, "selector", assessment->selector_name);
     demur_json_string(json, "validation", validation);
-    demur_json_string(json, "selector_digest", assessment->selector->digest);
+    demur_json_string(json, "selector_digest", demur_selector_digest(assessment->selector));
     demur_json_int(json, "seed", (gint64)context->seed);
     demur_json_bool(json, "simulated", simulated);
     demur_json_double(json, "requested_coverage", t != NULL ? t->coverage : NAN);

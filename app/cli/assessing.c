@@ -158,7 +158,7 @@ assess_rows(DemurContext *context, DemurCliAssessment *assessment, DemurCohort *
   const double threshold = tuned ? assessment->threshold->threshold : NAN;
   g_autoptr(DemurReasoner) reasoner = demur_reasoner_new(selector, tuned ? threshold : 0.0);
   g_autofree DemurAcquisitionScan *made = NULL;
-  if (selector->acquisition != NULL &&
+  if (demur_selector_uses_acquisition(selector) &&
       (made = demur_meta_acquisition_scans(view, rows, n, error)) == NULL)
     return FALSE;
   for (size_t i = 0; i < n; i++) {
@@ -168,7 +168,7 @@ assess_rows(DemurContext *context, DemurCliAssessment *assessment, DemurCohort *
       const char *sentence[] = {"the selector has no threshold yet: run `demur tune`", NULL};
       reasons = g_strdupv((char **)sentence);
     } else if (scores[i] < threshold) {
-      reasons = demur_reasoner_explain_scan(reasoner, meta + i * selector->columns->n_columns,
+      reasons = demur_reasoner_explain_scan(reasoner, meta + i * demur_selector_n_columns(selector),
                                             made != NULL ? &made[i] : NULL, N_REASONS);
     }
     add_verdict(assessment, cohort->site_names[cohort->sites[rows[i]]], cohort->scan_ids[rows[i]],
@@ -187,9 +187,12 @@ assess_series(DemurContext *context, DemurCliAssessment *assessment, const char 
   DemurWorkspace *workspace = demur_context_workspace(context, error);
   if (workspace == NULL || !find_overrules(workspace, assessment, error))
     return FALSE;
-  g_autoptr(DemurDicomScores) scored = demur_dicom_scores_load(
-      workspace, scan_id, assessment->selector->model,
-      assessment->selector->outlier != NULL ? assessment->selector->embedding_width : 0, error);
+  g_autoptr(DemurDicomScores) scored =
+      demur_dicom_scores_load(workspace, scan_id, demur_selector_model(assessment->selector),
+                              demur_selector_uses_embeddings(assessment->selector)
+                                  ? demur_selector_embedding_width(assessment->selector)
+                                  : 0,
+                              error);
   if (scored == NULL)
     return FALSE;
   for (size_t i = 0; i < scored->n_unscored; i++) {
@@ -244,7 +247,7 @@ demur_cli_assess(DemurContext *context, const DemurCliAssessOptions *options,
   if (assessment->selector == NULL || !find_audits(context, assessment, error) ||
       !find_threshold(context, assessment, options->coverage, error))
     return FALSE;
-  assessment->simulated = assessment->selector->simulated;
+  assessment->simulated = demur_selector_is_simulated(assessment->selector);
   if (options->cohort == NULL)
     return assess_series(context, assessment, options->scan_id, error);
   g_autoptr(DemurCohort) cohort = demur_cli_load_cohort(context, options->cohort, error);
@@ -266,9 +269,9 @@ demur_cli_assessment_save(DemurContext *context, const DemurCliAssessment *asses
   g_autofree char *now = demur_context_now();
   const DemurThresholdRecord *threshold = assessment->threshold;
   const DemurVerdictBatch batch = {.selector = assessment->selector_name,
-                                   .selector_digest = assessment->selector->digest,
+                                   .selector_digest = demur_selector_digest(assessment->selector),
                                    .cohort = assessment->cohort,
-                                   .model = assessment->selector->model,
+                                   .model = demur_selector_model(assessment->selector),
                                    .coverage = threshold != NULL ? threshold->coverage : NAN,
                                    .threshold = threshold != NULL ? threshold->threshold : NAN,
                                    .created = now};

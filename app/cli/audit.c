@@ -1,7 +1,6 @@
 /* demur audit plan SELECTOR --cohort C --site S: which scans of a new site to label; demur audit
  * apply SELECTOR FILE: what their labels change. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "app/cli/assessing.h"
@@ -38,26 +37,13 @@ load_selector(DemurContext *context, const char *name, Site *site, GError **erro
   site->selector = demur_cli_load_selector(context, name, NULL, error);
   if (site->selector == NULL)
     return FALSE;
-  if (site->selector->corrected.corrector == NULL) {
+  if (demur_selector_corrector(site->selector, FALSE) == NULL) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED,
                 "a site audit needs binary risk; selector '%s' has %zu classes", name,
-                site->selector->n_classes);
+                demur_selector_n_classes(site->selector));
     return FALSE;
   }
   return TRUE;
-}
-
-static int
-compare_hashes(const void *a, const void *b) {
-  const guint64 x = *(const guint64 *)a, y = *(const guint64 *)b;
-  return (x > y) - (x < y);
-}
-
-static gboolean
-is_seen(const DemurSelector *selector, const char *patient_id) {
-  const guint64 hash = demur_selector_patient_hash(patient_id);
-  return bsearch(&hash, selector->patient_hashes, selector->n_patients, sizeof hash,
-                 compare_hashes) != NULL;
 }
 
 static double *
@@ -93,7 +79,8 @@ load_site(DemurContext *context, const char *cohort_name, const char *split, con
   for (size_t i = 0; i < n_rows; i++) {
     const guint32 row = site->rows[i];
     if (site->cohort->sites[row] == (guint32)code &&
-        !is_seen(site->selector, site->cohort->patient_ids[site->cohort->patients[row]]))
+        !demur_selector_has_seen(site->selector,
+                                 site->cohort->patient_ids[site->cohort->patients[row]]))
       site->rows[site->n++] = row;
   }
   if (site->n == 0) {
@@ -103,7 +90,8 @@ load_site(DemurContext *context, const char *cohort_name, const char *split, con
                 split != NULL ? split : "");
     return FALSE;
   }
-  site->trained = g_strv_contains((const char *const *)site->selector->site_names, site_name);
+  site->trained =
+      g_strv_contains((const char *const *)demur_selector_site_names(site->selector), site_name);
   site->view = demur_selector_view(site->selector, site->cohort, error);
   if (site->view == NULL)
     return FALSE;
@@ -357,7 +345,8 @@ join_labels(const Site *site, const char *site_name, const GArray *rows, const c
     else if (row->patient_id != NULL &&
              strcmp(site->cohort->patient_ids[site->cohort->patients[scan]], row->patient_id) != 0)
       wrong = "is another patient's in the cohort";
-    else if (is_seen(site->selector, site->cohort->patient_ids[site->cohort->patients[scan]]))
+    else if (demur_selector_has_seen(site->selector,
+                                     site->cohort->patient_ids[site->cohort->patients[scan]]))
       wrong = "is of a patient that made the selector";
     else if (!g_hash_table_add(scans, row->scan_id))
       wrong = "stands in the table twice";
@@ -470,8 +459,9 @@ run_apply(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree double *risks = g_new(double, site.n);
   for (size_t i = 0; i < site.n; i++)
     risks[i] = site.view->risks[site.rows[i]];
-  const DemurAudit audit = demur_audit_fit(joined.risks, joined.labels, joined.n,
-                                           site.selector->corrected.corrector->tau2, risks, site.n);
+  const DemurAudit audit =
+      demur_audit_fit(joined.risks, joined.labels, joined.n,
+                      demur_selector_corrector(site.selector, FALSE)->tau2, risks, site.n);
   g_autofree char *now = demur_context_now();
   const DemurAuditRecord record = {arguments[0],    site_name, cohort_name,
                                    audit.intercept, audit.low, audit.high,

@@ -75,7 +75,7 @@ take_coverage(const char *text, const DemurCliEvaluation *evaluating, double *co
     return TRUE;
   g_autofree char *name = g_strconcat("selector:", evaluating->names[0], NULL);
   const DemurMethodResult *selector = demur_evaluation_method(
-      evaluating->evaluation, name, evaluating->selectors[0]->recalibration != NULL);
+      evaluating->evaluation, name, demur_selector_recalibration(evaluating->selectors[0]) != NULL);
   if (demur_number_parse(text, strlen(text), coverage) &&
       (demur_finding_at(selector, *coverage, FALSE) != NULL ||
        demur_finding_at(selector, *coverage, TRUE) != NULL))

@@ -166,7 +166,8 @@ evaluate(DemurContext *context, char **names, const DemurCliEvaluationOptions *o
     double coverage;
     e->thresholds[s] = demur_thresholds_list(workspace, names[s], error);
     if (e->thresholds[s] == NULL ||
-        !load_thresholds(e->thresholds[s], e->selectors[s]->n_models, owned, &tuned[s], error) ||
+        !load_thresholds(e->thresholds[s], demur_selector_n_models(e->selectors[s]), owned,
+                         &tuned[s], error) ||
         !demur_cli_tuned_on(context, names[s], e->cohort, input.split, &on_this_split, &coverage,
                             error))
       return FALSE;

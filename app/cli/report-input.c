@@ -194,14 +194,14 @@ describe_cohort(DemurCliReport *report, const DemurCliEvaluation *e, const guint
   describe_labels(report, cohort, rows, n);
   /* Sites that trained: known where the selector came from this very cohort. */
   const DemurSelector *selector = e->selectors[0];
-  if (g_strcmp0(selector->cohort, cohort->name) != 0)
+  if (g_strcmp0(demur_selector_cohort(selector), cohort->name) != 0)
     return;
   g_autofree guint8 *trained = g_new0(guint8, MAX(cohort->n_sites, 1));
   g_autofree guint8 *made = g_new0(guint8, MAX(cohort->n_splits, 1)); /* splits that made it */
   for (size_t s = 0; s < cohort->n_splits; s++)
-    for (size_t p = 0; p < selector->n_parts; p++)
-      if (strcmp(selector->parts[p].role, "reference") != 0 &&
-          strcmp(selector->parts[p].split, cohort->split_names[s]) == 0)
+    for (size_t p = 0; p < demur_selector_n_parts(selector); p++)
+      if (strcmp(demur_selector_part(selector, p)->role, "reference") != 0 &&
+          strcmp(demur_selector_part(selector, p)->split, cohort->split_names[s]) == 0)
         made[s] = 1;
   for (size_t i = 0; i < cohort->n_scans; i++)
     if (made[cohort->splits[i]])
@@ -229,16 +229,17 @@ describe_selector(DemurCliReport *report, const DemurCliEvaluation *e) {
   facts->name = e->names[0];
   /* Others may stand before it in the evaluation, where they see raw risks and it doesn't. */
   facts->method = own(report, g_strconcat("selector:", e->names[0], NULL));
-  facts->digest = s->digest;
+  facts->digest = demur_selector_digest(s);
   facts->created = record->created;
-  facts->cohort = s->cohort;
-  facts->model = s->model;
-  facts->best_epoch =
-      s->settings->stopping == DEMUR_STOPPING_WORST_CASE ? s->models[0].epochs[0] : -1;
-  facts->as_published = s->settings->as_published;
+  facts->cohort = demur_selector_cohort(s);
+  facts->model = demur_selector_model(s);
+  facts->best_epoch = demur_selector_settings(s)->stopping == DEMUR_STOPPING_WORST_CASE
+                          ? demur_selector_epoch(s, 0, 0)
+                          : -1;
+  facts->as_published = demur_selector_settings(s)->as_published;
   g_autoptr(GArray) pairs = g_array_new(FALSE, FALSE, sizeof(DemurReportPair));
-  for (size_t p = 0; p < s->n_parts; p++) {
-    const DemurSelectorPart *part = &s->parts[p];
+  for (size_t p = 0; p < demur_selector_n_parts(s); p++) {
+    const DemurSelectorPart *part = demur_selector_part(s, p);
     char *text =
         own(report, g_strdup_printf("%s, %zu scans of %zu patients at %zu sites", part->split,
                                     part->n_scans, part->n_patients, part->n_sites));
@@ -254,20 +255,24 @@ describe_selector(DemurCliReport *report, const DemurCliEvaluation *e) {
   for (size_t i = 0; demur_train_settings_number_name(i) != NULL; i++) {
     char value[G_ASCII_DTOSTR_BUF_SIZE];
     g_autofree char *key = g_strdelimit(g_strdup(demur_train_settings_number_name(i)), "_", ' ');
-    demur_train_settings_number_text(s->settings, i, value);
+    demur_train_settings_number_text(demur_selector_settings(s), i, value);
     add_pair(report, pairs, key, g_strdup(value));
   }
-  add_pair(report, pairs, "target", g_strdup(demur_target_name(s->settings->target)));
-  add_pair(report, pairs, "stopping", g_strdup(demur_stopping_name(s->settings->stopping)));
-  add_pair(
-      report, pairs, "recalibrate",
-      g_strdup_printf("%s (asked: %s)",
-                      demur_recalibration_name(s->recalibration != NULL ? s->recalibration->kind
-                                                                        : DEMUR_RECALIBRATION_NONE),
-                      demur_recalibration_name(s->settings->recalibrate)));
-  add_pair(report, pairs, "resample", demur_train_settings_resample_text(s->settings));
-  add_pair(report, pairs, "features", demur_train_settings_features_text(s->settings));
-  add_pair(report, pairs, "seed", g_strdup_printf("%" G_GUINT64_FORMAT, s->seed));
+  add_pair(report, pairs, "target",
+           g_strdup(demur_target_name(demur_selector_settings(s)->target)));
+  add_pair(report, pairs, "stopping",
+           g_strdup(demur_stopping_name(demur_selector_settings(s)->stopping)));
+  add_pair(report, pairs, "recalibrate",
+           g_strdup_printf("%s (asked: %s)",
+                           demur_recalibration_name(demur_selector_recalibration(s) != NULL
+                                                        ? demur_selector_recalibration(s)->kind
+                                                        : DEMUR_RECALIBRATION_NONE),
+                           demur_recalibration_name(demur_selector_settings(s)->recalibrate)));
+  add_pair(report, pairs, "resample",
+           demur_train_settings_resample_text(demur_selector_settings(s)));
+  add_pair(report, pairs, "features",
+           demur_train_settings_features_text(demur_selector_settings(s)));
+  add_pair(report, pairs, "seed", g_strdup_printf("%" G_GUINT64_FORMAT, demur_selector_seed(s)));
   facts->n_settings = pairs->len;
   facts->settings = own(report, g_array_free(g_steal_pointer(&pairs), FALSE));
 }

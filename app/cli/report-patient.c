@@ -290,11 +290,12 @@ static void
 describe_selector(DemurCliPatient *patient, const DemurSelector *selector,
                   const DemurSelectorRecord *record) {
   DemurPatientInput *input = &patient->input;
-  input->selector = (DemurReportSelector){.name = own(patient, g_strdup(record->name)),
-                                          .digest = own(patient, g_strdup(selector->digest)),
-                                          .created = own(patient, g_strdup(record->created)),
-                                          .cohort = own(patient, g_strdup(selector->cohort)),
-                                          .model = own(patient, g_strdup(selector->model))};
+  input->selector =
+      (DemurReportSelector){.name = own(patient, g_strdup(record->name)),
+                            .digest = own(patient, g_strdup(demur_selector_digest(selector))),
+                            .created = own(patient, g_strdup(record->created)),
+                            .cohort = own(patient, g_strdup(demur_selector_cohort(selector))),
+                            .model = own(patient, g_strdup(demur_selector_model(selector)))};
   demur_cli_read_validation(record->validation, patient->owned, &input->validation);
   later(&input->created, input->selector.created);
   later(&input->created, input->tuned.created);
@@ -332,7 +333,7 @@ fill(DemurContext *context, const DemurCliPatientOptions *options, DemurCliPatie
     const guint32 own_row = (guint32)row;
     input->in_sample = demur_selector_count_seen(selector, cohort, &own_row, 1) > 0;
     describe_cohort_scan(patient, cohort, (size_t)row, facts);
-  } else if (!describe_series(context, patient, selector->model, facts, error)) {
+  } else if (!describe_series(context, patient, demur_selector_model(selector), facts, error)) {
     return FALSE;
   }
   if (cohort != NULL) {

@@ -12,8 +12,8 @@ print_done(DemurContext *context, const char *what, const char *name, const Demu
   demur_json_begin_object(json, NULL);
   demur_json_string(json, what, name);
   if (s != NULL) {
-    demur_json_string(json, "digest", s->digest);
-    demur_json_bool(json, "simulated", s->simulated);
+    demur_json_string(json, "digest", demur_selector_digest(s));
+    demur_json_bool(json, "simulated", demur_selector_is_simulated(s));
     demur_json_string(json, "file", file);
   }
   demur_json_end_object(json);
@@ -75,39 +75,39 @@ show_json(DemurContext *context, const DemurSelector *s, const DemurSelectorReco
   DemurJson *json = demur_json_new();
   demur_json_begin_object(json, NULL);
   demur_json_string(json, "name", record->name);
-  demur_json_string(json, "digest", s->digest);
-  demur_json_bool(json, "simulated", s->simulated);
-  demur_json_string(json, "model", s->model);
-  demur_json_int(json, "n_classes", (gint64)s->n_classes);
-  demur_json_int(json, "embedding_width", (gint64)s->embedding_width);
-  demur_json_int(json, "seed", (gint64)s->seed);
-  demur_json_string(json, "cohort", s->cohort);
-  demur_json_string(json, "cohort_digest", s->cohort_digest);
+  demur_json_string(json, "digest", demur_selector_digest(s));
+  demur_json_bool(json, "simulated", demur_selector_is_simulated(s));
+  demur_json_string(json, "model", demur_selector_model(s));
+  demur_json_int(json, "n_classes", (gint64)demur_selector_n_classes(s));
+  demur_json_int(json, "embedding_width", (gint64)demur_selector_embedding_width(s));
+  demur_json_int(json, "seed", (gint64)demur_selector_seed(s));
+  demur_json_string(json, "cohort", demur_selector_cohort(s));
+  demur_json_string(json, "cohort_digest", demur_selector_cohort_digest(s));
   demur_json_string(json, "created", record->created);
-  demur_train_settings_write_json(s->settings, json, "settings");
+  demur_train_settings_write_json(demur_selector_settings(s), json, "settings");
   demur_json_begin_array(json, "parts");
-  for (size_t p = 0; p < s->n_parts; p++) {
+  for (size_t p = 0; p < demur_selector_n_parts(s); p++) {
     demur_json_begin_object(json, NULL);
-    demur_json_string(json, "role", s->parts[p].role);
-    demur_json_string(json, "split", s->parts[p].split);
-    demur_json_int(json, "n_scans", (gint64)s->parts[p].n_scans);
-    demur_json_int(json, "n_patients", (gint64)s->parts[p].n_patients);
-    demur_json_int(json, "n_sites", (gint64)s->parts[p].n_sites);
+    demur_json_string(json, "role", demur_selector_part(s, p)->role);
+    demur_json_string(json, "split", demur_selector_part(s, p)->split);
+    demur_json_int(json, "n_scans", (gint64)demur_selector_part(s, p)->n_scans);
+    demur_json_int(json, "n_patients", (gint64)demur_selector_part(s, p)->n_patients);
+    demur_json_int(json, "n_sites", (gint64)demur_selector_part(s, p)->n_sites);
     demur_json_end_object(json);
   }
   demur_json_end_array(json);
   demur_json_begin_array(json, "meta_features");
-  for (size_t c = 0; c < s->n_inputs; c++)
-    demur_json_string(json, NULL, s->columns->names[s->inputs[c]]);
+  for (size_t c = 0; c < demur_selector_n_inputs(s); c++)
+    demur_json_string(json, NULL, demur_selector_input_name(s, c));
   demur_json_end_array(json);
-  demur_json_int(json, "models", (gint64)s->n_models);
+  demur_json_int(json, "models", (gint64)demur_selector_n_models(s));
   demur_json_begin_array(json, "kept_epochs");
-  for (size_t m = 0; m < s->n_models; m++)
-    for (size_t i = 0; i < s->models[m].n_average; i++)
-      demur_json_int(json, NULL, s->models[m].epochs[i]);
+  for (size_t m = 0; m < demur_selector_n_models(s); m++)
+    for (size_t i = 0; i < demur_selector_n_networks(s); i++)
+      demur_json_int(json, NULL, demur_selector_epoch(s, m, i));
   demur_json_end_array(json);
-  if (s->recalibration != NULL)
-    demur_recalibration_write_json(s->recalibration, json, "recalibration");
+  if (demur_selector_recalibration(s) != NULL)
+    demur_recalibration_write_json(demur_selector_recalibration(s), json, "recalibration");
   else
     demur_json_null(json, "recalibration");
   g_autofree char *validation = demur_cli_validation_sentence(context, record->name);
@@ -152,21 +152,25 @@ run_show(DemurContext *context, int argc, char **argv, GError **error) {
     show_json(context, s, record, thresholds);
     return TRUE;
   }
-  g_autofree char *resample = demur_train_settings_resample_text(s->settings);
-  g_autofree char *features = demur_train_settings_features_text(s->settings);
+  g_autofree char *resample = demur_train_settings_resample_text(demur_selector_settings(s));
+  g_autofree char *features = demur_train_settings_features_text(demur_selector_settings(s));
   g_print("Selector '%s'%s\n  model %s, %zu classes, embedding width %zu, seed %" G_GUINT64_FORMAT
           ", %s\n  trained on cohort '%s', %s\n",
-          record->name, s->simulated ? " (simulated data)" : "", s->model, s->n_classes,
-          s->embedding_width, s->seed,
-          s->settings->as_published ? "as published" : "not the published settings", s->cohort,
-          record->created);
-  for (size_t p = 0; p < s->n_parts; p++)
-    g_print("  %-11s %zu scans of %zu patients at %zu sites (%s)\n", s->parts[p].role,
-            s->parts[p].n_scans, s->parts[p].n_patients, s->parts[p].n_sites, s->parts[p].split);
-  g_print("  resample %s, features %s, %zu models, kept epochs", resample, features, s->n_models);
-  for (size_t m = 0; m < s->n_models; m++)
-    for (size_t i = 0; i < s->models[m].n_average; i++)
-      g_print(" %" G_GINT64_FORMAT, s->models[m].epochs[i]);
+          record->name, demur_selector_is_simulated(s) ? " (simulated data)" : "",
+          demur_selector_model(s), demur_selector_n_classes(s), demur_selector_embedding_width(s),
+          demur_selector_seed(s),
+          demur_selector_settings(s)->as_published ? "as published" : "not the published settings",
+          demur_selector_cohort(s), record->created);
+  for (size_t p = 0; p < demur_selector_n_parts(s); p++)
+    g_print("  %-11s %zu scans of %zu patients at %zu sites (%s)\n",
+            demur_selector_part(s, p)->role, demur_selector_part(s, p)->n_scans,
+            demur_selector_part(s, p)->n_patients, demur_selector_part(s, p)->n_sites,
+            demur_selector_part(s, p)->split);
+  g_print("  resample %s, features %s, %zu models, kept epochs", resample, features,
+          demur_selector_n_models(s));
+  for (size_t m = 0; m < demur_selector_n_models(s); m++)
+    for (size_t i = 0; i < demur_selector_n_networks(s); i++)
+      g_print(" %" G_GINT64_FORMAT, demur_selector_epoch(s, m, i));
   g_autofree char *untrained = demur_selector_untrained_sentence(s);
   g_print("\n%s%s%s", untrained != NULL ? "  Warning: " : "", untrained != NULL ? untrained : "",
           untrained != NULL ? ".\n" : "");
@@ -179,7 +183,7 @@ run_show(DemurContext *context, int argc, char **argv, GError **error) {
             sentence != NULL ? sentence : "");
   }
   g_autofree char *validation = demur_cli_validation_sentence(context, arguments[0]);
-  g_print("  %s\n  digest %s\n", validation, s->digest);
+  g_print("  %s\n  digest %s\n", validation, demur_selector_digest(s));
   return TRUE;
 }
 
@@ -198,7 +202,7 @@ run_export(DemurContext *context, int argc, char **argv, GError **error) {
   if (context->json)
     print_done(context, "exported", arguments[0], s, arguments[1]);
   else
-    g_print("Selector '%s' written, digest %s\n", arguments[0], s->digest);
+    g_print("Selector '%s' written, digest %s\n", arguments[0], demur_selector_digest(s));
   return TRUE;
 }
 
@@ -227,18 +231,19 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree char *now = demur_context_now();
   const DemurSelectorRecord record = {.name = arguments[0],
                                       .document = document,
-                                      .digest = s->digest,
-                                      .cohort = s->cohort,
-                                      .cohort_digest = s->cohort_digest,
-                                      .model = s->model,
-                                      .simulated = s->simulated,
+                                      .digest = (char *)demur_selector_digest(s),
+                                      .cohort = (char *)demur_selector_cohort(s),
+                                      .cohort_digest = (char *)demur_selector_cohort_digest(s),
+                                      .model = (char *)demur_selector_model(s),
+                                      .simulated = demur_selector_is_simulated(s),
                                       .created = now};
   if (!demur_selectors_save(workspace, &record, replace, error))
     return FALSE;
   if (context->json)
     print_done(context, "imported", arguments[0], s, arguments[1]);
   else
-    g_print("Selector '%s' read, digest %s; it is not tuned yet\n", arguments[0], s->digest);
+    g_print("Selector '%s' read, digest %s; it is not tuned yet\n", arguments[0],
+            demur_selector_digest(s));
   return TRUE;
 }
 

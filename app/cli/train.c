@@ -83,13 +83,13 @@ print_result(DemurContext *context, const char *name, const DemurSelector *selec
     DemurJson *json = demur_json_new();
     demur_json_begin_object(json, NULL);
     demur_json_string(json, "selector", name);
-    demur_json_int(json, "seed", (gint64)selector->seed);
-    demur_json_bool(json, "simulated", selector->simulated);
-    demur_train_settings_write_json(selector->settings, json, "settings");
+    demur_json_int(json, "seed", (gint64)demur_selector_seed(selector));
+    demur_json_bool(json, "simulated", demur_selector_is_simulated(selector));
+    demur_train_settings_write_json(demur_selector_settings(selector), json, "settings");
     demur_json_double(json, "seconds", seconds);
     demur_json_int(json, "updates", n_updates);
     demur_json_int(json, "best_epoch", log->networks[0]->best_epoch);
-    demur_json_string(json, "digest", selector->digest);
+    demur_json_string(json, "digest", demur_selector_digest(selector));
     demur_json_string(json, "validation", log->validation_note);
     demur_json_string(json, "recalibration", log->recalibration_note);
     demur_json_begin_array(json, "warnings");
@@ -97,13 +97,13 @@ print_result(DemurContext *context, const char *name, const DemurSelector *selec
       demur_json_string(json, NULL, untrained);
     demur_json_end_array(json);
     demur_json_begin_array(json, "parts");
-    for (size_t p = 0; p < selector->n_parts; p++) {
+    for (size_t p = 0; p < demur_selector_n_parts(selector); p++) {
       demur_json_begin_object(json, NULL);
-      demur_json_string(json, "role", selector->parts[p].role);
-      demur_json_string(json, "split", selector->parts[p].split);
-      demur_json_int(json, "n_scans", (gint64)selector->parts[p].n_scans);
-      demur_json_int(json, "n_patients", (gint64)selector->parts[p].n_patients);
-      demur_json_int(json, "n_sites", (gint64)selector->parts[p].n_sites);
+      demur_json_string(json, "role", demur_selector_part(selector, p)->role);
+      demur_json_string(json, "split", demur_selector_part(selector, p)->split);
+      demur_json_int(json, "n_scans", (gint64)demur_selector_part(selector, p)->n_scans);
+      demur_json_int(json, "n_patients", (gint64)demur_selector_part(selector, p)->n_patients);
+      demur_json_int(json, "n_sites", (gint64)demur_selector_part(selector, p)->n_sites);
       demur_json_end_object(json);
     }
     demur_json_end_array(json);
@@ -114,16 +114,18 @@ print_result(DemurContext *context, const char *name, const DemurSelector *selec
     return;
   }
   g_print("Selector '%s'%s, seed %" G_GUINT64_FORMAT ", %" G_GINT64_FORMAT " updates in %.1f s\n",
-          name, selector->simulated ? " (simulated data)" : "", selector->seed, n_updates, seconds);
-  for (size_t p = 0; p < selector->n_parts; p++)
-    g_print("  %-11s %zu scans of %zu patients at %zu sites (%s)\n", selector->parts[p].role,
-            selector->parts[p].n_scans, selector->parts[p].n_patients, selector->parts[p].n_sites,
-            selector->parts[p].split);
+          name, demur_selector_is_simulated(selector) ? " (simulated data)" : "",
+          demur_selector_seed(selector), n_updates, seconds);
+  for (size_t p = 0; p < demur_selector_n_parts(selector); p++)
+    g_print("  %-11s %zu scans of %zu patients at %zu sites (%s)\n",
+            demur_selector_part(selector, p)->role, demur_selector_part(selector, p)->n_scans,
+            demur_selector_part(selector, p)->n_patients, demur_selector_part(selector, p)->n_sites,
+            demur_selector_part(selector, p)->split);
   g_print("  %s\n", log->validation_note);
   print_search(search);
   g_print("  %s\n  target %s, %zu networks averaged, stopping %s\n", log->recalibration_note,
-          demur_target_name(selector->settings->target), log->n_average,
-          demur_stopping_name(selector->settings->stopping));
+          demur_target_name(demur_selector_settings(selector)->target), log->n_average,
+          demur_stopping_name(demur_selector_settings(selector)->stopping));
   for (size_t m = 0; m < log->n_models * log->n_average; m++) {
     if (log->n_models * log->n_average > 1)
       g_print("Model %zu, network %zu\n", m / log->n_average + 1, m % log->n_average + 1);
@@ -142,8 +144,8 @@ print_result(DemurContext *context, const char *name, const DemurSelector *selec
   }
   if (untrained != NULL)
     g_print("Warning: %s.\n", untrained);
-  g_print("  digest %s\nNext: demur tune %s --cohort %s --coverage 0.9\n", selector->digest, name,
-          selector->cohort);
+  g_print("  digest %s\nNext: demur tune %s --cohort %s --coverage 0.9\n",
+          demur_selector_digest(selector), name, demur_selector_cohort(selector));
 }
 
 /* Where a checkpoint goes. */

@@ -20,7 +20,7 @@ typedef struct {
 
 static void
 scored_clear(Scored *scored) {
-  for (size_t m = 0; scored->scores != NULL && m < scored->selector->n_models; m++)
+  for (size_t m = 0; scored->scores != NULL && m < demur_selector_n_models(scored->selector); m++)
     g_free(scored->scores[m]);
   g_free(scored->scores);
   g_free(scored->risks);
@@ -44,8 +44,8 @@ score_split(DemurContext *context, DemurCohort *cohort, const char *split, Score
                                    context->parallel, &context->progress, error);
   if (meta == NULL)
     return FALSE;
-  scored->scores = g_new0(double *, scored->selector->n_models);
-  for (size_t m = 0; m < scored->selector->n_models; m++) {
+  scored->scores = g_new0(double *, demur_selector_n_models(scored->selector));
+  for (size_t m = 0; m < demur_selector_n_models(scored->selector); m++) {
     scored->scores[m] = g_new(double, scored->n);
     demur_selector_scores(scored->selector, m, meta, scored->n, scored->scores[m]);
   }
@@ -104,7 +104,7 @@ static DemurTuning *
 tune(DemurContext *context, const Scored *scored, double coverage, const Promise *promise,
      size_t n_seen, GError **error) {
   const double *const *scores = (const double *const *)scored->scores;
-  const size_t n_models = scored->selector->n_models;
+  const size_t n_models = demur_selector_n_models(scored->selector);
   if (promise->alpha <= 0.0)
     return promise->delta > 0.0
                ? demur_tune_guaranteed(coverage, promise->delta, scores, n_models, scored->patients,

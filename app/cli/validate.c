@@ -30,8 +30,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   if (cohort == NULL || !demur_selector_check_cohort(selector, cohort, error))
     return FALSE;
   g_autoptr(DemurValidation) validation =
-      demur_validate(cohort, selector->settings, selector->seed, (size_t)n_folds, context->parallel,
-                     &context->progress, error);
+      demur_validate(cohort, demur_selector_settings(selector), demur_selector_seed(selector),
+                     (size_t)n_folds, context->parallel, &context->progress, error);
   if (validation == NULL)
     return FALSE;
   DemurJson *kept = demur_json_new();

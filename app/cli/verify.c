@@ -43,9 +43,10 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
         loaded != NULL ? demur_selector_from_json(loaded->document, -1, record->name, &local)
                        : NULL;
     /* What stands beside the document in the workspace must be what the document says. */
-    if (selector != NULL && (g_strcmp0(selector->digest, record->digest) != 0 ||
-                             g_strcmp0(selector->model, record->model) != 0 ||
-                             g_strcmp0(selector->cohort_digest, record->cohort_digest) != 0)) {
+    if (selector != NULL &&
+        (g_strcmp0(demur_selector_digest(selector), record->digest) != 0 ||
+         g_strcmp0(demur_selector_model(selector), record->model) != 0 ||
+         g_strcmp0(demur_selector_cohort_digest(selector), record->cohort_digest) != 0)) {
       g_set_error_literal(&local, DEMUR_ERROR, DEMUR_ERROR_STORE,
                           "its digest, model or cohort in the workspace is not that of its "
                           "document; bring back a copy of the workspace");

@@ -223,7 +223,7 @@ work_study(const char *workspace, const char *selector, const char *cohort, cons
     return NULL;
   const DemurSelector *loaded = owner->evaluating.selectors[0];
   study->selector = g_strdup(selector);
-  study->digest = g_strdup(loaded->digest);
+  study->digest = g_strdup(demur_selector_digest(loaded));
   study->cohort = g_strdup(cohort);
   study->split = g_strdup(owner->evaluating.evaluation->split);
   study->evaluation = owner->evaluating.evaluation;
@@ -284,9 +284,10 @@ work_tune(const char *workspace, const char *selector_name, const char *cohort_n
       selector, view, FALSE, rows, n, context.parallel, &context.progress, error);
   if (meta == NULL)
     return NULL;
-  g_autofree double *scores = g_new(double, n * selector->n_models);
-  g_autofree const double **by_model = g_new(const double *, selector->n_models);
-  for (size_t m = 0; m < selector->n_models; m++) {
+  const size_t n_models = demur_selector_n_models(selector);
+  g_autofree double *scores = g_new(double, n_models * n);
+  g_autofree const double **by_model = g_new(const double *, n_models);
+  for (size_t m = 0; m < n_models; m++) {
     demur_selector_scores(selector, m, meta, n, scores + m * n);
     by_model[m] = scores + m * n;
   }
@@ -294,7 +295,7 @@ work_tune(const char *workspace, const char *selector_name, const char *cohort_n
   for (size_t i = 0; i < n; i++)
     patients[i] = cohort->patients[rows[i]];
   g_autoptr(DemurTuning) tuning =
-      demur_tune_plug_in(coverage, by_model, selector->n_models, patients, n, error);
+      demur_tune_plug_in(coverage, by_model, n_models, patients, n, error);
   if (tuning == NULL)
     return NULL;
   demur_tuning_set_sites(tuning, cohort, rows, n);
@@ -313,7 +314,7 @@ work_tune(const char *workspace, const char *selector_name, const char *cohort_n
                                     .guarantee = details,
                                     .created = now};
   DemurDecisionRecord decision = {.selector = (char *)selector_name,
-                                  .selector_digest = selector->digest,
+                                  .selector_digest = (char *)demur_selector_digest(selector),
                                   .cohort = cohort->name,
                                   .split = (char *)split,
                                   .coverage = tuning->coverage,

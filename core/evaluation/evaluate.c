@@ -862,9 +862,9 @@ group_by_risk(const DemurEvaluateInput *input, GError **error) {
     RiskGroup *found = NULL;
     for (guint g = 0; g < groups->len && found == NULL; g++) {
       RiskGroup *group = &g_array_index(groups, RiskGroup, g);
-      if (group->recalibrated == (selector->recalibration != NULL) &&
-          (!group->recalibrated ||
-           same_recalibration(group->base->recalibration, selector->recalibration)))
+      if (group->recalibrated == (demur_selector_recalibration(selector) != NULL) &&
+          (!group->recalibrated || same_recalibration(demur_selector_recalibration(group->base),
+                                                      demur_selector_recalibration(selector))))
         found = group;
     }
     if (found == NULL) {
@@ -1195,7 +1195,7 @@ demur_evaluate(const DemurEvaluateInput *input, DemurParallel *parallel,
   evaluation->in_sample = in_sample;
   evaluation->n_models = 1;
   g_autofree double *outlier = NULL;
-  if (input->selectors[0]->outlier != NULL) {
+  if (demur_selector_uses_embeddings(input->selectors[0])) {
     DemurProgressStage stage = {progress, 0.0, 0.2, NULL};
     const DemurProgress staged = demur_progress_stage(&stage);
     outlier = demur_selector_outlier_scores(input->selectors[0], input->cohort, rows, n_rows, NULL,

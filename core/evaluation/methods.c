@@ -58,13 +58,9 @@ demur_methods_check_alike(DemurSelector *const *selectors, char *const *names, s
   for (size_t s = 1; s < n_selectors; s++) {
     const DemurSelector *other = selectors[s];
     const char *what = NULL;
-    if (g_strcmp0(first->model, other->model) != 0)
+    if (g_strcmp0(demur_selector_model(first), demur_selector_model(other)) != 0)
       what = "the scores of another model";
-    else if (first->n_reference != other->n_reference ||
-             (first->n_reference > 0 &&
-              memcmp(first->reference_hashes, other->reference_hashes,
-                     first->n_reference * sizeof *first->reference_hashes) != 0) ||
-             (first->outlier != NULL && first->seed != other->seed))
+    else if (!demur_selector_same_reference(first, other))
       what = "another reference set or seed";
     if (what != NULL) {
       g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
@@ -85,7 +81,7 @@ add_column(GPtrArray *methods, const char *name, const char *title, const DemurS
   g_return_if_fail(column >= 0);
   DemurMethod *method = add_method(methods, g_strdup(name), g_strdup(title), 1, n);
   for (size_t i = 0; i < n; i++)
-    method->scores[0][i] = sign * meta[i * base->columns->n_columns + (size_t)column];
+    method->scores[0][i] = sign * meta[i * demur_selector_n_columns(base) + (size_t)column];
 }
 
 GPtrArray *
@@ -102,9 +98,9 @@ demur_methods_new(DemurSelector *const *selectors, char *const *names, size_t n_
       g_ptr_array_unref(methods);
       return NULL;
     }
-    DemurMethod *method =
-        add_method(methods, g_strconcat("selector:", names[s], NULL),
-                   g_strconcat("selector ", names[s], NULL), selectors[s]->n_models, n);
+    DemurMethod *method = add_method(methods, g_strconcat("selector:", names[s], NULL),
+                                     g_strconcat("selector ", names[s], NULL),
+                                     demur_selector_n_models(selectors[s]), n);
     method->is_selector = TRUE;
     for (size_t m = 0; m < method->n_models; m++)
       demur_selector_scores(selectors[s], m, meta, n, method->scores[m]);
@@ -118,13 +114,13 @@ demur_methods_new(DemurSelector *const *selectors, char *const *names, size_t n_
   add_method(methods, g_strdup("full"), g_strdup("everything"), 1, n);
   add_column(methods, "confidence", "confidence", base, "max_p", 1.0, meta, n);
   add_column(methods, "entropy", "entropy", base, "entropy", -1.0, meta, n);
-  if (base->outlier != NULL)
+  if (demur_selector_uses_embeddings(base))
     for (size_t o = 0; o < DEMUR_N_OUTLIER; o++)
       add_column(methods, demur_outlier_columns[o].name, demur_outlier_columns[o].title, base,
                  demur_outlier_columns[o].name, (double)demur_outlier_columns[o].keep_sign, meta,
                  n);
   /* Ranks by -( (h - r)^2 + tau^2 v^2 ), of which the column is a rising function. */
-  if (base->columns->n_corrector > 0)
+  if (demur_selector_corrector(base, FALSE) != NULL)
     add_column(methods, "mc", "expected miscalibration (mc)", base, "expected_miscalibration", -1.0,
                meta, n);
   DemurMethod *random_method = add_method(methods, g_strdup("random"), g_strdup("random"), 1, n);

@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "metrics/intervals.h"
+#include "selector/selector-private.h"
 
 #define N_SIMILAR 50
 #define MAX_GROUPS (7 + DEMUR_N_ACQUISITION)

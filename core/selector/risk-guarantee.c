@@ -41,6 +41,7 @@
 
 #include "base/memory.h"
 #include "metrics/coverage.h"
+#include "selector/selector-private.h"
 
 #define N_BETS 4
 #define SPARE 2.0      /* standard errors to spare before a step is worth testing */

@@ -5,7 +5,7 @@
 
 #include "base/json-reader.h"
 #include "base/memory.h"
-#include "selector/selector.h"
+#include "selector/selector-private.h"
 
 #define FORMAT "demur-selector"
 #define FORMAT_VERSION 1

@@ -1,6 +1,6 @@
 /* Scoring: view -> meta features -> standardised inputs -> networks -> mean g~ (-> share within the
  * risk band). The document is selector-file.c. */
-#include "selector/selector.h"
+#include "selector/selector-private.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -70,6 +70,135 @@ demur_selector_unref(DemurSelector *s) {
   g_strfreev(s->site_names);
   g_free(s->digest);
   g_free(s);
+}
+
+const char *
+demur_selector_digest(const DemurSelector *selector) {
+  return selector->digest;
+}
+
+gboolean
+demur_selector_is_simulated(const DemurSelector *selector) {
+  return selector->simulated;
+}
+
+const char *
+demur_selector_model(const DemurSelector *selector) {
+  return selector->model;
+}
+
+size_t
+demur_selector_n_classes(const DemurSelector *selector) {
+  return selector->n_classes;
+}
+
+guint64
+demur_selector_seed(const DemurSelector *selector) {
+  return selector->seed;
+}
+
+const DemurTrainSettings *
+demur_selector_settings(const DemurSelector *selector) {
+  return selector->settings;
+}
+
+const char *
+demur_selector_cohort(const DemurSelector *selector) {
+  return selector->cohort;
+}
+
+const char *
+demur_selector_cohort_digest(const DemurSelector *selector) {
+  return selector->cohort_digest;
+}
+
+size_t
+demur_selector_n_parts(const DemurSelector *selector) {
+  return selector->n_parts;
+}
+
+const DemurSelectorPart *
+demur_selector_part(const DemurSelector *selector, size_t i) {
+  g_return_val_if_fail(i < selector->n_parts, NULL);
+  return &selector->parts[i];
+}
+
+size_t
+demur_selector_n_patients(const DemurSelector *selector) {
+  return selector->n_patients;
+}
+
+const char *const *
+demur_selector_site_names(const DemurSelector *selector) {
+  return (const char *const *)selector->site_names;
+}
+
+const DemurRecalibration *
+demur_selector_recalibration(const DemurSelector *selector) {
+  return selector->recalibration;
+}
+
+const DemurCorrector *
+demur_selector_corrector(const DemurSelector *selector, gboolean raw) {
+  return raw && selector->raw.corrector != NULL ? selector->raw.corrector
+                                                : selector->corrected.corrector;
+}
+
+gboolean
+demur_selector_uses_embeddings(const DemurSelector *selector) {
+  return selector->outlier != NULL;
+}
+
+size_t
+demur_selector_embedding_width(const DemurSelector *selector) {
+  return selector->embedding_width;
+}
+
+gboolean
+demur_selector_uses_acquisition(const DemurSelector *selector) {
+  return selector->acquisition != NULL;
+}
+
+size_t
+demur_selector_n_columns(const DemurSelector *selector) {
+  return selector->columns->n_columns;
+}
+
+size_t
+demur_selector_n_inputs(const DemurSelector *selector) {
+  return selector->n_inputs;
+}
+
+const char *
+demur_selector_input_name(const DemurSelector *selector, size_t i) {
+  g_return_val_if_fail(i < selector->n_inputs, NULL);
+  return selector->columns->names[selector->inputs[i]];
+}
+
+size_t
+demur_selector_n_models(const DemurSelector *selector) {
+  return selector->n_models;
+}
+
+size_t
+demur_selector_n_networks(const DemurSelector *selector) {
+  return selector->models[0].n_average;
+}
+
+gint64
+demur_selector_epoch(const DemurSelector *selector, size_t model, size_t network) {
+  g_return_val_if_fail(model < selector->n_models && network < selector->models[model].n_average,
+                       0);
+  return selector->models[model].epochs[network];
+}
+
+gboolean
+demur_selector_same_reference(const DemurSelector *selector, const DemurSelector *other) {
+  return selector->n_reference == other->n_reference &&
+         (selector->n_reference == 0 ||
+          memcmp(selector->reference_hashes, other->reference_hashes,
+                 selector->n_reference * sizeof *selector->reference_hashes) == 0) &&
+         (selector->outlier == NULL || selector->seed == other->seed);
 }
 
 gboolean
@@ -142,6 +271,13 @@ compare_hashes(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+gboolean
+demur_selector_has_seen(const DemurSelector *selector, const char *patient_id) {
+  const guint64 hash = demur_selector_patient_hash(patient_id);
+  return bsearch(&hash, selector->patient_hashes, selector->n_patients, sizeof hash,
+                 compare_hashes) != NULL;
+}
+
 size_t
 demur_selector_count_seen(const DemurSelector *selector, const DemurCohort *cohort,
                           const guint32 *rows, size_t n_rows) {
@@ -152,9 +288,7 @@ demur_selector_count_seen(const DemurSelector *selector, const DemurCohort *coho
     if (counted[patient])
       continue;
     counted[patient] = 1;
-    const guint64 hash = demur_selector_patient_hash(cohort->patient_ids[patient]);
-    n += bsearch(&hash, selector->patient_hashes, selector->n_patients, sizeof hash,
-                 compare_hashes) != NULL;
+    n += (size_t)demur_selector_has_seen(selector, cohort->patient_ids[patient]);
   }
   return n;
 }

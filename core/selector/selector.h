@@ -18,14 +18,6 @@ G_BEGIN_DECLS
 
 typedef struct DemurSelector DemurSelector;
 
-/* One model: the average of n_average networks' g~. Several models are selectors of their own
- * trained from different initial weights (trials). */
-typedef struct {
-  size_t n_average;
-  float *parameters; /* [n_average][shape.n_parameters] */
-  gint64 *epochs;    /* [n_average] epoch that was kept */
-} DemurSelectorModel;
-
 /* What made a part of the selector: a split of a cohort. */
 typedef struct {
   char *role;  /* "reference", "training", "validation", "recalibration" */
@@ -34,67 +26,53 @@ typedef struct {
   size_t n_scans, n_patients, n_sites;
 } DemurSelectorPart;
 
-/* The corrector of one kind of risk, with the inputs it reads. */
-typedef struct {
-  DemurScaler *scaler; /* of the confidence, outlier and acquisition columns */
-  DemurCorrector *corrector;
-} DemurSelectorCorrector;
-
-struct DemurSelector {
-  /* public, read-only */
-  gboolean simulated;
-  char *model; /* whose scores it was trained on; others are refused */
-  size_t n_classes, embedding_width;
-  guint64 seed;
-  DemurTrainSettings *settings;
-  char *cohort;        /* trained on this cohort */
-  char *cohort_digest; /* of the rows of all parts */
-  size_t n_parts;
-  DemurSelectorPart *parts;
-  size_t n_patients;       /* patients of all parts */
-  guint64 *patient_hashes; /* [n_patients] ascending; see demur_selector_patient_hash */
-
-  DemurRecalibration *recalibration; /* NULL: risks as given */
-
-  DemurMetaColumns *columns; /* all meta features of a scan */
-  DemurScaler *svd_scaler;   /* wide embeddings: standardised, then projected; NULL: as they are */
-  double *svd_components;    /* [settings->embedding_svd][embedding_width] */
-  size_t n_svd;
-  DemurOutlierModel *outlier;    /* NULL without embeddings */
-  size_t n_reference;            /* rows the outlier model was fitted on */
-  guint64 *reference_hashes;     /* [n_reference] of scan and embedding, in the order of fitting */
-  DemurAcquisition *acquisition; /* NULL: how a scan was made is not looked at */
-  size_t n_components;           /* principal components that the correctors read */
-  double *components;            /* [n_components][width of the outlier model] */
-  DemurSelectorCorrector corrected; /* of the risks the selector sees; corrector NULL where K > 2 */
-  DemurSelectorCorrector raw;       /* of the raw risks, where these differ; else all NULL */
-
-  size_t n_inputs;     /* d of the networks: the columns its feature groups keep */
-  guint32 *inputs;     /* [n_inputs] index into columns */
-  DemurScaler *scaler; /* of the inputs, fitted on the training scans */
-  DemurMlpShape shape;
-  size_t n_models;
-  DemurSelectorModel *models; /* [n_models] */
-
-  /* The training scans, at most DEMUR_SELECTOR_MAX_KEPT of them drawn by the seed: what an accepted
-   * scan looks like. */
-  size_t n_kept;
-  float *kept_inputs;              /* [n_kept][n_inputs], standardised */
-  float *kept_scores;              /* [n_kept] g~ of model 0, before risk bands */
-  float *kept_risks, *kept_labels; /* [n_kept] r as the selector sees it, y (K > 2: top label) */
-  guint32 *kept_sites;             /* [n_kept] index into site_names */
-  size_t n_site_names;
-  char **site_names; /* [n_site_names] sites of the training scans */
-
-  char *digest; /* SHA-256 of the document without its digest */
-  gint ref_count;
-};
-
-#define DEMUR_SELECTOR_MAX_KEPT 20000
-
 DemurSelector *demur_selector_ref(DemurSelector *selector);
 void demur_selector_unref(DemurSelector *selector);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurSelector, demur_selector_unref)
+
+/* What it is of. All that is returned is the selector's own and lives as long as it does. */
+const char *demur_selector_digest(const DemurSelector *selector); /* SHA-256 of the document */
+gboolean demur_selector_is_simulated(const DemurSelector *selector);
+const char *
+demur_selector_model(const DemurSelector *selector); /* whose scores it was trained on */
+size_t demur_selector_n_classes(const DemurSelector *selector);
+guint64 demur_selector_seed(const DemurSelector *selector);
+const DemurTrainSettings *demur_selector_settings(const DemurSelector *selector);
+const char *demur_selector_cohort(const DemurSelector *selector); /* trained on this cohort */
+const char *demur_selector_cohort_digest(const DemurSelector *selector); /* of all parts' rows */
+size_t demur_selector_n_parts(const DemurSelector *selector);
+const DemurSelectorPart *demur_selector_part(const DemurSelector *selector, size_t i);
+size_t demur_selector_n_patients(const DemurSelector *selector);             /* of all parts */
+const char *const *demur_selector_site_names(const DemurSelector *selector); /* of the training
+                                                                                scans, to NULL */
+
+/* How the risks are recalibrated before it sees them; NULL: they are used as given. */
+const DemurRecalibration *demur_selector_recalibration(const DemurSelector *selector);
+
+/* The corrector of the risks that the selector sees, or of the raw ones (the same where it does not
+ * recalibrate); NULL where K > 2. */
+const DemurCorrector *demur_selector_corrector(const DemurSelector *selector, gboolean raw);
+
+/* Whether scans need embeddings, of width demur_selector_embedding_width; whether it looks at how a
+ * scan was made. */
+gboolean demur_selector_uses_embeddings(const DemurSelector *selector);
+size_t demur_selector_embedding_width(const DemurSelector *selector);
+gboolean demur_selector_uses_acquisition(const DemurSelector *selector);
+
+/* Meta features of a scan in a row of demur_selector_meta_features; the names of those that the
+ * networks read. */
+size_t demur_selector_n_columns(const DemurSelector *selector);
+size_t demur_selector_n_inputs(const DemurSelector *selector);
+const char *demur_selector_input_name(const DemurSelector *selector, size_t i);
+
+/* Models (trained from different initial weights: trials), the networks whose g~ each of them
+ * averages, and the epoch that network `network` of a model was kept at. */
+size_t demur_selector_n_models(const DemurSelector *selector);
+size_t demur_selector_n_networks(const DemurSelector *selector);
+gint64 demur_selector_epoch(const DemurSelector *selector, size_t model, size_t network);
+
+/* Whether both give a scan the same outlier features: the same reference set, and seed. */
+gboolean demur_selector_same_reference(const DemurSelector *selector, const DemurSelector *other);
 
 /* FALSE with DEMUR_ERROR_STATE where the cohort's scores are not the kind this selector was trained
  * on: other model, K or embedding width. */
@@ -154,6 +132,9 @@ guint64 demur_selector_scan_hash(const char *patient_id, const char *scan_id,
  * everybody who is about to use the selector; NULL where it kept trained ones. */
 char *demur_selector_untrained_sentence(const DemurSelector *selector);
 
+/* Whether a patient is in any of its parts. */
+gboolean demur_selector_has_seen(const DemurSelector *selector, const char *patient_id);
+
 /* How many of the rows' patients the selector has seen in any part. */
 size_t demur_selector_count_seen(const DemurSelector *selector, const DemurCohort *cohort,
                                  const guint32 *rows, size_t n_rows);
@@ -165,26 +146,5 @@ char *demur_selector_to_json(const DemurSelector *selector);
  * name: what to call it in messages. */
 DemurSelector *demur_selector_from_json(const char *text, gssize length, const char *name,
                                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
-
-/* Used by core/selector/training.c only. A new selector with everything zero; embeddings of rows as
- * the outlier model takes them (projected where that is asked for; owned, g_aligned_free); the base
- * columns of the meta features; columns of principal components beside standardised base columns,
- * as a corrector reads them (owned, g_aligned_free); the digest computed at the end. */
-DemurSelector *demur_selector_alloc(void);
-float *demur_selector_embeddings(const DemurSelector *selector, const DemurCohort *cohort,
-                                 const guint32 *rows, size_t n_rows);
-gboolean demur_selector_base_features(const DemurSelector *selector, const DemurCohort *cohort,
-                                      const guint32 *rows, size_t n_rows, const float *embeddings,
-                                      const double *outlier, DemurParallel *parallel,
-                                      const DemurProgress *progress, double *meta,
-                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
-double *demur_selector_corrector_inputs(const DemurSelector *selector, const DemurScaler *scaler,
-                                        const double *meta, const float *embeddings, size_t n_rows,
-                                        DemurParallel *parallel);
-/* How many columns of the meta features a corrector reads (all but its own), and those of one
- * scan. */
-size_t demur_selector_n_corrector_base(const DemurSelector *selector);
-void demur_selector_corrector_base(const DemurSelector *selector, const double *meta, double *out);
-void demur_selector_seal(DemurSelector *selector);
 
 G_END_DECLS

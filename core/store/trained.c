@@ -19,12 +19,12 @@ demur_trained_save(DemurWorkspace *workspace, const char *name, const DemurSelec
   g_autofree char *history = history_document(log);
   const DemurSelectorRecord record = {.name = (char *)name,
                                       .document = document,
-                                      .digest = selector->digest,
-                                      .cohort = selector->cohort,
-                                      .cohort_digest = selector->cohort_digest,
-                                      .model = selector->model,
+                                      .digest = (char *)demur_selector_digest(selector),
+                                      .cohort = (char *)demur_selector_cohort(selector),
+                                      .cohort_digest = (char *)demur_selector_cohort_digest(selector),
+                                      .model = (char *)demur_selector_model(selector),
                                       .history = history,
-                                      .simulated = selector->simulated,
+                                      .simulated = demur_selector_is_simulated(selector),
                                       .created = (char *)created};
   if (!demur_workspace_begin(workspace, error))
     return FALSE;

@@ -185,7 +185,7 @@ measure_real_sites(const DemurSelector *selector, DemurCohort *cohort, const cha
         y[at++] = labels[i];
       }
     const DemurAudit audit =
-        demur_audit_fit(r, y, at, selector->corrected.corrector->tau2, risks, n);
+        demur_audit_fit(r, y, at, demur_selector_corrector(selector, FALSE)->tau2, risks, n);
     at = 0;
     for (size_t i = 0; i < n; i++) {
       if (at < n_chosen && chosen[at] == i) {
@@ -204,8 +204,8 @@ measure_real_sites(const DemurSelector *selector, DemurCohort *cohort, const cha
   const double error_after = site_error(after, weights, cohort->n_sites);
   g_test_message("%s, %zu sites, tau2 %.4f: site error %.4f before, %.4f after 50 labels (%.0f %% "
                  "less)",
-                 name, n_used, selector->corrected.corrector->tau2, error_before, error_after,
-                 100.0 * (1.0 - error_after / error_before));
+                 name, n_used, demur_selector_corrector(selector, FALSE)->tau2, error_before,
+                 error_after, 100.0 * (1.0 - error_after / error_before));
   g_assert_cmpuint(n_used, >, 10);
   g_assert_cmpfloat(error_after, <, (1.0 - least_cut) * error_before);
 }

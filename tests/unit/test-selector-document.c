@@ -6,6 +6,7 @@
 #include "base/blas.h"
 #include "cohort/simulate.h"
 #include "selector/reasons.h"
+#include "selector/selector-private.h"
 #include "selector/training.h"
 #include "support/support.h"
 
@@ -69,8 +70,8 @@ scores_come_back_bit_for_bit(void) {
   g_assert_no_error(error);
   g_autofree char *again = demur_selector_to_json(read);
   g_assert_cmpstr(again, ==, json);
-  g_assert_cmpstr(read->digest, ==, shared_selector->digest);
-  g_assert_cmpuint(read->n_models, ==, shared_selector->n_models);
+  g_assert_cmpstr(demur_selector_digest(read), ==, demur_selector_digest(shared_selector));
+  g_assert_cmpuint(demur_selector_n_models(read), ==, demur_selector_n_models(shared_selector));
   size_t n;
   g_autofree guint32 *rows = demur_cohort_rows(shared_cohort, NULL, &n, &error);
   double *before = demur_selector_meta_features(shared_selector, shared_view, FALSE, rows, n, NULL,
@@ -78,9 +79,9 @@ scores_come_back_bit_for_bit(void) {
   double *after =
       demur_selector_meta_features(read, shared_view, FALSE, rows, n, NULL, NULL, &error);
   g_assert_no_error(error);
-  g_assert_true(memcmp(before, after, n * read->columns->n_columns * sizeof(double)) == 0);
+  g_assert_true(memcmp(before, after, n * demur_selector_n_columns(read) * sizeof(double)) == 0);
   g_autofree double *a = g_new(double, n), *b = g_new(double, n);
-  for (size_t m = 0; m < read->n_models; m++) {
+  for (size_t m = 0; m < demur_selector_n_models(read); m++) {
     demur_selector_scores(shared_selector, m, before, n, a);
     demur_selector_scores(read, m, after, n, b);
     g_assert_true(memcmp(a, b, n * sizeof *a) == 0);
@@ -99,7 +100,7 @@ scores_are_of_one_scan_alone(void) {
   g_autofree guint32 *rows = demur_cohort_rows(shared_cohort, NULL, &n, &error);
   double *meta = demur_selector_meta_features(shared_selector, shared_view, FALSE, rows, n, NULL,
                                               NULL, &error);
-  const size_t width = shared_selector->columns->n_columns;
+  const size_t width = demur_selector_n_columns(shared_selector);
   g_autofree double *scores = g_new(double, n);
   demur_selector_scores(shared_selector, 0, meta, n, scores);
   for (size_t i = 0; i < n; i += 37) {
@@ -343,9 +344,9 @@ what_can_not_train_is_refused(void) {
 
 static const DemurSelectorPart *
 part_of(const DemurSelector *selector, const char *role) {
-  for (size_t p = 0; p < selector->n_parts; p++)
-    if (strcmp(selector->parts[p].role, role) == 0)
-      return &selector->parts[p];
+  for (size_t p = 0; p < demur_selector_n_parts(selector); p++)
+    if (strcmp(demur_selector_part(selector, p)->role, role) == 0)
+      return demur_selector_part(selector, p);
   g_error("no part %s", role);
 }
 
@@ -375,7 +376,7 @@ validation_is_drawn_by_sites_or_patients(void) {
     const size_t n = plan->n_sites * plan->n_per_site;
     g_assert_cmpuint(training->n_scans + validation->n_scans, ==, n);
     g_assert_cmpuint(training->n_patients + validation->n_patients, ==, cohort->n_patients);
-    g_assert_cmpuint(selector->n_patients, ==, cohort->n_patients);
+    g_assert_cmpuint(demur_selector_n_patients(selector), ==, cohort->n_patients);
     if (rows[r].by_site) {
       g_assert_cmpuint(training->n_sites + validation->n_sites, ==, plan->n_sites);
       g_assert_cmpuint(validation->n_sites, ==, (plan->n_sites + 4) / 5);
@@ -430,7 +431,7 @@ there_is_always_a_reason(void) {
     for (size_t i = 0; i < n; i += 3)
       for (size_t k = 0; k < G_N_ELEMENTS(most); k++) {
         g_auto(GStrv) reasons = demur_reasoner_explain(
-            reasoner, meta + i * shared_selector->columns->n_columns, most[k]);
+            reasoner, meta + i * demur_selector_n_columns(shared_selector), most[k]);
         const guint n_reasons = g_strv_length(reasons);
         g_assert_cmpuint(n_reasons, >=, 1);
         /* and one sentence on the training scans most like it */

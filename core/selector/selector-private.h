@@ -1,0 +1,97 @@
+/* What a selector is made of: for core/selector only. A selector is built by training.c and
+ * selector-file.c and immutable from then on. */
+#pragma once
+
+#include "selector/selector.h"
+#include "selector/trainer.h"
+
+G_BEGIN_DECLS
+
+#define DEMUR_SELECTOR_MAX_KEPT 20000
+
+/* One model: the average of n_average networks' g~. Several models are selectors of their own
+ * trained from different initial weights (trials). */
+typedef struct {
+  size_t n_average;
+  float *parameters; /* [n_average][shape.n_parameters] */
+  gint64 *epochs;    /* [n_average] epoch that was kept */
+} DemurSelectorModel;
+
+/* The corrector of one kind of risk, with the inputs it reads. */
+typedef struct {
+  DemurScaler *scaler; /* of the confidence, outlier and acquisition columns */
+  DemurCorrector *corrector;
+} DemurSelectorCorrector;
+
+struct DemurSelector {
+  /* public, read-only */
+  gboolean simulated;
+  char *model; /* whose scores it was trained on; others are refused */
+  size_t n_classes, embedding_width;
+  guint64 seed;
+  DemurTrainSettings *settings;
+  char *cohort;        /* trained on this cohort */
+  char *cohort_digest; /* of the rows of all parts */
+  size_t n_parts;
+  DemurSelectorPart *parts;
+  size_t n_patients;       /* patients of all parts */
+  guint64 *patient_hashes; /* [n_patients] ascending; see demur_selector_patient_hash */
+
+  DemurRecalibration *recalibration; /* NULL: risks as given */
+
+  DemurMetaColumns *columns; /* all meta features of a scan */
+  DemurScaler *svd_scaler;   /* wide embeddings: standardised, then projected; NULL: as they are */
+  double *svd_components;    /* [settings->embedding_svd][embedding_width] */
+  size_t n_svd;
+  DemurOutlierModel *outlier;    /* NULL without embeddings */
+  size_t n_reference;            /* rows the outlier model was fitted on */
+  guint64 *reference_hashes;     /* [n_reference] of scan and embedding, in the order of fitting */
+  DemurAcquisition *acquisition; /* NULL: how a scan was made is not looked at */
+  size_t n_components;           /* principal components that the correctors read */
+  double *components;            /* [n_components][width of the outlier model] */
+  DemurSelectorCorrector corrected; /* of the risks the selector sees; corrector NULL where K > 2 */
+  DemurSelectorCorrector raw;       /* of the raw risks, where these differ; else all NULL */
+
+  size_t n_inputs;     /* d of the networks: the columns its feature groups keep */
+  guint32 *inputs;     /* [n_inputs] index into columns */
+  DemurScaler *scaler; /* of the inputs, fitted on the training scans */
+  DemurMlpShape shape;
+  size_t n_models;
+  DemurSelectorModel *models; /* [n_models] */
+
+  /* The training scans, at most DEMUR_SELECTOR_MAX_KEPT of them drawn by the seed: what an accepted
+   * scan looks like. */
+  size_t n_kept;
+  float *kept_inputs;              /* [n_kept][n_inputs], standardised */
+  float *kept_scores;              /* [n_kept] g~ of model 0, before risk bands */
+  float *kept_risks, *kept_labels; /* [n_kept] r as the selector sees it, y (K > 2: top label) */
+  guint32 *kept_sites;             /* [n_kept] index into site_names */
+  size_t n_site_names;
+  char **site_names; /* [n_site_names] sites of the training scans */
+
+  char *digest; /* SHA-256 of the document without its digest */
+  gint ref_count;
+};
+
+/* Used by core/selector/training.c only. A new selector with everything zero; embeddings of rows as
+ * the outlier model takes them (projected where that is asked for; owned, g_aligned_free); the base
+ * columns of the meta features; columns of principal components beside standardised base columns,
+ * as a corrector reads them (owned, g_aligned_free); the digest computed at the end. */
+DemurSelector *demur_selector_alloc(void);
+float *demur_selector_embeddings(const DemurSelector *selector, const DemurCohort *cohort,
+                                 const guint32 *rows, size_t n_rows);
+gboolean demur_selector_base_features(const DemurSelector *selector, const DemurCohort *cohort,
+                                      const guint32 *rows, size_t n_rows, const float *embeddings,
+                                      const double *outlier, DemurParallel *parallel,
+                                      const DemurProgress *progress, double *meta,
+                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
+double *demur_selector_corrector_inputs(const DemurSelector *selector, const DemurScaler *scaler,
+                                        const double *meta, const float *embeddings, size_t n_rows,
+                                        DemurParallel *parallel);
+/* How many columns of the meta features a corrector reads (all but its own), and those of one
+ * scan. */
+size_t demur_selector_n_corrector_base(const DemurSelector *selector);
+void demur_selector_corrector_base(const DemurSelector *selector, const double *meta, double *out);
+void demur_selector_seal(DemurSelector *selector);
+
+G_END_DECLS

@@ -1,0 +1,142 @@
+/* What a training fits before its networks: on the reference set the projection of wide embeddings,
+ * the outlier models and the principal components; on the training scans the correctors. A scan of
+ * the reference is left out of its own distances. */
+#include "selector/training-reference.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "selector/components.h"
+#include "selector/selector-private.h"
+
+gboolean
+demur_training_fit_reference(DemurSelector *s, const DemurCohort *cohort,
+                             const DemurTrainingPart *reference, DemurParallel *parallel,
+                             const DemurProgress *progress, GError **error) {
+  const size_t n = reference->n_rows, d = cohort->embedding_width;
+  if (s->settings->embedding_svd > 0 && (size_t)s->settings->embedding_svd < d) {
+    DEMUR_AUTO_ALIGNED float *raw = demur_selector_embeddings(s, cohort, reference->rows, n);
+    s->svd_scaler = demur_scaler_fit_floats(raw, n, d, error);
+    if (s->svd_scaler == NULL)
+      return FALSE;
+    DEMUR_AUTO_ALIGNED double *standardised = demur_new_matrix(double, n, d);
+    demur_scaler_apply_floats(s->svd_scaler, raw, n, standardised);
+    s->svd_components = demur_new_matrix(double, (size_t)s->settings->embedding_svd, d);
+    GError *local = NULL;
+    s->n_svd = demur_components_fit(standardised, n, d, (size_t)s->settings->embedding_svd,
+                                    s->svd_components, &local);
+    if (local != NULL) {
+      g_propagate_error(error, local);
+      return FALSE;
+    }
+  }
+  DEMUR_AUTO_ALIGNED float *embeddings = demur_selector_embeddings(s, cohort, reference->rows, n);
+  const size_t width = s->n_svd > 0 ? s->n_svd : d;
+  s->outlier =
+      demur_outlier_model_fit(embeddings, n, width, NULL, s->seed, parallel, progress, error);
+  if (s->outlier == NULL)
+    return FALSE;
+  s->n_reference = n;
+  s->reference_hashes = g_new(guint64, n);
+  for (size_t i = 0; i < n; i++) {
+    const guint32 row = reference->rows[i];
+    s->reference_hashes[i] =
+        demur_selector_scan_hash(cohort->patient_ids[cohort->patients[row]], cohort->scan_ids[row],
+                                 cohort->embeddings + (size_t)row * d, d);
+  }
+  if (s->n_classes != 2)
+    return TRUE;
+  DEMUR_AUTO_ALIGNED double *standardised = demur_new_matrix(double, n, width);
+  demur_scaler_apply_floats(demur_outlier_model_scaler(s->outlier), embeddings, n, standardised);
+  s->components = demur_new_matrix(double, DEMUR_CORRECTOR_COMPONENTS, width);
+  GError *local = NULL;
+  s->n_components = demur_components_fit(standardised, n, width, DEMUR_CORRECTOR_COMPONENTS,
+                                         s->components, &local);
+  if (local != NULL)
+    g_propagate_error(error, local);
+  return local == NULL;
+}
+
+/* The columns that a corrector reads: [n][n_base], gathered from meta. */
+static double *
+gather_base(const DemurSelector *s, const double *meta, size_t n) {
+  const size_t n_base = demur_selector_n_corrector_base(s);
+  double *base = demur_new_matrix(double, n, n_base);
+  for (size_t i = 0; i < n; i++)
+    demur_selector_corrector_base(s, meta + i * s->columns->n_columns, base + i * n_base);
+  return base;
+}
+
+/* Fits a corrector on the training scans with the risks of the given cohort. training receives what
+ * it says of them. */
+static gboolean
+fit_corrector(const DemurSelector *s, const DemurCohort *cohort, const DemurTrainingPart *training,
+              const double *meta, const float *embeddings, DemurParallel *parallel,
+              const DemurProgress *progress, DemurSelectorCorrector *out,
+              DemurCorrectorTraining *fitted, GError **error) {
+  const size_t n = training->n_rows, n_base = demur_selector_n_corrector_base(s);
+  DEMUR_AUTO_ALIGNED double *base = gather_base(s, meta, n);
+  out->scaler = demur_scaler_fit(base, n, n_base, error);
+  if (out->scaler == NULL)
+    return FALSE;
+  DEMUR_AUTO_ALIGNED double *inputs =
+      demur_selector_corrector_inputs(s, out->scaler, meta, embeddings, n, parallel);
+  g_autofree double *risks = g_new(double, MAX(n, 1)), *labels = g_new(double, MAX(n, 1));
+  for (size_t i = 0; i < n; i++) {
+    risks[i] = cohort->risks[training->rows[i]];
+    labels[i] = (double)cohort->labels[training->rows[i]];
+  }
+  g_autofree guint32 *units = demur_training_fold_units(cohort, training);
+  out->corrector = demur_corrector_fit(inputs, n, n_base + s->n_components, risks, labels, units,
+                                       s->seed, parallel, progress, fitted, error);
+  return out->corrector != NULL;
+}
+
+static void
+corrector_training_clear(DemurCorrectorTraining *training) {
+  g_free(training->deltas);
+  g_free(training->site_risks);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DemurCorrectorTraining, corrector_training_clear)
+void
+demur_training_features_clear(DemurTrainingFeatures *features) {
+  g_aligned_free(features->training);
+  g_aligned_free(features->validation);
+  corrector_training_clear(&features->fitted);
+}
+gboolean
+demur_training_features(DemurSelector *s, const DemurCohort *cohort, const DemurCohort *view,
+                        const DemurTrainingParts *parts, DemurParallel *parallel,
+                        const DemurProgress *progress, DemurTrainingFeatures *features,
+                        GError **error) {
+  const DemurTrainingPart *training = &parts->training;
+  const size_t n = training->n_rows, width = s->columns->n_columns;
+  DEMUR_AUTO_ALIGNED float *embeddings =
+      s->outlier != NULL ? demur_selector_embeddings(s, view, training->rows, n) : NULL;
+  features->training = demur_new_matrix(double, n, width);
+  if (!demur_selector_base_features(s, view, training->rows, n, embeddings, NULL, parallel,
+                                    progress, features->training, error))
+    return FALSE;
+  if (s->columns->n_corrector > 0) {
+    if (!fit_corrector(s, view, training, features->training, embeddings, parallel, progress,
+                       &s->corrected, &features->fitted, error))
+      return FALSE;
+    for (size_t i = 0; i < n; i++)
+      demur_corrector_features(
+          s->corrected.corrector, view->risks[training->rows[i]], features->fitted.deltas[i],
+          features->training + i * width + s->columns->n_confidence + s->columns->n_outlier);
+    if (s->recalibration != NULL) {
+      /* The same for raw risks, for the baseline `mc` on them. */
+      DEMUR_AUTO_ALIGNED double *raw = demur_new_matrix(double, n, width);
+      memcpy(raw, features->training, n * width * sizeof(double));
+      demur_meta_confidence(s->columns, cohort, training->rows, n, raw);
+      g_auto(DemurCorrectorTraining) unused = {0};
+      if (!fit_corrector(s, cohort, training, raw, embeddings, parallel, progress, &s->raw, &unused,
+                         error))
+        return FALSE;
+    }
+  }
+  features->validation = demur_selector_meta_features(
+      s, view, FALSE, parts->validation.rows, parts->validation.n_rows, parallel, progress, error);
+  return features->validation != NULL;
+}
