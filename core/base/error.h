@@ -20,6 +20,7 @@ typedef enum {
   DEMUR_ERROR_STORE,       /* the workspace can't be opened, read or written */
   DEMUR_ERROR_UNSUPPORTED, /* known, but not read by this program */
   DEMUR_ERROR_NUMERIC,     /* a computation has no finite answer for these data */
+  DEMUR_ERROR_OUTPUT,      /* a file can't be written */
 } DemurError;
 
 G_END_DECLS

@@ -1,0 +1,40 @@
+#include "base/shown-text.h"
+
+#include <string.h>
+
+gboolean
+demur_shown_as_code_point(gunichar c) {
+  return c < 0x20 || (c >= 0x7f && c <= 0x9f) || c == 0x061c || c == 0x200e || c == 0x200f ||
+         (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
+static char *
+shown(const char *text, const char *kept) {
+  if (text == NULL)
+    return NULL;
+  GString *line = g_string_sized_new(strlen(text));
+  while (*text != '\0') {
+    const gunichar c = g_utf8_get_char_validated(text, -1);
+    if (c == (gunichar)-1 || c == (gunichar)-2) {
+      g_string_append_printf(line, "[x%02X]", (guint)(guchar)*text++);
+      continue;
+    }
+    const char *next = g_utf8_next_char(text);
+    if (demur_shown_as_code_point(c) && strchr(kept, (int)c) == NULL)
+      g_string_append_printf(line, "[U+%04X]", c);
+    else
+      g_string_append_len(line, text, next - text);
+    text = next;
+  }
+  return g_string_free(line, FALSE);
+}
+
+char *
+demur_shown_text(const char *text) {
+  return shown(text, "");
+}
+
+char *
+demur_shown_lines(const char *text) {
+  return shown(text, "\n\t");
+}

@@ -1,0 +1,417 @@
+/* Writing a file: whole or not at all, whatever stands at its path. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <glib/gstdio.h>
+
+#include "base/file-output.h"
+#include "base/shown-text.h"
+#include "support/support.h"
+
+typedef struct {
+  char *folder;
+} Fixture;
+
+static void
+set_up(Fixture *f, gconstpointer data) {
+  g_autoptr(GError) error = NULL;
+  f->folder = g_dir_make_tmp("demur-file-XXXXXX", &error);
+  g_assert_no_error(error);
+}
+
+static guint
+count_files(const char *folder) {
+  g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
+  guint n = 0;
+  while (g_dir_read_name(dir) != NULL)
+    n++;
+  return n;
+}
+
+static void
+tear_down(Fixture *f, gconstpointer data) {
+  g_autoptr(GDir) dir = g_dir_open(f->folder, 0, NULL);
+  const char *name;
+  while ((name = g_dir_read_name(dir)) != NULL) {
+    g_autofree char *path = g_build_filename(f->folder, name, NULL);
+    g_assert_cmpint(g_remove(path), ==, 0);
+  }
+  g_assert_cmpint(g_rmdir(f->folder), ==, 0);
+  g_free(f->folder);
+}
+
+static char *
+in(const Fixture *f, const char *name) {
+  return g_build_filename(f->folder, name, NULL);
+}
+
+static void
+put(const char *path, const char *text) {
+  g_autoptr(GError) error = NULL;
+  g_file_set_contents(path, text, -1, &error);
+  g_assert_no_error(error);
+}
+
+static void
+assert_holds(const char *path, const char *text) {
+  g_autofree char *found = NULL;
+  g_autoptr(GError) error = NULL;
+  g_file_get_contents(path, &found, NULL, &error);
+  g_assert_no_error(error);
+  g_assert_cmpstr(found, ==, text);
+}
+
+static void
+assert_mode(const char *path, guint mode) {
+  struct stat status;
+  g_assert_cmpint(lstat(path, &status), ==, 0);
+  g_assert_cmphex(status.st_mode & 07777, ==, mode);
+}
+
+/* Writing to path fails with a message that holds words; number of the code. */
+static void
+assert_refused(const char *path, DemurFileFlags flags, int code, const char *words) {
+  g_autoptr(GError) error = NULL;
+  g_assert_false(demur_file_write(path, "new", -1, flags, &error));
+  g_assert_error(error, DEMUR_ERROR, code);
+  if (strstr(error->message, words) == NULL)
+    g_error("'%s' does not say '%s'", error->message, words);
+}
+
+static void
+a_file_appears_whole_and_only_at_the_commit(Fixture *f, gconstpointer data) {
+  g_autofree char *path = in(f, "a.csv");
+  put(path, "old");
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurFileOutput) output = demur_file_output_open(path, DEMUR_FILE_REPLACE, &error);
+  g_assert_no_error(error);
+  g_autoptr(GString) whole = g_string_new(NULL);
+  /* Pieces around the buffer's size of 65,536. */
+  static const size_t sizes[] = {1, 65535, 65536, 65537, 200000, 0, 7};
+  for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
+    g_autofree char *piece = g_strnfill(sizes[i], (char)('a' + (int)i));
+    g_assert_true(demur_file_output_write(output, piece, sizes[i], &error));
+    g_string_append(whole, piece);
+    assert_holds(path, "old");
+  }
+  g_assert_true(demur_file_output_finish(output, &error));
+  assert_holds(path, "old");
+  g_assert_true(demur_file_output_commit(output, &error));
+  assert_holds(path, whole->str);
+  g_assert_cmpuint(count_files(f->folder), ==, 1);
+}
+
+static void
+what_is_not_committed_leaves_nothing(Fixture *f, gconstpointer data) {
+  g_autofree char *path = in(f, "a.csv");
+  g_autoptr(GError) error = NULL;
+  DemurFileOutput *output = demur_file_output_open(path, DEMUR_FILE_NEW, &error);
+  g_assert_true(demur_file_output_write(output, "text", 4, &error));
+  g_assert_cmpuint(count_files(f->folder), ==, 1);
+  demur_file_output_free(output);
+  g_assert_cmpuint(count_files(f->folder), ==, 0);
+}
+
+static void
+rights_are_the_owners_alone_unless_asked(Fixture *f, gconstpointer data) {
+  g_autofree char *path = in(f, "a");
+  static const struct {
+    mode_t umask;
+    DemurFileFlags flags;
+    guint mode;
+  } rows[] = {
+      {0000, DEMUR_FILE_NEW, 0600},    {0022, DEMUR_FILE_NEW, 0600},
+      {0077, DEMUR_FILE_NEW, 0600},    {0000, DEMUR_FILE_PUBLIC, 0666},
+      {0022, DEMUR_FILE_PUBLIC, 0644}, {0077, DEMUR_FILE_PUBLIC, 0600},
+  };
+  for (size_t r = 0; r < G_N_ELEMENTS(rows); r++) {
+    const mode_t before = umask(rows[r].umask);
+    g_autoptr(GError) error = NULL;
+    g_assert_true(demur_file_write(path, "text", -1, rows[r].flags, &error));
+    umask(before);
+    assert_mode(path, rows[r].mode);
+    g_assert_cmpint(g_unlink(path), ==, 0);
+  }
+  put(path, "old");
+  g_assert_cmpint(g_chmod(path, 0640), ==, 0);
+  g_autoptr(GError) error = NULL;
+  g_assert_true(demur_file_write(path, "new", -1, DEMUR_FILE_REPLACE, &error));
+  assert_holds(path, "new");
+  assert_mode(path, 0640); /* its owner had chosen them */
+}
+
+/* The attack: someone leaves a file of that name that all may read, in wait for patients. */
+static void
+anothers_rights_are_not_taken_over(Fixture *f, gconstpointer data) {
+  if (geteuid() != 0) {
+    g_test_skip("giving a file to another user takes root");
+    return;
+  }
+  g_autofree char *path = in(f, "a");
+  put(path, "bait");
+  g_assert_cmpint(g_chmod(path, 0666), ==, 0);
+  g_assert_cmpint(chown(path, 65534, 65534), ==, 0);
+  g_autoptr(GError) error = NULL;
+  g_assert_true(demur_file_write(path, "new", -1, DEMUR_FILE_REPLACE, &error));
+  assert_mode(path, 0600);
+  struct stat status;
+  g_assert_cmpint(stat(path, &status), ==, 0);
+  g_assert_cmpuint(status.st_uid, ==, 0);
+}
+
+static void
+a_taken_name_is_kept_without_replace(Fixture *f, gconstpointer data) {
+  g_autofree char *path = in(f, "a");
+  put(path, "old");
+  assert_refused(path, DEMUR_FILE_NEW, DEMUR_ERROR_EXISTS, "left as it is");
+  assert_holds(path, "old");
+  /* Even where it comes to be while the output is open. */
+  g_autofree char *late = in(f, "late");
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurFileOutput) output = demur_file_output_open(late, DEMUR_FILE_NEW, &error);
+  g_assert_no_error(error);
+  put(late, "another's");
+  g_assert_false(demur_file_output_commit(output, &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_EXISTS);
+  assert_holds(late, "another's");
+}
+
+static void
+links_are_written_through(Fixture *f, gconstpointer data) {
+  g_autofree char *target = in(f, "target");
+  g_autofree char *link = in(f, "link");
+  put(target, "old");
+  g_assert_cmpint(symlink("target", link), ==, 0);
+  g_autoptr(GError) error = NULL;
+  g_assert_true(demur_file_write(link, "new", -1, DEMUR_FILE_REPLACE, &error));
+  assert_holds(target, "new");
+  g_assert_true(g_file_test(link, G_FILE_TEST_IS_SYMLINK));
+
+  g_assert_cmpint(g_unlink(target), ==, 0);
+  assert_refused(link, DEMUR_FILE_REPLACE, DEMUR_ERROR_OUTPUT, "leads nowhere");
+  g_assert_cmpint(g_unlink(link), ==, 0);
+  g_assert_cmpint(symlink("link", link), ==, 0); /* to itself */
+  assert_refused(link, DEMUR_FILE_REPLACE, DEMUR_ERROR_OUTPUT, "can't be written");
+}
+
+static void
+anothers_link_in_an_open_folder_is_refused(Fixture *f, gconstpointer data) {
+  if (geteuid() != 0) {
+    g_test_skip("giving a link to another user takes root");
+    return;
+  }
+  g_autofree char *target = in(f, "target");
+  g_autofree char *link = in(f, "link");
+  put(target, "old");
+  g_assert_cmpint(symlink("target", link), ==, 0);
+  g_assert_cmpint(lchown(link, 65534, 65534), ==, 0);
+  g_assert_cmpint(g_chmod(f->folder, 01777), ==, 0);
+  assert_refused(link, DEMUR_FILE_REPLACE, DEMUR_ERROR_OUTPUT, "another user's link");
+  assert_holds(target, "old");
+}
+
+static gpointer
+read_whole(gpointer path) {
+  char *text = NULL;
+  g_file_get_contents(path, &text, NULL, NULL);
+  return text;
+}
+
+static void
+streams_stay_what_they_are(Fixture *f, gconstpointer data) {
+  struct stat status;
+  g_autoptr(GError) error = NULL;
+  g_assert_true(demur_file_write("/dev/null", "text", -1, DEMUR_FILE_NEW, &error));
+  g_assert_no_error(error);
+  g_assert_cmpint(stat("/dev/null", &status), ==, 0);
+  g_assert_true(S_ISCHR(status.st_mode));
+  assert_refused("/dev/full", DEMUR_FILE_REPLACE, DEMUR_ERROR_OUTPUT, "make room");
+
+  g_autofree char *fifo = in(f, "fifo");
+  g_autofree char *text = g_strnfill(300000, 'x'); /* more than a pipe holds */
+  g_assert_cmpint(mkfifo(fifo, 0600), ==, 0);
+  GThread *reader = g_thread_new("reader", read_whole, fifo);
+  g_assert_true(demur_file_write(fifo, text, -1, DEMUR_FILE_NEW, &error));
+  g_autofree char *found = g_thread_join(reader);
+  g_assert_cmpstr(found, ==, text);
+  g_assert_cmpint(lstat(fifo, &status), ==, 0);
+  g_assert_true(S_ISFIFO(status.st_mode));
+}
+
+/* Standard output by any of its names, where it is a file: what was there stays before. */
+static void
+standard_output_is_a_stream(Fixture *f, gconstpointer data) {
+  g_autofree char *path = in(f, "out");
+  static const char *const names[] = {"-", "/dev/stdout", NULL};
+  for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+    fflush(stdout);
+    const int kept = dup(STDOUT_FILENO);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    g_assert_cmpint(dup2(fd, STDOUT_FILENO), >=, 0);
+    printf("before ");
+    g_autoptr(GError) error = NULL;
+    const char *name = names[i] != NULL ? names[i] : path;
+    const gboolean is_stdout = demur_file_output_is_stdout(name);
+    const gboolean ok = demur_file_write(name, "text", -1, DEMUR_FILE_NEW, &error);
+    fflush(stdout);
+    dup2(kept, STDOUT_FILENO);
+    close(kept);
+    close(fd);
+    g_assert_no_error(error);
+    g_assert_true(ok && is_stdout);
+    assert_holds(path, "before text");
+  }
+  g_assert_false(demur_file_output_is_stdout(path));
+}
+
+static void
+what_is_no_place_for_a_file_is_refused(Fixture *f, gconstpointer data) {
+  g_autofree char *absent = in(f, "absent/a.csv");
+  g_autofree char *slash = in(f, "a.csv/");
+  g_autofree char *longest = g_strnfill(NAME_MAX, 'n');
+  g_autofree char *fits = in(f, longest);
+  g_autofree char *longer = g_strconcat(fits, "n", NULL);
+  g_autofree char *lines = in(f, "no/ne\nw\xe2\x80\xaeline");
+  const struct {
+    const char *path, *words;
+  } rows[] = {{f->folder, "it is a folder"},
+              {absent, "there is no folder"},
+              {slash, "folder"},
+              {longer, "at most 255 bytes"},
+              {"", "without a name"},
+              {lines, "ne[U+000A]w[U+202E]line"}};
+  for (size_t r = 0; r < G_N_ELEMENTS(rows); r++) {
+    assert_refused(rows[r].path, DEMUR_FILE_REPLACE, DEMUR_ERROR_OUTPUT, rows[r].words);
+    g_autoptr(GError) error = NULL;
+    g_assert_false(demur_file_output_check(rows[r].path, DEMUR_FILE_REPLACE, &error));
+    g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_OUTPUT);
+  }
+  g_assert_cmpuint(count_files(f->folder), ==, 0);
+  g_autofree char *line = in(f, "new\nline");
+  g_autoptr(GError) error = NULL;
+  g_assert_true(demur_file_output_check(fits, DEMUR_FILE_NEW, &error));
+  g_assert_true(demur_file_write(fits, "text", -1, DEMUR_FILE_NEW, &error));
+  g_assert_true(demur_file_write(line, "text", -1, DEMUR_FILE_NEW, &error));
+  assert_holds(fits, "text");
+  assert_holds(line, "text");
+}
+
+/* A limit on the size of files stands in for a full disk: every byte before it, none behind it. */
+static void
+a_full_disk_leaves_what_was_there(Fixture *f, gconstpointer data) {
+  g_autofree char *path = in(f, "a");
+  g_autofree char *text = g_strnfill(200000, 'x');
+  put(path, "old");
+  struct rlimit before;
+  g_assert_cmpint(getrlimit(RLIMIT_FSIZE, &before), ==, 0);
+  signal(SIGXFSZ, SIG_IGN);
+  for (rlim_t room = 0; room <= 150000; room += 50000) {
+    const struct rlimit limit = {room, before.rlim_max};
+    g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &limit), ==, 0);
+    g_autoptr(GError) error = NULL;
+    const gboolean ok = demur_file_write(path, text, -1, DEMUR_FILE_REPLACE, &error);
+    g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &before), ==, 0);
+    g_assert_false(ok);
+    g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_OUTPUT);
+    assert_holds(path, "old");
+    g_assert_cmpuint(count_files(f->folder), ==, 1);
+  }
+}
+
+/* A child is killed while it writes: its file lies there until the next one writes, while the
+ * unfinished file of a run that lives, and a file that only looks alike, stay. */
+static void
+leftovers_of_killed_runs_are_removed(Fixture *f, gconstpointer data) {
+  g_autofree char *path = in(f, "a");
+  int ready[2];
+  g_assert_cmpint(pipe(ready), ==, 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    DemurFileOutput *output = demur_file_output_open(path, DEMUR_FILE_NEW, NULL);
+    if (output != NULL && write(ready[1], "x", 1) == 1)
+      pause();
+    _exit(1);
+  }
+  char byte;
+  g_assert_cmpint(read(ready[0], &byte, 1), ==, 1);
+  g_assert_cmpuint(count_files(f->folder), ==, 1);
+  g_assert_cmpint(kill(child, SIGKILL), ==, 0);
+  g_assert_cmpint(waitpid(child, NULL, 0), ==, child);
+  g_assert_cmpuint(count_files(f->folder), ==, 1);
+
+  g_autofree char *living = in(f, ".demur-00c0ffee.part");
+  g_autofree char *alike = in(f, ".demur-notes.part");
+  put(living, "");
+  put(alike, "");
+  const int held = open(living, O_RDONLY);
+  g_assert_cmpint(flock(held, LOCK_EX), ==, 0);
+  g_autoptr(GError) error = NULL;
+  g_assert_true(demur_file_write(path, "text", -1, DEMUR_FILE_NEW, &error));
+  close(held);
+  close(ready[0]);
+  close(ready[1]);
+  assert_holds(path, "text");
+  g_assert_true(g_file_test(living, G_FILE_TEST_EXISTS));
+  g_assert_true(g_file_test(alike, G_FILE_TEST_EXISTS));
+  g_assert_cmpuint(count_files(f->folder), ==, 3);
+}
+
+static void
+text_is_shown_in_one_line_and_one_direction(void) {
+  static const struct {
+    const char *text, *line, *lines;
+  } rows[] = {
+      {"", "", ""},
+      {"Ærøskøbing \xe6\x97\xa5\xe6\x9c\xac \xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d",
+       "Ærøskøbing \xe6\x97\xa5\xe6\x9c\xac \xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d",
+       "Ærøskøbing \xe6\x97\xa5\xe6\x9c\xac \xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d"},
+      {"a\nb\tc", "a[U+000A]b[U+0009]c", "a\nb\tc"},
+      {"\x1b[31m\a\x7f", "[U+001B][31m[U+0007][U+007F]", "[U+001B][31m[U+0007][U+007F]"},
+      {"\xc2\x9b", "[U+009B]", "[U+009B]"},
+      {"\xe2\x80\xaeTXEN", "[U+202E]TXEN", "[U+202E]TXEN"},
+      {"\xe2\x81\xa6x\xe2\x81\xa9\xd8\x9c\xe2\x80\x8f", "[U+2066]x[U+2069][U+061C][U+200F]",
+       "[U+2066]x[U+2069][U+061C][U+200F]"},
+      {"\xe2\x80\xa8", "[U+2028]", "[U+2028]"},
+      {"a\xff\xe2\x80", "a[xFF][xE2][x80]", "a[xFF][xE2][x80]"},
+      {"\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x94\xac", /* joined, not turned */
+       "\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x94\xac",
+       "\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x94\xac"},
+  };
+  for (size_t r = 0; r < G_N_ELEMENTS(rows); r++) {
+    g_autofree char *line = demur_shown_text(rows[r].text);
+    g_autofree char *lines = demur_shown_lines(rows[r].text);
+    g_assert_cmpstr(line, ==, rows[r].line);
+    g_assert_cmpstr(lines, ==, rows[r].lines);
+  }
+  g_assert_null(demur_shown_text(NULL));
+}
+
+#define TEST(name) g_test_add("/file-output/" #name, Fixture, NULL, set_up, name, tear_down)
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  TEST(a_file_appears_whole_and_only_at_the_commit);
+  TEST(what_is_not_committed_leaves_nothing);
+  TEST(rights_are_the_owners_alone_unless_asked);
+  TEST(anothers_rights_are_not_taken_over);
+  TEST(a_taken_name_is_kept_without_replace);
+  TEST(links_are_written_through);
+  TEST(anothers_link_in_an_open_folder_is_refused);
+  TEST(streams_stay_what_they_are);
+  TEST(standard_output_is_a_stream);
+  TEST(what_is_no_place_for_a_file_is_refused);
+  TEST(a_full_disk_leaves_what_was_there);
+  TEST(leftovers_of_killed_runs_are_removed);
+  g_test_add_func("/shown-text/one_line_and_one_direction",
+                  text_is_shown_in_one_line_and_one_direction);
+  return g_test_run();
+}
