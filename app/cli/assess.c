@@ -5,20 +5,21 @@
 
 #include <json-glib/json-glib.h>
 
-#include "app/cli/assessing.h"
-#include "app/cli/selection.h"
-#include "app/cli/site-coverage.h"
-#include "app/cli/dicom-intake.h"
+#include "app/cli/command.h"
+#include "tasks/assess.h"
+#include "tasks/selection.h"
+#include "tasks/site-coverage.h"
+#include "tasks/intake.h"
 
 static void
-write_verdict(const DemurCliAssessment *assessment, guint i, double threshold, DemurJson *json) {
+write_verdict(const DemurAssessment *assessment, guint i, double threshold, DemurJson *json) {
   const DemurVerdictRecord *v = &g_array_index(assessment->verdicts, DemurVerdictRecord, i);
   demur_json_begin_object(json, NULL);
   demur_json_string(json, "scan_id", v->scan_id);
   demur_json_string(json, "patient_id", v->patient_id);
   demur_json_double(json, "risk", v->risk);
   demur_json_double(json, "risk_raw", v->risk_raw);
-  if (g_array_index(assessment->sites, DemurCliVerdictSite, i).audited)
+  if (g_array_index(assessment->sites, DemurVerdictSite, i).audited)
     demur_json_bool(json, "audited", TRUE);
   demur_json_double(json, "score", v->score);
   demur_json_double(json, "threshold", threshold);
@@ -65,11 +66,11 @@ print_verdict(const DemurVerdictRecord *v) {
 }
 
 static void
-write_sites(const DemurCliAssessment *assessment, DemurJson *json) {
-  g_autoptr(GArray) sites = demur_cli_site_coverage(assessment);
+write_sites(const DemurAssessment *assessment, DemurJson *json) {
+  g_autoptr(GArray) sites = demur_task_site_coverage(assessment);
   demur_json_begin_array(json, "sites");
   for (guint i = 0; i < sites->len; i++) {
-    const DemurCliSiteCoverage *site = &g_array_index(sites, DemurCliSiteCoverage, i);
+    const DemurSiteCoverage *site = &g_array_index(sites, DemurSiteCoverage, i);
     const gboolean tuned = assessment->threshold != NULL;
     demur_json_begin_object(json, NULL);
     demur_json_string(json, "site", site->site);
@@ -81,7 +82,7 @@ write_sites(const DemurCliAssessment *assessment, DemurJson *json) {
       demur_json_null(json, "in_tuning_split");
     else
       demur_json_bool(json, "in_tuning_split", site->in_tuning_split > 0);
-    demur_json_string(json, "guarantee", demur_cli_site_guarantee(assessment, site));
+    demur_json_string(json, "guarantee", demur_task_site_guarantee(assessment, site));
     demur_json_end_object(json);
   }
   demur_json_end_array(json);
@@ -89,28 +90,28 @@ write_sites(const DemurCliAssessment *assessment, DemurJson *json) {
 
 /* Sites without a guarantee, each with its coverage so far; audited sites. */
 static void
-print_sites(const DemurCliAssessment *assessment) {
+print_sites(const DemurAssessment *assessment) {
   if (assessment->threshold != NULL) {
-    g_autoptr(GArray) sites = demur_cli_site_coverage(assessment);
+    g_autoptr(GArray) sites = demur_task_site_coverage(assessment);
     for (guint i = 0; i < sites->len; i++) {
-      const DemurCliSiteCoverage *site = &g_array_index(sites, DemurCliSiteCoverage, i);
+      const DemurSiteCoverage *site = &g_array_index(sites, DemurSiteCoverage, i);
       if (site->in_tuning_split <= 0)
         g_print("Site %s: %s; coverage so far %.3f (%zu of %zu)\n",
                 *site->site != '\0' ? site->site : "not recorded",
-                demur_cli_site_guarantee(assessment, site),
+                demur_task_site_guarantee(assessment, site),
                 (double)site->n_accepted / (double)site->n_scored, site->n_accepted,
                 site->n_scored);
     }
   }
   size_t n_audited = 0;
   for (guint i = 0; i < assessment->sites->len; i++)
-    n_audited += g_array_index(assessment->sites, DemurCliVerdictSite, i).audited ? 1 : 0;
+    n_audited += g_array_index(assessment->sites, DemurVerdictSite, i).audited ? 1 : 0;
   if (n_audited > 0)
     g_print("%zu risks carry the intercept of a site audit.\n", n_audited);
 }
 
 static void
-print_result(DemurContext *context, const DemurCliAssessment *assessment, gboolean simulated,
+print_result(DemurContext *context, const DemurAssessment *assessment, gboolean simulated,
              size_t n_seen) {
   const GArray *verdicts = assessment->verdicts;
   const DemurThresholdRecord *t = assessment->threshold;
@@ -122,14 +123,15 @@ print_result(DemurContext *context, const DemurCliAssessment *assessment, gboole
     n_accepted += strcmp(v->verdict, "accepted") == 0;
   }
   const double coverage = t != NULL && n_scored > 0 ? (double)n_accepted / (double)n_scored : NAN;
-  g_autofree char *validation = demur_cli_validation_sentence(context, assessment->selector_name);
+  g_autofree char *validation =
+      demur_task_validation_sentence(&context->task, assessment->selector_name);
   if (context->json) {
     DemurJson *json = demur_json_new();
     demur_json_begin_object(json, NULL);
     demur_json_string(json, "selector", assessment->selector_name);
     demur_json_string(json, "validation", validation);
     demur_json_string(json, "selector_digest", demur_selector_digest(assessment->selector));
-    demur_json_int(json, "seed", (gint64)context->seed);
+    demur_json_int(json, "seed", (gint64)context->task.seed);
     demur_json_bool(json, "simulated", simulated);
     demur_json_double(json, "requested_coverage", t != NULL ? t->coverage : NAN);
     demur_json_double(json, "threshold", threshold);
@@ -186,10 +188,10 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
                         "assess needs one of --cohort C [--split S], --scan SCAN and --all");
     return FALSE;
   }
-  const DemurCliAssessOptions options = {arguments[0], cohort_name, split, scan_id, coverage};
-  g_auto(DemurCliAssessment) assessment = {0};
-  if (!demur_cli_assess(context, &options, &assessment, error) ||
-      !demur_cli_assessment_save(context, &assessment, error))
+  const DemurAssessParams options = {arguments[0], cohort_name, split, scan_id, coverage};
+  g_auto(DemurAssessment) assessment = {0};
+  if (!demur_task_assess(&context->task, &options, &assessment, error) ||
+      !demur_assessment_save(&context->task, &assessment, error))
     return FALSE;
   print_result(context, &assessment, assessment.simulated, assessment.n_seen);
   return TRUE;

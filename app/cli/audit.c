@@ -3,8 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "app/cli/assessing.h"
-#include "app/cli/selection.h"
+#include "app/cli/command.h"
+#include "tasks/assess.h"
+#include "tasks/selection.h"
 #include "base/csv-field.h"
 #include "base/memory.h"
 #include "base/number.h"
@@ -34,7 +35,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Site, site_clear)
 
 static gboolean
 load_selector(DemurContext *context, const char *name, Site *site, GError **error) {
-  site->selector = demur_cli_load_selector(context, name, NULL, error);
+  site->selector = demur_task_load_selector(&context->task, name, NULL, error);
   if (site->selector == NULL)
     return FALSE;
   if (demur_selector_corrector(site->selector, FALSE) == NULL) {
@@ -50,7 +51,7 @@ static double *
 scores_of(DemurContext *context, const DemurSelector *selector, const DemurCohort *view,
           const guint32 *rows, size_t n, GError **error) {
   DEMUR_AUTO_ALIGNED double *meta = demur_selector_meta_features(
-      selector, view, FALSE, rows, n, context->parallel, &context->progress, error);
+      selector, view, FALSE, rows, n, context->task.parallel, &context->task.progress, error);
   if (meta == NULL)
     return NULL;
   double *scores = g_new(double, MAX(n, 1));
@@ -62,7 +63,7 @@ scores_of(DemurContext *context, const DemurSelector *selector, const DemurCohor
 static gboolean
 load_site(DemurContext *context, const char *cohort_name, const char *split, const char *site_name,
           Site *site, GError **error) {
-  site->cohort = demur_cli_load_cohort(context, cohort_name, error);
+  site->cohort = demur_task_load_cohort(&context->task, cohort_name, error);
   if (site->cohort == NULL)
     return FALSE;
   const gssize code = demur_cohort_find_site(site->cohort, site_name);
@@ -125,7 +126,7 @@ print_plan_json(DemurContext *context, const char *selector, const Site *site,
   demur_json_string(json, "site", site_name);
   demur_json_bool(json, "simulated", site->cohort->simulated);
   demur_json_bool(json, "site_trained_selector", site->trained);
-  demur_json_int(json, "seed", (gint64)context->seed);
+  demur_json_int(json, "seed", (gint64)context->task.seed);
   demur_json_int(json, "n_site_scans", (gint64)site->n);
   demur_json_begin_array(json, "scans");
   for (size_t i = 0; i < n_chosen; i++) {
@@ -178,7 +179,7 @@ run_plan(DemurContext *context, int argc, char **argv, GError **error) {
   }
   size_t n_chosen;
   g_autofree guint32 *chosen = demur_audit_choose(risks, site.scores, patients, site.n,
-                                                  (size_t)n_scans, context->seed, &n_chosen);
+                                                  (size_t)n_scans, context->task.seed, &n_chosen);
   g_autofree char *table = plan_table(&site, site_name, chosen, n_chosen);
   g_autoptr(GError) local = NULL;
   if (output != NULL && !g_file_set_contents(output, table, -1, &local)) {
@@ -186,9 +187,10 @@ run_plan(DemurContext *context, int argc, char **argv, GError **error) {
                 local->message);
     return FALSE;
   }
-  g_autofree char *now = demur_context_now();
-  const DemurAuditPlan plan = {arguments[0], site_name, cohort_name, n_chosen, context->seed, now};
-  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  g_autofree char *now = demur_task_now(&context->task);
+  const DemurAuditPlan plan = {arguments[0], site_name,          cohort_name,
+                               n_chosen,     context->task.seed, now};
+  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
   if (workspace == NULL || !demur_audit_plans_save(workspace, &plan, error))
     return FALSE;
   if (context->json)
@@ -379,7 +381,7 @@ compare_verdicts(DemurContext *context, const Site *site, const DemurAuditRecord
                  GError **error) {
   g_autoptr(GHashTable) audits = g_hash_table_new(g_str_hash, g_str_equal);
   g_hash_table_insert(audits, record->site, (gpointer)record);
-  g_autoptr(DemurCohort) audited = demur_cli_audited_view(audits, site->view);
+  g_autoptr(DemurCohort) audited = demur_task_audited_view(audits, site->view);
   g_autofree double *scores =
       scores_of(context, site->selector, audited, site->rows, site->n, error);
   if (scores == NULL)
@@ -434,7 +436,7 @@ run_apply(DemurContext *context, int argc, char **argv, GError **error) {
     return FALSE;
   g_autoptr(GArray) rows = read_labels(arguments[1], &site_name, error);
   g_auto(Site) site = {0};
-  DemurWorkspace *workspace = rows != NULL ? demur_context_workspace(context, error) : NULL;
+  DemurWorkspace *workspace = rows != NULL ? demur_task_workspace(&context->task, error) : NULL;
   if (workspace == NULL || !load_selector(context, arguments[0], &site, error))
     return FALSE;
   if (cohort_name == NULL) {
@@ -462,7 +464,7 @@ run_apply(DemurContext *context, int argc, char **argv, GError **error) {
   const DemurAudit audit =
       demur_audit_fit(joined.risks, joined.labels, joined.n,
                       demur_selector_corrector(site.selector, FALSE)->tau2, risks, site.n);
-  g_autofree char *now = demur_context_now();
+  g_autofree char *now = demur_task_now(&context->task);
   const DemurAuditRecord record = {arguments[0],    site_name, cohort_name,
                                    audit.intercept, audit.low, audit.high,
                                    audit.tau2,      joined.n,  now};

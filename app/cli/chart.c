@@ -2,8 +2,8 @@
  * table of its numbers. */
 #include <string.h>
 
-#include "app/cli/evaluating.h"
-#include "app/cli/report-input.h"
+#include "app/cli/evaluate-options.h"
+#include "tasks/report.h"
 #include "base/number.h"
 #include "report/charts.h"
 #include "report/files.h"
@@ -48,7 +48,7 @@ print_chart(DemurContext *context, const DemurChart *chart, const char *name, co
   demur_json_string(json, "title", demur_chart_title(chart));
   demur_json_string(json, "file", path);
   demur_json_bool(json, "simulated", simulated);
-  demur_json_int(json, "seed", (gint64)context->seed);
+  demur_json_int(json, "seed", (gint64)context->task.seed);
   demur_json_string(json, "alternative_text", alternative);
   demur_json_begin_array(json, "columns");
   for (size_t c = 0; c < table->n_columns; c++)
@@ -68,7 +68,7 @@ print_chart(DemurContext *context, const DemurChart *chart, const char *name, co
 
 /* The coverage of the operating point, 0 where not given: one of the usual, or a tuned one. */
 static gboolean
-take_coverage(const char *text, const DemurCliEvaluation *evaluating, double *coverage,
+take_coverage(const char *text, const DemurEvaluating *evaluating, double *coverage,
               GError **error) {
   *coverage = 0.0;
   if (text == NULL)
@@ -94,12 +94,12 @@ take_coverage(const char *text, const DemurCliEvaluation *evaluating, double *co
 
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
-  g_auto(DemurCliEvaluation) evaluating = {0};
+  g_auto(DemurEvaluating) evaluating = {0};
   g_auto(GStrv) arguments = NULL;
   g_auto(GStrv) selectors = NULL;
   g_autofree char *coverage_text = NULL, *attribute = NULL;
   gboolean list = FALSE;
-  DemurCliEvaluationOptions options = {0};
+  DemurEvaluateParams options = {0};
   const GOptionEntry entries[] = {{"selector", 's', 0, G_OPTION_ARG_STRING_ARRAY, &selectors,
                                    "selector to draw; more are set beside the first", "S"},
                                   DEMUR_CLI_EVALUATION_ENTRIES(options),
@@ -129,12 +129,12 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
     const char *const by[] = {attribute != NULL ? attribute : "site", NULL};
     options.group_by = g_strdupv((char **)by);
   }
-  if (!demur_cli_evaluate(context, selectors, &options, &evaluating, error))
+  if (!demur_task_evaluate(&context->task, selectors, &options, &evaluating, error))
     return FALSE;
   double coverage;
   if (!take_coverage(coverage_text, &evaluating, &coverage, error))
     return FALSE;
-  g_autoptr(DemurCliReport) report = demur_cli_report_new(&evaluating, coverage, error);
+  g_autoptr(DemurReportTask) report = demur_report_task_new(&evaluating, coverage, error);
   if (report == NULL)
     return FALSE;
   g_autoptr(DemurChart) chart =

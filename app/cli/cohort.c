@@ -230,7 +230,7 @@ save(DemurContext *context, DemurWorkspace *workspace, const DemurCohort *cohort
      const DemurExclusion *exclusions, size_t n_exclusions, GError **error) {
   if (!demur_workspace_begin(workspace, error))
     return FALSE;
-  if (demur_cohorts_save(workspace, cohort, &context->progress, error) &&
+  if (demur_cohorts_save(workspace, cohort, &context->task.progress, error) &&
       (exclusions == NULL ||
        demur_cohorts_set_exclusions(workspace, cohort->name, exclusions, n_exclusions, error)))
     return demur_workspace_commit(workspace, error);
@@ -242,7 +242,7 @@ static gboolean
 save_and_print(DemurContext *context, const DemurCohort *cohort, char **warnings,
                const guint64 *seed, const DemurNlstCounts *nlst, const DemurExclusion *exclusions,
                size_t n_exclusions, GError **error) {
-  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
   if (workspace == NULL || !save(context, workspace, cohort, exclusions, n_exclusions, error))
     return FALSE;
   g_autoptr(DemurCohortSummary) summary = demur_cohorts_summary(workspace, cohort->name, error);
@@ -319,7 +319,7 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
                             error) ||
       !demur_command_check_name("cohort", words[0], error))
     return FALSE;
-  g_autofree char *created = demur_context_now();
+  g_autofree char *created = demur_task_now(&context->task);
   g_auto(GStrv) warnings = NULL;
   if (nlst) {
     DemurNlstOptions options = {.name = words[0],
@@ -334,7 +334,7 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
                         error))
       return FALSE;
     g_autoptr(DemurCohort) cohort = demur_cohort_import_nlst(
-        persons, scores, &options, &context->progress, &counts, &warnings, error);
+        persons, scores, &options, &context->task.progress, &counts, &warnings, error);
     if (cohort == NULL)
       return FALSE;
     DemurExclusion exclusions[N_NLST_REASONS];
@@ -348,7 +348,7 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
                                       .embeddings_path = embeddings,
                                       .embedding_ids_path = ids};
   g_autoptr(DemurCohort) cohort =
-      demur_cohort_import(words[1], &options, &context->progress, &warnings, error);
+      demur_cohort_import(words[1], &options, &context->task.progress, &warnings, error);
   const DemurExclusion none = {NULL, 0}; /* a table is taken whole or refused whole */
   return cohort != NULL && save_and_print(context, cohort, warnings, NULL, NULL, &none, 0, error);
 }
@@ -403,7 +403,7 @@ run_simulate(DemurContext *context, int argc, char **argv, GError **error) {
                         "cohort simulate: numbers of scans and sites can't be below 0");
     return FALSE;
   }
-  simulation.seed = context->seed;
+  simulation.seed = context->task.seed;
   simulation.n_scans = (size_t)n_scans;
   simulation.n_sites = (size_t)n_sites;
   simulation.n_base_train = (size_t)n_base;
@@ -412,9 +412,9 @@ run_simulate(DemurContext *context, int argc, char **argv, GError **error) {
   if (none)
     simulation.site_effect = simulation.acquisition_effect = simulation.scanner_effect =
         simulation.hidden_effect = simulation.outside_shift = simulation.drift_effect = 0.0;
-  g_autofree char *created = demur_context_now();
+  g_autofree char *created = demur_task_now(&context->task);
   g_autoptr(DemurCohort) cohort = demur_cohort_simulate(
-      &simulation, words[0], created, context->parallel, &context->progress, error);
+      &simulation, words[0], created, context->task.parallel, &context->task.progress, error);
   return cohort != NULL &&
          save_and_print(context, cohort, NULL, &simulation.seed, NULL, NULL, 0, error);
 }
@@ -427,7 +427,7 @@ run_list(DemurContext *context, int argc, char **argv, GError **error) {
                            &words, error) ||
       !demur_command_expect(words, 0, "cohort list takes no words", error))
     return FALSE;
-  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
   if (workspace == NULL)
     return FALSE;
   g_autoptr(GPtrArray) list = demur_cohorts_list(workspace, error);
@@ -479,14 +479,14 @@ run_show(DemurContext *context, int argc, char **argv, GError **error) {
                            entries, &words, error) ||
       !demur_command_expect(words, 1, "cohort show takes NAME", error))
     return FALSE;
-  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
   if (workspace == NULL)
     return FALSE;
   g_autoptr(DemurCohortSummary) summary = demur_cohorts_summary(workspace, words[0], error);
   if (summary == NULL)
     return FALSE;
   g_autoptr(DemurCohort) cohort =
-      demur_cohorts_load(workspace, words[0], &context->progress, error);
+      demur_cohorts_load(workspace, words[0], &context->task.progress, error);
   return cohort != NULL &&
          print_cohort(context, cohort, summary->digest, NULL, TRUE, NULL, NULL, error);
 }
@@ -499,12 +499,12 @@ run_export(DemurContext *context, int argc, char **argv, GError **error) {
                            "The table imports back to the same digest.", entries, &words, error) ||
       !demur_command_expect(words, 2, "cohort export takes NAME FILE", error))
     return FALSE;
-  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
   if (workspace == NULL)
     return FALSE;
   g_autoptr(DemurCohort) cohort =
-      demur_cohorts_load(workspace, words[0], &context->progress, error);
-  if (cohort == NULL || !demur_cohort_export(cohort, words[1], &context->progress, error))
+      demur_cohorts_load(workspace, words[0], &context->task.progress, error);
+  if (cohort == NULL || !demur_cohort_export(cohort, words[1], &context->task.progress, error))
     return FALSE;
   if (context->json) {
     DemurJson *json = demur_json_new();
@@ -544,15 +544,15 @@ run_attach(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(GStrv) columns = column_list != NULL ? g_strsplit(column_list, ",", -1) : NULL;
   for (char **c = columns; c != NULL && *c != NULL; c++)
     g_strstrip(*c);
-  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
   if (workspace == NULL)
     return FALSE;
   g_autoptr(DemurCohort) cohort =
-      demur_cohorts_load(workspace, words[0], &context->progress, error);
+      demur_cohorts_load(workspace, words[0], &context->task.progress, error);
   if (cohort == NULL)
     return FALSE;
   g_autoptr(DemurAttached) attached =
-      demur_cohort_attach_table(cohort, words[1], key, columns, &context->progress, error);
+      demur_cohort_attach_table(cohort, words[1], key, columns, &context->task.progress, error);
   if (attached == NULL)
     return FALSE;
   if (attached->n_matched == 0) {
@@ -598,7 +598,7 @@ run_remove(DemurContext *context, int argc, char **argv, GError **error) {
                            &words, error) ||
       !demur_command_expect(words, 1, "cohort remove takes NAME", error))
     return FALSE;
-  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
   if (workspace == NULL || !demur_cohorts_remove(workspace, words[0], force, error))
     return FALSE;
   if (context->json) {

@@ -2,24 +2,17 @@
  * a command (app/cli/NAME.c), each with one DemurCommand listed in main.c. */
 #pragma once
 
-#include "base/error.h"
 #include "base/json-writer.h"
-#include "base/parallel.h"
-#include "base/progress.h"
-#include "store/workspace.h"
+#include "tasks/task.h"
 
 G_BEGIN_DECLS
 
 typedef struct {
-  const char *program;  /* as it was called: "demur", "build/release/app/demur"; NULL: by none */
-  char *workspace_path; /* --workspace, DEMUR_WORKSPACE or the user's data directory */
-  guint64 seed;         /* --seed, default 1 */
-  gboolean quiet;       /* --quiet: no progress */
-  gboolean json;        /* --json: one document on stdout */
-  DemurParallel *parallel;
-  DemurProgress progress;    /* on stderr for whatever takes over a second; cancelled by Ctrl-C */
-  DemurWorkspace *workspace; /* opened at first use; owned by the context */
-  gboolean printed_json;     /* a document stands on stdout already */
+  const char *program;   /* as it was called: "demur", "build/release/app/demur"; NULL: by none */
+  DemurTask task;        /* what its use cases work with; cancelled by Ctrl-C */
+  gboolean quiet;        /* --quiet: no progress */
+  gboolean json;         /* --json: one document on stdout */
+  gboolean printed_json; /* a document stands on stdout already */
 } DemurContext;
 
 typedef struct {
@@ -30,9 +23,6 @@ typedef struct {
    * printed its JSON and still fails (verify, for example) returns FALSE all the same. */
   gboolean (*run)(DemurContext *context, int argc, char **argv, GError **error);
 } DemurCommand;
-
-/* The workspace, opened and created if need be. NULL with error. */
-DemurWorkspace *demur_context_workspace(DemurContext *context, GError **error);
 
 /* Parses argv with the entries; arguments: the words left over (owned, NULL-terminated). --help
  * prints usage and ends the program with 0. Parse errors are DEMUR_ERROR_USAGE. parameters: "NAME
@@ -69,10 +59,6 @@ void demur_context_print_json(DemurContext *context, DemurJson *json);
  * one document. */
 gboolean demur_context_mute(GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void demur_context_unmute(void);
-
-/* Time now, ISO 8601, UTC ("2026-01-31T12:00:00Z"), owned; SOURCE_DATE_EPOCH in its place where
- * that is set. */
-char *demur_context_now(void);
 
 extern const DemurCommand demur_command_assess, demur_command_audit, demur_command_chart,
     demur_command_cohort, demur_command_export, demur_command_demo, demur_command_dicom,

@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "app/cli/selection.h"
+#include "app/cli/command.h"
+#include "tasks/selection.h"
 #include "base/number.h"
 #include "store/cohorts.h"
 
@@ -40,7 +41,7 @@ run_step(DemurContext *context, const DemurCommand *command, GError **error, ...
 static gboolean
 write_scores(DemurContext *context, const char *path, char *const *series_uids, size_t n_series,
              GError **error) {
-  g_autoptr(DemurCohort) cohort = demur_cli_load_cohort(context, COHORT, error);
+  g_autoptr(DemurCohort) cohort = demur_task_load_cohort(&context->task, COHORT, error);
   if (cohort == NULL)
     return FALSE;
   size_t n;
@@ -88,13 +89,13 @@ write_phantoms(DemurContext *context, const char *folder, char **series_uids, si
   if (!demur_dicom_init(error))
     return FALSE;
   for (size_t s = 0; s < n; s++) {
-    DemurPhantomOptions options = demur_phantom_defaults(context->seed);
+    DemurPhantomOptions options = demur_phantom_defaults(context->task.seed);
     options.index = (guint)s + 1;
     options.nodule_radius_mm = s == 0 ? 6.0 : 12.0;
     g_autofree char *name = g_strdup_printf("phantom-%zu", s + 1);
     g_autofree char *path = g_build_filename(folder, name, NULL);
-    if (!demur_phantom_write(&options, path, context->parallel, &context->progress, &series_uids[s],
-                             error))
+    if (!demur_phantom_write(&options, path, context->task.parallel, &context->task.progress,
+                             &series_uids[s], error))
       return FALSE;
   }
   return TRUE;
@@ -107,9 +108,9 @@ prepare_folder(DemurContext *context, const char *folder, gboolean replace, GErr
                 g_strerror(errno));
     return FALSE;
   }
-  g_free(context->workspace_path);
-  context->workspace_path = g_build_filename(folder, "workspace.demur", NULL);
-  if (!g_file_test(context->workspace_path, G_FILE_TEST_EXISTS))
+  g_free(context->task.workspace_path);
+  context->task.workspace_path = g_build_filename(folder, "workspace.demur", NULL);
+  if (!g_file_test(context->task.workspace_path, G_FILE_TEST_EXISTS))
     return TRUE;
   if (!replace) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_EXISTS,
@@ -120,7 +121,7 @@ prepare_folder(DemurContext *context, const char *folder, gboolean replace, GErr
   }
   static const char *const endings[] = {"", "-wal", "-shm"};
   for (size_t i = 0; i < G_N_ELEMENTS(endings); i++) {
-    g_autofree char *path = g_strconcat(context->workspace_path, endings[i], NULL);
+    g_autofree char *path = g_strconcat(context->task.workspace_path, endings[i], NULL);
     if (g_unlink(path) != 0 && errno != ENOENT) {
       g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s can't be removed: %s", path,
                   g_strerror(errno));
@@ -182,14 +183,14 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   if (json) {
     DemurJson *document = demur_json_new();
     demur_json_begin_object(document, NULL);
-    demur_json_string(document, "workspace", context->workspace_path);
+    demur_json_string(document, "workspace", context->task.workspace_path);
     demur_json_string(document, "pdf", pdf);
     demur_json_string(document, "dicom", dicom);
     demur_json_string(document, "scores", scores);
     demur_json_string(document, "cohort", COHORT);
     demur_json_string(document, "selector", SELECTOR);
     demur_json_bool(document, "simulated", TRUE);
-    demur_json_int(document, "seed", (gint64)context->seed);
+    demur_json_int(document, "seed", (gint64)context->task.seed);
     demur_json_double(document, "seconds", seconds);
     demur_json_end_object(document);
     demur_context_print_json(context, document);
@@ -200,8 +201,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
           "  workspace  %s\n  report     %s\n  numbers    %.*s.json\n  phantom CT %s\n"
           "Go on: %s --workspace %s assess %s --cohort %s\n"
           "  and: %s-workstation --workspace %s\n",
-          seconds, context->workspace_path, pdf, (int)strlen(pdf) - 4, pdf, dicom, program,
-          context->workspace_path, SELECTOR, COHORT, program, context->workspace_path);
+          seconds, context->task.workspace_path, pdf, (int)strlen(pdf) - 4, pdf, dicom, program,
+          context->task.workspace_path, SELECTOR, COHORT, program, context->task.workspace_path);
   return TRUE;
 }
 

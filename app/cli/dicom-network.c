@@ -1,10 +1,11 @@
+#include "app/cli/command.h"
 #include "app/cli/dicom-network.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "app/cli/assessing.h"
-#include "app/cli/dicom-intake.h"
+#include "tasks/assess.h"
+#include "tasks/intake.h"
 #include "base/number.h"
 #include "dicom/network.h"
 
@@ -165,7 +166,7 @@ demur_dicom_send(DemurContext *context, int argc, char **argv, GError **error) {
   }
   g_ptr_array_add(files, NULL);
   g_autoptr(DemurSending) sending =
-      demur_network_send(&peer, (const char *const *)files->pdata, &context->progress, error);
+      demur_network_send(&peer, (const char *const *)files->pdata, &context->task.progress, error);
   if (sending == NULL)
     return FALSE;
   print_sending(context, sending);
@@ -310,12 +311,11 @@ on_problem(const char *sentence, gpointer data) {
 static gboolean
 assess_received(Receiving *receiving, const DemurSeriesRecord *record, GError **error) {
   const char *word = record->accepted ? "to be assessed" : record->reason;
-  g_auto(DemurCliAssessment) assessment = {0};
+  g_auto(DemurAssessment) assessment = {0};
   if (receiving->selector != NULL) {
-    const DemurCliAssessOptions options = {.selector = receiving->selector,
-                                           .scan_id = record->scan_id};
-    if (!demur_cli_assess(receiving->context, &options, &assessment, error) ||
-        !demur_cli_assessment_save(receiving->context, &assessment, error))
+    const DemurAssessParams options = {.selector = receiving->selector, .scan_id = record->scan_id};
+    if (!demur_task_assess(&receiving->context->task, &options, &assessment, error) ||
+        !demur_assessment_save(&receiving->context->task, &assessment, error))
       return FALSE;
     if (assessment.verdicts->len > 0)
       word = g_array_index(assessment.verdicts, DemurVerdictRecord, 0).verdict;
@@ -340,8 +340,8 @@ static gboolean
 on_settled(const char *const *folders, gpointer data) {
   Receiving *receiving = data;
   g_autoptr(GError) error = NULL;
-  g_autoptr(DemurIntake) intake =
-      demur_intake_run(receiving->context, folders, receiving->rules, receiving->sites, &error);
+  g_autoptr(DemurIntake) intake = demur_intake_run(&receiving->context->task, folders,
+                                                   receiving->rules, receiving->sites, &error);
   for (guint i = 0; intake != NULL && error == NULL && i < intake->records->len; i++)
     if (!assess_received(receiving, intake->records->pdata[i], &error))
       break;
@@ -420,7 +420,7 @@ demur_dicom_receive(DemurContext *context, int argc, char **argv, GError **error
   g_autoptr(DemurSiteMap) sites = NULL;
   if (rules == NULL ||
       (sites_path != NULL && (sites = demur_site_map_read(sites_path, error)) == NULL) ||
-      demur_context_workspace(context, error) == NULL)
+      demur_task_workspace(&context->task, error) == NULL)
     return FALSE;
   g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
   Receiving receiving = {.context = context,
@@ -445,7 +445,8 @@ demur_dicom_receive(DemurContext *context, int argc, char **argv, GError **error
                                   .problem = on_problem,
                                   .data = &receiving};
   DemurReceived received;
-  const gboolean served = demur_network_receive(&receiver, &received, &context->progress, error);
+  const gboolean served =
+      demur_network_receive(&receiver, &received, &context->task.progress, error);
   if (!served) {
     demur_json_free(receiving.json);
     return FALSE;

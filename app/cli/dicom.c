@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <sys/random.h>
 
-#include "app/cli/dicom-intake.h"
-#include "app/cli/dicom-json.h"
+#include "app/cli/command.h"
+#include "tasks/intake.h"
+#include "tasks/series-records.h"
 #include "app/cli/dicom-network.h"
 #include "base/number.h"
 #include "dicom/deidentify.h"
@@ -87,7 +88,7 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
   if (sites_path != NULL && (sites = demur_site_map_read(sites_path, error)) == NULL)
     return FALSE;
   g_autoptr(DemurIntake) intake =
-      demur_intake_run(context, (const char *const *)paths, rules, sites, error);
+      demur_intake_run(&context->task, (const char *const *)paths, rules, sites, error);
   if (intake == NULL)
     return FALSE;
   if (context->json)
@@ -111,7 +112,7 @@ run_list(DemurContext *context, int argc, char **argv, GError **error) {
                            &words, error) ||
       !demur_command_expect(words, 0, "dicom list takes no words", error))
     return FALSE;
-  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
   g_autoptr(GPtrArray) records = workspace != NULL ? demur_series_list(workspace, error) : NULL;
   if (records == NULL)
     return FALSE;
@@ -165,7 +166,7 @@ run_show(DemurContext *context, int argc, char **argv, GError **error) {
                            "SCAN is a scan_id of dicom list.", entries, &words, error) ||
       !demur_command_expect(words, 1, "dicom show takes SCAN", error))
     return FALSE;
-  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
   g_autoptr(DemurSeriesRecord) record =
       workspace != NULL ? demur_series_load(workspace, words[0], error) : NULL;
   return record != NULL && print_one(context, workspace, record, error);
@@ -190,10 +191,10 @@ run_choose(DemurContext *context, int argc, char **argv, GError **error) {
                         "dicom choose needs --reason TEXT: why the rules are overruled");
     return FALSE;
   }
-  if (!demur_intake_choose(context, words[0], reason, error))
+  if (!demur_intake_choose(&context->task, words[0], reason, error))
     return FALSE;
-  g_autoptr(DemurSeriesRecord) record = demur_series_load(context->workspace, words[0], error);
-  return record != NULL && print_one(context, context->workspace, record, error);
+  g_autoptr(DemurSeriesRecord) record = demur_series_load(context->task.workspace, words[0], error);
+  return record != NULL && print_one(context, context->task.workspace, record, error);
 }
 
 /* The key of --key FILE, else one of this run alone. Owned. */
@@ -240,7 +241,7 @@ run_deidentify(DemurContext *context, int argc, char **argv, GError **error) {
   const char *paths[] = {words[0], NULL};
   g_autoptr(DemurDeidentified) result =
       demur_deidentify(paths, words[1], g_bytes_get_data(key, NULL), g_bytes_get_size(key),
-                       context->parallel, &context->progress, error);
+                       context->task.parallel, &context->task.progress, error);
   if (result == NULL)
     return FALSE;
   DemurJson *json = demur_json_new();

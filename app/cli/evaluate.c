@@ -1,5 +1,5 @@
 /* demur evaluate --selector S.. --cohort C: all measures, baselines and trials. */
-#include "app/cli/evaluating.h"
+#include "app/cli/evaluate-options.h"
 
 #include <math.h>
 #include <string.h>
@@ -152,7 +152,7 @@ print_groups(const DemurEvaluation *e) {
 
 /* How many of the evaluated sites did not tune a threshold; all where its sites were not kept. */
 static size_t
-sites_without(const DemurCliEvaluation *evaluating, const DemurThresholdRecord *threshold,
+sites_without(const DemurEvaluating *evaluating, const DemurThresholdRecord *threshold,
               const guint8 *present) {
   g_auto(GStrv) tuned = demur_tuning_read_sites(threshold->guarantee);
   const DemurCohort *cohort = evaluating->cohort;
@@ -165,7 +165,7 @@ sites_without(const DemurCliEvaluation *evaluating, const DemurThresholdRecord *
 
 /* Where tuned thresholds promise nothing: text, or the member "guarantees" where json is given. */
 static gboolean
-tell_guarantees(const DemurCliEvaluation *evaluating, DemurJson *json, GError **error) {
+tell_guarantees(const DemurEvaluating *evaluating, DemurJson *json, GError **error) {
   const DemurCohort *cohort = evaluating->cohort;
   size_t n_rows;
   g_autofree guint32 *rows =
@@ -202,10 +202,10 @@ tell_guarantees(const DemurCliEvaluation *evaluating, DemurJson *json, GError **
 
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
-  g_auto(DemurCliEvaluation) evaluating = {0};
+  g_auto(DemurEvaluating) evaluating = {0};
   g_auto(GStrv) arguments = NULL;
   g_auto(GStrv) selectors = NULL;
-  DemurCliEvaluationOptions options = {0};
+  DemurEvaluateParams options = {0};
   const GOptionEntry entries[] = {{"selector", 's', 0, G_OPTION_ARG_STRING_ARRAY, &selectors,
                                    "selector to evaluate; may be given several times", "S"},
                                   DEMUR_CLI_EVALUATION_ENTRIES(options),
@@ -215,7 +215,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
                            "measure selectors and baselines on a split", NULL, entries, &arguments,
                            error) ||
       !demur_command_expect(arguments, 0, "evaluate takes options only", error) ||
-      !demur_cli_evaluate(context, selectors, &options, &evaluating, error))
+      !demur_task_evaluate(&context->task, selectors, &options, &evaluating, error))
     return FALSE;
   const DemurEvaluation *e = evaluating.evaluation;
   if (context->json) {
@@ -224,7 +224,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
     demur_evaluation_write_json(e, json);
     demur_json_begin_array(json, "validations");
     for (size_t v = 0; v < evaluating.n_selectors; v++) {
-      g_autofree char *sentence = demur_cli_validation_sentence(context, evaluating.names[v]);
+      g_autofree char *sentence =
+          demur_task_validation_sentence(&context->task, evaluating.names[v]);
       demur_json_begin_object(json, NULL);
       demur_json_string(json, "selector", evaluating.names[v]);
       demur_json_string(json, "sentence", sentence);
@@ -258,7 +259,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   }
   print_groups(e);
   for (size_t v = 0; v < evaluating.n_selectors; v++) {
-    g_autofree char *sentence = demur_cli_validation_sentence(context, evaluating.names[v]);
+    g_autofree char *sentence = demur_task_validation_sentence(&context->task, evaluating.names[v]);
     g_print("Selector %s: %s\n", evaluating.names[v], sentence);
   }
   if (!tell_guarantees(&evaluating, NULL, error))

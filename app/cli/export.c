@@ -199,8 +199,8 @@ reopen(DemurContext *context, DemurWorkspace *workspace, const char *scan_id, GE
   for (guint i = 0; i < files->len; i++)
     g_ptr_array_add(paths, ((DemurSeriesFile *)files->pdata[i])->path);
   g_ptr_array_add(paths, NULL);
-  return demur_import_reopen(scan_id, (const char *const *)paths->pdata, context->parallel,
-                             &context->progress, error);
+  return demur_import_reopen(scan_id, (const char *const *)paths->pdata, context->task.parallel,
+                             &context->task.progress, error);
 }
 
 /* Whether selector was trained on simulated scans, or the images say that they are simulated. */
@@ -280,7 +280,7 @@ export_pdf(DemurContext *context, DemurWorkspace *workspace, const ExportOptions
                 cause->message);
     return FALSE;
   }
-  g_autofree char *now = demur_context_now();
+  g_autofree char *now = demur_task_now(&context->task);
   return demur_result_write_pdf(g_mapped_file_get_contents(pdf), g_mapped_file_get_length(pdf),
                                 "Demur: lung cancer risk", now, series, options->path, error);
 }
@@ -332,7 +332,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   ExportOptions options = {words[0], format, scan_id, selector, cohort, pdf, reveal};
   if (!check_options(&options, error))
     return FALSE;
-  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
   if (workspace == NULL)
     return FALSE;
   guint n = 1;

@@ -45,7 +45,7 @@ static void
 on_progress(double fraction, const char *stage, gpointer data) {
   ProgressLine *line = data;
   if (interrupted)
-    g_cancellable_cancel(line->context->progress.cancellable);
+    g_cancellable_cancel(line->context->task.progress.cancellable);
   if (line->context->quiet)
     return;
   const gint64 now = g_get_monotonic_time();
@@ -128,8 +128,8 @@ take_globals(int argc, char **argv, DemurContext *context, guint *n_threads, GPt
     } else if (strcmp(argv[i], "--quiet") == 0) {
       context->quiet = TRUE;
     } else if (take_value("--workspace", argc, argv, &i, &value, &local)) {
-      g_free(context->workspace_path);
-      context->workspace_path = g_strdup(value);
+      g_free(context->task.workspace_path);
+      context->task.workspace_path = g_strdup(value);
     } else if (local == NULL && take_value("--threads", argc, argv, &i, &value, &local)) {
       if (!demur_number_parse_int(value, strlen(value), &number) || number < 1 || number > 1024) {
         g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
@@ -138,7 +138,7 @@ take_globals(int argc, char **argv, DemurContext *context, guint *n_threads, GPt
       }
       *n_threads = (guint)number;
     } else if (local == NULL && take_value("--seed", argc, argv, &i, &value, &local)) {
-      if (!g_ascii_string_to_unsigned(value, 10, 0, G_MAXINT64, &context->seed, NULL)) {
+      if (!g_ascii_string_to_unsigned(value, 10, 0, G_MAXINT64, &context->task.seed, NULL)) {
         g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
                     "--seed takes a whole number from 0 to 9223372036854775807, not '%s'", value);
         return FALSE;
@@ -151,18 +151,6 @@ take_globals(int argc, char **argv, DemurContext *context, guint *n_threads, GPt
     }
   }
   return TRUE;
-}
-
-DemurWorkspace *
-demur_context_workspace(DemurContext *context, GError **error) {
-  if (context->workspace != NULL)
-    return context->workspace;
-  /* What may only be read is read; what would write to it then says why it can't. */
-  const char *path = context->workspace_path;
-  context->workspace = demur_workspace_open(
-      path, demur_workspace_is_read_only(path) ? DEMUR_WORKSPACE_READ_ONLY : DEMUR_WORKSPACE_CREATE,
-      error);
-  return context->workspace;
 }
 
 void
@@ -198,8 +186,9 @@ demur_context_unmute(void) {
   kept_stdout = -1;
 }
 
-char *
-demur_context_now(void) {
+/* SOURCE_DATE_EPOCH in place of the clock where that is set. */
+static char *
+now(void) {
   const char *epoch = g_getenv("SOURCE_DATE_EPOCH");
   gint64 seconds;
   g_autoptr(GDateTime) time =
@@ -303,6 +292,13 @@ demur_command_check_name(const char *what, const char *name, GError **error) {
   return ok;
 }
 
+/* Who works, and where: kept with what is done. */
+static void
+name_worker(DemurTask *task) {
+  task->user = g_filename_to_utf8(g_get_user_name(), -1, NULL, NULL, NULL);
+  task->station = g_filename_to_utf8(g_get_host_name(), -1, NULL, NULL, NULL);
+}
+
 /* The whole run but for what main owns. */
 static gboolean
 run(int argc, char **argv, DemurContext *context, ProgressLine *line, GError **error) {
@@ -334,15 +330,15 @@ run(int argc, char **argv, DemurContext *context, ProgressLine *line, GError **e
                 "there is no command '%s'; `demur --help` lists them", name);
     return FALSE;
   }
-  if (context->workspace_path == NULL) {
+  if (context->task.workspace_path == NULL) {
     const char *from_environment = g_getenv("DEMUR_WORKSPACE");
-    context->workspace_path = from_environment != NULL && *from_environment != '\0'
-                                  ? g_strdup(from_environment)
-                                  : demur_workspace_default_path(g_get_user_data_dir());
+    context->task.workspace_path = from_environment != NULL && *from_environment != '\0'
+                                       ? g_strdup(from_environment)
+                                       : demur_workspace_default_path(g_get_user_data_dir());
   }
-  context->parallel = demur_parallel_new(n_threads);
+  context->task.parallel = demur_parallel_new(n_threads);
   line->context = context;
-  context->progress = (DemurProgress){on_progress, line, g_cancellable_new()};
+  context->task.progress = (DemurProgress){on_progress, line, g_cancellable_new()};
   struct sigaction action = {.sa_handler = on_interrupt};
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
@@ -354,7 +350,9 @@ int
 main(int argc, char **argv) {
   setlocale(LC_CTYPE, "C.UTF-8"); /* UTF-8 in and out; numbers are never the locale's */
   demur_blas_init();
-  DemurContext context = {.seed = 1, .program = argc > 0 ? argv[0] : NULL};
+  DemurContext context = {.task = {.opening = DEMUR_WORKSPACE_CREATE, .seed = 1, .now = now},
+                          .program = argc > 0 ? argv[0] : NULL};
+  name_worker(&context.task);
   ProgressLine line = {0};
   g_autoptr(GError) error = NULL;
   gboolean ok = run(argc, argv, &context, &line, &error);
@@ -380,9 +378,7 @@ main(int argc, char **argv) {
     fprintf(stderr, "demur: the output could not be written: %s\n", g_strerror(errno));
     status = status == EXIT_SUCCESS ? 1 : status;
   }
-  demur_workspace_close(context.workspace);
-  demur_parallel_free(context.parallel);
-  g_clear_object(&context.progress.cancellable);
-  g_free(context.workspace_path);
+  g_clear_object(&context.task.progress.cancellable);
+  demur_task_clear(&context.task);
   return status;
 }

@@ -2,10 +2,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "app/cli/assessing.h"
-#include "app/cli/report-input.h"
+#include "app/cli/command.h"
+#include "tasks/assess.h"
+#include "tasks/report.h"
 #include "app/cli/report-parts.h"
-#include "app/cli/selection.h"
+#include "tasks/selection.h"
 #include "metrics/intervals.h"
 #include "report/files.h"
 #include "report/format.h"
@@ -63,7 +64,7 @@ read_reasons(DemurCliPatient *patient, const char *json) {
 }
 
 static gboolean
-take_verdict(DemurCliPatient *patient, const DemurCliAssessment *assessment, const char *scan_id,
+take_verdict(DemurCliPatient *patient, const DemurAssessment *assessment, const char *scan_id,
              GError **error) {
   DemurPatientInput *input = &patient->input;
   for (guint i = 0; i < assessment->verdicts->len; i++) {
@@ -114,7 +115,7 @@ compare_neighbours(gconstpointer a, gconstpointer b) {
 
 static void
 describe_reference(DemurCliPatient *patient, DemurCohort *cohort, const char *split,
-                   const DemurCliAssessment *assessment) {
+                   const DemurAssessment *assessment) {
   DemurPatientInput *input = &patient->input;
   DemurPatientReference *r = &input->reference;
   *r = (DemurPatientReference){.cohort = own(patient, g_strdup(cohort->name)),
@@ -181,8 +182,8 @@ describe_image(DemurContext *context, DemurCliPatient *patient, DemurWorkspace *
   g_autofree const char **paths = g_new0(const char *, files->len + 1);
   for (guint i = 0; i < files->len; i++)
     paths[i] = ((const DemurSeriesFile *)files->pdata[i])->path;
-  g_autoptr(DemurSeries) series = demur_import_reopen(patient->input.scan_id, paths,
-                                                      context->parallel, &context->progress, error);
+  g_autoptr(DemurSeries) series = demur_import_reopen(
+      patient->input.scan_id, paths, context->task.parallel, &context->task.progress, error);
   if (series == NULL)
     return FALSE;
   if (series->n_slices == 0 || series->rows == 0 || series->columns == 0)
@@ -218,7 +219,7 @@ static gboolean
 describe_series(DemurContext *context, DemurCliPatient *patient, const char *model, GArray *facts,
                 GError **error) {
   DemurPatientInput *input = &patient->input;
-  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
   if (workspace == NULL)
     return FALSE;
   g_autoptr(DemurSeriesRecord) series = demur_series_load(workspace, input->scan_id, error);
@@ -296,7 +297,7 @@ describe_selector(DemurCliPatient *patient, const DemurSelector *selector,
                             .created = own(patient, g_strdup(record->created)),
                             .cohort = own(patient, g_strdup(demur_selector_cohort(selector))),
                             .model = own(patient, g_strdup(demur_selector_model(selector)))};
-  demur_cli_read_validation(record->validation, patient->owned, &input->validation);
+  demur_task_read_validation(record->validation, patient->owned, &input->validation);
   later(&input->created, input->selector.created);
   later(&input->created, input->tuned.created);
 }
@@ -309,23 +310,24 @@ fill(DemurContext *context, const DemurCliPatientOptions *options, DemurCliPatie
     input->yearly[y] = NAN;
   g_autoptr(DemurSelectorRecord) record = NULL;
   g_autoptr(DemurSelector) selector =
-      demur_cli_load_selector(context, options->selector, &record, error);
+      demur_task_load_selector(&context->task, options->selector, &record, error);
   if (selector == NULL)
     return FALSE;
   g_autoptr(DemurCohort) cohort =
-      options->cohort != NULL ? demur_cli_load_cohort(context, options->cohort, error) : NULL;
+      options->cohort != NULL ? demur_task_load_cohort(&context->task, options->cohort, error)
+                              : NULL;
   if (options->cohort != NULL && cohort == NULL)
     return FALSE;
   const gssize row = cohort != NULL ? demur_cohort_find_scan(cohort, options->scan_id) : -1;
   const char *split = options->split != NULL ? options->split : "test";
-  g_auto(DemurCliAssessment) of_scan = {0};
-  const DemurCliAssessOptions ask = {.selector = options->selector,
-                                     .cohort = row >= 0 ? options->cohort : NULL,
-                                     .split =
-                                         row >= 0 ? cohort->split_names[cohort->splits[row]] : NULL,
-                                     .scan_id = row >= 0 ? NULL : options->scan_id,
-                                     .coverage = options->coverage};
-  if (!demur_cli_assess(context, &ask, &of_scan, error) ||
+  g_auto(DemurAssessment) of_scan = {0};
+  const DemurAssessParams ask = {.selector = options->selector,
+                                 .cohort = row >= 0 ? options->cohort : NULL,
+                                 .split =
+                                     row >= 0 ? cohort->split_names[cohort->splits[row]] : NULL,
+                                 .scan_id = row >= 0 ? NULL : options->scan_id,
+                                 .coverage = options->coverage};
+  if (!demur_task_assess(&context->task, &ask, &of_scan, error) ||
       !take_verdict(patient, &of_scan, options->scan_id, error))
     return FALSE;
   g_autoptr(GArray) facts = g_array_new(FALSE, FALSE, sizeof(DemurReportPair));
@@ -337,12 +339,12 @@ fill(DemurContext *context, const DemurCliPatientOptions *options, DemurCliPatie
     return FALSE;
   }
   if (cohort != NULL) {
-    g_auto(DemurCliAssessment) reference = {0};
-    const DemurCliAssessOptions all = {.selector = options->selector,
-                                       .cohort = options->cohort,
-                                       .split = split,
-                                       .coverage = options->coverage};
-    if (!demur_cli_assess(context, &all, &reference, error))
+    g_auto(DemurAssessment) reference = {0};
+    const DemurAssessParams all = {.selector = options->selector,
+                                   .cohort = options->cohort,
+                                   .split = split,
+                                   .coverage = options->coverage};
+    if (!demur_task_assess(&context->task, &all, &reference, error))
       return FALSE;
     if (reference.n_seen > 0) {
       g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
@@ -385,7 +387,7 @@ static char *
 choose_selector(DemurContext *context, const char *name, GError **error) {
   if (name != NULL)
     return g_strdup(name);
-  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
   g_autoptr(GPtrArray) all = workspace != NULL ? demur_selectors_list(workspace, error) : NULL;
   if (all == NULL)
     return NULL;
@@ -448,7 +450,7 @@ demur_cli_report_patient(DemurContext *context, int argc, char **argv, GError **
     demur_json_string(json, "scan_id", patient->input.scan_id);
     demur_json_string(json, "verdict", patient->input.verdict);
     demur_json_bool(json, "simulated", patient->input.simulated);
-    demur_json_int(json, "seed", (gint64)context->seed);
+    demur_json_int(json, "seed", (gint64)context->task.seed);
     demur_json_end_object(json);
     demur_context_print_json(context, json);
   } else {

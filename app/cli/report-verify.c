@@ -2,8 +2,9 @@
  * from the PDF and the JSON that are there. */
 #include <string.h>
 
-#include "app/cli/evaluating.h"
-#include "app/cli/report-input.h"
+#include "app/cli/command.h"
+#include "tasks/evaluate.h"
+#include "tasks/report.h"
 #include "app/cli/report-parts.h"
 #include "report/verify.h"
 #include "base/json-reader.h"
@@ -83,23 +84,22 @@ read_files(Check *check, GError **error) {
 
 /* Evaluates as the report did. FALSE with error where that can't be done. */
 static gboolean
-evaluate_again(DemurContext *context, const DemurReportRecipe *recipe,
-               DemurCliEvaluation *evaluating, GError **error) {
-  DemurCliEvaluationOptions options = {.cohort = g_strdup(recipe->cohort),
-                                       .split = g_strdup(recipe->split),
-                                       .resample_unit = g_strdup(recipe->resample_unit),
-                                       .n_resamples = g_strdup_printf("%zu", recipe->n_resamples),
-                                       .n_bootstrap = g_strdup_printf("%zu", recipe->n_bootstrap),
-                                       .bin_size = g_strdup_printf("%zu", recipe->min_bin_size),
-                                       .net_benefit_threshold =
-                                           g_strdup(recipe->net_benefit_threshold),
-                                       .in_sample = recipe->in_sample};
+evaluate_again(DemurContext *context, const DemurReportRecipe *recipe, DemurEvaluating *evaluating,
+               GError **error) {
+  DemurEvaluateParams options = {.cohort = g_strdup(recipe->cohort),
+                                 .split = g_strdup(recipe->split),
+                                 .resample_unit = g_strdup(recipe->resample_unit),
+                                 .n_resamples = g_strdup_printf("%zu", recipe->n_resamples),
+                                 .n_bootstrap = g_strdup_printf("%zu", recipe->n_bootstrap),
+                                 .bin_size = g_strdup_printf("%zu", recipe->min_bin_size),
+                                 .net_benefit_threshold = g_strdup(recipe->net_benefit_threshold),
+                                 .in_sample = recipe->in_sample};
   if (recipe->group_by != NULL) {
     const char *const by[] = {recipe->group_by, NULL};
     options.group_by = g_strdupv((char **)by);
   }
-  context->seed = recipe->seed;
-  return demur_cli_evaluate(context, recipe->selectors, &options, evaluating, error);
+  context->task.seed = recipe->seed;
+  return demur_task_evaluate(&context->task, recipe->selectors, &options, evaluating, error);
 }
 
 /* The documents made anew, of a report or of a patient's page. json NULL with no error: they can't
@@ -120,10 +120,10 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Remade, remade_clear)
 static gboolean
 remake_report(DemurContext *context, const DemurReportRecipe *recipe, Remade *remade,
               GError **error) {
-  g_auto(DemurCliEvaluation) evaluating = {0};
+  g_auto(DemurEvaluating) evaluating = {0};
   if (!evaluate_again(context, recipe, &evaluating, error))
     return FALSE;
-  g_autoptr(DemurCliReport) report = demur_cli_report_new(&evaluating, recipe->coverage, error);
+  g_autoptr(DemurReportTask) report = demur_report_task_new(&evaluating, recipe->coverage, error);
   if (report == NULL)
     return FALSE;
   report->input.paper = recipe->paper;
@@ -196,7 +196,7 @@ print_result(DemurContext *context, const Check *check) {
     demur_json_string(json, "pdf", check->path);
     demur_json_string(json, "json", check->json_path);
     demur_json_bool(json, "verified", all->len == 0);
-    demur_json_int(json, "seed", (gint64)context->seed);
+    demur_json_int(json, "seed", (gint64)context->task.seed);
     demur_json_begin_array(json, "differences");
     for (guint i = 0; i < all->len; i++) {
       const DemurReportDifference *d = all->pdata[i];

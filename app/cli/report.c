@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "app/cli/evaluating.h"
-#include "app/cli/report-input.h"
+#include "app/cli/evaluate-options.h"
+#include "tasks/report.h"
 #include "app/cli/report-parts.h"
 #include "base/number.h"
 #include "report/files.h"
@@ -35,12 +35,12 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       words[0] = (char *)parts[i].name;
       return parts[i].run(context, argc - 1, words, error);
     }
-  g_auto(DemurCliEvaluation) evaluating = {0};
+  g_auto(DemurEvaluating) evaluating = {0};
   g_auto(GStrv) arguments = NULL;
   g_auto(GStrv) selectors = NULL;
   g_autofree char *paper = NULL;
   g_autofree char *coverage_text = NULL;
-  DemurCliEvaluationOptions options = {.usual_groups = TRUE};
+  DemurEvaluateParams options = {.usual_groups = TRUE};
   const GOptionEntry entries[] = {
       {"selector", 's', 0, G_OPTION_ARG_STRING_ARRAY, &selectors,
        "selector to report on; more are set beside the first", "S"},
@@ -72,13 +72,13 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   }
   g_autofree char *json_path = demur_report_json_path(arguments[0], error);
   if (json_path == NULL || !demur_report_check_folder(arguments[0], error) ||
-      !demur_cli_evaluate(context, selectors, &options, &evaluating, error))
+      !demur_task_evaluate(&context->task, selectors, &options, &evaluating, error))
     return FALSE;
-  g_autoptr(DemurCliReport) report = demur_cli_report_new(&evaluating, coverage, error);
+  g_autoptr(DemurReportTask) report = demur_report_task_new(&evaluating, coverage, error);
   if (report == NULL)
     return FALSE;
   report->input.paper = size;
-  if (!demur_report_write(&report->input, arguments[0], &context->progress, error))
+  if (!demur_report_write(&report->input, arguments[0], &context->task.progress, error))
     return FALSE;
   if (context->json) {
     DemurJson *json = demur_json_new();
@@ -86,7 +86,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
     demur_json_string(json, "pdf", arguments[0]);
     demur_json_string(json, "json", json_path);
     demur_json_bool(json, "simulated", evaluating.evaluation->simulated);
-    demur_json_int(json, "seed", (gint64)context->seed);
+    demur_json_int(json, "seed", (gint64)context->task.seed);
     demur_json_end_object(json);
     demur_context_print_json(context, json);
   } else {

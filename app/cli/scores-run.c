@@ -2,6 +2,7 @@
  * series' files in slice order, and an empty `output/`. The command runs without a shell, in a
  * process group of its own, so that the time limit and Ctrl-C end all that it started. How each run
  * ended is kept, score or no score. */
+#include "app/cli/command.h"
 #include "app/cli/scores-run.h"
 
 #include <errno.h>
@@ -212,7 +213,7 @@ run_command(DemurContext *context, const RunOptions *options, const RunFolder *f
   while (waitpid(pid, &status, WNOHANG) == 0) {
     const double seconds = (double)(g_get_monotonic_time() - begun) / G_USEC_PER_SEC;
     late = options->time_limit > 0 && seconds > options->time_limit;
-    cancelled = !late && !demur_progress_step(&context->progress, fraction, "scoring", error);
+    cancelled = !late && !demur_progress_step(&context->task.progress, fraction, "scoring", error);
     if (late || cancelled) {
       end_group(pid, &status);
       break;
@@ -301,7 +302,7 @@ score_one(DemurContext *context, DemurWorkspace *workspace, const RunOptions *op
                                   .command = g_strdup(options->command),
                                   .outcome = g_strdup("failed"),
                                   .exit_status = -1,
-                                  .created = demur_context_now()};
+                                  .created = demur_task_now(&context->task)};
   if (run_folder_make(&folder, &cause) && link_series(workspace, series, &folder, &cause)) {
     going = run_command(context, options, &folder, fraction, record, error);
     if (record->message == NULL)
@@ -468,7 +469,7 @@ demur_scores_run(DemurContext *context, int argc, char **argv, GError **error) {
   if (!check_options(&options, error))
     return FALSE;
   command_words = options.argv;
-  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
   size_t n_before = 0, n_scored = 0;
   g_autoptr(GPtrArray) list =
       workspace != NULL ? find_series(workspace, &options, scan_id, &n_before, error) : NULL;

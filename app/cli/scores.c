@@ -283,7 +283,7 @@ read_table(DemurContext *context, DemurWorkspace *workspace, const char *path, O
   size_t n_faults = 0, n_rows = 0;
   for (;;) {
     if (!demur_table_next(table, &fields, &n_fields, error) ||
-        !demur_progress_step(&context->progress, demur_table_fraction(table), "reading scores",
+        !demur_progress_step(&context->task.progress, demur_table_fraction(table), "reading scores",
                              error))
       return FALSE;
     if (n_fields == 0)
@@ -541,7 +541,7 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
                         "model only");
     return FALSE;
   }
-  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
   if (workspace == NULL)
     return FALSE;
   g_auto(Outcome) outcome = {0};
@@ -551,7 +551,7 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
   if (is_json ? !read_json(workspace, arguments[0], scan_id, map_path, &outcome, error)
               : !read_table(context, workspace, arguments[0], &outcome, error))
     return FALSE;
-  g_autofree char *now = demur_context_now();
+  g_autofree char *now = demur_task_now(&context->task);
   g_autofree char *file = g_path_get_basename(arguments[0]);
   g_autofree DemurScoreRecord *records = g_new0(DemurScoreRecord, MAX(outcome.records->len, 1));
   for (guint i = 0; i < outcome.records->len; i++) {

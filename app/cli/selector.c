@@ -1,7 +1,8 @@
 /* demur selector list / show / export / import / remove. */
 #include <string.h>
 
-#include "app/cli/selection.h"
+#include "app/cli/command.h"
+#include "tasks/selection.h"
 #include "selector/coverage.h"
 
 /* What was done, as the one document of --json. */
@@ -27,7 +28,7 @@ run_list(DemurContext *context, int argc, char **argv, GError **error) {
                            error) ||
       !demur_command_expect(arguments, 0, "selector list takes no words", error))
     return FALSE;
-  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
   g_autoptr(GPtrArray) selectors =
       workspace != NULL ? demur_selectors_list(workspace, error) : NULL;
   if (selectors == NULL)
@@ -110,7 +111,7 @@ show_json(DemurContext *context, const DemurSelector *s, const DemurSelectorReco
     demur_recalibration_write_json(demur_selector_recalibration(s), json, "recalibration");
   else
     demur_json_null(json, "recalibration");
-  g_autofree char *validation = demur_cli_validation_sentence(context, record->name);
+  g_autofree char *validation = demur_task_validation_sentence(&context->task, record->name);
   demur_json_string(json, "validation", validation);
   demur_json_begin_array(json, "thresholds");
   for (guint t = 0; t < thresholds->len; t++) {
@@ -142,8 +143,9 @@ run_show(DemurContext *context, int argc, char **argv, GError **error) {
       !demur_command_expect(arguments, 1, "selector show takes the name of one selector", error))
     return FALSE;
   g_autoptr(DemurSelectorRecord) record = NULL;
-  g_autoptr(DemurSelector) s = demur_cli_load_selector(context, arguments[0], &record, error);
-  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  g_autoptr(DemurSelector) s =
+      demur_task_load_selector(&context->task, arguments[0], &record, error);
+  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
   g_autoptr(GPtrArray) thresholds =
       s != NULL && workspace != NULL ? demur_thresholds_list(workspace, arguments[0], error) : NULL;
   if (thresholds == NULL)
@@ -182,7 +184,7 @@ run_show(DemurContext *context, int argc, char **argv, GError **error) {
             threshold->cohort, t + 1 == thresholds->len ? " (current)" : "",
             sentence != NULL ? sentence : "");
   }
-  g_autofree char *validation = demur_cli_validation_sentence(context, arguments[0]);
+  g_autofree char *validation = demur_task_validation_sentence(&context->task, arguments[0]);
   g_print("  %s\n  digest %s\n", validation, demur_selector_digest(s));
   return TRUE;
 }
@@ -195,7 +197,8 @@ run_export(DemurContext *context, int argc, char **argv, GError **error) {
       !demur_command_expect(arguments, 2, "selector export takes SELECTOR FILE", error))
     return FALSE;
   g_autoptr(DemurSelectorRecord) record = NULL;
-  g_autoptr(DemurSelector) s = demur_cli_load_selector(context, arguments[0], &record, error);
+  g_autoptr(DemurSelector) s =
+      demur_task_load_selector(&context->task, arguments[0], &record, error);
   if (s == NULL || !g_file_set_contents_full(arguments[1], record->document, -1,
                                              G_FILE_SET_CONTENTS_CONSISTENT, 0644, error))
     return FALSE;
@@ -224,11 +227,11 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
     return FALSE;
   g_autofree char *file = g_path_get_basename(arguments[1]);
   g_autoptr(DemurSelector) s = demur_selector_from_json(text, (gssize)length, file, error);
-  DemurWorkspace *workspace = s != NULL ? demur_context_workspace(context, error) : NULL;
+  DemurWorkspace *workspace = s != NULL ? demur_task_workspace(&context->task, error) : NULL;
   if (workspace == NULL)
     return FALSE;
   g_autofree char *document = demur_selector_to_json(s);
-  g_autofree char *now = demur_context_now();
+  g_autofree char *now = demur_task_now(&context->task);
   const DemurSelectorRecord record = {.name = arguments[0],
                                       .document = document,
                                       .digest = (char *)demur_selector_digest(s),
@@ -258,7 +261,7 @@ run_remove(DemurContext *context, int argc, char **argv, GError **error) {
                            entries, &arguments, error) ||
       !demur_command_expect(arguments, 1, "selector remove takes the name of one selector", error))
     return FALSE;
-  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
   if (workspace == NULL || !demur_selectors_remove(workspace, arguments[0], force, error))
     return FALSE;
   if (context->json)

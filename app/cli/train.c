@@ -1,7 +1,8 @@
 /* demur train SELECTOR --cohort C: Algorithm 1. */
 #include <string.h>
 
-#include "app/cli/selection.h"
+#include "app/cli/command.h"
+#include "tasks/selection.h"
 #include "evaluation/search.h"
 #include "selector/training.h"
 #include "store/checkpoints.h"
@@ -158,11 +159,11 @@ typedef struct {
 static gboolean
 keep_checkpoint(const DemurCheckpoint *checkpoint, gpointer data, GError **error) {
   Keeping *keeping = data;
-  DemurWorkspace *workspace = demur_context_workspace(keeping->context, error);
+  DemurWorkspace *workspace = demur_task_workspace(&keeping->context->task, error);
   if (workspace == NULL)
     return FALSE;
   g_autoptr(GBytes) bytes = demur_checkpoint_to_bytes(checkpoint);
-  g_autofree char *now = demur_context_now();
+  g_autofree char *now = demur_task_now(&keeping->context->task);
   keeping->n_updates = demur_checkpoint_n_updates(checkpoint);
   return demur_checkpoints_save(workspace, keeping->name, bytes, keeping->n_updates, now, error);
 }
@@ -247,7 +248,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   if (!demur_train_settings_check(settings, error))
     return FALSE;
   settings->as_published = demur_train_settings_are_published(settings);
-  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
   if (workspace == NULL)
     return FALSE;
   if (!replace) {
@@ -267,14 +268,15 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
     if (bytes == NULL || (checkpoint = demur_checkpoint_from_bytes(bytes, error)) == NULL)
       return FALSE;
   }
-  g_autoptr(DemurCohort) cohort = demur_cli_load_cohort(context, cohort_name, error);
+  g_autoptr(DemurCohort) cohort = demur_task_load_cohort(&context->task, cohort_name, error);
   if (cohort == NULL)
     return FALSE;
   const gint64 started = g_get_monotonic_time();
   g_autoptr(DemurSearch) found = NULL;
   if (search || grid != NULL) {
-    found = demur_search(cohort, settings, grid != NULL ? grid : DEMUR_SEARCH_GRID, context->seed,
-                         N_SEARCH_FOLDS, context->parallel, &context->progress, error);
+    found =
+        demur_search(cohort, settings, grid != NULL ? grid : DEMUR_SEARCH_GRID, context->task.seed,
+                     N_SEARCH_FOLDS, context->task.parallel, &context->task.progress, error);
     if (found == NULL)
       return FALSE;
     demur_train_settings_free(settings);
@@ -286,8 +288,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   const DemurTrainingKeeper keeper = {checkpoint, keep_checkpoint, &keeping};
   g_autoptr(GError) local = NULL;
   g_autoptr(DemurSelector) selector =
-      demur_selector_train_kept(cohort, settings, context->seed, &keeper, context->parallel,
-                                &context->progress, &log, &local);
+      demur_selector_train_kept(cohort, settings, context->task.seed, &keeper,
+                                context->task.parallel, &context->task.progress, &log, &local);
   if (selector == NULL) {
     if (g_error_matches(local, G_IO_ERROR, G_IO_ERROR_CANCELLED) && keeping.n_updates >= 0 &&
         !context->quiet)
@@ -298,7 +300,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
     return FALSE;
   }
   const double seconds = (double)(g_get_monotonic_time() - started) / G_USEC_PER_SEC;
-  g_autofree char *now = demur_context_now();
+  g_autofree char *now = demur_task_now(&context->task);
   if (!demur_trained_save(workspace, name, selector, log, replace, now, error))
     return FALSE;
   print_result(context, name, selector, log, found, seconds);

@@ -3,7 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "app/cli/selection.h"
+#include "app/cli/command.h"
+#include "tasks/selection.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "selector/folds.h"
@@ -41,7 +42,7 @@ score_split(DemurContext *context, DemurCohort *cohort, const char *split, Score
     return FALSE;
   DEMUR_AUTO_ALIGNED double *meta =
       demur_selector_meta_features(scored->selector, view, FALSE, *rows, scored->n,
-                                   context->parallel, &context->progress, error);
+                                   context->task.parallel, &context->task.progress, error);
   if (meta == NULL)
     return FALSE;
   scored->scores = g_new0(double *, demur_selector_n_models(scored->selector));
@@ -108,7 +109,7 @@ tune(DemurContext *context, const Scored *scored, double coverage, const Promise
   if (promise->alpha <= 0.0)
     return promise->delta > 0.0
                ? demur_tune_guaranteed(coverage, promise->delta, scores, n_models, scored->patients,
-                                       scored->n, context->seed, error)
+                                       scored->n, context->task.seed, error)
                : demur_tune_plug_in(coverage, scores, n_models, scored->patients, scored->n, error);
   if (n_seen > 0) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
@@ -122,7 +123,7 @@ tune(DemurContext *context, const Scored *scored, double coverage, const Promise
                                     demur_folds_count_units(scored->patients, scored->n), error);
   return plan != NULL
              ? demur_tune_guaranteed_risk(plan, scores, scored->risks, scored->labels,
-                                          scored->patients, scored->n, context->seed, error)
+                                          scored->patients, scored->n, context->task.seed, error)
              : NULL;
 }
 
@@ -173,7 +174,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
     return FALSE;
   size_t n_coverages;
   g_autofree double *coverages =
-      demur_cli_parse_coverages(coverage_text != NULL ? coverage_text : "1", &n_coverages, error);
+      demur_task_parse_coverages(coverage_text != NULL ? coverage_text : "1", &n_coverages, error);
   if (coverages == NULL)
     return FALSE;
   if (risk_text != NULL && n_coverages > 1) {
@@ -185,16 +186,16 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   if (split == NULL)
     split = g_strdup("tune");
   g_auto(Scored) scored = {0};
-  scored.selector = demur_cli_load_selector(context, arguments[0], NULL, error);
+  scored.selector = demur_task_load_selector(&context->task, arguments[0], NULL, error);
   g_autoptr(DemurCohort) cohort =
-      scored.selector != NULL ? demur_cli_load_cohort(context, cohort_name, error) : NULL;
+      scored.selector != NULL ? demur_task_load_cohort(&context->task, cohort_name, error) : NULL;
   g_autofree guint32 *rows = NULL;
   if (cohort == NULL || !score_split(context, cohort, split, &scored, &rows, error))
     return FALSE;
   const size_t n_seen = demur_selector_count_seen(scored.selector, cohort, rows, scored.n);
   g_autofree char *digest = demur_cohort_digest(cohort, rows, scored.n);
-  g_autofree char *now = demur_context_now();
-  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  g_autofree char *now = demur_task_now(&context->task);
+  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
   if (workspace == NULL || !demur_workspace_begin(workspace, error))
     return FALSE;
   DemurJson *json = demur_json_new();
@@ -203,7 +204,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   demur_json_string(json, "cohort", cohort->name);
   demur_json_string(json, "split", split);
   demur_json_bool(json, "simulated", cohort->simulated);
-  demur_json_int(json, "seed", (gint64)context->seed);
+  demur_json_int(json, "seed", (gint64)context->task.seed);
   demur_json_int(json, "n_seen_in_training", (gint64)n_seen);
   demur_json_begin_array(json, "thresholds");
   g_autoptr(GString) text = g_string_new(NULL);
@@ -250,7 +251,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   demur_json_free(json);
   g_print("Selector '%s' tuned on split '%s' of cohort '%s'%s\n%s", arguments[0], split,
           cohort->name, cohort->simulated ? " (simulated data)" : "", text->str);
-  g_autofree char *validation = demur_cli_validation_sentence(context, arguments[0]);
+  g_autofree char *validation = demur_task_validation_sentence(&context->task, arguments[0]);
   g_print("%s\n", validation);
   g_autofree char *untrained = demur_selector_untrained_sentence(scored.selector);
   if (untrained != NULL)

@@ -1,5 +1,6 @@
 /* demur verify: workspace integrity and digests. */
-#include "app/cli/selection.h"
+#include "app/cli/command.h"
+#include "tasks/selection.h"
 
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
@@ -9,11 +10,11 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       !demur_command_expect(arguments, 0, "verify takes no words", error))
     return FALSE;
   g_autoptr(DemurWorkspace) workspace =
-      demur_workspace_open(context->workspace_path, DEMUR_WORKSPACE_DEFAULT, error);
+      demur_workspace_open(context->task.workspace_path, DEMUR_WORKSPACE_DEFAULT, error);
   if (workspace == NULL)
     return FALSE;
   g_autoptr(DemurVerification) verification =
-      demur_workspace_verify(workspace, &context->progress, error);
+      demur_workspace_verify(workspace, &context->task.progress, error);
   if (verification == NULL)
     return FALSE;
   /* The store checks a selector's bytes; whether they are a selector is looked at here. */

@@ -3,10 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "app/cli/assessing.h"
-#include "app/cli/dicom-intake.h"
-#include "app/cli/report-input.h"
-#include "app/workstation/context.h"
+#include "tasks/assess.h"
+#include "tasks/intake.h"
+#include "tasks/report.h"
+#include "tasks/task.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "dicom/library.h"
@@ -21,6 +21,15 @@
 #include "store/trained.h"
 #include "store/verdicts.h"
 #include "ui/words.h"
+
+/* A task in a worker's thread: its own handle on the workspace, its own threads. */
+static void
+task_init(DemurTask *task, const char *workspace, const DemurProgress *progress) {
+  *task = (DemurTask){.workspace_path = g_strdup(workspace),
+                      .seed = 1,
+                      .parallel = demur_parallel_new(0),
+                      .progress = *progress};
+}
 
 /* Import. */
 
@@ -41,13 +50,13 @@ series_title(const DemurSeries *series) {
 static DemurImportOutcome *
 work_import(const char *workspace, char *const *paths, const DemurProgress *progress,
             GError **error) {
-  g_auto(DemurContext) context;
-  demur_work_context_init(&context, workspace, progress);
+  g_auto(DemurTask) task;
+  task_init(&task, workspace, progress);
   if (!demur_dicom_init(error))
     return NULL;
   g_autoptr(DemurEligibility) rules = demur_eligibility_new();
   g_autoptr(DemurIntake) intake =
-      demur_intake_run(&context, (const char *const *)paths, rules, NULL, error);
+      demur_intake_run(&task, (const char *const *)paths, rules, NULL, error);
   if (intake == NULL)
     return NULL;
   g_autoptr(DemurImportOutcome) outcome = demur_import_outcome_new();
@@ -78,42 +87,42 @@ work_import(const char *workspace, char *const *paths, const DemurProgress *prog
 static gboolean
 work_assess(const char *workspace, const char *selector, const char *cohort, const char *split,
             const DemurProgress *progress, GError **error) {
-  g_auto(DemurContext) context;
-  demur_work_context_init(&context, workspace, progress);
-  g_auto(DemurCliAssessment) assessment = {0};
-  const DemurCliAssessOptions options = {selector, cohort, split, NULL, NULL};
-  return demur_cli_assess(&context, &options, &assessment, error) &&
-         demur_cli_assessment_save(&context, &assessment, error);
+  g_auto(DemurTask) task;
+  task_init(&task, workspace, progress);
+  g_auto(DemurAssessment) assessment = {0};
+  const DemurAssessParams options = {selector, cohort, split, NULL, NULL};
+  return demur_task_assess(&task, &options, &assessment, error) &&
+         demur_assessment_save(&task, &assessment, error);
 }
 
 static gboolean
 work_choose(const char *workspace, const char *scan_id, const char *reason, const char *selector,
             const DemurProgress *progress, GError **error) {
-  g_auto(DemurContext) context;
-  demur_work_context_init(&context, workspace, progress);
-  if (!demur_intake_choose(&context, scan_id, reason, error))
+  g_auto(DemurTask) task;
+  task_init(&task, workspace, progress);
+  if (!demur_intake_choose(&task, scan_id, reason, error))
     return FALSE;
   if (selector == NULL)
     return TRUE;
-  g_auto(DemurCliAssessment) assessment = {0};
-  const DemurCliAssessOptions options = {selector, NULL, NULL, scan_id, NULL};
-  return demur_cli_assess(&context, &options, &assessment, error) &&
-         demur_cli_assessment_save(&context, &assessment, error);
+  g_auto(DemurAssessment) assessment = {0};
+  const DemurAssessParams options = {selector, NULL, NULL, scan_id, NULL};
+  return demur_task_assess(&task, &options, &assessment, error) &&
+         demur_assessment_save(&task, &assessment, error);
 }
 
 /* Evaluate, with everything the slider needs. */
 
 typedef struct {
-  DemurCliEvaluation evaluating;
-  DemurCliReport *report;
+  DemurEvaluating evaluating;
+  DemurReportTask *report;
   char *names[2];
 } StudyOwner;
 
 static void
 study_owner_free(gpointer data) {
   StudyOwner *owner = data;
-  demur_cli_report_free(owner->report);
-  demur_cli_evaluation_clear(&owner->evaluating);
+  demur_report_task_free(owner->report);
+  demur_evaluating_clear(&owner->evaluating);
   g_free(owner->names[0]);
   g_free(owner);
 }
@@ -207,18 +216,18 @@ count_tune_patients(const DemurCohort *cohort) {
 static DemurStudy *
 work_study(const char *workspace, const char *selector, const char *cohort, const char *split,
            const DemurProgress *progress, GError **error) {
-  g_auto(DemurContext) context;
-  demur_work_context_init(&context, workspace, progress);
+  g_auto(DemurTask) task;
+  task_init(&task, workspace, progress);
   StudyOwner *owner = g_new0(StudyOwner, 1);
   g_autoptr(DemurStudy) study = demur_study_new();
   study->owner = owner;
   study->free_owner = study_owner_free;
   owner->names[0] = g_strdup(selector);
-  DemurCliEvaluationOptions options = {
+  DemurEvaluateParams options = {
       .cohort = g_strdup(cohort), .split = g_strdup(split), .usual_groups = TRUE};
-  if (!demur_cli_evaluate(&context, owner->names, &options, &owner->evaluating, error))
+  if (!demur_task_evaluate(&task, owner->names, &options, &owner->evaluating, error))
     return NULL;
-  owner->report = demur_cli_report_new(&owner->evaluating, 0.0, error);
+  owner->report = demur_report_task_new(&owner->evaluating, 0.0, error);
   if (owner->report == NULL)
     return NULL;
   const DemurSelector *loaded = owner->evaluating.selectors[0];
@@ -254,8 +263,7 @@ work_study(const char *workspace, const char *selector, const char *cohort, cons
   if (rows == NULL)
     return NULL;
   study->sample = demur_sample_new(study->view, rows, n, study->split, error);
-  if (study->sample == NULL ||
-      !score_sample(study, loaded, context.parallel, &context.progress, error))
+  if (study->sample == NULL || !score_sample(study, loaded, task.parallel, &task.progress, error))
     return NULL;
   study->n_tune_patients = count_tune_patients(study->view);
   add_groups(study);
@@ -268,11 +276,11 @@ static char *
 work_tune(const char *workspace, const char *selector_name, const char *cohort_name,
           const char *split, double coverage, const char *reason, const char *user,
           const DemurProgress *progress, GError **error) {
-  g_auto(DemurContext) context;
-  demur_work_context_init(&context, workspace, progress);
-  g_autoptr(DemurSelector) selector = demur_cli_load_selector(&context, selector_name, NULL, error);
+  g_auto(DemurTask) task;
+  task_init(&task, workspace, progress);
+  g_autoptr(DemurSelector) selector = demur_task_load_selector(&task, selector_name, NULL, error);
   g_autoptr(DemurCohort) cohort =
-      selector != NULL ? demur_cli_load_cohort(&context, cohort_name, error) : NULL;
+      selector != NULL ? demur_task_load_cohort(&task, cohort_name, error) : NULL;
   if (cohort == NULL)
     return NULL;
   size_t n;
@@ -281,7 +289,7 @@ work_tune(const char *workspace, const char *selector_name, const char *cohort_n
   if (view == NULL)
     return NULL;
   DEMUR_AUTO_ALIGNED double *meta = demur_selector_meta_features(
-      selector, view, FALSE, rows, n, context.parallel, &context.progress, error);
+      selector, view, FALSE, rows, n, task.parallel, &task.progress, error);
   if (meta == NULL)
     return NULL;
   const size_t n_models = demur_selector_n_models(selector);
@@ -301,7 +309,7 @@ work_tune(const char *workspace, const char *selector_name, const char *cohort_n
   demur_tuning_set_sites(tuning, cohort, rows, n);
   g_autofree char *digest = demur_cohort_digest(cohort, rows, n);
   g_autofree char *details = demur_tuning_to_json(tuning);
-  g_autofree char *now = demur_context_now();
+  g_autofree char *now = demur_task_now(&task);
   DemurThresholdRecord threshold = {.selector = (char *)selector_name,
                                     .coverage = tuning->coverage,
                                     .threshold = tuning->thresholds[0],
@@ -322,7 +330,7 @@ work_tune(const char *workspace, const char *selector_name, const char *cohort_n
                                   .reason = (char *)reason,
                                   .user = (char *)user,
                                   .created = now};
-  DemurWorkspace *store = demur_context_workspace(&context, error);
+  DemurWorkspace *store = demur_task_workspace(&task, error);
   if (store == NULL || !demur_workspace_begin(store, error))
     return NULL;
   /* The threshold and the reason for it are kept together or not at all. */
@@ -354,7 +362,7 @@ read_training(DemurWorkspace *store, const char *name, DemurCheckpoint **from, G
 #define MOST_NETWORKS 64
 
 typedef struct {
-  DemurWorkspace *store;
+  DemurTask *task;
   const char *name;
   void (*point)(const DemurTrainingPoint *point, gpointer data);
   gpointer data;
@@ -374,8 +382,8 @@ keep_training(const DemurCheckpoint *checkpoint, gpointer data, GError **error) 
     }
   }
   g_autoptr(GBytes) bytes = demur_checkpoint_to_bytes(checkpoint);
-  g_autofree char *now = demur_context_now();
-  return demur_checkpoints_save(keeper->store, keeper->name, bytes,
+  g_autofree char *now = demur_task_now(keeper->task);
+  return demur_checkpoints_save(keeper->task->workspace, keeper->name, bytes,
                                 demur_checkpoint_n_updates(checkpoint), now, error);
 }
 
@@ -384,11 +392,11 @@ work_train(const char *workspace, const char *name, const char *cohort_name,
            const DemurTrainSettings *settings, guint64 seed, gboolean resume,
            void (*point)(const DemurTrainingPoint *point, gpointer data), gpointer data,
            const DemurProgress *progress, GError **error) {
-  g_auto(DemurContext) context;
-  demur_work_context_init(&context, workspace, progress);
+  g_auto(DemurTask) task;
+  task_init(&task, workspace, progress);
   if (!demur_train_settings_check(settings, error))
     return FALSE;
-  DemurWorkspace *store = demur_context_workspace(&context, error);
+  DemurWorkspace *store = demur_task_workspace(&task, error);
   g_autoptr(GPtrArray) existing = store != NULL ? demur_selectors_list(store, error) : NULL;
   if (existing == NULL)
     return FALSE;
@@ -398,20 +406,20 @@ work_train(const char *workspace, const char *name, const char *cohort_name,
                   _("There is a selector '%s' already; choose another name."), name);
       return FALSE;
     }
-  g_autoptr(DemurCohort) cohort = demur_cli_load_cohort(&context, cohort_name, error);
+  g_autoptr(DemurCohort) cohort = demur_task_load_cohort(&task, cohort_name, error);
   if (cohort == NULL)
     return FALSE;
   g_autoptr(DemurCheckpoint) from = NULL;
   if (resume && !read_training(store, name, &from, error))
     return FALSE;
-  TrainingKeeper keeping = {store, name, point, data, {0}};
+  TrainingKeeper keeping = {&task, name, point, data, {0}};
   const DemurTrainingKeeper keeper = {from, keep_training, &keeping};
   g_autoptr(DemurTrainingLog) log = NULL;
   g_autoptr(DemurSelector) selector = demur_selector_train_kept(
-      cohort, settings, seed, &keeper, context.parallel, &context.progress, &log, error);
+      cohort, settings, seed, &keeper, task.parallel, &task.progress, &log, error);
   if (selector == NULL)
     return FALSE;
-  g_autofree char *now = demur_context_now();
+  g_autofree char *now = demur_task_now(&task);
   return demur_trained_save(store, name, selector, log, FALSE, now, error);
 }
 
@@ -429,16 +437,16 @@ logit(double p) {
 static DemurMeaning *
 work_meaning(const char *workspace, const char *selector, double risk,
              const DemurProgress *progress, GError **error) {
-  g_auto(DemurContext) context;
-  demur_work_context_init(&context, workspace, progress);
-  DemurWorkspace *store = demur_context_workspace(&context, error);
+  g_auto(DemurTask) task;
+  task_init(&task, workspace, progress);
+  DemurWorkspace *store = demur_task_workspace(&task, error);
   g_autoptr(DemurThresholdRecord) threshold = NULL;
   if (store == NULL || !demur_thresholds_current(store, selector, &threshold, error))
     return NULL;
   if (threshold == NULL)
     return NULL;
   g_autoptr(DemurCohort) cohort =
-      demur_cohorts_load_facts(store, threshold->cohort, &context.progress, error);
+      demur_cohorts_load_facts(store, threshold->cohort, &task.progress, error);
   g_autoptr(GPtrArray) verdicts =
       cohort != NULL ? demur_verdicts_latest(store, threshold->cohort, error) : NULL;
   if (verdicts == NULL)

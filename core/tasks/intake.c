@@ -1,10 +1,10 @@
-#include "app/cli/dicom-intake.h"
+#include "tasks/intake.h"
 
 #include <json-glib/json-glib.h>
 #include <math.h>
 #include <string.h>
 
-#include "app/cli/dicom-json.h"
+#include "tasks/series-records.h"
 #include "cohort/table.h"
 #include "dicom/library.h"
 #include "store/scores.h"
@@ -344,16 +344,16 @@ end(DemurWorkspace *workspace, gboolean ok, GError **error) {
 }
 
 DemurIntake *
-demur_intake_run(DemurContext *context, const char *const *paths, const DemurEligibility *rules,
+demur_intake_run(DemurTask *task, const char *const *paths, const DemurEligibility *rules,
                  const DemurSiteMap *sites, GError **error) {
-  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
   if (workspace == NULL || !demur_dicom_init(error))
     return NULL;
   g_autoptr(DemurIntake) intake = g_new0(DemurIntake, 1);
-  intake->import = demur_import_run(paths, rules, context->parallel, &context->progress, error);
+  intake->import = demur_import_run(paths, rules, task->parallel, &task->progress, error);
   if (intake->import == NULL)
     return NULL;
-  g_autofree char *now = demur_context_now();
+  g_autofree char *now = demur_task_now(task);
   g_auto(GStrv) changes = rules != NULL ? demur_eligibility_changes(rules) : NULL;
   g_autoptr(GPtrArray) records =
       g_ptr_array_new_with_free_func((GDestroyNotify)demur_series_record_free);
@@ -394,7 +394,7 @@ demur_intake_free(DemurIntake *intake) {
 }
 
 static gboolean
-add_overrule(DemurContext *context, DemurWorkspace *workspace, const DemurSeriesRecord *record,
+add_overrule(DemurTask *task, DemurWorkspace *workspace, const DemurSeriesRecord *record,
              const char *reason, GError **error) {
   g_autoptr(GPtrArray) before = demur_series_list(workspace, error);
   g_autoptr(GPtrArray) earlier =
@@ -414,7 +414,7 @@ add_overrule(DemurContext *context, DemurWorkspace *workspace, const DemurSeries
    * does. */
   const DemurOverruleRecord *first =
       earlier->len > 0 && record->accepted ? earlier->pdata[earlier->len - 1] : NULL;
-  g_autofree char *now = demur_context_now();
+  g_autofree char *now = demur_task_now(task);
   const DemurOverruleRecord overrule = {
       .scan_id = record->scan_id,
       .reason = (char *)reason,
@@ -430,9 +430,8 @@ add_overrule(DemurContext *context, DemurWorkspace *workspace, const DemurSeries
 }
 
 gboolean
-demur_intake_choose(DemurContext *context, const char *scan_id, const char *reason,
-                    GError **error) {
-  DemurWorkspace *workspace = demur_context_workspace(context, error);
+demur_intake_choose(DemurTask *task, const char *scan_id, const char *reason, GError **error) {
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
   g_autoptr(DemurSeriesRecord) record =
       workspace != NULL ? demur_series_load(workspace, scan_id, error) : NULL;
   if (record == NULL)
@@ -444,7 +443,7 @@ demur_intake_choose(DemurContext *context, const char *scan_id, const char *reas
     return FALSE;
   }
   return demur_workspace_begin(workspace, error) &&
-         end(workspace, add_overrule(context, workspace, record, reason, error), error);
+         end(workspace, add_overrule(task, workspace, record, reason, error), error);
 }
 
 void

@@ -1,4 +1,4 @@
-#include "app/cli/selection.h"
+#include "tasks/selection.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 #include "store/cohorts.h"
 
 DemurSelector *
-demur_cli_load_selector(DemurContext *context, const char *name, DemurSelectorRecord **record,
-                        GError **error) {
-  DemurWorkspace *workspace = demur_context_workspace(context, error);
+demur_task_load_selector(DemurTask *task, const char *name, DemurSelectorRecord **record,
+                         GError **error) {
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
   if (workspace == NULL)
     return NULL;
   g_autoptr(DemurSelectorRecord) loaded = demur_selectors_load(workspace, name, error);
@@ -25,8 +25,8 @@ demur_cli_load_selector(DemurContext *context, const char *name, DemurSelectorRe
 }
 
 char *
-demur_cli_validation_sentence(DemurContext *context, const char *name) {
-  DemurWorkspace *workspace = demur_context_workspace(context, NULL);
+demur_task_validation_sentence(DemurTask *task, const char *name) {
+  DemurWorkspace *workspace = demur_task_workspace(task, NULL);
   g_autoptr(GPtrArray) records = workspace != NULL ? demur_selectors_list(workspace, NULL) : NULL;
   for (guint i = 0; records != NULL && i < records->len; i++) {
     const DemurSelectorRecord *record = records->pdata[i];
@@ -42,13 +42,13 @@ demur_cli_validation_sentence(DemurContext *context, const char *name) {
 }
 
 DemurCohort *
-demur_cli_load_cohort(DemurContext *context, const char *name, GError **error) {
-  DemurWorkspace *workspace = demur_context_workspace(context, error);
-  return workspace != NULL ? demur_cohorts_load(workspace, name, &context->progress, error) : NULL;
+demur_task_load_cohort(DemurTask *task, const char *name, GError **error) {
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  return workspace != NULL ? demur_cohorts_load(workspace, name, &task->progress, error) : NULL;
 }
 
 double *
-demur_cli_parse_coverages(const char *text, size_t *n, GError **error) {
+demur_task_parse_coverages(const char *text, size_t *n, GError **error) {
   g_auto(GStrv) words = g_strsplit(text, ",", -1);
   *n = g_strv_length(words);
   g_autofree double *coverages = g_new0(double, MAX(*n, 1));
@@ -91,11 +91,11 @@ share_patients(const DemurCohort *cohort, const char *split, const DemurCohort *
 }
 
 gboolean
-demur_cli_tuned_on(DemurContext *context, const char *selector, const DemurCohort *cohort,
-                   const char *split, gboolean *tuned, double *coverage, GError **error) {
+demur_task_tuned_on(DemurTask *task, const char *selector, const DemurCohort *cohort,
+                    const char *split, gboolean *tuned, double *coverage, GError **error) {
   *tuned = FALSE;
   *coverage = NAN;
-  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
   if (workspace == NULL)
     return FALSE;
   g_autoptr(GPtrArray) thresholds = demur_thresholds_list(workspace, selector, error);
@@ -111,7 +111,7 @@ demur_cli_tuned_on(DemurContext *context, const char *selector, const DemurCohor
     }
     g_autoptr(GError) local = NULL;
     g_autoptr(DemurCohort) other =
-        demur_cohorts_load(workspace, record->cohort, &context->progress, &local);
+        demur_cohorts_load(workspace, record->cohort, &task->progress, &local);
     if (other == NULL) {
       if (g_error_matches(local, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND))
         continue; /* removed since: its patients can't be looked up any more */

@@ -1,4 +1,4 @@
-#include "app/cli/report-input.h"
+#include "tasks/report.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "selector/coverage.h"
 
 void
-demur_cli_report_free(DemurCliReport *report) {
+demur_report_task_free(DemurReportTask *report) {
   if (report == NULL)
     return;
   g_clear_pointer(&report->owned, g_ptr_array_unref);
@@ -19,7 +19,7 @@ demur_cli_report_free(DemurCliReport *report) {
 }
 
 static gpointer
-own(DemurCliReport *report, gpointer memory) {
+own(DemurReportTask *report, gpointer memory) {
   g_ptr_array_add(report->owned, memory);
   return memory;
 }
@@ -33,7 +33,7 @@ compare_pairs(gconstpointer a, gconstpointer b) {
 /* Counts the scans of rows by a code (site or an attribute's value); only codes that occur are
  * returned. Distinct patients by sorting (code, patient): O(n log n), no table of pairs. */
 static DemurReportGroup *
-count_groups(DemurCliReport *report, const DemurCohort *cohort, const guint32 *rows, size_t n,
+count_groups(DemurReportTask *report, const DemurCohort *cohort, const guint32 *rows, size_t n,
              const guint32 *codes, char *const *names, size_t n_codes, size_t *n_groups) {
   DemurReportGroup *all = own(report, g_new0(DemurReportGroup, MAX(n_codes, 1)));
   g_autofree guint64 *pairs = g_new(guint64, MAX(n, 1));
@@ -60,7 +60,7 @@ count_groups(DemurCliReport *report, const DemurCohort *cohort, const guint32 *r
 
 /* One pass over the scans. No patient stands in two splits: each is counted once. */
 static void
-describe_splits(DemurCliReport *report, const DemurCohort *cohort) {
+describe_splits(DemurReportTask *report, const DemurCohort *cohort) {
   DemurReportCohort *facts = &report->input.cohort;
   const size_t n_sites = MAX(cohort->n_sites, 1);
   DemurReportSplit *splits = own(report, g_new0(DemurReportSplit, MAX(cohort->n_splits, 1)));
@@ -103,7 +103,7 @@ attribute_numbers(const DemurAttribute *attribute) {
  * has the columns that say so. A scan is known at a year once it had the outcome before or was
  * followed until then. */
 static void
-describe_years(DemurCliReport *report, const DemurCohort *cohort, const guint32 *rows, size_t n) {
+describe_years(DemurReportTask *report, const DemurCohort *cohort, const guint32 *rows, size_t n) {
   DemurReportCohort *facts = &report->input.cohort;
   const gssize outcome = demur_cohort_find_attribute(cohort, "years_to_cancer"),
                followed = demur_cohort_find_attribute(cohort, "years_of_followup");
@@ -147,7 +147,7 @@ describe_years(DemurCliReport *report, const DemurCohort *cohort, const guint32 
 /* Names for the labels where the cohort's own columns say what they are: label 1 is a cancer within
  * six years of the scan for every scan that has a label. */
 static void
-describe_labels(DemurCliReport *report, const DemurCohort *cohort, const guint32 *rows, size_t n) {
+describe_labels(DemurReportTask *report, const DemurCohort *cohort, const guint32 *rows, size_t n) {
   static const char *const names[] = {"no cancer", "cancer"};
   const gssize outcome = demur_cohort_find_attribute(cohort, "years_to_cancer");
   size_t n_labelled = 0;
@@ -170,8 +170,7 @@ describe_labels(DemurCliReport *report, const DemurCohort *cohort, const guint32
 }
 
 static void
-describe_cohort(DemurCliReport *report, const DemurCliEvaluation *e, const guint32 *rows,
-                size_t n) {
+describe_cohort(DemurReportTask *report, const DemurEvaluating *e, const guint32 *rows, size_t n) {
   DemurReportCohort *facts = &report->input.cohort;
   const DemurCohort *cohort = e->cohort;
   facts->name = cohort->name;
@@ -216,13 +215,13 @@ describe_cohort(DemurCliReport *report, const DemurCliEvaluation *e, const guint
 }
 
 static void
-add_pair(DemurCliReport *report, GArray *pairs, const char *key, char *value) {
+add_pair(DemurReportTask *report, GArray *pairs, const char *key, char *value) {
   const DemurReportPair pair = {own(report, g_strdup(key)), own(report, value)};
   g_array_append_val(pairs, pair);
 }
 
 static void
-describe_selector(DemurCliReport *report, const DemurCliEvaluation *e) {
+describe_selector(DemurReportTask *report, const DemurEvaluating *e) {
   DemurReportSelector *facts = &report->input.selector;
   const DemurSelector *s = e->selectors[0];
   const DemurSelectorRecord *record = e->records[0];
@@ -278,7 +277,7 @@ describe_selector(DemurCliReport *report, const DemurCliEvaluation *e) {
 }
 
 static void
-describe_thresholds(DemurCliReport *report, const DemurCliEvaluation *e) {
+describe_thresholds(DemurReportTask *report, const DemurEvaluating *e) {
   const GPtrArray *records = e->thresholds[0];
   DemurReportThreshold *thresholds = own(report, g_new0(DemurReportThreshold, records->len + 1));
   for (guint t = 0; t < records->len; t++) {
@@ -298,7 +297,7 @@ describe_thresholds(DemurCliReport *report, const DemurCliEvaluation *e) {
 }
 
 void
-demur_cli_read_validation(const char *document, GPtrArray *owned, DemurReportValidation *facts) {
+demur_task_read_validation(const char *document, GPtrArray *owned, DemurReportValidation *facts) {
   *facts = (DemurReportValidation){.difference = NAN, .low = NAN, .high = NAN};
   g_autoptr(JsonParser) parser = json_parser_new_immutable();
   if (document == NULL || !json_parser_load_from_data(parser, document, -1, NULL) ||
@@ -324,7 +323,7 @@ demur_cli_read_validation(const char *document, GPtrArray *owned, DemurReportVal
 }
 
 static void
-describe_exclusions(DemurCliReport *report, const DemurCliEvaluation *e) {
+describe_exclusions(DemurReportTask *report, const DemurEvaluating *e) {
   DemurReportCohort *facts = &report->input.cohort;
   DemurReportCount *counts = own(report, g_new0(DemurReportCount, e->exclusions->len + 1));
   for (guint i = 0; i < e->exclusions->len; i++) {
@@ -337,7 +336,7 @@ describe_exclusions(DemurCliReport *report, const DemurCliEvaluation *e) {
 }
 
 static void
-describe_audits(DemurCliReport *report, const DemurCliEvaluation *e) {
+describe_audits(DemurReportTask *report, const DemurEvaluating *e) {
   const DemurReportCohort *cohort = &report->input.cohort;
   DemurReportAudit *audits = own(report, g_new0(DemurReportAudit, e->audits->len + 1));
   g_autoptr(GHashTable) sites = g_hash_table_new(g_str_hash, g_str_equal);
@@ -359,7 +358,7 @@ describe_audits(DemurCliReport *report, const DemurCliEvaluation *e) {
 }
 
 static void
-describe_request(DemurCliReport *report, const DemurCliEvaluation *e) {
+describe_request(DemurReportTask *report, const DemurEvaluating *e) {
   const DemurEvaluation *evaluation = e->evaluation;
   report->input.request = (DemurReportRequest){.n_selectors = e->n_selectors,
                                                .selectors = (const char *const *)e->names,
@@ -394,7 +393,7 @@ group_point(const DemurReportFinding *finding, const DemurGroup *group) {
 
 /* Who is refused: from the evaluation's groups. */
 static void
-describe_rejections(DemurCliReport *report) {
+describe_rejections(DemurReportTask *report) {
   const DemurEvaluation *e = report->input.evaluation;
   const DemurReportFinding finding = demur_finding(&report->input);
   DemurReportRejection *rejections = own(report, g_new0(DemurReportRejection, e->n_groups + 1));
@@ -439,13 +438,13 @@ latest_date(const DemurReportInput *input) {
   return latest;
 }
 
-DemurCliReport *
-demur_cli_report_new(const DemurCliEvaluation *e, double coverage, GError **error) {
+DemurReportTask *
+demur_report_task_new(const DemurEvaluating *e, double coverage, GError **error) {
   size_t n;
   g_autofree guint32 *rows = demur_cohort_rows(e->cohort, e->evaluation->split, &n, error);
   if (rows == NULL)
     return NULL;
-  DemurCliReport *report = g_new0(DemurCliReport, 1);
+  DemurReportTask *report = g_new0(DemurReportTask, 1);
   report->owned = g_ptr_array_new_with_free_func(g_free);
   report->input.evaluation = e->evaluation;
   report->input.version = DEMUR_VERSION;
@@ -455,7 +454,7 @@ demur_cli_report_new(const DemurCliEvaluation *e, double coverage, GError **erro
   describe_audits(report, e);
   describe_selector(report, e);
   describe_thresholds(report, e);
-  demur_cli_read_validation(e->records[0]->validation, report->owned, &report->input.validation);
+  demur_task_read_validation(e->records[0]->validation, report->owned, &report->input.validation);
   describe_request(report, e);
   describe_rejections(report);
   report->input.created = latest_date(&report->input);

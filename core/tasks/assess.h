@@ -2,7 +2,7 @@
  * share. */
 #pragma once
 
-#include "app/cli/command.h"
+#include "tasks/task.h"
 #include "selector/selector.h"
 #include "store/selectors.h"
 #include "store/verdicts.h"
@@ -15,13 +15,13 @@ typedef struct {
   const char *split;    /* of the cohort; NULL: test */
   const char *scan_id;  /* one DICOM series; NULL: every one */
   const char *coverage; /* as written; NULL: the current threshold */
-} DemurCliAssessOptions;
+} DemurAssessParams;
 
 /* What is known of a verdict's scan beside the record. */
 typedef struct {
   char *site;       /* NULL: not known */
   gboolean audited; /* its risk has the intercept of a site audit */
-} DemurCliVerdictSite;
+} DemurVerdictSite;
 
 /* What was found: verdicts in the making. */
 typedef struct {
@@ -29,27 +29,27 @@ typedef struct {
   const char *selector_name, *cohort; /* borrowed from the options */
   DemurThresholdRecord *threshold;    /* NULL: not tuned */
   GArray *verdicts;                   /* of DemurVerdictRecord */
-  GArray *sites;                      /* of DemurCliVerdictSite, one a verdict */
+  GArray *sites;                      /* of DemurVerdictSite, one a verdict */
   GHashTable *audits;    /* site -> DemurAuditRecord of the selector (store/audits.h) */
   GHashTable *overrules; /* scan_id -> DemurOverruleRecord: series that a person chose against the
                           * rules; NULL for a cohort */
   gboolean simulated;
   size_t n_seen; /* scans whose patients made the selector */
-} DemurCliAssessment;
+} DemurAssessment;
 
 /* Gives each scan its verdict; nothing is kept yet. assessment: all zero. */
-gboolean demur_cli_assess(DemurContext *context, const DemurCliAssessOptions *options,
-                          DemurCliAssessment *assessment, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+gboolean demur_task_assess(DemurTask *task, const DemurAssessParams *options,
+                           DemurAssessment *assessment, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The cohort, a selector's view, with the intercepts of audited sites in its risks; or itself (a
  * new reference) where no site of it is audited. audits: site -> DemurAuditRecord. */
-DemurCohort *demur_cli_audited_view(GHashTable *audits, DemurCohort *view);
+DemurCohort *demur_task_audited_view(GHashTable *audits, DemurCohort *view);
 
 /* Adds the verdicts to the workspace's history. */
-gboolean demur_cli_assessment_save(DemurContext *context, const DemurCliAssessment *assessment,
-                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+gboolean demur_assessment_save(DemurTask *task, const DemurAssessment *assessment,
+                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-void demur_cli_assessment_clear(DemurCliAssessment *assessment);
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DemurCliAssessment, demur_cli_assessment_clear)
+void demur_assessment_clear(DemurAssessment *assessment);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DemurAssessment, demur_assessment_clear)
 
 G_END_DECLS

@@ -2,7 +2,8 @@
  * `demur dicom import`, `receive` and `choose` share. */
 #pragma once
 
-#include "app/cli/command.h"
+#include "tasks/task.h"
+#include "base/json-writer.h"
 #include "dicom/import.h"
 #include "store/overrules.h"
 #include "store/series.h"
@@ -33,7 +34,7 @@ typedef struct {
 /* Reads paths, saves every series found and makes the choice anew for each study touched: over all
  * its series in the workspace, by the rules, unless a person has chosen, and unless a score of the
  * study is known already: then the series chosen before stays. sites may be NULL. */
-DemurIntake *demur_intake_run(DemurContext *context, const char *const *paths,
+DemurIntake *demur_intake_run(DemurTask *task, const char *const *paths,
                               const DemurEligibility *rules, const DemurSiteMap *sites,
                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void demur_intake_free(DemurIntake *intake);
@@ -42,7 +43,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurIntake, demur_intake_free)
 /* A person's decision: scan_id is assessed in place of the study's other series, whatever the rules
  * say; both verdicts are kept. DEMUR_ERROR_STATE for what no person may overrule: two patients in
  * one series, or images that are no CT. */
-gboolean demur_intake_choose(DemurContext *context, const char *scan_id, const char *reason,
+gboolean demur_intake_choose(DemurTask *task, const char *scan_id, const char *reason,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Member "overrule": null, or the reason, the time, and the rules' own verdict. */

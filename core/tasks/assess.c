@@ -1,10 +1,10 @@
-#include "app/cli/assessing.h"
+#include "tasks/assess.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "app/cli/dicom-scores.h"
-#include "app/cli/selection.h"
+#include "tasks/dicom-scores.h"
+#include "tasks/selection.h"
 #include "base/memory.h"
 #include "selector/audit.h"
 #include "selector/reasons.h"
@@ -25,11 +25,11 @@ verdict_clear(gpointer data) {
 
 static void
 site_clear(gpointer data) {
-  g_free(((DemurCliVerdictSite *)data)->site);
+  g_free(((DemurVerdictSite *)data)->site);
 }
 
 void
-demur_cli_assessment_clear(DemurCliAssessment *assessment) {
+demur_assessment_clear(DemurAssessment *assessment) {
   demur_selector_unref(assessment->selector);
   demur_threshold_record_free(assessment->threshold);
   g_clear_pointer(&assessment->verdicts, g_array_unref);
@@ -39,8 +39,8 @@ demur_cli_assessment_clear(DemurCliAssessment *assessment) {
 }
 
 static gboolean
-find_audits(DemurContext *context, DemurCliAssessment *assessment, GError **error) {
-  DemurWorkspace *workspace = demur_context_workspace(context, error);
+find_audits(DemurTask *task, DemurAssessment *assessment, GError **error) {
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
   g_autoptr(GPtrArray) list =
       workspace != NULL ? demur_audits_list(workspace, assessment->selector_name, error) : NULL;
   if (list == NULL)
@@ -56,7 +56,7 @@ find_audits(DemurContext *context, DemurCliAssessment *assessment, GError **erro
 }
 
 DemurCohort *
-demur_cli_audited_view(GHashTable *audits, DemurCohort *view) {
+demur_task_audited_view(GHashTable *audits, DemurCohort *view) {
   gboolean any = FALSE;
   for (size_t s = 0; s < view->n_sites && view->risks != NULL; s++)
     any |= g_hash_table_contains(audits, view->site_names[s]);
@@ -75,7 +75,7 @@ demur_cli_audited_view(GHashTable *audits, DemurCohort *view) {
 
 /* Finds which series a person chose against the rules. */
 static gboolean
-find_overrules(DemurWorkspace *workspace, DemurCliAssessment *assessment, GError **error) {
+find_overrules(DemurWorkspace *workspace, DemurAssessment *assessment, GError **error) {
   g_autoptr(GPtrArray) series = demur_series_list(workspace, error);
   if (series == NULL)
     return FALSE;
@@ -94,7 +94,7 @@ find_overrules(DemurWorkspace *workspace, DemurCliAssessment *assessment, GError
 
 /* The sentences, and behind them the person's decision, so that both verdicts are told. */
 static char **
-with_overrule(const DemurCliAssessment *assessment, const char *scan_id, char *const *reasons) {
+with_overrule(const DemurAssessment *assessment, const char *scan_id, char *const *reasons) {
   const DemurOverruleRecord *overrule =
       assessment->overrules != NULL ? g_hash_table_lookup(assessment->overrules, scan_id) : NULL;
   g_autoptr(GStrvBuilder) list = g_strv_builder_new();
@@ -121,7 +121,7 @@ reasons_text(char *const *reasons) {
 }
 
 static void
-add_verdict(DemurCliAssessment *assessment, const char *site, const char *scan_id,
+add_verdict(DemurAssessment *assessment, const char *site, const char *scan_id,
             const char *patient_id, double risk, double risk_raw, double score, const char *word,
             char *const *reasons) {
   g_auto(GStrv) told = with_overrule(assessment, scan_id, reasons);
@@ -133,23 +133,22 @@ add_verdict(DemurCliAssessment *assessment, const char *site, const char *scan_i
                                       .verdict = g_strdup(word),
                                       .reasons = reasons_text(told)};
   g_array_append_val(assessment->verdicts, verdict);
-  const DemurCliVerdictSite of = {g_strdup(site),
-                                  site != NULL && isfinite(score) &&
-                                      g_hash_table_contains(assessment->audits, site)};
+  const DemurVerdictSite of = {g_strdup(site), site != NULL && isfinite(score) &&
+                                                   g_hash_table_contains(assessment->audits, site)};
   g_array_append_val(assessment->sites, of);
 }
 
 /* Verdicts of a cohort's rows that have scores. */
 static gboolean
-assess_rows(DemurContext *context, DemurCliAssessment *assessment, DemurCohort *cohort,
-            const guint32 *rows, size_t n, GError **error) {
+assess_rows(DemurTask *task, DemurAssessment *assessment, DemurCohort *cohort, const guint32 *rows,
+            size_t n, GError **error) {
   DemurSelector *selector = assessment->selector;
   g_autoptr(DemurCohort) unaudited = demur_selector_view(selector, cohort, error);
   if (unaudited == NULL)
     return FALSE;
-  g_autoptr(DemurCohort) view = demur_cli_audited_view(assessment->audits, unaudited);
+  g_autoptr(DemurCohort) view = demur_task_audited_view(assessment->audits, unaudited);
   DEMUR_AUTO_ALIGNED double *meta = demur_selector_meta_features(
-      selector, view, FALSE, rows, n, context->parallel, &context->progress, error);
+      selector, view, FALSE, rows, n, task->parallel, &task->progress, error);
   if (meta == NULL)
     return FALSE;
   g_autofree double *scores = g_new(double, MAX(n, 1));
@@ -182,9 +181,8 @@ assess_rows(DemurContext *context, DemurCliAssessment *assessment, DemurCohort *
 /* Verdicts of DICOM series: those that are eligible and have a score of the selector's model go
  * through assess_rows. */
 static gboolean
-assess_series(DemurContext *context, DemurCliAssessment *assessment, const char *scan_id,
-              GError **error) {
-  DemurWorkspace *workspace = demur_context_workspace(context, error);
+assess_series(DemurTask *task, DemurAssessment *assessment, const char *scan_id, GError **error) {
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
   if (workspace == NULL || !find_overrules(workspace, assessment, error))
     return FALSE;
   g_autoptr(DemurDicomScores) scored =
@@ -209,20 +207,20 @@ assess_series(DemurContext *context, DemurCliAssessment *assessment, const char 
     return TRUE;
   size_t n;
   g_autofree guint32 *rows = demur_cohort_rows(scored->cohort, NULL, &n, error);
-  return rows != NULL && assess_rows(context, assessment, scored->cohort, rows, n, error);
+  return rows != NULL && assess_rows(task, assessment, scored->cohort, rows, n, error);
 }
 
 static gboolean
-find_threshold(DemurContext *context, DemurCliAssessment *assessment, const char *coverage_text,
+find_threshold(DemurTask *task, DemurAssessment *assessment, const char *coverage_text,
                GError **error) {
-  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
   if (workspace == NULL)
     return FALSE;
   if (coverage_text == NULL)
     return demur_thresholds_current(workspace, assessment->selector_name, &assessment->threshold,
                                     error);
   size_t n;
-  g_autofree double *coverages = demur_cli_parse_coverages(coverage_text, &n, error);
+  g_autofree double *coverages = demur_task_parse_coverages(coverage_text, &n, error);
   if (coverages == NULL)
     return FALSE;
   if (n != 1) {
@@ -235,28 +233,28 @@ find_threshold(DemurContext *context, DemurCliAssessment *assessment, const char
 }
 
 gboolean
-demur_cli_assess(DemurContext *context, const DemurCliAssessOptions *options,
-                 DemurCliAssessment *assessment, GError **error) {
+demur_task_assess(DemurTask *task, const DemurAssessParams *options, DemurAssessment *assessment,
+                  GError **error) {
   assessment->selector_name = options->selector;
   assessment->cohort = options->cohort;
   assessment->verdicts = g_array_new(FALSE, FALSE, sizeof(DemurVerdictRecord));
   g_array_set_clear_func(assessment->verdicts, verdict_clear);
-  assessment->sites = g_array_new(FALSE, FALSE, sizeof(DemurCliVerdictSite));
+  assessment->sites = g_array_new(FALSE, FALSE, sizeof(DemurVerdictSite));
   g_array_set_clear_func(assessment->sites, site_clear);
-  assessment->selector = demur_cli_load_selector(context, options->selector, NULL, error);
-  if (assessment->selector == NULL || !find_audits(context, assessment, error) ||
-      !find_threshold(context, assessment, options->coverage, error))
+  assessment->selector = demur_task_load_selector(task, options->selector, NULL, error);
+  if (assessment->selector == NULL || !find_audits(task, assessment, error) ||
+      !find_threshold(task, assessment, options->coverage, error))
     return FALSE;
   assessment->simulated = demur_selector_is_simulated(assessment->selector);
   if (options->cohort == NULL)
-    return assess_series(context, assessment, options->scan_id, error);
-  g_autoptr(DemurCohort) cohort = demur_cli_load_cohort(context, options->cohort, error);
+    return assess_series(task, assessment, options->scan_id, error);
+  g_autoptr(DemurCohort) cohort = demur_task_load_cohort(task, options->cohort, error);
   if (cohort == NULL)
     return FALSE;
   size_t n;
   g_autofree guint32 *rows =
       demur_cohort_rows(cohort, options->split != NULL ? options->split : "test", &n, error);
-  if (rows == NULL || !assess_rows(context, assessment, cohort, rows, n, error))
+  if (rows == NULL || !assess_rows(task, assessment, cohort, rows, n, error))
     return FALSE;
   assessment->n_seen = demur_selector_count_seen(assessment->selector, cohort, rows, n);
   assessment->simulated |= cohort->simulated;
@@ -264,9 +262,8 @@ demur_cli_assess(DemurContext *context, const DemurCliAssessOptions *options,
 }
 
 gboolean
-demur_cli_assessment_save(DemurContext *context, const DemurCliAssessment *assessment,
-                          GError **error) {
-  g_autofree char *now = demur_context_now();
+demur_assessment_save(DemurTask *task, const DemurAssessment *assessment, GError **error) {
+  g_autofree char *now = demur_task_now(task);
   const DemurThresholdRecord *threshold = assessment->threshold;
   const DemurVerdictBatch batch = {.selector = assessment->selector_name,
                                    .selector_digest = demur_selector_digest(assessment->selector),
@@ -275,7 +272,7 @@ demur_cli_assessment_save(DemurContext *context, const DemurCliAssessment *asses
                                    .coverage = threshold != NULL ? threshold->coverage : NAN,
                                    .threshold = threshold != NULL ? threshold->threshold : NAN,
                                    .created = now};
-  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
   if (workspace == NULL)
     return FALSE;
   return assessment->verdicts->len == 0 ||

@@ -1,4 +1,4 @@
-#include "dicom-json.h"
+#include "tasks/series-records.h"
 
 #include "base/number.h"
 #include "dicom/geometry.h"

@@ -1,4 +1,4 @@
-#include "app/cli/dicom-scores.h"
+#include "tasks/dicom-scores.h"
 
 #include <math.h>
 #include <string.h>

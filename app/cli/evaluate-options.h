@@ -1,20 +1,8 @@
-/* Evaluating selectors of the workspace: what `evaluate` and `report` share. */
+/* The options that evaluate, report and chart share. */
 #pragma once
 
-#include "app/cli/selection.h"
-#include "store/audits.h"
-#include "store/cohorts.h"
-
-G_BEGIN_DECLS
-
-typedef struct {
-  char *cohort, *split, *resample_unit;
-  char *n_resamples, *n_bootstrap, *bin_size; /* as written; NULL: the usual */
-  char **group_by; /* NULL-terminated, each one name or several with commas; may be NULL */
-  char *net_benefit_threshold;
-  gboolean usual_groups; /* where group_by is NULL: by site, and by scanner where it is recorded */
-  gboolean in_sample;
-} DemurCliEvaluationOptions;
+#include "app/cli/command.h"
+#include "tasks/evaluate.h"
 
 #define DEMUR_CLI_EVALUATION_ENTRIES(options)                                                       \
   {"cohort", 'c', 0, G_OPTION_ARG_STRING, &(options).cohort, "cohort to evaluate on", "C"},         \
@@ -54,30 +42,3 @@ typedef struct {
     "net-benefit-threshold", 0, 0, G_OPTION_ARG_STRING, &(options).net_benefit_threshold,          \
         "risk from which on a scan would be treated (the split's prevalence)", "R"                 \
   }
-
-/* Everything that was loaded, and the result. */
-typedef struct {
-  size_t n_selectors;
-  DemurSelector **selectors;
-  DemurSelectorRecord **records;
-  char **names;           /* borrowed */
-  GPtrArray **thresholds; /* [n_selectors] of DemurThresholdRecord, by growing sequence */
-  GPtrArray *audits;      /* of DemurAuditRecord: those of the first selector, by name of site */
-  DemurCohort *cohort;
-  gboolean exclusions_recorded;
-  GPtrArray *exclusions; /* of DemurExclusion: what was left out before the cohort was made */
-  DemurEvaluation *evaluation;
-  size_t n_bootstrap;          /* replicates that were asked for */
-  char *group_by;              /* names with commas between; NULL: none */
-  char *net_benefit_threshold; /* as asked; NULL: the usual */
-  gboolean allow_in_sample;    /* as asked; whether it was needed: evaluation->in_sample */
-} DemurCliEvaluation;
-
-/* names: NULL-terminated, at least one. options' texts are freed. */
-gboolean demur_cli_evaluate(DemurContext *context, char **names, DemurCliEvaluationOptions *options,
-                            DemurCliEvaluation *evaluation,
-                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
-void demur_cli_evaluation_clear(DemurCliEvaluation *evaluation);
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DemurCliEvaluation, demur_cli_evaluation_clear)
-
-G_END_DECLS

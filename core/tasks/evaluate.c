@@ -1,4 +1,4 @@
-#include "app/cli/evaluating.h"
+#include "tasks/evaluate.h"
 
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "selector/coverage.h"
 
 void
-demur_cli_evaluation_clear(DemurCliEvaluation *e) {
+demur_evaluating_clear(DemurEvaluating *e) {
   for (size_t s = 0; s < e->n_selectors; s++) {
     demur_selector_unref(e->selectors[s]);
     demur_selector_record_free(e->records[s]);
@@ -95,8 +95,8 @@ usual_groups(const DemurCohort *cohort) {
 }
 
 static gboolean
-evaluate(DemurContext *context, char **names, const DemurCliEvaluationOptions *options,
-         DemurCliEvaluation *e, GError **error) {
+evaluate(DemurTask *task, char **names, const DemurEvaluateParams *options, DemurEvaluating *e,
+         GError **error) {
   const guint n = names != NULL ? g_strv_length(names) : 0;
   if (n == 0 || options->cohort == NULL) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
@@ -125,7 +125,7 @@ evaluate(DemurContext *context, char **names, const DemurCliEvaluationOptions *o
   if (group_by == NULL)
     return FALSE;
   input.split = options->split != NULL ? options->split : "test";
-  input.seed = context->seed;
+  input.seed = task->seed;
   input.in_sample = options->in_sample;
   e->n_bootstrap = input.n_bootstrap;
   e->allow_in_sample = options->in_sample;
@@ -136,12 +136,12 @@ evaluate(DemurContext *context, char **names, const DemurCliEvaluationOptions *o
   e->records = g_new0(DemurSelectorRecord *, n);
   e->thresholds = g_new0(GPtrArray *, n);
   for (guint s = 0; s < n; s++) {
-    e->selectors[s] = demur_cli_load_selector(context, names[s], &e->records[s], error);
+    e->selectors[s] = demur_task_load_selector(task, names[s], &e->records[s], error);
     if (e->selectors[s] == NULL)
       return FALSE;
   }
-  e->cohort = demur_cli_load_cohort(context, options->cohort, error);
-  DemurWorkspace *workspace = demur_context_workspace(context, error);
+  e->cohort = demur_task_load_cohort(task, options->cohort, error);
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
   if (e->cohort == NULL || workspace == NULL ||
       !demur_cohorts_exclusions(workspace, options->cohort, &e->exclusions_recorded, &e->exclusions,
                                 error))
@@ -168,8 +168,8 @@ evaluate(DemurContext *context, char **names, const DemurCliEvaluationOptions *o
     if (e->thresholds[s] == NULL ||
         !load_thresholds(e->thresholds[s], demur_selector_n_models(e->selectors[s]), owned,
                          &tuned[s], error) ||
-        !demur_cli_tuned_on(context, names[s], e->cohort, input.split, &on_this_split, &coverage,
-                            error))
+        !demur_task_tuned_on(task, names[s], e->cohort, input.split, &on_this_split, &coverage,
+                             error))
       return FALSE;
     n_tuned[s] = e->thresholds[s]->len;
     tuned_here |= on_this_split;
@@ -190,7 +190,7 @@ evaluate(DemurContext *context, char **names, const DemurCliEvaluationOptions *o
   input.names = names;
   input.thresholds = (const DemurTunedThreshold *const *)tuned;
   input.n_thresholds = n_tuned;
-  e->evaluation = demur_evaluate(&input, context->parallel, &context->progress, error);
+  e->evaluation = demur_evaluate(&input, task->parallel, &task->progress, error);
   if (e->evaluation == NULL)
     return FALSE;
   e->evaluation->in_sample |= tuned_here;
@@ -198,9 +198,9 @@ evaluate(DemurContext *context, char **names, const DemurCliEvaluationOptions *o
 }
 
 gboolean
-demur_cli_evaluate(DemurContext *context, char **names, DemurCliEvaluationOptions *options,
-                   DemurCliEvaluation *evaluation, GError **error) {
-  const gboolean ok = evaluate(context, names, options, evaluation, error);
+demur_task_evaluate(DemurTask *task, char **names, DemurEvaluateParams *options,
+                    DemurEvaluating *evaluation, GError **error) {
+  const gboolean ok = evaluate(task, names, options, evaluation, error);
   g_clear_pointer(&options->cohort, g_free);
   g_clear_pointer(&options->split, g_free);
   g_clear_pointer(&options->resample_unit, g_free);

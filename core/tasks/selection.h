@@ -1,0 +1,36 @@
+/* What several commands need of selectors, thresholds and the scans they are asked about. */
+#pragma once
+
+#include "tasks/task.h"
+#include "cohort/cohort.h"
+#include "evaluation/evaluate.h"
+#include "selector/selector.h"
+#include "store/selectors.h"
+
+G_BEGIN_DECLS
+
+/* The selector of that name, read and checked. record, if not NULL, receives what the workspace
+ * knows of it. */
+DemurSelector *demur_task_load_selector(DemurTask *task, const char *name,
+                                        DemurSelectorRecord **record,
+                                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* What the last `demur validate` said of the selector of that name, one sentence; or that nothing
+ * was said yet. Owned; shown wherever the selector's name is. */
+char *demur_task_validation_sentence(DemurTask *task, const char *name);
+
+DemurCohort *demur_task_load_cohort(DemurTask *task, const char *name,
+                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Comma-separated coverages in (0, 1], at least one; DEMUR_ERROR_USAGE otherwise. */
+double *demur_task_parse_coverages(const char *text, size_t *n,
+                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* FALSE with DEMUR_ERROR_STATE where a threshold of the selector was tuned on patients of these
+ * rows, so that `at` with threshold_from "tune" would be in-sample. *tuned tells, *coverage which
+ * one. */
+gboolean demur_task_tuned_on(DemurTask *task, const char *selector, const DemurCohort *cohort,
+                             const char *split, gboolean *tuned, double *coverage,
+                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

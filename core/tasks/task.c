@@ -1,0 +1,29 @@
+#include "tasks/task.h"
+
+void
+demur_task_clear(DemurTask *task) {
+  demur_workspace_close(task->workspace);
+  demur_parallel_free(task->parallel);
+  g_free(task->workspace_path);
+  g_free(task->user);
+  g_free(task->station);
+  *task = (DemurTask){0};
+}
+
+DemurWorkspace *
+demur_task_workspace(DemurTask *task, GError **error) {
+  if (task->workspace != NULL)
+    return task->workspace;
+  const char *path = task->workspace_path;
+  task->workspace = demur_workspace_open(
+      path, demur_workspace_is_read_only(path) ? DEMUR_WORKSPACE_READ_ONLY : task->opening, error);
+  return task->workspace;
+}
+
+char *
+demur_task_now(const DemurTask *task) {
+  if (task->now != NULL)
+    return task->now();
+  g_autoptr(GDateTime) now = g_date_time_new_now_utc();
+  return g_date_time_format(now, "%Y-%m-%dT%H:%M:%SZ");
+}

@@ -1,0 +1,40 @@
+/* What every use case works with: the workspace, threads, progress, the time, and who works.
+ *
+ * A use case of Demur stands once, in this room, as functions that take a DemurTask, their own
+ * parameters and a GError. The command line and the window are equals above it: they fill a
+ * DemurTask, call, and say what came of it. Nothing here knows of arguments, GTK or standard
+ * output; warnings and notes are part of what is returned. */
+#pragma once
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "store/workspace.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  char *workspace_path;        /* of the workspace; owned */
+  DemurWorkspaceFlags opening; /* how it is opened where it may be written */
+  guint64 seed;                /* of every random stream, default 1 */
+  DemurParallel *parallel;     /* owned; not reentrant */
+  DemurProgress progress;      /* borrowed; cancels too */
+  char *(*now)(void);          /* the time, ISO 8601, UTC (owned); NULL: the clock */
+  char *user;                  /* who works, kept with what is done; owned, NULL: not known */
+  char *station;               /* the machine's name, likewise */
+  DemurWorkspace *workspace;   /* opened at first use; owned */
+} DemurTask;
+
+/* Frees what the task owns and leaves it empty. */
+void demur_task_clear(DemurTask *task);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DemurTask, demur_task_clear)
+
+/* The workspace, opened as `opening` says, or for reading where it may only be read: what would
+ * write to it then says why it can't. NULL with error. Owned by the task, and used by one thread at
+ * a time. */
+DemurWorkspace *demur_task_workspace(DemurTask *task, GError **error);
+
+/* The time by the task's clock: "2026-01-31T12:00:00Z", owned. */
+char *demur_task_now(const DemurTask *task);
+
+G_END_DECLS
