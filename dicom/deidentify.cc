@@ -375,7 +375,8 @@ demur_deidentify(const char *const *paths, const char *folder, const void *key, 
   }
   if (!demur_dicom_init(error))
     return nullptr;
-  g_autoptr(DemurFiles) files = demur_files_scan(paths, parallel, progress, error);
+  g_autoptr(DemurFiles) files =
+      demur_files_scan(paths, DEMUR_FILES_HEADERS, parallel, progress, error);
   if (files == nullptr)
     return nullptr;
   g_autoptr(DemurDeidentified) result = g_new0(DemurDeidentified, 1);

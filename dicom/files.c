@@ -13,11 +13,14 @@ typedef struct {
   char *entry;
   DemurZip *zip; /* borrowed */
   const DemurZipEntry *zip_entry;
+  DemurFilesDepth depth;
   DemurHeader *header; /* the result: this or reason */
+  guint8 *pixel_digests;
   char *reason;
 } Job;
 
 typedef struct {
+  DemurFilesDepth depth;
   GPtrArray *jobs; /* Job */
   GPtrArray *zips; /* DemurZip */
   GPtrArray *skipped;
@@ -33,6 +36,7 @@ job_free(gpointer data) {
   g_free(job->path);
   g_free(job->entry);
   demur_header_free(job->header);
+  g_free(job->pixel_digests);
   g_free(job->reason);
   g_free(job);
 }
@@ -67,6 +71,7 @@ demur_file_free(DemurFile *file) {
   g_free(file->path);
   g_free(file->entry);
   demur_header_free(file->header);
+  g_free(file->pixel_digests);
   g_free(file);
 }
 
@@ -112,6 +117,7 @@ add_job(Scan *scan, const char *path) {
     return;
   Job *job = g_new0(Job, 1);
   job->path = g_strdup(path);
+  job->depth = scan->depth;
   g_ptr_array_add(scan->jobs, job);
 }
 
@@ -183,6 +189,19 @@ collect(Scan *scan, const char *path, const DemurProgress *progress, GError **er
 }
 
 static void
+digest_pixels(Job *job, DemurSource *source) {
+  const DemurHeader *header = job->header;
+  if (header->pixels != DEMUR_PIXELS_COMPLETE)
+    return;
+  g_autofree guint8 *digests = g_malloc((gsize)header->n_frames * DEMUR_SHA256_BYTES);
+  for (guint32 frame = 0; frame < header->n_frames; frame++)
+    if (!demur_content_digest_pixels(source, header, frame,
+                                     digests + (gsize)frame * DEMUR_SHA256_BYTES))
+      return;
+  job->pixel_digests = g_steal_pointer(&digests);
+}
+
+static void
 read_job(Job *job) {
   g_autoptr(GError) error = NULL;
   g_autoptr(DemurSource) source = NULL;
@@ -200,6 +219,8 @@ read_job(Job *job) {
     return;
   }
   job->reason = demur_header_not_an_image(job->header);
+  if (job->reason == NULL && job->depth == DEMUR_FILES_CONTENTS)
+    digest_pixels(job, source);
 }
 
 static void
@@ -245,6 +266,7 @@ unfold_archives(Scan *scan) {
     for (size_t k = 0; k < demur_zip_n_entries(zip); k++) {
       Job *entry = g_new0(Job, 1);
       entry->path = g_strdup(job->path);
+      entry->depth = scan->depth;
       entry->zip = zip;
       entry->zip_entry = demur_zip_entry(zip, k);
       entry->entry = g_strdup(entry->zip_entry->name);
@@ -295,8 +317,8 @@ run_scan(Scan *scan, const char *const *paths, DemurParallel *parallel,
 }
 
 DemurFiles *
-demur_files_scan(const char *const *paths, DemurParallel *parallel, const DemurProgress *progress,
-                 GError **error) {
+demur_files_scan(const char *const *paths, DemurFilesDepth depth, DemurParallel *parallel,
+                 const DemurProgress *progress, GError **error) {
   for (size_t i = 0; paths[i] != NULL; i++) {
     if (!g_file_test(paths[i], G_FILE_TEST_EXISTS)) {
       g_autofree char *name = g_filename_display_name(paths[i]);
@@ -306,6 +328,7 @@ demur_files_scan(const char *const *paths, DemurParallel *parallel, const DemurP
     }
   }
   Scan scan = {
+      .depth = depth,
       .jobs = g_ptr_array_new_with_free_func(job_free),
       .zips = g_ptr_array_new_with_free_func((GDestroyNotify)demur_zip_free),
       .skipped = g_ptr_array_new_with_free_func((GDestroyNotify)demur_skipped_free),
@@ -326,6 +349,7 @@ demur_files_scan(const char *const *paths, DemurParallel *parallel, const DemurP
       file->path = g_steal_pointer(&job->path);
       file->entry = g_steal_pointer(&job->entry);
       file->header = g_steal_pointer(&job->header);
+      file->pixel_digests = g_steal_pointer(&job->pixel_digests);
       g_ptr_array_add(files->images, file);
     }
     g_ptr_array_sort(scan.skipped, compare_skipped);

@@ -5,7 +5,7 @@
 
 #include "base/parallel.h"
 #include "base/progress.h"
-#include "dicom/header.h"
+#include "dicom/content-digest.h"
 
 G_BEGIN_DECLS
 
@@ -15,7 +15,13 @@ typedef struct {
   char *path;  /* as given or found; bytes of the file system */
   char *entry; /* within the ZIP archive at path; NULL for a file */
   DemurHeader *header;
+  guint8 *pixel_digests; /* [n_frames][DEMUR_SHA256_BYTES]; NULL where not asked for or not whole */
 } DemurFile;
+
+typedef enum {
+  DEMUR_FILES_HEADERS,  /* one or two small reads of each file */
+  DEMUR_FILES_CONTENTS, /* each read to its end, for the digests of its pixels */
+} DemurFilesDepth;
 
 typedef struct {
   char *path; /* UTF-8, for people; ZIP entries as "archive.zip!/entry" */
@@ -29,8 +35,8 @@ typedef struct {
 
 /* Scans paths (NULL-terminated). A path that doesn't exist is DEMUR_ERROR_NOT_FOUND before anything
  * is read; a DICOMDIR given as a path stands for its folder. Cancelling is G_IO_ERROR_CANCELLED. */
-DemurFiles *demur_files_scan(const char *const *paths, DemurParallel *parallel,
-                             const DemurProgress *progress,
+DemurFiles *demur_files_scan(const char *const *paths, DemurFilesDepth depth,
+                             DemurParallel *parallel, const DemurProgress *progress,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void demur_files_free(DemurFiles *files);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurFiles, demur_files_free)

@@ -44,6 +44,7 @@ static const Field fields[] = {
     {DEMUR_TAG(0x0008, 0x1090), KIND_TEXT, AT(model)},
     {DEMUR_TAG(0x0010, 0x0010), KIND_TEXT, AT(patient_name)},
     {DEMUR_TAG(0x0010, 0x0020), KIND_TEXT, AT(patient_id)},
+    {DEMUR_TAG(0x0010, 0x0021), KIND_TEXT, AT(patient_id_issuer)},
     {DEMUR_TAG(0x0010, 0x0030), KIND_CODE, AT(patient_birth_date)},
     {DEMUR_TAG(0x0010, 0x0040), KIND_CODE, AT(patient_sex)},
     {DEMUR_TAG(0x0018, 0x0010), KIND_TEXT, AT(contrast_agent)},
@@ -82,6 +83,7 @@ static const Field fields[] = {
     {DEMUR_TAG(0x0028, 0x1051), KIND_DS, AT(shared.window_width)},
     {DEMUR_TAG(0x0028, 0x1052), KIND_DS, AT(shared.intercept)},
     {DEMUR_TAG(0x0028, 0x1053), KIND_DS, AT(shared.slope)},
+    {DEMUR_TAG(0x0028, 0x1054), KIND_CODE, AT(rescale_type)},
     {DEMUR_TAG(0x0028, 0x2110), KIND_CODE, AT(lossy)},
 };
 
@@ -300,6 +302,10 @@ visit_group_element(Reading *reading, const DemurElement *element) {
     break;
   case DEMUR_TAG(0x0028, 0x1053):
     (void)parse_decimals(bytes, length, 1, &frame->slope);
+    break;
+  case DEMUR_TAG(0x0028, 0x1054):
+    if (header->rescale_type == NULL)
+      set_text(&header->rescale_type, code_text(bytes, length));
     break;
   case DEMUR_TAG(0x0020, 0x9156):
     if (length == 2)

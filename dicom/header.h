@@ -41,11 +41,12 @@ typedef struct {
   char *character_set;
   char *sop_class_uid, *sop_instance_uid; /* the meta header's where the data set has none */
   char *study_uid, *series_uid, *frame_of_reference_uid;
-  char *patient_id, *patient_name, *patient_birth_date, *patient_sex;
+  char *patient_id, *patient_id_issuer, *patient_name, *patient_birth_date, *patient_sex;
   char *study_date, *series_date, *acquisition_date, *content_date;
   char *modality, *image_type, *series_description, *study_description, *protocol;
   char *manufacturer, *model, *institution, *station, *body_part;
   char *kernel, *contrast_agent, *patient_position, *photometric, *lossy;
+  char *rescale_type;   /* (0028,1054); NULL: CT numbers where the modality is CT (PS3.3 C.8.2.1) */
   char *thickness_text; /* SliceThickness as written, where it is no number */
   gint64 series_number, acquisition_number, instance_number, temporal_position;
   double kvp, tube_current_ma, exposure_mas, fov_mm, collection_diameter_mm, tilt_tag_degrees;

@@ -96,7 +96,8 @@ demur_import_run(const char *const *paths, const DemurEligibility *eligibility,
   g_autoptr(DemurEligibility) defaults = eligibility == NULL ? demur_eligibility_new() : NULL;
   const DemurEligibility *rules = eligibility != NULL ? eligibility : defaults;
   const double tolerance = demur_eligibility_limit(rules, "irregular");
-  g_autoptr(DemurFiles) files = demur_files_scan(paths, parallel, progress, error);
+  g_autoptr(DemurFiles) files =
+      demur_files_scan(paths, DEMUR_FILES_CONTENTS, parallel, progress, error);
   g_autoptr(GPtrArray) series =
       files != NULL ? demur_series_group(files, tolerance, progress, error) : NULL;
   g_autoptr(GHashTable) checked = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -167,8 +168,8 @@ demur_import_reopen(const char *scan_id, const char *const *paths, DemurParallel
     g_ptr_array_add(containers, container);
   }
   g_ptr_array_add(containers, NULL);
-  g_autoptr(DemurFiles) files =
-      demur_files_scan((const char *const *)containers->pdata, parallel, progress, error);
+  g_autoptr(DemurFiles) files = demur_files_scan((const char *const *)containers->pdata,
+                                                 DEMUR_FILES_CONTENTS, parallel, progress, error);
   if (files == NULL)
     return NULL;
   keep_named(files, paths);

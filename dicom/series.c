@@ -51,6 +51,7 @@ clear_slice(DemurSlice *slice) {
   g_free(slice->sop_instance_uid);
   g_free(slice->transfer_syntax_uid);
   g_free(slice->problem);
+  g_free(slice->content_digest);
 }
 
 void
@@ -63,6 +64,8 @@ demur_series_free(DemurSeries *series) {
       series->study_uid,
       series->frame_of_reference_uid,
       series->patient_id,
+      series->patient_id_issuer,
+      series->content_digest,
       series->patient_name,
       series->patient_birth_date,
       series->patient_sex,
@@ -380,6 +383,7 @@ fill_facts(DemurSeries *series, const Image *image) {
   series->study_uid = known(header->study_uid);
   series->frame_of_reference_uid = known(header->frame_of_reference_uid);
   series->patient_id = known(header->patient_id);
+  series->patient_id_issuer = known(header->patient_id_issuer);
   series->patient_name = known(header->patient_name);
   series->patient_birth_date = known(header->patient_birth_date);
   series->patient_sex = known(header->patient_sex);
@@ -457,6 +461,13 @@ fill_slice(DemurSlice *slice, const Image *image) {
   slice->window_width = has_window ? image->facts.window_width : NAN;
   slice->lossy = demur_header_is_lossy(header);
   slice->state = image->state;
+  if (image->file->pixel_digests != NULL) {
+    char hex[DEMUR_SHA256_HEX];
+    demur_content_digest_slice(
+        header, image->frame,
+        image->file->pixel_digests + (size_t)image->frame * DEMUR_SHA256_BYTES, hex);
+    slice->content_digest = g_strdup(hex);
+  }
   if (header->pixels_problem != NULL)
     slice->problem = g_strdup(header->pixels_problem);
   else if (image->state == DEMUR_SLICE_SAME_FILE)
@@ -539,6 +550,14 @@ check_shared_uids(DemurSeries *series) {
         !g_hash_table_add(seen, g_strdup_printf("%s/%u", slice->sop_instance_uid, slice->frame)))
       series->shared_sop_uids = TRUE;
   }
+}
+
+static void
+digest_volume(DemurSeries *series) {
+  g_autofree const char **digests = g_new0(const char *, MAX(series->n_slices, 1));
+  for (size_t i = 0; i < series->n_slices; i++)
+    digests[i] = series->slices[i].content_digest;
+  series->content_digest = demur_content_digest_volume(digests, series->n_slices);
 }
 
 /* One part -> its record. */
@@ -658,6 +677,7 @@ measure(const Grouping *grouping, GPtrArray *images) {
   }
   series->type = type_of(series, header);
   check_shared_uids(series);
+  digest_volume(series);
   return series;
 }
 

@@ -45,7 +45,8 @@ typedef struct {
   double window_center, window_width; /* the file's own, in CT numbers; NaN where it has none */
   gboolean lossy;
   DemurSliceState state;
-  char *problem; /* in words; NULL where there is none */
+  char *problem;        /* in words; NULL where there is none */
+  char *content_digest; /* dicom/content-digest.h; NULL where its pixels can't be read whole */
 } DemurSlice;
 
 typedef struct {
@@ -55,8 +56,11 @@ typedef struct {
   guint part;    /* 1, 2, ..: which volume of its SeriesInstanceUID */
   guint n_parts; /* 1 unless split */
 
-  /* Person and study: UTF-8, NULL where not recorded. Never logged. */
-  char *patient_id, *patient_name, *patient_birth_date, *patient_sex;
+  char *content_digest; /* of the used slices in order; NULL where one of them has none */
+
+  /* Person and study: UTF-8, NULL where not recorded. Never logged. Whether two series are of the
+   * same person is judged from issuer, ID, name, birth date and sex, not here. */
+  char *patient_id, *patient_id_issuer, *patient_name, *patient_birth_date, *patient_sex;
   char *study_date, *acquisition_date, *description, *study_description, *protocol;
   gint64 series_number, acquisition_number;
 

@@ -45,7 +45,7 @@ scan(const char *folder, guint n_threads, GError **error) {
   const char *paths[] = {folder, NULL};
   g_autoptr(DemurParallel) parallel = demur_parallel_new(n_threads);
   const gint64 start = g_get_monotonic_time();
-  g_autoptr(DemurFiles) files = demur_files_scan(paths, parallel, NULL, error);
+  g_autoptr(DemurFiles) files = demur_files_scan(paths, DEMUR_FILES_HEADERS, parallel, NULL, error);
   if (files == NULL)
     return FALSE;
   const double seconds = seconds_since(start);

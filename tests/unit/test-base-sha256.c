@@ -1,0 +1,86 @@
+/* SHA-256: the examples of FIPS 180-4 and GLib's own digests, in both forms of the code. */
+#include "base/sha256.h"
+#include "support/support.h"
+
+#include <math.h>
+#include <string.h>
+
+static char *
+hex_of(const guint8 *bytes, size_t length, size_t step, gboolean portable) {
+  DemurSha256 sha;
+  guint8 digest[DEMUR_SHA256_BYTES];
+  char hex[DEMUR_SHA256_HEX];
+  demur_sha256_init(&sha);
+  sha.portable = portable;
+  for (size_t at = 0; at < length; at += step)
+    demur_sha256_update(&sha, bytes + at, MIN(step, length - at));
+  demur_sha256_finish(&sha, digest);
+  demur_sha256_hex(digest, hex);
+  return g_strdup(hex);
+}
+
+static void
+examples_of_the_standard(void) {
+  /* FIPS 180-4 examples, and the digest of nothing. */
+  static const struct {
+    const char *text, *hex;
+  } rows[] = {
+      {"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+      {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+      {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+       "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+    for (int portable = 0; portable < 2; portable++) {
+      g_autofree char *hex =
+          hex_of((const guint8 *)rows[i].text, strlen(rows[i].text), 7, portable == 1);
+      g_assert_cmpstr(hex, ==, rows[i].hex);
+    }
+}
+
+static void
+any_length_in_any_pieces_is_as_glib_says(void) {
+  guint8 bytes[517];
+  for (size_t i = 0; i < sizeof bytes; i++)
+    bytes[i] = (guint8)(i * 37 + i / 7);
+  for (size_t length = 0; length <= sizeof bytes; length++) {
+    g_autofree char *right = g_compute_checksum_for_data(G_CHECKSUM_SHA256, bytes, length);
+    for (size_t step = 1; step <= 130; step += 43)
+      for (int portable = 0; portable < 2; portable++) {
+        g_autofree char *hex = hex_of(bytes, length, step, portable == 1);
+        g_assert_cmpstr(hex, ==, right);
+      }
+  }
+}
+
+static void
+framed_values_cannot_run_together(void) {
+  const double zeros[] = {0.0, -0.0}, nans[] = {NAN, -NAN};
+  guint8 digests[5][DEMUR_SHA256_BYTES];
+  DemurSha256 sha;
+  static const char *const pairs[][2] = {{"ab", "c"}, {"a", "bc"}, {"abc", ""}, {"abc", NULL}};
+  for (size_t i = 0; i < G_N_ELEMENTS(pairs); i++) {
+    demur_sha256_init(&sha);
+    demur_sha256_add_text(&sha, pairs[i][0]);
+    demur_sha256_add_text(&sha, pairs[i][1]);
+    demur_sha256_finish(&sha, digests[i]);
+    for (size_t k = 0; k < i; k++)
+      g_assert_true(memcmp(digests[i], digests[k], DEMUR_SHA256_BYTES) != 0);
+  }
+  for (int i = 0; i < 2; i++) {
+    demur_sha256_init(&sha);
+    demur_sha256_add_doubles(&sha, &zeros[i], 1);
+    demur_sha256_add_doubles(&sha, &nans[i], 1);
+    demur_sha256_finish(&sha, digests[i]);
+  }
+  g_assert_true(memcmp(digests[0], digests[1], DEMUR_SHA256_BYTES) == 0);
+}
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/sha256/examples-of-the-standard", examples_of_the_standard);
+  g_test_add_func("/sha256/any-length", any_length_in_any_pieces_is_as_glib_says);
+  g_test_add_func("/sha256/framed-values", framed_values_cannot_run_together);
+  return g_test_run();
+}
