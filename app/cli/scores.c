@@ -6,26 +6,21 @@
 #include "app/cli/command.h"
 #include "app/cli/scores-json.h"
 #include "app/cli/scores-run.h"
-#include "base/memory.h"
-#include "base/number.h"
-#include "cohort/table.h"
+#include "cohort/table-header.h"
 #include "store/scores.h"
 #include "store/series.h"
 
-#define MAX_FAULTS 10
-
-/* Where each column of the table is; -1: absent. */
+/* A score table's header and where the columns are; -1: absent. */
 typedef struct {
-  gssize series_uid, scan_id, patient_id, risk;
-  gssize years[DEMUR_N_YEARS];
-  size_t width;      /* of the embedding */
-  gssize *embedding; /* [width] */
-  size_t n_fields;
+  DemurTableHeader header;
+  gssize series_uid, scan_id, patient_id;
+  DemurScoreColumns scores;
 } Columns;
 
 static void
 columns_clear(Columns *columns) {
-  g_free(columns->embedding);
+  demur_table_header_clear(&columns->header);
+  demur_score_columns_clear(&columns->scores);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Columns, columns_clear)
 
@@ -61,127 +56,44 @@ outcome_clear(Outcome *outcome) {
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Outcome, outcome_clear)
 
 static gboolean
-read_header(const DemurTable *table, const DemurTableField *fields, size_t n_fields,
-            Columns *columns, GError **error) {
-  *columns = (Columns){.series_uid = -1, .scan_id = -1, .patient_id = -1, .risk = -1};
-  for (int y = 0; y < DEMUR_N_YEARS; y++)
-    columns->years[y] = -1;
-  columns->n_fields = n_fields;
-  columns->embedding = g_new(gssize, MAX(n_fields, 1));
-  for (size_t f = 0; f < n_fields; f++)
-    columns->embedding[f] = -1;
-  for (size_t f = 0; f < n_fields; f++) {
-    const char *name = fields[f].text;
-    gssize *place = NULL;
-    gint64 number;
-    if (strcmp(name, "series_uid") == 0)
-      place = &columns->series_uid;
-    else if (strcmp(name, "scan_id") == 0)
-      place = &columns->scan_id;
-    else if (strcmp(name, "patient_id") == 0)
-      place = &columns->patient_id;
-    else if (strcmp(name, "risk") == 0)
-      place = &columns->risk;
-    else if (g_str_has_prefix(name, "risk_year_") &&
-             demur_number_parse_int(name + 10, strlen(name + 10), &number) && number >= 1 &&
-             number <= DEMUR_N_YEARS)
-      place = &columns->years[number - 1];
-    else if (g_str_has_prefix(name, "emb_") &&
-             demur_number_parse_int(name + 4, strlen(name + 4), &number) && number >= 0) {
-      if ((size_t)number >= n_fields) {
-        g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                    "%s, line 1, column %zu: '%s' leaves gaps; the embedding's columns are emb_0, "
-                    "emb_1 and so on",
-                    demur_table_name(table), f + 1, name);
-        return FALSE;
-      }
-      place = &columns->embedding[number];
-      columns->width = MAX(columns->width, (size_t)number + 1);
-    }
-    if (place == NULL)
-      continue;
-    if (*place >= 0) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "%s, line 1, column %zu: '%s' stands twice; remove one", demur_table_name(table),
-                  f + 1, name);
-      return FALSE;
-    }
-    *place = (gssize)f;
-  }
-  const char *missing = NULL;
-  if (columns->series_uid < 0 && columns->scan_id < 0)
-    missing = "series_uid or scan_id";
-  else if (columns->risk < 0 && columns->years[DEMUR_N_YEARS - 1] < 0)
-    missing = "risk or risk_year_6";
-  for (size_t e = 0; missing == NULL && e < columns->width; e++)
-    if (columns->embedding[e] < 0)
-      missing = "emb_0 to the last one without a gap";
-  if (missing != NULL) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s, line 1: a score table needs the column %s", demur_table_name(table), missing);
+read_header(DemurTable *table, Columns *columns, GError **error) {
+  const DemurNamedColumn named[] = {
+      {"series_uid", NULL, &columns->series_uid, FALSE},
+      {"scan_id", NULL, &columns->scan_id, FALSE},
+      {"patient_id", NULL, &columns->patient_id, FALSE},
+  };
+  demur_score_columns_init(&columns->scores);
+  if (!demur_table_header_read(&columns->header, table, named, G_N_ELEMENTS(named),
+                               &columns->scores, DEMUR_N_YEARS, "series_uid, risk", error))
     return FALSE;
-  }
-  return TRUE;
+  const char *wrong = NULL;
+  if (columns->series_uid < 0 && columns->scan_id < 0)
+    wrong = "the header has no column series_uid (or scan_id); add one of them";
+  else if (demur_score_columns_n_classes(&columns->scores) > 2)
+    wrong = "more than two classes; scores of scans are risks";
+  if (wrong == NULL)
+    return TRUE;
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s: line 1, column 1: %s",
+              demur_table_name(table), wrong);
+  return FALSE;
 }
 
-static void
-add_fault(GString *faults, size_t *n_faults, const char *file, const DemurTableField *field,
-          const char *column, const char *what) {
-  if ((*n_faults)++ < MAX_FAULTS)
-    g_string_append_printf(faults, "\n  %s, line %zu, column %zu (%s): %s", file, field->line,
-                           field->column, column, what);
-}
-
-/* A risk in [0, 1]. */
-static double
-read_risk(const DemurTableField *field, const char *file, const char *column, GString *faults,
-          size_t *n_faults) {
-  double value;
-  if (!demur_number_parse(field->text, field->length, &value))
-    add_fault(faults, n_faults, file, field, column, "is no number; give a risk from 0 to 1");
-  else if (!(value >= 0.0 && value <= 1.0))
-    add_fault(faults, n_faults, file, field, column, "lies outside 0 to 1; give a probability");
-  else
-    return value;
-  return NAN;
-}
-
+/* The row's score; NULL with its fault noted. */
 static DemurScoreRecord *
-read_record(const DemurTableField *fields, const Columns *columns, const char *file,
-            GString *faults, size_t *n_faults) {
-  DemurScoreRecord *record = g_new0(DemurScoreRecord, 1);
-  for (int y = 0; y < DEMUR_N_YEARS; y++) {
-    record->yearly_risks[y] = NAN;
-    if (columns->years[y] >= 0 && fields[columns->years[y]].length > 0) {
-      g_autofree char *name = g_strdup_printf("risk_year_%d", y + 1);
-      record->yearly_risks[y] = read_risk(&fields[columns->years[y]], file, name, faults, n_faults);
-    }
-  }
-  if (columns->risk >= 0) {
-    record->risk = read_risk(&fields[columns->risk], file, "risk", faults, n_faults);
-    const double last = record->yearly_risks[DEMUR_N_YEARS - 1];
-    if (isfinite(last) && isfinite(record->risk) && last != record->risk)
-      add_fault(faults, n_faults, file, &fields[columns->risk], "risk",
-                "differs from risk_year_6; leave one out");
-  } else {
-    record->risk = record->yearly_risks[DEMUR_N_YEARS - 1];
-    if (fields[columns->years[DEMUR_N_YEARS - 1]].length == 0)
-      add_fault(faults, n_faults, file, &fields[columns->years[DEMUR_N_YEARS - 1]], "risk_year_6",
-                "is empty; every row needs a risk");
-  }
-  record->embedding_width = columns->width;
-  record->embedding = columns->width > 0 ? g_new(float, columns->width) : NULL;
-  for (size_t e = 0; e < columns->width; e++) {
-    const DemurTableField *field = &fields[columns->embedding[e]];
-    double value;
-    if (demur_number_parse(field->text, field->length, &value) && isfinite((double)(float)value))
-      record->embedding[e] = (float)value;
-    else
-      add_fault(faults, n_faults, file, field, "embedding", "is no finite number");
-  }
+read_record(const DemurTableField *fields, const Columns *columns, DemurTableFaults *faults) {
+  g_autoptr(DemurScoreRecord) record = g_new0(DemurScoreRecord, 1);
+  record->embedding_width = demur_score_columns_width(&columns->scores);
+  if (record->embedding_width > 0)
+    record->embedding = g_new(float, record->embedding_width);
+  DemurScoreRow score;
+  if (!demur_score_columns_read(&columns->scores, fields, DEMUR_N_YEARS, faults, &score, NULL,
+                                record->embedding))
+    return NULL;
+  record->risk = score.risk;
+  memcpy(record->yearly_risks, score.years, sizeof score.years);
   if (columns->patient_id >= 0)
     record->patient_id = g_strdup(fields[columns->patient_id].text);
-  return record;
+  return g_steal_pointer(&record);
 }
 
 /* What a spreadsheet may have done to an identifier on its way here; NULL where nothing shows. It
@@ -271,50 +183,43 @@ static gboolean
 read_table(DemurContext *context, DemurWorkspace *workspace, const char *path, Outcome *outcome,
            GError **error) {
   g_autoptr(DemurTable) table = demur_table_open(path, error);
-  const DemurTableField *fields;
-  size_t n_fields;
-  if (table == NULL || !demur_table_next(table, &fields, &n_fields, error))
+  if (table == NULL)
     return FALSE;
   g_auto(Columns) columns = {0};
-  const char *file = demur_table_name(table);
-  if (!read_header(table, fields, n_fields, &columns, error))
+  g_auto(DemurTableFaults) faults = {0};
+  demur_table_faults_init(&faults, table);
+  if (!read_header(table, &columns, error))
     return FALSE;
-  g_autoptr(GString) faults = g_string_new(NULL);
-  size_t n_faults = 0, n_rows = 0;
-  for (;;) {
-    if (!demur_table_next(table, &fields, &n_fields, error) ||
+  size_t n_rows = 0;
+  for (;; n_rows++) {
+    const DemurTableField *fields;
+    if (!demur_table_header_next(&columns.header, table, &faults, &fields, error) ||
         !demur_progress_step(&context->task.progress, demur_table_fraction(table), "reading scores",
                              error))
       return FALSE;
-    if (n_fields == 0)
+    if (fields == NULL)
       break;
-    n_rows++;
-    if (n_fields != columns.n_fields) {
-      add_fault(faults, &n_faults, file, &fields[0], "row",
-                "has another number of fields than the header");
-      continue;
-    }
     const gboolean by_scan_id = columns.scan_id >= 0 && fields[columns.scan_id].length > 0;
     const DemurTableField *key =
         &fields[by_scan_id || columns.series_uid < 0 ? columns.scan_id : columns.series_uid];
     if (key->length == 0)
-      add_fault(faults, &n_faults, file, key, "series_uid", "is empty; every row needs its scan");
-    DemurScoreRecord *record = read_record(fields, &columns, file, faults, &n_faults);
-    if (n_faults > 0)
+      demur_table_faults_note(&faults, key, columns.series_uid < 0 ? "scan_id" : "series_uid",
+                              "nothing stands here; every row needs its scan");
+    DemurScoreRecord *record = read_record(fields, &columns, &faults);
+    if (faults.n_rows > 0)
       demur_score_record_free(record);
     else if (!match(workspace, outcome, record, key->text, by_scan_id, error)) {
-      g_prefix_error(error, "%s, line %zu: ", file, key->line);
+      g_prefix_error(error, "%s: line %zu, column %zu: ", demur_table_name(table), key->line,
+                     key->column);
       return FALSE;
     }
   }
-  if (n_faults > 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%zu faults in the score table; nothing was imported:%s%s", n_faults, faults->str,
-                n_faults > MAX_FAULTS ? "\n  .." : "");
+  if (demur_table_faults_raise(&faults, error))
     return FALSE;
-  }
   if (n_rows == 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s holds a header but no row", file);
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                "%s: line 2, column 1: a header but no row; expected one row a scan",
+                demur_table_name(table));
     return FALSE;
   }
   return TRUE;
@@ -338,53 +243,47 @@ map_row_free(gpointer data) {
 static GHashTable *
 read_map(const char *path, GError **error) {
   g_autoptr(DemurTable) table = demur_table_open(path, error);
-  const DemurTableField *fields;
-  size_t n_fields, n_header;
-  if (table == NULL || !demur_table_next(table, &fields, &n_header, error))
+  if (table == NULL)
     return NULL;
-  const char *file = demur_table_name(table);
-  gssize name = -1, series_uid = -1, scan_id = -1, patient_id = -1;
-  for (size_t f = 0; f < n_header; f++) {
-    const char *text = fields[f].text;
-    gssize *place = strcmp(text, "name") == 0 || strcmp(text, "prediction") == 0 ? &name
-                    : strcmp(text, "series_uid") == 0                            ? &series_uid
-                    : strcmp(text, "scan_id") == 0                               ? &scan_id
-                    : strcmp(text, "patient_id") == 0                            ? &patient_id
-                                                                                 : NULL;
-    if (place != NULL)
-      *place = (gssize)f;
-  }
-  if (name < 0 || (series_uid < 0 && scan_id < 0)) {
+  gssize name, series_uid, scan_id, patient_id;
+  const DemurNamedColumn named[] = {
+      {"name", "prediction", &name, TRUE},
+      {"series_uid", NULL, &series_uid, FALSE},
+      {"scan_id", NULL, &scan_id, FALSE},
+      {"patient_id", NULL, &patient_id, FALSE},
+  };
+  g_auto(DemurTableHeader) header = {0};
+  g_auto(DemurTableFaults) faults = {0};
+  demur_table_faults_init(&faults, table);
+  if (!demur_table_header_read(&header, table, named, G_N_ELEMENTS(named), NULL, 0,
+                               "name, series_uid", error))
+    return NULL;
+  if (series_uid < 0 && scan_id < 0) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s, line 1: a map needs the columns name (a member's name, or a place counted "
-                "from 0) and series_uid or scan_id",
-                file);
+                "%s: line 1, column 1: a map needs the columns name (a member's name, or a place "
+                "counted from 0) and series_uid or scan_id",
+                demur_table_name(table));
     return NULL;
   }
   g_autoptr(GHashTable) map = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, map_row_free);
   for (;;) {
-    if (!demur_table_next(table, &fields, &n_fields, error))
+    const DemurTableField *fields;
+    if (!demur_table_header_next(&header, table, &faults, &fields, error))
       return NULL;
-    if (n_fields == 0)
-      return g_steal_pointer(&map);
-    const char *wrong = NULL;
-    if (n_fields != n_header)
-      wrong = "another number of fields than the header";
-    else if (fields[name].length == 0)
-      wrong = "the name is empty";
+    if (fields == NULL)
+      return demur_table_faults_raise(&faults, error) ? NULL : g_steal_pointer(&map);
+    const gboolean by_scan_id = scan_id >= 0 && (fields[scan_id].length > 0 || series_uid < 0);
+    const DemurTableField *key = &fields[by_scan_id ? scan_id : series_uid];
+    if (fields[name].length == 0)
+      demur_table_faults_note(&faults, &fields[name], "name", "nothing stands here; name the item");
     else if (g_hash_table_contains(map, fields[name].text))
-      wrong = "the name stands in an earlier line too";
-    const gboolean by_scan_id =
-        wrong == NULL && scan_id >= 0 && (fields[scan_id].length > 0 || series_uid < 0);
-    const DemurTableField *key =
-        wrong == NULL ? &fields[by_scan_id ? scan_id : series_uid] : &fields[0];
-    if (wrong == NULL && key->length == 0)
-      wrong = "the scan is empty";
-    if (wrong != NULL) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s, line %zu: %s", file, fields[0].line,
-                  wrong);
-      return NULL;
-    }
+      demur_table_faults_note(&faults, &fields[name], "name",
+                              "the name stands in an earlier line too; keep one");
+    else if (key->length == 0)
+      demur_table_faults_note(&faults, key, by_scan_id ? "scan_id" : "series_uid",
+                              "nothing stands here; name its scan");
+    if (faults.bad)
+      continue;
     MapRow *row = g_new0(MapRow, 1);
     row->key = g_strdup(key->text);
     row->by_scan_id = by_scan_id;

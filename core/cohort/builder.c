@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "cohort/cohort.h"
+#include "cohort/columns.h"
 #include "cohort/intern.h"
 
 typedef struct {
@@ -13,13 +13,9 @@ typedef struct {
 
 struct DemurCohortBuilder {
   DemurCohort *cohort;
-  DemurIntern scans, patients, sites, splits;
-  GArray *scan_codes, *patient_codes, *site_codes, *split_codes; /* guint32 */
-  GArray *labels;                                                /* gint32 */
-  GArray *probabilities;                                         /* double [K], or the risk */
-  GArray *yearly;                                                /* double [DEMUR_N_YEARS] */
-  GArray *embeddings;                                            /* float [d] */
-  gboolean any_yearly;
+  DemurIntern texts[DEMUR_N_COHORT_COLUMNS]; /* of scans and coded columns */
+  GArray *cells[DEMUR_N_COHORT_COLUMNS];     /* each column's numbers; NULL: a text */
+  gboolean is_there[DEMUR_N_COHORT_COLUMNS]; /* some scan has one */
   GPtrArray *columns;
   guint next_column; /* attributes mostly come in the same order for every scan */
   size_t n_scans;
@@ -34,6 +30,11 @@ column_free(gpointer data) {
   g_free(column);
 }
 
+static gboolean
+has_texts(const DemurCohortColumn *column) {
+  return column->type == DEMUR_CELL_TEXT || column->type == DEMUR_CELL_CODE;
+}
+
 DemurCohortBuilder *
 demur_cohort_builder_new(size_t n_classes, size_t embedding_width) {
   g_return_val_if_fail(n_classes >= 2, NULL);
@@ -41,18 +42,15 @@ demur_cohort_builder_new(size_t n_classes, size_t embedding_width) {
   builder->cohort = demur_cohort_alloc();
   builder->cohort->n_classes = n_classes;
   builder->cohort->embedding_width = embedding_width;
-  demur_intern_init(&builder->scans, builder->cohort);
-  demur_intern_init(&builder->patients, builder->cohort);
-  demur_intern_init(&builder->sites, builder->cohort);
-  demur_intern_init(&builder->splits, builder->cohort);
-  builder->scan_codes = g_array_new(FALSE, FALSE, sizeof(guint32));
-  builder->patient_codes = g_array_new(FALSE, FALSE, sizeof(guint32));
-  builder->site_codes = g_array_new(FALSE, FALSE, sizeof(guint32));
-  builder->split_codes = g_array_new(FALSE, FALSE, sizeof(guint32));
-  builder->labels = g_array_new(FALSE, FALSE, sizeof(gint32));
-  builder->probabilities = g_array_new(FALSE, FALSE, sizeof(double));
-  builder->yearly = g_array_new(FALSE, FALSE, sizeof(double));
-  builder->embeddings = g_array_new(FALSE, FALSE, sizeof(float));
+  for (size_t c = 0; c < DEMUR_N_COHORT_COLUMNS; c++) {
+    const DemurCohortColumn *column = &demur_cohort_columns[c];
+    if (has_texts(column))
+      demur_intern_init(&builder->texts[c], builder->cohort);
+    const guint row_bytes = column->type == DEMUR_CELL_TEXT
+                                ? sizeof(guint32)
+                                : (guint)demur_cohort_column_row_bytes(builder->cohort, column);
+    builder->cells[c] = g_array_new(FALSE, FALSE, MAX(row_bytes, 1));
+  }
   builder->columns = g_ptr_array_new_with_free_func(column_free);
   return builder;
 }
@@ -61,21 +59,38 @@ void
 demur_cohort_builder_free(DemurCohortBuilder *builder) {
   if (builder == NULL)
     return;
-  demur_intern_clear(&builder->scans);
-  demur_intern_clear(&builder->patients);
-  demur_intern_clear(&builder->sites);
-  demur_intern_clear(&builder->splits);
-  g_array_unref(builder->scan_codes);
-  g_array_unref(builder->patient_codes);
-  g_array_unref(builder->site_codes);
-  g_array_unref(builder->split_codes);
-  g_array_unref(builder->labels);
-  g_array_unref(builder->probabilities);
-  g_array_unref(builder->yearly);
-  g_array_unref(builder->embeddings);
+  for (size_t c = 0; c < DEMUR_N_COHORT_COLUMNS; c++) {
+    if (has_texts(&demur_cohort_columns[c]))
+      demur_intern_clear(&builder->texts[c]);
+    g_array_unref(builder->cells[c]);
+  }
   g_ptr_array_unref(builder->columns);
   demur_cohort_unref(builder->cohort);
   g_free(builder);
+}
+
+static void
+add_cell(DemurCohortBuilder *builder, DemurCohortColumnId column, gconstpointer values) {
+  g_array_append_vals(builder->cells[column], values, 1);
+}
+
+static void
+add_text(DemurCohortBuilder *builder, DemurCohortColumnId column, const char *text) {
+  const guint32 code = demur_intern_add(&builder->texts[column], text, strlen(text), NULL);
+  add_cell(builder, column, &code);
+}
+
+/* The numbers of an optional column of doubles; NULL: none of them is recorded. */
+static void
+add_doubles(DemurCohortBuilder *builder, DemurCohortColumnId column, const double *values) {
+  GArray *cells = builder->cells[column];
+  const size_t width = demur_cohort_column_width(builder->cohort, &demur_cohort_columns[column]);
+  g_array_set_size(cells, cells->len + 1);
+  double *row = (double *)(gpointer)cells->data + (cells->len - 1) * width;
+  for (size_t k = 0; k < width; k++) {
+    row[k] = values != NULL ? values[k] : NAN;
+    builder->is_there[column] |= !isnan(row[k]);
+  }
 }
 
 size_t
@@ -83,26 +98,17 @@ demur_cohort_builder_add(DemurCohortBuilder *builder, const char *scan_id, const
                          const char *site, const char *split, int label,
                          const double *probabilities, const double *yearly,
                          const float *embedding) {
-  const DemurCohort *cohort = builder->cohort;
-  guint32 code = demur_intern_add(&builder->scans, scan_id, strlen(scan_id), NULL);
-  g_array_append_val(builder->scan_codes, code);
-  code = demur_intern_add(&builder->patients, patient_id, strlen(patient_id), NULL);
-  g_array_append_val(builder->patient_codes, code);
-  code = demur_intern_add(&builder->sites, site, strlen(site), NULL);
-  g_array_append_val(builder->site_codes, code);
-  code = demur_intern_add(&builder->splits, split, strlen(split), NULL);
-  g_array_append_val(builder->split_codes, code);
+  add_text(builder, DEMUR_COHORT_SCAN, scan_id);
+  add_text(builder, DEMUR_COHORT_PATIENT, patient_id);
+  add_text(builder, DEMUR_COHORT_SITE, site);
+  add_text(builder, DEMUR_COHORT_SPLIT, split);
   const gint32 y = label;
-  g_array_append_val(builder->labels, y);
-  g_array_append_vals(builder->probabilities, probabilities,
-                      cohort->n_classes == 2 ? 1 : (guint)cohort->n_classes);
-  for (size_t k = 0; k < DEMUR_N_YEARS; k++) {
-    const double value = yearly != NULL ? yearly[k] : NAN;
-    builder->any_yearly |= !isnan(value);
-    g_array_append_val(builder->yearly, value);
-  }
-  if (cohort->embedding_width > 0)
-    g_array_append_vals(builder->embeddings, embedding, (guint)cohort->embedding_width);
+  add_cell(builder, DEMUR_COHORT_LABEL, &y);
+  add_cell(builder, builder->cohort->n_classes == 2 ? DEMUR_COHORT_RISK : DEMUR_COHORT_PROBABILITY,
+           probabilities);
+  add_doubles(builder, DEMUR_COHORT_YEARLY_RISK, yearly);
+  if (builder->cohort->embedding_width > 0)
+    add_cell(builder, DEMUR_COHORT_EMBEDDING, embedding);
   builder->next_column = 0;
   return builder->n_scans++;
 }
@@ -154,10 +160,11 @@ demur_cohort_builder_attribute(DemurCohortBuilder *builder, const char *name, co
 }
 
 static gpointer
-copy_array(const GArray *array, size_t element_size) {
-  gpointer copy = demur_memory_new(array->len, 1, element_size);
-  if (array->len > 0)
-    memcpy(copy, array->data, array->len * element_size);
+copy_cells(GArray *cells) {
+  const guint row_bytes = g_array_get_element_size(cells);
+  gpointer copy = demur_memory_new(cells->len, 1, row_bytes);
+  if (cells->len > 0)
+    memcpy(copy, cells->data, (size_t)cells->len * row_bytes);
   return copy;
 }
 
@@ -166,23 +173,33 @@ is_probability(double value) {
   return value >= 0.0 && value <= 1.0;
 }
 
+static const void *
+cells_of(const DemurCohortBuilder *builder, DemurCohortColumnId column) {
+  return builder->cells[column]->data;
+}
+
 static gboolean
 check(const DemurCohortBuilder *builder, GError **error) {
   const size_t n = builder->n_scans, K = builder->cohort->n_classes;
   const size_t width = K == 2 ? 1 : K;
+  const double *probabilities =
+      cells_of(builder, K == 2 ? DEMUR_COHORT_RISK : DEMUR_COHORT_PROBABILITY);
+  const double *yearly = cells_of(builder, DEMUR_COHORT_YEARLY_RISK);
+  const gint32 *labels = cells_of(builder, DEMUR_COHORT_LABEL);
   if (n == 0) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "the cohort has no scan");
     return FALSE;
   }
-  if (builder->scans.texts->len != n) {
+  if (builder->texts[DEMUR_COHORT_SCAN].texts->len != n) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
                         "a scan_id stands for two scans: scan_ids must be unique");
     return FALSE;
   }
-  const guint32 *patients = (const guint32 *)(gpointer)builder->patient_codes->data;
-  const guint32 *splits = (const guint32 *)(gpointer)builder->split_codes->data;
-  g_autofree guint32 *split_of = g_new(guint32, builder->patients.texts->len);
-  memset(split_of, 0xff, builder->patients.texts->len * sizeof *split_of);
+  const guint32 *patients = cells_of(builder, DEMUR_COHORT_PATIENT);
+  const guint32 *splits = cells_of(builder, DEMUR_COHORT_SPLIT);
+  const guint n_patients = builder->texts[DEMUR_COHORT_PATIENT].texts->len;
+  g_autofree guint32 *split_of = g_new(guint32, n_patients);
+  memset(split_of, 0xff, n_patients * sizeof *split_of);
   for (size_t i = 0; i < n; i++) {
     if (split_of[patients[i]] == G_MAXUINT32)
       split_of[patients[i]] = splits[i];
@@ -191,14 +208,14 @@ check(const DemurCohortBuilder *builder, GError **error) {
                   "row %zu: the patient is in two splits; keep each patient in one", i + 1);
       return FALSE;
     }
-    const gint32 label = g_array_index(builder->labels, gint32, i);
+    const gint32 label = labels[i];
     if (label != DEMUR_NO_LABEL && (label < 0 || (size_t)label >= K)) {
       g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "row %zu: label %d is not in 0..%zu",
                   i + 1, label, K - 1);
       return FALSE;
     }
     for (size_t k = 0; k < width; k++) {
-      const double p = g_array_index(builder->probabilities, double, i *width + k);
+      const double p = probabilities[i * width + k];
       if (!is_probability(p)) {
         g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "row %zu: risk %g is not in [0, 1]",
                     i + 1, p);
@@ -206,7 +223,7 @@ check(const DemurCohortBuilder *builder, GError **error) {
       }
     }
     for (size_t k = 0; k < DEMUR_N_YEARS; k++) {
-      const double p = g_array_index(builder->yearly, double, i *DEMUR_N_YEARS + k);
+      const double p = yearly[i * DEMUR_N_YEARS + k];
       if (!isnan(p) && !is_probability(p)) {
         g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
                     "row %zu: risk_year_%zu %g is not in [0, 1]", i + 1, k + 1, p);
@@ -214,11 +231,12 @@ check(const DemurCohortBuilder *builder, GError **error) {
       }
     }
   }
-  for (guint i = 0; i < builder->embeddings->len; i++)
-    if (!isfinite(g_array_index(builder->embeddings, float, i))) {
+  const size_t d = builder->cohort->embedding_width;
+  const float *embeddings = cells_of(builder, DEMUR_COHORT_EMBEDDING);
+  for (size_t i = 0; i < n * d; i++)
+    if (!isfinite(embeddings[i])) {
       g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "row %zu: an embedding value is not finite",
-                  i / builder->cohort->embedding_width + 1);
+                  "row %zu: an embedding value is not finite", i / d + 1);
       return FALSE;
     }
   return TRUE;
@@ -228,7 +246,7 @@ DemurCohort *
 demur_cohort_builder_finish(DemurCohortBuilder *builder, const char *name, const char *model,
                             const char *source, const char *created, gboolean simulated,
                             GError **error) {
-  g_return_val_if_fail(builder->scans.texts != NULL, NULL);
+  g_return_val_if_fail(builder->texts[DEMUR_COHORT_SCAN].texts != NULL, NULL);
   if (!check(builder, error))
     return NULL;
   DemurCohort *cohort = builder->cohort;
@@ -239,23 +257,19 @@ demur_cohort_builder_finish(DemurCohortBuilder *builder, const char *name, const
   cohort->created = g_strdup(created);
   cohort->simulated = simulated;
   cohort->n_scans = n;
-  size_t n_texts;
-  cohort->scan_ids = demur_intern_steal(&builder->scans, &n_texts);
-  cohort->patient_ids = demur_intern_steal(&builder->patients, &cohort->n_patients);
-  cohort->site_names = demur_intern_steal(&builder->sites, &cohort->n_sites);
-  cohort->split_names = demur_intern_steal(&builder->splits, &cohort->n_splits);
-  cohort->patients = copy_array(builder->patient_codes, sizeof(guint32));
-  cohort->sites = copy_array(builder->site_codes, sizeof(guint32));
-  cohort->splits = copy_array(builder->split_codes, sizeof(guint32));
-  cohort->labels = copy_array(builder->labels, sizeof(gint32));
-  if (cohort->n_classes == 2)
-    cohort->risks = copy_array(builder->probabilities, sizeof(double));
-  else
-    cohort->probabilities = copy_array(builder->probabilities, sizeof(double));
-  if (builder->any_yearly)
-    cohort->yearly_risks = copy_array(builder->yearly, sizeof(double));
-  if (cohort->embedding_width > 0)
-    cohort->embeddings = copy_array(builder->embeddings, sizeof(float));
+  for (size_t c = 0; c < DEMUR_N_COHORT_COLUMNS; c++) {
+    const DemurCohortColumn *column = &demur_cohort_columns[c];
+    if (column->type == DEMUR_CELL_TEXT) {
+      size_t n_texts;
+      *demur_cohort_column_place(cohort, column) = demur_intern_steal(&builder->texts[c], &n_texts);
+      continue;
+    }
+    if (column->type == DEMUR_CELL_CODE)
+      *demur_cohort_column_texts(cohort, column) =
+          demur_intern_steal(&builder->texts[c], demur_cohort_column_n_texts(cohort, column));
+    if (demur_cohort_column_is_due(cohort, column) || builder->is_there[c])
+      *demur_cohort_column_place(cohort, column) = copy_cells(builder->cells[c]);
+  }
   cohort->n_attributes = builder->columns->len;
   cohort->attributes = g_new0(DemurAttribute, MAX(cohort->n_attributes, 1));
   for (size_t a = 0; a < cohort->n_attributes; a++) {
@@ -266,7 +280,7 @@ demur_cohort_builder_finish(DemurCohortBuilder *builder, const char *name, const
       g_array_append_val(column->codes, missing);
     DemurAttribute *attribute = &cohort->attributes[a];
     attribute->name = g_strdup(column->name);
-    attribute->codes = copy_array(column->codes, sizeof(guint32));
+    attribute->codes = copy_cells(column->codes);
     attribute->values = demur_intern_steal(&column->texts, &attribute->n_values);
   }
   return demur_cohort_ref(cohort);

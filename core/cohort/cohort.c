@@ -5,6 +5,7 @@
 
 #include "base/digest.h"
 #include "base/memory.h"
+#include "cohort/columns.h"
 
 /* The cohort as others see it, then what they don't. */
 typedef struct {
@@ -66,12 +67,12 @@ static void
 free_view(Cohort *view) {
   DemurCohort *c = &view->public;
   const DemurCohort *parent = view->parent;
-  if (c->risks != parent->risks)
-    g_aligned_free(c->risks);
-  if (c->probabilities != parent->probabilities)
-    g_aligned_free(c->probabilities);
-  if (c->splits != parent->splits) {
-    g_aligned_free(c->splits);
+  for (size_t k = 0; k < DEMUR_N_COHORT_COLUMNS; k++) {
+    void *array = *demur_cohort_column_place(c, &demur_cohort_columns[k]);
+    if (array != demur_cohort_column_data(parent, &demur_cohort_columns[k]))
+      g_aligned_free(array);
+  }
+  if (c->split_names != parent->split_names) {
     g_free(c->split_names[c->n_splits - 1]);
     g_free(c->split_names);
   }
@@ -110,19 +111,18 @@ demur_cohort_unref(DemurCohort *c) {
   g_free(c->model);
   g_free(c->source);
   g_free(c->created);
-  if (c->scan_ids != c->patient_ids)
-    g_free(c->scan_ids);
-  g_free(c->patient_ids);
-  g_free(c->site_names);
-  g_free(c->split_names);
-  g_aligned_free(c->patients);
-  g_aligned_free(c->sites);
-  g_aligned_free(c->splits);
-  g_aligned_free(c->labels);
-  g_aligned_free(c->risks);
-  g_aligned_free(c->probabilities);
-  g_aligned_free(c->yearly_risks);
-  g_aligned_free(c->embeddings);
+  if (c->scan_ids == c->patient_ids)
+    c->scan_ids = NULL;
+  for (size_t k = 0; k < DEMUR_N_COHORT_COLUMNS; k++) {
+    const DemurCohortColumn *column = &demur_cohort_columns[k];
+    void *array = *demur_cohort_column_place(c, column);
+    if (column->type == DEMUR_CELL_TEXT)
+      g_free(array);
+    else
+      g_aligned_free(array);
+    if (column->type == DEMUR_CELL_CODE)
+      g_free(*demur_cohort_column_texts(c, column));
+  }
   for (size_t a = 0; a < c->n_attributes; a++) {
     g_free(c->attributes[a].name);
     g_free(c->attributes[a].values);
@@ -295,20 +295,19 @@ demur_cohort_digest(const DemurCohort *cohort, const guint32 *rows, size_t n) {
     demur_digest_add_text(checksum, cohort->site_names[cohort->sites[row]]);
     demur_digest_add_text(checksum, cohort->split_names[cohort->splits[row]]);
   }
-  const size_t widest = MAX(MAX(cohort->n_classes, (size_t)DEMUR_N_YEARS) * sizeof(double),
-                            cohort->embedding_width * sizeof(float));
+  size_t widest = 0;
+  for (size_t k = 0; k < DEMUR_N_COHORT_COLUMNS; k++)
+    widest = MAX(widest, demur_cohort_column_row_bytes(cohort, &demur_cohort_columns[k]));
   g_autofree guint8 *buffer = rows != NULL ? g_malloc_n(DIGEST_BLOCK, widest) : NULL;
-  digest_column(checksum, cohort->labels, sizeof(gint32), rows, n_rows, buffer);
-  if (cohort->risks != NULL)
-    digest_column(checksum, cohort->risks, sizeof(double), rows, n_rows, buffer);
-  if (cohort->probabilities != NULL)
-    digest_column(checksum, cohort->probabilities, cohort->n_classes * sizeof(double), rows, n_rows,
+  for (size_t k = 0; k < DEMUR_N_COHORT_COLUMNS; k++) {
+    const DemurCohortColumn *column = &demur_cohort_columns[k];
+    const void *data = demur_cohort_column_data(cohort, column);
+    if (column->type == DEMUR_CELL_TEXT || column->type == DEMUR_CELL_CODE || data == NULL)
+      continue; /* texts are hashed above */
+    if (column->named_in_digest)
+      demur_digest_add_text(checksum, column->name);
+    digest_column(checksum, data, demur_cohort_column_row_bytes(cohort, column), rows, n_rows,
                   buffer);
-  if (cohort->yearly_risks != NULL)
-    digest_column(checksum, cohort->yearly_risks, DEMUR_N_YEARS * sizeof(double), rows, n_rows,
-                  buffer);
-  if (cohort->embeddings != NULL)
-    digest_column(checksum, cohort->embeddings, cohort->embedding_width * sizeof(float), rows,
-                  n_rows, buffer);
+  }
   return g_strdup(g_checksum_get_string(checksum));
 }

@@ -12,6 +12,7 @@
 
 #include "base/csv-field.h"
 #include "base/number.h"
+#include "cohort/columns.h"
 
 #define ROWS_A_STEP 1024
 
@@ -69,63 +70,80 @@ append_float(GString *line, float value) {
   g_string_append(line, buffer);
 }
 
+/* Attributes stand before the embedding, which is long. */
+#define ATTRIBUTES_BEFORE DEMUR_COHORT_EMBEDDING
+
 static void
-append_header(GString *line, const DemurCohort *cohort) {
-  g_string_append(line, "patient_id,scan_id,site,split,label");
-  if (cohort->n_classes == 2)
-    g_string_append(line, ",risk");
-  else
-    for (size_t k = 0; k < cohort->n_classes; k++)
-      g_string_append_printf(line, ",prob_%zu", k);
-  for (size_t k = 0; cohort->yearly_risks != NULL && k < DEMUR_N_YEARS; k++)
-    g_string_append_printf(line, ",risk_year_%zu", k + 1);
+append_attribute_header(GString *line, const DemurCohort *cohort) {
   for (size_t a = 0; a < cohort->n_attributes; a++) {
     g_string_append_c(line, ',');
     demur_csv_append(line, cohort->attributes[a].name);
   }
   if (cohort->simulated)
-    g_string_append(line, ",simulated");
-  for (size_t k = 0; k < cohort->embedding_width; k++)
-    g_string_append_printf(line, ",emb_%zu", k);
+    g_string_append(line, "," DEMUR_COLUMN_SIMULATED);
+}
+
+static void
+append_header(GString *line, const DemurCohort *cohort) {
+  for (size_t c = 0; c < DEMUR_N_COHORT_COLUMNS; c++) {
+    const DemurCohortColumn *column = &demur_cohort_columns[c];
+    if (c == ATTRIBUTES_BEFORE)
+      append_attribute_header(line, cohort);
+    if (demur_cohort_column_data(cohort, column) == NULL)
+      continue;
+    const size_t width = demur_cohort_column_width(cohort, column);
+    for (size_t k = 0; k < width; k++) {
+      g_string_append_printf(line, "%s%s", line->len > 0 ? "," : "", column->header);
+      if (column->width != DEMUR_CELL_ONE)
+        g_string_append_printf(line, "%zu", k + (size_t)column->first_number);
+    }
+  }
   g_string_append_c(line, '\n');
+}
+
+/* What scan i has in the column. */
+static void
+append_cell(GString *line, const DemurCohort *cohort, const DemurCohortColumn *column, size_t i) {
+  const void *data = demur_cohort_column_data(cohort, column);
+  const size_t width = demur_cohort_column_width(cohort, column);
+  for (size_t k = i * width; k < (i + 1) * width; k++) {
+    if (column != demur_cohort_columns)
+      g_string_append_c(line, ',');
+    switch (column->type) {
+    case DEMUR_CELL_TEXT:
+      demur_csv_append(line, ((char *const *)data)[k]);
+      break;
+    case DEMUR_CELL_CODE:
+      demur_csv_append(line, demur_cohort_column_text(cohort, column, k));
+      break;
+    case DEMUR_CELL_LABEL:
+      if (((const gint32 *)data)[k] != DEMUR_NO_LABEL)
+        g_string_append_printf(line, "%d", ((const gint32 *)data)[k]);
+      break;
+    case DEMUR_CELL_DOUBLE:
+      if (!isnan(((const double *)data)[k]))
+        append_double(line, ((const double *)data)[k]);
+      break;
+    case DEMUR_CELL_FLOAT:
+      append_float(line, ((const float *)data)[k]);
+      break;
+    }
+  }
 }
 
 static void
 append_row(GString *line, const DemurCohort *cohort, size_t i) {
-  demur_csv_append(line, cohort->patient_ids[cohort->patients[i]]);
-  g_string_append_c(line, ',');
-  demur_csv_append(line, cohort->scan_ids[i]);
-  g_string_append_c(line, ',');
-  demur_csv_append(line, cohort->site_names[cohort->sites[i]]);
-  g_string_append_c(line, ',');
-  demur_csv_append(line, cohort->split_names[cohort->splits[i]]);
-  g_string_append_c(line, ',');
-  if (cohort->labels[i] != DEMUR_NO_LABEL)
-    g_string_append_printf(line, "%d", cohort->labels[i]);
-  if (cohort->n_classes == 2) {
-    g_string_append_c(line, ',');
-    append_double(line, cohort->risks[i]);
-  } else {
-    for (size_t k = 0; k < cohort->n_classes; k++) {
-      g_string_append_c(line, ',');
-      append_double(line, cohort->probabilities[i * cohort->n_classes + k]);
+  for (size_t c = 0; c < DEMUR_N_COHORT_COLUMNS; c++) {
+    if (c == ATTRIBUTES_BEFORE) {
+      for (size_t a = 0; a < cohort->n_attributes; a++) {
+        g_string_append_c(line, ',');
+        demur_csv_append(line, demur_cohort_attribute_text(cohort, a, i));
+      }
+      if (cohort->simulated)
+        g_string_append(line, ",yes");
     }
-  }
-  for (size_t k = 0; cohort->yearly_risks != NULL && k < DEMUR_N_YEARS; k++) {
-    const double value = cohort->yearly_risks[i * DEMUR_N_YEARS + k];
-    g_string_append_c(line, ',');
-    if (!isnan(value))
-      append_double(line, value);
-  }
-  for (size_t a = 0; a < cohort->n_attributes; a++) {
-    g_string_append_c(line, ',');
-    demur_csv_append(line, demur_cohort_attribute_text(cohort, a, i));
-  }
-  if (cohort->simulated)
-    g_string_append(line, ",yes");
-  for (size_t k = 0; k < cohort->embedding_width; k++) {
-    g_string_append_c(line, ',');
-    append_float(line, cohort->embeddings[i * cohort->embedding_width + k]);
+    if (demur_cohort_column_data(cohort, &demur_cohort_columns[c]) != NULL)
+      append_cell(line, cohort, &demur_cohort_columns[c], i);
   }
   g_string_append_c(line, '\n');
 }

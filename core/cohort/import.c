@@ -12,249 +12,66 @@
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "cohort/columns.h"
 #include "cohort/intern.h"
 #include "cohort/npy.h"
-#include "cohort/table.h"
+#include "cohort/table-header.h"
 
-#define MAX_FAULTS_SHOWN 10
-#define MAX_CLASSES 100000
-#define MAX_WIDTH 100000
-#define PROBABILITY_SUM_TOLERANCE 1e-5
+#define HORIZON DEMUR_N_YEARS
 #define ROWS_A_STEP 8192
-
-typedef enum {
-  ROLE_ATTRIBUTE,
-  ROLE_PATIENT,
-  ROLE_SCAN,
-  ROLE_SITE,
-  ROLE_SPLIT,
-  ROLE_LABEL,
-  ROLE_RISK,
-  ROLE_PROBABILITY,
-  ROLE_YEARLY,
-  ROLE_EMBEDDING,
-  ROLE_SIMULATED,
-} Role;
-
-typedef struct {
-  Role role;
-  size_t index; /* of prob_k, emb_k, risk_year_(k+1), attribute */
-  char *name;
-} Column;
 
 typedef struct {
   DemurTable *table;
   const DemurImportOptions *options;
   DemurCohort *cohort;
 
-  size_t n_columns;
-  Column *columns;
-  gssize at_patient, at_scan, at_site, at_split, at_label, at_risk, at_simulated; /* -1: absent */
-  gssize at_probability_1; /* two classes given by prob_0 and prob_1 */
-  gssize at_year[DEMUR_N_YEARS];
-  size_t n_probabilities; /* 0: by risk */
-  gboolean any_year;
+  DemurTableHeader header;
+  DemurScoreColumns scores;
+  gssize at_patient, at_scan, at_site, at_split, at_label, at_simulated; /* -1: absent */
 
   size_t capacity; /* rows allocated */
   DemurIntern scans, patients, sites, splits, *attributes;
   GArray *patient_splits; /* guint32 [n_patients]: the split of its first row */
   GArray *patient_lines;  /* guint64 [n_patients]: the line of its first row */
   GArray *scan_lines;     /* guint64 [n_scans] */
-  double *row;            /* [K] probabilities of a row where there are two */
+  size_t n_falling;       /* rows whose yearly risks fall */
   gboolean any_simulated, any_not_simulated;
-
-  size_t n_bad;
-  GString *faults;
+  DemurTableFaults faults;
 } Import;
-
-/* Takes down a fault of the row being read; the first one of a row counts. */
-static void
-G_GNUC_PRINTF(4, 5)
-    note(Import *import, const DemurTableField *field, gboolean *bad, const char *format, ...) {
-  if (*bad)
-    return;
-  *bad = TRUE;
-  if (import->n_bad++ >= MAX_FAULTS_SHOWN)
-    return;
-  va_list arguments;
-  va_start(arguments, format);
-  g_string_append_printf(import->faults, "\n  line %zu, column %zu", field->line, field->column);
-  g_string_append_vprintf(import->faults, format, arguments);
-  va_end(arguments);
-}
-
-/* A field for a message: only what looks like a number is shown, since a shifted column may hold a
- * name. */
-static const char *
-shown(const DemurTableField *field) {
-  if (field->length == 0)
-    return "nothing";
-  if (field->length > 24 || strspn(field->text, "+-.,0123456789eEnaNAifIF") != field->length)
-    return "this text";
-  return field->text;
-}
-
-/* "emb_12" -> 12 for prefix "emb_": digits without leading zeros. */
-static gboolean
-numbered(const char *name, const char *prefix, size_t limit, size_t *index) {
-  if (!g_str_has_prefix(name, prefix))
-    return FALSE;
-  const char *digits = name + strlen(prefix);
-  if (*digits == '\0' || strlen(digits) > 9 || (digits[0] == '0' && digits[1] != '\0') ||
-      strspn(digits, "0123456789") != strlen(digits))
-    return FALSE;
-  *index = (size_t)g_ascii_strtoull(digits, NULL, 10);
-  return *index < limit;
-}
-
-static gboolean
-header_error(const Import *import, const DemurTableField *field, const char *what, GError **error) {
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s: line %zu, column %zu: %s",
-              demur_table_name(import->table), field->line, field->column, what);
-  return FALSE;
-}
-
-/* Every index from 0 to n - 1 must be there. */
-static gboolean
-check_run(const Import *import, const char *prefix, GArray *seen, size_t *n,
-          const DemurTableField *end, GError **error) {
-  *n = seen->len;
-  for (guint k = 0; k < seen->len; k++)
-    if (!g_array_index(seen, gboolean, k)) {
-      g_autofree char *what = g_strdup_printf(
-          "column %s%u is missing while %s%u is there; number them from 0 without gaps", prefix, k,
-          prefix, seen->len - 1);
-      return header_error(import, end, what, error);
-    }
-  return TRUE;
-}
-
-static void
-mark(GArray *seen, size_t index) {
-  if (index >= seen->len)
-    g_array_set_size(seen, (guint)index + 1);
-  g_array_index(seen, gboolean, index) = TRUE;
-}
 
 static gboolean
 read_header(Import *import, GError **error) {
-  const DemurTableField *fields;
-  size_t n;
-  if (!demur_table_next(import->table, &fields, &n, error))
+  const DemurNamedColumn named[] = {
+      {"patient_id", NULL, &import->at_patient, TRUE},
+      {"scan_id", NULL, &import->at_scan, FALSE},
+      {"site", NULL, &import->at_site, TRUE},
+      {"split", NULL, &import->at_split, TRUE},
+      {"label", NULL, &import->at_label, TRUE},
+      {DEMUR_COLUMN_SIMULATED, NULL, &import->at_simulated, FALSE},
+  };
+  if (!demur_table_header_read(&import->header, import->table, named, G_N_ELEMENTS(named),
+                               &import->scores, HORIZON, "patient_id, site, split, label, risk",
+                               error))
     return FALSE;
-  if (n == 0) {
+  DemurCohort *cohort = import->cohort;
+  cohort->n_classes = demur_score_columns_n_classes(&import->scores);
+  cohort->embedding_width = demur_score_columns_width(&import->scores);
+  if (cohort->embedding_width > 0 && import->options->embeddings_path != NULL) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s: line 1, column 1: the file is empty; expected a header line with patient_id, "
-                "site, split, label, risk",
+                "%s: line 1, column 1: embeddings both in emb_ columns and as an .npy file; give "
+                "one of them",
                 demur_table_name(import->table));
     return FALSE;
   }
-  import->n_columns = n;
-  import->columns = g_new0(Column, n);
-  g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
-  g_autoptr(GArray) probabilities = g_array_new(FALSE, TRUE, sizeof(gboolean));
-  g_autoptr(GArray) embeddings = g_array_new(FALSE, TRUE, sizeof(gboolean));
-  size_t n_attributes = 0;
-  for (size_t c = 0; c < n; c++) {
-    Column *column = &import->columns[c];
-    column->name = g_strstrip(g_strdup(fields[c].text));
-    if (*column->name == '\0')
-      return header_error(import, &fields[c],
-                          "a column without a name; name it or leave it out (pandas: "
-                          "to_csv(.., index=False))",
-                          error);
-    if (!g_hash_table_add(names, column->name)) {
-      g_autofree char *what =
-          g_strdup_printf("a second column %s; each name may stand once", column->name);
-      return header_error(import, &fields[c], what, error);
-    }
-    const struct {
-      const char *name;
-      Role role;
-      gssize *at;
-    } fixed[] = {
-        {"patient_id", ROLE_PATIENT, &import->at_patient},
-        {"scan_id", ROLE_SCAN, &import->at_scan},
-        {"site", ROLE_SITE, &import->at_site},
-        {"split", ROLE_SPLIT, &import->at_split},
-        {"label", ROLE_LABEL, &import->at_label},
-        {"risk", ROLE_RISK, &import->at_risk},
-        {"simulated", ROLE_SIMULATED, &import->at_simulated},
-    };
-    column->role = ROLE_ATTRIBUTE;
-    for (size_t f = 0; f < G_N_ELEMENTS(fixed); f++)
-      if (strcmp(column->name, fixed[f].name) == 0) {
-        column->role = fixed[f].role;
-        *fixed[f].at = (gssize)c;
-      }
-    size_t index;
-    if (numbered(column->name, "prob_", MAX_CLASSES, &index)) {
-      column->role = ROLE_PROBABILITY;
-      mark(probabilities, index);
-      if (index == 1)
-        import->at_probability_1 = (gssize)c;
-    } else if (numbered(column->name, "emb_", MAX_WIDTH, &index)) {
-      column->role = ROLE_EMBEDDING;
-      mark(embeddings, index);
-    } else if (numbered(column->name, "risk_year_", DEMUR_N_YEARS + 1, &index) && index >= 1) {
-      index--;
-      column->role = ROLE_YEARLY;
-      import->at_year[index] = (gssize)c;
-      import->any_year = TRUE;
-    } else if (column->role == ROLE_ATTRIBUTE) {
-      index = n_attributes++;
-    } else {
-      index = 0;
-    }
-    column->index = index;
-  }
-  const DemurTableField *last = &fields[n - 1];
-  const struct {
-    const char *name;
-    gssize at;
-  } needed[] = {{"patient_id", import->at_patient},
-                {"site", import->at_site},
-                {"split", import->at_split},
-                {"label", import->at_label}};
-  for (size_t f = 0; f < G_N_ELEMENTS(needed); f++)
-    if (needed[f].at < 0) {
-      g_autofree char *what = g_strdup_printf(
-          "the header has no column %s; add it (columns may stand in any order, names are exact)",
-          needed[f].name);
-      return header_error(import, last, what, error);
-    }
-  DemurCohort *cohort = import->cohort;
-  if (!check_run(import, "prob_", probabilities, &import->n_probabilities, last, error) ||
-      !check_run(import, "emb_", embeddings, &cohort->embedding_width, last, error))
-    return FALSE;
-  if (import->n_probabilities == 1)
-    return header_error(
-        import, last, "column prob_1 is missing; give prob_0..prob_{K-1}, or risk for two classes",
-        error);
-  if (import->n_probabilities == 0 && import->at_risk < 0 && import->at_year[DEMUR_N_YEARS - 1] < 0)
-    return header_error(import, last,
-                        "the header has no column risk; add it (or risk_year_6, or "
-                        "prob_0..prob_{K-1})",
-                        error);
-  cohort->n_classes = MAX(import->n_probabilities, 2);
-  if (cohort->n_classes > 2 && (import->at_risk >= 0 || import->any_year))
-    return header_error(import, &fields[import->at_risk >= 0 ? (size_t)import->at_risk : n - 1],
-                        "a risk beside more than two classes; leave risk and risk_year_.. out, or "
-                        "give two classes",
-                        error);
-  if (cohort->embedding_width > 0 && import->options->embeddings_path != NULL)
-    return header_error(import, last,
-                        "embeddings both in emb_ columns and as an .npy file; give one of them",
-                        error);
+  const size_t n_attributes = import->header.others->len;
   import->attributes = g_new0(DemurIntern, MAX(n_attributes, 1));
   cohort->attributes = g_new0(DemurAttribute, MAX(n_attributes, 1));
   cohort->n_attributes = n_attributes;
-  for (size_t c = 0; c < n; c++)
-    if (import->columns[c].role == ROLE_ATTRIBUTE) {
-      const size_t a = import->columns[c].index;
-      cohort->attributes[a].name = g_strdup(import->columns[c].name);
-      demur_intern_init(&import->attributes[a], cohort);
-    }
+  for (size_t a = 0; a < n_attributes; a++) {
+    const size_t at = g_array_index(import->header.others, size_t, a);
+    cohort->attributes[a].name = g_strdup(import->header.names[at]);
+    demur_intern_init(&import->attributes[a], cohort);
+  }
   return TRUE;
 }
 
@@ -283,21 +100,16 @@ reserve(Import *import, size_t n_rows, GError **error) {
     return FALSE;
   }
   const size_t old = import->capacity;
-  if (!grow(&c->patients, old, n_rows, sizeof(guint32), error) ||
-      !grow(&c->sites, old, n_rows, sizeof(guint32), error) ||
-      !grow(&c->splits, old, n_rows, sizeof(guint32), error) ||
-      !grow(&c->labels, old, n_rows, sizeof(gint32), error))
-    return FALSE;
-  if (c->n_classes == 2
-          ? !grow(&c->risks, old, n_rows, sizeof(double), error)
-          : !grow(&c->probabilities, old, n_rows, c->n_classes * sizeof(double), error))
-    return FALSE;
-  if (import->any_year &&
-      !grow(&c->yearly_risks, old, n_rows, DEMUR_N_YEARS * sizeof(double), error))
-    return FALSE;
-  if (c->embedding_width > 0 &&
-      !grow(&c->embeddings, old, n_rows, c->embedding_width * sizeof(float), error))
-    return FALSE;
+  for (size_t k = 0; k < DEMUR_N_COHORT_COLUMNS; k++) {
+    const DemurCohortColumn *column = &demur_cohort_columns[k];
+    const gboolean wanted =
+        demur_cohort_column_is_due(c, column) ||
+        (k == DEMUR_COHORT_YEARLY_RISK && demur_score_columns_any_year(&import->scores));
+    if (wanted && column->type != DEMUR_CELL_TEXT &&
+        !grow(demur_cohort_column_place(c, column), old, n_rows,
+              demur_cohort_column_row_bytes(c, column), error))
+      return FALSE;
+  }
   for (size_t a = 0; a < c->n_attributes; a++)
     if (!grow(&c->attributes[a].codes, old, n_rows, sizeof(guint32), error))
       return FALSE;
@@ -305,35 +117,17 @@ reserve(Import *import, size_t n_rows, GError **error) {
   return TRUE;
 }
 
-static gboolean
-parse_probability(Import *import, const DemurTableField *field, const char *name, double *value,
-                  gboolean *bad) {
-  if (!demur_number_parse(field->text, field->length, value)) {
-    note(import, field, bad,
-         " (%s): %s is not a finite number; give a probability from 0 to 1 "
-         "with a decimal point",
-         name, shown(field));
-    return FALSE;
-  }
-  if (*value < 0.0 || *value > 1.0) {
-    note(import, field, bad, " (%s): %s is not between 0 and 1; give a probability", name,
-         shown(field));
-    return FALSE;
-  }
-  return TRUE;
-}
-
 static gint32
-parse_label(Import *import, const DemurTableField *field, gboolean *bad) {
+parse_label(Import *import, const DemurTableField *field) {
   if (field->length == 0)
     return DEMUR_NO_LABEL;
   double value;
   if (!demur_number_parse(field->text, field->length, &value) || value != floor(value) ||
       value < 0 || value >= (double)import->cohort->n_classes) {
-    note(import, field, bad,
-         " (label): %s is not a label; give a whole number from 0 to %zu, or nothing where it is "
-         "not recorded",
-         shown(field), import->cohort->n_classes - 1);
+    demur_table_faults_note(&import->faults, field, "label",
+                            "%s is not a label; give a whole number from 0 to %zu, or nothing "
+                            "where it is not recorded",
+                            demur_table_shown(field), import->cohort->n_classes - 1);
     return DEMUR_NO_LABEL;
   }
   return (gint32)value;
@@ -341,19 +135,20 @@ parse_label(Import *import, const DemurTableField *field, gboolean *bad) {
 
 /* A text that every scan must have. */
 static void
-require(Import *import, const DemurTableField *field, const char *name, gboolean *bad) {
+require(Import *import, const DemurTableField *field, const char *name) {
   if (field->length == 0)
-    note(import, field, bad, " (%s): nothing stands here; every scan needs its %s", name, name);
+    demur_table_faults_note(&import->faults, field, name,
+                            "nothing stands here; every scan needs its %s", name);
 }
 
 static void
-read_ids(Import *import, const DemurTableField *fields, size_t row, gboolean *bad) {
+read_ids(Import *import, const DemurTableField *fields, size_t row) {
   DemurCohort *cohort = import->cohort;
   const DemurTableField *patient = &fields[import->at_patient], *site = &fields[import->at_site],
                         *split = &fields[import->at_split];
-  require(import, patient, "patient_id", bad);
-  require(import, site, "site", bad);
-  require(import, split, "split", bad);
+  require(import, patient, "patient_id");
+  require(import, site, "site");
+  require(import, split, "split");
   gboolean is_new;
   const guint64 line = patient->line;
   cohort->sites[row] = demur_intern_add(&import->sites, site->text, site->length, NULL);
@@ -365,34 +160,36 @@ read_ids(Import *import, const DemurTableField *fields, size_t row, gboolean *ba
     g_array_append_val(import->patient_lines, line);
   } else if (g_array_index(import->patient_splits, guint32, p) != cohort->splits[row] &&
              patient->length > 0) {
-    note(import, split, bad,
-         " (split): this patient is in split %s by line %" G_GUINT64_FORMAT
-         " and here in %s; keep each patient in one split",
-         (char *)import->splits.texts->pdata[g_array_index(import->patient_splits, guint32, p)],
-         g_array_index(import->patient_lines, guint64, p), split->text);
+    demur_table_faults_note(
+        &import->faults, split, "split",
+        "this patient is in split %s by line %" G_GUINT64_FORMAT
+        " and here in %s; keep each patient in one split",
+        (char *)import->splits.texts->pdata[g_array_index(import->patient_splits, guint32, p)],
+        g_array_index(import->patient_lines, guint64, p), split->text);
   } else if (import->at_scan < 0 && patient->length > 0) {
-    note(import, patient, bad,
-         " (patient_id): this patient stands in line %" G_GUINT64_FORMAT
-         " already and the table has no column scan_id; add one with a name for each scan",
-         g_array_index(import->patient_lines, guint64, p));
+    demur_table_faults_note(
+        &import->faults, patient, "patient_id",
+        "this patient stands in line %" G_GUINT64_FORMAT
+        " already and the table has no column scan_id; add one with a name for each scan",
+        g_array_index(import->patient_lines, guint64, p));
   }
   if (import->at_scan < 0)
     return;
   const DemurTableField *scan = &fields[import->at_scan];
-  require(import, scan, "scan_id", bad);
+  require(import, scan, "scan_id");
   const guint32 s = demur_intern_add(&import->scans, scan->text, scan->length, &is_new);
   if (is_new)
     g_array_append_val(import->scan_lines, line);
   else if (scan->length > 0)
-    note(import, scan, bad,
-         " (scan_id): this scan stands in line %" G_GUINT64_FORMAT
-         " already; each scan may stand once",
-         g_array_index(import->scan_lines, guint64, s));
+    demur_table_faults_note(&import->faults, scan, "scan_id",
+                            "this scan stands in line %" G_GUINT64_FORMAT
+                            " already; each scan may stand once",
+                            g_array_index(import->scan_lines, guint64, s));
 }
 
 /* Three short fields, or none of this table's business. */
 static void
-read_simulated(Import *import, const DemurTableField *field, gboolean *bad) {
+read_simulated(Import *import, const DemurTableField *field) {
   if (g_ascii_strcasecmp(field->text, "yes") == 0 || g_ascii_strcasecmp(field->text, "true") == 0 ||
       strcmp(field->text, "1") == 0)
     import->any_simulated = TRUE;
@@ -400,148 +197,66 @@ read_simulated(Import *import, const DemurTableField *field, gboolean *bad) {
            g_ascii_strcasecmp(field->text, "false") == 0 || strcmp(field->text, "0") == 0)
     import->any_not_simulated = TRUE;
   else
-    note(import, field, bad, " (simulated): %s is neither yes nor no", shown(field));
-}
-
-static void
-read_risks(Import *import, const DemurTableField *fields, size_t row, gboolean *bad) {
-  DemurCohort *cohort = import->cohort;
-  const size_t K = import->n_probabilities;
-  double *yearly = cohort->yearly_risks != NULL ? cohort->yearly_risks + row * DEMUR_N_YEARS : NULL;
-  for (size_t k = 0; yearly != NULL && k < DEMUR_N_YEARS; k++) {
-    yearly[k] = NAN;
-    const gssize at = import->at_year[k];
-    if (at < 0 || fields[at].length == 0)
-      continue;
-    double value;
-    if (parse_probability(import, &fields[at], import->columns[at].name, &value, bad))
-      yearly[k] = value;
-  }
-  if (K > 0) {
-    double sum = 0.0;
-    for (size_t k = 0; k < K; k++)
-      sum += import->row[k];
-    if (!*bad && fabs(sum - 1.0) > PROBABILITY_SUM_TOLERANCE)
-      note(import, &fields[import->at_probability_1], bad,
-           " (prob_..): the probabilities sum to %.7g; they must sum to 1 within 1e-5", sum);
-  }
-  if (K > 2) {
-    memcpy(cohort->probabilities + row * K, import->row, K * sizeof(double));
-    return;
-  }
-  const gssize at_year_6 = import->at_year[DEMUR_N_YEARS - 1];
-  double risk = NAN;
-  if (import->at_risk >= 0) {
-    if (!parse_probability(import, &fields[import->at_risk], "risk", &risk, bad))
-      return;
-    if (yearly != NULL && at_year_6 >= 0 && !isnan(yearly[DEMUR_N_YEARS - 1]) &&
-        yearly[DEMUR_N_YEARS - 1] != risk)
-      note(import, &fields[at_year_6], bad,
-           " (risk_year_6): it differs from risk in the same row; they must be equal, or give one "
-           "of them");
-    if (K == 2 && fabs(import->row[1] - risk) > PROBABILITY_SUM_TOLERANCE)
-      note(import, &fields[import->at_probability_1], bad,
-           " (prob_1): it differs from risk in the same row; they must be equal, or give one of "
-           "them");
-  } else if (K == 2) {
-    risk = import->row[1];
-    if (yearly != NULL && at_year_6 >= 0 && !isnan(yearly[DEMUR_N_YEARS - 1]) &&
-        yearly[DEMUR_N_YEARS - 1] != risk)
-      note(import, &fields[at_year_6], bad,
-           " (risk_year_6): it differs from prob_1 in the same row; they must be equal, or give "
-           "one of them");
-  } else {
-    risk = yearly[DEMUR_N_YEARS - 1];
-    if (isnan(risk))
-      note(import, &fields[at_year_6], bad,
-           " (risk_year_6): nothing stands here and the table has no column risk");
-  }
-  cohort->risks[row] = risk;
+    demur_table_faults_note(&import->faults, field, DEMUR_COLUMN_SIMULATED,
+                            "%s is neither yes nor no", demur_table_shown(field));
 }
 
 static void
 read_row(Import *import, const DemurTableField *fields, size_t row) {
   DemurCohort *cohort = import->cohort;
-  gboolean bad = FALSE;
-  read_ids(import, fields, row, &bad);
-  cohort->labels[row] = parse_label(import, &fields[import->at_label], &bad);
-  float *embedding =
-      cohort->embedding_width > 0 ? cohort->embeddings + row * cohort->embedding_width : NULL;
-  for (size_t c = 0; c < import->n_columns; c++) {
-    const Column *column = &import->columns[c];
-    const DemurTableField *field = &fields[c];
-    double value;
-    switch (column->role) {
-    case ROLE_EMBEDDING:
-      if (demur_number_parse(field->text, field->length, &value) && isfinite((float)value))
-        embedding[column->index] = (float)value;
-      else
-        note(import, field, &bad,
-             " (%s): %s is not a finite float; every scan needs a whole embedding", column->name,
-             shown(field));
-      break;
-    case ROLE_PROBABILITY:
-      if (!parse_probability(import, field, column->name, &import->row[column->index], &bad))
-        import->row[column->index] = 0.0;
-      break;
-    case ROLE_ATTRIBUTE:
-      cohort->attributes[column->index].codes[row] =
-          demur_intern_add(&import->attributes[column->index], field->text, field->length, NULL);
-      break;
-    case ROLE_SIMULATED:
-      read_simulated(import, field, &bad);
-      break;
-    default:
-      break;
-    }
+  const size_t d = cohort->embedding_width, K = cohort->n_classes;
+  read_ids(import, fields, row);
+  cohort->labels[row] = parse_label(import, &fields[import->at_label]);
+  if (import->at_simulated >= 0)
+    read_simulated(import, &fields[import->at_simulated]);
+  for (size_t a = 0; a < cohort->n_attributes; a++) {
+    const DemurTableField *field = &fields[g_array_index(import->header.others, size_t, a)];
+    cohort->attributes[a].codes[row] =
+        demur_intern_add(&import->attributes[a], field->text, field->length, NULL);
   }
-  read_risks(import, fields, row, &bad);
+  DemurScoreRow score;
+  if (!demur_score_columns_read(&import->scores, fields, HORIZON, &import->faults, &score,
+                                cohort->probabilities != NULL ? cohort->probabilities + row * K
+                                                              : NULL,
+                                d > 0 ? cohort->embeddings + row * d : NULL))
+    return;
+  if (cohort->risks != NULL)
+    cohort->risks[row] = score.risk;
+  if (cohort->yearly_risks != NULL) {
+    memcpy(cohort->yearly_risks + row * DEMUR_N_YEARS, score.years, sizeof score.years);
+    import->n_falling += demur_yearly_risks_fall(score.years) ? 1 : 0;
+  }
 }
 
 static gboolean
 read_rows(Import *import, const DemurProgress *progress, GError **error) {
   DemurCohort *cohort = import->cohort;
   /* A row of n columns takes at least n bytes, so the arrays are bounded by the file as well. */
-  const guint64 by_bytes = demur_table_n_bytes(import->table) / import->n_columns + 1;
+  const guint64 by_bytes = demur_table_n_bytes(import->table) / import->header.n_columns + 1;
   const size_t by_lines = demur_table_count_lines(import->table);
   if (!reserve(import, MAX((size_t)MIN((guint64)by_lines, by_bytes), 1024), error))
     return FALSE;
   size_t row = 0;
   for (size_t n_read = 0;; n_read++) {
     const DemurTableField *fields;
-    size_t n_fields;
     if (n_read % ROWS_A_STEP == 0 &&
         !demur_progress_step(progress, demur_table_fraction(import->table), "reading scans", error))
       return FALSE;
-    if (!demur_table_next(import->table, &fields, &n_fields, error))
+    if (!demur_table_header_next(&import->header, import->table, &import->faults, &fields, error))
       return FALSE;
-    if (n_fields == 0)
+    if (fields == NULL)
       break;
-    if (n_fields != import->n_columns) {
-      gboolean bad = FALSE;
-      const DemurTableField *at = &fields[MIN(n_fields, import->n_columns + 1) - 1];
-      note(import, at, &bad,
-           ": the row has %zu fields where the header has %zu; quote fields that hold the "
-           "separator, and fill up short rows",
-           n_fields, import->n_columns);
-      continue;
-    }
     if (row == import->capacity && !reserve(import, row * 2, error))
       return FALSE;
     read_row(import, fields, row++);
   }
   cohort->n_scans = row;
-  const char *name = demur_table_name(import->table);
-  if (import->n_bad > 0) {
-    if (import->n_bad > MAX_FAULTS_SHOWN)
-      g_string_append_printf(import->faults, "\n  and %zu more", import->n_bad - MAX_FAULTS_SHOWN);
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s: %zu row%s refused, nothing imported:%s",
-                name, import->n_bad, import->n_bad == 1 ? "" : "s", import->faults->str);
+  if (demur_table_faults_raise(&import->faults, error))
     return FALSE;
-  }
   if (row == 0) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s: line 2, column 1: a header but no row; expected one row a scan", name);
+                "%s: line 2, column 1: a header but no row; expected one row a scan",
+                demur_table_name(import->table));
     return FALSE;
   }
   return TRUE;
@@ -663,24 +378,10 @@ warn(const Import *import, GPtrArray *warnings) {
                                       "recalibrate or be evaluated",
                                       cohort->split_names[s], n_unlabelled, n));
   }
-  if (cohort->yearly_risks != NULL) {
-    size_t n_falling = 0;
-    for (size_t i = 0; i < cohort->n_scans; i++) {
-      const double *yearly = cohort->yearly_risks + i * DEMUR_N_YEARS;
-      gboolean falling = FALSE;
-      double last = 0.0;
-      for (size_t k = 0; k < DEMUR_N_YEARS; k++)
-        if (!isnan(yearly[k])) {
-          falling |= yearly[k] < last;
-          last = yearly[k];
-        }
-      n_falling += falling ? 1 : 0;
-    }
-    if (n_falling > 0)
-      g_ptr_array_add(warnings, g_strdup_printf("%zu scans whose yearly risks fall from one year "
-                                                "to a later one",
-                                                n_falling));
-  }
+  if (import->n_falling > 0)
+    g_ptr_array_add(warnings, g_strdup_printf("%zu scans whose yearly risks fall from one year to "
+                                              "a later one",
+                                              import->n_falling));
   if (import->any_simulated && import->any_not_simulated)
     g_ptr_array_add(warnings, g_strdup("column simulated says yes in some rows only; the whole "
                                        "cohort is marked as simulated"));
@@ -691,7 +392,6 @@ run(Import *import, const DemurProgress *progress, GPtrArray *warnings, GError *
   if (!read_header(import, error))
     return FALSE;
   DemurCohort *cohort = import->cohort;
-  import->row = g_new0(double, MAX(import->n_probabilities, 1));
   if (!read_rows(import, progress, error))
     return FALSE;
   size_t n_texts;
@@ -725,10 +425,8 @@ demur_cohort_import(const char *path, const DemurImportOptions *options,
     return NULL;
   g_autoptr(DemurCohort) cohort = demur_cohort_alloc();
   Import import = {.table = table, .options = options, .cohort = cohort};
-  import.at_patient = import.at_scan = import.at_site = import.at_split = import.at_label =
-      import.at_risk = import.at_simulated = import.at_probability_1 = -1;
-  for (size_t k = 0; k < DEMUR_N_YEARS; k++)
-    import.at_year[k] = -1;
+  demur_score_columns_init(&import.scores);
+  demur_table_faults_init(&import.faults, table);
   demur_intern_init(&import.scans, cohort);
   demur_intern_init(&import.patients, cohort);
   demur_intern_init(&import.sites, cohort);
@@ -736,7 +434,6 @@ demur_cohort_import(const char *path, const DemurImportOptions *options,
   import.patient_splits = g_array_new(FALSE, FALSE, sizeof(guint32));
   import.patient_lines = g_array_new(FALSE, FALSE, sizeof(guint64));
   import.scan_lines = g_array_new(FALSE, FALSE, sizeof(guint64));
-  import.faults = g_string_new(NULL);
   g_autoptr(GPtrArray) sentences = g_ptr_array_new_with_free_func(g_free);
   cohort->name = g_strdup(options->name);
   cohort->model = g_strdup(options->model != NULL ? options->model : "unnamed");
@@ -745,13 +442,12 @@ demur_cohort_import(const char *path, const DemurImportOptions *options,
 
   const gboolean ok = run(&import, progress, sentences, error);
 
-  for (size_t c = 0; c < import.n_columns; c++)
-    g_free(import.columns[c].name);
-  g_free(import.columns);
+  demur_table_header_clear(&import.header);
+  demur_score_columns_clear(&import.scores);
+  demur_table_faults_clear(&import.faults);
   for (size_t a = 0; import.attributes != NULL && a < cohort->n_attributes; a++)
     demur_intern_clear(&import.attributes[a]);
   g_free(import.attributes);
-  g_free(import.row);
   demur_intern_clear(&import.scans);
   demur_intern_clear(&import.patients);
   demur_intern_clear(&import.sites);
@@ -759,7 +455,6 @@ demur_cohort_import(const char *path, const DemurImportOptions *options,
   g_array_unref(import.patient_splits);
   g_array_unref(import.patient_lines);
   g_array_unref(import.scan_lines);
-  g_string_free(import.faults, TRUE);
   if (!ok)
     return NULL;
   if (warnings != NULL) {

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "cohort/table.h"
+#include "cohort/columns.h"
+#include "cohort/table-header.h"
 
 #define N_SCREENS 3
-#define MAX_FAULTS_SHOWN 10
 #define MAX_UNMATCHED_SHOWN 10
 #define NOT_RECORDED G_MININT
 #define ROWS_A_STEP 4096
@@ -22,20 +22,12 @@ typedef struct {
   char **attributes; /* [n of kept columns] */
 } Person;
 
+/* A table's header and where the columns of its kind are; -1: absent. */
 typedef struct {
-  GString *faults;
-  size_t n_bad;
-  const char *table;
-} Faults;
-
-/* The columns of a table by name; -1: absent. */
-typedef struct {
-  size_t n_columns;
-  char **names;
+  DemurTableHeader header;
   gssize pid, site, screens[N_SCREENS], cancer, followup, death, split; /* persons */
-  gssize year, risk, years[DEMUR_N_YEARS];                              /* scores */
-  GArray *embeddings;                                                   /* gssize, by index */
-  GArray *kept;                                                         /* size_t: attributes */
+  gssize year;                                                          /* scores */
+  DemurScoreColumns scores;
 } Columns;
 
 int
@@ -54,36 +46,8 @@ person_free(gpointer data) {
 
 static void
 columns_clear(Columns *columns) {
-  for (size_t c = 0; c < columns->n_columns; c++)
-    g_free(columns->names[c]);
-  g_free(columns->names);
-  g_clear_pointer(&columns->embeddings, g_array_unref);
-  g_clear_pointer(&columns->kept, g_array_unref);
-}
-
-static void
-G_GNUC_PRINTF(3, 4) note(Faults *faults, const DemurTableField *field, const char *format, ...) {
-  if (faults->n_bad++ >= MAX_FAULTS_SHOWN)
-    return;
-  va_list arguments;
-  va_start(arguments, format);
-  g_string_append_printf(faults->faults, "\n  %s: line %zu, column %zu", faults->table, field->line,
-                         field->column);
-  g_string_append_vprintf(faults->faults, format, arguments);
-  va_end(arguments);
-}
-
-static gboolean
-refuse(const Faults *faults, GError **error) {
-  if (faults->n_bad == 0)
-    return FALSE;
-  g_autofree char *more =
-      faults->n_bad > MAX_FAULTS_SHOWN
-          ? g_strdup_printf("\n  and %zu more", faults->n_bad - MAX_FAULTS_SHOWN)
-          : g_strdup("");
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%zu row%s refused, nothing imported:%s%s",
-              faults->n_bad, faults->n_bad == 1 ? "" : "s", faults->faults->str, more);
-  return TRUE;
+  demur_table_header_clear(&columns->header);
+  demur_score_columns_clear(&columns->scores);
 }
 
 static gboolean
@@ -108,137 +72,66 @@ parse_days(const DemurTableField *field, int *days) {
 }
 
 static gboolean
-read_header(DemurTable *table, gboolean persons, Columns *columns, GError **error) {
-  const DemurTableField *fields;
-  size_t n;
-  if (!demur_table_next(table, &fields, &n, error))
-    return FALSE;
-  *columns = (Columns){.n_columns = n, .names = g_new0(char *, MAX(n, 1)), .pid = -1};
-  columns->site = columns->cancer = columns->followup = columns->death = columns->split =
-      columns->year = columns->risk = -1;
-  for (int k = 0; k < N_SCREENS; k++)
-    columns->screens[k] = -1;
-  for (int k = 0; k < DEMUR_N_YEARS; k++)
-    columns->years[k] = -1;
-  columns->embeddings = g_array_new(FALSE, FALSE, sizeof(gssize));
-  columns->kept = g_array_new(FALSE, FALSE, sizeof(size_t));
-  g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
-  for (size_t c = 0; c < n; c++) {
-    char *name = columns->names[c] = g_strstrip(g_strdup(fields[c].text));
-    if (*name == '\0' || !g_hash_table_add(names, name)) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "%s: line %zu, column %zu: a column without a name, or the second of its name",
-                  demur_table_name(table), fields[c].line, fields[c].column);
-      return FALSE;
-    }
-    gssize *at = NULL;
-    if (strcmp(name, "pid") == 0)
-      at = &columns->pid;
-    else if (strcmp(name, "split") == 0)
-      at = &columns->split;
-    else if (persons) {
-      for (int k = 0; k < N_SCREENS; k++) {
-        const char joined[] = {'s', 'c', 'r', '_', 'd', 'a', 'y', 's', (char)('0' + k), '\0'};
-        const char spaced[] = {'s', 'c', 'r', '_', 'd', 'a', 'y', 's', '_', (char)('0' + k), '\0'};
-        if (strcmp(name, joined) == 0 || strcmp(name, spaced) == 0)
-          at = &columns->screens[k];
-      }
-      at = strcmp(name, "cen") == 0          ? &columns->site
-           : strcmp(name, "candx_days") == 0 ? &columns->cancer
-           : strcmp(name, "fup_days") == 0   ? &columns->followup
-           : strcmp(name, "death_days") == 0 ? &columns->death
-                                             : at;
-    } else {
-      for (int k = 0; k < DEMUR_N_YEARS; k++)
-        if (g_str_has_prefix(name, "risk_year_") && name[10] == '1' + k && name[11] == '\0')
-          at = &columns->years[k];
-      at = strcmp(name, "study_yr") == 0 ? &columns->year
-           : strcmp(name, "risk") == 0   ? &columns->risk
-                                         : at;
-    }
-    const gssize here = (gssize)c;
-    if (at != NULL) {
-      *at = here;
-      continue;
-    }
-    gint64 index;
-    if (!persons && g_str_has_prefix(name, "emb_") &&
-        demur_number_parse_int(name + 4, strlen(name + 4), &index) && index >= 0 &&
-        index < 100000) {
-      const gssize absent = -1;
-      while ((gint64)columns->embeddings->len <= index)
-        g_array_append_val(columns->embeddings, absent);
-      g_array_index(columns->embeddings, gssize, index) = here;
-      continue;
-    }
-    g_array_append_val(columns->kept, c);
-  }
-  const struct {
-    const char *name;
-    gboolean there;
-  } needed[] = {
-      {"pid", columns->pid >= 0},
-      {"cen", !persons || columns->site >= 0},
-      {"scr_days0", !persons || columns->screens[0] >= 0},
-      {"candx_days", !persons || columns->cancer >= 0},
-      {"fup_days", !persons || columns->followup >= 0},
-      {"study_yr", persons || columns->year >= 0},
+read_person_header(DemurTable *table, Columns *columns, GError **error) {
+  const DemurNamedColumn named[] = {
+      {"pid", NULL, &columns->pid, TRUE},
+      {"cen", NULL, &columns->site, TRUE},
+      {"scr_days0", "scr_days_0", &columns->screens[0], TRUE},
+      {"scr_days1", "scr_days_1", &columns->screens[1], FALSE},
+      {"scr_days2", "scr_days_2", &columns->screens[2], FALSE},
+      {"candx_days", NULL, &columns->cancer, TRUE},
+      {"fup_days", NULL, &columns->followup, TRUE},
+      {"death_days", NULL, &columns->death, FALSE},
+      {"split", NULL, &columns->split, FALSE},
   };
-  for (size_t i = 0; i < G_N_ELEMENTS(needed); i++)
-    if (!needed[i].there) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "%s: line 1, column 1: no column %s; add it", demur_table_name(table),
-                  needed[i].name);
-      return FALSE;
-    }
-  for (guint k = 0; k < columns->embeddings->len; k++)
-    if (g_array_index(columns->embeddings, gssize, k) < 0) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "%s: line 1: no column emb_%u, but later ones; number them without gaps",
-                  demur_table_name(table), k);
-      return FALSE;
-    }
-  return TRUE;
-}
-
-/* Next row of the header's width; *n_fields 0 at the end. Ragged rows are noted and passed over. */
-static gboolean
-next_row(DemurTable *table, const Columns *columns, Faults *faults, const DemurTableField **fields,
-         size_t *n_fields, GError **error) {
-  for (;;) {
-    if (!demur_table_next(table, fields, n_fields, error))
-      return FALSE;
-    if (*n_fields == 0 || *n_fields == columns->n_columns)
-      return TRUE;
-    note(faults, &(*fields)[*n_fields - 1], ": the row has %zu fields where the header has %zu",
-         *n_fields, columns->n_columns);
-  }
+  return demur_table_header_read(&columns->header, table, named, G_N_ELEMENTS(named), NULL, 0,
+                                 "pid, cen, scr_days0, candx_days, fup_days", error);
 }
 
 static gboolean
-read_persons(DemurTable *table, Columns *columns, GHashTable *persons, Faults *faults,
+read_score_header(DemurTable *table, Columns *columns, int horizon, GError **error) {
+  const DemurNamedColumn named[] = {
+      {"pid", NULL, &columns->pid, TRUE},
+      {"study_yr", NULL, &columns->year, TRUE},
+      {"split", NULL, &columns->split, FALSE},
+  };
+  demur_score_columns_init(&columns->scores);
+  if (!demur_table_header_read(&columns->header, table, named, G_N_ELEMENTS(named),
+                               &columns->scores, horizon, "pid, study_yr, risk", error))
+    return FALSE;
+  if (demur_score_columns_n_classes(&columns->scores) == 2)
+    return TRUE;
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+              "%s: line 1, column 1: more than two classes; NLST labels are cancer or none",
+              demur_table_name(table));
+  return FALSE;
+}
+
+static gboolean
+read_persons(DemurTable *table, Columns *columns, GHashTable *persons, DemurTableFaults *faults,
              DemurNlstCounts *counts, const DemurProgress *progress, GError **error) {
-  if (!read_header(table, TRUE, columns, error))
+  if (!read_person_header(table, columns, error))
     return FALSE;
   for (;; counts->n_persons++) {
     const DemurTableField *fields;
-    size_t n;
     if (counts->n_persons % ROWS_A_STEP == 0 &&
         !demur_progress_step(progress, demur_table_fraction(table) / 2, "reading persons", error))
       return FALSE;
-    if (!next_row(table, columns, faults, &fields, &n, error))
+    if (!demur_table_header_next(&columns->header, table, faults, &fields, error))
       return FALSE;
-    if (n == 0)
-      return TRUE;
+    if (fields == NULL)
+      return !demur_table_faults_raise(faults, error);
     const DemurTableField *pid = &fields[columns->pid], *site = &fields[columns->site];
     const Person *twin = g_hash_table_lookup(persons, pid->text);
     if (is_missing(pid) || is_missing(site)) {
-      note(faults, is_missing(pid) ? pid : site,
-           ": nothing stands here; every person needs pid and cen");
+      demur_table_faults_note(faults, is_missing(pid) ? pid : site, is_missing(pid) ? "pid" : "cen",
+                              "nothing stands here; every person needs pid and cen");
       continue;
     }
     if (twin != NULL) {
-      note(faults, pid, " (pid): this person stands in line %zu already", twin->line);
+      demur_table_faults_note(faults, pid, "pid",
+                              "this person stands in line %zu already; keep one row a person",
+                              twin->line);
       continue;
     }
     Person *person = g_new0(Person, 1);
@@ -256,14 +149,17 @@ read_persons(DemurTable *table, Columns *columns, GHashTable *persons, Faults *f
     for (size_t i = 0; i < G_N_ELEMENTS(days); i++) {
       *days[i].days = NOT_RECORDED;
       if (days[i].at >= 0 && !parse_days(&fields[days[i].at], days[i].days))
-        note(faults, &fields[days[i].at], " (%s): this is not a whole number of days",
-             columns->names[days[i].at]);
+        demur_table_faults_note(faults, &fields[days[i].at], columns->header.names[days[i].at],
+                                "%s is not a whole number of days; give days since randomisation, "
+                                "or nothing where there are none",
+                                demur_table_shown(&fields[days[i].at]));
     }
     for (int k = 0; k < N_SCREENS; k++)
       counts->n_screens += person->screens[k] != NOT_RECORDED;
-    person->attributes = g_new0(char *, columns->kept->len + 1);
-    for (guint a = 0; a < columns->kept->len; a++)
-      person->attributes[a] = g_strdup(fields[g_array_index(columns->kept, size_t, a)].text);
+    const GArray *kept = columns->header.others;
+    person->attributes = g_new0(char *, kept->len + 1);
+    for (guint a = 0; a < kept->len; a++)
+      person->attributes[a] = g_strdup(fields[g_array_index(kept, size_t, a)].text);
     g_hash_table_insert(persons, g_strdup(pid->text), person);
   }
 }
@@ -359,7 +255,7 @@ typedef struct {
   const DemurNlstOptions *options;
   const Columns *person_columns, *columns;
   GHashTable *persons;
-  Faults *faults;
+  DemurTableFaults *faults;
   DemurNlstCounts *counts;
   DemurCohortBuilder *builder;
   GArray *seen;       /* Seen of each matched screen */
@@ -367,14 +263,6 @@ typedef struct {
   GArray *label_days; /* int, of each scan of the cohort: the day its label was known */
   float *embedding;
 } Scores;
-
-static gboolean
-read_probability(Scores *s, const DemurTableField *field, const char *name, double *value) {
-  if (demur_number_parse(field->text, field->length, value) && *value >= 0.0 && *value <= 1.0)
-    return TRUE;
-  note(s->faults, field, " (%s): this is not a number between 0 and 1", name);
-  return FALSE;
-}
 
 static void
 add_years(DemurCohortBuilder *builder, const char *name, int days) {
@@ -445,43 +333,17 @@ read_score(Scores *s, const DemurTableField *fields) {
   const DemurTableField *pid = &fields[c->pid], *year_field = &fields[c->year];
   int year;
   if (!parse_days(year_field, &year) || year < 0 || year >= N_SCREENS) {
-    note(s->faults, year_field, " (study_yr): expected 0, 1 or 2");
+    demur_table_faults_note(s->faults, year_field, "study_yr", "%s is not 0, 1 or 2",
+                            demur_table_shown(year_field));
     return;
   }
-  double yearly[DEMUR_N_YEARS], risk = NAN;
-  gboolean ok = TRUE;
-  for (int k = 0; k < DEMUR_N_YEARS; k++) {
-    yearly[k] = NAN;
-    if (c->years[k] >= 0 && fields[c->years[k]].length > 0)
-      ok = ok && read_probability(s, &fields[c->years[k]], c->names[c->years[k]], &yearly[k]);
-  }
   const int h = options->horizon_years;
-  if (c->risk >= 0)
-    ok = ok && read_probability(s, &fields[c->risk], "risk", &risk);
-  if (ok && h == DEMUR_N_YEARS && !isnan(risk) && !isnan(yearly[h - 1]) && risk != yearly[h - 1]) {
-    note(s->faults, &fields[c->risk], " (risk): it differs from risk_year_6 in the same row");
-    ok = FALSE;
-  }
-  if (h < DEMUR_N_YEARS || isnan(risk))
-    risk = yearly[h - 1];
-  if (ok && isnan(risk)) {
-    note(s->faults, c->years[h - 1] >= 0 ? &fields[c->years[h - 1]] : pid,
-         " (risk_year_%d): the scan has no risk for this horizon", h);
-    ok = FALSE;
-  }
+  DemurScoreRow score;
+  const gboolean ok =
+      demur_score_columns_read(&c->scores, fields, h, s->faults, &score, NULL, s->embedding);
   /* The risk is that of the last year kept, so that the cohort reads back as it is written. */
   for (int k = h; k < DEMUR_N_YEARS; k++)
-    yearly[k] = NAN;
-  for (guint k = 0; k < c->embeddings->len; k++) {
-    const gssize at = g_array_index(c->embeddings, gssize, k);
-    double value;
-    if (demur_number_parse(fields[at].text, fields[at].length, &value) && isfinite((float)value)) {
-      s->embedding[k] = (float)value;
-    } else if (ok) {
-      note(s->faults, &fields[at], " (%s): this is not a finite float", c->names[at]);
-      ok = FALSE;
-    }
-  }
+    score.years[k] = NAN;
   Person *person = g_hash_table_lookup(s->persons, pid->text);
   if (person == NULL) {
     s->counts->n_scores_without_person++;
@@ -495,7 +357,7 @@ read_score(Scores *s, const DemurTableField *fields) {
     return;
   }
   if (person->scored[year]) {
-    note(s->faults, pid, " (pid): this screen has a score already; keep one");
+    demur_table_faults_note(s->faults, pid, "pid", "this screen has a score already; keep one");
     return;
   }
   person->scored[year] = TRUE;
@@ -515,12 +377,12 @@ read_score(Scores *s, const DemurTableField *fields) {
                       : person->split ? person->split
                                       : "selector_train";
   if (*split == '\0') {
-    note(s->faults, pid, " (split): the patient has no split");
+    demur_table_faults_note(s->faults, pid, "split", "the patient has no split; give it one");
     return;
   }
   g_autofree char *scan_id = g_strdup_printf("%s-T%d", pid->text, year);
-  demur_cohort_builder_add(s->builder, scan_id, pid->text, person->site, split, label, &risk,
-                           yearly, s->embedding);
+  demur_cohort_builder_add(s->builder, scan_id, pid->text, person->site, split, label, &score.risk,
+                           score.years, s->embedding);
   const int label_day = which == CANCER ? person->cancer - screen : horizon;
   g_array_append_val(s->label_days, label_day);
   s->counts->n_scans++;
@@ -530,14 +392,15 @@ read_score(Scores *s, const DemurTableField *fields) {
             person->cancer != NOT_RECORDED ? person->cancer - screen : NOT_RECORDED);
   add_years(s->builder, "years_of_followup",
             person->followup != NOT_RECORDED ? MAX(person->followup - screen, 0) : NOT_RECORDED);
-  for (guint a = 0; a < c->kept->len; a++) {
-    const size_t at = g_array_index(c->kept, size_t, a);
-    demur_cohort_builder_attribute(s->builder, c->names[at], fields[at].text);
+  for (guint a = 0; a < c->header.others->len; a++) {
+    const size_t at = g_array_index(c->header.others, size_t, a);
+    demur_cohort_builder_attribute(s->builder, c->header.names[at], fields[at].text);
   }
-  for (guint a = 0; a < s->person_columns->kept->len; a++)
-    demur_cohort_builder_attribute(
-        s->builder, s->person_columns->names[g_array_index(s->person_columns->kept, size_t, a)],
-        person->attributes[a]);
+  const DemurTableHeader *persons = &s->person_columns->header;
+  for (guint a = 0; a < persons->others->len; a++)
+    demur_cohort_builder_attribute(s->builder,
+                                   persons->names[g_array_index(persons->others, size_t, a)],
+                                   person->attributes[a]);
 }
 
 /* Columns of the persons that the scores have too, or that the cohort makes itself, are not kept.
@@ -545,19 +408,18 @@ read_score(Scores *s, const DemurTableField *fields) {
 static void
 drop_shared(Columns *persons, Columns *scores, GPtrArray *warnings) {
   static const char *const made[] = {"study_year", "years_to_cancer", "years_of_followup",
-                                     "ipc_weight", "patient_id",      "scan_id",
-                                     "site",       "label",           "risk",
-                                     "simulated"};
+                                     "ipc_weight"};
   Columns *both[] = {persons, scores};
   for (int t = 0; t < 2; t++)
-    for (guint a = 0; a < both[t]->kept->len;) {
-      const char *name = both[t]->names[g_array_index(both[t]->kept, size_t, a)];
-      gboolean shared = g_str_has_prefix(name, "emb_") || g_str_has_prefix(name, "prob_") ||
-                        g_str_has_prefix(name, "risk_year_");
+    for (guint a = 0; a < both[t]->header.others->len;) {
+      const char *name = both[t]->header.names[g_array_index(both[t]->header.others, size_t, a)];
+      gboolean shared = demur_cohort_column_is_own(name);
       for (size_t m = 0; m < G_N_ELEMENTS(made); m++)
         shared |= strcmp(name, made[m]) == 0;
-      for (guint b = 0; t == 0 && b < scores->kept->len; b++)
-        shared |= strcmp(name, scores->names[g_array_index(scores->kept, size_t, b)]) == 0;
+      for (guint b = 0; t == 0 && b < scores->header.others->len; b++)
+        shared |=
+            strcmp(name, scores->header.names[g_array_index(scores->header.others, size_t, b)]) ==
+            0;
       if (!shared) {
         a++;
         continue;
@@ -565,28 +427,19 @@ drop_shared(Columns *persons, Columns *scores, GPtrArray *warnings) {
       g_ptr_array_add(warnings, g_strdup_printf("column %s of the %s is not kept: the cohort has "
                                                 "one of that name",
                                                 name, t == 0 ? "persons" : "scores"));
-      g_array_remove_index(both[t]->kept, a);
+      g_array_remove_index(both[t]->header.others, a);
     }
 }
 
 static DemurCohort *
 read_scores(DemurTable *table, Columns *columns, Columns *person_columns, GHashTable *persons,
-            const DemurNlstOptions *options, Faults *faults, DemurNlstCounts *counts,
+            const DemurNlstOptions *options, DemurTableFaults *faults, DemurNlstCounts *counts,
             GPtrArray *warnings, const char *persons_name, const DemurProgress *progress,
             GError **error) {
-  if (!read_header(table, FALSE, columns, error))
+  if (!read_score_header(table, columns, options->horizon_years, error))
     return NULL;
-  const gboolean has_risk = columns->years[options->horizon_years - 1] >= 0 ||
-                            (options->horizon_years == DEMUR_N_YEARS && columns->risk >= 0);
-  if (!has_risk) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s: line 1, column 1: no column risk_year_%d%s; add it", demur_table_name(table),
-                options->horizon_years,
-                options->horizon_years == DEMUR_N_YEARS ? " (or risk)" : "");
-    return NULL;
-  }
   /* Attributes of the persons are read already: what is dropped of them must keep its place. */
-  g_autoptr(GArray) all_kept = g_array_copy(person_columns->kept);
+  g_autoptr(GArray) all_kept = g_array_copy(person_columns->header.others);
   drop_shared(person_columns, columns, warnings);
   GHashTableIter iterator;
   gpointer value;
@@ -597,19 +450,21 @@ read_scores(DemurTable *table, Columns *columns, Columns *person_columns, GHashT
     for (guint a = 0; a < all_kept->len; a++) {
       char *text = person->attributes[a];
       person->attributes[a] = NULL;
-      if (kept < person_columns->kept->len &&
-          g_array_index(person_columns->kept, size_t, kept) == g_array_index(all_kept, size_t, a))
+      if (kept < person_columns->header.others->len &&
+          g_array_index(person_columns->header.others, size_t, kept) ==
+              g_array_index(all_kept, size_t, a))
         person->attributes[kept++] = text;
       else
         g_free(text);
     }
   }
 
-  g_autoptr(DemurCohortBuilder) builder = demur_cohort_builder_new(2, columns->embeddings->len);
+  g_autoptr(DemurCohortBuilder) builder =
+      demur_cohort_builder_new(2, demur_score_columns_width(&columns->scores));
   g_autoptr(GArray) seen = g_array_new(FALSE, FALSE, sizeof(Seen));
   g_autoptr(GArray) label_days = g_array_new(FALSE, FALSE, sizeof(int));
   g_autoptr(GString) strangers = g_string_new(NULL);
-  g_autofree float *embedding = g_new0(float, columns->embeddings->len + 1);
+  g_autofree float *embedding = g_new0(float, demur_score_columns_width(&columns->scores) + 1);
   Scores scores = {.options = options,
                    .person_columns = person_columns,
                    .columns = columns,
@@ -623,18 +478,17 @@ read_scores(DemurTable *table, Columns *columns, Columns *person_columns, GHashT
                    .embedding = embedding};
   for (;; counts->n_scores++) {
     const DemurTableField *fields;
-    size_t n;
     if ((counts->n_scores % ROWS_A_STEP == 0 &&
          !demur_progress_step(progress, 0.5 + demur_table_fraction(table) / 2, "reading scores",
                               error)) ||
-        !next_row(table, columns, faults, &fields, &n, error))
+        !demur_table_header_next(&columns->header, table, faults, &fields, error))
       return NULL;
-    if (n == 0)
+    if (fields == NULL)
       break;
     read_score(&scores, fields);
   }
   counts->n_screens_without_score = counts->n_screens - counts->n_matched;
-  if (refuse(faults, error))
+  if (demur_table_faults_raise(faults, error))
     return NULL;
   if (counts->n_scans == 0) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
@@ -698,17 +552,18 @@ demur_cohort_import_nlst(const char *persons_path, const char *scores_path,
   g_autoptr(GHashTable) persons =
       g_hash_table_new_full(g_str_hash, g_str_equal, g_free, person_free);
   g_autoptr(GPtrArray) sentences = g_ptr_array_new_with_free_func(g_free);
-  Faults faults = {.faults = g_string_new(NULL), .table = demur_table_name(persons_table)};
+  g_auto(DemurTableFaults) person_faults = {0}, score_faults = {0};
+  demur_table_faults_init(&person_faults, persons_table);
+  demur_table_faults_init(&score_faults, scores_table);
   Columns person_columns = {0}, score_columns = {0};
   DemurCohort *cohort = NULL;
-  if (read_persons(persons_table, &person_columns, persons, &faults, counts, progress, error)) {
-    faults.table = demur_table_name(scores_table);
-    cohort = read_scores(scores_table, &score_columns, &person_columns, persons, options, &faults,
-                         counts, sentences, demur_table_name(persons_table), progress, error);
-  }
+  if (read_persons(persons_table, &person_columns, persons, &person_faults, counts, progress,
+                   error))
+    cohort =
+        read_scores(scores_table, &score_columns, &person_columns, persons, options, &score_faults,
+                    counts, sentences, demur_table_name(persons_table), progress, error);
   columns_clear(&person_columns);
   columns_clear(&score_columns);
-  g_string_free(faults.faults, TRUE);
   if (cohort != NULL && warnings != NULL) {
     g_ptr_array_add(sentences, NULL);
     *warnings = (char **)g_ptr_array_free(g_steal_pointer(&sentences), FALSE);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "cohort/columns.h"
 #include "store/connection.h"
 
 /* SQLite's own limit of a blob is 1 GB; small chunks keep memory low and progress moving. */
@@ -119,6 +120,26 @@ write_splits(DemurWorkspace *workspace, gint64 cohort_id, const DemurCohort *coh
   return TRUE;
 }
 
+/* A column, where the cohort has it, with the texts that its codes stand for. */
+static gboolean
+write_column(DemurWorkspace *workspace, gint64 id, const DemurCohort *cohort,
+             const DemurCohortColumn *column, const DemurProgress *progress, GError **error) {
+  const void *data = demur_cohort_column_data(cohort, column);
+  if (data == NULL)
+    return TRUE;
+  if (column->type == DEMUR_CELL_TEXT) /* one scan a patient: the list is not kept twice */
+    return data == (const void *)cohort->patient_ids ||
+           write_texts(workspace, id, column->name, (char **)data, cohort->n_scans, error);
+  if (column->texts_name != NULL &&
+      !write_texts(workspace, id, column->texts_name,
+                   *demur_cohort_column_texts((DemurCohort *)cohort, column),
+                   *demur_cohort_column_n_texts((DemurCohort *)cohort, column), error))
+    return FALSE;
+  return write_array(workspace, id, column->name, data,
+                     cohort->n_scans * demur_cohort_column_row_bytes(cohort, column), progress,
+                     error);
+}
+
 static gboolean
 write_cohort(DemurWorkspace *workspace, const DemurCohort *cohort, const char *digest,
              const DemurProgress *progress, GError **error) {
@@ -143,32 +164,11 @@ write_cohort(DemurWorkspace *workspace, const DemurCohort *cohort, const char *d
   if (!demur_store_run(workspace, statement, "saving a cohort", error))
     return FALSE;
   const gint64 id = sqlite3_last_insert_rowid(workspace->database);
-  const size_t n = cohort->n_scans, K = cohort->n_classes;
-  if (!write_splits(workspace, id, cohort, error) ||
-      !write_texts(workspace, id, "patient_ids", cohort->patient_ids, cohort->n_patients, error) ||
-      !write_texts(workspace, id, "site_names", cohort->site_names, cohort->n_sites, error))
+  const size_t n = cohort->n_scans;
+  if (!write_splits(workspace, id, cohort, error))
     return FALSE;
-  /* One scan a patient without ids of its own: the list is not kept twice. */
-  if (cohort->scan_ids != cohort->patient_ids &&
-      !write_texts(workspace, id, "scan_ids", cohort->scan_ids, n, error))
-    return FALSE;
-  const struct {
-    const char *name;
-    gconstpointer data;
-    size_t row_bytes;
-  } arrays[] = {
-      {"patient", cohort->patients, sizeof(guint32)},
-      {"site", cohort->sites, sizeof(guint32)},
-      {"split", cohort->splits, sizeof(guint32)},
-      {"label", cohort->labels, sizeof(gint32)},
-      {"risk", cohort->risks, sizeof(double)},
-      {"probability", cohort->probabilities, K * sizeof(double)},
-      {"yearly_risk", cohort->yearly_risks, DEMUR_N_YEARS * sizeof(double)},
-      {"embedding", cohort->embeddings, cohort->embedding_width * sizeof(float)},
-  };
-  for (size_t a = 0; a < G_N_ELEMENTS(arrays); a++)
-    if (arrays[a].data != NULL && !write_array(workspace, id, arrays[a].name, arrays[a].data,
-                                               n * arrays[a].row_bytes, progress, error))
+  for (size_t c = 0; c < DEMUR_N_COHORT_COLUMNS; c++)
+    if (!write_column(workspace, id, cohort, &demur_cohort_columns[c], progress, error))
       return FALSE;
   for (size_t a = 0; a < cohort->n_attributes; a++)
     if (!write_attribute(workspace, id, a, n, &cohort->attributes[a], error))
@@ -329,16 +329,16 @@ chunks(DemurWorkspace *workspace, gint64 id, const char *column, GError **error)
   return statement;
 }
 
-/* A chunk's bytes [length] straight to where they belong: a column of the row would be copied twice.
+/* A chunk's bytes [length] straight to where they belong: a column of the row would be copied
+ * twice.
  */
 static gboolean
 read_chunk(DemurWorkspace *workspace, gint64 row, void *bytes, size_t length, GError **error) {
   sqlite3_blob *blob = NULL;
-  const gboolean ok =
-      length <= G_MAXINT &&
-      sqlite3_blob_open(workspace->database, "main", "cohort_column", "data", row, 0, &blob) ==
-          SQLITE_OK &&
-      sqlite3_blob_read(blob, bytes, (int)length, 0) == SQLITE_OK;
+  const gboolean ok = length <= G_MAXINT &&
+                      sqlite3_blob_open(workspace->database, "main", "cohort_column", "data", row,
+                                        0, &blob) == SQLITE_OK &&
+                      sqlite3_blob_read(blob, bytes, (int)length, 0) == SQLITE_OK;
   if (!ok)
     demur_store_fail(workspace, "reading a cohort", error);
   sqlite3_blob_close(blob);
@@ -460,45 +460,44 @@ read_attributes(DemurWorkspace *workspace, gint64 id, DemurCohort *cohort, GErro
   return ok;
 }
 
+/* A column that the cohort has or may have, with the texts that its codes stand for. */
+static gboolean
+read_column(DemurWorkspace *workspace, gint64 id, DemurCohort *cohort,
+            const DemurCohortColumn *column, const DemurProgress *progress, GError **error) {
+  const gboolean optional = column->presence == DEMUR_COLUMN_OPTIONAL;
+  void **place = demur_cohort_column_place(cohort, column);
+  const size_t n = cohort->n_scans;
+  if (!optional && !demur_cohort_column_is_due(cohort, column))
+    return TRUE;
+  if (column->type == DEMUR_CELL_TEXT)
+    return read_texts(workspace, id, cohort, column->name, TRUE, n, (char ***)place, error);
+  if (column->texts_name != NULL && !read_texts(workspace, id, cohort, column->texts_name, FALSE,
+                                                *demur_cohort_column_n_texts(cohort, column),
+                                                demur_cohort_column_texts(cohort, column), error))
+    return FALSE;
+  return read_array(workspace, id, cohort->name, column->name, optional, n,
+                    demur_cohort_column_row_bytes(cohort, column), progress, place, error) &&
+         (column->type != DEMUR_CELL_CODE ||
+          check_codes(cohort->name, column->name, *place, n,
+                      *demur_cohort_column_n_texts(cohort, column), error));
+}
+
 static gboolean
 read_cohort(DemurWorkspace *workspace, gint64 id, DemurCohort *c, const DemurProgress *progress,
             GError **error) {
-  const size_t n = c->n_scans, K = c->n_classes, d = c->embedding_width;
-  if (!read_texts(workspace, id, c, "patient_ids", FALSE, c->n_patients, &c->patient_ids, error) ||
-      !read_texts(workspace, id, c, "site_names", FALSE, c->n_sites, &c->site_names, error) ||
-      !read_texts(workspace, id, c, "scan_ids", TRUE, n, &c->scan_ids, error))
-    return FALSE;
+  for (size_t k = 0; k < DEMUR_N_COHORT_COLUMNS; k++)
+    if (!read_column(workspace, id, c, &demur_cohort_columns[k], progress, error))
+      return FALSE;
   if (c->scan_ids == NULL) {
-    if (c->n_patients != n)
+    if (c->n_patients != c->n_scans)
       return damaged(c->name, "scan_ids", error);
     c->scan_ids = c->patient_ids;
   }
-  const struct {
-    const char *name;
-    gboolean wanted, optional;
-    size_t row_bytes;
-    void *array;
-  } arrays[] = {
-      {"patient", TRUE, FALSE, sizeof(guint32), &c->patients},
-      {"site", TRUE, FALSE, sizeof(guint32), &c->sites},
-      {"split", TRUE, FALSE, sizeof(guint32), &c->splits},
-      {"label", TRUE, FALSE, sizeof(gint32), &c->labels},
-      {"risk", K == 2, FALSE, sizeof(double), &c->risks},
-      {"probability", K > 2, FALSE, K * sizeof(double), &c->probabilities},
-      {"yearly_risk", TRUE, TRUE, DEMUR_N_YEARS * sizeof(double), &c->yearly_risks},
-      {"embedding", d > 0, FALSE, d * sizeof(float), &c->embeddings},
-  };
-  for (size_t a = 0; a < G_N_ELEMENTS(arrays); a++)
-    if (arrays[a].wanted && !read_array(workspace, id, c->name, arrays[a].name, arrays[a].optional,
-                                        n, arrays[a].row_bytes, progress, arrays[a].array, error))
-      return FALSE;
-  for (size_t i = 0; i < n; i++)
-    if (c->labels[i] != DEMUR_NO_LABEL && (c->labels[i] < 0 || (size_t)c->labels[i] >= K))
+  for (size_t i = 0; i < c->n_scans; i++)
+    if (c->labels[i] != DEMUR_NO_LABEL &&
+        (c->labels[i] < 0 || (size_t)c->labels[i] >= c->n_classes))
       return damaged(c->name, "label", error);
-  return check_codes(c->name, "patient", c->patients, n, c->n_patients, error) &&
-         check_codes(c->name, "site", c->sites, n, c->n_sites, error) &&
-         check_codes(c->name, "split", c->splits, n, c->n_splits, error) &&
-         read_attributes(workspace, id, c, error);
+  return read_attributes(workspace, id, c, error);
 }
 
 static DemurCohort *
@@ -632,7 +631,8 @@ check_unused(DemurWorkspace *workspace, const char *name, GError **error) {
   g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
               "cohort %s is in use: %" G_GINT64_FORMAT " selectors, %" G_GINT64_FORMAT
               " thresholds and %" G_GINT64_FORMAT
-              " verdicts were made from it; remove the selectors first, or force it with --force (they then "
+              " verdicts were made from it; remove the selectors first, or force it with --force "
+              "(they then "
               "keep its name and digest)",
               name, n_selectors, n_thresholds, n_verdicts);
   return FALSE;

@@ -113,6 +113,28 @@ test_identifiers_changed_by_spreadsheets_are_told(void) {
   assert_says(json_array_get_string_element(mangled, 2), "rounded to 15 digits");
 }
 
+/* The headers of test-cohort-score-columns.c: scores of series have the same answer. */
+static void
+test_headers_have_the_answer_of_every_table(void) {
+  g_autoptr(Sandbox) sandbox = sandbox_new();
+  write_series(sandbox, "1.1", "P1");
+  static const struct {
+    const char *text, *says;
+  } cases[] = {
+      {"series_uid,risk,emb_0,emb_00\n1.1,0.5,1,2\n", "column emb_00 looks like"},
+      {"series_uid,risk,emb_0,emb_01\n1.1,0.5,1,2\n", "column emb_01 looks like"},
+      {"series_uid,risk_year_06\n1.1,0.5\n", "column risk_year_06 looks like"},
+      {"series_uid,risk_year_0,risk_year_6\n1.1,0.5,0.5\n", "numbered from 1"},
+      {"series_uid,risk,Patient ID\n1.1,0.5,P2\n", "column Patient ID looks like patient_id"},
+      {"series_uid,risk\n1.1,2\n", "h.csv: 1 row refused, nothing imported:\n  line 2, column 5 "
+                                   "(risk): 2 is not between 0 and 1"},
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(Run) run = import(sandbox, 1, "h.csv", cases[i].text, NULL, NULL);
+    assert_says(string_at(root_of(run), "error"), cases[i].says);
+  }
+}
+
 /* `scores run` with a script of these lines; $1 is {series}, $2 is {output}. */
 static Run *
 run_script(const Sandbox *sandbox, int status, const char *lines, const char *limit) {
@@ -265,5 +287,6 @@ main(int argc, char **argv) {
   g_test_add_func("/commands/dicom-scores/an-interrupted-run-ends-what-it-started",
                   test_an_interrupted_run_ends_what_it_started);
   g_test_add_func("/commands/dicom-scores/usage", test_usage);
+  g_test_add_func("/commands/dicom-scores/headers", test_headers_have_the_answer_of_every_table);
   return g_test_run();
 }

@@ -1,0 +1,80 @@
+#include "cohort/table-faults.h"
+
+#include <string.h>
+
+#define MAX_TOLD 10
+
+void
+demur_table_faults_init(DemurTableFaults *faults, const DemurTable *table) {
+  *faults = (DemurTableFaults){.table = demur_table_name(table), .told = g_string_new(NULL)};
+}
+
+void
+demur_table_faults_clear(DemurTableFaults *faults) {
+  if (faults->told != NULL)
+    g_string_free(g_steal_pointer(&faults->told), TRUE);
+}
+
+void
+demur_table_faults_next_row(DemurTableFaults *faults) {
+  faults->bad = FALSE;
+}
+
+static void
+append_place(GString *text, const DemurTableField *field, const char *name) {
+  g_string_append_printf(text, "line %zu, column %zu", field->line, field->column);
+  if (name != NULL)
+    g_string_append_printf(text, " (%s)", name);
+  g_string_append(text, ": ");
+}
+
+void
+demur_table_faults_note(DemurTableFaults *faults, const DemurTableField *field, const char *name,
+                        const char *format, ...) {
+  if (faults->bad)
+    return;
+  faults->bad = TRUE;
+  if (faults->n_rows++ >= MAX_TOLD)
+    return;
+  g_string_append(faults->told, "\n  ");
+  append_place(faults->told, field, name);
+  va_list arguments;
+  va_start(arguments, format);
+  g_string_append_vprintf(faults->told, format, arguments);
+  va_end(arguments);
+}
+
+gboolean
+demur_table_faults_raise(const DemurTableFaults *faults, GError **error) {
+  if (faults->n_rows == 0)
+    return FALSE;
+  g_autofree char *more = faults->n_rows > MAX_TOLD
+                              ? g_strdup_printf("\n  and %zu more", faults->n_rows - MAX_TOLD)
+                              : g_strdup("");
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s: %zu row%s refused, nothing imported:%s%s",
+              faults->table, faults->n_rows, faults->n_rows == 1 ? "" : "s", faults->told->str,
+              more);
+  return TRUE;
+}
+
+gboolean
+demur_table_fail(const DemurTable *table, const DemurTableField *field, const char *name,
+                 GError **error, const char *format, ...) {
+  g_autoptr(GString) text = g_string_new(NULL);
+  append_place(text, field, name);
+  va_list arguments;
+  va_start(arguments, format);
+  g_string_append_vprintf(text, format, arguments);
+  va_end(arguments);
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s: %s", demur_table_name(table), text->str);
+  return FALSE;
+}
+
+const char *
+demur_table_shown(const DemurTableField *field) {
+  if (field->length == 0)
+    return "nothing";
+  if (field->length > 24 || strspn(field->text, "+-.,0123456789eEnaNAifIF") != field->length)
+    return "this text";
+  return field->text;
+}

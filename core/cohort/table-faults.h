@@ -1,0 +1,40 @@
+/* What is wrong with a table, in one grammar: "FILE: line L, column C (NAME): what; what to do".
+ * Faults of the header end the reading at once; those of rows are counted to the end, and the first
+ * ten are told. */
+#pragma once
+
+#include "cohort/table.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  const char *table; /* the file's name (borrowed) */
+  GString *told;
+  size_t n_rows; /* that have a fault */
+  gboolean bad;  /* the row being read has one */
+} DemurTableFaults;
+
+void demur_table_faults_init(DemurTableFaults *faults, const DemurTable *table);
+void demur_table_faults_clear(DemurTableFaults *faults);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DemurTableFaults, demur_table_faults_clear)
+
+/* A new row begins. */
+void demur_table_faults_next_row(DemurTableFaults *faults);
+
+/* Takes down a fault of the row; its first one counts, the others are passed over. name: of the
+ * column, NULL where the fault is of the row. */
+void demur_table_faults_note(DemurTableFaults *faults, const DemurTableField *field,
+                             const char *name, const char *format, ...) G_GNUC_PRINTF(4, 5);
+
+/* TRUE with DEMUR_ERROR_INPUT where any row was faulty. */
+gboolean demur_table_faults_raise(const DemurTableFaults *faults, GError **error);
+
+/* FALSE with DEMUR_ERROR_INPUT at the field. name may be NULL. */
+gboolean demur_table_fail(const DemurTable *table, const DemurTableField *field, const char *name,
+                          GError **error, const char *format, ...) G_GNUC_PRINTF(5, 6);
+
+/* A field for a message: only what looks like a number is shown, since a shifted column may hold a
+ * name. */
+const char *demur_table_shown(const DemurTableField *field);
+
+G_END_DECLS

@@ -1,0 +1,143 @@
+#include "cohort/table-header.h"
+
+#include <string.h>
+
+void
+demur_table_header_clear(DemurTableHeader *header) {
+  for (size_t c = 0; c < header->n_columns; c++)
+    g_free(header->names[c]);
+  g_clear_pointer(&header->names, g_free);
+  g_clear_pointer(&header->others, g_array_unref);
+  header->n_columns = 0;
+}
+
+char *
+demur_column_key(const char *name) {
+  g_autofree char *wide = g_utf8_normalize(name, -1, G_NORMALIZE_ALL);
+  g_autofree char *small = g_utf8_strdown(wide != NULL ? wide : name, -1);
+  GString *key = g_string_new(NULL);
+  for (const char *p = small; *p != '\0'; p = g_utf8_next_char(p)) {
+    const gunichar letter = g_utf8_get_char(p);
+    if (g_unichar_isalnum(letter))
+      g_string_append_unichar(key, letter);
+  }
+  size_t digits = key->len;
+  while (digits > 0 && g_ascii_isdigit(key->str[digits - 1]))
+    digits--;
+  size_t zeros = 0;
+  while (digits + zeros + 1 < key->len && key->str[digits + zeros] == '0')
+    zeros++;
+  g_string_erase(key, (gssize)digits, (gssize)zeros);
+  return g_string_free(key, FALSE);
+}
+
+static gboolean
+is_named(const DemurNamedColumn *column, const char *name) {
+  return strcmp(name, column->name) == 0 || g_strcmp0(name, column->other) == 0;
+}
+
+static gboolean
+looks_named(const DemurNamedColumn *column, const char *key) {
+  g_autofree char *own = demur_column_key(column->name);
+  g_autofree char *other = column->other != NULL ? demur_column_key(column->other) : NULL;
+  return strcmp(key, own) == 0 || g_strcmp0(key, other) == 0;
+}
+
+/* Says what column c is. */
+static gboolean
+take(DemurTableHeader *header, const DemurTable *table, const DemurTableField *fields, size_t c,
+     const DemurNamedColumn *named, size_t n_named, DemurScoreColumns *scores, GError **error) {
+  const char *name = header->names[c];
+  for (size_t k = 0; k < n_named; k++) {
+    if (!is_named(&named[k], name))
+      continue;
+    if (*named[k].at >= 0)
+      return demur_table_fail(table, &fields[c], NULL, error,
+                              "a second column %s; each name may stand once", named[k].name);
+    *named[k].at = (gssize)c;
+    return TRUE;
+  }
+  gboolean taken = FALSE;
+  if (scores != NULL &&
+      !demur_score_columns_take(scores, table, &fields[c], name, c, &taken, error))
+    return FALSE;
+  if (!taken)
+    g_array_append_val(header->others, c);
+  return TRUE;
+}
+
+/* Columns that are absent under their name but there under one that looks like it. */
+static gboolean
+check_looks(const DemurTableHeader *header, const DemurTable *table, const DemurTableField *fields,
+            const DemurNamedColumn *named, size_t n_named, GError **error) {
+  for (guint o = 0; o < header->others->len; o++) {
+    const size_t c = g_array_index(header->others, size_t, o);
+    g_autofree char *key = demur_column_key(header->names[c]);
+    for (size_t k = 0; k < n_named; k++)
+      if (*named[k].at < 0 && looks_named(&named[k], key))
+        return demur_table_fail(table, &fields[c], NULL, error,
+                                "column %s looks like %s; write it so (small letters, no blanks), "
+                                "or rename it if it is something else",
+                                header->names[c], named[k].name);
+  }
+  return TRUE;
+}
+
+gboolean
+demur_table_header_read(DemurTableHeader *header, DemurTable *table, const DemurNamedColumn *named,
+                        size_t n_named, DemurScoreColumns *scores, int horizon,
+                        const char *expected, GError **error) {
+  const DemurTableField *fields;
+  size_t n;
+  if (!demur_table_next(table, &fields, &n, error))
+    return FALSE;
+  if (n == 0) {
+    const DemurTableField start = {.text = "", .line = 1, .column = 1};
+    return demur_table_fail(table, &start, NULL, error,
+                            "the file is empty; expected a header line with %s", expected);
+  }
+  *header = (DemurTableHeader){n, g_new0(char *, n), g_array_new(FALSE, FALSE, sizeof(size_t))};
+  for (size_t k = 0; k < n_named; k++)
+    *named[k].at = -1;
+  if (scores != NULL)
+    scores->names = (const char *const *)header->names;
+  g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
+  for (size_t c = 0; c < n; c++) {
+    char *name = header->names[c] = g_strstrip(g_strdup(fields[c].text));
+    if (*name == '\0')
+      return demur_table_fail(table, &fields[c], NULL, error,
+                              "a column without a name; name it or leave it out (pandas: "
+                              "to_csv(.., index=False))");
+    if (!g_hash_table_add(names, name))
+      return demur_table_fail(table, &fields[c], NULL, error,
+                              "a second column %s; each name may stand once", name);
+    if (!take(header, table, fields, c, named, n_named, scores, error))
+      return FALSE;
+  }
+  if (!check_looks(header, table, fields, named, n_named, error))
+    return FALSE;
+  for (size_t k = 0; k < n_named; k++)
+    if (named[k].needed && *named[k].at < 0)
+      return demur_table_fail(
+          table, &fields[n - 1], NULL, error,
+          "the header has no column %s; add it (columns may stand in any order, names are exact)",
+          named[k].name);
+  return scores == NULL || demur_score_columns_check(scores, table, &fields[n - 1], horizon, error);
+}
+
+gboolean
+demur_table_header_next(const DemurTableHeader *header, DemurTable *table, DemurTableFaults *faults,
+                        const DemurTableField **fields, GError **error) {
+  for (;;) {
+    size_t n;
+    if (!demur_table_next(table, fields, &n, error))
+      return FALSE;
+    demur_table_faults_next_row(faults);
+    if (n == 0 || n == header->n_columns)
+      return TRUE;
+    demur_table_faults_note(faults, &(*fields)[MIN(n, header->n_columns + 1) - 1], NULL,
+                            "the row has %zu fields where the header has %zu; quote fields that "
+                            "hold the separator, and fill up short rows",
+                            n, header->n_columns);
+  }
+}
