@@ -13,6 +13,7 @@
 
 #include "base/blas.h"
 #include "base/number.h"
+#include "selector/mlp-kernel.h"
 
 static const DemurCommand *const commands[] = {
     &demur_command_demo,     &demur_command_cohort,   &demur_command_dicom,  &demur_command_scores,
@@ -83,8 +84,25 @@ print_help(void) {
       "  --seed S          seed of every random stream (default 1)\n"
       "  --json            one JSON document on stdout\n"
       "  --quiet           no progress on stderr\n"
-      "  --version         the version\n\n"
+      "  --kernel NAME     compute with this kernel (default: the processor's fastest; `portable`\n"
+      "                    gives the same bytes on every processor)\n"
+      "  --version         the version; with --verbose the kernels too\n\n"
       "`demur COMMAND --help` says all. For research use, not a cleared device.\n");
+}
+
+static void
+print_version(gboolean verbose) {
+  g_print("demur %s\n", DEMUR_VERSION);
+  if (verbose) {
+    size_t n;
+    const DemurMlpKernel *const *kernels = demur_mlp_kernels(&n);
+    g_print("kernel: %s (of this processor:", demur_mlp_kernel()->name);
+    for (size_t i = 0; i < n; i++)
+      if (kernels[i]->supported())
+        g_print(" %s", kernels[i]->name);
+    g_print(")\n");
+  }
+  g_print("For research use, not a cleared device.\n");
 }
 
 /* "--name VALUE" or "--name=VALUE" at argv[*i]; *i moves to the last word taken. */
@@ -143,6 +161,9 @@ take_globals(int argc, char **argv, DemurContext *context, guint *n_threads, GPt
                     "--seed takes a whole number from 0 to 9223372036854775807, not '%s'", value);
         return FALSE;
       }
+    } else if (local == NULL && take_value("--kernel", argc, argv, &i, &value, &local)) {
+      if (!demur_mlp_kernel_choose(value, error))
+        return FALSE;
     } else if (local != NULL) {
       g_propagate_error(error, local);
       return FALSE;
@@ -318,7 +339,7 @@ run(int argc, char **argv, DemurContext *context, ProgressLine *line, GError **e
     return FALSE;
   }
   if (strcmp(name, "--version") == 0) {
-    g_print("demur %s\nFor research use, not a cleared device.\n", DEMUR_VERSION);
+    print_version(rest->len > 1 && strcmp(rest->pdata[1], "--verbose") == 0);
     return TRUE;
   }
   const DemurCommand *command = NULL;

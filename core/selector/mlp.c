@@ -1,9 +1,12 @@
-/* Three matrix products forward, five backward: by mlp-avx512.c where the processor has it, else by
- * the BLAS (single-threaded; see base/blas.h), with the bias and ReLU passes in between. Data:
- * row-major [rows][columns]. Cost: 2 n (d h + h h + h) forward, twice that backward. */
+/* Three matrix products forward, five backward: by a kernel of mlp-kernel.h where it serves the
+ * shape, else by the BLAS (single-threaded; see base/blas.h), with the bias and ReLU passes in
+ * between. Data: row-major [rows][columns]. Cost: 2 n (d h + h h + h) forward, twice that backward.
+ */
 #include "selector/mlp.h"
 
-#include "selector/mlp-avx512.h"
+#ifndef DEMUR_REAL_DOUBLE
+#include "selector/mlp-kernel.h"
+#endif
 
 #include <math.h>
 #include <string.h>
@@ -58,8 +61,8 @@ void
 demur_mlp_forward(DemurMlpShape shape, const DemurReal *parameters, const DemurReal *inputs,
                   size_t n, DemurReal *hidden1, DemurReal *hidden2, DemurReal *z) {
 #ifndef DEMUR_REAL_DOUBLE
-  if (demur_mlp_avx512_serves(shape)) {
-    demur_mlp_avx512_forward(shape, parameters, inputs, n, hidden1, hidden2, z);
+  if (demur_mlp_kernel_serves(shape)) {
+    demur_mlp_kernel()->forward(shape, parameters, inputs, n, hidden1, hidden2, z);
     return;
   }
 #endif
@@ -100,9 +103,9 @@ demur_mlp_backward(DemurMlpShape shape, const DemurReal *parameters, const Demur
                    const DemurReal *hidden1, const DemurReal *hidden2, const DemurReal *dz,
                    size_t n, DemurReal *scratch, DemurReal *gradient) {
 #ifndef DEMUR_REAL_DOUBLE
-  if (demur_mlp_avx512_serves(shape)) {
-    demur_mlp_avx512_backward(shape, parameters, inputs, hidden1, hidden2, dz, n, scratch,
-                              gradient);
+  if (demur_mlp_kernel_serves(shape)) {
+    demur_mlp_kernel()->backward(shape, parameters, inputs, hidden1, hidden2, dz, n, scratch,
+                                 gradient);
     return;
   }
 #endif

@@ -16,7 +16,7 @@
 #include "metrics/coverage.h"
 #include "metrics/selective.h"
 
-#define ROWS 510 /* a multiple of 6, the rows of a tile in mlp-avx512.c */
+#define ROWS 510 /* a multiple of 6, the rows of a tile in mlp-tiles.inc */
 #define N_AUC_POINTS 10
 
 typedef struct {

@@ -3,7 +3,7 @@ _demur() {
   local word=${COMP_WORDS[COMP_CWORD]} i path=() list
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      --workspace | --threads | --seed) ((i++)) ;;
+      --workspace | --threads | --seed | --kernel) ((i++)) ;;
       -*) ;;
       *) path+=("${COMP_WORDS[i]}"); [ ${#path[@]} -eq 2 ] && break ;;
     esac
@@ -15,7 +15,7 @@ _demur() {
   [ ${#path[@]} -gt 0 ] || list=$(demur --help 2>/dev/null)
   case $word in
     -*) list=$(printf '%s\n' "$list" | grep -oE -- '--[a-z0-9-]+' | sort -u)
-        list="$list --workspace --threads --seed --json --quiet --help" ;;
+        list="$list --workspace --threads --seed --kernel --json --quiet --help" ;;
     *) list=$(printf '%s\n' "$list" | sed -nE 's/^  ([a-z]+)  +.*/\1/p') ;;
   esac
   COMPREPLY=($(compgen -W "$list" -- "$word"))

@@ -1,7 +1,9 @@
 /* Where one update of Algorithm 1 spends its time, on one thread, and how far the matrix products
  * are from the processor's float32 multiply-add limit, which is measured here too.
  *
- *   bench-stages [REPEATS]
+ *   bench-stages [REPEATS [KERNEL]]
+ *
+ * KERNEL forces one (`avx512`, `avx2`, `portable`); the limit is that of its width.
  *
  * Each stage is called through the rooms' public functions on the data sets of one update, as
  * core/selector/update.c calls them; stages take turns, so that other load meets all of them, and
@@ -11,13 +13,14 @@
 #include "base/blas.h"
 #include "metrics/coverage.h"
 #include "metrics/selective.h"
+#include "selector/mlp-kernel.h"
 #include "selector/update.h"
 
 #define N_DATASETS 32
 #define DATASET_SIZE 1024
 #define N_HIDDEN 64
 #define KAPPA 4
-#define ROWS 256 /* of update.c */
+#define ROWS 510 /* of update.c */
 #define N_COVERAGES 10
 
 /* --- the limit: independent multiply-adds in registers --- */
@@ -65,7 +68,7 @@ multiply_add_256(size_t n) {
 /* GFLOP/s of one core, a multiply-add being two; 0 where the processor has no fused one. */
 static double
 measure_peak(const char **name) {
-  const gboolean wide = __builtin_cpu_supports("avx512f");
+  const gboolean wide = strcmp(demur_mlp_kernel()->name, "avx512") == 0;
   *name = wide ? "AVX-512" : "AVX2";
   if (!wide && !(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")))
     return 0.0;
@@ -294,6 +297,11 @@ int
 main(int argc, char **argv) {
   const size_t n_repeats = argc > 1 ? MAX(strtoul(argv[1], NULL, 10), 1) : 200;
   demur_blas_init();
+  g_autoptr(GError) error = NULL;
+  if (argc > 2 && !demur_mlp_kernel_choose(argv[2], &error)) {
+    fprintf(stderr, "bench-stages: %s\n", error->message);
+    return 2;
+  }
   Bench b = {0};
   start_bench(&b);
   const double layer_flops = 2.0 * (BENCH_N_FEATURES * N_HIDDEN + N_HIDDEN * N_HIDDEN + N_HIDDEN);
@@ -323,9 +331,10 @@ main(int argc, char **argv) {
     }
   const char *processor;
   const double peak = measure_peak(&processor);
-  printf("one update on one thread: %zu distinct scans forward, %zu backward; float32 limit of a "
+  printf("kernel %s; one update on one thread: %zu distinct scans forward, %zu backward; float32 "
+         "limit of a "
          "core %.0f GFLOP/s (%s)\n",
-         b.n_union, b.n_back, peak, processor);
+         demur_mlp_kernel()->name, b.n_union, b.n_back, peak, processor);
   double sum = 0.0, total = 0.0, flops = 0.0;
   for (size_t s = 0; s < n_stages; s++) {
     double *values = times + s * n_repeats;

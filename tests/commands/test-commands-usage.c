@@ -147,6 +147,8 @@ test_help_and_version_end_with_0(void) {
       {"-h", "Global options"},
       {"help", "Global options"},
       {"--version", "demur " DEMUR_VERSION},
+      {"--version --verbose", "kernel: "},
+      {"--kernel portable --version --verbose", "kernel: portable"},
       {"cohort --help", "simulate"},
       {"selector --help", "export"},
       {"dicom --help", "import"},

@@ -1,0 +1,29 @@
+/* AVX2 with FMA: eight lanes, a tile of 6 x 16 in 12 of 16 registers. */
+#ifdef __x86_64__
+
+#include <immintrin.h>
+#include <string.h>
+
+#include "selector/mlp-kernel.h"
+
+/* Compiled for every processor: it is asked on those that have not got the rest. */
+static gboolean
+supported(void) {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+
+#pragma GCC target("avx2,fma")
+
+typedef __m256 Vector;
+typedef int Mask __attribute__((vector_size(32)));
+#define LANES 8
+#define TILE_VECTORS 2
+#define SPLAT(x) _mm256_set1_ps(x)
+#define MADD(a, b, c) _mm256_fmadd_ps(a, b, c)
+#define KERNEL(name) avx2_##name
+
+#include "selector/mlp-tiles.inc"
+
+const DemurMlpKernel demur_mlp_avx2 = {"avx2", supported, avx2_forward, avx2_backward};
+
+#endif

@@ -1,0 +1,51 @@
+/* Kernels of the network's passes: one table, from the fastest down, and which one is used.
+ *
+ * All of them are the same source (mlp-tiles.inc) at another width. `avx512`, `avx2` and `neon` round
+ * a product and its sum once and give the same bytes; `portable` rounds twice and gives its own
+ * bytes, the same on every processor. They serve float, 64 hidden units and at most 64 inputs;
+ * everything else goes through the BLAS. */
+#pragma once
+
+#include "selector/mlp.h"
+
+G_BEGIN_DECLS
+
+#define DEMUR_MLP_TILE_HIDDEN 64
+#define DEMUR_MLP_TILE_INPUTS 64
+
+typedef struct {
+  const char *name;
+  /* Whether this processor has what the kernel is made of. */
+  gboolean (*supported)(void);
+  /* As demur_mlp_forward and demur_mlp_backward. */
+  void (*forward)(DemurMlpShape shape, const float *parameters, const float *inputs, size_t n,
+                  float *hidden1, float *hidden2, float *z);
+  void (*backward)(DemurMlpShape shape, const float *parameters, const float *inputs,
+                   const float *hidden1, const float *hidden2, const float *dz, size_t n,
+                   float *scratch, float *gradient);
+} DemurMlpKernel;
+
+/* The kernels of this build [*n], from the fastest down; the last one is `portable` and always
+ * supported. */
+const DemurMlpKernel *const *demur_mlp_kernels(size_t *n);
+
+/* The kernel in use: the first that the processor supports, unless one was chosen. */
+const DemurMlpKernel *demur_mlp_kernel(void);
+
+/* Uses the kernel of this name from now on. To be called at start, before any work: it holds for
+ * the whole process. DEMUR_ERROR_USAGE with the names there are where it is none of them or the
+ * processor does not support it. */
+gboolean demur_mlp_kernel_choose(const char *name, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Whether the kernels serve the shape. */
+gboolean demur_mlp_kernel_serves(DemurMlpShape shape);
+
+#ifdef __x86_64__
+extern const DemurMlpKernel demur_mlp_avx512, demur_mlp_avx2;
+#endif
+#ifdef __aarch64__
+extern const DemurMlpKernel demur_mlp_neon;
+#endif
+extern const DemurMlpKernel demur_mlp_portable;
+
+G_END_DECLS

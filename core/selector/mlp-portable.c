@@ -1,0 +1,23 @@
+/* Plain C for every processor: four lanes, a tile of 6 x 8, products rounded before they are
+ * added. */
+#include <string.h>
+
+#include "selector/mlp-kernel.h"
+
+typedef float Vector __attribute__((vector_size(16)));
+typedef int Mask __attribute__((vector_size(16)));
+#define LANES 4
+#define TILE_VECTORS 2
+#define SPLAT(x) ((Vector){x, x, x, x})
+#define MADD(a, b, c) ((a) * (b) + (c))
+#define KERNEL(name) portable_##name
+
+#include "selector/mlp-tiles.inc"
+
+static gboolean
+supported(void) {
+  return TRUE;
+}
+
+const DemurMlpKernel demur_mlp_portable = {"portable", supported, portable_forward,
+                                           portable_backward};
