@@ -1,19 +1,15 @@
 #include "ui/chart-card.h"
 
-#include <cairo-pdf.h>
-#include <cairo-svg.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "report/chart-export.h"
 #include "report/chart-words.h"
 #include "ui/drawing.h"
 #include "ui/files.h"
 #include "ui/theme.h"
 #include "ui/words.h"
-
-#define EXPORT_WIDTH 640.0
-#define EXPORT_HEIGHT 420.0
 
 struct _DemurChartCard {
   GtkBox parent_instance;
@@ -24,7 +20,7 @@ struct _DemurChartCard {
   DemurDrawing *drawing;
   GtkScrolledWindow *scroll;
   GtkBox *rest; /* where the table goes */
-  const DemurChartFunctions *functions;
+  const DemurChartInterface *interface;
   gconstpointer data;
   guint idle;
   cairo_surface_t *still; /* what draw_still drew, for this palette and size */
@@ -66,7 +62,7 @@ draw_kept(DemurChartCard *card, cairo_t *cr, const DemurPalette *palette,
     cairo_surface_set_device_scale(card->still, scale, scale);
     cairo_t *picture = cairo_create(card->still);
     cairo_translate(picture, -rectangle.x, -rectangle.y);
-    card->functions->draw_still(card->data, picture, palette, rectangle);
+    card->interface->draw_still(card->data, picture, palette, rectangle);
     cairo_destroy(picture);
   }
   cairo_set_source_surface(cr, card->still, rectangle.x, rectangle.y);
@@ -85,11 +81,11 @@ draw(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle, gpointe
   if (card->data == NULL)
     return;
   demur_chart_words_use(translate);
-  if (card->functions->draw_still == NULL) {
-    card->functions->draw(card->data, cr, palette, rectangle);
+  if (card->interface->draw_still == NULL) {
+    card->interface->draw(card->data, cr, palette, rectangle);
   } else {
     draw_kept(card, cr, palette, rectangle);
-    card->functions->draw_moving(card->data, cr, palette, rectangle);
+    card->interface->draw_moving(card->data, cr, palette, rectangle);
   }
   demur_chart_words_use(NULL);
 }
@@ -97,7 +93,7 @@ draw(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle, gpointe
 static DemurChartTable *
 table_of(const DemurChartCard *card) {
   demur_chart_words_use(translate);
-  DemurChartTable *table = card->functions->table(card->data);
+  DemurChartTable *table = card->interface->table(card->data);
   demur_chart_words_use(NULL);
   return table;
 }
@@ -109,7 +105,9 @@ hover(DemurRectangle rectangle, double x, double y, gpointer data) {
   if (card->data == NULL)
     return NULL;
   demur_chart_words_use(translate); /* what the words leave for the plot is where the marks are */
-  const gssize hit = card->functions->hit(card->data, demur_theme_palette(), rectangle, x, y);
+  const gssize hit = card->interface->hit != NULL
+                         ? card->interface->hit(card->data, demur_theme_palette(), rectangle, x, y)
+                         : -1;
   demur_chart_words_use(NULL);
   g_autoptr(DemurChartTable) table = hit >= 0 ? table_of(card) : NULL;
   if (table == NULL || (size_t)hit >= table->n_rows)
@@ -156,7 +154,7 @@ on_idle(gpointer data) {
   card->idle = 0;
   if (card->data != NULL) {
     demur_chart_words_use(translate);
-    g_autofree char *text = card->functions->alternative(card->data);
+    g_autofree char *text = card->interface->describe(card->data);
     demur_chart_words_use(NULL);
     demur_drawing_describe(card->drawing, text);
   }
@@ -166,9 +164,9 @@ on_idle(gpointer data) {
 }
 
 void
-demur_chart_card_update(DemurChartCard *card, const DemurChartFunctions *functions,
+demur_chart_card_update(DemurChartCard *card, const DemurChartInterface *interface,
                         gconstpointer data, const char *caption) {
-  card->functions = functions;
+  card->interface = interface;
   card->data = data;
   if (g_strcmp0(caption, card->caption) != 0) {
     g_free(card->caption);
@@ -191,79 +189,27 @@ demur_chart_card_show_table(DemurChartCard *card, gboolean table) {
     fill_table(card);
 }
 
-/* Export. */
-
-static void
-draw_for_paper(DemurChartCard *card, cairo_t *cr) {
-  const DemurPalette *palette = demur_palette_light();
-  demur_chart_colour(cr, palette->paper, 1);
-  cairo_paint(cr);
-  const DemurRectangle area = {12, 34, EXPORT_WIDTH - 24, EXPORT_HEIGHT - 62};
-  demur_chart_text(cr, palette, gtk_label_get_label(card->title), palette->font_size * 1.15, TRUE,
-                   palette->ink, 12, 10, 0, 0, EXPORT_WIDTH - 24);
-  demur_chart_words_use(translate);
-  card->functions->draw(card->data, cr, palette, area);
-  demur_chart_words_use(NULL);
-  if (card->caption != NULL)
-    demur_chart_text(cr, palette, card->caption, palette->font_size * 0.8, FALSE, palette->muted,
-                     12, EXPORT_HEIGHT - 8, 0, 1, EXPORT_WIDTH - 24);
-}
-
-/* A program reads this file: its headings are the same in every language. */
-static gboolean
-export_table(DemurChartCard *card, const char *path, GError **error) {
-  g_autoptr(DemurChartTable) table = card->functions->table(card->data);
-  g_autofree char *text = demur_chart_table_csv(table, card->caption);
-  return g_file_set_contents(path, text, -1, error);
-}
-
-static cairo_status_t
-append_bytes(void *bytes, const unsigned char *data, unsigned int length) {
-  g_byte_array_append(bytes, data, length);
-  return CAIRO_STATUS_SUCCESS;
-}
-
 gboolean
 demur_chart_card_export(DemurChartCard *card, const char *path, GError **error) {
   if (card->data == NULL) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STATE, _("There is no chart yet."));
     return FALSE;
   }
-  if (g_str_has_suffix(path, ".csv"))
-    return export_table(card, path, error);
-  const gboolean png = g_str_has_suffix(path, ".png");
-  const double scale = png ? 3 : 1;
-  g_autoptr(GByteArray) bytes = g_byte_array_new();
-  cairo_surface_t *surface;
-  if (png)
-    surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)(EXPORT_WIDTH * scale),
-                                         (int)(EXPORT_HEIGHT * scale));
-  else if (g_str_has_suffix(path, ".svg"))
-    surface = cairo_svg_surface_create_for_stream(append_bytes, bytes, EXPORT_WIDTH, EXPORT_HEIGHT);
-  else if (g_str_has_suffix(path, ".pdf"))
-    surface = cairo_pdf_surface_create_for_stream(append_bytes, bytes, EXPORT_WIDTH, EXPORT_HEIGHT);
-  else {
+  if (!demur_chart_export_check(path, NULL)) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
                 _("Give the file one of the endings .svg, .png, .pdf or .csv, not %s."), path);
     return FALSE;
   }
-  cairo_t *cr = cairo_create(surface);
-  cairo_scale(cr, scale, scale);
-  draw_for_paper(card, cr);
-  cairo_destroy(cr);
-  cairo_status_t status =
-      png ? cairo_surface_write_to_png_stream(surface, append_bytes, bytes) : CAIRO_STATUS_SUCCESS;
-  cairo_surface_finish(surface);
-  if (status == CAIRO_STATUS_SUCCESS)
-    status = cairo_surface_status(surface);
-  cairo_surface_destroy(surface);
-  if (status != CAIRO_STATUS_SUCCESS) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, _("%s can't be written: %s"), path,
-                cairo_status_to_string(status));
-    return FALSE;
-  }
-  /* Whole or not at all. */
-  return g_file_set_contents(path, (const char *)bytes->data, (gssize)bytes->len, error);
+  const char *title = gtk_label_get_label(card->title);
+  const DemurChartPicture picture = {.interface = card->interface,
+                                     .data = card->data,
+                                     .name = title,
+                                     .heading = title,
+                                     .caption = card->caption};
+  demur_chart_words_use(translate);
+  const gboolean written = demur_chart_export(&picture, path, error);
+  demur_chart_words_use(NULL);
+  return written;
 }
 
 static void

@@ -110,56 +110,6 @@ demur_cohort_page_init(DemurCohortPage *page) {
 
 /* Charts as the report draws them. */
 
-#define CHART_FUNCTIONS(name, Type)                                                                \
-  static void name##_draw(gconstpointer data, cairo_t *cr, const DemurPalette *palette,            \
-                          DemurRectangle rectangle) {                                              \
-    demur_##name##_draw((const Type *)data, cr, palette, rectangle);                               \
-  }                                                                                                \
-  static DemurChartTable *name##_table(gconstpointer data) {                                       \
-    return demur_##name##_table((const Type *)data);                                               \
-  }                                                                                                \
-  static gssize name##_hit(gconstpointer data, const DemurPalette *palette,                        \
-                           DemurRectangle rectangle, double x, double y) {                         \
-    return demur_##name##_hit((const Type *)data, palette, rectangle, x, y);                       \
-  }                                                                                                \
-  static char *name##_alternative(gconstpointer data) {                                            \
-    return demur_##name##_alternative((const Type *)data);                                         \
-  }                                                                                                \
-  static const DemurChartFunctions name##_functions = {.draw = name##_draw,                        \
-                                                       .table = name##_table,                      \
-                                                       .hit = name##_hit,                          \
-                                                       .alternative = name##_alternative,          \
-                                                       .draw_still = name##_STILL,                 \
-                                                       .draw_moving = name##_MOVING};
-
-/* The curve stays while its marker moves. */
-static void
-draw_still_curve(gconstpointer data, cairo_t *cr, const DemurPalette *palette,
-                 DemurRectangle rectangle) {
-  DemurCoverageCurve curve = *(const DemurCoverageCurve *)data;
-  curve.marker = NAN;
-  demur_coverage_curve_draw(&curve, cr, palette, rectangle);
-}
-
-static void
-draw_curve_marker(gconstpointer data, cairo_t *cr, const DemurPalette *palette,
-                  DemurRectangle rectangle) {
-  demur_coverage_curve_draw_marker(data, cr, palette, rectangle);
-}
-
-#define coverage_curve_STILL draw_still_curve
-#define coverage_curve_MOVING draw_curve_marker
-#define rejection_chart_STILL NULL
-#define rejection_chart_MOVING NULL
-#define reliability_STILL NULL
-#define reliability_MOVING NULL
-#define confidence_histogram_STILL NULL
-#define confidence_histogram_MOVING NULL
-CHART_FUNCTIONS(coverage_curve, DemurCoverageCurve)
-CHART_FUNCTIONS(rejection_chart, DemurRejectionChart)
-CHART_FUNCTIONS(reliability, DemurReliability)
-CHART_FUNCTIONS(confidence_histogram, DemurConfidenceHistogram)
-
 static void
 prepare_curve(DemurCohortPage *page) {
   Live *live = &page->live;
@@ -357,11 +307,11 @@ update_who(DemurCohortPage *page) {
   const double overall = 1 - now->realised;
   double end = fmax(0.05, overall * 2.5);
   for (guint i = 0; i < page->n_rows; i++)
-    if (now->groups[i].n >= DEMUR_REPORT_SMALL_CELL)
+    if (now->groups[i].n >= DEMUR_SMALL_CELL)
       end = fmax(end, fmin(1, now->groups[i].high));
   for (guint i = 0; i < page->n_rows; i++) {
     const DemurGroupRejection *group = &now->groups[i];
-    const gboolean withheld = group->n < DEMUR_REPORT_SMALL_CELL;
+    const gboolean withheld = group->n < DEMUR_SMALL_CELL;
     g_autofree char *n = demur_text_count(group->n);
     g_autofree char *rate =
         withheld ? g_strdup(DEMUR_TEXT_UNDEFINED) : demur_text_percent(group->rate, 1);
@@ -383,7 +333,7 @@ update_who(DemurCohortPage *page) {
   g_autofree char *note = g_strdup_printf(
       _("Upright line: overall %s. ◆ the interval leaves it out. Groups under %d scans are "
         "withheld."),
-      share, DEMUR_REPORT_SMALL_CELL);
+      share, DEMUR_SMALL_CELL);
   gtk_label_set_label(page->who_note, note);
 }
 
@@ -456,10 +406,10 @@ update(DemurCohortPage *page) {
   live->panels[1].n_accepted = live->now.n_confidence_accepted;
   const DemurStudy *study = page->study;
   g_autofree char *caption = caption_text(study, coverage);
-  demur_chart_card_update(page->card[0], &coverage_curve_functions, &live->curve, caption);
-  demur_chart_card_update(page->card[1], &rejection_chart_functions, &live->rejection, caption);
-  demur_chart_card_update(page->card[2], &reliability_functions, &live->reliability, caption);
-  demur_chart_card_update(page->card[3], &confidence_histogram_functions, &live->histogram,
+  demur_chart_card_update(page->card[0], &demur_coverage_curve_chart, &live->curve, caption);
+  demur_chart_card_update(page->card[1], &demur_rejection_chart, &live->rejection, caption);
+  demur_chart_card_update(page->card[2], &demur_reliability_chart, &live->reliability, caption);
+  demur_chart_card_update(page->card[3], &demur_confidence_histogram_chart, &live->histogram,
                           caption);
   g_autofree char *text = demur_text_coverage(coverage);
   gtk_label_set_label(page->coverage, text);

@@ -35,7 +35,7 @@ list_charts(DemurContext *context) {
 static void
 print_chart(DemurContext *context, const DemurChart *chart, const char *name, const char *path,
             gboolean simulated) {
-  g_autofree char *alternative = demur_chart_alternative(chart);
+  g_autofree char *alternative = demur_chart_describe(chart);
   if (!context->json) {
     g_print("%s%s: %s\n%s\n", demur_chart_title(chart), simulated ? " (simulated data)" : "", path,
             alternative);

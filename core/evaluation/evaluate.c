@@ -21,7 +21,7 @@
 #define TRIAL_CELLS 8192 /* risk cells of a resampled trial; 512 columns */
 #define TRIAL_COLUMNS 512
 #define LEVEL 0.95
-#define MIN_UNITS 20 /* below this a comparison "cannot be decided" */
+#define MIN_UNITS DEMUR_FEW_SITES /* below this a comparison "cannot be decided" */
 
 static const double operating_coverages[] = {0.9, 0.7, 0.5};
 
@@ -739,7 +739,8 @@ warn_of_rejection(DemurEvaluation *evaluation) {
     const DemurOperatingPoint *at = &method->at[0];
     for (size_t l = 0; l < at->n_labels; l++) {
       const DemurRejection *r = &at->rejected_by_label[l];
-      if (at->realised < 1.0 && r->rate > 1.5 * (1.0 - at->realised) && r->n_rejected >= 5)
+      if (at->realised < 1.0 && r->rate > DEMUR_REFUSED_MUCH_MORE * (1.0 - at->realised) &&
+          r->n_rejected >= DEMUR_REFUSED_FEWEST)
         add_warning(evaluation,
                     g_strdup_printf("At coverage %.2g %s refuses %.1f %% of the scans with label "
                                     "%d, but %.1f %% of all scans.",

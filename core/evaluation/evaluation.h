@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/json-writer.h"
+#include "base/limits.h"
 #include "metrics/discrimination.h"
 
 G_BEGIN_DECLS
@@ -153,8 +154,6 @@ typedef struct {
   size_t n_units;
   DemurComparisonVerdict verdict;
 } DemurComparison;
-
-#define DEMUR_SMALL_CELL 10
 
 /* Whether a group's counts and rates by label are withheld: where one label is of fewer than
  * DEMUR_SMALL_CELL scans, the others' counts would tell its own by subtraction. */

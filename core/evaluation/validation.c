@@ -8,7 +8,7 @@
 #include "metrics/coverage.h"
 #include "selector/folds.h"
 
-#define MIN_SITES 20
+#define MIN_SITES DEMUR_FEW_SITES
 #define LEFT_OUT "left out by validation"
 
 static const char *const measure_names[3] = {"sbce2_auc", "sbce2_debiased_auc", "site_error_auc"};

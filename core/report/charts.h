@@ -5,11 +5,10 @@
  *   n = demur_chart_kinds(&kinds)                  names and titles
  *   chart = demur_chart_new(name, input, ..)       from data
  *   demur_chart_draw(chart, cr, palette, rect)     on screen or paper
- *   demur_chart_table(chart), demur_chart_alternative(chart)
+ *   demur_chart_table(chart), demur_chart_describe(chart)
  *   demur_chart_write(chart, "curve.svg", ..)      to a file */
 #pragma once
 
-#include "report/chart-kit.h"
 #include "report/confidence-histogram.h"
 #include "report/finding.h"
 #include "report/rejection-by-label.h"
@@ -42,7 +41,7 @@ double demur_chart_height(const DemurChart *chart, const DemurPalette *palette, 
 void demur_chart_draw(const DemurChart *chart, cairo_t *cr, const DemurPalette *palette,
                       DemurRectangle rectangle);
 DemurChartTable *demur_chart_table(const DemurChart *chart);
-char *demur_chart_alternative(const DemurChart *chart);
+char *demur_chart_describe(const DemurChart *chart);
 
 /* Writes the chart whole or not at all, by the ending of path: .svg, .png (300 dpi), .pdf, or .csv
  * for the table of its numbers. caption (may be NULL) stands below the picture. DEMUR_ERROR_USAGE

@@ -45,8 +45,9 @@ has_decision(const DemurCohortFlow *chart) {
   return chart->n_accepted + chart->n_refused > 0;
 }
 
-double
-demur_cohort_flow_height(const DemurCohortFlow *chart, const DemurPalette *palette, double width) {
+static double
+chart_height(gconstpointer data, const DemurPalette *palette, double width) {
+  const DemurCohortFlow *chart = data;
   const double size = palette->font_size, box = box_height(palette);
   const size_t per_row = boxes_a_row(palette, width),
                n_rows = (chart->n_splits + per_row - 1) / per_row;
@@ -149,9 +150,9 @@ split_at(const DemurCohortFlow *chart, size_t place) {
   return place + 1 == chart->n_splits ? chart->evaluated : place + 1;
 }
 
-void
-demur_cohort_flow_draw(const DemurCohortFlow *chart, cairo_t *cr, const DemurPalette *palette,
-                       DemurRectangle r) {
+static void
+chart_draw(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurRectangle r) {
+  const DemurCohortFlow *chart = data;
   const double size = palette->font_size, box = box_height(palette), gap = GAP * size,
                middle = r.x + r.width / 2;
   double y = r.y, arrow_x = middle;
@@ -247,8 +248,9 @@ add_row(DemurChartCells *cells, const char *step, const char *name, size_t n_sca
     demur_chart_cells_text(cells, "");
 }
 
-DemurChartTable *
-demur_cohort_flow_table(const DemurCohortFlow *chart) {
+static DemurChartTable *
+chart_table(gconstpointer data) {
+  const DemurCohortFlow *chart = data;
   static const char *const names[] = {"step", "name", "scans", "patients", "sites"};
   DemurChartCells cells = demur_chart_cells_new(names, G_N_ELEMENTS(names));
   for (size_t i = 0; i < chart->n_left_out; i++)
@@ -265,8 +267,9 @@ demur_cohort_flow_table(const DemurCohortFlow *chart) {
   return demur_chart_cells_finish(&cells);
 }
 
-char *
-demur_cohort_flow_alternative(const DemurCohortFlow *chart) {
+static char *
+chart_describe(gconstpointer data) {
+  const DemurCohortFlow *chart = data;
   GString *text = g_string_new(NULL);
   for (size_t i = 0; i < chart->n_left_out; i++) {
     g_autofree char *n = demur_text_count(chart->left_out[i].n);
@@ -290,3 +293,10 @@ demur_cohort_flow_alternative(const DemurCohortFlow *chart) {
   }
   return g_string_free(text, FALSE);
 }
+
+const DemurChartInterface demur_cohort_flow_chart = {
+    .draw = chart_draw,
+    .table = chart_table,
+    .describe = chart_describe,
+    .height = chart_height,
+};

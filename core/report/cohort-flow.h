@@ -2,7 +2,7 @@
  * selector accepted and refused of the split that is evaluated. */
 #pragma once
 
-#include "report/chart-kit.h"
+#include "report/chart.h"
 
 G_BEGIN_DECLS
 
@@ -28,12 +28,6 @@ typedef struct {
   size_t n_accepted, n_refused; /* of the evaluated split; both 0: not drawn */
 } DemurCohortFlow;
 
-/* The height that all boxes need at that width. */
-double demur_cohort_flow_height(const DemurCohortFlow *chart, const DemurPalette *palette,
-                                double width);
-void demur_cohort_flow_draw(const DemurCohortFlow *chart, cairo_t *cr, const DemurPalette *palette,
-                            DemurRectangle rectangle);
-DemurChartTable *demur_cohort_flow_table(const DemurCohortFlow *chart);
-char *demur_cohort_flow_alternative(const DemurCohortFlow *chart);
+extern const DemurChartInterface demur_cohort_flow_chart; /* of a DemurCohortFlow */
 
 G_END_DECLS

@@ -78,9 +78,9 @@ panel_place(const DemurConfidenceHistogram *chart, const DemurPalette *palette,
                           rectangle.height};
 }
 
-void
-demur_confidence_histogram_draw(const DemurConfidenceHistogram *chart, cairo_t *cr,
-                                const DemurPalette *palette, DemurRectangle rectangle) {
+static void
+chart_draw(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle) {
+  const DemurConfidenceHistogram *chart = data;
   cairo_save(cr);
   if (chart->title)
     demur_chart_text(cr, palette, chart->title, palette->font_size * 1.1, TRUE, palette->ink,
@@ -90,9 +90,10 @@ demur_confidence_histogram_draw(const DemurConfidenceHistogram *chart, cairo_t *
   cairo_restore(cr);
 }
 
-gssize
-demur_confidence_histogram_hit(const DemurConfidenceHistogram *chart, const DemurPalette *palette,
-                               DemurRectangle rectangle, double x, double y) {
+static gssize
+chart_hit(gconstpointer data, const DemurPalette *palette, DemurRectangle rectangle, double x,
+          double y) {
+  const DemurConfidenceHistogram *chart = data;
   cairo_t *cr = demur_chart_nowhere();
   gssize hit = -1;
   for (size_t p = 0; p < chart->n_panels; p++) {
@@ -107,8 +108,9 @@ demur_confidence_histogram_hit(const DemurConfidenceHistogram *chart, const Demu
   return hit;
 }
 
-DemurChartTable *
-demur_confidence_histogram_table(const DemurConfidenceHistogram *chart) {
+static DemurChartTable *
+chart_table(gconstpointer data) {
+  const DemurConfidenceHistogram *chart = data;
   static const char *const names[] = {DEMUR_CHART_WORD("confidence from"), DEMUR_CHART_WORD("to"),
                                       DEMUR_CHART_WORD("all scans")};
   DemurChartCells cells = demur_chart_cells_new(names, G_N_ELEMENTS(names));
@@ -125,8 +127,9 @@ demur_confidence_histogram_table(const DemurConfidenceHistogram *chart) {
   return demur_chart_cells_finish(&cells);
 }
 
-char *
-demur_confidence_histogram_alternative(const DemurConfidenceHistogram *chart) {
+static char *
+chart_describe(gconstpointer data) {
+  const DemurConfidenceHistogram *chart = data;
   /* Where each distribution lies: the share of it in the most confident fifth of the axis. */
   const size_t from = chart->n_bins - chart->n_bins / 5;
   const double edge = chart->low + (double)from * chart->width;
@@ -150,3 +153,11 @@ demur_confidence_histogram_alternative(const DemurConfidenceHistogram *chart) {
   }
   return g_string_free(text, FALSE);
 }
+
+const DemurChartInterface demur_confidence_histogram_chart = {
+    .draw = chart_draw,
+    .table = chart_table,
+    .describe = chart_describe,
+    .hit = chart_hit,
+    .aspect = 0.34,
+};

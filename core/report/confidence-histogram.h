@@ -2,7 +2,7 @@
  * scans as filled bars before the outline of all scans. */
 #pragma once
 
-#include "report/chart-kit.h"
+#include "report/chart.h"
 
 G_BEGIN_DECLS
 
@@ -23,13 +23,7 @@ typedef struct {
   const DemurHistogramPanel *panels; /* side by side, on one scale */
 } DemurConfidenceHistogram;
 
-void demur_confidence_histogram_draw(const DemurConfidenceHistogram *chart, cairo_t *cr,
-                                     const DemurPalette *palette, DemurRectangle rectangle);
-/* The row of the table that is drawn at a point of the rectangle it was drawn into; -1: none. */
-gssize demur_confidence_histogram_hit(const DemurConfidenceHistogram *chart,
-                                      const DemurPalette *palette, DemurRectangle rectangle,
-                                      double x, double y);
-DemurChartTable *demur_confidence_histogram_table(const DemurConfidenceHistogram *chart);
-char *demur_confidence_histogram_alternative(const DemurConfidenceHistogram *chart);
+/* Of a DemurConfidenceHistogram. */
+extern const DemurChartInterface demur_confidence_histogram_chart;
 
 G_END_DECLS

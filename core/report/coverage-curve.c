@@ -223,9 +223,10 @@ begin(const DemurCoverageCurve *chart, cairo_t *cr, const DemurPalette *palette,
   return demur_plot_begin(cr, palette, rectangle, &frame);
 }
 
-gssize
-demur_coverage_curve_hit(const DemurCoverageCurve *chart, const DemurPalette *palette,
-                         DemurRectangle rectangle, double x, double y) {
+static gssize
+chart_hit(gconstpointer data, const DemurPalette *palette, DemurRectangle rectangle, double x,
+          double y) {
+  const DemurCoverageCurve *chart = data;
   gboolean any;
   cairo_t *cr = demur_chart_nowhere();
   const DemurPlot plot = begin(chart, cr, palette, rectangle, &any);
@@ -254,9 +255,10 @@ draw_marker(const DemurCoverageCurve *chart, cairo_t *cr, const DemurPalette *pa
   cairo_stroke(cr);
 }
 
-void
-demur_coverage_curve_draw_marker(const DemurCoverageCurve *chart, cairo_t *cr,
-                                 const DemurPalette *palette, DemurRectangle rectangle) {
+static void
+draw_moving(gconstpointer data, cairo_t *cr, const DemurPalette *palette,
+            DemurRectangle rectangle) {
+  const DemurCoverageCurve *chart = data;
   gboolean any;
   cairo_t *nowhere = demur_chart_nowhere();
   const DemurPlot plot = begin(chart, nowhere, palette, rectangle, &any);
@@ -266,9 +268,9 @@ demur_coverage_curve_draw_marker(const DemurCoverageCurve *chart, cairo_t *cr,
   cairo_restore(cr);
 }
 
-void
-demur_coverage_curve_draw(const DemurCoverageCurve *chart, cairo_t *cr, const DemurPalette *palette,
-                          DemurRectangle rectangle) {
+static void
+chart_draw(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle) {
+  const DemurCoverageCurve *chart = data;
   gboolean any;
   cairo_save(cr);
   const DemurPlot plot = begin(chart, cr, palette, rectangle, &any);
@@ -289,8 +291,9 @@ demur_coverage_curve_draw(const DemurCoverageCurve *chart, cairo_t *cr, const De
   cairo_restore(cr);
 }
 
-DemurChartTable *
-demur_coverage_curve_table(const DemurCoverageCurve *chart) {
+static DemurChartTable *
+chart_table(gconstpointer data) {
+  const DemurCoverageCurve *chart = data;
   static const char *const names[] = {DEMUR_CHART_WORD("coverage")};
   DemurChartCells cells = demur_chart_cells_new(names, 1);
   for (size_t s = 0; s < chart->n_series; s++) {
@@ -312,8 +315,9 @@ demur_coverage_curve_table(const DemurCoverageCurve *chart) {
   return demur_chart_cells_finish(&cells);
 }
 
-char *
-demur_coverage_curve_alternative(const DemurCoverageCurve *chart) {
+static char *
+chart_describe(gconstpointer data) {
+  const DemurCoverageCurve *chart = data;
   GString *text = g_string_new(NULL);
   g_string_append_printf(text, demur_chart_word("%s against coverage."), chart->measure);
   for (size_t s = 0; s < chart->n_series; s++) {
@@ -350,3 +354,21 @@ demur_coverage_curve_alternative(const DemurCoverageCurve *chart) {
   }
   return g_string_free(text, FALSE);
 }
+
+/* The curve stays while its marker moves. */
+static void
+draw_still(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle) {
+  DemurCoverageCurve curve = *(const DemurCoverageCurve *)data;
+  curve.marker = NAN;
+  chart_draw(&curve, cr, palette, rectangle);
+}
+
+const DemurChartInterface demur_coverage_curve_chart = {
+    .draw = chart_draw,
+    .table = chart_table,
+    .describe = chart_describe,
+    .hit = chart_hit,
+    .aspect = 0.56,
+    .draw_still = draw_still,
+    .draw_moving = draw_moving,
+};

@@ -2,7 +2,7 @@
  * labels at the lines, gaps where undefined, a mark at the operating coverage. */
 #pragma once
 
-#include "report/chart-kit.h"
+#include "report/chart.h"
 
 G_BEGIN_DECLS
 
@@ -25,19 +25,6 @@ typedef struct {
   int decimals;       /* of the table's numbers */
 } DemurCoverageCurve;
 
-void demur_coverage_curve_draw(const DemurCoverageCurve *chart, cairo_t *cr,
-                               const DemurPalette *palette, DemurRectangle rectangle);
-
-/* One row a coverage: point, mean and sd of each series. */
-/* The marker alone, where _draw puts it: over a picture of the chart that was drawn without one. */
-void demur_coverage_curve_draw_marker(const DemurCoverageCurve *chart, cairo_t *cr,
-                                      const DemurPalette *palette, DemurRectangle rectangle);
-/* The row of the table that is drawn at a point of the rectangle it was drawn into; -1: none. */
-gssize demur_coverage_curve_hit(const DemurCoverageCurve *chart, const DemurPalette *palette,
-                                DemurRectangle rectangle, double x, double y);
-DemurChartTable *demur_coverage_curve_table(const DemurCoverageCurve *chart);
-
-/* What the picture says, in words and numbers (owned). */
-char *demur_coverage_curve_alternative(const DemurCoverageCurve *chart);
+extern const DemurChartInterface demur_coverage_curve_chart; /* of a DemurCoverageCurve */
 
 G_END_DECLS

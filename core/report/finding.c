@@ -6,8 +6,6 @@
 #include <string.h>
 
 #define SAME_COVERAGE 1e-9
-#define FAR_ABOVE_CHANCE 2.0 /* calibration error in units of its noise floor */
-#define FEW_SITES 20         /* method.md 5: below this nothing is said about other hospitals */
 
 const DemurOperatingPoint *
 demur_finding_at(const DemurMethodResult *method, double coverage, gboolean from_tune) {
@@ -349,9 +347,6 @@ add_disagreement(const DemurReportFinding *f, GPtrArray *cares) {
                                     "interval is not centred on the value."));
 }
 
-#define MUCH_MORE 1.5     /* a label's rate of refusal in units of everyone's */
-#define FEWEST_REFUSED 5u /* of that label, for a sentence about it */
-
 /* Whom the selector refuses much more often than scans in general, at the summary's operating
  * point. */
 static void
@@ -362,7 +357,8 @@ add_refusals(const DemurReportFinding *f, GPtrArray *cares) {
   g_autofree char *all = demur_text_percent(1 - at->realised, 1);
   for (size_t l = 0; l < at->n_labels; l++) {
     const DemurRejection *r = &at->rejected_by_label[l];
-    if (!(r->rate > MUCH_MORE * (1 - at->realised)) || r->n_rejected < FEWEST_REFUSED)
+    if (!(r->rate > DEMUR_REFUSED_MUCH_MORE * (1 - at->realised)) ||
+        r->n_rejected < DEMUR_REFUSED_FEWEST)
       continue;
     g_autofree char *label = demur_finding_label(f->input, l),
                     *rate = demur_text_percent(r->rate, 1);
@@ -400,16 +396,16 @@ demur_finding_cares(const DemurReportFinding *f) {
     if (!is_about_refusals(f, e->warnings[i]))
       g_ptr_array_add(cares, g_strdup(e->warnings[i]));
   add_disagreement(f, cares);
-  if (f->compared && e->n_sites < FEW_SITES) {
+  if (f->compared && e->n_sites < DEMUR_FEW_SITES) {
     g_autofree char *sites = demur_text_counted(e->n_sites, "site", "sites");
     g_ptr_array_add(cares,
                     g_strdup_printf("With %s (fewer than %d) nothing can be said about other "
                                     "hospitals.",
-                                    sites, FEW_SITES));
+                                    sites, DEMUR_FEW_SITES));
   }
   const DemurOperatingPoint *at = f->subject_at;
   if (at && only_label(f) < 0 &&
-      at->measures[DEMUR_MEASURE_SBCE2] >= FAR_ABOVE_CHANCE * at->noise_floor) {
+      at->measures[DEMUR_MEASURE_SBCE2] >= DEMUR_FAR_ABOVE_CHANCE * at->noise_floor) {
     g_autofree char *shown = demur_text_decimal(at->measures[DEMUR_MEASURE_SBCE2], 3),
                     *chance = demur_text_decimal(at->noise_floor, 3);
     g_ptr_array_add(cares, g_strdup_printf("Whatever the comparison says, the risks that are shown "

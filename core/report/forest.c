@@ -27,8 +27,9 @@ row_height(const DemurForestRow *row, cairo_t *cr, const DemurPalette *palette, 
          (ROW + SECOND_LINE * (label_lines(row, cr, palette, LABEL * width) - 1));
 }
 
-double
-demur_forest_height(const DemurForest *chart, const DemurPalette *palette, double width) {
+static double
+chart_height(gconstpointer data, const DemurPalette *palette, double width) {
+  const DemurForestPlot *chart = data;
   cairo_t *cr = demur_chart_nowhere();
   double rows = 0;
   for (size_t i = 0; i < chart->n_rows; i++)
@@ -39,7 +40,7 @@ demur_forest_height(const DemurForest *chart, const DemurPalette *palette, doubl
 
 /* The interval lies wholly above or below the overall rate. */
 static gboolean
-stands_out(const DemurForest *chart, const DemurForestRow *row) {
+stands_out(const DemurForestPlot *chart, const DemurForestRow *row) {
   return isfinite(row->low) && isfinite(row->high) && isfinite(chart->reference) &&
          (row->low > chart->reference || row->high < chart->reference);
 }
@@ -65,7 +66,7 @@ value_words(const DemurForestRow *row) {
 }
 
 static void
-draw_mark(const DemurForest *chart, const DemurForestRow *row, cairo_t *cr,
+draw_mark(const DemurForestPlot *chart, const DemurForestRow *row, cairo_t *cr,
           const DemurPalette *palette, const DemurPlot *plot, double y) {
   const gboolean out = stands_out(chart, row);
   const double x = demur_plot_x(plot, row->value);
@@ -80,9 +81,9 @@ draw_mark(const DemurForest *chart, const DemurForestRow *row, cairo_t *cr,
                     palette->font_size * 0.27);
 }
 
-void
-demur_forest_draw(const DemurForest *chart, cairo_t *cr, const DemurPalette *palette,
-                  DemurRectangle rectangle) {
+static void
+chart_draw(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle) {
+  const DemurForestPlot *chart = data;
   const double size = palette->font_size;
   double rows = 0;
   for (size_t i = 0; i < chart->n_rows; i++)
@@ -153,8 +154,9 @@ demur_forest_draw(const DemurForest *chart, cairo_t *cr, const DemurPalette *pal
   cairo_restore(cr);
 }
 
-DemurChartTable *
-demur_forest_table(const DemurForest *chart) {
+static DemurChartTable *
+chart_table(gconstpointer data) {
+  const DemurForestPlot *chart = data;
   const char *const names[] = {"group", "scans", chart->value_label, "95 % low", "95 % high"};
   DemurChartCells cells = demur_chart_cells_new(names, G_N_ELEMENTS(names));
   for (size_t i = 0; i < chart->n_rows; i++) {
@@ -171,8 +173,9 @@ demur_forest_table(const DemurForest *chart) {
   return demur_chart_cells_finish(&cells);
 }
 
-char *
-demur_forest_alternative(const DemurForest *chart) {
+static char *
+chart_describe(gconstpointer data) {
+  const DemurForestPlot *chart = data;
   g_autofree char *overall = demur_text_percent(chart->reference, 1);
   GString *text = g_string_new(NULL);
   g_string_append_printf(text, "%s by group, overall %s.", chart->value_label, overall);
@@ -186,3 +189,10 @@ demur_forest_alternative(const DemurForest *chart) {
   }
   return g_string_free(text, FALSE);
 }
+
+const DemurChartInterface demur_forest_chart = {
+    .draw = chart_draw,
+    .table = chart_table,
+    .describe = chart_describe,
+    .height = chart_height,
+};

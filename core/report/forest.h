@@ -2,7 +2,7 @@
  * overall one. */
 #pragma once
 
-#include "report/chart-kit.h"
+#include "report/chart.h"
 
 G_BEGIN_DECLS
 
@@ -20,16 +20,10 @@ typedef struct {
   size_t n_rows;
   const DemurForestRow *rows; /* from top to bottom */
   double reference;           /* the overall rate, an upright line; NaN: none */
-} DemurForest;
+} DemurForestPlot;
 
-/* The height that all rows need at that width: a label too long for its place takes two lines. */
-double demur_forest_height(const DemurForest *chart, const DemurPalette *palette, double width);
-
-/* A group whose interval leaves out the overall rate has a diamond in the warning colour, others a
- * disc. */
-void demur_forest_draw(const DemurForest *chart, cairo_t *cr, const DemurPalette *palette,
-                       DemurRectangle rectangle);
-DemurChartTable *demur_forest_table(const DemurForest *chart);
-char *demur_forest_alternative(const DemurForest *chart);
+/* Of a DemurForestPlot. A group whose interval leaves out the overall rate has a diamond in the
+ * warning colour, others a disc; a label too long for its place takes two lines. */
+extern const DemurChartInterface demur_forest_chart;
 
 G_END_DECLS

@@ -133,3 +133,8 @@ demur_text_date(const char *iso) {
     return g_strdup(iso);
   return g_strdup_printf("%d" NO_BREAK "%s" NO_BREAK "%.4s", day, months[month - 1], iso);
 }
+
+const char *
+demur_text_recorded(const char *text) {
+  return text && *text ? text : "not recorded";
+}

@@ -37,6 +37,9 @@ char *demur_text_mean_sd(double mean, double sd, int decimals);
 /* "S-BCE₂" .. for people; measure is a DemurMeasure, n_classes > 2 names the multi-class kind. */
 const char *demur_text_measure(int measure, size_t n_classes);
 
+/* The text itself, "not recorded" for none; borrowed. */
+const char *demur_text_recorded(const char *text);
+
 /* A digest's first 12 hexadecimal digits in groups of four: "9f2c 77a0 41d3"; "not recorded" for
  * NULL. */
 char *demur_text_digest(const char *digest);

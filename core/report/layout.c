@@ -832,7 +832,7 @@ draw_page(DemurLayout *layout, cairo_t *cr, size_t page, gboolean tagged) {
         const DemurRectangle rectangle = {layout->area.x + (double)k * (width + gap), atom->y,
                                           width, atom->height};
         begin_tag(cr, tagged, "Figure");
-        atom->figures[k].draw(cr, layout->palette, rectangle, atom->figures[k].data);
+        atom->figures[k].draw(atom->figures[k].data, cr, layout->palette, rectangle);
         end_tag(cr, tagged, "Figure");
       }
       break;

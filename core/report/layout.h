@@ -27,8 +27,8 @@ typedef enum {
 typedef void (*DemurLayoutFrameFunc)(cairo_t *cr, size_t page, size_t n_pages, gpointer data);
 
 /* Draws a figure into its rectangle. */
-typedef void (*DemurLayoutDrawFunc)(cairo_t *cr, const DemurPalette *palette,
-                                    DemurRectangle rectangle, gconstpointer data);
+typedef void (*DemurLayoutDrawFunc)(gconstpointer data, cairo_t *cr, const DemurPalette *palette,
+                                    DemurRectangle rectangle);
 
 /* Blocks flow in text_area; frame (may be NULL) draws around it with frame_data, which is taken
  * over. */

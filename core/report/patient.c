@@ -13,7 +13,7 @@
 #define HEADER_Y 34.0
 #define BAND 17.0
 #define BANNER 42.0
-#define FEWEST_NEAR DEMUR_REPORT_SMALL_CELL
+#define FEWEST_NEAR DEMUR_SMALL_CELL
 
 static gboolean
 is_accepted(const DemurPatientInput *input) {
@@ -267,7 +267,7 @@ draw_frame(cairo_t *cr, size_t page, size_t n_pages, gpointer data) {
 /* Glyph, words and pattern of a verdict: a full disc with a tick for accepted, hatch and "!" for
  * held back, a plain frame and a bar for the others, so that grey print tells them apart. */
 static void
-draw_banner(cairo_t *cr, const DemurPalette *palette, DemurRectangle r, gconstpointer data) {
+draw_banner(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurRectangle r) {
   const DemurPatientInput *input = data;
   const gboolean accepted = is_accepted(input), refused = is_refused(input);
   const DemurColour colour = accepted  ? palette->series[DEMUR_SERIES_OTHER_1]
@@ -331,7 +331,7 @@ draw_banner(cairo_t *cr, const DemurPalette *palette, DemurRectangle r, gconstpo
 }
 
 static void
-draw_image(cairo_t *cr, const DemurPalette *palette, DemurRectangle r, gconstpointer data) {
+draw_image(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurRectangle r) {
   const DemurPatientImage *image = data;
   const double line = image->words ? 12 : 0;
   const double aspect = isfinite(image->aspect) && image->aspect > 0 ? image->aspect : 1;
@@ -368,8 +368,8 @@ typedef struct {
 } RiskData;
 
 static void
-draw_risk(cairo_t *cr, const DemurPalette *palette, DemurRectangle r, gconstpointer data) {
-  demur_risk_over_time_draw(&((const RiskData *)data)->chart, cr, palette, r);
+draw_risk(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurRectangle r) {
+  demur_risk_over_time_chart.draw(&((const RiskData *)data)->chart, cr, palette, r);
 }
 
 static gboolean
@@ -394,7 +394,7 @@ risk_figure(const DemurPatientInput *input) {
                           .n_series = 1,
                           .series = &data->series};
   return (DemurLayoutFigure){draw_risk, data, g_free,
-                             demur_risk_over_time_alternative(&data->chart)};
+                             demur_risk_over_time_chart.describe(&data->chart)};
 }
 
 static void

@@ -103,9 +103,10 @@ bar_x(const Layout *layout, size_t label, size_t bar) {
   return middle + layout->slot * ((double)bar - ((double)layout->n - 1) / 2);
 }
 
-gssize
-demur_rejection_chart_hit(const DemurRejectionChart *chart, const DemurPalette *palette,
-                          DemurRectangle rectangle, double x, double y) {
+static gssize
+chart_hit(gconstpointer data, const DemurPalette *palette, DemurRectangle rectangle, double x,
+          double y) {
+  const DemurRejectionChart *chart = data;
   g_autofree Bar *bars = g_new0(Bar, chart->n_series + 1);
   cairo_t *cr = demur_chart_nowhere();
   const Layout layout = begin(chart, cr, palette, rectangle, bars);
@@ -122,9 +123,9 @@ demur_rejection_chart_hit(const DemurRejectionChart *chart, const DemurPalette *
   return -1;
 }
 
-void
-demur_rejection_chart_draw(const DemurRejectionChart *chart, cairo_t *cr,
-                           const DemurPalette *palette, DemurRectangle rectangle) {
+static void
+chart_draw(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle) {
+  const DemurRejectionChart *chart = data;
   g_autofree Bar *bars = g_new0(Bar, chart->n_series + 1);
   const double size = palette->font_size;
   cairo_save(cr);
@@ -170,8 +171,9 @@ demur_rejection_chart_draw(const DemurRejectionChart *chart, cairo_t *cr,
   cairo_restore(cr);
 }
 
-DemurChartTable *
-demur_rejection_chart_table(const DemurRejectionChart *chart) {
+static DemurChartTable *
+chart_table(gconstpointer data) {
+  const DemurRejectionChart *chart = data;
   static const char *const names[] = {DEMUR_CHART_WORD("method"),
                                       DEMUR_CHART_WORD("label"),
                                       DEMUR_CHART_WORD("scans"),
@@ -198,8 +200,9 @@ demur_rejection_chart_table(const DemurRejectionChart *chart) {
   return demur_chart_cells_finish(&cells);
 }
 
-char *
-demur_rejection_chart_alternative(const DemurRejectionChart *chart) {
+static char *
+chart_describe(gconstpointer data) {
+  const DemurRejectionChart *chart = data;
   const gboolean shares = chart->kind == DEMUR_REJECTION_SHARES;
   GString *text =
       g_string_new(shares ? demur_chart_word("Each label's share of the rejected scans.")
@@ -223,3 +226,11 @@ demur_rejection_chart_alternative(const DemurRejectionChart *chart) {
   }
   return g_string_free(text, FALSE);
 }
+
+const DemurChartInterface demur_rejection_chart = {
+    .draw = chart_draw,
+    .table = chart_table,
+    .describe = chart_describe,
+    .hit = chart_hit,
+    .aspect = 0.56,
+};

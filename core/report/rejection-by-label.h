@@ -3,7 +3,7 @@
 #pragma once
 
 #include "evaluation/evaluation.h"
-#include "report/chart-kit.h"
+#include "report/chart.h"
 
 G_BEGIN_DECLS
 
@@ -27,12 +27,6 @@ typedef struct {
   const DemurRejectionSeries *series;
 } DemurRejectionChart;
 
-void demur_rejection_chart_draw(const DemurRejectionChart *chart, cairo_t *cr,
-                                const DemurPalette *palette, DemurRectangle rectangle);
-/* The row of the table that is drawn at a point of the rectangle it was drawn into; -1: none. */
-gssize demur_rejection_chart_hit(const DemurRejectionChart *chart, const DemurPalette *palette,
-                                 DemurRectangle rectangle, double x, double y);
-DemurChartTable *demur_rejection_chart_table(const DemurRejectionChart *chart);
-char *demur_rejection_chart_alternative(const DemurRejectionChart *chart);
+extern const DemurChartInterface demur_rejection_chart; /* of a DemurRejectionChart */
 
 G_END_DECLS

@@ -54,9 +54,10 @@ begin(const DemurReliability *chart, cairo_t *cr, const DemurPalette *palette,
   return demur_plot_begin(cr, palette, rectangle, &frame);
 }
 
-gssize
-demur_reliability_hit(const DemurReliability *chart, const DemurPalette *palette,
-                      DemurRectangle rectangle, double x, double y) {
+static gssize
+chart_hit(gconstpointer data, const DemurPalette *palette, DemurRectangle rectangle, double x,
+          double y) {
+  const DemurReliability *chart = data;
   cairo_t *cr = demur_chart_nowhere();
   const DemurPlot plot = begin(chart, cr, palette, rectangle);
   cairo_destroy(cr);
@@ -75,9 +76,9 @@ demur_reliability_hit(const DemurReliability *chart, const DemurPalette *palette
   return nearest;
 }
 
-void
-demur_reliability_draw(const DemurReliability *chart, cairo_t *cr, const DemurPalette *palette,
-                       DemurRectangle rectangle) {
+static void
+chart_draw(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle) {
+  const DemurReliability *chart = data;
   cairo_save(cr);
   const DemurPlot plot = begin(chart, cr, palette, rectangle);
   cairo_save(cr);
@@ -111,8 +112,9 @@ demur_reliability_draw(const DemurReliability *chart, cairo_t *cr, const DemurPa
   cairo_restore(cr);
 }
 
-DemurChartTable *
-demur_reliability_table(const DemurReliability *chart) {
+static DemurChartTable *
+chart_table(gconstpointer data) {
+  const DemurReliability *chart = data;
   static const char *const names[] = {DEMUR_CHART_WORD("bin"),
                                       DEMUR_CHART_WORD("scans"),
                                       DEMUR_CHART_WORD("mean risk shown"),
@@ -132,8 +134,9 @@ demur_reliability_table(const DemurReliability *chart) {
   return demur_chart_cells_finish(&cells);
 }
 
-char *
-demur_reliability_alternative(const DemurReliability *chart) {
+static char *
+chart_describe(gconstpointer data) {
+  const DemurReliability *chart = data;
   g_autofree char *words = bin_words(chart);
   GString *text = g_string_new(NULL);
   g_string_append_printf(text,
@@ -151,3 +154,11 @@ demur_reliability_alternative(const DemurReliability *chart) {
   }
   return g_string_free(text, FALSE);
 }
+
+const DemurChartInterface demur_reliability_chart = {
+    .draw = chart_draw,
+    .table = chart_table,
+    .describe = chart_describe,
+    .hit = chart_hit,
+    .aspect = 0.72,
+};

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "evaluation/evaluation.h"
-#include "report/chart-kit.h"
+#include "report/chart.h"
 
 G_BEGIN_DECLS
 
@@ -20,12 +20,6 @@ typedef struct {
 /* The axis end that holds every mark and most of every interval. */
 double demur_reliability_end(size_t n_bins, const DemurReliabilityBin *bins);
 
-void demur_reliability_draw(const DemurReliability *chart, cairo_t *cr, const DemurPalette *palette,
-                            DemurRectangle rectangle);
-/* The row of the table that is drawn at a point of the rectangle it was drawn into; -1: none. */
-gssize demur_reliability_hit(const DemurReliability *chart, const DemurPalette *palette,
-                             DemurRectangle rectangle, double x, double y);
-DemurChartTable *demur_reliability_table(const DemurReliability *chart);
-char *demur_reliability_alternative(const DemurReliability *chart);
+extern const DemurChartInterface demur_reliability_chart; /* of a DemurReliability */
 
 G_END_DECLS

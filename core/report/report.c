@@ -42,7 +42,7 @@ static void
 write_groups(DemurJson *json, const char *key, const DemurReportGroup *groups, size_t n) {
   demur_json_begin_array(json, key);
   for (size_t i = 0; i < n; i++) {
-    const gboolean small = groups[i].n_scans < DEMUR_REPORT_SMALL_CELL;
+    const gboolean small = groups[i].n_scans < DEMUR_SMALL_CELL;
     demur_json_begin_object(json, NULL);
     demur_json_string(json, "name", groups[i].name);
     if (small) { /* withheld, as in print */
@@ -66,7 +66,7 @@ write_years(DemurJson *json, const DemurReportCohort *c) {
   demur_json_begin_array(json, "years");
   for (size_t y = 0; y < c->n_years; y++) {
     const DemurReportYear *year = &c->years[y];
-    const gboolean small = year->n < DEMUR_REPORT_SMALL_CELL; /* withheld, as in print */
+    const gboolean small = year->n < DEMUR_SMALL_CELL; /* withheld, as in print */
     const double interval[2] = {small ? NAN : year->low, small ? NAN : year->high};
     demur_json_begin_object(json, NULL);
     demur_json_int(json, "year", (gint64)(y + 1));
@@ -178,7 +178,7 @@ write_rejections(DemurJson *json, const DemurReportInput *input) {
     demur_json_begin_object(json, NULL);
     demur_json_string(json, "attribute", r->attribute);
     demur_json_string(json, "name", r->name);
-    if (r->n_scans < DEMUR_REPORT_SMALL_CELL) { /* withheld, as in print */
+    if (r->n_scans < DEMUR_SMALL_CELL) { /* withheld, as in print */
       demur_json_null(json, "n_scans");
       demur_json_null(json, "n_rejected");
       demur_json_null(json, "interval");
@@ -240,7 +240,7 @@ write_audits(DemurJson *json, const DemurReportInput *input) {
     demur_json_begin_object(json, NULL);
     demur_json_string(json, "site", a->site);
     demur_json_string(json, "cohort", a->cohort);
-    if (a->n_labels < DEMUR_REPORT_SMALL_CELL) /* withheld, as in print */
+    if (a->n_labels < DEMUR_SMALL_CELL) /* withheld, as in print */
       demur_json_null(json, "n_labels");
     else
       demur_json_int(json, "n_labels", (gint64)a->n_labels);

@@ -41,13 +41,11 @@ typedef struct {
 } DemurReportSplit;
 
 /* A site or scanner of the evaluated split. n_positive: labelled scans with label 1 (K = 2). The
- * share of positives is withheld in print below DEMUR_REPORT_SMALL_CELL scans. */
+ * share of positives is withheld in print below DEMUR_SMALL_CELL scans. */
 typedef struct {
   const char *name;
   size_t n_scans, n_patients, n_labelled, n_positive;
 } DemurReportGroup;
-
-#define DEMUR_REPORT_SMALL_CELL 10
 
 /* One year after the scan, over the evaluated scans whose yearly risk is recorded and whose outcome
  * is known by then. */
@@ -109,7 +107,7 @@ typedef struct {
  * evaluation does not. */
 typedef struct {
   const char *site, *cohort;   /* the site, and the cohort of the labelled scans */
-  size_t n_labels;             /* withheld below DEMUR_REPORT_SMALL_CELL */
+  size_t n_labels;             /* withheld below DEMUR_SMALL_CELL */
   double intercept, low, high; /* added to the log-odds of the risk; 95 % interval */
   gboolean in_split;           /* the evaluated split has scans of this site */
   const char *created;
@@ -143,7 +141,7 @@ typedef struct {
 } DemurReportRequest;
 
 /* How often the selector refuses a site, scanner or other subgroup of the evaluated split at the
- * report's coverage. Rates are withheld below DEMUR_REPORT_SMALL_CELL scans. */
+ * report's coverage. Rates are withheld below DEMUR_SMALL_CELL scans. */
 typedef struct {
   const char *attribute, *name; /* "site", "site 03"; rows of one attribute stand together */
   size_t n_scans, n_rejected;

@@ -97,9 +97,9 @@ draw_series(const DemurRiskOverTime *chart, size_t s, cairo_t *cr, const DemurPa
   }
 }
 
-void
-demur_risk_over_time_draw(const DemurRiskOverTime *chart, cairo_t *cr, const DemurPalette *palette,
-                          DemurRectangle rectangle) {
+static void
+chart_draw(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle) {
+  const DemurRiskOverTime *chart = data;
   const double size = palette->font_size;
   double highest = highest_value(chart);
   cairo_save(cr);
@@ -135,8 +135,9 @@ demur_risk_over_time_draw(const DemurRiskOverTime *chart, cairo_t *cr, const Dem
   cairo_restore(cr);
 }
 
-DemurChartTable *
-demur_risk_over_time_table(const DemurRiskOverTime *chart) {
+static DemurChartTable *
+chart_table(gconstpointer data) {
+  const DemurRiskOverTime *chart = data;
   static const char *const names[] = {"years after the scan"};
   DemurChartCells cells = demur_chart_cells_new(names, 1);
   for (size_t s = 0; s < chart->n_series; s++) {
@@ -165,8 +166,9 @@ demur_risk_over_time_table(const DemurRiskOverTime *chart) {
   return demur_chart_cells_finish(&cells);
 }
 
-char *
-demur_risk_over_time_alternative(const DemurRiskOverTime *chart) {
+static char *
+chart_describe(gconstpointer data) {
+  const DemurRiskOverTime *chart = data;
   GString *text = g_string_new("By years after the scan.");
   for (size_t s = 0; s < chart->n_series; s++) {
     const DemurRiskSeries *series = &chart->series[s];
@@ -184,3 +186,10 @@ demur_risk_over_time_alternative(const DemurRiskOverTime *chart) {
   }
   return g_string_free(text, FALSE);
 }
+
+const DemurChartInterface demur_risk_over_time_chart = {
+    .draw = chart_draw,
+    .table = chart_table,
+    .describe = chart_describe,
+    .aspect = 0.56,
+};

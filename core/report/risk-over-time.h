@@ -2,7 +2,7 @@
  * by then. */
 #pragma once
 
-#include "report/chart-kit.h"
+#include "report/chart.h"
 
 G_BEGIN_DECLS
 
@@ -22,9 +22,6 @@ typedef struct {
   const DemurRiskSeries *series;
 } DemurRiskOverTime;
 
-void demur_risk_over_time_draw(const DemurRiskOverTime *chart, cairo_t *cr,
-                               const DemurPalette *palette, DemurRectangle rectangle);
-DemurChartTable *demur_risk_over_time_table(const DemurRiskOverTime *chart);
-char *demur_risk_over_time_alternative(const DemurRiskOverTime *chart);
+extern const DemurChartInterface demur_risk_over_time_chart; /* of a DemurRiskOverTime */
 
 G_END_DECLS

@@ -70,7 +70,7 @@ static size_t
 curve_pixels(const Curve *c, const DemurPalette *palette, int x1, int x2) {
   cairo_t *cr;
   cairo_surface_t *surface = canvas(palette, &cr);
-  demur_coverage_curve_draw(&c->chart, cr, palette, whole);
+  demur_coverage_curve_chart.draw(&c->chart, cr, palette, whole);
   g_assert_cmpint(cairo_status(cr), ==, CAIRO_STATUS_SUCCESS);
   cairo_destroy(cr);
   const size_t n = count_pixels(surface, palette->series[DEMUR_SERIES_SELECTOR], x1, x2);
@@ -103,7 +103,7 @@ test_undefined_everywhere(void) {
   for (int i = 0; i < 20; i++)
     c.point[i] = c.mean[i] = c.sd[i] = NAN;
   g_assert_cmpuint(curve_pixels(&c, demur_palette_paper(), 0, WIDTH), ==, 0);
-  g_autofree char *text = demur_coverage_curve_alternative(&c.chart);
+  g_autofree char *text = demur_coverage_curve_chart.describe(&c.chart);
   g_assert_cmpstr(text, ==, "S-BCE₂ against coverage. selector: undefined everywhere.");
 }
 
@@ -112,7 +112,7 @@ test_curve_numbers(void) {
   Curve c;
   make_curve(&c);
   c.point[0] = NAN;
-  g_autoptr(DemurChartTable) table = demur_coverage_curve_table(&c.chart);
+  g_autoptr(DemurChartTable) table = demur_coverage_curve_chart.table(&c.chart);
   g_assert_cmpuint(table->n_columns, ==, 4);
   g_assert_cmpuint(table->n_rows, ==, 20);
   g_assert_cmpstr(table->cells[1], ==, "–");
@@ -120,7 +120,7 @@ test_curve_numbers(void) {
   g_assert_cmpstr(table->cells[4 * 17 + 1], ==, ".037");
   g_assert_cmpstr(table->cells[4 * 17 + 2], ==, ".038");
   g_assert_cmpstr(table->cells[4 * 17 + 3], ==, ".002");
-  g_autofree char *text = demur_coverage_curve_alternative(&c.chart);
+  g_autofree char *text = demur_coverage_curve_chart.describe(&c.chart);
   g_assert_cmpstr(text, ==,
                   "S-BCE₂ against coverage. selector: .021 at coverage .10, .037 at coverage .90, "
                   ".039 at coverage 1.00.");
@@ -132,19 +132,19 @@ test_reliability(void) {
   const DemurReliability chart = {
       .label = "selector", .series = DEMUR_SERIES_SELECTOR, .n_bins = 2, .bins = bins};
   g_assert_cmpfloat_with_epsilon(demur_reliability_end(2, bins), 0.5, 1e-9);
-  g_autofree char *text = demur_reliability_alternative(&chart);
+  g_autofree char *text = demur_reliability_chart.describe(&chart);
   g_assert_nonnull(strstr(text, "2 bins of 40 or 41 scans"));
   g_assert_nonnull(strstr(text, ".300: .270 (.160 to .420)."));
   cairo_t *cr;
   cairo_surface_t *surface = canvas(demur_palette_paper(), &cr);
-  demur_reliability_draw(&chart, cr, demur_palette_paper(), whole);
+  demur_reliability_chart.draw(&chart, cr, demur_palette_paper(), whole);
   cairo_destroy(cr);
   g_assert_cmpuint(
       count_pixels(surface, demur_palette_paper()->series[DEMUR_SERIES_SELECTOR], 0, WIDTH), >, 12);
   cairo_surface_destroy(surface);
   const DemurReliability empty = {.label = "selector", .series = DEMUR_SERIES_SELECTOR};
   surface = canvas(demur_palette_paper(), &cr);
-  demur_reliability_draw(&empty, cr, demur_palette_paper(), whole);
+  demur_reliability_chart.draw(&empty, cr, demur_palette_paper(), whole);
   cairo_destroy(cr);
   g_assert_cmpuint(
       count_pixels(surface, demur_palette_paper()->series[DEMUR_SERIES_SELECTOR], 0, WIDTH), ==, 0);
@@ -158,13 +158,13 @@ test_histogram_and_rejections(void) {
                                         {"confidence", DEMUR_SERIES_CONFIDENCE, none, 0}};
   const DemurConfidenceHistogram chart = {
       .n_bins = 4, .low = 0.5, .width = 0.125, .all = all, .n_panels = 2, .panels = panels};
-  g_autoptr(DemurChartTable) table = demur_confidence_histogram_table(&chart);
+  g_autoptr(DemurChartTable) table = demur_confidence_histogram_chart.table(&chart);
   const char *const row[] = {".875", "1.000", "60", "59", "0"};
   for (size_t i = 0; i < 5; i++)
     g_assert_cmpstr(table->cells[3 * 5 + i], ==, row[i]);
   cairo_t *cr;
   cairo_surface_t *surface = canvas(demur_palette_dark(), &cr);
-  demur_confidence_histogram_draw(&chart, cr, demur_palette_dark(), whole);
+  demur_confidence_histogram_chart.draw(&chart, cr, demur_palette_dark(), whole);
   g_assert_cmpint(cairo_status(cr), ==, CAIRO_STATUS_SUCCESS);
 
   DemurRejection two[2] = {{.label = 0,
@@ -190,17 +190,17 @@ test_histogram_and_rejections(void) {
                                    .labels = labels,
                                    .n_series = 1,
                                    .series = &series};
-  demur_rejection_chart_draw(&rejection, cr, demur_palette_dark(), whole);
+  demur_rejection_chart.draw(&rejection, cr, demur_palette_dark(), whole);
   g_assert_cmpint(cairo_status(cr), ==, CAIRO_STATUS_SUCCESS);
   cairo_destroy(cr);
   cairo_surface_destroy(surface);
-  g_autofree char *rates = demur_rejection_chart_alternative(&rejection);
+  g_autofree char *rates = demur_rejection_chart.describe(&rejection);
   g_assert_cmpstr(
       rates, ==,
       "Share of each label that is rejected. no cancer: selector 9.0\u00a0% (5.0\u00a0% "
       "to 15.0\u00a0%). cancer: selector 12.0\u00a0%.");
   rejection.kind = DEMUR_REJECTION_SHARES;
-  g_autofree char *shares = demur_rejection_chart_alternative(&rejection);
+  g_autofree char *shares = demur_rejection_chart.describe(&rejection);
   g_assert_cmpstr(shares, ==,
                   "Each label's share of the rejected scans. no cancer: selector 75.0\u00a0%, of "
                   "all scans 80.0\u00a0%. cancer: selector 25.0\u00a0%, of all scans 20.0\u00a0%.");
@@ -212,12 +212,12 @@ test_forest(void) {
   DemurForestRow rows[] = {{"site 03", 182, FALSE, 0.071, 0.04, 0.12},
                            {"site 34", 164, FALSE, 0.232, 0.17, 0.3},
                            {"site 40", 6, TRUE, NAN, NAN, NAN}};
-  DemurForest chart = {.value_label = "Refused",
-                       .interval_label = "95 %",
-                       .n_rows = 3,
-                       .rows = rows,
-                       .reference = 0.1};
-  g_autofree char *text = demur_forest_alternative(&chart);
+  DemurForestPlot chart = {.value_label = "Refused",
+                           .interval_label = "95 %",
+                           .n_rows = 3,
+                           .rows = rows,
+                           .reference = 0.1};
+  g_autofree char *text = demur_forest_chart.describe(&chart);
   g_assert_cmpstr(text, ==,
                   "Refused by group, overall 10.0\u00a0%. site 03: 7.1\u00a0% (4.0\u00a0% – "
                   "12.0\u00a0%); site 34: 23.2\u00a0% (17.0\u00a0% – 30.0\u00a0%); site 40: "
@@ -227,7 +227,7 @@ test_forest(void) {
     rows[1].low = out ? 0.17 : 0.09;
     cairo_t *cr;
     cairo_surface_t *surface = canvas(palette, &cr);
-    demur_forest_draw(&chart, cr, palette, whole);
+    demur_forest_chart.draw(&chart, cr, palette, whole);
     g_assert_cmpint(cairo_status(cr), ==, CAIRO_STATUS_SUCCESS);
     cairo_destroy(cr);
     const size_t warned = count_pixels(surface, palette->warning, 0, WIDTH);

@@ -71,10 +71,10 @@ test_curve(void) {
                                       .decimals = 3};
     double x, y;
     cairo_t *cr = blank();
-    demur_coverage_curve_draw(&chart, cr, palette, place);
+    demur_coverage_curve_chart.draw(&chart, cr, palette, place);
     middle_of(cr, palette->series[DEMUR_SERIES_SELECTOR], 0, &x, &y);
-    g_assert_cmpint(demur_coverage_curve_hit(&chart, palette, place, x, y), ==, mark);
-    g_assert_cmpint(demur_coverage_curve_hit(&chart, palette, place, 1, 1), ==, -1);
+    g_assert_cmpint(demur_coverage_curve_chart.hit(&chart, palette, place, x, y), ==, mark);
+    g_assert_cmpint(demur_coverage_curve_chart.hit(&chart, palette, place, 1, 1), ==, -1);
   }
 }
 
@@ -93,9 +93,9 @@ test_reliability(void) {
     one.bins = &only;
     double x, y;
     cairo_t *cr = blank();
-    demur_reliability_draw(&one, cr, palette, place);
+    demur_reliability_chart.draw(&one, cr, palette, place);
     middle_of(cr, palette->series[DEMUR_SERIES_SELECTOR], 0, &x, &y);
-    g_assert_cmpint(demur_reliability_hit(&chart, palette, place, x, y), ==, mark);
+    g_assert_cmpint(demur_reliability_chart.hit(&chart, palette, place, x, y), ==, mark);
   }
 }
 
@@ -117,9 +117,10 @@ test_histogram(void) {
                              0.85 * c.blue + 0.15 * p.blue};
     double x, y;
     cairo_t *cr = blank();
-    demur_confidence_histogram_draw(&chart, cr, palette, place);
+    demur_confidence_histogram_chart.draw(&chart, cr, palette, place);
     middle_of(cr, bar, 0, &x, &y);
-    g_assert_cmpint(demur_confidence_histogram_hit(&chart, palette, place, x, y), ==, (gssize)mark);
+    g_assert_cmpint(demur_confidence_histogram_chart.hit(&chart, palette, place, x, y), ==,
+                    (gssize)mark);
   }
 }
 
@@ -146,9 +147,9 @@ test_rejection(void) {
                              0.85 * c.blue + 0.15 * p.blue};
     double x, y;
     cairo_t *cr = blank();
-    demur_rejection_chart_draw(&chart, cr, palette, place);
+    demur_rejection_chart.draw(&chart, cr, palette, place);
     middle_of(cr, bar, 60, &x, &y); /* below the key */
-    g_assert_cmpint(demur_rejection_chart_hit(&chart, palette, place, x, y), ==, mark);
+    g_assert_cmpint(demur_rejection_chart.hit(&chart, palette, place, x, y), ==, mark);
   }
 }
 

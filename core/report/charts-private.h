@@ -1,0 +1,24 @@
+/* A chart that was made from a report's finding: what charts.c and finding-charts.c share. */
+#pragma once
+
+#include "report/charts.h"
+#include "report/cohort-flow.h"
+#include "report/coverage-curve.h"
+#include "report/forest.h"
+#include "report/reliability.h"
+#include "report/risk-over-time.h"
+
+struct DemurChart {
+  const DemurChartInterface *interface;
+  char *title;
+  GPtrArray *owned; /* what the data below point to */
+  union {
+    DemurCoverageCurve curve;
+    DemurReliability reliability;
+    DemurConfidenceHistogram histogram;
+    DemurRejectionChart rejection;
+    DemurForestPlot forest;
+    DemurRiskOverTime risk;
+    DemurCohortFlow flow;
+  } data;
+};

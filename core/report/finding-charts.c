@@ -1,0 +1,322 @@
+/* From a report's finding to a chart: which methods it shows, and its data out of the evaluation.
+ */
+#include "report/charts-private.h"
+
+#include "report/format.h"
+
+#include <math.h>
+
+/* title is taken over. */
+static DemurChart *
+chart_new(const DemurChartInterface *interface, char *title) {
+  DemurChart *chart = g_new0(DemurChart, 1);
+  chart->interface = interface;
+  chart->title = title;
+  chart->owned = g_ptr_array_new_with_free_func(g_free);
+  return chart;
+}
+
+static gpointer
+own(DemurChart *chart, gpointer memory) {
+  g_ptr_array_add(chart->owned, memory);
+  return memory;
+}
+
+/* ---- which methods a chart shows ---- */
+
+static size_t
+count_selectors(const DemurEvaluation *e, gboolean recalibrated) {
+  size_t n = 0;
+  for (size_t i = 0; i < e->n_methods; i++)
+    n += g_str_has_prefix(e->methods[i].name, "selector:") &&
+         !e->methods[i].recalibrated == !recalibrated;
+  return n;
+}
+
+const char *
+demur_chart_method_label(const DemurReportFinding *f, const DemurMethodResult *method) {
+  if (method == f->confidence)
+    return "confidence";
+  if (method == f->full)
+    return "everything";
+  if (method == f->subject && g_str_has_prefix(method->name, "selector:") &&
+      count_selectors(f->evaluation, method->recalibrated) == 1)
+    return "selector";
+  return demur_finding_title(f, method);
+}
+
+/* The subject, confidence, everything, then other selectors of the same kind of risk. */
+static size_t
+chart_methods(const DemurReportFinding *f, const DemurMethodResult **methods,
+              DemurChartSeries *series, size_t most) {
+  const DemurMethodResult *first[3] = {f->subject, f->confidence, f->full};
+  size_t n = 0;
+  for (size_t i = 0; i < 3 && n < most; i++) {
+    gboolean repeated = first[i] == NULL;
+    for (size_t k = 0; k < n; k++)
+      repeated |= methods[k] == first[i];
+    if (repeated)
+      continue;
+    series[n] = first[i] == f->full         ? DEMUR_SERIES_EVERYTHING
+                : first[i] == f->confidence ? DEMUR_SERIES_CONFIDENCE
+                                            : DEMUR_SERIES_SELECTOR;
+    methods[n++] = first[i];
+  }
+  int other = DEMUR_SERIES_OTHER_1;
+  for (size_t i = 0; i < f->evaluation->n_methods && n < most && other < DEMUR_N_SERIES; i++) {
+    const DemurMethodResult *m = &f->evaluation->methods[i];
+    if (m == f->subject || !g_str_has_prefix(m->name, "selector:") ||
+        !m->recalibrated != !f->subject->recalibrated)
+      continue;
+    series[n] = (DemurChartSeries)other++;
+    methods[n++] = m;
+  }
+  return n;
+}
+
+/* ---- from an evaluation to a chart ---- */
+
+DemurChart *
+demur_chart_coverage_curve(const DemurReportFinding *f, int measure, const char *title,
+                           size_t most_methods) {
+  const DemurMethodResult *methods[DEMUR_N_SERIES];
+  DemurChartSeries styles[DEMUR_N_SERIES];
+  const size_t n = chart_methods(f, methods, styles, MIN(most_methods, DEMUR_N_SERIES));
+  DemurChart *chart = chart_new(&demur_coverage_curve_chart, g_strdup(title));
+  DemurCoverageSeries *series = own(chart, g_new0(DemurCoverageSeries, n + 1));
+  double *values = own(chart, g_new0(double, (n + 1) * 3 * DEMUR_N_COVERAGES));
+  for (size_t s = 0; s < n; s++) {
+    double *point = values + s * 3 * DEMUR_N_COVERAGES, *mean = point + DEMUR_N_COVERAGES,
+           *sd = mean + DEMUR_N_COVERAGES;
+    for (size_t i = 0; i < DEMUR_N_COVERAGES; i++) {
+      const DemurCurvePoint *c = &methods[s]->curve[measure][i];
+      point[i] = c->point;
+      mean[i] = c->mean;
+      sd[i] = c->sd;
+    }
+    series[s] =
+        (DemurCoverageSeries){demur_chart_method_label(f, methods[s]), styles[s], point, mean, sd};
+  }
+  chart->data.curve =
+      (DemurCoverageCurve){.title = chart->title,
+                           .measure = demur_text_measure(measure, f->evaluation->n_classes),
+                           .n = DEMUR_N_COVERAGES,
+                           .coverages = f->evaluation->coverages,
+                           .n_series = n,
+                           .series = series,
+                           .marker = f->coverage,
+                           .from_zero = measure != DEMUR_MEASURE_ACCURACY,
+                           .in_unit = measure != DEMUR_MEASURE_SITE_ERROR, /* a signed root */
+                           .decimals = measure == DEMUR_MEASURE_BRIER ? 4 : 3};
+  return chart;
+}
+
+DemurChart *
+demur_chart_reliability(const DemurReportFinding *f, const DemurOperatingPoint *at,
+                        DemurChartSeries series, const char *label, char *title, double axis_end) {
+  DemurChart *chart = chart_new(&demur_reliability_chart, title);
+  chart->data.reliability = (DemurReliability){
+      .title = title,
+      .x_label = f->evaluation->n_classes > 2 ? "confidence shown" : "risk shown",
+      .label = label,
+      .series = series,
+      .n_bins = at->n_reliability,
+      .bins = at->reliability,
+      .axis_end = axis_end};
+  return chart;
+}
+
+DemurChart *
+demur_chart_histogram(const DemurReportFinding *f, double coverage) {
+  const DemurMethodResult *methods[2] = {f->subject, f->confidence};
+  g_autofree char *percent = demur_text_coverage(coverage);
+  DemurChart *chart = chart_new(&demur_confidence_histogram_chart,
+                                g_strdup_printf("Accepted at coverage %s", percent));
+  DemurHistogramPanel *panels = own(chart, g_new0(DemurHistogramPanel, 3));
+  size_t n = 0;
+  for (size_t i = 0; i < 2; i++) {
+    const DemurOperatingPoint *at = demur_finding_at(methods[i], coverage, FALSE);
+    if (!at || (i == 1 && methods[1] == methods[0]) || methods[i] == f->full)
+      continue;
+    panels[n++] = (DemurHistogramPanel){demur_chart_method_label(f, methods[i]),
+                                        methods[i] == f->confidence ? DEMUR_SERIES_CONFIDENCE
+                                                                    : DEMUR_SERIES_SELECTOR,
+                                        at->histogram, at->n_accepted};
+  }
+  if (n == 0) {
+    demur_chart_free(chart);
+    return NULL;
+  }
+  const DemurEvaluation *e = f->evaluation;
+  /* Of the same kind of risk as the panels: recalibrating moves confidence. */
+  const size_t *all = f->full && f->full->n_at > 0 ? f->full->at[0].histogram : e->histogram_all;
+  panels[n++] = (DemurHistogramPanel){"everything", DEMUR_SERIES_EVERYTHING, all, e->n_scans};
+  chart->data.histogram = (DemurConfidenceHistogram){.title = chart->title,
+                                                     .n_bins = DEMUR_N_HISTOGRAM_BINS,
+                                                     .low = e->histogram_low,
+                                                     .width = e->histogram_width,
+                                                     .all = all,
+                                                     .n_panels = n,
+                                                     .panels = panels};
+  return chart;
+}
+
+DemurChart *
+demur_chart_rejection(const DemurReportFinding *f, double coverage, DemurRejectionKind kind) {
+  const DemurMethodResult *methods[2] = {f->subject, f->confidence};
+  const size_t n_classes = f->evaluation->n_classes;
+  g_autofree char *percent = demur_text_coverage(coverage);
+  DemurChart *chart =
+      chart_new(&demur_rejection_chart,
+                kind == DEMUR_REJECTION_RATES
+                    ? g_strdup_printf("Share of each label refused at coverage %s", percent)
+                    : g_strdup_printf("Each label's share of the refused at %s", percent));
+  DemurRejectionSeries *series = own(chart, g_new0(DemurRejectionSeries, 2));
+  size_t n = 0;
+  for (size_t i = 0; i < 2; i++) {
+    const DemurOperatingPoint *at = demur_finding_at(methods[i], coverage, FALSE);
+    if (!at || at->n_labels != n_classes || (i == 1 && methods[1] == methods[0]) ||
+        methods[i] == f->full)
+      continue;
+    series[n++] = (DemurRejectionSeries){demur_chart_method_label(f, methods[i]),
+                                         methods[i] == f->confidence ? DEMUR_SERIES_CONFIDENCE
+                                                                     : DEMUR_SERIES_SELECTOR,
+                                         at->rejected_by_label};
+  }
+  if (n == 0) {
+    demur_chart_free(chart);
+    return NULL;
+  }
+  const char **labels = own(chart, g_new0(const char *, n_classes + 1));
+  for (size_t l = 0; l < n_classes; l++)
+    labels[l] = own(chart, demur_finding_label(f->input, l));
+  chart->data.rejection = (DemurRejectionChart){.title = chart->title,
+                                                .kind = kind,
+                                                .n_labels = n_classes,
+                                                .labels = labels,
+                                                .n_series = n,
+                                                .series = series};
+  return chart;
+}
+
+/* Largest first, ties by name. */
+static int
+compare_rejections(gconstpointer a, gconstpointer b) {
+  const DemurReportRejection *x = *(const DemurReportRejection *const *)a,
+                             *y = *(const DemurReportRejection *const *)b;
+  if (x->n_scans != y->n_scans)
+    return x->n_scans > y->n_scans ? -1 : 1;
+  return g_strcmp0(x->name, y->name);
+}
+
+DemurChart *
+demur_chart_forest(const DemurReportFinding *f, size_t from, size_t to, size_t most_rows) {
+  const DemurReportRejection *all = f->input->rejections;
+  if (from >= to)
+    return NULL;
+  g_autoptr(GPtrArray) sorted = g_ptr_array_new();
+  size_t n_small = 0;
+  for (size_t i = from; i < to; i++)
+    if (all[i].n_scans < DEMUR_SMALL_CELL)
+      n_small++;
+    else
+      g_ptr_array_add(sorted, (gpointer)&all[i]);
+  g_ptr_array_sort(sorted, compare_rejections);
+  const size_t n = MIN(sorted->len, most_rows);
+  GString *title = g_string_new(NULL);
+  g_string_append_printf(title, "By %s", all[from].attribute);
+  if (n < sorted->len)
+    g_string_append_printf(title, ": the %zu largest of %zu", n, to - from);
+  if (n_small > 0)
+    g_string_append_printf(title, "%s %zu of fewer than %d scans withheld",
+                           n < sorted->len ? ";" : ":", n_small, DEMUR_SMALL_CELL);
+  DemurChart *chart = chart_new(&demur_forest_chart, g_string_free(title, FALSE));
+  DemurForestRow *rows = own(chart, g_new0(DemurForestRow, n + 1));
+  for (size_t i = 0; i < n; i++) {
+    const DemurReportRejection *r = g_ptr_array_index(sorted, i);
+    rows[i] = (DemurForestRow){.label = r->name && *r->name ? r->name : "not recorded",
+                               .n = r->n_scans,
+                               .value = (double)r->n_rejected / (double)r->n_scans,
+                               .low = r->low,
+                               .high = r->high};
+  }
+  const DemurOperatingPoint *at = f->subject_at;
+  chart->data.forest = (DemurForestPlot){.title = chart->title,
+                                         .value_label = "Refused",
+                                         .interval_label = "95\u00a0% interval",
+                                         .n_rows = n,
+                                         .rows = rows,
+                                         .reference = at ? 1 - at->realised : NAN};
+  return chart;
+}
+
+DemurChart *
+demur_chart_risk_over_time(const DemurReportFinding *f) {
+  const DemurReportCohort *c = &f->input->cohort;
+  if (c->n_years == 0)
+    return NULL;
+  DemurChart *chart = chart_new(&demur_risk_over_time_chart,
+                                g_strdup("Risk and what happened, by years after the scan"));
+  double *values = own(chart, g_new0(double, 4 * c->n_years)), *observed = values + c->n_years,
+         *low = observed + c->n_years, *high = low + c->n_years;
+  size_t *n = own(chart, g_new0(size_t, c->n_years));
+  for (size_t y = 0; y < c->n_years; y++) {
+    const gboolean small = c->years[y].n < DEMUR_SMALL_CELL;
+    n[y] = c->years[y].n;
+    values[y] = small ? NAN : c->years[y].mean_risk;
+    observed[y] = small ? NAN : c->years[y].observed;
+    low[y] = small ? NAN : c->years[y].low;
+    high[y] = small ? NAN : c->years[y].high;
+  }
+  DemurRiskSeries *series = own(chart, g_new0(DemurRiskSeries, 2));
+  series[0] = (DemurRiskSeries){
+      "mean risk, everything shown", DEMUR_SERIES_SELECTOR, values, NULL, NULL, n, FALSE};
+  series[1] = (DemurRiskSeries){
+      "observed share", DEMUR_SERIES_CONFIDENCE, observed, low, high, NULL, FALSE};
+  chart->data.risk = (DemurRiskOverTime){
+      .title = chart->title, .n_years = c->n_years, .n_series = 2, .series = series};
+  return chart;
+}
+
+DemurChart *
+demur_chart_cohort_flow(const DemurReportFinding *f) {
+  const DemurReportCohort *c = &f->input->cohort;
+  const DemurEvaluation *e = f->evaluation;
+  DemurChart *chart =
+      chart_new(&demur_cohort_flow_chart, g_strdup("From the cohort to this result"));
+  DemurFlowReason *left_out = own(chart, g_new0(DemurFlowReason, c->n_exclusions + 1));
+  for (size_t i = 0; i < c->n_exclusions; i++)
+    left_out[i] = (DemurFlowReason){c->exclusions[i].reason, c->exclusions[i].n};
+  const size_t n = MAX(c->n_splits, 1);
+  DemurFlowBox *splits = own(chart, g_new0(DemurFlowBox, n));
+  DemurFlowBox whole = {own(chart, g_strdup_printf("Cohort %s", c->name ? c->name : e->cohort)), 0,
+                        0, 0};
+  size_t evaluated = n;
+  for (size_t s = 0; s < c->n_splits; s++) {
+    splits[s] = (DemurFlowBox){c->splits[s].name, c->splits[s].n_scans, c->splits[s].n_patients,
+                               c->splits[s].n_sites};
+    whole.n_scans += c->splits[s].n_scans;
+    whole.n_patients += c->splits[s].n_patients; /* no patient stands in two splits */
+    if (g_strcmp0(c->splits[s].name, e->split) == 0)
+      evaluated = s;
+  }
+  if (c->n_splits == 0) {
+    splits[0] = (DemurFlowBox){e->split, e->n_scans, e->n_patients, e->n_sites};
+    whole = (DemurFlowBox){whole.label, e->n_scans, e->n_patients, e->n_sites};
+    evaluated = 0;
+  }
+  const DemurOperatingPoint *at = f->subject_at;
+  g_autofree char *coverage = demur_text_coverage(f->coverage);
+  chart->data.flow = (DemurCohortFlow){
+      .title = NULL,
+      .whole = whole,
+      .n_left_out = c->n_exclusions,
+      .left_out = left_out,
+      .n_splits = n,
+      .splits = splits,
+      .evaluated = evaluated,
+      .accepted_label = own(chart, g_strdup_printf("Accepted (%s asked)", coverage)),
+      .n_accepted = at ? at->n_accepted : 0,
+      .n_refused = at ? e->n_scans - at->n_accepted : 0};
+  return chart;
+}

@@ -1,0 +1,181 @@
+/* The cohort: flow, follow-up, splits, years, sites and scanners. */
+#include "report/section.h"
+
+#include "report/charts.h"
+#include "report/format.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SUMMARY_ROOM 420.0 /* the cohort begins below the summary only on a page of little else */
+
+static void
+add_counts(DemurPages *p, const char *heading, const char *column, const DemurReportCount *counts,
+           size_t n) {
+  if (n == 0)
+    return;
+  demur_layout_text(p->layout, DEMUR_TEXT_HEADING, heading);
+  DemurRows rows = demur_rows_new();
+  for (size_t i = 0; i < n; i++) {
+    demur_rows_cell(&rows, g_strdup(counts[i].reason));
+    demur_rows_cell(&rows, demur_text_count(counts[i].n));
+    demur_rows_end(&rows, FALSE);
+  }
+  const DemurLayoutColumn columns[] = {{column, FALSE, 200, FALSE}, {"Number", TRUE, 0, FALSE}};
+  demur_rows_table(p, &rows, 2, columns);
+}
+
+/* Largest first, ties by name. */
+static int
+compare_groups(gconstpointer a, gconstpointer b) {
+  const DemurReportGroup *x = *(const DemurReportGroup *const *)a,
+                         *y = *(const DemurReportGroup *const *)b;
+  if (x->n_scans != y->n_scans)
+    return x->n_scans > y->n_scans ? -1 : 1;
+  return strcmp(x->name, y->name);
+}
+
+static void
+add_groups(DemurPages *p, const char *heading, const char *column, const DemurReportGroup *groups,
+           size_t n) {
+  if (n == 0)
+    return;
+  demur_section_text(p, DEMUR_TEXT_HEADING, "%s", heading);
+  g_autoptr(GPtrArray) sorted = g_ptr_array_new();
+  for (size_t i = 0; i < n; i++)
+    g_ptr_array_add(sorted, (gpointer)&groups[i]);
+  g_ptr_array_sort(sorted, compare_groups);
+  const gboolean binary = p->e->n_classes == 2;
+  g_autofree char *yes = demur_finding_label(p->input, 1);
+  g_autofree char *share = g_strdup_printf("Share “%s”", yes);
+  DemurRows rows = demur_rows_new();
+  size_t shown = 0; /* the largest, none of them small */
+  while (shown < MIN(n, DEMUR_SECTION_MOST_GROUPS) &&
+         ((const DemurReportGroup *)g_ptr_array_index(sorted, shown))->n_scans >= DEMUR_SMALL_CELL)
+    shown++;
+  size_t scans = 0, patients = 0, labelled = 0, positive = 0, n_small = 0;
+  for (size_t i = 0; i < n; i++) {
+    const DemurReportGroup *g = g_ptr_array_index(sorted, i);
+    if (i < shown) {
+      demur_rows_cell(&rows, g_strdup(demur_text_recorded(g->name)));
+      demur_rows_cell(&rows, demur_text_count(g->n_scans));
+      demur_rows_cell(&rows, demur_text_count(g->n_patients));
+      if (binary)
+        demur_rows_cell(
+            &rows, demur_text_percent(
+                       g->n_labelled ? (double)g->n_positive / (double)g->n_labelled : NAN, 1));
+      demur_rows_end(&rows, FALSE);
+      continue;
+    }
+    n_small += g->n_scans < DEMUR_SMALL_CELL;
+    scans += g->n_scans;
+    patients += g->n_patients;
+    labelled += g->n_labelled;
+    positive += g->n_positive;
+  }
+  if (shown < n) {
+    const gboolean few = scans < DEMUR_SMALL_CELL;
+    demur_rows_cell(&rows, shown > 0 ? g_strdup_printf("%zu smaller ones together", n - shown)
+                                     : g_strdup_printf("%zu together", n - shown));
+    demur_rows_cell(&rows, few ? g_strdup("< 10") : demur_text_count(scans));
+    demur_rows_cell(&rows, few ? g_strdup("< 10") : demur_text_count(patients));
+    if (binary)
+      demur_rows_cell(
+          &rows, few ? g_strdup("withheld")
+                     : demur_text_percent(labelled ? (double)positive / (double)labelled : NAN, 1));
+    demur_rows_end(&rows, FALSE);
+  }
+  const DemurLayoutColumn columns[] = {{column, FALSE, 120, FALSE},
+                                       {"Scans", TRUE, 0, FALSE},
+                                       {"Patients", TRUE, 0, FALSE},
+                                       {share, TRUE, 0, FALSE}};
+  demur_rows_table(p, &rows, binary ? 4 : 3, columns);
+  if (n_small > 0)
+    demur_section_text(p, DEMUR_TEXT_NOTE,
+                       "%zu of them, with fewer than %d scans each, are not shown apart.", n_small,
+                       DEMUR_SMALL_CELL);
+}
+
+void
+demur_section_cohort(DemurPages *p) {
+  const DemurReportCohort *c = &p->input->cohort;
+  const DemurEvaluation *e = p->e;
+  demur_layout_page_break(p->layout, SUMMARY_ROOM);
+  demur_layout_text(p->layout, DEMUR_TEXT_SECTION, "Cohort");
+  g_autofree char *scans = demur_text_counted(e->n_scans, "scan", "scans"),
+                  *patients = demur_text_counted(e->n_patients, "patient", "patients"),
+                  *sites = demur_text_counted(e->n_sites, "site", "sites"),
+                  *date = c->created ? demur_text_date(c->created) : NULL,
+                  *made = date ? g_strdup_printf(", made on %s", date) : g_strdup("");
+  demur_section_text(
+      p, DEMUR_TEXT_BODY,
+      "Cohort %s (%s)%s. This report is about its split “%s”: %s of %s from %s. Risks "
+      "come from the model %s.",
+      c->name ? c->name : e->cohort, c->source ? c->source : "source not recorded", made, e->split,
+      scans, patients, sites,
+      c->model   ? c->model
+      : e->model ? e->model
+                 : "(name not recorded)");
+  if (c->label_rule)
+    demur_layout_text(p->layout, DEMUR_TEXT_BODY, c->label_rule);
+  DemurChart *flow = demur_chart_cohort_flow(&p->finding);
+  demur_section_chart(
+      p, demur_chart_height(flow, demur_palette_paper(), p->width - 2 * DEMUR_PAGES_MARGIN), flow);
+  if (c->n_exclusions > 0)
+    add_counts(p, "Left out before the cohort was made", "Reason", c->exclusions, c->n_exclusions);
+  else if (!c->simulated)
+    demur_layout_text(p->layout, DEMUR_TEXT_NOTE,
+                      c->exclusions_recorded
+                          ? "The table was taken whole: nothing was left out when the cohort was "
+                            "made. What was left out of the table is for the author to say."
+                          : "What was left out before the cohort was made is not recorded.");
+  add_counts(p, "Follow-up", "State", c->follow_up, c->n_follow_up);
+  if (c->n_splits > 0) {
+    demur_layout_text(p->layout, DEMUR_TEXT_HEADING, "Splits");
+    DemurRows rows = demur_rows_new();
+    for (size_t i = 0; i < c->n_splits; i++) {
+      const DemurReportSplit *s = &c->splits[i];
+      demur_rows_cell(&rows, g_strdup(s->name));
+      demur_rows_cell(&rows, demur_text_count(s->n_scans));
+      demur_rows_cell(&rows, demur_text_count(s->n_patients));
+      demur_rows_cell(&rows, demur_text_count(s->n_sites));
+      demur_rows_cell(&rows, demur_text_count(s->n_labelled));
+      if (e->n_classes == 2)
+        demur_rows_cell(&rows, demur_text_percent(s->prevalence, 1));
+      demur_rows_end(&rows, g_strcmp0(s->name, e->split) == 0);
+    }
+    g_autofree char *yes = demur_finding_label(p->input, 1);
+    g_autofree char *share = g_strdup_printf("Share “%s”", yes);
+    const DemurLayoutColumn columns[] = {{"Split", FALSE, 120, FALSE}, {"Scans", TRUE, 0, FALSE},
+                                         {"Patients", TRUE, 0, FALSE}, {"Sites", TRUE, 0, FALSE},
+                                         {"Labelled", TRUE, 0, FALSE}, {share, TRUE, 0, FALSE}};
+    demur_rows_table(p, &rows, e->n_classes == 2 ? 6 : 5, columns);
+    demur_layout_text(p->layout, DEMUR_TEXT_NOTE,
+                      "No patient stands in two splits. Bold: the split this report is about.");
+  }
+  if (e->n_classes > 2) {
+    demur_layout_text(p->layout, DEMUR_TEXT_HEADING, "Labels");
+    DemurRows rows = demur_rows_new();
+    for (size_t l = 0; l < e->n_classes; l++) {
+      demur_rows_cell(&rows, demur_finding_label(p->input, l));
+      demur_rows_cell(&rows, demur_text_percent(e->prevalence[l], 1));
+      demur_rows_end(&rows, FALSE);
+    }
+    const DemurLayoutColumn columns[] = {{"Label", FALSE, 120, FALSE},
+                                         {"Share of the split", TRUE, 0, FALSE}};
+    demur_rows_table(p, &rows, 2, columns);
+  }
+  DemurChart *years = demur_chart_risk_over_time(&p->finding);
+  if (years) {
+    demur_layout_keep_begin(p->layout);
+    demur_section_text(p, DEMUR_TEXT_HEADING, "Risks and outcomes by year");
+    demur_section_chart(p, 150, years);
+    demur_section_text(
+        p, DEMUR_TEXT_NOTE,
+        "Over the scans whose yearly risk is recorded and whose outcome is known by then, "
+        "accepted or not. Upright lines: 95\u00a0%% Wilson intervals of the observed share.");
+    demur_layout_keep_end(p->layout);
+  }
+  add_groups(p, "Sites of this split", "Site", c->sites, c->n_sites);
+  add_groups(p, "Scanners of this split", "Scanner", c->scanners, c->n_scanners);
+}

@@ -1,0 +1,131 @@
+/* The results in order; its parts are files of their own. */
+#include "report/section.h"
+
+#include "report/charts.h"
+#include "report/format.h"
+
+static DemurLayoutFigure
+curve_figure(const DemurPages *p, DemurMeasure measure, const char *title) {
+  return demur_section_figure(
+      demur_chart_coverage_curve(&p->finding, (int)measure, title, DEMUR_N_SERIES));
+}
+
+/* Calibration in the large and slope, discrimination and usefulness of what is shown. */
+static void
+add_calibration(DemurPages *p) {
+  const DemurEvaluation *e = p->e;
+  const gboolean binary = e->n_classes == 2;
+  const DemurMethodResult *methods[3] = {p->finding.subject, p->finding.confidence,
+                                         p->finding.full};
+  DemurRows rows = demur_rows_new();
+  for (size_t m = 0; m < 3; m++) {
+    const DemurOperatingPoint *at =
+        m == 0 ? p->finding.subject_at : demur_finding_at(methods[m], p->finding.coverage, FALSE);
+    if (!at || (m > 0 && methods[m] == methods[0]))
+      continue;
+    demur_rows_cell(&rows, g_strdup(demur_section_short_title(p, methods[m])));
+    demur_rows_cell(&rows, demur_text_percent(at->realised, 1));
+    demur_rows_cell(&rows, demur_section_interval(at->extra[DEMUR_EXTRA_OE_RATIO],
+                                                  at->extra_intervals[DEMUR_EXTRA_OE_RATIO], 2));
+    if (binary) {
+      demur_rows_cell(&rows, demur_section_interval(at->extra[DEMUR_EXTRA_INTERCEPT],
+                                                    at->extra_intervals[DEMUR_EXTRA_INTERCEPT], 2));
+      demur_rows_cell(&rows, demur_section_interval(at->extra[DEMUR_EXTRA_SLOPE],
+                                                    at->extra_intervals[DEMUR_EXTRA_SLOPE], 2));
+    }
+    demur_rows_cell(&rows, demur_text_decimal(at->extra[DEMUR_EXTRA_ICI], 3));
+    demur_rows_cell(&rows, demur_section_interval(at->debiased, at->debiased_interval, 3));
+    demur_rows_cell(&rows, demur_section_interval(at->measures[DEMUR_MEASURE_SITE_ERROR],
+                                                  at->site_error_interval, 3));
+    if (binary)
+      demur_rows_cell(&rows, demur_section_interval(at->extra[DEMUR_EXTRA_AUROC],
+                                                    at->extra_intervals[DEMUR_EXTRA_AUROC], 3));
+    demur_rows_end(&rows, m == 0);
+  }
+  if (rows.bold->len == 0) {
+    g_ptr_array_unref(rows.cells);
+    g_array_unref(rows.bold);
+    return;
+  }
+  g_autofree char *percent = demur_text_coverage(p->finding.coverage);
+  demur_section_text(p, DEMUR_TEXT_HEADING,
+                     "Calibration and discrimination of what is shown, at coverage %s", percent);
+  DemurLayoutColumn columns[9];
+  size_t n = 0;
+  columns[n++] = (DemurLayoutColumn){"Method", FALSE, 70, FALSE};
+  columns[n++] = (DemurLayoutColumn){"Coverage", TRUE, 0, FALSE};
+  columns[n++] = (DemurLayoutColumn){"O:E", TRUE, 0, FALSE};
+  if (binary) {
+    columns[n++] = (DemurLayoutColumn){"Intercept", TRUE, 0, FALSE};
+    columns[n++] = (DemurLayoutColumn){"Slope", TRUE, 0, FALSE};
+  }
+  columns[n++] = (DemurLayoutColumn){"ICI", TRUE, 0, FALSE};
+  columns[n++] = (DemurLayoutColumn){"Debiased error", TRUE, 0, FALSE};
+  columns[n++] = (DemurLayoutColumn){"Site error", TRUE, 0, FALSE};
+  if (binary)
+    columns[n++] = (DemurLayoutColumn){"AUROC", TRUE, 0, FALSE};
+  demur_rows_table(p, &rows, n, columns);
+  demur_section_text(
+      p, DEMUR_TEXT_NOTE,
+      "O:E: observed over expected outcomes, 1 is right. Intercept 0 and slope 1: calibrated. "
+      "ICI: mean distance of a smooth calibration curve from the risk. Second line: 95\u00a0%% "
+      "bootstrap interval, resampling %ss.",
+      e->interval_unit ? e->interval_unit : "patient");
+}
+
+void
+demur_section_results(DemurPages *p) {
+  const DemurEvaluation *e = p->e;
+  const gboolean multi = e->n_classes > 2;
+  g_autofree char *trials = demur_section_trials(e);
+  demur_layout_page_break(p->layout, DEMUR_SECTION_ROOM);
+  demur_layout_text(p->layout, DEMUR_TEXT_SECTION, "Results");
+  demur_section_text(p, DEMUR_TEXT_HEADING, "All methods, averaged over coverage");
+  demur_section_auc_table(p);
+  demur_section_text(
+      p, DEMUR_TEXT_NOTE,
+      "Area under the curve over %d coverages from .05 to 1, divided by its range. First line: the "
+      "split as it is, mean over "
+      "models; second line: mean ± sd of %s. Lower is better but for accuracy. Debiased: what is "
+      "left of the error once chance is taken out (signed root). Noise floor: what perfectly "
+      "calibrated risks would show. "
+      "“–”: undefined or not computed.",
+      DEMUR_N_COVERAGES, trials);
+  demur_section_text(p, DEMUR_TEXT_HEADING, "Measures against coverage");
+  demur_layout_keep_begin(p->layout);
+  const char *two = demur_text_measure(DEMUR_MEASURE_SBCE2, e->n_classes),
+             *inf = demur_text_measure(DEMUR_MEASURE_SBCEINF, e->n_classes);
+  g_autofree char *title_two = g_strdup_printf("%s, calibration error", two),
+                  *title_inf = g_strdup_printf("%s, largest bin error", inf);
+  DemurLayoutFigure figures[4] = {
+      curve_figure(p, DEMUR_MEASURE_SBCE2, title_two),
+      curve_figure(p, DEMUR_MEASURE_SBCEINF, title_inf),
+      curve_figure(p, DEMUR_MEASURE_BRIER, "Brier score"),
+      curve_figure(p, DEMUR_MEASURE_ACCURACY,
+                   multi ? "Accuracy of the top class" : "Accuracy at risk .5")};
+  demur_layout_figures(p->layout, 158, 2, figures);
+  demur_layout_keep_end(p->layout);
+  demur_layout_keep_begin(p->layout);
+  demur_layout_figures(p->layout, 158, 2, figures + 2);
+  g_autofree char *coverage = demur_text_coverage(p->finding.coverage);
+  demur_section_text(
+      p, DEMUR_TEXT_NOTE,
+      "Lines: the split as it is. Bands: mean ± sd of %s; resampling repeats scans and so "
+      "adds to the binned errors. Dotted upright: coverage %s. A gap: undefined there.",
+      trials, coverage);
+  demur_layout_keep_end(p->layout);
+  for (size_t i = 0; i < DEMUR_SECTION_N_COVERAGES; i++) {
+    g_autofree char *percent = demur_text_coverage(demur_section_coverages[i]);
+    demur_section_text(p, DEMUR_TEXT_HEADING, "All methods at coverage %s", percent);
+    demur_section_operating_table(p, demur_section_coverages[i], FALSE);
+  }
+  demur_section_text(p, DEMUR_TEXT_NOTE,
+                     "Thresholds from this split's own scores, labels unseen; the split as it is.");
+  add_calibration(p);
+  demur_section_comparisons(p);
+  demur_section_reliability(p);
+  demur_section_histograms(p);
+  demur_section_rejections(p);
+  demur_section_subgroups(p);
+  demur_section_group_calibration(p);
+}

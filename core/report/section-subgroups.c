@@ -1,0 +1,113 @@
+/* How calibrated the accepted scans of each subgroup are. */
+#include "report/section.h"
+
+#include "report/format.h"
+
+#include <string.h>
+
+/* How well calibrated the accepted scans of each group are, the largest groups of each kind. */
+static const DemurOperatingPoint *
+group_point(const DemurPages *p, const DemurGroup *group) {
+  const DemurReportFinding *f = &p->finding;
+  for (size_t m = 0; m < group->n_methods; m++) {
+    const DemurGroupMethod *method = &group->methods[m];
+    if (!g_str_equal(method->name, f->subject->name) ||
+        !method->recalibrated != !f->subject->recalibrated)
+      continue;
+    for (size_t a = 0; a < method->n_at && f->subject_at; a++)
+      if (method->at[a].coverage == f->subject_at->coverage &&
+          !method->at[a].from_tune == !f->subject_at->from_tune)
+        return &method->at[a];
+  }
+  return NULL;
+}
+
+static int
+compare_sizes(gconstpointer a, gconstpointer b) {
+  const DemurGroup *x = *(const DemurGroup *const *)a, *y = *(const DemurGroup *const *)b;
+  if (x->n_scans != y->n_scans)
+    return x->n_scans > y->n_scans ? -1 : 1;
+  return strcmp(x->value, y->value);
+}
+
+/* FALSE: every group is withheld, and that is said. */
+static gboolean
+add_group_table(DemurPages *p, size_t from, size_t to) {
+  const DemurEvaluation *e = p->e;
+  const gboolean binary = e->n_classes == 2;
+  g_autoptr(GPtrArray) sorted = g_ptr_array_new();
+  size_t n_small = 0;
+  for (size_t g = from; g < to; g++) {
+    const DemurOperatingPoint *at = group_point(p, &e->groups[g]);
+    if (at && at->n_accepted >= DEMUR_SMALL_CELL)
+      g_ptr_array_add(sorted, &e->groups[g]);
+    else
+      n_small++;
+  }
+  if (sorted->len == 0) {
+    demur_section_text(p, DEMUR_TEXT_BODY,
+                       "By %s: no group has %d accepted scans or more; all are withheld.",
+                       e->groups[from].by, DEMUR_SMALL_CELL);
+    return FALSE;
+  }
+  g_ptr_array_sort(sorted, compare_sizes);
+  DemurRows rows = demur_rows_new();
+  for (guint i = 0; i < MIN(sorted->len, DEMUR_SECTION_MOST_GROUPS); i++) {
+    const DemurGroup *group = g_ptr_array_index(sorted, i);
+    const DemurOperatingPoint *at = group_point(p, group);
+    demur_rows_cell(&rows, g_strdup(demur_text_recorded(group->value)));
+    demur_rows_cell(&rows, demur_text_count(at->n_accepted));
+    demur_rows_cell(&rows, demur_text_decimal(at->measures[DEMUR_MEASURE_SBCE2], 3));
+    demur_rows_cell(&rows, demur_text_decimal(at->noise_floor, 3));
+    demur_rows_cell(&rows, demur_section_interval(at->extra[DEMUR_EXTRA_OE_RATIO],
+                                                  at->extra_intervals[DEMUR_EXTRA_OE_RATIO], 2));
+    if (binary)
+      demur_rows_cell(&rows, demur_section_interval(at->extra[DEMUR_EXTRA_SLOPE],
+                                                    at->extra_intervals[DEMUR_EXTRA_SLOPE], 2));
+    demur_rows_end(&rows, FALSE);
+  }
+  g_autofree char *by = g_strdup(e->groups[from].by);
+  by[0] = g_ascii_toupper(by[0]);
+  const DemurLayoutColumn columns[] = {
+      {by, FALSE, 140, TRUE},
+      {"Accepted", TRUE, 0, FALSE},
+      {demur_text_measure(DEMUR_MEASURE_SBCE2, e->n_classes), TRUE, 0, FALSE},
+      {"Noise floor", TRUE, 0, FALSE},
+      {"O:E", TRUE, 0, FALSE},
+      {"Slope", TRUE, 0, FALSE}};
+  demur_rows_table(p, &rows, binary ? 6 : 5, columns);
+  const size_t left =
+      sorted->len > DEMUR_SECTION_MOST_GROUPS ? sorted->len - DEMUR_SECTION_MOST_GROUPS : 0;
+  g_autofree char *printed = demur_text_counted(left, "smaller group is", "smaller groups are"),
+                  *small = demur_text_counted(n_small, "group is", "groups are");
+  if (left > 0)
+    demur_section_text(p, DEMUR_TEXT_NOTE, "%s not printed here; the JSON holds them.", printed);
+  if (n_small > 0)
+    demur_section_text(p, DEMUR_TEXT_NOTE, "%s withheld: fewer than %d accepted scans.", small,
+                       DEMUR_SMALL_CELL);
+  return TRUE;
+}
+
+void
+demur_section_group_calibration(DemurPages *p) {
+  const DemurEvaluation *e = p->e;
+  if (e->n_groups == 0)
+    return;
+  g_autofree char *coverage = demur_text_coverage(p->finding.coverage);
+  demur_section_text(p, DEMUR_TEXT_HEADING,
+                     "How calibrated the accepted are, by subgroup, at coverage %s", coverage);
+  gboolean any = FALSE;
+  for (size_t from = 0, to; from < e->n_groups; from = to) {
+    to = from + 1;
+    while (to < e->n_groups && g_str_equal(e->groups[to].by, e->groups[from].by))
+      to++;
+    any |= add_group_table(p, from, to);
+  }
+  if (!any)
+    return;
+  demur_section_text(
+      p, DEMUR_TEXT_NOTE,
+      "The threshold of the whole split, applied to each group. Small groups have large errors "
+      "by chance: compare with the noise floor. Second line: 95\u00a0%% bootstrap interval of "
+      "the group's patients.");
+}

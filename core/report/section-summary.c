@@ -1,0 +1,144 @@
+/* Page 1: the finding, a paragraph to quote, four figures, two charts, one table, what to read with
+ * care. */
+#include "report/section.h"
+
+#include "report/charts.h"
+#include "report/format.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SUMMARY_CHART 162.0       /* height of the summary's charts, and how low they may be made */
+#define SUMMARY_CHART_LEAST 112.0 /* so that it stands on one page */
+
+static void
+add_key_figures(DemurPages *p) {
+  const DemurReportFinding *f = &p->finding;
+  const DemurOperatingPoint *at = f->subject_at;
+  char *texts[8] = {NULL};
+  g_autofree char *asked = demur_text_coverage(f->coverage);
+  texts[0] = demur_text_percent(at ? at->realised : NAN, 1);
+  g_autofree char *threshold = demur_text_significant(at ? at->threshold : NAN, 3);
+  texts[1] = g_strdup_printf("coverage reached (asked: %s; threshold %s, %s)", asked, threshold,
+                             f->tuned ? "tuned" : "from this split's scores");
+  texts[2] = demur_text_decimal(at ? at->measures[DEMUR_MEASURE_SBCE2] : NAN, 3);
+  g_autofree char *floor_text = demur_text_decimal(at ? at->noise_floor : NAN, 3);
+  texts[3] =
+      at && isfinite(at->noise_floor)
+          ? g_strdup_printf("calibration error of what is shown (chance alone: %s)", floor_text)
+          : g_strdup("calibration error of what is shown");
+  if (p->e->n_classes == 2) {
+    g_autofree char *yes = demur_finding_label(p->input, 1), *no = demur_finding_label(p->input, 0);
+    g_autofree char *others = demur_text_percent(demur_finding_rate(at, 0), 1);
+    if (isfinite(demur_finding_rate(at, 1)) || !isfinite(demur_finding_rate(at, 0))) {
+      texts[4] = demur_text_percent(demur_finding_rate(at, 1), 1);
+      texts[5] = g_strdup_printf("of “%s” refused, %s of “%s”", yes, others, no);
+    } else {
+      texts[4] = g_strdup(others);
+      texts[5] = g_strdup_printf("of “%s” refused; there is no “%s”", no, yes);
+    }
+  } else {
+    g_autofree char *full = demur_text_percent(
+        f->full ? f->full->curve[DEMUR_MEASURE_ACCURACY][DEMUR_N_COVERAGES - 1].point : NAN, 1);
+    texts[4] = demur_text_percent(at ? at->measures[DEMUR_MEASURE_ACCURACY] : NAN, 1);
+    texts[5] = g_strdup_printf("of what is shown is right, %s of everything", full);
+  }
+  if (f->compared) {
+    g_autofree char *d = demur_text_signed(f->plain->difference, 3),
+                    *low = demur_text_signed(f->plain->low, 3),
+                    *high = demur_text_signed(f->plain->high, 3),
+                    *n_units = demur_text_count(f->plain->n_units);
+    texts[6] = g_strdup(demur_comparison_verdict_words(f->verdict));
+    texts[7] =
+        isfinite(f->plain->low) && isfinite(f->plain->high)
+            ? g_strdup_printf("against confidence: %s (%s to %s), resampling %s %s%s", d, low, high,
+                              n_units, f->plain->unit, f->plain->n_units == 1 ? "" : "s")
+            : g_strdup_printf("against confidence: %s, no interval", d);
+  } else {
+    texts[6] = g_strdup(DEMUR_TEXT_UNDEFINED);
+    texts[7] = g_strdup("no comparison with confidence made");
+  }
+  demur_layout_key_figures(p->layout, 4, (const char *const *)texts);
+  for (int i = 0; i < 8; i++)
+    g_free(texts[i]);
+}
+
+/* "Observed share with “cancer”, accepted scans", owned. */
+static char *
+observed_words(const DemurPages *p) {
+  if (p->e->n_classes > 2)
+    return g_strdup("Share right, accepted scans");
+  g_autofree char *yes = demur_finding_label(p->input, 1);
+  return g_strdup_printf("Observed share with “%s”, accepted scans", yes);
+}
+
+static void
+add_summary_charts(DemurPages *p) {
+  DemurLayoutFigure figures[2];
+  size_t n = 0;
+  g_autofree char *title = g_strdup_printf(
+      "Calibration error %s", demur_text_measure(DEMUR_MEASURE_SBCE2, p->e->n_classes));
+  figures[n++] =
+      demur_section_figure(demur_chart_coverage_curve(&p->finding, DEMUR_MEASURE_SBCE2, title, 3));
+  if (p->finding.subject_at)
+    figures[n++] = demur_section_figure(demur_chart_reliability(
+        &p->finding, p->finding.subject_at, DEMUR_SERIES_SELECTOR,
+        demur_section_short_title(p, p->finding.subject), observed_words(p), 0));
+  demur_layout_figures(p->layout, SUMMARY_CHART, n, figures);
+  g_autofree char *trials = demur_section_trials(p->e);
+  demur_section_text(
+      p, DEMUR_TEXT_NOTE,
+      "Left: lines are the split as it is, bands mean ± sd of %s; resampling repeats scans, so "
+      "bands may lie above their line; dotted upright: the coverage of this page. Right: "
+      "95\u00a0%% "
+      "Wilson intervals; on the dashed line risks and outcomes agree.",
+      trials);
+}
+
+/* The sentence without its full stop, owned. */
+static char *
+without_stop(const char *sentence) {
+  const size_t n = strlen(sentence);
+  return g_strndup(sentence, n > 0 && sentence[n - 1] == '.' ? n - 1 : n);
+}
+
+void
+demur_section_summary(DemurPages *p) {
+  const DemurReportFinding *f = &p->finding;
+  g_autofree char *headline = demur_finding_headline(f), *paragraph = demur_finding_paragraph(f);
+  demur_layout_text(p->layout, DEMUR_TEXT_TITLE, headline);
+  demur_layout_text(p->layout, DEMUR_TEXT_LEAD, paragraph);
+  const DemurReportValidation *v = &p->input->validation;
+  if (v->verdict) {
+    g_autofree char *sentence = without_stop(v->sentence ? v->sentence : v->verdict);
+    demur_section_text(
+        p, DEMUR_TEXT_BODY,
+        "Before this report, whole sites of cohort %s were left out of training in turn "
+        "(`demur validate`): %s.",
+        v->cohort ? v->cohort : "(not recorded)", sentence);
+    demur_layout_space(p->layout, 5);
+  }
+  add_key_figures(p);
+  demur_layout_keep_begin(p->layout);
+  add_summary_charts(p);
+  demur_layout_keep_end(p->layout);
+  g_autofree char *percent = demur_text_coverage(f->coverage);
+  demur_section_text(p, DEMUR_TEXT_HEADING, "Methods side by side at coverage %s", percent);
+  demur_section_operating_table(p, f->coverage, TRUE);
+  demur_section_text(
+      p, DEMUR_TEXT_NOTE,
+      "The split as it is (%s). Lower is better for the calibration errors and Brier. "
+      "Noise floor: the error that "
+      "perfectly calibrated risks would show by chance. “–”: undefined.",
+      demur_section_both_kinds(p->e) ? "raw and recalibrated risks as said"
+      : f->subject->recalibrated     ? "recalibrated risks"
+                                     : "raw risks");
+  g_autoptr(GPtrArray) cares = demur_finding_cares(f);
+  if (cares->len > 0) {
+    demur_section_text(p, DEMUR_TEXT_HEADING, "Read with care");
+    for (guint i = 0; i < cares->len; i++)
+      demur_layout_text(p->layout, DEMUR_TEXT_BODY, g_ptr_array_index(cares, i));
+  }
+  demur_layout_contents(p->layout);
+  demur_layout_fit_page(p->layout, SUMMARY_CHART_LEAST);
+}

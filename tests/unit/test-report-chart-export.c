@@ -1,0 +1,133 @@
+/* Every chart goes through one interface and one exporter. Right values: what an interface is asked
+ * for is there for each chart by name; a table for programs is English whatever language is in use;
+ * a PDF carries what the picture says; a refused ending leaves no file. */
+#include "report-fixture.h"
+
+#include "report/chart-export.h"
+#include "report/chart-words.h"
+#include "report/charts-private.h"
+
+#include <glib/gstdio.h>
+
+static Fixture *
+binary_fixture(void) {
+  return fixture_new(&(FixtureKind){.n_classes = 2, .n_sites = 24});
+}
+
+static char *
+place(const char *folder, const char *name) {
+  return g_build_filename(folder, name, NULL);
+}
+
+static char *
+contents(const char *path, gsize *n) {
+  char *text;
+  g_autoptr(GError) error = NULL;
+  g_file_get_contents(path, &text, n, &error);
+  g_assert_no_error(error);
+  g_unlink(path);
+  return text;
+}
+
+static void
+test_every_chart_has_the_interface(void) {
+  g_autoptr(Fixture) f = binary_fixture();
+  size_t n, n_drawn = 0;
+  const DemurChartKind *kinds = demur_chart_kinds(&n);
+  for (size_t i = 0; i < n; i++) {
+    g_autoptr(GError) error = NULL;
+    g_autoptr(DemurChart) chart = demur_chart_new(kinds[i].name, &f->input, 0.9, NULL, &error);
+    if (!chart) { /* the fixture has nothing to draw for it, which is said */
+      g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE);
+      continue;
+    }
+    n_drawn++;
+    g_assert_nonnull(chart->interface->draw);
+    g_assert_cmpfloat(demur_chart_height(chart, demur_palette_paper(), 400), >, 40);
+    g_autoptr(DemurChartTable) table = demur_chart_table(chart);
+    g_assert_cmpuint(table->n_rows, >, 0);
+    g_autofree char *words = demur_chart_describe(chart);
+    g_assert_cmpuint(strlen(words), >, 20);
+    if (chart->interface->hit)
+      g_assert_cmpint(chart->interface->hit(&chart->data, demur_palette_paper(),
+                                            (DemurRectangle){0, 0, 400, 300}, -5, -5),
+                      ==, -1);
+    g_assert_true(!chart->interface->draw_still == !chart->interface->draw_moving);
+  }
+  g_assert_cmpuint(n_drawn, >=, 10);
+}
+
+static const char *
+shout(const char *text) {
+  return g_str_equal(text, "bin") ? "KASTEN" : text;
+}
+
+static void
+test_tables_are_english(void) {
+  g_autoptr(Fixture) f = binary_fixture();
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurChart) chart = demur_chart_new("reliability", &f->input, 0.9, NULL, &error);
+  g_assert_no_error(error);
+  g_autofree char *folder = g_dir_make_tmp("demur-chart-XXXXXX", NULL),
+                  *csv = place(folder, "r.csv");
+  g_assert_null(demur_chart_words_use(shout));
+  const gboolean written = demur_chart_write(chart, csv, "of what", &error);
+  g_autoptr(DemurChartTable) shown = demur_chart_table(chart);
+  g_assert_true(demur_chart_words_use(NULL) == shout); /* given back by the exporter */
+  g_assert_true(written);
+  g_assert_cmpstr(shown->header[0], ==, "KASTEN");
+  gsize n;
+  g_autofree char *text = contents(csv, &n);
+  g_assert_true(g_str_has_prefix(text, "bin,scans,"));
+  g_assert_nonnull(strstr(text, "of what"));
+  g_rmdir(folder);
+}
+
+static void
+test_endings(void) {
+  static const struct {
+    const char *name, *magic;
+  } files[] = {{"a.svg", "<?xml"}, {"a.PNG", "\x89PNG"}, {"a.pdf", "%PDF-"}, {"a.csv", "bin,"}};
+  g_autoptr(Fixture) f = binary_fixture();
+  g_autoptr(DemurChart) chart = demur_chart_new("reliability", &f->input, 0.9, NULL, NULL);
+  g_autofree char *folder = g_dir_make_tmp("demur-chart-XXXXXX", NULL);
+  for (size_t i = 0; i < G_N_ELEMENTS(files); i++) {
+    g_autofree char *path = place(folder, files[i].name);
+    char *bytes[2];
+    gsize n[2];
+    for (int k = 0; k < 2; k++) {
+      /* A heading stands above a picture and belongs to no table. */
+      const DemurChartPicture picture = {.interface = chart->interface,
+                                         .data = &chart->data,
+                                         .name = "n",
+                                         .heading = k ? "above" : NULL};
+      g_autoptr(GError) error = NULL;
+      g_assert_true(demur_chart_export(&picture, path, &error));
+      g_assert_no_error(error);
+      bytes[k] = contents(path, &n[k]);
+      g_assert_true(strncmp(bytes[k], files[i].magic, strlen(files[i].magic)) == 0);
+    }
+    g_assert_true((n[0] == n[1] && memcmp(bytes[0], bytes[1], n[0]) == 0) == (i == 3));
+    g_free(bytes[0]);
+    g_free(bytes[1]);
+  }
+  static const char *const refused[] = {"a.gif", "a", "a.svgz", ".svg.txt"};
+  for (size_t i = 0; i < G_N_ELEMENTS(refused); i++) {
+    g_autofree char *path = place(folder, refused[i]);
+    g_autoptr(GError) error = NULL;
+    g_assert_false(demur_chart_write(chart, path, NULL, &error));
+    g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE);
+    g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
+  }
+  g_rmdir(folder);
+}
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/report/chart/every-chart-has-the-interface",
+                  test_every_chart_has_the_interface);
+  g_test_add_func("/report/chart/tables-for-programs-are-english", test_tables_are_english);
+  g_test_add_func("/report/chart/one-exporter-writes-every-ending", test_endings);
+  return g_test_run();
+}
