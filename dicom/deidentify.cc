@@ -1,5 +1,6 @@
 #include "dicom/deidentify.h"
 #include "dicom/library.h"
+#include "dicom/save-file.hh"
 
 #include <dcmtk/config/osconfig.h>
 #include <dcmtk/dcmdata/dcistrmb.h>
@@ -318,11 +319,8 @@ copy_one(const DemurFile &file, const char *folder, const Secret &secret) {
     return "its folder can't be made";
   // A file of its own: nothing of the old meta header or preamble goes along.
   DcmFileFormat made(&dataset);
-  const OFCondition saved = made.saveFile(path.c_str(), syntax, EET_ExplicitLength, EGL_withoutGL);
-  if (saved.bad()) {
-    g_unlink(path.c_str());
-    return std::string("it can't be written: ") + saved.text();
-  }
+  if (!demur_save_file(made, path.c_str(), syntax, EGL_withoutGL, DEMUR_FILE_NEW, &cause))
+    return cause->message;
   return "";
 }
 

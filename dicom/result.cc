@@ -2,6 +2,7 @@
 // coded in a scheme of our own, 99DEMUR, declared in the object.
 #include "dicom/result.h"
 #include "dicom/library.h"
+#include "dicom/save-file.hh"
 #include "dicom/study.h"
 #include "dicom/writer.h"
 
@@ -296,8 +297,8 @@ declare_scheme(Steps &step, DcmDataset &dataset) {
 
 gboolean
 save(DcmFileFormat &file, const char *path, GError **error) {
-  const OFCondition status = file.saveFile(path, EXS_LittleEndianExplicit, EET_ExplicitLength);
-  return status.good() ? TRUE : fail(error, status.text());
+  return demur_save_file(file, path, EXS_LittleEndianExplicit, EGL_recalcGL, DEMUR_FILE_REPLACE,
+                         error);
 }
 
 gboolean

@@ -1,4 +1,5 @@
 #include "dicom/writer.h"
+#include "base/file-output.h"
 #include "base/number.h"
 
 #include <string.h>
@@ -143,11 +144,8 @@ demur_writer_save(const DemurWriter *writer, const char *path, GError **error) {
   append_u32(file, meta->len);
   g_byte_array_append(file, meta->data, meta->len);
   g_byte_array_append(file, writer->bytes->data, writer->bytes->len);
-  g_autoptr(GError) cause = NULL;
-  if (!g_file_set_contents(path, (const char *)file->data, (gssize)file->len, &cause)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s", cause->message);
+  if (!demur_file_write(path, file->data, (gssize)file->len, DEMUR_FILE_REPLACE, error))
     return FALSE;
-  }
   return TRUE;
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/file-output.h"
 #include "report/format.h"
 #include "ui/cohort-page.h"
 #include "ui/files.h"
@@ -926,10 +927,7 @@ demur_window_save_png(DemurWindow *window, const char *path, GError **error) {
   const graphene_rect_t bounds = GRAPHENE_RECT_INIT(0, 0, (float)width, (float)height);
   g_autoptr(GdkTexture) texture = gsk_renderer_render_texture(renderer, node, &bounds);
   gsk_render_node_unref(node);
-  if (!gdk_texture_save_to_png(texture, path)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s can't be written; choose a folder that exists and can be written", path);
-    return FALSE;
-  }
-  return TRUE;
+  g_autoptr(GBytes) png = gdk_texture_save_to_png_bytes(texture);
+  return demur_file_write(path, g_bytes_get_data(png, NULL), (gssize)g_bytes_get_size(png),
+                          DEMUR_FILE_REPLACE, error);
 }

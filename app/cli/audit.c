@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/cli/command.h"
+#include "base/file-output.h"
 #include "tasks/assess.h"
 #include "tasks/selection.h"
 #include "base/csv-field.h"
@@ -167,6 +168,10 @@ run_plan(DemurContext *context, int argc, char **argv, GError **error) {
                         "audit plan needs --cohort C and --site S, and at least 1 of --scans");
     return FALSE;
   }
+  if (output != NULL && !demur_file_output_check(output, DEMUR_FILE_REPLACE, error))
+    return FALSE;
+  if (output != NULL)
+    demur_context_take_stdout(output);
   g_auto(Site) site = {0};
   if (!load_selector(context, arguments[0], &site, error) ||
       !load_site(context, cohort_name, split, site_name, &site, error))
@@ -181,12 +186,8 @@ run_plan(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree guint32 *chosen = demur_audit_choose(risks, site.scores, patients, site.n,
                                                   (size_t)n_scans, context->task.seed, &n_chosen);
   g_autofree char *table = plan_table(&site, site_name, chosen, n_chosen);
-  g_autoptr(GError) local = NULL;
-  if (output != NULL && !g_file_set_contents(output, table, -1, &local)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "the table could not be written: %s",
-                local->message);
+  if (output != NULL && !demur_file_write(output, table, -1, DEMUR_FILE_REPLACE, error))
     return FALSE;
-  }
   g_autofree char *now = demur_task_now(&context->task);
   const DemurAuditPlan plan = {arguments[0], site_name,          cohort_name,
                                n_chosen,     context->task.seed, now};
@@ -202,10 +203,9 @@ run_plan(DemurContext *context, int argc, char **argv, GError **error) {
             "`demur audit apply`\n",
             n_chosen, site.n, site_name, site.cohort->simulated ? " (simulated data)" : "");
   if (site.trained && !context->json)
-    fprintf(stderr,
-            "Note: scans of site '%s' helped to train the selector; an audit is meant for "
-            "a new site.\n",
-            site_name);
+    g_printerr("Note: scans of site '%s' helped to train the selector; an audit is meant for "
+               "a new site.\n",
+               site_name);
   return TRUE;
 }
 

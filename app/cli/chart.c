@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "app/cli/evaluate-options.h"
+#include "base/file-output.h"
 #include "tasks/report.h"
 #include "base/number.h"
 #include "report/charts.h"
@@ -123,7 +124,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
                             "chart takes NAME and FILE (`demur chart --list` names the charts)",
                             error) ||
       !demur_chart_check(arguments[0], arguments[1], error) ||
-      !demur_report_check_folder(arguments[1], error))
+      !demur_file_output_check(arguments[1], DEMUR_FILE_REPLACE, error))
     return FALSE;
   if (strcmp(arguments[0], "forest") == 0) { /* groups cost time: only where they are drawn */
     const char *const by[] = {attribute != NULL ? attribute : "site", NULL};

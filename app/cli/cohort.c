@@ -1,8 +1,8 @@
 /* demur cohort import | simulate | list | show | export | attach | remove */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "base/file-output.h"
 #include "base/json-writer.h"
 #include "app/cli/command.h"
 #include "cohort/export.h"
@@ -88,17 +88,17 @@ write_nlst(DemurJson *json, const DemurNlstCounts *n) {
 
 static void
 print_nlst(const DemurNlstCounts *n) {
-  printf("  %zu persons with %zu screens; %zu scores, %zu matched, %zu without a person, %zu "
-         "without their screen; %zu screens without a score\n",
-         n->n_persons, n->n_screens, n->n_scores, n->n_matched, n->n_scores_without_person,
-         n->n_scores_without_screen, n->n_screens_without_score);
-  printf("  %-8s %8s %9s %13s %14s %7s %9s %18s\n", "horizon", "cancer", "followed", "cancer later",
-         "cancer before", "death", "censored", "follow-up unknown");
+  g_print("  %zu persons with %zu screens; %zu scores, %zu matched, %zu without a person, %zu "
+          "without their screen; %zu screens without a score\n",
+          n->n_persons, n->n_screens, n->n_scores, n->n_matched, n->n_scores_without_person,
+          n->n_scores_without_screen, n->n_screens_without_score);
+  g_print("  %-8s %8s %9s %13s %14s %7s %9s %18s\n", "horizon", "cancer", "followed",
+          "cancer later", "cancer before", "death", "censored", "follow-up unknown");
   for (int h = 1; h <= DEMUR_N_YEARS; h++) {
     const DemurNlstCases *c = &n->cases[h - 1];
-    printf("  %d year%s %8zu %9zu %13zu %14zu %7zu %9zu %18zu\n", h, h == 1 ? " " : "s",
-           c->n_cancer, c->n_followed, c->n_cancer_later, c->n_cancer_before, c->n_death,
-           c->n_censored, c->n_followup_unknown);
+    g_print("  %d year%s %8zu %9zu %13zu %14zu %7zu %9zu %18zu\n", h, h == 1 ? " " : "s",
+            c->n_cancer, c->n_followed, c->n_cancer_later, c->n_cancer_before, c->n_death,
+            c->n_censored, c->n_followup_unknown);
   }
 }
 
@@ -169,36 +169,36 @@ print_cohort(DemurContext *context, const DemurCohort *cohort, const char *diges
     return TRUE;
   }
 
-  printf("cohort %s%s\n", cohort->name, cohort->simulated ? "  SIMULATED, NOT PATIENTS" : "");
-  printf("  from %s, scores of model %s\n", cohort->source, cohort->model);
-  printf("  %zu scans of %zu patients at %zu sites, %zu classes, ", all.n_scans, all.n_patients,
-         all.n_sites, cohort->n_classes);
+  g_print("cohort %s%s\n", cohort->name, cohort->simulated ? "  SIMULATED, NOT PATIENTS" : "");
+  g_print("  from %s, scores of model %s\n", cohort->source, cohort->model);
+  g_print("  %zu scans of %zu patients at %zu sites, %zu classes, ", all.n_scans, all.n_patients,
+          all.n_sites, cohort->n_classes);
   if (cohort->embedding_width > 0)
-    printf("embeddings of %zu numbers\n", cohort->embedding_width);
+    g_print("embeddings of %zu numbers\n", cohort->embedding_width);
   else
-    printf("no embeddings\n");
+    g_print("no embeddings\n");
   if (seed != NULL)
-    printf("  seed %" G_GUINT64_FORMAT "\n", *seed);
-  printf("  %-20s %9s %9s %6s %11s %11s %9s\n", "split", "scans", "patients", "sites",
-         binary ? "prevalence" : "accuracy", binary ? "mean risk" : "confidence", "unlabelled");
+    g_print("  seed %" G_GUINT64_FORMAT "\n", *seed);
+  g_print("  %-20s %9s %9s %6s %11s %11s %9s\n", "split", "scans", "patients", "sites",
+          binary ? "prevalence" : "accuracy", binary ? "mean risk" : "confidence", "unlabelled");
   for (size_t s = 0; s < cohort->n_splits; s++) {
     char prevalence[32], risk[32];
-    printf("  %-20s %9zu %9zu %6zu %11s %11s %9zu\n", cohort->split_names[s], splits[s].n_scans,
-           splits[s].n_patients, splits[s].n_sites, number(splits[s].prevalence, prevalence),
-           number(splits[s].mean_risk, risk), splits[s].n_unlabelled);
+    g_print("  %-20s %9zu %9zu %6zu %11s %11s %9zu\n", cohort->split_names[s], splits[s].n_scans,
+            splits[s].n_patients, splits[s].n_sites, number(splits[s].prevalence, prevalence),
+            number(splits[s].mean_risk, risk), splits[s].n_unlabelled);
   }
   if (cohort->n_attributes > 0) {
-    printf("  attributes:");
+    g_print("  attributes:");
     for (size_t a = 0; a < cohort->n_attributes; a++)
-      printf("%s %s (%zu)", a > 0 ? "," : "", cohort->attributes[a].name,
-             cohort->attributes[a].n_values);
-    printf("\n");
+      g_print("%s %s (%zu)", a > 0 ? "," : "", cohort->attributes[a].name,
+              cohort->attributes[a].n_values);
+    g_print("\n");
   }
-  printf("  digest %s\n", digest);
+  g_print("  digest %s\n", digest);
   if (nlst != NULL)
     print_nlst(nlst);
   for (char **w = warnings; w != NULL && *w != NULL; w++)
-    printf("  note: %s\n", *w);
+    g_print("  note: %s\n", *w);
   return TRUE;
 }
 
@@ -456,17 +456,17 @@ run_list(DemurContext *context, int argc, char **argv, GError **error) {
     return TRUE;
   }
   if (list->len == 0)
-    printf("no cohort yet: demur cohort import NAME FILE, or demur cohort simulate NAME\n");
+    g_print("no cohort yet: demur cohort import NAME FILE, or demur cohort simulate NAME\n");
   else
-    printf("%-20s %9s %6s %-10s %-16s %s\n", "cohort", "scans", "sites", "simulated", "model",
-           "splits");
+    g_print("%-20s %9s %6s %-10s %-16s %s\n", "cohort", "scans", "sites", "simulated", "model",
+            "splits");
   for (guint i = 0; i < list->len; i++) {
     const DemurCohortSummary *cohort = list->pdata[i];
-    printf("%-20s %9zu %6zu %-10s %-16s ", cohort->name, cohort->n_scans, cohort->n_sites,
-           cohort->simulated ? "SIMULATED" : "no", cohort->model);
+    g_print("%-20s %9zu %6zu %-10s %-16s ", cohort->name, cohort->n_scans, cohort->n_sites,
+            cohort->simulated ? "SIMULATED" : "no", cohort->model);
     for (size_t s = 0; s < cohort->n_splits; s++)
-      printf("%s%s %zu", s > 0 ? ", " : "", cohort->splits[s].name, cohort->splits[s].n_scans);
-    printf("\n");
+      g_print("%s%s %zu", s > 0 ? ", " : "", cohort->splits[s].name, cohort->splits[s].n_scans);
+    g_print("\n");
   }
   return TRUE;
 }
@@ -497,8 +497,10 @@ run_export(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(GStrv) words = NULL;
   if (!demur_command_parse(argc, argv, "NAME FILE", "Write a cohort as a table",
                            "The table imports back to the same digest.", entries, &words, error) ||
-      !demur_command_expect(words, 2, "cohort export takes NAME FILE", error))
+      !demur_command_expect(words, 2, "cohort export takes NAME FILE", error) ||
+      !demur_file_output_check(words[1], DEMUR_FILE_REPLACE, error))
     return FALSE;
+  demur_context_take_stdout(words[1]);
   DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
   if (workspace == NULL)
     return FALSE;
@@ -516,7 +518,7 @@ run_export(DemurContext *context, int argc, char **argv, GError **error) {
     demur_json_end_object(json);
     demur_context_print_json(context, json);
   } else if (strcmp(words[1], "/dev/stdout") != 0) {
-    printf("%zu scans of cohort %s written to %s\n", cohort->n_scans, cohort->name, words[1]);
+    g_print("%zu scans of cohort %s written to %s\n", cohort->n_scans, cohort->name, words[1]);
   }
   return TRUE;
 }
@@ -580,10 +582,10 @@ run_attach(DemurContext *context, int argc, char **argv, GError **error) {
     demur_context_print_json(context, json);
     return TRUE;
   }
-  printf("cohort %s: %zu columns attached by %s; %zu scans matched, %zu without a row (left "
-         "empty), %zu rows not used\n",
-         words[0], attached->n_attributes, key, attached->n_matched, attached->n_unmatched,
-         attached->n_unused);
+  g_print("cohort %s: %zu columns attached by %s; %zu scans matched, %zu without a row (left "
+          "empty), %zu rows not used\n",
+          words[0], attached->n_attributes, key, attached->n_matched, attached->n_unmatched,
+          attached->n_unused);
   return TRUE;
 }
 
@@ -608,7 +610,7 @@ run_remove(DemurContext *context, int argc, char **argv, GError **error) {
     demur_json_end_object(json);
     demur_context_print_json(context, json);
   } else {
-    printf("cohort %s removed\n", words[0]);
+    g_print("cohort %s removed\n", words[0]);
   }
   return TRUE;
 }

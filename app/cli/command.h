@@ -55,6 +55,10 @@ gboolean demur_command_check_name(const char *what, const char *name,
 /* Prints the document on stdout and marks that the command has said something; frees json. */
 void demur_context_print_json(DemurContext *context, DemurJson *json);
 
+/* A command that writes to path ("-", /dev/stdout): where that is standard output, what is said for
+ * people, and the document of --json, go to standard error. Called before anything is said. */
+void demur_context_take_stdout(const char *path);
+
 /* Sends what commands print for people nowhere until unmuted: a command that runs others and prints
  * one document. */
 gboolean demur_context_mute(GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "app/cli/command.h"
+#include "base/file-output.h"
 #include "tasks/selection.h"
 #include "base/number.h"
 #include "store/cohorts.h"
@@ -79,7 +80,7 @@ write_scores(DemurContext *context, const char *path, char *const *series_uids, 
                               number));
     g_string_append(text, ",yes\n");
   }
-  return g_file_set_contents(path, text->str, (gssize)text->len, error);
+  return demur_file_write(path, text->str, (gssize)text->len, DEMUR_FILE_REPLACE, error);
 }
 
 /* Two phantoms below the folder. */

@@ -296,7 +296,7 @@ typedef struct {
 static void
 on_listening(gpointer data) {
   const Receiving *receiving = data;
-  fprintf(stderr, "demur: listening on port %u\n", receiving->port);
+  g_printerr("demur: listening on port %u\n", receiving->port);
   fflush(stderr);
 }
 
@@ -304,7 +304,7 @@ static void
 on_problem(const char *sentence, gpointer data) {
   Receiving *receiving = data;
   g_ptr_array_add(receiving->problems, g_strdup(sentence));
-  fprintf(stderr, "demur: %s\n", sentence);
+  g_printerr("demur: %s\n", sentence);
 }
 
 /* One series that came in: its verdict, where a selector is given. */

@@ -1,7 +1,6 @@
 /* demur dicom: import paths into the workspace, list what it holds, show one scan, overrule the
  * choice of series. */
 #include <math.h>
-#include <stdio.h>
 #include <sys/random.h>
 
 #include "app/cli/command.h"
@@ -13,7 +12,7 @@
 
 static void
 print_text(const char *text) {
-  fputs(text, stdout);
+  g_print("%s", text);
 }
 
 static void

@@ -1,14 +1,15 @@
 /* demur export FILE: verdicts as CSV or JSON; one scan's result as a DICOM structured report or an
  * encapsulated PDF. A risk goes out with an accepted scan only, unless asked for. */
-#include <glib/gstdio.h>
 #include <json-glib/json-glib.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "app/cli/command.h"
+#include "app/cli/report-parts.h"
 #include "base/csv-field.h"
+#include "base/file-output.h"
 #include "base/number.h"
+#include "base/shown-text.h"
 #include "dicom/import.h"
 #include "dicom/result.h"
 #include "store/scores.h"
@@ -73,7 +74,8 @@ add_text(GString *csv, const char *text) {
     g_string_append_c(csv, ',');
   if (text == NULL)
     return;
-  demur_csv_append(csv, text);
+  g_autofree char *safe = demur_shown_text(text);
+  demur_csv_append(csv, safe);
 }
 
 static void
@@ -155,38 +157,62 @@ find_verdicts(DemurWorkspace *workspace, const ExportOptions *options, GError **
 }
 
 static gboolean
-save_text(const char *path, const char *text, GError **error) {
-  g_autoptr(GError) cause = NULL;
-  if (g_file_set_contents(path, text, -1, &cause))
-    return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s", cause->message);
-  return FALSE;
+put_text(DemurFileOutput *output, const char *text, GError **error) {
+  return demur_file_output_write(output, text, strlen(text), error);
 }
 
 static gboolean
-export_table(DemurWorkspace *workspace, const ExportOptions *options, const GPtrArray *verdicts,
-             GError **error) {
+put_csv(DemurWorkspace *workspace, const ExportOptions *options, const GPtrArray *verdicts,
+        DemurFileOutput *output, GError **error) {
   g_autoptr(GString) csv = g_string_new(
       "scan_id,patient_id,verdict,risk,risk_year_1,risk_year_2,risk_year_3,risk_year_4,risk_year_5,"
       "risk_year_6,score,threshold,coverage,reasons,selector,selector_digest,model,cohort,created,"
       "revealed\r\n");
-  g_autoptr(DemurJson) json = demur_json_new();
-  demur_json_begin_object(json, NULL);
-  demur_json_bool(json, "research_use_only", TRUE);
-  demur_json_begin_array(json, "verdicts");
   for (guint i = verdicts->len; i-- > 0;) { /* oldest first */
     g_auto(Line) line = {0};
     if (!line_fill(workspace, options, verdicts->pdata[i], &line, error))
       return FALSE;
     write_csv_line(csv, &line);
+    if (!put_text(output, csv->str, error))
+      return FALSE;
+    g_string_truncate(csv, 0);
+  }
+  return TRUE;
+}
+
+static gboolean
+put_json(DemurWorkspace *workspace, const ExportOptions *options, const GPtrArray *verdicts,
+         DemurFileOutput *output, GError **error) {
+  g_autoptr(DemurJson) json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_json_bool(json, "research_use_only", TRUE);
+  demur_json_begin_array(json, "verdicts");
+  for (guint i = verdicts->len; i-- > 0;) {
+    g_auto(Line) line = {0};
+    if (!line_fill(workspace, options, verdicts->pdata[i], &line, error))
+      return FALSE;
     write_json_line(json, &line);
+    g_autofree char *text = demur_json_take(json);
+    g_autofree char *safe = demur_shown_json(text);
+    if (!put_text(output, safe, error))
+      return FALSE;
   }
   demur_json_end_array(json);
   demur_json_end_object(json);
-  if (strcmp(options->format, "csv") == 0)
-    return save_text(options->path, csv->str, error);
-  g_autofree char *text = demur_json_finish(g_steal_pointer(&json));
-  return save_text(options->path, text, error);
+  g_autofree char *rest = demur_json_finish(g_steal_pointer(&json));
+  return put_text(output, rest, error);
+}
+
+static gboolean
+export_table(DemurWorkspace *workspace, const ExportOptions *options, const GPtrArray *verdicts,
+             GError **error) {
+  g_autoptr(DemurFileOutput) output =
+      demur_file_output_open(options->path, DEMUR_FILE_REPLACE, error);
+  if (output == NULL)
+    return FALSE;
+  const gboolean is_csv = strcmp(options->format, "csv") == 0;
+  return (is_csv ? put_csv : put_json)(workspace, options, verdicts, output, error) &&
+         demur_file_output_commit(output, error);
 }
 
 /* The series of a scan, measured anew from its files. */
@@ -242,28 +268,15 @@ export_report(DemurContext *context, DemurWorkspace *workspace, const ExportOpti
   return demur_result_write_report(&result, series, options->path, error);
 }
 
-/* The scan's own page, made by `demur report patient`, into a file that is removed afterwards. */
-static GMappedFile *
-make_page(DemurContext *context, const ExportOptions *options, GError **error) {
-  g_autofree char *folder = g_dir_make_tmp("demur-export-XXXXXX", error);
-  if (folder == NULL)
+/* The scan's own page, as `demur report patient` writes it. NULL with error. */
+static guchar *
+make_page(DemurContext *context, const ExportOptions *options, size_t *n, GError **error) {
+  const DemurCliPatientOptions ask = {.scan_id = options->scan_id};
+  g_autoptr(DemurCliPatient) patient = demur_cli_patient_new(context, &ask, error);
+  if (patient == NULL)
     return NULL;
-  g_autofree char *path = g_build_filename(folder, "report.pdf", NULL);
-  g_autofree char *json = g_build_filename(folder, "report.json", NULL);
-  char *words[] = {"report", "patient", path, "--scan", (char *)options->scan_id, NULL};
-  const gboolean json_before = context->json;
-  context->json = FALSE;
-  gboolean made = demur_context_mute(error);
-  if (made) {
-    made = demur_command_report.run(context, 5, words, error);
-    demur_context_unmute();
-  }
-  context->json = json_before;
-  GMappedFile *pdf = made ? g_mapped_file_new(path, FALSE, error) : NULL;
-  g_unlink(path);
-  g_unlink(json);
-  g_rmdir(folder);
-  return pdf;
+  g_autofree char *json = demur_patient_json(&patient->input);
+  return demur_patient_pdf(&patient->input, json, n, error);
 }
 
 static gboolean
@@ -273,15 +286,17 @@ export_pdf(DemurContext *context, DemurWorkspace *workspace, const ExportOptions
   if (series == NULL)
     return FALSE;
   g_autoptr(GError) cause = NULL;
-  g_autoptr(GMappedFile) pdf = options->pdf != NULL ? g_mapped_file_new(options->pdf, FALSE, &cause)
-                                                    : make_page(context, options, &cause);
-  if (pdf == NULL) {
+  g_autoptr(GMappedFile) file =
+      options->pdf != NULL ? g_mapped_file_new(options->pdf, FALSE, &cause) : NULL;
+  size_t n = file != NULL ? g_mapped_file_get_length(file) : 0;
+  g_autofree guchar *page = options->pdf == NULL ? make_page(context, options, &n, &cause) : NULL;
+  if (cause != NULL) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "there is no PDF to wrap: %s",
                 cause->message);
     return FALSE;
   }
   g_autofree char *now = demur_task_now(&context->task);
-  return demur_result_write_pdf(g_mapped_file_get_contents(pdf), g_mapped_file_get_length(pdf),
+  return demur_result_write_pdf(file != NULL ? g_mapped_file_get_contents(file) : (char *)page, n,
                                 "Demur: lung cancer risk", now, series, options->path, error);
 }
 
@@ -330,8 +345,10 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       !demur_command_expect(words, 1, "export takes one FILE", error))
     return FALSE;
   ExportOptions options = {words[0], format, scan_id, selector, cohort, pdf, reveal};
-  if (!check_options(&options, error))
+  if (!check_options(&options, error) ||
+      !demur_file_output_check(options.path, DEMUR_FILE_REPLACE, error))
     return FALSE;
+  demur_context_take_stdout(options.path);
   DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
   if (workspace == NULL)
     return FALSE;

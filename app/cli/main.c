@@ -12,8 +12,10 @@
 #include <unistd.h>
 
 #include "base/blas.h"
+#include "base/file-output.h"
 #include "base/number.h"
 #include "selector/mlp-kernel.h"
+#include "base/shown-text.h"
 
 static const DemurCommand *const commands[] = {
     &demur_command_demo,     &demur_command_cohort,   &demur_command_dicom,  &demur_command_scores,
@@ -174,10 +176,31 @@ take_globals(int argc, char **argv, DemurContext *context, guint *n_threads, GPt
   return TRUE;
 }
 
+static gboolean stdout_is_taken;
+
+void
+demur_context_take_stdout(const char *path) {
+  stdout_is_taken |= demur_file_output_is_stdout(path);
+}
+
+/* Names and identifiers from outside stand in what is said: nothing in them steers a terminal. */
+static void
+say(const char *text) {
+  g_autofree char *safe = demur_shown_lines(text);
+  fputs(safe, stdout_is_taken ? stderr : stdout);
+}
+
+static void
+say_error(const char *text) {
+  g_autofree char *safe = demur_shown_lines(text);
+  fputs(safe, stderr);
+}
+
 void
 demur_context_print_json(DemurContext *context, DemurJson *json) {
   g_autofree char *text = demur_json_finish(json);
-  fputs(text, stdout);
+  g_autofree char *safe = demur_shown_json(text);
+  fputs(safe, stdout_is_taken ? stderr : stdout);
   context->printed_json = TRUE;
 }
 
@@ -370,6 +393,8 @@ run(int argc, char **argv, DemurContext *context, ProgressLine *line, GError **e
 int
 main(int argc, char **argv) {
   setlocale(LC_CTYPE, "C.UTF-8"); /* UTF-8 in and out; numbers are never the locale's */
+  g_set_print_handler(say);
+  g_set_printerr_handler(say_error);
   demur_blas_init();
   DemurContext context = {.task = {.opening = DEMUR_WORKSPACE_CREATE, .seed = 1, .now = now},
                           .program = argc > 0 ? argv[0] : NULL};
@@ -386,7 +411,7 @@ main(int argc, char **argv) {
       fputs("demur: interrupted; what had been finished is kept, nothing is half written\n",
             stderr);
     else
-      fprintf(stderr, "demur: %s\n", error->message);
+      g_printerr("demur: %s\n", error->message);
     if (context.json && !context.printed_json) {
       DemurJson *json = demur_json_new();
       demur_json_begin_object(json, NULL);

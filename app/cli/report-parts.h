@@ -11,7 +11,8 @@ gboolean demur_cli_paper(const char *text, DemurPaper *paper,
                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 typedef struct {
-  const char *selector, *scan_id;
+  const char *selector; /* NULL: the only one there is */
+  const char *scan_id;
   const char *cohort, *split; /* with known outcomes; cohort NULL: none, split NULL: test */
   const char *coverage;       /* of the threshold, as written; NULL: the current one */
   DemurPaper paper;

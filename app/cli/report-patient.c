@@ -374,14 +374,6 @@ fill(DemurContext *context, const DemurCliPatientOptions *options, DemurCliPatie
   return TRUE;
 }
 
-DemurCliPatient *
-demur_cli_patient_new(DemurContext *context, const DemurCliPatientOptions *options,
-                      GError **error) {
-  g_autoptr(DemurCliPatient) patient = g_new0(DemurCliPatient, 1);
-  patient->owned = g_ptr_array_new_with_free_func(g_free);
-  return fill(context, options, patient, error) ? g_steal_pointer(&patient) : NULL;
-}
-
 /* The selector asked for, or the only one there is. */
 static char *
 choose_selector(DemurContext *context, const char *name, GError **error) {
@@ -396,6 +388,17 @@ choose_selector(DemurContext *context, const char *name, GError **error) {
   g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
               "the workspace holds %u selectors: say which with --selector S", all->len);
   return NULL;
+}
+
+DemurCliPatient *
+demur_cli_patient_new(DemurContext *context, const DemurCliPatientOptions *options,
+                      GError **error) {
+  g_autoptr(DemurCliPatient) patient = g_new0(DemurCliPatient, 1);
+  patient->owned = g_ptr_array_new_with_free_func(g_free);
+  DemurCliPatientOptions ask = *options;
+  g_autofree char *selector = choose_selector(context, options->selector, error);
+  ask.selector = selector;
+  return selector != NULL && fill(context, &ask, patient, error) ? g_steal_pointer(&patient) : NULL;
 }
 
 gboolean
@@ -429,12 +432,9 @@ demur_cli_report_patient(DemurContext *context, int argc, char **argv, GError **
     return FALSE;
   }
   g_autofree char *json_path = demur_report_json_path(arguments[0], error);
-  g_autofree char *chosen = json_path != NULL && demur_report_check_folder(arguments[0], error)
-                                ? choose_selector(context, selector, error)
-                                : NULL;
-  if (chosen == NULL)
+  if (json_path == NULL || !demur_report_check_files(arguments[0], error))
     return FALSE;
-  options.selector = chosen;
+  options.selector = selector;
   options.scan_id = scan_id;
   options.cohort = cohort;
   options.split = split;

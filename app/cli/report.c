@@ -71,7 +71,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
     return FALSE;
   }
   g_autofree char *json_path = demur_report_json_path(arguments[0], error);
-  if (json_path == NULL || !demur_report_check_folder(arguments[0], error) ||
+  if (json_path == NULL || !demur_report_check_files(arguments[0], error) ||
       !demur_task_evaluate(&context->task, selectors, &options, &evaluating, error))
     return FALSE;
   g_autoptr(DemurReportTask) report = demur_report_task_new(&evaluating, coverage, error);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "app/cli/scores-json.h"
+#include "base/file-output.h"
 #include "cohort/npy.h"
 #include "dicom/files.h"
 #include "store/runs.h"
@@ -109,8 +110,7 @@ link_file(const DemurSeriesRecord *series, const DemurSeriesFile *file, const ch
   const guint64 size = demur_source_size(source);
   if (archive != NULL) { /* a copy: nothing can be linked inside an archive */
     const guint8 *bytes = demur_source_peek(source, 0, (size_t)size);
-    if (bytes == NULL || !g_file_set_contents_full(link, (const char *)bytes, (gssize)size,
-                                                   G_FILE_SET_CONTENTS_NONE, 0600, error))
+    if (bytes == NULL || !demur_file_write(link, bytes, (gssize)size, DEMUR_FILE_NEW, error))
       return FALSE;
   } else if (symlink(file->path, link) != 0) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "a link can't be made: %s",

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "app/cli/command.h"
+#include "base/file-output.h"
 #include "tasks/selection.h"
 #include "selector/coverage.h"
 
@@ -196,11 +197,12 @@ run_export(DemurContext *context, int argc, char **argv, GError **error) {
                            &arguments, error) ||
       !demur_command_expect(arguments, 2, "selector export takes SELECTOR FILE", error))
     return FALSE;
+  demur_context_take_stdout(arguments[1]);
   g_autoptr(DemurSelectorRecord) record = NULL;
   g_autoptr(DemurSelector) s =
       demur_task_load_selector(&context->task, arguments[0], &record, error);
-  if (s == NULL || !g_file_set_contents_full(arguments[1], record->document, -1,
-                                             G_FILE_SET_CONTENTS_CONSISTENT, 0644, error))
+  if (s == NULL || !demur_file_write(arguments[1], record->document, -1,
+                                     DEMUR_FILE_REPLACE | DEMUR_FILE_PUBLIC, error))
     return FALSE;
   if (context->json)
     print_done(context, "exported", arguments[0], s, arguments[1]);

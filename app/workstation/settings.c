@@ -2,6 +2,8 @@
 
 #include <glib/gstdio.h>
 
+#include "base/file-output.h"
+
 #define GROUP "workstation"
 
 static int
@@ -38,9 +40,10 @@ demur_settings_save(const DemurSettings *settings) {
   g_key_file_set_integer(file, GROUP, "height", settings->height);
   g_key_file_set_boolean(file, GROUP, "maximized", settings->maximized);
   g_autofree char *folder = g_path_get_dirname(settings->path);
+  g_autofree char *text = g_key_file_to_data(file, NULL, NULL);
   g_autoptr(GError) error = NULL;
   if (g_mkdir_with_parents(folder, 0700) != 0 ||
-      !g_key_file_save_to_file(file, settings->path, &error))
+      !demur_file_write(settings->path, text, -1, DEMUR_FILE_REPLACE, &error))
     g_message("settings can't be kept in %s", settings->path);
 }
 

@@ -37,6 +37,13 @@ demur_json_finish(DemurJson *json) {
   return text;
 }
 
+char *
+demur_json_take(DemurJson *json) {
+  char *text = g_string_free(json->text, FALSE);
+  json->text = g_string_new(NULL);
+  return text;
+}
+
 static void
 append_escaped(GString *text, const char *value) {
   g_string_append_c(text, '"');

@@ -15,6 +15,10 @@ void demur_json_free(DemurJson *json);
  * by the caller); frees json. */
 char *demur_json_finish(DemurJson *json);
 
+/* The text written since the last call (owned by the caller), for a document too long to be held:
+ * what demur_json_finish gives is then the rest. */
+char *demur_json_take(DemurJson *json);
+
 /* key is NULL inside an array and at the top, else the member's name. */
 void demur_json_begin_object(DemurJson *json, const char *key);
 void demur_json_end_object(DemurJson *json);

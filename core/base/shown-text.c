@@ -8,8 +8,9 @@ demur_shown_as_code_point(gunichar c) {
          (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
 
+/* Those in kept stay. */
 static char *
-shown(const char *text, const char *kept) {
+shown(const char *text, const char *kept, gboolean is_json) {
   if (text == NULL)
     return NULL;
   GString *line = g_string_sized_new(strlen(text));
@@ -21,7 +22,7 @@ shown(const char *text, const char *kept) {
     }
     const char *next = g_utf8_next_char(text);
     if (demur_shown_as_code_point(c) && strchr(kept, (int)c) == NULL)
-      g_string_append_printf(line, "[U+%04X]", c);
+      g_string_append_printf(line, is_json ? "\\u%04x" : "[U+%04X]", c);
     else
       g_string_append_len(line, text, next - text);
     text = next;
@@ -31,10 +32,15 @@ shown(const char *text, const char *kept) {
 
 char *
 demur_shown_text(const char *text) {
-  return shown(text, "");
+  return shown(text, "", FALSE);
 }
 
 char *
 demur_shown_lines(const char *text) {
-  return shown(text, "\n\t");
+  return shown(text, "\n\t", FALSE);
+}
+
+char *
+demur_shown_json(const char *json) {
+  return shown(json, "\n", TRUE);
 }

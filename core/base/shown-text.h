@@ -23,4 +23,7 @@ char *demur_shown_text(const char *text);
  * lines. */
 char *demur_shown_lines(const char *text);
 
+/* A JSON text with such characters escaped, "\u202e": the same document (owned by the caller). */
+char *demur_shown_json(const char *json);
+
 G_END_DECLS

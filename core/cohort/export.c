@@ -1,16 +1,10 @@
 #include "cohort/export.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <glib/gstdio.h>
 
 #include "base/csv-field.h"
+#include "base/file-output.h"
 #include "base/number.h"
 #include "cohort/columns.h"
 
@@ -148,56 +142,23 @@ append_row(GString *line, const DemurCohort *cohort, size_t i) {
   g_string_append_c(line, '\n');
 }
 
-static gboolean
-write_rows(const DemurCohort *cohort, FILE *file, const DemurProgress *progress,
-           gboolean *cancelled, GError **error) {
+gboolean
+demur_cohort_export(const DemurCohort *cohort, const char *path, const DemurProgress *progress,
+                    GError **error) {
+  g_autoptr(DemurFileOutput) output = demur_file_output_open(path, DEMUR_FILE_REPLACE, error);
+  if (output == NULL)
+    return FALSE;
   g_autoptr(GString) text = g_string_new(NULL);
   append_header(text, cohort);
   for (size_t i = 0; i < cohort->n_scans; i++) {
     append_row(text, cohort, i);
-    if (i % ROWS_A_STEP == 0 || i + 1 == cohort->n_scans) {
-      if (!demur_progress_step(progress, (double)i / (double)cohort->n_scans, "writing scans",
-                               error)) {
-        *cancelled = TRUE;
-        return FALSE;
-      }
-      if (fwrite(text->str, 1, text->len, file) != text->len)
-        return FALSE;
-      g_string_truncate(text, 0);
-    }
+    if (i % ROWS_A_STEP != 0 && i + 1 != cohort->n_scans)
+      continue;
+    if (!demur_progress_step(progress, (double)i / (double)cohort->n_scans, "writing scans",
+                             error) ||
+        !demur_file_output_write(output, text->str, text->len, error))
+      return FALSE;
+    g_string_truncate(text, 0);
   }
-  return fflush(file) == 0;
-}
-
-gboolean
-demur_cohort_export(const DemurCohort *cohort, const char *path, const DemurProgress *progress,
-                    GError **error) {
-  struct stat status;
-  const gboolean in_place = g_stat(path, &status) == 0 && !S_ISREG(status.st_mode);
-  g_autofree char *part = in_place ? g_strdup(path) : g_strdup_printf("%s.part", path);
-  const int descriptor =
-      g_open(part, O_WRONLY | O_CREAT | O_CLOEXEC | (in_place ? 0 : O_TRUNC), 0666);
-  FILE *file = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
-  gboolean cancelled = FALSE;
-  gboolean ok = file != NULL && write_rows(cohort, file, progress, &cancelled, error);
-  if (ok && !in_place)
-    ok = fsync(descriptor) == 0;
-  int reason = errno;
-  if (file != NULL && fclose(file) != 0 && ok) {
-    ok = FALSE;
-    reason = errno;
-  } else if (file == NULL && descriptor >= 0) {
-    close(descriptor);
-  }
-  if (ok && !in_place && g_rename(part, path) != 0) {
-    ok = FALSE;
-    reason = errno;
-  }
-  if (!ok && !in_place && descriptor >= 0)
-    g_unlink(part);
-  if (!ok && !cancelled)
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s can't be written: %s; choose a folder that can be written and has room", path,
-                g_strerror(reason));
-  return ok;
+  return demur_file_output_commit(output, error);
 }

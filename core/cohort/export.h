@@ -8,8 +8,8 @@ G_BEGIN_DECLS
 
 /* Writes CSV (UTF-8, LF) to path: ids, site, split, label, risk or prob_.., yearly risks where
  * there are any, attributes, `simulated` = yes where the cohort is, emb_... Numbers are the
- * shortest decimals that read back to the same value. An existing file is replaced only when all is
- * written. */
+ * shortest decimals that read back to the same value. An existing file is replaced, by
+ * base/file-output.h. */
 gboolean demur_cohort_export(const DemurCohort *cohort, const char *path,
                              const DemurProgress *progress,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -1,6 +1,7 @@
 #include "report/chart-export.h"
 
 #include "base/error.h"
+#include "base/file-output.h"
 #include "report/chart-words.h"
 #include "report/pdf-finish.h"
 
@@ -195,13 +196,13 @@ table_text(const DemurChartPicture *picture) {
 
 gboolean
 demur_chart_export(const DemurChartPicture *picture, const char *path, GError **error) {
-  const GFileSetContentsFlags whole = G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE;
+  const DemurFileFlags flags = DEMUR_FILE_REPLACE | DEMUR_FILE_PUBLIC;
   const FileKind kind = kind_of(path);
   if (!demur_chart_export_check(path, error))
     return FALSE;
   if (kind == FILE_CSV) {
     g_autofree char *csv = table_text(picture);
-    return g_file_set_contents_full(path, csv, -1, whole, 0644, error);
+    return demur_file_write(path, csv, -1, flags, error);
   }
   g_autoptr(GByteArray) bytes = g_byte_array_new();
   if (!paint(picture, kind, bytes, error))
@@ -210,6 +211,5 @@ demur_chart_export(const DemurChartPicture *picture, const char *path, GError **
     steady_names(bytes);
   if (kind == FILE_PDF && !finish_pdf(picture, bytes, error))
     return FALSE;
-  return g_file_set_contents_full(path, (const char *)bytes->data, (gssize)bytes->len, whole, 0644,
-                                  error);
+  return demur_file_write(path, bytes->data, (gssize)bytes->len, flags, error);
 }

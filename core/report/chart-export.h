@@ -16,7 +16,7 @@ typedef struct {
 
 /* Writes the file whole or not at all, by the ending of path: .svg, .png, .pdf or .csv. Words are
  * those in use (report/chart-words.h) in a picture, English in a table, which programs read.
- * DEMUR_ERROR_USAGE for another ending, else a GFileError. Same input, same bytes. */
+ * DEMUR_ERROR_USAGE for another ending, else as base/file-output.h says. Same input, same bytes. */
 gboolean demur_chart_export(const DemurChartPicture *picture, const char *path,
                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

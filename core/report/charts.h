@@ -45,7 +45,7 @@ char *demur_chart_describe(const DemurChart *chart);
 
 /* Writes the chart whole or not at all, by the ending of path: .svg, .png (300 dpi), .pdf, or .csv
  * for the table of its numbers. caption (may be NULL) stands below the picture. DEMUR_ERROR_USAGE
- * for another ending, else a GFileError. Same input, same bytes. */
+ * for another ending, else as base/file-output.h says. Same input, same bytes. */
 gboolean demur_chart_write(const DemurChart *chart, const char *path, const char *caption,
                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -1,92 +1,34 @@
 #include "report/files.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <glib/gstdio.h>
 #include <string.h>
-#include <unistd.h>
 
-gboolean
-demur_report_check_folder(const char *path, GError **error) {
-  g_autofree char *folder = g_path_get_dirname(path);
-  if (g_file_test(folder, G_FILE_TEST_IS_DIR))
-    return TRUE;
-  g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_NOENT,
-              "%s can't be written: there is no folder %s; make it first, or name another one",
-              path, folder);
-  return FALSE;
-}
+#include "base/file-output.h"
 
-static gboolean
-fail(const char *path, const char *doing, GError **error) {
-  const int saved = errno;
-  g_set_error(error, G_FILE_ERROR, (int)g_file_error_from_errno(saved), "%s can't be %s: %s", path,
-              doing, g_strerror(saved));
-  return FALSE;
-}
-
-static gboolean
-write_all(int file, const char *bytes, size_t n) {
-  while (n > 0) {
-    const ssize_t written = write(file, bytes, n);
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written < 0)
-      return FALSE;
-    bytes += written;
-    n -= (size_t)written;
-  }
-  return fsync(file) == 0;
-}
-
-/* The bytes in a file of another name beside path, safe on the disk: its name (owned), NULL with
- * error. */
-static char *
-write_beside(const char *path, const char *bytes, size_t n, int mode, GError **error) {
-  g_autofree char *name = g_strconcat(path, ".XXXXXX", NULL);
-  const int file = g_mkstemp_full(name, O_RDWR | O_CLOEXEC, mode);
-  if (file < 0) {
-    fail(path, "written", error);
-    return NULL;
-  }
-  gboolean ok = write_all(file, bytes, n);
-  if (!ok)
-    fail(path, "written", error);
-  if (close(file) != 0 && ok)
-    ok = fail(path, "written", error);
-  if (ok)
-    return g_steal_pointer(&name);
-  g_unlink(name);
-  return NULL;
+static DemurFileFlags
+flags_of(DemurReportReaders readers) {
+  return DEMUR_FILE_REPLACE | (readers == DEMUR_REPORT_FOR_ALL ? DEMUR_FILE_PUBLIC : 0);
 }
 
 gboolean
-demur_report_files_write(const char *path, const guchar *pdf, size_t n, const char *json, int mode,
-                         GError **error) {
+demur_report_check_files(const char *path, GError **error) {
+  g_autofree char *json_path = demur_report_json_path(path, error);
+  return json_path != NULL && demur_file_output_check(json_path, DEMUR_FILE_REPLACE, error) &&
+         demur_file_output_check(path, DEMUR_FILE_REPLACE, error);
+}
+
+gboolean
+demur_report_files_write(const char *path, const guchar *pdf, size_t n, const char *json,
+                         DemurReportReaders readers, GError **error) {
   g_autofree char *json_path = demur_report_json_path(path, error);
   if (!json_path)
     return FALSE;
-  const char *const places[] = {json_path, path};
-  for (size_t i = 0; i < G_N_ELEMENTS(places); i++)
-    if (g_file_test(places[i], G_FILE_TEST_IS_DIR)) {
-      errno = EISDIR;
-      return fail(places[i], "replaced", error);
-    }
-  g_autofree char *new_json = write_beside(json_path, json, strlen(json), mode, error);
-  g_autofree char *new_pdf =
-      new_json ? write_beside(path, (const char *)pdf, n, mode, error) : NULL;
-  gboolean ok = new_pdf != NULL;
-  if (ok && g_rename(new_json, json_path) != 0)
-    ok = fail(json_path, "replaced", error);
-  if (ok && g_rename(new_pdf, path) != 0)
-    ok = fail(path, "replaced", error);
-  if (!ok) {
-    if (new_json)
-      g_unlink(new_json); /* it may have its name already */
-    if (new_pdf)
-      g_unlink(new_pdf);
-  }
-  return ok;
+  g_autoptr(DemurFileOutput) numbers = demur_file_output_open(json_path, flags_of(readers), error);
+  g_autoptr(DemurFileOutput) pages =
+      numbers ? demur_file_output_open(path, flags_of(readers), error) : NULL;
+  return pages && demur_file_output_write(numbers, json, strlen(json), error) &&
+         demur_file_output_write(pages, pdf, n, error) &&
+         demur_file_output_finish(numbers, error) && demur_file_output_finish(pages, error) &&
+         demur_file_output_commit(numbers, error) && demur_file_output_commit(pages, error);
 }
 
 void

@@ -7,17 +7,23 @@
 
 G_BEGIN_DECLS
 
-/* Whether the folder that path lies in is there: what can be said before anything is computed.
- * G_FILE_ERROR_NOENT with what to do otherwise. */
-gboolean demur_report_check_folder(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* A report's numbers are of groups; a patient's page is for its owner alone. */
+typedef enum {
+  DEMUR_REPORT_FOR_ALL,   /* as far as the umask allows */
+  DEMUR_REPORT_FOR_OWNER, /* rights 0600 */
+} DemurReportReaders;
 
-/* Writes both files beside their places, then gives them their names: the JSON first, so that a PDF
- * of that name never lacks its numbers. Only a kill between the two leaves the JSON of one report
- * beside the PDF of another; the PDF names the digest of its JSON, so `demur report verify` says
- * so. mode: of both files. FALSE with a GFileError; neither file has then changed unless the very
- * last renaming failed. */
+/* Whether path and the JSON beside it can be written: what can be said before anything is
+ * computed. */
+gboolean demur_report_check_files(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Brings both files to the disk, then gives them their names (base/file-output.h): the JSON first,
+ * so that a PDF of that name never lacks its numbers. Only a kill or a fault of the disk between
+ * the two leaves the JSON of one report beside the PDF of another; the PDF names the digest of its
+ * JSON, so `demur report verify` says so. */
 gboolean demur_report_files_write(const char *path, const guchar *pdf, size_t n, const char *json,
-                                  int mode, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+                                  DemurReportReaders readers,
+                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The member "request" that `demur report verify` makes the report again from (report/verify.h
  * reads it); null where the request names no selector. patient: of a patient's page; coverage is a

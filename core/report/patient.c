@@ -534,11 +534,10 @@ demur_patient_pdf(const DemurPatientInput *input, const char *json, size_t *n, G
 
 gboolean
 demur_patient_write(const DemurPatientInput *input, const char *path, GError **error) {
-  g_autofree char *json_path = demur_report_json_path(path, error);
-  if (!json_path)
+  if (!demur_report_check_files(path, error))
     return FALSE;
   size_t n;
   g_autofree char *json = demur_patient_json(input);
   g_autofree guchar *pdf = demur_patient_pdf(input, json, &n, error);
-  return pdf && demur_report_files_write(path, pdf, n, json, 0600, error);
+  return pdf && demur_report_files_write(path, pdf, n, json, DEMUR_REPORT_FOR_OWNER, error);
 }

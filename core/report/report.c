@@ -320,16 +320,14 @@ demur_report_write(const DemurReportInput *input, const char *path, const DemurP
                    GError **error) {
   if (!check_input(input, error))
     return FALSE;
-  g_autofree char *json_path = demur_report_json_path(path, error);
-  if (!json_path || !demur_report_check_folder(path, error) ||
-      !demur_progress_step(progress, 0, "drawing", error))
+  if (!demur_report_check_files(path, error) || !demur_progress_step(progress, 0, "drawing", error))
     return FALSE;
   g_autofree char *json = demur_report_json(input);
   size_t n;
   g_autofree guchar *pdf = demur_report_pdf(input, json, &n, error);
   if (!pdf || !demur_progress_step(progress, 0.9, "writing", error))
     return FALSE;
-  return demur_report_files_write(path, pdf, n, json, 0644, error);
+  return demur_report_files_write(path, pdf, n, json, DEMUR_REPORT_FOR_ALL, error);
 }
 
 DemurReportPages *

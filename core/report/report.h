@@ -169,7 +169,7 @@ typedef struct {
 
 /* Writes the PDF to path and the JSON beside it (path with .json for its ending), each whole or not
  * at all. FALSE with DEMUR_ERROR_USAGE where path does not end in ".pdf", DEMUR_ERROR_INPUT where
- * the evaluation has no method, a GFileError where a file can't be written, or
+ * the evaluation has no method, DEMUR_ERROR_OUTPUT where a file can't be written, or
  * G_IO_ERROR_CANCELLED; no file has then changed unless the very last renaming failed. */
 gboolean demur_report_write(const DemurReportInput *input, const char *path,
                             const DemurProgress *progress,

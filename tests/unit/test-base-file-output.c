@@ -392,6 +392,9 @@ text_is_shown_in_one_line_and_one_direction(void) {
     g_assert_cmpstr(lines, ==, rows[r].lines);
   }
   g_assert_null(demur_shown_text(NULL));
+  g_autofree char *json =
+      demur_shown_json("{\n  \"a\": \"\xe2\x80\xaeTXEN \xc2\x9b\xc3\xa4\"\n}\n");
+  g_assert_cmpstr(json, ==, "{\n  \"a\": \"\\u202eTXEN \\u009b\xc3\xa4\"\n}\n");
 }
 
 #define TEST(name) g_test_add("/file-output/" #name, Fixture, NULL, set_up, name, tear_down)

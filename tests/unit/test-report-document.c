@@ -235,7 +235,7 @@ test_refusals(Scratch *scratch, gconstpointer data) {
   g_autofree char *missing = g_build_filename(scratch->folder, "no such folder", "a.pdf", NULL);
   g_autoptr(GError) absent = NULL;
   g_assert_false(demur_report_write(&fixture->input, missing, NULL, &absent));
-  g_assert_error(absent, G_FILE_ERROR, G_FILE_ERROR_NOENT);
+  g_assert_error(absent, DEMUR_ERROR, DEMUR_ERROR_OUTPUT);
   g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
 }
 

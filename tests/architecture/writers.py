@@ -1,0 +1,88 @@
+"""One way to write a file, one to say something: no other than base/file-output.c makes, truncates or renames files,
+and the command line prints through GLib's handlers, which make text from outside safe to show.
+
+Usage: writers.py --self-test | ROOT
+"""
+import os
+import re
+import sys
+import tempfile
+
+# What makes a file, whichever library it is of. Reading by fopen is not meant.
+WRITING = re.compile(r"""
+    \bg?_?fopen\s*\([^;]{0,120}?"[wa]|\bg?_?fopen\s*\([^;]{0,120}?"r\w*\+|\bfreopen\s*\(|\bcreat\s*\(|\bO_CREAT\b|\bO_TRUNC\b|
+    \bg_file_set_contents|\bg_mkstemp|\bmkostemps?\s*\(|\bmkstemps?\s*\(|\bg_file_open_tmp|\bg_file_(create|replace|append_to)|
+    \bg_key_file_save_to_file|save_to_png\s*\(|write_to_png\s*\(|_surface_create\s*\(\s*("|path|name)|\bsaveFile\s*\(|
+    \bstd::ofstream|\bOFOutputFileStream|\bDcmOutputFileStream|\bg?_?rename\s*\(""", re.VERBOSE)
+PRINTING = re.compile(r"(?<![\w>.])(printf|fprintf|puts|fputs|putchar|vprintf)\s*\(")
+
+# Where one of them may stand, and why.
+WRITERS = {
+    "core/base/file-output.c": "the one way",
+    # The child's standard error, in a private folder that is removed: a log, not a result.
+    "app/cli/scores-run.c": "a program's standard error",
+    # The association's objects as they come, whole only behind the renaming, and whose it is.
+    "dicom/network.cc": "objects as they are received",
+}
+PRINTERS = {"app/cli/main.c": "the handlers"}
+
+
+def sources(root):
+    for top in ("core", "dicom", "ui", "app"):
+        for path, _, names in os.walk(os.path.join(root, top)):
+            for name in sorted(names):
+                if name.endswith((".c", ".h", ".cc", ".hh")):
+                    yield os.path.join(path, name)
+
+
+def without_comments(text):
+    """Comments blanked, lines kept."""
+    blank = lambda match: re.sub(r"[^\n]", " ", match.group(0))
+    return re.sub(r"/\*.*?\*/|(?<!:)//[^\n]*", blank, text, flags=re.DOTALL)
+
+
+def check(root):
+    faults, used = [], set()
+    for path in sources(root):
+        where = os.path.relpath(path, root)
+        with open(path, encoding="utf-8") as file:
+            text = without_comments(file.read())
+        for pattern, allowed, remedy in (
+                (WRITING, WRITERS, "write files by base/file-output.h"),
+                (PRINTING, PRINTERS, "print by g_print and g_printerr")):
+            for match in pattern.finditer(text):
+                if where in allowed:
+                    used.add(where)
+                    continue
+                line = text.count("\n", 0, match.start()) + 1
+                faults.append(f"{where}:{line}: {' '.join(match.group(0).split())}: {remedy}")
+    faults += [f"{where} is excepted for nothing" for where in {**WRITERS, **PRINTERS} if where not in used]
+    return faults
+
+
+def self_test():
+    """Each way, put into a tree, must be found: a test that can't fail is none."""
+    lines = ['FILE *f = fopen(path, "wb");', 'FILE *f = g_fopen(path, "a");', 'fd = open(path, O_WRONLY | O_CREAT, 0600);',
+             "g_file_set_contents(path, text, -1, error);", "file.saveFile(path);", "g_rename(part, path);",
+             "cairo_surface_write_to_png(surface, path);", "std::ofstream out(path);",
+             "cairo_pdf_surface_create(path, 1, 1);", "g_key_file_save_to_file(file, path, error);",
+             'printf("%s", name);', "fputs(text, stdout);"]
+    allowed = ['FILE *f = fopen(path, "rb");', "cairo_pdf_surface_create_for_stream(append, bytes, 1, 1);",
+               "fd = open(path, O_RDONLY);", "/* saveFile(path) writes in place */", "g_snprintf(a, 4, text);"]
+    for line in lines + allowed:
+        with tempfile.TemporaryDirectory() as root:
+            os.makedirs(os.path.join(root, "core", "cohort"))
+            with open(os.path.join(root, "core", "cohort", "export.c"), "w", encoding="utf-8") as file:
+                file.write(line + "\n")
+            found = any(fault.startswith("core/cohort/export.c") for fault in check(root))
+        if found != (line in lines):
+            sys.exit(f"{line}: {'taken for writing' if found else 'not found'}")
+    print(f"{len(lines)} ways were found")
+
+
+if sys.argv[1] == "--self-test":
+    self_test()
+else:
+    found = check(sys.argv[1])
+    print("\n".join(found) or "files are written in one way")
+    sys.exit(1 if found else 0)
