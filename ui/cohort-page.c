@@ -146,7 +146,7 @@ prepare_curve(DemurCohortPage *page) {
       .from_zero =
           page->measure != DEMUR_MEASURE_ACCURACY && page->measure != DEMUR_MEASURE_SITE_ERROR,
       .decimals = 4};
-  static const char *const titles[DEMUR_N_MEASURES] = {
+  static const char *const titles[DEMUR_N_FINE_MEASURES] = {
       N_("Calibration error %s"), N_("Largest error %s"),   N_("%s of the accepted"),
       N_("%s of the accepted"),   N_("%s of the accepted"), N_("%s of the accepted")};
   g_autofree char *format = g_strdup(_(titles[page->measure]));

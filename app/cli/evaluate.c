@@ -88,14 +88,14 @@ print_calibration(const DemurEvaluation *e) {
     const DemurOperatingPoint *at = &e->methods[m].at[0];
     g_autofree char *name = method_text(e, e->methods[m].name, e->methods[m].recalibrated);
     g_print("  %-34s %-7s %-16s %-7s %-16s %-7s %-16s %-7s %-16s\n", name,
-            number_text(at->extra[DEMUR_EXTRA_OE_RATIO], a, sizeof a),
-            interval_text(at->extra_intervals[DEMUR_EXTRA_OE_RATIO], f, sizeof f),
-            number_text(at->extra[DEMUR_EXTRA_INTERCEPT], b, sizeof b),
-            interval_text(at->extra_intervals[DEMUR_EXTRA_INTERCEPT], g, sizeof g),
-            number_text(at->extra[DEMUR_EXTRA_SLOPE], c, sizeof c),
-            interval_text(at->extra_intervals[DEMUR_EXTRA_SLOPE], h, sizeof h),
-            number_text(at->extra[DEMUR_EXTRA_AUROC], d, sizeof d),
-            interval_text(at->extra_intervals[DEMUR_EXTRA_AUROC], k, sizeof k));
+            number_text(at->measures[DEMUR_MEASURE_OE_RATIO], a, sizeof a),
+            interval_text(at->intervals[DEMUR_MEASURE_OE_RATIO], f, sizeof f),
+            number_text(at->measures[DEMUR_MEASURE_INTERCEPT], b, sizeof b),
+            interval_text(at->intervals[DEMUR_MEASURE_INTERCEPT], g, sizeof g),
+            number_text(at->measures[DEMUR_MEASURE_SLOPE], c, sizeof c),
+            interval_text(at->intervals[DEMUR_MEASURE_SLOPE], h, sizeof h),
+            number_text(at->measures[DEMUR_MEASURE_AUROC], d, sizeof d),
+            interval_text(at->intervals[DEMUR_MEASURE_AUROC], k, sizeof k));
   }
 }
 
@@ -112,8 +112,8 @@ print_group_methods(const DemurGroup *group) {
             interval_text(at->realised_interval, f, sizeof f),
             number_text(at->measures[DEMUR_MEASURE_SBCE2], b, sizeof b),
             number_text(at->noise_floor, c, sizeof c),
-            number_text(at->extra[DEMUR_EXTRA_OE_RATIO], d, sizeof d),
-            interval_text(at->extra_intervals[DEMUR_EXTRA_OE_RATIO], g, sizeof g));
+            number_text(at->measures[DEMUR_MEASURE_OE_RATIO], d, sizeof d),
+            interval_text(at->intervals[DEMUR_MEASURE_OE_RATIO], g, sizeof g));
   }
 }
 
@@ -254,7 +254,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       continue;
     g_autofree char *name = method_text(e, c->method, c->recalibrated);
     g_print("  %s against %s, %s: %+.4f (%+.4f to %+.4f), %zu %ss: %s\n", name, c->against,
-            c->measure, c->difference, c->low, c->high, c->n_units, c->unit,
+            demur_compared_name(c->measure), c->difference, c->low, c->high, c->n_units, c->unit,
             demur_comparison_verdict_words(c->verdict));
   }
   print_groups(e);
@@ -264,8 +264,10 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   }
   if (!tell_guarantees(&evaluating, NULL, error))
     return FALSE;
-  for (size_t w = 0; w < e->n_warnings; w++)
-    g_print("Read with care: %s\n", e->warnings[w]);
+  for (size_t w = 0; w < e->n_warnings; w++) {
+    g_autofree char *words = demur_warning_words(&e->warnings[w]);
+    g_print("Read with care: %s\n", words);
+  }
   g_print("For research use, not a cleared device.\n");
   return TRUE;
 }

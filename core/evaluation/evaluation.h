@@ -8,7 +8,9 @@
 #include "base/error.h"
 #include "base/json-writer.h"
 #include "base/limits.h"
+#include "evaluation/warnings.h"
 #include "metrics/discrimination.h"
+#include "metrics/measures.h"
 
 G_BEGIN_DECLS
 
@@ -16,44 +18,11 @@ G_BEGIN_DECLS
 #define DEMUR_N_HISTOGRAM_BINS 20 /* of the confidence in [0.5, 1] (K = 2) or [0, 1] */
 #define DEMUR_MAX_RELIABILITY_BINS 15
 
-typedef enum {
-  DEMUR_MEASURE_SBCE2,   /* "sbce2", K > 2: "stce2" */
-  DEMUR_MEASURE_SBCEINF, /* "sbceinf", "stceinf" */
-  DEMUR_MEASURE_BRIER,
-  DEMUR_MEASURE_ACCURACY,
-  DEMUR_MEASURE_SITE_ERROR,
-  DEMUR_MEASURE_SMMCE,
-  DEMUR_N_MEASURES,
-} DemurMeasure;
+#define DEMUR_N_COARSE_COVERAGES 20 /* 0.05, 0.10, .. 1: the other measures cost more */
+#define DEMUR_N_DECISIONS 19 /* thresholds of the decision curve, demur_decision_thresholds */
 
-/* "sbce2" .. of the JSON; multi-class names for K > 2. */
-const char *demur_measure_name(DemurMeasure measure, size_t n_classes);
-
-/* Measures of calibration, discrimination and usefulness beside those of the paper. For K > 2 they
- * are of the top probability and whether its class is right, where that makes sense; those marked
- * "K = 2" are NaN. */
-typedef enum {
-  DEMUR_EXTRA_INTERCEPT,   /* "calibration_intercept", slope held at 1; K = 2 */
-  DEMUR_EXTRA_SLOPE,       /* "calibration_slope"; K = 2 */
-  DEMUR_EXTRA_OE_RATIO,    /* "oe_ratio" */
-  DEMUR_EXTRA_ICI,         /* "ici" */
-  DEMUR_EXTRA_RELIABILITY, /* "brier_reliability", the square of S-BCE_2 */
-  DEMUR_EXTRA_RESOLUTION,  /* "brier_resolution" */
-  DEMUR_EXTRA_UNCERTAINTY, /* "brier_uncertainty" */
-  DEMUR_EXTRA_WITHIN,      /* "brier_within": reliability - resolution + uncertainty + this */
-  DEMUR_EXTRA_AUROC,       /* "auroc"; K = 2 */
-  DEMUR_EXTRA_NET_BENEFIT, /* "net_benefit" of treating where r >= the threshold; K = 2 */
-  DEMUR_EXTRA_TREAT_ALL,   /* "net_benefit_treat_all"; K = 2 */
-  DEMUR_N_EXTRAS,
-} DemurExtra;
-
-#define DEMUR_N_EXTRA_COVERAGES 20 /* 0.05, 0.10, .. 1: these measures cost more */
-#define DEMUR_N_DECISIONS 19       /* thresholds of the decision curve, demur_decision_thresholds */
-
-const char *demur_extra_name(DemurExtra extra);
-/* Whether its average over coverage says something: not so for intercept, slope and O:E, where too
- * high at one coverage and too low at another would cancel. */
-gboolean demur_extra_has_auc(DemurExtra extra);
+/* How many points the curve of a measure has: DEMUR_N_COVERAGES or DEMUR_N_COARSE_COVERAGES. */
+size_t demur_measure_n_coverages(DemurMeasure measure);
 /* 0.01 .. 0.99; [DEMUR_N_DECISIONS]. */
 extern const double demur_decision_thresholds[DEMUR_N_DECISIONS];
 
@@ -108,13 +77,12 @@ typedef struct {
   double threshold;   /* of model 1; score >= threshold is accepted */
   double realised;    /* n_accepted / n_scans; of model 1, like all below but the measures */
   size_t n_accepted;
-  double measures[DEMUR_N_MEASURES]; /* point values, mean over models */
-  double debiased, noise_floor;      /* S-BCE_2 */
-  /* Mean over models; 95 % bootstrap intervals of the unit (evaluation/replicates.h), NaN for those
-   * extras that have none, and all but the rejection rates' for baselines other than "full" and
+  /* Mean over models; 95 % bootstrap intervals of the unit (evaluation/replicates.h), NaN for
+   * measures that have none, and all but the rejection rates' for baselines other than "full" and
    * "confidence". Of realised for tuned thresholds only: the others make it so. */
-  double extra[DEMUR_N_EXTRAS];
-  DemurInterval extra_intervals[DEMUR_N_EXTRAS];
+  double measures[DEMUR_N_MEASURES];
+  DemurInterval intervals[DEMUR_N_MEASURES];
+  double debiased, noise_floor; /* S-BCE_2 */
   DemurInterval debiased_interval, site_error_interval, realised_interval;
   DemurNetBenefit decision[DEMUR_N_DECISIONS]; /* of model 1; NaN for K > 2 */
   size_t n_bins;
@@ -130,16 +98,17 @@ typedef struct {
 typedef struct {
   char *name;  /* as in the JSON: "selector:NAME", "full", "confidence", "entropy", "knn", .. */
   char *title; /* for people: "selector nlst-a", "everything", "nearest training scans (kNN)" */
+  gboolean is_selector;
   gboolean recalibrated; /* JSON "risk": FALSE "raw", TRUE "recalibrated" */
   size_t n_models;
-  DemurEstimate auc[DEMUR_N_MEASURES];
-  double debiased_auc; /* S-BCE_2: of the square, then the signed root */
+  DemurEstimate auc[DEMUR_N_MEASURES]; /* NaN where the table says that it has none */
+  double debiased_auc;                 /* S-BCE_2: of the square, then the signed root */
   double noise_floor_auc;
   DemurInterval debiased_auc_interval, site_error_auc_interval; /* 95 %, of the unit */
-  /* AUC of the extras over their coverages (NaN where demur_extra_has_auc is FALSE); area under the
-   * risk-coverage curve of the 0/1 error and of the Brier score (metrics/discrimination.h). */
-  DemurEstimate extra_auc[DEMUR_N_EXTRAS], aurc_error, aurc_brier;
-  DemurCurvePoint extra_curve[DEMUR_N_EXTRAS][DEMUR_N_EXTRA_COVERAGES];
+  /* Area under the risk-coverage curve of the 0/1 error and of the Brier score
+   * (metrics/discrimination.h). */
+  DemurEstimate aurc_error, aurc_brier;
+  /* [..][demur_measure_n_coverages] are filled. */
   DemurCurvePoint curve[DEMUR_N_MEASURES][DEMUR_N_COVERAGES];
   size_t n_at;
   DemurOperatingPoint *at; /* [n_at]: 0.9, 0.7, 0.5 from the split, then each tuned threshold */
@@ -148,7 +117,7 @@ typedef struct {
 typedef struct {
   char *method, *against; /* method names */
   gboolean recalibrated;
-  char *measure;                       /* "sbce2_auc", "sbce2_debiased_auc", "site_error_auc" */
+  DemurCompared measure;
   double difference, low, high, level; /* method minus against: below 0 is better */
   char *unit; /* "site", "patient" or "scan": what the bootstrap resamples */
   size_t n_units;
@@ -217,7 +186,7 @@ typedef struct {
   size_t n_group_averages;
   DemurGroupAverage *group_averages;
   size_t n_warnings;
-  char **warnings; /* sentences to print with every result */
+  DemurWarning *warnings; /* to print with every result */
 } DemurEvaluation;
 
 void demur_evaluation_free(DemurEvaluation *evaluation);

@@ -36,7 +36,7 @@ demur_extra_setup_free(DemurExtraSetup *setup) {
 
 void
 demur_extra_coverages(double *coverages) {
-  demur_coverage_grid(DEMUR_N_EXTRA_COVERAGES, coverages);
+  demur_coverage_grid(DEMUR_N_COARSE_COVERAGES, coverages);
 }
 
 /* Kept scans, in ascending risk. */
@@ -101,27 +101,27 @@ static void
 measure(const DemurExtraSetup *setup, const Kept *kept, DemurCalibrationFit *start,
         double *values) {
   const size_t n = kept->n;
-  for (DemurExtra extra = 0; extra < DEMUR_N_EXTRAS; extra++)
-    values[extra] = NAN;
-  values[DEMUR_EXTRA_OE_RATIO] =
+  for (DemurMeasure measure = 0; measure < DEMUR_N_MEASURES; measure++)
+    values[measure] = NAN;
+  values[DEMUR_MEASURE_OE_RATIO] =
       demur_calibration_oe_ratio(kept->risks, kept->labels, kept->counts, n);
-  values[DEMUR_EXTRA_ICI] = demur_calibration_ici(kept->risks, kept->labels, kept->counts, n);
+  values[DEMUR_MEASURE_ICI] = demur_calibration_ici(kept->risks, kept->labels, kept->counts, n);
   const DemurBrierParts parts =
       demur_brier_parts(kept->risks, kept->labels, kept->counts, n, setup->min_bin_size);
-  values[DEMUR_EXTRA_RELIABILITY] = parts.reliability;
-  values[DEMUR_EXTRA_RESOLUTION] = parts.resolution;
-  values[DEMUR_EXTRA_UNCERTAINTY] = parts.uncertainty;
-  values[DEMUR_EXTRA_WITHIN] = parts.within;
+  values[DEMUR_MEASURE_RELIABILITY] = parts.reliability;
+  values[DEMUR_MEASURE_RESOLUTION] = parts.resolution;
+  values[DEMUR_MEASURE_UNCERTAINTY] = parts.uncertainty;
+  values[DEMUR_MEASURE_WITHIN] = parts.within;
   if (setup->sample->top_label)
     return;
   *start = demur_calibration_fit_logits(kept->logits, kept->labels, kept->counts, n, start);
-  values[DEMUR_EXTRA_INTERCEPT] = start->intercept;
-  values[DEMUR_EXTRA_SLOPE] = start->slope;
-  values[DEMUR_EXTRA_AUROC] = demur_auroc(kept->risks, kept->labels, kept->counts, n);
+  values[DEMUR_MEASURE_INTERCEPT] = start->intercept;
+  values[DEMUR_MEASURE_SLOPE] = start->slope;
+  values[DEMUR_MEASURE_AUROC] = demur_auroc(kept->risks, kept->labels, kept->counts, n);
   const DemurNetBenefit benefit =
       demur_net_benefit(kept->risks, kept->labels, kept->counts, n, setup->net_benefit_threshold);
-  values[DEMUR_EXTRA_NET_BENEFIT] = benefit.model;
-  values[DEMUR_EXTRA_TREAT_ALL] = benefit.all;
+  values[DEMUR_MEASURE_NET_BENEFIT] = benefit.model;
+  values[DEMUR_MEASURE_TREAT_ALL] = benefit.all;
 }
 
 /* rank_counts [n_ranks]: scans of each rank; how many in all. */
@@ -142,14 +142,14 @@ void
 demur_extra_curves(const DemurExtraSetup *setup, const guint32 *ranks, size_t n_ranks,
                    const guint32 *counts, DemurExtraCurves *curves) {
   const DemurSample *sample = setup->sample;
-  double coverages[DEMUR_N_EXTRA_COVERAGES];
+  double coverages[DEMUR_N_COARSE_COVERAGES];
   demur_extra_coverages(coverages);
-  gssize max_ranks[DEMUR_N_EXTRA_COVERAGES];
+  gssize max_ranks[DEMUR_N_COARSE_COVERAGES];
   g_autofree guint32 *rank_counts = g_new(guint32, MAX(n_ranks, 1));
   const size_t n_total = count_ranks(ranks, n_ranks, counts, sample->n, rank_counts);
   gssize rank = -1;
   size_t sum = 0;
-  for (size_t c = 0; c < DEMUR_N_EXTRA_COVERAGES; c++) {
+  for (size_t c = 0; c < DEMUR_N_COARSE_COVERAGES; c++) {
     const size_t wanted = demur_coverage_count(coverages[c], n_total);
     while (sum < wanted)
       sum += rank_counts[++rank];
@@ -159,15 +159,15 @@ demur_extra_curves(const DemurExtraSetup *setup, const guint32 *ranks, size_t n_
   Kept kept = kept_new(sample->n);
   DemurCalibrationFit start = {NAN, NAN, NAN};
   load(setup, ranks, rank, counts, &kept);
-  for (size_t c = DEMUR_N_EXTRA_COVERAGES; c-- > 0;) {
-    double values[DEMUR_N_EXTRAS];
+  for (size_t c = DEMUR_N_COARSE_COVERAGES; c-- > 0;) {
+    double values[DEMUR_N_MEASURES];
     const gboolean same =
-        c + 1 < DEMUR_N_EXTRA_COVERAGES && max_ranks[c] == max_ranks[c + 1]; /* as for "full" */
+        c + 1 < DEMUR_N_COARSE_COVERAGES && max_ranks[c] == max_ranks[c + 1]; /* as for "full" */
     if (!same) {
       cut_down(&kept, (guint32)MAX(max_ranks[c], 0));
       measure(setup, &kept, &start, values);
     }
-    for (DemurExtra extra = 0; extra < DEMUR_N_EXTRAS; extra++)
+    for (DemurMeasure extra = DEMUR_N_FINE_MEASURES; extra < DEMUR_N_MEASURES; extra++)
       curves->values[extra][c] = same ? curves->values[extra][c + 1] : values[extra];
   }
   kept_clear(&kept);

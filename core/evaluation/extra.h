@@ -1,5 +1,5 @@
-/* Calibration fits, Brier parts, AUROC, AURC and net benefit of the scans a method keeps, as
- * functions of coverage. */
+/* The measures beside the paper's: calibration fits, Brier parts, AUROC, AURC and net benefit of
+ * the scans a method keeps, as functions of coverage. */
 #pragma once
 
 #include "base/parallel.h"
@@ -26,8 +26,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurExtraSetup, demur_extra_setup_free)
 void demur_extra_coverages(double *coverages);
 
 typedef struct {
-  double values[DEMUR_N_EXTRAS][DEMUR_N_EXTRA_COVERAGES];
-  size_t n_selected[DEMUR_N_EXTRA_COVERAGES];
+  double values[DEMUR_N_MEASURES][DEMUR_N_COARSE_COVERAGES];
+  size_t n_selected[DEMUR_N_COARSE_COVERAGES];
   double aurc_error, aurc_brier;
 } DemurExtraCurves;
 
@@ -35,8 +35,8 @@ typedef struct {
 void demur_extra_curves(const DemurExtraSetup *setup, const guint32 *ranks, size_t n_ranks,
                         const guint32 *counts, DemurExtraCurves *curves);
 
-/* The scans with rank <= max_rank (-1: none). values [DEMUR_N_EXTRAS]; decision [DEMUR_N_DECISIONS]
- * or NULL. */
+/* The scans with rank <= max_rank (-1: none). values [DEMUR_N_MEASURES], the paper's NaN; decision
+ * [DEMUR_N_DECISIONS] or NULL. */
 void demur_extra_at_rank(const DemurExtraSetup *setup, const guint32 *ranks, gssize max_rank,
                          const guint32 *counts, double *values, DemurNetBenefit *decision);
 

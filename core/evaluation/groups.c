@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "evaluation/extra.h"
+#include "evaluation/points.h"
 #include "evaluation/replicates.h"
 #include "metrics/coverage.h"
 #include "metrics/selective.h"
@@ -103,16 +104,6 @@ cut_out_free(gpointer data) {
   g_free(method);
 }
 
-static DemurSelectiveSample
-selective_sample(const DemurSample *sample, const DemurMethod *method, size_t model) {
-  return (DemurSelectiveSample){.n = sample->n,
-                                .risks = sample->risks,
-                                .labels = sample->labels,
-                                .ranks = method->ranks[model],
-                                .n_ranks = method->n_ranks[model],
-                                .top_label = sample->top_label};
-}
-
 static void
 fill_auc(const Job *job, const DemurMethod *method, DemurSelectiveScratch *scratch,
          DemurGroupMethod *result) {
@@ -120,7 +111,7 @@ fill_auc(const Job *job, const DemurMethod *method, DemurSelectiveScratch *scrat
   demur_coverage_grid(DEMUR_N_COVERAGES, coverages);
   double plain = 0.0, debiased2 = 0.0;
   for (size_t m = 0; m < method->n_models; m++) {
-    const DemurSelectiveSample sample = selective_sample(job->sample, method, m);
+    const DemurSelectiveSample sample = demur_method_selective(job->sample, method, m, NULL);
     demur_selective_debiased(&sample, coverages, DEMUR_N_COVERAGES, job->input->min_bin_size,
                              scratch, errors, squares);
     plain += demur_coverage_auc(coverages, errors, DEMUR_N_COVERAGES);
@@ -140,28 +131,16 @@ withhold(DemurOperatingPoint *at, size_t n_accepted_positive) {
   }
   const size_t n_accepted_negative = at->n_accepted - n_accepted_positive;
   if (at->n_accepted < DEMUR_SMALL_CELL) {
-    for (DemurMeasure measure = 0; measure < DEMUR_N_MEASURES; measure++)
+    for (DemurMeasure measure = 0; measure < DEMUR_N_MEASURES; measure++) {
       at->measures[measure] = NAN;
-    for (DemurExtra extra = 0; extra < DEMUR_N_EXTRAS; extra++) {
-      at->extra[extra] = NAN;
-      at->extra_intervals[extra] = none;
+      at->intervals[measure] = none;
     }
     at->debiased = at->noise_floor = NAN;
     at->debiased_interval = at->site_error_interval = none;
   } else if (MIN(n_accepted_positive, n_accepted_negative) < DEMUR_SMALL_CELL) {
-    at->extra[DEMUR_EXTRA_SLOPE] = NAN;
-    at->extra_intervals[DEMUR_EXTRA_SLOPE] = none;
+    at->measures[DEMUR_MEASURE_SLOPE] = NAN;
+    at->intervals[DEMUR_MEASURE_SLOPE] = none;
   }
-}
-
-/* The last rank to keep under a threshold of the whole split; -1: none. */
-static gssize
-rank_at_threshold(const DemurMethod *method, size_t model, size_t n, double threshold) {
-  gssize rank = -1;
-  for (size_t i = 0; i < n; i++)
-    if (method->scores[model][i] >= threshold)
-      rank = MAX(rank, (gssize)method->ranks[model][i]);
-  return rank;
 }
 
 static void
@@ -170,50 +149,15 @@ fill_point(const Job *job, const DemurMethod *method, const DemurGroupThreshold 
            DemurOperatingPoint *at) {
   const DemurSample *sample = job->sample;
   const gssize *max_ranks = replicates->input.points[index].max_ranks;
-  const double share = 1.0 / (double)method->n_models;
-  *at = (DemurOperatingPoint){.coverage = threshold->coverage, .from_tune = threshold->from_tune};
-  at->threshold = threshold->thresholds[0];
-  for (DemurMeasure measure = 0; measure < DEMUR_N_MEASURES; measure++)
-    at->measures[measure] = NAN;
-  at->measures[DEMUR_MEASURE_SBCE2] = 0.0;
-  double debiased2 = 0.0;
-  for (size_t m = 0; m < method->n_models; m++) {
-    const DemurSelectiveSample selective = selective_sample(sample, method, m);
-    DemurSelectivePoint point;
-    demur_selective_at_rank(&selective, max_ranks[m], job->input->min_bin_size, scratch, &point);
-    at->measures[DEMUR_MEASURE_SBCE2] += share * point.error2;
-    debiased2 += share * point.debiased2;
-    double extras[DEMUR_N_EXTRAS];
-    demur_extra_at_rank(replicates->input.setup, method->ranks[m], max_ranks[m], NULL, extras,
-                        m == 0 ? at->decision : NULL);
-    for (DemurExtra extra = 0; extra < DEMUR_N_EXTRAS; extra++)
-      at->extra[extra] += share * extras[extra];
-    if (m == 0) {
-      at->n_accepted = point.n_selected;
-      at->n_bins = point.n_bins;
-      at->realised = (double)point.n_selected / (double)sample->n;
-    }
-  }
-  at->debiased = demur_signed_root(debiased2);
-  at->n_labels = sample->n_classes;
-  at->rejected_by_label = g_new0(DemurRejection, at->n_labels);
-  size_t n_accepted_positive = 0;
-  for (size_t i = 0; i < sample->n; i++) {
-    DemurRejection *label = &at->rejected_by_label[sample->classes[i]];
-    const gboolean rejected = (gssize)method->ranks[0][i] > max_ranks[0];
-    label->n_all++;
-    label->n_rejected += rejected ? 1 : 0;
-    n_accepted_positive += !rejected && sample->labels[i] >= 0.5 ? 1 : 0;
-  }
-  const size_t n_rejected = sample->n - at->n_accepted;
-  for (size_t l = 0; l < at->n_labels; l++) {
-    DemurRejection *r = &at->rejected_by_label[l];
-    r->label = (int)l;
-    r->share_of_all = (double)r->n_all / (double)sample->n;
-    r->share_of_rejected = n_rejected > 0 ? (double)r->n_rejected / (double)n_rejected : NAN;
-    r->rate = r->n_all > 0 ? (double)r->n_rejected / (double)r->n_all : NAN;
-  }
+  *at = (DemurOperatingPoint){.coverage = threshold->coverage,
+                              .from_tune = threshold->from_tune,
+                              .threshold = threshold->thresholds[0]};
+  demur_points_measure(replicates->input.setup, method, max_ranks, FALSE, scratch, at);
   demur_operating_intervals(replicates, index, at);
+  size_t n_accepted_positive = 0;
+  for (size_t i = 0; i < sample->n; i++)
+    n_accepted_positive +=
+        (gssize)method->ranks[0][i] <= max_ranks[0] && sample->labels[i] >= 0.5 ? 1 : 0;
   withhold(at, n_accepted_positive);
 }
 
@@ -240,7 +184,7 @@ run_group(const Job *job, DemurParallel *parallel) {
                                  .max_ranks = g_new(gssize, method->n_models),
                                  .intervals = DEMUR_INTERVALS_ALL};
     for (size_t m = 0; m < method->n_models; m++)
-      points[t].max_ranks[m] = rank_at_threshold(method, m, sample->n, threshold->thresholds[m]);
+      points[t].max_ranks[m] = demur_method_rank_at(method, m, sample->n, threshold->thresholds[m]);
   }
   const DemurReplicatesInput replicates_input = {.setup = setup,
                                                  .methods = methods,

@@ -1,5 +1,6 @@
 #include "evaluation/methods.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -51,6 +52,69 @@ demur_methods_add(GPtrArray *methods, const char *name, const char *title, gbool
   method->n_ranks[0] = demur_coverage_ranks(method->scores[0], n, method->ranks[0]);
 }
 
+DemurSelectiveSample
+demur_method_selective(const DemurSample *sample, const DemurMethod *method, size_t model,
+                       const guint32 *counts) {
+  return (DemurSelectiveSample){.n = sample->n,
+                                .risks = sample->risks,
+                                .labels = sample->labels,
+                                .counts = counts,
+                                .ranks = method->ranks[model],
+                                .n_ranks = method->n_ranks[model],
+                                .top_label = sample->top_label};
+}
+
+DemurSiteSample
+demur_method_sites(const DemurSample *sample, const DemurMethod *method, size_t model,
+                   const guint32 *counts) {
+  return (DemurSiteSample){.n = sample->n,
+                           .differences = sample->differences,
+                           .sites = sample->sites,
+                           .patients = sample->patients,
+                           .n_sites = sample->n_sites,
+                           .n_patients = sample->n_patients,
+                           .counts = counts,
+                           .ranks = method->ranks[model],
+                           .n_ranks = method->n_ranks[model]};
+}
+
+gssize
+demur_method_rank_at(const DemurMethod *method, size_t model, size_t n, double threshold) {
+  gssize rank = -1;
+  for (size_t i = 0; i < n; i++)
+    if (method->scores[model][i] >= threshold)
+      rank = MAX(rank, (gssize)method->ranks[model][i]);
+  return rank;
+}
+
+double
+demur_method_threshold(const DemurMethod *method, size_t model, size_t n, double coverage,
+                       gssize *rank) {
+  const size_t n_ranks = method->n_ranks[model];
+  g_autofree guint32 *rank_counts = g_new0(guint32, MAX(n_ranks, 1));
+  for (size_t i = 0; i < n; i++)
+    rank_counts[method->ranks[model][i]]++;
+  const size_t wanted = demur_coverage_count(coverage, n);
+  *rank = -1;
+  for (size_t sum = 0; sum < wanted;)
+    sum += rank_counts[++*rank];
+  for (size_t i = 0; i < n; i++)
+    if ((gssize)method->ranks[model][i] == *rank)
+      return method->scores[model][i];
+  return INFINITY;
+}
+
+gboolean
+demur_method_is_compared(const DemurMethod *method) {
+  return method->is_selector || strcmp(method->name, "mc") == 0;
+}
+
+gboolean
+demur_method_has_points(const DemurMethod *method) {
+  return demur_method_is_compared(method) || strcmp(method->name, "full") == 0 ||
+         strcmp(method->name, "confidence") == 0;
+}
+
 gboolean
 demur_methods_check_alike(DemurSelector *const *selectors, char *const *names, size_t n_selectors,
                           GError **error) {
@@ -85,28 +149,29 @@ add_column(GPtrArray *methods, const char *name, const char *title, const DemurS
 }
 
 GPtrArray *
-demur_methods_new(DemurSelector *const *selectors, char *const *names, size_t n_selectors,
-                  const DemurSelector *base, const DemurCohort *cohort, gboolean raw,
-                  const DemurSample *sample, const double *outlier, guint64 seed,
-                  DemurParallel *parallel, const DemurProgress *progress, GError **error) {
+demur_methods_new(const DemurMethodsInput *input, DemurParallel *parallel,
+                  const DemurProgress *progress, GError **error) {
+  const DemurSelector *base = input->base;
+  const DemurSample *sample = input->sample;
   const size_t n = sample->n;
   GPtrArray *methods = demur_methods_array_new();
-  for (size_t s = 0; s < n_selectors; s++) {
-    DEMUR_AUTO_ALIGNED double *meta = demur_selector_meta_features_from(
-        selectors[s], cohort, FALSE, outlier, sample->rows, n, parallel, progress, error);
+  for (size_t s = 0; s < input->n_selectors; s++) {
+    DEMUR_AUTO_ALIGNED double *meta =
+        demur_selector_meta_features_from(input->selectors[s], input->cohort, FALSE, input->outlier,
+                                          sample->rows, n, parallel, progress, error);
     if (meta == NULL) {
       g_ptr_array_unref(methods);
       return NULL;
     }
-    DemurMethod *method = add_method(methods, g_strconcat("selector:", names[s], NULL),
-                                     g_strconcat("selector ", names[s], NULL),
-                                     demur_selector_n_models(selectors[s]), n);
+    DemurMethod *method = add_method(methods, g_strconcat("selector:", input->names[s], NULL),
+                                     g_strconcat("selector ", input->names[s], NULL),
+                                     demur_selector_n_models(input->selectors[s]), n);
     method->is_selector = TRUE;
     for (size_t m = 0; m < method->n_models; m++)
-      demur_selector_scores(selectors[s], m, meta, n, method->scores[m]);
+      demur_selector_scores(input->selectors[s], m, meta, n, method->scores[m]);
   }
   DEMUR_AUTO_ALIGNED double *meta = demur_selector_meta_features_from(
-      base, cohort, raw, outlier, sample->rows, n, parallel, progress, error);
+      base, input->cohort, input->raw, input->outlier, sample->rows, n, parallel, progress, error);
   if (meta == NULL) {
     g_ptr_array_unref(methods);
     return NULL;
@@ -124,7 +189,7 @@ demur_methods_new(DemurSelector *const *selectors, char *const *names, size_t n_
     add_column(methods, "mc", "expected miscalibration (mc)", base, "expected_miscalibration", -1.0,
                meta, n);
   DemurMethod *random_method = add_method(methods, g_strdup("random"), g_strdup("random"), 1, n);
-  DemurRandom random = demur_random_stream(seed, DEMUR_STREAM_RANDOM_BASELINE, 0, 0, 0);
+  DemurRandom random = demur_random_stream(input->seed, DEMUR_STREAM_RANDOM_BASELINE, 0, 0, 0);
   for (size_t i = 0; i < n; i++)
     random_method->scores[0][i] = demur_random_uniform(&random);
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "evaluation/sample.h"
+#include "metrics/selective.h"
+#include "metrics/site-error.h"
 #include "selector/selector.h"
 
 G_BEGIN_DECLS
@@ -15,16 +17,24 @@ typedef struct {
   size_t *n_ranks; /* [n_models] */
 } DemurMethod;
 
-/* An array of DemurMethod (owned, frees its elements): the selectors by the names given (there may
- * be none), then full, confidence, entropy and, with embeddings, kNN, KDE, one-class SVM, isolation
- * forest and LOF by the reference set of `base`, then mc by its corrector (K = 2) and random.
- * cohort and sample hold the risks that are measured: the view of the selectors, or (raw) the
- * cohort as it is. outlier [n][DEMUR_N_OUTLIER]: demur_selector_outlier_scores of the sample's
- * rows, or NULL where base has no outlier model. */
-GPtrArray *demur_methods_new(DemurSelector *const *selectors, char *const *names,
-                             size_t n_selectors, const DemurSelector *base,
-                             const DemurCohort *cohort, gboolean raw, const DemurSample *sample,
-                             const double *outlier, guint64 seed, DemurParallel *parallel,
+typedef struct {
+  size_t n_selectors; /* there may be none */
+  DemurSelector *const *selectors;
+  char *const *names;
+  const DemurSelector *base; /* whose reference set and corrector the baselines use */
+  /* The risks that are measured: the view of the selectors, or (raw) the cohort as it is. */
+  const DemurCohort *cohort;
+  gboolean raw;
+  const DemurSample *sample;
+  const double *outlier; /* [n][DEMUR_N_OUTLIER]: demur_selector_outlier_scores of the sample's
+                            rows; NULL where base has no outlier model */
+  guint64 seed;
+} DemurMethodsInput;
+
+/* An array of DemurMethod (owned, frees its elements): the selectors by their names, then full,
+ * confidence, entropy and, with embeddings, kNN, KDE, one-class SVM, isolation forest and LOF, then
+ * mc (K = 2) and random. */
+GPtrArray *demur_methods_new(const DemurMethodsInput *input, DemurParallel *parallel,
                              const DemurProgress *progress,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
@@ -32,6 +42,26 @@ GPtrArray *demur_methods_new(DemurSelector *const *selectors, char *const *names
 GPtrArray *demur_methods_array_new(void);
 void demur_methods_add(GPtrArray *methods, const char *name, const char *title,
                        gboolean is_selector, const double *scores, size_t n);
+
+/* What a method's model keeps of the sample, as the measures take it. counts [n] or NULL: each scan
+ * once. */
+DemurSelectiveSample demur_method_selective(const DemurSample *sample, const DemurMethod *method,
+                                            size_t model, const guint32 *counts);
+DemurSiteSample demur_method_sites(const DemurSample *sample, const DemurMethod *method,
+                                   size_t model, const guint32 *counts);
+
+/* The last rank whose score is at least the threshold; -1: none. */
+gssize demur_method_rank_at(const DemurMethod *method, size_t model, size_t n, double threshold);
+/* demur_coverage_threshold by the ranks there are, without a sort, and the last rank that is kept.
+ */
+double demur_method_threshold(const DemurMethod *method, size_t model, size_t n, double coverage,
+                              gssize *rank);
+
+/* What stands on the left of comparisons: the selectors and `mc`. */
+gboolean demur_method_is_compared(const DemurMethod *method);
+/* Whose operating points have intervals of everything, and are applied to groups: those, and "full"
+ * and "confidence". */
+gboolean demur_method_has_points(const DemurMethod *method);
 
 /* FALSE with DEMUR_ERROR_STATE where selectors differ in model or reference set, so that their
  * baselines differ. */

@@ -346,7 +346,7 @@ demur_replicates_cell_prepare(size_t column, guint worker_index, gpointer data) 
     return;
   score->patient_squares = g_new(double, MAX(sample->n, 1));
   score->patient_sizes = g_new(double, MAX(sample->n, 1));
-  const DemurSiteSample by_site = site_sample(sample, method, model, NULL);
+  const DemurSiteSample by_site = demur_method_sites(sample, method, model, NULL);
   demur_site_error_increments(&by_site, score->patient_squares, score->patient_sizes);
   if (r->input.unit != DEMUR_UNIT_SITE)
     return;

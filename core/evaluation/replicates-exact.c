@@ -18,7 +18,7 @@ demur_replicates_exact_site2_auc(const DemurReplicates *r, const DemurMethod *me
   double squares[DEMUR_N_SITE_COVERAGES], curve[DEMUR_N_SITE_COVERAGES], auc = 0.0;
   const double share = 1.0 / (double)method->n_models;
   for (size_t m = 0; m < method->n_models; m++) {
-    const DemurSiteSample by_site = site_sample(sample, method, m, counts);
+    const DemurSiteSample by_site = demur_method_sites(sample, method, m, counts);
     demur_site_error_influences(&by_site, coverages, DEMUR_N_SITE_COVERAGES, squares, influences);
     auc += share * demur_coverage_auc(coverages, squares, DEMUR_N_SITE_COVERAGES);
     for (size_t s = 0; with_se && s < n_sites; s++) {
@@ -41,7 +41,7 @@ demur_replicates_exact_curves(DemurReplicates *r, size_t replicate, DemurReplica
     for (size_t m = 0; m < method->n_models; m++) {
       double errors[DEMUR_N_COVERAGES], squares[DEMUR_N_COVERAGES];
       const DemurSelectiveSample selective =
-          selective_sample(setup->sample, method, m, worker->counts);
+          demur_method_selective(setup->sample, method, m, worker->counts);
       demur_selective_debiased(&selective, r->memory->coverages, DEMUR_N_COVERAGES,
                                setup->min_bin_size, worker->selective, errors, squares);
       plain += demur_coverage_auc(r->memory->coverages, errors, DEMUR_N_COVERAGES);
@@ -119,7 +119,7 @@ demur_replicates_exact_point(const DemurReplicates *r, DemurOperating *point, co
     values[DEMUR_OPERATING_AUROC] += share * fit.auroc;
     if (counts == NULL)
       point->fits[m] = fit.fit;
-    const DemurSelectiveSample selective = selective_sample(sample, method, m, counts);
+    const DemurSelectiveSample selective = demur_method_selective(sample, method, m, counts);
     DemurSelectivePoint at;
     demur_selective_at_rank(&selective, rank, setup->min_bin_size, worker->selective, &at);
     values[DEMUR_OPERATING_DEBIASED2] += share * at.debiased2;
@@ -128,7 +128,7 @@ demur_replicates_exact_point(const DemurReplicates *r, DemurOperating *point, co
       values[DEMUR_OPERATING_SITE2] = NAN;
       continue;
     }
-    const DemurSiteSample sites = site_sample(sample, method, m, counts);
+    const DemurSiteSample sites = demur_method_sites(sample, method, m, counts);
     values[DEMUR_OPERATING_SITE2] +=
         share * demur_site_error_at_rank_influences(&sites, rank, by_site ? of_model : NULL);
     for (size_t s = 0; by_site && s < sample->n_sites; s++)
@@ -143,7 +143,8 @@ demur_replicates_exact_redraw(DemurReplicates *r, size_t draw, DemurReplicatesWo
   size_t column = 0;
   for (size_t k = 0; r->input.with_curves && k < r->input.methods->len; k++)
     for (size_t m = 0; m < method_at(r, k)->n_models; m++, column++) {
-      DemurSelectiveSample selective = selective_sample(setup->sample, method_at(r, k), m, NULL);
+      DemurSelectiveSample selective =
+          demur_method_selective(setup->sample, method_at(r, k), m, NULL);
       selective.labels = worker->labels;
       demur_selective_errors(&selective, r->memory->coverages, DEMUR_N_COVERAGES,
                              setup->min_bin_size, worker->selective,
@@ -154,7 +155,7 @@ demur_replicates_exact_redraw(DemurReplicates *r, size_t draw, DemurReplicatesWo
     const DemurMethod *method = method_at(r, point->method);
     double sum = 0.0;
     for (size_t m = 0; m < method->n_models; m++) {
-      DemurSelectiveSample selective = selective_sample(setup->sample, method, m, NULL);
+      DemurSelectiveSample selective = demur_method_selective(setup->sample, method, m, NULL);
       selective.labels = worker->labels;
       DemurSelectivePoint at;
       demur_selective_at_rank(&selective, point->max_ranks[m], setup->min_bin_size,

@@ -82,32 +82,6 @@ method_at(const DemurReplicates *r, size_t k) {
   return r->input.methods->pdata[k];
 }
 
-static inline DemurSelectiveSample
-selective_sample(const DemurSample *sample, const DemurMethod *method, size_t model,
-                 const guint32 *counts) {
-  return (DemurSelectiveSample){.n = sample->n,
-                                .risks = sample->risks,
-                                .labels = sample->labels,
-                                .counts = counts,
-                                .ranks = method->ranks[model],
-                                .n_ranks = method->n_ranks[model],
-                                .top_label = sample->top_label};
-}
-
-static inline DemurSiteSample
-site_sample(const DemurSample *sample, const DemurMethod *method, size_t model,
-            const guint32 *counts) {
-  return (DemurSiteSample){.n = sample->n,
-                           .differences = sample->differences,
-                           .sites = sample->sites,
-                           .patients = sample->patients,
-                           .n_sites = sample->n_sites,
-                           .n_patients = sample->n_patients,
-                           .counts = counts,
-                           .ranks = method->ranks[model],
-                           .n_ranks = method->n_ranks[model]};
-}
-
 /* From influences summed over models: sites are the independent units, a site drawn m times is m of
  * them. counts NULL: each once. */
 static inline double

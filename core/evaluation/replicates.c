@@ -244,8 +244,8 @@ demur_operating_intervals(const DemurReplicates *r, size_t index, DemurOperating
   for (size_t d = 0; d < n_draws; d++)
     noise += point->noise[d] / (double)n_draws;
   at->noise_floor = n_draws > 0 ? noise : NAN;
-  for (DemurExtra extra = 0; extra < DEMUR_N_EXTRAS; extra++)
-    at->extra_intervals[extra] = none;
+  for (DemurMeasure extra = DEMUR_N_FINE_MEASURES; extra < DEMUR_N_MEASURES; extra++)
+    at->intervals[extra] = none;
   at->realised_interval = at->debiased_interval = at->site_error_interval = none;
   for (size_t l = 0; l < at->n_labels; l++)
     at->rejected_by_label[l].rate_low = at->rejected_by_label[l].rate_high = NAN;
@@ -269,13 +269,13 @@ demur_operating_intervals(const DemurReplicates *r, size_t index, DemurOperating
   }
   if (point->intervals == DEMUR_INTERVALS_RATES)
     return;
-  at->extra_intervals[DEMUR_EXTRA_INTERCEPT] =
+  at->intervals[DEMUR_MEASURE_INTERCEPT] =
       proper(expanded(replicates + DEMUR_OPERATING_INTERCEPT * n, n, n_units));
-  at->extra_intervals[DEMUR_EXTRA_SLOPE] =
+  at->intervals[DEMUR_MEASURE_SLOPE] =
       proper(expanded(replicates + DEMUR_OPERATING_SLOPE * n, n, n_units));
-  at->extra_intervals[DEMUR_EXTRA_OE_RATIO] =
+  at->intervals[DEMUR_MEASURE_OE_RATIO] =
       proper(expanded(replicates + DEMUR_OPERATING_OE_RATIO * n, n, n_units));
-  at->extra_intervals[DEMUR_EXTRA_AUROC] =
+  at->intervals[DEMUR_MEASURE_AUROC] =
       proper(expanded(replicates + DEMUR_OPERATING_AUROC * n, n, n_units));
   DemurInterval squares;
   demur_interval_basic(

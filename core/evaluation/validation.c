@@ -11,8 +11,6 @@
 #define MIN_SITES DEMUR_FEW_SITES
 #define LEFT_OUT "left out by validation"
 
-static const char *const measure_names[3] = {"sbce2_auc", "sbce2_debiased_auc", "site_error_auc"};
-
 void
 demur_validation_free(DemurValidation *v) {
   if (v == NULL)
@@ -22,33 +20,39 @@ demur_validation_free(DemurValidation *v) {
   g_free(v->split);
   g_free(v->digest);
   g_free(v->unit);
-  for (size_t m = 0; m < G_N_ELEMENTS(v->measures); m++)
-    g_free(v->measures[m].measure);
   g_free(v);
 }
 
-/* Trains without the fold; its rows get the share of the fold that scores lower, and their risks as
- * that selector sees them. scores [n_rows], risks [n_scans][width]. */
+/* The scans whose sites are left out in turn, and what their folds' selectors say of them. */
+typedef struct {
+  DemurCohort *cohort;
+  const DemurTrainSettings *settings;
+  guint64 seed;
+  size_t n;
+  const guint32 *rows, *folds; /* [n] */
+  double *scores;              /* [n] share of the fold that scores lower */
+  double *risks;               /* [n_scans][width] as that selector sees them */
+} LeaveOut;
+
+/* Trains without the fold and fills its scans' scores and risks. */
 static gboolean
-leave_out(DemurCohort *cohort, const DemurTrainSettings *settings, guint64 seed,
-          const guint32 *rows, size_t n_rows, const guint32 *folds, guint32 fold,
-          DemurParallel *parallel, const DemurProgress *progress, double *scores, double *risks,
+leave_out(const LeaveOut *job, guint32 fold, DemurParallel *parallel, const DemurProgress *progress,
           GError **error) {
-  g_autofree guint8 *moved = g_new0(guint8, MAX(cohort->n_scans, 1));
-  g_autofree guint32 *left = g_new(guint32, MAX(n_rows, 1)),
-                     *places = g_new(guint32, MAX(n_rows, 1));
+  g_autofree guint8 *moved = g_new0(guint8, MAX(job->cohort->n_scans, 1));
+  g_autofree guint32 *left = g_new(guint32, MAX(job->n, 1)),
+                     *places = g_new(guint32, MAX(job->n, 1));
   size_t n_left = 0;
-  for (size_t i = 0; i < n_rows; i++)
-    if (folds[i] == fold) {
-      moved[rows[i]] = 1;
+  for (size_t i = 0; i < job->n; i++)
+    if (job->folds[i] == fold) {
+      moved[job->rows[i]] = 1;
       places[n_left] = (guint32)i;
-      left[n_left++] = rows[i];
+      left[n_left++] = job->rows[i];
     }
-  g_autoptr(DemurCohort) rest = demur_cohort_with_split(cohort, LEFT_OUT, moved);
+  g_autoptr(DemurCohort) rest = demur_cohort_with_split(job->cohort, LEFT_OUT, moved);
   g_autoptr(DemurSelector) selector =
-      demur_selector_train(rest, settings, seed, parallel, progress, NULL, error);
+      demur_selector_train(rest, job->settings, job->seed, parallel, progress, NULL, error);
   g_autoptr(DemurCohort) view =
-      selector != NULL ? demur_selector_view(selector, cohort, error) : NULL;
+      selector != NULL ? demur_selector_view(selector, job->cohort, error) : NULL;
   DEMUR_AUTO_ALIGNED double *meta =
       view != NULL
           ? demur_selector_meta_features(selector, view, FALSE, left, n_left, parallel, NULL, error)
@@ -62,16 +66,17 @@ leave_out(DemurCohort *cohort, const DemurTrainSettings *settings, guint64 seed,
   const size_t width = view->risks != NULL ? 1 : view->n_classes;
   const double *seen = view->risks != NULL ? view->risks : view->probabilities;
   for (size_t i = 0; i < n_left; i++) {
-    scores[places[i]] = 1.0 - ((double)ranks[i] + 0.5) / (double)n_ranks;
-    memcpy(risks + (size_t)left[i] * width, seen + (size_t)left[i] * width, width * sizeof(double));
+    job->scores[places[i]] = 1.0 - ((double)ranks[i] + 0.5) / (double)n_ranks;
+    memcpy(job->risks + (size_t)left[i] * width, seen + (size_t)left[i] * width,
+           width * sizeof(double));
   }
   return TRUE;
 }
 
 static const DemurComparison *
-find_comparison(const DemurEvaluation *e, const char *measure) {
+find_comparison(const DemurEvaluation *e, DemurCompared measure) {
   for (size_t c = 0; c < e->n_comparisons; c++)
-    if (strcmp(e->comparisons[c].measure, measure) == 0 &&
+    if (e->comparisons[c].measure == measure &&
         strcmp(e->comparisons[c].against, "confidence") == 0)
       return &e->comparisons[c];
   return NULL;
@@ -82,15 +87,15 @@ judge(DemurValidation *v, const DemurEvaluation *e) {
   const DemurMethodResult *methods[2] = {demur_evaluation_method(e, "selector:validated", FALSE),
                                          demur_evaluation_method(e, "confidence", FALSE)};
   for (size_t m = 0; m < G_N_ELEMENTS(v->measures); m++) {
-    const DemurComparison *c = find_comparison(e, measure_names[m]);
+    const DemurComparison *c = find_comparison(e, (DemurCompared)m);
     DemurValidationMeasure *measure = &v->measures[m];
     double points[2];
     for (int k = 0; k < 2; k++)
       points[k] = m == 0   ? methods[k]->auc[DEMUR_MEASURE_SBCE2].point
                   : m == 1 ? methods[k]->debiased_auc
                            : methods[k]->auc[DEMUR_MEASURE_SITE_ERROR].point;
-    *measure = (DemurValidationMeasure){
-        g_strdup(measure_names[m]), points[0], points[1], c->difference, c->low, c->high};
+    *measure = (DemurValidationMeasure){(DemurCompared)m, points[0], points[1],
+                                        c->difference,    c->low,    c->high};
   }
   const DemurValidationMeasure *plain = &v->measures[0], *debiased = &v->measures[1],
                                *site = &v->measures[2];
@@ -151,11 +156,12 @@ demur_validate(DemurCohort *cohort, const DemurTrainSettings *settings, guint64 
          cohort->n_scans * width * sizeof(double));
   g_autoptr(DemurCohort) view = demur_cohort_with_risks(cohort, risks);
   g_autofree double *scores = g_new0(double, n);
+  const LeaveOut job = {cohort, own, seed, n, rows, folds, scores, risks};
   for (guint32 f = 0; f < n_used; f++) {
     DemurProgressStage stage = {progress, 0.9 * (double)f / (double)n_used,
                                 0.9 * (double)(f + 1) / (double)n_used, NULL};
     const DemurProgress staged = demur_progress_stage(&stage);
-    if (!leave_out(cohort, own, seed, rows, n, folds, f, parallel, &staged, scores, risks, error))
+    if (!leave_out(&job, f, parallel, &staged, error))
       return NULL;
   }
 
@@ -197,7 +203,7 @@ demur_validate(DemurCohort *cohort, const DemurTrainSettings *settings, guint64 
   v->n_scans = n;
   v->n_patients = evaluation->n_patients;
   v->n_sites = evaluation->n_sites;
-  v->unit = g_strdup(find_comparison(evaluation, measure_names[0])->unit);
+  v->unit = g_strdup(find_comparison(evaluation, DEMUR_COMPARED_SBCE2)->unit);
   judge(v, evaluation);
   return v;
 }
@@ -221,7 +227,7 @@ demur_validation_write_json(const DemurValidation *v, DemurJson *json) {
     const DemurValidationMeasure *measure = &v->measures[m];
     const double interval[2] = {measure->low, measure->high};
     demur_json_begin_object(json, NULL);
-    demur_json_string(json, "measure", measure->measure);
+    demur_json_string(json, "measure", demur_compared_name(measure->measure));
     demur_json_double(json, "selector", measure->selector);
     demur_json_double(json, "confidence", measure->confidence);
     demur_json_double(json, "difference", measure->difference);

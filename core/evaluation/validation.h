@@ -8,7 +8,7 @@
 G_BEGIN_DECLS
 
 typedef struct {
-  char *measure;                /* "sbce2_auc", "sbce2_debiased_auc", "site_error_auc" */
+  DemurCompared measure;
   double selector, confidence;  /* point values */
   double difference, low, high; /* selector minus confidence; 95 % bootstrap of the unit */
 } DemurValidationMeasure;
@@ -22,7 +22,7 @@ typedef struct {
   size_t n_folds, n_scans, n_patients, n_sites;
   char
       *unit; /* what the bootstrap resamples: "site", or "patient" where there are under 20 sites */
-  DemurValidationMeasure measures[3];
+  DemurValidationMeasure measures[DEMUR_N_COMPARED];
 } DemurValidation;
 
 void demur_validation_free(DemurValidation *validation);

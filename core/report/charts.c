@@ -56,16 +56,12 @@ nothing_to_draw(const char *what, GError **error) {
 static DemurChart *
 make_curve(const DemurReportFinding *f, const char *attribute, int measure, GError **error) {
   const gboolean multi = f->evaluation->n_classes > 2;
-  static const char *const titles[DEMUR_N_MEASURES] = {
-      "Calibration error", "Largest bin error", "Brier score",
-      "Accuracy",          "Site error",        "Kernel calibration error"};
+  const char *words = demur_measure_row((DemurMeasure)measure)->title;
   g_autofree char *title =
-      measure == DEMUR_MEASURE_BRIER || measure == DEMUR_MEASURE_SITE_ERROR
-          ? g_strdup(titles[measure])
+      measure == DEMUR_MEASURE_BRIER || measure == DEMUR_MEASURE_SITE_ERROR ? g_strdup(words)
       : measure == DEMUR_MEASURE_ACCURACY
           ? g_strdup(multi ? "Accuracy of the top class" : "Accuracy at risk .5")
-          : g_strdup_printf("%s %s", titles[measure],
-                            demur_text_measure(measure, f->evaluation->n_classes));
+          : g_strdup_printf("%s %s", words, demur_text_measure(measure, f->evaluation->n_classes));
   return demur_chart_coverage_curve(f, measure, title, DEMUR_N_SERIES);
 }
 

@@ -52,11 +52,11 @@ demur_finding_verdict(const DemurComparison *plain, const DemurComparison *debia
 
 static const DemurComparison *
 find_comparison(const DemurEvaluation *e, const DemurMethodResult *subject, const char *against,
-                const char *measure) {
+                DemurCompared measure) {
   for (size_t i = 0; i < e->n_comparisons; i++) {
     const DemurComparison *c = &e->comparisons[i];
     if (strcmp(c->method, subject->name) == 0 && strcmp(c->against, against) == 0 &&
-        strcmp(c->measure, measure) == 0 && !c->recalibrated == !subject->recalibrated)
+        c->measure == measure && !c->recalibrated == !subject->recalibrated)
       return c;
   }
   return NULL;
@@ -97,14 +97,9 @@ demur_finding(const DemurReportInput *input) {
   f.confidence_at = demur_finding_at(f.confidence, f.coverage, FALSE);
   f.full_at = demur_finding_at(f.full, f.coverage, FALSE);
   if (f.confidence && f.confidence != f.subject) {
-    const char *names[3] = {"sbce2_auc", "sbce2_debiased_auc", "site_error_auc"};
-    if (e->n_classes > 2)
-      names[0] = "stce2_auc";
-    f.plain = find_comparison(e, f.subject, "confidence", names[0]);
-    if (!f.plain)
-      f.plain = find_comparison(e, f.subject, "confidence", "sbce2_auc");
-    f.debiased = find_comparison(e, f.subject, "confidence", names[1]);
-    f.site = find_comparison(e, f.subject, "confidence", names[2]);
+    f.plain = find_comparison(e, f.subject, "confidence", DEMUR_COMPARED_SBCE2);
+    f.debiased = find_comparison(e, f.subject, "confidence", DEMUR_COMPARED_DEBIASED);
+    f.site = find_comparison(e, f.subject, "confidence", DEMUR_COMPARED_SITE_ERROR);
   }
   f.compared = f.plain != NULL;
   if (f.compared)
@@ -369,13 +364,11 @@ add_refusals(const DemurReportFinding *f, GPtrArray *cares) {
   }
 }
 
-/* The evaluation's own sentence about the same, at the coverage that the split's scores give. */
+/* The evaluation's own warning of the same, at the coverage that the split's scores give. */
 static gboolean
-is_about_refusals(const DemurReportFinding *f, const char *warning) {
-  const char *title = f->subject->title ? f->subject->title : f->subject->name;
-  const char *found = strstr(warning, title);
-  return f->subject_at && g_str_has_prefix(warning, "At coverage ") && found &&
-         g_str_has_prefix(found + strlen(title), " refuses ");
+is_about_refusals(const DemurReportFinding *f, const DemurWarning *warning) {
+  return f->subject_at && warning->kind == DEMUR_WARNING_REFUSAL &&
+         g_strcmp0(warning->subject, f->subject->title) == 0;
 }
 
 GPtrArray *
@@ -393,8 +386,8 @@ demur_finding_cares(const DemurReportFinding *f) {
                                     "rejection by label cannot be judged."));
   add_refusals(f, cares);
   for (size_t i = 0; i < e->n_warnings; i++)
-    if (!is_about_refusals(f, e->warnings[i]))
-      g_ptr_array_add(cares, g_strdup(e->warnings[i]));
+    if (!is_about_refusals(f, &e->warnings[i]))
+      g_ptr_array_add(cares, demur_warning_words(&e->warnings[i]));
   add_disagreement(f, cares);
   if (f->compared && e->n_sites < DEMUR_FEW_SITES) {
     g_autofree char *sites = demur_text_counted(e->n_sites, "site", "sites");

@@ -90,23 +90,7 @@ demur_text_mean_sd(double mean, double sd, int decimals) {
 
 const char *
 demur_text_measure(int measure, size_t n_classes) {
-  const gboolean multi = n_classes > 2;
-  switch (measure) {
-  case DEMUR_MEASURE_SBCE2:
-    return multi ? "S-TCE₂" : "S-BCE₂";
-  case DEMUR_MEASURE_SBCEINF:
-    return multi ? "S-TCE∞" : "S-BCE∞";
-  case DEMUR_MEASURE_BRIER:
-    return "Brier";
-  case DEMUR_MEASURE_ACCURACY:
-    return "Accuracy";
-  case DEMUR_MEASURE_SITE_ERROR:
-    return "Site error";
-  case DEMUR_MEASURE_SMMCE:
-    return "S-MMCE";
-  default:
-    g_return_val_if_reached("");
-  }
+  return demur_measure_symbol((DemurMeasure)measure, n_classes);
 }
 
 char *

@@ -108,7 +108,7 @@ demur_section_auc_table(DemurPages *p) {
   size_t n = 0;
   const gboolean kinds = demur_section_both_kinds(e);
   columns[n++] = (DemurLayoutColumn){"Method", FALSE, 84, FALSE};
-  for (int m = 0; m < DEMUR_N_MEASURES; m++) {
+  for (int m = 0; m < DEMUR_N_FINE_MEASURES; m++) {
     columns[n++] = (DemurLayoutColumn){demur_text_measure(m, e->n_classes), TRUE, 0, FALSE};
     if (m == DEMUR_MEASURE_SBCE2) {
       columns[n++] = (DemurLayoutColumn){"Debiased", TRUE, 0, FALSE};
@@ -119,7 +119,7 @@ demur_section_auc_table(DemurPages *p) {
   for (size_t i = 0; i < e->n_methods; i++) {
     const DemurMethodResult *method = &e->methods[i];
     demur_rows_cell(&rows, demur_section_method(p, method, kinds));
-    for (int m = 0; m < DEMUR_N_MEASURES; m++) {
+    for (int m = 0; m < DEMUR_N_FINE_MEASURES; m++) {
       demur_rows_cell(&rows, estimate_text(&method->auc[m], 3));
       if (m == DEMUR_MEASURE_SBCE2) {
         demur_rows_cell(&rows, demur_text_decimal(method->debiased_auc, 3));

@@ -12,16 +12,6 @@ title_of(const DemurPages *p, const char *name, gboolean recalibrated) {
   return method ? demur_finding_title(&p->finding, method) : name;
 }
 
-/* Which of the three columns a comparison's measure belongs to; -1: none. */
-static int
-comparison_column(const char *measure) {
-  if (g_str_equal(measure, "sbce2_auc") || g_str_equal(measure, "stce2_auc"))
-    return 0;
-  if (g_str_has_suffix(measure, "_debiased_auc"))
-    return 1;
-  return g_str_equal(measure, "site_error_auc") ? 2 : -1;
-}
-
 static gboolean
 same_pair(const DemurComparison *a, const DemurComparison *b) {
   return g_str_equal(a->method, b->method) && g_str_equal(a->against, b->against) &&
@@ -64,18 +54,16 @@ demur_section_comparisons(DemurPages *p) {
       done = same_pair(c, &e->comparisons[k]);
     if (done || !in_print(c))
       continue;
-    const DemurComparison *columns[3] = {NULL};
-    for (size_t k = i; k < e->n_comparisons; k++) {
-      const int column = comparison_column(e->comparisons[k].measure);
-      if (column >= 0 && same_pair(c, &e->comparisons[k]))
-        columns[column] = &e->comparisons[k];
-    }
+    const DemurComparison *columns[DEMUR_N_COMPARED] = {NULL};
+    for (size_t k = i; k < e->n_comparisons; k++)
+      if (same_pair(c, &e->comparisons[k]))
+        columns[e->comparisons[k].measure] = &e->comparisons[k];
     const char *title = title_of(p, c->method, c->recalibrated);
     demur_rows_cell(&rows, kinds ? g_strdup_printf("%s\n%s risks", title,
                                                    c->recalibrated ? "recalibrated" : "raw")
                                  : g_strdup(title));
     demur_rows_cell(&rows, g_strdup(title_of(p, c->against, c->recalibrated)));
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < DEMUR_N_COMPARED; k++)
       demur_rows_cell(&rows,
                       columns[k] ? comparison_words(columns[k]) : g_strdup(DEMUR_TEXT_UNDEFINED));
     demur_rows_end(&rows, FALSE);

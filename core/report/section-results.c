@@ -25,21 +25,21 @@ add_calibration(DemurPages *p) {
       continue;
     demur_rows_cell(&rows, g_strdup(demur_section_short_title(p, methods[m])));
     demur_rows_cell(&rows, demur_text_percent(at->realised, 1));
-    demur_rows_cell(&rows, demur_section_interval(at->extra[DEMUR_EXTRA_OE_RATIO],
-                                                  at->extra_intervals[DEMUR_EXTRA_OE_RATIO], 2));
+    demur_rows_cell(&rows, demur_section_interval(at->measures[DEMUR_MEASURE_OE_RATIO],
+                                                  at->intervals[DEMUR_MEASURE_OE_RATIO], 2));
     if (binary) {
-      demur_rows_cell(&rows, demur_section_interval(at->extra[DEMUR_EXTRA_INTERCEPT],
-                                                    at->extra_intervals[DEMUR_EXTRA_INTERCEPT], 2));
-      demur_rows_cell(&rows, demur_section_interval(at->extra[DEMUR_EXTRA_SLOPE],
-                                                    at->extra_intervals[DEMUR_EXTRA_SLOPE], 2));
+      demur_rows_cell(&rows, demur_section_interval(at->measures[DEMUR_MEASURE_INTERCEPT],
+                                                    at->intervals[DEMUR_MEASURE_INTERCEPT], 2));
+      demur_rows_cell(&rows, demur_section_interval(at->measures[DEMUR_MEASURE_SLOPE],
+                                                    at->intervals[DEMUR_MEASURE_SLOPE], 2));
     }
-    demur_rows_cell(&rows, demur_text_decimal(at->extra[DEMUR_EXTRA_ICI], 3));
+    demur_rows_cell(&rows, demur_text_decimal(at->measures[DEMUR_MEASURE_ICI], 3));
     demur_rows_cell(&rows, demur_section_interval(at->debiased, at->debiased_interval, 3));
     demur_rows_cell(&rows, demur_section_interval(at->measures[DEMUR_MEASURE_SITE_ERROR],
                                                   at->site_error_interval, 3));
     if (binary)
-      demur_rows_cell(&rows, demur_section_interval(at->extra[DEMUR_EXTRA_AUROC],
-                                                    at->extra_intervals[DEMUR_EXTRA_AUROC], 3));
+      demur_rows_cell(&rows, demur_section_interval(at->measures[DEMUR_MEASURE_AUROC],
+                                                    at->intervals[DEMUR_MEASURE_AUROC], 3));
     demur_rows_end(&rows, m == 0);
   }
   if (rows.bold->len == 0) {

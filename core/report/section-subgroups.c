@@ -59,11 +59,11 @@ add_group_table(DemurPages *p, size_t from, size_t to) {
     demur_rows_cell(&rows, demur_text_count(at->n_accepted));
     demur_rows_cell(&rows, demur_text_decimal(at->measures[DEMUR_MEASURE_SBCE2], 3));
     demur_rows_cell(&rows, demur_text_decimal(at->noise_floor, 3));
-    demur_rows_cell(&rows, demur_section_interval(at->extra[DEMUR_EXTRA_OE_RATIO],
-                                                  at->extra_intervals[DEMUR_EXTRA_OE_RATIO], 2));
+    demur_rows_cell(&rows, demur_section_interval(at->measures[DEMUR_MEASURE_OE_RATIO],
+                                                  at->intervals[DEMUR_MEASURE_OE_RATIO], 2));
     if (binary)
-      demur_rows_cell(&rows, demur_section_interval(at->extra[DEMUR_EXTRA_SLOPE],
-                                                    at->extra_intervals[DEMUR_EXTRA_SLOPE], 2));
+      demur_rows_cell(&rows, demur_section_interval(at->measures[DEMUR_MEASURE_SLOPE],
+                                                    at->intervals[DEMUR_MEASURE_SLOPE], 2));
     demur_rows_end(&rows, FALSE);
   }
   g_autofree char *by = g_strdup(e->groups[from].by);

@@ -293,13 +293,21 @@ demur_selector_count_seen(const DemurSelector *selector, const DemurCohort *coho
   return n;
 }
 
-char *
-demur_selector_untrained_sentence(const DemurSelector *selector) {
-  size_t n = 0, n_untrained = 0;
+size_t
+demur_selector_count_untrained(const DemurSelector *selector, size_t *n_networks) {
+  size_t n_untrained = 0;
+  *n_networks = 0;
   for (size_t m = 0; m < selector->n_models; m++)
-    for (size_t i = 0; i < selector->models[m].n_average; i++, n++)
+    for (size_t i = 0; i < selector->models[m].n_average; i++, ++*n_networks)
       n_untrained += selector->settings->stopping == DEMUR_STOPPING_WORST_CASE &&
                      selector->models[m].epochs[i] == 0;
+  return n_untrained;
+}
+
+char *
+demur_selector_untrained_sentence(const DemurSelector *selector) {
+  size_t n;
+  const size_t n_untrained = demur_selector_count_untrained(selector, &n);
   if (n_untrained == 0)
     return NULL;
   return g_strdup_printf("%zu of its %zu networks %s as %s drawn, before any training: on the "

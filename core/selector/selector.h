@@ -131,6 +131,9 @@ guint64 demur_selector_scan_hash(const char *patient_id, const char *scan_id,
 /* A sentence where worst-case stopping kept the weights of before the first update (owned), for
  * everybody who is about to use the selector; NULL where it kept trained ones. */
 char *demur_selector_untrained_sentence(const DemurSelector *selector);
+/* How many of its networks worst-case stopping kept as they were drawn; *n_networks: of how many.
+ */
+size_t demur_selector_count_untrained(const DemurSelector *selector, size_t *n_networks);
 
 /* Whether a patient is in any of its parts. */
 gboolean demur_selector_has_seen(const DemurSelector *selector, const char *patient_id);

@@ -55,10 +55,10 @@ fixture_point(const FixtureKind *kind, DemurOperatingPoint *at, double coverage,
   at->realised = kind->undefined ? 0 : coverage + (from_tune ? 0.011 : 0.0007);
   at->n_accepted = (size_t)(at->realised * (double)n);
   const double error = fixture_error(a, b, coverage);
-  const double values[DEMUR_N_MEASURES] = {
+  const double values[DEMUR_N_FINE_MEASURES] = {
       error,       2.4 * error, 0.061 - 0.02 * (1 - coverage), 0.93 + 0.05 * (1 - coverage),
       0.8 * error, 0.3 * error};
-  for (int m = 0; m < DEMUR_N_MEASURES; m++)
+  for (int m = 0; m < DEMUR_N_FINE_MEASURES; m++)
     at->measures[m] = fixture_or_nan(kind, values[m]);
   at->noise_floor = fixture_or_nan(kind, kind->n_classes > 2 ? NAN : 0.019);
   at->debiased = fixture_or_nan(kind, error - 0.021);
@@ -96,12 +96,13 @@ fixture_method(Fixture *fixture, const FixtureKind *kind, const char *name, cons
   DemurEvaluation *e = &fixture->evaluation;
   DemurMethodResult *m = &e->methods[e->n_methods++];
   const gboolean selector = g_str_has_prefix(name, "selector:");
+  m->is_selector = selector;
   m->name = fixture_text(fixture, g_strdup(name));
   m->title = fixture_text(fixture, g_strdup(title));
   m->recalibrated = recalibrated;
   m->n_models = selector ? 5 : 1;
-  const double scale[DEMUR_N_MEASURES] = {1, 2.4, 0, 0, 0.8, 0.3};
-  for (int k = 0; k < DEMUR_N_MEASURES; k++) {
+  const double scale[DEMUR_N_FINE_MEASURES] = {1, 2.4, 0, 0, 0.8, 0.3};
+  for (int k = 0; k < DEMUR_N_FINE_MEASURES; k++) {
     double sum = 0;
     for (int i = 0; i < DEMUR_N_COVERAGES; i++) {
       DemurCurvePoint *c = &m->curve[k][i];
@@ -148,7 +149,7 @@ fixture_method(Fixture *fixture, const FixtureKind *kind, const char *name, cons
 }
 
 static inline void
-fixture_compare(Fixture *fixture, const char *against, const char *measure, double difference,
+fixture_compare(Fixture *fixture, const char *against, DemurCompared measure, double difference,
                 double half, DemurComparisonVerdict verdict, gboolean recalibrated,
                 const FixtureKind *kind) {
   DemurEvaluation *e = &fixture->evaluation;
@@ -156,7 +157,7 @@ fixture_compare(Fixture *fixture, const char *against, const char *measure, doub
       .method = fixture_text(fixture, g_strdup("selector:nlst-a")),
       .against = fixture_text(fixture, g_strdup(against)),
       .recalibrated = recalibrated,
-      .measure = fixture_text(fixture, g_strdup(measure)),
+      .measure = measure,
       .difference = fixture_or_nan(kind, difference),
       .low = fixture_or_nan(kind, difference - half),
       .high = fixture_or_nan(kind, difference + half),
@@ -244,12 +245,13 @@ fixture_new(const FixtureKind *kind) {
       fixture_method(f, kind, "full", "everything", 0.068, 0, 0, FALSE);
       fixture_method(f, kind, "confidence", "confidence", 0.068, 0.012, 2.52, FALSE);
     }
-    fixture_compare(f, "confidence", "sbce2_auc", -0.013, 0.0065, DEMUR_VERDICT_BETTER, r, kind);
-    fixture_compare(f, "confidence", "sbce2_debiased_auc", -0.015, 0.008, DEMUR_VERDICT_BETTER, r,
+    fixture_compare(f, "confidence", DEMUR_COMPARED_SBCE2, -0.013, 0.0065, DEMUR_VERDICT_BETTER, r,
                     kind);
-    fixture_compare(f, "confidence", "site_error_auc", -0.004, 0.007,
+    fixture_compare(f, "confidence", DEMUR_COMPARED_DEBIASED, -0.015, 0.008, DEMUR_VERDICT_BETTER,
+                    r, kind);
+    fixture_compare(f, "confidence", DEMUR_COMPARED_SITE_ERROR, -0.004, 0.007,
                     DEMUR_VERDICT_NO_DIFFERENCE_SHOWN, r, kind);
-    fixture_compare(f, "full", "sbce2_auc", -0.016, 0.006, DEMUR_VERDICT_BETTER, r, kind);
+    fixture_compare(f, "full", DEMUR_COMPARED_SBCE2, -0.016, 0.006, DEMUR_VERDICT_BETTER, r, kind);
   }
 
   f->sites = g_new0(DemurReportGroup, kind->n_sites);

@@ -112,7 +112,7 @@ everything_kept_is_everything_kept(void) {
     g_assert_true(demur_evaluation_method(e, m->name, m->recalibrated) == m);
     if (m->recalibrated)
       continue;
-    for (DemurMeasure measure = 0; measure < DEMUR_N_MEASURES; measure++) {
+    for (DemurMeasure measure = 0; measure < DEMUR_N_FINE_MEASURES; measure++) {
       demur_assert_close(m->curve[measure][last].point, full->curve[measure][last].point, 1e-9,
                          1e-12);
       demur_assert_close(m->curve[measure][last].mean, full->curve[measure][last].mean, 1e-9,
@@ -207,7 +207,7 @@ verdicts_follow_their_interval(void) {
       g_assert_cmpint(p->verdict, ==, expected);
       g_assert_true(without || p->low <= p->high);
       g_assert_true(!without || p->verdict == DEMUR_VERDICT_CANNOT_BE_DECIDED);
-      if (strcmp(p->measure, "sbce2_auc") == 0 && !p->recalibrated)
+      if (p->measure == DEMUR_COMPARED_SBCE2 && !p->recalibrated)
         demur_assert_close(
             p->difference,
             demur_evaluation_method(e, p->method, FALSE)->auc[DEMUR_MEASURE_SBCE2].point -
@@ -326,8 +326,8 @@ extra_measures_are_the_metrics(void) {
   g_autoptr(DemurSample) s = demur_sample_new(cohort, rows, n, "test", &error);
   g_assert_no_error(error);
   demur_assert_close(e->net_benefit_threshold, e->prevalence[1], 1e-12, 0);
-  for (size_t c = 0; c < DEMUR_N_EXTRA_COVERAGES; c++) {
-    const double coverage = m->extra_curve[DEMUR_EXTRA_ICI][c].coverage;
+  for (size_t c = 0; c < DEMUR_N_COARSE_COVERAGES; c++) {
+    const double coverage = m->curve[DEMUR_MEASURE_ICI][c].coverage;
     demur_assert_close(coverage, 0.05 * (double)(c + 1), 1e-12, 0);
     const double threshold = demur_coverage_threshold(coverage, s->confidences, n);
     g_autofree guint32 *counts = g_new(guint32, n);
@@ -335,44 +335,47 @@ extra_measures_are_the_metrics(void) {
       counts[i] = s->confidences[i] >= threshold;
     const DemurCalibrationFit fit = demur_calibration_fit(s->risks, s->labels, counts, n, NULL);
     const DemurBrierParts parts = demur_brier_parts(s->risks, s->labels, counts, n, 25);
-    const double expected[DEMUR_N_EXTRAS] = {
-        fit.intercept,
-        fit.slope,
-        demur_calibration_oe_ratio(s->risks, s->labels, counts, n),
-        demur_calibration_ici(s->risks, s->labels, counts, n),
-        parts.reliability,
-        parts.resolution,
-        parts.uncertainty,
-        parts.within,
-        demur_auroc(s->risks, s->labels, counts, n),
-        demur_net_benefit(s->risks, s->labels, counts, n, e->net_benefit_threshold).model,
-        demur_net_benefit(s->risks, s->labels, counts, n, e->net_benefit_threshold).all};
-    for (DemurExtra extra = 0; extra < DEMUR_N_EXTRAS; extra++)
-      demur_assert_close(m->extra_curve[extra][c].point, expected[extra], 1e-8, 1e-10);
+    const double expected[DEMUR_N_MEASURES] = {
+        [DEMUR_MEASURE_INTERCEPT] = fit.intercept,
+        [DEMUR_MEASURE_SLOPE] = fit.slope,
+        [DEMUR_MEASURE_OE_RATIO] = demur_calibration_oe_ratio(s->risks, s->labels, counts, n),
+        [DEMUR_MEASURE_ICI] = demur_calibration_ici(s->risks, s->labels, counts, n),
+        [DEMUR_MEASURE_RELIABILITY] = parts.reliability,
+        [DEMUR_MEASURE_RESOLUTION] = parts.resolution,
+        [DEMUR_MEASURE_UNCERTAINTY] = parts.uncertainty,
+        [DEMUR_MEASURE_WITHIN] = parts.within,
+        [DEMUR_MEASURE_AUROC] = demur_auroc(s->risks, s->labels, counts, n),
+        [DEMUR_MEASURE_NET_BENEFIT] =
+            demur_net_benefit(s->risks, s->labels, counts, n, e->net_benefit_threshold).model,
+        [DEMUR_MEASURE_TREAT_ALL] =
+            demur_net_benefit(s->risks, s->labels, counts, n, e->net_benefit_threshold).all};
+    for (DemurMeasure extra = DEMUR_N_FINE_MEASURES; extra < DEMUR_N_MEASURES; extra++)
+      demur_assert_close(m->curve[extra][c].point, expected[extra], 1e-8, 1e-10);
   }
   for (size_t k = 0; k < e->n_methods; k++) {
     const DemurMethodResult *method = &e->methods[k];
     if (method->recalibrated)
       continue;
-    for (DemurExtra extra = 0; extra < DEMUR_N_EXTRAS; extra++)
-      demur_assert_close(method->extra_curve[extra][DEMUR_N_EXTRA_COVERAGES - 1].point,
-                         m->extra_curve[extra][DEMUR_N_EXTRA_COVERAGES - 1].point, 1e-8, 1e-10);
-    g_assert_true(isnan(method->extra_auc[DEMUR_EXTRA_SLOPE].point));
+    for (DemurMeasure extra = DEMUR_N_FINE_MEASURES; extra < DEMUR_N_MEASURES; extra++)
+      demur_assert_close(method->curve[extra][DEMUR_N_COARSE_COVERAGES - 1].point,
+                         m->curve[extra][DEMUR_N_COARSE_COVERAGES - 1].point, 1e-8, 1e-10);
+    g_assert_true(isnan(method->auc[DEMUR_MEASURE_SLOPE].point));
     g_assert_true(method->aurc_error.point >= 0.0 && method->aurc_error.point <= 1.0);
     for (size_t a = 0; a < method->n_at; a++) {
       const DemurOperatingPoint *at = &method->at[a];
-      demur_assert_close(at->extra[DEMUR_EXTRA_RELIABILITY] - at->extra[DEMUR_EXTRA_RESOLUTION] +
-                             at->extra[DEMUR_EXTRA_UNCERTAINTY] + at->extra[DEMUR_EXTRA_WITHIN],
-                         at->measures[DEMUR_MEASURE_BRIER], 1e-9, 1e-12);
+      demur_assert_close(
+          at->measures[DEMUR_MEASURE_RELIABILITY] - at->measures[DEMUR_MEASURE_RESOLUTION] +
+              at->measures[DEMUR_MEASURE_UNCERTAINTY] + at->measures[DEMUR_MEASURE_WITHIN],
+          at->measures[DEMUR_MEASURE_BRIER], 1e-9, 1e-12);
       /* Baselines have intervals of their rejection rates only. */
       const gboolean all = g_str_has_prefix(method->name, "selector:") ||
                            strcmp(method->name, "full") == 0 || strcmp(method->name, "mc") == 0 ||
                            strcmp(method->name, "confidence") == 0;
-      g_assert_true((at->extra_intervals[DEMUR_EXTRA_SLOPE].low <=
-                     at->extra_intervals[DEMUR_EXTRA_SLOPE].high) == all);
+      g_assert_true((at->intervals[DEMUR_MEASURE_SLOPE].low <=
+                     at->intervals[DEMUR_MEASURE_SLOPE].high) == all);
       for (size_t l = 0; l < at->n_labels; l++)
         g_assert_true(at->rejected_by_label[l].rate_low <= at->rejected_by_label[l].rate_high);
-      g_assert_true(isnan(at->extra_intervals[DEMUR_EXTRA_ICI].low));
+      g_assert_true(isnan(at->intervals[DEMUR_MEASURE_ICI].low));
       g_assert_true(isnan(at->realised_interval.low) == !at->from_tune);
       for (size_t t = 1; t < DEMUR_N_DECISIONS; t++)
         g_assert_true(at->decision[t].all <= at->decision[t - 1].all);
@@ -412,8 +415,8 @@ groups_part_the_whole(void) {
       g_assert_cmpuint(part->at[a].n_accepted, ==, all->at[a].n_accepted);
       demur_assert_close(part->at[a].measures[DEMUR_MEASURE_SBCE2],
                          all->at[a].measures[DEMUR_MEASURE_SBCE2], 1e-12, 0);
-      demur_assert_close(part->at[a].extra[DEMUR_EXTRA_OE_RATIO],
-                         all->at[a].extra[DEMUR_EXTRA_OE_RATIO], 1e-12, 0);
+      demur_assert_close(part->at[a].measures[DEMUR_MEASURE_OE_RATIO],
+                         all->at[a].measures[DEMUR_MEASURE_OE_RATIO], 1e-12, 0);
       g_assert_true(part->at[a].realised_interval.low <= part->at[a].realised &&
                     part->at[a].realised <= part->at[a].realised_interval.high);
     }
@@ -455,8 +458,8 @@ small_groups_promise_and_tell_nothing(void) {
         const DemurOperatingPoint *at = &method->at[a];
         n_all += at->n_accepted == e->groups[g].n_scans || at->n_accepted == 0 ? 1 : 0;
         g_assert_cmpfloat(at->realised_interval.high, >, at->realised_interval.low);
-        for (DemurExtra x = 0; x < DEMUR_N_EXTRAS; x++)
-          g_assert_false(at->extra_intervals[x].high <= at->extra_intervals[x].low);
+        for (DemurMeasure x = DEMUR_N_FINE_MEASURES; x < DEMUR_N_MEASURES; x++)
+          g_assert_false(at->intervals[x].high <= at->intervals[x].low);
         gboolean small = FALSE;
         for (size_t l = 0; l < at->n_labels; l++)
           small |= at->rejected_by_label[l].n_all < DEMUR_SMALL_CELL;

@@ -187,17 +187,17 @@ find_truth(size_t n_population_sites, double n_cohort, double *truth) {
       rank = MAX(rank, (gssize)flag->ranks[0][i]);
   }
   g_autoptr(DemurExtraSetup) setup = demur_extra_setup_new(sample, bin_size, 0.3);
-  double extras[DEMUR_N_EXTRAS];
+  double extras[DEMUR_N_MEASURES];
   demur_extra_at_rank(setup, flag->ranks[0], rank, NULL, extras, NULL);
   truth[REALISED] = kept / (double)n;
   truth[REJECTED_TUNED] = rejected[0] / positives;
   truth[REJECTED] = rejected[1] / positives;
   truth[SITE_ERROR] = demur_signed_root(truth[SITE_ERROR]);
   truth[SITE_ERROR_AUC] = site[0];
-  truth[INTERCEPT] = extras[DEMUR_EXTRA_INTERCEPT];
-  truth[SLOPE] = extras[DEMUR_EXTRA_SLOPE];
-  truth[OE_RATIO] = extras[DEMUR_EXTRA_OE_RATIO];
-  truth[AUROC] = extras[DEMUR_EXTRA_AUROC];
+  truth[INTERCEPT] = extras[DEMUR_MEASURE_INTERCEPT];
+  truth[SLOPE] = extras[DEMUR_MEASURE_SLOPE];
+  truth[OE_RATIO] = extras[DEMUR_MEASURE_OE_RATIO];
+  truth[AUROC] = extras[DEMUR_MEASURE_AUROC];
   truth[DEBIASED_AUC] = debiased[0];
   truth[DEBIASED_DIFFERENCE] = debiased[0] - debiased[1];
   truth[SITE_ERROR_DIFFERENCE] = site[0] - site[1];
@@ -205,9 +205,9 @@ find_truth(size_t n_population_sites, double n_cohort, double *truth) {
 }
 
 static DemurInterval
-comparison(const DemurEvaluation *e, const char *measure) {
+comparison(const DemurEvaluation *e, DemurCompared measure) {
   for (size_t c = 0; c < e->n_comparisons; c++)
-    if (strcmp(e->comparisons[c].measure, measure) == 0)
+    if (e->comparisons[c].measure == measure)
       return (DemurInterval){e->comparisons[c].low, e->comparisons[c].high};
   g_assert_not_reached();
 }
@@ -243,13 +243,13 @@ run_cohort(size_t k, guint worker, gpointer data) {
       (DemurInterval){at->rejected_by_label[1].rate_low, at->rejected_by_label[1].rate_high};
   interval[SITE_ERROR] = at->site_error_interval;
   interval[SITE_ERROR_AUC] = flag->site_error_auc_interval;
-  interval[INTERCEPT] = at->extra_intervals[DEMUR_EXTRA_INTERCEPT];
-  interval[SLOPE] = at->extra_intervals[DEMUR_EXTRA_SLOPE];
-  interval[OE_RATIO] = at->extra_intervals[DEMUR_EXTRA_OE_RATIO];
-  interval[AUROC] = at->extra_intervals[DEMUR_EXTRA_AUROC];
+  interval[INTERCEPT] = at->intervals[DEMUR_MEASURE_INTERCEPT];
+  interval[SLOPE] = at->intervals[DEMUR_MEASURE_SLOPE];
+  interval[OE_RATIO] = at->intervals[DEMUR_MEASURE_OE_RATIO];
+  interval[AUROC] = at->intervals[DEMUR_MEASURE_AUROC];
   interval[DEBIASED_AUC] = flag->debiased_auc_interval;
-  interval[DEBIASED_DIFFERENCE] = comparison(e, "sbce2_debiased_auc");
-  interval[SITE_ERROR_DIFFERENCE] = comparison(e, "site_error_auc");
+  interval[DEBIASED_DIFFERENCE] = comparison(e, DEMUR_COMPARED_DEBIASED);
+  interval[SITE_ERROR_DIFFERENCE] = comparison(e, DEMUR_COMPARED_SITE_ERROR);
   cohorts->sizes[k] = world.sample->n;
 
   /* A threshold from elsewhere, applied unchanged. */

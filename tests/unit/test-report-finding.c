@@ -78,7 +78,7 @@ test_site_error_counts(void) {
   DemurReportFinding finding = demur_finding(&fixture->input);
   g_assert_cmpint(finding.verdict, ==, B);
   for (size_t i = 0; i < fixture->evaluation.n_comparisons; i++)
-    if (g_str_equal(fixture->evaluation.comparisons[i].measure, "site_error_auc"))
+    if (fixture->evaluation.comparisons[i].measure == DEMUR_COMPARED_SITE_ERROR)
       fixture->evaluation.comparisons[i].verdict = W;
   finding = demur_finding(&fixture->input);
   g_assert_cmpint(finding.verdict, ==, N);
@@ -173,10 +173,11 @@ test_cares(void) {
       cares_about(&fixture->input, "Coverage here is 85.0\u00a0%, not the 90\u00a0% asked"));
   r[1].n_all = 0;
   g_assert_true(cares_about(&fixture->input, "Only one label occurs"));
-  char *warnings[] = {(char *)"One-class SVM fitted on a subsample."};
+  DemurWarning warning = {
+      .kind = DEMUR_WARNING_UNTRAINED, .subject = (char *)"other", .n = 1, .n_networks = 5};
   fixture->evaluation.n_warnings = 1;
-  fixture->evaluation.warnings = warnings;
-  g_assert_true(cares_about(&fixture->input, "One-class SVM fitted on a subsample."));
+  fixture->evaluation.warnings = &warning;
+  g_assert_true(cares_about(&fixture->input, "Selector other: 1 of its 5 networks"));
 }
 
 int

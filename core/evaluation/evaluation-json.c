@@ -1,0 +1,303 @@
+/* The members of the `evaluate` document (design commands.md, docs/file-formats.md). */
+#include "evaluation/evaluation.h"
+
+static void
+write_interval(DemurInterval interval, const char *name, DemurJson *json) {
+  const double ends[2] = {interval.low, interval.high};
+  demur_json_doubles(json, name, ends, 2);
+}
+
+static void
+write_curve(const DemurCurvePoint *points, size_t n_points, const char *name, DemurJson *json) {
+  demur_json_begin_array(json, name);
+  for (size_t c = 0; c < n_points; c++) {
+    const DemurCurvePoint *p = &points[c];
+    demur_json_begin_object(json, NULL);
+    demur_json_double(json, "coverage", p->coverage);
+    demur_json_double(json, "realised", p->realised);
+    demur_json_double(json, "point", p->point);
+    demur_json_double(json, "mean", p->mean);
+    demur_json_double(json, "sd", p->sd);
+    demur_json_double(json, "debiased", p->debiased);
+    demur_json_double(json, "noise_floor", p->noise_floor);
+    if (p->n_bins > 0)
+      demur_json_int(json, "n_bins", (gint64)p->n_bins);
+    else
+      demur_json_null(json, "n_bins");
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+}
+
+static void
+write_operating_point(const DemurOperatingPoint *at, size_t n_classes, DemurJson *json) {
+  demur_json_begin_object(json, NULL);
+  demur_json_double(json, "coverage", at->coverage);
+  demur_json_string(json, "threshold_from", at->from_tune ? "tune" : "split");
+  demur_json_double(json, "threshold", at->threshold);
+  demur_json_double(json, "realised", at->realised);
+  demur_json_int(json, "n_accepted", (gint64)at->n_accepted);
+  for (DemurMeasure measure = 0; measure < DEMUR_N_FINE_MEASURES; measure++)
+    demur_json_double(json, demur_measure_name(measure, n_classes), at->measures[measure]);
+  demur_json_double(json, "debiased", at->debiased);
+  demur_json_double(json, "noise_floor", at->noise_floor);
+  for (DemurMeasure extra = DEMUR_N_FINE_MEASURES; extra < DEMUR_N_MEASURES; extra++)
+    demur_json_double(json, demur_measure_name(extra, n_classes), at->measures[extra]);
+  demur_json_begin_object(json, "intervals");
+  write_interval(at->realised_interval, "realised", json);
+  write_interval(at->site_error_interval, "site_error", json);
+  write_interval(at->debiased_interval, "debiased", json);
+  for (DemurMeasure extra = DEMUR_N_FINE_MEASURES; extra < DEMUR_N_MEASURES; extra++)
+    if (demur_measure_row(extra)->has_interval)
+      write_interval(at->intervals[extra], demur_measure_name(extra, n_classes), json);
+  demur_json_end_object(json);
+  demur_json_begin_array(json, "decision_curve");
+  for (size_t t = 0; t < DEMUR_N_DECISIONS; t++) {
+    demur_json_begin_object(json, NULL);
+    demur_json_double(json, "threshold", at->decision[t].threshold);
+    demur_json_double(json, "net_benefit", at->decision[t].model);
+    demur_json_double(json, "treat_all", at->decision[t].all);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+  demur_json_int(json, "n_bins", (gint64)at->n_bins);
+  demur_json_begin_array(json, "rejected_by_label");
+  for (size_t l = 0; l < at->n_labels; l++) {
+    const DemurRejection *r = &at->rejected_by_label[l];
+    demur_json_begin_object(json, NULL);
+    demur_json_int(json, "label", r->label);
+    demur_json_int(json, "n_all", (gint64)r->n_all);
+    demur_json_int(json, "n_rejected", (gint64)r->n_rejected);
+    demur_json_double(json, "share_of_rejected", r->share_of_rejected);
+    demur_json_double(json, "share_of_all", r->share_of_all);
+    demur_json_double(json, "rate", r->rate);
+    const double interval[2] = {r->rate_low, r->rate_high};
+    demur_json_doubles(json, "rate_interval", interval, 2);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+  demur_json_begin_array(json, "reliability");
+  for (size_t b = 0; b < at->n_reliability; b++) {
+    const DemurReliabilityBin *r = &at->reliability[b];
+    const double interval[2] = {r->low, r->high};
+    demur_json_begin_object(json, NULL);
+    demur_json_int(json, "n", (gint64)r->n);
+    demur_json_double(json, "mean_risk", r->mean_risk);
+    demur_json_double(json, "observed", r->observed);
+    demur_json_doubles(json, "interval", interval, 2);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+  demur_json_begin_array(json, "histogram");
+  for (size_t b = 0; b < DEMUR_N_HISTOGRAM_BINS; b++)
+    demur_json_int(json, NULL, (gint64)at->histogram[b]);
+  demur_json_end_array(json);
+  demur_json_end_object(json);
+}
+
+static void
+write_estimate(const DemurEstimate *estimate, const char *name, DemurJson *json) {
+  demur_json_begin_object(json, name);
+  demur_json_double(json, "point", estimate->point);
+  demur_json_double(json, "mean", estimate->mean);
+  demur_json_double(json, "sd", estimate->sd);
+  demur_json_end_object(json);
+}
+
+static void
+write_method(const DemurMethodResult *method, size_t n_classes, DemurJson *json) {
+  demur_json_begin_object(json, NULL);
+  demur_json_string(json, "name", method->name);
+  demur_json_string(json, "risk", method->recalibrated ? "recalibrated" : "raw");
+  demur_json_int(json, "models", (gint64)method->n_models);
+  demur_json_begin_object(json, "auc");
+  for (DemurMeasure measure = 0; measure < DEMUR_N_FINE_MEASURES; measure++) {
+    demur_json_begin_object(json, demur_measure_name(measure, n_classes));
+    demur_json_double(json, "point", method->auc[measure].point);
+    demur_json_double(json, "mean", method->auc[measure].mean);
+    demur_json_double(json, "sd", method->auc[measure].sd);
+    if (measure == DEMUR_MEASURE_SBCE2) {
+      demur_json_double(json, "debiased", method->debiased_auc);
+      demur_json_double(json, "noise_floor", method->noise_floor_auc);
+      write_interval(method->debiased_auc_interval, "debiased_interval", json);
+    }
+    if (measure == DEMUR_MEASURE_SITE_ERROR)
+      write_interval(method->site_error_auc_interval, "interval", json);
+    demur_json_end_object(json);
+  }
+  for (DemurMeasure extra = DEMUR_N_FINE_MEASURES; extra < DEMUR_N_MEASURES; extra++)
+    if (demur_measure_row(extra)->has_auc)
+      write_estimate(&method->auc[extra], demur_measure_name(extra, n_classes), json);
+  write_estimate(&method->aurc_error, "aurc_error", json);
+  write_estimate(&method->aurc_brier, "aurc_brier", json);
+  demur_json_end_object(json);
+  demur_json_begin_object(json, "curve");
+  for (DemurMeasure measure = 0; measure < DEMUR_N_MEASURES; measure++)
+    write_curve(method->curve[measure], demur_measure_n_coverages(measure),
+                demur_measure_name(measure, n_classes), json);
+  demur_json_end_object(json);
+  demur_json_begin_array(json, "at");
+  for (size_t a = 0; a < method->n_at; a++)
+    write_operating_point(&method->at[a], n_classes, json);
+  demur_json_end_array(json);
+  demur_json_end_object(json);
+}
+
+/* A count, or "<10" where it is withheld. */
+static void
+write_count(size_t n, const char *name, DemurJson *json) {
+  g_autofree char *small = g_strdup_printf("<%d", DEMUR_SMALL_CELL);
+  if (n < DEMUR_SMALL_CELL)
+    demur_json_string(json, name, small);
+  else
+    demur_json_int(json, name, (gint64)n);
+}
+
+static void
+write_group_point(const DemurOperatingPoint *at, size_t n_classes, DemurJson *json) {
+  static const DemurMeasure shown[] = {DEMUR_MEASURE_OE_RATIO, DEMUR_MEASURE_INTERCEPT,
+                                       DEMUR_MEASURE_SLOPE};
+  demur_json_begin_object(json, NULL);
+  demur_json_double(json, "coverage", at->coverage);
+  demur_json_string(json, "threshold_from", at->from_tune ? "tune" : "split");
+  demur_json_double(json, "realised", at->realised);
+  write_interval(at->realised_interval, "realised_interval", json);
+  write_count(at->n_accepted, "n_accepted", json);
+  demur_json_double(json, demur_measure_name(DEMUR_MEASURE_SBCE2, n_classes),
+                    at->measures[DEMUR_MEASURE_SBCE2]);
+  demur_json_double(json, "noise_floor", at->noise_floor);
+  demur_json_double(json, "debiased", at->debiased);
+  write_interval(at->debiased_interval, "debiased_interval", json);
+  for (size_t x = 0; x < G_N_ELEMENTS(shown); x++) {
+    g_autofree char *interval =
+        g_strconcat(demur_measure_name(shown[x], n_classes), "_interval", NULL);
+    demur_json_double(json, demur_measure_name(shown[x], n_classes), at->measures[shown[x]]);
+    write_interval(at->intervals[shown[x]], interval, json);
+  }
+  demur_json_begin_array(json, "rejected_by_label");
+  for (size_t l = 0; l < at->n_labels; l++) {
+    const DemurRejection *r = &at->rejected_by_label[l];
+    demur_json_begin_object(json, NULL);
+    demur_json_int(json, "label", r->label);
+    if (r->n_all >= DEMUR_SMALL_CELL && demur_labels_withheld(at))
+      demur_json_string(json, "n_all", "withheld");
+    else
+      write_count(r->n_all, "n_all", json);
+    demur_json_double(json, "rate", r->rate);
+    write_interval((DemurInterval){r->rate_low, r->rate_high}, "rate_interval", json);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+  demur_json_end_object(json);
+}
+
+static void
+write_groups(const DemurEvaluation *e, DemurJson *json) {
+  const gboolean many = e->n_classes > 2;
+  demur_json_begin_array(json, "groups");
+  for (size_t g = 0; g < e->n_groups; g++) {
+    const DemurGroup *group = &e->groups[g];
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "by", group->by);
+    demur_json_string(json, "value", group->value);
+    write_count(group->n_scans, "n_scans", json);
+    write_count(group->n_patients, "n_patients", json);
+    demur_json_begin_array(json, "methods");
+    for (size_t m = 0; m < group->n_methods; m++) {
+      const DemurGroupMethod *method = &group->methods[m];
+      demur_json_begin_object(json, NULL);
+      demur_json_string(json, "name", method->name);
+      demur_json_string(json, "risk", method->recalibrated ? "recalibrated" : "raw");
+      demur_json_double(json, many ? "stce2_auc" : "sbce2_auc", method->sbce2_auc);
+      demur_json_double(json, "debiased_auc", method->debiased_auc);
+      demur_json_begin_array(json, "at");
+      for (size_t a = 0; a < method->n_at; a++)
+        write_group_point(&method->at[a], e->n_classes, json);
+      demur_json_end_array(json);
+      demur_json_end_object(json);
+    }
+    demur_json_end_array(json);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+  demur_json_begin_array(json, "group_averages");
+  for (size_t a = 0; a < e->n_group_averages; a++) {
+    const DemurGroupAverage *average = &e->group_averages[a];
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "by", average->by);
+    demur_json_string(json, "method", average->method);
+    demur_json_string(json, "risk", average->recalibrated ? "recalibrated" : "raw");
+    demur_json_int(json, "n_groups", (gint64)average->n_groups);
+    demur_json_double(json, many ? "stce2_auc" : "sbce2_auc", average->sbce2_auc);
+    demur_json_double(json, "debiased_auc", average->debiased_auc);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+}
+
+void
+demur_evaluation_write_json(const DemurEvaluation *e, DemurJson *json) {
+  demur_json_string(json, "cohort", e->cohort);
+  demur_json_string(json, "split", e->split);
+  demur_json_string(json, "model", e->model);
+  demur_json_bool(json, "simulated", e->simulated);
+  demur_json_bool(json, "in_sample", e->in_sample);
+  demur_json_int(json, "seed", (gint64)e->seed);
+  demur_json_int(json, "n_scans", (gint64)e->n_scans);
+  demur_json_int(json, "n_patients", (gint64)e->n_patients);
+  demur_json_int(json, "n_sites", (gint64)e->n_sites);
+  demur_json_int(json, "n_classes", (gint64)e->n_classes);
+  if (e->n_classes == 2)
+    demur_json_double(json, "prevalence", e->prevalence[1]);
+  else
+    demur_json_doubles(json, "prevalence", e->prevalence, e->n_classes);
+  demur_json_string(json, "digest", e->digest);
+  demur_json_begin_object(json, "trials");
+  demur_json_int(json, "models", (gint64)e->n_models);
+  demur_json_int(json, "resamples", (gint64)e->n_resamples);
+  demur_json_string(json, "resample_unit", e->resample_unit);
+  demur_json_end_object(json);
+  demur_json_int(json, "bin_size", (gint64)e->min_bin_size);
+  demur_json_bool(json, "replicates_in_cells", e->in_cells);
+  demur_json_double(json, "net_benefit_threshold", e->net_benefit_threshold);
+  demur_json_string(json, "interval_unit", e->interval_unit);
+  demur_json_doubles(json, "coverages", e->coverages, DEMUR_N_COVERAGES);
+  demur_json_begin_object(json, "histogram");
+  demur_json_double(json, "low", e->histogram_low);
+  demur_json_double(json, "width", e->histogram_width);
+  demur_json_begin_array(json, "all");
+  for (size_t b = 0; b < DEMUR_N_HISTOGRAM_BINS; b++)
+    demur_json_int(json, NULL, (gint64)e->histogram_all[b]);
+  demur_json_end_array(json);
+  demur_json_end_object(json);
+  demur_json_begin_array(json, "methods");
+  for (size_t k = 0; k < e->n_methods; k++)
+    write_method(&e->methods[k], e->n_classes, json);
+  demur_json_end_array(json);
+  demur_json_begin_array(json, "comparisons");
+  for (size_t c = 0; c < e->n_comparisons; c++) {
+    const DemurComparison *comparison = &e->comparisons[c];
+    const double interval[2] = {comparison->low, comparison->high};
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "method", comparison->method);
+    demur_json_string(json, "against", comparison->against);
+    demur_json_string(json, "risk", comparison->recalibrated ? "recalibrated" : "raw");
+    demur_json_string(json, "measure", demur_compared_name(comparison->measure));
+    demur_json_double(json, "difference", comparison->difference);
+    demur_json_doubles(json, "interval", interval, 2);
+    demur_json_double(json, "level", comparison->level);
+    demur_json_string(json, "unit", comparison->unit);
+    demur_json_int(json, "n_units", (gint64)comparison->n_units);
+    demur_json_string(json, "verdict", demur_comparison_verdict_words(comparison->verdict));
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+  if (e->n_groups > 0)
+    write_groups(e, json);
+  demur_json_begin_array(json, "warnings");
+  for (size_t w = 0; w < e->n_warnings; w++) {
+    g_autofree char *words = demur_warning_words(&e->warnings[w]);
+    demur_json_string(json, NULL, words);
+  }
+  demur_json_end_array(json);
+}

@@ -1,0 +1,100 @@
+#include "evaluation/plan.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double operating_coverages[] = {0.9, 0.7, 0.5};
+
+gboolean
+demur_plan_check_unseen(const DemurEvaluateInput *input, const guint32 *rows, size_t n_rows,
+                        gboolean *in_sample, GError **error) {
+  *in_sample = FALSE;
+  for (size_t s = 0; s < input->n_selectors; s++) {
+    const size_t n_seen =
+        demur_selector_count_seen(input->selectors[s], input->cohort, rows, n_rows);
+    if (n_seen == 0)
+      continue;
+    *in_sample = TRUE;
+    if (!input->in_sample) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                  "%zu patients of split '%s' were used to make selector '%s': measured on them it "
+                  "would look better than it is; evaluate on another split, or say --in-sample, "
+                  "which is printed on every result",
+                  n_seen, input->split, input->names[s]);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+static void
+risk_group_clear(gpointer data) {
+  DemurRiskGroup *group = data;
+  demur_cohort_unref(group->view);
+  g_free(group->selectors);
+}
+
+static gboolean
+same_recalibration(const DemurRecalibration *a, const DemurRecalibration *b) {
+  return a->kind == b->kind && a->slope == b->slope && a->intercept == b->intercept &&
+         a->n_knots == b->n_knots &&
+         memcmp(a->knots_x, b->knots_x, a->n_knots * sizeof(double)) == 0 &&
+         memcmp(a->knots_y, b->knots_y, a->n_knots * sizeof(double)) == 0;
+}
+
+GArray *
+demur_plan_risks(const DemurEvaluateInput *input, GError **error) {
+  g_autoptr(GArray) groups = g_array_new(FALSE, TRUE, sizeof(DemurRiskGroup));
+  g_array_set_clear_func(groups, risk_group_clear);
+  DemurRiskGroup raw = {.view = demur_cohort_ref(input->cohort),
+                        .base = input->selectors[0],
+                        .selectors = g_new0(size_t, input->n_selectors)};
+  g_array_append_val(groups, raw);
+  for (size_t s = 0; s < input->n_selectors; s++) {
+    const DemurSelector *selector = input->selectors[s];
+    DemurRiskGroup *found = NULL;
+    for (guint g = 0; g < groups->len && found == NULL; g++) {
+      DemurRiskGroup *group = &g_array_index(groups, DemurRiskGroup, g);
+      if (group->recalibrated == (demur_selector_recalibration(selector) != NULL) &&
+          (!group->recalibrated || same_recalibration(demur_selector_recalibration(group->base),
+                                                      demur_selector_recalibration(selector))))
+        found = group;
+    }
+    if (found == NULL) {
+      DemurRiskGroup group = {.recalibrated = TRUE,
+                              .view = demur_selector_view(selector, input->cohort, error),
+                              .base = selector,
+                              .selectors = g_new0(size_t, input->n_selectors)};
+      g_array_append_val(groups, group);
+      if (group.view == NULL)
+        return NULL;
+      found = &g_array_index(groups, DemurRiskGroup, groups->len - 1);
+    }
+    if (!found->recalibrated && found->n_selectors == 0)
+      found->base = selector;
+    found->selectors[found->n_selectors++] = s;
+  }
+  return g_steal_pointer(&groups);
+}
+
+GArray *
+demur_plan_points(const DemurEvaluateInput *input, const DemurRiskGroup *group,
+                  const GPtrArray *methods) {
+  GArray *plans = g_array_new(FALSE, FALSE, sizeof(DemurPointPlan));
+  for (guint k = 0; k < methods->len; k++) {
+    const DemurMethod *method = methods->pdata[k];
+    for (size_t a = 0; a < G_N_ELEMENTS(operating_coverages); a++) {
+      const DemurPointPlan plan = {k, operating_coverages[a], NULL, NAN};
+      g_array_append_val(plans, plan);
+    }
+    if (!method->is_selector || input->n_thresholds == NULL)
+      continue;
+    const size_t selector = group->selectors[k];
+    for (size_t t = 0; t < input->n_thresholds[selector]; t++) {
+      const DemurTunedThreshold *tuned = &input->thresholds[selector][t];
+      const DemurPointPlan plan = {k, tuned->coverage, tuned->thresholds, NAN};
+      g_array_append_val(plans, plan);
+    }
+  }
+  return plans;
+}
