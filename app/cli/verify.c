@@ -9,8 +9,12 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
                            &arguments, error) ||
       !demur_command_expect(arguments, 0, "verify takes no words", error))
     return FALSE;
-  g_autoptr(DemurWorkspace) workspace =
-      demur_workspace_open(context->task.workspace_path, DEMUR_WORKSPACE_DEFAULT, error);
+  /* An archived copy is checked where it lies; an older schema is brought up to date. */
+  const char *path = context->task.workspace_path;
+  g_autoptr(DemurWorkspace) workspace = demur_workspace_open(
+      path,
+      demur_workspace_is_read_only(path) ? DEMUR_WORKSPACE_READ_ONLY : DEMUR_WORKSPACE_DEFAULT,
+      error);
   if (workspace == NULL)
     return FALSE;
   g_autoptr(DemurVerification) verification =

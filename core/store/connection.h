@@ -12,6 +12,8 @@ struct DemurWorkspace {
   char *path;
   sqlite3 *database;
   gboolean read_only;
+  const DemurProgress
+      *waiting;           /* told while another program holds the lock; borrowed, may be NULL */
   guint depth;            /* of nested transactions */
   GHashTable *statements; /* SQL text -> sqlite3_stmt, prepared once */
 };

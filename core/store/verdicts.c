@@ -2,6 +2,10 @@
 
 #include "store/connection.h"
 
+/* A million verdicts in one transaction keep every other writer out for half a minute; as many as
+ * these take a tenth of a second. */
+#define VERDICTS_A_TRANSACTION 5000
+
 void
 demur_verdict_record_free(DemurVerdictRecord *record) {
   if (record == NULL)
@@ -69,13 +73,18 @@ insert(DemurWorkspace *workspace, gint64 batch, const DemurVerdictRecord *record
 gboolean
 demur_verdicts_save(DemurWorkspace *workspace, const DemurVerdictBatch *batch,
                     const DemurVerdictRecord *records, size_t n_records, GError **error) {
-  if (!demur_workspace_begin(workspace, error))
-    return FALSE;
   gint64 id = 0;
-  gboolean ok = insert_batch(workspace, batch, &id, error);
-  for (size_t i = 0; ok && i < n_records; i++)
-    ok = insert(workspace, id, &records[i], error);
-  return demur_store_end(workspace, ok, error);
+  size_t i = 0;
+  do {
+    if (!demur_workspace_begin(workspace, error))
+      return FALSE;
+    gboolean ok = i > 0 || insert_batch(workspace, batch, &id, error);
+    for (const size_t end = i + MIN(n_records - i, VERDICTS_A_TRANSACTION); ok && i < end; i++)
+      ok = insert(workspace, id, &records[i], error);
+    if (!demur_store_end(workspace, ok, error))
+      return FALSE;
+  } while (i < n_records);
+  return TRUE;
 }
 
 #define SELECT_VERDICT                                                                             \

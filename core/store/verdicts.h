@@ -31,7 +31,8 @@ typedef struct {
 void demur_verdict_record_free(DemurVerdictRecord *record);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurVerdictRecord, demur_verdict_record_free)
 
-/* Saves all or none, in one transaction. */
+/* Saves in the given order, some thousands a transaction, so that other writers come in between:
+ * what was saved before a failure or a kill stays, and is as good as the rest. */
 gboolean demur_verdicts_save(DemurWorkspace *workspace, const DemurVerdictBatch *batch,
                              const DemurVerdictRecord *records, size_t n_records,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;

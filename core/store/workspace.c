@@ -8,9 +8,13 @@
 #include <glib/gstdio.h>
 
 #include "store/connection.h"
+#include "store/opening.h"
 #include "store/schema.h"
 
-#define BUSY_TIMEOUT_MS 10000
+/* How long a writer waits for another one, where nobody is told of it and where someone is. */
+#define WAIT_STEP_MS 50
+#define SILENT_WAIT_MS 10000
+#define TOLD_WAIT_MS 60000
 
 const char *
 demur_workspace_path(const DemurWorkspace *workspace) {
@@ -29,7 +33,7 @@ demur_store_fail(DemurWorkspace *workspace, const char *doing, GError **error) {
   switch (code) {
   case SQLITE_BUSY:
   case SQLITE_LOCKED:
-    advice = "another program is writing to it; try again when it is done";
+    advice = "another program has been writing to it all the while; try again when it is done";
     break;
   case SQLITE_FULL:
     advice = "the disk is full; make room and try again, nothing was half written";
@@ -227,50 +231,22 @@ pragma(DemurWorkspace *workspace, const char *sql, gint64 *value, GError **error
   return ok;
 }
 
-static gboolean
-refuse_newer(const char *path, gint64 version, GError **error) {
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
-              "workspace %s was written by a newer program (schema %" G_GINT64_FORMAT
-              ", this one knows %d) and was left as it is; use that program",
-              path, version, demur_store_version);
-  return FALSE;
+/* SQLite asks again and again while another program holds the lock: not 0 to go on waiting. */
+static int
+wait_for_another(void *data, int n_asked) {
+  const DemurWorkspace *workspace = data;
+  const gboolean told = workspace->waiting != NULL;
+  const int limit = (told ? TOLD_WAIT_MS : SILENT_WAIT_MS) / WAIT_STEP_MS;
+  if (n_asked >= limit || !demur_progress_step(workspace->waiting, (double)n_asked / limit,
+                                               "waiting: the workspace is locked", NULL))
+    return 0;
+  sqlite3_sleep(WAIT_STEP_MS);
+  return 1;
 }
 
-/* What the file is, by its first bytes, before SQLite may touch it: SQLite's magic text at 0,
- * user_version at 60 and application_id at 68, big endian. (A newer version that stands in the
- * write-ahead log only is found behind opening.) */
-static gboolean
-check_file(const char *path, gboolean *is_empty, GError **error) {
-  *is_empty = TRUE;
-  FILE *file = g_fopen(path, "rb");
-  if (file == NULL) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
-                "workspace %s can't be read: %s; check the rights of the file", path,
-                g_strerror(errno));
-    return FALSE;
-  }
-  guint8 head[100];
-  const size_t n = fread(head, 1, sizeof head, file);
-  fclose(file);
-  if (n == 0)
-    return TRUE;
-  *is_empty = FALSE;
-  guint32 id = 0, version = 0;
-  if (n == sizeof head) {
-    memcpy(&version, head + 60, sizeof version);
-    memcpy(&id, head + 68, sizeof id);
-  }
-  id = GUINT32_FROM_BE(id);
-  version = GUINT32_FROM_BE(version);
-  if (n < sizeof head || memcmp(head, "SQLite format 3", 16) != 0 ||
-      id != DEMUR_STORE_APPLICATION_ID) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
-                "%s is not a Demur workspace and was left as it is; choose another file "
-                "(--workspace)",
-                path);
-    return FALSE;
-  }
-  return version > (guint32)demur_store_version ? refuse_newer(path, version, error) : TRUE;
+void
+demur_workspace_tell_waiting(DemurWorkspace *workspace, const DemurProgress *progress) {
+  workspace->waiting = progress;
 }
 
 /* On every connection, before anything else. */
@@ -278,7 +254,7 @@ static gboolean
 configure(DemurWorkspace *workspace, GError **error) {
   sqlite3 *database = workspace->database;
   sqlite3_extended_result_codes(database, 1);
-  sqlite3_busy_timeout(database, BUSY_TIMEOUT_MS);
+  sqlite3_busy_handler(database, wait_for_another, workspace);
   if (sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DML, 0, NULL) != SQLITE_OK ||
       sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DDL, 0, NULL) != SQLITE_OK ||
       sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL) != SQLITE_OK)
@@ -297,20 +273,21 @@ migrate(DemurWorkspace *workspace, GError **error) {
   if (!pragma(workspace, "PRAGMA user_version", &version, error))
     return FALSE;
   if (version < 0 || version > demur_store_version)
-    return refuse_newer(workspace->path, version, error);
+    return demur_store_refuse_newer(workspace->path, version, error);
   if (version == demur_store_version)
     return TRUE;
   if (workspace->read_only) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
                 "workspace %s is of an older schema (%" G_GINT64_FORMAT
-                ", now %d); open it once for writing",
+                ", now %d); open it once for writing, or a copy of it",
                 workspace->path, version, demur_store_version);
     return FALSE;
   }
   if (!demur_workspace_begin(workspace, error))
     return FALSE;
-  gboolean ok = pragma(workspace, "PRAGMA user_version", &version, error) &&
-                (version <= demur_store_version || refuse_newer(workspace->path, version, error));
+  gboolean ok =
+      pragma(workspace, "PRAGMA user_version", &version, error) &&
+      (version <= demur_store_version || demur_store_refuse_newer(workspace->path, version, error));
   for (gint64 v = version; ok && v < demur_store_version; v++)
     ok = execute(workspace, demur_store_migrations[v], "bringing the schema up to date", error);
   if (ok && version < demur_store_version) {
@@ -325,26 +302,6 @@ finalize(gpointer statement) {
   sqlite3_finalize(statement);
 }
 
-gboolean
-demur_workspace_is_read_only(const char *path) {
-  return g_file_test(path, G_FILE_TEST_EXISTS) && access(path, W_OK) != 0;
-}
-
-/* The path as SQLite understands it. ":memory:" and "file:.." are names of files here, and of
- * nothing else. A file that may only be read, in a folder where nothing may be written, has no
- * place for the log's index; without a log it needs none, and is read as it lies there. */
-static char *
-database_name(const char *path, gboolean read_only, gboolean *is_uri, GError **error) {
-  g_autofree char *whole = g_canonicalize_filename(path, NULL);
-  g_autofree char *folder = g_path_get_dirname(whole);
-  g_autofree char *log = g_strconcat(whole, "-wal", NULL);
-  *is_uri = read_only && access(folder, W_OK) != 0 && !g_file_test(log, G_FILE_TEST_EXISTS);
-  if (!*is_uri)
-    return g_steal_pointer(&whole);
-  g_autofree char *uri = g_filename_to_uri(whole, NULL, error);
-  return uri != NULL ? g_strconcat(uri, "?immutable=1", NULL) : NULL;
-}
-
 DemurWorkspace *
 demur_workspace_open(const char *path, DemurWorkspaceFlags flags, GError **error) {
   const gboolean create = (flags & DEMUR_WORKSPACE_CREATE) != 0;
@@ -356,22 +313,8 @@ demur_workspace_open(const char *path, DemurWorkspaceFlags flags, GError **error
                         "the name of the workspace is empty; give a file (--workspace)");
     return NULL;
   }
-  if (g_file_test(path, G_FILE_TEST_IS_DIR)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE, "%s is a folder; give a file (--workspace)",
-                path);
+  if (!demur_store_look(path, &is_empty, error))
     return NULL;
-  }
-  if (g_file_test(path, G_FILE_TEST_EXISTS)) {
-    if (!check_file(path, &is_empty, error))
-      return NULL;
-  } else if (create) {
-    g_autofree char *folder = g_path_get_dirname(path);
-    if (g_mkdir_with_parents(folder, 0700) != 0) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE, "folder %s can't be made: %s", folder,
-                  g_strerror(errno));
-      return NULL;
-    }
-  }
   if (is_empty && !create) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
                 "there is no workspace %s; import something first, or name another one "
@@ -379,14 +322,16 @@ demur_workspace_open(const char *path, DemurWorkspaceFlags flags, GError **error
                 path);
     return NULL;
   }
+  if (is_empty ? !demur_store_make_file(path, error)
+               : !read_only && !demur_store_check_writer(path, error))
+    return NULL;
   g_autoptr(DemurWorkspace) workspace = g_new0(DemurWorkspace, 1);
   workspace->path = g_strdup(path);
   workspace->read_only = read_only;
   workspace->statements = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, finalize);
-  const int mode =
-      read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
+  const int mode = read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
   gboolean is_uri = FALSE;
-  g_autofree char *name = database_name(path, read_only, &is_uri, error);
+  g_autofree char *name = demur_store_database_name(path, read_only, &is_uri, error);
   if (name == NULL)
     return NULL;
   if (sqlite3_open_v2(name, &workspace->database, mode | (is_uri ? SQLITE_OPEN_URI : 0), NULL) !=
@@ -400,7 +345,7 @@ demur_workspace_open(const char *path, DemurWorkspaceFlags flags, GError **error
   if (!pragma(workspace, "PRAGMA user_version", &version, error))
     return NULL;
   if (version > demur_store_version) {
-    refuse_newer(workspace->path, version, error);
+    demur_store_refuse_newer(workspace->path, version, error);
     return NULL;
   }
   /* First of all the name tag, while the new file is not yet write-ahead logged: its header tells

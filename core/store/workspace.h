@@ -2,9 +2,10 @@
  * and verdicts.
  *
  * Only this room knows SQLite. The command line and the workstation may have the same file open at
- * the same time (WAL, one writer, a writer waits up to 10 s for another). A handle is used by one
- * thread at a time; a thread that needs the workspace too opens a handle of its own. Names and
- * times are given by the caller (ISO 8601, UTC): this room has no clock. */
+ * the same time (WAL, one writer, a writer waits for another: up to 10 s, or a minute where that is
+ * told, see demur_workspace_tell_waiting). A handle is used by one thread at a time; a thread that
+ * needs the workspace too opens a handle of its own. Names and times are given by the caller (ISO
+ * 8601, UTC): this room has no clock. */
 #pragma once
 
 #include "base/error.h"
@@ -21,9 +22,8 @@ typedef enum {
       1 << 1, /* nothing is written, no migration: an older schema is refused */
 } DemurWorkspaceFlags;
 
-/* Whether there is such a file and it may only be read: to be opened with
- * DEMUR_WORKSPACE_READ_ONLY.
- */
+/* Whether there is such a file and it may only be read, because of its own rights or its folder's:
+ * to be opened with DEMUR_WORKSPACE_READ_ONLY, which then leaves nothing beside it. */
 gboolean demur_workspace_is_read_only(const char *path);
 
 /* Opens the workspace and brings an older schema up to this program's. NULL with
@@ -36,6 +36,10 @@ DemurWorkspace *demur_workspace_open(const char *path, DemurWorkspaceFlags flags
 /* NULL is allowed. A transaction still open is rolled back. */
 void demur_workspace_close(DemurWorkspace *workspace);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurWorkspace, demur_workspace_close)
+
+/* From now on a wait for another program's lock is a step of progress, which may cancel it, and
+ * lasts up to a minute. progress is borrowed until the workspace is closed; NULL: as before. */
+void demur_workspace_tell_waiting(DemurWorkspace *workspace, const DemurProgress *progress);
 
 const char *demur_workspace_path(const DemurWorkspace *workspace);
 

@@ -17,6 +17,8 @@ demur_task_workspace(DemurTask *task, GError **error) {
   const char *path = task->workspace_path;
   task->workspace = demur_workspace_open(
       path, demur_workspace_is_read_only(path) ? DEMUR_WORKSPACE_READ_ONLY : task->opening, error);
+  if (task->workspace != NULL)
+    demur_workspace_tell_waiting(task->workspace, &task->progress);
   return task->workspace;
 }
 

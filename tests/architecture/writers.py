@@ -19,6 +19,8 @@ PRINTING = re.compile(r"(?<![\w>.])(printf|fprintf|puts|fputs|putchar|vprintf)\s
 # Where one of them may stand, and why.
 WRITERS = {
     "core/base/file-output.c": "the one way",
+    # The empty file that SQLite then fills.
+    "core/store/opening.c": "a workspace",
     # The child's standard error, in a private folder that is removed: a log, not a result.
     "app/cli/scores-run.c": "a program's standard error",
     # The association's objects as they come, whole only behind the renaming, and whose it is.

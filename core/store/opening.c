@@ -1,0 +1,196 @@
+#include "store/opening.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <glib/gstdio.h>
+#include <sqlite3.h>
+
+#include "store/schema.h"
+
+#define HEAD_SIZE 100 /* of SQLite's file header */
+
+/* The file itself, behind links, absolute: its side files lie beside it (owned). */
+static char *
+whole_path(const char *path) {
+  char *real = realpath(path, NULL);
+  char *whole = real != NULL ? g_strdup(real) : g_canonicalize_filename(path, NULL);
+  free(real);
+  return whole;
+}
+
+static gboolean
+can_write(const char *path) {
+  return access(path, W_OK) == 0;
+}
+
+static char *
+folder_of(const char *path) {
+  g_autofree char *whole = whole_path(path);
+  return g_path_get_dirname(whole);
+}
+
+gboolean
+demur_workspace_is_read_only(const char *path) {
+  if (!g_file_test(path, G_FILE_TEST_EXISTS))
+    return FALSE;
+  if (!can_write(path))
+    return TRUE;
+  /* A folder closed to this user has no place for side files: only those there can be used. */
+  g_autofree char *whole = whole_path(path);
+  g_autofree char *folder = g_path_get_dirname(whole);
+  g_autofree char *log = g_strconcat(whole, "-wal", NULL);
+  g_autofree char *index = g_strconcat(whole, "-shm", NULL);
+  return !can_write(folder) && !(can_write(log) && can_write(index));
+}
+
+gboolean
+demur_store_refuse_newer(const char *path, gint64 version, GError **error) {
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
+              "workspace %s was written by a newer program (schema %" G_GINT64_FORMAT
+              ", this one knows %d) and was left as it is; use that program",
+              path, version, demur_store_version);
+  return FALSE;
+}
+
+/* The file's first bytes and size, read through SQLite: a descriptor of our own would, when it is
+ * closed, drop the locks that every other handle of this process has on the file (POSIX). */
+static int
+read_head(const char *path, guint8 *head, sqlite3_int64 *size) {
+  sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+  g_autofree char *whole = whole_path(path);
+  const char *name = sqlite3_create_filename(whole, "", "", 0, NULL);
+  sqlite3_file *file = g_malloc0((gsize)vfs->szOsFile);
+  int code = name != NULL
+                 ? vfs->xOpen(vfs, name, file, SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB, NULL)
+                 : SQLITE_NOMEM;
+  if (code == SQLITE_OK)
+    code = file->pMethods->xFileSize(file, size);
+  if (code == SQLITE_OK && *size > 0)
+    code = file->pMethods->xRead(file, head, HEAD_SIZE, 0);
+  if (code == SQLITE_IOERR_SHORT_READ) /* the rest is zero */
+    code = SQLITE_OK;
+  if (file->pMethods != NULL)
+    file->pMethods->xClose(file);
+  g_free(file);
+  sqlite3_free_filename(name);
+  return code;
+}
+
+gboolean
+demur_store_look(const char *path, gboolean *is_empty, GError **error) {
+  struct stat status;
+  *is_empty = TRUE;
+  if (stat(path, &status) != 0 && errno == ENOENT)
+    return TRUE;
+  const int number = stat(path, &status) == 0 ? (access(path, R_OK) == 0 ? 0 : errno) : errno;
+  const char *wrong = number != 0               ? NULL
+                      : S_ISDIR(status.st_mode) ? "is a folder"
+                      : S_ISREG(status.st_mode) ? NULL
+                                                : "is a device or a pipe";
+  if (wrong != NULL) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE, "%s %s; give a file (--workspace)", path,
+                wrong);
+    return FALSE;
+  }
+  guint8 head[HEAD_SIZE] = {0};
+  sqlite3_int64 size = 0;
+  const int code = number == 0 ? read_head(path, head, &size) : SQLITE_CANTOPEN;
+  if (code != SQLITE_OK) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
+                "workspace %s can't be read: %s; check the rights of the file", path,
+                number != 0 ? g_strerror(number) : sqlite3_errstr(code));
+    return FALSE;
+  }
+  if (size == 0)
+    return TRUE;
+  *is_empty = FALSE;
+  /* SQLite's magic text at 0, user_version at 60 and application_id at 68, big endian. (A newer
+   * version that stands in the write-ahead log only is found behind opening.) */
+  guint32 id, version;
+  memcpy(&version, head + 60, sizeof version);
+  memcpy(&id, head + 68, sizeof id);
+  if (memcmp(head, "SQLite format 3", 16) != 0 ||
+      GUINT32_FROM_BE(id) != DEMUR_STORE_APPLICATION_ID) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
+                "%s is not a Demur workspace and was left as it is; choose another file "
+                "(--workspace)",
+                path);
+    return FALSE;
+  }
+  version = GUINT32_FROM_BE(version);
+  return version <= (guint32)demur_store_version || demur_store_refuse_newer(path, version, error);
+}
+
+gboolean
+demur_store_make_file(const char *path, GError **error) {
+  g_autofree char *folder = folder_of(path);
+  if (g_mkdir_with_parents(folder, 0700) != 0) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE, "folder %s can't be made: %s", folder,
+                g_strerror(errno));
+    return FALSE;
+  }
+  struct stat status;
+  const mode_t shared = S_ISGID | S_IWGRP;
+  const gboolean of_group = stat(folder, &status) == 0 && (status.st_mode & shared) == shared;
+  const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  /* The umask of one user does not undo what the folder is for. */
+  gboolean ok = fd >= 0 && (!of_group || fchmod(fd, 0660) == 0);
+  const int number = errno;
+  if (fd >= 0)
+    close(fd);
+  ok |= number == EEXIST; /* another run was quicker */
+  if (!ok)
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
+                "workspace %s can't be made: %s; choose a folder that can be written "
+                "(--workspace)",
+                path, g_strerror(number));
+  return ok;
+}
+
+gboolean
+demur_store_check_writer(const char *path, GError **error) {
+  struct stat file, place;
+  g_autofree char *folder = folder_of(path);
+  if (stat(path, &file) != 0 || stat(folder, &place) != 0 || file.st_uid == geteuid() ||
+      geteuid() == 0) /* SQLite gives root's side files to the owner */
+    return TRUE;
+  const gid_t made = (place.st_mode & S_ISGID) != 0 ? place.st_gid : getegid();
+  const gboolean by_group = (file.st_mode & 0060) == 0060 && made == file.st_gid;
+  if (by_group || (file.st_mode & 0006) == 0006)
+    return TRUE;
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
+              "workspace %s is another user's, and what is written beside it would lock its owner "
+              "out: share its folder with a group (chgrp, chmod g+ws), or open it for reading",
+              path);
+  return FALSE;
+}
+
+char *
+demur_store_database_name(const char *path, gboolean read_only, gboolean *is_uri, GError **error) {
+  g_autofree char *whole = whole_path(path);
+  g_autofree char *folder = g_path_get_dirname(whole);
+  *is_uri = read_only && !(can_write(whole) && can_write(folder));
+  if (!*is_uri)
+    return g_steal_pointer(&whole);
+  g_autofree char *uri = g_filename_to_uri(whole, NULL, error);
+  if (uri == NULL)
+    return NULL;
+  g_autofree char *log = g_strconcat(whole, "-wal", NULL);
+  g_autofree char *index = g_strconcat(whole, "-shm", NULL);
+  struct stat status;
+  const gboolean pending = stat(log, &status) == 0 ? status.st_size > 0 : errno != ENOENT;
+  if (!pending)
+    return g_strconcat(uri, "?immutable=1", NULL);
+  if (access(log, R_OK) == 0 && access(index, R_OK) == 0)
+    return g_strconcat(uri, "?readonly_shm=1", NULL);
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
+              "workspace %s has changes in its log (%s) that can't be read from here without "
+              "writing beside it: let its owner open it once, or copy both to a place of your own",
+              path, log);
+  return NULL;
+}
