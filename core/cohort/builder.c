@@ -109,8 +109,24 @@ demur_cohort_builder_add(DemurCohortBuilder *builder, const char *scan_id, const
   add_doubles(builder, DEMUR_COHORT_YEARLY_RISK, yearly);
   if (builder->cohort->embedding_width > 0)
     add_cell(builder, DEMUR_COHORT_EMBEDDING, embedding);
+  add_doubles(builder, DEMUR_COHORT_TIME, NULL);
+  add_doubles(builder, DEMUR_COHORT_HORIZON, NULL);
+  const gint32 no_status = DEMUR_NO_LABEL;
+  add_cell(builder, DEMUR_COHORT_STATUS, &no_status);
   builder->next_column = 0;
   return builder->n_scans++;
+}
+
+void
+demur_cohort_builder_outcome(DemurCohortBuilder *builder, double time, DemurStatus status,
+                             double horizon) {
+  g_return_if_fail(builder->n_scans > 0);
+  const size_t row = builder->n_scans - 1;
+  ((double *)(gpointer)builder->cells[DEMUR_COHORT_TIME]->data)[row] = time;
+  ((double *)(gpointer)builder->cells[DEMUR_COHORT_HORIZON]->data)[row] = horizon;
+  ((gint32 *)(gpointer)builder->cells[DEMUR_COHORT_STATUS]->data)[row] = (gint32)status;
+  builder->is_there[DEMUR_COHORT_TIME] = builder->is_there[DEMUR_COHORT_STATUS] =
+      builder->is_there[DEMUR_COHORT_HORIZON] = TRUE;
 }
 
 static gboolean
@@ -178,6 +194,31 @@ cells_of(const DemurCohortBuilder *builder, DemurCohortColumnId column) {
   return builder->cells[column]->data;
 }
 
+/* Times from 0 with a status each; one horizon for all. */
+static gboolean
+check_outcomes(const DemurCohortBuilder *builder, GError **error) {
+  const double *times = cells_of(builder, DEMUR_COHORT_TIME),
+               *horizons = cells_of(builder, DEMUR_COHORT_HORIZON);
+  const gint32 *statuses = cells_of(builder, DEMUR_COHORT_STATUS);
+  for (size_t i = 0; i < builder->n_scans; i++) {
+    if (!(times[i] >= 0.0 && isfinite(times[i])) || statuses[i] < DEMUR_STATUS_CENSORED ||
+        statuses[i] > DEMUR_STATUS_COMPETING) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                  "row %zu: time %g with status %d; every scan needs a time from 0 and a status "
+                  "(0 censored, 1 event, 2 competing) where any has one",
+                  i + 1, times[i], statuses[i]);
+      return FALSE;
+    }
+    if (!(horizons[i] > 0.0) || horizons[i] != horizons[0]) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                  "row %zu: horizon of %g years; every scan of a cohort has the same, above 0",
+                  i + 1, horizons[i]);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
 static gboolean
 check(const DemurCohortBuilder *builder, GError **error) {
   const size_t n = builder->n_scans, K = builder->cohort->n_classes;
@@ -231,6 +272,8 @@ check(const DemurCohortBuilder *builder, GError **error) {
       }
     }
   }
+  if (builder->is_there[DEMUR_COHORT_TIME] && !check_outcomes(builder, error))
+    return FALSE;
   const size_t d = builder->cohort->embedding_width;
   const float *embeddings = cells_of(builder, DEMUR_COHORT_EMBEDDING);
   for (size_t i = 0; i < n * d; i++)

@@ -231,6 +231,11 @@ demur_cohort_confidence_label(const DemurCohort *cohort, size_t row) {
   return cohort->n_classes == 2 ? (double)label : (double)((size_t)label == top_class(cohort, row));
 }
 
+double
+demur_cohort_horizon(const DemurCohort *cohort) {
+  return cohort->horizons != NULL && cohort->n_scans > 0 ? cohort->horizons[0] : NAN;
+}
+
 static size_t
 count_codes(const guint32 *codes, size_t n_codes, const guint32 *rows, size_t n_rows) {
   g_autofree guint8 *seen = g_malloc0(MAX(n_codes, 1));

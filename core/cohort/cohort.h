@@ -12,6 +12,13 @@ G_BEGIN_DECLS
 #define DEMUR_N_YEARS 6
 #define DEMUR_NO_LABEL (-1)
 
+/* What ended a scan's time. */
+typedef enum {
+  DEMUR_STATUS_CENSORED,  /* nothing: it was followed until then */
+  DEMUR_STATUS_EVENT,     /* the outcome */
+  DEMUR_STATUS_COMPETING, /* what makes the outcome impossible: death without it */
+} DemurStatus;
+
 /* A column that splits results: its distinct texts in order of first appearance. "" is "not
  * recorded". */
 typedef struct {
@@ -43,7 +50,12 @@ typedef struct {
   char **split_names; /* [n_splits], in order of first appearance */
   guint32 *splits;    /* [n_scans] */
 
-  gint32 *labels;        /* [n_scans], class index, DEMUR_NO_LABEL where not recorded */
+  gint32 *labels; /* [n_scans], class index, DEMUR_NO_LABEL where not recorded */
+  /* Where the outcome has a time; all three NULL where none is recorded. A scan that was left
+   * before the horizon has no label: it counts through the weights of metrics/censoring.h. */
+  double *times;         /* [n_scans], years from the scan to its status, NaN where not recorded */
+  gint32 *statuses;      /* [n_scans], DemurStatus, DEMUR_NO_LABEL where not recorded */
+  double *horizons;      /* [n_scans], years that label and risk are about; one value for all */
   double *risks;         /* [n_scans], K = 2: probability of class 1; NULL where K > 2 */
   double *probabilities; /* [n_scans][K], K > 2; NULL where K = 2 */
   double
@@ -94,6 +106,9 @@ guint32 *demur_cohort_rows(const DemurCohort *cohort, const char *split, size_t 
 double demur_cohort_confidence_risk(const DemurCohort *cohort, size_t row);
 double demur_cohort_confidence_label(const DemurCohort *cohort, size_t row);
 
+/* The horizon in years; NaN where outcomes have no times. */
+double demur_cohort_horizon(const DemurCohort *cohort);
+
 /* Distinct patients or sites among rows (NULL: all). */
 size_t demur_cohort_count_patients(const DemurCohort *cohort, const guint32 *rows, size_t n_rows);
 size_t demur_cohort_count_sites(const DemurCohort *cohort, const guint32 *rows, size_t n_rows);
@@ -102,9 +117,9 @@ size_t demur_cohort_count_sites(const DemurCohort *cohort, const guint32 *rows, 
 const char *demur_cohort_attribute_text(const DemurCohort *cohort, size_t attribute, size_t row);
 
 /* SHA-256 (hex, owned) over the given rows: ids, sites, splits, labels, risks (yearly ones too),
- * embeddings. rows NULL: all. Texts are hashed, not their indices: the order in which patients or
- * sites are numbered does not matter, the order of rows does. Names, model, attributes and times
- * are not part of it. */
+ * embeddings, times of the outcome. rows NULL: all. Texts are hashed, not their indices: the order
+ * in which patients or sites are numbered does not matter, the order of rows does. Names, model,
+ * attributes and times are not part of it. */
 char *demur_cohort_digest(const DemurCohort *cohort, const guint32 *rows, size_t n_rows);
 
 /* Builds a cohort scan by scan, where the values are at hand already (simulation, tests). */
@@ -120,6 +135,10 @@ size_t demur_cohort_builder_add(DemurCohortBuilder *builder, const char *scan_id
                                 const char *patient_id, const char *site, const char *split,
                                 int label, const double *probabilities, const double *yearly,
                                 const float *embedding);
+
+/* Time, status and horizon of the scan added last (DemurCohort). */
+void demur_cohort_builder_outcome(DemurCohortBuilder *builder, double time, DemurStatus status,
+                                  double horizon);
 
 /* Attribute of the scan added last; the column is made at its first use. */
 void demur_cohort_builder_attribute(DemurCohortBuilder *builder, const char *name,

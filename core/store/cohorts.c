@@ -497,6 +497,12 @@ read_cohort(DemurWorkspace *workspace, gint64 id, DemurCohort *c, const DemurPro
     if (c->labels[i] != DEMUR_NO_LABEL &&
         (c->labels[i] < 0 || (size_t)c->labels[i] >= c->n_classes))
       return damaged(c->name, "label", error);
+  if ((c->times == NULL) != (c->statuses == NULL) || (c->times == NULL) != (c->horizons == NULL))
+    return damaged(c->name, "time", error);
+  for (size_t i = 0; c->times != NULL && i < c->n_scans; i++)
+    if (!(c->times[i] >= 0.0) || !(c->horizons[i] > 0.0) || c->horizons[i] != c->horizons[0] ||
+        c->statuses[i] < DEMUR_STATUS_CENSORED || c->statuses[i] > DEMUR_STATUS_COMPETING)
+      return damaged(c->name, "time", error);
   return read_attributes(workspace, id, c, error);
 }
 
