@@ -463,7 +463,7 @@ run_apply(DemurContext *context, int argc, char **argv, GError **error) {
     risks[i] = site.view->risks[site.rows[i]];
   const DemurAudit audit =
       demur_audit_fit(joined.risks, joined.labels, joined.n,
-                      demur_selector_corrector(site.selector, FALSE)->tau2, risks, site.n);
+                      demur_selector_site_prior(site.selector), risks, site.n);
   g_autofree char *now = demur_task_now(&context->task);
   const DemurAuditRecord record = {arguments[0],    site_name, cohort_name,
                                    audit.intercept, audit.low, audit.high,

@@ -349,7 +349,8 @@ demur_evaluate(const DemurEvaluateInput *input, DemurParallel *parallel,
     return NULL;
   g_autoptr(DemurSample) sample =
       demur_sample_new(input->cohort, rows, n_rows, input->split, error);
-  g_autoptr(GArray) groups = sample != NULL ? demur_plan_risks(input, error) : NULL;
+  g_autoptr(GArray) groups =
+      sample != NULL ? demur_plan_risks(input, rows, n_rows, parallel, error) : NULL;
   if (groups == NULL)
     return NULL;
   g_autoptr(DemurEvaluation) evaluation = describe(input, sample, rows);

@@ -1,7 +1,6 @@
 #include "evaluation/plan.h"
 
 #include <math.h>
-#include <string.h>
 
 static const double operating_coverages[] = {0.9, 0.7, 0.5};
 
@@ -34,16 +33,9 @@ risk_group_clear(gpointer data) {
   g_free(group->selectors);
 }
 
-static gboolean
-same_recalibration(const DemurRecalibration *a, const DemurRecalibration *b) {
-  return a->kind == b->kind && a->slope == b->slope && a->intercept == b->intercept &&
-         a->n_knots == b->n_knots &&
-         memcmp(a->knots_x, b->knots_x, a->n_knots * sizeof(double)) == 0 &&
-         memcmp(a->knots_y, b->knots_y, a->n_knots * sizeof(double)) == 0;
-}
-
 GArray *
-demur_plan_risks(const DemurEvaluateInput *input, GError **error) {
+demur_plan_risks(const DemurEvaluateInput *input, const guint32 *rows, size_t n_rows,
+                 DemurParallel *parallel, GError **error) {
   g_autoptr(GArray) groups = g_array_new(FALSE, TRUE, sizeof(DemurRiskGroup));
   g_array_set_clear_func(groups, risk_group_clear);
   DemurRiskGroup raw = {.view = demur_cohort_ref(input->cohort),
@@ -56,13 +48,13 @@ demur_plan_risks(const DemurEvaluateInput *input, GError **error) {
     for (guint g = 0; g < groups->len && found == NULL; g++) {
       DemurRiskGroup *group = &g_array_index(groups, DemurRiskGroup, g);
       if (group->recalibrated == (demur_selector_recalibration(selector) != NULL) &&
-          (!group->recalibrated || same_recalibration(demur_selector_recalibration(group->base),
-                                                      demur_selector_recalibration(selector))))
+          (!group->recalibrated || demur_selector_same_risks(group->base, selector)))
         found = group;
     }
     if (found == NULL) {
       DemurRiskGroup group = {.recalibrated = TRUE,
-                              .view = demur_selector_view(selector, input->cohort, error),
+                              .view = demur_selector_view_rows(selector, input->cohort, rows,
+                                                               n_rows, parallel, NULL, error),
                               .base = selector,
                               .selectors = g_new0(size_t, input->n_selectors)};
       g_array_append_val(groups, group);

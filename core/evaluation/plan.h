@@ -22,8 +22,9 @@ typedef struct {
 } DemurRiskGroup;
 
 /* Of DemurRiskGroup (owned): raw risks first, with the selectors that see them; then each
- * recalibration with its selectors. */
-GArray *demur_plan_risks(const DemurEvaluateInput *input, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+ * recalibration with its selectors; views of the rows that are measured. NULL with error. */
+GArray *demur_plan_risks(const DemurEvaluateInput *input, const guint32 *rows, size_t n_rows,
+                         DemurParallel *parallel, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* One threshold, to be found and measured; at [..] of its method's result. */
 typedef struct {

@@ -52,7 +52,9 @@ leave_out(const LeaveOut *job, guint32 fold, DemurParallel *parallel, const Demu
   g_autoptr(DemurSelector) selector =
       demur_selector_train(rest, job->settings, job->seed, parallel, progress, NULL, error);
   g_autoptr(DemurCohort) view =
-      selector != NULL ? demur_selector_view(selector, job->cohort, error) : NULL;
+      selector != NULL
+          ? demur_selector_view_rows(selector, job->cohort, left, n_left, parallel, NULL, error)
+          : NULL;
   DEMUR_AUTO_ALIGNED double *meta =
       view != NULL
           ? demur_selector_meta_features(selector, view, FALSE, left, n_left, parallel, NULL, error)

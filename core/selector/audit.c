@@ -1,11 +1,10 @@
-/*   y_i ~ Bernoulli(sigmoid(logit r_i + b)),   b ~ N(0, tau^2),   tau^2 from the selector's
- * corrector
+/*   y_i ~ Bernoulli(sigmoid(logit r_i + b)),   b ~ what the training sites say of a site never seen
  *
- * b is the mode of the posterior, penalised logistic regression with an offset and no inputs; its
- * interval and the expected site errors are integrals over the posterior, on a grid of b that
- * reaches 8 standard deviations of the wider of posterior and its normal approximation to each
- * side. Expected site error with intercept a: sqrt( E_b (mean_i sigmoid(l_i + b) - sigmoid(l_i +
- * a))^2 ) over all scans i of the site. Cost: O(n_labels + n_site) x 401. */
+ * b is the mean of the posterior, which loses least in squared error (its mode is of no use: a
+ * prior of tau that reaches 0 puts it there). Its interval and the expected site errors are sums
+ * over the posterior's cells (metrics/site-prior.h). Expected site error with intercept a: sqrt(
+ * E_b (mean_i sigmoid(l_i + b) - sigmoid(l_i + a))^2 ) over all scans i of the site. Cost:
+ * O(n_labels + n_site) x the cells that count. */
 #include "selector/audit.h"
 
 #include <math.h>
@@ -14,7 +13,6 @@
 #include "metrics/offset-logistic.h"
 #include "selector/coverage.h"
 
-#define N_GRID 401
 #define N_FIFTHS 5
 
 typedef struct {
@@ -81,70 +79,34 @@ mean_risk(const double *risks, size_t n, double intercept) {
   return sum / (double)MAX(n, 1);
 }
 
-/* Place on the grid where the cumulative weight passes share, linear between points. */
-static double
-quantile(const double *grid, const double *weights, double share) {
-  double sum = 0.0;
-  for (size_t g = 0; g < N_GRID; g++) {
-    const double next = sum + weights[g];
-    if (next >= share) {
-      const double step = grid[1] - grid[0];
-      return grid[g] - 0.5 * step + step * (share - sum) / weights[g];
-    }
-    sum = next;
-  }
-  return grid[N_GRID - 1];
-}
-
 DemurAudit
-demur_audit_fit(const double *risks, const double *labels, size_t n_labels, double tau2,
-                const double *site_risks, size_t n_site) {
-  DemurAudit audit = {.tau2 = tau2, .n_labels = n_labels, .observed = NAN};
+demur_audit_fit(const double *risks, const double *labels, size_t n_labels,
+                const DemurSitePrior *prior, const double *site_risks, size_t n_site) {
+  DemurAudit audit = {.tau2 = prior->tau2, .n_labels = n_labels, .observed = NAN};
   g_autofree double *logits = g_new(double, MAX(n_labels, 1));
   double difference = 0.0;
   for (size_t i = 0; i < n_labels; i++) {
     logits[i] = demur_logit(risks[i]);
     difference += labels[i] - risks[i];
   }
-  double intercept = 0.0, unused = 0.0;
-  if (n_labels > 0) {
+  if (n_labels > 0)
     audit.observed = difference / (double)n_labels;
-    demur_offset_logistic_fit(NULL, 0, logits, labels, NULL, n_labels, 0, 0.0, 1.0 / tau2, &unused,
-                              &intercept);
-  }
-  audit.intercept = intercept;
-  double information = 1.0 / tau2;
-  for (size_t i = 0; i < n_labels; i++) {
-    const double p = demur_sigmoid(logits[i] + intercept);
-    information += p * (1.0 - p);
-  }
-  /* With few events the posterior's far side is nearly the prior's; 8 of its own standard
-   * deviations may fall short there, 4 of the prior's never do. */
-  const double reach = fmin(8.0 * sqrt(tau2), fmax(8.0 / sqrt(information), 4.0 * sqrt(tau2)));
-  double grid[N_GRID], weights[N_GRID], largest = -INFINITY, total = 0.0;
-  for (size_t g = 0; g < N_GRID; g++) {
-    const double b = intercept + reach * (2.0 * (double)g / (N_GRID - 1) - 1.0);
-    grid[g] = b;
-    weights[g] = -0.5 * b * b / tau2;
-    for (size_t i = 0; i < n_labels; i++)
-      weights[g] -= demur_log_loss(labels[i], demur_sigmoid(logits[i] + b));
-    largest = fmax(largest, weights[g]);
-  }
-  for (size_t g = 0; g < N_GRID; g++)
-    total += weights[g] = exp(weights[g] - largest);
-  for (size_t g = 0; g < N_GRID; g++)
-    weights[g] /= total;
-  audit.low = quantile(grid, weights, 0.025);
-  audit.high = quantile(grid, weights, 0.975);
+  g_autoptr(DemurSitePosterior) posterior =
+      demur_site_posterior_new(prior, logits, labels, n_labels);
+  audit.intercept = n_labels > 0 ? demur_site_posterior_mean(posterior) : 0.0;
+  audit.low = demur_site_posterior_quantile(posterior, 0.025);
+  audit.high = demur_site_posterior_quantile(posterior, 0.975);
   audit.mean_before = mean_risk(site_risks, n_site, 0.0);
-  audit.mean_after = mean_risk(site_risks, n_site, intercept);
+  audit.mean_after = mean_risk(site_risks, n_site, audit.intercept);
   double before = 0.0, after = 0.0;
-  for (size_t g = 0; g < N_GRID; g++) {
-    if (weights[g] < 1e-12)
+  for (size_t g = 0; g < posterior->n; g++) {
+    const double mass = posterior->masses[g];
+    if (mass < 1e-9)
       continue;
-    const double mean = mean_risk(site_risks, n_site, grid[g]);
-    before += weights[g] * (mean - audit.mean_before) * (mean - audit.mean_before);
-    after += weights[g] * (mean - audit.mean_after) * (mean - audit.mean_after);
+    const double mean =
+        mean_risk(site_risks, n_site, posterior->first + (double)g * posterior->step);
+    before += mass * (mean - audit.mean_before) * (mean - audit.mean_before);
+    after += mass * (mean - audit.mean_after) * (mean - audit.mean_after);
   }
   audit.error_before = sqrt(before);
   audit.error_after = sqrt(after);

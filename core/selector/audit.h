@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "metrics/site-prior.h"
 
 G_BEGIN_DECLS
 
@@ -14,8 +15,8 @@ guint32 *demur_audit_choose(const double *risks, const double *scores, const gui
                             size_t n, size_t n_wanted, guint64 seed, size_t *n_chosen);
 
 typedef struct {
-  double tau2;      /* variance of the sites' intercepts, the selector's */
-  double intercept; /* posterior mode of b_site */
+  double tau2;      /* posterior mean of the variance of the training sites' intercepts */
+  double intercept; /* posterior mean of b_site */
   double low, high; /* its 95 % posterior interval */
   size_t n_labels;
   double observed;                  /* mean y - r of the labelled scans */
@@ -25,10 +26,10 @@ typedef struct {
 } DemurAudit;
 
 /* risks and labels [n_labels] of the labelled scans, site_risks [n_site] of all scans of the site
- * (n_site >= 1), all as the selector sees them. tau2 > 0. Without a label the prior speaks:
- * intercept 0. */
-DemurAudit demur_audit_fit(const double *risks, const double *labels, size_t n_labels, double tau2,
-                           const double *site_risks, size_t n_site);
+ * (n_site >= 1), all as the selector sees them; prior: demur_selector_site_prior. Without a label
+ * the intercept is 0 and the rest is the prior's. */
+DemurAudit demur_audit_fit(const double *risks, const double *labels, size_t n_labels,
+                           const DemurSitePrior *prior, const double *site_risks, size_t n_site);
 
 /* sigmoid(logit r + b); r itself for b = 0. */
 double demur_audit_risk(double risk, double intercept);

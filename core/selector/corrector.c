@@ -4,10 +4,9 @@
  * lambda is the one of {3, 10, 30, .., 3000, 1e7} with the least log loss over 5 folds of whole
  * sites; a training scan's delta comes from the fit without its fold; s is the slope of a
  * one-parameter logistic fit on those deltas, clipped to [0, 1], so that what does not carry over
- * to another site shrinks away. The sites' own intercepts b_site ~ N(0, tau^2) enter only the
- * training target: tau^2 = max(1e-4, sum_s (R_s^2 - V_s) / sum_s V_s^2),  R_s = sum (y - h),  V_s =
- * sum h (1 - h); b_site the posterior mode. Cost: 8 lambdas x 6 fits x a few Newton steps of O(n
- * d^2). */
+ * to another site shrinks away. The sites' own intercepts b_site (metrics/site-prior.h) enter only
+ * the training target, at their posterior mean; tau^2 is integrated over. Cost: 8 lambdas x 6 fits
+ * x a few Newton steps of O(n d^2). */
 #include "selector/corrector.h"
 
 #include <math.h>
@@ -16,10 +15,11 @@
 #include "base/json-reader.h"
 #include "selector/folds.h"
 #include "metrics/offset-logistic.h"
+#include "metrics/site-prior.h"
 
 #define N_FOLDS 5
+#define MAX_LEFT_OUT 20 /* groups of sites */
 #define INTERCEPT_PENALTY 1e-3
-#define MIN_TAU2 1e-4
 
 static const double lambdas[] = {3, 10, 30, 100, 300, 1000, 3000, 1e7};
 #define N_LAMBDAS G_N_ELEMENTS(lambdas)
@@ -30,6 +30,14 @@ demur_corrector_free(DemurCorrector *corrector) {
     return;
   g_free(corrector->weights);
   g_free(corrector);
+}
+
+void
+demur_corrector_training_clear(DemurCorrectorTraining *training) {
+  g_free(training->deltas);
+  g_free(training->site_risks);
+  g_free(training->left_out);
+  demur_site_prior_free(training->sites);
 }
 
 DemurCorrector *
@@ -83,7 +91,8 @@ typedef struct {
   const double *inputs, *offsets, *labels;
   size_t n, d, n_folds;
   const guint32 *folds;
-  double *deltas; /* [N_LAMBDAS][n] out of fold */
+  double *deltas;     /* [N_LAMBDAS][n] out of fold */
+  double *intercepts; /* [N_LAMBDAS][n_folds] of the fits that gave them */
 } Fits;
 
 /* One job a (lambda, fold): fit without the fold, then the fold's deltas. */
@@ -99,6 +108,7 @@ fit_without_fold(size_t job, guint worker, gpointer data) {
   g_autofree double *weights = fit.weights = g_new0(double, MAX(fits->d, 1));
   demur_offset_logistic_fit(fits->inputs, fits->d, fits->offsets, fits->labels, use, fits->n,
                             fits->d, lambdas[lambda], INTERCEPT_PENALTY, weights, &fit.intercept);
+  fits->intercepts[job] = fit.intercept;
   for (size_t i = 0; i < fits->n; i++)
     if (!use[i])
       fits->deltas[lambda * fits->n + i] = demur_corrector_delta(&fit, fits->inputs + i * fits->d);
@@ -131,57 +141,93 @@ fit_slope(const double *offsets, const double *deltas, const double *labels, siz
   return 0.5 * (low + high);
 }
 
-/* tau^2 and the posterior mode of every unit's intercept; site_logits [n] = logit h + b_site. */
-static double
-fit_sites(const double *logits, const double *labels, const guint32 *units, size_t n,
-          double *site_logits) {
-  guint32 n_units = 0;
+/* The sites' spread and h_site [n]. The fits without a fold have intercepts of their own, which the
+ * left-out sites' are not in: they are left out of the offsets (mu, the mean of all sites, stands
+ * in their place), or every deviation would be S / (S - 1) times too large. */
+static void
+fit_sites(DemurCorrector *corrector, const Fits *fits, size_t lambda, const guint32 *sites,
+          DemurCorrectorTraining *training) {
+  const size_t n = fits->n;
+  guint32 n_codes = 0;
   for (size_t i = 0; i < n; i++)
-    n_units = MAX(n_units, units[i] + 1);
-  g_autofree double *residuals = g_new0(double, MAX(n_units, 1)),
-                    *variances = g_new0(double, MAX(n_units, 1)),
-                    *intercepts = g_new0(double, MAX(n_units, 1)),
-                    *gradients = g_new(double, MAX(n_units, 1)),
-                    *curvatures = g_new(double, MAX(n_units, 1));
+    n_codes = MAX(n_codes, sites[i] + 1);
+  gboolean several = FALSE;
+  for (size_t i = 1; i < n; i++)
+    several = several || sites[i] != sites[0];
+  g_autofree double *logits = g_new(double, MAX(n, 1));
   for (size_t i = 0; i < n; i++) {
-    const double h = demur_sigmoid(logits[i]);
-    residuals[units[i]] += labels[i] - h;
-    variances[units[i]] += h * (1.0 - h);
+    const double intercept =
+        several ? fits->intercepts[lambda * fits->n_folds + fits->folds[i]] : 0.0;
+    logits[i] = fits->offsets[i] + corrector->slope * (fits->deltas[lambda * n + i] - intercept);
   }
-  double numerator = 0.0, denominator = 0.0;
-  for (guint32 u = 0; u < n_units; u++) {
-    numerator += residuals[u] * residuals[u] - variances[u];
-    denominator += variances[u] * variances[u];
-  }
-  const double tau2 = denominator > 0.0 ? fmax(MIN_TAU2, numerator / denominator) : MIN_TAU2;
-  /* All units' Newton steps side by side; each problem is strictly concave in one number. */
-  for (int step = 0; step < 50; step++) {
-    for (guint32 u = 0; u < n_units; u++) {
-      gradients[u] = -intercepts[u] / tau2;
-      curvatures[u] = 1.0 / tau2;
-    }
-    for (size_t i = 0; i < n; i++) {
-      const double p = demur_sigmoid(logits[i] + intercepts[units[i]]);
-      gradients[units[i]] += labels[i] - p;
-      curvatures[units[i]] += p * (1.0 - p);
-    }
-    double largest = 0.0;
-    for (guint32 u = 0; u < n_units; u++) {
-      const double change = CLAMP(gradients[u] / curvatures[u], -1.0, 1.0);
-      intercepts[u] += change;
-      largest = fmax(largest, fabs(change));
-    }
-    if (largest < 1e-12)
-      break;
-  }
+  g_autofree double *intercepts = g_new0(double, MAX(n_codes, 1));
+  training->sites = demur_site_prior_fit(logits, fits->labels, sites, n, intercepts);
+  corrector->tau2 = training->sites->tau2;
+  training->site_risks = g_new(double, MAX(n, 1));
   for (size_t i = 0; i < n; i++)
-    site_logits[i] = logits[i] + intercepts[units[i]];
-  return tau2;
+    training->site_risks[i] = demur_sigmoid(logits[i] + intercepts[sites[i]]);
+  /* h has the intercept of the whole fit; what a site adds to it is relative to that. */
+  for (size_t k = 0; several && k < training->sites->n; k++)
+    training->sites->means[k] -= corrector->slope * corrector->intercept;
+}
+
+/* One job a group of sites: the fit without it, started at the whole fit, and s on the others. */
+typedef struct {
+  const DemurCorrector *whole;
+  const Fits *fits;
+  const double *deltas;  /* [n] of the chosen lambda, out of fold */
+  const guint32 *groups; /* [n] */
+  double *risks;         /* [n] */
+} LeaveOut;
+
+static void
+leave_group_out(size_t group, guint worker, gpointer data) {
+  const LeaveOut *job = data;
+  const Fits *fits = job->fits;
+  const size_t n = fits->n, d = fits->d;
+  g_autofree guint8 *use = g_new(guint8, n);
+  g_autofree double *offsets = g_new(double, n), *deltas = g_new(double, n),
+                    *labels = g_new(double, n);
+  size_t n_others = 0;
+  for (size_t i = 0; i < n; i++) {
+    use[i] = job->groups[i] != group;
+    if (!use[i])
+      continue;
+    offsets[n_others] = fits->offsets[i];
+    deltas[n_others] = job->deltas[i];
+    labels[n_others++] = fits->labels[i];
+  }
+  g_autoptr(DemurCorrector) fit = demur_corrector_copy(job->whole);
+  demur_offset_logistic_fit(fits->inputs, d, fits->offsets, fits->labels, use, n, d, fit->lambda,
+                            INTERCEPT_PENALTY, fit->weights, &fit->intercept);
+  fit->slope = fit_slope(offsets, deltas, labels, n_others);
+  for (size_t i = 0; i < n; i++)
+    if (!use[i])
+      job->risks[i] = demur_sigmoid(fits->offsets[i] +
+                                    fit->slope * demur_corrector_delta(fit, fits->inputs + i * d));
+}
+
+static void
+leave_sites_out(const DemurCorrector *corrector, const Fits *fits, size_t lambda,
+                const guint32 *sites, guint64 seed, DemurParallel *parallel,
+                DemurCorrectorTraining *training) {
+  const size_t n = fits->n;
+  training->left_out = g_new(double, MAX(n, 1));
+  g_autofree guint32 *groups = g_new(guint32, MAX(n, 1));
+  const size_t n_groups = demur_folds_assign(sites, n, MAX_LEFT_OUT, seed, 2, groups);
+  LeaveOut job = {corrector, fits, fits->deltas + lambda * n, groups, training->left_out};
+  if (n_groups > 1) {
+    demur_parallel_map(parallel, n_groups, leave_group_out, &job);
+    return;
+  }
+  for (size_t i = 0; i < n; i++) /* one site: its patients are left out instead */
+    training->left_out[i] =
+        demur_sigmoid(fits->offsets[i] + corrector->slope * fits->deltas[lambda * n + i]);
 }
 
 DemurCorrector *
 demur_corrector_fit(const double *inputs, size_t n, size_t n_inputs, const double *risks,
-                    const double *labels, const guint32 *units, guint64 seed,
+                    const double *labels, const guint32 *units, const guint32 *sites, guint64 seed,
                     DemurParallel *parallel, const DemurProgress *progress,
                     DemurCorrectorTraining *training, GError **error) {
   if (!demur_progress_step(progress, 0.0, "fitting the corrector", error))
@@ -198,6 +244,8 @@ demur_corrector_fit(const double *inputs, size_t n, size_t n_inputs, const doubl
                .folds = folds};
   fits.n_folds = demur_folds_assign(units, n, N_FOLDS, seed, 0, folds);
   g_autofree double *deltas = fits.deltas = g_new0(double, MAX(n, 1) * N_LAMBDAS);
+  const size_t n_fits = N_LAMBDAS * MAX(fits.n_folds, 1);
+  g_autofree double *intercepts = fits.intercepts = g_new0(double, n_fits);
   /* With a single unit nothing can be left out: then nothing is visible (s = 0). */
   if (fits.n_folds > 1)
     demur_parallel_map(parallel, N_LAMBDAS * fits.n_folds, fit_without_fold, &fits);
@@ -223,13 +271,8 @@ demur_corrector_fit(const double *inputs, size_t n, size_t n_inputs, const doubl
   const double *chosen = deltas + best * n;
   corrector->slope = fits.n_folds > 1 ? fit_slope(offsets, chosen, labels, n) : 0.0;
   training->deltas = g_memdup2(chosen, MAX(n, 1) * sizeof(double));
-  training->site_risks = g_new(double, MAX(n, 1));
-  g_autofree double *logits = g_new(double, MAX(n, 1));
-  for (size_t i = 0; i < n; i++)
-    logits[i] = offsets[i] + corrector->slope * chosen[i];
-  corrector->tau2 = fit_sites(logits, labels, units, n, training->site_risks);
-  for (size_t i = 0; i < n; i++)
-    training->site_risks[i] = demur_sigmoid(training->site_risks[i]);
+  fit_sites(corrector, &fits, best, sites, training);
+  leave_sites_out(corrector, &fits, best, sites, seed, parallel, training);
   return corrector;
 }
 

@@ -7,6 +7,7 @@
 #include "base/json-writer.h"
 #include "base/parallel.h"
 #include "base/progress.h"
+#include "metrics/site-prior.h"
 
 #include <json-glib/json-glib.h>
 
@@ -20,21 +21,26 @@ typedef struct {
   double *weights; /* [n_inputs] */
   double intercept, lambda;
   double slope; /* s in [0, 1]; 0: nothing is visible */
-  double tau2;  /* variance of the sites' intercepts, at least 1e-4 */
+  double tau2;  /* posterior mean of the variance of the sites' intercepts */
 } DemurCorrector;
 
 /* What the fit says of the training scans themselves. */
 typedef struct {
-  double *deltas;     /* [n] delta from the fit without the scan's fold */
-  double *site_risks; /* [n] h_site = sigmoid(logit r + s delta + b_site) */
+  double *deltas;        /* [n] delta from the fit without the scan's fold */
+  double *site_risks;    /* [n] h_site = sigmoid(logit r + s delta + b_site) */
+  double *left_out;      /* [n] h by a fit, s included, without the scan's site */
+  DemurSitePrior *sites; /* of h at a site never seen */
 } DemurCorrectorTraining;
 
+void demur_corrector_training_clear(DemurCorrectorTraining *training);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DemurCorrectorTraining, demur_corrector_training_clear)
+
 /* inputs [n][n_inputs], risks, labels [n], units [n]: codes of sites (patients where there are few
- * sites); folds of whole units come from the seed. training's arrays are owned by the caller
- * (g_free). NULL when cancelled. */
+ * sites); folds of whole units come from the seed. sites [n]: codes of the real sites. training
+ * starts as all zero and is the caller's. NULL when cancelled. */
 DemurCorrector *demur_corrector_fit(const double *inputs, size_t n, size_t n_inputs,
                                     const double *risks, const double *labels, const guint32 *units,
-                                    guint64 seed, DemurParallel *parallel,
+                                    const guint32 *sites, guint64 seed, DemurParallel *parallel,
                                     const DemurProgress *progress, DemurCorrectorTraining *training,
                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
 DemurCorrector *demur_corrector_copy(const DemurCorrector *corrector);

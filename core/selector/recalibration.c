@@ -7,14 +7,16 @@
 #include "base/json-reader.h"
 #include "base/memory.h"
 #include "metrics/coverage.h"
+#include "metrics/intervals.h"
 #include "metrics/selective.h"
 #include "selector/folds.h"
 #include "metrics/offset-logistic.h"
 
-#define N_FOLDS 5
+#define MAX_FOLDS 50
+#define BOUND 0.9 /* one-sided */
 
-static const char *const names[] = {"none",  "intercept", "temperature",
-                                    "platt", "isotonic",  "auto"};
+static const char *const names[] = {"none",     "intercept", "temperature", "platt",
+                                    "isotonic", "auto",      "corrector"};
 
 const char *
 demur_recalibration_name(DemurRecalibrationKind kind) {
@@ -30,8 +32,8 @@ demur_recalibration_from_name(const char *name, DemurRecalibrationKind *kind, GE
     }
   g_set_error(
       error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-      "no recalibration is called '%s'; there are none, auto, intercept, temperature, platt "
-      "and isotonic",
+      "no recalibration is called '%s'; there are none, auto, intercept, temperature, platt, "
+      "isotonic and corrector",
       name);
   return FALSE;
 }
@@ -146,7 +148,7 @@ demur_recalibration_fit(DemurRecalibrationKind kind, const double *probabilities
   r->kind = kind;
   r->n_classes = n_classes;
   r->slope = 1.0;
-  if (kind == DEMUR_RECALIBRATION_NONE)
+  if (kind == DEMUR_RECALIBRATION_NONE || kind == DEMUR_RECALIBRATION_CORRECTOR)
     return r;
   if (kind == DEMUR_RECALIBRATION_ISOTONIC) {
     fit_isotonic(r, probabilities, labels, use, n);
@@ -197,6 +199,7 @@ interpolate(const DemurRecalibration *r, double x) {
 void
 demur_recalibration_apply(const DemurRecalibration *r, const double *probabilities, size_t n,
                           double *out) {
+  g_return_if_fail(r->kind != DEMUR_RECALIBRATION_CORRECTOR);
   const size_t k = r->n_classes, width = width_of(k);
   if (r->kind == DEMUR_RECALIBRATION_NONE) {
     if (out != probabilities)
@@ -237,7 +240,7 @@ compare_pairs(const void *a, const void *b) {
 /* S-BCE_2 of everything and mean log loss. */
 static DemurRecalibrationTrial
 measure(DemurRecalibrationKind kind, const double *p, size_t k, const gint32 *labels, size_t n) {
-  DemurRecalibrationTrial trial = {.kind = kind};
+  DemurRecalibrationTrial trial = {.kind = kind, .difference = NAN, .low = NAN, .high = NAN};
   g_autofree Pair *pairs = g_new(Pair, MAX(n, 1));
   for (size_t i = 0; i < n; i++) {
     if (k == 2) {
@@ -267,49 +270,98 @@ measure(DemurRecalibrationKind kind, const double *p, size_t k, const gint32 *la
   return trial;
 }
 
-DemurRecalibrationKind
-demur_recalibration_choose(DemurRecalibrationKind kind, const double *probabilities,
-                           size_t n_classes, const gint32 *labels, const guint32 *units, size_t n,
-                           guint64 seed, double *out_of_fold, DemurRecalibrationTrial *trials,
-                           size_t *n_trials) {
-  const size_t width = width_of(n_classes);
-  trials[0] = measure(DEMUR_RECALIBRATION_NONE, probabilities, n_classes, labels, n);
-  *n_trials = 1;
-  memcpy(out_of_fold, probabilities, n * width * sizeof(double));
-  DemurRecalibrationKind candidates[2] = {kind, kind};
-  size_t n_candidates = 1;
-  if (kind == DEMUR_RECALIBRATION_AUTO) {
-    candidates[0] =
-        n_classes == 2 ? DEMUR_RECALIBRATION_INTERCEPT : DEMUR_RECALIBRATION_TEMPERATURE;
-    candidates[1] = DEMUR_RECALIBRATION_PLATT;
-    n_candidates = n_classes == 2 ? 2 : 1;
-  } else if (kind == DEMUR_RECALIBRATION_NONE) {
-    return kind;
+static double
+row_loss(const double *p, size_t k, gint32 label) {
+  return k == 2 ? demur_log_loss(label == 1 ? 1.0 : 0.0, p[0]) : demur_log_loss(1.0, p[label]);
+}
+
+/* Mean difference of log loss a - b and its interval over sites: Student's, with the linearised
+ * standard error of a ratio of sums over sites. */
+static void
+compare(const DemurRecalibrationQuestion *q, const double *a, const double *b,
+        DemurRecalibrationTrial *trial) {
+  const size_t k = q->n_classes, width = width_of(k);
+  guint32 n_codes = 0;
+  for (size_t i = 0; i < q->n; i++)
+    n_codes = MAX(n_codes, q->sites[i] + 1);
+  g_autofree double *sums = g_new0(double, MAX(n_codes, 1)),
+                    *sizes = g_new0(double, MAX(n_codes, 1));
+  double total = 0.0;
+  for (size_t i = 0; i < q->n; i++) {
+    const double d =
+        row_loss(a + i * width, k, q->labels[i]) - row_loss(b + i * width, k, q->labels[i]);
+    sums[q->sites[i]] += d;
+    sizes[q->sites[i]] += 1.0;
+    total += d;
   }
-  g_autofree guint32 *folds = g_new(guint32, MAX(n, 1));
-  const size_t n_folds = demur_folds_assign(units, n, N_FOLDS, seed, 1, folds);
-  g_autofree guint8 *use = g_new(guint8, MAX(n, 1));
-  g_autofree double *trial_out = g_new(double, MAX(n, 1) * width);
-  DemurRecalibrationKind chosen =
-      kind == DEMUR_RECALIBRATION_AUTO ? DEMUR_RECALIBRATION_NONE : kind;
-  double best_loss = trials[0].log_loss;
+  trial->difference = total / (double)MAX(q->n, 1);
+  double squares = 0.0, n_sites = 0.0;
+  for (guint32 s = 0; s < n_codes; s++) {
+    const double residual = sums[s] - trial->difference * sizes[s];
+    squares += residual * residual;
+    n_sites += sizes[s] > 0.0;
+  }
+  if (n_sites < 2.0)
+    return;
+  const double error = sqrt(squares * n_sites / (n_sites - 1.0)) / (double)q->n;
+  const double reach = error * demur_student_quantile(BOUND, n_sites - 1.0);
+  trial->low = trial->difference - reach;
+  trial->high = trial->difference + reach;
+}
+
+/* out [n][width] by the fits of one kind without the row's fold. */
+static void
+leave_out(const DemurRecalibrationQuestion *q, DemurRecalibrationKind kind, const guint32 *folds,
+          size_t n_folds, double *out) {
+  const size_t width = width_of(q->n_classes);
+  if (kind == DEMUR_RECALIBRATION_CORRECTOR) {
+    memcpy(out, q->corrected, q->n * sizeof(double));
+    return;
+  }
+  g_autofree guint8 *use = g_new(guint8, MAX(q->n, 1));
+  for (size_t f = 0; f < n_folds; f++) {
+    for (size_t i = 0; i < q->n; i++)
+      use[i] = n_folds > 1 ? folds[i] != f : 1;
+    g_autoptr(DemurRecalibration) fit =
+        demur_recalibration_fit(kind, q->probabilities, q->n_classes, q->labels, use, q->n);
+    for (size_t i = 0; i < q->n; i++)
+      if (folds[i] == f)
+        demur_recalibration_apply(fit, q->probabilities + i * width, 1, out + i * width);
+  }
+}
+
+DemurRecalibrationKind
+demur_recalibration_choose(const DemurRecalibrationQuestion *q, double *out_of_fold,
+                           DemurRecalibrationTrial *trials, size_t *n_trials) {
+  const size_t width = width_of(q->n_classes), size = q->n * width * sizeof(double);
+  trials[0] = measure(DEMUR_RECALIBRATION_NONE, q->probabilities, q->n_classes, q->labels, q->n);
+  *n_trials = 1;
+  memcpy(out_of_fold, q->probabilities, size);
+  DemurRecalibrationKind candidates[DEMUR_RECALIBRATION_MAX_TRIALS - 1] = {q->kind};
+  size_t n_candidates = 1;
+  if (q->kind == DEMUR_RECALIBRATION_NONE)
+    return q->kind;
+  if (q->kind == DEMUR_RECALIBRATION_AUTO && q->n_classes > 2) {
+    candidates[0] = DEMUR_RECALIBRATION_TEMPERATURE;
+  } else if (q->kind == DEMUR_RECALIBRATION_AUTO) {
+    candidates[0] = DEMUR_RECALIBRATION_INTERCEPT;
+    candidates[1] = DEMUR_RECALIBRATION_PLATT;
+    candidates[2] = DEMUR_RECALIBRATION_CORRECTOR;
+    n_candidates = q->corrected != NULL ? 3 : 2;
+  }
+  g_autofree guint32 *folds = g_new(guint32, MAX(q->n, 1));
+  const size_t n_folds = demur_folds_assign(q->sites, q->n, MAX_FOLDS, q->seed, 1, folds);
+  g_autofree double *trial_out = g_new(double, MAX(q->n, 1) * width);
+  DemurRecalibrationKind chosen = DEMUR_RECALIBRATION_NONE;
   for (size_t c = 0; c < n_candidates; c++) {
-    for (size_t f = 0; f < n_folds; f++) {
-      for (size_t i = 0; i < n; i++)
-        use[i] = n_folds > 1 ? folds[i] != f : 1;
-      g_autoptr(DemurRecalibration) fit =
-          demur_recalibration_fit(candidates[c], probabilities, n_classes, labels, use, n);
-      for (size_t i = 0; i < n; i++)
-        if (folds[i] == f)
-          demur_recalibration_apply(fit, probabilities + i * width, 1, trial_out + i * width);
-    }
-    const DemurRecalibrationTrial trial = measure(candidates[c], trial_out, n_classes, labels, n);
-    trials[(*n_trials)++] = trial;
-    const gboolean better = trial.sbce2 < trials[0].sbce2 && trial.log_loss < best_loss;
-    if (kind != DEMUR_RECALIBRATION_AUTO || (n_folds > 1 && better)) {
+    leave_out(q, candidates[c], folds, n_folds, trial_out);
+    DemurRecalibrationTrial *trial = &trials[(*n_trials)++];
+    *trial = measure(candidates[c], trial_out, q->n_classes, q->labels, q->n);
+    trial->against = chosen;
+    compare(q, trial_out, out_of_fold, trial);
+    if (q->kind != DEMUR_RECALIBRATION_AUTO || trial->high < 0.0) { /* NaN: not shown */
       chosen = candidates[c];
-      best_loss = trial.log_loss;
-      memcpy(out_of_fold, trial_out, n * width * sizeof(double));
+      memcpy(out_of_fold, trial_out, size);
     }
   }
   return chosen;

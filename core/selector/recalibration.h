@@ -15,8 +15,8 @@ typedef enum {
   DEMUR_RECALIBRATION_TEMPERATURE, /* logit r / T; any K: p_k^(1/T), normalised */
   DEMUR_RECALIBRATION_PLATT,       /* a logit r + b */
   DEMUR_RECALIBRATION_ISOTONIC,    /* monotone steps, linear between their middles */
-  DEMUR_RECALIBRATION_AUTO, /* none, intercept or Platt (K > 2: none or temperature), whichever is
-                               better out of fold */
+  DEMUR_RECALIBRATION_AUTO, /* none, intercept, Platt or corrector (K > 2: none or temperature) */
+  DEMUR_RECALIBRATION_CORRECTOR, /* h of selector/corrector.h: no map of risks alone */
 } DemurRecalibrationKind;
 
 /* "none", "intercept", .., "auto". */
@@ -24,7 +24,8 @@ const char *demur_recalibration_name(DemurRecalibrationKind kind);
 gboolean demur_recalibration_from_name(const char *name, DemurRecalibrationKind *kind,
                                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* A fitted map of risks. */
+/* A fitted map of risks. CORRECTOR stands for h, which needs more of a scan than its risk: it has
+ * no numbers here and demur_recalibration_apply does not take it (demur_selector_view does). */
 typedef struct {
   DemurRecalibrationKind kind; /* never AUTO */
   size_t n_classes;
@@ -37,7 +38,7 @@ void demur_recalibration_free(DemurRecalibration *recalibration);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurRecalibration, demur_recalibration_free)
 
 /* probabilities [n][K] (K = 2: risks [n]), labels [n] class index; use [n] or NULL. kind not AUTO;
- * isotonic, Platt and intercept need K = 2. */
+ * isotonic, Platt, intercept and corrector need K = 2. */
 DemurRecalibration *demur_recalibration_fit(DemurRecalibrationKind kind,
                                             const double *probabilities, size_t n_classes,
                                             const gint32 *labels, const guint8 *use, size_t n);
@@ -46,20 +47,37 @@ DemurRecalibration *demur_recalibration_fit(DemurRecalibrationKind kind,
 void demur_recalibration_apply(const DemurRecalibration *recalibration, const double *probabilities,
                                size_t n, double *out);
 
-/* What auto looked at: out of fold by site. */
+/* What a choice is made on. */
+typedef struct {
+  DemurRecalibrationKind kind; /* AUTO: choose; else that one is taken, and compared with none */
+  const double *probabilities; /* [n][K], K = 2: risks [n] */
+  size_t n_classes;
+  const gint32 *labels;    /* [n] */
+  const guint32 *sites;    /* [n] codes */
+  const double *corrected; /* [n] h by fits without the scan's site; NULL: CORRECTOR is not tried */
+  size_t n;
+  guint64 seed;
+} DemurRecalibrationQuestion;
+
+/* One kind on sites left out in turn (in 50 groups where there are more). */
 typedef struct {
   DemurRecalibrationKind kind;
   double sbce2, log_loss;
+  DemurRecalibrationKind against; /* what stood when it was tried */
+  /* Log loss minus that of `against`, with 90 % bounds (one-sided each) over sites; NaN for none
+   * itself, and the bounds under 2 sites. */
+  double difference, low, high;
 } DemurRecalibrationTrial;
 
-/* The kind that auto chooses: the one of least out-of-fold log loss among those whose S-BCE_2 and
- * log loss are both below those of the raw risks; else NONE. trials [3] receives what was compared,
- * *n_trials how many. Also for a given kind: then it is returned and compared with none.
- * out_of_fold [n][K]: each row's probabilities by the fit without its fold. */
-DemurRecalibrationKind demur_recalibration_choose(DemurRecalibrationKind kind,
-                                                  const double *probabilities, size_t n_classes,
-                                                  const gint32 *labels, const guint32 *units,
-                                                  size_t n, guint64 seed, double *out_of_fold,
+#define DEMUR_RECALIBRATION_MAX_TRIALS 4
+
+/* none stands; intercept, Platt and corrector (K > 2: temperature) are tried in that order, and one
+ * takes the place of what stands where the upper bound of the difference of log loss is below 0:
+ * the burden of proof is on the change. trials [DEMUR_RECALIBRATION_MAX_TRIALS] receives what was
+ * compared, *n_trials how many. out_of_fold [n][K]: each row's probabilities by the chosen fit
+ * without its site. */
+DemurRecalibrationKind demur_recalibration_choose(const DemurRecalibrationQuestion *question,
+                                                  double *out_of_fold,
                                                   DemurRecalibrationTrial *trials,
                                                   size_t *n_trials);
 

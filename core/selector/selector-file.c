@@ -8,7 +8,6 @@
 #include "selector/selector-private.h"
 
 #define FORMAT "demur-selector"
-#define FORMAT_VERSION 1
 
 static void
 write_hashes(DemurJson *json, const char *key, const guint64 *hashes, size_t n) {
@@ -44,6 +43,25 @@ write_corrector(const DemurSelectorCorrector *c, DemurJson *json, const char *ke
   demur_json_doubles(json, "means", demur_scaler_means(c->scaler), demur_scaler_width(c->scaler));
   demur_json_doubles(json, "sds", demur_scaler_sds(c->scaler), demur_scaler_width(c->scaler));
   demur_corrector_write_json(c->corrector, json, "corrector");
+  demur_json_end_object(json);
+}
+
+static void
+write_sites(const DemurSitePrior *sites, DemurJson *json) {
+  if (sites == NULL) {
+    demur_json_null(json, "sites");
+    return;
+  }
+  demur_json_begin_object(json, "sites");
+  demur_json_int(json, "n_sites", (gint64)sites->n_sites);
+  demur_json_double(json, "tau", sites->tau);
+  demur_json_double(json, "tau_low", sites->tau_low);
+  demur_json_double(json, "tau_high", sites->tau_high);
+  demur_json_double(json, "tau2", sites->tau2);
+  demur_json_int(json, "n", (gint64)sites->n);
+  demur_json_doubles(json, "weights", sites->weights, sites->n);
+  demur_json_doubles(json, "means", sites->means, sites->n);
+  demur_json_doubles(json, "sds", sites->sds, sites->n);
   demur_json_end_object(json);
 }
 
@@ -102,7 +120,7 @@ write_kept(const DemurSelector *s, DemurJson *json) {
 static void
 write_members(const DemurSelector *s, DemurJson *json) {
   demur_json_string(json, "format", FORMAT);
-  demur_json_int(json, "version", FORMAT_VERSION);
+  demur_json_int(json, "version", s->version); /* kept, and with it the digest */
   demur_json_bool(json, "simulated", s->simulated);
   demur_json_string(json, "model", s->model);
   demur_json_int(json, "n_classes", (gint64)s->n_classes);
@@ -137,6 +155,8 @@ write_members(const DemurSelector *s, DemurJson *json) {
                        s->n_components * demur_outlier_model_width(s->outlier));
   write_corrector(&s->corrected, json, "corrected");
   write_corrector(&s->raw, json, "raw");
+  if (s->version >= 2)
+    write_sites(s->sites, json);
   demur_json_begin_array(json, "inputs");
   for (size_t c = 0; c < s->n_inputs; c++)
     demur_json_string(json, NULL, s->columns->names[s->inputs[c]]);
@@ -335,6 +355,45 @@ read_corrector(const DemurSelector *s, JsonObject *root, const char *key, DemurS
 }
 
 static gboolean
+read_sites(DemurSelector *s, JsonObject *root, GError **error) {
+  if (s->version < 2 && s->n_classes == 2)
+    s->sites = demur_site_prior_alone();
+  if (s->version < 2 || !has_member(root, "sites"))
+    return TRUE;
+  JsonObject *object;
+  DEMUR_AUTO_ALIGNED double *weights = NULL, *means = NULL, *sds = NULL;
+  g_autoptr(DemurSitePrior) sites = g_new0(DemurSitePrior, 1);
+  if (!demur_json_read_object(root, "sites", &object, error) ||
+      !read_size(object, "n_sites", 0, G_MAXINT32, &sites->n_sites, error) ||
+      !demur_json_read_double(object, "tau", 0.0, INFINITY, &sites->tau, error) ||
+      !demur_json_read_double(object, "tau_low", 0.0, INFINITY, &sites->tau_low, error) ||
+      !demur_json_read_double(object, "tau_high", 0.0, INFINITY, &sites->tau_high, error) ||
+      !demur_json_read_double(object, "tau2", 0.0, INFINITY, &sites->tau2, error) ||
+      !read_size(object, "n", 1, 10000, &sites->n, error) ||
+      !demur_json_read_doubles(object, "weights", sites->n, 0.0, 1.0, &weights, error) ||
+      !demur_json_read_doubles(object, "means", sites->n, -INFINITY, INFINITY, &means, error) ||
+      !demur_json_read_doubles(object, "sds", sites->n, 0.0, INFINITY, &sds, error))
+    return FALSE;
+  const size_t size = sites->n * sizeof(double);
+  sites->weights = g_memdup2(weights, size);
+  sites->means = g_memdup2(means, size);
+  sites->sds = g_memdup2(sds, size);
+  s->sites = g_steal_pointer(&sites);
+  return TRUE;
+}
+
+/* Whether what the recalibration needs is there, now that all is read. */
+static gboolean
+check_recalibration(const DemurSelector *s, GError **error) {
+  if (s->recalibration == NULL || s->recalibration->kind != DEMUR_RECALIBRATION_CORRECTOR ||
+      s->raw.corrector != NULL)
+    return TRUE;
+  g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                      "the risks are the corrector's, but member 'raw' holds no corrector");
+  return FALSE;
+}
+
+static gboolean
 read_kept(DemurSelector *s, JsonObject *root, GError **error) {
   JsonObject *object;
   JsonArray *names;
@@ -430,10 +489,10 @@ read_document(DemurSelector *s, JsonObject *root, GError **error) {
   }
   if (!demur_json_read_int(root, "version", 1, G_MAXINT64, &version, error))
     return FALSE;
-  if (version > FORMAT_VERSION) {
+  if (version > DEMUR_SELECTOR_VERSION) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED,
                 "format version %" G_GINT64_FORMAT " is newer than this program's %d; update demur",
-                version, FORMAT_VERSION);
+                version, DEMUR_SELECTOR_VERSION);
     return FALSE;
   }
   JsonObject *settings, *recalibration;
@@ -467,8 +526,9 @@ read_document(DemurSelector *s, JsonObject *root, GError **error) {
   }
   return read_features(s, root, error) &&
          read_corrector(s, root, "corrected", &s->corrected, error) &&
-         read_corrector(s, root, "raw", &s->raw, error) && read_inputs(s, root, error) &&
-         read_models(s, root, error) && read_kept(s, root, error);
+         read_corrector(s, root, "raw", &s->raw, error) && check_recalibration(s, error) &&
+         read_sites(s, root, error) && read_inputs(s, root, error) && read_models(s, root, error) &&
+         read_kept(s, root, error);
 }
 
 DemurSelector *

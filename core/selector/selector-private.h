@@ -9,6 +9,9 @@ G_BEGIN_DECLS
 
 #define DEMUR_SELECTOR_MAX_KEPT 20000
 
+/* Of the document that is written now. 1: without the sites' prior and the method. */
+#define DEMUR_SELECTOR_VERSION 2
+
 /* One model: the average of n_average networks' g~. Several models are selectors of their own
  * trained from different initial weights (trials). */
 typedef struct {
@@ -51,6 +54,8 @@ struct DemurSelector {
   double *components;            /* [n_components][width of the outlier model] */
   DemurSelectorCorrector corrected; /* of the risks the selector sees; corrector NULL where K > 2 */
   DemurSelectorCorrector raw;       /* of the raw risks, where these differ; else all NULL */
+  DemurSitePrior *sites; /* how far a hospital's risks are off, as the selector sees them; NULL
+                            where K > 2 */
 
   size_t n_inputs;     /* d of the networks: the columns its feature groups keep */
   guint32 *inputs;     /* [n_inputs] index into columns */
@@ -69,7 +74,8 @@ struct DemurSelector {
   size_t n_site_names;
   char **site_names; /* [n_site_names] sites of the training scans */
 
-  char *digest; /* SHA-256 of the document without its digest */
+  gint64 version; /* of the document's format */
+  char *digest;   /* SHA-256 of the document without its digest */
   gint ref_count;
 };
 

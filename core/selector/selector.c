@@ -8,6 +8,7 @@
 
 #include "base/digest.h"
 #include "base/memory.h"
+#include "metrics/offset-logistic.h"
 #include "selector/components.h"
 
 #define ROWS 256
@@ -16,6 +17,7 @@ DemurSelector *
 demur_selector_alloc(void) {
   DemurSelector *selector = g_new0(DemurSelector, 1);
   selector->ref_count = 1;
+  selector->version = DEMUR_SELECTOR_VERSION;
   return selector;
 }
 
@@ -55,6 +57,7 @@ demur_selector_unref(DemurSelector *s) {
   g_aligned_free(s->components);
   corrector_clear(&s->corrected);
   corrector_clear(&s->raw);
+  demur_site_prior_free(s->sites);
   g_free(s->inputs);
   demur_scaler_unref(s->scaler);
   for (size_t i = 0; i < s->n_models; i++) {
@@ -144,6 +147,11 @@ demur_selector_corrector(const DemurSelector *selector, gboolean raw) {
                                                 : selector->corrected.corrector;
 }
 
+const DemurSitePrior *
+demur_selector_site_prior(const DemurSelector *selector) {
+  return selector->sites;
+}
+
 gboolean
 demur_selector_uses_embeddings(const DemurSelector *selector) {
   return selector->outlier != NULL;
@@ -221,19 +229,6 @@ demur_selector_check_cohort(const DemurSelector *selector, const DemurCohort *co
   else
     return TRUE;
   return FALSE;
-}
-
-DemurCohort *
-demur_selector_view(const DemurSelector *selector, DemurCohort *cohort, GError **error) {
-  if (!demur_selector_check_cohort(selector, cohort, error))
-    return NULL;
-  if (selector->recalibration == NULL)
-    return demur_cohort_ref(cohort);
-  const gboolean binary = cohort->risks != NULL;
-  double *risks = demur_new_matrix(double, cohort->n_scans, binary ? 1 : cohort->n_classes);
-  demur_recalibration_apply(selector->recalibration, binary ? cohort->risks : cohort->probabilities,
-                            cohort->n_scans, risks);
-  return demur_cohort_with_risks(cohort, risks);
 }
 
 static guint64
@@ -501,6 +496,66 @@ demur_selector_meta_features_from(const DemurSelector *selector, const DemurCoho
                                  columns->n_outlier);
   }
   return meta;
+}
+
+/* h of the rows, NaN elsewhere: [n_scans] (owned, g_aligned_free). */
+static double *
+corrected_risks(const DemurSelector *s, const DemurCohort *cohort, const guint32 *rows,
+                size_t n_rows, DemurParallel *parallel, const DemurProgress *progress,
+                GError **error) {
+  DEMUR_AUTO_ALIGNED double *meta =
+      demur_selector_meta_features(s, cohort, TRUE, rows, n_rows, parallel, progress, error);
+  if (meta == NULL)
+    return NULL;
+  const size_t column = s->columns->n_confidence + s->columns->n_outlier; /* s delta */
+  double *risks = demur_new_array(double, cohort->n_scans);
+  for (size_t i = 0; i < cohort->n_scans; i++)
+    risks[i] = NAN;
+  for (size_t i = 0; i < n_rows; i++)
+    risks[rows[i]] = demur_sigmoid(demur_logit(cohort->risks[rows[i]]) +
+                                   meta[i * s->columns->n_columns + column]);
+  return risks;
+}
+
+DemurCohort *
+demur_selector_view_rows(const DemurSelector *selector, DemurCohort *cohort, const guint32 *rows,
+                         size_t n_rows, DemurParallel *parallel, const DemurProgress *progress,
+                         GError **error) {
+  if (!demur_selector_check_cohort(selector, cohort, error))
+    return NULL;
+  if (selector->recalibration == NULL)
+    return demur_cohort_ref(cohort);
+  if (selector->recalibration->kind == DEMUR_RECALIBRATION_CORRECTOR) {
+    double *corrected = corrected_risks(selector, cohort, rows, n_rows, parallel, progress, error);
+    return corrected != NULL ? demur_cohort_with_risks(cohort, corrected) : NULL;
+  }
+  const gboolean binary = cohort->risks != NULL;
+  double *risks = demur_new_matrix(double, cohort->n_scans, binary ? 1 : cohort->n_classes);
+  demur_recalibration_apply(selector->recalibration, binary ? cohort->risks : cohort->probabilities,
+                            cohort->n_scans, risks);
+  return demur_cohort_with_risks(cohort, risks);
+}
+
+DemurCohort *
+demur_selector_view(const DemurSelector *selector, DemurCohort *cohort, GError **error) {
+  size_t n_rows;
+  g_autofree guint32 *rows = demur_cohort_rows(cohort, NULL, &n_rows, error);
+  return rows != NULL ? demur_selector_view_rows(selector, cohort, rows, n_rows, NULL, NULL, error)
+                      : NULL;
+}
+
+gboolean
+demur_selector_same_risks(const DemurSelector *selector, const DemurSelector *other) {
+  const DemurRecalibration *a = selector->recalibration, *b = other->recalibration;
+  if (a == NULL || b == NULL)
+    return a == b;
+  if (a->kind != b->kind)
+    return FALSE;
+  if (a->kind == DEMUR_RECALIBRATION_CORRECTOR)
+    return selector == other || strcmp(selector->digest, other->digest) == 0;
+  return a->slope == b->slope && a->intercept == b->intercept && a->n_knots == b->n_knots &&
+         memcmp(a->knots_x, b->knots_x, a->n_knots * sizeof(double)) == 0 &&
+         memcmp(a->knots_y, b->knots_y, a->n_knots * sizeof(double)) == 0;
 }
 
 void

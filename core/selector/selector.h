@@ -9,6 +9,7 @@
  * cohort (demur_selector_view) and pass that to everything else. */
 #pragma once
 
+#include "metrics/site-prior.h"
 #include "selector/corrector.h"
 #include "selector/meta-features.h"
 #include "selector/recalibration.h"
@@ -53,6 +54,11 @@ const DemurRecalibration *demur_selector_recalibration(const DemurSelector *sele
  * recalibrate); NULL where K > 2. */
 const DemurCorrector *demur_selector_corrector(const DemurSelector *selector, gboolean raw);
 
+/* What the training sites say of the intercept of a site never seen, on the logit of the risks that
+ * the selector sees; NULL where K > 2. Of a selector written by an earlier version: the prior
+ * alone. */
+const DemurSitePrior *demur_selector_site_prior(const DemurSelector *selector);
+
 /* Whether scans need embeddings, of width demur_selector_embedding_width; whether it looks at how a
  * scan was made. */
 gboolean demur_selector_uses_embeddings(const DemurSelector *selector);
@@ -83,6 +89,16 @@ gboolean demur_selector_check_cohort(const DemurSelector *selector, const DemurC
  * reference) where it does not recalibrate. NULL with error as above. */
 DemurCohort *demur_selector_view(const DemurSelector *selector, DemurCohort *cohort,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The same where only these rows matter. Where the corrector's h is what is seen, it costs the meta
+ * features of the rows, and all others have no risk (NaN). */
+DemurCohort *demur_selector_view_rows(const DemurSelector *selector, DemurCohort *cohort,
+                                      const guint32 *rows, size_t n_rows, DemurParallel *parallel,
+                                      const DemurProgress *progress,
+                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Whether both see the same risks of every scan. */
+gboolean demur_selector_same_risks(const DemurSelector *selector, const DemurSelector *other);
 
 /* Raw meta features [n_rows][columns->n_columns] of a view's rows (owned, g_aligned_free); rows
  * that are reference scans themselves are left out of their own distances. raw: cohort is not a

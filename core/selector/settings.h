@@ -40,7 +40,8 @@ typedef struct {
   /* Which scans: NULL is the default of design commands.md, section Splits. */
   char *split;            /* selector_train */
   char *reference_split;  /* base_train if there is one, else the training split */
-  char *validation_split; /* validation if there is one, else sites drawn by the seed */
+  char *validation_split; /* validation if there is one, else, where stopping chooses by
+                               it, sites drawn by the seed */
 
   gint64 epochs;              /* 5 */
   gint64 datasets_per_epoch;  /* 50,000 */

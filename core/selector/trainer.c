@@ -283,57 +283,152 @@ demur_trainer_run(const DemurTrainerPart *training, const DemurTrainerPart *vali
                                 NULL, parallel, progress, error);
 }
 
-DemurTrainerResult *
-demur_trainer_continue(const DemurTrainerPart *training, const DemurTrainerPart *validation,
-                       const DemurTrainSettings *settings, guint64 seed, guint model, guint network,
-                       const DemurTrainerState *from, DemurTrainerStateFunc func, gpointer data,
-                       DemurParallel *parallel, const DemurProgress *progress, GError **error) {
-  g_return_val_if_fail(training->n_scans >= 1 && validation->n_scans >= 1, NULL);
-  const size_t batch = (size_t)settings->batch;
-  const size_t n_validation = (size_t)settings->validation_datasets;
-  const guint n_threads = demur_parallel_n_threads(parallel);
-  const DemurMlpShape shape = demur_mlp_shape(training->n_features, (size_t)settings->hidden);
-  if (from != NULL && !check_state(from, shape, settings, error))
-    return NULL;
-  if (from != NULL && from->finished)
-    return result_of(from);
+/* Everything that one training works with. */
+typedef struct {
+  const DemurTrainSettings *settings;
+  DemurParallel *parallel;
+  SortedPart train, valid; /* valid without scans: nothing is validated */
+  Validator validator;
+  DemurResamplerScratch **scratch; /* [n_threads] */
+  DemurDataset **datasets;         /* [batch] */
+  DrawJob job;                     /* draws them */
+  DemurUpdater *updater;
+} Training;
 
-  SortedPart train = {0}, valid = {0};
-  sort_part(training, settings, &train);
-  sort_part(validation, settings, &valid);
-
-  /* Validation data sets: drawn once, the same for every model. */
-  const size_t valid_capacity = MIN(validation->n_scans, (size_t)settings->dataset_size);
-  Validator validator = {.part = &valid,
-                         .shape = shape,
-                         .n_datasets = n_validation,
-                         .min_bin_size = (size_t)settings->bin_size,
-                         .datasets = new_datasets(n_validation, valid_capacity),
-                         .z = demur_new_array(DemurReal, validation->n_scans),
-                         .scores = demur_new_array(double, validation->n_scans),
-                         .ranks = demur_new_array(guint32, validation->n_scans),
-                         .aucs = demur_new_array(double, n_validation)};
-  demur_coverage_grid(N_AUC_POINTS, validator.coverages);
-  g_autofree DemurResamplerScratch **scratch = g_new(DemurResamplerScratch *, n_threads);
-  for (guint w = 0; w < n_threads; w++)
-    scratch[w] = demur_resampler_scratch_new(valid.resampler);
-  DrawJob job = {valid.resampler, scratch, validator.datasets, seed, DEMUR_STREAM_VALIDATION, 0, 0};
-  demur_parallel_map(parallel, n_validation, draw_dataset, &job);
-  for (guint w = 0; w < n_threads; w++) {
-    demur_resampler_scratch_free(scratch[w]);
-    scratch[w] = demur_resampler_scratch_new(train.resampler);
+static void
+renew_scratch(Training *t, const DemurResampler *resampler) {
+  for (guint w = 0; w < demur_parallel_n_threads(t->parallel); w++) {
+    if (t->scratch[w] != NULL)
+      demur_resampler_scratch_free(t->scratch[w]);
+    t->scratch[w] = resampler != NULL ? demur_resampler_scratch_new(resampler) : NULL;
   }
+}
 
+/* Validation data sets: drawn once, the same for every model. */
+static void
+start_validator(Training *t, DemurMlpShape shape, guint64 seed) {
+  const size_t n = t->valid.scans.n_scans, n_datasets = (size_t)t->settings->validation_datasets;
+  t->validator =
+      (Validator){.part = &t->valid,
+                  .shape = shape,
+                  .n_datasets = n_datasets,
+                  .min_bin_size = (size_t)t->settings->bin_size,
+                  .datasets = new_datasets(n_datasets, MIN(n, (size_t)t->settings->dataset_size)),
+                  .z = demur_new_array(DemurReal, n),
+                  .scores = demur_new_array(double, n),
+                  .ranks = demur_new_array(guint32, n),
+                  .aucs = demur_new_array(double, n_datasets)};
+  demur_coverage_grid(N_AUC_POINTS, t->validator.coverages);
+  renew_scratch(t, t->valid.resampler);
+  DrawJob job = {
+      t->valid.resampler, t->scratch, t->validator.datasets, seed, DEMUR_STREAM_VALIDATION, 0, 0};
+  demur_parallel_map(t->parallel, n_datasets, draw_dataset, &job);
+}
+
+static void
+training_start(Training *t, const DemurTrainerPart *training, const DemurTrainerPart *validation,
+               DemurMlpShape shape, guint64 seed, guint64 network) {
+  const DemurTrainSettings *settings = t->settings;
+  const size_t batch = (size_t)settings->batch;
+  sort_part(training, settings, &t->train);
+  t->scratch = g_new0(DemurResamplerScratch *, demur_parallel_n_threads(t->parallel));
+  if (validation->n_scans > 0) {
+    sort_part(validation, settings, &t->valid);
+    start_validator(t, shape, seed);
+  }
+  renew_scratch(t, t->train.resampler);
   const size_t capacity = MIN(training->n_scans, (size_t)settings->dataset_size);
-  DemurDataset **datasets = new_datasets(batch, capacity);
+  t->datasets = new_datasets(batch, capacity);
   const DemurUpdateSettings update_settings = {
       .smmce = {(int)settings->q, settings->kernel_width, 1.0, settings->lambda2},
       .adam = {settings->learning_rate, settings->weight_decay, settings->clip},
       .kappa = (size_t)settings->kappa,
       .kappa_coverage = settings->kappa_coverage,
       .min_bin_size = (size_t)settings->bin_size};
-  DemurUpdater *updater =
-      demur_updater_new(&train.scans, shape, &update_settings, batch, capacity, parallel);
+  t->updater =
+      demur_updater_new(&t->train.scans, shape, &update_settings, batch, capacity, t->parallel);
+  t->job = (DrawJob){
+      t->train.resampler, t->scratch, t->datasets, seed, DEMUR_STREAM_RESAMPLE, network, 0};
+}
+
+static void
+training_clear(Training *t) {
+  renew_scratch(t, NULL);
+  g_free(t->scratch);
+  if (t->validator.part != NULL) {
+    free_datasets(t->validator.datasets, t->validator.n_datasets);
+    g_aligned_free(t->validator.z);
+    g_aligned_free(t->validator.scores);
+    g_aligned_free(t->validator.ranks);
+    g_aligned_free(t->validator.aucs);
+    clear_part(&t->valid);
+  }
+  demur_updater_free(t->updater);
+  free_datasets(t->datasets, (size_t)t->settings->batch);
+  clear_part(&t->train);
+}
+
+/* One update; FALSE with error where its loss is not finite. */
+static gboolean
+make_update(Training *t, DemurAdam *adam, DemurTrainerState *state, GError **error) {
+  t->job.update = (guint64)state->update;
+  demur_parallel_map(t->parallel, (size_t)t->settings->batch, draw_dataset, &t->job);
+  DemurUpdateResult step;
+  demur_updater_run(t->updater, t->datasets, adam, state->parameters, &step);
+  state->adam_step = adam->step;
+  state->update++;
+  state->loss += step.loss;
+  state->window += step.loss;
+  if (state->update % FLAT_WINDOW == 0) {
+    state->flat = t->settings->stopping == DEMUR_STOPPING_FLAT &&
+                  state->window > (1.0 - FLAT_GAIN) * state->last_window;
+    state->last_window = state->window;
+    state->window = 0.0;
+  }
+  if (isfinite(step.loss) && isfinite(step.gradient_norm))
+    return TRUE;
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NUMERIC,
+              "training diverged at update %" G_GINT64_FORMAT
+              ": the loss is not finite; lower the learning rate or set a clip",
+              state->update);
+  return FALSE;
+}
+
+/* What the epoch came to, and whether it is the one to keep. */
+static void
+end_epoch(Training *t, gint64 start, DemurTrainerState *state) {
+  const gboolean until_flat = t->settings->stopping == DEMUR_STOPPING_FLAT;
+  DemurTrainerEpoch *entry = &state->history[state->n_history++];
+  *entry = (DemurTrainerEpoch){state->epoch, NAN, NAN, NAN};
+  if (state->update > start)
+    entry->loss = state->loss / (double)(state->update - start);
+  if (t->validator.part != NULL)
+    validate(&t->validator, state->parameters, t->parallel, &entry->mean_auc, &entry->worst_auc);
+  if (until_flat || entry->worst_auc < state->best) {
+    state->best = entry->worst_auc;
+    state->best_epoch = state->epoch;
+    memcpy(state->kept, state->parameters, state->shape.n_parameters * sizeof(DemurReal));
+  }
+  state->epoch++;
+  state->loss = 0.0;
+  state->finished = state->flat || state->epoch > t->settings->epochs;
+}
+
+DemurTrainerResult *
+demur_trainer_continue(const DemurTrainerPart *training, const DemurTrainerPart *validation,
+                       const DemurTrainSettings *settings, guint64 seed, guint model, guint network,
+                       const DemurTrainerState *from, DemurTrainerStateFunc func, gpointer data,
+                       DemurParallel *parallel, const DemurProgress *progress, GError **error) {
+  g_return_val_if_fail(training->n_scans >= 1, NULL);
+  g_return_val_if_fail(validation->n_scans >= 1 || settings->stopping == DEMUR_STOPPING_FLAT, NULL);
+  const DemurMlpShape shape = demur_mlp_shape(training->n_features, (size_t)settings->hidden);
+  if (from != NULL && !check_state(from, shape, settings, error))
+    return NULL;
+  if (from != NULL && from->finished)
+    return result_of(from);
+
+  Training t = {.settings = settings, .parallel = parallel};
+  training_start(&t, training, validation, shape, seed, model | (guint64)network << 32);
   g_autoptr(DemurTrainerState) state = demur_trainer_state_new(shape, (size_t)settings->epochs + 1);
   if (from != NULL) {
     state_assign(state, from);
@@ -343,76 +438,27 @@ demur_trainer_continue(const DemurTrainerPart *training, const DemurTrainerPart 
   }
   /* Adam works on the state's own arrays. */
   DemurAdam adam = {shape.n_parameters, state->adam_step, state->adam_first, state->adam_second};
-
   const gint64 n_updates = demur_train_settings_epoch_end(settings, settings->epochs);
-  job = (DrawJob){train.resampler,
-                  scratch,
-                  datasets,
-                  seed,
-                  DEMUR_STREAM_RESAMPLE,
-                  model | (guint64)network << 32,
-                  0};
   gboolean ok = TRUE;
-  const gboolean until_flat = settings->stopping == DEMUR_STOPPING_FLAT;
   while (ok && !state->finished) {
     const gint64 end = demur_train_settings_epoch_end(settings, state->epoch);
     const gint64 start =
         state->epoch > 0 ? demur_train_settings_epoch_end(settings, state->epoch - 1) : 0;
     while (ok && !state->flat && state->update < end) {
-      job.update = (guint64)state->update;
-      demur_parallel_map(parallel, batch, draw_dataset, &job);
-      DemurUpdateResult step;
-      demur_updater_run(updater, datasets, &adam, state->parameters, &step);
-      state->adam_step = adam.step;
-      state->update++;
-      state->loss += step.loss;
-      state->window += step.loss;
-      if (state->update % FLAT_WINDOW == 0) {
-        state->flat = until_flat && state->window > (1.0 - FLAT_GAIN) * state->last_window;
-        state->last_window = state->window;
-        state->window = 0.0;
-      }
-      if (!isfinite(step.loss) || !isfinite(step.gradient_norm)) {
-        g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NUMERIC,
-                    "training diverged at update %" G_GINT64_FORMAT
-                    ": the loss is not finite; lower the learning rate or set a clip",
-                    state->update);
-        ok = FALSE;
-      } else if ((state->update - 1) % 16 == 0) {
-        ok = demur_progress_step(progress, (double)(state->update - 1) / (double)n_updates,
-                                 "training", error);
-        if (!ok && func != NULL)
-          func(state, data);
-      }
+      ok = make_update(&t, &adam, state, error);
+      if (!ok || (state->update - 1) % 16 != 0)
+        continue;
+      ok = demur_progress_step(progress, (double)(state->update - 1) / (double)n_updates,
+                               "training", error);
+      if (!ok && func != NULL)
+        func(state, data);
     }
     if (!ok)
       break;
-    DemurTrainerEpoch *entry = &state->history[state->n_history++];
-    entry->epoch = state->epoch;
-    entry->loss = state->update > start ? state->loss / (double)(state->update - start) : NAN;
-    validate(&validator, state->parameters, parallel, &entry->mean_auc, &entry->worst_auc);
-    if (until_flat || entry->worst_auc < state->best) {
-      state->best = entry->worst_auc;
-      state->best_epoch = state->epoch;
-      memcpy(state->kept, state->parameters, shape.n_parameters * sizeof(DemurReal));
-    }
-    state->epoch++;
-    state->loss = 0.0;
-    state->finished = state->flat || state->epoch > settings->epochs;
+    end_epoch(&t, start, state);
     if (func != NULL)
       func(state, data);
   }
-
-  for (guint w = 0; w < n_threads; w++)
-    demur_resampler_scratch_free(scratch[w]);
-  free_datasets(validator.datasets, n_validation);
-  g_aligned_free(validator.z);
-  g_aligned_free(validator.scores);
-  g_aligned_free(validator.ranks);
-  g_aligned_free(validator.aucs);
-  demur_updater_free(updater);
-  free_datasets(datasets, batch);
-  clear_part(&train);
-  clear_part(&valid);
+  training_clear(&t);
   return ok ? result_of(state) : NULL;
 }

@@ -22,7 +22,8 @@ typedef struct {
 typedef struct {
   gint64 epoch;               /* 0: the untrained network */
   double loss;                /* mean over the epoch's updates; NaN for epoch 0 */
-  double mean_auc, worst_auc; /* over the validation data sets: 10-point AUC of S-BCE_2 */
+  double mean_auc, worst_auc; /* over the validation data sets: 10-point AUC of S-BCE_2; NaN where
+                                 nothing validates */
 } DemurTrainerEpoch;
 
 typedef struct {
@@ -68,9 +69,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurTrainerState, demur_trainer_state_free)
  * cancelled; in the thread that trains. state is borrowed for the call. */
 typedef void (*DemurTrainerStateFunc)(const DemurTrainerState *state, gpointer data);
 
-/* Trains network number `model`: its initial weights and perturbations are streams of (seed,
- * model). progress runs from 0 to 1. NULL with G_IO_ERROR_CANCELLED, or DEMUR_ERROR_NUMERIC where
- * the loss is no longer finite. */
+/* Trains network number `model`; validation may be without scans where stopping is flat: its
+ * initial weights and perturbations are streams of (seed, model). progress runs from 0 to 1. NULL
+ * with G_IO_ERROR_CANCELLED, or DEMUR_ERROR_NUMERIC where the loss is no longer finite. */
 DemurTrainerResult *demur_trainer_run(const DemurTrainerPart *training,
                                       const DemurTrainerPart *validation,
                                       const DemurTrainSettings *settings, guint64 seed, guint model,

@@ -25,6 +25,7 @@ demur_trainer_input_clear(DemurTrainerInput *input) {
   g_free(input->errors);
   g_free(input->groups);
 }
+
 gboolean
 demur_trainer_input_load(const DemurSelector *s, const DemurCohort *view,
                          const DemurTrainingPart *part, const double *meta,

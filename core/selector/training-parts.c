@@ -17,6 +17,7 @@ part_clear(DemurTrainingPart *part) {
   g_free(part->split);
   g_free(part->rows);
 }
+
 static gboolean
 part_load(DemurTrainingPart *part, const char *role, const DemurCohort *cohort, const char *split,
           GError **error) {
@@ -186,6 +187,7 @@ demur_training_parts_clear(DemurTrainingParts *parts) {
   part_clear(&parts->validation);
   part_clear(&parts->recalibration);
 }
+
 gboolean
 demur_training_parts_find(const DemurCohort *cohort, const DemurTrainSettings *settings,
                           guint64 seed, DemurTrainingParts *parts, char **note, GError **error) {
@@ -203,6 +205,8 @@ demur_training_parts_find(const DemurCohort *cohort, const DemurTrainSettings *s
     if (!part_load(&parts->validation, "validation", cohort, name, error))
       return FALSE;
     *note = g_strdup_printf("split '%s' validates (%zu scans)", name, parts->validation.n_rows);
+  } else if (settings->stopping == DEMUR_STOPPING_FLAT) {
+    *note = g_strdup("every labelled scan trains: stopping flat chooses nothing by validation");
   } else if (!draw_validation(cohort, seed, &parts->training, &parts->validation, note, error)) {
     return FALSE;
   }
@@ -232,9 +236,12 @@ demur_training_parts_find(const DemurCohort *cohort, const DemurTrainSettings *s
 void
 demur_training_parts_remember(DemurSelector *s, const DemurCohort *cohort,
                               const DemurTrainingParts *parts) {
-  const DemurTrainingPart *list[4] = {&parts->reference, &parts->training, &parts->validation,
-                                      &parts->recalibration};
-  const size_t n_parts = parts->recalibration.n_rows > 0 ? 4 : 3;
+  const DemurTrainingPart *list[4] = {&parts->reference, &parts->training};
+  size_t n_parts = 2;
+  if (parts->validation.n_rows > 0)
+    list[n_parts++] = &parts->validation;
+  if (parts->recalibration.n_rows > 0)
+    list[n_parts++] = &parts->recalibration;
   remember_parts(s, cohort, list, n_parts);
   size_t n_all = 0;
   for (size_t p = 0; p < n_parts; p++)

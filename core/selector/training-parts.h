@@ -14,7 +14,8 @@ typedef struct {
 } DemurTrainingPart;
 
 typedef struct {
-  DemurTrainingPart reference, training, validation;
+  DemurTrainingPart reference, training;
+  DemurTrainingPart validation;    /* n_rows 0: nothing validates */
   DemurTrainingPart recalibration; /* n_rows 0: the training scans recalibrate */
 } DemurTrainingParts;
 

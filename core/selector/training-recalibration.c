@@ -1,26 +1,77 @@
 /* Recalibration, where it earns its place on sites left out: training scans get the risk of the fit
- * without their fold, everyone else that of the whole fit. */
+ * without their site, everyone else that of the whole fit. */
 #include "selector/training-recalibration.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "metrics/offset-logistic.h"
 #include "selector/selector-private.h"
 
-DemurCohort *
-demur_training_recalibrate(DemurSelector *s, DemurCohort *cohort, const DemurTrainingPart *part,
-                           char **note, GError **error) {
-  const DemurTrainSettings *settings = s->settings;
-  const size_t k = cohort->n_classes, width = k == 2 ? 1 : k, n = part->n_rows;
-  if (k > 2 && settings->recalibrate != DEMUR_RECALIBRATION_NONE &&
-      settings->recalibrate != DEMUR_RECALIBRATION_AUTO &&
-      settings->recalibrate != DEMUR_RECALIBRATION_TEMPERATURE) {
+static gboolean
+check_kind(const DemurTrainSettings *settings, size_t n_classes, gboolean own_part,
+           GError **error) {
+  const DemurRecalibrationKind kind = settings->recalibrate;
+  if (n_classes > 2 && kind != DEMUR_RECALIBRATION_NONE && kind != DEMUR_RECALIBRATION_AUTO &&
+      kind != DEMUR_RECALIBRATION_TEMPERATURE)
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
                 "the recalibration '%s' needs binary risk; with %zu classes there is temperature",
-                demur_recalibration_name(settings->recalibrate), k);
+                demur_recalibration_name(kind), n_classes);
+  else if (kind == DEMUR_RECALIBRATION_CORRECTOR && !own_part)
+    g_set_error(
+        error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+        "the corrector is fitted on the training split; leave --recalibration-split '%s' out",
+        settings->recalibration_split);
+  else
+    return TRUE;
+  return FALSE;
+}
+
+/* What was tried, for people. */
+static char *
+tell(DemurRecalibrationKind kind, const DemurRecalibrationTrial *trials, size_t n_trials,
+     size_t n_sites) {
+  g_autoptr(GString) text = g_string_new(NULL);
+  if (n_sites < 2)
+    g_string_append_printf(text, "recalibration: %s (one site: none can be left out)",
+                           demur_recalibration_name(kind));
+  else
+    g_string_append_printf(text,
+                           "recalibration: %s (log loss on %zu sites, each left out: none %.4f",
+                           demur_recalibration_name(kind), n_sites, trials[0].log_loss);
+  for (size_t t = 1; n_sites >= 2 && t < n_trials; t++)
+    g_string_append_printf(text, ", %s %.4f, against %s %+.4f (90 %% bounds %+.4f and %+.4f)",
+                           demur_recalibration_name(trials[t].kind), trials[t].log_loss,
+                           demur_recalibration_name(trials[t].against), trials[t].difference,
+                           trials[t].low, trials[t].high);
+  if (n_sites >= 2)
+    g_string_append_c(text, ')');
+  return g_strdup(text->str);
+}
+
+/* The cohort with the risks that the fitted recalibration gives the parts. */
+static DemurCohort *
+take_view(const DemurSelector *s, DemurCohort *cohort, const DemurTrainingParts *parts,
+          DemurParallel *parallel, const DemurProgress *progress, GError **error) {
+  const size_t n_first = parts->training.n_rows, n_second = parts->validation.n_rows;
+  g_autofree guint32 *rows = g_new(guint32, n_first + n_second + 1);
+  memcpy(rows, parts->training.rows, n_first * sizeof *rows);
+  if (n_second > 0)
+    memcpy(rows + n_first, parts->validation.rows, n_second * sizeof *rows);
+  return demur_selector_view_rows(s, cohort, rows, n_first + n_second, parallel, progress, error);
+}
+
+DemurCohort *
+demur_training_recalibrate(DemurSelector *s, DemurCohort *cohort, const DemurTrainingParts *parts,
+                           const DemurCorrectorTraining *raw, DemurParallel *parallel,
+                           const DemurProgress *progress, char **note, GError **error) {
+  const gboolean own_part = parts->recalibration.n_rows == 0;
+  const DemurTrainingPart *part = own_part ? &parts->training : &parts->recalibration;
+  const size_t k = cohort->n_classes, width = k == 2 ? 1 : k, n = part->n_rows;
+  if (!check_kind(s->settings, k, own_part, error))
     return NULL;
-  }
-  if (settings->recalibrate == DEMUR_RECALIBRATION_NONE) {
+  if (s->settings->recalibrate == DEMUR_RECALIBRATION_NONE) {
     *note = g_strdup("risks are used as given");
     return demur_cohort_ref(cohort);
   }
@@ -28,34 +79,57 @@ demur_training_recalibrate(DemurSelector *s, DemurCohort *cohort, const DemurTra
   g_autofree double *p = g_new(double, MAX(n, 1) * width),
                     *out_of_fold = g_new(double, MAX(n, 1) * width);
   g_autofree gint32 *labels = g_new(gint32, MAX(n, 1));
+  g_autofree guint32 *sites = g_new(guint32, MAX(n, 1));
   for (size_t i = 0; i < n; i++) {
     memcpy(p + i * width, all + (size_t)part->rows[i] * width, width * sizeof(double));
     labels[i] = cohort->labels[part->rows[i]];
+    sites[i] = cohort->sites[part->rows[i]];
   }
-  g_autofree guint32 *units = demur_training_fold_units(cohort, part);
-  DemurRecalibrationTrial trials[3];
+  const DemurRecalibrationQuestion question = {.kind = s->settings->recalibrate,
+                                               .probabilities = p,
+                                               .n_classes = k,
+                                               .labels = labels,
+                                               .sites = sites,
+                                               .corrected = own_part ? raw->left_out : NULL,
+                                               .n = n,
+                                               .seed = s->seed};
+  DemurRecalibrationTrial trials[DEMUR_RECALIBRATION_MAX_TRIALS];
   size_t n_trials;
-  const DemurRecalibrationKind kind = demur_recalibration_choose(
-      settings->recalibrate, p, k, labels, units, n, s->seed, out_of_fold, trials, &n_trials);
-  g_autoptr(GString) text = g_string_new(NULL);
-  g_string_append_printf(text,
-                         "recalibration: %s (on sites left out, calibration error and log "
-                         "loss:",
-                         demur_recalibration_name(kind));
-  for (size_t t = 0; t < n_trials; t++)
-    g_string_append_printf(text, "%s %s %.4f and %.4f", t > 0 ? "," : "",
-                           demur_recalibration_name(trials[t].kind), trials[t].sbce2,
-                           trials[t].log_loss);
-  g_string_append(text, ")");
-  *note = g_strdup(text->str);
+  const DemurRecalibrationKind kind =
+      demur_recalibration_choose(&question, out_of_fold, trials, &n_trials);
+  *note = tell(kind, trials, n_trials, demur_cohort_count_sites(cohort, part->rows, n));
   if (kind == DEMUR_RECALIBRATION_NONE)
     return demur_cohort_ref(cohort);
   s->recalibration = demur_recalibration_fit(kind, p, k, labels, NULL, n);
-  double *risks = demur_new_matrix(double, cohort->n_scans, width);
-  demur_recalibration_apply(s->recalibration, all, cohort->n_scans, risks);
-  if (strcmp(part->role, "training") == 0)
-    for (size_t i = 0; i < n; i++)
-      memcpy(risks + (size_t)part->rows[i] * width, out_of_fold + i * width,
-             width * sizeof(double));
-  return demur_cohort_with_risks(cohort, risks);
+  DemurCohort *view = take_view(s, cohort, parts, parallel, progress, error);
+  double *risks = view == NULL ? NULL : k == 2 ? view->risks : view->probabilities;
+  for (size_t i = 0; risks != NULL && own_part && i < n; i++)
+    memcpy(risks + (size_t)part->rows[i] * width, out_of_fold + i * width, width * sizeof(double));
+  return view;
+}
+
+void
+demur_training_fit_sites(DemurSelector *s, const DemurCohort *cohort,
+                         const DemurTrainingPart *training, const DemurCorrectorTraining *raw) {
+  if (cohort->n_classes > 2)
+    return;
+  const gboolean corrector =
+      s->recalibration != NULL && s->recalibration->kind == DEMUR_RECALIBRATION_CORRECTOR;
+  if (corrector) {
+    s->sites = demur_site_prior_copy(raw->sites);
+    return;
+  }
+  const size_t n = training->n_rows;
+  g_autofree double *offsets = g_new(double, MAX(n, 1)), *labels = g_new(double, MAX(n, 1));
+  g_autofree guint32 *sites = g_new(guint32, MAX(n, 1));
+  for (size_t i = 0; i < n; i++) {
+    const guint32 row = training->rows[i];
+    double risk = cohort->risks[row];
+    if (s->recalibration != NULL)
+      demur_recalibration_apply(s->recalibration, &risk, 1, &risk);
+    offsets[i] = demur_logit(risk);
+    labels[i] = (double)cohort->labels[row];
+    sites[i] = cohort->sites[row];
+  }
+  s->sites = demur_site_prior_fit(offsets, labels, sites, n, NULL);
 }

@@ -87,54 +87,71 @@ fit_corrector(const DemurSelector *s, const DemurCohort *cohort, const DemurTrai
     labels[i] = (double)cohort->labels[training->rows[i]];
   }
   g_autofree guint32 *units = demur_training_fold_units(cohort, training);
+  g_autofree guint32 *sites = g_new(guint32, MAX(n, 1));
+  for (size_t i = 0; i < n; i++)
+    sites[i] = cohort->sites[training->rows[i]];
   out->corrector = demur_corrector_fit(inputs, n, n_base + s->n_components, risks, labels, units,
-                                       s->seed, parallel, progress, fitted, error);
+                                       sites, s->seed, parallel, progress, fitted, error);
   return out->corrector != NULL;
 }
 
-static void
-corrector_training_clear(DemurCorrectorTraining *training) {
-  g_free(training->deltas);
-  g_free(training->site_risks);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DemurCorrectorTraining, corrector_training_clear)
 void
 demur_training_features_clear(DemurTrainingFeatures *features) {
+  g_aligned_free(features->embeddings);
   g_aligned_free(features->training);
   g_aligned_free(features->validation);
-  corrector_training_clear(&features->fitted);
+  demur_corrector_training_clear(&features->raw);
+  demur_corrector_training_clear(&features->fitted);
 }
+
 gboolean
-demur_training_features(DemurSelector *s, const DemurCohort *cohort, const DemurCohort *view,
-                        const DemurTrainingParts *parts, DemurParallel *parallel,
-                        const DemurProgress *progress, DemurTrainingFeatures *features,
-                        GError **error) {
+demur_training_features_raw(DemurSelector *s, const DemurCohort *cohort,
+                            const DemurTrainingPart *training, DemurParallel *parallel,
+                            const DemurProgress *progress, DemurTrainingFeatures *features,
+                            GError **error) {
+  const size_t n = training->n_rows;
+  features->embeddings =
+      s->outlier != NULL ? demur_selector_embeddings(s, cohort, training->rows, n) : NULL;
+  features->training = demur_new_matrix(double, n, s->columns->n_columns);
+  if (!demur_selector_base_features(s, cohort, training->rows, n, features->embeddings, NULL,
+                                    parallel, progress, features->training, error))
+    return FALSE;
+  return s->columns->n_corrector == 0 ||
+         fit_corrector(s, cohort, training, features->training, features->embeddings, parallel,
+                       progress, &s->raw, &features->raw, error);
+}
+
+/* The corrector of the risks that the selector sees: the raw one where these are raw. */
+static gboolean
+fit_seen(DemurSelector *s, const DemurCohort *view, const DemurTrainingPart *training,
+         DemurParallel *parallel, const DemurProgress *progress, DemurTrainingFeatures *features,
+         GError **error) {
+  if (s->recalibration != NULL)
+    return fit_corrector(s, view, training, features->training, features->embeddings, parallel,
+                         progress, &s->corrected, &features->fitted, error);
+  s->corrected = s->raw;
+  s->raw = (DemurSelectorCorrector){NULL, NULL};
+  features->fitted = features->raw;
+  features->raw = (DemurCorrectorTraining){NULL, NULL, NULL, NULL};
+  return TRUE;
+}
+
+gboolean
+demur_training_features_seen(DemurSelector *s, const DemurCohort *view,
+                             const DemurTrainingParts *parts, DemurParallel *parallel,
+                             const DemurProgress *progress, DemurTrainingFeatures *features,
+                             GError **error) {
   const DemurTrainingPart *training = &parts->training;
   const size_t n = training->n_rows, width = s->columns->n_columns;
-  DEMUR_AUTO_ALIGNED float *embeddings =
-      s->outlier != NULL ? demur_selector_embeddings(s, view, training->rows, n) : NULL;
-  features->training = demur_new_matrix(double, n, width);
-  if (!demur_selector_base_features(s, view, training->rows, n, embeddings, NULL, parallel,
-                                    progress, features->training, error))
-    return FALSE;
+  if (s->recalibration != NULL)
+    demur_meta_confidence(s->columns, view, training->rows, n, features->training);
   if (s->columns->n_corrector > 0) {
-    if (!fit_corrector(s, view, training, features->training, embeddings, parallel, progress,
-                       &s->corrected, &features->fitted, error))
+    if (!fit_seen(s, view, training, parallel, progress, features, error))
       return FALSE;
     for (size_t i = 0; i < n; i++)
       demur_corrector_features(
           s->corrected.corrector, view->risks[training->rows[i]], features->fitted.deltas[i],
           features->training + i * width + s->columns->n_confidence + s->columns->n_outlier);
-    if (s->recalibration != NULL) {
-      /* The same for raw risks, for the baseline `mc` on them. */
-      DEMUR_AUTO_ALIGNED double *raw = demur_new_matrix(double, n, width);
-      memcpy(raw, features->training, n * width * sizeof(double));
-      demur_meta_confidence(s->columns, cohort, training->rows, n, raw);
-      g_auto(DemurCorrectorTraining) unused = {0};
-      if (!fit_corrector(s, cohort, training, raw, embeddings, parallel, progress, &s->raw, &unused,
-                         error))
-        return FALSE;
-    }
   }
   features->validation = demur_selector_meta_features(
       s, view, FALSE, parts->validation.rows, parts->validation.n_rows, parallel, progress, error);

@@ -12,21 +12,29 @@ gboolean demur_training_fit_reference(DemurSelector *selector, const DemurCohort
                                       const DemurProgress *progress,
                                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Meta features of the training and validation scans, and what the corrector says of the first. */
+/* Meta features of the training and validation scans, and what the correctors say of the first. */
 typedef struct {
+  float *embeddings; /* [n] of the training scans, as the outlier model takes them; or NULL */
   double *training, *validation; /* [n][n_columns] */
-  DemurCorrectorTraining fitted;
+  DemurCorrectorTraining raw;    /* on raw risks; all zero from _seen on where those are seen */
+  DemurCorrectorTraining fitted; /* on the risks that the selector sees */
 } DemurTrainingFeatures;
 
 void demur_training_features_clear(DemurTrainingFeatures *features);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DemurTrainingFeatures, demur_training_features_clear)
 
-/* Computes them and fits the selector's correctors; cohort holds raw risks, view those that the
- * selector sees. features starts as all zero. FALSE with error, or cancelled. */
-gboolean demur_training_features(DemurSelector *selector, const DemurCohort *cohort,
-                                 const DemurCohort *view, const DemurTrainingParts *parts,
-                                 DemurParallel *parallel, const DemurProgress *progress,
-                                 DemurTrainingFeatures *features,
-                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* First: features of the raw risks, and the corrector on them (K = 2). features starts as all zero.
+ * FALSE with error, or cancelled. */
+gboolean demur_training_features_raw(DemurSelector *selector, const DemurCohort *cohort,
+                                     const DemurTrainingPart *training, DemurParallel *parallel,
+                                     const DemurProgress *progress, DemurTrainingFeatures *features,
+                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Then, with the view that the recalibration gave: those of the risks that the selector sees. */
+gboolean demur_training_features_seen(DemurSelector *selector, const DemurCohort *view,
+                                      const DemurTrainingParts *parts, DemurParallel *parallel,
+                                      const DemurProgress *progress,
+                                      DemurTrainingFeatures *features,
+                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

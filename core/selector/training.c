@@ -1,10 +1,11 @@
 /* The steps around Algorithm 1:
  *   1. rows of the parts: reference, training, validation (and recalibration where it has a split
  * of its own);
- *   2. recalibration, where it earns its place on sites left out: training scans get the risk of
- * the fit without their fold, everyone else that of the whole fit;
- *   3. outlier models and principal components on the reference set, meta features (a scan of the
- * reference is left out of its own distances), the corrector;
+ *   2. outlier models and principal components on the reference set; meta features (a scan of the
+ * reference is left out of its own distances), and the corrector, of the raw risks;
+ *   3. recalibration, where it earns its place on sites left out: training scans get the risk of
+ * the fit without their site, everyone else that of the whole fit; what the sites say of the next
+ * one; features and corrector of those risks;
  *   4. scaler of the meta features, fitted on the training scans;
  *   5. the networks, several at a time where there are several, from where a checkpoint left them;
  *   6. the selector, sealed with its digest. */
@@ -137,12 +138,24 @@ settle(const DemurTrainSettings *settings, const DemurCohort *cohort, GError **e
   return settled;
 }
 
-static void
-choose_inputs(DemurSelector *s) {
+/* All meta features of a scan, and those that the settings' feature groups keep. */
+static gboolean
+choose_columns(DemurSelector *s, const DemurCohort *cohort, const DemurTrainingPart *training,
+               GError **error) {
+  if ((s->settings->features & DEMUR_FEATURES_ACQUISITION) != 0) {
+    g_autofree DemurAcquisitionScan *scans =
+        demur_meta_acquisition_scans(cohort, training->rows, training->n_rows, error);
+    s->acquisition = scans != NULL ? demur_acquisition_fit(scans, training->n_rows, error) : NULL;
+    if (s->acquisition == NULL)
+      return FALSE;
+  }
+  s->columns = demur_meta_columns_new(cohort->n_classes, cohort->embedding_width > 0,
+                                      cohort->n_classes == 2, s->acquisition);
   s->inputs = g_new0(guint32, s->columns->n_columns);
   for (size_t c = 0; c < s->columns->n_columns; c++)
     if ((s->columns->groups[c] & ~s->settings->features) == 0)
       s->inputs[s->n_inputs++] = (guint32)c;
+  return TRUE;
 }
 
 DemurSelector *
@@ -192,31 +205,23 @@ demur_selector_train_kept(DemurCohort *cohort, const DemurTrainSettings *setting
     return NULL;
   }
 
-  /* 2. Recalibration. */
-  g_autoptr(DemurCohort) view = demur_training_recalibrate(
-      s, cohort, parts.recalibration.n_rows > 0 ? &parts.recalibration : &parts.training,
-      &trained->recalibration_note, error);
-  if (view == NULL)
-    return NULL;
-
-  /* 3. Meta features. */
-  if ((s->settings->features & DEMUR_FEATURES_ACQUISITION) != 0) {
-    g_autofree DemurAcquisitionScan *scans =
-        demur_meta_acquisition_scans(cohort, parts.training.rows, parts.training.n_rows, error);
-    s->acquisition =
-        scans != NULL ? demur_acquisition_fit(scans, parts.training.n_rows, error) : NULL;
-    if (s->acquisition == NULL)
-      return NULL;
-  }
-  s->columns = demur_meta_columns_new(cohort->n_classes, with_embeddings, cohort->n_classes == 2,
-                                      s->acquisition);
-  choose_inputs(s);
-  if (with_embeddings &&
-      !demur_training_fit_reference(s, cohort, &parts.reference, parallel, &staged, error))
+  /* 2. What is fitted on the reference set, and the corrector on raw risks. */
+  if (!choose_columns(s, cohort, &parts.training, error) ||
+      (with_embeddings &&
+       !demur_training_fit_reference(s, cohort, &parts.reference, parallel, &staged, error)))
     return NULL;
   stage = (DemurProgressStage){progress, 0.05, 0.12, NULL};
   g_auto(DemurTrainingFeatures) features = {0};
-  if (!demur_training_features(s, cohort, view, &parts, parallel, &staged, &features, error))
+  if (!demur_training_features_raw(s, cohort, &parts.training, parallel, &staged, &features, error))
+    return NULL;
+
+  /* 3. Recalibration, and the features of the risks that it gives. */
+  g_autoptr(DemurCohort) view = demur_training_recalibrate(
+      s, cohort, &parts, &features.raw, parallel, &staged, &trained->recalibration_note, error);
+  if (view == NULL)
+    return NULL;
+  demur_training_fit_sites(s, cohort, &parts.training, &features.raw);
+  if (!demur_training_features_seen(s, view, &parts, parallel, &staged, &features, error))
     return NULL;
 
   /* 4. Scaler. */

@@ -328,6 +328,7 @@ what_can_not_train_is_refused(void) {
     g_autoptr(DemurCohort) cohort = planned_cohort(&rows[r].plan);
     g_autoptr(DemurTrainSettings) settings = quick_settings();
     settings->validation_split = g_strdup(rows[r].validation_split);
+    settings->stopping = DEMUR_STOPPING_WORST_CASE;
     if (rows[r].resample != NULL)
       g_assert_true(demur_train_settings_set_resample(settings, rows[r].resample, NULL));
     g_autoptr(GError) error = NULL;
@@ -350,8 +351,9 @@ part_of(const DemurSelector *selector, const char *role) {
   g_error("no part %s", role);
 }
 
-/* Without a split "validation", whole sites are drawn by the seed until they hold 20 % (five sites
- * or more), else whole patients: so sites, or patients, of the parts add up. */
+/* Without a split "validation", and where the worst case chooses the epoch, whole sites are drawn
+ * by the seed until they hold 20 % (five sites or more), else whole patients: so sites, or
+ * patients, of the parts add up. Stopping flat chooses nothing: every scan trains. */
 static void
 validation_is_drawn_by_sites_or_patients(void) {
   static const struct {
@@ -367,6 +369,12 @@ validation_is_drawn_by_sites_or_patients(void) {
     g_autoptr(DemurTrainSettings) settings = quick_settings();
     settings->models = 1;
     g_autoptr(GError) error = NULL;
+    g_autoptr(DemurSelector) whole =
+        demur_selector_train(cohort, settings, 1, NULL, NULL, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_cmpuint(demur_selector_n_parts(whole), ==, 2); /* reference and training */
+    g_assert_cmpuint(part_of(whole, "training")->n_scans, ==, plan->n_sites * plan->n_per_site);
+    settings->stopping = DEMUR_STOPPING_WORST_CASE;
     g_autoptr(DemurTrainingLog) log = NULL;
     g_autoptr(DemurSelector) selector =
         demur_selector_train(cohort, settings, 1, NULL, NULL, &log, &error);
