@@ -2,22 +2,18 @@
 #include "dicom/charset.h"
 #include "dicom/files.h"
 #include "dicom/library.h"
-#include "dicom/transport-guard.hh"
+#include "dicom/network-common.hh"
 
 #include <dcmtk/config/osconfig.h>
 #include <dcmtk/dcmdata/dctk.h>
 #include <dcmtk/dcmnet/diutil.h>
 #include <dcmtk/dcmnet/dul.h>
-#include <dcmtk/dcmnet/scp.h>
 #include <dcmtk/dcmnet/scu.h>
 #include <dcmtk/ofstd/ofstd.h>
 
 #include <glib/gstdio.h>
-#include <csignal>
 #include <cstring>
 #include <exception>
-#include <map>
-#include <mutex>
 #include <set>
 #include <string>
 #include <utility>
@@ -26,43 +22,6 @@
 namespace {
 
 constexpr size_t max_contexts = 128; // of an association, PS3.8
-
-gboolean
-fail(GError **error, const char *what, const char *why) {
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "%s: %s", what, why);
-  return FALSE;
-}
-
-// DCMTK's words, on one line.
-std::string
-words(const OFCondition &condition) {
-  std::string text = condition.text() != nullptr ? condition.text() : "unknown";
-  for (char &c : text)
-    if (static_cast<unsigned char>(c) < ' ')
-      c = ' ';
-  return text;
-}
-
-void
-prepare() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    OFStandard::initializeNetwork();
-    // DCMTK's own switch: else each object waits twice 40 ms for a delayed acknowledgement.
-    g_setenv("TCP_NODELAY", "1", FALSE);
-    // A peer that goes away must be an error, not the end of the program.
-    std::signal(SIGPIPE, SIG_IGN);
-    // Addresses are compared as they are; no name server is asked.
-    dcmDisableGethostbyaddr.set(OFTrue);
-  });
-}
-
-// Before the base that uses it, so that it is there until that is gone.
-struct GuardHolder {
-  explicit GuardHolder(bool data_are_parsed) : guard(data_are_parsed) {
-  }
-  GuardedTransport guard;
-};
 
 class Scu : private GuardHolder, public DcmSCU {
 public:
@@ -102,7 +61,7 @@ associate(Scu &scu, const DemurPeer &peer, GError **error) {
   if (condition.good())
     return TRUE;
   const std::string what = "no association with " + name_of(peer);
-  return fail(error, what.c_str(), words(condition).c_str());
+  return demur_network_fail(error, what.c_str(), demur_condition_words(condition).c_str());
 }
 
 gboolean
@@ -116,7 +75,9 @@ echo(const DemurPeer &peer, GError **error) {
     return FALSE;
   const OFCondition condition = scu.sendECHORequest(0);
   scu.releaseAssociation();
-  return condition.good() ? TRUE : fail(error, "no answer to the echo", words(condition).c_str());
+  return condition.good() ? TRUE
+                          : demur_network_fail(error, "no answer to the echo",
+                                               demur_condition_words(condition).c_str());
 }
 
 // One object to be sent.
@@ -185,7 +146,8 @@ store_items(DcmSCU &scu, const DemurPeer &peer, const std::vector<Item> &items,
       g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
                   "the association with %s broke off after %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT
                   " objects: %s",
-                  name_of(peer).c_str(), sending.n_sent, items.size(), words(condition).c_str());
+                  name_of(peer).c_str(), sending.n_sent, items.size(),
+                  demur_condition_words(condition).c_str());
       return FALSE;
     }
     // 0xB000 and its kin: stored, with a remark.
@@ -196,13 +158,15 @@ store_items(DcmSCU &scu, const DemurPeer &peer, const std::vector<Item> &items,
     sending.n_failed++;
     char code[16];
     g_snprintf(code, sizeof code, "0x%04X", status);
-    note(sending, item.instance + ": " +
-                      (condition.bad() ? words(condition) : std::string("status ") + code));
+    note(sending,
+         item.instance + ": " +
+             (condition.bad() ? demur_condition_words(condition) : std::string("status ") + code));
     if (condition.bad()) {
       g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
                   "%s does not answer any more after %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT
                   " objects: %s",
-                  name_of(peer).c_str(), sending.n_sent, items.size(), words(condition).c_str());
+                  name_of(peer).c_str(), sending.n_sent, items.size(),
+                  demur_condition_words(condition).c_str());
       scu.abortAssociation();
       return FALSE;
     }
@@ -221,8 +185,9 @@ send(const DemurPeer &peer, const char *const *paths, const DemurProgress *progr
   if (contexts.empty())
     return TRUE;
   if (contexts.size() > max_contexts)
-    return fail(error, "too many kinds of objects for one association",
-                "send fewer at once (at most 128 pairs of SOP class and transfer syntax)");
+    return demur_network_fail(
+        error, "too many kinds of objects for one association",
+        "send fewer at once (at most 128 pairs of SOP class and transfer syntax)");
   Scu scu;
   set_up(scu, peer);
   for (const auto &context : contexts) {
@@ -342,7 +307,8 @@ find(const DemurPeer &peer, const DemurQuery &query, GError **error) {
   g_ptr_array_unref(list);
   char code[32];
   g_snprintf(code, sizeof code, "status 0x%04X", last);
-  fail(error, "the query was not answered", condition.bad() ? words(condition).c_str() : code);
+  demur_network_fail(error, "the query was not answered",
+                     condition.bad() ? demur_condition_words(condition).c_str() : code);
   return nullptr;
 }
 
@@ -380,255 +346,8 @@ move(const DemurPeer &peer, const char *destination, const char *study_uid, cons
   char code[96];
   g_snprintf(code, sizeof code, "status 0x%04X, %u objects moved, %u not", last, moved.n_completed,
              moved.n_failed);
-  return fail(error, "the archive did not move all of it",
-              condition.bad() ? words(condition).c_str() : code);
-}
-
-bool
-is_uid(const char *text) {
-  const size_t n = text != nullptr ? std::strlen(text) : 0;
-  return n > 0 && n <= 64 && std::strspn(text, "0123456789.") == n && text[0] != '.';
-}
-
-const char *
-folder_name(const char *uid) {
-  return is_uid(uid) ? uid : "unnamed";
-}
-
-bool
-same_bytes(const char *one, const char *other) {
-  g_autoptr(GMappedFile) a = g_mapped_file_new(one, FALSE, nullptr);
-  g_autoptr(GMappedFile) b = g_mapped_file_new(other, FALSE, nullptr);
-  return a != nullptr && b != nullptr &&
-         g_mapped_file_get_length(a) == g_mapped_file_get_length(b) &&
-         std::memcmp(g_mapped_file_get_contents(a), g_mapped_file_get_contents(b),
-                     g_mapped_file_get_length(a)) == 0;
-}
-
-class Server : private GuardHolder, public DcmSCP {
-public:
-  Server(const DemurReceiver &receiver, DemurReceived &received, const DemurProgress *progress)
-      : GuardHolder(false), receiver_(receiver), received_(received), progress_(progress) {
-  }
-
-  OFCondition open() {
-    setPort(static_cast<Uint16>(receiver_.port));
-    setAETitle(receiver_.ae);
-    setConnectionBlockingMode(DUL_NOBLOCK);
-    setConnectionTimeout(1);
-    setDIMSEBlockingMode(DIMSE_NONBLOCKING);
-    setDIMSETimeout(receiver_.timeout_seconds);
-    setACSETimeout(receiver_.timeout_seconds);
-    setMaxReceivePDULength(ASC_MAXIMUMPDUSIZE);
-    setHostLookupEnabled(OFFalse);
-    setEnableVerification();
-    getConfig().setTransportLayer(&guard);
-    // As sent: whichever of these a peer proposes.
-    static const char *const syntaxes[] = {
-        UID_LittleEndianExplicitTransferSyntax,
-        UID_LittleEndianImplicitTransferSyntax,
-        UID_BigEndianExplicitTransferSyntax,
-        UID_DeflatedExplicitVRLittleEndianTransferSyntax,
-        UID_JPEGProcess14SV1TransferSyntax,
-        UID_JPEGProcess14TransferSyntax,
-        UID_JPEGLSLosslessTransferSyntax,
-        UID_JPEG2000LosslessOnlyTransferSyntax,
-        UID_RLELosslessTransferSyntax,
-        UID_JPEGLSLossyTransferSyntax,
-        UID_JPEG2000TransferSyntax,
-        UID_JPEGProcess1TransferSyntax,
-        UID_JPEGProcess2_4TransferSyntax,
-    };
-    OFList<OFString> list;
-    for (const char *syntax : syntaxes)
-      list.push_back(syntax);
-    for (int i = 0; i < numberOfDcmAllStorageSOPClassUIDs; i++)
-      addPresentationContext(dcmAllStorageSOPClassUIDs[i], list);
-    return openListenPort();
-  }
-
-protected:
-  OFBool checkCalledAETitleAccepted(const OFString &called) override {
-    return called == receiver_.ae ? OFTrue : refuse("called by another AE title");
-  }
-
-  OFBool checkCallingAETitleAccepted(const OFString &calling) override {
-    if (receiver_.callers == nullptr || g_strv_contains(receiver_.callers, calling.c_str()))
-      return OFTrue;
-    return refuse("the calling AE title is not on the list");
-  }
-
-  // (checkCallingHostAccepted is given an empty text by DCMTK 3.6.7.)
-  void notifyAssociationRequest(const T_ASC_Parameters &parameters,
-                                DcmSCPActionType &action) override {
-    static const char *const loopback[] = {"127.0.0.1", "::1", nullptr};
-    const char *const *hosts = receiver_.hosts != nullptr ? receiver_.hosts : loopback;
-    if (g_strv_contains(hosts, parameters.DULparams.callingPresentationAddress) ||
-        g_strv_contains(hosts, "any"))
-      return;
-    refuse("the calling host is not on the list");
-    action = DCMSCP_ACTION_REFUSE_ASSOCIATION;
-  }
-
-  void notifyAssociationAcknowledge() override {
-    received_.n_associations++;
-    released_ = false;
-    touched_.clear();
-  }
-
-  void notifyReleaseRequest() override {
-    released_ = true;
-    DcmSCP::notifyReleaseRequest();
-  }
-
-  void notifyAssociationTermination() override {
-    if (!released_ && !touched_.empty()) {
-      received_.n_broken++;
-      tell("an association broke off: its studies wait until they are sent again");
-    }
-    for (const std::string &folder : touched_) {
-      complete_.erase(folder);
-      if (released_)
-        complete_.insert(folder);
-    }
-    touched_.clear();
-    quiet_since_ = g_get_monotonic_time();
-    DcmSCP::notifyAssociationTermination();
-  }
-
-  void notifyConnectionTimeout() override {
-    if (!demur_progress_step(progress_, 0.0, "receiving", nullptr))
-      stop_ = true;
-    const gint64 quiet = g_get_monotonic_time() - quiet_since_;
-    if (stop_ || complete_.empty() ||
-        quiet < static_cast<gint64>(receiver_.settle_seconds) * G_USEC_PER_SEC)
-      return;
-    std::vector<const char *> folders;
-    for (const std::string &folder : complete_)
-      folders.push_back(folder.c_str());
-    folders.push_back(nullptr);
-    if (!receiver_.settled(folders.data(), receiver_.data))
-      stop_ = true;
-    complete_.clear();
-  }
-
-  OFBool stopAfterConnectionTimeout() override {
-    return stop_ ? OFTrue : OFFalse;
-  }
-  OFBool stopAfterCurrentAssociation() override {
-    if (!demur_progress_step(progress_, 0.0, "receiving", nullptr))
-      stop_ = true;
-    return stop_ ? OFTrue : OFFalse;
-  }
-
-  OFCondition handleIncomingCommand(T_DIMSE_Message *message,
-                                    const DcmPresentationContextInfo &info) override {
-    if (!demur_progress_step(progress_, 0.0, "receiving", nullptr)) {
-      stop_ = true;
-      return DIMSE_ILLEGALASSOCIATION; // ends the association
-    }
-    if (message->CommandField != DIMSE_C_STORE_RQ)
-      return DcmSCP::handleIncomingCommand(message, info);
-    T_DIMSE_C_StoreRQ &request = message->msg.CStoreRQ;
-    g_autofree char *part = g_strdup_printf("%s/.incoming-%u-%" G_GUINT64_FORMAT, receiver_.folder,
-                                            receiver_.port, ++n_parts_);
-    const OFCondition condition =
-        receiveSTORERequest(request, info.presentationContextID, OFString(part));
-    if (condition.bad()) { // a full disk, or a peer that is gone
-      g_unlink(part);
-      return condition;
-    }
-    return sendSTOREResponse(info.presentationContextID, request, keep(part));
-  }
-
-private:
-  void tell(const char *sentence) {
-    if (receiver_.problem != nullptr)
-      receiver_.problem(sentence, receiver_.data);
-  }
-
-  OFBool refuse(const char *why) {
-    received_.n_refused++;
-    const std::string sentence = std::string("an association was refused: ") + why;
-    tell(sentence.c_str());
-    return OFFalse;
-  }
-
-  // Looks at what came and puts it in its place; the DIMSE status.
-  Uint16 keep(const char *part) {
-    g_autoptr(GError) cause = nullptr;
-    g_autoptr(DemurSource) source = demur_source_open(part, &cause);
-    const bool sound = source != nullptr && demur_data_set_check(&source, &cause);
-    g_autoptr(DemurSource) again = sound ? demur_source_open(part, &cause) : nullptr;
-    g_autoptr(DemurHeader) header = again != nullptr ? demur_header_read(&again, &cause) : nullptr;
-    if (header == nullptr || !is_uid(header->sop_instance_uid)) {
-      received_.n_rejected++;
-      const std::string sentence =
-          std::string("an object was rejected: ") +
-          (cause != nullptr ? cause->message : "its SOPInstanceUID is no UID");
-      tell(sentence.c_str());
-      g_unlink(part);
-      return STATUS_STORE_Error_CannotUnderstand;
-    }
-    g_autofree char *study =
-        g_build_filename(receiver_.folder, folder_name(header->study_uid), nullptr);
-    g_autofree char *series = g_build_filename(study, folder_name(header->series_uid), nullptr);
-    if (g_mkdir_with_parents(series, 0700) != 0)
-      return out_of_room(part);
-    for (int copy = 1;; copy++) {
-      g_autofree char *name =
-          copy == 1 ? g_strdup_printf("%s/%s.dcm", series, header->sop_instance_uid)
-                    : g_strdup_printf("%s/%s-%d.dcm", series, header->sop_instance_uid, copy);
-      if (g_file_test(name, G_FILE_TEST_EXISTS)) {
-        if (!same_bytes(name, part))
-          continue;
-        received_.n_known++;
-        g_unlink(part);
-      } else if (g_rename(part, name) != 0) {
-        return out_of_room(part);
-      } else {
-        received_.n_received++;
-      }
-      touched_.insert(study);
-      return STATUS_Success;
-    }
-  }
-
-  Uint16 out_of_room(const char *part) {
-    received_.n_rejected++;
-    tell("an object could not be kept: the folder can't be written");
-    g_unlink(part);
-    return STATUS_STORE_Refused_OutOfResources;
-  }
-
-  const DemurReceiver &receiver_;
-  DemurReceived &received_;
-  const DemurProgress *progress_;
-  std::set<std::string> touched_;  // study folders of this association
-  std::set<std::string> complete_; // and of those released since the last settling
-  gint64 quiet_since_ = 0;
-  guint64 n_parts_ = 0;
-  bool released_ = false, stop_ = false;
-};
-
-gboolean
-receive(const DemurReceiver &receiver, DemurReceived &received, const DemurProgress *progress,
-        GError **error) {
-  if (g_mkdir_with_parents(receiver.folder, 0700) != 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "the folder %s can't be made",
-                receiver.folder);
-    return FALSE;
-  }
-  Server server(receiver, received, progress);
-  const OFCondition opened = server.open();
-  if (opened.bad()) {
-    const std::string what = "port " + std::to_string(receiver.port) + " can't be opened";
-    return fail(error, what.c_str(), words(opened).c_str());
-  }
-  if (receiver.listening != nullptr)
-    receiver.listening(receiver.data);
-  server.acceptAssociations();
-  return TRUE;
+  return demur_network_fail(error, "the archive did not move all of it",
+                            condition.bad() ? demur_condition_words(condition).c_str() : code);
 }
 
 // Runs one of the functions above with what they all need.
@@ -637,11 +356,11 @@ auto
 guarded(GError **error, Function function) -> decltype(function()) {
   if (!demur_dicom_init(error))
     return {};
-  prepare();
+  demur_network_prepare();
   try {
     return function();
   } catch (const std::exception &exception) {
-    fail(error, "the network failed", exception.what());
+    demur_network_fail(error, "the network failed", exception.what());
     return {};
   }
 }
@@ -682,11 +401,4 @@ demur_network_move(const DemurPeer *peer, const char *destination, const char *s
   *moved = DemurMoved{};
   return guarded(error,
                  [&] { return move(*peer, destination, study_uid, series_uid, *moved, error); });
-}
-
-gboolean
-demur_network_receive(const DemurReceiver *receiver, DemurReceived *received,
-                      const DemurProgress *progress, GError **error) {
-  *received = DemurReceived{};
-  return guarded(error, [&] { return receive(*receiver, *received, progress, error); });
 }

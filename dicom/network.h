@@ -1,4 +1,5 @@
-/* The DICOM network: echo, store (both ways), find and move, through DCMTK's dcmnet.
+/* The DICOM network as a user of services: echo, store, find and move, through DCMTK's dcmnet. The
+ * storage server is receiver.h.
  *
  * Objects that arrive are written as they were sent, without being parsed, and are walked by our
  * own reader before anything else looks at them; so are those that are sent. What DCMTK parses
@@ -62,37 +63,5 @@ typedef struct {
 gboolean demur_network_move(const DemurPeer *peer, const char *destination, const char *study_uid,
                             const char *series_uid, DemurMoved *moved,
                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
-
-/* A storage server. Files are put at folder/STUDY/SERIES/INSTANCE.dcm. */
-typedef struct {
-  const char *folder;
-  guint port;
-  const char *ae;             /* our own: another called title is refused */
-  const char *const *callers; /* AE titles accepted; NULL: any */
-  const char *const *hosts;   /* addresses accepted; NULL: the loopback only */
-  guint timeout_seconds;      /* for a peer that falls silent within an association */
-  guint settle_seconds;       /* of quiet before `settled` is called */
-  /* Called once the port is open. May be NULL. */
-  void (*listening)(gpointer data);
-  /* Called after settle_seconds without an association, with the study folders that changed
-   * (NULL-terminated): those whose last association was released in good order. A study whose
-   * association broke off waits until one is: half a series must not be assessed. FALSE ends the
-   * server. */
-  gboolean (*settled)(const char *const *folders, gpointer data);
-  /* A refusal, a broken association, a damaged object: one sentence. May be NULL. */
-  void (*problem)(const char *sentence, gpointer data);
-  gpointer data;
-} DemurReceiver;
-
-typedef struct {
-  size_t n_associations, n_refused, n_broken;
-  size_t n_received, n_rejected, n_known; /* known: the same object again */
-} DemurReceived;
-
-/* Serves until settled returns FALSE or progress is cancelled, both of which are a good end.
- * DEMUR_ERROR_STATE where the port can't be opened. */
-gboolean demur_network_receive(const DemurReceiver *receiver, DemurReceived *received,
-                               const DemurProgress *progress,
-                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

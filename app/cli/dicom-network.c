@@ -8,6 +8,7 @@
 #include "tasks/intake.h"
 #include "base/number.h"
 #include "dicom/network.h"
+#include "dicom/receiver.h"
 
 #define MAX_DEPTH 64
 
@@ -336,12 +337,13 @@ assess_received(Receiving *receiving, const DemurSeriesRecord *record, GError **
   return TRUE;
 }
 
-static gboolean
+static DemurSettled
 on_settled(const char *const *folders, gpointer data) {
   Receiving *receiving = data;
   g_autoptr(GError) error = NULL;
   g_autoptr(DemurIntake) intake = demur_intake_run(&receiving->context->task, folders,
                                                    receiving->rules, receiving->sites, &error);
+  const gboolean unread = intake == NULL;
   for (guint i = 0; intake != NULL && error == NULL && i < intake->records->len; i++)
     if (!assess_received(receiving, intake->records->pdata[i], &error))
       break;
@@ -350,7 +352,10 @@ on_settled(const char *const *folders, gpointer data) {
     if (receiving->error == NULL)
       receiving->error = g_steal_pointer(&error);
   }
-  return !receiving->once;
+  if (receiving->once)
+    return DEMUR_SETTLED_END;
+  /* Locked, full, not there: what was acknowledged stays to be read. */
+  return unread ? DEMUR_SETTLED_AGAIN : DEMUR_SETTLED_DONE;
 }
 
 static void

@@ -23,8 +23,6 @@ WRITERS = {
     "core/store/opening.c": "a workspace",
     # The child's standard error, in a private folder that is removed: a log, not a result.
     "app/cli/scores-run.c": "a program's standard error",
-    # The association's objects as they come, whole only behind the renaming, and whose it is.
-    "dicom/network.cc": "objects as they are received",
 }
 PRINTERS = {"app/cli/main.c": "the handlers"}
 

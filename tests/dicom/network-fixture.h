@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dicom/network.h"
+#include "dicom/receiver.h"
 #include "dicom-fixture.h"
 
 #include <arpa/inet.h>
@@ -30,6 +31,7 @@ typedef struct {
   GMutex mutex;
   GCond changed;
   gboolean open, ended;
+  guint n_again;       /* so many times what has settled can't be read */
   GPtrArray *settled;  /* char *, folders */
   GPtrArray *problems; /* char * */
 } FixtureServer;
@@ -43,15 +45,17 @@ fixture_listening(gpointer data) {
   g_mutex_unlock(&server->mutex);
 }
 
-static inline gboolean
+static inline DemurSettled
 fixture_settled(const char *const *folders, gpointer data) {
   FixtureServer *server = data;
   g_mutex_lock(&server->mutex);
   for (; *folders != NULL; folders++)
     g_ptr_array_add(server->settled, g_strdup(*folders));
+  const gboolean again = server->n_again > 0;
+  server->n_again -= again ? 1 : 0;
   g_cond_broadcast(&server->changed);
   g_mutex_unlock(&server->mutex);
-  return TRUE;
+  return again ? DEMUR_SETTLED_AGAIN : DEMUR_SETTLED_DONE;
 }
 
 static inline void
@@ -75,9 +79,8 @@ fixture_serve(gpointer data) {
   return NULL;
 }
 
-/* Starts and waits until the port is open. hosts, callers: as in DemurReceiver. */
 static inline FixtureServer *
-fixture_server_new(const char *folder, const char *const *callers, const char *const *hosts) {
+fixture_server_make(const char *folder, const char *const *callers, const char *const *hosts) {
   FixtureServer *server = g_new0(FixtureServer, 1);
   g_mutex_init(&server->mutex);
   g_cond_init(&server->changed);
@@ -95,12 +98,40 @@ fixture_server_new(const char *folder, const char *const *callers, const char *c
                                      .settled = fixture_settled,
                                      .problem = fixture_problem,
                                      .data = server};
+  return server;
+}
+
+/* Starts and waits until the port is open. */
+static inline FixtureServer *
+fixture_server_start(FixtureServer *server) {
   server->thread = g_thread_new("server", fixture_serve, server);
   g_mutex_lock(&server->mutex);
   while (!server->open)
     g_cond_wait(&server->changed, &server->mutex);
   g_mutex_unlock(&server->mutex);
   return server;
+}
+
+/* A running server. hosts, callers: as in DemurReceiver. */
+static inline FixtureServer *
+fixture_server_new(const char *folder, const char *const *callers, const char *const *hosts) {
+  return fixture_server_start(fixture_server_make(folder, callers, hosts));
+}
+
+/* .. that serves so many associations at once. */
+static inline FixtureServer *
+fixture_server_new_limited(const char *folder, guint max_associations) {
+  FixtureServer *server = fixture_server_make(folder, NULL, NULL);
+  server->receiver.max_associations = max_associations;
+  return fixture_server_start(server);
+}
+
+/* .. that waits an hour before it tells of a study. */
+static inline FixtureServer *
+fixture_server_new_patient(const char *folder) {
+  FixtureServer *server = fixture_server_make(folder, NULL, NULL);
+  server->receiver.settle_seconds = 3600;
+  return fixture_server_start(server);
 }
 
 /* Waits until at least n folders have settled / problems were told. */

@@ -1,0 +1,40 @@
+#include "dicom/network-common.hh"
+
+#include <dcmtk/config/osconfig.h>
+#include <dcmtk/dcmnet/dul.h>
+#include <dcmtk/ofstd/ofcond.h>
+#include <dcmtk/ofstd/ofstd.h>
+
+#include <csignal>
+#include <mutex>
+
+#include "base/error.h"
+
+std::string
+demur_condition_words(const OFCondition &condition) {
+  std::string text = condition.text() != nullptr ? condition.text() : "unknown";
+  for (char &c : text)
+    if (static_cast<unsigned char>(c) < ' ')
+      c = ' ';
+  return text;
+}
+
+void
+demur_network_prepare() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    OFStandard::initializeNetwork();
+    // DCMTK's own switch: else each object waits twice 40 ms for a delayed acknowledgement.
+    g_setenv("TCP_NODELAY", "1", FALSE);
+    // A peer that goes away must be an error, not the end of the program.
+    std::signal(SIGPIPE, SIG_IGN);
+    // Addresses are compared as they are; no name server is asked.
+    dcmDisableGethostbyaddr.set(OFTrue);
+  });
+}
+
+gboolean
+demur_network_fail(GError **error, const char *what, const char *why) {
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "%s: %s", what, why);
+  return FALSE;
+}

@@ -1,0 +1,732 @@
+// Processes: the caller (settles studies) <- one pipe of lines <- a listener (accepts, checks the
+// host, limits) -> a process for each connection (one association). Numbers, and who is at which
+// stage, are in memory that all of them share. A child says of an association:
+//   T PID FOLDER   it stored an object of the study in FOLDER (once a study)
+//   E PID 1|0      it ended: released in good order or not
+//   P SENTENCE     what a person should know
+// and the listener says E for one that was killed. A line is shorter than PIPE_BUF: written whole.
+#include "dicom/receiver.h"
+
+#include "dicom/files.h"
+#include "dicom/library.h"
+#include "dicom/network-common.hh"
+
+#include <dcmtk/config/osconfig.h>
+#include <dcmtk/dcmdata/dctk.h>
+#include <dcmtk/dcmnet/diutil.h>
+#include <dcmtk/dcmnet/dul.h>
+#include <dcmtk/dcmnet/dcmtrans.h>
+#include <dcmtk/dcmnet/scp.h>
+
+#include <arpa/inet.h>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstring>
+#include <exception>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <map>
+#include <netinet/in.h>
+#include <poll.h>
+#include <set>
+#include <string>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+#include "base/file-output.h"
+
+namespace {
+
+constexpr guint usual_associations = 20;
+constexpr int max_pending = 64;         // connections that have not asked for an association yet
+constexpr int max_pending_of_host = 32; // .. of one address
+constexpr int max_slots = 1024 + max_pending;
+constexpr guint stall_factor = 20; // an object may take so many timeouts
+
+constexpr const char *journal = ".journal";      // folder of marks, STUDY.KIND
+constexpr const char *mark_new = ".new";         // acknowledged, not read
+constexpr const char *mark_reading = ".reading"; // being read
+constexpr const char *mark_broken = ".broken";   // the last association broke off
+
+enum Stage : int { free_slot, pending, associated };
+
+struct Slot {
+  int stage;
+  pid_t pid;
+  char host[INET6_ADDRSTRLEN];
+};
+
+// Shared by all processes; every member is changed atomically.
+struct Shared {
+  guint64 n_associations, n_refused, n_broken, n_received, n_rejected, n_known;
+  int n_open;
+  Slot slots[max_slots];
+};
+
+void
+count(guint64 &number) {
+  __atomic_fetch_add(&number, 1, __ATOMIC_RELAXED);
+}
+
+// A whole line to the caller; what does not fit a line is cut.
+void
+say(int pipe, std::string line) {
+  if (line.size() >= PIPE_BUF)
+    line.resize(PIPE_BUF - 1);
+  for (char &c : line)
+    if (c == '\n')
+      c = ' ';
+  line += '\n';
+  while (write(pipe, line.data(), line.size()) < 0 && errno == EINTR)
+    ;
+}
+
+void
+tell(int pipe, const std::string &sentence) {
+  say(pipe, "P " + sentence);
+}
+
+bool
+is_uid(const char *text) {
+  const size_t n = text != nullptr ? std::strlen(text) : 0;
+  return n > 0 && n <= 64 && std::strspn(text, "0123456789.") == n && text[0] != '.';
+}
+
+const char *
+folder_name(const char *uid) {
+  return is_uid(uid) ? uid : "unnamed";
+}
+
+bool
+sync_folder(const std::string &folder) {
+  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool synced = fd >= 0 && fsync(fd) == 0;
+  if (fd >= 0)
+    close(fd);
+  return synced;
+}
+
+std::string
+journal_of(const char *folder) {
+  return std::string(folder) + "/" + journal;
+}
+
+// The mark of a study's folder.
+std::string
+mark_of(const std::string &study, const char *kind) {
+  const size_t slash = study.rfind('/');
+  return study.substr(0, slash) + "/" + journal + study.substr(slash) + kind;
+}
+
+bool
+has_mark(const std::string &study, const char *kind) {
+  return g_access(mark_of(study, kind).c_str(), F_OK) == 0;
+}
+
+// An empty file that is there after a power cut too.
+bool
+set_mark(const std::string &study, const char *kind) {
+  g_autoptr(GError) error = nullptr;
+  return has_mark(study, kind) ||
+         demur_file_write(mark_of(study, kind).c_str(), "", 0, DEMUR_FILE_NEW, &error) ||
+         g_error_matches(error, DEMUR_ERROR, DEMUR_ERROR_EXISTS);
+}
+
+void
+clear_mark(const std::string &study, const char *kind) {
+  const std::string path = mark_of(study, kind);
+  if (g_unlink(path.c_str()) == 0)
+    (void)sync_folder(path.substr(0, path.rfind('/')));
+}
+
+// --- one association, in a process of its own ---
+
+// Where the data set begins behind preamble and file meta information, PS3.10 7.1.
+size_t
+data_set_offset(const char *bytes, size_t n) {
+  static const char length_tag[] = {2, 0, 0, 0, 'U', 'L', 4, 0};
+  if (n < 144 || std::memcmp(bytes + 132, length_tag, sizeof length_tag) != 0)
+    return 0;
+  guint32 length;
+  std::memcpy(&length, bytes + 140, sizeof length);
+  const size_t offset = 144 + static_cast<size_t>(GUINT32_FROM_LE(length));
+  return offset <= n ? offset : 0;
+}
+
+// The same data set in the same encoding; who sent it (group 0002) may differ.
+bool
+same_object(const char *one, const char *other) {
+  g_autoptr(GMappedFile) a = g_mapped_file_new(one, FALSE, nullptr);
+  g_autoptr(GMappedFile) b = g_mapped_file_new(other, FALSE, nullptr);
+  if (a == nullptr || b == nullptr)
+    return false;
+  const char *x = g_mapped_file_get_contents(a), *y = g_mapped_file_get_contents(b);
+  const size_t n = g_mapped_file_get_length(a), m = g_mapped_file_get_length(b);
+  const size_t i = data_set_offset(x, n), j = data_set_offset(y, m);
+  return n - i == m - j && std::memcmp(x + i, y + j, n - i) == 0;
+}
+
+class Association : private GuardHolder, public DcmSCP {
+public:
+  Association(const DemurReceiver &receiver, Shared &shared, Slot &slot, int pipe)
+      : GuardHolder(false), receiver_(receiver), shared_(shared), slot_(slot), pipe_(pipe) {
+  }
+
+  // Serves the connected socket, and returns when its association has ended.
+  void serve(int socket) {
+    dcmExternalSocketHandle.set(socket);
+    dcmSocketReceiveTimeout.set(static_cast<Sint32>(receiver_.timeout_seconds));
+    dcmSocketSendTimeout.set(static_cast<Sint32>(receiver_.timeout_seconds));
+    setPort(static_cast<Uint16>(receiver_.port));
+    setAETitle(receiver_.ae);
+    setConnectionBlockingMode(DUL_NOBLOCK);
+    setConnectionTimeout(static_cast<Uint32>(receiver_.timeout_seconds));
+    setDIMSEBlockingMode(DIMSE_NONBLOCKING);
+    setDIMSETimeout(receiver_.timeout_seconds);
+    setACSETimeout(receiver_.timeout_seconds);
+    setMaxReceivePDULength(ASC_MAXIMUMPDUSIZE);
+    setHostLookupEnabled(OFFalse);
+    setEnableVerification();
+    getConfig().setTransportLayer(&guard);
+    add_contexts();
+    alarm(receiver_.timeout_seconds); // for the whole request: a byte a second is no way in
+    if (openListenPort().good())
+      acceptAssociations();
+  }
+
+protected:
+  OFBool checkCalledAETitleAccepted(const OFString &called) override {
+    return called == receiver_.ae ? OFTrue : refuse("called by another AE title");
+  }
+
+  OFBool checkCallingAETitleAccepted(const OFString &calling) override {
+    if (receiver_.callers == nullptr || g_strv_contains(receiver_.callers, calling.c_str()))
+      return OFTrue;
+    return refuse("the calling AE title is not on the list");
+  }
+
+  void notifyAssociationRequest(const T_ASC_Parameters &, DcmSCPActionType &action) override {
+    if (take_turn())
+      return;
+    refuse("too many associations at once");
+    action = DCMSCP_ACTION_REFUSE_ASSOCIATION;
+  }
+
+  void notifyAssociationAcknowledge() override {
+    alarm(0);
+    count(shared_.n_associations);
+    acknowledged_ = true;
+  }
+
+  void notifyReleaseRequest() override {
+    released_ = true;
+    DcmSCP::notifyReleaseRequest();
+  }
+
+  void notifyAssociationTermination() override {
+    ended_ = true;
+    alarm(0);
+    if (!acknowledged_)
+      return;
+    for (const std::string &folder : touched_) {
+      if (released_)
+        clear_mark(folder, mark_broken);
+      else
+        set_mark(folder, mark_broken);
+    }
+    say(pipe_, "E " + std::to_string(getpid()) + (released_ ? " 1" : " 0"));
+    DcmSCP::notifyAssociationTermination();
+  }
+
+  // There is one connection only: an association that ended, or none that came.
+  OFBool stopAfterConnectionTimeout() override {
+    return OFTrue;
+  }
+  OFBool stopAfterCurrentAssociation() override {
+    return OFTrue;
+  }
+
+  OFCondition handleIncomingCommand(T_DIMSE_Message *message,
+                                    const DcmPresentationContextInfo &info) override {
+    alarm(receiver_.timeout_seconds * stall_factor);
+    if (message->CommandField != DIMSE_C_STORE_RQ)
+      return DcmSCP::handleIncomingCommand(message, info);
+    T_DIMSE_C_StoreRQ &request = message->msg.CStoreRQ;
+    const int memory = memfd_create("object", MFD_CLOEXEC);
+    if (memory < 0) {
+      tell(pipe_, std::string("an object could not be received: ") + g_strerror(errno));
+      return DIMSE_OUTOFRESOURCES;
+    }
+    const std::string part = "/proc/self/fd/" + std::to_string(memory);
+    OFCondition condition =
+        receiveSTORERequest(request, info.presentationContextID, OFString(part.c_str()));
+    if (condition.good())
+      condition = sendSTOREResponse(info.presentationContextID, request, keep(part.c_str()));
+    close(memory);
+    return condition;
+  }
+
+private:
+  void add_contexts() {
+    // As sent: whichever of these a peer proposes.
+    static const char *const syntaxes[] = {
+        UID_LittleEndianExplicitTransferSyntax,
+        UID_LittleEndianImplicitTransferSyntax,
+        UID_BigEndianExplicitTransferSyntax,
+        UID_DeflatedExplicitVRLittleEndianTransferSyntax,
+        UID_JPEGProcess14SV1TransferSyntax,
+        UID_JPEGProcess14TransferSyntax,
+        UID_JPEGLSLosslessTransferSyntax,
+        UID_JPEG2000LosslessOnlyTransferSyntax,
+        UID_RLELosslessTransferSyntax,
+        UID_JPEGLSLossyTransferSyntax,
+        UID_JPEG2000TransferSyntax,
+        UID_JPEGProcess1TransferSyntax,
+        UID_JPEGProcess2_4TransferSyntax,
+    };
+    OFList<OFString> list;
+    for (const char *syntax : syntaxes)
+      list.push_back(syntax);
+    for (int i = 0; i < numberOfDcmAllStorageSOPClassUIDs; i++)
+      addPresentationContext(dcmAllStorageSOPClassUIDs[i], list);
+  }
+
+  OFBool refuse(const char *why) {
+    count(shared_.n_refused);
+    tell(pipe_, std::string("an association was refused: ") + why);
+    return OFFalse;
+  }
+
+  // Waits for one of the places; false where none became free in time.
+  bool take_turn() {
+    const int places = static_cast<int>(receiver_.max_associations > 0 ? receiver_.max_associations
+                                                                       : usual_associations);
+    for (guint waited = 0; waited < receiver_.timeout_seconds * 10; waited++) {
+      int open = __atomic_load_n(&shared_.n_open, __ATOMIC_ACQUIRE);
+      while (open < places)
+        if (__atomic_compare_exchange_n(&shared_.n_open, &open, open + 1, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE)) {
+          __atomic_store_n(&slot_.stage, associated, __ATOMIC_RELEASE);
+          return true;
+        }
+      if (waited == 0)
+        alarm(2 * receiver_.timeout_seconds); // the wait is ours, not the peer's
+      g_usleep(G_USEC_PER_SEC / 10);
+    }
+    return false;
+  }
+
+  // Looks at what came and puts it in its place; the DIMSE status.
+  Uint16 keep(const char *part) {
+    g_autoptr(GError) cause = nullptr;
+    g_autoptr(DemurSource) source = demur_source_open(part, &cause);
+    const bool sound = source != nullptr && demur_data_set_check(&source, &cause);
+    g_autoptr(DemurSource) again = sound ? demur_source_open(part, &cause) : nullptr;
+    g_autoptr(DemurHeader) header = again != nullptr ? demur_header_read(&again, &cause) : nullptr;
+    if (header == nullptr || !is_uid(header->sop_instance_uid)) {
+      count(shared_.n_rejected);
+      tell(pipe_, std::string("an object was rejected: ") +
+                      (cause != nullptr ? cause->message : "its SOPInstanceUID is no UID"));
+      return STATUS_STORE_Error_CannotUnderstand;
+    }
+    g_autofree char *study =
+        g_strconcat(receiver_.folder, "/", folder_name(header->study_uid), nullptr);
+    g_autofree char *series = g_build_filename(study, folder_name(header->series_uid), nullptr);
+    if (g_mkdir_with_parents(series, 0700) != 0)
+      return out_of_room(g_strerror(errno));
+    if (touched_.count(study) == 0) {
+      if (!sync_folder(receiver_.folder) || !sync_folder(study))
+        return out_of_room(g_strerror(errno));
+      touched_.insert(study);
+      say(pipe_, "T " + std::to_string(getpid()) + " " + study);
+    }
+    // Before the object: one that is there and told by no mark would never be read.
+    if (!set_mark(study, mark_new))
+      return out_of_room("the journal can't be written");
+    return put(part, series, header->sop_instance_uid);
+  }
+
+  // Under the instance's name, or behind a number beside another object of that name.
+  Uint16 put(const char *part, const char *series, const char *instance) {
+    g_autoptr(GMappedFile) bytes = g_mapped_file_new(part, FALSE, nullptr);
+    if (bytes == nullptr)
+      return out_of_room(g_strerror(errno));
+    for (int copy = 1;; copy++) {
+      g_autofree char *name = copy == 1 ? g_strdup_printf("%s/%s.dcm", series, instance)
+                                        : g_strdup_printf("%s/%s-%d.dcm", series, instance, copy);
+      if (g_file_test(name, G_FILE_TEST_EXISTS)) {
+        if (!same_object(name, part))
+          continue;
+        count(shared_.n_known);
+        return STATUS_Success;
+      }
+      g_autoptr(GError) error = nullptr;
+      if (demur_file_write(name, g_mapped_file_get_contents(bytes),
+                           static_cast<gssize>(g_mapped_file_get_length(bytes)), DEMUR_FILE_NEW,
+                           &error)) {
+        count(shared_.n_received);
+        return STATUS_Success;
+      }
+      if (!g_error_matches(error, DEMUR_ERROR, DEMUR_ERROR_EXISTS))
+        return out_of_room(error->message);
+      copy--; // another association was faster: the same object?
+    }
+  }
+
+  Uint16 out_of_room(const char *why) {
+    count(shared_.n_rejected);
+    tell(pipe_, std::string("an object could not be kept: ") + why);
+    return STATUS_STORE_Refused_OutOfResources;
+  }
+
+  const DemurReceiver &receiver_;
+  Shared &shared_;
+  Slot &slot_;
+  const int pipe_;
+  std::set<std::string> touched_; // study folders of this association
+  bool acknowledged_ = false, released_ = false, ended_ = false;
+};
+
+// --- the listener ---
+
+class Listener {
+public:
+  Listener(const DemurReceiver &receiver, Shared &shared, int socket, int pipe)
+      : receiver_(receiver), shared_(shared), socket_(socket), pipe_(pipe) {
+  }
+
+  // Accepts until its parent is gone or it is told to end.
+  [[noreturn]] void run(pid_t parent) {
+    die_with_parent(parent);
+    std::signal(SIGINT, SIG_IGN); // Ctrl-C is the caller's: it ends the listener
+    std::signal(SIGTERM, SIG_DFL);
+    fcntl(socket_, F_SETFL, O_NONBLOCK);
+    for (;;) {
+      reap();
+      struct pollfd waiting = {socket_, POLLIN, 0};
+      if (poll(&waiting, 1, 200) <= 0)
+        continue;
+      struct sockaddr_storage address;
+      socklen_t length = sizeof address;
+      const int connection =
+          accept4(socket_, reinterpret_cast<struct sockaddr *>(&address), &length, SOCK_CLOEXEC);
+      if (connection >= 0) {
+        take(connection, address);
+        close(connection);
+      }
+    }
+  }
+
+private:
+  static void die_with_parent(pid_t parent) {
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+      _exit(0);
+  }
+
+  static std::string host_of(const struct sockaddr_storage &address) {
+    char text[INET6_ADDRSTRLEN] = "";
+    if (address.ss_family == AF_INET)
+      inet_ntop(AF_INET, &reinterpret_cast<const struct sockaddr_in &>(address).sin_addr, text,
+                sizeof text);
+    else if (address.ss_family == AF_INET6)
+      inet_ntop(AF_INET6, &reinterpret_cast<const struct sockaddr_in6 &>(address).sin6_addr, text,
+                sizeof text);
+    // An IPv4 peer of a socket for both is written as such.
+    return std::strncmp(text, "::ffff:", 7) == 0 ? text + 7 : text;
+  }
+
+  bool allowed(const std::string &host) const {
+    static const char *const loopback[] = {"127.0.0.1", "::1", nullptr};
+    const char *const *hosts = receiver_.hosts != nullptr ? receiver_.hosts : loopback;
+    return g_strv_contains(hosts, host.c_str()) || g_strv_contains(hosts, "any");
+  }
+
+  void refuse(const char *why) {
+    count(shared_.n_refused);
+    tell(pipe_, std::string("an association was refused: ") + why);
+  }
+
+  void take(int connection, const struct sockaddr_storage &address) {
+    const std::string host = host_of(address);
+    if (!allowed(host))
+      return refuse("the calling host is not on the list");
+    int n_pending = 0, n_of_host = 0;
+    Slot *place = nullptr;
+    for (Slot &slot : shared_.slots) {
+      const int stage = __atomic_load_n(&slot.stage, __ATOMIC_ACQUIRE);
+      if (stage == free_slot && place == nullptr)
+        place = &slot;
+      n_pending += stage == pending;
+      n_of_host += stage == pending && host == slot.host;
+    }
+    if (place == nullptr || n_pending >= max_pending || n_of_host >= max_pending_of_host)
+      return refuse("too many connections wait to ask for an association");
+    g_strlcpy(place->host, host.c_str(), sizeof place->host);
+    place->stage = pending;
+    const pid_t self = getpid(), child = fork();
+    if (child == 0) {
+      die_with_parent(self);
+      close(socket_);
+      std::signal(SIGALRM, SIG_DFL);
+      try {
+        Association(receiver_, shared_, *place, pipe_).serve(connection);
+      } catch (const std::exception &) {
+        _exit(1); // the listener says that it broke off
+      }
+      _exit(0);
+    }
+    if (child < 0) {
+      place->stage = free_slot;
+      return refuse("no process can be started for it");
+    }
+    place->pid = child;
+  }
+
+  // Gives the places of ended processes back.
+  void reap() {
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+      for (Slot &slot : shared_.slots) {
+        if (slot.stage == free_slot || slot.pid != pid)
+          continue;
+        if (slot.stage == associated)
+          __atomic_fetch_sub(&shared_.n_open, 1, __ATOMIC_ACQ_REL);
+        else if (WIFSIGNALED(status))
+          refuse("it was not asked for in time");
+        // The caller has it already where the association ended as it should.
+        say(pipe_, "E " + std::to_string(pid) + " 0");
+        slot.stage = free_slot;
+        break;
+      }
+  }
+
+  const DemurReceiver &receiver_;
+  Shared &shared_;
+  const int socket_, pipe_;
+};
+
+// --- the caller's side ---
+
+struct Study {
+  std::set<pid_t> open; // associations that stored objects of it
+  bool broken = false, waits = false;
+  gint64 quiet_since = 0;
+};
+
+class Keeper {
+public:
+  Keeper(const DemurReceiver &receiver, Shared &shared, const DemurProgress *progress)
+      : receiver_(receiver), shared_(shared), progress_(progress) {
+  }
+
+  // What an earlier server acknowledged and did not read.
+  void recall() {
+    g_autoptr(GDir) dir = g_dir_open(journal_of(receiver_.folder).c_str(), 0, nullptr);
+    const char *name;
+    while (dir != nullptr && (name = g_dir_read_name(dir)) != nullptr) {
+      if (!g_str_has_suffix(name, mark_new) && !g_str_has_suffix(name, mark_reading))
+        continue;
+      const std::string folder =
+          std::string(receiver_.folder) + "/" + std::string(name, std::strrchr(name, '.'));
+      Study &study = studies_[folder];
+      study.waits = true;
+      study.broken = has_mark(folder, mark_broken);
+      study.quiet_since = g_get_monotonic_time();
+    }
+  }
+
+  // Until settled ends it, it is cancelled, or the listener is gone (false).
+  bool run(int pipe) {
+    for (;;) {
+      struct pollfd waiting = {pipe, POLLIN, 0};
+      const int ready = poll(&waiting, 1, 100);
+      if (ready > 0 && !read_lines(pipe))
+        return false;
+      if (!demur_progress_step(progress_, 0.0, "receiving", nullptr))
+        return true;
+      if (ready == 0 && !settle())
+        return true;
+    }
+  }
+
+private:
+  bool read_lines(int pipe) {
+    char bytes[65536];
+    const ssize_t n = read(pipe, bytes, sizeof bytes);
+    if (n < 0)
+      return errno == EINTR || errno == EAGAIN;
+    if (n == 0)
+      return false;
+    rest_.append(bytes, static_cast<size_t>(n));
+    size_t end;
+    while ((end = rest_.find('\n')) != std::string::npos) {
+      take(rest_.substr(0, end));
+      rest_.erase(0, end + 1);
+    }
+    return true;
+  }
+
+  void take(const std::string &line) {
+    if (line.compare(0, 2, "P ") == 0) {
+      if (receiver_.problem != nullptr)
+        receiver_.problem(line.c_str() + 2, receiver_.data);
+      return;
+    }
+    char *rest = nullptr;
+    const pid_t pid = static_cast<pid_t>(std::strtol(line.c_str() + 2, &rest, 10));
+    if (line[0] == 'T') {
+      studies_[rest + 1].open.insert(pid);
+      return;
+    }
+    const bool released = std::strcmp(rest, " 1") == 0;
+    bool touched = false;
+    for (auto &[folder, study] : studies_) {
+      if (study.open.erase(pid) == 0)
+        continue;
+      touched = true;
+      study.waits = true;
+      study.broken = !released;
+      study.quiet_since = g_get_monotonic_time();
+    }
+    if (!touched || released)
+      return;
+    count(shared_.n_broken);
+    if (receiver_.problem != nullptr)
+      receiver_.problem("an association broke off: its studies wait until they are sent again",
+                        receiver_.data);
+  }
+
+  // Tells the studies that are complete; false where the server is to end.
+  bool settle() {
+    const gint64 now = g_get_monotonic_time();
+    std::vector<const char *> folders;
+    for (auto &[folder, study] : studies_)
+      if (study.waits && study.open.empty() && !study.broken &&
+          now - study.quiet_since >= static_cast<gint64>(receiver_.settle_seconds) * G_USEC_PER_SEC)
+        folders.push_back(folder.c_str());
+    if (folders.empty())
+      return true;
+    // What arrives from here on sets a new mark: the study is then read again.
+    for (const char *folder : folders) {
+      set_mark(folder, mark_reading);
+      clear_mark(folder, mark_new);
+    }
+    folders.push_back(nullptr);
+    const DemurSettled outcome = receiver_.settled(folders.data(), receiver_.data);
+    folders.pop_back();
+    for (const std::string folder : folders) {
+      if (outcome == DEMUR_SETTLED_AGAIN) {
+        studies_[folder].quiet_since = g_get_monotonic_time();
+        continue;
+      }
+      clear_mark(folder, mark_reading);
+      studies_[folder].waits = false;
+      if (studies_[folder].open.empty())
+        studies_.erase(folder);
+    }
+    return outcome != DEMUR_SETTLED_END;
+  }
+
+  const DemurReceiver &receiver_;
+  Shared &shared_;
+  const DemurProgress *progress_;
+  std::map<std::string, Study> studies_; // by folder
+  std::string rest_;                     // of a line
+};
+
+// A socket that listens on every address, or on the loopback where no other host may call.
+int
+open_port(const DemurReceiver &receiver) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int on = 1;
+  struct sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<guint16>(receiver.port));
+  address.sin_addr.s_addr = htonl(receiver.hosts != nullptr ? INADDR_ANY : INADDR_LOOPBACK);
+  if (fd < 0)
+    return -1;
+  if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+      bind(fd, reinterpret_cast<struct sockaddr *>(&address), sizeof address) == 0 &&
+      listen(fd, SOMAXCONN) == 0)
+    return fd;
+  const int reason = errno;
+  close(fd);
+  errno = reason;
+  return -1;
+}
+
+gboolean
+serve(const DemurReceiver &receiver, Shared &shared, const DemurProgress *progress,
+      GError **error) {
+  const int socket = open_port(receiver);
+  if (socket < 0) {
+    const std::string what = "port " + std::to_string(receiver.port) + " can't be opened";
+    return demur_network_fail(error, what.c_str(), g_strerror(errno));
+  }
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    close(socket);
+    return demur_network_fail(error, "the server can't start", g_strerror(errno));
+  }
+  fcntl(ends[0], F_SETFL, O_NONBLOCK);
+  fcntl(ends[1], F_SETPIPE_SZ, 1 << 20);
+  Keeper keeper(receiver, shared, progress);
+  keeper.recall();
+  const pid_t self = getpid(), listener = fork();
+  if (listener == 0) {
+    close(ends[0]);
+    Listener(receiver, shared, socket, ends[1]).run(self);
+  }
+  close(ends[1]);
+  close(socket);
+  gboolean good = listener > 0;
+  if (good && receiver.listening != nullptr)
+    receiver.listening(receiver.data);
+  good = good && keeper.run(ends[0]);
+  if (listener > 0) {
+    kill(listener, SIGTERM);
+    while (waitpid(listener, nullptr, 0) < 0 && errno == EINTR)
+      ;
+  }
+  close(ends[0]);
+  return good ? TRUE : demur_network_fail(error, "the server ended", "its listener is gone");
+}
+
+gboolean
+receive(const DemurReceiver &receiver, DemurReceived &received, const DemurProgress *progress,
+        GError **error) {
+  if (g_mkdir_with_parents(journal_of(receiver.folder).c_str(), 0700) != 0) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "the folder %s can't be made: %s",
+                receiver.folder, g_strerror(errno));
+    return FALSE;
+  }
+  void *memory =
+      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED)
+    return demur_network_fail(error, "the server can't start", g_strerror(errno));
+  auto *shared = static_cast<Shared *>(memory);
+  const gboolean served = serve(receiver, *shared, progress, error);
+  received = DemurReceived{shared->n_associations, shared->n_refused,  shared->n_broken,
+                           shared->n_received,     shared->n_rejected, shared->n_known};
+  munmap(memory, sizeof(Shared));
+  return served;
+}
+
+} // namespace
+
+gboolean
+demur_network_receive(const DemurReceiver *receiver, DemurReceived *received,
+                      const DemurProgress *progress, GError **error) {
+  *received = DemurReceived{};
+  if (!demur_dicom_init(error))
+    return FALSE;
+  demur_network_prepare();
+  return receive(*receiver, *received, progress, error);
+}

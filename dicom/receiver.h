@@ -1,0 +1,61 @@
+/* A DICOM storage server that takes several peers at once and forgets nothing it acknowledged.
+ *
+ * A listening process hands every connection to a process of its own: a peer that is silent, slow
+ * or hostile costs only itself. An object is in memory until it has come whole, is looked at, is
+ * brought to the disk (file and folder synced) and only then acknowledged; where the disk has no
+ * room the peer is told so (A700) and its association goes on. Files lie at
+ * FOLDER/STUDY/SERIES/INSTANCE.dcm.
+ *
+ * The journal lies beside them. FOLDER/.journal/STUDY.new is there before the first object of a
+ * study is acknowledged, and until the study was read; STUDY.broken is there where the last
+ * association with it broke off. So a study that was acknowledged and not read is read by the next server on
+ * the folder, whatever ended this one. */
+#pragma once
+
+#include "base/error.h"
+#include "base/progress.h"
+
+G_BEGIN_DECLS
+
+/* What came of reading studies. */
+typedef enum {
+  DEMUR_SETTLED_DONE,  /* they were read */
+  DEMUR_SETTLED_AGAIN, /* they could not be read now: they stay in the journal and are told again */
+  DEMUR_SETTLED_END,   /* they were read, and the server ends */
+} DemurSettled;
+
+typedef struct {
+  const char *folder;
+  guint port;
+  const char *ae;             /* our own: another called title is refused */
+  const char *const *callers; /* AE titles accepted; NULL: any */
+  const char *const *hosts;   /* addresses accepted, or "any"; NULL: the loopback only. Others are
+                               * closed before a byte is read */
+  guint timeout_seconds;  /* for a peer that falls silent, and for a whole association request */
+  guint settle_seconds;   /* of quiet of a study before it is told */
+  guint max_associations; /* at once; a further one waits for its turn, then is refused; 0: 20 */
+  /* Called once the port is open. May be NULL. */
+  void (*listening)(gpointer data);
+  /* Called with the folders of studies that changed and are complete (NULL-terminated): no
+   * association with them is open, the last one was released in good order, and nothing came for
+   * settle_seconds. Associations go on meanwhile. */
+  DemurSettled (*settled)(const char *const *folders, gpointer data);
+  /* A refusal, a broken association, a damaged object: one sentence. May be NULL. */
+  void (*problem)(const char *sentence, gpointer data);
+  gpointer data;
+} DemurReceiver;
+
+typedef struct {
+  size_t n_associations, n_refused, n_broken;
+  size_t n_received, n_rejected, n_known; /* known: the same object again */
+} DemurReceived;
+
+/* Serves until settled ends it or progress is cancelled, both of which are a good end; associations
+ * that are open then are ended. The callbacks run on the calling thread. To be called before
+ * threads that hold locks are busy: it forks. DEMUR_ERROR_STATE where the port can't be opened,
+ * DEMUR_ERROR_INPUT where the folder can't be made. */
+gboolean demur_network_receive(const DemurReceiver *receiver, DemurReceived *received,
+                               const DemurProgress *progress,
+                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

@@ -1,0 +1,218 @@
+/* The storage server beside peers that are silent, slow, many, killed, or served by a full disk,
+ * and after its own end. Right: every object that was acknowledged is there and is told, whatever
+ * else connects. */
+#include "network-fixture.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+
+static int
+connect_to(const FixtureServer *server) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const struct sockaddr_in address = {.sin_family = AF_INET,
+                                      .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+                                      .sin_port = htons((guint16)server->receiver.port)};
+  g_assert_cmpint(connect(fd, (const struct sockaddr *)&address, sizeof address), ==, 0);
+  return fd;
+}
+
+static DemurSending *
+send_all(const DemurPeer *peer, char **paths) {
+  g_autoptr(GError) error = NULL;
+  DemurSending *sending = demur_network_send(peer, (const char *const *)paths, NULL, &error);
+  g_assert_no_error(error);
+  return sending;
+}
+
+typedef struct {
+  DemurPeer peer;
+  char **paths;
+  size_t n_sent;
+} Sender;
+
+static gpointer
+send_in_thread(gpointer data) {
+  Sender *sender = data;
+  g_autoptr(DemurSending) sending = send_all(&sender->peer, sender->paths);
+  sender->n_sent = sending->n_sent;
+  return NULL;
+}
+
+/* Ten connections that say nothing and one that says a byte of a request at a time cost the others
+ * nothing: they are still open when all is sent. */
+static void
+test_silent_peers_cost_only_themselves(void) {
+  enum { N_SILENT = 10, N_SENDERS = 4, N_IMAGES = 5 };
+  g_autofree char *folder = fixture_folder();
+  g_autofree char *out = g_build_filename(folder, "out", NULL);
+  g_auto(GStrv) paths = fixture_write_series(folder, N_IMAGES);
+  FixtureServer *server = fixture_server_new(out, NULL, NULL);
+  int silent[N_SILENT + 1];
+  for (guint i = 0; i <= N_SILENT; i++)
+    silent[i] = connect_to(server);
+  const guint8 begin[] = {0x01, 0x00, 0x00};
+  g_assert_cmpint(send(silent[N_SILENT], begin, sizeof begin, MSG_NOSIGNAL), ==, sizeof begin);
+  Sender senders[N_SENDERS];
+  GThread *threads[N_SENDERS];
+  for (guint i = 0; i < N_SENDERS; i++) {
+    senders[i] = (Sender){fixture_peer(server), paths, 0};
+    threads[i] = g_thread_new("sender", send_in_thread, &senders[i]);
+  }
+  for (guint i = 0; i < N_SENDERS; i++) {
+    g_thread_join(threads[i]);
+    g_assert_cmpuint(senders[i].n_sent, ==, N_IMAGES);
+  }
+  fixture_wait(server, server->settled, 1);
+  fixture_server_stop(server);
+  for (guint i = 0; i <= N_SILENT; i++)
+    close(silent[i]);
+  g_assert_cmpuint(server->received.n_associations, ==, N_SENDERS);
+  g_assert_cmpuint(server->received.n_received, ==, N_IMAGES);
+  g_assert_cmpuint(server->received.n_known, ==, (N_SENDERS - 1) * N_IMAGES);
+  fixture_server_free(server);
+  fixture_remove(folder);
+}
+
+/* One place, several senders: each has its turn. */
+static void
+test_a_full_server_gives_turns(void) {
+  enum { N_SENDERS = 5 };
+  g_autofree char *folder = fixture_folder();
+  g_autofree char *out = g_build_filename(folder, "out", NULL);
+  g_auto(GStrv) paths = fixture_write_series(folder, 3);
+  FixtureServer *server = fixture_server_new_limited(out, 1);
+  Sender senders[N_SENDERS];
+  GThread *threads[N_SENDERS];
+  for (guint i = 0; i < N_SENDERS; i++) {
+    senders[i] = (Sender){fixture_peer(server), paths, 0};
+    threads[i] = g_thread_new("sender", send_in_thread, &senders[i]);
+  }
+  for (guint i = 0; i < N_SENDERS; i++) {
+    g_thread_join(threads[i]);
+    g_assert_cmpuint(senders[i].n_sent, ==, 3);
+  }
+  fixture_wait(server, server->settled, 1);
+  fixture_server_stop(server);
+  g_assert_cmpuint(server->received.n_associations, ==, N_SENDERS);
+  fixture_server_free(server);
+  fixture_remove(folder);
+}
+
+/* What a server acknowledged and did not read, because it was ended, is told by the next one. */
+static void
+test_acknowledged_studies_are_recalled(void) {
+  g_autofree char *folder = fixture_folder();
+  g_autofree char *out = g_build_filename(folder, "out", NULL);
+  g_autofree char *study = g_build_filename(out, "1.2.3", NULL);
+  g_auto(GStrv) paths = fixture_write_series(folder, 4);
+  FixtureServer *first = fixture_server_new_patient(out); /* settles after an hour */
+  const DemurPeer peer = fixture_peer(first);
+  g_autoptr(DemurSending) sending = send_all(&peer, paths);
+  g_assert_cmpuint(sending->n_sent, ==, 4);
+  fixture_server_stop(first);
+  g_assert_cmpuint(first->settled->len, ==, 0);
+  fixture_server_free(first);
+
+  FixtureServer *second = fixture_server_new(out, NULL, NULL);
+  fixture_wait(second, second->settled, 1);
+  g_assert_cmpstr(second->settled->pdata[0], ==, study);
+  fixture_server_stop(second);
+  fixture_server_free(second);
+
+  /* It was read: a third one has nothing to tell before something new comes. */
+  FixtureServer *third = fixture_server_new(out, NULL, NULL);
+  const DemurPeer again = fixture_peer(third);
+  g_autoptr(DemurSending) known = send_all(&again, paths);
+  fixture_wait(third, third->settled, 1);
+  fixture_server_stop(third);
+  g_assert_cmpuint(third->settled->len, ==, 1);
+  g_assert_cmpuint(third->received.n_known, ==, 4);
+  fixture_server_free(third);
+  fixture_remove(folder);
+}
+
+/* A study that could not be read now (the workspace is locked, say) is told again. */
+static void
+test_what_could_not_be_read_is_told_again(void) {
+  g_autofree char *folder = fixture_folder();
+  g_autofree char *out = g_build_filename(folder, "out", NULL);
+  g_auto(GStrv) paths = fixture_write_series(folder, 2);
+  FixtureServer *server = fixture_server_new(out, NULL, NULL);
+  server->n_again = 2;
+  const DemurPeer peer = fixture_peer(server);
+  g_autoptr(DemurSending) sending = send_all(&peer, paths);
+  fixture_wait(server, server->settled, 3);
+  fixture_server_stop(server);
+  g_assert_cmpuint(server->settled->len, ==, 3);
+  fixture_server_free(server);
+  fixture_remove(folder);
+}
+
+/* The same object through another AE: its file meta information names the other, its data set is
+ * the same. */
+static void
+test_the_same_object_from_another_ae_is_known(void) {
+  g_autofree char *folder = fixture_folder();
+  g_autofree char *out = g_build_filename(folder, "out", NULL);
+  g_auto(GStrv) paths = fixture_write_series(folder, 3);
+  FixtureServer *server = fixture_server_new(out, NULL, NULL);
+  DemurPeer peer = fixture_peer(server);
+  g_autoptr(DemurSending) first = send_all(&peer, paths);
+  peer.calling = "OTHER";
+  g_autoptr(DemurSending) second = send_all(&peer, paths);
+  g_assert_cmpuint(second->n_sent, ==, 3);
+  fixture_server_stop(server);
+  g_assert_cmpuint(server->received.n_received, ==, 3);
+  g_assert_cmpuint(server->received.n_known, ==, 3);
+  fixture_server_free(server);
+  fixture_remove(folder);
+}
+
+/* A disk of 256 KiB: the peer is told for each object that has no room, the association goes on,
+ * and what was acknowledged is there whole. */
+static void
+test_a_full_disk_is_told_to_the_peer(void) {
+  g_autofree char *folder = fixture_folder();
+  g_autofree char *out = g_build_filename(folder, "out", NULL);
+  g_auto(GStrv) paths = fixture_write_series(folder, 400);
+  g_mkdir(out, 0700);
+  if (mount("demur-test", out, "tmpfs", 0, "size=256k") != 0) {
+    g_test_skip("a small file system can't be mounted here");
+    fixture_remove(folder);
+    return;
+  }
+  FixtureServer *server = fixture_server_new(out, NULL, NULL);
+  const DemurPeer peer = fixture_peer(server);
+  g_autoptr(DemurSending) sending = send_all(&peer, paths);
+  g_assert_cmpuint(sending->n_sent, >, 0);
+  g_assert_cmpuint(sending->n_failed, >, 0);
+  g_assert_cmpuint(sending->n_sent + sending->n_failed, ==, 400);
+  g_assert_nonnull(strstr(sending->problems->pdata[0], "0xA700"));
+  fixture_wait(server, server->settled, 1);
+  fixture_server_stop(server);
+  g_assert_cmpuint(server->received.n_received, ==, sending->n_sent);
+  g_autoptr(DemurImport) import = fixture_import_folder(server->settled->pdata[0]);
+  g_assert_cmpuint(fixture_series(import, 0)->n_slices, ==, sending->n_sent);
+  fixture_server_free(server);
+  g_assert_cmpint(umount(out), ==, 0);
+  fixture_remove(folder);
+}
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/dicom/receiver/silent-peers-cost-only-themselves",
+                  test_silent_peers_cost_only_themselves);
+  g_test_add_func("/dicom/receiver/a-full-server-gives-turns", test_a_full_server_gives_turns);
+  g_test_add_func("/dicom/receiver/acknowledged-studies-are-recalled",
+                  test_acknowledged_studies_are_recalled);
+  g_test_add_func("/dicom/receiver/what-could-not-be-read-is-told-again",
+                  test_what_could_not_be_read_is_told_again);
+  g_test_add_func("/dicom/receiver/the-same-object-from-another-ae-is-known",
+                  test_the_same_object_from_another_ae_is_known);
+  g_test_add_func("/dicom/receiver/a-full-disk-is-told-to-the-peer",
+                  test_a_full_disk_is_told_to_the_peer);
+  return g_test_run();
+}
