@@ -156,9 +156,7 @@ prepare_curve(DemurCohortPage *page) {
       g_strdup_printf(_("%s (± sd, %zu trials)"), name,
                       study->evaluation->n_models * study->evaluation->n_resamples);
   demur_chart_card_set_title(page->card[0], title);
-  demur_chart_card_set_note(
-      page->card[0], _("Lines: this split. Bands: mean ± sd of resamples, which repeat scans "
-                       "and so may lie above their line."));
+  demur_chart_card_set_note(page->card[0], _("Lines: this split. Bands: ± sd over its resamples."));
   demur_chart_card_changed(page->card[0]);
 }
 

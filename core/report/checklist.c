@@ -8,6 +8,8 @@
 
 #include "report/format.h"
 
+#include <math.h>
+
 typedef enum {
   OPEN, /* for the author */
   KIND,
@@ -224,20 +226,89 @@ training_sites(const DemurReportCohort *c, const DemurEvaluation *e) {
                          seen == 1 ? "was" : "were");
 }
 
-/* What stands beside an item, owned. */
+/* ---- what the report holds: an item may only point to what is there ---- */
+
+static gboolean
+has_interval(DemurInterval interval) {
+  return isfinite(interval.low) && isfinite(interval.high);
+}
+
+/* Differences between methods with an interval. */
+static gboolean
+has_compared(const DemurEvaluation *e) {
+  for (size_t i = 0; i < e->n_comparisons; i++)
+    if (isfinite(e->comparisons[i].low) && isfinite(e->comparisons[i].high))
+      return TRUE;
+  return FALSE;
+}
+
+/* Rates of refusal by label with an interval. */
+static gboolean
+has_rates(const DemurReportFinding *f) {
+  const DemurOperatingPoint *at = f->subject_at;
+  for (size_t l = 0; at && l < at->n_labels; l++)
+    if (isfinite(at->rejected_by_label[l].rate_low) && isfinite(at->rejected_by_label[l].rate_high))
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+has_refusals(const DemurReportFinding *f) {
+  return f->subject_at && f->subject_at->n_labels > 0 && f->subject != f->full;
+}
+
+/* Calibration of what is shown with an interval. */
+static gboolean
+has_performance(const DemurReportFinding *f) {
+  const DemurOperatingPoint *at = f->subject_at;
+  return at && (has_interval(at->intervals[DEMUR_MEASURE_OE_RATIO]) ||
+                has_interval(at->debiased_interval));
+}
+
+/* Adds by to the list "site, sex" unless it is there. */
+static void
+add_name(GString *names, const char *by) {
+  g_auto(GStrv) there = g_strsplit(names->str, ", ", -1);
+  if (!g_strv_contains((const char *const *)there, by))
+    g_string_append_printf(names, "%s%s", names->len ? ", " : "", by);
+}
+
+/* The subgroups that results were printed by: a group that is not withheld; owned, "" for none. */
 static char *
-fact_words(const DemurReportFinding *f, Fact fact) {
-  const DemurReportInput *input = f->input;
-  const DemurReportCohort *c = &input->cohort;
+subgroups(const DemurReportFinding *f) {
+  GString *names = g_string_new(NULL);
+  for (size_t i = 0; i < f->input->n_rejections; i++)
+    if (f->input->rejections[i].n_scans >= DEMUR_SMALL_CELL)
+      add_name(names, f->input->rejections[i].attribute);
+  for (size_t g = 0; g < f->evaluation->n_groups; g++)
+    if (!f->evaluation->groups[g].withheld)
+      add_name(names, f->evaluation->groups[g].by);
+  return g_string_free(names, FALSE);
+}
+
+static gboolean
+has_subgroup(const DemurReportFinding *f, const char *by) {
+  g_autofree char *names = subgroups(f);
+  g_auto(GStrv) there = g_strsplit(names, ", ", -1);
+  return g_strv_contains((const char *const *)there, by);
+}
+
+/* The parts that are there, "a, b" (owned); otherwise none. */
+static char *
+parts_words(const char *none, const char *after, const gboolean *there, const char *const *parts,
+            size_t n) {
+  g_autoptr(GString) text = g_string_new(NULL);
+  for (size_t i = 0; i < n; i++)
+    if (there[i])
+      g_string_append_printf(text, "%s%s", text->len ? ", " : "", parts[i]);
+  return text->len ? g_strdup_printf("%s%s", text->str, after) : g_strdup(none);
+}
+
+static char *
+cohort_words(const DemurReportFinding *f, Fact fact) {
+  const DemurReportCohort *c = &f->input->cohort;
   const DemurEvaluation *e = f->evaluation;
-  g_autofree char *sites = training_sites(c, e);
   switch (fact) {
-  case OPEN:
-    return g_strdup("for the author");
-  case KIND:
-    return g_strdup_printf("evaluation of a selector on cohort %s, split %s", e->cohort, e->split);
-  case ABSTRACT:
-    return g_strdup("for the author; the first page's paragraph may be quoted");
   case SOURCE:
     return g_strdup_printf("%s; scores of model %s", demur_text_recorded(c->source),
                            demur_text_recorded(c->model));
@@ -246,7 +317,8 @@ fact_words(const DemurReportFinding *f, Fact fact) {
                               : g_strdup("for the author");
   case SETTING: {
     g_autofree char *n = demur_text_counted(e->n_sites, "site", "sites");
-    return g_strdup_printf("%s, under “Cohort”; setting, place, dates: for the author", n);
+    return g_strdup_printf("%s%s; setting, place, dates: for the author", n,
+                           c->n_sites > 0 ? ", under “Cohort”" : "");
   }
   case EXCLUSIONS:
     return c->n_exclusions > 0
@@ -255,9 +327,11 @@ fact_words(const DemurReportFinding *f, Fact fact) {
                ? g_strdup("nothing was left out at import; criteria: for the author")
                : g_strdup("for the author; what was left out is not recorded");
   case SPLITS:
-    return g_strdup_printf("%zu splits under “Cohort”, no patient in two of them; how they were "
-                           "drawn: for the author",
-                           c->n_splits);
+    return c->n_splits > 0
+               ? g_strdup_printf("%zu splits under “Cohort”, no patient in two of them; how they "
+                                 "were drawn: for the author",
+                                 c->n_splits)
+               : g_strdup("for the author; splits are not recorded");
   case SIZE: {
     g_autofree char *size = demur_section_amount(e->n_scans, e->n_patients, e->n_sites);
     return g_strdup_printf("%s: what there was, no calculation", size);
@@ -265,20 +339,43 @@ fact_words(const DemurReportFinding *f, Fact fact) {
   case OUTCOME:
     return c->label_rule ? g_strdup(c->label_rule)
                          : g_strdup("for the author: what label 1 means, over which time");
-  case MISSING:
-    return g_strdup("scans without label or score are not evaluated; why they lack it: for the "
-                    "author");
+  case CHARACTERISTICS: {
+    const gboolean there[] = {c->n_sites > 0, c->n_scanners > 0, c->n_splits > 0};
+    static const char *const parts[] = {"sites", "scanners", "outcome by split"};
+    return parts_words("for the author", " under “Cohort”; age, sex and others: for the author",
+                       there, parts, G_N_ELEMENTS(parts));
+  }
+  case NUMBERS:
+    return c->n_splits > 0
+               ? g_strdup("scans, patients and outcome of each split under “Cohort”")
+               : g_strdup("scans and patients of the evaluated split under “Cohort”; of others: "
+                          "for the author");
+  case SCANNERS:
+    return c->n_scanners > 0 ? g_strdup("scanners under “Cohort”; protocol: for the author")
+                             : g_strdup("for the author; no scanner is recorded");
+  default:
+    g_return_val_if_reached(NULL);
+  }
+}
+
+static char *
+selector_words(const DemurReportFinding *f, Fact fact) {
+  const DemurReportInput *input = f->input;
+  const char *recalibrate = demur_section_setting(input, "recalibrate");
+  switch (fact) {
   case INPUTS:
-    return g_strdup_printf("of the selector: the model's risk and embedding, features %s; of the "
-                           "risk model: for the author",
+    return g_strdup_printf("of the selector: features %s of the model's output; of the risk model: "
+                           "for the author",
                            demur_text_recorded(demur_section_setting(input, "features")));
   case PREDICTIONS:
     return g_strdup_printf("by model %s, outside this program; recalibration: %s",
-                           demur_text_recorded(e->model),
-                           demur_text_recorded(demur_section_setting(input, "recalibrate")));
+                           demur_text_recorded(f->evaluation->model),
+                           demur_text_recorded(recalibrate));
   case TRAINING:
-    return g_strdup("of the selector: all settings under “Method and provenance”; of the risk "
-                    "model: for the author");
+    return input->selector.n_settings > 0
+               ? g_strdup("of the selector: all settings under “Method and provenance”; of the "
+                          "risk model: for the author")
+               : g_strdup("for the author; no setting of the selector's training is recorded");
   case SELECTION:
     return g_strdup_printf("of the selector: stopping %s; of the risk model: for the author",
                            demur_text_recorded(demur_section_setting(input, "stopping")));
@@ -288,63 +385,145 @@ fact_words(const DemurReportFinding *f, Fact fact) {
   case SOFTWARE:
     return g_strdup_printf("Demur %s; of the risk model: for the author",
                            input->version ? input->version : "(version not given)");
-  case THRESHOLD:
-    return input->n_thresholds > 0
-               ? g_strdup("score from 0 to 1; threshold tuned on another split, under “Threshold”")
-               : g_strdup("score from 0 to 1; threshold from this split's own scores, labels "
-                          "unseen");
-  case MEASURES:
-    return g_strdup("defined under “Method and provenance”");
-  case UNCERTAINTY:
-    return g_strdup("95\u00a0% intervals of differences and rates; binned errors stand beside "
-                    "their noise floor");
-  case SUBGROUPS:
-    return input->n_rejections > 0 || e->n_groups > 0
-               ? g_strdup("refusals and calibration by site and each attribute asked for, under "
-                          "“Results”")
-               : g_strdup("no subgroup was asked for (--group-by)");
-  case FLOW:
-    return g_strdup("under “Cohort”");
-  case CHARACTERISTICS:
-    return g_strdup("sites, scanners, outcome under “Cohort”; age, sex and others: for the author");
-  case NUMBERS:
-    return g_strdup("scans, patients and outcome of each split under “Cohort”");
-  case SCANNERS:
-    return c->n_scanners > 0 ? g_strdup("scanners under “Cohort”; protocol: for the author")
-                             : g_strdup("for the author; no scanner is recorded");
+  case THRESHOLD: {
+    if (!f->threshold || !f->tuned)
+      return g_strdup("score from 0 to 1; threshold from this split's own scores, labels unseen");
+    const gboolean here = g_strcmp0(f->threshold->cohort, f->evaluation->cohort) == 0 &&
+                          g_strcmp0(f->threshold->split, f->evaluation->split) == 0;
+    return g_strdup_printf("score from 0 to 1; threshold tuned on %s, under “Threshold”",
+                           here ? "this very split" : "another split");
+  }
   case SPECIFICATION:
-    return g_strdup("of the selector: its file (`demur selector export`), digest in the model "
-                    "card; of the risk model: for the author");
-  case OTHER_SITES:
-    return g_steal_pointer(&sites);
-  case INTERNAL:
-    return c->n_sites_in_training > 0 ? g_steal_pointer(&sites)
-                                      : g_strdup("not in this report: see external data");
-  case EXTERNAL:
-    return c->n_sites_in_training == 0 ? g_steal_pointer(&sites)
-                                       : g_strdup_printf("%s; other data: for the author", sites);
-  case PERFORMANCE:
-    return g_strdup("under “Results”, with intervals and by subgroup");
-  case REJECTIONS:
-    return g_strdup("refused scans by label, under “Results”; single cases: for the author");
-  case SITES:
-    return g_strdup("site error and results by site, under “Results”");
-  case NO_ANSWER:
-    return g_strdup("a refused, unscored or unfit scan shows no risk; refusals under “Results”");
+    return g_strdup_printf("of the selector: its file (“demur selector export”)%s; of the risk "
+                           "model: for the author",
+                           input->selector.digest ? ", digest in the model card" : "");
   case UPDATING:
-    return g_strdup_printf("recalibration: %s%s",
-                           demur_text_recorded(demur_section_setting(input, "recalibrate")),
-                           input->n_audits > 0 ? "; site audits under “Threshold”" : "");
-  case LIMITS:
-    return g_strdup("of the method, under “Limits”; of the study: for the author");
-  case REPEATING:
-    return g_strdup("seed and digests under “Method and provenance”, `demur report verify`; what "
-                    "is shared: for the author");
-  case STORED:
-    return g_strdup("verdicts stay in the workspace with the selector's digest (`demur export`)");
+    return g_strdup_printf("recalibration: %s%s", demur_text_recorded(recalibrate),
+                           input->n_audits > 0 ? "; site audits under “Site audits”" : "");
   default:
     g_return_val_if_reached(NULL);
   }
+}
+
+static char *
+result_words(const DemurReportFinding *f, Fact fact) {
+  switch (fact) {
+  case UNCERTAINTY: {
+    const gboolean there[] = {has_compared(f->evaluation), has_rates(f), has_performance(f)};
+    static const char *const parts[] = {"differences", "rates of refusal", "calibration"};
+    g_autofree char *of = parts_words("none is given", "", there, parts, G_N_ELEMENTS(parts));
+    return g_strdup_printf("95\u00a0%% intervals: %s; binned errors stand beside their noise floor",
+                           of);
+  }
+  case SUBGROUPS: {
+    g_autofree char *names = subgroups(f);
+    return *names ? g_strdup_printf("by %s, under “Results”", names)
+                  : g_strdup("no subgroup is shown here");
+  }
+  case PERFORMANCE: {
+    g_autofree char *names = subgroups(f);
+    if (!f->subject_at)
+      return g_strdup("no operating point was evaluated");
+    return g_strdup_printf("under “Results”%s%s%s", has_performance(f) ? ", with intervals" : "",
+                           *names ? ", by " : "; by subgroup: not in this report", names);
+  }
+  case REJECTIONS:
+    return has_refusals(f)
+               ? g_strdup("refused scans by label, under “Results”; single cases: for the author")
+               : g_strdup("for the author");
+  case SITES: {
+    const gboolean error =
+        f->subject_at && isfinite(f->subject_at->measures[DEMUR_MEASURE_SITE_ERROR]);
+    const gboolean there[] = {error, has_subgroup(f, "site")};
+    static const char *const parts[] = {"site error", "results by site"};
+    return parts_words("not in this report", ", under “Results”", there, parts,
+                       G_N_ELEMENTS(parts));
+  }
+  case NO_ANSWER:
+    return g_strdup_printf("a refused, unscored or unfit scan shows no risk%s",
+                           has_refusals(f) ? "; refusals under “Results”" : "");
+  default:
+    g_return_val_if_reached(NULL);
+  }
+}
+
+/* Where the data come from, as the training saw them or not. */
+static char *
+data_words(const DemurReportFinding *f, Fact fact) {
+  const DemurReportCohort *c = &f->input->cohort;
+  g_autofree char *sites = training_sites(c, f->evaluation);
+  if (fact == INTERNAL && c->n_sites_in_training <= 0)
+    return g_strdup(c->n_sites_in_training == 0 ? "not in this report: see external data"
+                                                : "for the author");
+  if (fact == EXTERNAL && c->n_sites_in_training != 0)
+    return g_strdup_printf("%s; other data: for the author", sites);
+  return g_steal_pointer(&sites);
+}
+
+/* What stands beside an item, owned. */
+static char *
+fact_words(const DemurReportFinding *f, Fact fact) {
+  static const char *const always[N_FACTS] = {
+      [OPEN] = "for the author",
+      [ABSTRACT] = "for the author; the first page's paragraph may be quoted",
+      [MISSING] =
+          "scans without label or score are not evaluated; why they lack it: for the author",
+      [MEASURES] = "defined under “Method and provenance”",
+      [FLOW] = "under “Cohort”",
+      [LIMITS] = "of the method, under “Limits”; of the study: for the author",
+      [REPEATING] = "seed and digests under “Method and provenance”, “demur report verify”; what "
+                    "is shared: for the author",
+      [STORED] = "verdicts stay in the workspace with the selector's digest (“demur export”)"};
+  if (always[fact])
+    return g_strdup(always[fact]);
+  switch (fact) {
+  case KIND:
+    return g_strdup_printf("evaluation of a selector on cohort %s, split %s", f->evaluation->cohort,
+                           f->evaluation->split);
+  case SOURCE:
+  case DATES:
+  case SETTING:
+  case EXCLUSIONS:
+  case SPLITS:
+  case SIZE:
+  case OUTCOME:
+  case CHARACTERISTICS:
+  case NUMBERS:
+  case SCANNERS:
+    return cohort_words(f, fact);
+  case UNCERTAINTY:
+  case SUBGROUPS:
+  case PERFORMANCE:
+  case REJECTIONS:
+  case SITES:
+  case NO_ANSWER:
+    return result_words(f, fact);
+  case OTHER_SITES:
+  case INTERNAL:
+  case EXTERNAL:
+    return data_words(f, fact);
+  default:
+    return selector_words(f, fact);
+  }
+}
+
+static const struct {
+  const char *name, *heading;
+  const Item *items;
+  size_t n;
+} lists[] = {
+    {"TRIPOD+AI", "TRIPOD+AI (2024, 27 items)", tripod, G_N_ELEMENTS(tripod)},
+    {"CLAIM", "CLAIM (2024 update, 44 items)", claim, G_N_ELEMENTS(claim)},
+    {"STARD-AI", "STARD-AI (2025, 40 items)", stard, G_N_ELEMENTS(stard)},
+};
+
+char *
+demur_section_checklist_words(const DemurReportFinding *f, const char *list, const char *number) {
+  for (size_t l = 0; l < G_N_ELEMENTS(lists); l++)
+    for (size_t i = 0; i < lists[l].n; i++)
+      if (g_str_equal(lists[l].name, list) && g_str_equal(lists[l].items[i].number, number))
+        return fact_words(f, lists[l].items[i].fact);
+  return NULL;
 }
 
 static void
@@ -376,7 +555,6 @@ demur_section_checklist(DemurPages *p) {
       "pages: of TRIPOD+AI one (of the checklist of 11 January 2024), of CLAIM 2024 two that "
       "agree, "
       "of STARD-AI one. Complete the official lists for a submission.");
-  add_list(p, "TRIPOD+AI (2024, 27 items)", tripod, G_N_ELEMENTS(tripod));
-  add_list(p, "CLAIM (2024 update, 44 items)", claim, G_N_ELEMENTS(claim));
-  add_list(p, "STARD-AI (2025, 40 items)", stard, G_N_ELEMENTS(stard));
+  for (size_t l = 0; l < G_N_ELEMENTS(lists); l++)
+    add_list(p, lists[l].heading, lists[l].items, lists[l].n);
 }

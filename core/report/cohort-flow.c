@@ -1,6 +1,6 @@
 /* From top to bottom: what was left out, the cohort, a row of splits, what was accepted and refused
- * of the evaluated one. Boxes of a row share the width; a row holds as many as keep a least width,
- * the evaluated split stands last, so that its arrow goes straight down. */
+ * of the evaluated one. Boxes of a row share the width; the evaluated split stands last, so that
+ * its arrow goes straight down. */
 #include "report/cohort-flow.h"
 
 #include "report/format.h"
@@ -14,6 +14,7 @@
 #define ARROW 1.9
 #define GAP 1.2
 #define LEAST_BOX 20.5
+#define LEAST_NARROW_BOX 11.4
 #define MOST_REASONS 8
 
 static double
@@ -21,10 +22,37 @@ box_height(const DemurPalette *palette) {
   return palette->font_size * (2 * LINE + 2 * PAD);
 }
 
-static size_t
-boxes_a_row(const DemurPalette *palette, double width) {
-  const double least = LEAST_BOX * palette->font_size, gap = GAP * palette->font_size;
-  return (size_t)fmax(1, floor((width + gap) / (least + gap)));
+/* A split's box, where they stand so close that its counts need a line each. */
+static double
+narrow_height(const DemurPalette *palette) {
+  return palette->font_size * (4 * LINE + 2 * PAD);
+}
+
+/* How the splits stand: in one row of wide or narrow boxes, else in rows that hang from one trunk.
+ */
+typedef struct {
+  size_t per_row, n_rows;
+  gboolean narrow;
+  double box;  /* height */
+  double left; /* room for the trunk */
+} Splits;
+
+static Splits
+arrange(const DemurCohortFlow *chart, const DemurPalette *palette, double width) {
+  const double size = palette->font_size, gap = GAP * size;
+  Splits splits = {.box = box_height(palette)};
+  for (int narrow = 0; narrow < 2; narrow++) {
+    const double least = size * (narrow ? LEAST_NARROW_BOX : LEAST_BOX);
+    splits.per_row = (size_t)fmax(1, floor((width + gap) / (least + gap)));
+    splits.narrow = narrow;
+    if (splits.per_row >= chart->n_splits)
+      break;
+  }
+  if (splits.narrow)
+    splits.box = narrow_height(palette);
+  splits.n_rows = (chart->n_splits + splits.per_row - 1) / splits.per_row;
+  splits.left = splits.n_rows > 1 ? gap : 0;
+  return splits;
 }
 
 static size_t
@@ -49,30 +77,30 @@ static double
 chart_height(gconstpointer data, const DemurPalette *palette, double width) {
   const DemurCohortFlow *chart = data;
   const double size = palette->font_size, box = box_height(palette);
-  const size_t per_row = boxes_a_row(palette, width),
-               n_rows = (chart->n_splits + per_row - 1) / per_row;
+  const Splits splits = arrange(chart, palette, width);
   double height = (chart->title ? TITLE * size : 0) + box + 2;
   if (chart->n_left_out > 0)
     height += reasons_height(chart, palette) + ARROW * size;
-  if (n_rows > 0)
-    height += ARROW * size + (double)n_rows * box + (double)(n_rows - 1) * GAP * size;
+  height += (double)splits.n_rows * (ARROW * size + splits.box);
   if (has_decision(chart))
     height += ARROW * size + box;
   return height;
 }
 
+/* between: what parts scans, patients and sites. */
 static char *
-counts_words(const DemurFlowBox *box) {
+counts_words(const DemurFlowBox *box, const char *between) {
   g_autofree char *scans = demur_text_counted(box->n_scans, "scan", "scans");
   if (box->n_patients == 0)
     return g_strdup(scans);
   g_autofree char *patients = demur_text_counted(box->n_patients, "patient", "patients");
   if (box->n_sites == 0)
-    return g_strdup_printf("%s, %s", scans, patients);
+    return g_strdup_printf("%s%s%s", scans, between, patients);
   g_autofree char *sites = demur_text_counted(box->n_sites, "site", "sites");
-  return g_strdup_printf("%s, %s, %s", scans, patients, sites);
+  return g_strdup_printf("%s%s%s%s%s", scans, between, patients, between, sites);
 }
 
+/* words: a line each. */
 static void
 draw_box(cairo_t *cr, const DemurPalette *palette, const char *label, const char *words,
          DemurRectangle r, gboolean strong) {
@@ -83,8 +111,10 @@ draw_box(cairo_t *cr, const DemurPalette *palette, const char *label, const char
   cairo_stroke(cr);
   demur_chart_text(cr, palette, label, size, TRUE, palette->ink, r.x + r.width / 2,
                    r.y + PAD * size, 0.5, 0, r.width - size);
-  demur_chart_text(cr, palette, words, size * 0.94, FALSE, palette->muted, r.x + r.width / 2,
-                   r.y + (PAD + LINE) * size, 0.5, 0, r.width - size);
+  g_auto(GStrv) lines = g_strsplit(words, "\n", -1);
+  for (int i = 0; lines[i]; i++)
+    demur_chart_text(cr, palette, lines[i], size * 0.94, FALSE, palette->muted, r.x + r.width / 2,
+                     r.y + (PAD + LINE * (i + 1)) * size, 0.5, 0, r.width - size);
 }
 
 static void
@@ -150,6 +180,56 @@ split_at(const DemurCohortFlow *chart, size_t place) {
   return place + 1 == chart->n_splits ? chart->evaluated : place + 1;
 }
 
+/* Draws the splits below the cohort's box, each row below a bar that its arrows hang from; the bars
+ * of several rows hang from a trunk at the left. Returns the lower edge; evaluated_x: the middle of
+ * the evaluated split's box. */
+static double
+draw_splits(const DemurCohortFlow *chart, cairo_t *cr, const DemurPalette *palette,
+            DemurRectangle r, double y, double *evaluated_x) {
+  const double size = palette->font_size, gap = GAP * size, middle = r.x + r.width / 2;
+  const Splits splits = arrange(chart, palette, r.width);
+  double trunk_top = y;
+  for (size_t first = 0; first < chart->n_splits; first += splits.per_row) {
+    const size_t n = MIN(splits.per_row, chart->n_splits - first);
+    const double width = fmin((r.width - splits.left - gap * (double)(n - 1)) / (double)n,
+                              size * LEAST_BOX * 1.3),
+                 left = middle + splits.left / 2 - (width * (double)n + gap * (double)(n - 1)) / 2,
+                 last = left + (width + gap) * (double)(n - 1) + width / 2,
+                 bar = y + ARROW * size * 0.4, trunk = r.x + splits.left / 2;
+    demur_chart_colour(cr, palette->muted, 1);
+    cairo_set_line_width(cr, 0.8);
+    if (first == 0) {
+      cairo_move_to(cr, middle, y);
+      cairo_line_to(cr, middle, bar);
+      cairo_move_to(cr, splits.n_rows > 1 ? trunk : fmin(left + width / 2, middle), bar);
+      cairo_line_to(cr, fmax(last, middle), bar);
+      trunk_top = bar;
+    } else {
+      cairo_move_to(cr, trunk, trunk_top);
+      cairo_line_to(cr, trunk, bar);
+      cairo_line_to(cr, last, bar);
+      trunk_top = bar;
+    }
+    cairo_stroke(cr);
+    for (size_t i = 0; i < n; i++)
+      draw_arrow(cr, palette, left + (width + gap) * (double)i + width / 2, bar - 1,
+                 y + ARROW * size);
+    y += ARROW * size;
+    for (size_t i = 0; i < n; i++) {
+      const size_t s = split_at(chart, first + i);
+      const DemurRectangle place = {left + (width + gap) * (double)i, y, width, splits.box};
+      g_autofree char *words = counts_words(&chart->splits[s], splits.narrow ? "\n" : ", ");
+      g_autofree char *label = s == chart->evaluated
+                                   ? g_strdup_printf("%s (evaluated)", chart->splits[s].label)
+                                   : g_strdup(chart->splits[s].label);
+      draw_box(cr, palette, label, words, place, s == chart->evaluated);
+      *evaluated_x = place.x + width / 2;
+    }
+    y += splits.box;
+  }
+  return y;
+}
+
 static void
 chart_draw(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurRectangle r) {
   const DemurCohortFlow *chart = data;
@@ -170,44 +250,11 @@ chart_draw(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurRe
     y += ARROW * size;
   }
   const double whole = fmin(r.width, size * 40);
-  g_autofree char *counts = counts_words(&chart->whole);
+  g_autofree char *counts = counts_words(&chart->whole, ", ");
   draw_box(cr, palette, chart->whole.label, counts,
            (DemurRectangle){middle - whole / 2, y, whole, box}, FALSE);
   y += box;
-  const size_t per_row = boxes_a_row(palette, r.width);
-  for (size_t first = 0; first < chart->n_splits; first += per_row) {
-    const size_t n = MIN(per_row, chart->n_splits - first);
-    const double width =
-        fmin((r.width - gap * (double)(n - 1)) / (double)n, size * LEAST_BOX * 1.3);
-    const double left = middle - (width * (double)n + gap * (double)(n - 1)) / 2;
-    if (first == 0) {
-      /* A bar that all arrows of the row hang from. */
-      const double bar = y + ARROW * size * 0.4;
-      demur_chart_colour(cr, palette->muted, 1);
-      cairo_set_line_width(cr, 0.8);
-      cairo_move_to(cr, middle, y);
-      cairo_line_to(cr, middle, bar);
-      cairo_move_to(cr, fmin(left + width / 2, middle), bar);
-      cairo_line_to(cr, fmax(left + (width + gap) * (double)(n - 1) + width / 2, middle), bar);
-      cairo_stroke(cr);
-      for (size_t i = 0; i < n; i++)
-        draw_arrow(cr, palette, left + (width + gap) * (double)i + width / 2, bar - 1,
-                   y + ARROW * size);
-      y += ARROW * size;
-    } else
-      y += gap;
-    for (size_t i = 0; i < n; i++) {
-      const size_t s = split_at(chart, first + i);
-      const DemurRectangle place = {left + (width + gap) * (double)i, y, width, box};
-      g_autofree char *words = counts_words(&chart->splits[s]);
-      g_autofree char *label = s == chart->evaluated
-                                   ? g_strdup_printf("%s (evaluated)", chart->splits[s].label)
-                                   : g_strdup(chart->splits[s].label);
-      draw_box(cr, palette, label, words, place, s == chart->evaluated);
-      arrow_x = place.x + width / 2;
-    }
-    y += box;
-  }
+  y = draw_splits(chart, cr, palette, r, y, &arrow_x);
   if (has_decision(chart)) {
     const double width = fmin((r.width - gap) / 2, size * LEAST_BOX * 1.3), both = 2 * width + gap;
     const double left = fmax(r.x, fmin(arrow_x - both / 2, r.x + r.width - both)),
@@ -216,8 +263,8 @@ chart_draw(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurRe
     cairo_set_line_width(cr, 0.8);
     cairo_move_to(cr, arrow_x, y);
     cairo_line_to(cr, arrow_x, bar);
-    cairo_move_to(cr, left + width / 2, bar);
-    cairo_line_to(cr, left + width + gap + width / 2, bar);
+    cairo_move_to(cr, fmin(left + width / 2, arrow_x), bar);
+    cairo_line_to(cr, fmax(left + width + gap + width / 2, arrow_x), bar);
     cairo_stroke(cr);
     const size_t n[2] = {chart->n_accepted, chart->n_refused};
     for (int i = 0; i < 2; i++) {
@@ -276,11 +323,11 @@ chart_describe(gconstpointer data) {
     g_string_append_printf(text, "%s%s: %s", i ? "; " : "Left out before the cohort was made: ",
                            chart->left_out[i].reason, n);
   }
-  g_autofree char *counts = counts_words(&chart->whole);
+  g_autofree char *counts = counts_words(&chart->whole, ", ");
   g_string_append_printf(text, "%s%s: %s. Its splits:", chart->n_left_out ? ". " : "",
                          chart->whole.label, counts);
   for (size_t s = 0; s < chart->n_splits; s++) {
-    g_autofree char *words = counts_words(&chart->splits[s]);
+    g_autofree char *words = counts_words(&chart->splits[s], ", ");
     g_string_append_printf(text, "%s %s%s, %s", s ? ";" : "", chart->splits[s].label,
                            s == chart->evaluated ? " (evaluated)" : "", words);
   }

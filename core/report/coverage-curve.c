@@ -5,6 +5,13 @@
 
 #include <math.h>
 
+/* The band is of the line: its value, and how much that varies from resample to resample. (The mean
+ * over resamples lies above the line: they repeat scans, which adds to binned errors.) */
+static gboolean
+band_at(const DemurCoverageSeries *series, size_t i) {
+  return series->sd && isfinite(series->point[i]) && isfinite(series->sd[i]);
+}
+
 /* Smallest and largest finite value that is drawn; FALSE where there is none. */
 static gboolean
 value_range(const DemurCoverageCurve *chart, double *low, double *high) {
@@ -13,11 +20,8 @@ value_range(const DemurCoverageCurve *chart, double *low, double *high) {
   for (size_t s = 0; s < chart->n_series; s++)
     for (size_t i = 0; i < chart->n; i++) {
       const DemurCoverageSeries *series = &chart->series[s];
-      const double values[3] = {
-          series->point[i],
-          series->mean ? series->mean[i] - series->sd[i] : NAN,
-          series->mean ? series->mean[i] + series->sd[i] : NAN,
-      };
+      const double sd = band_at(series, i) ? series->sd[i] : NAN;
+      const double values[3] = {series->point[i], series->point[i] - sd, series->point[i] + sd};
       for (int k = 0; k < 3; k++)
         if (isfinite(values[k])) {
           *low = fmin(*low, values[k]);
@@ -33,16 +37,11 @@ value_range(const DemurCoverageCurve *chart, double *low, double *high) {
   return TRUE;
 }
 
-/* Mean + sign x sd, an end of the band. */
+/* Value + sign x sd, an end of the band. */
 static double
 band_end(const DemurCoverageCurve *chart, const DemurCoverageSeries *series, size_t i, int sign) {
-  const double end = series->mean[i] + sign * series->sd[i];
+  const double end = series->point[i] + sign * series->sd[i];
   return chart->in_unit ? CLAMP(end, 0.0, 1.0) : end;
-}
-
-static gboolean
-band_at(const DemurCoverageSeries *series, size_t i) {
-  return series->mean && isfinite(series->mean[i]) && isfinite(series->sd[i]);
 }
 
 static void
@@ -309,7 +308,7 @@ chart_table(gconstpointer data) {
       const DemurCoverageSeries *series = &chart->series[s];
       demur_chart_cells_decimal(&cells, series->point[i], chart->decimals);
       demur_chart_cells_decimal(&cells, series->mean ? series->mean[i] : NAN, chart->decimals);
-      demur_chart_cells_decimal(&cells, series->mean ? series->sd[i] : NAN, chart->decimals);
+      demur_chart_cells_decimal(&cells, series->sd ? series->sd[i] : NAN, chart->decimals);
     }
   }
   return demur_chart_cells_finish(&cells);

@@ -1,5 +1,5 @@
-/* A measure against coverage: for each series the point value as a line, mean ± sd as a band,
- * labels at the lines, gaps where undefined, a mark at the operating coverage. */
+/* A measure against coverage: for each series the point value as a line, ± sd over resamples as a
+ * band around it, labels at the lines, gaps where undefined, a mark at the operating coverage. */
 #pragma once
 
 #include "report/chart.h"
@@ -10,7 +10,7 @@ typedef struct {
   const char *label;
   DemurChartSeries series;
   const double *point;     /* [n] */
-  const double *mean, *sd; /* [n], NULL: no band */
+  const double *mean, *sd; /* [n] over resamples, for the table; sd NULL: no band */
 } DemurCoverageSeries;
 
 typedef struct {

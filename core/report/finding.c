@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define SAME_COVERAGE 1e-9
+#define SAME_REALISED 0.005 /* coverages reached: apart they are not set beside each other */
 
 const DemurOperatingPoint *
 demur_finding_at(const DemurMethodResult *method, double coverage, gboolean from_tune) {
@@ -92,8 +93,9 @@ demur_finding(const DemurReportInput *input) {
   if (f.threshold)
     f.subject_at = demur_finding_at(f.subject, f.coverage, TRUE);
   f.tuned = f.subject_at != NULL;
+  f.subject_own_at = demur_finding_at(f.subject, f.coverage, FALSE);
   if (!f.subject_at)
-    f.subject_at = demur_finding_at(f.subject, f.coverage, FALSE);
+    f.subject_at = f.subject_own_at;
   f.confidence_at = demur_finding_at(f.confidence, f.coverage, FALSE);
   f.full_at = demur_finding_at(f.full, f.coverage, FALSE);
   if (f.confidence && f.confidence != f.subject) {
@@ -206,12 +208,45 @@ append_refusals(const DemurReportFinding *f, GString *text) {
   }
   g_string_append_printf(text,
                          " It refused %s of the scans labelled “%s”%s and %s of those "
-                         "labelled “%s”",
+                         "labelled “%s”.",
                          rate1, yes, interval, rate0, no);
-  if (f->confidence_at && f->confidence != f->subject) {
-    g_autofree char *c1 = demur_text_percent(demur_finding_rate(f->confidence_at, 1), 1),
-                    *c0 = demur_text_percent(demur_finding_rate(f->confidence_at, 0), 1);
-    g_string_append_printf(text, "; confidence would have refused %s and %s", c1, c0);
+}
+
+/* Two methods keep the same share of the scans, so that what is said of both can be compared. */
+static gboolean
+same_coverage(const DemurOperatingPoint *a, const DemurOperatingPoint *b) {
+  return a && b && fabs(a->realised - b->realised) < SAME_REALISED;
+}
+
+/* The selector beside confidence at one coverage, and beside everything. */
+static void
+append_beside(const DemurReportFinding *f, GString *text) {
+  const DemurOperatingPoint *own = f->subject_own_at, *confidence = f->confidence_at;
+  const char *measure = demur_text_measure(DEMUR_MEASURE_SBCE2, f->evaluation->n_classes);
+  const gboolean beside = f->confidence != f->subject && same_coverage(own, confidence),
+                 full = f->full && f->full != f->subject;
+  if (!own || own->n_accepted == 0 || (!beside && !full))
+    return;
+  g_autofree char *error = demur_text_decimal(own->measures[DEMUR_MEASURE_SBCE2], 3),
+                  *at = demur_text_percent(own->realised, 1);
+  g_string_append_printf(text, " At a coverage of %s%s %s is %s", at,
+                         f->tuned ? ", by this split's own scores," : "", measure, error);
+  if (beside) {
+    g_autofree char *other = demur_text_decimal(confidence->measures[DEMUR_MEASURE_SBCE2], 3);
+    g_string_append_printf(text, ", against %s for keeping as many of the most confident", other);
+  }
+  if (full) {
+    const DemurCurvePoint *all = &f->full->curve[DEMUR_MEASURE_SBCE2][DEMUR_N_COVERAGES - 1];
+    g_autofree char *everything = demur_text_decimal(all->point, 3);
+    g_string_append_printf(text, "%s %s for showing everything", beside ? " and" : ", against",
+                           everything);
+  }
+  if (beside && own->n_labels == 2 && confidence->n_labels == 2 && only_label(f) < 0) {
+    g_autofree char *yes = demur_finding_label(f->input, 1), *no = demur_finding_label(f->input, 0),
+                    *c1 = demur_text_percent(demur_finding_rate(confidence, 1), 1),
+                    *c0 = demur_text_percent(demur_finding_rate(confidence, 0), 1);
+    g_string_append_printf(text, "; confidence refuses %s of “%s” and %s of “%s” there", c1, yes,
+                           c0, no);
   }
   g_string_append_c(text, '.');
 }
@@ -268,24 +303,11 @@ demur_finding_paragraph(const DemurReportFinding *f) {
         g_autofree char *floor_text = demur_text_decimal(at->noise_floor, 3);
         g_string_append_printf(text, " (chance alone would give %s)", floor_text);
       }
-      g_autofree char *confidence =
-          f->confidence_at && f->confidence != f->subject
-              ? demur_text_decimal(f->confidence_at->measures[DEMUR_MEASURE_SBCE2], 3)
-              : NULL;
-      g_autofree char *full =
-          f->full && f->full != f->subject
-              ? demur_text_decimal(f->full->curve[DEMUR_MEASURE_SBCE2][DEMUR_N_COVERAGES - 1].point,
-                                   3)
-              : NULL;
-      if (confidence)
-        g_string_append_printf(text, ", against %s for keeping the most confident", confidence);
-      if (full)
-        g_string_append_printf(text, "%s %s for showing everything",
-                               confidence ? " and" : ", against", full);
       g_string_append_c(text, '.');
-      append_recalibration(f, text);
     }
     append_refusals(f, text);
+    append_beside(f, text);
+    append_recalibration(f, text);
   } else {
     g_autofree char *asked = demur_text_coverage(f->coverage);
     g_string_append_printf(text, ": no operating point at %s coverage was evaluated.", asked);
@@ -315,6 +337,37 @@ demur_finding_paragraph(const DemurReportFinding *f) {
   return g_string_free(text, FALSE);
 }
 
+/* What is to be read with care, the strongest first: the order of the page. */
+typedef enum {
+  CARE_IN_SAMPLE,
+  CARE_ONE_LABEL,
+  CARE_NOT_CALIBRATED,
+  CARE_REFUSALS,
+  CARE_EVALUATION,
+  CARE_DISAGREEMENT,
+  CARE_COVERAGE,
+  CARE_FEW_SITES,
+  CARE_CHANCE,
+  CARE_FEW_BINS,
+  CARE_NOT_VALIDATED,
+  CARE_AUDITS,
+  CARE_OWN_THRESHOLD,
+  CARE_SIMULATED, /* a band on each page says it too */
+  N_CARES,
+} CareKind;
+
+typedef struct {
+  GPtrArray *sentences[N_CARES];
+} Cares;
+
+/* Takes the sentence over. */
+static void
+add_care(Cares *cares, CareKind kind, char *sentence) {
+  if (!cares->sentences[kind])
+    cares->sentences[kind] = g_ptr_array_new();
+  g_ptr_array_add(cares->sentences[kind], sentence);
+}
+
 static gboolean
 leaves_out_its_value(const DemurComparison *c) {
   return c && isfinite(c->difference) && isfinite(c->low) && isfinite(c->high) &&
@@ -324,28 +377,29 @@ leaves_out_its_value(const DemurComparison *c) {
 /* Where the report's verdict rests on two intervals that do not say the same, or on one that is not
  * about its value. */
 static void
-add_disagreement(const DemurReportFinding *f, GPtrArray *cares) {
+add_disagreement(const DemurReportFinding *f, Cares *cares) {
   const DemurComparison *plain = f->plain, *debiased = f->debiased;
   if (!f->compared || f->verdict == DEMUR_VERDICT_CANNOT_BE_DECIDED)
     return;
   if (debiased && plain->verdict != debiased->verdict)
-    g_ptr_array_add(
-        cares,
+    add_care(
+        cares, CARE_DISAGREEMENT,
         g_strdup_printf("The interval of the plain difference says “%s”, that of the difference "
                         "with chance taken out “%s”: a difference counts as shown only where both "
                         "say it.",
                         demur_comparison_verdict_words(plain->verdict),
                         demur_comparison_verdict_words(debiased->verdict)));
   if (leaves_out_its_value(plain) || leaves_out_its_value(debiased))
-    g_ptr_array_add(cares, g_strdup("A difference to confidence lies outside its own interval: "
-                                    "resampling repeats scans, which shifts binned errors, so the "
-                                    "interval is not centred on the value."));
+    add_care(cares, CARE_DISAGREEMENT,
+             g_strdup("A difference to confidence lies outside its own interval: "
+                      "resampling repeats scans, which shifts binned errors, so the "
+                      "interval is not centred on the value."));
 }
 
 /* Whom the selector refuses much more often than scans in general, at the summary's operating
  * point. */
 static void
-add_refusals(const DemurReportFinding *f, GPtrArray *cares) {
+add_refusals(const DemurReportFinding *f, Cares *cares) {
   const DemurOperatingPoint *at = f->subject_at;
   if (!at || f->subject == f->full || !(at->realised < 1))
     return;
@@ -357,10 +411,10 @@ add_refusals(const DemurReportFinding *f, GPtrArray *cares) {
       continue;
     g_autofree char *label = demur_finding_label(f->input, l),
                     *rate = demur_text_percent(r->rate, 1);
-    g_ptr_array_add(cares,
-                    g_strdup_printf("Of the scans labelled “%s” %s are refused, of all scans %s: "
-                                    "the errors are measured without them.",
-                                    label, rate, all));
+    add_care(cares, CARE_REFUSALS,
+             g_strdup_printf("Of the scans labelled “%s” %s are refused, of all scans %s: "
+                             "the errors are measured without them.",
+                             label, rate, all));
   }
 }
 
@@ -372,74 +426,93 @@ is_about_refusals(const DemurReportFinding *f, const DemurWarning *warning) {
 }
 
 GPtrArray *
-demur_finding_cares(const DemurReportFinding *f) {
+demur_finding_cares(const DemurReportFinding *f, guint *n_strong) {
+  guint unused;
+  if (!n_strong)
+    n_strong = &unused;
   const DemurEvaluation *e = f->evaluation;
-  GPtrArray *cares = g_ptr_array_new_with_free_func(g_free);
+  Cares cares = {{NULL}};
   if (e->in_sample)
-    g_ptr_array_add(cares, g_strdup("Some of these scans trained, stopped, recalibrated or tuned a "
-                                    "selector: every number here is flattering."));
+    add_care(&cares, CARE_IN_SAMPLE,
+             g_strdup("Some of these scans trained, stopped, recalibrated or tuned a "
+                      "selector: every number here is flattering."));
   if (e->simulated)
-    g_ptr_array_add(cares, g_strdup("The scans and outcomes are simulated: the numbers show that "
-                                    "the program works, nothing about patients."));
+    add_care(&cares, CARE_SIMULATED,
+             g_strdup("The scans and outcomes are simulated: the numbers show that "
+                      "the program works, nothing about patients."));
   if (only_label(f) >= 0)
-    g_ptr_array_add(cares, g_strdup("Only one label occurs in this split: calibration and "
-                                    "rejection by label cannot be judged."));
-  add_refusals(f, cares);
+    add_care(&cares, CARE_ONE_LABEL,
+             g_strdup("Only one label occurs in this split: calibration and "
+                      "rejection by label cannot be judged."));
+  add_refusals(f, &cares);
   for (size_t i = 0; i < e->n_warnings; i++)
     if (!is_about_refusals(f, &e->warnings[i]))
-      g_ptr_array_add(cares, demur_warning_words(&e->warnings[i]));
-  add_disagreement(f, cares);
+      add_care(&cares, CARE_EVALUATION, demur_warning_words(&e->warnings[i]));
+  add_disagreement(f, &cares);
   if (f->compared && e->n_sites < DEMUR_FEW_SITES) {
     g_autofree char *sites = demur_text_counted(e->n_sites, "site", "sites");
-    g_ptr_array_add(cares,
-                    g_strdup_printf("With %s (fewer than %d) nothing can be said about other "
-                                    "hospitals.",
-                                    sites, DEMUR_FEW_SITES));
+    add_care(&cares, CARE_FEW_SITES,
+             g_strdup_printf("With %s (fewer than %d) nothing can be said about other "
+                             "hospitals.",
+                             sites, DEMUR_FEW_SITES));
   }
   const DemurOperatingPoint *at = f->subject_at;
   if (at && only_label(f) < 0 &&
       at->measures[DEMUR_MEASURE_SBCE2] >= DEMUR_FAR_ABOVE_CHANCE * at->noise_floor) {
     g_autofree char *shown = demur_text_decimal(at->measures[DEMUR_MEASURE_SBCE2], 3),
                     *chance = demur_text_decimal(at->noise_floor, 3);
-    g_ptr_array_add(cares, g_strdup_printf("Whatever the comparison says, the risks that are shown "
-                                           "are not well calibrated here: their error is %s where "
-                                           "chance alone would give %s. Recalibrate the risk model "
-                                           "before relying on them.",
-                                           shown, chance));
+    add_care(&cares, CARE_NOT_CALIBRATED,
+             g_strdup_printf("Whatever the comparison says, the risks that are shown "
+                             "are not well calibrated here: their error is %s where "
+                             "chance alone would give %s. Recalibrate the risk model "
+                             "before relying on them.",
+                             shown, chance));
   }
   if (at && isfinite(at->noise_floor) && isfinite(at->measures[DEMUR_MEASURE_SBCE2]) &&
       at->measures[DEMUR_MEASURE_SBCE2] <= at->noise_floor)
-    g_ptr_array_add(cares,
-                    g_strdup("The calibration error lies at or below what chance alone gives "
-                             "to perfectly calibrated risks: smaller differences between "
-                             "methods mean nothing."));
+    add_care(&cares, CARE_CHANCE,
+             g_strdup("The calibration error lies at or below what chance alone gives "
+                      "to perfectly calibrated risks: smaller differences between "
+                      "methods mean nothing."));
   if (at && at->n_accepted > 0 && at->n_bins < DEMUR_MAX_RELIABILITY_BINS)
-    g_ptr_array_add(cares,
-                    g_strdup_printf("Only %zu %s of at least %zu accepted scans could be made "
-                                    "(15 is usual): the calibration error is coarse.",
-                                    at->n_bins, at->n_bins == 1 ? "bin" : "bins", e->min_bin_size));
+    add_care(&cares, CARE_FEW_BINS,
+             g_strdup_printf("Only %zu %s of at least %zu accepted scans could be made "
+                             "(15 is usual): the calibration error is coarse.",
+                             at->n_bins, at->n_bins == 1 ? "bin" : "bins", e->min_bin_size));
   if (at && fabs(at->realised - f->coverage) > 0.02) {
     g_autofree char *asked = demur_text_coverage(f->coverage),
                     *got = demur_text_percent(at->realised, 1);
-    g_ptr_array_add(cares, g_strdup_printf("Coverage here is %s, not the %s asked: %s.", got, asked,
-                                           f->tuned ? "the tuning split is unlike this one"
-                                                    : "tied scores are all kept"));
+    add_care(&cares, CARE_COVERAGE,
+             g_strdup_printf("Coverage here is %s, not the %s asked: %s.", got, asked,
+                             f->tuned ? "the tuning split is unlike this one"
+                                      : "tied scores are all kept"));
   }
   if (!f->input->validation.verdict && g_str_has_prefix(f->subject->name, "selector:"))
-    g_ptr_array_add(cares, g_strdup("This selector was not tested on left-out sites of its own "
-                                    "training data (`demur validate`)."));
+    add_care(&cares, CARE_NOT_VALIDATED,
+             g_strdup("This selector was not tested on left-out sites of its own "
+                      "training data (“demur validate”)."));
   size_t n_audited = 0;
   for (size_t a = 0; a < f->input->n_audits; a++)
     n_audited += f->input->audits[a].in_split ? 1 : 0;
   if (n_audited > 0) {
     g_autofree char *sites = demur_text_counted(n_audited, "site", "sites");
-    g_ptr_array_add(cares, g_strdup_printf("At %s of this split verdicts use what an audit of its "
-                                           "labels found (“Site audits”); this report does not.",
-                                           sites));
+    add_care(&cares, CARE_AUDITS,
+             g_strdup_printf("At %s of this split verdicts use what an audit of its "
+                             "labels found (“Site audits”); this report does not.",
+                             sites));
   }
   if (at && !f->tuned)
-    g_ptr_array_add(cares,
-                    g_strdup("The threshold is taken from this split's own scores (labels "
-                             "unseen), not from a tuned one: coverage holds by construction."));
-  return cares;
+    add_care(&cares, CARE_OWN_THRESHOLD,
+             g_strdup("The threshold is taken from this split's own scores (labels "
+                      "unseen), not from a tuned one: coverage holds by construction."));
+  GPtrArray *sentences = g_ptr_array_new_with_free_func(g_free);
+  *n_strong = 0;
+  for (int kind = 0; kind < N_CARES; kind++) {
+    if (!cares.sentences[kind])
+      continue;
+    g_ptr_array_extend_and_steal(sentences, cares.sentences[kind]);
+    if (kind < CARE_FEW_SITES)
+      *n_strong = sentences->len;
+  }
+  return sentences;
 }

@@ -16,6 +16,9 @@ typedef struct {
   const DemurMethodResult *full;       /* everything shown, of the same kind of risk */
   const DemurOperatingPoint *subject_at, *confidence_at, *full_at;
   gboolean tuned; /* subject_at has the tuned threshold, else one from this split's own scores */
+  /* With a threshold from this split's own scores, as the other methods have it: what is compared
+   * with them, at one coverage. */
+  const DemurOperatingPoint *subject_own_at;
   const DemurReportThreshold *threshold; /* the current one of that coverage */
   const DemurComparison *plain, *debiased,
       *site; /* subject against confidence, AUC over coverage */
@@ -48,7 +51,8 @@ const char *demur_finding_title(const DemurReportFinding *finding, const DemurMe
 char *demur_finding_headline(const DemurReportFinding *finding);
 char *demur_finding_paragraph(const DemurReportFinding *finding);
 
-/* Sentences (GPtrArray of owned char *), most important first; empty where nothing stands out. */
-GPtrArray *demur_finding_cares(const DemurReportFinding *finding);
+/* Sentences (GPtrArray of owned char *), the strongest first; empty where nothing stands out.
+ * n_strong (may be NULL): how many say that the numbers themselves mislead. */
+GPtrArray *demur_finding_cares(const DemurReportFinding *finding, guint *n_strong);
 
 G_END_DECLS

@@ -71,6 +71,7 @@ struct DemurLayout {
   GPtrArray *tables;   /* Table */
   GPtrArray *sections; /* Section */
   GPtrArray *alternatives;
+  GPtrArray *links; /* what each link says, as drawn */
   guint keep_depth;
   gboolean missing; /* some character stands as its code point */
   size_t n_pages;
@@ -90,6 +91,7 @@ static const Style styles[DEMUR_N_TEXT_STYLES] = {
     [DEMUR_TEXT_HEADING] = {10, 1.25, 13, 4, PANGO_WEIGHT_SEMIBOLD, FALSE, "H2", 2},
     [DEMUR_TEXT_BODY] = {9, 1.4, 0, 5, PANGO_WEIGHT_NORMAL, FALSE, "P", 0},
     [DEMUR_TEXT_NOTE] = {7.6, 1.38, 0, 5, PANGO_WEIGHT_NORMAL, TRUE, "P", 0},
+    [DEMUR_TEXT_STRONG] = {9, 1.4, 0, 9, PANGO_WEIGHT_SEMIBOLD, FALSE, "P", 0},
     [DEMUR_TEXT_LEAD] = {9.4, 1.45, 0, 9, PANGO_WEIGHT_NORMAL, FALSE, "P", 0},
 };
 
@@ -158,6 +160,7 @@ demur_layout_new(double width, double height, DemurRectangle text_area, const De
   layout->tables = g_ptr_array_new_with_free_func(table_free);
   layout->sections = g_ptr_array_new_with_free_func(section_free);
   layout->alternatives = g_ptr_array_new();
+  layout->links = g_ptr_array_new_with_free_func(g_free);
   return layout;
 }
 
@@ -171,6 +174,7 @@ demur_layout_free(DemurLayout *layout) {
   g_ptr_array_unref(layout->tables);
   g_ptr_array_unref(layout->sections);
   g_ptr_array_unref(layout->alternatives);
+  g_ptr_array_unref(layout->links);
   g_object_unref(layout->context);
   g_object_unref(layout->font_map);
   g_free(layout);
@@ -711,12 +715,13 @@ draw_row(DemurLayout *layout, cairo_t *cr, const Table *table, PangoLayout **cel
   const DemurRectangle area = layout->area;
   begin_tag(cr, tagged, "TR");
   for (size_t c = 0; c < table->n_columns; c++) {
-    begin_tag(cr, tagged, header ? "TH" : "TD");
+    const char *tag = header || c == 0 ? "TH" : "TD"; /* the first cell heads its row */
+    begin_tag(cr, tagged, tag);
     demur_chart_colour(cr, layout->palette->ink, 1);
     /* The header's last line stands on the rule. */
     const double drop = header ? height - 2 * CELL_PAD_Y - text_height(cells[c]) : 0;
     show_text(cr, cells[c], area.x + table->left[c], y + CELL_PAD_Y + drop);
-    end_tag(cr, tagged, header ? "TH" : "TD");
+    end_tag(cr, tagged, tag);
   }
   end_tag(cr, tagged, "TR");
   rule(cr, area.x, y + height, area.width, header ? layout->palette->ink : layout->palette->grid,
@@ -773,6 +778,8 @@ draw_contents(DemurLayout *layout, cairo_t *cr, const Atom *atom, gboolean tagge
     if (tagged) {
       g_autofree char *attributes =
           g_strdup_printf("page=%zu pos=[0 %d]", section->page + 1, (int)fmax(section->y - 20, 0));
+      g_ptr_array_add(layout->links,
+                      g_strdup_printf("%s, page %zu", section->title, section->page + 1));
       cairo_tag_begin(cr, CAIRO_TAG_LINK, attributes);
     }
     demur_chart_colour(cr, layout->palette->series[DEMUR_SERIES_SELECTOR], 1);
@@ -880,6 +887,13 @@ demur_layout_draw_tagged(DemurLayout *layout, cairo_surface_t *surface) {
       parent = id;
   }
   cairo_destroy(cr);
+}
+
+const char *const *
+demur_layout_links(const DemurLayout *layout) {
+  if (layout->links->len == 0 || g_ptr_array_index(layout->links, layout->links->len - 1))
+    g_ptr_array_add(layout->links, NULL);
+  return (const char *const *)layout->links->pdata;
 }
 
 const char *const *

@@ -17,8 +17,9 @@ typedef enum {
   DEMUR_TEXT_SECTION, /* H1, starts an outline entry */
   DEMUR_TEXT_HEADING, /* H2, second level of the outline */
   DEMUR_TEXT_BODY,
-  DEMUR_TEXT_NOTE, /* small and muted: captions, notes below tables */
-  DEMUR_TEXT_LEAD, /* the paragraph to quote */
+  DEMUR_TEXT_NOTE,   /* small and muted: captions, notes below tables */
+  DEMUR_TEXT_STRONG, /* what must not be overlooked */
+  DEMUR_TEXT_LEAD,   /* the paragraph to quote */
   DEMUR_N_TEXT_STYLES,
 } DemurTextStyle;
 
@@ -95,5 +96,8 @@ void demur_layout_draw_tagged(DemurLayout *layout, cairo_surface_t *surface);
 
 /* Alternative texts of the figures in the order of their tags; borrowed, NULL-terminated. */
 const char *const *demur_layout_alternatives(const DemurLayout *layout);
+
+/* What the links say that demur_layout_draw_tagged drew, in order; borrowed, NULL-terminated. */
+const char *const *demur_layout_links(const DemurLayout *layout);
 
 G_END_DECLS

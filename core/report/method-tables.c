@@ -4,6 +4,7 @@
 #include "report/format.h"
 
 #include <math.h>
+#include <string.h>
 
 /* "Refused, no cancer" (owned), a short label kept whole when the header is wrapped. */
 static char *
@@ -28,12 +29,37 @@ on_summary(const DemurPages *p, const DemurMethodResult *method) {
   return shown;
 }
 
-/* Operating points of every method at one coverage; only the subject's kind of risk where brief. */
+/* One method's operating point; what (may be NULL) is said below its name. Whether there were fewer
+ * bins than usual. */
+static gboolean
+add_operating_row(const DemurPages *p, DemurRows *rows, const DemurMethodResult *m,
+                  const DemurOperatingPoint *at, const char *what) {
+  g_autofree char *title = demur_section_method(p, m, demur_section_both_kinds(p->e)),
+                  *error = demur_text_decimal(at->measures[DEMUR_MEASURE_SBCE2], 3);
+  const gboolean few = at->n_bins < DEMUR_MAX_RELIABILITY_BINS;
+  demur_rows_cell(rows,
+                  what ? g_strdup_printf("%s%s%s", title, strchr(title, '\n') ? ", " : "\n", what)
+                       : g_strdup(title));
+  demur_rows_cell(rows, demur_text_percent(at->realised, 1));
+  demur_rows_cell(
+      rows, few ? g_strdup_printf("%s\n%zu %s", error, at->n_bins, at->n_bins == 1 ? "bin" : "bins")
+                : g_strdup(error));
+  demur_rows_cell(rows, demur_text_decimal(at->noise_floor, 3));
+  demur_rows_cell(rows, demur_text_decimal(at->measures[DEMUR_MEASURE_SBCEINF], 3));
+  demur_rows_cell(rows, demur_text_decimal(at->measures[DEMUR_MEASURE_BRIER], 4));
+  demur_rows_cell(rows, demur_text_decimal(at->measures[DEMUR_MEASURE_ACCURACY], 3));
+  if (p->e->n_classes == 2) {
+    demur_rows_cell(rows, demur_text_percent(demur_finding_rate(at, 0), 1));
+    demur_rows_cell(rows, demur_text_percent(demur_finding_rate(at, 1), 1));
+  }
+  demur_rows_end(rows, m == p->finding.subject);
+  return few;
+}
+
 void
 demur_section_operating_table(DemurPages *p, double coverage, gboolean brief) {
   const DemurEvaluation *e = p->e;
   const gboolean binary = e->n_classes == 2;
-  const gboolean kinds = demur_section_both_kinds(e);
   g_autofree char *no = demur_finding_label(p->input, 0), *yes = demur_finding_label(p->input, 1);
   g_autofree char *refused0 = refused_header(no), *refused1 = refused_header(yes);
   DemurLayoutColumn columns[10];
@@ -55,28 +81,15 @@ demur_section_operating_table(DemurPages *p, double coverage, gboolean brief) {
   gboolean few_bins = FALSE;
   for (size_t i = 0; i < e->n_methods; i++) {
     const DemurMethodResult *m = &e->methods[i];
-    const DemurOperatingPoint *at = m == p->finding.subject && brief
-                                        ? p->finding.subject_at
-                                        : demur_finding_at(m, coverage, FALSE);
-    if (!at || (brief && !on_summary(p, m)))
+    const DemurOperatingPoint *at = demur_finding_at(m, coverage, FALSE);
+    if (brief && !on_summary(p, m))
       continue;
-    demur_rows_cell(&rows, demur_section_method(p, m, kinds));
-    demur_rows_cell(&rows, demur_text_percent(at->realised, 1));
-    const gboolean few = at->n_bins < DEMUR_MAX_RELIABILITY_BINS;
-    g_autofree char *error = demur_text_decimal(at->measures[DEMUR_MEASURE_SBCE2], 3);
-    few_bins |= few;
-    demur_rows_cell(&rows, few ? g_strdup_printf("%s\n%zu %s", error, at->n_bins,
-                                                 at->n_bins == 1 ? "bin" : "bins")
-                               : g_strdup(error));
-    demur_rows_cell(&rows, demur_text_decimal(at->noise_floor, 3));
-    demur_rows_cell(&rows, demur_text_decimal(at->measures[DEMUR_MEASURE_SBCEINF], 3));
-    demur_rows_cell(&rows, demur_text_decimal(at->measures[DEMUR_MEASURE_BRIER], 4));
-    demur_rows_cell(&rows, demur_text_decimal(at->measures[DEMUR_MEASURE_ACCURACY], 3));
-    if (binary) {
-      demur_rows_cell(&rows, demur_text_percent(demur_finding_rate(at, 0), 1));
-      demur_rows_cell(&rows, demur_text_percent(demur_finding_rate(at, 1), 1));
-    }
-    demur_rows_end(&rows, m == p->finding.subject);
+    /* The threshold in use has a row of its own: its coverage is another than the others'. */
+    const gboolean tuned = brief && m == p->finding.subject && p->finding.tuned;
+    if (tuned)
+      few_bins |= add_operating_row(p, &rows, m, p->finding.subject_at, "tuned threshold");
+    if (at)
+      few_bins |= add_operating_row(p, &rows, m, at, tuned ? "this split's threshold" : NULL);
   }
   if (rows.bold->len == 0) {
     demur_rows_cell(&rows, g_strdup("no method has this coverage"));

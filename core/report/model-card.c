@@ -14,7 +14,7 @@ open_item(const char *what) {
 static char *
 validation_words(const DemurReportValidation *v) {
   if (!v->verdict)
-    return g_strdup("not tested on left-out sites (`demur validate`)");
+    return g_strdup("not tested on left-out sites (“demur validate”)");
   return v->sentence ? g_strdup(v->sentence)
                      : g_strdup_printf("on left-out sites, against confidence: %s", v->verdict);
 }

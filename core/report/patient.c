@@ -411,8 +411,8 @@ add_reasons(DemurLayout *layout, const DemurPatientInput *input) {
 static char *
 validation_words(const DemurReportValidation *v) {
   if (!v->verdict)
-    return g_strdup("Whether this selector helps was never tested on left-out sites (`demur "
-                    "validate`): take its verdict as a hint.");
+    return g_strdup("Whether this selector helps was never tested on left-out sites (“demur "
+                    "validate”): take its verdict as a hint.");
   if (v->sentence)
     return g_strdup_printf("Tested on left-out sites, against plain confidence: %s. %s", v->verdict,
                            v->sentence);

@@ -52,5 +52,6 @@ demur_pdf_document(DemurLayout *layout, double width, double height, const Demur
   DemurPdfFacts all = *facts;
   all.created = date;
   all.alternatives = demur_layout_alternatives(layout);
+  all.links = demur_layout_links(layout);
   return demur_pdf_finish(bytes->data, bytes->len, &all, n, error);
 }

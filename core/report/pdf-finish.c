@@ -15,36 +15,76 @@ typedef struct {
   size_t n_figures;
 } Finish;
 
-/* Walks the structure tree in reading order. */
+static gboolean
+is_named(qpdf_data qpdf, qpdf_oh dictionary, const char *key, const char *name) {
+  return qpdf_oh_is_dictionary(qpdf, dictionary) &&
+         qpdf_oh_is_name_and_equals(qpdf, qpdf_oh_get_key(qpdf, dictionary, key), name);
+}
+
+/* Whether every cell of a table's row is a header: then they head columns, else the row. */
+static gboolean
+heads_columns(qpdf_data qpdf, qpdf_oh row) {
+  qpdf_oh cells = qpdf_oh_get_key(qpdf, row, "/K");
+  if (!qpdf_oh_is_array(qpdf, cells))
+    return TRUE;
+  const int n = qpdf_oh_get_array_n_items(qpdf, cells);
+  for (int i = 0; i < n; i++)
+    if (!is_named(qpdf, qpdf_oh_get_array_item(qpdf, cells, i), "/S", "/TH"))
+      return FALSE;
+  return TRUE;
+}
+
+/* Walks the structure tree in reading order; scope: of the headers in the row it is in. */
 static void
-visit(Finish *finish, qpdf_oh element, int depth) {
+visit(Finish *finish, qpdf_oh element, const char *scope, int depth) {
   qpdf_data qpdf = finish->qpdf;
   if (depth > 64)
     return;
   if (qpdf_oh_is_array(qpdf, element)) {
     const int n = qpdf_oh_get_array_n_items(qpdf, element);
     for (int i = 0; i < n; i++)
-      visit(finish, qpdf_oh_get_array_item(qpdf, element, i), depth + 1);
+      visit(finish, qpdf_oh_get_array_item(qpdf, element, i), scope, depth + 1);
     return;
   }
   if (!qpdf_oh_is_dictionary(qpdf, element))
     return;
-  qpdf_oh kind = qpdf_oh_get_key(qpdf, element, "/S");
-  if (qpdf_oh_is_name_and_equals(qpdf, kind, "/Figure")) {
+  if (is_named(qpdf, element, "/S", "/Figure")) {
     const char *text = *finish->alternatives;
     finish->n_figures++;
     if (text) {
       qpdf_oh_replace_key(qpdf, element, "/Alt", qpdf_oh_new_unicode_string(qpdf, text));
       finish->alternatives++;
     }
-  } else if (qpdf_oh_is_name_and_equals(qpdf, kind, "/TH")) {
+  } else if (is_named(qpdf, element, "/S", "/TR"))
+    scope = heads_columns(qpdf, element) ? "/Column" : "/Row";
+  else if (is_named(qpdf, element, "/S", "/TH")) {
     qpdf_oh attributes = qpdf_oh_new_dictionary(qpdf);
     qpdf_oh_replace_key(qpdf, attributes, "/O", qpdf_oh_new_name(qpdf, "/Table"));
-    qpdf_oh_replace_key(qpdf, attributes, "/Scope", qpdf_oh_new_name(qpdf, "/Column"));
+    qpdf_oh_replace_key(qpdf, attributes, "/Scope", qpdf_oh_new_name(qpdf, scope));
     qpdf_oh_replace_key(qpdf, element, "/A", attributes);
   }
   if (qpdf_oh_has_key(qpdf, element, "/K"))
-    visit(finish, qpdf_oh_get_key(qpdf, element, "/K"), depth + 1);
+    visit(finish, qpdf_oh_get_key(qpdf, element, "/K"), scope, depth + 1);
+}
+
+/* Tabs follow the structure, and each link says where it goes. */
+static void
+describe_links(qpdf_data qpdf, const char *const *links) {
+  const int n = qpdf_get_num_pages(qpdf);
+  for (int i = 0; i < n; i++) {
+    qpdf_oh page = qpdf_get_page_n(qpdf, (size_t)i);
+    qpdf_oh_replace_key(qpdf, page, "/Tabs", qpdf_oh_new_name(qpdf, "/S"));
+    qpdf_oh annotations = qpdf_oh_get_key(qpdf, page, "/Annots");
+    if (!qpdf_oh_is_array(qpdf, annotations))
+      continue;
+    const int n_annotations = qpdf_oh_get_array_n_items(qpdf, annotations);
+    for (int k = 0; k < n_annotations && links && *links; k++) {
+      qpdf_oh annotation = qpdf_oh_get_array_item(qpdf, annotations, k);
+      if (is_named(qpdf, annotation, "/Subtype", "/Link"))
+        qpdf_oh_replace_key(qpdf, annotation, "/Contents",
+                            qpdf_oh_new_unicode_string(qpdf, *links++));
+    }
+  }
 }
 
 /* Pages are asked for once: their list is copied by every call. */
@@ -154,7 +194,7 @@ demur_pdf_finish(const guchar *pdf, size_t n, const DemurPdfFacts *facts, size_t
   qpdf_oh_replace_key(qpdf, viewer, "/DisplayDocTitle", qpdf_oh_new_bool(qpdf, QPDF_TRUE));
   qpdf_oh_replace_key(qpdf, root, "/ViewerPreferences", viewer);
   if (qpdf_oh_has_key(qpdf, root, "/StructTreeRoot"))
-    visit(&finish, qpdf_oh_get_key(qpdf, root, "/StructTreeRoot"), 0);
+    visit(&finish, qpdf_oh_get_key(qpdf, root, "/StructTreeRoot"), "/Column", 0);
   const size_t n_texts = (size_t)(finish.alternatives - alternatives);
   if (*finish.alternatives || finish.n_figures != n_texts) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
@@ -165,6 +205,7 @@ demur_pdf_finish(const guchar *pdf, size_t n, const DemurPdfFacts *facts, size_t
   }
   if (!mark_artifacts(qpdf))
     goto out;
+  describe_links(qpdf, facts->links);
   add_metadata(qpdf, facts);
   add_output_intent(qpdf);
   qpdf_oh info = qpdf_oh_get_key(qpdf, qpdf_get_trailer(qpdf), "/Info");

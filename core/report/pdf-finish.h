@@ -1,6 +1,6 @@
 /* What Cairo 1.16 cannot write into a tagged PDF: document language, alternative texts of figures,
- * scope of table headers, artifacts, XMP metadata, the meaning of its colours, title in the window,
- * a file identifier that depends on the content alone. */
+ * scope of table headers, contents of links, order of tabs, artifacts, XMP metadata, the meaning of
+ * its colours, title in the window, a file identifier that depends on the content alone. */
 #pragma once
 
 #include <glib.h>
@@ -15,6 +15,7 @@ typedef struct {
   const char *language;            /* NULL: "en" */
   const char *numbers_digest;      /* SHA-256 of the JSON beside it, hexadecimal; NULL: none */
   const char *const *alternatives; /* NULL-terminated, in reading order of the Figure tags */
+  const char *const *links; /* what each link says, in order, NULL-terminated; NULL: no links */
 } DemurPdfFacts;
 
 /* A PDF of Cairo in, the finished one out (owned, *n_out bytes). NULL with DEMUR_ERROR_STATE where

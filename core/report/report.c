@@ -198,7 +198,7 @@ write_finding(DemurJson *json, const DemurReportInput *input) {
   const DemurReportFinding finding = demur_finding(input);
   g_autofree char *headline = demur_finding_headline(&finding);
   g_autofree char *paragraph = demur_finding_paragraph(&finding);
-  g_autoptr(GPtrArray) cares = demur_finding_cares(&finding);
+  g_autoptr(GPtrArray) cares = demur_finding_cares(&finding, NULL);
   demur_json_begin_object(json, "finding");
   demur_json_double(json, "coverage", finding.coverage);
   demur_json_string(json, "method", finding.subject->name);

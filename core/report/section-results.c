@@ -15,15 +15,19 @@ static void
 add_calibration(DemurPages *p) {
   const DemurEvaluation *e = p->e;
   const gboolean binary = e->n_classes == 2;
-  const DemurMethodResult *methods[3] = {p->finding.subject, p->finding.confidence,
-                                         p->finding.full};
+  const DemurReportFinding *f = &p->finding;
+  /* The threshold in use first, then all at one coverage. */
+  const DemurMethodResult *methods[4] = {f->tuned ? f->subject : NULL, f->subject, f->confidence,
+                                         f->full};
   DemurRows rows = demur_rows_new();
-  for (size_t m = 0; m < 3; m++) {
+  for (size_t m = 0; m < 4; m++) {
     const DemurOperatingPoint *at =
-        m == 0 ? p->finding.subject_at : demur_finding_at(methods[m], p->finding.coverage, FALSE);
-    if (!at || (m > 0 && methods[m] == methods[0]))
+        m == 0 ? f->subject_at : demur_finding_at(methods[m], f->coverage, FALSE);
+    if (!at || !methods[m] || (m > 1 && methods[m] == f->subject))
       continue;
-    demur_rows_cell(&rows, g_strdup(demur_section_short_title(p, methods[m])));
+    const char *title = demur_section_short_title(p, methods[m]);
+    demur_rows_cell(&rows,
+                    m == 0 ? g_strdup_printf("%s\ntuned threshold", title) : g_strdup(title));
     demur_rows_cell(&rows, demur_text_percent(at->realised, 1));
     demur_rows_cell(&rows, demur_section_interval(at->measures[DEMUR_MEASURE_OE_RATIO],
                                                   at->intervals[DEMUR_MEASURE_OE_RATIO], 2));
@@ -86,8 +90,9 @@ demur_section_results(DemurPages *p) {
       p, DEMUR_TEXT_NOTE,
       "Area under the curve over %d coverages from .05 to 1, divided by its range. First line: the "
       "split as it is, mean over "
-      "models; second line: mean ± sd of %s. Lower is better but for accuracy. Debiased: what is "
-      "left of the error once chance is taken out (signed root). Noise floor: what perfectly "
+      "models; second line: mean ± sd of %s. Lower is better but for accuracy. Debiased: the error "
+      "with its expected part by chance subtracted; squares are averaged over coverage, then the "
+      "signed root taken, so that it may exceed the plain average. Noise floor: what perfectly "
       "calibrated risks would show. "
       "“–”: undefined or not computed.",
       DEMUR_N_COVERAGES, trials);
@@ -108,11 +113,10 @@ demur_section_results(DemurPages *p) {
   demur_layout_keep_begin(p->layout);
   demur_layout_figures(p->layout, 158, 2, figures + 2);
   g_autofree char *coverage = demur_text_coverage(p->finding.coverage);
-  demur_section_text(
-      p, DEMUR_TEXT_NOTE,
-      "Lines: the split as it is. Bands: mean ± sd of %s; resampling repeats scans and so "
-      "adds to the binned errors. Dotted upright: coverage %s. A gap: undefined there.",
-      trials, coverage);
+  demur_section_text(p, DEMUR_TEXT_NOTE,
+                     "Lines: the split as it is. Bands: ± one sd over %s, around the line. Dotted "
+                     "upright: coverage %s. A gap: undefined there.",
+                     trials, coverage);
   demur_layout_keep_end(p->layout);
   for (size_t i = 0; i < DEMUR_SECTION_N_COVERAGES; i++) {
     g_autofree char *percent = demur_text_coverage(demur_section_coverages[i]);

@@ -88,10 +88,8 @@ add_summary_charts(DemurPages *p) {
   g_autofree char *trials = demur_section_trials(p->e);
   demur_section_text(
       p, DEMUR_TEXT_NOTE,
-      "Left: lines are the split as it is, bands mean ± sd of %s; resampling repeats scans, so "
-      "bands may lie above their line; dotted upright: the coverage of this page. Right: "
-      "95\u00a0%% "
-      "Wilson intervals; on the dashed line risks and outcomes agree.",
+      "Left: the split as it is, ± one sd over %s; dotted upright: the coverage of this page. "
+      "Right: 95\u00a0%% Wilson intervals; on the dashed line risks and outcomes agree.",
       trials);
 }
 
@@ -108,13 +106,17 @@ demur_section_summary(DemurPages *p) {
   g_autofree char *headline = demur_finding_headline(f), *paragraph = demur_finding_paragraph(f);
   demur_layout_text(p->layout, DEMUR_TEXT_TITLE, headline);
   demur_layout_text(p->layout, DEMUR_TEXT_LEAD, paragraph);
+  guint n_strong;
+  g_autoptr(GPtrArray) cares = demur_finding_cares(f, &n_strong);
+  if (n_strong > 0)
+    demur_layout_text(p->layout, DEMUR_TEXT_STRONG, g_ptr_array_index(cares, 0));
   const DemurReportValidation *v = &p->input->validation;
   if (v->verdict) {
     g_autofree char *sentence = without_stop(v->sentence ? v->sentence : v->verdict);
     demur_section_text(
         p, DEMUR_TEXT_BODY,
         "Before this report, whole sites of cohort %s were left out of training in turn "
-        "(`demur validate`): %s.",
+        "(“demur validate”): %s.",
         v->cohort ? v->cohort : "(not recorded)", sentence);
     demur_layout_space(p->layout, 5);
   }
@@ -127,18 +129,23 @@ demur_section_summary(DemurPages *p) {
   demur_section_operating_table(p, f->coverage, TRUE);
   demur_section_text(
       p, DEMUR_TEXT_NOTE,
-      "The split as it is (%s). Lower is better for the calibration errors and Brier. "
-      "Noise floor: the error that "
-      "perfectly calibrated risks would show by chance. “–”: undefined.",
+      "The split as it is (%s). Thresholds are of this split's own scores, labels unseen, so that "
+      "methods are compared at one coverage%s. Lower is better for the calibration errors and "
+      "Brier. Noise floor: the error that perfectly calibrated risks would show by chance. “–”: "
+      "undefined.",
       demur_section_both_kinds(p->e) ? "raw and recalibrated risks as said"
       : f->subject->recalibrated     ? "recalibrated risks"
-                                     : "raw risks");
-  g_autoptr(GPtrArray) cares = demur_finding_cares(f);
-  if (cares->len > 0) {
+                                     : "raw risks",
+      f->tuned ? "; the first row is of the tuned threshold" : "");
+  const guint from = n_strong > 0 ? 1 : 0; /* the first stands at the top */
+  if (cares->len > from)
     demur_section_text(p, DEMUR_TEXT_HEADING, "Read with care");
-    for (guint i = 0; i < cares->len; i++)
-      demur_layout_text(p->layout, DEMUR_TEXT_BODY, g_ptr_array_index(cares, i));
-  }
+  g_autoptr(GString) rest = g_string_new(NULL);
+  for (guint i = from; i < cares->len; i++)
+    g_string_append_printf(rest, "%s%s", i > from ? " " : "",
+                           (const char *)g_ptr_array_index(cares, i));
+  if (rest->len > 0)
+    demur_layout_text(p->layout, DEMUR_TEXT_BODY, rest->str);
   demur_layout_contents(p->layout);
   demur_layout_fit_page(p->layout, SUMMARY_CHART_LEAST);
 }

@@ -79,7 +79,7 @@ demur_section_audits(DemurPages *p) {
   demur_section_text(p, DEMUR_TEXT_HEADING, "Site audits");
   demur_section_text(
       p, DEMUR_TEXT_BODY,
-      "At these sites a few outcomes were compared with the risks (`demur audit`). What was "
+      "At these sites a few outcomes were compared with the risks (“demur audit”). What was "
       "learnt is added to the log-odds of a site's risks wherever a verdict is given there; "
       "the numbers of this report are without it.");
   DemurRows rows = demur_rows_new();

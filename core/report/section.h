@@ -37,6 +37,11 @@ void demur_section_limits(DemurPages *p);
 void demur_section_model_card(DemurPages *p); /* what the selector is, for whom, how made, tested */
 void demur_section_checklist(DemurPages *p);  /* TRIPOD+AI, CLAIM and STARD-AI, item by item */
 
+/* What stands beside the item of that number ("12d") of the list "TRIPOD+AI", "CLAIM" or
+ * "STARD-AI": it names only what the report holds. Owned; NULL: no such item. */
+char *demur_section_checklist_words(const DemurReportFinding *finding, const char *list,
+                                    const char *number);
+
 /* ---- parts of the results ---- */
 
 void demur_section_comparisons(DemurPages *p);

@@ -209,6 +209,37 @@ test_odd_inputs(Scratch *scratch, gconstpointer data) {
   }
 }
 
+static guint
+count_of(const char *text, const char *words) {
+  guint n = 0;
+  for (const char *at = text; (at = strstr(at, words)); at += strlen(words))
+    n++;
+  return n;
+}
+
+/* What a screen reader goes by: each row of a table has its header, each link says where it goes,
+ * tabs follow the structure. */
+static void
+test_tags(Scratch *scratch, gconstpointer data) {
+  const FixtureKind kind = {.n_classes = 2, .n_sites = 34};
+  g_autoptr(Fixture) fixture = fixture_new(&kind);
+  write_report(scratch, &fixture->input, "tags.pdf");
+  g_autofree char *raw = run_on(scratch, "tags.pdf", "qpdf", "--json");
+  g_autofree char *info = run_on(scratch, "tags.pdf", "pdfinfo", NULL);
+  if (!raw || !info)
+    return;
+  const guint n_rows = count_of(raw, "\"/S\": \"/TR\""),
+              n_row_heads = count_of(raw, "\"/Scope\": \"/Row\""),
+              n_pages = (guint)g_ascii_strtoull(strstr(info, "Pages:") + 6, NULL, 10);
+  g_assert_cmpuint(count_of(raw, "\"/Tabs\": \"/S\""), ==, n_pages);
+  g_assert_cmpuint(n_row_heads, ==, n_rows - count_of(raw, "\"/S\": \"/Table\""));
+  g_assert_cmpuint(n_row_heads, >, 50);
+  const guint n_links = count_of(raw, "\"/Subtype\": \"/Link\"");
+  g_assert_cmpuint(n_links, >=, 5);
+  g_assert_cmpuint(count_of(raw, "\"/Contents\": \"u:"), ==, n_links);
+  g_assert_nonnull(strstr(raw, "\"/Contents\": \"u:Results, page "));
+}
+
 static void
 test_refusals(Scratch *scratch, gconstpointer data) {
   const FixtureKind kind = {.n_classes = 2, .n_sites = 34};
@@ -289,6 +320,7 @@ main(int argc, char **argv) {
   ADD("every-page-is-marked-and-numbered", test_every_page_is_marked);
   ADD("json-holds-what-is-printed", test_json_holds_what_is_printed);
   ADD("odd-inputs-make-sound-documents", test_odd_inputs);
+  ADD("a-screen-reader-finds-headers-and-links", test_tags);
   ADD("refusals-leave-no-file", test_refusals);
   ADD("preview-has-the-same-pages", test_preview_has_the_same_pages);
   return g_test_run();

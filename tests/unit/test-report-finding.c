@@ -143,7 +143,7 @@ test_paragraph(void) {
 static gboolean
 cares_about(const DemurReportInput *input, const char *words) {
   const DemurReportFinding finding = demur_finding(input);
-  g_autoptr(GPtrArray) cares = demur_finding_cares(&finding);
+  g_autoptr(GPtrArray) cares = demur_finding_cares(&finding, NULL);
   for (guint i = 0; i < cares->len; i++)
     if (strstr(g_ptr_array_index(cares, i), words))
       return TRUE;
