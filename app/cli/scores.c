@@ -63,8 +63,12 @@ read_header(DemurTable *table, Columns *columns, GError **error) {
       {"patient_id", NULL, &columns->patient_id, FALSE},
   };
   demur_score_columns_init(&columns->scores);
-  if (!demur_table_header_read(&columns->header, table, named, G_N_ELEMENTS(named),
-                               &columns->scores, DEMUR_N_YEARS, "series_uid, risk", error))
+  const DemurHeaderPlan plan = {.named = named,
+                                .n_named = G_N_ELEMENTS(named),
+                                .scores = &columns->scores,
+                                .horizon = DEMUR_N_YEARS,
+                                .expected = "series_uid, risk"};
+  if (!demur_table_header_read(&columns->header, table, &plan, NULL, error))
     return FALSE;
   const char *wrong = NULL;
   if (columns->series_uid < 0 && columns->scan_id < 0)
@@ -80,7 +84,7 @@ read_header(DemurTable *table, Columns *columns, GError **error) {
 
 /* The row's score; NULL with its fault noted. */
 static DemurScoreRecord *
-read_record(const DemurTableField *fields, const Columns *columns, DemurTableFaults *faults) {
+read_record(const DemurTableField *fields, Columns *columns, DemurTableFaults *faults) {
   g_autoptr(DemurScoreRecord) record = g_new0(DemurScoreRecord, 1);
   record->embedding_width = demur_score_columns_width(&columns->scores);
   if (record->embedding_width > 0)
@@ -255,8 +259,9 @@ read_map(const char *path, GError **error) {
   g_auto(DemurTableHeader) header = {0};
   g_auto(DemurTableFaults) faults = {0};
   demur_table_faults_init(&faults, table);
-  if (!demur_table_header_read(&header, table, named, G_N_ELEMENTS(named), NULL, 0,
-                               "name, series_uid", error))
+  const DemurHeaderPlan plan = {
+      .named = named, .n_named = G_N_ELEMENTS(named), .expected = "name, series_uid"};
+  if (!demur_table_header_read(&header, table, &plan, NULL, error))
     return NULL;
   if (series_uid < 0 && scan_id < 0) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,

@@ -109,12 +109,13 @@ demur_cohort_attach_table(DemurCohort *cohort, const char *path, const char *key
   const char *table_name = demur_table_name(table);
   gssize key_column;
   const DemurNamedColumn named[] = {{key, NULL, &key_column, TRUE}};
+  const DemurHeaderPlan plan = {.named = named, .n_named = 1, .expected = key};
   g_auto(DemurTableHeader) header = {0};
   g_auto(DemurTableFaults) faults = {0};
   demur_table_faults_init(&faults, table);
   g_autoptr(GArray) taken = g_array_new(FALSE, FALSE, sizeof(Taken));
   g_array_set_clear_func(taken, taken_clear);
-  if (!demur_table_header_read(&header, table, named, 1, NULL, 0, key, error) ||
+  if (!demur_table_header_read(&header, table, &plan, NULL, error) ||
       !choose(taken, &header, columns, table_name, error))
     return NULL;
 

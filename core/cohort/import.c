@@ -12,13 +12,21 @@
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "cohort/attribute-codes.h"
 #include "cohort/columns.h"
-#include "cohort/intern.h"
-#include "cohort/npy.h"
+#include "cohort/ids.h"
+#include "cohort/join-embeddings.h"
 #include "cohort/table-header.h"
+#include "cohort/table-warnings.h"
 
 #define HORIZON DEMUR_N_YEARS
 #define ROWS_A_STEP 8192
+
+/* Cells that say in a word that nothing is recorded. */
+typedef struct {
+  size_t n;
+  char *first;
+} MissingWords;
 
 typedef struct {
   DemurTable *table;
@@ -30,29 +38,44 @@ typedef struct {
   gssize at_patient, at_scan, at_site, at_split, at_label, at_simulated; /* -1: absent */
 
   size_t capacity; /* rows allocated */
-  DemurIntern scans, patients, sites, splits, *attributes;
+  DemurIds scans, patients, sites, splits;
+  DemurIntern *attributes;
+  MissingWords *missing; /* [n_attributes]: words for "not recorded" among their cells */
+  MissingWords missing_labels;
   GArray *patient_splits; /* guint32 [n_patients]: the split of its first row */
   GArray *patient_lines;  /* guint64 [n_patients]: the line of its first row */
   GArray *scan_lines;     /* guint64 [n_scans] */
-  size_t n_falling;       /* rows whose yearly risks fall */
-  gboolean any_simulated, any_not_simulated;
+  size_t n_simulated;     /* rows that say so */
   DemurTableFaults faults;
 } Import;
 
 static gboolean
-read_header(Import *import, GError **error) {
+read_header(Import *import, GPtrArray *warnings, GError **error) {
+  const gboolean makes_splits = import->options->splits != NULL;
   const DemurNamedColumn named[] = {
       {"patient_id", NULL, &import->at_patient, TRUE},
       {"scan_id", NULL, &import->at_scan, FALSE},
       {"site", NULL, &import->at_site, TRUE},
-      {"split", NULL, &import->at_split, TRUE},
+      {"split", NULL, &import->at_split, !makes_splits},
       {"label", NULL, &import->at_label, TRUE},
       {DEMUR_COLUMN_SIMULATED, NULL, &import->at_simulated, FALSE},
   };
-  if (!demur_table_header_read(&import->header, import->table, named, G_N_ELEMENTS(named),
-                               &import->scores, HORIZON, "patient_id, site, split, label, risk",
-                               error))
+  const DemurHeaderPlan plan = {.named = named,
+                                .n_named = G_N_ELEMENTS(named),
+                                .scores = &import->scores,
+                                .horizon = HORIZON,
+                                .expected = "patient_id, site, split, label, risk",
+                                .map = import->options->columns};
+  if (!demur_table_header_read(&import->header, import->table, &plan, warnings, error) ||
+      (plan.map != NULL && !demur_column_map_check(plan.map, error)))
     return FALSE;
+  if (makes_splits && import->at_split >= 0) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                "%s: line 1, column 1: the table has a column split, so none is made; leave "
+                "--split-by out, or the column (--columns)",
+                demur_table_name(import->table));
+    return FALSE;
+  }
   DemurCohort *cohort = import->cohort;
   cohort->n_classes = demur_score_columns_n_classes(&import->scores);
   cohort->embedding_width = demur_score_columns_width(&import->scores);
@@ -65,6 +88,7 @@ read_header(Import *import, GError **error) {
   }
   const size_t n_attributes = import->header.others->len;
   import->attributes = g_new0(DemurIntern, MAX(n_attributes, 1));
+  import->missing = g_new0(MissingWords, MAX(n_attributes, 1));
   cohort->attributes = g_new0(DemurAttribute, MAX(n_attributes, 1));
   cohort->n_attributes = n_attributes;
   for (size_t a = 0; a < n_attributes; a++) {
@@ -117,70 +141,142 @@ reserve(Import *import, size_t n_rows, GError **error) {
   return TRUE;
 }
 
+/* Whether the field says "not recorded"; words that do are counted. */
+static gboolean
+is_missing(const DemurTableField *field, MissingWords *missing) {
+  if (!demur_table_is_missing(field))
+    return FALSE;
+  missing->n += field->length > 0;
+  if (field->length > 0 && missing->first == NULL)
+    missing->first = g_strdup(field->text);
+  return TRUE;
+}
+
 static gint32
 parse_label(Import *import, const DemurTableField *field) {
-  if (field->length == 0)
+  if (is_missing(field, &import->missing_labels))
     return DEMUR_NO_LABEL;
   double value;
   if (!demur_number_parse(field->text, field->length, &value) || value != floor(value) ||
       value < 0 || value >= (double)import->cohort->n_classes) {
-    demur_table_faults_note(&import->faults, field, "label",
-                            "%s is not a label; give a whole number from 0 to %zu, or nothing "
-                            "where it is not recorded",
-                            demur_table_shown(field), import->cohort->n_classes - 1);
+    g_autofree char *expected = g_strdup_printf(
+        "a label; give a whole number from 0 to %zu, or nothing where it is not recorded",
+        import->cohort->n_classes - 1);
+    demur_table_faults_note_number(&import->faults, field, "label", expected);
     return DEMUR_NO_LABEL;
   }
   return (gint32)value;
 }
 
-/* A text that every scan must have. */
+/* A text that every scan must have; id: the field's, cleaned. */
 static void
-require(Import *import, const DemurTableField *field, const char *name) {
-  if (field->length == 0)
+require(Import *import, const DemurTableField *field, const char *name, const char *id,
+        gboolean not_missing) {
+  const DemurTableField cleaned = {.text = id, .length = strlen(id)};
+  if (cleaned.length == 0)
     demur_table_faults_note(&import->faults, field, name,
                             "nothing stands here; every scan needs its %s", name);
+  else if (not_missing && demur_table_is_missing(&cleaned))
+    demur_table_faults_note(&import->faults, field, name,
+                            "'%s' means not recorded; every scan needs its %s", id, name);
 }
 
+/* Whether rows of different persons may have got this one identifier; noted if so. */
+static gboolean
+may_be_merged(Import *import, const DemurTableField *patient, guint32 code) {
+  const char *id = demur_ids_text(&import->patients, code);
+  const DemurTableField cleaned = {.text = id, .length = strlen(id)};
+  const guint64 line = g_array_index(import->patient_lines, guint64, code);
+  if (demur_table_id_rewriting(id) == DEMUR_ID_SCIENTIFIC)
+    demur_table_faults_note(&import->faults, patient, "patient_id",
+                            "%s stands in line %" G_GUINT64_FORMAT
+                            " too and looks rewritten by a spreadsheet, so several patients may "
+                            "have become one; export identifiers as text",
+                            id, line);
+  else if (cleaned.length > 0 && demur_table_is_missing(&cleaned))
+    demur_table_faults_note(&import->faults, patient, "patient_id",
+                            "'%s' stands in line %" G_GUINT64_FORMAT
+                            " too and means not recorded; give each patient an identifier",
+                            id, line);
+  return import->faults.bad;
+}
+
+/* A patient whose identifier was there before. */
 static void
-read_ids(Import *import, const DemurTableField *fields, size_t row) {
-  DemurCohort *cohort = import->cohort;
-  const DemurTableField *patient = &fields[import->at_patient], *site = &fields[import->at_site],
-                        *split = &fields[import->at_split];
-  require(import, patient, "patient_id");
-  require(import, site, "site");
-  require(import, split, "split");
-  gboolean is_new;
-  const guint64 line = patient->line;
-  cohort->sites[row] = demur_intern_add(&import->sites, site->text, site->length, NULL);
-  cohort->splits[row] = demur_intern_add(&import->splits, split->text, split->length, NULL);
-  const guint32 p = demur_intern_add(&import->patients, patient->text, patient->length, &is_new);
-  cohort->patients[row] = p;
-  if (is_new) {
-    g_array_append_val(import->patient_splits, cohort->splits[row]);
-    g_array_append_val(import->patient_lines, line);
-  } else if (g_array_index(import->patient_splits, guint32, p) != cohort->splits[row] &&
-             patient->length > 0) {
-    demur_table_faults_note(
-        &import->faults, split, "split",
-        "this patient is in split %s by line %" G_GUINT64_FORMAT
-        " and here in %s; keep each patient in one split",
-        (char *)import->splits.texts->pdata[g_array_index(import->patient_splits, guint32, p)],
-        g_array_index(import->patient_lines, guint64, p), split->text);
-  } else if (import->at_scan < 0 && patient->length > 0) {
+check_known(Import *import, const DemurTableField *patient, const DemurTableField *split,
+            guint32 code, size_t row) {
+  const guint32 before = g_array_index(import->patient_splits, guint32, code);
+  const guint32 here = import->cohort->splits[row];
+  const guint64 line = g_array_index(import->patient_lines, guint64, code);
+  if (may_be_merged(import, patient, code))
+    return;
+  if (before != here)
+    demur_table_faults_note(&import->faults, split, "split",
+                            "this patient is in split %s by line %" G_GUINT64_FORMAT
+                            " and here in %s; keep each patient in one split",
+                            demur_ids_text(&import->splits, before), line,
+                            demur_ids_text(&import->splits, here));
+  else if (import->at_scan < 0)
     demur_table_faults_note(
         &import->faults, patient, "patient_id",
         "this patient stands in line %" G_GUINT64_FORMAT
         " already and the table has no column scan_id; add one with a name for each scan",
-        g_array_index(import->patient_lines, guint64, p));
+        line);
+}
+
+/* A new identifier that looks like an earlier one: one person in two splits is refused, whichever
+ * way it is spelled. */
+static void
+check_like(Import *import, const DemurTableField *patient, guint32 code, guint32 like) {
+  const guint32 before = g_array_index(import->patient_splits, guint32, like);
+  const guint32 here = g_array_index(import->patient_splits, guint32, code);
+  if (before != here)
+    demur_table_faults_note(
+        &import->faults, patient, "patient_id",
+        "'%s' looks like '%s' of line %" G_GUINT64_FORMAT
+        ", which is in split %s and this one in %s; write one patient in one way and keep it in "
+        "one "
+        "split, or tell two patients apart by more",
+        demur_ids_text(&import->patients, code), demur_ids_text(&import->patients, like),
+        g_array_index(import->patient_lines, guint64, like),
+        demur_ids_text(&import->splits, before), demur_ids_text(&import->splits, here));
+}
+
+/* Where splits are made and not read. */
+static const DemurTableField no_split = {.text = "all", .length = 3};
+
+static void
+read_ids(Import *import, const DemurTableField *fields, size_t row) {
+  DemurCohort *cohort = import->cohort;
+  const DemurTableField *patient = &fields[import->at_patient], *site = &fields[import->at_site];
+  const DemurTableField *split = import->at_split >= 0 ? &fields[import->at_split] : &no_split;
+  gboolean is_new;
+  guint32 like;
+  const guint64 line = patient->line;
+  cohort->sites[row] = demur_ids_add(&import->sites, site, &is_new, &like);
+  cohort->splits[row] = demur_ids_add(&import->splits, split, &is_new, &like);
+  const guint32 p = cohort->patients[row] =
+      demur_ids_add(&import->patients, patient, &is_new, &like);
+  const char *id = demur_ids_text(&import->patients, p);
+  require(import, patient, "patient_id", id, FALSE);
+  require(import, site, "site", demur_ids_text(&import->sites, cohort->sites[row]), TRUE);
+  require(import, split, "split", demur_ids_text(&import->splits, cohort->splits[row]), TRUE);
+  if (is_new) {
+    g_array_append_val(import->patient_splits, cohort->splits[row]);
+    g_array_append_val(import->patient_lines, line);
+    if (like != DEMUR_IDS_NONE)
+      check_like(import, patient, p, like);
+  } else if (*id != '\0') {
+    check_known(import, patient, split, p, row);
   }
   if (import->at_scan < 0)
     return;
   const DemurTableField *scan = &fields[import->at_scan];
-  require(import, scan, "scan_id");
-  const guint32 s = demur_intern_add(&import->scans, scan->text, scan->length, &is_new);
+  const guint32 s = demur_ids_add(&import->scans, scan, &is_new, &like);
+  require(import, scan, "scan_id", demur_ids_text(&import->scans, s), FALSE);
   if (is_new)
     g_array_append_val(import->scan_lines, line);
-  else if (scan->length > 0)
+  else
     demur_table_faults_note(&import->faults, scan, "scan_id",
                             "this scan stands in line %" G_GUINT64_FORMAT
                             " already; each scan may stand once",
@@ -192,11 +288,9 @@ static void
 read_simulated(Import *import, const DemurTableField *field) {
   if (g_ascii_strcasecmp(field->text, "yes") == 0 || g_ascii_strcasecmp(field->text, "true") == 0 ||
       strcmp(field->text, "1") == 0)
-    import->any_simulated = TRUE;
-  else if (field->length == 0 || g_ascii_strcasecmp(field->text, "no") == 0 ||
-           g_ascii_strcasecmp(field->text, "false") == 0 || strcmp(field->text, "0") == 0)
-    import->any_not_simulated = TRUE;
-  else
+    import->n_simulated++;
+  else if (!demur_table_is_missing(field) && g_ascii_strcasecmp(field->text, "no") != 0 &&
+           g_ascii_strcasecmp(field->text, "false") != 0 && strcmp(field->text, "0") != 0)
     demur_table_faults_note(&import->faults, field, DEMUR_COLUMN_SIMULATED,
                             "%s is neither yes nor no", demur_table_shown(field));
 }
@@ -211,8 +305,9 @@ read_row(Import *import, const DemurTableField *fields, size_t row) {
     read_simulated(import, &fields[import->at_simulated]);
   for (size_t a = 0; a < cohort->n_attributes; a++) {
     const DemurTableField *field = &fields[g_array_index(import->header.others, size_t, a)];
-    cohort->attributes[a].codes[row] =
-        demur_intern_add(&import->attributes[a], field->text, field->length, NULL);
+    const gboolean missing = is_missing(field, &import->missing[a]);
+    cohort->attributes[a].codes[row] = demur_intern_add(
+        &import->attributes[a], missing ? "" : field->text, missing ? 0 : field->length, NULL);
   }
   DemurScoreRow score;
   if (!demur_score_columns_read(&import->scores, fields, HORIZON, &import->faults, &score,
@@ -222,10 +317,8 @@ read_row(Import *import, const DemurTableField *fields, size_t row) {
     return;
   if (cohort->risks != NULL)
     cohort->risks[row] = score.risk;
-  if (cohort->yearly_risks != NULL) {
+  if (cohort->yearly_risks != NULL)
     memcpy(cohort->yearly_risks + row * DEMUR_N_YEARS, score.years, sizeof score.years);
-    import->n_falling += demur_yearly_risks_fall(score.years) ? 1 : 0;
-  }
 }
 
 static gboolean
@@ -262,159 +355,91 @@ read_rows(Import *import, const DemurProgress *progress, GError **error) {
   return TRUE;
 }
 
-/* rows[i]: the scan that row i of the .npy belongs to. NULL with error. */
-static guint32 *
-read_embedding_ids(const DemurCohort *cohort, const char *path, GHashTable *rows_of_scans,
-                   GError **error) {
-  g_autoptr(DemurTable) table = demur_table_open(path, error);
-  if (table == NULL)
-    return NULL;
-  g_autofree guint32 *rows = g_new(guint32, cohort->n_scans);
-  g_autofree size_t *lines = g_new0(size_t, cohort->n_scans);
-  size_t n = 0;
-  for (gboolean first = TRUE;; first = FALSE) {
-    const DemurTableField *fields;
-    size_t n_fields;
-    if (!demur_table_next(table, &fields, &n_fields, error))
-      return NULL;
-    if (n_fields == 0)
-      break;
-    const DemurTableField *id = &fields[0];
-    gpointer row;
-    const char *what = NULL;
-    if (n_fields != 1)
-      what = "more than one field; expected one scan_id a line";
-    else if (!g_hash_table_lookup_extended(rows_of_scans, id->text, NULL, &row)) {
-      if (first && strcmp(id->text, "scan_id") == 0)
-        continue;
-      what = "this scan_id is not in the cohort table";
-    } else if (lines[GPOINTER_TO_SIZE(row)] != 0)
-      what = "this scan_id stands here a second time";
-    if (what != NULL) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s: line %zu, column %zu: %s",
-                  demur_table_name(table), id->line, id->column, what);
-      return NULL;
-    }
-    lines[GPOINTER_TO_SIZE(row)] = id->line;
-    rows[n++] = (guint32)GPOINTER_TO_SIZE(row);
-  }
-  if (n != cohort->n_scans) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s has %zu scan_ids where the table has %zu scans; name every scan once",
-                demur_table_name(table), n, cohort->n_scans);
-    return NULL;
-  }
-  return g_steal_pointer(&rows);
-}
-
-/* Moves row i of values to row to[i], in place along the permutation's cycles. */
 static void
-permute_rows(float *values, size_t n, size_t d, const guint32 *to) {
-  g_autofree guint8 *done = g_malloc0(n);
-  g_autofree float *carried = g_new(float, d), *other = g_new(float, d);
-  for (size_t start = 0; start < n; start++) {
-    if (done[start])
-      continue;
-    memcpy(carried, values + start * d, d * sizeof(float));
-    size_t i = start;
-    do {
-      done[i] = 1;
-      i = to[i];
-      memcpy(other, values + i * d, d * sizeof(float));
-      memcpy(values + i * d, carried, d * sizeof(float));
-      memcpy(carried, other, d * sizeof(float));
-    } while (i != start);
-  }
+warn_missing(const char *column, const MissingWords *missing, GPtrArray *warnings) {
+  if (missing->n > 0)
+    demur_table_warnings_add(warnings, DEMUR_TABLE_MISSING_WORDS, column, missing->first, NULL,
+                             missing->n, 0);
 }
 
-static gboolean
-read_embeddings(Import *import, const DemurProgress *progress, GPtrArray *warnings,
-                GError **error) {
-  DemurCohort *cohort = import->cohort;
-  const DemurImportOptions *options = import->options;
-  size_t n_rows, width;
-  g_autofree char *name = g_path_get_basename(options->embeddings_path);
-  float *values = demur_npy_read(options->embeddings_path, &n_rows, &width, progress, error);
-  if (values == NULL)
-    return FALSE;
-  cohort->embeddings = values; /* freed with the cohort */
-  cohort->embedding_width = width;
-  if (n_rows != cohort->n_scans) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s has %zu rows where %s has %zu scans; every scan needs one row", name, n_rows,
-                demur_table_name(import->table), cohort->n_scans);
-    return FALSE;
-  }
-  if (options->embedding_ids_path == NULL) {
-    g_ptr_array_add(warnings, g_strdup_printf("embeddings of %s joined by row order: row 1 of the "
-                                              "array is the first scan of the table",
-                                              name));
-    return TRUE;
-  }
-  g_autoptr(GHashTable) rows_of_scans = g_hash_table_new(g_str_hash, g_str_equal);
-  for (size_t i = 0; i < cohort->n_scans; i++)
-    g_hash_table_insert(rows_of_scans, cohort->scan_ids[i], GSIZE_TO_POINTER(i));
-  g_autofree guint32 *rows =
-      read_embedding_ids(cohort, options->embedding_ids_path, rows_of_scans, error);
-  if (rows == NULL)
-    return FALSE;
-  permute_rows(values, n_rows, width, rows);
-  return TRUE;
-}
-
+/* Everything that was noticed, but for the splits. */
 static void
 warn(const Import *import, GPtrArray *warnings) {
   const DemurCohort *cohort = import->cohort;
-  for (size_t s = 0; s < cohort->n_splits; s++) {
-    size_t n = 0, n_unlabelled = 0;
-    for (size_t i = 0; i < cohort->n_scans; i++)
-      if (cohort->splits[i] == s) {
-        n++;
-        n_unlabelled += cohort->labels[i] == DEMUR_NO_LABEL;
-      }
-    if (n_unlabelled > 0)
-      g_ptr_array_add(warnings,
-                      g_strdup_printf("split %s: %zu of %zu scans without label; it can't train, "
-                                      "recalibrate or be evaluated",
-                                      cohort->split_names[s], n_unlabelled, n));
+  demur_ids_warn(&import->patients, warnings);
+  if (import->at_scan >= 0)
+    demur_ids_warn(&import->scans, warnings);
+  demur_ids_warn(&import->sites, warnings);
+  demur_ids_warn(&import->splits, warnings);
+  warn_missing("label", &import->missing_labels, warnings);
+  demur_score_columns_warn(&import->scores, warnings);
+  for (size_t a = 0; a < cohort->n_attributes; a++)
+    warn_missing(cohort->attributes[a].name, &import->missing[a], warnings);
+  if (demur_table_n_empty(import->table) > 0)
+    demur_table_warnings_add(warnings, DEMUR_TABLE_EMPTY_ROWS, NULL, NULL, NULL,
+                             demur_table_n_empty(import->table), 0);
+  if (import->n_simulated > 0 && import->n_simulated < cohort->n_scans)
+    demur_table_warnings_add(warnings, DEMUR_TABLE_PART_SIMULATED, NULL, NULL, NULL,
+                             import->n_simulated, cohort->n_scans);
+}
+
+static void
+warn_unlabelled(const DemurCohort *cohort, GPtrArray *warnings) {
+  g_autofree size_t *n = g_new0(size_t, cohort->n_splits),
+                    *n_bare = g_new0(size_t, cohort->n_splits);
+  for (size_t i = 0; i < cohort->n_scans; i++) {
+    n[cohort->splits[i]]++;
+    n_bare[cohort->splits[i]] += cohort->labels[i] == DEMUR_NO_LABEL;
   }
-  if (import->n_falling > 0)
-    g_ptr_array_add(warnings, g_strdup_printf("%zu scans whose yearly risks fall from one year to "
-                                              "a later one",
-                                              import->n_falling));
-  if (import->any_simulated && import->any_not_simulated)
-    g_ptr_array_add(warnings, g_strdup("column simulated says yes in some rows only; the whole "
-                                       "cohort is marked as simulated"));
+  for (size_t s = 0; s < cohort->n_splits; s++)
+    if (n_bare[s] > 0)
+      demur_table_warnings_add(warnings, DEMUR_TABLE_UNLABELLED, cohort->split_names[s], NULL, NULL,
+                               n_bare[s], n[s]);
+}
+
+static gboolean
+make_splits(Import *import, GPtrArray *warnings, GError **error) {
+  const DemurSplitPlan *plan = import->options->splits;
+  g_autofree char *words = NULL;
+  if (!demur_cohort_make_splits(import->cohort, plan, import->options->seed, &words, error))
+    return FALSE;
+  demur_table_warnings_add(warnings, DEMUR_TABLE_SPLIT_MADE, plan->by_site ? "site" : "patient",
+                           words, NULL, 0, 0);
+  return TRUE;
 }
 
 static gboolean
 run(Import *import, const DemurProgress *progress, GPtrArray *warnings, GError **error) {
-  if (!read_header(import, error))
+  if (!read_header(import, warnings, error) || !read_rows(import, progress, error))
     return FALSE;
   DemurCohort *cohort = import->cohort;
-  if (!read_rows(import, progress, error))
-    return FALSE;
+  warn(import, warnings);
   size_t n_texts;
-  cohort->patient_ids = demur_intern_steal(&import->patients, &cohort->n_patients);
-  cohort->site_names = demur_intern_steal(&import->sites, &cohort->n_sites);
-  cohort->split_names = demur_intern_steal(&import->splits, &cohort->n_splits);
+  cohort->patient_ids = demur_intern_steal(&import->patients.texts, &cohort->n_patients);
+  cohort->site_names = demur_intern_steal(&import->sites.texts, &cohort->n_sites);
+  cohort->split_names = demur_intern_steal(&import->splits.texts, &cohort->n_splits);
   /* Without a column, every row is a new patient: the two lists are one. */
-  cohort->scan_ids =
-      import->at_scan >= 0 ? demur_intern_steal(&import->scans, &n_texts) : cohort->patient_ids;
+  cohort->scan_ids = import->at_scan >= 0 ? demur_intern_steal(&import->scans.texts, &n_texts)
+                                          : cohort->patient_ids;
   for (size_t a = 0; a < cohort->n_attributes; a++)
     cohort->attributes[a].values =
         demur_intern_steal(&import->attributes[a], &cohort->attributes[a].n_values);
-  cohort->simulated = import->any_simulated;
-  if (import->options->embeddings_path != NULL &&
-      !read_embeddings(import, progress, warnings, error))
+  demur_attribute_codes_warn(cohort, warnings);
+  cohort->simulated = import->n_simulated > 0;
+  const DemurImportOptions *options = import->options;
+  if ((options->splits != NULL && !make_splits(import, warnings, error)) ||
+      (options->embeddings_path != NULL &&
+       !demur_cohort_join_embeddings(cohort, demur_table_name(import->table),
+                                     options->embeddings_path, options->embedding_ids_path,
+                                     progress, warnings, error)))
     return FALSE;
-  warn(import, warnings);
+  warn_unlabelled(cohort, warnings);
   return demur_progress_step(progress, 1.0, "reading scans", error);
 }
 
 DemurCohort *
 demur_cohort_import(const char *path, const DemurImportOptions *options,
-                    const DemurProgress *progress, char ***warnings, GError **error) {
+                    const DemurProgress *progress, GPtrArray **warnings, GError **error) {
   if (options->embedding_ids_path != NULL && options->embeddings_path == NULL) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
                         "embedding ids without embeddings; give the .npy file too");
@@ -427,39 +452,41 @@ demur_cohort_import(const char *path, const DemurImportOptions *options,
   Import import = {.table = table, .options = options, .cohort = cohort};
   demur_score_columns_init(&import.scores);
   demur_table_faults_init(&import.faults, table);
-  demur_intern_init(&import.scans, cohort);
-  demur_intern_init(&import.patients, cohort);
-  demur_intern_init(&import.sites, cohort);
-  demur_intern_init(&import.splits, cohort);
+  demur_ids_init(&import.scans, "scan_id", cohort);
+  demur_ids_init(&import.patients, "patient_id", cohort);
+  demur_ids_init(&import.sites, "site", cohort);
+  demur_ids_init(&import.splits, "split", cohort);
   import.patient_splits = g_array_new(FALSE, FALSE, sizeof(guint32));
   import.patient_lines = g_array_new(FALSE, FALSE, sizeof(guint64));
   import.scan_lines = g_array_new(FALSE, FALSE, sizeof(guint64));
-  g_autoptr(GPtrArray) sentences = g_ptr_array_new_with_free_func(g_free);
+  g_autoptr(GPtrArray) noticed = demur_table_warnings_new();
   cohort->name = g_strdup(options->name);
   cohort->model = g_strdup(options->model != NULL ? options->model : "unnamed");
   cohort->created = g_strdup(options->created != NULL ? options->created : "");
   cohort->source = g_strdup_printf("table %s", demur_table_name(table));
 
-  const gboolean ok = run(&import, progress, sentences, error);
+  const gboolean ok = run(&import, progress, noticed, error);
 
   demur_table_header_clear(&import.header);
   demur_score_columns_clear(&import.scores);
   demur_table_faults_clear(&import.faults);
-  for (size_t a = 0; import.attributes != NULL && a < cohort->n_attributes; a++)
+  for (size_t a = 0; import.attributes != NULL && a < cohort->n_attributes; a++) {
     demur_intern_clear(&import.attributes[a]);
+    g_free(import.missing[a].first);
+  }
   g_free(import.attributes);
-  demur_intern_clear(&import.scans);
-  demur_intern_clear(&import.patients);
-  demur_intern_clear(&import.sites);
-  demur_intern_clear(&import.splits);
+  g_free(import.missing);
+  g_free(import.missing_labels.first);
+  demur_ids_clear(&import.scans);
+  demur_ids_clear(&import.patients);
+  demur_ids_clear(&import.sites);
+  demur_ids_clear(&import.splits);
   g_array_unref(import.patient_splits);
   g_array_unref(import.patient_lines);
   g_array_unref(import.scan_lines);
   if (!ok)
     return NULL;
-  if (warnings != NULL) {
-    g_ptr_array_add(sentences, NULL);
-    *warnings = (char **)g_ptr_array_free(g_steal_pointer(&sentences), FALSE);
-  }
+  if (warnings != NULL)
+    *warnings = g_steal_pointer(&noticed);
   return g_steal_pointer(&cohort);
 }

@@ -6,11 +6,20 @@
  * emb_0..emb_{d-1}, risk_year_1..risk_year_6; `simulated` (yes or no: a yes anywhere marks the
  * whole cohort as simulated; demur_cohort_export writes it, so that a simulated cohort stays
  * marked). Any other column is kept as attribute. Where risk and risk_year_6 (or risk and prob_1)
- * are both given they must be equal. */
+ * are both given they must be equal.
+ *
+ * Identifiers, sites and splits are taken without blanks at their ends and in composed form
+ * (cohort/table-text.h). A patient in two splits is refused in whichever spelling, and so is an
+ * identifier of several rows that a spreadsheet has rewritten (1.67683E+15) or that means "not
+ * recorded"; other look-alikes are told. Words for "not recorded" count as nothing everywhere else.
+ */
 #pragma once
 
 #include "base/progress.h"
 #include "cohort/cohort.h"
+#include "cohort/column-map.h"
+#include "cohort/split-maker.h"
+#include "cohort/table-warnings.h"
 
 G_BEGIN_DECLS
 
@@ -21,13 +30,16 @@ typedef struct {
   const char *embeddings_path; /* .npy [n_scans][d] in place of emb_ columns; NULL: none */
   const char
       *embedding_ids_path; /* scan_ids of the .npy's rows, one a line; NULL: joined by row order */
+  DemurColumnMap *columns; /* other names for columns; NULL: none */
+  const DemurSplitPlan *splits; /* made in place of a column split; NULL: the column is needed */
+  guint64 seed;                 /* of the splits made */
 } DemurImportOptions;
 
 /* NULL with DEMUR_ERROR_INPUT and up to 10 faults, each "line L, column C (NAME): what, what to
- * do", and how many there are in all. *warnings (strv, owned; may be NULL) gets sentences for the
- * user. Memory: the cohort's own arrays plus a few bytes a row. O(size of the file). */
+ * do", and how many there are in all. *warnings (of DemurTableWarning, owned; may be NULL) gets
+ * what was noticed. Memory: the cohort's own arrays plus a few bytes a row. O(size of the file). */
 DemurCohort *demur_cohort_import(const char *path, const DemurImportOptions *options,
-                                 const DemurProgress *progress, char ***warnings,
+                                 const DemurProgress *progress, GPtrArray **warnings,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Attribute columns read from a table and joined to the cohort by key ("patient_id", "scan_id" or

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "cohort/attribute-codes.h"
 #include "cohort/columns.h"
+#include "cohort/ids.h"
 #include "cohort/table-header.h"
 
 #define N_SCREENS 3
@@ -50,29 +52,23 @@ columns_clear(Columns *columns) {
   demur_score_columns_clear(&columns->scores);
 }
 
-static gboolean
-is_missing(const DemurTableField *field) {
-  return field->length == 0 ||
-         (field->text[0] == '.' &&
-          (field->length == 1 || (field->length == 2 && g_ascii_isalpha(field->text[1]))));
-}
-
-/* Days as a whole number; "1234.0" too, as tables with gaps write them. */
+/* Days as a whole number from 0; "1234.0" too, as tables with gaps write them. */
 static gboolean
 parse_days(const DemurTableField *field, int *days) {
   *days = NOT_RECORDED;
-  if (is_missing(field))
+  if (demur_table_is_missing(field))
     return TRUE;
   double value;
   if (!demur_number_parse(field->text, field->length, &value) || value != floor(value) ||
-      fabs(value) > 1e6)
+      value < 0.0 || value > 1e6)
     return FALSE;
   *days = (int)value;
   return TRUE;
 }
 
 static gboolean
-read_person_header(DemurTable *table, Columns *columns, GError **error) {
+read_person_header(DemurTable *table, const DemurNlstOptions *options, Columns *columns,
+                   GPtrArray *warnings, GError **error) {
   const DemurNamedColumn named[] = {
       {"pid", NULL, &columns->pid, TRUE},
       {"cen", NULL, &columns->site, TRUE},
@@ -84,20 +80,30 @@ read_person_header(DemurTable *table, Columns *columns, GError **error) {
       {"death_days", NULL, &columns->death, FALSE},
       {"split", NULL, &columns->split, FALSE},
   };
-  return demur_table_header_read(&columns->header, table, named, G_N_ELEMENTS(named), NULL, 0,
-                                 "pid, cen, scr_days0, candx_days, fup_days", error);
+  const DemurHeaderPlan plan = {.named = named,
+                                .n_named = G_N_ELEMENTS(named),
+                                .expected = "pid, cen, scr_days0, candx_days, fup_days",
+                                .map = options->columns};
+  return demur_table_header_read(&columns->header, table, &plan, warnings, error);
 }
 
 static gboolean
-read_score_header(DemurTable *table, Columns *columns, int horizon, GError **error) {
+read_score_header(DemurTable *table, const DemurNlstOptions *options, Columns *columns,
+                  GPtrArray *warnings, GError **error) {
   const DemurNamedColumn named[] = {
       {"pid", NULL, &columns->pid, TRUE},
       {"study_yr", NULL, &columns->year, TRUE},
       {"split", NULL, &columns->split, FALSE},
   };
   demur_score_columns_init(&columns->scores);
-  if (!demur_table_header_read(&columns->header, table, named, G_N_ELEMENTS(named),
-                               &columns->scores, horizon, "pid, study_yr, risk", error))
+  const DemurHeaderPlan plan = {.named = named,
+                                .n_named = G_N_ELEMENTS(named),
+                                .scores = &columns->scores,
+                                .horizon = options->horizon_years,
+                                .expected = "pid, study_yr, risk",
+                                .map = options->columns};
+  if (!demur_table_header_read(&columns->header, table, &plan, warnings, error) ||
+      (plan.map != NULL && !demur_column_map_check(plan.map, error)))
     return FALSE;
   if (demur_score_columns_n_classes(&columns->scores) == 2)
     return TRUE;
@@ -107,61 +113,80 @@ read_score_header(DemurTable *table, Columns *columns, int horizon, GError **err
   return FALSE;
 }
 
+/* One row of the persons' table; faults are noted. */
+static void
+read_person(const DemurTableField *fields, const Columns *columns, DemurIds *ids,
+            GHashTable *persons, DemurTableFaults *faults, DemurNlstCounts *counts) {
+  const DemurTableField *pid = &fields[columns->pid], *site = &fields[columns->site];
+  gboolean is_new;
+  guint32 like;
+  const char *id = demur_ids_text(ids, demur_ids_add(ids, pid, &is_new, &like));
+  const Person *twin = g_hash_table_lookup(persons, id);
+  const gboolean no_id = *id == '\0' || demur_table_is_missing(pid);
+  if (no_id || demur_table_is_missing(site)) {
+    demur_table_faults_note(faults, no_id ? pid : site, no_id ? "pid" : "cen",
+                            "nothing is recorded here; every person needs pid and cen");
+    return;
+  }
+  if (twin != NULL) {
+    demur_table_faults_note(faults, pid, "pid",
+                            "this person stands in line %zu already; keep one row a person",
+                            twin->line);
+    return;
+  }
+  Person *person = g_new0(Person, 1);
+  person->line = pid->line;
+  person->site = g_strdup(site->text);
+  if (columns->split >= 0)
+    person->split = g_strdup(fields[columns->split].text);
+  const struct {
+    gssize at;
+    int *days;
+  } days[] = {
+      {columns->screens[0], &person->screens[0]}, {columns->screens[1], &person->screens[1]},
+      {columns->screens[2], &person->screens[2]}, {columns->cancer, &person->cancer},
+      {columns->followup, &person->followup},     {columns->death, &person->death}};
+  for (size_t i = 0; i < G_N_ELEMENTS(days); i++) {
+    *days[i].days = NOT_RECORDED;
+    if (days[i].at >= 0 && !parse_days(&fields[days[i].at], days[i].days))
+      demur_table_faults_note(faults, &fields[days[i].at], columns->header.names[days[i].at],
+                              "%s is not a whole number of days from 0; give days since "
+                              "randomisation, or nothing where there are none",
+                              demur_table_shown(&fields[days[i].at]));
+  }
+  for (int k = 0; k < N_SCREENS; k++)
+    counts->n_screens += person->screens[k] != NOT_RECORDED;
+  const GArray *kept = columns->header.others;
+  person->attributes = g_new0(char *, kept->len + 1);
+  for (guint a = 0; a < kept->len; a++)
+    person->attributes[a] = g_strdup(fields[g_array_index(kept, size_t, a)].text);
+  g_hash_table_insert(persons, g_strdup(id), person);
+}
+
 static gboolean
-read_persons(DemurTable *table, Columns *columns, GHashTable *persons, DemurTableFaults *faults,
-             DemurNlstCounts *counts, const DemurProgress *progress, GError **error) {
-  if (!read_person_header(table, columns, error))
+read_persons(DemurTable *table, const DemurNlstOptions *options, Columns *columns,
+             GHashTable *persons, DemurTableFaults *faults, DemurNlstCounts *counts,
+             GPtrArray *warnings, const DemurProgress *progress, GError **error) {
+  if (!read_person_header(table, options, columns, warnings, error))
     return FALSE;
+  DemurIds ids;
+  demur_ids_init(&ids, "pid", NULL);
   for (;; counts->n_persons++) {
     const DemurTableField *fields;
-    if (counts->n_persons % ROWS_A_STEP == 0 &&
-        !demur_progress_step(progress, demur_table_fraction(table) / 2, "reading persons", error))
+    if ((counts->n_persons % ROWS_A_STEP == 0 &&
+         !demur_progress_step(progress, demur_table_fraction(table) / 2, "reading persons",
+                              error)) ||
+        !demur_table_header_next(&columns->header, table, faults, &fields, error)) {
+      demur_ids_clear(&ids);
       return FALSE;
-    if (!demur_table_header_next(&columns->header, table, faults, &fields, error))
-      return FALSE;
+    }
     if (fields == NULL)
-      return !demur_table_faults_raise(faults, error);
-    const DemurTableField *pid = &fields[columns->pid], *site = &fields[columns->site];
-    const Person *twin = g_hash_table_lookup(persons, pid->text);
-    if (is_missing(pid) || is_missing(site)) {
-      demur_table_faults_note(faults, is_missing(pid) ? pid : site, is_missing(pid) ? "pid" : "cen",
-                              "nothing stands here; every person needs pid and cen");
-      continue;
-    }
-    if (twin != NULL) {
-      demur_table_faults_note(faults, pid, "pid",
-                              "this person stands in line %zu already; keep one row a person",
-                              twin->line);
-      continue;
-    }
-    Person *person = g_new0(Person, 1);
-    person->line = pid->line;
-    person->site = g_strdup(site->text);
-    if (columns->split >= 0)
-      person->split = g_strdup(fields[columns->split].text);
-    const struct {
-      gssize at;
-      int *days;
-    } days[] = {
-        {columns->screens[0], &person->screens[0]}, {columns->screens[1], &person->screens[1]},
-        {columns->screens[2], &person->screens[2]}, {columns->cancer, &person->cancer},
-        {columns->followup, &person->followup},     {columns->death, &person->death}};
-    for (size_t i = 0; i < G_N_ELEMENTS(days); i++) {
-      *days[i].days = NOT_RECORDED;
-      if (days[i].at >= 0 && !parse_days(&fields[days[i].at], days[i].days))
-        demur_table_faults_note(faults, &fields[days[i].at], columns->header.names[days[i].at],
-                                "%s is not a whole number of days; give days since randomisation, "
-                                "or nothing where there are none",
-                                demur_table_shown(&fields[days[i].at]));
-    }
-    for (int k = 0; k < N_SCREENS; k++)
-      counts->n_screens += person->screens[k] != NOT_RECORDED;
-    const GArray *kept = columns->header.others;
-    person->attributes = g_new0(char *, kept->len + 1);
-    for (guint a = 0; a < kept->len; a++)
-      person->attributes[a] = g_strdup(fields[g_array_index(kept, size_t, a)].text);
-    g_hash_table_insert(persons, g_strdup(pid->text), person);
+      break;
+    read_person(fields, columns, &ids, persons, faults, counts);
   }
+  demur_ids_warn(&ids, warnings);
+  demur_ids_clear(&ids);
+  return !demur_table_faults_raise(faults, error);
 }
 
 typedef enum { CANCER, FOLLOWED, CANCER_LATER, CANCER_BEFORE, DEATH, CENSORED, UNKNOWN } Case;
@@ -253,12 +278,14 @@ uncensored(GArray *seen, int horizon) {
 
 typedef struct {
   const DemurNlstOptions *options;
-  const Columns *person_columns, *columns;
+  const Columns *person_columns;
+  Columns *columns;
   GHashTable *persons;
   DemurTableFaults *faults;
   DemurNlstCounts *counts;
   DemurCohortBuilder *builder;
-  GArray *seen;       /* Seen of each matched screen */
+  GArray *seen; /* Seen of each matched screen */
+  GString *scratch;
   GString *strangers; /* the first scores without person or screen */
   GArray *label_days; /* int, of each scan of the cohort: the day its label was known */
   float *embedding;
@@ -282,6 +309,8 @@ static void
 name_unmatched(GString *list, const char *pid, int year, size_t nth) {
   if (nth <= MAX_UNMATCHED_SHOWN)
     g_string_append_printf(list, "%s%s-T%d", nth > 1 ? ", " : "", pid, year);
+  else if (nth == MAX_UNMATCHED_SHOWN + 1)
+    g_string_append(list, ", ..");
 }
 
 typedef struct {
@@ -300,9 +329,8 @@ static void
 warn_unmatched(const Scores *s, GPtrArray *warnings) {
   const size_t n_scores = n_unmatched_scores(s->counts);
   if (n_scores > 0)
-    g_ptr_array_add(warnings, g_strdup_printf("%zu scores without a person or a screen: %s%s",
-                                              n_scores, s->strangers->str,
-                                              n_scores > MAX_UNMATCHED_SHOWN ? ", .." : ""));
+    demur_table_warnings_add(warnings, DEMUR_TABLE_NO_PERSON, NULL, s->strangers->str, NULL,
+                             n_scores, s->counts->n_scores);
   if (s->counts->n_screens_without_score == 0)
     return;
   g_autoptr(GArray) entries = g_array_new(FALSE, FALSE, sizeof(Entry));
@@ -322,13 +350,13 @@ warn_unmatched(const Scores *s, GPtrArray *warnings) {
       if (entry->person->screens[k] != NOT_RECORDED && !entry->person->scored[k])
         name_unmatched(list, entry->pid, k, ++n);
   }
-  g_ptr_array_add(warnings, g_strdup_printf("%zu screens without a score: %s%s", n, list->str,
-                                            n > MAX_UNMATCHED_SHOWN ? ", .." : ""));
+  demur_table_warnings_add(warnings, DEMUR_TABLE_NO_SCORE, NULL, list->str, NULL, n,
+                           s->counts->n_screens);
 }
 
 static void
 read_score(Scores *s, const DemurTableField *fields) {
-  const Columns *c = s->columns;
+  Columns *c = s->columns;
   const DemurNlstOptions *options = s->options;
   const DemurTableField *pid = &fields[c->pid], *year_field = &fields[c->year];
   int year;
@@ -344,16 +372,19 @@ read_score(Scores *s, const DemurTableField *fields) {
   /* The risk is that of the last year kept, so that the cohort reads back as it is written. */
   for (int k = h; k < DEMUR_N_YEARS; k++)
     score.years[k] = NAN;
-  Person *person = g_hash_table_lookup(s->persons, pid->text);
+  size_t length;
+  DemurIdChanges changes;
+  const char *id = demur_table_id(pid, s->scratch, &length, &changes);
+  Person *person = g_hash_table_lookup(s->persons, id);
   if (person == NULL) {
     s->counts->n_scores_without_person++;
-    name_unmatched(s->strangers, pid->text, year, n_unmatched_scores(s->counts));
+    name_unmatched(s->strangers, id, year, n_unmatched_scores(s->counts));
     return;
   }
   const int screen = person->screens[year];
   if (screen == NOT_RECORDED) {
     s->counts->n_scores_without_screen++;
-    name_unmatched(s->strangers, pid->text, year, n_unmatched_scores(s->counts));
+    name_unmatched(s->strangers, id, year, n_unmatched_scores(s->counts));
     return;
   }
   if (person->scored[year]) {
@@ -380,8 +411,8 @@ read_score(Scores *s, const DemurTableField *fields) {
     demur_table_faults_note(s->faults, pid, "split", "the patient has no split; give it one");
     return;
   }
-  g_autofree char *scan_id = g_strdup_printf("%s-T%d", pid->text, year);
-  demur_cohort_builder_add(s->builder, scan_id, pid->text, person->site, split, label, &score.risk,
+  g_autofree char *scan_id = g_strdup_printf("%s-T%d", id, year);
+  demur_cohort_builder_add(s->builder, scan_id, id, person->site, split, label, &score.risk,
                            score.years, s->embedding);
   const int label_day = which == CANCER ? person->cancer - screen : horizon;
   g_array_append_val(s->label_days, label_day);
@@ -424,9 +455,8 @@ drop_shared(Columns *persons, Columns *scores, GPtrArray *warnings) {
         a++;
         continue;
       }
-      g_ptr_array_add(warnings, g_strdup_printf("column %s of the %s is not kept: the cohort has "
-                                                "one of that name",
-                                                name, t == 0 ? "persons" : "scores"));
+      demur_table_warnings_add(warnings, DEMUR_TABLE_COLUMN_TWICE, name,
+                               t == 0 ? "persons" : "scores", NULL, 1, 0);
       g_array_remove_index(both[t]->header.others, a);
     }
 }
@@ -436,7 +466,7 @@ read_scores(DemurTable *table, Columns *columns, Columns *person_columns, GHashT
             const DemurNlstOptions *options, DemurTableFaults *faults, DemurNlstCounts *counts,
             GPtrArray *warnings, const char *persons_name, const DemurProgress *progress,
             GError **error) {
-  if (!read_score_header(table, columns, options->horizon_years, error))
+  if (!read_score_header(table, options, columns, warnings, error))
     return NULL;
   /* Attributes of the persons are read already: what is dropped of them must keep its place. */
   g_autoptr(GArray) all_kept = g_array_copy(person_columns->header.others);
@@ -463,7 +493,7 @@ read_scores(DemurTable *table, Columns *columns, Columns *person_columns, GHashT
       demur_cohort_builder_new(2, demur_score_columns_width(&columns->scores));
   g_autoptr(GArray) seen = g_array_new(FALSE, FALSE, sizeof(Seen));
   g_autoptr(GArray) label_days = g_array_new(FALSE, FALSE, sizeof(int));
-  g_autoptr(GString) strangers = g_string_new(NULL);
+  g_autoptr(GString) strangers = g_string_new(NULL), scratch = g_string_new(NULL);
   g_autofree float *embedding = g_new0(float, demur_score_columns_width(&columns->scores) + 1);
   Scores scores = {.options = options,
                    .person_columns = person_columns,
@@ -473,6 +503,7 @@ read_scores(DemurTable *table, Columns *columns, Columns *person_columns, GHashT
                    .counts = counts,
                    .builder = builder,
                    .seen = seen,
+                   .scratch = scratch,
                    .strangers = strangers,
                    .label_days = label_days,
                    .embedding = embedding};
@@ -499,9 +530,9 @@ read_scores(DemurTable *table, Columns *columns, Columns *person_columns, GHashT
     return NULL;
   }
   warn_unmatched(&scores, warnings);
-  if (columns->split < 0 && person_columns->split < 0 && options->split == NULL)
-    g_ptr_array_add(warnings, g_strdup("no column split in either table: every scan is in split "
-                                       "selector_train (--split names another)"));
+  if (columns->split < 0 && person_columns->split < 0 && options->split == NULL &&
+      options->splits == NULL)
+    demur_table_warnings_add(warnings, DEMUR_TABLE_ONE_SPLIT, NULL, "selector_train", NULL, 0, 0);
   g_autofree char *source =
       g_strdup_printf("NLST tables %s and %s, labels at %d years", persons_name,
                       demur_table_name(table), options->horizon_years);
@@ -517,20 +548,31 @@ read_scores(DemurTable *table, Columns *columns, Columns *person_columns, GHashT
     demur_cohort_builder_attribute_all(builder, "ipc_weight", (const char *const *)texts);
     for (size_t i = 0; i < counts->n_scans; i++)
       g_free(texts[i]);
-    g_ptr_array_add(warnings,
-                    g_strdup("ipc_weight holds for censoring that does not depend on the risk; "
-                             "it is kept beside the scans and no measure uses it by itself"));
+    demur_table_warnings_add(warnings, DEMUR_TABLE_WEIGHTS, NULL, NULL, NULL, 0, 0);
   }
   cohort = demur_cohort_builder_finish(
       builder, options->name, options->model != NULL ? options->model : "unnamed", source,
       options->created != NULL ? options->created : "", FALSE, error);
+  if (cohort == NULL)
+    return NULL;
+  demur_score_columns_warn(&columns->scores, warnings);
+  demur_attribute_codes_warn(cohort, warnings);
+  g_autofree char *words = NULL;
+  if (options->splits != NULL) {
+    if (!demur_cohort_make_splits(cohort, options->splits, options->seed, &words, error)) {
+      demur_cohort_unref(cohort);
+      return NULL;
+    }
+    demur_table_warnings_add(warnings, DEMUR_TABLE_SPLIT_MADE,
+                             options->splits->by_site ? "site" : "patient", words, NULL, 0, 0);
+  }
   return cohort;
 }
 
 DemurCohort *
 demur_cohort_import_nlst(const char *persons_path, const char *scores_path,
                          const DemurNlstOptions *options, const DemurProgress *progress,
-                         DemurNlstCounts *counts, char ***warnings, GError **error) {
+                         DemurNlstCounts *counts, GPtrArray **warnings, GError **error) {
   memset(counts, 0, sizeof *counts);
   if (options->horizon_years < 1 || options->horizon_years > DEMUR_N_YEARS) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "horizon of %d years; expected 1 to %d",
@@ -551,22 +593,20 @@ demur_cohort_import_nlst(const char *persons_path, const char *scores_path,
     return NULL;
   g_autoptr(GHashTable) persons =
       g_hash_table_new_full(g_str_hash, g_str_equal, g_free, person_free);
-  g_autoptr(GPtrArray) sentences = g_ptr_array_new_with_free_func(g_free);
+  g_autoptr(GPtrArray) noticed = demur_table_warnings_new();
   g_auto(DemurTableFaults) person_faults = {0}, score_faults = {0};
   demur_table_faults_init(&person_faults, persons_table);
   demur_table_faults_init(&score_faults, scores_table);
   Columns person_columns = {0}, score_columns = {0};
   DemurCohort *cohort = NULL;
-  if (read_persons(persons_table, &person_columns, persons, &person_faults, counts, progress,
-                   error))
+  if (read_persons(persons_table, options, &person_columns, persons, &person_faults, counts,
+                   noticed, progress, error))
     cohort =
         read_scores(scores_table, &score_columns, &person_columns, persons, options, &score_faults,
-                    counts, sentences, demur_table_name(persons_table), progress, error);
+                    counts, noticed, demur_table_name(persons_table), progress, error);
   columns_clear(&person_columns);
   columns_clear(&score_columns);
-  if (cohort != NULL && warnings != NULL) {
-    g_ptr_array_add(sentences, NULL);
-    *warnings = (char **)g_ptr_array_free(g_steal_pointer(&sentences), FALSE);
-  }
+  if (cohort != NULL && warnings != NULL)
+    *warnings = g_steal_pointer(&noticed);
   return cohort;
 }

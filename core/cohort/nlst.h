@@ -17,6 +17,9 @@
 
 #include "base/progress.h"
 #include "cohort/cohort.h"
+#include "cohort/column-map.h"
+#include "cohort/split-maker.h"
+#include "cohort/table-warnings.h"
 
 G_BEGIN_DECLS
 
@@ -24,7 +27,10 @@ typedef struct {
   const char *name, *model, *created;
   const char
       *split; /* of every scan; NULL: the column split, or selector_train where there is none */
-  int horizon_years; /* 1 to 6: which label, and which risk_year_ is the risk */
+  const DemurSplitPlan *splits; /* made in place of them; NULL: not */
+  guint64 seed;                 /* of the splits made */
+  DemurColumnMap *columns;      /* other names for columns of both tables; NULL: none */
+  int horizon_years;            /* 1 to 6: which label, and which risk_year_ is the risk */
   gboolean censored_event_free;
   gboolean death_event_free;
   gboolean
@@ -50,12 +56,13 @@ typedef struct {
   size_t n_scans;                      /* in the cohort, at options' horizon */
 } DemurNlstCounts;
 
-/* NULL with DEMUR_ERROR_INPUT and the faults, as demur_cohort_import. *warnings (strv, owned) as
- * there. */
+/* NULL with DEMUR_ERROR_INPUT and the faults, as demur_cohort_import. *warnings (of
+ * DemurTableWarning, owned) as there. */
 DemurCohort *demur_cohort_import_nlst(const char *persons_path, const char *scores_path,
                                       const DemurNlstOptions *options,
                                       const DemurProgress *progress, DemurNlstCounts *counts,
-                                      char ***warnings, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+                                      GPtrArray **warnings,
+                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Days of a horizon in years: 2192 for 6. */
 int demur_nlst_horizon_days(int years);

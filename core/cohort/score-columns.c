@@ -6,6 +6,8 @@
 #include "base/number.h"
 #include "cohort/columns.h"
 #include "cohort/table-header.h"
+#include "cohort/table-text.h"
+#include "cohort/table-warnings.h"
 
 #define MAX_NUMBERS 100000 /* of classes and of an embedding */
 #define PROBABILITY_SUM_TOLERANCE 1e-5
@@ -23,6 +25,7 @@ void
 demur_score_columns_clear(DemurScoreColumns *columns) {
   g_clear_pointer(&columns->probabilities, g_array_unref);
   g_clear_pointer(&columns->embedding, g_array_unref);
+  g_clear_pointer(&columns->missing_word, g_free);
 }
 
 size_t
@@ -100,12 +103,14 @@ demur_score_columns_take(DemurScoreColumns *columns, const DemurTable *table,
     const size_t first = (size_t)demur_cohort_columns[several[i]].first_number;
     size_t number;
     if (!numbered(name, prefix, &number)) {
-      if (looks_numbered(name, prefix))
+      if (looks_numbered(name, prefix)) {
+        g_autofree char *shown = demur_table_visible(name);
         return demur_table_fail(table, field, NULL, error,
                                 "column %s looks like %s%zu, %s%zu, ..; write it so (small "
                                 "letters, no blanks, no zeros in front), or rename it if it is "
                                 "something else",
-                                name, prefix, first, prefix, first + 1);
+                                shown, prefix, first, prefix, first + 1);
+      }
       continue;
     }
     if (several[i] == DEMUR_COHORT_YEARLY_RISK) {
@@ -182,10 +187,9 @@ read_probability(const DemurScoreColumns *columns, const DemurTableField *fields
   const DemurTableField *field = &fields[at];
   const char *name = columns->names[at];
   if (!demur_number_parse(field->text, field->length, value)) {
-    demur_table_faults_note(faults, field, name,
-                            "%s is not a finite number; give a probability from 0 to 1 with a "
-                            "decimal point",
-                            demur_table_shown(field));
+    demur_table_faults_note_number(faults, field, name,
+                                   "a finite number; give a probability from 0 to 1 with a decimal "
+                                   "point");
     return FALSE;
   }
   if (*value < 0.0 || *value > 1.0) {
@@ -254,18 +258,33 @@ find_risk(const DemurScoreColumns *columns, const DemurTableField *fields, int h
   return !isnan(of_year);
 }
 
+/* A yearly risk, NaN where it is not recorded. */
+static gboolean
+read_year(DemurScoreColumns *columns, const DemurTableField *fields, size_t at,
+          DemurTableFaults *faults, double *value) {
+  const DemurTableField *field = &fields[at];
+  *value = NAN;
+  if (!demur_table_is_missing(field))
+    return read_probability(columns, fields, at, faults, value);
+  columns->n_missing_words += field->length > 0;
+  if (field->length > 0 && columns->missing_word == NULL)
+    columns->missing_word = g_strdup(field->text);
+  return TRUE;
+}
+
 gboolean
-demur_score_columns_read(const DemurScoreColumns *columns, const DemurTableField *fields,
-                         int horizon, DemurTableFaults *faults, DemurScoreRow *row,
-                         double *probabilities, float *embedding) {
+demur_score_columns_read(DemurScoreColumns *columns, const DemurTableField *fields, int horizon,
+                         DemurTableFaults *faults, DemurScoreRow *row, double *probabilities,
+                         float *embedding) {
   row->risk = NAN;
   for (size_t k = 0; k < DEMUR_N_YEARS; k++) {
     row->years[k] = NAN;
-    const gssize at = columns->years[k];
-    if (at >= 0 && fields[at].length > 0 &&
-        !read_probability(columns, fields, (size_t)at, faults, &row->years[k]))
+    if (columns->years[k] >= 0 &&
+        !read_year(columns, fields, (size_t)columns->years[k], faults, &row->years[k]))
       return FALSE;
   }
+  columns->n_rows++;
+  columns->n_falling += demur_yearly_risks_fall(row->years) ? 1 : 0;
   const size_t n_probabilities = columns->probabilities->len;
   double two[2];
   double *classes = n_probabilities > 2 ? probabilities : two;
@@ -279,9 +298,8 @@ demur_score_columns_read(const DemurScoreColumns *columns, const DemurTableField
     double value;
     if (!demur_number_parse(fields[at].text, fields[at].length, &value) ||
         !isfinite((float)value)) {
-      demur_table_faults_note(faults, &fields[at], columns->names[at],
-                              "%s is not a finite float; every scan needs a whole embedding",
-                              demur_table_shown(&fields[at]));
+      demur_table_faults_note_number(faults, &fields[at], columns->names[at],
+                                     "a finite float; every scan needs a whole embedding");
       return FALSE;
     }
     embedding[k] = (float)value;
@@ -300,4 +318,14 @@ demur_yearly_risks_fall(const double years[DEMUR_N_YEARS]) {
     last = years[k];
   }
   return FALSE;
+}
+
+void
+demur_score_columns_warn(const DemurScoreColumns *columns, GPtrArray *warnings) {
+  if (columns->n_falling > 0)
+    demur_table_warnings_add(warnings, DEMUR_TABLE_FALLING, NULL, NULL, NULL, columns->n_falling,
+                             columns->n_rows);
+  if (columns->n_missing_words > 0)
+    demur_table_warnings_add(warnings, DEMUR_TABLE_MISSING_WORDS, "risk_year_..",
+                             columns->missing_word, NULL, columns->n_missing_words, 0);
 }

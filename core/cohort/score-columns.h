@@ -24,6 +24,10 @@ typedef struct {
   GArray *probabilities; /* gssize [n_probabilities] */
   GArray *embedding;     /* gssize [embedding_width] */
   const char *const *names;
+  /* Counted while rows are read. */
+  size_t n_rows, n_falling; /* rows; those whose yearly risks fall */
+  size_t n_missing_words;   /* yearly risks that say in a word that they are not recorded */
+  char *missing_word;       /* the first */
 } DemurScoreColumns;
 
 /* What a row says. */
@@ -56,9 +60,12 @@ gboolean demur_score_columns_check(const DemurScoreColumns *columns, const Demur
 /* Reads a row. probabilities [K] and embedding [d] may be NULL where there are none. Faults are
  * noted; then FALSE and the numbers are of no use. Where risk, risk_year_6 and prob_1 stand beside
  * each other they must be equal. At a horizon below six years the risk is that of its year. */
-gboolean demur_score_columns_read(const DemurScoreColumns *columns, const DemurTableField *fields,
+gboolean demur_score_columns_read(DemurScoreColumns *columns, const DemurTableField *fields,
                                   int horizon, DemurTableFaults *faults, DemurScoreRow *row,
                                   double *probabilities, float *embedding);
+
+/* Adds what was noticed in the rows to the list of DemurTableWarning. */
+void demur_score_columns_warn(const DemurScoreColumns *columns, GPtrArray *warnings);
 
 /* Whether the yearly risks (NaN: not given) fall from one year to a later one. */
 gboolean demur_yearly_risks_fall(const double years[DEMUR_N_YEARS]);

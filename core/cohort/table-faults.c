@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "cohort/table-text.h"
+
 #define MAX_TOLD 10
 
 void
@@ -42,6 +44,17 @@ demur_table_faults_note(DemurTableFaults *faults, const DemurTableField *field, 
   va_start(arguments, format);
   g_string_append_vprintf(faults->told, format, arguments);
   va_end(arguments);
+}
+
+void
+demur_table_faults_note_number(DemurTableFaults *faults, const DemurTableField *field,
+                               const char *name, const char *expected) {
+  const char *why = demur_table_number_fault(field);
+  const char *remedy = strchr(expected, ';');
+  const int n = remedy != NULL ? (int)(remedy - expected) : (int)strlen(expected);
+  demur_table_faults_note(faults, field, name, "%s is not %.*s%s%s%s%s", demur_table_shown(field),
+                          n, expected, why != NULL ? " (" : "", why != NULL ? why : "",
+                          why != NULL ? ")" : "", remedy != NULL ? remedy : "");
 }
 
 gboolean

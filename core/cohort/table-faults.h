@@ -26,6 +26,12 @@ void demur_table_faults_next_row(DemurTableFaults *faults);
 void demur_table_faults_note(DemurTableFaults *faults, const DemurTableField *field,
                              const char *name, const char *format, ...) G_GNUC_PRINTF(4, 5);
 
+/* The same for a field that is not such a number: "0,5 is not a finite number (a decimal comma);
+ * give
+ * .."; expected is what stands behind "is not". */
+void demur_table_faults_note_number(DemurTableFaults *faults, const DemurTableField *field,
+                                    const char *name, const char *expected);
+
 /* TRUE with DEMUR_ERROR_INPUT where any row was faulty. */
 gboolean demur_table_faults_raise(const DemurTableFaults *faults, GError **error);
 

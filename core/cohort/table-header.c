@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+#include "cohort/table-text.h"
+#include "cohort/table-warnings.h"
+
 void
 demur_table_header_clear(DemurTableHeader *header) {
   for (size_t c = 0; c < header->n_columns; c++)
@@ -45,48 +48,75 @@ looks_named(const DemurNamedColumn *column, const char *key) {
 
 /* Says what column c is. */
 static gboolean
-take(DemurTableHeader *header, const DemurTable *table, const DemurTableField *fields, size_t c,
-     const DemurNamedColumn *named, size_t n_named, DemurScoreColumns *scores, GError **error) {
+take(DemurTableHeader *header, const DemurTable *table, const DemurTableField *field, size_t c,
+     const DemurHeaderPlan *plan, GError **error) {
   const char *name = header->names[c];
-  for (size_t k = 0; k < n_named; k++) {
-    if (!is_named(&named[k], name))
+  for (size_t k = 0; k < plan->n_named; k++) {
+    const DemurNamedColumn *named = &plan->named[k];
+    if (!is_named(named, name))
       continue;
-    if (*named[k].at >= 0)
-      return demur_table_fail(table, &fields[c], NULL, error,
-                              "a second column %s; each name may stand once", named[k].name);
-    *named[k].at = (gssize)c;
+    if (*named->at >= 0)
+      return demur_table_fail(table, field, NULL, error,
+                              "a second column %s; each name may stand once", named->name);
+    *named->at = (gssize)c;
     return TRUE;
   }
   gboolean taken = FALSE;
-  if (scores != NULL &&
-      !demur_score_columns_take(scores, table, &fields[c], name, c, &taken, error))
+  if (plan->scores != NULL &&
+      !demur_score_columns_take(plan->scores, table, field, name, c, &taken, error))
     return FALSE;
   if (!taken)
     g_array_append_val(header->others, c);
   return TRUE;
 }
 
-/* Columns that are absent under their name but there under one that looks like it. */
+/* Columns that look like a known one: refused where that is absent, told where it is there. */
 static gboolean
 check_looks(const DemurTableHeader *header, const DemurTable *table, const DemurTableField *fields,
-            const DemurNamedColumn *named, size_t n_named, GError **error) {
+            const DemurHeaderPlan *plan, GPtrArray *warnings, GError **error) {
   for (guint o = 0; o < header->others->len; o++) {
     const size_t c = g_array_index(header->others, size_t, o);
     g_autofree char *key = demur_column_key(header->names[c]);
-    for (size_t k = 0; k < n_named; k++)
-      if (*named[k].at < 0 && looks_named(&named[k], key))
+    g_autofree char *shown = demur_table_visible(header->names[c]);
+    for (size_t k = 0; k < plan->n_named; k++) {
+      const DemurNamedColumn *named = &plan->named[k];
+      if (!looks_named(named, key))
+        continue;
+      if (*named->at < 0)
         return demur_table_fail(table, &fields[c], NULL, error,
                                 "column %s looks like %s; write it so (small letters, no blanks), "
                                 "or rename it if it is something else",
-                                header->names[c], named[k].name);
+                                shown, named->name);
+      if (warnings != NULL)
+        demur_table_warnings_add(warnings, DEMUR_TABLE_LIKE_COLUMN, shown, named->name, NULL, 1, 0);
+    }
   }
   return TRUE;
 }
 
+/* Whether the line holds one text and nothing else. */
+static gboolean
+is_title(const DemurTableField *fields, size_t n) {
+  for (size_t c = 1; c < n; c++)
+    if (fields[c].length > 0)
+      return FALSE;
+  return TRUE;
+}
+
+/* The column's name as the map says; NULL where it is left out. */
+static char *
+map_name(const DemurHeaderPlan *plan, const DemurTableField *field) {
+  char *name = g_strstrip(g_strdup(field->text));
+  if (plan->map == NULL)
+    return name;
+  char *mapped = g_strdup(demur_column_map_find(plan->map, name));
+  g_free(name);
+  return mapped;
+}
+
 gboolean
-demur_table_header_read(DemurTableHeader *header, DemurTable *table, const DemurNamedColumn *named,
-                        size_t n_named, DemurScoreColumns *scores, int horizon,
-                        const char *expected, GError **error) {
+demur_table_header_read(DemurTableHeader *header, DemurTable *table, const DemurHeaderPlan *plan,
+                        GPtrArray *warnings, GError **error) {
   const DemurTableField *fields;
   size_t n;
   if (!demur_table_next(table, &fields, &n, error))
@@ -94,35 +124,43 @@ demur_table_header_read(DemurTableHeader *header, DemurTable *table, const Demur
   if (n == 0) {
     const DemurTableField start = {.text = "", .line = 1, .column = 1};
     return demur_table_fail(table, &start, NULL, error,
-                            "the file is empty; expected a header line with %s", expected);
+                            "the file is empty; expected a header line with %s", plan->expected);
   }
   *header = (DemurTableHeader){n, g_new0(char *, n), g_array_new(FALSE, FALSE, sizeof(size_t))};
-  for (size_t k = 0; k < n_named; k++)
-    *named[k].at = -1;
-  if (scores != NULL)
-    scores->names = (const char *const *)header->names;
+  for (size_t k = 0; k < plan->n_named; k++)
+    *plan->named[k].at = -1;
+  if (plan->scores != NULL)
+    plan->scores->names = (const char *const *)header->names;
   g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
   for (size_t c = 0; c < n; c++) {
-    char *name = header->names[c] = g_strstrip(g_strdup(fields[c].text));
+    char *name = map_name(plan, &fields[c]);
+    header->names[c] = name != NULL ? name : g_strdup("");
+    if (name == NULL)
+      continue;
     if (*name == '\0')
-      return demur_table_fail(table, &fields[c], NULL, error,
-                              "a column without a name; name it or leave it out (pandas: "
-                              "to_csv(.., index=False))");
+      return demur_table_fail(
+          table, &fields[c], NULL, error,
+          c > 0 && is_title(fields, n)
+              ? "only the first column has a name: this looks like a title; the "
+                "columns' names stand in the first line"
+              : "a column without a name; name it or leave it out (pandas: "
+                "to_csv(.., index=False))");
     if (!g_hash_table_add(names, name))
       return demur_table_fail(table, &fields[c], NULL, error,
                               "a second column %s; each name may stand once", name);
-    if (!take(header, table, fields, c, named, n_named, scores, error))
+    if (!take(header, table, &fields[c], c, plan, error))
       return FALSE;
   }
-  if (!check_looks(header, table, fields, named, n_named, error))
+  if (!check_looks(header, table, fields, plan, warnings, error))
     return FALSE;
-  for (size_t k = 0; k < n_named; k++)
-    if (named[k].needed && *named[k].at < 0)
+  for (size_t k = 0; k < plan->n_named; k++)
+    if (plan->named[k].needed && *plan->named[k].at < 0)
       return demur_table_fail(
           table, &fields[n - 1], NULL, error,
           "the header has no column %s; add it (columns may stand in any order, names are exact)",
-          named[k].name);
-  return scores == NULL || demur_score_columns_check(scores, table, &fields[n - 1], horizon, error);
+          plan->named[k].name);
+  return plan->scores == NULL ||
+         demur_score_columns_check(plan->scores, table, &fields[n - 1], plan->horizon, error);
 }
 
 gboolean

@@ -4,6 +4,7 @@
  * where the known one is not there, since it would be kept as something else. */
 #pragma once
 
+#include "cohort/column-map.h"
 #include "cohort/score-columns.h"
 
 G_BEGIN_DECLS
@@ -15,22 +16,30 @@ typedef struct {
   gboolean needed;          /* the table is refused without it */
 } DemurNamedColumn;
 
+/* What a reader looks for. */
+typedef struct {
+  const DemurNamedColumn *named; /* [n_named] */
+  size_t n_named;
+  DemurScoreColumns *scores; /* the columns of a model's output, initialised (they keep names of
+                              * this header); NULL: their names are like any other */
+  int horizon;               /* with scores: years of the risk that must be there, 1 to 6 */
+  const char *expected;      /* for an empty file: what its header should hold */
+  DemurColumnMap *map;       /* other names for columns; NULL: none */
+} DemurHeaderPlan;
+
 typedef struct {
   size_t n_columns;
-  char **names;   /* [n_columns] */
+  char **names;   /* [n_columns], as mapped; "" for one that is left out */
   GArray *others; /* size_t, ascending: places of columns that nobody knows */
 } DemurTableHeader;
 
 void demur_table_header_clear(DemurTableHeader *header);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DemurTableHeader, demur_table_header_clear)
 
-/* Reads it. scores: the columns of a model's output, initialised, with a risk at the horizon in
- * years (they keep names of this header); NULL where the table has none: their names are then like
- * any other. expected: for an empty file, what its header should hold. DEMUR_ERROR_INPUT with line
- * and column of the fault. */
+/* Reads it. DEMUR_ERROR_INPUT with line and column of the fault. warnings (of DemurTableWarning;
+ * may be NULL): names that look like a known one beside it. */
 gboolean demur_table_header_read(DemurTableHeader *header, DemurTable *table,
-                                 const DemurNamedColumn *named, size_t n_named,
-                                 DemurScoreColumns *scores, int horizon, const char *expected,
+                                 const DemurHeaderPlan *plan, GPtrArray *warnings,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The next row that is as wide as the header, begun for faults; *fields NULL behind the last one.

@@ -3,28 +3,23 @@
  * Cost: a few passes over the bytes; memory: one block, or the longest record. */
 #include "cohort/table.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <glib/gstdio.h>
+#include "cohort/table-source.h"
 
 #define BLOCK_BYTES ((size_t)1 << 20)
 #define MAX_RECORD_BYTES ((size_t)256 << 20)
 #define MAX_FIELDS 200000
 
 struct DemurTable {
-  char *name;
-  FILE *file;
-  guint64 file_bytes; /* 0 where not known */
-  guint64 bytes_read;
-  char *buffer; /* one byte more than capacity, for a NUL behind the last record */
+  DemurTableSource *source;
+  const char *name; /* the source's */
+  char *buffer;     /* one byte more than capacity, for a NUL behind the last record */
   size_t capacity, begin, end;
   gboolean at_end; /* nothing more in the file */
   size_t line;     /* where buffer[begin] stands */
   char separator;  /* 0 before the first record */
+  size_t n_empty;  /* rows passed over that hold separators or blanks only */
   GArray *fields;  /* DemurTableField */
 };
 
@@ -38,33 +33,24 @@ demur_table_separator(const DemurTable *table) {
   return table->separator;
 }
 
+size_t
+demur_table_n_empty(const DemurTable *table) {
+  return table->n_empty;
+}
+
 guint64
 demur_table_n_bytes(const DemurTable *table) {
-  return table->file_bytes;
+  return demur_table_source_n_bytes(table->source);
 }
 
 double
 demur_table_fraction(const DemurTable *table) {
-  return table->file_bytes > 0
-             ? (double)(table->bytes_read - (table->end - table->begin)) / (double)table->file_bytes
-             : 0.0;
+  return demur_table_source_fraction(table->source);
 }
 
 size_t
 demur_table_count_lines(const DemurTable *table) {
-  if (table->file_bytes == 0)
-    return 0;
-  g_autofree char *block = g_malloc(BLOCK_BYTES);
-  size_t n = 1;
-  off_t offset = 0;
-  for (;;) {
-    const ssize_t got = pread(fileno(table->file), block, BLOCK_BYTES, offset);
-    if (got <= 0)
-      return n;
-    offset += got;
-    for (ssize_t i = 0; i < got; i++)
-      n += block[i] == '\n';
-  }
+  return demur_table_source_count_lines(table->source);
 }
 
 static gboolean
@@ -85,66 +71,27 @@ read_block(DemurTable *table, GError **error) {
     table->capacity *= 2;
     table->buffer = g_realloc(table->buffer, table->capacity + 1);
   }
-  const size_t n = fread(table->buffer + table->end, 1, table->capacity - table->end, table->file);
-  if (n == 0 && ferror(table->file)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s can't be read: %s", table->name,
-                g_strerror(errno));
+  size_t n;
+  if (!demur_table_source_read(table->source, table->buffer + table->end,
+                               table->capacity - table->end, &n, error))
     return FALSE;
-  }
   table->at_end = n == 0;
   table->end += n;
-  table->bytes_read += n;
   return TRUE;
 }
 
 DemurTable *
 demur_table_open(const char *path, GError **error) {
-  g_autofree char *name = g_path_get_basename(path);
-  struct stat status;
-  FILE *file = g_fopen(path, "rb");
-  if (file == NULL || fstat(fileno(file), &status) != 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s can't be read: %s", name,
-                g_strerror(errno));
-    if (file != NULL)
-      fclose(file);
+  DemurTableSource *source = demur_table_source_open(path, error);
+  if (source == NULL)
     return NULL;
-  }
-  if (S_ISDIR(status.st_mode)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s is a folder; expected a table (CSV)",
-                name);
-    fclose(file);
-    return NULL;
-  }
-  setvbuf(file, NULL, _IONBF, 0);
   DemurTable *table = g_new0(DemurTable, 1);
-  table->name = g_steal_pointer(&name);
-  table->file = file;
-  table->file_bytes = S_ISREG(status.st_mode) ? (guint64)status.st_size : 0;
+  table->source = source;
+  table->name = demur_table_source_name(source);
   table->capacity = BLOCK_BYTES;
   table->buffer = g_malloc(table->capacity + 1);
   table->line = 1;
   table->fields = g_array_new(FALSE, FALSE, sizeof(DemurTableField));
-  if (!read_block(table, error)) {
-    demur_table_close(table);
-    return NULL;
-  }
-  const guchar *head = (const guchar *)table->buffer;
-  if (table->end >= 2 &&
-      ((head[0] == 0xff && head[1] == 0xfe) || (head[0] == 0xfe && head[1] == 0xff))) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s: line 1, column 1: this is UTF-16; save the table as UTF-8", table->name);
-    demur_table_close(table);
-    return NULL;
-  }
-  if (table->end >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0)
-    table->begin = 3;
-  if (table->begin == table->end) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s: line 1, column 1: the file is empty; expected a header line and rows",
-                table->name);
-    demur_table_close(table);
-    return NULL;
-  }
   return table;
 }
 
@@ -152,10 +99,9 @@ void
 demur_table_close(DemurTable *table) {
   if (table == NULL)
     return;
-  fclose(table->file);
+  demur_table_source_close(table->source);
   g_array_unref(table->fields);
   g_free(table->buffer);
-  g_free(table->name);
   g_free(table);
 }
 
@@ -202,6 +148,29 @@ detect_separator(const char *text, size_t length) {
     if (n[s] > n[best])
       best = s;
   return separators[best];
+}
+
+/* "sep=;" in the first line, as spreadsheets write it, names the separator and is no row. */
+static gboolean
+read_separator_line(DemurTable *table, const char *text, size_t length) {
+  const gboolean quoted = length >= 2 && text[0] == '"' && text[length - 1] == '"';
+  if (quoted)
+    text++, length -= 2;
+  if (length != 5 || g_ascii_strncasecmp(text, "sep=", 4) != 0 || strchr(",;\t", text[4]) == NULL)
+    return FALSE;
+  table->separator = text[4];
+  return TRUE;
+}
+
+/* Whether the row just cut holds nothing. */
+static gboolean
+is_empty(const DemurTable *table) {
+  for (guint i = 0; i < table->fields->len; i++) {
+    const DemurTableField *field = &g_array_index(table->fields, DemurTableField, i);
+    if (field->length > strspn(field->text, " \t"))
+      return FALSE;
+  }
+  return TRUE;
 }
 
 /* Line and column of the byte at text + offset, a record that starts at line, column 1. */
@@ -367,17 +336,22 @@ demur_table_next(DemurTable *table, const DemurTableField **fields, size_t *n_fi
       return TRUE;
     if (!check_bytes(table, text, length, error))
       return FALSE;
+    const gboolean names_separator =
+        table->separator == 0 && read_separator_line(table, text, length);
     if (table->separator == 0)
       table->separator = detect_separator(text, length);
     size_t n_lines = 0;
     for (const char *p = text; (p = memchr(p, '\n', (size_t)(text + next - p))) != NULL; p++)
       n_lines++;
-    const gboolean ok = length == 0 || cut(table, text, length, error);
+    const gboolean passed_over = length == 0 || names_separator;
+    const gboolean ok = passed_over || cut(table, text, length, error);
     table->begin += next;
     table->line += n_lines;
     if (!ok)
       return FALSE;
-    if (length > 0) {
+    if (!passed_over && is_empty(table)) {
+      table->n_empty++;
+    } else if (!passed_over) {
       *fields = (const DemurTableField *)(gpointer)table->fields->data;
       *n_fields = table->fields->len;
       return TRUE;

@@ -1,11 +1,12 @@
 /* A table as text: RFC 4180, read record by record without holding the file.
  *
- * UTF-8 with or without byte order mark; LF or CRLF (or mixed); comma, semicolon or tab, whichever
- * the first line has most of; fields may be quoted, with "" for a quote and line ends inside. Lines
- * without any character are passed over. Blanks around an unquoted field are not part of it.
- * Refused with line and column: NUL bytes (binary files, UTF-16), other control characters, bytes
- * that are not UTF-8, a quote inside an unquoted field or behind a closing one, a quote never
- * closed, records over 256 MiB, more than 200,000 fields. */
+ * UTF-8 with or without byte order mark; LF, CRLF (or mixed) or CR alone; comma, semicolon or tab,
+ * whichever the first line has most of, or as a first line "sep=;" says; fields may be quoted, with
+ * "" for a quote and line ends inside. Lines that hold nothing but separators and blanks are passed
+ * over. Blanks around an unquoted field are not part of it. Compressed by gzip or not.
+ * Refused with line and column: NUL bytes (binary files), other encodings and files by their name,
+ * other control characters, bytes that are not UTF-8, a quote inside an unquoted field or behind a
+ * closing one, a quote never closed, records over 256 MiB, more than 200,000 fields. */
 #pragma once
 
 #include "base/error.h"
@@ -20,7 +21,8 @@ typedef struct {
   size_t line, column; /* 1-based place of its first byte in the file; column counts bytes */
 } DemurTableField;
 
-/* NULL with DEMUR_ERROR_INPUT where the file can't be read or holds nothing. */
+/* path "-": standard input. NULL with DEMUR_ERROR_INPUT where the file can't be read, holds
+ * nothing, or is no text. */
 DemurTable *demur_table_open(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void demur_table_close(DemurTable *table);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurTable, demur_table_close)
@@ -30,8 +32,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurTable, demur_table_close)
 gboolean demur_table_next(DemurTable *table, const DemurTableField **fields, size_t *n_fields,
                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Rows passed over so far because they hold separators or blanks only. */
+size_t demur_table_n_empty(const DemurTable *table);
+
 /* An upper bound of the lines in the file, by reading it once (the place in it is kept); 0 where
- * the file is a pipe. For allocating once what the rows will need. */
+ * the file is a pipe or compressed. For allocating once what the rows will need. */
 size_t demur_table_count_lines(const DemurTable *table);
 
 /* Last part of the path, for messages; share of the file read so far, for progress; the separator.

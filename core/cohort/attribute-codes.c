@@ -1,0 +1,57 @@
+#include "cohort/attribute-codes.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "cohort/table-text.h"
+#include "cohort/table-warnings.h"
+
+/* Least and greatest of values [n], NaN and codes left out. */
+static void
+range_of_others(const double *values, size_t n, double *least, double *greatest) {
+  *least = INFINITY;
+  *greatest = -INFINITY;
+  for (size_t v = 0; v < n; v++)
+    if (!isnan(values[v]) && !demur_table_is_code(values[v])) {
+      *least = MIN(*least, values[v]);
+      *greatest = MAX(*greatest, values[v]);
+    }
+}
+
+static void
+warn_of(const DemurCohort *cohort, const DemurAttribute *attribute, size_t value,
+        GPtrArray *warnings) {
+  size_t n = 0;
+  for (size_t i = 0; i < cohort->n_scans; i++)
+    n += attribute->codes[i] == value;
+  if (n > 0)
+    demur_table_warnings_add(warnings, DEMUR_TABLE_CODE, attribute->name, attribute->values[value],
+                             NULL, n, 0);
+}
+
+void
+demur_attribute_codes_warn(const DemurCohort *cohort, GPtrArray *warnings) {
+  for (size_t a = 0; a < cohort->n_attributes; a++) {
+    const DemurAttribute *attribute = &cohort->attributes[a];
+    const size_t n = attribute->n_values;
+    g_autofree double *values = g_new(double, MAX(n, 1));
+    size_t n_numbers = 0, n_texts = 0;
+    for (size_t v = 0; v < n; v++) {
+      const char *text = attribute->values[v];
+      values[v] = NAN;
+      if (demur_number_parse(text, strlen(text), &values[v]))
+        n_numbers++;
+      else
+        n_texts += *text != '\0';
+    }
+    double least, greatest;
+    range_of_others(values, n, &least, &greatest);
+    if (n_numbers < 2 || n_texts * 9 > n_numbers || least > greatest)
+      continue;
+    for (size_t v = 0; v < n; v++)
+      if (!isnan(values[v]) && demur_table_is_code(values[v]) &&
+          (values[v] < 0.0 ? least >= 0.0 : values[v] > greatest + (greatest - least)))
+        warn_of(cohort, attribute, v, warnings);
+  }
+}

@@ -1,0 +1,15 @@
+/* Numbers among a cohort's attributes that look like a code for "not recorded": 999 among ages of
+ * 40 to 80, -1 among counts. They are told, never changed. */
+#pragma once
+
+#include "cohort/cohort.h"
+
+G_BEGIN_DECLS
+
+/* Adds a DEMUR_TABLE_CODE to warnings (of DemurTableWarning) for each attribute and code. A column
+ * counts where nine of ten of its distinct values are numbers; a code is one that
+ * demur_table_is_code names and that lies below all others, which are not negative, or above them
+ * by more than their range. */
+void demur_attribute_codes_warn(const DemurCohort *cohort, GPtrArray *warnings);
+
+G_END_DECLS

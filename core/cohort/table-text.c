@@ -1,0 +1,244 @@
+#include "cohort/table-text.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Characters that show nothing and mean nothing in an identifier. */
+static gboolean
+is_invisible(gunichar c) {
+  return c == 0x00ad || c == 0x034f || c == 0x061c || c == 0x180e || c == 0x200b || c == 0x200e ||
+         c == 0x200f || (c >= 0x202a && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) ||
+         c == 0xfeff || (c >= 0xfe00 && c <= 0xfe0f);
+}
+
+/* Zero width joiners have a meaning between letters only. */
+static gboolean
+is_joiner(gunichar c) {
+  return c == 0x200c || c == 0x200d;
+}
+
+static gboolean
+is_blank(gunichar c) {
+  return g_unichar_isspace(c) || c == 0x0085 || c == 0x00a0 || c == 0x2007 || c == 0x202f ||
+         c == 0x2800 || c == 0x3164;
+}
+
+static gboolean
+is_plain(const char *text, size_t length) {
+  if (length == 0)
+    return TRUE;
+  guchar high = 0;
+  for (size_t i = 0; i < length; i++)
+    high |= (guchar)text[i];
+  return high < 0x80 && (guchar)text[0] > ' ' && (guchar)text[length - 1] > ' ';
+}
+
+static gboolean
+is_cut_off(gunichar c) {
+  return is_blank(c) || is_invisible(c) || is_joiner(c);
+}
+
+const char *
+demur_table_id(const DemurTableField *field, GString *scratch, size_t *length,
+               DemurIdChanges *changes) {
+  *changes = DEMUR_ID_AS_WRITTEN;
+  *length = field->length;
+  if (is_plain(field->text, field->length))
+    return field->text;
+  const char *begin = field->text, *end = field->text + field->length;
+  while (begin < end && is_cut_off(g_utf8_get_char(begin)))
+    begin = g_utf8_next_char(begin);
+  while (end > begin && is_cut_off(g_utf8_get_char(g_utf8_prev_char(end))))
+    end = g_utf8_prev_char(end);
+  g_string_truncate(scratch, 0);
+  for (const char *p = begin; p < end; p = g_utf8_next_char(p))
+    if (!is_invisible(g_utf8_get_char(p)))
+      g_string_append_unichar(scratch, g_utf8_get_char(p));
+  if (scratch->len != field->length)
+    *changes |= DEMUR_ID_TRIMMED;
+  g_autofree char *composed = g_utf8_normalize(scratch->str, -1, G_NORMALIZE_NFC);
+  if (composed != NULL && strcmp(composed, scratch->str) != 0) {
+    g_string_assign(scratch, composed);
+    *changes |= DEMUR_ID_COMPOSED;
+  }
+  *length = scratch->len;
+  return scratch->str;
+}
+
+/* Small Cyrillic and Greek letters that look like a Latin one. */
+static gunichar
+latin(gunichar c) {
+  static const struct {
+    gunichar other, latin;
+  } pairs[] = {{0x430, 'a'}, {0x432, 'b'}, {0x435, 'e'}, {0x43a, 'k'}, {0x43c, 'm'}, {0x43d, 'h'},
+               {0x43e, 'o'}, {0x440, 'p'}, {0x441, 'c'}, {0x442, 't'}, {0x443, 'y'}, {0x445, 'x'},
+               {0x455, 's'}, {0x456, 'i'}, {0x458, 'j'}, {0x3b1, 'a'}, {0x3b2, 'b'}, {0x3b5, 'e'},
+               {0x3b6, 'z'}, {0x3b7, 'h'}, {0x3b9, 'i'}, {0x3ba, 'k'}, {0x3bc, 'm'}, {0x3bd, 'n'},
+               {0x3bf, 'o'}, {0x3c1, 'p'}, {0x3c4, 't'}, {0x3c5, 'y'}, {0x3c7, 'x'}};
+  for (size_t i = 0; i < G_N_ELEMENTS(pairs); i++)
+    if (pairs[i].other == c)
+      return pairs[i].latin;
+  return c;
+}
+
+static void
+append_likeness(GString *likeness, const char *id) {
+  g_autofree char *wide = g_utf8_normalize(id, -1, G_NORMALIZE_ALL);
+  for (const char *p = wide != NULL ? wide : ""; *p != '\0'; p = g_utf8_next_char(p)) {
+    const gunichar c = g_utf8_get_char(p);
+    const GUnicodeType type = g_unichar_type(c);
+    if (is_cut_off(c) || type == G_UNICODE_NON_SPACING_MARK || type == G_UNICODE_ENCLOSING_MARK)
+      continue;
+    if (type == G_UNICODE_DASH_PUNCTUATION || c == 0x2212)
+      g_string_append_c(likeness, '-');
+    else if (g_unichar_isdigit(c))
+      g_string_append_c(likeness, (char)('0' + g_unichar_digit_value(c)));
+    else
+      g_string_append_unichar(likeness, latin(g_unichar_tolower(c)));
+  }
+}
+
+void
+demur_table_id_likeness(const char *id, size_t length, GString *likeness) {
+  g_string_truncate(likeness, 0);
+  if (is_plain(id, length)) {
+    for (size_t i = 0; i < length; i++)
+      if ((guchar)id[i] > ' ')
+        g_string_append_c(likeness, g_ascii_tolower(id[i]));
+  } else {
+    append_likeness(likeness, id);
+  }
+  const char *text = likeness->str;
+  const size_t digits = strspn(text, "0123456789");
+  const gboolean whole = digits > 0 && text[digits] == '.' && text[digits + 1] == '0' &&
+                         strspn(text + digits + 1, "0") == likeness->len - digits - 1;
+  if (whole)
+    g_string_truncate(likeness, digits);
+  if (digits > 0 && digits == likeness->len) {
+    const size_t zeros = strspn(likeness->str, "0");
+    g_string_erase(likeness, 0, (gssize)MIN(zeros, likeness->len - 1));
+  }
+}
+
+DemurIdRewriting
+demur_table_id_rewriting(const char *id) {
+  if (!g_ascii_isdigit(*id))
+    return DEMUR_ID_NOT_REWRITTEN;
+  const size_t mantissa = strspn(id, "0123456789.,");
+  const char *e = id + mantissa;
+  if ((*e == 'e' || *e == 'E') && (e[1] == '+' || g_ascii_isdigit(e[1])) && e[2] != '\0' &&
+      strspn(e + 1, "+0123456789") == strlen(e + 1)) {
+    const gboolean one_digit = mantissa == 1 || id[1] == '.' || id[1] == ',';
+    return one_digit && e[1] == '+' ? DEMUR_ID_SCIENTIFIC : DEMUR_ID_EXPONENT;
+  }
+  const size_t n = strlen(id);
+  return n > 15 && strspn(id, "0123456789") == n && strspn(id + 15, "0") == n - 15
+             ? DEMUR_ID_ROUNDED
+             : DEMUR_ID_NOT_REWRITTEN;
+}
+
+gboolean
+demur_table_is_missing(const DemurTableField *field) {
+  static const char *const words[] = {"na",   "n/a",  "#n/a",    "<na>",    "nan",
+                                      "null", "none", "missing", "unknown", "not recorded"};
+  const char *text = field->text;
+  if (field->length == 0)
+    return TRUE;
+  if (field->length > 12)
+    return FALSE;
+  switch (*text) {
+  case '.':
+    return field->length == 1 || (field->length == 2 && g_ascii_isalpha(text[1]));
+  case '-':
+    return field->length == 1 || strcmp(text, "--") == 0;
+  case '?':
+    return field->length == 1;
+  case 'n':
+  case 'N':
+  case '#':
+  case '<':
+  case 'm':
+  case 'M':
+  case 'u':
+  case 'U':
+    for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+      if (g_ascii_strcasecmp(text, words[i]) == 0)
+        return TRUE;
+    return FALSE;
+  default:
+    return FALSE;
+  }
+}
+
+/* Groups of three digits behind the first, as in 1,000 or 12.345.678. */
+static gboolean
+is_grouped(const char *text, char mark) {
+  const size_t first = strspn(text, "0123456789");
+  if (first < 1 || first > 3 || text[0] == '0' || text[first] != mark)
+    return FALSE;
+  const char *p = text + first;
+  while (*p == mark) {
+    if (strspn(p + 1, "0123456789") < 3)
+      return FALSE;
+    p += 4;
+  }
+  return !g_ascii_isdigit(*p);
+}
+
+const char *
+demur_table_number_fault(const DemurTableField *field) {
+  const char *text = field->text;
+  if (field->length == 0 || field->length > 64)
+    return NULL;
+  if (demur_table_is_missing(field))
+    return "a word for not recorded";
+  if (strpbrk(text, "0123456789") == NULL)
+    return NULL;
+  if (strchr(text, '%') != NULL)
+    return "a per cent sign, %; give a fraction";
+  if (strchr(text, ',') != NULL) {
+    const char *digits = text + strspn(text, "+- ");
+    if (is_grouped(digits, ','))
+      return strchr(digits, '.') != NULL
+                 ? "a thousands separator; leave it out"
+                 : "a comma: a thousands separator, to be left out, or a decimal comma";
+    return "a decimal comma";
+  }
+  if (strchr(text, '\'') != NULL || strstr(text, "\xe2\x80\x99") != NULL)
+    return "a thousands separator; leave it out";
+  if (strstr(text, "\xe2\x88\x92") != NULL)
+    return "a minus sign that is not -";
+  for (const char *p = text; *p != '\0'; p = g_utf8_next_char(p))
+    if (is_cut_off(g_utf8_get_char(p)))
+      return "a blank or an invisible character in it";
+  return is_grouped(text, '.') && strchr(strchr(text, '.') + 1, '.') != NULL
+             ? "thousands separators; leave them out"
+             : NULL;
+}
+
+gboolean
+demur_table_is_code(double value) {
+  if (value == -1.0)
+    return TRUE;
+  const double magnitude = fabs(value);
+  for (double nines = value < 0.0 ? 9.0 : 99.0; nines <= 99999.0; nines = nines * 10.0 + 9.0)
+    if (magnitude == nines)
+      return TRUE;
+  for (double eights = value < 0.0 ? 8.0 : 888.0; eights <= 8888.0; eights = eights * 10.0 + 8.0)
+    if (magnitude == eights)
+      return TRUE;
+  return FALSE;
+}
+
+char *
+demur_table_visible(const char *text) {
+  GString *shown = g_string_new(NULL);
+  for (const char *p = text; *p != '\0'; p = g_utf8_next_char(p)) {
+    const gunichar c = g_utf8_get_char(p);
+    if (c != ' ' && is_cut_off(c))
+      g_string_append_printf(shown, "[U+%04X]", c);
+    else
+      g_string_append_unichar(shown, c);
+  }
+  return g_string_free(shown, FALSE);
+}

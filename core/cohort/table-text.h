@@ -1,0 +1,55 @@
+/* What hospitals' tables hold beside what they mean: identifiers with blanks at their ends or
+ * changed by a spreadsheet, words for "not recorded", numbers in local spelling. Told, never
+ * guessed at. */
+#pragma once
+
+#include "cohort/table.h"
+
+G_BEGIN_DECLS
+
+/* What was done to an identifier before it was taken. */
+typedef enum {
+  DEMUR_ID_AS_WRITTEN = 0,
+  DEMUR_ID_TRIMMED = 1 << 0,  /* blanks at its ends, or invisible characters */
+  DEMUR_ID_COMPOSED = 1 << 1, /* brought to Unicode's composed form (NFC) */
+} DemurIdChanges;
+
+/* An identifier without blanks of any kind (U+0020, tabs, line ends, U+00A0, ..) at its ends and
+ * without invisible characters (U+200B, U+FEFF, U+00AD, direction marks; joiners at its ends), in
+ * composed form: text [*length] of the field itself, or of scratch. Plain ASCII costs one look at
+ * each byte. */
+const char *demur_table_id(const DemurTableField *field, GString *scratch, size_t *length,
+                           DemurIdChanges *changes);
+
+/* An identifier's likeness [a NUL-terminated text in likeness]: two that people would take for one
+ * have one likeness. Letters' case, accents, blanks, dashes' kind, Cyrillic and Greek letters that
+ * look Latin do not count; nor, in whole numbers, zeros in front and ".0" behind. */
+void demur_table_id_likeness(const char *id, size_t length, GString *likeness);
+
+/* What a spreadsheet may have done to an identifier: "1.67683E+15", or digits rounded to 15 places.
+ */
+typedef enum {
+  DEMUR_ID_NOT_REWRITTEN,
+  DEMUR_ID_EXPONENT,   /* like a number with an exponent */
+  DEMUR_ID_SCIENTIFIC, /* just as spreadsheets write one: 1.67683E+15 */
+  DEMUR_ID_ROUNDED,
+} DemurIdRewriting;
+DemurIdRewriting demur_table_id_rewriting(const char *id);
+
+/* Whether the field says "not recorded": empty, or in any case NA, N/A, #N/A, <NA>, NaN, NULL,
+ * None, missing, unknown, not recorded, or ".", "-", "--", "?", SAS's ".A" to ".Z". */
+gboolean demur_table_is_missing(const DemurTableField *field);
+
+/* Why a field is no number, in a few words ("a decimal comma"), to stand in brackets behind it;
+ * NULL where nothing is known. */
+const char *demur_table_number_fault(const DemurTableField *field);
+
+/* Whether a number looks like a code for "not recorded": -1, -9, -99, -999, .., 99, 999, 9999, ..
+ */
+gboolean demur_table_is_code(double value);
+
+/* text with blanks that can't be told from U+0020, and invisible characters, as "[U+00A0]" (owned).
+ */
+char *demur_table_visible(const char *text);
+
+G_END_DECLS
