@@ -7,9 +7,9 @@
 #include "app/cli/command.h"
 #include "cohort/export.h"
 #include "cohort/import.h"
-#include "cohort/nlst.h"
 #include "cohort/simulate.h"
 #include "store/cohorts.h"
+#include "tasks/cohort-import.h"
 
 /* What is said of a split (or of all scans): counts, and the means of label and risk (more classes:
  * of "the top class is right" and its probability). NaN where no scan has a label. */
@@ -102,11 +102,35 @@ print_nlst(const DemurNlstCounts *n) {
   }
 }
 
+/* Members "warnings" (sentences) and "noticed" (the same as data). */
+static void
+write_warnings(DemurJson *json, const GPtrArray *warnings) {
+  demur_json_begin_array(json, "warnings");
+  for (guint i = 0; warnings != NULL && i < warnings->len; i++) {
+    g_autofree char *words = demur_table_warning_words(warnings->pdata[i], TRUE);
+    demur_json_string(json, NULL, words);
+  }
+  demur_json_end_array(json);
+  demur_json_begin_array(json, "noticed");
+  for (guint i = 0; warnings != NULL && i < warnings->len; i++) {
+    const DemurTableWarning *warning = warnings->pdata[i];
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "kind", demur_table_warning_name(warning->kind));
+    demur_json_string(json, "column", warning->column);
+    demur_json_string(json, "first", warning->first);
+    demur_json_string(json, "second", warning->second);
+    demur_json_int(json, "n", (gint64)warning->n);
+    demur_json_int(json, "n_all", (gint64)warning->n_all);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+}
+
 /* The parts that import, simulate and show have in common. */
 static gboolean
-print_cohort(DemurContext *context, const DemurCohort *cohort, const char *digest, char **warnings,
-             gboolean with_attributes, const guint64 *seed, const DemurNlstCounts *nlst,
-             GError **error) {
+print_cohort(DemurContext *context, const DemurCohort *cohort, const char *digest,
+             const GPtrArray *warnings, gboolean with_attributes, const guint64 *seed,
+             const DemurNlstCounts *nlst, GError **error) {
   const gboolean binary = cohort->n_classes == 2;
   size_t n_rows;
   g_autofree guint32 *rows = demur_cohort_rows(cohort, NULL, &n_rows, error);
@@ -130,6 +154,7 @@ print_cohort(DemurContext *context, const DemurCohort *cohort, const char *diges
     demur_json_string(json, "source", cohort->source);
     demur_json_bool(json, "simulated", cohort->simulated);
     demur_json_string(json, "created", cohort->created);
+    demur_json_string(json, "outcome", cohort->outcome);
     demur_json_string(json, "digest", digest);
     if (seed != NULL)
       demur_json_int(json, "seed", (gint64)*seed);
@@ -158,12 +183,7 @@ print_cohort(DemurContext *context, const DemurCohort *cohort, const char *diges
     demur_json_end_array(json);
     if (nlst != NULL)
       write_nlst(json, nlst);
-    if (!with_attributes) {
-      demur_json_begin_array(json, "warnings");
-      for (char **w = warnings; w != NULL && *w != NULL; w++)
-        demur_json_string(json, NULL, *w);
-      demur_json_end_array(json);
-    }
+    write_warnings(json, warnings);
     demur_json_end_object(json);
     demur_context_print_json(context, json);
     return TRUE;
@@ -197,57 +217,11 @@ print_cohort(DemurContext *context, const DemurCohort *cohort, const char *diges
   g_print("  digest %s\n", digest);
   if (nlst != NULL)
     print_nlst(nlst);
-  for (char **w = warnings; w != NULL && *w != NULL; w++)
-    g_print("  note: %s\n", *w);
+  for (guint i = 0; warnings != NULL && i < warnings->len; i++) {
+    g_autofree char *words = demur_table_warning_words(warnings->pdata[i], TRUE);
+    g_print("  note: %s\n", words);
+  }
   return TRUE;
-}
-
-/* The most reasons for which a screen of the NLST is left out. */
-#define N_NLST_REASONS 7
-
-/* What the NLST's rule left out, [N_NLST_REASONS]; reasons are constants. */
-static void
-nlst_exclusions(const DemurNlstCounts *n, const DemurNlstOptions *options,
-                DemurExclusion *exclusions) {
-  const DemurNlstCases *cases = &n->cases[options->horizon_years - 1];
-  const DemurExclusion all[N_NLST_REASONS] = {
-      {(char *)"screens without a score", n->n_screens_without_score},
-      {(char *)"scores whose person is not in the table", n->n_scores_without_person},
-      {(char *)"scores whose screen was not taken", n->n_scores_without_screen},
-      {(char *)"scored screens after the cancer was found", cases->n_cancer_before},
-      {(char *)"scored screens: death without cancer within the horizon",
-       options->death_event_free ? 0 : cases->n_death},
-      {(char *)"scored screens: followed for less than the horizon",
-       options->censored_event_free ? 0 : cases->n_censored},
-      {(char *)"scored screens: follow-up not recorded",
-       options->censored_event_free ? 0 : cases->n_followup_unknown}};
-  memcpy(exclusions, all, sizeof all);
-}
-
-/* Both or neither. exclusions NULL: what was left out is not known, or does not apply. */
-static gboolean
-save(DemurContext *context, DemurWorkspace *workspace, const DemurCohort *cohort,
-     const DemurExclusion *exclusions, size_t n_exclusions, GError **error) {
-  if (!demur_workspace_begin(workspace, error))
-    return FALSE;
-  if (demur_cohorts_save(workspace, cohort, &context->task.progress, error) &&
-      (exclusions == NULL ||
-       demur_cohorts_set_exclusions(workspace, cohort->name, exclusions, n_exclusions, error)))
-    return demur_workspace_commit(workspace, error);
-  demur_workspace_rollback(workspace);
-  return FALSE;
-}
-
-static gboolean
-save_and_print(DemurContext *context, const DemurCohort *cohort, char **warnings,
-               const guint64 *seed, const DemurNlstCounts *nlst, const DemurExclusion *exclusions,
-               size_t n_exclusions, GError **error) {
-  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
-  if (workspace == NULL || !save(context, workspace, cohort, exclusions, n_exclusions, error))
-    return FALSE;
-  g_autoptr(DemurCohortSummary) summary = demur_cohorts_summary(workspace, cohort->name, error);
-  return summary != NULL &&
-         print_cohort(context, cohort, summary->digest, warnings, FALSE, seed, nlst, error);
 }
 
 /* "event-free" or the default word: TRUE, FALSE; anything else is a usage error. */
@@ -262,14 +236,65 @@ parse_handling(const char *text, const char *option, const char *usual, gboolean
   return FALSE;
 }
 
+/* `--split-by patient 0.4,0.2,0.1,0.3` is one option of two words: joined to one, which the parser
+ * of options knows. (owned, with borrowed words but for the joined one in *joined) */
+static char **
+join_split_by(int *argc, char **argv, char **joined) {
+  char **words = g_new0(char *, (gsize)*argc + 1);
+  int n = 0;
+  for (int i = 0; i < *argc; i++) {
+    words[n++] = argv[i];
+    if (strcmp(argv[i], "--split-by") != 0 || *joined != NULL || i + 2 >= *argc)
+      continue;
+    const char *shares = argv[i + 2];
+    if (strpbrk(argv[i + 1], " :") != NULL || strchr(shares, ',') == NULL ||
+        strpbrk(shares, "0123456789") == NULL || strchr(shares, '/') != NULL)
+      continue;
+    words[n++] = *joined = g_strdup_printf("%s %s", argv[i + 1], shares);
+    i += 2;
+  }
+  *argc = n;
+  return words;
+}
+
+/* Whether the parameters go together. */
+static gboolean
+check_import(const DemurCohortImportParams *p, GError **error) {
+  const gboolean nlst = p->persons != NULL || p->scores != NULL;
+  const char *wrong = NULL;
+  if (nlst && (p->persons == NULL || p->scores == NULL || p->embeddings != NULL ||
+               p->embedding_ids != NULL))
+    wrong = "NLST tables are two: --nlst-persons P.csv --scores S.csv, embeddings in the scores";
+  else if (!nlst && (p->split != NULL || p->weights || p->horizon_years != DEMUR_N_YEARS ||
+                     p->death_event_free || p->censored_event_free))
+    wrong = "--split, --horizon, --death, --short-followup and --ipc-weights belong to "
+            "--nlst-persons";
+  else if (p->split != NULL && p->split_by != NULL)
+    wrong = "--split and --split-by contradict each other; give one";
+  if (wrong != NULL)
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, wrong);
+  return wrong == NULL;
+}
+
 static gboolean
 run_import(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree char *model = NULL, *embeddings = NULL, *ids = NULL, *persons = NULL, *scores = NULL,
-                  *split = NULL, *death = NULL, *censored = NULL;
-  int horizon = DEMUR_N_YEARS;
-  gboolean weights = FALSE;
+                  *split = NULL, *death = NULL, *censored = NULL, *columns = NULL, *outcome = NULL,
+                  *split_by = NULL, *joined = NULL;
+  DemurCohortImportParams params = {.horizon_years = DEMUR_N_YEARS};
   const GOptionEntry entries[] = {
       {"model", 0, 0, G_OPTION_ARG_STRING, &model, "Whose risks and embeddings these are", "M"},
+      {"outcome", 0, 0, G_OPTION_ARG_STRING, &outcome,
+       "What a label 1 means, as in \"lung cancer\"", "TEXT"},
+      {"columns", 0, 0, G_OPTION_ARG_FILENAME, &columns,
+       "A table with the columns column and means: other names for columns", "FILE"},
+      {"split-by", 0, 0, G_OPTION_ARG_STRING, &split_by,
+       "Make splits of whole patients or sites, by the seed: selector_train, validation, tune, "
+       "test, "
+       "or NAME=SHARE,..",
+       "patient|site 0.4,0.2,0.1,0.3"},
+      {"replace", 0, 0, G_OPTION_ARG_NONE, &params.replace,
+       "Replace a cohort of that name from which nothing was made", NULL},
       {"embeddings", 0, 0, G_OPTION_ARG_FILENAME, &embeddings,
        "Embeddings as a NumPy array, one row a scan", "FILE.npy"},
       {"embedding-ids", 0, 0, G_OPTION_ARG_FILENAME, &ids,
@@ -280,77 +305,53 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
        "Scores of NLST screens: pid, study_yr, risk or risk_year_1..6, emb_0..", "S.csv"},
       {"split", 0, 0, G_OPTION_ARG_STRING, &split,
        "NLST: split of every scan (default: column split, or selector_train)", "NAME"},
-      {"horizon", 0, 0, G_OPTION_ARG_INT, &horizon, "NLST: years of the label and the risk (6)",
-       "1..6"},
+      {"horizon", 0, 0, G_OPTION_ARG_INT, &params.horizon_years,
+       "NLST: years of the label and the risk (6)", "1..6"},
       {"death", 0, 0, G_OPTION_ARG_STRING, &death,
        "NLST: death without cancer is censored (default) or event-free", "WORD"},
       {"short-followup", 0, 0, G_OPTION_ARG_STRING, &censored,
        "NLST: scans followed too short are left-out (default) or event-free", "WORD"},
-      {"ipc-weights", 0, 0, G_OPTION_ARG_NONE, &weights,
+      {"ipc-weights", 0, 0, G_OPTION_ARG_NONE, &params.weights,
        "NLST: add inverse-probability-of-censoring weights as attribute ipc_weight", NULL},
       {NULL, 0, 0, 0, NULL, NULL, NULL}};
   g_auto(GStrv) words = NULL;
+  g_autofree char **arguments = join_split_by(&argc, argv, &joined);
   if (!demur_command_parse(
-          argc, argv, "NAME FILE | NAME --nlst-persons P.csv --scores S.csv",
+          argc, arguments, "NAME FILE | NAME --nlst-persons P.csv --scores S.csv",
           "Read a cohort table, or NLST tables, into the workspace",
           "Columns: patient_id, site, split, label and risk (or risk_year_6, or prob_0..); scan_id "
           "where a patient has\nseveral scans; optional emb_0.., risk_year_1..6, shift; any other "
-          "column is kept and can split results.\nA faulty table is refused whole, with line and "
-          "column of each fault.",
-          entries, &words, error))
+          "column is kept and can split results.\nFILE is CSV, by gzip or not; - is standard "
+          "input. "
+          "A faulty table is refused whole, with line and column\nof each fault.",
+          entries, &words, error) ||
+      !parse_handling(death, "death", "censored", &params.death_event_free, error) ||
+      !parse_handling(censored, "short-followup", "left-out", &params.censored_event_free, error))
     return FALSE;
   const gboolean nlst = persons != NULL || scores != NULL;
-  if (nlst && (persons == NULL || scores == NULL || embeddings != NULL || ids != NULL)) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                        "NLST tables are two: --nlst-persons P.csv --scores S.csv, embeddings in "
-                        "the scores");
-    return FALSE;
-  }
-  if (!nlst &&
-      (split != NULL || death != NULL || censored != NULL || weights || horizon != DEMUR_N_YEARS)) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                        "--split, --horizon, --death, --short-followup and --ipc-weights belong to "
-                        "--nlst-persons");
-    return FALSE;
-  }
-  if (!demur_command_expect(words, nlst ? 1 : 2,
+  params.model = model;
+  params.outcome = outcome;
+  params.columns = columns;
+  params.split_by = split_by;
+  params.embeddings = embeddings;
+  params.embedding_ids = ids;
+  params.persons = persons;
+  params.scores = scores;
+  params.split = split;
+  if (!check_import(&params, error) ||
+      !demur_command_expect(words, nlst ? 1 : 2,
                             nlst ? "cohort import --nlst-persons takes NAME"
                                  : "cohort import takes NAME FILE",
                             error) ||
       !demur_command_check_name("cohort", words[0], error))
     return FALSE;
-  g_autofree char *created = demur_task_now(&context->task);
-  g_auto(GStrv) warnings = NULL;
-  if (nlst) {
-    DemurNlstOptions options = {.name = words[0],
-                                .model = model,
-                                .created = created,
-                                .split = split,
-                                .horizon_years = horizon,
-                                .weights = weights};
-    DemurNlstCounts counts;
-    if (!parse_handling(death, "death", "censored", &options.death_event_free, error) ||
-        !parse_handling(censored, "short-followup", "left-out", &options.censored_event_free,
-                        error))
-      return FALSE;
-    g_autoptr(DemurCohort) cohort = demur_cohort_import_nlst(
-        persons, scores, &options, &context->task.progress, &counts, &warnings, error);
-    if (cohort == NULL)
-      return FALSE;
-    DemurExclusion exclusions[N_NLST_REASONS];
-    nlst_exclusions(&counts, &options, exclusions);
-    return save_and_print(context, cohort, warnings, NULL, &counts, exclusions, N_NLST_REASONS,
-                          error);
-  }
-  const DemurImportOptions options = {.name = words[0],
-                                      .model = model,
-                                      .created = created,
-                                      .embeddings_path = embeddings,
-                                      .embedding_ids_path = ids};
-  g_autoptr(DemurCohort) cohort =
-      demur_cohort_import(words[1], &options, &context->task.progress, &warnings, error);
-  const DemurExclusion none = {NULL, 0}; /* a table is taken whole or refused whole */
-  return cohort != NULL && save_and_print(context, cohort, warnings, NULL, NULL, &none, 0, error);
+  params.name = words[0];
+  params.table = nlst ? NULL : words[1];
+  g_auto(DemurCohortImported) imported = {0};
+  return demur_task_cohort_import(&context->task, &params, &imported, error) &&
+         print_cohort(context, imported.cohort, imported.digest, imported.warnings, FALSE,
+                      split_by != NULL ? &context->task.seed : NULL, nlst ? &imported.nlst : NULL,
+                      error);
 }
 
 static gboolean
@@ -415,8 +416,12 @@ run_simulate(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree char *created = demur_task_now(&context->task);
   g_autoptr(DemurCohort) cohort = demur_cohort_simulate(
       &simulation, words[0], created, context->task.parallel, &context->task.progress, error);
-  return cohort != NULL &&
-         save_and_print(context, cohort, NULL, &simulation.seed, NULL, NULL, 0, error);
+  DemurWorkspace *workspace = cohort != NULL ? demur_task_workspace(&context->task, error) : NULL;
+  if (workspace == NULL || !demur_cohorts_save(workspace, cohort, &context->task.progress, error))
+    return FALSE;
+  g_autoptr(DemurCohortSummary) summary = demur_cohorts_summary(workspace, cohort->name, error);
+  return summary != NULL &&
+         print_cohort(context, cohort, summary->digest, NULL, FALSE, &simulation.seed, NULL, error);
 }
 
 static gboolean
@@ -487,8 +492,10 @@ run_show(DemurContext *context, int argc, char **argv, GError **error) {
     return FALSE;
   g_autoptr(DemurCohort) cohort =
       demur_cohorts_load(workspace, words[0], &context->task.progress, error);
-  return cohort != NULL &&
-         print_cohort(context, cohort, summary->digest, NULL, TRUE, NULL, NULL, error);
+  g_autoptr(GPtrArray) warnings =
+      cohort != NULL ? demur_cohorts_warnings(workspace, words[0], error) : NULL;
+  return warnings != NULL &&
+         print_cohort(context, cohort, summary->digest, warnings, TRUE, NULL, NULL, error);
 }
 
 static gboolean

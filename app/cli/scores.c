@@ -7,6 +7,8 @@
 #include "app/cli/scores-json.h"
 #include "app/cli/scores-run.h"
 #include "cohort/table-header.h"
+#include "cohort/table-text.h"
+#include "cohort/table-warnings.h"
 #include "store/scores.h"
 #include "store/series.h"
 
@@ -31,6 +33,7 @@ typedef struct {
   GPtrArray *ambiguous;  /* sentences */
   GPtrArray *mismatched; /* sentences: the patient_id is another one */
   GPtrArray *mangled;    /* sentences: identifiers that a spreadsheet seems to have changed */
+  GPtrArray *warnings;   /* DemurTableWarning: noticed in the table or document */
   GHashTable *seen;      /* scan_ids already matched */
 } Outcome;
 
@@ -41,6 +44,7 @@ outcome_init(Outcome *outcome) {
   outcome->ambiguous = g_ptr_array_new_with_free_func(g_free);
   outcome->mismatched = g_ptr_array_new_with_free_func(g_free);
   outcome->mangled = g_ptr_array_new_with_free_func(g_free);
+  outcome->warnings = demur_table_warnings_new();
   outcome->seen = g_hash_table_new(g_str_hash, g_str_equal);
 }
 
@@ -52,6 +56,7 @@ outcome_clear(Outcome *outcome) {
   g_clear_pointer(&outcome->ambiguous, g_ptr_array_unref);
   g_clear_pointer(&outcome->mismatched, g_ptr_array_unref);
   g_clear_pointer(&outcome->mangled, g_ptr_array_unref);
+  g_clear_pointer(&outcome->warnings, g_ptr_array_unref);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Outcome, outcome_clear)
 
@@ -82,6 +87,15 @@ read_header(DemurTable *table, Columns *columns, GError **error) {
   return FALSE;
 }
 
+/* An identifier without blanks at its ends (owned). */
+static char *
+clean_id(const DemurTableField *field) {
+  g_autoptr(GString) scratch = g_string_new(NULL);
+  size_t length;
+  DemurIdChanges changes;
+  return g_strdup(demur_table_id(field, scratch, &length, &changes));
+}
+
 /* The row's score; NULL with its fault noted. */
 static DemurScoreRecord *
 read_record(const DemurTableField *fields, Columns *columns, DemurTableFaults *faults) {
@@ -96,7 +110,7 @@ read_record(const DemurTableField *fields, Columns *columns, DemurTableFaults *f
   record->risk = score.risk;
   memcpy(record->yearly_risks, score.years, sizeof score.years);
   if (columns->patient_id >= 0)
-    record->patient_id = g_strdup(fields[columns->patient_id].text);
+    record->patient_id = clean_id(&fields[columns->patient_id]);
   return g_steal_pointer(&record);
 }
 
@@ -104,21 +118,29 @@ read_record(const DemurTableField *fields, Columns *columns, DemurTableFaults *f
  * is told, never repaired: a guess could pair two patients. */
 static const char *
 spreadsheet_trace(const char *text) {
-  const char *e = strpbrk(text, "eE");
-  if (e != NULL && e > text && strspn(text, "0123456789.,") == (size_t)(e - text) &&
-      (e[1] == '+' || g_ascii_isdigit(e[1])) && strspn(e + 1, "+0123456789") == strlen(e + 1))
+  switch (demur_table_id_rewriting(text)) {
+  case DEMUR_ID_EXPONENT:
+  case DEMUR_ID_SCIENTIFIC:
     return "looks like a number that a spreadsheet has rewritten: export identifiers as text";
-  const size_t n = strlen(text);
-  if (n > 15 && strspn(text, "0123456789") == n && strspn(text + 15, "0") == n - 15)
+  case DEMUR_ID_ROUNDED:
     return "looks rounded to 15 digits by a spreadsheet: export identifiers as text";
-  return NULL;
+  default:
+    return NULL;
+  }
 }
 
-/* Whether both are the same digits but for zeros in front. */
-static gboolean
-differs_by_zeros(const char *a, const char *b) {
-  return strcmp(a, b) != 0 && strspn(a, "0123456789") == strlen(a) && *a != '\0' &&
-         strcmp(a + strspn(a, "0"), b + strspn(b, "0")) == 0;
+/* Why two identifiers that differ look alike; NULL where they don't. */
+static const char *
+likeness_trace(const char *a, const char *b) {
+  g_autoptr(GString) one = g_string_new(NULL), other = g_string_new(NULL);
+  demur_table_id_likeness(a, strlen(a), one);
+  demur_table_id_likeness(b, strlen(b), other);
+  if (strcmp(a, b) == 0 || !g_string_equal(one, other))
+    return NULL;
+  return strspn(one->str, "0123456789") == one->len
+             ? "the zeros in front are missing or added, perhaps by a spreadsheet: export "
+               "identifiers as text"
+             : "the series has it in another spelling (case, blanks or accents)";
 }
 
 /* Pairs one record with a volume by its key, or says why not. Takes the record. */
@@ -159,10 +181,8 @@ match(DemurWorkspace *workspace, Outcome *outcome, DemurScoreRecord *record, con
   if (owned->patient_id != NULL && *owned->patient_id != '\0' &&
       g_strcmp0(owned->patient_id, series->patient_id) != 0) {
     const char *mine = series->patient_id != NULL ? series->patient_id : "";
-    const char *trace = differs_by_zeros(owned->patient_id, mine)
-                            ? "the zeros in front are missing or added, perhaps by a spreadsheet: "
-                              "export identifiers as text"
-                            : spreadsheet_trace(owned->patient_id);
+    const char *alike = likeness_trace(owned->patient_id, mine);
+    const char *trace = alike != NULL ? alike : spreadsheet_trace(owned->patient_id);
     if (trace != NULL)
       g_ptr_array_add(outcome->mangled,
                       g_strdup_printf("patient '%s': %s", owned->patient_id, trace));
@@ -206,13 +226,14 @@ read_table(DemurContext *context, DemurWorkspace *workspace, const char *path, O
     const gboolean by_scan_id = columns.scan_id >= 0 && fields[columns.scan_id].length > 0;
     const DemurTableField *key =
         &fields[by_scan_id || columns.series_uid < 0 ? columns.scan_id : columns.series_uid];
-    if (key->length == 0)
+    g_autofree char *id = clean_id(key);
+    if (*id == '\0')
       demur_table_faults_note(&faults, key, columns.series_uid < 0 ? "scan_id" : "series_uid",
                               "nothing stands here; every row needs its scan");
     DemurScoreRecord *record = read_record(fields, &columns, &faults);
     if (faults.n_rows > 0)
       demur_score_record_free(record);
-    else if (!match(workspace, outcome, record, key->text, by_scan_id, error)) {
+    else if (!match(workspace, outcome, record, id, by_scan_id, error)) {
       g_prefix_error(error, "%s: line %zu, column %zu: ", demur_table_name(table), key->line,
                      key->column);
       return FALSE;
@@ -220,6 +241,10 @@ read_table(DemurContext *context, DemurWorkspace *workspace, const char *path, O
   }
   if (demur_table_faults_raise(&faults, error))
     return FALSE;
+  demur_score_columns_warn(&columns.scores, outcome->warnings);
+  if (demur_table_n_empty(table) > 0)
+    demur_table_warnings_add(outcome->warnings, DEMUR_TABLE_EMPTY_ROWS, NULL, NULL, NULL,
+                             demur_table_n_empty(table), 0);
   if (n_rows == 0) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
                 "%s: line 2, column 1: a header but no row; expected one row a scan",
@@ -348,6 +373,14 @@ read_json(DemurWorkspace *workspace, const char *path, const char *scan_id, cons
                 file, scores->len);
     return FALSE;
   }
+  size_t n_falling = 0;
+  for (guint i = 0; i < scores->len; i++) {
+    const DemurNamedScore *score = scores->pdata[i];
+    n_falling += demur_yearly_risks_fall(score->record->yearly_risks) ? 1 : 0;
+  }
+  if (n_falling > 0)
+    demur_table_warnings_add(outcome->warnings, DEMUR_TABLE_FALLING, NULL, NULL, NULL, n_falling,
+                             scores->len);
   for (guint i = 0; i < scores->len; i++)
     if (!match_named(workspace, scores->pdata[i], scan_id, map, file, outcome, error))
       return FALSE;
@@ -388,6 +421,12 @@ print_outcome(DemurContext *context, const char *model, const Outcome *outcome, 
     write_list(json, "ambiguous", outcome->ambiguous);
     write_list(json, "wrong_patient", outcome->mismatched);
     write_list(json, "mangled", outcome->mangled);
+    demur_json_begin_array(json, "warnings");
+    for (guint i = 0; i < outcome->warnings->len; i++) {
+      g_autofree char *words = demur_table_warning_words(outcome->warnings->pdata[i], TRUE);
+      demur_json_string(json, NULL, words);
+    }
+    demur_json_end_array(json);
     demur_json_int(json, "n_new", (gint64)n_new);
     demur_json_int(json, "n_replaced", (gint64)n_replaced);
     demur_json_int(json, "n_same", (gint64)n_same);
@@ -409,6 +448,10 @@ print_outcome(DemurContext *context, const char *model, const Outcome *outcome, 
     g_print("  wrong patient: %s\n", (const char *)outcome->mismatched->pdata[i]);
   for (guint i = 0; i < outcome->mangled->len; i++)
     g_print("  changed on its way: %s\n", (const char *)outcome->mangled->pdata[i]);
+  for (guint i = 0; i < outcome->warnings->len; i++) {
+    g_autofree char *words = demur_table_warning_words(outcome->warnings->pdata[i], TRUE);
+    g_print("  note: %s\n", words);
+  }
 }
 
 static gboolean

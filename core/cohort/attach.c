@@ -163,17 +163,16 @@ demur_cohort_attach_table(DemurCohort *cohort, const char *path, const char *key
   }
   g_autofree guint8 *used = g_malloc0(MAX(keys.texts->len, 1));
   for (size_t i = 0; i < cohort->n_scans; i++) {
-    gpointer code;
-    const gboolean found = g_hash_table_lookup_extended(
-        keys.codes, key_texts[key_codes != NULL ? key_codes[i] : i], NULL, &code);
+    guint32 code;
+    const gboolean found =
+        demur_intern_find(&keys, key_texts[key_codes != NULL ? key_codes[i] : i], &code);
     attached->n_matched += found ? 1 : 0;
     if (found)
-      used[GPOINTER_TO_UINT(code)] = 1;
+      used[code] = 1;
     for (guint t = 0; t < taken->len; t++) {
       Taken *column = &g_array_index(taken, Taken, t);
-      attached->attributes[t].codes[i] =
-          found ? g_array_index(column->codes, guint32, GPOINTER_TO_UINT(code))
-                : demur_intern_add(&column->texts, "", 0, NULL);
+      attached->attributes[t].codes[i] = found ? g_array_index(column->codes, guint32, code)
+                                               : demur_intern_add(&column->texts, "", 0, NULL);
     }
   }
   attached->n_unmatched = cohort->n_scans - attached->n_matched;

@@ -111,6 +111,7 @@ demur_cohort_unref(DemurCohort *c) {
   g_free(c->model);
   g_free(c->source);
   g_free(c->created);
+  g_free(c->outcome);
   if (c->scan_ids == c->patient_ids)
     c->scan_ids = NULL;
   for (size_t k = 0; k < DEMUR_N_COHORT_COLUMNS; k++) {

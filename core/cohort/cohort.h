@@ -33,6 +33,7 @@ typedef struct {
   char *model;        /* whose risks and embeddings these are, for example "sybil-1.2" */
   gboolean simulated; /* marked on every screen, file and page */
   char *source;  /* where it came from, in words ("table ist.csv", "simulated, seed 1"); no path */
+  char *outcome; /* what a label 1 means ("lung cancer"); NULL: not said; not part of the digest */
   char *created; /* ISO 8601 date and time (UTC) at import; not part of the digest */
 
   size_t n_scans;
@@ -69,7 +70,7 @@ typedef struct {
 
 /* New and empty: a reader fills it before anyone else sees it. Arrays are aligned (base/memory.h);
  * texts come from demur_cohort_keep_text or are taken over by demur_cohort_keep_block, apart from
- * name, model, source, created and attribute names (g_free). */
+ * name, model, source, outcome, created and attribute names (g_free). */
 DemurCohort *demur_cohort_alloc(void);
 /* A copy of text [length] that lives as long as the cohort. */
 char *demur_cohort_keep_text(DemurCohort *cohort, const char *text, size_t length);

@@ -1,21 +1,14 @@
-/* Likenesses are compared by a 64-bit hash in an open table (FNV-1a); a hit is told only where the
- * likenesses themselves are the same. Memory: 12 bytes a slot, at most two thirds of them used. */
 #include "cohort/ids.h"
 
 #include <string.h>
 
 #include "cohort/table-warnings.h"
 
-#define FIRST_SLOTS 1024
-
 void
 demur_ids_init(DemurIds *ids, const char *column, DemurCohort *cohort) {
-  *ids = (DemurIds){.column = column,
-                    .scratch = g_string_new(NULL),
-                    .likeness = g_string_new(NULL),
-                    .slots = g_new0(guint64, FIRST_SLOTS),
-                    .codes = g_new(guint32, FIRST_SLOTS),
-                    .n_slots = FIRST_SLOTS};
+  *ids =
+      (DemurIds){.column = column, .scratch = g_string_new(NULL), .likeness = g_string_new(NULL)};
+  demur_code_table_init(&ids->likenesses);
   demur_intern_init(&ids->texts, cohort);
 }
 
@@ -26,8 +19,7 @@ demur_ids_clear(DemurIds *ids) {
     g_string_free(g_steal_pointer(&ids->scratch), TRUE);
   if (ids->likeness != NULL)
     g_string_free(g_steal_pointer(&ids->likeness), TRUE);
-  g_clear_pointer(&ids->slots, g_free);
-  g_clear_pointer(&ids->codes, g_free);
+  demur_code_table_clear(&ids->likenesses);
   g_clear_pointer(&ids->like[0], g_free);
   g_clear_pointer(&ids->like[1], g_free);
   g_clear_pointer(&ids->rewritten, g_free);
@@ -39,55 +31,20 @@ demur_ids_text(const DemurIds *ids, guint32 code) {
   return ids->texts.texts->pdata[code];
 }
 
-static guint64
-hash_of(const GString *text) {
-  guint64 hash = G_GUINT64_CONSTANT(14695981039346656037);
-  for (gsize i = 0; i < text->len; i++)
-    hash = (hash ^ (guchar)text->str[i]) * G_GUINT64_CONSTANT(1099511628211);
-  return hash != 0 ? hash : 1;
-}
-
-static void
-grow(DemurIds *ids) {
-  const size_t n = ids->n_slots * 2;
-  guint64 *slots = g_new0(guint64, n);
-  guint32 *codes = g_new(guint32, n);
-  for (size_t i = 0; i < ids->n_slots; i++) {
-    if (ids->slots[i] == 0)
-      continue;
-    size_t at = ids->slots[i] & (n - 1);
-    while (slots[at] != 0)
-      at = (at + 1) & (n - 1);
-    slots[at] = ids->slots[i];
-    codes[at] = ids->codes[i];
-  }
-  g_free(ids->slots);
-  g_free(ids->codes);
-  ids->slots = slots;
-  ids->codes = codes;
-  ids->n_slots = n;
-}
-
 /* The earlier identifier with the likeness of this new one, which is kept otherwise. */
 static guint32
-find_like(DemurIds *ids, guint32 code) {
-  const char *id = demur_ids_text(ids, code);
-  demur_table_id_likeness(id, strlen(id), ids->likeness);
-  const guint64 hash = hash_of(ids->likeness);
-  size_t at = hash & (ids->n_slots - 1);
-  for (; ids->slots[at] != 0; at = (at + 1) & (ids->n_slots - 1)) {
-    if (ids->slots[at] != hash)
-      continue;
+find_like(DemurIds *ids, guint32 code, size_t length) {
+  demur_table_id_likeness(demur_ids_text(ids, code), length, ids->likeness);
+  const guint32 hash = demur_code_table_hash(ids->likeness->str, ids->likeness->len);
+  size_t at = demur_code_table_begin(&ids->likenesses, hash);
+  for (guint32 earlier; demur_code_table_candidate(&ids->likenesses, hash, &at, &earlier);) {
     g_autoptr(GString) other = g_string_new(NULL);
-    const char *earlier = demur_ids_text(ids, ids->codes[at]);
-    demur_table_id_likeness(earlier, strlen(earlier), other);
+    const char *text = demur_ids_text(ids, earlier);
+    demur_table_id_likeness(text, strlen(text), other);
     if (g_string_equal(other, ids->likeness))
-      return ids->codes[at];
+      return earlier;
   }
-  ids->slots[at] = hash;
-  ids->codes[at] = code;
-  if (++ids->n_used * 3 > ids->n_slots * 2)
-    grow(ids);
+  demur_code_table_insert(&ids->likenesses, at, hash, code);
   return DEMUR_IDS_NONE;
 }
 
@@ -108,7 +65,7 @@ demur_ids_add(DemurIds *ids, const DemurTableField *field, gboolean *is_new, gui
   *like = DEMUR_IDS_NONE;
   if (!*is_new || length == 0)
     return code;
-  *like = find_like(ids, code);
+  *like = find_like(ids, code, length);
   if (*like != DEMUR_IDS_NONE) {
     ids->n_like++;
     keep_first(&ids->like[0], demur_ids_text(ids, *like));

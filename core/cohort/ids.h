@@ -14,9 +14,7 @@ typedef struct {
   const char *column; /* its name in messages */
   DemurIntern texts;
   GString *scratch, *likeness;
-  guint64 *slots; /* [n_slots] hash of a likeness, 0: free; n_slots is a power of two */
-  guint32 *codes; /* [n_slots] of the first identifier with it */
-  size_t n_slots, n_used;
+  DemurCodeTable likenesses; /* of the first identifier with each */
   size_t n_trimmed, n_composed, n_like, n_rewritten, n_missing;
   char *like[2], *rewritten, *missing; /* the first of each kind */
 } DemurIds;

@@ -5,7 +5,7 @@
 void
 demur_intern_init(DemurIntern *intern, DemurCohort *cohort) {
   intern->cohort = cohort;
-  intern->codes = g_hash_table_new(g_str_hash, g_str_equal);
+  demur_code_table_init(&intern->codes);
   intern->texts = g_ptr_array_new();
   intern->last = 0;
 }
@@ -16,17 +16,29 @@ demur_intern_add(DemurIntern *intern, const char *text, size_t length, gboolean 
     *is_new = FALSE;
   if (intern->texts->len > 0 && strcmp(text, intern->texts->pdata[intern->last]) == 0)
     return intern->last;
-  gpointer code;
-  if (g_hash_table_lookup_extended(intern->codes, text, NULL, &code))
-    return intern->last = GPOINTER_TO_UINT(code);
+  const guint32 hash = demur_code_table_hash(text, length);
+  size_t at = demur_code_table_begin(&intern->codes, hash);
+  for (guint32 code; demur_code_table_candidate(&intern->codes, hash, &at, &code);)
+    if (strcmp(text, intern->texts->pdata[code]) == 0)
+      return intern->last = code;
   char *copy = intern->cohort != NULL ? demur_cohort_keep_text(intern->cohort, text, length)
                                       : g_strndup(text, length);
   intern->last = intern->texts->len;
   g_ptr_array_add(intern->texts, copy);
-  g_hash_table_insert(intern->codes, copy, GUINT_TO_POINTER(intern->last));
+  demur_code_table_insert(&intern->codes, at, hash, intern->last);
   if (is_new != NULL)
     *is_new = TRUE;
   return intern->last;
+}
+
+gboolean
+demur_intern_find(const DemurIntern *intern, const char *text, guint32 *code) {
+  const guint32 hash = demur_code_table_hash(text, strlen(text));
+  size_t at = demur_code_table_begin(&intern->codes, hash);
+  while (demur_code_table_candidate(&intern->codes, hash, &at, code))
+    if (strcmp(text, intern->texts->pdata[*code]) == 0)
+      return TRUE;
+  return FALSE;
 }
 
 char **
@@ -42,7 +54,7 @@ demur_intern_steal(DemurIntern *intern, size_t *n) {
 
 void
 demur_intern_clear(DemurIntern *intern) {
-  g_clear_pointer(&intern->codes, g_hash_table_unref);
+  demur_code_table_clear(&intern->codes);
   if (intern->texts != NULL) {
     if (intern->cohort == NULL)
       g_ptr_array_foreach(intern->texts, (GFunc)(void (*)(void))g_free, NULL);

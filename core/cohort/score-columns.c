@@ -193,7 +193,11 @@ read_probability(const DemurScoreColumns *columns, const DemurTableField *fields
     return FALSE;
   }
   if (*value < 0.0 || *value > 1.0) {
-    demur_table_faults_note(faults, field, name, "%s is not between 0 and 1; give a probability",
+    demur_table_faults_note(faults, field, name,
+                            demur_table_is_code(*value)
+                                ? "%s is not between 0 and 1; give a probability (a code for not "
+                                  "recorded is left empty)"
+                                : "%s is not between 0 and 1; give a probability",
                             demur_table_shown(field));
     return FALSE;
   }

@@ -102,9 +102,12 @@ void
 demur_table_id_likeness(const char *id, size_t length, GString *likeness) {
   g_string_truncate(likeness, 0);
   if (is_plain(id, length)) {
+    g_string_set_size(likeness, length);
+    size_t n = 0;
     for (size_t i = 0; i < length; i++)
       if ((guchar)id[i] > ' ')
-        g_string_append_c(likeness, g_ascii_tolower(id[i]));
+        likeness->str[n++] = g_ascii_tolower(id[i]);
+    g_string_truncate(likeness, n);
   } else {
     append_likeness(likeness, id);
   }
@@ -200,12 +203,12 @@ demur_table_number_fault(const DemurTableField *field) {
     const char *digits = text + strspn(text, "+- ");
     if (is_grouped(digits, ','))
       return strchr(digits, '.') != NULL
-                 ? "a thousands separator; leave it out"
+                 ? "a thousands separator; write a decimal point and nothing else"
                  : "a comma: a thousands separator, to be left out, or a decimal comma";
     return "a decimal comma";
   }
   if (strchr(text, '\'') != NULL || strstr(text, "\xe2\x80\x99") != NULL)
-    return "a thousands separator; leave it out";
+    return "a thousands separator; write a decimal point and nothing else";
   if (strstr(text, "\xe2\x88\x92") != NULL)
     return "a minus sign that is not -";
   for (const char *p = text; *p != '\0'; p = g_utf8_next_char(p))

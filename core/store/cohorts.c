@@ -20,6 +20,7 @@ demur_cohort_summary_free(DemurCohortSummary *summary) {
   g_free(summary->model);
   g_free(summary->source);
   g_free(summary->created);
+  g_free(summary->outcome);
   g_free(summary->digest);
   g_free(summary);
 }
@@ -146,7 +147,8 @@ write_cohort(DemurWorkspace *workspace, const DemurCohort *cohort, const char *d
   sqlite3_stmt *statement = demur_store_statement(
       workspace,
       "INSERT INTO cohort (name, model, source, simulated, digest, n_scans, n_patients, n_sites,"
-      " n_classes, embedding_width, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      " n_classes, embedding_width, created, outcome)"
+      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       error);
   if (statement == NULL)
     return FALSE;
@@ -161,6 +163,7 @@ write_cohort(DemurWorkspace *workspace, const DemurCohort *cohort, const char *d
   demur_store_bind_int(statement, 9, (gint64)cohort->n_classes);
   demur_store_bind_int(statement, 10, (gint64)cohort->embedding_width);
   demur_store_bind_text(statement, 11, cohort->created);
+  demur_store_bind_text(statement, 12, cohort->outcome);
   if (!demur_store_run(workspace, statement, "saving a cohort", error))
     return FALSE;
   const gint64 id = sqlite3_last_insert_rowid(workspace->database);
@@ -222,6 +225,7 @@ read_summary(DemurWorkspace *workspace, sqlite3_stmt *statement, gint64 *id, GEr
   summary->n_classes = (size_t)sqlite3_column_int64(statement, 9);
   summary->embedding_width = (size_t)sqlite3_column_int64(statement, 10);
   summary->created = demur_store_text(statement, 11);
+  summary->outcome = demur_store_text(statement, 12);
   g_autoptr(GArray) splits = g_array_new(FALSE, FALSE, sizeof(DemurSplitSummary));
   sqlite3_stmt *query = demur_store_statement(workspace,
                                               "SELECT name, n_scans, n_patients FROM cohort_split"
@@ -244,7 +248,7 @@ read_summary(DemurWorkspace *workspace, sqlite3_stmt *statement, gint64 *id, GEr
 
 #define SELECT_SUMMARY                                                                             \
   "SELECT id, name, model, source, simulated, digest, n_scans, n_patients, n_sites, n_classes,"    \
-  " embedding_width, created FROM cohort"
+  " embedding_width, created, outcome FROM cohort"
 
 GPtrArray *
 demur_cohorts_list(DemurWorkspace *workspace, GError **error) {
@@ -518,6 +522,7 @@ load(DemurWorkspace *workspace, const char *name, gboolean with_embeddings,
   cohort->model = g_strdup(summary->model);
   cohort->source = g_strdup(summary->source);
   cohort->created = g_strdup(summary->created);
+  cohort->outcome = g_strdup(summary->outcome);
   cohort->simulated = summary->simulated;
   cohort->n_scans = summary->n_scans;
   cohort->n_patients = summary->n_patients;
@@ -751,4 +756,75 @@ demur_cohorts_exclusions(DemurWorkspace *workspace, const char *name, gboolean *
   *recorded = known > 0;
   *exclusions = g_steal_pointer(&list);
   return TRUE;
+}
+
+/* ---- what was noticed ---- */
+
+static gboolean
+write_warning(DemurWorkspace *workspace, gint64 id, size_t position,
+              const DemurTableWarning *warning, GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace,
+      "INSERT INTO cohort_warning (cohort_id, position, kind, column_name, first, second, n, n_all)"
+      " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      error);
+  if (statement == NULL)
+    return FALSE;
+  demur_store_bind_int(statement, 1, id);
+  demur_store_bind_int(statement, 2, (gint64)position);
+  demur_store_bind_text(statement, 3, demur_table_warning_name(warning->kind));
+  demur_store_bind_text(statement, 4, warning->column);
+  demur_store_bind_text(statement, 5, warning->first);
+  demur_store_bind_text(statement, 6, warning->second);
+  demur_store_bind_int(statement, 7, (gint64)warning->n);
+  demur_store_bind_int(statement, 8, (gint64)warning->n_all);
+  return demur_store_run(workspace, statement, "saving what was noticed", error);
+}
+
+gboolean
+demur_cohorts_set_warnings(DemurWorkspace *workspace, const char *name, const GPtrArray *warnings,
+                           GError **error) {
+  if (!demur_workspace_begin(workspace, error))
+    return FALSE;
+  gint64 id = 0;
+  g_autoptr(DemurCohortSummary) summary = find_summary(workspace, name, &id, error);
+  gboolean ok = summary != NULL &&
+                run_for(workspace, "DELETE FROM cohort_warning WHERE cohort_id = ?", id, error);
+  for (guint i = 0; ok && i < warnings->len; i++)
+    ok = write_warning(workspace, id, i, warnings->pdata[i], error);
+  return demur_store_end(workspace, ok, error);
+}
+
+GPtrArray *
+demur_cohorts_warnings(DemurWorkspace *workspace, const char *name, GError **error) {
+  const gint64 there = exists(workspace, name, error);
+  if (there <= 0) {
+    if (there == 0)
+      not_found(workspace, name, error);
+    return NULL;
+  }
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace,
+      "SELECT w.kind, w.column_name, w.first, w.second, w.n, w.n_all FROM cohort_warning w"
+      " JOIN cohort c ON c.id = w.cohort_id WHERE c.name = ? ORDER BY w.position",
+      error);
+  if (statement == NULL)
+    return NULL;
+  demur_store_bind_text(statement, 1, name);
+  g_autoptr(GPtrArray) list = demur_table_warnings_new();
+  gboolean row, ok;
+  while ((ok = demur_store_step(workspace, statement, &row, "reading what was noticed", error)) &&
+         row) {
+    g_autofree char *kind = demur_store_text(statement, 0);
+    const int known = demur_table_warning_find(kind);
+    if (known < 0)
+      continue;
+    DemurTableWarning *warning = demur_table_warnings_add(
+        list, (DemurTableWarningKind)known, NULL, NULL, NULL,
+        (size_t)sqlite3_column_int64(statement, 4), (size_t)sqlite3_column_int64(statement, 5));
+    warning->column = demur_store_text(statement, 1);
+    warning->first = demur_store_text(statement, 2);
+    warning->second = demur_store_text(statement, 3);
+  }
+  return ok ? g_steal_pointer(&list) : NULL;
 }

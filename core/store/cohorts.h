@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cohort/cohort.h"
+#include "cohort/table-warnings.h"
 #include "store/workspace.h"
 
 G_BEGIN_DECLS
@@ -14,7 +15,8 @@ typedef struct {
 
 typedef struct {
   char *name, *model, *source, *created;
-  char *digest; /* demur_cohort_digest of all rows, as computed when it was saved */
+  char *outcome; /* what a label 1 means; NULL: not said */
+  char *digest;  /* demur_cohort_digest of all rows, as computed when it was saved */
   gboolean simulated;
   size_t n_scans, n_patients, n_sites, n_classes, embedding_width;
   size_t n_splits;
@@ -65,6 +67,17 @@ gboolean demur_cohorts_set_exclusions(DemurWorkspace *workspace, const char *nam
  * *recorded FALSE: it was never said what was left out. DEMUR_ERROR_NOT_FOUND as above. */
 gboolean demur_cohorts_exclusions(DemurWorkspace *workspace, const char *name, gboolean *recorded,
                                   GPtrArray **exclusions, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Keeps what was noticed while its table was read (of DemurTableWarning), in place of what was kept
+ * before. DEMUR_ERROR_NOT_FOUND where there is no such cohort. */
+gboolean demur_cohorts_set_warnings(DemurWorkspace *workspace, const char *name,
+                                    const GPtrArray *warnings,
+                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The same read back (owned, frees its elements). Kinds that this program does not know are left
+ * out. NULL with DEMUR_ERROR_NOT_FOUND as above. */
+GPtrArray *demur_cohorts_warnings(DemurWorkspace *workspace, const char *name,
+                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Adds attribute columns: codes [n_scans] of the cohort's own row order. DEMUR_ERROR_EXISTS where
  * the cohort has a column of that name, unless replace. The digest does not cover attributes and

@@ -263,6 +263,22 @@ static const char migration_6[] =
     ") STRICT, WITHOUT ROWID;"
     "ALTER TABLE threshold ADD COLUMN digest TEXT;";
 
-const char *const demur_store_migrations[] = {migration_1, migration_2, migration_3,
-                                              migration_4, migration_5, migration_6};
+/* What was noticed while a cohort's table was read (cohort/table-warnings.h: kind is its name
+ * there), and what a label 1 means, NULL where nobody said. */
+static const char migration_7[] =
+    "ALTER TABLE cohort ADD COLUMN outcome TEXT;"
+    "CREATE TABLE cohort_warning ("
+    "  cohort_id INTEGER NOT NULL REFERENCES cohort (id) ON DELETE CASCADE,"
+    "  position INTEGER NOT NULL,"
+    "  kind TEXT NOT NULL,"
+    "  column_name TEXT,"
+    "  first TEXT,"
+    "  second TEXT,"
+    "  n INTEGER NOT NULL CHECK (n >= 0),"
+    "  n_all INTEGER NOT NULL CHECK (n_all >= 0),"
+    "  PRIMARY KEY (cohort_id, position)"
+    ") STRICT, WITHOUT ROWID;";
+
+const char *const demur_store_migrations[] = {migration_1, migration_2, migration_3, migration_4,
+                                              migration_5, migration_6, migration_7};
 const int demur_store_version = G_N_ELEMENTS(demur_store_migrations);

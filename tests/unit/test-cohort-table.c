@@ -27,7 +27,7 @@ write_bytes(const char *name, const char *bytes, gssize length) {
 }
 
 static DemurCohort *
-import(const char *text, gssize length, char ***warnings, GError **error) {
+import(const char *text, gssize length, GPtrArray **warnings, GError **error) {
   g_autofree char *path = write_bytes("table.csv", text, length);
   const DemurImportOptions options = {.name = "c", .model = "m", .created = "2022-01-01"};
   return demur_cohort_import(path, &options, NULL, warnings, error);
@@ -62,7 +62,7 @@ test_dialects(void) {
   static const struct {
     const char *text, *flat;
   } cases[] = {
-      {" a , b\n 1 ,\" 2 \"\n,  \n", "a|b\n1| 2 \n|\n"}, /* blanks around what is not quoted */
+      {" a , b\n 1 ,\" 2 \"\n,  \n", "a|b\n1| 2 \n"}, /* blanks around what is not quoted */
       {"a,b\n1,2\n", "a|b\n1|2\n"},
       {"\xef\xbb\xbf"
        "a,b\n1,2",
@@ -71,7 +71,13 @@ test_dialects(void) {
       {"a\tb\n1\t2\n", "a|b\n1|2\n"},
       {"a;b,c;d\n1;2;3\n", "a|b,c|d\n1|2|3\n"},
       {"a,b\n\"1,\"\"x\"\"\",\"2\n3\"\n", "a|b\n1,\"x\"|2\n3\n"},
-      {"a,b\n\"\",\n", "a|b\n|\n"},
+      {"a,b\n\"\",\n,\n\" \",\"\"\n1,2\n , \n", "a|b\n1|2\n"}, /* rows without anything */
+      {"sep=;\na;b,c\n1;2\n", "a|b,c\n1|2\n"},
+      {"\xef\xbb\xbf\"SEP=\t\"\r\na,b\tc\r\n1\t2\r\n", "a,b|c\n1|2\n"},
+      {"sep=;\n", ""},
+      {"a,b\r1,2\r\"3\r4\",5\r", "a|b\n1|2\n3\n4|5\n"}, /* CR ends lines */
+      {"a,b\r\n1,2\n3\r4,5\n", "flat.csv: line 3, column 2: a carriage return inside a line; end "
+                               "lines with LF or CRLF"},
       {"a,b\n\n1,2\n\r\n\n3,4\n\n", "a|b\n1|2\n3|4\n"},
       {"a,b\n1\n1,2,3\n", "a|b\n1\n1|2|3\n"},
       {"s\xc3\xa9,b\n\xe2\x82\xac,2\n", "s\xc3\xa9|b\n\xe2\x82\xac|2\n"},
@@ -133,7 +139,7 @@ test_long_records(void) {
 static void
 test_reads_binary_cohort(void) {
   g_autoptr(GError) error = NULL;
-  g_auto(GStrv) warnings = NULL;
+  g_autoptr(GPtrArray) warnings = NULL;
   g_autoptr(DemurCohort) c =
       import("risk;label;split;site;scan_id;patient_id;sex;emb_1;emb_0;risk_year_1;shift\n"
              "0.25;1;test;B;s1;p1;female;1.5;-2e-3;0.1;fog\n"
@@ -164,8 +170,12 @@ test_reads_binary_cohort(void) {
   g_assert_cmpstr(demur_cohort_attribute_text(c, (size_t)sex, 1), ==, "male");
   g_assert_cmpint(demur_cohort_find_scan(c, "s3"), ==, 2);
   g_assert_cmpint(demur_cohort_find_scan(c, "s4"), ==, -1);
-  g_assert_cmpuint(g_strv_length(warnings), ==, 1);
-  g_assert_nonnull(strstr(warnings[0], "split tune: 1 of 1 scans without label"));
+  g_assert_cmpuint(warnings->len, ==, 1);
+  const DemurTableWarning *warning = warnings->pdata[0];
+  g_assert_cmpint(warning->kind, ==, DEMUR_TABLE_UNLABELLED);
+  g_assert_cmpstr(warning->column, ==, "tune");
+  g_autofree char *words = demur_table_warning_words(warning, TRUE);
+  g_assert_nonnull(strstr(words, "split tune: 1 of 1 scans without label"));
   size_t n;
   g_autofree guint32 *rows = demur_cohort_rows(c, "test", &n, &error);
   g_assert_cmpuint(n, ==, 2);
@@ -302,7 +312,7 @@ test_export_round_trip(void) {
                                   {3.40282347e38f, 1.17549435e-38f, 1e-45f},
                                   {99999.9922f, 100000.008f, 9.99999975e-06f},
                                   {123456.789f, 0.000123456789f, -7.0f}};
-  static const char *const sites[] = {"A,B", "say \"hi\"", "two\nlines", " blank ", "\xc3\xa9;\t"};
+  static const char *const sites[] = {"A,B", "say \"hi\"", "two\nlines", "a blank", "\xc3\xa9;\t."};
   for (int i = 0; i < 5; i++) {
     g_autofree char *scan = g_strdup_printf("s%d", i);
     const double yearly[] = {0.05, NAN, 0.1, NAN, NAN, risks[i]};
