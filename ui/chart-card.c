@@ -8,6 +8,7 @@
 #include "report/chart-words.h"
 #include "ui/drawing.h"
 #include "ui/files.h"
+#include "ui/shown.h"
 #include "ui/theme.h"
 #include "ui/words.h"
 
@@ -132,7 +133,7 @@ fill_table(DemurChartCard *card) {
     return;
   GtkGrid *grid = GTK_GRID(gtk_grid_new());
   for (size_t c = 0; c < table->n_columns; c++) {
-    GtkWidget *label = gtk_label_new(table->header[c]);
+    GtkWidget *label = demur_shown_label_new(table->header[c]);
     gtk_widget_add_css_class(label, "table-cell");
     gtk_widget_add_css_class(label, "heading");
     gtk_label_set_xalign(GTK_LABEL(label), c == 0 ? 0 : 1);
@@ -140,7 +141,7 @@ fill_table(DemurChartCard *card) {
   }
   for (size_t r = 0; r < table->n_rows; r++)
     for (size_t c = 0; c < table->n_columns; c++) {
-      GtkWidget *label = gtk_label_new(table->cells[r * table->n_columns + c]);
+      GtkWidget *label = demur_shown_label_new(table->cells[r * table->n_columns + c]);
       gtk_widget_add_css_class(label, "table-cell");
       gtk_label_set_xalign(GTK_LABEL(label), c == 0 ? 0 : 1);
       gtk_grid_attach(grid, label, (int)c, (int)r + 1, 1, 1);
@@ -265,7 +266,7 @@ demur_chart_card_new(const char *title, const char *file_name) {
   gtk_widget_insert_action_group(GTK_WIDGET(card), "chart", G_ACTION_GROUP(group));
 
   GtkBox *line = GTK_BOX(gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6));
-  card->title = GTK_LABEL(gtk_label_new(title));
+  card->title = GTK_LABEL(demur_shown_label_new(title));
   gtk_label_set_xalign(card->title, 0);
   gtk_label_set_ellipsize(card->title, PANGO_ELLIPSIZE_END);
   gtk_widget_set_hexpand(GTK_WIDGET(card->title), TRUE);
@@ -301,7 +302,7 @@ demur_chart_card_new(const char *title, const char *file_name) {
   gtk_scrolled_window_set_child(card->scroll, GTK_WIDGET(card->rest));
   gtk_stack_add_named(card->stack, GTK_WIDGET(card->scroll), "table");
   gtk_box_append(GTK_BOX(card), GTK_WIDGET(card->stack));
-  card->note = GTK_LABEL(gtk_label_new(NULL));
+  card->note = GTK_LABEL(demur_shown_label_new(NULL));
   gtk_label_set_xalign(card->note, 0);
   gtk_label_set_wrap(card->note, TRUE);
   gtk_label_set_lines(card->note, 2);
@@ -315,13 +316,13 @@ demur_chart_card_new(const char *title, const char *file_name) {
 
 void
 demur_chart_card_set_title(DemurChartCard *card, const char *title) {
-  gtk_label_set_label(card->title, title);
+  demur_shown_label_set(card->title, title);
 }
 
 void
 demur_chart_card_set_note(DemurChartCard *card, const char *note) {
-  gtk_label_set_label(card->note, note);
-  gtk_widget_set_tooltip_text(GTK_WIDGET(card->note), note);
+  demur_shown_label_set(card->note, note);
+  demur_shown_tooltip_set(GTK_WIDGET(card->note), note);
   gtk_widget_set_visible(GTK_WIDGET(card->note), TRUE);
 }
 

@@ -16,6 +16,7 @@
 #include "ui/files.h"
 #include "ui/job.h"
 #include "ui/operating-point.h"
+#include "ui/shown.h"
 
 #define N_CHARTS 4
 #define N_SERIES 3
@@ -256,7 +257,7 @@ build_who(DemurCohortPage *page) {
     gtk_grid_remove(page->who, child);
   static const char *const headers[] = {"", N_("Scans"), N_("Rejected"), "95 %", ""};
   for (guint c = 0; c < G_N_ELEMENTS(headers); c++) {
-    GtkWidget *label = gtk_label_new(*headers[c] != '\0' ? _(headers[c]) : "");
+    GtkWidget *label = demur_shown_label_new(*headers[c] != '\0' ? _(headers[c]) : "");
     gtk_label_set_xalign(GTK_LABEL(label), c == 0 ? 0 : 1);
     gtk_widget_add_css_class(label, "heading");
     gtk_grid_attach(page->who, label, (int)c, 0, 1, 1);
@@ -267,7 +268,7 @@ build_who(DemurCohortPage *page) {
   for (guint i = 0; i < page->n_rows; i++) {
     const DemurGroupRejection *group = &page->live.now.groups[i];
     if (last == NULL || strcmp(last, group->group) != 0) {
-      GtkWidget *heading = gtk_label_new(group_title(group->group));
+      GtkWidget *heading = demur_shown_label_new(group_title(group->group));
       gtk_label_set_xalign(GTK_LABEL(heading), 0);
       gtk_widget_add_css_class(heading, "heading");
       gtk_widget_set_margin_top(heading, line > 1 ? 6 : 0);
@@ -276,11 +277,11 @@ build_who(DemurCohortPage *page) {
     }
     GtkWidget *labels[4];
     for (int c = 0; c < 4; c++) {
-      labels[c] = gtk_label_new("");
+      labels[c] = demur_shown_label_new("");
       gtk_label_set_xalign(GTK_LABEL(labels[c]), c == 0 ? 0 : 1);
       gtk_grid_attach(page->who, labels[c], c, line, 1, 1);
     }
-    gtk_label_set_label(GTK_LABEL(labels[0]), group->value);
+    demur_shown_label_set(GTK_LABEL(labels[0]), group->value);
     gtk_label_set_ellipsize(GTK_LABEL(labels[0]), PANGO_ELLIPSIZE_END);
     gtk_label_set_width_chars(GTK_LABEL(labels[0]), 12);
     gtk_widget_set_hexpand(labels[0], TRUE);
@@ -315,9 +316,9 @@ update_who(DemurCohortPage *page) {
         withheld ? g_strdup(DEMUR_TEXT_UNDEFINED) : demur_text_percent(group->rate, 1);
     g_autofree char *interval =
         withheld ? g_strdup("") : g_strdup_printf("%.0f–%.0f", 100 * group->low, 100 * group->high);
-    gtk_label_set_label(page->row[i].n, n);
-    gtk_label_set_label(page->row[i].rate, rate);
-    gtk_label_set_label(page->row[i].interval, interval);
+    demur_shown_label_set(page->row[i].n, n);
+    demur_shown_label_set(page->row[i].rate, rate);
+    demur_shown_label_set(page->row[i].interval, interval);
     Whisker *whisker = g_new(Whisker, 1);
     *whisker = (Whisker){withheld ? NAN : group->rate,
                          group->low,
@@ -332,7 +333,7 @@ update_who(DemurCohortPage *page) {
       _("Upright line: overall %s. ◆ the interval leaves it out. Groups under %d scans are "
         "withheld."),
       share, DEMUR_SMALL_CELL);
-  gtk_label_set_label(page->who_note, note);
+  demur_shown_label_set(page->who_note, note);
 }
 
 /* What a screen reader hears follows in an idle: text for six drawings a frame is too much. */
@@ -381,12 +382,12 @@ update_promise(DemurCohortPage *page, double coverage) {
         _("Tuned to this coverage on the %s patients of split “tune”, the selector accepts at "
           "least %s of scans like theirs, with 95 %% confidence."),
         patients, least);
-    gtk_widget_set_tooltip_text(GTK_WIDGET(page->promise), tip);
+    demur_shown_tooltip_set(GTK_WIDGET(page->promise), tip);
   } else {
     g_string_append(text, _("no split “tune”, so no coverage can be promised"));
-    gtk_widget_set_tooltip_text(GTK_WIDGET(page->promise), NULL);
+    demur_shown_tooltip_set(GTK_WIDGET(page->promise), NULL);
   }
-  gtk_label_set_label(page->promise, text->str);
+  demur_shown_label_set(page->promise, text->str);
 }
 
 /* One frame: everything from the arrays. */
@@ -410,13 +411,13 @@ update(DemurCohortPage *page) {
   demur_chart_card_update(page->card[3], &demur_confidence_histogram_chart, &live->histogram,
                           caption);
   g_autofree char *text = demur_text_coverage(coverage);
-  gtk_label_set_label(page->coverage, text);
+  demur_shown_label_set(page->coverage, text);
   g_autofree char *accepted = demur_text_count(live->now.n_accepted);
   g_autofree char *all = demur_text_count(live->now.n);
   g_autofree char *threshold = demur_text_significant(live->now.threshold, 3);
   g_autofree char *line = g_strdup_printf(_("accepts %s of %s scans · threshold %s, of this split"),
                                           accepted, all, threshold);
-  gtk_label_set_label(page->line, line);
+  demur_shown_label_set(page->line, line);
   update_promise(page, coverage);
   update_who(page);
   if (page->description_idle == 0)
@@ -451,7 +452,7 @@ update_verdict(DemurCohortPage *page) {
   const char *words =
       finding.compared ? _(demur_comparison_verdict_words(finding.verdict)) : _("not compared");
   g_autofree char *title = g_strdup_printf(_("Against plain confidence on this split: %s"), words);
-  gtk_label_set_label(page->verdict, title);
+  demur_shown_label_set(page->verdict, title);
   g_autoptr(GString) line = g_string_new(NULL);
   if (finding.plain != NULL) {
     g_autofree char *difference = demur_text_signed(finding.plain->difference, 3);
@@ -464,7 +465,7 @@ update_verdict(DemurCohortPage *page) {
   g_string_append(line, page->study->validation != NULL
                             ? _("Validated on left-out sites.")
                             : _("Not validated on left-out sites: run demur validate."));
-  gtk_label_set_label(page->verdict_line, line->str);
+  demur_shown_label_set(page->verdict_line, line->str);
 }
 
 /* Computing the study. */
@@ -501,7 +502,7 @@ study_free(gpointer study) {
 
 static void
 placeholder(DemurCohortPage *page, const char *text, gboolean busy) {
-  gtk_label_set_label(page->placeholder, text);
+  demur_shown_label_set(page->placeholder, text);
   gtk_widget_set_visible(GTK_WIDGET(page->progress), busy);
   gtk_widget_set_visible(page->cancel, busy);
   gtk_stack_set_visible_child_name(page->stack, "placeholder");
@@ -845,7 +846,7 @@ on_cancel(DemurCohortPage *page) {
 
 static GtkDropDown *
 add_choice(DemurCohortPage *page, GtkWidget *bar, const char *name, GCallback callback) {
-  GtkWidget *label = gtk_label_new(name);
+  GtkWidget *label = demur_shown_label_new(name);
   gtk_widget_add_css_class(label, "muted");
   gtk_box_append(GTK_BOX(bar), label);
   GtkWidget *menu = gtk_drop_down_new(NULL, NULL);
@@ -875,11 +876,11 @@ build_slider(DemurCohortPage *page) {
   GtkWidget *card = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 14);
   gtk_widget_add_css_class(card, "card");
   GtkWidget *left = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
-  GtkWidget *name = gtk_label_new(_("Coverage"));
+  GtkWidget *name = demur_shown_label_new(_("Coverage"));
   gtk_label_set_xalign(GTK_LABEL(name), 0);
   gtk_widget_add_css_class(name, "muted");
   gtk_box_append(GTK_BOX(left), name);
-  page->coverage = GTK_LABEL(gtk_label_new(""));
+  page->coverage = GTK_LABEL(demur_shown_label_new(""));
   gtk_label_set_xalign(page->coverage, 0);
   gtk_label_set_width_chars(page->coverage, 6);
   gtk_widget_add_css_class(GTK_WIDGET(page->coverage), "big");
@@ -897,11 +898,11 @@ build_slider(DemurCohortPage *page) {
   g_signal_connect_swapped(page->scale, "value-changed", G_CALLBACK(on_scale), page);
   gtk_box_append(GTK_BOX(middle), GTK_WIDGET(page->scale));
   GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
-  GtkWidget *low = gtk_label_new("5 %");
-  GtkWidget *high = gtk_label_new("100 %");
+  GtkWidget *low = demur_shown_label_new("5 %");
+  GtkWidget *high = demur_shown_label_new("100 %");
   gtk_widget_add_css_class(low, "muted");
   gtk_widget_add_css_class(high, "muted");
-  page->line = GTK_LABEL(gtk_label_new(""));
+  page->line = GTK_LABEL(demur_shown_label_new(""));
   gtk_label_set_ellipsize(page->line, PANGO_ELLIPSIZE_END);
   gtk_widget_set_hexpand(GTK_WIDGET(page->line), TRUE);
   gtk_widget_set_margin_start(GTK_WIDGET(page->line), 10);
@@ -911,7 +912,7 @@ build_slider(DemurCohortPage *page) {
   gtk_box_append(GTK_BOX(line), GTK_WIDGET(page->line));
   gtk_box_append(GTK_BOX(line), high);
   gtk_box_append(GTK_BOX(middle), line);
-  page->promise = GTK_LABEL(gtk_label_new(""));
+  page->promise = GTK_LABEL(demur_shown_label_new(""));
   gtk_label_set_ellipsize(page->promise, PANGO_ELLIPSIZE_END);
   gtk_widget_add_css_class(GTK_WIDGET(page->promise), "muted");
   gtk_widget_add_css_class(GTK_WIDGET(page->promise), "small");
@@ -920,8 +921,8 @@ build_slider(DemurCohortPage *page) {
 
   GtkWidget *right = gtk_box_new(GTK_ORIENTATION_VERTICAL, 2);
   gtk_widget_set_valign(right, GTK_ALIGN_CENTER);
-  page->verdict = GTK_LABEL(gtk_label_new(""));
-  page->verdict_line = GTK_LABEL(gtk_label_new(""));
+  page->verdict = GTK_LABEL(demur_shown_label_new(""));
+  page->verdict_line = GTK_LABEL(demur_shown_label_new(""));
   GtkLabel *both[] = {page->verdict, page->verdict_line};
   for (guint i = 0; i < 2; i++) {
     gtk_label_set_xalign(both[i], 0);
@@ -948,7 +949,7 @@ build_who_card(DemurCohortPage *page) {
   GtkWidget *card = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
   gtk_widget_add_css_class(card, "card");
   gtk_widget_add_css_class(card, "chart-card");
-  GtkWidget *title = gtk_label_new(_("Who is rejected"));
+  GtkWidget *title = demur_shown_label_new(_("Who is rejected"));
   gtk_label_set_xalign(GTK_LABEL(title), 0);
   gtk_widget_add_css_class(title, "strong");
   gtk_box_append(GTK_BOX(card), title);
@@ -961,7 +962,7 @@ build_who_card(DemurCohortPage *page) {
   gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), GTK_WIDGET(page->who));
   gtk_widget_set_vexpand(scroll, TRUE);
   gtk_box_append(GTK_BOX(card), scroll);
-  page->who_note = GTK_LABEL(gtk_label_new(""));
+  page->who_note = GTK_LABEL(demur_shown_label_new(""));
   gtk_label_set_wrap(page->who_note, TRUE);
   gtk_label_set_xalign(page->who_note, 0);
   gtk_label_set_width_chars(page->who_note, 20);
@@ -1005,7 +1006,7 @@ demur_cohort_page_new(DemurSession *session) {
   GtkWidget *waiting = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12);
   gtk_widget_set_valign(waiting, GTK_ALIGN_CENTER);
   gtk_widget_set_halign(waiting, GTK_ALIGN_CENTER);
-  page->placeholder = GTK_LABEL(gtk_label_new(_("No workspace is open.")));
+  page->placeholder = GTK_LABEL(demur_shown_label_new(_("No workspace is open.")));
   gtk_label_set_wrap(page->placeholder, TRUE);
   gtk_label_set_max_width_chars(page->placeholder, 70);
   gtk_label_set_justify(page->placeholder, GTK_JUSTIFY_CENTER);

@@ -7,6 +7,7 @@
 #include "dicom/reformat.h"
 #include "report/format.h"
 #include "ui/image-data.h"
+#include "ui/shown.h"
 #include "ui/words.h"
 
 static const DemurPlane cut_planes[DEMUR_N_CT_PLANES] = {DEMUR_PLANE_ACQUIRED, DEMUR_PLANE_CORONAL,
@@ -311,7 +312,7 @@ draw_text(DemurCtView *view, GtkSnapshot *snapshot, const char *text, double x, 
           double horizontal, double vertical, int size, const GdkRGBA *colour) {
   if (text == NULL || *text == '\0')
     return;
-  g_autoptr(PangoLayout) layout = gtk_widget_create_pango_layout(GTK_WIDGET(view), text);
+  g_autoptr(PangoLayout) layout = demur_shown_layout(GTK_WIDGET(view), text);
   PangoFontDescription *font = pango_font_description_from_string("Inter, DejaVu Sans");
   pango_font_description_set_absolute_size(font, size * PANGO_SCALE);
   pango_layout_set_font_description(layout, font);
@@ -378,7 +379,7 @@ demur_ct_view_snapshot(GtkWidget *widget, GtkSnapshot *snapshot) {
   gtk_snapshot_append_color(snapshot, &black, &all);
   refresh_texture(view);
   if (view->texture == NULL) {
-    g_autoptr(PangoLayout) layout = gtk_widget_create_pango_layout(widget, view->sentence);
+    g_autoptr(PangoLayout) layout = demur_shown_layout(widget, view->sentence);
     pango_layout_set_width(layout, (int)fmin(W - 60, 520) * PANGO_SCALE);
     pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR);
     pango_layout_set_alignment(layout, PANGO_ALIGN_CENTER);

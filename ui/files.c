@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "ui/shown.h"
 #include "ui/words.h"
 
 typedef struct {
@@ -133,7 +134,7 @@ demur_files_ask(GtkWindow *parent, const char *title, const char *explanation, c
   gtk_widget_set_margin_bottom(box, 16);
   gtk_widget_set_margin_start(box, 16);
   gtk_widget_set_margin_end(box, 16);
-  GtkWidget *label = gtk_label_new(explanation);
+  GtkWidget *label = demur_shown_label_new(explanation);
   gtk_label_set_wrap(GTK_LABEL(label), TRUE);
   gtk_label_set_xalign(GTK_LABEL(label), 0);
   gtk_label_set_max_width_chars(GTK_LABEL(label), 60);

@@ -6,6 +6,7 @@
 
 #include "report/format.h"
 #include "ui/drawing.h"
+#include "ui/shown.h"
 #include "ui/theme.h"
 #include "ui/verdict-card.h"
 
@@ -60,7 +61,7 @@ update_tools(DemurPatientPage *page) {
     const char *reason;
     const gboolean can = demur_ct_view_can_show(page->view, planes[i], &reason);
     gtk_widget_set_sensitive(page->plane[i], can && demur_ct_view_image(page->view) != NULL);
-    gtk_widget_set_tooltip_text(page->plane[i], reason);
+    demur_shown_tooltip_set(page->plane[i], reason);
     const gboolean active = demur_ct_view_plane(page->view) == planes[i];
     if (active)
       gtk_widget_set_state_flags(page->plane[i], GTK_STATE_FLAG_CHECKED, FALSE);
@@ -70,14 +71,14 @@ update_tools(DemurPatientPage *page) {
   const double slab = demur_ct_view_slab(page->view);
   g_autofree char *text =
       slab > 0 ? g_strdup_printf(_("MIP %.0f mm"), slab) : g_strdup(_("MIP off"));
-  gtk_label_set_label(GTK_LABEL(gtk_button_get_child(GTK_BUTTON(page->slab))), text);
+  demur_shown_label_set(GTK_LABEL(gtk_button_get_child(GTK_BUTTON(page->slab))), text);
   gtk_accessible_update_property(GTK_ACCESSIBLE(page->slab), GTK_ACCESSIBLE_PROPERTY_LABEL, text,
                                  -1);
   DemurImage *image = demur_ct_view_image(page->view);
   gtk_widget_set_sensitive(page->slab, image != NULL && demur_image_is_volume(image));
   gtk_widget_set_sensitive(page->compare, page->prior_row >= 0);
-  gtk_widget_set_tooltip_text(page->compare,
-                              page->prior_row >= 0 ? NULL : _("No earlier scan with images."));
+  demur_shown_tooltip_set(page->compare,
+                          page->prior_row >= 0 ? NULL : _("No earlier scan with images."));
 }
 
 static void
@@ -170,7 +171,7 @@ load_prior(DemurPatientPage *page) {
   g_autofree char *title =
       g_strdup_printf(_("Prior %s · %s %s"), scan->date, demur_shown_glyph(scan->shown),
                       demur_shown_title(scan->shown));
-  gtk_label_set_label(page->prior_title, title);
+  demur_shown_label_set(page->prior_title, title);
   demur_ct_view_clear(page->prior, _("Reading the prior…"));
   page->prior_job = demur_image_load(demur_session_path(page->session), scan->scan_id,
                                      G_OBJECT(page), page->generation, on_prior_part, on_prior);
@@ -180,7 +181,7 @@ load_prior(DemurPatientPage *page) {
 
 static GtkWidget *
 add_text(GtkBox *box, const char *text, const char *style) {
-  GtkWidget *label = gtk_label_new(text);
+  GtkWidget *label = demur_shown_label_new(text);
   gtk_label_set_xalign(GTK_LABEL(label), 0);
   gtk_label_set_wrap(GTK_LABEL(label), TRUE);
   gtk_label_set_wrap_mode(GTK_LABEL(label), PANGO_WRAP_WORD_CHAR);
@@ -206,7 +207,7 @@ add_screen(DemurPatientPage *page, guint32 row, gboolean current) {
     gtk_widget_add_css_class(button, "current");
   GtkBox *box = GTK_BOX(gtk_box_new(GTK_ORIENTATION_VERTICAL, 2));
   GtkBox *line = GTK_BOX(gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6));
-  GtkWidget *date = gtk_label_new(*scan->date != '\0' ? scan->date : _("no date"));
+  GtkWidget *date = demur_shown_label_new(*scan->date != '\0' ? scan->date : _("no date"));
   gtk_widget_add_css_class(date, "strong");
   gtk_widget_set_hexpand(date, TRUE);
   gtk_label_set_xalign(GTK_LABEL(date), 0);
@@ -215,7 +216,7 @@ add_screen(DemurPatientPage *page, guint32 row, gboolean current) {
                               ? g_strdup(demur_shown_title(scan->shown))
                               : demur_scan_risk_text(scan);
   g_autofree char *verdict = g_strdup_printf("%s %s", demur_shown_glyph(scan->shown), risk);
-  GtkWidget *label = gtk_label_new(verdict);
+  GtkWidget *label = demur_shown_label_new(verdict);
   gtk_widget_add_css_class(label, demur_shown_style(scan->shown));
   gtk_box_append(line, label);
   gtk_box_append(box, GTK_WIDGET(line));
@@ -376,7 +377,7 @@ add_study(DemurPatientPage *page, size_t row) {
       g_string_append_printf(text, ": %s", reason);
     }
     GtkWidget *button = gtk_button_new();
-    GtkWidget *label = gtk_label_new(text->str);
+    GtkWidget *label = demur_shown_label_new(text->str);
     gtk_label_set_xalign(GTK_LABEL(label), 0);
     gtk_label_set_wrap(GTK_LABEL(label), TRUE);
     gtk_label_set_wrap_mode(GTK_LABEL(label), PANGO_WRAP_WORD_CHAR);
@@ -404,7 +405,7 @@ add_study(DemurPatientPage *page, size_t row) {
     GtkWidget *choose = gtk_button_new_with_label(_("Assess this series instead…"));
     gtk_label_set_wrap(GTK_LABEL(gtk_button_get_child(GTK_BUTTON(choose))), TRUE);
     gtk_actionable_set_action_name(GTK_ACTIONABLE(choose), "win.choose-series");
-    gtk_widget_set_tooltip_text(choose, _("Overrule the rules, with a reason (W)"));
+    demur_shown_tooltip_set(choose, _("Overrule the rules, with a reason (W)"));
     gtk_box_append(page->side, choose);
   }
 }
@@ -625,7 +626,7 @@ build_tools(DemurPatientPage *page) {
   for (guint i = 0; i < DEMUR_N_PRESETS; i++) {
     g_autofree char *label = g_strdup_printf("%u %s", i + 1, _(names[i]));
     page->preset[i] = short_button(label);
-    gtk_widget_set_tooltip_text(page->preset[i], _(whole[i]));
+    demur_shown_tooltip_set(page->preset[i], _(whole[i]));
     gtk_actionable_set_action_name(GTK_ACTIONABLE(page->preset[i]), "win.preset");
     gtk_actionable_set_action_target(GTK_ACTIONABLE(page->preset[i]), "i", (int)i + 1);
     gtk_box_append(GTK_BOX(bar), page->preset[i]);
@@ -661,7 +662,7 @@ demur_patient_page_new(DemurSession *session) {
   gtk_widget_set_hexpand(GTK_WIDGET(page->view), TRUE);
   gtk_box_append(GTK_BOX(views), GTK_WIDGET(page->view));
   page->prior_box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
-  page->prior_title = GTK_LABEL(gtk_label_new(""));
+  page->prior_title = GTK_LABEL(demur_shown_label_new(""));
   gtk_label_set_ellipsize(page->prior_title, PANGO_ELLIPSIZE_END);
   gtk_widget_add_css_class(GTK_WIDGET(page->prior_title), "ct-tools");
   gtk_box_append(GTK_BOX(page->prior_box), GTK_WIDGET(page->prior_title));

@@ -3,6 +3,7 @@
 #include "ui/drawing.h"
 #include "ui/files.h"
 #include "ui/job.h"
+#include "ui/shown.h"
 
 struct _DemurReportPage {
   GtkBox parent_instance;
@@ -75,10 +76,10 @@ update(DemurReportPage *page) {
   clear_sheets(page);
   gtk_widget_set_sensitive(page->export, study != NULL);
   if (study == NULL) {
-    gtk_label_set_label(page->placeholder,
-                        demur_job_n_running() > 0
-                            ? _("Evaluating the selector and its baselines…")
-                            : _("There is nothing to report yet: the Cohort page says why."));
+    demur_shown_label_set(page->placeholder,
+                          demur_job_n_running() > 0
+                              ? _("Evaluating the selector and its baselines…")
+                              : _("There is nothing to report yet: the Cohort page says why."));
     gtk_stack_set_visible_child_name(page->stack, "placeholder");
     return;
   }
@@ -86,14 +87,14 @@ update(DemurReportPage *page) {
   page->study = demur_study_ref(study);
   page->pages = demur_report_pages_new(study->report, &error);
   if (page->pages == NULL) {
-    gtk_label_set_label(page->placeholder, error->message);
+    demur_shown_label_set(page->placeholder, error->message);
     gtk_stack_set_visible_child_name(page->stack, "placeholder");
     return;
   }
   g_autofree char *title = g_strdup_printf(
       _("Calibration report of selector %s on split %s of cohort %s%s"), study->selector,
       study->split, study->cohort, study->evaluation->simulated ? _(" · SIMULATED DATA") : "");
-  gtk_label_set_label(page->title, title);
+  demur_shown_label_set(page->title, title);
   double width, height;
   demur_report_pages_size(page->pages, &width, &height);
   const size_t n = demur_report_pages_count(page->pages);
@@ -214,7 +215,7 @@ demur_report_page_new(DemurSession *session, DemurCohortPage *cohort) {
   gtk_widget_set_margin_end(bar, 16);
   gtk_widget_set_margin_top(bar, 10);
   gtk_widget_set_margin_bottom(bar, 10);
-  page->title = GTK_LABEL(gtk_label_new(""));
+  page->title = GTK_LABEL(demur_shown_label_new(""));
   gtk_label_set_xalign(page->title, 0);
   gtk_label_set_ellipsize(page->title, PANGO_ELLIPSIZE_END);
   gtk_widget_set_hexpand(GTK_WIDGET(page->title), TRUE);
@@ -227,7 +228,7 @@ demur_report_page_new(DemurSession *session, DemurCohortPage *cohort) {
   gtk_box_append(GTK_BOX(page), bar);
   page->stack = GTK_STACK(gtk_stack_new());
   gtk_widget_set_vexpand(GTK_WIDGET(page->stack), TRUE);
-  page->placeholder = GTK_LABEL(gtk_label_new(""));
+  page->placeholder = GTK_LABEL(demur_shown_label_new(""));
   gtk_label_set_wrap(page->placeholder, TRUE);
   gtk_widget_add_css_class(GTK_WIDGET(page->placeholder), "empty");
   gtk_stack_add_named(page->stack, GTK_WIDGET(page->placeholder), "placeholder");

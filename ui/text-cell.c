@@ -1,5 +1,7 @@
 #include "ui/text-cell.h"
 
+#include "ui/shown.h"
+
 #include <math.h>
 
 #define BAR_HEIGHT 6.0f
@@ -91,7 +93,7 @@ text_width(const DemurTextCell *cell, float width) {
 static void
 lay_out(DemurTextCell *cell, int width, int lines) {
   if (cell->layout == NULL) {
-    cell->layout = gtk_widget_create_pango_layout(GTK_WIDGET(cell), cell->text);
+    cell->layout = demur_shown_layout(GTK_WIDGET(cell), cell->text);
     pango_layout_set_ellipsize(cell->layout, PANGO_ELLIPSIZE_END);
     pango_layout_set_wrap(cell->layout, PANGO_WRAP_WORD_CHAR);
   }

@@ -7,6 +7,7 @@
 #include "report/format.h"
 #include "ui/drawing.h"
 #include "ui/job.h"
+#include "ui/shown.h"
 
 /* Numbers of the settings that are offered; every other one keeps its value. */
 static const char *const offered[] = {"epochs", "datasets_per_epoch", "dataset_size", "kappa",
@@ -206,18 +207,18 @@ on_done(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   window->job = NULL;
   set_running(window, FALSE);
   if (result == NULL) {
-    gtk_label_set_label(window->status,
-                        g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED)
-                            ? _("Cancelled. What was reached is kept: train again under the same "
-                                "name and settings to go on from there, here or with "
-                                "“demur train --resume”.")
-                            : error->message);
+    demur_shown_label_set(window->status,
+                          g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED)
+                              ? _("Cancelled. What was reached is kept: train again under the same "
+                                  "name and settings to go on from there, here or with "
+                                  "“demur train --resume”.")
+                              : error->message);
     return;
   }
   g_autofree char *text = g_strdup_printf(
       _("Selector %s is trained and kept. Choose a coverage for it on the Cohort page."),
       (char *)result);
-  gtk_label_set_label(window->status, text);
+  demur_shown_label_set(window->status, text);
   g_free(result);
   demur_session_reload(window->session);
 }
@@ -262,16 +263,16 @@ on_start(DemurTrainWindow *window) {
   const char *seed_text = gtk_editable_get_text(window->seed);
   gint64 seed;
   if (*name == '\0') {
-    gtk_label_set_label(window->status, _("Give the new selector a name."));
+    demur_shown_label_set(window->status, _("Give the new selector a name."));
     return;
   }
   if (!demur_number_parse_int(seed_text, strlen(seed_text), &seed) || seed < 0) {
-    gtk_label_set_label(window->status, _("The seed is a whole number from 0 up."));
+    demur_shown_label_set(window->status, _("The seed is a whole number from 0 up."));
     return;
   }
   DemurTrainSettings *settings = read_form(window, &error);
   if (settings == NULL) {
-    gtk_label_set_label(window->status, error->message);
+    demur_shown_label_set(window->status, error->message);
     return;
   }
   TrainInput *input = g_new(TrainInput, 1);
@@ -284,7 +285,7 @@ on_start(DemurTrainWindow *window) {
                         gtk_check_button_get_active(window->resume)};
   g_array_set_size(window->points, 0);
   describe_curves(window);
-  gtk_label_set_label(window->status, _("Training…"));
+  demur_shown_label_set(window->status, _("Training…"));
   gtk_progress_bar_set_fraction(window->progress, 0);
   const DemurJobStart start = {.func = train_work,
                                .input = input,
@@ -302,7 +303,7 @@ on_start(DemurTrainWindow *window) {
 
 static void
 on_cancel(DemurTrainWindow *window) {
-  gtk_label_set_label(window->status, _("Cancelling…"));
+  demur_shown_label_set(window->status, _("Cancelling…"));
   demur_job_cancel(window->job);
 }
 
@@ -310,7 +311,7 @@ on_cancel(DemurTrainWindow *window) {
 
 static GtkWidget *
 add_row(GtkGrid *grid, int row, const char *name, GtkWidget *field) {
-  GtkWidget *label = gtk_label_new(name);
+  GtkWidget *label = demur_shown_label_new(name);
   gtk_label_set_xalign(GTK_LABEL(label), 0);
   gtk_widget_add_css_class(label, "muted");
   gtk_grid_attach(grid, label, (row % 2) * 2, row / 2, 1, 1);

@@ -6,6 +6,7 @@
 #include "report/format.h"
 #include "ui/drawing.h"
 #include "ui/job.h"
+#include "ui/shown.h"
 #include "ui/theme.h"
 
 struct _DemurVerdictCard {
@@ -43,7 +44,7 @@ demur_verdict_card_init(DemurVerdictCard *card) {
 
 static GtkWidget *
 add_label(GtkBox *box, const char *text, const char *style) {
-  GtkWidget *label = gtk_label_new(text);
+  GtkWidget *label = demur_shown_label_new(text);
   gtk_label_set_xalign(GTK_LABEL(label), 0);
   gtk_label_set_wrap(GTK_LABEL(label), TRUE);
   gtk_label_set_wrap_mode(GTK_LABEL(label), PANGO_WRAP_WORD_CHAR);
@@ -69,11 +70,11 @@ add_card(DemurVerdictCard *card, const char *heading) {
 
 static void
 add_pair(GtkGrid *grid, int row, const char *name, const char *value) {
-  GtkWidget *left = gtk_label_new(name);
+  GtkWidget *left = demur_shown_label_new(name);
   gtk_label_set_xalign(GTK_LABEL(left), 0);
   gtk_widget_set_valign(left, GTK_ALIGN_START);
   gtk_widget_add_css_class(left, "muted");
-  GtkWidget *right = gtk_label_new(value);
+  GtkWidget *right = demur_shown_label_new(value);
   gtk_label_set_xalign(GTK_LABEL(right), 0);
   gtk_label_set_wrap(GTK_LABEL(right), TRUE);
   gtk_label_set_wrap_mode(GTK_LABEL(right), PANGO_WRAP_WORD_CHAR);
@@ -215,8 +216,8 @@ key_button(const char *label, const char *key, const char *action) {
   GtkWidget *button = gtk_button_new();
   GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 7);
   gtk_widget_set_halign(box, GTK_ALIGN_CENTER);
-  GtkWidget *text = gtk_label_new(label);
-  GtkWidget *cap = gtk_label_new(key);
+  GtkWidget *text = demur_shown_label_new(label);
+  GtkWidget *cap = demur_shown_label_new(key);
   gtk_widget_add_css_class(cap, "key");
   gtk_widget_set_valign(cap, GTK_ALIGN_CENTER);
   gtk_box_append(GTK_BOX(box), text);
@@ -240,10 +241,10 @@ add_verdict(DemurVerdictCard *card, const DemurScan *scan) {
   if (scan->shown == DEMUR_SHOWN_ACCEPTED) {
     GtkBox *line = GTK_BOX(gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 10));
     g_autofree char *risk = demur_text_percent(scan->risk, 1);
-    GtkWidget *big = gtk_label_new(risk);
+    GtkWidget *big = demur_shown_label_new(risk);
     gtk_widget_add_css_class(big, "big");
     gtk_box_append(line, big);
-    GtkWidget *unit = gtk_label_new(_("risk in 6 years"));
+    GtkWidget *unit = demur_shown_label_new(_("risk in 6 years"));
     gtk_widget_add_css_class(unit, "muted");
     gtk_widget_set_valign(unit, GTK_ALIGN_END);
     gtk_widget_set_margin_bottom(unit, 5);
@@ -252,13 +253,13 @@ add_verdict(DemurVerdictCard *card, const DemurScan *scan) {
     add_yearly(box, scan);
   } else if (scan->shown == DEMUR_SHOWN_RED_FLAG && !revealed) {
     GtkBox *line = GTK_BOX(gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 10));
-    GtkWidget *big = gtk_label_new(_("Risk held back"));
+    GtkWidget *big = demur_shown_label_new(_("Risk held back"));
     gtk_widget_add_css_class(big, "title");
     gtk_label_set_xalign(GTK_LABEL(big), 0);
     gtk_widget_set_hexpand(big, TRUE);
     gtk_box_append(line, big);
     GtkWidget *reveal = key_button(_("Reveal"), "R", "win.reveal");
-    gtk_widget_set_tooltip_text(reveal, _("Show the held-back risk of this case; that is kept"));
+    demur_shown_tooltip_set(reveal, _("Show the held-back risk of this case; that is kept"));
     gtk_widget_set_valign(reveal, GTK_ALIGN_CENTER);
     gtk_box_append(line, reveal);
     gtk_box_append(box, GTK_WIDGET(line));
@@ -302,7 +303,7 @@ add_reasons(DemurVerdictCard *card, const DemurScan *scan) {
   for (size_t i = 0; i < scan->n_reasons; i++) {
     GtkBox *line = GTK_BOX(gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 9));
     g_autofree char *number = g_strdup_printf("%zu", i + 1);
-    GtkWidget *mark = gtk_label_new(number);
+    GtkWidget *mark = demur_shown_label_new(number);
     gtk_widget_add_css_class(mark, "strong");
     gtk_widget_add_css_class(mark, demur_shown_style(scan->shown));
     gtk_widget_set_valign(mark, GTK_ALIGN_START);
@@ -340,11 +341,11 @@ on_meaning(gpointer owner, guint64 tag, gpointer result, const GError *error) {
           _("Of %zu accepted scans between %s and %s in cohort %s, %s (%s to %s) developed "
             "cancer."),
           meaning->n, low, high, meaning->cohort, rate, rate_low, rate_high);
-      gtk_label_set_label(card->meaning, text);
+      demur_shown_label_set(card->meaning, text);
     } else {
-      gtk_label_set_label(card->meaning,
-                          _("Too few accepted scans with a known outcome lie near this risk to say "
-                            "what it means here."));
+      demur_shown_label_set(
+          card->meaning, _("Too few accepted scans with a known outcome lie near this risk to say "
+                           "what it means here."));
     }
   }
   demur_meaning_free(meaning);
@@ -409,7 +410,7 @@ add_warnings(DemurVerdictCard *card, const DemurScan *scan) {
     gtk_label_set_lines(GTK_LABEL(label), 6);
     gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
     if (strlen(text) > 200)
-      gtk_widget_set_tooltip_text(label, text);
+      demur_shown_tooltip_set(label, text);
   }
 }
 
@@ -496,7 +497,7 @@ demur_verdict_card_update(DemurVerdictCard *card) {
 void
 demur_verdict_card_set_pending(DemurVerdictCard *card, const char *opinion) {
   gtk_widget_set_visible(GTK_WIDGET(card->pending), opinion != NULL);
-  gtk_label_set_label(card->pending, opinion != NULL ? opinion : "");
+  demur_shown_label_set(card->pending, opinion != NULL ? opinion : "");
 }
 
 DemurVerdictCard *

@@ -10,6 +10,7 @@
 #include "ui/job.h"
 #include "ui/patient-page.h"
 #include "ui/report-page.h"
+#include "ui/shown.h"
 #include "ui/theme.h"
 #include "ui/train-window.h"
 #include "ui/worklist-page.h"
@@ -59,7 +60,7 @@ demur_window_init(DemurWindow *window) {
 
 static void
 set_or_hide(GtkLabel *label, char *text) {
-  gtk_label_set_label(label, text != NULL ? text : "");
+  demur_shown_label_set(label, text != NULL ? text : "");
   gtk_widget_set_visible(GTK_WIDGET(label), text != NULL);
   g_free(text);
 }
@@ -96,15 +97,15 @@ update_status(DemurWindow *window) {
                   ? g_strdup_printf(_("%s scans"), scans)
                   : g_strdup_printf(_("%s scans · %s not reviewed"), scans, left));
   g_autofree char *name = g_path_get_basename(table->path);
-  gtk_label_set_label(window->workspace, name);
-  gtk_widget_set_tooltip_text(GTK_WIDGET(window->workspace), table->path);
+  demur_shown_label_set(window->workspace, name);
+  demur_shown_tooltip_set(GTK_WIDGET(window->workspace), table->path);
 }
 
 /* Notices and running work. */
 
 static void
 on_notice(DemurWindow *window, const char *text, gboolean is_error) {
-  gtk_label_set_label(window->notice, text);
+  demur_shown_label_set(window->notice, text);
   gtk_widget_set_visible(window->notice_more, FALSE);
   if (is_error)
     gtk_widget_add_css_class(GTK_WIDGET(window->notice_box), "error");
@@ -124,7 +125,7 @@ on_busy(DemurWindow *window) {
   const char *title = demur_session_busy(window->session, &fraction);
   gtk_widget_set_visible(window->busy_box, title != NULL);
   if (title != NULL)
-    gtk_label_set_label(window->busy_label, title);
+    demur_shown_label_set(window->busy_label, title);
   gtk_progress_bar_set_fraction(window->busy_bar, CLAMP(fraction, 0, 1));
 }
 
@@ -458,7 +459,7 @@ add_outcome(GtkBox *box, const char *heading, const char *style, const GPtrArray
   if (lines->len == 0)
     return;
   g_autofree char *title = g_strdup_printf("%s (%u)", heading, lines->len);
-  GtkWidget *label = gtk_label_new(title);
+  GtkWidget *label = demur_shown_label_new(title);
   gtk_label_set_xalign(GTK_LABEL(label), 0);
   gtk_widget_add_css_class(label, "strong");
   gtk_widget_add_css_class(label, style);
@@ -469,7 +470,7 @@ add_outcome(GtkBox *box, const char *heading, const char *style, const GPtrArray
     g_autofree char *text = line->detail != NULL
                                 ? g_strdup_printf("%s: %s", line->title, line->detail)
                                 : g_strdup(line->title);
-    GtkWidget *entry = gtk_label_new(text);
+    GtkWidget *entry = demur_shown_label_new(text);
     gtk_label_set_xalign(GTK_LABEL(entry), 0);
     gtk_label_set_wrap(GTK_LABEL(entry), TRUE);
     gtk_label_set_wrap_mode(GTK_LABEL(entry), PANGO_WRAP_WORD_CHAR);
@@ -748,7 +749,7 @@ build_header(DemurWindow *window) {
   gtk_accessible_update_property(GTK_ACCESSIBLE(import), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                  _("Import a folder"), -1);
   gtk_header_bar_pack_start(GTK_HEADER_BAR(bar), import);
-  window->workspace = GTK_LABEL(gtk_label_new(""));
+  window->workspace = GTK_LABEL(demur_shown_label_new(""));
   gtk_label_set_ellipsize(window->workspace, PANGO_ELLIPSIZE_MIDDLE);
   gtk_label_set_max_width_chars(window->workspace, 30);
   gtk_widget_add_css_class(GTK_WIDGET(window->workspace), "workspace-name");
@@ -811,7 +812,7 @@ static GtkWidget *
 build_busy(DemurWindow *window) {
   GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
   gtk_widget_add_css_class(box, "busy");
-  window->busy_label = GTK_LABEL(gtk_label_new(""));
+  window->busy_label = GTK_LABEL(demur_shown_label_new(""));
   gtk_box_append(GTK_BOX(box), GTK_WIDGET(window->busy_label));
   window->busy_bar = GTK_PROGRESS_BAR(gtk_progress_bar_new());
   gtk_widget_set_hexpand(GTK_WIDGET(window->busy_bar), TRUE);
@@ -829,7 +830,7 @@ build_busy(DemurWindow *window) {
 
 static GtkLabel *
 add_status(GtkWidget *box, const char *style) {
-  GtkWidget *label = gtk_label_new("");
+  GtkWidget *label = demur_shown_label_new("");
   gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
   gtk_label_set_xalign(GTK_LABEL(label), 0);
   if (style != NULL)
@@ -843,10 +844,10 @@ build_status(DemurWindow *window) {
   GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
   gtk_widget_add_css_class(box, "status");
   GtkLabel *research = add_status(box, "research");
-  gtk_label_set_label(research, _("For research use, not a cleared device"));
+  demur_shown_label_set(research, _("For research use, not a cleared device"));
   gtk_label_set_ellipsize(research, PANGO_ELLIPSIZE_NONE);
   GtkLabel *simulated = add_status(box, "simulated");
-  gtk_label_set_label(simulated, _("holds simulated data"));
+  demur_shown_label_set(simulated, _("holds simulated data"));
   gtk_label_set_ellipsize(simulated, PANGO_ELLIPSIZE_NONE);
   window->status_simulated = GTK_WIDGET(simulated);
   window->status_model = add_status(box, NULL);

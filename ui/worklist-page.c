@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/format.h"
+#include "ui/shown.h"
 #include "ui/text-cell.h"
 #include "ui/theme.h"
 
@@ -98,7 +99,7 @@ update_chips(DemurWorklistPage *page) {
       g_list_model_get_n_items(G_LIST_MODEL(demur_session_list(page->session))) == 0;
   DemurScanTable *table = demur_session_table(page->session);
   if (none)
-    gtk_label_set_label(
+    demur_shown_label_set(
         page->empty, table == NULL ? _("No workspace is open.")
                      : table->n_scans == 0
                          ? _("This workspace holds no scans yet.\nDrop a folder, a ZIP archive or "
@@ -453,7 +454,7 @@ static int
 verdict_width(DemurWorklistPage *page, int width) {
   for (int shown = 0; shown < DEMUR_N_SHOWN; shown++) {
     g_autofree char *text = verdict_text((DemurShown)shown);
-    g_autoptr(PangoLayout) layout = gtk_widget_create_pango_layout(GTK_WIDGET(page->view), text);
+    g_autoptr(PangoLayout) layout = demur_shown_layout(GTK_WIDGET(page->view), text);
     int wide;
     pango_layout_get_pixel_size(layout, &wide, NULL);
     width = MAX(width, wide + 2 * CELL_PADDING + 2);
@@ -489,7 +490,7 @@ add_menu(DemurWorklistPage *page, GtkWidget *row, const char *name) {
   GtkWidget *menu = gtk_drop_down_new(NULL, NULL);
   gtk_drop_down_set_enable_search(GTK_DROP_DOWN(menu), FALSE);
   gtk_accessible_update_property(GTK_ACCESSIBLE(menu), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
-  gtk_widget_set_tooltip_text(menu, name);
+  demur_shown_tooltip_set(menu, name);
   gtk_widget_set_visible(menu, FALSE);
   g_signal_connect_swapped(menu, "notify::selected", G_CALLBACK(on_menu), page);
   gtk_box_append(GTK_BOX(row), menu);
@@ -572,7 +573,7 @@ demur_worklist_page_new(DemurSession *session) {
   gtk_widget_set_margin_end(scroll, 14);
   gtk_widget_set_vexpand(scroll, TRUE);
   page->stack = GTK_STACK(gtk_stack_new());
-  page->empty = GTK_LABEL(gtk_label_new(NULL));
+  page->empty = GTK_LABEL(demur_shown_label_new(NULL));
   gtk_label_set_justify(page->empty, GTK_JUSTIFY_CENTER);
   gtk_widget_add_css_class(GTK_WIDGET(page->empty), "empty");
   gtk_widget_set_vexpand(GTK_WIDGET(page->empty), TRUE);

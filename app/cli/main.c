@@ -324,8 +324,8 @@ demur_command_expect(char **arguments, guint n, const char *what, GError **error
 gboolean
 demur_command_check_name(const char *what, const char *name, GError **error) {
   gboolean ok = *name != '\0' && *name != '-' && g_utf8_validate(name, -1, NULL);
-  for (const char *p = name; ok && *p != '\0'; p++)
-    ok = (guchar)*p >= 0x20 && *p != 0x7f && *p != '/';
+  for (const char *p = name; ok && *p != '\0'; p = g_utf8_next_char(p))
+    ok = !demur_shown_as_code_point(g_utf8_get_char(p)) && *p != '/';
   if (!ok) {
     g_autofree char *shown = g_strescape(name, NULL);
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,

@@ -1,5 +1,6 @@
 #include "report/chart-kit.h"
 
+#include "base/shown-text.h"
 #include "base/csv-field.h"
 #include "base/number.h"
 #include "report/chart-words.h"
@@ -150,9 +151,11 @@ find_missing(PangoLayout *layout, const char *text, guint8 *missing) {
 
 gboolean
 demur_chart_set_text(PangoLayout *layout, const char *text) {
-  pango_layout_set_text(layout, text, -1);
-  if (g_str_is_ascii(text) || pango_layout_get_unknown_glyphs_count(layout) == 0)
-    return FALSE;
+  g_autofree char *safe = demur_shown_lines(text);
+  const gboolean steered = strcmp(safe, text) != 0;
+  pango_layout_set_text(layout, safe, -1);
+  if (g_str_is_ascii(safe) || pango_layout_get_unknown_glyphs_count(layout) == 0)
+    return steered;
   const char *valid = pango_layout_get_text(layout); /* in UTF-8, whatever the text was */
   g_autofree guint8 *missing = g_new0(guint8, strlen(valid) + 1);
   find_missing(layout, valid, missing);

@@ -129,7 +129,8 @@ DemurSize demur_chart_text_size(cairo_t *cr, const DemurPalette *palette, const 
 PangoLayout *demur_chart_layout(cairo_t *cr, const DemurPalette *palette, double size,
                                 gboolean bold);
 
-/* Sets the layout's text; what no installed font can show stands there as its code points, "[U+C11C
+/* Sets the layout's text; what no installed font can show, and what steers the
+ * direction of text, stands there as its code points, "[U+C11C
  * C6B8]", so that it can be told and looked up: a box could be any of them. Whether there was any.
  */
 gboolean demur_chart_set_text(PangoLayout *layout, const char *text);

@@ -1,5 +1,6 @@
-"""One way to write a file, one to say something: no other than base/file-output.c makes, truncates or renames files,
-and the command line prints through GLib's handlers, which make text from outside safe to show.
+"""One way to write a file, one to say something, one to show it: no other than base/file-output.c makes, truncates or
+renames files, the command line prints through GLib's handlers, and the window's text is set by ui/shown.c; both make
+text from outside safe to show.
 
 Usage: writers.py --self-test | ROOT
 """
@@ -25,6 +26,9 @@ WRITERS = {
     "app/cli/scores-run.c": "a program's standard error",
 }
 PRINTERS = {"app/cli/main.c": "the handlers"}
+SHOWING = re.compile(r"\bgtk_label_(new|set_label|set_text)\s*\(|\bgtk_widget_set_tooltip_text\s*\(|"
+                     r"\bgtk_widget_create_pango_layout\s*\(")
+SHOWERS = {"ui/shown.c": "the one way"}
 
 
 def sources(root):
@@ -49,14 +53,15 @@ def check(root):
             text = without_comments(file.read())
         for pattern, allowed, remedy in (
                 (WRITING, WRITERS, "write files by base/file-output.h"),
-                (PRINTING, PRINTERS, "print by g_print and g_printerr")):
+                (PRINTING, PRINTERS, "print by g_print and g_printerr"),
+                (SHOWING, SHOWERS, "set text by ui/shown.h")):
             for match in pattern.finditer(text):
                 if where in allowed:
                     used.add(where)
                     continue
                 line = text.count("\n", 0, match.start()) + 1
                 faults.append(f"{where}:{line}: {' '.join(match.group(0).split())}: {remedy}")
-    faults += [f"{where} is excepted for nothing" for where in {**WRITERS, **PRINTERS} if where not in used]
+    faults += [f"{where} is excepted for nothing" for where in {**WRITERS, **PRINTERS, **SHOWERS} if where not in used]
     return faults
 
 
@@ -66,7 +71,7 @@ def self_test():
              "g_file_set_contents(path, text, -1, error);", "file.saveFile(path);", "g_rename(part, path);",
              "cairo_surface_write_to_png(surface, path);", "std::ofstream out(path);",
              "cairo_pdf_surface_create(path, 1, 1);", "g_key_file_save_to_file(file, path, error);",
-             'printf("%s", name);', "fputs(text, stdout);"]
+             'printf("%s", name);', "fputs(text, stdout);", "gtk_label_set_label(label, scan->patient_id);"]
     allowed = ['FILE *f = fopen(path, "rb");', "cairo_pdf_surface_create_for_stream(append, bytes, 1, 1);",
                "fd = open(path, O_RDONLY);", "/* saveFile(path) writes in place */", "g_snprintf(a, 4, text);"]
     for line in lines + allowed:

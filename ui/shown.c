@@ -1,0 +1,27 @@
+#include "ui/shown.h"
+
+#include "base/shown-text.h"
+
+GtkWidget *
+demur_shown_label_new(const char *text) {
+  g_autofree char *safe = demur_shown_lines(text);
+  return gtk_label_new(safe);
+}
+
+void
+demur_shown_label_set(GtkLabel *label, const char *text) {
+  g_autofree char *safe = demur_shown_lines(text);
+  gtk_label_set_label(label, safe != NULL ? safe : "");
+}
+
+void
+demur_shown_tooltip_set(GtkWidget *widget, const char *text) {
+  g_autofree char *safe = demur_shown_lines(text);
+  gtk_widget_set_tooltip_text(widget, safe);
+}
+
+PangoLayout *
+demur_shown_layout(GtkWidget *widget, const char *text) {
+  g_autofree char *safe = demur_shown_lines(text);
+  return gtk_widget_create_pango_layout(widget, safe);
+}

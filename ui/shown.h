@@ -1,0 +1,19 @@
+/* Text in widgets. Names, identifiers and descriptions come from outside: every label, tooltip
+ * and drawn text of the window is set here, where control and bidirectional characters become their code points
+ * (base/shown-text.h). A test keeps it so. */
+#pragma once
+
+#include <gtk/gtk.h>
+
+G_BEGIN_DECLS
+
+/* As gtk_label_new, gtk_label_set_label and gtk_widget_set_tooltip_text; lines stay lines. NULL: no
+ * text. */
+GtkWidget *demur_shown_label_new(const char *text);
+void demur_shown_label_set(GtkLabel *label, const char *text);
+void demur_shown_tooltip_set(GtkWidget *widget, const char *text);
+
+/* As gtk_widget_create_pango_layout, for what is drawn. */
+PangoLayout *demur_shown_layout(GtkWidget *widget, const char *text);
+
+G_END_DECLS
