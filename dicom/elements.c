@@ -129,6 +129,24 @@ demur_elements_u32(const guint8 *bytes, gboolean big_endian) {
   return big_endian ? (first << 16) | second : (second << 16) | first;
 }
 
+double
+demur_elements_f32(const guint8 *bytes, gboolean big_endian) {
+  const guint32 bits = demur_elements_u32(bytes, big_endian);
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return (double)value;
+}
+
+double
+demur_elements_f64(const guint8 *bytes, gboolean big_endian) {
+  const guint64 first = demur_elements_u32(bytes, big_endian);
+  const guint64 second = demur_elements_u32(bytes + 4, big_endian);
+  const guint64 bits = big_endian ? (first << 32) | second : (second << 32) | first;
+  double value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
 typedef enum { LEVEL_SEQUENCE, LEVEL_ITEM, LEVEL_FRAGMENTS } LevelKind;
 
 typedef struct {

@@ -76,5 +76,7 @@ gboolean demur_elements_walk(DemurSource *source, guint64 offset, DemurEncoding 
 
 guint16 demur_elements_u16(const guint8 *bytes, gboolean big_endian);
 guint32 demur_elements_u32(const guint8 *bytes, gboolean big_endian);
+double demur_elements_f32(const guint8 *bytes, gboolean big_endian);
+double demur_elements_f64(const guint8 *bytes, gboolean big_endian);
 
 G_END_DECLS

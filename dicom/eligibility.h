@@ -1,5 +1,5 @@
-/* Which series may be assessed, and which one of a study is: one table of rules, each with its
- * code, its limit and its words. Decided from headers, before any score is seen.
+/* Which series may be assessed, by the rules of dicom/rules.h, and which one of a study is. Decided
+ * from headers, before any score is seen.
  *
  * The choice among the eligible series of one study and patient: closest thickness to thin (the
  * thinnest first, unknown last), then a soft or standard kernel before an unknown one before a
@@ -7,22 +7,9 @@
  * derived and thick ones are not eligible.) */
 #pragma once
 
-#include "dicom/series.h"
+#include "dicom/rules.h"
 
 G_BEGIN_DECLS
-
-typedef enum {
-  DEMUR_RULE_OFF,
-  DEMUR_RULE_WARN,
-  DEMUR_RULE_REFUSE,
-} DemurRuleAction;
-
-typedef struct {
-  const char *code;       /* "not-ct", "few-slices", .. */
-  DemurRuleAction action; /* what is done where the rule is broken */
-  double limit;           /* NaN where the rule has none */
-  const char *words;      /* what the rule asks, for tables and the guide */
-} DemurRule;
 
 typedef struct {
   size_t n_rules;
@@ -51,7 +38,6 @@ gboolean demur_eligibility_read(DemurEligibility *eligibility, const char *path,
 
 /* What differs from the project's rules, as demur_eligibility_parse takes it (strv, owned). */
 char **demur_eligibility_changes(const DemurEligibility *eligibility);
-const char *demur_rule_action_name(DemurRuleAction action); /* "off", "warn", "refuse" */
 
 /* NaN where there is no such rule. */
 double demur_eligibility_limit(const DemurEligibility *eligibility, const char *code);
@@ -74,8 +60,8 @@ void demur_eligibility_choose(DemurCandidate *candidates, size_t n);
 /* Study and patient of a candidate as one text (owned): those with the same compete. */
 char *demur_eligibility_study(const DemurCandidate *candidate);
 
-/* Fills eligible, reason and warnings of every series, and accepted by the choice within each
- * study. */
+/* Fills findings, eligible, reason and warnings of every series, and accepted by the choice within
+ * each study. */
 void demur_eligibility_judge(const DemurEligibility *eligibility, GPtrArray *series);
 
 G_END_DECLS

@@ -17,6 +17,7 @@ typedef struct {
   DemurHeader *header; /* the result: this or reason */
   guint8 *pixel_digests;
   char *reason;
+  char *cut_series; /* SeriesInstanceUID of a file that can't be read whole; else NULL */
 } Job;
 
 typedef struct {
@@ -38,6 +39,7 @@ job_free(gpointer data) {
   demur_header_free(job->header);
   g_free(job->pixel_digests);
   g_free(job->reason);
+  g_free(job->cut_series);
   g_free(job);
 }
 
@@ -75,12 +77,31 @@ demur_file_free(DemurFile *file) {
   g_free(file);
 }
 
+static void
+unreadable_free(gpointer data) {
+  DemurUnreadable *file = data;
+  g_free(file->path);
+  g_free(file->entry);
+  g_free(file->series_uid);
+  g_free(file->reason);
+  g_free(file);
+}
+
+static void
+add_unreadable(DemurFiles *files, const Job *job) {
+  DemurUnreadable *file = g_new(DemurUnreadable, 1);
+  *file = (DemurUnreadable){g_strdup(job->path), g_strdup(job->entry), g_strdup(job->cut_series),
+                            g_strdup(job->reason)};
+  g_ptr_array_add(files->unreadable, file);
+}
+
 void
 demur_files_free(DemurFiles *files) {
   if (files == NULL)
     return;
   g_ptr_array_unref(files->images);
   g_ptr_array_unref(files->skipped);
+  g_ptr_array_unref(files->unreadable);
   g_free(files);
 }
 
@@ -216,9 +237,12 @@ read_job(Job *job) {
     job->header = demur_header_read(&source, &error);
   if (job->header == NULL) {
     job->reason = g_strdup(error->message);
+    job->cut_series = source != NULL ? demur_header_series_of_damaged(&source) : NULL;
     return;
   }
   job->reason = demur_header_not_an_image(job->header);
+  if (job->reason != NULL && demur_header_lacks_its_image(job->header))
+    job->cut_series = g_strdup(job->header->series_uid);
   if (job->reason == NULL && job->depth == DEMUR_FILES_CONTENTS)
     digest_pixels(job, source);
 }
@@ -339,10 +363,13 @@ demur_files_scan(const char *const *paths, DemurFilesDepth depth, DemurParallel 
   if (run_scan(&scan, paths, parallel, progress, error)) {
     files = g_new0(DemurFiles, 1);
     files->images = g_ptr_array_new_with_free_func((GDestroyNotify)demur_file_free);
+    files->unreadable = g_ptr_array_new_with_free_func(unreadable_free);
     for (guint i = 0; i < scan.jobs->len; i++) {
       Job *job = scan.jobs->pdata[i];
       if (job->reason != NULL) {
         skip(&scan, job->path, job->entry, job->reason);
+        if (job->cut_series != NULL)
+          add_unreadable(files, job);
         continue;
       }
       DemurFile *file = g_new0(DemurFile, 1);

@@ -28,9 +28,17 @@ typedef struct {
   char *reason;
 } DemurSkipped;
 
+/* A file that names its series but is damaged or cut off before it says what it holds: it is
+ * skipped, yet its series isn't whole. */
 typedef struct {
-  GPtrArray *images;  /* DemurFile, sorted by path and entry */
-  GPtrArray *skipped; /* DemurSkipped, sorted by path */
+  char *path, *entry; /* as of DemurFile */
+  char *series_uid, *reason;
+} DemurUnreadable;
+
+typedef struct {
+  GPtrArray *images;     /* DemurFile, sorted by path and entry */
+  GPtrArray *skipped;    /* DemurSkipped, sorted by path */
+  GPtrArray *unreadable; /* DemurUnreadable, in the order of their paths */
 } DemurFiles;
 
 /* Scans paths (NULL-terminated). A path that doesn't exist is DEMUR_ERROR_NOT_FOUND before anything

@@ -68,7 +68,6 @@ static const Field fields[] = {
     {DEMUR_TAG(0x0020, 0x0032), KIND_DS, AT(shared.position_mm)},
     {DEMUR_TAG(0x0020, 0x0037), KIND_DS, AT(shared.orientation)},
     {DEMUR_TAG(0x0020, 0x0052), KIND_UID, AT(frame_of_reference_uid)},
-    {DEMUR_TAG(0x0020, 0x0100), KIND_IS, AT(temporal_position)},
     {DEMUR_TAG(0x0028, 0x0002), KIND_US, AT(samples)},
     {DEMUR_TAG(0x0028, 0x0004), KIND_CODE, AT(photometric)},
     {DEMUR_TAG(0x0028, 0x0010), KIND_US, AT(rows)},
@@ -225,12 +224,31 @@ static double
 double_of(const DemurElement *element, const guint8 *bytes) {
   if (element->length != 8)
     return NAN;
-  const guint64 first = demur_elements_u32(bytes, element->big_endian);
-  const guint64 second = demur_elements_u32(bytes + 4, element->big_endian);
-  const guint64 bits = element->big_endian ? (first << 32) | second : (second << 32) | first;
-  double value;
-  memcpy(&value, &bits, sizeof value);
+  const double value = demur_elements_f64(bytes, element->big_endian);
   return isfinite(value) ? value : NAN;
+}
+
+/* Keeps the value where the element is one of dicom/attributes.h: of the whole object (frame -1),
+ * or of one frame. */
+static void
+store_attribute(DemurHeader *header, const DemurElement *element, const guint8 *bytes,
+                gint64 frame) {
+  const int i = demur_slice_attribute_find(element->tag);
+  char *text = i < 0 ? NULL
+                     : demur_slice_attribute_text(element, bytes, demur_slice_attribute((size_t)i),
+                                                  header->character_set);
+  if (text == NULL)
+    return;
+  if (frame < 0) {
+    set_text(&header->attributes[i], text);
+    return;
+  }
+  const guint32 n = header->n_frame_attributes;
+  if ((n & (n - 1)) == 0)
+    header->frame_attributes =
+        g_renew(DemurFrameAttribute, header->frame_attributes, n == 0 ? 1 : 2 * (gsize)n);
+  header->frame_attributes[header->n_frame_attributes++] =
+      (DemurFrameAttribute){(guint32)frame, (guint32)i, text};
 }
 
 /* An element inside the shared or per-frame functional groups; a value that is no number stays NaN:
@@ -256,6 +274,11 @@ visit_group_element(Reading *reading, const DemurElement *element) {
   }
   if (element->depth == 1) {
     switch (element->tag) {
+    case DEMUR_TAG(0x0018, 0x9118): /* cardiac synchronization */
+    case DEMUR_TAG(0x0018, 0x9329): /* CT image frame type */
+    case DEMUR_TAG(0x0018, 0x9341): /* contrast bolus usage */
+    case DEMUR_TAG(0x0020, 0x9253): /* respiratory synchronization */
+    case DEMUR_TAG(0x0020, 0x9310): /* temporal position */
     case DEMUR_TAG(0x0020, 0x9111): /* frame content */
     case DEMUR_TAG(0x0020, 0x9113): /* plane position */
     case DEMUR_TAG(0x0020, 0x9116): /* plane orientation */
@@ -278,6 +301,8 @@ visit_group_element(Reading *reading, const DemurElement *element) {
   if (bytes == NULL)
     return DEMUR_WALK_ON;
   const size_t length = element->length;
+  store_attribute(header, element, bytes,
+                  root == TAG_FRAME_GROUPS ? (gint64)element->parents[0].item : -1);
   switch (element->tag) {
   case DEMUR_TAG(0x0020, 0x0032):
     (void)parse_decimals(bytes, length, 3, frame->position_mm);
@@ -379,10 +404,12 @@ visit(const DemurElement *element, gpointer data) {
   }
   const Field *field =
       bsearch(&element->tag, fields, G_N_ELEMENTS(fields), sizeof *fields, compare_field);
-  if (field == NULL)
+  if (field == NULL && demur_slice_attribute_find(element->tag) < 0)
     return DEMUR_WALK_ON;
   const guint8 *bytes = value_of(reading, element);
-  if (bytes != NULL) {
+  if (bytes != NULL)
+    store_attribute(header, element, bytes, -1);
+  if (bytes != NULL && field != NULL) {
     store_field(reading, field, element, bytes);
     if (field->offset == AT(padding) && element->length >= 2)
       header->has_padding = TRUE;
@@ -739,8 +766,8 @@ demur_header_read(DemurSource **source, GError **error) {
     return NULL;
   g_autoptr(DemurHeader) header = g_new0(DemurHeader, 1);
   header->shared = empty_frame();
-  header->series_number = header->acquisition_number = header->instance_number =
-      header->temporal_position = DEMUR_NO_NUMBER;
+  header->attributes = g_new0(char *, demur_slice_attributes_n());
+  header->series_number = header->acquisition_number = header->instance_number = DEMUR_NO_NUMBER;
   header->kvp = header->tube_current_ma = header->exposure_mas = header->fov_mm = NAN;
   header->collection_diameter_mm = header->tilt_tag_degrees = header->spacing_between_mm = NAN;
   header->n_frames = 1;
@@ -773,6 +800,12 @@ demur_header_free(DemurHeader *header) {
   for (size_t i = 0; i < G_N_ELEMENTS(fields); i++)
     if (fields[i].kind == KIND_UID || fields[i].kind == KIND_CODE || fields[i].kind == KIND_TEXT)
       g_free(*(char **)((guint8 *)header + fields[i].offset));
+  for (size_t i = 0; header->attributes != NULL && i < demur_slice_attributes_n(); i++)
+    g_free(header->attributes[i]);
+  g_free(header->attributes);
+  for (guint32 i = 0; i < header->n_frame_attributes; i++)
+    g_free(header->frame_attributes[i].text);
+  g_free(header->frame_attributes);
   g_free(header->transfer_syntax_uid);
   g_free(header->thickness_text);
   g_free(header->pixels_problem);
@@ -844,6 +877,44 @@ demur_header_not_an_image(const DemurHeader *header) {
                ? g_strdup_printf("a DICOM object without an image (modality %s)", header->modality)
                : g_strdup("a DICOM object without an image");
   return NULL;
+}
+
+typedef struct {
+  DemurSource *source;
+  char *series_uid;
+} Damaged;
+
+static DemurWalk
+visit_damaged(const DemurElement *element, gpointer data) {
+  Damaged *damaged = data;
+  if (element->depth == 0 && element->tag == DEMUR_TAG(0x0020, 0x000E) && element->length <= 256) {
+    const guint8 *bytes = demur_source_peek(damaged->source, element->offset, element->length);
+    if (bytes != NULL)
+      set_text(&damaged->series_uid, code_text(bytes, element->length));
+  }
+  return element->depth == 0 && element->tag > DEMUR_TAG(0x0020, 0x000E) ? DEMUR_WALK_STOP
+                                                                         : DEMUR_WALK_ON;
+}
+
+char *
+demur_header_series_of_damaged(DemurSource **source) {
+  g_auto(DemurDataSet) set = {0};
+  g_autoptr(GError) ignored = NULL;
+  if (!demur_data_set_locate(source, &set, &ignored))
+    return NULL;
+  Damaged damaged = {*source, NULL};
+  (void)!demur_elements_walk(*source, set.offset, set.encoding, FALSE, visit_damaged, &damaged,
+                             &ignored);
+  return damaged.series_uid;
+}
+
+gboolean
+demur_header_lacks_its_image(const DemurHeader *header) {
+  static const char ct[] = "1.2.840.10008.5.1.4.1.1.2";
+  return header->series_uid != NULL && header->pixels == DEMUR_PIXELS_ABSENT &&
+         (header->rows == 0 || header->columns == 0) &&
+         (header->sop_class_uid != NULL ? g_str_has_prefix(header->sop_class_uid, ct)
+                                        : g_strcmp0(header->modality, "CT") == 0);
 }
 
 gboolean

@@ -2,7 +2,7 @@
  * read from its header alone. Pixel data are located and checked for completeness, never read. */
 #pragma once
 
-#include "dicom/elements.h"
+#include "dicom/attributes.h"
 
 G_BEGIN_DECLS
 
@@ -19,6 +19,12 @@ typedef struct {
   double window_center, window_width; /* the first of the windows it is to be shown with */
   gint64 acquisition_number;
 } DemurFrame;
+
+/* What one frame says of itself; the last one of a frame and attribute counts. */
+typedef struct {
+  guint32 frame, attribute; /* attribute: index, dicom/attributes.h */
+  char *text;
+} DemurFrameAttribute;
 
 /* One piece of compressed pixel data. */
 typedef struct {
@@ -48,9 +54,14 @@ typedef struct {
   char *kernel, *contrast_agent, *patient_position, *photometric, *lossy;
   char *rescale_type;   /* (0028,1054); NULL: CT numbers where the modality is CT (PS3.3 C.8.2.1) */
   char *thickness_text; /* SliceThickness as written, where it is no number */
-  gint64 series_number, acquisition_number, instance_number, temporal_position;
+  gint64 series_number, acquisition_number, instance_number;
   double kvp, tube_current_ma, exposure_mas, fov_mm, collection_diameter_mm, tilt_tag_degrees;
   double spacing_between_mm;
+
+  char *
+      *attributes; /* [demur_slice_attributes_n()]: of the whole object; NULL where not recorded */
+  DemurFrameAttribute *frame_attributes; /* [n_frame_attributes], in order of the frames */
+  guint32 n_frame_attributes;
 
   guint16 rows, columns, samples, bits_allocated, bits_stored, high_bit;
   gboolean is_signed, planar;
@@ -105,6 +116,14 @@ DemurFrame demur_header_frame(const DemurHeader *header, guint32 i);
 
 /* NULL where the object is an image; else what it is, in words ("structured report (SR)"). */
 char *demur_header_not_an_image(const DemurHeader *header);
+
+/* Of an object that demur_header_read refuses as damaged: the SeriesInstanceUID that stands before
+ * the damage (owned); NULL where there is none. */
+char *demur_header_series_of_damaged(DemurSource **source);
+
+/* Whether it calls itself an image, but has neither pixels nor size: a file cut between elements.
+ */
+gboolean demur_header_lacks_its_image(const DemurHeader *header);
 
 /* Whether the pixels have ever been compressed with loss, by transfer syntax or (0028,2110). */
 gboolean demur_header_is_lossy(const DemurHeader *header);

@@ -135,7 +135,13 @@ demur_import_free(DemurImport *import) {
   g_free(import);
 }
 
-/* Leaves out every image that paths doesn't name (an archive is scanned whole). */
+static gboolean
+is_named(GHashTable *named, const char *path, const char *entry) {
+  g_autofree char *whole = entry != NULL ? g_strdup_printf("%s!/%s", path, entry) : NULL;
+  return g_hash_table_contains(named, whole != NULL ? whole : path);
+}
+
+/* Leaves out every file that paths doesn't name (an archive is scanned whole). */
 static void
 keep_named(DemurFiles *files, const char *const *paths) {
   g_autoptr(GHashTable) named = g_hash_table_new(g_str_hash, g_str_equal);
@@ -143,10 +149,13 @@ keep_named(DemurFiles *files, const char *const *paths) {
     g_hash_table_add(named, (gpointer)paths[i]);
   for (guint i = files->images->len; i-- > 0;) {
     const DemurFile *file = files->images->pdata[i];
-    g_autofree char *whole =
-        file->entry != NULL ? g_strdup_printf("%s!/%s", file->path, file->entry) : NULL;
-    if (!g_hash_table_contains(named, whole != NULL ? whole : file->path))
+    if (!is_named(named, file->path, file->entry))
       g_ptr_array_remove_index(files->images, i);
+  }
+  for (guint i = files->unreadable->len; i-- > 0;) {
+    const DemurUnreadable *file = files->unreadable->pdata[i];
+    if (!is_named(named, file->path, file->entry))
+      g_ptr_array_remove_index(files->unreadable, i);
   }
 }
 

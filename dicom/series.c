@@ -3,25 +3,18 @@
  * the order in which files were found plays no part. Cost O(n log n) in the images. */
 #include "dicom/series.h"
 #include "dicom/geometry.h"
+#include "dicom/stack.h"
+#include "dicom/unit.h"
 
 #include <math.h>
 #include <string.h>
 
-#define SAME_POSITION_MM 0.01
 #define FARTHEST_MM 1e6 /* positions beyond a kilometre are none */
+#define SIDEWAYS_MM 1.0
 #define SAME_DIRECTION_DEGREES 0.5
 #define SAME_SPACING 0.01 /* share of the pixel spacing */
 
-typedef struct {
-  const DemurFile *file;
-  size_t file_index;
-  guint32 frame;
-  DemurFrame facts;
-  gboolean has_normal, has_position;
-  double normal[3];
-  double distance;
-  DemurSliceState state;
-} Image;
+typedef DemurStackImage Image;
 
 typedef struct {
   GPtrArray *images;      /* Image, borrowed */
@@ -52,6 +45,22 @@ clear_slice(DemurSlice *slice) {
   g_free(slice->transfer_syntax_uid);
   g_free(slice->problem);
   g_free(slice->content_digest);
+}
+
+void
+demur_series_clear_findings(DemurSeries *series) {
+  for (size_t i = 0; i < series->n_findings; i++)
+    demur_rule_finding_clear(&series->findings[i]);
+  g_clear_pointer(&series->findings, g_free);
+  series->n_findings = 0;
+}
+
+gboolean
+demur_series_found(const DemurSeries *series, const char *code) {
+  for (size_t i = 0; i < series->n_findings; i++)
+    if (strcmp(series->findings[i].code, code) == 0)
+      return TRUE;
+  return FALSE;
 }
 
 void
@@ -93,6 +102,11 @@ demur_series_free(DemurSeries *series) {
       series->site,
       series->thickness_text,
       series->first_problem,
+      series->unreadable_problem,
+      series->unit,
+      series->unit_from,
+      series->mono_energetic,
+      series->spectral_words,
       series->reason,
   };
   for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
@@ -100,6 +114,12 @@ demur_series_free(DemurSeries *series) {
   for (size_t i = 0; i < series->n_slices + series->n_left_out; i++)
     clear_slice(&series->slices[i]);
   g_free(series->slices);
+  for (size_t i = 0; i < series->n_mixed; i++) {
+    g_free(series->mixed[i].first);
+    g_free(series->mixed[i].other);
+  }
+  g_free(series->mixed);
+  demur_series_clear_findings(series);
   g_strfreev(series->warnings);
   g_free(series);
 }
@@ -261,7 +281,7 @@ same_position(const Image *a, const Image *b) {
   if (a->has_position != b->has_position)
     return FALSE;
   for (int i = 0; a->has_position && i < 3; i++)
-    if (fabs(a->facts.position_mm[i] - b->facts.position_mm[i]) > SAME_POSITION_MM)
+    if (fabs(a->facts.position_mm[i] - b->facts.position_mm[i]) > DEMUR_SAME_POSITION_MM)
       return FALSE;
   return TRUE;
 }
@@ -308,67 +328,12 @@ count_positions(const GPtrArray *images, size_t *n_used) {
     if (image->state != DEMUR_SLICE_USED)
       continue;
     ++*n_used;
-    if (n == 0 || image->distance - last > SAME_POSITION_MM) {
+    if (n == 0 || image->distance - last > DEMUR_SAME_POSITION_MM) {
       n++;
       last = image->distance;
     }
   }
   return n;
-}
-
-static char *
-attribute_text(const Image *image, guint attribute) {
-  const DemurHeader *header = image->file->header;
-  switch (attribute) {
-  case 0:
-    return g_strdup_printf("%" G_GINT64_FORMAT, image->facts.acquisition_number);
-  case 1:
-    return g_strdup_printf("%" G_GINT64_FORMAT, header->temporal_position);
-  case 2:
-    return g_strdup(header->kernel != NULL ? header->kernel : "");
-  case 3:
-    return g_strdup_printf("%.3f", header->kvp);
-  default:
-    return g_strdup(header->image_type != NULL ? header->image_type : "");
-  }
-}
-
-#define N_ATTRIBUTES 5
-
-/* Where positions repeat: the parts by the first attribute that leaves none repeated, has at least
- * two images a value, and whose smallest part is repeated by half at least (consecutive
- * acquisitions of one volume that meet in a slice are not two volumes). NULL where there is none:
- * the repeats are then left out. */
-static GPtrArray *
-split_by_attribute(GPtrArray *images) {
-  size_t n_used;
-  const size_t n_positions = count_positions(images, &n_used);
-  if (n_positions == n_used || n_positions < 2)
-    return NULL;
-  for (guint attribute = 0; attribute < N_ATTRIBUTES; attribute++) {
-    g_autoptr(GHashTable) by_value = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    g_autoptr(GPtrArray) parts = g_ptr_array_new_with_free_func((GDestroyNotify)g_ptr_array_unref);
-    for (guint i = 0; i < images->len; i++) {
-      g_autofree char *value = attribute_text(images->pdata[i], attribute);
-      GPtrArray *part = g_hash_table_lookup(by_value, value);
-      if (part == NULL) {
-        part = g_ptr_array_new();
-        g_ptr_array_add(parts, part);
-        g_hash_table_insert(by_value, g_steal_pointer(&value), part);
-      }
-      g_ptr_array_add(part, images->pdata[i]);
-    }
-    gboolean clean = parts->len > 1;
-    size_t smallest = n_used;
-    for (guint i = 0; i < parts->len && clean; i++) {
-      size_t used;
-      clean = count_positions(parts->pdata[i], &used) == used && used >= 2;
-      smallest = MIN(smallest, used);
-    }
-    if (clean && 2 * (n_used - n_positions) >= smallest)
-      return g_steal_pointer(&parts);
-  }
-  return NULL;
 }
 
 static char *
@@ -510,8 +475,13 @@ measure_gaps(DemurSeries *series, double tolerance) {
   }
 }
 
+/* Of a stack whose slices lie sideways of one another there is no tilt to tell. */
 static void
 measure_tilt(DemurSeries *series) {
+  if (series->sideways_mm > SIDEWAYS_MM) {
+    series->tilt_degrees = 0;
+    return;
+  }
   const double *first = series->slices[0].position_mm;
   const double *last = series->slices[series->n_slices - 1].position_mm;
   const double along[3] = {last[0] - first[0], last[1] - first[1], last[2] - first[2]};
@@ -552,6 +522,14 @@ check_shared_uids(DemurSeries *series) {
   }
 }
 
+static gboolean
+same_pixels(const Image *a, const Image *b) {
+  return a->file->pixel_digests != NULL && b->file->pixel_digests != NULL &&
+         memcmp(a->file->pixel_digests + (size_t)a->frame * DEMUR_SHA256_BYTES,
+                b->file->pixel_digests + (size_t)b->frame * DEMUR_SHA256_BYTES,
+                DEMUR_SHA256_BYTES) == 0;
+}
+
 static void
 digest_volume(DemurSeries *series) {
   g_autofree const char **digests = g_new0(const char *, MAX(series->n_slices, 1));
@@ -560,24 +538,22 @@ digest_volume(DemurSeries *series) {
   series->content_digest = demur_content_digest_volume(digests, series->n_slices);
 }
 
-/* One part -> its record. */
-static DemurSeries *
-measure(const Grouping *grouping, GPtrArray *images) {
-  DemurSeries *series = g_new0(DemurSeries, 1);
+/* Counts what is whole and positioned; marks the broken ones where others are whole. TRUE where
+ * every image that is used has a position. */
+static gboolean
+mark_broken(DemurSeries *series, GPtrArray *images) {
   size_t n_whole = 0, n_positioned = 0, n_candidates = 0;
   for (guint i = 0; i < images->len; i++) {
-    Image *image = images->pdata[i];
+    const Image *image = images->pdata[i];
     if (image->state == DEMUR_SLICE_SAME_FILE) {
       series->n_same_file++;
       continue;
     }
     const gboolean whole = image->file->header->pixels == DEMUR_PIXELS_COMPLETE;
     n_whole += whole ? 1 : 0;
-    if (!whole) {
-      series->n_broken++;
-      if (series->first_problem == NULL)
-        series->first_problem = g_strdup(image->file->header->pixels_problem);
-    }
+    series->n_broken += whole ? 0 : 1;
+    if (!whole && series->first_problem == NULL)
+      series->first_problem = g_strdup(image->file->header->pixels_problem);
   }
   for (guint i = 0; i < images->len; i++) {
     Image *image = images->pdata[i];
@@ -591,71 +567,106 @@ measure(const Grouping *grouping, GPtrArray *images) {
     n_positioned += image->has_position ? 1 : 0;
   }
   series->n_without_position = n_candidates - n_positioned;
-  const gboolean positioned = n_candidates > 0 && series->n_without_position == 0;
-  g_ptr_array_sort(images, positioned ? order_by_distance : order_by_instance);
-  size_t n_used;
-  series->n_positions = positioned ? count_positions(images, &n_used) : 0;
-  if (series->n_positions >= 2) {
-    const Image *last = NULL;
-    for (guint i = 0; i < images->len; i++) {
-      Image *image = images->pdata[i];
-      if (image->state != DEMUR_SLICE_USED)
-        continue;
-      if (last != NULL && image->distance - last->distance <= SAME_POSITION_MM) {
-        image->state = DEMUR_SLICE_SAME_POSITION;
-        series->n_same_position++;
-        const char *uid = image->file->header->sop_instance_uid;
-        if (uid != NULL && g_strcmp0(uid, last->file->header->sop_instance_uid) == 0)
-          series->n_other_contents++;
-      } else {
-        last = image;
-      }
+  return n_candidates > 0 && series->n_without_position == 0;
+}
+
+/* Leaves out all but the first image of a position; images: sorted by distance. */
+static void
+mark_same_positions(DemurSeries *series, GPtrArray *images) {
+  const Image *last = NULL;
+  for (guint i = 0; i < images->len; i++) {
+    Image *image = images->pdata[i];
+    if (image->state != DEMUR_SLICE_USED)
+      continue;
+    if (last == NULL || image->distance - last->distance > DEMUR_SAME_POSITION_MM) {
+      last = image;
+      continue;
     }
-  } else {
-    g_ptr_array_sort(images, order_by_instance);
+    image->state = DEMUR_SLICE_SAME_POSITION;
+    series->n_same_position++;
+    series->n_unseparated += same_pixels(image, last) ? 0 : 1;
+    const char *uid = image->file->header->sop_instance_uid;
+    if (uid != NULL && g_strcmp0(uid, last->file->header->sop_instance_uid) == 0)
+      series->n_other_contents++;
   }
+  /* One image again is a copy; a whole stack again is one too many, whatever its pixels. */
+  if (2 * series->n_same_position >= series->n_positions)
+    series->n_unseparated = series->n_same_position;
+}
+
+static void
+fill_slices(DemurSeries *series, const GPtrArray *images) {
   series->slices = g_new0(DemurSlice, images->len);
   for (guint i = 0; i < images->len; i++)
     if (((Image *)images->pdata[i])->state == DEMUR_SLICE_USED)
       fill_slice(&series->slices[series->n_slices++], images->pdata[i]);
-  g_autoptr(GPtrArray) left_out = g_ptr_array_copy(images, NULL, NULL);
+  g_autoptr(GPtrArray) left_out = g_ptr_array_copy((GPtrArray *)images, NULL, NULL);
   g_ptr_array_sort(left_out, order_used_first);
   for (guint i = 0; i < left_out->len; i++)
     if (((Image *)left_out->pdata[i])->state != DEMUR_SLICE_USED)
       fill_slice(&series->slices[series->n_slices + series->n_left_out++], left_out->pdata[i]);
+}
 
-  const Image *first = NULL;
-  series->thickness_mm = series->smallest_thickness_mm = NAN;
+static void
+take_thickness(DemurSeries *series, const Image *image) {
+  const DemurHeader *header = image->file->header;
+  const double thickness = image->facts.thickness_mm;
+  if (thickness > 0) {
+    series->thickness_mm = fmax(series->thickness_mm, thickness);
+    series->smallest_thickness_mm = fmin(series->smallest_thickness_mm, thickness);
+  } else if (series->thickness_text == NULL) {
+    series->thickness_text = header->thickness_text != NULL ? g_strdup(header->thickness_text)
+                             : isfinite(thickness)          ? g_strdup_printf("%g", thickness)
+                                                            : NULL;
+  }
+}
+
+static const char *
+value_of(const Image *image, guint32 tag) {
+  return image->values[demur_slice_attribute_find(tag)];
+}
+
+/* The unit of the first image that isn't in HU: one that isn't spoils the series. */
+static void
+fill_unit(DemurSeries *series, const Image *first, const Image *other_unit) {
+  const Image *image = other_unit != NULL ? other_unit : first;
+  const char *type = value_of(image, DEMUR_TAG(0x0008, 0x0008));
+  const char *frame = value_of(image, DEMUR_TAG(0x0008, 0x9007));
+  g_autofree char *types =
+      g_strdup_printf("%s\\%s", type != NULL ? type : "", frame != NULL ? frame : "");
+  demur_unit_fill(series, value_of(image, DEMUR_TAG(0x0028, 0x1054)), types,
+                  value_of(image, DEMUR_TAG(0x0018, 0x937C)), series->description);
+}
+
+/* What any of the used slices says; returns the first of them. */
+static const Image *
+fill_worst(DemurSeries *series, const GPtrArray *images) {
+  const Image *first = NULL, *other_unit = NULL;
   const DemurHeader *derived = NULL, *lossy = NULL;
+  series->thickness_mm = series->smallest_thickness_mm = NAN;
   for (guint i = 0; i < images->len; i++) {
     const Image *image = images->pdata[i];
+    const DemurHeader *header = image->file->header;
     if (image->state != DEMUR_SLICE_USED)
       continue;
-    if (first == NULL)
+    if (first == NULL) {
       first = image;
-    if (derived == NULL && is_derived(image->file->header))
-      derived = image->file->header;
-    if (lossy == NULL && demur_header_is_lossy(image->file->header))
-      lossy = image->file->header;
+      fill_facts(series, first);
+    }
+    if (derived == NULL && is_derived(header))
+      derived = header;
+    if (lossy == NULL && demur_header_is_lossy(header))
+      lossy = header;
+    const char *unit = value_of(image, DEMUR_TAG(0x0028, 0x1054));
+    if (other_unit == NULL && unit != NULL && g_ascii_strcasecmp(unit, "HU") != 0)
+      other_unit = image;
     if (!isfinite(image->facts.slope) || image->facts.slope == 0 ||
         !isfinite(image->facts.intercept))
       series->n_without_rescale++;
-    series->several_studies |=
-        g_strcmp0(image->file->header->study_uid, first->file->header->study_uid) != 0;
-    if (image->facts.thickness_mm > 0) {
-      series->thickness_mm = fmax(series->thickness_mm, image->facts.thickness_mm);
-      series->smallest_thickness_mm =
-          fmin(series->smallest_thickness_mm, image->facts.thickness_mm);
-    } else if (series->thickness_text == NULL) {
-      const DemurHeader *header = image->file->header;
-      series->thickness_text = header->thickness_text != NULL ? g_strdup(header->thickness_text)
-                               : isfinite(image->facts.thickness_mm)
-                                   ? g_strdup_printf("%g", image->facts.thickness_mm)
-                                   : NULL;
-    }
+    series->several_studies |= g_strcmp0(header->study_uid, first->file->header->study_uid) != 0;
+    take_thickness(series, image);
   }
-  const DemurHeader *header = first->file->header;
-  fill_facts(series, first);
+  fill_unit(series, first, other_unit);
   series->derived = derived != NULL;
   series->lossy = lossy != NULL;
   if (derived != NULL) { /* what decides is what is shown */
@@ -666,9 +677,27 @@ measure(const Grouping *grouping, GPtrArray *images) {
     g_free(series->transfer_syntax_uid);
     series->transfer_syntax_uid = g_strdup(lossy->transfer_syntax_uid);
   }
+  return first;
+}
+
+/* One part -> its record. */
+static DemurSeries *
+measure(const Grouping *grouping, GPtrArray *images) {
+  DemurSeries *series = g_new0(DemurSeries, 1);
+  const gboolean positioned = mark_broken(series, images);
+  g_ptr_array_sort(images, positioned ? order_by_distance : order_by_instance);
+  size_t n_used;
+  series->n_positions = positioned ? count_positions(images, &n_used) : 0;
+  if (series->n_positions >= 2)
+    mark_same_positions(series, images);
+  else
+    g_ptr_array_sort(images, order_by_instance);
+  fill_slices(series, images);
+  const DemurHeader *header = fill_worst(series, images)->file->header;
   series->localizer_label = is_localizer_label(header);
   series->spacing_mm = series->smallest_gap_mm = series->largest_gap_mm = NAN;
   series->extent_mm = series->tilt_degrees = NAN;
+  demur_stack_check(images, series);
   if (series->n_positions >= 2) {
     measure_gaps(series, grouping->gap_tolerance);
     measure_tilt(series);
@@ -690,12 +719,14 @@ order_parts(gconstpointer a, gconstpointer b) {
   const gboolean x_at = isfinite(x->first_distance), y_at = isfinite(y->first_distance);
   if (x_at != y_at)
     return y_at - x_at;
-  if (x_at && fabs(x->first_distance - y->first_distance) > SAME_POSITION_MM)
+  if (x_at && fabs(x->first_distance - y->first_distance) > DEMUR_SAME_POSITION_MM)
     return x->first_distance < y->first_distance ? -1 : 1;
   const int acquisitions =
       compare_number(x->series->acquisition_number, y->series->acquisition_number);
-  return acquisitions != 0 ? acquisitions
-                           : strcmp(x->series->slices[0].path, y->series->slices[0].path);
+  if (acquisitions != 0)
+    return acquisitions;
+  const int values = demur_stack_compare_values(x->images->pdata[0], y->images->pdata[0]);
+  return values != 0 ? values : compare_place(x->images->pdata[0], y->images->pdata[0]);
 }
 
 static int
@@ -758,6 +789,22 @@ name_parts(Grouping *grouping, GPtrArray *parts) {
   }
 }
 
+/* The object's values, overlaid by the frame's; *own: the first of the frames' not yet looked at.
+ */
+static void
+take_values(Image *image, const DemurHeader *header, guint32 frame, guint32 *own) {
+  image->values = (const char *const *)(void *)header->attributes;
+  if (header->n_frame_attributes == 0)
+    return;
+  image->own_values =
+      g_memdup2(header->attributes, demur_slice_attributes_n() * sizeof *header->attributes);
+  image->values = (const char *const *)(void *)image->own_values;
+  for (; *own < header->n_frame_attributes && header->frame_attributes[*own].frame <= frame; ++*own)
+    if (header->frame_attributes[*own].frame == frame)
+      image->own_values[header->frame_attributes[*own].attribute] =
+          header->frame_attributes[*own].text;
+}
+
 static void
 add_part(const Grouping *grouping, GPtrArray *parts, GPtrArray *images, GHashTable *patients) {
   Part *part = g_new0(Part, 1);
@@ -772,6 +819,62 @@ add_part(const Grouping *grouping, GPtrArray *parts, GPtrArray *images, GHashTab
     part->series->two_patients = keys != NULL && g_hash_table_size(keys) > 1;
   }
   g_ptr_array_add(parts, part);
+}
+
+/* Images of one study, one plane and different positions that each are a series of their own. */
+static void
+find_lone_siblings(const GPtrArray *parts) {
+  g_autoptr(GHashTable) stacks =
+      g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
+  for (guint i = 0; i < parts->len; i++) {
+    const Part *part = parts->pdata[i];
+    const Image *image = part->images->pdata[0];
+    const DemurSeries *series = part->series;
+    if (series->n_slices != 1 || part->series_uid == NULL || !image->has_position ||
+        g_strcmp0(series->modality, "CT") != 0 || series->type == DEMUR_SERIES_LOCALIZER)
+      continue;
+    g_autofree char *patient = patient_key(image->file->header);
+    char *key =
+        g_strdup_printf("%s\n%s\n%u x %u\n%.2f %.2f %.2f", series->study_uid, patient, series->rows,
+                        series->columns, series->normal[0], series->normal[1], series->normal[2]);
+    GPtrArray *stack = g_hash_table_lookup(stacks, key);
+    if (stack == NULL) {
+      stack = g_ptr_array_new();
+      g_hash_table_insert(stacks, key, stack);
+    } else {
+      g_free(key);
+    }
+    g_ptr_array_add(stack, parts->pdata[i]);
+  }
+  GHashTableIter iter;
+  gpointer value;
+  g_hash_table_iter_init(&iter, stacks);
+  while (g_hash_table_iter_next(&iter, NULL, &value)) {
+    const GPtrArray *stack = value;
+    double lowest = INFINITY, highest = -INFINITY;
+    for (guint i = 0; i < stack->len; i++) {
+      const Image *image = ((const Part *)stack->pdata[i])->images->pdata[0];
+      lowest = fmin(lowest, image->distance);
+      highest = fmax(highest, image->distance);
+    }
+    for (guint i = 0; i < stack->len && stack->len >= 3 && highest > lowest; i++)
+      ((const Part *)stack->pdata[i])->series->n_lone_siblings = stack->len;
+  }
+}
+
+/* Files that name a series but end before they say what they hold: counted in each of its parts. */
+static void
+find_unreadable(const DemurFiles *files, const GPtrArray *parts) {
+  for (guint i = 0; i < files->unreadable->len; i++) {
+    const DemurUnreadable *file = files->unreadable->pdata[i];
+    for (guint k = 0; k < parts->len; k++) {
+      const Part *part = parts->pdata[k];
+      if (g_strcmp0(part->series_uid, file->series_uid) != 0)
+        continue;
+      if (part->series->n_unreadable++ == 0)
+        part->series->unreadable_problem = g_strdup(file->reason);
+    }
+  }
 }
 
 static void
@@ -809,7 +912,7 @@ split_group(Grouping *grouping, GPtrArray *group, GPtrArray *parts, GHashTable *
         image->distance = demur_geometry_dot(image->facts.position_mm, first->normal);
     }
     g_ptr_array_sort(plane, order_by_distance);
-    g_autoptr(GPtrArray) split = positioned ? split_by_attribute(plane) : NULL;
+    g_autoptr(GPtrArray) split = positioned ? demur_stack_separate(plane) : NULL;
     for (guint i = 0; split != NULL && i < split->len; i++)
       add_part(grouping, parts, split->pdata[i], patients);
     if (split == NULL)
@@ -822,7 +925,8 @@ demur_series_group(const DemurFiles *files, double gap_tolerance, const DemurPro
                    GError **error) {
   Grouping grouping = {.files = files, .gap_tolerance = gap_tolerance};
   grouping.digests = g_new0(char *, MAX(files->images->len, 1));
-  g_autoptr(GPtrArray) images = g_ptr_array_new_with_free_func(g_free);
+  g_autoptr(GPtrArray) images =
+      g_ptr_array_new_with_free_func((GDestroyNotify)demur_stack_image_free);
   g_autoptr(GPtrArray) groups = g_ptr_array_new_with_free_func((GDestroyNotify)g_ptr_array_unref);
   g_autoptr(GPtrArray) parts = g_ptr_array_new_with_free_func(part_free);
   g_autoptr(GHashTable) by_key = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -848,16 +952,18 @@ demur_series_group(const DemurFiles *files, double gap_tolerance, const DemurPro
     }
     /* What can't be decoded is listed once, however many frames it claims. */
     const guint32 n_frames = header->pixels == DEMUR_PIXELS_COMPLETE ? header->n_frames : 1;
+    guint32 own = 0; /* of the attributes of frames */
     for (guint32 frame = 0; frame < n_frames; frame++) {
       Image *image = g_new0(Image, 1);
+      take_values(image, header, frame, &own);
       image->file = file;
       image->file_index = i;
       image->frame = frame;
       image->facts = demur_header_frame(header, frame);
       image->has_normal = demur_geometry_normal(image->facts.orientation, image->normal);
       /* One position for all frames of an image says nothing of any of them. */
-      const gboolean own = header->n_frames == 1 || header->frames != NULL;
-      image->has_position = image->has_normal && own;
+      const gboolean its_own = header->n_frames == 1 || header->frames != NULL;
+      image->has_position = image->has_normal && its_own;
       for (int k = 0; k < 3; k++)
         image->has_position &= fabs(image->facts.position_mm[k]) < FARTHEST_MM; /* not NaN either */
       if (image->has_position)
@@ -874,6 +980,8 @@ demur_series_group(const DemurFiles *files, double gap_tolerance, const DemurPro
       split_group(&grouping, groups->pdata[i], parts, patients);
   }
   if (going) {
+    find_lone_siblings(parts);
+    find_unreadable(files, parts);
     name_parts(&grouping, parts);
     result = g_ptr_array_new_with_free_func((GDestroyNotify)demur_series_free);
     for (guint i = 0; i < parts->len; i++)

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "dicom/files.h"
+#include "dicom/rule-finding.h"
 #include "base/vendor.h"
 
 G_BEGIN_DECLS
@@ -49,6 +50,20 @@ typedef struct {
   char *content_digest; /* dicom/content-digest.h; NULL where its pixels can't be read whole */
 } DemurSlice;
 
+/* What shows that a volume holds more than one acquisition or reconstruction. */
+typedef enum {
+  DEMUR_MIXED_VALUES, /* slices differ in what a volume has once */
+  DEMUR_MIXED_TURNS,  /* values take turns along the volume, times go back and forth */
+  DEMUR_MIXED_JUMP,   /* a time jumps, by seconds */
+} DemurMixedKind;
+
+typedef struct {
+  guint attribute; /* index, dicom/attributes.h */
+  DemurMixedKind kind;
+  char *first, *other; /* values; NULL where not recorded */
+  double seconds;      /* of a jump; else NaN */
+} DemurMixed;
+
 typedef struct {
   char *scan_id;
   gboolean scan_id_from_digest; /* the series has no UID: made from the files' SHA-256 */
@@ -77,6 +92,10 @@ typedef struct {
   char *kernel, *kernel_family;
   DemurKernelClass kernel_class;
   double kvp, tube_current_ma, exposure_mas, fov_mm;
+  char *unit;           /* of the values: "HU", or as RescaleType or ImageType tell it */
+  char *unit_from;      /* what tells it, where it isn't HU: "RescaleType MGML" */
+  char *mono_energetic; /* what tells of virtual mono-energetic images; NULL: nothing */
+  char *spectral_words; /* words of a spectral map in the description, nothing else telling it */
   char *contrast_agent;
   char *institution, *station, *site; /* site: institution, else station */
 
@@ -107,19 +126,33 @@ typedef struct {
   size_t n_without_position;
   size_t n_other_contents;  /* of n_same_position: with the kept image's SOPInstanceUID */
   size_t n_without_rescale; /* used slices without slope or intercept, or of slope 0 */
+  size_t n_unseparated;     /* of n_same_position: other pixels, and nothing tells them apart */
+  double sideways_mm;       /* how far a slice lies off its neighbour's line; NaN: no volume */
+  size_t n_mixed;
+  DemurMixed *mixed;        /* [n_mixed], in the order of dicom/attributes.h */
   gboolean shared_sop_uids; /* different images with one SOPInstanceUID */
   gboolean
       several_studies;   /* its slices name more than one StudyInstanceUID: the first's is kept */
   gboolean two_patients; /* its SeriesInstanceUID names more than one */
   char *first_problem;   /* of the broken slices */
+  size_t n_unreadable;   /* files that name this series but end before they say what they hold */
+  char *unreadable_problem; /* of the first */
+  size_t n_lone_siblings;   /* of a study's images that each have a series UID, yet form a stack */
 
-  char **warnings; /* NULL-terminated */
+  /* The judgement: dicom/eligibility.h. */
+  size_t n_findings;
+  DemurRuleFinding *findings; /* [n_findings], in the order of the rules */
+  char **warnings;            /* their words; NULL-terminated */
   gboolean eligible;
   gboolean accepted; /* eligible and chosen */
   char *reason;      /* why not accepted: rule and value; NULL where accepted */
 } DemurSeries;
 
 void demur_series_free(DemurSeries *series);
+void demur_series_clear_findings(DemurSeries *series);
+
+/* Whether the rule with the code was found broken. */
+gboolean demur_series_found(const DemurSeries *series, const char *code);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurSeries, demur_series_free)
 
 /* Groups and measures the images of files: DemurSeries, sorted by study, series number, UID and

@@ -436,10 +436,16 @@ demur_intake_choose(DemurTask *task, const char *scan_id, const char *reason, GE
       workspace != NULL ? demur_series_load(workspace, scan_id, error) : NULL;
   if (record == NULL)
     return FALSE;
-  const gboolean two = record->reason != NULL && strstr(record->reason, "SAFETY") != NULL;
-  if (two || g_strcmp0(record->modality, "CT") != 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "scan %s can't be chosen: %s", scan_id,
-                two ? "its series holds images of more than one patient" : "it is no CT");
+  gboolean known;
+  const gboolean two = demur_dicom_record_found(record, "two-patients", &known);
+  const char *why = two ? "its series holds images of more than one patient"
+                    : g_strcmp0(record->modality, "CT") != 0 ? "it is no CT"
+                    : !known ? "an earlier program imported it: import its files again first"
+                    : demur_dicom_record_found(record, "not-hu", &known)
+                        ? "its values are no Hounsfield units"
+                        : NULL;
+  if (why != NULL) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "scan %s can't be chosen: %s", scan_id, why);
     return FALSE;
   }
   return demur_workspace_begin(workspace, error) &&

@@ -108,6 +108,25 @@ write_slices(DemurJson *json, const char *key, const DemurSlice *slices, size_t 
   demur_json_end_array(json);
 }
 
+/* What the rules found, as data: {rule, action, variant of its sentence, values}. */
+static void
+write_findings(DemurJson *json, const DemurSeries *series) {
+  demur_json_begin_array(json, "findings");
+  for (size_t i = 0; i < series->n_findings; i++) {
+    const DemurRuleFinding *finding = &series->findings[i];
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "rule", finding->code);
+    demur_json_string(json, "action", demur_rule_action_name(finding->action));
+    demur_json_int(json, "variant", finding->variant);
+    demur_json_begin_array(json, "values");
+    for (int k = 0; k < DEMUR_RULE_FINDING_VALUES && finding->values[k] != NULL; k++)
+      demur_json_string(json, NULL, finding->values[k]);
+    demur_json_end_array(json);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+}
+
 static char *
 facts_of(const DemurSeries *series, gboolean mapped_site, const char *const *rules) {
   DemurJson *json = demur_json_new();
@@ -119,12 +138,14 @@ facts_of(const DemurSeries *series, gboolean mapped_site, const char *const *rul
   demur_json_bool(json, "scan_id_from_digest", series->scan_id_from_digest);
   demur_json_string(json, "patient_birth_date", series->patient_birth_date);
   demur_json_string(json, "patient_sex", series->patient_sex);
+  demur_json_string(json, "unit", series->unit);
   write_geometry(json, series);
   write_acquisition(json, series, mapped_site);
   demur_json_begin_array(json, "rules_changed");
   for (; rules != NULL && *rules != NULL; rules++)
     demur_json_string(json, NULL, *rules);
   demur_json_end_array(json);
+  write_findings(json, series);
   write_slices(json, "slices", series->slices, series->n_slices);
   write_slices(json, "left_out", series->slices + series->n_slices, series->n_left_out);
   demur_json_end_object(json);
@@ -174,6 +195,31 @@ demur_dicom_record_new(const DemurSeries *series, gboolean mapped_site, const ch
   record->created = g_strdup(now);
   record->updated = g_strdup(now);
   return record;
+}
+
+static JsonNode *
+parse(const char *text) {
+  return text != NULL ? json_from_string(text, NULL) : NULL;
+}
+
+gboolean
+demur_dicom_record_found(const DemurSeriesRecord *record, const char *rule, gboolean *known) {
+  g_autoptr(JsonNode) facts = parse(record->facts_json);
+  JsonObject *object =
+      facts != NULL && JSON_NODE_HOLDS_OBJECT(facts) ? json_node_get_object(facts) : NULL;
+  JsonNode *findings = object != NULL ? json_object_get_member(object, "findings") : NULL;
+  *known = findings != NULL && JSON_NODE_HOLDS_ARRAY(findings);
+  if (!*known)
+    return FALSE;
+  JsonArray *array = json_node_get_array(findings);
+  for (guint i = 0; i < json_array_get_length(array); i++) {
+    JsonNode *node = json_array_get_element(array, i);
+    if (JSON_NODE_HOLDS_OBJECT(node) && g_strcmp0(json_object_get_string_member_with_default(
+                                                      json_node_get_object(node), "rule", NULL),
+                                                  rule) == 0)
+      return TRUE;
+  }
+  return FALSE;
 }
 
 DemurSeriesFile *
@@ -243,11 +289,6 @@ write_node(DemurJson *json, const char *key, JsonNode *node) {
     break;
   }
   demur_json_null(json, key);
-}
-
-static JsonNode *
-parse(const char *text) {
-  return text != NULL ? json_from_string(text, NULL) : NULL;
 }
 
 void

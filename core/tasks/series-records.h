@@ -14,6 +14,11 @@ G_BEGIN_DECLS
 DemurSeriesRecord *demur_dicom_record_new(const DemurSeries *series, gboolean mapped_site,
                                           const char *const *rules, const char *now);
 
+/* Whether the rule (dicom/rules.h) was found broken when the series was imported. *known: FALSE
+ * where the record is of a program that kept no findings; then nothing can be said. */
+gboolean demur_dicom_record_found(const DemurSeriesRecord *record, const char *rule,
+                                  gboolean *known);
+
 /* The used slices as the workspace keeps them: [series->n_slices], freed by demur_dicom_files_free.
  * An entry of a ZIP archive is "archive.zip!/entry". */
 DemurSeriesFile *demur_dicom_files_new(const DemurSeries *series);

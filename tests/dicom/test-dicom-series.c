@@ -43,7 +43,8 @@ test_gaps_are_judged_at_ten_percent(void) {
   }
 }
 
-/* Two acquisitions that meet in one slice are one volume; two that repeat each other are two. */
+/* Two acquisitions that meet in one slice are halves of a body and no volume to assess; two that
+ * repeat each other are two. */
 static void
 test_acquisitions_part_only_where_they_repeat(void) {
   double z[24];
@@ -56,6 +57,8 @@ test_acquisitions_part_only_where_they_repeat(void) {
   g_assert_cmpuint(meeting->series->len, ==, 1);
   g_assert_cmpuint(fixture_series(meeting, 0)->n_slices, ==, 23);
   g_assert_cmpuint(fixture_series(meeting, 0)->n_same_position, ==, 1);
+  g_assert_true(demur_series_found(fixture_series(meeting, 0), "several-acquisitions"));
+  g_assert_false(fixture_series(meeting, 0)->eligible);
   for (int k = 12; k < 24; k++)
     z[k] = 2.0 * (k - 12);
   g_autoptr(DemurImport) repeating = import_positions(z, acquisitions, 24);
@@ -176,6 +179,7 @@ test_each_limit_divides_where_it_says(void) {
       DemurSeries *series = good_series();
       g_ptr_array_add(list, series);
       *(double *)((char *)series + rows[i].offset) = broken ? rows[i].broken : rows[i].kept;
+      series->smallest_thickness_mm = series->thickness_mm;
       demur_eligibility_judge(rules, list);
       g_assert_cmpint(series->eligible, ==, !(broken && rows[i].refuses));
       if (rows[i].refuses)

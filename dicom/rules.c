@@ -1,0 +1,666 @@
+#include "dicom/rules.h"
+#include "dicom/attributes.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Numbers for people: up to three decimals, no trailing zeros. */
+static char *
+tidy(double value) {
+  char buffer[64];
+  g_ascii_formatd(buffer, sizeof buffer, "%.3f", value);
+  if (strchr(buffer, '.') != NULL) {
+    size_t n = strlen(buffer);
+    while (buffer[n - 1] == '0')
+      buffer[--n] = '\0';
+    if (buffer[n - 1] == '.')
+      buffer[n - 1] = '\0';
+  }
+  return g_strdup(strcmp(buffer, "-0") == 0 ? "0" : buffer);
+}
+
+static gboolean
+found(DemurRuleFinding *finding, guint variant) {
+  finding->variant = variant;
+  return TRUE;
+}
+
+static gboolean
+found_text(DemurRuleFinding *finding, guint variant, const char *text) {
+  finding->values[0] = g_strdup(text);
+  return found(finding, variant);
+}
+
+/* Counts, the first of them ending the list that is not wanted by being NaN. */
+static gboolean
+found_numbers(DemurRuleFinding *finding, guint variant, double a, double b, double c) {
+  const double values[] = {a, b, c};
+  for (size_t i = 0; i < G_N_ELEMENTS(values) && !isnan(values[i]); i++)
+    finding->values[i] = tidy(values[i]);
+  return found(finding, variant);
+}
+
+static gboolean
+find_two_patients(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return s->two_patients && found(f, 0);
+}
+
+static gboolean
+find_not_ct(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return g_strcmp0(s->modality, "CT") != 0 &&
+         found_text(f, 0, s->modality != NULL ? s->modality : "not recorded");
+}
+
+static gboolean
+find_secondary_capture(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return s->type == DEMUR_SERIES_SECONDARY && found(f, 0);
+}
+
+static gboolean
+find_localizer(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return s->type == DEMUR_SERIES_LOCALIZER && found(f, s->localizer_label ? 0 : 1);
+}
+
+static gboolean
+find_derived(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return s->derived && found_text(f, 0, s->image_type);
+}
+
+static gboolean
+find_not_grey(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return s->photometric != NULL && !g_str_has_prefix(s->photometric, "MONOCHROME") &&
+         found_text(f, 0, s->photometric);
+}
+
+static gboolean
+find_not_hu(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  if (g_strcmp0(s->modality, "CT") != 0 || s->unit == NULL || strcmp(s->unit, "HU") == 0)
+    return FALSE;
+  f->values[0] = g_strdup(s->unit);
+  f->values[1] = g_strdup(s->unit_from);
+  return found(f, 0);
+}
+
+static gboolean
+find_mono_energetic(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return s->mono_energetic != NULL && found_text(f, 0, s->mono_energetic);
+}
+
+static gboolean
+find_spectral_words(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return s->spectral_words != NULL && found_text(f, 0, s->spectral_words);
+}
+
+static gboolean
+find_no_positions(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return s->n_without_position > 0 &&
+         found_numbers(f, 0, (double)s->n_without_position, (double)s->n_slices, NAN);
+}
+
+static gboolean
+find_one_position(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return s->n_positions == 1 && s->n_slices > 1 &&
+         found_numbers(f, 0, (double)s->n_slices, NAN, NAN);
+}
+
+static gboolean
+find_not_axial(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return s->axial_angle_degrees > rule->limit &&
+         found_numbers(f, 0, s->axial_angle_degrees, rule->limit, NAN);
+}
+
+static gboolean
+find_truncated(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  if (s->n_broken == 0)
+    return FALSE;
+  found_numbers(f, 0, (double)s->n_broken, NAN, NAN);
+  f->values[1] = g_strdup(s->first_problem);
+  return TRUE;
+}
+
+static gboolean
+find_unreadable(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  if (s->n_unreadable == 0)
+    return FALSE;
+  found_numbers(f, 0, (double)s->n_unreadable, NAN, NAN);
+  f->values[1] = g_strdup(s->unreadable_problem);
+  return TRUE;
+}
+
+static gboolean
+find_lossy(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  if (!s->lossy)
+    return FALSE;
+  f->values[0] = demur_transfer_syntax_name(s->transfer_syntax_uid);
+  return found(f, 0);
+}
+
+static gboolean
+find_few_slices(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return (double)s->n_slices < rule->limit &&
+         found_numbers(f, 0, (double)s->n_slices, rule->limit, NAN);
+}
+
+static gboolean
+find_thick(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return s->thickness_mm > rule->limit && found_numbers(f, 0, s->thickness_mm, rule->limit, NAN);
+}
+
+static gboolean
+find_missing_slice(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return s->n_missing > 0 &&
+         found_numbers(f, 0, (double)s->n_missing, s->largest_gap_mm, s->spacing_mm);
+}
+
+static gboolean
+find_irregular(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return s->n_irregular > 0 &&
+         found_numbers(f, 0, s->smallest_gap_mm, s->largest_gap_mm, s->spacing_mm);
+}
+
+static gboolean
+find_sideways(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return s->sideways_mm > rule->limit && found_numbers(f, 0, s->sideways_mm, rule->limit, NAN);
+}
+
+static gboolean
+find_no_patient_id(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return s->patient_id == NULL && found(f, 0);
+}
+
+static gboolean
+find_unseparated(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return s->n_unseparated > 0 && found_numbers(f, 0, (double)s->n_unseparated, NAN, NAN);
+}
+
+/* Attributes whose differences a rule of their own tells. */
+static gboolean
+has_own_rule(const DemurSliceAttribute *attribute) {
+  static const char *const keywords[] = {"FrameOfReferenceUID", "StudyInstanceUID",
+                                         "SliceThickness"};
+  for (size_t i = 0; i < G_N_ELEMENTS(keywords); i++)
+    if (strcmp(attribute->keyword, keywords[i]) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+found_mixed(DemurRuleFinding *f, const DemurMixed *mixed) {
+  f->values[0] = g_strdup(demur_slice_attribute(mixed->attribute)->keyword);
+  f->values[1] = g_strdup(mixed->first != NULL ? mixed->first : "nothing");
+  f->values[2] = g_strdup(mixed->other != NULL ? mixed->other : "nothing");
+  return found(f, mixed->kind == DEMUR_MIXED_TURNS ? 1 : 0);
+}
+
+/* The first attribute of the role that differs; keyword: that one only. */
+static gboolean
+find_mixed_role(const DemurSeries *s, DemurSliceAttributeRole role, const char *keyword,
+                DemurRuleFinding *f) {
+  for (size_t i = 0; i < s->n_mixed; i++) {
+    const DemurMixed *mixed = &s->mixed[i];
+    const DemurSliceAttribute *attribute = demur_slice_attribute(mixed->attribute);
+    if (attribute->role == role && mixed->kind != DEMUR_MIXED_JUMP &&
+        (keyword != NULL ? strcmp(attribute->keyword, keyword) == 0 : !has_own_rule(attribute)))
+      return found_mixed(f, mixed);
+  }
+  return FALSE;
+}
+
+static gboolean
+find_several_frames(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return find_mixed_role(s, DEMUR_SLICE_ATTRIBUTE_ONE, "FrameOfReferenceUID", f);
+}
+
+static gboolean
+find_several_studies(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return s->several_studies && found(f, 0);
+}
+
+static gboolean
+find_mixed(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return find_mixed_role(s, DEMUR_SLICE_ATTRIBUTE_ONE, NULL, f) ||
+         find_mixed_role(s, DEMUR_SLICE_ATTRIBUTE_FREE, NULL, f);
+}
+
+static gboolean
+find_several_acquisitions(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return find_mixed_role(s, DEMUR_SLICE_ATTRIBUTE_STEPS, NULL, f);
+}
+
+static gboolean
+find_time_order(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return find_mixed_role(s, DEMUR_SLICE_ATTRIBUTE_TIME, NULL, f);
+}
+
+static gboolean
+find_time_jump(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  for (size_t i = 0; i < s->n_mixed; i++) {
+    if (s->mixed[i].kind != DEMUR_MIXED_JUMP || !(s->mixed[i].seconds > rule->limit))
+      continue;
+    f->values[0] = g_strdup(demur_slice_attribute(s->mixed[i].attribute)->keyword);
+    f->values[1] = tidy(s->mixed[i].seconds);
+    f->values[2] = tidy(rule->limit);
+    return found(f, 0);
+  }
+  return FALSE;
+}
+
+static gboolean
+find_thickness_varies(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  if (s->thickness_mm > s->smallest_thickness_mm)
+    return found_numbers(f, 0, s->smallest_thickness_mm, s->thickness_mm, NAN);
+  if (!find_mixed_role(s, DEMUR_SLICE_ATTRIBUTE_ONE, "SliceThickness", f))
+    return FALSE;
+  return found(f, 1);
+}
+
+static gboolean
+find_tilt(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  const gboolean measured = fabs(s->tilt_degrees) > rule->limit;
+  const gboolean tagged = fabs(s->tilt_tag_degrees) > rule->limit;
+  return (measured || tagged) &&
+         found_numbers(f,
+                       !measured ? 1
+                       : !tagged ? 2
+                                 : 0,
+                       measured ? s->tilt_degrees : s->tilt_tag_degrees, NAN, NAN);
+}
+
+static gboolean
+find_thickness_differs(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return fabs(s->thickness_mm - s->spacing_mm) > rule->limit &&
+         found_numbers(f, 0, s->thickness_mm, s->spacing_mm, NAN);
+}
+
+static gboolean
+find_thickness_unknown(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return isnan(s->thickness_mm) &&
+         found_text(f, s->thickness_text != NULL ? 0 : 1, s->thickness_text);
+}
+
+static gboolean
+find_unknown_vendor(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return s->manufacturer == NULL &&
+         found_text(f, s->manufacturer_raw != NULL ? 0 : 1, s->manufacturer_raw);
+}
+
+static gboolean
+find_body_part(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  static const char *const words[] = {"CHEST", "THORAX", "LUNG", "TORSO"};
+  if (s->body_part == NULL)
+    return found(f, 1);
+  g_autofree char *upper = g_ascii_strup(s->body_part, -1);
+  for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+    if (strstr(upper, words[i]) != NULL)
+      return FALSE;
+  return found_text(f, 0, s->body_part);
+}
+
+static gboolean
+find_short_extent(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return s->extent_mm < rule->limit && found_numbers(f, 0, s->extent_mm, rule->limit, NAN);
+}
+
+static gboolean
+find_same_position(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return s->n_same_position > 0 && found_numbers(f, 0, (double)s->n_same_position, NAN, NAN);
+}
+
+static gboolean
+find_same_file(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return s->n_same_file > 0 && found_numbers(f, 0, (double)s->n_same_file, NAN, NAN);
+}
+
+static gboolean
+find_shared_uids(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return s->shared_sop_uids && found(f, 0);
+}
+
+static gboolean
+find_other_contents(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return s->n_other_contents > 0 && found_numbers(f, 0, (double)s->n_other_contents, NAN, NAN);
+}
+
+static gboolean
+find_no_rescale(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return g_strcmp0(s->modality, "CT") == 0 && s->type != DEMUR_SERIES_SECONDARY &&
+         s->n_without_rescale > 0 &&
+         found_numbers(f, 0, (double)s->n_without_rescale, (double)s->n_slices, NAN);
+}
+
+static gboolean
+find_no_pixel_spacing(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return isnan(s->pixel_spacing_mm[0]) && found(f, 0);
+}
+
+static gboolean
+find_oblique(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return s->axial_angle_degrees > rule->limit &&
+         found_numbers(f, 0, s->axial_angle_degrees, NAN, NAN);
+}
+
+static gboolean
+find_split(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return s->n_parts > 1 && found_numbers(f, 0, s->n_parts, s->part, NAN);
+}
+
+static gboolean
+find_no_series_uid(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return s->series_uid == NULL && found(f, 0);
+}
+
+static gboolean
+find_own_series_uids(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return s->n_lone_siblings > 0 && found_numbers(f, 0, (double)s->n_lone_siblings, NAN, NAN);
+}
+
+#define REFUSE DEMUR_RULE_REFUSE
+#define WARN DEMUR_RULE_WARN
+
+static const DemurRule table[] = {
+    {"two-patients",
+     REFUSE,
+     NAN,
+     "one SeriesInstanceUID, one patient",
+     find_two_patients,
+     {"SAFETY: one SeriesInstanceUID holds images of more than one patient"}},
+    {"not-ct", REFUSE, NAN, "modality CT", find_not_ct, {"not CT: modality {0}"}},
+    {"secondary-capture",
+     REFUSE,
+     NAN,
+     "no Secondary Capture",
+     find_secondary_capture,
+     {"a secondary capture, not a scan"}},
+    {"localizer",
+     REFUSE,
+     NAN,
+     "no localizer",
+     find_localizer,
+     {"a localizer (ImageType)", "a localizer (by its orientation)"}},
+    {"derived",
+     REFUSE,
+     NAN,
+     "original images, not DERIVED ones",
+     find_derived,
+     {"derived images (ImageType {0})"}},
+    {"not-grey",
+     REFUSE,
+     NAN,
+     "one grey sample a pixel",
+     find_not_grey,
+     {"not grey: photometric interpretation {0}"}},
+    {"not-hu",
+     REFUSE,
+     NAN,
+     "CT numbers in Hounsfield units",
+     find_not_hu,
+     {"not in Hounsfield units: its values are {0} ({1})"}},
+    {"mono-energetic",
+     REFUSE,
+     NAN,
+     "no virtual mono-energetic images",
+     find_mono_energetic,
+     {"virtual mono-energetic images ({0})"}},
+    {"no-positions",
+     REFUSE,
+     NAN,
+     "position and orientation in every slice",
+     find_no_positions,
+     {"position absent in {0} of {1} slices"}},
+    {"one-position",
+     REFUSE,
+     NAN,
+     "images at different positions",
+     find_one_position,
+     {"not a volume: {0} images at one position"}},
+    {"not-axial",
+     REFUSE,
+     30,
+     "normal within .. degrees of the body axis",
+     find_not_axial,
+     {"not axial: {0} degrees off the body axis (limit {1})"}},
+    {"unseparated",
+     REFUSE,
+     NAN,
+     "images at one position told apart by an attribute",
+     find_unseparated,
+     {"more than one image at a position ({0} images), and no attribute tells which belong "
+      "together"}},
+    {"several-frames",
+     REFUSE,
+     NAN,
+     "one FrameOfReferenceUID",
+     find_several_frames,
+     {"its slices lie in more than one frame of reference"}},
+    {"several-studies",
+     REFUSE,
+     NAN,
+     "one study a series",
+     find_several_studies,
+     {"its slices name more than one StudyInstanceUID"}},
+    {"several-acquisitions",
+     REFUSE,
+     NAN,
+     "one acquisition, or one a step of an axial scan",
+     find_several_acquisitions,
+     {"more than one acquisition in one volume: {0} {1} and {2}",
+      "more than one acquisition in one volume, in turns: {0} {1} and {2}"}},
+    {"mixed",
+     REFUSE,
+     NAN,
+     "one reconstruction and one phase",
+     find_mixed,
+     {"more than one reconstruction or phase in one volume: {0} {1} and {2}",
+      "more than one reconstruction or phase in one volume, in turns: {0} {1} and {2}"}},
+    {"time-order",
+     REFUSE,
+     NAN,
+     "times that go one way along the volume",
+     find_time_order,
+     {"more than one acquisition in one volume: {0} {1} and {2}",
+      "more than one acquisition in one volume: {0} goes back and forth along it ({1}, {2})"}},
+    {"time-jump",
+     REFUSE,
+     10,
+     "no jump of a time by more than .. s",
+     find_time_jump,
+     {"more than one acquisition in one volume: {0} jumps by {1} s (limit {2})"}},
+    {"thickness-varies",
+     REFUSE,
+     NAN,
+     "one thickness",
+     find_thickness_varies,
+     {"slice thickness varies from {0} to {1} mm", "slice thickness recorded in some slices only"}},
+    {"truncated",
+     REFUSE,
+     NAN,
+     "pixel data of every slice complete and decodable",
+     find_truncated,
+     {"slice truncated or undecodable: {0} ({1})"}},
+    {"unreadable",
+     REFUSE,
+     NAN,
+     "every file of the series readable",
+     find_unreadable,
+     {"a file of this series can't be read whole: {0} ({1})"}},
+    {"lossy", REFUSE, NAN, "no lossy compression", find_lossy, {"lossy compression ({0})"}},
+    {"few-slices",
+     REFUSE,
+     10,
+     "at least .. slices",
+     find_few_slices,
+     {"too few slices: {0} (at least {1})"}},
+    {"thick",
+     REFUSE,
+     5,
+     "thickness of at most .. mm",
+     find_thick,
+     {"slices too thick: {0} mm (limit {1})"}},
+    {"missing-slice",
+     REFUSE,
+     NAN,
+     "no slice missing",
+     find_missing_slice,
+     {"slices missing: {0} (gaps up to {1} mm, nominal {2})"}},
+    {"irregular",
+     REFUSE,
+     0.1,
+     "gaps within this share of the nominal spacing",
+     find_irregular,
+     {"irregular spacing: gaps {0} to {1} mm, nominal {2}"}},
+    {"sideways",
+     REFUSE,
+     1,
+     "slices within .. mm of one straight line",
+     find_sideways,
+     {"slices lie sideways of one another: by up to {0} mm (limit {1})"}},
+    {"no-patient-id", REFUSE, NAN, "a PatientID", find_no_patient_id, {"no patient ID"}},
+    {"own-series-uids",
+     REFUSE,
+     NAN,
+     "one SeriesInstanceUID for the images of a stack",
+     find_own_series_uids,
+     {"{0} images of this study, each with a SeriesInstanceUID of its own, seem to be one series"}},
+    {"tilt",
+     WARN,
+     0.5,
+     "tilt of at most .. degrees",
+     find_tilt,
+     {"gantry tilt of {0} degrees", "gantry tilt of {0} degrees by its tag, not by the positions",
+      "gantry tilt of {0} degrees by the positions, without a tag"}},
+    {"spectral-words",
+     WARN,
+     NAN,
+     "no words of spectral maps in the description",
+     find_spectral_words,
+     {"its description speaks of a spectral map (\"{0}\"), its attributes do not"}},
+    {"thickness-differs",
+     WARN,
+     0.1,
+     "thickness within .. mm of the spacing",
+     find_thickness_differs,
+     {"slice thickness {0} mm, but slices are {1} mm apart"}},
+    {"thickness-unknown",
+     WARN,
+     NAN,
+     "a readable SliceThickness",
+     find_thickness_unknown,
+     {"slice thickness unreadable: \"{0}\"", "slice thickness not recorded"}},
+    {"unknown-vendor",
+     WARN,
+     NAN,
+     "a known manufacturer",
+     find_unknown_vendor,
+     {"unknown manufacturer \"{0}\"", "manufacturer not recorded"}},
+    {"body-part",
+     WARN,
+     NAN,
+     "body part CHEST, THORAX or LUNG",
+     find_body_part,
+     {"body part is not chest: {0}", "body part not recorded"}},
+    {"short-extent",
+     WARN,
+     200,
+     "an extent of at least .. mm",
+     find_short_extent,
+     {"extent {0} mm: the lungs may not be covered (at least {1})"}},
+    {"same-position",
+     WARN,
+     NAN,
+     "one image a position",
+     find_same_position,
+     {"duplicate positions: {0} images left out, the lowest InstanceNumber kept"}},
+    {"same-file",
+     WARN,
+     NAN,
+     "each file once",
+     find_same_file,
+     {"duplicate files: {0} counted once"}},
+    {"shared-uids",
+     WARN,
+     NAN,
+     "one SOPInstanceUID an image",
+     find_shared_uids,
+     {"different images share one SOPInstanceUID: all are kept"}},
+    {"other-contents",
+     WARN,
+     NAN,
+     "one content a SOPInstanceUID and position",
+     find_other_contents,
+     {"different images claim to be the same one (SOPInstanceUID and position): {0} left out; "
+      "which is the right one can't be told"}},
+    {"no-rescale",
+     WARN,
+     NAN,
+     "RescaleSlope (not 0) and RescaleIntercept in every slice",
+     find_no_rescale,
+     {"rescale slope or intercept absent or 0 in {0} of {1} slices: their stored values stand for "
+      "CT numbers"}},
+    {"no-pixel-spacing",
+     WARN,
+     NAN,
+     "a PixelSpacing",
+     find_no_pixel_spacing,
+     {"no PixelSpacing: distances within a slice are unknown"}},
+    {"oblique",
+     WARN,
+     20,
+     "normal within .. degrees of the body axis without a warning",
+     find_oblique,
+     {"oblique, not straight axial: {0} degrees off the body axis"}},
+    {"split",
+     WARN,
+     NAN,
+     "one volume a SeriesInstanceUID",
+     find_split,
+     {"its SeriesInstanceUID holds {0} volumes: this is number {1}; say which one a score belongs "
+      "to"}},
+    {"no-series-uid",
+     WARN,
+     NAN,
+     "a SeriesInstanceUID",
+     find_no_series_uid,
+     {"no SeriesInstanceUID: scan_id is made from the files' digests"}},
+};
+
+const DemurRule *
+demur_rules(size_t *n) {
+  *n = G_N_ELEMENTS(table);
+  return table;
+}
+
+const char *
+demur_rule_action_name(DemurRuleAction action) {
+  static const char *const names[] = {"off", "warn", "refuse"};
+  g_return_val_if_fail((guint)action < G_N_ELEMENTS(names), NULL);
+  return names[action];
+}
+
+void
+demur_rule_finding_clear(DemurRuleFinding *finding) {
+  for (size_t i = 0; i < G_N_ELEMENTS(finding->values); i++)
+    g_clear_pointer(&finding->values[i], g_free);
+}
+
+char *
+demur_rule_finding_words(const DemurRuleFinding *finding) {
+  const char *told = NULL;
+  for (size_t i = 0; i < G_N_ELEMENTS(table); i++)
+    if (strcmp(table[i].code, finding->code) == 0 && finding->variant < G_N_ELEMENTS(table[i].told))
+      told = table[i].told[finding->variant];
+  if (told == NULL)
+    return g_strdup(finding->code); /* of a newer program */
+  g_autoptr(GString) words = g_string_new(NULL);
+  for (; *told != '\0'; told++) {
+    const gboolean named = told[0] == '{' && g_ascii_isdigit(told[1]) && told[2] == '}';
+    const size_t i = named ? (size_t)(told[1] - '0') : 0;
+    if (!named) {
+      g_string_append_c(words, *told);
+      continue;
+    }
+    if (i < G_N_ELEMENTS(finding->values) && finding->values[i] != NULL)
+      g_string_append(words, finding->values[i]);
+    told += 2;
+  }
+  return g_string_free(g_steal_pointer(&words), FALSE);
+}

@@ -1,0 +1,28 @@
+/* The rules a series is judged by: one table of rows, each with its code, what is done, its limit,
+ * what it asks, the function that looks, and the sentences that tell what was found. */
+#pragma once
+
+#include "dicom/series.h"
+
+G_BEGIN_DECLS
+
+typedef struct DemurRule DemurRule;
+
+/* Whether the series breaks the rule. Then finding holds variant and values; code and action are
+ * the caller's to set. */
+typedef gboolean (*DemurRuleFunc)(const DemurSeries *series, const DemurRule *rule,
+                                  DemurRuleFinding *finding);
+
+struct DemurRule {
+  const char *code;       /* "not-ct", "few-slices", .. */
+  DemurRuleAction action; /* what is done where the rule is broken */
+  double limit;           /* NaN where the rule has none */
+  const char *words;      /* what the rule asks, for tables and the guide */
+  DemurRuleFunc function;
+  const char *told[3]; /* a sentence for each variant: {0} .. {3} stand for the values */
+};
+
+/* The project's rules, in the order in which reasons are told. */
+const DemurRule *demur_rules(size_t *n);
+
+G_END_DECLS

@@ -1,0 +1,15 @@
+/* In what unit an image's values are: a CT image is in Hounsfield units only where nothing says
+ * otherwise (PS3.3 C.8.2.1, C.8.15.3.10: RescaleType, and values 3 and 4 of ImageType). */
+#pragma once
+
+#include "dicom/series.h"
+
+G_BEGIN_DECLS
+
+/* Fills unit, unit_from, mono_energetic and spectral_words from rescale type, image or frame type
+ * (both as recorded, NULL where absent), the energy that the images are computed for (NULL where
+ * none) and the description. */
+void demur_unit_fill(DemurSeries *series, const char *rescale_type, const char *image_type,
+                     const char *energy, const char *description);
+
+G_END_DECLS
