@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/blas.h"
+#include "base/csv-field.h"
 #include "base/file-output.h"
 #include "base/number.h"
 #include "selector/mlp-kernel.h"
@@ -86,6 +87,8 @@ print_help(void) {
       "  --seed S          seed of every random stream (default 1)\n"
       "  --json            one JSON document on stdout\n"
       "  --quiet           no progress on stderr\n"
+      "  --raw-cells       write CSV cells that a spreadsheet would run as they are, without an\n"
+      "                    apostrophe in front\n"
       "  --kernel NAME     compute with this kernel (default: the processor's fastest; `portable`\n"
       "                    gives the same bytes on every processor)\n"
       "  --version         the version; with --verbose the kernels too\n\n"
@@ -147,6 +150,8 @@ take_globals(int argc, char **argv, DemurContext *context, guint *n_threads, GPt
       context->json = TRUE;
     } else if (strcmp(argv[i], "--quiet") == 0) {
       context->quiet = TRUE;
+    } else if (strcmp(argv[i], "--raw-cells") == 0) {
+      demur_csv_use_raw_cells();
     } else if (take_value("--workspace", argc, argv, &i, &value, &local)) {
       g_free(context->task.workspace_path);
       context->task.workspace_path = g_strdup(value);

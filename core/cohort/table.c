@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/csv-field.h"
 #include "cohort/table-source.h"
 
 #define BLOCK_BYTES ((size_t)1 << 20)
@@ -306,9 +307,13 @@ cut(DemurTable *table, char *text, size_t length, GError **error) {
                   line, MAX_FIELDS);
       return FALSE;
     }
-    g_array_append_val(fields, field);
     const gboolean more = i < length;
     text[i] = '\0'; /* the separator, or the byte behind the record */
+    if (*field.text == '\'' && demur_csv_is_guarded(field.text)) {
+      field.text++;
+      field.length--;
+    }
+    g_array_append_val(fields, field);
     if (!more)
       return TRUE;
     i++;

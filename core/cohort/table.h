@@ -3,7 +3,8 @@
  * UTF-8 with or without byte order mark; LF, CRLF (or mixed) or CR alone; comma, semicolon or tab,
  * whichever the first line has most of, or as a first line "sep=;" says; fields may be quoted, with
  * "" for a quote and line ends inside. Lines that hold nothing but separators and blanks are passed
- * over. Blanks around an unquoted field are not part of it. Compressed by gzip or not.
+ * over. Blanks around an unquoted field are not part of it, nor is the apostrophe that keeps a
+ * spreadsheet from running a text (base/csv-field.h). Compressed by gzip or not.
  * Refused with line and column: NUL bytes (binary files), other encodings and files by their name,
  * other control characters, bytes that are not UTF-8, a quote inside an unquoted field or behind a
  * closing one, a quote never closed, records over 256 MiB, more than 200,000 fields. */

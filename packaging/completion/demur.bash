@@ -15,7 +15,7 @@ _demur() {
   [ ${#path[@]} -gt 0 ] || list=$(demur --help 2>/dev/null)
   case $word in
     -*) list=$(printf '%s\n' "$list" | grep -oE -- '--[a-z0-9-]+' | sort -u)
-        list="$list --workspace --threads --seed --kernel --json --quiet --help" ;;
+        list="$list --workspace --threads --seed --kernel --json --quiet --raw-cells --help" ;;
     *) list=$(printf '%s\n' "$list" | sed -nE 's/^  ([a-z]+)  +.*/\1/p') ;;
   esac
   COMPREPLY=($(compgen -W "$list" -- "$word"))
