@@ -11,12 +11,14 @@
 #include "report/rejection-by-label.h"
 #include "report/reliability.h"
 #include "selector/coverage.h"
+#include "tasks/tune.h"
 #include "ui/chart-card.h"
 #include "ui/drawing.h"
 #include "ui/files.h"
 #include "ui/job.h"
 #include "ui/operating-point.h"
 #include "ui/shown.h"
+#include "ui/worker.h"
 
 #define N_CHARTS 4
 #define N_SERIES 3
@@ -43,7 +45,7 @@ struct _DemurCohortPage {
   gboolean shown, stale;
   DemurJob *study_job, *tune_job;
   guint64 generation;
-  DemurStudy *study;
+  DemurCoverageStudy *study;
   DemurOperatingScratch *scratch;
   Live live;
   int measure; /* DemurMeasure of the curve */
@@ -78,7 +80,7 @@ clear_study(DemurCohortPage *page) {
     if (page->card[c] != NULL)
       demur_chart_card_update(page->card[c], NULL, NULL, NULL);
   g_clear_pointer(&page->scratch, demur_operating_scratch_free);
-  g_clear_pointer(&page->study, demur_study_unref);
+  g_clear_pointer(&page->study, demur_coverage_study_unref);
   for (guint l = 0; l < DEMUR_OPERATING_MAX_LABELS; l++)
     g_clear_pointer(&page->live.labels[l], g_free);
 }
@@ -114,7 +116,7 @@ demur_cohort_page_init(DemurCohortPage *page) {
 static void
 prepare_curve(DemurCohortPage *page) {
   Live *live = &page->live;
-  const DemurStudy *study = page->study;
+  const DemurCoverageStudy *study = page->study;
   const struct {
     const DemurMethodResult *method;
     const char *label;
@@ -164,7 +166,7 @@ prepare_curve(DemurCohortPage *page) {
 static void
 prepare_live(DemurCohortPage *page) {
   Live *live = &page->live;
-  const DemurStudy *study = page->study;
+  const DemurCoverageStudy *study = page->study;
   prepare_curve(page);
   for (size_t l = 0; l < MIN(study->evaluation->n_classes, DEMUR_OPERATING_MAX_LABELS); l++) {
     g_free(live->labels[l]);
@@ -250,6 +252,13 @@ group_title(const char *name) {
                                              : name;
 }
 
+static const char *
+value_title(const DemurGroupRejection *group) {
+  return *group->value == '\0'              ? _("not recorded")
+         : strcmp(group->group, "age") == 0 ? _(group->value)
+                                            : group->value;
+}
+
 static void
 build_who(DemurCohortPage *page) {
   GtkWidget *child;
@@ -281,7 +290,7 @@ build_who(DemurCohortPage *page) {
       gtk_label_set_xalign(GTK_LABEL(labels[c]), c == 0 ? 0 : 1);
       gtk_grid_attach(page->who, labels[c], c, line, 1, 1);
     }
-    demur_shown_label_set(GTK_LABEL(labels[0]), group->value);
+    demur_shown_label_set(GTK_LABEL(labels[0]), value_title(group));
     gtk_label_set_ellipsize(GTK_LABEL(labels[0]), PANGO_ELLIPSIZE_END);
     gtk_label_set_width_chars(GTK_LABEL(labels[0]), 12);
     gtk_widget_set_hexpand(labels[0], TRUE);
@@ -292,7 +301,7 @@ build_who(DemurCohortPage *page) {
     page->row[i].interval = GTK_LABEL(labels[3]);
     gtk_label_set_width_chars(page->row[i].rate, 7);
     gtk_label_set_width_chars(page->row[i].interval, 6);
-    page->row[i].drawing = demur_drawing_new(group->value, 70, 20);
+    page->row[i].drawing = demur_drawing_new(value_title(group), 70, 20);
     gtk_grid_attach(page->who, GTK_WIDGET(page->row[i].drawing), 4, line, 1, 1);
     line++;
   }
@@ -352,7 +361,7 @@ on_description_idle(gpointer data) {
 
 /* What stands below an exported picture. */
 static char *
-caption_text(const DemurStudy *study, double coverage) {
+caption_text(const DemurCoverageStudy *study, double coverage) {
   g_autofree char *at = demur_text_coverage(coverage);
   g_autofree char *digest = demur_text_digest(study->evaluation->digest);
   return g_strdup_printf(
@@ -366,7 +375,7 @@ caption_text(const DemurStudy *study, double coverage) {
  * patients it tunes on. */
 static void
 update_promise(DemurCohortPage *page, double coverage) {
-  const DemurStudy *study = page->study;
+  const DemurCoverageStudy *study = page->study;
   g_autofree char *error2 = demur_text_decimal(page->live.now.selector.error2, 3);
   g_autofree char *confidence2 = demur_text_decimal(page->live.now.confidence.error2, 3);
   g_autoptr(GString) text = g_string_new(NULL);
@@ -403,7 +412,7 @@ update(DemurCohortPage *page) {
   live->reliability.n_bins = live->now.n_reliability;
   live->panels[0].n_accepted = live->now.n_accepted;
   live->panels[1].n_accepted = live->now.n_confidence_accepted;
-  const DemurStudy *study = page->study;
+  const DemurCoverageStudy *study = page->study;
   g_autofree char *caption = caption_text(study, coverage);
   demur_chart_card_update(page->card[0], &demur_coverage_curve_chart, &live->curve, caption);
   demur_chart_card_update(page->card[1], &demur_rejection_chart, &live->rejection, caption);
@@ -471,7 +480,6 @@ update_verdict(DemurCohortPage *page) {
 /* Computing the study. */
 
 typedef struct {
-  const DemurWork *work;
   char *path, *selector, *cohort, *split, *reason, *user;
   double coverage;
 } StudyInput;
@@ -491,13 +499,14 @@ input_free(gpointer data) {
 static gpointer
 study_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
   const StudyInput *input = data;
-  return input->work->study(input->path, input->selector, input->cohort, input->split, progress,
-                            error);
+  g_auto(DemurTask) task;
+  demur_worker_task_init(&task, input->path, input->user, progress);
+  return demur_task_coverage_study(&task, input->selector, input->cohort, input->split, error);
 }
 
 static void
 study_free(gpointer study) {
-  demur_study_unref(study);
+  demur_coverage_study_unref(study);
 }
 
 static void
@@ -519,7 +528,7 @@ static void
 on_study(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   DemurCohortPage *page = owner;
   if (tag != page->generation) {
-    demur_study_unref(result);
+    demur_coverage_study_unref(result);
     return;
   }
   page->study_job = NULL;
@@ -579,7 +588,6 @@ compute(DemurCohortPage *page) {
   placeholder(page, _("Evaluating the selector and its baselines…"), TRUE);
   gtk_progress_bar_set_fraction(page->progress, 0);
   StudyInput *input = g_new0(StudyInput, 1);
-  input->work = demur_session_work(page->session);
   input->path = g_strdup(demur_session_path(page->session));
   input->selector = g_strdup(selector);
   input->cohort = g_strdup(cohort);
@@ -683,7 +691,7 @@ demur_cohort_page_compute(DemurCohortPage *page) {
     compute(page);
 }
 
-DemurStudy *
+DemurCoverageStudy *
 demur_cohort_page_study(DemurCohortPage *page) {
   return page->study;
 }
@@ -703,8 +711,20 @@ demur_cohort_page_coverage(DemurCohortPage *page) {
 static gpointer
 tune_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
   const StudyInput *input = data;
-  return input->work->tune(input->path, input->selector, input->cohort, input->split,
-                           input->coverage, input->reason, input->user, progress, error);
+  g_auto(DemurTask) task;
+  demur_worker_task_init(&task, input->path, input->user, progress);
+  const DemurTuneParams params = {.selector = input->selector,
+                                  .cohort = input->cohort,
+                                  .split = input->split,
+                                  .coverages = &input->coverage,
+                                  .n_coverages = 1,
+                                  .reason = input->reason};
+  return demur_task_tune(&task, &params, error);
+}
+
+static void
+tuned_free(gpointer tuned) {
+  demur_tuned_free(tuned);
 }
 
 static void
@@ -716,12 +736,20 @@ on_tuned(gpointer owner, guint64 tag, gpointer result, const GError *error) {
     demur_session_fail(page->session, error);
     return;
   }
-  g_autofree char *text = g_strdup_printf(
+  g_autoptr(DemurTuned) tuned = result;
+  const DemurTuning *tuning = tuned->tunings->pdata[0];
+  g_autoptr(GString) text = g_string_new(NULL);
+  g_string_printf(
+      text,
       _("The threshold and your reason are kept. %s Verdicts given before keep the threshold they "
         "were given with; assess again for new ones."),
-      (char *)result);
-  demur_session_notice(page->session, text, FALSE);
-  g_free(result);
+      tuning->sentence);
+  for (guint i = 0; i < tuned->warnings->len; i++) {
+    g_autofree char *words =
+        demur_task_warning_words(tuned->warnings->pdata[i], demur_words_translate);
+    g_string_append_printf(text, _(" Warning: %s."), words);
+  }
+  demur_session_notice(page->session, text->str, tuned->warnings->len > 0);
   demur_session_reload(page->session);
 }
 
@@ -739,7 +767,7 @@ on_reason(const char *text, gpointer data) {
     const DemurJobStart start = {.func = tune_work,
                                  .input = use->input,
                                  .free_input = input_free,
-                                 .free_result = g_free,
+                                 .free_result = tuned_free,
                                  .owner = G_OBJECT(page),
                                  .done = on_tuned};
     page->tune_job = demur_job_start(&start);
@@ -772,7 +800,6 @@ demur_cohort_page_use_coverage(DemurCohortPage *page) {
   UseData *use = g_new(UseData, 1);
   use->page = g_object_ref(page);
   use->input = g_new0(StudyInput, 1);
-  use->input->work = demur_session_work(page->session);
   use->input->path = g_strdup(demur_session_path(page->session));
   use->input->selector = g_strdup(page->study->selector);
   use->input->cohort = g_strdup(page->study->cohort);

@@ -4,6 +4,7 @@
 
 #include <gtk/gtk.h>
 
+#include "tasks/coverage-study.h"
 #include "ui/session.h"
 
 G_BEGIN_DECLS
@@ -18,7 +19,7 @@ DemurCohortPage *demur_cohort_page_new(DemurSession *session);
 void demur_cohort_page_set_shown(DemurCohortPage *page, gboolean shown);
 /* Begins to compute it, unless that is done or under way. */
 void demur_cohort_page_compute(DemurCohortPage *page);
-DemurStudy *demur_cohort_page_study(DemurCohortPage *page); /* borrowed; NULL: none yet */
+DemurCoverageStudy *demur_cohort_page_study(DemurCohortPage *page); /* borrowed; NULL: none yet */
 void demur_cohort_page_set_coverage(DemurCohortPage *page, double coverage);
 double demur_cohort_page_coverage(DemurCohortPage *page);
 void demur_cohort_page_use_coverage(DemurCohortPage *page);

@@ -12,7 +12,7 @@ struct DemurOperatingScratch {
 };
 
 DemurOperatingScratch *
-demur_operating_scratch_new(const DemurStudy *study) {
+demur_operating_scratch_new(const DemurCoverageStudy *study) {
   DemurOperatingScratch *scratch = g_new0(DemurOperatingScratch, 1);
   scratch->selective = demur_selective_scratch_new(study->sample->n);
   size_t most = 1, all = 1;
@@ -38,7 +38,7 @@ demur_operating_scratch_free(DemurOperatingScratch *scratch) {
 }
 
 static DemurSelectivePoint
-point_of(const DemurStudy *study, const guint32 *ranks, size_t n_ranks, double coverage,
+point_of(const DemurCoverageStudy *study, const guint32 *ranks, size_t n_ranks, double coverage,
          DemurSelectiveScratch *scratch) {
   const DemurSample *s = study->sample;
   const DemurSelectiveSample sample = {.n = s->n,
@@ -53,7 +53,7 @@ point_of(const DemurStudy *study, const guint32 *ranks, size_t n_ranks, double c
 }
 
 static void
-count_labels(const DemurStudy *study, const guint32 *ranks, guint32 rank, size_t n_labels,
+count_labels(const DemurCoverageStudy *study, const guint32 *ranks, guint32 rank, size_t n_labels,
              DemurRejection *rejected) {
   const DemurSample *s = study->sample;
   memset(rejected, 0, n_labels * sizeof *rejected);
@@ -80,7 +80,7 @@ count_labels(const DemurStudy *study, const guint32 *ranks, guint32 rank, size_t
 
 /* Equal-mass bins of the accepted, who stand in ascending risk. */
 static void
-fill_reliability(const DemurStudy *study, guint32 rank, DemurOperating *operating) {
+fill_reliability(const DemurCoverageStudy *study, guint32 rank, DemurOperating *operating) {
   const DemurSample *s = study->sample;
   const size_t n = operating->n_accepted;
   const size_t n_bins = demur_selective_n_bins(n, study->evaluation->min_bin_size);
@@ -103,7 +103,8 @@ fill_reliability(const DemurStudy *study, guint32 rank, DemurOperating *operatin
 }
 
 static size_t
-fill_histogram(const DemurStudy *study, const guint32 *ranks, guint32 rank, size_t *histogram) {
+fill_histogram(const DemurCoverageStudy *study, const guint32 *ranks, guint32 rank,
+               size_t *histogram) {
   const DemurEvaluation *e = study->evaluation;
   size_t n = 0;
   memset(histogram, 0, DEMUR_N_HISTOGRAM_BINS * sizeof *histogram);
@@ -118,12 +119,12 @@ fill_histogram(const DemurStudy *study, const guint32 *ranks, guint32 rank, size
 }
 
 static void
-fill_groups(const DemurStudy *study, guint32 rank, DemurOperatingScratch *scratch,
+fill_groups(const DemurCoverageStudy *study, guint32 rank, DemurOperatingScratch *scratch,
             DemurOperating *operating) {
   operating->groups = scratch->groups;
   operating->n_groups = 0;
   for (size_t g = 0; g < study->n_groups; g++) {
-    const DemurStudyGroup *group = &study->groups[g];
+    const DemurCoverageGroup *group = &study->groups[g];
     memset(scratch->n_of, 0, group->n_values * sizeof(size_t));
     memset(scratch->n_rejected_of, 0, group->n_values * sizeof(size_t));
     for (size_t i = 0; i < study->sample->n; i++) {
@@ -145,8 +146,8 @@ fill_groups(const DemurStudy *study, guint32 rank, DemurOperatingScratch *scratc
 }
 
 void
-demur_operating_compute(const DemurStudy *study, double coverage, DemurOperatingScratch *scratch,
-                        DemurOperating *operating) {
+demur_operating_compute(const DemurCoverageStudy *study, double coverage,
+                        DemurOperatingScratch *scratch, DemurOperating *operating) {
   const DemurSample *s = study->sample;
   memset(operating, 0, sizeof *operating);
   operating->coverage = coverage;

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "metrics/selective.h"
-#include "ui/work.h"
+#include "tasks/coverage-study.h"
 
 G_BEGIN_DECLS
 
@@ -37,11 +37,11 @@ typedef struct {
 
 /* Working memory for one study. */
 typedef struct DemurOperatingScratch DemurOperatingScratch;
-DemurOperatingScratch *demur_operating_scratch_new(const DemurStudy *study);
+DemurOperatingScratch *demur_operating_scratch_new(const DemurCoverageStudy *study);
 void demur_operating_scratch_free(DemurOperatingScratch *scratch);
 
 /* Fills operating, whose arrays belong to scratch. O(n). */
-void demur_operating_compute(const DemurStudy *study, double coverage,
+void demur_operating_compute(const DemurCoverageStudy *study, double coverage,
                              DemurOperatingScratch *scratch, DemurOperating *operating);
 
 G_END_DECLS

@@ -14,7 +14,7 @@ struct _DemurReportPage {
   GtkLabel *placeholder, *title;
   GtkFlowBox *sheets; /* side by side where the window has the room */
   GtkWidget *export;
-  DemurStudy *study; /* of the pages */
+  DemurCoverageStudy *study; /* of the pages */
   DemurReportPages *pages;
   DemurJob *export_job;
 };
@@ -33,7 +33,7 @@ clear_sheets(DemurReportPage *page) {
          (child = gtk_widget_get_first_child(GTK_WIDGET(page->sheets))) != NULL)
     gtk_flow_box_remove(page->sheets, child);
   g_clear_pointer(&page->pages, demur_report_pages_free);
-  g_clear_pointer(&page->study, demur_study_unref);
+  g_clear_pointer(&page->study, demur_coverage_study_unref);
 }
 
 static void
@@ -71,7 +71,7 @@ draw_sheet(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle, g
 
 static void
 update(DemurReportPage *page) {
-  DemurStudy *study = demur_cohort_page_study(page->cohort);
+  DemurCoverageStudy *study = demur_cohort_page_study(page->cohort);
   page->stale = FALSE;
   clear_sheets(page);
   gtk_widget_set_sensitive(page->export, study != NULL);
@@ -84,7 +84,7 @@ update(DemurReportPage *page) {
     return;
   }
   g_autoptr(GError) error = NULL;
-  page->study = demur_study_ref(study);
+  page->study = demur_coverage_study_ref(study);
   page->pages = demur_report_pages_new(study->report, &error);
   if (page->pages == NULL) {
     demur_shown_label_set(page->placeholder, error->message);
@@ -138,14 +138,14 @@ demur_report_page_set_shown(DemurReportPage *page, gboolean shown) {
 /* Export. */
 
 typedef struct {
-  DemurStudy *study;
+  DemurCoverageStudy *study;
   char *path;
 } ExportInput;
 
 static void
 export_input_free(gpointer data) {
   ExportInput *input = data;
-  demur_study_unref(input->study);
+  demur_coverage_study_unref(input->study);
   g_free(input->path);
   g_free(input);
 }
@@ -178,7 +178,7 @@ demur_report_page_export_to(DemurReportPage *page, const char *path) {
   if (page->study == NULL || page->export_job != NULL)
     return;
   ExportInput *input = g_new(ExportInput, 1);
-  *input = (ExportInput){demur_study_ref(page->study), g_strdup(path)};
+  *input = (ExportInput){demur_coverage_study_ref(page->study), g_strdup(path)};
   const DemurJobStart start = {.func = export_work,
                                .input = input,
                                .free_input = export_input_free,

@@ -4,11 +4,13 @@
 #include <string.h>
 
 #include "base/json-writer.h"
+#include "dicom/library.h"
+#include "tasks/assess.h"
 #include "ui/job.h"
+#include "ui/worker.h"
 
 struct _DemurSession {
   GObject parent_instance;
-  const DemurWork *work;
   char *user;
   DemurScanTable *table;
   DemurScanList *list;
@@ -75,16 +77,10 @@ demur_session_init(DemurSession *session) {
 }
 
 DemurSession *
-demur_session_new(const DemurWork *work, const char *user) {
+demur_session_new(const char *user) {
   DemurSession *session = g_object_new(DEMUR_TYPE_SESSION, NULL);
-  session->work = work;
   session->user = g_strdup(user);
   return session;
-}
-
-const DemurWork *
-demur_session_work(DemurSession *session) {
-  return session->work;
 }
 
 const char *
@@ -394,8 +390,7 @@ demur_session_reveal(DemurSession *session) {
 /* Work that shows in the window. */
 
 typedef struct {
-  const DemurWork *work;
-  char *path, *selector, *cohort, *split, *scan_id, *reason;
+  char *path, *user, *selector, *cohort, *split, *scan_id, *reason;
   char **paths;
 } WorkInput;
 
@@ -403,6 +398,7 @@ static void
 work_input_free(gpointer data) {
   WorkInput *input = data;
   g_free(input->path);
+  g_free(input->user);
   g_free(input->selector);
   g_free(input->cohort);
   g_free(input->split);
@@ -441,7 +437,7 @@ start_work(DemurSession *session, const char *title, WorkInput *input, DemurJobF
     work_input_free(input);
     return FALSE;
   }
-  input->work = session->work;
+  input->user = g_strdup(session->user);
   input->path = g_strdup(session->table->path);
   const DemurJobStart start = {.func = func,
                                .input = input,
@@ -458,7 +454,14 @@ start_work(DemurSession *session, const char *title, WorkInput *input, DemurJobF
 static gpointer
 import_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
   const WorkInput *input = data;
-  return input->work->import(input->path, input->paths, progress, error);
+  g_auto(DemurTask) task;
+  demur_worker_task_init(&task, input->path, input->user, progress);
+  if (!demur_dicom_init(error))
+    return NULL;
+  g_autoptr(DemurEligibility) rules = demur_eligibility_new();
+  g_autoptr(DemurIntake) intake =
+      demur_intake_run(&task, (const char *const *)input->paths, rules, NULL, error);
+  return intake != NULL ? demur_import_outcome_new(intake) : NULL;
 }
 
 static void
@@ -490,13 +493,22 @@ demur_session_import(DemurSession *session, char *const *paths) {
   return start_work(session, _("Importing"), input, import_work, outcome_free, on_imported);
 }
 
+/* Verdicts for every DICOM series, for one of them, or for the scans of a cohort's split. */
+static gboolean
+assess(DemurTask *task, const WorkInput *input, GError **error) {
+  g_auto(DemurAssessment) assessment = {0};
+  const DemurAssessParams params = {input->selector, input->cohort, input->split, input->scan_id,
+                                    NULL};
+  return demur_task_assess(task, &params, &assessment, error) &&
+         demur_assessment_save(task, &assessment, error);
+}
+
 static gpointer
 assess_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
   const WorkInput *input = data;
-  return input->work->assess(input->path, input->selector, input->cohort, input->split, progress,
-                             error)
-             ? GINT_TO_POINTER(1)
-             : NULL;
+  g_auto(DemurTask) task;
+  demur_worker_task_init(&task, input->path, input->user, progress);
+  return assess(&task, input, error) ? GINT_TO_POINTER(1) : NULL;
 }
 
 static void
@@ -525,8 +537,10 @@ demur_session_assess(DemurSession *session, const char *selector, const char *co
 static gpointer
 choose_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
   const WorkInput *input = data;
-  return input->work->choose(input->path, input->scan_id, input->reason, input->selector, progress,
-                             error)
+  g_auto(DemurTask) task;
+  demur_worker_task_init(&task, input->path, input->user, progress);
+  return demur_intake_choose(&task, input->scan_id, input->reason, error) &&
+                 (input->selector == NULL || assess(&task, input, error))
              ? GINT_TO_POINTER(1)
              : NULL;
 }

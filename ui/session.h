@@ -5,7 +5,7 @@
 #include <gio/gio.h>
 
 #include "ui/scan-list.h"
-#include "ui/work.h"
+#include "ui/import-outcome.h"
 #include "store/reviews.h"
 
 G_BEGIN_DECLS
@@ -20,9 +20,8 @@ G_DECLARE_FINAL_TYPE(DemurSession, demur_session, DEMUR, SESSION, GObject)
  *   "notice"        (const char *text, gboolean is_error) a sentence for the reader
  *   "imported"      an import ended well: see demur_session_outcome
  *   "busy"          work began, progressed or ended: see demur_session_busy */
-DemurSession *demur_session_new(const DemurWork *work, const char *user);
+DemurSession *demur_session_new(const char *user);
 
-const DemurWork *demur_session_work(DemurSession *session);
 const char *demur_session_user(DemurSession *session);
 const char *demur_session_path(DemurSession *session); /* NULL: none is open */
 gboolean demur_session_read_only(DemurSession *session);

@@ -5,9 +5,12 @@
 
 #include "base/number.h"
 #include "report/format.h"
+#include "tasks/names.h"
+#include "tasks/train.h"
 #include "ui/drawing.h"
 #include "ui/job.h"
 #include "ui/shown.h"
+#include "ui/worker.h"
 
 /* Numbers of the settings that are offered; every other one keeps its value. */
 static const char *const offered[] = {"epochs", "datasets_per_epoch", "dataset_size", "kappa",
@@ -24,7 +27,7 @@ struct _DemurTrainWindow {
   GtkProgressBar *progress;
   GtkLabel *status;
   DemurDrawing *curves;
-  GArray *points; /* of DemurTrainingPoint */
+  GArray *points; /* of DemurTrainPoint */
   DemurJob *job;
   gboolean filling;
 };
@@ -47,13 +50,13 @@ demur_train_window_class_init(DemurTrainWindowClass *class) {
 
 static void
 demur_train_window_init(DemurTrainWindow *window) {
-  window->points = g_array_new(FALSE, FALSE, sizeof(DemurTrainingPoint));
+  window->points = g_array_new(FALSE, FALSE, sizeof(DemurTrainPoint));
 }
 
 /* Curves. */
 
 static double
-value_of(const DemurTrainingPoint *point, int which) {
+value_of(const DemurTrainPoint *point, int which) {
   return which == 0 ? point->loss : which == 1 ? point->mean_auc : point->worst_auc;
 }
 
@@ -69,7 +72,7 @@ draw_curves(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle, 
                                  rectangle.width / 2 - 6, rectangle.height};
     double low = INFINITY, high = -INFINITY, last = 1;
     for (guint i = 0; i < points->len; i++) {
-      const DemurTrainingPoint *point = &g_array_index(points, DemurTrainingPoint, i);
+      const DemurTrainPoint *point = &g_array_index(points, DemurTrainPoint, i);
       last = fmax(last, (double)point->epoch);
       for (int which = panel == 0 ? 0 : 1; which <= (panel == 0 ? 0 : 2); which++) {
         const double value = value_of(point, which);
@@ -95,7 +98,7 @@ draw_curves(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle, 
       for (size_t k = 0; k < 64; k++) {
         open = FALSE;
         for (guint i = 0; i < points->len; i++) {
-          const DemurTrainingPoint *point = &g_array_index(points, DemurTrainingPoint, i);
+          const DemurTrainPoint *point = &g_array_index(points, DemurTrainPoint, i);
           if (point->network != k || !isfinite(value_of(point, which)))
             continue;
           const double x = demur_plot_x(&plot, (double)point->epoch);
@@ -111,7 +114,7 @@ draw_curves(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle, 
       cairo_stroke(cr);
       cairo_set_dash(cr, NULL, 0, 0);
       for (guint i = 0; i < points->len; i++) {
-        const DemurTrainingPoint *point = &g_array_index(points, DemurTrainingPoint, i);
+        const DemurTrainPoint *point = &g_array_index(points, DemurTrainPoint, i);
         if (isfinite(value_of(point, which)))
           demur_chart_glyph(cr, series, demur_plot_x(&plot, (double)point->epoch),
                             demur_plot_y(&plot, value_of(point, which)),
@@ -125,7 +128,7 @@ static void
 describe_curves(DemurTrainWindow *window) {
   g_autoptr(GString) text = g_string_new(NULL);
   for (guint i = 0; i < window->points->len; i++) {
-    const DemurTrainingPoint *point = &g_array_index(window->points, DemurTrainingPoint, i);
+    const DemurTrainPoint *point = &g_array_index(window->points, DemurTrainPoint, i);
     g_autofree char *loss = demur_text_significant(point->loss, 3);
     g_autofree char *mean = demur_text_decimal(point->mean_auc, 4);
     g_autofree char *worst = demur_text_decimal(point->worst_auc, 4);
@@ -139,8 +142,7 @@ describe_curves(DemurTrainWindow *window) {
 /* Work. */
 
 typedef struct {
-  const DemurWork *work;
-  char *path, *name, *cohort;
+  char *path, *user, *name, *cohort;
   DemurTrainSettings *settings;
   guint64 seed;
   gboolean resume;
@@ -150,33 +152,59 @@ static void
 train_input_free(gpointer data) {
   TrainInput *input = data;
   g_free(input->path);
+  g_free(input->user);
   g_free(input->name);
   g_free(input->cohort);
   demur_train_settings_free(input->settings);
   g_free(input);
 }
 
+/* What is told of a training that ended well. */
+typedef struct {
+  char *name;
+  GPtrArray *warnings; /* of DemurTaskWarning */
+} TrainDone;
+
 static void
-on_point(const DemurTrainingPoint *point, gpointer data) {
+train_done_free(gpointer data) {
+  TrainDone *done = data;
+  g_free(done->name);
+  g_ptr_array_unref(done->warnings);
+  g_free(done);
+}
+
+static void
+on_point(const DemurTrainPoint *point, gpointer data) {
   demur_job_deliver(data, g_memdup2(point, sizeof *point));
 }
 
 static gpointer
 train_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
   const TrainInput *input = data;
-  return input->work->train(input->path, input->name, input->cohort, input->settings, input->seed,
-                            input->resume, on_point, job, progress, error)
-             ? g_strdup(input->name)
-             : NULL;
+  g_auto(DemurTask) task;
+  demur_worker_task_init(&task, input->path, input->user, progress);
+  task.seed = input->seed;
+  const DemurTrainParams params = {.selector = input->name,
+                                   .cohort = input->cohort,
+                                   .settings = input->settings,
+                                   .resume = input->resume ? DEMUR_RESUME_IF_KEPT : DEMUR_RESUME_NO,
+                                   .told = on_point,
+                                   .data = job};
+  g_auto(DemurTrained) trained = {0};
+  if (!demur_task_train(&task, &params, &trained, error))
+    return NULL;
+  TrainDone *done = g_new(TrainDone, 1);
+  *done = (TrainDone){g_strdup(input->name), g_steal_pointer(&trained.warnings)};
+  return done;
 }
 
 static void
 on_part(gpointer owner, guint64 tag, gpointer part) {
   DemurTrainWindow *window = owner;
-  const DemurTrainingPoint *point = part;
+  const DemurTrainPoint *point = part;
   gboolean known = FALSE;
   for (guint i = 0; i < window->points->len; i++) {
-    const DemurTrainingPoint *other = &g_array_index(window->points, DemurTrainingPoint, i);
+    const DemurTrainPoint *other = &g_array_index(window->points, DemurTrainPoint, i);
     known |= other->network == point->network && other->epoch == point->epoch;
   }
   if (!known)
@@ -215,11 +243,18 @@ on_done(gpointer owner, guint64 tag, gpointer result, const GError *error) {
                               : error->message);
     return;
   }
-  g_autofree char *text = g_strdup_printf(
-      _("Selector %s is trained and kept. Choose a coverage for it on the Cohort page."),
-      (char *)result);
-  demur_shown_label_set(window->status, text);
-  g_free(result);
+  TrainDone *done = result;
+  g_autoptr(GString) text = g_string_new(NULL);
+  g_string_printf(
+      text, _("Selector %s is trained and kept. Choose a coverage for it on the Cohort page."),
+      done->name);
+  for (guint i = 0; i < done->warnings->len; i++) {
+    g_autofree char *words =
+        demur_task_warning_words(done->warnings->pdata[i], demur_words_translate);
+    g_string_append_printf(text, _(" Warning: %s."), words);
+  }
+  demur_shown_label_set(window->status, text->str);
+  train_done_free(done);
   demur_session_reload(window->session);
 }
 
@@ -266,6 +301,10 @@ on_start(DemurTrainWindow *window) {
     demur_shown_label_set(window->status, _("Give the new selector a name."));
     return;
   }
+  if (!demur_task_check_name("selector", name, &error)) {
+    demur_shown_label_set(window->status, error->message);
+    return;
+  }
   if (!demur_number_parse_int(seed_text, strlen(seed_text), &seed) || seed < 0) {
     demur_shown_label_set(window->status, _("The seed is a whole number from 0 up."));
     return;
@@ -276,8 +315,8 @@ on_start(DemurTrainWindow *window) {
     return;
   }
   TrainInput *input = g_new(TrainInput, 1);
-  *input = (TrainInput){demur_session_work(window->session),
-                        g_strdup(demur_session_path(window->session)),
+  *input = (TrainInput){g_strdup(demur_session_path(window->session)),
+                        g_strdup(demur_session_user(window->session)),
                         g_strdup(name),
                         g_strdup(chosen(window->cohort)),
                         settings,
@@ -290,7 +329,7 @@ on_start(DemurTrainWindow *window) {
   const DemurJobStart start = {.func = train_work,
                                .input = input,
                                .free_input = train_input_free,
-                               .free_result = g_free,
+                               .free_result = train_done_free,
                                .free_part = g_free,
                                .owner = G_OBJECT(window),
                                .done = on_done,

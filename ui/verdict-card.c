@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "report/format.h"
+#include "tasks/meaning.h"
 #include "ui/drawing.h"
 #include "ui/job.h"
 #include "ui/shown.h"
 #include "ui/theme.h"
+#include "ui/worker.h"
 
 struct _DemurVerdictCard {
   GtkBox parent_instance;
@@ -16,10 +18,14 @@ struct _DemurVerdictCard {
   GtkBox *meaning_box;
   GtkLabel *meaning;
   DemurJob *meaning_job;
+  DemurMeaningReference *reference; /* what risks are compared with; NULL: not looked up yet */
+  char *reference_of;               /* the selector's name */
   guint64 generation; /* of the case that is shown: late answers of another are dropped */
   GtkLabel *pending;
   GtkWidget *agree, *disagree, *comment;
 };
+
+static void on_loaded(DemurVerdictCard *card);
 
 G_DEFINE_FINAL_TYPE(DemurVerdictCard, demur_verdict_card, GTK_TYPE_BOX)
 
@@ -27,6 +33,7 @@ static void
 demur_verdict_card_dispose(GObject *object) {
   DemurVerdictCard *card = DEMUR_VERDICT_CARD(object);
   demur_job_drop(&card->meaning_job);
+  on_loaded(card);
   g_clear_object(&card->session);
   G_OBJECT_CLASS(demur_verdict_card_parent_class)->dispose(object);
 }
@@ -324,37 +331,64 @@ add_set_aside(DemurVerdictCard *card, const DemurScan *scan) {
   add_label(box, scan->set_aside, NULL);
 }
 
+/* The outcome that label 1 stands for, as the sentence goes on behind the share. */
+static const char *
+outcome_words(DemurOutcome outcome) {
+  switch (outcome) {
+  case DEMUR_OUTCOME_CANCER:
+    return _("developed cancer within six years");
+  case DEMUR_OUTCOME_RIGHT:
+    return _("had a right prediction");
+  case DEMUR_OUTCOME_LABEL:
+  default:
+    return _("had the outcome (label 1)");
+  }
+}
+
+static void
+say_meaning(DemurVerdictCard *card, const DemurScan *scan) {
+  const DemurMeaningReference *reference = card->reference;
+  const DemurMeaning meaning = demur_meaning_find(reference, scan->risk, scan->patient_id);
+  if (meaning.n == 0) {
+    demur_shown_label_set(card->meaning,
+                          _("No accepted scan of a known outcome says what this risk "
+                            "means here."));
+    return;
+  }
+  g_autofree char *low = demur_text_percent(meaning.risk_low, 1);
+  g_autofree char *high = demur_text_percent(meaning.risk_high, 1);
+  g_autofree char *rate = demur_text_percent((double)meaning.n_positive / (double)meaning.n, 0);
+  g_autofree char *rate_low = demur_text_percent(meaning.rate_low, 0);
+  g_autofree char *rate_high = demur_text_percent(meaning.rate_high, 0);
+  g_autofree char *n = demur_text_count(meaning.n);
+  g_autofree char *text = g_strdup_printf(
+      _("Of %s accepted scans with a risk of %s to %s in cohort %s, %s (%s to %s) %s."), n, low,
+      high, reference->cohort, rate, rate_low, rate_high, outcome_words(reference->outcome));
+  demur_shown_label_set(card->meaning, text);
+}
+
 static void
 on_meaning(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   DemurVerdictCard *card = owner;
-  DemurMeaning *meaning = result;
-  if (tag == card->generation) {
-    card->meaning_job = NULL;
-    if (meaning != NULL && meaning->n > 0) {
-      g_autofree char *low = demur_text_percent(meaning->low, 0);
-      g_autofree char *high = demur_text_percent(meaning->high, 0);
-      g_autofree char *rate =
-          demur_text_percent((double)meaning->n_positive / (double)meaning->n, 0);
-      g_autofree char *rate_low = demur_text_percent(meaning->rate_low, 0);
-      g_autofree char *rate_high = demur_text_percent(meaning->rate_high, 0);
-      g_autofree char *text = g_strdup_printf(
-          _("Of %zu accepted scans between %s and %s in cohort %s, %s (%s to %s) developed "
-            "cancer."),
-          meaning->n, low, high, meaning->cohort, rate, rate_low, rate_high);
-      demur_shown_label_set(card->meaning, text);
-    } else {
-      demur_shown_label_set(
-          card->meaning, _("Too few accepted scans with a known outcome lie near this risk to say "
-                           "what it means here."));
-    }
+  if (tag != card->generation) {
+    demur_meaning_reference_free(result);
+    return;
   }
-  demur_meaning_free(meaning);
+  card->meaning_job = NULL;
+  if (result == NULL) {
+    demur_shown_label_set(card->meaning, error->message);
+    return;
+  }
+  const DemurScan *scan = demur_session_scan(card->session);
+  g_clear_pointer(&card->reference, demur_meaning_reference_free);
+  card->reference = result;
+  g_free(card->reference_of);
+  card->reference_of = g_strdup(scan->selector);
+  say_meaning(card, scan);
 }
 
 typedef struct {
-  const DemurWork *work;
   char *path, *selector;
-  double risk;
 } MeaningInput;
 
 static void
@@ -368,26 +402,32 @@ meaning_input_free(gpointer data) {
 static gpointer
 meaning_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
   const MeaningInput *input = data;
-  return input->work->meaning(input->path, input->selector, input->risk, progress, error);
+  g_auto(DemurTask) task;
+  demur_worker_task_init(&task, input->path, NULL, progress);
+  const DemurMeaningParams params = {.selector = input->selector};
+  return demur_task_meaning_reference(&task, &params, error);
 }
 
 static void
-meaning_free(gpointer meaning) {
-  demur_meaning_free(meaning);
+meaning_free(gpointer reference) {
+  demur_meaning_reference_free(reference);
 }
 
+/* The reference is made once a workspace and selector: a case costs nothing then. */
 static void
 add_meaning(DemurVerdictCard *card, const DemurScan *scan) {
   if (isnan(scan->risk) || *scan->selector == '\0')
     return;
   GtkBox *box = add_card(card, _("What this risk means here"));
   card->meaning = GTK_LABEL(add_label(box, _("Looking it up…"), NULL));
+  if (g_strcmp0(card->reference_of, scan->selector) == 0) {
+    say_meaning(card, scan);
+    return;
+  }
   if (!gtk_widget_get_mapped(GTK_WIDGET(card)))
     return; /* looked up when it is seen: stepping through the worklist costs nothing */
   MeaningInput *input = g_new(MeaningInput, 1);
-  *input =
-      (MeaningInput){demur_session_work(card->session), g_strdup(demur_session_path(card->session)),
-                     g_strdup(scan->selector), scan->risk};
+  *input = (MeaningInput){g_strdup(demur_session_path(card->session)), g_strdup(scan->selector)};
   const DemurJobStart start = {.func = meaning_work,
                                .input = input,
                                .free_input = meaning_input_free,
@@ -396,6 +436,13 @@ add_meaning(DemurVerdictCard *card, const DemurScan *scan) {
                                .tag = card->generation,
                                .done = on_meaning};
   card->meaning_job = demur_job_start(&start);
+}
+
+/* Another workspace, threshold or selector: what was looked up is of before. */
+static void
+on_loaded(DemurVerdictCard *card) {
+  g_clear_pointer(&card->reference, demur_meaning_reference_free);
+  g_clear_pointer(&card->reference_of, g_free);
 }
 
 static void
@@ -505,6 +552,7 @@ demur_verdict_card_new(DemurSession *session) {
   DemurVerdictCard *card =
       g_object_new(DEMUR_TYPE_VERDICT_CARD, "orientation", GTK_ORIENTATION_VERTICAL, NULL);
   card->session = g_object_ref(session);
+  g_signal_connect_object(session, "loaded", G_CALLBACK(on_loaded), card, G_CONNECT_SWAPPED);
   card->list = GTK_BOX(gtk_box_new(GTK_ORIENTATION_VERTICAL, 10));
   gtk_widget_set_margin_top(GTK_WIDGET(card->list), 12);
   gtk_widget_set_margin_bottom(GTK_WIDGET(card->list), 12);

@@ -4,6 +4,11 @@
 
 #include "report/format.h"
 
+const char *
+demur_words_translate(const char *text) {
+  return dgettext(DEMUR_UI_DOMAIN, text);
+}
+
 static const struct {
   const char *word, *title, *glyph, *style;
 } shown_words[DEMUR_N_SHOWN] = {

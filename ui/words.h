@@ -11,6 +11,9 @@ G_BEGIN_DECLS
 #define N_(text) (text)
 #define ngettext_(one, many, n) dngettext(DEMUR_UI_DOMAIN, (one), (many), (n))
 
+/* text in the reader's language: for what is worded below the window (tasks/warnings.h). */
+const char *demur_words_translate(const char *text);
+
 /* The verdicts of `demur assess`, and DICOM series that were never assessed. */
 typedef enum {
   DEMUR_SHOWN_ACCEPTED,

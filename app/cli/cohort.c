@@ -5,6 +5,7 @@
 #include "base/file-output.h"
 #include "base/json-writer.h"
 #include "app/cli/command.h"
+#include "tasks/names.h"
 #include "cohort/export.h"
 #include "cohort/import.h"
 #include "cohort/simulate.h"
@@ -343,7 +344,7 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
                             nlst ? "cohort import --nlst-persons takes NAME"
                                  : "cohort import takes NAME FILE",
                             error) ||
-      !demur_command_check_name("cohort", words[0], error))
+      !demur_task_check_name("cohort", words[0], error))
     return FALSE;
   params.name = words[0];
   params.table = nlst ? NULL : words[1];
@@ -397,7 +398,7 @@ run_simulate(DemurContext *context, int argc, char **argv, GError **error) {
           "hospitals, tune and test from the outside one.",
           entries, &words, error) ||
       !demur_command_expect(words, 1, "cohort simulate takes NAME", error) ||
-      !demur_command_check_name("cohort", words[0], error))
+      !demur_task_check_name("cohort", words[0], error))
     return FALSE;
   if (n_scans < 0 || n_sites < 0 || n_base < 0 || n_tune < 0 || n_test < 0) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,

@@ -4,6 +4,7 @@
 
 #include "base/json-writer.h"
 #include "tasks/task.h"
+#include "tasks/warnings.h"
 
 G_BEGIN_DECLS
 
@@ -47,10 +48,9 @@ gboolean demur_command_dispatch(DemurContext *context, const DemurCommand *comma
 gboolean demur_command_expect(char **arguments, guint n, const char *what,
                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Names stand in messages, files and on the command line: DEMUR_ERROR_USAGE for an empty one, one
- * that begins with -, and one with / or control characters. what: "cohort", "selector". */
-gboolean demur_command_check_name(const char *what, const char *name,
-                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* What a task warns of: a line each for people, or the member "warnings" of an open object. */
+void demur_command_print_warnings(const GPtrArray *warnings);
+void demur_command_write_warnings(DemurJson *json, const GPtrArray *warnings);
 
 /* Prints the document on stdout and marks that the command has said something; frees json. */
 void demur_context_print_json(DemurContext *context, DemurJson *json);

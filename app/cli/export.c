@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "app/cli/command.h"
-#include "app/cli/report-parts.h"
 #include "base/csv-field.h"
 #include "base/file-output.h"
 #include "base/number.h"
@@ -16,6 +15,7 @@
 #include "store/selectors.h"
 #include "store/series.h"
 #include "store/verdicts.h"
+#include "tasks/patient-page.h"
 
 typedef struct {
   const char *path, *format; /* "csv", "json", "sr", "pdf" */
@@ -271,8 +271,8 @@ export_report(DemurContext *context, DemurWorkspace *workspace, const ExportOpti
 /* The scan's own page, as `demur report patient` writes it. NULL with error. */
 static guchar *
 make_page(DemurContext *context, const ExportOptions *options, size_t *n, GError **error) {
-  const DemurCliPatientOptions ask = {.scan_id = options->scan_id};
-  g_autoptr(DemurCliPatient) patient = demur_cli_patient_new(context, &ask, error);
+  const DemurPatientPageParams ask = {.scan_id = options->scan_id};
+  g_autoptr(DemurPatientPage) patient = demur_task_patient_page(&context->task, &ask, error);
   if (patient == NULL)
     return NULL;
   g_autofree char *json = demur_patient_json(&patient->input);

@@ -326,19 +326,22 @@ demur_command_expect(char **arguments, guint n, const char *what, GError **error
   return FALSE;
 }
 
-gboolean
-demur_command_check_name(const char *what, const char *name, GError **error) {
-  gboolean ok = *name != '\0' && *name != '-' && g_utf8_validate(name, -1, NULL);
-  for (const char *p = name; ok && *p != '\0'; p = g_utf8_next_char(p))
-    ok = !demur_shown_as_code_point(g_utf8_get_char(p)) && *p != '/';
-  if (!ok) {
-    g_autofree char *shown = g_strescape(name, NULL);
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "a %s can't be named \"%s\"; give a name without / and control characters that "
-                "does not begin with -",
-                what, shown);
+void
+demur_command_print_warnings(const GPtrArray *warnings) {
+  for (guint i = 0; i < warnings->len; i++) {
+    g_autofree char *words = demur_task_warning_words(warnings->pdata[i], NULL);
+    g_print("Warning: %s.\n", words);
   }
-  return ok;
+}
+
+void
+demur_command_write_warnings(DemurJson *json, const GPtrArray *warnings) {
+  demur_json_begin_array(json, "warnings");
+  for (guint i = 0; i < warnings->len; i++) {
+    g_autofree char *words = demur_task_warning_words(warnings->pdata[i], NULL);
+    demur_json_string(json, NULL, words);
+  }
+  demur_json_end_array(json);
 }
 
 /* Who works, and where: kept with what is done. */

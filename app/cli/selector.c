@@ -2,9 +2,7 @@
 #include <string.h>
 
 #include "app/cli/command.h"
-#include "base/file-output.h"
-#include "tasks/selection.h"
-#include "selector/coverage.h"
+#include "tasks/selectors.h"
 
 /* What was done, as the one document of --json. */
 static void
@@ -29,21 +27,14 @@ run_list(DemurContext *context, int argc, char **argv, GError **error) {
                            error) ||
       !demur_command_expect(arguments, 0, "selector list takes no words", error))
     return FALSE;
-  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
-  g_autoptr(GPtrArray) selectors =
-      workspace != NULL ? demur_selectors_list(workspace, error) : NULL;
+  g_autoptr(GPtrArray) selectors = demur_task_selectors(&context->task, error);
   if (selectors == NULL)
     return FALSE;
   DemurJson *json = demur_json_new();
   demur_json_begin_object(json, NULL);
   demur_json_begin_array(json, "selectors");
   for (guint i = 0; i < selectors->len; i++) {
-    const DemurSelectorRecord *s = selectors->pdata[i];
-    g_autoptr(GPtrArray) thresholds = demur_thresholds_list(workspace, s->name, error);
-    if (thresholds == NULL) {
-      demur_json_free(json);
-      return FALSE;
-    }
+    const DemurSelectorFacts *s = selectors->pdata[i];
     demur_json_begin_object(json, NULL);
     demur_json_string(json, "name", s->name);
     demur_json_string(json, "cohort", s->cohort);
@@ -52,13 +43,13 @@ run_list(DemurContext *context, int argc, char **argv, GError **error) {
     demur_json_bool(json, "simulated", s->simulated);
     demur_json_string(json, "created", s->created);
     demur_json_begin_array(json, "coverages");
-    for (guint t = 0; t < thresholds->len; t++)
-      demur_json_double(json, NULL, ((DemurThresholdRecord *)thresholds->pdata[t])->coverage);
+    for (guint t = 0; t < s->thresholds->len; t++)
+      demur_json_double(json, NULL, ((DemurSelectorThreshold *)s->thresholds->pdata[t])->coverage);
     demur_json_end_array(json);
     demur_json_end_object(json);
     if (!context->json)
       g_print("%-20s model %s, trained on '%s'%s, %u thresholds, digest %.12s\n", s->name, s->model,
-              s->cohort, s->simulated ? " (simulated data)" : "", thresholds->len, s->digest);
+              s->cohort, s->simulated ? " (simulated data)" : "", s->thresholds->len, s->digest);
   }
   demur_json_end_array(json);
   demur_json_end_object(json);
@@ -72,11 +63,11 @@ run_list(DemurContext *context, int argc, char **argv, GError **error) {
 }
 
 static void
-show_json(DemurContext *context, const DemurSelector *s, const DemurSelectorRecord *record,
-          const GPtrArray *thresholds) {
+show_json(DemurContext *context, const DemurSelectorFacts *facts) {
+  const DemurSelector *s = facts->selector;
   DemurJson *json = demur_json_new();
   demur_json_begin_object(json, NULL);
-  demur_json_string(json, "name", record->name);
+  demur_json_string(json, "name", facts->name);
   demur_json_string(json, "digest", demur_selector_digest(s));
   demur_json_bool(json, "simulated", demur_selector_is_simulated(s));
   demur_json_string(json, "model", demur_selector_model(s));
@@ -85,7 +76,7 @@ show_json(DemurContext *context, const DemurSelector *s, const DemurSelectorReco
   demur_json_int(json, "seed", (gint64)demur_selector_seed(s));
   demur_json_string(json, "cohort", demur_selector_cohort(s));
   demur_json_string(json, "cohort_digest", demur_selector_cohort_digest(s));
-  demur_json_string(json, "created", record->created);
+  demur_json_string(json, "created", facts->created);
   demur_train_settings_write_json(demur_selector_settings(s), json, "settings");
   demur_json_begin_array(json, "parts");
   for (size_t p = 0; p < demur_selector_n_parts(s); p++) {
@@ -112,12 +103,10 @@ show_json(DemurContext *context, const DemurSelector *s, const DemurSelectorReco
     demur_recalibration_write_json(demur_selector_recalibration(s), json, "recalibration");
   else
     demur_json_null(json, "recalibration");
-  g_autofree char *validation = demur_task_validation_sentence(&context->task, record->name);
-  demur_json_string(json, "validation", validation);
+  demur_json_string(json, "validation", facts->validation);
   demur_json_begin_array(json, "thresholds");
-  for (guint t = 0; t < thresholds->len; t++) {
-    const DemurThresholdRecord *threshold = thresholds->pdata[t];
-    g_autofree char *sentence = demur_tuning_read_sentence(threshold->guarantee);
+  for (guint t = 0; t < facts->thresholds->len; t++) {
+    const DemurSelectorThreshold *threshold = facts->thresholds->pdata[t];
     demur_json_begin_object(json, NULL);
     demur_json_double(json, "coverage", threshold->coverage);
     demur_json_double(json, "threshold", threshold->threshold);
@@ -126,9 +115,9 @@ show_json(DemurContext *context, const DemurSelector *s, const DemurSelectorReco
     demur_json_int(json, "n_patients", (gint64)threshold->n_patients);
     demur_json_string(json, "cohort", threshold->cohort);
     demur_json_string(json, "split", threshold->split);
-    demur_json_string(json, "guarantee", sentence);
+    demur_json_string(json, "guarantee", threshold->guarantee);
     demur_json_string(json, "created", threshold->created);
-    demur_json_bool(json, "current", t + 1 == thresholds->len);
+    demur_json_bool(json, "current", threshold->current);
     demur_json_end_object(json);
   }
   demur_json_end_array(json);
@@ -143,27 +132,24 @@ run_show(DemurContext *context, int argc, char **argv, GError **error) {
                            &arguments, error) ||
       !demur_command_expect(arguments, 1, "selector show takes the name of one selector", error))
     return FALSE;
-  g_autoptr(DemurSelectorRecord) record = NULL;
-  g_autoptr(DemurSelector) s =
-      demur_task_load_selector(&context->task, arguments[0], &record, error);
-  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
-  g_autoptr(GPtrArray) thresholds =
-      s != NULL && workspace != NULL ? demur_thresholds_list(workspace, arguments[0], error) : NULL;
-  if (thresholds == NULL)
+  g_autoptr(DemurSelectorFacts) facts =
+      demur_task_selector_show(&context->task, arguments[0], error);
+  if (facts == NULL)
     return FALSE;
   if (context->json) {
-    show_json(context, s, record, thresholds);
+    show_json(context, facts);
     return TRUE;
   }
+  const DemurSelector *s = facts->selector;
   g_autofree char *resample = demur_train_settings_resample_text(demur_selector_settings(s));
   g_autofree char *features = demur_train_settings_features_text(demur_selector_settings(s));
   g_print("Selector '%s'%s\n  model %s, %zu classes, embedding width %zu, seed %" G_GUINT64_FORMAT
           ", %s\n  trained on cohort '%s', %s\n",
-          record->name, demur_selector_is_simulated(s) ? " (simulated data)" : "",
+          facts->name, demur_selector_is_simulated(s) ? " (simulated data)" : "",
           demur_selector_model(s), demur_selector_n_classes(s), demur_selector_embedding_width(s),
           demur_selector_seed(s),
           demur_selector_settings(s)->as_published ? "as published" : "not the published settings",
-          demur_selector_cohort(s), record->created);
+          demur_selector_cohort(s), facts->created);
   for (size_t p = 0; p < demur_selector_n_parts(s); p++)
     g_print("  %-11s %zu scans of %zu patients at %zu sites (%s)\n",
             demur_selector_part(s, p)->role, demur_selector_part(s, p)->n_scans,
@@ -174,19 +160,16 @@ run_show(DemurContext *context, int argc, char **argv, GError **error) {
   for (size_t m = 0; m < demur_selector_n_models(s); m++)
     for (size_t i = 0; i < demur_selector_n_networks(s); i++)
       g_print(" %" G_GINT64_FORMAT, demur_selector_epoch(s, m, i));
-  g_autofree char *untrained = demur_selector_untrained_sentence(s);
-  g_print("\n%s%s%s", untrained != NULL ? "  Warning: " : "", untrained != NULL ? untrained : "",
-          untrained != NULL ? ".\n" : "");
-  for (guint t = 0; t < thresholds->len; t++) {
-    const DemurThresholdRecord *threshold = thresholds->pdata[t];
-    g_autofree char *sentence = demur_tuning_read_sentence(threshold->guarantee);
+  g_print("\n");
+  demur_command_print_warnings(facts->warnings);
+  for (guint t = 0; t < facts->thresholds->len; t++) {
+    const DemurSelectorThreshold *threshold = facts->thresholds->pdata[t];
     g_print("  coverage %-6g threshold %.6f, realised %.4f on '%s' of '%s'%s\n    %s\n",
             threshold->coverage, threshold->threshold, threshold->realised, threshold->split,
-            threshold->cohort, t + 1 == thresholds->len ? " (current)" : "",
-            sentence != NULL ? sentence : "");
+            threshold->cohort, threshold->current ? " (current)" : "",
+            threshold->guarantee != NULL ? threshold->guarantee : "");
   }
-  g_autofree char *validation = demur_task_validation_sentence(&context->task, arguments[0]);
-  g_print("  %s\n  digest %s\n", validation, demur_selector_digest(s));
+  g_print("  %s\n  digest %s\n", facts->validation, demur_selector_digest(s));
   return TRUE;
 }
 
@@ -198,11 +181,9 @@ run_export(DemurContext *context, int argc, char **argv, GError **error) {
       !demur_command_expect(arguments, 2, "selector export takes SELECTOR FILE", error))
     return FALSE;
   demur_context_take_stdout(arguments[1]);
-  g_autoptr(DemurSelectorRecord) record = NULL;
   g_autoptr(DemurSelector) s =
-      demur_task_load_selector(&context->task, arguments[0], &record, error);
-  if (s == NULL || !demur_file_write(arguments[1], record->document, -1,
-                                     DEMUR_FILE_REPLACE | DEMUR_FILE_PUBLIC, error))
+      demur_task_selector_export(&context->task, arguments[0], arguments[1], error);
+  if (s == NULL)
     return FALSE;
   if (context->json)
     print_done(context, "exported", arguments[0], s, arguments[1]);
@@ -220,29 +201,11 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
       {NULL}};
   if (!demur_command_parse(argc, argv, "SELECTOR FILE.json", "read a selector's file", NULL,
                            entries, &arguments, error) ||
-      !demur_command_expect(arguments, 2, "selector import takes SELECTOR FILE", error) ||
-      !demur_command_check_name("selector", arguments[0], error))
+      !demur_command_expect(arguments, 2, "selector import takes SELECTOR FILE", error))
     return FALSE;
-  g_autofree char *text = NULL;
-  gsize length;
-  if (!g_file_get_contents(arguments[1], &text, &length, error))
-    return FALSE;
-  g_autofree char *file = g_path_get_basename(arguments[1]);
-  g_autoptr(DemurSelector) s = demur_selector_from_json(text, (gssize)length, file, error);
-  DemurWorkspace *workspace = s != NULL ? demur_task_workspace(&context->task, error) : NULL;
-  if (workspace == NULL)
-    return FALSE;
-  g_autofree char *document = demur_selector_to_json(s);
-  g_autofree char *now = demur_task_now(&context->task);
-  const DemurSelectorRecord record = {.name = arguments[0],
-                                      .document = document,
-                                      .digest = (char *)demur_selector_digest(s),
-                                      .cohort = (char *)demur_selector_cohort(s),
-                                      .cohort_digest = (char *)demur_selector_cohort_digest(s),
-                                      .model = (char *)demur_selector_model(s),
-                                      .simulated = demur_selector_is_simulated(s),
-                                      .created = now};
-  if (!demur_selectors_save(workspace, &record, replace, error))
+  g_autoptr(DemurSelector) s =
+      demur_task_selector_import(&context->task, arguments[0], arguments[1], replace, error);
+  if (s == NULL)
     return FALSE;
   if (context->json)
     print_done(context, "imported", arguments[0], s, arguments[1]);
@@ -263,8 +226,7 @@ run_remove(DemurContext *context, int argc, char **argv, GError **error) {
                            entries, &arguments, error) ||
       !demur_command_expect(arguments, 1, "selector remove takes the name of one selector", error))
     return FALSE;
-  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
-  if (workspace == NULL || !demur_selectors_remove(workspace, arguments[0], force, error))
+  if (!demur_task_selector_remove(&context->task, arguments[0], force, error))
     return FALSE;
   if (context->json)
     print_done(context, "removed", arguments[0], NULL, NULL);

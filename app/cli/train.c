@@ -2,13 +2,8 @@
 #include <string.h>
 
 #include "app/cli/command.h"
-#include "tasks/selection.h"
-#include "evaluation/search.h"
-#include "selector/training.h"
-#include "store/checkpoints.h"
-#include "store/trained.h"
-
-#define N_SEARCH_FOLDS 5
+#include "tasks/names.h"
+#include "tasks/train.h"
 
 static gboolean
 on_number(const char *option, const char *value, gpointer data, GError **error) {
@@ -74,12 +69,12 @@ print_search(const DemurSearch *search) {
 }
 
 static void
-print_result(DemurContext *context, const char *name, const DemurSelector *selector,
-             const DemurTrainingLog *log, const DemurSearch *search, double seconds) {
+print_result(DemurContext *context, const char *name, const DemurTrained *trained) {
+  const DemurSelector *selector = trained->selector;
+  const DemurTrainingLog *log = trained->log;
   gint64 n_updates = 0;
   for (size_t i = 0; i < log->n_models * log->n_average; i++)
     n_updates += log->networks[i]->n_updates;
-  g_autofree char *untrained = demur_selector_untrained_sentence(selector);
   if (context->json) {
     DemurJson *json = demur_json_new();
     demur_json_begin_object(json, NULL);
@@ -87,16 +82,13 @@ print_result(DemurContext *context, const char *name, const DemurSelector *selec
     demur_json_int(json, "seed", (gint64)demur_selector_seed(selector));
     demur_json_bool(json, "simulated", demur_selector_is_simulated(selector));
     demur_train_settings_write_json(demur_selector_settings(selector), json, "settings");
-    demur_json_double(json, "seconds", seconds);
+    demur_json_double(json, "seconds", trained->seconds);
     demur_json_int(json, "updates", n_updates);
     demur_json_int(json, "best_epoch", log->networks[0]->best_epoch);
     demur_json_string(json, "digest", demur_selector_digest(selector));
     demur_json_string(json, "validation", log->validation_note);
     demur_json_string(json, "recalibration", log->recalibration_note);
-    demur_json_begin_array(json, "warnings");
-    if (untrained != NULL)
-      demur_json_string(json, NULL, untrained);
-    demur_json_end_array(json);
+    demur_command_write_warnings(json, trained->warnings);
     demur_json_begin_array(json, "parts");
     for (size_t p = 0; p < demur_selector_n_parts(selector); p++) {
       demur_json_begin_object(json, NULL);
@@ -109,21 +101,21 @@ print_result(DemurContext *context, const char *name, const DemurSelector *selec
     }
     demur_json_end_array(json);
     demur_training_log_write_json(log, json);
-    write_search(search, json);
+    write_search(trained->search, json);
     demur_json_end_object(json);
     demur_context_print_json(context, json);
     return;
   }
   g_print("Selector '%s'%s, seed %" G_GUINT64_FORMAT ", %" G_GINT64_FORMAT " updates in %.1f s\n",
           name, demur_selector_is_simulated(selector) ? " (simulated data)" : "",
-          demur_selector_seed(selector), n_updates, seconds);
+          demur_selector_seed(selector), n_updates, trained->seconds);
   for (size_t p = 0; p < demur_selector_n_parts(selector); p++)
     g_print("  %-11s %zu scans of %zu patients at %zu sites (%s)\n",
             demur_selector_part(selector, p)->role, demur_selector_part(selector, p)->n_scans,
             demur_selector_part(selector, p)->n_patients, demur_selector_part(selector, p)->n_sites,
             demur_selector_part(selector, p)->split);
   g_print("  %s\n", log->validation_note);
-  print_search(search);
+  print_search(trained->search);
   g_print("  %s\n  target %s, %zu networks averaged, stopping %s\n", log->recalibration_note,
           demur_target_name(demur_selector_settings(selector)->target), log->n_average,
           demur_stopping_name(demur_selector_settings(selector)->stopping));
@@ -143,29 +135,9 @@ print_result(DemurContext *context, const char *name, const DemurSelector *selec
                 network->best_epoch == epoch->epoch ? "  kept" : "");
     }
   }
-  if (untrained != NULL)
-    g_print("Warning: %s.\n", untrained);
+  demur_command_print_warnings(trained->warnings);
   g_print("  digest %s\nNext: demur tune %s --cohort %s --coverage 0.9\n",
           demur_selector_digest(selector), name, demur_selector_cohort(selector));
-}
-
-/* Where a checkpoint goes. */
-typedef struct {
-  DemurContext *context;
-  const char *name;
-  gint64 n_updates; /* in the last one kept; -1: none */
-} Keeping;
-
-static gboolean
-keep_checkpoint(const DemurCheckpoint *checkpoint, gpointer data, GError **error) {
-  Keeping *keeping = data;
-  DemurWorkspace *workspace = demur_task_workspace(&keeping->context->task, error);
-  if (workspace == NULL)
-    return FALSE;
-  g_autoptr(GBytes) bytes = demur_checkpoint_to_bytes(checkpoint);
-  g_autofree char *now = demur_task_now(&keeping->context->task);
-  keeping->n_updates = demur_checkpoint_n_updates(checkpoint);
-  return demur_checkpoints_save(workspace, keeping->name, bytes, keeping->n_updates, now, error);
 }
 
 static gboolean
@@ -237,73 +209,36 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
           "What stands in brackets is the default.", (const GOptionEntry *)(gpointer)entries->data,
           settings, &arguments, error) ||
       !demur_command_expect(arguments, 1, "train takes the name of the new selector", error) ||
-      !demur_command_check_name("selector", arguments[0], error))
+      !demur_task_check_name("selector", arguments[0], error))
     return FALSE;
   if (cohort_name == NULL) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
                         "train needs --cohort C; `demur cohort list` shows them");
     return FALSE;
   }
-  const char *name = arguments[0];
-  if (!demur_train_settings_check(settings, error))
-    return FALSE;
-  settings->as_published = demur_train_settings_are_published(settings);
-  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
-  if (workspace == NULL)
-    return FALSE;
-  if (!replace) {
-    g_autoptr(GPtrArray) existing = demur_selectors_list(workspace, error);
-    if (existing == NULL)
-      return FALSE;
-    for (guint i = 0; i < existing->len; i++)
-      if (strcmp(((DemurSelectorRecord *)existing->pdata[i])->name, name) == 0) {
-        g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_EXISTS,
-                    "there is a selector '%s' already; choose another name or say --replace", name);
-        return FALSE;
-      }
-  }
-  g_autoptr(DemurCheckpoint) checkpoint = NULL;
-  if (resume) {
-    g_autoptr(GBytes) bytes = demur_checkpoints_load(workspace, name, error);
-    if (bytes == NULL || (checkpoint = demur_checkpoint_from_bytes(bytes, error)) == NULL)
-      return FALSE;
-  }
-  g_autoptr(DemurCohort) cohort = demur_task_load_cohort(&context->task, cohort_name, error);
-  if (cohort == NULL)
-    return FALSE;
-  const gint64 started = g_get_monotonic_time();
-  g_autoptr(DemurSearch) found = NULL;
-  if (search || grid != NULL) {
-    found =
-        demur_search(cohort, settings, grid != NULL ? grid : DEMUR_SEARCH_GRID, context->task.seed,
-                     N_SEARCH_FOLDS, context->task.parallel, &context->task.progress, error);
-    if (found == NULL)
-      return FALSE;
-    demur_train_settings_free(settings);
-    settings = demur_train_settings_copy(found->trials[found->best].settings);
-    settings->as_published = FALSE;
-  }
-  g_autoptr(DemurTrainingLog) log = NULL;
-  Keeping keeping = {context, name, -1};
-  const DemurTrainingKeeper keeper = {checkpoint, keep_checkpoint, &keeping};
+  const DemurTrainParams params = {.selector = arguments[0],
+                                   .cohort = cohort_name,
+                                   .settings = settings,
+                                   .grid = grid != NULL ? grid
+                                           : search     ? DEMUR_SEARCH_GRID
+                                                        : NULL,
+                                   .replace = replace,
+                                   .resume = resume ? DEMUR_RESUME_KEPT : DEMUR_RESUME_NO};
+  g_auto(DemurTrained) trained = {0};
   g_autoptr(GError) local = NULL;
-  g_autoptr(DemurSelector) selector =
-      demur_selector_train_kept(cohort, settings, context->task.seed, &keeper,
-                                context->task.parallel, &context->task.progress, &log, &local);
-  if (selector == NULL) {
-    if (g_error_matches(local, G_IO_ERROR, G_IO_ERROR_CANCELLED) && keeping.n_updates >= 0 &&
+  if (!demur_task_train(&context->task, &params, &trained, &local)) {
+    if (g_error_matches(local, G_IO_ERROR, G_IO_ERROR_CANCELLED) && trained.n_kept_updates >= 0 &&
         !context->quiet)
       g_printerr("demur: kept after %" G_GINT64_FORMAT
                  " updates; the same command with --resume goes on from there\n",
-                 keeping.n_updates);
-    g_propagate_error(error, g_steal_pointer(&local));
+                 trained.n_kept_updates);
+    if (g_error_matches(local, DEMUR_ERROR, DEMUR_ERROR_EXISTS))
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_EXISTS, "%s (--replace)", local->message);
+    else
+      g_propagate_error(error, g_steal_pointer(&local));
     return FALSE;
   }
-  const double seconds = (double)(g_get_monotonic_time() - started) / G_USEC_PER_SEC;
-  g_autofree char *now = demur_task_now(&context->task);
-  if (!demur_trained_save(workspace, name, selector, log, replace, now, error))
-    return FALSE;
-  print_result(context, name, selector, log, found, seconds);
+  print_result(context, arguments[0], &trained);
   return TRUE;
 }
 

@@ -1,8 +1,7 @@
 /* demur validate SELECTOR --cohort C: whole sites left out in turn; the verdict is kept with the
  * selector. */
 #include "app/cli/command.h"
-#include "tasks/selection.h"
-#include "evaluation/validation.h"
+#include "tasks/train.h"
 
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
@@ -25,25 +24,9 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
                         "validate needs --cohort C, and at least 2 --folds");
     return FALSE;
   }
-  g_autoptr(DemurSelector) selector =
-      demur_task_load_selector(&context->task, arguments[0], NULL, error);
-  g_autoptr(DemurCohort) cohort =
-      selector != NULL ? demur_task_load_cohort(&context->task, cohort_name, error) : NULL;
-  if (cohort == NULL || !demur_selector_check_cohort(selector, cohort, error))
-    return FALSE;
-  g_autoptr(DemurValidation) validation =
-      demur_validate(cohort, demur_selector_settings(selector), demur_selector_seed(selector),
-                     (size_t)n_folds, context->task.parallel, &context->task.progress, error);
+  const DemurValidateParams params = {arguments[0], cohort_name, (size_t)n_folds};
+  g_autoptr(DemurValidation) validation = demur_task_validate(&context->task, &params, error);
   if (validation == NULL)
-    return FALSE;
-  DemurJson *kept = demur_json_new();
-  demur_json_begin_object(kept, NULL);
-  demur_validation_write_json(validation, kept);
-  demur_json_end_object(kept);
-  g_autofree char *document = demur_json_finish(kept);
-  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
-  if (workspace == NULL ||
-      !demur_selectors_set_validation(workspace, arguments[0], document, error))
     return FALSE;
   if (context->json) {
     DemurJson *json = demur_json_new();

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "app/workstation/settings.h"
-#include "app/workstation/work.h"
 #include "store/workspace.h"
 #include "ui/files.h"
 #include "ui/theme.h"
@@ -248,7 +247,7 @@ make_window(DemurApplication *self, const char *workspace, int width, int height
   else
     demur_theme_set(theme);
   g_autofree char *user = g_filename_to_utf8(g_get_user_name(), -1, NULL, NULL, NULL);
-  self->session = demur_session_new(&demur_workstation_work, user != NULL ? user : "reader");
+  self->session = demur_session_new(user != NULL ? user : "reader");
   self->window = demur_window_new(GTK_APPLICATION(self), self->session);
   gtk_window_set_default_size(GTK_WINDOW(self->window), width, height);
   if (self->settings->maximized && !self->standalone)

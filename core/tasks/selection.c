@@ -41,6 +41,14 @@ demur_task_validation_sentence(DemurTask *task, const char *name) {
       "validate`.");
 }
 
+void
+demur_task_warn_untrained(const DemurSelector *selector, GPtrArray *warnings) {
+  size_t n_all;
+  const size_t n = demur_selector_count_untrained(selector, &n_all);
+  if (n > 0)
+    demur_task_warnings_add(warnings, DEMUR_TASK_WARNING_UNTRAINED, n, n_all, NULL);
+}
+
 DemurCohort *
 demur_task_load_cohort(DemurTask *task, const char *name, GError **error) {
   DemurWorkspace *workspace = demur_task_workspace(task, error);

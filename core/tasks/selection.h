@@ -6,6 +6,7 @@
 #include "evaluation/evaluate.h"
 #include "selector/selector.h"
 #include "store/selectors.h"
+#include "tasks/warnings.h"
 
 G_BEGIN_DECLS
 
@@ -18,6 +19,9 @@ DemurSelector *demur_task_load_selector(DemurTask *task, const char *name,
 /* What the last `demur validate` said of the selector of that name, one sentence; or that nothing
  * was said yet. Owned; shown wherever the selector's name is. */
 char *demur_task_validation_sentence(DemurTask *task, const char *name);
+
+/* Adds what everybody who is about to use the selector is to know of its training, if anything. */
+void demur_task_warn_untrained(const DemurSelector *selector, GPtrArray *warnings);
 
 DemurCohort *demur_task_load_cohort(DemurTask *task, const char *name,
                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;

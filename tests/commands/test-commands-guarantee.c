@@ -102,6 +102,46 @@ test_no_guarantee_at_a_site_that_did_not_tune(void) {
   }
 }
 
+/* An earlier threshold becomes current again as it was, with the reason; what is warned of stands
+ * in the document too. */
+static void
+test_an_earlier_threshold_is_used_again(void) {
+  g_autoptr(Sandbox) sandbox = trained();
+  g_autoptr(Run) tune =
+      run_json(sandbox, 0, "tune", "s", "--cohort", "sim", "--coverage", "0.6,0.8", NULL);
+  JsonArray *tuned = array_at(root_of(tune), "thresholds");
+  const guint n_usual = json_array_get_length(array_at(root_of(tune), "warnings"));
+  const double first = number_at(json_array_get_object_element(tuned, 0), "threshold");
+  g_autoptr(Run) use =
+      run_json(sandbox, 0, "tune", "s", "--use", "0.6", "--reason", "as in June", NULL);
+  g_assert_cmpfloat(number_at(root_of(use), "threshold"), ==, first);
+  g_autoptr(Run) show = run_json(sandbox, 0, "selector", "show", "s", NULL);
+  JsonArray *thresholds = array_at(root_of(show), "thresholds");
+  g_assert_cmpuint(json_array_get_length(thresholds), ==, 2);
+  JsonObject *current = json_array_get_object_element(thresholds, 1);
+  g_assert_true(bool_at(current, "current"));
+  g_assert_cmpfloat(number_at(current, "threshold"), ==, first);
+  g_autoptr(Run) assess = run_json(sandbox, 0, "assess", "s", "--cohort", "sim", NULL);
+  g_assert_cmpfloat(number_at(root_of(assess), "threshold"), ==, first);
+  static const struct {
+    const char *line;
+    int status;
+  } wrong[] = {{"tune s --use 0.7", 1},
+               {"tune s --use 0.6,0.8", 2},
+               {"tune s --use 1.5", 2},
+               {"tune s --use 0.6 --cohort sim", 2},
+               {"tune nobody --use 0.6", 1}};
+  for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+    g_autoptr(Run) run = run_line(sandbox, wrong[i].line);
+    assert_status(run, wrong[i].status);
+  }
+  g_autoptr(Run) seen = run_json(sandbox, 0, "tune", "s", "--cohort", "sim", "--split",
+                                 "selector_train", "--coverage", "0.9", NULL);
+  JsonArray *warnings = array_at(root_of(seen), "warnings");
+  g_assert_cmpuint(json_array_get_length(warnings), ==, n_usual + 1);
+  assert_says(json_array_get_string_element(warnings, n_usual), "tune on scans it has not seen");
+}
+
 /* tune and test are of one outside hospital; a threshold tuned inside promises nothing there. */
 static void
 test_evaluate_says_where_nothing_is_guaranteed(void) {
@@ -209,6 +249,7 @@ test_an_audit_changes_the_risks_of_its_site(void) {
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/commands/guarantee/use", test_an_earlier_threshold_is_used_again);
   g_test_add_func("/commands/guarantee/risk", test_a_risk_is_guaranteed_or_nothing_is_kept);
   g_test_add_func("/commands/guarantee/sites", test_no_guarantee_at_a_site_that_did_not_tune);
   g_test_add_func("/commands/guarantee/evaluate", test_evaluate_says_where_nothing_is_guaranteed);

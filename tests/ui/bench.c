@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "app/workstation/work.h"
 #include "dicom/phantom.h"
 #include "ui/ct-view.h"
 #include "ui/job.h"
@@ -388,7 +387,7 @@ main(int argc, char **argv) {
     return write_phantoms(argv[2]);
   gtk_init();
   demur_theme_set(DEMUR_THEME_DARK);
-  session = demur_session_new(&demur_workstation_work, "bench");
+  session = demur_session_new("bench");
   window = demur_window_new(NULL, session);
   gtk_window_present(GTK_WINDOW(window));
   while (gtk_widget_get_frame_clock(GTK_WIDGET(window)) == NULL)

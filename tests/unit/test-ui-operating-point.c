@@ -5,7 +5,7 @@
 
 /* Risks ascending .1 .2 .3 .4 .6 .9; scores keep the 1st, 4th and 6th at coverage 0.5; labels of
  * these three are 0, 1, 1. Confidence keeps .1, .9 and .2. */
-static DemurStudy *
+static DemurCoverageStudy *
 study_new(void) {
   static const double risks[] = {0.1, 0.2, 0.3, 0.4, 0.6, 0.9};
   static const int labels[] = {0, 0, 1, 1, 0, 1};
@@ -17,7 +17,7 @@ study_new(void) {
     g_autofree char *id = g_strdup_printf("s%d", i);
     demur_cohort_builder_add(builder, id, id, "site", "test", labels[i], &risks[i], NULL, NULL);
   }
-  DemurStudy *study = demur_study_new();
+  DemurCoverageStudy *study = demur_coverage_study_new();
   study->view = demur_cohort_builder_finish(builder, "c", "m", "by hand", "2026-01-01T00:00:00Z",
                                             TRUE, &error);
   g_assert_no_error(error);
@@ -35,7 +35,7 @@ study_new(void) {
   study->confidence_ranks = g_new(guint32, n);
   study->n_confidence_ranks =
       demur_coverage_ranks(study->sample->confidences, n, study->confidence_ranks);
-  study->groups = g_new0(DemurStudyGroup, 1);
+  study->groups = g_new0(DemurCoverageGroup, 1);
   study->n_groups = 1;
   study->groups[0].name = g_strdup("sex");
   study->groups[0].n_values = 3;
@@ -46,7 +46,7 @@ study_new(void) {
 
 static void
 half_of_six_scans(void) {
-  DemurStudy *study = study_new();
+  DemurCoverageStudy *study = study_new();
   DemurOperatingScratch *scratch = demur_operating_scratch_new(study);
   DemurOperating now;
   demur_operating_compute(study, 0.5, scratch, &now);
@@ -74,12 +74,12 @@ half_of_six_scans(void) {
   g_assert_cmpuint(now.groups[1].n_rejected, ==, 2);
   demur_operating_scratch_free(scratch);
   g_free(study->evaluation);
-  demur_study_unref(study);
+  demur_coverage_study_unref(study);
 }
 
 static void
 everything_is_kept_at_full_coverage_and_more_coverage_never_rejects_more(void) {
-  DemurStudy *study = study_new();
+  DemurCoverageStudy *study = study_new();
   DemurOperatingScratch *scratch = demur_operating_scratch_new(study);
   size_t last = 0;
   for (int percent = 5; percent <= 100; percent++) {
@@ -98,7 +98,7 @@ everything_is_kept_at_full_coverage_and_more_coverage_never_rejects_more(void) {
   g_assert_cmpuint(last, ==, 6);
   demur_operating_scratch_free(scratch);
   g_free(study->evaluation);
-  demur_study_unref(study);
+  demur_coverage_study_unref(study);
 }
 
 int

@@ -1,0 +1,450 @@
+#include "tasks/audit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/csv-field.h"
+#include "base/file-output.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "cohort/table.h"
+#include "store/audits.h"
+#include "tasks/assess.h"
+#include "tasks/selection.h"
+
+/* The scans of a site as the selector sees them, without those that made the selector. */
+typedef struct {
+  DemurSelector *selector;
+  DemurCohort *cohort, *view;
+  guint32 *rows; /* [n] */
+  size_t n;
+  double *scores;   /* [n] of the first model */
+  gboolean trained; /* the site helped to train the selector */
+} Site;
+
+static void
+site_clear(Site *site) {
+  g_free(site->rows);
+  g_free(site->scores);
+  demur_cohort_unref(site->view);
+  demur_cohort_unref(site->cohort);
+  demur_selector_unref(site->selector);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Site, site_clear)
+
+static gboolean
+load_selector(DemurTask *task, const char *name, Site *site, GError **error) {
+  site->selector = demur_task_load_selector(task, name, NULL, error);
+  if (site->selector == NULL)
+    return FALSE;
+  if (demur_selector_corrector(site->selector, FALSE) == NULL) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED,
+                "a site audit needs binary risk; selector '%s' has %zu classes", name,
+                demur_selector_n_classes(site->selector));
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static double *
+scores_of(DemurTask *task, const DemurSelector *selector, const DemurCohort *view,
+          const guint32 *rows, size_t n, GError **error) {
+  DEMUR_AUTO_ALIGNED double *meta = demur_selector_meta_features(
+      selector, view, FALSE, rows, n, task->parallel, &task->progress, error);
+  if (meta == NULL)
+    return NULL;
+  double *scores = g_new(double, MAX(n, 1));
+  demur_selector_scores(selector, 0, meta, n, scores);
+  return scores;
+}
+
+/* split NULL: all of them. */
+static gboolean
+load_site(DemurTask *task, const char *cohort_name, const char *split, const char *site_name,
+          Site *site, GError **error) {
+  site->cohort = demur_task_load_cohort(task, cohort_name, error);
+  if (site->cohort == NULL)
+    return FALSE;
+  const gssize code = demur_cohort_find_site(site->cohort, site_name);
+  if (code < 0) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
+                "cohort '%s' has no site '%s'; `demur cohort show %s` names its %zu sites",
+                cohort_name, site_name, cohort_name, site->cohort->n_sites);
+    return FALSE;
+  }
+  size_t n_rows;
+  site->rows = demur_cohort_rows(site->cohort, split, &n_rows, error);
+  if (site->rows == NULL)
+    return FALSE;
+  for (size_t i = 0; i < n_rows; i++) {
+    const guint32 row = site->rows[i];
+    if (site->cohort->sites[row] == (guint32)code &&
+        !demur_selector_has_seen(site->selector,
+                                 site->cohort->patient_ids[site->cohort->patients[row]]))
+      site->rows[site->n++] = row;
+  }
+  if (site->n == 0) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                "site '%s' of cohort '%s' has no scan that the selector has not seen%s%s",
+                site_name, cohort_name, split != NULL ? " in split " : "",
+                split != NULL ? split : "");
+    return FALSE;
+  }
+  site->trained =
+      g_strv_contains((const char *const *)demur_selector_site_names(site->selector), site_name);
+  site->view = demur_selector_view(site->selector, site->cohort, error);
+  if (site->view == NULL)
+    return FALSE;
+  site->scores = scores_of(task, site->selector, site->view, site->rows, site->n, error);
+  return site->scores != NULL;
+}
+
+/* ---- plan ---- */
+
+static void
+scan_clear(gpointer data) {
+  DemurAuditScan *scan = data;
+  g_free(scan->scan_id);
+  g_free(scan->patient_id);
+}
+
+static void
+change_clear(gpointer data) {
+  g_free(((DemurAuditChange *)data)->scan_id);
+}
+
+char *
+demur_audit_planned_table(const DemurAuditPlanned *planned) {
+  GString *table = g_string_new("scan_id,patient_id,site,label\n");
+  for (guint i = 0; i < planned->scans->len; i++) {
+    const DemurAuditScan *scan = &g_array_index(planned->scans, DemurAuditScan, i);
+    demur_csv_append(table, scan->scan_id);
+    g_string_append_c(table, ',');
+    demur_csv_append(table, scan->patient_id);
+    g_string_append_c(table, ',');
+    demur_csv_append(table, planned->site);
+    g_string_append(table, ",\n");
+  }
+  return g_string_free(table, FALSE);
+}
+
+void
+demur_audit_planned_free(DemurAuditPlanned *planned) {
+  if (planned == NULL)
+    return;
+  g_free(planned->site);
+  g_clear_pointer(&planned->scans, g_array_unref);
+  g_clear_pointer(&planned->warnings, g_ptr_array_unref);
+  g_free(planned);
+}
+
+static void
+take_scans(DemurTask *task, const Site *site, size_t n_wanted, DemurAuditPlanned *planned) {
+  g_autofree double *risks = g_new(double, site->n);
+  g_autofree guint32 *patients = g_new(guint32, site->n);
+  for (size_t i = 0; i < site->n; i++) {
+    risks[i] = site->view->risks[site->rows[i]];
+    patients[i] = site->cohort->patients[site->rows[i]];
+  }
+  size_t n_chosen;
+  g_autofree guint32 *chosen =
+      demur_audit_choose(risks, site->scores, patients, site->n, n_wanted, task->seed, &n_chosen);
+  for (size_t i = 0; i < n_chosen; i++) {
+    const guint32 row = site->rows[chosen[i]];
+    const DemurAuditScan scan = {g_strdup(site->cohort->scan_ids[row]),
+                                 g_strdup(site->cohort->patient_ids[site->cohort->patients[row]]),
+                                 risks[chosen[i]], site->scores[chosen[i]]};
+    g_array_append_val(planned->scans, scan);
+  }
+}
+
+DemurAuditPlanned *
+demur_task_audit_plan(DemurTask *task, const DemurAuditPlanParams *params, GError **error) {
+  g_auto(Site) site = {0};
+  if (!load_selector(task, params->selector, &site, error) ||
+      !load_site(task, params->cohort, params->split, params->site, &site, error))
+    return NULL;
+  g_autoptr(DemurAuditPlanned) planned = g_new0(DemurAuditPlanned, 1);
+  planned->site = g_strdup(params->site);
+  planned->simulated = site.cohort->simulated;
+  planned->site_trained = site.trained;
+  planned->n_site_scans = site.n;
+  planned->scans = g_array_new(FALSE, FALSE, sizeof(DemurAuditScan));
+  g_array_set_clear_func(planned->scans, scan_clear);
+  planned->warnings = demur_task_warnings_new();
+  if (site.trained)
+    demur_task_warnings_add(planned->warnings, DEMUR_TASK_WARNING_SITE_TRAINED, 0, 0, params->site);
+  take_scans(task, &site, params->n_scans, planned);
+  g_autofree char *table = demur_audit_planned_table(planned);
+  if (params->output != NULL &&
+      !demur_file_write(params->output, table, -1, DEMUR_FILE_REPLACE, error))
+    return NULL;
+  g_autofree char *now = demur_task_now(task);
+  const DemurAuditPlan plan = {(char *)params->selector, planned->site, (char *)params->cohort,
+                               planned->scans->len,      task->seed,    now};
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  if (workspace == NULL || !demur_audit_plans_save(workspace, &plan, error))
+    return NULL;
+  return g_steal_pointer(&planned);
+}
+
+/* ---- apply ---- */
+
+/* One row of the table of labels. */
+typedef struct {
+  char *scan_id, *patient_id; /* patient_id NULL: not given */
+  double label;               /* NaN: left empty */
+  size_t line;
+} Labelled;
+
+static void
+labelled_clear(gpointer data) {
+  Labelled *row = data;
+  g_free(row->scan_id);
+  g_free(row->patient_id);
+}
+
+enum { SCAN_ID, PATIENT_ID, SITE, LABEL, N_COLUMNS };
+
+static gboolean
+find_columns(DemurTable *table, const DemurTableField *fields, size_t n, gssize *columns,
+             GError **error) {
+  static const char *const names[N_COLUMNS] = {"scan_id", "patient_id", "site", "label"};
+  for (size_t k = 0; k < N_COLUMNS; k++) {
+    columns[k] = -1;
+    for (size_t c = 0; c < n; c++) {
+      g_autofree char *text = g_strstrip(g_strdup(fields[c].text));
+      if (strcmp(text, names[k]) == 0)
+        columns[k] = (gssize)c;
+    }
+    if (columns[k] < 0 && k != PATIENT_ID) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                  "%s: line 1 has no column %s; the table is the one that `demur audit plan` "
+                  "wrote, with labels filled in",
+                  demur_table_name(table), names[k]);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+static gboolean
+read_row(DemurTable *table, const DemurTableField *fields, const gssize *columns, GArray *rows,
+         char **site_name, GError **error) {
+  g_autofree char *label = g_strstrip(g_strdup(fields[columns[LABEL]].text));
+  const DemurTableField *site = &fields[columns[SITE]];
+  Labelled row = {.label = NAN, .line = fields[0].line};
+  gint64 number;
+  if (*label != '\0') {
+    if (!demur_number_parse_int(label, strlen(label), &number) || number < 0 || number > 1) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                  "%s: line %zu, column %zu (label): '%s' is no label; write 0, 1 or nothing",
+                  demur_table_name(table), fields[columns[LABEL]].line,
+                  fields[columns[LABEL]].column, label);
+      return FALSE;
+    }
+    row.label = (double)number;
+  }
+  if (*site_name == NULL)
+    *site_name = g_strdup(site->text);
+  if (strcmp(*site_name, site->text) != 0) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                "%s: line %zu, column %zu (site): '%s', but the rows above are of '%s'; audit one "
+                "site at a time",
+                demur_table_name(table), site->line, site->column, site->text, *site_name);
+    return FALSE;
+  }
+  row.scan_id = g_strdup(fields[columns[SCAN_ID]].text);
+  if (columns[PATIENT_ID] >= 0)
+    row.patient_id = g_strdup(fields[columns[PATIENT_ID]].text);
+  g_array_append_val(rows, row);
+  return TRUE;
+}
+
+static GArray *
+read_labels(const char *path, char **site_name, GError **error) {
+  g_autoptr(DemurTable) table = demur_table_open(path, error);
+  const DemurTableField *fields;
+  size_t n, n_header;
+  if (table == NULL || !demur_table_next(table, &fields, &n_header, error))
+    return NULL;
+  gssize columns[N_COLUMNS];
+  if (!find_columns(table, fields, n_header, columns, error))
+    return NULL;
+  g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(Labelled));
+  g_array_set_clear_func(rows, labelled_clear);
+  for (;;) {
+    if (!demur_table_next(table, &fields, &n, error))
+      return NULL;
+    if (n == 0)
+      break;
+    if (n != n_header) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                  "%s: line %zu has %zu fields, the header %zu", demur_table_name(table),
+                  fields[0].line, n, n_header);
+      return NULL;
+    }
+    if (!read_row(table, fields, columns, rows, site_name, error))
+      return NULL;
+  }
+  if (rows->len == 0) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s: there is no row below the header",
+                demur_table_name(table));
+    return NULL;
+  }
+  return g_steal_pointer(&rows);
+}
+
+/* The labelled scans' risks and labels, in the table's order: joined by scan_id, each once, one a
+ * patient (the first). */
+typedef struct {
+  double *risks, *labels;
+  size_t n, n_empty, n_repeated;
+} Joined;
+
+static void
+joined_clear(Joined *joined) {
+  g_free(joined->risks);
+  g_free(joined->labels);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Joined, joined_clear)
+
+static gboolean
+join_labels(const Site *site, const char *site_name, const GArray *rows, const char *path,
+            Joined *joined, GError **error) {
+  g_autofree char *file = g_path_get_basename(path);
+  g_autoptr(GHashTable) scans = g_hash_table_new(g_str_hash, g_str_equal);
+  g_autoptr(GHashTable) patients = g_hash_table_new(NULL, NULL);
+  joined->risks = g_new(double, rows->len);
+  joined->labels = g_new(double, rows->len);
+  for (guint i = 0; i < rows->len; i++) {
+    const Labelled *row = &g_array_index(rows, Labelled, i);
+    const gssize scan = demur_cohort_find_scan(site->cohort, row->scan_id);
+    const char *wrong = NULL;
+    if (scan < 0)
+      wrong = "is not in the cohort";
+    else if (strcmp(site->cohort->site_names[site->cohort->sites[scan]], site_name) != 0)
+      wrong = "is of another site in the cohort";
+    else if (row->patient_id != NULL &&
+             strcmp(site->cohort->patient_ids[site->cohort->patients[scan]], row->patient_id) != 0)
+      wrong = "is another patient's in the cohort";
+    else if (demur_selector_has_seen(site->selector,
+                                     site->cohort->patient_ids[site->cohort->patients[scan]]))
+      wrong = "is of a patient that made the selector";
+    else if (!g_hash_table_add(scans, row->scan_id))
+      wrong = "stands in the table twice";
+    if (wrong != NULL) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                  "%s: line %zu: scan '%s' %s ('%s'); nothing was kept", file, row->line,
+                  row->scan_id, wrong, site->cohort->name);
+      return FALSE;
+    }
+    if (!isfinite(row->label))
+      joined->n_empty++;
+    else if (!g_hash_table_add(patients, GUINT_TO_POINTER(site->cohort->patients[scan] + 1)))
+      joined->n_repeated++;
+    else {
+      joined->risks[joined->n] = site->view->risks[scan];
+      joined->labels[joined->n++] = row->label;
+    }
+  }
+  if (joined->n > 0)
+    return TRUE;
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+              "%s: no row has a label; fill the column label with 0 or 1", file);
+  return FALSE;
+}
+
+/* Which verdicts the intercept changes at the current threshold. */
+static gboolean
+compare_verdicts(DemurTask *task, const Site *site, const DemurAuditRecord *record,
+                 DemurAuditApplied *applied, GError **error) {
+  g_autoptr(GHashTable) audits = g_hash_table_new(g_str_hash, g_str_equal);
+  g_hash_table_insert(audits, record->site, (gpointer)record);
+  g_autoptr(DemurCohort) audited = demur_task_audited_view(audits, site->view);
+  g_autofree double *scores = scores_of(task, site->selector, audited, site->rows, site->n, error);
+  if (scores == NULL)
+    return FALSE;
+  for (size_t i = 0; isfinite(applied->threshold) && i < site->n; i++) {
+    const gboolean before = site->scores[i] >= applied->threshold;
+    const gboolean after = scores[i] >= applied->threshold;
+    const DemurAuditChange change = {g_strdup(site->cohort->scan_ids[site->rows[i]]), after};
+    if (before != after)
+      g_array_append_val(applied->changes, change);
+    else
+      g_free(change.scan_id);
+  }
+  return TRUE;
+}
+
+/* The cohort asked for, or the plan's (owned). */
+static char *
+cohort_of_plan(DemurWorkspace *workspace, const DemurAuditApplyParams *params, const char *site,
+               GError **error) {
+  if (params->cohort != NULL)
+    return g_strdup(params->cohort);
+  g_autoptr(DemurAuditPlan) plan = NULL;
+  if (!demur_audit_plans_find(workspace, params->selector, site, &plan, error))
+    return NULL;
+  if (plan != NULL)
+    return g_strdup(plan->cohort);
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+              "no audit of site '%s' was planned for selector '%s'; give --cohort C with its "
+              "scans, or run `demur audit plan` first",
+              site, params->selector);
+  return NULL;
+}
+
+void
+demur_audit_applied_free(DemurAuditApplied *applied) {
+  if (applied == NULL)
+    return;
+  g_free(applied->site);
+  g_free(applied->cohort);
+  g_clear_pointer(&applied->changes, g_array_unref);
+  g_free(applied);
+}
+
+static gboolean
+apply(DemurTask *task, const DemurAuditApplyParams *params, const GArray *rows,
+      DemurAuditApplied *applied, GError **error) {
+  g_auto(Site) site = {0};
+  g_auto(Joined) joined = {0};
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  if (workspace == NULL || !load_selector(task, params->selector, &site, error))
+    return FALSE;
+  applied->cohort = cohort_of_plan(workspace, params, applied->site, error);
+  g_autoptr(DemurThresholdRecord) threshold = NULL;
+  if (applied->cohort == NULL ||
+      !load_site(task, applied->cohort, NULL, applied->site, &site, error) ||
+      !join_labels(&site, applied->site, rows, params->path, &joined, error) ||
+      !demur_thresholds_current(workspace, params->selector, &threshold, error))
+    return FALSE;
+  g_autofree double *risks = g_new(double, site.n);
+  for (size_t i = 0; i < site.n; i++)
+    risks[i] = site.view->risks[site.rows[i]];
+  applied->audit = demur_audit_fit(joined.risks, joined.labels, joined.n,
+                                   demur_selector_site_prior(site.selector), risks, site.n);
+  applied->simulated = site.cohort->simulated;
+  applied->n_site_scans = site.n;
+  applied->n_empty = joined.n_empty;
+  applied->n_repeated = joined.n_repeated;
+  applied->threshold = threshold != NULL ? threshold->threshold : NAN;
+  g_autofree char *now = demur_task_now(task);
+  const DemurAuditRecord record = {
+      (char *)params->selector, applied->site,      applied->cohort,
+      applied->audit.intercept, applied->audit.low, applied->audit.high,
+      applied->audit.tau2,      joined.n,           now};
+  return compare_verdicts(task, &site, &record, applied, error) &&
+         demur_audits_save(workspace, &record, error);
+}
+
+DemurAuditApplied *
+demur_task_audit_apply(DemurTask *task, const DemurAuditApplyParams *params, GError **error) {
+  g_autoptr(DemurAuditApplied) applied = g_new0(DemurAuditApplied, 1);
+  applied->changes = g_array_new(FALSE, FALSE, sizeof(DemurAuditChange));
+  g_array_set_clear_func(applied->changes, change_clear);
+  g_autoptr(GArray) rows = read_labels(params->path, &applied->site, error);
+  return rows != NULL && apply(task, params, rows, applied, error) ? g_steal_pointer(&applied)
+                                                                   : NULL;
+}

@@ -1,0 +1,55 @@
+/* A selector evaluated on a split, and all that is needed to look at it again at any coverage
+ * without the workspace: what a slider moves over. */
+#pragma once
+
+#include "cohort/cohort.h"
+#include "evaluation/evaluation.h"
+#include "evaluation/sample.h"
+#include "report/report.h"
+#include "tasks/task.h"
+
+G_BEGIN_DECLS
+
+/* An attribute that splits the evaluated scans. */
+typedef struct {
+  char *name; /* "site", "manufacturer", "sex", "age", "kernel" */
+  size_t n_values;
+  char **values;  /* [n_values] as recorded, "" for not recorded; of the age: marked words */
+  guint32 *codes; /* [n] of the sample's entries */
+} DemurCoverageGroup;
+
+/* Immutable once made. */
+typedef struct {
+  char *selector, *digest, *cohort, *split;
+  DemurEvaluation *evaluation;
+  const DemurMethodResult *method, *confidence, *full; /* of the same kind of risk; may be NULL */
+  DemurCohort *view;                                   /* with the risks that are shown */
+  DemurSample *sample;
+  double *scores; /* [n] g~ of network 0, in the sample's order */
+  guint32 *ranks; /* [n] dense ranks of the scores, 0 the highest */
+  size_t n_ranks;
+  guint32 *confidence_ranks; /* [n] */
+  size_t n_confidence_ranks;
+  size_t n_groups;
+  DemurCoverageGroup *groups;
+  double tuned_coverage, tuned_threshold; /* the current threshold; NaN: not tuned */
+  size_t n_tune_patients;                 /* of the cohort's split "tune"; 0: there is none */
+  char *validation;                       /* JSON of `demur validate`; NULL: not run */
+  const DemurReportInput *report;
+  gpointer owner; /* what the report input points to */
+  GDestroyNotify free_owner;
+  gint ref_count;
+} DemurCoverageStudy;
+
+/* split NULL: test. Errors as demur_task_evaluate. */
+DemurCoverageStudy *demur_task_coverage_study(DemurTask *task, const char *selector,
+                                              const char *cohort, const char *split,
+                                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Empty, for whoever fills it. */
+DemurCoverageStudy *demur_coverage_study_new(void);
+DemurCoverageStudy *demur_coverage_study_ref(DemurCoverageStudy *study);
+void demur_coverage_study_unref(DemurCoverageStudy *study);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurCoverageStudy, demur_coverage_study_unref)
+
+G_END_DECLS

@@ -1,0 +1,13 @@
+/* Names of cohorts, selectors and models. */
+#pragma once
+
+#include "base/error.h"
+
+G_BEGIN_DECLS
+
+/* Names stand in messages, files and on the command line: DEMUR_ERROR_USAGE for an empty one, one
+ * that begins with -, and one with / or control characters. what: "cohort", "selector". */
+gboolean demur_task_check_name(const char *what, const char *name,
+                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

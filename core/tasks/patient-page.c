@@ -1,0 +1,336 @@
+#include "tasks/patient-page.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "report/format.h"
+#include "selector/coverage.h"
+#include "store/scores.h"
+#include "store/series.h"
+#include "tasks/assess.h"
+#include "tasks/meaning.h"
+#include "tasks/report.h"
+#include "tasks/selection.h"
+
+#if DEMUR_WITH_DICOM
+#include "dicom/import.h"
+#include "dicom/library.h"
+#include "dicom/volume.h"
+#endif
+
+/* The lung window. */
+#define WINDOW_CENTRE_HU (-600.0)
+#define WINDOW_WIDTH_HU 1500.0
+
+static gpointer
+own(DemurPatientPage *page, gpointer memory) {
+  g_ptr_array_add(page->owned, memory);
+  return memory;
+}
+
+void
+demur_patient_page_free(DemurPatientPage *page) {
+  if (page == NULL)
+    return;
+  g_clear_pointer(&page->owned, g_ptr_array_unref);
+  g_free(page);
+}
+
+static void
+add_fact(DemurPatientPage *page, GArray *facts, const char *key, char *value) {
+  const DemurReportPair pair = {key, own(page, value)};
+  if (value != NULL && *value != '\0')
+    g_array_append_val(facts, pair);
+}
+
+/* The reasons of a verdict, as they are kept (a JSON array). */
+static const char *const *
+read_reasons(DemurPatientPage *page, const char *json) {
+  g_autoptr(JsonParser) parser = json_parser_new_immutable();
+  if (json == NULL || !json_parser_load_from_data(parser, json, -1, NULL))
+    return NULL;
+  JsonArray *array = json_node_get_array(json_parser_get_root(parser));
+  const guint n = json_array_get_length(array);
+  const char **reasons = own(page, g_new0(const char *, n + 1));
+  for (guint i = 0; i < n; i++)
+    reasons[i] = own(page, g_strdup(json_array_get_string_element(array, i)));
+  return reasons;
+}
+
+static gboolean
+take_verdict(DemurPatientPage *page, const DemurAssessment *assessment, const char *scan_id,
+             GError **error) {
+  DemurPatientInput *input = &page->input;
+  for (guint i = 0; i < assessment->verdicts->len; i++) {
+    const DemurVerdictRecord *v = &g_array_index(assessment->verdicts, DemurVerdictRecord, i);
+    if (strcmp(v->scan_id, scan_id) != 0)
+      continue;
+    input->scan_id = own(page, g_strdup(v->scan_id));
+    input->patient_id = own(page, g_strdup(v->patient_id));
+    input->verdict = own(page, g_strdup(v->verdict));
+    input->risk = v->risk;
+    input->risk_raw = v->risk_raw;
+    input->recalibrated = v->risk != v->risk_raw && isfinite(v->risk);
+    input->score = v->score;
+    input->reasons = read_reasons(page, v->reasons);
+    input->simulated = assessment->simulated;
+    const DemurThresholdRecord *t = assessment->threshold;
+    input->threshold = t != NULL ? t->threshold : NAN;
+    input->coverage = t != NULL ? t->coverage : NAN;
+    if (t != NULL)
+      input->tuned =
+          (DemurReportThreshold){.requested = t->coverage,
+                                 .realised = t->realised,
+                                 .threshold = t->threshold,
+                                 .cohort = own(page, g_strdup(t->cohort)),
+                                 .split = own(page, g_strdup(t->split)),
+                                 .n = t->n_scans,
+                                 .guarantee = own(page, demur_tuning_read_sentence(t->guarantee)),
+                                 .created = own(page, g_strdup(t->created))};
+    return TRUE;
+  }
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND, "there is no scan '%s'", scan_id);
+  return FALSE;
+}
+
+/* ---- what became of accepted scans with such a risk ---- */
+
+static void
+later(const char **latest, const char *date) {
+  if (g_strcmp0(date, *latest) > 0)
+    *latest = date;
+}
+
+static gboolean
+describe_reference(DemurTask *task, const DemurPatientPageParams *params, DemurPatientPage *page,
+                   const char *split, GError **error) {
+  DemurPatientInput *input = &page->input;
+  const DemurMeaningParams ask = {params->selector, params->cohort, split, params->coverage};
+  g_autoptr(DemurMeaningReference) reference = demur_task_meaning_reference(task, &ask, error);
+  if (reference == NULL)
+    return FALSE;
+  const gboolean accepted = strcmp(input->verdict, "accepted") == 0;
+  const DemurMeaning meaning =
+      demur_meaning_find(reference, accepted ? input->risk : NAN, input->patient_id);
+  input->reference = (DemurPatientReference){.cohort = own(page, g_strdup(reference->cohort)),
+                                             .split = own(page, g_strdup(split)),
+                                             .simulated = reference->simulated,
+                                             .n_scans = reference->n_scans,
+                                             .n_accepted = reference->n_accepted,
+                                             .n_near = meaning.n,
+                                             .n_positive = meaning.n_positive,
+                                             .risk_low = meaning.risk_low,
+                                             .risk_high = meaning.risk_high,
+                                             .mean_risk = meaning.n > 0 ? meaning.mean_risk : 0.0,
+                                             .low = meaning.rate_low,
+                                             .high = meaning.rate_high};
+  if (meaning.n > 0)
+    input->outcome = demur_outcome_words(reference->outcome);
+  later(&input->created, own(page, g_strdup(reference->cohort_created)));
+  return TRUE;
+}
+
+/* ---- a DICOM series ---- */
+
+#if DEMUR_WITH_DICOM
+/* The middle slice in the lung window. */
+static gboolean
+describe_image(DemurTask *task, DemurPatientPage *page, DemurWorkspace *workspace, GError **error) {
+  DemurPatientImage *image = &page->input.image;
+  g_autoptr(GPtrArray) files = demur_series_files(workspace, page->input.scan_id, error);
+  if (files == NULL || !demur_dicom_init(error))
+    return FALSE;
+  g_autofree const char **paths = g_new0(const char *, files->len + 1);
+  for (guint i = 0; i < files->len; i++)
+    paths[i] = ((const DemurSeriesFile *)files->pdata[i])->path;
+  g_autoptr(DemurSeries) series =
+      demur_import_reopen(page->input.scan_id, paths, task->parallel, &task->progress, error);
+  if (series == NULL)
+    return FALSE;
+  if (series->n_slices == 0 || series->rows == 0 || series->columns == 0)
+    return TRUE;
+  const size_t middle = series->n_slices / 2, n = (size_t)series->rows * series->columns;
+  g_autofree gint16 *hu = g_new(gint16, n);
+  size_t n_padding, n_clamped;
+  if (!demur_volume_read_slice(series, middle, hu, &n_padding, &n_clamped, error))
+    return FALSE;
+  guint8 *grey = own(page, g_malloc(n));
+  for (size_t i = 0; i < n; i++) {
+    const double share =
+        ((double)hu[i] - WINDOW_CENTRE_HU) / WINDOW_WIDTH_HU + 0.5; /* 0 black, 1 white */
+    grey[i] = hu[i] == DEMUR_HU_PADDING ? 0 : (guint8)lround(255.0 * CLAMP(share, 0.0, 1.0));
+  }
+  const double *spacing = series->pixel_spacing_mm;
+  *image = (DemurPatientImage){
+      .width = series->columns,
+      .height = series->rows,
+      .grey = grey,
+      .aspect = isfinite(spacing[0]) && isfinite(spacing[1]) && spacing[1] > 0.0
+                    ? spacing[0] / spacing[1]
+                    : 1.0,
+      .words = own(page, g_strdup_printf("Slice %zu of %zu, lung window (%g ± %g HU)%s", middle + 1,
+                                         series->n_slices, WINDOW_CENTRE_HU, WINDOW_WIDTH_HU / 2.0,
+                                         series->lossy ? ", lossy compressed" : ""))};
+  return TRUE;
+}
+#endif
+
+static gboolean
+describe_series(DemurTask *task, DemurPatientPage *page, const char *model, GArray *facts,
+                GError **error) {
+  DemurPatientInput *input = &page->input;
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  if (workspace == NULL)
+    return FALSE;
+  g_autoptr(DemurSeriesRecord) series = demur_series_load(workspace, input->scan_id, error);
+  if (series == NULL)
+    return FALSE;
+  /* DICOM's YYYYMMDD */
+  const gboolean plain = series->study_date != NULL && strlen(series->study_date) == 8;
+  g_autofree char *iso = plain ? g_strdup_printf("%.4s-%.2s-%.2s", series->study_date,
+                                                 series->study_date + 4, series->study_date + 6)
+                               : g_strdup(series->study_date);
+  add_fact(page, facts, "Study date", iso != NULL ? demur_text_date(iso) : NULL);
+  add_fact(page, facts, "Scanner",
+           g_strdup_printf(
+               "%s%s%s%s%s", series->manufacturer ? series->manufacturer : "maker not recorded",
+               series->model_name ? " " : "", series->model_name ? series->model_name : "",
+               series->kernel ? ", kernel " : "", series->kernel ? series->kernel : ""));
+  add_fact(page, facts, "Series",
+           isfinite(series->spacing_mm)
+               ? g_strdup_printf("%zu slices, %.4g mm apart", series->n_slices, series->spacing_mm)
+               : g_strdup_printf("%zu slices", series->n_slices));
+  add_fact(page, facts, "Site", g_strdup(series->site));
+  page->input.created = own(page, g_strdup(series->updated));
+  g_autoptr(DemurScoreRecord) score = NULL;
+  if (!demur_scores_load(workspace, input->scan_id, model, &score, error))
+    return FALSE;
+  if (score != NULL) {
+    memcpy(input->yearly, score->yearly_risks, sizeof input->yearly);
+    add_fact(page, facts, "Risk from", g_strdup(score->source));
+    if (g_strcmp0(score->created, input->created) > 0)
+      input->created = own(page, g_strdup(score->created));
+  }
+#if DEMUR_WITH_DICOM
+  return describe_image(task, page, workspace, error);
+#else
+  return TRUE;
+#endif
+}
+
+static void
+describe_cohort_scan(DemurPatientPage *page, const DemurCohort *cohort, size_t row, GArray *facts) {
+  DemurPatientInput *input = &page->input;
+  add_fact(page, facts, "Cohort",
+           g_strdup_printf("%s (%s), split %s", cohort->name, cohort->source,
+                           cohort->split_names[cohort->splits[row]]));
+  add_fact(page, facts, "Site", g_strdup(cohort->site_names[cohort->sites[row]]));
+  static const char *const names[][2] = {
+      {"manufacturer", "Scanner"}, {"model_name", "Scanner model"}, {"kernel", "Kernel"}};
+  for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+    const gssize attribute = demur_cohort_find_attribute(cohort, names[i][0]);
+    if (attribute >= 0)
+      add_fact(page, facts, names[i][1],
+               g_strdup(demur_cohort_attribute_text(cohort, (size_t)attribute, row)));
+  }
+  if (cohort->yearly_risks != NULL)
+    memcpy(input->yearly, cohort->yearly_risks + row * (size_t)DEMUR_N_YEARS, sizeof input->yearly);
+  input->created = own(page, g_strdup(cohort->created));
+}
+
+/* ---- all together ---- */
+
+static void
+describe_selector(DemurPatientPage *page, const DemurSelector *selector,
+                  const DemurSelectorRecord *record) {
+  DemurPatientInput *input = &page->input;
+  input->selector =
+      (DemurReportSelector){.name = own(page, g_strdup(record->name)),
+                            .digest = own(page, g_strdup(demur_selector_digest(selector))),
+                            .created = own(page, g_strdup(record->created)),
+                            .cohort = own(page, g_strdup(demur_selector_cohort(selector))),
+                            .model = own(page, g_strdup(demur_selector_model(selector)))};
+  demur_task_read_validation(record->validation, page->owned, &input->validation);
+  later(&input->created, input->selector.created);
+  later(&input->created, input->tuned.created);
+}
+
+static gboolean
+fill(DemurTask *task, const DemurPatientPageParams *params, DemurPatientPage *page,
+     GError **error) {
+  DemurPatientInput *input = &page->input;
+  for (size_t y = 0; y < G_N_ELEMENTS(input->yearly); y++)
+    input->yearly[y] = NAN;
+  g_autoptr(DemurSelectorRecord) record = NULL;
+  g_autoptr(DemurSelector) selector =
+      demur_task_load_selector(task, params->selector, &record, error);
+  if (selector == NULL)
+    return FALSE;
+  g_autoptr(DemurCohort) cohort =
+      params->cohort != NULL ? demur_task_load_cohort(task, params->cohort, error) : NULL;
+  if (params->cohort != NULL && cohort == NULL)
+    return FALSE;
+  const gssize row = cohort != NULL ? demur_cohort_find_scan(cohort, params->scan_id) : -1;
+  const char *split = params->split != NULL ? params->split : "test";
+  g_auto(DemurAssessment) of_scan = {0};
+  const DemurAssessParams ask = {.selector = params->selector,
+                                 .cohort = row >= 0 ? params->cohort : NULL,
+                                 .split =
+                                     row >= 0 ? cohort->split_names[cohort->splits[row]] : NULL,
+                                 .scan_id = row >= 0 ? NULL : params->scan_id,
+                                 .coverage = params->coverage};
+  if (!demur_task_assess(task, &ask, &of_scan, error) ||
+      !take_verdict(page, &of_scan, params->scan_id, error))
+    return FALSE;
+  g_autoptr(GArray) facts = g_array_new(FALSE, FALSE, sizeof(DemurReportPair));
+  if (row >= 0) {
+    const guint32 own_row = (guint32)row;
+    input->in_sample = demur_selector_count_seen(selector, cohort, &own_row, 1) > 0;
+    describe_cohort_scan(page, cohort, (size_t)row, facts);
+  } else if (!describe_series(task, page, demur_selector_model(selector), facts, error)) {
+    return FALSE;
+  }
+  if (cohort != NULL && !describe_reference(task, params, page, split, error))
+    return FALSE;
+  describe_selector(page, selector, record);
+  input->n_facts = facts->len;
+  input->facts = own(page, g_array_free(g_steal_pointer(&facts), FALSE));
+  input->version = DEMUR_VERSION;
+  input->paper = params->paper;
+  const char **selectors = own(page, g_new0(const char *, 2));
+  selectors[0] = own(page, g_strdup(params->selector));
+  input->request = (DemurReportRequest){.n_selectors = 1,
+                                        .selectors = selectors,
+                                        .cohort = own(page, g_strdup(params->cohort)),
+                                        .split = params->cohort ? own(page, g_strdup(split)) : NULL,
+                                        .scan_id = input->scan_id,
+                                        .cohort_scan = row >= 0,
+                                        .tuned_coverage = own(page, g_strdup(params->coverage))};
+  return TRUE;
+}
+
+/* The selector asked for, or the only one there is (owned). */
+static char *
+only_selector(DemurTask *task, const char *name, GError **error) {
+  if (name != NULL)
+    return g_strdup(name);
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  g_autoptr(GPtrArray) all = workspace != NULL ? demur_selectors_list(workspace, error) : NULL;
+  if (all == NULL)
+    return NULL;
+  if (all->len == 1)
+    return g_strdup(((const DemurSelectorRecord *)all->pdata[0])->name);
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+              "the workspace holds %u selectors: say which with --selector S", all->len);
+  return NULL;
+}
+
+DemurPatientPage *
+demur_task_patient_page(DemurTask *task, const DemurPatientPageParams *params, GError **error) {
+  g_autoptr(DemurPatientPage) page = g_new0(DemurPatientPage, 1);
+  page->owned = g_ptr_array_new_with_free_func(g_free);
+  DemurPatientPageParams ask = *params;
+  g_autofree char *selector = only_selector(task, params->selector, error);
+  ask.selector = selector;
+  return selector != NULL && fill(task, &ask, page, error) ? g_steal_pointer(&page) : NULL;
+}

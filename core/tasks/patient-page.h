@@ -1,0 +1,29 @@
+/* One scan's page: its verdict, image, and what its risk means, gathered from the workspace. */
+#pragma once
+
+#include "report/patient.h"
+#include "tasks/task.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  const char *selector; /* NULL: the only one there is */
+  const char *scan_id;
+  const char *cohort, *split; /* with known outcomes; cohort NULL: none, split NULL: test */
+  const char *coverage;       /* of the threshold, as written; NULL: the current one */
+  DemurPaper paper;
+} DemurPatientPageParams;
+
+typedef struct {
+  DemurPatientInput input;
+  GPtrArray *owned; /* what the input points to */
+} DemurPatientPage;
+
+/* Assesses the scan (of the cohort, or a DICOM series), reads its image and what the cohort says of
+ * such risks. */
+DemurPatientPage *demur_task_patient_page(DemurTask *task, const DemurPatientPageParams *params,
+                                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void demur_patient_page_free(DemurPatientPage *page);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurPatientPage, demur_patient_page_free)
+
+G_END_DECLS

@@ -1,0 +1,202 @@
+#include "tasks/report-verify.h"
+
+#include <string.h>
+
+#include "base/json-reader.h"
+#include "report/files.h"
+#include "tasks/evaluate.h"
+#include "tasks/patient-page.h"
+#include "tasks/report.h"
+
+typedef struct {
+  const char *path; /* of the PDF */
+  const char *json_path;
+  guchar *pdf;
+  gsize n_pdf;
+  char *json;
+  gsize n_json;
+  JsonParser *parser;
+  DemurReportRecipe *recipe;
+  GPtrArray *differences; /* of DemurReportDifference; borrowed */
+} Check;
+
+static void
+check_clear(Check *check) {
+  g_free(check->pdf);
+  g_free(check->json);
+  g_clear_object(&check->parser);
+  demur_report_recipe_free(check->recipe);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Check, check_clear)
+
+static void
+add(Check *check, const char *where, const char *written, const char *found) {
+  g_ptr_array_add(check->differences, demur_report_difference_new(where, written, found));
+}
+
+/* Reads both files; whether they belong together is a difference, not an error. */
+static gboolean
+read_files(Check *check, GError **error) {
+  if (!g_file_get_contents(check->path, (char **)&check->pdf, &check->n_pdf, error))
+    return FALSE;
+  if (!g_file_get_contents(check->json_path, &check->json, &check->n_json, error)) {
+    g_prefix_error(error,
+                   "%s can't be checked without its numbers (write the report again, or bring the "
+                   "file back beside it): ",
+                   check->path);
+    return FALSE;
+  }
+  check->parser = json_parser_new_immutable();
+  if (!demur_json_load(check->parser, check->json, (gssize)check->n_json, error)) {
+    g_prefix_error(error, "%s: ", check->json_path);
+    return FALSE;
+  }
+  JsonNode *root = json_parser_get_root(check->parser);
+  if (root == NULL || !JSON_NODE_HOLDS_OBJECT(root)) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s holds no report", check->json_path);
+    return FALSE;
+  }
+  check->recipe = demur_report_recipe_read(json_node_get_object(root), error);
+  if (check->recipe == NULL) {
+    g_prefix_error(error, "%s: ", check->json_path);
+    return FALSE;
+  }
+  g_autofree char *digest =
+      g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)check->json, check->n_json);
+  g_autoptr(GError) no_digest = NULL;
+  g_autofree char *named = demur_report_pdf_digest(check->pdf, check->n_pdf, &no_digest);
+  if (named == NULL)
+    add(check, "the PDF", no_digest->message, NULL);
+  else if (strcmp(named, digest) != 0)
+    add(check,
+        "the digest of the JSON that the PDF names: the two files are not of one report, by a "
+        "change or because their writing was cut off; write it again",
+        named, digest);
+  return TRUE;
+}
+
+/* Evaluates as the report did. FALSE with error where that can't be done. */
+static gboolean
+evaluate_again(DemurTask *task, const DemurReportRecipe *recipe, DemurEvaluating *evaluating,
+               GError **error) {
+  DemurEvaluateParams options = {.cohort = g_strdup(recipe->cohort),
+                                 .split = g_strdup(recipe->split),
+                                 .resample_unit = g_strdup(recipe->resample_unit),
+                                 .n_resamples = g_strdup_printf("%zu", recipe->n_resamples),
+                                 .n_bootstrap = g_strdup_printf("%zu", recipe->n_bootstrap),
+                                 .bin_size = g_strdup_printf("%zu", recipe->min_bin_size),
+                                 .net_benefit_threshold = g_strdup(recipe->net_benefit_threshold),
+                                 .in_sample = recipe->in_sample};
+  if (recipe->group_by != NULL) {
+    const char *const by[] = {recipe->group_by, NULL};
+    options.group_by = g_strdupv((char **)by);
+  }
+  task->seed = recipe->seed;
+  return demur_task_evaluate(task, recipe->selectors, &options, evaluating, error);
+}
+
+/* The documents made anew, of a report or of a patient's page. json NULL with no error: they can't
+ * be made, which is noted. */
+typedef struct {
+  char *json;
+  guchar *pdf;
+  size_t n_pdf;
+} Remade;
+
+static void
+remade_clear(Remade *remade) {
+  g_free(remade->json);
+  g_free(remade->pdf);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Remade, remade_clear)
+
+static gboolean
+remake_report(DemurTask *task, const DemurReportRecipe *recipe, Remade *remade, GError **error) {
+  g_auto(DemurEvaluating) evaluating = {0};
+  if (!evaluate_again(task, recipe, &evaluating, error))
+    return FALSE;
+  g_autoptr(DemurReportTask) report = demur_report_task_new(&evaluating, recipe->coverage, error);
+  if (report == NULL)
+    return FALSE;
+  report->input.paper = recipe->paper;
+  remade->json = demur_report_json(&report->input);
+  remade->pdf = demur_report_pdf(&report->input, remade->json, &remade->n_pdf, error);
+  return remade->pdf != NULL;
+}
+
+static gboolean
+remake_patient(DemurTask *task, const DemurReportRecipe *recipe, Remade *remade, GError **error) {
+  const DemurPatientPageParams options = {.selector = recipe->selectors[0],
+                                          .scan_id = recipe->scan_id,
+                                          .cohort = recipe->cohort,
+                                          .split = recipe->split,
+                                          .coverage = recipe->tuned_coverage,
+                                          .paper = recipe->paper};
+  g_autoptr(DemurPatientPage) patient = demur_task_patient_page(task, &options, error);
+  if (patient == NULL)
+    return FALSE;
+  remade->json = demur_patient_json(&patient->input);
+  remade->pdf = demur_patient_pdf(&patient->input, remade->json, &remade->n_pdf, error);
+  return remade->pdf != NULL;
+}
+
+static gboolean
+compare_again(DemurTask *task, Check *check, GError **error) {
+  g_auto(Remade) remade = {0};
+  g_autoptr(GError) failed = NULL;
+  const gboolean made = strcmp(check->recipe->kind, "patient") == 0
+                            ? remake_patient(task, check->recipe, &remade, &failed)
+                            : remake_report(task, check->recipe, &remade, &failed);
+  if (g_error_matches(failed, G_IO_ERROR, G_IO_ERROR_CANCELLED)) {
+    g_propagate_error(error, g_steal_pointer(&failed));
+    return FALSE;
+  }
+  if (!made) {
+    add(check, "the workspace: the report can't be made again from it", NULL, failed->message);
+    return TRUE;
+  }
+  g_autoptr(JsonParser) parser = json_parser_new_immutable();
+  if (!json_parser_load_from_data(parser, remade.json, -1, error))
+    return FALSE;
+  g_autoptr(GPtrArray) found =
+      demur_report_compare(json_parser_get_root(check->parser), json_parser_get_root(parser));
+  for (guint i = 0; i < found->len; i++) {
+    const DemurReportDifference *d = found->pdata[i];
+    add(check, d->where, d->written, d->found);
+  }
+  const gboolean same_json =
+      strlen(remade.json) == check->n_json && memcmp(remade.json, check->json, check->n_json) == 0;
+  if (!same_json && found->len == 0)
+    add(check, "the JSON's text", "written in another way than this program writes it", NULL);
+  /* Another JSON makes other pages: nothing more can be said of them. */
+  if (same_json &&
+      (remade.n_pdf != check->n_pdf || memcmp(remade.pdf, check->pdf, check->n_pdf) != 0))
+    add(check, "the PDF's pages",
+        "not those that these numbers make here: the file was changed, or it was drawn with other "
+        "fonts or libraries",
+        NULL);
+  return TRUE;
+}
+
+DemurReportCheck *
+demur_task_report_verify(DemurTask *task, const char *path, GError **error) {
+  g_autoptr(DemurReportCheck) result = g_new0(DemurReportCheck, 1);
+  result->differences =
+      g_ptr_array_new_with_free_func((GDestroyNotify)demur_report_difference_free);
+  result->json_path = demur_report_json_path(path, error);
+  if (result->json_path == NULL)
+    return NULL;
+  g_auto(Check)
+      check = {.path = path, .json_path = result->json_path, .differences = result->differences};
+  return read_files(&check, error) && compare_again(task, &check, error) ? g_steal_pointer(&result)
+                                                                         : NULL;
+}
+
+void
+demur_report_check_free(DemurReportCheck *check) {
+  if (check == NULL)
+    return;
+  g_free(check->json_path);
+  g_clear_pointer(&check->differences, g_ptr_array_unref);
+  g_free(check);
+}

@@ -1,0 +1,23 @@
+/* A report or a patient's page made again from the workspace, and compared with the files. */
+#pragma once
+
+#include "report/verify.h"
+#include "tasks/task.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  char *json_path;
+  GPtrArray
+      *differences; /* of DemurReportDifference; empty: the files are what the workspace gives */
+} DemurReportCheck;
+
+/* path: of the PDF, with its JSON beside it. Sets the task's seed to the report's. What differs, or
+ * keeps it from being made again, is a difference; NULL with error where the files can't be read.
+ */
+DemurReportCheck *demur_task_report_verify(DemurTask *task, const char *path,
+                                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void demur_report_check_free(DemurReportCheck *check);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurReportCheck, demur_report_check_free)
+
+G_END_DECLS

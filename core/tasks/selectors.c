@@ -1,0 +1,140 @@
+#include "tasks/selectors.h"
+
+#include "base/file-output.h"
+#include "selector/coverage.h"
+#include "tasks/names.h"
+
+static void
+threshold_free(gpointer data) {
+  DemurSelectorThreshold *threshold = data;
+  g_free(threshold->cohort);
+  g_free(threshold->split);
+  g_free(threshold->created);
+  g_free(threshold->guarantee);
+  g_free(threshold);
+}
+
+void
+demur_selector_facts_free(DemurSelectorFacts *facts) {
+  if (facts == NULL)
+    return;
+  g_free(facts->name);
+  g_free(facts->cohort);
+  g_free(facts->model);
+  g_free(facts->digest);
+  g_free(facts->created);
+  demur_selector_unref(facts->selector);
+  g_clear_pointer(&facts->thresholds, g_ptr_array_unref);
+  g_free(facts->validation);
+  g_clear_pointer(&facts->warnings, g_ptr_array_unref);
+  g_free(facts);
+}
+
+static DemurSelectorFacts *
+facts_of(DemurTask *task, const DemurSelectorRecord *record, GError **error) {
+  g_autoptr(GPtrArray) records =
+      demur_thresholds_list(demur_task_workspace(task, NULL), record->name, error);
+  if (records == NULL)
+    return NULL;
+  DemurSelectorFacts *facts = g_new0(DemurSelectorFacts, 1);
+  facts->name = g_strdup(record->name);
+  facts->cohort = g_strdup(record->cohort);
+  facts->model = g_strdup(record->model);
+  facts->digest = g_strdup(record->digest);
+  facts->created = g_strdup(record->created);
+  facts->simulated = record->simulated;
+  facts->validation = demur_task_validation_sentence(task, record->name);
+  facts->thresholds = g_ptr_array_new_with_free_func(threshold_free);
+  for (guint t = 0; t < records->len; t++) {
+    const DemurThresholdRecord *r = records->pdata[t];
+    DemurSelectorThreshold *threshold = g_new(DemurSelectorThreshold, 1);
+    *threshold = (DemurSelectorThreshold){.coverage = r->coverage,
+                                          .threshold = r->threshold,
+                                          .realised = r->realised,
+                                          .n_scans = r->n_scans,
+                                          .n_patients = r->n_patients,
+                                          .cohort = g_strdup(r->cohort),
+                                          .split = g_strdup(r->split),
+                                          .created = g_strdup(r->created),
+                                          .guarantee = demur_tuning_read_sentence(r->guarantee),
+                                          .current = t + 1 == records->len};
+    g_ptr_array_add(facts->thresholds, threshold);
+  }
+  return facts;
+}
+
+static void
+facts_free(gpointer facts) {
+  demur_selector_facts_free(facts);
+}
+
+GPtrArray *
+demur_task_selectors(DemurTask *task, GError **error) {
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  g_autoptr(GPtrArray) records = workspace != NULL ? demur_selectors_list(workspace, error) : NULL;
+  if (records == NULL)
+    return NULL;
+  g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(facts_free);
+  for (guint i = 0; i < records->len; i++) {
+    DemurSelectorFacts *facts = facts_of(task, records->pdata[i], error);
+    if (facts == NULL)
+      return NULL;
+    g_ptr_array_add(all, facts);
+  }
+  return g_steal_pointer(&all);
+}
+
+DemurSelectorFacts *
+demur_task_selector_show(DemurTask *task, const char *name, GError **error) {
+  g_autoptr(DemurSelectorRecord) record = NULL;
+  g_autoptr(DemurSelector) selector = demur_task_load_selector(task, name, &record, error);
+  DemurSelectorFacts *facts = selector != NULL ? facts_of(task, record, error) : NULL;
+  if (facts == NULL)
+    return NULL;
+  facts->warnings = demur_task_warnings_new();
+  demur_task_warn_untrained(selector, facts->warnings);
+  facts->selector = g_steal_pointer(&selector);
+  return facts;
+}
+
+DemurSelector *
+demur_task_selector_export(DemurTask *task, const char *name, const char *path, GError **error) {
+  g_autoptr(DemurSelectorRecord) record = NULL;
+  g_autoptr(DemurSelector) selector = demur_task_load_selector(task, name, &record, error);
+  return selector != NULL && demur_file_write(path, record->document, -1,
+                                              DEMUR_FILE_REPLACE | DEMUR_FILE_PUBLIC, error)
+             ? g_steal_pointer(&selector)
+             : NULL;
+}
+
+DemurSelector *
+demur_task_selector_import(DemurTask *task, const char *name, const char *path, gboolean replace,
+                           GError **error) {
+  g_autofree char *text = NULL;
+  gsize length;
+  if (!demur_task_check_name("selector", name, error) ||
+      !g_file_get_contents(path, &text, &length, error))
+    return NULL;
+  g_autofree char *file = g_path_get_basename(path);
+  g_autoptr(DemurSelector) s = demur_selector_from_json(text, (gssize)length, file, error);
+  DemurWorkspace *workspace = s != NULL ? demur_task_workspace(task, error) : NULL;
+  if (workspace == NULL)
+    return NULL;
+  g_autofree char *document = demur_selector_to_json(s);
+  g_autofree char *now = demur_task_now(task);
+  const DemurSelectorRecord record = {.name = (char *)name,
+                                      .document = document,
+                                      .digest = (char *)demur_selector_digest(s),
+                                      .cohort = (char *)demur_selector_cohort(s),
+                                      .cohort_digest = (char *)demur_selector_cohort_digest(s),
+                                      .model = (char *)demur_selector_model(s),
+                                      .simulated = demur_selector_is_simulated(s),
+                                      .created = now};
+  return demur_selectors_save(workspace, &record, replace, error) ? g_steal_pointer(&s) : NULL;
+}
+
+gboolean
+demur_task_selector_remove(DemurTask *task, const char *name, gboolean force, GError **error) {
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  return workspace != NULL && demur_selectors_remove(workspace, name, force, error);
+}

@@ -1,0 +1,173 @@
+#include "tasks/train.h"
+
+#include <string.h>
+
+#include "store/checkpoints.h"
+#include "store/trained.h"
+#include "tasks/names.h"
+#include "tasks/selection.h"
+
+#define N_SEARCH_FOLDS 5
+
+static gboolean
+check_free(DemurWorkspace *workspace, const char *name, GError **error) {
+  g_autoptr(GPtrArray) existing = demur_selectors_list(workspace, error);
+  if (existing == NULL)
+    return FALSE;
+  for (guint i = 0; i < existing->len; i++)
+    if (strcmp(((DemurSelectorRecord *)existing->pdata[i])->name, name) == 0) {
+      g_set_error(
+          error, DEMUR_ERROR, DEMUR_ERROR_EXISTS,
+          "there is a selector '%s' already; choose another name, or ask for it to be replaced",
+          name);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+/* *from is NULL where nothing is kept and need not be. */
+static gboolean
+read_checkpoint(DemurWorkspace *workspace, const DemurTrainParams *params, DemurCheckpoint **from,
+                GError **error) {
+  if (params->resume == DEMUR_RESUME_NO)
+    return TRUE;
+  g_autoptr(GError) local = NULL;
+  g_autoptr(GBytes) bytes = demur_checkpoints_load(workspace, params->selector, &local);
+  if (bytes == NULL) {
+    if (params->resume == DEMUR_RESUME_IF_KEPT &&
+        g_error_matches(local, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND))
+      return TRUE;
+    g_propagate_error(error, g_steal_pointer(&local));
+    return FALSE;
+  }
+  *from = demur_checkpoint_from_bytes(bytes, error);
+  return *from != NULL;
+}
+
+/* Where a checkpoint goes, and who hears of its epochs. */
+typedef struct {
+  DemurTask *task;
+  const DemurTrainParams *params;
+  DemurTrained *trained;
+  size_t *n_told; /* [n_networks] epochs of each network that were told already */
+  size_t n_networks;
+} Keeping;
+
+static void
+tell_epochs(Keeping *keeping, const DemurCheckpoint *checkpoint) {
+  if (checkpoint->n_networks > keeping->n_networks) {
+    keeping->n_told = g_renew(size_t, keeping->n_told, checkpoint->n_networks);
+    memset(keeping->n_told + keeping->n_networks, 0,
+           (checkpoint->n_networks - keeping->n_networks) * sizeof(size_t));
+    keeping->n_networks = checkpoint->n_networks;
+  }
+  for (size_t k = 0; k < checkpoint->n_networks; k++) {
+    const DemurTrainerState *state = checkpoint->networks[k];
+    for (; state != NULL && keeping->n_told[k] < state->n_history; keeping->n_told[k]++) {
+      const DemurTrainerEpoch *epoch = &state->history[keeping->n_told[k]];
+      const DemurTrainPoint point = {k, epoch->epoch, epoch->loss, epoch->mean_auc,
+                                     epoch->worst_auc};
+      keeping->params->told(&point, keeping->params->data);
+    }
+  }
+}
+
+static gboolean
+keep_checkpoint(const DemurCheckpoint *checkpoint, gpointer data, GError **error) {
+  Keeping *keeping = data;
+  if (keeping->params->told != NULL)
+    tell_epochs(keeping, checkpoint);
+  g_autoptr(GBytes) bytes = demur_checkpoint_to_bytes(checkpoint);
+  g_autofree char *now = demur_task_now(keeping->task);
+  keeping->trained->n_kept_updates = demur_checkpoint_n_updates(checkpoint);
+  return demur_checkpoints_save(keeping->task->workspace, keeping->params->selector, bytes,
+                                keeping->trained->n_kept_updates, now, error);
+}
+
+/* The settings to train with: those asked for, or the best of the grid (owned). */
+static DemurTrainSettings *
+settle(DemurTask *task, const DemurTrainParams *params, DemurCohort *cohort, DemurTrained *trained,
+       GError **error) {
+  g_autoptr(DemurTrainSettings) settings = demur_train_settings_copy(params->settings);
+  settings->as_published = demur_train_settings_are_published(settings);
+  if (params->grid == NULL)
+    return g_steal_pointer(&settings);
+  trained->search = demur_search(cohort, settings, params->grid, task->seed, N_SEARCH_FOLDS,
+                                 task->parallel, &task->progress, error);
+  if (trained->search == NULL)
+    return NULL;
+  DemurTrainSettings *best =
+      demur_train_settings_copy(trained->search->trials[trained->search->best].settings);
+  best->as_published = FALSE;
+  return best;
+}
+
+gboolean
+demur_task_train(DemurTask *task, const DemurTrainParams *params, DemurTrained *trained,
+                 GError **error) {
+  trained->n_kept_updates = -1;
+  trained->warnings = demur_task_warnings_new();
+  if (!demur_task_check_name("selector", params->selector, error) ||
+      !demur_train_settings_check(params->settings, error))
+    return FALSE;
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  if (workspace == NULL || (!params->replace && !check_free(workspace, params->selector, error)))
+    return FALSE;
+  g_autoptr(DemurCheckpoint) from = NULL;
+  if (!read_checkpoint(workspace, params, &from, error))
+    return FALSE;
+  g_autoptr(DemurCohort) cohort = demur_task_load_cohort(task, params->cohort, error);
+  if (cohort == NULL)
+    return FALSE;
+  const gint64 started = g_get_monotonic_time();
+  g_autoptr(DemurTrainSettings) settings = settle(task, params, cohort, trained, error);
+  if (settings == NULL)
+    return FALSE;
+  Keeping keeping = {.task = task, .params = params, .trained = trained};
+  const DemurTrainingKeeper keeper = {from, keep_checkpoint, &keeping};
+  trained->selector = demur_selector_train_kept(
+      cohort, settings, task->seed, &keeper, task->parallel, &task->progress, &trained->log, error);
+  g_free(keeping.n_told);
+  if (trained->selector == NULL)
+    return FALSE;
+  trained->seconds = (double)(g_get_monotonic_time() - started) / G_USEC_PER_SEC;
+  g_autofree char *now = demur_task_now(task);
+  if (!demur_trained_save(workspace, params->selector, trained->selector, trained->log,
+                          params->replace, now, error))
+    return FALSE;
+  trained->n_kept_updates = -1;
+  demur_task_warn_untrained(trained->selector, trained->warnings);
+  return TRUE;
+}
+
+void
+demur_trained_clear(DemurTrained *trained) {
+  demur_selector_unref(trained->selector);
+  demur_training_log_free(trained->log);
+  demur_search_free(trained->search);
+  g_clear_pointer(&trained->warnings, g_ptr_array_unref);
+}
+
+DemurValidation *
+demur_task_validate(DemurTask *task, const DemurValidateParams *params, GError **error) {
+  g_autoptr(DemurSelector) selector = demur_task_load_selector(task, params->selector, NULL, error);
+  g_autoptr(DemurCohort) cohort =
+      selector != NULL ? demur_task_load_cohort(task, params->cohort, error) : NULL;
+  if (cohort == NULL || !demur_selector_check_cohort(selector, cohort, error))
+    return NULL;
+  g_autoptr(DemurValidation) validation = demur_validate(
+      cohort, demur_selector_settings(selector), demur_selector_seed(selector),
+      params->n_folds != 0 ? params->n_folds : 5, task->parallel, &task->progress, error);
+  if (validation == NULL)
+    return NULL;
+  DemurJson *kept = demur_json_new();
+  demur_json_begin_object(kept, NULL);
+  demur_validation_write_json(validation, kept);
+  demur_json_end_object(kept);
+  g_autofree char *document = demur_json_finish(kept);
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  if (workspace == NULL ||
+      !demur_selectors_set_validation(workspace, params->selector, document, error))
+    return NULL;
+  return g_steal_pointer(&validation);
+}

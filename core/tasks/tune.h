@@ -1,0 +1,43 @@
+/* Tuning a selector to coverages or to a guaranteed risk, and choosing among its thresholds. */
+#pragma once
+
+#include "tasks/task.h"
+#include "tasks/warnings.h"
+#include "selector/coverage.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  const char *selector, *cohort;
+  const char *split;       /* NULL: "tune" */
+  const double *coverages; /* [n_coverages] in (0, 1]; the last becomes current */
+  size_t n_coverages;
+  double delta;       /* guaranteed coverage or risk, in (0, 1); 0: plug-in */
+  double alpha;       /* guaranteed risk, in (0, 1); else 0. Then the coverage is an upper end */
+  const char *reason; /* why this coverage, kept with user and time; NULL: not said */
+} DemurTuneParams;
+
+typedef struct {
+  char *selector, *cohort, *split;
+  gboolean simulated;
+  size_t n_seen;       /* patients of the split that made the selector */
+  GPtrArray *tunings;  /* of DemurTuning, one a coverage */
+  GPtrArray *warnings; /* of DemurTaskWarning */
+  char *validation;    /* whether the selector helps, a sentence */
+} DemurTuned;
+
+/* Finds the thresholds on the split and keeps them, with the reason: all or none. NULL with
+ * DEMUR_ERROR_USAGE for a coverage out of range, DEMUR_ERROR_NOT_FOUND for an unknown name,
+ * DEMUR_ERROR_STATE for what can't be guaranteed. Only a guaranteed risk looks at labels. */
+DemurTuned *demur_task_tune(DemurTask *task, const DemurTuneParams *params,
+                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void demur_tuned_free(DemurTuned *tuned);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurTuned, demur_tuned_free)
+
+/* Makes the threshold that was tuned for this coverage the current one again; reason as above.
+ * *threshold, if not NULL, receives it. DEMUR_ERROR_STATE with the coverages there are. */
+gboolean demur_task_tune_use(DemurTask *task, const char *selector, double coverage,
+                             const char *reason, double *threshold,
+                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

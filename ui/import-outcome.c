@@ -1,0 +1,68 @@
+#include "ui/import-outcome.h"
+
+#include "ui/words.h"
+
+static void
+line_free(gpointer data) {
+  DemurImportLine *line = data;
+  g_free(line->title);
+  g_free(line->detail);
+  g_free(line);
+}
+
+/* title and detail are taken over. */
+static void
+add_line(GPtrArray *lines, char *title, char *detail) {
+  DemurImportLine *line = g_new0(DemurImportLine, 1);
+  line->title = title;
+  line->detail = detail;
+  g_ptr_array_add(lines, line);
+}
+
+static char *
+series_title(const DemurSeries *series) {
+  g_autoptr(GString) text =
+      g_string_new(series->patient_id != NULL ? series->patient_id : _("no patient ID"));
+  if (series->series_number != DEMUR_NO_NUMBER)
+    g_string_append_printf(text, " · %" G_GINT64_FORMAT, series->series_number);
+  if (series->description != NULL)
+    g_string_append_printf(text, " · %s", series->description);
+  g_string_append_printf(text, " · %s", demur_series_type_name(series->type));
+  g_string_append_printf(text, ngettext_(", %zu image", ", %zu images", series->n_slices),
+                         series->n_slices);
+  return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
+DemurImportOutcome *
+demur_import_outcome_new(const DemurIntake *intake) {
+  DemurImportOutcome *outcome = g_new0(DemurImportOutcome, 1);
+  outcome->accepted = g_ptr_array_new_with_free_func(line_free);
+  outcome->rejected = g_ptr_array_new_with_free_func(line_free);
+  outcome->skipped = g_ptr_array_new_with_free_func(line_free);
+  for (guint i = 0; i < intake->import->series->len; i++) {
+    const DemurSeries *series = intake->import->series->pdata[i];
+    const DemurSeriesRecord *record = intake->records->pdata[i];
+    const gboolean warned = series->warnings != NULL && series->warnings[0] != NULL;
+    if (record->accepted)
+      add_line(outcome->accepted, series_title(series),
+               warned ? g_strjoinv("; ", series->warnings) : NULL);
+    else
+      add_line(outcome->rejected, series_title(series), g_strdup(record->reason));
+    outcome->n_series++;
+  }
+  for (guint i = 0; i < intake->import->skipped->len; i++) {
+    const DemurSkipped *skipped = intake->import->skipped->pdata[i];
+    add_line(outcome->skipped, g_path_get_basename(skipped->path), g_strdup(skipped->reason));
+  }
+  return outcome;
+}
+
+void
+demur_import_outcome_free(DemurImportOutcome *outcome) {
+  if (outcome == NULL)
+    return;
+  g_ptr_array_unref(outcome->accepted);
+  g_ptr_array_unref(outcome->rejected);
+  g_ptr_array_unref(outcome->skipped);
+  g_free(outcome);
+}

@@ -1,0 +1,22 @@
+/* What an import did, for people. */
+#pragma once
+
+#include "tasks/intake.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  char *title;  /* series: patient, number, description; skipped: the path */
+  char *detail; /* why not, or what to know; NULL: nothing */
+} DemurImportLine;
+
+typedef struct {
+  GPtrArray *accepted, *rejected, *skipped; /* of DemurImportLine */
+  guint n_series;
+} DemurImportOutcome;
+
+DemurImportOutcome *demur_import_outcome_new(const DemurIntake *intake);
+void demur_import_outcome_free(DemurImportOutcome *outcome);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurImportOutcome, demur_import_outcome_free)
+
+G_END_DECLS
