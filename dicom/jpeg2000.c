@@ -75,7 +75,7 @@ decode(opj_codec_t *codec, opj_stream_t *stream, opj_image_t **image, guint16 ro
 
 gboolean
 demur_jpeg2000_decode(GBytes *codestream, guint16 rows, guint16 columns, gint32 *values,
-                      gboolean *is_signed, GError **error) {
+                      guint *precision, gboolean *is_signed, GError **error) {
   Memory memory = {0};
   memory.bytes = g_bytes_get_data(codestream, &memory.size);
   /* A JP2 file begins with a box of 12 bytes, a codestream with SOC. */
@@ -103,6 +103,7 @@ demur_jpeg2000_decode(GBytes *codestream, guint16 rows, guint16 columns, gint32 
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "OpenJPEG can't be started");
   }
   *is_signed = good && image->comps[0].sgnd != 0;
+  *precision = good ? image->comps[0].prec : 0;
   if (image != NULL)
     opj_image_destroy(image);
   if (stream != NULL)

@@ -58,6 +58,14 @@ numbers_of_words(const guint8 *bytes, size_t n, guint width, gboolean big, guint
   }
 }
 
+/* Bits below the stored ones. */
+static guint
+shift_of(const DemurHeader *header) {
+  return header->high_bit + 1u >= header->bits_stored && header->high_bit < header->bits_allocated
+             ? header->high_bit + 1u - header->bits_stored
+             : 0;
+}
+
 #define BLOCK_BYTES 262144 /* read at once: a call for each row would cost more than the rows */
 
 /* Native words of 1, 2 or 4 bytes. The padding is compared before the bits above BitsStored go. */
@@ -68,9 +76,7 @@ decode_native(DemurSource *source, const DemurHeader *header, guint32 frame, gin
   const guint width = (header->bits_allocated + 7u) / 8u, bits = header->bits_stored;
   const guint64 offset = header->pixels_offset + (guint64)frame * n * width;
   const gboolean big = header->big_endian, is_signed = header->is_signed;
-  const guint shift = header->high_bit + 1u >= bits && header->high_bit < header->bits_allocated
-                          ? header->high_bit + 1u - bits
-                          : 0;
+  const guint shift = shift_of(header);
   if (width != 1 && width != 2 && width != 4)
     return wrong(error, "native pixels of neither 8, 16 nor 32 bits");
   const Padding padding = padding_of(header);
@@ -174,10 +180,11 @@ demur_pixels_fragment(DemurSource *source, const DemurHeader *header, guint32 fr
   return g_bytes_new_take(bytes, (gsize)total);
 }
 
-/* Whether plain marker segments lead from SOI to a frame header (T.81 B.1.1.4): where they do not,
- * DCMTK 3.6.7 looks for one without end. */
-static gboolean
-has_jpeg_frame(GBytes *image) {
+/* Bits a sample that the frame header of a JPEG or JPEG-LS image tells (T.81 B.2.2, T.87 C.2.2); 0
+ * where no plain marker segments lead from SOI to one (then DCMTK 3.6.7 looks for it without end).
+ */
+static guint
+jpeg_precision(GBytes *image) {
   gsize size;
   const guint8 *bytes = g_bytes_get_data(image, &size);
   gsize at = 2;
@@ -185,14 +192,15 @@ has_jpeg_frame(GBytes *image) {
     const guint8 marker = bytes[at + 1];
     const gsize length = ((gsize)bytes[at + 2] << 8) | bytes[at + 3];
     if (length < 2 || length > size - at - 2)
-      return FALSE;
-    if (marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC)
-      return length >= 8;
+      return 0;
+    if ((marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC) ||
+        marker == 0xF7)
+      return length >= 8 ? bytes[at + 4] : 0;
     if (marker != 0xC4 && marker != 0xCC && marker < 0xDA)
-      return FALSE;
+      return 0;
     at += 2 + length;
   }
-  return FALSE;
+  return 0;
 }
 
 gboolean
@@ -223,9 +231,13 @@ demur_pixels_decode(DemurSource *source, const DemurHeader *header, guint32 fram
   const Padding padding = padding_of(header);
   if (syntax->coding == DEMUR_CODING_JPEG_2000) {
     gboolean is_signed;
-    if (!demur_jpeg2000_decode(image, header->rows, header->columns, values, &is_signed, error))
+    guint precision;
+    if (!demur_jpeg2000_decode(image, header->rows, header->columns, values, &precision, &is_signed,
+                               error))
       return FALSE;
+    const guint shift = precision > header->bits_stored ? shift_of(header) : 0;
     for (size_t i = 0; i < n; i++) {
+      values[i] >>= shift;
       /* A signed codestream holds the numbers themselves, whatever the header says of their bits;
        * an unsigned one the words, whose sign is the header's matter. */
       if (!is_signed)
@@ -243,13 +255,19 @@ demur_pixels_decode(DemurSource *source, const DemurHeader *header, guint32 fram
       syntax->coding == DEMUR_CODING_JPEG && header->bits_allocated <= 16
           ? demur_jpeg_lossless_decode(image, header->rows, header->columns, words, error)
           : DEMUR_JPEG_OTHER;
-  if (lossless == DEMUR_JPEG_OTHER && syntax->coding == DEMUR_CODING_JPEG && !has_jpeg_frame(image))
+  /* A word holds what lies below the stored bits only where more than those are coded. */
+  const guint precision =
+      syntax->coding == DEMUR_CODING_RLE ? header->bits_allocated : jpeg_precision(image);
+  const guint shift = precision > header->bits_stored ? shift_of(header) : 0;
+  if (lossless == DEMUR_JPEG_OTHER && syntax->coding == DEMUR_CODING_JPEG && precision == 0)
     return wrong(error, "the compressed image can't be decoded: its markers are damaged");
   if (lossless == DEMUR_JPEG_DAMAGED ||
       (lossless == DEMUR_JPEG_OTHER && !demur_dcmtk_decode(image, header, words, &layout, error)))
     return FALSE;
   for (size_t i = 0; i < n; i++) {
-    values[i] = number_of(words[i], layout.bits_stored, layout.is_signed);
+    values[i] = shift > 0
+                    ? number_of((guint32)words[i] >> shift, header->bits_stored, header->is_signed)
+                    : number_of(words[i], layout.bits_stored, layout.is_signed);
     if (mask != NULL)
       mask[i] = padding.on && is_padding(&padding, words[i], values[i]) ? 1 : 0;
   }

@@ -9,10 +9,11 @@
 G_BEGIN_DECLS
 
 /* Decodes frame of the object into values [rows * columns], as 32-bit integers with the sign
- * extended from BitsStored. padding [rows * columns], may be NULL: 1 where the value is
- * PixelPaddingValue (or in its range). demur_dicom_init must have been called for compressed
- * pixels. Several threads may decode at once, each with its own source. DEMUR_ERROR_INPUT where the
- * pixels are damaged, DEMUR_ERROR_UNSUPPORTED where the layout is not read (colour, for example).
+ * extended from the BitsStored below HighBit, in compressed pixels too. padding [rows * columns],
+ * may be NULL: 1 where the value is PixelPaddingValue (or in its range). demur_dicom_init must have
+ * been called for compressed pixels. Several threads may decode at once, each with its own source.
+ * DEMUR_ERROR_INPUT where the pixels are damaged, DEMUR_ERROR_UNSUPPORTED where the layout is not
+ * read (colour, for example).
  */
 gboolean demur_pixels_decode(DemurSource *source, const DemurHeader *header, guint32 frame,
                              gint32 *values, guint8 *padding,
@@ -23,10 +24,11 @@ gboolean demur_pixels_decode(DemurSource *source, const DemurHeader *header, gui
 GBytes *demur_pixels_fragment(DemurSource *source, const DemurHeader *header, guint32 frame,
                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* One component of a JPEG 2000 codestream or file into values [rows * columns], as coded: within 16
- * bits, *is_signed or not. */
+/* One component of a JPEG 2000 codestream or file (high-throughput or not) into values [rows *
+ * columns], as coded: within *precision bits, at most 16, *is_signed or not. */
 gboolean demur_jpeg2000_decode(GBytes *codestream, guint16 rows, guint16 columns, gint32 *values,
-                               gboolean *is_signed, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+                               guint *precision, gboolean *is_signed,
+                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* JPEG lossless of one component into words [rows * columns], as coded. DEMUR_JPEG_OTHER, without
  * an error, where it is another kind of JPEG: DCMTK's; DEMUR_JPEG_DAMAGED with DEMUR_ERROR_INPUT.

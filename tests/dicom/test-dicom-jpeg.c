@@ -226,6 +226,35 @@ test_damaged_images_are_refused_or_harmless(void) {
   g_assert_nonnull(strstr(error->message, "23 x 37"));
 }
 
+/* Twelve bits stored on top of sixteen: a decoder of words alone would show the low ones. */
+static void
+test_stored_bits_lie_where_high_bit_says(void) {
+  const Coding coding = {16, 1, 0, 0, TRUE};
+  guint16 image[WIDTH * HEIGHT];
+  gint32 values[WIDTH * HEIGHT];
+  draw(&coding, image);
+  g_autoptr(GBytes) bytes = encode(&coding, image);
+  g_autoptr(DemurSource) source = demur_source_bytes(bytes);
+  DemurFragment fragment = {0, (guint32)g_bytes_get_size(bytes), TRUE};
+  const DemurHeader header = {.transfer_syntax_uid = (char *)"1.2.840.10008.1.2.4.70",
+                              .rows = HEIGHT,
+                              .columns = WIDTH,
+                              .samples = 1,
+                              .bits_allocated = 16,
+                              .bits_stored = 12,
+                              .high_bit = 15,
+                              .n_frames = 1,
+                              .encapsulated = TRUE,
+                              .n_fragments = 1,
+                              .fragments = &fragment,
+                              .pixels = DEMUR_PIXELS_COMPLETE};
+  g_autoptr(GError) error = NULL;
+  g_assert_true(demur_pixels_decode(source, &header, 0, values, NULL, &error));
+  g_assert_no_error(error);
+  for (size_t i = 0; i < WIDTH * HEIGHT; i++)
+    g_assert_cmpint(values[i], ==, image[i] >> 4);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -235,6 +264,8 @@ main(int argc, char **argv) {
   g_test_add_func("/dicom/jpeg/every-predictor-and-precision-comes-out-as-it-went-in",
                   test_every_predictor_and_precision_comes_out_as_it_went_in);
   g_test_add_func("/dicom/jpeg/point-transform-and-restarts", test_point_transform_and_restarts);
+  g_test_add_func("/dicom/jpeg/stored-bits-lie-where-high-bit-says",
+                  test_stored_bits_lie_where_high_bit_says);
   g_test_add_func("/dicom/jpeg/damaged-images-are-refused-or-harmless",
                   test_damaged_images_are_refused_or_harmless);
   return g_test_run();
