@@ -12,9 +12,17 @@ on_number(const char *option, const char *value, gpointer data, GError **error) 
   g_strdelimit(name, "-", '_');
   for (size_t i = 0; demur_train_settings_number_name(i) != NULL; i++)
     if (strcmp(name, demur_train_settings_number_name(i)) == 0) {
+      settings->scoring_explicit = TRUE;
       return demur_train_settings_set_number(settings, i, value, error);
     }
   g_return_val_if_reached(FALSE);
+}
+
+static gboolean
+on_method(const char *option, const char *value, gpointer data, GError **error) {
+  DemurTrainSettings *settings = data;
+  settings->scoring_explicit = strcmp(value, "auto") != 0;
+  return !settings->scoring_explicit || demur_scoring_from_name(value, &settings->scoring, error);
 }
 
 static gboolean
@@ -68,6 +76,36 @@ print_search(const DemurSearch *search) {
             t == search->best ? "  chosen" : "");
 }
 
+/* The losses of every epoch, with what it reached on the validation scans where there are any. */
+static void
+print_networks(const DemurSelector *selector, const DemurTrainingLog *log) {
+  const size_t n = log->n_models * log->n_average;
+  if (n == 0)
+    return;
+  const gboolean validated = demur_selector_part_named(selector, "validation") != NULL;
+  g_print("  target %s, %zu networks averaged, stopping %s\n",
+          demur_target_name(demur_selector_settings(selector)->target), log->n_average,
+          demur_stopping_name(demur_selector_settings(selector)->stopping));
+  for (size_t m = 0; m < n; m++) {
+    const DemurTrainerResult *network = log->networks[m];
+    if (n > 1)
+      g_print("Model %zu, network %zu\n", m / log->n_average + 1, m % log->n_average + 1);
+    g_print(validated
+                ? "  epoch      loss   mean AUC  worst AUC   (S-BCE_2 over coverage, validation)\n"
+                : "  epoch      loss\n");
+    for (size_t i = 0; i < network->n_history; i++) {
+      const DemurTrainerEpoch *epoch = &network->history[i];
+      if (i == 0)
+        g_print("  %5d         -", 0);
+      else
+        g_print("  %5" G_GINT64_FORMAT "  %8.5f", epoch->epoch, epoch->loss);
+      if (validated)
+        g_print("  %9.5f  %9.5f", epoch->mean_auc, epoch->worst_auc);
+      g_print("%s\n", network->best_epoch == epoch->epoch ? "  kept" : "");
+    }
+  }
+}
+
 static void
 print_result(DemurContext *context, const char *name, const DemurTrained *trained) {
   const DemurSelector *selector = trained->selector;
@@ -84,7 +122,14 @@ print_result(DemurContext *context, const char *name, const DemurTrained *traine
     demur_train_settings_write_json(demur_selector_settings(selector), json, "settings");
     demur_json_double(json, "seconds", trained->seconds);
     demur_json_int(json, "updates", n_updates);
-    demur_json_int(json, "best_epoch", log->networks[0]->best_epoch);
+    if (log->n_average > 0)
+      demur_json_int(json, "best_epoch", log->networks[0]->best_epoch);
+    else
+      demur_json_null(json, "best_epoch");
+    demur_json_string(json, "method",
+                      demur_scoring_row(demur_selector_settings(selector)->scoring)->name);
+    demur_json_string(json, "method_chosen",
+                      trained->fallback != NULL ? trained->fallback->note : NULL);
     demur_json_string(json, "digest", demur_selector_digest(selector));
     demur_json_string(json, "validation", log->validation_note);
     demur_json_string(json, "recalibration", log->recalibration_note);
@@ -116,25 +161,13 @@ print_result(DemurContext *context, const char *name, const DemurTrained *traine
             demur_selector_part(selector, p)->split);
   g_print("  %s\n", log->validation_note);
   print_search(trained->search);
-  g_print("  %s\n  target %s, %zu networks averaged, stopping %s\n", log->recalibration_note,
-          demur_target_name(demur_selector_settings(selector)->target), log->n_average,
-          demur_stopping_name(demur_selector_settings(selector)->stopping));
-  for (size_t m = 0; m < log->n_models * log->n_average; m++) {
-    if (log->n_models * log->n_average > 1)
-      g_print("Model %zu, network %zu\n", m / log->n_average + 1, m % log->n_average + 1);
-    g_print("  epoch      loss   mean AUC  worst AUC   (S-BCE_2 over coverage, validation)\n");
-    const DemurTrainerResult *network = log->networks[m];
-    for (size_t i = 0; i < network->n_history; i++) {
-      const DemurTrainerEpoch *epoch = &network->history[i];
-      if (i == 0)
-        g_print("  %5d         -  %9.5f  %9.5f%s\n", 0, epoch->mean_auc, epoch->worst_auc,
-                network->best_epoch == 0 ? "  kept" : "");
-      else
-        g_print("  %5" G_GINT64_FORMAT "  %8.5f  %9.5f  %9.5f%s\n", epoch->epoch, epoch->loss,
-                epoch->mean_auc, epoch->worst_auc,
-                network->best_epoch == epoch->epoch ? "  kept" : "");
-    }
-  }
+  g_print("  %s\n", log->recalibration_note);
+  if (trained->fallback != NULL)
+    g_print("  %s\n", trained->fallback->note);
+  else
+    g_print("  it scores by %s\n",
+            demur_scoring_row(demur_selector_settings(selector)->scoring)->title);
+  print_networks(selector, log);
   demur_command_print_warnings(trained->warnings);
   g_print("  digest %s\nNext: demur tune %s --cohort %s --coverage 0.9\n",
           demur_selector_digest(selector), name, demur_selector_cohort(selector));
@@ -156,6 +189,11 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       {"cohort", 'c', 0, G_OPTION_ARG_STRING, &cohort_name, "cohort to train on", "C"},
       {"as-published", 0, 0, G_OPTION_ARG_NONE, &as_published,
        "every setting as in the paper; an explicit option beats it", NULL},
+      {"method", 0, 0, G_OPTION_ARG_CALLBACK, (gpointer)on_method,
+       "what it scores by: auto, network, confidence, entropy, knn, kde, ocsvm, iforest, lof or mc "
+       "(auto: networks only where leaving sites out shows that they help, or where one of their "
+       "settings is given; else mc or confidence)",
+       "METHOD"},
       {"search", 0, 0, G_OPTION_ARG_NONE, &search,
        "choose the settings of the grid by leaving whole sites out first", NULL},
       {"search-grid", 0, 0, G_OPTION_ARG_STRING, &grid, "what is searched (" DEMUR_SEARCH_GRID ")",
@@ -169,8 +207,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
        "reference of the outlier features (base_train if there is one, else the training split)",
        "SPLIT"},
       {"validation-split", 0, 0, G_OPTION_ARG_STRING, &settings->validation_split,
-       "scans that choose the epoch (validation if there is one, else whole sites drawn by the "
-       "seed)",
+       "scans that choose the epoch (validation if there is one, else, with stopping worst-case, "
+       "whole sites drawn by the seed)",
        "SPLIT"},
       {"resample", 0, 0, G_OPTION_ARG_CALLBACK, (gpointer)on_resample,
        "family of perturbations: site, attribute:NAME, none, example, outside (site)", "T"},
@@ -184,7 +222,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
        "flat: end when the loss is flat, keep the last; worst-case: keep the best epoch (flat)",
        "RULE"},
       {"recalibrate", 0, 0, G_OPTION_ARG_CALLBACK, (gpointer)on_recalibrate,
-       "none, auto, intercept, temperature, platt or isotonic (auto)", "KIND"},
+       "none, auto, intercept, temperature, platt, isotonic or corrector (auto)", "KIND"},
       {"recalibration-split", 0, 0, G_OPTION_ARG_STRING, &settings->recalibration_split,
        "scans that recalibrate (the training split, out of fold by site)", "SPLIT"},
   };

@@ -137,15 +137,18 @@ demur_methods_check_alike(DemurSelector *const *selectors, char *const *names, s
   return TRUE;
 }
 
-/* A baseline that is sign x a column of the meta features. */
+/* A baseline: sign x a column of the meta features. Nothing where the base has no such column. */
 static void
-add_column(GPtrArray *methods, const char *name, const char *title, const DemurSelector *base,
-           const char *column_name, double sign, const double *meta, size_t n) {
-  const gssize column = demur_selector_column(base, column_name);
-  g_return_if_fail(column >= 0);
-  DemurMethod *method = add_method(methods, g_strdup(name), g_strdup(title), 1, n);
+add_column(GPtrArray *methods, DemurScoring scoring, const DemurSelector *base, const double *meta,
+           size_t n) {
+  const DemurScoringRow *row = demur_scoring_row(scoring);
+  const gssize column = row->column != NULL ? demur_selector_column(base, row->column) : -1;
+  if (column < 0)
+    return;
+  DemurMethod *method = add_method(methods, g_strdup(row->name), g_strdup(row->title), 1, n);
   for (size_t i = 0; i < n; i++)
-    method->scores[0][i] = sign * meta[i * demur_selector_n_columns(base) + (size_t)column];
+    method->scores[0][i] =
+        row->keep_sign * meta[i * demur_selector_n_columns(base) + (size_t)column];
 }
 
 GPtrArray *
@@ -177,17 +180,8 @@ demur_methods_new(const DemurMethodsInput *input, DemurParallel *parallel,
     return NULL;
   }
   add_method(methods, g_strdup("full"), g_strdup("everything"), 1, n);
-  add_column(methods, "confidence", "confidence", base, "max_p", 1.0, meta, n);
-  add_column(methods, "entropy", "entropy", base, "entropy", -1.0, meta, n);
-  if (demur_selector_uses_embeddings(base))
-    for (size_t o = 0; o < DEMUR_N_OUTLIER; o++)
-      add_column(methods, demur_outlier_columns[o].name, demur_outlier_columns[o].title, base,
-                 demur_outlier_columns[o].name, (double)demur_outlier_columns[o].keep_sign, meta,
-                 n);
-  /* Ranks by -( (h - r)^2 + tau^2 v^2 ), of which the column is a rising function. */
-  if (demur_selector_corrector(base, FALSE) != NULL)
-    add_column(methods, "mc", "expected miscalibration (mc)", base, "expected_miscalibration", -1.0,
-               meta, n);
+  for (int k = 0; k < DEMUR_N_SCORINGS; k++)
+    add_column(methods, (DemurScoring)k, base, meta, n);
   DemurMethod *random_method = add_method(methods, g_strdup("random"), g_strdup("random"), 1, n);
   DemurRandom random = demur_random_stream(input->seed, DEMUR_STREAM_RANDOM_BASELINE, 0, 0, 0);
   for (size_t i = 0; i < n; i++)

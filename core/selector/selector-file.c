@@ -253,6 +253,20 @@ has_member(JsonObject *object, const char *key) {
   return json_object_has_member(object, key) && !json_object_get_null_member(object, key);
 }
 
+/* Whether the column that the method ranks by is among the inputs. */
+static gboolean
+check_scoring(const DemurSelector *s, GError **error) {
+  const DemurScoringRow *row = demur_scoring_row(s->settings->scoring);
+  gboolean found = row->column == NULL;
+  for (size_t c = 0; c < s->n_inputs; c++)
+    found = found || g_strcmp0(s->columns->names[s->inputs[c]], row->column) == 0;
+  if (!found)
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                "member 'inputs' lacks '%s', which the method '%s' ranks by", row->column,
+                row->name);
+  return found;
+}
+
 static gboolean
 read_inputs(DemurSelector *s, JsonObject *root, GError **error) {
   JsonArray *inputs;
@@ -286,12 +300,13 @@ read_inputs(DemurSelector *s, JsonObject *root, GError **error) {
 static gboolean
 read_model(const DemurSelector *s, JsonArray *list, DemurSelectorModel *model, GError **error) {
   const guint n = json_array_get_length(list);
-  if (n == 0 || n > 1000) {
+  if ((n == 0) != (s->settings->scoring != DEMUR_SCORING_NETWORK) || n > 1000) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "member 'models' averages %u networks; 1 to 1000 are expected", n);
+                "member 'models' averages %u networks, which the method '%s' does not have", n,
+                demur_scoring_row(s->settings->scoring)->name);
     return FALSE;
   }
-  model->epochs = g_new0(gint64, n);
+  model->epochs = g_new0(gint64, MAX(n, 1));
   for (guint a = 0; a < n; a++) {
     JsonObject *object;
     DEMUR_AUTO_ALIGNED float *parameters = NULL;
@@ -527,8 +542,8 @@ read_document(DemurSelector *s, JsonObject *root, GError **error) {
   return read_features(s, root, error) &&
          read_corrector(s, root, "corrected", &s->corrected, error) &&
          read_corrector(s, root, "raw", &s->raw, error) && check_recalibration(s, error) &&
-         read_sites(s, root, error) && read_inputs(s, root, error) && read_models(s, root, error) &&
-         read_kept(s, root, error);
+         read_sites(s, root, error) && read_inputs(s, root, error) && check_scoring(s, error) &&
+         read_models(s, root, error) && read_kept(s, root, error);
 }
 
 DemurSelector *

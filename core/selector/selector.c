@@ -126,6 +126,14 @@ demur_selector_part(const DemurSelector *selector, size_t i) {
   return &selector->parts[i];
 }
 
+const DemurSelectorPart *
+demur_selector_part_named(const DemurSelector *selector, const char *role) {
+  for (size_t i = 0; i < selector->n_parts; i++)
+    if (strcmp(selector->parts[i].role, role) == 0)
+      return &selector->parts[i];
+  return NULL;
+}
+
 size_t
 demur_selector_n_patients(const DemurSelector *selector) {
   return selector->n_patients;
@@ -654,11 +662,19 @@ apply_bands(const DemurSelector *s, const double *meta, size_t n_rows, double *s
   g_free(bands.first);
 }
 
-void
-demur_selector_scores(const DemurSelector *selector, size_t model, const double *meta,
-                      size_t n_rows, double *scores) {
-  g_return_if_fail(model < selector->n_models);
-  const DemurSelectorModel *m = &selector->models[model];
+/* The one column that a selector without networks ranks by. */
+static void
+column_scores(const DemurSelector *s, const double *meta, size_t n_rows, double *scores) {
+  const DemurScoring scoring = s->settings->scoring;
+  const gssize column = demur_selector_column(s, demur_scoring_row(scoring)->column);
+  g_return_if_fail(column >= 0);
+  for (size_t i = 0; i < n_rows; i++)
+    scores[i] = demur_scoring_score(scoring, meta[i * s->columns->n_columns + (size_t)column]);
+}
+
+static void
+network_scores(const DemurSelector *selector, const DemurSelectorModel *m, const double *meta,
+               size_t n_rows, double *scores) {
   const size_t h = selector->shape.n_hidden;
   DEMUR_AUTO_ALIGNED float *inputs = demur_new_matrix(float, ROWS, selector->n_inputs);
   DEMUR_AUTO_ALIGNED float *hidden = demur_new_matrix(float, 2 * ROWS, h);
@@ -677,6 +693,16 @@ demur_selector_scores(const DemurSelector *selector, size_t model, const double 
       }
     }
   }
+}
+
+void
+demur_selector_scores(const DemurSelector *selector, size_t model, const double *meta,
+                      size_t n_rows, double *scores) {
+  g_return_if_fail(model < selector->n_models);
+  if (selector->settings->scoring == DEMUR_SCORING_NETWORK)
+    network_scores(selector, &selector->models[model], meta, n_rows, scores);
+  else
+    column_scores(selector, meta, n_rows, scores);
   if (selector->settings->risk_bands > 0 && selector->n_kept > 0)
     apply_bands(selector, meta, n_rows, scores);
 }

@@ -43,6 +43,8 @@ const char *demur_selector_cohort(const DemurSelector *selector); /* trained on 
 const char *demur_selector_cohort_digest(const DemurSelector *selector); /* of all parts' rows */
 size_t demur_selector_n_parts(const DemurSelector *selector);
 const DemurSelectorPart *demur_selector_part(const DemurSelector *selector, size_t i);
+const DemurSelectorPart *demur_selector_part_named(const DemurSelector *selector,
+                                                   const char *role);        /* NULL: none */
 size_t demur_selector_n_patients(const DemurSelector *selector);             /* of all parts */
 const char *const *demur_selector_site_names(const DemurSelector *selector); /* of the training
                                                                                 scans, to NULL */
@@ -125,7 +127,8 @@ double *demur_selector_meta_features_from(const DemurSelector *selector, const D
                                           const DemurProgress *progress,
                                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* scores [n_rows] = g~(x) of one model from raw meta features. In double from float logits, so
+/* scores [n_rows] = g~(x) of one model (without networks: demur_scoring_score of its column) from
+ * raw meta features. In double from float logits, so
  * scores that differ in z differ here. With risk bands: the share of the training scans of the same
  * band that score lower. */
 void demur_selector_scores(const DemurSelector *selector, size_t model, const double *meta,

@@ -199,7 +199,7 @@ demur_train_settings_are_published(const DemurTrainSettings *settings) {
     if (strcmp(numbers[i].name, "models") != 0 &&
         number_value(settings, &numbers[i]) != numbers[i].published)
       return FALSE;
-  return settings->target == DEMUR_TARGET_PAPER &&
+  return settings->scoring == DEMUR_SCORING_NETWORK && settings->target == DEMUR_TARGET_PAPER &&
          settings->stopping == DEMUR_STOPPING_WORST_CASE &&
          settings->recalibrate == DEMUR_RECALIBRATION_NONE &&
          settings->shift == DEMUR_SHIFT_GROUPS && settings->shift_attribute == NULL &&
@@ -281,6 +281,7 @@ demur_train_settings_set_features(DemurTrainSettings *settings, const char *text
     return FALSE;
   }
   settings->features = groups;
+  settings->features_explicit = TRUE;
   return TRUE;
 }
 
@@ -349,6 +350,10 @@ demur_train_settings_write_json(const DemurTrainSettings *settings, DemurJson *j
   g_autofree char *features = demur_train_settings_features_text(settings);
   demur_json_begin_object(json, key);
   demur_json_bool(json, "as_published", settings->as_published);
+  /* Only where it is not the networks: a document written before there were others keeps its
+   * digest. */
+  if (settings->scoring != DEMUR_SCORING_NETWORK)
+    demur_json_string(json, "method", demur_scoring_row(settings->scoring)->name);
   demur_json_string(json, "split", settings->split);
   demur_json_string(json, "reference_split", settings->reference_split);
   demur_json_string(json, "validation_split", settings->validation_split);
@@ -388,6 +393,11 @@ demur_train_settings_read_json(JsonObject *object, GError **error) {
       !read_optional_text(object, "reference_split", &settings->reference_split, error) ||
       !read_optional_text(object, "validation_split", &settings->validation_split, error))
     return NULL;
+  const char *method;
+  if (json_object_has_member(object, "method") &&
+      (!demur_json_read_string(object, "method", &method, error) ||
+       !demur_scoring_from_name(method, &settings->scoring, error)))
+    return NULL;
   for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
     double value;
     gint64 whole;
@@ -415,5 +425,6 @@ demur_train_settings_read_json(JsonObject *object, GError **error) {
       !demur_json_read_string(object, "features", &features, error) ||
       !demur_train_settings_set_features(settings, features, error))
     return NULL;
+  settings->features_explicit = FALSE;
   return demur_train_settings_check(settings, error) ? g_steal_pointer(&settings) : NULL;
 }

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/json-writer.h"
 #include "selector/recalibration.h"
+#include "selector/scoring.h"
 #include "shift/resample.h"
 
 G_BEGIN_DECLS
@@ -37,6 +38,11 @@ typedef enum {
 typedef struct {
   gboolean as_published; /* the settings are the paper's to the letter */
 
+  DemurScoring scoring; /* networks; else a meta feature alone, and nothing is trained but what it
+                           needs */
+  gboolean scoring_explicit; /* asked for, itself or by a setting of the networks: then it is not
+                                chosen by evaluation/fallback.h; not kept */
+
   /* Which scans: NULL is the default of design commands.md, section Splits. */
   char *split;            /* selector_train */
   char *reference_split;  /* base_train if there is one, else the training split */
@@ -62,6 +68,8 @@ typedef struct {
   gint64 hidden;              /* 64 */
   gint64 validation_datasets; /* 200 */
   guint features;             /* DemurFeatureGroups */
+  gboolean features_explicit; /* asked for by name: then outlier features without embeddings are
+                                 refused and not left out; not kept */
   gint64 average;             /* networks whose g~ are averaged: 5; published 1 */
   gint64 risk_bands;          /* 0; 20: accept the same share in each band of risk (stratified) */
   gint64 embedding_svd;       /* 0; else embeddings are projected to so many components first */

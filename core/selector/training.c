@@ -35,7 +35,7 @@ demur_training_log_free(DemurTrainingLog *log) {
 static void
 write_history(const DemurTrainerResult *network, const char *key, DemurJson *json) {
   demur_json_begin_array(json, key);
-  for (size_t i = 0; i < network->n_history; i++) {
+  for (size_t i = 0; network != NULL && i < network->n_history; i++) {
     const DemurTrainerEpoch *epoch = &network->history[i];
     demur_json_begin_object(json, NULL);
     demur_json_int(json, "epoch", epoch->epoch);
@@ -65,7 +65,7 @@ write_networks(const DemurTrainingLog *log, DemurJson *json) {
 
 void
 demur_training_log_write_json(const DemurTrainingLog *log, DemurJson *json) {
-  write_history(log->networks[0], "history", json);
+  write_history(log->n_average > 0 ? log->networks[0] : NULL, "history", json);
   write_networks(log, json);
 }
 
@@ -115,6 +115,26 @@ keep_training_scans(DemurSelector *s, const DemurCohort *view, const DemurTraini
   s->n_kept = n_kept;
 }
 
+/* What a method without networks needs of the cohort and the features. */
+static gboolean
+settle_scoring(DemurTrainSettings *settled, const DemurCohort *cohort, GError **error) {
+  const DemurScoringRow *row = demur_scoring_row(settled->scoring);
+  if (settled->scoring == DEMUR_SCORING_NETWORK)
+    return TRUE;
+  if ((row->needs_binary && cohort->n_classes > 2) ||
+      (row->needs_embeddings && cohort->embedding_width == 0)) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                "the method '%s' needs %s, which cohort '%s' "
+                "does not have",
+                row->name, row->needs_binary ? "binary risk" : "embeddings", cohort->name);
+    return FALSE;
+  }
+  settled->features |= row->features;
+  settled->stopping = DEMUR_STOPPING_FLAT; /* nothing is stopped, nothing validates */
+  settled->models = 1;
+  return TRUE;
+}
+
 /* Settings as they apply to this cohort: a denoised target by default gives way to the paper's
  * where K > 2. */
 static DemurTrainSettings *
@@ -133,8 +153,16 @@ settle(const DemurTrainSettings *settings, const DemurCohort *cohort, GError **e
     settled->target = DEMUR_TARGET_PAPER;
   }
   settled->target_explicit = FALSE;
+  /* The program's own features without embeddings are those that are left; the paper's are not. */
+  if (cohort->embedding_width == 0 && !settings->features_explicit && !settings->as_published)
+    settled->features &= ~(guint)DEMUR_FEATURES_OUTLIER;
+  settled->features_explicit = settled->scoring_explicit = FALSE;
   if (settled->target == DEMUR_TARGET_PAPER)
     settled->features &= ~(guint)DEMUR_FEATURES_CORRECTOR;
+  if (!settle_scoring(settled, cohort, error)) {
+    demur_train_settings_free(settled);
+    return NULL;
+  }
   return settled;
 }
 
@@ -165,6 +193,65 @@ demur_selector_train(DemurCohort *cohort, const DemurTrainSettings *settings, gu
   return demur_selector_train_kept(cohort, settings, seed, NULL, parallel, progress, log, error);
 }
 
+/* The selector before anything is fitted: settings as they apply, provenance. */
+static DemurSelector *
+begin(const DemurCohort *cohort, const DemurTrainSettings *settings, guint64 seed,
+      DemurTrainingParts *parts, DemurTrainingLog *log, GError **error) {
+  g_autoptr(DemurSelector) s = demur_selector_alloc();
+  s->settings = settle(settings, cohort, error);
+  if (s->settings == NULL ||
+      !demur_training_parts_find(cohort, s->settings, seed, parts, &log->validation_note, error))
+    return NULL;
+  s->simulated = cohort->simulated;
+  s->model = g_strdup(cohort->model);
+  s->n_classes = cohort->n_classes;
+  s->embedding_width = cohort->embedding_width;
+  s->seed = seed;
+  s->cohort = g_strdup(cohort->name);
+  demur_training_parts_remember(s, cohort, parts);
+  if (cohort->embedding_width > 0 || (s->settings->features & DEMUR_FEATURES_OUTLIER) == 0)
+    return g_steal_pointer(&s);
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+              "cohort '%s' has no embeddings, which the outlier features need; import it with "
+              "them (emb_0.. or --embeddings), or train with --features %s",
+              cohort->name,
+              s->settings->target == DEMUR_TARGET_DENOISED ? "confidence,class,corrector"
+                                                           : "confidence,class");
+  return NULL;
+}
+
+/* Steps 4 and 5: the scaler, and the networks where there are any. */
+static gboolean
+train_scores(DemurSelector *s, const DemurCohort *view, const DemurTrainingParts *parts,
+             const DemurTrainingFeatures *features, const DemurTrainingKeeper *keeper,
+             DemurParallel *parallel, const DemurProgress *progress, DemurTrainingLog *log,
+             GError **error) {
+  g_auto(DemurTrainerInput) training = {0};
+  g_auto(DemurTrainerInput) validation = {0};
+  if (!demur_trainer_input_load(s, view, &parts->training, features->training, &training, error) ||
+      !demur_trainer_input_load(s, view, &parts->validation, features->validation, &validation,
+                                error))
+    return FALSE;
+  s->scaler = demur_scaler_fit(training.inputs, training.part.n_scans, s->n_inputs, error);
+  if (s->scaler == NULL)
+    return FALSE;
+  if (s->settings->scoring != DEMUR_SCORING_NETWORK) {
+    s->shape = demur_mlp_shape(s->n_inputs, (size_t)s->settings->hidden);
+    s->models = g_new0(DemurSelectorModel, 1);
+    s->n_models = log->n_models = 1;
+    return TRUE;
+  }
+  demur_scaler_apply(s->scaler, training.inputs, training.part.n_scans, training.inputs);
+  demur_scaler_apply(s->scaler, validation.inputs, validation.part.n_scans, validation.inputs);
+  if (s->settings->target == DEMUR_TARGET_DENOISED) {
+    training.errors = g_new(double, MAX(training.part.n_scans, 1));
+    demur_corrector_errors(&features->fitted, training.risks, training.labels,
+                           training.part.n_scans, (int)s->settings->q, training.errors);
+    training.part.errors = training.errors;
+  }
+  return demur_training_networks(s, &training, &validation, keeper, parallel, progress, log, error);
+}
+
 DemurSelector *
 demur_selector_train_kept(DemurCohort *cohort, const DemurTrainSettings *settings, guint64 seed,
                           const DemurTrainingKeeper *keeper, DemurParallel *parallel,
@@ -180,34 +267,16 @@ demur_selector_train_kept(DemurCohort *cohort, const DemurTrainSettings *setting
   /* 1. Parts. */
   g_auto(DemurTrainingParts) parts = {0};
   g_autoptr(DemurTrainingLog) trained = g_new0(DemurTrainingLog, 1);
-  if (!demur_training_parts_find(cohort, settings, seed, &parts, &trained->validation_note, error))
+  g_autoptr(DemurSelector) s = begin(cohort, settings, seed, &parts, trained, error);
+  if (s == NULL)
     return NULL;
-  g_autoptr(DemurSelector) s = demur_selector_alloc();
-  s->settings = settle(settings, cohort, error);
-  if (s->settings == NULL)
-    return NULL;
-  s->simulated = cohort->simulated;
-  s->model = g_strdup(cohort->model);
-  s->n_classes = cohort->n_classes;
-  s->embedding_width = cohort->embedding_width;
-  s->seed = seed;
-  s->cohort = g_strdup(cohort->name);
-  demur_training_parts_remember(s, cohort, &parts);
   if (keeper != NULL && keeper->from != NULL &&
       !demur_checkpoint_check(keeper->from, s->settings, seed, s->cohort_digest, NULL, error))
     return NULL;
-  const gboolean with_embeddings = cohort->embedding_width > 0;
-  if (!with_embeddings && (settings->features & DEMUR_FEATURES_OUTLIER) != 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "cohort '%s' has no embeddings, which the outlier features need; import it with "
-                "them (emb_0.. or --embeddings), or train with --features confidence,class",
-                cohort->name);
-    return NULL;
-  }
 
   /* 2. What is fitted on the reference set, and the corrector on raw risks. */
   if (!choose_columns(s, cohort, &parts.training, error) ||
-      (with_embeddings &&
+      (cohort->embedding_width > 0 &&
        !demur_training_fit_reference(s, cohort, &parts.reference, parallel, &staged, error)))
     return NULL;
   stage = (DemurProgressStage){progress, 0.05, 0.12, NULL};
@@ -224,29 +293,9 @@ demur_selector_train_kept(DemurCohort *cohort, const DemurTrainSettings *setting
   if (!demur_training_features_seen(s, view, &parts, parallel, &staged, &features, error))
     return NULL;
 
-  /* 4. Scaler. */
-  g_auto(DemurTrainerInput) training = {0};
-  g_auto(DemurTrainerInput) validation = {0};
-  if (!demur_trainer_input_load(s, view, &parts.training, features.training, &training, error) ||
-      !demur_trainer_input_load(s, view, &parts.validation, features.validation, &validation,
-                                error))
-    return NULL;
-  s->scaler = demur_scaler_fit(training.inputs, training.part.n_scans, s->n_inputs, error);
-  if (s->scaler == NULL)
-    return NULL;
-  demur_scaler_apply(s->scaler, training.inputs, training.part.n_scans, training.inputs);
-  demur_scaler_apply(s->scaler, validation.inputs, validation.part.n_scans, validation.inputs);
-  if (s->settings->target == DEMUR_TARGET_DENOISED) {
-    training.errors = g_new(double, MAX(training.part.n_scans, 1));
-    demur_corrector_errors(&features.fitted, training.risks, training.labels, training.part.n_scans,
-                           (int)s->settings->q, training.errors);
-    training.part.errors = training.errors;
-  }
-
-  /* 5. Networks. */
+  /* 4. and 5. Scaler and networks. */
   stage = (DemurProgressStage){progress, 0.12, 1.0, NULL};
-  if (!demur_training_networks(s, &training, &validation, keeper, parallel, &staged, trained,
-                               error))
+  if (!train_scores(s, view, &parts, &features, keeper, parallel, &staged, trained, error))
     return NULL;
 
   /* 6. What an accepted scan looks like, and the digest. */

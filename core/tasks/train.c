@@ -84,12 +84,20 @@ keep_checkpoint(const DemurCheckpoint *checkpoint, gpointer data, GError **error
                                 keeping->trained->n_kept_updates, now, error);
 }
 
-/* The settings to train with: those asked for, or the best of the grid (owned). */
+/* The settings to train with: those asked for, with what the selector scores by, or the best of the
+ * grid (owned). resumed: a training is gone on with. */
 static DemurTrainSettings *
-settle(DemurTask *task, const DemurTrainParams *params, DemurCohort *cohort, DemurTrained *trained,
-       GError **error) {
+settle(DemurTask *task, const DemurTrainParams *params, DemurCohort *cohort, gboolean resumed,
+       DemurTrained *trained, GError **error) {
   g_autoptr(DemurTrainSettings) settings = demur_train_settings_copy(params->settings);
   settings->as_published = demur_train_settings_are_published(settings);
+  if (params->grid == NULL && !settings->scoring_explicit && !settings->as_published && !resumed) {
+    trained->fallback = demur_fallback_choose(cohort, settings, task->seed, N_SEARCH_FOLDS,
+                                              task->parallel, &task->progress, error);
+    if (trained->fallback == NULL)
+      return NULL;
+    settings->scoring = trained->fallback->scoring;
+  }
   if (params->grid == NULL)
     return g_steal_pointer(&settings);
   trained->search = demur_search(cohort, settings, params->grid, task->seed, N_SEARCH_FOLDS,
@@ -120,7 +128,8 @@ demur_task_train(DemurTask *task, const DemurTrainParams *params, DemurTrained *
   if (cohort == NULL)
     return FALSE;
   const gint64 started = g_get_monotonic_time();
-  g_autoptr(DemurTrainSettings) settings = settle(task, params, cohort, trained, error);
+  g_autoptr(DemurTrainSettings) settings =
+      settle(task, params, cohort, from != NULL, trained, error);
   if (settings == NULL)
     return FALSE;
   Keeping keeping = {.task = task, .params = params, .trained = trained};
@@ -145,6 +154,7 @@ demur_trained_clear(DemurTrained *trained) {
   demur_selector_unref(trained->selector);
   demur_training_log_free(trained->log);
   demur_search_free(trained->search);
+  demur_fallback_free(trained->fallback);
   g_clear_pointer(&trained->warnings, g_ptr_array_unref);
 }
 

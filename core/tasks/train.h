@@ -3,6 +3,7 @@
 
 #include "tasks/task.h"
 #include "tasks/warnings.h"
+#include "evaluation/fallback.h"
 #include "evaluation/search.h"
 #include "selector/training.h"
 
@@ -37,12 +38,16 @@ typedef struct {
   DemurSelector *selector;
   DemurTrainingLog *log;
   DemurSearch *search; /* NULL: none */
+  DemurFallback
+      *fallback;       /* how it was chosen what the selector scores by; NULL: it was asked for */
   GPtrArray *warnings; /* of DemurTaskWarning */
   double seconds;
   gint64 n_kept_updates; /* where it was cut: what is kept to go on from; -1: nothing */
 } DemurTrained;
 
-/* Trains and keeps the selector. trained: all zero; of a training that was cut
+/* Trains and keeps the selector. What it scores by is chosen by leaving whole sites out
+ * (evaluation/fallback.h) unless the settings say it (scoring_explicit, as published, a grid) or a
+ * training is gone on with. trained: all zero; of a training that was cut
  * (G_IO_ERROR_CANCELLED) it tells what is kept. Refused before any work: DEMUR_ERROR_USAGE for a
  * name or settings that can't be, DEMUR_ERROR_EXISTS for a name that is taken. */
 gboolean demur_task_train(DemurTask *task, const DemurTrainParams *params, DemurTrained *trained,

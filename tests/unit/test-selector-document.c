@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/blas.h"
+#include "base/memory.h"
 #include "cohort/simulate.h"
 #include "selector/reasons.h"
 #include "selector/selector-private.h"
@@ -329,6 +330,8 @@ what_can_not_train_is_refused(void) {
     g_autoptr(DemurTrainSettings) settings = quick_settings();
     settings->validation_split = g_strdup(rows[r].validation_split);
     settings->stopping = DEMUR_STOPPING_WORST_CASE;
+    settings->features_explicit = TRUE;
+    settings->features_explicit = TRUE;
     if (rows[r].resample != NULL)
       g_assert_true(demur_train_settings_set_resample(settings, rows[r].resample, NULL));
     g_autoptr(GError) error = NULL;
@@ -394,6 +397,48 @@ validation_is_drawn_by_sites_or_patients(void) {
     }
     g_assert_true(strlen(log->validation_note) > 0);
     g_assert_cmpuint(log->n_models, ==, 1);
+  }
+}
+
+/* Without networks: every method trains, is read back with the same digest, ranks scans as its
+ * column does (highest kept first, or lowest), with scores in (0, 1], and gives reasons. */
+static void
+methods_without_networks_are_selectors(void) {
+  for (int k = DEMUR_SCORING_NETWORK + 1; k < DEMUR_N_SCORINGS; k++) {
+    const DemurScoringRow *row = demur_scoring_row((DemurScoring)k);
+    g_autoptr(DemurTrainSettings) settings = quick_settings();
+    settings->scoring = (DemurScoring)k;
+    g_autoptr(GError) error = NULL;
+    g_autoptr(DemurTrainingLog) log = NULL;
+    g_autoptr(DemurSelector) selector =
+        demur_selector_train(shared_cohort, settings, 5, NULL, NULL, &log, &error);
+    g_assert_no_error(error);
+    g_assert_cmpuint(demur_selector_n_models(selector), ==, 1);
+    g_assert_cmpuint(demur_selector_n_networks(selector), ==, 0);
+    g_autofree char *json = demur_selector_to_json(selector);
+    g_autoptr(DemurSelector) read = demur_selector_from_json(json, -1, row->name, &error);
+    g_assert_no_error(error);
+    g_assert_cmpstr(demur_selector_digest(read), ==, demur_selector_digest(selector));
+    size_t n;
+    g_autofree guint32 *rows = demur_cohort_rows(shared_cohort, "test", &n, &error);
+    g_autoptr(DemurCohort) view = demur_selector_view(read, shared_cohort, &error);
+    DEMUR_AUTO_ALIGNED double *meta =
+        demur_selector_meta_features(read, view, FALSE, rows, n, NULL, NULL, &error);
+    g_assert_no_error(error);
+    g_autofree double *scores = g_new(double, n);
+    demur_selector_scores(read, 0, meta, n, scores);
+    const size_t width = demur_selector_n_columns(read);
+    const size_t column = (size_t)demur_selector_column(read, row->column);
+    for (size_t i = 0; i < n; i++) {
+      g_assert_true(scores[i] > 0.0 && scores[i] <= 1.0);
+      const double before = meta[(i > 0 ? i - 1 : 0) * width + column];
+      const double change = row->keep_sign * (meta[i * width + column] - before);
+      const double followed = scores[i] - scores[i > 0 ? i - 1 : 0];
+      g_assert_true((change > 0.0) == (followed > 0.0) && (change < 0.0) == (followed < 0.0));
+    }
+    g_autoptr(DemurReasoner) reasoner = demur_reasoner_new(read, scores[0] + 1e-6);
+    g_auto(GStrv) reasons = demur_reasoner_explain(reasoner, meta, 3);
+    g_assert_nonnull(reasons[0]);
   }
 }
 
@@ -467,6 +512,7 @@ main(int argc, char **argv) {
   g_assert_no_error(error);
   shared_view = demur_selector_view(shared_selector, shared_cohort, &error);
   g_assert_no_error(error);
+  g_test_add_func("/selector/document/methods", methods_without_networks_are_selectors);
   g_test_add_func("/selector/document/threads", same_bytes_at_any_number_of_threads);
   g_test_add_func("/selector/document/scores", scores_come_back_bit_for_bit);
   g_test_add_func("/selector/document/alone", scores_are_of_one_scan_alone);
