@@ -128,11 +128,12 @@ print_groups(const DemurEvaluation *e) {
               group->by);
     const char *value = *group->value != '\0' ? group->value : "not recorded";
     if (group->withheld) {
-      g_print("  %s: <%d scans, withheld\n", value, DEMUR_SMALL_CELL);
+      g_print("  %s: withheld, fewer than %d scans or telling of such a group\n", value,
+              DEMUR_SMALL_CELL);
       continue;
     }
-    if (group->n_patients < DEMUR_SMALL_CELL)
-      g_print("  %s: %zu scans of <%d patients\n", value, group->n_scans, DEMUR_SMALL_CELL);
+    if (group->patients_withheld)
+      g_print("  %s: %zu scans\n", value, group->n_scans);
     else
       g_print("  %s: %zu scans of %zu patients\n", value, group->n_scans, group->n_patients);
     print_group_methods(group);

@@ -143,18 +143,21 @@ write_method(const DemurMethodResult *method, size_t n_classes, DemurJson *json)
   demur_json_end_object(json);
 }
 
-/* A count, or "<10" where it is withheld. */
+/* A count; "<10" where it is small, "withheld" where a small one would follow from it. */
 static void
-write_count(size_t n, const char *name, DemurJson *json) {
+write_count(size_t n, gboolean withheld, const char *name, DemurJson *json) {
   g_autofree char *small = g_strdup_printf("<%d", DEMUR_SMALL_CELL);
   if (n < DEMUR_SMALL_CELL)
     demur_json_string(json, name, small);
+  else if (withheld)
+    demur_json_string(json, name, "withheld");
   else
     demur_json_int(json, name, (gint64)n);
 }
 
 static void
-write_group_point(const DemurOperatingPoint *at, size_t n_classes, DemurJson *json) {
+write_group_point(const DemurOperatingPoint *at, gboolean labels_withheld, size_t n_classes,
+                  DemurJson *json) {
   static const DemurMeasure shown[] = {DEMUR_MEASURE_OE_RATIO, DEMUR_MEASURE_INTERCEPT,
                                        DEMUR_MEASURE_SLOPE};
   demur_json_begin_object(json, NULL);
@@ -162,7 +165,7 @@ write_group_point(const DemurOperatingPoint *at, size_t n_classes, DemurJson *js
   demur_json_string(json, "threshold_from", at->from_tune ? "tune" : "split");
   demur_json_double(json, "realised", at->realised);
   write_interval(at->realised_interval, "realised_interval", json);
-  write_count(at->n_accepted, "n_accepted", json);
+  write_count(at->n_accepted, FALSE, "n_accepted", json);
   demur_json_double(json, demur_measure_name(DEMUR_MEASURE_SBCE2, n_classes),
                     at->measures[DEMUR_MEASURE_SBCE2]);
   demur_json_double(json, "noise_floor", at->noise_floor);
@@ -179,10 +182,7 @@ write_group_point(const DemurOperatingPoint *at, size_t n_classes, DemurJson *js
     const DemurRejection *r = &at->rejected_by_label[l];
     demur_json_begin_object(json, NULL);
     demur_json_int(json, "label", r->label);
-    if (r->n_all >= DEMUR_SMALL_CELL && demur_labels_withheld(at))
-      demur_json_string(json, "n_all", "withheld");
-    else
-      write_count(r->n_all, "n_all", json);
+    write_count(r->n_all, labels_withheld, "n_all", json);
     demur_json_double(json, "rate", r->rate);
     write_interval((DemurInterval){r->rate_low, r->rate_high}, "rate_interval", json);
     demur_json_end_object(json);
@@ -200,8 +200,8 @@ write_groups(const DemurEvaluation *e, DemurJson *json) {
     demur_json_begin_object(json, NULL);
     demur_json_string(json, "by", group->by);
     demur_json_string(json, "value", group->value);
-    write_count(group->n_scans, "n_scans", json);
-    write_count(group->n_patients, "n_patients", json);
+    write_count(group->n_scans, group->withheld, "n_scans", json);
+    write_count(group->n_patients, group->withheld || group->patients_withheld, "n_patients", json);
     demur_json_begin_array(json, "methods");
     for (size_t m = 0; m < group->n_methods; m++) {
       const DemurGroupMethod *method = &group->methods[m];
@@ -212,7 +212,7 @@ write_groups(const DemurEvaluation *e, DemurJson *json) {
       demur_json_double(json, "debiased_auc", method->debiased_auc);
       demur_json_begin_array(json, "at");
       for (size_t a = 0; a < method->n_at; a++)
-        write_group_point(&method->at[a], e->n_classes, json);
+        write_group_point(&method->at[a], group->labels_withheld, e->n_classes, json);
       demur_json_end_array(json);
       demur_json_end_object(json);
     }

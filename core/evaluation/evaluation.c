@@ -84,11 +84,3 @@ demur_evaluation_method(const DemurEvaluation *e, const char *name, gboolean rec
       return &e->methods[k];
   return NULL;
 }
-
-gboolean
-demur_labels_withheld(const DemurOperatingPoint *at) {
-  for (size_t l = 0; l < at->n_labels; l++)
-    if (at->rejected_by_label[l].n_all < DEMUR_SMALL_CELL)
-      return TRUE;
-  return FALSE;
-}

@@ -124,10 +124,6 @@ typedef struct {
   DemurComparisonVerdict verdict;
 } DemurComparison;
 
-/* Whether a group's counts and rates by label are withheld: where one label is of fewer than
- * DEMUR_SMALL_CELL scans, the others' counts would tell its own by subtraction. */
-gboolean demur_labels_withheld(const DemurOperatingPoint *at);
-
 /* A method among the scans of one group. */
 typedef struct {
   char *name;
@@ -135,8 +131,8 @@ typedef struct {
   double sbce2_auc, debiased_auc; /* thresholds from the group's own scores; mean over models */
   /* Selectors, full, confidence and mc: the operating points of the whole split, applied to the
    * group unchanged. Intervals are 95 % bootstraps of the group's patients. Of fewer than
-   * DEMUR_SMALL_CELL accepted scans nothing is said but the coverage; slope and its interval need
-   * that many of each label. reliability and histogram are left empty. */
+   * DEMUR_SMALL_CELL accepted scans, of either label where K = 2, nothing is said but the coverage
+   * and the noise floor. reliability and histogram are left empty. */
   size_t n_at;
   DemurOperatingPoint *at;
 } DemurGroupMethod;
@@ -145,7 +141,13 @@ typedef struct {
 typedef struct {
   char *by, *value; /* "site" and its name, .. ; value "" is "not recorded" */
   size_t n_scans, n_patients;
-  gboolean withheld; /* fewer than DEMUR_SMALL_CELL scans: no methods, n is printed as "<10" */
+  /* Fewer than DEMUR_SMALL_CELL scans, or so many that such a group's would follow from them
+   * (base/small-cells.h): no methods, n is not printed. */
+  gboolean withheld;
+  /* The same of the scans of each label: counts and rates by label and O:E, intercept, slope and
+   * calibration error of its operating points are left out. */
+  gboolean labels_withheld;
+  gboolean patients_withheld; /* the same of the number of patients */
   size_t n_methods;
   DemurGroupMethod *methods;
 } DemurGroup;

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/small-cells.h"
 #include "evaluation/extra.h"
 #include "evaluation/points.h"
 #include "evaluation/replicates.h"
@@ -67,6 +68,7 @@ text_of(const DemurCohort *cohort, const char *by, size_t row) {
 
 typedef struct {
   const DemurGroupsInput *input;
+  const DemurGroup *group;
   const DemurSample *sample; /* of the group */
   const guint32 *places;     /* [sample->n] in the whole sample */
   DemurGroupMethod *results; /* [n_methods] */
@@ -121,26 +123,30 @@ fill_auc(const Job *job, const DemurMethod *method, DemurSelectiveScratch *scrat
   result->debiased_auc = demur_signed_root(debiased2 / (double)method->n_models);
 }
 
-/* Takes away what too few scans say. */
+/* Takes away what too few scans say, or from which few could be counted. */
 static void
-withhold(DemurOperatingPoint *at, size_t n_accepted_positive) {
+withhold(const DemurGroup *group, size_t n_classes, size_t n_accepted_positive,
+         DemurOperatingPoint *at) {
   const DemurInterval none = {NAN, NAN};
-  for (size_t l = 0; demur_labels_withheld(at) && l < at->n_labels; l++) {
+  for (size_t l = 0; l < at->n_labels; l++) {
     DemurRejection *r = &at->rejected_by_label[l];
-    r->rate = r->rate_low = r->rate_high = NAN;
+    const size_t n_kept = r->n_all - r->n_rejected;
+    if (group->labels_withheld || MIN(r->n_rejected, n_kept) < DEMUR_SMALL_CELL)
+      r->rate = r->rate_low = r->rate_high = NAN;
   }
   const size_t n_accepted_negative = at->n_accepted - n_accepted_positive;
-  if (at->n_accepted < DEMUR_SMALL_CELL) {
-    for (DemurMeasure measure = 0; measure < DEMUR_N_MEASURES; measure++) {
-      at->measures[measure] = NAN;
-      at->intervals[measure] = none;
-    }
-    at->debiased = at->noise_floor = NAN;
-    at->debiased_interval = at->site_error_interval = none;
-  } else if (MIN(n_accepted_positive, n_accepted_negative) < DEMUR_SMALL_CELL) {
-    at->measures[DEMUR_MEASURE_SLOPE] = NAN;
-    at->intervals[DEMUR_MEASURE_SLOPE] = none;
+  const size_t fewest =
+      n_classes == 2 ? MIN(n_accepted_positive, n_accepted_negative) : at->n_accepted;
+  if (fewest >= DEMUR_SMALL_CELL && !(n_classes == 2 && group->labels_withheld))
+    return;
+  for (DemurMeasure measure = 0; measure < DEMUR_N_MEASURES; measure++) {
+    at->measures[measure] = NAN;
+    at->intervals[measure] = none;
   }
+  at->debiased = NAN;
+  at->debiased_interval = at->site_error_interval = none;
+  if (at->n_accepted < DEMUR_SMALL_CELL)
+    at->noise_floor = NAN;
 }
 
 static void
@@ -158,7 +164,7 @@ fill_point(const Job *job, const DemurMethod *method, const DemurGroupThreshold 
   for (size_t i = 0; i < sample->n; i++)
     n_accepted_positive +=
         (gssize)method->ranks[0][i] <= max_ranks[0] && sample->labels[i] >= 0.5 ? 1 : 0;
-  withhold(at, n_accepted_positive);
+  withhold(job->group, job->input->cohort->n_classes, n_accepted_positive, at);
 }
 
 /* parallel: for the replicates; NULL where the caller maps already. */
@@ -271,6 +277,34 @@ part_clear(gpointer data) {
   g_free(part->places);
 }
 
+/* Which groups are too small, and which have too few scans of a label or patients, or would tell of
+ * those that have. All [n_groups]. */
+static void
+withhold_groups(const DemurGroupsInput *input, GHashTable *members, gpointer *texts,
+                size_t n_groups, gboolean *withheld, gboolean *labels_withheld,
+                gboolean *patients_withheld) {
+  const DemurCohort *cohort = input->cohort;
+  const size_t n_classes = cohort->n_classes;
+  g_autofree size_t *sizes = g_new0(size_t, n_groups + 1), *patients = g_new0(size_t, n_groups + 1),
+                    *labels = g_new0(size_t, n_groups * n_classes + 1);
+  for (size_t t = 0; t < n_groups; t++) {
+    const GArray *places = g_hash_table_lookup(members, texts[t]);
+    sizes[t] = places->len;
+    g_autofree guint32 *rows = g_new(guint32, places->len);
+    for (guint i = 0; i < places->len; i++)
+      rows[i] = input->sample->rows[g_array_index(places, guint32, i)];
+    patients[t] = demur_cohort_count_patients(cohort, rows, places->len);
+    for (guint i = 0; i < places->len; i++) {
+      const gint32 label = cohort->labels[rows[i]];
+      if (label >= 0 && (size_t)label < n_classes)
+        labels[t * n_classes + (size_t)label]++;
+    }
+  }
+  demur_small_cells(sizes, n_groups, 1, withheld);
+  demur_small_cells(patients, n_groups, 1, patients_withheld);
+  demur_small_cells(labels, n_groups, n_classes, labels_withheld);
+}
+
 static gboolean
 add_by(const DemurGroupsInput *input, const char *by, DemurEvaluation *e, DemurParallel *parallel,
        const DemurProgress *progress, double start, double end, GError **error) {
@@ -291,6 +325,11 @@ add_by(const DemurGroupsInput *input, const char *by, DemurEvaluation *e, DemurP
   g_autofree gpointer *texts = g_hash_table_get_keys_as_array(members, &n_groups);
   qsort(texts, n_groups, sizeof *texts, compare_texts);
 
+  g_autofree gboolean *withheld = g_new0(gboolean, n_groups),
+                      *labels_withheld = g_new0(gboolean, n_groups),
+                      *patients_withheld = g_new0(gboolean, n_groups);
+  withhold_groups(input, members, texts, n_groups, withheld, labels_withheld, patients_withheld);
+
   g_autoptr(GArray) parts = g_array_new(FALSE, TRUE, sizeof(Part));
   g_array_set_clear_func(parts, part_clear);
   g_autofree size_t *group_of_part = g_new(size_t, n_groups);
@@ -302,7 +341,9 @@ add_by(const DemurGroupsInput *input, const char *by, DemurEvaluation *e, DemurP
     DemurGroup *group = find_group(e, by, texts[t]);
     group->n_scans = places->len;
     group->n_patients = demur_cohort_count_patients(input->cohort, rows, places->len);
-    group->withheld = group->n_scans < DEMUR_SMALL_CELL;
+    group->withheld = withheld[t];
+    group->labels_withheld = labels_withheld[t];
+    group->patients_withheld = patients_withheld[t];
     if (group->withheld)
       continue;
     Part part = {demur_sample_new(input->cohort, rows, places->len, input->split, error),
@@ -325,7 +366,7 @@ add_by(const DemurGroupsInput *input, const char *by, DemurEvaluation *e, DemurP
   for (guint p = 0; p < parts->len; p++) {
     const Part *part = &g_array_index(parts, Part, p);
     DemurGroup *group = &e->groups[group_of_part[p]];
-    const Job job = {input, part->sample, part->places,
+    const Job job = {input, group, part->sample, part->places,
                      &group->methods[group->n_methods - input->methods->len]};
     if (part->sample->n < LARGE_GROUP) {
       g_array_append_val(jobs, job);

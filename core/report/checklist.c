@@ -7,6 +7,7 @@
 #include "report/section.h"
 
 #include "report/format.h"
+#include "report/withheld.h"
 
 #include <math.h>
 
@@ -277,8 +278,10 @@ add_name(GString *names, const char *by) {
 static char *
 subgroups(const DemurReportFinding *f) {
   GString *names = g_string_new(NULL);
+  g_autofree gboolean *withheld =
+      demur_withheld_rejections(f->input->rejections, f->input->n_rejections);
   for (size_t i = 0; i < f->input->n_rejections; i++)
-    if (f->input->rejections[i].n_scans >= DEMUR_SMALL_CELL)
+    if (!withheld[i])
       add_name(names, f->input->rejections[i].attribute);
   for (size_t g = 0; g < f->evaluation->n_groups; g++)
     if (!f->evaluation->groups[g].withheld)

@@ -3,6 +3,7 @@
 #include "report/charts-private.h"
 
 #include "report/format.h"
+#include "report/withheld.h"
 
 #include <math.h>
 
@@ -216,8 +217,9 @@ demur_chart_forest(const DemurReportFinding *f, size_t from, size_t to, size_t m
     return NULL;
   g_autoptr(GPtrArray) sorted = g_ptr_array_new();
   size_t n_small = 0;
+  g_autofree gboolean *withheld = demur_withheld_rejections(all + from, to - from);
   for (size_t i = from; i < to; i++)
-    if (all[i].n_scans < DEMUR_SMALL_CELL)
+    if (withheld[i - from])
       n_small++;
     else
       g_ptr_array_add(sorted, (gpointer)&all[i]);
@@ -228,8 +230,8 @@ demur_chart_forest(const DemurReportFinding *f, size_t from, size_t to, size_t m
   if (n < sorted->len)
     g_string_append_printf(title, ": the %zu largest of %zu", n, to - from);
   if (n_small > 0)
-    g_string_append_printf(title, "%s %zu of fewer than %d scans withheld",
-                           n < sorted->len ? ";" : ":", n_small, DEMUR_SMALL_CELL);
+    g_string_append_printf(title, "%s %zu small ones withheld", n < sorted->len ? ";" : ":",
+                           n_small);
   DemurChart *chart = chart_new(&demur_forest_chart, g_string_free(title, FALSE));
   DemurForestRow *rows = own(chart, g_new0(DemurForestRow, n + 1));
   for (size_t i = 0; i < n; i++) {
@@ -261,7 +263,7 @@ demur_chart_risk_over_time(const DemurReportFinding *f) {
          *low = observed + c->n_years, *high = low + c->n_years;
   size_t *n = own(chart, g_new0(size_t, c->n_years));
   for (size_t y = 0; y < c->n_years; y++) {
-    const gboolean small = c->years[y].n < DEMUR_SMALL_CELL;
+    const gboolean small = demur_withheld_year(&c->years[y]);
     n[y] = c->years[y].n;
     values[y] = small ? NAN : c->years[y].mean_risk;
     observed[y] = small ? NAN : c->years[y].observed;

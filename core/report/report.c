@@ -5,6 +5,7 @@
 #include "report/format.h"
 #include "report/pages.h"
 #include "report/pdf-document.h"
+#include "report/withheld.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,23 +40,28 @@ write_counts(DemurJson *json, const char *key, const DemurReportCount *counts, s
 }
 
 static void
-write_groups(DemurJson *json, const char *key, const DemurReportGroup *groups, size_t n) {
+write_unless(DemurJson *json, gboolean withheld, const char *key, size_t n) {
+  if (withheld)
+    demur_json_null(json, key);
+  else
+    demur_json_int(json, key, (gint64)n);
+}
+
+static void
+write_groups(DemurJson *json, const char *key, const DemurReportGroup *groups, size_t n,
+             gboolean binary) {
+  g_auto(DemurWithheld) withheld = demur_withheld_groups(groups, n, binary);
   demur_json_begin_array(json, key);
   for (size_t i = 0; i < n; i++) {
-    const gboolean small = groups[i].n_scans < DEMUR_SMALL_CELL;
     demur_json_begin_object(json, NULL);
     demur_json_string(json, "name", groups[i].name);
-    if (small) { /* withheld, as in print */
-      demur_json_null(json, "n_scans");
-      demur_json_null(json, "n_patients");
-      demur_json_null(json, "n_labelled");
-      demur_json_null(json, "n_positive");
-    } else {
-      demur_json_int(json, "n_scans", (gint64)groups[i].n_scans);
-      demur_json_int(json, "n_patients", (gint64)groups[i].n_patients);
-      demur_json_int(json, "n_labelled", (gint64)groups[i].n_labelled);
-      demur_json_int(json, "n_positive", (gint64)groups[i].n_positive);
-    }
+    /* Withheld as in print; labelled scans are those of the labels together. */
+    write_unless(json, withheld.scans[i], "n_scans", groups[i].n_scans);
+    write_unless(json, withheld.scans[i] || withheld.patients[i], "n_patients",
+                 groups[i].n_patients);
+    write_unless(json, withheld.scans[i] || withheld.labels[i], "n_labelled", groups[i].n_labelled);
+    write_unless(json, withheld.scans[i] || withheld.labels[i] || !binary, "n_positive",
+                 groups[i].n_positive);
     demur_json_end_object(json);
   }
   demur_json_end_array(json);
@@ -66,7 +72,7 @@ write_years(DemurJson *json, const DemurReportCohort *c) {
   demur_json_begin_array(json, "years");
   for (size_t y = 0; y < c->n_years; y++) {
     const DemurReportYear *year = &c->years[y];
-    const gboolean small = year->n < DEMUR_SMALL_CELL; /* withheld, as in print */
+    const gboolean small = demur_withheld_year(year); /* as in print */
     const double interval[2] = {small ? NAN : year->low, small ? NAN : year->high};
     demur_json_begin_object(json, NULL);
     demur_json_int(json, "year", (gint64)(y + 1));
@@ -109,12 +115,13 @@ write_cohort(DemurJson *json, const DemurReportInput *input) {
     demur_json_int(json, "n_patients", (gint64)s->n_patients);
     demur_json_int(json, "n_sites", (gint64)s->n_sites);
     demur_json_int(json, "n_labelled", (gint64)s->n_labelled);
-    demur_json_double(json, "prevalence", s->prevalence);
+    demur_json_double(json, "prevalence", demur_withheld_prevalence(s) ? NAN : s->prevalence);
     demur_json_end_object(json);
   }
   demur_json_end_array(json);
-  write_groups(json, "sites", c->sites, c->n_sites);
-  write_groups(json, "scanners", c->scanners, c->n_scanners);
+  const gboolean binary = input->evaluation->n_classes == 2;
+  write_groups(json, "sites", c->sites, c->n_sites, binary);
+  write_groups(json, "scanners", c->scanners, c->n_scanners, binary);
   demur_json_bool(json, "exclusions_recorded", c->exclusions_recorded);
   write_counts(json, "exclusions", c->exclusions, c->n_exclusions);
   write_counts(json, "follow_up", c->follow_up, c->n_follow_up);
@@ -172,13 +179,14 @@ write_thresholds(DemurJson *json, const DemurReportInput *input) {
 
 static void
 write_rejections(DemurJson *json, const DemurReportInput *input) {
+  g_autofree gboolean *withheld = demur_withheld_rejections(input->rejections, input->n_rejections);
   demur_json_begin_array(json, "rejections");
   for (size_t i = 0; i < input->n_rejections; i++) {
     const DemurReportRejection *r = &input->rejections[i];
     demur_json_begin_object(json, NULL);
     demur_json_string(json, "attribute", r->attribute);
     demur_json_string(json, "name", r->name);
-    if (r->n_scans < DEMUR_SMALL_CELL) { /* withheld, as in print */
+    if (withheld[i]) { /* as in print */
       demur_json_null(json, "n_scans");
       demur_json_null(json, "n_rejected");
       demur_json_null(json, "interval");

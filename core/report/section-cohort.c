@@ -3,6 +3,7 @@
 
 #include "report/charts.h"
 #include "report/format.h"
+#include "report/withheld.h"
 
 #include <math.h>
 #include <string.h>
@@ -48,26 +49,33 @@ add_groups(DemurPages *p, const char *heading, const char *column, const DemurRe
   const gboolean binary = p->e->n_classes == 2;
   g_autofree char *yes = demur_finding_label(p->input, 1);
   g_autofree char *share = g_strdup_printf("Share “%s”", yes);
+  const DemurReportGroup **order = (const DemurReportGroup **)sorted->pdata;
+  g_autofree DemurReportGroup *ranked = g_new(DemurReportGroup, n);
+  for (size_t i = 0; i < n; i++)
+    ranked[i] = *order[i];
+  g_auto(DemurWithheld) withheld = demur_withheld_groups(ranked, n, binary);
   DemurRows rows = demur_rows_new();
-  size_t shown = 0; /* the largest, none of them small */
-  while (shown < MIN(n, DEMUR_SECTION_MOST_GROUPS) &&
-         ((const DemurReportGroup *)g_ptr_array_index(sorted, shown))->n_scans >= DEMUR_SMALL_CELL)
+  size_t shown = 0; /* the largest, none of them withheld */
+  while (shown < MIN(n, DEMUR_SECTION_MOST_GROUPS) && !withheld.scans[shown])
     shown++;
   size_t scans = 0, patients = 0, labelled = 0, positive = 0, n_small = 0;
+  gboolean few_patients = FALSE;
   for (size_t i = 0; i < n; i++) {
-    const DemurReportGroup *g = g_ptr_array_index(sorted, i);
+    const DemurReportGroup *g = &ranked[i];
+    const double positives = g->n_labelled ? (double)g->n_positive / (double)g->n_labelled : NAN;
     if (i < shown) {
       demur_rows_cell(&rows, g_strdup(demur_text_recorded(g->name)));
       demur_rows_cell(&rows, demur_text_count(g->n_scans));
-      demur_rows_cell(&rows, demur_text_count(g->n_patients));
+      demur_rows_cell(&rows, withheld.patients[i] ? g_strdup("withheld")
+                                                  : demur_text_count(g->n_patients));
       if (binary)
-        demur_rows_cell(
-            &rows, demur_text_percent(
-                       g->n_labelled ? (double)g->n_positive / (double)g->n_labelled : NAN, 1));
+        demur_rows_cell(&rows, withheld.labels[i] ? g_strdup("withheld")
+                                                  : demur_text_percent(positives, 1));
       demur_rows_end(&rows, FALSE);
+      few_patients |= withheld.patients[i];
       continue;
     }
-    n_small += g->n_scans < DEMUR_SMALL_CELL;
+    n_small += withheld.scans[i] ? 1 : 0;
     scans += g->n_scans;
     patients += g->n_patients;
     labelled += g->n_labelled;
@@ -78,10 +86,13 @@ add_groups(DemurPages *p, const char *heading, const char *column, const DemurRe
     demur_rows_cell(&rows, shown > 0 ? g_strdup_printf("%zu smaller ones together", n - shown)
                                      : g_strdup_printf("%zu together", n - shown));
     demur_rows_cell(&rows, few ? g_strdup("< 10") : demur_text_count(scans));
-    demur_rows_cell(&rows, few ? g_strdup("< 10") : demur_text_count(patients));
-    if (binary)
+    demur_rows_cell(&rows, few || few_patients || patients < DEMUR_SMALL_CELL
+                               ? g_strdup("withheld")
+                               : demur_text_count(patients));
+    if (binary) /* with a row's share withheld above, this one's would tell it */
       demur_rows_cell(
-          &rows, few ? g_strdup("withheld")
+          &rows, withheld.any_label
+                     ? g_strdup("withheld")
                      : demur_text_percent(labelled ? (double)positive / (double)labelled : NAN, 1));
     demur_rows_end(&rows, FALSE);
   }
@@ -91,9 +102,12 @@ add_groups(DemurPages *p, const char *heading, const char *column, const DemurRe
                                        {share, TRUE, 0, FALSE}};
   demur_rows_table(p, &rows, binary ? 4 : 3, columns);
   if (n_small > 0)
+    demur_section_text(p, DEMUR_TEXT_NOTE, "%zu of them are too small to be shown apart.", n_small);
+  if (withheld.any_label)
     demur_section_text(p, DEMUR_TEXT_NOTE,
-                       "%zu of them, with fewer than %d scans each, are not shown apart.", n_small,
-                       DEMUR_SMALL_CELL);
+                       "Withheld: fewer than %d scans with or without “%s”, or such a number would "
+                       "follow from it.",
+                       DEMUR_SMALL_CELL, yes);
 }
 
 void
@@ -141,7 +155,8 @@ demur_section_cohort(DemurPages *p) {
       demur_rows_cell(&rows, demur_text_count(s->n_sites));
       demur_rows_cell(&rows, demur_text_count(s->n_labelled));
       if (e->n_classes == 2)
-        demur_rows_cell(&rows, demur_text_percent(s->prevalence, 1));
+        demur_rows_cell(&rows, demur_withheld_prevalence(s) ? g_strdup("withheld")
+                                                            : demur_text_percent(s->prevalence, 1));
       demur_rows_end(&rows, g_strcmp0(s->name, e->split) == 0);
     }
     g_autofree char *yes = demur_finding_label(p->input, 1);

@@ -3,6 +3,7 @@
 
 #include "report/charts.h"
 #include "report/format.h"
+#include "report/withheld.h"
 
 #include <math.h>
 
@@ -92,6 +93,7 @@ demur_section_subgroups(DemurPages *p) {
   const DemurReportInput *input = p->input;
   if (input->n_rejections == 0)
     return;
+  g_autofree gboolean *withheld = demur_withheld_rejections(input->rejections, input->n_rejections);
   g_autofree char *coverage = demur_text_coverage(p->finding.coverage);
   demur_section_text(p, DEMUR_TEXT_HEADING, "Who is refused, by subgroup, at coverage %s",
                      coverage);
@@ -105,7 +107,7 @@ demur_section_subgroups(DemurPages *p) {
       demur_layout_keep_begin(p->layout);
     size_t n_withheld = 0;
     for (size_t i = from; i < to; i++)
-      n_withheld += input->rejections[i].n_scans < DEMUR_SMALL_CELL;
+      n_withheld += withheld[i] ? 1 : 0;
     if (n_withheld == to - from) {
       g_autofree char *n = demur_text_counted(n_withheld, "group", "groups");
       demur_section_text(p, DEMUR_TEXT_BODY, "By %s: %s, withheld: fewer than %d scans each.",
@@ -126,7 +128,7 @@ demur_section_subgroups(DemurPages *p) {
       p, DEMUR_TEXT_NOTE,
       "Dotted upright: the share refused over all. Diamond and bold: its interval leaves that "
       "share out; with many groups some do so by chance. Rates of groups with fewer than %d "
-      "scans are withheld.",
+      "scans are withheld, and those that would tell them.",
       DEMUR_SMALL_CELL);
   demur_layout_keep_end(p->layout);
 }

@@ -3,6 +3,8 @@
 
 #include "report/format.h"
 
+#include <math.h>
+
 #include <string.h>
 
 /* How well calibrated the accepted scans of each group are, the largest groups of each kind. */
@@ -39,15 +41,16 @@ add_group_table(DemurPages *p, size_t from, size_t to) {
   size_t n_small = 0;
   for (size_t g = from; g < to; g++) {
     const DemurOperatingPoint *at = group_point(p, &e->groups[g]);
-    if (at && at->n_accepted >= DEMUR_SMALL_CELL)
+    if (at && isfinite(at->measures[DEMUR_MEASURE_SBCE2]))
       g_ptr_array_add(sorted, &e->groups[g]);
     else
       n_small++;
   }
   if (sorted->len == 0) {
-    demur_section_text(p, DEMUR_TEXT_BODY,
-                       "By %s: no group has %d accepted scans or more; all are withheld.",
-                       e->groups[from].by, DEMUR_SMALL_CELL);
+    demur_section_text(
+        p, DEMUR_TEXT_BODY,
+        "By %s: no group has %d accepted scans of each label or more; all are withheld.",
+        e->groups[from].by, DEMUR_SMALL_CELL);
     return FALSE;
   }
   g_ptr_array_sort(sorted, compare_sizes);
@@ -83,8 +86,10 @@ add_group_table(DemurPages *p, size_t from, size_t to) {
   if (left > 0)
     demur_section_text(p, DEMUR_TEXT_NOTE, "%s not printed here; the JSON holds them.", printed);
   if (n_small > 0)
-    demur_section_text(p, DEMUR_TEXT_NOTE, "%s withheld: fewer than %d accepted scans.", small,
-                       DEMUR_SMALL_CELL);
+    demur_section_text(
+        p, DEMUR_TEXT_NOTE,
+        "%s withheld: fewer than %d accepted scans of a label, or telling of such a group.", small,
+        DEMUR_SMALL_CELL);
   return TRUE;
 }
 

@@ -177,6 +177,47 @@ test_json_holds_what_is_printed(Scratch *scratch, gconstpointer data) {
                   ==, "kappa");
 }
 
+/* What a program that subtracts finds in the JSON: of 26 people with the outcome at the two
+ * smallest scanners nothing tells which. */
+static void
+test_subtraction(Scratch *scratch, gconstpointer data) {
+  static const DemurReportGroup scanners[] = {{"A", 599, 540, 599, 46},
+                                              {"B", 320, 303, 320, 23},
+                                              {"C", 272, 266, 272, 21},
+                                              {"D", 146, 142, 146, 5}};
+  const FixtureKind kind = {.n_classes = 2, .n_sites = 34};
+  g_autoptr(Fixture) fixture = fixture_new(&kind);
+  fixture->input.cohort.scanners = scanners;
+  fixture->input.cohort.n_scanners = G_N_ELEMENTS(scanners);
+  g_autofree char *text = demur_report_json(&fixture->input);
+  g_autoptr(JsonParser) parser = json_parser_new();
+  g_assert_true(json_parser_load_from_data(parser, text, -1, NULL));
+  JsonArray *rows = json_object_get_array_member(
+      json_object_get_object_member(json_node_get_object(json_parser_get_root(parser)), "cohort"),
+      "scanners");
+  gint64 positive = 46 + 23 + 21 + 5;
+  guint hidden = 0;
+  for (guint i = 0; i < json_array_get_length(rows); i++) {
+    JsonObject *row = json_array_get_object_element(rows, i);
+    g_assert_false(json_object_get_null_member(row, "n_scans"));
+    g_assert_cmpint(json_object_get_null_member(row, "n_positive"), ==,
+                    json_object_get_null_member(row, "n_labelled"));
+    if (json_object_get_null_member(row, "n_positive"))
+      hidden++;
+    else
+      positive -= json_object_get_int_member(row, "n_positive");
+  }
+  g_assert_cmpuint(hidden, ==, 2);
+  g_assert_cmpint(positive, ==, 26);
+  /* Nor does the printed share. */
+  write_report(scratch, &fixture->input, "cells.pdf");
+  g_autofree char *printed = run_on(scratch, "cells.pdf", "pdftotext", "-layout");
+  if (!printed)
+    return;
+  g_assert_null(strstr(printed, "3.4 %"));
+  g_assert_nonnull(strstr(printed, "7.2 %"));
+}
+
 /* Odd inputs: each becomes a sound, tagged PDF with fonts embedded. */
 static void
 test_odd_inputs(Scratch *scratch, gconstpointer data) {
@@ -319,6 +360,7 @@ main(int argc, char **argv) {
   ADD("one-number-changes-the-digest", test_one_number_changes_the_digest);
   ADD("every-page-is-marked-and-numbered", test_every_page_is_marked);
   ADD("json-holds-what-is-printed", test_json_holds_what_is_printed);
+  ADD("no-small-count-by-subtraction", test_subtraction);
   ADD("odd-inputs-make-sound-documents", test_odd_inputs);
   ADD("a-screen-reader-finds-headers-and-links", test_tags);
   ADD("refusals-leave-no-file", test_refusals);

@@ -1,0 +1,59 @@
+#include "report/withheld.h"
+
+#include "base/small-cells.h"
+
+#include <math.h>
+
+DemurWithheld
+demur_withheld_groups(const DemurReportGroup *groups, size_t n, gboolean binary) {
+  DemurWithheld withheld = {.scans = g_new0(gboolean, n + 1),
+                            .patients = g_new0(gboolean, n + 1),
+                            .labels = g_new0(gboolean, n + 1)};
+  g_autofree size_t *scans = g_new0(size_t, n + 1), *patients = g_new0(size_t, n + 1),
+                    *labels = g_new0(size_t, 2 * n + 1);
+  for (size_t i = 0; i < n; i++) {
+    scans[i] = groups[i].n_scans;
+    patients[i] = groups[i].n_patients;
+    labels[2 * i] = groups[i].n_labelled - groups[i].n_positive;
+    labels[2 * i + 1] = groups[i].n_positive;
+  }
+  demur_small_cells(scans, n, 1, withheld.scans);
+  demur_small_cells(patients, n, 1, withheld.patients);
+  if (binary)
+    withheld.any_label = demur_small_cells(labels, n, 2, withheld.labels) > 0;
+  return withheld;
+}
+
+void
+demur_withheld_clear(DemurWithheld *withheld) {
+  g_clear_pointer(&withheld->scans, g_free);
+  g_clear_pointer(&withheld->patients, g_free);
+  g_clear_pointer(&withheld->labels, g_free);
+}
+
+gboolean *
+demur_withheld_rejections(const DemurReportRejection *rejections, size_t n) {
+  gboolean *withheld = g_new0(gboolean, n + 1);
+  g_autofree size_t *scans = g_new0(size_t, n + 1);
+  for (size_t i = 0; i < n; i++)
+    scans[i] = rejections[i].n_scans;
+  for (size_t from = 0, to; from < n; from = to) {
+    for (to = from + 1;
+         to < n && g_strcmp0(rejections[to].attribute, rejections[from].attribute) == 0;)
+      to++;
+    demur_small_cells(scans + from, to - from, 1, withheld + from);
+  }
+  return withheld;
+}
+
+gboolean
+demur_withheld_prevalence(const DemurReportSplit *split) {
+  const double n = (double)split->n_labelled, positive = round(split->prevalence * n);
+  return isfinite(positive) && fmin(positive, n - positive) < DEMUR_SMALL_CELL;
+}
+
+gboolean
+demur_withheld_year(const DemurReportYear *year) {
+  return year->n < DEMUR_SMALL_CELL ||
+         (isfinite(year->observed) && round(year->observed * (double)year->n) < DEMUR_SMALL_CELL);
+}

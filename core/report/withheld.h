@@ -1,0 +1,30 @@
+/* What the report withholds of groups of people, in print and in the JSON alike: small counts, and
+ * those from which small ones would follow (base/small-cells.h). Internal to the room. */
+#pragma once
+
+#include "report/report.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  gboolean *scans;    /* [n] the group's size, and with it all of it */
+  gboolean *patients; /* [n] its number of patients */
+  gboolean *labels;   /* [n] how many have which label */
+  gboolean any_label;
+} DemurWithheld;
+
+/* Owned. Labels are counted where binary. */
+DemurWithheld demur_withheld_groups(const DemurReportGroup *groups, size_t n, gboolean binary);
+void demur_withheld_clear(DemurWithheld *withheld);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DemurWithheld, demur_withheld_clear)
+
+/* [n] owned: which rows are withheld; those of one attribute stand together. */
+gboolean *demur_withheld_rejections(const DemurReportRejection *rejections, size_t n);
+
+/* Fewer than DEMUR_SMALL_CELL of either label. */
+gboolean demur_withheld_prevalence(const DemurReportSplit *split);
+
+/* Fewer than DEMUR_SMALL_CELL scans, or events among them. */
+gboolean demur_withheld_year(const DemurReportYear *year);
+
+G_END_DECLS
