@@ -575,22 +575,123 @@ demur_ct_view_scroll(DemurCtView *view, int slices) {
   if (after == before)
     return;
   demur_ct_view_set_slice(view, (size_t)after);
-  const double step = plane_spacing(view);
-  if (!isnan(step))
-    g_signal_emit(view, signals[SCROLLED], 0, (double)(after - before) * step);
+  g_signal_emit(view, signals[SCROLLED], 0);
+}
+
+/* Where slice 0 lies along direction, and the direction in which slices follow. */
+static gboolean
+axis(DemurCtView *view, double direction[3], double *first) {
+  const DemurVolume *volume = view->image != NULL ? view->image->volume : NULL;
+  if (volume == NULL || !volume->is_volume || isnan(volume->orientation[0]))
+    return FALSE;
+  switch (view->plane) {
+  case DEMUR_CT_CORONAL:
+    memcpy(direction, volume->orientation + 3, 3 * sizeof *direction);
+    break;
+  case DEMUR_CT_SAGITTAL:
+    memcpy(direction, volume->orientation, 3 * sizeof *direction);
+    break;
+  default:
+    memcpy(direction, volume->normal, 3 * sizeof *direction);
+  }
+  *first = 0.0;
+  for (int i = 0; i < 3; i++)
+    *first += direction[i] * volume->positions_mm[i];
+  return isfinite(*first) && plane_spacing(view) > 0;
+}
+
+/* Of a slice along the axis, in mm. */
+static double
+along(DemurCtView *view, size_t slice, double first) {
+  const DemurVolume *volume = view->image->volume;
+  if (view->plane == DEMUR_CT_ACQUIRED)
+    return first + volume->distances_mm[slice] - volume->distances_mm[0];
+  return first + (double)slice * plane_spacing(view);
+}
+
+static gboolean
+point_of(DemurCtView *view, size_t slice, double point[3]) {
+  double direction[3], first;
+  if (!axis(view, direction, &first))
+    return FALSE;
+  const double at = along(view, slice, first);
+  for (int i = 0; i < 3; i++)
+    point[i] = direction[i] * at;
+  return isfinite(at);
+}
+
+gboolean
+demur_ct_view_point(DemurCtView *view, double point[3]) {
+  return demur_ct_view_n_slices(view) > 0 && point_of(view, view->slice[view->plane], point);
+}
+
+gboolean
+demur_ct_view_middle(DemurCtView *view, double point[3]) {
+  const size_t n = demur_ct_view_n_slices(view);
+  return n > 0 && point_of(view, n / 2, point);
+}
+
+/* The nearest slice, and how far it is. */
+static gboolean
+nearest(DemurCtView *view, const double point[3], size_t *slice, double *distance) {
+  double direction[3], first;
+  const size_t n = demur_ct_view_n_slices(view);
+  if (n == 0 || !axis(view, direction, &first))
+    return FALSE;
+  const double wanted = direction[0] * point[0] + direction[1] * point[1] + direction[2] * point[2];
+  *slice = 0;
+  *distance = INFINITY;
+  for (size_t i = 0; i < n; i++) {
+    const double d = fabs(along(view, i, first) - wanted);
+    if (d < *distance) {
+      *distance = d;
+      *slice = i;
+    }
+  }
+  return isfinite(*distance);
 }
 
 void
-demur_ct_view_follow(DemurCtView *view, double mm) {
-  if (view->image == NULL || view->image->volume == NULL)
-    return;
-  const double step = plane_spacing(view);
-  const size_t n = demur_ct_view_n_slices(view);
-  if (isnan(step) || step <= 0 || n == 0)
-    return;
-  const gint64 after =
-      CLAMP((gint64)view->slice[view->plane] + llround(mm / step), 0, (gint64)n - 1);
-  demur_ct_view_set_slice(view, (size_t)after);
+demur_ct_view_show_point(DemurCtView *view, const double point[3]) {
+  size_t slice;
+  double distance;
+  if (nearest(view, point, &slice, &distance))
+    demur_ct_view_set_slice(view, slice);
+}
+
+gboolean
+demur_ct_view_has_point(DemurCtView *view, const double point[3]) {
+  size_t slice;
+  double distance;
+  return nearest(view, point, &slice, &distance) && distance <= plane_spacing(view) / 2 + 1e-6;
+}
+
+/* Pixels of the screen to a mm; 0 where there is none. */
+static double
+scale_of(DemurCtView *view) {
+  if (view->hu == NULL || isnan(view->spacing[1]) || gtk_widget_get_width(GTK_WIDGET(view)) < 1)
+    return 0;
+  return image_rect(view).size.width / ((double)view->columns * view->spacing[1]);
+}
+
+void
+demur_ct_view_follow(DemurCtView *view, DemurCtView *leader) {
+  const double now = scale_of(view), wanted = scale_of(leader);
+  if (now > 0 && wanted > 0)
+    view->zoom *= wanted / now;
+  view->pan_x = leader->pan_x;
+  view->pan_y = leader->pan_y;
+  view->table_stale |= view->width != leader->width || view->level != leader->level ||
+                       view->invert != leader->invert;
+  view->width = leader->width;
+  view->level = leader->level;
+  view->preset = leader->preset;
+  view->invert = leader->invert;
+  view->cut_stale |= view->slab_mm != leader->slab_mm;
+  view->slab_mm = leader->slab_mm;
+  refresh_texture(view);
+  describe(view);
+  gtk_widget_queue_draw(GTK_WIDGET(view));
 }
 
 /* Images. */
@@ -788,7 +889,7 @@ demur_ct_view_class_init(DemurCtViewClass *class) {
   signals[CHANGED] = g_signal_new("changed", DEMUR_TYPE_CT_VIEW, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
                                   NULL, G_TYPE_NONE, 0);
   signals[SCROLLED] = g_signal_new("scrolled", DEMUR_TYPE_CT_VIEW, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
-                                   NULL, G_TYPE_NONE, 1, G_TYPE_DOUBLE);
+                                   NULL, G_TYPE_NONE, 0);
 }
 
 static void

@@ -23,7 +23,7 @@ typedef enum {
 #define DEMUR_N_PRESETS 5
 
 /* Signals: "changed" (what is shown is another: plane, slice, window);
- *          "scrolled" (double mm): by a person, along the slices' normal. */
+ *          "scrolled": by a person, to another slice. */
 GtkWidget *demur_ct_view_new(const char *name);
 
 /* Shows nothing but a sentence; scan's facts (copied) stand on the image. NULL: none. */
@@ -53,7 +53,19 @@ size_t demur_ct_view_n_slices(DemurCtView *view);
 size_t demur_ct_view_slice(DemurCtView *view);
 void demur_ct_view_set_slice(DemurCtView *view, size_t slice);
 void demur_ct_view_scroll(DemurCtView *view, int slices);
-/* Moves along the normal as another view did, without telling it. */
-void demur_ct_view_follow(DemurCtView *view, double mm);
+
+/* A place in the patient, in mm, on the plane that is shown: along what the plane moves along when
+ * it is scrolled, 0 across it. FALSE where the slices have no positions. */
+gboolean demur_ct_view_point(DemurCtView *view, double point[3]);
+/* Shows the slice nearest to the point, without telling it: half a slice at most beside it, but at
+ * the ends. */
+void demur_ct_view_show_point(DemurCtView *view, const double point[3]);
+/* Whether the point lies within the stack, half a slice beyond its ends. */
+gboolean demur_ct_view_has_point(DemurCtView *view, const double point[3]);
+/* The point of the middle slice. */
+gboolean demur_ct_view_middle(DemurCtView *view, double point[3]);
+/* Takes window, inversion, slab and what is seen (mm to a pixel of the screen, panned alike) from
+ * another view, without telling it. */
+void demur_ct_view_follow(DemurCtView *view, DemurCtView *leader);
 
 G_END_DECLS

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shown-text.h"
 #include "report/format.h"
 #include "ui/drawing.h"
 #include "ui/shown.h"
@@ -17,17 +18,20 @@ struct _DemurPatientPage {
   GtkBox *side;
   DemurCtView *view, *prior;
   GtkWidget *prior_box;
-  GtkLabel *prior_title;
   GtkWidget *plane[3], *slab, *compare, *preset[DEMUR_N_PRESETS];
   DemurVerdictCard *card;
   /* Results carry the generation of the case they were asked for; a late one finds another number
    * here and is dropped. */
   guint64 generation;
   DemurJob *image_job, *prior_job;
-  gssize prior_row;
-  gboolean proposed;
-  DemurReviewKind proposal;
-  gboolean following;
+  gssize prior_row;            /* -1: none */
+  char *case_source, *case_id; /* what is shown: read again it is kept as it is seen */
+  char *prior_id;              /* the prior that was chosen */
+  GArray *priors;              /* guint32 rows of the earlier scans, the newest first */
+  GtkDropDown *prior_menu;
+  GtkWidget *link;
+  gboolean linked, aligned, following, filling;
+  double link_mm[3]; /* from the current scan's place to the prior's */
 };
 
 G_DEFINE_FINAL_TYPE(DemurPatientPage, demur_patient_page, GTK_TYPE_BOX)
@@ -44,13 +48,26 @@ demur_patient_page_dispose(GObject *object) {
 }
 
 static void
+demur_patient_page_finalize(GObject *object) {
+  DemurPatientPage *page = DEMUR_PATIENT_PAGE(object);
+  g_free(page->case_source);
+  g_free(page->case_id);
+  g_free(page->prior_id);
+  g_array_unref(page->priors);
+  G_OBJECT_CLASS(demur_patient_page_parent_class)->finalize(object);
+}
+
+static void
 demur_patient_page_class_init(DemurPatientPageClass *class) {
   G_OBJECT_CLASS(class)->dispose = demur_patient_page_dispose;
+  G_OBJECT_CLASS(class)->finalize = demur_patient_page_finalize;
 }
 
 static void
 demur_patient_page_init(DemurPatientPage *page) {
   page->prior_row = -1;
+  page->linked = TRUE;
+  page->priors = g_array_new(FALSE, FALSE, sizeof(guint32));
 }
 
 /* Tools above the image. */
@@ -81,27 +98,92 @@ update_tools(DemurPatientPage *page) {
                           page->prior_row >= 0 ? NULL : _("No earlier scan with images."));
 }
 
+/* The prior beside the current scan: aligned by position in mm, never by steps. */
+
+static gboolean
+both_shown(DemurPatientPage *page) {
+  return gtk_widget_get_visible(page->prior_box) && demur_ct_view_image(page->prior) != NULL;
+}
+
+/* Where the places of both say nothing of each other (the prior's stack does not hold this one),
+ * middle is set beside middle. */
+static void
+align_prior(DemurPatientPage *page) {
+  double here[3], middle[3], prior_middle[3];
+  if (page->aligned || !both_shown(page) || !demur_ct_view_point(page->view, here) ||
+      !demur_ct_view_middle(page->view, middle) || !demur_ct_view_middle(page->prior, prior_middle))
+    return;
+  const gboolean same = demur_ct_view_has_point(page->prior, middle);
+  for (int i = 0; i < 3; i++)
+    page->link_mm[i] = same ? 0 : prior_middle[i] - middle[i];
+  page->aligned = TRUE;
+}
+
+static void
+follow(DemurPatientPage *page, DemurCtView *from) {
+  DemurCtView *to = from == page->view ? page->prior : page->view;
+  if (!page->linked || page->following || !both_shown(page))
+    return;
+  align_prior(page);
+  page->following = TRUE;
+  double point[3];
+  if (page->aligned && demur_ct_view_point(from, point)) {
+    for (int i = 0; i < 3; i++)
+      point[i] += from == page->view ? page->link_mm[i] : -page->link_mm[i];
+    demur_ct_view_show_point(to, point);
+  }
+  demur_ct_view_follow(to, from);
+  page->following = FALSE;
+}
+
 static void
 on_view_changed(DemurPatientPage *page) {
   update_tools(page);
+  follow(page, page->view);
 }
 
-/* Linked scrolling. */
+/* Window and zoom; where it lies only changes when a person scrolls it. */
 static void
-on_scrolled(DemurCtView *from, double mm, DemurPatientPage *page) {
-  DemurCtView *to = from == page->view ? page->prior : page->view;
-  if (!gtk_widget_get_visible(page->prior_box) || page->following)
+on_prior_changed(DemurPatientPage *page) {
+  if (!page->linked || page->following || !both_shown(page))
     return;
   page->following = TRUE;
-  demur_ct_view_follow(to, mm);
+  demur_ct_view_follow(page->view, page->prior);
   page->following = FALSE;
+}
+
+static void
+on_scrolled(DemurCtView *from, DemurPatientPage *page) {
+  follow(page, from);
+}
+
+static void
+say_link(DemurPatientPage *page) {
+  const char *text = page->linked ? _("Linked") : _("Free");
+  demur_shown_label_set(GTK_LABEL(gtk_button_get_child(GTK_BUTTON(page->link))), text);
+  gtk_accessible_update_property(GTK_ACCESSIBLE(page->link), GTK_ACCESSIBLE_PROPERTY_LABEL, text,
+                                 -1);
+}
+
+void
+demur_patient_page_toggle_link(DemurPatientPage *page) {
+  double here[3], there[3];
+  page->linked = !page->linked;
+  if (page->linked && both_shown(page) && demur_ct_view_point(page->view, here) &&
+      demur_ct_view_point(page->prior, there)) {
+    for (int i = 0; i < 3; i++)
+      page->link_mm[i] = there[i] - here[i];
+    page->aligned = TRUE;
+    follow(page, page->view);
+  }
+  say_link(page);
 }
 
 /* Images. */
 
 static gboolean
 is_of(const DemurScan *scan, const DemurImage *image) {
-  return scan != NULL && scan->source == NULL &&
+  return scan != NULL && image != NULL && scan->source == NULL &&
          strcmp(scan->scan_id, demur_image_scan_id(image)) == 0;
 }
 
@@ -144,6 +226,7 @@ take_prior(DemurPatientPage *page, guint64 tag, DemurImage *image) {
       is_of(&table->scans[page->prior_row], image))
     demur_ct_view_set_image(page->prior, image, &table->scans[page->prior_row]);
   demur_image_unref(image);
+  follow(page, page->view);
 }
 
 static void
@@ -168,11 +251,10 @@ load_prior(DemurPatientPage *page) {
   if (!gtk_widget_get_visible(page->prior_box) || page->prior_row < 0)
     return;
   const DemurScan *scan = &demur_session_table(page->session)->scans[page->prior_row];
-  g_autofree char *title =
-      g_strdup_printf(_("Prior %s · %s %s"), scan->date, demur_shown_glyph(scan->shown),
-                      demur_shown_title(scan->shown));
-  demur_shown_label_set(page->prior_title, title);
-  demur_ct_view_clear(page->prior, _("Reading the prior…"));
+  if (!is_of(scan, demur_ct_view_image(page->prior))) {
+    page->aligned = FALSE;
+    demur_ct_view_clear(page->prior, _("Reading the prior…"));
+  }
   page->prior_job = demur_image_load(demur_session_path(page->session), scan->scan_id,
                                      G_OBJECT(page), page->generation, on_prior_part, on_prior);
 }
@@ -410,11 +492,48 @@ add_study(DemurPatientPage *page, size_t row) {
   }
 }
 
+/* The earlier scans to choose from: the one that was chosen, else the newest. */
+static void
+fill_priors(DemurPatientPage *page) {
+  const DemurScanTable *table = demur_session_table(page->session);
+  g_autoptr(GtkStringList) names = gtk_string_list_new(NULL);
+  guint chosen = 0;
+  for (guint i = 0; i < page->priors->len; i++) {
+    const DemurScan *scan = &table->scans[g_array_index(page->priors, guint32, i)];
+    g_autofree char *name =
+        g_strdup_printf(_("Prior %s · %s %s"), scan->date, demur_shown_glyph(scan->shown),
+                        demur_shown_title(scan->shown));
+    g_autofree char *safe = demur_shown_text(name);
+    gtk_string_list_append(names, safe);
+    if (g_strcmp0(scan->scan_id, page->prior_id) == 0)
+      chosen = i;
+  }
+  page->filling = TRUE;
+  gtk_drop_down_set_model(page->prior_menu, G_LIST_MODEL(names));
+  if (page->priors->len > 0)
+    gtk_drop_down_set_selected(page->prior_menu, chosen);
+  page->filling = FALSE;
+  if (page->priors->len > 0)
+    page->prior_row = (gssize)g_array_index(page->priors, guint32, chosen);
+}
+
+static void
+on_prior_chosen(DemurPatientPage *page) {
+  const guint at = gtk_drop_down_get_selected(page->prior_menu);
+  if (page->filling || at >= page->priors->len)
+    return;
+  page->prior_row = (gssize)g_array_index(page->priors, guint32, at);
+  g_free(page->prior_id);
+  page->prior_id = g_strdup(demur_session_table(page->session)->scans[page->prior_row].scan_id);
+  load_prior(page);
+}
+
 static void
 update_side(DemurPatientPage *page) {
   for (GtkWidget *child; (child = gtk_widget_get_first_child(GTK_WIDGET(page->side))) != NULL;)
     gtk_box_remove(page->side, child);
   page->prior_row = -1;
+  g_array_set_size(page->priors, 0);
   const DemurScan *scan = demur_session_scan(page->session);
   if (scan == NULL) {
     add_text(page->side, _("No case is open. Choose one in the worklist."), "muted");
@@ -441,11 +560,11 @@ update_side(DemurPatientPage *page) {
   gtk_widget_set_margin_top(add_text(page->side, _("Scans"), "heading"), 8);
   for (size_t i = 0; i < n; i++) {
     add_screen(page, rows[i], rows[i] == row);
-    /* The newest one that is older than this. */
-    if (page->prior_row < 0 && scan->source == NULL && rows[i] != row &&
+    if (scan->source == NULL && rows[i] != row &&
         strcmp(table->scans[rows[i]].date, scan->date) < 0)
-      page->prior_row = (gssize)rows[i];
+      g_array_append_val(page->priors, rows[i]);
   }
+  fill_priors(page);
   add_course(page, rows, n);
   add_study(page, row);
 }
@@ -465,7 +584,9 @@ load_images(DemurPatientPage *page) {
         scan->source);
     demur_ct_view_clear(page->view, text);
   } else {
-    demur_ct_view_clear(page->view, _("Reading the images…"));
+    /* The same case read again stays as it is seen, until its images come anew. */
+    if (!is_of(scan, demur_ct_view_image(page->view)))
+      demur_ct_view_clear(page->view, _("Reading the images…"));
     if (page->shown)
       page->image_job = demur_image_load(demur_session_path(page->session), scan->scan_id,
                                          G_OBJECT(page), page->generation, on_image_part, on_image);
@@ -474,10 +595,21 @@ load_images(DemurPatientPage *page) {
 
 static void
 on_case_changed(DemurPatientPage *page) {
+  const DemurScan *scan = demur_session_scan(page->session);
+  const gboolean same = scan != NULL && g_strcmp0(scan->scan_id, page->case_id) == 0 &&
+                        g_strcmp0(scan->source, page->case_source) == 0;
   page->generation++;
-  page->proposed = FALSE;
   demur_job_drop(&page->prior_job);
-  demur_ct_view_clear(page->prior, _("Reading the prior…"));
+  if (!same) {
+    g_free(page->case_id);
+    g_free(page->case_source);
+    page->case_id = scan != NULL ? g_strdup(scan->scan_id) : NULL;
+    page->case_source = scan != NULL ? g_strdup(scan->source) : NULL;
+    g_clear_pointer(&page->prior_id, g_free);
+    page->aligned = FALSE;
+    demur_ct_view_clear(page->view, "");
+    demur_ct_view_clear(page->prior, _("Reading the prior…"));
+  }
   load_images(page);
   update_side(page);
   demur_verdict_card_update(page->card);
@@ -498,6 +630,7 @@ demur_patient_page_set_shown(DemurPatientPage *page, gboolean shown) {
   if (page->shown == shown)
     return;
   page->shown = shown;
+  demur_verdict_card_drop(page->card); /* what waits is out of sight */
   const DemurScan *scan = demur_session_scan(page->session);
   if (shown && scan != NULL && scan->source == NULL && demur_ct_view_image(page->view) == NULL &&
       page->image_job == NULL)
@@ -557,31 +690,17 @@ demur_patient_page_toggle_prior(DemurPatientPage *page) {
 
 void
 demur_patient_page_propose(DemurPatientPage *page, DemurReviewKind kind) {
-  if (demur_session_scan(page->session) == NULL || demur_session_read_only(page->session))
-    return;
-  page->proposed = TRUE;
-  page->proposal = kind;
-  demur_verdict_card_set_pending(page->card, kind == DEMUR_REVIEW_AGREE
-                                                 ? _("Agree? Enter keeps it, Escape drops it.")
-                                                 : _("Disagree? Enter keeps it, Escape drops it."));
+  demur_verdict_card_propose(page->card, kind);
 }
 
 gboolean
-demur_patient_page_confirm(DemurPatientPage *page) {
-  if (!page->proposed)
-    return FALSE;
-  page->proposed = FALSE;
-  demur_verdict_card_set_pending(page->card, NULL);
-  return demur_session_review(page->session, page->proposal, NULL) || TRUE;
+demur_patient_page_keep(DemurPatientPage *page) {
+  return page->shown && demur_verdict_card_keep(page->card);
 }
 
 gboolean
 demur_patient_page_drop(DemurPatientPage *page) {
-  if (!page->proposed)
-    return FALSE;
-  page->proposed = FALSE;
-  demur_verdict_card_set_pending(page->card, NULL);
-  return TRUE;
+  return demur_verdict_card_drop(page->card);
 }
 
 /* Building. */
@@ -605,6 +724,29 @@ tool(GtkWidget *bar, const char *label, const char *action, const char *target) 
     gtk_actionable_set_action_target(GTK_ACTIONABLE(button), "s", target);
   gtk_box_append(GTK_BOX(bar), button);
   return button;
+}
+
+static void
+zoom_tool(GtkWidget *bar, const char *label, const char *name, double factor) {
+  GtkWidget *button = short_button(label);
+  gtk_actionable_set_action_name(GTK_ACTIONABLE(button), "win.zoom");
+  gtk_actionable_set_action_target(GTK_ACTIONABLE(button), "d", factor);
+  gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
+  demur_shown_tooltip_set(button, name);
+  gtk_box_append(GTK_BOX(bar), button);
+}
+
+/* From case to case by the mouse. */
+static GtkWidget *
+build_steps(void) {
+  GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 3);
+  gtk_widget_add_css_class(bar, "ct-tools");
+  gtk_box_set_homogeneous(GTK_BOX(bar), TRUE);
+  demur_shown_tooltip_set(tool(bar, _("‹ Previous"), "win.previous", NULL),
+                          _("Previous case of the worklist (P)"));
+  demur_shown_tooltip_set(tool(bar, _("Next ›"), "win.next", NULL),
+                          _("Next case of the worklist (N)"));
+  return bar;
 }
 
 static GtkWidget *
@@ -631,6 +773,8 @@ build_tools(DemurPatientPage *page) {
     gtk_actionable_set_action_target(GTK_ACTIONABLE(page->preset[i]), "i", (int)i + 1);
     gtk_box_append(GTK_BOX(bar), page->preset[i]);
   }
+  zoom_tool(bar, "−", _("Zoom out"), 0.8);
+  zoom_tool(bar, "+", _("Zoom in"), 1.25);
   tool(bar, _("Invert"), "win.invert", NULL);
   tool(bar, _("Reset"), "win.reset-view", NULL);
   page->compare = tool(bar, _("Prior"), "win.compare", NULL);
@@ -648,9 +792,13 @@ demur_patient_page_new(DemurSession *session) {
   gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
                                  GTK_POLICY_AUTOMATIC);
   gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), GTK_WIDGET(page->side));
-  gtk_widget_set_size_request(scroll, 220, -1);
-  gtk_widget_set_hexpand(scroll, FALSE);
-  gtk_box_append(GTK_BOX(page), scroll);
+  gtk_widget_set_vexpand(scroll, TRUE);
+  GtkWidget *left = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+  gtk_widget_set_size_request(left, 220, -1);
+  gtk_widget_set_hexpand(left, FALSE);
+  gtk_box_append(GTK_BOX(left), build_steps());
+  gtk_box_append(GTK_BOX(left), scroll);
+  gtk_box_append(GTK_BOX(page), left);
 
   GtkWidget *middle = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
   gtk_widget_set_hexpand(middle, TRUE);
@@ -662,10 +810,18 @@ demur_patient_page_new(DemurSession *session) {
   gtk_widget_set_hexpand(GTK_WIDGET(page->view), TRUE);
   gtk_box_append(GTK_BOX(views), GTK_WIDGET(page->view));
   page->prior_box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
-  page->prior_title = GTK_LABEL(demur_shown_label_new(""));
-  gtk_label_set_ellipsize(page->prior_title, PANGO_ELLIPSIZE_END);
-  gtk_widget_add_css_class(GTK_WIDGET(page->prior_title), "ct-tools");
-  gtk_box_append(GTK_BOX(page->prior_box), GTK_WIDGET(page->prior_title));
+  GtkWidget *prior_bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 3);
+  gtk_widget_add_css_class(prior_bar, "ct-tools");
+  page->prior_menu = GTK_DROP_DOWN(gtk_drop_down_new(NULL, NULL));
+  gtk_widget_set_hexpand(GTK_WIDGET(page->prior_menu), TRUE);
+  gtk_accessible_update_property(GTK_ACCESSIBLE(page->prior_menu), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                 _("Prior that is shown"), -1);
+  gtk_box_append(GTK_BOX(prior_bar), GTK_WIDGET(page->prior_menu));
+  page->link = tool(prior_bar, _("Linked"), "win.link", NULL);
+  demur_shown_tooltip_set(page->link,
+                          _("Both move, window and zoom together (L). Free, each moves by itself; "
+                            "linked again, they keep the distance that they then have."));
+  gtk_box_append(GTK_BOX(page->prior_box), prior_bar);
   page->prior = DEMUR_CT_VIEW(demur_ct_view_new(_("CT image of the prior")));
   gtk_widget_set_vexpand(GTK_WIDGET(page->prior), TRUE);
   gtk_widget_set_hexpand(GTK_WIDGET(page->prior), TRUE);
@@ -681,6 +837,8 @@ demur_patient_page_new(DemurSession *session) {
   gtk_box_append(GTK_BOX(page), GTK_WIDGET(page->card));
 
   g_signal_connect_swapped(page->view, "changed", G_CALLBACK(on_view_changed), page);
+  g_signal_connect_swapped(page->prior, "changed", G_CALLBACK(on_prior_changed), page);
+  g_signal_connect_swapped(page->prior_menu, "notify::selected", G_CALLBACK(on_prior_chosen), page);
   g_signal_connect(page->view, "scrolled", G_CALLBACK(on_scrolled), page);
   g_signal_connect(page->prior, "scrolled", G_CALLBACK(on_scrolled), page);
   g_signal_connect_object(session, "case-changed", G_CALLBACK(on_case_changed), page,

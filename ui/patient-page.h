@@ -22,9 +22,13 @@ void demur_patient_page_set_plane(DemurPatientPage *page, DemurCtPlane plane);
 void demur_patient_page_next_slab(DemurPatientPage *page);
 void demur_patient_page_toggle_prior(DemurPatientPage *page);
 
-/* Review in two keys: an opinion waits until it is confirmed or dropped. */
+/* The prior moves with the current scan; released it moves by itself, and linked again it keeps the
+ * distance that it then has. */
+void demur_patient_page_toggle_link(DemurPatientPage *page);
+
+/* Review in two keys (ui/verdict-card.h). */
 void demur_patient_page_propose(DemurPatientPage *page, DemurReviewKind kind);
-gboolean demur_patient_page_confirm(DemurPatientPage *page); /* FALSE: nothing waits */
+gboolean demur_patient_page_keep(DemurPatientPage *page); /* FALSE: nothing waits */
 gboolean demur_patient_page_drop(DemurPatientPage *page);
 
 G_END_DECLS

@@ -355,7 +355,8 @@ save_review(DemurSession *session, DemurReviewKind kind, const char *comment, gb
 static gboolean
 keep_review(DemurSession *session, DemurReviewKind kind, const char *comment, gboolean revealed) {
   g_autoptr(GError) error = NULL;
-  if (session->row < 0)
+  /* An opinion is of a verdict. */
+  if (session->row < 0 || session->table->scans[session->row].verdict_id == 0)
     return FALSE;
   if (!save_review(session, kind, comment, revealed, &error)) {
     demur_session_fail(session, error);

@@ -1,6 +1,6 @@
 /* Text in widgets. Names, identifiers and descriptions come from outside: every label, tooltip
- * and drawn text of the window is set here, where control and bidirectional characters become their code points
- * (base/shown-text.h). A test keeps it so. */
+ * and drawn text of the window is set here, where control and bidirectional characters become their
+ * code points (base/shown-text.h). A test keeps it so. */
 #pragma once
 
 #include <gtk/gtk.h>

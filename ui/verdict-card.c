@@ -20,8 +20,11 @@ struct _DemurVerdictCard {
   DemurJob *meaning_job;
   DemurMeaningReference *reference; /* what risks are compared with; NULL: not looked up yet */
   char *reference_of;               /* the selector's name */
-  guint64 generation; /* of the case that is shown: late answers of another are dropped */
+  guint64 generation;  /* of the case that is shown: late answers of another are dropped */
+  GtkBox *pending_box; /* visible while an opinion waits */
   GtkLabel *pending;
+  DemurReviewKind proposal;
+  gint64 proposed_of; /* the verdict it is of */
   GtkWidget *agree, *disagree, *comment;
 };
 
@@ -517,6 +520,11 @@ add_history(DemurVerdictCard *card, const DemurScan *scan) {
   }
 }
 
+static gboolean
+may_review(DemurVerdictCard *card, const DemurScan *scan) {
+  return scan != NULL && scan->verdict_id != 0 && !demur_session_read_only(card->session);
+}
+
 void
 demur_verdict_card_update(DemurVerdictCard *card) {
   demur_job_drop(&card->meaning_job);
@@ -525,11 +533,17 @@ demur_verdict_card_update(DemurVerdictCard *card) {
   for (GtkWidget *child; (child = gtk_widget_get_first_child(GTK_WIDGET(card->list))) != NULL;)
     gtk_box_remove(card->list, child);
   const DemurScan *scan = demur_session_scan(card->session);
-  const gboolean can = scan != NULL && !demur_session_read_only(card->session);
-  gtk_widget_set_sensitive(card->agree, can);
-  gtk_widget_set_sensitive(card->disagree, can);
-  gtk_widget_set_sensitive(card->comment, can);
-  demur_verdict_card_set_pending(card, NULL);
+  const gboolean can = may_review(card, scan);
+  const char *why = can ? NULL
+                    : demur_session_read_only(card->session)
+                        ? _("This workspace can't be written.")
+                        : _("An opinion is of a verdict: this scan is not assessed.");
+  GtkWidget *const opinions[] = {card->agree, card->disagree, card->comment};
+  for (guint i = 0; i < G_N_ELEMENTS(opinions); i++) {
+    gtk_widget_set_sensitive(opinions[i], can);
+    demur_shown_tooltip_set(opinions[i], why);
+  }
+  demur_verdict_card_drop(card);
   if (scan == NULL)
     return;
   add_verdict(card, scan);
@@ -542,9 +556,34 @@ demur_verdict_card_update(DemurVerdictCard *card) {
 }
 
 void
-demur_verdict_card_set_pending(DemurVerdictCard *card, const char *opinion) {
-  gtk_widget_set_visible(GTK_WIDGET(card->pending), opinion != NULL);
-  demur_shown_label_set(card->pending, opinion != NULL ? opinion : "");
+demur_verdict_card_propose(DemurVerdictCard *card, DemurReviewKind kind) {
+  const DemurScan *scan = demur_session_scan(card->session);
+  if (!may_review(card, scan))
+    return;
+  card->proposal = kind;
+  card->proposed_of = scan->verdict_id;
+  demur_shown_label_set(card->pending, kind == DEMUR_REVIEW_AGREE
+                                           ? _("Agree? Enter keeps it, Escape drops it.")
+                                           : _("Disagree? Enter keeps it, Escape drops it."));
+  gtk_widget_set_visible(GTK_WIDGET(card->pending_box), TRUE);
+}
+
+gboolean
+demur_verdict_card_drop(DemurVerdictCard *card) {
+  const gboolean waited = gtk_widget_get_visible(GTK_WIDGET(card->pending_box));
+  gtk_widget_set_visible(GTK_WIDGET(card->pending_box), FALSE);
+  demur_shown_label_set(card->pending, "");
+  return waited;
+}
+
+gboolean
+demur_verdict_card_keep(DemurVerdictCard *card) {
+  if (!demur_verdict_card_drop(card))
+    return FALSE;
+  const DemurScan *scan = demur_session_scan(card->session);
+  if (may_review(card, scan) && scan->verdict_id == card->proposed_of)
+    return demur_session_review(card->session, card->proposal, NULL) || TRUE;
+  return TRUE;
 }
 
 DemurVerdictCard *
@@ -564,11 +603,19 @@ demur_verdict_card_new(DemurSession *session) {
   gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), GTK_WIDGET(card->list));
   gtk_widget_set_vexpand(scroll, TRUE);
   gtk_box_append(GTK_BOX(card), scroll);
-  card->pending = GTK_LABEL(g_object_new(
-      GTK_TYPE_LABEL, "accessible-role", GTK_ACCESSIBLE_ROLE_STATUS, "xalign", 0.0, "wrap", TRUE,
-      "margin-start", 14, "margin-end", 14, "margin-top", 6, "visible", FALSE, NULL));
+  card->pending =
+      GTK_LABEL(g_object_new(GTK_TYPE_LABEL, "accessible-role", GTK_ACCESSIBLE_ROLE_STATUS,
+                             "xalign", 0.0, "wrap", TRUE, "hexpand", TRUE, NULL));
   gtk_widget_add_css_class(GTK_WIDGET(card->pending), "strong");
-  gtk_box_append(GTK_BOX(card), GTK_WIDGET(card->pending));
+  card->pending_box = GTK_BOX(gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8));
+  gtk_widget_add_css_class(GTK_WIDGET(card->pending_box), "pending");
+  gtk_box_append(card->pending_box, GTK_WIDGET(card->pending));
+  GtkWidget *keep = key_button(_("Keep"), "⏎", "win.keep");
+  gtk_widget_add_css_class(keep, "primary");
+  gtk_box_append(card->pending_box, keep);
+  gtk_box_append(card->pending_box, key_button(_("Drop"), "Esc", "win.drop"));
+  gtk_widget_set_visible(GTK_WIDGET(card->pending_box), FALSE);
+  gtk_box_append(GTK_BOX(card), GTK_WIDGET(card->pending_box));
   GtkWidget *buttons = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
   gtk_box_set_homogeneous(GTK_BOX(buttons), TRUE);
   gtk_widget_add_css_class(buttons, "opinions");

@@ -14,7 +14,11 @@ G_DECLARE_FINAL_TYPE(DemurVerdictCard, demur_verdict_card, DEMUR, VERDICT_CARD, 
 DemurVerdictCard *demur_verdict_card_new(DemurSession *session);
 /* Shows the current case as it is now. */
 void demur_verdict_card_update(DemurVerdictCard *card);
-/* An opinion that waits for Enter; NULL: none. */
-void demur_verdict_card_set_pending(DemurVerdictCard *card, const char *opinion);
+/* Review in two steps: an opinion waits in sight until it is kept or dropped. It is of the verdict
+ * that is shown: where the card shows anything else, or nothing, no opinion waits any more. Nothing
+ * waits on a scan without a verdict. */
+void demur_verdict_card_propose(DemurVerdictCard *card, DemurReviewKind kind);
+gboolean demur_verdict_card_keep(DemurVerdictCard *card); /* FALSE: nothing waits */
+gboolean demur_verdict_card_drop(DemurVerdictCard *card);
 
 G_END_DECLS

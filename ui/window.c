@@ -298,6 +298,11 @@ on_compare(GSimpleAction *action, GVariant *value, gpointer data) {
 }
 
 static void
+on_link(GSimpleAction *action, GVariant *value, gpointer data) {
+  demur_patient_page_toggle_link(DEMUR_WINDOW(data)->patient);
+}
+
+static void
 on_reveal(GSimpleAction *action, GVariant *value, gpointer data) {
   DemurWindow *window = data;
   /* Only where the verdict is on the screen: a reveal must be deliberate. */
@@ -317,6 +322,16 @@ on_disagree(GSimpleAction *action, GVariant *value, gpointer data) {
   DemurWindow *window = data;
   if (g_strcmp0(demur_window_page(window), "patient") == 0)
     demur_patient_page_propose(window->patient, DEMUR_REVIEW_DISAGREE);
+}
+
+static void
+on_keep(GSimpleAction *action, GVariant *value, gpointer data) {
+  demur_patient_page_keep(DEMUR_WINDOW(data)->patient);
+}
+
+static void
+on_drop_opinion(GSimpleAction *action, GVariant *value, gpointer data) {
+  demur_patient_page_drop(DEMUR_WINDOW(data)->patient);
 }
 
 /* A comment is of the case it was asked for, whatever is open when it arrives. */
@@ -345,7 +360,8 @@ static void
 on_comment(GSimpleAction *action, GVariant *value, gpointer data) {
   DemurWindow *window = data;
   const DemurScan *scan = demur_session_scan(window->session);
-  if (scan == NULL || g_strcmp0(demur_window_page(window), "patient") != 0 ||
+  if (scan == NULL || scan->verdict_id == 0 ||
+      g_strcmp0(demur_window_page(window), "patient") != 0 ||
       demur_session_read_only(window->session))
     return;
   CommentData *comment = g_new(CommentData, 1);
@@ -581,9 +597,12 @@ static const GActionEntry actions[] = {
     {.name = "reset-view", .activate = on_reset_view},
     {.name = "zoom", .activate = on_zoom, .parameter_type = "d"},
     {.name = "compare", .activate = on_compare},
+    {.name = "link", .activate = on_link},
     {.name = "reveal", .activate = on_reveal},
     {.name = "agree", .activate = on_agree},
     {.name = "disagree", .activate = on_disagree},
+    {.name = "keep", .activate = on_keep},
+    {.name = "drop", .activate = on_drop_opinion},
     {.name = "comment", .activate = on_comment},
     {.name = "choose-series", .activate = on_choose_series},
     {.name = "import-folder", .activate = on_import_folder},
@@ -632,6 +651,7 @@ static const KeyEntry key_entries[] = {
     {GDK_KEY_equal, "patient", "win.zoom", "1.25"},
     {GDK_KEY_minus, "patient", "win.zoom", "0.8"},
     {GDK_KEY_v, "patient", "win.compare", NULL},
+    {GDK_KEY_l, "patient", "win.link", NULL},
     {GDK_KEY_r, "patient", "win.reveal", NULL},
     {GDK_KEY_a, "patient", "win.agree", NULL},
     {GDK_KEY_d, "patient", "win.disagree", NULL},
@@ -665,7 +685,7 @@ on_key(GtkEventControllerKey *keys, guint key, guint code, GdkModifierType state
   if (key == GDK_KEY_Escape)
     return on_escape(window);
   if ((key == GDK_KEY_Return || key == GDK_KEY_KP_Enter) &&
-      demur_patient_page_confirm(window->patient))
+      demur_patient_page_keep(window->patient))
     return TRUE;
   const char *page = demur_window_page(window);
   for (guint i = 0; i < G_N_ELEMENTS(key_entries); i++) {
@@ -685,7 +705,7 @@ on_early_key(GtkEventControllerKey *keys, guint key, guint code, GdkModifierType
              DemurWindow *window) {
   return (key == GDK_KEY_Return || key == GDK_KEY_KP_Enter) &&
          g_strcmp0(demur_window_page(window), "patient") == 0 &&
-         demur_patient_page_confirm(window->patient);
+         demur_patient_page_keep(window->patient);
 }
 
 static void

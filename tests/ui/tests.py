@@ -189,6 +189,56 @@ def review_is_in_the_workspace():
     app.quit()
 
 
+def an_opinion_is_of_what_is_shown():
+    """Right value: the rows of the review table: none where the prompt was gone when it was kept, one where a mouse or a
+    screen reader pressed Keep; and none of a scan that was never assessed."""
+    workspace, assessed = cohort_workspace()
+    demur(workspace, "dicom", "import", shared("real/siemens-emotion"))
+    one = next(v for v in assessed["verdicts"] if v["verdict"] == "red_flag")
+    app = Workstation(workspace)
+    rows = lambda: sqlite3.connect(workspace).execute("SELECT kind, scan_id FROM review WHERE kind <> 'reveal'").fetchall()
+
+    def search(text):
+        app.activate("win.page", "'worklist'")
+        app.keys("Escape")
+        app.activate("win.search", "''")
+        app.keys("ctrl+a")
+        app.type(text)
+        wait_for(lambda: any("All 1" == t for t in app.texts()), "one row")
+        app.keys("Return", "n", "Return")
+
+    search(one["scan_id"])
+    app.wait_text("Risk held back")
+    # The prompt goes with the page, and with a reveal; Enter then keeps nothing.
+    app.keys("a")
+    app.wait_text("Agree? Enter keeps it")
+    app.activate("win.page", "'cohort'")
+    app.activate("win.page", "'patient'")
+    app.wait_no_text("Agree? Enter keeps it")
+    app.keys("Return")
+    app.keys("d")
+    app.wait_text("Disagree? Enter keeps it")
+    app.keys("r")
+    app.wait_text("Revealed: ")
+    app.wait_no_text("Disagree? Enter keeps it")
+    app.keys("Return")
+    assert rows() == [], rows()
+    # The buttons alone: as a mouse or a screen reader presses them.
+    app.do("push button", "Agree")
+    app.wait_text("Agree? Enter keeps it")
+    app.do("push button", "Keep")
+    wait_for(lambda: rows() == [("agree", one["scan_id"])], "the review in the workspace")
+    # A scan that was never assessed has no verdict to agree with.
+    series = next(s for s in demur(workspace, "dicom", "list")["series"] if s["accepted"])
+    search(series["scan_id"])
+    app.wait_text("Not assessed yet")
+    app.keys("a", "Return")
+    app.activate("win.agree")
+    app.activate("win.keep")
+    assert len(rows()) == 1, rows()
+    app.quit()
+
+
 def slider_equals_evaluate():
     """Right value: `demur evaluate` at the coverages it measures: 0.9, 0.7 and 0.5, thresholds from the split."""
     workspace, _ = cohort_workspace()
@@ -684,6 +734,23 @@ def prior_beside_the_current_scan():
     app.wait_image(f"slice {middle + 2} of {n}", "CT image of the prior")
     app.keys("Up")
     app.wait_image(f"slice {middle + 1} of {n}", "CT image of the prior")
+    # Read again, the case is as it was seen: slice, window, plane and the prior beside it.
+    app.keys("2")
+    app.wait_image("W 400 L 40")
+    app.wait_image("W 400 L 40", "CT image of the prior")
+    demur(workspace, "dicom", "import", shared("real/siemens-emotion"))
+    app.keys("F5")
+    app.wait_text(f"{len(demur(workspace, 'dicom', 'list')['series'])} scans")
+    app.wait_image(f"slice {middle + 1} of {n}")
+    app.wait_image("W 400 L 40")
+    app.wait_image(f"slice {middle + 1} of {n}", "CT image of the prior")
+    # Released, each moves by itself; linked again, they keep their distance.
+    app.keys("l", "Down", "Down")
+    app.wait_image(f"slice {middle + 3} of {n}")
+    app.wait_image(f"slice {middle + 1} of {n}", "CT image of the prior")
+    app.keys("l", "Up")
+    app.wait_image(f"slice {middle + 2} of {n}")
+    app.wait_image(f"slice {middle} of {n}", "CT image of the prior")
     assert "Risk over time" not in app.texts(), "a course of scans that nobody assessed"
     app.quit()
 
