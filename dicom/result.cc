@@ -160,25 +160,10 @@ add_numbers(Steps &step, TID1500_MeasurementReport &report, const DemurResult &r
   step(group.addQualitativeEvaluation(CODE_DCM_AlgorithmName, text_of(result.model)));
 }
 
-DSRCodedEntryValue
-verdict_code(const char *verdict) {
-  static const struct {
-    const char *word, *code, *meaning;
-  } verdicts[] = {{"accepted", "ACCEPTED", "Accepted: the risk may be used"},
-                  {"red_flag", "REDFLAG", "Red flag: the risk is held back"},
-                  {"not_eligible", "NOTELIG", "Not eligible for assessment"},
-                  {"no_score", "NOSCORE", "No score"},
-                  {"not_tuned", "NOTTUNED", "No threshold yet"}};
-  for (const auto &known : verdicts)
-    if (std::strcmp(verdict, known.word) == 0)
-      return own_code(known.code, known.meaning);
-  return own_code("FAILED", "Assessment failed");
-}
-
 void
 add_verdict(Steps &step, TID1500_MeasurementReport &report, const DemurResult &result) {
   step(report.addQualitativeEvaluation(own_code("VERDICT", "Verdict"),
-                                       verdict_code(result.verdict)));
+                                       own_code(result.verdict, result.verdict_meaning)));
   for (const char *const *reason = result.reasons; reason != nullptr && *reason != nullptr;
        reason++)
     step(report.addQualitativeEvaluation(own_code("REASON", "Reason"), OFString(*reason)));

@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 
 /* Texts are UTF-8 and borrowed. */
 typedef struct {
-  const char *verdict;                       /* "accepted", "red_flag", .. */
+  const char *verdict, *verdict_meaning;     /* a code and its meaning: "REDFLAG", "Red flag" */
   const char *const *reasons;                /* NULL-terminated; may be NULL */
   double risk;                               /* NaN: not known, or held back */
   double yearly_risks[DEMUR_RESULT_N_YEARS]; /* NaN likewise */

@@ -454,8 +454,8 @@ add_study(DemurPatientPage *page, size_t row) {
       g_string_append_printf(text, " · %s",
                              scan->overrule != NULL ? _("assessed by a person's choice")
                                                     : _("chosen for assessment"));
-    else if (scan->n_reasons > 0) {
-      g_autofree char *reason = demur_scan_reason(scan, 0, FALSE);
+    else if (scan->reasons != NULL) {
+      g_autofree char *reason = demur_scan_first_reason(scan);
       g_string_append_printf(text, ": %s", reason);
     }
     GtkWidget *button = gtk_button_new();

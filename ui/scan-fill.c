@@ -133,6 +133,7 @@ static const DemurScan blank = {.patient_id = "",
                                 .selector_digest = "",
                                 .model = "",
                                 .assessed = "",
+                                .lead = "",
                                 .yearly_risks = {NAN, NAN, NAN, NAN, NAN, NAN}};
 G_STATIC_ASSERT(DEMUR_N_YEARS == 6);
 
@@ -166,7 +167,8 @@ demur_scan_take_verdict(DemurScanFill *fill, DemurScan *scan, const DemurVerdict
     fill->model = demur_scan_keep(fill, verdict->model);
     fill->assessed = demur_scan_keep(fill, verdict->created);
   }
-  scan->shown = demur_shown_from_word(verdict->verdict);
+  scan->shown = demur_shown_of_verdict(verdict->verdict, verdict->outdated);
+  scan->outdated = verdict->outdated;
   scan->verdict_id = verdict->id;
   if (scan->shown == DEMUR_SHOWN_ACCEPTED)
     scan->risk = verdict->risk;
@@ -179,7 +181,8 @@ demur_scan_take_verdict(DemurScanFill *fill, DemurScan *scan, const DemurVerdict
   scan->selector_digest = fill->selector_digest;
   scan->model = fill->model;
   scan->assessed = fill->assessed;
-  scan->reasons = demur_scan_keep_sentences(fill, verdict->reasons, &scan->n_reasons);
+  scan->reasons = demur_scan_copy(fill, verdict->reasons);
+  scan->lead = demur_scan_keep(fill, verdict->lead);
 }
 
 static const char *

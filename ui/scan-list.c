@@ -192,7 +192,7 @@ value_of(const DemurScanList *list, guint32 row) {
   case DEMUR_SORT_RISK:
     return (Value){.number = scan->risk};
   case DEMUR_SORT_REASON:
-    return (Value){.text = scan->n_reasons > 0 ? scan->reasons[0] : ""};
+    return (Value){.text = scan->lead};
   default:
     return (Value){.number = list->table->reviews[row].n_reviews > 0};
   }

@@ -95,11 +95,11 @@ scan_of_series(DemurScanFill *fill, const DemurSeriesRecord *s) {
         demur_scan_keep(fill, s->reason != NULL ? s->reason : _("not chosen for assessment"));
     /* Known from the header: no selector has to say it. */
     scan->shown = DEMUR_SHOWN_NOT_ELIGIBLE;
-    const char **reason = g_new0(const char *, 1);
-    g_ptr_array_add(fill->table->blocks, reason);
-    reason[0] = scan->set_aside;
-    scan->reasons = reason;
-    scan->n_reasons = 1;
+    g_autoptr(GPtrArray) reasons = demur_reasons_new();
+    g_ptr_array_add(reasons, demur_reason_new(DEMUR_REASON_SERIES, NULL, scan->set_aside));
+    g_autofree char *kept = demur_reasons_to_json(reasons);
+    scan->reasons = demur_scan_keep(fill, kept);
+    scan->lead = scan->set_aside;
   }
   return scan;
 }

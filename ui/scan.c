@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/format.h"
+#include "words/words.h"
 
 DemurScanTable *
 demur_scan_table_new(void) {
@@ -149,22 +150,19 @@ demur_scan_revealed_risk(const DemurScan *scan) {
   return isnan(scan->risk) ? scan->withheld_risk : scan->risk;
 }
 
+char **
+demur_scan_reasons(const DemurScan *scan, gboolean revealed) {
+  g_autoptr(GPtrArray) reasons = demur_reasons_from_json(scan->reasons);
+  const gboolean tells =
+      revealed || (scan->shown != DEMUR_SHOWN_RED_FLAG && scan->shown != DEMUR_SHOWN_OUT_OF_DATE);
+  g_autoptr(GPtrArray) shown = demur_reasons_shown(reasons, tells);
+  return demur_words_reasons(shown, demur_words_translate);
+}
+
 char *
-demur_scan_reason(const DemurScan *scan, size_t i, gboolean revealed) {
-  const char *text = scan->reasons[i];
-  static const char *const telling[] = {"risk", "probability", "entropy", "correct", "confidence"};
-  const char *is = strstr(text, " is ");
-  const char *comma = is != NULL ? strstr(is, ", ") : NULL;
-  const char *scans = comma != NULL ? strstr(comma, " accepted training scans") : NULL;
-  if (scan->shown != DEMUR_SHOWN_RED_FLAG || revealed || scans == NULL)
-    return g_strdup(text);
-  g_autofree char *subject = g_strndup(text, (size_t)(is - text));
-  for (guint t = 0; t < G_N_ELEMENTS(telling); t++)
-    if (strstr(subject, telling[t]) != NULL) {
-      g_autofree char *place = g_strndup(comma + 2, (size_t)(scans - comma - 2));
-      return g_strdup_printf("%s lies %s accepted training scans", subject, place);
-    }
-  return g_strdup(text);
+demur_scan_first_reason(const DemurScan *scan) {
+  g_auto(GStrv) reasons = demur_scan_reasons(scan, FALSE);
+  return g_strdup(reasons[0] != NULL ? reasons[0] : "");
 }
 
 char *

@@ -39,8 +39,9 @@ typedef struct {
   double yearly_risks[DEMUR_N_YEARS];
   double score, threshold, coverage;
   const char *selector, *selector_digest, *model, *assessed;
-  const char *const *reasons; /* [n_reasons], most important first */
-  size_t n_reasons;
+  DemurOutdated outdated;      /* why the verdict no longer holds; DEMUR_CURRENT: it does */
+  const char *reasons;         /* as the verdict keeps them (selector/reason.h); NULL: none */
+  const char *lead;            /* the first one's kind and subject, to sort by */
   const char *const *warnings; /* [n_warnings], of the DICOM series */
   size_t n_warnings;
 } DemurScan;
@@ -113,10 +114,11 @@ guint32 *demur_scan_table_of_study(const DemurScanTable *table, size_t row, size
 /* The held-back risk, for a reader who deliberately asked for it; NaN where there is none. */
 double demur_scan_revealed_risk(const DemurScan *scan);
 
-/* Reason i for a reader (owned). While the risk is held back a reason must not tell it by another
- * name: sentences about the risk, its probability or its entropy then say where it lies, without
- * the number. */
-char *demur_scan_reason(const DemurScan *scan, size_t i, gboolean revealed);
+/* The reasons in the reader's language, most important first (owned, NULL-terminated). While the
+ * risk is held back those that tell it by another name are left out, and that is said. */
+char **demur_scan_reasons(const DemurScan *scan, gboolean revealed);
+/* The first of them; "" where there is none (owned). */
+char *demur_scan_first_reason(const DemurScan *scan);
 
 /* "3.2 %", "held back", "–" (owned). */
 char *demur_scan_risk_text(const DemurScan *scan);

@@ -311,7 +311,10 @@ static char *
 shown_document(const DemurScan *scan, gboolean revealed) {
   DemurJson *json = demur_json_new();
   demur_json_begin_object(json, NULL);
-  demur_json_string(json, "verdict", demur_shown_word(scan->shown));
+  demur_json_string(
+      json, "verdict",
+      scan->shown < DEMUR_SHOWN_OUT_OF_DATE ? demur_verdict_name((DemurVerdict)scan->shown) : NULL);
+  demur_json_string(json, "state", demur_verdict_state_name(demur_verdict_state(scan->outdated)));
   demur_json_double(json, "risk", revealed ? demur_scan_revealed_risk(scan) : scan->risk);
   demur_json_bool(json, "held_back", scan->shown == DEMUR_SHOWN_RED_FLAG && !revealed);
   demur_json_double(json, "score", scan->score);
@@ -322,8 +325,9 @@ shown_document(const DemurScan *scan, gboolean revealed) {
   demur_json_string(json, "model", scan->model);
   demur_json_string(json, "program", DEMUR_VERSION);
   demur_json_begin_array(json, "reasons");
-  for (size_t i = 0; i < scan->n_reasons; i++)
-    demur_json_string(json, NULL, scan->reasons[i]);
+  g_auto(GStrv) reasons = demur_scan_reasons(scan, revealed);
+  for (char **reason = reasons; *reason != NULL; reason++)
+    demur_json_string(json, NULL, *reason);
   demur_json_end_array(json);
   demur_json_end_object(json);
   return g_strchomp(demur_json_finish(json));

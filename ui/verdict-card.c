@@ -307,10 +307,11 @@ as_sentence(const char *text) {
 
 static void
 add_reasons(DemurVerdictCard *card, const DemurScan *scan) {
-  if (scan->n_reasons == 0)
+  g_auto(GStrv) reasons = demur_scan_reasons(scan, demur_session_revealed(card->session));
+  if (reasons[0] == NULL)
     return;
   GtkBox *box = add_card(card, _("Why"));
-  for (size_t i = 0; i < scan->n_reasons; i++) {
+  for (size_t i = 0; reasons[i] != NULL; i++) {
     GtkBox *line = GTK_BOX(gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 9));
     g_autofree char *number = g_strdup_printf("%zu", i + 1);
     GtkWidget *mark = demur_shown_label_new(number);
@@ -318,8 +319,7 @@ add_reasons(DemurVerdictCard *card, const DemurScan *scan) {
     gtk_widget_add_css_class(mark, demur_shown_style(scan->shown));
     gtk_widget_set_valign(mark, GTK_ALIGN_START);
     gtk_box_append(line, mark);
-    g_autofree char *reason = demur_scan_reason(scan, i, demur_session_revealed(card->session));
-    g_autofree char *text = as_sentence(reason);
+    g_autofree char *text = as_sentence(reasons[i]);
     gtk_widget_set_hexpand(add_label(line, text, NULL), TRUE);
     gtk_box_append(box, GTK_WIDGET(line));
   }

@@ -1,8 +1,7 @@
 #include "ui/words.h"
 
-#include <string.h>
-
 #include "report/format.h"
+#include "words/words.h"
 
 const char *
 demur_words_translate(const char *text) {
@@ -10,45 +9,40 @@ demur_words_translate(const char *text) {
 }
 
 static const struct {
-  const char *word, *title, *glyph, *style;
-} shown_words[DEMUR_N_SHOWN] = {
-    {"accepted", N_("Accepted"), "●", "accepted"},
-    {"red_flag", N_("Red flag"), "▲", "red-flag"},
-    {"not_eligible", N_("Not eligible"), "◇", "not-eligible"},
-    {"no_score", N_("No score"), "○", "other-verdict"},
-    {"not_tuned", N_("Not tuned"), "□", "other-verdict"},
-    {"failed", N_("Failed"), "✕", "other-verdict"},
-    {NULL, N_("Not assessed"), "–", "other-verdict"},
+  const char *glyph, *style;
+} shown_marks[DEMUR_N_SHOWN] = {
+    [DEMUR_SHOWN_ACCEPTED] = {"●", "accepted"},
+    [DEMUR_SHOWN_RED_FLAG] = {"▲", "red-flag"},
+    [DEMUR_SHOWN_NOT_ELIGIBLE] = {"◇", "not-eligible"},
+    [DEMUR_SHOWN_NO_SCORE] = {"○", "other-verdict"},
+    [DEMUR_SHOWN_NOT_TUNED] = {"□", "other-verdict"},
+    [DEMUR_SHOWN_FAILED] = {"✕", "other-verdict"},
+    [DEMUR_SHOWN_OUT_OF_DATE] = {"↻", "other-verdict"},
+    [DEMUR_SHOWN_NOT_ASSESSED] = {"–", "other-verdict"},
 };
 
 DemurShown
-demur_shown_from_word(const char *word) {
-  if (word == NULL)
-    return DEMUR_SHOWN_NOT_ASSESSED;
-  for (guint i = 0; i < DEMUR_SHOWN_NOT_ASSESSED; i++)
-    if (strcmp(word, shown_words[i].word) == 0)
-      return (DemurShown)i;
-  return DEMUR_SHOWN_FAILED;
-}
-
-const char *
-demur_shown_word(DemurShown shown) {
-  return shown_words[shown].word;
+demur_shown_of_verdict(DemurVerdict verdict, DemurOutdated why) {
+  return why == DEMUR_CURRENT ? (DemurShown)verdict : DEMUR_SHOWN_OUT_OF_DATE;
 }
 
 const char *
 demur_shown_title(DemurShown shown) {
-  return _(shown_words[shown].title);
+  if (shown == DEMUR_SHOWN_OUT_OF_DATE)
+    return _("Out of date");
+  if (shown == DEMUR_SHOWN_NOT_ASSESSED)
+    return _("Not assessed");
+  return demur_words_verdict((DemurVerdict)shown, demur_words_translate);
 }
 
 const char *
 demur_shown_glyph(DemurShown shown) {
-  return shown_words[shown].glyph;
+  return shown_marks[shown].glyph;
 }
 
 const char *
 demur_shown_style(DemurShown shown) {
-  return shown_words[shown].style;
+  return shown_marks[shown].style;
 }
 
 char *

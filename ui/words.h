@@ -4,32 +4,35 @@
 #include <glib.h>
 #include <libintl.h>
 
+#include "base/translate.h"
+#include "selector/verdict.h"
+
 G_BEGIN_DECLS
 
 #define DEMUR_UI_DOMAIN "demur"
 #define _(text) dgettext(DEMUR_UI_DOMAIN, (text))
-#define N_(text) (text)
 #define ngettext_(one, many, n) dngettext(DEMUR_UI_DOMAIN, (one), (many), (n))
 
-/* text in the reader's language: for what is worded below the window (tasks/warnings.h). */
-const char *demur_words_translate(const char *text);
-
-/* The verdicts of `demur assess`, and DICOM series that were never assessed. */
+/* What a scan shows: its verdict where that holds (the first ones are DemurVerdict), that it no
+ * longer does, or that it never had one. */
 typedef enum {
-  DEMUR_SHOWN_ACCEPTED,
-  DEMUR_SHOWN_RED_FLAG,
-  DEMUR_SHOWN_NOT_ELIGIBLE,
-  DEMUR_SHOWN_NO_SCORE,
-  DEMUR_SHOWN_NOT_TUNED,
-  DEMUR_SHOWN_FAILED,
+  DEMUR_SHOWN_ACCEPTED = DEMUR_VERDICT_ACCEPTED,
+  DEMUR_SHOWN_RED_FLAG = DEMUR_VERDICT_RED_FLAG,
+  DEMUR_SHOWN_NOT_ELIGIBLE = DEMUR_VERDICT_NOT_ELIGIBLE,
+  DEMUR_SHOWN_NO_SCORE = DEMUR_VERDICT_NO_SCORE,
+  DEMUR_SHOWN_NOT_TUNED = DEMUR_VERDICT_NOT_TUNED,
+  DEMUR_SHOWN_FAILED = DEMUR_VERDICT_FAILED,
+  DEMUR_SHOWN_OUT_OF_DATE = DEMUR_N_VERDICTS,
   DEMUR_SHOWN_NOT_ASSESSED,
   DEMUR_N_SHOWN,
 } DemurShown;
 
-/* "accepted" .. as the store keeps it; DEMUR_SHOWN_NOT_ASSESSED for NULL, FAILED for another word.
- */
-DemurShown demur_shown_from_word(const char *word);
-const char *demur_shown_word(DemurShown shown);
+/* What a verdict shows, as things are now. */
+DemurShown demur_shown_of_verdict(DemurVerdict verdict, DemurOutdated why);
+
+/* text in the reader's language: for what is worded below the window (words/words.h,
+ * tasks/warnings.h). */
+const char *demur_words_translate(const char *text);
 
 /* Never colour alone: word, glyph and style class (colour) of a verdict. Translated, borrowed. */
 const char *demur_shown_title(DemurShown shown);

@@ -8,7 +8,7 @@
 #include "ui/text-cell.h"
 #include "ui/theme.h"
 
-#define N_CHIPS 7
+#define N_CHIPS 10
 #define RISK_CHARS 9
 #define CELL_PADDING 9 /* of style.css */
 /* GTK keeps widgets for 200 rows, which take longer to make than a workspace to be read. So the
@@ -27,8 +27,11 @@ static const struct {
     {"all", DEMUR_SHOW_ALL},
     {"accepted", DEMUR_SHOWN_ACCEPTED},
     {"red_flag", DEMUR_SHOWN_RED_FLAG},
+    {"out_of_date", DEMUR_SHOWN_OUT_OF_DATE},
     {"not_eligible", DEMUR_SHOWN_NOT_ELIGIBLE},
     {"no_score", DEMUR_SHOWN_NO_SCORE},
+    {"not_tuned", DEMUR_SHOWN_NOT_TUNED},
+    {"failed", DEMUR_SHOWN_FAILED},
     {"not_assessed", DEMUR_SHOWN_NOT_ASSESSED},
     {"not_reviewed", DEMUR_SHOW_NOT_REVIEWED},
 };
@@ -417,7 +420,7 @@ fill_cell(GtkListItem *item, const ColumnData *column) {
     break;
   }
   case DEMUR_SORT_REASON:
-    text = scan->n_reasons > 0 ? demur_scan_reason(scan, 0, FALSE) : g_strdup("");
+    text = demur_scan_first_reason(scan);
     /* The verdict says it already. */
     if (scan->shown == DEMUR_SHOWN_NOT_ELIGIBLE && g_str_has_prefix(text, "not eligible: "))
       memmove(text, text + strlen("not eligible: "), strlen(text) - strlen("not eligible: ") + 1);

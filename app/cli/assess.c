@@ -1,15 +1,13 @@
 /* demur assess SELECTOR (--cohort C [--split S] / --scan SCAN / --all): a verdict a scan, with
  * reasons. */
 #include <math.h>
-#include <string.h>
-
-#include <json-glib/json-glib.h>
 
 #include "app/cli/command.h"
 #include "tasks/assess.h"
 #include "tasks/selection.h"
 #include "tasks/site-coverage.h"
 #include "tasks/intake.h"
+#include "words/words.h"
 
 static void
 write_verdict(const DemurAssessment *assessment, guint i, double threshold, DemurJson *json) {
@@ -23,14 +21,16 @@ write_verdict(const DemurAssessment *assessment, guint i, double threshold, Demu
     demur_json_bool(json, "audited", TRUE);
   demur_json_double(json, "score", v->score);
   demur_json_double(json, "threshold", threshold);
-  demur_json_string(json, "verdict", v->verdict);
-  g_autoptr(JsonParser) parser = json_parser_new_immutable();
+  demur_json_string(json, "verdict", demur_verdict_name(v->verdict));
+  g_autoptr(GPtrArray) reasons = demur_reasons_from_json(v->reasons);
+  g_auto(GStrv) words = demur_words_reasons(reasons, NULL);
   demur_json_begin_array(json, "reasons");
-  if (json_parser_load_from_data(parser, v->reasons, -1, NULL)) {
-    JsonArray *reasons = json_node_get_array(json_parser_get_root(parser));
-    for (guint r = 0; r < json_array_get_length(reasons); r++)
-      demur_json_string(json, NULL, json_array_get_string_element(reasons, r));
-  }
+  for (char **word = words; *word != NULL; word++)
+    demur_json_string(json, NULL, *word);
+  demur_json_end_array(json);
+  demur_json_begin_array(json, "reason_details");
+  for (guint r = 0; r < reasons->len; r++)
+    demur_reason_write(json, reasons->pdata[r]);
   demur_json_end_array(json);
   const DemurOverruleRecord *overrule =
       assessment->overrules != NULL ? g_hash_table_lookup(assessment->overrules, v->scan_id) : NULL;
@@ -41,28 +41,25 @@ write_verdict(const DemurAssessment *assessment, guint i, double threshold, Demu
 
 static void
 print_verdict(const DemurVerdictRecord *v) {
-  static const struct {
-    const char *verdict, *glyph;
-  } glyphs[] = {{"accepted", "+"}, {"red_flag", "!"}, {"not_eligible", "x"}};
-  const char *glyph = "-";
-  for (size_t i = 0; i < G_N_ELEMENTS(glyphs); i++)
-    if (strcmp(v->verdict, glyphs[i].verdict) == 0)
-      glyph = glyphs[i].glyph;
-  g_print("%s %-12s %s  patient %s", glyph, v->verdict, v->scan_id, v->patient_id);
+  static const char *const glyphs[DEMUR_N_VERDICTS] = {[DEMUR_VERDICT_ACCEPTED] = "+",
+                                                       [DEMUR_VERDICT_RED_FLAG] = "!",
+                                                       [DEMUR_VERDICT_NOT_ELIGIBLE] = "x"};
+  const gboolean held_back = v->verdict == DEMUR_VERDICT_RED_FLAG;
+  g_print("%s %-12s %s  patient %s", glyphs[v->verdict] != NULL ? glyphs[v->verdict] : "-",
+          demur_verdict_name(v->verdict), v->scan_id, v->patient_id);
   /* A risk that is held back is not shown: a number struck through still anchors. */
-  if (strcmp(v->verdict, "accepted") == 0)
+  if (v->verdict == DEMUR_VERDICT_ACCEPTED)
     g_print("  risk %.3f", v->risk);
-  else if (strcmp(v->verdict, "red_flag") == 0)
+  else if (held_back)
     g_print("  risk held back");
-  if (isfinite(v->score))
+  if (isfinite(v->score) && !held_back)
     g_print("  score %.4f", v->score);
   g_print("\n");
-  g_autoptr(JsonParser) parser = json_parser_new_immutable();
-  if (json_parser_load_from_data(parser, v->reasons, -1, NULL)) {
-    JsonArray *reasons = json_node_get_array(json_parser_get_root(parser));
-    for (guint r = 0; r < json_array_get_length(reasons); r++)
-      g_print("    %s\n", json_array_get_string_element(reasons, r));
-  }
+  g_autoptr(GPtrArray) reasons = demur_reasons_from_json(v->reasons);
+  g_autoptr(GPtrArray) shown = demur_reasons_shown(reasons, !held_back);
+  g_auto(GStrv) words = demur_words_reasons(shown, NULL);
+  for (char **word = words; *word != NULL; word++)
+    g_print("    %s\n", *word);
 }
 
 static void
@@ -120,7 +117,7 @@ print_result(DemurContext *context, const DemurAssessment *assessment, gboolean 
   for (guint i = 0; i < verdicts->len; i++) {
     const DemurVerdictRecord *v = &g_array_index(verdicts, DemurVerdictRecord, i);
     n_scored += isfinite(v->score);
-    n_accepted += strcmp(v->verdict, "accepted") == 0;
+    n_accepted += v->verdict == DEMUR_VERDICT_ACCEPTED;
   }
   const double coverage = t != NULL && n_scored > 0 ? (double)n_accepted / (double)n_scored : NAN;
   g_autofree char *validation =

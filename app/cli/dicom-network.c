@@ -337,7 +337,7 @@ assess_received(Receiving *receiving, const DemurSeriesRecord *record, GError **
         !demur_assessment_save(&receiving->context->task, &assessment, error))
       return FALSE;
     if (assessment.verdicts->len > 0)
-      word = g_array_index(assessment.verdicts, DemurVerdictRecord, 0).verdict;
+      word = demur_verdict_name(g_array_index(assessment.verdicts, DemurVerdictRecord, 0).verdict);
   }
   receiving->n_series++;
   receiving->n_accepted += record->accepted ? 1 : 0;

@@ -1,6 +1,5 @@
 /* demur export FILE: verdicts as CSV or JSON; one scan's result as a DICOM structured report or an
  * encapsulated PDF. A risk goes out with an accepted scan only, unless asked for. */
-#include <json-glib/json-glib.h>
 #include <math.h>
 #include <string.h>
 
@@ -16,6 +15,7 @@
 #include "store/series.h"
 #include "store/verdicts.h"
 #include "tasks/patient-page.h"
+#include "words/words.h"
 
 typedef struct {
   const char *path, *format; /* "csv", "json", "sr", "pdf" */
@@ -38,21 +38,14 @@ line_clear(Line *line) {
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Line, line_clear)
 
-static char **
-reasons_of(const char *json) {
-  g_autoptr(GStrvBuilder) list = g_strv_builder_new();
-  g_autoptr(JsonNode) node = json != NULL ? json_from_string(json, NULL) : NULL;
-  JsonArray *array = node != NULL && JSON_NODE_HOLDS_ARRAY(node) ? json_node_get_array(node) : NULL;
-  for (guint i = 0; array != NULL && i < json_array_get_length(array); i++)
-    g_strv_builder_add(list, json_array_get_string_element(array, i));
-  return g_strv_builder_end(list);
-}
-
 static gboolean
 line_fill(DemurWorkspace *workspace, const ExportOptions *options,
           const DemurVerdictRecord *verdict, Line *line, GError **error) {
-  *line = (Line){.verdict = verdict, .reasons = reasons_of(verdict->reasons)};
-  line->told = options->reveal || strcmp(verdict->verdict, "accepted") == 0;
+  g_autoptr(GPtrArray) reasons = demur_reasons_from_json(verdict->reasons);
+  g_autoptr(GPtrArray) shown =
+      demur_reasons_shown(reasons, options->reveal || verdict->verdict != DEMUR_VERDICT_RED_FLAG);
+  *line = (Line){.verdict = verdict, .reasons = demur_words_reasons(shown, NULL)};
+  line->told = options->reveal || verdict->verdict == DEMUR_VERDICT_ACCEPTED;
   return verdict->cohort != NULL ||
          demur_scores_load(workspace, verdict->scan_id, verdict->model, &line->score, error);
 }
@@ -90,7 +83,7 @@ write_csv_line(GString *csv, const Line *line) {
   g_autofree char *reasons = g_strjoinv("; ", line->reasons);
   add_text(csv, v->scan_id);
   add_text(csv, v->patient_id);
-  add_text(csv, v->verdict);
+  add_text(csv, demur_verdict_name(v->verdict));
   add_number(csv, told_risk(line));
   for (int y = 0; y < DEMUR_N_YEARS; y++)
     add_number(csv, told_year(line, y));
@@ -103,7 +96,7 @@ write_csv_line(GString *csv, const Line *line) {
   add_text(csv, v->model);
   add_text(csv, v->cohort);
   add_text(csv, v->created);
-  add_text(csv, line->told && strcmp(v->verdict, "accepted") != 0 ? "true" : "false");
+  add_text(csv, line->told && v->verdict != DEMUR_VERDICT_ACCEPTED ? "true" : "false");
   g_string_append(csv, "\r\n");
 }
 
@@ -116,7 +109,7 @@ write_json_line(DemurJson *json, const Line *line) {
   demur_json_begin_object(json, NULL);
   demur_json_string(json, "scan_id", v->scan_id);
   demur_json_string(json, "patient_id", v->patient_id);
-  demur_json_string(json, "verdict", v->verdict);
+  demur_json_string(json, "verdict", demur_verdict_name(v->verdict));
   demur_json_double(json, "risk", told_risk(line));
   demur_json_doubles(json, "yearly_risks", years, DEMUR_N_YEARS);
   demur_json_double(json, "score", v->score);
@@ -131,7 +124,7 @@ write_json_line(DemurJson *json, const Line *line) {
   demur_json_string(json, "model", v->model);
   demur_json_string(json, "cohort", v->cohort);
   demur_json_string(json, "created", v->created);
-  demur_json_bool(json, "revealed", line->told && strcmp(v->verdict, "accepted") != 0);
+  demur_json_bool(json, "revealed", line->told && v->verdict != DEMUR_VERDICT_ACCEPTED);
   demur_json_end_object(json);
 }
 
@@ -250,7 +243,8 @@ export_report(DemurContext *context, DemurWorkspace *workspace, const ExportOpti
   if (series == NULL || !line_fill(workspace, options, verdicts->pdata[0], &line, error))
     return FALSE;
   const DemurVerdictRecord *v = line.verdict;
-  DemurResult result = {.verdict = v->verdict,
+  DemurResult result = {.verdict = demur_words_verdict_code(v->verdict),
+                        .verdict_meaning = demur_words_verdict_meaning(v->verdict),
                         .reasons = (const char *const *)line.reasons,
                         .risk = told_risk(&line),
                         .score = v->score,

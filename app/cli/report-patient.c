@@ -51,7 +51,7 @@ demur_cli_report_patient(DemurContext *context, int argc, char **argv, GError **
     demur_json_string(json, "pdf", arguments[0]);
     demur_json_string(json, "json", json_path);
     demur_json_string(json, "scan_id", patient->input.scan_id);
-    demur_json_string(json, "verdict", patient->input.verdict);
+    demur_json_string(json, "verdict", demur_verdict_name(patient->input.verdict));
     demur_json_bool(json, "simulated", patient->input.simulated);
     demur_json_int(json, "seed", (gint64)context->task.seed);
     demur_json_end_object(json);

@@ -10,6 +10,7 @@
 
 #include "base/json-reader.h"
 #include "base/memory.h"
+#include "base/translate.h"
 #include "base/vendor.h"
 
 #define N_NUMBERS (DEMUR_N_ACQUISITION_NUMBERS + 1) /* and the kernel's sharpness */
@@ -20,15 +21,15 @@
 static const struct {
   const char *attribute, *title, *unit;
 } subjects[DEMUR_N_ACQUISITION] = {
-    {"slice_thickness_mm", "slice thickness", " mm"},
-    {"spacing_mm", "slice spacing", " mm"},
-    {"kvp", "tube voltage", " kV"},
-    {"fov_mm", "field of view", " mm"},
-    {"tube_current_ma", "tube current", " mA"},
-    {"kernel", "kernel", ""},
-    {"manufacturer", "manufacturer", ""},
-    {"model_name", "scanner model", ""},
-    {"contrast", "contrast", ""},
+    {"slice_thickness_mm", N_("slice thickness"), " mm"},
+    {"spacing_mm", N_("slice spacing"), " mm"},
+    {"kvp", N_("tube voltage"), " kV"},
+    {"fov_mm", N_("field of view"), " mm"},
+    {"tube_current_ma", N_("tube current"), " mA"},
+    {"kernel", N_("kernel"), ""},
+    {"manufacturer", N_("manufacturer"), ""},
+    {"model_name", N_("scanner model"), ""},
+    {"contrast", N_("contrast"), ""},
 };
 
 typedef struct {
@@ -72,6 +73,11 @@ demur_acquisition_attribute(DemurAcquisitionSubject subject) {
 const char *
 demur_acquisition_title(DemurAcquisitionSubject subject) {
   return subjects[subject].title;
+}
+
+const char *
+demur_acquisition_unit(DemurAcquisitionSubject subject) {
+  return subjects[subject].unit;
 }
 
 void
@@ -321,49 +327,55 @@ demur_acquisition_columns(const DemurAcquisition *a, const DemurAcquisitionScan 
     g_free(groups[t]);
 }
 
-static char *
-describe_number(const DemurAcquisition *a, DemurAcquisitionSubject subject, double value) {
+static void
+look_at_number(const DemurAcquisition *a, DemurAcquisitionSubject subject, double value,
+               DemurAcquisitionLook *look) {
   const Number *number = &a->numbers[subject];
-  const char *title = subjects[subject].title, *unit = subjects[subject].unit;
   const double n = (double)a->n_scans;
-  if (isnan(value))
-    return g_strdup_printf("%s is not recorded, as in %.3g %% of the training scans", title,
-                           100.0 * (n - (double)number->n_known) / n);
+  look->recorded = !isnan(value);
+  look->value = value;
+  if (!look->recorded)
+    look->share = (n - (double)number->n_known) / n;
   if (number->n_known == 0)
-    return g_strdup_printf("%s is %.3g%s; it was recorded in no training scan", title, value, unit);
-  const char *place = value > number->high     ? "above the 99th percentile of"
-                      : value < number->low    ? "below the 1st percentile of"
-                      : value > number->median ? "above the median of"
-                      : value < number->median ? "below the median of"
-                                               : "at the median of";
-  return g_strdup_printf(
-      "%s is %.3g%s, %s the training scans (median %.3g%s, 98 %% of them from %.3g to %.3g%s)",
-      title, value, unit, place, number->median, unit, number->low, number->high, unit);
+    return;
+  look->median = number->median;
+  look->low = number->low;
+  look->high = number->high;
 }
 
-char *
-demur_acquisition_describe(const DemurAcquisition *a, DemurAcquisitionSubject subject,
-                           const DemurAcquisitionScan *scan) {
-  if (subject < DEMUR_N_ACQUISITION_NUMBERS)
-    return describe_number(a, subject, number_of(scan, (size_t)subject));
+void
+demur_acquisition_look(const DemurAcquisition *a, DemurAcquisitionSubject subject,
+                       const DemurAcquisitionScan *scan, DemurAcquisitionLook *look) {
+  *look =
+      (DemurAcquisitionLook){.value = NAN, .median = NAN, .low = NAN, .high = NAN, .share = NAN};
+  if (subject < DEMUR_N_ACQUISITION_NUMBERS) {
+    look_at_number(a, subject, number_of(scan, (size_t)subject), look);
+    return;
+  }
   const Text *text = &a->texts[subject - DEMUR_N_ACQUISITION_NUMBERS];
-  g_autofree char *group = group_of(scan, subject);
   const double n = (double)a->n_scans;
-  if (group == NULL)
-    return g_strdup_printf("%s is not recorded, as in %.3g %% of the training scans",
-                           subjects[subject].title, 100.0 * (n - (double)text->n_known) / n);
+  look->text = group_of(scan, subject);
+  look->recorded = look->text != NULL;
+  if (!look->recorded) {
+    look->share = (n - (double)text->n_known) / n;
+    return;
+  }
   size_t count = 0;
   for (size_t v = 0; v < text->n_values; v++)
-    if (strcmp(text->values[v].text, group) == 0)
+    if (strcmp(text->values[v].text, look->text) == 0)
       count = text->values[v].count;
-  if (count == 0 && text->n_values == MAX_VALUES)
-    return g_strdup_printf("%s %s was in fewer of the training scans than the %d most frequent",
-                           subjects[subject].title, group, MAX_VALUES);
-  if (count == 0)
-    return g_strdup_printf("%s %s was in none of the training scans", subjects[subject].title,
-                           group);
-  return g_strdup_printf("%s %s was in %.2g %% of the training scans", subjects[subject].title,
-                         group, 100.0 * (double)count / n);
+  if (count > 0 || text->n_values < MAX_VALUES)
+    look->share = (double)count / n;
+}
+
+gboolean
+demur_acquisition_find_subject(const char *attribute, DemurAcquisitionSubject *subject) {
+  for (guint i = 0; i < DEMUR_N_ACQUISITION; i++)
+    if (g_strcmp0(attribute, subjects[i].attribute) == 0) {
+      *subject = (DemurAcquisitionSubject)i;
+      return TRUE;
+    }
+  return FALSE;
 }
 
 void

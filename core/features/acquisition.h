@@ -37,6 +37,11 @@ typedef enum {
  * called for people ("slice thickness"). */
 const char *demur_acquisition_attribute(DemurAcquisitionSubject subject);
 const char *demur_acquisition_title(DemurAcquisitionSubject subject);
+/* " mm", " kV"; "" for a text. */
+const char *demur_acquisition_unit(DemurAcquisitionSubject subject);
+/* The subject of a reserved column; FALSE where it is none. */
+gboolean demur_acquisition_find_subject(const char *attribute,
+                                        DemurAcquisitionSubject *subject) G_GNUC_WARN_UNUSED_RESULT;
 
 /* One scan. Texts as recorded (several spellings of a maker are one), borrowed, NULL or "" where
  * not recorded; numbers NaN where not recorded, which a number of 0 or less is too. */
@@ -67,12 +72,19 @@ gboolean demur_acquisition_column_is_group(const DemurAcquisition *acquisition, 
 void demur_acquisition_columns(const DemurAcquisition *acquisition,
                                const DemurAcquisitionScan *scan, double *out);
 
-/* One subject of a scan beside the training scans, in words (owned): "kernel B70f was in 0.2 % of
- * the training scans", "slice thickness 5 mm, above the 99th percentile of the training scans
- * (median 1.25 mm, 98 % from 1 to 2.5 mm)", "kvp is not recorded, as in 3 % of the training scans".
- */
-char *demur_acquisition_describe(const DemurAcquisition *acquisition,
-                                 DemurAcquisitionSubject subject, const DemurAcquisitionScan *scan);
+/* One subject of a scan beside the training scans. */
+typedef struct {
+  gboolean recorded;
+  double value, median, low, high; /* of a number, its own unit; low, high: 1st and 99th percentile
+                                    * of the training scans; NaN where it was recorded in none */
+  char *text;                      /* the value of a text; owned; NULL for a number */
+  double share; /* of the training scans that have this text, or that don't record it either; NaN:
+                 * fewer than have the most frequent texts, which alone are kept */
+} DemurAcquisitionLook;
+
+/* look->text is the caller's. */
+void demur_acquisition_look(const DemurAcquisition *acquisition, DemurAcquisitionSubject subject,
+                            const DemurAcquisitionScan *scan, DemurAcquisitionLook *look);
 
 /* Members into an open object; read back with every size and number checked. */
 void demur_acquisition_write_json(const DemurAcquisition *acquisition, DemurJson *json);

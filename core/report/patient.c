@@ -17,12 +17,12 @@
 
 static gboolean
 is_accepted(const DemurPatientInput *input) {
-  return g_strcmp0(input->verdict, "accepted") == 0;
+  return input->verdict == DEMUR_VERDICT_ACCEPTED;
 }
 
 static gboolean
 is_refused(const DemurPatientInput *input) {
-  return g_strcmp0(input->verdict, "red_flag") == 0;
+  return input->verdict == DEMUR_VERDICT_RED_FLAG;
 }
 
 /* Simulated outcomes beside a real scan are to be marked as well. */
@@ -37,15 +37,14 @@ demur_patient_headline(const DemurPatientInput *input) {
     g_autofree char *risk = demur_text_percent(input->risk, 1);
     return g_strdup_printf("Accepted: the risk of this scan is %s.", risk);
   }
-  if (is_refused(input))
-    return g_strdup("Held back: for this scan the risk model should not be relied on.");
-  if (g_strcmp0(input->verdict, "not_eligible") == 0)
-    return g_strdup("Not eligible: this series can't be assessed.");
-  if (g_strcmp0(input->verdict, "no_score") == 0)
-    return g_strdup("No score: the risk model has not read this scan.");
-  if (g_strcmp0(input->verdict, "not_tuned") == 0)
-    return g_strdup("No verdict: the selector has no threshold yet.");
-  return g_strdup("Failed: this scan could not be assessed.");
+  static const char *const sentences[DEMUR_N_VERDICTS] = {
+      [DEMUR_VERDICT_RED_FLAG] = "Held back: for this scan the risk model should not be relied on.",
+      [DEMUR_VERDICT_NOT_ELIGIBLE] = "Not eligible: this series can't be assessed.",
+      [DEMUR_VERDICT_NO_SCORE] = "No score: the risk model has not read this scan.",
+      [DEMUR_VERDICT_NOT_TUNED] = "No verdict: the selector has no threshold yet.",
+      [DEMUR_VERDICT_FAILED] = "Failed: this scan could not be assessed.",
+  };
+  return g_strdup(sentences[input->verdict]);
 }
 
 static const char *
@@ -172,7 +171,7 @@ demur_patient_json(const DemurPatientInput *input) {
   demur_json_bool(json, "in_sample", input->in_sample);
   demur_json_string(json, "scan_id", input->scan_id);
   demur_json_string(json, "patient_id", input->patient_id);
-  demur_json_string(json, "verdict", input->verdict);
+  demur_json_string(json, "verdict", demur_verdict_name(input->verdict));
   demur_json_string(json, "headline", headline);
   demur_json_string(json, "meaning", meaning);
   demur_json_double(json, "risk", shown ? input->risk : NAN);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "report/report.h"
+#include "selector/verdict.h"
 
 G_BEGIN_DECLS
 
@@ -34,9 +35,9 @@ typedef struct {
 typedef struct {
   const char *scan_id, *patient_id;
   gboolean simulated;
-  gboolean in_sample;    /* this patient made the selector */
-  const char *verdict;   /* "accepted", "red_flag", "not_eligible", "no_score", "not_tuned" .. */
-  double risk, risk_raw; /* NaN: none; read only where the verdict is "accepted" */
+  gboolean in_sample; /* this patient made the selector */
+  DemurVerdict verdict;
+  double risk, risk_raw;              /* NaN: none; read only where the verdict is "accepted" */
   double yearly[DEMUR_PATIENT_YEARS]; /* NaN: not given */
   gboolean recalibrated;              /* risk is not risk_raw; yearly risks are as given */
   double score, threshold, coverage;  /* NaN: none */

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/translate.h"
 #include "features/confidence.h"
 #include "selector/corrector.h"
 
@@ -64,24 +65,24 @@ demur_meta_column_title(const char *name) {
   static const struct {
     const char *name, *title;
   } titles[] = {
-      {"max_p", "probability of the predicted class"},
-      {"entropy", "entropy of the prediction"},
-      {"knn", "distance to the 8 nearest reference scans"},
-      {"kde", "log density among the reference scans"},
-      {"ocsvm", "one-class SVM score"},
-      {"iforest", "isolation forest score"},
-      {"lof", "local outlier factor score"},
-      {"correction", "expected correction of the risk on the log-odds scale"},
-      {"correction_size", "expected error of the risk"},
-      {"expected_miscalibration", "log of the expected squared miscalibration"},
+      {"max_p", N_("probability of the predicted class")},
+      {"entropy", N_("entropy of the prediction")},
+      {"knn", N_("distance to the 8 nearest reference scans")},
+      {"kde", N_("log density among the reference scans")},
+      {"ocsvm", N_("one-class SVM score")},
+      {"iforest", N_("isolation forest score")},
+      {"lof", N_("local outlier factor score")},
+      {"correction", N_("expected correction of the risk on the log-odds scale")},
+      {"correction_size", N_("expected error of the risk")},
+      {"expected_miscalibration", N_("log of the expected squared miscalibration")},
   };
   for (size_t i = 0; i < G_N_ELEMENTS(titles); i++)
     if (strcmp(name, titles[i].name) == 0)
       return titles[i].title;
   if (g_str_has_prefix(name, "p_"))
-    return strcmp(name, "p_1") == 0 ? "predicted risk" : "predicted probability of a class";
+    return strcmp(name, "p_1") == 0 ? N_("predicted risk") : N_("predicted probability of a class");
   if (g_str_has_prefix(name, "class_"))
-    return "predicted class";
+    return N_("predicted class");
   return name;
 }
 

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "metrics/intervals.h"
 #include "selector/selector-private.h"
 
 #define N_SIMILAR 50
@@ -20,10 +19,10 @@ typedef struct {
   double median, low, high; /* raw units; low and high: 1st and 99th percentile */
 } ColumnSummary;
 
+/* Meta features that are put to the median together. */
 typedef struct {
-  const char *title;
-  size_t shown;                    /* column whose value the sentence tells */
-  guint member_group;              /* DemurFeatureGroups it stands for: 0 for a single column */
+  guint members;                   /* DemurFeatureGroups it stands for: 0 for a single column */
+  size_t input;                    /* the single column */
   DemurAcquisitionSubject subject; /* of DEMUR_FEATURES_ACQUISITION */
 } Group;
 
@@ -71,43 +70,33 @@ acquisition_column(const DemurSelector *s, size_t column) {
 static void
 find_groups(DemurReasoner *r) {
   const DemurSelector *s = r->selector;
-  gssize risk = -1, corrector = -1;
-  gboolean subjects[DEMUR_N_ACQUISITION] = {FALSE};
+  gboolean risk = FALSE, corrector = FALSE, subjects[DEMUR_N_ACQUISITION] = {FALSE};
   for (size_t c = 0; c < s->n_inputs; c++) {
     const size_t column = s->inputs[c];
-    const char *name = s->columns->names[column];
     if (is_of_risk(s, column)) {
-      if (risk < 0)
-        risk = (gssize)c;
-      if (strcmp(name, s->n_classes == 2 ? "p_1" : "max_p") == 0)
-        risk = (gssize)c;
+      risk = TRUE;
     } else if (is_of_corrector(s, column)) {
-      if (corrector < 0 || strcmp(name, "correction_size") == 0)
-        corrector = (gssize)c;
+      corrector = TRUE;
     } else if (acquisition_column(s, column) >= 0) {
       const DemurAcquisitionSubject subject =
           demur_acquisition_column_subject(s->acquisition, (size_t)acquisition_column(s, column));
       if (!subjects[subject])
-        r->groups[r->n_groups++] =
-            (Group){demur_acquisition_title(subject), c, DEMUR_FEATURES_ACQUISITION, subject};
+        r->groups[r->n_groups++] = (Group){DEMUR_FEATURES_ACQUISITION, c, subject};
       subjects[subject] = TRUE;
     } else {
-      r->groups[r->n_groups++] = (Group){demur_meta_column_title(name), c, 0, 0};
+      r->groups[r->n_groups++] = (Group){0, c, 0};
     }
   }
-  if (risk >= 0)
-    r->groups[r->n_groups++] = (Group){demur_meta_column_title(s->columns->names[s->inputs[risk]]),
-                                       (size_t)risk, DEMUR_FEATURES_CONFIDENCE, 0};
-  if (corrector >= 0)
-    r->groups[r->n_groups++] =
-        (Group){demur_meta_column_title(s->columns->names[s->inputs[corrector]]), (size_t)corrector,
-                DEMUR_FEATURES_CORRECTOR, 0};
+  if (risk)
+    r->groups[r->n_groups++] = (Group){DEMUR_FEATURES_CONFIDENCE, 0, 0};
+  if (corrector)
+    r->groups[r->n_groups++] = (Group){DEMUR_FEATURES_CORRECTOR, 0, 0};
 }
 
 static gboolean
 belongs(const DemurReasoner *r, const Group *group, size_t input) {
   const size_t column = r->selector->inputs[input];
-  switch (group->member_group) {
+  switch (group->members) {
   case DEMUR_FEATURES_CONFIDENCE:
     return is_of_risk(r->selector, column);
   case DEMUR_FEATURES_CORRECTOR:
@@ -118,8 +107,14 @@ belongs(const DemurReasoner *r, const Group *group, size_t input) {
                                                           (size_t)place) == group->subject;
   }
   default:
-    return input == group->shown;
+    return input == group->input;
   }
+}
+
+/* What is a function of the risk goes where the risk goes. */
+static gboolean
+tells_risk(const Group *group) {
+  return group->members == DEMUR_FEATURES_CONFIDENCE || group->members == DEMUR_FEATURES_CORRECTOR;
 }
 
 /* The 0/1 columns of a text have one median together: the most frequent value among the accepted
@@ -128,7 +123,7 @@ static void
 settle_texts(DemurReasoner *r, const double *shares) {
   const DemurSelector *s = r->selector;
   for (size_t g = 0; g < r->n_groups; g++) {
-    if (r->groups[g].member_group != DEMUR_FEATURES_ACQUISITION)
+    if (r->groups[g].members != DEMUR_FEATURES_ACQUISITION)
       continue;
     double other = 1.0;
     size_t most = s->n_inputs;
@@ -190,16 +185,6 @@ demur_reasoner_free(DemurReasoner *r) {
   g_free(r);
 }
 
-size_t
-demur_reasoner_n_groups(const DemurReasoner *r) {
-  return r->n_groups;
-}
-
-const char *
-demur_reasoner_group_title(const DemurReasoner *r, size_t group) {
-  return r->groups[group].title;
-}
-
 /* Scores of the scan itself [0] and with each group put to the median [1 + group]. */
 static void
 score_changed(const DemurReasoner *r, const double *meta, double *scores) {
@@ -216,12 +201,34 @@ score_changed(const DemurReasoner *r, const double *meta, double *scores) {
   demur_selector_scores(s, 0, rows, r->n_groups + 1, scores);
 }
 
-void
-demur_reasoner_contributions(const DemurReasoner *r, const double *meta, double *contributions) {
-  double scores[MAX_GROUPS + 1];
-  score_changed(r, meta, scores);
-  for (size_t g = 0; g < r->n_groups; g++)
-    contributions[g] = scores[g + 1] - scores[0];
+/* The input of a group that moves the score most when it alone is put to the median: what the group
+ * is called by. One that lies at the median moved nothing and is never it, unless all do. */
+static size_t
+moving_input(const DemurReasoner *r, const Group *group, const double *meta) {
+  const DemurSelector *s = r->selector;
+  const size_t width = s->columns->n_columns;
+  g_autofree double *rows = g_new(double, s->n_inputs *width);
+  g_autofree size_t *inputs = g_new(size_t, s->n_inputs);
+  g_autofree double *scores = g_new(double, s->n_inputs);
+  size_t n = 0, first = s->n_inputs;
+  for (size_t c = 0; c < s->n_inputs; c++) {
+    if (!belongs(r, group, c))
+      continue;
+    first = MIN(first, c);
+    if (meta[s->inputs[c]] == r->summaries[c].median)
+      continue;
+    memcpy(rows + n * width, meta, width * sizeof(double));
+    rows[n * width + s->inputs[c]] = r->summaries[c].median;
+    inputs[n++] = c;
+  }
+  if (n == 0)
+    return first;
+  demur_selector_scores(s, 0, rows, n, scores);
+  size_t most = 0;
+  for (size_t i = 1; i < n; i++)
+    if (scores[i] > scores[most])
+      most = i;
+  return inputs[most];
 }
 
 typedef struct {
@@ -229,11 +236,17 @@ typedef struct {
   guint32 scan;
 } Neighbour;
 
-DemurSimilarScans
-demur_reasoner_similar(const DemurReasoner *r, const double *meta) {
+/* The training scans most like one scan (Euclidean in the standardised inputs): at how many of
+ * their sites the mean risk exceeds the observed share. */
+typedef struct {
+  guint n, n_sites, n_sites_over;
+} Similar;
+
+static Similar
+find_similar(const DemurReasoner *r, const double *meta) {
   const DemurSelector *s = r->selector;
   const size_t d = s->n_inputs, k = MIN(N_SIMILAR, s->n_kept);
-  DemurSimilarScans similar = {.n = k};
+  Similar similar = {.n = (guint)k};
   if (k == 0)
     return similar;
   g_autofree float *x = g_new(float, d);
@@ -256,22 +269,16 @@ demur_reasoner_similar(const DemurReasoner *r, const double *meta) {
     }
     nearest[place] = (Neighbour){distance, (guint32)i};
   }
-  double risks = 0.0, labels = 0.0;
   g_autofree double *site_gaps = g_new0(double, MAX(s->n_site_names, 1));
   g_autofree guint8 *site_seen = g_new0(guint8, MAX(s->n_site_names, 1));
   for (size_t i = 0; i < k; i++) {
     const guint32 scan = nearest[i].scan, site = s->kept_sites[scan];
-    risks += (double)s->kept_risks[scan];
-    labels += (double)s->kept_labels[scan];
     site_gaps[site] += (double)s->kept_risks[scan] - (double)s->kept_labels[scan];
     similar.n_sites += !site_seen[site];
     site_seen[site] = 1;
   }
   for (size_t site = 0; site < s->n_site_names; site++)
     similar.n_sites_over += site_seen[site] && site_gaps[site] > 0.0;
-  similar.mean_risk = risks / (double)k;
-  similar.observed = labels / (double)k;
-  demur_interval_wilson(labels, (double)k, 0.95, &similar.low, &similar.high);
   return similar;
 }
 
@@ -288,85 +295,98 @@ compare_candidates(const void *a, const void *b) {
   return (x->group > y->group) - (x->group < y->group);
 }
 
-static char *
-group_sentence(const DemurReasoner *r, size_t group, const double *meta, double score,
-               double changed) {
+static DemurReasonPlace
+place_of(double value, double median, double low, double high) {
+  if (isnan(value) || isnan(median))
+    return DEMUR_PLACE_UNKNOWN;
+  return value > high     ? DEMUR_PLACE_ABOVE
+         : value < low    ? DEMUR_PLACE_BELOW
+         : value > median ? DEMUR_PLACE_HIGH
+         : value < median ? DEMUR_PLACE_LOW
+                          : DEMUR_PLACE_MEDIAN;
+}
+
+static DemurReason *
+reason_of_feature(const DemurReasoner *r, const Group *group, const double *meta) {
   const DemurSelector *s = r->selector;
-  const size_t input = r->groups[group].shown;
+  const size_t input = group->members == 0 ? group->input : moving_input(r, group, meta);
   const ColumnSummary *summary = &r->summaries[input];
-  const double value = meta[s->inputs[input]];
-  const char *place = value > summary->high     ? "above the 99th percentile of"
-                      : value < summary->low    ? "below the 1st percentile of"
-                      : value > summary->median ? "above the median of"
-                      : value < summary->median ? "below the median of"
-                                                : "at the median of";
-  /* A risk that is held back is not told by its reason either. */
-  if (is_of_risk(s, s->inputs[input]))
-    return g_strdup_printf("%s is %s accepted training scans; at the median the score would be "
-                           "%.4g in place of %.4g",
-                           r->groups[group].title, place, changed, score);
-  return g_strdup_printf("%s is %.3g, %s accepted training scans (median %.3g, 98 %% of them from "
-                         "%.3g to %.3g); at the median the score would be %.4g in place of %.4g",
-                         r->groups[group].title, value, place, summary->median, summary->low,
-                         summary->high, changed, score);
+  const size_t column = s->inputs[input];
+  DemurReason *reason = demur_reason_new(DEMUR_REASON_FEATURE, s->columns->names[column], NULL);
+  reason->value = meta[column];
+  reason->median = summary->median;
+  reason->low = summary->low;
+  reason->high = summary->high;
+  reason->place = place_of(reason->value, reason->median, reason->low, reason->high);
+  return reason;
 }
 
-static char *
-acquisition_sentence(const DemurReasoner *r, size_t group, const DemurAcquisitionScan *scan,
-                     double score, double changed) {
-  const DemurAcquisitionSubject subject = r->groups[group].subject;
+static DemurReason *
+reason_of_acquisition(const DemurReasoner *r, DemurAcquisitionSubject subject,
+                      const DemurAcquisitionScan *scan) {
+  const char *attribute = demur_acquisition_attribute(subject);
   if (scan == NULL)
-    return g_strdup_printf("%s is not that of most accepted scans; as they have it the score would "
-                           "be %.4g in place of %.4g",
-                           r->groups[group].title, changed, score);
-  g_autofree char *what = demur_acquisition_describe(r->selector->acquisition, subject, scan);
-  return g_strdup_printf("%s; %s the score would be %.4g in place of %.4g", what,
-                         subject < DEMUR_N_ACQUISITION_NUMBERS ? "at the accepted scans' median"
-                                                               : "as most accepted scans have it",
-                         changed, score);
+    return demur_reason_new(DEMUR_REASON_GROUP, attribute, NULL);
+  DemurAcquisitionLook look;
+  demur_acquisition_look(r->selector->acquisition, subject, scan, &look);
+  DemurReason *reason = demur_reason_new(!look.recorded      ? DEMUR_REASON_NOT_RECORDED
+                                         : look.text != NULL ? DEMUR_REASON_GROUP
+                                                             : DEMUR_REASON_NUMBER,
+                                         attribute, look.text);
+  reason->share = look.share;
+  reason->value = look.value;
+  reason->median = look.median;
+  reason->low = look.low;
+  reason->high = look.high;
+  reason->place = place_of(look.value, look.median, look.low, look.high);
+  g_free(look.text);
+  return reason;
 }
 
-/* Where scans like it were over-estimated; neither their risks nor what became of them, which would
- * tell the risk that is held back. */
-static char *
-similar_sentence(const DemurReasoner *r, const double *meta) {
-  const DemurSimilarScans similar = demur_reasoner_similar(r, meta);
+/* The training scans most like it are found by the risk too: where they were over-estimated says
+ * something of it. */
+static void
+add_similar(const DemurReasoner *r, const double *meta, GPtrArray *reasons) {
+  const Similar similar = find_similar(r, meta);
   if (similar.n == 0)
-    return NULL;
-  return g_strdup_printf("among the %zu training scans most like it the %s was too high at %zu of "
-                         "%zu sites",
-                         similar.n, r->selector->n_classes == 2 ? "risk" : "top probability",
-                         similar.n_sites_over, similar.n_sites);
+    return;
+  DemurReason *reason =
+      demur_reason_new(DEMUR_REASON_SIMILAR, r->selector->n_classes == 2 ? "risk" : "max_p", NULL);
+  reason->n = similar.n;
+  reason->n_over = similar.n_sites_over;
+  reason->n_sites = similar.n_sites;
+  reason->tells_risk = TRUE;
+  g_ptr_array_add(reasons, reason);
 }
 
-char **
-demur_reasoner_explain(const DemurReasoner *r, const double *meta, size_t n_most) {
-  return demur_reasoner_explain_scan(r, meta, NULL, n_most);
-}
-
-char **
-demur_reasoner_explain_scan(const DemurReasoner *r, const double *meta,
-                            const DemurAcquisitionScan *scan, size_t n_most) {
+GPtrArray *
+demur_reasoner_explain(const DemurReasoner *r, const double *meta, const DemurAcquisitionScan *scan,
+                       size_t n_most) {
   double scores[MAX_GROUPS + 1];
   score_changed(r, meta, scores);
   Candidate candidates[MAX_GROUPS];
   for (size_t g = 0; g < r->n_groups; g++)
     candidates[g] = (Candidate){g, scores[g + 1] - scores[0]};
   qsort(candidates, r->n_groups, sizeof *candidates, compare_candidates);
-  GPtrArray *sentences = g_ptr_array_new();
-  for (size_t i = 0; i < r->n_groups && sentences->len < MAX(n_most, 1); i++) {
+  GPtrArray *reasons = demur_reasons_new();
+  size_t n_of[2] = {0}; /* of those that don't tell the risk, and that do: each has its own room, so
+                         * that what is said of the one tells nothing of the other */
+  for (size_t i = 0; i < r->n_groups; i++) {
     /* After the first, only what lowers the score. */
     if (i > 0 && !(candidates[i].contribution > 0.0))
       break;
-    const size_t group = candidates[i].group;
-    g_ptr_array_add(sentences,
-                    r->groups[group].member_group == DEMUR_FEATURES_ACQUISITION
-                        ? acquisition_sentence(r, group, scan, scores[0], scores[group + 1])
-                        : group_sentence(r, group, meta, scores[0], scores[group + 1]));
+    const Group *group = &r->groups[candidates[i].group];
+    const gboolean telling = tells_risk(group);
+    if (n_of[telling]++ >= MAX(n_most, 1))
+      continue;
+    DemurReason *reason = group->members == DEMUR_FEATURES_ACQUISITION
+                              ? reason_of_acquisition(r, group->subject, scan)
+                              : reason_of_feature(r, group, meta);
+    reason->tells_risk = telling;
+    reason->score = scores[0];
+    reason->changed = scores[candidates[i].group + 1];
+    g_ptr_array_add(reasons, reason);
   }
-  char *similar = similar_sentence(r, meta);
-  if (similar != NULL)
-    g_ptr_array_add(sentences, similar);
-  g_ptr_array_add(sentences, NULL);
-  return (char **)g_ptr_array_free(sentences, FALSE);
+  add_similar(r, meta, reasons);
+  return reasons;
 }

@@ -279,6 +279,10 @@ static const char migration_7[] =
     "  PRIMARY KEY (cohort_id, position)"
     ") STRICT, WITHOUT ROWID;";
 
+/* Reasons are data: their kinds and values as a JSON array of objects. Sentences of an older
+ * program stay as they are, and are read as such (selector/reason.h); lead is NULL for them. */
+static const char migration_8[] = "ALTER TABLE verdict ADD COLUMN lead TEXT;";
+
 const char *const demur_store_migrations[] = {migration_1, migration_2, migration_3, migration_4,
-                                              migration_5, migration_6, migration_7};
+                                              migration_5, migration_6, migration_7, migration_8};
 const int demur_store_version = G_N_ELEMENTS(demur_store_migrations);

@@ -1,32 +1,58 @@
 #include "store/series.h"
 
+#include <string.h>
+
 #include "store/connection.h"
+
+/* The columns of a series, in one place: what is freed, written and read. */
+typedef enum { TEXT, NUMBER, COUNT, FLAG } ColumnKind;
+
+#define COLUMN(name, kind, member)                                                                 \
+  { name, kind, G_STRUCT_OFFSET(DemurSeriesRecord, member) }
+static const struct {
+  const char *name;
+  ColumnKind kind;
+  gsize offset;
+} columns[] = {
+    COLUMN("scan_id", TEXT, scan_id),
+    COLUMN("series_uid", TEXT, series_uid),
+    COLUMN("study_uid", TEXT, study_uid),
+    COLUMN("patient_id", TEXT, patient_id),
+    COLUMN("patient_name", TEXT, patient_name),
+    COLUMN("study_date", TEXT, study_date),
+    COLUMN("modality", TEXT, modality),
+    COLUMN("type", TEXT, type),
+    COLUMN("accepted", FLAG, accepted),
+    COLUMN("eligible", FLAG, eligible),
+    COLUMN("reason", TEXT, reason),
+    COLUMN("n_slices", COUNT, n_slices),
+    COLUMN("spacing_mm", NUMBER, spacing_mm),
+    COLUMN("thickness_mm", NUMBER, thickness_mm),
+    COLUMN("tilt_degrees", NUMBER, tilt_degrees),
+    COLUMN("manufacturer", TEXT, manufacturer),
+    COLUMN("manufacturer_raw", TEXT, manufacturer_raw),
+    COLUMN("model_name", TEXT, model_name),
+    COLUMN("kernel", TEXT, kernel),
+    COLUMN("kvp", NUMBER, kvp),
+    COLUMN("contrast", TEXT, contrast),
+    COLUMN("fov_mm", NUMBER, fov_mm),
+    COLUMN("tube_current_ma", NUMBER, tube_current_ma),
+    COLUMN("site", TEXT, site),
+    COLUMN("facts", TEXT, facts_json),
+    COLUMN("warnings", TEXT, warnings_json),
+    COLUMN("created", TEXT, created),
+    COLUMN("updated", TEXT, updated),
+};
+#undef COLUMN
+#define MEMBER(type, record, c) (*(type *)G_STRUCT_MEMBER_P(record, columns[c].offset))
 
 void
 demur_series_record_free(DemurSeriesRecord *record) {
   if (record == NULL)
     return;
-  char *texts[] = {record->scan_id,
-                   record->series_uid,
-                   record->study_uid,
-                   record->patient_id,
-                   record->patient_name,
-                   record->study_date,
-                   record->modality,
-                   record->type,
-                   record->reason,
-                   record->manufacturer,
-                   record->manufacturer_raw,
-                   record->model_name,
-                   record->kernel,
-                   record->contrast,
-                   record->site,
-                   record->facts_json,
-                   record->warnings_json,
-                   record->created,
-                   record->updated};
-  for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
-    g_free(texts[i]);
+  for (size_t c = 0; c < G_N_ELEMENTS(columns); c++)
+    if (columns[c].kind == TEXT)
+      g_free(MEMBER(char *, record, c));
   g_free(record);
 }
 
@@ -49,80 +75,76 @@ file_free(gpointer file) {
   demur_series_file_free(file);
 }
 
-/* One list of columns for writing and reading: place i is bound and read alike. */
-#define COLUMNS                                                                                    \
-  "scan_id, series_uid, study_uid, patient_id, patient_name, study_date, modality, type, "         \
-  "accepted,"                                                                                      \
-  " eligible, reason, n_slices, spacing_mm, thickness_mm, tilt_degrees, manufacturer,"             \
-  " manufacturer_raw, model_name, kernel, kvp, contrast, fov_mm, tube_current_ma, site, facts,"    \
-  " warnings, created, updated"
-
 static void
 bind(sqlite3_stmt *s, const DemurSeriesRecord *r) {
-  int at = 1;
-  demur_store_bind_text(s, at++, r->scan_id);
-  demur_store_bind_text(s, at++, r->series_uid);
-  demur_store_bind_text(s, at++, r->study_uid);
-  demur_store_bind_text(s, at++, r->patient_id);
-  demur_store_bind_text(s, at++, r->patient_name);
-  demur_store_bind_text(s, at++, r->study_date);
-  demur_store_bind_text(s, at++, r->modality);
-  demur_store_bind_text(s, at++, r->type);
-  demur_store_bind_int(s, at++, r->accepted ? 1 : 0);
-  demur_store_bind_int(s, at++, r->eligible ? 1 : 0);
-  demur_store_bind_text(s, at++, r->reason);
-  demur_store_bind_int(s, at++, (gint64)r->n_slices);
-  demur_store_bind_double(s, at++, r->spacing_mm);
-  demur_store_bind_double(s, at++, r->thickness_mm);
-  demur_store_bind_double(s, at++, r->tilt_degrees);
-  demur_store_bind_text(s, at++, r->manufacturer);
-  demur_store_bind_text(s, at++, r->manufacturer_raw);
-  demur_store_bind_text(s, at++, r->model_name);
-  demur_store_bind_text(s, at++, r->kernel);
-  demur_store_bind_double(s, at++, r->kvp);
-  demur_store_bind_text(s, at++, r->contrast);
-  demur_store_bind_double(s, at++, r->fov_mm);
-  demur_store_bind_double(s, at++, r->tube_current_ma);
-  demur_store_bind_text(s, at++, r->site);
-  demur_store_bind_text(s, at++, r->facts_json);
-  demur_store_bind_text(s, at++, r->warnings_json);
-  demur_store_bind_text(s, at++, r->created);
-  demur_store_bind_text(s, at++, r->updated != NULL ? r->updated : r->created);
+  for (size_t c = 0; c < G_N_ELEMENTS(columns); c++) {
+    const int at = (int)c + 1;
+    switch (columns[c].kind) {
+    case TEXT:
+      demur_store_bind_text(s, at, MEMBER(char *, r, c));
+      break;
+    case NUMBER:
+      demur_store_bind_double(s, at, MEMBER(double, r, c));
+      break;
+    case COUNT:
+      demur_store_bind_int(s, at, (gint64)MEMBER(size_t, r, c));
+      break;
+    case FLAG:
+      demur_store_bind_int(s, at, MEMBER(gboolean, r, c) ? 1 : 0);
+      break;
+    }
+  }
 }
 
 static DemurSeriesRecord *
 read_series(sqlite3_stmt *s) {
   DemurSeriesRecord *r = g_new0(DemurSeriesRecord, 1);
-  int at = 0;
-  r->scan_id = demur_store_text(s, at++);
-  r->series_uid = demur_store_text(s, at++);
-  r->study_uid = demur_store_text(s, at++);
-  r->patient_id = demur_store_text(s, at++);
-  r->patient_name = demur_store_text(s, at++);
-  r->study_date = demur_store_text(s, at++);
-  r->modality = demur_store_text(s, at++);
-  r->type = demur_store_text(s, at++);
-  r->accepted = sqlite3_column_int(s, at++) != 0;
-  r->eligible = sqlite3_column_int(s, at++) != 0;
-  r->reason = demur_store_text(s, at++);
-  r->n_slices = (size_t)sqlite3_column_int64(s, at++);
-  r->spacing_mm = demur_store_double(s, at++);
-  r->thickness_mm = demur_store_double(s, at++);
-  r->tilt_degrees = demur_store_double(s, at++);
-  r->manufacturer = demur_store_text(s, at++);
-  r->manufacturer_raw = demur_store_text(s, at++);
-  r->model_name = demur_store_text(s, at++);
-  r->kernel = demur_store_text(s, at++);
-  r->kvp = demur_store_double(s, at++);
-  r->contrast = demur_store_text(s, at++);
-  r->fov_mm = demur_store_double(s, at++);
-  r->tube_current_ma = demur_store_double(s, at++);
-  r->site = demur_store_text(s, at++);
-  r->facts_json = demur_store_text(s, at++);
-  r->warnings_json = demur_store_text(s, at++);
-  r->created = demur_store_text(s, at++);
-  r->updated = demur_store_text(s, at++);
+  for (size_t c = 0; c < G_N_ELEMENTS(columns); c++) {
+    const int at = (int)c;
+    switch (columns[c].kind) {
+    case TEXT:
+      MEMBER(char *, r, c) = demur_store_text(s, at);
+      break;
+    case NUMBER:
+      MEMBER(double, r, c) = demur_store_double(s, at);
+      break;
+    case COUNT:
+      MEMBER(size_t, r, c) = (size_t)sqlite3_column_int64(s, at);
+      break;
+    case FLAG:
+      MEMBER(gboolean, r, c) = sqlite3_column_int(s, at) != 0;
+      break;
+    }
+  }
   return r;
+}
+
+/* Constant texts, as the store wants them. */
+static const char *
+select_sql(const char *where) {
+  g_autoptr(GString) sql = g_string_new("SELECT ");
+  for (size_t c = 0; c < G_N_ELEMENTS(columns); c++)
+    g_string_append_printf(sql, "%s%s", c > 0 ? ", " : "", columns[c].name);
+  g_string_append_printf(sql, " FROM series %s", where);
+  return g_intern_string(sql->str);
+}
+
+/* Known already: everything is set anew but the time of the first import. */
+static const char *
+save_sql(void) {
+  g_autoptr(GString) names = g_string_new(NULL), places = g_string_new(NULL),
+                     again = g_string_new(NULL);
+  for (size_t c = 0; c < G_N_ELEMENTS(columns); c++) {
+    const char *name = columns[c].name, *comma = c > 0 ? ", " : "";
+    g_string_append_printf(names, "%s%s", comma, name);
+    g_string_append_printf(places, "%s?", comma);
+    if (c > 0 && strcmp(name, "created") != 0)
+      g_string_append_printf(again, "%s%s = excluded.%s", again->len > 0 ? ", " : "", name, name);
+  }
+  g_autofree char *sql =
+      g_strdup_printf("INSERT INTO series (%s) VALUES (%s) ON CONFLICT (scan_id) DO UPDATE SET %s",
+                      names->str, places->str, again->str);
+  return g_intern_string(sql);
 }
 
 static gboolean
@@ -157,27 +179,13 @@ save_files(DemurWorkspace *workspace, gint64 id, const DemurSeriesSave *series, 
 
 static gboolean
 save_one(DemurWorkspace *workspace, const DemurSeriesSave *series, GError **error) {
-  /* Known already: everything is set anew but the time of the first import. */
-  sqlite3_stmt *statement = demur_store_statement(
-      workspace,
-      "INSERT INTO series (" COLUMNS ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
-      " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-      " ON CONFLICT (scan_id) DO UPDATE SET series_uid = excluded.series_uid,"
-      " study_uid = excluded.study_uid, patient_id = excluded.patient_id,"
-      " patient_name = excluded.patient_name, study_date = excluded.study_date,"
-      " modality = excluded.modality, type = excluded.type, accepted = excluded.accepted,"
-      " eligible = excluded.eligible, reason = excluded.reason, n_slices = excluded.n_slices,"
-      " spacing_mm = excluded.spacing_mm, thickness_mm = excluded.thickness_mm,"
-      " tilt_degrees = excluded.tilt_degrees, manufacturer = excluded.manufacturer,"
-      " manufacturer_raw = excluded.manufacturer_raw, model_name = excluded.model_name,"
-      " kernel = excluded.kernel, kvp = excluded.kvp, contrast = excluded.contrast,"
-      " fov_mm = excluded.fov_mm, tube_current_ma = excluded.tube_current_ma,"
-      " site = excluded.site, facts = excluded.facts, warnings = excluded.warnings,"
-      " updated = excluded.updated",
-      error);
+  sqlite3_stmt *statement = demur_store_statement(workspace, save_sql(), error);
   if (statement == NULL)
     return FALSE;
-  bind(statement, series->record);
+  DemurSeriesRecord record = *series->record;
+  if (record.updated == NULL)
+    record.updated = record.created;
+  bind(statement, &record);
   if (!demur_store_run(workspace, statement, "saving a series", error))
     return FALSE;
   const gint64 id = demur_store_count(workspace, "SELECT id FROM series WHERE scan_id = ?",
@@ -199,7 +207,7 @@ demur_series_save(DemurWorkspace *workspace, const DemurSeriesSave *series, size
 GPtrArray *
 demur_series_list(DemurWorkspace *workspace, GError **error) {
   sqlite3_stmt *statement = demur_store_statement(
-      workspace, "SELECT " COLUMNS " FROM series ORDER BY patient_id, study_date, scan_id", error);
+      workspace, select_sql("ORDER BY patient_id, study_date, scan_id"), error);
   if (statement == NULL)
     return NULL;
   g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(record_free);
@@ -219,7 +227,7 @@ not_found(const char *scan_id, GError **error) {
 DemurSeriesRecord *
 demur_series_load(DemurWorkspace *workspace, const char *scan_id, GError **error) {
   sqlite3_stmt *statement =
-      demur_store_statement(workspace, "SELECT " COLUMNS " FROM series WHERE scan_id = ?", error);
+      demur_store_statement(workspace, select_sql("WHERE scan_id = ?"), error);
   if (statement == NULL)
     return NULL;
   demur_store_bind_text(statement, 1, scan_id);

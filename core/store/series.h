@@ -15,7 +15,7 @@ typedef struct {
   char *modality, *type;
   gboolean accepted; /* eligible and chosen for assessment */
   gboolean eligible;
-  char *reason; /* why it is not accepted; NULL where it is */
+  char *reason;          /* why it is not accepted; NULL where it is */
   size_t n_slices;
   double spacing_mm, thickness_mm, tilt_degrees;
   char *manufacturer, *manufacturer_raw, *model_name, *kernel; /* manufacturer: normalised */

@@ -12,8 +12,8 @@ demur_verdict_record_free(DemurVerdictRecord *record) {
     return;
   g_free(record->scan_id);
   g_free(record->patient_id);
-  g_free(record->verdict);
   g_free(record->reasons);
+  g_free(record->lead);
   g_free(record->selector);
   g_free(record->selector_digest);
   g_free(record->cohort);
@@ -54,8 +54,8 @@ static gboolean
 insert(DemurWorkspace *workspace, gint64 batch, const DemurVerdictRecord *record, GError **error) {
   sqlite3_stmt *statement = demur_store_statement(
       workspace,
-      "INSERT INTO verdict (batch_id, scan_id, patient_id, risk, risk_raw, score, verdict, reasons)"
-      " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO verdict (batch_id, scan_id, patient_id, risk, risk_raw, score, verdict, reasons,"
+      " lead) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
       error);
   if (statement == NULL)
     return FALSE;
@@ -65,8 +65,9 @@ insert(DemurWorkspace *workspace, gint64 batch, const DemurVerdictRecord *record
   demur_store_bind_double(statement, 4, record->risk);
   demur_store_bind_double(statement, 5, record->risk_raw);
   demur_store_bind_double(statement, 6, record->score);
-  demur_store_bind_text(statement, 7, record->verdict);
+  demur_store_bind_text(statement, 7, demur_verdict_name(record->verdict));
   demur_store_bind_text(statement, 8, record->reasons != NULL ? record->reasons : "[]");
+  demur_store_bind_text(statement, 9, record->lead);
   return demur_store_run(workspace, statement, "saving verdicts", error);
 }
 
@@ -90,7 +91,16 @@ demur_verdicts_save(DemurWorkspace *workspace, const DemurVerdictBatch *batch,
 #define SELECT_VERDICT                                                                             \
   "SELECT v.id, v.batch_id, v.scan_id, v.patient_id, v.risk, v.risk_raw, v.score, v.verdict,"      \
   " v.reasons, b.selector, b.selector_digest, b.cohort, b.model, b.created, b.coverage,"           \
-  " b.threshold FROM verdict v JOIN verdict_batch b ON b.id = v.batch_id "
+  " b.threshold, v.lead FROM verdict v JOIN verdict_batch b ON b.id = v.batch_id "
+
+/* The table takes no other word; one that was written past it is no verdict that may be used. */
+static DemurVerdict
+verdict_at(sqlite3_stmt *statement, int column) {
+  DemurVerdict verdict = DEMUR_VERDICT_FAILED;
+  return demur_verdict_from_name((const char *)sqlite3_column_text(statement, column), &verdict)
+             ? verdict
+             : DEMUR_VERDICT_FAILED;
+}
 
 static DemurVerdictRecord *
 read_verdict(sqlite3_stmt *statement) {
@@ -102,7 +112,7 @@ read_verdict(sqlite3_stmt *statement) {
   record->risk = demur_store_double(statement, 4);
   record->risk_raw = demur_store_double(statement, 5);
   record->score = demur_store_double(statement, 6);
-  record->verdict = demur_store_text(statement, 7);
+  record->verdict = verdict_at(statement, 7);
   record->reasons = demur_store_text(statement, 8);
   record->selector = demur_store_text(statement, 9);
   record->selector_digest = demur_store_text(statement, 10);
@@ -111,6 +121,7 @@ read_verdict(sqlite3_stmt *statement) {
   record->created = demur_store_text(statement, 13);
   record->coverage = demur_store_double(statement, 14);
   record->threshold = demur_store_double(statement, 15);
+  record->lead = demur_store_text(statement, 16);
   return record;
 }
 
@@ -175,7 +186,7 @@ each_of_batch(DemurWorkspace *workspace, const DemurVerdictRecord *batch, DemurV
               gpointer data, gboolean *go_on, GError **error) {
   sqlite3_stmt *statement = demur_store_statement(
       workspace,
-      "SELECT id, scan_id, patient_id, risk, risk_raw, score, verdict, reasons FROM verdict"
+      "SELECT id, scan_id, patient_id, risk, risk_raw, score, verdict, reasons, lead FROM verdict"
       " WHERE id BETWEEN (SELECT min(id) FROM verdict WHERE batch_id = ?1)"
       " AND (SELECT max(id) FROM verdict WHERE batch_id = ?1) AND +batch_id = ?1 ORDER BY id DESC",
       error);
@@ -191,8 +202,9 @@ each_of_batch(DemurWorkspace *workspace, const DemurVerdictRecord *batch, DemurV
     record.risk = demur_store_double(statement, 3);
     record.risk_raw = demur_store_double(statement, 4);
     record.score = demur_store_double(statement, 5);
-    record.verdict = borrowed(statement, 6);
+    record.verdict = verdict_at(statement, 6);
     record.reasons = borrowed(statement, 7);
+    record.lead = borrowed(statement, 8);
     *go_on = func(&record, data);
     if (!*go_on) {
       sqlite3_reset(statement);

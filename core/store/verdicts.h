@@ -2,6 +2,8 @@
  * threshold. Nothing is ever overwritten: assessing again adds to the history. */
 #pragma once
 
+#include "selector/reason.h"
+#include "selector/verdict.h"
 #include "store/workspace.h"
 
 G_BEGIN_DECLS
@@ -21,8 +23,10 @@ typedef struct {
   char *patient_id;
   double risk, risk_raw; /* risk: after recalibration; NaN where there is no score */
   double score;          /* NaN where there is none */
-  char *verdict; /* "accepted", "red_flag", "not_eligible", "no_score", "not_tuned", "failed" */
-  char *reasons; /* JSON array, most important first */
+  DemurVerdict verdict;
+  char *reasons;          /* demur_reasons_to_json, most important first */
+  char *lead;             /* kind and subject of the first reason that may be shown: to sort by */
+  DemurOutdated outdated; /* as things are now: set when loaded */
   /* From the batch: set when loaded, not read when saved. */
   char *selector, *selector_digest, *cohort, *model, *created;
   double coverage, threshold;

@@ -11,6 +11,7 @@
 #include "store/audits.h"
 #include "store/overrules.h"
 #include "store/series.h"
+#include "words/words.h"
 
 #define N_REASONS 3
 
@@ -19,8 +20,8 @@ verdict_clear(gpointer data) {
   DemurVerdictRecord *verdict = data;
   g_free(verdict->scan_id);
   g_free(verdict->patient_id);
-  g_free(verdict->verdict);
   g_free(verdict->reasons);
+  g_free(verdict->lead);
 }
 
 static void
@@ -92,50 +93,30 @@ find_overrules(DemurWorkspace *workspace, DemurAssessment *assessment, GError **
   return TRUE;
 }
 
-/* The sentences, and behind them the person's decision, so that both verdicts are told. */
-static char **
-with_overrule(const DemurAssessment *assessment, const char *scan_id, char *const *reasons) {
-  const DemurOverruleRecord *overrule =
-      assessment->overrules != NULL ? g_hash_table_lookup(assessment->overrules, scan_id) : NULL;
-  g_autoptr(GStrvBuilder) list = g_strv_builder_new();
-  for (; reasons != NULL && *reasons != NULL; reasons++)
-    g_strv_builder_add(list, *reasons);
-  if (overrule != NULL) {
-    g_autofree char *sentence =
-        g_strdup_printf("assessed by a person's decision (%s); by the rules: %s", overrule->reason,
-                        overrule->rules_reason != NULL ? overrule->rules_reason : "accepted");
-    g_strv_builder_add(list, sentence);
-  }
-  return g_strv_builder_end(list);
-}
-
-static char *
-reasons_text(char *const *reasons) {
-  DemurJson *json = demur_json_new();
-  demur_json_begin_array(json, NULL);
-  for (; reasons != NULL && *reasons != NULL; reasons++)
-    demur_json_string(json, NULL, *reasons);
-  demur_json_end_array(json);
-  char *text = demur_json_finish(json);
-  return g_strchomp(text);
-}
-
+/* Keeps the verdict; behind its reasons the decision of a person, so that both verdicts are told.
+ * reasons: may be NULL. */
 static void
-add_verdict(DemurAssessment *assessment, const char *site, const char *scan_id,
-            const char *patient_id, double risk, double risk_raw, double score, const char *word,
-            char *const *reasons) {
-  g_auto(GStrv) told = with_overrule(assessment, scan_id, reasons);
-  const DemurVerdictRecord verdict = {.scan_id = g_strdup(scan_id),
-                                      .patient_id = g_strdup(patient_id),
-                                      .risk = risk,
-                                      .risk_raw = risk_raw,
-                                      .score = score,
-                                      .verdict = g_strdup(word),
-                                      .reasons = reasons_text(told)};
+add_verdict(DemurAssessment *assessment, const char *site, const DemurVerdictRecord *of,
+            GPtrArray *reasons) {
+  const DemurOverruleRecord *overrule =
+      assessment->overrules != NULL ? g_hash_table_lookup(assessment->overrules, of->scan_id)
+                                    : NULL;
+  g_autoptr(GPtrArray) none = demur_reasons_new();
+  if (reasons == NULL)
+    reasons = none;
+  if (overrule != NULL)
+    g_ptr_array_add(reasons, demur_reason_new(DEMUR_REASON_OVERRULED, overrule->reason,
+                                              overrule->rules_reason));
+  DemurVerdictRecord verdict = *of;
+  verdict.scan_id = g_strdup(of->scan_id);
+  verdict.patient_id = g_strdup(of->patient_id);
+  verdict.reasons = demur_reasons_to_json(reasons);
+  verdict.lead = demur_reasons_lead(reasons);
   g_array_append_val(assessment->verdicts, verdict);
-  const DemurVerdictSite of = {g_strdup(site), site != NULL && isfinite(score) &&
-                                                   g_hash_table_contains(assessment->audits, site)};
-  g_array_append_val(assessment->sites, of);
+  const DemurVerdictSite place = {g_strdup(site),
+                                  site != NULL && isfinite(of->score) &&
+                                      g_hash_table_contains(assessment->audits, site)};
+  g_array_append_val(assessment->sites, place);
 }
 
 /* Verdicts of a cohort's rows that have scores. */
@@ -161,19 +142,24 @@ assess_rows(DemurTask *task, DemurAssessment *assessment, DemurCohort *cohort, c
       (made = demur_meta_acquisition_scans(view, rows, n, error)) == NULL)
     return FALSE;
   for (size_t i = 0; i < n; i++) {
-    const char *word = !tuned ? "not_tuned" : scores[i] >= threshold ? "accepted" : "red_flag";
-    g_auto(GStrv) reasons = NULL;
-    if (!tuned) {
-      const char *sentence[] = {"the selector has no threshold yet: run `demur tune`", NULL};
-      reasons = g_strdupv((char **)sentence);
-    } else if (scores[i] < threshold) {
-      reasons = demur_reasoner_explain_scan(reasoner, meta + i * demur_selector_n_columns(selector),
-                                            made != NULL ? &made[i] : NULL, N_REASONS);
+    const DemurVerdictRecord verdict = {
+        .scan_id = cohort->scan_ids[rows[i]],
+        .patient_id = cohort->patient_ids[cohort->patients[rows[i]]],
+        .risk = demur_cohort_confidence_risk(view, rows[i]),
+        .risk_raw = demur_cohort_confidence_risk(cohort, rows[i]),
+        .score = scores[i],
+        .verdict = !tuned                   ? DEMUR_VERDICT_NOT_TUNED
+                   : scores[i] >= threshold ? DEMUR_VERDICT_ACCEPTED
+                                            : DEMUR_VERDICT_RED_FLAG};
+    g_autoptr(GPtrArray) reasons = NULL;
+    if (verdict.verdict == DEMUR_VERDICT_NOT_TUNED) {
+      reasons = demur_reasons_new();
+      g_ptr_array_add(reasons, demur_reason_new(DEMUR_REASON_NOT_TUNED, NULL, NULL));
+    } else if (verdict.verdict == DEMUR_VERDICT_RED_FLAG) {
+      reasons = demur_reasoner_explain(reasoner, meta + i * demur_selector_n_columns(selector),
+                                       made != NULL ? &made[i] : NULL, N_REASONS);
     }
-    add_verdict(assessment, cohort->site_names[cohort->sites[rows[i]]], cohort->scan_ids[rows[i]],
-                cohort->patient_ids[cohort->patients[rows[i]]],
-                demur_cohort_confidence_risk(view, rows[i]),
-                demur_cohort_confidence_risk(cohort, rows[i]), scores[i], word, reasons);
+    add_verdict(assessment, cohort->site_names[cohort->sites[rows[i]]], &verdict, reasons);
   }
   return TRUE;
 }
@@ -196,12 +182,19 @@ assess_series(DemurTask *task, DemurAssessment *assessment, const char *scan_id,
   for (size_t i = 0; i < scored->n_unscored; i++) {
     const DemurUnscored *u = &scored->unscored[i];
     if (scan_id != NULL && u->refused) {
-      g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STATE, u->reason);
+      g_autofree char *words = demur_words_reason(u->reason, NULL);
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "scan %s: %s", u->scan_id, words);
       return FALSE;
     }
-    char *const reasons[] = {u->reason, NULL};
-    add_verdict(assessment, NULL, u->scan_id, u->patient_id, u->risk, u->risk, NAN, u->verdict,
-                reasons);
+    const DemurVerdictRecord verdict = {.scan_id = u->scan_id,
+                                        .patient_id = u->patient_id,
+                                        .risk = u->risk,
+                                        .risk_raw = u->risk,
+                                        .score = NAN,
+                                        .verdict = u->verdict};
+    g_autoptr(GPtrArray) reasons = demur_reasons_new();
+    g_ptr_array_add(reasons, demur_reason_copy(u->reason));
+    add_verdict(assessment, NULL, &verdict, reasons);
   }
   if (scored->cohort == NULL)
     return TRUE;

@@ -17,7 +17,7 @@ demur_dicom_scores_free(DemurDicomScores *scores) {
   for (size_t i = 0; i < scores->n_unscored; i++) {
     g_free(scores->unscored[i].scan_id);
     g_free(scores->unscored[i].patient_id);
-    g_free(scores->unscored[i].reason);
+    demur_reason_free(scores->unscored[i].reason);
   }
   g_free(scores->unscored);
   g_free(scores);
@@ -25,7 +25,7 @@ demur_dicom_scores_free(DemurDicomScores *scores) {
 
 static void
 add_unscored(DemurDicomScores *scores, const DemurSeriesRecord *series, double risk,
-             const char *verdict, gboolean refused, char *reason) {
+             DemurVerdict verdict, gboolean refused, DemurReason *reason) {
   scores->unscored[scores->n_unscored++] = (DemurUnscored){
       g_strdup(series->scan_id), g_strdup(series->patient_id), risk, verdict, reason, refused};
 }
@@ -150,31 +150,28 @@ look_at(DemurWorkspace *workspace, DemurDicomScores *result, DemurSeriesRecord *
     return FALSE;
   const double risk = score != NULL ? score->risk : NAN;
   if (!series->accepted) {
-    add_unscored(result, series, risk, "not_eligible", FALSE,
-                 g_strdup(series->reason != NULL ? series->reason : "not chosen for assessment"));
+    add_unscored(result, series, risk, DEMUR_VERDICT_NOT_ELIGIBLE, FALSE,
+                 series->reason != NULL
+                     ? demur_reason_new(DEMUR_REASON_SERIES, NULL, series->reason)
+                     : demur_reason_new(DEMUR_REASON_NOT_CHOSEN, NULL, NULL));
     return TRUE;
   }
   if (score == NULL) {
     g_autoptr(GPtrArray) others = demur_scores_list(workspace, series->scan_id, NULL, error);
     if (others == NULL)
       return FALSE;
-    if (others->len == 0)
-      add_unscored(result, series, NAN, "no_score", FALSE,
-                   g_strdup_printf("no score of model '%s' was imported for this scan", model));
-    else
-      add_unscored(
-          result, series, NAN, "no_score", TRUE,
-          g_strdup_printf("scan %s has a score of model '%s', but the selector was trained on "
-                          "scores of '%s': scores of another model are refused",
-                          series->scan_id, ((DemurScoreRecord *)others->pdata[0])->model, model));
+    const gboolean other = others->len > 0;
+    add_unscored(result, series, NAN, DEMUR_VERDICT_NO_SCORE, other,
+                 other ? demur_reason_new(DEMUR_REASON_OTHER_MODEL, model,
+                                          ((DemurScoreRecord *)others->pdata[0])->model)
+                       : demur_reason_new(DEMUR_REASON_NO_SCORE, model, NULL));
     return TRUE;
   }
   if (width > 0 && score->embedding_width != width) {
-    add_unscored(result, series, risk, "failed", TRUE,
-                 g_strdup_printf("the score of scan %s has an embedding of width %zu, but the "
-                                 "selector was trained on width %zu: import the score with emb_0 "
-                                 "to emb_%zu",
-                                 series->scan_id, score->embedding_width, width, width - 1));
+    DemurReason *reason = demur_reason_new(DEMUR_REASON_WIDTH, NULL, NULL);
+    reason->n = (guint)score->embedding_width;
+    reason->n_over = (guint)width;
+    add_unscored(result, series, risk, DEMUR_VERDICT_FAILED, TRUE, reason);
     return TRUE;
   }
   g_ptr_array_add(scored, series);

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "cohort/cohort.h"
+#include "selector/reason.h"
+#include "selector/verdict.h"
 #include "store/workspace.h"
 
 G_BEGIN_DECLS
@@ -10,9 +12,9 @@ G_BEGIN_DECLS
 /* A series that can't be scored. */
 typedef struct {
   char *scan_id, *patient_id;
-  double risk;         /* NaN where there is none */
-  const char *verdict; /* "not_eligible", "no_score" or "failed" */
-  char *reason;
+  double risk;          /* NaN where there is none */
+  DemurVerdict verdict; /* not eligible, no score or failed */
+  DemurReason *reason;
   gboolean refused; /* there is a score, but of another model or width */
 } DemurUnscored;
 

@@ -66,7 +66,7 @@ take_accepted(DemurMeaningReference *reference, DemurCohort *cohort,
   for (guint i = 0; i < assessment->verdicts->len; i++) {
     const DemurVerdictRecord *v = &g_array_index(assessment->verdicts, DemurVerdictRecord, i);
     reference->n_scans++;
-    if (strcmp(v->verdict, "accepted") != 0)
+    if (v->verdict != DEMUR_VERDICT_ACCEPTED)
       continue;
     reference->n_accepted++;
     const gssize row = demur_cohort_find_scan(cohort, v->scan_id);

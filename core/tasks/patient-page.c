@@ -7,6 +7,7 @@
 #include "selector/coverage.h"
 #include "store/scores.h"
 #include "store/series.h"
+#include "words/words.h"
 #include "tasks/assess.h"
 #include "tasks/meaning.h"
 #include "tasks/report.h"
@@ -43,18 +44,16 @@ add_fact(DemurPatientPage *page, GArray *facts, const char *key, char *value) {
     g_array_append_val(facts, pair);
 }
 
-/* The reasons of a verdict, as they are kept (a JSON array). */
+/* The reasons that may stand beside the risk, or beside that it is held back. */
 static const char *const *
-read_reasons(DemurPatientPage *page, const char *json) {
-  g_autoptr(JsonParser) parser = json_parser_new_immutable();
-  if (json == NULL || !json_parser_load_from_data(parser, json, -1, NULL))
-    return NULL;
-  JsonArray *array = json_node_get_array(json_parser_get_root(parser));
-  const guint n = json_array_get_length(array);
-  const char **reasons = own(page, g_new0(const char *, n + 1));
-  for (guint i = 0; i < n; i++)
-    reasons[i] = own(page, g_strdup(json_array_get_string_element(array, i)));
-  return reasons;
+word_reasons(DemurPatientPage *page, const DemurVerdictRecord *verdict) {
+  g_autoptr(GPtrArray) reasons = demur_reasons_from_json(verdict->reasons);
+  g_autoptr(GPtrArray) shown =
+      demur_reasons_shown(reasons, verdict->verdict != DEMUR_VERDICT_RED_FLAG);
+  char **words = demur_words_reasons(shown, NULL);
+  for (char **word = words; *word != NULL; word++)
+    own(page, *word);
+  return own(page, words);
 }
 
 static gboolean
@@ -67,12 +66,12 @@ take_verdict(DemurPatientPage *page, const DemurAssessment *assessment, const ch
       continue;
     input->scan_id = own(page, g_strdup(v->scan_id));
     input->patient_id = own(page, g_strdup(v->patient_id));
-    input->verdict = own(page, g_strdup(v->verdict));
+    input->verdict = v->verdict;
     input->risk = v->risk;
     input->risk_raw = v->risk_raw;
     input->recalibrated = v->risk != v->risk_raw && isfinite(v->risk);
     input->score = v->score;
-    input->reasons = read_reasons(page, v->reasons);
+    input->reasons = word_reasons(page, v);
     input->simulated = assessment->simulated;
     const DemurThresholdRecord *t = assessment->threshold;
     input->threshold = t != NULL ? t->threshold : NAN;
@@ -109,7 +108,7 @@ describe_reference(DemurTask *task, const DemurPatientPageParams *params, DemurP
   g_autoptr(DemurMeaningReference) reference = demur_task_meaning_reference(task, &ask, error);
   if (reference == NULL)
     return FALSE;
-  const gboolean accepted = strcmp(input->verdict, "accepted") == 0;
+  const gboolean accepted = input->verdict == DEMUR_VERDICT_ACCEPTED;
   const DemurMeaning meaning =
       demur_meaning_find(reference, accepted ? input->risk : NAN, input->patient_id);
   input->reference = (DemurPatientReference){.cohort = own(page, g_strdup(reference->cohort)),

@@ -1,7 +1,6 @@
 #include "tasks/site-coverage.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "selector/coverage.h"
 
@@ -28,7 +27,7 @@ demur_task_site_coverage(const DemurAssessment *assessment) {
     }
     DemurSiteCoverage *site = &g_array_index(sites, DemurSiteCoverage, GPOINTER_TO_UINT(found));
     site->n_scored++;
-    site->n_accepted += strcmp(v->verdict, "accepted") == 0;
+    site->n_accepted += v->verdict == DEMUR_VERDICT_ACCEPTED;
   }
   return sites;
 }

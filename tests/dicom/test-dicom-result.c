@@ -62,6 +62,7 @@ static DemurResult
 make_result(const char *verdict, gboolean told) {
   static const char *const reasons[] = {"far from what the model was trained on", "µ-Ω <&>", NULL};
   DemurResult result = {.verdict = verdict,
+                        .verdict_meaning = "as said",
                         .reasons = reasons,
                         .risk = told ? 0.06 : (double)NAN,
                         .score = 0.25,
@@ -91,7 +92,7 @@ test_a_report_holds_risks_verdict_and_references(void) {
   g_autofree char *path = g_build_filename(folder, "report.dcm", NULL);
   g_autofree char *again = g_build_filename(folder, "again.dcm", NULL);
   g_autoptr(DemurImport) import = write_images(folder, "M\xfcller^Zo\xeb"); /* no charset: kept */
-  DemurResult result = make_result("accepted", TRUE);
+  DemurResult result = make_result("ACCEPTED", TRUE);
   save(&result, import, path);
   save(&result, import, again);
   g_autofree char *first = NULL, *second = NULL;
@@ -115,7 +116,7 @@ test_a_report_holds_risks_verdict_and_references(void) {
                                         "Risk of lung cancer within 1 year",
                                         "0.06",
                                         "Selector score",
-                                        "Accepted: the risk may be used",
+                                        "as said",
                                         "far from what the model was trained on",
                                         "Demur selector ours",
                                         "sybil",
@@ -129,7 +130,7 @@ test_a_report_holds_risks_verdict_and_references(void) {
 
 static void
 test_a_report_without_risk_has_none(void) {
-  static const char *const verdicts[] = {"red_flag", "not_eligible", "no_score", "failed"};
+  static const char *const verdicts[] = {"REDFLAG", "NOTELIG", "NOSCORE", "FAILED"};
   g_autofree char *folder = fixture_folder();
   g_autofree char *path = g_build_filename(folder, "report.dcm", NULL);
   g_autoptr(DemurImport) import = write_images(folder, "One^Person");
@@ -188,7 +189,7 @@ test_images_without_uids_cannot_be_referred_to(void) {
   if (import == NULL)
     return;
   g_autoptr(GError) error = NULL;
-  DemurResult result = make_result("accepted", TRUE);
+  DemurResult result = make_result("ACCEPTED", TRUE);
   g_assert_false(
       demur_result_write_report(&result, fixture_series(import, 0), "/dev/null", &error));
   g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE);

@@ -14,6 +14,11 @@
  * kvp 120 everywhere; GE with LUNG (sharp) for the first 200, else Siemens with B30f (soft), but
  * the last 3 scans (0.75 %) are of an unknown maker with kernel K9. */
 static void
+assert_same(double a, double b) {
+  g_assert_true(a == b || (isnan(a) && isnan(b)));
+}
+
+static void
 make(DemurAcquisitionScan *scans) {
   for (size_t i = 0; i < N; i++) {
     scans[i] = (DemurAcquisitionScan){.numbers = {i < 100      ? NAN
@@ -95,20 +100,31 @@ words_give_the_training_scans_shares(void) {
                                .texts = {"K9", "Acme", "", "OMNIPAQUE"}};
   const struct {
     DemurAcquisitionSubject subject;
-    const char *sentence;
+    gboolean recorded;
+    double value, median, low, high;
+    const char *text;
+    double share;
   } right[] = {
-      {DEMUR_ACQUISITION_THICKNESS, "slice thickness is 5 mm, above the 99th percentile of the "
-                                    "training scans (median 2 mm, 98 % "
-                                    "of them from 1 to 3 mm)"},
-      {DEMUR_ACQUISITION_KVP, "tube voltage is not recorded, as in 0 % of the training scans"},
-      {DEMUR_ACQUISITION_KERNEL, "kernel K9 was in 0.75 % of the training scans"},
-      {DEMUR_ACQUISITION_MANUFACTURER, "manufacturer Acme was in 0.75 % of the training scans"},
-      {DEMUR_ACQUISITION_MODEL, "scanner model is not recorded, as in 0 % of the training scans"},
-      {DEMUR_ACQUISITION_CONTRAST, "contrast yes was in none of the training scans"},
+      {DEMUR_ACQUISITION_THICKNESS, TRUE, 5, 2, 1, 3, NULL, NAN},
+      {DEMUR_ACQUISITION_KVP, FALSE, NAN, 120, 120, 120, NULL, 0},
+      {DEMUR_ACQUISITION_KERNEL, TRUE, NAN, NAN, NAN, NAN, "K9", 0.0075},
+      {DEMUR_ACQUISITION_MANUFACTURER, TRUE, NAN, NAN, NAN, NAN, "Acme", 0.0075},
+      {DEMUR_ACQUISITION_MODEL, FALSE, NAN, NAN, NAN, NAN, NULL, 0},
+      {DEMUR_ACQUISITION_CONTRAST, TRUE, NAN, NAN, NAN, NAN, "yes", 0},
   };
   for (size_t i = 0; i < G_N_ELEMENTS(right); i++) {
-    g_autofree char *sentence = demur_acquisition_describe(a, right[i].subject, &scan);
-    g_assert_cmpstr(sentence, ==, right[i].sentence);
+    DemurAcquisitionLook look;
+    demur_acquisition_look(a, right[i].subject, &scan, &look);
+    g_assert_cmpint(look.recorded, ==, right[i].recorded);
+    assert_same(look.value, right[i].value);
+    assert_same(look.share, right[i].share);
+    if (right[i].subject == DEMUR_ACQUISITION_THICKNESS) {
+      assert_same(look.median, right[i].median);
+      assert_same(look.low, right[i].low);
+      assert_same(look.high, right[i].high);
+    }
+    g_assert_cmpstr(look.text, ==, right[i].text);
+    g_free(look.text);
   }
 }
 

@@ -300,11 +300,11 @@ verdicts_are_saved_in_short_transactions(Fixture *f, gconstpointer data) {
   enum { N = 8000 };
   g_autofree DemurVerdictRecord *records = g_new0(DemurVerdictRecord, N);
   for (size_t i = 0; i < N; i++)
-    records[i] = (DemurVerdictRecord){.scan_id = (char *)"scan",
+    records[i] = (DemurVerdictRecord){.scan_id = (char *)(i == 7000 ? NULL : "scan"),
                                       .risk = 0.5,
                                       .risk_raw = 0.5,
                                       .score = 0.5,
-                                      .verdict = (char *)(i == 7000 ? "maybe" : "accepted")};
+                                      .verdict = DEMUR_VERDICT_ACCEPTED};
   const DemurVerdictBatch batch = {"s", "digest", NULL, "model", 0.9, 0.5, "2022"};
   g_autoptr(GError) error = NULL;
   g_assert_false(demur_verdicts_save(workspace, &batch, records, N, &error));
@@ -313,7 +313,7 @@ verdicts_are_saved_in_short_transactions(Fixture *f, gconstpointer data) {
   g_autoptr(GPtrArray) kept = demur_verdicts_of_scan(workspace, NULL, "scan", &error);
   g_assert_no_error(error);
   g_assert_cmpuint(kept->len, ==, 5000);
-  records[7000].verdict = (char *)"accepted";
+  records[7000].scan_id = (char *)"scan";
   g_assert_true(demur_verdicts_save(workspace, &batch, records, N, &error));
   g_autoptr(GPtrArray) all = demur_verdicts_of_scan(workspace, NULL, "scan", &error);
   g_assert_cmpuint(all->len, ==, 5000 + N);

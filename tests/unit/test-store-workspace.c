@@ -423,24 +423,24 @@ test_verdict_history(void) {
   records[0].risk = 0.1;
   records[0].risk_raw = 0.2;
   records[0].score = 0.3;
-  records[0].verdict = (char *)"not_tuned";
+  records[0].verdict = DEMUR_VERDICT_NOT_TUNED;
   records[1] = records[0];
   records[1].scan_id = (char *)"scan-1";
   records[1].risk = records[1].risk_raw = records[1].score = NAN;
-  records[1].verdict = (char *)"no_score";
+  records[1].verdict = DEMUR_VERDICT_NO_SCORE;
   records[1].reasons = (char *)"[\"no score\"]";
   DemurVerdictBatch batch = {"s", "digest", "c", "model", NAN, NAN, "2022"};
   g_assert_true(demur_verdicts_save(workspace, &batch, records, 2, &error));
   batch.coverage = 0.9;
   batch.threshold = 0.25;
-  records[0].verdict = (char *)"accepted";
+  records[0].verdict = DEMUR_VERDICT_ACCEPTED;
   g_assert_true(demur_verdicts_save(workspace, &batch, records, 1, &error));
   g_assert_no_error(error);
 
   g_autoptr(GPtrArray) history = demur_verdicts_of_scan(workspace, "c", "scan-0", &error);
   g_assert_cmpuint(history->len, ==, 2);
   const DemurVerdictRecord *newest = history->pdata[0], *oldest = history->pdata[1];
-  g_assert_cmpstr(newest->verdict, ==, "accepted");
+  g_assert_cmpint(newest->verdict, ==, DEMUR_VERDICT_ACCEPTED);
   g_assert_cmpfloat(newest->threshold, ==, 0.25);
   g_assert_cmpstr(newest->reasons, ==, "[]");
   g_assert_true(isnan(oldest->threshold));
@@ -449,8 +449,8 @@ test_verdict_history(void) {
   g_autoptr(GPtrArray) dicom = demur_verdicts_latest(workspace, NULL, &error);
   g_assert_cmpuint(dicom->len, ==, 0);
 
-  /* A wrong word in the second of two: neither is kept. */
-  records[1].verdict = (char *)"maybe";
+  /* The second of two is of no scan: neither is kept. */
+  records[1].scan_id = NULL;
   g_assert_false(demur_verdicts_save(workspace, &batch, records, 2, &error));
   g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE);
   g_clear_error(&error);

@@ -37,7 +37,7 @@ make_cohort(const char *name) {
 
 static void
 save_verdicts(DemurWorkspace *workspace, const char *cohort, size_t from, size_t to,
-              const char *verdict, const char *reasons) {
+              DemurVerdict verdict, const char *reasons) {
   DemurVerdictRecord records[N] = {0};
   g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
   for (size_t i = from; i < to; i++) {
@@ -48,11 +48,12 @@ save_verdicts(DemurWorkspace *workspace, const char *cohort, size_t from, size_t
     g_ptr_array_add(texts, record->patient_id);
     record->risk = record->risk_raw = (double)(i + 1) / 20;
     record->score = 0.5;
-    record->verdict = (char *)verdict;
+    record->verdict = verdict;
     record->reasons = (char *)reasons;
   }
   g_autoptr(GError) error = NULL;
-  const DemurVerdictBatch batch = {verdict, "digest", cohort, "model", 0.9, 0.25, "2022"};
+  const DemurVerdictBatch batch = {
+      demur_verdict_name(verdict), "digest", cohort, "model", 0.9, 0.25, "2022"};
   g_assert_true(demur_verdicts_save(workspace, &batch, records, to - from, &error));
   g_assert_no_error(error);
 }
@@ -83,17 +84,17 @@ each_scan_has_its_facts_and_its_newest_verdict(void) {
     g_autoptr(DemurCohort) cohort = make_cohort(names[c]);
     g_assert_true(demur_cohorts_save(workspace, cohort, NULL, &error));
   }
-  save_verdicts(workspace, "one", 0, N, "red_flag",
+  save_verdicts(workspace, "one", 0, N, DEMUR_VERDICT_RED_FLAG,
                 "[\n \"first, of \\\"two\\\"\",\n \"second\"\n]\n");
-  save_verdicts(workspace, "one", 3, 8, "accepted", "[]");
-  save_verdicts(workspace, "two", 4, 5, "red_flag",
+  save_verdicts(workspace, "one", 3, 8, DEMUR_VERDICT_ACCEPTED, "[]");
+  save_verdicts(workspace, "two", 4, 5, DEMUR_VERDICT_RED_FLAG,
                 "[\n \"risk [0, 1], plain\",\n \"second\"\n]\n");
   DemurVerdictRecord stray = {.scan_id = (char *)"gone",
                               .patient_id = (char *)"patient-x",
                               .risk = 0.5,
                               .risk_raw = 0.5,
                               .score = 0.5,
-                              .verdict = (char *)"accepted",
+                              .verdict = DEMUR_VERDICT_ACCEPTED,
                               .reasons = (char *)"{}"};
   const DemurVerdictBatch batch = {"s", "digest", "two", "model", 0.9, 0.25, "2022"};
   g_assert_true(demur_verdicts_save(workspace, &batch, &stray, 1, &error));
@@ -120,21 +121,24 @@ each_scan_has_its_facts_and_its_newest_verdict(void) {
       g_assert_cmpfloat(scan->risk, ==, (double)(i + 1) / 20);
     else
       g_assert_true(isnan(scan->risk));
-    g_assert_cmpuint(scan->n_reasons, ==, again ? 0 : 2);
+    g_auto(GStrv) reasons = demur_scan_reasons(scan, TRUE);
+    g_assert_cmpuint(g_strv_length(reasons), ==, again ? 0 : 2);
     if (!again) {
-      g_assert_cmpstr(scan->reasons[0], ==, "first, of \"two\"");
-      g_assert_cmpstr(scan->reasons[1], ==, "second");
+      g_assert_cmpstr(reasons[0], ==, "first, of \"two\"");
+      g_assert_cmpstr(reasons[1], ==, "second");
     }
   }
   const DemurScan *plain = find(table, "two", "scan-4");
-  g_assert_cmpuint(plain->n_reasons, ==, 2);
-  g_assert_cmpstr(plain->reasons[0], ==, "risk [0, 1], plain");
+  g_auto(GStrv) plain_reasons = demur_scan_reasons(plain, TRUE);
+  g_assert_cmpuint(g_strv_length(plain_reasons), ==, 2);
+  g_assert_cmpstr(plain_reasons[0], ==, "risk [0, 1], plain");
   g_assert_cmpint(demur_scan_table_find(table, "two", "scan-5"), ==, -1);
   g_assert_cmpint(demur_scan_table_find(table, NULL, "scan-4"), ==, -1);
   const DemurScan *gone = find(table, "two", "gone");
   g_assert_cmpstr(gone->patient_id, ==, "patient-x");
   g_assert_cmpstr(gone->site, ==, "");
-  g_assert_cmpuint(gone->n_reasons, ==, 0);
+  g_auto(GStrv) none = demur_scan_reasons(gone, TRUE);
+  g_assert_null(none[0]);
   /* The other cohort's patient of the same ID is another one. */
   size_t n;
   g_autofree guint32 *rows =
@@ -152,11 +156,12 @@ damaged_reasons_are_none(void) {
     g_autoptr(GError) error = NULL;
     g_autoptr(DemurWorkspace) workspace =
         demur_workspace_open(path, DEMUR_WORKSPACE_CREATE, &error);
-    save_verdicts(workspace, "two", 9, 10, "red_flag", damaged[i]);
+    save_verdicts(workspace, "two", 9, 10, DEMUR_VERDICT_RED_FLAG, damaged[i]);
     g_autoptr(DemurScanTable) table = load();
     const DemurScan *scan = find(table, "two", "scan-9");
     g_test_message("%s", damaged[i]);
-    g_assert_cmpuint(scan->n_reasons, ==, 0);
+    g_auto(GStrv) none = demur_scan_reasons(scan, TRUE);
+    g_assert_null(none[0]);
   }
 }
 

@@ -1,0 +1,22 @@
+/* Words for people, in their language: who shows them brings the translation; nothing below knows
+ * of a locale. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* The translation of a text that is marked with N_ (borrowed, for ever); NULL stands for English.
+ */
+typedef const char *(*DemurTranslate)(const char *text);
+
+#ifndef N_
+#define N_(text) (text) /* marks a text for po/; every file that uses it stands in po/POTFILES */
+#endif
+
+static inline const char *
+demur_translate(DemurTranslate translate, const char *text) {
+  return translate != NULL ? translate(text) : text;
+}
+
+G_END_DECLS

@@ -1,0 +1,84 @@
+/* Why a scan got its verdict, as data: worded once, at the edge, in the reader's language
+ * (words/words.h). No code reads a sentence to decide anything.
+ *
+ * Kept and exchanged as a JSON array. An older program kept sentences there: each becomes a reason
+ * of kind DEMUR_REASON_LEGACY, told as it stands, and taken for one that tells the risk, since
+ * nobody can say that it doesn't. */
+#pragma once
+
+#include "base/error.h"
+#include "base/json-writer.h"
+
+G_BEGIN_DECLS
+
+typedef enum {
+  DEMUR_REASON_LEGACY,       /* text: a sentence of an older program */
+  DEMUR_REASON_FEATURE,      /* subject: a meta feature's column; value, place, median, low, high */
+  DEMUR_REASON_NUMBER,       /* subject: an attribute of how the scan was made; the same */
+  DEMUR_REASON_GROUP,        /* subject likewise, text: its value; share of the training scans */
+  DEMUR_REASON_NOT_RECORDED, /* subject likewise; share of the training scans */
+  DEMUR_REASON_SIMILAR,      /* n training scans most like it: too high at n_over of n_sites */
+  DEMUR_REASON_WITHHELD,     /* what else there is would tell the risk */
+  DEMUR_REASON_NOT_TUNED,    /* the selector has no threshold */
+  DEMUR_REASON_NO_SCORE,     /* subject: the model whose score is wanted */
+  DEMUR_REASON_OTHER_MODEL,  /* the same; text: the model whose score is there */
+  DEMUR_REASON_WIDTH,        /* the score's embedding has width n, wanted is n_over */
+  DEMUR_REASON_SERIES,       /* text: the rule of dicom/eligibility.h that leaves it out */
+  DEMUR_REASON_NOT_CHOSEN,   /* another series of the study is assessed */
+  DEMUR_REASON_OVERRULED, /* a person chose it; subject: why, text: what the rules said, or NULL */
+  DEMUR_REASON_CONFLICT,  /* SAFETY: its UIDs came with other content or another person */
+  DEMUR_REASON_FILES,     /* what lies at its stored paths is not what was imported */
+  DEMUR_N_REASONS,
+} DemurReasonKind;
+
+/* Where a value lies among the training scans (FEATURE: among the accepted ones). */
+typedef enum {
+  DEMUR_PLACE_UNKNOWN,
+  DEMUR_PLACE_BELOW, /* the 1st percentile */
+  DEMUR_PLACE_LOW,   /* below the median */
+  DEMUR_PLACE_MEDIAN,
+  DEMUR_PLACE_HIGH,  /* above the median */
+  DEMUR_PLACE_ABOVE, /* the 99th percentile */
+} DemurReasonPlace;
+
+typedef struct {
+  DemurReasonKind kind;
+  DemurReasonPlace place;
+  char *subject, *text;            /* NULL: none */
+  double value, median, low, high; /* low and high: 1st and 99th percentile; NaN: none */
+  double share;                    /* of the training scans, 0 to 1 */
+  double score, changed; /* the selector's score, and what it would be at the median; NaN: none */
+  guint n, n_over, n_sites;
+  gboolean tells_risk; /* goes where the risk goes, and nowhere else */
+} DemurReason;
+
+/* A reason of that kind of which nothing else is known. subject, text: copied, may be NULL. */
+DemurReason *demur_reason_new(DemurReasonKind kind, const char *subject, const char *text);
+DemurReason *demur_reason_copy(const DemurReason *reason);
+void demur_reason_free(DemurReason *reason);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurReason, demur_reason_free)
+
+/* "feature", "similar" ..; "above_p99" .. */
+const char *demur_reason_kind_name(DemurReasonKind kind);
+const char *demur_reason_place_name(DemurReasonPlace place);
+
+/* An array that owns its DemurReason, most important first. */
+GPtrArray *demur_reasons_new(void);
+
+/* One reason as an object: kind, tells_risk, and what else it has. */
+void demur_reason_write(DemurJson *json, const DemurReason *reason);
+/* The array as one line of JSON (owned), and back. What is no such array, or no such reason in it,
+ * gives no reason: a damaged workspace is named by `demur verify`, not here. json may be NULL. */
+char *demur_reasons_to_json(const GPtrArray *reasons);
+GPtrArray *demur_reasons_from_json(const char *json);
+
+/* Kind and subject of the first reason that may be told without the risk ("feature:knn", "withheld"
+ * where there is none; owned): for putting scans in order by their reasons. NULL: no reason. */
+char *demur_reasons_lead(const GPtrArray *reasons);
+
+/* What may be told: everything where the risk may (tells_risk), else the reasons that don't tell
+ * it, without scores, and, where any were left out, one of kind DEMUR_REASON_WITHHELD (owned
+ * copies). */
+GPtrArray *demur_reasons_shown(const GPtrArray *reasons, gboolean tells_risk);
+
+G_END_DECLS

@@ -1,0 +1,34 @@
+/* Verdicts, their states and their reasons in the words of people: the one place where they become
+ * sentences, for command line, report, window and exports alike.
+ *
+ * translate brings the reader's language; NULL is English, which data (JSON, CSV, DICOM) keep.
+ * Nothing here is read back: code asks the types (selector/verdict.h, selector/reason.h). */
+#pragma once
+
+#include "base/translate.h"
+#include "selector/reason.h"
+#include "selector/verdict.h"
+
+G_BEGIN_DECLS
+
+/* "Accepted", "Red flag" .. (borrowed). */
+const char *demur_words_verdict(DemurVerdict verdict, DemurTranslate translate);
+
+/* The code and its meaning in a structured report: "REDFLAG", "Red flag: the risk is held back". */
+const char *demur_words_verdict_code(DemurVerdict verdict);
+const char *demur_words_verdict_meaning(DemurVerdict verdict);
+
+/* Why a verdict no longer holds, in one sentence and what to do (owned): "Out of date: the score
+ * was replaced. Assess again." NULL for a current one. */
+char *demur_words_outdated(DemurOutdated why, DemurTranslate translate);
+/* The causes alone, the first of verdict.h first: "the score was replaced" (owned, NULL-terminated;
+ * empty for a current one). */
+char **demur_words_causes(DemurOutdated why, DemurTranslate translate);
+
+/* One reason (owned): "distance to the 8 nearest reference scans is 9.41, above the 99th percentile
+ * of accepted training scans (median 3.2, 98 % of them from 1.1 to 7)". */
+char *demur_words_reason(const DemurReason *reason, DemurTranslate translate);
+/* Each of an array (owned, NULL-terminated). */
+char **demur_words_reasons(const GPtrArray *reasons, DemurTranslate translate);
+
+G_END_DECLS

@@ -1,0 +1,129 @@
+/* Verdicts, states and reasons in words. The right sentences are written by hand; data from an
+ * older program and from a damaged workspace come out as written, or not at all. */
+#include <math.h>
+#include <string.h>
+
+#include "support/support.h"
+#include "words/words.h"
+
+static const char *
+upper(const char *text) {
+  return g_intern_string(g_ascii_strup(text, -1)); /* a language that is easily seen */
+}
+
+/* Every kind of reason that a program keeps has words of its own, in any language, and comes back
+ * from its data. */
+static void
+each_kind_of_reason_has_words(void) {
+  static const struct {
+    const char *json, *words;
+  } rows[] = {
+      {"[\"an old sentence\"]", "an old sentence"},
+      {"[{\"kind\": \"feature\", \"subject\": \"knn\", \"value\": 9.41, \"place\": \"above_p99\","
+       " \"median\": 3.2, \"low\": 1.1, \"high\": 7, \"tells_risk\": false}]",
+       "distance to the 8 nearest reference scans is 9.41, above the 99th percentile of accepted "
+       "training scans (median 3.2, 98 % of them from 1.1 to 7)"},
+      {"[{\"kind\": \"number\", \"subject\": \"slice_thickness_mm\", \"value\": 5, \"place\":"
+       " \"above_median\", \"median\": 2, \"low\": 1, \"high\": 6, \"score\": 0.25, \"changed\":"
+       " 0.5}]",
+       "slice thickness is 5 mm, above the median of the training scans (median 2 mm, 98 % of them "
+       "from 1 to 6 mm); at the accepted scans' median the score would be 0.5 in place of 0.25"},
+      {"[{\"kind\": \"number\", \"subject\": \"kvp\", \"value\": 90}]",
+       "tube voltage is 90 kV; it was recorded in no training scan"},
+      {"[{\"kind\": \"group\", \"subject\": \"kernel\", \"text\": \"B70f\", \"share\": 0.002}]",
+       "kernel B70f was in 0.2 % of the training scans"},
+      {"[{\"kind\": \"group\", \"subject\": \"kernel\", \"text\": \"B70f\", \"share\": 0}]",
+       "kernel B70f was in none of the training scans"},
+      {"[{\"kind\": \"group\", \"subject\": \"kernel\", \"text\": \"B70f\"}]",
+       "kernel B70f is none of the most frequent of the training scans"},
+      {"[{\"kind\": \"group\", \"subject\": \"kernel\"}]",
+       "kernel is not that of most accepted training scans"},
+      {"[{\"kind\": \"not_recorded\", \"subject\": \"kvp\", \"share\": 0.03}]",
+       "tube voltage is not recorded, as in 3 % of the training scans"},
+      {"[{\"kind\": \"similar\", \"subject\": \"risk\", \"n\": 50, \"n_over\": 3, \"n_sites\": 9}]",
+       "among the 50 training scans most like it the risk was too high at 3 of 9 sites"},
+      {"[{\"kind\": \"withheld\"}]",
+       "what else lowers its score would tell the risk that is held back"},
+      {"[{\"kind\": \"not_tuned\"}]", "the selector has no threshold yet: run `demur tune`"},
+      {"[{\"kind\": \"no_score\", \"subject\": \"sybil\"}]",
+       "no score of model 'sybil' was imported for this scan"},
+      {"[{\"kind\": \"other_model\", \"subject\": \"a\", \"text\": \"b\"}]",
+       "the scan has a score of model 'b', but the selector was trained on scores of 'a': scores "
+       "of "
+       "another model are refused"},
+      {"[{\"kind\": \"embedding_width\", \"n\": 4, \"n_over\": 512}]",
+       "the score has an embedding of width 4, but the selector was trained on width 512: import "
+       "the "
+       "score with all of it"},
+      {"[{\"kind\": \"series\", \"text\": \"no CT\"}]", "no CT"},
+      {"[{\"kind\": \"not_chosen\"}]", "not chosen for assessment"},
+      {"[{\"kind\": \"overruled\", \"subject\": \"the other one is cut\", \"text\": \"thick\"}]",
+       "assessed by a person's decision (the other one is cut); by the rules: thick"},
+      {"[{\"kind\": \"overruled\", \"subject\": \"why\"}]",
+       "assessed by a person's decision (why); by the rules: accepted"},
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    g_autoptr(GPtrArray) reasons = demur_reasons_from_json(rows[i].json);
+    g_assert_cmpuint(reasons->len, ==, 1);
+    g_autofree char *words = demur_words_reason(reasons->pdata[0], NULL);
+    g_assert_cmpstr(words, ==, rows[i].words);
+    g_autofree char *kept = demur_reasons_to_json(reasons);
+    g_autoptr(GPtrArray) again = demur_reasons_from_json(kept);
+    g_autofree char *once_more = demur_words_reason(again->pdata[0], NULL);
+    g_assert_cmpstr(once_more, ==, rows[i].words);
+  }
+  g_autoptr(GPtrArray) reasons = demur_reasons_from_json("[{\"kind\": \"withheld\"}]");
+  g_autofree char *loud = demur_words_reason(reasons->pdata[0], upper);
+  g_assert_cmpstr(loud, ==, "WHAT ELSE LOWERS ITS SCORE WOULD TELL THE RISK THAT IS HELD BACK");
+}
+
+static void
+what_is_no_reason_gives_none(void) {
+  static const char *const texts[] = {"",
+                                      "{}",
+                                      "[",
+                                      "[1, null, {}]",
+                                      "[{\"kind\": \"feature",
+                                      "[{\"kind\": \"nonsense\"}]",
+                                      "[{\"kind\": 3}]"};
+  for (guint i = 0; i < G_N_ELEMENTS(texts); i++) {
+    g_autoptr(GPtrArray) reasons = demur_reasons_from_json(texts[i]);
+    g_assert_cmpuint(reasons->len, ==, 0);
+  }
+  g_autoptr(GPtrArray) none = demur_reasons_from_json(NULL);
+  g_assert_cmpuint(none->len, ==, 0);
+}
+
+static void
+an_outdated_verdict_says_why_and_what_to_do(void) {
+  g_assert_null(demur_words_outdated(DEMUR_CURRENT, NULL));
+  g_autofree char *words =
+      demur_words_outdated(DEMUR_OUTDATED_SCORE | DEMUR_OUTDATED_THRESHOLD, NULL);
+  g_assert_cmpstr(
+      words, ==, "Out of date: the score was replaced; another threshold is in use. Assess again.");
+  for (guint i = 0; i < DEMUR_N_OUTDATED; i++) {
+    g_auto(GStrv) one = demur_words_causes(1u << i, NULL);
+    g_assert_cmpuint(g_strv_length(one), ==, 1);
+    for (guint j = 0; j < i; j++)
+      g_assert_cmpstr(demur_outdated_name(1u << i), !=, demur_outdated_name(1u << j));
+    g_assert_false(demur_verdict_tells_risk(DEMUR_VERDICT_ACCEPTED, 1u << i));
+  }
+  g_assert_true(demur_verdict_tells_risk(DEMUR_VERDICT_ACCEPTED, DEMUR_CURRENT));
+  for (guint v = 0; v < DEMUR_N_VERDICTS; v++) {
+    DemurVerdict back = DEMUR_N_VERDICTS;
+    g_assert_true(demur_verdict_from_name(demur_verdict_name((DemurVerdict)v), &back));
+    g_assert_cmpint(back, ==, v);
+    g_assert_cmpint(demur_verdict_tells_risk((DemurVerdict)v, DEMUR_CURRENT), ==,
+                    v == DEMUR_VERDICT_ACCEPTED);
+  }
+}
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/words/each-kind-of-reason-has-words", each_kind_of_reason_has_words);
+  g_test_add_func("/words/what-is-no-reason-gives-none", what_is_no_reason_gives_none);
+  g_test_add_func("/words/an-outdated-verdict-says-why-and-what-to-do",
+                  an_outdated_verdict_says_why_and_what_to_do);
+  return g_test_run();
+}
