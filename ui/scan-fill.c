@@ -170,9 +170,10 @@ demur_scan_take_verdict(DemurScanFill *fill, DemurScan *scan, const DemurVerdict
   scan->shown = demur_shown_of_verdict(verdict->verdict, verdict->outdated);
   scan->outdated = verdict->outdated;
   scan->verdict_id = verdict->id;
+  /* What no longer holds is not even there to be revealed. */
   if (scan->shown == DEMUR_SHOWN_ACCEPTED)
     scan->risk = verdict->risk;
-  else
+  else if (scan->shown != DEMUR_SHOWN_OUT_OF_DATE)
     scan->withheld_risk = verdict->risk;
   scan->score = verdict->score;
   scan->threshold = verdict->threshold;

@@ -23,6 +23,9 @@ add_reviews(DemurScanTable *table, DemurWorkspace *workspace, GError **error) {
       mine->revealed |= review->verdict_id == table->scans[row].verdict_id;
       continue;
     }
+    /* An opinion belongs to its verdict; that of an earlier one is in the history. */
+    if (review->kind != DEMUR_REVIEW_COMMENT && review->verdict_id != table->scans[row].verdict_id)
+      continue;
     if (mine->n_reviews++ == 0)
       mine->opinion = demur_review_kind_name(review->kind);
   }

@@ -135,7 +135,9 @@ demur_scan_add_series(DemurScanFill *fill, DemurWorkspace *workspace, GError **e
     if (verdict != NULL)
       demur_scan_take_verdict(fill, scan, verdict);
     const DemurScoreRecord *score = g_hash_table_lookup(score_of, record->scan_id);
-    if (score != NULL && (verdict == NULL || g_strcmp0(score->model, verdict->model) == 0))
+    /* Years stand beside a risk, and only beside the one that they are of. */
+    if (score != NULL && verdict != NULL && verdict->outdated == DEMUR_CURRENT &&
+        g_strcmp0(score->digest, verdict->score_digest) == 0)
       memcpy(scan->yearly_risks, score->yearly_risks, sizeof scan->yearly_risks);
     const DemurOverruleRecord *overrule =
         record->accepted ? g_hash_table_lookup(chosen_by, record->scan_id) : NULL;

@@ -337,6 +337,11 @@ static gboolean
 save_review(DemurSession *session, DemurReviewKind kind, const char *comment, gboolean revealed,
             GError **error) {
   const DemurScan *scan = demur_session_scan(session);
+  if (kind != DEMUR_REVIEW_COMMENT && (scan->verdict_id == 0 || scan->outdated != DEMUR_CURRENT)) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                        _("There is no verdict that holds: assess the scan first."));
+    return FALSE;
+  }
   g_autoptr(DemurWorkspace) workspace =
       demur_workspace_open(session->table->path, DEMUR_WORKSPACE_DEFAULT, error);
   if (workspace == NULL)

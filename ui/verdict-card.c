@@ -1,5 +1,7 @@
 #include "ui/verdict-card.h"
 
+#include "words/words.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -216,6 +218,8 @@ verdict_sentence(DemurShown shown) {
     return _("Not tuned: no threshold yet");
   case DEMUR_SHOWN_FAILED:
     return _("Failed: it could not be assessed");
+  case DEMUR_SHOWN_OUT_OF_DATE:
+    return _("Out of date: assess again");
   default:
     return _("Not assessed yet: Assess all series in the menu, once there are scores");
   }
@@ -282,7 +286,13 @@ add_verdict(DemurVerdictCard *card, const DemurScan *scan) {
               "muted small");
     add_yearly(box, scan);
   }
-  if (!isnan(scan->score) && !isnan(scan->threshold)) {
+  if (scan->shown == DEMUR_SHOWN_OUT_OF_DATE) {
+    g_autofree char *why = demur_words_outdated(scan->outdated, demur_words_translate);
+    add_label(box, why, NULL);
+  }
+  const gboolean told =
+      scan->shown == DEMUR_SHOWN_ACCEPTED || (scan->shown == DEMUR_SHOWN_RED_FLAG && revealed);
+  if (told && !isnan(scan->score) && !isnan(scan->threshold)) {
     g_autofree char *score = demur_text_significant(scan->score, 3);
     g_autofree char *threshold = demur_text_significant(scan->threshold, 3);
     g_autofree char *text =

@@ -32,6 +32,9 @@ write_verdict(const DemurAssessment *assessment, guint i, double threshold, Demu
   for (guint r = 0; r < reasons->len; r++)
     demur_reason_write(json, reasons->pdata[r]);
   demur_json_end_array(json);
+  demur_json_string(json, "state", demur_verdict_state_name(DEMUR_VERDICT_CURRENT));
+  demur_json_begin_array(json, "out_of_date_because");
+  demur_json_end_array(json);
   const DemurOverruleRecord *overrule =
       assessment->overrules != NULL ? g_hash_table_lookup(assessment->overrules, v->scan_id) : NULL;
   if (overrule != NULL)

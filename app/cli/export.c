@@ -26,15 +26,16 @@ typedef struct {
 /* A verdict with what may be told of it. */
 typedef struct {
   const DemurVerdictRecord *verdict;
-  DemurScoreRecord *score; /* NULL: none, or of a cohort */
-  char **reasons;
-  gboolean told; /* the risk is */
+  DemurScoreRecord *score;  /* NULL: none, or of a cohort */
+  char **reasons, **causes; /* causes: why the verdict no longer holds */
+  gboolean told;            /* the risk is */
 } Line;
 
 static void
 line_clear(Line *line) {
   demur_score_record_free(line->score);
   g_strfreev(line->reasons);
+  g_strfreev(line->causes);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Line, line_clear)
 
@@ -45,14 +46,29 @@ line_fill(DemurWorkspace *workspace, const ExportOptions *options,
   g_autoptr(GPtrArray) shown =
       demur_reasons_shown(reasons, options->reveal || verdict->verdict != DEMUR_VERDICT_RED_FLAG);
   *line = (Line){.verdict = verdict, .reasons = demur_words_reasons(shown, NULL)};
-  line->told = options->reveal || verdict->verdict == DEMUR_VERDICT_ACCEPTED;
+  line->told = verdict->outdated == DEMUR_CURRENT &&
+               (options->reveal || verdict->verdict == DEMUR_VERDICT_ACCEPTED);
+  line->causes = demur_words_causes(verdict->outdated, NULL);
   return verdict->cohort != NULL ||
          demur_scores_load(workspace, verdict->scan_id, verdict->model, &line->score, error);
+}
+
+static const char *
+state_of(const Line *line) {
+  return demur_verdict_state_name(demur_verdict_state(line->verdict->outdated));
 }
 
 static double
 told_risk(const Line *line) {
   return line->told ? line->verdict->risk : (double)NAN;
+}
+
+/* The score follows the risk, and goes where it goes. */
+static double
+told_score(const Line *line) {
+  const DemurVerdictRecord *v = line->verdict;
+  const gboolean held = v->outdated != DEMUR_CURRENT || v->verdict == DEMUR_VERDICT_RED_FLAG;
+  return line->told || !held ? v->score : (double)NAN;
 }
 
 static double
@@ -87,7 +103,7 @@ write_csv_line(GString *csv, const Line *line) {
   add_number(csv, told_risk(line));
   for (int y = 0; y < DEMUR_N_YEARS; y++)
     add_number(csv, told_year(line, y));
-  add_number(csv, v->score);
+  add_number(csv, told_score(line));
   add_number(csv, v->threshold);
   add_number(csv, v->coverage);
   add_text(csv, reasons);
@@ -97,6 +113,9 @@ write_csv_line(GString *csv, const Line *line) {
   add_text(csv, v->cohort);
   add_text(csv, v->created);
   add_text(csv, line->told && v->verdict != DEMUR_VERDICT_ACCEPTED ? "true" : "false");
+  g_autofree char *causes = g_strjoinv("; ", line->causes);
+  add_text(csv, state_of(line));
+  add_text(csv, causes);
   g_string_append(csv, "\r\n");
 }
 
@@ -112,7 +131,7 @@ write_json_line(DemurJson *json, const Line *line) {
   demur_json_string(json, "verdict", demur_verdict_name(v->verdict));
   demur_json_double(json, "risk", told_risk(line));
   demur_json_doubles(json, "yearly_risks", years, DEMUR_N_YEARS);
-  demur_json_double(json, "score", v->score);
+  demur_json_double(json, "score", told_score(line));
   demur_json_double(json, "threshold", v->threshold);
   demur_json_double(json, "coverage", v->coverage);
   demur_json_begin_array(json, "reasons");
@@ -125,6 +144,11 @@ write_json_line(DemurJson *json, const Line *line) {
   demur_json_string(json, "cohort", v->cohort);
   demur_json_string(json, "created", v->created);
   demur_json_bool(json, "revealed", line->told && v->verdict != DEMUR_VERDICT_ACCEPTED);
+  demur_json_string(json, "state", state_of(line));
+  demur_json_begin_array(json, "out_of_date_because");
+  for (char **cause = line->causes; *cause != NULL; cause++)
+    demur_json_string(json, NULL, *cause);
+  demur_json_end_array(json);
   demur_json_end_object(json);
 }
 
@@ -160,7 +184,7 @@ put_csv(DemurWorkspace *workspace, const ExportOptions *options, const GPtrArray
   g_autoptr(GString) csv = g_string_new(
       "scan_id,patient_id,verdict,risk,risk_year_1,risk_year_2,risk_year_3,risk_year_4,risk_year_5,"
       "risk_year_6,score,threshold,coverage,reasons,selector,selector_digest,model,cohort,created,"
-      "revealed\r\n");
+      "revealed,state,out_of_date_because\r\n");
   for (guint i = verdicts->len; i-- > 0;) { /* oldest first */
     g_auto(Line) line = {0};
     if (!line_fill(workspace, options, verdicts->pdata[i], &line, error))
@@ -243,11 +267,17 @@ export_report(DemurContext *context, DemurWorkspace *workspace, const ExportOpti
   if (series == NULL || !line_fill(workspace, options, verdicts->pdata[0], &line, error))
     return FALSE;
   const DemurVerdictRecord *v = line.verdict;
+  if (v->outdated != DEMUR_CURRENT) {
+    g_autofree char *words = demur_words_outdated(v->outdated, NULL);
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "the verdict of scan %s can't go out. %s",
+                v->scan_id, words);
+    return FALSE;
+  }
   DemurResult result = {.verdict = demur_words_verdict_code(v->verdict),
                         .verdict_meaning = demur_words_verdict_meaning(v->verdict),
                         .reasons = (const char *const *)line.reasons,
                         .risk = told_risk(&line),
-                        .score = v->score,
+                        .score = told_score(&line),
                         .threshold = v->threshold,
                         .coverage = v->coverage,
                         .model = v->model,

@@ -15,6 +15,7 @@ static const char *const kinds[DEMUR_N_REASONS] = {
     [DEMUR_REASON_NOT_TUNED] = "not_tuned",
     [DEMUR_REASON_NO_SCORE] = "no_score",
     [DEMUR_REASON_OTHER_MODEL] = "other_model",
+    [DEMUR_REASON_OTHER_IMAGES] = "other_images",
     [DEMUR_REASON_WIDTH] = "embedding_width",
     [DEMUR_REASON_SERIES] = "series",
     [DEMUR_REASON_NOT_CHOSEN] = "not_chosen",

@@ -22,6 +22,7 @@ typedef enum {
   DEMUR_REASON_NOT_TUNED,    /* the selector has no threshold */
   DEMUR_REASON_NO_SCORE,     /* subject: the model whose score is wanted */
   DEMUR_REASON_OTHER_MODEL,  /* the same; text: the model whose score is there */
+  DEMUR_REASON_OTHER_IMAGES, /* subject: the model; its score is of images that changed since */
   DEMUR_REASON_WIDTH,        /* the score's embedding has width n, wanted is n_over */
   DEMUR_REASON_SERIES,       /* text: the rule of dicom/eligibility.h that leaves it out */
   DEMUR_REASON_NOT_CHOSEN,   /* another series of the study is assessed */

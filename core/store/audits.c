@@ -1,6 +1,7 @@
 #include "store/audits.h"
 
 #include "store/connection.h"
+#include "store/events.h"
 
 void
 demur_audit_plan_free(DemurAuditPlan *plan) {
@@ -21,6 +22,7 @@ demur_audit_record_free(DemurAuditRecord *record) {
   g_free(record->site);
   g_free(record->cohort);
   g_free(record->created);
+  g_free(record->digest);
   g_free(record);
 }
 
@@ -90,16 +92,26 @@ demur_audit_plans_find(DemurWorkspace *workspace, const char *selector, const ch
   return TRUE;
 }
 
-gboolean
-demur_audits_save(DemurWorkspace *workspace, const DemurAuditRecord *record, GError **error) {
-  const gint64 id = selector_id(workspace, record->selector, error);
-  if (id == 0)
-    return FALSE;
+char *
+demur_audit_key(const char *selector, const char *site) {
+  return g_strdup_printf("audit:%s|%s", selector, site);
+}
+
+char *
+demur_audit_digest(const DemurAuditRecord *r) {
+  g_autofree char *event = g_strdup_printf("%" G_GINT64_FORMAT, r->event);
+  const char *const texts[] = {r->selector, r->site, r->cohort, r->created, event};
+  const double numbers[] = {r->intercept, r->low, r->high, r->tau2, (double)r->n_labels};
+  return demur_store_digest(texts, G_N_ELEMENTS(texts), numbers, G_N_ELEMENTS(numbers));
+}
+
+static gboolean
+insert(DemurWorkspace *workspace, gint64 id, const DemurAuditRecord *record, GError **error) {
   sqlite3_stmt *statement =
       demur_store_statement(workspace,
                             "INSERT OR REPLACE INTO site_audit (selector_id, site, cohort,"
-                            " intercept, low, high, tau2, n_labels, created)"
-                            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                            " intercept, low, high, tau2, n_labels, created, event, digest)"
+                            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                             error);
   if (statement == NULL)
     return FALSE;
@@ -112,14 +124,32 @@ demur_audits_save(DemurWorkspace *workspace, const DemurAuditRecord *record, GEr
   demur_store_bind_double(statement, 7, record->tau2);
   demur_store_bind_int(statement, 8, (gint64)record->n_labels);
   demur_store_bind_text(statement, 9, record->created);
+  demur_store_bind_int(statement, 10, record->event);
+  demur_store_bind_text(statement, 11, record->digest);
   return demur_store_run(workspace, statement, "saving a site audit", error);
+}
+
+gboolean
+demur_audits_save(DemurWorkspace *workspace, const DemurAuditRecord *record, GError **error) {
+  if (!demur_workspace_begin(workspace, error))
+    return FALSE;
+  const gint64 id = selector_id(workspace, record->selector, error);
+  DemurAuditRecord kept = *record;
+  kept.event = id != 0 ? demur_store_next_event(workspace, error) : -1;
+  g_autofree char *digest = kept.digest = demur_audit_digest(&kept);
+  g_autofree char *key = demur_audit_key(record->selector, record->site);
+  const gboolean ok =
+      kept.event > 0 && insert(workspace, id, &kept, error) &&
+      demur_events_add(workspace, DEMUR_EVENT_AUDIT, key, digest, NULL, record->created, error);
+  return demur_store_end(workspace, ok, error);
 }
 
 GPtrArray *
 demur_audits_list(DemurWorkspace *workspace, const char *selector, GError **error) {
   sqlite3_stmt *statement = demur_store_statement(
       workspace,
-      "SELECT a.site, a.cohort, a.intercept, a.low, a.high, a.tau2, a.n_labels, a.created"
+      "SELECT a.site, a.cohort, a.intercept, a.low, a.high, a.tau2, a.n_labels, a.created,"
+      " a.event, a.digest"
       " FROM site_audit a JOIN selector s ON s.id = a.selector_id WHERE s.name = ?"
       " ORDER BY a.site",
       error);
@@ -139,6 +169,8 @@ demur_audits_list(DemurWorkspace *workspace, const char *selector, GError **erro
     record->tau2 = demur_store_double(statement, 5);
     record->n_labels = (size_t)sqlite3_column_int64(statement, 6);
     record->created = demur_store_text(statement, 7);
+    record->event = sqlite3_column_int64(statement, 8);
+    record->digest = demur_store_text(statement, 9);
     g_ptr_array_add(list, record);
   }
   return ok ? g_steal_pointer(&list) : NULL;

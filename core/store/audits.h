@@ -33,10 +33,16 @@ typedef struct {
   double tau2;
   size_t n_labels;
   char *created; /* ISO 8601, UTC */
+  gint64 event;  /* set when saved or loaded */
+  char *digest;  /* of all of this; NULL: of an older program; set when loaded */
 } DemurAuditRecord;
 
 void demur_audit_record_free(DemurAuditRecord *record);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurAuditRecord, demur_audit_record_free)
+
+/* Its key in the log (owned), and what its digest must be (owned). */
+char *demur_audit_key(const char *selector, const char *site);
+char *demur_audit_digest(const DemurAuditRecord *record);
 
 /* One audit a (selector, site): a repeat replaces it, old verdicts keep their risks.
  * DEMUR_ERROR_NOT_FOUND where there is no such selector. */

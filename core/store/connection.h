@@ -12,6 +12,8 @@ struct DemurWorkspace {
   char *path;
   sqlite3 *database;
   gboolean read_only;
+  char *user, *station; /* who works, for events; NULL: not known */
+  char *(*now)(void);
   const DemurProgress
       *waiting;           /* told while another program holds the lock; borrowed, may be NULL */
   guint depth;            /* of nested transactions */
@@ -49,6 +51,16 @@ double demur_store_double(sqlite3_stmt *statement, int at);
 /* Ends what begin began: commits if ok, else rolls back. Returns ok and committed. */
 gboolean demur_store_end(DemurWorkspace *workspace, gboolean ok,
                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The number that the next event will have; -1 with error. */
+gint64 demur_store_next_event(DemurWorkspace *workspace, GError **error);
+
+/* Who and when for an event where the caller gives no time (owned). */
+char *demur_store_now(DemurWorkspace *workspace);
+
+/* SHA-256 of texts (NULL differs from "") and numbers, each framed (owned). */
+char *demur_store_digest(const char *const *texts, size_t n_texts, const double *numbers,
+                         size_t n_numbers);
 
 /* One whole number from sql with up to two texts bound; -1 with error. */
 gint64 demur_store_count(DemurWorkspace *workspace, const char *sql, const char *first,

@@ -1,6 +1,7 @@
 #include "store/overrules.h"
 
 #include "store/connection.h"
+#include "store/events.h"
 
 void
 demur_overrule_record_free(DemurOverruleRecord *record) {
@@ -11,6 +12,7 @@ demur_overrule_record_free(DemurOverruleRecord *record) {
   g_free(record->rules_reason);
   g_free(record->replaced);
   g_free(record->created);
+  g_free(record->user);
   g_free(record);
 }
 
@@ -30,7 +32,7 @@ demur_overrules_add(DemurWorkspace *workspace, const DemurOverruleRecord *record
   sqlite3_stmt *statement = demur_store_statement(
       workspace,
       "INSERT INTO series_overrule (scan_id, reason, rules_eligible, rules_accepted, rules_reason,"
-      " replaced, created) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      " replaced, created, user) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
       error);
   if (statement == NULL)
     return FALSE;
@@ -41,14 +43,28 @@ demur_overrules_add(DemurWorkspace *workspace, const DemurOverruleRecord *record
   demur_store_bind_text(statement, 5, record->rules_reason);
   demur_store_bind_text(statement, 6, record->replaced);
   demur_store_bind_text(statement, 7, record->created);
-  return demur_store_run(workspace, statement, "keeping a decision on a series", error);
+  demur_store_bind_text(statement, 8, record->user != NULL ? record->user : workspace->user);
+  if (!demur_workspace_begin(workspace, error))
+    return FALSE;
+  gboolean ok = demur_store_run(workspace, statement, "keeping a decision on a series", error);
+  if (ok) {
+    const char *const texts[] = {record->scan_id, record->reason, record->rules_reason,
+                                 record->replaced, record->created};
+    g_autofree char *digest = demur_store_digest(texts, G_N_ELEMENTS(texts), NULL, 0);
+    g_autofree char *key = g_strdup_printf("overrule:%" G_GINT64_FORMAT,
+                                           (gint64)sqlite3_last_insert_rowid(workspace->database));
+    ok = demur_events_add(workspace, DEMUR_EVENT_OVERRULE, key, digest, NULL, record->created,
+                          error);
+  }
+  return demur_store_end(workspace, ok, error);
 }
 
 GPtrArray *
 demur_overrules_list(DemurWorkspace *workspace, const char *scan_id, GError **error) {
   sqlite3_stmt *statement = demur_store_statement(
       workspace,
-      "SELECT id, scan_id, reason, rules_eligible, rules_accepted, rules_reason, replaced, created"
+      "SELECT id, scan_id, reason, rules_eligible, rules_accepted, rules_reason, replaced, created,"
+      " user"
       " FROM series_overrule WHERE ?1 IS NULL OR scan_id = ?1 ORDER BY id DESC",
       error);
   if (statement == NULL)
@@ -67,6 +83,7 @@ demur_overrules_list(DemurWorkspace *workspace, const char *scan_id, GError **er
     record->rules_reason = demur_store_text(statement, 5);
     record->replaced = demur_store_text(statement, 6);
     record->created = demur_store_text(statement, 7);
+    record->user = demur_store_text(statement, 8);
     g_ptr_array_add(list, record);
   }
   return ok ? g_steal_pointer(&list) : NULL;

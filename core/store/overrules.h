@@ -15,6 +15,7 @@ typedef struct {
   char *rules_reason; /* NULL where the rules accepted it */
   char *replaced;     /* scan_id of the series that was to be assessed before; NULL: none */
   char *created;
+  char *user; /* NULL: not known */
 } DemurOverruleRecord;
 
 void demur_overrule_record_free(DemurOverruleRecord *record);

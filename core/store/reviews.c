@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "store/connection.h"
+#include "store/events.h"
 
 static const char *const kind_names[] = {"agree", "disagree", "comment", "reveal"};
 
@@ -22,6 +23,8 @@ demur_review_record_free(DemurReviewRecord *record) {
   g_free(record->shown);
   g_free(record->user);
   g_free(record->created);
+  g_free(record->verdict_digest);
+  g_free(record->digest);
   g_free(record);
 }
 
@@ -54,6 +57,89 @@ is_blank(const char *text) {
   return text == NULL || text[strspn(text, " \t\r\n")] == '\0';
 }
 
+char *
+demur_review_key(gint64 id) {
+  return g_strdup_printf("review:%" G_GINT64_FORMAT, id);
+}
+
+char *
+demur_review_digest(const DemurReviewRecord *r) {
+  g_autofree char *verdict = g_strdup_printf("%" G_GINT64_FORMAT, r->verdict_id);
+  const char *const texts[] = {r->scan_id,
+                               r->cohort,
+                               verdict,
+                               r->verdict_digest,
+                               demur_review_kind_name(r->kind),
+                               r->comment,
+                               r->revealed ? "1" : "0",
+                               r->shown,
+                               r->user,
+                               r->created};
+  return demur_store_digest(texts, G_N_ELEMENTS(texts), NULL, 0);
+}
+
+/* The digest of the verdict that is reviewed, which must be of the same scan. */
+static gboolean
+find_verdict(DemurWorkspace *workspace, DemurReviewRecord *record, GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace,
+      "SELECT v.digest FROM verdict v JOIN verdict_batch b ON b.id = v.batch_id"
+      " WHERE v.id = ? AND v.scan_id = ? AND b.cohort IS ?",
+      error);
+  if (statement == NULL)
+    return FALSE;
+  demur_store_bind_int(statement, 1, record->verdict_id);
+  demur_store_bind_text(statement, 2, record->scan_id);
+  demur_store_bind_text(statement, 3, record->cohort);
+  gboolean row;
+  if (!demur_store_step(workspace, statement, &row, "finding a verdict", error))
+    return FALSE;
+  if (row) {
+    record->verdict_digest = demur_store_text(statement, 0);
+    sqlite3_reset(statement);
+    return TRUE;
+  }
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+              "the verdict that is reviewed is none of scan %s; look at the scan again",
+              record->scan_id);
+  return FALSE;
+}
+
+/* Saves the review and its event, and sets its id. */
+static gboolean
+insert_review(DemurWorkspace *workspace, DemurReviewRecord *record, GError **error) {
+  sqlite3_stmt *statement =
+      demur_store_statement(workspace,
+                            "INSERT INTO review (scan_id, cohort, verdict_id, kind, comment,"
+                            " revealed, shown, user, created, verdict_digest, digest)"
+                            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                            error);
+  if (statement == NULL)
+    return FALSE;
+  DemurReviewRecord kept = *record;
+  kept.comment = is_blank(record->comment) ? NULL : record->comment;
+  g_autofree char *digest = demur_review_digest(&kept);
+  demur_store_bind_text(statement, 1, record->scan_id);
+  demur_store_bind_text(statement, 2, record->cohort);
+  if (record->verdict_id > 0)
+    demur_store_bind_int(statement, 3, record->verdict_id);
+  demur_store_bind_text(statement, 4, demur_review_kind_name(record->kind));
+  demur_store_bind_text(statement, 5, kept.comment);
+  demur_store_bind_int(statement, 6, record->revealed ? 1 : 0);
+  demur_store_bind_text(statement, 7, record->shown);
+  demur_store_bind_text(statement, 8, record->user);
+  demur_store_bind_text(statement, 9, record->created);
+  demur_store_bind_text(statement, 10, record->verdict_digest);
+  demur_store_bind_text(statement, 11, digest);
+  if (!demur_store_run(workspace, statement, "saving a review", error))
+    return FALSE;
+  record->id = sqlite3_last_insert_rowid(workspace->database);
+  g_autofree char *key = demur_review_key(record->id);
+  return demur_events_add(
+      workspace, record->kind == DEMUR_REVIEW_REVEAL ? DEMUR_EVENT_REVEAL : DEMUR_EVENT_REVIEW, key,
+      digest, NULL, record->created, error);
+}
+
 gboolean
 demur_reviews_save(DemurWorkspace *workspace, DemurReviewRecord *record, GError **error) {
   if (is_blank(record->scan_id) || is_blank(record->user) || is_blank(record->created) ||
@@ -66,31 +152,18 @@ demur_reviews_save(DemurWorkspace *workspace, DemurReviewRecord *record, GError 
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "a comment needs words");
     return FALSE;
   }
-  sqlite3_stmt *statement =
-      demur_store_statement(workspace,
-                            "INSERT INTO review (scan_id, cohort, verdict_id, kind, comment,"
-                            " revealed, shown, user, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                            error);
-  if (statement == NULL)
+  if (!demur_workspace_begin(workspace, error))
     return FALSE;
-  demur_store_bind_text(statement, 1, record->scan_id);
-  demur_store_bind_text(statement, 2, record->cohort);
-  if (record->verdict_id > 0)
-    demur_store_bind_int(statement, 3, record->verdict_id);
-  demur_store_bind_text(statement, 4, demur_review_kind_name(record->kind));
-  demur_store_bind_text(statement, 5, is_blank(record->comment) ? NULL : record->comment);
-  demur_store_bind_int(statement, 6, record->revealed ? 1 : 0);
-  demur_store_bind_text(statement, 7, record->shown);
-  demur_store_bind_text(statement, 8, record->user);
-  demur_store_bind_text(statement, 9, record->created);
-  if (!demur_store_run(workspace, statement, "saving a review", error))
-    return FALSE;
-  record->id = sqlite3_last_insert_rowid(workspace->database);
-  return TRUE;
+  g_free(record->verdict_digest);
+  record->verdict_digest = NULL;
+  const gboolean ok = (record->verdict_id <= 0 || find_verdict(workspace, record, error)) &&
+                      insert_review(workspace, record, error);
+  return demur_store_end(workspace, ok, error);
 }
 
 #define SELECT_REVIEW                                                                              \
-  "SELECT id, scan_id, cohort, verdict_id, kind, comment, revealed, shown, user, created"          \
+  "SELECT id, scan_id, cohort, verdict_id, kind, comment, revealed, shown, user, created,"         \
+  " verdict_digest, digest"                                                                        \
   " FROM review "
 
 static DemurReviewRecord *
@@ -109,6 +182,8 @@ read_review(sqlite3_stmt *statement) {
   record->shown = demur_store_text(statement, 7);
   record->user = demur_store_text(statement, 8);
   record->created = demur_store_text(statement, 9);
+  record->verdict_digest = demur_store_text(statement, 10);
+  record->digest = demur_store_text(statement, 11);
   return record;
 }
 
@@ -164,10 +239,21 @@ demur_decisions_save(DemurWorkspace *workspace, DemurDecisionRecord *record, GEr
   demur_store_bind_text(statement, 7, record->reason);
   demur_store_bind_text(statement, 8, record->user);
   demur_store_bind_text(statement, 9, record->created);
-  if (!demur_store_run(workspace, statement, "saving the reason for a coverage", error))
+  if (!demur_workspace_begin(workspace, error))
     return FALSE;
-  record->id = sqlite3_last_insert_rowid(workspace->database);
-  return TRUE;
+  gboolean ok = demur_store_run(workspace, statement, "saving the reason for a coverage", error);
+  if (ok) {
+    record->id = sqlite3_last_insert_rowid(workspace->database);
+    const char *const texts[] = {record->selector, record->selector_digest, record->cohort,
+                                 record->split,    record->reason,          record->user,
+                                 record->created};
+    const double numbers[] = {record->coverage, record->threshold};
+    g_autofree char *digest = demur_store_digest(texts, G_N_ELEMENTS(texts), numbers, 2);
+    g_autofree char *key = g_strdup_printf("decision:%" G_GINT64_FORMAT, record->id);
+    ok = demur_events_add(workspace, DEMUR_EVENT_DECISION, key, digest, NULL, record->created,
+                          error);
+  }
+  return demur_store_end(workspace, ok, error);
 }
 
 GPtrArray *

@@ -27,12 +27,19 @@ typedef struct {
   char *shown;       /* what the reader saw: a JSON object of verdict, risk, threshold, reasons */
   char *user;        /* who, as the caller knows it */
   char *created;     /* ISO 8601, UTC */
+  char *verdict_digest; /* of that verdict; set when saved */
+  char *digest;         /* of all of this; NULL: of an older program; set when loaded */
 } DemurReviewRecord;
 
 void demur_review_record_free(DemurReviewRecord *record);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurReviewRecord, demur_review_record_free)
 
-/* Adds a record and sets its id. DEMUR_ERROR_USAGE without scan, user, time or what was shown. */
+/* Its key in the log (owned), and what its digest must be (owned). */
+char *demur_review_key(gint64 id);
+char *demur_review_digest(const DemurReviewRecord *record);
+
+/* Adds a record and sets its id. DEMUR_ERROR_STATE where its verdict is of another scan.
+ * DEMUR_ERROR_USAGE without scan, user, time or what was shown. */
 gboolean demur_reviews_save(DemurWorkspace *workspace, DemurReviewRecord *record,
                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

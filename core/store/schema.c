@@ -283,6 +283,70 @@ static const char migration_7[] =
  * program stay as they are, and are read as such (selector/reason.h); lead is NULL for them. */
 static const char migration_8[] = "ALTER TABLE verdict ADD COLUMN lead TEXT;";
 
-const char *const demur_store_migrations[] = {migration_1, migration_2, migration_3, migration_4,
-                                              migration_5, migration_6, migration_7, migration_8};
+/* What a verdict rests on, as digests (store/bindings.h): NULL in rows of before, whose verdicts
+ * are bound by names only and never hold. The person of a series as its witnesses are; conflict:
+ * why the series waits for a person's decision. Every change is an event in a chain
+ * (store/events.h). */
+static const char migration_9[] =
+    "ALTER TABLE series ADD COLUMN images_digest TEXT;"
+    "ALTER TABLE series ADD COLUMN person_digest TEXT;"
+    "ALTER TABLE series ADD COLUMN issuer TEXT;"
+    "ALTER TABLE series ADD COLUMN birth_date TEXT;"
+    "ALTER TABLE series ADD COLUMN sex TEXT;"
+    "ALTER TABLE series ADD COLUMN simulated INTEGER NOT NULL DEFAULT 0"
+    "  CHECK (simulated IN (0, 1));"
+    "ALTER TABLE series ADD COLUMN conflict TEXT CHECK (conflict IN ('person', 'content'));"
+    "UPDATE series SET birth_date = json_extract(facts, '$.patient_birth_date'),"
+    "  sex = json_extract(facts, '$.patient_sex') WHERE json_valid(facts);"
+    /* Until then the phantom said it in its patient and its maker's model alone. */
+    "UPDATE series SET simulated = 1 WHERE patient_id GLOB 'PHANTOM-[0-9]*'"
+    "  AND site = 'Simulated hospital';"
+    "ALTER TABLE series_file ADD COLUMN digest TEXT;"
+    "ALTER TABLE series_file ADD COLUMN size INTEGER;"
+    "ALTER TABLE series_file ADD COLUMN modified INTEGER;"
+    "CREATE INDEX series_file_sop ON series_file (sop_instance_uid);"
+    "ALTER TABLE score ADD COLUMN images_digest TEXT;"
+    "ALTER TABLE score ADD COLUMN event INTEGER;"
+    "ALTER TABLE score ADD COLUMN digest TEXT;"
+    "ALTER TABLE site_audit ADD COLUMN event INTEGER;"
+    "ALTER TABLE site_audit ADD COLUMN digest TEXT;"
+    "ALTER TABLE series_overrule ADD COLUMN user TEXT;"
+    "ALTER TABLE verdict_batch ADD COLUMN threshold_digest TEXT;"
+    "ALTER TABLE verdict_batch ADD COLUMN in_use_digest TEXT;"
+    "ALTER TABLE verdict_batch ADD COLUMN cohort_digest TEXT;"
+    "ALTER TABLE verdict ADD COLUMN site TEXT;"
+    "ALTER TABLE verdict ADD COLUMN images_digest TEXT;"
+    "ALTER TABLE verdict ADD COLUMN person_digest TEXT;"
+    "ALTER TABLE verdict ADD COLUMN score_digest TEXT;"
+    "ALTER TABLE verdict ADD COLUMN audit_digest TEXT;"
+    "ALTER TABLE verdict ADD COLUMN chosen INTEGER NOT NULL DEFAULT 0 CHECK (chosen IN (0, 1));"
+    "ALTER TABLE verdict ADD COLUMN event INTEGER;"
+    "ALTER TABLE verdict ADD COLUMN digest TEXT;"
+    "CREATE INDEX verdict_event ON verdict (event);"
+    "ALTER TABLE review ADD COLUMN verdict_digest TEXT;"
+    "ALTER TABLE review ADD COLUMN digest TEXT;"
+    "CREATE TABLE event ("
+    "  sequence INTEGER PRIMARY KEY,"
+    "  kind TEXT NOT NULL CHECK (kind IN ('import', 'choice', 'overrule', 'conflict', 'resolution',"
+    "    'correction', 'removal', 'score', 'cohort', 'training', 'threshold', 'decision', 'audit',"
+    "    'assessment', 'review', 'reveal', 'export', 'refusal')),"
+    "  key TEXT NOT NULL,"
+    "  digest TEXT,"
+    "  details TEXT,"
+    "  user TEXT,"
+    "  station TEXT,"
+    "  program TEXT NOT NULL,"
+    "  created TEXT NOT NULL,"
+    "  previous TEXT NOT NULL,"
+    "  chain TEXT NOT NULL UNIQUE"
+    ") STRICT;"
+    "CREATE INDEX event_key ON event (key);"
+    "CREATE TRIGGER event_not_changed BEFORE UPDATE ON event"
+    "  BEGIN SELECT RAISE (ABORT, 'an event is never changed'); END;"
+    "CREATE TRIGGER event_not_removed BEFORE DELETE ON event"
+    "  BEGIN SELECT RAISE (ABORT, 'an event is never removed'); END;";
+
+const char *const demur_store_migrations[] = {migration_1, migration_2, migration_3,
+                                              migration_4, migration_5, migration_6,
+                                              migration_7, migration_8, migration_9};
 const int demur_store_version = G_N_ELEMENTS(demur_store_migrations);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "store/connection.h"
+#include "store/events.h"
 
 void
 demur_score_record_free(DemurScoreRecord *record) {
@@ -15,6 +16,8 @@ demur_score_record_free(DemurScoreRecord *record) {
   g_free(record->embedding);
   g_free(record->source);
   g_free(record->created);
+  g_free(record->images_digest);
+  g_free(record->digest);
   g_free(record);
 }
 
@@ -25,7 +28,7 @@ record_free(gpointer record) {
 
 #define COLUMNS                                                                                    \
   "scan_id, model, patient_id, risk, risk_year_1, risk_year_2, risk_year_3, risk_year_4,"          \
-  " risk_year_5, risk_year_6, embedding, source, created"
+  " risk_year_5, risk_year_6, embedding, source, created, images_digest, event, digest"
 
 static DemurScoreRecord *
 read_score(sqlite3_stmt *statement) {
@@ -43,6 +46,9 @@ read_score(sqlite3_stmt *statement) {
         g_memdup2(sqlite3_column_blob(statement, 10), record->embedding_width * sizeof(float));
   record->source = demur_store_text(statement, 11);
   record->created = demur_store_text(statement, 12);
+  record->images_digest = demur_store_text(statement, 13);
+  record->event = sqlite3_column_int64(statement, 14);
+  record->digest = demur_store_text(statement, 15);
   return record;
 }
 
@@ -52,7 +58,7 @@ same_number(double a, double b) {
 }
 
 static gboolean
-same_score(const DemurScoreRecord *a, const DemurScoreRecord *b) {
+same_values(const DemurScoreRecord *a, const DemurScoreRecord *b) {
   for (int k = 0; k < DEMUR_N_YEARS; k++)
     if (!same_number(a->yearly_risks[k], b->yearly_risks[k]))
       return FALSE;
@@ -62,11 +68,34 @@ same_score(const DemurScoreRecord *a, const DemurScoreRecord *b) {
 }
 
 static gboolean
+same_score(const DemurScoreRecord *a, const DemurScoreRecord *b) {
+  return g_strcmp0(a->images_digest, b->images_digest) == 0 && same_values(a, b);
+}
+
+char *
+demur_score_key(const char *scan_id, const char *model) {
+  return g_strdup_printf("score:%s|%s", scan_id, model);
+}
+
+char *
+demur_score_digest(const DemurScoreRecord *r) {
+  g_autofree char *event = g_strdup_printf("%" G_GINT64_FORMAT, r->event);
+  g_autofree char *embedding = g_compute_checksum_for_data(
+      G_CHECKSUM_SHA256, (const guchar *)r->embedding, r->embedding_width * sizeof(float));
+  const char *const texts[] = {r->scan_id, r->model,         r->patient_id, r->source,
+                               r->created, r->images_digest, event,         embedding};
+  double numbers[1 + DEMUR_N_YEARS] = {r->risk};
+  memcpy(numbers + 1, r->yearly_risks, sizeof r->yearly_risks);
+  return demur_store_digest(texts, G_N_ELEMENTS(texts), numbers, G_N_ELEMENTS(numbers));
+}
+
+static gboolean
 insert(DemurWorkspace *workspace, const DemurScoreRecord *record, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
-      workspace,
-      "INSERT OR REPLACE INTO score (" COLUMNS ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      error);
+  sqlite3_stmt *statement =
+      demur_store_statement(workspace,
+                            "INSERT OR REPLACE INTO score (" COLUMNS
+                            ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                            error);
   if (statement == NULL)
     return FALSE;
   demur_store_bind_text(statement, 1, record->scan_id);
@@ -80,6 +109,9 @@ insert(DemurWorkspace *workspace, const DemurScoreRecord *record, GError **error
                           record->embedding_width * sizeof(float));
   demur_store_bind_text(statement, 12, record->source);
   demur_store_bind_text(statement, 13, record->created);
+  demur_store_bind_text(statement, 14, record->images_digest);
+  demur_store_bind_int(statement, 15, record->event);
+  demur_store_bind_text(statement, 16, record->digest);
   return demur_store_run(workspace, statement, "saving scores", error);
 }
 
@@ -103,6 +135,39 @@ demur_scores_load(DemurWorkspace *workspace, const char *scan_id, const char *mo
   return TRUE;
 }
 
+/* The digest of what the series' images hold (owned); NULL where it is not known. */
+static gboolean
+find_images(DemurWorkspace *workspace, const char *scan_id, char **digest, GError **error) {
+  sqlite3_stmt *statement =
+      demur_store_statement(workspace, "SELECT images_digest FROM series WHERE scan_id = ?", error);
+  *digest = NULL;
+  if (statement == NULL)
+    return FALSE;
+  demur_store_bind_text(statement, 1, scan_id);
+  gboolean row;
+  if (!demur_store_step(workspace, statement, &row, "reading a series", error))
+    return FALSE;
+  if (row)
+    *digest = demur_store_text(statement, 0);
+  sqlite3_reset(statement);
+  return TRUE;
+}
+
+/* Saves the score and its event, each with the other's number or digest. */
+static gboolean
+insert_told(DemurWorkspace *workspace, DemurScoreRecord *record, GError **error) {
+  record->event = demur_store_next_event(workspace, error);
+  if (record->event < 0)
+    return FALSE;
+  g_autofree char *digest = record->digest = demur_score_digest(record);
+  g_autofree char *key = demur_score_key(record->scan_id, record->model);
+  const gboolean ok =
+      demur_events_add(workspace, DEMUR_EVENT_SCORE, key, digest, NULL, record->created, error) &&
+      insert(workspace, record, error);
+  record->digest = NULL;
+  return ok;
+}
+
 gboolean
 demur_scores_save(DemurWorkspace *workspace, const DemurScoreRecord *records, size_t n_records,
                   gboolean replace, size_t *n_new, size_t *n_replaced, size_t *n_same,
@@ -113,14 +178,20 @@ demur_scores_save(DemurWorkspace *workspace, const DemurScoreRecord *records, si
   gboolean ok = TRUE;
   for (size_t i = 0; ok && i < n_records; i++) {
     g_autoptr(DemurScoreRecord) old = NULL;
-    ok = demur_scores_load(workspace, records[i].scan_id, records[i].model, &old, error);
+    g_autofree char *images = NULL;
+    ok = demur_scores_load(workspace, records[i].scan_id, records[i].model, &old, error) &&
+         find_images(workspace, records[i].scan_id, &images, error);
     if (!ok)
       break;
-    if (old != NULL && same_score(old, &records[i])) {
+    DemurScoreRecord record = records[i];
+    record.images_digest = images;
+    if (old != NULL && old->digest != NULL && same_score(old, &record)) {
       n[2]++;
       continue;
     }
-    if (old != NULL && !replace) {
+    /* A score of other images than the series has now says nothing of it, and is no obstacle. */
+    if (old != NULL && !replace && g_strcmp0(old->images_digest, images) == 0 &&
+        !same_values(old, &record)) {
       g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_EXISTS,
                   "scan %s has another score by model %s already; ask for it to be replaced, or "
                   "name the model anew",
@@ -129,7 +200,7 @@ demur_scores_save(DemurWorkspace *workspace, const DemurScoreRecord *records, si
       break;
     }
     n[old != NULL ? 1 : 0]++;
-    ok = insert(workspace, &records[i], error);
+    ok = insert_told(workspace, &record, error);
   }
   if (!demur_store_end(workspace, ok, error))
     return FALSE;

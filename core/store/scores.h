@@ -16,12 +16,20 @@ typedef struct {
   float *embedding;                   /* [embedding_width] */
   char *source;                       /* in words: "table scores.csv" */
   char *created;
+  char *images_digest; /* of the images it was made from; set when loaded */
+  char *digest; /* of all of this and its event; NULL: of an older program; set when loaded */
+  gint64 event; /* set when loaded */
 } DemurScoreRecord;
 
 void demur_score_record_free(DemurScoreRecord *record);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurScoreRecord, demur_score_record_free)
 
-/* Saves all or none. The same values again are no change; other values for a (scan, model) that has
+/* Its key in the log (owned), and what its digest must be (owned). */
+char *demur_score_key(const char *scan_id, const char *model);
+char *demur_score_digest(const DemurScoreRecord *record);
+
+/* Saves all or none, each for the images that its series has now. The same values for the same
+ * images again are no change; other values for a (scan, model) that has
  * a score are DEMUR_ERROR_EXISTS, unless replace. *n_new, *n_replaced, *n_same may be NULL. */
 gboolean demur_scores_save(DemurWorkspace *workspace, const DemurScoreRecord *records,
                            size_t n_records, gboolean replace, size_t *n_new, size_t *n_replaced,

@@ -4,7 +4,9 @@
 
 #include "base/digest.h"
 #include "base/number.h"
+#include "store/audits.h"
 #include "store/connection.h"
+#include "store/events.h"
 
 void
 demur_selector_record_free(DemurSelectorRecord *record) {
@@ -31,6 +33,7 @@ demur_threshold_record_free(DemurThresholdRecord *record) {
   g_free(record->split);
   g_free(record->cohort_digest);
   g_free(record->guarantee);
+  g_free(record->digest);
   g_free(record->created);
   g_free(record);
 }
@@ -106,6 +109,31 @@ insert(DemurWorkspace *workspace, const DemurSelectorRecord *record, GError **er
   return demur_store_run(workspace, statement, "saving a selector", error);
 }
 
+char *
+demur_threshold_key(const char *selector, double coverage) {
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+  return g_strdup_printf("threshold:%s|%s", selector, demur_number_format(coverage, buffer));
+}
+
+/* With a selector its thresholds and site audits end. */
+static gboolean
+tell_parts_end(DemurWorkspace *workspace, const char *name, const char *created, GError **error) {
+  g_autoptr(GPtrArray) thresholds = demur_thresholds_list(workspace, name, NULL);
+  g_autoptr(GPtrArray) audits = demur_audits_list(workspace, name, error);
+  for (guint i = 0; thresholds != NULL && i < thresholds->len; i++) {
+    g_autofree char *key =
+        demur_threshold_key(name, ((DemurThresholdRecord *)thresholds->pdata[i])->coverage);
+    if (!demur_events_add(workspace, DEMUR_EVENT_REMOVAL, key, NULL, NULL, created, error))
+      return FALSE;
+  }
+  for (guint i = 0; audits != NULL && i < audits->len; i++) {
+    g_autofree char *key = demur_audit_key(name, ((DemurAuditRecord *)audits->pdata[i])->site);
+    if (!demur_events_add(workspace, DEMUR_EVENT_REMOVAL, key, NULL, NULL, created, error))
+      return FALSE;
+  }
+  return audits != NULL;
+}
+
 gboolean
 demur_selectors_save(DemurWorkspace *workspace, const DemurSelectorRecord *record, gboolean replace,
                      GError **error) {
@@ -120,10 +148,14 @@ demur_selectors_save(DemurWorkspace *workspace, const DemurSelectorRecord *recor
                 "there is a selector %s already; choose another name, or ask for it to be replaced",
                 record->name);
   } else if (taken > 0) {
-    ok = run(workspace, "DELETE FROM selector WHERE name = ?", record->name, NULL,
+    ok = tell_parts_end(workspace, record->name, record->created, error) &&
+         run(workspace, "DELETE FROM selector WHERE name = ?", record->name, NULL,
              "replacing a selector", error);
   }
-  ok = ok && insert(workspace, record, error);
+  g_autofree char *key = g_strconcat("selector:", record->name, NULL);
+  ok = ok && insert(workspace, record, error) &&
+       demur_events_add(workspace, DEMUR_EVENT_TRAINING, key, record->digest, NULL, record->created,
+                        error);
   return demur_store_end(workspace, ok, error);
 }
 
@@ -215,14 +247,19 @@ demur_selectors_remove(DemurWorkspace *workspace, const char *name, gboolean for
                                        name, NULL, error);
     ok = n == 0;
     if (n > 0)
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                  "selector %s has given %" G_GINT64_FORMAT
-                  " verdicts; use --force to remove the selector (the verdicts stay and keep its name "
-                  "and digest)",
-                  name, n);
+      g_set_error(
+          error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+          "selector %s has given %" G_GINT64_FORMAT
+          " verdicts; use --force to remove the selector (the verdicts stay and keep its name "
+          "and digest)",
+          name, n);
   }
-  ok = ok && run(workspace, "DELETE FROM selector WHERE name = ?", name, NULL,
-                 "removing a selector", error);
+  g_autofree char *now = demur_store_now(workspace);
+  g_autofree char *key = g_strconcat("selector:", name, NULL);
+  ok = ok && tell_parts_end(workspace, name, now, error) &&
+       run(workspace, "DELETE FROM selector WHERE name = ?", name, NULL, "removing a selector",
+           error) &&
+       demur_events_add(workspace, DEMUR_EVENT_REMOVAL, key, NULL, NULL, now, error);
   return demur_store_end(workspace, ok, error);
 }
 
@@ -296,6 +333,9 @@ demur_thresholds_save(DemurWorkspace *workspace, DemurThresholdRecord *record, G
   }
   if (ok)
     record->sequence = sqlite3_last_insert_rowid(workspace->database);
+  g_autofree char *key = demur_threshold_key(record->selector, record->coverage);
+  ok = ok && demur_events_add(workspace, DEMUR_EVENT_THRESHOLD, key, digest, NULL, record->created,
+                              error);
   return demur_store_end(workspace, ok, error);
 }
 
@@ -354,6 +394,7 @@ demur_thresholds_list(DemurWorkspace *workspace, const char *selector, GError **
     g_autofree char *kept = demur_store_text(statement, 12),
                     *selector_digest = demur_store_text(statement, 13);
     record->checked = kept != NULL;
+    record->digest = g_strdup(kept);
     if (!check_threshold(record, selector_digest, kept, error)) {
       sqlite3_reset(statement);
       return NULL;

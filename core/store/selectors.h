@@ -60,11 +60,16 @@ typedef struct {
   char *cohort_digest;  /* of the tuning rows */
   char *guarantee;      /* JSON or sentence: what it guarantees; NULL where nothing */
   char *created;
+  char *digest; /* of every member and the selector's digest; NULL: of an older program; set when
+                 * loaded */
   gboolean checked; /* read back: found to be what was saved (tuned by an older program: unknown) */
 } DemurThresholdRecord;
 
 void demur_threshold_record_free(DemurThresholdRecord *record);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurThresholdRecord, demur_threshold_record_free)
+
+/* Its key in the log (owned). */
+char *demur_threshold_key(const char *selector, double coverage);
 
 /* Keeps one threshold for each (selector, coverage): a repeat takes the old one's place and becomes
  * the current one. Sets record->sequence. DEMUR_ERROR_NOT_FOUND where there is no such selector. */

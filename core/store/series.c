@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "store/connection.h"
+#include "store/events.h"
+#include "store/scores.h"
 
 /* The columns of a series, in one place: what is freed, written and read. */
 typedef enum { TEXT, NUMBER, COUNT, FLAG } ColumnKind;
@@ -24,6 +26,13 @@ static const struct {
     COLUMN("type", TEXT, type),
     COLUMN("accepted", FLAG, accepted),
     COLUMN("eligible", FLAG, eligible),
+    COLUMN("images_digest", TEXT, images_digest),
+    COLUMN("person_digest", TEXT, person_digest),
+    COLUMN("issuer", TEXT, issuer),
+    COLUMN("birth_date", TEXT, birth_date),
+    COLUMN("sex", TEXT, sex),
+    COLUMN("simulated", FLAG, simulated),
+    COLUMN("conflict", TEXT, conflict),
     COLUMN("reason", TEXT, reason),
     COLUMN("n_slices", COUNT, n_slices),
     COLUMN("spacing_mm", NUMBER, spacing_mm),
@@ -56,12 +65,18 @@ demur_series_record_free(DemurSeriesRecord *record) {
   g_free(record);
 }
 
+DemurPerson
+demur_series_person(const DemurSeriesRecord *r) {
+  return (DemurPerson){r->issuer, r->patient_id, r->patient_name, r->birth_date, r->sex};
+}
+
 void
 demur_series_file_free(DemurSeriesFile *file) {
   if (file == NULL)
     return;
   g_free(file->path);
   g_free(file->sop_instance_uid);
+  g_free(file->digest);
   g_free(file);
 }
 
@@ -160,8 +175,8 @@ save_files(DemurWorkspace *workspace, gint64 id, const DemurSeriesSave *series, 
     const DemurSeriesFile *file = &series->files[f];
     statement = demur_store_statement(
         workspace,
-        "INSERT INTO series_file (series_id, position, path, frame, sop_instance_uid, position_mm)"
-        " VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO series_file (series_id, position, path, frame, sop_instance_uid, position_mm,"
+        " digest, size, modified) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         error);
     if (statement == NULL)
       return FALSE;
@@ -171,10 +186,41 @@ save_files(DemurWorkspace *workspace, gint64 id, const DemurSeriesSave *series, 
     demur_store_bind_int(statement, 4, (gint64)file->frame);
     demur_store_bind_text(statement, 5, file->sop_instance_uid);
     demur_store_bind_double(statement, 6, file->position_mm);
+    demur_store_bind_text(statement, 7, file->digest);
+    demur_store_bind_int(statement, 8, file->size);
+    demur_store_bind_int(statement, 9, file->modified);
     if (!demur_store_run(workspace, statement, "saving a series", error))
       return FALSE;
   }
   return TRUE;
+}
+
+static void
+not_found(const char *scan_id, GError **error) {
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
+              "there is no DICOM scan %s in the workspace; `demur dicom list` shows what there is",
+              scan_id);
+}
+
+char *
+demur_series_digest(const DemurSeriesRecord *r) {
+  const char *const texts[] = {r->scan_id,  r->images_digest,        r->person_digest,
+                               r->conflict, r->accepted ? "1" : "0", r->reason};
+  return demur_store_digest(texts, G_N_ELEMENTS(texts), NULL, 0);
+}
+
+/* The event of a series as it stands now. created NULL: by the clock. */
+static gboolean
+tell(DemurWorkspace *workspace, DemurEventKind kind, const char *scan_id, const char *details,
+     const char *created, GError **error) {
+  g_autoptr(DemurSeriesRecord) now = demur_series_load(workspace, scan_id, error);
+  if (now == NULL)
+    return FALSE;
+  g_autofree char *digest = demur_series_digest(now);
+  g_autofree char *key = g_strconcat("series:", scan_id, NULL);
+  g_autofree char *clock = created == NULL ? demur_store_now(workspace) : NULL;
+  return demur_events_add(workspace, kind, key, digest, details, created != NULL ? created : clock,
+                          error);
 }
 
 static gboolean
@@ -185,12 +231,15 @@ save_one(DemurWorkspace *workspace, const DemurSeriesSave *series, GError **erro
   DemurSeriesRecord record = *series->record;
   if (record.updated == NULL)
     record.updated = record.created;
+  const DemurPerson person = demur_series_person(&record);
+  g_autofree char *digest = record.person_digest = demur_person_digest(&person);
   bind(statement, &record);
   if (!demur_store_run(workspace, statement, "saving a series", error))
     return FALSE;
   const gint64 id = demur_store_count(workspace, "SELECT id FROM series WHERE scan_id = ?",
                                       series->record->scan_id, NULL, error);
-  return id >= 0 && save_files(workspace, id, series, error);
+  return id >= 0 && save_files(workspace, id, series, error) &&
+         tell(workspace, DEMUR_EVENT_IMPORT, record.scan_id, NULL, record.updated, error);
 }
 
 gboolean
@@ -217,13 +266,6 @@ demur_series_list(DemurWorkspace *workspace, GError **error) {
   return ok ? g_steal_pointer(&list) : NULL;
 }
 
-static void
-not_found(const char *scan_id, GError **error) {
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
-              "there is no DICOM scan %s in the workspace; `demur dicom list` shows what there is",
-              scan_id);
-}
-
 DemurSeriesRecord *
 demur_series_load(DemurWorkspace *workspace, const char *scan_id, GError **error) {
   sqlite3_stmt *statement =
@@ -243,6 +285,21 @@ demur_series_load(DemurWorkspace *workspace, const char *scan_id, GError **error
   return record;
 }
 
+/* Runs an update of one series and tells of it; DEMUR_ERROR_NOT_FOUND where it touched none. */
+static gboolean
+update(DemurWorkspace *workspace, sqlite3_stmt *statement, DemurEventKind kind, const char *scan_id,
+       const char *details, const char *doing, GError **error) {
+  if (!demur_workspace_begin(workspace, error))
+    return FALSE;
+  gboolean ok = demur_store_run(workspace, statement, doing, error);
+  if (ok && sqlite3_changes(workspace->database) != 1) {
+    not_found(scan_id, error);
+    ok = FALSE;
+  }
+  ok = ok && tell(workspace, kind, scan_id, details, NULL, error);
+  return demur_store_end(workspace, ok, error);
+}
+
 gboolean
 demur_series_set_accepted(DemurWorkspace *workspace, const char *scan_id, gboolean accepted,
                           const char *reason, GError **error) {
@@ -253,12 +310,80 @@ demur_series_set_accepted(DemurWorkspace *workspace, const char *scan_id, gboole
   demur_store_bind_int(statement, 1, accepted ? 1 : 0);
   demur_store_bind_text(statement, 2, reason);
   demur_store_bind_text(statement, 3, scan_id);
-  if (!demur_store_run(workspace, statement, "choosing a series", error))
+  return update(workspace, statement, DEMUR_EVENT_CHOICE, scan_id, NULL, "choosing a series",
+                error);
+}
+
+gboolean
+demur_series_set_conflict(DemurWorkspace *workspace, const char *scan_id, const char *conflict,
+                          const char *details, GError **error) {
+  sqlite3_stmt *statement =
+      demur_store_statement(workspace, "UPDATE series SET conflict = ? WHERE scan_id = ?", error);
+  if (statement == NULL)
     return FALSE;
-  if (sqlite3_changes(workspace->database) == 1)
-    return TRUE;
-  not_found(scan_id, error);
-  return FALSE;
+  demur_store_bind_text(statement, 1, conflict);
+  demur_store_bind_text(statement, 2, scan_id);
+  return update(workspace, statement,
+                conflict != NULL ? DEMUR_EVENT_CONFLICT : DEMUR_EVENT_RESOLUTION, scan_id, details,
+                "keeping apart what conflicts", error);
+}
+
+gboolean
+demur_series_correct(DemurWorkspace *workspace, const char *scan_id,
+                     const DemurSeriesRecord *person, const char *details, GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace,
+      "UPDATE series SET issuer = ?, patient_id = ?, patient_name = ?, birth_date = ?, sex = ?,"
+      " person_digest = ? WHERE scan_id = ?",
+      error);
+  if (statement == NULL)
+    return FALSE;
+  const DemurPerson of = demur_series_person(person);
+  g_autofree char *digest = demur_person_digest(&of);
+  const char *const texts[] = {of.issuer, of.id, of.name, of.birth_date, of.sex, digest, scan_id};
+  for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
+    demur_store_bind_text(statement, 1 + (int)i, texts[i]);
+  return update(workspace, statement, DEMUR_EVENT_CORRECTION, scan_id, details,
+                "correcting a person", error);
+}
+
+/* Takes rows of one scan away. */
+static gboolean
+delete_of(DemurWorkspace *workspace, const char *sql, const char *scan_id, GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(workspace, sql, error);
+  if (statement == NULL)
+    return FALSE;
+  demur_store_bind_text(statement, 1, scan_id);
+  return demur_store_run(workspace, statement, "taking a series out", error);
+}
+
+/* The end of each of its scores. */
+static gboolean
+tell_scores_end(DemurWorkspace *workspace, const char *scan_id, const char *now, GError **error) {
+  g_autoptr(GPtrArray) scores = demur_scores_list(workspace, scan_id, NULL, error);
+  for (guint i = 0; scores != NULL && i < scores->len; i++) {
+    const DemurScoreRecord *score = scores->pdata[i];
+    g_autofree char *key = demur_score_key(scan_id, score->model);
+    if (!demur_events_add(workspace, DEMUR_EVENT_REMOVAL, key, NULL, NULL, now, error))
+      return FALSE;
+  }
+  return scores != NULL;
+}
+
+gboolean
+demur_series_remove(DemurWorkspace *workspace, const char *scan_id, const char *details,
+                    GError **error) {
+  if (!demur_workspace_begin(workspace, error))
+    return FALSE;
+  g_autoptr(DemurSeriesRecord) record = demur_series_load(workspace, scan_id, error);
+  g_autofree char *now = demur_store_now(workspace);
+  g_autofree char *key = g_strconcat("series:", scan_id, NULL);
+  const gboolean ok =
+      record != NULL && tell_scores_end(workspace, scan_id, now, error) &&
+      delete_of(workspace, "DELETE FROM score WHERE scan_id = ?", scan_id, error) &&
+      delete_of(workspace, "DELETE FROM series WHERE scan_id = ?", scan_id, error) &&
+      demur_events_add(workspace, DEMUR_EVENT_REMOVAL, key, NULL, details, now, error);
+  return demur_store_end(workspace, ok, error);
 }
 
 char **
@@ -286,7 +411,8 @@ demur_series_files(DemurWorkspace *workspace, const char *scan_id, GError **erro
   }
   sqlite3_stmt *statement = demur_store_statement(
       workspace,
-      "SELECT f.path, f.frame, f.sop_instance_uid, f.position_mm FROM series_file f"
+      "SELECT f.path, f.frame, f.sop_instance_uid, f.position_mm, f.digest, f.size, f.modified"
+      " FROM series_file f"
       " JOIN series s ON s.id = f.series_id WHERE s.scan_id = ? ORDER BY f.position",
       error);
   if (statement == NULL)
@@ -300,6 +426,9 @@ demur_series_files(DemurWorkspace *workspace, const char *scan_id, GError **erro
     file->frame = (guint)sqlite3_column_int64(statement, 1);
     file->sop_instance_uid = demur_store_text(statement, 2);
     file->position_mm = demur_store_double(statement, 3);
+    file->digest = demur_store_text(statement, 4);
+    file->size = sqlite3_column_int64(statement, 5);
+    file->modified = sqlite3_column_int64(statement, 6);
     g_ptr_array_add(list, file);
   }
   return ok ? g_steal_pointer(&list) : NULL;

@@ -2,6 +2,7 @@
  */
 #pragma once
 
+#include "base/person.h"
 #include "store/workspace.h"
 
 G_BEGIN_DECLS
@@ -15,7 +16,12 @@ typedef struct {
   char *modality, *type;
   gboolean accepted; /* eligible and chosen for assessment */
   gboolean eligible;
-  char *reason;          /* why it is not accepted; NULL where it is */
+  char *images_digest; /* of what its images hold (dicom/content-digest.h); NULL: not known */
+  char *person_digest; /* base/person.h; set when loaded, not read when saved */
+  char *issuer, *birth_date, *sex; /* of the patient */
+  gboolean simulated;              /* made by a program, as its images say */
+  char *conflict;                  /* SAFETY: "person" or "content" of another volume; NULL: none */
+  char *reason;                    /* why it is not accepted; NULL where it is */
   size_t n_slices;
   double spacing_mm, thickness_mm, tilt_degrees;
   char *manufacturer, *manufacturer_raw, *model_name, *kernel; /* manufacturer: normalised */
@@ -34,7 +40,10 @@ typedef struct {
   char *path;
   guint frame; /* 0 in single-frame files */
   char *sop_instance_uid;
-  double position_mm; /* along the normal; NaN where not recorded */
+  double position_mm;    /* along the normal; NaN where not recorded */
+  char *digest;          /* of the slice's content; NULL: not known */
+  gint64 size, modified; /* of the file as it was read: bytes, and its time in microseconds; 0: not
+                          * known */
 } DemurSeriesFile;
 
 void demur_series_record_free(DemurSeriesRecord *record);
@@ -58,6 +67,25 @@ gboolean demur_series_save(DemurWorkspace *workspace, const DemurSeriesSave *ser
 gboolean demur_series_set_accepted(DemurWorkspace *workspace, const char *scan_id,
                                    gboolean accepted, const char *reason,
                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Who it is of (borrowed). */
+DemurPerson demur_series_person(const DemurSeriesRecord *record);
+/* What its last event must say (owned). */
+char *demur_series_digest(const DemurSeriesRecord *record);
+
+/* Keeps that the series waits for a person's decision ("person", "content"), or, NULL, that it no
+ * longer does. details: a JSON object for the log, may be NULL. DEMUR_ERROR_NOT_FOUND. */
+gboolean demur_series_set_conflict(DemurWorkspace *workspace, const char *scan_id,
+                                   const char *conflict, const char *details,
+                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* The series is of this person: issuer, ID, name, birth date and sex are taken over. */
+gboolean demur_series_correct(DemurWorkspace *workspace, const char *scan_id,
+                              const DemurSeriesRecord *person, const char *details,
+                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Takes it out with its files and scores; verdicts and reviews stay in the history and hold no
+ * longer. */
+gboolean demur_series_remove(DemurWorkspace *workspace, const char *scan_id, const char *details,
+                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Array of DemurSeriesRecord, by patient_id, study_date, scan_id (owned, frees its elements). */
 GPtrArray *demur_series_list(DemurWorkspace *workspace, GError **error) G_GNUC_WARN_UNUSED_RESULT;

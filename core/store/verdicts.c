@@ -1,24 +1,62 @@
 #include "store/verdicts.h"
 
+#include <string.h>
+
+#include "store/bindings.h"
 #include "store/connection.h"
+#include "store/events.h"
 
 /* A million verdicts in one transaction keep every other writer out for half a minute; as many as
  * these take a tenth of a second. */
 #define VERDICTS_A_TRANSACTION 5000
 
+/* The columns of both tables, in one place: what is freed, written, read and digested. */
+typedef enum { TEXT, NUMBER, FLAG, WORD, INTEGER } ColumnKind;
+
+typedef struct {
+  const char *name;
+  ColumnKind kind;
+  gsize offset;
+  gboolean digested;
+} Column;
+
+#define COLUMN(member, kind, digested)                                                             \
+  { #member, kind, G_STRUCT_OFFSET(DemurVerdictRecord, member), digested }
+static const Column of_verdict[] = {
+    COLUMN(scan_id, TEXT, TRUE),       COLUMN(patient_id, TEXT, TRUE),
+    COLUMN(risk, NUMBER, TRUE),        COLUMN(risk_raw, NUMBER, TRUE),
+    COLUMN(score, NUMBER, TRUE),       COLUMN(verdict, WORD, TRUE),
+    COLUMN(reasons, TEXT, TRUE),       COLUMN(lead, TEXT, TRUE),
+    COLUMN(site, TEXT, TRUE),          COLUMN(images_digest, TEXT, TRUE),
+    COLUMN(person_digest, TEXT, TRUE), COLUMN(score_digest, TEXT, TRUE),
+    COLUMN(audit_digest, TEXT, TRUE),  COLUMN(chosen, FLAG, TRUE),
+    COLUMN(event, INTEGER, TRUE),      COLUMN(digest, TEXT, FALSE),
+};
+static const Column of_batch[] = {
+    COLUMN(selector, TEXT, TRUE),      COLUMN(selector_digest, TEXT, TRUE),
+    COLUMN(cohort, TEXT, TRUE),        COLUMN(model, TEXT, TRUE),
+    COLUMN(created, TEXT, TRUE),       COLUMN(coverage, NUMBER, TRUE),
+    COLUMN(threshold, NUMBER, TRUE),   COLUMN(threshold_digest, TEXT, TRUE),
+    COLUMN(in_use_digest, TEXT, TRUE), COLUMN(cohort_digest, TEXT, TRUE),
+};
+#undef COLUMN
+#define N_VERDICT G_N_ELEMENTS(of_verdict)
+#define N_BATCH G_N_ELEMENTS(of_batch)
+#define MEMBER(type, record, column) (*(type *)G_STRUCT_MEMBER_P(record, (column)->offset))
+
+static void
+free_texts(DemurVerdictRecord *record, const Column *columns, size_t n) {
+  for (size_t c = 0; c < n; c++)
+    if (columns[c].kind == TEXT)
+      g_free(MEMBER(char *, record, &columns[c]));
+}
+
 void
 demur_verdict_record_free(DemurVerdictRecord *record) {
   if (record == NULL)
     return;
-  g_free(record->scan_id);
-  g_free(record->patient_id);
-  g_free(record->reasons);
-  g_free(record->lead);
-  g_free(record->selector);
-  g_free(record->selector_digest);
-  g_free(record->cohort);
-  g_free(record->model);
-  g_free(record->created);
+  free_texts(record, of_verdict, N_VERDICT);
+  free_texts(record, of_batch, N_BATCH);
   g_free(record);
 }
 
@@ -27,71 +65,70 @@ record_free(gpointer record) {
   demur_verdict_record_free(record);
 }
 
-static gboolean
-insert_batch(DemurWorkspace *workspace, const DemurVerdictBatch *batch, gint64 *id,
-             GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
-      workspace,
-      "INSERT INTO verdict_batch (selector, selector_digest, cohort, model, coverage, threshold,"
-      " created) VALUES (?, ?, ?, ?, ?, ?, ?)",
-      error);
-  if (statement == NULL)
-    return FALSE;
-  demur_store_bind_text(statement, 1, batch->selector);
-  demur_store_bind_text(statement, 2, batch->selector_digest);
-  demur_store_bind_text(statement, 3, batch->cohort);
-  demur_store_bind_text(statement, 4, batch->model);
-  demur_store_bind_double(statement, 5, batch->coverage);
-  demur_store_bind_double(statement, 6, batch->threshold);
-  demur_store_bind_text(statement, 7, batch->created);
-  if (!demur_store_run(workspace, statement, "saving verdicts", error))
-    return FALSE;
-  *id = sqlite3_last_insert_rowid(workspace->database);
-  return TRUE;
+static void
+digest_columns(const DemurVerdictRecord *record, const Column *columns, size_t n, GPtrArray *texts,
+               GArray *numbers) {
+  for (size_t c = 0; c < n; c++) {
+    if (!columns[c].digested)
+      continue;
+    double number = 0.0;
+    switch (columns[c].kind) {
+    case TEXT:
+      g_ptr_array_add(texts, MEMBER(char *, record, &columns[c]));
+      continue;
+    case WORD:
+      g_ptr_array_add(texts,
+                      (gpointer)demur_verdict_name(MEMBER(DemurVerdict, record, &columns[c])));
+      continue;
+    case NUMBER:
+      number = MEMBER(double, record, &columns[c]);
+      break;
+    case FLAG:
+      number = MEMBER(gboolean, record, &columns[c]) ? 1.0 : 0.0;
+      break;
+    case INTEGER:
+      number = (double)MEMBER(gint64, record, &columns[c]);
+      break;
+    }
+    g_array_append_val(numbers, number);
+  }
 }
 
-static gboolean
-insert(DemurWorkspace *workspace, gint64 batch, const DemurVerdictRecord *record, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
-      workspace,
-      "INSERT INTO verdict (batch_id, scan_id, patient_id, risk, risk_raw, score, verdict, reasons,"
-      " lead) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      error);
-  if (statement == NULL)
-    return FALSE;
-  demur_store_bind_int(statement, 1, batch);
-  demur_store_bind_text(statement, 2, record->scan_id);
-  demur_store_bind_text(statement, 3, record->patient_id);
-  demur_store_bind_double(statement, 4, record->risk);
-  demur_store_bind_double(statement, 5, record->risk_raw);
-  demur_store_bind_double(statement, 6, record->score);
-  demur_store_bind_text(statement, 7, demur_verdict_name(record->verdict));
-  demur_store_bind_text(statement, 8, record->reasons != NULL ? record->reasons : "[]");
-  demur_store_bind_text(statement, 9, record->lead);
-  return demur_store_run(workspace, statement, "saving verdicts", error);
+char *
+demur_verdict_digest(const DemurVerdictRecord *record) {
+  g_autoptr(GPtrArray) texts = g_ptr_array_sized_new(N_VERDICT + N_BATCH);
+  g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(double));
+  digest_columns(record, of_verdict, N_VERDICT, texts, numbers);
+  digest_columns(record, of_batch, N_BATCH, texts, numbers);
+  return demur_store_digest((const char *const *)texts->pdata, texts->len,
+                            (const double *)(gpointer)numbers->data, numbers->len);
 }
 
-gboolean
-demur_verdicts_save(DemurWorkspace *workspace, const DemurVerdictBatch *batch,
-                    const DemurVerdictRecord *records, size_t n_records, GError **error) {
-  gint64 id = 0;
-  size_t i = 0;
-  do {
-    if (!demur_workspace_begin(workspace, error))
-      return FALSE;
-    gboolean ok = i > 0 || insert_batch(workspace, batch, &id, error);
-    for (const size_t end = i + MIN(n_records - i, VERDICTS_A_TRANSACTION); ok && i < end; i++)
-      ok = insert(workspace, id, &records[i], error);
-    if (!demur_store_end(workspace, ok, error))
-      return FALSE;
-  } while (i < n_records);
-  return TRUE;
+static void
+bind_columns(sqlite3_stmt *statement, int first, const DemurVerdictRecord *record,
+             const Column *columns, size_t n) {
+  for (size_t c = 0; c < n; c++) {
+    const int at = first + (int)c;
+    switch (columns[c].kind) {
+    case TEXT:
+      demur_store_bind_text(statement, at, MEMBER(char *, record, &columns[c]));
+      break;
+    case WORD:
+      demur_store_bind_text(statement, at,
+                            demur_verdict_name(MEMBER(DemurVerdict, record, &columns[c])));
+      break;
+    case NUMBER:
+      demur_store_bind_double(statement, at, MEMBER(double, record, &columns[c]));
+      break;
+    case FLAG:
+      demur_store_bind_int(statement, at, MEMBER(gboolean, record, &columns[c]) ? 1 : 0);
+      break;
+    case INTEGER:
+      demur_store_bind_int(statement, at, MEMBER(gint64, record, &columns[c]));
+      break;
+    }
+  }
 }
-
-#define SELECT_VERDICT                                                                             \
-  "SELECT v.id, v.batch_id, v.scan_id, v.patient_id, v.risk, v.risk_raw, v.score, v.verdict,"      \
-  " v.reasons, b.selector, b.selector_digest, b.cohort, b.model, b.created, b.coverage,"           \
-  " b.threshold, v.lead FROM verdict v JOIN verdict_batch b ON b.id = v.batch_id "
 
 /* The table takes no other word; one that was written past it is no verdict that may be used. */
 static DemurVerdict
@@ -102,94 +139,273 @@ verdict_at(sqlite3_stmt *statement, int column) {
              : DEMUR_VERDICT_FAILED;
 }
 
+/* borrow: texts are the statement's, good until its next step. */
+static void
+read_columns(sqlite3_stmt *statement, int first, DemurVerdictRecord *record, const Column *columns,
+             size_t n, gboolean borrow) {
+  for (size_t c = 0; c < n; c++) {
+    const int at = first + (int)c;
+    switch (columns[c].kind) {
+    case TEXT:
+      MEMBER(char *, record, &columns[c]) =
+          borrow ? (char *)sqlite3_column_text(statement, at) : demur_store_text(statement, at);
+      break;
+    case WORD:
+      MEMBER(DemurVerdict, record, &columns[c]) = verdict_at(statement, at);
+      break;
+    case NUMBER:
+      MEMBER(double, record, &columns[c]) = demur_store_double(statement, at);
+      break;
+    case FLAG:
+      MEMBER(gboolean, record, &columns[c]) = sqlite3_column_int(statement, at) != 0;
+      break;
+    case INTEGER:
+      MEMBER(gint64, record, &columns[c]) = sqlite3_column_int64(statement, at);
+      break;
+    }
+  }
+}
+
+/* "v.scan_id, v.patient_id, .."; prefix "" or "v.". */
+static void
+append_names(GString *sql, const char *prefix, const Column *columns, size_t n) {
+  for (size_t c = 0; c < n; c++)
+    g_string_append_printf(sql, "%s%s%s", c > 0 ? ", " : "", prefix, columns[c].name);
+}
+
+/* A constant text, as the store wants it. */
+static const char *
+insert_sql(const char *table, const char *first, const Column *columns, size_t n) {
+  g_autoptr(GString) sql = g_string_new(NULL);
+  g_string_append_printf(sql, "INSERT INTO %s (%s%s", table, first, *first != '\0' ? ", " : "");
+  append_names(sql, "", columns, n);
+  g_string_append(sql, ") VALUES (");
+  for (size_t c = 0; c < n + (*first != '\0' ? 1 : 0); c++)
+    g_string_append(sql, c > 0 ? ", ?" : "?");
+  g_string_append_c(sql, ')');
+  return g_intern_string(sql->str);
+}
+
+static const char *
+select_sql(const char *where) {
+  g_autoptr(GString) sql = g_string_new("SELECT v.id, v.batch_id, ");
+  append_names(sql, "v.", of_verdict, N_VERDICT);
+  g_string_append(sql, ", ");
+  append_names(sql, "b.", of_batch, N_BATCH);
+  g_string_append_printf(sql, " FROM verdict v JOIN verdict_batch b ON b.id = v.batch_id %s",
+                         where);
+  return g_intern_string(sql->str);
+}
+
+/* What all verdicts of a batch have in common, borrowed. */
+static DemurVerdictRecord
+record_of_batch(const DemurVerdictBatch *batch) {
+  return (DemurVerdictRecord){.selector = (char *)batch->selector,
+                              .selector_digest = (char *)batch->selector_digest,
+                              .cohort = (char *)batch->cohort,
+                              .model = (char *)batch->model,
+                              .created = (char *)batch->created,
+                              .coverage = batch->coverage,
+                              .threshold = batch->threshold,
+                              .threshold_digest = (char *)batch->threshold_digest,
+                              .in_use_digest = (char *)batch->in_use_digest,
+                              .cohort_digest = (char *)batch->cohort_digest};
+}
+
+static gboolean
+insert_batch(DemurWorkspace *workspace, const DemurVerdictBatch *batch, gint64 *id,
+             GError **error) {
+  sqlite3_stmt *statement =
+      demur_store_statement(workspace, insert_sql("verdict_batch", "", of_batch, N_BATCH), error);
+  if (statement == NULL)
+    return FALSE;
+  const DemurVerdictRecord record = record_of_batch(batch);
+  bind_columns(statement, 1, &record, of_batch, N_BATCH);
+  if (!demur_store_run(workspace, statement, "saving verdicts", error))
+    return FALSE;
+  *id = sqlite3_last_insert_rowid(workspace->database);
+  return TRUE;
+}
+
+static gboolean
+insert(DemurWorkspace *workspace, gint64 batch, const DemurVerdictRecord *record, GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace, insert_sql("verdict", "batch_id", of_verdict, N_VERDICT), error);
+  if (statement == NULL)
+    return FALSE;
+  demur_store_bind_int(statement, 1, batch);
+  bind_columns(statement, 2, record, of_verdict, N_VERDICT);
+  return demur_store_run(workspace, statement, "saving verdicts", error);
+}
+
+/* A record as it is kept: with what the batch has, its event and its digest (owned by the caller).
+ */
+static DemurVerdictRecord
+complete(const DemurVerdictBatch *batch, const DemurVerdictRecord *record, gint64 event) {
+  DemurVerdictRecord whole = record_of_batch(batch);
+  for (size_t c = 0; c < N_VERDICT; c++) {
+    const Column *column = &of_verdict[c];
+    const gsize size = column->kind == TEXT      ? sizeof(char *)
+                       : column->kind == NUMBER  ? sizeof(double)
+                       : column->kind == FLAG    ? sizeof(gboolean)
+                       : column->kind == INTEGER ? sizeof(gint64)
+                                                 : sizeof(DemurVerdict);
+    memcpy(G_STRUCT_MEMBER_P(&whole, column->offset), G_STRUCT_MEMBER_P(record, column->offset),
+           size);
+  }
+  if (whole.reasons == NULL)
+    whole.reasons = (char *)"[]";
+  whole.event = event;
+  whole.digest = demur_verdict_digest(&whole);
+  return whole;
+}
+
+/* One transaction's worth: the event tells of all of them by the digest of their digests. */
+static gboolean
+insert_some(DemurWorkspace *workspace, const DemurVerdictBatch *batch, gint64 id,
+            const DemurVerdictRecord *records, size_t n, GError **error) {
+  const gint64 event = demur_store_next_event(workspace, error);
+  if (event < 0)
+    return FALSE;
+  g_autoptr(GPtrArray) digests = g_ptr_array_new_full((guint)n, g_free);
+  gboolean ok = TRUE;
+  for (size_t i = 0; ok && i < n; i++) {
+    const DemurVerdictRecord whole = complete(batch, &records[i], event);
+    g_ptr_array_add(digests, whole.digest);
+    ok = insert(workspace, id, &whole, error);
+  }
+  g_autofree char *key = g_strdup_printf("verdicts:%" G_GINT64_FORMAT, event);
+  g_autofree char *digest =
+      demur_store_digest((const char *const *)digests->pdata, digests->len, NULL, 0);
+  return ok && demur_events_add(workspace, DEMUR_EVENT_ASSESSMENT, key, digest, NULL,
+                                batch->created, error);
+}
+
+gboolean
+demur_verdicts_save(DemurWorkspace *workspace, const DemurVerdictBatch *batch,
+                    const DemurVerdictRecord *records, size_t n_records, GError **error) {
+  gint64 id = 0;
+  size_t i = 0;
+  do {
+    if (!demur_workspace_begin(workspace, error))
+      return FALSE;
+    const size_t n = MIN(n_records - i, VERDICTS_A_TRANSACTION);
+    const gboolean ok = (i > 0 || insert_batch(workspace, batch, &id, error)) &&
+                        insert_some(workspace, batch, id, records + i, n, error);
+    if (!demur_store_end(workspace, ok, error))
+      return FALSE;
+    i += n;
+  } while (i < n_records);
+  return TRUE;
+}
+
 static DemurVerdictRecord *
 read_verdict(sqlite3_stmt *statement) {
   DemurVerdictRecord *record = g_new0(DemurVerdictRecord, 1);
   record->id = sqlite3_column_int64(statement, 0);
   record->batch = sqlite3_column_int64(statement, 1);
-  record->scan_id = demur_store_text(statement, 2);
-  record->patient_id = demur_store_text(statement, 3);
-  record->risk = demur_store_double(statement, 4);
-  record->risk_raw = demur_store_double(statement, 5);
-  record->score = demur_store_double(statement, 6);
-  record->verdict = verdict_at(statement, 7);
-  record->reasons = demur_store_text(statement, 8);
-  record->selector = demur_store_text(statement, 9);
-  record->selector_digest = demur_store_text(statement, 10);
-  record->cohort = demur_store_text(statement, 11);
-  record->model = demur_store_text(statement, 12);
-  record->created = demur_store_text(statement, 13);
-  record->coverage = demur_store_double(statement, 14);
-  record->threshold = demur_store_double(statement, 15);
-  record->lead = demur_store_text(statement, 16);
+  read_columns(statement, 2, record, of_verdict, N_VERDICT, FALSE);
+  read_columns(statement, 2 + (int)N_VERDICT, record, of_batch, N_BATCH, FALSE);
   return record;
 }
 
-/* sql with its one or two texts, NULL bound as NULL. */
+static void
+free_bindings(gpointer bindings) {
+  demur_bindings_free(bindings);
+}
+
+/* Says of each whether it still holds, and takes those out whose series is gone, where only what is
+ * there is wanted. */
+static gboolean
+judge(DemurWorkspace *workspace, GPtrArray *list, gboolean there, GError **error) {
+  g_autoptr(GHashTable) by_cohort =
+      g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_bindings);
+  for (guint i = list->len; i-- > 0;) {
+    DemurVerdictRecord *record = list->pdata[i];
+    const char *key = record->cohort != NULL ? record->cohort : "";
+    DemurBindings *bindings = g_hash_table_lookup(by_cohort, key);
+    if (bindings == NULL) {
+      if ((bindings = demur_bindings_load(workspace, record->cohort, error)) == NULL)
+        return FALSE;
+      g_hash_table_insert(by_cohort, g_strdup(key), bindings);
+    }
+    record->outdated = demur_bindings_judge(bindings, record);
+    if (there && !demur_bindings_has_scan(bindings, record->scan_id))
+      g_ptr_array_remove_index(list, i);
+  }
+  return TRUE;
+}
+
+/* sql with its one or two texts, NULL bound as NULL; verdicts and bindings of one moment. */
 static GPtrArray *
 query(DemurWorkspace *workspace, const char *sql, int n_texts, const char *first,
-      const char *second, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(workspace, sql, error);
-  if (statement == NULL)
+      const char *second, gboolean there, GError **error) {
+  if (!demur_workspace_begin_read(workspace, error))
     return NULL;
-  demur_store_bind_text(statement, 1, first);
-  if (n_texts > 1)
-    demur_store_bind_text(statement, 2, second);
   g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(record_free);
-  gboolean row, ok;
-  while ((ok = demur_store_step(workspace, statement, &row, "listing verdicts", error)) && row)
+  sqlite3_stmt *statement = demur_store_statement(workspace, sql, error);
+  gboolean ok = statement != NULL, row;
+  if (ok) {
+    demur_store_bind_text(statement, 1, first);
+    if (n_texts > 1)
+      demur_store_bind_text(statement, 2, second);
+  }
+  while (ok && (ok = demur_store_step(workspace, statement, &row, "listing verdicts", error)) &&
+         row)
     g_ptr_array_add(list, read_verdict(statement));
+  ok = ok && judge(workspace, list, there, error);
+  demur_workspace_end_read(workspace);
   return ok ? g_steal_pointer(&list) : NULL;
 }
 
 GPtrArray *
 demur_verdicts_of_scan(DemurWorkspace *workspace, const char *cohort, const char *scan_id,
                        GError **error) {
-  return query(workspace,
-               SELECT_VERDICT "WHERE v.scan_id = ?1 AND b.cohort IS ?2 ORDER BY v.id DESC", 2,
-               scan_id, cohort, error);
+  return query(workspace, select_sql("WHERE v.scan_id = ?1 AND b.cohort IS ?2 ORDER BY v.id DESC"),
+               2, scan_id, cohort, FALSE, error);
 }
 
 GPtrArray *
 demur_verdicts_of_selector(DemurWorkspace *workspace, const char *selector, gboolean latest_only,
                            GError **error) {
   if (!latest_only)
-    return query(workspace, SELECT_VERDICT "WHERE b.selector = ?1 ORDER BY v.id DESC", 1, selector,
-                 NULL, error);
+    return query(workspace, select_sql("WHERE b.selector = ?1 ORDER BY v.id DESC"), 1, selector,
+                 NULL, FALSE, error);
   return query(workspace,
-               SELECT_VERDICT
-               "WHERE v.id IN (SELECT max(w.id) FROM verdict w JOIN verdict_batch c"
-               " ON c.id = w.batch_id WHERE c.selector = ?1 GROUP BY c.cohort, w.scan_id)"
-               " ORDER BY v.id DESC",
-               1, selector, NULL, error);
+               select_sql("WHERE v.id IN (SELECT max(w.id) FROM verdict w JOIN verdict_batch c"
+                          " ON c.id = w.batch_id WHERE c.selector = ?1"
+                          " GROUP BY c.cohort, w.scan_id) ORDER BY v.id DESC"),
+               1, selector, NULL, TRUE, error);
 }
-
-#define SELECT_LATEST                                                                              \
-  SELECT_VERDICT                                                                                   \
-  "WHERE v.id IN (SELECT max(w.id) FROM verdict w JOIN verdict_batch c ON c.id = w.batch_id"       \
-  " WHERE c.cohort IS ?1 GROUP BY w.scan_id) ORDER BY v.id DESC"
 
 GPtrArray *
 demur_verdicts_latest(DemurWorkspace *workspace, const char *cohort, GError **error) {
-  return query(workspace, SELECT_LATEST, 1, cohort, NULL, error);
+  return query(workspace,
+               select_sql("WHERE v.id IN (SELECT max(w.id) FROM verdict w JOIN verdict_batch c"
+                          " ON c.id = w.batch_id WHERE c.cohort IS ?1 GROUP BY w.scan_id)"
+                          " ORDER BY v.id DESC"),
+               1, cohort, NULL, TRUE, error);
 }
 
-static char *
-borrowed(sqlite3_stmt *statement, int column) {
-  return (char *)sqlite3_column_text(statement, column);
+/* Their ids are neighbours: so the table is read in its own order, and no index but for the two
+ * ends. */
+static const char *
+batch_sql(void) {
+  g_autoptr(GString) sql = g_string_new("SELECT id, ");
+  append_names(sql, "", of_verdict, N_VERDICT);
+  g_string_append(sql, " FROM verdict WHERE id BETWEEN"
+                       " (SELECT min(id) FROM verdict WHERE batch_id = ?1) AND"
+                       " (SELECT max(id) FROM verdict WHERE batch_id = ?1) AND +batch_id = ?1"
+                       " ORDER BY id DESC");
+  return g_intern_string(sql->str);
 }
 
-/* The verdicts of one batch, newest first. Their ids are neighbours, as a batch is saved in one
- * transaction: so the table is read in its own order, and no index but for the two ends. */
+/* The verdicts of one batch, newest first. */
 static gboolean
-each_of_batch(DemurWorkspace *workspace, const DemurVerdictRecord *batch, DemurVerdictFunc func,
-              gpointer data, gboolean *go_on, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
-      workspace,
-      "SELECT id, scan_id, patient_id, risk, risk_raw, score, verdict, reasons, lead FROM verdict"
-      " WHERE id BETWEEN (SELECT min(id) FROM verdict WHERE batch_id = ?1)"
-      " AND (SELECT max(id) FROM verdict WHERE batch_id = ?1) AND +batch_id = ?1 ORDER BY id DESC",
-      error);
+each_of_batch(DemurWorkspace *workspace, const DemurBindings *bindings,
+              const DemurVerdictRecord *batch, DemurVerdictFunc func, gpointer data,
+              gboolean *go_on, GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(workspace, batch_sql(), error);
   if (statement == NULL)
     return FALSE;
   demur_store_bind_int(statement, 1, batch->batch);
@@ -197,14 +413,8 @@ each_of_batch(DemurWorkspace *workspace, const DemurVerdictRecord *batch, DemurV
   while ((ok = demur_store_step(workspace, statement, &row, "listing verdicts", error)) && row) {
     DemurVerdictRecord record = *batch;
     record.id = sqlite3_column_int64(statement, 0);
-    record.scan_id = borrowed(statement, 1);
-    record.patient_id = borrowed(statement, 2);
-    record.risk = demur_store_double(statement, 3);
-    record.risk_raw = demur_store_double(statement, 4);
-    record.score = demur_store_double(statement, 5);
-    record.verdict = verdict_at(statement, 6);
-    record.reasons = borrowed(statement, 7);
-    record.lead = borrowed(statement, 8);
+    read_columns(statement, 1, &record, of_verdict, N_VERDICT, TRUE);
+    record.outdated = demur_bindings_judge(bindings, &record);
     *go_on = func(&record, data);
     if (!*go_on) {
       sqlite3_reset(statement);
@@ -216,11 +426,10 @@ each_of_batch(DemurWorkspace *workspace, const DemurVerdictRecord *batch, DemurV
 
 static GPtrArray *
 list_batches(DemurWorkspace *workspace, const char *cohort, GError **error) {
-  sqlite3_stmt *statement = demur_store_statement(
-      workspace,
-      "SELECT id, selector, selector_digest, cohort, model, created, coverage, threshold"
-      " FROM verdict_batch WHERE cohort IS ?1 ORDER BY id DESC",
-      error);
+  g_autoptr(GString) sql = g_string_new("SELECT id, ");
+  append_names(sql, "", of_batch, N_BATCH);
+  g_string_append(sql, " FROM verdict_batch WHERE cohort IS ?1 ORDER BY id DESC");
+  sqlite3_stmt *statement = demur_store_statement(workspace, g_intern_string(sql->str), error);
   if (statement == NULL)
     return NULL;
   demur_store_bind_text(statement, 1, cohort);
@@ -228,15 +437,9 @@ list_batches(DemurWorkspace *workspace, const char *cohort, GError **error) {
   gboolean row, ok;
   while ((ok = demur_store_step(workspace, statement, &row, "listing verdicts", error)) && row) {
     DemurVerdictRecord *batch = g_new0(DemurVerdictRecord, 1);
-    batch->batch = sqlite3_column_int64(statement, 0);
-    batch->selector = demur_store_text(statement, 1);
-    batch->selector_digest = demur_store_text(statement, 2);
-    batch->cohort = demur_store_text(statement, 3);
-    batch->model = demur_store_text(statement, 4);
-    batch->created = demur_store_text(statement, 5);
-    batch->coverage = demur_store_double(statement, 6);
-    batch->threshold = demur_store_double(statement, 7);
     g_ptr_array_add(batches, batch);
+    batch->batch = sqlite3_column_int64(statement, 0);
+    read_columns(statement, 1, batch, of_batch, N_BATCH, FALSE);
   }
   return ok ? g_steal_pointer(&batches) : NULL;
 }
@@ -244,9 +447,14 @@ list_batches(DemurWorkspace *workspace, const char *cohort, GError **error) {
 gboolean
 demur_verdicts_each(DemurWorkspace *workspace, const char *cohort, DemurVerdictFunc func,
                     gpointer data, GError **error) {
+  if (!demur_workspace_begin_read(workspace, error))
+    return FALSE;
   g_autoptr(GPtrArray) batches = list_batches(workspace, cohort, error);
-  gboolean ok = batches != NULL, go_on = TRUE;
+  g_autoptr(DemurBindings) bindings =
+      batches != NULL ? demur_bindings_load(workspace, cohort, error) : NULL;
+  gboolean ok = bindings != NULL, go_on = TRUE;
   for (guint i = 0; ok && go_on && i < batches->len; i++)
-    ok = each_of_batch(workspace, batches->pdata[i], func, data, &go_on, error);
+    ok = each_of_batch(workspace, bindings, batches->pdata[i], func, data, &go_on, error);
+  demur_workspace_end_read(workspace);
   return ok;
 }

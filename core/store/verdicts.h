@@ -15,6 +15,10 @@ typedef struct {
   const char *model;
   double coverage, threshold; /* NaN where not tuned */
   const char *created;
+  const char *threshold_digest; /* of the threshold; NULL: not tuned */
+  /* demur_bindings_bind_batch */
+  const char *in_use_digest; /* of the threshold in use then */
+  const char *cohort_digest;
 } DemurVerdictBatch;
 
 typedef struct {
@@ -27,13 +31,23 @@ typedef struct {
   char *reasons;          /* demur_reasons_to_json, most important first */
   char *lead;             /* kind and subject of the first reason that may be shown: to sort by */
   DemurOutdated outdated; /* as things are now: set when loaded */
+  char *site;             /* NULL: not known */
+  /* What it rests on: demur_bindings_bind. NULL: nothing of that kind. */
+  char *images_digest, *person_digest, *score_digest, *audit_digest;
+  gboolean chosen; /* its series was the one to be assessed */
+  char *digest;    /* of all of this; NULL: of an older program; set when saved */
+  gint64 event;    /* the assessment that it is of, set when saved */
   /* From the batch: set when loaded, not read when saved. */
   char *selector, *selector_digest, *cohort, *model, *created;
+  char *threshold_digest, *in_use_digest, *cohort_digest;
   double coverage, threshold;
 } DemurVerdictRecord;
 
 void demur_verdict_record_free(DemurVerdictRecord *record);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurVerdictRecord, demur_verdict_record_free)
+
+/* What its digest must be (owned). */
+char *demur_verdict_digest(const DemurVerdictRecord *record);
 
 /* Saves in the given order, some thousands a transaction, so that other writers come in between:
  * what was saved before a failure or a kill stays, and is as good as the rest. */

@@ -7,6 +7,7 @@
 
 #include <glib/gstdio.h>
 
+#include "base/digest.h"
 #include "store/connection.h"
 #include "store/opening.h"
 #include "store/schema.h"
@@ -209,6 +210,52 @@ demur_workspace_rollback(DemurWorkspace *workspace) {
 }
 
 gboolean
+demur_workspace_begin_read(DemurWorkspace *workspace, GError **error) {
+  if (workspace->depth == 0 && !execute(workspace, "BEGIN", "starting to read", error))
+    return FALSE;
+  workspace->depth++;
+  return TRUE;
+}
+
+void
+demur_workspace_end_read(DemurWorkspace *workspace) {
+  g_return_if_fail(workspace->depth > 0);
+  if (--workspace->depth == 0 && !sqlite3_get_autocommit(workspace->database))
+    sqlite3_exec(workspace->database, "COMMIT", NULL, NULL, NULL);
+}
+
+void
+demur_workspace_set_actor(DemurWorkspace *workspace, const char *user, const char *station,
+                          char *(*now)(void)) {
+  g_free(workspace->user);
+  g_free(workspace->station);
+  workspace->user = g_strdup(user);
+  workspace->station = g_strdup(station);
+  workspace->now = now;
+}
+
+gint64
+demur_store_next_event(DemurWorkspace *workspace, GError **error) {
+  return demur_store_count(workspace, "SELECT coalesce(max(sequence), 0) + 1 FROM event", NULL,
+                           NULL, error);
+}
+
+char *
+demur_store_now(DemurWorkspace *workspace) {
+  return workspace->now != NULL ? workspace->now() : g_strdup("");
+}
+
+char *
+demur_store_digest(const char *const *texts, size_t n_texts, const double *numbers,
+                   size_t n_numbers) {
+  g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
+  for (size_t i = 0; i < n_texts; i++)
+    demur_digest_add_text(checksum, texts[i]);
+  demur_digest_add_doubles(checksum, numbers, n_numbers);
+  return g_strdup(g_checksum_get_string(checksum));
+}
+
+gboolean
 demur_store_end(DemurWorkspace *workspace, gboolean ok, GError **error) {
   if (ok)
     return demur_workspace_commit(workspace, error);
@@ -370,5 +417,7 @@ demur_workspace_close(DemurWorkspace *workspace) {
   g_clear_pointer(&workspace->statements, g_hash_table_unref);
   sqlite3_close_v2(workspace->database);
   g_free(workspace->path);
+  g_free(workspace->user);
+  g_free(workspace->station);
   g_free(workspace);
 }

@@ -46,6 +46,17 @@ const char *demur_workspace_path(const DemurWorkspace *workspace);
 /* USER_DATA_DIR/demur/workspace.demur (owned). */
 char *demur_workspace_default_path(const char *user_data_dir);
 
+/* Who works, where, and the clock (NULL: times stay empty), for the events that this handle writes.
+ * Texts are copied, may be NULL. */
+void demur_workspace_set_actor(DemurWorkspace *workspace, const char *user, const char *station,
+                               char *(*now)(void));
+
+/* One view: whatever is read until end_read is as it was at the first of it, whoever writes
+ * meanwhile. Nothing may be written in between; inside a transaction it is that one. */
+gboolean demur_workspace_begin_read(DemurWorkspace *workspace,
+                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void demur_workspace_end_read(DemurWorkspace *workspace);
+
 /* One transaction for what belongs together: every save below is a transaction of its own, or part
  * of the one that is open. They nest: only the outermost commit writes; a rollback undoes as far as
  * its own begin. */

@@ -22,6 +22,7 @@ verdict_clear(gpointer data) {
   g_free(verdict->patient_id);
   g_free(verdict->reasons);
   g_free(verdict->lead);
+  g_free(verdict->site);
 }
 
 static void
@@ -33,6 +34,7 @@ void
 demur_assessment_clear(DemurAssessment *assessment) {
   demur_selector_unref(assessment->selector);
   demur_threshold_record_free(assessment->threshold);
+  demur_bindings_free(assessment->bindings);
   g_clear_pointer(&assessment->verdicts, g_array_unref);
   g_clear_pointer(&assessment->sites, g_array_unref);
   g_clear_pointer(&assessment->audits, g_hash_table_unref);
@@ -112,6 +114,7 @@ add_verdict(DemurAssessment *assessment, const char *site, const DemurVerdictRec
   verdict.patient_id = g_strdup(of->patient_id);
   verdict.reasons = demur_reasons_to_json(reasons);
   verdict.lead = demur_reasons_lead(reasons);
+  verdict.site = g_strdup(site);
   g_array_append_val(assessment->verdicts, verdict);
   const DemurVerdictSite place = {g_strdup(site),
                                   site != NULL && isfinite(of->score) &&
@@ -167,18 +170,8 @@ assess_rows(DemurTask *task, DemurAssessment *assessment, DemurCohort *cohort, c
 /* Verdicts of DICOM series: those that are eligible and have a score of the selector's model go
  * through assess_rows. */
 static gboolean
-assess_series(DemurTask *task, DemurAssessment *assessment, const char *scan_id, GError **error) {
-  DemurWorkspace *workspace = demur_task_workspace(task, error);
-  if (workspace == NULL || !find_overrules(workspace, assessment, error))
-    return FALSE;
-  g_autoptr(DemurDicomScores) scored =
-      demur_dicom_scores_load(workspace, scan_id, demur_selector_model(assessment->selector),
-                              demur_selector_uses_embeddings(assessment->selector)
-                                  ? demur_selector_embedding_width(assessment->selector)
-                                  : 0,
-                              error);
-  if (scored == NULL)
-    return FALSE;
+assess_series(DemurTask *task, DemurAssessment *assessment, const DemurDicomScores *scored,
+              const char *scan_id, GError **error) {
   for (size_t i = 0; i < scored->n_unscored; i++) {
     const DemurUnscored *u = &scored->unscored[i];
     if (scan_id != NULL && u->refused) {
@@ -225,6 +218,33 @@ find_threshold(DemurTask *task, DemurAssessment *assessment, const char *coverag
   return assessment->threshold != NULL;
 }
 
+/* Everything that the verdicts are made of, as it is at one moment. cohort: set, owned, where one
+ * is assessed; scored: the DICOM series else. */
+static gboolean
+read_all(DemurTask *task, const DemurAssessParams *options, DemurAssessment *assessment,
+         DemurCohort **cohort, DemurDicomScores **scored, GError **error) {
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  if (workspace == NULL || !demur_workspace_begin_read(workspace, error))
+    return FALSE;
+  assessment->selector = demur_task_load_selector(task, options->selector, NULL, error);
+  gboolean ok =
+      assessment->selector != NULL && find_audits(task, assessment, error) &&
+      find_threshold(task, assessment, options->coverage, error) &&
+      (assessment->bindings = demur_bindings_load(workspace, options->cohort, error)) != NULL;
+  if (ok && options->cohort != NULL)
+    ok = (*cohort = demur_task_load_cohort(task, options->cohort, error)) != NULL;
+  else if (ok)
+    ok = find_overrules(workspace, assessment, error) &&
+         (*scored = demur_dicom_scores_load(
+              workspace, options->scan_id, demur_selector_model(assessment->selector),
+              demur_selector_uses_embeddings(assessment->selector)
+                  ? demur_selector_embedding_width(assessment->selector)
+                  : 0,
+              error)) != NULL;
+  demur_workspace_end_read(workspace);
+  return ok;
+}
+
 gboolean
 demur_task_assess(DemurTask *task, const DemurAssessParams *options, DemurAssessment *assessment,
                   GError **error) {
@@ -234,16 +254,13 @@ demur_task_assess(DemurTask *task, const DemurAssessParams *options, DemurAssess
   g_array_set_clear_func(assessment->verdicts, verdict_clear);
   assessment->sites = g_array_new(FALSE, FALSE, sizeof(DemurVerdictSite));
   g_array_set_clear_func(assessment->sites, site_clear);
-  assessment->selector = demur_task_load_selector(task, options->selector, NULL, error);
-  if (assessment->selector == NULL || !find_audits(task, assessment, error) ||
-      !find_threshold(task, assessment, options->coverage, error))
+  g_autoptr(DemurCohort) cohort = NULL;
+  g_autoptr(DemurDicomScores) scored = NULL;
+  if (!read_all(task, options, assessment, &cohort, &scored, error))
     return FALSE;
   assessment->simulated = demur_selector_is_simulated(assessment->selector);
-  if (options->cohort == NULL)
-    return assess_series(task, assessment, options->scan_id, error);
-  g_autoptr(DemurCohort) cohort = demur_task_load_cohort(task, options->cohort, error);
   if (cohort == NULL)
-    return FALSE;
+    return assess_series(task, assessment, scored, options->scan_id, error);
   size_t n;
   g_autofree guint32 *rows =
       demur_cohort_rows(cohort, options->split != NULL ? options->split : "test", &n, error);
@@ -258,18 +275,22 @@ gboolean
 demur_assessment_save(DemurTask *task, const DemurAssessment *assessment, GError **error) {
   g_autofree char *now = demur_task_now(task);
   const DemurThresholdRecord *threshold = assessment->threshold;
-  const DemurVerdictBatch batch = {.selector = assessment->selector_name,
-                                   .selector_digest = demur_selector_digest(assessment->selector),
-                                   .cohort = assessment->cohort,
-                                   .model = demur_selector_model(assessment->selector),
-                                   .coverage = threshold != NULL ? threshold->coverage : NAN,
-                                   .threshold = threshold != NULL ? threshold->threshold : NAN,
-                                   .created = now};
+  DemurVerdictBatch batch = {.selector = assessment->selector_name,
+                             .selector_digest = demur_selector_digest(assessment->selector),
+                             .cohort = assessment->cohort,
+                             .model = demur_selector_model(assessment->selector),
+                             .coverage = threshold != NULL ? threshold->coverage : NAN,
+                             .threshold = threshold != NULL ? threshold->threshold : NAN,
+                             .created = now,
+                             .threshold_digest = threshold != NULL ? threshold->digest : NULL};
   DemurWorkspace *workspace = demur_task_workspace(task, error);
   if (workspace == NULL)
     return FALSE;
-  return assessment->verdicts->len == 0 ||
-         demur_verdicts_save(workspace, &batch,
-                             (const DemurVerdictRecord *)(gpointer)assessment->verdicts->data,
-                             assessment->verdicts->len, error);
+  demur_bindings_bind_batch(assessment->bindings, &batch);
+  const guint n = assessment->verdicts->len;
+  g_autofree DemurVerdictRecord *bound =
+      g_memdup2(assessment->verdicts->data, n * sizeof(DemurVerdictRecord));
+  for (guint i = 0; i < n; i++)
+    demur_bindings_bind(assessment->bindings, &batch, &bound[i]);
+  return n == 0 || demur_verdicts_save(workspace, &batch, bound, n, error);
 }

@@ -4,6 +4,7 @@
 
 #include "tasks/task.h"
 #include "selector/selector.h"
+#include "store/bindings.h"
 #include "store/selectors.h"
 #include "store/verdicts.h"
 
@@ -28,6 +29,7 @@ typedef struct {
   DemurSelector *selector;
   const char *selector_name, *cohort; /* borrowed from the options */
   DemurThresholdRecord *threshold;    /* NULL: not tuned */
+  DemurBindings *bindings;            /* what the verdicts rest on, as it was read */
   GArray *verdicts;                   /* of DemurVerdictRecord */
   GArray *sites;                      /* of DemurVerdictSite, one a verdict */
   GHashTable *audits;    /* site -> DemurAuditRecord of the selector (store/audits.h) */

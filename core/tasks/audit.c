@@ -431,10 +431,15 @@ apply(DemurTask *task, const DemurAuditApplyParams *params, const GArray *rows,
   applied->n_repeated = joined.n_repeated;
   applied->threshold = threshold != NULL ? threshold->threshold : NAN;
   g_autofree char *now = demur_task_now(task);
-  const DemurAuditRecord record = {
-      (char *)params->selector, applied->site,      applied->cohort,
-      applied->audit.intercept, applied->audit.low, applied->audit.high,
-      applied->audit.tau2,      joined.n,           now};
+  const DemurAuditRecord record = {.selector = (char *)params->selector,
+                                   .site = applied->site,
+                                   .cohort = applied->cohort,
+                                   .intercept = applied->audit.intercept,
+                                   .low = applied->audit.low,
+                                   .high = applied->audit.high,
+                                   .tau2 = applied->audit.tau2,
+                                   .n_labels = joined.n,
+                                   .created = now};
   return compare_verdicts(task, &site, &record, applied, error) &&
          demur_audits_save(workspace, &record, error);
 }

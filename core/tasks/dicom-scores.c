@@ -149,9 +149,10 @@ look_at(DemurWorkspace *workspace, DemurDicomScores *result, DemurSeriesRecord *
   if (!demur_scores_load(workspace, series->scan_id, model, &score, error))
     return FALSE;
   const double risk = score != NULL ? score->risk : NAN;
-  if (!series->accepted) {
+  if (!series->accepted || series->conflict != NULL) {
     add_unscored(result, series, risk, DEMUR_VERDICT_NOT_ELIGIBLE, FALSE,
-                 series->reason != NULL
+                 series->conflict != NULL ? demur_reason_new(DEMUR_REASON_CONFLICT, NULL, NULL)
+                 : series->reason != NULL
                      ? demur_reason_new(DEMUR_REASON_SERIES, NULL, series->reason)
                      : demur_reason_new(DEMUR_REASON_NOT_CHOSEN, NULL, NULL));
     return TRUE;
@@ -165,6 +166,11 @@ look_at(DemurWorkspace *workspace, DemurDicomScores *result, DemurSeriesRecord *
                  other ? demur_reason_new(DEMUR_REASON_OTHER_MODEL, model,
                                           ((DemurScoreRecord *)others->pdata[0])->model)
                        : demur_reason_new(DEMUR_REASON_NO_SCORE, model, NULL));
+    return TRUE;
+  }
+  if (g_strcmp0(score->images_digest, series->images_digest) != 0) {
+    add_unscored(result, series, NAN, DEMUR_VERDICT_NO_SCORE, FALSE,
+                 demur_reason_new(DEMUR_REASON_OTHER_IMAGES, model, NULL));
     return TRUE;
   }
   if (width > 0 && score->embedding_width != width) {

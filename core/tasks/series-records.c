@@ -1,8 +1,10 @@
 #include "tasks/series-records.h"
 
+#include "base/digest.h"
 #include "base/number.h"
 #include "dicom/geometry.h"
 
+#include <glib/gstdio.h>
 #include <json-glib/json-glib.h>
 #include <math.h>
 #include <string.h>
@@ -162,6 +164,20 @@ warnings_of(const DemurSeries *series) {
   return demur_json_finish(json);
 }
 
+/* Of what its images hold; of which images they are, where one of them can't be read whole: such a
+ * series is not assessed, and still another one when it comes with other files. */
+static char *
+images_digest(const DemurSeries *series) {
+  if (series->content_digest != NULL)
+    return g_strdup(series->content_digest);
+  g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
+  for (size_t i = 0; i < series->n_slices; i++) {
+    demur_digest_add_text(checksum, series->slices[i].sop_instance_uid);
+    demur_digest_add_text(checksum, series->slices[i].content_digest);
+  }
+  return g_strconcat("unread ", g_checksum_get_string(checksum), NULL);
+}
+
 DemurSeriesRecord *
 demur_dicom_record_new(const DemurSeries *series, gboolean mapped_site, const char *const *rules,
                        const char *now) {
@@ -176,6 +192,10 @@ demur_dicom_record_new(const DemurSeries *series, gboolean mapped_site, const ch
   record->type = g_strdup(demur_series_type_name(series->type));
   record->accepted = series->accepted;
   record->eligible = series->eligible;
+  record->images_digest = images_digest(series);
+  record->issuer = g_strdup(series->patient_id_issuer);
+  record->birth_date = g_strdup(series->patient_birth_date);
+  record->sex = g_strdup(series->patient_sex);
   record->reason = g_strdup(series->reason);
   record->n_slices = series->n_slices;
   record->spacing_mm = series->spacing_mm;
@@ -233,6 +253,12 @@ demur_dicom_files_new(const DemurSeries *series) {
     files[i].frame = slice->frame;
     files[i].sop_instance_uid = g_strdup(slice->sop_instance_uid);
     files[i].position_mm = slice->distance_mm;
+    files[i].digest = g_strdup(slice->content_digest);
+    GStatBuf at;
+    if (g_stat(slice->path, &at) == 0) {
+      files[i].size = (gint64)at.st_size;
+      files[i].modified = (gint64)at.st_mtim.tv_sec * G_USEC_PER_SEC + at.st_mtim.tv_nsec / 1000;
+    }
   }
   return files;
 }
@@ -242,6 +268,7 @@ demur_dicom_files_free(DemurSeriesFile *files, size_t n_files) {
   for (size_t i = 0; files != NULL && i < n_files; i++) {
     g_free(files[i].path);
     g_free(files[i].sop_instance_uid);
+    g_free(files[i].digest);
   }
   g_free(files);
 }

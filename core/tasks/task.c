@@ -10,6 +10,16 @@ demur_task_clear(DemurTask *task) {
   *task = (DemurTask){0};
 }
 
+static char *
+clock_now(void) {
+  g_autoptr(GDateTime) now = g_date_time_new_now_utc();
+  return g_date_time_format(now, "%Y-%m-%dT%H:%M:%SZ");
+}
+
+static char *(*task_clock(const DemurTask *task))(void) {
+  return task->now != NULL ? task->now : clock_now;
+}
+
 DemurWorkspace *
 demur_task_workspace(DemurTask *task, GError **error) {
   if (task->workspace != NULL)
@@ -17,15 +27,14 @@ demur_task_workspace(DemurTask *task, GError **error) {
   const char *path = task->workspace_path;
   task->workspace = demur_workspace_open(
       path, demur_workspace_is_read_only(path) ? DEMUR_WORKSPACE_READ_ONLY : task->opening, error);
-  if (task->workspace != NULL)
+  if (task->workspace != NULL) {
+    demur_workspace_set_actor(task->workspace, task->user, task->station, task_clock(task));
     demur_workspace_tell_waiting(task->workspace, &task->progress);
+  }
   return task->workspace;
 }
 
 char *
 demur_task_now(const DemurTask *task) {
-  if (task->now != NULL)
-    return task->now();
-  g_autoptr(GDateTime) now = g_date_time_new_now_utc();
-  return g_date_time_format(now, "%Y-%m-%dT%H:%M:%SZ");
+  return task_clock(task)();
 }

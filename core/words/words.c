@@ -168,6 +168,11 @@ plain_words(const DemurReason *r, DemurTranslate translate) {
             "the scan has a score of model '%s', but the selector was trained on scores of '%s': "
             "scores of another model are refused")),
         r->text != NULL ? r->text : "", r->subject != NULL ? r->subject : "");
+  case DEMUR_REASON_OTHER_IMAGES:
+    return with_subject(
+        SAY(N_("the score of model '%s' is of images that have changed since: score "
+               "the scan again")),
+        r->subject);
   case DEMUR_REASON_WIDTH:
     return g_strdup_printf(SAY(N_("the score has an embedding of width %u, but the selector was "
                                   "trained on width %u: import the score with all of it")),

@@ -305,7 +305,13 @@ verdicts_are_saved_in_short_transactions(Fixture *f, gconstpointer data) {
                                       .risk_raw = 0.5,
                                       .score = 0.5,
                                       .verdict = DEMUR_VERDICT_ACCEPTED};
-  const DemurVerdictBatch batch = {"s", "digest", NULL, "model", 0.9, 0.5, "2022"};
+  const DemurVerdictBatch batch = {.selector = "s",
+                                   .selector_digest = "digest",
+                                   .cohort = NULL,
+                                   .model = "model",
+                                   .coverage = 0.9,
+                                   .threshold = 0.5,
+                                   .created = "2022"};
   g_autoptr(GError) error = NULL;
   g_assert_false(demur_verdicts_save(workspace, &batch, records, N, &error));
   g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE);

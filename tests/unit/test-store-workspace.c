@@ -429,7 +429,13 @@ test_verdict_history(void) {
   records[1].risk = records[1].risk_raw = records[1].score = NAN;
   records[1].verdict = DEMUR_VERDICT_NO_SCORE;
   records[1].reasons = (char *)"[\"no score\"]";
-  DemurVerdictBatch batch = {"s", "digest", "c", "model", NAN, NAN, "2022"};
+  DemurVerdictBatch batch = {.selector = "s",
+                             .selector_digest = "digest",
+                             .cohort = "c",
+                             .model = "model",
+                             .coverage = NAN,
+                             .threshold = NAN,
+                             .created = "2022"};
   g_assert_true(demur_verdicts_save(workspace, &batch, records, 2, &error));
   batch.coverage = 0.9;
   batch.threshold = 0.25;
@@ -489,7 +495,9 @@ test_series_and_scores(void) {
                          .fov_mm = NAN,
                          .tube_current_ma = NAN,
                          .created = (char *)"first"};
-  DemurSeriesFile files[] = {{(char *)"/a", 0, (char *)"1.9", -10.5}, {(char *)"/b", 3, NULL, NAN}};
+  DemurSeriesFile files[] = {
+      {.path = (char *)"/a", .sop_instance_uid = (char *)"1.9", .position_mm = -10.5},
+      {.path = (char *)"/b", .frame = 3, .position_mm = NAN}};
   DemurSeriesSave save = {&r, files, 2};
   g_assert_true(demur_series_save(workspace, &save, 1, &error));
   g_assert_no_error(error);

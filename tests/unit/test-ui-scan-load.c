@@ -5,8 +5,10 @@
 
 #include <glib/gstdio.h>
 
+#include "store/bindings.h"
 #include "store/cohorts.h"
 #include "store/reviews.h"
+#include "store/selectors.h"
 #include "store/verdicts.h"
 #include "ui/scan.h"
 
@@ -35,6 +37,37 @@ make_cohort(const char *name) {
   return cohort;
 }
 
+/* Verdicts of a selector of that name, bound to how things are: its name is its digest. */
+static void
+save_bound(DemurWorkspace *workspace, const char *selector, const char *cohort,
+           const DemurVerdictRecord *records, size_t n) {
+  g_autoptr(GError) error = NULL;
+  const DemurSelectorRecord record = {.name = (char *)selector,
+                                      .document = (char *)"{}",
+                                      .digest = (char *)selector,
+                                      .cohort = (char *)cohort,
+                                      .cohort_digest = (char *)"digest",
+                                      .model = (char *)"model",
+                                      .created = (char *)"2022"};
+  g_autoptr(GPtrArray) known = demur_selectors_list(workspace, &error);
+  gboolean there = FALSE;
+  for (guint i = 0; i < known->len; i++)
+    there |= strcmp(((DemurSelectorRecord *)known->pdata[i])->name, selector) == 0;
+  g_assert_true(there || demur_selectors_save(workspace, &record, FALSE, &error));
+  g_autoptr(DemurBindings) bindings = demur_bindings_load(workspace, cohort, &error);
+  g_assert_no_error(error);
+  DemurVerdictBatch batch = {.selector = selector,
+                             .selector_digest = selector,
+                             .cohort = cohort,
+                             .model = "model",
+                             .coverage = 0.9,
+                             .threshold = 0.25,
+                             .created = "2022"};
+  demur_bindings_bind_batch(bindings, &batch);
+  g_assert_true(demur_verdicts_save(workspace, &batch, records, n, &error));
+  g_assert_no_error(error);
+}
+
 static void
 save_verdicts(DemurWorkspace *workspace, const char *cohort, size_t from, size_t to,
               DemurVerdict verdict, const char *reasons) {
@@ -52,9 +85,7 @@ save_verdicts(DemurWorkspace *workspace, const char *cohort, size_t from, size_t
     record->reasons = (char *)reasons;
   }
   g_autoptr(GError) error = NULL;
-  const DemurVerdictBatch batch = {
-      demur_verdict_name(verdict), "digest", cohort, "model", 0.9, 0.25, "2022"};
-  g_assert_true(demur_verdicts_save(workspace, &batch, records, to - from, &error));
+  save_bound(workspace, demur_verdict_name(verdict), cohort, records, to - from);
   g_assert_no_error(error);
 }
 
@@ -96,9 +127,8 @@ each_scan_has_its_facts_and_its_newest_verdict(void) {
                               .score = 0.5,
                               .verdict = DEMUR_VERDICT_ACCEPTED,
                               .reasons = (char *)"{}"};
-  const DemurVerdictBatch batch = {"s", "digest", "two", "model", 0.9, 0.25, "2022"};
-  g_assert_true(demur_verdicts_save(workspace, &batch, &stray, 1, &error));
-  g_assert_true(demur_verdicts_save(workspace, &batch, &stray, 1, &error));
+  save_bound(workspace, "s", "two", &stray, 1);
+  save_bound(workspace, "s", "two", &stray, 1);
 
   g_autoptr(DemurScanTable) table = load();
   g_assert_cmpuint(table->n_scans, ==, N + 2);

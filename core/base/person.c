@@ -1,0 +1,166 @@
+#include "base/person.h"
+
+#include <string.h>
+
+#include "base/digest.h"
+
+#define N_FIELDS 5
+
+/* Case folded, composed, blanks and separators of names as one blank; of a name in several scripts
+ * ("Yamada^Tarou=..") the first. "" where nothing is recorded. Owned. */
+static char *
+normalise(const char *text, gboolean is_name) {
+  if (text == NULL)
+    return g_strdup("");
+  g_autofree char *valid = g_utf8_make_valid(text, -1);
+  if (is_name)
+    valid[strcspn(valid, "=")] = '\0';
+  g_autofree char *folded = g_utf8_casefold(valid, -1);
+  g_autofree char *composed = g_utf8_normalize(folded, -1, G_NORMALIZE_ALL_COMPOSE);
+  g_autoptr(GString) out = g_string_new(NULL);
+  gboolean gap = FALSE;
+  for (const char *at = composed; *at != '\0'; at = g_utf8_next_char(at)) {
+    const gunichar c = g_utf8_get_char(at);
+    if (g_unichar_iszerowidth(c) && !g_unichar_ismark(c))
+      continue;
+    if (g_unichar_isspace(c) || g_unichar_iscntrl(c) || (is_name && (c == '^' || c == ','))) {
+      gap = out->len > 0;
+      continue;
+    }
+    if (gap)
+      g_string_append_c(out, ' ');
+    gap = FALSE;
+    g_string_append_unichar(out, c);
+  }
+  return g_string_free(g_steal_pointer(&out), FALSE);
+}
+
+gboolean
+demur_person_date(const char *text, gint64 *days) {
+  int n[3] = {0};
+  g_autofree char *digits = normalise(text, FALSE);
+  const gboolean dicom = strlen(digits) == 8 && strspn(digits, "0123456789") == 8;
+  const gboolean dashed = strlen(digits) >= 10 && digits[4] == digits[7] &&
+                          strchr("-./", digits[4]) != NULL && digits[4] != '\0' &&
+                          (digits[10] == '\0' || digits[10] == 't' || digits[10] == ' ');
+  if (!dicom && !dashed)
+    return FALSE;
+  const int at[3] = {0, dicom ? 4 : 5, dicom ? 6 : 8}, length[3] = {4, 2, 2};
+  for (int i = 0; i < 3; i++)
+    for (int k = 0; k < length[i]; k++) {
+      const char c = digits[at[i] + k];
+      if (!g_ascii_isdigit(c))
+        return FALSE;
+      n[i] = 10 * n[i] + (c - '0');
+    }
+  if (n[0] < 1 || !g_date_valid_dmy((GDateDay)n[2], (GDateMonth)n[1], (GDateYear)n[0]))
+    return FALSE;
+  GDate date;
+  g_date_clear(&date, 1);
+  g_date_set_dmy(&date, (GDateDay)n[2], (GDateMonth)n[1], (GDateYear)n[0]);
+  *days = (gint64)g_date_get_julian(&date);
+  return TRUE;
+}
+
+/* IDs that many persons have. */
+static gboolean
+names_nobody(const char *id) {
+  static const char *const placeholders[] = {
+      "anon",    "anonymous", "anonymized",  "anonymised", "unknown", "none",  "null",
+      "n/a",     "na",        "nil",         "test",       "patient", "no id", "noid",
+      "removed", "deleted",   "-",           ".",          "?",       "xxx",   "not available",
+      "no name", "unnamed",   "unidentified"};
+  for (guint i = 0; i < G_N_ELEMENTS(placeholders); i++)
+    if (strcmp(id, placeholders[i]) == 0)
+      return TRUE;
+  return strspn(id, "0") == strlen(id); /* blank too */
+}
+
+typedef struct {
+  char *issuer, *id, *name, *birth_date, *sex;
+} Facts;
+
+static void
+facts_clear(Facts *facts) {
+  g_free(facts->issuer);
+  g_free(facts->id);
+  g_free(facts->name);
+  g_free(facts->birth_date);
+  g_free(facts->sex);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Facts, facts_clear)
+
+static Facts
+facts_of(const DemurPerson *person) {
+  Facts facts = {normalise(person->issuer, FALSE), normalise(person->id, FALSE),
+                 normalise(person->name, TRUE), normalise(person->birth_date, FALSE),
+                 normalise(person->sex, FALSE)};
+  gint64 days;
+  if (demur_person_date(facts.birth_date, &days)) {
+    g_free(facts.birth_date);
+    facts.birth_date = g_strdup_printf("%" G_GINT64_FORMAT, days);
+  } else {
+    facts.birth_date[0] = '\0'; /* "unknown", "00000000" */
+  }
+  /* One letter; O and U tell nothing. */
+  facts.sex[facts.sex[0] == 'f' || facts.sex[0] == 'm' ? 1 : 0] = '\0';
+  if (names_nobody(facts.name))
+    facts.name[0] = '\0';
+  return facts;
+}
+
+typedef enum { AGREE, DIFFER, SILENT } Witness;
+
+static Witness
+witness(const char *a, const char *b) {
+  if (*a == '\0' || *b == '\0')
+    return SILENT;
+  return strcmp(a, b) == 0 ? AGREE : DIFFER;
+}
+
+/* The words of a name but for the first one: "doe jane" and "roe jane" keep their given name. */
+static gboolean
+keeps_given_name(const char *a, const char *b) {
+  const char *x = strchr(a, ' '), *y = strchr(b, ' ');
+  return x != NULL && y != NULL && strcmp(x, y) == 0;
+}
+
+DemurPersonMatch
+demur_person_compare(const DemurPerson *a, const DemurPerson *b) {
+  g_auto(Facts) x = facts_of(a), y = facts_of(b);
+  const Witness name = witness(x.name, y.name), birth = witness(x.birth_date, y.birth_date),
+                sex = witness(x.sex, y.sex), issuer = witness(x.issuer, y.issuer);
+  const gboolean against = birth == DIFFER || sex == DIFFER;
+  if (names_nobody(x.id) || names_nobody(y.id))
+    return against || name == DIFFER ? DEMUR_PERSON_OTHER : DEMUR_PERSON_UNKNOWN;
+  if (strcmp(x.id, y.id) != 0)
+    return issuer != DIFFER || against || name == DIFFER ? DEMUR_PERSON_OTHER
+                                                         : DEMUR_PERSON_UNKNOWN;
+  if (issuer == DIFFER)
+    return against || name == DIFFER ? DEMUR_PERSON_OTHER : DEMUR_PERSON_UNKNOWN;
+  if (against)
+    return DEMUR_PERSON_OTHER;
+  if (name == AGREE)
+    return DEMUR_PERSON_SAME;
+  if (name == DIFFER)
+    return birth == AGREE && sex == AGREE && keeps_given_name(x.name, y.name)
+               ? DEMUR_PERSON_SAME
+               : DEMUR_PERSON_UNKNOWN;
+  if (birth == AGREE)
+    return DEMUR_PERSON_SAME;
+  /* Nothing but the ID: enough where neither record knows more. */
+  return *x.name == '\0' && *y.name == '\0' && *x.birth_date == '\0' && *y.birth_date == '\0'
+             ? DEMUR_PERSON_SAME
+             : DEMUR_PERSON_UNKNOWN;
+}
+
+char *
+demur_person_digest(const DemurPerson *person) {
+  g_auto(Facts) facts = facts_of(person);
+  const char *const texts[N_FIELDS] = {facts.issuer, facts.id, facts.name, facts.birth_date,
+                                       facts.sex};
+  g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
+  for (guint i = 0; i < N_FIELDS; i++)
+    demur_digest_add_text(checksum, texts[i]);
+  return g_strdup(g_checksum_get_string(checksum));
+}

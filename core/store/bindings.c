@@ -1,0 +1,227 @@
+#include "store/bindings.h"
+
+#include "store/connection.h"
+
+typedef struct {
+  char *digest; /* of the document */
+  char *in_use; /* of the threshold in use; NULL: not tuned */
+} Selector;
+
+typedef struct {
+  char *images, *person;
+  gboolean accepted, conflict;
+} Series;
+
+struct DemurBindings {
+  gboolean of_cohort;
+  char *cohort_digest;    /* NULL: it is gone */
+  GHashTable *selectors;  /* name -> Selector */
+  GHashTable *thresholds; /* digests of those that are kept */
+  GHashTable *audits;     /* "selector\nsite" -> digest */
+  GHashTable *series;     /* scan_id -> Series */
+  GHashTable *scores;     /* "scan_id\nmodel" -> digest */
+};
+
+static void
+selector_free(gpointer data) {
+  Selector *selector = data;
+  g_free(selector->digest);
+  g_free(selector->in_use);
+  g_free(selector);
+}
+
+static void
+series_free(gpointer data) {
+  Series *series = data;
+  g_free(series->images);
+  g_free(series->person);
+  g_free(series);
+}
+
+void
+demur_bindings_free(DemurBindings *b) {
+  if (b == NULL)
+    return;
+  GHashTable *tables[] = {b->selectors, b->thresholds, b->audits, b->series, b->scores};
+  for (guint i = 0; i < G_N_ELEMENTS(tables); i++)
+    g_hash_table_unref(tables[i]);
+  g_free(b->cohort_digest);
+  g_free(b);
+}
+
+static char *
+pair(const char *first, const char *second) {
+  return g_strconcat(first, "\n", second, NULL);
+}
+
+/* Calls take for each row of a query without bindings, or with one text. */
+static gboolean
+each_row(DemurWorkspace *workspace, const char *sql, const char *text,
+         void (*take)(DemurBindings *b, sqlite3_stmt *row), DemurBindings *b, GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(workspace, sql, error);
+  if (statement == NULL)
+    return FALSE;
+  if (text != NULL)
+    demur_store_bind_text(statement, 1, text);
+  gboolean row, ok;
+  while (
+      (ok = demur_store_step(workspace, statement, &row, "reading what verdicts rest on", error)) &&
+      row)
+    take(b, statement);
+  return ok;
+}
+
+static void
+take_selector(DemurBindings *b, sqlite3_stmt *row) {
+  Selector *selector = g_new0(Selector, 1);
+  selector->digest = demur_store_text(row, 1);
+  g_hash_table_insert(b->selectors, demur_store_text(row, 0), selector);
+}
+
+/* In growing sequence: the last of a selector is in use. */
+static void
+take_threshold(DemurBindings *b, sqlite3_stmt *row) {
+  Selector *selector = g_hash_table_lookup(b->selectors, (const char *)sqlite3_column_text(row, 0));
+  char *digest = demur_store_text(row, 1);
+  g_hash_table_add(b->thresholds, digest);
+  if (selector == NULL)
+    return;
+  g_free(selector->in_use);
+  selector->in_use = g_strdup(digest);
+}
+
+static void
+take_audit(DemurBindings *b, sqlite3_stmt *row) {
+  g_hash_table_insert(
+      b->audits,
+      pair((const char *)sqlite3_column_text(row, 0), (const char *)sqlite3_column_text(row, 1)),
+      demur_store_text(row, 2));
+}
+
+static void
+take_series(DemurBindings *b, sqlite3_stmt *row) {
+  Series *series = g_new0(Series, 1);
+  series->images = demur_store_text(row, 1);
+  series->person = demur_store_text(row, 2);
+  series->accepted = sqlite3_column_int(row, 3) != 0;
+  series->conflict = sqlite3_column_type(row, 4) != SQLITE_NULL;
+  g_hash_table_insert(b->series, demur_store_text(row, 0), series);
+}
+
+static void
+take_score(DemurBindings *b, sqlite3_stmt *row) {
+  g_hash_table_insert(
+      b->scores,
+      pair((const char *)sqlite3_column_text(row, 0), (const char *)sqlite3_column_text(row, 1)),
+      demur_store_text(row, 2));
+}
+
+static void
+take_cohort(DemurBindings *b, sqlite3_stmt *row) {
+  b->cohort_digest = demur_store_text(row, 0);
+}
+
+DemurBindings *
+demur_bindings_load(DemurWorkspace *workspace, const char *cohort, GError **error) {
+  DemurBindings *b = g_new0(DemurBindings, 1);
+  b->of_cohort = cohort != NULL;
+  b->selectors = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, selector_free);
+  b->thresholds = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  b->audits = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+  b->series = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, series_free);
+  b->scores = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+  const gboolean ok =
+      each_row(workspace, "SELECT name, digest FROM selector", NULL, take_selector, b, error) &&
+      each_row(workspace,
+               "SELECT s.name, coalesce(t.digest, 'sequence ' || t.sequence) FROM threshold t"
+               " JOIN selector s ON s.id = t.selector_id ORDER BY t.sequence",
+               NULL, take_threshold, b, error) &&
+      each_row(workspace,
+               "SELECT s.name, a.site, coalesce(a.digest, 'id ' || a.id) FROM site_audit a"
+               " JOIN selector s ON s.id = a.selector_id",
+               NULL, take_audit, b, error) &&
+      (b->of_cohort
+           ? each_row(workspace,
+                      "SELECT digest || ' ' || id || ' ' || created FROM cohort WHERE name = ?",
+                      cohort, take_cohort, b, error)
+           : each_row(
+                 workspace,
+                 "SELECT scan_id, images_digest, person_digest, accepted, conflict FROM series",
+                 NULL, take_series, b, error) &&
+                 each_row(workspace,
+                          "SELECT scan_id, model, coalesce(digest, 'id ' || id) FROM score", NULL,
+                          take_score, b, error));
+  if (!ok)
+    g_clear_pointer(&b, demur_bindings_free);
+  return b;
+}
+
+/* The digest of one pair, NULL where there is none. */
+static const char *
+find_pair(GHashTable *table, const char *first, const char *second) {
+  if (first == NULL || second == NULL)
+    return NULL;
+  g_autofree char *key = pair(first, second);
+  return g_hash_table_lookup(table, key);
+}
+
+void
+demur_bindings_bind_batch(const DemurBindings *b, DemurVerdictBatch *batch) {
+  const Selector *selector = g_hash_table_lookup(b->selectors, batch->selector);
+  batch->in_use_digest = selector != NULL ? selector->in_use : NULL;
+  batch->cohort_digest = b->cohort_digest;
+}
+
+void
+demur_bindings_bind(const DemurBindings *b, const DemurVerdictBatch *batch,
+                    DemurVerdictRecord *record) {
+  record->audit_digest = (char *)find_pair(b->audits, batch->selector, record->site);
+  const Series *series = b->of_cohort ? NULL : g_hash_table_lookup(b->series, record->scan_id);
+  if (series == NULL)
+    return;
+  record->images_digest = series->images;
+  record->person_digest = series->person;
+  record->chosen = series->accepted;
+  record->score_digest = (char *)find_pair(b->scores, record->scan_id, batch->model);
+}
+
+static guint
+differs(const char *then, const char *now, DemurOutdated cause) {
+  return g_strcmp0(then, now) == 0 ? 0 : (guint)cause;
+}
+
+DemurOutdated
+demur_bindings_judge(const DemurBindings *b, const DemurVerdictRecord *record) {
+  if (record->digest == NULL)
+    return DEMUR_OUTDATED_UNBOUND;
+  guint why = 0;
+  const Selector *selector = g_hash_table_lookup(b->selectors, record->selector);
+  if (selector == NULL || g_strcmp0(selector->digest, record->selector_digest) != 0)
+    why |= DEMUR_OUTDATED_SELECTOR;
+  else if (g_strcmp0(selector->in_use, record->in_use_digest) != 0 ||
+           (record->threshold_digest != NULL &&
+            !g_hash_table_contains(b->thresholds, record->threshold_digest)))
+    why |= DEMUR_OUTDATED_THRESHOLD;
+  why |= differs(record->audit_digest, find_pair(b->audits, record->selector, record->site),
+                 DEMUR_OUTDATED_AUDIT);
+  if (b->of_cohort)
+    return (DemurOutdated)(why |
+                           differs(record->cohort_digest, b->cohort_digest, DEMUR_OUTDATED_COHORT));
+  const Series *series = g_hash_table_lookup(b->series, record->scan_id);
+  if (series == NULL)
+    return (DemurOutdated)(why | DEMUR_OUTDATED_IMAGES);
+  why |= differs(record->images_digest, series->images, DEMUR_OUTDATED_IMAGES);
+  why |= differs(record->person_digest, series->person, DEMUR_OUTDATED_PERSON);
+  why |= series->conflict ? (guint)DEMUR_OUTDATED_CONFLICT : 0;
+  why |= series->accepted != record->chosen ? (guint)DEMUR_OUTDATED_CHOICE : 0;
+  /* What is not assessed needs no score. */
+  if (series->accepted || record->chosen)
+    why |= differs(record->score_digest, find_pair(b->scores, record->scan_id, record->model),
+                   DEMUR_OUTDATED_SCORE);
+  return (DemurOutdated)why;
+}
+
+gboolean
+demur_bindings_has_scan(const DemurBindings *b, const char *scan_id) {
+  return b->of_cohort || g_hash_table_contains(b->series, scan_id);
+}

@@ -1,0 +1,155 @@
+/* chain_i = SHA-256(sequence, kind, key, digest, details, user, station, program, created,
+ * chain_(i-1)), each value framed by its length; chain_0 = SHA-256 of nothing said, "". A cut end
+ * is found by a head that was printed before; everything else by walking the table. */
+#include "store/events.h"
+
+#include "base/digest.h"
+#include "store/connection.h"
+
+static const char *const kinds[DEMUR_N_EVENTS] = {
+    [DEMUR_EVENT_IMPORT] = "import",         [DEMUR_EVENT_CHOICE] = "choice",
+    [DEMUR_EVENT_OVERRULE] = "overrule",     [DEMUR_EVENT_CONFLICT] = "conflict",
+    [DEMUR_EVENT_RESOLUTION] = "resolution", [DEMUR_EVENT_CORRECTION] = "correction",
+    [DEMUR_EVENT_REMOVAL] = "removal",       [DEMUR_EVENT_SCORE] = "score",
+    [DEMUR_EVENT_COHORT] = "cohort",         [DEMUR_EVENT_TRAINING] = "training",
+    [DEMUR_EVENT_THRESHOLD] = "threshold",   [DEMUR_EVENT_DECISION] = "decision",
+    [DEMUR_EVENT_AUDIT] = "audit",           [DEMUR_EVENT_ASSESSMENT] = "assessment",
+    [DEMUR_EVENT_REVIEW] = "review",         [DEMUR_EVENT_REVEAL] = "reveal",
+    [DEMUR_EVENT_EXPORT] = "export",         [DEMUR_EVENT_REFUSAL] = "refusal",
+};
+
+const char *
+demur_event_kind_name(DemurEventKind kind) {
+  return kinds[kind];
+}
+
+gboolean
+demur_event_kind_from_name(const char *name, DemurEventKind *kind) {
+  for (guint k = 0; k < DEMUR_N_EVENTS; k++)
+    if (g_strcmp0(name, kinds[k]) == 0) {
+      *kind = (DemurEventKind)k;
+      return TRUE;
+    }
+  return FALSE;
+}
+
+void
+demur_event_free(DemurEvent *event) {
+  if (event == NULL)
+    return;
+  char *texts[] = {event->key,     event->digest,  event->details,  event->user, event->station,
+                   event->program, event->created, event->previous, event->chain};
+  for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
+    g_free(texts[i]);
+  g_free(event);
+}
+
+static void
+free_event(gpointer event) {
+  demur_event_free(event);
+}
+
+char *
+demur_event_digest(const DemurEvent *event) {
+  g_autofree char *sequence = g_strdup_printf("%" G_GINT64_FORMAT, event->sequence);
+  const char *const texts[] = {sequence,       kinds[event->kind], event->key,     event->digest,
+                               event->details, event->user,        event->station, event->program,
+                               event->created, event->previous};
+  g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
+  for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
+    demur_digest_add_text(checksum, texts[i]);
+  return g_strdup(g_checksum_get_string(checksum));
+}
+
+/* The last event's number and chain; 0 and "" before the first. */
+static gboolean
+read_head(DemurWorkspace *workspace, gint64 *sequence, char **chain, GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace, "SELECT sequence, chain FROM event ORDER BY sequence DESC LIMIT 1", error);
+  gboolean row;
+  if (statement == NULL || !demur_store_step(workspace, statement, &row, "reading the log", error))
+    return FALSE;
+  *sequence = row ? sqlite3_column_int64(statement, 0) : 0;
+  *chain = row ? demur_store_text(statement, 1) : g_strdup("");
+  sqlite3_reset(statement);
+  return TRUE;
+}
+
+static gboolean
+insert(DemurWorkspace *workspace, const DemurEvent *event, GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace,
+      "INSERT INTO event (sequence, kind, key, digest, details, user, station, program, created,"
+      " previous, chain) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      error);
+  if (statement == NULL)
+    return FALSE;
+  const char *const texts[] = {kinds[event->kind], event->key,     event->digest,  event->details,
+                               event->user,        event->station, event->program, event->created,
+                               event->previous,    event->chain};
+  demur_store_bind_int(statement, 1, event->sequence);
+  for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
+    demur_store_bind_text(statement, 2 + (int)i, texts[i]);
+  return demur_store_run(workspace, statement, "writing the log", error);
+}
+
+gboolean
+demur_events_add(DemurWorkspace *workspace, DemurEventKind kind, const char *key,
+                 const char *digest, const char *details, const char *created, GError **error) {
+  if (!demur_workspace_begin(workspace, error))
+    return FALSE;
+  gint64 last = 0;
+  g_autofree char *previous = NULL;
+  gboolean ok = read_head(workspace, &last, &previous, error);
+  if (ok) {
+    DemurEvent event = {.sequence = last + 1,
+                        .kind = kind,
+                        .key = (char *)key,
+                        .digest = (char *)digest,
+                        .details = (char *)details,
+                        .user = workspace->user,
+                        .station = workspace->station,
+                        .program = (char *)DEMUR_VERSION,
+                        .created = (char *)created,
+                        .previous = previous};
+    g_autofree char *chain = event.chain = demur_event_digest(&event);
+    ok = insert(workspace, &event, error);
+  }
+  return demur_store_end(workspace, ok, error);
+}
+
+GPtrArray *
+demur_events_list(DemurWorkspace *workspace, gint64 after, const char *key, GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace,
+      "SELECT sequence, kind, key, digest, details, user, station, program, created, previous,"
+      " chain FROM event WHERE sequence > ?1 AND (?2 IS NULL OR key = ?2) ORDER BY sequence",
+      error);
+  if (statement == NULL)
+    return NULL;
+  demur_store_bind_int(statement, 1, after);
+  demur_store_bind_text(statement, 2, key);
+  g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(free_event);
+  gboolean row, ok;
+  while ((ok = demur_store_step(workspace, statement, &row, "reading the log", error)) && row) {
+    DemurEvent *event = g_new0(DemurEvent, 1);
+    g_ptr_array_add(list, event);
+    event->sequence = sqlite3_column_int64(statement, 0);
+    /* The table takes no other word. */
+    if (!demur_event_kind_from_name((const char *)sqlite3_column_text(statement, 1), &event->kind))
+      event->kind = DEMUR_EVENT_REFUSAL;
+    char **texts[] = {&event->key,     &event->digest,   &event->details,
+                      &event->user,    &event->station,  &event->program,
+                      &event->created, &event->previous, &event->chain};
+    for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
+      *texts[i] = demur_store_text(statement, 2 + (int)i);
+  }
+  return ok ? g_steal_pointer(&list) : NULL;
+}
+
+char *
+demur_events_head(DemurWorkspace *workspace, GError **error) {
+  gint64 sequence;
+  char *chain = NULL;
+  return read_head(workspace, &sequence, &chain, error) ? chain : NULL;
+}

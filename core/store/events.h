@@ -1,0 +1,72 @@
+/* Who did what: one append-only table of events, each chained to the one before by its digest.
+ *
+ * Every change of the workspace that a verdict could rest on is an event, written in the
+ * transaction of the change itself by the function that makes it (and nowhere else): what it is of
+ * (a key such as "score:SCAN|MODEL"), the digest of what is there now (NULL: it was taken out),
+ * who, where, when and by which program. No patient's name or ID stands in it. So the last event of
+ * a key says what its row must be, and `demur verify` says where a row, or the chain, is not what
+ * was written. */
+#pragma once
+
+#include "store/workspace.h"
+
+G_BEGIN_DECLS
+
+typedef enum {
+  DEMUR_EVENT_IMPORT,     /* a series came, or came again */
+  DEMUR_EVENT_CHOICE,     /* which series of a study is assessed */
+  DEMUR_EVENT_OVERRULE,   /* a person chose against the rules */
+  DEMUR_EVENT_CONFLICT,   /* the same UIDs with other content or under another person */
+  DEMUR_EVENT_RESOLUTION, /* a person decided a conflict */
+  DEMUR_EVENT_CORRECTION, /* of the person that a series is of */
+  DEMUR_EVENT_REMOVAL,
+  DEMUR_EVENT_SCORE,
+  DEMUR_EVENT_COHORT,
+  DEMUR_EVENT_TRAINING, /* a selector was kept: trained or imported */
+  DEMUR_EVENT_THRESHOLD,
+  DEMUR_EVENT_DECISION, /* why a coverage */
+  DEMUR_EVENT_AUDIT,
+  DEMUR_EVENT_ASSESSMENT,
+  DEMUR_EVENT_REVIEW,
+  DEMUR_EVENT_REVEAL,
+  DEMUR_EVENT_EXPORT,
+  DEMUR_EVENT_REFUSAL, /* an attempt that was refused */
+  DEMUR_N_EVENTS,
+} DemurEventKind;
+
+/* "import", "choice" ..; FALSE where the name is none of them. */
+const char *demur_event_kind_name(DemurEventKind kind);
+gboolean demur_event_kind_from_name(const char *name,
+                                    DemurEventKind *kind) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Texts may be NULL but for key. */
+typedef struct {
+  gint64 sequence;
+  DemurEventKind kind;
+  char *key, *digest;
+  char *details; /* words of a person, file names: a JSON object */
+  char *user, *station, *program, *created;
+  char *previous, *chain; /* the digest of the event before, and its own */
+} DemurEvent;
+
+void demur_event_free(DemurEvent *event);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurEvent, demur_event_free)
+
+/* Adds one at the end, in the open transaction or one of its own. created: ISO 8601, UTC. Who and
+ * where: demur_workspace_set_actor. */
+gboolean demur_events_add(DemurWorkspace *workspace, DemurEventKind kind, const char *key,
+                          const char *digest, const char *details, const char *created,
+                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Array of DemurEvent in order (owned): those behind `after` (0: all), of that key (NULL: any). */
+GPtrArray *demur_events_list(DemurWorkspace *workspace, gint64 after, const char *key,
+                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The digest of the last event: what stands on reports and exports, and finds a rewritten history.
+ * "" where there is none yet; owned; NULL with error. */
+char *demur_events_head(DemurWorkspace *workspace, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* What an event's chain must be (owned). */
+char *demur_event_digest(const DemurEvent *event);
+
+G_END_DECLS
