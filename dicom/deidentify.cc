@@ -1,4 +1,6 @@
 #include "dicom/deidentify.h"
+#include "dicom/deidentify-pixels.h"
+#include "dicom/deidentify-values.h"
 #include "dicom/library.h"
 #include "dicom/save-file.hh"
 
@@ -9,12 +11,15 @@
 #include <glib/gstdio.h>
 #include <cstring>
 #include <exception>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace {
 
-enum class Action { remove, keep, uid, date, moment };
+// keep: numbers, codes and sequences of what may stay; the others name what the value has to be.
+enum class Action { remove, keep, uid, moment, ct_class, vendor, model, kernel, filter, codes };
 
 struct Rule {
   guint32 first, last; // tags, both included
@@ -23,23 +28,24 @@ struct Rule {
 
 // Ascending. (0028,xxxx) describes pixels and holds no person but in the gaps left here.
 const Rule rules[] = {
-    {DEMUR_TAG(0x0008, 0x0005), DEMUR_TAG(0x0008, 0x0005), Action::keep},   // character set
-    {DEMUR_TAG(0x0008, 0x0008), DEMUR_TAG(0x0008, 0x0008), Action::keep},   // ImageType
-    {DEMUR_TAG(0x0008, 0x0016), DEMUR_TAG(0x0008, 0x0016), Action::keep},   // SOPClassUID
-    {DEMUR_TAG(0x0008, 0x0018), DEMUR_TAG(0x0008, 0x0018), Action::uid},    // SOPInstanceUID
-    {DEMUR_TAG(0x0008, 0x0020), DEMUR_TAG(0x0008, 0x0023), Action::date},   // study to content
-    {DEMUR_TAG(0x0008, 0x002A), DEMUR_TAG(0x0008, 0x002A), Action::moment}, // AcquisitionDateTime
-    {DEMUR_TAG(0x0008, 0x0030), DEMUR_TAG(0x0008, 0x0033), Action::keep},   // their times
-    {DEMUR_TAG(0x0008, 0x0060), DEMUR_TAG(0x0008, 0x0060), Action::keep},   // Modality
-    {DEMUR_TAG(0x0008, 0x0070), DEMUR_TAG(0x0008, 0x0070), Action::keep},   // Manufacturer
-    {DEMUR_TAG(0x0008, 0x1090), DEMUR_TAG(0x0008, 0x1090), Action::keep},   // its model
-    {DEMUR_TAG(0x0008, 0x9205), DEMUR_TAG(0x0008, 0x9207), Action::keep},   // of volumes
-    {DEMUR_TAG(0x0018, 0x0015), DEMUR_TAG(0x0018, 0x0015), Action::keep},   // BodyPartExamined
-    {DEMUR_TAG(0x0018, 0x0022), DEMUR_TAG(0x0018, 0x0022), Action::keep},   // ScanOptions
-    {DEMUR_TAG(0x0018, 0x0050), DEMUR_TAG(0x0018, 0x0060), Action::keep},   // thickness, kVp
-    {DEMUR_TAG(0x0018, 0x0088), DEMUR_TAG(0x0018, 0x0090), Action::keep},   // spacing, collection
-    {DEMUR_TAG(0x0018, 0x1100), DEMUR_TAG(0x0018, 0x1190), Action::keep},   // of the acquisition
-    {DEMUR_TAG(0x0018, 0x1210), DEMUR_TAG(0x0018, 0x1210), Action::keep},   // ConvolutionKernel
+    {DEMUR_TAG(0x0008, 0x0008), DEMUR_TAG(0x0008, 0x0008), Action::keep},     // ImageType
+    {DEMUR_TAG(0x0008, 0x0016), DEMUR_TAG(0x0008, 0x0016), Action::ct_class}, // SOPClassUID
+    {DEMUR_TAG(0x0008, 0x0018), DEMUR_TAG(0x0008, 0x0018), Action::uid},      // SOPInstanceUID
+    {DEMUR_TAG(0x0008, 0x0020), DEMUR_TAG(0x0008, 0x0023), Action::moment},   // study to content
+    {DEMUR_TAG(0x0008, 0x002A), DEMUR_TAG(0x0008, 0x002A), Action::moment},   // AcquisitionDateTime
+    {DEMUR_TAG(0x0008, 0x0030), DEMUR_TAG(0x0008, 0x0033), Action::moment},   // their times
+    {DEMUR_TAG(0x0008, 0x0060), DEMUR_TAG(0x0008, 0x0060), Action::keep},     // Modality
+    {DEMUR_TAG(0x0008, 0x0070), DEMUR_TAG(0x0008, 0x0070), Action::vendor},   // Manufacturer
+    {DEMUR_TAG(0x0008, 0x1090), DEMUR_TAG(0x0008, 0x1090), Action::model},    // its model
+    {DEMUR_TAG(0x0008, 0x9205), DEMUR_TAG(0x0008, 0x9207), Action::keep},     // of volumes
+    {DEMUR_TAG(0x0018, 0x0015), DEMUR_TAG(0x0018, 0x0015), Action::keep},     // BodyPartExamined
+    {DEMUR_TAG(0x0018, 0x0022), DEMUR_TAG(0x0018, 0x0022), Action::keep},     // ScanOptions
+    {DEMUR_TAG(0x0018, 0x0050), DEMUR_TAG(0x0018, 0x0060), Action::keep},     // thickness, kVp
+    {DEMUR_TAG(0x0018, 0x0088), DEMUR_TAG(0x0018, 0x0090), Action::keep},     // spacing, collection
+    {DEMUR_TAG(0x0018, 0x1100), DEMUR_TAG(0x0018, 0x115F), Action::keep},     // of the acquisition
+    {DEMUR_TAG(0x0018, 0x1160), DEMUR_TAG(0x0018, 0x1160), Action::filter},   // FilterType
+    {DEMUR_TAG(0x0018, 0x1161), DEMUR_TAG(0x0018, 0x1190), Action::keep},
+    {DEMUR_TAG(0x0018, 0x1210), DEMUR_TAG(0x0018, 0x1210), Action::kernel}, // ConvolutionKernel
     {DEMUR_TAG(0x0018, 0x5100), DEMUR_TAG(0x0018, 0x5100), Action::keep},   // PatientPosition
     {DEMUR_TAG(0x0018, 0x9004), DEMUR_TAG(0x0018, 0x9004), Action::keep},   // content qualification
     {DEMUR_TAG(0x0018, 0x9073), DEMUR_TAG(0x0018, 0x9073), Action::keep},   // AcquisitionDuration
@@ -61,15 +67,14 @@ const Rule rules[] = {
     {DEMUR_TAG(0x0020, 0x9164), DEMUR_TAG(0x0020, 0x9164), Action::uid}, // DimensionOrganization
     {DEMUR_TAG(0x0020, 0x9165), DEMUR_TAG(0x0020, 0x9167), Action::keep},
     {DEMUR_TAG(0x0020, 0x9221), DEMUR_TAG(0x0020, 0x9228), Action::keep},
-    {DEMUR_TAG(0x0028, 0x0002), DEMUR_TAG(0x0028, 0x0301), Action::keep}, // pixels
-    {DEMUR_TAG(0x0028, 0x1050), DEMUR_TAG(0x0028, 0x1056), Action::keep}, // window, rescale
-    {DEMUR_TAG(0x0028, 0x1101), DEMUR_TAG(0x0028, 0x1103), Action::keep}, // palette
-    {DEMUR_TAG(0x0028, 0x1201), DEMUR_TAG(0x0028, 0x1203), Action::keep},
-    {DEMUR_TAG(0x0028, 0x2110), DEMUR_TAG(0x0028, 0x2114), Action::keep}, // lossy
-    {DEMUR_TAG(0x0028, 0x9110), DEMUR_TAG(0x0028, 0x9145), Action::keep}, // functional groups
-    {DEMUR_TAG(0x2050, 0x0020), DEMUR_TAG(0x2050, 0x0020), Action::keep}, // PresentationLUTShape
-    {DEMUR_TAG(0x5200, 0x9229), DEMUR_TAG(0x5200, 0x9230), Action::keep}, // functional groups
-    {DEMUR_TAG(0x7FE0, 0x0010), DEMUR_TAG(0x7FE0, 0x0010), Action::keep}, // PixelData
+    {DEMUR_TAG(0x0028, 0x0002), DEMUR_TAG(0x0028, 0x0301), Action::keep},  // pixels
+    {DEMUR_TAG(0x0028, 0x1050), DEMUR_TAG(0x0028, 0x1053), Action::keep},  // window, rescale
+    {DEMUR_TAG(0x0028, 0x1054), DEMUR_TAG(0x0028, 0x1054), Action::codes}, // RescaleType
+    {DEMUR_TAG(0x0028, 0x1056), DEMUR_TAG(0x0028, 0x1056), Action::keep},  // VOILUTFunction
+    {DEMUR_TAG(0x0028, 0x2110), DEMUR_TAG(0x0028, 0x2114), Action::keep},  // lossy
+    {DEMUR_TAG(0x0028, 0x9110), DEMUR_TAG(0x0028, 0x9145), Action::keep},  // functional groups
+    {DEMUR_TAG(0x2050, 0x0020), DEMUR_TAG(0x2050, 0x0020), Action::keep},  // PresentationLUTShape
+    {DEMUR_TAG(0x5200, 0x9229), DEMUR_TAG(0x5200, 0x9230), Action::keep},  // functional groups
 };
 
 // Set by the profile itself, or empty because the standard wants them there.
@@ -78,7 +83,7 @@ const guint32 set_tags[] = {
     DEMUR_TAG(0x0008, 0x0102), DEMUR_TAG(0x0008, 0x0104), DEMUR_TAG(0x0010, 0x0010),
     DEMUR_TAG(0x0010, 0x0020), DEMUR_TAG(0x0010, 0x0030), DEMUR_TAG(0x0010, 0x0040),
     DEMUR_TAG(0x0012, 0x0062), DEMUR_TAG(0x0012, 0x0063), DEMUR_TAG(0x0012, 0x0064),
-    DEMUR_TAG(0x0020, 0x0010), DEMUR_TAG(0x0028, 0x0303)};
+    DEMUR_TAG(0x0020, 0x0010), DEMUR_TAG(0x0028, 0x0303), DEMUR_TAG(0x7FE0, 0x0010)};
 
 Action
 action_of(guint32 tag) {
@@ -131,7 +136,7 @@ private:
 // What one patient becomes.
 struct Person {
   std::string name;
-  int days_back;
+  int days_back, seconds_back;
 };
 
 std::string
@@ -141,39 +146,69 @@ first_string(DcmItem &item, const DcmTagKey &tag) {
   return text.c_str();
 }
 
-// The date at the start of text goes back; what is no date goes away.
+// What became of the originals: counts by tag (private ones as one), never a value.
+class Report {
+public:
+  void removed(guint32 tag) {
+    counts_[key(tag)].first++;
+  }
+  void cleaned(guint32 tag) {
+    counts_[key(tag)].second++;
+  }
+  GPtrArray *list() const {
+    GPtrArray *list = g_ptr_array_new_with_free_func(
+        reinterpret_cast<GDestroyNotify>(demur_deidentified_tag_free));
+    for (const auto &count : counts_) {
+      auto *one = g_new0(DemurDeidentifiedTag, 1);
+      one->tag = count.first;
+      one->name = g_strdup(count.first == 0 ? "private elements"
+                                            : DcmTag(static_cast<Uint16>(count.first >> 16),
+                                                     static_cast<Uint16>(count.first & 0xFFFF))
+                                                  .getTagName());
+      one->n_removed = count.second.first;
+      one->n_cleaned = count.second.second;
+      g_ptr_array_add(list, one);
+    }
+    return list;
+  }
+
+private:
+  static guint32 key(guint32 tag) {
+    return ((tag >> 16) & 1u) != 0 ? 0 : tag;
+  }
+  std::map<guint32, std::pair<size_t, size_t>> counts_;
+};
+
+struct Cleaning {
+  const Secret &secret;
+  const Person &person;
+  Report &report;
+};
+
+void clean(DcmItem &item, const Cleaning &cleaning, int depth);
+
 std::string
-shift_date(const std::string &text, int days_back, bool rest) {
-  if (text.size() < 8 || text.find_first_not_of("0123456789") < 8)
-    return "";
-  g_autofree GDate *date = g_date_new();
-  const auto part = [&](size_t at, size_t n) {
-    return static_cast<guint>(std::stoul(text.substr(at, n)));
-  };
-  const guint year = part(0, 4), month = part(4, 2), day = part(6, 2);
-  if (year < 1000 || !g_date_valid_dmy(static_cast<GDateDay>(day), static_cast<GDateMonth>(month),
-                                       static_cast<GDateYear>(year)))
-    return "";
-  g_date_set_dmy(date, static_cast<GDateDay>(day), static_cast<GDateMonth>(month),
-                 static_cast<GDateYear>(year));
-  g_date_subtract_days(date, static_cast<guint>(days_back));
-  char shifted[16];
-  g_snprintf(shifted, sizeof shifted, "%04u%02u%02u", g_date_get_year(date),
-             static_cast<guint>(g_date_get_month(date)), g_date_get_day(date));
-  return rest ? shifted + text.substr(8) : std::string(shifted);
+text_of(DcmElement &element) {
+  OFString text;
+  element.getOFStringArray(text);
+  return text.c_str();
 }
 
-void clean(DcmItem &item, const Secret &secret, const Person &person, int depth);
-
-void
-clean_sequence(DcmSequenceOfItems &sequence, const Secret &secret, const Person &person,
-               int depth) {
-  for (unsigned long i = 0; i < sequence.card(); i++)
-    clean(*sequence.getItem(i), secret, person, depth + 1);
+// Puts what may stay, and frees it; FALSE where nothing may.
+bool
+put_text(DcmElement &element, char *text, const Cleaning &cleaning, guint32 tag) {
+  g_autofree char *owned = text;
+  const std::string before = text_of(element);
+  g_autofree char *stripped = g_strstrip(g_strdup(before.c_str()));
+  if (*owned == '\0')
+    return *stripped == '\0'; // what was empty may stand
+  if (std::strcmp(owned, stripped) != 0)
+    cleaning.report.cleaned(tag);
+  return element.putString(owned).good();
 }
 
 // Replaces every value of a UID element.
-void
+bool
 replace_uids(DcmElement &element, const Secret &secret) {
   OFString value;
   std::string uids;
@@ -181,45 +216,139 @@ replace_uids(DcmElement &element, const Secret &secret) {
   for (unsigned long i = 0; i < n; i++)
     if (element.getOFString(value, i).good() && !value.empty())
       uids += (uids.empty() ? "" : "\\") + secret.uid(value.c_str());
-  element.putString(uids.c_str());
+  return element.putString(uids.c_str()).good();
 }
 
-void
-replace_dates(DcmElement &element, const Person &person, bool rest) {
-  OFString value;
-  element.getOFString(value, 0);
-  element.putString(shift_date(value.c_str(), person.days_back, rest).c_str());
+constexpr unsigned long max_numbers = 8;
+
+bool
+binary_is_plain(DcmElement &element, DcmEVR vr) {
+  const unsigned long n = element.getVM();
+  if (n > max_numbers)
+    return false;
+  for (unsigned long i = 0; i < n; i++) {
+    Float64 wide = 0;
+    Float32 narrow = 0;
+    if ((vr == EVR_FD && (element.getFloat64(wide, i).bad() || !demur_deidentify_is_plain(wide))) ||
+        (vr == EVR_FL && (element.getFloat32(narrow, i).bad() ||
+                          !demur_deidentify_is_plain(static_cast<double>(narrow)))))
+      return false;
+  }
+  return true;
+}
+
+// Whether anything of an element of a kept tag may stay; what may not of its values is emptied.
+bool
+keep_by_kind(DcmElement &element, const Cleaning &cleaning, guint32 tag, int depth) {
+  const DcmEVR vr = element.ident();
+  switch (vr) {
+  case EVR_SQ: {
+    auto &sequence = static_cast<DcmSequenceOfItems &>(element);
+    for (unsigned long i = 0; i < sequence.card(); i++)
+      clean(*sequence.getItem(i), cleaning, depth + 1);
+    return true;
+  }
+  case EVR_DS:
+  case EVR_IS:
+    return put_text(element, demur_deidentify_numbers(text_of(element).c_str()), cleaning, tag);
+  case EVR_CS:
+    return put_text(element, demur_deidentify_codes(text_of(element).c_str()), cleaning, tag);
+  case EVR_US:
+  case EVR_SS:
+  case EVR_UL:
+  case EVR_SL:
+  case EVR_AT:
+  case EVR_FD:
+  case EVR_FL:
+    return binary_is_plain(element, vr);
+  default: // free text, bytes, times that are nobody's: all that could be a name
+    return false;
+  }
+}
+
+bool
+is_ct(const std::string &sop_class) {
+  return sop_class == UID_CTImageStorage || sop_class == UID_EnhancedCTImageStorage ||
+         sop_class == UID_LegacyConvertedEnhancedCTImageStorage;
+}
+
+// DA, TM and DT; a date and its time, 0x10 apart in group 0008, move together.
+bool
+shift(DcmElement &element, const Cleaning &cleaning, guint32 tag,
+      const std::map<guint32, std::string> &moments) {
+  const auto at = [&](guint32 other) {
+    const auto found = moments.find(other);
+    return found != moments.end() ? found->second : std::string();
+  };
+  const auto days = static_cast<guint>(cleaning.person.days_back);
+  const auto seconds = static_cast<guint>(cleaning.person.seconds_back);
+  const DcmEVR vr = element.ident();
+  if (vr == EVR_DT)
+    return put_text(element, demur_deidentify_shift_moment(text_of(element).c_str(), days, seconds),
+                    cleaning, tag);
+  if (vr != EVR_DA && vr != EVR_TM)
+    return false;
+  const guint32 date = vr == EVR_DA ? tag : tag - 0x10;
+  g_autofree char *new_date = nullptr;
+  g_autofree char *new_time = nullptr;
+  demur_deidentify_shift(at(date).c_str(), at(date + 0x10).c_str(), days, seconds, &new_date,
+                         &new_time);
+  return put_text(element, g_strdup(vr == EVR_DA ? new_date : new_time), cleaning, tag);
+}
+
+bool
+may_stay(DcmElement &element, const Cleaning &cleaning, guint32 tag, int depth,
+         const std::map<guint32, std::string> &moments, const std::string &manufacturer) {
+  const DcmEVR vr = element.ident();
+  // Of unknown type, or a name: never on the list for a reason.
+  if (vr == EVR_UN || vr == EVR_PN || depth > DEMUR_ELEMENTS_MAX_DEPTH)
+    return false;
+  const std::string text = vr == EVR_SQ ? std::string() : text_of(element);
+  switch (action_of(tag)) {
+  case Action::remove:
+    return false;
+  case Action::uid:
+    return vr == EVR_UI && replace_uids(element, cleaning.secret);
+  case Action::ct_class:
+    return is_ct(text);
+  case Action::moment:
+    return shift(element, cleaning, tag, moments);
+  case Action::vendor:
+    return put_text(element, demur_deidentify_vendor(text.c_str()), cleaning, tag);
+  case Action::model:
+    return put_text(element, demur_deidentify_model(manufacturer.c_str(), text.c_str()), cleaning,
+                    tag);
+  case Action::kernel:
+    return put_text(element, demur_deidentify_kernel(text.c_str()), cleaning, tag);
+  case Action::filter:
+    return put_text(element, demur_deidentify_filter(text.c_str()), cleaning, tag);
+  case Action::codes:
+    return put_text(element, demur_deidentify_codes(text.c_str()), cleaning, tag);
+  case Action::keep:
+    return keep_by_kind(element, cleaning, tag, depth);
+  }
+  return false;
 }
 
 // Depth is bounded: the walk before has refused what is nested deeper than its own limit.
 void
-clean(DcmItem &item, const Secret &secret, const Person &person, int depth) {
+clean(DcmItem &item, const Cleaning &cleaning, int depth) {
+  std::map<guint32, std::string> moments; // of this item, before any of them moves
+  for (unsigned long i = 0; i < item.card(); i++) {
+    DcmElement *element = item.getElement(i);
+    const DcmEVR vr = element->ident();
+    if (vr == EVR_DA || vr == EVR_TM)
+      moments[DEMUR_TAG(element->getTag().getGTag(), element->getTag().getETag())] =
+          text_of(*element);
+  }
+  const std::string manufacturer = first_string(item, DCM_Manufacturer);
   for (unsigned long i = item.card(); i-- > 0;) {
     DcmElement *element = item.getElement(i);
     const guint32 tag = DEMUR_TAG(element->getTag().getGTag(), element->getTag().getETag());
-    const DcmEVR vr = element->ident();
-    Action action = action_of(tag);
-    // Of unknown type, or a name: never on the list for a reason.
-    if (vr == EVR_UN || vr == EVR_PN || depth > DEMUR_ELEMENTS_MAX_DEPTH)
-      action = Action::remove;
-    switch (action) {
-    case Action::remove:
-      delete item.remove(i);
-      break;
-    case Action::uid:
-      replace_uids(*element, secret);
-      break;
-    case Action::date:
-      replace_dates(*element, person, false);
-      break;
-    case Action::moment:
-      replace_dates(*element, person, true);
-      break;
-    case Action::keep:
-      if (vr == EVR_SQ)
-        clean_sequence(*static_cast<DcmSequenceOfItems *>(element), secret, person, depth);
-      break;
-    }
+    if (may_stay(*element, cleaning, tag, depth, moments, manufacturer))
+      continue;
+    delete item.remove(i);
+    cleaning.report.removed(tag);
   }
 }
 
@@ -233,7 +362,7 @@ mark(DcmDataset &dataset, const Person &person) {
     dataset.insertEmptyElement(tag, OFTrue);
   dataset.putAndInsertString(DCM_PatientIdentityRemoved, "YES");
   dataset.putAndInsertString(DCM_DeidentificationMethod,
-                             "Demur: PS3.15 E basic profile, dates modified");
+                             "Demur: PS3.15 E basic profile, dates and times modified");
   static const struct {
     const char *value, *meaning;
   } codes[] = {{"113100", "Basic Application Confidentiality Profile"},
@@ -246,12 +375,6 @@ mark(DcmDataset &dataset, const Person &person) {
     item->putAndInsertString(DCM_CodeMeaning, code.meaning);
   }
   dataset.putAndInsertString(DCM_LongitudinalTemporalInformationModified, "MODIFIED");
-}
-
-bool
-is_ct(const std::string &sop_class) {
-  return sop_class == UID_CTImageStorage || sop_class == UID_EnhancedCTImageStorage ||
-         sop_class == UID_LegacyConvertedEnhancedCTImageStorage;
 }
 
 // A file name not taken yet, under the new UIDs; "" where no folder can be made.
@@ -269,9 +392,73 @@ place_of(DcmDataset &dataset, const char *folder) {
   return name;
 }
 
-// One copy; why not, in words, or "".
+// Why a file isn't copied, in words; "" where nothing speaks against it.
 std::string
-copy_one(const DemurFile &file, const char *folder, const Secret &secret) {
+objection(const DemurFile &file, DcmDataset &dataset) {
+  // The meta header's class stands for one that the data set lacks.
+  if (file.header->sop_class_uid == nullptr || !is_ct(file.header->sop_class_uid))
+    return "no CT image: only those are copied, others may show names in their pixels";
+  g_autofree char *burned =
+      g_ascii_strup(first_string(dataset, DCM_BurnedInAnnotation).c_str(), -1);
+  if (g_str_has_prefix(g_strstrip(burned), "Y") ||
+      (file.header->image_type != nullptr &&
+       std::strstr(file.header->image_type, "SCREEN SAVE") != nullptr))
+    return "it says that text is burned into its pixels";
+  if (file.header->study_uid == nullptr || file.header->series_uid == nullptr ||
+      file.header->sop_instance_uid == nullptr)
+    return "it lacks a study, series or instance UID";
+  if (file.header->pixels != DEMUR_PIXELS_COMPLETE && file.header->pixels != DEMUR_PIXELS_ABSENT)
+    return std::string("its pixels can't be cleaned: ") + file.header->pixels_problem;
+  return "";
+}
+
+Person
+person_of(const DemurFile &file, const Secret &secret) {
+  const std::string who = file.header->patient_id != nullptr ? file.header->patient_id : "";
+  const std::string unique = who.empty() ? std::string("study ") + file.header->study_uid : who;
+  g_autofree char *name =
+      g_strdup_printf("DEID-%016" G_GINT64_MODIFIER "X", secret.number("patient", unique));
+  return Person{name, 1 + static_cast<int>(secret.number("days", unique) % 3650),
+                static_cast<int>(secret.number("seconds", unique) % 86400)};
+}
+
+// Puts clean pixels in place of the file's; the reason where that can't be done, or "".
+std::string
+replace_pixels(DcmDataset &dataset, DemurSource *source, const DemurFile &file,
+               DemurDeidentified &result) {
+  while (dataset.findAndDeleteElement(DCM_PixelData).good()) {
+  }
+  if (file.header->pixels == DEMUR_PIXELS_ABSENT)
+    return "";
+  g_autoptr(GError) cause = nullptr;
+  DemurCleanPixels pixels;
+  if (!demur_deidentify_pixels(source, file.header, &pixels, &cause))
+    return std::string("its pixels can't be cleaned: ") + cause->message;
+  gsize size = 0;
+  const void *bytes = g_bytes_get_data(pixels.words, &size);
+  OFCondition status =
+      pixels.bits_allocated == 8
+          ? dataset.putAndInsertUint8Array(DCM_PixelData, static_cast<const Uint8 *>(bytes),
+                                           static_cast<unsigned long>(size))
+          : dataset.putAndInsertUint16Array(DCM_PixelData, static_cast<const Uint16 *>(bytes),
+                                            static_cast<unsigned long>(size / 2));
+  dataset.putAndInsertUint16(DCM_BitsAllocated, pixels.bits_allocated);
+  dataset.putAndInsertUint16(DCM_BitsStored, pixels.bits_stored);
+  dataset.putAndInsertUint16(DCM_HighBit, static_cast<Uint16>(pixels.bits_stored - 1));
+  dataset.putAndInsertUint16(DCM_PixelRepresentation, pixels.is_signed ? 1 : 0);
+  if (demur_header_is_lossy(file.header))
+    dataset.putAndInsertString(DCM_LossyImageCompression, "01");
+  result.n_outside_bits += pixels.n_outside > 0 ? 1 : 0;
+  result.n_behind_pixels += pixels.n_behind_bytes > 0 ? 1 : 0;
+  result.n_decompressed += pixels.decompressed ? 1 : 0;
+  demur_clean_pixels_clear(&pixels);
+  return status.good() ? "" : status.text();
+}
+
+// One copy; why not, in words, or "". error: what ends everything, a disk that is full.
+std::string
+copy_one(const DemurFile &file, const char *folder, const Secret &secret, Report &report,
+         DemurDeidentified &result, GError **error) {
   g_autoptr(GError) cause = nullptr;
   g_autoptr(DemurSource) checked = demur_files_open(file.path, file.entry, &cause);
   if (checked == nullptr || !demur_data_set_check(&checked, &cause))
@@ -291,36 +478,30 @@ copy_one(const DemurFile &file, const char *folder, const Secret &secret) {
     return "DCMTK can't read it";
   original.loadAllDataIntoMemory();
   DcmDataset &dataset = *original.getDataset();
-  // The meta header's class stands for one that the data set lacks.
-  if (file.header->sop_class_uid == nullptr || !is_ct(file.header->sop_class_uid))
-    return "no CT image: only those are copied, others may show names in their pixels";
-  if (first_string(dataset, DCM_BurnedInAnnotation) == "YES" ||
-      (file.header->image_type != nullptr &&
-       std::strstr(file.header->image_type, "SCREEN SAVE") != nullptr))
-    return "it says that text is burned into its pixels";
-  if (file.header->study_uid == nullptr || file.header->series_uid == nullptr ||
-      file.header->sop_instance_uid == nullptr)
-    return "it lacks a study, series or instance UID";
-  const std::string who =
-      std::string(file.header->patient_id != nullptr ? file.header->patient_id : "");
-  const std::string unique = who.empty() ? std::string("study ") + file.header->study_uid : who;
-  g_autofree char *name =
-      g_strdup_printf("DEID-%016" G_GINT64_MODIFIER "X", secret.number("patient", unique));
-  const Person person{name, 1 + static_cast<int>(secret.number("days", unique) % 3650)};
-  const E_TransferSyntax syntax = dataset.getOriginalXfer();
+  const std::string against = objection(file, dataset);
+  if (!against.empty())
+    return against;
+  // checked is the inflated bytes of a deflated data set, which the header counts in.
+  const std::string unclean = replace_pixels(dataset, checked, file, result);
+  if (!unclean.empty())
+    return unclean;
+  const Person person = person_of(file, secret);
   if (first_string(dataset, DCM_SOPClassUID).empty())
     dataset.putAndInsertString(DCM_SOPClassUID, file.header->sop_class_uid);
   if (first_string(dataset, DCM_SOPInstanceUID).empty())
     dataset.putAndInsertString(DCM_SOPInstanceUID, file.header->sop_instance_uid);
-  clean(dataset, secret, person, 0);
+  std::unique_ptr<DcmElement> pixels(dataset.remove(DCM_PixelData));
+  clean(dataset, Cleaning{secret, person, report}, 0);
+  if (pixels != nullptr && dataset.insert(pixels.get()).good())
+    static_cast<void>(pixels.release());
   mark(dataset, person);
   const std::string path = place_of(dataset, folder);
   if (path.empty())
     return "its folder can't be made";
   // A file of its own: nothing of the old meta header or preamble goes along.
   DcmFileFormat made(&dataset);
-  if (!demur_save_file(made, path.c_str(), syntax, EGL_withoutGL, DEMUR_FILE_NEW, &cause))
-    return cause->message;
+  demur_save_file(made, path.c_str(), EXS_LittleEndianExplicit, EGL_withoutGL, DEMUR_FILE_NEW,
+                  error);
   return "";
 }
 
@@ -334,21 +515,36 @@ is_empty_folder(const char *folder) {
 gboolean
 copy_all(const DemurFiles &files, const char *folder, const Secret &secret,
          const DemurProgress *progress, DemurDeidentified &result, GError **error) {
+  Report report;
   for (guint i = 0; i < files.images->len; i++) {
     const auto &file = *static_cast<const DemurFile *>(files.images->pdata[i]);
     if (!demur_progress_step(progress, static_cast<double>(i) / files.images->len, "de-identifying",
                              error))
       return FALSE;
-    const std::string why = copy_one(file, folder, secret);
+    GError *ending = nullptr;
+    const std::string why = copy_one(file, folder, secret, report, result, &ending);
+    if (ending != nullptr) {
+      g_propagate_error(error, ending);
+      return FALSE;
+    }
     if (why.empty())
       result.n_written++;
     else
       g_ptr_array_add(result.skipped, demur_skipped_new(file.path, file.entry, why.c_str()));
   }
+  result.tags = report.list();
   return TRUE;
 }
 
 } // namespace
+
+void
+demur_deidentified_tag_free(DemurDeidentifiedTag *tag) {
+  if (tag == nullptr)
+    return;
+  g_free(tag->name);
+  g_free(tag);
+}
 
 gboolean
 demur_deidentify_may_stand(guint32 tag) {
@@ -399,5 +595,7 @@ demur_deidentified_free(DemurDeidentified *result) {
   if (result == nullptr)
     return;
   g_ptr_array_unref(result->skipped);
+  if (result->tags != nullptr)
+    g_ptr_array_unref(result->tags);
   g_free(result);
 }

@@ -217,6 +217,34 @@ read_key(const char *path, GError **error) {
   return g_bytes_new(random, sizeof random);
 }
 
+/* The report: which attributes went or were cleaned in how many elements. No value is told. */
+static void
+print_what_went(DemurJson *json, const DemurDeidentified *result, gboolean as_text) {
+  demur_json_int(json, "n_outside_bits", (gint64)result->n_outside_bits);
+  demur_json_int(json, "n_behind_pixels", (gint64)result->n_behind_pixels);
+  demur_json_int(json, "n_decompressed", (gint64)result->n_decompressed);
+  demur_json_begin_array(json, "attributes");
+  for (guint i = 0; i < result->tags->len; i++) {
+    const DemurDeidentifiedTag *tag = result->tags->pdata[i];
+    g_autofree char *number =
+        tag->tag == 0 ? NULL : g_strdup_printf("(%04X,%04X)", tag->tag >> 16, tag->tag & 0xFFFF);
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "tag", number);
+    demur_json_string(json, "name", tag->name);
+    demur_json_int(json, "n_removed", (gint64)tag->n_removed);
+    demur_json_int(json, "n_cleaned", (gint64)tag->n_cleaned);
+    demur_json_end_object(json);
+    if (as_text)
+      g_print("%-11s %-40s removed %zu, changed %zu\n", number != NULL ? number : "", tag->name,
+              tag->n_removed, tag->n_cleaned);
+  }
+  demur_json_end_array(json);
+  if (as_text)
+    g_print("pixels: %zu copies with something outside their stored bits, %zu with bytes behind, "
+            "%zu were compressed\n",
+            result->n_outside_bits, result->n_behind_pixels, result->n_decompressed);
+}
+
 static gboolean
 run_deidentify(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(GStrv) words = NULL;
@@ -247,6 +275,7 @@ run_deidentify(DemurContext *context, int argc, char **argv, GError **error) {
   demur_json_begin_object(json, NULL);
   demur_json_int(json, "n_written", (gint64)result->n_written);
   demur_json_bool(json, "key_given", key_path != NULL);
+  print_what_went(json, result, !context->json);
   demur_json_begin_array(json, "skipped");
   for (guint i = 0; i < result->skipped->len; i++) {
     const DemurSkipped *skipped = result->skipped->pdata[i];

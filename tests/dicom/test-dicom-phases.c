@@ -1,129 +1,14 @@
 /* Two acquisitions or reconstructions in one series: for every attribute that may tell them apart,
  * three ways of numbering and four ways of lying to one another, no volume that is accepted holds
  * slices of both. Which one a slice is of stands in its SOPInstanceUID, which nothing looks at. */
-#include "dicom-fixture.h"
+#include "dicom-object.h"
 #include "dicom/attributes.h"
-
-#include <stdio.h>
 
 #define N_POSITIONS 12
 #define SPACING_MM 2.5
 
 typedef enum { NUMBERS_FOLLOW, NUMBERS_ALTERNATE, NUMBERS_REPEAT, N_NUMBERINGS } Numbering;
 typedef enum { LIE_SAME, LIE_HALF_COVERED, LIE_BETWEEN, LIE_ABOVE, N_LAYOUTS } Layout;
-
-typedef struct {
-  guint32 tag;
-  char vr[3];
-  GByteArray *bytes;
-} Element;
-
-static void
-clear_element(gpointer data) {
-  g_byte_array_unref(((Element *)data)->bytes);
-}
-
-static void
-put(GArray *object, guint32 tag, const char *vr, gconstpointer bytes, gsize length) {
-  static const guint8 blank[1] = {0};
-  Element element = {.tag = tag, .bytes = g_byte_array_new()};
-  memcpy(element.vr, vr, 2);
-  g_byte_array_append(element.bytes, bytes, (guint)length);
-  if (length % 2 == 1)
-    g_byte_array_append(element.bytes, blank, 1);
-  for (guint i = 0; i < object->len; i++)
-    if (g_array_index(object, Element, i).tag == tag)
-      g_array_remove_index(object, i--);
-  g_array_append_val(object, element);
-}
-
-static void
-put_text(GArray *object, guint32 tag, const char *vr, const char *text) {
-  put(object, tag, vr, text, strlen(text));
-}
-
-static void
-put_u16(GArray *object, guint32 tag, guint16 value) {
-  const guint16 little = GUINT16_TO_LE(value);
-  put(object, tag, "US", &little, sizeof little);
-}
-
-static int
-compare_tags(gconstpointer a, gconstpointer b) {
-  const guint32 x = ((const Element *)a)->tag, y = ((const Element *)b)->tag;
-  return x < y ? -1 : x > y;
-}
-
-static void
-append_element(GByteArray *out, const Element *element) {
-  const guint16 tag[2] = {(guint16)(element->tag >> 16), (guint16)element->tag};
-  const guint16 length = (guint16)element->bytes->len, zero = 0;
-  const guint32 wide = element->bytes->len;
-  g_byte_array_append(out, (const guint8 *)tag, 4);
-  g_byte_array_append(out, (const guint8 *)element->vr, 2);
-  if (strcmp(element->vr, "OW") == 0 || strcmp(element->vr, "UC") == 0) {
-    g_byte_array_append(out, (const guint8 *)&zero, 2);
-    g_byte_array_append(out, (const guint8 *)&wide, 4);
-  } else {
-    g_byte_array_append(out, (const guint8 *)&length, 2);
-  }
-  g_byte_array_append(out, element->bytes->data, element->bytes->len);
-}
-
-static void
-save(GArray *object, const char *folder, const char *name) {
-  static const guint8 preamble[128] = {0};
-  g_autoptr(GByteArray) out = g_byte_array_new();
-  g_byte_array_append(out, preamble, sizeof preamble);
-  g_byte_array_append(out, (const guint8 *)"DICM", 4);
-  put_text(object, DEMUR_TAG(0x0002, 0x0010), "UI", "1.2.840.10008.1.2.1");
-  g_array_sort(object, compare_tags);
-  for (guint i = 0; i < object->len; i++)
-    append_element(out, &g_array_index(object, Element, i));
-  g_autofree char *path = g_build_filename(folder, name, NULL);
-  FILE *file = fopen(path, "wb");
-  g_assert_nonnull(file);
-  g_assert_cmpuint(fwrite(out->data, 1, out->len, file), ==, out->len);
-  g_assert_cmpint(fclose(file), ==, 0);
-}
-
-/* A slice of phase 0 or 1 at z that is good in everything. */
-static GArray *
-slice(int phase, int k, double z, int number) {
-  GArray *object = g_array_new(FALSE, FALSE, sizeof(Element));
-  g_array_set_clear_func(object, clear_element);
-  guint16 words[64];
-  for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
-    words[i] = GUINT16_TO_LE((guint16)(1000 + 100 * phase + k));
-  g_autofree char *uid = g_strdup_printf("1.2.9.%d.%d", phase, k + 1);
-  g_autofree char *position = g_strdup_printf("0\\0\\%g", z);
-  g_autofree char *instance = g_strdup_printf("%d", number);
-  put_text(object, DEMUR_TAG(0x0008, 0x0008), "CS", "ORIGINAL\\PRIMARY\\AXIAL");
-  put_text(object, DEMUR_TAG(0x0008, 0x0016), "UI", "1.2.840.10008.5.1.4.1.1.2");
-  put_text(object, DEMUR_TAG(0x0008, 0x0018), "UI", uid);
-  put_text(object, DEMUR_TAG(0x0008, 0x0060), "CS", "CT");
-  put_text(object, DEMUR_TAG(0x0010, 0x0010), "PN", "One^Person");
-  put_text(object, DEMUR_TAG(0x0010, 0x0020), "LO", "P1");
-  put_text(object, DEMUR_TAG(0x0018, 0x0050), "DS", "2.5");
-  put_text(object, DEMUR_TAG(0x0020, 0x000D), "UI", "1.2.3");
-  put_text(object, DEMUR_TAG(0x0020, 0x000E), "UI", "1.2.3.4");
-  put_text(object, DEMUR_TAG(0x0020, 0x0013), "IS", instance);
-  put_text(object, DEMUR_TAG(0x0020, 0x0032), "DS", position);
-  put_text(object, DEMUR_TAG(0x0020, 0x0037), "DS", "1\\0\\0\\0\\1\\0");
-  put_u16(object, DEMUR_TAG(0x0028, 0x0002), 1);
-  put_text(object, DEMUR_TAG(0x0028, 0x0004), "CS", "MONOCHROME2");
-  put_u16(object, DEMUR_TAG(0x0028, 0x0010), 8);
-  put_u16(object, DEMUR_TAG(0x0028, 0x0011), 8);
-  put_text(object, DEMUR_TAG(0x0028, 0x0030), "DS", "0.7\\0.7");
-  put_u16(object, DEMUR_TAG(0x0028, 0x0100), 16);
-  put_u16(object, DEMUR_TAG(0x0028, 0x0101), 12);
-  put_u16(object, DEMUR_TAG(0x0028, 0x0102), 11);
-  put_u16(object, DEMUR_TAG(0x0028, 0x0103), 0);
-  put_text(object, DEMUR_TAG(0x0028, 0x1052), "DS", "-1024");
-  put_text(object, DEMUR_TAG(0x0028, 0x1053), "DS", "1");
-  put(object, DEMUR_TAG(0x7FE0, 0x0010), "OW", words, sizeof words);
-  return object;
-}
 
 /* What phase 0 or 1 has for the attribute in its k-th slice. Times advance within a phase. */
 static void
@@ -147,17 +32,17 @@ put_value(GArray *object, const DemurSliceAttribute *attribute, int phase, int k
       : attribute->tag == DEMUR_TAG(0x0018, 0x0050) ? g_strdup(phase == 0 ? "2.5" : "2")
                                                     : g_strdup_printf("VALUE %d", phase);
   if (strcmp(vr, "FD") == 0)
-    put(object, attribute->tag, vr, &number, sizeof number);
+    object_put(object, attribute->tag, vr, &number, sizeof number);
   else if (strcmp(vr, "FL") == 0)
-    put(object, attribute->tag, vr, &small, sizeof small);
+    object_put(object, attribute->tag, vr, &small, sizeof small);
   else if (strcmp(vr, "UL") == 0)
-    put(object, attribute->tag, vr, &whole, sizeof whole);
+    object_put(object, attribute->tag, vr, &whole, sizeof whole);
   else if (strcmp(vr, "US") == 0)
-    put_u16(object, attribute->tag, (guint16)whole);
+    object_u16(object, attribute->tag, (guint16)whole);
   else if (attribute->tag == DEMUR_TAG(0x0018, 0x0050))
-    put_text(object, attribute->tag, vr, phase == 0 ? "2.5" : "2");
+    object_text(object, attribute->tag, vr, phase == 0 ? "2.5" : "2");
   else
-    put_text(object, attribute->tag, vr, text);
+    object_text(object, attribute->tag, vr, text);
 }
 
 static int
@@ -184,10 +69,10 @@ import_two(Numbering numbering, Layout layout, Change change, gconstpointer data
   for (int phase = 0; phase < 2; phase++)
     for (int k = 0; k < (layout == LIE_HALF_COVERED && phase == 1 ? 6 : N_POSITIONS); k++) {
       g_autoptr(GArray) object =
-          slice(phase, k, place_of(layout, phase, k), number_of(numbering, phase, k));
+          object_slice(phase, k, place_of(layout, phase, k), number_of(numbering, phase, k));
       change(object, phase, k, data);
       g_autofree char *name = g_strdup_printf("%08x.dcm", (guint)(2 * k + phase) * 2654435761u);
-      save(object, folder, name);
+      object_save(object, folder, name);
     }
   DemurImport *import = fixture_import_folder(folder);
   fixture_remove(folder);
@@ -285,7 +170,7 @@ static void
 change_shuttle(GArray *object, int phase, int k, gconstpointer data) {
   const int step = phase == 0 ? k : 2 * N_POSITIONS - 1 - k;
   g_autofree char *time = g_strdup_printf("1200%02d.5", step);
-  put_text(object, DEMUR_TAG(0x0008, 0x0032), "TM", time);
+  object_text(object, DEMUR_TAG(0x0008, 0x0032), "TM", time);
 }
 
 static void
@@ -302,7 +187,7 @@ change_midnight(GArray *object, int phase, int k, gconstpointer data) {
   static const char *const times[2][2] = {{"235958.%02d", "235959.%02d"},
                                           {"000010.%02d", "000011.%02d"}};
   g_autofree char *time = g_strdup_printf("%.7s%02d", times[phase][k >= 6], 5 * (k % 6));
-  put_text(object, DEMUR_TAG(0x0008, 0x0032), "TM", time);
+  object_text(object, DEMUR_TAG(0x0008, 0x0032), "TM", time);
 }
 
 static void
@@ -319,13 +204,13 @@ test_two_attributes_separate_four_volumes(void) {
   g_autofree char *folder = fixture_folder();
   for (int volume = 0; volume < 4; volume++)
     for (int k = 0; k < N_POSITIONS; k++) {
-      g_autoptr(GArray) object = slice(0, k, SPACING_MM * k, k + 1);
+      g_autoptr(GArray) object = object_slice(0, k, SPACING_MM * k, k + 1);
       g_autofree char *uid = g_strdup_printf("1.2.9.%d.%d", volume, k);
       g_autofree char *name = g_strdup_printf("%d-%d.dcm", k, volume);
-      put_text(object, DEMUR_TAG(0x0008, 0x0018), "UI", uid);
-      put_text(object, DEMUR_TAG(0x0018, 0x1210), "SH", volume % 2 == 0 ? "B30f" : "B70f");
-      put_text(object, DEMUR_TAG(0x0020, 0x0012), "IS", volume / 2 == 0 ? "1" : "2");
-      save(object, folder, name);
+      object_text(object, DEMUR_TAG(0x0008, 0x0018), "UI", uid);
+      object_text(object, DEMUR_TAG(0x0018, 0x1210), "SH", volume % 2 == 0 ? "B30f" : "B70f");
+      object_text(object, DEMUR_TAG(0x0020, 0x0012), "IS", volume / 2 == 0 ? "1" : "2");
+      object_save(object, folder, name);
     }
   g_autoptr(DemurImport) import = fixture_import_folder(folder);
   fixture_remove(folder);
@@ -347,11 +232,11 @@ change_sweep(GArray *object, int phase, int k, gconstpointer data) {
   g_autofree char *time = g_strdup_printf("1200%02d.25", step / 4);
   g_autofree char *current = g_strdup_printf("%d", 100 + step % 3);
   g_autofree char *rotation = g_strdup_printf("%d", step / 4 + 1);
-  put_text(object, DEMUR_TAG(0x0008, 0x0032), "TM", time);
-  put_text(object, DEMUR_TAG(0x0008, 0x0033), "TM", time);
-  put_text(object, DEMUR_TAG(0x0018, 0x1151), "IS", current);
+  object_text(object, DEMUR_TAG(0x0008, 0x0032), "TM", time);
+  object_text(object, DEMUR_TAG(0x0008, 0x0033), "TM", time);
+  object_text(object, DEMUR_TAG(0x0018, 0x1151), "IS", current);
   if (data != NULL)
-    put_text(object, DEMUR_TAG(0x0020, 0x0012), "IS", rotation);
+    object_text(object, DEMUR_TAG(0x0020, 0x0012), "IS", rotation);
 }
 
 static void
@@ -369,7 +254,7 @@ change_sideways(GArray *object, int phase, int k, gconstpointer data) {
   const Layout layout = *(const Layout *)data;
   const double z = place_of(layout, phase, k);
   g_autofree char *position = g_strdup_printf("%d\\0\\%g", phase == 1 ? 50 : 0, z);
-  put_text(object, DEMUR_TAG(0x0020, 0x0032), "DS", position);
+  object_text(object, DEMUR_TAG(0x0020, 0x0032), "DS", position);
 }
 
 static void

@@ -1,0 +1,320 @@
+/* Nothing planted in an original is left in its de-identified copy: PS3.15's table attribute by
+ * attribute, at the root and within a sequence that stays; a text in every attribute that may stay,
+ * in every value representation; bits, bytes and segments around the pixels. And the spans that
+ * dates and times move by. */
+#define _GNU_SOURCE
+#include "dicom/deidentify.h"
+#include "dicom/deidentify-values.h"
+#include "confidentiality-table.h"
+#include "dicom-object.h"
+
+#define MARK "ZANZIBAR"
+
+static const char key[] = "a key of the tests, not secret";
+
+/* All bytes of all copies of the folder's files, and their names. Owned by the caller. */
+static GByteArray *
+copies_of(const char *folder, gsize n_expected) {
+  g_autofree char *out = fixture_folder();
+  const char *paths[] = {folder, NULL};
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurDeidentified) result =
+      demur_deidentify(paths, out, key, strlen(key), NULL, NULL, &error);
+  g_assert_no_error(error);
+  if (result->n_written != n_expected)
+    g_error("%zu copies, %zu expected: %s", result->n_written, n_expected,
+            result->skipped->len > 0 ? ((DemurSkipped *)result->skipped->pdata[0])->reason : "");
+  GByteArray *all = g_byte_array_new();
+  g_autoptr(GPtrArray) waiting = g_ptr_array_new_with_free_func(g_free);
+  g_ptr_array_add(waiting, g_strdup(out));
+  while (waiting->len > 0) {
+    g_autofree char *path = g_ptr_array_steal_index(waiting, waiting->len - 1);
+    g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
+    const char *name;
+    g_byte_array_append(all, (const guint8 *)path, (guint)strlen(path));
+    while (dir != NULL && (name = g_dir_read_name(dir)) != NULL)
+      g_ptr_array_add(waiting, g_build_filename(path, name, NULL));
+    g_autofree char *bytes = NULL;
+    gsize n;
+    if (dir == NULL && g_file_get_contents(path, &bytes, &n, NULL))
+      g_byte_array_append(all, (const guint8 *)bytes, (guint)n);
+  }
+  fixture_remove(out);
+  return all;
+}
+
+static void
+assert_gone(const GByteArray *bytes, const char *text) {
+  g_autofree char *lower = g_ascii_strdown(text, -1);
+  const guint8 *at = memmem(bytes->data, bytes->len, text, strlen(text));
+  at = at != NULL ? at : memmem(bytes->data, bytes->len, lower, strlen(lower));
+  if (at != NULL)
+    g_error("\"%.24s\" is left", (const char *)at);
+}
+
+/* A text of no date, number or code, another for each tag. */
+static void
+plant(GArray *object, guint32 tag, const char *vr, guint i) {
+  g_autofree char *text =
+      strcmp(vr, "UI") == 0 ? g_strdup_printf("1.2.77.%u", i) : g_strdup_printf(MARK "%03u", i);
+  if (strcmp(vr, "PN") == 0 || strcmp(vr, "CS") == 0)
+    text[strlen(text) - 3] = '\0';
+  object_text(object, tag, vr, text);
+}
+
+static GByteArray *
+item_of(GArray *object) {
+  GByteArray *bytes = g_byte_array_new();
+  g_autoptr(GByteArray) inside = g_byte_array_new();
+  g_array_sort(object, object_compare_tags);
+  for (guint i = 0; i < object->len; i++)
+    object_append(inside, &g_array_index(object, ObjectElement, i));
+  const guint16 tag[2] = {0xFFFE, 0xE000};
+  const guint32 length = inside->len;
+  g_byte_array_append(bytes, (const guint8 *)tag, 4);
+  g_byte_array_append(bytes, (const guint8 *)&length, 4);
+  g_byte_array_append(bytes, inside->data, inside->len);
+  return bytes;
+}
+
+static GArray *
+table_planted(void) {
+  GArray *object = g_array_new(FALSE, FALSE, sizeof(ObjectElement));
+  g_array_set_clear_func(object, object_clear_element);
+  for (guint i = 0; i < G_N_ELEMENTS(profile_values); i++)
+    plant(object, profile_values[i], "LO", i);
+  for (guint i = 0; i < G_N_ELEMENTS(profile_uids); i++)
+    plant(object, profile_uids[i], "UI", i);
+  return object;
+}
+
+static void
+take(GArray *to, GArray *from) {
+  for (guint i = 0; i < from->len; i++) {
+    const ObjectElement *element = &g_array_index(from, ObjectElement, i);
+    object_put(to, element->tag, element->vr, element->bytes->data, element->bytes->len);
+  }
+}
+
+static void
+test_the_table_of_the_standard(void) {
+  g_assert_cmpuint(G_N_ELEMENTS(profile_values) + G_N_ELEMENTS(profile_uids), >, 500);
+  g_autofree char *folder = fixture_folder();
+  g_autoptr(GArray) planted = table_planted();
+  g_autoptr(GArray) root = object_slice(0, 0, 0, 1);
+  take(root, planted);
+  object_save(root, folder, "root.dcm");
+  /* Within the exposure's sequence, which stays. */
+  g_autoptr(GArray) nested = object_slice(0, 1, 2.5, 2);
+  g_autoptr(GByteArray) item = item_of(planted);
+  object_put(nested, DEMUR_TAG(0x0018, 0x9321), "SQ", item->data, item->len);
+  object_save(nested, folder, "nested.dcm");
+  g_autoptr(GByteArray) bytes = copies_of(folder, 2);
+  assert_gone(bytes, MARK);
+  assert_gone(bytes, "1.2.77.");
+  fixture_remove(folder);
+}
+
+/* What says how the pixels are to be read can't be anything else. */
+static gboolean
+is_needed(guint32 tag) {
+  return (tag >= DEMUR_TAG(0x0028, 0x0002) && tag <= DEMUR_TAG(0x0028, 0x0103)) ||
+         tag == DEMUR_TAG(0x0008, 0x0016) || tag == DEMUR_TAG(0x7FE0, 0x0010);
+}
+
+static void
+test_a_text_in_everything_that_may_stay(void) {
+  static const char *const vrs[] = {"LO", "SH", "ST", "LT", "UT", "UC", "CS", "DS",
+                                    "IS", "UI", "DA", "TM", "DT", "AE", "AS", "PN",
+                                    "UN", "OB", "OW", "FD", "FL", "US", "UL", "AT"};
+  static const guint16 groups[] = {0x0008, 0x0010, 0x0012, 0x0018, 0x0020, 0x0028, 0x2050};
+  for (size_t v = 0; v < G_N_ELEMENTS(vrs); v++) {
+    g_autofree char *folder = fixture_folder();
+    g_autoptr(GArray) object = object_slice(0, 0, 0, 1);
+    guint n = 0;
+    for (size_t g = 0; g < G_N_ELEMENTS(groups); g++)
+      for (guint32 e = 0; e <= 0xFFFF; e++) {
+        const guint32 tag = DEMUR_TAG(groups[g], e);
+        if (demur_deidentify_may_stand(tag) && !is_needed(tag)) {
+          object_text(object, tag, vrs[v],
+                      strcmp(vrs[v], "FL") == 0   ? MARK MARK MARK MARK "ZANZ"
+                      : strcmp(vrs[v], "US") == 0 ? MARK MARK MARK
+                      : strcmp(vrs[v], "UL") == 0 ? MARK MARK MARK MARK MARK
+                      : strcmp(vrs[v], "AT") == 0 ? MARK MARK MARK MARK MARK
+                                                  : MARK);
+          n++;
+        }
+      }
+    g_assert_cmpuint(n, >, 400);
+    /* The object's own UIDs, without which nothing is copied. */
+    object_text(object, DEMUR_TAG(0x0008, 0x0018), "UI", "1.2.9.1");
+    object_text(object, DEMUR_TAG(0x0020, 0x000D), "UI", "1.2.3");
+    object_text(object, DEMUR_TAG(0x0020, 0x000E), "UI", "1.2.3.4");
+    object_text(object, DEMUR_TAG(0x0028, 0x0301), "CS", "NO");
+    object_save(object, folder, "1.dcm");
+    g_test_message("%s: %u attributes", vrs[v], n);
+    g_autoptr(GByteArray) bytes = copies_of(folder, 1);
+    assert_gone(bytes, MARK);
+    fixture_remove(folder);
+  }
+}
+
+static void
+test_around_native_pixels(void) {
+  static const char text[] = MARK "^QUENTIN 1950";
+  g_autofree char *folder = fixture_folder();
+  for (int kind = 0; kind < 4; kind++) {
+    g_autoptr(GArray) object = object_slice(0, kind, 2.5 * kind, kind + 1);
+    guint16 words[128] = {0};
+    memcpy(words + 64, text, sizeof text);
+    for (size_t i = 0; i < 8 * strlen(text) / 4 && i < 64; i++) {
+      const guint nibble = (guint)(text[i / 2] >> (4 * (i % 2))) & 0xFu;
+      words[i] = (guint16)(kind == 1 ? nibble : nibble << 12);
+    }
+    if (kind == 1) { /* twelve bits on top: the text lies below */
+      object_u16(object, DEMUR_TAG(0x0028, 0x0102), 15);
+    } else if (kind == 2) { /* signed, and the text above the sign */
+      object_u16(object, DEMUR_TAG(0x0028, 0x0103), 1);
+    }
+    object_put(object, DEMUR_TAG(0x7FE0, 0x0010), "OW", words,
+               kind == 3 ? 2 * 64 + sizeof text : 2 * 64);
+    if (kind == 3)
+      object_text(object, DEMUR_TAG(0xFFFC, 0xFFFC), "OB", text);
+    g_autofree char *name = g_strdup_printf("%d.dcm", kind);
+    object_save(object, folder, name);
+  }
+  g_autoptr(GByteArray) bytes = copies_of(folder, 4);
+  assert_gone(bytes, MARK);
+  /* The nibbles of the text were all the pixels held. */
+  const guint8 zeros[128] = {0};
+  guint n = 0;
+  for (const guint8 *at = bytes->data;
+       (at = memmem(at, (size_t)(bytes->data + bytes->len - at), zeros, sizeof zeros)) != NULL;
+       at += sizeof zeros)
+    n++;
+  g_assert_cmpuint(n, >=, 4);
+  fixture_remove(folder);
+}
+
+/* PackBits of one plane of zeros. */
+static void
+append_zeros(GByteArray *out) {
+  const guint8 run[2] = {(guint8)(1 - 64), 0};
+  g_byte_array_append(out, run, sizeof run);
+}
+
+static void
+append_item(GByteArray *out, const void *bytes, guint length) {
+  const guint16 tag[2] = {0xFFFE, 0xE000};
+  g_byte_array_append(out, (const guint8 *)tag, 4);
+  g_byte_array_append(out, (const guint8 *)&length, 4);
+  if (length > 0)
+    g_byte_array_append(out, bytes, length);
+}
+
+/* A text in the offset table, behind the segments of the stream, and in a fragment of its own. */
+static void
+test_around_compressed_pixels(void) {
+  static const char text[] = MARK "^QUENTIN 1950  ";
+  g_autofree char *folder = fixture_folder();
+  g_autoptr(GArray) object = object_slice(0, 0, 0, 1);
+  g_autoptr(GByteArray) stream = g_byte_array_new(), pixels = g_byte_array_new();
+  const guint32 head[16] = {2, 64, 66};
+  const guint16 end[4] = {0xFFFE, 0xE0DD, 0, 0};
+  g_byte_array_append(stream, (const guint8 *)head, sizeof head);
+  append_zeros(stream);
+  append_zeros(stream);
+  g_byte_array_append(stream, (const guint8 *)text, sizeof text);
+  append_item(pixels, text, 24);
+  append_item(pixels, stream->data, stream->len);
+  append_item(pixels, text, 24);
+  g_byte_array_append(pixels, (const guint8 *)end, sizeof end);
+  object_put(object, DEMUR_TAG(0x7FE0, 0x0010), "OB", pixels->data, pixels->len);
+  object_save_as(object, folder, "1.dcm", "1.2.840.10008.1.2.5", TRUE);
+  g_autoptr(GByteArray) bytes = copies_of(folder, 1);
+  assert_gone(bytes, MARK);
+  fixture_remove(folder);
+}
+
+static void
+test_cases_of_others(void) {
+  static const char *const folders[] = {"cases/volumes/deid_b", "cases/volumes/deid_in"};
+  static const gsize n[] = {3, 18};
+  for (size_t i = 0; i < G_N_ELEMENTS(folders); i++) {
+    g_autofree char *folder = demur_test_shared(folders[i]);
+    if (folder == NULL)
+      return;
+    g_autoptr(GByteArray) bytes = copies_of(folder, n[i]);
+    static const char *const gone[] = {"ZANZIBAR", "Zanzibar", "Quentin", "SMITH"};
+    for (size_t k = 0; k < G_N_ELEMENTS(gone); k++)
+      assert_gone(bytes, gone[k]);
+  }
+}
+
+/* By hand: one day and an hour back. */
+static void
+test_dates_and_times_move_together(void) {
+  static const struct {
+    const char *date, *time, *new_date, *new_time;
+  } rows[] = {
+      {"20240302", "120000.25", "20240301", "110000.25"},
+      {"20240301", "001000", "20240228", "231000"}, /* over midnight; 2024 has a 29th */
+      {"20240301", NULL, "20240229", ""},
+      {"", "0010", "", "231000"},
+      {"20240301", "Zanzibar", "20240229", ""},
+      {"2024030A", "12", "", "110000"},
+      {"20240301", "120000.Zanz", "20240229", ""},
+      {"20240301 ", "12 ", "20240229", "110000"},
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+    g_autofree char *date = NULL, *time = NULL;
+    demur_deidentify_shift(rows[i].date, rows[i].time, 1, 3600, &date, &time);
+    g_assert_cmpstr(date, ==, rows[i].new_date);
+    g_assert_cmpstr(time, ==, rows[i].new_time);
+  }
+  static const char *const moments[][2] = {{"20240301001000.5+0100", "20240228231000.5"},
+                                           {"20240301", "20240229"},
+                                           {"20240301Zanzibar", ""},
+                                           {"2024", ""}};
+  for (size_t i = 0; i < G_N_ELEMENTS(moments); i++) {
+    g_autofree char *moved = demur_deidentify_shift_moment(moments[i][0], 1, 3600);
+    g_assert_cmpstr(moved, ==, moments[i][1]);
+  }
+}
+
+static void
+test_values_that_are_known_stay(void) {
+  static const struct {
+    char *(*clean)(const char *text);
+    const char *text, *left;
+  } rows[] = {
+      {demur_deidentify_numbers, "0.703125\\-1e2", "0.703125\\-1e2"},
+      {demur_deidentify_numbers, "2.5\\SMITH", "2.5\\"},
+      {demur_deidentify_numbers, "12345678901", ""},
+      {demur_deidentify_codes, "ORIGINAL\\PRIMARY\\AXIAL\\CT_SOM5 SPI", NULL},
+      {demur_deidentify_codes, "ORIGINAL\\SMITH JANE\\AXIAL", "ORIGINAL\\\\AXIAL"},
+      {demur_deidentify_kernel, "Br38f\\3", NULL},
+      {demur_deidentify_kernel, "FC51", NULL},
+      {demur_deidentify_kernel, "SMITH50", ""},
+      {demur_deidentify_filter, "WEDGE_2", NULL},
+      {demur_deidentify_filter, "SMITH", ""},
+      {demur_deidentify_vendor, "SIEMENS Jane Smith", "Siemens"},
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+    g_autofree char *left = rows[i].clean(rows[i].text);
+    g_assert_cmpstr(left, ==, rows[i].left != NULL ? rows[i].left : rows[i].text);
+  }
+}
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/dicom/profile/table", test_the_table_of_the_standard);
+  g_test_add_func("/dicom/profile/texts", test_a_text_in_everything_that_may_stay);
+  g_test_add_func("/dicom/profile/native", test_around_native_pixels);
+  g_test_add_func("/dicom/profile/compressed", test_around_compressed_pixels);
+  g_test_add_func("/dicom/profile/cases", test_cases_of_others);
+  g_test_add_func("/dicom/profile/moments", test_dates_and_times_move_together);
+  g_test_add_func("/dicom/profile/values", test_values_that_are_known_stay);
+  return g_test_run();
+}
