@@ -4,13 +4,21 @@
 
 char *
 demur_test_shared(const char *relative) {
-  const char *root = g_getenv("DEMUR_SHARED");
-  g_autofree char *path = root != NULL ? g_build_filename(root, relative, NULL) : NULL;
-  if (path == NULL || !g_file_test(path, G_FILE_TEST_EXISTS)) {
-    g_autofree char *reason = g_strdup_printf("shared test data absent: %s", relative);
+  const char *named = g_getenv("DEMUR_SHARED"), *sources = g_getenv("G_TEST_SRCDIR");
+  g_autofree char *root = named != NULL     ? g_strdup(named)
+                          : sources != NULL ? g_build_filename(sources, "..", "shared", NULL)
+                                            : NULL;
+  if (root == NULL || !g_file_test(root, G_FILE_TEST_IS_DIR)) {
+    if (named != NULL)
+      g_error("DEMUR_SHARED names %s, which is no folder", named);
+    g_autofree char *reason =
+        g_strdup_printf("no shared test data (set DEMUR_SHARED): %s", relative);
     g_test_skip(reason);
     return NULL;
   }
+  g_autofree char *path = g_build_filename(root, relative, NULL);
+  if (!g_file_test(path, G_FILE_TEST_EXISTS))
+    g_error("the shared test data in %s lack %s: a test that should run would not", root, relative);
   return g_steal_pointer(&path);
 }
 

@@ -6,8 +6,10 @@
 
 G_BEGIN_DECLS
 
-/* Path of a file or folder below the shared test data, owned by the caller; NULL where it is
- * absent, after marking the running test as skipped with the reason. */
+/* Path of a file or folder below the shared test data, owned by the caller. They lie where
+ * DEMUR_SHARED says, else beside the sources (../shared). Without any the running test is marked as
+ * skipped, with the reason, and NULL returned; where they are there and lack this one the test
+ * fails. */
 char *demur_test_shared(const char *relative);
 
 /* The JSON file below the shared test data (owned), or NULL with the test skipped. */

@@ -9,7 +9,8 @@ import sys
 
 from driver import DEMUR, HOME, WORKSTATION, Workstation, demur, wait_for
 
-SHARED = os.environ.get("DEMUR_SHARED", "")
+SHARED = os.environ.get("DEMUR_SHARED") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..",
+                                                        "shared")
 
 
 def path(name):
@@ -17,10 +18,11 @@ def path(name):
 
 
 def shared(name):
-    full = os.path.join(SHARED, "dicom", name)
-    if not os.path.exists(full):
-        print(f"skipped: {full} is not there (set DEMUR_SHARED)")
+    if not os.path.isdir(SHARED) and "DEMUR_SHARED" not in os.environ:
+        print("skipped: no shared test data (set DEMUR_SHARED)")
         sys.exit(77)
+    full = os.path.join(SHARED, "dicom", name)
+    assert os.path.exists(full), f"the shared test data lack {full}"
     return full
 
 
