@@ -83,7 +83,7 @@ static void
 fill_reliability(const DemurCoverageStudy *study, guint32 rank, DemurOperating *operating) {
   const DemurSample *s = study->sample;
   const size_t n = operating->n_accepted;
-  const size_t n_bins = demur_selective_n_bins(n, study->evaluation->min_bin_size);
+  const size_t n_bins = demur_bins_count(n, study->evaluation->min_bin_size);
   operating->n_reliability = n_bins;
   size_t i = 0;
   for (size_t b = 0; b < n_bins; b++) {

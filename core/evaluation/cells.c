@@ -18,18 +18,30 @@ demur_cells_new(const DemurSample *sample, const double *logits, size_t n_cells)
   cells->risks = g_new0(double, 2 * n_cells);
   cells->logits = g_new0(double, 2 * n_cells);
   cells->labels = g_new0(double, 2 * n_cells);
-  for (size_t a = 0; a < n_cells; a++) {
-    const size_t first = a * n / n_cells, end = (a + 1) * n / n_cells;
+  g_autofree size_t *ends = g_new0(size_t, n_cells); /* a block of equal risk stays in one cell */
+  for (size_t i = 0; i < n;) {
+    const size_t first = i;
+    while (i < n && sample->risks[i] == sample->risks[first])
+      i++;
+    ends[first * n_cells / n] = i;
+  }
+  double last_risk = 0.0, last_logit = 0.0; /* what an empty cell has, so that they ascend */
+  for (size_t a = 0, first = 0; a < n_cells; a++) {
+    const size_t end = MAX(ends[a], first);
     double risk = 0.0, logit = 0.0;
     for (size_t i = first; i < end; i++) {
       cells->rows[i] = (guint16)(2 * a + (sample->labels[i] >= 0.5));
       risk += sample->risks[i];
       logit += logits[i];
     }
-    const double size = (double)MAX(end - first, 1);
-    cells->risks[2 * a] = cells->risks[2 * a + 1] = risk / size;
-    cells->logits[2 * a] = cells->logits[2 * a + 1] = logit / size;
+    if (end > first) {
+      last_risk = risk / (double)(end - first);
+      last_logit = logit / (double)(end - first);
+    }
+    cells->risks[2 * a] = cells->risks[2 * a + 1] = last_risk;
+    cells->logits[2 * a] = cells->logits[2 * a + 1] = last_logit;
     cells->labels[2 * a + 1] = 1.0;
+    first = end;
   }
   return cells;
 }

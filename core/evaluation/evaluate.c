@@ -109,10 +109,13 @@ net_benefit_threshold(const DemurEvaluateInput *input, const DemurSample *sample
     return NAN;
   if (!isnan(input->net_benefit_threshold))
     return input->net_benefit_threshold;
-  double positives = 0.0;
-  for (size_t i = 0; i < sample->n; i++)
-    positives += sample->labels[i];
-  return positives / (double)sample->n;
+  const DemurOutcomes outcomes = {sample->n, sample->risks, sample->labels, NULL, sample->weights};
+  double positives = 0.0, total = 0.0;
+  for (size_t i = 0; i < sample->n; i++) {
+    positives += demur_outcomes_mass(&outcomes, i) * sample->labels[i];
+    total += demur_outcomes_mass(&outcomes, i);
+  }
+  return positives / total;
 }
 
 static DemurEvaluation *
@@ -130,14 +133,26 @@ describe(const DemurEvaluateInput *input, const DemurSample *sample, const guint
   e->n_classes = cohort->n_classes;
   g_autoptr(GHashTable) patients = g_hash_table_new(NULL, NULL);
   e->prevalence = g_new0(double, e->n_classes);
+  double total = 0.0;
   for (size_t i = 0; i < sample->n; i++) {
-    e->prevalence[sample->classes[i]] += 1.0;
     g_hash_table_add(patients, GUINT_TO_POINTER(cohort->patients[sample->rows[i]]));
+    if (sample->classes[i] == DEMUR_NO_LABEL)
+      continue;
+    const double weight = sample->weights != NULL ? sample->weights[i] : 1.0;
+    e->prevalence[sample->classes[i]] += weight;
+    total += weight;
   }
   for (size_t k = 0; k < e->n_classes; k++)
-    e->prevalence[k] /= (double)sample->n;
+    e->prevalence[k] /= total;
   e->n_patients = g_hash_table_size(patients);
-  e->digest = demur_cohort_digest(cohort, rows, sample->n);
+  e->horizon = demur_cohort_horizon(cohort);
+  e->weighted = sample->weights != NULL;
+  e->n_known = sample->n_known;
+  e->n_capped = sample->n_capped;
+  e->n_effective = sample->weights != NULL ? demur_censoring_n_effective(sample->weights, sample->n)
+                                           : (double)sample->n;
+  g_autofree guint32 *sorted = demur_sample_canonical_rows(cohort, rows, sample->n);
+  e->digest = demur_cohort_digest(cohort, sorted, sample->n);
   e->n_resamples = input->n_resamples;
   e->resample_unit = g_strdup(demur_unit_name(input->resample_unit));
   e->min_bin_size = input->min_bin_size;

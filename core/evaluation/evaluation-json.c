@@ -1,6 +1,10 @@
 /* The members of the `evaluate` document (design commands.md, docs/file-formats.md). */
 #include "evaluation/evaluation.h"
 
+#include <math.h>
+
+#include "metrics/censoring.h"
+
 static void
 write_interval(DemurInterval interval, const char *name, DemurJson *json) {
   const double ends[2] = {interval.low, interval.high};
@@ -252,6 +256,15 @@ demur_evaluation_write_json(const DemurEvaluation *e, DemurJson *json) {
   else
     demur_json_doubles(json, "prevalence", e->prevalence, e->n_classes);
   demur_json_string(json, "digest", e->digest);
+  if (isfinite(e->horizon))
+    demur_json_double(json, "horizon", e->horizon);
+  demur_json_begin_object(json, "ipcw");
+  demur_json_bool(json, "used", e->weighted);
+  demur_json_int(json, "n_known", (gint64)e->n_known);
+  demur_json_double(json, "n_effective", e->n_effective);
+  demur_json_double(json, "cap", e->weighted ? DEMUR_WEIGHT_CAP : NAN);
+  demur_json_int(json, "n_capped", (gint64)e->n_capped);
+  demur_json_end_object(json);
   demur_json_begin_object(json, "trials");
   demur_json_int(json, "models", (gint64)e->n_models);
   demur_json_int(json, "resamples", (gint64)e->n_resamples);

@@ -168,8 +168,14 @@ typedef struct {
                          selector */
   guint64 seed;
   size_t n_scans, n_patients, n_sites, n_classes;
-  double *prevalence; /* [n_classes]: share of each label; K = 2: [1] is "prevalence" */
-  char *digest;       /* of the rows used */
+  double *prevalence; /* [n_classes]: (weighted) share of each label; K = 2: [1] is "prevalence" */
+  char *digest;       /* of the rows used, in the order of their scan_ids */
+  /* Outcomes by a horizon (metrics/censoring.h): where some scans were left before it, the others
+   * stand for them and every number here is of weighted outcomes. */
+  double horizon; /* years; NaN: outcomes have no times */
+  gboolean weighted;
+  size_t n_known, n_capped; /* scans whose outcome is known; whose weight was cut to the cap */
+  double n_effective;
   size_t n_models, n_resamples;
   char *resample_unit; /* "scan", "patient" or "site" */
   size_t min_bin_size; /* 25 */

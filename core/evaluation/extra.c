@@ -42,16 +42,22 @@ demur_extra_coverages(double *coverages) {
 /* Kept scans, in ascending risk. */
 typedef struct {
   size_t n;
-  double *memory, *risks, *logits, *labels;
+  double *memory, *risks, *logits, *labels, *weights; /* weights NULL: all outcomes are known */
   guint32 *counts, *ranks;
 } Kept;
 
+static DemurOutcomes
+outcomes_of(const Kept *kept) {
+  return (DemurOutcomes){kept->n, kept->risks, kept->labels, kept->counts, kept->weights};
+}
+
 static Kept
-kept_new(size_t n) {
-  Kept kept = {0, g_new(double, 3 * MAX(n, 1)), NULL, NULL, NULL, NULL, NULL};
+kept_new(size_t n, gboolean weighted) {
+  Kept kept = {.memory = g_new(double, 4 * MAX(n, 1))};
   kept.risks = kept.memory;
   kept.logits = kept.memory + n;
   kept.labels = kept.memory + 2 * n;
+  kept.weights = weighted ? kept.memory + 3 * n : NULL;
   kept.counts = g_new(guint32, 2 * MAX(n, 1));
   kept.ranks = kept.counts + n;
   return kept;
@@ -64,17 +70,19 @@ kept_clear(Kept *kept) {
 }
 
 static void
-load(const DemurExtraSetup *setup, const guint32 *ranks, gssize max_rank, const guint32 *counts,
+load(const DemurExtraSetup *setup, const guint32 *ranks, gssize max_rank, DemurDrawn drawn,
      Kept *kept) {
   const DemurSample *sample = setup->sample;
   size_t n = 0;
   for (size_t i = 0; i < sample->n; i++) {
-    const guint32 count = counts != NULL ? counts[i] : 1;
+    const guint32 count = drawn.counts != NULL ? drawn.counts[i] : 1;
     if (count == 0 || (gssize)ranks[i] > max_rank)
       continue;
     kept->risks[n] = sample->risks[i];
     kept->logits[n] = setup->logits[i];
     kept->labels[n] = sample->labels[i];
+    if (kept->weights != NULL)
+      kept->weights[n] = drawn.weights[i];
     kept->counts[n] = count;
     kept->ranks[n++] = ranks[i];
   }
@@ -90,6 +98,8 @@ cut_down(Kept *kept, guint32 max_rank) {
     kept->risks[n] = kept->risks[i];
     kept->logits[n] = kept->logits[i];
     kept->labels[n] = kept->labels[i];
+    if (kept->weights != NULL)
+      kept->weights[n] = kept->weights[i];
     kept->counts[n] = kept->counts[i];
     kept->ranks[n++] = kept->ranks[i];
   }
@@ -100,26 +110,23 @@ cut_down(Kept *kept, guint32 max_rank) {
 static void
 measure(const DemurExtraSetup *setup, const Kept *kept, DemurCalibrationFit *start,
         double *values) {
-  const size_t n = kept->n;
+  const DemurOutcomes outcomes = outcomes_of(kept);
   for (DemurMeasure measure = 0; measure < DEMUR_N_MEASURES; measure++)
     values[measure] = NAN;
-  values[DEMUR_MEASURE_OE_RATIO] =
-      demur_calibration_oe_ratio(kept->risks, kept->labels, kept->counts, n);
-  values[DEMUR_MEASURE_ICI] = demur_calibration_ici(kept->risks, kept->labels, kept->counts, n);
-  const DemurBrierParts parts =
-      demur_brier_parts(kept->risks, kept->labels, kept->counts, n, setup->min_bin_size);
+  values[DEMUR_MEASURE_OE_RATIO] = demur_calibration_oe_ratio(&outcomes);
+  values[DEMUR_MEASURE_ICI] = demur_calibration_ici(&outcomes);
+  const DemurBrierParts parts = demur_brier_parts(&outcomes, setup->min_bin_size);
   values[DEMUR_MEASURE_RELIABILITY] = parts.reliability;
   values[DEMUR_MEASURE_RESOLUTION] = parts.resolution;
   values[DEMUR_MEASURE_UNCERTAINTY] = parts.uncertainty;
   values[DEMUR_MEASURE_WITHIN] = parts.within;
   if (setup->sample->top_label)
     return;
-  *start = demur_calibration_fit_logits(kept->logits, kept->labels, kept->counts, n, start);
+  *start = demur_calibration_fit_logits(&outcomes, kept->logits, start);
   values[DEMUR_MEASURE_INTERCEPT] = start->intercept;
   values[DEMUR_MEASURE_SLOPE] = start->slope;
-  values[DEMUR_MEASURE_AUROC] = demur_auroc(kept->risks, kept->labels, kept->counts, n);
-  const DemurNetBenefit benefit =
-      demur_net_benefit(kept->risks, kept->labels, kept->counts, n, setup->net_benefit_threshold);
+  values[DEMUR_MEASURE_AUROC] = demur_auroc(&outcomes);
+  const DemurNetBenefit benefit = demur_net_benefit(&outcomes, setup->net_benefit_threshold);
   values[DEMUR_MEASURE_NET_BENEFIT] = benefit.model;
   values[DEMUR_MEASURE_TREAT_ALL] = benefit.all;
 }
@@ -140,13 +147,13 @@ count_ranks(const guint32 *ranks, size_t n_ranks, const guint32 *counts, size_t 
 
 void
 demur_extra_curves(const DemurExtraSetup *setup, const guint32 *ranks, size_t n_ranks,
-                   const guint32 *counts, DemurExtraCurves *curves) {
+                   DemurDrawn drawn, DemurExtraCurves *curves) {
   const DemurSample *sample = setup->sample;
   double coverages[DEMUR_N_COARSE_COVERAGES];
   demur_extra_coverages(coverages);
   gssize max_ranks[DEMUR_N_COARSE_COVERAGES];
   g_autofree guint32 *rank_counts = g_new(guint32, MAX(n_ranks, 1));
-  const size_t n_total = count_ranks(ranks, n_ranks, counts, sample->n, rank_counts);
+  const size_t n_total = count_ranks(ranks, n_ranks, drawn.counts, sample->n, rank_counts);
   gssize rank = -1;
   size_t sum = 0;
   for (size_t c = 0; c < DEMUR_N_COARSE_COVERAGES; c++) {
@@ -156,9 +163,9 @@ demur_extra_curves(const DemurExtraSetup *setup, const guint32 *ranks, size_t n_
     max_ranks[c] = rank;
     curves->n_selected[c] = sum;
   }
-  Kept kept = kept_new(sample->n);
+  Kept kept = kept_new(sample->n, drawn.weights != NULL);
   DemurCalibrationFit start = {NAN, NAN, NAN};
-  load(setup, ranks, rank, counts, &kept);
+  load(setup, ranks, rank, drawn, &kept);
   for (size_t c = DEMUR_N_COARSE_COVERAGES; c-- > 0;) {
     double values[DEMUR_N_MEASURES];
     const gboolean same =
@@ -174,7 +181,8 @@ demur_extra_curves(const DemurExtraSetup *setup, const guint32 *ranks, size_t n_
   const DemurSelectiveSample selective = {.n = sample->n,
                                           .risks = sample->risks,
                                           .labels = sample->labels,
-                                          .counts = counts,
+                                          .counts = drawn.counts,
+                                          .weights = drawn.weights,
                                           .ranks = ranks,
                                           .n_ranks = n_ranks,
                                           .top_label = sample->top_label};
@@ -183,14 +191,14 @@ demur_extra_curves(const DemurExtraSetup *setup, const guint32 *ranks, size_t n_
 
 void
 demur_extra_at_rank(const DemurExtraSetup *setup, const guint32 *ranks, gssize max_rank,
-                    const guint32 *counts, double *values, DemurNetBenefit *decision) {
-  Kept kept = kept_new(setup->sample->n);
-  load(setup, ranks, max_rank, counts, &kept);
+                    DemurDrawn drawn, double *values, DemurNetBenefit *decision) {
+  Kept kept = kept_new(setup->sample->n, drawn.weights != NULL);
+  load(setup, ranks, max_rank, drawn, &kept);
   DemurCalibrationFit start = {NAN, NAN, NAN};
   measure(setup, &kept, &start, values);
+  const DemurOutcomes outcomes = outcomes_of(&kept);
   if (decision != NULL)
-    demur_decision_curve(kept.risks, kept.labels, kept.counts, kept.n, demur_decision_thresholds,
-                         DEMUR_N_DECISIONS, decision);
+    demur_decision_curve(&outcomes, demur_decision_thresholds, DEMUR_N_DECISIONS, decision);
   if (decision != NULL && setup->sample->top_label)
     for (size_t t = 0; t < DEMUR_N_DECISIONS; t++)
       decision[t].model = decision[t].all = NAN;
@@ -199,15 +207,14 @@ demur_extra_at_rank(const DemurExtraSetup *setup, const guint32 *ranks, gssize m
 
 DemurExtraFit
 demur_extra_fit(const DemurExtraSetup *setup, const guint32 *ranks, gssize max_rank,
-                const guint32 *counts, const DemurCalibrationFit *start) {
-  Kept kept = kept_new(setup->sample->n);
-  load(setup, ranks, max_rank, counts, &kept);
-  DemurExtraFit fit = {{NAN, NAN, NAN},
-                       demur_calibration_oe_ratio(kept.risks, kept.labels, kept.counts, kept.n),
-                       NAN};
+                DemurDrawn drawn, const DemurCalibrationFit *start) {
+  Kept kept = kept_new(setup->sample->n, drawn.weights != NULL);
+  load(setup, ranks, max_rank, drawn, &kept);
+  const DemurOutcomes outcomes = outcomes_of(&kept);
+  DemurExtraFit fit = {{NAN, NAN, NAN}, demur_calibration_oe_ratio(&outcomes), NAN};
   if (!setup->sample->top_label) {
-    fit.fit = demur_calibration_fit_logits(kept.logits, kept.labels, kept.counts, kept.n, start);
-    fit.auroc = demur_auroc(kept.risks, kept.labels, kept.counts, kept.n);
+    fit.fit = demur_calibration_fit_logits(&outcomes, kept.logits, start);
+    fit.auroc = demur_auroc(&outcomes);
   }
   kept_clear(&kept);
   return fit;

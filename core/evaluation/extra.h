@@ -31,14 +31,14 @@ typedef struct {
   double aurc_error, aurc_brier;
 } DemurExtraCurves;
 
-/* ranks [n] of a score, 0 the highest; counts [n] or NULL: once each. O(n) a coverage. */
+/* ranks [n] of a score, 0 the highest. O(n) a coverage. */
 void demur_extra_curves(const DemurExtraSetup *setup, const guint32 *ranks, size_t n_ranks,
-                        const guint32 *counts, DemurExtraCurves *curves);
+                        DemurDrawn drawn, DemurExtraCurves *curves);
 
 /* The scans with rank <= max_rank (-1: none). values [DEMUR_N_MEASURES], the paper's NaN; decision
  * [DEMUR_N_DECISIONS] or NULL. */
 void demur_extra_at_rank(const DemurExtraSetup *setup, const guint32 *ranks, gssize max_rank,
-                         const guint32 *counts, double *values, DemurNetBenefit *decision);
+                         DemurDrawn drawn, double *values, DemurNetBenefit *decision);
 
 /* What replicates need of it. For K > 2 the fit and AUROC are NaN. */
 typedef struct {
@@ -48,6 +48,6 @@ typedef struct {
 
 /* The scans with rank <= max_rank (-1: none). start: where the fit begins, or NULL. */
 DemurExtraFit demur_extra_fit(const DemurExtraSetup *setup, const guint32 *ranks, gssize max_rank,
-                              const guint32 *counts, const DemurCalibrationFit *start);
+                              DemurDrawn drawn, const DemurCalibrationFit *start);
 
 G_END_DECLS

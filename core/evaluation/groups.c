@@ -113,7 +113,8 @@ fill_auc(const Job *job, const DemurMethod *method, DemurSelectiveScratch *scrat
   demur_coverage_grid(DEMUR_N_COVERAGES, coverages);
   double plain = 0.0, debiased2 = 0.0;
   for (size_t m = 0; m < method->n_models; m++) {
-    const DemurSelectiveSample sample = demur_method_selective(job->sample, method, m, NULL);
+    const DemurSelectiveSample sample =
+        demur_method_selective(job->sample, method, m, demur_sample_as_is(job->sample));
     demur_selective_debiased(&sample, coverages, DEMUR_N_COVERAGES, job->input->min_bin_size,
                              scratch, errors, squares);
     plain += demur_coverage_auc(coverages, errors, DEMUR_N_COVERAGES);
@@ -125,7 +126,7 @@ fill_auc(const Job *job, const DemurMethod *method, DemurSelectiveScratch *scrat
 
 /* Takes away what too few scans say, or from which few could be counted. */
 static void
-withhold(const DemurGroup *group, size_t n_classes, size_t n_accepted_positive,
+withhold(const DemurGroup *group, size_t n_classes, size_t n_of_rarer_label,
          DemurOperatingPoint *at) {
   const DemurInterval none = {NAN, NAN};
   for (size_t l = 0; l < at->n_labels; l++) {
@@ -134,9 +135,7 @@ withhold(const DemurGroup *group, size_t n_classes, size_t n_accepted_positive,
     if (group->labels_withheld || MIN(r->n_rejected, n_kept) < DEMUR_SMALL_CELL)
       r->rate = r->rate_low = r->rate_high = NAN;
   }
-  const size_t n_accepted_negative = at->n_accepted - n_accepted_positive;
-  const size_t fewest =
-      n_classes == 2 ? MIN(n_accepted_positive, n_accepted_negative) : at->n_accepted;
+  const size_t fewest = n_classes == 2 ? n_of_rarer_label : at->n_accepted;
   if (fewest >= DEMUR_SMALL_CELL && !(n_classes == 2 && group->labels_withheld))
     return;
   for (DemurMeasure measure = 0; measure < DEMUR_N_MEASURES; measure++) {
@@ -160,11 +159,11 @@ fill_point(const Job *job, const DemurMethod *method, const DemurGroupThreshold 
                               .threshold = threshold->thresholds[0]};
   demur_points_measure(replicates->input.setup, method, max_ranks, FALSE, scratch, at);
   demur_operating_intervals(replicates, index, at);
-  size_t n_accepted_positive = 0;
+  size_t n_accepted[2] = {0}; /* by whether the label is 1 */
   for (size_t i = 0; i < sample->n; i++)
-    n_accepted_positive +=
-        (gssize)method->ranks[0][i] <= max_ranks[0] && sample->labels[i] >= 0.5 ? 1 : 0;
-  withhold(job->group, job->input->cohort->n_classes, n_accepted_positive, at);
+    if ((gssize)method->ranks[0][i] <= max_ranks[0] && sample->classes[i] != DEMUR_NO_LABEL)
+      n_accepted[sample->labels[i] >= 0.5]++;
+  withhold(job->group, job->input->cohort->n_classes, MIN(n_accepted[0], n_accepted[1]), at);
 }
 
 /* parallel: for the replicates; NULL where the caller maps already. */
@@ -346,11 +345,10 @@ add_by(const DemurGroupsInput *input, const char *by, DemurEvaluation *e, DemurP
     group->patients_withheld = patients_withheld[t];
     if (group->withheld)
       continue;
-    Part part = {demur_sample_new(input->cohort, rows, places->len, input->split, error),
-                 g_memdup2(places->data, places->len * sizeof(guint32))};
+    Part part = {
+        demur_sample_part(whole, (const guint32 *)(gconstpointer)places->data, places->len),
+        g_memdup2(places->data, places->len * sizeof(guint32))};
     g_array_append_val(parts, part);
-    if (part.sample == NULL)
-      return FALSE;
     group_of_part[parts->len - 1] = (size_t)(group - e->groups);
     group->methods =
         g_renew(DemurGroupMethod, group->methods, group->n_methods + input->methods->len);

@@ -54,11 +54,12 @@ demur_methods_add(GPtrArray *methods, const char *name, const char *title, gbool
 
 DemurSelectiveSample
 demur_method_selective(const DemurSample *sample, const DemurMethod *method, size_t model,
-                       const guint32 *counts) {
+                       DemurDrawn drawn) {
   return (DemurSelectiveSample){.n = sample->n,
                                 .risks = sample->risks,
                                 .labels = sample->labels,
-                                .counts = counts,
+                                .counts = drawn.counts,
+                                .weights = drawn.weights,
                                 .ranks = method->ranks[model],
                                 .n_ranks = method->n_ranks[model],
                                 .top_label = sample->top_label};
@@ -66,14 +67,15 @@ demur_method_selective(const DemurSample *sample, const DemurMethod *method, siz
 
 DemurSiteSample
 demur_method_sites(const DemurSample *sample, const DemurMethod *method, size_t model,
-                   const guint32 *counts) {
+                   DemurDrawn drawn) {
   return (DemurSiteSample){.n = sample->n,
                            .differences = sample->differences,
                            .sites = sample->sites,
                            .patients = sample->patients,
                            .n_sites = sample->n_sites,
                            .n_patients = sample->n_patients,
-                           .counts = counts,
+                           .counts = drawn.counts,
+                           .weights = drawn.weights,
                            .ranks = method->ranks[model],
                            .n_ranks = method->n_ranks[model]};
 }

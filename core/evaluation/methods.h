@@ -43,12 +43,11 @@ GPtrArray *demur_methods_array_new(void);
 void demur_methods_add(GPtrArray *methods, const char *name, const char *title,
                        gboolean is_selector, const double *scores, size_t n);
 
-/* What a method's model keeps of the sample, as the measures take it. counts [n] or NULL: each scan
- * once. */
+/* What a method's model keeps of the sample, as the measures take it. */
 DemurSelectiveSample demur_method_selective(const DemurSample *sample, const DemurMethod *method,
-                                            size_t model, const guint32 *counts);
+                                            size_t model, DemurDrawn drawn);
 DemurSiteSample demur_method_sites(const DemurSample *sample, const DemurMethod *method,
-                                   size_t model, const guint32 *counts);
+                                   size_t model, DemurDrawn drawn);
 
 /* The last rank whose score is at least the threshold; -1: none. */
 gssize demur_method_rank_at(const DemurMethod *method, size_t model, size_t n, double threshold);

@@ -29,28 +29,36 @@ demur_points_find(const GPtrArray *methods, size_t n, DemurPointPlan *plan, Demu
   }
 }
 
-/* Rejection of each class; the intervals come from demur_operating_intervals. */
+/* Rejection of each class, shares and rates weighted where not every outcome is known; the
+ * intervals come from demur_operating_intervals. */
 static void
 fill_rejection(const DemurSample *sample, const DemurMethod *method, gssize max_rank,
                DemurOperatingPoint *at) {
   const size_t k = sample->n_classes;
   at->n_labels = k;
   at->rejected_by_label = g_new0(DemurRejection, k);
-  size_t n_rejected = 0;
+  g_autofree double *all = g_new0(double, 2 * k);
+  double *rejected = all + k, total = 0.0, total_rejected = 0.0;
   for (size_t i = 0; i < sample->n; i++) {
+    if (sample->classes[i] == DEMUR_NO_LABEL)
+      continue;
+    const double weight = sample->weights != NULL ? sample->weights[i] : 1.0;
     DemurRejection *label = &at->rejected_by_label[sample->classes[i]];
     label->n_all++;
-    if ((gssize)method->ranks[0][i] > max_rank) {
-      label->n_rejected++;
-      n_rejected++;
-    }
+    all[sample->classes[i]] += weight;
+    total += weight;
+    if ((gssize)method->ranks[0][i] <= max_rank)
+      continue;
+    label->n_rejected++;
+    rejected[sample->classes[i]] += weight;
+    total_rejected += weight;
   }
   for (size_t label = 0; label < k; label++) {
     DemurRejection *r = &at->rejected_by_label[label];
     r->label = (int)label;
-    r->share_of_all = (double)r->n_all / (double)sample->n;
-    r->share_of_rejected = n_rejected > 0 ? (double)r->n_rejected / (double)n_rejected : NAN;
-    r->rate = r->n_all > 0 ? (double)r->n_rejected / (double)r->n_all : NAN;
+    r->share_of_all = all[label] / total;
+    r->share_of_rejected = total_rejected > 0.0 ? rejected[label] / total_rejected : NAN;
+    r->rate = all[label] > 0.0 ? rejected[label] / all[label] : NAN;
   }
 }
 
@@ -63,11 +71,14 @@ add_whole(const DemurExtraSetup *setup, const DemurMethod *method, size_t model,
   at->measures[DEMUR_MEASURE_SBCEINF] += share * point->error_inf;
   at->measures[DEMUR_MEASURE_BRIER] += share * point->brier;
   at->measures[DEMUR_MEASURE_ACCURACY] += share * point->accuracy;
-  const DemurSiteSample sites = demur_method_sites(sample, method, model, NULL);
+  const DemurSiteSample sites =
+      demur_method_sites(sample, method, model, demur_sample_as_is(sample));
   at->measures[DEMUR_MEASURE_SITE_ERROR] += share * demur_site_error_at_rank(&sites, max_rank);
   g_autofree double *weights = g_new(double, sample->n);
   for (size_t i = 0; i < sample->n; i++)
-    weights[i] = (gssize)method->ranks[model][i] <= max_rank ? 1.0 : 0.0;
+    weights[i] = (gssize)method->ranks[model][i] > max_rank ? 0.0
+                 : sample->weights != NULL                  ? sample->weights[i]
+                                                            : 1.0;
   at->measures[DEMUR_MEASURE_SMMCE] +=
       share * demur_smmce_normalised(sample->risks, sample->labels, weights, sample->n, 2, 0.2);
 }
@@ -82,7 +93,8 @@ demur_points_measure(const DemurExtraSetup *setup, const DemurMethod *method,
   for (DemurMeasure measure = 0; measure < DEMUR_N_MEASURES; measure++)
     at->measures[measure] = 0.0;
   for (size_t m = 0; m < method->n_models; m++) {
-    const DemurSelectiveSample selective = demur_method_selective(sample, method, m, NULL);
+    const DemurSelectiveSample selective =
+        demur_method_selective(sample, method, m, demur_sample_as_is(sample));
     DemurSelectivePoint point;
     demur_selective_at_rank(&selective, max_ranks[m], setup->min_bin_size, scratch, &point);
     at->measures[DEMUR_MEASURE_SBCE2] += share * point.error2;
@@ -90,7 +102,7 @@ demur_points_measure(const DemurExtraSetup *setup, const DemurMethod *method,
     if (whole)
       add_whole(setup, method, m, max_ranks[m], &point, at);
     double extras[DEMUR_N_MEASURES];
-    demur_extra_at_rank(setup, method->ranks[m], max_ranks[m], NULL, extras,
+    demur_extra_at_rank(setup, method->ranks[m], max_ranks[m], demur_sample_as_is(sample), extras,
                         m == 0 ? at->decision : NULL);
     for (DemurMeasure extra = DEMUR_N_FINE_MEASURES; extra < DEMUR_N_MEASURES; extra++)
       at->measures[extra] += share * extras[extra];
@@ -113,27 +125,21 @@ static void
 fill_reliability(const DemurExtraSetup *setup, const DemurMethod *method, gssize max_rank,
                  DemurOperatingPoint *at) {
   const DemurSample *sample = setup->sample;
-  at->n_reliability = demur_selective_n_bins(at->n_accepted, setup->min_bin_size);
-  if (at->n_reliability == 0)
-    return;
-  const size_t small = at->n_accepted / at->n_reliability,
-               n_large = at->n_accepted % at->n_reliability;
-  size_t bin = 0;
-  for (size_t i = 0; i < sample->n; i++) {
-    if ((gssize)method->ranks[0][i] > max_rank)
-      continue;
-    DemurReliabilityBin *b = &at->reliability[bin];
-    b->n++;
-    b->mean_risk += sample->risks[i];
-    b->observed += sample->labels[i];
-    if (b->n == small + (bin < n_large))
-      bin++;
-  }
-  for (size_t b = 0; b < at->n_reliability; b++) {
+  g_autofree guint32 *counts = g_new(guint32, MAX(sample->n, 1));
+  for (size_t i = 0; i < sample->n; i++)
+    counts[i] = (gssize)method->ranks[0][i] <= max_rank;
+  const DemurOutcomes outcomes = {sample->n, sample->risks, sample->labels, counts,
+                                  sample->weights};
+  DemurBins bins;
+  demur_bins_fill(&bins, &outcomes, setup->min_bin_size);
+  at->n_reliability = bins.n_bins;
+  for (size_t b = 0; b < bins.n_bins; b++) {
     DemurReliabilityBin *r = &at->reliability[b];
-    demur_interval_wilson(r->observed, (double)r->n, LEVEL, &r->low, &r->high);
-    r->mean_risk /= (double)r->n;
-    r->observed /= (double)r->n;
+    const double effective = bins.mass[b] * bins.mass[b] / bins.squares[b];
+    r->n = (size_t)lround(bins.n_known[b]);
+    r->mean_risk = bins.risks[b] / bins.mass[b];
+    r->observed = bins.positives[b] / bins.mass[b];
+    demur_interval_wilson(r->observed * effective, effective, LEVEL, &r->low, &r->high);
   }
 }
 

@@ -180,23 +180,22 @@ add_cell_point(const DemurReplicates *r, const DemurOperating *point, size_t mod
                const guint32 *selected, DemurReplicatesWorker *worker, double *values) {
   const DemurCells *cells = r->memory->cells;
   const size_t n_rows = worker->table->n_rows;
+  const DemurOutcomes outcomes = {n_rows, cells->risks, cells->labels, selected, NULL};
   double error2, debiased2;
   cell_errors(r, selected, worker, &error2, &debiased2);
   values[DEMUR_OPERATING_DEBIASED2] += share * debiased2;
   values[DEMUR_OPERATING_PLAIN2] += share * error2 * error2;
-  values[DEMUR_OPERATING_OE_RATIO] +=
-      share * demur_calibration_oe_ratio(cells->risks, cells->labels, selected, n_rows);
+  values[DEMUR_OPERATING_OE_RATIO] += share * demur_calibration_oe_ratio(&outcomes);
   if (r->input.setup->sample->top_label) {
     values[DEMUR_OPERATING_INTERCEPT] = values[DEMUR_OPERATING_SLOPE] =
         values[DEMUR_OPERATING_AUROC] = NAN;
     return;
   }
-  const DemurCalibrationFit fit = demur_calibration_fit_logits(
-      cells->logits, cells->labels, selected, n_rows, &point->fits[model]);
+  const DemurCalibrationFit fit =
+      demur_calibration_fit_logits(&outcomes, cells->logits, &point->fits[model]);
   values[DEMUR_OPERATING_INTERCEPT] += share * fit.intercept;
   values[DEMUR_OPERATING_SLOPE] += share * fit.slope;
-  values[DEMUR_OPERATING_AUROC] +=
-      share * demur_auroc(cells->risks, cells->labels, selected, n_rows);
+  values[DEMUR_OPERATING_AUROC] += share * demur_auroc(&outcomes);
 }
 
 /* One replicate of method k, whose points stand at [first_point, end_point). */
@@ -346,7 +345,8 @@ demur_replicates_cell_prepare(size_t column, guint worker_index, gpointer data) 
     return;
   score->patient_squares = g_new(double, MAX(sample->n, 1));
   score->patient_sizes = g_new(double, MAX(sample->n, 1));
-  const DemurSiteSample by_site = demur_method_sites(sample, method, model, NULL);
+  const DemurSiteSample by_site =
+      demur_method_sites(sample, method, model, demur_sample_as_is(sample));
   demur_site_error_increments(&by_site, score->patient_squares, score->patient_sizes);
   if (r->input.unit != DEMUR_UNIT_SITE)
     return;

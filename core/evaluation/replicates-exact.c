@@ -7,7 +7,7 @@
 
 double
 demur_replicates_exact_site2_auc(const DemurReplicates *r, const DemurMethod *method,
-                                 const guint32 *counts, double *se) {
+                                 DemurDrawn drawn, double *se) {
   const DemurSample *sample = r->input.setup->sample;
   const double *coverages = r->memory->site_coverages;
   const size_t n_sites = sample->n_sites;
@@ -18,7 +18,7 @@ demur_replicates_exact_site2_auc(const DemurReplicates *r, const DemurMethod *me
   double squares[DEMUR_N_SITE_COVERAGES], curve[DEMUR_N_SITE_COVERAGES], auc = 0.0;
   const double share = 1.0 / (double)method->n_models;
   for (size_t m = 0; m < method->n_models; m++) {
-    const DemurSiteSample by_site = demur_method_sites(sample, method, m, counts);
+    const DemurSiteSample by_site = demur_method_sites(sample, method, m, drawn);
     demur_site_error_influences(&by_site, coverages, DEMUR_N_SITE_COVERAGES, squares, influences);
     auc += share * demur_coverage_auc(coverages, squares, DEMUR_N_SITE_COVERAGES);
     for (size_t s = 0; with_se && s < n_sites; s++) {
@@ -27,12 +27,13 @@ demur_replicates_exact_site2_auc(const DemurReplicates *r, const DemurMethod *me
       sums[s] += share * demur_coverage_auc(coverages, curve, DEMUR_N_SITE_COVERAGES);
     }
   }
-  *se = with_se ? standard_error(r, counts, sums) : NAN;
+  *se = with_se ? standard_error(r, drawn.counts, sums) : NAN;
   return auc;
 }
 
 void
-demur_replicates_exact_curves(DemurReplicates *r, size_t replicate, DemurReplicatesWorker *worker) {
+demur_replicates_exact_curves(DemurReplicates *r, size_t replicate, DemurDrawn drawn,
+                              DemurReplicatesWorker *worker) {
   const DemurExtraSetup *setup = r->input.setup;
   const size_t n_methods = r->input.methods->len;
   for (size_t k = 0; k < n_methods; k++) {
@@ -41,7 +42,7 @@ demur_replicates_exact_curves(DemurReplicates *r, size_t replicate, DemurReplica
     for (size_t m = 0; m < method->n_models; m++) {
       double errors[DEMUR_N_COVERAGES], squares[DEMUR_N_COVERAGES];
       const DemurSelectiveSample selective =
-          demur_method_selective(setup->sample, method, m, worker->counts);
+          demur_method_selective(setup->sample, method, m, drawn);
       demur_selective_debiased(&selective, r->memory->coverages, DEMUR_N_COVERAGES,
                                setup->min_bin_size, worker->selective, errors, squares);
       plain += demur_coverage_auc(r->memory->coverages, errors, DEMUR_N_COVERAGES);
@@ -50,8 +51,7 @@ demur_replicates_exact_curves(DemurReplicates *r, size_t replicate, DemurReplica
     const size_t place = replicate * n_methods + k;
     r->plain_auc[place] = plain / (double)method->n_models;
     r->debiased2_auc[place] = debiased / (double)method->n_models;
-    r->site2_auc[place] =
-        demur_replicates_exact_site2_auc(r, method, worker->counts, &r->site2_se[place]);
+    r->site2_auc[place] = demur_replicates_exact_site2_auc(r, method, drawn, &r->site2_se[place]);
   }
 }
 
@@ -75,25 +75,34 @@ rank_for(const DemurOperating *point, const DemurSample *sample, const DemurMeth
   return rank;
 }
 
+/* Rates by class of weighted outcomes; returns the share of all scans that is kept. */
 static double
-exact_rates(const DemurSample *sample, const guint32 *ranks, gssize max_rank, const guint32 *counts,
+exact_rates(const DemurSample *sample, const guint32 *ranks, gssize max_rank, DemurDrawn drawn,
             double *rates) {
   const size_t k = sample->n_classes;
-  g_autofree guint64 *all = g_new0(guint64, 2 * k);
-  guint64 *refused = all + k;
+  g_autofree double *all = g_new0(double, 2 * k);
+  double *refused = all + k;
+  size_t n_total = 0, n_kept = 0;
   for (size_t i = 0; i < sample->n; i++) {
-    const guint32 count = counts != NULL ? counts[i] : 1;
-    all[sample->classes[i]] += count;
-    if ((gssize)ranks[i] > max_rank)
-      refused[sample->classes[i]] += count;
+    const guint32 count = drawn.counts != NULL ? drawn.counts[i] : 1;
+    const gboolean kept = (gssize)ranks[i] <= max_rank;
+    n_total += count;
+    n_kept += kept ? count : 0;
+    if (sample->classes[i] == DEMUR_NO_LABEL)
+      continue;
+    const double mass = (double)count * (drawn.weights != NULL ? drawn.weights[i] : 1.0);
+    all[sample->classes[i]] += mass;
+    refused[sample->classes[i]] += kept ? 0.0 : mass;
   }
-  return rates_of_counts(all, refused, k, rates);
+  for (size_t c = 0; c < k; c++)
+    rates[c] = all[c] > 0.0 ? refused[c] / all[c] : NAN;
+  return n_total > 0 ? (double)n_kept / (double)n_total : NAN;
 }
 
 /* values [DEMUR_N_OPERATING_VALUES], rates [n_classes]. counts NULL: the sample as it is, whose
  * fits are kept for the replicates to start from. */
 void
-demur_replicates_exact_point(const DemurReplicates *r, DemurOperating *point, const guint32 *counts,
+demur_replicates_exact_point(const DemurReplicates *r, DemurOperating *point, DemurDrawn drawn,
                              DemurReplicatesWorker *worker, double *values, double *rates) {
   const DemurExtraSetup *setup = r->input.setup;
   const DemurSample *sample = setup->sample;
@@ -106,20 +115,20 @@ demur_replicates_exact_point(const DemurReplicates *r, DemurOperating *point, co
   const gboolean all = point->intervals == DEMUR_INTERVALS_ALL;
   for (size_t m = 0; m < (all ? method->n_models : 1); m++) {
     const guint32 *ranks = method->ranks[m];
-    const gssize rank = rank_for(point, sample, method, m, counts);
+    const gssize rank = rank_for(point, sample, method, m, drawn.counts);
     if (m == 0)
-      values[DEMUR_OPERATING_REALISED] = exact_rates(sample, ranks, rank, counts, rates);
+      values[DEMUR_OPERATING_REALISED] = exact_rates(sample, ranks, rank, drawn, rates);
     if (!all)
       return;
     const DemurExtraFit fit =
-        demur_extra_fit(setup, ranks, rank, counts, counts != NULL ? &point->fits[m] : NULL);
+        demur_extra_fit(setup, ranks, rank, drawn, drawn.counts != NULL ? &point->fits[m] : NULL);
     values[DEMUR_OPERATING_OE_RATIO] += share * fit.oe_ratio;
     values[DEMUR_OPERATING_INTERCEPT] += share * fit.fit.intercept;
     values[DEMUR_OPERATING_SLOPE] += share * fit.fit.slope;
     values[DEMUR_OPERATING_AUROC] += share * fit.auroc;
-    if (counts == NULL)
+    if (drawn.counts == NULL)
       point->fits[m] = fit.fit;
-    const DemurSelectiveSample selective = demur_method_selective(sample, method, m, counts);
+    const DemurSelectiveSample selective = demur_method_selective(sample, method, m, drawn);
     DemurSelectivePoint at;
     demur_selective_at_rank(&selective, rank, setup->min_bin_size, worker->selective, &at);
     values[DEMUR_OPERATING_DEBIASED2] += share * at.debiased2;
@@ -128,13 +137,13 @@ demur_replicates_exact_point(const DemurReplicates *r, DemurOperating *point, co
       values[DEMUR_OPERATING_SITE2] = NAN;
       continue;
     }
-    const DemurSiteSample sites = demur_method_sites(sample, method, m, counts);
+    const DemurSiteSample sites = demur_method_sites(sample, method, m, drawn);
     values[DEMUR_OPERATING_SITE2] +=
         share * demur_site_error_at_rank_influences(&sites, rank, by_site ? of_model : NULL);
     for (size_t s = 0; by_site && s < sample->n_sites; s++)
       influences[s] += share * of_model[s];
   }
-  values[DEMUR_OPERATING_SITE2_SE] = by_site ? standard_error(r, counts, influences) : NAN;
+  values[DEMUR_OPERATING_SITE2_SE] = by_site ? standard_error(r, drawn.counts, influences) : NAN;
 }
 
 void
@@ -143,8 +152,8 @@ demur_replicates_exact_redraw(DemurReplicates *r, size_t draw, DemurReplicatesWo
   size_t column = 0;
   for (size_t k = 0; r->input.with_curves && k < r->input.methods->len; k++)
     for (size_t m = 0; m < method_at(r, k)->n_models; m++, column++) {
-      DemurSelectiveSample selective =
-          demur_method_selective(setup->sample, method_at(r, k), m, NULL);
+      DemurSelectiveSample selective = demur_method_selective(setup->sample, method_at(r, k), m,
+                                                              demur_sample_as_is(setup->sample));
       selective.labels = worker->labels;
       demur_selective_errors(&selective, r->memory->coverages, DEMUR_N_COVERAGES,
                              setup->min_bin_size, worker->selective,
@@ -155,7 +164,8 @@ demur_replicates_exact_redraw(DemurReplicates *r, size_t draw, DemurReplicatesWo
     const DemurMethod *method = method_at(r, point->method);
     double sum = 0.0;
     for (size_t m = 0; m < method->n_models; m++) {
-      DemurSelectiveSample selective = demur_method_selective(setup->sample, method, m, NULL);
+      DemurSelectiveSample selective =
+          demur_method_selective(setup->sample, method, m, demur_sample_as_is(setup->sample));
       selective.labels = worker->labels;
       DemurSelectivePoint at;
       demur_selective_at_rank(&selective, point->max_ranks[m], setup->min_bin_size,

@@ -26,6 +26,7 @@ typedef struct {
   DemurSelectiveScratch *selective; /* exact */
   guint32 *counts;                  /* [n] */
   double *labels;                   /* [n] redrawn */
+  double *weights;                  /* [n] of a replicate; NULL where they are not fitted anew */
   double *influences;               /* [2][n_sites] */
   /* In cells. */
   DemurCellTable *table;
@@ -52,17 +53,15 @@ struct DemurReplicatesMemory {
 
 /* --- scan by scan; worker->counts, or for redraws worker->labels, holds what was drawn --- */
 
-/* AUC of the squared site error, mean over models, and its standard error. counts NULL: the sample
- * as it is. */
+/* AUC of the squared site error, mean over models, and its standard error. */
 double demur_replicates_exact_site2_auc(const DemurReplicates *r, const DemurMethod *method,
-                                        const guint32 *counts, double *se);
-void demur_replicates_exact_curves(DemurReplicates *r, size_t replicate,
+                                        DemurDrawn drawn, double *se);
+void demur_replicates_exact_curves(DemurReplicates *r, size_t replicate, DemurDrawn drawn,
                                    DemurReplicatesWorker *worker);
-/* values [DEMUR_N_OPERATING_VALUES], rates [n_classes]. counts NULL: the sample as it is, whose
- * fits are kept for the replicates to start from. */
-void demur_replicates_exact_point(const DemurReplicates *r, DemurOperating *point,
-                                  const guint32 *counts, DemurReplicatesWorker *worker,
-                                  double *values, double *rates);
+/* values [DEMUR_N_OPERATING_VALUES], rates [n_classes]. drawn.counts NULL: the sample as it is,
+ * whose fits are kept for the replicates to start from. */
+void demur_replicates_exact_point(const DemurReplicates *r, DemurOperating *point, DemurDrawn drawn,
+                                  DemurReplicatesWorker *worker, double *values, double *rates);
 void demur_replicates_exact_redraw(DemurReplicates *r, size_t draw, DemurReplicatesWorker *worker);
 
 /* --- in cells --- */

@@ -12,7 +12,8 @@
 
 double
 demur_replicates_site2_auc(const DemurReplicates *r, size_t method, double *se) {
-  return demur_replicates_exact_site2_auc(r, method_at(r, method), NULL, se);
+  return demur_replicates_exact_site2_auc(r, method_at(r, method),
+                                          demur_sample_as_is(r->input.setup->sample), se);
 }
 
 void
@@ -24,14 +25,15 @@ demur_replicates_draw(size_t replicate, guint worker_index, gpointer data) {
                         demur_random_stream(r->input.seed, DEMUR_STREAM_BOOTSTRAP, replicate, 0, 0),
                         worker->counts);
   if (!r->in_cells) {
+    const DemurDrawn drawn = demur_sample_drawn(sample, worker->counts, worker->weights);
     if (r->input.with_curves)
-      demur_replicates_exact_curves(r, replicate, worker);
+      demur_replicates_exact_curves(r, replicate, drawn, worker);
     double values[DEMUR_N_OPERATING_VALUES];
     g_autofree double *rates = g_new(double, sample->n_classes);
     for (size_t p = 0; p < r->input.n_points; p++) {
       if (r->input.points[p].intervals == DEMUR_INTERVALS_NONE)
         continue;
-      demur_replicates_exact_point(r, &r->input.points[p], worker->counts, worker, values, rates);
+      demur_replicates_exact_point(r, &r->input.points[p], drawn, worker, values, rates);
       keep_values(r, &r->input.points[p], replicate, values, rates);
     }
     return;
@@ -67,8 +69,8 @@ measure_point(size_t index, guint worker_index, gpointer data) {
   DemurOperating *point = &r->input.points[index];
   g_autofree double *rates = g_new(double, r->input.setup->sample->n_classes);
   if (point->intervals == DEMUR_INTERVALS_ALL)
-    demur_replicates_exact_point(r, point, NULL, &r->memory->workers[worker_index], point->point,
-                                 rates);
+    demur_replicates_exact_point(r, point, demur_sample_as_is(r->input.setup->sample),
+                                 &r->memory->workers[worker_index], point->point, rates);
 }
 
 static void
@@ -77,6 +79,8 @@ worker_init(const DemurReplicates *r, DemurReplicatesWorker *worker) {
   const DemurSample *sample = r->input.setup->sample;
   worker->counts = g_new(guint32, MAX(sample->n, 1));
   worker->labels = g_new(double, MAX(sample->n, 1));
+  if (sample->censoring != NULL)
+    worker->weights = g_new(double, MAX(sample->n, 1));
   worker->influences = g_new0(double, 2 * MAX(sample->n_sites, 1));
   worker->selective = demur_selective_scratch_new(sample->n);
   if (!r->in_cells)
@@ -98,6 +102,7 @@ static void
 worker_clear(DemurReplicatesWorker *worker) {
   g_free(worker->counts);
   g_free(worker->labels);
+  g_free(worker->weights);
   g_free(worker->influences);
   demur_selective_scratch_free(worker->selective);
   demur_cell_table_free(worker->table);
@@ -119,7 +124,8 @@ demur_replicates_new(const DemurReplicatesInput *input, DemurParallel *parallel)
   DemurReplicates *r = g_new0(DemurReplicates, 1);
   DemurReplicatesMemory *memory = r->memory = g_new0(DemurReplicatesMemory, 1);
   r->input = *input;
-  r->in_cells = sample->n >= (input->cells_from > 0 ? input->cells_from : DEMUR_CELLS_FROM);
+  r->in_cells = sample->weights == NULL &&
+                sample->n >= (input->cells_from > 0 ? input->cells_from : DEMUR_CELLS_FROM);
   demur_coverage_grid(DEMUR_N_COVERAGES, memory->coverages);
   demur_coverage_grid(DEMUR_N_SITE_COVERAGES, memory->site_coverages);
   memory->first_column = g_new0(size_t, n_methods + 1);

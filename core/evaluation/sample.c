@@ -22,13 +22,28 @@ demur_unit_from_name(const char *name, DemurUnit *unit, GError **error) {
   return FALSE;
 }
 
+/* Ties stand by scan_id, which no order of rows changes. */
 static int
 compare_rows(gconstpointer a, gconstpointer b, gpointer data) {
   const DemurCohort *cohort = data;
   const guint32 i = *(const guint32 *)a, j = *(const guint32 *)b;
   const double x = demur_cohort_confidence_risk(cohort, i),
                y = demur_cohort_confidence_risk(cohort, j);
-  return x != y ? (x > y) - (x < y) : (i > j) - (i < j);
+  return x != y ? (x > y) - (x < y) : strcmp(cohort->scan_ids[i], cohort->scan_ids[j]);
+}
+
+static int
+compare_ids(gconstpointer a, gconstpointer b, gpointer data) {
+  const DemurCohort *cohort = data;
+  return strcmp(cohort->scan_ids[*(const guint32 *)a], cohort->scan_ids[*(const guint32 *)b]);
+}
+
+guint32 *
+demur_sample_canonical_rows(const DemurCohort *cohort, const guint32 *rows, size_t n) {
+  guint32 *sorted = g_new(guint32, MAX(n, 1));
+  memcpy(sorted, rows, n * sizeof *rows);
+  g_qsort_with_data(sorted, (int)n, sizeof *sorted, compare_ids, (gpointer)cohort);
+  return sorted;
 }
 
 /* Names the value by its place among those met so far. */
@@ -42,47 +57,138 @@ dense_code(GHashTable *codes, guint64 value) {
   return code;
 }
 
+static DemurSample *
+sample_alloc(size_t n) {
+  DemurSample *s = g_new0(DemurSample, 1);
+  s->n = n;
+  s->rows = g_new(guint32, MAX(n, 1));
+  s->risks = g_new(double, MAX(n, 1));
+  s->labels = g_new(double, MAX(n, 1));
+  s->differences = g_new(double, MAX(n, 1));
+  s->confidences = g_new(double, MAX(n, 1));
+  s->classes = g_new(gint32, MAX(n, 1));
+  s->patients = g_new(guint32, MAX(n, 1));
+  s->sites = g_new(guint32, MAX(n, 1));
+  return s;
+}
+
+/* Left before the horizon, so that nothing is known of the outcome by it. */
+static gboolean
+is_left(const DemurCohort *cohort, size_t row) {
+  return cohort->times != NULL && cohort->statuses[row] == DEMUR_STATUS_CENSORED &&
+         cohort->times[row] < cohort->horizons[row];
+}
+
+static gboolean
+check_outcomes(const DemurCohort *cohort, const guint32 *rows, size_t n_rows, const char *split,
+               gboolean *any_left, GError **error) {
+  *any_left = FALSE;
+  for (size_t i = 0; i < n_rows; i++) {
+    const gboolean left = is_left(cohort, rows[i]);
+    *any_left |= left;
+    if (left || cohort->labels[rows[i]] != DEMUR_NO_LABEL)
+      continue;
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                "scan %s of split '%s' has no label, which an evaluation needs; put scans without "
+                "follow-up into a split of their own",
+                cohort->scan_ids[rows[i]], split);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* Weights of the sample as it is, and what fits them to resamples. */
+static gboolean
+weigh(DemurSample *s, const DemurCohort *cohort, GError **error) {
+  g_autofree double *times = g_new(double, MAX(s->n, 1));
+  g_autofree gint32 *ended = g_new(gint32, MAX(s->n, 1));
+  for (size_t i = 0; i < s->n; i++) {
+    times[i] = cohort->times[s->rows[i]];
+    ended[i] = cohort->statuses[s->rows[i]];
+  }
+  s->censoring = demur_censoring_new(times, ended, s->sites, s->n, s->n_sites,
+                                     demur_cohort_horizon(cohort), error);
+  if (s->censoring == NULL)
+    return FALSE;
+  s->weights = g_new(double, MAX(s->n, 1));
+  demur_censoring_weights(s->censoring, NULL, s->weights, &s->n_capped);
+  return TRUE;
+}
+
 DemurSample *
 demur_sample_new(const DemurCohort *cohort, const guint32 *rows, size_t n_rows, const char *split,
                  GError **error) {
-  for (size_t i = 0; i < n_rows; i++)
-    if (cohort->labels[rows[i]] == DEMUR_NO_LABEL) {
-      g_set_error(
-          error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-          "scan %s of split '%s' has no label, which an evaluation needs; put scans without "
-          "follow-up into a split of their own",
-          cohort->scan_ids[rows[i]], split);
-      return NULL;
-    }
-  DemurSample *s = g_new0(DemurSample, 1);
-  s->n = n_rows;
+  gboolean any_left;
+  if (!check_outcomes(cohort, rows, n_rows, split, &any_left, error))
+    return NULL;
+  g_autoptr(DemurSample) s = sample_alloc(n_rows);
   s->n_classes = cohort->n_classes;
   s->top_label = cohort->n_classes > 2;
-  s->rows = g_memdup2(rows, n_rows * sizeof *rows);
+  memcpy(s->rows, rows, n_rows * sizeof *rows);
   g_qsort_with_data(s->rows, (int)n_rows, sizeof *s->rows, compare_rows, (gpointer)cohort);
-  s->risks = g_new(double, n_rows);
-  s->labels = g_new(double, n_rows);
-  s->differences = g_new(double, n_rows);
-  s->confidences = g_new(double, n_rows);
-  s->classes = g_new(gint32, n_rows);
-  s->patients = g_new(guint32, n_rows);
-  s->sites = g_new(guint32, n_rows);
   g_autoptr(GHashTable) sites = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
   g_autoptr(GHashTable) patients = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
   for (size_t i = 0; i < n_rows; i++) {
     const guint32 row = s->rows[i];
+    const gboolean left = is_left(cohort, row);
     s->risks[i] = demur_cohort_confidence_risk(cohort, row);
-    s->labels[i] = demur_cohort_confidence_label(cohort, row);
+    s->labels[i] = left ? 0.0 : demur_cohort_confidence_label(cohort, row);
     s->differences[i] = s->labels[i] - s->risks[i];
     s->confidences[i] = s->top_label ? s->risks[i] : fmax(s->risks[i], 1.0 - s->risks[i]);
-    s->classes[i] = cohort->labels[row];
+    s->classes[i] = left ? DEMUR_NO_LABEL : cohort->labels[row];
+    s->n_known += !left;
     s->sites[i] = dense_code(sites, cohort->sites[row]);
     s->patients[i] =
         dense_code(patients, (guint64)cohort->sites[row] << 32 | cohort->patients[row]);
   }
   s->n_sites = g_hash_table_size(sites);
   s->n_patients = g_hash_table_size(patients);
+  if (any_left && !weigh(s, cohort, error))
+    return NULL;
+  return g_steal_pointer(&s);
+}
+
+DemurSample *
+demur_sample_part(const DemurSample *whole, const guint32 *places, size_t n) {
+  DemurSample *s = sample_alloc(n);
+  s->n_classes = whole->n_classes;
+  s->top_label = whole->top_label;
+  if (whole->weights != NULL)
+    s->weights = g_new(double, MAX(n, 1));
+  g_autoptr(GHashTable) sites = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+  g_autoptr(GHashTable) patients = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+  for (size_t i = 0; i < n; i++) {
+    const size_t at = places[i];
+    s->rows[i] = whole->rows[at];
+    s->risks[i] = whole->risks[at];
+    s->labels[i] = whole->labels[at];
+    s->differences[i] = whole->differences[at];
+    s->confidences[i] = whole->confidences[at];
+    s->classes[i] = whole->classes[at];
+    s->n_known += whole->classes[at] != DEMUR_NO_LABEL;
+    s->sites[i] = dense_code(sites, whole->sites[at]);
+    s->patients[i] = dense_code(patients, whole->patients[at]);
+    if (s->weights != NULL) {
+      s->weights[i] = whole->weights[at];
+      s->n_capped += s->weights[i] >= DEMUR_WEIGHT_CAP;
+    }
+  }
+  s->n_sites = g_hash_table_size(sites);
+  s->n_patients = g_hash_table_size(patients);
   return s;
+}
+
+DemurDrawn
+demur_sample_as_is(const DemurSample *s) {
+  return (DemurDrawn){NULL, s->weights};
+}
+
+DemurDrawn
+demur_sample_drawn(const DemurSample *s, const guint32 *counts, double *buffer) {
+  if (s->censoring == NULL)
+    return (DemurDrawn){counts, s->weights};
+  demur_censoring_weights(s->censoring, counts, buffer, NULL);
+  return (DemurDrawn){counts, buffer};
 }
 
 void
@@ -95,6 +201,8 @@ demur_sample_free(DemurSample *s) {
   g_free(s->differences);
   g_free(s->confidences);
   g_free(s->classes);
+  g_free(s->weights);
+  demur_censoring_free(s->censoring);
   g_free(s->patients);
   g_free(s->sites);
   g_free(s);

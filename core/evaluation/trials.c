@@ -17,6 +17,8 @@ struct DemurTrialsMemory {
   guint n_threads;
   DemurSelectiveScratch **scratch;       /* [n_threads] */
   guint32 **counts;                      /* [n_trials][n], the first NULL: the split as it is */
+  const double **weights;                /* [n_trials][n]; NULL: all outcomes are known */
+  double *weight_buffers;                /* of the resamples */
   guint32 *column_method, *column_model; /* [n_columns] */
   /* Large samples: the resampled trials in cells. */
   DemurCells *cells;           /* NULL: exact */
@@ -30,7 +32,7 @@ static void
 use_cells(DemurTrials *trials) {
   const DemurSample *sample = trials->sample;
   DemurTrialsMemory *memory = trials->memory;
-  if (sample->n < DEMUR_CELLS_FROM || trials->n_trials < 2)
+  if (sample->n < DEMUR_CELLS_FROM || trials->n_trials < 2 || sample->weights != NULL)
     return;
   memory->cells = demur_cells_new(sample, trials->setup->logits, TRIAL_CELLS);
   const size_t n_rows = 2 * memory->cells->n_cells;
@@ -80,6 +82,14 @@ demur_trials_new(const DemurEvaluateInput *input, const DemurExtraSetup *setup,
                           demur_random_stream(input->seed, DEMUR_STREAM_TRIAL, t - 1, 0, 0),
                           memory->counts[t]);
   }
+  memory->weights = g_new0(const double *, trials->n_trials);
+  memory->weights[0] = sample->weights;
+  if (sample->weights != NULL)
+    memory->weight_buffers = g_new(double, trials->n_trials *MAX(sample->n, 1));
+  for (size_t t = 1; sample->weights != NULL && t < trials->n_trials; t++)
+    memory->weights[t] =
+        demur_sample_drawn(sample, memory->counts[t], memory->weight_buffers + t * sample->n)
+            .weights;
   trials->curves = g_new0(DemurTrialCurves, trials->n_columns * trials->n_trials);
   trials->extra_curves = g_new0(DemurExtraCurves, trials->n_columns * trials->n_trials);
   use_cells(trials);
@@ -101,6 +111,8 @@ demur_trials_free(DemurTrials *trials) {
   g_free(memory->zero_ranks);
   g_free(memory->scratch);
   g_free(memory->counts);
+  g_free(memory->weights);
+  g_free(memory->weight_buffers);
   g_free(memory->column_method);
   g_free(memory->column_model);
   g_free(memory);
@@ -110,18 +122,22 @@ demur_trials_free(DemurTrials *trials) {
   g_free(trials);
 }
 
+/* What each kept scan counts for in S-MMCE; masses [n]. */
 static void
-fill_weights(const DemurSample *sample, const guint32 *ranks, gssize max_rank,
-             const guint32 *counts, double *weights) {
+fill_masses(const DemurSample *sample, const guint32 *ranks, gssize max_rank, DemurDrawn drawn,
+            double *masses) {
   for (size_t i = 0; i < sample->n; i++)
-    weights[i] = (gssize)ranks[i] <= max_rank ? (counts != NULL ? (double)counts[i] : 1.0) : 0.0;
+    masses[i] = (gssize)ranks[i] > max_rank
+                    ? 0.0
+                    : (drawn.counts != NULL ? (double)drawn.counts[i] : 1.0) *
+                          (drawn.weights != NULL ? drawn.weights[i] : 1.0);
 }
 
 /* Site error over coverage, and the area of its square. */
 static void
 fill_site_error(const DemurTrials *trials, const DemurMethod *method, size_t model,
-                const guint32 *counts, DemurTrialCurves *curves) {
-  const DemurSiteSample by_site = demur_method_sites(trials->sample, method, model, counts);
+                DemurDrawn drawn, DemurTrialCurves *curves) {
+  const DemurSiteSample by_site = demur_method_sites(trials->sample, method, model, drawn);
   double coverages[DEMUR_N_COVERAGES + DEMUR_N_SITE_COVERAGES], squares[G_N_ELEMENTS(coverages)];
   memcpy(coverages, trials->coverages, sizeof trials->coverages);
   memcpy(coverages + DEMUR_N_COVERAGES, trials->site_coverages, sizeof trials->site_coverages);
@@ -162,7 +178,7 @@ run_trial_in_cells(const DemurTrials *trials, const DemurMethod *method, size_t 
                                             .top_label = rows->top_label};
     DemurSelectivePoint point;
     demur_selective_at_rank(&selective, 0, trials->setup->min_bin_size, scratch, &point);
-    fill_weights(rows, trials->memory->zero_ranks, 0, drawn, weights);
+    fill_masses(rows, trials->memory->zero_ranks, 0, (DemurDrawn){drawn, NULL}, weights);
     curves->values[DEMUR_MEASURE_SBCE2][c] = point.error2;
     curves->values[DEMUR_MEASURE_SBCEINF][c] = point.error_inf;
     curves->values[DEMUR_MEASURE_BRIER][c] = point.brier;
@@ -176,16 +192,18 @@ run_trial_in_cells(const DemurTrials *trials, const DemurMethod *method, size_t 
   for (size_t c = 0; c < DEMUR_N_COARSE_COVERAGES; c++) {
     double values[DEMUR_N_MEASURES];
     demur_extra_at_rank(trials->memory->cell_setup, trials->memory->zero_ranks, 0,
-                        selected + (DEMUR_N_COVERAGES + c) * n_rows, values, NULL);
+                        (DemurDrawn){selected + (DEMUR_N_COVERAGES + c) * n_rows, NULL}, values,
+                        NULL);
     for (DemurMeasure e = DEMUR_N_FINE_MEASURES; e < DEMUR_N_MEASURES; e++)
       extra->values[e][c] = values[e];
     extra->n_selected[c] = 0;
     for (size_t i = 0; i < n_rows; i++)
       extra->n_selected[c] += selected[(DEMUR_N_COVERAGES + c) * n_rows + i];
   }
-  const DemurSelectiveSample all = demur_method_selective(trials->sample, method, model, counts);
+  const DemurDrawn resample = {counts, NULL};
+  const DemurSelectiveSample all = demur_method_selective(trials->sample, method, model, resample);
   demur_aurc(&all, &extra->aurc_error, &extra->aurc_brier);
-  fill_site_error(trials, method, model, counts, curves);
+  fill_site_error(trials, method, model, resample, curves);
   demur_cell_table_free(table);
   demur_cell_columns_free(columns);
 }
@@ -203,7 +221,8 @@ demur_trials_run(size_t job, guint worker, gpointer data) {
     run_trial_in_cells(trials, method, model, counts, curves, &trials->extra_curves[job]);
     return;
   }
-  const DemurSelectiveSample selective = demur_method_selective(sample, method, model, counts);
+  const DemurDrawn drawn = {counts, trials->memory->weights[trial]};
+  const DemurSelectiveSample selective = demur_method_selective(sample, method, model, drawn);
   DemurSelectivePoint points[DEMUR_N_COVERAGES];
   demur_selective_curve(&selective, trials->coverages, DEMUR_N_COVERAGES,
                         trials->setup->min_bin_size, trials->memory->scratch[worker], points);
@@ -222,11 +241,11 @@ demur_trials_run(size_t job, guint worker, gpointer data) {
       continue;
     }
     last_rank = points[c].rank;
-    fill_weights(sample, method->ranks[model], points[c].rank, counts, weights);
+    fill_masses(sample, method->ranks[model], points[c].rank, drawn, weights);
     curves->values[DEMUR_MEASURE_SMMCE][c] =
         demur_smmce_normalised(sample->risks, sample->labels, weights, sample->n, 2, 0.2);
   }
-  fill_site_error(trials, method, model, counts, curves);
-  demur_extra_curves(trials->setup, method->ranks[model], method->n_ranks[model], counts,
+  fill_site_error(trials, method, model, drawn, curves);
+  demur_extra_curves(trials->setup, method->ranks[model], method->n_ranks[model], drawn,
                      &trials->extra_curves[job]);
 }

@@ -198,7 +198,8 @@ demur_validate(DemurCohort *cohort, const DemurTrainSettings *settings, guint64 
   DemurValidation *v = g_new0(DemurValidation, 1);
   v->cohort = g_strdup(cohort->name);
   v->split = g_strdup(split);
-  v->digest = demur_cohort_digest(cohort, rows, n);
+  g_autofree guint32 *sorted = demur_sample_canonical_rows(cohort, rows, n);
+  v->digest = demur_cohort_digest(cohort, sorted, n);
   v->simulated = cohort->simulated;
   v->seed = seed;
   v->n_folds = n_used;

@@ -1,66 +1,42 @@
-/* One pass cuts the sample into bins as selective.c does (a multiplicity may straddle two bins) and
- * keeps the five sums of each, centred on nothing: risks lie in [0, 1], so nothing cancels badly.
- */
+/* Blocks of equal risk go into the bins of bins.h; every sum is linear in y (y^2 = y), so sharing a
+ * block's mean outcome between two bins keeps the identity exact. Risks lie in [0, 1]: centred on
+ * nothing, no sum cancels badly. */
 #include "metrics/brier.h"
 
 #include <math.h>
 
-#include "metrics/selective.h"
-
-typedef struct {
-  double n, r, y, rr, ry;
-} BinSums;
-
-static void
-add(BinSums *bin, double count, double r, double y) {
-  bin->n += count;
-  bin->r += count * r;
-  bin->y += count * y;
-  bin->rr += count * r * r;
-  bin->ry += count * r * y;
-}
+#include "metrics/bins.h"
 
 DemurBrierParts
-demur_brier_parts(const double *risks, const double *labels, const guint32 *counts, size_t n,
-                  size_t min_bin_size) {
+demur_brier_parts(const DemurOutcomes *o, size_t min_bin_size) {
   DemurBrierParts parts = {NAN, NAN, NAN, NAN, NAN};
-  size_t total = 0;
-  double positives = 0.0, brier = 0.0;
-  for (size_t i = 0; i < n; i++) {
-    const guint32 count = counts != NULL ? counts[i] : 1;
-    total += count;
-    positives += (double)count * labels[i];
-    brier += (double)count * (labels[i] - risks[i]) * (labels[i] - risks[i]);
-  }
-  if (total == 0)
+  DemurBins bins;
+  demur_bins_fill(&bins, o, min_bin_size);
+  if (bins.n_bins == 0)
     return parts;
-  BinSums bins[DEMUR_MAX_BINS] = {0};
-  const size_t n_bins = demur_selective_n_bins(total, min_bin_size);
-  const size_t small = total / n_bins, n_large = total % n_bins;
-  size_t bin = 0, room = small + (n_large > 0);
-  for (size_t i = 0; i < n; i++) {
-    size_t count = counts != NULL ? counts[i] : 1;
-    while (count > 0) {
-      const size_t taken = MIN(count, room);
-      add(&bins[bin], (double)taken, risks[i], labels[i]);
-      count -= taken;
-      room -= taken;
-      if (room == 0 && bin + 1 < n_bins)
-        room = small + (++bin < n_large);
-    }
+  double mass = 0.0, positives = 0.0, brier = 0.0;
+  for (size_t i = 0; i < o->n; i++) {
+    const double m = demur_outcomes_mass(o, i);
+    mass += m;
+    positives += m * o->labels[i];
+    brier += m * (o->labels[i] - o->risks[i]) * (o->labels[i] - o->risks[i]);
   }
-  const double n_total = (double)total, mean = positives / n_total;
-  parts.brier = brier / n_total;
+  const double mean = positives / mass;
+  parts.brier = brier / mass;
   parts.uncertainty = mean * (1.0 - mean);
   parts.reliability = parts.resolution = parts.within = 0.0;
-  for (size_t b = 0; b < n_bins; b++) {
-    const double size = bins[b].n, r = bins[b].r / size, y = bins[b].y / size;
+  for (size_t b = 0; b < bins.n_bins; b++) {
+    const double size = bins.mass[b];
+    if (!(size > 0.0))
+      continue;
+    const double r = bins.risks[b] / size, y = bins.positives[b] / size;
     parts.reliability += size * (y - r) * (y - r);
     parts.resolution += size * (y - mean) * (y - mean);
-    parts.within += bins[b].rr - size * r * r - 2.0 * (bins[b].ry - size * r * y);
+    parts.within +=
+        bins.squared_risks[b] - size * r * r - 2.0 * (bins.risk_positives[b] - size * r * y);
   }
-  parts.reliability /= n_total;
-  parts.resolution /= n_total;
-  parts.within /= n_total;
+  parts.reliability /= mass;
+  parts.resolution /= mass;
+  parts.within /= mass;
   return parts;
 }

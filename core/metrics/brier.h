@@ -10,7 +10,7 @@
  * Jolliffe (2008) add where they are not (variance less twice the covariance within the bins). */
 #pragma once
 
-#include <glib.h>
+#include "metrics/outcomes.h"
 
 G_BEGIN_DECLS
 
@@ -18,9 +18,8 @@ typedef struct {
   double brier, reliability, resolution, uncertainty, within;
 } DemurBrierParts;
 
-/* risks [n] ascending, ties by row; labels [n] in {0, 1}; counts [n] or NULL. The bins are those of
- * selective.h. All NaN for an empty sample. O(n). */
-DemurBrierParts demur_brier_parts(const double *risks, const double *labels, const guint32 *counts,
-                                  size_t n, size_t min_bin_size);
+/* Weighted as in outcomes.h; the bins are those of selective.h, in which scans of equal risk share
+ * their mean outcome. All NaN for an empty sample. O(n). */
+DemurBrierParts demur_brier_parts(const DemurOutcomes *outcomes, size_t min_bin_size);
 
 G_END_DECLS

@@ -8,13 +8,14 @@
  * halved. No likelihood has to be evaluated: one exp an entry and step,
  * eight entries at a time.
  *
- * The smooth (Cleveland 1979): at x0, over the q = floor(0.75 n) nearest scans, h the distance of
- * the farthest, w = (1 - (|x - x0| / h)^3)^3, s(x0) the value at x0 of the weighted line through
- * them. Copies of a scan count as scans, so the sample is written out copy by copy: the window of
- * nearest scans is then a run of q entries, found by bisection. */
+ * The smooth (Cleveland 1979): at x0, h the distance within which 75 % of the scans lie, w = (1 -
+ * (|x
+ * - x0| / h)^3)^3, s(x0) the value at x0 of the weighted line through them. Scans of equal risk are
+ * one point of their mean outcome, so the order of rows says nothing. */
 #include "metrics/calibration-fit.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/memory.h"
 #include "base/vector.h"
@@ -30,19 +31,16 @@
 /* The labels that occur, and whether they overlap on r (or logit r). */
 typedef struct {
   gboolean both, overlap;
-  size_t n_copies;
 } Labels;
 
 static Labels
-look_at_labels(const double *values, const double *labels, const guint32 *counts, size_t n) {
-  Labels found = {FALSE, FALSE, 0};
+look_at_labels(const DemurOutcomes *o, const double *values) {
+  Labels found = {FALSE, FALSE};
   double first[2] = {INFINITY, INFINITY}, last[2] = {-INFINITY, -INFINITY};
-  for (size_t i = 0; i < n; i++) {
-    const guint32 count = counts != NULL ? counts[i] : 1;
-    if (count == 0)
+  for (size_t i = 0; i < o->n; i++) {
+    if (!(demur_outcomes_mass(o, i) > 0.0))
       continue;
-    found.n_copies += count;
-    const int y = labels[i] >= 0.5;
+    const int y = o->labels[i] >= 0.5;
     first[y] = fmin(first[y], values[i]);
     last[y] = fmax(last[y], values[i]);
   }
@@ -126,19 +124,19 @@ maximise(const Fit *fit, gboolean with_slope, double *a, double *b) {
 
 /* The entries that count; free with g_aligned_free. */
 static double *
-prepare(const double *logits, const double *labels, const guint32 *counts, size_t n, Fit *fit) {
-  const size_t room = (n + 7) / 8 * 8;
+prepare(const DemurOutcomes *o, const double *logits, Fit *fit) {
+  const size_t room = (o->n + 7) / 8 * 8;
   double *memory = demur_new_matrix(double, 3, MAX(room, 8));
   fit->logits = memory;
   fit->labels = memory + room;
   fit->counts = memory + 2 * room;
   size_t kept = 0;
-  for (size_t i = 0; i < n; i++) {
-    const guint32 count = counts != NULL ? counts[i] : 1;
+  for (size_t i = 0; i < o->n; i++) {
+    const double mass = demur_outcomes_mass(o, i);
     fit->logits[kept] = logits[i];
-    fit->labels[kept] = labels[i];
-    fit->counts[kept] = (double)count;
-    kept += count > 0;
+    fit->labels[kept] = o->labels[i];
+    fit->counts[kept] = mass;
+    kept += mass > 0.0;
   }
   fit->n_vectors = (kept + 7) / 8;
   for (size_t i = kept; i < 8 * fit->n_vectors; i++)
@@ -147,14 +145,14 @@ prepare(const double *logits, const double *labels, const guint32 *counts, size_
 }
 
 DemurCalibrationFit
-demur_calibration_fit_logits(const double *logits, const double *labels, const guint32 *counts,
-                             size_t n, const DemurCalibrationFit *start) {
+demur_calibration_fit_logits(const DemurOutcomes *o, const double *logits,
+                             const DemurCalibrationFit *start) {
   DemurCalibrationFit result = {NAN, NAN, NAN};
-  const Labels found = look_at_labels(logits, labels, counts, n);
+  const Labels found = look_at_labels(o, logits);
   if (!found.both)
     return result;
   Fit fit;
-  DEMUR_AUTO_ALIGNED double *memory = prepare(logits, labels, counts, n, &fit);
+  DEMUR_AUTO_ALIGNED double *memory = prepare(o, logits, &fit);
   double a = start != NULL && isfinite(start->intercept) ? start->intercept : 0.0, b = 1.0;
   if (maximise(&fit, FALSE, &a, &b))
     result.intercept = a;
@@ -171,109 +169,121 @@ demur_calibration_fit_logits(const double *logits, const double *labels, const g
 }
 
 DemurCalibrationFit
-demur_calibration_fit(const double *risks, const double *labels, const guint32 *counts, size_t n,
-                      const DemurCalibrationFit *start) {
-  g_autofree double *logits = g_new(double, MAX(n, 1));
-  for (size_t i = 0; i < n; i++)
-    logits[i] = demur_logit(risks[i]);
-  return demur_calibration_fit_logits(logits, labels, counts, n, start);
+demur_calibration_fit(const DemurOutcomes *o, const DemurCalibrationFit *start) {
+  g_autofree double *logits = g_new(double, MAX(o->n, 1));
+  for (size_t i = 0; i < o->n; i++)
+    logits[i] = demur_logit(o->risks[i]);
+  return demur_calibration_fit_logits(o, logits, start);
 }
 
 double
-demur_calibration_oe_ratio(const double *risks, const double *labels, const guint32 *counts,
-                           size_t n) {
+demur_calibration_oe_ratio(const DemurOutcomes *o) {
   double observed = 0.0, expected = 0.0;
-  for (size_t i = 0; i < n; i++) {
-    const double count = counts != NULL ? (double)counts[i] : 1.0;
-    observed += count * labels[i];
-    expected += count * risks[i];
+  for (size_t i = 0; i < o->n; i++) {
+    const double mass = demur_outcomes_mass(o, i);
+    observed += mass * o->labels[i];
+    expected += mass * o->risks[i];
   }
   return expected > 0.0 ? observed / expected : NAN;
 }
 
-/* The smooth at its knots. */
+/* --- the smooth --- */
+
+/* Scans of one risk as a point, in ascending risk. */
+typedef struct {
+  double x, y, mass;
+  double before; /* mass of the points before it */
+} Point;
+
 typedef struct {
   size_t n;
   double x[N_KNOTS], s[N_KNOTS];
 } Knots;
 
-/* The line through the q nearest of x [n] ascending, at x0, which is one of them. */
+/* The line through the points within the distance that holds a mass of q, at the point `place`. */
 static double
-local_line(const double *x, const double *y, size_t n, size_t q, double x0) {
-  size_t low = 0, high = n - q;
-  while (low < high) {
-    const size_t middle = low + (high - low) / 2;
-    if (x0 - x[middle] > x[middle + q] - x0)
-      low = middle + 1;
-    else
-      high = middle;
+local_line(const Point *points, size_t n, double q, size_t place) {
+  const double x0 = points[place].x;
+  size_t low = place, end = place + 1; /* [low, end) */
+  double held = points[place].mass, h = 0.0;
+  while (held < q && (low > 0 || end < n)) {
+    const double below = low > 0 ? x0 - points[low - 1].x : INFINITY,
+                 above = end < n ? points[end].x - x0 : INFINITY;
+    h = fmin(below, above);
+    held += below <= above ? points[--low].mass : points[end++].mass;
   }
-  size_t end = low + q;
-  const double h = fmax(x0 - x[low], x[end - 1] - x0);
-  if (!(h > 0.0)) { /* ties fill the window: the mean of all of them, whatever their order */
-    while (low > 0 && x[low - 1] == x0)
-      low--;
-    while (end < n && x[end] == x0)
-      end++;
-  }
-  const double inverse = h > 0.0 ? 1.0 / h : 0.0;
+  if (!(h > 0.0)) /* one risk holds it all: its mean */
+    return CLAMP(points[place].y, 0.0, 1.0);
+  const double inverse = 1.0 / h;
   double s0 = 0.0, s1 = 0.0, s2 = 0.0, t0 = 0.0, t1 = 0.0;
   for (size_t i = low; i < end; i++) {
-    const double u = (x[i] - x0) * inverse, v = fabs(u);
+    const double u = (points[i].x - x0) * inverse, v = fabs(u);
     const double cube = 1.0 - v * v * v;
-    const double w = cube * cube * cube, wu = w * u;
+    const double w = points[i].mass * cube * cube * cube, wu = w * u;
     s0 += w;
     s1 += wu;
     s2 += wu * u;
-    t0 += w * y[i];
-    t1 += wu * y[i];
+    t0 += w * points[i].y;
+    t1 += wu * points[i].y;
   }
-  /* x0 is one of the scans, so s0 >= 1. */
   const double determinant = s0 * s2 - s1 * s1;
   const double value = determinant > 1e-10 * s0 * s0 ? (s2 * t0 - s1 * t1) / determinant : t0 / s0;
   return CLAMP(value, 0.0, 1.0);
 }
 
-/* The scans one by one in ascending risk, each as often as it counts; from MAX_POINTS on as means
- * of as many groups of equal mass, which moves a smooth over 75 % of them by nothing that shows.
- * Owned; x [n], y [n]. */
-static double *
-points_of(const double *risks, const double *labels, const guint32 *counts, size_t n,
-          size_t n_copies, size_t *n_points) {
-  const size_t m = *n_points = MIN(n_copies, MAX_POINTS);
-  double *x = g_new0(double, 2 * m), *y = x + m;
-  size_t point = 0, end = n_copies / m,
-         place = 0; /* point p holds copies p n_copies / m up to end */
-  for (size_t i = 0; i < n; i++)
-    for (size_t left = counts != NULL ? counts[i] : 1; left > 0;) {
-      const size_t taken = MIN(left, end - place);
-      x[point] += (double)taken * risks[i];
-      y[point] += (double)taken * labels[i];
-      place += taken;
-      left -= taken;
-      if (place == end) {
-        const double size = (double)(end - point * n_copies / m);
-        x[point] /= size;
-        y[point++] /= size;
-        end = (point + 1) * n_copies / m;
-      }
-    }
-  return x;
+/* The blocks of equal risk (owned), *mass their sum; from MAX_POINTS on as means of as many groups
+ * of equal mass, which moves a smooth over 75 % of them by nothing that shows. */
+static Point *
+points_of(const DemurOutcomes *o, size_t *n_points, double *mass) {
+  Point *points = g_new(Point, MAX(o->n, 1));
+  size_t n = 0;
+  *mass = 0.0;
+  for (size_t i = 0; i < o->n;) {
+    DemurBlock block;
+    i = demur_outcomes_block(o, i, &block);
+    if (!(block.mass > 0.0))
+      continue;
+    points[n++] = (Point){block.risk, block.positives / block.mass, block.mass, *mass};
+    *mass += block.mass;
+  }
+  *n_points = MIN(n, MAX_POINTS);
+  if (n <= MAX_POINTS)
+    return points;
+  for (size_t i = 0, p = 0; p < MAX_POINTS; p++) {
+    Point sum = {0.0, 0.0, 0.0, points[i].before};
+    const double end = *mass * (double)(p + 1) / MAX_POINTS;
+    do {
+      sum.x += points[i].mass * points[i].x;
+      sum.y += points[i].mass * points[i].y;
+      sum.mass += points[i].mass;
+      i++;
+    } while (i < n && (points[i].before + 0.5 * points[i].mass < end || p + 1 == MAX_POINTS) &&
+             n - i > MAX_POINTS - p - 1);
+    points[p] = (Point){sum.x / sum.mass, sum.y / sum.mass, sum.mass, sum.before};
+  }
+  return points;
 }
 
 static void
-fit_knots(const double *risks, const double *labels, const guint32 *counts, size_t n,
-          size_t n_copies, Knots *knots) {
-  g_autofree double *x = points_of(risks, labels, counts, n, n_copies, &n_copies);
-  const double *y = x + n_copies;
-  const size_t q = MAX((size_t)(SPAN * (double)n_copies + 1e-5), MIN(n_copies, 2));
+fit_knots(const DemurOutcomes *o, Knots *knots) {
+  size_t n;
+  double mass;
+  g_autofree Point *points = points_of(o, &n, &mass);
+  const gboolean whole = o->weights == NULL; /* scans are counted */
+  const double q = whole ? fmax(floor(SPAN * mass + 1e-5), fmin(mass, 2.0)) : SPAN * mass;
   knots->n = 0;
+  size_t place = 0;
   for (size_t k = 0; k < N_KNOTS; k++) {
-    const double x0 = x[(k * (n_copies - 1) + (N_KNOTS - 1) / 2) / (N_KNOTS - 1)];
-    if (knots->n > 0 && x0 <= knots->x[knots->n - 1])
+    /* The k-th of 25 quantiles: of counted scans the one in that place. */
+    const double target =
+        whole ? floor(((double)k * (mass - 1.0) + (N_KNOTS - 1) / 2) / (N_KNOTS - 1))
+              : (double)k / (N_KNOTS - 1) * mass;
+    while (place + 1 < n && points[place + 1].before <= target)
+      place++;
+    if (knots->n > 0 && points[place].x <= knots->x[knots->n - 1])
       continue;
-    knots->x[knots->n] = x0;
-    knots->s[knots->n++] = local_line(x, y, n_copies, q, x0);
+    knots->x[knots->n] = points[place].x;
+    knots->s[knots->n++] = local_line(points, n, q, place);
   }
 }
 
@@ -288,29 +298,73 @@ between_knots(const Knots *knots, double x, size_t *place) {
 }
 
 double
-demur_calibration_ici(const double *risks, const double *labels, const guint32 *counts, size_t n) {
-  const Labels found = look_at_labels(risks, labels, counts, n);
-  if (!found.both)
+demur_calibration_ici(const DemurOutcomes *o) {
+  if (!look_at_labels(o, o->risks).both)
     return NAN;
   Knots knots;
-  fit_knots(risks, labels, counts, n, found.n_copies, &knots);
-  double sum = 0.0;
+  fit_knots(o, &knots);
+  double sum = 0.0, total = 0.0;
   size_t place = 0;
-  for (size_t i = 0; i < n; i++) {
-    const double count = counts != NULL ? (double)counts[i] : 1.0;
-    if (count > 0.0)
-      sum += count * fabs(risks[i] - between_knots(&knots, risks[i], &place));
+  for (size_t i = 0; i < o->n; i++) {
+    const double mass = demur_outcomes_mass(o, i);
+    if (!(mass > 0.0))
+      continue;
+    sum += mass * fabs(o->risks[i] - between_knots(&knots, o->risks[i], &place));
+    total += mass;
   }
-  return sum / (double)found.n_copies;
+  return sum / total;
+}
+
+typedef struct {
+  double gap, mass;
+} Gap;
+
+static int
+compare_gaps(const void *a, const void *b) {
+  const double x = ((const Gap *)a)->gap, y = ((const Gap *)b)->gap;
+  return (x > y) - (x < y);
+}
+
+/* The least gap that a share p of the mass does not exceed. */
+static double
+gap_quantile(const Gap *sorted, size_t n, double total, double p) {
+  double sum = 0.0;
+  for (size_t i = 0; i < n; i++)
+    if ((sum += sorted[i].mass) >= p * total * (1.0 - 1e-12))
+      return sorted[i].gap;
+  return n > 0 ? sorted[n - 1].gap : NAN;
+}
+
+DemurCalibrationGaps
+demur_calibration_gaps(const DemurOutcomes *o) {
+  if (!look_at_labels(o, o->risks).both)
+    return (DemurCalibrationGaps){NAN, NAN, NAN};
+  Knots knots;
+  fit_knots(o, &knots);
+  g_autofree Gap *gaps = g_new(Gap, MAX(o->n, 1));
+  double sum = 0.0, total = 0.0;
+  size_t place = 0, n = 0;
+  for (size_t i = 0; i < o->n; i++) {
+    const double mass = demur_outcomes_mass(o, i);
+    if (!(mass > 0.0))
+      continue;
+    gaps[n] = (Gap){fabs(o->risks[i] - between_knots(&knots, o->risks[i], &place)), mass};
+    sum += mass * gaps[n++].gap;
+    total += mass;
+  }
+  qsort(gaps, n, sizeof *gaps, compare_gaps);
+  return (DemurCalibrationGaps){sum / total, gap_quantile(gaps, n, total, 0.5),
+                                gap_quantile(gaps, n, total, 0.9)};
 }
 
 void
-demur_calibration_smooth(const double *risks, const double *labels, const guint32 *counts, size_t n,
-                         const double *at, size_t n_at, double *smooth) {
-  const Labels found = look_at_labels(risks, labels, counts, n);
+demur_calibration_smooth(const DemurOutcomes *o, const double *at, size_t n_at, double *smooth) {
   Knots knots = {0};
-  if (found.n_copies > 0)
-    fit_knots(risks, labels, counts, n, found.n_copies, &knots);
+  gboolean any = FALSE;
+  for (size_t i = 0; i < o->n && !any; i++)
+    any = demur_outcomes_mass(o, i) > 0.0;
+  if (any)
+    fit_knots(o, &knots);
   for (size_t i = 0; i < n_at; i++) {
     size_t place = 0;
     smooth[i] = knots.n > 0 ? between_knots(&knots, at[i], &place) : NAN;

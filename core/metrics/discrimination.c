@@ -4,19 +4,15 @@
 #include <math.h>
 
 double
-demur_auroc(const double *risks, const double *labels, const guint32 *counts, size_t n) {
+demur_auroc(const DemurOutcomes *o) {
   double negatives = 0.0, positives = 0.0, pairs = 0.0;
-  for (size_t i = 0; i < n;) {
-    double tied_negatives = 0.0, tied_positives = 0.0;
-    size_t j = i;
-    for (; j < n && risks[j] == risks[i]; j++) {
-      const double count = counts != NULL ? (double)counts[j] : 1.0;
-      *(labels[j] >= 0.5 ? &tied_positives : &tied_negatives) += count;
-    }
-    pairs += tied_positives * (negatives + 0.5 * tied_negatives);
-    negatives += tied_negatives;
-    positives += tied_positives;
-    i = j;
+  for (size_t i = 0; i < o->n;) {
+    DemurBlock block;
+    i = demur_outcomes_block(o, i, &block);
+    const double tied = block.mass - block.positives;
+    pairs += block.positives * (negatives + 0.5 * tied);
+    negatives += tied;
+    positives += block.positives;
   }
   return negatives > 0.0 && positives > 0.0 ? pairs / (negatives * positives) : NAN;
 }
@@ -28,7 +24,8 @@ demur_aurc(const DemurSelectiveSample *sample, double *error, double *brier) {
   } RankSums;
   g_autofree RankSums *ranks = g_new0(RankSums, MAX(sample->n_ranks, 1));
   for (size_t i = 0; i < sample->n; i++) {
-    const double count = sample->counts != NULL ? (double)sample->counts[i] : 1.0;
+    const double count = (sample->counts != NULL ? (double)sample->counts[i] : 1.0) *
+                         (sample->weights != NULL ? sample->weights[i] : 1.0);
     const double r = sample->risks[i], y = sample->labels[i];
     RankSums *sums = &ranks[sample->ranks[i]];
     sums->n += count;
@@ -60,37 +57,36 @@ benefit_of(double threshold, double n, double positives, double true_positives,
 }
 
 DemurNetBenefit
-demur_net_benefit(const double *risks, const double *labels, const guint32 *counts, size_t n,
-                  double threshold) {
+demur_net_benefit(const DemurOutcomes *o, double threshold) {
   double total = 0.0, positives = 0.0, true_positives = 0.0, false_positives = 0.0;
-  for (size_t i = 0; i < n; i++) {
-    const double count = counts != NULL ? (double)counts[i] : 1.0;
-    total += count;
-    positives += count * labels[i];
-    if (risks[i] >= threshold) {
-      true_positives += count * labels[i];
-      false_positives += count * (1.0 - labels[i]);
+  for (size_t i = 0; i < o->n; i++) {
+    const double mass = demur_outcomes_mass(o, i);
+    total += mass;
+    positives += mass * o->labels[i];
+    if (o->risks[i] >= threshold) {
+      true_positives += mass * o->labels[i];
+      false_positives += mass * (1.0 - o->labels[i]);
     }
   }
   return benefit_of(threshold, total, positives, true_positives, false_positives);
 }
 
 void
-demur_decision_curve(const double *risks, const double *labels, const guint32 *counts, size_t n,
-                     const double *thresholds, size_t n_thresholds, DemurNetBenefit *curve) {
+demur_decision_curve(const DemurOutcomes *o, const double *thresholds, size_t n_thresholds,
+                     DemurNetBenefit *curve) {
   double total = 0.0, positives = 0.0;
-  for (size_t i = 0; i < n; i++) {
-    const double count = counts != NULL ? (double)counts[i] : 1.0;
-    total += count;
-    positives += count * labels[i];
+  for (size_t i = 0; i < o->n; i++) {
+    const double mass = demur_outcomes_mass(o, i);
+    total += mass;
+    positives += mass * o->labels[i];
   }
   double above = total, positives_above = positives;
   size_t i = 0;
   for (size_t t = 0; t < n_thresholds; t++) {
-    for (; i < n && risks[i] < thresholds[t]; i++) {
-      const double count = counts != NULL ? (double)counts[i] : 1.0;
-      above -= count;
-      positives_above -= count * labels[i];
+    for (; i < o->n && o->risks[i] < thresholds[t]; i++) {
+      const double mass = demur_outcomes_mass(o, i);
+      above -= mass;
+      positives_above -= mass * o->labels[i];
     }
     curve[t] =
         benefit_of(thresholds[t], total, positives, positives_above, above - positives_above);

@@ -5,16 +5,16 @@
  *   net benefit(t) = TP/n - FP/n t / (1 - t),   a scan treated where r >= t   (Vickers and Elkin
  *                    2006)
  *
- * Count-weighted as in selective.h. */
+ * Weighted as in outcomes.h. */
 #pragma once
 
+#include "metrics/outcomes.h"
 #include "metrics/selective.h"
 
 G_BEGIN_DECLS
 
-/* risks [n] ascending, labels [n] in {0, 1}, counts [n] or NULL. NaN where one label is missing.
- * O(n). */
-double demur_auroc(const double *risks, const double *labels, const guint32 *counts, size_t n);
+/* NaN where one label is missing. O(n). */
+double demur_auroc(const DemurOutcomes *outcomes);
 
 /* *error: AURC of the 0/1 error (1 - accuracy as in selective.h); *brier: of (y - r)^2. Ties in
  * score are all kept, as by every threshold here: k asked for inside a tie keep the whole tie. So a
@@ -28,13 +28,11 @@ typedef struct {
 } DemurNetBenefit;
 
 /* At one threshold in [0, 1). Any order. NaN for an empty sample. O(n). */
-DemurNetBenefit demur_net_benefit(const double *risks, const double *labels, const guint32 *counts,
-                                  size_t n, double threshold);
+DemurNetBenefit demur_net_benefit(const DemurOutcomes *outcomes, double threshold);
 
-/* The decision curve: curve [n_thresholds] at thresholds [n_thresholds] in ascending order, risks
- * [n] ascending. O(n + n_thresholds). */
-void demur_decision_curve(const double *risks, const double *labels, const guint32 *counts,
-                          size_t n, const double *thresholds, size_t n_thresholds,
-                          DemurNetBenefit *curve);
+/* The decision curve: curve [n_thresholds] at thresholds [n_thresholds] in ascending order.
+ * O(n + n_thresholds). */
+void demur_decision_curve(const DemurOutcomes *outcomes, const double *thresholds,
+                          size_t n_thresholds, DemurNetBenefit *curve);
 
 G_END_DECLS

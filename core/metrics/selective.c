@@ -7,9 +7,10 @@
  *
  * Paper: appendix "Technical details", Eq. ece. Data: entries in ascending risk with
  * multiplicities; a multiplicity may straddle two bins, which is exact because its copies are
- * equal. Different here: coverages are visited from the largest down and the kept entries compacted
- * in place, so the lists shrink and one sort by risk serves all; thresholds come from a two-level
- * count by score rank. */
+ * equal; so may scans of equal risk, which share their mean outcome. Of weighted outcomes (not all
+ * known) the bins hold equal sums of weights. Different here: coverages are visited from the
+ * largest down and the kept entries compacted in place, so the lists shrink and one sort by risk
+ * serves all; thresholds come from a two-level count by score rank. */
 #include "metrics/selective.h"
 
 #include <math.h>
@@ -25,6 +26,8 @@ struct DemurSelectiveScratch {
   size_t n;
   guint32 *counts, *ranks;              /* [n] kept entries */
   double *differences, *labels, *risks; /* [n] y - r, y, r */
+  guint32 *blocks;                      /* [n] number of the entry's risk; only where risks tie */
+  double *weights;                      /* [n] only where outcomes are weighted */
   guint32 *rank_counts;                 /* [n] */
   guint32 *block_counts;                /* [n >> BLOCK_BITS + 1] */
 };
@@ -38,6 +41,8 @@ demur_selective_scratch_new(size_t n) {
   s->differences = demur_new_array(double, n);
   s->labels = demur_new_array(double, n);
   s->risks = demur_new_array(double, n);
+  s->blocks = demur_new_array(guint32, n);
+  s->weights = demur_new_array(double, n);
   s->rank_counts = demur_new_array(guint32, n);
   s->block_counts = demur_new_array(guint32, (n >> BLOCK_BITS) + 1);
   return s;
@@ -52,16 +57,11 @@ demur_selective_scratch_free(DemurSelectiveScratch *s) {
   g_aligned_free(s->differences);
   g_aligned_free(s->labels);
   g_aligned_free(s->risks);
+  g_aligned_free(s->blocks);
+  g_aligned_free(s->weights);
   g_aligned_free(s->rank_counts);
   g_aligned_free(s->block_counts);
   g_free(s);
-}
-
-size_t
-demur_selective_n_bins(size_t n_selected, size_t min_bin_size) {
-  if (n_selected == 0)
-    return 0;
-  return CLAMP(n_selected / MAX(min_bin_size, 1), 1, DEMUR_MAX_BINS);
 }
 
 double
@@ -71,18 +71,24 @@ demur_signed_root(double value) {
 
 /* Sums of one selection's bins. */
 typedef struct {
-  size_t n_selected, n_bins;
+  size_t n_bins;
+  gboolean blocks; /* of equal risk, or weighted */
+  double mass;     /* of all bins: scans, or their weights */
   double sizes[DEMUR_MAX_BINS];
   double differences[DEMUR_MAX_BINS]; /* sum of y - r */
   double labels[DEMUR_MAX_BINS];      /* sum of y; only where asked for */
+  /* With blocks: sums of w^2 and of w^2 y. */
+  double squares[DEMUR_MAX_BINS], positive_squares[DEMUR_MAX_BINS];
 } Bins;
 
+/* The plain case: every outcome known, no two risks alike. */
 static inline void
-fill_bins(const guint32 *counts, const double *differences, const double *labels, size_t n,
-          size_t n_selected, size_t min_bin_size, Bins *bins) {
+fill_plain_bins(const guint32 *counts, const double *differences, const double *labels, size_t n,
+                size_t n_selected, size_t min_bin_size, Bins *bins) {
   const gboolean with_labels = labels != NULL;
-  bins->n_selected = n_selected;
-  bins->n_bins = demur_selective_n_bins(n_selected, min_bin_size);
+  bins->n_bins = demur_bins_count(n_selected, min_bin_size);
+  bins->blocks = FALSE;
+  bins->mass = (double)n_selected;
   if (n_selected == 0)
     return;
   const size_t small = n_selected / bins->n_bins, n_large = n_selected % bins->n_bins;
@@ -111,40 +117,130 @@ fill_bins(const guint32 *counts, const double *differences, const double *labels
   }
 }
 
+/* What stands at one risk. */
+typedef struct {
+  double mass, difference, label, squares, positive_squares;
+} Block;
+
+static void
+add_share(Bins *bins, size_t bin, const Block *block, double share) {
+  bins->sizes[bin] += share * block->mass;
+  bins->differences[bin] += share * block->difference;
+  bins->labels[bin] += share * block->label;
+  bins->squares[bin] += share * share * block->squares;
+  bins->positive_squares[bin] += share * share * block->positive_squares;
+}
+
+/* Blocks of equal risk, or weighted outcomes, or both. */
+static void
+fill_block_bins(const DemurSelectiveScratch *s, size_t n, gboolean tied, gboolean weighted,
+                size_t min_bin_size, Bins *bins) {
+  size_t n_known = 0;
+  double mass = 0.0;
+  for (size_t j = 0; j < n; j++) {
+    const double weight = weighted ? s->weights[j] : 1.0;
+    mass += (double)s->counts[j] * weight;
+    n_known += weight > 0.0 ? s->counts[j] : 0;
+  }
+  memset(bins, 0, sizeof *bins);
+  bins->n_bins = demur_bins_count(n_known, min_bin_size);
+  bins->blocks = TRUE;
+  bins->mass = mass;
+  if (n_known == 0)
+    return;
+  const size_t small = n_known / bins->n_bins, n_large = n_known % bins->n_bins;
+  size_t bin = 0;
+  double room = weighted ? mass / (double)bins->n_bins : (double)(small + (n_large > 0));
+  for (size_t j = 0; j < n;) {
+    Block block = {0};
+    const guint32 here = tied ? s->blocks[j] : 0;
+    do {
+      const double count = (double)s->counts[j], weight = weighted ? s->weights[j] : 1.0;
+      block.mass += count * weight;
+      block.difference += count * weight * s->differences[j];
+      block.label += count * weight * s->labels[j];
+      block.squares += count * weight * weight;
+      block.positive_squares += count * weight * weight * s->labels[j];
+      j++;
+    } while (tied && j < n && s->blocks[j] == here);
+    double left = block.mass;
+    while (left > 0.0) {
+      /* The last bin takes what rounding left over. */
+      const double taken = bin + 1 < bins->n_bins ? fmin(left, room) : left;
+      add_share(bins, bin, &block, taken / block.mass);
+      left -= taken;
+      room -= taken;
+      if (!(room > 0.0) && bin + 1 < bins->n_bins) {
+        bin++;
+        room = weighted ? mass / (double)bins->n_bins : (double)(small + (bin < n_large));
+      }
+    }
+  }
+}
+
 static double
 error2_of(const Bins *bins) {
-  if (bins->n_selected == 0)
+  if (bins->n_bins == 0)
     return NAN;
   double square = 0.0;
   for (size_t b = 0; b < bins->n_bins; b++)
-    square += bins->differences[b] * bins->differences[b] / bins->sizes[b];
-  return sqrt(square / (double)bins->n_selected);
+    if (bins->sizes[b] > 0.0)
+      square += bins->differences[b] * bins->differences[b] / bins->sizes[b];
+  return sqrt(square / bins->mass);
 }
 
-/* sum_b (n_b/n) [(ybar - rbar)^2 - ybar (1 - ybar) / (n_b - 1)]. A bin of one scan has no variance
- * to take away: then the whole is undefined. */
+/* The variance of a bin's mean outcome: sum_k f_k^2 sum_(i in k) w_i^2 (y_i - ybar)^2 / (sum w)^2
+ * over the blocks k, of which a share f_k stands in the bin, made free of bias by 1 / (1 - s), s
+ * the same sum with 1 for (y_i - ybar)^2. Without ties and weights ybar (1 - ybar) / (n - 1). */
+static double
+variance_of(const Bins *bins, size_t b) {
+  const double size = bins->sizes[b], observed = bins->labels[b] / size;
+  if (!bins->blocks)
+    return observed * (1.0 - observed) / (size - 1.0);
+  const double spread = bins->positive_squares[b] * (1.0 - observed) * (1.0 - observed) +
+                        (bins->squares[b] - bins->positive_squares[b]) * observed * observed;
+  return spread / (size * size - bins->squares[b]);
+}
+
+/* A bin of one scan has no variance to take away: then the whole is undefined. */
 static double
 debiased2_of(const Bins *bins) {
-  if (bins->n_selected == 0)
+  if (bins->n_bins == 0)
     return NAN;
   double debiased = 0.0;
   for (size_t b = 0; b < bins->n_bins; b++) {
     const double size = bins->sizes[b], gap = bins->differences[b];
-    const double observed = bins->labels[b] / size;
-    debiased += gap * gap / size - size * observed * (1.0 - observed) / (size - 1.0);
+    debiased += gap * gap / size - size * variance_of(bins, b);
   }
-  return isfinite(debiased) ? debiased / (double)bins->n_selected : NAN;
+  return isfinite(debiased) ? debiased / bins->mass : NAN;
 }
+
+/* The bins of the kept entries [n]. Without labels (training) those of debiased squares are left
+ * out. */
+static inline void
+fill_bins(const DemurSelectiveScratch *s, size_t n, size_t n_selected, size_t min_bin_size,
+          gboolean tied, gboolean weighted, gboolean with_labels, Bins *bins) {
+  if (!tied && !weighted)
+    fill_plain_bins(s->counts, s->differences, with_labels ? s->labels : NULL, n, n_selected,
+                    min_bin_size, bins);
+  else
+    fill_block_bins(s, n, tied, weighted, min_bin_size, bins);
+}
+
+/* What the loaded entries need beyond counts, ranks and differences. */
+typedef struct {
+  gboolean tied, weighted, labels; /* labels: y and r as well */
+} Kind;
 
 static void
 point_of(const DemurSelectiveScratch *s, size_t n, size_t n_selected, size_t min_bin_size,
-         gboolean top_label, DemurSelectivePoint *point) {
+         Kind kind, gboolean top_label, DemurSelectivePoint *point) {
   Bins bins;
-  fill_bins(s->counts, s->differences, s->labels, n, n_selected, min_bin_size, &bins);
+  fill_bins(s, n, n_selected, min_bin_size, kind.tied, kind.weighted, TRUE, &bins);
   point->n_selected = n_selected;
   point->n_bins = bins.n_bins;
   point->error2 = error2_of(&bins);
-  if (n_selected == 0) {
+  if (bins.n_bins == 0) {
     point->error1 = point->error_inf = point->debiased2 = point->brier = point->accuracy = NAN;
     return;
   }
@@ -152,38 +248,50 @@ point_of(const DemurSelectiveScratch *s, size_t n, size_t n_selected, size_t min
   for (size_t b = 0; b < bins.n_bins; b++) {
     const double size = bins.sizes[b], gap = fabs(bins.differences[b]);
     error1 += gap;
-    error_inf = fmax(error_inf, gap / size);
+    error_inf = fmax(error_inf, size > 0.0 ? gap / size : 0.0);
   }
-  point->error1 = error1 / (double)n_selected;
+  point->error1 = error1 / bins.mass;
   point->error_inf = error_inf;
   point->debiased2 = debiased2_of(&bins);
   double brier = 0.0, right = 0.0;
   for (size_t j = 0; j < n; j++) {
-    const double count = (double)s->counts[j];
+    const double count =
+        kind.weighted ? (double)s->counts[j] * s->weights[j] : (double)s->counts[j];
     brier += count * s->differences[j] * s->differences[j];
     right += top_label ? count * s->labels[j]
                        : count * (double)((s->risks[j] >= 0.5) == (s->labels[j] >= 0.5));
   }
-  point->brier = brier / (double)n_selected;
-  point->accuracy = right / (double)n_selected;
+  point->brier = brier / bins.mass;
+  point->accuracy = right / bins.mass;
 }
 
 /* Copies the entries that stand in the sample at all. */
 static size_t
 load(const DemurSelectiveSample *sample, DemurSelectiveScratch *s, gboolean with_labels,
-     size_t *n_total) {
+     size_t *n_total, Kind *kind) {
   *n_total = 0;
+  *kind = (Kind){.weighted = sample->weights != NULL, .labels = with_labels};
   g_return_val_if_fail(sample->n <= s->n, 0);
+  for (size_t i = 1; i < sample->n && !kind->tied; i++)
+    kind->tied = sample->risks[i] == sample->risks[i - 1];
+  kind->labels |= kind->tied || kind->weighted;
   size_t n = 0, total = 0;
+  guint32 block = 0;
   for (size_t i = 0; i < sample->n; i++) {
     const guint32 count = sample->counts != NULL ? sample->counts[i] : 1;
     s->counts[n] = count;
     s->ranks[n] = sample->ranks[i];
     s->differences[n] = sample->labels[i] - sample->risks[i];
-    if (with_labels) {
+    if (kind->labels) {
       s->labels[n] = sample->labels[i];
       s->risks[n] = sample->risks[i];
     }
+    if (kind->tied) {
+      block += i > 0 && sample->risks[i] != sample->risks[i - 1];
+      s->blocks[n] = block;
+    }
+    if (kind->weighted)
+      s->weights[n] = sample->weights[i];
     total += count;
     n += count > 0;
   }
@@ -192,20 +300,33 @@ load(const DemurSelectiveSample *sample, DemurSelectiveScratch *s, gboolean with
 }
 
 /* Keeps the entries with rank <= max_rank, in order. */
-static size_t
-compact(DemurSelectiveScratch *s, size_t n, guint32 max_rank, gboolean with_labels) {
+static inline size_t
+compact_kind(DemurSelectiveScratch *s, size_t n, guint32 max_rank, Kind kind) {
   size_t kept = 0;
   for (size_t j = 0; j < n; j++) {
     s->counts[kept] = s->counts[j];
     const guint32 rank = s->ranks[kept] = s->ranks[j];
     s->differences[kept] = s->differences[j];
-    if (with_labels) {
+    if (kind.labels) {
       s->labels[kept] = s->labels[j];
       s->risks[kept] = s->risks[j];
     }
+    if (kind.tied)
+      s->blocks[kept] = s->blocks[j];
+    if (kind.weighted)
+      s->weights[kept] = s->weights[j];
     kept += rank <= max_rank;
   }
   return kept;
+}
+
+static size_t
+compact(DemurSelectiveScratch *s, size_t n, guint32 max_rank, Kind kind) {
+  /* The two that are frequent, each a loop of its own. */
+  if (!kind.tied && !kind.weighted)
+    return kind.labels ? compact_kind(s, n, max_rank, (Kind){FALSE, FALSE, TRUE})
+                       : compact_kind(s, n, max_rank, (Kind){FALSE, FALSE, FALSE});
+  return compact_kind(s, n, max_rank, kind);
 }
 
 /* For each coverage the last rank that is selected and how many scans that is; order [n_coverages]:
@@ -255,13 +376,14 @@ demur_selective_curve(const DemurSelectiveSample *sample, const double *coverage
   g_return_if_fail(n_coverages <= MAX_COVERAGES && sample->n_ranks <= s->n);
   guint32 max_ranks[MAX_COVERAGES];
   size_t n_selected[MAX_COVERAGES], order[MAX_COVERAGES], n_total;
-  size_t n = load(sample, s, TRUE, &n_total);
+  Kind kind;
+  size_t n = load(sample, s, TRUE, &n_total, &kind);
   find_thresholds(sample, s, n, n_total, coverages, n_coverages, max_ranks, n_selected, order);
   for (size_t o = 0; o < n_coverages; o++) {
     const size_t c = order[o];
-    n = n_selected[c] > 0 ? compact(s, n, max_ranks[c], TRUE) : 0;
+    n = n_selected[c] > 0 ? compact(s, n, max_ranks[c], kind) : 0;
     points[c].rank = n_selected[c] > 0 ? max_ranks[c] : 0;
-    point_of(s, n, n_selected[c], min_bin_size, sample->top_label, &points[c]);
+    point_of(s, n, n_selected[c], min_bin_size, kind, sample->top_label, &points[c]);
   }
 }
 
@@ -269,12 +391,13 @@ void
 demur_selective_at_rank(const DemurSelectiveSample *sample, gssize max_rank, size_t min_bin_size,
                         DemurSelectiveScratch *s, DemurSelectivePoint *point) {
   size_t n_total, n_selected = 0;
-  size_t n = load(sample, s, TRUE, &n_total);
-  n = max_rank >= 0 ? compact(s, n, (guint32)max_rank, TRUE) : 0;
+  Kind kind;
+  size_t n = load(sample, s, TRUE, &n_total, &kind);
+  n = max_rank >= 0 ? compact(s, n, (guint32)max_rank, kind) : 0;
   for (size_t j = 0; j < n; j++)
     n_selected += s->counts[j];
   point->rank = (guint32)MAX(max_rank, 0);
-  point_of(s, n, n_selected, min_bin_size, sample->top_label, point);
+  point_of(s, n, n_selected, min_bin_size, kind, sample->top_label, point);
 }
 
 /* S-BCE_2 at each coverage, and its debiased square where squares is not NULL. Inlined, so that
@@ -285,7 +408,8 @@ binned_errors(const DemurSelectiveSample *sample, const double *coverages, size_
   const gboolean with_labels = squares != NULL;
   guint32 max_ranks[MAX_COVERAGES];
   size_t n_selected[MAX_COVERAGES], order[MAX_COVERAGES], n_total;
-  size_t n = load(sample, s, with_labels, &n_total);
+  Kind kind;
+  size_t n = load(sample, s, with_labels, &n_total, &kind);
   find_thresholds(sample, s, n, n_total, coverages, n_coverages, max_ranks, n_selected, order);
   for (size_t o = 0; o < n_coverages; o++) {
     const size_t c = order[o];
@@ -296,9 +420,8 @@ binned_errors(const DemurSelectiveSample *sample, const double *coverages, size_
       continue;
     }
     Bins bins;
-    n = n_selected[c] > 0 ? compact(s, n, max_ranks[c], with_labels) : 0;
-    fill_bins(s->counts, s->differences, with_labels ? s->labels : NULL, n, n_selected[c],
-              min_bin_size, &bins);
+    n = n_selected[c] > 0 ? compact(s, n, max_ranks[c], kind) : 0;
+    fill_bins(s, n, n_selected[c], min_bin_size, kind.tied, kind.weighted, with_labels, &bins);
     errors[c] = error2_of(&bins);
     if (with_labels)
       squares[c] = debiased2_of(&bins);
@@ -328,7 +451,7 @@ demur_selective_binned(const guint32 *counts, const double *differences, const d
   for (size_t j = 0; j < n; j++)
     n_selected += counts[j];
   Bins bins;
-  fill_bins(counts, differences, labels, n, n_selected, min_bin_size, &bins);
+  fill_plain_bins(counts, differences, labels, n, n_selected, min_bin_size, &bins);
   *error2 = error2_of(&bins);
   *debiased2 = debiased2_of(&bins);
 }

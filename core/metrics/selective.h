@@ -6,19 +6,20 @@
  * worst and every table of the evaluation come from this one function. */
 #pragma once
 
-#include <glib.h>
+#include "metrics/bins.h"
 
 G_BEGIN_DECLS
 
-#define DEMUR_MAX_BINS 15
-
-/* Ties in risk stand in the order of the rows they came from (stable sort). */
+/* Selected scans of equal risk share their mean outcome: their order says nothing. */
 typedef struct {
   size_t n;             /* entries, ascending risk */
   const double *risks;  /* [n] r, or the top probability for K > 2 */
   const double *labels; /* [n] y in {0, 1}, or "argmax is right" */
   const guint32
       *counts; /* [n] how often each entry stands in the sample, 0 allowed; NULL: once each */
+  /* [n] of the outcome, 0 where it is not known (metrics/censoring.h); NULL: all are. They weigh
+   * errors; coverage and thresholds count every scan. */
+  const double *weights;
   const guint32 *ranks; /* [n] dense rank of the score, 0 the highest; ties share a rank */
   size_t n_ranks;
   gboolean top_label; /* K > 2: accuracy is the mean label, not (r >= 0.5) = y */
@@ -31,7 +32,8 @@ typedef struct {
   size_t n_bins;
   double error1, error2, error_inf; /* S-BCE_q, q = 1, 2, infinity */
   double debiased2; /* sum_b (n_b/n) [(ybar - rbar)^2 - ybar (1 - ybar) / (n_b - 1)]: a square, may
-                       be < 0 */
+                       be < 0. With ties or weights the variance of the bin's mean that
+                       selective.c writes out is taken off */
   double brier, accuracy;
 } DemurSelectivePoint;
 
@@ -57,9 +59,6 @@ void demur_selective_at_rank(const DemurSelectiveSample *sample, gssize max_rank
 void demur_selective_errors(const DemurSelectiveSample *sample, const double *coverages,
                             size_t n_coverages, size_t min_bin_size, DemurSelectiveScratch *scratch,
                             double *errors);
-
-/* The number of bins for n selected scans; 0 for none. */
-size_t demur_selective_n_bins(size_t n_selected, size_t min_bin_size);
 
 /* S-BCE_2 and its debiased square at each coverage: what a bootstrap replicate needs. */
 void demur_selective_debiased(const DemurSelectiveSample *sample, const double *coverages,

@@ -38,7 +38,8 @@ typedef struct {
 
 static void
 add_entry(Running *running, const DemurSiteSample *sample, size_t i) {
-  const double count = sample->counts != NULL ? (double)sample->counts[i] : 1.0;
+  const double count = (sample->counts != NULL ? (double)sample->counts[i] : 1.0) *
+                       (sample->weights != NULL ? sample->weights[i] : 1.0);
   if (count == 0.0)
     return;
   DemurSiteSums *site = &running->sites[sample->sites[i]];

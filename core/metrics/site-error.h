@@ -20,6 +20,7 @@ typedef struct {
       *patients; /* [n] in [0, n_patients); copies of a resampled patient are the same patient */
   size_t n_sites, n_patients;
   const guint32 *counts; /* [n] or NULL */
+  const double *weights; /* [n] of the outcome, 0 where not known; NULL: 1. n_s and U_s weighted */
   const guint32 *ranks;  /* [n] dense rank of the score, 0 the highest */
   size_t n_ranks;
 } DemurSiteSample;

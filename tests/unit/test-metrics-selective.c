@@ -50,11 +50,12 @@ two_bins_by_hand(void) {
   demur_assert_close(one.error_inf, 0.05, 1e-14, 0);
 }
 
-/* numpy.array_split(range(7), 3) is 3, 2, 2. With r = 0 everywhere the bins' gaps are their mean
- * labels: y = 0 0 1 | 1 0 | 1 1 -> 1/3, 1/2, 1. */
+/* numpy.array_split(range(7), 3) is 3, 2, 2. With r nearly 0 everywhere the bins' gaps are their
+ * mean labels: y = 0 0 1 | 1 0 | 1 1 -> 1/3, 1/2, 1. */
 static void
 remainders_go_to_the_first_bins(void) {
-  const double risks[7] = {0}, labels[] = {0, 0, 1, 1, 0, 1, 1};
+  const double risks[7] = {0, 1e-15, 2e-15, 3e-15, 4e-15, 5e-15, 6e-15},
+               labels[] = {0, 0, 1, 1, 0, 1, 1};
   const guint32 ranks[7] = {0};
   const DemurSelectiveSample sample = {
       .n = 7, .risks = risks, .labels = labels, .ranks = ranks, .n_ranks = 1};
@@ -62,14 +63,14 @@ remainders_go_to_the_first_bins(void) {
   g_assert_cmpuint(p.n_bins, ==, 3);
   demur_assert_close(p.error1, (1.0 + 1.0 + 2.0) / 7, 1e-14, 0);
   demur_assert_close(p.error2, sqrt((3.0 / 9 + 2.0 / 4 + 2.0) / 7), 1e-14, 0);
-  g_assert_cmpfloat(p.error_inf, ==, 1.0);
+  demur_assert_close(p.error_inf, 1.0, 1e-14, 0);
 }
 
-/* The same seven scans as counts: r = 0 throughout, y = 0 twice, y = 1 twice (straddles the first
- * cut), y = 0 once, y = 1 twice. */
+/* The same seven scans as counts: r nearly 0 throughout, y = 0 twice, y = 1 twice (straddles the
+ * first cut), y = 0 once, y = 1 twice. */
 static void
 a_multiplicity_may_straddle_bins(void) {
-  const double risks[4] = {0}, labels[] = {0, 1, 0, 1};
+  const double risks[4] = {0, 1e-15, 2e-15, 3e-15}, labels[] = {0, 1, 0, 1};
   const guint32 ranks[4] = {0}, counts[] = {2, 2, 1, 2};
   const DemurSelectiveSample sample = {
       .n = 4, .risks = risks, .labels = labels, .counts = counts, .ranks = ranks, .n_ranks = 1};
@@ -86,7 +87,7 @@ number_of_bins_follows_the_paper(void) {
   } rows[] = {{0, 25, 0},    {1, 25, 1},    {24, 25, 1},      {49, 25, 1},  {50, 25, 2},
               {374, 25, 14}, {375, 25, 15}, {100000, 25, 15}, {100, 50, 2}, {5, 1, 5}};
   for (size_t r = 0; r < G_N_ELEMENTS(rows); r++)
-    g_assert_cmpuint(demur_selective_n_bins(rows[r].n, rows[r].min_bin_size), ==, rows[r].n_bins);
+    g_assert_cmpuint(demur_bins_count(rows[r].n, rows[r].min_bin_size), ==, rows[r].n_bins);
 }
 
 static void
@@ -154,6 +155,15 @@ twin(const DemurSelectiveSample *s, double coverage, size_t min_bin_size,
     out->error1 = out->error2 = out->error_inf = out->debiased2 = out->brier = out->accuracy = NAN;
     return;
   }
+  g_autofree double *shared = g_new(double, m); /* each one's mean outcome over its risk */
+  for (size_t i = 0; i < m; i++) {
+    long double sum = 0, times = 0;
+    for (size_t k = 0; k < m; k++) {
+      sum += r[k] == r[i] ? (long double)y[k] : 0;
+      times += r[k] == r[i];
+    }
+    shared[i] = (double)(sum / times);
+  }
   out->n_bins = m / min_bin_size;
   out->n_bins = out->n_bins > 15 ? 15 : out->n_bins < 1 ? 1 : out->n_bins;
   long double e1 = 0, e2 = 0, largest = 0, debiased = 0, brier = 0, right = 0;
@@ -163,14 +173,33 @@ twin(const DemurSelectiveSample *s, double coverage, size_t min_bin_size,
     long double mean_r = 0, mean_y = 0;
     for (size_t i = start; i < start + size; i++) {
       mean_r += (long double)r[i] / (long double)size;
-      mean_y += (long double)y[i] / (long double)size;
+      mean_y += (long double)shared[i] / (long double)size;
     }
     start += size;
     const long double gap = fabsl(mean_y - mean_r), share = (long double)size / (long double)m;
     e1 += share * gap;
     e2 += share * gap * gap;
     largest = gap > largest ? gap : largest;
-    debiased += share * (gap * gap - mean_y * (1 - mean_y) / ((long double)size - 1));
+    gboolean tied = FALSE;
+    for (size_t i = 1; i < s->n; i++)
+      tied |= s->risks[i] == s->risks[i - 1];
+    /* Variance of mean_y: each risk's scans vary together, whatever share of them is here. */
+    long double squares = 0, positive_squares = 0;
+    for (size_t i = start - size; i < start; i++) {
+      long double here = 0, times = 0;
+      for (size_t k = 0; k < m; k++)
+        times += r[k] == r[i];
+      for (size_t k = start - size; k < start; k++)
+        here += r[k] == r[i];
+      if (!tied)
+        here = times; /* copies count as scans of their own */
+      squares += here / times;
+      positive_squares += here / times * (long double)shared[i];
+    }
+    const long double n_b = (long double)size;
+    const long double spread = positive_squares * (1 - mean_y) * (1 - mean_y) +
+                               (squares - positive_squares) * mean_y * mean_y;
+    debiased += share * (gap * gap - spread / (n_b * n_b - squares));
   }
   g_assert_cmpuint(start, ==, m);
   for (size_t i = 0; i < m; i++) {
@@ -321,28 +350,32 @@ doubling_all_counts_keeps_the_plain_measures(void) {
  * of nothing: with one risk throughout it is 0. Mean over D draws: within 5 standard errors. */
 static void
 debiased_square_of_a_calibrated_model_is_zero_on_average(void) {
-  const size_t n = 200, n_draws = 4000;
-  g_autofree double *risks = g_new(double, n), *labels = g_new(double, n);
-  g_autofree guint32 *ranks = g_new0(guint32, n);
-  for (size_t i = 0; i < n; i++)
-    risks[i] = 0.2;
-  double sum = 0.0, squares = 0.0, plain = 0.0;
-  for (guint64 d = 0; d < n_draws; d++) {
-    DemurRandom random = demur_random_stream(9, DEMUR_STREAM_TEST, d, 0, 0);
+  /* The plain square is p (1 - p) / 25 of noise in bins of 25, or of one risk that all 200 share p
+   * (1 - p) / 200. */
+  static const struct { double step, plain; } rows[] = {{1e-12, 0.0064}, {0.0, 0.0008}};
+  for (size_t row = 0; row < G_N_ELEMENTS(rows); row++) {
+    const size_t n = 200, n_draws = 4000;
+    g_autofree double *risks = g_new(double, n), *labels = g_new(double, n);
+    g_autofree guint32 *ranks = g_new0(guint32, n);
     for (size_t i = 0; i < n; i++)
-      labels[i] = demur_random_uniform(&random) < 0.2 ? 1.0 : 0.0;
-    const DemurSelectiveSample sample = {
-        .n = n, .risks = risks, .labels = labels, .ranks = ranks, .n_ranks = 1};
-    const DemurSelectivePoint p = point_at(&sample, 0, 25);
-    sum += p.debiased2;
-    squares += p.debiased2 * p.debiased2;
-    plain += p.error2 * p.error2;
+      risks[i] = 0.2 + rows[row].step * (double)i;
+    double sum = 0.0, squares = 0.0, plain = 0.0;
+    for (guint64 d = 0; d < n_draws; d++) {
+      DemurRandom random = demur_random_stream(9, DEMUR_STREAM_TEST, d, 0, 0);
+      for (size_t i = 0; i < n; i++)
+        labels[i] = demur_random_uniform(&random) < 0.2 ? 1.0 : 0.0;
+      const DemurSelectiveSample sample = {
+          .n = n, .risks = risks, .labels = labels, .ranks = ranks, .n_ranks = 1};
+      const DemurSelectivePoint p = point_at(&sample, 0, 25);
+      sum += p.debiased2;
+      squares += p.debiased2 * p.debiased2;
+      plain += p.error2 * p.error2;
+    }
+    const double mean = sum / (double)n_draws;
+    const double error = sqrt((squares / (double)n_draws - mean * mean) / (double)n_draws);
+    g_assert_cmpfloat(fabs(mean), <, 5.0 * error);
+    g_assert_cmpfloat(fabs(plain / (double)n_draws - rows[row].plain), <, 5.0 * error);
   }
-  const double mean = sum / (double)n_draws;
-  const double error = sqrt((squares / (double)n_draws - mean * mean) / (double)n_draws);
-  g_assert_cmpfloat(fabs(mean), <, 5.0 * error);
-  /* The plain square is p (1 - p)/25 of noise: 0.0064. */
-  g_assert_cmpfloat(fabs(plain / (double)n_draws - 0.0064), <, 5.0 * error);
 }
 
 static void
@@ -351,6 +384,78 @@ signed_root_keeps_the_sign(void) {
   g_assert_cmpfloat(demur_signed_root(-0.25), ==, -0.5);
   g_assert_cmpfloat(demur_signed_root(0.0), ==, 0.0);
   g_assert_true(isnan(demur_signed_root(NAN)));
+}
+
+/* Twelve scans of three risks in three bins of four, cut through the middle block (r = .5: six
+ * scans, of which four are 1): r = .1 .1 .1 .5 | .5 x 4 | .5 .9 .9 .9. By mean outcome: bin 1 (1 +
+ * 2/3)/4 - .2, bin 2 2/3 - .5, bin 3 (2/3 + 2)/4 - .8. */
+static void
+ties_share_their_mean_outcome(void) {
+  const double risks[] = {.1, .1, .1, .5, .5, .5, .5, .5, .5, .9, .9, .9};
+  const guint32 ranks[12] = {0};
+  const double first = 5.0 / 12 - .2, second = 2.0 / 3 - .5, third = 2.0 / 3 - .8;
+  static const double orders[][12] = {{1, 0, 0, 1, 1, 1, 1, 0, 0, 1, 1, 0},
+                                      {0, 0, 1, 0, 0, 1, 1, 1, 1, 0, 1, 1},
+                                      {0, 1, 0, 1, 0, 1, 0, 1, 1, 1, 0, 1}};
+  for (size_t o = 0; o < G_N_ELEMENTS(orders); o++) {
+    const DemurSelectiveSample sample = {
+        .n = 12, .risks = risks, .labels = orders[o], .ranks = ranks, .n_ranks = 1};
+    const DemurSelectivePoint p = point_at(&sample, 0, 4);
+    g_assert_cmpuint(p.n_bins, ==, 3);
+    demur_assert_close(p.error2, sqrt((first * first + second * second + third * third) / 3), 1e-14,
+                       0);
+    demur_assert_close(p.error_inf, first, 1e-14, 0);
+    const DemurOutcomes outcomes = {12, risks, orders[o], NULL, NULL};
+    DemurBins bins;
+    demur_bins_fill(&bins, &outcomes, 4);
+    demur_assert_close(bins.positives[0] - bins.risks[0], 4 * first, 1e-14, 0);
+    demur_assert_close(bins.positives[1] - bins.risks[1], 4 * second, 1e-14, 0);
+  }
+}
+
+/* A weight is a multiplicity that need not be whole: k of every scan are the same sample, and so is
+ * weight 2 in place of two copies; what has weight 0 is not looked at, whatever its label. */
+static void
+weights_are_multiplicities(void) {
+  enum { M = 90 };
+  double risks[M], labels[M], unknown[M], weights[M];
+  guint32 ranks[M], counts[M];
+  for (size_t i = 0; i < M; i++) {
+    risks[i] = (double)(i / 2 * 2 + 1) / (M + 2); /* pairs tie */
+    labels[i] = (i * 7 + i / 5) % 3 == 0;
+    ranks[i] = (guint32)((i * 11) % M);
+    counts[i] = 1 + i % 2;
+    weights[i] = (double)counts[i];
+    unknown[i] = labels[i];
+  }
+  const DemurSelectiveSample counted = {
+      .n = M, .risks = risks, .labels = labels, .counts = counts, .ranks = ranks, .n_ranks = M};
+  DemurSelectiveSample weighted = {
+      .n = M, .risks = risks, .labels = unknown, .weights = weights, .ranks = ranks, .n_ranks = M};
+  /* 90 scans, 135 copies: one bin either way. */
+  const DemurSelectivePoint a = point_at(&counted, M - 1, 136), b = point_at(&weighted, M - 1, 91);
+  demur_assert_close(a.error2, b.error2, 1e-13, 0);
+  demur_assert_close(a.brier, b.brier, 1e-13, 0);
+  demur_assert_close(a.accuracy, b.accuracy, 1e-13, 0);
+  for (size_t i = 0; i < M; i++)
+    weights[i] = 3.0;
+  const DemurSelectiveSample plain = {
+      .n = M, .risks = risks, .labels = labels, .ranks = ranks, .n_ranks = M};
+  for (guint32 rank = 29; rank < M; rank += 30) { /* 30, 60, 90 scans in bins of 15 */
+    const DemurSelectivePoint c = point_at(&plain, rank, 15), d = point_at(&weighted, rank, 15);
+    demur_assert_close(c.error1, d.error1, 1e-13, 0);
+    demur_assert_close(c.error2, d.error2, 1e-13, 0);
+    demur_assert_close(c.debiased2, d.debiased2, 1e-13, 0);
+  }
+  weights[4] = weights[70] = 0.0;
+  const DemurSelectivePoint before = point_at(&weighted, M - 1, 20);
+  unknown[4] = 1.0 - unknown[4];
+  unknown[70] = 1.0 - unknown[70];
+  const DemurSelectivePoint after = point_at(&weighted, M - 1, 20);
+  g_assert_cmpuint(before.n_selected, ==, M); /* coverage counts them */
+  g_assert_cmpfloat(before.error2, ==, after.error2);
+  g_assert_cmpfloat(before.debiased2, ==, after.debiased2);
+  g_assert_cmpfloat(before.brier, ==, after.brier);
 }
 
 int
@@ -366,5 +471,8 @@ main(int argc, char **argv) {
   g_test_add_func("/metrics/selective/debiased",
                   debiased_square_of_a_calibrated_model_is_zero_on_average);
   g_test_add_func("/metrics/selective/signed-root", signed_root_keeps_the_sign);
+  g_test_add_func("/metrics/selective/ties-share-their-mean-outcome",
+                  ties_share_their_mean_outcome);
+  g_test_add_func("/metrics/selective/weights-are-multiplicities", weights_are_multiplicities);
   return g_test_run();
 }
