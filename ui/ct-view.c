@@ -13,16 +13,6 @@
 static const DemurPlane cut_planes[DEMUR_N_CT_PLANES] = {DEMUR_PLANE_ACQUIRED, DEMUR_PLANE_CORONAL,
                                                          DEMUR_PLANE_SAGITTAL};
 
-static const struct {
-  const char *name;
-  double width, level;
-} presets[DEMUR_N_PRESETS - 1] = {
-    {N_("Lung"), 1500, -600},
-    {N_("Mediastinum"), 400, 40},
-    {N_("Bone"), 2000, 350},
-    {N_("Soft tissue"), 400, 50},
-};
-
 struct _DemurCtView {
   GtkWidget parent_instance;
   char *name;
@@ -257,7 +247,7 @@ slice_text(DemurCtView *view) {
 static char *
 window_text(DemurCtView *view) {
   const char *name = view->preset < 0                     ? _("by hand")
-                     : view->preset < DEMUR_N_PRESETS - 1 ? _(presets[view->preset].name)
+                     : view->preset < DEMUR_N_PRESETS - 1 ? _(demur_ct_presets[view->preset].title)
                      : view->own_is_range                 ? _("whole range, the file has no window")
                                                           : _("the file's own");
   return g_strdup_printf("W %.0f L %s%.0f · %s%s", view->width, view->level < 0 ? "−" : "",
@@ -462,8 +452,8 @@ void
 demur_ct_view_preset(DemurCtView *view, guint preset) {
   double width, level;
   if (preset < DEMUR_N_PRESETS - 1) {
-    width = presets[preset].width;
-    level = presets[preset].level;
+    width = demur_ct_presets[preset].width;
+    level = demur_ct_presets[preset].level;
   } else {
     own_window(view, &width, &level);
     if (isnan(width))
@@ -773,8 +763,8 @@ demur_ct_view_set_image(DemurCtView *view, DemurImage *image, const DemurScan *s
     view->zoom = 1;
     view->pan_x = view->pan_y = 0;
     view->invert = FALSE;
-    view->width = presets[0].width;
-    view->level = presets[0].level;
+    view->width = demur_ct_presets[DEMUR_CT_PRESET_LUNG].width;
+    view->level = demur_ct_presets[DEMUR_CT_PRESET_LUNG].level;
     view->preset = 0;
     view->table_stale = TRUE;
   }
@@ -896,8 +886,8 @@ static void
 demur_ct_view_init(DemurCtView *view) {
   view->table = g_malloc(65536);
   view->zoom = 1;
-  view->width = presets[0].width;
-  view->level = presets[0].level;
+  view->width = demur_ct_presets[DEMUR_CT_PRESET_LUNG].width;
+  view->level = demur_ct_presets[DEMUR_CT_PRESET_LUNG].level;
   view->table_stale = view->texture_stale = view->cut_stale = TRUE;
   gtk_widget_set_focusable(GTK_WIDGET(view), TRUE);
   gtk_widget_add_css_class(GTK_WIDGET(view), "ct");

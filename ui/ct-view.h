@@ -4,6 +4,7 @@
 
 #include <gtk/gtk.h>
 
+#include "tasks/ct-presets.h"
 #include "ui/image.h"
 #include "ui/scan.h"
 
@@ -20,7 +21,8 @@ typedef enum {
   DEMUR_N_CT_PLANES,
 } DemurCtPlane;
 
-#define DEMUR_N_PRESETS 5
+/* Those of tasks/ct-presets.h, and behind them the one that the file asks for. */
+#define DEMUR_N_PRESETS (DEMUR_N_CT_PRESETS + 1)
 
 /* Signals: "changed" (what is shown is another: plane, slice, window);
  *          "scrolled": by a person, to another slice. */

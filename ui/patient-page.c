@@ -760,15 +760,12 @@ build_tools(DemurPatientPage *page) {
   GtkWidget *space = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
   gtk_widget_set_hexpand(space, TRUE);
   gtk_box_append(GTK_BOX(bar), space);
-  static const char *const names[DEMUR_N_PRESETS] = {N_("Lung"), N_("Mediast"), N_("Bone"),
-                                                     N_("Soft"), N_("Own")};
-  static const char *const whole[DEMUR_N_PRESETS] = {
-      N_("Lung 1500 / −600"), N_("Mediastinum 400 / 40"), N_("Bone 2000 / 350"),
-      N_("Soft tissue 400 / 50"), N_("The file's own window")};
   for (guint i = 0; i < DEMUR_N_PRESETS; i++) {
-    g_autofree char *label = g_strdup_printf("%u %s", i + 1, _(names[i]));
+    g_autofree char *label = g_strdup_printf(
+        "%u %s", i + 1, i < DEMUR_N_CT_PRESETS ? _(demur_ct_presets[i].brief) : _("Own"));
     page->preset[i] = short_button(label);
-    demur_shown_tooltip_set(page->preset[i], _(whole[i]));
+    demur_shown_tooltip_set(page->preset[i], i < DEMUR_N_CT_PRESETS ? _(demur_ct_presets[i].whole)
+                                                                    : _("The file's own window"));
     gtk_actionable_set_action_name(GTK_ACTIONABLE(page->preset[i]), "win.preset");
     gtk_actionable_set_action_target(GTK_ACTIONABLE(page->preset[i]), "i", (int)i + 1);
     gtk_box_append(GTK_BOX(bar), page->preset[i]);

@@ -13,6 +13,7 @@
 #include "ui/shown.h"
 #include "ui/theme.h"
 #include "ui/train-window.h"
+#include "ui/window-actions.h"
 #include "ui/worklist-page.h"
 
 struct _DemurWindow {
@@ -619,48 +620,6 @@ static const GActionEntry actions[] = {
     {.name = "export", .activate = on_export},
 };
 
-/* Keys without a modifier: they reach the window only where nothing focused has used them, so that
- * letters typed into an entry stay letters. */
-
-typedef struct {
-  guint key;
-  const char *page; /* NULL: any */
-  const char *action;
-  const char *target; /* printed GVariant; NULL: none */
-} KeyEntry;
-
-static const KeyEntry key_entries[] = {
-    {GDK_KEY_n, "worklist", "win.next", NULL},
-    {GDK_KEY_p, "worklist", "win.previous", NULL},
-    {GDK_KEY_n, "patient", "win.next", NULL},
-    {GDK_KEY_p, "patient", "win.previous", NULL},
-    {GDK_KEY_Return, "worklist", "win.open-case", NULL},
-    {GDK_KEY_slash, "worklist", "win.search", "''"},
-    {GDK_KEY_1, "patient", "win.preset", "1"},
-    {GDK_KEY_2, "patient", "win.preset", "2"},
-    {GDK_KEY_3, "patient", "win.preset", "3"},
-    {GDK_KEY_4, "patient", "win.preset", "4"},
-    {GDK_KEY_5, "patient", "win.preset", "5"},
-    {GDK_KEY_x, "patient", "win.plane", "'axial'"},
-    {GDK_KEY_o, "patient", "win.plane", "'coronal'"},
-    {GDK_KEY_s, "patient", "win.plane", "'sagittal'"},
-    {GDK_KEY_m, "patient", "win.slab", NULL},
-    {GDK_KEY_i, "patient", "win.invert", NULL},
-    {GDK_KEY_0, "patient", "win.reset-view", NULL},
-    {GDK_KEY_plus, "patient", "win.zoom", "1.25"},
-    {GDK_KEY_equal, "patient", "win.zoom", "1.25"},
-    {GDK_KEY_minus, "patient", "win.zoom", "0.8"},
-    {GDK_KEY_v, "patient", "win.compare", NULL},
-    {GDK_KEY_l, "patient", "win.link", NULL},
-    {GDK_KEY_r, "patient", "win.reveal", NULL},
-    {GDK_KEY_a, "patient", "win.agree", NULL},
-    {GDK_KEY_d, "patient", "win.disagree", NULL},
-    {GDK_KEY_c, "patient", "win.comment", NULL},
-    {GDK_KEY_w, "patient", "win.choose-series", NULL},
-    {GDK_KEY_t, "cohort", "win.tables", NULL},
-    {GDK_KEY_u, "cohort", "win.use-coverage", NULL},
-};
-
 static gboolean
 on_escape(DemurWindow *window) {
   if (demur_patient_page_drop(window->patient))
@@ -687,16 +646,7 @@ on_key(GtkEventControllerKey *keys, guint key, guint code, GdkModifierType state
   if ((key == GDK_KEY_Return || key == GDK_KEY_KP_Enter) &&
       demur_patient_page_keep(window->patient))
     return TRUE;
-  const char *page = demur_window_page(window);
-  for (guint i = 0; i < G_N_ELEMENTS(key_entries); i++) {
-    const KeyEntry *entry = &key_entries[i];
-    if (entry->key != gdk_keyval_to_lower(key) || g_strcmp0(entry->page, page) != 0)
-      continue;
-    g_autoptr(GVariant) target =
-        entry->target != NULL ? g_variant_parse(NULL, entry->target, NULL, NULL, NULL) : NULL;
-    return gtk_widget_activate_action_variant(GTK_WIDGET(window), entry->action, target);
-  }
-  return FALSE;
+  return demur_window_actions_key(GTK_WIDGET(window), key, demur_window_page(window));
 }
 
 /* Enter with an opinion waiting keeps it, whatever has the focus. */
@@ -706,40 +656,6 @@ on_early_key(GtkEventControllerKey *keys, guint key, guint code, GdkModifierType
   return (key == GDK_KEY_Return || key == GDK_KEY_KP_Enter) &&
          g_strcmp0(demur_window_page(window), "patient") == 0 &&
          demur_patient_page_keep(window->patient);
-}
-
-static void
-add_item(GMenu *menu, const char *label, const char *action) {
-  g_menu_append(menu, label, action);
-}
-
-static GMenuModel *
-build_menu(void) {
-  GMenu *menu = g_menu_new();
-  g_autoptr(GMenu) files = g_menu_new();
-  add_item(files, _("_Open a workspace…"), "app.open");
-  add_item(files, _("_New workspace…"), "app.new");
-  add_item(files, _("Import a _folder…"), "win.import-folder");
-  add_item(files, _("Import f_iles…"), "win.import-files");
-  add_item(files, _("Import _report"), "win.import-report");
-  add_item(files, _("_Read the workspace again"), "win.reload");
-  g_menu_append_section(menu, NULL, G_MENU_MODEL(files));
-  g_autoptr(GMenu) work = g_menu_new();
-  add_item(work, _("_Assess all series"), "win.assess");
-  add_item(work, _("_Train a selector…"), "win.train");
-  add_item(work, _("_Export…"), "win.export");
-  g_menu_append_section(menu, NULL, G_MENU_MODEL(work));
-  g_autoptr(GMenu) looks = g_menu_new();
-  add_item(looks, _("_Dark reading room"), "app.theme::dark");
-  add_item(looks, _("_Light"), "app.theme::light");
-  add_item(looks, _("_High contrast"), "app.theme::contrast");
-  g_menu_append_section(menu, _("Look"), G_MENU_MODEL(looks));
-  g_autoptr(GMenu) program = g_menu_new();
-  add_item(program, _("_Keyboard shortcuts"), "app.shortcuts");
-  add_item(program, _("A_bout Demur"), "app.about");
-  add_item(program, _("_Quit"), "app.quit");
-  g_menu_append_section(menu, NULL, G_MENU_MODEL(program));
-  return G_MENU_MODEL(menu);
 }
 
 static void
@@ -788,7 +704,7 @@ build_header(DemurWindow *window) {
 
   GtkWidget *menu = gtk_menu_button_new();
   gtk_menu_button_set_icon_name(GTK_MENU_BUTTON(menu), "open-menu-symbolic");
-  g_autoptr(GMenuModel) model = build_menu();
+  g_autoptr(GMenuModel) model = demur_window_actions_menu();
   gtk_menu_button_set_menu_model(GTK_MENU_BUTTON(menu), model);
   gtk_menu_button_set_primary(GTK_MENU_BUTTON(menu), TRUE);
   gtk_accessible_update_property(GTK_ACCESSIBLE(menu), GTK_ACCESSIBLE_PROPERTY_LABEL, _("Menu"),

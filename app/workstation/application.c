@@ -7,6 +7,7 @@
 #include "store/workspace.h"
 #include "ui/files.h"
 #include "ui/theme.h"
+#include "ui/window-actions.h"
 #include "ui/window.h"
 #include "ui/words.h"
 
@@ -61,9 +62,7 @@ on_about(GSimpleAction *action, GVariant *value, gpointer data) {
 static void
 on_shortcuts(GSimpleAction *action, GVariant *value, gpointer data) {
   DemurApplication *self = data;
-  g_autoptr(GtkBuilder) builder =
-      gtk_builder_new_from_resource("/org/demur/workstation/shortcuts.ui");
-  GtkWindow *window = GTK_WINDOW(gtk_builder_get_object(builder, "shortcuts"));
+  GtkWindow *window = demur_window_actions_page();
   gtk_window_set_transient_for(window, GTK_WINDOW(self->window));
   gtk_widget_add_css_class(GTK_WIDGET(window), "demur");
   gtk_window_present(window);
@@ -123,24 +122,6 @@ static const GActionEntry actions[] = {
     {.name = "new", .activate = on_new},
     {.name = "open-path", .activate = on_open_path, .parameter_type = "s"},
     {.name = "theme", .parameter_type = "s", .state = "'dark'", .change_state = on_theme},
-};
-
-static const struct {
-  const char *action;
-  const char *accels[3];
-} accels[] = {
-    {"app.quit", {"<Control>q"}},
-    {"app.shortcuts", {"<Control>question", "F1"}},
-    {"app.open", {"<Control>o"}},
-    {"app.new", {"<Control>n"}},
-    {"win.page('worklist')", {"<Control>1"}},
-    {"win.page('patient')", {"<Control>2"}},
-    {"win.page('cohort')", {"<Control>3"}},
-    {"win.page('report')", {"<Control>4"}},
-    {"win.search('')", {"<Control>f"}},
-    {"win.import-folder", {"<Control>i"}},
-    {"win.export", {"<Control>e"}},
-    {"win.reload", {"F5"}},
 };
 
 /* A picture without a person: when everything has arrived and was drawn. */
@@ -339,9 +320,7 @@ demur_application_startup(GApplication *application) {
   gtk_icon_theme_add_resource_path(gtk_icon_theme_get_for_display(gdk_display_get_default()),
                                    "/org/demur/workstation/icons");
   g_action_map_add_action_entries(G_ACTION_MAP(self), actions, G_N_ELEMENTS(actions), self);
-  for (guint i = 0; i < G_N_ELEMENTS(accels); i++)
-    gtk_application_set_accels_for_action(GTK_APPLICATION(self), accels[i].action,
-                                          (const char *const *)accels[i].accels);
+  demur_window_actions_set_accels(GTK_APPLICATION(self));
 }
 
 /* GLib ends with 1 for options it does not know; the documented status of wrong usage is 2. */

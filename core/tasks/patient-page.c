@@ -9,6 +9,7 @@
 #include "store/series.h"
 #include "words/words.h"
 #include "tasks/assess.h"
+#include "tasks/ct-presets.h"
 #include "tasks/meaning.h"
 #include "tasks/report.h"
 #include "tasks/selection.h"
@@ -18,10 +19,6 @@
 #include "dicom/library.h"
 #include "dicom/volume.h"
 #endif
-
-/* The lung window. */
-#define WINDOW_CENTRE_HU (-600.0)
-#define WINDOW_WIDTH_HU 1500.0
 
 static gpointer
 own(DemurPatientPage *page, gpointer memory) {
@@ -154,9 +151,9 @@ describe_image(DemurTask *task, DemurPatientPage *page, DemurWorkspace *workspac
   if (!demur_volume_read_slice(series, middle, hu, &n_padding, &n_clamped, error))
     return FALSE;
   guint8 *grey = own(page, g_malloc(n));
+  const DemurCtPreset *lung = &demur_ct_presets[DEMUR_CT_PRESET_LUNG];
   for (size_t i = 0; i < n; i++) {
-    const double share =
-        ((double)hu[i] - WINDOW_CENTRE_HU) / WINDOW_WIDTH_HU + 0.5; /* 0 black, 1 white */
+    const double share = ((double)hu[i] - lung->level) / lung->width + 0.5; /* 0 black, 1 white */
     grey[i] = hu[i] == DEMUR_HU_PADDING ? 0 : (guint8)lround(255.0 * CLAMP(share, 0.0, 1.0));
   }
   const double *spacing = series->pixel_spacing_mm;
@@ -168,7 +165,7 @@ describe_image(DemurTask *task, DemurPatientPage *page, DemurWorkspace *workspac
                     ? spacing[0] / spacing[1]
                     : 1.0,
       .words = own(page, g_strdup_printf("Slice %zu of %zu, lung window (%g ± %g HU)%s", middle + 1,
-                                         series->n_slices, WINDOW_CENTRE_HU, WINDOW_WIDTH_HU / 2.0,
+                                         series->n_slices, lung->level, lung->width / 2.0,
                                          series->lossy ? ", lossy compressed" : ""))};
   return TRUE;
 }

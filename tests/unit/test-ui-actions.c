@@ -1,0 +1,89 @@
+/* The table of actions and keys: documents say what it says, no key does two things on one page,
+ * and every preset's key tells the preset's own numbers. */
+#include "ui/window-actions.h"
+
+#include <string.h>
+
+#include "support/support.h"
+#include "tasks/ct-presets.h"
+
+/* What stands between the marks of a document (owned). */
+static char *
+between(const char *file, const char *begin, const char *end) {
+  g_autofree char *path = g_test_build_filename(G_TEST_DIST, "docs", file, NULL);
+  g_autofree char *text = NULL;
+  g_autoptr(GError) error = NULL;
+  g_file_get_contents(path, &text, NULL, &error);
+  g_assert_no_error(error);
+  const char *from = strstr(text, begin);
+  g_assert_nonnull(from);
+  from += strlen(begin);
+  const char *to = strstr(from, end);
+  g_assert_nonnull(to);
+  return g_strndup(from, (size_t)(to - from));
+}
+
+static void
+test_the_documents_hold_the_keys(void) {
+  g_autofree char *markdown = demur_window_actions_markdown();
+  g_autofree char *page = between("workstation.md", "<!-- keys -->\n", "<!-- end of keys -->");
+  g_assert_cmpstr(page, ==, markdown);
+  g_autofree char *mdoc = demur_window_actions_mdoc();
+  g_autofree char *manual = between("man/demur-workstation.1", ".Sh KEYS\n", ".Sh ENVIRONMENT");
+  g_assert_cmpstr(manual, ==, mdoc);
+}
+
+static void
+test_a_key_does_one_thing(void) {
+  size_t n;
+  const DemurWindowAction *actions = demur_window_actions(&n);
+  g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  for (size_t i = 0; i < n; i++) {
+    g_assert_true(actions[i].keys != NULL || actions[i].menu != NULL);
+    g_auto(GStrv) keys = g_strsplit(actions[i].keys != NULL ? actions[i].keys : "", " ", -1);
+    for (char **key = keys; *key != NULL; key++) {
+      guint value;
+      GdkModifierType modifiers;
+      g_assert_true(gtk_accelerator_parse(*key, &value, &modifiers));
+      /* A letter acts on a page; a key with Control everywhere. */
+      g_assert_true((modifiers != 0) != (actions[i].page != NULL) || actions[i].action == NULL ||
+                    g_str_has_prefix(*key, "F"));
+      g_assert_true(g_hash_table_add(seen, g_strdup_printf("%s on %s", *key, actions[i].page)));
+    }
+    if (actions[i].action == NULL)
+      continue;
+    g_autofree char *name = NULL;
+    g_autoptr(GVariant) target = NULL;
+    g_autoptr(GError) error = NULL;
+    g_assert_true(g_action_parse_detailed_name(actions[i].action, &name, &target, &error));
+  }
+}
+
+static void
+test_presets_tell_their_numbers(void) {
+  size_t n;
+  const DemurWindowAction *actions = demur_window_actions(&n);
+  for (int p = 0; p < DEMUR_N_CT_PRESETS; p++) {
+    const DemurCtPreset *preset = &demur_ct_presets[p];
+    g_autofree char *action = g_strdup_printf("win.preset(%d)", p + 1);
+    g_autofree char *whole = g_strdup_printf("%s %.0f / %s%.0f", preset->title, preset->width,
+                                             preset->level < 0 ? "−" : "", ABS(preset->level));
+    g_assert_cmpstr(preset->whole, ==, whole);
+    gboolean found = FALSE;
+    for (size_t i = 0; i < n; i++)
+      if (g_strcmp0(actions[i].action, action) == 0) {
+        found = TRUE;
+        g_assert_cmpstr(actions[i].title, ==, whole);
+      }
+    g_assert_true(found);
+  }
+}
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/ui/actions/documents", test_the_documents_hold_the_keys);
+  g_test_add_func("/ui/actions/one-thing", test_a_key_does_one_thing);
+  g_test_add_func("/ui/actions/presets", test_presets_tell_their_numbers);
+  return g_test_run();
+}

@@ -1,0 +1,217 @@
+#include "ui/window-actions.h"
+
+#include <string.h>
+
+#include "tasks/ct-presets.h"
+#include "ui/words.h"
+
+#define PROGRAM DEMUR_ACTIONS_PROGRAM
+#define CASES DEMUR_ACTIONS_CASES
+#define IMAGE DEMUR_ACTIONS_IMAGE
+#define COHORT DEMUR_ACTIONS_COHORT
+
+static const DemurWindowAction actions[] = {
+    {PROGRAM, "<Control>1", NULL, "win.page::worklist", N_("Worklist"), NULL, 0},
+    {PROGRAM, "<Control>2", NULL, "win.page::patient", N_("Patient"), NULL, 0},
+    {PROGRAM, "<Control>3", NULL, "win.page::cohort", N_("Cohort"), NULL, 0},
+    {PROGRAM, "<Control>4", NULL, "win.page::report", N_("Report"), NULL, 0},
+    {PROGRAM, "<Control>o", NULL, "app.open", N_("Open a workspace"), N_("_Open a workspace…"), 0},
+    {PROGRAM, "<Control>n", NULL, "app.new", N_("New workspace"), N_("_New workspace…"), 0},
+    {PROGRAM, "<Control>i", NULL, "win.import-folder", N_("Import a folder"),
+     N_("Import a _folder…"), 0},
+    {PROGRAM, NULL, NULL, "win.import-files", NULL, N_("Import f_iles…"), 0},
+    {PROGRAM, NULL, NULL, "win.import-report", NULL, N_("Import _report"), 0},
+    {PROGRAM, "F5", NULL, "win.reload", N_("Read the workspace again"),
+     N_("_Read the workspace again"), 0},
+    {PROGRAM, NULL, NULL, "win.assess", NULL, N_("_Assess all series…"), 1},
+    {PROGRAM, NULL, NULL, "win.train", NULL, N_("_Train a selector…"), 1},
+    {COHORT, "<Control>e", NULL, "win.export", N_("Export"), N_("_Export…"), 1},
+    {PROGRAM, NULL, NULL, "app.theme::dark", NULL, N_("_Dark reading room"), 2},
+    {PROGRAM, NULL, NULL, "app.theme::light", NULL, N_("_Light"), 2},
+    {PROGRAM, NULL, NULL, "app.theme::contrast", NULL, N_("_High contrast"), 2},
+    {PROGRAM, "<Control>f", NULL, "win.search::", N_("Search"), NULL, 0},
+    {PROGRAM, "slash", "worklist", "win.search::", NULL, NULL, 0},
+    {PROGRAM, "Escape", NULL, NULL, N_("Back to the worklist; close a notice"), NULL, 0},
+    {PROGRAM, "<Control>question F1", NULL, "app.shortcuts", N_("Keyboard shortcuts"),
+     N_("_Keyboard shortcuts"), 3},
+    {PROGRAM, NULL, NULL, "app.about", NULL, N_("A_bout Demur"), 3},
+    {PROGRAM, "<Control>q", NULL, "app.quit", N_("Quit"), N_("_Quit"), 3},
+
+    {CASES, "n", "worklist", "win.next", N_("Next case"), NULL, 0},
+    {CASES, "n", "patient", "win.next", NULL, NULL, 0},
+    {CASES, "p", "worklist", "win.previous", N_("Previous case"), NULL, 0},
+    {CASES, "p", "patient", "win.previous", NULL, NULL, 0},
+    {CASES, "Return", "worklist", "win.open-case", N_("Open the case"), NULL, 0},
+    {CASES, "r", "patient", "win.reveal", N_("Reveal a held-back risk (kept)"), NULL, 0},
+    {CASES, "a", "patient", "win.agree", N_("Agree; Enter keeps it, Escape drops it"), NULL, 0},
+    {CASES, "d", "patient", "win.disagree", N_("Disagree; Enter keeps it, Escape drops it"), NULL,
+     0},
+    {CASES, "c", "patient", "win.comment", N_("Comment"), NULL, 0},
+    {CASES, "w", "patient", "win.choose-series", N_("Assess this series instead (with a reason)"),
+     NULL, 0},
+
+    {IMAGE, "1", "patient", "win.preset(1)", N_("Lung 1500 / −600"), NULL, 0},
+    {IMAGE, "2", "patient", "win.preset(2)", N_("Mediastinum 400 / 40"), NULL, 0},
+    {IMAGE, "3", "patient", "win.preset(3)", N_("Bone 2000 / 350"), NULL, 0},
+    {IMAGE, "4", "patient", "win.preset(4)", N_("Soft tissue 400 / 50"), NULL, 0},
+    {IMAGE, "5", "patient", "win.preset(5)", N_("The file's own window"), NULL, 0},
+    {IMAGE, "Up Down", "patient", NULL, N_("Slice; Page Up and Page Down: ten slices"), NULL, 0},
+    {IMAGE, "x", "patient", "win.plane::axial", N_("Axial"), NULL, 0},
+    {IMAGE, "o", "patient", "win.plane::coronal", N_("Coronal"), NULL, 0},
+    {IMAGE, "s", "patient", "win.plane::sagittal", N_("Sagittal"), NULL, 0},
+    {IMAGE, "m", "patient", "win.slab", N_("Sliding MIP: off, 5, 10, 20 mm"), NULL, 0},
+    {IMAGE, "i", "patient", "win.invert", N_("Invert"), NULL, 0},
+    {IMAGE, "plus", "patient", "win.zoom(1.25)", N_("Zoom in; the right button drags the image"),
+     NULL, 0},
+    {IMAGE, "equal", "patient", "win.zoom(1.25)", NULL, NULL, 0},
+    {IMAGE, "minus", "patient", "win.zoom(0.8)", N_("Zoom out"), NULL, 0},
+    {IMAGE, "0", "patient", "win.reset-view", N_("Fit the image again"), NULL, 0},
+    {IMAGE, "v", "patient", "win.compare", N_("Prior beside the current scan"), NULL, 0},
+    {IMAGE, "l", "patient", "win.link", N_("Release the prior, or link it again"), NULL, 0},
+
+    {COHORT, "Left Right", "cohort", NULL, N_("Coverage, one point (on the slider)"), NULL, 0},
+    {COHORT, "t", "cohort", "win.tables", N_("Charts as tables"), NULL, 0},
+    {COHORT, "u", "cohort", "win.use-coverage", N_("Use this coverage"), NULL, 0},
+};
+
+static const char *const group_titles[DEMUR_N_ACTION_GROUPS] = {
+    N_("Program"), N_("Cases"), N_("Image"), N_("Cohort and report")};
+
+const DemurWindowAction *
+demur_window_actions(size_t *n) {
+  *n = G_N_ELEMENTS(actions);
+  return actions;
+}
+
+void
+demur_window_actions_set_accels(GtkApplication *application) {
+  for (size_t i = 0; i < G_N_ELEMENTS(actions); i++) {
+    if (actions[i].keys == NULL || actions[i].action == NULL || actions[i].page != NULL)
+      continue;
+    g_auto(GStrv) keys = g_strsplit(actions[i].keys, " ", -1);
+    gtk_application_set_accels_for_action(application, actions[i].action,
+                                          (const char *const *)keys);
+  }
+}
+
+static gboolean
+has_key(const DemurWindowAction *action, guint key) {
+  g_auto(GStrv) keys = g_strsplit(action->keys, " ", -1);
+  for (char **text = keys; *text != NULL; text++) {
+    guint known;
+    GdkModifierType modifiers;
+    if (gtk_accelerator_parse(*text, &known, &modifiers) && modifiers == 0 && known == key)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+gboolean
+demur_window_actions_key(GtkWidget *window, guint key, const char *page) {
+  for (size_t i = 0; i < G_N_ELEMENTS(actions); i++) {
+    const DemurWindowAction *entry = &actions[i];
+    if (entry->keys == NULL || entry->action == NULL || entry->page == NULL ||
+        g_strcmp0(entry->page, page) != 0 || !has_key(entry, gdk_keyval_to_lower(key)))
+      continue;
+    g_autofree char *name = NULL;
+    g_autoptr(GVariant) target = NULL;
+    if (!g_action_parse_detailed_name(entry->action, &name, &target, NULL))
+      return FALSE;
+    return gtk_widget_activate_action_variant(window, name, target);
+  }
+  return FALSE;
+}
+
+GMenuModel *
+demur_window_actions_menu(void) {
+  GMenu *menu = g_menu_new();
+  static const char *const headings[] = {NULL, NULL, N_("Look"), NULL};
+  for (int section = 0; section < (int)G_N_ELEMENTS(headings); section++) {
+    g_autoptr(GMenu) items = g_menu_new();
+    for (size_t i = 0; i < G_N_ELEMENTS(actions); i++)
+      if (actions[i].menu != NULL && actions[i].section == section)
+        g_menu_append(items, _(actions[i].menu), actions[i].action);
+    g_menu_append_section(menu, headings[section] != NULL ? _(headings[section]) : NULL,
+                          G_MENU_MODEL(items));
+  }
+  return G_MENU_MODEL(menu);
+}
+
+/* The shortcuts window can only be built from text. */
+GtkWindow *
+demur_window_actions_page(void) {
+  g_autoptr(GString) text = g_string_new(
+      "<interface><object class=\"GtkShortcutsWindow\" id=\"page\"><property name=\"modal\">1"
+      "</property><child><object class=\"GtkShortcutsSection\"><property name=\"section-name\">"
+      "all</property><property name=\"max-height\">14</property>");
+  for (int group = 0; group < DEMUR_N_ACTION_GROUPS; group++) {
+    g_autofree char *title = g_markup_escape_text(_(group_titles[group]), -1);
+    g_string_append_printf(text,
+                           "<child><object class=\"GtkShortcutsGroup\"><property name=\"title\">"
+                           "%s</property>",
+                           title);
+    for (size_t i = 0; i < G_N_ELEMENTS(actions); i++) {
+      if ((int)actions[i].group != group || actions[i].keys == NULL || actions[i].title == NULL)
+        continue;
+      g_autofree char *keys = g_markup_escape_text(actions[i].keys, -1);
+      g_autofree char *does = g_markup_escape_text(_(actions[i].title), -1);
+      g_string_append_printf(text,
+                             "<child><object class=\"GtkShortcutsShortcut\"><property name="
+                             "\"accelerator\">%s</property><property name=\"title\">%s</property>"
+                             "</object></child>",
+                             keys, does);
+    }
+    g_string_append(text, "</object></child>");
+  }
+  g_string_append(text, "</object></child></object></interface>");
+  g_autoptr(GtkBuilder) builder = gtk_builder_new_from_string(text->str, -1);
+  return GTK_WINDOW(g_object_ref(gtk_builder_get_object(builder, "page")));
+}
+
+/* "<Control>question F1" -> "Ctrl+? or F1" (owned). */
+static char *
+keys_text(const char *keys) {
+  static const char *const names[][2] = {
+      {"question", "?"}, {"slash", "/"}, {"plus", "+"}, {"minus", "−"}, {"Return", "Enter"},
+      {"Escape", "Esc"}, {"Up", "↑"},    {"Down", "↓"}, {"Left", "←"},  {"Right", "→"}};
+  g_auto(GStrv) all = g_strsplit(keys, " ", -1);
+  g_autoptr(GString) text = g_string_new(NULL);
+  for (char **key = all; *key != NULL; key++) {
+    const gboolean control = g_str_has_prefix(*key, "<Control>");
+    const char *name = *key + (control ? strlen("<Control>") : 0);
+    g_autofree char *upper = strlen(name) == 1 ? g_ascii_strup(name, 1) : g_strdup(name);
+    const char *told = upper;
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+      if (strcmp(name, names[i][0]) == 0)
+        told = names[i][1];
+    g_string_append_printf(text, "%s%s%s", text->len > 0 ? " " : "", control ? "Ctrl+" : "", told);
+  }
+  return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
+char *
+demur_window_actions_markdown(void) {
+  g_autoptr(GString) text = g_string_new("| key | does |\n|---|---|\n");
+  for (int group = 0; group < DEMUR_N_ACTION_GROUPS; group++) {
+    g_string_append_printf(text, "| | **%s** |\n", group_titles[group]);
+    for (size_t i = 0; i < G_N_ELEMENTS(actions); i++)
+      if ((int)actions[i].group == group && actions[i].keys != NULL && actions[i].title != NULL) {
+        g_autofree char *keys = keys_text(actions[i].keys);
+        g_string_append_printf(text, "| `%s` | %s |\n", keys, actions[i].title);
+      }
+  }
+  return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
+char *
+demur_window_actions_mdoc(void) {
+  g_autoptr(GString) text = g_string_new(".Bl -tag -width Ctrl+1\n");
+  for (int group = 0; group < DEMUR_N_ACTION_GROUPS; group++)
+    for (size_t i = 0; i < G_N_ELEMENTS(actions); i++)
+      if ((int)actions[i].group == group && actions[i].keys != NULL && actions[i].title != NULL) {
+        g_autofree char *keys = keys_text(actions[i].keys);
+        g_string_append_printf(text, ".It %s\n%s\n", keys, actions[i].title);
+      }
+  g_string_append(text, ".El\n");
+  return g_string_free(g_steal_pointer(&text), FALSE);
+}
