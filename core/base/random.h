@@ -29,6 +29,7 @@ typedef enum {
   DEMUR_STREAM_ONE_SCAN = 15,        /* one scan a patient */
   DEMUR_STREAM_AUDIT = 16,           /* which scans of a site to label */
   DEMUR_STREAM_SPLITS = 17,          /* splits made at import */
+  DEMUR_STREAM_ACCEPTANCE = 18,      /* acceptance tests: plan, simulations, bootstrap */
   DEMUR_STREAM_TEST = 1000,          /* tests only */
 } DemurStream;
 
