@@ -346,7 +346,32 @@ static const char migration_9[] =
     "CREATE TRIGGER event_not_removed BEFORE DELETE ON event"
     "  BEGIN SELECT RAISE (ABORT, 'an event is never removed'); END;";
 
-const char *const demur_store_migrations[] = {migration_1, migration_2, migration_3,
-                                              migration_4, migration_5, migration_6,
-                                              migration_7, migration_8, migration_9};
+/* Local acceptance tests: plans, fixed by their digests, and answers. */
+static const char migration_10[] =
+    "CREATE TABLE acceptance_plan ("
+    "  id INTEGER PRIMARY KEY,"
+    "  selector_id INTEGER NOT NULL REFERENCES selector (id) ON DELETE CASCADE,"
+    "  selector_digest TEXT NOT NULL,"
+    "  cohort TEXT NOT NULL,"
+    "  site TEXT NOT NULL,"
+    "  document TEXT NOT NULL,"
+    "  digest TEXT NOT NULL,"
+    "  user TEXT,"
+    "  created TEXT NOT NULL"
+    ") STRICT;"
+    "CREATE INDEX acceptance_plan_by_site ON acceptance_plan (selector_id, site);"
+    "CREATE TABLE acceptance ("
+    "  id INTEGER PRIMARY KEY,"
+    "  plan_id INTEGER NOT NULL REFERENCES acceptance_plan (id) ON DELETE CASCADE,"
+    "  answer TEXT NOT NULL CHECK (answer IN ('accepted', 'not accepted', 'more')),"
+    "  document TEXT NOT NULL,"
+    "  labels_digest TEXT NOT NULL,"
+    "  n_labels INTEGER NOT NULL CHECK (n_labels >= 0),"
+    "  user TEXT,"
+    "  created TEXT NOT NULL"
+    ") STRICT;";
+
+const char *const demur_store_migrations[] = {migration_1, migration_2, migration_3, migration_4,
+                                              migration_5, migration_6, migration_7, migration_8,
+                                              migration_9, migration_10};
 const int demur_store_version = G_N_ELEMENTS(demur_store_migrations);

@@ -5,99 +5,10 @@
 
 #include "base/csv-field.h"
 #include "base/file-output.h"
-#include "base/memory.h"
-#include "base/number.h"
-#include "cohort/table.h"
 #include "store/audits.h"
 #include "tasks/assess.h"
-#include "tasks/selection.h"
-
-/* The scans of a site as the selector sees them, without those that made the selector. */
-typedef struct {
-  DemurSelector *selector;
-  DemurCohort *cohort, *view;
-  guint32 *rows; /* [n] */
-  size_t n;
-  double *scores;   /* [n] of the first model */
-  gboolean trained; /* the site helped to train the selector */
-} Site;
-
-static void
-site_clear(Site *site) {
-  g_free(site->rows);
-  g_free(site->scores);
-  demur_cohort_unref(site->view);
-  demur_cohort_unref(site->cohort);
-  demur_selector_unref(site->selector);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Site, site_clear)
-
-static gboolean
-load_selector(DemurTask *task, const char *name, Site *site, GError **error) {
-  site->selector = demur_task_load_selector(task, name, NULL, error);
-  if (site->selector == NULL)
-    return FALSE;
-  if (demur_selector_corrector(site->selector, FALSE) == NULL) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED,
-                "a site audit needs binary risk; selector '%s' has %zu classes", name,
-                demur_selector_n_classes(site->selector));
-    return FALSE;
-  }
-  return TRUE;
-}
-
-static double *
-scores_of(DemurTask *task, const DemurSelector *selector, const DemurCohort *view,
-          const guint32 *rows, size_t n, GError **error) {
-  DEMUR_AUTO_ALIGNED double *meta = demur_selector_meta_features(
-      selector, view, FALSE, rows, n, task->parallel, &task->progress, error);
-  if (meta == NULL)
-    return NULL;
-  double *scores = g_new(double, MAX(n, 1));
-  demur_selector_scores(selector, 0, meta, n, scores);
-  return scores;
-}
-
-/* split NULL: all of them. */
-static gboolean
-load_site(DemurTask *task, const char *cohort_name, const char *split, const char *site_name,
-          Site *site, GError **error) {
-  site->cohort = demur_task_load_cohort(task, cohort_name, error);
-  if (site->cohort == NULL)
-    return FALSE;
-  const gssize code = demur_cohort_find_site(site->cohort, site_name);
-  if (code < 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
-                "cohort '%s' has no site '%s'; `demur cohort show %s` names its %zu sites",
-                cohort_name, site_name, cohort_name, site->cohort->n_sites);
-    return FALSE;
-  }
-  size_t n_rows;
-  site->rows = demur_cohort_rows(site->cohort, split, &n_rows, error);
-  if (site->rows == NULL)
-    return FALSE;
-  for (size_t i = 0; i < n_rows; i++) {
-    const guint32 row = site->rows[i];
-    if (site->cohort->sites[row] == (guint32)code &&
-        !demur_selector_has_seen(site->selector,
-                                 site->cohort->patient_ids[site->cohort->patients[row]]))
-      site->rows[site->n++] = row;
-  }
-  if (site->n == 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "site '%s' of cohort '%s' has no scan that the selector has not seen%s%s",
-                site_name, cohort_name, split != NULL ? " in split " : "",
-                split != NULL ? split : "");
-    return FALSE;
-  }
-  site->trained =
-      g_strv_contains((const char *const *)demur_selector_site_names(site->selector), site_name);
-  site->view = demur_selector_view(site->selector, site->cohort, error);
-  if (site->view == NULL)
-    return FALSE;
-  site->scores = scores_of(task, site->selector, site->view, site->rows, site->n, error);
-  return site->scores != NULL;
-}
+#include "tasks/label-table.h"
+#include "tasks/site-scans.h"
 
 /* ---- plan ---- */
 
@@ -139,7 +50,8 @@ demur_audit_planned_free(DemurAuditPlanned *planned) {
 }
 
 static void
-take_scans(DemurTask *task, const Site *site, size_t n_wanted, DemurAuditPlanned *planned) {
+take_scans(DemurTask *task, const DemurSiteScans *site, size_t n_wanted,
+           DemurAuditPlanned *planned) {
   g_autofree double *risks = g_new(double, site->n);
   g_autofree guint32 *patients = g_new(guint32, site->n);
   for (size_t i = 0; i < site->n; i++) {
@@ -160,9 +72,9 @@ take_scans(DemurTask *task, const Site *site, size_t n_wanted, DemurAuditPlanned
 
 DemurAuditPlanned *
 demur_task_audit_plan(DemurTask *task, const DemurAuditPlanParams *params, GError **error) {
-  g_auto(Site) site = {0};
-  if (!load_selector(task, params->selector, &site, error) ||
-      !load_site(task, params->cohort, params->split, params->site, &site, error))
+  g_auto(DemurSiteScans) site = {0};
+  if (!demur_site_scans_selector(task, params->selector, "a site audit", &site, error) ||
+      !demur_site_scans_load(task, params->cohort, params->split, params->site, &site, error))
     return NULL;
   g_autoptr(DemurAuditPlanned) planned = g_new0(DemurAuditPlanned, 1);
   planned->site = g_strdup(params->site);
@@ -190,111 +102,6 @@ demur_task_audit_plan(DemurTask *task, const DemurAuditPlanParams *params, GErro
 
 /* ---- apply ---- */
 
-/* One row of the table of labels. */
-typedef struct {
-  char *scan_id, *patient_id; /* patient_id NULL: not given */
-  double label;               /* NaN: left empty */
-  size_t line;
-} Labelled;
-
-static void
-labelled_clear(gpointer data) {
-  Labelled *row = data;
-  g_free(row->scan_id);
-  g_free(row->patient_id);
-}
-
-enum { SCAN_ID, PATIENT_ID, SITE, LABEL, N_COLUMNS };
-
-static gboolean
-find_columns(DemurTable *table, const DemurTableField *fields, size_t n, gssize *columns,
-             GError **error) {
-  static const char *const names[N_COLUMNS] = {"scan_id", "patient_id", "site", "label"};
-  for (size_t k = 0; k < N_COLUMNS; k++) {
-    columns[k] = -1;
-    for (size_t c = 0; c < n; c++) {
-      g_autofree char *text = g_strstrip(g_strdup(fields[c].text));
-      if (strcmp(text, names[k]) == 0)
-        columns[k] = (gssize)c;
-    }
-    if (columns[k] < 0 && k != PATIENT_ID) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "%s: line 1 has no column %s; the table is the one that `demur audit plan` "
-                  "wrote, with labels filled in",
-                  demur_table_name(table), names[k]);
-      return FALSE;
-    }
-  }
-  return TRUE;
-}
-
-static gboolean
-read_row(DemurTable *table, const DemurTableField *fields, const gssize *columns, GArray *rows,
-         char **site_name, GError **error) {
-  g_autofree char *label = g_strstrip(g_strdup(fields[columns[LABEL]].text));
-  const DemurTableField *site = &fields[columns[SITE]];
-  Labelled row = {.label = NAN, .line = fields[0].line};
-  gint64 number;
-  if (*label != '\0') {
-    if (!demur_number_parse_int(label, strlen(label), &number) || number < 0 || number > 1) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "%s: line %zu, column %zu (label): '%s' is no label; write 0, 1 or nothing",
-                  demur_table_name(table), fields[columns[LABEL]].line,
-                  fields[columns[LABEL]].column, label);
-      return FALSE;
-    }
-    row.label = (double)number;
-  }
-  if (*site_name == NULL)
-    *site_name = g_strdup(site->text);
-  if (strcmp(*site_name, site->text) != 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s: line %zu, column %zu (site): '%s', but the rows above are of '%s'; audit one "
-                "site at a time",
-                demur_table_name(table), site->line, site->column, site->text, *site_name);
-    return FALSE;
-  }
-  row.scan_id = g_strdup(fields[columns[SCAN_ID]].text);
-  if (columns[PATIENT_ID] >= 0)
-    row.patient_id = g_strdup(fields[columns[PATIENT_ID]].text);
-  g_array_append_val(rows, row);
-  return TRUE;
-}
-
-static GArray *
-read_labels(const char *path, char **site_name, GError **error) {
-  g_autoptr(DemurTable) table = demur_table_open(path, error);
-  const DemurTableField *fields;
-  size_t n, n_header;
-  if (table == NULL || !demur_table_next(table, &fields, &n_header, error))
-    return NULL;
-  gssize columns[N_COLUMNS];
-  if (!find_columns(table, fields, n_header, columns, error))
-    return NULL;
-  g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(Labelled));
-  g_array_set_clear_func(rows, labelled_clear);
-  for (;;) {
-    if (!demur_table_next(table, &fields, &n, error))
-      return NULL;
-    if (n == 0)
-      break;
-    if (n != n_header) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "%s: line %zu has %zu fields, the header %zu", demur_table_name(table),
-                  fields[0].line, n, n_header);
-      return NULL;
-    }
-    if (!read_row(table, fields, columns, rows, site_name, error))
-      return NULL;
-  }
-  if (rows->len == 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s: there is no row below the header",
-                demur_table_name(table));
-    return NULL;
-  }
-  return g_steal_pointer(&rows);
-}
-
 /* The labelled scans' risks and labels, in the table's order: joined by scan_id, each once, one a
  * patient (the first). */
 typedef struct {
@@ -310,7 +117,7 @@ joined_clear(Joined *joined) {
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Joined, joined_clear)
 
 static gboolean
-join_labels(const Site *site, const char *site_name, const GArray *rows, const char *path,
+join_labels(const DemurSiteScans *site, const char *site_name, const GArray *rows, const char *path,
             Joined *joined, GError **error) {
   g_autofree char *file = g_path_get_basename(path);
   g_autoptr(GHashTable) scans = g_hash_table_new(g_str_hash, g_str_equal);
@@ -318,7 +125,7 @@ join_labels(const Site *site, const char *site_name, const GArray *rows, const c
   joined->risks = g_new(double, rows->len);
   joined->labels = g_new(double, rows->len);
   for (guint i = 0; i < rows->len; i++) {
-    const Labelled *row = &g_array_index(rows, Labelled, i);
+    const DemurLabel *row = &g_array_index(rows, DemurLabel, i);
     const gssize scan = demur_cohort_find_scan(site->cohort, row->scan_id);
     const char *wrong = NULL;
     if (scan < 0)
@@ -357,12 +164,13 @@ join_labels(const Site *site, const char *site_name, const GArray *rows, const c
 
 /* Which verdicts the intercept changes at the current threshold. */
 static gboolean
-compare_verdicts(DemurTask *task, const Site *site, const DemurAuditRecord *record,
+compare_verdicts(DemurTask *task, const DemurSiteScans *site, const DemurAuditRecord *record,
                  DemurAuditApplied *applied, GError **error) {
   g_autoptr(GHashTable) audits = g_hash_table_new(g_str_hash, g_str_equal);
   g_hash_table_insert(audits, record->site, (gpointer)record);
   g_autoptr(DemurCohort) audited = demur_task_audited_view(audits, site->view);
-  g_autofree double *scores = scores_of(task, site->selector, audited, site->rows, site->n, error);
+  g_autofree double *scores =
+      demur_site_scans_scores(task, site->selector, audited, site->rows, site->n, error);
   if (scores == NULL)
     return FALSE;
   for (size_t i = 0; isfinite(applied->threshold) && i < site->n; i++) {
@@ -408,15 +216,16 @@ demur_audit_applied_free(DemurAuditApplied *applied) {
 static gboolean
 apply(DemurTask *task, const DemurAuditApplyParams *params, const GArray *rows,
       DemurAuditApplied *applied, GError **error) {
-  g_auto(Site) site = {0};
+  g_auto(DemurSiteScans) site = {0};
   g_auto(Joined) joined = {0};
   DemurWorkspace *workspace = demur_task_workspace(task, error);
-  if (workspace == NULL || !load_selector(task, params->selector, &site, error))
+  if (workspace == NULL ||
+      !demur_site_scans_selector(task, params->selector, "a site audit", &site, error))
     return FALSE;
   applied->cohort = cohort_of_plan(workspace, params, applied->site, error);
   g_autoptr(DemurThresholdRecord) threshold = NULL;
   if (applied->cohort == NULL ||
-      !load_site(task, applied->cohort, NULL, applied->site, &site, error) ||
+      !demur_site_scans_load(task, applied->cohort, NULL, applied->site, &site, error) ||
       !join_labels(&site, applied->site, rows, params->path, &joined, error) ||
       !demur_thresholds_current(workspace, params->selector, &threshold, error))
     return FALSE;
@@ -449,7 +258,7 @@ demur_task_audit_apply(DemurTask *task, const DemurAuditApplyParams *params, GEr
   g_autoptr(DemurAuditApplied) applied = g_new0(DemurAuditApplied, 1);
   applied->changes = g_array_new(FALSE, FALSE, sizeof(DemurAuditChange));
   g_array_set_clear_func(applied->changes, change_clear);
-  g_autoptr(GArray) rows = read_labels(params->path, &applied->site, error);
+  g_autoptr(GArray) rows = demur_label_table_read(params->path, &applied->site, error);
   return rows != NULL && apply(task, params, rows, applied, error) ? g_steal_pointer(&applied)
                                                                    : NULL;
 }

@@ -1,0 +1,240 @@
+/* demur accept plan SELECTOR --cohort C --site S: whom to label before a selector is used at a
+ * site; demur accept run SELECTOR FILE: whether what it shows there is calibrated. */
+#include <math.h>
+#include <string.h>
+
+#include "app/cli/command.h"
+#include "base/file-output.h"
+#include "base/number.h"
+#include "tasks/accept.h"
+
+/* "0.8,1.25" */
+static gboolean
+parse_range(const char *text, DemurAcceptanceSettings *settings, GError **error) {
+  g_auto(GStrv) parts = g_strsplit(text, ",", 3);
+  if (g_strv_length(parts) == 2 && demur_number_parse(parts[0], strlen(parts[0]), &settings->low) &&
+      demur_number_parse(parts[1], strlen(parts[1]), &settings->high))
+    return TRUE;
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+              "--range takes two numbers, LOW,HIGH (0.8,1.25), not '%s'", text);
+  return FALSE;
+}
+
+static void
+print_plan_json(DemurContext *context, const DemurAcceptPlanParams *params,
+                const DemurAcceptPlanned *planned) {
+  const DemurAcceptanceDocument *d = planned->document;
+  const double share[] = {planned->share_low, planned->share_high};
+  const double range[] = {d->plan->settings.low, d->plan->settings.high};
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_json_string(json, "selector", params->selector);
+  demur_json_string(json, "cohort", params->cohort);
+  demur_json_string(json, "site", planned->site);
+  demur_json_bool(json, "simulated", planned->simulated);
+  demur_json_int(json, "seed", (gint64)d->seed);
+  demur_json_string(json, "plan_digest", planned->digest);
+  demur_json_doubles(json, "range", range, 2);
+  demur_json_double(json, "alpha", d->plan->settings.alpha);
+  demur_json_double(json, "power_wanted", d->plan->settings.power);
+  demur_json_int(json, "n_patients", (gint64)d->n_patients);
+  demur_json_int(json, "n_shown", (gint64)d->n_shown);
+  demur_json_double(json, "requested_coverage", d->coverage);
+  demur_json_double(json, "coverage", (double)d->n_shown / (double)d->n_patients);
+  demur_json_doubles(json, "coverage_interval", share, 2);
+  if (d->plan->n_needed > 0)
+    demur_json_int(json, "n_needed", (gint64)d->plan->n_needed);
+  else
+    demur_json_null(json, "n_needed");
+  demur_json_int(json, "n_planned", (gint64)d->plan->n_chosen);
+  demur_json_double(json, "power", d->plan->power);
+  demur_json_begin_array(json, "scans");
+  for (size_t i = 0; i < d->plan->n_chosen; i++) {
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "scan_id", d->scan_ids[i]);
+    demur_json_string(json, "patient_id", d->patient_ids[i]);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+  demur_json_end_object(json);
+  demur_context_print_json(context, json);
+}
+
+/* For people: by g_print, or by g_printerr where the table has standard output. */
+static void
+print_plan(const DemurAcceptPlanned *planned, void (*say)(const char *format, ...)) {
+  const DemurAcceptanceDocument *d = planned->document;
+  const DemurAcceptancePlan *plan = d->plan;
+  say("Site '%s'%s: %zu of %zu patients have a risk that is shown (%.3f, 95 %% interval %.3f "
+      "to %.3f; asked for %g).\n",
+      planned->site, planned->simulated ? " (simulated data)" : "", d->n_shown, d->n_patients,
+      (double)d->n_shown / (double)d->n_patients, planned->share_low, planned->share_high,
+      d->coverage);
+  if (plan->n_needed > 0)
+    say("To show that observed over expected lies between %g and %g, %zu labels suffice with "
+        "probability %g if it is 1 (half the time %zu).\n",
+        plan->settings.low, plan->settings.high, plan->n_needed, plan->settings.power,
+        plan->n_usual);
+  else
+    say("To show that observed over expected lies between %g and %g takes more than %d "
+        "labels: choose a wider range.\n",
+        plan->settings.low, plan->settings.high, DEMUR_ACCEPTANCE_MOST);
+  say("%zu patients are in the table; with all their labels the probability is %.2f.\n"
+      "Label from the top, 0 or 1, as far as you like, and look as often as you like: `demur "
+      "accept run`.\nPlan %.12s. For research use, not a cleared device.\n",
+      plan->n_chosen, plan->power, planned->digest);
+}
+
+static gboolean
+run_plan(DemurContext *context, int argc, char **argv, GError **error) {
+  g_autofree char *cohort = NULL, *site = NULL, *split = NULL, *output = NULL, *coverage = NULL,
+                  *range = NULL;
+  DemurAcceptanceSettings settings = {0.8, 1.25, 0.05, 0.8};
+  g_auto(GStrv) arguments = NULL;
+  const GOptionEntry entries[] = {
+      {"cohort", 'c', 0, G_OPTION_ARG_STRING, &cohort, "cohort with the site's scans", "C"},
+      {"site", 0, 0, G_OPTION_ARG_STRING, &site, "the site", "S"},
+      {"split", 0, 0, G_OPTION_ARG_STRING, &split, "only scans of this split (any)", "SPLIT"},
+      {"coverage", 0, 0, G_OPTION_ARG_STRING, &coverage,
+       "accept what is shown at this tuned coverage (the one in use)", "X"},
+      {"range", 0, 0, G_OPTION_ARG_STRING, &range,
+       "agreed range of observed over expected (0.8,1.25)", "LOW,HIGH"},
+      {"alpha", 0, 0, G_OPTION_ARG_DOUBLE, &settings.alpha,
+       "most probability of accepting a site outside the range (0.05)", "A"},
+      {"power", 0, 0, G_OPTION_ARG_DOUBLE, &settings.power,
+       "probability of accepting a calibrated site (0.8)", "P"},
+      {"output", 'o', 0, G_OPTION_ARG_FILENAME, &output, "write the table there", "FILE.csv"},
+      {NULL}};
+  if (!demur_command_parse(
+          argc, argv, "SELECTOR --cohort C --site S", "say how many labels a site needs, and whose",
+          "Before a selector is used at a site: how many labelled patients show that observed over "
+          "expected outcomes of the shown risks lie in the agreed range, and which. The plan is "
+          "kept before a label is seen. Fill the column label from the top with 0 or 1 and give "
+          "the table to `demur accept run`, after as many labels and as often as you like.",
+          entries, &arguments, error) ||
+      !demur_command_expect(arguments, 1, "accept plan takes the name of one selector", error) ||
+      (range != NULL && !parse_range(range, &settings, error)))
+    return FALSE;
+  if (cohort == NULL || site == NULL) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "accept plan needs --cohort C and --site S");
+    return FALSE;
+  }
+  if (output != NULL && !demur_file_output_check(output, DEMUR_FILE_REPLACE, error))
+    return FALSE;
+  if (output != NULL)
+    demur_context_take_stdout(output);
+  const DemurAcceptPlanParams params = {arguments[0], cohort,   site,  split,
+                                        coverage,     settings, output};
+  g_autoptr(DemurAcceptPlanned) planned = demur_task_accept_plan(&context->task, &params, error);
+  if (planned == NULL)
+    return FALSE;
+  if (context->json) {
+    print_plan_json(context, &params, planned);
+  } else if (output == NULL) {
+    g_autofree char *table = demur_accept_planned_table(planned);
+    g_print("%s", table);
+    print_plan(planned, g_printerr);
+  } else {
+    print_plan(planned, g_print);
+  }
+  for (guint i = 0; i < planned->warnings->len; i++) {
+    g_autofree char *words = demur_task_warning_words(planned->warnings->pdata[i], NULL);
+    g_printerr("Note: %s.\n", words);
+  }
+  return TRUE;
+}
+
+/* " (low to high)", or nothing where it is not known. */
+static void
+print_interval(const char *name, double value, double low, double high) {
+  if (isfinite(value))
+    g_print("  %-34s %.3f (%.3f to %.3f)\n", name, value, low, high);
+}
+
+static void
+print_numbers(const DemurAcceptance *a) {
+  if (isfinite(a->ratio)) {
+    g_print("  %-34s %.3f (%.3f to ", "observed over expected", a->ratio, a->ratio_low);
+    if (isfinite(a->ratio_high))
+      g_print("%.3f), 95 %% at all looks together\n", a->ratio_high);
+    else
+      g_print("no bound), 95 %% at all looks together\n");
+  }
+  print_interval("calibration intercept, this look", a->intercept, a->intercept_low,
+                 a->intercept_high);
+  print_interval("AUROC, this look", a->auroc, a->auroc_low, a->auroc_high);
+}
+
+static void
+print_answer(const DemurAccepted *accepted) {
+  const DemurAcceptance *a = &accepted->acceptance;
+  const DemurAcceptancePlan *plan = accepted->document->plan;
+  g_print("Site '%s'%s: ", accepted->site, accepted->simulated ? " (simulated data)" : "");
+  if (accepted->answer == DEMUR_ACCEPTANCE_ACCEPTED)
+    g_print("accepted. Observed over expected lies between %g and %g.\n", plan->settings.low,
+            plan->settings.high);
+  else if (!accepted->coverage_kept)
+    g_print("not accepted. Fewer risks are shown than promised: %.3f (%.3f to %.3f) for %g.\n",
+            accepted->share, accepted->share_low, accepted->share_high,
+            accepted->document->coverage);
+  else if (accepted->answer == DEMUR_ACCEPTANCE_NOT_ACCEPTED)
+    g_print("not accepted. Observed over expected lies outside %g to %g.\n", plan->settings.low,
+            plan->settings.high);
+  else if (a->n_more > 0)
+    g_print("not yet; about %zu labels more.\n", a->n_more);
+  else if (a->ratio > plan->settings.low && a->ratio < plan->settings.high)
+    g_print("not yet; more than %d labels if observed over expected stays as it is so far.\n",
+            DEMUR_ACCEPTANCE_MOST);
+  else
+    g_print("not yet; no number of labels if observed over expected stays as it is so far.\n");
+  g_print("  %zu labels, %zu with the outcome, of %zu planned\n", a->n_labels, a->n_events,
+          plan->n_chosen);
+  print_numbers(a);
+  if (accepted->document->intercept != 0.0) {
+    g_print("Without the site audit's intercept (%.3f):\n", accepted->document->intercept);
+    print_numbers(&accepted->unaudited);
+  }
+  if (accepted->n_later > 0)
+    g_print("%zu labels stand behind the first patient without one and were not looked at: label "
+            "from the top.\n",
+            accepted->n_later);
+  g_print("Plan %.12s of %s. For research use, not a cleared device.\n", accepted->plan_digest,
+          accepted->planned);
+}
+
+static gboolean
+run_run(DemurContext *context, int argc, char **argv, GError **error) {
+  g_auto(GStrv) arguments = NULL;
+  const GOptionEntry entries[] = {{NULL}};
+  if (!demur_command_parse(
+          argc, argv, "SELECTOR FILE", "answer from a site's labels",
+          "Reads the table of `demur accept plan` with labels filled in from the top and answers "
+          "accepted, not accepted, or how many more. The intervals hold at every look: looking "
+          "early costs nothing. The answer is kept.",
+          entries, &arguments, error) ||
+      !demur_command_expect(arguments, 2, "accept run takes the name of a selector and a table",
+                            error))
+    return FALSE;
+  g_autoptr(DemurAccepted) accepted =
+      demur_task_accept_run(&context->task, arguments[0], arguments[1], error);
+  if (accepted == NULL)
+    return FALSE;
+  if (context->json) {
+    demur_context_print_json(context, demur_accepted_json(accepted));
+  } else {
+    print_answer(accepted);
+  }
+  return TRUE;
+}
+
+static gboolean
+run(DemurContext *context, int argc, char **argv, GError **error) {
+  static const DemurCommand commands[] = {
+      {"plan", "say how many labels a site needs, and whose", run_plan},
+      {"run", "answer from a site's labels", run_run}};
+  return demur_command_dispatch(context, commands, G_N_ELEMENTS(commands), argc, argv, error);
+}
+
+const DemurCommand demur_command_accept = {"accept", "test a selector at a site before its use",
+                                           run};

@@ -1,0 +1,159 @@
+#include "store/acceptances.h"
+
+#include "store/connection.h"
+
+void
+demur_acceptance_plan_record_free(DemurAcceptancePlanRecord *record) {
+  if (record == NULL)
+    return;
+  g_free(record->selector);
+  g_free(record->selector_digest);
+  g_free(record->cohort);
+  g_free(record->site);
+  g_free(record->document);
+  g_free(record->digest);
+  g_free(record->user);
+  g_free(record->created);
+  g_free(record);
+}
+
+void
+demur_acceptance_record_free(DemurAcceptanceRecord *record) {
+  if (record == NULL)
+    return;
+  g_free(record->answer);
+  g_free(record->document);
+  g_free(record->labels_digest);
+  g_free(record->user);
+  g_free(record->created);
+  g_free(record);
+}
+
+static void
+record_free(gpointer record) {
+  demur_acceptance_record_free(record);
+}
+
+gboolean
+demur_acceptance_plans_save(DemurWorkspace *workspace, DemurAcceptancePlanRecord *record,
+                            GError **error) {
+  const gint64 selector =
+      demur_store_count(workspace, "SELECT coalesce(max(id), 0) FROM selector WHERE name = ?",
+                        record->selector, NULL, error);
+  if (selector == 0)
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
+                "there is no selector %s; `demur selector list` names those there are",
+                record->selector);
+  if (selector <= 0)
+    return FALSE;
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace,
+      "INSERT INTO acceptance_plan (selector_id, selector_digest, cohort, site, document, digest,"
+      " user, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      error);
+  if (statement == NULL)
+    return FALSE;
+  demur_store_bind_int(statement, 1, selector);
+  demur_store_bind_text(statement, 2, record->selector_digest);
+  demur_store_bind_text(statement, 3, record->cohort);
+  demur_store_bind_text(statement, 4, record->site);
+  demur_store_bind_text(statement, 5, record->document);
+  demur_store_bind_text(statement, 6, record->digest);
+  demur_store_bind_text(statement, 7, record->user);
+  demur_store_bind_text(statement, 8, record->created);
+  if (!demur_store_run(workspace, statement, "saving the plan of an acceptance test", error))
+    return FALSE;
+  record->id = sqlite3_last_insert_rowid(workspace->database);
+  return TRUE;
+}
+
+gboolean
+demur_acceptance_plans_current(DemurWorkspace *workspace, const char *selector, const char *site,
+                               DemurAcceptancePlanRecord **record, GError **error) {
+  *record = NULL;
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace,
+      "SELECT p.id, p.selector_digest, p.cohort, p.document, p.digest, p.user, p.created"
+      " FROM acceptance_plan p JOIN selector s ON s.id = p.selector_id"
+      " WHERE s.name = ? AND p.site = ? ORDER BY p.id DESC LIMIT 1",
+      error);
+  if (statement == NULL)
+    return FALSE;
+  demur_store_bind_text(statement, 1, selector);
+  demur_store_bind_text(statement, 2, site);
+  gboolean row;
+  if (!demur_store_step(workspace, statement, &row, "finding the plan of an acceptance test",
+                        error))
+    return FALSE;
+  if (!row)
+    return TRUE;
+  g_autoptr(DemurAcceptancePlanRecord) found = g_new0(DemurAcceptancePlanRecord, 1);
+  found->id = sqlite3_column_int64(statement, 0);
+  found->selector = g_strdup(selector);
+  found->site = g_strdup(site);
+  found->selector_digest = demur_store_text(statement, 1);
+  found->cohort = demur_store_text(statement, 2);
+  found->document = demur_store_text(statement, 3);
+  found->digest = demur_store_text(statement, 4);
+  found->user = demur_store_text(statement, 5);
+  found->created = demur_store_text(statement, 6);
+  sqlite3_reset(statement);
+  g_autofree char *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, found->document, -1);
+  if (g_strcmp0(digest, found->digest) != 0) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
+                "the plan of the acceptance test of site '%s' is not the one that was saved: plan "
+                "again, and find out who changed the workspace",
+                site);
+    return FALSE;
+  }
+  *record = g_steal_pointer(&found);
+  return TRUE;
+}
+
+gboolean
+demur_acceptances_save(DemurWorkspace *workspace, const DemurAcceptanceRecord *record,
+                       GError **error) {
+  sqlite3_stmt *statement =
+      demur_store_statement(workspace,
+                            "INSERT INTO acceptance (plan_id, answer, document, labels_digest,"
+                            " n_labels, user, created) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                            error);
+  if (statement == NULL)
+    return FALSE;
+  demur_store_bind_int(statement, 1, record->plan);
+  demur_store_bind_text(statement, 2, record->answer);
+  demur_store_bind_text(statement, 3, record->document);
+  demur_store_bind_text(statement, 4, record->labels_digest);
+  demur_store_bind_int(statement, 5, (gint64)record->n_labels);
+  demur_store_bind_text(statement, 6, record->user);
+  demur_store_bind_text(statement, 7, record->created);
+  return demur_store_run(workspace, statement, "saving the answer of an acceptance test", error);
+}
+
+GPtrArray *
+demur_acceptances_list(DemurWorkspace *workspace, gint64 plan, GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace,
+      "SELECT id, answer, document, labels_digest, n_labels, user, created FROM acceptance"
+      " WHERE plan_id = ? ORDER BY id DESC",
+      error);
+  if (statement == NULL)
+    return NULL;
+  demur_store_bind_int(statement, 1, plan);
+  g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(record_free);
+  gboolean row, ok;
+  while ((ok = demur_store_step(workspace, statement, &row, "listing acceptance tests", error)) &&
+         row) {
+    DemurAcceptanceRecord *record = g_new0(DemurAcceptanceRecord, 1);
+    record->id = sqlite3_column_int64(statement, 0);
+    record->plan = plan;
+    record->answer = demur_store_text(statement, 1);
+    record->document = demur_store_text(statement, 2);
+    record->labels_digest = demur_store_text(statement, 3);
+    record->n_labels = (size_t)sqlite3_column_int64(statement, 4);
+    record->user = demur_store_text(statement, 5);
+    record->created = demur_store_text(statement, 6);
+    g_ptr_array_add(list, record);
+  }
+  return ok ? g_steal_pointer(&list) : NULL;
+}

@@ -1,0 +1,20 @@
+/* Tables of labels as people fill them in: scan_id, patient_id (may be left out), site, label. */
+#pragma once
+
+#include "base/error.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  char *scan_id, *patient_id; /* patient_id NULL: not given */
+  double label;               /* NaN: left empty */
+  size_t line;
+} DemurLabel;
+
+/* Array of DemurLabel in the table's order, at least one (owned, clears its elements); *site: the
+ * site that all rows are of (owned). DEMUR_ERROR_INPUT with line and column for a label that is not
+ * 0, 1 or empty, and for rows of two sites. */
+GArray *demur_label_table_read(const char *path, char **site,
+                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS
