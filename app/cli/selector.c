@@ -175,20 +175,35 @@ run_show(DemurContext *context, int argc, char **argv, GError **error) {
 
 static gboolean
 run_export(DemurContext *context, int argc, char **argv, GError **error) {
+  gboolean with_reference = FALSE;
   g_auto(GStrv) arguments = NULL;
-  if (!demur_command_parse(argc, argv, "SELECTOR FILE.json", "write a selector's file", NULL, NULL,
-                           &arguments, error) ||
+  const GOptionEntry entries[] = {
+      {"with-reference", 0, 0, G_OPTION_ARG_NONE, &with_reference,
+       "with the reference embeddings and the training scans' risks, labels and sites", NULL},
+      {NULL}};
+  if (!demur_command_parse(argc, argv, "SELECTOR FILE.json", "write a selector's file",
+                           "The file gives up nothing of a person: reference and training scans "
+                           "are prototypes, means "
+                           "of at least 10 scans,\nand nothing tells who they were. It is a "
+                           "selector of its own, to be "
+                           "tuned where it goes; docs/selector-file.md says\nwhat it loses.",
+                           entries, &arguments, error) ||
       !demur_command_expect(arguments, 2, "selector export takes SELECTOR FILE", error))
     return FALSE;
   demur_context_take_stdout(arguments[1]);
-  g_autoptr(DemurSelector) s =
-      demur_task_selector_export(&context->task, arguments[0], arguments[1], error);
+  g_autoptr(DemurSelector) s = demur_task_selector_export(
+      &context->task, arguments[0], arguments[1],
+      with_reference ? DEMUR_RELEASE_REFERENCE : DEMUR_RELEASE_PROTOTYPES, error);
   if (s == NULL)
     return FALSE;
   if (context->json)
     print_done(context, "exported", arguments[0], s, arguments[1]);
   else
-    g_print("Selector '%s' written, digest %s\n", arguments[0], demur_selector_digest(s));
+    g_print("Selector '%s' written, digest %s; %s\n", arguments[0], demur_selector_digest(s),
+            with_reference
+                ? "WITH ITS REFERENCE: embeddings, risks, labels and sites of single scans "
+                  "are in the file"
+                : "prototypes stand in place of its scans");
   return TRUE;
 }
 

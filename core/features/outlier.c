@@ -454,6 +454,11 @@ demur_outlier_model_rows(const DemurOutlierModel *model) {
   return model->rows;
 }
 
+const float *
+demur_outlier_model_reference(const DemurOutlierModel *model) {
+  return model->raw;
+}
+
 const DemurScaler *
 demur_outlier_model_scaler(const DemurOutlierModel *model) {
   return model->scaler;

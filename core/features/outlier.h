@@ -83,6 +83,8 @@ size_t demur_outlier_model_n_svm_rows(const DemurOutlierModel *model);    /* row
 size_t demur_outlier_model_n_svm_vectors(const DemurOutlierModel *model); /* alphas > 0 */
 const guint32 *
 demur_outlier_model_rows(const DemurOutlierModel *model); /* [n_reference], ascending */
+const float *
+demur_outlier_model_reference(const DemurOutlierModel *model); /* [n_reference][d], raw */
 const DemurScaler *demur_outlier_model_scaler(const DemurOutlierModel *model);
 
 /* The members of one JSON object (the caller opens and closes it): settings, scaler, raw reference

@@ -279,6 +279,8 @@ find_similar(const DemurReasoner *r, const double *meta) {
   }
   for (size_t site = 0; site < s->n_site_names; site++)
     similar.n_sites_over += site_seen[site] && site_gaps[site] > 0.0;
+  if (s->release == DEMUR_RELEASE_PROTOTYPES) /* groups are of several sites */
+    similar.n_sites = similar.n_sites_over = 0;
   return similar;
 }
 
@@ -348,7 +350,7 @@ reason_of_acquisition(const DemurReasoner *r, DemurAcquisitionSubject subject,
 static void
 add_similar(const DemurReasoner *r, const double *meta, GPtrArray *reasons) {
   const Similar similar = find_similar(r, meta);
-  if (similar.n == 0)
+  if (similar.n == 0 || similar.n_sites == 0)
     return;
   DemurReason *reason =
       demur_reason_new(DEMUR_REASON_SIMILAR, r->selector->n_classes == 2 ? "risk" : "max_p", NULL);

@@ -117,6 +117,19 @@ write_kept(const DemurSelector *s, DemurJson *json) {
   demur_json_end_object(json);
 }
 
+static const char *const release_names[] = {
+    [DEMUR_RELEASE_PROTOTYPES] = "prototypes", [DEMUR_RELEASE_REFERENCE] = "reference"};
+
+static void
+write_release(const DemurSelector *s, DemurJson *json) {
+  demur_json_begin_object(json, "release");
+  demur_json_string(json, "kind", release_names[s->release]);
+  demur_json_string(json, "from", s->released_from);
+  if (s->outlier_maps != NULL)
+    demur_json_doubles(json, "maps", s->outlier_maps, DEMUR_RELEASE_MAP_LENGTH);
+  demur_json_end_object(json);
+}
+
 static void
 write_members(const DemurSelector *s, DemurJson *json) {
   demur_json_string(json, "format", FORMAT);
@@ -132,7 +145,10 @@ write_members(const DemurSelector *s, DemurJson *json) {
   demur_json_string(json, "cohort_digest", s->cohort_digest);
   write_parts(s, json);
   demur_json_int(json, "n_patients", (gint64)s->n_patients);
-  write_hashes(json, "patient_hashes", s->patient_hashes, s->n_patients);
+  if (s->release == DEMUR_RELEASE_NONE)
+    write_hashes(json, "patient_hashes", s->patient_hashes, s->n_patients);
+  else
+    write_release(s, json);
   if (s->recalibration != NULL)
     demur_recalibration_write_json(s->recalibration, json, "recalibration");
   else
@@ -170,7 +186,8 @@ write_members(const DemurSelector *s, DemurJson *json) {
     return;
   }
   demur_json_int(json, "n_reference", (gint64)s->n_reference);
-  write_hashes(json, "reference_hashes", s->reference_hashes, s->n_reference);
+  if (s->release == DEMUR_RELEASE_NONE)
+    write_hashes(json, "reference_hashes", s->reference_hashes, s->n_reference);
   demur_json_begin_object(json, "outlier");
   demur_outlier_model_write_json(s->outlier, json);
   demur_json_end_object(json);
@@ -477,7 +494,8 @@ read_features(DemurSelector *s, JsonObject *root, GError **error) {
   if (!demur_json_read_object(root, "outlier", &outlier, error) ||
       (s->outlier = demur_outlier_model_read_json(outlier, error)) == NULL ||
       !read_size(root, "n_reference", 1, G_MAXINT32, &s->n_reference, error) ||
-      !read_hashes(root, "reference_hashes", s->n_reference, &s->reference_hashes, error))
+      (s->release == DEMUR_RELEASE_NONE &&
+       !read_hashes(root, "reference_hashes", s->n_reference, &s->reference_hashes, error)))
     return FALSE;
   if (demur_outlier_model_width(s->outlier) != (s->n_svd > 0 ? s->n_svd : s->embedding_width) ||
       demur_outlier_model_n_fitted(s->outlier) != s->n_reference) {
@@ -489,6 +507,41 @@ read_features(DemurSelector *s, JsonObject *root, GError **error) {
          demur_json_read_doubles(root, "components",
                                  s->n_components * demur_outlier_model_width(s->outlier), -INFINITY,
                                  INFINITY, &s->components, error);
+}
+
+/* Member "release", where there is one. */
+static gboolean
+read_release(DemurSelector *s, JsonObject *root, GError **error) {
+  if (!has_member(root, "release"))
+    return TRUE;
+  JsonObject *release;
+  const char *kind;
+  if (!demur_json_read_object(root, "release", &release, error) ||
+      !demur_json_read_string(release, "kind", &kind, error) ||
+      !read_text(release, "from", &s->released_from, error))
+    return FALSE;
+  for (size_t k = 1; k < G_N_ELEMENTS(release_names); k++)
+    if (strcmp(kind, release_names[k]) == 0)
+      s->release = (DemurRelease)k;
+  if (s->release == DEMUR_RELEASE_NONE) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                "member 'kind' of 'release' is '%s', which is no kind", kind);
+    return FALSE;
+  }
+  if (!has_member(release, "maps"))
+    return TRUE;
+  DEMUR_AUTO_ALIGNED double *maps = NULL;
+  if (!demur_json_read_doubles(release, "maps", DEMUR_RELEASE_MAP_LENGTH, -INFINITY, INFINITY,
+                               &maps, error))
+    return FALSE;
+  for (size_t k = 1; k < DEMUR_RELEASE_MAP_LENGTH; k++)
+    if (k % DEMUR_RELEASE_KNOTS != 0 && maps[k] < maps[k - 1]) {
+      g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                          "member 'maps' of 'release' is not in ascending order");
+      return FALSE;
+    }
+  s->outlier_maps = g_memdup2(maps, DEMUR_RELEASE_MAP_LENGTH * sizeof *maps);
+  return TRUE;
 }
 
 static gboolean
@@ -522,9 +575,11 @@ read_document(DemurSelector *s, JsonObject *root, GError **error) {
       !read_text(root, "cohort", &s->cohort, error) ||
       !read_text(root, "cohort_digest", &s->cohort_digest, error) || !read_parts(s, root, error) ||
       !read_size(root, "n_patients", 0, G_MAXINT32, &s->n_patients, error) ||
-      !read_hashes(root, "patient_hashes", s->n_patients, &s->patient_hashes, error))
+      !read_release(s, root, error) ||
+      (s->release == DEMUR_RELEASE_NONE &&
+       !read_hashes(root, "patient_hashes", s->n_patients, &s->patient_hashes, error)))
     return FALSE;
-  for (size_t i = 1; i < s->n_patients; i++)
+  for (size_t i = 1; s->patient_hashes != NULL && i < s->n_patients; i++)
     if (s->patient_hashes[i - 1] > s->patient_hashes[i]) {
       g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
                           "member 'patient_hashes' is not in ascending order");

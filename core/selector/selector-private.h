@@ -2,12 +2,15 @@
  * selector-file.c and immutable from then on. */
 #pragma once
 
+#include "selector/release.h"
 #include "selector/selector.h"
 #include "selector/trainer.h"
 
 G_BEGIN_DECLS
 
 #define DEMUR_SELECTOR_MAX_KEPT 20000
+
+#define DEMUR_RELEASE_MAP_LENGTH ((size_t)DEMUR_N_OUTLIER * 2 * DEMUR_RELEASE_KNOTS)
 
 /* Of the document that is written now. 1: without the sites' prior and the method. */
 #define DEMUR_SELECTOR_VERSION 2
@@ -38,7 +41,12 @@ struct DemurSelector {
   size_t n_parts;
   DemurSelectorPart *parts;
   size_t n_patients;       /* patients of all parts */
-  guint64 *patient_hashes; /* [n_patients] ascending; see demur_selector_patient_hash */
+  guint64 *patient_hashes; /* [n_patients] ascending; see demur_selector_patient_hash; NULL where it
+                              was released */
+  DemurRelease release;
+  char *released_from;  /* digest of the selector it was made of; NULL: not released */
+  double *outlier_maps; /* [DEMUR_N_OUTLIER][2][DEMUR_RELEASE_KNOTS]: values against prototypes,
+                           values against the scans; NULL: none */
 
   DemurRecalibration *recalibration; /* NULL: risks as given */
 
@@ -46,12 +54,13 @@ struct DemurSelector {
   DemurScaler *svd_scaler;   /* wide embeddings: standardised, then projected; NULL: as they are */
   double *svd_components;    /* [settings->embedding_svd][embedding_width] */
   size_t n_svd;
-  DemurOutlierModel *outlier;    /* NULL without embeddings */
-  size_t n_reference;            /* rows the outlier model was fitted on */
-  guint64 *reference_hashes;     /* [n_reference] of scan and embedding, in the order of fitting */
-  DemurAcquisition *acquisition; /* NULL: how a scan was made is not looked at */
-  size_t n_components;           /* principal components that the correctors read */
-  double *components;            /* [n_components][width of the outlier model] */
+  DemurOutlierModel *outlier; /* NULL without embeddings */
+  size_t n_reference;         /* rows the outlier model was fitted on */
+  guint64 *reference_hashes;  /* [n_reference] of scan and embedding, in the order of fitting; NULL
+                                 where  it was released */
+  DemurAcquisition *acquisition;    /* NULL: how a scan was made is not looked at */
+  size_t n_components;              /* principal components that the correctors read */
+  double *components;               /* [n_components][width of the outlier model] */
   DemurSelectorCorrector corrected; /* of the risks the selector sees; corrector NULL where K > 2 */
   DemurSelectorCorrector raw;       /* of the raw risks, where these differ; else all NULL */
   DemurSitePrior *sites; /* how far a hospital's risks are off, as the selector sees them; NULL
@@ -78,6 +87,10 @@ struct DemurSelector {
   char *digest;   /* SHA-256 of the document without its digest */
   gint ref_count;
 };
+
+/* A value against prototypes on the scale of the scans: from, to [DEMUR_RELEASE_KNOTS], ascending.
+ */
+double demur_release_map(const double *from, const double *to, double value);
 
 /* Used by core/selector/training.c only. A new selector with everything zero; embeddings of rows as
  * the outlier model takes them (projected where that is asked for; owned, g_aligned_free); the base

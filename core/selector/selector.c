@@ -47,6 +47,8 @@ demur_selector_unref(DemurSelector *s) {
   }
   g_free(s->parts);
   g_free(s->patient_hashes);
+  g_free(s->released_from);
+  g_free(s->outlier_maps);
   demur_recalibration_free(s->recalibration);
   demur_meta_columns_free(s->columns);
   demur_scaler_unref(s->svd_scaler);
@@ -210,6 +212,9 @@ demur_selector_epoch(const DemurSelector *selector, size_t model, size_t network
 
 gboolean
 demur_selector_same_reference(const DemurSelector *selector, const DemurSelector *other) {
+  if (selector->release != DEMUR_RELEASE_NONE || other->release != DEMUR_RELEASE_NONE)
+    return selector->release == other->release &&
+           g_strcmp0(selector->released_from, other->released_from) == 0;
   return selector->n_reference == other->n_reference &&
          (selector->n_reference == 0 ||
           memcmp(selector->reference_hashes, other->reference_hashes,
@@ -276,9 +281,21 @@ compare_hashes(const void *a, const void *b) {
 
 gboolean
 demur_selector_has_seen(const DemurSelector *selector, const char *patient_id) {
+  if (selector->patient_hashes == NULL)
+    return FALSE;
   const guint64 hash = demur_selector_patient_hash(patient_id);
   return bsearch(&hash, selector->patient_hashes, selector->n_patients, sizeof hash,
                  compare_hashes) != NULL;
+}
+
+/* Whether the cohort and its split are, by name, one of those that made the selector: all that is
+ * known of one that was released. */
+static gboolean
+is_part(const DemurSelector *selector, const DemurCohort *cohort, guint32 split) {
+  gboolean any = FALSE;
+  for (size_t p = 0; p < selector->n_parts; p++)
+    any |= strcmp(selector->parts[p].split, cohort->split_names[split]) == 0;
+  return any && g_strcmp0(selector->cohort, cohort->name) == 0;
 }
 
 size_t
@@ -291,7 +308,10 @@ demur_selector_count_seen(const DemurSelector *selector, const DemurCohort *coho
     if (counted[patient])
       continue;
     counted[patient] = 1;
-    n += (size_t)demur_selector_has_seen(selector, cohort->patient_ids[patient]);
+    if (selector->release != DEMUR_RELEASE_NONE)
+      n += is_part(selector, cohort, cohort->splits[rows[i]]) ? 1 : 0;
+    else
+      n += (size_t)demur_selector_has_seen(selector, cohort->patient_ids[patient]);
   }
   return n;
 }
@@ -350,6 +370,27 @@ demur_selector_embeddings(const DemurSelector *selector, const DemurCohort *coho
   return embeddings;
 }
 
+/* Where each row stands in the reference set itself, -1: nowhere, or not known (g_free). */
+static gssize *
+own_places(const DemurSelector *selector, const DemurCohort *cohort, const guint32 *rows,
+           size_t n_rows) {
+  gssize *places = g_new(gssize, MAX(n_rows, 1));
+  for (size_t i = 0; i < n_rows; i++)
+    places[i] = -1;
+  if (selector->reference_hashes == NULL)
+    return places;
+  g_autoptr(GHashTable) table = g_hash_table_new(g_int64_hash, g_int64_equal);
+  for (size_t i = 0; i < selector->n_reference; i++)
+    g_hash_table_insert(table, &selector->reference_hashes[i], GSIZE_TO_POINTER(i + 1));
+  for (size_t i = 0; i < n_rows; i++) {
+    const guint64 hash = demur_selector_scan_hash(
+        cohort->patient_ids[cohort->patients[rows[i]]], cohort->scan_ids[rows[i]],
+        cohort->embeddings + (size_t)rows[i] * cohort->embedding_width, cohort->embedding_width);
+    places[i] = (gssize)GPOINTER_TO_SIZE(g_hash_table_lookup(table, &hash)) - 1;
+  }
+  return places;
+}
+
 double *
 demur_selector_outlier_scores(const DemurSelector *selector, const DemurCohort *cohort,
                               const guint32 *rows, size_t n_rows, const float *embeddings,
@@ -357,20 +398,17 @@ demur_selector_outlier_scores(const DemurSelector *selector, const DemurCohort *
                               GError **error) {
   DEMUR_AUTO_ALIGNED float *own =
       embeddings == NULL ? demur_selector_embeddings(selector, cohort, rows, n_rows) : NULL;
-  g_autoptr(GHashTable) places = g_hash_table_new(g_int64_hash, g_int64_equal);
-  for (size_t i = 0; i < selector->n_reference; i++)
-    g_hash_table_insert(places, &selector->reference_hashes[i], GSIZE_TO_POINTER(i + 1));
-  g_autofree gssize *exclude = g_new(gssize, MAX(n_rows, 1));
-  for (size_t i = 0; i < n_rows; i++) {
-    const guint64 hash = demur_selector_scan_hash(
-        cohort->patient_ids[cohort->patients[rows[i]]], cohort->scan_ids[rows[i]],
-        cohort->embeddings + (size_t)rows[i] * cohort->embedding_width, cohort->embedding_width);
-    exclude[i] = (gssize)GPOINTER_TO_SIZE(g_hash_table_lookup(places, &hash)) - 1;
-  }
+  g_autofree gssize *exclude = own_places(selector, cohort, rows, n_rows);
   g_autofree double *values = g_new(double, MAX(n_rows, 1) * DEMUR_N_OUTLIER);
   if (!demur_outlier_model_score(selector->outlier, embeddings != NULL ? embeddings : own, n_rows,
                                  exclude, values, parallel, progress, error))
     return NULL;
+  for (size_t c = 0; selector->outlier_maps != NULL && c < DEMUR_N_OUTLIER; c++) {
+    const double *map = selector->outlier_maps + c * 2 * DEMUR_RELEASE_KNOTS;
+    for (size_t i = 0; i < n_rows; i++)
+      values[i * DEMUR_N_OUTLIER + c] =
+          demur_release_map(map, map + DEMUR_RELEASE_KNOTS, values[i * DEMUR_N_OUTLIER + c]);
+  }
   return g_steal_pointer(&values);
 }
 

@@ -1,9 +1,10 @@
 /* A trained selector: an immutable scorer g~(x), with all that scoring needs and all that tells
  * where it came from.
  *
- * Its file is one canonical JSON document: settings, recalibration, feature models, corrector,
- * scalers, weights, the training scans' meta features (for reasons), hashes of the patients it has
- * seen, digests. It holds no patient or scan identifier.
+ * Its document is canonical JSON: settings, recalibration, feature models, corrector, scalers,
+ * weights, the training scans' meta features (for reasons), hashes of the patients it has seen,
+ * digests. It holds no patient or scan identifier, but stays in its workspace: what leaves is
+ * selector/release.h.
  *
  * A selector that recalibrates sees recalibrated risks only: callers first take the view of a
  * cohort (demur_selector_view) and pass that to everything else. */

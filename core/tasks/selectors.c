@@ -98,12 +98,19 @@ demur_task_selector_show(DemurTask *task, const char *name, GError **error) {
 }
 
 DemurSelector *
-demur_task_selector_export(DemurTask *task, const char *name, const char *path, GError **error) {
+demur_task_selector_export(DemurTask *task, const char *name, const char *path,
+                           DemurRelease release, GError **error) {
   g_autoptr(DemurSelectorRecord) record = NULL;
   g_autoptr(DemurSelector) selector = demur_task_load_selector(task, name, &record, error);
-  return selector != NULL && demur_file_write(path, record->document, -1,
-                                              DEMUR_FILE_REPLACE | DEMUR_FILE_PUBLIC, error)
-             ? g_steal_pointer(&selector)
+  if (selector == NULL)
+    return NULL;
+  g_autoptr(DemurSelector) released =
+      demur_selector_release(selector, release, task->parallel, &task->progress, error);
+  if (released == NULL)
+    return NULL;
+  g_autofree char *document = demur_selector_to_json(released);
+  return demur_file_write(path, document, -1, DEMUR_FILE_REPLACE | DEMUR_FILE_PUBLIC, error)
+             ? g_steal_pointer(&released)
              : NULL;
 }
 

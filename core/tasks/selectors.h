@@ -1,6 +1,7 @@
 /* The selectors of the workspace: listed, shown, taken out into a file and back in, removed. */
 #pragma once
 
+#include "selector/release.h"
 #include "tasks/selection.h"
 
 G_BEGIN_DECLS
@@ -33,8 +34,10 @@ GPtrArray *demur_task_selectors(DemurTask *task, GError **error) G_GNUC_WARN_UNU
 DemurSelectorFacts *demur_task_selector_show(DemurTask *task, const char *name,
                                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Its file, canonical JSON. Returns the selector that was written. */
+/* Its file, canonical JSON, of what may leave (selector/release.h). Returns the selector that was
+ * written. */
 DemurSelector *demur_task_selector_export(DemurTask *task, const char *name, const char *path,
+                                          DemurRelease release,
                                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Reads a selector's file and keeps it under the name, untuned. DEMUR_ERROR_EXISTS where the name

@@ -239,10 +239,13 @@ test_selector_file_goes_out_and_in(void) {
   assert_holds(root_of(show), "name,digest,model,n_classes,embedding_width,seed,cohort,"
                               "cohort_digest,settings,parts,meta_features,models,thresholds");
   g_assert_cmpstr(string_at(root_of(show), "digest"), ==, string_at(s, "digest"));
-  g_autoptr(Run) out = run_json(sandbox, 0, "selector", "export", "s", "s.json", NULL);
+  /* What leaves is another selector, by its digest too: without what tells who made it. */
+  g_autoptr(Run) out =
+      run_json(sandbox, 0, "selector", "export", "s", "s.json", "--with-reference", NULL);
   g_autoptr(Run) in = run_json(sandbox, 0, "selector", "import", "copy", "s.json", NULL);
-  g_assert_cmpstr(string_at(root_of(in), "digest"), ==, string_at(s, "digest"));
-  g_autoptr(Run) again = run_json(sandbox, 0, "selector", "export", "copy", "copy.json", NULL);
+  g_assert_cmpstr(string_at(root_of(in), "digest"), !=, string_at(s, "digest"));
+  g_autoptr(Run) again =
+      run_json(sandbox, 0, "selector", "export", "copy", "copy.json", "--with-reference", NULL);
   g_autofree char *path = sandbox_path(sandbox, "s.json"), *text = NULL;
   g_autofree char *copy_path = sandbox_path(sandbox, "copy.json"), *copy = NULL;
   g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
@@ -266,13 +269,133 @@ test_selector_file_goes_out_and_in(void) {
   assert_says(half->err, "cut.json");
 }
 
+/* The document that the workspace holds of a selector (owned). */
+static char *
+document_of(const Sandbox *sandbox, const char *selector) {
+  sqlite3 *database = NULL;
+  sqlite3_stmt *statement = NULL;
+  g_assert_cmpint(sqlite3_open_v2(sandbox->workspace, &database, SQLITE_OPEN_READONLY, NULL), ==,
+                  SQLITE_OK);
+  g_assert_cmpint(sqlite3_prepare_v2(database, "SELECT document FROM selector WHERE name = ?", -1,
+                                     &statement, NULL),
+                  ==, SQLITE_OK);
+  sqlite3_bind_text(statement, 1, selector, -1, SQLITE_STATIC);
+  g_assert_cmpint(sqlite3_step(statement), ==, SQLITE_ROW);
+  char *document = g_strdup((const char *)sqlite3_column_text(statement, 0));
+  sqlite3_finalize(statement);
+  sqlite3_close(database);
+  return document;
+}
+
+/* Every eight bytes in a row that its base64 members hold, as a set. */
+static GHashTable *
+words_of(const char *document) {
+  GHashTable *words = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+  for (const char *p = document; (p = strchr(p, '"')) != NULL;) {
+    const char *end = strchr(p + 1, '"');
+    if (end == NULL)
+      break;
+    g_autofree char *member = g_strndup(p + 1, (gsize)(end - p - 1));
+    gsize n;
+    g_autofree guchar *bytes = g_base64_decode(member, &n);
+    for (gsize i = 0; end - p > 40 && i + 8 <= n; i += 4)
+      g_hash_table_add(words, g_memdup2(bytes + i, 8));
+    p = end + 1;
+  }
+  return words;
+}
+
+/* How many of the eight-byte words of a base64 member of `of` are among the words; those with a
+ * zero half (a zero of an embedding is nobody's) are passed over. */
+static guint
+count_words(GHashTable *words, JsonObject *of, const char *member, guint *n) {
+  gsize length;
+  g_autofree guchar *bytes = g_base64_decode(string_at(of, member), &length);
+  guint found = 0;
+  *n = 0;
+  for (gsize i = 0; i + 8 <= length; i += 8) {
+    guint32 halves[2];
+    memcpy(halves, bytes + i, sizeof halves);
+    if (halves[0] == 0 || halves[1] == 0)
+      continue;
+    ++*n;
+    gint64 word;
+    memcpy(&word, bytes + i, sizeof word);
+    found += g_hash_table_contains(words, &word) ? 1 : 0;
+  }
+  return found;
+}
+
+/* The file gives up no one: none of the hashes of patients and scans that the workspace's document
+ * holds, and of the reference embeddings no two numbers in a row, nor of the training scans'
+ * scores; with the reference these are there, and said to be. What is searched for is found in the
+ * workspace's own document. */
+static void
+test_exported_file_names_nobody(void) {
+  g_autoptr(Sandbox) sandbox = trained();
+  g_autofree char *document = document_of(sandbox, "s");
+  g_autoptr(JsonParser) parser = json_parser_new();
+  g_assert_true(json_parser_load_from_data(parser, document, -1, NULL));
+  JsonObject *own = json_node_get_object(json_parser_get_root(parser));
+  static const struct {
+    const char *object, *member;
+    gboolean is_reference; /* it stays with --with-reference */
+  } secrets[] = {{NULL, "patient_hashes", FALSE},
+                 {NULL, "reference_hashes", FALSE},
+                 {"outlier", "reference", TRUE},
+                 {"training_scans", "scores", TRUE}};
+  static const char *const exports[][2] = {
+      {NULL, NULL}, {"plain.json", NULL}, {"full.json", "--with-reference"}};
+  for (size_t e = 0; e < G_N_ELEMENTS(exports); e++) {
+    g_autofree char *text = NULL;
+    if (exports[e][0] != NULL) {
+      g_autoptr(Run) out =
+          run_json(sandbox, 0, "selector", "export", "s", exports[e][0], exports[e][1], NULL);
+      g_autofree char *path = sandbox_path(sandbox, exports[e][0]);
+      g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+    }
+    g_autoptr(GHashTable) words = words_of(text != NULL ? text : document);
+    for (size_t i = 0; i < G_N_ELEMENTS(secrets); i++) {
+      JsonObject *object = secrets[i].object != NULL ? object_at(own, secrets[i].object) : own;
+      guint n;
+      const guint found = count_words(words, object, secrets[i].member, &n);
+      g_test_message("%s of %s: %u of %u", secrets[i].member,
+                     exports[e][0] != NULL ? exports[e][0] : "the workspace", found, n);
+      g_assert_cmpuint(n, >, 100);
+      if (exports[e][0] == NULL || (exports[e][1] != NULL && secrets[i].is_reference))
+        g_assert_cmpuint(found, ==, n);
+      else
+        g_assert_cmpuint(found, ==, 0);
+    }
+  }
+  g_autoptr(Run) said =
+      run_demur(sandbox, "selector", "export", "s", "full.json", "--with-reference", NULL);
+  assert_says(said->out, "WITH ITS REFERENCE");
+  /* One that came so is written again as it is, has no rows to give, and knows its own splits. */
+  g_autoptr(Run) in = run_json(sandbox, 0, "selector", "import", "copy", "plain.json", NULL);
+  g_autoptr(Run) again = run_json(sandbox, 0, "selector", "export", "copy", "again.json", NULL);
+  g_autofree char *one_path = sandbox_path(sandbox, "plain.json"), *one = NULL;
+  g_autofree char *other_path = sandbox_path(sandbox, "again.json"), *other = NULL;
+  g_assert_true(g_file_get_contents(one_path, &one, NULL, NULL));
+  g_assert_true(g_file_get_contents(other_path, &other, NULL, NULL));
+  g_assert_cmpstr(one, ==, other);
+  g_autoptr(Run) rows =
+      run_json(sandbox, 1, "selector", "export", "copy", "no.json", "--with-reference", NULL);
+  assert_says(rows->err, "no reference rows");
+  g_autoptr(Run) seen = run_json(sandbox, 1, "evaluate", "--selector", "copy", "--cohort", "sim",
+                                 "--split", "selector_train", "--bootstrap", "20", NULL);
+  assert_says(seen->err, "--in-sample");
+  g_autoptr(Run) works = run_json(sandbox, 0, "assess", "copy", "--cohort", "sim", NULL);
+}
+
 /* One character changed anywhere in the file: refused, or it was one that says nothing (the 17th
  * digit of the same double, the cut of a leaf), and then what was read is the original to the byte.
  * Twelve places spread over the file. */
 static void
 test_changed_selector_file_is_refused(void) {
   g_autoptr(Sandbox) sandbox = trained();
-  g_autoptr(Run) out = run_json(sandbox, 0, "selector", "export", "s", "s.json", NULL);
+  g_autoptr(Run) out =
+      run_json(sandbox, 0, "selector", "export", "s", "s.json", "--with-reference", NULL);
   g_autofree char *path = sandbox_path(sandbox, "s.json"), *text = NULL;
   gsize length;
   g_assert_true(g_file_get_contents(path, &text, &length, NULL));
@@ -294,7 +417,8 @@ test_changed_selector_file_is_refused(void) {
       n_refused++;
       continue;
     }
-    g_autoptr(Run) back = run_json(sandbox, 0, "selector", "export", "c", "c.json", NULL);
+    g_autoptr(Run) back =
+        run_json(sandbox, 0, "selector", "export", "c", "c.json", "--with-reference", NULL);
     g_autofree char *back_path = sandbox_path(sandbox, "c.json"), *read = NULL;
     g_assert_true(g_file_get_contents(back_path, &read, NULL, NULL));
     g_assert_cmpstr(read, ==, text);
@@ -901,6 +1025,7 @@ main(int argc, char **argv) {
   TEST("as-published", test_as_published_yields_to_explicit_options);
   TEST("file", test_selector_file_goes_out_and_in);
   TEST("changed-file", test_changed_selector_file_is_refused);
+  TEST("file-names-nobody", test_exported_file_names_nobody);
   TEST("assess-before-tune", test_assess_before_tune_gives_scores_and_no_verdict);
   TEST("tune", test_tune_keeps_one_threshold_a_coverage);
   TEST("guarantee", test_guaranteed_coverage);
