@@ -18,6 +18,7 @@
 #include "ui/job.h"
 #include "ui/operating-point.h"
 #include "ui/shown.h"
+#include "ui/words.h"
 #include "ui/worker.h"
 
 #define N_CHARTS 4

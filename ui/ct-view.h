@@ -6,7 +6,7 @@
 
 #include "tasks/ct-presets.h"
 #include "ui/image.h"
-#include "ui/scan.h"
+#include "tasks/scan.h"
 
 G_BEGIN_DECLS
 

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "dicom/library.h"
-#include "store/series.h"
+#include "tasks/images.h"
 #include "ui/words.h"
 
 DemurImage *
@@ -62,31 +62,14 @@ image_new(const char *scan_id) {
   return image;
 }
 
-static char **
-paths_of(const char *workspace_path, const char *scan_id, GError **error) {
-  g_autoptr(DemurWorkspace) workspace =
-      demur_workspace_open(workspace_path, DEMUR_WORKSPACE_READ_ONLY, error);
-  g_autoptr(GPtrArray) files =
-      workspace != NULL ? demur_series_files(workspace, scan_id, error) : NULL;
-  if (files == NULL)
-    return NULL;
-  g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
-  const char *last = NULL;
-  for (guint i = 0; i < files->len; i++) {
-    const DemurSeriesFile *file = files->pdata[i];
-    if (g_strcmp0(file->path, last) != 0) /* frames of one file stand together */
-      g_strv_builder_add(builder, file->path);
-    last = file->path;
-  }
-  return g_strv_builder_end(builder);
-}
-
 static gpointer
 load(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
   const LoadInput *input = data;
   if (!demur_dicom_init(error))
     return NULL;
-  g_auto(GStrv) paths = paths_of(input->workspace, input->scan_id, error);
+  g_auto(DemurTask)
+      task = {.workspace_path = g_strdup(input->workspace), .opening = DEMUR_WORKSPACE_READ_ONLY};
+  g_auto(GStrv) paths = demur_task_image_paths(&task, input->scan_id, error);
   if (paths == NULL)
     return NULL;
   g_autoptr(DemurParallel) parallel = demur_parallel_new(0);

@@ -7,9 +7,11 @@
 #include "base/shown-text.h"
 #include "report/format.h"
 #include "ui/drawing.h"
+#include "ui/scan-words.h"
 #include "ui/shown.h"
 #include "ui/theme.h"
 #include "ui/verdict-card.h"
+#include "ui/words.h"
 
 struct _DemurPatientPage {
   GtkBox parent_instance;
@@ -479,7 +481,7 @@ add_study(DemurPatientPage *page, size_t row) {
   const char *rule = _("The rule chooses the series before any score is seen.");
   if (mine->overrule != NULL) {
     g_autofree char *text = g_strdup_printf(_("Chosen by a person: %s. By the rules: %s."),
-                                            mine->overrule, mine->overruled);
+                                            mine->overrule, demur_words_translate(mine->overruled));
     add_text(page->side, text, NULL);
   }
   add_text(page->side, rule, "muted");

@@ -4,6 +4,7 @@
 #include "ui/files.h"
 #include "ui/job.h"
 #include "ui/shown.h"
+#include "ui/words.h"
 
 struct _DemurReportPage {
   GtkBox parent_instance;

@@ -10,7 +10,7 @@
 
 #include <gio/gio.h>
 
-#include "ui/scan.h"
+#include "tasks/scan.h"
 
 G_BEGIN_DECLS
 

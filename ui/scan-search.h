@@ -3,7 +3,7 @@
  * found in a text that many rows share is kept by the text's address. */
 #pragma once
 
-#include "ui/scan.h"
+#include "tasks/scan.h"
 
 G_BEGIN_DECLS
 

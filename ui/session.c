@@ -3,10 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/json-writer.h"
 #include "dicom/library.h"
 #include "tasks/assess.h"
 #include "ui/job.h"
+#include "ui/words.h"
 #include "ui/worker.h"
 
 struct _DemurSession {
@@ -139,8 +139,6 @@ static gpointer
 load_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
   const LoadInput *input = data;
   const char *path = input->path;
-  /* A file that can be read but not written is shown as it is; everything else that goes wrong
-   * is said. */
   if (input->again && !g_file_test(path, G_FILE_TEST_EXISTS)) {
     g_set_error(
         error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
@@ -149,11 +147,7 @@ load_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **
         path);
     return NULL;
   }
-  return demur_scan_table_load(path,
-                               demur_workspace_is_read_only(path) ? DEMUR_WORKSPACE_READ_ONLY
-                               : input->may_create                ? DEMUR_WORKSPACE_CREATE
-                                                                  : DEMUR_WORKSPACE_DEFAULT,
-                               progress, error);
+  return demur_scan_table_load(path, input->may_create, progress, error);
 }
 
 static void
@@ -306,68 +300,14 @@ demur_session_revealed(DemurSession *session) {
   return session->row >= 0 && session->table->reviews[session->row].revealed;
 }
 
-/* What the reader has before them, so that a review can be understood years later. */
-static char *
-shown_document(const DemurScan *scan, gboolean revealed) {
-  DemurJson *json = demur_json_new();
-  demur_json_begin_object(json, NULL);
-  demur_json_string(
-      json, "verdict",
-      scan->shown < DEMUR_SHOWN_OUT_OF_DATE ? demur_verdict_name((DemurVerdict)scan->shown) : NULL);
-  demur_json_string(json, "state", demur_verdict_state_name(demur_verdict_state(scan->outdated)));
-  demur_json_double(json, "risk", revealed ? demur_scan_revealed_risk(scan) : scan->risk);
-  demur_json_bool(json, "held_back", scan->shown == DEMUR_SHOWN_RED_FLAG && !revealed);
-  demur_json_double(json, "score", scan->score);
-  demur_json_double(json, "threshold", scan->threshold);
-  demur_json_double(json, "coverage", scan->coverage);
-  demur_json_string(json, "selector", scan->selector);
-  demur_json_string(json, "selector_digest", scan->selector_digest);
-  demur_json_string(json, "model", scan->model);
-  demur_json_string(json, "program", DEMUR_VERSION);
-  demur_json_begin_array(json, "reasons");
-  g_auto(GStrv) reasons = demur_scan_reasons(scan, revealed);
-  for (char **reason = reasons; *reason != NULL; reason++)
-    demur_json_string(json, NULL, *reason);
-  demur_json_end_array(json);
-  demur_json_end_object(json);
-  return g_strchomp(demur_json_finish(json));
-}
-
-static gboolean
-save_review(DemurSession *session, DemurReviewKind kind, const char *comment, gboolean revealed,
-            GError **error) {
-  const DemurScan *scan = demur_session_scan(session);
-  if (kind != DEMUR_REVIEW_COMMENT && (scan->verdict_id == 0 || scan->outdated != DEMUR_CURRENT)) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                        _("There is no verdict that holds: assess the scan first."));
-    return FALSE;
-  }
-  g_autoptr(DemurWorkspace) workspace =
-      demur_workspace_open(session->table->path, DEMUR_WORKSPACE_DEFAULT, error);
-  if (workspace == NULL)
-    return FALSE;
-  g_autoptr(GDateTime) time = g_date_time_new_now_utc();
-  g_autofree char *now = g_date_time_format(time, "%Y-%m-%dT%H:%M:%SZ");
-  g_autofree char *shown = shown_document(scan, revealed);
-  DemurReviewRecord record = {.scan_id = (char *)scan->scan_id,
-                              .cohort = (char *)scan->source,
-                              .verdict_id = scan->verdict_id,
-                              .kind = kind,
-                              .comment = (char *)comment,
-                              .revealed = revealed,
-                              .shown = shown,
-                              .user = session->user,
-                              .created = now};
-  return demur_reviews_save(workspace, &record, error);
-}
-
 static gboolean
 keep_review(DemurSession *session, DemurReviewKind kind, const char *comment, gboolean revealed) {
   g_autoptr(GError) error = NULL;
-  /* An opinion is of a verdict. */
-  if (session->row < 0 || session->table->scans[session->row].verdict_id == 0)
+  if (session->row < 0)
     return FALSE;
-  if (!save_review(session, kind, comment, revealed, &error)) {
+  g_auto(DemurTask)
+      task = {.workspace_path = g_strdup(session->table->path), .user = g_strdup(session->user)};
+  if (!demur_task_review(&task, demur_session_scan(session), kind, comment, revealed, &error)) {
     demur_session_fail(session, error);
     return FALSE;
   }
@@ -376,7 +316,9 @@ keep_review(DemurSession *session, DemurReviewKind kind, const char *comment, gb
     mine->revealed = TRUE;
   } else {
     mine->n_reviews++;
-    mine->opinion = demur_review_kind_name(kind);
+    mine->opinion = kind == DEMUR_REVIEW_AGREE      ? "agree"
+                    : kind == DEMUR_REVIEW_DISAGREE ? "disagree"
+                                                    : "comment";
   }
   demur_scan_list_touch(session->list, (guint32)session->row);
   g_signal_emit(session, signals[REVIEWED], 0, (guint)session->row);

@@ -5,8 +5,8 @@
 #include <gio/gio.h>
 
 #include "ui/scan-list.h"
+#include "tasks/review.h"
 #include "ui/import-outcome.h"
-#include "store/reviews.h"
 
 G_BEGIN_DECLS
 

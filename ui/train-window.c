@@ -10,6 +10,7 @@
 #include "ui/drawing.h"
 #include "ui/job.h"
 #include "ui/shown.h"
+#include "ui/words.h"
 #include "ui/worker.h"
 
 /* Numbers of the settings that are offered; every other one keeps its value. */

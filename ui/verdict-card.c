@@ -9,8 +9,10 @@
 #include "tasks/meaning.h"
 #include "ui/drawing.h"
 #include "ui/job.h"
+#include "ui/scan-words.h"
 #include "ui/shown.h"
 #include "ui/theme.h"
+#include "ui/words.h"
 #include "ui/worker.h"
 
 struct _DemurVerdictCard {
@@ -341,7 +343,7 @@ add_set_aside(DemurVerdictCard *card, const DemurScan *scan) {
   if (scan->set_aside == NULL || scan->verdict_id == 0 || scan->shown == DEMUR_SHOWN_NOT_ELIGIBLE)
     return;
   GtkBox *box = add_card(card, _("Not the assessed series now"));
-  add_label(box, scan->set_aside, NULL);
+  add_label(box, demur_words_translate(scan->set_aside), NULL);
 }
 
 /* The outcome that label 1 stands for, as the sentence goes on behind the share. */
@@ -507,11 +509,9 @@ add_history(DemurVerdictCard *card, const DemurScan *scan) {
   const DemurScanReview *mine = &demur_session_table(card->session)->reviews[row];
   if (mine->n_reviews == 0 && !mine->revealed)
     return;
-  g_autoptr(DemurWorkspace) workspace =
-      demur_workspace_open(demur_session_path(card->session), DEMUR_WORKSPACE_READ_ONLY, NULL);
-  g_autoptr(GPtrArray) reviews =
-      workspace != NULL ? demur_reviews_of_scan(workspace, scan->source, scan->scan_id, NULL)
-                        : NULL;
+  g_auto(DemurTask) task = {.workspace_path = g_strdup(demur_session_path(card->session)),
+                            .opening = DEMUR_WORKSPACE_READ_ONLY};
+  g_autoptr(GPtrArray) reviews = demur_task_reviews(&task, scan->source, scan->scan_id, NULL);
   if (reviews == NULL || reviews->len == 0)
     return;
   GtkBox *box = add_card(card, _("Reviews"));
@@ -532,7 +532,8 @@ add_history(DemurVerdictCard *card, const DemurScan *scan) {
 
 static gboolean
 may_review(DemurVerdictCard *card, const DemurScan *scan) {
-  return scan != NULL && scan->verdict_id != 0 && !demur_session_read_only(card->session);
+  return scan != NULL && scan->verdict_id != 0 && scan->outdated == DEMUR_CURRENT &&
+         !demur_session_read_only(card->session);
 }
 
 void
@@ -544,9 +545,10 @@ demur_verdict_card_update(DemurVerdictCard *card) {
     gtk_box_remove(card->list, child);
   const DemurScan *scan = demur_session_scan(card->session);
   const gboolean can = may_review(card, scan);
-  const char *why = can ? NULL
-                    : demur_session_read_only(card->session)
-                        ? _("This workspace can't be written.")
+  const char *why = can                                      ? NULL
+                    : demur_session_read_only(card->session) ? _("This workspace can't be written.")
+                    : scan != NULL && scan->outdated != DEMUR_CURRENT
+                        ? _("The verdict is out of date: assess the scan again first.")
                         : _("An opinion is of a verdict: this scan is not assessed.");
   GtkWidget *const opinions[] = {card->agree, card->disagree, card->comment};
   for (guint i = 0; i < G_N_ELEMENTS(opinions); i++) {

@@ -14,6 +14,7 @@
 #include "ui/theme.h"
 #include "ui/train-window.h"
 #include "ui/window-actions.h"
+#include "ui/words.h"
 #include "ui/worklist-page.h"
 
 struct _DemurWindow {
@@ -412,7 +413,7 @@ on_choose_series(GSimpleAction *action, GVariant *value, gpointer data) {
       _("The rules set this series of patient %s aside: %s. Why is it to be assessed all the same? "
         "The reason is kept, both verdicts stay visible, the report counts such decisions, and "
         "calibration is measured on the rules' choice."),
-      scan->patient_id, scan->set_aside);
+      scan->patient_id, demur_words_translate(scan->set_aside));
   demur_files_ask(GTK_WINDOW(window), _("Assess this series instead"), text, _("Assess and keep"),
                   FALSE, on_choose_reason, choose);
 }

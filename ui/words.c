@@ -21,11 +21,6 @@ static const struct {
     [DEMUR_SHOWN_NOT_ASSESSED] = {"–", "other-verdict"},
 };
 
-DemurShown
-demur_shown_of_verdict(DemurVerdict verdict, DemurOutdated why) {
-  return why == DEMUR_CURRENT ? (DemurShown)verdict : DEMUR_SHOWN_OUT_OF_DATE;
-}
-
 const char *
 demur_shown_title(DemurShown shown) {
   if (shown == DEMUR_SHOWN_OUT_OF_DATE)

@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "report/format.h"
+#include "ui/scan-words.h"
 #include "ui/shown.h"
 #include "ui/text-cell.h"
 #include "ui/theme.h"
+#include "ui/words.h"
 
 #define N_CHIPS 10
 #define RISK_CHARS 9

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "app/workstation/settings.h"
-#include "store/workspace.h"
+#include "tasks/task.h"
 #include "ui/files.h"
 #include "ui/theme.h"
 #include "ui/window-actions.h"

@@ -10,7 +10,8 @@
 #include "store/reviews.h"
 #include "store/selectors.h"
 #include "store/verdicts.h"
-#include "ui/scan.h"
+#include "tasks/scan.h"
+#include "ui/scan-words.h"
 
 #define N 12
 
@@ -92,7 +93,7 @@ save_verdicts(DemurWorkspace *workspace, const char *cohort, size_t from, size_t
 static DemurScanTable *
 load(void) {
   g_autoptr(GError) error = NULL;
-  DemurScanTable *table = demur_scan_table_load(path, DEMUR_WORKSPACE_DEFAULT, NULL, &error);
+  DemurScanTable *table = demur_scan_table_load(path, FALSE, NULL, &error);
   g_assert_no_error(error);
   return table;
 }

@@ -1,4 +1,5 @@
 /* The worklist's model without a display. Right values: worked by hand. */
+#include "ui/scan-words.h"
 #include "ui/scan-list.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "store/verdicts.h"
-#include "ui/scan.h"
+#include "tasks/scan.h"
 
 G_BEGIN_DECLS
 

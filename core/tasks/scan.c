@@ -1,10 +1,7 @@
-#include "ui/scan.h"
+#include "tasks/scan.h"
 
 #include <math.h>
 #include <string.h>
-
-#include "report/format.h"
-#include "words/words.h"
 
 DemurScanTable *
 demur_scan_table_new(void) {
@@ -150,26 +147,15 @@ demur_scan_revealed_risk(const DemurScan *scan) {
   return isnan(scan->risk) ? scan->withheld_risk : scan->risk;
 }
 
-char **
-demur_scan_reasons(const DemurScan *scan, gboolean revealed) {
+DemurShown
+demur_shown_of_verdict(DemurVerdict verdict, DemurOutdated why) {
+  return why == DEMUR_CURRENT ? (DemurShown)verdict : DEMUR_SHOWN_OUT_OF_DATE;
+}
+
+GPtrArray *
+demur_scan_told_reasons(const DemurScan *scan, gboolean revealed) {
   g_autoptr(GPtrArray) reasons = demur_reasons_from_json(scan->reasons);
   const gboolean tells =
       revealed || (scan->shown != DEMUR_SHOWN_RED_FLAG && scan->shown != DEMUR_SHOWN_OUT_OF_DATE);
-  g_autoptr(GPtrArray) shown = demur_reasons_shown(reasons, tells);
-  return demur_words_reasons(shown, demur_words_translate);
-}
-
-char *
-demur_scan_first_reason(const DemurScan *scan) {
-  g_auto(GStrv) reasons = demur_scan_reasons(scan, FALSE);
-  return g_strdup(reasons[0] != NULL ? reasons[0] : "");
-}
-
-char *
-demur_scan_risk_text(const DemurScan *scan) {
-  if (!isnan(scan->risk))
-    return demur_text_percent(scan->risk, 1);
-  if (scan->shown == DEMUR_SHOWN_RED_FLAG)
-    return g_strdup(_("held back"));
-  return g_strdup(DEMUR_TEXT_UNDEFINED);
+  return demur_reasons_shown(reasons, tells);
 }

@@ -5,7 +5,7 @@
 #include "store/reviews.h"
 #include "store/scores.h"
 #include "store/selectors.h"
-#include "ui/scan-fill.h"
+#include "tasks/scan-fill.h"
 
 static gboolean
 add_reviews(DemurScanTable *table, DemurWorkspace *workspace, GError **error) {
@@ -98,8 +98,11 @@ add_scans(DemurScanFill *fill, DemurWorkspace *workspace, const DemurProgress *p
 }
 
 DemurScanTable *
-demur_scan_table_load(const char *path, DemurWorkspaceFlags flags, const DemurProgress *progress,
+demur_scan_table_load(const char *path, gboolean may_create, const DemurProgress *progress,
                       GError **error) {
+  const DemurWorkspaceFlags flags = demur_workspace_is_read_only(path) ? DEMUR_WORKSPACE_READ_ONLY
+                                    : may_create                       ? DEMUR_WORKSPACE_CREATE
+                                                                       : DEMUR_WORKSPACE_DEFAULT;
   const gboolean is_new = !g_file_test(path, G_FILE_TEST_EXISTS);
   g_autoptr(DemurWorkspace) workspace = demur_workspace_open(path, flags, error);
   if (workspace == NULL)

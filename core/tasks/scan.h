@@ -5,10 +5,27 @@
 
 #include "base/progress.h"
 #include "cohort/cohort.h" /* DEMUR_N_YEARS */
-#include "store/workspace.h"
-#include "ui/words.h"
+#include "selector/reason.h"
+#include "selector/verdict.h"
 
 G_BEGIN_DECLS
+
+/* What a scan shows: its verdict where that holds (the first ones are DemurVerdict), that it no
+ * longer does, or that it never had one. */
+typedef enum {
+  DEMUR_SHOWN_ACCEPTED = DEMUR_VERDICT_ACCEPTED,
+  DEMUR_SHOWN_RED_FLAG = DEMUR_VERDICT_RED_FLAG,
+  DEMUR_SHOWN_NOT_ELIGIBLE = DEMUR_VERDICT_NOT_ELIGIBLE,
+  DEMUR_SHOWN_NO_SCORE = DEMUR_VERDICT_NO_SCORE,
+  DEMUR_SHOWN_NOT_TUNED = DEMUR_VERDICT_NOT_TUNED,
+  DEMUR_SHOWN_FAILED = DEMUR_VERDICT_FAILED,
+  DEMUR_SHOWN_OUT_OF_DATE = DEMUR_N_VERDICTS,
+  DEMUR_SHOWN_NOT_ASSESSED,
+  DEMUR_N_SHOWN,
+} DemurShown;
+
+/* What a verdict shows, as things are now. */
+DemurShown demur_shown_of_verdict(DemurVerdict verdict, DemurOutdated why);
 
 /* Text is owned by the table; "" is "not recorded", NULL only where said. Numbers NaN: not known.
  */
@@ -88,8 +105,9 @@ typedef struct {
 /* Empty, for whoever fills it: path, scans, reviews, names. */
 DemurScanTable *demur_scan_table_new(void);
 
-/* Reads everything: DICOM series with their newest verdicts, and each cohort's assessed scans. */
-DemurScanTable *demur_scan_table_load(const char *path, DemurWorkspaceFlags flags,
+/* Reads everything: DICOM series with their newest verdicts, and each cohort's assessed scans. A
+ * file that may only be read is read, and read_only says so. */
+DemurScanTable *demur_scan_table_load(const char *path, gboolean may_create,
                                       const DemurProgress *progress,
                                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
 DemurScanTable *demur_scan_table_ref(DemurScanTable *table);
@@ -114,13 +132,8 @@ guint32 *demur_scan_table_of_study(const DemurScanTable *table, size_t row, size
 /* The held-back risk, for a reader who deliberately asked for it; NaN where there is none. */
 double demur_scan_revealed_risk(const DemurScan *scan);
 
-/* The reasons in the reader's language, most important first (owned, NULL-terminated). While the
- * risk is held back those that tell it by another name are left out, and that is said. */
-char **demur_scan_reasons(const DemurScan *scan, gboolean revealed);
-/* The first of them; "" where there is none (owned). */
-char *demur_scan_first_reason(const DemurScan *scan);
-
-/* "3.2 %", "held back", "–" (owned). */
-char *demur_scan_risk_text(const DemurScan *scan);
+/* What may be told of why, most important first (owned, of selector/reason.h): while the risk is
+ * held back, without the reasons that tell it by another name. */
+GPtrArray *demur_scan_told_reasons(const DemurScan *scan, gboolean revealed);
 
 G_END_DECLS

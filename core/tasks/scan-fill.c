@@ -1,4 +1,4 @@
-#include "ui/scan-fill.h"
+#include "tasks/scan-fill.h"
 
 #include <json-glib/json-glib.h>
 #include <math.h>

@@ -6,7 +6,8 @@
 #include "store/overrules.h"
 #include "store/scores.h"
 #include "store/series.h"
-#include "ui/scan-fill.h"
+#include "tasks/scan-fill.h"
+#include "tasks/warnings.h"
 
 /* A text or number member at the head of the canonical facts document: its slices, which are long,
  * stand behind and are never parsed here. Owned; NULL where absent or null. */
@@ -91,8 +92,8 @@ scan_of_series(DemurScanFill *fill, const DemurSeriesRecord *s) {
                     g_str_has_prefix(scan->patient_id, "PHANTOM-");
   scan->warnings = demur_scan_keep_sentences(fill, s->warnings_json, &scan->n_warnings);
   if (!s->accepted) {
-    scan->set_aside =
-        demur_scan_keep(fill, s->reason != NULL ? s->reason : _("not chosen for assessment"));
+    scan->set_aside = demur_scan_keep(
+        fill, s->reason != NULL ? s->reason : DEMUR_TASK_WORD("not chosen for assessment"));
     /* Known from the header: no selector has to say it. */
     scan->shown = DEMUR_SHOWN_NOT_ELIGIBLE;
     g_autoptr(GPtrArray) reasons = demur_reasons_new();
@@ -143,8 +144,9 @@ demur_scan_add_series(DemurScanFill *fill, DemurWorkspace *workspace, GError **e
         record->accepted ? g_hash_table_lookup(chosen_by, record->scan_id) : NULL;
     if (overrule != NULL) {
       scan->overrule = demur_scan_keep(fill, overrule->reason);
-      scan->overruled = demur_scan_keep(
-          fill, overrule->rules_reason != NULL ? overrule->rules_reason : _("accepted"));
+      scan->overruled =
+          demur_scan_keep(fill, overrule->rules_reason != NULL ? overrule->rules_reason
+                                                               : DEMUR_TASK_WORD("accepted"));
     }
     demur_scan_complete(fill, scan);
   }

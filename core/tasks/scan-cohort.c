@@ -5,7 +5,7 @@
 
 #include "base/number.h"
 #include "store/cohorts.h"
-#include "ui/scan-fill.h"
+#include "tasks/scan-fill.h"
 
 /* A column: of no cohort where values is NULL. */
 typedef struct {
