@@ -4,6 +4,7 @@
 #include <sys/random.h>
 
 #include "app/cli/command.h"
+#include "tasks/decisions.h"
 #include "tasks/intake.h"
 #include "tasks/series-records.h"
 #include "app/cli/dicom-network.h"
@@ -196,6 +197,97 @@ run_choose(DemurContext *context, int argc, char **argv, GError **error) {
   return record != NULL && print_one(context, context->task.workspace, record, error);
 }
 
+/* What a decision came to: the series of that UID, or how many left. */
+static gboolean
+print_decided(DemurContext *context, const char *scan_id, GError **error) {
+  g_autoptr(DemurSeriesRecord) record = demur_series_load(context->task.workspace, scan_id, error);
+  return record != NULL && print_one(context, context->task.workspace, record, error);
+}
+
+static gboolean
+run_resolve(DemurContext *context, int argc, char **argv, GError **error) {
+  g_auto(GStrv) words = NULL;
+  g_autofree char *reason = NULL;
+  gboolean keep = FALSE, both = FALSE;
+  const GOptionEntry entries[] = {
+      {"keep", 0, 0, G_OPTION_ARG_NONE, &keep, "this one is right: the others are taken out", NULL},
+      {"both", 0, 0, G_OPTION_ARG_NONE, &both, "all are what they say: each is a scan of its own",
+       NULL},
+      {"reason", 0, 0, G_OPTION_ARG_STRING, &reason, "why; kept with who and when", "TEXT"},
+      {NULL}};
+  if (!demur_command_parse(argc, argv, "SCAN --keep | --both --reason TEXT",
+                           "decide between series that conflict",
+                           "SCAN came with UIDs that another person, or other content, has too. "
+                           "Until one decides neither is assessed.",
+                           entries, &words, error) ||
+      !demur_command_expect(words, 1, "dicom resolve takes SCAN", error))
+    return FALSE;
+  if (keep == both) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "dicom resolve needs one of --keep and --both");
+    return FALSE;
+  }
+  return demur_decide_resolve(&context->task, words[0],
+                              keep ? DEMUR_RESOLVE_KEEP : DEMUR_RESOLVE_BOTH, reason, error) &&
+         print_decided(context, words[0], error);
+}
+
+static gboolean
+run_correct(DemurContext *context, int argc, char **argv, GError **error) {
+  g_auto(GStrv) words = NULL;
+  g_autofree char *reason = NULL, *corrected = NULL;
+  const GOptionEntry entries[] = {
+      {"reason", 0, 0, G_OPTION_ARG_STRING, &reason, "why; kept with who and when", "TEXT"},
+      {NULL}};
+  if (!demur_command_parse(argc, argv, "SCAN --reason TEXT",
+                           "take a series as the correction of one with the same images",
+                           "SCAN came with another person for images that are known: they are that "
+                           "person's. The score stays, the verdict has to be given again.",
+                           entries, &words, error) ||
+      !demur_command_expect(words, 1, "dicom correct takes SCAN", error))
+    return FALSE;
+  return demur_decide_correct(&context->task, words[0], reason, &corrected, error) &&
+         print_decided(context, corrected, error);
+}
+
+static gboolean
+run_remove(DemurContext *context, int argc, char **argv, GError **error) {
+  g_auto(GStrv) words = NULL;
+  g_autofree char *reason = NULL, *scan_id = NULL, *study = NULL, *patient = NULL;
+  const GOptionEntry entries[] = {
+      {"scan", 0, 0, G_OPTION_ARG_STRING, &scan_id, "this series", "SCAN"},
+      {"study", 0, 0, G_OPTION_ARG_STRING, &study, "every series of this study", "UID"},
+      {"patient", 0, 0, G_OPTION_ARG_STRING, &patient, "every series of this PatientID", "ID"},
+      {"reason", 0, 0, G_OPTION_ARG_STRING, &reason, "why; kept with who and when", "TEXT"},
+      {NULL}};
+  if (!demur_command_parse(argc, argv, "--scan SCAN | --study UID | --patient ID --reason TEXT",
+                           "take series out of the workspace",
+                           "Images and scores end, verdicts hold no longer; the history says so. "
+                           "Files are not touched.",
+                           entries, &words, error) ||
+      !demur_command_expect(words, 0, "dicom remove takes no words", error))
+    return FALSE;
+  if ((scan_id != NULL) + (study != NULL) + (patient != NULL) != 1) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "dicom remove needs one of --scan, --study and --patient");
+    return FALSE;
+  }
+  const DemurRemoval removal = {scan_id, study, patient};
+  guint n = 0;
+  if (!demur_decide_remove(&context->task, &removal, reason, &n, error))
+    return FALSE;
+  if (context->json) {
+    DemurJson *json = demur_json_new();
+    demur_json_begin_object(json, NULL);
+    demur_json_int(json, "n_removed", n);
+    demur_json_end_object(json);
+    demur_context_print_json(context, json);
+  } else {
+    g_print("%u series taken out\n", n);
+  }
+  return TRUE;
+}
+
 /* The key of --key FILE, else one of this run alone. Owned. */
 static GBytes *
 read_key(const char *path, GError **error) {
@@ -349,6 +441,9 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       {"list", "list the series", run_list},
       {"show", "show one series with its slices", run_show},
       {"choose", "assess a series that the rules did not choose", run_choose},
+      {"resolve", "decide between series that conflict", run_resolve},
+      {"correct", "take a series as the correction of another", run_correct},
+      {"remove", "take series out of the workspace", run_remove},
       {"rules", "list the rules of eligibility", run_rules},
       {"deidentify", "copy CT images without what names a person", run_deidentify},
       {"echo", "ask a DICOM peer whether it answers", demur_dicom_echo},

@@ -243,6 +243,20 @@ save_one(DemurWorkspace *workspace, const DemurSeriesSave *series, GError **erro
 }
 
 gboolean
+demur_series_save_files(DemurWorkspace *workspace, const DemurSeriesSave *series, GError **error) {
+  if (!demur_workspace_begin(workspace, error))
+    return FALSE;
+  const gint64 id = demur_store_count(workspace, "SELECT id FROM series WHERE scan_id = ?",
+                                      series->record->scan_id, NULL, error);
+  if (id == 0)
+    not_found(series->record->scan_id, error);
+  const gboolean ok = id > 0 && save_files(workspace, id, series, error) &&
+                      tell(workspace, DEMUR_EVENT_IMPORT, series->record->scan_id, NULL,
+                           series->record->updated, error);
+  return demur_store_end(workspace, ok, error);
+}
+
+gboolean
 demur_series_save(DemurWorkspace *workspace, const DemurSeriesSave *series, size_t n_series,
                   GError **error) {
   if (!demur_workspace_begin(workspace, error))

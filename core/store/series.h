@@ -63,6 +63,10 @@ typedef struct {
 gboolean demur_series_save(DemurWorkspace *workspace, const DemurSeriesSave *series,
                            size_t n_series, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Where the files of a known volume lie now; its facts stay. DEMUR_ERROR_NOT_FOUND. */
+gboolean demur_series_save_files(DemurWorkspace *workspace, const DemurSeriesSave *series,
+                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Sets what is assessed: the facts stay. reason NULL where accepted. DEMUR_ERROR_NOT_FOUND. */
 gboolean demur_series_set_accepted(DemurWorkspace *workspace, const char *scan_id,
                                    gboolean accepted, const char *reason,

@@ -1,13 +1,14 @@
 #include "tasks/intake.h"
 
-#include <json-glib/json-glib.h>
 #include <math.h>
 #include <string.h>
 
+#include "tasks/meeting.h"
 #include "tasks/series-records.h"
+#include "tasks/study-choice.h"
 #include "cohort/table.h"
 #include "dicom/library.h"
-#include "store/scores.h"
+#include "store/events.h"
 
 typedef struct {
   char *institution, *station, *site; /* the first two casefolded; NULL matches any */
@@ -124,214 +125,78 @@ demur_intake_rules(const char *path, char *const *changes, GError **error) {
   return g_steal_pointer(&rules);
 }
 
-/* What the choice needs of a record; the facts hold the kernel's class and the series number. */
-static DemurCandidate
-candidate_of(const DemurSeriesRecord *record) {
-  DemurCandidate candidate = {.scan_id = record->scan_id,
-                              .study_uid = record->study_uid,
-                              .patient_id = record->patient_id,
-                              .patient_name = record->patient_name,
-                              .eligible = record->eligible,
-                              .thickness_mm = record->thickness_mm,
-                              .n_slices = record->n_slices,
-                              .series_number = DEMUR_NO_NUMBER};
-  g_autoptr(JsonNode) node =
-      record->facts_json != NULL ? json_from_string(record->facts_json, NULL) : NULL;
-  JsonObject *facts =
-      node != NULL && JSON_NODE_HOLDS_OBJECT(node) ? json_node_get_object(node) : NULL;
-  if (facts == NULL)
-    return candidate;
-  JsonNode *number = json_object_get_member(facts, "series_number");
-  if (number != NULL && JSON_NODE_HOLDS_VALUE(number))
-    candidate.series_number = json_node_get_int(number);
-  JsonNode *acquisition = json_object_get_member(facts, "acquisition");
-  JsonNode *sharpness =
-      acquisition != NULL && JSON_NODE_HOLDS_OBJECT(acquisition)
-          ? json_object_get_member(json_node_get_object(acquisition), "kernel_class")
-          : NULL;
-  const char *name = sharpness != NULL && JSON_NODE_HOLDS_VALUE(sharpness)
-                         ? json_node_get_string(sharpness)
-                         : NULL;
-  for (int k = DEMUR_KERNEL_SOFT; name != NULL && k <= DEMUR_KERNEL_SHARP; k++)
-    if (strcmp(name, demur_vendor_kernel_class_name((DemurKernelClass)k)) == 0)
-      candidate.kernel_class = (DemurKernelClass)k;
-  return candidate;
-}
-
-static char *
-study_of(const DemurSeriesRecord *record) {
-  const DemurCandidate candidate = {.scan_id = record->scan_id,
-                                    .study_uid = record->study_uid,
-                                    .patient_id = record->patient_id,
-                                    .patient_name = record->patient_name};
-  return demur_eligibility_study(&candidate);
-}
-
-static const DemurSeriesRecord *
-find_record(const GPtrArray *records, const char *scan_id) {
-  for (guint i = 0; records != NULL && i < records->len; i++) {
-    const DemurSeriesRecord *record = records->pdata[i];
-    if (strcmp(record->scan_id, scan_id) == 0)
-      return record;
+/* The record of a volume as it is to be kept. */
+static DemurSeriesRecord *
+record_of(const DemurArrival *arrival, const DemurSiteMap *sites, const char *const *changes,
+          const char *now) {
+  DemurSeries *series = arrival->series;
+  const char *site =
+      sites != NULL ? demur_site_map_find(sites, series->institution, series->station) : NULL;
+  if (site != NULL) {
+    g_free(series->site);
+    series->site = g_strdup(site);
   }
-  return NULL;
+  DemurSeriesRecord *record = demur_dicom_record_new(series, site != NULL, changes, now);
+  g_free(record->scan_id);
+  record->scan_id = g_strdup(arrival->scan_id);
+  record->conflict = g_strdup(arrival->conflict);
+  if (arrival->incomplete) {
+    record->eligible = record->accepted = FALSE;
+    g_free(record->reason);
+    record->reason = g_strdup("other images of this series were imported before and can't be read "
+                              "any more: import all of them together");
+  }
+  return record;
 }
-
-/* One study of the workspace. */
-typedef struct {
-  GPtrArray *now; /* its DemurSeriesRecord, borrowed */
-  const DemurSeriesRecord *chosen_before;
-  const DemurOverruleRecord *overrule;
-  gboolean has_score;
-} Study;
 
 static gboolean
-set_choice(DemurWorkspace *workspace, const DemurSeriesRecord *record, gboolean accepted,
-           const char *reason, GError **error) {
-  if (record->accepted == accepted && g_strcmp0(record->reason, reason) == 0)
+save_arrival(DemurWorkspace *workspace, const DemurArrival *arrival, DemurSeriesRecord *record,
+             GError **error) {
+  if (arrival->keep_files)
     return TRUE;
-  return demur_series_set_accepted(workspace, record->scan_id, accepted, reason, error);
-}
-
-/* Whether the rules' choice gives way: the scan_id that holds (NULL: none is assessed), and why the
- * others are not. */
-static gboolean
-choice_is_held(const Study *study, const char **holder, char **why) {
-  if (study->overrule != NULL) {
-    *holder = study->overrule->scan_id;
-    *why = g_strdup_printf("a person chose series %s of the study instead: %s",
-                           study->overrule->scan_id, study->overrule->reason);
-    return TRUE;
-  }
-  if (study->chosen_before == NULL || !study->has_score)
-    return FALSE;
-  const DemurSeriesRecord *same = find_record(study->now, study->chosen_before->scan_id);
-  *holder = same != NULL && same->eligible ? same->scan_id : NULL;
-  *why = g_strdup_printf(
-      *holder != NULL ? "eligible, not chosen: series %s of the study was chosen before, and a "
-                        "score is known; a person may choose (`demur dicom choose`)"
-                      : "eligible, not chosen: series %s of the study was chosen before, is not "
-                        "eligible now, and a score is known; a person may choose (`demur dicom "
-                        "choose`)",
-      study->chosen_before->scan_id);
-  return TRUE;
-}
-
-static gboolean
-choose_in_study(DemurWorkspace *workspace, const Study *study, GError **error) {
-  const guint n = study->now->len;
-  g_autofree DemurCandidate *candidates = g_new0(DemurCandidate, n);
-  for (guint i = 0; i < n; i++)
-    candidates[i] = candidate_of(study->now->pdata[i]);
-  demur_eligibility_choose(candidates, n);
-  const char *holder = NULL;
-  g_autofree char *why = NULL;
-  const gboolean held = choice_is_held(study, &holder, &why);
-  gboolean ok = TRUE;
-  for (guint i = 0; i < n; i++) {
-    const DemurSeriesRecord *record = study->now->pdata[i];
-    g_autofree char *by_rules = candidates[i].reason;
-    const gboolean holds = held && holder != NULL && strcmp(holder, record->scan_id) == 0;
-    if (!ok)
-      continue;
-    if (holds || (!held && candidates[i].accepted))
-      ok = set_choice(workspace, record, TRUE, NULL, error);
-    else if (record->eligible)
-      ok = set_choice(workspace, record, FALSE, held ? why : by_rules, error);
-    else if (record->accepted) /* a person had chosen it, and then another */
-      ok = set_choice(workspace, record, FALSE, why, error);
-  }
-  return ok;
-}
-
-static gboolean
-look_for_scores(DemurWorkspace *workspace, Study *study, GError **error) {
-  for (guint i = 0; i < study->now->len && !study->has_score; i++) {
-    const DemurSeriesRecord *record = study->now->pdata[i];
-    g_autoptr(GPtrArray) scores = demur_scores_list(workspace, record->scan_id, NULL, error);
-    if (scores == NULL)
-      return FALSE;
-    study->has_score = scores->len > 0;
-  }
-  return TRUE;
-}
-
-/* The newest decision that names a series of the study. */
-static const DemurOverruleRecord *
-overrule_of(const GPtrArray *overrules, const GPtrArray *series) {
-  for (guint i = 0; i < overrules->len; i++) {
-    const DemurOverruleRecord *overrule = overrules->pdata[i];
-    if (find_record(series, overrule->scan_id) != NULL)
-      return overrule;
-  }
-  return NULL;
-}
-
-/* Makes the choice anew in every study named by keys. before: the series as they were. */
-static gboolean
-choose_again(DemurWorkspace *workspace, GHashTable *keys, const GPtrArray *before, GError **error) {
-  g_autoptr(GPtrArray) now = demur_series_list(workspace, error);
-  g_autoptr(GPtrArray) overrules =
-      now != NULL ? demur_overrules_list(workspace, NULL, error) : NULL;
-  if (overrules == NULL)
-    return FALSE;
-  g_autoptr(GHashTable) studies =
-      g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
-  for (guint i = 0; i < now->len; i++) {
-    g_autofree char *key = study_of(now->pdata[i]);
-    if (!g_hash_table_contains(keys, key))
-      continue;
-    GPtrArray *members = g_hash_table_lookup(studies, key);
-    if (members == NULL) {
-      members = g_ptr_array_new();
-      g_hash_table_insert(studies, g_steal_pointer(&key), members);
-    }
-    g_ptr_array_add(members, now->pdata[i]);
-  }
-  g_autoptr(GHashTable) chosen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-  for (guint i = 0; i < before->len; i++) {
-    DemurSeriesRecord *record = before->pdata[i];
-    if (record->accepted)
-      g_hash_table_insert(chosen, study_of(record), record);
-  }
-  GHashTableIter iter;
-  gpointer key, members;
-  g_hash_table_iter_init(&iter, studies);
-  while (g_hash_table_iter_next(&iter, &key, &members)) {
-    Study study = {.now = members,
-                   .chosen_before = g_hash_table_lookup(chosen, key),
-                   .overrule = overrule_of(overrules, members)};
-    if (!look_for_scores(workspace, &study, error) || !choose_in_study(workspace, &study, error))
-      return FALSE;
-  }
-  return TRUE;
-}
-
-static gboolean
-save_all(DemurWorkspace *workspace, const DemurImport *import, GPtrArray *records, GError **error) {
-  const guint n = import->series->len;
-  g_autofree DemurSeriesSave *saves = g_new0(DemurSeriesSave, MAX(n, 1));
-  for (guint i = 0; i < n; i++) {
-    const DemurSeries *series = import->series->pdata[i];
-    saves[i].record = records->pdata[i];
-    saves[i].files = demur_dicom_files_new(series);
-    saves[i].n_files = series->n_slices;
-  }
-  const gboolean saved = demur_series_save(workspace, saves, n, error);
-  for (guint i = 0; i < n; i++)
-    demur_dicom_files_free((DemurSeriesFile *)saves[i].files, saves[i].n_files);
+  DemurSeriesFile *files = demur_dicom_files_new(arrival->series);
+  const DemurSeriesSave save = {record, files, arrival->series->n_slices};
+  const gboolean saved = arrival->keep_facts ? demur_series_save_files(workspace, &save, error)
+                                             : demur_series_save(workspace, &save, 1, error);
+  demur_dicom_files_free(files, arrival->series->n_slices);
   return saved;
 }
 
+/* A known volume that now conflicts, or that went into another one. */
 static gboolean
-save_and_choose(DemurWorkspace *workspace, const DemurImport *import, GPtrArray *records,
-                GError **error) {
-  g_autoptr(GPtrArray) before = demur_series_list(workspace, error);
+mark_known(DemurWorkspace *workspace, const DemurMeeting *meeting, GError **error) {
+  GHashTableIter iter;
+  gpointer scan_id, conflict;
+  g_hash_table_iter_init(&iter, meeting->conflicts);
+  while (g_hash_table_iter_next(&iter, &scan_id, &conflict))
+    if (!demur_series_set_conflict(workspace, scan_id, conflict, NULL, error))
+      return FALSE;
+  for (guint i = 0; i < meeting->united->len; i++)
+    if (!demur_series_remove(workspace, meeting->united->pdata[i],
+                             "{\"because\": \"united with another volume\"}", error))
+      return FALSE;
+  return TRUE;
+}
+
+/* Writes what was planned, in the open transaction. */
+static gboolean
+save_meeting(DemurWorkspace *workspace, const DemurMeeting *meeting, const DemurSiteMap *sites,
+             const char *const *changes, const char *now, const GPtrArray *before, GError **error) {
   g_autoptr(GHashTable) keys = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-  for (guint i = 0; i < records->len; i++)
-    g_hash_table_add(keys, study_of(records->pdata[i]));
-  return before != NULL && save_all(workspace, import, records, error) &&
-         choose_again(workspace, keys, before, error);
+  for (guint i = 0; i < before->len; i++) {
+    const DemurSeriesRecord *record = before->pdata[i];
+    if (g_hash_table_contains(meeting->conflicts, record->scan_id))
+      g_hash_table_add(keys, demur_study_choice_key(record));
+  }
+  for (guint i = 0; i < meeting->arrivals->len; i++) {
+    const DemurArrival *arrival = &g_array_index(meeting->arrivals, DemurArrival, i);
+    g_autoptr(DemurSeriesRecord) record = record_of(arrival, sites, changes, now);
+    g_hash_table_add(keys, demur_study_choice_key(record));
+    if (!save_arrival(workspace, arrival, record, error))
+      return FALSE;
+  }
+  return mark_known(workspace, meeting, error) &&
+         demur_study_choose(workspace, keys, before, error);
 }
 
 /* Ends a transaction by what became of its work. */
@@ -341,6 +206,40 @@ end(DemurWorkspace *workspace, gboolean ok, GError **error) {
     return demur_workspace_commit(workspace, error);
   demur_workspace_rollback(workspace);
   return FALSE;
+}
+
+#define MOST_TRIES 5
+
+/* Plans by what the workspace holds, without a lock while images are read; where somebody else
+ * wrote meanwhile the plan is made anew. */
+static DemurMeeting *
+meet(DemurTask *task, const DemurImport *import, const DemurEligibility *rules,
+     const DemurSiteMap *sites, GError **error) {
+  DemurWorkspace *workspace = task->workspace;
+  g_autofree char *now = demur_task_now(task);
+  g_auto(GStrv) changes = rules != NULL ? demur_eligibility_changes(rules) : NULL;
+  for (guint tries = 0; tries < MOST_TRIES; tries++) {
+    g_autofree char *head = demur_events_head(workspace, error);
+    g_autoptr(GPtrArray) before = head != NULL ? demur_series_list(workspace, error) : NULL;
+    g_autoptr(DemurMeeting) meeting =
+        before != NULL ? demur_meeting_plan(task, import, rules, before, error) : NULL;
+    if (meeting == NULL || !demur_workspace_begin(workspace, error))
+      return NULL;
+    g_autofree char *head_now = demur_events_head(workspace, error);
+    if (g_strcmp0(head, head_now) == 0)
+      return end(workspace,
+                 save_meeting(workspace, meeting, sites, (const char *const *)changes, now, before,
+                              error),
+                 error)
+                 ? g_steal_pointer(&meeting)
+                 : NULL;
+    demur_workspace_rollback(workspace);
+    if (head_now == NULL)
+      return NULL;
+  }
+  g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
+                      "others write to the workspace without a pause; import again later");
+  return NULL;
 }
 
 DemurIntake *
@@ -353,29 +252,15 @@ demur_intake_run(DemurTask *task, const char *const *paths, const DemurEligibili
   intake->import = demur_import_run(paths, rules, task->parallel, &task->progress, error);
   if (intake->import == NULL)
     return NULL;
-  g_autofree char *now = demur_task_now(task);
-  g_auto(GStrv) changes = rules != NULL ? demur_eligibility_changes(rules) : NULL;
-  g_autoptr(GPtrArray) records =
-      g_ptr_array_new_with_free_func((GDestroyNotify)demur_series_record_free);
-  for (guint i = 0; i < intake->import->series->len; i++) {
-    DemurSeries *series = intake->import->series->pdata[i];
-    const char *site =
-        sites != NULL ? demur_site_map_find(sites, series->institution, series->station) : NULL;
-    if (site != NULL) {
-      g_free(series->site);
-      series->site = g_strdup(site);
-    }
-    g_ptr_array_add(
-        records, demur_dicom_record_new(series, site != NULL, (const char *const *)changes, now));
-  }
-  if (records->len > 0 &&
-      (!demur_workspace_begin(workspace, error) ||
-       !end(workspace, save_and_choose(workspace, intake->import, records, error), error)))
+  g_autoptr(DemurMeeting) meeting = NULL;
+  const guint n = intake->import->series->len;
+  if (n > 0 && (meeting = meet(task, intake->import, rules, sites, error)) == NULL)
     return NULL;
   intake->records = g_ptr_array_new_with_free_func((GDestroyNotify)demur_series_record_free);
-  for (guint i = 0; i < records->len; i++) {
-    const DemurSeriesRecord *record = records->pdata[i];
-    DemurSeriesRecord *kept = demur_series_load(workspace, record->scan_id, error);
+  for (guint i = 0; i < n; i++) {
+    const DemurArrival *arrival =
+        &g_array_index(meeting->arrivals, DemurArrival, meeting->arrival_of[i]);
+    DemurSeriesRecord *kept = demur_series_load(workspace, arrival->scan_id, error);
     if (kept == NULL)
       return NULL;
     g_ptr_array_add(intake->records, kept);
@@ -401,11 +286,11 @@ add_overrule(DemurTask *task, DemurWorkspace *workspace, const DemurSeriesRecord
       before != NULL ? demur_overrules_list(workspace, record->scan_id, error) : NULL;
   if (earlier == NULL)
     return FALSE;
-  g_autofree char *key = study_of(record);
+  g_autofree char *key = demur_study_choice_key(record);
   const char *replaced = NULL;
   for (guint i = 0; i < before->len; i++) {
     const DemurSeriesRecord *other = before->pdata[i];
-    g_autofree char *other_key = study_of(other);
+    g_autofree char *other_key = demur_study_choice_key(other);
     if (other->accepted && strcmp(other->scan_id, record->scan_id) != 0 &&
         strcmp(other_key, key) == 0)
       replaced = other->scan_id;
@@ -426,7 +311,7 @@ add_overrule(DemurTask *task, DemurWorkspace *workspace, const DemurSeriesRecord
   g_autoptr(GHashTable) keys = g_hash_table_new(g_str_hash, g_str_equal);
   g_hash_table_add(keys, key);
   return demur_overrules_add(workspace, &overrule, error) &&
-         choose_again(workspace, keys, before, error);
+         demur_study_choose(workspace, keys, before, error);
 }
 
 gboolean
@@ -438,7 +323,8 @@ demur_intake_choose(DemurTask *task, const char *scan_id, const char *reason, GE
     return FALSE;
   gboolean known;
   const gboolean two = demur_dicom_record_found(record, "two-patients", &known);
-  const char *why = two ? "its series holds images of more than one patient"
+  const char *why = two                        ? "its series holds images of more than one patient"
+                    : record->conflict != NULL ? demur_study_choice_conflict(record->conflict)
                     : g_strcmp0(record->modality, "CT") != 0 ? "it is no CT"
                     : !known ? "an earlier program imported it: import its files again first"
                     : demur_dicom_record_found(record, "not-hu", &known)

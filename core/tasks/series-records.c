@@ -354,6 +354,7 @@ demur_dicom_json_record_begin(DemurJson *json, const DemurSeriesRecord *record, 
     demur_json_end_array(json);
   }
   demur_json_string(json, "reason", record->reason);
+  demur_json_string(json, "conflict", record->conflict);
   g_autoptr(JsonNode) facts = details ? parse(record->facts_json) : NULL;
   if (facts != NULL && JSON_NODE_HOLDS_OBJECT(facts)) {
     JsonObjectIter iter;

@@ -1,0 +1,37 @@
+/* What only a person decides about DICOM series, each with a reason that is kept in the log with
+ * who and when: which of two conflicting volumes is right, that one is the archive's correction of
+ * the other, and that something leaves the workspace. */
+#pragma once
+
+#include "tasks/task.h"
+
+G_BEGIN_DECLS
+
+typedef enum {
+  DEMUR_RESOLVE_KEEP, /* this volume is right: those that conflict with it are taken out */
+  DEMUR_RESOLVE_BOTH, /* all are what they say, of different persons or contents */
+} DemurResolution;
+
+/* Ends the conflict of a volume (DemurSeriesRecord.conflict) and of those it conflicts with. They
+ * are measured anew where their files can still be read. DEMUR_ERROR_STATE where it has none. */
+gboolean demur_decide_resolve(DemurTask *task, const char *scan_id, DemurResolution resolution,
+                              const char *reason, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* scan_id came as a correction of a volume with the same images: that one takes over the person,
+ * and keeps its id and its score; its verdicts say that the person was corrected. *corrected
+ * (owned, may be NULL): its scan_id. DEMUR_ERROR_STATE where no volume that conflicts has the same
+ * images. */
+gboolean demur_decide_correct(DemurTask *task, const char *scan_id, const char *reason,
+                              char **corrected, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* What leaves: exactly one is set. */
+typedef struct {
+  const char *scan_id, *study_uid, *patient_id;
+} DemurRemoval;
+
+/* Takes volumes out with their scores; verdicts and reviews stay in the history and hold no longer.
+ * *n: how many. DEMUR_ERROR_NOT_FOUND where there is none. */
+gboolean demur_decide_remove(DemurTask *task, const DemurRemoval *removal, const char *reason,
+                             guint *n, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

@@ -1,0 +1,464 @@
+#include "tasks/meeting.h"
+
+#include <string.h>
+
+static void
+arrival_clear(gpointer data) {
+  g_free(((DemurArrival *)data)->scan_id);
+}
+
+static void
+import_free(gpointer import) {
+  demur_import_free(import);
+}
+
+void
+demur_meeting_free(DemurMeeting *meeting) {
+  if (meeting == NULL)
+    return;
+  g_array_unref(meeting->arrivals);
+  g_free(meeting->arrival_of);
+  g_hash_table_unref(meeting->conflicts);
+  g_ptr_array_unref(meeting->united);
+  g_ptr_array_unref(meeting->imports);
+  g_free(meeting);
+}
+
+/* A volume of the workspace with its files. */
+typedef struct {
+  const DemurSeriesRecord *record;
+  GPtrArray *files;    /* DemurSeriesFile */
+  GHashTable *digests; /* key of a slice -> digest, borrowed; "" where not known */
+  gboolean unites;     /* with what came */
+} Known;
+
+static void
+known_free(gpointer data) {
+  Known *known = data;
+  if (known->files != NULL)
+    g_ptr_array_unref(known->files);
+  if (known->digests != NULL)
+    g_hash_table_unref(known->digests);
+  g_free(known);
+}
+
+/* What came of one SeriesInstanceUID, and what is known of it. */
+typedef struct {
+  GArray *came;     /* guint: places in the import */
+  GPtrArray *known; /* of Known */
+} Group;
+
+static void
+group_free(gpointer data) {
+  Group *group = data;
+  g_array_unref(group->came);
+  g_ptr_array_unref(group->known);
+  g_free(group);
+}
+
+/* A slice by its SOPInstanceUID and frame (owned). */
+static char *
+slice_key(const char *sop_instance_uid, guint frame) {
+  return g_strdup_printf("%s/%u", sop_instance_uid != NULL ? sop_instance_uid : "", frame);
+}
+
+static Known *
+known_new(DemurWorkspace *workspace, const DemurSeriesRecord *record, GError **error) {
+  Known *known = g_new0(Known, 1);
+  known->record = record;
+  known->files = demur_series_files(workspace, record->scan_id, error);
+  if (known->files == NULL) {
+    known_free(known);
+    return NULL;
+  }
+  known->digests = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  for (guint i = 0; i < known->files->len; i++) {
+    const DemurSeriesFile *file = known->files->pdata[i];
+    g_hash_table_insert(known->digests, slice_key(file->sop_instance_uid, file->frame),
+                        file->digest != NULL ? file->digest : (char *)"");
+  }
+  return known;
+}
+
+/* How what came stands to what is known. */
+typedef enum {
+  EQUAL,   /* the same slices of the same person */
+  PART,    /* some of its slices */
+  MORE,    /* other slices of the same person */
+  PERSON,  /* of another person, or that can't be told */
+  CONTENT, /* the same SOPInstanceUIDs hold something else */
+} Relation;
+
+static gboolean
+same_person(const DemurSeries *came, const DemurSeriesRecord *known) {
+  const DemurPerson a = {came->patient_id_issuer, came->patient_id, came->patient_name,
+                         came->patient_birth_date, came->patient_sex},
+                    b = demur_series_person(known);
+  g_autofree char *digest = demur_person_digest(&a);
+  /* Recorded in the same words: what came is what came before, whoever it is. */
+  return g_strcmp0(digest, known->person_digest) == 0 ||
+         demur_person_compare(&a, &b) == DEMUR_PERSON_SAME;
+}
+
+static Relation
+relate(const DemurSeries *came, const Known *known) {
+  size_t n_shared = 0;
+  gboolean other_content = FALSE;
+  for (size_t i = 0; i < came->n_slices; i++) {
+    const DemurSlice *slice = &came->slices[i];
+    g_autofree char *key = slice_key(slice->sop_instance_uid, slice->frame);
+    const char *digest = g_hash_table_lookup(known->digests, key);
+    if (digest == NULL)
+      continue;
+    n_shared++;
+    /* Of an older program no digest is known: the UID has to do. */
+    other_content |= *digest != '\0' && slice->content_digest != NULL &&
+                     strcmp(digest, slice->content_digest) != 0;
+  }
+  if (!same_person(came, known->record))
+    return PERSON;
+  if (other_content)
+    return CONTENT;
+  if (n_shared == came->n_slices)
+    return n_shared == known->files->len ? EQUAL : PART;
+  return MORE;
+}
+
+/* The group of each SeriesInstanceUID that came (those without one by the scan_id of their files'
+ * digest), in order. */
+static GPtrArray *
+find_groups(DemurWorkspace *workspace, const DemurImport *import, const GPtrArray *records,
+            GError **error) {
+  g_autoptr(GPtrArray) groups = g_ptr_array_new_with_free_func(group_free);
+  g_autoptr(GHashTable) by_uid = g_hash_table_new(g_str_hash, g_str_equal);
+  for (guint i = 0; i < import->series->len; i++) {
+    const DemurSeries *series = import->series->pdata[i];
+    const char *uid = series->series_uid != NULL ? series->series_uid : series->scan_id;
+    Group *group = g_hash_table_lookup(by_uid, uid);
+    if (group == NULL) {
+      group = g_new0(Group, 1);
+      group->came = g_array_new(FALSE, FALSE, sizeof(guint));
+      group->known = g_ptr_array_new_with_free_func(known_free);
+      g_ptr_array_add(groups, group);
+      g_hash_table_insert(by_uid, (gpointer)uid, group);
+    }
+    g_array_append_val(group->came, i);
+  }
+  for (guint i = 0; i < records->len; i++) {
+    const DemurSeriesRecord *record = records->pdata[i];
+    Group *group = g_hash_table_lookup(by_uid, record->series_uid != NULL ? record->series_uid
+                                                                          : record->scan_id);
+    if (group == NULL)
+      continue;
+    Known *known = known_new(workspace, record, error);
+    if (known == NULL)
+      return NULL;
+    g_ptr_array_add(group->known, known);
+  }
+  return g_steal_pointer(&groups);
+}
+
+typedef struct {
+  DemurTask *task;
+  const DemurImport *import;
+  const DemurEligibility *rules;
+  DemurMeeting *meeting;
+  GHashTable *taken; /* scan_ids, owned */
+} Planner;
+
+/* uid, or uid#2, #3 ..: the first that nothing has. */
+static char *
+free_id(Planner *planner, const char *uid) {
+  char *id = g_strdup(uid);
+  for (guint n = 2; g_hash_table_contains(planner->taken, id); n++) {
+    g_free(id);
+    id = g_strdup_printf("%s#%u", uid, n);
+  }
+  g_hash_table_add(planner->taken, g_strdup(id));
+  return id;
+}
+
+static guint
+add_arrival(Planner *planner, DemurSeries *series, char *scan_id) {
+  const DemurArrival arrival = {.series = series, .scan_id = scan_id};
+  g_array_append_val(planner->meeting->arrivals, arrival);
+  return planner->meeting->arrivals->len - 1;
+}
+
+static DemurArrival *
+arrival_at(Planner *planner, guint at) {
+  return &g_array_index(planner->meeting->arrivals, DemurArrival, at);
+}
+
+static const char *
+base_id(const DemurSeries *series) {
+  return series->series_uid != NULL ? series->series_uid : series->scan_id;
+}
+
+/* Nothing is known of it: it gets the id that the import gave, or, where that is taken, another. */
+static void
+take_new(Planner *planner, guint i) {
+  DemurSeries *series = planner->import->series->pdata[i];
+  char *id = g_hash_table_contains(planner->taken, series->scan_id)
+                 ? free_id(planner, base_id(series))
+                 : g_strdup(series->scan_id);
+  g_hash_table_add(planner->taken, g_strdup(id));
+  const guint at = add_arrival(planner, series, id);
+  arrival_at(planner, at)->conflict = series->two_patients ? "person" : NULL;
+  planner->meeting->arrival_of[i] = at;
+}
+
+/* It came as it is known. */
+static void
+take_known(Planner *planner, guint i, const Known *known, Relation relation) {
+  DemurSeries *series = planner->import->series->pdata[i];
+  const guint at = add_arrival(planner, series, g_strdup(known->record->scan_id));
+  DemurArrival *arrival = arrival_at(planner, at);
+  arrival->conflict = known->record->conflict;
+  /* Beside another person's images the import judges a series as one of two patients. */
+  arrival->keep_facts = relation == PART || series->two_patients;
+  arrival->keep_files = relation == PART;
+  planner->meeting->arrival_of[i] = at;
+}
+
+/* It conflicts with what is known: both wait. */
+static void
+keep_apart(Planner *planner, guint i, const Group *group, const Relation *relations) {
+  DemurSeries *series = planner->import->series->pdata[i];
+  const guint at = add_arrival(planner, series, free_id(planner, base_id(series)));
+  planner->meeting->arrival_of[i] = at;
+  for (guint k = 0; k < group->known->len; k++) {
+    if (relations[k] != PERSON && relations[k] != CONTENT)
+      continue;
+    const char *conflict = relations[k] == PERSON ? "person" : "content";
+    const Known *known = group->known->pdata[k];
+    arrival_at(planner, at)->conflict = conflict;
+    g_hash_table_insert(planner->meeting->conflicts, g_strdup(known->record->scan_id),
+                        (gpointer)conflict);
+  }
+}
+
+char **
+demur_meeting_paths(const GPtrArray *files) {
+  g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr(GStrvBuilder) paths = g_strv_builder_new();
+  for (guint i = 0; i < files->len; i++) {
+    const char *path = ((const DemurSeriesFile *)files->pdata[i])->path;
+    const char *mark = strstr(path, "!/");
+    char *container = mark != NULL && !g_file_test(path, G_FILE_TEST_EXISTS)
+                          ? g_strndup(path, (gsize)(mark - path))
+                          : g_strdup(path);
+    if (g_hash_table_contains(seen, container)) {
+      g_free(container);
+      continue;
+    }
+    g_strv_builder_add(paths, container);
+    g_hash_table_add(seen, container);
+  }
+  return g_strv_builder_end(paths);
+}
+
+/* Adds the paths of a union, each once; FALSE where slices that only the known files hold are gone.
+ */
+static gboolean
+gather_paths(Planner *planner, const Group *group, const GArray *uniting, GPtrArray *files) {
+  g_autoptr(GHashTable) came = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  for (guint c = 0; c < uniting->len; c++) {
+    const DemurSeries *series = planner->import->series->pdata[g_array_index(uniting, guint, c)];
+    for (size_t i = 0; i < series->n_slices; i++) {
+      const DemurSlice *slice = &series->slices[i];
+      g_hash_table_add(came, slice_key(slice->sop_instance_uid, slice->frame));
+      DemurSeriesFile *file = g_new0(DemurSeriesFile, 1);
+      file->path = slice->entry != NULL ? g_strdup_printf("%s!/%s", slice->path, slice->entry)
+                                        : g_strdup(slice->path);
+      g_ptr_array_add(files, file);
+    }
+  }
+  for (guint k = 0; k < group->known->len; k++) {
+    const Known *known = group->known->pdata[k];
+    for (guint i = 0; known->unites && i < known->files->len; i++) {
+      const DemurSeriesFile *file = known->files->pdata[i];
+      g_autofree char *key = slice_key(file->sop_instance_uid, file->frame);
+      if (g_hash_table_contains(came, key))
+        continue;
+      const char *mark = strstr(file->path, "!/");
+      g_autofree char *archive =
+          mark != NULL ? g_strndup(file->path, (gsize)(mark - file->path)) : NULL;
+      if (!g_file_test(file->path, G_FILE_TEST_EXISTS) &&
+          (archive == NULL || !g_file_test(archive, G_FILE_TEST_EXISTS)))
+        return FALSE;
+      DemurSeriesFile *copy = g_new0(DemurSeriesFile, 1);
+      copy->path = g_strdup(file->path);
+      g_ptr_array_add(files, copy);
+    }
+  }
+  return TRUE;
+}
+
+static void
+file_free(gpointer file) {
+  demur_series_file_free(file);
+}
+
+/* Slices that a volume and some files have in common. */
+static size_t
+count_shared(const DemurSeries *series, GHashTable *digests) {
+  size_t n = 0;
+  for (size_t i = 0; i < series->n_slices; i++) {
+    g_autofree char *key = slice_key(series->slices[i].sop_instance_uid, series->slices[i].frame);
+    n += g_hash_table_contains(digests, key) ? 1 : 0;
+  }
+  return n;
+}
+
+/* Gives the volumes of a union their ids: a known volume's to the one that has most of its slices,
+ * new ones to the rest; those that no volume is left for went into another one. */
+static void
+name_union(Planner *planner, const Group *group, GPtrArray *volumes, GArray *places) {
+  g_autofree gboolean *named = g_new0(gboolean, MAX(volumes->len, 1));
+  for (guint k = 0; k < group->known->len; k++) {
+    const Known *known = group->known->pdata[k];
+    if (!known->unites)
+      continue;
+    guint best = volumes->len;
+    size_t most = 0;
+    for (guint v = 0; v < volumes->len; v++) {
+      const size_t n = named[v] ? 0 : count_shared(volumes->pdata[v], known->digests);
+      if (n > most) {
+        most = n;
+        best = v;
+      }
+    }
+    if (best == volumes->len) {
+      g_ptr_array_add(planner->meeting->united, g_strdup(known->record->scan_id));
+      continue;
+    }
+    named[best] = TRUE;
+    const guint at = add_arrival(planner, volumes->pdata[best], g_strdup(known->record->scan_id));
+    arrival_at(planner, at)->conflict = known->record->conflict;
+    g_array_index(places, guint, best) = at;
+  }
+  for (guint v = 0; v < volumes->len; v++)
+    if (!named[v])
+      g_array_index(places, guint, v) =
+          add_arrival(planner, volumes->pdata[v], free_id(planner, base_id(volumes->pdata[v])));
+}
+
+/* Which volume of the union holds most of what came. */
+static guint
+find_place(const DemurSeries *came, const GPtrArray *volumes) {
+  g_autoptr(GHashTable) slices = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  for (size_t i = 0; i < came->n_slices; i++)
+    g_hash_table_add(slices, slice_key(came->slices[i].sop_instance_uid, came->slices[i].frame));
+  guint best = 0;
+  size_t most = 0;
+  for (guint v = 0; v < volumes->len; v++) {
+    const size_t n = count_shared(volumes->pdata[v], slices);
+    if (n > most) {
+      most = n;
+      best = v;
+    }
+  }
+  return best;
+}
+
+/* Measures what came together with what is known anew. */
+static gboolean
+unite(Planner *planner, const Group *group, const GArray *uniting, GError **error) {
+  g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(file_free);
+  DemurTask *task = planner->task;
+  if (!gather_paths(planner, group, uniting, files)) {
+    for (guint c = 0; c < uniting->len; c++) {
+      const guint i = g_array_index(uniting, guint, c);
+      DemurSeries *series = planner->import->series->pdata[i];
+      const guint at = add_arrival(planner, series, free_id(planner, base_id(series)));
+      arrival_at(planner, at)->incomplete = TRUE;
+      planner->meeting->arrival_of[i] = at;
+    }
+    return TRUE;
+  }
+  g_auto(GStrv) paths = demur_meeting_paths(files);
+  DemurImport *import = demur_import_run((const char *const *)paths, planner->rules, task->parallel,
+                                         &task->progress, error);
+  if (import == NULL)
+    return FALSE;
+  g_ptr_array_add(planner->meeting->imports, import);
+  /* An archive holds more than what was asked for. */
+  const DemurSeries *first = planner->import->series->pdata[g_array_index(uniting, guint, 0)];
+  g_autoptr(GPtrArray) volumes = g_ptr_array_new();
+  for (guint v = 0; v < import->series->len; v++)
+    if (g_strcmp0(((DemurSeries *)import->series->pdata[v])->series_uid, first->series_uid) == 0)
+      g_ptr_array_add(volumes, import->series->pdata[v]);
+  g_autoptr(GArray) places = g_array_new(FALSE, TRUE, sizeof(guint));
+  g_array_set_size(places, volumes->len);
+  name_union(planner, group, volumes, places);
+  for (guint c = 0; c < uniting->len && volumes->len > 0; c++) {
+    const guint i = g_array_index(uniting, guint, c);
+    planner->meeting->arrival_of[i] =
+        g_array_index(places, guint, find_place(planner->import->series->pdata[i], volumes));
+  }
+  return TRUE;
+}
+
+/* One series against all volumes of its UID: taken as known, kept apart, or put to those that
+ * unite. */
+static void
+meet_one(Planner *planner, guint i, const Group *group, GArray *uniting) {
+  const guint n = group->known->len;
+  g_autofree Relation *relations = g_new(Relation, n);
+  for (guint k = 0; k < n; k++)
+    relations[k] = relate(planner->import->series->pdata[i], group->known->pdata[k]);
+  for (Relation wanted = EQUAL; wanted <= PART; wanted++)
+    for (guint k = 0; k < n; k++)
+      if (relations[k] == wanted) {
+        take_known(planner, i, group->known->pdata[k], wanted);
+        return;
+      }
+  gboolean more = FALSE;
+  for (guint k = 0; k < n; k++)
+    if (relations[k] == MORE) {
+      ((Known *)group->known->pdata[k])->unites = more = TRUE;
+    }
+  if (more)
+    g_array_append_val(uniting, i);
+  else
+    keep_apart(planner, i, group, relations);
+}
+
+static gboolean
+meet_group(Planner *planner, const Group *group, GError **error) {
+  g_autoptr(GArray) uniting = g_array_new(FALSE, FALSE, sizeof(guint));
+  for (guint c = 0; c < group->came->len; c++) {
+    const guint i = g_array_index(group->came, guint, c);
+    if (group->known->len == 0)
+      take_new(planner, i);
+    else
+      meet_one(planner, i, group, uniting);
+  }
+  return uniting->len == 0 || unite(planner, group, uniting, error);
+}
+
+DemurMeeting *
+demur_meeting_plan(DemurTask *task, const DemurImport *import, const DemurEligibility *rules,
+                   const GPtrArray *known, GError **error) {
+  g_autoptr(DemurMeeting) meeting = g_new0(DemurMeeting, 1);
+  meeting->arrivals = g_array_new(FALSE, TRUE, sizeof(DemurArrival));
+  g_array_set_clear_func(meeting->arrivals, arrival_clear);
+  meeting->arrival_of = g_new0(guint, MAX(import->series->len, 1));
+  meeting->conflicts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  meeting->united = g_ptr_array_new_with_free_func(g_free);
+  meeting->imports = g_ptr_array_new_with_free_func(import_free);
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  g_autoptr(GPtrArray) groups =
+      workspace != NULL ? find_groups(workspace, import, known, error) : NULL;
+  if (groups == NULL)
+    return NULL;
+  g_autoptr(GHashTable) taken = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  for (guint i = 0; i < known->len; i++)
+    g_hash_table_add(taken, g_strdup(((DemurSeriesRecord *)known->pdata[i])->scan_id));
+  Planner planner = {task, import, rules, meeting, taken};
+  for (guint g = 0; g < groups->len; g++)
+    if (!meet_group(&planner, groups->pdata[g], error))
+      return NULL;
+  return g_steal_pointer(&meeting);
+}

@@ -1,0 +1,47 @@
+/* When images come again: what came meets what the workspace knows.
+ *
+ *   the same images               nothing changes
+ *   more slices of a volume       united by SOP Instance UID, measured anew, the volume keeps its
+ * id the same SOP Instance UID     SAFETY: both are kept, apart, each with an id of its own, and
+ * wait with other content, or the    for a person (`demur dicom resolve`) same UIDs under another
+ *     person
+ *
+ * Whether two are of the same person is asked in one place (base/person.h); can't be told is not
+ * the same. The id of a volume never changes its meaning. Nothing is written here. */
+#pragma once
+
+#include "tasks/task.h"
+#include "dicom/import.h"
+#include "store/series.h"
+
+G_BEGIN_DECLS
+
+/* How one volume is to be kept. */
+typedef struct {
+  DemurSeries *series;  /* borrowed from the import, or of a union */
+  char *scan_id;        /* owned */
+  const char *conflict; /* DemurSeriesRecord.conflict; NULL: none */
+  gboolean keep_facts;  /* it is known and unchanged: only its files may have moved */
+  gboolean keep_files;  /* they have not: a part of what is known came */
+  gboolean incomplete;  /* slices that were imported before can't be read any more */
+} DemurArrival;
+
+typedef struct {
+  GArray *arrivals;      /* of DemurArrival */
+  guint *arrival_of;     /* [import->series->len]: which one each series of the import went into */
+  GHashTable *conflicts; /* scan_id of a known volume (owned) -> "person" or "content" */
+  GPtrArray *united;     /* scan_ids of known volumes that went into another one (owned) */
+  GPtrArray *imports;    /* DemurImport of the unions */
+} DemurMeeting;
+
+/* known: DemurSeriesRecord of the whole workspace. rules as demur_import_run. */
+DemurMeeting *demur_meeting_plan(DemurTask *task, const DemurImport *import,
+                                 const DemurEligibility *rules, const GPtrArray *known,
+                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void demur_meeting_free(DemurMeeting *meeting);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurMeeting, demur_meeting_free)
+
+/* The paths of files (DemurSeriesFile) as demur_import_run takes them, archives once (owned). */
+char **demur_meeting_paths(const GPtrArray *files);
+
+G_END_DECLS

@@ -1,0 +1,203 @@
+#include "tasks/study-choice.h"
+
+#include <json-glib/json-glib.h>
+#include <string.h>
+
+#include "dicom/eligibility.h"
+#include "store/overrules.h"
+#include "store/scores.h"
+
+const char *
+demur_study_choice_conflict(const char *conflict) {
+  return g_strcmp0(conflict, "person") == 0
+             ? "SAFETY: the same images came under another person too; both wait until one decides "
+               "(`demur dicom resolve`)"
+             : "SAFETY: the same images came with other content too; both wait until one decides "
+               "(`demur dicom resolve`)";
+}
+
+/* What the choice needs of a record; the facts hold the kernel's class and the series number. */
+static DemurCandidate
+candidate_of(const DemurSeriesRecord *record) {
+  DemurCandidate candidate = {.scan_id = record->scan_id,
+                              .study_uid = record->study_uid,
+                              .patient_id = record->patient_id,
+                              .patient_name = record->patient_name,
+                              .eligible = record->eligible && record->conflict == NULL,
+                              .thickness_mm = record->thickness_mm,
+                              .n_slices = record->n_slices,
+                              .series_number = DEMUR_NO_NUMBER};
+  g_autoptr(JsonNode) node =
+      record->facts_json != NULL ? json_from_string(record->facts_json, NULL) : NULL;
+  JsonObject *facts =
+      node != NULL && JSON_NODE_HOLDS_OBJECT(node) ? json_node_get_object(node) : NULL;
+  if (facts == NULL)
+    return candidate;
+  JsonNode *number = json_object_get_member(facts, "series_number");
+  if (number != NULL && JSON_NODE_HOLDS_VALUE(number))
+    candidate.series_number = json_node_get_int(number);
+  JsonNode *acquisition = json_object_get_member(facts, "acquisition");
+  JsonNode *sharpness =
+      acquisition != NULL && JSON_NODE_HOLDS_OBJECT(acquisition)
+          ? json_object_get_member(json_node_get_object(acquisition), "kernel_class")
+          : NULL;
+  const char *name = sharpness != NULL && JSON_NODE_HOLDS_VALUE(sharpness)
+                         ? json_node_get_string(sharpness)
+                         : NULL;
+  for (int k = DEMUR_KERNEL_SOFT; name != NULL && k <= DEMUR_KERNEL_SHARP; k++)
+    if (strcmp(name, demur_vendor_kernel_class_name((DemurKernelClass)k)) == 0)
+      candidate.kernel_class = (DemurKernelClass)k;
+  return candidate;
+}
+
+char *
+demur_study_choice_key(const DemurSeriesRecord *record) {
+  const DemurCandidate candidate = {.scan_id = record->scan_id,
+                                    .study_uid = record->study_uid,
+                                    .patient_id = record->patient_id,
+                                    .patient_name = record->patient_name};
+  return demur_eligibility_study(&candidate);
+}
+
+static const DemurSeriesRecord *
+find_record(const GPtrArray *records, const char *scan_id) {
+  for (guint i = 0; records != NULL && i < records->len; i++) {
+    const DemurSeriesRecord *record = records->pdata[i];
+    if (strcmp(record->scan_id, scan_id) == 0)
+      return record;
+  }
+  return NULL;
+}
+
+/* One study of the workspace. */
+typedef struct {
+  GPtrArray *now; /* its DemurSeriesRecord, borrowed */
+  const DemurSeriesRecord *chosen_before;
+  const DemurOverruleRecord *overrule;
+  gboolean has_score;
+} Study;
+
+static gboolean
+set_choice(DemurWorkspace *workspace, const DemurSeriesRecord *record, gboolean accepted,
+           const char *reason, GError **error) {
+  if (record->accepted == accepted && g_strcmp0(record->reason, reason) == 0)
+    return TRUE;
+  return demur_series_set_accepted(workspace, record->scan_id, accepted, reason, error);
+}
+
+/* Whether the rules' choice gives way: the scan_id that holds (NULL: none is assessed), and why the
+ * others are not. */
+static gboolean
+choice_is_held(const Study *study, const char **holder, char **why) {
+  if (study->overrule != NULL) {
+    *holder = study->overrule->scan_id;
+    *why = g_strdup_printf("a person chose series %s of the study instead: %s",
+                           study->overrule->scan_id, study->overrule->reason);
+    return TRUE;
+  }
+  if (study->chosen_before == NULL || !study->has_score)
+    return FALSE;
+  const DemurSeriesRecord *same = find_record(study->now, study->chosen_before->scan_id);
+  *holder = same != NULL && same->eligible && same->conflict == NULL ? same->scan_id : NULL;
+  *why = g_strdup_printf(
+      *holder != NULL ? "eligible, not chosen: series %s of the study was chosen before, and a "
+                        "score is known; a person may choose (`demur dicom choose`)"
+                      : "eligible, not chosen: series %s of the study was chosen before, is not "
+                        "eligible now, and a score is known; a person may choose (`demur dicom "
+                        "choose`)",
+      study->chosen_before->scan_id);
+  return TRUE;
+}
+
+static gboolean
+choose_in_study(DemurWorkspace *workspace, const Study *study, GError **error) {
+  const guint n = study->now->len;
+  g_autofree DemurCandidate *candidates = g_new0(DemurCandidate, n);
+  for (guint i = 0; i < n; i++)
+    candidates[i] = candidate_of(study->now->pdata[i]);
+  demur_eligibility_choose(candidates, n);
+  const char *holder = NULL;
+  g_autofree char *why = NULL;
+  const gboolean held = choice_is_held(study, &holder, &why);
+  gboolean ok = TRUE;
+  for (guint i = 0; i < n; i++) {
+    const DemurSeriesRecord *record = study->now->pdata[i];
+    g_autofree char *by_rules = candidates[i].reason;
+    const gboolean holds = held && holder != NULL && strcmp(holder, record->scan_id) == 0;
+    if (!ok)
+      continue;
+    if (record->conflict != NULL)
+      ok = set_choice(workspace, record, FALSE, demur_study_choice_conflict(record->conflict),
+                      error);
+    else if (holds || (!held && candidates[i].accepted))
+      ok = set_choice(workspace, record, TRUE, NULL, error);
+    else if (record->eligible)
+      ok = set_choice(workspace, record, FALSE, held ? why : by_rules, error);
+    else if (record->accepted) /* a person had chosen it, and then another */
+      ok = set_choice(workspace, record, FALSE, why, error);
+  }
+  return ok;
+}
+
+static gboolean
+look_for_scores(DemurWorkspace *workspace, Study *study, GError **error) {
+  for (guint i = 0; i < study->now->len && !study->has_score; i++) {
+    const DemurSeriesRecord *record = study->now->pdata[i];
+    g_autoptr(GPtrArray) scores = demur_scores_list(workspace, record->scan_id, NULL, error);
+    if (scores == NULL)
+      return FALSE;
+    study->has_score = scores->len > 0;
+  }
+  return TRUE;
+}
+
+/* The newest decision that names a series of the study. */
+static const DemurOverruleRecord *
+overrule_of(const GPtrArray *overrules, const GPtrArray *series) {
+  for (guint i = 0; i < overrules->len; i++) {
+    const DemurOverruleRecord *overrule = overrules->pdata[i];
+    if (find_record(series, overrule->scan_id) != NULL)
+      return overrule;
+  }
+  return NULL;
+}
+
+gboolean
+demur_study_choose(DemurWorkspace *workspace, GHashTable *keys, const GPtrArray *before,
+                   GError **error) {
+  g_autoptr(GPtrArray) now = demur_series_list(workspace, error);
+  g_autoptr(GPtrArray) overrules =
+      now != NULL ? demur_overrules_list(workspace, NULL, error) : NULL;
+  if (overrules == NULL)
+    return FALSE;
+  g_autoptr(GHashTable) studies =
+      g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
+  for (guint i = 0; i < now->len; i++) {
+    g_autofree char *key = demur_study_choice_key(now->pdata[i]);
+    if (!g_hash_table_contains(keys, key))
+      continue;
+    GPtrArray *members = g_hash_table_lookup(studies, key);
+    if (members == NULL) {
+      members = g_ptr_array_new();
+      g_hash_table_insert(studies, g_steal_pointer(&key), members);
+    }
+    g_ptr_array_add(members, now->pdata[i]);
+  }
+  g_autoptr(GHashTable) chosen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  for (guint i = 0; i < before->len; i++) {
+    DemurSeriesRecord *record = before->pdata[i];
+    if (record->accepted)
+      g_hash_table_insert(chosen, demur_study_choice_key(record), record);
+  }
+  GHashTableIter iter;
+  gpointer key, members;
+  g_hash_table_iter_init(&iter, studies);
+  while (g_hash_table_iter_next(&iter, &key, &members)) {
+    Study study = {.now = members,
+                   .chosen_before = g_hash_table_lookup(chosen, key),
+                   .overrule = overrule_of(overrules, members)};
+    if (!look_for_scores(workspace, &study, error) || !choose_in_study(workspace, &study, error))
+      return FALSE;
+  }
+  return TRUE;
+}

@@ -1,0 +1,20 @@
+/* Which series of a study is assessed: by the rules, unless a person has chosen, and unless a score
+ * of the study is known already: then the series chosen before stays. */
+#pragma once
+
+#include "store/series.h"
+
+G_BEGIN_DECLS
+
+/* Study and patient of a series as one text (owned): those with the same compete. */
+char *demur_study_choice_key(const DemurSeriesRecord *record);
+
+/* Makes the choice anew in every study named by keys (a set of texts). before: the series of the
+ * workspace as they were (DemurSeriesRecord). What conflicts is never chosen. */
+gboolean demur_study_choose(DemurWorkspace *workspace, GHashTable *keys, const GPtrArray *before,
+                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Why a series that conflicts is not assessed ("person", "content"; DemurSeriesRecord.conflict). */
+const char *demur_study_choice_conflict(const char *conflict);
+
+G_END_DECLS

@@ -1,0 +1,274 @@
+/* The life of a verdict when images come again: the same, more, fewer, other slices x the same
+ * person or another x before the score, after it, after the verdict. The right answers are the
+ * rules of tasks/meeting.h, written as one function (expected) and not as a table of outcomes. */
+#include "commands.h"
+#include "dicom/dicom-fixture.h"
+
+#define UID "1.2.3.4"
+#define N 24
+
+typedef enum { SAME, FEWER, MORE, OTHER_CONTENT, N_IMAGES } Images;
+typedef enum { IMPORTED, SCORED, ASSESSED, N_STAGES } Stage;
+
+/* Slices from to to - 1; lift: of every pixel. */
+static void
+write_slices(const Sandbox *sandbox, const char *name, int from, int to, const char *patient,
+             const char *person, guint16 lift) {
+  g_autofree char *folder = sandbox_path(sandbox, name);
+  g_mkdir(folder, 0700);
+  for (int k = from; k < to; k++) {
+    FixtureImage image = fixture_image(k + 1, 2.5 * k);
+    g_autofree char *file = g_strdup_printf("%03d.dcm", k);
+    image.patient_id = patient;
+    image.patient_name = person;
+    image.value = (guint16)(image.value + lift);
+    fixture_save(&image, folder, file);
+  }
+}
+
+static void
+import(const Sandbox *sandbox, const char *name) {
+  g_autofree char *folder = sandbox_path(sandbox, name);
+  g_autoptr(Run) run = run_json(sandbox, 0, "dicom", "import", folder, NULL);
+}
+
+/* A cohort of risks alone, invented: nobody's scores need an embedding then. */
+static void
+import_cohort(const Sandbox *sandbox) {
+  static const char *const splits[] = {"selector_train", "selector_train", "tune", "test"};
+  g_autoptr(GRand) random = g_rand_new_with_seed(11);
+  g_autoptr(GString) table = g_string_new("patient_id,site,split,label,risk\n");
+  for (int i = 0; i < 1200; i++) {
+    const double risk = 0.02 + 0.5 * g_rand_double(random);
+    g_string_append_printf(table, "p%d,s%d,%s,%d,%.4f\n", i, i % 8, splits[i / 8 % 4],
+                           g_rand_double(random) < risk ? 1 : 0, risk);
+  }
+  g_autofree char *path = sandbox_write(sandbox, "sim.csv", table->str, -1);
+  g_autoptr(Run) run = run_json(sandbox, 0, "cohort", "import", "sim", path, "--model", "m", NULL);
+}
+
+/* A workspace with selector s, tuned to accept everything. */
+static Sandbox *
+with_selector(void) {
+  Sandbox *sandbox = sandbox_new();
+  import_cohort(sandbox);
+  g_autoptr(Run) train = train_small(sandbox, "s", "sim", NULL);
+  assert_status(train, 0);
+  g_autoptr(Run) tune =
+      run_json(sandbox, 0, "tune", "s", "--cohort", "sim", "--coverage", "1", NULL);
+  return sandbox;
+}
+
+static void
+score(const Sandbox *sandbox, const char *scan_id, const char *risk, const char *more) {
+  g_autofree char *table = g_strdup_printf("scan_id,risk\n%s,%s\n", scan_id, risk);
+  g_autofree char *path = sandbox_write(sandbox, "scores.csv", table, -1);
+  g_autoptr(Run) run = run_json(sandbox, 0, "scores", "import", path, "--model", "m", more, NULL);
+}
+
+static void
+assess(const Sandbox *sandbox) {
+  g_autoptr(Run) run = run_json(sandbox, 0, "assess", "s", "--all", NULL);
+}
+
+/* What is told outside: `export`'s JSON, the verdict of a scan; NULL where it has none. */
+static Run *export(const Sandbox *sandbox) {
+  g_autofree char *path = sandbox_path(sandbox, "out.json");
+  g_unlink(path);
+  g_autoptr(Run) run = run_demur(sandbox, "export", path, NULL);
+  Run *read = g_new0(Run, 1);
+  g_autofree char *text = NULL;
+  if (run->status == 0 && g_file_get_contents(path, &text, NULL, NULL))
+    read->json = json_from_string(text, NULL);
+  read->line = g_strdup("export");
+  return read;
+}
+
+static JsonObject *
+exported(const Run *run, const char *scan_id) {
+  return run->json == NULL
+             ? NULL
+             : find_in(array_at(json_node_get_object(run->json), "verdicts"), "scan_id", scan_id);
+}
+
+static void
+assert_state(const Sandbox *sandbox, const char *scan_id, const char *state, const char *because) {
+  g_autoptr(Run) run = export(sandbox);
+  JsonObject *verdict = exported(run, scan_id);
+  if (verdict == NULL) {
+    g_test_message("scan %s has no verdict", scan_id);
+    g_test_fail();
+    return;
+  }
+  if (strcmp(string_at(verdict, "state"), state) != 0) {
+    g_test_message("scan %s is %s, not %s", scan_id, string_at(verdict, "state"), state);
+    g_test_fail();
+  }
+  const gboolean current = strcmp(state, "current") == 0;
+  JsonArray *causes = array_at(verdict, "out_of_date_because");
+  g_assert_true(current == (json_array_get_length(causes) == 0));
+  if (!current) {
+    g_assert_true(is_null_at(verdict, "risk"));
+    gboolean found = FALSE;
+    for (guint i = 0; i < json_array_get_length(causes); i++)
+      found |= strstr(json_array_get_string_element(causes, i), because) != NULL;
+    if (!found) {
+      g_test_message("scan %s is not out of date because %s", scan_id, because);
+      g_test_fail();
+    }
+  }
+}
+
+/* Of the volumes of the workspace: how many, how many wait, slices of the first. */
+static void
+count(const Sandbox *sandbox, guint *n, guint *n_waiting, guint *n_slices) {
+  g_autoptr(Run) run = run_json(sandbox, 0, "dicom", "list", NULL);
+  JsonArray *series = array_at(root_of(run), "series");
+  *n = json_array_get_length(series);
+  *n_waiting = 0;
+  for (guint i = 0; i < *n; i++) {
+    JsonObject *one = json_array_get_object_element(series, i);
+    *n_waiting += is_null_at(one, "conflict") ? 0 : 1;
+    if (!is_null_at(one, "conflict"))
+      g_assert_false(bool_at(one, "accepted"));
+    if (strcmp(string_at(one, "scan_id"), UID) == 0)
+      *n_slices = (guint)number_at(one, "n_slices");
+  }
+}
+
+static void
+come_again(Images images, gboolean other_person, Stage stage) {
+  g_test_message("images %d, person %d, stage %d", images, other_person, stage);
+  g_autoptr(Sandbox) sandbox = with_selector();
+  write_slices(sandbox, "a", 0, N, "P1", "One^Person", 0);
+  import(sandbox, "a");
+  if (stage >= SCORED)
+    score(sandbox, UID, "0.05", NULL);
+  if (stage >= ASSESSED)
+    assess(sandbox);
+  write_slices(sandbox, "b", images == MORE ? N - 4 : 0,
+               images == FEWER  ? N / 2
+               : images == MORE ? N + 8
+                                : N,
+               other_person ? "P2" : "P1", other_person ? "Two^Person" : "One^Person",
+               images == OTHER_CONTENT ? 100 : 0);
+  import(sandbox, "b");
+  const gboolean conflict = other_person || images == OTHER_CONTENT;
+  guint n, n_waiting, n_slices = 0;
+  count(sandbox, &n, &n_waiting, &n_slices);
+  g_assert_cmpuint(n, ==, conflict ? 2 : 1);
+  g_assert_cmpuint(n_waiting, ==, conflict ? 2 : 0);
+  g_assert_cmpuint(n_slices, ==, !conflict && images == MORE ? N + 8 : N);
+  if (stage == ASSESSED)
+    assert_state(sandbox, UID, conflict || images == MORE ? "out_of_date" : "current",
+                 conflict ? "SAFETY" : "images");
+  /* Assessed again: a score of what the images were is none of what they are. */
+  assess(sandbox);
+  g_autoptr(Run) run = run_json(sandbox, 0, "assess", "s", "--all", NULL);
+  JsonObject *verdict = find_in(array_at(root_of(run), "verdicts"), "scan_id", UID);
+  const char *right = conflict                              ? "not_eligible"
+                      : stage == IMPORTED || images == MORE ? "no_score"
+                                                            : "accepted";
+  g_assert_cmpstr(string_at(verdict, "verdict"), ==, right);
+  JsonObject *second = find_in(array_at(root_of(run), "verdicts"), "scan_id", UID "#2");
+  g_assert_true((second != NULL) == conflict);
+  if (conflict)
+    g_assert_true(is_null_at(second, "risk"));
+}
+
+static void
+test_images_come_again(void) {
+  for (Images images = SAME; images < N_IMAGES; images++)
+    for (int person = 0; person < 2; person++)
+      for (Stage stage = IMPORTED; stage < N_STAGES; stage++)
+        /* What is in between follows the rest: every third pair is enough for one run. */
+        if (g_test_thorough() || (images + (guint)person + stage) % 3 == 2 || stage == ASSESSED)
+          come_again(images, person == 1, stage);
+}
+
+/* What a verdict rests on changes, one thing at a time; and changes back by assessing again. */
+static void
+test_each_arrow_ends_a_verdict(void) {
+  g_autoptr(Sandbox) sandbox = with_selector();
+  write_slices(sandbox, "a", 0, N, "P1", "One^Person", 0);
+  import(sandbox, "a");
+  score(sandbox, UID, "0.05", NULL);
+  assess(sandbox);
+  assert_state(sandbox, UID, "current", NULL);
+  score(sandbox, UID, "0.05", NULL); /* the same values are no change */
+  assert_state(sandbox, UID, "current", NULL);
+  score(sandbox, UID, "0.5", "--replace");
+  assert_state(sandbox, UID, "out_of_date", "score");
+  assess(sandbox);
+  assert_state(sandbox, UID, "current", NULL);
+  g_autoptr(Run) tune =
+      run_json(sandbox, 0, "tune", "s", "--cohort", "sim", "--coverage", "0.7", NULL);
+  assert_state(sandbox, UID, "out_of_date", "threshold");
+  assess(sandbox);
+  assert_state(sandbox, UID, "current", NULL);
+  g_autoptr(Run) train = train_small(sandbox, "s", "sim", "--seed", "7", "--replace", NULL);
+  assert_status(train, 0);
+  assert_state(sandbox, UID, "out_of_date", "selector");
+  g_autofree char *sr = sandbox_path(sandbox, "out.dcm");
+  g_autoptr(Run) refused = run_demur(sandbox, "export", sr, "--scan", UID, NULL);
+  assert_status(refused, 1);
+  assert_says(refused->err, "Assess again");
+  g_autoptr(Run) verify = run_demur(sandbox, "verify", NULL);
+  assert_status(verify, 0);
+}
+
+static void
+test_a_person_decides(void) {
+  static const struct {
+    const char *command;
+    const char *words[4];
+    guint n_left;
+    const char *patient, *state, *because;
+  } rows[] = {
+      {"resolve", {UID, "--keep"}, 1, "P1", "current", NULL},
+      {"resolve", {UID "#2", "--keep"}, 1, "P2", NULL, NULL},
+      {"resolve", {UID, "--both"}, 2, "P1", "current", NULL},
+      {"correct", {UID "#2"}, 1, "P2", "out_of_date", "person"},
+      {"remove", {"--patient", "P2"}, 1, "P1", "current", NULL},
+  };
+  for (guint r = 0; r < G_N_ELEMENTS(rows); r++) {
+    g_test_message("%s %s", rows[r].command, rows[r].words[0]);
+    g_autoptr(Sandbox) sandbox = with_selector();
+    write_slices(sandbox, "a", 0, N, "P1", "One^Person", 0);
+    write_slices(sandbox, "b", 0, N, "P2", "Two^Person", 0);
+    import(sandbox, "a");
+    score(sandbox, UID, "0.05", NULL);
+    assess(sandbox);
+    import(sandbox, "b");
+    assert_state(sandbox, UID, "out_of_date", "SAFETY");
+    g_autoptr(Run) without =
+        run_demur(sandbox, "dicom", rows[r].command, rows[r].words[0], rows[r].words[1], NULL);
+    assert_status(without, 2); /* no reason */
+    g_autoptr(Run) run = rows[r].words[1] != NULL
+                             ? run_demur(sandbox, "dicom", rows[r].command, "--reason", "seen",
+                                         rows[r].words[0], rows[r].words[1], NULL)
+                             : run_demur(sandbox, "dicom", rows[r].command, "--reason", "seen",
+                                         rows[r].words[0], NULL);
+    assert_status(run, 0);
+    g_autoptr(Run) list = run_json(sandbox, 0, "dicom", "list", NULL);
+    JsonArray *series = array_at(root_of(list), "series");
+    g_assert_cmpuint(json_array_get_length(series), ==, rows[r].n_left);
+    g_assert_nonnull(find_in(series, "patient_id", rows[r].patient));
+    if (rows[r].state != NULL)
+      assert_state(sandbox, UID, rows[r].state, rows[r].because);
+    g_autoptr(Run) verify = run_demur(sandbox, "verify", NULL);
+    assert_status(verify, 0);
+  }
+}
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  g_autoptr(GError) error = NULL;
+  if (!demur_dicom_init(&error))
+    g_error("%s", error->message);
+  g_test_add_func("/commands/dicom-life/images-come-again", test_images_come_again);
+  g_test_add_func("/commands/dicom-life/each-arrow-ends-a-verdict", test_each_arrow_ends_a_verdict);
+  g_test_add_func("/commands/dicom-life/a-person-decides", test_a_person_decides);
+  return g_test_run();
+}
