@@ -1,0 +1,130 @@
+"""Every command that writes meets every fault at every call that writes.
+
+Right is: with exit status 0 the files and the workspace are those of a run without fault; otherwise every file that has
+its final name is the old one or the whole new one, the workspace is sound, nothing but .demur-*.part is left beside,
+and only by a kill; and the same command, run again, ends as if nothing had been.
+
+Usage: faults.py DEMUR PHANTOM INJECT [--points N] [--only COMMAND]: at most N calls a command and fault, spread evenly.
+"""
+import argparse
+import os
+import signal
+import sys
+import tempfile
+
+from workbench import Bench, commands_of, files_of, is_part, rows_of
+
+KINDS = ["full", "io", "short", "eintr", "kill", "after"]
+
+class Outcome:
+    def __init__(self, folder):
+        self.files = files_of(folder)
+        self.rows = rows_of(folder)
+
+
+def differs(rows, reference):
+    """Tables that differ; what is random or a time in them is left out by the caller's choice of reference."""
+    if rows is None:
+        return ["(damaged)"]
+    return [table for table in sorted(set(rows) | set(reference)) if rows.get(table) != reference.get(table)]
+
+
+def check(name, status, after, before, reference):
+    """What is wrong, in words; None where all is right."""
+    if after.rows is None:
+        return "the workspace is damaged"
+    parts = [file for file in after.files if is_part(file)]
+    whole = {file: digest for file, digest in after.files.items() if not is_part(file)}
+    if parts and status >= 0:
+        return f"{parts} was left"
+    for file, digest in whole.items():
+        if digest not in (before.files.get(file), reference.files.get(file)):
+            return f"{file} is neither the old nor the new one"
+    for file in before.files:
+        if file not in whole:
+            return f"{file} is gone"
+    if status == 0:
+        if whole != reference.files:
+            return f"exit 0, but {sorted(set(reference.files) ^ set(whole))} differ"
+        if differs(after.rows, reference.rows):
+            return f"exit 0, but {differs(after.rows, reference.rows)} differ"
+    return None
+
+
+def run_one(bench, inject, name, words, kind, at, before, reference, statuses):
+    folder = bench.copy()
+    result = bench.run(folder, words, LD_PRELOAD=os.path.abspath(inject), FAULT_ROOT=folder, FAULT_KIND=kind, FAULT_AT=str(at))
+    status = result.returncode
+    statuses.append(status)
+    killed = kind in ("kill", "after")
+    if killed and status not in (0, -signal.SIGKILL):
+        return f"status {status}: {result.stderr.strip()}"
+    if not killed and status not in (0, 1):
+        return f"status {status}: {result.stderr.strip()}"
+    if status == 1 and not result.stderr.startswith("demur: "):
+        return f"failed without a word: {result.stderr!r}"
+    wrong = check(name, status, Outcome(folder), before, reference)
+    if wrong:
+        return f"{wrong}; it said {result.stderr.strip()!r}"
+    if status != 0:  # again, without a fault
+        state = rows_of(folder)
+        again = bench.run(folder, words)
+        done = "already" in again.stderr or "is there" in again.stderr or "not empty" in again.stderr or \
+            "no cohort" in again.stderr or "holds" in again.stderr
+        if again.returncode != 0 and not done:
+            return f"run again: {again.stderr.strip()!r}"
+        if again.returncode == 0 and any(is_part(file) for file in files_of(folder)):
+            return "run again: a part stayed"
+        if again.returncode == 0:
+            wrong = check(name, 0, Outcome(folder), before, reference) if state == before.rows else None
+            if wrong:
+                return f"run again: {wrong}"
+    return None
+
+
+def count_calls(bench, inject, words):
+    folder = bench.copy()
+    count = os.path.join(bench.folder, "count")
+    result = bench.run(folder, words, LD_PRELOAD=os.path.abspath(inject), FAULT_ROOT=folder, FAULT_COUNT=count)
+    assert result.returncode == 0, (words, result.stderr)
+    with open(count, encoding="utf-8") as file:
+        return int(file.read()), Outcome(folder)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("demur")
+    parser.add_argument("phantom")
+    parser.add_argument("inject")
+    parser.add_argument("--points", type=int, default=0)
+    parser.add_argument("--only")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="demur-faults-") as folder:
+        bench = Bench(options.demur, options.phantom, folder)
+        before = Outcome(bench.template)
+        faults = n_runs = 0
+        for name, words in commands_of(bench).items():
+            if options.only and name != options.only:
+                continue
+            total, reference = count_calls(bench, options.inject, words)
+            assert total > 0, f"{name} writes nothing: the injector saw no call"
+            points = range(1, total + 1)
+            if options.points and total > options.points:
+                points = sorted({1 + i * (total - 1) // (options.points - 1) for i in range(options.points)})
+            for kind in KINDS:
+                statuses = []
+                for at in points:
+                    n_runs += 1
+                    wrong = run_one(bench, options.inject, name, words, kind, at, before, reference, statuses)
+                    if wrong:
+                        faults += 1
+                        print(f"{name}: {kind} at call {at} of {total}: {wrong}", flush=True)
+                if kind in ("full", "io", "kill", "after") and not any(statuses):
+                    faults += 1
+                    print(f"{name}: no run met {kind}: the injector does nothing", flush=True)
+            print(f"{name}: {total} calls", flush=True)
+        print(f"{n_runs} runs with a fault, {faults} wrong")
+        sys.exit(1 if faults else 0)
+
+
+main()

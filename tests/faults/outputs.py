@@ -1,0 +1,260 @@
+"""Every option that names an output, against whatever can stand at its path, and what other users of the machine see.
+
+Usage: outputs.py DEMUR PHANTOM. What takes another user is tried as root only (setpriv); elsewhere it is reported as
+skipped.
+"""
+import os
+import shutil
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+
+from workbench import Bench, commands_of, files_of, rows_of
+
+OUTPUTS = ["cohort export", "selector export", "audit plan", "chart svg", "chart csv", "report", "report patient", "export csv",
+           "export json", "export sr", "export pdf"]
+# Of these the name says the kind: a stream has no ending.
+BY_NAME = {"chart svg": ".svg", "chart csv": ".csv", "report": ".pdf", "report patient": ".pdf"}
+FORMATS = {"export csv": ["--format", "csv"], "export json": ["--format", "json"], "export sr": ["--format", "sr"]}
+PUBLIC = {"selector export", "chart svg", "chart csv", "report"}
+
+
+class Case:
+    """A command with its output named anew, in a fresh copy."""
+
+    def __init__(self, bench, name):
+        self.bench, self.name = bench, name
+        self.words = commands_of(bench)[name]
+        self.old = next(word for word in self.words if word.startswith("out."))
+        self.ending = os.path.splitext(self.old)[1]
+        self.folder = bench.copy()
+
+    def run(self, output, prefix=(), **more):
+        words = [output if word == self.old else word for word in self.words]
+        if "--format" not in words:
+            words += FORMATS.get(self.name, [])
+        if prefix:
+            command = [*prefix, self.bench.demur, "--workspace", "w.demur", "--threads", "1", "--quiet", *words]
+            return subprocess.run(command, cwd=self.folder, env=self.bench.environment(**more), capture_output=True, text=True,
+                                  timeout=120, check=False, stdin=subprocess.DEVNULL)
+        return self.bench.run(self.folder, words, **more)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def put(self, name, text="old"):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def read(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+
+def reference(bench, name):
+    case = Case(bench, name)
+    result = case.run(case.old)
+    assert result.returncode == 0, (name, result.stderr)
+    return case.read(case.old)
+
+
+def refused(case, result, *words):
+    assert result.returncode == 1, (case.name, result.returncode, result.stdout, result.stderr)
+    for word in words:
+        assert word in result.stderr, (case.name, word, result.stderr)
+
+
+def existing_files_links_and_folders(bench, name, whole):
+    case = Case(bench, name)
+    case.put(case.old)
+    os.chmod(case.path(case.old), 0o640)
+    assert case.run(case.old).returncode == 0
+    assert case.read(case.old) == whole
+    assert stat.S_IMODE(os.stat(case.path(case.old)).st_mode) == 0o640
+    case = Case(bench, name)
+    case.put("target" + case.ending)
+    os.symlink("target" + case.ending, case.path(case.old))
+    assert case.run(case.old).returncode == 0
+    assert os.path.islink(case.path(case.old)) and case.read("target" + case.ending) == whole
+    case = Case(bench, name)
+    os.symlink("nowhere" + case.ending, case.path(case.old))
+    refused(case, case.run(case.old), "leads nowhere")
+    case = Case(bench, name)
+    os.mkdir(case.path(case.old))
+    refused(case, case.run(case.old), "it is a folder")
+    refused(case, case.run("absent/" + case.old), "there is no folder absent")
+
+
+def names_of_every_kind(bench, name, whole):
+    # The JSON beside a report has an ending of one letter more.
+    longest = "n" * (255 - len(case_ending(bench, name)) - (1 if name.startswith("report") else 0)) + case_ending(bench, name)
+    for output in (longest, "new\nline" + case_ending(bench, name), "\u202ename" + case_ending(bench, name)):
+        case = Case(bench, name)
+        result = case.run(output)
+        assert result.returncode == 0, (name, output, result.stderr)
+        assert case.read(output) == whole
+        assert "\u202e" not in result.stdout + result.stderr and "\x1b" not in result.stdout + result.stderr
+    case = Case(bench, name)
+    refused(case, case.run("n" * 300 + case.ending), "at most 255 bytes")
+
+
+def case_ending(bench, name):
+    return os.path.splitext(next(word for word in commands_of(bench)[name] if word.startswith("out.")))[1]
+
+
+def streams(bench, name, whole):
+    ending = BY_NAME.get(name, "")
+    case = Case(bench, name)
+    fifo = case.path("fifo" + ending)
+    os.mkfifo(fifo)
+    if name.startswith("report"):
+        os.mkfifo(case.path("fifo.json"))
+    found = []
+    readers = [threading.Thread(target=lambda path=path: found.append(open(path, "rb").read()))
+               for path in ([case.path("fifo.json")] if name.startswith("report") else []) + [fifo]]
+    for reader in readers:
+        reader.start()
+    result = case.run("fifo" + ending)
+    for reader in readers:
+        reader.join(60)
+    assert result.returncode == 0, (name, result.stderr)
+    assert whole in found, name
+    assert stat.S_ISFIFO(os.stat(fifo).st_mode)
+    if ending:
+        return
+    for device, status in (("/dev/null", 0), ("/dev/full", 1)):
+        result = Case(bench, name).run(device)
+        assert result.returncode == status, (name, device, result.stderr)
+        assert stat.S_ISCHR(os.stat(device).st_mode)
+    for out in ("-", "/dev/stdout"):
+        case = Case(bench, name)
+        words = [out if word == case.old else word for word in case.words] + FORMATS.get(name, [])
+        result = subprocess.run([bench.demur, "--workspace", "w.demur", "--threads", "1", "--quiet", *words], cwd=case.folder,
+                                env=bench.environment(), capture_output=True, check=False, timeout=120)
+        assert result.returncode == 0 and result.stdout == whole, (name, out, result.stderr, result.stdout[:200])
+
+
+def rights_whatever_the_umask(bench, name, whole):
+    for mask, private, public in ((0o000, 0o600, 0o666), (0o022, 0o600, 0o644), (0o077, 0o600, 0o600)):
+        case = Case(bench, name)
+        result = case.run(case.old, prefix=["sh", "-c", f'umask {mask:o}; exec "$@"', "sh"])
+        assert result.returncode == 0, result.stderr
+        mode = stat.S_IMODE(os.stat(case.path(case.old)).st_mode)
+        assert mode == (public if name in PUBLIC else private), (name, oct(mask), oct(mode))
+
+
+def another_user(bench, name, whole):
+    """A folder that may only be read, and a link that someone left in a folder that all may write."""
+    user = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+    os.chmod(bench.folder, 0o755)
+    case = Case(bench, name)
+    for path, folders, names in os.walk(case.folder):
+        for entry in folders + names:
+            full = os.path.join(path, entry)
+            os.chmod(full, 0o755 if os.path.isdir(full) else 0o644)
+    os.chmod(case.folder, 0o755)
+    before = files_of(case.folder)
+    result = case.run(case.old, prefix=user)
+    assert result.returncode == 1 and ("rights" in result.stderr or "can be written" in result.stderr), (name, result.stderr)
+    assert files_of(case.folder) == before
+    assert not os.path.exists(case.path("w.demur-wal")) and not os.path.exists(case.path("w.demur-shm"))
+    case = Case(bench, name)
+    os.mkdir(case.path("open"))
+    case.put("open/target" + case.ending)
+    link = case.path("open/link" + case.ending)
+    os.symlink("target" + case.ending, link)
+    os.lchown(link, 65534, 65534)
+    os.chmod(case.path("open"), 0o1777)
+    refused(case, case.run("open/link" + case.ending), "another user's link")
+    assert case.read("open/target" + case.ending) == b"old"
+
+
+def read_only_workspace(bench):
+    """Another user reads, verifies and exports from an archived copy, and leaves nothing beside it."""
+    case = Case(bench, "export csv")
+    os.chmod(bench.folder, 0o755)
+    os.chmod(case.folder, 0o1777)
+    os.chmod(case.path("w.demur"), 0o644)
+    user = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+    for words in (["verify"], ["cohort", "list"], ["cohort", "show", "c"], ["selector", "list"], ["dicom", "list"],
+                  ["export", "theirs.csv", "--cohort", "c"]):
+        result = subprocess.run([*user, bench.demur, "--workspace", "w.demur", *words], cwd=case.folder, env=bench.environment(),
+                                capture_output=True, text=True, check=False, timeout=60)
+        assert result.returncode == 0, (words, result.stderr)
+        assert not os.path.exists(case.path("w.demur-wal")) and not os.path.exists(case.path("w.demur-shm")), words
+    assert stat.S_IMODE(os.stat(case.path("theirs.csv")).st_mode) == 0o600
+    assert bench.run(case.folder, ["tune", "s", "--cohort", "c", "--coverage", "0.5"]).returncode == 0, "the owner is locked out"
+    assert rows_of(case.folder) is not None
+
+
+def inputs_that_never_end(bench):
+    folder = bench.copy()
+    os.mkfifo(os.path.join(folder, "fifo"))
+    for path in ("fifo", "/dev/zero", folder):
+        result = subprocess.run([bench.demur, "--workspace", path, "cohort", "list"], cwd=folder, env=bench.environment(),
+                                capture_output=True, text=True, check=False, timeout=20)
+        assert result.returncode == 1 and "--workspace" in result.stderr, (path, result.stderr)
+
+
+def what_is_shown_steers_no_terminal(bench):
+    """Texts of a selector's file, of tables and of names, on standard output and standard error."""
+    folder = bench.copy()
+    with open(os.path.join(folder, "odd.csv"), "w", encoding="utf-8") as file:
+        file.write("patient_id,site,split,label,risk,\u202ename\n" +
+                   "".join(f"\u202eTXEN{i},S\u2066{i % 3},test,{i % 2},0.{i % 9 + 1},x\u202d\n" for i in range(60)))
+    runs = [["cohort", "import", "odd", "odd.csv", "--model", "m\u202em"], ["cohort", "show", "odd"], ["cohort", "list"],
+            ["cohort", "show", "\x1b[31mred\a"], ["selector", "import", "x", "\u202e.json"], ["frob\x1b[2J"],
+            ["export", "o.csv", "--cohort", "\u202e"], ["cohort", "import", "\u202ex", "odd.csv"]]
+    for words in runs:
+        for json in ([], ["--json"]):
+            result = bench.run(folder, [*words, *json])
+            for character in ("\x1b", "\a", "\u202e", "\u202d", "\u2066"):
+                assert character not in result.stdout + result.stderr, (words, json, result.stdout, result.stderr)
+
+
+def a_patient_is_not_in_the_list_of_programs(bench):
+    with socket.socket() as archive:
+        archive.bind(("127.0.0.1", 0))
+        archive.listen(1)
+        peer = f"127.0.0.1:{archive.getsockname()[1]}"
+        for words in (["--patient", "PAT-0815"], ["--patient=PAT-0815"], ["--patient", "-"], ["--accession", "PAT-0815"]):
+            program = subprocess.Popen([bench.demur, "--workspace", "w.demur", "dicom", "query", peer, "--called", "A", *words],
+                                       cwd=bench.template, env=bench.environment(), stdin=subprocess.PIPE,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            program.stdin.write(b"PAT-0815\n")
+            program.stdin.close()
+            connection, _ = archive.accept()
+            with open(f"/proc/{program.pid}/cmdline", "rb") as file:
+                assert b"PAT-0815" not in file.read(), words
+            connection.close()
+            program.wait(60)
+
+
+def main():
+    skipped = []
+    with tempfile.TemporaryDirectory(prefix="demur-outputs-") as folder:
+        bench = Bench(sys.argv[1], sys.argv[2], folder)
+        as_root = os.geteuid() == 0 and shutil.which("setpriv")
+        for name in OUTPUTS:
+            whole = reference(bench, name)
+            for test in (existing_files_links_and_folders, names_of_every_kind, streams, rights_whatever_the_umask):
+                test(bench, name, whole)
+            if as_root:
+                another_user(bench, name, whole)
+            print(f"{name}: right", flush=True)
+        inputs_that_never_end(bench)
+        what_is_shown_steers_no_terminal(bench)
+        a_patient_is_not_in_the_list_of_programs(bench)
+        if as_root:
+            read_only_workspace(bench)
+        else:
+            skipped.append("another user (takes root and setpriv)")
+    for what in skipped:
+        print(f"skipped: {what}")
+    sys.exit(77 if skipped else 0)
+
+
+main()
