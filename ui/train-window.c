@@ -287,6 +287,7 @@ read_form(DemurTrainWindow *window, GError **error) {
   if (!demur_train_settings_set_target(settings, chosen(window->target), error) ||
       !demur_recalibration_from_name(chosen(window->recalibrate), &settings->recalibrate, error))
     return NULL;
+  settings->scoring_explicit = TRUE; /* the form asks for networks, number by number */
   settings->split = g_strdup(chosen(window->split));
   settings->as_published = demur_train_settings_are_published(settings);
   return demur_train_settings_check(settings, error) ? g_steal_pointer(&settings) : NULL;
@@ -391,8 +392,8 @@ on_preset(DemurTrainWindow *window) {
                             demur_train_settings_number_text(settings, (size_t)at, text));
   }
   gtk_drop_down_set_selected(window->target, settings->target == DEMUR_TARGET_PAPER ? 0 : 1);
-  static const char *const kinds[] = {"none",        "auto",  "intercept",
-                                      "temperature", "platt", "isotonic"};
+  static const char *const kinds[] = {"none",  "auto",     "intercept", "temperature",
+                                      "platt", "isotonic", "corrector"};
   for (guint k = 0; k < G_N_ELEMENTS(kinds); k++) {
     DemurRecalibrationKind kind;
     if (demur_recalibration_from_name(kinds[k], &kind, NULL) && kind == settings->recalibrate)
@@ -427,7 +428,7 @@ demur_train_window_new(GtkWindow *parent, DemurSession *session) {
   window->target =
       GTK_DROP_DOWN(add_row(grid, row++, _("Target"), gtk_drop_down_new_from_strings(targets)));
   const char *const kinds[] = {"none",  "auto",     "intercept", "temperature",
-                               "platt", "isotonic", NULL};
+                               "platt", "isotonic", "corrector", NULL};
   window->recalibrate =
       GTK_DROP_DOWN(add_row(grid, row++, _("Recalibrate"), gtk_drop_down_new_from_strings(kinds)));
   const char *const names[N_OFFERED] = {_("Epochs"), _("Data sets an epoch"), _("Scans a data set"),

@@ -17,6 +17,11 @@ write_verdict(const DemurAssessment *assessment, guint i, double threshold, Demu
   demur_json_string(json, "patient_id", v->patient_id);
   demur_json_double(json, "risk", v->risk);
   demur_json_double(json, "risk_raw", v->risk_raw);
+  const double interval[2] = {v->risk_low, v->risk_high};
+  if (isfinite(v->risk_low))
+    demur_json_doubles(json, "risk_interval", interval, 2);
+  else
+    demur_json_null(json, "risk_interval");
   if (g_array_index(assessment->sites, DemurVerdictSite, i).audited)
     demur_json_bool(json, "audited", TRUE);
   demur_json_double(json, "score", v->score);
@@ -51,10 +56,12 @@ print_verdict(const DemurVerdictRecord *v) {
   g_print("%s %-12s %s  patient %s", glyphs[v->verdict] != NULL ? glyphs[v->verdict] : "-",
           demur_verdict_name(v->verdict), v->scan_id, v->patient_id);
   /* A risk that is held back is not shown: a number struck through still anchors. */
-  if (v->verdict == DEMUR_VERDICT_ACCEPTED)
-    g_print("  risk %.3f", v->risk);
-  else if (held_back)
+  if (held_back)
     g_print("  risk held back");
+  else if (v->verdict == DEMUR_VERDICT_ACCEPTED)
+    g_print("  risk %.3f", v->risk);
+  if (v->verdict == DEMUR_VERDICT_ACCEPTED && isfinite(v->risk_low))
+    g_print(" (%.3f to %.3f)", v->risk_low, v->risk_high);
   if (isfinite(v->score) && !held_back)
     g_print("  score %.4f", v->score);
   g_print("\n");

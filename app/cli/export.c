@@ -71,6 +71,13 @@ told_score(const Line *line) {
   return line->told || !held ? v->score : (double)NAN;
 }
 
+/* The interval follows the risk too. */
+static double
+told_bound(const Line *line, gboolean upper) {
+  const DemurVerdictRecord *v = line->verdict;
+  return !line->told ? (double)NAN : upper ? v->risk_high : v->risk_low;
+}
+
 static double
 told_year(const Line *line, int year) {
   return line->told && line->score != NULL ? line->score->yearly_risks[year] : (double)NAN;
@@ -116,6 +123,8 @@ write_csv_line(GString *csv, const Line *line) {
   g_autofree char *causes = g_strjoinv("; ", line->causes);
   add_text(csv, state_of(line));
   add_text(csv, causes);
+  add_number(csv, told_bound(line, FALSE));
+  add_number(csv, told_bound(line, TRUE));
   g_string_append(csv, "\r\n");
 }
 
@@ -130,6 +139,11 @@ write_json_line(DemurJson *json, const Line *line) {
   demur_json_string(json, "patient_id", v->patient_id);
   demur_json_string(json, "verdict", demur_verdict_name(v->verdict));
   demur_json_double(json, "risk", told_risk(line));
+  const double interval[2] = {told_bound(line, FALSE), told_bound(line, TRUE)};
+  if (isfinite(interval[0]))
+    demur_json_doubles(json, "risk_interval", interval, 2);
+  else
+    demur_json_null(json, "risk_interval");
   demur_json_doubles(json, "yearly_risks", years, DEMUR_N_YEARS);
   demur_json_double(json, "score", told_score(line));
   demur_json_double(json, "threshold", v->threshold);
@@ -184,7 +198,7 @@ put_csv(DemurWorkspace *workspace, const ExportOptions *options, const GPtrArray
   g_autoptr(GString) csv = g_string_new(
       "scan_id,patient_id,verdict,risk,risk_year_1,risk_year_2,risk_year_3,risk_year_4,risk_year_5,"
       "risk_year_6,score,threshold,coverage,reasons,selector,selector_digest,model,cohort,created,"
-      "revealed,state,out_of_date_because\r\n");
+      "revealed,state,out_of_date_because,risk_interval_low,risk_interval_high\r\n");
   for (guint i = verdicts->len; i-- > 0;) { /* oldest first */
     g_auto(Line) line = {0};
     if (!line_fill(workspace, options, verdicts->pdata[i], &line, error))

@@ -23,6 +23,10 @@ write_tuning(const DemurTuning *tuning, DemurJson *json) {
     demur_json_double(json, "margin", tuning->margin);
   if (tuning->kind == DEMUR_TUNING_RISK)
     demur_json_double(json, "alpha", tuning->alpha);
+  if (tuning->hold_back_across > 0.0) {
+    demur_json_double(json, "hold_back_across", tuning->hold_back_across);
+    demur_json_int(json, "n_held_back", (gint64)tuning->n_held_back);
+  }
   demur_json_string(json, "guarantee", tuning->sentence);
   demur_json_end_object(json);
 }
@@ -43,7 +47,7 @@ parse_risk(const char *text, double *alpha, double *delta, GError **error) {
 
 /* What is asked for, as options. */
 typedef struct {
-  char *cohort, *split, *coverage, *delta, *risk, *use, *reason;
+  char *cohort, *split, *coverage, *delta, *risk, *across, *use, *reason;
   double *coverages;
 } Asked;
 
@@ -54,6 +58,7 @@ asked_clear(Asked *asked) {
   g_free(asked->coverage);
   g_free(asked->delta);
   g_free(asked->risk);
+  g_free(asked->across);
   g_free(asked->use);
   g_free(asked->reason);
   g_free(asked->coverages);
@@ -80,6 +85,10 @@ take(Asked *asked, DemurTuneParams *params, GError **error) {
     return usage(error, "--guarantee-coverage takes a number between 0 and 1, for example 0.05");
   if (asked->risk != NULL && !parse_risk(asked->risk, &params->alpha, &params->delta, error))
     return FALSE;
+  if (asked->across != NULL &&
+      (!demur_number_parse(asked->across, strlen(asked->across), &params->hold_back_across) ||
+       !(params->hold_back_across > 0.0 && params->hold_back_across < 1.0)))
+    return usage(error, "--hold-back-across takes a risk between 0 and 1, for example 0.06");
   asked->coverages = demur_task_parse_coverages(asked->coverage != NULL ? asked->coverage : "1",
                                                 &params->n_coverages, error);
   if (asked->coverages == NULL)
@@ -131,7 +140,7 @@ print_text(const DemurTuned *tuned) {
 static gboolean
 use(DemurContext *context, const char *selector, const Asked *asked, GError **error) {
   if (asked->cohort != NULL || asked->coverage != NULL || asked->delta != NULL ||
-      asked->risk != NULL || asked->split != NULL)
+      asked->risk != NULL || asked->split != NULL || asked->across != NULL)
     return usage(error, "--use takes a threshold that is there; it goes with --reason alone");
   size_t n;
   g_autofree double *coverages = demur_task_parse_coverages(asked->use, &n, error);
@@ -179,6 +188,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
        "ALPHA,DELTA"},
       {"use", 0, 0, G_OPTION_ARG_STRING, &asked.use,
        "make the threshold tuned for that coverage current again", "X"},
+      {"hold-back-across", 0, 0, G_OPTION_ARG_STRING, &asked.across,
+       "refuse scans too whose 95 % risk interval holds this decision threshold", "RISK"},
       {"reason", 0, 0, G_OPTION_ARG_STRING, &asked.reason,
        "why this coverage, kept with user and time", "TEXT"},
       {NULL}};

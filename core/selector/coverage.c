@@ -222,6 +222,10 @@ demur_tuning_to_json(const DemurTuning *tuning) {
     demur_json_double(json, "margin", tuning->margin);
   if (tuning->kind == DEMUR_TUNING_RISK)
     write_risk(tuning, json);
+  if (tuning->hold_back_across > 0.0) {
+    demur_json_double(json, "hold_back_across", tuning->hold_back_across);
+    demur_json_int(json, "n_held_back", (gint64)tuning->n_held_back);
+  }
   demur_json_string(json, "sentence", tuning->sentence);
   if (tuning->sites != NULL) {
     demur_json_begin_array(json, "sites");
@@ -266,6 +270,17 @@ demur_tuning_read_thresholds(const char *json, size_t *n, GError **error) {
   thresholds = g_memdup2(aligned, MAX(*n, 1) * sizeof *aligned);
   g_aligned_free(aligned);
   return thresholds;
+}
+
+double
+demur_tuning_read_hold_back(const char *json) {
+  JsonObject *object;
+  g_autoptr(JsonParser) parser = json != NULL ? parse_object(json, &object, NULL) : NULL;
+  double across;
+  if (parser == NULL || !json_object_has_member(object, "hold_back_across") ||
+      !demur_json_read_double(object, "hold_back_across", 0.0, 1.0, &across, NULL))
+    return 0.0;
+  return across;
 }
 
 char *

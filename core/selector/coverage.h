@@ -31,9 +31,12 @@ typedef struct {
   double alpha;     /* guaranteed risk: what no bin's |mean(y - r)| exceeds; else 0 */
   double min_share; /* guaranteed risk: bins that hold less of all scans are not spoken of */
   size_t n_bins;
-  DemurRiskBin *bins; /* [n_bins]; NULL where no risk is guaranteed */
-  char **sites;       /* names of the tuning scans' sites; NULL until they are set */
-  char *sentence;     /* what is and is not promised, for people */
+  DemurRiskBin *bins;      /* [n_bins]; NULL where no risk is guaranteed */
+  double hold_back_across; /* a decision threshold: scans whose risk interval holds it are refused
+                            * too; 0: none */
+  size_t n_held_back;      /* tuning scans that network 0 would accept but for that */
+  char **sites;            /* names of the tuning scans' sites; NULL until they are set */
+  char *sentence;          /* what is and is not promised, for people */
 } DemurTuning;
 
 void demur_tuning_free(DemurTuning *tuning);
@@ -77,6 +80,9 @@ char *demur_tuning_to_json(const DemurTuning *tuning);
 /* The thresholds [n] of such a document (owned); NULL with DEMUR_ERROR_INPUT. */
 double *demur_tuning_read_thresholds(const char *json, size_t *n,
                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The decision threshold of such a document; 0: none. */
+double demur_tuning_read_hold_back(const char *json);
 
 /* Its sentence (owned), or NULL. */
 char *demur_tuning_read_sentence(const char *json);

@@ -21,6 +21,7 @@ static const char *const kinds[DEMUR_N_REASONS] = {
     [DEMUR_REASON_NOT_CHOSEN] = "not_chosen",
     [DEMUR_REASON_OVERRULED] = "overruled",
     [DEMUR_REASON_CONFLICT] = "conflict",
+    [DEMUR_REASON_CROSSES] = "crosses",
     [DEMUR_REASON_FILES] = "files",
 };
 

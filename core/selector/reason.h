@@ -28,6 +28,8 @@ typedef enum {
   DEMUR_REASON_NOT_CHOSEN,   /* another series of the study is assessed */
   DEMUR_REASON_OVERRULED, /* a person chose it; subject: why, text: what the rules said, or NULL */
   DEMUR_REASON_CONFLICT,  /* SAFETY: its UIDs came with other content or another person */
+  DEMUR_REASON_CROSSES,   /* its risk's interval at this hospital holds the decision threshold value
+                           */
   DEMUR_REASON_FILES,     /* what lies at its stored paths is not what was imported */
   DEMUR_N_REASONS,
 } DemurReasonKind;

@@ -47,7 +47,8 @@ write_corrector(const DemurSelectorCorrector *c, DemurJson *json, const char *ke
 }
 
 static void
-write_sites(const DemurSitePrior *sites, DemurJson *json) {
+write_sites(const DemurSelector *s, DemurJson *json) {
+  const DemurSitePrior *sites = s->sites;
   if (sites == NULL) {
     demur_json_null(json, "sites");
     return;
@@ -58,6 +59,8 @@ write_sites(const DemurSitePrior *sites, DemurJson *json) {
   demur_json_double(json, "tau_low", sites->tau_low);
   demur_json_double(json, "tau_high", sites->tau_high);
   demur_json_double(json, "tau2", sites->tau2);
+  demur_json_double(json, "slope_sd", s->slope_sd);
+  demur_json_double(json, "slope_centre", s->slope_centre);
   demur_json_int(json, "n", (gint64)sites->n);
   demur_json_doubles(json, "weights", sites->weights, sites->n);
   demur_json_doubles(json, "means", sites->means, sites->n);
@@ -172,7 +175,7 @@ write_members(const DemurSelector *s, DemurJson *json) {
   write_corrector(&s->corrected, json, "corrected");
   write_corrector(&s->raw, json, "raw");
   if (s->version >= 2)
-    write_sites(s->sites, json);
+    write_sites(s, json);
   demur_json_begin_array(json, "inputs");
   for (size_t c = 0; c < s->n_inputs; c++)
     demur_json_string(json, NULL, s->columns->names[s->inputs[c]]);
@@ -401,6 +404,9 @@ read_sites(DemurSelector *s, JsonObject *root, GError **error) {
       !demur_json_read_double(object, "tau_low", 0.0, INFINITY, &sites->tau_low, error) ||
       !demur_json_read_double(object, "tau_high", 0.0, INFINITY, &sites->tau_high, error) ||
       !demur_json_read_double(object, "tau2", 0.0, INFINITY, &sites->tau2, error) ||
+      !demur_json_read_double(object, "slope_sd", 0.0, INFINITY, &s->slope_sd, error) ||
+      !demur_json_read_double(object, "slope_centre", -INFINITY, INFINITY, &s->slope_centre,
+                              error) ||
       !read_size(object, "n", 1, 10000, &sites->n, error) ||
       !demur_json_read_doubles(object, "weights", sites->n, 0.0, 1.0, &weights, error) ||
       !demur_json_read_doubles(object, "means", sites->n, -INFINITY, INFINITY, &means, error) ||

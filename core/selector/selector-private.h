@@ -65,6 +65,7 @@ struct DemurSelector {
   DemurSelectorCorrector raw;       /* of the raw risks, where these differ; else all NULL */
   DemurSitePrior *sites; /* how far a hospital's risks are off, as the selector sees them; NULL
                             where K > 2 */
+  double slope_sd, slope_centre; /* of selector/risk-interval.h; 0 where K > 2 */
 
   size_t n_inputs;     /* d of the networks: the columns its feature groups keep */
   guint32 *inputs;     /* [n_inputs] index into columns */

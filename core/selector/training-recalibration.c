@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "metrics/offset-logistic.h"
+#include "selector/risk-interval.h"
 #include "selector/selector-private.h"
 
 static gboolean
@@ -115,21 +116,19 @@ demur_training_fit_sites(DemurSelector *s, const DemurCohort *cohort,
     return;
   const gboolean corrector =
       s->recalibration != NULL && s->recalibration->kind == DEMUR_RECALIBRATION_CORRECTOR;
-  if (corrector) {
-    s->sites = demur_site_prior_copy(raw->sites);
-    return;
-  }
   const size_t n = training->n_rows;
   g_autofree double *offsets = g_new(double, MAX(n, 1)), *labels = g_new(double, MAX(n, 1));
   g_autofree guint32 *sites = g_new(guint32, MAX(n, 1));
   for (size_t i = 0; i < n; i++) {
     const guint32 row = training->rows[i];
-    double risk = cohort->risks[row];
-    if (s->recalibration != NULL)
+    double risk = corrector ? raw->left_out[i] : cohort->risks[row];
+    if (s->recalibration != NULL && !corrector)
       demur_recalibration_apply(s->recalibration, &risk, 1, &risk);
     offsets[i] = demur_logit(risk);
     labels[i] = (double)cohort->labels[row];
     sites[i] = cohort->sites[row];
   }
-  s->sites = demur_site_prior_fit(offsets, labels, sites, n, NULL);
+  s->sites = corrector ? demur_site_prior_copy(raw->sites)
+                       : demur_site_prior_fit(offsets, labels, sites, n, NULL);
+  demur_risk_interval_fit_slope(offsets, labels, sites, n, &s->slope_sd, &s->slope_centre);
 }

@@ -16,8 +16,9 @@ DemurCohort *demur_training_recalibrate(DemurSelector *selector, DemurCohort *co
                                         const DemurProgress *progress, char **note,
                                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Fits the selector's site prior on the risks that it sees, by the whole recalibration (the mean of
- * all sites is a parameter of the prior's; fits without a site would count its deviation twice). */
+/* Fits the selector's site prior, and the slope of its risk interval, on the risks that it sees, by
+ * the whole recalibration (the mean of all sites is a parameter of the prior's; fits without a site
+ * would count its deviation twice). */
 void demur_training_fit_sites(DemurSelector *selector, const DemurCohort *cohort,
                               const DemurTrainingPart *training, const DemurCorrectorTraining *raw);
 

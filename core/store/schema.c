@@ -371,7 +371,11 @@ static const char migration_10[] =
     "  created TEXT NOT NULL"
     ") STRICT;";
 
-const char *const demur_store_migrations[] = {migration_1, migration_2, migration_3, migration_4,
-                                              migration_5, migration_6, migration_7, migration_8,
-                                              migration_9, migration_10};
+/* How far a verdict's risk may be off at its hospital: NULL where nobody can say. */
+static const char migration_11[] = "ALTER TABLE verdict ADD COLUMN risk_low REAL;"
+                                   "ALTER TABLE verdict ADD COLUMN risk_high REAL;";
+
+const char *const demur_store_migrations[] = {migration_1, migration_2,  migration_3, migration_4,
+                                              migration_5, migration_6,  migration_7, migration_8,
+                                              migration_9, migration_10, migration_11};
 const int demur_store_version = G_N_ELEMENTS(demur_store_migrations);

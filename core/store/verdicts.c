@@ -1,5 +1,6 @@
 #include "store/verdicts.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "store/bindings.h"
@@ -11,7 +12,7 @@
 #define VERDICTS_A_TRANSACTION 5000
 
 /* The columns of both tables, in one place: what is freed, written, read and digested. */
-typedef enum { TEXT, NUMBER, FLAG, WORD, INTEGER } ColumnKind;
+typedef enum { TEXT, NUMBER, BOUND, FLAG, WORD, INTEGER } ColumnKind;
 
 typedef struct {
   const char *name;
@@ -26,6 +27,7 @@ static const Column of_verdict[] = {
     COLUMN(scan_id, TEXT, TRUE),       COLUMN(patient_id, TEXT, TRUE),
     COLUMN(risk, NUMBER, TRUE),        COLUMN(risk_raw, NUMBER, TRUE),
     COLUMN(score, NUMBER, TRUE),       COLUMN(verdict, WORD, TRUE),
+    COLUMN(risk_low, BOUND, TRUE),     COLUMN(risk_high, BOUND, TRUE),
     COLUMN(reasons, TEXT, TRUE),       COLUMN(lead, TEXT, TRUE),
     COLUMN(site, TEXT, TRUE),          COLUMN(images_digest, TEXT, TRUE),
     COLUMN(person_digest, TEXT, TRUE), COLUMN(score_digest, TEXT, TRUE),
@@ -80,6 +82,11 @@ digest_columns(const DemurVerdictRecord *record, const Column *columns, size_t n
       g_ptr_array_add(texts,
                       (gpointer)demur_verdict_name(MEMBER(DemurVerdict, record, &columns[c])));
       continue;
+    case BOUND: /* not in digests of verdicts that have none, nor of those of before */
+      number = MEMBER(double, record, &columns[c]);
+      if (isnan(number))
+        continue;
+      break;
     case NUMBER:
       number = MEMBER(double, record, &columns[c]);
       break;
@@ -118,6 +125,7 @@ bind_columns(sqlite3_stmt *statement, int first, const DemurVerdictRecord *recor
                             demur_verdict_name(MEMBER(DemurVerdict, record, &columns[c])));
       break;
     case NUMBER:
+    case BOUND:
       demur_store_bind_double(statement, at, MEMBER(double, record, &columns[c]));
       break;
     case FLAG:
@@ -154,6 +162,7 @@ read_columns(sqlite3_stmt *statement, int first, DemurVerdictRecord *record, con
       MEMBER(DemurVerdict, record, &columns[c]) = verdict_at(statement, at);
       break;
     case NUMBER:
+    case BOUND:
       MEMBER(double, record, &columns[c]) = demur_store_double(statement, at);
       break;
     case FLAG:
@@ -247,6 +256,7 @@ complete(const DemurVerdictBatch *batch, const DemurVerdictRecord *record, gint6
     const Column *column = &of_verdict[c];
     const gsize size = column->kind == TEXT      ? sizeof(char *)
                        : column->kind == NUMBER  ? sizeof(double)
+                       : column->kind == BOUND   ? sizeof(double)
                        : column->kind == FLAG    ? sizeof(gboolean)
                        : column->kind == INTEGER ? sizeof(gint64)
                                                  : sizeof(DemurVerdict);

@@ -25,8 +25,9 @@ typedef struct {
   gint64 id, batch; /* set when loaded; grow with time */
   char *scan_id;    /* of the cohort, or of a DICOM series */
   char *patient_id;
-  double risk, risk_raw; /* risk: after recalibration; NaN where there is no score */
-  double score;          /* NaN where there is none */
+  double risk, risk_raw;      /* risk: after recalibration; NaN where there is no score */
+  double risk_low, risk_high; /* how far it may be off at its hospital, 95 %; NaN: not known */
+  double score;               /* NaN where there is none */
   DemurVerdict verdict;
   char *reasons;          /* demur_reasons_to_json, most important first */
   char *lead;             /* kind and subject of the first reason that may be shown: to sort by */

@@ -7,7 +7,9 @@
 #include "tasks/selection.h"
 #include "base/memory.h"
 #include "selector/audit.h"
+#include "selector/coverage.h"
 #include "selector/reasons.h"
+#include "selector/risk-interval.h"
 #include "store/audits.h"
 #include "store/overrules.h"
 #include "store/series.h"
@@ -122,12 +124,64 @@ add_verdict(DemurAssessment *assessment, const char *site, const DemurVerdictRec
   g_array_append_val(assessment->sites, place);
 }
 
+/* What a hospital's audit, or none, leaves open of its risks. */
+typedef struct {
+  gboolean any;
+  DemurRiskInterval unseen;
+  double across; /* risks whose interval holds it are held back; 0: none */
+} Intervals;
+
+static Intervals
+find_intervals(const DemurAssessment *assessment) {
+  Intervals intervals = {0};
+  intervals.any = demur_risk_interval_unseen(assessment->selector, &intervals.unseen);
+  if (assessment->threshold != NULL)
+    intervals.across = demur_tuning_read_hold_back(assessment->threshold->guarantee);
+  return intervals;
+}
+
+/* [*low, *high] of a risk as the selector sees it, before the audit; NaN where there is none. */
+static void
+interval_of(const DemurAssessment *assessment, const Intervals *intervals, const char *site,
+            double risk, double *low, double *high) {
+  *low = *high = NAN;
+  if (!intervals->any)
+    return;
+  const DemurAuditRecord *audit = g_hash_table_lookup(assessment->audits, site);
+  const DemurRiskInterval interval =
+      audit != NULL ? demur_risk_interval_audited(assessment->selector, audit->intercept,
+                                                  audit->low, audit->high)
+                    : intervals->unseen;
+  demur_risk_interval_at(&interval, risk, low, high);
+}
+
+/* Why a scan is not accepted (owned; NULL: it is); its score decides, and its risk's interval where
+ * that is asked for. */
+static GPtrArray *
+find_reasons(const DemurReasoner *reasoner, const double *meta, const DemurAcquisitionScan *made,
+             const DemurVerdictRecord *verdict, gboolean refused, double across) {
+  if (verdict->verdict == DEMUR_VERDICT_ACCEPTED)
+    return NULL;
+  GPtrArray *reasons =
+      refused ? demur_reasoner_explain(reasoner, meta, made, N_REASONS) : demur_reasons_new();
+  if (verdict->verdict == DEMUR_VERDICT_NOT_TUNED)
+    g_ptr_array_add(reasons, demur_reason_new(DEMUR_REASON_NOT_TUNED, NULL, NULL));
+  if (across > 0.0) {
+    DemurReason *crosses = demur_reason_new(DEMUR_REASON_CROSSES, NULL, NULL);
+    crosses->value = across;
+    crosses->tells_risk = TRUE;
+    g_ptr_array_insert(reasons, 0, crosses);
+  }
+  return reasons;
+}
+
 /* Verdicts of a cohort's rows that have scores. */
 static gboolean
 assess_rows(DemurTask *task, DemurAssessment *assessment, DemurCohort *cohort, const guint32 *rows,
             size_t n, GError **error) {
   DemurSelector *selector = assessment->selector;
-  g_autoptr(DemurCohort) unaudited = demur_selector_view(selector, cohort, error);
+  g_autoptr(DemurCohort) unaudited =
+      demur_selector_view_rows(selector, cohort, rows, n, task->parallel, &task->progress, error);
   if (unaudited == NULL)
     return FALSE;
   g_autoptr(DemurCohort) view = demur_task_audited_view(assessment->audits, unaudited);
@@ -144,25 +198,27 @@ assess_rows(DemurTask *task, DemurAssessment *assessment, DemurCohort *cohort, c
   if (demur_selector_uses_acquisition(selector) &&
       (made = demur_meta_acquisition_scans(view, rows, n, error)) == NULL)
     return FALSE;
+  const Intervals intervals = find_intervals(assessment);
   for (size_t i = 0; i < n; i++) {
-    const DemurVerdictRecord verdict = {
-        .scan_id = cohort->scan_ids[rows[i]],
-        .patient_id = cohort->patient_ids[cohort->patients[rows[i]]],
-        .risk = demur_cohort_confidence_risk(view, rows[i]),
-        .risk_raw = demur_cohort_confidence_risk(cohort, rows[i]),
-        .score = scores[i],
-        .verdict = !tuned                   ? DEMUR_VERDICT_NOT_TUNED
-                   : scores[i] >= threshold ? DEMUR_VERDICT_ACCEPTED
-                                            : DEMUR_VERDICT_RED_FLAG};
-    g_autoptr(GPtrArray) reasons = NULL;
-    if (verdict.verdict == DEMUR_VERDICT_NOT_TUNED) {
-      reasons = demur_reasons_new();
-      g_ptr_array_add(reasons, demur_reason_new(DEMUR_REASON_NOT_TUNED, NULL, NULL));
-    } else if (verdict.verdict == DEMUR_VERDICT_RED_FLAG) {
-      reasons = demur_reasoner_explain(reasoner, meta + i * demur_selector_n_columns(selector),
-                                       made != NULL ? &made[i] : NULL, N_REASONS);
-    }
-    add_verdict(assessment, cohort->site_names[cohort->sites[rows[i]]], &verdict, reasons);
+    const char *site = cohort->site_names[cohort->sites[rows[i]]];
+    DemurVerdictRecord verdict = {.scan_id = cohort->scan_ids[rows[i]],
+                                  .patient_id = cohort->patient_ids[cohort->patients[rows[i]]],
+                                  .risk = demur_cohort_confidence_risk(view, rows[i]),
+                                  .risk_raw = demur_cohort_confidence_risk(cohort, rows[i]),
+                                  .score = scores[i]};
+    interval_of(assessment, &intervals, site, demur_cohort_confidence_risk(unaudited, rows[i]),
+                &verdict.risk_low, &verdict.risk_high);
+    const gboolean refused = tuned && scores[i] < threshold;
+    const gboolean crosses =
+        tuned && intervals.across > 0.0 &&
+        demur_risk_interval_crosses(verdict.risk_low, verdict.risk_high, intervals.across);
+    verdict.verdict = !tuned               ? DEMUR_VERDICT_NOT_TUNED
+                      : refused || crosses ? DEMUR_VERDICT_RED_FLAG
+                                           : DEMUR_VERDICT_ACCEPTED;
+    g_autoptr(GPtrArray) reasons = find_reasons(
+        reasoner, meta + i * demur_selector_n_columns(selector), made != NULL ? &made[i] : NULL,
+        &verdict, refused, crosses ? intervals.across : 0.0);
+    add_verdict(assessment, site, &verdict, reasons);
   }
   return TRUE;
 }
@@ -183,6 +239,8 @@ assess_series(DemurTask *task, DemurAssessment *assessment, const DemurDicomScor
                                         .patient_id = u->patient_id,
                                         .risk = u->risk,
                                         .risk_raw = u->risk,
+                                        .risk_low = NAN,
+                                        .risk_high = NAN,
                                         .score = NAN,
                                         .verdict = u->verdict};
     g_autoptr(GPtrArray) reasons = demur_reasons_new();

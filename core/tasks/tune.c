@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "selector/folds.h"
+#include "selector/risk-interval.h"
 #include "selector/risk-guarantee.h"
 #include "store/reviews.h"
 #include "tasks/selection.h"
@@ -46,7 +47,8 @@ score_split(DemurTask *task, const DemurTuneParams *params, const char *split, S
   scored->rows = demur_cohort_rows(scored->cohort, split, &scored->n, error);
   if (scored->rows == NULL)
     return FALSE;
-  g_autoptr(DemurCohort) view = demur_selector_view(scored->selector, scored->cohort, error);
+  g_autoptr(DemurCohort) view = demur_selector_view_rows(
+      scored->selector, scored->cohort, scored->rows, scored->n, task->parallel, NULL, error);
   if (view == NULL)
     return FALSE;
   DEMUR_AUTO_ALIGNED double *meta =
@@ -114,6 +116,32 @@ keep_decision(DemurTask *task, DemurWorkspace *workspace, const DemurThresholdRe
   return demur_decisions_save(workspace, &decision, error);
 }
 
+/* Scans refused for their risk interval are refused beside the threshold: counted, and told. */
+static gboolean
+hold_back(const Scored *scored, double across, DemurTuning *tuning, GError **error) {
+  DemurRiskInterval interval;
+  if (across <= 0.0)
+    return TRUE;
+  if (!demur_risk_interval_unseen(scored->selector, &interval)) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                        "holding back across a decision threshold needs binary risk");
+    return FALSE;
+  }
+  tuning->hold_back_across = across;
+  for (size_t i = 0; i < scored->n; i++) {
+    double low, high;
+    demur_risk_interval_at(&interval, scored->risks[i], &low, &high);
+    tuning->n_held_back += scored->scores[0][i] >= tuning->thresholds[0] &&
+                           demur_risk_interval_crosses(low, high, across);
+  }
+  g_autofree char *sentence = tuning->sentence;
+  tuning->sentence = g_strdup_printf("%s Of the scans above the threshold %zu are held back too: "
+                                     "what is known of a hospital never "
+                                     "seen leaves open on which side of %g their risk lies.",
+                                     sentence, tuning->n_held_back, across);
+  return TRUE;
+}
+
 static gboolean
 tune_and_keep(DemurTask *task, const DemurTuneParams *params, const Scored *scored,
               DemurTuned *tuned, GError **error) {
@@ -126,6 +154,8 @@ tune_and_keep(DemurTask *task, const DemurTuneParams *params, const Scored *scor
     if (tuning == NULL)
       return FALSE;
     g_ptr_array_add(tuned->tunings, tuning);
+    if (!hold_back(scored, params->hold_back_across, tuning, error))
+      return FALSE;
     demur_tuning_set_sites(tuning, scored->cohort, scored->rows, scored->n);
     g_autofree char *details = demur_tuning_to_json(tuning);
     DemurThresholdRecord record = {.selector = tuned->selector,

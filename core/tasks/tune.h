@@ -12,9 +12,11 @@ typedef struct {
   const char *split;       /* NULL: "tune" */
   const double *coverages; /* [n_coverages] in (0, 1]; the last becomes current */
   size_t n_coverages;
-  double delta;       /* guaranteed coverage or risk, in (0, 1); 0: plug-in */
-  double alpha;       /* guaranteed risk, in (0, 1); else 0. Then the coverage is an upper end */
-  const char *reason; /* why this coverage, kept with user and time; NULL: not said */
+  double delta; /* guaranteed coverage or risk, in (0, 1); 0: plug-in */
+  double alpha; /* guaranteed risk, in (0, 1); else 0. Then the coverage is an upper end */
+  double hold_back_across; /* a decision threshold in (0, 1): scans whose risk interval holds it are
+                            * refused too; 0: none. DEMUR_ERROR_STATE where K > 2 */
+  const char *reason;      /* why this coverage, kept with user and time; NULL: not said */
 } DemurTuneParams;
 
 typedef struct {

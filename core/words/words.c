@@ -186,6 +186,10 @@ plain_words(const DemurReason *r, DemurTranslate translate) {
   case DEMUR_REASON_CONFLICT:
     return g_strdup(SAY(N_("SAFETY: the same images came with other content or under another "
                            "person; decide with `demur dicom resolve`")));
+  case DEMUR_REASON_CROSSES:
+    return g_strdup_printf(SAY(N_("what is known of this hospital leaves open on which side of %g "
+                                  "its risk lies")),
+                           r->value);
   case DEMUR_REASON_FILES:
     return g_strdup(SAY(N_("what lies at its stored paths is not what was imported: import it "
                            "again")));

@@ -158,8 +158,9 @@ verdict_of(const Run *run, const char *scan_id) {
   JsonObject *v = find_in(array_at(root_of(run), "verdicts"), "scan_id", scan_id);
   if (v == NULL)
     g_error("no verdict for %s", scan_id);
-  assert_members(v, "scan_id,patient_id,risk,risk_raw,score,threshold,verdict,reasons,reason_"
-                    "details,state,out_of_date_because");
+  assert_members(
+      v, "scan_id,patient_id,risk,risk_raw,risk_interval,score,threshold,verdict,reasons,reason_"
+         "details,state,out_of_date_because");
   const gboolean accepted = strcmp(string_at(v, "verdict"), "accepted") == 0;
   g_assert_true(accepted == (json_array_get_length(array_at(v, "reasons")) == 0));
   return v;

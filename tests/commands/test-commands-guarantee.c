@@ -227,8 +227,9 @@ test_an_audit_changes_the_risks_of_its_site(void) {
   for (guint i = 0; i < json_array_get_length(old); i++) {
     JsonObject *a = json_array_get_object_element(old, i);
     JsonObject *b = json_array_get_object_element(new, i);
-    assert_members(b, "scan_id,patient_id,risk,risk_raw,audited,score,threshold,verdict,reasons,"
-                      "reason_details,state,out_of_date_because");
+    assert_members(
+        b, "scan_id,patient_id,risk,risk_raw,risk_interval,audited,score,threshold,verdict,reasons,"
+           "reason_details,state,out_of_date_because");
     const double r = CLAMP(number_at(a, "risk"), 1e-6, 1 - 1e-6);
     demur_assert_close(number_at(b, "risk"), odds * r / (odds * r + 1 - r), 1e-9, 0);
     g_assert_cmpfloat(number_at(a, "risk_raw"), ==, number_at(b, "risk_raw"));

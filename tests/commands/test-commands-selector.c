@@ -437,8 +437,9 @@ test_assess_before_tune_gives_scores_and_no_verdict(void) {
   g_assert_cmpuint(json_array_get_length(verdicts), ==, 400);
   for (guint i = 0; i < 400; i++) {
     JsonObject *v = json_array_get_object_element(verdicts, i);
-    assert_members(v, "scan_id,patient_id,risk,risk_raw,score,threshold,verdict,reasons,reason_"
-                      "details,state,out_of_date_because");
+    assert_members(
+        v, "scan_id,patient_id,risk,risk_raw,risk_interval,score,threshold,verdict,reasons,reason_"
+           "details,state,out_of_date_because");
     g_assert_cmpstr(string_at(v, "verdict"), ==, "not_tuned");
     g_assert_true(is_null_at(v, "threshold"));
     g_assert_true(number_at(v, "score") >= 0 && number_at(v, "score") <= 1);
