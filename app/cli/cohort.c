@@ -127,6 +127,14 @@ write_warnings(DemurJson *json, const GPtrArray *warnings) {
   demur_json_end_array(json);
 }
 
+static void
+print_warnings(const GPtrArray *warnings) {
+  for (guint i = 0; warnings != NULL && i < warnings->len; i++) {
+    g_autofree char *words = demur_table_warning_words(warnings->pdata[i], TRUE);
+    g_print("  note: %s\n", words);
+  }
+}
+
 /* The parts that import, simulate and show have in common. */
 static gboolean
 print_cohort(DemurContext *context, const DemurCohort *cohort, const char *digest,
@@ -218,10 +226,7 @@ print_cohort(DemurContext *context, const DemurCohort *cohort, const char *diges
   g_print("  digest %s\n", digest);
   if (nlst != NULL)
     print_nlst(nlst);
-  for (guint i = 0; warnings != NULL && i < warnings->len; i++) {
-    g_autofree char *words = demur_table_warning_words(warnings->pdata[i], TRUE);
-    g_print("  note: %s\n", words);
-  }
+  print_warnings(warnings);
   return TRUE;
 }
 
@@ -586,6 +591,7 @@ run_attach(DemurContext *context, int argc, char **argv, GError **error) {
     demur_json_int(json, "n_matched", (gint64)attached->n_matched);
     demur_json_int(json, "n_unmatched", (gint64)attached->n_unmatched);
     demur_json_int(json, "n_unused", (gint64)attached->n_unused);
+    write_warnings(json, attached->warnings);
     demur_json_end_object(json);
     demur_context_print_json(context, json);
     return TRUE;
@@ -594,6 +600,7 @@ run_attach(DemurContext *context, int argc, char **argv, GError **error) {
           "empty), %zu rows not used\n",
           words[0], attached->n_attributes, key, attached->n_matched, attached->n_unmatched,
           attached->n_unused);
+  print_warnings(attached->warnings);
   return TRUE;
 }
 

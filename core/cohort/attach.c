@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "cohort/import.h"
 #include "cohort/columns.h"
-#include "cohort/intern.h"
+#include "cohort/ids.h"
 #include "cohort/table-header.h"
 
 #define ROWS_A_STEP 8192
@@ -29,6 +29,7 @@ demur_attached_free(DemurAttached *attached) {
     g_free(attribute->name);
   }
   g_free(attached->attributes);
+  g_clear_pointer(&attached->warnings, g_ptr_array_unref);
   g_free(attached);
 }
 
@@ -119,8 +120,8 @@ demur_cohort_attach_table(DemurCohort *cohort, const char *path, const char *key
       !choose(taken, &header, columns, table_name, error))
     return NULL;
 
-  DemurIntern keys;
-  demur_intern_init(&keys, NULL);
+  DemurIds keys;
+  demur_ids_init(&keys, key, NULL);
   g_autoptr(GArray) lines = g_array_new(FALSE, FALSE, sizeof(size_t)); /* by key code */
   gboolean ok = TRUE;
   for (size_t n_read = 0; ok; n_read++) {
@@ -131,14 +132,17 @@ demur_cohort_attach_table(DemurCohort *cohort, const char *path, const char *key
     if (!ok || fields == NULL)
       break;
     gboolean is_new;
+    guint32 like;
     const DemurTableField *k = &fields[key_column];
-    const guint32 code = demur_intern_add(&keys, k->text, k->length, &is_new);
+    const guint32 code = demur_ids_add(&keys, k, &is_new, &like);
     if (is_new)
       g_array_append_val(lines, k->line);
     for (guint t = 0; t < taken->len; t++) {
       Taken *column = &g_array_index(taken, Taken, t);
       const DemurTableField *field = &fields[column->column];
-      const guint32 text = demur_intern_add(&column->texts, field->text, field->length, NULL);
+      const gboolean missing = demur_table_is_missing(field);
+      const guint32 text = demur_intern_add(&column->texts, missing ? "" : field->text,
+                                            missing ? 0 : field->length, NULL);
       if (is_new)
         g_array_append_val(column->codes, text);
       else if (g_array_index(column->codes, guint32, code) != text)
@@ -150,7 +154,7 @@ demur_cohort_attach_table(DemurCohort *cohort, const char *path, const char *key
   }
   ok = ok && !demur_table_faults_raise(&faults, error);
   if (!ok) {
-    demur_intern_clear(&keys);
+    demur_ids_clear(&keys);
     return NULL;
   }
 
@@ -161,11 +165,11 @@ demur_cohort_attach_table(DemurCohort *cohort, const char *path, const char *key
     attached->attributes[t].name = g_strdup(header.names[g_array_index(taken, Taken, t).column]);
     attached->attributes[t].codes = demur_new_array(guint32, cohort->n_scans);
   }
-  g_autofree guint8 *used = g_malloc0(MAX(keys.texts->len, 1));
+  g_autofree guint8 *used = g_malloc0(MAX(keys.texts.texts->len, 1));
   for (size_t i = 0; i < cohort->n_scans; i++) {
     guint32 code;
     const gboolean found =
-        demur_intern_find(&keys, key_texts[key_codes != NULL ? key_codes[i] : i], &code);
+        demur_intern_find(&keys.texts, key_texts[key_codes != NULL ? key_codes[i] : i], &code);
     attached->n_matched += found ? 1 : 0;
     if (found)
       used[code] = 1;
@@ -175,14 +179,21 @@ demur_cohort_attach_table(DemurCohort *cohort, const char *path, const char *key
                                                : demur_intern_add(&column->texts, "", 0, NULL);
     }
   }
+  attached->warnings = demur_table_warnings_new();
+  demur_ids_warn(&keys, attached->warnings);
+  if (demur_table_n_empty(table) > 0)
+    demur_table_warnings_add(attached->warnings, DEMUR_TABLE_EMPTY_ROWS, NULL, NULL, NULL,
+                             demur_table_n_empty(table), 0);
+  if (demur_table_ends_open(table))
+    demur_table_warnings_add(attached->warnings, DEMUR_TABLE_ENDS_OPEN, NULL, NULL, NULL, 1, 0);
   attached->n_unmatched = cohort->n_scans - attached->n_matched;
-  for (guint k = 0; k < keys.texts->len; k++)
+  for (guint k = 0; k < keys.texts.texts->len; k++)
     attached->n_unused += used[k] == 0;
   for (guint t = 0; t < taken->len; t++) {
     Taken *column = &g_array_index(taken, Taken, t);
     attached->attributes[t].values =
         demur_intern_steal(&column->texts, &attached->attributes[t].n_values);
   }
-  demur_intern_clear(&keys);
+  demur_ids_clear(&keys);
   return attached;
 }

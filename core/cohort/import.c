@@ -378,6 +378,8 @@ warn(const Import *import, GPtrArray *warnings) {
   if (demur_table_n_empty(import->table) > 0)
     demur_table_warnings_add(warnings, DEMUR_TABLE_EMPTY_ROWS, NULL, NULL, NULL,
                              demur_table_n_empty(import->table), 0);
+  if (demur_table_ends_open(import->table))
+    demur_table_warnings_add(warnings, DEMUR_TABLE_ENDS_OPEN, NULL, NULL, NULL, 1, 0);
   if (import->n_simulated > 0 && import->n_simulated < cohort->n_scans)
     demur_table_warnings_add(warnings, DEMUR_TABLE_PART_SIMULATED, NULL, NULL, NULL,
                              import->n_simulated, cohort->n_scans);

@@ -52,6 +52,7 @@ typedef struct {
   size_t n_matched;           /* scans of the cohort with a row in the table */
   size_t n_unmatched;         /* scans without */
   size_t n_unused;            /* rows of the table that no scan asked for */
+  GPtrArray *warnings;        /* of DemurTableWarning: what was noticed */
 } DemurAttached;
 
 DemurAttached *demur_cohort_attach_table(DemurCohort *cohort, const char *path, const char *key,

@@ -26,6 +26,9 @@ static const struct {
                              "%n of %a scans: yearly risks fall from one year to a later "
                              "one"},
     [DEMUR_TABLE_EMPTY_ROWS] = {"empty_rows", "%n rows without any value were passed over"},
+    [DEMUR_TABLE_ENDS_OPEN] = {"ends_open",
+                               "the last row has no line end: if the file was cut off, "
+                               "its last value is not whole"},
     [DEMUR_TABLE_LIKE_COLUMN] =
         {"like_column", "column %c was kept as an attribute beside %f, which looks like it"},
     [DEMUR_TABLE_COLUMN_TWICE] =

@@ -18,6 +18,7 @@ typedef enum {
   DEMUR_TABLE_CODE,          /* n cells of column are first, which may be a code */
   DEMUR_TABLE_FALLING,       /* n of n_all scans: yearly risks fall */
   DEMUR_TABLE_EMPTY_ROWS,    /* n rows without a value passed over */
+  DEMUR_TABLE_ENDS_OPEN,     /* the last row has no line end: cut off? */
   DEMUR_TABLE_LIKE_COLUMN,   /* column is kept beside first, which looks like it */
   DEMUR_TABLE_COLUMN_TWICE,  /* column of table first is not kept: the cohort has one */
   DEMUR_TABLE_UNLABELLED,    /* split column: n of n_all scans without label */

@@ -17,11 +17,12 @@ struct DemurTable {
   const char *name; /* the source's */
   char *buffer;     /* one byte more than capacity, for a NUL behind the last record */
   size_t capacity, begin, end;
-  gboolean at_end; /* nothing more in the file */
-  size_t line;     /* where buffer[begin] stands */
-  char separator;  /* 0 before the first record */
-  size_t n_empty;  /* rows passed over that hold separators or blanks only */
-  GArray *fields;  /* DemurTableField */
+  gboolean at_end;    /* nothing more in the file */
+  size_t line;        /* where buffer[begin] stands */
+  char separator;     /* 0 before the first record */
+  gboolean ends_open; /* the last row has no line end */
+  size_t n_empty;     /* rows passed over that hold separators or blanks only */
+  GArray *fields;     /* DemurTableField */
 };
 
 const char *
@@ -32,6 +33,11 @@ demur_table_name(const DemurTable *table) {
 char
 demur_table_separator(const DemurTable *table) {
   return table->separator;
+}
+
+gboolean
+demur_table_ends_open(const DemurTable *table) {
+  return table->ends_open;
 }
 
 size_t
@@ -350,6 +356,7 @@ demur_table_next(DemurTable *table, const DemurTableField **fields, size_t *n_fi
       n_lines++;
     const gboolean passed_over = length == 0 || names_separator;
     const gboolean ok = passed_over || cut(table, text, length, error);
+    table->ends_open = length == next;
     table->begin += next;
     table->line += n_lines;
     if (!ok)

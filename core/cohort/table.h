@@ -33,6 +33,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurTable, demur_table_close)
 gboolean demur_table_next(DemurTable *table, const DemurTableField **fields, size_t *n_fields,
                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Whether the last row that was read ends without a line end: the file may have been cut off. */
+gboolean demur_table_ends_open(const DemurTable *table);
+
 /* Rows passed over so far because they hold separators or blanks only. */
 size_t demur_table_n_empty(const DemurTable *table);
 

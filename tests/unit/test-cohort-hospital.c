@@ -104,6 +104,7 @@ test_noticed(void) {
       {HEAD ",risk_year_1\np1,s1,A,train,1,0.5,0.25\np2,s2,A,train,1,0.5,0.75\n", ""},
       {HEAD ",risk_year_6,risk_year_1\np1,s1,A,train,1,0.5,0.5,0.75\n", "falling - 1"},
       {HEAD ",Site\np1,s1,A,train,1,0.5,x\n", "like_column Site 1"},
+      {HEAD "\np1,s1,A,train,1,0.5", "ends_open - 1"},
   };
   for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_test_message("%s", cases[i].text);

@@ -1,0 +1,280 @@
+/* Two thousand tables as they could come: twenty that look real (separator, quotes, line ends,
+ * column order, yearly risks, classes, an attribute's table) and a hundred changes of each to what
+ * holds the text together: separators, quotes, line ends, blanks, marks, rows cut, doubled or
+ * moved. The digits themselves are never touched, and every value of a row follows from its number:
+ * whatever is read must still belong together, or the table is refused whole. */
+#include <math.h>
+#include <string.h>
+
+#include <glib/gstdio.h>
+
+#include "base/random.h"
+#include "cohort/import.h"
+#include "support/support.h"
+
+#define N_BASES 20
+#define N_CHANGES 100
+#define N_ROWS 24
+
+static char *table_path, *cohort_path;
+
+static void
+write_text(const char *path, const GString *text) {
+  g_autoptr(GError) error = NULL;
+  g_unlink(path);
+  g_file_set_contents_full(path, text->str, (gssize)text->len, G_FILE_SET_CONTENTS_NONE, 0600,
+                           &error);
+  g_assert_no_error(error);
+}
+
+typedef enum { PATIENT, SCAN, SITE, SPLIT, LABEL, RISK, YEAR, EMB_0, EMB_1, AGE, N_COLUMNS } Column;
+
+static const char *const names[N_COLUMNS] = {"patient_id", "scan_id",     "site",  "split", "label",
+                                             "risk",       "risk_year_1", "emb_0", "emb_1", "age"};
+
+/* The text of row i in a column: everything follows from i. */
+static void
+append_value(GString *text, Column column, int i) {
+  switch (column) {
+  case PATIENT:
+    g_string_append_printf(text, "P%03d", i);
+    return;
+  case SCAN:
+    g_string_append_printf(text, "S%03d", i);
+    return;
+  case SITE:
+    g_string_append_printf(text, "Klinik %d", i % 3);
+    return;
+  case SPLIT:
+    g_string_append(text, i % 2 == 0 ? "selector_train" : "test");
+    return;
+  case LABEL:
+    g_string_append_printf(text, "%d", i % 2);
+    return;
+  case RISK:
+    g_string_append_printf(text, "0.%03d", 100 + i);
+    return;
+  case YEAR:
+    g_string_append_printf(text, "0.0%02d", i);
+    return;
+  case EMB_0:
+    g_string_append_printf(text, "%d.25", i);
+    return;
+  case EMB_1:
+    g_string_append_printf(text, "%d.75", 1000 + i);
+    return;
+  default:
+    g_string_append_printf(text, "%d", 40 + i);
+  }
+}
+
+/* Base b: of a cohort, or (b % 5 == 4) a table of attributes by patient. */
+static GString *
+make_base(size_t b) {
+  static const char separators[] = ",;\t";
+  static const char *const ends[] = {"\n", "\r\n", "\r"};
+  const char separator = separators[b % 3];
+  const char *end = ends[b / 3 % 3];
+  const gboolean quoted = b % 4 == 1, is_attributes = b % 5 == 4;
+  GString *text = g_string_new(b % 7 == 3 ? "\xef\xbb\xbf" : NULL);
+  if (b % 6 == 5)
+    g_string_append_printf(text, "sep=%c%s", separator, end);
+  for (int i = -1; i < N_ROWS; i++) {
+    gboolean first = TRUE;
+    for (int k = 0; k < N_COLUMNS; k++) {
+      const Column column = (Column)(b % 2 == 0 ? k : N_COLUMNS - 1 - k);
+      if ((is_attributes && column != PATIENT && column != AGE) || (b % 8 == 2 && column == YEAR))
+        continue;
+      if (!first)
+        g_string_append_c(text, separator);
+      first = FALSE;
+      if (quoted)
+        g_string_append_c(text, '"');
+      if (i < 0)
+        g_string_append(text, names[column]);
+      else
+        append_value(text, column, i);
+      if (quoted)
+        g_string_append_c(text, '"');
+    }
+    g_string_append(text, end);
+  }
+  return text;
+}
+
+/* The start of a random line, and its length with its end. */
+static gssize
+pick_line(const GString *text, DemurRandom *random, gsize *length) {
+  gsize at = demur_random_below(random, text->len);
+  while (at > 0 && text->str[at - 1] != '\n' && text->str[at - 1] != '\r')
+    at--;
+  gsize end = at;
+  while (end < text->len && text->str[end] != '\n' && text->str[end] != '\r')
+    end++;
+  *length = MIN(end + 1, text->len) - at;
+  return (gssize)at;
+}
+
+static void
+change(GString *text, DemurRandom *random) {
+  static const char *const pieces[] = {
+      ",",    ";",    "\t",   "\"",           "\"\"",         "\n",
+      "\r\n", "\r",   " ",    "\xc2\xa0",     "\xef\xbb\xbf", "\xe2\x80\x8b",
+      "'",    "\xff", "\xc3", "\xe2\x80\xae", ",,,,",         "\n\n",
+      "|",    "%"};
+  const gssize at = (gssize)demur_random_below(random, text->len);
+  gsize length;
+  gssize line;
+  g_autofree char *row = NULL;
+  switch (demur_random_below(random, 6)) {
+  case 0: /* something between */
+    g_string_insert(text, at, pieces[demur_random_below(random, G_N_ELEMENTS(pieces))]);
+    return;
+  case 1: /* what held it together is gone, or another */
+    for (gsize i = (gsize)at; i < text->len; i++)
+      if (strchr(",;\t\"\n\r", text->str[i]) != NULL) {
+        if (demur_random_below(random, 2) == 0)
+          g_string_erase(text, (gssize)i, 1);
+        else
+          text->str[i] = ",;\t\"\n\r "[demur_random_below(random, 7)];
+        return;
+      }
+    return;
+  case 2: /* cut off */
+    g_string_truncate(text, (gsize)at);
+    return;
+  case 3: /* a row gone */
+    line = pick_line(text, random, &length);
+    g_string_erase(text, line, (gssize)length);
+    return;
+  case 4: /* a row twice */
+    line = pick_line(text, random, &length);
+    row = g_strndup(text->str + line, length);
+    g_string_insert(text, line, row);
+    return;
+  default: /* a row elsewhere */
+    line = pick_line(text, random, &length);
+    row = g_strndup(text->str + line, length);
+    g_string_erase(text, line, (gssize)length);
+    if (text->len > 0)
+      line = pick_line(text, random, &length);
+    g_string_insert(text, MIN(line, (gssize)text->len), row);
+  }
+}
+
+/* The number in a text, marks and blanks that were put in left out; -1: there is none. */
+static int
+number_in(const char *text) {
+  int number = -1;
+  for (const char *p = text; *p != '\0'; p++)
+    if (g_ascii_isdigit(*p))
+      number = MAX(number, 0) * 10 + (*p - '0');
+  return number;
+}
+
+/* Everything that the cohort says of its first n scans follows from the number of the scan. */
+static void
+assert_together(const DemurCohort *cohort, size_t n) {
+  for (size_t s = 0; s < n; s++) {
+    const int i = number_in(cohort->scan_ids[s]);
+    g_assert_cmpint(i, >=, 0);
+    g_assert_cmpint(i, <, N_ROWS);
+    g_assert_cmpint(number_in(cohort->patient_ids[cohort->patients[s]]), ==, i);
+    g_assert_cmpint(number_in(cohort->site_names[cohort->sites[s]]), ==, i % 3);
+    g_assert_true(strchr(cohort->split_names[cohort->splits[s]], i % 2 == 0 ? 'c' : 'e') != NULL);
+    if (cohort->labels[s] != DEMUR_NO_LABEL)
+      g_assert_cmpint(cohort->labels[s], ==, i % 2);
+    g_assert_cmpfloat(fabs(cohort->risks[s] - (100 + i) / 1000.0), <, 1e-12);
+    if (cohort->yearly_risks != NULL && !isnan(cohort->yearly_risks[s * DEMUR_N_YEARS]))
+      g_assert_cmpfloat(fabs(cohort->yearly_risks[s * DEMUR_N_YEARS] - i / 1000.0), <, 1e-12);
+    const size_t d = cohort->embedding_width;
+    if (d > 0)
+      g_assert_cmpfloat(cohort->embeddings[s * d], ==, (float)i + 0.25f);
+    if (d > 1)
+      g_assert_cmpfloat(cohort->embeddings[s * d + 1], ==, (float)i + 1000.75f);
+  }
+}
+
+static DemurCohort *
+import(const char *path, GPtrArray **warnings, GError **error) {
+  const DemurImportOptions options = {.name = "c", .model = "m"};
+  return demur_cohort_import(path, &options, NULL, warnings, error);
+}
+
+/* Whether it was told that the last row may be cut. */
+static gboolean
+is_open(const GPtrArray *warnings) {
+  for (guint w = 0; w < warnings->len; w++)
+    if (((const DemurTableWarning *)warnings->pdata[w])->kind == DEMUR_TABLE_ENDS_OPEN)
+      return TRUE;
+  return FALSE;
+}
+
+/* Reads the text as what base b is; TRUE where it was read, and then all belongs together. */
+static gboolean
+try_text(const GString *text, size_t b, DemurCohort *of_attributes) {
+  write_text(table_path, text);
+  g_autoptr(GError) error = NULL;
+  if (b % 5 == 4) {
+    g_autoptr(DemurAttached) attached =
+        demur_cohort_attach_table(of_attributes, table_path, "patient_id", NULL, NULL, &error);
+    g_assert_true((attached == NULL) == (error != NULL));
+    const gboolean cut = attached != NULL && is_open(attached->warnings);
+    for (size_t s = 0; attached != NULL && !cut && s < of_attributes->n_scans; s++) {
+      const char *age = attached->attributes[0].values[attached->attributes[0].codes[s]];
+      if (number_in(age) >= 0)
+        g_assert_cmpint(number_in(age), ==, 40 + (int)s);
+    }
+    return attached != NULL;
+  }
+  g_autoptr(GPtrArray) warnings = NULL;
+  g_autoptr(DemurCohort) cohort = import(table_path, &warnings, &error);
+  g_assert_true((cohort == NULL) == (error != NULL));
+  if (cohort != NULL)
+    assert_together(cohort, cohort->n_scans - (is_open(warnings) ? 1 : 0));
+  else
+    g_assert_true(g_utf8_validate(error->message, -1, NULL));
+  return cohort != NULL;
+}
+
+static void
+test_never_a_wrong_join(void) {
+  g_autoptr(GString) whole = make_base(0);
+  write_text(cohort_path, whole);
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurCohort) of_attributes = import(cohort_path, NULL, &error);
+  g_assert_no_error(error);
+  size_t n_read = 0, n_refused = 0;
+  for (size_t b = 0; b < N_BASES; b++) {
+    g_autoptr(GString) base = make_base(b);
+    g_assert_true(try_text(base, b, of_attributes)); /* each of them is sound */
+    for (size_t c = 0; c < N_CHANGES; c++) {
+      DemurRandom random = demur_random_stream(1, DEMUR_STREAM_TEST, b, c, 0);
+      g_autoptr(GString) text = g_string_new_len(base->str, (gssize)base->len);
+      const guint64 n = 1 + demur_random_below(&random, 3);
+      for (guint64 k = 0; k < n && text->len > 0; k++)
+        change(text, &random);
+      *(try_text(text, b, of_attributes) ? &n_read : &n_refused) += 1;
+    }
+  }
+  g_test_message("%zu read, %zu refused", n_read, n_refused);
+  g_assert_cmpuint(n_read + n_refused, ==, N_BASES * N_CHANGES);
+  g_assert_cmpuint(n_read, >, 300);
+  g_assert_cmpuint(n_refused, >, 300);
+}
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  g_autofree char *folder = g_dir_make_tmp("demur-mutations-XXXXXX", NULL);
+  table_path = g_build_filename(folder, "table.csv", NULL);
+  cohort_path = g_build_filename(folder, "cohort.csv", NULL);
+  g_test_add_func("/cohort/mutations/never-a-wrong-join", test_never_a_wrong_join);
+  const int status = g_test_run();
+  g_unlink(table_path);
+  g_unlink(cohort_path);
+  g_rmdir(folder);
+  g_free(table_path);
+  g_free(cohort_path);
+  return status;
+}
