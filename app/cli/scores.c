@@ -1,402 +1,12 @@
-/* demur scores import FILE --model M: the external model's output, joined to DICOM series by key.
- * demur scores run: scores-run.c. */
-#include <math.h>
+/* demur scores import FILE --model M: the external model's output for DICOM series; demur scores
+ * run
+ * --command CMD: the model itself, run once for each series. */
 #include <string.h>
 
 #include "app/cli/command.h"
-#include "app/cli/scores-json.h"
-#include "app/cli/scores-run.h"
-#include "cohort/table-header.h"
-#include "cohort/table-text.h"
 #include "cohort/table-warnings.h"
-#include "store/scores.h"
-#include "store/series.h"
-
-/* A score table's header and where the columns are; -1: absent. */
-typedef struct {
-  DemurTableHeader header;
-  gssize series_uid, scan_id, patient_id;
-  DemurScoreColumns scores;
-} Columns;
-
-static void
-columns_clear(Columns *columns) {
-  demur_table_header_clear(&columns->header);
-  demur_score_columns_clear(&columns->scores);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Columns, columns_clear)
-
-/* What became of the rows. */
-typedef struct {
-  GPtrArray *records;    /* DemurScoreRecord: matched */
-  GPtrArray *unmatched;  /* keys */
-  GPtrArray *ambiguous;  /* sentences */
-  GPtrArray *mismatched; /* sentences: the patient_id is another one */
-  GPtrArray *mangled;    /* sentences: identifiers that a spreadsheet seems to have changed */
-  GPtrArray *warnings;   /* DemurTableWarning: noticed in the table or document */
-  GHashTable *seen;      /* scan_ids already matched */
-} Outcome;
-
-static void
-outcome_init(Outcome *outcome) {
-  outcome->records = g_ptr_array_new_with_free_func((GDestroyNotify)demur_score_record_free);
-  outcome->unmatched = g_ptr_array_new_with_free_func(g_free);
-  outcome->ambiguous = g_ptr_array_new_with_free_func(g_free);
-  outcome->mismatched = g_ptr_array_new_with_free_func(g_free);
-  outcome->mangled = g_ptr_array_new_with_free_func(g_free);
-  outcome->warnings = demur_table_warnings_new();
-  outcome->seen = g_hash_table_new(g_str_hash, g_str_equal);
-}
-
-static void
-outcome_clear(Outcome *outcome) {
-  g_clear_pointer(&outcome->seen, g_hash_table_unref);
-  g_clear_pointer(&outcome->records, g_ptr_array_unref);
-  g_clear_pointer(&outcome->unmatched, g_ptr_array_unref);
-  g_clear_pointer(&outcome->ambiguous, g_ptr_array_unref);
-  g_clear_pointer(&outcome->mismatched, g_ptr_array_unref);
-  g_clear_pointer(&outcome->mangled, g_ptr_array_unref);
-  g_clear_pointer(&outcome->warnings, g_ptr_array_unref);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Outcome, outcome_clear)
-
-static gboolean
-read_header(DemurTable *table, Columns *columns, GError **error) {
-  const DemurNamedColumn named[] = {
-      {"series_uid", NULL, &columns->series_uid, FALSE},
-      {"scan_id", NULL, &columns->scan_id, FALSE},
-      {"patient_id", NULL, &columns->patient_id, FALSE},
-  };
-  demur_score_columns_init(&columns->scores);
-  const DemurHeaderPlan plan = {.named = named,
-                                .n_named = G_N_ELEMENTS(named),
-                                .scores = &columns->scores,
-                                .horizon = DEMUR_N_YEARS,
-                                .expected = "series_uid, risk"};
-  if (!demur_table_header_read(&columns->header, table, &plan, NULL, error))
-    return FALSE;
-  const char *wrong = NULL;
-  if (columns->series_uid < 0 && columns->scan_id < 0)
-    wrong = "the header has no column series_uid (or scan_id); add one of them";
-  else if (demur_score_columns_n_classes(&columns->scores) > 2)
-    wrong = "more than two classes; scores of scans are risks";
-  if (wrong == NULL)
-    return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s: line 1, column 1: %s",
-              demur_table_name(table), wrong);
-  return FALSE;
-}
-
-/* An identifier without blanks at its ends (owned). */
-static char *
-clean_id(const DemurTableField *field) {
-  g_autoptr(GString) scratch = g_string_new(NULL);
-  size_t length;
-  DemurIdChanges changes;
-  return g_strdup(demur_table_id(field, scratch, &length, &changes));
-}
-
-/* The row's score; NULL with its fault noted. */
-static DemurScoreRecord *
-read_record(const DemurTableField *fields, Columns *columns, DemurTableFaults *faults) {
-  g_autoptr(DemurScoreRecord) record = g_new0(DemurScoreRecord, 1);
-  record->embedding_width = demur_score_columns_width(&columns->scores);
-  if (record->embedding_width > 0)
-    record->embedding = g_new(float, record->embedding_width);
-  DemurScoreRow score;
-  if (!demur_score_columns_read(&columns->scores, fields, DEMUR_N_YEARS, faults, &score, NULL,
-                                record->embedding))
-    return NULL;
-  record->risk = score.risk;
-  memcpy(record->yearly_risks, score.years, sizeof score.years);
-  if (columns->patient_id >= 0)
-    record->patient_id = clean_id(&fields[columns->patient_id]);
-  return g_steal_pointer(&record);
-}
-
-/* What a spreadsheet may have done to an identifier on its way here; NULL where nothing shows. It
- * is told, never repaired: a guess could pair two patients. */
-static const char *
-spreadsheet_trace(const char *text) {
-  switch (demur_table_id_rewriting(text)) {
-  case DEMUR_ID_EXPONENT:
-  case DEMUR_ID_SCIENTIFIC:
-    return "looks like a number that a spreadsheet has rewritten: export identifiers as text";
-  case DEMUR_ID_ROUNDED:
-    return "looks rounded to 15 digits by a spreadsheet: export identifiers as text";
-  default:
-    return NULL;
-  }
-}
-
-/* Why two identifiers that differ look alike; NULL where they don't. */
-static const char *
-likeness_trace(const char *a, const char *b) {
-  g_autoptr(GString) one = g_string_new(NULL), other = g_string_new(NULL);
-  demur_table_id_likeness(a, strlen(a), one);
-  demur_table_id_likeness(b, strlen(b), other);
-  if (strcmp(a, b) == 0 || !g_string_equal(one, other))
-    return NULL;
-  return strspn(one->str, "0123456789") == one->len
-             ? "the zeros in front are missing or added, perhaps by a spreadsheet: export "
-               "identifiers as text"
-             : "the series has it in another spelling (case, blanks or accents)";
-}
-
-/* Pairs one record with a volume by its key, or says why not. Takes the record. */
-static gboolean
-match(DemurWorkspace *workspace, Outcome *outcome, DemurScoreRecord *record, const char *key,
-      gboolean by_scan_id, GError **error) {
-  g_autoptr(DemurScoreRecord) owned = record;
-  g_auto(GStrv) scan_ids = NULL;
-  if (!by_scan_id) {
-    scan_ids = demur_series_find_uid(workspace, key, error);
-    if (scan_ids == NULL)
-      return FALSE;
-  } else {
-    scan_ids = g_new0(char *, 2);
-    scan_ids[0] = g_strdup(key);
-  }
-  if (scan_ids[0] != NULL && scan_ids[1] != NULL) {
-    g_autofree char *list = g_strjoinv(", ", scan_ids);
-    g_ptr_array_add(outcome->ambiguous,
-                    g_strdup_printf("%s names %u volumes (%s): give the scan_id", key,
-                                    g_strv_length(scan_ids), list));
-    return TRUE;
-  }
-  g_autoptr(GError) local = NULL;
-  g_autoptr(DemurSeriesRecord) series =
-      scan_ids[0] != NULL ? demur_series_load(workspace, scan_ids[0], &local) : NULL;
-  if (series == NULL) {
-    if (local != NULL && !g_error_matches(local, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND)) {
-      g_propagate_error(error, g_steal_pointer(&local));
-      return FALSE;
-    }
-    g_ptr_array_add(outcome->unmatched, g_strdup(key));
-    const char *trace = spreadsheet_trace(key);
-    if (trace != NULL)
-      g_ptr_array_add(outcome->mangled, g_strdup_printf("%s %s", key, trace));
-    return TRUE;
-  }
-  if (owned->patient_id != NULL && *owned->patient_id != '\0' &&
-      g_strcmp0(owned->patient_id, series->patient_id) != 0) {
-    const char *mine = series->patient_id != NULL ? series->patient_id : "";
-    const char *alike = likeness_trace(owned->patient_id, mine);
-    const char *trace = alike != NULL ? alike : spreadsheet_trace(owned->patient_id);
-    if (trace != NULL)
-      g_ptr_array_add(outcome->mangled,
-                      g_strdup_printf("patient '%s': %s", owned->patient_id, trace));
-    g_ptr_array_add(outcome->mismatched,
-                    g_strdup_printf("%s: the table says patient '%s', the series says '%s'; it was "
-                                    "not paired",
-                                    key, owned->patient_id, mine));
-    return TRUE;
-  }
-  if (g_hash_table_contains(outcome->seen, series->scan_id)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "the table scores scan %s twice; keep one row", series->scan_id);
-    return FALSE;
-  }
-  owned->scan_id = g_strdup(series->scan_id);
-  g_hash_table_add(outcome->seen, owned->scan_id);
-  g_ptr_array_add(outcome->records, g_steal_pointer(&owned));
-  return TRUE;
-}
-
-static gboolean
-read_table(DemurContext *context, DemurWorkspace *workspace, const char *path, Outcome *outcome,
-           GError **error) {
-  g_autoptr(DemurTable) table = demur_table_open(path, error);
-  if (table == NULL)
-    return FALSE;
-  g_auto(Columns) columns = {0};
-  g_auto(DemurTableFaults) faults = {0};
-  demur_table_faults_init(&faults, table);
-  if (!read_header(table, &columns, error))
-    return FALSE;
-  size_t n_rows = 0;
-  for (;; n_rows++) {
-    const DemurTableField *fields;
-    if (!demur_table_header_next(&columns.header, table, &faults, &fields, error) ||
-        !demur_progress_step(&context->task.progress, demur_table_fraction(table), "reading scores",
-                             error))
-      return FALSE;
-    if (fields == NULL)
-      break;
-    const gboolean by_scan_id = columns.scan_id >= 0 && fields[columns.scan_id].length > 0;
-    const DemurTableField *key =
-        &fields[by_scan_id || columns.series_uid < 0 ? columns.scan_id : columns.series_uid];
-    g_autofree char *id = clean_id(key);
-    if (*id == '\0')
-      demur_table_faults_note(&faults, key, columns.series_uid < 0 ? "scan_id" : "series_uid",
-                              "nothing stands here; every row needs its scan");
-    DemurScoreRecord *record = read_record(fields, &columns, &faults);
-    if (faults.n_rows > 0)
-      demur_score_record_free(record);
-    else if (!match(workspace, outcome, record, id, by_scan_id, error)) {
-      g_prefix_error(error, "%s: line %zu, column %zu: ", demur_table_name(table), key->line,
-                     key->column);
-      return FALSE;
-    }
-  }
-  if (demur_table_faults_raise(&faults, error))
-    return FALSE;
-  demur_score_columns_warn(&columns.scores, outcome->warnings);
-  if (demur_table_n_empty(table) > 0)
-    demur_table_warnings_add(outcome->warnings, DEMUR_TABLE_EMPTY_ROWS, NULL, NULL, NULL,
-                             demur_table_n_empty(table), 0);
-  if (n_rows == 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s: line 2, column 1: a header but no row; expected one row a scan",
-                demur_table_name(table));
-    return FALSE;
-  }
-  return TRUE;
-}
-
-/* name -> the key of its scan, from a table with the columns name (or prediction) and series_uid or
- * scan_id, and patient_id where it is to be checked. */
-typedef struct {
-  char *key, *patient_id;
-  gboolean by_scan_id, used;
-} MapRow;
-
-static void
-map_row_free(gpointer data) {
-  MapRow *row = data;
-  g_free(row->key);
-  g_free(row->patient_id);
-  g_free(row);
-}
-
-static GHashTable *
-read_map(const char *path, GError **error) {
-  g_autoptr(DemurTable) table = demur_table_open(path, error);
-  if (table == NULL)
-    return NULL;
-  gssize name, series_uid, scan_id, patient_id;
-  const DemurNamedColumn named[] = {
-      {"name", "prediction", &name, TRUE},
-      {"series_uid", NULL, &series_uid, FALSE},
-      {"scan_id", NULL, &scan_id, FALSE},
-      {"patient_id", NULL, &patient_id, FALSE},
-  };
-  g_auto(DemurTableHeader) header = {0};
-  g_auto(DemurTableFaults) faults = {0};
-  demur_table_faults_init(&faults, table);
-  const DemurHeaderPlan plan = {
-      .named = named, .n_named = G_N_ELEMENTS(named), .expected = "name, series_uid"};
-  if (!demur_table_header_read(&header, table, &plan, NULL, error))
-    return NULL;
-  if (series_uid < 0 && scan_id < 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s: line 1, column 1: a map needs the columns name (a member's name, or a place "
-                "counted from 0) and series_uid or scan_id",
-                demur_table_name(table));
-    return NULL;
-  }
-  g_autoptr(GHashTable) map = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, map_row_free);
-  for (;;) {
-    const DemurTableField *fields;
-    if (!demur_table_header_next(&header, table, &faults, &fields, error))
-      return NULL;
-    if (fields == NULL)
-      return demur_table_faults_raise(&faults, error) ? NULL : g_steal_pointer(&map);
-    const gboolean by_scan_id = scan_id >= 0 && (fields[scan_id].length > 0 || series_uid < 0);
-    const DemurTableField *key = &fields[by_scan_id ? scan_id : series_uid];
-    if (fields[name].length == 0)
-      demur_table_faults_note(&faults, &fields[name], "name", "nothing stands here; name the item");
-    else if (g_hash_table_contains(map, fields[name].text))
-      demur_table_faults_note(&faults, &fields[name], "name",
-                              "the name stands in an earlier line too; keep one");
-    else if (key->length == 0)
-      demur_table_faults_note(&faults, key, by_scan_id ? "scan_id" : "series_uid",
-                              "nothing stands here; name its scan");
-    if (faults.bad)
-      continue;
-    MapRow *row = g_new0(MapRow, 1);
-    row->key = g_strdup(key->text);
-    row->by_scan_id = by_scan_id;
-    if (patient_id >= 0 && fields[patient_id].length > 0)
-      row->patient_id = g_strdup(fields[patient_id].text);
-    g_hash_table_insert(map, g_strdup(fields[name].text), row);
-  }
-}
-
-/* One score of a JSON file, by --scan, by the map, or by what the file itself says. */
-static gboolean
-match_named(DemurWorkspace *workspace, DemurNamedScore *score, const char *scan_id, GHashTable *map,
-            const char *file, Outcome *outcome, GError **error) {
-  MapRow *row = map != NULL ? g_hash_table_lookup(map, score->name) : NULL;
-  const char *key = scan_id;
-  gboolean by_scan_id = TRUE;
-  if (row != NULL) {
-    row->used = TRUE;
-    key = row->key;
-    by_scan_id = row->by_scan_id;
-    if (row->patient_id != NULL) {
-      g_free(score->record->patient_id);
-      score->record->patient_id = g_strdup(row->patient_id);
-    }
-  } else if (key == NULL) {
-    by_scan_id = score->scan_id != NULL;
-    key = by_scan_id ? score->scan_id : score->series_uid;
-  }
-  if (key == NULL && map != NULL) {
-    g_ptr_array_add(outcome->unmatched, g_strdup(score->name));
-    return TRUE;
-  }
-  if (key == NULL) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s does not say which scan its item %s belongs to: give --scan SCAN for a single "
-                "one, or --map FILE with the columns name and series_uid",
-                file, score->name);
-    return FALSE;
-  }
-  return match(workspace, outcome, g_steal_pointer(&score->record), key, by_scan_id, error);
-}
-
-/* JSON: Sybil's prediction_scores.json, which names no scan, or one of the forms of scores-json.h.
- */
-static gboolean
-read_json(DemurWorkspace *workspace, const char *path, const char *scan_id, const char *map_path,
-          Outcome *outcome, GError **error) {
-  g_autoptr(GPtrArray) scores = demur_scores_json_read(path, error);
-  g_autoptr(GHashTable) map = NULL;
-  if (scores == NULL || (map_path != NULL && (map = read_map(map_path, error)) == NULL))
-    return FALSE;
-  g_autofree char *file = g_path_get_basename(path);
-  if (scan_id != NULL && scores->len != 1) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s holds %u scores, but --scan names one scan: give --map FILE with the columns "
-                "name and series_uid",
-                file, scores->len);
-    return FALSE;
-  }
-  size_t n_falling = 0;
-  for (guint i = 0; i < scores->len; i++) {
-    const DemurNamedScore *score = scores->pdata[i];
-    n_falling += demur_yearly_risks_fall(score->record->yearly_risks) ? 1 : 0;
-  }
-  if (n_falling > 0)
-    demur_table_warnings_add(outcome->warnings, DEMUR_TABLE_FALLING, NULL, NULL, NULL, n_falling,
-                             scores->len);
-  for (guint i = 0; i < scores->len; i++)
-    if (!match_named(workspace, scores->pdata[i], scan_id, map, file, outcome, error))
-      return FALSE;
-  GHashTableIter iter;
-  gpointer name, value;
-  if (map != NULL)
-    g_hash_table_iter_init(&iter, map);
-  while (map != NULL && g_hash_table_iter_next(&iter, &name, &value))
-    if (!((MapRow *)value)->used) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "the map names '%s', which %s does not hold; nothing was imported",
-                  (const char *)name, file);
-      return FALSE;
-    }
-  return TRUE;
-}
+#include "tasks/scores-import.h"
+#include "tasks/scores-run.h"
 
 static void
 write_list(DemurJson *json, const char *key, const GPtrArray *texts) {
@@ -407,29 +17,28 @@ write_list(DemurJson *json, const char *key, const GPtrArray *texts) {
 }
 
 static void
-print_outcome(DemurContext *context, const char *model, const Outcome *outcome, size_t n_new,
-              size_t n_replaced, size_t n_same) {
+print_outcome(DemurContext *context, const char *model, const DemurScoresImported *imported) {
   if (context->json) {
     DemurJson *json = demur_json_new();
     demur_json_begin_object(json, NULL);
     demur_json_string(json, "model", model);
     demur_json_begin_array(json, "matched");
-    for (guint i = 0; i < outcome->records->len; i++)
-      demur_json_string(json, NULL, ((DemurScoreRecord *)outcome->records->pdata[i])->scan_id);
+    for (guint i = 0; i < imported->scan_ids->len; i++)
+      demur_json_string(json, NULL, imported->scan_ids->pdata[i]);
     demur_json_end_array(json);
-    write_list(json, "unmatched", outcome->unmatched);
-    write_list(json, "ambiguous", outcome->ambiguous);
-    write_list(json, "wrong_patient", outcome->mismatched);
-    write_list(json, "mangled", outcome->mangled);
+    write_list(json, "unmatched", imported->unmatched);
+    write_list(json, "ambiguous", imported->ambiguous);
+    write_list(json, "wrong_patient", imported->mismatched);
+    write_list(json, "mangled", imported->mangled);
     demur_json_begin_array(json, "warnings");
-    for (guint i = 0; i < outcome->warnings->len; i++) {
-      g_autofree char *words = demur_table_warning_words(outcome->warnings->pdata[i], TRUE);
+    for (guint i = 0; i < imported->warnings->len; i++) {
+      g_autofree char *words = demur_table_warning_words(imported->warnings->pdata[i], TRUE);
       demur_json_string(json, NULL, words);
     }
     demur_json_end_array(json);
-    demur_json_int(json, "n_new", (gint64)n_new);
-    demur_json_int(json, "n_replaced", (gint64)n_replaced);
-    demur_json_int(json, "n_same", (gint64)n_same);
+    demur_json_int(json, "n_new", (gint64)imported->n_new);
+    demur_json_int(json, "n_replaced", (gint64)imported->n_replaced);
+    demur_json_int(json, "n_same", (gint64)imported->n_same);
     demur_json_end_object(json);
     demur_context_print_json(context, json);
     return;
@@ -437,19 +46,19 @@ print_outcome(DemurContext *context, const char *model, const Outcome *outcome, 
   g_print(
       "Scores of model '%s': %u matched (%zu new, %zu replaced, %zu the same), %u unmatched, %u "
       "ambiguous, %u with another patient\n",
-      model, outcome->records->len, n_new, n_replaced, n_same, outcome->unmatched->len,
-      outcome->ambiguous->len, outcome->mismatched->len);
-  for (guint i = 0; i < outcome->unmatched->len; i++)
+      model, imported->scan_ids->len, imported->n_new, imported->n_replaced, imported->n_same,
+      imported->unmatched->len, imported->ambiguous->len, imported->mismatched->len);
+  for (guint i = 0; i < imported->unmatched->len; i++)
     g_print("  unmatched: no series of the workspace is %s\n",
-            (const char *)outcome->unmatched->pdata[i]);
-  for (guint i = 0; i < outcome->ambiguous->len; i++)
-    g_print("  ambiguous: %s\n", (const char *)outcome->ambiguous->pdata[i]);
-  for (guint i = 0; i < outcome->mismatched->len; i++)
-    g_print("  wrong patient: %s\n", (const char *)outcome->mismatched->pdata[i]);
-  for (guint i = 0; i < outcome->mangled->len; i++)
-    g_print("  changed on its way: %s\n", (const char *)outcome->mangled->pdata[i]);
-  for (guint i = 0; i < outcome->warnings->len; i++) {
-    g_autofree char *words = demur_table_warning_words(outcome->warnings->pdata[i], TRUE);
+            (const char *)imported->unmatched->pdata[i]);
+  for (guint i = 0; i < imported->ambiguous->len; i++)
+    g_print("  ambiguous: %s\n", (const char *)imported->ambiguous->pdata[i]);
+  for (guint i = 0; i < imported->mismatched->len; i++)
+    g_print("  wrong patient: %s\n", (const char *)imported->mismatched->pdata[i]);
+  for (guint i = 0; i < imported->mangled->len; i++)
+    g_print("  changed on its way: %s\n", (const char *)imported->mangled->pdata[i]);
+  for (guint i = 0; i < imported->warnings->len; i++) {
+    g_autofree char *words = demur_table_warning_words(imported->warnings->pdata[i], TRUE);
     g_print("  note: %s\n", words);
   }
 }
@@ -477,44 +86,96 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
           entries, &arguments, error) ||
       !demur_command_expect(arguments, 1, "scores import takes one FILE", error))
     return FALSE;
-  if (scan_id != NULL && map_path != NULL) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                        "scores import takes --scan or --map, not both");
+  const DemurScoresImportParams params = {arguments[0], model, scan_id, map_path, replace};
+  g_autoptr(DemurScoresImported) imported =
+      demur_task_scores_import(&context->task, &params, error);
+  if (imported == NULL)
     return FALSE;
-  }
-  if (model == NULL) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                        "scores import needs --model M: selectors accept the scores of their own "
-                        "model only");
-    return FALSE;
-  }
-  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
-  if (workspace == NULL)
-    return FALSE;
-  g_auto(Outcome) outcome = {0};
-  outcome_init(&outcome);
-  const gboolean is_json =
-      scan_id != NULL || map_path != NULL || g_str_has_suffix(arguments[0], ".json");
-  if (is_json ? !read_json(workspace, arguments[0], scan_id, map_path, &outcome, error)
-              : !read_table(context, workspace, arguments[0], &outcome, error))
-    return FALSE;
-  g_autofree char *now = demur_task_now(&context->task);
-  g_autofree char *file = g_path_get_basename(arguments[0]);
-  g_autofree DemurScoreRecord *records = g_new0(DemurScoreRecord, MAX(outcome.records->len, 1));
-  for (guint i = 0; i < outcome.records->len; i++) {
-    records[i] = *(DemurScoreRecord *)outcome.records->pdata[i];
-    records[i].model = model;
-    records[i].source = file;
-    records[i].created = now;
-  }
-  size_t n_new = 0, n_replaced = 0, n_same = 0;
-  if (!demur_scores_save(workspace, records, outcome.records->len, replace, &n_new, &n_replaced,
-                         &n_same, error))
-    return FALSE;
-  print_outcome(context, model, &outcome, n_new, n_replaced, n_same);
-  if (outcome.records->len == 0) {
+  print_outcome(context, model, imported);
+  if (imported->scan_ids->len == 0) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
                         "no row was paired with a series of the workspace; see `demur dicom list`");
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static void
+print_runs(DemurContext *context, const DemurScoresRunParams *params, const DemurScoresRan *ran) {
+  const GPtrArray *runs = ran->runs;
+  if (!context->json) {
+    for (guint i = 0; i < runs->len; i++) {
+      const DemurScoreRunRecord *run = runs->pdata[i];
+      g_print("%-9s %s  %.1f s%s%s\n", run->outcome, run->scan_id, run->seconds,
+              run->message != NULL ? "  " : "", run->message != NULL ? run->message : "");
+      if (run->message != NULL && run->stderr_end != NULL && *run->stderr_end != '\0')
+        g_print("%s\n", run->stderr_end);
+    }
+    g_print("%zu scored by '%s', %zu not, %zu had a score before\n", ran->n_scored, params->model,
+            runs->len - ran->n_scored, ran->n_before);
+    return;
+  }
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_json_string(json, "model", params->model);
+  demur_json_string(json, "command", params->command);
+  demur_json_begin_array(json, "runs");
+  for (guint i = 0; i < runs->len; i++) {
+    const DemurScoreRunRecord *run = runs->pdata[i];
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "scan_id", run->scan_id);
+    demur_json_string(json, "outcome", run->outcome);
+    demur_json_int(json, "exit_status", run->exit_status);
+    demur_json_double(json, "seconds", run->seconds);
+    demur_json_string(json, "message", run->message);
+    demur_json_string(json, "stderr", run->stderr_end);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+  demur_json_int(json, "n_scored", (gint64)ran->n_scored);
+  demur_json_int(json, "n_failed", (gint64)(runs->len - ran->n_scored));
+  demur_json_int(json, "n_scored_before", (gint64)ran->n_before);
+  demur_json_end_object(json);
+  demur_context_print_json(context, json);
+}
+
+static gboolean
+run_run(DemurContext *context, int argc, char **argv, GError **error) {
+  g_autofree char *model = NULL, *command = NULL, *scan_id = NULL;
+  double time_limit = 3600;
+  gboolean replace = FALSE;
+  g_auto(GStrv) words = NULL;
+  const GOptionEntry entries[] = {
+      {"command", 0, 0, G_OPTION_ARG_STRING, &command,
+       "what to run, with {series} and {output} in it", "CMD"},
+      {"model", 'm', 0, G_OPTION_ARG_STRING, &model, "the model whose scores these are", "M"},
+      {"scan", 0, 0, G_OPTION_ARG_STRING, &scan_id, "run on this series only", "SCAN"},
+      {"time-limit", 0, 0, G_OPTION_ARG_DOUBLE, &time_limit,
+       "end a run after so many seconds, 0 never (3600)", "SECONDS"},
+      {"replace", 0, 0, G_OPTION_ARG_NONE, &replace, "run on series that have a score too", NULL},
+      {NULL}};
+  if (!demur_command_parse(
+          argc, argv, "--command CMD --model M",
+          "run the external model on each series to be assessed that has no score of it",
+          "{series} is a folder of links to just that series' files in slice order, {output} an "
+          "empty folder. The command leaves prediction_scores.json or scores.json there, and may "
+          "leave embedding.npy. It is run without a shell, once a series.",
+          entries, &words, error) ||
+      !demur_command_expect(words, 0, "scores run takes no words", error))
+    return FALSE;
+  const DemurScoresRunParams params = {model, command, scan_id, time_limit, replace};
+  g_autoptr(DemurScoresRan) ran = demur_task_scores_run(&context->task, &params, error);
+  if (ran == NULL)
+    return FALSE;
+  print_runs(context, &params, ran);
+  if (ran->stopped != NULL) {
+    g_propagate_error(error, g_steal_pointer(&ran->stopped));
+    return FALSE;
+  }
+  if (ran->n_scored < ran->runs->len) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                "%zu of %u runs gave no score, for the reasons above",
+                ran->runs->len - ran->n_scored, ran->runs->len);
     return FALSE;
   }
   return TRUE;
@@ -524,7 +185,7 @@ static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   static const DemurCommand list[] = {
       {"import", "read the external model's output for DICOM series", run_import},
-      {"run", "run the external model on each series without a score", demur_scores_run},
+      {"run", "run the external model on each series without a score", run_run},
   };
   return demur_command_dispatch(context, list, G_N_ELEMENTS(list), argc, argv, error);
 }

@@ -23,7 +23,7 @@ WRITERS = {
     # The empty file that SQLite then fills.
     "core/store/opening.c": "a workspace",
     # The child's standard error, in a private folder that is removed: a log, not a result.
-    "app/cli/scores-run.c": "a program's standard error",
+    "core/tasks/scores-run.c": "a program's standard error",
 }
 PRINTERS = {"app/cli/main.c": "the handlers"}
 SHOWING = re.compile(r"\bgtk_label_(new|set_label|set_text)\s*\(|\bgtk_widget_set_tooltip_text\s*\(|"

@@ -2,8 +2,7 @@
  * series' files in slice order, and an empty `output/`. The command runs without a shell, in a
  * process group of its own, so that the time limit and Ctrl-C end all that it started. How each run
  * ended is kept, score or no score. */
-#include "app/cli/command.h"
-#include "app/cli/scores-run.h"
+#include "tasks/scores-run.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,23 +13,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "app/cli/scores-json.h"
 #include "base/file-output.h"
 #include "cohort/npy.h"
 #include "dicom/files.h"
-#include "store/runs.h"
 #include "store/scores.h"
 #include "store/series.h"
+#include "tasks/scores-json.h"
 
 #define STDERR_KEPT 16384
 #define GRACE_SECONDS 3.0
 #define POLL_MICROSECONDS 20000
 
+/* What is run, and its words. */
 typedef struct {
-  const char *model, *command;
+  const DemurScoresRunParams *params;
   char **argv; /* of the command, with {series} and {output} */
-  double time_limit;
-  gboolean replace;
 } RunOptions;
 
 /* One run's folder, removed with all in it at the end. */
@@ -182,8 +179,8 @@ end_group(GPid pid, int *status) {
 
 /* Runs the command; record gets its end. FALSE with error only where it was cancelled. */
 static gboolean
-run_command(DemurContext *context, const RunOptions *options, const RunFolder *folder,
-            double fraction, DemurScoreRunRecord *record, GError **error) {
+run_command(DemurTask *task, const RunOptions *options, const RunFolder *folder, double fraction,
+            DemurScoreRunRecord *record, GError **error) {
   g_auto(GStrv) argv = g_new0(char *, g_strv_length(options->argv) + 1);
   for (guint i = 0; options->argv[i] != NULL; i++)
     argv[i] = fill_in(options->argv[i], folder);
@@ -212,8 +209,8 @@ run_command(DemurContext *context, const RunOptions *options, const RunFolder *f
   gboolean cancelled = FALSE, late = FALSE;
   while (waitpid(pid, &status, WNOHANG) == 0) {
     const double seconds = (double)(g_get_monotonic_time() - begun) / G_USEC_PER_SEC;
-    late = options->time_limit > 0 && seconds > options->time_limit;
-    cancelled = !late && !demur_progress_step(&context->task.progress, fraction, "scoring", error);
+    late = options->params->time_limit > 0 && seconds > options->params->time_limit;
+    cancelled = !late && !demur_progress_step(&task->progress, fraction, "scoring", error);
     if (late || cancelled) {
       end_group(pid, &status);
       break;
@@ -228,7 +225,8 @@ run_command(DemurContext *context, const RunOptions *options, const RunFolder *f
   if (late) {
     g_free(record->outcome);
     record->outcome = g_strdup("timed out");
-    record->message = g_strdup_printf("ended after the time limit of %g s", options->time_limit);
+    record->message =
+        g_strdup_printf("ended after the time limit of %g s", options->params->time_limit);
   } else if (cancelled) {
     g_free(record->outcome);
     record->outcome = g_strdup("cancelled");
@@ -290,7 +288,7 @@ read_output(const RunFolder *folder, GError **error) {
 /* One series: its run is kept whatever became of it. FALSE with error only where nothing further
  * should be run: cancelled, or the workspace fails. */
 static gboolean
-score_one(DemurContext *context, DemurWorkspace *workspace, const RunOptions *options,
+score_one(DemurTask *task, DemurWorkspace *workspace, const RunOptions *options,
           const DemurSeriesRecord *series, double fraction, DemurScoreRunRecord *record,
           GError **error) {
   g_autoptr(GError) cause = NULL;
@@ -298,13 +296,13 @@ score_one(DemurContext *context, DemurWorkspace *workspace, const RunOptions *op
   g_autoptr(DemurScoreRecord) score = NULL;
   gboolean going = TRUE;
   *record = (DemurScoreRunRecord){.scan_id = g_strdup(series->scan_id),
-                                  .model = g_strdup(options->model),
-                                  .command = g_strdup(options->command),
+                                  .model = g_strdup(options->params->model),
+                                  .command = g_strdup(options->params->command),
                                   .outcome = g_strdup("failed"),
                                   .exit_status = -1,
-                                  .created = demur_task_now(&context->task)};
+                                  .created = demur_task_now(task)};
   if (run_folder_make(&folder, &cause) && link_series(workspace, series, &folder, &cause)) {
-    going = run_command(context, options, &folder, fraction, record, error);
+    going = run_command(task, options, &folder, fraction, record, error);
     if (record->message == NULL)
       score = read_output(&folder, &cause);
   }
@@ -312,12 +310,12 @@ score_one(DemurContext *context, DemurWorkspace *workspace, const RunOptions *op
     record->message = g_strdup(cause->message);
   if (score != NULL) {
     score->scan_id = g_strdup(series->scan_id);
-    score->model = g_strdup(options->model);
-    score->source = g_strdup_printf("command %s", options->command);
+    score->model = g_strdup(options->params->model);
+    score->source = g_strdup_printf("command %s", options->params->command);
     score->created = g_strdup(record->created);
     if (g_strcmp0(score->patient_id, series->patient_id) != 0 && score->patient_id != NULL) {
       record->message = g_strdup("the score names another patient than the series");
-    } else if (!demur_scores_save(workspace, score, 1, options->replace, NULL, NULL, NULL,
+    } else if (!demur_scores_save(workspace, score, 1, options->params->replace, NULL, NULL, NULL,
                                   &cause)) {
       record->message = g_strdup(cause->message);
     } else {
@@ -356,9 +354,9 @@ find_series(DemurWorkspace *workspace, const RunOptions *options, const char *sc
       return NULL;
     }
     g_autoptr(DemurScoreRecord) score = NULL;
-    if (!demur_scores_load(workspace, series->scan_id, options->model, &score, error))
+    if (!demur_scores_load(workspace, series->scan_id, options->params->model, &score, error))
       return NULL;
-    if (score != NULL && !options->replace) {
+    if (score != NULL && !options->params->replace) {
       ++*n_scored;
       continue;
     }
@@ -378,62 +376,23 @@ find_series(DemurWorkspace *workspace, const RunOptions *options, const char *sc
   return g_steal_pointer(&list);
 }
 
-static void
-print_runs(DemurContext *context, const RunOptions *options, const GPtrArray *runs, size_t n_scored,
-           size_t n_before) {
-  if (!context->json) {
-    for (guint i = 0; i < runs->len; i++) {
-      const DemurScoreRunRecord *run = runs->pdata[i];
-      g_print("%-9s %s  %.1f s%s%s\n", run->outcome, run->scan_id, run->seconds,
-              run->message != NULL ? "  " : "", run->message != NULL ? run->message : "");
-      if (run->message != NULL && run->stderr_end != NULL && *run->stderr_end != '\0')
-        g_print("%s\n", run->stderr_end);
-    }
-    g_print("%zu scored by '%s', %zu not, %zu had a score before\n", n_scored, options->model,
-            runs->len - n_scored, n_before);
-    return;
-  }
-  DemurJson *json = demur_json_new();
-  demur_json_begin_object(json, NULL);
-  demur_json_string(json, "model", options->model);
-  demur_json_string(json, "command", options->command);
-  demur_json_begin_array(json, "runs");
-  for (guint i = 0; i < runs->len; i++) {
-    const DemurScoreRunRecord *run = runs->pdata[i];
-    demur_json_begin_object(json, NULL);
-    demur_json_string(json, "scan_id", run->scan_id);
-    demur_json_string(json, "outcome", run->outcome);
-    demur_json_int(json, "exit_status", run->exit_status);
-    demur_json_double(json, "seconds", run->seconds);
-    demur_json_string(json, "message", run->message);
-    demur_json_string(json, "stderr", run->stderr_end);
-    demur_json_end_object(json);
-  }
-  demur_json_end_array(json);
-  demur_json_int(json, "n_scored", (gint64)n_scored);
-  demur_json_int(json, "n_failed", (gint64)(runs->len - n_scored));
-  demur_json_int(json, "n_scored_before", (gint64)n_before);
-  demur_json_end_object(json);
-  demur_context_print_json(context, json);
-}
-
 static gboolean
-check_options(RunOptions *options, GError **error) {
+check_params(const DemurScoresRunParams *params, char ***argv, GError **error) {
   const char *wrong = NULL;
-  if (options->model == NULL)
+  if (params->model == NULL)
     wrong = "scores run needs --model M: selectors accept the scores of their own model only";
-  else if (options->command == NULL || strstr(options->command, "{series}") == NULL ||
-           strstr(options->command, "{output}") == NULL)
+  else if (params->command == NULL || strstr(params->command, "{series}") == NULL ||
+           strstr(params->command, "{output}") == NULL)
     wrong = "scores run needs --command CMD with {series} (a folder of the series' files) and "
             "{output} (an empty folder for prediction_scores.json)";
-  else if (!(options->time_limit >= 0) || isinf(options->time_limit))
+  else if (!(params->time_limit >= 0) || isinf(params->time_limit))
     wrong = "--time-limit takes seconds, 0 for none";
   if (wrong != NULL) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, wrong);
     return FALSE;
   }
   g_autoptr(GError) cause = NULL;
-  if (!g_shell_parse_argv(options->command, NULL, &options->argv, &cause)) {
+  if (!g_shell_parse_argv(params->command, NULL, argv, &cause)) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "--command can't be split into words: %s",
                 cause->message);
     return FALSE;
@@ -441,58 +400,35 @@ check_options(RunOptions *options, GError **error) {
   return TRUE;
 }
 
-gboolean
-demur_scores_run(DemurContext *context, int argc, char **argv, GError **error) {
-  g_autofree char *model = NULL, *command = NULL, *scan_id = NULL;
-  double time_limit = 3600;
-  gboolean replace = FALSE;
-  g_auto(GStrv) words = NULL, command_words = NULL;
-  const GOptionEntry entries[] = {
-      {"command", 0, 0, G_OPTION_ARG_STRING, &command,
-       "what to run, with {series} and {output} in it", "CMD"},
-      {"model", 'm', 0, G_OPTION_ARG_STRING, &model, "the model whose scores these are", "M"},
-      {"scan", 0, 0, G_OPTION_ARG_STRING, &scan_id, "run on this series only", "SCAN"},
-      {"time-limit", 0, 0, G_OPTION_ARG_DOUBLE, &time_limit,
-       "end a run after so many seconds, 0 never (3600)", "SECONDS"},
-      {"replace", 0, 0, G_OPTION_ARG_NONE, &replace, "run on series that have a score too", NULL},
-      {NULL}};
-  if (!demur_command_parse(
-          argc, argv, "--command CMD --model M",
-          "run the external model on each series to be assessed that has no score of it",
-          "{series} is a folder of links to just that series' files in slice order, {output} an "
-          "empty folder. The command leaves prediction_scores.json or scores.json there, and may "
-          "leave embedding.npy. It is run without a shell, once a series.",
-          entries, &words, error) ||
-      !demur_command_expect(words, 0, "scores run takes no words", error))
-    return FALSE;
-  RunOptions options = {model, command, NULL, time_limit, replace};
-  if (!check_options(&options, error))
-    return FALSE;
-  command_words = options.argv;
-  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
-  size_t n_before = 0, n_scored = 0;
+void
+demur_scores_ran_free(DemurScoresRan *ran) {
+  if (ran == NULL)
+    return;
+  g_clear_pointer(&ran->runs, g_ptr_array_unref);
+  g_clear_error(&ran->stopped);
+  g_free(ran);
+}
+
+DemurScoresRan *
+demur_task_scores_run(DemurTask *task, const DemurScoresRunParams *params, GError **error) {
+  g_auto(GStrv) argv = NULL;
+  if (!check_params(params, &argv, error))
+    return NULL;
+  const RunOptions options = {params, argv};
+  g_autoptr(DemurScoresRan) ran = g_new0(DemurScoresRan, 1);
+  ran->runs = g_ptr_array_new_with_free_func((GDestroyNotify)demur_score_run_record_free);
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
   g_autoptr(GPtrArray) list =
-      workspace != NULL ? find_series(workspace, &options, scan_id, &n_before, error) : NULL;
+      workspace != NULL ? find_series(workspace, &options, params->scan_id, &ran->n_before, error)
+                        : NULL;
   if (list == NULL)
-    return FALSE;
-  g_autoptr(GPtrArray) runs =
-      g_ptr_array_new_with_free_func((GDestroyNotify)demur_score_run_record_free);
-  gboolean going = TRUE;
-  for (guint i = 0; i < list->len && going; i++) {
+    return NULL;
+  for (guint i = 0; i < list->len && ran->stopped == NULL; i++) {
     DemurScoreRunRecord *run = g_new0(DemurScoreRunRecord, 1);
-    g_ptr_array_add(runs, run);
-    going =
-        score_one(context, workspace, &options, list->pdata[i], (double)i / list->len, run, error);
-    n_scored += strcmp(run->outcome, "scored") == 0;
+    g_ptr_array_add(ran->runs, run);
+    (void)score_one(task, workspace, &options, list->pdata[i], (double)i / list->len, run,
+                    &ran->stopped);
+    ran->n_scored += strcmp(run->outcome, "scored") == 0;
   }
-  print_runs(context, &options, runs, n_scored, n_before);
-  if (!going)
-    return FALSE;
-  if (n_scored < runs->len) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "%zu of %u runs gave no score, for the reasons above", runs->len - n_scored,
-                runs->len);
-    return FALSE;
-  }
-  return TRUE;
+  return g_steal_pointer(&ran);
 }

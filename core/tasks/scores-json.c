@@ -1,4 +1,4 @@
-#include "app/cli/scores-json.h"
+#include "tasks/scores-json.h"
 
 #include <json-glib/json-glib.h>
 #include <math.h>
