@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "dicom/library.h"
-#include "tasks/assess.h"
 #include "ui/job.h"
 #include "ui/words.h"
 #include "ui/worker.h"
@@ -19,6 +18,7 @@ struct _DemurSession {
   gboolean wanted;
   DemurJob *load_job, *work_job;
   guint64 generation;
+  gboolean one_assessed;  /* not every series: the list itself shows what came of it */
   gboolean tell_assessed; /* once the workspace is read again after an assessment */
   char *busy_title;
   double busy_fraction;
@@ -342,7 +342,7 @@ demur_session_reveal(DemurSession *session) {
 /* Work that shows in the window. */
 
 typedef struct {
-  char *path, *user, *selector, *cohort, *split, *scan_id, *reason;
+  char *path, *user, *selector, *cohort, *split, *scan_id, *coverage, *reason;
   char **paths;
 } WorkInput;
 
@@ -356,6 +356,7 @@ work_input_free(gpointer data) {
   g_free(input->split);
   g_free(input->scan_id);
   g_free(input->reason);
+  g_free(input->coverage);
   g_strfreev(input->paths);
   g_free(input);
 }
@@ -450,7 +451,7 @@ static gboolean
 assess(DemurTask *task, const WorkInput *input, GError **error) {
   g_auto(DemurAssessment) assessment = {0};
   const DemurAssessParams params = {input->selector, input->cohort, input->split, input->scan_id,
-                                    NULL};
+                                    input->coverage};
   return demur_task_assess(task, &params, &assessment, error) &&
          demur_assessment_save(task, &assessment, error);
 }
@@ -471,18 +472,20 @@ on_assessed(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   if (result == NULL)
     demur_session_fail(session, error);
   else {
-    session->tell_assessed = TRUE;
+    session->tell_assessed = !session->one_assessed;
     demur_session_reload(session);
   }
 }
 
 gboolean
-demur_session_assess(DemurSession *session, const char *selector, const char *cohort,
-                     const char *split) {
+demur_session_assess(DemurSession *session, const DemurAssessParams *params) {
   WorkInput *input = g_new0(WorkInput, 1);
-  input->selector = g_strdup(selector);
-  input->cohort = g_strdup(cohort);
-  input->split = g_strdup(split);
+  input->selector = g_strdup(params->selector);
+  input->cohort = g_strdup(params->cohort);
+  input->split = g_strdup(params->split);
+  input->scan_id = g_strdup(params->scan_id);
+  input->coverage = g_strdup(params->coverage);
+  session->one_assessed = params->cohort != NULL || params->scan_id != NULL;
   return start_work(session, _("Assessing"), input, assess_work, NULL, on_assessed);
 }
 

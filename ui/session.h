@@ -5,6 +5,7 @@
 #include <gio/gio.h>
 
 #include "ui/scan-list.h"
+#include "tasks/assess.h"
 #include "tasks/review.h"
 #include "ui/import-outcome.h"
 
@@ -52,8 +53,7 @@ gboolean demur_session_reveal(DemurSession *session);
 
 /* Work that shows in the window, one at a time: FALSE (with a notice) while another runs. */
 gboolean demur_session_import(DemurSession *session, char *const *paths);
-gboolean demur_session_assess(DemurSession *session, const char *selector, const char *cohort,
-                              const char *split);
+gboolean demur_session_assess(DemurSession *session, const DemurAssessParams *params);
 /* A person's decision on the series that is assessed of a study, and its verdict by the newest
  * selector. */
 gboolean demur_session_choose(DemurSession *session, const char *scan_id, const char *reason);

@@ -292,6 +292,16 @@ add_verdict(DemurVerdictCard *card, const DemurScan *scan) {
     g_autofree char *why = demur_words_outdated(scan->outdated, demur_words_translate);
     add_label(box, why, NULL);
   }
+  if (scan->shown == DEMUR_SHOWN_OUT_OF_DATE || scan->shown == DEMUR_SHOWN_NOT_ASSESSED ||
+      scan->shown == DEMUR_SHOWN_NOT_TUNED) {
+    GtkWidget *again =
+        key_button(scan->shown == DEMUR_SHOWN_OUT_OF_DATE ? _("Assess again") : _("Assess"), "E",
+                   "win.assess-case");
+    gtk_widget_add_css_class(again, "primary");
+    gtk_widget_set_halign(again, GTK_ALIGN_START);
+    gtk_widget_set_sensitive(again, !demur_session_read_only(card->session));
+    gtk_box_append(box, again);
+  }
   const gboolean told =
       scan->shown == DEMUR_SHOWN_ACCEPTED || (scan->shown == DEMUR_SHOWN_RED_FLAG && revealed);
   if (told && !isnan(scan->score) && !isnan(scan->threshold)) {

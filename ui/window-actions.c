@@ -42,6 +42,7 @@ static const DemurWindowAction actions[] = {
     {CASES, "p", "worklist", "win.previous", N_("Previous case"), NULL, 0},
     {CASES, "p", "patient", "win.previous", NULL, NULL, 0},
     {CASES, "Return", "worklist", "win.open-case", N_("Open the case"), NULL, 0},
+    {CASES, "e", "patient", "win.assess-case", N_("Assess this case again"), NULL, 0},
     {CASES, "r", "patient", "win.reveal", N_("Reveal a held-back risk (kept)"), NULL, 0},
     {CASES, "a", "patient", "win.agree", N_("Agree; Enter keeps it, Escape drops it"), NULL, 0},
     {CASES, "d", "patient", "win.disagree", N_("Disagree; Enter keeps it, Escape drops it"), NULL,

@@ -5,6 +5,8 @@
 
 #include "base/file-output.h"
 #include "report/format.h"
+#include "tasks/selectors.h"
+#include "ui/assess-window.h"
 #include "ui/cohort-page.h"
 #include "ui/files.h"
 #include "ui/job.h"
@@ -15,6 +17,7 @@
 #include "ui/train-window.h"
 #include "ui/window-actions.h"
 #include "ui/words.h"
+#include "ui/worker.h"
 #include "ui/worklist-page.h"
 
 struct _DemurWindow {
@@ -445,16 +448,78 @@ on_import_path(GSimpleAction *action, GVariant *value, gpointer data) {
   on_import_chosen(paths, data);
 }
 
+static gpointer
+selectors_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
+  g_auto(DemurTask) task;
+  demur_worker_task_init(&task, data, NULL, progress);
+  return demur_task_selectors(&task, error);
+}
+
+static void
+selectors_free(gpointer selectors) {
+  g_ptr_array_unref(selectors);
+}
+
+static void
+on_selectors(gpointer owner, guint64 tag, gpointer result, const GError *error) {
+  DemurWindow *window = owner;
+  if (result == NULL) {
+    demur_session_fail(window->session, error);
+    return;
+  }
+  g_autoptr(GPtrArray) selectors = result;
+  DemurAssessWindow *ask = demur_assess_window_new(GTK_WINDOW(window), window->session, selectors);
+  if (ask != NULL)
+    gtk_window_present(GTK_WINDOW(ask));
+  else
+    demur_session_notice(window->session,
+                         selectors->len == 0
+                             ? _("There is no selector yet: train one on the Cohort page first.")
+                             : _("No selector has a threshold yet: choose a coverage on the Cohort "
+                                 "page and use it."),
+                         TRUE);
+}
+
 static void
 on_assess(GSimpleAction *action, GVariant *value, gpointer data) {
   DemurWindow *window = data;
-  DemurScanTable *table = demur_session_table(window->session);
-  if (table == NULL || table->in_use.selector == NULL) {
+  const char *path = demur_session_path(window->session);
+  if (path == NULL)
+    return;
+  const DemurJobStart start = {.func = selectors_work,
+                               .input = g_strdup(path),
+                               .free_input = g_free,
+                               .free_result = selectors_free,
+                               .owner = G_OBJECT(window),
+                               .done = on_selectors};
+  demur_job_start(&start);
+}
+
+/* The case that is shown, by the selector of its verdict, else by the one in use: one series, or
+ * the split of the cohort that it is in. */
+static void
+on_assess_case(GSimpleAction *action, GVariant *value, gpointer data) {
+  DemurWindow *window = data;
+  const DemurScan *scan = demur_session_scan(window->session);
+  const DemurScanTable *table = demur_session_table(window->session);
+  if (scan == NULL || g_strcmp0(demur_window_page(window), "patient") != 0)
+    return;
+  const char *selector =
+      *scan->selector != '\0' &&
+              g_strv_contains((const char *const *)table->selectors, scan->selector)
+          ? scan->selector
+          : table->in_use.selector;
+  if (selector == NULL) {
     demur_session_notice(window->session,
                          _("There is no selector yet: train one on the Cohort page first."), TRUE);
     return;
   }
-  demur_session_assess(window->session, table->in_use.selector, NULL, NULL);
+  const DemurAssessParams params = {
+      .selector = selector,
+      .cohort = scan->source,
+      .split = scan->source != NULL && *scan->split != '\0' ? scan->split : NULL,
+      .scan_id = scan->source == NULL ? scan->scan_id : NULL};
+  demur_session_assess(window->session, &params);
 }
 
 static gboolean
@@ -612,6 +677,7 @@ static const GActionEntry actions[] = {
     {.name = "import-path", .activate = on_import_path, .parameter_type = "s"},
     {.name = "import-report", .activate = on_import_report},
     {.name = "assess", .activate = on_assess},
+    {.name = "assess-case", .activate = on_assess_case},
     {.name = "coverage", .activate = on_coverage, .parameter_type = "d"},
     {.name = "use-coverage", .activate = on_use_coverage},
     {.name = "tables", .activate = on_tables},

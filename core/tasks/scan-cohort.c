@@ -75,6 +75,7 @@ static void
 take_facts(CohortFill *cohort_fill, DemurScan *scan, size_t row) {
   const DemurCohort *cohort = cohort_fill->cohort;
   scan->site = cohort_fill->site_names[cohort->sites[row]];
+  scan->split = demur_scan_keep(cohort_fill->fill, cohort->split_names[cohort->splits[row]]);
   scan->manufacturer = text_at(&cohort_fill->manufacturer, row);
   scan->model_name = text_at(&cohort_fill->model_name, row);
   scan->kernel = text_at(&cohort_fill->kernel, row);

@@ -66,18 +66,24 @@ add_names(DemurScanTable *table, DemurWorkspace *workspace, GError **error) {
     return FALSE;
   if (selectors->len == 0)
     return TRUE;
-  const DemurSelectorRecord *newest = selectors->pdata[0];
-  table->in_use.selector = g_strdup(newest->name);
-  table->in_use.digest = g_strdup(newest->digest);
-  table->in_use.model = g_strdup(newest->model);
-  table->in_use.cohort = g_strdup(newest->cohort);
-  g_autoptr(DemurThresholdRecord) threshold = NULL;
-  if (!demur_thresholds_current(workspace, newest->name, &threshold, error))
-    return FALSE;
-  if (threshold != NULL) {
+  /* The newest that has a threshold; where none has, the newest. */
+  const DemurSelectorRecord *in_use = selectors->pdata[0];
+  for (guint i = 0; i < selectors->len; i++) {
+    const DemurSelectorRecord *record = selectors->pdata[i];
+    g_autoptr(DemurThresholdRecord) threshold = NULL;
+    if (!demur_thresholds_current(workspace, record->name, &threshold, error))
+      return FALSE;
+    if (threshold == NULL)
+      continue;
+    in_use = record;
     table->in_use.coverage = threshold->coverage;
     table->in_use.threshold = threshold->threshold;
+    break;
   }
+  table->in_use.selector = g_strdup(in_use->name);
+  table->in_use.digest = g_strdup(in_use->digest);
+  table->in_use.model = g_strdup(in_use->model);
+  table->in_use.cohort = g_strdup(in_use->cohort);
   return TRUE;
 }
 

@@ -32,6 +32,7 @@ DemurShown demur_shown_of_verdict(DemurVerdict verdict, DemurOutdated why);
 typedef struct {
   const char *scan_id;
   const char *source; /* NULL: a DICOM series; else the cohort's name */
+  const char *split;  /* of the cohort; "" for a DICOM series */
   const char *patient_id, *patient_name;
   int age; /* 0: not recorded */
   const char *sex;
@@ -69,7 +70,7 @@ typedef struct {
   gboolean revealed;
 } DemurScanReview;
 
-/* A tuned threshold in use: the status line. */
+/* The selector in use, the newest that is tuned (else the newest): the status line. */
 typedef struct {
   char *selector, *digest, *model, *cohort; /* cohort: the one it was trained on */
   double coverage, threshold;               /* NaN: not tuned */
@@ -93,7 +94,7 @@ typedef struct {
   char ***splits;           /* [cohorts] names of its splits */
   char **selectors;         /* names of every selector, the newest first */
   char **models;            /* that have DICOM scores */
-  DemurInUse in_use;        /* of the newest selector */
+  DemurInUse in_use;
   /* private */
   GStringChunk *texts;
   GPtrArray *blocks;

@@ -698,9 +698,37 @@ def assessing_all_says_what_came_of_it():
     chosen = sum(s["accepted"] for s in series)
     app = Workstation(workspace)
     app.wait_text("– Not assessed 1")
+    demur(workspace, "tune", "first", "--cohort", "small", "--coverage", "0.6")
+    demur(workspace, "train", "untuned", "--cohort", "small", "--epochs", "1", "--datasets-per-epoch", "32", "--average", "1")
+    app.activate("win.reload")
     app.activate("win.assess")
+    app.wait_text("Each scan gets a new verdict")
+    assert "untuned" not in app.texts(), "a selector without a threshold is offered"
+    app.do("push button", "Assess")
     app.wait_text(f"Assessed: 0 accepted, 0 red flags, {chosen} without a score")
     assert len(demur(workspace, "assess", "first", "--all")["verdicts"]) == chosen
+    app.quit()
+
+
+def an_outdated_verdict_is_assessed_again():
+    """Right value: the verdict of `demur assess` after the threshold was changed; until then no risk is shown."""
+    workspace, assessed = cohort_workspace()
+    one = next(v for v in assessed["verdicts"] if v["verdict"] == "accepted")
+    demur(workspace, "tune", "first", "--cohort", "small", "--coverage", "0.5")
+    app = Workstation(workspace)
+    app.activate("win.search", "''")
+    app.type(one["scan_id"])
+    wait_for(lambda: any("All 1" == t for t in app.texts()), "one row")
+    app.keys("Return", "n", "Return")
+    app.wait_text("another threshold is in use")
+    assert not any("Accepted: the risk is shown" in t or "risk in 6 years" in t for t in app.texts())
+    app.keys("a", "Return")
+    app.keys("e")
+    app.wait_no_text("another threshold is in use")
+    now = next(v for v in demur(workspace, "assess", "first", "--cohort", "small")["verdicts"] if v["scan_id"] == one["scan_id"])
+    app.wait_text("Accepted: the risk is shown" if now["verdict"] == "accepted" else "Risk held back")
+    rows = sqlite3.connect(workspace).execute("SELECT count(*) FROM review").fetchone()[0]
+    assert rows == 0, "an opinion on a verdict that no longer held"
     app.quit()
 
 
