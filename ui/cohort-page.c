@@ -137,7 +137,7 @@ prepare_curve(DemurCohortPage *page) {
       live->sds[n][i] = point->sd;
     }
     live->curve_series[n] = (DemurCoverageSeries){lines[s].label, lines[s].series, live->points[n],
-                                                  live->means[n], live->sds[n]};
+                                                  live->means[n], live->sds[n],    FALSE};
     n++;
   }
   live->curve = (DemurCoverageCurve){
@@ -192,7 +192,9 @@ prepare_live(DemurCohortPage *page) {
       (DemurHistogramPanel){_("selector"), DEMUR_SERIES_SELECTOR, live->now.histogram, 0};
   live->panels[1] = (DemurHistogramPanel){_("confidence"), DEMUR_SERIES_CONFIDENCE,
                                           live->now.histogram_of_confidence, 0};
-  live->histogram = (DemurConfidenceHistogram){.x_label = _("confidence of the prediction"),
+  live->histogram = (DemurConfidenceHistogram){.x_label = study->evaluation->n_classes > 2
+                                                              ? _("confidence of the prediction")
+                                                              : _("risk shown"),
                                                .n_bins = DEMUR_N_HISTOGRAM_BINS,
                                                .low = study->evaluation->histogram_low,
                                                .width = study->evaluation->histogram_width,

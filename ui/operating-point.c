@@ -111,7 +111,7 @@ fill_histogram(const DemurCoverageStudy *study, const guint32 *ranks, guint32 ra
   for (size_t i = 0; i < study->sample->n; i++) {
     if (ranks[i] > rank)
       continue;
-    const double at = (study->sample->confidences[i] - e->histogram_low) / e->histogram_width;
+    const double at = (study->sample->risks[i] - e->histogram_low) / e->histogram_width;
     histogram[(size_t)CLAMP(floor(at), 0, DEMUR_N_HISTOGRAM_BINS - 1)]++;
     n++;
   }

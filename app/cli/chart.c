@@ -126,7 +126,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       !demur_chart_check(arguments[0], arguments[1], error) ||
       !demur_file_output_check(arguments[1], DEMUR_FILE_REPLACE, error))
     return FALSE;
-  if (strcmp(arguments[0], "forest") == 0) { /* groups cost time: only where they are drawn */
+  if (g_str_has_prefix(arguments[0], "forest")) { /* groups cost time: only where they are drawn */
     const char *const by[] = {attribute != NULL ? attribute : "site", NULL};
     options.group_by = g_strdupv((char **)by);
   }

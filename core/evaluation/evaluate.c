@@ -118,6 +118,23 @@ net_benefit_threshold(const DemurEvaluateInput *input, const DemurSample *sample
   return positives / total;
 }
 
+#define BEYOND 0.01 /* of the risks: they stand in the histogram's last bin */
+
+/* Where the histogram ends: 1 for confidences; for risks the round number above nearly all of them,
+ * since where an outcome is rare they lie near 0. */
+static double
+histogram_end(const DemurSample *sample) {
+  static const double ends[] = {0.05, 0.1, 0.2, 0.5};
+  for (size_t e = 0; !sample->top_label && e < G_N_ELEMENTS(ends); e++) {
+    size_t n_beyond = 0;
+    for (size_t i = 0; i < sample->n; i++)
+      n_beyond += sample->risks[i] > ends[e] ? 1 : 0;
+    if ((double)n_beyond <= BEYOND * (double)sample->n)
+      return ends[e];
+  }
+  return 1.0;
+}
+
 static DemurEvaluation *
 describe(const DemurEvaluateInput *input, const DemurSample *sample, const guint32 *rows) {
   DemurCohort *cohort = input->cohort;
@@ -159,10 +176,9 @@ describe(const DemurEvaluateInput *input, const DemurSample *sample, const guint
   e->net_benefit_threshold = net_benefit_threshold(input, sample);
   e->interval_unit = g_strdup(demur_unit_name(unit_of_intervals(sample)));
   demur_coverage_grid(DEMUR_N_COVERAGES, e->coverages);
-  e->histogram_low = sample->top_label ? 0.0 : 0.5;
-  e->histogram_width = (1.0 - e->histogram_low) / DEMUR_N_HISTOGRAM_BINS;
+  e->histogram_width = histogram_end(sample) / DEMUR_N_HISTOGRAM_BINS;
   for (size_t i = 0; i < sample->n; i++)
-    e->histogram_all[demur_points_histogram_bin(e, sample->confidences[i])]++;
+    e->histogram_all[demur_points_histogram_bin(e, sample->risks[i])]++;
   return e;
 }
 

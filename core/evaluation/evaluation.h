@@ -15,7 +15,7 @@
 G_BEGIN_DECLS
 
 #define DEMUR_N_COVERAGES 50      /* 0.05 to 1, evenly spaced */
-#define DEMUR_N_HISTOGRAM_BINS 20 /* of the confidence in [0.5, 1] (K = 2) or [0, 1] */
+#define DEMUR_N_HISTOGRAM_BINS 20 /* of the risk (K = 2) or of the confidence in [0, 1] */
 #define DEMUR_MAX_RELIABILITY_BINS 15
 
 #define DEMUR_N_COARSE_COVERAGES 20 /* 0.05, 0.10, .. 1: the other measures cost more */
@@ -90,8 +90,8 @@ typedef struct {
   DemurRejection *rejected_by_label; /* [n_labels] */
   size_t n_reliability;
   DemurReliabilityBin reliability[DEMUR_MAX_RELIABILITY_BINS];
-  /* accepted scans by confidence max p; bin i covers [low + i w, low + (i+1) w), the last one
-   * closed */
+  /* accepted scans by risk (K > 2: by confidence, max p); bin i covers [low + i w, low + (i+1) w),
+   * the last one closed, with what lies beyond */
   size_t histogram[DEMUR_N_HISTOGRAM_BINS];
 } DemurOperatingPoint;
 
@@ -183,7 +183,7 @@ typedef struct {
   double net_benefit_threshold; /* of "net_benefit"; K > 2: NaN */
   char *interval_unit;          /* what the bootstrap of intervals draws: "site" or "patient" */
   double coverages[DEMUR_N_COVERAGES];
-  size_t histogram_all[DEMUR_N_HISTOGRAM_BINS]; /* every scan by confidence */
+  size_t histogram_all[DEMUR_N_HISTOGRAM_BINS]; /* every scan by risk (K > 2: by confidence) */
   double histogram_low, histogram_width;
   size_t n_methods;
   DemurMethodResult *methods; /* selectors first, then full, confidence, .. */

@@ -144,8 +144,8 @@ fill_reliability(const DemurExtraSetup *setup, const DemurMethod *method, gssize
 }
 
 size_t
-demur_points_histogram_bin(const DemurEvaluation *evaluation, double confidence) {
-  const double place = (confidence - evaluation->histogram_low) / evaluation->histogram_width;
+demur_points_histogram_bin(const DemurEvaluation *evaluation, double risk) {
+  const double place = (risk - evaluation->histogram_low) / evaluation->histogram_width;
   return (size_t)CLAMP(place, 0.0, (double)(DEMUR_N_HISTOGRAM_BINS - 1));
 }
 
@@ -164,7 +164,7 @@ demur_points_fill(size_t index, guint worker, gpointer data) {
   demur_points_measure(input->setup, method, max_ranks, TRUE, scratch, at);
   for (size_t i = 0; i < sample->n; i++)
     if ((gssize)method->ranks[0][i] <= max_ranks[0])
-      at->histogram[demur_points_histogram_bin(points->evaluation, sample->confidences[i])]++;
+      at->histogram[demur_points_histogram_bin(points->evaluation, sample->risks[i])]++;
   fill_reliability(input->setup, method, max_ranks[0], at);
   demur_operating_intervals(points->replicates, index, at);
 }

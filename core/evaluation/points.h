@@ -27,7 +27,7 @@ typedef struct {
 /* A DemurParallelFunc over the plans, data the DemurPoints. */
 void demur_points_fill(size_t index, guint worker, gpointer points);
 
-/* The bin of the confidence histogram. */
-size_t demur_points_histogram_bin(const DemurEvaluation *evaluation, double confidence);
+/* The bin of the histogram of risks (K > 2: of the top probability). */
+size_t demur_points_histogram_bin(const DemurEvaluation *evaluation, double risk);
 
 G_END_DECLS

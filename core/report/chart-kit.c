@@ -15,46 +15,52 @@
 
 const DemurPalette *
 demur_palette_paper(void) {
-  static const DemurPalette palette = {.paper = RGB(0xffffff),
-                                       .ink = RGB(0x16181a),
-                                       .muted = RGB(0x5c6166),
-                                       .grid = RGB(0xdcdfe2),
-                                       .warning = RGB(0xa33b12),
-                                       .series = {RGB(0x0b5a8f), RGB(0x8a5a00), RGB(0x6a6e73),
-                                                  RGB(0x2b7348), RGB(0x74408a), RGB(0xa83a2e)},
-                                       .band_alpha = 0.16,
-                                       .font = FONT,
-                                       .font_size = 7.5};
+  static const DemurPalette palette = {
+      .paper = RGB(0xffffff),
+      .ink = RGB(0x16181a),
+      .muted = RGB(0x5c6166),
+      .grid = RGB(0xdcdfe2),
+      .warning = RGB(0xa33b12),
+      .series = {RGB(0x0b5a8f), RGB(0x8a5a00), RGB(0x6a6e73), RGB(0x2b7348), RGB(0x74408a),
+                 RGB(0xa83a2e), RGB(0x2f7f86), RGB(0x75801f), RGB(0xa34f75), RGB(0x77563a),
+                 RGB(0x5563a3), RGB(0xb56a1f), RGB(0x8c9095)},
+      .band_alpha = 0.16,
+      .font = FONT,
+      .font_size = 7.5};
   return &palette;
 }
 
 const DemurPalette *
 demur_palette_light(void) {
-  static const DemurPalette palette = {.paper = RGB(0xffffff),
-                                       .ink = RGB(0x1c1e21),
-                                       .muted = RGB(0x5c6166),
-                                       .grid = RGB(0xdfe2e5),
-                                       .warning = RGB(0xb0451a),
-                                       .series = {RGB(0x0b5a8f), RGB(0x8a5a00), RGB(0x6a6e73),
-                                                  RGB(0x2b7348), RGB(0x74408a), RGB(0xa83a2e)},
-                                       .band_alpha = 0.18,
-                                       .font = FONT,
-                                       .font_size = 11};
+  static const DemurPalette palette = {
+      .paper = RGB(0xffffff),
+      .ink = RGB(0x1c1e21),
+      .muted = RGB(0x5c6166),
+      .grid = RGB(0xdfe2e5),
+      .warning = RGB(0xb0451a),
+      .series = {RGB(0x0b5a8f), RGB(0x8a5a00), RGB(0x6a6e73), RGB(0x2b7348), RGB(0x74408a),
+                 RGB(0xa83a2e), RGB(0x2f7f86), RGB(0x75801f), RGB(0xa34f75), RGB(0x77563a),
+                 RGB(0x5563a3), RGB(0xb56a1f), RGB(0x8c9095)},
+      .band_alpha = 0.18,
+      .font = FONT,
+      .font_size = 11};
   return &palette;
 }
 
 const DemurPalette *
 demur_palette_dark(void) {
-  static const DemurPalette palette = {.paper = RGB(0x242629),
-                                       .ink = RGB(0xececec),
-                                       .muted = RGB(0xa3a6aa),
-                                       .grid = RGB(0x383b3f),
-                                       .warning = RGB(0xe8743b),
-                                       .series = {RGB(0x56b4e9), RGB(0xc9a26b), RGB(0xb0b0b0),
-                                                  RGB(0x6fcf97), RGB(0xc792d8), RGB(0xe8743b)},
-                                       .band_alpha = 0.22,
-                                       .font = FONT,
-                                       .font_size = 11};
+  static const DemurPalette palette = {
+      .paper = RGB(0x242629),
+      .ink = RGB(0xececec),
+      .muted = RGB(0xa3a6aa),
+      .grid = RGB(0x383b3f),
+      .warning = RGB(0xe8743b),
+      .series = {RGB(0x56b4e9), RGB(0xc9a26b), RGB(0xb0b0b0), RGB(0x6fcf97), RGB(0xc792d8),
+                 RGB(0xe8743b), RGB(0x63b9c0), RGB(0xb6c04f), RGB(0xe08fb4), RGB(0xc09a7a),
+                 RGB(0x9aa6e6), RGB(0xe3a04f), RGB(0x8c9095)},
+      .band_alpha = 0.22,
+      .font = FONT,
+      .font_size = 11};
   return &palette;
 }
 
@@ -353,7 +359,9 @@ demur_plot_begin(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectan
 void
 demur_chart_dash(cairo_t *cr, DemurChartSeries series, double line_width) {
   static const double patterns[DEMUR_N_SERIES][4] = {
-      {0, 0, 0, 0}, {5, 2.5, 5, 2.5}, {1, 1.6, 1, 1.6}, {7, 2, 1, 2}, {9, 3, 9, 3}, {3, 2, 3, 2}};
+      {0, 0, 0, 0}, {5, 2.5, 5, 2.5}, {1, 1.6, 1, 1.6}, {7, 2, 1, 2}, {9, 3, 9, 3},
+      {3, 2, 3, 2}, {6, 1.5, 6, 1.5}, {4, 1.5, 1, 1.5}, {2, 2, 2, 2}, {8, 1.5, 2, 1.5},
+      {1, 3, 1, 3}, {5, 1, 5, 1},     {1.5, 1, 1.5, 1}};
   double dash[4];
   if (series == DEMUR_SERIES_SELECTOR) {
     cairo_set_dash(cr, NULL, 0, 0);
@@ -364,10 +372,8 @@ demur_chart_dash(cairo_t *cr, DemurChartSeries series, double line_width) {
   cairo_set_dash(cr, dash, 4, 0);
 }
 
-void
-demur_chart_glyph(cairo_t *cr, DemurChartSeries series, double x, double y, double radius) {
-  const double r = radius;
-  cairo_new_path(cr);
+static void
+trace_glyph(cairo_t *cr, DemurChartSeries series, double x, double y, double r) {
   switch (series) {
   case DEMUR_SERIES_CONFIDENCE: /* diamond */
     cairo_move_to(cr, x, y - 1.25 * r);
@@ -395,7 +401,56 @@ demur_chart_glyph(cairo_t *cr, DemurChartSeries series, double x, double y, doub
     cairo_arc(cr, x, y, r, 0, 2 * G_PI);
   }
   cairo_close_path(cr);
+}
+
+void
+demur_chart_glyph(cairo_t *cr, DemurChartSeries series, double x, double y, double radius) {
+  const double r = radius;
+  cairo_new_path(cr);
+  if (series >= DEMUR_SERIES_BASELINE_1) { /* the same forms, hollow and smaller */
+    cairo_save(cr);
+    cairo_set_dash(cr, NULL, 0, 0);
+    cairo_set_line_width(cr, r * 0.4);
+    trace_glyph(cr,
+                (DemurChartSeries)((int)series - (int)DEMUR_SERIES_BASELINE_1) %
+                    DEMUR_SERIES_BASELINE_1,
+                x, y, r * 0.8);
+    cairo_stroke(cr);
+    cairo_restore(cr);
+    return;
+  }
+  trace_glyph(cr, series, x, y, radius);
   cairo_fill(cr);
+}
+
+double
+demur_chart_key(cairo_t *cr, const DemurPalette *palette, const char *const *labels,
+                const DemurChartSeries *series, size_t n, double x, double y, double width) {
+  cairo_t *place = cr ? cairo_reference(cr) : demur_chart_nowhere();
+  const double size = palette->font_size, swatch = size * 2, left = x;
+  double height = size * 1.5;
+  for (size_t s = 0; s < n; s++) {
+    const double text = fmin(demur_chart_text_size(place, palette, labels[s], size, FALSE).width,
+                             width - swatch * 1.3);
+    if (x > left && x + swatch * 1.3 + text > left + width) {
+      x = left;
+      y += size * 1.4;
+      height += size * 1.4;
+    }
+    demur_chart_colour(place, palette->series[series[s]], 1);
+    cairo_set_line_width(place, size * 0.19);
+    demur_chart_dash(place, series[s], size * 0.19);
+    cairo_move_to(place, x, y + size * 0.62);
+    cairo_line_to(place, x + swatch, y + size * 0.62);
+    cairo_stroke(place);
+    cairo_set_dash(place, NULL, 0, 0);
+    demur_chart_glyph(place, series[s], x + swatch / 2, y + size * 0.62, size * 0.28);
+    demur_chart_text(place, palette, labels[s], size, FALSE, palette->ink, x + swatch * 1.25, y, 0,
+                     0, width - swatch * 1.3);
+    x += swatch * 1.3 + text + size * 1.4;
+  }
+  cairo_destroy(place);
+  return height;
 }
 
 void

@@ -29,6 +29,8 @@ typedef enum {
   DEMUR_SERIES_OTHER_1,
   DEMUR_SERIES_OTHER_2,
   DEMUR_SERIES_OTHER_3,
+  DEMUR_SERIES_BASELINE_1,
+  DEMUR_SERIES_BASELINE_7 = DEMUR_SERIES_BASELINE_1 + 6,
   DEMUR_N_SERIES,
 } DemurChartSeries;
 
@@ -102,6 +104,11 @@ void demur_chart_dash(cairo_t *cr, DemurChartSeries series, double line_width);
 
 /* A filled glyph (disc, diamond, square, ..) of that radius. */
 void demur_chart_glyph(cairo_t *cr, DemurChartSeries series, double x, double y, double radius);
+
+/* A key of lines: for each series its line with its glyph, and its name, on as many rows as the
+ * width asks for. Returns the height; cr NULL: that alone. */
+double demur_chart_key(cairo_t *cr, const DemurPalette *palette, const char *const *labels,
+                       const DemurChartSeries *series, size_t n, double x, double y, double width);
 
 /* Fills the current path (which is consumed) with the series' colour and hatch. */
 void demur_chart_hatch(cairo_t *cr, const DemurPalette *palette, DemurChartSeries series,

@@ -128,6 +128,28 @@ make_forest(const DemurReportFinding *f, const char *attribute, int argument, GE
 }
 
 static DemurChart *
+make_oe_forest(const DemurReportFinding *f, const char *attribute, int argument, GError **error) {
+  const DemurEvaluation *e = f->evaluation;
+  size_t from = 0, to;
+  while (from < e->n_groups && attribute && !g_str_equal(e->groups[from].by, attribute))
+    from++;
+  for (to = from; to < e->n_groups && g_str_equal(e->groups[to].by, e->groups[from].by);)
+    to++;
+  DemurChart *chart = demur_chart_oe_forest(f, from, to, MOST_ROWS);
+  if (!chart)
+    nothing_to_draw("no group of that attribute has enough accepted scans of each label", error);
+  return chart;
+}
+
+static DemurChart *
+make_decision(const DemurReportFinding *f, const char *attribute, int argument, GError **error) {
+  DemurChart *chart = demur_chart_decision_curve(f);
+  if (!chart)
+    nothing_to_draw("a decision curve is of two labels, with an operating point", error);
+  return chart;
+}
+
+static DemurChart *
 make_risk(const DemurReportFinding *f, const char *attribute, int argument, GError **error) {
   DemurChart *chart = demur_chart_risk_over_time(f);
   if (!chart)
@@ -150,10 +172,12 @@ static const DemurChartKind kinds[] = {
     {"coverage-smmce", "Kernel calibration error S-MMCE against coverage"},
     {"reliability", "Reliability of the accepted scans"},
     {"reliability-everything", "Reliability of all scans"},
-    {"confidence-histogram", "Confidence of accepted scans against all"},
+    {"confidence-histogram", "Risks (confidences) of accepted scans against all"},
     {"rejection-shares", "Each label's share of the refused"},
     {"rejection-rates", "Share of each label that is refused"},
     {"forest", "Refusals by site or another subgroup"},
+    {"forest-oe", "Observed over expected outcomes by site or another subgroup"},
+    {"decision-curve", "Net benefit of treating by risk, all scans and accepted"},
     {"risk-over-time", "Yearly risk and observed share by years after the scan"},
     {"cohort-flow", "From the cohort to the result"},
 };
@@ -174,6 +198,8 @@ static const struct {
     {make_rejection, DEMUR_REJECTION_SHARES},
     {make_rejection, DEMUR_REJECTION_RATES},
     {make_forest, 0},
+    {make_oe_forest, 0},
+    {make_decision, 0},
     {make_risk, 0},
     {make_flow, 0},
 };

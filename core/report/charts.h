@@ -71,6 +71,14 @@ DemurChart *demur_chart_rejection(const DemurReportFinding *finding, double cove
 /* Rows [from, to) of the input's rejections, the most_rows largest. */
 DemurChart *demur_chart_forest(const DemurReportFinding *finding, size_t from, size_t to,
                                size_t most_rows);
+/* O:E of the accepted scans of groups [from, to) of the evaluation, the most_rows largest. */
+DemurChart *demur_chart_oe_forest(const DemurReportFinding *finding, size_t from, size_t to,
+                                  size_t most_rows);
+/* Of a forest plot: shows rows [first, first + n) alone, as a part of it that stands on a page.
+ * Returns how many rows there are. */
+size_t demur_chart_forest_part(DemurChart *chart, size_t first, size_t n);
+/* Net benefit of treating by risk, of all scans and of the accepted ones. */
+DemurChart *demur_chart_decision_curve(const DemurReportFinding *finding);
 DemurChart *demur_chart_risk_over_time(const DemurReportFinding *finding);
 DemurChart *demur_chart_cohort_flow(const DemurReportFinding *finding);
 

@@ -9,7 +9,7 @@
  * over resamples lies above the line: they repeat scans, which adds to binned errors.) */
 static gboolean
 band_at(const DemurCoverageSeries *series, size_t i) {
-  return series->sd && isfinite(series->point[i]) && isfinite(series->sd[i]);
+  return series->sd && !series->no_band && isfinite(series->point[i]) && isfinite(series->sd[i]);
 }
 
 /* Smallest and largest finite value that is drawn; FALSE where there is none. */
@@ -201,6 +201,30 @@ draw_labels(const DemurCoverageCurve *chart, cairo_t *cr, const DemurPalette *pa
   }
 }
 
+static gboolean
+has_key(const DemurCoverageCurve *chart) {
+  return chart->keyed || chart->n_series >= DEMUR_COVERAGE_CURVE_KEY;
+}
+
+static const char *
+x_word(const DemurCoverageCurve *chart) {
+  return chart->x_label ? chart->x_label : demur_chart_word("coverage");
+}
+
+/* The key of many series, below the title; returns its height, 0 where lines name themselves. */
+static double
+key(const DemurCoverageCurve *chart, cairo_t *cr, const DemurPalette *palette, DemurRectangle r) {
+  if (!has_key(chart))
+    return 0;
+  g_autofree const char **labels = g_new(const char *, chart->n_series);
+  g_autofree DemurChartSeries *series = g_new(DemurChartSeries, chart->n_series);
+  for (size_t s = 0; s < chart->n_series; s++) {
+    labels[s] = chart->series[s].label;
+    series[s] = chart->series[s].series;
+  }
+  return demur_chart_key(cr, palette, labels, series, chart->n_series, r.x, r.y, r.width);
+}
+
 static DemurPlot
 begin(const DemurCoverageCurve *chart, cairo_t *cr, const DemurPalette *palette,
       DemurRectangle rectangle, gboolean *any) {
@@ -214,11 +238,25 @@ begin(const DemurCoverageCurve *chart, cairo_t *cr, const DemurPalette *palette,
     low = 0;
   if (high - low < 1e-9)
     high = low + fmax(fabs(low) * 0.1, 0.01);
-  const DemurChartFrame frame = {.title = chart->title,
-                                 .x_label = demur_chart_word("coverage"),
-                                 .x = {.low = 0, .high = 1, .step = 0.2, .decimals = 1},
-                                 .y = demur_axis_nice(low, high, 4),
-                                 .y_style = DEMUR_NUMBER_DECIMAL};
+  const gboolean many = has_key(chart);
+  if (many) {
+    if (chart->title) {
+      demur_chart_text(cr, palette, chart->title, palette->font_size * 1.1, TRUE, palette->ink,
+                       rectangle.x, rectangle.y, 0, 0, rectangle.width);
+      rectangle.y += palette->font_size * 1.75;
+      rectangle.height -= palette->font_size * 1.75;
+    }
+    const double above = key(chart, cr, palette, rectangle);
+    rectangle.y += above;
+    rectangle.height -= above;
+  }
+  const DemurChartFrame frame = {
+      .title = many ? NULL : chart->title,
+      .x_label = x_word(chart),
+      .x = chart->x_end > 0 ? demur_axis_nice(0, chart->x_end, 5)
+                            : (DemurAxis){.low = 0, .high = 1, .step = 0.2, .decimals = 1},
+      .y = demur_axis_nice(low, high, 4),
+      .y_style = DEMUR_NUMBER_DECIMAL};
   return demur_plot_begin(cr, palette, rectangle, &frame);
 }
 
@@ -281,9 +319,9 @@ chart_draw(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurRe
   for (size_t s = chart->n_series; s-- > 0;)
     draw_line(chart, s, cr, palette, &plot);
   cairo_restore(cr);
-  if (any)
+  if (any && !has_key(chart))
     draw_labels(chart, cr, palette, &plot);
-  else
+  else if (!any)
     demur_chart_text(cr, palette, demur_chart_word("undefined at every coverage"),
                      palette->font_size, FALSE, palette->muted, plot.area.x + plot.area.width / 2,
                      plot.area.y + plot.area.height / 2, 0.5, 0.5, plot.area.width);
@@ -293,8 +331,8 @@ chart_draw(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurRe
 static DemurChartTable *
 chart_table(gconstpointer data) {
   const DemurCoverageCurve *chart = data;
-  static const char *const names[] = {DEMUR_CHART_WORD("coverage")};
-  DemurChartCells cells = demur_chart_cells_new(names, 1);
+  DemurChartCells cells = demur_chart_cells_new(NULL, 0);
+  demur_chart_cells_header(&cells, g_strdup(x_word(chart)));
   for (size_t s = 0; s < chart->n_series; s++) {
     demur_chart_cells_header(&cells, g_strdup(chart->series[s].label));
     demur_chart_cells_header(&cells,
@@ -318,7 +356,7 @@ static char *
 chart_describe(gconstpointer data) {
   const DemurCoverageCurve *chart = data;
   GString *text = g_string_new(NULL);
-  g_string_append_printf(text, demur_chart_word("%s against coverage."), chart->measure);
+  g_string_append_printf(text, demur_chart_word("%s against %s."), chart->measure, x_word(chart));
   for (size_t s = 0; s < chart->n_series; s++) {
     const DemurCoverageSeries *series = &chart->series[s];
     gssize first = -1, last = -1, nearest = -1;
@@ -345,8 +383,8 @@ chart_describe(gconstpointer data) {
         continue;
       g_autofree char *value = demur_text_decimal(series->point[places[k]], chart->decimals);
       g_autofree char *coverage = demur_text_decimal(chart->coverages[places[k]], 2);
-      g_string_append_printf(text, demur_chart_word("%s %s at coverage %s"), written ? "," : "",
-                             value, coverage);
+      g_string_append_printf(text, demur_chart_word("%s %s at %s %s"), written ? "," : "", value,
+                             x_word(chart), coverage);
       written = TRUE;
     }
     g_string_append_c(text, '.');

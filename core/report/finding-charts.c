@@ -72,6 +72,19 @@ chart_methods(const DemurReportFinding *f, const DemurMethodResult **methods,
     series[n] = (DemurChartSeries)other++;
     methods[n++] = m;
   }
+  /* What needs no training of a selector; entropy ranks like confidence where K = 2. */
+  int baseline = DEMUR_SERIES_BASELINE_1;
+  for (size_t i = 0; most > DEMUR_SERIES_BASELINE_1 && i < f->evaluation->n_methods && n < most &&
+                     baseline <= DEMUR_SERIES_BASELINE_7;
+       i++) {
+    const DemurMethodResult *m = &f->evaluation->methods[i];
+    const gboolean twin = f->evaluation->n_classes == 2 && g_str_equal(m->name, "entropy");
+    if (m == f->subject || m == f->confidence || m == f->full || twin || m->is_selector ||
+        !m->recalibrated != !f->subject->recalibrated)
+      continue;
+    series[n] = (DemurChartSeries)baseline++;
+    methods[n++] = m;
+  }
   return n;
 }
 
@@ -95,8 +108,10 @@ demur_chart_coverage_curve(const DemurReportFinding *f, int measure, const char 
       mean[i] = c->mean;
       sd[i] = c->sd;
     }
-    series[s] =
-        (DemurCoverageSeries){demur_chart_method_label(f, methods[s]), styles[s], point, mean, sd};
+    /* Many bands over each other tell nothing: the table has them. */
+    const gboolean band = n < DEMUR_COVERAGE_CURVE_KEY || styles[s] == DEMUR_SERIES_SELECTOR;
+    series[s] = (DemurCoverageSeries){
+        demur_chart_method_label(f, methods[s]), styles[s], point, mean, sd, !band};
   }
   chart->data.curve =
       (DemurCoverageCurve){.title = chart->title,
@@ -112,10 +127,107 @@ demur_chart_coverage_curve(const DemurReportFinding *f, int measure, const char 
   return chart;
 }
 
+/* Where no line of a decision curve lies above 0 any more, and a little beyond. */
+static double
+decision_end(const DemurOperatingPoint *const *points, size_t n) {
+  double end = 0.1;
+  for (size_t p = 0; p < n; p++)
+    for (size_t t = 0; t < DEMUR_N_DECISIONS; t++) {
+      const DemurNetBenefit *benefit = &points[p]->decision[t];
+      if (isfinite(benefit->model) && fmax(benefit->model, benefit->all) > 1e-4)
+        end = fmax(end, demur_decision_thresholds[t]);
+    }
+  return end;
+}
+
+DemurChart *
+demur_chart_decision_curve(const DemurReportFinding *f) {
+  const DemurOperatingPoint *full = f->full && f->full->n_at > 0 ? &f->full->at[0] : NULL;
+  const DemurOperatingPoint *points[2];
+  const char *labels[2];
+  size_t n_points = 0;
+  if (f->evaluation->n_classes == 2 && f->subject_at && f->subject != f->full) {
+    labels[n_points] = "accepted";
+    points[n_points++] = f->subject_at;
+  }
+  if (f->evaluation->n_classes == 2 && full) {
+    labels[n_points] = "all scans";
+    points[n_points++] = full;
+  }
+  if (n_points == 0)
+    return NULL;
+  DemurChart *chart = chart_new(&demur_coverage_curve_chart, g_strdup("Decision curve"));
+  const double end = decision_end(points, n_points);
+  DemurCoverageSeries *series = own(chart, g_new0(DemurCoverageSeries, 2 * n_points + 1));
+  double *values = own(chart, g_new0(double, 2 * n_points * DEMUR_N_DECISIONS));
+  double highest = 0;
+  size_t n = 0, n_thresholds = 0;
+  while (n_thresholds < DEMUR_N_DECISIONS && demur_decision_thresholds[n_thresholds] <= end)
+    n_thresholds++;
+  for (size_t p = 0; p < n_points; p++)
+    for (size_t t = 0; t < n_thresholds; t++)
+      highest = fmax(highest, fmax(points[p]->decision[t].model, points[p]->decision[t].all));
+  for (size_t p = 0; p < n_points; p++)
+    for (int all = 0; all < 2; all++) {
+      double *line = values + n * DEMUR_N_DECISIONS;
+      for (size_t t = 0; t < n_thresholds; t++) {
+        const DemurNetBenefit *benefit = &points[p]->decision[t];
+        const double value = all ? benefit->all : benefit->model;
+        line[t] = value < -0.3 * highest ? NAN : value; /* treating all falls without end */
+      }
+      series[n++] = (DemurCoverageSeries){
+          own(chart, g_strdup_printf(all ? "%s, treat all" : "%s, by risk", labels[p])),
+          points[p] == f->subject_at ? (all ? DEMUR_SERIES_OTHER_1 : DEMUR_SERIES_SELECTOR)
+                                     : (all ? DEMUR_SERIES_OTHER_3 : DEMUR_SERIES_EVERYTHING),
+          line,
+          NULL,
+          NULL,
+          FALSE};
+    }
+  chart->data.curve = (DemurCoverageCurve){.title = chart->title,
+                                           .measure = "Net benefit",
+                                           .n = n_thresholds,
+                                           .coverages = demur_decision_thresholds,
+                                           .n_series = n,
+                                           .series = series,
+                                           .marker = f->evaluation->net_benefit_threshold,
+                                           .decimals = 4,
+                                           .x_label = "threshold risk",
+                                           .x_end = end,
+                                           .keyed = TRUE};
+  return chart;
+}
+
+/* "slope .75 (.51 to .99)" and others that are known; corner: NULL-terminated. */
+static void
+fill_corner(DemurChart *chart, const DemurOperatingPoint *at, char **corner) {
+  static const struct {
+    DemurMeasure measure;
+    const char *name;
+  } shown[] = {{DEMUR_MEASURE_OE_RATIO, "O:E"},
+               {DEMUR_MEASURE_SLOPE, "slope"},
+               {DEMUR_MEASURE_INTERCEPT, "intercept"}};
+  for (size_t i = 0; i < G_N_ELEMENTS(shown); i++) {
+    const double value = at->measures[shown[i].measure];
+    const DemurInterval interval = at->intervals[shown[i].measure];
+    g_autofree char *text = demur_text_decimal(value, 2),
+                    *low = demur_text_decimal(interval.low, 2),
+                    *high = demur_text_decimal(interval.high, 2);
+    if (!isfinite(value))
+      continue;
+    *corner++ = own(chart, isfinite(interval.low) && isfinite(interval.high)
+                               ? g_strdup_printf("%s %s (%s to %s)", shown[i].name, text, low, high)
+                               : g_strdup_printf("%s %s", shown[i].name, text));
+  }
+}
+
 DemurChart *
 demur_chart_reliability(const DemurReportFinding *f, const DemurOperatingPoint *at,
                         DemurChartSeries series, const char *label, char *title, double axis_end) {
   DemurChart *chart = chart_new(&demur_reliability_chart, title);
+  const DemurEvaluation *e = f->evaluation;
+  char **corner = own(chart, g_new0(char *, 4));
+  fill_corner(chart, at, corner);
   chart->data.reliability = (DemurReliability){
       .title = title,
       .x_label = f->evaluation->n_classes > 2 ? "confidence shown" : "risk shown",
@@ -123,6 +235,11 @@ demur_chart_reliability(const DemurReportFinding *f, const DemurOperatingPoint *
       .series = series,
       .n_bins = at->n_reliability,
       .bins = at->reliability,
+      .corner = (const char *const *)corner,
+      .histogram = at->histogram,
+      .n_histogram = DEMUR_N_HISTOGRAM_BINS,
+      .histogram_low = e->histogram_low,
+      .histogram_width = e->histogram_width,
       .axis_end = axis_end};
   return chart;
 }
@@ -153,6 +270,7 @@ demur_chart_histogram(const DemurReportFinding *f, double coverage) {
   const size_t *all = f->full && f->full->n_at > 0 ? f->full->at[0].histogram : e->histogram_all;
   panels[n++] = (DemurHistogramPanel){"everything", DEMUR_SERIES_EVERYTHING, all, e->n_scans};
   chart->data.histogram = (DemurConfidenceHistogram){.title = chart->title,
+                                                     .x_label = e->n_classes > 2 ? NULL : "risk",
                                                      .n_bins = DEMUR_N_HISTOGRAM_BINS,
                                                      .low = e->histogram_low,
                                                      .width = e->histogram_width,
@@ -250,6 +368,64 @@ demur_chart_forest(const DemurReportFinding *f, size_t from, size_t to, size_t m
                                          .rows = rows,
                                          .reference = at ? 1 - at->realised : NAN};
   return chart;
+}
+
+static int
+compare_group_sizes(gconstpointer a, gconstpointer b) {
+  const DemurGroup *x = *(const DemurGroup *const *)a, *y = *(const DemurGroup *const *)b;
+  if (x->n_scans != y->n_scans)
+    return x->n_scans > y->n_scans ? -1 : 1;
+  return g_strcmp0(x->value, y->value);
+}
+
+DemurChart *
+demur_chart_oe_forest(const DemurReportFinding *f, size_t from, size_t to, size_t most_rows) {
+  const DemurGroup *groups = f->evaluation->groups;
+  g_autoptr(GPtrArray) sorted = g_ptr_array_new();
+  for (size_t g = from; g < to; g++) {
+    const DemurOperatingPoint *at = demur_finding_group_at(f, &groups[g]);
+    if (at && isfinite(at->measures[DEMUR_MEASURE_OE_RATIO]))
+      g_ptr_array_add(sorted, (gpointer)&groups[g]);
+  }
+  if (sorted->len == 0)
+    return NULL;
+  g_ptr_array_sort(sorted, compare_group_sizes);
+  const size_t n = MIN(sorted->len, most_rows);
+  DemurChart *chart = chart_new(
+      &demur_forest_chart,
+      n < to - from ? g_strdup_printf("Observed over expected by %s: the %zu largest of %zu",
+                                      groups[from].by, n, to - from)
+                    : g_strdup_printf("Observed over expected by %s", groups[from].by));
+  DemurForestRow *rows = own(chart, g_new0(DemurForestRow, n + 1));
+  for (size_t i = 0; i < n; i++) {
+    const DemurGroup *group = g_ptr_array_index(sorted, i);
+    const DemurOperatingPoint *at = demur_finding_group_at(f, group);
+    rows[i] = (DemurForestRow){.label = demur_text_recorded(group->value),
+                               .n = at->n_accepted,
+                               .value = at->measures[DEMUR_MEASURE_OE_RATIO],
+                               .low = at->intervals[DEMUR_MEASURE_OE_RATIO].low,
+                               .high = at->intervals[DEMUR_MEASURE_OE_RATIO].high};
+  }
+  chart->data.forest = (DemurForestPlot){.title = chart->title,
+                                         .value_label = "O:E",
+                                         .interval_label = "95\u00a0% interval",
+                                         .n_rows = n,
+                                         .rows = rows,
+                                         .reference = 1,
+                                         .ratio = TRUE,
+                                         .n_label = "Accepted"};
+  return chart;
+}
+
+size_t
+demur_chart_forest_part(DemurChart *chart, size_t first, size_t n) {
+  g_return_val_if_fail(chart->interface == &demur_forest_chart, 0);
+  DemurForestPlot *forest = &chart->data.forest;
+  forest->first = first;
+  forest->n_shown = n;
+  if (first > 0)
+    forest->title = NULL;
+  return forest->n_rows;
 }
 
 DemurChart *

@@ -20,6 +20,21 @@ demur_finding_at(const DemurMethodResult *method, double coverage, gboolean from
   return NULL;
 }
 
+const DemurOperatingPoint *
+demur_finding_group_at(const DemurReportFinding *f, const DemurGroup *group) {
+  for (size_t m = 0; m < group->n_methods; m++) {
+    const DemurGroupMethod *method = &group->methods[m];
+    if (!g_str_equal(method->name, f->subject->name) ||
+        !method->recalibrated != !f->subject->recalibrated)
+      continue;
+    for (size_t a = 0; a < method->n_at && f->subject_at; a++)
+      if (method->at[a].coverage == f->subject_at->coverage &&
+          !method->at[a].from_tune == !f->subject_at->from_tune)
+        return &method->at[a];
+  }
+  return NULL;
+}
+
 double
 demur_finding_rate(const DemurOperatingPoint *at, size_t label) {
   return at && label < at->n_labels ? at->rejected_by_label[label].rate : NAN;

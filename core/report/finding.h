@@ -39,6 +39,10 @@ DemurComparisonVerdict demur_finding_verdict(const DemurComparison *plain,
 const DemurOperatingPoint *demur_finding_at(const DemurMethodResult *method, double coverage,
                                             gboolean from_tune);
 
+/* The group's operating point under the same threshold as subject_at; NULL: none, or withheld. */
+const DemurOperatingPoint *demur_finding_group_at(const DemurReportFinding *finding,
+                                                  const DemurGroup *group);
+
 /* Share of a label that is rejected at the point; NAN where undefined or no such label. */
 double demur_finding_rate(const DemurOperatingPoint *at, size_t label);
 

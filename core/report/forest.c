@@ -4,6 +4,12 @@
 
 #include <math.h>
 
+static size_t
+end_row(const DemurForestPlot *chart) {
+  const size_t end = chart->first + chart->n_shown;
+  return chart->n_shown > 0 && end < chart->n_rows ? end : chart->n_rows;
+}
+
 /* In units of the font size. */
 #define ROW 1.75
 #define TITLE 1.8
@@ -32,7 +38,7 @@ chart_height(gconstpointer data, const DemurPalette *palette, double width) {
   const DemurForestPlot *chart = data;
   cairo_t *cr = demur_chart_nowhere();
   double rows = 0;
-  for (size_t i = 0; i < chart->n_rows; i++)
+  for (size_t i = chart->first; i < end_row(chart); i++)
     rows += row_height(&chart->rows[i], cr, palette, width);
   cairo_destroy(cr);
   return palette->font_size * ((chart->title ? TITLE : 0) + HEADER + AXIS) + rows;
@@ -45,12 +51,17 @@ stands_out(const DemurForestPlot *chart, const DemurForestRow *row) {
          (row->low > chart->reference || row->high < chart->reference);
 }
 
+static char *
+number_words(const DemurForestPlot *chart, double value) {
+  return chart->ratio ? demur_text_decimal(value, 2) : demur_text_percent(value, 1);
+}
+
 /* "17.0 % – 30.0 %", owned. */
 static char *
-interval_words(const DemurForestRow *row) {
+interval_words(const DemurForestPlot *chart, const DemurForestRow *row) {
   if (!isfinite(row->low) || !isfinite(row->high))
     return g_strdup(DEMUR_TEXT_UNDEFINED);
-  g_autofree char *low = demur_text_percent(row->low, 1), *high = demur_text_percent(row->high, 1);
+  g_autofree char *low = number_words(chart, row->low), *high = number_words(chart, row->high);
   return g_strdup_printf("%s – %s", low, high);
 }
 
@@ -61,20 +72,47 @@ row_count(const DemurForestRow *row) {
 }
 
 static char *
-value_words(const DemurForestRow *row) {
-  return isfinite(row->value) ? demur_text_percent(row->value, 1) : g_strdup("withheld");
+value_words(const DemurForestPlot *chart, const DemurForestRow *row) {
+  return isfinite(row->value) ? number_words(chart, row->value) : g_strdup("withheld");
+}
+
+#define RATIO_MOST 8.0 /* and its inverse: the axis of ratios goes no further */
+
+/* Where a value stands on the axis: ratios by their logarithm to 2. */
+static double
+place_of(const DemurForestPlot *chart, double value) {
+  return chart->ratio ? log2(CLAMP(value, 1 / RATIO_MOST, RATIO_MOST)) : value;
+}
+
+/* The axis that holds all values and most of all intervals. */
+static DemurAxis
+axis_of(const DemurForestPlot *chart) {
+  double lowest = 0, highest = isfinite(chart->reference) ? place_of(chart, chart->reference) : 0;
+  for (size_t i = 0; i < chart->n_rows; i++) {
+    const double ends[3] = {chart->rows[i].value, chart->rows[i].high, chart->rows[i].low};
+    for (int k = 0; k < 3; k++)
+      if (isfinite(ends[k])) {
+        highest = fmax(highest, place_of(chart, ends[k]));
+        lowest = fmin(lowest, place_of(chart, ends[k]));
+      }
+  }
+  if (chart->ratio) {
+    const double reach = fmax(1, ceil(fmax(highest, -lowest)));
+    return (DemurAxis){.low = -reach, .high = reach, .step = 1};
+  }
+  return demur_axis_nice(0, highest > 0 ? fmin(highest, 1) : 0.1, 3);
 }
 
 static void
 draw_mark(const DemurForestPlot *chart, const DemurForestRow *row, cairo_t *cr,
           const DemurPalette *palette, const DemurPlot *plot, double y) {
   const gboolean out = stands_out(chart, row);
-  const double x = demur_plot_x(plot, row->value);
+  const double x = demur_plot_x(plot, place_of(chart, row->value));
   demur_chart_colour(cr, out ? palette->warning : palette->series[DEMUR_SERIES_SELECTOR], 1);
   if (isfinite(row->low) && isfinite(row->high)) {
     cairo_set_line_width(cr, palette->font_size * 0.13);
-    cairo_move_to(cr, demur_plot_x(plot, row->low), y);
-    cairo_line_to(cr, demur_plot_x(plot, fmin(row->high, plot->x.high)), y);
+    cairo_move_to(cr, demur_plot_x(plot, place_of(chart, row->low)), y);
+    cairo_line_to(cr, demur_plot_x(plot, fmin(place_of(chart, row->high), plot->x.high)), y);
     cairo_stroke(cr);
   }
   demur_chart_glyph(cr, out ? DEMUR_SERIES_CONFIDENCE : DEMUR_SERIES_SELECTOR, x, y,
@@ -85,16 +123,9 @@ static void
 chart_draw(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle) {
   const DemurForestPlot *chart = data;
   const double size = palette->font_size;
-  double rows = 0;
-  for (size_t i = 0; i < chart->n_rows; i++)
+  double rows = 0, y = rectangle.y;
+  for (size_t i = chart->first; i < end_row(chart); i++)
     rows += row_height(&chart->rows[i], cr, palette, rectangle.width);
-  double highest = isfinite(chart->reference) ? chart->reference : 0, y = rectangle.y;
-  for (size_t i = 0; i < chart->n_rows; i++) {
-    const double ends[2] = {chart->rows[i].value, chart->rows[i].high};
-    for (int k = 0; k < 2; k++)
-      if (isfinite(ends[k]))
-        highest = fmax(highest, ends[k]);
-  }
   cairo_save(cr);
   cairo_set_dash(cr, NULL, 0, 0);
   if (chart->title) {
@@ -107,16 +138,17 @@ chart_draw(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurRe
                value = rectangle.x + 0.50 * rectangle.width,
                interval = rectangle.x + 0.66 * rectangle.width,
                left = rectangle.x + 0.69 * rectangle.width;
-  demur_chart_text(cr, palette, "Scans", size, TRUE, palette->muted, scans, y, 1, 0, 0);
+  demur_chart_text(cr, palette, chart->n_label ? chart->n_label : "Scans", size, TRUE,
+                   palette->muted, scans, y, 1, 0, 0);
   demur_chart_text(cr, palette, chart->value_label, size, TRUE, palette->muted, value, y, 1, 0, 0);
   demur_chart_text(cr, palette, chart->interval_label, size, TRUE, palette->muted, interval, y, 1,
                    0, 0);
   y += HEADER * size;
   DemurPlot plot = {.area = {left, y, rectangle.x + rectangle.width - left - size * 1.5, rows},
-                    .x = demur_axis_nice(0, highest > 0 ? fmin(highest, 1) : 0.1, 3),
+                    .x = axis_of(chart),
                     .y = {.low = 0, .high = 1, .step = 1}};
   if (isfinite(chart->reference)) {
-    const double x = demur_plot_x(&plot, chart->reference), dots[] = {1, 2};
+    const double x = demur_plot_x(&plot, place_of(chart, chart->reference)), dots[] = {1, 2};
     demur_chart_colour(cr, palette->ink, 0.8);
     cairo_set_line_width(cr, 0.8);
     cairo_set_dash(cr, dots, 2, 0);
@@ -126,11 +158,12 @@ chart_draw(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurRe
     cairo_set_dash(cr, NULL, 0, 0);
   }
   double top = y;
-  for (size_t i = 0; i < chart->n_rows; i++) {
+  for (size_t i = chart->first; i < end_row(chart); i++) {
     const DemurForestRow *r = &chart->rows[i];
     const double row = row_height(r, cr, palette, rectangle.width), middle = top + row / 2;
     top += row;
-    g_autofree char *n = row_count(r), *rate = value_words(r), *range = interval_words(r);
+    g_autofree char *n = row_count(r), *rate = value_words(chart, r),
+                    *range = interval_words(chart, r);
     demur_chart_colour(cr, palette->grid, 1);
     cairo_set_line_width(cr, 0.5);
     cairo_move_to(cr, rectangle.x, middle + row / 2);
@@ -146,8 +179,9 @@ chart_draw(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurRe
     if (isfinite(r->value))
       draw_mark(chart, r, cr, palette, &plot, middle);
   }
-  for (double tick = 0; tick <= plot.x.high + plot.x.step * 1e-6; tick += plot.x.step) {
-    g_autofree char *text = demur_axis_text(&plot.x, tick, DEMUR_NUMBER_PERCENT);
+  for (double tick = plot.x.low; tick <= plot.x.high + plot.x.step * 1e-6; tick += plot.x.step) {
+    g_autofree char *text = chart->ratio ? demur_text_decimal(exp2(tick), tick < 0 ? (int)-tick : 0)
+                                         : demur_axis_text(&plot.x, tick, DEMUR_NUMBER_PERCENT);
     demur_chart_text(cr, palette, text, size, FALSE, palette->muted, demur_plot_x(&plot, tick),
                      y + plot.area.height + size * 0.4, 0.5, 0, 0);
   }
@@ -159,16 +193,20 @@ chart_table(gconstpointer data) {
   const DemurForestPlot *chart = data;
   const char *const names[] = {"group", "scans", chart->value_label, "95 % low", "95 % high"};
   DemurChartCells cells = demur_chart_cells_new(names, G_N_ELEMENTS(names));
-  for (size_t i = 0; i < chart->n_rows; i++) {
+  for (size_t i = chart->first; i < end_row(chart); i++) {
     const DemurForestRow *row = &chart->rows[i];
     demur_chart_cells_text(&cells, row->label);
     if (row->withheld)
       demur_chart_cells_text(&cells, "< 10");
     else
       demur_chart_cells_count(&cells, row->n);
-    demur_chart_cells_percent(&cells, row->value);
-    demur_chart_cells_percent(&cells, row->low);
-    demur_chart_cells_percent(&cells, row->high);
+    const double numbers[3] = {row->value, row->low, row->high};
+    for (int k = 0; k < 3; k++) {
+      if (chart->ratio)
+        demur_chart_cells_decimal(&cells, numbers[k], 2);
+      else
+        demur_chart_cells_percent(&cells, numbers[k]);
+    }
   }
   return demur_chart_cells_finish(&cells);
 }
@@ -176,16 +214,16 @@ chart_table(gconstpointer data) {
 static char *
 chart_describe(gconstpointer data) {
   const DemurForestPlot *chart = data;
-  g_autofree char *overall = demur_text_percent(chart->reference, 1);
+  g_autofree char *overall = number_words(chart, chart->reference);
   GString *text = g_string_new(NULL);
   g_string_append_printf(text, "%s by group, overall %s.", chart->value_label, overall);
-  for (size_t i = 0; i < chart->n_rows; i++) {
+  for (size_t i = chart->first; i < end_row(chart); i++) {
     const DemurForestRow *row = &chart->rows[i];
-    g_autofree char *value = value_words(row), *interval = interval_words(row);
+    g_autofree char *value = value_words(chart, row), *interval = interval_words(chart, row);
     g_string_append_printf(text, " %s: %s", row->label, value);
     if (isfinite(row->low) && isfinite(row->high))
       g_string_append_printf(text, " (%s)", interval);
-    g_string_append_c(text, i + 1 < chart->n_rows ? ';' : '.');
+    g_string_append_c(text, i + 1 < end_row(chart) ? ';' : '.');
   }
   return g_string_free(text, FALSE);
 }

@@ -1,5 +1,5 @@
-/* Forest plot: a rate with its interval for each site, scanner or other subgroup, beside the
- * overall one. */
+/* Forest plot: a rate, or a ratio on a log axis, with its interval for each site, scanner or other
+ * subgroup, beside the overall one. */
 #pragma once
 
 #include "report/chart.h"
@@ -19,7 +19,10 @@ typedef struct {
   const char *interval_label; /* heads the intervals: "95 %" */
   size_t n_rows;
   const DemurForestRow *rows; /* from top to bottom */
+  size_t first, n_shown;      /* those that are drawn, on the axis of all; n_shown 0: to the end */
   double reference;           /* the overall rate, an upright line; NaN: none */
+  gboolean ratio;             /* values are ratios: 1 is the middle */
+  const char *n_label;        /* heads the counts; NULL: "Scans" */
 } DemurForestPlot;
 
 /* Of a DemurForestPlot. A group whose interval leaves out the overall rate has a diamond in the

@@ -39,6 +39,49 @@ bin_words(const DemurReliability *chart) {
                          chart->n_bins, few, many);
 }
 
+/* The strip of the histogram below the plot, of the rectangle's height. */
+#define STRIP 0.14
+
+static gboolean
+has_histogram(const DemurReliability *chart) {
+  return chart->histogram && chart->n_histogram > 0 && chart->histogram_width > 0;
+}
+
+/* How many scans show which risk, hanging from the lower edge of the plot's place. */
+static void
+draw_histogram(const DemurReliability *chart, cairo_t *cr, const DemurPalette *palette,
+               const DemurPlot *plot, double top, double height) {
+  size_t most = 0;
+  for (size_t i = 0; i < chart->n_histogram; i++)
+    most = MAX(most, chart->histogram[i]);
+  for (size_t i = 0; most > 0 && i < chart->n_histogram; i++) {
+    const double low = chart->histogram_low + (double)i * chart->histogram_width,
+                 left = demur_plot_x(plot, low),
+                 right = demur_plot_x(plot, fmin(low + chart->histogram_width, plot->x.high));
+    if (low >= plot->x.high || chart->histogram[i] == 0)
+      continue;
+    const double bar = fmax(0.6, height * (double)chart->histogram[i] / (double)most);
+    cairo_rectangle(cr, left + 0.3, top + height - bar, fmax(right - left - 0.6, 0.4), bar);
+    demur_chart_colour(cr, palette->series[chart->series], 0.45);
+    cairo_fill(cr);
+  }
+  demur_chart_colour(cr, palette->muted, 1);
+  cairo_set_line_width(cr, 0.6);
+  cairo_move_to(cr, plot->area.x, top + height);
+  cairo_line_to(cr, plot->area.x + plot->area.width, top + height);
+  cairo_stroke(cr);
+}
+
+static void
+draw_corner(const DemurReliability *chart, cairo_t *cr, const DemurPalette *palette,
+            const DemurPlot *plot) {
+  const double size = palette->font_size;
+  for (int i = 0; chart->corner && chart->corner[i]; i++)
+    demur_chart_text(cr, palette, chart->corner[i], size * 0.9, FALSE, palette->muted,
+                     plot->area.x + size * 0.6, plot->area.y + size * (0.2 + 1.25 * i), 0, 0,
+                     plot->area.width * 0.6);
+}
+
 static DemurPlot
 begin(const DemurReliability *chart, cairo_t *cr, const DemurPalette *palette,
       DemurRectangle rectangle) {
@@ -49,6 +92,8 @@ begin(const DemurReliability *chart, cairo_t *cr, const DemurPalette *palette,
   g_autofree char *words = bin_words(chart);
   g_autofree char *x_label = g_strdup_printf(
       "%s (%s)", chart->x_label ? chart->x_label : demur_chart_word("risk shown"), words);
+  if (has_histogram(chart)) /* drawn below it */
+    rectangle.height *= 1 - STRIP;
   const DemurChartFrame frame = {
       .title = chart->title, .x_label = x_label, .y_label = chart->y_label, .x = axis, .y = axis};
   return demur_plot_begin(cr, palette, rectangle, &frame);
@@ -81,6 +126,11 @@ chart_draw(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurRe
   const DemurReliability *chart = data;
   cairo_save(cr);
   const DemurPlot plot = begin(chart, cr, palette, rectangle);
+  if (has_histogram(chart))
+    draw_histogram(chart, cr, palette, &plot,
+                   rectangle.y + rectangle.height * (1 - STRIP) + palette->font_size * 0.5,
+                   rectangle.height * STRIP - palette->font_size * 0.5);
+  draw_corner(chart, cr, palette, &plot);
   cairo_save(cr);
   demur_plot_clip(&plot, cr);
   const double dash[] = {3, 2.5};

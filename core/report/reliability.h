@@ -14,7 +14,12 @@ typedef struct {
   DemurChartSeries series;
   size_t n_bins;
   const DemurReliabilityBin *bins;
-  double axis_end; /* of both axes, so that several diagrams compare; 0: from the data */
+  double axis_end;           /* of both axes, so that several diagrams compare; 0: from the data */
+  const char *const *corner; /* lines in the upper left corner, NULL-terminated; NULL: none */
+  /* Accepted scans by risk, drawn below the axis: bin i covers [low + i width, ..). NULL: none. */
+  const size_t *histogram;
+  size_t n_histogram;
+  double histogram_low, histogram_width;
 } DemurReliability;
 
 /* The axis end that holds every mark and most of every interval. */

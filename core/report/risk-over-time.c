@@ -18,36 +18,6 @@ highest_value(const DemurRiskOverTime *chart) {
   return highest;
 }
 
-/* The key above the plot; returns its height. */
-static double
-draw_key(const DemurRiskOverTime *chart, cairo_t *cr, const DemurPalette *palette, double x,
-         double y, double width) {
-  const double size = palette->font_size, swatch = size * 2, left = x;
-  double height = size * 1.5;
-  for (size_t s = 0; s < chart->n_series; s++) {
-    const DemurRiskSeries *series = &chart->series[s];
-    const double text = fmin(demur_chart_text_size(cr, palette, series->label, size, FALSE).width,
-                             width - swatch * 1.3);
-    if (x > left && x + swatch * 1.3 + text > left + width) {
-      x = left;
-      y += size * 1.4;
-      height += size * 1.4;
-    }
-    demur_chart_colour(cr, palette->series[series->series], 1);
-    cairo_set_line_width(cr, size * 0.19);
-    demur_chart_dash(cr, series->series, size * 0.19);
-    cairo_move_to(cr, x, y + size * 0.62);
-    cairo_line_to(cr, x + swatch, y + size * 0.62);
-    cairo_stroke(cr);
-    cairo_set_dash(cr, NULL, 0, 0);
-    demur_chart_glyph(cr, series->series, x + swatch / 2, y + size * 0.62, size * 0.28);
-    demur_chart_text(cr, palette, series->label, size, FALSE, palette->ink, x + swatch * 1.25, y, 0,
-                     0, width - swatch * 1.3);
-    x += swatch * 1.3 + text + size * 1.4;
-  }
-  return height;
-}
-
 static void
 draw_series(const DemurRiskOverTime *chart, size_t s, cairo_t *cr, const DemurPalette *palette,
             const DemurPlot *plot) {
@@ -111,7 +81,14 @@ chart_draw(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurRe
     rectangle.height -= size * 1.75;
   }
   if (chart->n_series > 1) {
-    const double key = draw_key(chart, cr, palette, rectangle.x, rectangle.y, rectangle.width);
+    g_autofree const char **labels = g_new(const char *, chart->n_series);
+    g_autofree DemurChartSeries *series = g_new(DemurChartSeries, chart->n_series);
+    for (size_t s = 0; s < chart->n_series; s++) {
+      labels[s] = chart->series[s].label;
+      series[s] = chart->series[s].series;
+    }
+    const double key = demur_chart_key(cr, palette, labels, series, chart->n_series, rectangle.x,
+                                       rectangle.y, rectangle.width);
     rectangle.y += key;
     rectangle.height -= key;
   }

@@ -103,8 +103,6 @@ demur_section_subgroups(DemurPages *p) {
     while (to < input->n_rejections &&
            g_strcmp0(input->rejections[to].attribute, input->rejections[from].attribute) == 0)
       to++;
-    if (to == input->n_rejections) /* the last one and the note stay together */
-      demur_layout_keep_begin(p->layout);
     size_t n_withheld = 0;
     for (size_t i = from; i < to; i++)
       n_withheld += withheld[i] ? 1 : 0;
@@ -114,21 +112,15 @@ demur_section_subgroups(DemurPages *p) {
                          input->rejections[from].attribute, n, DEMUR_SMALL_CELL);
       continue;
     }
-    DemurChart *chart = demur_chart_forest(&p->finding, from, to, DEMUR_SECTION_MOST_GROUPS);
-    demur_section_chart(
-        p, demur_chart_height(chart, demur_palette_paper(), p->width - 2 * DEMUR_PAGES_MARGIN),
-        chart);
+    demur_section_forest(p, demur_chart_forest, from, to);
     any = TRUE;
   }
-  if (!any) {
-    demur_layout_keep_end(p->layout);
+  if (!any)
     return;
-  }
   demur_section_text(
       p, DEMUR_TEXT_NOTE,
       "Dotted upright: the share refused over all. Diamond and bold: its interval leaves that "
       "share out; with many groups some do so by chance. Rates of groups with fewer than %d "
       "scans are withheld, and those that would tell them.",
       DEMUR_SMALL_CELL);
-  demur_layout_keep_end(p->layout);
 }

@@ -7,7 +7,7 @@
 static DemurLayoutFigure
 curve_figure(const DemurPages *p, DemurMeasure measure, const char *title) {
   return demur_section_figure(
-      demur_chart_coverage_curve(&p->finding, (int)measure, title, DEMUR_N_SERIES));
+      demur_chart_coverage_curve(&p->finding, (int)measure, title, DEMUR_SERIES_BASELINE_1));
 }
 
 /* Calibration in the large and slope, discrimination and usefulness of what is shown. */
@@ -77,6 +77,37 @@ add_calibration(DemurPages *p) {
       e->interval_unit ? e->interval_unit : "patient");
 }
 
+/* All methods in one picture. */
+static void
+add_baselines(DemurPages *p, const char *measure) {
+  g_autofree char *title = g_strdup_printf("%s of all methods", measure);
+  demur_layout_keep_begin(p->layout);
+  demur_section_chart(
+      p, 190, demur_chart_coverage_curve(&p->finding, DEMUR_MEASURE_SBCE2, title, DEMUR_N_SERIES));
+  demur_layout_keep_end(p->layout);
+}
+
+static void
+add_decision(DemurPages *p) {
+  DemurChart *chart = demur_chart_decision_curve(&p->finding);
+  if (!chart)
+    return;
+  demur_section_text(p, DEMUR_TEXT_HEADING, "Usefulness of the risks");
+  demur_layout_keep_begin(p->layout);
+  demur_section_chart(p, 158, chart);
+  g_autofree char *coverage = demur_text_coverage(p->finding.coverage);
+  demur_section_text(
+      p, DEMUR_TEXT_NOTE,
+      "Net benefit a scan: true positives less false positives weighed by the odds of the "
+      "threshold "
+      "(Vickers and Elkin 2006); treating nobody is 0. Of all scans, and of those accepted at "
+      "coverage %s, each counted among its own. Dotted upright: the threshold of the tables. A "
+      "line "
+      "ends where it falls far below 0.",
+      coverage);
+  demur_layout_keep_end(p->layout);
+}
+
 void
 demur_section_results(DemurPages *p) {
   const DemurEvaluation *e = p->e;
@@ -118,6 +149,7 @@ demur_section_results(DemurPages *p) {
                      "upright: coverage %s. A gap: undefined there.",
                      trials, coverage);
   demur_layout_keep_end(p->layout);
+  add_baselines(p, two);
   for (size_t i = 0; i < DEMUR_SECTION_N_COVERAGES; i++) {
     g_autofree char *percent = demur_text_coverage(demur_section_coverages[i]);
     demur_section_text(p, DEMUR_TEXT_HEADING, "All methods at coverage %s", percent);
@@ -126,6 +158,7 @@ demur_section_results(DemurPages *p) {
   demur_section_text(p, DEMUR_TEXT_NOTE,
                      "Thresholds from this split's own scores, labels unseen; the split as it is.");
   add_calibration(p);
+  add_decision(p);
   demur_section_comparisons(p);
   demur_section_reliability(p);
   demur_section_histograms(p);

@@ -53,7 +53,9 @@ demur_section_reliability(DemurPages *p) {
   demur_section_text(
       p, DEMUR_TEXT_NOTE,
       "%s against %s; one mark a bin of accepted scans (equal mass, at least %zu scans), with "
-      "its 95\u00a0%% Wilson interval. On the dashed line the two agree. Model 1.",
+      "its 95\u00a0%% Wilson interval. On the dashed line the two agree; below, how many scans "
+      "show "
+      "which risk. Model 1.",
       p->e->n_classes > 2 ? "Share of right predictions" : observed,
       p->e->n_classes > 2 ? "confidence" : "risk shown", p->e->min_bin_size);
   demur_layout_keep_end(p->layout);
@@ -67,14 +69,19 @@ demur_section_histograms(DemurPages *p) {
     if (!chart)
       continue;
     if (!any)
-      demur_section_text(p, DEMUR_TEXT_HEADING, "How confident the accepted predictions are");
+      demur_section_text(p, DEMUR_TEXT_HEADING,
+                         p->e->n_classes > 2 ? "How confident the accepted predictions are"
+                                             : "Which risks are shown");
     any = TRUE;
     demur_section_chart(p, 138, chart);
   }
   if (any)
     demur_section_text(
         p, DEMUR_TEXT_NOTE,
-        "Bars: accepted scans by confidence (largest class probability). Outline: all scans of the "
-        "split. "
-        "A method that only keeps sure predictions fills the right and leaves the left empty.");
+        p->e->n_classes > 2
+            ? "Bars: accepted scans by confidence (largest class probability). Outline: all scans "
+              "of the split. A method that only keeps sure predictions fills the right and leaves "
+              "the left empty."
+            : "Bars: accepted scans by the risk that is shown. Outline: all scans of the split. "
+              "Where bars stay below the outline, scans of such risks are refused.");
 }

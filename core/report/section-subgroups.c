@@ -1,28 +1,12 @@
 /* How calibrated the accepted scans of each subgroup are. */
 #include "report/section.h"
 
+#include "report/charts.h"
 #include "report/format.h"
 
 #include <math.h>
 
 #include <string.h>
-
-/* How well calibrated the accepted scans of each group are, the largest groups of each kind. */
-static const DemurOperatingPoint *
-group_point(const DemurPages *p, const DemurGroup *group) {
-  const DemurReportFinding *f = &p->finding;
-  for (size_t m = 0; m < group->n_methods; m++) {
-    const DemurGroupMethod *method = &group->methods[m];
-    if (!g_str_equal(method->name, f->subject->name) ||
-        !method->recalibrated != !f->subject->recalibrated)
-      continue;
-    for (size_t a = 0; a < method->n_at && f->subject_at; a++)
-      if (method->at[a].coverage == f->subject_at->coverage &&
-          !method->at[a].from_tune == !f->subject_at->from_tune)
-        return &method->at[a];
-  }
-  return NULL;
-}
 
 static int
 compare_sizes(gconstpointer a, gconstpointer b) {
@@ -40,7 +24,7 @@ add_group_table(DemurPages *p, size_t from, size_t to) {
   g_autoptr(GPtrArray) sorted = g_ptr_array_new();
   size_t n_small = 0;
   for (size_t g = from; g < to; g++) {
-    const DemurOperatingPoint *at = group_point(p, &e->groups[g]);
+    const DemurOperatingPoint *at = demur_finding_group_at(&p->finding, &e->groups[g]);
     if (at && isfinite(at->measures[DEMUR_MEASURE_SBCE2]))
       g_ptr_array_add(sorted, &e->groups[g]);
     else
@@ -54,10 +38,11 @@ add_group_table(DemurPages *p, size_t from, size_t to) {
     return FALSE;
   }
   g_ptr_array_sort(sorted, compare_sizes);
+  demur_section_forest(p, demur_chart_oe_forest, from, to);
   DemurRows rows = demur_rows_new();
   for (guint i = 0; i < MIN(sorted->len, DEMUR_SECTION_MOST_GROUPS); i++) {
     const DemurGroup *group = g_ptr_array_index(sorted, i);
-    const DemurOperatingPoint *at = group_point(p, group);
+    const DemurOperatingPoint *at = demur_finding_group_at(&p->finding, group);
     demur_rows_cell(&rows, g_strdup(demur_text_recorded(group->value)));
     demur_rows_cell(&rows, demur_text_count(at->n_accepted));
     demur_rows_cell(&rows, demur_text_decimal(at->measures[DEMUR_MEASURE_SBCE2], 3));

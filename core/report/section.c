@@ -82,6 +82,26 @@ demur_section_chart(DemurPages *p, double height, DemurChart *chart) {
 }
 
 /* A method's short name at a line or a panel. */
+#define FOREST_PART 13 /* rows that stay together */
+
+gboolean
+demur_section_forest(DemurPages *p,
+                     DemurChart *(*make)(const DemurReportFinding *finding, size_t from, size_t to,
+                                         size_t most_rows),
+                     size_t from, size_t to) {
+  size_t n = FOREST_PART;
+  for (size_t first = 0; first < n; first += FOREST_PART) {
+    DemurChart *part = make(&p->finding, from, to, DEMUR_SECTION_MOST_GROUPS);
+    if (!part)
+      return FALSE;
+    n = demur_chart_forest_part(part, first, FOREST_PART);
+    demur_section_chart(
+        p, demur_chart_height(part, demur_palette_paper(), p->width - 2 * DEMUR_PAGES_MARGIN),
+        part);
+  }
+  return TRUE;
+}
+
 const char *
 demur_section_short_title(const DemurPages *p, const DemurMethodResult *method) {
   return demur_chart_method_label(&p->finding, method);

@@ -81,6 +81,13 @@ void demur_section_text(DemurPages *p, DemurTextStyle style, const char *format,
 DemurLayoutFigure demur_section_figure(DemurChart *chart);
 void demur_section_chart(DemurPages *p, double height, DemurChart *chart);
 
+/* A forest plot of groups [from, to) in parts that pages can be broken between; make: as in
+ * charts.h. FALSE where there is nothing to draw. */
+gboolean demur_section_forest(DemurPages *p,
+                              DemurChart *(*make)(const DemurReportFinding *finding, size_t from,
+                                                  size_t to, size_t most_rows),
+                              size_t from, size_t to);
+
 /* "25 trials (5 models x 5 resamples by patient)", owned. */
 char *demur_section_trials(const DemurEvaluation *e);
 

@@ -104,7 +104,7 @@ demur_tune_plug_in(double coverage, const double *const *scores, size_t n_networ
   tuning->sentence = g_strdup_printf(
       "For scans drawn like the tuning split (%zu scans of %zu patients), coverage falls below "
       "%.1f "
-      "%% with a probability of at most 5 %% (exp(-2 n eps^2), eps = %.3f). For a site that is not "
+      "%% with a probability of at most 5 %% (exp(−2 n ε²), ε = %.3f). For a site that is not "
       "in the tuning split nothing is guaranteed.",
       n, tuning->n_patients, 100.0 * fmax(0.0, coverage - tuning->margin), tuning->margin);
   return tuning;

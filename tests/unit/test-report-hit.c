@@ -60,7 +60,7 @@ test_curve(void) {
       point[i] = i == mark ? 0.03 : NAN;
     }
     /* A value between two gaps has a glyph alone. */
-    const DemurCoverageSeries series = {"", DEMUR_SERIES_SELECTOR, point, NULL, NULL};
+    const DemurCoverageSeries series = {"", DEMUR_SERIES_SELECTOR, point, NULL, NULL, FALSE};
     const DemurCoverageCurve chart = {.measure = "m",
                                       .n = 50,
                                       .coverages = coverages,
