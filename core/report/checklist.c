@@ -343,10 +343,12 @@ cohort_words(const DemurReportFinding *f, Fact fact) {
     return c->label_rule ? g_strdup(c->label_rule)
                          : g_strdup("for the author: what label 1 means, over which time");
   case CHARACTERISTICS: {
-    const gboolean there[] = {c->n_sites > 0, c->n_scanners > 0, c->n_splits > 0};
-    static const char *const parts[] = {"sites", "scanners", "outcome by split"};
-    return parts_words("for the author", " under “Cohort”; age, sex and others: for the author",
-                       there, parts, G_N_ELEMENTS(parts));
+    const gboolean there[] = {c->n_characteristics > 0 && c->n_splits > 0, c->n_sites > 0,
+                              c->n_scanners > 0, c->n_splits > 0};
+    static const char *const parts[] = {"what the table recorded, by split", "sites", "scanners",
+                                        "outcome by split"};
+    return parts_words("for the author", ", under “Cohort”; others: for the author", there, parts,
+                       G_N_ELEMENTS(parts));
   }
   case NUMBERS:
     return c->n_splits > 0

@@ -68,6 +68,34 @@ write_groups(DemurJson *json, const char *key, const DemurReportGroup *groups, s
 }
 
 static void
+write_characteristics(DemurJson *json, const DemurReportCohort *c) {
+  g_autofree gboolean *withheld =
+      demur_withheld_characteristics(c->characteristics, c->n_characteristics, c->n_splits);
+  demur_json_begin_array(json, "characteristics");
+  for (size_t i = 0; i < c->n_characteristics; i++) {
+    const DemurReportCharacteristic *row = &c->characteristics[i];
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "attribute", row->attribute);
+    demur_json_string(json, "value", row->value);
+    demur_json_begin_array(json, "by_split");
+    for (size_t s = 0; s < c->n_splits; s++) {
+      const gboolean hidden = withheld[i * c->n_splits + s];
+      demur_json_begin_object(json, NULL);
+      write_unless(json, hidden, "n", row->counts[s]);
+      if (!row->value) {
+        const double quartiles[3] = {hidden ? NAN : row->low[s], hidden ? NAN : row->median[s],
+                                     hidden ? NAN : row->high[s]};
+        demur_json_doubles(json, "quartiles", quartiles, 3);
+      }
+      demur_json_end_object(json);
+    }
+    demur_json_end_array(json);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+}
+
+static void
 write_years(DemurJson *json, const DemurReportCohort *c) {
   demur_json_begin_array(json, "years");
   for (size_t y = 0; y < c->n_years; y++) {
@@ -119,6 +147,7 @@ write_cohort(DemurJson *json, const DemurReportInput *input) {
     demur_json_end_object(json);
   }
   demur_json_end_array(json);
+  write_characteristics(json, c);
   const gboolean binary = input->evaluation->n_classes == 2;
   write_groups(json, "sites", c->sites, c->n_sites, binary);
   write_groups(json, "scanners", c->scanners, c->n_scanners, binary);

@@ -47,6 +47,14 @@ typedef struct {
   size_t n_scans, n_patients, n_labelled, n_positive;
 } DemurReportGroup;
 
+/* A row of Table 1: numbers of an attribute by their quartiles, or how many scans have one of its
+ * values. Rows of one attribute stand together. Small counts are withheld. */
+typedef struct {
+  const char *attribute, *value;     /* value NULL: numbers */
+  const size_t *counts;              /* [n_splits] scans with that value, or with a number */
+  const double *low, *median, *high; /* [n_splits] quartiles; NULL where value is set */
+} DemurReportCharacteristic;
+
 /* One year after the scan, over the evaluated scans whose yearly risk is recorded and whose outcome
  * is known by then. */
 typedef struct {
@@ -67,6 +75,8 @@ typedef struct {
                                  unknown */
   size_t n_splits;
   const DemurReportSplit *splits;
+  size_t n_characteristics;
+  const DemurReportCharacteristic *characteristics;
   size_t n_sites;
   const DemurReportGroup *sites;
   size_t n_scanners;

@@ -110,6 +110,67 @@ add_groups(DemurPages *p, const char *heading, const char *column, const DemurRe
                        DEMUR_SMALL_CELL, yes);
 }
 
+/* "62 (58 to 66)", owned. */
+static char *
+quartile_words(const DemurReportCharacteristic *row, size_t split) {
+  const double size = fmax(fabs(row->low[split]), fabs(row->high[split]));
+  const int decimals = size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3;
+  g_autofree char *low = demur_text_decimal(row->low[split], decimals),
+                  *median = demur_text_decimal(row->median[split], decimals),
+                  *high = demur_text_decimal(row->high[split], decimals);
+  return g_strdup_printf("%s\n%s to %s", median, low, high);
+}
+
+#define MOST_SPLITS 5 /* in print, the evaluated one among them */
+
+/* Table 1: who stands in which split. */
+static void
+add_characteristics(DemurPages *p) {
+  const DemurReportCohort *c = &p->input->cohort;
+  if (c->n_characteristics == 0 || c->n_splits == 0)
+    return;
+  size_t shown[MOST_SPLITS], n_shown = 0;
+  for (size_t s = 0; s < c->n_splits; s++) {
+    const gboolean evaluated = g_strcmp0(c->splits[s].name, p->e->split) == 0;
+    if (n_shown < MOST_SPLITS)
+      shown[n_shown++] = s;
+    else if (evaluated)
+      shown[MOST_SPLITS - 1] = s;
+  }
+  g_autofree gboolean *withheld =
+      demur_withheld_characteristics(c->characteristics, c->n_characteristics, c->n_splits);
+  demur_section_text(p, DEMUR_TEXT_HEADING, "Characteristics by split");
+  DemurRows rows = demur_rows_new();
+  for (size_t i = 0; i < c->n_characteristics; i++) {
+    const DemurReportCharacteristic *row = &c->characteristics[i];
+    const gboolean first =
+        i == 0 || g_strcmp0(row->attribute, c->characteristics[i - 1].attribute) != 0;
+    g_autofree char *name = g_strdelimit(g_strdup(row->attribute), "_", ' ');
+    demur_rows_cell(&rows, !row->value ? g_strdup(name)
+                           : first     ? g_strdup_printf("%s: %s", name, row->value)
+                                       : g_strdup_printf("\u2003%s", row->value));
+    for (size_t k = 0; k < n_shown; k++) {
+      const size_t s = shown[k], all = c->splits[s].n_scans;
+      g_autofree char *n = demur_text_count(row->counts[s]),
+                      *share = demur_text_percent(
+                          all > 0 ? (double)row->counts[s] / (double)all : NAN, 1);
+      demur_rows_cell(&rows, withheld[i * c->n_splits + s] ? g_strdup("withheld")
+                             : row->counts[s] == 0         ? g_strdup(DEMUR_TEXT_UNDEFINED)
+                             : row->value                  ? g_strdup_printf("%s (%s)", n, share)
+                                                           : quartile_words(row, s));
+    }
+    demur_rows_end(&rows, FALSE);
+  }
+  DemurLayoutColumn columns[MOST_SPLITS + 1] = {{"Characteristic", FALSE, 110, FALSE}};
+  for (size_t k = 0; k < n_shown; k++)
+    columns[k + 1] = (DemurLayoutColumn){c->splits[shown[k]].name, TRUE, 0, FALSE};
+  demur_rows_table(p, &rows, n_shown + 1, columns);
+  demur_section_text(p, DEMUR_TEXT_NOTE,
+                     "Scans (share of the split), or the median with the quartiles below it. “–”: "
+                     "none there. Withheld: fewer than %d, or such a number would follow from it.",
+                     DEMUR_SMALL_CELL);
+}
+
 void
 demur_section_cohort(DemurPages *p) {
   const DemurReportCohort *c = &p->input->cohort;
@@ -168,6 +229,7 @@ demur_section_cohort(DemurPages *p) {
     demur_layout_text(p->layout, DEMUR_TEXT_NOTE,
                       "No patient stands in two splits. Bold: the split this report is about.");
   }
+  add_characteristics(p);
   if (e->n_classes > 2) {
     demur_layout_text(p->layout, DEMUR_TEXT_HEADING, "Labels");
     DemurRows rows = demur_rows_new();

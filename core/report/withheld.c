@@ -46,6 +46,28 @@ demur_withheld_rejections(const DemurReportRejection *rejections, size_t n) {
   return withheld;
 }
 
+gboolean *
+demur_withheld_characteristics(const DemurReportCharacteristic *rows, size_t n, size_t n_splits) {
+  gboolean *withheld = g_new0(gboolean, n * n_splits + 1);
+  g_autofree size_t *counts = g_new0(size_t, n + 1);
+  g_autofree gboolean *column = g_new0(gboolean, n + 1);
+  for (size_t from = 0, to; from < n; from = to) {
+    for (to = from + 1; to < n && rows[from].value && rows[to].value &&
+                        g_strcmp0(rows[to].attribute, rows[from].attribute) == 0;)
+      to++;
+    for (size_t s = 0; s < n_splits; s++) {
+      size_t n_there = 0; /* a value that does not occur in a split is left out of its table */
+      for (size_t i = from; i < to; i++)
+        if (rows[i].counts[s] > 0)
+          counts[n_there++] = rows[i].counts[s];
+      demur_small_cells(counts, n_there, 1, column);
+      for (size_t i = from, k = 0; i < to; i++)
+        withheld[i * n_splits + s] = rows[i].counts[s] > 0 && column[k++];
+    }
+  }
+  return withheld;
+}
+
 gboolean
 demur_withheld_prevalence(const DemurReportSplit *split) {
   const double n = (double)split->n_labelled, positive = round(split->prevalence * n);

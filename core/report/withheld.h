@@ -21,6 +21,11 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DemurWithheld, demur_withheld_clear)
 /* [n] owned: which rows are withheld; those of one attribute stand together. */
 gboolean *demur_withheld_rejections(const DemurReportRejection *rejections, size_t n);
 
+/* [n x n_splits] owned: which cells of Table 1 are withheld: counts of a value that are small, and
+ * those that would tell them; quartiles of few. */
+gboolean *demur_withheld_characteristics(const DemurReportCharacteristic *rows, size_t n,
+                                         size_t n_splits);
+
 /* Fewer than DEMUR_SMALL_CELL of either label. */
 gboolean demur_withheld_prevalence(const DemurReportSplit *split);
 

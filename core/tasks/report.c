@@ -9,6 +9,7 @@
 #include "metrics/intervals.h"
 #include "report/finding.h"
 #include "selector/coverage.h"
+#include "tasks/report-characteristics.h"
 
 void
 demur_report_task_free(DemurReportTask *report) {
@@ -189,6 +190,7 @@ describe_cohort(DemurReportTask *report, const DemurEvaluating *e, const guint32
     facts->scanners = count_groups(report, cohort, rows, n, attribute->codes, attribute->values,
                                    attribute->n_values, &facts->n_scanners);
   }
+  demur_report_characteristics(cohort, report->owned, facts);
   describe_years(report, cohort, rows, n);
   describe_labels(report, cohort, rows, n);
   /* Sites that trained: known where the selector came from this very cohort. */
