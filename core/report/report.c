@@ -155,6 +155,7 @@ write_cohort(DemurJson *json, const DemurReportInput *input) {
   write_counts(json, "exclusions", c->exclusions, c->n_exclusions);
   write_counts(json, "follow_up", c->follow_up, c->n_follow_up);
   write_years(json, c);
+  demur_json_string(json, "years_estimator", c->years_estimator);
   demur_json_end_object(json);
 }
 

@@ -55,12 +55,11 @@ typedef struct {
   const double *low, *median, *high; /* [n_splits] quartiles; NULL where value is set */
 } DemurReportCharacteristic;
 
-/* One year after the scan, over the evaluated scans whose yearly risk is recorded and whose outcome
- * is known by then. */
+/* One year after the scan, over the evaluated scans whose yearly risk is recorded. */
 typedef struct {
   size_t n;
-  double mean_risk, observed; /* mean yearly risk; share with the outcome by then */
-  double low, high;           /* 95 % Wilson interval of observed */
+  double mean_risk, observed; /* mean yearly risk; share with the outcome by then, estimated */
+  double low, high;           /* 95 % interval of observed */
 } DemurReportYear;
 
 typedef struct {
@@ -88,6 +87,7 @@ typedef struct {
   const DemurReportCount *follow_up; /* "followed for six years without cancer", "censored", .. */
   size_t n_years;                    /* 0: no yearly risks, or no years of follow-up */
   const DemurReportYear *years;      /* [n_years]: 1, 2, .. years after the scan */
+  const char *years_estimator;       /* of observed: "Kaplan-Meier", .. */
 } DemurReportCohort;
 
 typedef struct {

@@ -249,8 +249,10 @@ demur_section_cohort(DemurPages *p) {
     demur_section_chart(p, 150, years);
     demur_section_text(
         p, DEMUR_TEXT_NOTE,
-        "Over the scans whose yearly risk is recorded and whose outcome is known by then, "
-        "accepted or not. Upright lines: 95\u00a0%% Wilson intervals of the observed share.");
+        "Over the scans whose yearly risk is recorded, accepted or not. Observed: %s, so that "
+        "scans that were not followed so long count for as long as they were. Upright "
+        "lines: its pointwise 95\u00a0%% intervals.",
+        c->years_estimator ? c->years_estimator : "as the cohort has it");
     demur_layout_keep_end(p->layout);
   }
   add_groups(p, "Sites of this split", "Site", c->sites, c->n_sites);

@@ -6,9 +6,11 @@
 
 #include "base/json-reader.h"
 #include "base/number.h"
+#include "metrics/censoring.h"
 #include "metrics/intervals.h"
 #include "report/finding.h"
 #include "selector/coverage.h"
+#include "tasks/meaning.h"
 #include "tasks/report-characteristics.h"
 
 void
@@ -100,74 +102,166 @@ attribute_numbers(const DemurAttribute *attribute) {
   return numbers;
 }
 
-/* Risks and outcomes by years after the scan, and how long scans were followed, where the cohort
- * has the columns that say so. A scan is known at a year once it had the outcome before or was
- * followed until then. */
+/* When each scan's outcome came or its follow-up ended, of the rows where that is recorded: the
+ * cohort's own times, else its columns years_to_cancer and years_of_followup. */
+typedef struct {
+  size_t n;
+  guint32 *rows; /* [n] */
+  double *times; /* [n] years */
+  gint32 *ended; /* [n] DemurEnded */
+  double horizon;
+  gboolean competing; /* some ended by what makes the outcome impossible */
+} FollowUp;
+
+static void
+follow_up_clear(FollowUp *follow_up) {
+  g_free(follow_up->rows);
+  g_free(follow_up->times);
+  g_free(follow_up->ended);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(FollowUp, follow_up_clear)
+
+static void
+add_follow_up(FollowUp *f, guint32 row, double time, DemurEnded ended) {
+  if (!isfinite(time) || time < 0)
+    return;
+  f->rows[f->n] = row;
+  f->times[f->n] = time;
+  f->ended[f->n++] = (gint32)ended;
+  f->competing |= ended == DEMUR_ENDED_COMPETING && time <= f->horizon;
+}
+
+static void
+read_follow_up(const DemurCohort *cohort, const guint32 *rows, size_t n, FollowUp *f) {
+  static const DemurEnded ended_of[] = {[DEMUR_STATUS_CENSORED] = DEMUR_ENDED_LEFT,
+                                        [DEMUR_STATUS_EVENT] = DEMUR_ENDED_EVENT,
+                                        [DEMUR_STATUS_COMPETING] = DEMUR_ENDED_COMPETING};
+  const gssize outcome = demur_cohort_find_attribute(cohort, "years_to_cancer"),
+               followed = demur_cohort_find_attribute(cohort, "years_of_followup");
+  const double horizon = demur_cohort_horizon(cohort);
+  *f = (FollowUp){.rows = g_new(guint32, n + 1),
+                  .times = g_new(double, n + 1),
+                  .ended = g_new(gint32, n + 1),
+                  .horizon = isfinite(horizon) ? horizon : DEMUR_N_YEARS};
+  if (cohort->times != NULL && cohort->statuses != NULL) {
+    for (size_t i = 0; i < n; i++)
+      if (cohort->statuses[rows[i]] != DEMUR_NO_LABEL)
+        add_follow_up(f, rows[i], cohort->times[rows[i]], ended_of[cohort->statuses[rows[i]]]);
+  } else if (outcome >= 0 && followed >= 0) {
+    const DemurAttribute *outcomes = &cohort->attributes[outcome],
+                         *follow_ups = &cohort->attributes[followed];
+    g_autofree double *to_outcome = attribute_numbers(outcomes),
+                      *until = attribute_numbers(follow_ups);
+    for (size_t i = 0; i < n; i++) {
+      const double at = to_outcome[outcomes->codes[rows[i]]];
+      if (isfinite(at))
+        add_follow_up(f, rows[i], at, DEMUR_ENDED_EVENT);
+      else
+        add_follow_up(f, rows[i], until[follow_ups->codes[rows[i]]], DEMUR_ENDED_LEFT);
+    }
+  }
+}
+
+/* How scans were followed, by what ended their time before the horizon. */
+static void
+describe_follow_up(DemurReportTask *report, const DemurCohort *cohort, const FollowUp *f) {
+  enum { OUTCOME, FOLLOWED, COMPETING, LEFT, N_ENDS };
+  DemurReportCohort *facts = &report->input.cohort;
+  DemurReportCount *counts = own(report, g_new0(DemurReportCount, N_ENDS));
+  const char *outcome = cohort->outcome != NULL                                   ? cohort->outcome
+                        : demur_outcome_of_cohort(cohort) == DEMUR_OUTCOME_CANCER ? "cancer"
+                                                                                  : "outcome";
+  const char *const words[N_ENDS] = {
+      own(report, g_strdup_printf("%s within %g years of the scan", outcome, f->horizon)),
+      own(report, g_strdup_printf("followed for %g years without it", f->horizon)),
+      own(report, g_strdup_printf("died of something else within %g years", f->horizon)),
+      "followed for a shorter time, without it so far"};
+  size_t n_ends[N_ENDS] = {0}, n = 0;
+  for (size_t i = 0; i < f->n; i++)
+    n_ends[f->times[i] >= f->horizon              ? FOLLOWED
+           : f->ended[i] == DEMUR_ENDED_EVENT     ? OUTCOME
+           : f->ended[i] == DEMUR_ENDED_COMPETING ? COMPETING
+                                                  : LEFT]++;
+  for (int end = 0; end < N_ENDS; end++)
+    if (end != COMPETING || f->competing)
+      counts[n++] = (DemurReportCount){words[end], n_ends[end]};
+  facts->follow_up = counts;
+  facts->n_follow_up = n;
+}
+
+/* Mean yearly risks beside the share that had the outcome by then, of all scans with a risk: those
+ * that were left before stand in the estimate with the time they were seen. */
 static void
 describe_years(DemurReportTask *report, const DemurCohort *cohort, const guint32 *rows, size_t n) {
   DemurReportCohort *facts = &report->input.cohort;
-  const gssize outcome = demur_cohort_find_attribute(cohort, "years_to_cancer"),
-               followed = demur_cohort_find_attribute(cohort, "years_of_followup");
-  if (outcome < 0 || followed < 0)
+  g_auto(FollowUp) f = {0};
+  read_follow_up(cohort, rows, n, &f);
+  if (f.n == 0)
     return;
-  const DemurAttribute *outcomes = &cohort->attributes[outcome],
-                       *follow_ups = &cohort->attributes[followed];
-  g_autofree double *outcome_years = attribute_numbers(outcomes),
-                    *followed_years = attribute_numbers(follow_ups);
-  DemurReportCount *counts = own(report, g_new0(DemurReportCount, 3));
-  counts[0].reason = "cancer within six years of the scan";
-  counts[1].reason = "followed for six years without cancer";
-  counts[2].reason = "followed for a shorter time, without cancer so far";
+  describe_follow_up(report, cohort, &f);
   DemurReportYear *years = own(report, g_new0(DemurReportYear, DEMUR_N_YEARS));
-  for (size_t i = 0; i < n; i++) {
-    const double at = outcome_years[outcomes->codes[rows[i]]],
-                 until = followed_years[follow_ups->codes[rows[i]]];
-    counts[at < DEMUR_N_YEARS ? 0 : until >= DEMUR_N_YEARS ? 1 : 2].n++;
-    for (size_t y = 0; y < DEMUR_N_YEARS && cohort->yearly_risks != NULL; y++) {
-      const double end = (double)(y + 1),
-                   risk = cohort->yearly_risks[rows[i] * (size_t)DEMUR_N_YEARS + y];
-      if (!isfinite(risk) || !(at < end || until >= end))
+  g_autofree double *times = g_new(double, f.n);
+  g_autofree gint32 *ended = g_new(gint32, f.n);
+  for (size_t y = 0; y < DEMUR_N_YEARS && cohort->yearly_risks != NULL; y++) {
+    const double at = (double)(y + 1);
+    for (size_t i = 0; i < f.n; i++) {
+      const double risk = cohort->yearly_risks[f.rows[i] * (size_t)DEMUR_N_YEARS + y];
+      if (!isfinite(risk))
         continue;
-      years[y].n++;
+      times[years[y].n] = f.times[i];
+      ended[years[y].n++] = f.ended[i];
       years[y].mean_risk += risk;
-      years[y].observed += at < end;
     }
-  }
-  for (size_t y = 0; y < DEMUR_N_YEARS; y++) {
-    const double count = (double)years[y].n;
-    demur_interval_wilson(years[y].observed, count, 0.95, &years[y].low, &years[y].high);
-    years[y].mean_risk = years[y].n > 0 ? years[y].mean_risk / count : NAN;
-    years[y].observed = years[y].n > 0 ? years[y].observed / count : NAN;
+    years[y].mean_risk = years[y].n > 0 ? years[y].mean_risk / (double)years[y].n : NAN;
+    years[y].observed = years[y].low = years[y].high = NAN;
+    if (years[y].n > 0)
+      demur_cumulative_incidence(times, ended, years[y].n, &at, 1, &years[y].observed,
+                                 &years[y].low, &years[y].high);
     facts->n_years = years[y].n > 0 ? DEMUR_N_YEARS : facts->n_years;
   }
   facts->years = years;
-  facts->follow_up = counts;
-  facts->n_follow_up = 3;
+  facts->years_estimator = f.competing ? "Aalen-Johansen" : "Kaplan-Meier";
 }
 
-/* Names for the labels where the cohort's own columns say what they are: label 1 is a cancer within
- * six years of the scan for every scan that has a label. */
-static void
-describe_labels(DemurReportTask *report, const DemurCohort *cohort, const guint32 *rows, size_t n) {
-  static const char *const names[] = {"no cancer", "cancer"};
+/* Whether label 1 is what the cohort's own columns call a cancer, for every scan with a label. */
+static gboolean
+labels_are_cancer(const DemurCohort *cohort, const guint32 *rows, size_t n) {
   const gssize outcome = demur_cohort_find_attribute(cohort, "years_to_cancer");
-  size_t n_labelled = 0;
-  if (outcome < 0 || cohort->n_classes != 2)
-    return;
+  const double horizon = demur_cohort_horizon(cohort),
+               within = isfinite(horizon) ? horizon : DEMUR_N_YEARS;
+  if (outcome < 0 || demur_outcome_of_cohort(cohort) != DEMUR_OUTCOME_CANCER)
+    return FALSE;
   g_autofree double *years = attribute_numbers(&cohort->attributes[outcome]);
+  size_t n_labelled = 0;
   for (size_t i = 0; i < n; i++) {
     const gint32 label = cohort->labels[rows[i]];
     if (label == DEMUR_NO_LABEL)
       continue;
-    if ((label == 1) != (years[cohort->attributes[outcome].codes[rows[i]]] < DEMUR_N_YEARS))
-      return;
+    if ((label == 1) != (years[cohort->attributes[outcome].codes[rows[i]]] < within))
+      return FALSE;
     n_labelled++;
   }
-  if (n_labelled == 0)
+  return n_labelled > 0;
+}
+
+/* Names for the labels, where the cohort says what its outcome is. */
+static void
+describe_labels(DemurReportTask *report, const DemurCohort *cohort, const guint32 *rows, size_t n) {
+  const double horizon = demur_cohort_horizon(cohort);
+  const char *outcome = cohort->outcome != NULL              ? cohort->outcome
+                        : labels_are_cancer(cohort, rows, n) ? "cancer"
+                                                             : NULL;
+  if (outcome == NULL || cohort->n_classes != 2)
     return;
+  const gboolean timed = isfinite(horizon) || cohort->outcome == NULL;
+  const char **names = own(report, g_new0(const char *, 2));
+  names[0] = own(report, g_strdup_printf("no %s", outcome));
+  names[1] = outcome;
   report->input.cohort.labels = names;
   report->input.cohort.label_rule =
-      "Label 1, “cancer”: within six years of the scan, by the column years_to_cancer.";
+      own(report, timed ? g_strdup_printf("Label 1, “%s”: within %g years of the scan.", outcome,
+                                          isfinite(horizon) ? horizon : DEMUR_N_YEARS)
+                        : g_strdup_printf("Label 1: %s.", outcome));
 }
 
 static void
