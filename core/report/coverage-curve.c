@@ -356,7 +356,10 @@ static char *
 chart_describe(gconstpointer data) {
   const DemurCoverageCurve *chart = data;
   GString *text = g_string_new(NULL);
-  g_string_append_printf(text, demur_chart_word("%s against %s."), chart->measure, x_word(chart));
+  if (chart->x_label)
+    g_string_append_printf(text, "%s against %s.", chart->measure, chart->x_label);
+  else
+    g_string_append_printf(text, demur_chart_word("%s against coverage."), chart->measure);
   for (size_t s = 0; s < chart->n_series; s++) {
     const DemurCoverageSeries *series = &chart->series[s];
     gssize first = -1, last = -1, nearest = -1;
@@ -383,8 +386,11 @@ chart_describe(gconstpointer data) {
         continue;
       g_autofree char *value = demur_text_decimal(series->point[places[k]], chart->decimals);
       g_autofree char *coverage = demur_text_decimal(chart->coverages[places[k]], 2);
-      g_string_append_printf(text, demur_chart_word("%s %s at %s %s"), written ? "," : "", value,
-                             x_word(chart), coverage);
+      if (chart->x_label)
+        g_string_append_printf(text, "%s %s at %s", written ? "," : "", value, coverage);
+      else
+        g_string_append_printf(text, demur_chart_word("%s %s at coverage %s"), written ? "," : "",
+                               value, coverage);
       written = TRUE;
     }
     g_string_append_c(text, '.');

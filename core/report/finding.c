@@ -35,6 +35,20 @@ demur_finding_group_at(const DemurReportFinding *f, const DemurGroup *group) {
   return NULL;
 }
 
+DemurHeterogeneity
+demur_finding_heterogeneity(const DemurReportFinding *f, size_t from, size_t to) {
+  const size_t n = to - from;
+  g_autofree double *values = g_new(double, n + 1), *errors = g_new(double, n + 1);
+  for (size_t i = 0; i < n; i++) {
+    const DemurOperatingPoint *at = demur_finding_group_at(f, &f->evaluation->groups[from + i]);
+    const DemurInterval interval =
+        at ? at->intervals[DEMUR_MEASURE_OE_RATIO] : (DemurInterval){NAN, NAN};
+    values[i] = at ? log(at->measures[DEMUR_MEASURE_OE_RATIO]) : NAN;
+    errors[i] = (log(interval.high) - log(interval.low)) / (2 * 1.959963984540054);
+  }
+  return demur_heterogeneity(values, errors, n);
+}
+
 double
 demur_finding_rate(const DemurOperatingPoint *at, size_t label) {
   return at && label < at->n_labels ? at->rejected_by_label[label].rate : NAN;

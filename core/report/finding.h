@@ -2,6 +2,7 @@
  * each a function of the numbers. "better" stands only where the comparison says so. */
 #pragma once
 
+#include "metrics/heterogeneity.h"
 #include "report/report.h"
 
 G_BEGIN_DECLS
@@ -42,6 +43,11 @@ const DemurOperatingPoint *demur_finding_at(const DemurMethodResult *method, dou
 /* The group's operating point under the same threshold as subject_at; NULL: none, or withheld. */
 const DemurOperatingPoint *demur_finding_group_at(const DemurReportFinding *finding,
                                                   const DemurGroup *group);
+
+/* How O:E of the accepted differs between groups [from, to) of one attribute, on the log scale
+ * (metrics/heterogeneity.h), standard errors from the bootstrap intervals. */
+DemurHeterogeneity demur_finding_heterogeneity(const DemurReportFinding *finding, size_t from,
+                                               size_t to);
 
 /* Share of a label that is rejected at the point; NAN where undefined or no such label. */
 double demur_finding_rate(const DemurOperatingPoint *at, size_t label);

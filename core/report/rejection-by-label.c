@@ -53,6 +53,14 @@ draw_key(const Bar *bars, size_t n, cairo_t *cr, const DemurPalette *palette, do
   return height;
 }
 
+/* Below each label of the rates, how common it is: in units of the font size. */
+#define SHARE_LINE 1.3
+
+static gboolean
+has_shares(const DemurRejectionChart *chart) {
+  return chart->kind == DEMUR_REJECTION_RATES && chart->n_series > 0;
+}
+
 typedef struct {
   DemurPlot plot;
   size_t n;                  /* bars of a label */
@@ -84,7 +92,7 @@ begin(const DemurRejectionChart *chart, cairo_t *cr, const DemurPalette *palette
   const double key = draw_key(bars, n, cr, palette, rectangle.x, rectangle.y, rectangle.width);
   const double above = key + size; /* and room for the number on a bar as high as the axis */
   rectangle.y += above;
-  rectangle.height -= above;
+  rectangle.height -= above + (has_shares(chart) ? SHARE_LINE * size : 0);
   DemurChartFrame frame = {.x = {.low = 0, .high = 1, .step = 1},
                            .y = demur_axis_nice(0, highest > 0 ? highest : 0.1, 4),
                            .y_style = DEMUR_NUMBER_PERCENT,
@@ -167,6 +175,12 @@ chart_draw(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurRe
     }
     demur_chart_text(cr, palette, chart->labels[l], size, FALSE, palette->ink, middle,
                      base + size * 0.4, 0.5, 0, group * 0.95);
+    if (!has_shares(chart))
+      continue;
+    g_autofree char *share = demur_text_percent(chart->series[0].rejections[l].share_of_all, 1);
+    g_autofree char *words = g_strdup_printf("(%s)", share);
+    demur_chart_text(cr, palette, words, size * 0.9, FALSE, palette->muted, middle,
+                     base + size * (0.4 + SHARE_LINE), 0.5, 0, group * 0.95);
   }
   cairo_restore(cr);
 }

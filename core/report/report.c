@@ -231,6 +231,31 @@ write_rejections(DemurJson *json, const DemurReportInput *input) {
   demur_json_end_array(json);
 }
 
+/* How O:E differs between the groups of each attribute. */
+static void
+write_heterogeneity(DemurJson *json, const DemurReportInput *input) {
+  const DemurReportFinding finding = demur_finding(input);
+  const DemurEvaluation *e = input->evaluation;
+  demur_json_begin_array(json, "heterogeneity");
+  for (size_t from = 0, to; from < e->n_groups; from = to) {
+    for (to = from + 1; to < e->n_groups && g_str_equal(e->groups[to].by, e->groups[from].by);)
+      to++;
+    const DemurHeterogeneity h = demur_finding_heterogeneity(&finding, from, to);
+    const double interval[2] = {exp(h.low), exp(h.high)},
+                 predicted[2] = {exp(h.predicted_low), exp(h.predicted_high)};
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "by", e->groups[from].by);
+    demur_json_int(json, "n_groups", (gint64)h.k);
+    demur_json_double(json, "oe_ratio", exp(h.mean));
+    demur_json_doubles(json, "interval", interval, 2);
+    demur_json_doubles(json, "prediction_interval", predicted, 2);
+    demur_json_double(json, "tau2", h.tau2);
+    demur_json_double(json, "i2", h.i2);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+}
+
 static void
 write_finding(DemurJson *json, const DemurReportInput *input) {
   const DemurReportFinding finding = demur_finding(input);
@@ -308,6 +333,7 @@ demur_report_json(const DemurReportInput *input) {
   write_thresholds(json, input);
   write_audits(json, input);
   write_rejections(json, input);
+  write_heterogeneity(json, input);
   demur_json_begin_object(json, "evaluation");
   demur_evaluation_write_json(input->evaluation, json);
   demur_json_end_object(json);

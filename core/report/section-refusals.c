@@ -37,7 +37,8 @@ demur_section_rejections(DemurPages *p) {
   demur_section_text(
       p, DEMUR_TEXT_NOTE,
       "A method that refuses regardless of the outcome gives each label the share it has in "
-      "all scans, and the same rate to every label. Upright lines: 95\u00a0%% bootstrap "
+      "all scans, and the same rate to every label; below a label the share it has. Upright lines: "
+      "95\u00a0%% bootstrap "
       "intervals.");
   if (kept)
     demur_layout_keep_end(p->layout);

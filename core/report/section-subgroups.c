@@ -16,6 +16,28 @@ compare_sizes(gconstpointer a, gconstpointer b) {
   return strcmp(x->value, y->value);
 }
 
+/* What the forest says together: how far hospitals differ, and where a new one would lie. */
+static void
+add_heterogeneity(DemurPages *p, size_t from, size_t to) {
+  const DemurHeterogeneity h = demur_finding_heterogeneity(&p->finding, from, to);
+  if (h.k < 2)
+    return;
+  g_autofree char *mean = demur_text_decimal(exp(h.mean), 2),
+                  *low = demur_text_decimal(exp(h.low), 2),
+                  *high = demur_text_decimal(exp(h.high), 2), *i2 = demur_text_percent(h.i2, 0),
+                  *tau = demur_text_decimal(sqrt(h.tau2), 2),
+                  *new_low = demur_text_decimal(exp(h.predicted_low), 2),
+                  *new_high = demur_text_decimal(exp(h.predicted_high), 2);
+  g_autofree char *predicted =
+      h.k > 2 ? g_strdup_printf("; for a group that is not among them %s to %s is expected",
+                                new_low, new_high)
+              : g_strdup("");
+  demur_section_text(p, DEMUR_TEXT_NOTE,
+                     "Together (random effects, %zu groups): O:E %s (%s to %s); I² %s, τ %s of "
+                     "log O:E%s.",
+                     h.k, mean, low, high, i2, tau, predicted);
+}
+
 /* FALSE: every group is withheld, and that is said. */
 static gboolean
 add_group_table(DemurPages *p, size_t from, size_t to) {
@@ -39,6 +61,7 @@ add_group_table(DemurPages *p, size_t from, size_t to) {
   }
   g_ptr_array_sort(sorted, compare_sizes);
   demur_section_forest(p, demur_chart_oe_forest, from, to);
+  add_heterogeneity(p, from, to);
   DemurRows rows = demur_rows_new();
   for (guint i = 0; i < MIN(sorted->len, DEMUR_SECTION_MOST_GROUPS); i++) {
     const DemurGroup *group = g_ptr_array_index(sorted, i);
