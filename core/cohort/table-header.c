@@ -57,7 +57,7 @@ take(DemurTableHeader *header, const DemurTable *table, const DemurTableField *f
       continue;
     if (*named->at >= 0)
       return demur_table_fail(table, field, NULL, error,
-                              "a second column %s; each name may stand once", named->name);
+                              "column %s stands twice; each name may stand once", named->name);
     *named->at = (gssize)c;
     return TRUE;
   }
@@ -147,7 +147,7 @@ demur_table_header_read(DemurTableHeader *header, DemurTable *table, const Demur
                 "to_csv(.., index=False))");
     if (!g_hash_table_add(names, name))
       return demur_table_fail(table, &fields[c], NULL, error,
-                              "a second column %s; each name may stand once", name);
+                              "column %s stands twice; each name may stand once", name);
     if (!take(header, table, &fields[c], c, plan, error))
       return FALSE;
   }

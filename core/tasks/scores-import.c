@@ -72,7 +72,7 @@ read_header(DemurTable *table, Columns *columns, GError **error) {
     return FALSE;
   const char *wrong = NULL;
   if (columns->series_uid < 0 && columns->scan_id < 0)
-    wrong = "the header has no column series_uid (or scan_id); add one of them";
+    wrong = "the header has no column series_uid or scan_id; add one of them";
   else if (demur_score_columns_n_classes(&columns->scores) > 2)
     wrong = "more than two classes; scores of scans are risks";
   if (wrong == NULL)

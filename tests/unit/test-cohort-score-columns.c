@@ -69,7 +69,7 @@ test_one_answer(void) {
       {"risk,Risk Year 6", "0.5,0.5", "Risk Year 6", 0},
       {"risk,prob_00,prob_1", "0.5,0.5,0.5", "prob_00", 0},
       {"prob_1", "0.5", "prob_0 is missing", 0},
-      {"risk,risk", "0.5,0.5", "a second column risk", 0},
+      {"risk,risk", "0.5,0.5", "column risk stands twice", 0},
   };
   for (size_t i = 0; i < G_N_ELEMENTS(cases); i++)
     for (size_t r = 0; r < G_N_ELEMENTS(readers); r++) {
