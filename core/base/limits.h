@@ -8,6 +8,10 @@
 /* Below this many sites nothing is said about other hospitals (method.md, "Go / no-go"). */
 #define DEMUR_FEW_SITES 20
 
+/* From this many sites on intervals come from resampling sites; below it they are of these patients
+ * and say nothing of other hospitals (method.md, "Measures"). */
+#define DEMUR_SITES_TO_RESAMPLE 5
+
 /* A label that is refused this many times as often as scans in general is warned of. */
 #define DEMUR_REFUSED_MUCH_MORE 1.5
 #define DEMUR_REFUSED_FEWEST 5u /* of that label, for a sentence about it */

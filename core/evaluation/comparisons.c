@@ -1,19 +1,11 @@
 #include "evaluation/comparisons.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "metrics/intervals.h"
 
 #define LEVEL 0.95
-
-static DemurComparisonVerdict
-verdict_of(double low, double high, size_t n_units) {
-  if (!isfinite(low) || !isfinite(high) || n_units < DEMUR_FEW_SITES)
-    return DEMUR_VERDICT_CANNOT_BE_DECIDED;
-  return high < 0.0  ? DEMUR_VERDICT_BETTER
-         : low > 0.0 ? DEMUR_VERDICT_WORSE
-                     : DEMUR_VERDICT_NO_DIFFERENCE_SHOWN;
-}
 
 /* A measure's replicates [n_bootstrap][n_methods]. root: they are squares, of which the signed
  * roots are compared. */
@@ -33,19 +25,42 @@ point_of(const DemurMethodResult *result, DemurCompared measure) {
 }
 
 static gboolean
+is_named(const DemurMethod *method, const char *name) {
+  return strcmp(method->name, name) == 0;
+}
+
+static gboolean
 is_pair(const DemurMethod *method, const DemurMethod *other) {
+  if (is_named(method, "confidence"))
+    return is_named(other, "full");
   return demur_method_is_compared(method) && method != other && !other->is_selector &&
          (method->is_selector || !demur_method_is_compared(other));
+}
+
+/* The root of the plain square's area, which is what a replicate's debiased square estimates. */
+static double
+plain_root(const DemurMethodResult *result) {
+  return demur_signed_root(result->plain2_auc);
+}
+
+/* A point that chance has put outside stretches its interval: a difference that is shown beside an
+ * interval lies in it. */
+static void
+hold(double point, double *low, double *high) {
+  if (isfinite(point) && isfinite(*low)) {
+    *low = fmin(*low, point);
+    *high = fmax(*high, point);
+  }
 }
 
 static DemurComparison
 compare(const DemurReplicates *replicates, const DemurMethodResult *results, DemurCompared measure,
         size_t s, size_t k, double *differences) {
   const DemurReplicatesInput *input = &replicates->input;
-  const size_t n_methods = input->methods->len;
+  const size_t n_methods = input->methods->len, n = input->n_bootstrap;
   gboolean root;
   const double *values = replicates_of(replicates, measure, &root);
-  for (size_t b = 0; b < input->n_bootstrap; b++) {
+  for (size_t b = 0; b < n; b++) {
     const double x = values[b * n_methods + s], y = values[b * n_methods + k];
     differences[b] = root ? demur_signed_root(x) - demur_signed_root(y) : x - y;
   }
@@ -58,8 +73,17 @@ compare(const DemurReplicates *replicates, const DemurMethodResult *results, Dem
                        .level = LEVEL,
                        .unit = g_strdup(demur_unit_name(input->unit)),
                        .n_units = demur_sample_n_units(input->setup->sample, input->unit)};
-  demur_interval_expanded(differences, input->n_bootstrap, c.n_units, LEVEL, &c.low, &c.high);
-  c.verdict = verdict_of(c.low, c.high, c.n_units);
+  double mean, sd;
+  demur_mean_sd(differences, n, &mean, &sd);
+  const double units = (double)c.n_units;
+  c.standard_error = c.n_units > 1 ? sd * sqrt(units / (units - 1.0)) : NAN;
+  if (measure == DEMUR_COMPARED_DEBIASED)
+    demur_interval_symmetric(differences, n, c.difference,
+                             plain_root(&results[s]) - plain_root(&results[k]), c.n_units, LEVEL,
+                             &c.low, &c.high);
+  else
+    demur_interval_expanded(differences, n, c.n_units, LEVEL, &c.low, &c.high);
+  hold(c.difference, &c.low, &c.high);
   return c;
 }
 
@@ -77,4 +101,88 @@ demur_comparisons_add(const DemurReplicates *replicates, const DemurMethodResult
         if (is_pair(methods->pdata[s], methods->pdata[k]))
           e->comparisons[e->n_comparisons++] =
               compare(replicates, results, measure, s, k, differences);
+}
+
+/* --- what they show --- */
+
+static gboolean
+same_pair(const DemurComparison *a, const DemurComparison *b) {
+  return !a->recalibrated == !b->recalibrated && strcmp(a->method, b->method) == 0 &&
+         strcmp(a->against, b->against) == 0;
+}
+
+/* -1 better, 1 worse, 0 neither, by the interval as it stands. */
+static int
+side_of(const DemurComparison *c) {
+  return c->high < 0.0 ? -1 : c->low > 0.0 ? 1 : 0;
+}
+
+/* One thing that is tested: a pair's plain and debiased error together, or its site error. */
+typedef struct {
+  DemurComparison *parts[2]; /* the second may be NULL */
+  gboolean headline;
+  int side;     /* of all parts, 0 where they do not agree */
+  double ratio; /* the smaller |difference / standard error| */
+} Hypothesis;
+
+static Hypothesis
+hypothesis_of(DemurEvaluation *e, DemurComparison *first, const char *headline) {
+  Hypothesis h = {.parts = {first, NULL}};
+  for (size_t c = 0; first->measure == DEMUR_COMPARED_SBCE2 && c < e->n_comparisons; c++)
+    if (e->comparisons[c].measure == DEMUR_COMPARED_DEBIASED &&
+        same_pair(first, &e->comparisons[c]))
+      h.parts[1] = &e->comparisons[c];
+  h.headline = strcmp(first->method, headline) == 0 && strcmp(first->against, "confidence") == 0;
+  h.side = side_of(first);
+  h.ratio = INFINITY;
+  for (int p = 0; p < 2 && h.parts[p] != NULL; p++) {
+    if (side_of(h.parts[p]) != h.side)
+      h.side = 0;
+    const double ratio = fabs(h.parts[p]->difference / h.parts[p]->standard_error);
+    h.ratio = isfinite(ratio) ? fmin(h.ratio, ratio) : 0.0;
+  }
+  return h;
+}
+
+static int
+compare_ratios(gconstpointer a, gconstpointer b) {
+  const double x = ((const Hypothesis *)a)->ratio, y = ((const Hypothesis *)b)->ratio;
+  return (x < y) - (x > y);
+}
+
+static void
+give_verdict(const DemurEvaluation *e, const Hypothesis *h, gboolean stands) {
+  for (int p = 0; p < 2 && h->parts[p] != NULL; p++) {
+    DemurComparison *c = h->parts[p];
+    c->corrected = !h->headline;
+    c->verdict = e->n_sites < DEMUR_FEW_SITES || !isfinite(c->low) || !isfinite(c->high)
+                     ? DEMUR_VERDICT_CANNOT_BE_DECIDED
+                 : !stands || h->side == 0 ? DEMUR_VERDICT_NO_DIFFERENCE_SHOWN
+                 : h->side < 0             ? DEMUR_VERDICT_BETTER
+                                           : DEMUR_VERDICT_WORSE;
+  }
+}
+
+void
+demur_comparisons_judge(DemurEvaluation *e, const char *headline) {
+  g_autoptr(GArray) others = g_array_new(FALSE, FALSE, sizeof(Hypothesis));
+  for (size_t c = 0; c < e->n_comparisons; c++) {
+    if (e->comparisons[c].measure == DEMUR_COMPARED_DEBIASED)
+      continue; /* goes with the plain one */
+    const Hypothesis h = hypothesis_of(e, &e->comparisons[c], headline);
+    if (h.headline)
+      give_verdict(e, &h, TRUE);
+    else
+      g_array_append_val(others, h);
+  }
+  g_array_sort(others, compare_ratios);
+  gboolean stands = TRUE; /* Holm: the first that does not stand takes all behind it along */
+  for (guint i = 0; i < others->len; i++) {
+    const Hypothesis *h = &g_array_index(others, Hypothesis, i);
+    const double n_units = (double)h->parts[0]->n_units;
+    const double tail = (1.0 - LEVEL) / (2.0 * (double)(others->len - i));
+    stands =
+        stands && n_units > 1.0 && h->ratio > demur_student_quantile(1.0 - tail, n_units - 1.0);
+    give_verdict(e, h, stands);
+  }
 }

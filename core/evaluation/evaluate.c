@@ -100,7 +100,7 @@ add_warnings(const DemurEvaluateInput *input, DemurEvaluation *e) {
 
 static DemurUnit
 unit_of_intervals(const DemurSample *sample) {
-  return sample->n_sites >= DEMUR_FEW_SITES ? DEMUR_UNIT_SITE : DEMUR_UNIT_PATIENT;
+  return sample->n_sites >= DEMUR_SITES_TO_RESAMPLE ? DEMUR_UNIT_SITE : DEMUR_UNIT_PATIENT;
 }
 
 static double
@@ -345,6 +345,14 @@ evaluate_group(const DemurEvaluateInput *input, const DemurRiskGroup *group, con
          evaluate_sample(input, group, sample, methods, parallel, progress, evaluation, error);
 }
 
+static const char *
+first_selector(const DemurEvaluation *e) {
+  for (size_t k = 0; k < e->n_methods; k++)
+    if (e->methods[k].is_selector)
+      return e->methods[k].name;
+  return "";
+}
+
 DemurEvaluation *
 demur_evaluate_methods(const DemurEvaluateInput *input, const DemurSample *sample,
                        const GPtrArray *methods, const guint32 *rows, DemurParallel *parallel,
@@ -359,6 +367,7 @@ demur_evaluate_methods(const DemurEvaluateInput *input, const DemurSample *sampl
   if (!evaluate_sample(input, &group, sample, methods, parallel, progress ? progress : &none,
                        evaluation, error))
     return NULL;
+  demur_comparisons_judge(evaluation, first_selector(evaluation));
   return g_steal_pointer(&evaluation);
 }
 
@@ -409,6 +418,8 @@ demur_evaluate(const DemurEvaluateInput *input, DemurParallel *parallel,
                           error))
         return NULL;
     }
+  g_autofree char *headline = g_strconcat("selector:", input->names[0], NULL);
+  demur_comparisons_judge(evaluation, headline);
   add_warnings(input, evaluation);
   return g_steal_pointer(&evaluation);
 }

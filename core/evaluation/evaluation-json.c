@@ -295,12 +295,13 @@ demur_evaluation_write_json(const DemurEvaluation *e, DemurJson *json) {
     demur_json_string(json, "method", comparison->method);
     demur_json_string(json, "against", comparison->against);
     demur_json_string(json, "risk", comparison->recalibrated ? "recalibrated" : "raw");
-    demur_json_string(json, "measure", demur_compared_name(comparison->measure));
+    demur_json_string(json, "measure", demur_compared_name(comparison->measure, e->n_classes));
     demur_json_double(json, "difference", comparison->difference);
     demur_json_doubles(json, "interval", interval, 2);
     demur_json_double(json, "level", comparison->level);
     demur_json_string(json, "unit", comparison->unit);
     demur_json_int(json, "n_units", (gint64)comparison->n_units);
+    demur_json_string(json, "correction", comparison->corrected ? "holm" : "none");
     demur_json_string(json, "verdict", demur_comparison_verdict_words(comparison->verdict));
     demur_json_end_object(json);
   }

@@ -104,6 +104,7 @@ typedef struct {
   DemurEstimate auc[DEMUR_N_MEASURES]; /* NaN where the table says that it has none */
   double debiased_auc;                 /* S-BCE_2: of the square, then the signed root */
   double noise_floor_auc;
+  double plain2_auc; /* area of the plain square, mean over models */
   DemurInterval debiased_auc_interval, site_error_auc_interval; /* 95 %, of the unit */
   /* Area under the risk-coverage curve of the 0/1 error and of the Brier score
    * (metrics/discrimination.h). */
@@ -119,7 +120,9 @@ typedef struct {
   gboolean recalibrated;
   DemurCompared measure;
   double difference, low, high, level; /* method minus against: below 0 is better */
-  char *unit; /* "site", "patient" or "scan": what the bootstrap resamples */
+  double standard_error;               /* of the replicates */
+  gboolean corrected; /* the verdict, for the number of comparisons; not the interval */
+  char *unit;         /* "site", "patient" or "scan": what the bootstrap resamples */
   size_t n_units;
   DemurComparisonVerdict verdict;
 } DemurComparison;

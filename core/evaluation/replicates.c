@@ -237,7 +237,9 @@ proper(DemurInterval bootstrapped) {
 
 static DemurInterval
 signed_roots(DemurInterval squares) {
-  return (DemurInterval){demur_signed_root(squares.low), demur_signed_root(squares.high)};
+  /* They lie in [-1, 1]; few sites' intervals may not. */
+  return (DemurInterval){demur_signed_root(squares.low < -1.0 ? -1.0 : squares.low),
+                         demur_signed_root(squares.high > 1.0 ? 1.0 : squares.high)};
 }
 
 void

@@ -165,9 +165,12 @@ fill_areas(const DemurTrials *trials, size_t k, DemurMethodResult *result) {
   result->aurc_brier = estimate_of(trials, k, aurc_brier_value, &none, FALSE);
 }
 
+/* Squares of differences between outcomes and risks lie in [-1, 1]; few sites' intervals may not.
+ */
 static DemurInterval
 signed_roots(double low, double high) {
-  return (DemurInterval){demur_signed_root(low), demur_signed_root(high)};
+  return (DemurInterval){demur_signed_root(low < -1.0 ? -1.0 : low),
+                         demur_signed_root(high > 1.0 ? 1.0 : high)};
 }
 
 /* Intervals of the areas of the debiased square and of the site error, as
@@ -190,6 +193,7 @@ fill_intervals(const DemurTrials *trials, const DemurReplicates *r, size_t k,
     debiased2 += demur_coverage_auc(trials->coverages, curves->debiased2, DEMUR_N_COVERAGES);
   }
   plain2 /= (double)method->n_models;
+  result->plain2_auc = plain2;
   debiased2 /= (double)method->n_models;
   double low, high;
   for (size_t b = 0; b < n; b++)

@@ -84,8 +84,25 @@ find_comparison(const DemurEvaluation *e, DemurCompared measure) {
   return NULL;
 }
 
+/* Whether keeping the confident is shown to be better than keeping everything. */
+static gboolean
+confidence_helps(const DemurEvaluation *e) {
+  gboolean helps = FALSE;
+  for (size_t c = 0; c < e->n_comparisons; c++) {
+    const DemurComparison *comparison = &e->comparisons[c];
+    if (comparison->measure == DEMUR_COMPARED_SITE_ERROR ||
+        strcmp(comparison->method, "confidence") != 0)
+      continue;
+    if (!(comparison->high < 0.0))
+      return FALSE;
+    helps = TRUE;
+  }
+  return helps;
+}
+
 static void
 judge(DemurValidation *v, const DemurEvaluation *e) {
+  v->confidence_helps = confidence_helps(e);
   const DemurMethodResult *methods[2] = {demur_evaluation_method(e, "selector:validated", FALSE),
                                          demur_evaluation_method(e, "confidence", FALSE)};
   for (size_t m = 0; m < G_N_ELEMENTS(v->measures); m++) {
@@ -113,7 +130,10 @@ judge(DemurValidation *v, const DemurEvaluation *e) {
     words = "the selector keeps worse calibrated risks than plain confidence: do not use it";
   } else {
     v->verdict = DEMUR_VERDICT_NO_DIFFERENCE_SHOWN;
-    words = "no difference to plain confidence is shown: use confidence";
+    words = v->confidence_helps
+                ? "no difference to plain confidence is shown: use confidence"
+                : "no difference to plain confidence is shown, nor of confidence to showing every "
+                  "risk";
   }
   v->sentence = g_strdup_printf(
       "On %zu scans at %zu sites, each left out of training in turn, %s (calibration error over "
@@ -203,6 +223,7 @@ demur_validate(DemurCohort *cohort, const DemurTrainSettings *settings, guint64 
   v->simulated = cohort->simulated;
   v->seed = seed;
   v->n_folds = n_used;
+  v->n_classes = cohort->n_classes;
   v->n_scans = n;
   v->n_patients = evaluation->n_patients;
   v->n_sites = evaluation->n_sites;
@@ -225,12 +246,13 @@ demur_validation_write_json(const DemurValidation *v, DemurJson *json) {
   demur_json_int(json, "n_patients", (gint64)v->n_patients);
   demur_json_int(json, "n_sites", (gint64)v->n_sites);
   demur_json_string(json, "unit", v->unit);
+  demur_json_bool(json, "confidence_helps", v->confidence_helps);
   demur_json_begin_array(json, "measures");
   for (size_t m = 0; m < G_N_ELEMENTS(v->measures); m++) {
     const DemurValidationMeasure *measure = &v->measures[m];
     const double interval[2] = {measure->low, measure->high};
     demur_json_begin_object(json, NULL);
-    demur_json_string(json, "measure", demur_compared_name(measure->measure));
+    demur_json_string(json, "measure", demur_compared_name(measure->measure, v->n_classes));
     demur_json_double(json, "selector", measure->selector);
     demur_json_double(json, "confidence", measure->confidence);
     demur_json_double(json, "difference", measure->difference);

@@ -19,9 +19,9 @@ typedef struct {
   char *cohort, *split, *digest; /* digest of the rows used */
   gboolean simulated;
   guint64 seed;
-  size_t n_folds, n_scans, n_patients, n_sites;
-  char
-      *unit; /* what the bootstrap resamples: "site", or "patient" where there are under 20 sites */
+  size_t n_folds, n_scans, n_patients, n_sites, n_classes;
+  char *unit; /* what the bootstrap resamples: "site", or "patient" with under 5 sites */
+  gboolean confidence_helps; /* keeping the confident is shown to be better than keeping all */
   DemurValidationMeasure measures[DEMUR_N_COMPARED];
 } DemurValidation;
 

@@ -156,6 +156,19 @@ demur_interval_basic(double *replicates, size_t n, double point, double truth, s
 }
 
 void
+demur_interval_symmetric(double *replicates, size_t n, double point, double truth, size_t n_units,
+                         double level, double *low, double *high) {
+  for (size_t b = 0; b < n; b++)
+    replicates[b] = fabs(replicates[b] - truth);
+  const size_t n_finite = sort_finite(replicates, n);
+  const double tail = expanded_tail(n_units, level);
+  const gboolean known = n_finite >= 2 && isfinite(tail);
+  const double half = known ? quantile(replicates, n_finite, 1.0 - 2.0 * tail) : NAN;
+  *low = point - half;
+  *high = point + half;
+}
+
+void
 demur_mean_sd(const double *values, size_t n, double *mean, double *sd) {
   double sum = 0.0, squares = 0.0;
   size_t n_finite = 0;

@@ -35,6 +35,12 @@ void demur_interval_studentised(double *ratios, size_t n, double point, double s
 void demur_interval_basic(double *replicates, size_t n, double point, double truth, size_t n_units,
                           double level, double *low, double *high);
 
+/* The same made symmetric: point -+ the quantile of |replicate - truth| that leaves both expanded
+ * tails outside, so that the point lies in the middle. For differences of roots of debiased
+ * squares, whose replicates are skewed where the squares are near 0. */
+void demur_interval_symmetric(double *replicates, size_t n, double point, double truth,
+                              size_t n_units, double level, double *low, double *high);
+
 /* Quantile p in (0, 1) of Student's distribution with degrees >= 1 (Hill 1970, algorithm 396; exact
  * for 1 and 2 degrees, else at least 5 digits for p in [0.001, 0.999]). */
 double demur_student_quantile(double p, double degrees);

@@ -63,8 +63,10 @@ demur_measure_symbol(DemurMeasure measure, size_t n_classes) {
 }
 
 const char *
-demur_compared_name(DemurCompared compared) {
-  static const char *const names[DEMUR_N_COMPARED] = {"sbce2_auc", "sbce2_debiased_auc",
-                                                      "site_error_auc"};
-  return names[compared];
+demur_compared_name(DemurCompared compared, size_t n_classes) {
+  static const char *const names[DEMUR_N_COMPARED][2] = {
+      {"sbce2_auc", "stce2_auc"},
+      {"sbce2_debiased_auc", "stce2_debiased_auc"},
+      {BOTH("site_error_auc")}};
+  return names[compared][n_classes > 2];
 }

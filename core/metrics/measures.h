@@ -66,7 +66,7 @@ typedef enum {
   DEMUR_N_COMPARED,
 } DemurCompared;
 
-/* "sbce2_auc", "sbce2_debiased_auc", "site_error_auc" of the JSON. */
-const char *demur_compared_name(DemurCompared compared);
+/* "sbce2_auc", "sbce2_debiased_auc", "site_error_auc" of the JSON; K > 2: "stce2_auc" .. */
+const char *demur_compared_name(DemurCompared compared, size_t n_classes);
 
 G_END_DECLS

@@ -147,6 +147,15 @@ demur_finding_title(const DemurReportFinding *f, const DemurMethodResult *method
   return method->title ? method->title : method->name;
 }
 
+/* Whether keeping the confident is shown to be better than showing every risk. */
+static gboolean
+confidence_helps(const DemurReportFinding *f) {
+  const DemurComparison *c = f->confidence != NULL ? find_comparison(f->evaluation, f->confidence,
+                                                                     "full", DEMUR_COMPARED_SBCE2)
+                                                   : NULL;
+  return c != NULL && c->verdict == DEMUR_VERDICT_BETTER;
+}
+
 /* Whom the finding is about, as its sentence begins (owned). Unless whole sites were resampled it
  * speaks of these patients only. */
 static char *
@@ -203,8 +212,8 @@ demur_finding_headline(const DemurReportFinding *f) {
                            sites);
   default:
     return g_strdup_printf("%s no difference between this selector and plain confidence was "
-                           "shown%s: use confidence.",
-                           scope, in_sample);
+                           "shown%s%s.",
+                           scope, in_sample, confidence_helps(f) ? ": use confidence" : "");
   }
 }
 

@@ -673,7 +673,8 @@ test_evaluate_prints_what_the_contract_says(void) {
   JsonObject *to_confidence = NULL;
   for (guint i = 0; i < json_array_get_length(comparisons); i++) {
     JsonObject *c = json_array_get_object_element(comparisons, i);
-    assert_members(c, "method,against,risk,measure,difference,interval,level,unit,n_units,verdict");
+    assert_members(c, "method,against,risk,measure,difference,interval,level,unit,n_units,"
+                      "correction,verdict");
     g_assert_cmpfloat(number_at(c, "level"), ==, 0.95);
     static const char *const verdicts[] = {"better", "no difference shown", "worse",
                                            "cannot be decided"};

@@ -1,12 +1,13 @@
 /* Do 95 % intervals hold the truth in 95 % of cohorts? Cohorts are drawn by fixed seeds from a
- * known world: 30 hospitals with their own miscalibration and size, patients with one to three
+ * known world: 5 to 30 hospitals with their own miscalibration and size, patients with one to three
  * scans whose labels go together, and a flag that marks miscalibrated scans. The truth of each
  * quantity is its value in a population of many thousand such hospitals, at thresholds of that
  * population.
  *
  * Counted are the intervals of the evaluation itself (demur_evaluate_methods). How often they hold
- * the truth must lie between the .0005 and .9995 quantiles of the binomial of 95 %: 100 cohorts in
- * the normal run, 1,000 with DEMUR_LONG set. */
+ * the truth must lie between the .0005 and .9995 quantiles of the binomial of 95 %: 100 cohorts of
+ * 30 hospitals and 60 of 8 in the normal run, 1,000 and 400 with DEMUR_LONG set, which draws 5, 12
+ * and 20 hospitals too. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,6 @@
 #include "metrics/site-error.h"
 #include "support/support.h"
 
-#define N_SITES 30
 #define AT 1 /* of the operating points: coverage 0.7 */
 #define COVERAGE 0.7
 #define TUNED_THRESHOLD -0.6
@@ -213,7 +213,7 @@ comparison(const DemurEvaluation *e, DemurCompared measure) {
 }
 
 typedef struct {
-  size_t n_bootstrap;
+  size_t n_sites, n_bootstrap;
   DemurInterval *intervals; /* [n_cohorts][N_QUANTITIES] */
   size_t *sizes;            /* [n_cohorts] */
 } Cohorts;
@@ -222,7 +222,7 @@ static void
 run_cohort(size_t k, guint worker, gpointer data) {
   const Cohorts *cohorts = data;
   g_autoptr(GError) error = NULL;
-  World world = draw_world(k, N_SITES);
+  World world = draw_world(k, cohorts->n_sites);
   DemurEvaluateInput input;
   demur_evaluate_input_init(&input);
   input.cohort = world.cohort;
@@ -294,19 +294,18 @@ binomial_quantile(size_t n, double p, double q) {
   return n;
 }
 
+/* Cohorts of n_sites hospitals each. */
 static void
-intervals_hold_the_truth(void) {
-  const gboolean full = g_getenv("DEMUR_LONG") != NULL;
-  const size_t n_cohorts = full ? 1000 : 100, n_bootstrap = full ? 400 : 100;
+hold_at(size_t n_sites, size_t n_cohorts, size_t n_bootstrap, size_t n_population) {
   g_autofree DemurInterval *intervals = g_new0(DemurInterval, n_cohorts * N_QUANTITIES);
   g_autofree size_t *sizes = g_new0(size_t, n_cohorts);
-  Cohorts cohorts = {n_bootstrap, intervals, sizes};
+  Cohorts cohorts = {n_sites, n_bootstrap, intervals, sizes};
   g_autoptr(DemurParallel) parallel = demur_parallel_new(0);
   demur_parallel_map(parallel, n_cohorts, run_cohort, &cohorts);
   double n_mean = 0.0, truth[N_QUANTITIES];
   for (size_t k = 0; k < n_cohorts; k++)
     n_mean += (double)sizes[k] / (double)n_cohorts;
-  find_truth(full ? 20000 : 4000, n_mean, truth);
+  find_truth(n_population, n_mean, truth);
   const size_t fewest = binomial_quantile(n_cohorts, 0.95, 0.0005),
                most = binomial_quantile(n_cohorts, 0.95, 0.9995);
   gboolean all_right = TRUE;
@@ -322,12 +321,22 @@ intervals_hold_the_truth(void) {
     }
     const gboolean right = n_held >= fewest && n_held <= most;
     all_right &= right;
-    g_test_message("%-38s truth %8.5f: held in %4zu of %zu (%zu to %zu), too low in %zu, "
-                   "mean width %.4f%s",
-                   quantity_names[q], truth[q], n_held, n_cohorts, fewest, most, n_below, width,
-                   right ? "" : "  <-- does not hold");
+    g_test_message("%2zu sites, %-38s truth %8.5f: held in %4zu of %zu (%zu to %zu), too low in "
+                   "%zu, mean width %.4f%s",
+                   n_sites, quantity_names[q], truth[q], n_held, n_cohorts, fewest, most, n_below,
+                   width, right ? "" : "  <-- does not hold");
   }
   g_assert_true(all_right);
+}
+
+static void
+intervals_hold_the_truth(void) {
+  const gboolean full = g_getenv("DEMUR_LONG") != NULL;
+  static const size_t few[] = {5, 12, 20};
+  hold_at(8, full ? 400 : 60, full ? 400 : 100, full ? 20000 : 4000);
+  hold_at(30, full ? 1000 : 100, full ? 400 : 100, full ? 20000 : 4000);
+  for (size_t i = 0; full && i < G_N_ELEMENTS(few); i++)
+    hold_at(few[i], 400, 400, 20000);
 }
 
 int

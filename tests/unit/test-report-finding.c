@@ -27,11 +27,19 @@ test_rule(void) {
   g_assert_cmpint(demur_finding_verdict(NULL, &better, &better), ==, C);
 }
 
+/* How confidence compares with showing every risk, where that was looked at. */
+static DemurComparisonVerdict confidence_against_full = DEMUR_VERDICT_NO_DIFFERENCE_SHOWN;
+
 static char *
 headline_with(FixtureKind kind, DemurComparisonVerdict verdict) {
   g_autoptr(Fixture) fixture = fixture_new(&kind);
   for (size_t i = 0; i < fixture->evaluation.n_comparisons; i++)
     fixture->evaluation.comparisons[i].verdict = verdict;
+  if (fixture->evaluation.n_comparisons > 0) {
+    DemurComparison *last = &fixture->evaluation.comparisons[fixture->evaluation.n_comparisons - 1];
+    last->method = fixture_text(fixture, g_strdup("confidence")); /* it stood against full */
+    last->verdict = confidence_against_full;
+  }
   const DemurReportFinding finding = demur_finding(&fixture->input);
   return demur_finding_headline(&finding);
 }
@@ -45,7 +53,11 @@ test_headline(void) {
   g_assert_nonnull(strstr(better, "agree better with what happened"));
   g_assert_nonnull(strstr(better, "Across 34\u00a0sites"));
   g_assert_null(strstr(none, "better"));
-  g_assert_nonnull(strstr(none, "use confidence"));
+  g_assert_null(strstr(none, "use confidence")); /* it is not shown to help either */
+  confidence_against_full = B;
+  g_autofree char *helps = headline_with(kind, N);
+  confidence_against_full = N;
+  g_assert_nonnull(strstr(helps, "use confidence"));
   g_assert_null(strstr(worse, "better"));
   g_assert_nonnull(strstr(worse, "do not use it here"));
   g_assert_nonnull(strstr(undecided, "cannot be decided from 34\u00a0sites"));
