@@ -28,10 +28,19 @@ print_result(DemurContext *context, const char *path, const DemurReportCheck *ch
       demur_json_end_object(json);
     }
     demur_json_end_array(json);
+    demur_json_bool(json, "rounded", check->rounded);
+    demur_json_begin_array(json, "since_then");
+    for (guint i = 0; i < check->since->len; i++)
+      demur_json_string(json, NULL, check->since->pdata[i]);
+    demur_json_end_array(json);
     demur_json_end_object(json);
     demur_context_print_json(context, json);
     return;
   }
+  for (guint i = 0; i < check->since->len; i++)
+    g_print("since then: %s\n", (const char *)check->since->pdata[i]);
+  if (check->rounded)
+    g_print("numbers are equal within 1e-9, not in every digit: made on another processor\n");
   for (guint i = 0; i < MIN(all->len, MOST_SHOWN); i++) {
     const DemurReportDifference *d = all->pdata[i];
     g_print("differs: %s\n", d->where);

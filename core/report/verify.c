@@ -7,7 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-#define SHOWN 120 /* characters of a value in a difference */
+#define RELATIVE 1e-9
+#define ABSOLUTE 1e-12 /* differences that cancel to nothing */
+#define SHOWN 120      /* characters of a value in a difference */
 
 void
 demur_report_recipe_free(DemurReportRecipe *recipe) {
@@ -180,6 +182,13 @@ add_difference(GPtrArray *differences, const char *where, JsonNode *written, Jso
   g_ptr_array_add(differences, demur_report_difference_new(*where ? where : "document", a, b));
 }
 
+gboolean
+demur_report_same_number(double a, double b) {
+  if (a == b || (isnan(a) && isnan(b)))
+    return TRUE;
+  return fabs(a - b) <= fmax(RELATIVE * fmax(fabs(a), fabs(b)), ABSOLUTE);
+}
+
 static gboolean
 same_value(JsonNode *a, JsonNode *b) {
   const GType x = json_node_get_value_type(a), y = json_node_get_value_type(b);
@@ -190,7 +199,7 @@ same_value(JsonNode *a, JsonNode *b) {
   if (x == G_TYPE_INT64 && y == G_TYPE_INT64)
     return json_node_get_int(a) == json_node_get_int(b);
   if (number_a)
-    return json_node_get_double(a) == json_node_get_double(b);
+    return demur_report_same_number(json_node_get_double(a), json_node_get_double(b));
   if (x == G_TYPE_BOOLEAN)
     return !json_node_get_boolean(a) == !json_node_get_boolean(b);
   return g_strcmp0(json_node_get_string(a), json_node_get_string(b)) == 0;

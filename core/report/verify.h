@@ -42,8 +42,12 @@ void demur_report_difference_free(DemurReportDifference *difference);
 DemurReportDifference *demur_report_difference_new(const char *where, const char *written,
                                                    const char *found);
 
+/* Equal, or within 1e-9 of the larger (1e-12 where both are that small): what another processor or
+ * library may make of the same data. Both NaN are the same. */
+gboolean demur_report_same_number(double a, double b);
+
 /* All differences of two JSON values, in the order of the first (owned, frees its elements).
- * Numbers differ where their values do. */
+ * Numbers differ where demur_report_same_number says so, whole numbers where they are not equal. */
 GPtrArray *demur_report_compare(JsonNode *written, JsonNode *found);
 
 /* The digest of the JSON that a PDF names as its own (owned, hexadecimal). NULL with

@@ -149,6 +149,10 @@ evaluate(DemurTask *task, char **names, const DemurEvaluateParams *options, Demu
   e->audits = demur_audits_list(workspace, names[0], error);
   if (e->audits == NULL)
     return FALSE;
+  if (options->pin != NULL) {
+    demur_report_pin_audits(options->pin, e->audits);
+    demur_report_pin_validation(options->pin, e->records[0]);
+  }
   if (options->usual_groups && options->group_by == NULL) {
     g_strfreev(group_by);
     group_by = usual_groups(e->cohort);
@@ -165,6 +169,9 @@ evaluate(DemurTask *task, char **names, const DemurEvaluateParams *options, Demu
     gboolean on_this_split;
     double coverage;
     e->thresholds[s] = demur_thresholds_list(workspace, names[s], error);
+    const gboolean learnt =
+        options->pin != NULL && e->thresholds[s] != NULL &&
+        demur_report_pin_thresholds(options->pin, names[s], e->thresholds[s]) > 0;
     if (e->thresholds[s] == NULL ||
         !load_thresholds(e->thresholds[s], demur_selector_n_models(e->selectors[s]), owned,
                          &tuned[s], error) ||
@@ -172,8 +179,9 @@ evaluate(DemurTask *task, char **names, const DemurEvaluateParams *options, Demu
                              error))
       return FALSE;
     n_tuned[s] = e->thresholds[s]->len;
-    tuned_here |= on_this_split;
-    if (on_this_split && !options->in_sample) {
+    /* A threshold that came after the report may be of its very split. */
+    tuned_here |= on_this_split && !learnt;
+    if (on_this_split && !options->in_sample && !learnt) {
       g_set_error(
           error, DEMUR_ERROR, DEMUR_ERROR_STATE,
           "selector '%s' was tuned on patients of split '%s' (coverage %g): that threshold "

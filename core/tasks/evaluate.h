@@ -1,6 +1,7 @@
 /* Evaluating selectors of the workspace: what `evaluate` and `report` share. */
 #pragma once
 
+#include "tasks/report-pin.h"
 #include "tasks/selection.h"
 #include "store/audits.h"
 #include "store/cohorts.h"
@@ -14,6 +15,7 @@ typedef struct {
   char *net_benefit_threshold;
   gboolean usual_groups; /* where group_by is NULL: by site, and by scanner where it is recorded */
   gboolean in_sample;
+  const DemurReportPin *pin; /* as the report had it; NULL: as the workspace is now */
 } DemurEvaluateParams;
 
 /* Everything that was loaded, and the result. */

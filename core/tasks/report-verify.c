@@ -18,6 +18,8 @@ typedef struct {
   JsonParser *parser;
   DemurReportRecipe *recipe;
   GPtrArray *differences; /* of DemurReportDifference; borrowed */
+  DemurReportPin pin;
+  gboolean rounded;
 } Check;
 
 static void
@@ -77,8 +79,8 @@ read_files(Check *check, GError **error) {
 
 /* Evaluates as the report did. FALSE with error where that can't be done. */
 static gboolean
-evaluate_again(DemurTask *task, const DemurReportRecipe *recipe, DemurEvaluating *evaluating,
-               GError **error) {
+evaluate_again(DemurTask *task, const DemurReportRecipe *recipe, const DemurReportPin *pin,
+               DemurEvaluating *evaluating, GError **error) {
   DemurEvaluateParams options = {.cohort = g_strdup(recipe->cohort),
                                  .split = g_strdup(recipe->split),
                                  .resample_unit = g_strdup(recipe->resample_unit),
@@ -86,7 +88,8 @@ evaluate_again(DemurTask *task, const DemurReportRecipe *recipe, DemurEvaluating
                                  .n_bootstrap = g_strdup_printf("%zu", recipe->n_bootstrap),
                                  .bin_size = g_strdup_printf("%zu", recipe->min_bin_size),
                                  .net_benefit_threshold = g_strdup(recipe->net_benefit_threshold),
-                                 .in_sample = recipe->in_sample};
+                                 .in_sample = recipe->in_sample,
+                                 .pin = pin};
   if (recipe->group_by != NULL) {
     const char *const by[] = {recipe->group_by, NULL};
     options.group_by = g_strdupv((char **)by);
@@ -111,16 +114,18 @@ remade_clear(Remade *remade) {
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Remade, remade_clear)
 
 static gboolean
-remake_report(DemurTask *task, const DemurReportRecipe *recipe, Remade *remade, GError **error) {
+remake_report(DemurTask *task, const Check *check, Remade *remade, GError **error) {
+  const DemurReportRecipe *recipe = check->recipe;
   g_auto(DemurEvaluating) evaluating = {0};
-  if (!evaluate_again(task, recipe, &evaluating, error))
+  if (!evaluate_again(task, recipe, &check->pin, &evaluating, error))
     return FALSE;
   g_autoptr(DemurReportTask) report = demur_report_task_new(&evaluating, recipe->coverage, error);
   if (report == NULL)
     return FALSE;
   report->input.paper = recipe->paper;
   remade->json = demur_report_json(&report->input);
-  remade->pdf = demur_report_pdf(&report->input, remade->json, &remade->n_pdf, error);
+  /* The pages name the digest of the JSON that is there, whatever its last digits are. */
+  remade->pdf = demur_report_pdf(&report->input, check->json, &remade->n_pdf, error);
   return remade->pdf != NULL;
 }
 
@@ -140,13 +145,33 @@ remake_patient(DemurTask *task, const DemurReportRecipe *recipe, Remade *remade,
   return remade->pdf != NULL;
 }
 
+/* Two texts of the same document differ in numbers alone: what is left of both is the same. */
+static gboolean
+same_but_for_digits(const char *a, const char *b) {
+  static const char digits[] = "0123456789.-+eE";
+  while (*a != '\0' || *b != '\0') {
+    if (*a == *b) {
+      a++;
+      b++;
+    } else if (strchr(digits, *a) == NULL && strchr(digits, *b) == NULL) {
+      return FALSE;
+    } else { /* numbers that end apart; a zero byte ends both */
+      a += strspn(a, digits);
+      b += strspn(b, digits);
+      if (*a != *b)
+        return FALSE;
+    }
+  }
+  return TRUE;
+}
+
 static gboolean
 compare_again(DemurTask *task, Check *check, GError **error) {
   g_auto(Remade) remade = {0};
   g_autoptr(GError) failed = NULL;
   const gboolean made = strcmp(check->recipe->kind, "patient") == 0
                             ? remake_patient(task, check->recipe, &remade, &failed)
-                            : remake_report(task, check->recipe, &remade, &failed);
+                            : remake_report(task, check, &remade, &failed);
   if (g_error_matches(failed, G_IO_ERROR, G_IO_ERROR_CANCELLED)) {
     g_propagate_error(error, g_steal_pointer(&failed));
     return FALSE;
@@ -166,10 +191,12 @@ compare_again(DemurTask *task, Check *check, GError **error) {
   }
   const gboolean same_json =
       strlen(remade.json) == check->n_json && memcmp(remade.json, check->json, check->n_json) == 0;
-  if (!same_json && found->len == 0)
+  /* Equal numbers in other digits: another processor's rounding, unless it is another text. */
+  check->rounded = !same_json && found->len == 0 && same_but_for_digits(check->json, remade.json);
+  if (!same_json && found->len == 0 && !check->rounded)
     add(check, "the JSON's text", "written in another way than this program writes it", NULL);
   /* Another JSON makes other pages: nothing more can be said of them. */
-  if (same_json &&
+  if ((same_json || check->rounded) &&
       (remade.n_pdf != check->n_pdf || memcmp(remade.pdf, check->pdf, check->n_pdf) != 0))
     add(check, "the PDF's pages",
         "not those that these numbers make here: the file was changed, or it was drawn with other "
@@ -186,10 +213,17 @@ demur_task_report_verify(DemurTask *task, const char *path, GError **error) {
   result->json_path = demur_report_json_path(path, error);
   if (result->json_path == NULL)
     return NULL;
+  result->since = g_ptr_array_new_with_free_func(g_free);
   g_auto(Check)
       check = {.path = path, .json_path = result->json_path, .differences = result->differences};
-  return read_files(&check, error) && compare_again(task, &check, error) ? g_steal_pointer(&result)
-                                                                         : NULL;
+  if (!read_files(&check, error))
+    return NULL;
+  check.pin =
+      (DemurReportPin){json_node_get_object(json_parser_get_root(check.parser)), result->since};
+  if (!compare_again(task, &check, error))
+    return NULL;
+  result->rounded = check.rounded;
+  return g_steal_pointer(&result);
 }
 
 void
@@ -198,5 +232,6 @@ demur_report_check_free(DemurReportCheck *check) {
     return;
   g_free(check->json_path);
   g_clear_pointer(&check->differences, g_ptr_array_unref);
+  g_clear_pointer(&check->since, g_ptr_array_unref);
   g_free(check);
 }

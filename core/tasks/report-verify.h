@@ -10,6 +10,8 @@ typedef struct {
   char *json_path;
   GPtrArray
       *differences; /* of DemurReportDifference; empty: the files are what the workspace gives */
+  GPtrArray *since; /* of sentences: what the workspace has learnt since, which is no difference */
+  gboolean rounded; /* numbers are equal but for rounding: made on another processor */
 } DemurReportCheck;
 
 /* path: of the PDF, with its JSON beside it. Sets the task's seed to the report's. What differs, or

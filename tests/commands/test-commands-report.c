@@ -293,6 +293,65 @@ test_an_audit_is_reported(Fixture *fixture, gconstpointer data) {
   check_verify(fixture, fixture->pdf, "audits[0].intercept");
 }
 
+/* What came after a report is told and is no difference: a threshold added, one tuned anew for a
+ * coverage that the report has, an audit. What it rests on is still looked at. */
+static void
+test_what_came_after_is_no_difference(Fixture *fixture, gconstpointer data) {
+  g_autoptr(Run) added =
+      run_demur(fixture->sandbox, "tune", "s", "--cohort", "c", "--coverage", "0.5", NULL);
+  assert_status(added, 0);
+  execute_sql(fixture,
+              "INSERT INTO site_audit (selector_id, site, cohort, intercept, low, high, tau2, "
+              "n_labels, created) SELECT id, 'H08', 'c', 0.5, 0.25, 0.75, 0.1, 50, "
+              "'2026-01-02T00:00:00Z' FROM selector");
+  execute_sql(fixture, "UPDATE threshold SET threshold = threshold * 1.01, guarantee = "
+                       "replace(guarantee, '\"thresholds\": [', '\"thresholds\": [1'), "
+                       "digest = NULL, created = '2027-01-01T00:00:00Z' WHERE coverage = 0.7");
+  g_autoptr(Run) run = run_json(fixture->sandbox, 0, "report", "verify", fixture->pdf, NULL);
+  g_assert_true(bool_at(root_of(run), "verified"));
+  JsonArray *since = array_at(root_of(run), "since_then");
+  g_autoptr(GString) all = g_string_new(NULL);
+  for (guint i = 0; i < json_array_get_length(since); i++)
+    g_string_append_printf(all, "%s\n", json_array_get_string_element(since, i));
+  assert_says(all->str, "coverage 0.5");
+  assert_says(all->str, "coverage 0.7 on 2027-01-01");
+  assert_says(all->str, "'H08' was audited on 2026-01-02");
+  /* One of the same date that is another is a change. */
+  execute_sql(fixture, "UPDATE threshold SET threshold = threshold * 1.02, digest = NULL WHERE "
+                       "coverage = 0.9");
+  check_verify(fixture, fixture->pdf, "threshold");
+}
+
+/* Another processor's rounding: each number within 1e-9 is the same; a tenth of a millionth is not.
+ */
+static void
+test_rounding_is_no_difference(Fixture *fixture, gconstpointer data) {
+  static const struct {
+    double factor;
+    gboolean same;
+  } cases[] = {{1 + 1e-11, TRUE}, {1 + 1e-7, FALSE}};
+  gsize n;
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+  g_autofree char *json = read_text(fixture->json, &n);
+  for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_auto(GStrv) parts = g_strsplit(json, "\"noise_floor\": ", 2);
+    g_assert_nonnull(parts[1]);
+    char *end;
+    const double value = g_ascii_strtod(parts[1], &end);
+    g_ascii_dtostr(text, sizeof text, value * cases[i].factor);
+    g_autofree char *changed = g_strdup_printf("%s\"noise_floor\": %s%s", parts[0], text, end);
+    write_text(fixture->json, changed, -1);
+    g_autoptr(Run) run = run_json(fixture->sandbox, 1, "report", "verify", fixture->pdf, NULL);
+    JsonArray *differences = array_at(root_of(run), "differences");
+    gboolean number_differs = FALSE; /* the PDF names another digest in either case */
+    for (guint d = 0; d < json_array_get_length(differences); d++)
+      number_differs |= strstr(string_at(json_array_get_object_element(differences, d), "where"),
+                               "noise_floor") != NULL;
+    g_assert_cmpint(number_differs, ==, !cases[i].same);
+    g_assert_cmpint(bool_at(root_of(run), "rounded"), ==, cases[i].same);
+  }
+}
+
 /* What an import left out is counted in the flow of the report: NLST tables whose four persons give
  * one scan with cancer, one followed, one followed too short, one without a score. */
 static void
@@ -584,6 +643,8 @@ main(int argc, char **argv) {
       {"writing that was cut off is found", test_writing_that_was_cut_off_is_found},
       {"deep nesting is refused", test_deep_nesting_is_refused},
       {"an audit is reported", test_an_audit_is_reported},
+      {"what came after is no difference", test_what_came_after_is_no_difference},
+      {"rounding is no difference", test_rounding_is_no_difference},
       {"what was left out is reported", test_what_was_left_out_is_reported},
       {"a missing folder is an error", test_a_missing_folder_is_an_error},
       {"a risk held back is not written", test_a_risk_held_back_is_not_written},
