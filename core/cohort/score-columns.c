@@ -14,7 +14,7 @@
 
 void
 demur_score_columns_init(DemurScoreColumns *columns) {
-  columns->risk = -1;
+  *columns = (DemurScoreColumns){.risk = -1};
   for (size_t k = 0; k < DEMUR_N_YEARS; k++)
     columns->years[k] = -1;
   columns->probabilities = g_array_new(FALSE, FALSE, sizeof(gssize));

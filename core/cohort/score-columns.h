@@ -23,7 +23,8 @@ typedef struct {
   gssize years[DEMUR_N_YEARS];
   GArray *probabilities; /* gssize [n_probabilities] */
   GArray *embedding;     /* gssize [embedding_width] */
-  const char *const *names;
+  const char *const
+      *names; /* of the header, for messages; set by the caller before rows are read */
   /* Counted while rows are read. */
   size_t n_rows, n_falling; /* rows; those whose yearly risks fall */
   size_t n_missing_words;   /* yearly risks that say in a word that they are not recorded */

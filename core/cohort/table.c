@@ -163,7 +163,8 @@ read_separator_line(DemurTable *table, const char *text, size_t length) {
   const gboolean quoted = length >= 2 && text[0] == '"' && text[length - 1] == '"';
   if (quoted)
     text++, length -= 2;
-  if (length != 5 || g_ascii_strncasecmp(text, "sep=", 4) != 0 || strchr(",;\t", text[4]) == NULL)
+  if (length != 5 || g_ascii_strncasecmp(text, "sep=", 4) != 0 || text[4] == '\0' ||
+      strchr(",;\t", text[4]) == NULL)
     return FALSE;
   table->separator = text[4];
   return TRUE;

@@ -47,6 +47,14 @@ demur_corrector_copy(const DemurCorrector *corrector) {
   return copy;
 }
 
+gboolean
+demur_corrector_is_within(const DemurCorrector *corrector, double limit) {
+  gboolean within = fabs(corrector->intercept) <= limit && corrector->tau2 <= limit;
+  for (size_t c = 0; c < corrector->n_inputs; c++)
+    within = within && fabs(corrector->weights[c]) <= limit;
+  return within;
+}
+
 double
 demur_corrector_delta(const DemurCorrector *corrector, const double *x) {
   double delta = corrector->intercept;

@@ -47,6 +47,9 @@ DemurCorrector *demur_corrector_copy(const DemurCorrector *corrector);
 void demur_corrector_free(DemurCorrector *corrector);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurCorrector, demur_corrector_free)
 
+/* Whether intercept, tau2 and every weight are at most limit in magnitude. */
+gboolean demur_corrector_is_within(const DemurCorrector *corrector, double limit);
+
 /* delta of one row x [n_inputs]. */
 double demur_corrector_delta(const DemurCorrector *corrector, const double *x);
 

@@ -6,6 +6,7 @@
 #include "base/json-reader.h"
 #include "base/memory.h"
 #include "selector/selector-private.h"
+#include "selector/selector-sound.h"
 
 #define FORMAT "demur-selector"
 
@@ -604,11 +605,13 @@ read_document(DemurSelector *s, JsonObject *root, GError **error) {
          read_corrector(s, root, "corrected", &s->corrected, error) &&
          read_corrector(s, root, "raw", &s->raw, error) && check_recalibration(s, error) &&
          read_sites(s, root, error) && read_inputs(s, root, error) && check_scoring(s, error) &&
-         read_models(s, root, error) && read_kept(s, root, error);
+         read_models(s, root, error) && read_kept(s, root, error) &&
+         demur_selector_check_sound(s, error);
 }
 
-DemurSelector *
-demur_selector_from_json(const char *text, gssize length, const char *name, GError **error) {
+/* The document, sealed anew; *digest: the one it names (owned). */
+static DemurSelector *
+read_sealed(const char *text, gssize length, const char *name, char **digest, GError **error) {
   g_autoptr(JsonParser) parser = json_parser_new_immutable();
   g_autoptr(GError) local = NULL;
   if (!demur_json_load(parser, text, length, &local)) {
@@ -623,15 +626,28 @@ demur_selector_from_json(const char *text, gssize length, const char *name, GErr
     return NULL;
   }
   g_autoptr(DemurSelector) selector = demur_selector_alloc();
-  const char *digest;
   if (!read_document(selector, json_node_get_object(node), &local) ||
-      !demur_json_read_string(json_node_get_object(node), "digest", &digest, &local)) {
+      !read_text(json_node_get_object(node), "digest", digest, &local)) {
     const int code = local->domain == DEMUR_ERROR ? local->code : DEMUR_ERROR_INPUT;
     g_set_error(error, DEMUR_ERROR, code, "%s is not a usable selector: %s", name, local->message);
     return NULL;
   }
   demur_selector_seal(selector);
-  if (strcmp(digest, selector->digest) != 0) {
+  return g_steal_pointer(&selector);
+}
+
+DemurSelector *
+demur_selector_from_json_unsealed(const char *text, gssize length, const char *name,
+                                  GError **error) {
+  g_autofree char *digest = NULL;
+  return read_sealed(text, length, name, &digest, error);
+}
+
+DemurSelector *
+demur_selector_from_json(const char *text, gssize length, const char *name, GError **error) {
+  g_autofree char *digest = NULL;
+  g_autoptr(DemurSelector) selector = read_sealed(text, length, name, &digest, error);
+  if (selector != NULL && strcmp(digest, selector->digest) != 0) {
     g_set_error(
         error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
         "%s was changed after it was written: its digest is %.12s.., its content's %.12s..; "

@@ -1,6 +1,7 @@
 /* Scoring: view -> meta features -> standardised inputs -> networks -> mean g~ (-> share within the
  * risk band). The document is selector-file.c. */
 #include "selector/selector-private.h"
+#include "selector/selector-sound.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -530,18 +531,23 @@ demur_selector_meta_features_from(const DemurSelector *selector, const DemurCoho
   }
   const DemurSelectorCorrector *with =
       raw && selector->raw.corrector != NULL ? &selector->raw : &selector->corrected;
-  if (with->corrector == NULL)
-    return meta;
   DEMUR_AUTO_ALIGNED double *inputs =
-      demur_selector_corrector_inputs(selector, with->scaler, meta, embeddings, n_rows, parallel);
-  for (size_t i = 0; i < n_rows; i++) {
+      with->corrector != NULL ? demur_selector_corrector_inputs(selector, with->scaler, meta,
+                                                                embeddings, n_rows, parallel)
+                              : NULL;
+  for (size_t i = 0; inputs != NULL && i < n_rows; i++) {
     const double delta =
         demur_corrector_delta(with->corrector, inputs + i * with->corrector->n_inputs);
     demur_corrector_features(with->corrector, cohort->risks[rows[i]], delta,
                              meta + i * columns->n_columns + columns->n_confidence +
                                  columns->n_outlier);
   }
-  return meta;
+  /* While a selector is trained it has no networks yet, nor what their inputs are scaled by. */
+  if (selector->scaler == NULL ||
+      demur_selector_check_meta(selector, cohort, rows, n_rows, meta, error))
+    return meta;
+  g_aligned_free(meta);
+  return NULL;
 }
 
 /* h of the rows, NaN elsewhere: [n_scans] (owned, g_aligned_free). */
@@ -573,13 +579,22 @@ demur_selector_view_rows(const DemurSelector *selector, DemurCohort *cohort, con
     return demur_cohort_ref(cohort);
   if (selector->recalibration->kind == DEMUR_RECALIBRATION_CORRECTOR) {
     double *corrected = corrected_risks(selector, cohort, rows, n_rows, parallel, progress, error);
-    return corrected != NULL ? demur_cohort_with_risks(cohort, corrected) : NULL;
+    if (corrected == NULL)
+      return NULL;
+    if (demur_selector_check_risks(cohort, rows, n_rows, corrected, 1, error))
+      return demur_cohort_with_risks(cohort, corrected);
+    g_aligned_free(corrected);
+    return NULL;
   }
   const gboolean binary = cohort->risks != NULL;
   double *risks = demur_new_matrix(double, cohort->n_scans, binary ? 1 : cohort->n_classes);
   demur_recalibration_apply(selector->recalibration, binary ? cohort->risks : cohort->probabilities,
                             cohort->n_scans, risks);
-  return demur_cohort_with_risks(cohort, risks);
+  if (demur_selector_check_risks(cohort, rows, n_rows, risks, binary ? 1 : cohort->n_classes,
+                                 error))
+    return demur_cohort_with_risks(cohort, risks);
+  g_aligned_free(risks);
+  return NULL;
 }
 
 DemurCohort *

@@ -308,6 +308,42 @@ planned_cohort(const Plan *plan) {
   return cohort;
 }
 
+/* A file that fits its digest and overflows: with it a score is no number, which once was told as a
+ * verdict. Every number that a scan's score passes through. */
+static void
+numbers_that_overflow_are_refused(void) {
+  g_autofree char *json = demur_selector_to_json(shared_selector);
+  const size_t n = shared_selector->shape.n_parameters,
+               d = demur_selector_n_inputs(shared_selector);
+  g_autofree float *weights = g_new(float, n);
+  for (size_t i = 0; i < n; i++)
+    weights[i] = i % 2 == 0 ? 3e38f : -3e38f;
+  g_autofree char *base64 = g_base64_encode((const guchar *)weights, n * sizeof(float));
+  g_autofree char *parameters = g_strdup_printf("\"%s\"", base64);
+  g_autoptr(GString) tiny = g_string_new("["), huge = g_string_new("[");
+  for (size_t c = 0; c < d; c++) {
+    g_string_append(tiny, c == 0 ? "1e-300" : ", 1e-300");
+    g_string_append(huge, c == 0 ? "1e300" : ", 1e300");
+  }
+  g_string_append_c(tiny, ']');
+  g_string_append_c(huge, ']');
+  /* The networks' own scaler stands last of those called so. */
+  const char *last = g_strrstr(json, "\"means\"");
+  g_autofree char *before = g_strndup(json, (gsize)(last - json));
+  g_autofree char *small = with_member(last, "sds", tiny->str);
+  g_autofree char *far = with_member(last, "means", huge->str);
+  char *documents[] = {with_member(json, "parameters", parameters),
+                       g_strconcat(before, small, NULL), g_strconcat(before, far, NULL)};
+  for (size_t i = 0; i < G_N_ELEMENTS(documents); i++) {
+    g_autofree char *document = sign(documents[i]);
+    g_autoptr(GError) error = NULL;
+    g_assert_null(demur_selector_from_json(document, -1, "the document", &error));
+    g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT);
+    g_assert_nonnull(strstr(error->message, "overflow"));
+    g_free(documents[i]);
+  }
+}
+
 static void
 what_can_not_train_is_refused(void) {
   static const struct {
@@ -536,6 +572,7 @@ main(int argc, char **argv) {
   g_test_add_func("/selector/document/identifiers", document_holds_no_identifier);
   g_test_add_func("/selector/document/damaged", damaged_documents_are_refused);
   g_test_add_func("/selector/document/hostile", hostile_shapes_are_refused_before_the_digest);
+  g_test_add_func("/selector/document/overflow", numbers_that_overflow_are_refused);
   g_test_add_func("/selector/training/refused", what_can_not_train_is_refused);
   g_test_add_func("/selector/training/validation", validation_is_drawn_by_sites_or_patients);
   g_test_add_func("/selector/training/seen", seen_patients_are_known);
