@@ -39,7 +39,18 @@ demur_phantom_defaults(guint64 seed) {
                                .n_slices = 96,
                                .size = 256,
                                .spacing_mm = 2.5,
-                               .nodule_radius_mm = 6};
+                               .nodule_radius_mm = 6,
+                               .study_date = "20200101",
+                               .maker = "SIEMENS",
+                               .model = "Simulated phantom",
+                               .kernel = "B30f",
+                               .kvp = 120,
+                               .noise_hu = 38};
+}
+
+static guint
+patient_of(const DemurPhantomOptions *options) {
+  return options->patient != 0 ? options->patient : options->index;
 }
 
 static double
@@ -178,7 +189,7 @@ grow(Phantom *phantom, DemurRandom *random, const double from[3], const double d
 static void
 grow_vessels(Phantom *phantom) {
   DemurRandom random = demur_random_stream(phantom->options->seed, DEMUR_STREAM_PHANTOM, 0,
-                                           phantom->options->index, 1);
+                                           patient_of(phantom->options), 1);
   for (int side = -1; side <= 1; side += 2)
     for (int k = 0; k < 5; k++) {
       const double hilum[3] = {side * 27.0, 6 + 3 * demur_random_normal(&random),
@@ -244,17 +255,43 @@ blur(int size, const double *in, double *out) {
     }
 }
 
-/* CT numbers of slice into hu [size][size]; scratch the same. */
+/* What a sharp kernel does: edges stand out, and noise with them. */
+static void
+sharpen(int size, double *hu, double *scratch) {
+  blur(size, hu, scratch);
+  for (int i = 0; i < size * size; i++)
+    hu[i] += 1.4 * (hu[i] - scratch[i]);
+}
+
+/* The chest at two places of its breath, one over the other. */
+static void
+move(const DemurPhantomOptions *options, double pixel, double *hu, double *scratch) {
+  const int size = (int)options->size, shift = (int)lround(options->motion_mm / pixel);
+  for (int r = 0; shift > 0 && r < size; r++)
+    for (int c = 0; c < size; c++)
+      scratch[r * size + c] =
+          0.6 * hu[r * size + c] + 0.4 * hu[CLAMP(r + shift, 0, size - 1) * size + c];
+  for (int i = 0; shift > 0 && i < size * size; i++)
+    hu[i] = scratch[i];
+}
+
+/* CT numbers of slice into hu [size][size]; scratch the same. A tilted gantry cuts the chest at a
+ * slant: rows lie in the tilted plane. */
 static void
 draw_slice(const Phantom *phantom, size_t slice, double *hu, double *scratch) {
   const DemurPhantomOptions *options = phantom->options;
   const int size = (int)options->size;
   const double pixel = FIELD_OF_VIEW_MM / size, middle = (size - 1) / 2.0;
   const double z = ((double)slice + 0.5) / options->n_slices * CHEST_MM - CHEST_MM / 2;
+  const double cosine = cos(options->tilt_degrees * G_PI / 180);
+  const double sine = sin(options->tilt_degrees * G_PI / 180);
   for (int r = 0; r < size; r++)
     for (int c = 0; c < size; c++) {
-      const double x = (c - middle) * pixel, y = (r - middle) * pixel;
-      double value = tissue(x, y, z);
+      const double along = (r - middle) * pixel;
+      const double x = (c - middle) * pixel, y = along * cosine;
+      double value = tissue(x, y, z - along * sine);
+      if (value >= 46 && value <= 56 && fabs(x - 10) < 70) /* heart and great vessels */
+        value += options->contrast_hu;
       if (isnan(value)) { /* air, and the table under the patient */
         const double curve = 128 + squared(x) / 700 - 10;
         value = y > curve && y < curve + 3.2 && fabs(x) < 165 ? -180 : -1000;
@@ -274,14 +311,22 @@ draw_slice(const Phantom *phantom, size_t slice, double *hu, double *scratch) {
         scratch[r * size + c] += cover * (28 - scratch[r * size + c]);
     }
   blur(size, scratch, hu);
+  move(options, pixel, hu, scratch);
   DemurRandom random =
       demur_random_stream(options->seed, DEMUR_STREAM_PHANTOM, slice, options->index, 0);
   for (int i = 0; i < size * size; i++)
-    scratch[i] = 38 * demur_random_normal(&random);
+    scratch[i] = options->noise_hu * demur_random_normal(&random);
   double *noise = demur_memory_new((size_t)size, (size_t)size, sizeof *noise);
   blur(size, scratch, noise);
   for (int i = 0; i < size * size; i++)
     hu[i] += noise[i];
+  if (options->sharpness > 0) {
+    sharpen(size, hu, scratch);
+  } else if (options->sharpness < 0) {
+    blur(size, hu, scratch);
+    for (int i = 0; i < size * size; i++)
+      hu[i] = scratch[i];
+  }
   g_aligned_free(noise);
 }
 
@@ -291,48 +336,55 @@ write_slice(const Phantom *phantom, size_t slice, const guint16 *words, GError *
   const double pixel = FIELD_OF_VIEW_MM / options->size;
   const double spacing[2] = {pixel, pixel};
   const double corner = -(options->size - 1.0) / 2.0 * pixel;
+  const double cosine = cos(options->tilt_degrees * G_PI / 180);
+  const double sine = sin(options->tilt_degrees * G_PI / 180);
   const double position[3] = {
-      corner, corner, ((double)slice - (options->n_slices - 1.0) / 2.0) * options->spacing_mm};
-  static const double orientation[6] = {1, 0, 0, 0, 1, 0};
-  const double fov = FIELD_OF_VIEW_MM, kvp = 120, slope = 1, intercept = -1024;
+      corner, corner * cosine,
+      ((double)slice - (options->n_slices - 1.0) / 2.0) * options->spacing_mm - corner * sine};
+  const double orientation[6] = {1, 0, 0, 0, cosine, options->tilt_degrees != 0 ? -sine : 0};
+  const double fov = FIELD_OF_VIEW_MM, slope = 1, intercept = -1024;
   g_autofree char *name = g_strdup_printf(
       "demur phantom %" G_GUINT64_FORMAT " %u slice %" G_GSIZE_FORMAT " of %u, %u, %g, %g",
       options->seed, options->index, slice, options->n_slices, options->size, options->spacing_mm,
       options->nodule_radius_mm);
   g_autofree char *uid = demur_writer_uid(name);
-  g_autofree char *patient = g_strdup_printf("PHANTOM-%u", options->index);
+  g_autofree char *patient = g_strdup_printf("PHANTOM-%u", patient_of(options));
   g_autoptr(DemurWriter) w = demur_writer_new(CT_IMAGE_STORAGE, uid);
   demur_writer_text(w, DEMUR_TAG(0x0008, 0x0005), "CS", "ISO_IR 192");
   demur_writer_text(w, DEMUR_TAG(0x0008, 0x0008), "CS", "ORIGINAL\\PRIMARY\\AXIAL");
   demur_writer_text(w, DEMUR_TAG(0x0008, 0x0016), "UI", CT_IMAGE_STORAGE);
   demur_writer_text(w, DEMUR_TAG(0x0008, 0x0018), "UI", uid);
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0020), "DA", "20200101");
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0021), "DA", "20200101");
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0022), "DA", "20200101");
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0023), "DA", "20200101");
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0020), "DA", options->study_date);
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0021), "DA", options->study_date);
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0022), "DA", options->study_date);
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0023), "DA", options->study_date);
   demur_writer_text(w, DEMUR_TAG(0x0008, 0x0030), "TM", "120000");
   demur_writer_text(w, DEMUR_TAG(0x0008, 0x0033), "TM", "120000");
   demur_writer_text(w, DEMUR_TAG(0x0008, 0x0050), "SH", "");
   demur_writer_text(w, DEMUR_TAG(0x0008, 0x0060), "CS", "CT");
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0070), "LO", "SIEMENS");
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x0070), "LO", options->maker);
   demur_writer_text(w, DEMUR_TAG(0x0008, 0x0080), "LO", "Simulated hospital");
   demur_writer_text(w, DEMUR_TAG(0x0008, 0x0090), "PN", "");
   demur_writer_text(w, DEMUR_TAG(0x0008, 0x1010), "SH", "SIMULATION");
   demur_writer_text(w, DEMUR_TAG(0x0008, 0x1030), "LO", "Simulated phantom chest CT");
   demur_writer_text(w, DEMUR_TAG(0x0008, 0x103E), "LO", "Phantom chest CT (simulated)");
-  demur_writer_text(w, DEMUR_TAG(0x0008, 0x1090), "LO", "Simulated phantom");
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x1090), "LO", options->model);
   demur_writer_text(w, DEMUR_TAG(0x0010, 0x0010), "PN", "Simulated^Phantom");
   demur_writer_text(w, DEMUR_TAG(0x0010, 0x0020), "LO", patient);
   demur_writer_text(w, DEMUR_TAG(0x0010, 0x0030), "DA", "");
   demur_writer_text(w, DEMUR_TAG(0x0010, 0x0040), "CS", "O");
+  if (options->contrast_hu > 0)
+    demur_writer_text(w, DEMUR_TAG(0x0018, 0x0010), "LO", "SIMULATED CONTRAST");
   demur_writer_text(w, DEMUR_TAG(0x0018, 0x0015), "CS", "CHEST");
   demur_writer_decimals(w, DEMUR_TAG(0x0018, 0x0050), &options->spacing_mm, 1);
-  demur_writer_decimals(w, DEMUR_TAG(0x0018, 0x0060), &kvp, 1);
+  demur_writer_decimals(w, DEMUR_TAG(0x0018, 0x0060), &options->kvp, 1);
   demur_writer_text(w, DEMUR_TAG(0x0018, 0x1020), "LO", "Demur phantom");
   demur_writer_decimals(w, DEMUR_TAG(0x0018, 0x1100), &fov, 1);
+  if (options->tilt_degrees != 0)
+    demur_writer_decimals(w, DEMUR_TAG(0x0018, 0x1120), &options->tilt_degrees, 1);
   demur_writer_integer(w, DEMUR_TAG(0x0018, 0x1151), 60);
   demur_writer_integer(w, DEMUR_TAG(0x0018, 0x1152), 30);
-  demur_writer_text(w, DEMUR_TAG(0x0018, 0x1210), "SH", "B30f");
+  demur_writer_text(w, DEMUR_TAG(0x0018, 0x1210), "SH", options->kernel);
   demur_writer_text(w, DEMUR_TAG(0x0018, 0x5100), "CS", "HFS");
   demur_writer_text(w, DEMUR_TAG(0x0020, 0x000D), "UI", phantom->study_uid);
   demur_writer_text(w, DEMUR_TAG(0x0020, 0x000E), "UI", phantom->series_uid);

@@ -10,14 +10,24 @@ G_BEGIN_DECLS
 
 typedef struct {
   guint64 seed;
-  guint index;             /* patient "PHANTOM-<index>", from 1 */
+  guint index;             /* of the study, from 1: its UIDs and noise */
+  guint patient;           /* "PHANTOM-<patient>", whose anatomy it is; 0: index */
   guint n_slices;          /* >= 2; the chest is stretched over them */
   guint size;              /* rows and columns, 64 to 1024; the field of view is 360 mm */
   double spacing_mm;       /* between slices, the thickness too */
   double nodule_radius_mm; /* 0: none */
+  const char *study_date;  /* YYYYMMDD */
+  const char *maker, *model, *kernel;
+  double kvp;
+  double noise_hu;     /* standard deviation before the kernel */
+  int sharpness;       /* of the kernel: -1 soft, 0 standard, 1 sharp */
+  double tilt_degrees; /* of the gantry */
+  double contrast_hu;  /* added to blood */
+  double motion_mm;    /* how far the chest moved while a slice was taken */
 } DemurPhantomOptions;
 
-/* 96 slices of 256 x 256, 2.5 mm apart (240 mm: accepted without a warning), a nodule of 6 mm. */
+/* 96 slices of 256 x 256, 2.5 mm apart (240 mm: accepted without a warning), a nodule of 6 mm; a
+ * standard kernel at 120 kVp without contrast, tilt or motion. Texts are borrowed. */
 DemurPhantomOptions demur_phantom_defaults(guint64 seed);
 
 /* Writes slice-001.dcm, .. into folder, which is made if need be. The same options give the same

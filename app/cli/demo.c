@@ -6,7 +6,7 @@
 
 #include "app/cli/command.h"
 #include "base/file-output.h"
-#include "tasks/selection.h"
+#include "tasks/demo-studies.h"
 #include "base/number.h"
 #include "store/cohorts.h"
 
@@ -35,71 +35,6 @@ run_step(DemurContext *context, const DemurCommand *command, GError **error, ...
   }
   g_ptr_array_add(words, NULL);
   return command->run(context, (int)words->len - 1, (char **)words->pdata, error);
-}
-
-/* The phantoms' scores: no model reads a phantom, so the risks and embeddings are those of two
- * simulated scans of the outside hospital, and the file says so. */
-static gboolean
-write_scores(DemurContext *context, const char *path, char *const *series_uids, size_t n_series,
-             GError **error) {
-  g_autoptr(DemurCohort) cohort = demur_task_load_cohort(&context->task, COHORT, error);
-  if (cohort == NULL)
-    return FALSE;
-  size_t n;
-  g_autofree guint32 *rows = demur_cohort_rows(cohort, "test", &n, error);
-  if (rows == NULL)
-    return FALSE;
-  /* The scan nearest the middle of the risks, and the one of highest risk. */
-  guint32 chosen[2] = {rows[0], rows[0]};
-  for (size_t i = 0; i < n; i++) {
-    const double risk = cohort->risks[rows[i]];
-    if (fabs(risk - 0.05) < fabs(cohort->risks[chosen[0]] - 0.05))
-      chosen[0] = rows[i];
-    if (risk > cohort->risks[chosen[1]])
-      chosen[1] = rows[i];
-  }
-  g_autoptr(GString) text = g_string_new("series_uid,patient_id");
-  char number[G_ASCII_DTOSTR_BUF_SIZE];
-  for (int y = 1; y <= DEMUR_N_YEARS; y++)
-    g_string_append_printf(text, ",risk_year_%d", y);
-  for (size_t e = 0; e < cohort->embedding_width; e++)
-    g_string_append_printf(text, ",emb_%zu", e);
-  g_string_append(text, ",simulated\n");
-  for (size_t s = 0; s < n_series; s++) {
-    const guint32 row = chosen[s % 2];
-    g_string_append_printf(text, "%s,PHANTOM-%zu", series_uids[s], s + 1);
-    for (int y = 0; y < DEMUR_N_YEARS; y++)
-      g_string_append_printf(
-          text, ",%s",
-          demur_number_format(cohort->yearly_risks[(size_t)row * DEMUR_N_YEARS + (size_t)y],
-                              number));
-    for (size_t e = 0; e < cohort->embedding_width; e++)
-      g_string_append_printf(
-          text, ",%s",
-          demur_number_format((double)cohort->embeddings[(size_t)row * cohort->embedding_width + e],
-                              number));
-    g_string_append(text, ",yes\n");
-  }
-  return demur_file_write(path, text->str, (gssize)text->len, DEMUR_FILE_REPLACE, error);
-}
-
-/* Two phantoms below the folder. */
-static gboolean
-write_phantoms(DemurContext *context, const char *folder, char **series_uids, size_t n,
-               GError **error) {
-  if (!demur_dicom_init(error))
-    return FALSE;
-  for (size_t s = 0; s < n; s++) {
-    DemurPhantomOptions options = demur_phantom_defaults(context->task.seed);
-    options.index = (guint)s + 1;
-    options.nodule_radius_mm = s == 0 ? 6.0 : 12.0;
-    g_autofree char *name = g_strdup_printf("phantom-%zu", s + 1);
-    g_autofree char *path = g_build_filename(folder, name, NULL);
-    if (!demur_phantom_write(&options, path, context->task.parallel, &context->task.progress,
-                             &series_uids[s], error))
-      return FALSE;
-  }
-  return TRUE;
 }
 
 static gboolean
@@ -151,7 +86,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree char *pdf = g_build_filename(arguments[0], "report.pdf", NULL);
   g_autofree char *scores = g_build_filename(arguments[0], "phantom-scores.csv", NULL);
   g_autofree char *dicom = g_build_filename(arguments[0], "dicom", NULL);
-  char *series_uids[2] = {NULL, NULL};
+  g_autofree char *odd = g_build_filename(arguments[0], "phantom-scores-other-width.csv", NULL);
+  const DemurDemoStudiesParams studies = {SELECTOR, COHORT, dicom, scores, odd};
   if (!json)
     g_print("Everything here is simulated: no scan, patient or hospital is real.\n");
   context->json = FALSE;
@@ -167,14 +103,12 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
                NULL) &&
       run_step(context, &demur_command_report, error, pdf, "--selector", SELECTOR, "--cohort",
                COHORT, NULL) &&
-      write_phantoms(context, dicom, series_uids, G_N_ELEMENTS(series_uids), error) &&
-      write_scores(context, scores, series_uids, G_N_ELEMENTS(series_uids), error) &&
+      demur_task_demo_studies(&context->task, &studies, error) &&
       run_step(context, &demur_command_dicom, error, "import", dicom, NULL) &&
       run_step(context, &demur_command_scores, error, "import", scores, "--model", MODEL, NULL) &&
+      run_step(context, &demur_command_scores, error, "import", odd, "--model", MODEL, NULL) &&
       run_step(context, &demur_command_assess, error, SELECTOR, "--all", NULL) &&
       run_step(context, &demur_command_verify, error, NULL);
-  for (size_t s = 0; s < G_N_ELEMENTS(series_uids); s++)
-    g_free(series_uids[s]);
   context->json = json;
   if (json)
     demur_context_unmute();

@@ -51,6 +51,47 @@ test_the_phantom_is_accepted_without_a_warning(void) {
   fixture_remove(folder);
 }
 
+/* What the options ask for is measured in the pixels and the geometry: a tilt by the positions, a
+ * sharp kernel by its noise in the air, contrast in the heart. */
+static void
+test_the_options_are_in_the_pixels(void) {
+  DemurPhantomOptions options = demur_phantom_defaults(3);
+  options.n_slices = 24;
+  options.spacing_mm = 10;
+  options.size = 128;
+  options.patient = 7;
+  double noise[2], heart[2];
+  for (int sharp = 0; sharp < 2; sharp++) {
+    options.sharpness = sharp;
+    options.contrast_hu = 100 * sharp;
+    options.tilt_degrees = 12 * sharp;
+    options.index = 8 + (guint)sharp;
+    options.kernel = sharp ? "B70f" : "B30f";
+    g_autofree char *folder = write_phantom(&options, NULL);
+    g_autoptr(DemurImport) import = fixture_import_folder(folder);
+    const DemurSeries *series = fixture_series(import, 0);
+    g_assert_cmpstr(series->patient_id, ==, "PHANTOM-7");
+    g_assert_cmpstr(series->kernel, ==, options.kernel);
+    demur_assert_close(fabs(series->tilt_degrees), options.tilt_degrees, 0, 0.01);
+    g_autoptr(GError) error = NULL;
+    g_autoptr(DemurVolume) volume = demur_volume_read(series, NULL, NULL, &error);
+    g_assert_no_error(error);
+    double sum = 0, squares = 0;
+    for (size_t r = 2; r < 12; r++)
+      for (size_t c = 2; c < 12; c++) {
+        const double hu = volume->hu[(12 * volume->rows + r) * volume->columns + c];
+        sum += hu;
+        squares += hu * hu;
+      }
+    noise[sharp] = squares / 100 - sum * sum / 1e4;
+    heart[sharp] = mean_around(volume, 6, 54, 71);
+    fixture_remove(folder);
+  }
+  g_assert_cmpfloat(noise[1], >, 1.5 * noise[0]);
+  demur_assert_close(heart[0], 50, 0, 45);
+  demur_assert_close(heart[1] - heart[0], 100, 0, 60);
+}
+
 static void
 test_threads_change_no_byte_and_the_seed_does(void) {
   DemurPhantomOptions options = demur_phantom_defaults(7);
@@ -117,6 +158,7 @@ main(int argc, char **argv) {
   g_assert_true(demur_dicom_init(NULL));
 #define ADD(name) g_test_add_func("/dicom/phantom/" #name, test_##name)
   ADD(the_phantom_is_accepted_without_a_warning);
+  ADD(the_options_are_in_the_pixels);
   ADD(threads_change_no_byte_and_the_seed_does);
   ADD(a_large_slice_is_read_whole);
   ADD(options_out_of_range_are_refused);
