@@ -1,5 +1,5 @@
 /* Selectors and baselines x models x resamples on one split of a cohort: fills the one result
- * structure. Paper: section "Evaluation"; measures of design method.md. */
+ * structure. Paper: section "Evaluation"; measures of docs/method.md. */
 #pragma once
 
 #include "evaluation/evaluation.h"

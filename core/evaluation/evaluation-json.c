@@ -1,4 +1,4 @@
-/* The members of the `evaluate` document (design commands.md, docs/file-formats.md). */
+/* The members of the `evaluate` document (docs/commands.md, docs/file-formats.md). */
 #include "evaluation/evaluation.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* One result structure for every table, chart and document: selectors and baselines x trials.
  *
- * The numbers of design commands.md's `evaluate` document, and what the report's charts draw.
+ * The numbers of docs/commands.md's `evaluate` document, and what the report's charts draw.
  * Undefined values are NaN here, gaps in charts, null in JSON. Plain data: views are functions of
  * it. */
 #pragma once

@@ -1,4 +1,4 @@
-/* Go / no-go: does a selector help at hospitals that did not train it? Design method.md, "Beyond
+/* Go / no-go: does a selector help at hospitals that did not train it? docs/method.md, "Beyond
  * the paper", point 5. */
 #pragma once
 

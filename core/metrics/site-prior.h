@@ -2,7 +2,7 @@
  *
  *   y_i ~ Bernoulli(sigmoid(l_i + b_s)),  b_s ~ N(mu, tau^2),  tau ~ half-normal(.5),  mu flat
  *
- * over real sites s, l_i the logit of a scan's risk. Design method.md, "Beyond the paper", point 1
+ * over real sites s, l_i the logit of a scan's risk. docs/method.md, "Beyond the paper", point 1
  * (tau). With one site the prior alone speaks: mu = 0. */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* Site audit: a few labelled scans of a new site, and what they say of its risks. Design method.md,
+/* Site audit: a few labelled scans of a new site, and what they say of its risks. docs/method.md,
  * "Beyond the paper", point 7. K = 2 only. */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* The corrector: an estimate h(x) of P(y = 1 | x) from the risk and what is visible of the scan,
- * cross-fitted by site. Design method.md, "Beyond the paper", point 1: it denoises the training
+ * cross-fitted by site. docs/method.md, "Beyond the paper", point 1: it denoises the training
  * target, gives three meta features, and its expected miscalibration is the method `mc`. K = 2
  * only. */
 #pragma once

@@ -1,4 +1,4 @@
-/* phi_meta(x): the meta features of a scan, in the order of design method.md.
+/* phi_meta(x): the meta features of a scan, in the order of docs/method.md.
  *
  *   p_0 .. p_(K-1), one-hot of the argmax, max p, entropy,   (the first two parts only while K is
  * small) kNN, KDE, one-class SVM, isolation forest, LOF,           (only where there are

@@ -1,5 +1,5 @@
 /* Recalibrating the risks before anything else, where it earns its place on sites left out.
- * Design method.md, "Beyond the paper", point 3. */
+ * docs/method.md, "Beyond the paper", point 3. */
 #pragma once
 
 #include "base/error.h"

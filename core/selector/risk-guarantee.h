@@ -1,5 +1,5 @@
 /* Guaranteed selective calibration risk: a threshold whose accepted scans are calibrated to within
- * alpha in every bin of risk, with an error probability of delta. Design method.md, section
+ * alpha in every bin of risk, with an error probability of delta. docs/method.md, section
  * "Coverage tuning".
  *
  * Everything that the labels of the tuning split must not choose (thresholds to try and their

@@ -1,4 +1,4 @@
-/* How far a shown risk may be off at its hospital: a 95 % interval. Design method.md, "Beyond the
+/* How far a shown risk may be off at its hospital: a 95 % interval. docs/method.md, "Beyond the
  * paper", point 7. K = 2 only. */
 #pragma once
 

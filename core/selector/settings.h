@@ -43,7 +43,7 @@ typedef struct {
   gboolean scoring_explicit; /* asked for, itself or by a setting of the networks: then it is not
                                 chosen by evaluation/fallback.h; not kept */
 
-  /* Which scans: NULL is the default of design commands.md, section Splits. */
+  /* Which scans: NULL is the default of docs/commands.md, section Splits. */
   char *split;            /* selector_train */
   char *reference_split;  /* base_train if there is one, else the training split */
   char *validation_split; /* validation if there is one, else, where stopping chooses by

@@ -23,7 +23,7 @@ void demur_training_log_free(DemurTrainingLog *log);
 void demur_training_log_write_json(const DemurTrainingLog *log, DemurJson *json);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurTrainingLog, demur_training_log_free)
 
-/* Algorithm 1 on the cohort's splits (design commands.md, section Splits, says which by default).
+/* Algorithm 1 on the cohort's splits (docs/commands.md, section Splits, says which by default).
  * All scans that train or validate need a label. log, if not NULL, receives what happened (owned by
  * the caller). NULL with DEMUR_ERROR_NOT_FOUND for a split that does not exist, DEMUR_ERROR_STATE
  * for data that can't train, or cancelled. */

@@ -1,4 +1,4 @@
-/* The simulated cohort against what design/commands.md says of it, and laws: threads, knobs, seeds.
+/* The simulated cohort against what docs/commands.md says of it, and laws: threads, knobs, seeds.
  */
 #include <math.h>
 #include <string.h>

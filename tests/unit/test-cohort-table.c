@@ -454,7 +454,7 @@ test_attach(void) {
 }
 
 /* The real cohort: sizes from its folder's README (19,285 rows; 5,783 test scans of 150 sites stand
- * in design/commands.md as an example and are not checked), and the round trip. */
+ * in docs/commands.md as an example and are not checked), and the round trip. */
 static void
 test_real_cohort_round_trip(void) {
   g_autofree char *path = demur_test_shared("cohorts/ist_deaddep6m.csv");
