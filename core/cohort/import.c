@@ -45,18 +45,43 @@ typedef struct {
   GArray *patient_splits; /* guint32 [n_patients]: the split of its first row */
   GArray *patient_lines;  /* guint64 [n_patients]: the line of its first row */
   GArray *scan_lines;     /* guint64 [n_scans] */
+  gboolean is_bare;       /* no patient, scan, site and split: every row is a patient */
   size_t n_simulated;     /* rows that say so */
   DemurTableFaults faults;
 } Import;
+
+/* Who, where and in which split must be there; or, in a table of predictions and labels alone (as
+ * calzone reads and writes), none of them. */
+static gboolean
+check_texts(Import *import, gboolean makes_splits, GPtrArray *warnings, GError **error) {
+  import->is_bare = import->at_patient < 0 && import->at_scan < 0 && import->at_site < 0 &&
+                    import->at_split < 0 && import->at_label >= 0 &&
+                    demur_score_columns_n_probabilities(&import->scores) > 0;
+  if (import->is_bare) {
+    demur_table_warnings_add(warnings, DEMUR_TABLE_BARE, NULL, NULL, NULL, 0, 0);
+    return TRUE;
+  }
+  const char *missing = import->at_patient < 0                  ? "patient_id"
+                        : import->at_site < 0                   ? "site"
+                        : import->at_split < 0 && !makes_splits ? "split"
+                                                                : NULL;
+  if (missing == NULL)
+    return TRUE;
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+              "%s: line 1, column 1: the header has no column %s; add it (columns may stand in any "
+              "order, names are exact)",
+              demur_table_name(import->table), missing);
+  return FALSE;
+}
 
 static gboolean
 read_header(Import *import, GPtrArray *warnings, GError **error) {
   const gboolean makes_splits = import->options->splits != NULL;
   const DemurNamedColumn named[] = {
-      {"patient_id", NULL, &import->at_patient, TRUE},
+      {"patient_id", NULL, &import->at_patient, FALSE},
       {"scan_id", NULL, &import->at_scan, FALSE},
-      {"site", NULL, &import->at_site, TRUE},
-      {"split", NULL, &import->at_split, !makes_splits},
+      {"site", NULL, &import->at_site, FALSE},
+      {"split", NULL, &import->at_split, FALSE},
       {"label", NULL, &import->at_label, TRUE},
       {DEMUR_COLUMN_SIMULATED, NULL, &import->at_simulated, FALSE},
   };
@@ -67,7 +92,8 @@ read_header(Import *import, GPtrArray *warnings, GError **error) {
                                 .expected = "patient_id, site, split, label, risk",
                                 .map = import->options->columns};
   if (!demur_table_header_read(&import->header, import->table, &plan, warnings, error) ||
-      (plan.map != NULL && !demur_column_map_check(plan.map, error)))
+      (plan.map != NULL && !demur_column_map_check(plan.map, error)) ||
+      !check_texts(import, makes_splits, warnings, error))
     return FALSE;
   if (makes_splits && import->at_split >= 0) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
@@ -242,14 +268,25 @@ check_like(Import *import, const DemurTableField *patient, guint32 code, guint32
         demur_ids_text(&import->splits, before), demur_ids_text(&import->splits, here));
 }
 
-/* Where splits are made and not read. */
-static const DemurTableField no_split = {.text = "all", .length = 3};
+/* Where splits are made and not read; where a table has neither sites nor splits. */
+static const DemurTableField no_split = {.text = "all", .length = 3},
+                             one_site = {.text = "all", .length = 3},
+                             test_split = {.text = "test", .length = 4};
 
 static void
 read_ids(Import *import, const DemurTableField *fields, size_t row) {
   DemurCohort *cohort = import->cohort;
-  const DemurTableField *patient = &fields[import->at_patient], *site = &fields[import->at_site];
-  const DemurTableField *split = import->at_split >= 0 ? &fields[import->at_split] : &no_split;
+  char row_name[32];
+  const DemurTableField numbered = {
+      .text = row_name,
+      .length = (size_t)g_snprintf(row_name, sizeof row_name, "row-%zu", row + 1),
+      .line = fields[0].line,
+      .column = 1};
+  const DemurTableField *patient = import->is_bare ? &numbered : &fields[import->at_patient];
+  const DemurTableField *site = import->is_bare ? &one_site : &fields[import->at_site];
+  const DemurTableField *split = import->at_split >= 0 ? &fields[import->at_split]
+                                 : import->is_bare     ? &test_split
+                                                       : &no_split;
   gboolean is_new;
   guint32 like;
   const guint64 line = patient->line;

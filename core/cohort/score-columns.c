@@ -56,12 +56,16 @@ place_of(const GArray *places, size_t k) {
   return g_array_index(places, gssize, k);
 }
 
-static void
+/* FALSE where there is one already. */
+static gboolean
 set_place(GArray *places, size_t k, size_t at) {
   const gssize absent = -1;
   while (places->len <= k)
     g_array_append_val(places, absent);
+  if (g_array_index(places, gssize, k) >= 0)
+    return FALSE;
   g_array_index(places, gssize, k) = (gssize)at;
+  return TRUE;
 }
 
 /* "emb_12" -> 12 for prefix "emb_": digits without leading zeros. */
@@ -102,8 +106,9 @@ demur_score_columns_take(DemurScoreColumns *columns, const DemurTable *table,
     const char *prefix = demur_cohort_columns[several[i]].header;
     const size_t first = (size_t)demur_cohort_columns[several[i]].first_number;
     size_t number;
-    if (!numbered(name, prefix, &number)) {
-      if (looks_numbered(name, prefix)) {
+    const gboolean is_class = several[i] == DEMUR_COHORT_PROBABILITY;
+    if (!numbered(name, prefix, &number) && !(is_class && numbered(name, "proba_", &number))) {
+      if (looks_numbered(name, prefix) || (is_class && looks_numbered(name, "proba_"))) {
         g_autofree char *shown = demur_table_visible(name);
         return demur_table_fail(table, field, NULL, error,
                                 "column %s looks like %s%zu, %s%zu, ..; write it so (small "
@@ -125,9 +130,10 @@ demur_score_columns_take(DemurScoreColumns *columns, const DemurTable *table,
     } else if (number >= MAX_NUMBERS) {
       return demur_table_fail(table, field, NULL, error, "column %s: over %d columns of one kind",
                               name, MAX_NUMBERS);
-    } else {
-      set_place(several[i] == DEMUR_COHORT_EMBEDDING ? columns->embedding : columns->probabilities,
-                number, at);
+    } else if (!set_place(is_class ? columns->probabilities : columns->embedding, number, at)) {
+      return demur_table_fail(table, field, NULL, error,
+                              "column %s: a second column %s%zu; each may stand once", name, prefix,
+                              number);
     }
     *taken = TRUE;
     return TRUE;

@@ -3,8 +3,9 @@
  *
  *     risk                      the probability of class 1, within six years
  *     risk_year_1..risk_year_6  within 1 to 6 years; that of the last year may stand for risk
- *     prob_0..prob_{K-1}        K class probabilities that sum to 1 within 1e-5; K = 2: risk =
- * prob_1 emb_0..emb_{d-1}          the embedding
+ *     prob_0..prob_{K-1}        K probabilities that sum to 1 within 1e-5 (also proba_0.., as
+ *                               calzone calls them); K = 2: the risk is prob_1
+ *     emb_0..emb_{d-1}          the embedding
  *
  * Numbers are plain: no zero in front, small letters, no gap. A name that differs from one of these
  * in letters' case, blanks, or zeros (Emb_0, emb_00, risk_year_06) is refused, and so are

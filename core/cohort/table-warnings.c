@@ -41,6 +41,9 @@ static const struct {
     [DEMUR_TABLE_PART_SIMULATED] = {"part_simulated",
                                     "column simulated says yes in some rows only (%n of %a); the "
                                     "whole cohort is marked as simulated"},
+    [DEMUR_TABLE_BARE] = {"bare",
+                          "no patient_id, scan_id, site and split: every row was taken as a "
+                          "patient of its own, at one site, in split test"},
     [DEMUR_TABLE_ONE_SPLIT] = {"one_split", "no column split: every scan is in split %f (--split "
                                             "names another)"},
     [DEMUR_TABLE_SPLIT_MADE] = {"split_made", "splits were made by %c: %f"},

@@ -24,6 +24,7 @@ typedef enum {
   DEMUR_TABLE_UNLABELLED,    /* split column: n of n_all scans without label */
   DEMUR_TABLE_BY_ORDER,      /* embeddings of file first joined by row order */
   DEMUR_TABLE_PART_SIMULATED, /* n of n_all rows say that they are simulated */
+  DEMUR_TABLE_BARE,           /* no patient_id, scan_id, site and split: every row is a patient */
   DEMUR_TABLE_ONE_SPLIT,      /* no column split: every scan is in split first */
   DEMUR_TABLE_SPLIT_MADE,     /* splits made by column ("patient", "site"); first: how many */
   DEMUR_TABLE_NO_PERSON,      /* n scores without a person or a screen; first: some */

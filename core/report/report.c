@@ -153,6 +153,7 @@ write_cohort(DemurJson *json, const DemurReportInput *input) {
   write_groups(json, "scanners", c->scanners, c->n_scanners, binary);
   demur_json_bool(json, "exclusions_recorded", c->exclusions_recorded);
   write_counts(json, "exclusions", c->exclusions, c->n_exclusions);
+  write_counts(json, "noticed", c->noticed, c->n_noticed);
   write_counts(json, "follow_up", c->follow_up, c->n_follow_up);
   write_years(json, c);
   demur_json_string(json, "years_estimator", c->years_estimator);

@@ -83,6 +83,8 @@ typedef struct {
   gboolean exclusions_recorded;     /* with n_exclusions 0: nothing was left out */
   size_t n_exclusions;
   const DemurReportCount *exclusions; /* left out before the cohort was made */
+  size_t n_noticed;
+  const DemurReportCount *noticed; /* while the cohort's table was read; names nobody */
   size_t n_follow_up;
   const DemurReportCount *follow_up; /* "followed for six years without cancer", "censored", .. */
   size_t n_years;                    /* 0: no yearly risks, or no years of follow-up */

@@ -204,6 +204,8 @@ demur_section_cohort(DemurPages *p) {
                           ? "The table was taken whole: nothing was left out when the cohort was "
                             "made. What was left out of the table is for the author to say."
                           : "What was left out before the cohort was made is not recorded.");
+  if (c->n_noticed > 0)
+    add_counts(p, "Noticed while the cohort's table was read", "What", c->noticed, c->n_noticed);
   add_counts(p, "Follow-up", "State", c->follow_up, c->n_follow_up);
   if (c->n_splits > 0) {
     demur_layout_text(p->layout, DEMUR_TEXT_HEADING, "Splits");

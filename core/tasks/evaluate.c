@@ -17,6 +17,7 @@ demur_evaluating_clear(DemurEvaluating *e) {
   g_free(e->thresholds);
   g_clear_pointer(&e->audits, g_ptr_array_unref);
   g_clear_pointer(&e->exclusions, g_ptr_array_unref);
+  g_clear_pointer(&e->noticed, g_ptr_array_unref);
   g_free(e->group_by);
   g_free(e->net_benefit_threshold);
   demur_cohort_unref(e->cohort);
@@ -144,7 +145,8 @@ evaluate(DemurTask *task, char **names, const DemurEvaluateParams *options, Demu
   DemurWorkspace *workspace = demur_task_workspace(task, error);
   if (e->cohort == NULL || workspace == NULL ||
       !demur_cohorts_exclusions(workspace, options->cohort, &e->exclusions_recorded, &e->exclusions,
-                                error))
+                                error) ||
+      (e->noticed = demur_cohorts_warnings(workspace, options->cohort, error)) == NULL)
     return FALSE;
   e->audits = demur_audits_list(workspace, names[0], error);
   if (e->audits == NULL)

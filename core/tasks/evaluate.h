@@ -29,6 +29,7 @@ typedef struct {
   DemurCohort *cohort;
   gboolean exclusions_recorded;
   GPtrArray *exclusions; /* of DemurExclusion: what was left out before the cohort was made */
+  GPtrArray *noticed;    /* of DemurTableWarning: while its table was read */
   DemurEvaluation *evaluation;
   size_t n_bootstrap;          /* replicates that were asked for */
   char *group_by;              /* names with commas between; NULL: none */

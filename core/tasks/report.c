@@ -431,6 +431,20 @@ describe_exclusions(DemurReportTask *report, const DemurEvaluating *e) {
   facts->n_exclusions = e->exclusions->len;
 }
 
+/* What was noticed while the cohort's table was read; nobody is named. */
+static void
+describe_noticed(DemurReportTask *report, const DemurEvaluating *e) {
+  DemurReportCohort *facts = &report->input.cohort;
+  DemurReportCount *counts = own(report, g_new0(DemurReportCount, e->noticed->len + 1));
+  for (guint i = 0; i < e->noticed->len; i++) {
+    const DemurTableWarning *warning = e->noticed->pdata[i];
+    counts[i] =
+        (DemurReportCount){own(report, demur_table_warning_words(warning, FALSE)), warning->n};
+  }
+  facts->noticed = counts;
+  facts->n_noticed = e->noticed->len;
+}
+
 static void
 describe_audits(DemurReportTask *report, const DemurEvaluating *e) {
   const DemurReportCohort *cohort = &report->input.cohort;
@@ -547,6 +561,7 @@ demur_report_task_new(const DemurEvaluating *e, double coverage, GError **error)
   report->input.coverage = coverage;
   describe_cohort(report, e, rows, n);
   describe_exclusions(report, e);
+  describe_noticed(report, e);
   describe_audits(report, e);
   describe_selector(report, e);
   describe_thresholds(report, e);

@@ -146,6 +146,8 @@ demur_task_train(DemurTask *task, const DemurTrainParams *params, DemurTrained *
     return FALSE;
   trained->n_kept_updates = -1;
   demur_task_warn_untrained(trained->selector, trained->warnings);
+  if (cohort->embedding_width == 0 && (params->settings->features & DEMUR_FEATURES_OUTLIER) != 0)
+    demur_task_warnings_add(trained->warnings, DEMUR_TASK_WARNING_NO_EMBEDDINGS, 0, 0, NULL);
   return TRUE;
 }
 

@@ -59,6 +59,10 @@ demur_task_warning_words(const DemurTaskWarning *warning, DemurTaskTranslate tra
         say(translate, DEMUR_TASK_WORD("scans of site '%s' helped to train the selector; an audit "
                                        "is meant for a new site")),
         warning->subject);
+  case DEMUR_TASK_WARNING_NO_EMBEDDINGS:
+    return g_strdup(
+        say(translate, DEMUR_TASK_WORD("the cohort has no embeddings: kNN, KDE, one-class SVM, "
+                                       "isolation forest and LOF are left out of the features")));
   case DEMUR_N_TASK_WARNINGS:
     break;
   }

@@ -10,6 +10,7 @@ typedef enum {
   DEMUR_TASK_WARNING_TUNED_ON_TEST, /* the split that evaluate and report take by default */
   DEMUR_TASK_WARNING_SEEN,          /* n patients made the selector */
   DEMUR_TASK_WARNING_SITE_TRAINED,  /* the audited site helped to train the selector: subject */
+  DEMUR_TASK_WARNING_NO_EMBEDDINGS, /* the cohort has none: trained without outlier features */
   DEMUR_N_TASK_WARNINGS,
 } DemurTaskWarningKind;
 

@@ -294,6 +294,39 @@ test_columns_by_a_map(void) {
                                           "Nobody"));
 }
 
+/* What calzone reads and writes: class probabilities, labels and subgroups, and nobody's name. */
+static void
+test_predictions_alone(void) {
+  g_autoptr(GPtrArray) warnings = NULL;
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurCohort) cohort =
+      import("proba_0,proba_1,subgroup_1,label\n0.75,0.25,A,0\n0.5,0.5,B,1\n", &warnings, &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(cohort->n_scans, ==, 2);
+  g_assert_cmpuint(cohort->n_patients, ==, 2);
+  g_assert_cmpuint(cohort->n_sites, ==, 1);
+  g_assert_cmpstr(cohort->split_names[0], ==, "test");
+  g_assert_cmpfloat(cohort->risks[0], ==, 0.25);
+  g_assert_cmpint(cohort->labels[1], ==, 1);
+  g_assert_cmpstr(cohort->attributes[0].name, ==, "subgroup_1");
+  g_autofree char *noticed = summary_of(warnings);
+  g_assert_cmpstr(noticed, ==, "bare - 0");
+  static const struct {
+    const char *text, *says;
+  } cases[] = {
+      {"proba_0,proba_1,site,label\n0.75,0.25,A,0\n", "no column patient_id"},
+      {"proba_0,prob_0,proba_1,label\n0.75,0.75,0.25,0\n", "a second column prob_0"},
+      {"proba_1,label\n0.25,0\n", "prob_0 is missing"},
+      {"Proba_0,proba_1,label\n0.75,0.25,0\n", "Proba_0 looks like"},
+      {"risk,label\n0.25,0\n", "no column patient_id"},
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(GError) fault = NULL;
+    g_assert_null(import(cases[i].text, NULL, &fault));
+    g_assert_nonnull(strstr(fault->message, cases[i].says));
+  }
+}
+
 /* Laws of splits that are made: whole groups, shares within a group's size, the same for a seed. */
 static void
 test_splits_are_made(void) {
@@ -370,6 +403,7 @@ main(int argc, char **argv) {
   g_test_add_func("/cohort/hospital/foreign-files", test_foreign_files);
   g_test_add_func("/cohort/hospital/wrappings", test_wrappings);
   g_test_add_func("/cohort/hospital/columns-by-a-map", test_columns_by_a_map);
+  g_test_add_func("/cohort/hospital/predictions-alone", test_predictions_alone);
   g_test_add_func("/cohort/hospital/splits-are-made", test_splits_are_made);
   g_test_add_func("/cohort/hospital/names-of-kinds", test_names_of_kinds);
   const int status = g_test_run();
