@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "cohort/table.h"
+#include "cohort/table-header.h"
+#include "cohort/table-text.h"
 
 static void
 label_clear(gpointer data) {
@@ -13,95 +14,94 @@ label_clear(gpointer data) {
   g_free(row->patient_id);
 }
 
-enum { SCAN_ID, PATIENT_ID, SITE, LABEL, N_COLUMNS };
+typedef struct {
+  DemurTableHeader header;
+  gssize scan_id, patient_id, site, label; /* -1: absent */
+  DemurTableFaults faults;
+  GString *scratch;
+} Reader;
 
-static gboolean
-find_columns(DemurTable *table, const DemurTableField *fields, size_t n, gssize *columns,
-             GError **error) {
-  static const char *const names[N_COLUMNS] = {"scan_id", "patient_id", "site", "label"};
-  for (size_t k = 0; k < N_COLUMNS; k++) {
-    columns[k] = -1;
-    for (size_t c = 0; c < n; c++) {
-      g_autofree char *text = g_strstrip(g_strdup(fields[c].text));
-      if (strcmp(text, names[k]) == 0)
-        columns[k] = (gssize)c;
-    }
-    if (columns[k] < 0 && k != PATIENT_ID) {
-      g_set_error(
-          error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-          "%s: line 1 has no column %s; the table is the one that the plan wrote, with labels "
-          "filled in",
-          demur_table_name(table), names[k]);
-      return FALSE;
-    }
-  }
-  return TRUE;
+/* An identifier without blanks at its ends (owned). */
+static char *
+clean_id(Reader *reader, const DemurTableField *field) {
+  size_t length;
+  DemurIdChanges changes;
+  return g_strdup(demur_table_id(field, reader->scratch, &length, &changes));
+}
+
+static double
+read_label(Reader *reader, const DemurTableField *field) {
+  gint64 number;
+  if (demur_table_is_missing(field))
+    return NAN;
+  if (demur_number_parse_int(field->text, field->length, &number) && number >= 0 && number <= 1)
+    return (double)number;
+  demur_table_faults_note(&reader->faults, field, "label", "%s is no label; write 0, 1 or nothing",
+                          demur_table_shown(field));
+  return NAN;
+}
+
+static void
+read_row(Reader *reader, const DemurTableField *fields, GArray *rows, char **site_name) {
+  const DemurTableField *scan = &fields[reader->scan_id], *site = &fields[reader->site];
+  DemurLabel row = {.label = read_label(reader, &fields[reader->label]), .line = fields[0].line};
+  g_autofree char *site_id = clean_id(reader, site);
+  if (*site_name == NULL)
+    *site_name = g_strdup(site_id);
+  if (strcmp(*site_name, site_id) != 0)
+    demur_table_faults_note(&reader->faults, site, "site",
+                            "'%s', but the rows above are of '%s'; one site at a time", site_id,
+                            *site_name);
+  row.scan_id = clean_id(reader, scan);
+  if (*row.scan_id == '\0')
+    demur_table_faults_note(&reader->faults, scan, "scan_id",
+                            "nothing stands here; every row needs its scan");
+  if (reader->patient_id >= 0)
+    row.patient_id = clean_id(reader, &fields[reader->patient_id]);
+  g_array_append_val(rows, row);
 }
 
 static gboolean
-read_row(DemurTable *table, const DemurTableField *fields, const gssize *columns, GArray *rows,
-         char **site_name, GError **error) {
-  g_autofree char *label = g_strstrip(g_strdup(fields[columns[LABEL]].text));
-  const DemurTableField *site = &fields[columns[SITE]];
-  DemurLabel row = {.label = NAN, .line = fields[0].line};
-  gint64 number;
-  if (*label != '\0') {
-    if (!demur_number_parse_int(label, strlen(label), &number) || number < 0 || number > 1) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "%s: line %zu, column %zu (label): '%s' is no label; write 0, 1 or nothing",
-                  demur_table_name(table), fields[columns[LABEL]].line,
-                  fields[columns[LABEL]].column, label);
-      return FALSE;
-    }
-    row.label = (double)number;
-  }
-  if (*site_name == NULL)
-    *site_name = g_strdup(site->text);
-  if (strcmp(*site_name, site->text) != 0) {
-    g_set_error(
-        error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-        "%s: line %zu, column %zu (site): '%s', but the rows above are of '%s'; one site at a "
-        "time",
-        demur_table_name(table), site->line, site->column, site->text, *site_name);
+read_rows(Reader *reader, DemurTable *table, GArray *rows, char **site_name, GError **error) {
+  const DemurNamedColumn named[] = {{"scan_id", NULL, &reader->scan_id, TRUE},
+                                    {"patient_id", NULL, &reader->patient_id, FALSE},
+                                    {"site", NULL, &reader->site, TRUE},
+                                    {"label", NULL, &reader->label, TRUE}};
+  const DemurHeaderPlan plan = {.named = named,
+                                .n_named = G_N_ELEMENTS(named),
+                                .expected = "scan_id, site, label, as the plan wrote it"};
+  if (!demur_table_header_read(&reader->header, table, &plan, NULL, error))
     return FALSE;
+  for (;;) {
+    const DemurTableField *fields;
+    if (!demur_table_header_next(&reader->header, table, &reader->faults, &fields, error))
+      return FALSE;
+    if (fields == NULL)
+      break;
+    read_row(reader, fields, rows, site_name);
   }
-  row.scan_id = g_strdup(fields[columns[SCAN_ID]].text);
-  if (columns[PATIENT_ID] >= 0)
-    row.patient_id = g_strdup(fields[columns[PATIENT_ID]].text);
-  g_array_append_val(rows, row);
-  return TRUE;
+  if (demur_table_faults_raise(&reader->faults, error))
+    return FALSE;
+  if (rows->len > 0)
+    return TRUE;
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+              "%s: line 2, column 1: a header but no row; expected one row a scan",
+              demur_table_name(table));
+  return FALSE;
 }
 
 GArray *
 demur_label_table_read(const char *path, char **site_name, GError **error) {
   g_autoptr(DemurTable) table = demur_table_open(path, error);
-  const DemurTableField *fields;
-  size_t n, n_header;
-  if (table == NULL || !demur_table_next(table, &fields, &n_header, error))
-    return NULL;
-  gssize columns[N_COLUMNS];
-  if (!find_columns(table, fields, n_header, columns, error))
+  if (table == NULL)
     return NULL;
   g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(DemurLabel));
   g_array_set_clear_func(rows, label_clear);
-  for (;;) {
-    if (!demur_table_next(table, &fields, &n, error))
-      return NULL;
-    if (n == 0)
-      break;
-    if (n != n_header) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "%s: line %zu has %zu fields, the header %zu", demur_table_name(table),
-                  fields[0].line, n, n_header);
-      return NULL;
-    }
-    if (!read_row(table, fields, columns, rows, site_name, error))
-      return NULL;
-  }
-  if (rows->len == 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s: there is no row below the header",
-                demur_table_name(table));
-    return NULL;
-  }
-  return g_steal_pointer(&rows);
+  Reader reader = {.scratch = g_string_new(NULL)};
+  demur_table_faults_init(&reader.faults, table);
+  const gboolean ok = read_rows(&reader, table, rows, site_name, error);
+  demur_table_header_clear(&reader.header);
+  demur_table_faults_clear(&reader.faults);
+  g_string_free(reader.scratch, TRUE);
+  return ok ? g_steal_pointer(&rows) : NULL;
 }

@@ -12,8 +12,9 @@ typedef struct {
 } DemurLabel;
 
 /* Array of DemurLabel in the table's order, at least one (owned, clears its elements); *site: the
- * site that all rows are of (owned). DEMUR_ERROR_INPUT with line and column for a label that is not
- * 0, 1 or empty, and for rows of two sites. */
+ * site that all rows are of (owned). Read as every table (cohort/table.h); identifiers without
+ * blanks at their ends. DEMUR_ERROR_INPUT with line and column for a label that is not 0, 1 or
+ * missing, and for rows of two sites. */
 GArray *demur_label_table_read(const char *path, char **site,
                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
