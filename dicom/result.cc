@@ -96,8 +96,9 @@ uid_of(const std::string &name) {
 std::string
 fingerprint(const DemurResult &result, const DemurSeries &series) {
   std::string text = text_of(series.scan_id).c_str();
-  const char *const parts[] = {result.verdict,         result.model,   result.selector,
-                               result.selector_digest, result.version, result.created};
+  const char *const parts[] = {result.verdict,  result.model,           result.model_version,
+                               result.selector, result.selector_digest, result.version,
+                               result.created};
   for (const char *part : parts)
     text += std::string("\n") + text_of(part).c_str();
   for (const char *const *reason = result.reasons; reason != nullptr && *reason != nullptr;
@@ -141,23 +142,26 @@ void
 add_numbers(Steps &step, TID1500_MeasurementReport &report, const DemurResult &result,
             const std::string &uid) {
   Group &group = report.getIndividualMeasurements();
-  step(group.setTrackingIdentifier("Lung cancer risk"));
+  // A prediction is no finding: nothing here says that a tumour was seen.
+  step(group.setTrackingIdentifier("Risk prediction"));
   step(group.setTrackingUniqueIdentifier(uid_of(uid + "\ntracking").c_str()));
-  step(group.setFinding(DSRCodedEntryValue("363358000", "SCT", "Malignant tumor of lung")));
   bool yearly = false;
   for (int year = 0; year < DEMUR_RESULT_N_YEARS; year++) {
     const std::string value = "RISK" + std::to_string(year + 1);
-    const std::string meaning =
-        "Risk of lung cancer within " + std::to_string(year + 1) + (year == 0 ? " year" : " years");
+    const std::string meaning = "Predicted risk of lung cancer within " + std::to_string(year + 1) +
+                                (year == 0 ? " year" : " years");
     add_number(step, group, own_code(value.c_str(), meaning.c_str()), result.yearly_risks[year]);
     yearly = yearly || std::isfinite(result.yearly_risks[year]);
   }
   if (!yearly || result.risk != result.yearly_risks[DEMUR_RESULT_N_YEARS - 1])
-    add_number(step, group, own_code("RISK", "Risk of lung cancer"), result.risk);
+    add_number(step, group, own_code("RISK", "Predicted risk of lung cancer"), result.risk);
   add_number(step, group, own_code("SCORE", "Selector score"), result.score);
   add_number(step, group, own_code("THRESHOLD", "Selector threshold"), result.threshold);
   add_number(step, group, own_code("COVERAGE", "Requested coverage"), result.coverage);
   step(group.addQualitativeEvaluation(CODE_DCM_AlgorithmName, text_of(result.model)));
+  step(group.addQualitativeEvaluation(
+      CODE_DCM_AlgorithmVersion,
+      text_of(result.model_version != nullptr ? result.model_version : "not recorded")));
 }
 
 void
@@ -246,6 +250,9 @@ fill_document(Steps &step, DSRDocument &document, const DemurResult &result,
     step(document.getCurrentRequestedProcedureEvidence().addItem(
         study.study_uid, series.series_uid, series.sop_class_uid,
         series.slices[i].sop_instance_uid));
+  if (result.predecessor_uid != nullptr)
+    step(document.getPredecessorDocuments().addItem(study.study_uid, result.predecessor_series_uid,
+                                                    UID_EnhancedSRStorage, result.predecessor_uid));
   step(document.completeDocument("The result as Demur gave it"));
 }
 
@@ -380,6 +387,14 @@ write_pdf(const void *pdf, size_t length, const char *title, const char *created
 }
 
 } // namespace
+
+void
+demur_result_report_uids(const DemurResult *result, const DemurSeries *series, char **series_uid,
+                         char **sop_instance_uid) {
+  const std::string uid = fingerprint(*result, *series);
+  *series_uid = g_strdup(uid_of(uid + "\nseries").c_str());
+  *sop_instance_uid = g_strdup(uid_of(uid + "\ninstance").c_str());
+}
 
 gboolean
 demur_result_write_report(const DemurResult *result, const DemurSeries *series, const char *path,

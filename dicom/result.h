@@ -16,12 +16,19 @@ typedef struct {
   double risk;                               /* NaN: not known, or held back */
   double yearly_risks[DEMUR_RESULT_N_YEARS]; /* NaN likewise */
   double score, threshold, coverage;         /* NaN where there is none */
-  const char *model;                         /* whose risks these are */
+  const char *model, *model_version;         /* whose risks these are; NULL: not recorded */
   const char *selector, *selector_digest;    /* who gave the verdict */
   const char *version;                       /* of this program */
   const char *created;                       /* of the verdict: "2026-01-31T12:00:00Z" */
   gboolean simulated;                        /* not of a person: said in the object */
+  const char *predecessor_series_uid, *predecessor_uid; /* of the report before of the same scan;
+                                                           NULL: there was none */
 } DemurResult;
+
+/* The UIDs that the report of result will have (owned): made from what it tells, its predecessor
+ * left out. */
+void demur_result_report_uids(const DemurResult *result, const DemurSeries *series,
+                              char **series_uid, char **sop_instance_uid);
 
 /* Writes the report that refers to every slice of series. Patient and study are read from its first
  * image. DEMUR_ERROR_INPUT where that can't be read or the file can't be written, DEMUR_ERROR_STATE

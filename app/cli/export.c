@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <json-glib/json-glib.h>
+
 #include "app/cli/command.h"
 #include "base/csv-field.h"
 #include "base/file-output.h"
@@ -10,6 +12,7 @@
 #include "base/shown-text.h"
 #include "dicom/import.h"
 #include "dicom/result.h"
+#include "store/events.h"
 #include "store/scores.h"
 #include "store/selectors.h"
 #include "store/series.h"
@@ -273,6 +276,68 @@ is_simulated(DemurWorkspace *workspace, const char *selector, const DemurSeries 
   return simulated;
 }
 
+/* A structured report that went out before. */
+typedef struct {
+  char *series_uid, *uid;
+} Predecessor;
+
+static void
+predecessor_clear(Predecessor *predecessor) {
+  g_free(predecessor->series_uid);
+  g_free(predecessor->uid);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Predecessor, predecessor_clear)
+
+static char *
+report_key(const char *scan_id) {
+  return g_strdup_printf("report:%s", scan_id);
+}
+
+/* The last other report of the scan that went out before this one did first: the same verdict has
+ * the same predecessor whenever it is written. */
+static gboolean
+find_predecessor(DemurWorkspace *workspace, const char *scan_id, const char *uid,
+                 Predecessor *predecessor, GError **error) {
+  g_autofree char *key = report_key(scan_id);
+  g_autoptr(GPtrArray) events = demur_events_list(workspace, 0, key, error);
+  for (guint i = 0; events != NULL && i < events->len; i++) {
+    const DemurEvent *event = events->pdata[i];
+    g_autoptr(JsonNode) node =
+        event->details != NULL ? json_from_string(event->details, NULL) : NULL;
+    if (node == NULL || !JSON_NODE_HOLDS_OBJECT(node))
+      continue;
+    JsonObject *object = json_node_get_object(node);
+    const char *other = json_object_get_string_member_with_default(object, "uid", NULL);
+    if (other == NULL)
+      continue;
+    if (strcmp(other, uid) == 0)
+      break;
+    predecessor_clear(predecessor);
+    predecessor->uid = g_strdup(other);
+    predecessor->series_uid =
+        g_strdup(json_object_get_string_member_with_default(object, "series_uid", NULL));
+  }
+  return events != NULL;
+}
+
+/* A workspace that may only be read remembers nothing: said. */
+static gboolean
+remember_report(DemurContext *context, DemurWorkspace *workspace, const char *scan_id,
+                const char *series_uid, const char *uid, GError **error) {
+  if (demur_workspace_is_read_only(demur_workspace_path(workspace))) {
+    g_printerr("demur: the workspace can only be read: a later report won't name this one\n");
+    return TRUE;
+  }
+  g_autofree char *key = report_key(scan_id), *now = demur_task_now(&context->task);
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_json_string(json, "series_uid", series_uid);
+  demur_json_string(json, "uid", uid);
+  demur_json_end_object(json);
+  g_autofree char *details = demur_json_finish(json);
+  return demur_events_add(workspace, DEMUR_EVENT_EXPORT, key, NULL, details, now, error);
+}
+
 static gboolean
 export_report(DemurContext *context, DemurWorkspace *workspace, const ExportOptions *options,
               const GPtrArray *verdicts, GError **error) {
@@ -303,7 +368,15 @@ export_report(DemurContext *context, DemurWorkspace *workspace, const ExportOpti
   G_STATIC_ASSERT(DEMUR_RESULT_N_YEARS == DEMUR_N_YEARS);
   for (int y = 0; y < DEMUR_N_YEARS; y++)
     result.yearly_risks[y] = told_year(&line, y);
-  return demur_result_write_report(&result, series, options->path, error);
+  g_autofree char *series_uid = NULL, *uid = NULL;
+  demur_result_report_uids(&result, series, &series_uid, &uid);
+  g_auto(Predecessor) before = {0};
+  if (!find_predecessor(workspace, v->scan_id, uid, &before, error))
+    return FALSE;
+  result.predecessor_series_uid = before.series_uid;
+  result.predecessor_uid = before.uid;
+  return demur_result_write_report(&result, series, options->path, error) &&
+         remember_report(context, workspace, v->scan_id, series_uid, uid, error);
 }
 
 /* The scan's own page, as `demur report patient` writes it. NULL with error. */

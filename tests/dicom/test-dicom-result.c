@@ -113,7 +113,8 @@ test_a_report_holds_risks_verdict_and_references(void) {
   if (run_tool(&text, &status, "dsrdump", "+Pl", path, NULL)) {
     g_assert_cmpint(status, ==, 0);
     static const char *const parts[] = {"Enhanced SR",
-                                        "Risk of lung cancer within 1 year",
+                                        "Predicted risk of lung cancer within 1 year",
+                                        "not recorded",
                                         "0.06",
                                         "Selector score",
                                         "as said",
@@ -125,6 +126,39 @@ test_a_report_holds_risks_verdict_and_references(void) {
       if (strstr(text, parts[i]) == NULL)
         g_error("\"%s\" is not in %s", parts[i], text);
   }
+  fixture_remove(folder);
+}
+
+/* A later verdict names the report before it; what a report says of itself does not depend on it.
+ */
+static void
+test_a_later_report_names_its_predecessor(void) {
+  g_autofree char *folder = fixture_folder();
+  g_autofree char *path = g_build_filename(folder, "report.dcm", NULL);
+  g_autoptr(DemurImport) import = write_images(folder, "One^Person");
+  DemurResult first = make_result("REDFLAG", FALSE), second = make_result("ACCEPTED", TRUE);
+  second.model_version = "1.5.0";
+  g_autofree char *series_uid = NULL, *uid = NULL, *own_series = NULL, *own = NULL, *again = NULL;
+  demur_result_report_uids(&first, fixture_series(import, 0), &series_uid, &uid);
+  demur_result_report_uids(&second, fixture_series(import, 0), &own_series, &own);
+  second.predecessor_series_uid = series_uid;
+  second.predecessor_uid = uid;
+  g_free(own_series);
+  demur_result_report_uids(&second, fixture_series(import, 0), &own_series, &again);
+  g_assert_cmpstr(own, ==, again);
+  g_assert_cmpstr(own, !=, uid);
+  save(&second, import, path);
+  assert_valid(path);
+  g_autofree char *bytes = NULL;
+  gsize n;
+  g_assert_true(g_file_get_contents(path, &bytes, &n, NULL));
+  static const guint8 predecessors[] = {0x40, 0x00, 0x60, 0xA3, 'S', 'Q'};
+  g_assert_nonnull(memmem(bytes, n, predecessors, sizeof predecessors));
+  const char *const parts[] = {uid, series_uid, own, "1.5.0"};
+  for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
+    g_assert_nonnull(memmem(bytes, n, parts[i], strlen(parts[i])));
+  /* A prediction, no finding. */
+  g_assert_null(memmem(bytes, n, "umor", strlen("umor")));
   fixture_remove(folder);
 }
 
@@ -145,7 +179,7 @@ test_a_report_without_risk_has_none(void) {
     gsize n;
     g_assert_true(g_file_get_contents(path, &bytes, &n, NULL));
     g_assert_nonnull(memmem(bytes, n, "Simulated data", strlen("Simulated data")));
-    g_assert_null(memmem(bytes, n, "Risk of lung", strlen("Risk of lung")));
+    g_assert_null(memmem(bytes, n, "risk of lung", strlen("risk of lung")));
     g_autofree char *text = NULL;
     int status;
     if (run_tool(&text, &status, "dsrdump", path, NULL))
@@ -198,6 +232,7 @@ test_images_without_uids_cannot_be_referred_to(void) {
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/dicom/result/predecessor", test_a_later_report_names_its_predecessor);
   g_test_add_func("/dicom/result/a-report-holds-risks-verdict-and-references",
                   test_a_report_holds_risks_verdict_and_references);
   g_test_add_func("/dicom/result/a-report-without-risk-has-none",
