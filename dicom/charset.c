@@ -185,6 +185,21 @@ without_controls(char *text) {
   return g_strstrip(g_string_free(clean, FALSE));
 }
 
+/* Shift JIS, which Japanese writers put under ISO_IR 13 though the standard has no room for it:
+ * only where there is a lead byte that JIS X 0201 hasn't, and all of it can be read so. NULL else.
+ */
+static char *
+from_shift_jis(const char *bytes, size_t length) {
+  gboolean leads = FALSE;
+  for (size_t i = 0; i < length; i++) {
+    const guint8 byte = (guint8)bytes[i];
+    if (byte == 0x1B)
+      return NULL;
+    leads = leads || (byte >= 0x81 && byte <= 0x9F) || (byte >= 0xE0 && byte <= 0xFC);
+  }
+  return leads ? g_convert(bytes, (gssize)length, "UTF-8", "CP932", NULL, NULL, NULL) : NULL;
+}
+
 char *
 demur_charset_to_utf8(const char *bytes, size_t length, const char *character_set) {
   while (length > 0 && (bytes[length - 1] == '\0' || bytes[length - 1] == ' '))
@@ -209,11 +224,15 @@ demur_charset_to_utf8(const char *bytes, size_t length, const char *character_se
   if (strstr(first, "IR 192") != NULL || strstr(first, "IR_192") != NULL ||
       g_str_equal(first, "UTF-8") || g_str_equal(first, "UTF8"))
     return without_controls(g_utf8_make_valid(bytes, (gssize)length));
+  const Table table = table_of_term(first, strlen(first));
+  char *japanese = g_strcmp0(table.iconv, JIS_X0201) == 0 ? from_shift_jis(bytes, length) : NULL;
+  if (japanese != NULL)
+    return without_controls(japanese);
   GString *out = g_string_new(NULL);
   if (g_str_equal(first, "GB18030") || g_str_equal(first, "GBK"))
     append_converted(out, "GB18030", bytes, length, 1);
   else
-    append_iso2022(out, bytes, length, table_of_term(first, strlen(first)));
+    append_iso2022(out, bytes, length, table);
   g_autofree char *text = g_string_free(out, FALSE);
   return without_controls(g_utf8_make_valid(text, -1));
 }

@@ -152,7 +152,7 @@ typedef enum { LEVEL_SEQUENCE, LEVEL_ITEM, LEVEL_FRAGMENTS } LevelKind;
 typedef struct {
   LevelKind kind;
   guint64 end; /* G_MAXUINT64: delimited */
-  gboolean explicit_vr;
+  gboolean explicit_vr, big_endian;
 } Level;
 
 static gboolean
@@ -171,13 +171,20 @@ fail(GError **error, guint64 offset, const char *what) {
   return FALSE;
 }
 
+/* Whether the first item of the sequence at offset is written in little endian, as what a UN holds
+ * is in a big-endian data set too (PS3.5 section 6.2.2); some writers turn it. */
+static gboolean
+is_little(DemurSource *source, guint64 offset) {
+  const guint8 *item = demur_source_peek(source, offset, 4);
+  return item == NULL || item[0] == 0xFE;
+}
+
 gboolean
 demur_elements_walk(DemurSource *source, guint64 offset, DemurEncoding encoding,
                     gboolean everything, DemurElementFunc func, gpointer data, GError **error) {
   Level levels[2 * DEMUR_ELEMENTS_MAX_DEPTH];
   DemurElementStep steps[DEMUR_ELEMENTS_MAX_DEPTH];
   guint n_levels = 0, n_steps = 0; /* a step for each sequence level */
-  const gboolean big = encoding.big_endian;
   guint64 at = offset;
 
   for (;;) {
@@ -194,6 +201,7 @@ demur_elements_walk(DemurSource *source, guint64 offset, DemurEncoding encoding,
         return fail(error, at, "the file is cut off inside a sequence");
       return TRUE;
     }
+    const gboolean big = n_levels > 0 ? levels[n_levels - 1].big_endian : encoding.big_endian;
     const guint8 *head = demur_source_peek(source, at, 8);
     if (head == NULL) {
       /* Up to seven zero bytes of padding behind the last element do no harm. */
@@ -248,7 +256,7 @@ demur_elements_walk(DemurSource *source, guint64 offset, DemurEncoding encoding,
       steps[n_steps - 1].item++; /* starts at G_MAXSIZE, so the first item is 0 */
       levels[n_levels] =
           (Level){LEVEL_ITEM, length == DEMUR_ELEMENTS_UNDEFINED ? G_MAXUINT64 : at + length,
-                  level->explicit_vr};
+                  level->explicit_vr, level->big_endian};
       n_levels++;
       continue;
     }
@@ -303,8 +311,9 @@ demur_elements_walk(DemurSource *source, guint64 offset, DemurEncoding encoding,
         return fail(error, at, "an element without a length that is no sequence");
       steps[n_steps++] = (DemurElementStep){tag, G_MAXSIZE};
       /* UN of undefined length holds an implicit sequence (PS3.5 section 6.2.2 note 4). */
-      levels[n_levels++] = (Level){fragments ? LEVEL_FRAGMENTS : LEVEL_SEQUENCE, G_MAXUINT64,
-                                   explicit_vr && !unknown};
+      levels[n_levels++] =
+          (Level){fragments ? LEVEL_FRAGMENTS : LEVEL_SEQUENCE, G_MAXUINT64,
+                  explicit_vr && !unknown, big && !(unknown && is_little(source, element.offset))};
       at = element.offset;
       continue;
     }
@@ -313,7 +322,8 @@ demur_elements_walk(DemurSource *source, guint64 offset, DemurEncoding encoding,
       if (n_steps >= DEMUR_ELEMENTS_MAX_DEPTH)
         return fail(error, at, "sequences are nested more than 64 deep");
       steps[n_steps++] = (DemurElementStep){tag, G_MAXSIZE};
-      levels[n_levels++] = (Level){LEVEL_SEQUENCE, element.offset + element.length, explicit_vr};
+      levels[n_levels++] =
+          (Level){LEVEL_SEQUENCE, element.offset + element.length, explicit_vr, big};
       at = element.offset;
       continue;
     }

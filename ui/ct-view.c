@@ -257,11 +257,15 @@ window_text(DemurCtView *view) {
 static char *
 pointer_text(DemurCtView *view) {
   size_t row, column;
+  const char *unit = view->image->series->unit;
+  const gboolean is_hu = strcmp(unit, "HU") == 0;
   if (!pointer_pixel(view, &row, &column))
-    return g_strdup(_("HU at pointer –"));
+    return g_strdup(is_hu ? _("HU at pointer –") : _("Value at pointer –"));
   const gint16 hu = view->hu[row * view->columns + column];
   if (hu == DEMUR_HU_PADDING)
-    return g_strdup(_("HU at pointer: not measured"));
+    return g_strdup(is_hu ? _("HU at pointer: not measured") : _("Value at pointer: not measured"));
+  if (!is_hu) /* a map of something else: never called HU */
+    return g_strdup_printf(_("Value at pointer %s%d (%s)"), hu < 0 ? "−" : "", ABS(hu), unit);
   return g_strdup_printf(_("HU at pointer %s%d"), hu < 0 ? "−" : "", ABS(hu));
 }
 

@@ -289,6 +289,47 @@ test_japanese_in_three_code_tables(void) {
   g_assert_cmpstr(fixture_series(import, 0)->patient_name, ==, "ﾔﾏﾀﾞ^ﾀﾛｳ=山田^太郎=やまだ^たろう");
 }
 
+/* Shift JIS where only JIS X 0201 may stand; half-width katakana alone stay what they are. */
+static void
+test_shift_jis_under_a_table_of_one_byte(void) {
+  static const struct {
+    const char *charset, *bytes, *name;
+  } rows[] = {
+      {"ISO_IR 13", "\x8E\x52\x93\x63^\x91\xBE\x98\x59", "山田^太郎"},
+      {"ISO_IR 13", "\x83\x76\x83\x89^\x83\x5C\x83\x74", "プラ^ソフ"}, /* a backslash within */
+      {"ISO_IR 13", "\xD4\xCF\xC0\xDE^\xC0\xDB\xB3", "ﾔﾏﾀﾞ^ﾀﾛｳ"},
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+    Shape shape = plain();
+    shape.charset = rows[i].charset;
+    shape.name = rows[i].bytes;
+    g_autoptr(DemurImport) import = import_shape(&shape, N_SLICES);
+    g_assert_cmpstr(fixture_series(import, 0)->patient_name, ==, rows[i].name);
+  }
+}
+
+/* A sequence of unknown VR before the image in a big-endian data set: what it holds is implicit
+ * little endian (PS3.5 section 6.2.2), but some writers turn it too. */
+static void
+put_unknown_sequence(GByteArray *out, const Shape *shape, guint k) {
+  const Shape inner = {.implicit = TRUE, .big_endian = shape->big_endian && k % 2 == 1};
+  put_head(out, shape, DEMUR_TAG(0x0028, 0x9001), "UN", 0xFFFFFFFF);
+  put_item(out, &inner, ITEM, 0xFFFFFFFF);
+  put_text(out, &inner, DEMUR_TAG(0x0008, 0x1150), "UI", "1.2");
+  put_item(out, &inner, ITEM_END, 0);
+  put_item(out, &inner, SEQUENCE_END, 0);
+}
+
+static void
+test_unknown_sequences_of_a_big_endian_set(void) {
+  Shape shape = plain();
+  shape.before_pixels = put_unknown_sequence;
+  check_numbers(&shape, 1, -1024);
+  shape.big_endian = TRUE;
+  shape.syntax = "1.2.840.10008.1.2.2";
+  check_numbers(&shape, 1, -1024);
+}
+
 /* "One^Person" and "ONE^PERSON^^^" are one person; "One^Other" is another. */
 static void
 test_empty_name_components_make_no_other_patient(void) {
@@ -649,6 +690,8 @@ main(int argc, char **argv) {
   ADD(no_sop_class_anywhere);
   ADD(the_data_set_is_not_what_its_transfer_syntax_says);
   ADD(japanese_in_three_code_tables);
+  ADD(shift_jis_under_a_table_of_one_byte);
+  ADD(unknown_sequences_of_a_big_endian_set);
   ADD(empty_name_components_make_no_other_patient);
   ADD(one_uid_and_position_with_two_contents);
   ADD(an_icon_is_not_the_image);
