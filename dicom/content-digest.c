@@ -12,6 +12,19 @@ turn_words(const guint8 *from, size_t length, guint width, guint8 *to) {
       to[at + i] = from[at + width - 1 - i];
 }
 
+static gboolean
+add_bytes(DemurSha256 *sha, DemurSource *source, guint64 offset, guint64 length) {
+  for (guint64 at = 0; at < length;) {
+    const size_t n = (size_t)MIN((guint64)BLOCK_BYTES, length - at);
+    const guint8 *bytes = demur_source_peek(source, offset + at, n);
+    if (bytes == NULL)
+      return FALSE;
+    demur_sha256_update(sha, bytes, n);
+    at += n;
+  }
+  return TRUE;
+}
+
 gboolean
 demur_content_digest_pixels(DemurSource *source, const DemurHeader *header, guint32 frame,
                             guint8 digest[DEMUR_SHA256_BYTES]) {
@@ -20,12 +33,12 @@ demur_content_digest_pixels(DemurSource *source, const DemurHeader *header, guin
   DemurSha256 sha;
   demur_sha256_init(&sha);
   if (header->encapsulated) {
-    g_autoptr(GBytes) image = demur_pixels_fragment(source, header, frame, NULL);
-    if (image == NULL)
+    guint32 begin, end;
+    if (!demur_pixels_fragments(source, header, frame, &begin, &end, NULL) || begin >= end)
       return FALSE;
-    gsize size;
-    const void *bytes = g_bytes_get_data(image, &size);
-    demur_sha256_update(&sha, bytes, size);
+    for (guint32 i = begin; i < end; i++)
+      if (!add_bytes(&sha, source, header->fragments[i].offset, header->fragments[i].length))
+        return FALSE;
     demur_sha256_finish(&sha, digest);
     return TRUE;
   }

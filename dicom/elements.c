@@ -7,9 +7,13 @@
 #include <unistd.h>
 
 #define WINDOW_BYTES 16384
+#define STREAM_BYTES 65536
 
 struct DemurSource {
-  int fd; /* -1: memory */
+  int fd; /* -1: memory, or a stream */
+  DemurSourceStream stream;
+  guint64 stream_at; /* how far it has been read */
+  gboolean damaged;
   GBytes *bytes;
   const guint8 *memory;
   guint64 size;
@@ -51,10 +55,21 @@ demur_source_bytes(GBytes *bytes) {
   return source;
 }
 
+DemurSource *
+demur_source_stream(DemurSourceStream stream, guint64 size) {
+  DemurSource *source = g_new0(DemurSource, 1);
+  source->fd = -1;
+  source->stream = stream;
+  source->size = size;
+  return source;
+}
+
 void
 demur_source_free(DemurSource *source) {
   if (source == NULL)
     return;
+  if (source->stream.free != NULL)
+    source->stream.free(source->stream.data);
   if (source->fd >= 0)
     close(source->fd);
   g_clear_pointer(&source->bytes, g_bytes_unref);
@@ -65,6 +80,11 @@ demur_source_free(DemurSource *source) {
 guint64
 demur_source_size(const DemurSource *source) {
   return source->size;
+}
+
+gboolean
+demur_source_is_damaged(const DemurSource *source) {
+  return source->damaged;
 }
 
 static gboolean
@@ -81,10 +101,65 @@ read_fully(int fd, guint64 offset, size_t length, guint8 *buffer) {
   return TRUE;
 }
 
+/* Makes the window begin at offset and hold length bytes at least, which the source has. */
+static gboolean
+fill_from_stream(DemurSource *source, guint64 offset, size_t length) {
+  const size_t wanted = (size_t)MIN((guint64)MAX(length, STREAM_BYTES), source->size - offset);
+  if (MAX(wanted, STREAM_BYTES) > source->window_capacity) {
+    source->window_capacity = MAX(wanted, STREAM_BYTES);
+    source->window = g_realloc(source->window, source->window_capacity);
+  }
+  const guint64 end = source->window_offset + source->window_length;
+  size_t kept = 0;
+  if (offset < source->window_offset || offset > end) {
+    if (offset < source->stream_at) {
+      if (!source->stream.restart(source->stream.data))
+        return FALSE;
+      source->stream_at = 0;
+    }
+    source->window_length = 0;
+    while (source->stream_at < offset) {
+      const size_t n = (size_t)MIN((guint64)STREAM_BYTES, offset - source->stream_at);
+      if (!source->stream.more(source->stream.data, source->window, n))
+        return FALSE;
+      source->stream_at += n;
+    }
+  } else {
+    kept = (size_t)(end - offset);
+    memmove(source->window, source->window + (offset - source->window_offset), kept);
+  }
+  source->window_offset = offset;
+  source->window_length = kept;
+  if (kept < wanted) {
+    if (!source->stream.more(source->stream.data, source->window + kept, wanted - kept))
+      return FALSE;
+    source->stream_at += wanted - kept;
+    source->window_length = wanted;
+  }
+  return TRUE;
+}
+
+static const guint8 *
+peek_stream(DemurSource *source, guint64 offset, size_t length) {
+  const gboolean held = offset >= source->window_offset &&
+                        offset - source->window_offset + length <= source->window_length;
+  if (length == 0)
+    return (const guint8 *)"";
+  if (!held && !fill_from_stream(source, offset, length)) {
+    source->damaged = TRUE;
+    source->window_length = 0;
+    source->window_offset = source->stream_at;
+    return NULL;
+  }
+  return source->window + (offset - source->window_offset);
+}
+
 const guint8 *
 demur_source_peek(DemurSource *source, guint64 offset, size_t length) {
   if (offset > source->size || length > source->size - offset)
     return NULL;
+  if (source->stream.more != NULL)
+    return peek_stream(source, offset, length);
   if (source->fd < 0)
     return length == 0 ? (const guint8 *)"" : source->memory + offset;
   if (offset < source->window_offset ||
@@ -111,6 +186,16 @@ demur_source_read(DemurSource *source, guint64 offset, size_t length, gpointer b
     return FALSE;
   if (source->fd >= 0)
     return read_fully(source->fd, offset, length, buffer);
+  for (size_t done = 0; source->stream.more != NULL && done < length;) {
+    const size_t n = MIN((size_t)STREAM_BYTES, length - done);
+    const guint8 *bytes = peek_stream(source, offset + done, n);
+    if (bytes == NULL)
+      return FALSE;
+    memcpy((guint8 *)buffer + done, bytes, n);
+    done += n;
+    if (done == length)
+      return TRUE;
+  }
   if (length > 0)
     memcpy(buffer, source->memory + offset, length);
   return TRUE;

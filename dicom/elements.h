@@ -23,9 +23,24 @@ typedef struct DemurSource DemurSource;
 /* NULL with DEMUR_ERROR_INPUT where path is no regular file or can't be opened. */
 DemurSource *demur_source_open(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 DemurSource *demur_source_bytes(GBytes *bytes); /* takes its own reference */
+
+/* Bytes that can only be had one after another: an entry of an archive as it is unpacked. more puts
+ * the next length bytes into buffer, FALSE where they can't be had; restart goes back to the first.
+ * A window of what was asked for last is kept, no more; going back costs the whole way again. */
+typedef struct {
+  gboolean (*more)(gpointer data, guint8 *buffer, size_t length);
+  gboolean (*restart)(gpointer data);
+  GDestroyNotify free;
+  gpointer data; /* owned by the source */
+} DemurSourceStream;
+DemurSource *demur_source_stream(DemurSourceStream stream, guint64 size);
+
 void demur_source_free(DemurSource *source);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurSource, demur_source_free)
 guint64 demur_source_size(const DemurSource *source);
+
+/* Whether a stream has failed to give what it should hold. */
+gboolean demur_source_is_damaged(const DemurSource *source);
 
 /* length bytes at offset, valid until the next call; NULL where the source has fewer or can't be
  * read. */

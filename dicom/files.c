@@ -1,7 +1,7 @@
 #include "dicom/files.h"
-#include "dicom/zip.h"
 
 #include <glib/gstdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -105,6 +105,36 @@ demur_files_free(DemurFiles *files) {
   g_free(files);
 }
 
+void
+demur_open_archive_clear(DemurOpenArchive *archive) {
+  g_clear_pointer(&archive->path, g_free);
+  g_clear_pointer(&archive->zip, demur_zip_free);
+}
+
+static const DemurZipEntry *
+find_entry(const DemurZip *zip, const char *name, GError **error) {
+  const DemurZipEntry *found = demur_zip_find(zip, name);
+  if (found == NULL)
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND, "the archive has no entry \"%s\"", name);
+  return found;
+}
+
+DemurSource *
+demur_files_open_in(DemurOpenArchive *archive, const char *path, const char *entry,
+                    GError **error) {
+  if (entry == NULL)
+    return demur_source_open(path, error);
+  if (archive->zip == NULL || strcmp(archive->path, path) != 0) {
+    demur_open_archive_clear(archive);
+    archive->zip = demur_zip_open(path, error);
+    if (archive->zip == NULL)
+      return NULL;
+    archive->path = g_strdup(path);
+  }
+  const DemurZipEntry *found = find_entry(archive->zip, entry, error);
+  return found != NULL ? demur_zip_stream(archive->zip, found, error) : NULL;
+}
+
 DemurSource *
 demur_files_open(const char *path, const char *entry, GError **error) {
   if (entry == NULL)
@@ -112,12 +142,9 @@ demur_files_open(const char *path, const char *entry, GError **error) {
   g_autoptr(DemurZip) zip = demur_zip_open(path, error);
   if (zip == NULL)
     return NULL;
-  const DemurZipEntry *found = demur_zip_find(zip, entry);
-  if (found == NULL) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND, "the archive has no entry \"%s\"",
-                entry);
+  const DemurZipEntry *found = find_entry(zip, entry, error);
+  if (found == NULL)
     return NULL;
-  }
   g_autoptr(GBytes) bytes = demur_zip_read(zip, found, error);
   return bytes != NULL ? demur_source_bytes(bytes) : NULL;
 }
@@ -153,8 +180,21 @@ typedef struct {
   guint depth;
 } Folder;
 
-/* Folders wait in a list: no recursion, whatever the nesting. Links are followed, each folder is
- * entered once. */
+/* Whether the folder is a link to one that isn't below root (both absolute; root NULL: unknown). */
+static gboolean
+leads_out(const char *folder, const char *root) {
+  if (!g_file_test(folder, G_FILE_TEST_IS_SYMLINK))
+    return FALSE;
+  char *target = realpath(folder, NULL);
+  const size_t n = root != NULL ? strlen(root) : 0;
+  const gboolean below = target != NULL && root != NULL && strncmp(target, root, n) == 0 &&
+                         (target[n] == '/' || target[n] == '\0' || strcmp(root, "/") == 0);
+  free(target);
+  return !below;
+}
+
+/* Folders wait in a list: no recursion, whatever the nesting. Links to folders are followed where
+ * they stay below the one that was named, each folder is entered once. */
 static gboolean
 collect(Scan *scan, const char *path, const DemurProgress *progress, GError **error) {
   GStatBuf status;
@@ -171,6 +211,7 @@ collect(Scan *scan, const char *path, const DemurProgress *progress, GError **er
   }
   if (!enter_folder(scan, &status))
     return TRUE;
+  char *root = realpath(path, NULL);
   g_autoptr(GPtrArray) waiting = g_ptr_array_new();
   Folder *first = g_new(Folder, 1);
   *first = (Folder){g_strdup(path), 0};
@@ -186,6 +227,8 @@ collect(Scan *scan, const char *path, const DemurProgress *progress, GError **er
       g_autofree char *child = g_build_filename(folder->path, name, NULL);
       if (g_stat(child, &status) != 0) {
         skip(scan, child, NULL, "cannot be read");
+      } else if (S_ISDIR(status.st_mode) && leads_out(child, root)) {
+        skip(scan, child, NULL, "a link out of the folder: name what it leads to");
       } else if (S_ISDIR(status.st_mode)) {
         if (folder->depth + 1 >= DEMUR_FILES_MAX_DEPTH) {
           skip(scan, child, NULL, "folders are nested more than 64 deep");
@@ -206,8 +249,12 @@ collect(Scan *scan, const char *path, const DemurProgress *progress, GError **er
     g_free(folder);
     going = going && demur_progress_step(progress, 0, "scanning", error);
   }
+  free(root);
   return going;
 }
+
+static const char unpacks_wrongly[] =
+    "damaged ZIP archive: an entry doesn't unpack to what it says";
 
 static void
 digest_pixels(Job *job, DemurSource *source) {
@@ -227,16 +274,15 @@ read_job(Job *job) {
   g_autoptr(GError) error = NULL;
   g_autoptr(DemurSource) source = NULL;
   if (job->zip != NULL) {
-    g_autoptr(GBytes) bytes = demur_zip_read(job->zip, job->zip_entry, &error);
-    if (bytes != NULL)
-      source = demur_source_bytes(bytes);
+    source = demur_zip_stream(job->zip, job->zip_entry, &error);
   } else {
     source = demur_source_open(job->path, &error);
   }
   if (source != NULL)
     job->header = demur_header_read(&source, &error);
   if (job->header == NULL) {
-    job->reason = g_strdup(error->message);
+    job->reason = g_strdup(source != NULL && demur_source_is_damaged(source) ? unpacks_wrongly
+                                                                             : error->message);
     job->cut_series = source != NULL ? demur_header_series_of_damaged(&source) : NULL;
     return;
   }
@@ -245,6 +291,13 @@ read_job(Job *job) {
     job->cut_series = g_strdup(job->header->series_uid);
   if (job->reason == NULL && job->depth == DEMUR_FILES_CONTENTS)
     digest_pixels(job, source);
+  /* The CRC is known at the end only. */
+  const guint64 size = demur_source_size(source);
+  if (job->zip != NULL && size > 0 && size == job->zip_entry->size &&
+      demur_source_peek(source, size - 1, 1) == NULL) {
+    g_free(job->reason);
+    job->reason = g_strdup(unpacks_wrongly);
+  }
 }
 
 static void

@@ -6,6 +6,7 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "dicom/content-digest.h"
+#include "dicom/zip.h"
 
 G_BEGIN_DECLS
 
@@ -52,6 +53,19 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurFiles, demur_files_free)
 void demur_file_free(DemurFile *file);
 DemurSkipped *demur_skipped_new(const char *path, const char *entry, const char *reason);
 void demur_skipped_free(DemurSkipped *skipped);
+
+/* The archive that was opened last: its directory is read once, not for each entry. Zero to begin
+ * with. */
+typedef struct {
+  char *path;
+  DemurZip *zip;
+} DemurOpenArchive;
+void demur_open_archive_clear(DemurOpenArchive *archive);
+
+/* The bytes of a file, or of an entry of a ZIP archive as they are unpacked; archive must outlive
+ * the source and is taken along from call to call. */
+DemurSource *demur_files_open_in(DemurOpenArchive *archive, const char *path, const char *entry,
+                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The bytes of a file, or of an entry of a ZIP archive (unpacked in memory). */
 DemurSource *demur_files_open(const char *path, const char *entry,

@@ -106,11 +106,10 @@ decode_native(DemurSource *source, const DemurHeader *header, guint32 frame, gin
   return TRUE;
 }
 
-/* First and behind the last fragment of a frame. By the offset table, whose entries count from the
- * first item; else by one fragment a frame; else by the fragments in which an image begins. */
-static gboolean
-find_fragments(DemurSource *source, const DemurHeader *header, guint32 frame, guint32 *begin,
-               guint32 *end, GError **error) {
+/* The entries of the offset table count from the first item. */
+gboolean
+demur_pixels_fragments(DemurSource *source, const DemurHeader *header, guint32 frame,
+                       guint32 *begin, guint32 *end, GError **error) {
   *begin = 0;
   *end = header->n_fragments;
   if (header->n_frames == 1)
@@ -152,7 +151,7 @@ GBytes *
 demur_pixels_fragment(DemurSource *source, const DemurHeader *header, guint32 frame,
                       GError **error) {
   guint32 begin, end;
-  if (!find_fragments(source, header, frame, &begin, &end, error))
+  if (!demur_pixels_fragments(source, header, frame, &begin, &end, error))
     return NULL;
   guint64 total = 0;
   for (guint32 i = begin; i < end; i++)

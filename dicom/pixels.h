@@ -19,8 +19,13 @@ gboolean demur_pixels_decode(DemurSource *source, const DemurHeader *header, gui
                              gint32 *values, guint8 *padding,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The bytes of one frame's compressed image, its fragments joined (owned); by the offset table
- * where there is one, else by one fragment a frame, else by where images begin. */
+/* First and behind the last of header->fragments that hold the frame: by the offset table where
+ * there is one, else by one fragment a frame, else by where images begin. */
+gboolean demur_pixels_fragments(DemurSource *source, const DemurHeader *header, guint32 frame,
+                                guint32 *begin, guint32 *end,
+                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The bytes of one frame's compressed image, its fragments joined (owned). */
 GBytes *demur_pixels_fragment(DemurSource *source, const DemurHeader *header, guint32 frame,
                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

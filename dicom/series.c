@@ -26,6 +26,7 @@ typedef struct {
 typedef struct {
   const DemurFiles *files;
   char **digests; /* [n files], made when asked for */
+  DemurOpenArchive archive;
   double gap_tolerance;
 } Grouping;
 
@@ -131,7 +132,8 @@ digest_of(Grouping *grouping, const Image *image) {
   if (*digest != NULL)
     return *digest;
   g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
-  g_autoptr(DemurSource) source = demur_files_open(image->file->path, image->file->entry, NULL);
+  g_autoptr(DemurSource) source =
+      demur_files_open_in(&grouping->archive, image->file->path, image->file->entry, NULL);
   const guint64 size = source != NULL ? demur_source_size(source) : 0;
   gboolean good = source != NULL;
   for (guint64 at = 0; good && at < size;) {
@@ -286,6 +288,37 @@ same_position(const Image *a, const Image *b) {
   return TRUE;
 }
 
+static gboolean
+same_pixels(const Image *a, const Image *b) {
+  return a->file->pixel_digests != NULL && b->file->pixel_digests != NULL &&
+         memcmp(a->file->pixel_digests + (size_t)a->frame * DEMUR_SHA256_BYTES,
+                b->file->pixel_digests + (size_t)b->frame * DEMUR_SHA256_BYTES,
+                DEMUR_SHA256_BYTES) == 0;
+}
+
+static void
+digest_slice(const Image *image, char hex[DEMUR_SHA256_HEX]) {
+  demur_content_digest_slice(image->file->header, image->frame,
+                             image->file->pixel_digests + (size_t)image->frame * DEMUR_SHA256_BYTES,
+                             hex);
+}
+
+/* The same contents under the same attributes, as another archive may have sent them; where
+ * contents are not known, the same bytes. */
+static gboolean
+is_same(Grouping *grouping, const Image *image, const Image *other) {
+  if (same_pixels(image, other)) {
+    char mine[DEMUR_SHA256_HEX], theirs[DEMUR_SHA256_HEX];
+    digest_slice(image, mine);
+    digest_slice(other, theirs);
+    return strcmp(mine, theirs) == 0 && demur_stack_compare_values(image, other) == 0;
+  }
+  if (image->file->pixel_digests != NULL && other->file->pixel_digests != NULL)
+    return FALSE;
+  const char *mine = digest_of(grouping, image), *theirs = digest_of(grouping, other);
+  return *mine != '\0' && strcmp(mine, theirs) == 0;
+}
+
 /* Marks all but the first of images with the same SOPInstanceUID, position and bytes. */
 static void
 mark_same_files(Grouping *grouping, GPtrArray *images) {
@@ -295,10 +328,14 @@ mark_same_files(Grouping *grouping, GPtrArray *images) {
   for (guint i = 0; i < images->len; i++) {
     Image *image = images->pdata[i];
     const char *uid = image->file->header->sop_instance_uid;
+    char pixels[DEMUR_SHA256_HEX] = "";
+    if (image->file->pixel_digests != NULL)
+      demur_sha256_hex(image->file->pixel_digests + (size_t)image->frame * DEMUR_SHA256_BYTES,
+                       pixels);
     g_autofree char *key =
-        g_strdup_printf("%s %" G_GINT64_FORMAT " %u %.2f", uid != NULL ? uid : "",
+        g_strdup_printf("%s %" G_GINT64_FORMAT " %u %.2f %s", uid != NULL ? uid : "",
                         image->file->header->instance_number, image->frame,
-                        image->has_position ? image->distance : 0.0);
+                        image->has_position ? image->distance : 0.0, pixels);
     GPtrArray *alike = g_hash_table_lookup(by_uid, key);
     if (alike == NULL) {
       alike = g_ptr_array_new();
@@ -308,8 +345,7 @@ mark_same_files(Grouping *grouping, GPtrArray *images) {
       const Image *other = alike->pdata[k];
       if (other->file == image->file || !same_position(other, image))
         continue;
-      const char *mine = digest_of(grouping, image), *theirs = digest_of(grouping, other);
-      if (*mine != '\0' && strcmp(mine, theirs) == 0)
+      if (is_same(grouping, image, other))
         image->state = DEMUR_SLICE_SAME_FILE;
     }
     if (image->state == DEMUR_SLICE_USED)
@@ -428,9 +464,7 @@ fill_slice(DemurSlice *slice, const Image *image) {
   slice->state = image->state;
   if (image->file->pixel_digests != NULL) {
     char hex[DEMUR_SHA256_HEX];
-    demur_content_digest_slice(
-        header, image->frame,
-        image->file->pixel_digests + (size_t)image->frame * DEMUR_SHA256_BYTES, hex);
+    digest_slice(image, hex);
     slice->content_digest = g_strdup(hex);
   }
   if (header->pixels_problem != NULL)
@@ -520,14 +554,6 @@ check_shared_uids(DemurSeries *series) {
         !g_hash_table_add(seen, g_strdup_printf("%s/%u", slice->sop_instance_uid, slice->frame)))
       series->shared_sop_uids = TRUE;
   }
-}
-
-static gboolean
-same_pixels(const Image *a, const Image *b) {
-  return a->file->pixel_digests != NULL && b->file->pixel_digests != NULL &&
-         memcmp(a->file->pixel_digests + (size_t)a->frame * DEMUR_SHA256_BYTES,
-                b->file->pixel_digests + (size_t)b->frame * DEMUR_SHA256_BYTES,
-                DEMUR_SHA256_BYTES) == 0;
 }
 
 static void
@@ -991,5 +1017,6 @@ demur_series_group(const DemurFiles *files, double gap_tolerance, const DemurPro
   for (guint i = 0; i < files->images->len; i++)
     g_free(grouping.digests[i]);
   g_free(grouping.digests);
+  demur_open_archive_clear(&grouping.archive);
   return result;
 }

@@ -30,6 +30,7 @@ typedef struct {
   guint8 *padding; /* [n] */
   /* The file read last: the next slice is often its next frame. */
   const DemurSlice *last; /* borrowed; NULL */
+  DemurOpenArchive archive;
   DemurSource *source;
   DemurHeader *header;
 } Scratch;
@@ -44,6 +45,7 @@ scratch_close(Scratch *scratch) {
 static void
 scratch_clear(Scratch *scratch) {
   scratch_close(scratch);
+  demur_open_archive_clear(&scratch->archive);
   g_aligned_free(scratch->values);
   g_aligned_free(scratch->padding);
   *scratch = (Scratch){0};
@@ -119,7 +121,7 @@ read_slice(const DemurSeries *series, size_t index, Scratch *scratch, gint16 *hu
   if (scratch->last == NULL || strcmp(scratch->last->path, slice->path) != 0 ||
       g_strcmp0(scratch->last->entry, slice->entry) != 0) {
     scratch_close(scratch);
-    scratch->source = demur_files_open(slice->path, slice->entry, &cause);
+    scratch->source = demur_files_open_in(&scratch->archive, slice->path, slice->entry, &cause);
     scratch->header = scratch->source != NULL ? demur_header_read(&scratch->source, &cause) : NULL;
     if (scratch->header == NULL)
       return slice_error(error, slice, index, cause);

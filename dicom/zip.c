@@ -1,5 +1,4 @@
 #include "dicom/zip.h"
-#include "dicom/elements.h"
 
 #include <fcntl.h>
 #include <errno.h>
@@ -12,9 +11,12 @@
 #define CENTRAL_BYTES 46
 #define LOCAL_BYTES 30
 #define MAX_DIRECTORY_BYTES (512u << 20)
+#define INNER_TIMES 4 /* by which an archive within may have been packed */
 
 struct DemurZip {
-  int fd;
+  int fd; /* -1: bytes */
+  GBytes *bytes;
+  GPtrArray *inner; /* DemurZip */
   guint64 size;
   GArray *entries;     /* DemurZipEntry */
   GHashTable *by_name; /* char * (borrowed) -> index + 1 */
@@ -36,8 +38,16 @@ u64(const guint8 *bytes) {
 }
 
 static gboolean
-read_at(int fd, guint64 offset, size_t length, guint8 *buffer) {
+read_at(const DemurZip *zip, guint64 offset, size_t length, guint8 *buffer) {
+  const int fd = zip->fd;
   size_t done = 0;
+  if (offset > zip->size || length > zip->size - offset)
+    return FALSE;
+  if (zip->bytes != NULL) {
+    if (length > 0)
+      memcpy(buffer, (const guint8 *)g_bytes_get_data(zip->bytes, NULL) + offset, length);
+    return TRUE;
+  }
   while (done < length) {
     const ssize_t got = pread(fd, buffer + done, length - done, (off_t)(offset + done));
     if (got < 0 && errno == EINTR)
@@ -71,7 +81,7 @@ static gboolean
 find_directory(DemurZip *zip, guint64 *offset, guint64 *length, guint64 *n, GError **error) {
   const size_t tail = (size_t)MIN(zip->size, (guint64)(65535 + END_BYTES));
   g_autofree guint8 *bytes = g_malloc(MAX(tail, 1));
-  if (tail < END_BYTES || !read_at(zip->fd, zip->size - tail, tail, bytes))
+  if (tail < END_BYTES || !read_at(zip, zip->size - tail, tail, bytes))
     return damaged(error, "too short");
   size_t at = tail - END_BYTES + 1;
   while (at-- > 0)
@@ -85,9 +95,9 @@ find_directory(DemurZip *zip, guint64 *offset, guint64 *length, guint64 *n, GErr
   const guint64 end = zip->size - tail + at;
   if (*n == 0xFFFF || *length == 0xFFFFFFFFu || *offset == 0xFFFFFFFFu) {
     guint8 locator[20], record[56];
-    if (end < 20 || !read_at(zip->fd, end - 20, 20, locator) || u32(locator) != 0x07064b50u ||
+    if (end < 20 || !read_at(zip, end - 20, 20, locator) || u32(locator) != 0x07064b50u ||
         zip->size < 56 || u64(locator + 8) > zip->size - 56 ||
-        !read_at(zip->fd, u64(locator + 8), 56, record) || u32(record) != 0x06064b50u)
+        !read_at(zip, u64(locator + 8), 56, record) || u32(record) != 0x06064b50u)
       return damaged(error, "no ZIP64 end record");
     *n = u64(record + 32);
     *length = u64(record + 40);
@@ -153,71 +163,163 @@ check_overlaps(DemurZip *zip, guint64 directory, GError **error) {
   return TRUE;
 }
 
-DemurZip *
-demur_zip_open(const char *path, GError **error) {
-  g_autoptr(DemurZip) zip = g_new0(DemurZip, 1);
-  zip->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+/* The next entry of the directory at *at; FALSE with error where it is cut off. A folder has no
+ * name. */
+static gboolean
+read_entry(const guint8 *directory, guint64 length, size_t *at, DemurZipEntry *entry,
+           GError **error) {
+  if (length - *at < CENTRAL_BYTES || u32(directory + *at) != 0x02014b50u)
+    return damaged(error, "its directory is cut off");
+  const guint8 *record = directory + *at;
+  const size_t name_length = u16(record + 28), extra_length = u16(record + 30);
+  const size_t total = CENTRAL_BYTES + name_length + extra_length + u16(record + 32);
+  if (total > length - *at)
+    return damaged(error, "its directory is cut off");
+  *entry = (DemurZipEntry){
+      .header_offset = u32(record + 42),
+      .compressed_size = u32(record + 20),
+      .size = u32(record + 24),
+      .method = u16(record + 10),
+      .encrypted = (u16(record + 8) & 1) != 0,
+      .crc = u32(record + 16),
+  };
+  if (!apply_zip64(entry, record + CENTRAL_BYTES + name_length, extra_length))
+    return damaged(error, "a ZIP64 field is cut off");
+  *at += total;
+  if (name_length == 0 || record[CENTRAL_BYTES + name_length - 1] == '/')
+    return TRUE;
+  const char *name = (const char *)record + CENTRAL_BYTES;
+  entry->name = g_utf8_validate_len(name, name_length, NULL)
+                    ? g_strndup(name, name_length)
+                    : g_convert_with_fallback(name, (gssize)name_length, "UTF-8", "CP437", "?",
+                                              NULL, NULL, NULL);
+  if (entry->name == NULL)
+    entry->name = g_utf8_make_valid(name, (gssize)name_length);
+  return TRUE;
+}
+
+/* Gives each entry a name of its own: what is listed can be found again. */
+static void
+index_names(DemurZip *zip) {
+  g_hash_table_remove_all(zip->by_name);
+  for (guint i = 0; i < zip->entries->len; i++) {
+    DemurZipEntry *entry = &g_array_index(zip->entries, DemurZipEntry, i);
+    if (g_hash_table_contains(zip->by_name, entry->name)) {
+      g_autofree char *name = g_steal_pointer(&entry->name);
+      for (guint copy = 2; entry->name == NULL; copy++) {
+        entry->name = g_strdup_printf("%s (%u)", name, copy);
+        if (g_hash_table_contains(zip->by_name, entry->name))
+          g_clear_pointer(&entry->name, g_free);
+      }
+    }
+    g_hash_table_insert(zip->by_name, entry->name, GUINT_TO_POINTER(i + 1));
+  }
+}
+
+/* Marks what is beyond *room, which the others use up. */
+static void
+mark_beyond(DemurZip *zip, guint64 *room) {
+  for (guint i = 0; i < zip->entries->len; i++) {
+    DemurZipEntry *entry = &g_array_index(zip->entries, DemurZipEntry, i);
+    entry->beyond = entry->size > *room;
+    *room -= entry->beyond ? 0 : entry->size;
+  }
+}
+
+/* Reads the directory of an archive whose bytes can be had. */
+static gboolean
+read_directory(DemurZip *zip, guint64 *room, GError **error) {
+  guint64 offset, length, n;
+  if (!find_directory(zip, &offset, &length, &n, error))
+    return FALSE;
+  g_autofree guint8 *directory = g_malloc((size_t)length + 1);
+  if (!read_at(zip, offset, (size_t)length, directory))
+    return damaged(error, "its directory can't be read");
+  size_t at = 0;
+  for (guint64 i = 0; i < n; i++) {
+    DemurZipEntry entry;
+    if (!read_entry(directory, length, &at, &entry, error))
+      return FALSE;
+    if (entry.name != NULL)
+      g_array_append_val(zip->entries, entry);
+  }
+  if (!check_overlaps(zip, offset, error))
+    return FALSE;
+  mark_beyond(zip, room);
+  return TRUE;
+}
+
+static DemurZip *
+zip_new(void) {
+  DemurZip *zip = g_new0(DemurZip, 1);
+  zip->fd = -1;
   zip->entries = g_array_new(FALSE, TRUE, sizeof(DemurZipEntry));
   g_array_set_clear_func(zip->entries, clear_entry);
   zip->by_name = g_hash_table_new(g_str_hash, g_str_equal);
+  zip->inner = g_ptr_array_new_with_free_func((GDestroyNotify)demur_zip_free);
+  return zip;
+}
+
+/* The archive that the entry is; NULL where it is none, or can't be read as one. */
+static DemurZip *
+open_inner(const DemurZip *zip, const DemurZipEntry *entry, guint64 *room) {
+  g_autofree char *lower = g_ascii_strdown(entry->name, -1);
+  if (!g_str_has_suffix(lower, ".zip") || entry->beyond ||
+      entry->size / INNER_TIMES > entry->compressed_size)
+    return NULL;
+  g_autoptr(GBytes) bytes = demur_zip_read(zip, entry, NULL);
+  gsize size = 0;
+  const guint8 *head = bytes != NULL ? g_bytes_get_data(bytes, &size) : NULL;
+  if (!demur_zip_recognise(head, size))
+    return NULL;
+  g_autoptr(DemurZip) inner = zip_new();
+  inner->bytes = g_steal_pointer(&bytes);
+  inner->size = size;
+  return read_directory(inner, room, NULL) ? g_steal_pointer(&inner) : NULL;
+}
+
+/* Replaces each entry that is an archive by what is in it. */
+static void
+unfold_inner(DemurZip *zip, guint64 *room) {
+  const guint n = zip->entries->len;
+  GArray *unfolded = g_array_new(FALSE, TRUE, sizeof(DemurZipEntry));
+  g_array_set_clear_func(unfolded, clear_entry);
+  for (guint i = 0; i < n; i++) {
+    DemurZipEntry entry = g_array_index(zip->entries, DemurZipEntry, i);
+    DemurZip *inner = open_inner(zip, &entry, room);
+    entry.name = g_strdup(entry.name);
+    if (inner == NULL) {
+      g_array_append_val(unfolded, entry);
+      continue;
+    }
+    g_ptr_array_add(zip->inner, inner);
+    for (guint k = 0; k < inner->entries->len; k++) {
+      DemurZipEntry within = g_array_index(inner->entries, DemurZipEntry, k);
+      within.name = g_strdup_printf("%s!/%s", entry.name, within.name);
+      within.inside = inner;
+      g_array_append_val(unfolded, within);
+    }
+    g_free(entry.name);
+  }
+  g_array_unref(zip->entries);
+  zip->entries = unfolded;
+}
+
+DemurZip *
+demur_zip_open(const char *path, GError **error) {
+  g_autoptr(DemurZip) zip = zip_new();
+  zip->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   struct stat status;
   if (zip->fd < 0 || fstat(zip->fd, &status) != 0 || !S_ISREG(status.st_mode)) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "the archive can't be opened");
     return NULL;
   }
   zip->size = (guint64)status.st_size;
-  guint64 offset, length, n;
-  if (!find_directory(zip, &offset, &length, &n, error))
+  guint64 room = DEMUR_ZIP_FREE_BYTES + DEMUR_ZIP_TIMES * zip->size;
+  if (!read_directory(zip, &room, error))
     return NULL;
-  g_autofree guint8 *directory = g_malloc((size_t)length + 1);
-  if (!read_at(zip->fd, offset, (size_t)length, directory)) {
-    damaged(error, "its directory can't be read");
-    return NULL;
-  }
-  size_t at = 0;
-  for (guint64 i = 0; i < n; i++) {
-    if (length - at < CENTRAL_BYTES || u32(directory + at) != 0x02014b50u) {
-      damaged(error, "its directory is cut off");
-      return NULL;
-    }
-    const guint8 *record = directory + at;
-    const size_t name_length = u16(record + 28), extra_length = u16(record + 30);
-    const size_t total = CENTRAL_BYTES + name_length + extra_length + u16(record + 32);
-    if (total > length - at) {
-      damaged(error, "its directory is cut off");
-      return NULL;
-    }
-    DemurZipEntry entry = {
-        .header_offset = u32(record + 42),
-        .compressed_size = u32(record + 20),
-        .size = u32(record + 24),
-        .method = u16(record + 10),
-        .encrypted = (u16(record + 8) & 1) != 0,
-        .crc = u32(record + 16),
-    };
-    if (!apply_zip64(&entry, record + CENTRAL_BYTES + name_length, extra_length)) {
-      damaged(error, "a ZIP64 field is cut off");
-      return NULL;
-    }
-    at += total;
-    if (name_length == 0 || record[CENTRAL_BYTES + name_length - 1] == '/')
-      continue; /* a folder */
-    const char *name = (const char *)record + CENTRAL_BYTES;
-    entry.name = g_utf8_validate_len(name, name_length, NULL)
-                     ? g_strndup(name, name_length)
-                     : g_convert_with_fallback(name, (gssize)name_length, "UTF-8", "CP437", "?",
-                                               NULL, NULL, NULL);
-    if (entry.name == NULL)
-      entry.name = g_utf8_make_valid(name, (gssize)name_length);
-    g_array_append_val(zip->entries, entry);
-  }
-  for (guint i = 0; i < zip->entries->len; i++) {
-    char *name = g_array_index(zip->entries, DemurZipEntry, i).name;
-    if (!g_hash_table_contains(zip->by_name, name))
-      g_hash_table_insert(zip->by_name, name, GUINT_TO_POINTER(i + 1));
-  }
-  if (!check_overlaps(zip, offset, error))
-    return NULL;
+  unfold_inner(zip, &room);
+  index_names(zip);
   return g_steal_pointer(&zip);
 }
 
@@ -229,6 +331,8 @@ demur_zip_free(DemurZip *zip) {
     close(zip->fd);
   g_hash_table_unref(zip->by_name);
   g_array_unref(zip->entries);
+  g_ptr_array_unref(zip->inner);
+  g_clear_pointer(&zip->bytes, g_bytes_unref);
   g_free(zip);
 }
 
@@ -248,19 +352,20 @@ demur_zip_find(const DemurZip *zip, const char *name) {
   return index > 0 ? demur_zip_entry(zip, index - 1) : NULL;
 }
 
-GBytes *
-demur_zip_read(const DemurZip *zip, const DemurZipEntry *entry, GError **error) {
+/* Whether the entry may be unpacked, and where its bytes begin. */
+static gboolean
+find_start(const DemurZip *zip, const DemurZipEntry *entry, guint64 *start, GError **error) {
   guint8 local[LOCAL_BYTES];
   if (entry->encrypted) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED,
                         "encrypted in the ZIP archive: unpack it first");
-    return NULL;
+    return FALSE;
   }
   if (entry->method != 0 && entry->method != 8) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED,
                 "packed by ZIP method %u (stored and deflated are read): unpack it first",
                 entry->method);
-    return NULL;
+    return FALSE;
   }
   if (entry->size > DEMUR_ZIP_MAX_ENTRY_BYTES ||
       entry->size / DEMUR_ZIP_MAX_RATIO > entry->compressed_size ||
@@ -269,47 +374,124 @@ demur_zip_read(const DemurZip *zip, const DemurZipEntry *entry, GError **error) 
                 "its ZIP entry says %" G_GUINT64_FORMAT " bytes in %" G_GUINT64_FORMAT
                 ": beyond what is unpacked",
                 entry->size, entry->compressed_size);
-    return NULL;
+    return FALSE;
   }
-  if (!read_at(zip->fd, entry->header_offset, LOCAL_BYTES, local) || u32(local) != 0x04034b50u) {
-    damaged(error, "an entry has no header");
-    return NULL;
+  if (entry->beyond) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                "the archive unpacks to more than %d times its size: unpack it first if that is "
+                "meant",
+                DEMUR_ZIP_TIMES);
+    return FALSE;
   }
-  const guint64 start = entry->header_offset + LOCAL_BYTES + u16(local + 26) + u16(local + 28);
-  if (start > zip->size || entry->compressed_size > zip->size - start) {
-    damaged(error, "an entry is cut off");
-    return NULL;
+  if (!read_at(zip, entry->header_offset, LOCAL_BYTES, local) || u32(local) != 0x04034b50u)
+    return damaged(error, "an entry has no header");
+  *start = entry->header_offset + LOCAL_BYTES + u16(local + 26) + u16(local + 28);
+  if (*start > zip->size || entry->compressed_size > zip->size - *start)
+    return damaged(error, "an entry is cut off");
+  return TRUE;
+}
+
+/* An entry on its way out of the archive. */
+typedef struct {
+  const DemurZip *zip;
+  const DemurZipEntry *entry;
+  guint64 start, at; /* of the packed bytes; how many were taken */
+  guint64 done;      /* unpacked bytes given */
+  z_stream inflater;
+  gboolean inflating;
+  guint32 crc;
+  guint8 chunk[65536];
+} Unpacking;
+
+static gboolean
+unpacking_restart(gpointer data) {
+  Unpacking *unpacking = data;
+  unpacking->at = unpacking->done = 0;
+  unpacking->crc = 0;
+  if (unpacking->inflating)
+    inflateEnd(&unpacking->inflater);
+  unpacking->inflater = (z_stream){0};
+  unpacking->inflating =
+      unpacking->entry->method == 8 && inflateInit2(&unpacking->inflater, -MAX_WBITS) == Z_OK;
+  return unpacking->entry->method == 0 || unpacking->inflating;
+}
+
+static gboolean
+take_chunk(Unpacking *unpacking) {
+  const size_t n = (size_t)MIN((guint64)sizeof unpacking->chunk,
+                               unpacking->entry->compressed_size - unpacking->at);
+  if (n == 0 || !read_at(unpacking->zip, unpacking->start + unpacking->at, n, unpacking->chunk))
+    return FALSE;
+  unpacking->at += n;
+  unpacking->inflater.next_in = unpacking->chunk;
+  unpacking->inflater.avail_in = (uInt)n;
+  return TRUE;
+}
+
+/* length is at most what is left of the entry's size. */
+static gboolean
+unpacking_more(gpointer data, guint8 *buffer, size_t length) {
+  Unpacking *unpacking = data;
+  const DemurZipEntry *entry = unpacking->entry;
+  if (entry->method == 0) {
+    if (!read_at(unpacking->zip, unpacking->start + unpacking->done, length, buffer))
+      return FALSE;
+  } else {
+    z_stream *inflater = &unpacking->inflater;
+    for (size_t done = 0; done < length;) {
+      const size_t n = MIN(length - done, (size_t)1 << 30);
+      inflater->next_out = buffer + done;
+      inflater->avail_out = (uInt)n;
+      const int status = inflate(inflater, Z_NO_FLUSH);
+      done += n - inflater->avail_out;
+      if (done < length && (status == Z_STREAM_END || (status != Z_OK && status != Z_BUF_ERROR) ||
+                            (inflater->avail_in == 0 && !take_chunk(unpacking))))
+        return FALSE;
+    }
   }
+  unpacking->crc = (guint32)crc32_z(unpacking->crc, buffer, length);
+  unpacking->done += length;
+  return unpacking->done < entry->size || unpacking->crc == entry->crc;
+}
+
+static void
+unpacking_free(gpointer data) {
+  Unpacking *unpacking = data;
+  if (unpacking->inflating)
+    inflateEnd(&unpacking->inflater);
+  g_free(unpacking);
+}
+
+DemurSource *
+demur_zip_stream(const DemurZip *outer, const DemurZipEntry *entry, GError **error) {
+  const DemurZip *zip = entry->inside != NULL ? entry->inside : outer;
+  guint64 start;
+  if (!find_start(zip, entry, &start, error))
+    return NULL;
+  Unpacking *unpacking = g_new0(Unpacking, 1);
+  unpacking->zip = zip;
+  unpacking->entry = entry;
+  unpacking->start = start;
+  const DemurSourceStream stream = {unpacking_more, unpacking_restart, unpacking_free, unpacking};
+  if (unpacking_restart(unpacking))
+    return demur_source_stream(stream, entry->size);
+  unpacking_free(unpacking);
+  damaged(error, "it can't be unpacked");
+  return NULL;
+}
+
+GBytes *
+demur_zip_read(const DemurZip *zip, const DemurZipEntry *entry, GError **error) {
+  g_autoptr(DemurSource) source = demur_zip_stream(zip, entry, error);
+  if (source == NULL)
+    return NULL;
   guint8 *out = g_try_malloc(MAX((size_t)entry->size, 1));
   if (out == NULL) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "no memory for the ZIP entry");
     return NULL;
   }
-  gboolean good = TRUE;
-  if (entry->method == 0) {
-    good = read_at(zip->fd, start, (size_t)entry->size, out);
-  } else {
-    z_stream stream = {.next_out = out, .avail_out = (uInt)entry->size};
-    guint8 chunk[65536];
-    guint64 at = 0;
-    int status = inflateInit2(&stream, -MAX_WBITS);
-    while (status == Z_OK && at < entry->compressed_size) {
-      const size_t n = (size_t)MIN((guint64)sizeof chunk, entry->compressed_size - at);
-      if (!read_at(zip->fd, start + at, n, chunk))
-        break;
-      at += n;
-      stream.next_in = chunk;
-      stream.avail_in = (uInt)n;
-      status = inflate(&stream, Z_NO_FLUSH);
-      if (status == Z_BUF_ERROR && stream.avail_out > 0)
-        status = Z_OK;
-    }
-    good = status == Z_STREAM_END && stream.avail_out == 0;
-    inflateEnd(&stream);
-  }
-  if (good)
-    good = crc32_z(0, out, (size_t)entry->size) == entry->crc;
-  if (!good) {
+  if (!demur_source_read(source, 0, (size_t)entry->size, out) ||
+      (entry->size == 0 && entry->crc != 0)) {
     g_free(out);
     damaged(error, "an entry doesn't unpack to what it says");
     return NULL;

@@ -1,25 +1,35 @@
 /* Reading ZIP archives: stored and deflated entries, ZIP64, no encryption (APPNOTE.TXT 6.3.9).
  * Sizes are believed only as far as the archive's own length allows: entries may not overlap, one
- * inflated entry is at most DEMUR_ZIP_MAX_ENTRY_BYTES and stops at the size it declares. */
+ * inflated entry is at most DEMUR_ZIP_MAX_ENTRY_BYTES and stops at the size it declares. All
+ * entries together may unpack to DEMUR_ZIP_TIMES the archive's size and DEMUR_ZIP_FREE_BYTES; what
+ * is beyond is refused, entry by entry: CT images pack 2 to 10 to 1.
+ *
+ * Archives within an archive are opened too, one deep: their entries are "inner.zip!/entry". They
+ * are kept in memory, and refused where they are packed more than 4 to 1. Entries of one name get
+ * names of their own: "entry (2)". */
 #pragma once
 
-#include "base/error.h"
+#include "dicom/elements.h"
 
 G_BEGIN_DECLS
 
 #define DEMUR_ZIP_MAX_ENTRIES 1000000
 #define DEMUR_ZIP_MAX_ENTRY_BYTES (G_GUINT64_CONSTANT(2) << 30)
+#define DEMUR_ZIP_FREE_BYTES (G_GUINT64_CONSTANT(64) << 20)
+#define DEMUR_ZIP_TIMES 32
 #define DEMUR_ZIP_MAX_RATIO 1100 /* DEFLATE cannot do better than 1,032 to 1 */
 
+typedef struct DemurZip DemurZip;
+
 typedef struct {
-  char *name; /* UTF-8, for people; also the key of demur_zip_read */
+  char *name; /* UTF-8, for people; also the key of demur_zip_find */
   guint64 header_offset, compressed_size, size;
   guint16 method; /* 0 stored, 8 deflated */
   gboolean encrypted;
   guint32 crc;
+  gboolean beyond;  /* of what the archive may unpack to: not read */
+  DemurZip *inside; /* the archive within that holds it, borrowed; NULL: this one */
 } DemurZipEntry;
-
-typedef struct DemurZip DemurZip;
 
 /* Whether the file begins like a ZIP archive. */
 gboolean demur_zip_recognise(const guint8 *bytes, size_t length);
@@ -35,6 +45,11 @@ size_t demur_zip_n_entries(const DemurZip *zip);
 const DemurZipEntry *demur_zip_entry(const DemurZip *zip, size_t i);
 /* NULL where there is none of that name. */
 const DemurZipEntry *demur_zip_find(const DemurZip *zip, const char *name);
+
+/* The entry as it is unpacked, in little memory; its CRC-32 is checked where its end is read. The
+ * archive must outlive it. Errors as demur_zip_read, but for damage, which is met on the way. */
+DemurSource *demur_zip_stream(const DemurZip *zip, const DemurZipEntry *entry,
+                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The entry's bytes in memory, checked against its CRC-32. */
 GBytes *demur_zip_read(const DemurZip *zip, const DemurZipEntry *entry,

@@ -4,6 +4,7 @@
 #include "dicom/volume.h"
 #include "dicom/zip.h"
 
+#include <unistd.h>
 #include <zlib.h>
 
 typedef struct {
@@ -284,6 +285,126 @@ test_zip64_fields_are_followed(void) {
   fixture_remove(folder);
 }
 
+/* The bytes of one image of the fixture. */
+static char *
+image_bytes(int k, gsize *length) {
+  g_autofree char *folder = fixture_folder();
+  FixtureImage image = fixture_image(k + 1, 2.5 * k);
+  fixture_save(&image, folder, "1.dcm");
+  g_autofree char *path = g_build_filename(folder, "1.dcm", NULL);
+  char *bytes = NULL;
+  g_assert_true(g_file_get_contents(path, &bytes, length, NULL));
+  fixture_remove(folder);
+  return bytes;
+}
+
+static void
+test_an_archive_in_an_archive(void) {
+  g_autofree char *folder = fixture_folder();
+  Archive inner = archive_new(), outer = archive_new();
+  for (int k = 0; k < 12; k++) {
+    gsize length;
+    g_autofree char *bytes = image_bytes(k, &length), *name = g_strdup_printf("%d.dcm", k);
+    archive_add(&inner, name, bytes, length, TRUE, 0, 0, 0);
+  }
+  archive_save(&inner, folder, "inner");
+  g_autofree char *path = g_build_filename(folder, "inner", NULL), *packed = NULL;
+  gsize length;
+  g_assert_true(g_file_get_contents(path, &packed, &length, NULL));
+  g_unlink(path);
+  archive_add(&outer, "disc/study.zip", packed, length, TRUE, 0, 0, 0);
+  archive_save(&outer, folder, "outer.zip");
+  g_autoptr(DemurImport) import = fixture_import_folder(folder);
+  const DemurSeries *series = fixture_series(import, 0);
+  g_assert_cmpuint(series->n_slices, ==, 12);
+  g_assert_true(series->accepted);
+  g_assert_cmpstr(series->slices[2].entry, ==, "disc/study.zip!/2.dcm");
+  /* And found again. */
+  char *paths[13] = {NULL};
+  for (guint i = 0; i < 12; i++)
+    paths[i] = demur_files_display(series->slices[i].path, series->slices[i].entry);
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurSeries) again =
+      demur_import_reopen(series->scan_id, (const char *const *)paths, NULL, NULL, &error);
+  g_assert_no_error(error);
+  g_assert_cmpstr(again->content_digest, ==, series->content_digest);
+  g_autoptr(DemurVolume) volume = demur_volume_read(again, NULL, NULL, &error);
+  g_assert_no_error(error);
+  for (guint i = 0; i < 12; i++)
+    g_free(paths[i]);
+  fixture_remove(folder);
+}
+
+static void
+test_entries_of_one_name_can_all_be_opened(void) {
+  g_autofree char *folder = fixture_folder();
+  Archive archive = archive_new();
+  for (int k = 0; k < 12; k++) {
+    gsize length;
+    g_autofree char *bytes = image_bytes(k, &length);
+    archive_add(&archive, "image.dcm", bytes, length, TRUE, 0, 0, 0);
+  }
+  archive_save(&archive, folder, "study.zip");
+  g_autoptr(DemurImport) import = fixture_import_folder(folder);
+  const DemurSeries *series = fixture_series(import, 0);
+  g_assert_cmpuint(series->n_slices, ==, 12);
+  g_assert_true(series->accepted);
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurVolume) volume = demur_volume_read(series, NULL, NULL, &error);
+  g_assert_no_error(error);
+  for (guint i = 0; i < 12; i++) /* each its own image */
+    g_assert_cmpint(volume->hu[i * 16 * 16], ==, 1001 + (int)i - 1024);
+  fixture_remove(folder);
+}
+
+/* Many small entries that each begin as an image and unpack to megabytes: what is beyond 32 times
+ * the archive's size and 64 MiB is refused, and told; in little memory. */
+static void
+test_what_unpacks_to_too_much_is_refused(void) {
+  g_autofree char *folder = fixture_folder();
+  Archive archive = archive_new();
+  const gsize size = 16u << 20;
+  g_autofree char *bytes = g_malloc0(size);
+  for (int k = 0; k < 40; k++) {
+    gsize length;
+    g_autofree char *begin = image_bytes(k, &length), *name = g_strdup_printf("%02d.dcm", k);
+    memcpy(bytes, begin, length);
+    archive_add(&archive, name, bytes, size, TRUE, 0, 0, 0);
+  }
+  const guint packed = archive.bytes->len;
+  archive_save(&archive, folder, "bomb.zip");
+  g_autoptr(DemurImport) import = fixture_import_folder(folder);
+  g_assert_cmpuint(packed, <, 2u << 20);
+  const DemurSeries *series = fixture_series(import, 0);
+  g_assert_cmpuint(series->n_slices, <=, 8);
+  guint n_refused = 0;
+  for (guint i = 0; i < import->skipped->len; i++) {
+    const DemurSkipped *skipped = import->skipped->pdata[i];
+    n_refused += strstr(skipped->reason, "more than 32 times its size") != NULL ? 1 : 0;
+  }
+  g_assert_cmpuint(n_refused + series->n_slices + series->n_left_out, ==, 40);
+  fixture_remove(folder);
+}
+
+static void
+test_links_out_of_the_folder_are_told(void) {
+  g_autofree char *folder = fixture_folder(), *elsewhere = fixture_folder();
+  g_autofree char *inside = g_build_filename(folder, "inside", NULL);
+  g_autofree char *link = g_build_filename(folder, "link", NULL);
+  g_autofree char *out = g_build_filename(folder, "out", NULL);
+  FixtureImage image = fixture_image(1, 0), other = fixture_image(2, 2.5);
+  g_assert_cmpint(g_mkdir(inside, 0700), ==, 0);
+  fixture_save(&image, inside, "1.dcm");
+  fixture_save(&other, elsewhere, "2.dcm");
+  g_assert_cmpint(symlink(inside, link), ==, 0); /* to what is read anyway */
+  g_assert_cmpint(symlink(elsewhere, out), ==, 0);
+  g_autoptr(DemurImport) import = fixture_import_folder(folder);
+  g_assert_cmpuint(fixture_series(import, 0)->n_slices, ==, 1);
+  g_assert_nonnull(fixture_skipped(import, "out"));
+  fixture_remove(folder);
+  fixture_remove(elsewhere);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -293,5 +414,9 @@ main(int argc, char **argv) {
   ADD(overlapping_entries_are_refused);
   ADD(zip64_fields_are_followed);
   ADD(archives_cut_off_anywhere_are_told);
+  ADD(an_archive_in_an_archive);
+  ADD(entries_of_one_name_can_all_be_opened);
+  ADD(what_unpacks_to_too_much_is_refused);
+  ADD(links_out_of_the_folder_are_told);
   return g_test_run();
 }
