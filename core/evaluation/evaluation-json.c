@@ -92,6 +92,17 @@ write_operating_point(const DemurOperatingPoint *at, size_t n_classes, DemurJson
     demur_json_end_object(json);
   }
   demur_json_end_array(json);
+  demur_json_begin_array(json, "smooth");
+  for (size_t p = 0; p < at->n_smooth; p++) {
+    const DemurCurvePlace *place = &at->smooth[p];
+    const double interval[2] = {place->low, place->high};
+    demur_json_begin_object(json, NULL);
+    demur_json_double(json, "risk", place->risk);
+    demur_json_double(json, "observed", place->value);
+    demur_json_doubles(json, "interval", interval, 2);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
   demur_json_begin_array(json, "histogram");
   for (size_t b = 0; b < DEMUR_N_HISTOGRAM_BINS; b++)
     demur_json_int(json, NULL, (gint64)at->histogram[b]);

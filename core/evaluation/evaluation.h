@@ -9,6 +9,7 @@
 #include "base/json-writer.h"
 #include "base/limits.h"
 #include "evaluation/warnings.h"
+#include "metrics/calibration-curve.h"
 #include "metrics/discrimination.h"
 #include "metrics/measures.h"
 
@@ -17,6 +18,7 @@ G_BEGIN_DECLS
 #define DEMUR_N_COVERAGES 50      /* 0.05 to 1, evenly spaced */
 #define DEMUR_N_HISTOGRAM_BINS 20 /* of the risk (K = 2) or of the confidence in [0, 1] */
 #define DEMUR_MAX_RELIABILITY_BINS 15
+#define DEMUR_N_SMOOTH 21 /* places of the smooth calibration curve */
 
 #define DEMUR_N_COARSE_COVERAGES 20 /* 0.05, 0.10, .. 1: the other measures cost more */
 #define DEMUR_N_DECISIONS 19 /* thresholds of the decision curve, demur_decision_thresholds */
@@ -90,6 +92,8 @@ typedef struct {
   DemurRejection *rejected_by_label; /* [n_labels] */
   size_t n_reliability;
   DemurReliabilityBin reliability[DEMUR_MAX_RELIABILITY_BINS];
+  size_t n_smooth;                        /* 0: not drawn; of selectors, "full" and "confidence" */
+  DemurCurvePlace smooth[DEMUR_N_SMOOTH]; /* of model 1, ascending in risk */
   /* accepted scans by risk (K > 2: by confidence, max p); bin i covers [low + i w, low + (i+1) w),
    * the last one closed, with what lies beyond */
   size_t histogram[DEMUR_N_HISTOGRAM_BINS];

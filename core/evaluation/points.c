@@ -143,6 +143,22 @@ fill_reliability(const DemurExtraSetup *setup, const DemurMethod *method, gssize
   }
 }
 
+/* The smooth calibration curve of the accepted scans, its interval over patients. */
+static void
+fill_smooth(const DemurSample *sample, const DemurMethod *method, gssize max_rank,
+            DemurOperatingPoint *at) {
+  g_autofree guint32 *counts = g_new(guint32, sample->n + 1);
+  for (size_t i = 0; i < sample->n; i++)
+    counts[i] = (gssize)method->ranks[0][i] <= max_rank ? 1 : 0;
+  const DemurOutcomes outcomes = {.n = sample->n,
+                                  .risks = sample->risks,
+                                  .labels = sample->labels,
+                                  .counts = counts,
+                                  .weights = sample->weights};
+  at->n_smooth = demur_calibration_curve(&outcomes, sample->patients, sample->n_patients,
+                                         at->smooth, DEMUR_N_SMOOTH);
+}
+
 size_t
 demur_points_histogram_bin(const DemurEvaluation *evaluation, double risk) {
   const double place = (risk - evaluation->histogram_low) / evaluation->histogram_width;
@@ -166,5 +182,7 @@ demur_points_fill(size_t index, guint worker, gpointer data) {
     if ((gssize)method->ranks[0][i] <= max_ranks[0])
       at->histogram[demur_points_histogram_bin(points->evaluation, sample->risks[i])]++;
   fill_reliability(input->setup, method, max_ranks[0], at);
+  if (demur_method_has_points(method))
+    fill_smooth(sample, method, max_ranks[0], at);
   demur_operating_intervals(points->replicates, index, at);
 }

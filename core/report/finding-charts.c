@@ -235,6 +235,8 @@ demur_chart_reliability(const DemurReportFinding *f, const DemurOperatingPoint *
       .series = series,
       .n_bins = at->n_reliability,
       .bins = at->reliability,
+      .n_smooth = at->n_smooth,
+      .smooth = at->smooth,
       .corner = (const char *const *)corner,
       .histogram = at->histogram,
       .n_histogram = DEMUR_N_HISTOGRAM_BINS,

@@ -33,8 +33,11 @@ on_summary(const DemurPages *p, const DemurMethodResult *method) {
  * bins than usual. */
 static gboolean
 add_operating_row(const DemurPages *p, DemurRows *rows, const DemurMethodResult *m,
-                  const DemurOperatingPoint *at, const char *what) {
-  g_autofree char *title = demur_section_method(p, m, demur_section_both_kinds(p->e)),
+                  const DemurOperatingPoint *at, gboolean brief, const char *what) {
+  /* The summary shows one kind of risk, as its note says: another one is said. */
+  const gboolean kind = demur_section_both_kinds(p->e) &&
+                        (!brief || !m->recalibrated != !p->finding.subject->recalibrated);
+  g_autofree char *title = demur_section_method(p, m, kind),
                   *error = demur_text_decimal(at->measures[DEMUR_MEASURE_SBCE2], 3);
   const gboolean few = at->n_bins < DEMUR_MAX_RELIABILITY_BINS;
   demur_rows_cell(rows,
@@ -87,9 +90,10 @@ demur_section_operating_table(DemurPages *p, double coverage, gboolean brief) {
     /* The threshold in use has a row of its own: its coverage is another than the others'. */
     const gboolean tuned = brief && m == p->finding.subject && p->finding.tuned;
     if (tuned)
-      few_bins |= add_operating_row(p, &rows, m, p->finding.subject_at, "tuned threshold");
+      few_bins |= add_operating_row(p, &rows, m, p->finding.subject_at, brief, "tuned threshold");
     if (at)
-      few_bins |= add_operating_row(p, &rows, m, at, tuned ? "this split's threshold" : NULL);
+      few_bins |=
+          add_operating_row(p, &rows, m, at, brief, tuned ? "this split's threshold" : NULL);
   }
   if (rows.bold->len == 0) {
     demur_rows_cell(&rows, g_strdup("no method has this coverage"));

@@ -82,6 +82,30 @@ draw_corner(const DemurReliability *chart, cairo_t *cr, const DemurPalette *pale
                      plot->area.width * 0.6);
 }
 
+static void
+draw_smooth(const DemurReliability *chart, cairo_t *cr, const DemurPalette *palette,
+            const DemurPlot *plot) {
+  const DemurColour colour = palette->series[chart->series];
+  if (chart->n_smooth == 0)
+    return;
+  for (size_t i = 0; i < chart->n_smooth; i++)
+    cairo_line_to(cr, demur_plot_x(plot, chart->smooth[i].risk),
+                  demur_plot_y(plot, chart->smooth[i].high));
+  for (size_t i = chart->n_smooth; i-- > 0;)
+    cairo_line_to(cr, demur_plot_x(plot, chart->smooth[i].risk),
+                  demur_plot_y(plot, chart->smooth[i].low));
+  cairo_close_path(cr);
+  demur_chart_colour(cr, colour, palette->band_alpha);
+  cairo_fill(cr);
+  for (size_t i = 0; i < chart->n_smooth; i++)
+    cairo_line_to(cr, demur_plot_x(plot, chart->smooth[i].risk),
+                  demur_plot_y(plot, chart->smooth[i].value));
+  demur_chart_colour(cr, colour, 0.9);
+  cairo_set_line_width(cr, palette->font_size * 0.15);
+  cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
+  cairo_stroke(cr);
+}
+
 static DemurPlot
 begin(const DemurReliability *chart, cairo_t *cr, const DemurPalette *palette,
       DemurRectangle rectangle) {
@@ -142,6 +166,7 @@ chart_draw(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurRe
   cairo_stroke(cr);
   cairo_set_dash(cr, NULL, 0, 0);
   const DemurColour colour = palette->series[chart->series];
+  draw_smooth(chart, cr, palette, &plot);
   for (size_t i = 0; i < chart->n_bins; i++) {
     const DemurReliabilityBin *bin = &chart->bins[i];
     if (!isfinite(bin->mean_risk) || !isfinite(bin->observed))

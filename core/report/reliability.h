@@ -14,8 +14,10 @@ typedef struct {
   DemurChartSeries series;
   size_t n_bins;
   const DemurReliabilityBin *bins;
-  double axis_end;           /* of both axes, so that several diagrams compare; 0: from the data */
-  const char *const *corner; /* lines in the upper left corner, NULL-terminated; NULL: none */
+  double axis_end; /* of both axes, so that several diagrams compare; 0: from the data */
+  size_t n_smooth; /* 0: no curve */
+  const DemurCurvePlace *smooth; /* a smooth curve with its band */
+  const char *const *corner;     /* lines in the upper left corner, NULL-terminated; NULL: none */
   /* Accepted scans by risk, drawn below the axis: bin i covers [low + i width, ..). NULL: none. */
   const size_t *histogram;
   size_t n_histogram;

@@ -53,7 +53,8 @@ demur_section_reliability(DemurPages *p) {
   demur_section_text(
       p, DEMUR_TEXT_NOTE,
       "%s against %s; one mark a bin of accepted scans (equal mass, at least %zu scans), with "
-      "its 95\u00a0%% Wilson interval. On the dashed line the two agree; below, how many scans "
+      "its 95\u00a0%% Wilson interval. Line and band: loess with its 95\u00a0%% "
+      "interval over patients. On the dashed line the two agree; below, how many scans "
       "show "
       "which risk. Model 1.",
       p->e->n_classes > 2 ? "Share of right predictions" : observed,

@@ -133,9 +133,10 @@ demur_section_summary(DemurPages *p) {
       "methods are compared at one coverage%s. Lower is better for the calibration errors and "
       "Brier. Noise floor: the error that perfectly calibrated risks would show by chance. “–”: "
       "undefined.",
-      demur_section_both_kinds(p->e) ? "raw and recalibrated risks as said"
-      : f->subject->recalibrated     ? "recalibrated risks"
-                                     : "raw risks",
+      !demur_section_both_kinds(p->e)
+          ? (f->subject->recalibrated ? "recalibrated risks" : "raw risks")
+      : f->subject->recalibrated ? "recalibrated risks, raw where said"
+                                 : "raw risks, recalibrated where said",
       f->tuned ? "; the first row is of the tuned threshold" : "");
   const guint from = n_strong > 0 ? 1 : 0; /* the first stands at the top */
   if (cares->len > from)
