@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#define CARD_ROOM 320.0 /* it begins below the limits where that much of the page is left */
+
 static char *
 open_item(const char *what) {
   return g_strdup_printf("For the author: %s", what);
@@ -65,7 +67,7 @@ demur_section_model_card(DemurPages *p) {
   const DemurReportInput *input = p->input;
   const DemurReportSelector *s = &input->selector;
   const DemurEvaluation *e = f->evaluation;
-  demur_layout_page_break(p->layout, 0);
+  demur_layout_page_break(p->layout, CARD_ROOM);
   demur_layout_text(p->layout, DEMUR_TEXT_SECTION, "Model card");
   DemurRows rows = demur_rows_new();
   demur_rows_pair(&rows, "Name", g_strdup(demur_text_recorded(s->name)));

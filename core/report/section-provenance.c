@@ -1,7 +1,10 @@
 /* Method and provenance: settings, seeds, versions, digests, choices. */
 #include "report/section.h"
 
+#include "base/number.h"
 #include "report/format.h"
+
+#include <string.h>
 
 static void
 add_selector(DemurPages *p) {
@@ -31,6 +34,21 @@ add_selector(DemurPages *p) {
   demur_rows_pairs_table(p, &rows, "Fact", "Value");
 }
 
+/* "1e-05" as "1 × 10⁻⁵"; any other text as it is. Owned. */
+static char *
+setting_words(const char *value) {
+  static const char *const raised[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  const char *e = value ? strstr(value, "e-") : NULL;
+  double number;
+  if (!e || !demur_number_parse(value, strlen(value), &number))
+    return g_strdup(demur_text_recorded(value));
+  GString *words = g_string_new_len(value, e - value);
+  g_string_append(words, " × 10⁻");
+  for (const char *digit = e + 2 + strspn(e + 2, "0"); g_ascii_isdigit(*digit); digit++)
+    g_string_append(words, raised[*digit - '0']);
+  return g_string_free(words, FALSE);
+}
+
 static void
 add_settings(DemurPages *p) {
   const DemurReportSelector *s = &p->input->selector;
@@ -42,8 +60,8 @@ add_settings(DemurPages *p) {
   for (size_t i = 0; i < half; i++) {
     for (size_t k = i; k < 2 * half; k += half) {
       demur_rows_cell(&rows, g_strdup(k < s->n_settings ? s->settings[k].key : ""));
-      demur_rows_cell(&rows, k < s->n_settings ? g_strdup(demur_text_recorded(s->settings[k].value))
-                                               : g_strdup(""));
+      demur_rows_cell(&rows,
+                      k < s->n_settings ? setting_words(s->settings[k].value) : g_strdup(""));
     }
     demur_rows_end(&rows, FALSE);
   }
