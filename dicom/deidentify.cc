@@ -1,5 +1,5 @@
 #include "dicom/deidentify.h"
-#include "dicom/deidentify-pixels.h"
+#include "dicom/dataset-pixels.hh"
 #include "dicom/deidentify-values.h"
 #include "dicom/library.h"
 #include "dicom/save-file.hh"
@@ -426,33 +426,18 @@ person_of(const DemurFile &file, const Secret &secret) {
 std::string
 replace_pixels(DcmDataset &dataset, DemurSource *source, const DemurFile &file,
                DemurDeidentified &result) {
-  while (dataset.findAndDeleteElement(DCM_PixelData).good()) {
-  }
   if (file.header->pixels == DEMUR_PIXELS_ABSENT)
     return "";
   g_autoptr(GError) cause = nullptr;
-  DemurCleanPixels pixels;
-  if (!demur_deidentify_pixels(source, file.header, &pixels, &cause))
+  DemurNativePixels pixels;
+  if (!demur_native_pixels(source, file.header, &pixels, &cause))
     return std::string("its pixels can't be cleaned: ") + cause->message;
-  gsize size = 0;
-  const void *bytes = g_bytes_get_data(pixels.words, &size);
-  OFCondition status =
-      pixels.bits_allocated == 8
-          ? dataset.putAndInsertUint8Array(DCM_PixelData, static_cast<const Uint8 *>(bytes),
-                                           static_cast<unsigned long>(size))
-          : dataset.putAndInsertUint16Array(DCM_PixelData, static_cast<const Uint16 *>(bytes),
-                                            static_cast<unsigned long>(size / 2));
-  dataset.putAndInsertUint16(DCM_BitsAllocated, pixels.bits_allocated);
-  dataset.putAndInsertUint16(DCM_BitsStored, pixels.bits_stored);
-  dataset.putAndInsertUint16(DCM_HighBit, static_cast<Uint16>(pixels.bits_stored - 1));
-  dataset.putAndInsertUint16(DCM_PixelRepresentation, pixels.is_signed ? 1 : 0);
-  if (demur_header_is_lossy(file.header))
-    dataset.putAndInsertString(DCM_LossyImageCompression, "01");
+  const std::string why = demur_put_native_pixels(dataset, *file.header, pixels);
   result.n_outside_bits += pixels.n_outside > 0 ? 1 : 0;
   result.n_behind_pixels += pixels.n_behind_bytes > 0 ? 1 : 0;
   result.n_decompressed += pixels.decompressed ? 1 : 0;
-  demur_clean_pixels_clear(&pixels);
-  return status.good() ? "" : status.text();
+  demur_native_pixels_clear(&pixels);
+  return why;
 }
 
 // One copy; why not, in words, or "". error: what ends everything, a disk that is full.

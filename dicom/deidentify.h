@@ -9,7 +9,7 @@
  * images, series, studies and frames of reference stay together; PatientID and name by one of
  * patient and key; dates and times go back by one span a patient, made from the key.
  *
- * Pixels are decoded and written anew, uncompressed (dicom/deidentify-pixels.h): nothing but the
+ * Pixels are decoded and written anew, uncompressed (dicom/native-pixels.h): nothing but the
  * picture gets through. Only CT images are copied, and none that says it has text burned in: a
  * screen capture or a report may show a name in its pixels. What can't be cleaned is left behind,
  * with the reason. */

@@ -1,3 +1,4 @@
+#include "dicom/dataset-pixels.hh"
 #include "dicom/network.h"
 #include "dicom/charset.h"
 #include "dicom/files.h"
@@ -121,6 +122,44 @@ find_items(const char *const *paths, DemurSending &sending) {
   return items;
 }
 
+// What the peer takes where it doesn't take an object as it is: plain, explicit rather than
+// implicit.
+T_ASC_PresentationContextID
+plain_context(DcmSCU &scu, const Item &item) {
+  const T_ASC_PresentationContextID context =
+      scu.findPresentationContextID(item.sop_class.c_str(), UID_LittleEndianExplicitTransferSyntax);
+  return context != 0 ? context
+                      : scu.findPresentationContextID(item.sop_class.c_str(),
+                                                      UID_LittleEndianImplicitTransferSyntax);
+}
+
+// Loads the object and takes the compression off its pixels; why that can't be done, or "". Its
+// stored values stay what they are.
+std::string
+load_plain(const Item &item, DcmFileFormat &file) {
+  g_autoptr(GError) cause = nullptr;
+  g_autoptr(DemurSource) source = demur_source_open(item.path, &cause);
+  g_autoptr(DemurHeader) header = source != nullptr ? demur_header_read(&source, &cause) : nullptr;
+  if (header == nullptr)
+    return cause->message;
+  if (file.loadFile(item.path).bad())
+    return "DCMTK can't read it";
+  file.loadAllDataIntoMemory();
+  DcmDataset &dataset = *file.getDataset();
+  if (!header->encapsulated)
+    return "";
+  if (header->samples != 1) {
+    const OFCondition status = dataset.chooseRepresentation(EXS_LittleEndianExplicit, nullptr);
+    return status.good() ? "" : status.text();
+  }
+  DemurNativePixels pixels;
+  if (!demur_native_pixels(source, header, &pixels, &cause))
+    return cause->message;
+  const std::string why = demur_put_native_pixels(dataset, *header, pixels);
+  demur_native_pixels_clear(&pixels);
+  return why;
+}
+
 // Stores the items of one association; FALSE with error where it broke off.
 gboolean
 store_items(DcmSCU &scu, const DemurPeer &peer, const std::vector<Item> &items,
@@ -132,16 +171,25 @@ store_items(DcmSCU &scu, const DemurPeer &peer, const std::vector<Item> &items,
       scu.abortAssociation();
       return FALSE;
     }
-    const T_ASC_PresentationContextID context =
+    T_ASC_PresentationContextID context =
         scu.findPresentationContextID(item.sop_class.c_str(), item.syntax.c_str());
-    if (context == 0) {
+    DcmFileFormat plain;
+    const bool as_it_is = context != 0;
+    std::string why;
+    if (!as_it_is) {
+      context = plain_context(scu, item);
+      why = context != 0 ? load_plain(item, plain) : "";
+    }
+    if (context == 0 || !why.empty()) {
       sending.n_failed++;
-      note(sending, item.instance + ": the peer takes no " + item.sop_class + " as " + item.syntax);
+      note(sending, item.instance + ": the peer takes no " + item.sop_class + " as " + item.syntax +
+                        (why.empty() ? "" : ", and it can't be sent plain: " + why));
       continue;
     }
     Uint16 status = 0;
     const OFCondition condition =
-        scu.sendSTORERequest(context, OFFilename(item.path), nullptr, status);
+        as_it_is ? scu.sendSTORERequest(context, OFFilename(item.path), nullptr, status)
+                 : scu.sendSTORERequest(context, OFFilename(), plain.getDataset(), status);
     if (condition.bad() && !scu.isConnected()) {
       g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
                   "the association with %s broke off after %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT
@@ -182,6 +230,14 @@ send(const DemurPeer &peer, const char *const *paths, const DemurProgress *progr
   std::set<std::pair<std::string, std::string>> contexts;
   for (const Item &item : items)
     contexts.insert({item.sop_class, item.syntax});
+  // Plain ones beside, where there is room: a peer that can't unpack gets them unpacked.
+  auto with_plain = contexts;
+  for (const auto &context : contexts) {
+    with_plain.insert({context.first, UID_LittleEndianExplicitTransferSyntax});
+    with_plain.insert({context.first, UID_LittleEndianImplicitTransferSyntax});
+  }
+  if (with_plain.size() <= max_contexts)
+    contexts = with_plain;
   if (contexts.empty())
     return TRUE;
   if (contexts.size() > max_contexts)

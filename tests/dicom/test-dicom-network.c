@@ -3,6 +3,7 @@
 #include "network-fixture.h"
 #include "dicom/volume.h"
 
+#include <gio/gio.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -195,6 +196,64 @@ test_a_peer_that_hangs_up_is_an_error(void) {
   g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE);
   g_thread_join(thread);
   close(fd);
+}
+
+/* A server of DCMTK's that takes implicit little endian alone; NULL where it isn't installed. */
+static GSubprocess *
+plain_server(const char *folder, guint port) {
+  g_autofree char *found = g_find_program_in_path("storescp"),
+                  *number = g_strdup_printf("%u", port);
+  if (found == NULL) {
+    g_test_skip("storescp (dcmtk) is not installed");
+    return NULL;
+  }
+  g_autoptr(GError) error = NULL;
+  GSubprocess *server =
+      g_subprocess_new(G_SUBPROCESS_FLAGS_STDERR_SILENCE | G_SUBPROCESS_FLAGS_STDOUT_SILENCE,
+                       &error, found, "+xi", "-od", folder, number, NULL);
+  g_assert_no_error(error);
+  const DemurPeer peer = {"127.0.0.1", (guint16)port, "ANY", "TESTER", 10};
+  for (int i = 0; i < 200 && !demur_network_echo(&peer, NULL); i++)
+    g_usleep(50000);
+  return server;
+}
+
+/* What the peer can't unpack it gets unpacked, with the same CT numbers. */
+static void
+test_a_peer_that_takes_plain_objects_only_gets_them(void) {
+  static const char *const folders[] = {"dicom/derived/37_jpeg_lossless", "dicom/derived/39_rle",
+                                        "dicom/derived/38_jpegls"};
+  for (size_t f = 0; f < G_N_ELEMENTS(folders); f++) {
+    g_autofree char *from = demur_test_shared(folders[f]);
+    g_autofree char *out = fixture_folder();
+    const guint port = fixture_port();
+    g_autoptr(GSubprocess) server = from != NULL ? plain_server(out, port) : NULL;
+    if (server == NULL)
+      return;
+    g_autoptr(DemurImport) before = fixture_import_folder(from);
+    const DemurSeries *sent = fixture_series(before, 0);
+    g_autoptr(GPtrArray) paths = g_ptr_array_new();
+    for (size_t i = 0; i < sent->n_slices; i++)
+      g_ptr_array_add(paths, sent->slices[i].path);
+    g_ptr_array_add(paths, NULL);
+    const DemurPeer peer = {"127.0.0.1", (guint16)port, "ANY", "TESTER", 10};
+    g_autoptr(GError) error = NULL;
+    g_autoptr(DemurSending) sending =
+        demur_network_send(&peer, (const char *const *)paths->pdata, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_cmpuint(sending->n_sent, ==, sent->n_slices);
+    g_subprocess_force_exit(server);
+    g_autoptr(DemurImport) after = fixture_import_folder(out);
+    const DemurSeries *got = fixture_series(after, 0);
+    g_assert_cmpstr(got->transfer_syntax_uid, ==, "1.2.840.10008.1.2");
+    g_autoptr(DemurVolume) x = demur_volume_read(sent, NULL, NULL, &error);
+    g_assert_no_error(error);
+    g_autoptr(DemurVolume) y = demur_volume_read(got, NULL, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_cmpuint(x->n_slices, ==, y->n_slices);
+    g_assert_true(memcmp(x->hu, y->hu, x->n_slices * x->rows * x->columns * sizeof *x->hu) == 0);
+    fixture_remove(out);
+  }
 }
 
 static void
@@ -413,6 +472,8 @@ main(int argc, char **argv) {
   g_test_add_func("/dicom/network/a-peer-that-hangs-up-is-an-error",
                   test_a_peer_that_hangs_up_is_an_error);
   g_test_add_func("/dicom/network/what-is-no-dicom-is-not-sent", test_what_is_no_dicom_is_not_sent);
+  g_test_add_func("/dicom/network/a-peer-that-takes-plain-objects-only-gets-them",
+                  test_a_peer_that_takes_plain_objects_only_gets_them);
   g_test_add_func("/dicom/network/nested-answers-to-a-query-are-an-error",
                   test_nested_answers_to_a_query_are_an_error);
   g_test_add_func("/dicom/network/a-nested-command-does-not-end-the-receiver",

@@ -12,16 +12,15 @@ typedef struct {
   gboolean decompressed;  /* they were compressed */
   size_t n_outside;       /* words that held something outside the stored bits */
   guint64 n_behind_bytes; /* behind the last pixel */
-} DemurCleanPixels;
+} DemurNativePixels;
 
 /* Decodes every frame and writes its stored values anew: bits outside BitsStored, bytes behind the
  * pixels, comments and application segments of compressed streams and whatever else is no picture
  * can't get through. Bits above the sign are copies of it; padding keeps its word. FALSE with
  * DEMUR_ERROR_UNSUPPORTED where it can't be done (colour, palettes), DEMUR_ERROR_INPUT where the
  * pixels are damaged. */
-gboolean demur_deidentify_pixels(DemurSource *source, const DemurHeader *header,
-                                 DemurCleanPixels *pixels,
-                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
-void demur_clean_pixels_clear(DemurCleanPixels *pixels);
+gboolean demur_native_pixels(DemurSource *source, const DemurHeader *header,
+                             DemurNativePixels *pixels, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void demur_native_pixels_clear(DemurNativePixels *pixels);
 
 G_END_DECLS

@@ -1,4 +1,4 @@
-#include "dicom/deidentify-pixels.h"
+#include "dicom/native-pixels.h"
 
 #include <string.h>
 
@@ -22,7 +22,7 @@ decode_frames(DemurSource *source, const DemurHeader *header, const Decoded *dec
 
 /* As the header says, or wide enough for what a lossy codec made. */
 static void
-choose_layout(const DemurHeader *header, const Decoded *decoded, DemurCleanPixels *pixels) {
+choose_layout(const DemurHeader *header, const Decoded *decoded, DemurNativePixels *pixels) {
   gint64 low = 0, high = 0;
   for (size_t i = 0; i < decoded->n_pixels; i++) {
     low = MIN(low, decoded->values[i]);
@@ -76,7 +76,7 @@ count_outside(DemurSource *source, const DemurHeader *header, const Decoded *dec
 }
 
 static void
-write_words(const DemurHeader *header, const Decoded *decoded, DemurCleanPixels *pixels) {
+write_words(const DemurHeader *header, const Decoded *decoded, DemurNativePixels *pixels) {
   const guint width = pixels->bits_allocated / 8u;
   const guint32 keep = pixels->bits_stored == 32 ? G_MAXUINT32 : (1u << pixels->bits_stored) - 1u;
   const gsize size = decoded->n_pixels * width;
@@ -95,9 +95,9 @@ write_words(const DemurHeader *header, const Decoded *decoded, DemurCleanPixels 
 }
 
 gboolean
-demur_deidentify_pixels(DemurSource *source, const DemurHeader *header, DemurCleanPixels *pixels,
-                        GError **error) {
-  *pixels = (DemurCleanPixels){.decompressed = header->encapsulated};
+demur_native_pixels(DemurSource *source, const DemurHeader *header, DemurNativePixels *pixels,
+                    GError **error) {
+  *pixels = (DemurNativePixels){.decompressed = header->encapsulated};
   if (header->samples != 1 ||
       (header->photometric != NULL && !g_str_has_prefix(header->photometric, "MONOCHROME"))) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED,
@@ -133,6 +133,6 @@ demur_deidentify_pixels(DemurSource *source, const DemurHeader *header, DemurCle
 }
 
 void
-demur_clean_pixels_clear(DemurCleanPixels *pixels) {
+demur_native_pixels_clear(DemurNativePixels *pixels) {
   g_clear_pointer(&pixels->words, g_bytes_unref);
 }
