@@ -6,9 +6,9 @@
 
 #include "base/number.h"
 
-#define FEW_VALUES 6   /* numbers with no more distinct values are listed as texts are */
-#define MOST_VALUES 6  /* listed of a text column */
-#define MOST_TEXTS 400 /* a column with more is free text or an identifier */
+#define FEW_VALUES 6  /* numbers with no more distinct values are listed as texts are */
+#define MOST_VALUES 6 /* listed of a text column */
+#define MOST_TEXTS 40 /* a column with more is free text, names or an identifier */
 
 static const char *const left_out[] = {"shift", "years_to_cancer", "years_of_followup"};
 

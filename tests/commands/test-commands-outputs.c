@@ -104,8 +104,8 @@ contents_of(const Sandbox *sandbox, const char *name, gsize *length) {
 }
 
 /* A cohort like simulate_small's whose patients and scans are called after the texts (each with its
- * number behind), its sites too where asked, and that has an attribute of that name with such
- * values. */
+ * number behind), its sites and its outcome too where asked, and that has an attribute of that name
+ * with such values. */
 static void
 import_with_texts(const Sandbox *sandbox, const char *name, const char *const *texts, guint n_texts,
                   gboolean sites_too, const char *attribute, const char *value) {
@@ -139,7 +139,7 @@ import_with_texts(const Sandbox *sandbox, const char *name, const char *const *t
   }
   g_autofree char *path = sandbox_write(sandbox, "texts.csv", table->str, (gssize)table->len);
   g_autoptr(Run) in = run_json(sandbox, 0, "cohort", "import", name, path, "--model", "texts-model",
-                               "--outcome", texts[0], NULL);
+                               "--outcome", sites_too ? texts[0] : "relapse", NULL);
 }
 
 static void
