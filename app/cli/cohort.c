@@ -272,7 +272,7 @@ check_import(const DemurCohortImportParams *p, GError **error) {
                p->embedding_ids != NULL))
     wrong = "NLST tables are two: --nlst-persons P.csv --scores S.csv, embeddings in the scores";
   else if (!nlst && (p->split != NULL || p->weights || p->horizon_years != DEMUR_N_YEARS ||
-                     p->death_event_free || p->censored_event_free))
+                     p->death_event_free || p->censored_event_free || p->censored_weighted))
     wrong = "--split, --horizon, --death, --short-followup and --ipc-weights belong to "
             "--nlst-persons";
   else if (p->split != NULL && p->split_by != NULL)
@@ -316,7 +316,9 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
       {"death", 0, 0, G_OPTION_ARG_STRING, &death,
        "NLST: death without cancer is censored (default) or event-free", "WORD"},
       {"short-followup", 0, 0, G_OPTION_ARG_STRING, &censored,
-       "NLST: scans followed too short are left-out (default) or event-free", "WORD"},
+       "NLST: scans followed too short are left-out (default), weighted (kept with their time: the "
+       "others stand for them) or event-free",
+       "WORD"},
       {"ipc-weights", 0, 0, G_OPTION_ARG_NONE, &params.weights,
        "NLST: add inverse-probability-of-censoring weights as attribute ipc_weight", NULL},
       {NULL, 0, 0, 0, NULL, NULL, NULL}};
@@ -332,7 +334,8 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
           "A faulty table is refused whole, with line and column\nof each fault.",
           entries, &words, error) ||
       !parse_handling(death, "death", "censored", &params.death_event_free, error) ||
-      !parse_handling(censored, "short-followup", "left-out", &params.censored_event_free, error))
+      (!(params.censored_weighted = g_strcmp0(censored, "weighted") == 0) &&
+       !parse_handling(censored, "short-followup", "left-out", &params.censored_event_free, error)))
     return FALSE;
   const gboolean nlst = persons != NULL || scores != NULL;
   params.model = model;

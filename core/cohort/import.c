@@ -36,6 +36,7 @@ typedef struct {
   DemurTableHeader header;
   DemurScoreColumns scores;
   gssize at_patient, at_scan, at_site, at_split, at_label, at_simulated; /* -1: absent */
+  gssize at_outcome[3]; /* time, status, horizon; -1: absent */
 
   size_t capacity; /* rows allocated */
   DemurIds scans, patients, sites, splits;
@@ -84,6 +85,9 @@ read_header(Import *import, GPtrArray *warnings, GError **error) {
       {"split", NULL, &import->at_split, FALSE},
       {"label", NULL, &import->at_label, TRUE},
       {DEMUR_COLUMN_SIMULATED, NULL, &import->at_simulated, FALSE},
+      {demur_cohort_columns[DEMUR_COHORT_TIME].header, NULL, &import->at_outcome[0], FALSE},
+      {demur_cohort_columns[DEMUR_COHORT_STATUS].header, NULL, &import->at_outcome[1], FALSE},
+      {demur_cohort_columns[DEMUR_COHORT_HORIZON].header, NULL, &import->at_outcome[2], FALSE},
   };
   const DemurHeaderPlan plan = {.named = named,
                                 .n_named = G_N_ELEMENTS(named),
@@ -102,6 +106,15 @@ read_header(Import *import, GPtrArray *warnings, GError **error) {
                 demur_table_name(import->table));
     return FALSE;
   }
+  for (size_t v = 1; v < G_N_ELEMENTS(import->at_outcome); v++)
+    if ((import->at_outcome[v] < 0) != (import->at_outcome[0] < 0)) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                  "%s: line 1, column 1: %s, %s and %s go together; add what is missing",
+                  demur_table_name(import->table), demur_cohort_columns[DEMUR_COHORT_TIME].header,
+                  demur_cohort_columns[DEMUR_COHORT_STATUS].header,
+                  demur_cohort_columns[DEMUR_COHORT_HORIZON].header);
+      return FALSE;
+    }
   DemurCohort *cohort = import->cohort;
   cohort->n_classes = demur_score_columns_n_classes(&import->scores);
   cohort->embedding_width = demur_score_columns_width(&import->scores);
@@ -154,7 +167,8 @@ reserve(Import *import, size_t n_rows, GError **error) {
     const DemurCohortColumn *column = &demur_cohort_columns[k];
     const gboolean wanted =
         demur_cohort_column_is_due(c, column) ||
-        (k == DEMUR_COHORT_YEARLY_RISK && demur_score_columns_any_year(&import->scores));
+        (k == DEMUR_COHORT_YEARLY_RISK && demur_score_columns_any_year(&import->scores)) ||
+        (k >= DEMUR_COHORT_TIME && k <= DEMUR_COHORT_HORIZON && import->at_outcome[0] >= 0);
     if (wanted && column->type != DEMUR_CELL_TEXT &&
         !grow(demur_cohort_column_place(c, column), old, n_rows,
               demur_cohort_column_row_bytes(c, column), error))
@@ -332,12 +346,38 @@ read_simulated(Import *import, const DemurTableField *field) {
                             "%s is neither yes nor no", demur_table_shown(field));
 }
 
+/* Time, status and horizon, as demur_cohort_export writes them: every scan has all three. */
+static void
+read_outcome(Import *import, const DemurTableField *fields, size_t row) {
+  DemurCohort *cohort = import->cohort;
+  double values[3];
+  for (size_t v = 0; v < G_N_ELEMENTS(values); v++) {
+    const DemurTableField *field = &fields[import->at_outcome[v]];
+    const char *name = demur_cohort_columns[DEMUR_COHORT_TIME + v].header;
+    const gboolean status = v == 1;
+    if (!demur_number_parse(field->text, field->length, &values[v]) || !(values[v] >= 0.0) ||
+        !isfinite(values[v]) || (status && (values[v] > 2.0 || values[v] != floor(values[v]))) ||
+        (v == 2 && !(values[v] > 0.0 && (row == 0 || values[v] == cohort->horizons[0])))) {
+      demur_table_faults_note(&import->faults, field, name,
+                              "%s is no %s; give years from 0, status 0 (left), 1 (event) or 2 "
+                              "(competing), and one horizon for all",
+                              demur_table_shown(field), name);
+      values[v] = 1.0;
+    }
+  }
+  cohort->times[row] = values[0];
+  cohort->statuses[row] = (gint32)values[1];
+  cohort->horizons[row] = values[2];
+}
+
 static void
 read_row(Import *import, const DemurTableField *fields, size_t row) {
   DemurCohort *cohort = import->cohort;
   const size_t d = cohort->embedding_width, K = cohort->n_classes;
   read_ids(import, fields, row);
   cohort->labels[row] = parse_label(import, &fields[import->at_label]);
+  if (cohort->times != NULL)
+    read_outcome(import, fields, row);
   if (import->at_simulated >= 0)
     read_simulated(import, &fields[import->at_simulated]);
   for (size_t a = 0; a < cohort->n_attributes; a++) {

@@ -354,6 +354,27 @@ warn_unmatched(const Scores *s, GPtrArray *warnings) {
                            s->counts->n_screens);
 }
 
+/* Time and status of the scan added last. A year is a share of the horizon's days, so that a day
+ * before the horizon is a time below it. */
+static void
+add_outcome(DemurCohortBuilder *builder, const Person *person, int screen, int horizon_years,
+            Case which, const DemurNlstOptions *options) {
+  const int horizon = demur_nlst_horizon_days(horizon_years);
+  DemurStatus status = DEMUR_STATUS_CENSORED;
+  int days = person->followup != NOT_RECORDED ? MAX(person->followup - screen, 0) : 0;
+  if (which == CANCER || which == CANCER_LATER) {
+    status = DEMUR_STATUS_EVENT;
+    days = person->cancer - screen;
+  } else if (which == DEATH) {
+    status = options->death_event_free ? DEMUR_STATUS_COMPETING : DEMUR_STATUS_CENSORED;
+    days = MAX(person->death - screen, 0);
+    if (!options->death_event_free && person->followup != NOT_RECORDED)
+      days = MIN(days, MAX(person->followup - screen, 0));
+  }
+  demur_cohort_builder_outcome(builder, (double)days * horizon_years / horizon, status,
+                               (double)horizon_years);
+}
+
 static void
 read_score(Scores *s, const DemurTableField *fields) {
   Columns *c = s->columns;
@@ -401,7 +422,9 @@ read_score(Scores *s, const DemurTableField *fields) {
     g_array_append_val(s->seen, seen);
   }
   const int label = label_of(which, options);
-  if (!ok || label < 0)
+  const gboolean weighed = options->censored_weighted;
+  const gboolean left = label < 0 && (which == DEATH || which == CENSORED) && weighed;
+  if (!ok || (label < 0 && !left))
     return;
   const char *split = options->split  ? options->split
                       : c->split >= 0 ? fields[c->split].text
@@ -412,8 +435,10 @@ read_score(Scores *s, const DemurTableField *fields) {
     return;
   }
   g_autofree char *scan_id = g_strdup_printf("%s-T%d", id, year);
-  demur_cohort_builder_add(s->builder, scan_id, id, person->site, split, label, &score.risk,
-                           score.years, s->embedding);
+  demur_cohort_builder_add(s->builder, scan_id, id, person->site, split,
+                           left ? DEMUR_NO_LABEL : label, &score.risk, score.years, s->embedding);
+  if (weighed)
+    add_outcome(s->builder, person, screen, h, which, options);
   const int label_day = which == CANCER ? person->cancer - screen : horizon;
   g_array_append_val(s->label_days, label_day);
   s->counts->n_scans++;

@@ -31,7 +31,9 @@ typedef struct {
   guint64 seed;                 /* of the splits made */
   DemurColumnMap *columns;      /* other names for columns of both tables; NULL: none */
   int horizon_years;            /* 1 to 6: which label, and which risk_year_ is the risk */
-  gboolean censored_event_free;
+  /* Scans followed for less than the horizon: left out; or kept without a label, every scan with
+   * its time, so that the others can stand for them (metrics/censoring.h); or taken as label 0. */
+  gboolean censored_weighted, censored_event_free;
   gboolean death_event_free;
   gboolean
       weights; /* adds the attribute ipc_weight: 1 / Kaplan-Meier estimate of staying uncensored */

@@ -58,7 +58,7 @@ solve_positive(double *a, double *b, size_t m) {
 
 typedef struct {
   const double *inputs, *offsets, *labels;
-  const guint8 *use;
+  const double *use;
   size_t stride, n, d;
   double penalty, intercept_penalty;
 } Problem;
@@ -78,10 +78,11 @@ objective(const Problem *p, const double *coefficients) {
   for (size_t c = 0; c < p->d; c++)
     sum += 0.5 * p->penalty * coefficients[c] * coefficients[c];
   for (size_t i = 0; i < p->n; i++) {
-    if (p->use != NULL && !p->use[i])
+    const double count = p->use != NULL ? p->use[i] : 1.0;
+    if (count == 0.0)
       continue;
     const double z = linear(p, i, coefficients);
-    sum += fmax(z, 0.0) - p->labels[i] * z + log1p(exp(-fabs(z)));
+    sum += count * (fmax(z, 0.0) - p->labels[i] * z + log1p(exp(-fabs(z))));
   }
   return sum;
 }
@@ -92,12 +93,13 @@ derivatives(const Problem *p, const double *coefficients, double *gradient, doub
   memset(gradient, 0, m * sizeof *gradient);
   memset(hessian, 0, m * m * sizeof *hessian);
   for (size_t i = 0; i < p->n; i++) {
-    if (p->use != NULL && !p->use[i])
+    const double count = p->use != NULL ? p->use[i] : 1.0;
+    if (count == 0.0)
       continue;
     const double *x = p->inputs + i * p->stride;
     const double probability = demur_sigmoid(linear(p, i, coefficients));
-    const double residual = probability - p->labels[i];
-    const double weight = probability * (1.0 - probability);
+    const double residual = count * (probability - p->labels[i]);
+    const double weight = count * probability * (1.0 - probability);
     for (size_t r = 0; r < p->d; r++) {
       gradient[r] += residual * x[r];
       const double scaled = weight * x[r];
@@ -118,7 +120,7 @@ derivatives(const Problem *p, const double *coefficients, double *gradient, doub
 
 void
 demur_offset_logistic_fit(const double *inputs, size_t stride, const double *offsets,
-                          const double *labels, const guint8 *use, size_t n, size_t d,
+                          const double *labels, const double *use, size_t n, size_t d,
                           double penalty, double intercept_penalty, double *weights,
                           double *intercept) {
   const Problem problem = {inputs, offsets, labels, use, stride, n, d, penalty, intercept_penalty};

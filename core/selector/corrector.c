@@ -97,11 +97,17 @@ demur_corrector_errors(const DemurCorrectorTraining *training, const double *ris
 
 typedef struct {
   const double *inputs, *offsets, *labels;
+  const double *weights; /* [n] of the outcomes; NULL: 1 */
   size_t n, d, n_folds;
   const guint32 *folds;
   double *deltas;     /* [N_LAMBDAS][n] out of fold */
   double *intercepts; /* [N_LAMBDAS][n_folds] of the fits that gave them */
 } Fits;
+
+static double
+weight_of(const Fits *fits, size_t i) {
+  return fits->weights != NULL ? fits->weights[i] : 1.0;
+}
 
 /* One job a (lambda, fold): fit without the fold, then the fold's deltas. */
 static void
@@ -109,28 +115,30 @@ fit_without_fold(size_t job, guint worker, gpointer data) {
   Fits *fits = data;
   const size_t lambda = job / fits->n_folds;
   const guint32 fold = (guint32)(job % fits->n_folds);
-  g_autofree guint8 *use = g_new(guint8, fits->n);
+  g_autofree double *use = g_new(double, MAX(fits->n, 1));
   for (size_t i = 0; i < fits->n; i++)
-    use[i] = fits->folds[i] != fold;
+    use[i] = fits->folds[i] != fold ? weight_of(fits, i) : 0.0;
   DemurCorrector fit = {.n_inputs = fits->d};
   g_autofree double *weights = fit.weights = g_new0(double, MAX(fits->d, 1));
   demur_offset_logistic_fit(fits->inputs, fits->d, fits->offsets, fits->labels, use, fits->n,
                             fits->d, lambdas[lambda], INTERCEPT_PENALTY, weights, &fit.intercept);
   fits->intercepts[job] = fit.intercept;
   for (size_t i = 0; i < fits->n; i++)
-    if (!use[i])
+    if (fits->folds[i] == fold)
       fits->deltas[lambda * fits->n + i] = demur_corrector_delta(&fit, fits->inputs + i * fits->d);
 }
 
 /* Slope s of logit p = offset + s delta: convex in s, so bisection on the derivative over [0, 1] is
  * exact to rounding. */
 static double
-fit_slope(const double *offsets, const double *deltas, const double *labels, size_t n) {
+fit_slope(const double *offsets, const double *deltas, const double *labels, const double *weights,
+          size_t n) {
   double low = 0.0, high = 1.0;
   for (int end = 0; end < 2; end++) {
     double derivative = 0.0;
     for (size_t i = 0; i < n; i++)
-      derivative += (demur_sigmoid(offsets[i] + (double)end * deltas[i]) - labels[i]) * deltas[i];
+      derivative += (weights != NULL ? weights[i] : 1.0) *
+                    (demur_sigmoid(offsets[i] + (double)end * deltas[i]) - labels[i]) * deltas[i];
     if (end == 0 && derivative >= 0.0)
       return 0.0;
     if (end == 1 && derivative <= 0.0)
@@ -140,7 +148,8 @@ fit_slope(const double *offsets, const double *deltas, const double *labels, siz
     const double middle = 0.5 * (low + high);
     double derivative = 0.0;
     for (size_t i = 0; i < n; i++)
-      derivative += (demur_sigmoid(offsets[i] + middle * deltas[i]) - labels[i]) * deltas[i];
+      derivative += (weights != NULL ? weights[i] : 1.0) *
+                    (demur_sigmoid(offsets[i] + middle * deltas[i]) - labels[i]) * deltas[i];
     if (derivative > 0.0)
       high = middle;
     else
@@ -193,24 +202,25 @@ leave_group_out(size_t group, guint worker, gpointer data) {
   const LeaveOut *job = data;
   const Fits *fits = job->fits;
   const size_t n = fits->n, d = fits->d;
-  g_autofree guint8 *use = g_new(guint8, n);
+  g_autofree double *use = g_new(double, MAX(n, 1));
   g_autofree double *offsets = g_new(double, n), *deltas = g_new(double, n),
-                    *labels = g_new(double, n);
+                    *labels = g_new(double, n), *weights = g_new(double, n);
   size_t n_others = 0;
   for (size_t i = 0; i < n; i++) {
-    use[i] = job->groups[i] != group;
-    if (!use[i])
+    use[i] = job->groups[i] != group ? weight_of(fits, i) : 0.0;
+    if (job->groups[i] == group)
       continue;
     offsets[n_others] = fits->offsets[i];
     deltas[n_others] = job->deltas[i];
+    weights[n_others] = weight_of(fits, i);
     labels[n_others++] = fits->labels[i];
   }
   g_autoptr(DemurCorrector) fit = demur_corrector_copy(job->whole);
   demur_offset_logistic_fit(fits->inputs, d, fits->offsets, fits->labels, use, n, d, fit->lambda,
                             INTERCEPT_PENALTY, fit->weights, &fit->intercept);
-  fit->slope = fit_slope(offsets, deltas, labels, n_others);
+  fit->slope = fit_slope(offsets, deltas, labels, weights, n_others);
   for (size_t i = 0; i < n; i++)
-    if (!use[i])
+    if (job->groups[i] == group)
       job->risks[i] = demur_sigmoid(fits->offsets[i] +
                                     fit->slope * demur_corrector_delta(fit, fits->inputs + i * d));
 }
@@ -235,9 +245,10 @@ leave_sites_out(const DemurCorrector *corrector, const Fits *fits, size_t lambda
 
 DemurCorrector *
 demur_corrector_fit(const double *inputs, size_t n, size_t n_inputs, const double *risks,
-                    const double *labels, const guint32 *units, const guint32 *sites, guint64 seed,
-                    DemurParallel *parallel, const DemurProgress *progress,
-                    DemurCorrectorTraining *training, GError **error) {
+                    const double *labels, const double *weights, const guint32 *units,
+                    const guint32 *sites, guint64 seed, DemurParallel *parallel,
+                    const DemurProgress *progress, DemurCorrectorTraining *training,
+                    GError **error) {
   if (!demur_progress_step(progress, 0.0, "fitting the corrector", error))
     return NULL;
   g_autofree double *offsets = g_new(double, MAX(n, 1));
@@ -247,6 +258,7 @@ demur_corrector_fit(const double *inputs, size_t n, size_t n_inputs, const doubl
   Fits fits = {.inputs = inputs,
                .offsets = offsets,
                .labels = labels,
+               .weights = weights,
                .n = n,
                .d = n_inputs,
                .folds = folds};
@@ -264,7 +276,8 @@ demur_corrector_fit(const double *inputs, size_t n, size_t n_inputs, const doubl
   for (size_t l = 0; l < N_LAMBDAS; l++) {
     double loss = 0.0;
     for (size_t i = 0; i < n; i++)
-      loss += demur_log_loss(labels[i], demur_sigmoid(offsets[i] + deltas[l * n + i]));
+      loss += weight_of(&fits, i) *
+              demur_log_loss(labels[i], demur_sigmoid(offsets[i] + deltas[l * n + i]));
     if (loss < best_loss) {
       best_loss = loss;
       best = l;
@@ -274,10 +287,10 @@ demur_corrector_fit(const double *inputs, size_t n, size_t n_inputs, const doubl
   corrector->n_inputs = n_inputs;
   corrector->weights = g_new0(double, MAX(n_inputs, 1));
   corrector->lambda = lambdas[best];
-  demur_offset_logistic_fit(inputs, n_inputs, offsets, labels, NULL, n, n_inputs, lambdas[best],
+  demur_offset_logistic_fit(inputs, n_inputs, offsets, labels, weights, n, n_inputs, lambdas[best],
                             INTERCEPT_PENALTY, corrector->weights, &corrector->intercept);
   const double *chosen = deltas + best * n;
-  corrector->slope = fits.n_folds > 1 ? fit_slope(offsets, chosen, labels, n) : 0.0;
+  corrector->slope = fits.n_folds > 1 ? fit_slope(offsets, chosen, labels, weights, n) : 0.0;
   training->deltas = g_memdup2(chosen, MAX(n, 1) * sizeof(double));
   fit_sites(corrector, &fits, best, sites, training);
   leave_sites_out(corrector, &fits, best, sites, seed, parallel, training);

@@ -55,11 +55,12 @@ width_of(size_t n_classes) {
 /* Mean negative log likelihood of softmax(slope log p) and its first two derivatives in the slope.
  */
 static void
-temperature_derivatives(const double *p, size_t k, const gint32 *labels, const guint8 *use,
+temperature_derivatives(const double *p, size_t k, const gint32 *labels, const double *use,
                         size_t n, double slope, double *first, double *second) {
   *first = *second = 0.0;
   for (size_t i = 0; i < n; i++) {
-    if (use != NULL && !use[i])
+    const double count = use != NULL ? use[i] : 1.0;
+    if (count == 0.0)
       continue;
     double total = 0.0, mean = 0.0, square = 0.0, own = 0.0, largest = -INFINITY;
     for (size_t c = 0; c < k; c++)
@@ -74,13 +75,13 @@ temperature_derivatives(const double *p, size_t k, const gint32 *labels, const g
         own = l;
     }
     mean /= total;
-    *first += mean - own;
-    *second += square / total - mean * mean;
+    *first += count * (mean - own);
+    *second += count * (square / total - mean * mean);
   }
 }
 
 static double
-fit_temperature(const double *p, size_t k, const gint32 *labels, const guint8 *use, size_t n) {
+fit_temperature(const double *p, size_t k, const gint32 *labels, const double *use, size_t n) {
   double slope = 1.0;
   for (int step = 0; step < 100; step++) {
     double first, second;
@@ -97,7 +98,7 @@ fit_temperature(const double *p, size_t k, const gint32 *labels, const guint8 *u
 }
 
 typedef struct {
-  double x, y;
+  double x, y, count;
 } Knot;
 
 static int
@@ -108,21 +109,21 @@ compare_knots(const void *a, const void *b) {
 
 /* Pool adjacent violators; one knot a block, at the middle of its risks. */
 static void
-fit_isotonic(DemurRecalibration *r, const double *risks, const gint32 *labels, const guint8 *use,
+fit_isotonic(DemurRecalibration *r, const double *risks, const gint32 *labels, const double *use,
              size_t n) {
   g_autofree Knot *points = g_new(Knot, MAX(n, 1));
   size_t m = 0;
   for (size_t i = 0; i < n; i++)
-    if (use == NULL || use[i])
-      points[m++] = (Knot){risks[i], (double)labels[i]};
+    if (use == NULL || use[i] > 0.0)
+      points[m++] = (Knot){risks[i], (double)labels[i], use != NULL ? use[i] : 1.0};
   qsort(points, m, sizeof *points, compare_knots);
   g_autofree double *sums = g_new(double, MAX(m, 1)), *sizes = g_new(double, MAX(m, 1)),
                     *places = g_new(double, MAX(m, 1));
   size_t n_blocks = 0;
   for (size_t i = 0; i < m; i++) {
-    sums[n_blocks] = points[i].y;
-    sizes[n_blocks] = 1.0;
-    places[n_blocks++] = points[i].x;
+    sums[n_blocks] = points[i].count * points[i].y;
+    sizes[n_blocks] = points[i].count;
+    places[n_blocks++] = points[i].count * points[i].x;
     while (n_blocks > 1 &&
            sums[n_blocks - 2] * sizes[n_blocks - 1] >= sums[n_blocks - 1] * sizes[n_blocks - 2]) {
       sums[n_blocks - 2] += sums[n_blocks - 1];
@@ -142,7 +143,7 @@ fit_isotonic(DemurRecalibration *r, const double *risks, const gint32 *labels, c
 
 DemurRecalibration *
 demur_recalibration_fit(DemurRecalibrationKind kind, const double *probabilities, size_t n_classes,
-                        const gint32 *labels, const guint8 *use, size_t n) {
+                        const gint32 *labels, const double *use, size_t n) {
   g_return_val_if_fail(kind != DEMUR_RECALIBRATION_AUTO, NULL);
   DemurRecalibration *r = g_new0(DemurRecalibration, 1);
   r->kind = kind;
@@ -226,7 +227,7 @@ demur_recalibration_apply(const DemurRecalibration *r, const double *probabiliti
 }
 
 typedef struct {
-  double risk, label;
+  double risk, label, weight;
 } Pair;
 
 static int
@@ -237,33 +238,50 @@ compare_pairs(const void *a, const void *b) {
   return (p->label > q->label) - (p->label < q->label);
 }
 
+/* What an outcome weighs. */
+static double
+weight_of(const DemurRecalibrationQuestion *q, size_t i) {
+  return q->weights != NULL ? q->weights[i] : 1.0;
+}
+
 /* S-BCE_2 of everything and mean log loss. */
 static DemurRecalibrationTrial
-measure(DemurRecalibrationKind kind, const double *p, size_t k, const gint32 *labels, size_t n) {
+measure(DemurRecalibrationKind kind, const double *p, const DemurRecalibrationQuestion *q) {
+  const size_t k = q->n_classes, n = q->n;
+  const gint32 *labels = q->labels;
+  double total = 0.0;
+  for (size_t i = 0; i < n; i++)
+    total += weight_of(q, i);
   DemurRecalibrationTrial trial = {.kind = kind, .difference = NAN, .low = NAN, .high = NAN};
   g_autofree Pair *pairs = g_new(Pair, MAX(n, 1));
   for (size_t i = 0; i < n; i++) {
     if (k == 2) {
-      pairs[i] = (Pair){p[i], labels[i] == 1 ? 1.0 : 0.0};
-      trial.log_loss += demur_log_loss(pairs[i].label, p[i]) / (double)n;
+      pairs[i] = (Pair){p[i], labels[i] == 1 ? 1.0 : 0.0, weight_of(q, i)};
+      trial.log_loss += weight_of(q, i) * demur_log_loss(pairs[i].label, p[i]) / total;
       continue;
     }
     size_t top = 0;
     for (size_t c = 1; c < k; c++)
       if (p[i * k + c] > p[i * k + top])
         top = c;
-    pairs[i] = (Pair){p[i * k + top], (gint32)top == labels[i] ? 1.0 : 0.0};
-    trial.log_loss += demur_log_loss(1.0, p[i * k + (size_t)labels[i]]) / (double)n;
+    pairs[i] = (Pair){p[i * k + top], (gint32)top == labels[i] ? 1.0 : 0.0, weight_of(q, i)};
+    trial.log_loss += weight_of(q, i) * demur_log_loss(1.0, p[i * k + (size_t)labels[i]]) / total;
   }
   qsort(pairs, n, sizeof *pairs, compare_pairs);
-  g_autofree double *risks = g_new(double, MAX(n, 1)), *y = g_new(double, MAX(n, 1));
+  g_autofree double *risks = g_new(double, MAX(n, 1)), *y = g_new(double, MAX(n, 1)),
+                    *weights = g_new(double, MAX(n, 1));
   g_autofree guint32 *ranks = g_new0(guint32, MAX(n, 1));
   for (size_t i = 0; i < n; i++) {
     risks[i] = pairs[i].risk;
     y[i] = pairs[i].label;
+    weights[i] = pairs[i].weight;
   }
-  const DemurSelectiveSample sample = {
-      .n = n, .risks = risks, .labels = y, .ranks = ranks, .n_ranks = 1};
+  const DemurSelectiveSample sample = {.n = n,
+                                       .risks = risks,
+                                       .labels = y,
+                                       .weights = q->weights != NULL ? weights : NULL,
+                                       .ranks = ranks,
+                                       .n_ranks = 1};
   g_autoptr(DemurSelectiveScratch) scratch = demur_selective_scratch_new(MAX(n, 1));
   const double all = 1.0;
   demur_selective_errors(&sample, &all, 1, 25, scratch, &trial.sbce2);
@@ -286,15 +304,17 @@ compare(const DemurRecalibrationQuestion *q, const double *a, const double *b,
     n_codes = MAX(n_codes, q->sites[i] + 1);
   g_autofree double *sums = g_new0(double, MAX(n_codes, 1)),
                     *sizes = g_new0(double, MAX(n_codes, 1));
-  double total = 0.0;
+  double total = 0.0, size = 0.0;
   for (size_t i = 0; i < q->n; i++) {
-    const double d =
-        row_loss(a + i * width, k, q->labels[i]) - row_loss(b + i * width, k, q->labels[i]);
+    const double weight = weight_of(q, i);
+    const double d = weight * (row_loss(a + i * width, k, q->labels[i]) -
+                               row_loss(b + i * width, k, q->labels[i]));
     sums[q->sites[i]] += d;
-    sizes[q->sites[i]] += 1.0;
+    sizes[q->sites[i]] += weight;
     total += d;
+    size += weight;
   }
-  trial->difference = total / (double)MAX(q->n, 1);
+  trial->difference = size > 0.0 ? total / size : 0.0;
   double squares = 0.0, n_sites = 0.0;
   for (guint32 s = 0; s < n_codes; s++) {
     const double residual = sums[s] - trial->difference * sizes[s];
@@ -303,7 +323,7 @@ compare(const DemurRecalibrationQuestion *q, const double *a, const double *b,
   }
   if (n_sites < 2.0)
     return;
-  const double error = sqrt(squares * n_sites / (n_sites - 1.0)) / (double)q->n;
+  const double error = sqrt(squares * n_sites / (n_sites - 1.0)) / size;
   const double reach = error * demur_student_quantile(BOUND, n_sites - 1.0);
   trial->low = trial->difference - reach;
   trial->high = trial->difference + reach;
@@ -318,10 +338,10 @@ leave_out(const DemurRecalibrationQuestion *q, DemurRecalibrationKind kind, cons
     memcpy(out, q->corrected, q->n * sizeof(double));
     return;
   }
-  g_autofree guint8 *use = g_new(guint8, MAX(q->n, 1));
+  g_autofree double *use = g_new(double, MAX(q->n, 1));
   for (size_t f = 0; f < n_folds; f++) {
     for (size_t i = 0; i < q->n; i++)
-      use[i] = n_folds > 1 ? folds[i] != f : 1;
+      use[i] = n_folds > 1 && folds[i] == f ? 0.0 : weight_of(q, i);
     g_autoptr(DemurRecalibration) fit =
         demur_recalibration_fit(kind, q->probabilities, q->n_classes, q->labels, use, q->n);
     for (size_t i = 0; i < q->n; i++)
@@ -334,7 +354,7 @@ DemurRecalibrationKind
 demur_recalibration_choose(const DemurRecalibrationQuestion *q, double *out_of_fold,
                            DemurRecalibrationTrial *trials, size_t *n_trials) {
   const size_t width = width_of(q->n_classes), size = q->n * width * sizeof(double);
-  trials[0] = measure(DEMUR_RECALIBRATION_NONE, q->probabilities, q->n_classes, q->labels, q->n);
+  trials[0] = measure(DEMUR_RECALIBRATION_NONE, q->probabilities, q);
   *n_trials = 1;
   memcpy(out_of_fold, q->probabilities, size);
   DemurRecalibrationKind candidates[DEMUR_RECALIBRATION_MAX_TRIALS - 1] = {q->kind};
@@ -356,7 +376,7 @@ demur_recalibration_choose(const DemurRecalibrationQuestion *q, double *out_of_f
   for (size_t c = 0; c < n_candidates; c++) {
     leave_out(q, candidates[c], folds, n_folds, trial_out);
     DemurRecalibrationTrial *trial = &trials[(*n_trials)++];
-    *trial = measure(candidates[c], trial_out, q->n_classes, q->labels, q->n);
+    *trial = measure(candidates[c], trial_out, q);
     trial->against = chosen;
     compare(q, trial_out, out_of_fold, trial);
     if (q->kind != DEMUR_RECALIBRATION_AUTO || trial->high < 0.0) { /* NaN: not shown */

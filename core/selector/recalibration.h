@@ -37,11 +37,12 @@ typedef struct {
 void demur_recalibration_free(DemurRecalibration *recalibration);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurRecalibration, demur_recalibration_free)
 
-/* probabilities [n][K] (K = 2: risks [n]), labels [n] class index; use [n] or NULL. kind not AUTO;
+/* probabilities [n][K] (K = 2: risks [n]), labels [n] class index; use [n] or NULL: what
+ * each row counts, 0: it is left out. kind not AUTO;
  * isotonic, Platt, intercept and corrector need K = 2. */
 DemurRecalibration *demur_recalibration_fit(DemurRecalibrationKind kind,
                                             const double *probabilities, size_t n_classes,
-                                            const gint32 *labels, const guint8 *use, size_t n);
+                                            const gint32 *labels, const double *use, size_t n);
 
 /* out [n][K] (K = 2: [n]); may be the same array. NONE leaves every value as it is. */
 void demur_recalibration_apply(const DemurRecalibration *recalibration, const double *probabilities,
@@ -53,6 +54,7 @@ typedef struct {
   const double *probabilities; /* [n][K], K = 2: risks [n] */
   size_t n_classes;
   const gint32 *labels;    /* [n] */
+  const double *weights;   /* [n] of the outcomes (metrics/censoring.h); NULL: 1 */
   const guint32 *sites;    /* [n] codes */
   const double *corrected; /* [n] h by fits without the scan's site; NULL: CORRECTOR is not tried */
   size_t n;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "metrics/censoring.h"
+
 #include "selector/folds.h"
 #include "selector/selector-private.h"
 
@@ -16,6 +18,7 @@ static void
 part_clear(DemurTrainingPart *part) {
   g_free(part->split);
   g_free(part->rows);
+  g_free(part->weights);
 }
 
 static gboolean
@@ -25,6 +28,41 @@ part_load(DemurTrainingPart *part, const char *role, const DemurCohort *cohort, 
   part->split = g_strdup(split);
   part->rows = demur_cohort_rows(cohort, split, &part->n_rows, error);
   return part->rows != NULL;
+}
+
+/* Scans that were left before the horizon go, and the others stand for them. */
+static gboolean
+weigh(const DemurCohort *cohort, DemurTrainingPart *part, GError **error) {
+  if (cohort->times == NULL || part->n_rows == 0)
+    return TRUE;
+  const size_t n = part->n_rows;
+  g_autofree double *times = g_new(double, n), *weights = g_new(double, n);
+  g_autofree gint32 *ended = g_new(gint32, n);
+  g_autofree guint32 *sites = g_new(guint32, n);
+  const double horizon = demur_cohort_horizon(cohort);
+  gboolean any_left = FALSE;
+  for (size_t i = 0; i < n; i++) {
+    times[i] = cohort->times[part->rows[i]];
+    ended[i] = cohort->statuses[part->rows[i]];
+    sites[i] = cohort->sites[part->rows[i]];
+    any_left |= times[i] < horizon && ended[i] == DEMUR_ENDED_LEFT;
+  }
+  if (!any_left)
+    return TRUE;
+  g_autoptr(DemurCensoring) censoring =
+      demur_censoring_new(times, ended, sites, n, cohort->n_sites, horizon, error);
+  if (censoring == NULL)
+    return FALSE;
+  demur_censoring_weights(censoring, NULL, weights, NULL);
+  part->weights = g_new(double, n);
+  part->n_rows = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (!(weights[i] > 0.0))
+      continue;
+    part->weights[part->n_rows] = weights[i];
+    part->rows[part->n_rows++] = part->rows[i];
+  }
+  return TRUE;
 }
 
 static gboolean
@@ -210,7 +248,8 @@ demur_training_parts_find(const DemurCohort *cohort, const DemurTrainSettings *s
   } else if (!draw_validation(cohort, seed, &parts->training, &parts->validation, note, error)) {
     return FALSE;
   }
-  if (!check_labels(cohort, &parts->training, error) ||
+  if (!weigh(cohort, &parts->training, error) || !weigh(cohort, &parts->validation, error) ||
+      !check_labels(cohort, &parts->training, error) ||
       !check_labels(cohort, &parts->validation, error))
     return FALSE;
   const char *reference = settings->reference_split;
@@ -229,6 +268,7 @@ demur_training_parts_find(const DemurCohort *cohort, const DemurTrainSettings *s
       strcmp(settings->recalibration_split, split) != 0)
     return part_load(&parts->recalibration, "recalibration", cohort, settings->recalibration_split,
                      error) &&
+           weigh(cohort, &parts->recalibration, error) &&
            check_labels(cohort, &parts->recalibration, error);
   return TRUE;
 }

@@ -9,7 +9,8 @@ G_BEGIN_DECLS
 typedef struct {
   const char *role; /* of DemurSelectorPart */
   char *split;
-  guint32 *rows; /* [n_rows] of the cohort */
+  double *weights; /* [n_rows] of the outcomes (metrics/censoring.h); NULL: all are known */
+  guint32 *rows;   /* [n_rows] of the cohort */
   size_t n_rows;
 } DemurTrainingPart;
 

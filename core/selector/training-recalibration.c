@@ -90,6 +90,7 @@ demur_training_recalibrate(DemurSelector *s, DemurCohort *cohort, const DemurTra
                                                .probabilities = p,
                                                .n_classes = k,
                                                .labels = labels,
+                                               .weights = part->weights,
                                                .sites = sites,
                                                .corrected = own_part ? raw->left_out : NULL,
                                                .n = n,
@@ -101,7 +102,7 @@ demur_training_recalibrate(DemurSelector *s, DemurCohort *cohort, const DemurTra
   *note = tell(kind, trials, n_trials, demur_cohort_count_sites(cohort, part->rows, n));
   if (kind == DEMUR_RECALIBRATION_NONE)
     return demur_cohort_ref(cohort);
-  s->recalibration = demur_recalibration_fit(kind, p, k, labels, NULL, n);
+  s->recalibration = demur_recalibration_fit(kind, p, k, labels, part->weights, n);
   DemurCohort *view = take_view(s, cohort, parts, parallel, progress, error);
   double *risks = view == NULL ? NULL : k == 2 ? view->risks : view->probabilities;
   for (size_t i = 0; risks != NULL && own_part && i < n; i++)

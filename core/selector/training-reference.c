@@ -90,8 +90,9 @@ fit_corrector(const DemurSelector *s, const DemurCohort *cohort, const DemurTrai
   g_autofree guint32 *sites = g_new(guint32, MAX(n, 1));
   for (size_t i = 0; i < n; i++)
     sites[i] = cohort->sites[training->rows[i]];
-  out->corrector = demur_corrector_fit(inputs, n, n_base + s->n_components, risks, labels, units,
-                                       sites, s->seed, parallel, progress, fitted, error);
+  out->corrector =
+      demur_corrector_fit(inputs, n, n_base + s->n_components, risks, labels, training->weights,
+                          units, sites, s->seed, parallel, progress, fitted, error);
   return out->corrector != NULL;
 }
 

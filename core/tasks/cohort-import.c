@@ -26,9 +26,9 @@ nlst_exclusions(const DemurNlstCounts *n, const DemurCohortImportParams *params,
       {(char *)"scores whose screen was not taken", n->n_scores_without_screen},
       {(char *)"scored screens after the cancer was found", cases->n_cancer_before},
       {(char *)"scored screens: death without cancer within the horizon",
-       params->death_event_free ? 0 : cases->n_death},
+       params->death_event_free || params->censored_weighted ? 0 : cases->n_death},
       {(char *)"scored screens: followed for less than the horizon",
-       params->censored_event_free ? 0 : cases->n_censored},
+       params->censored_event_free || params->censored_weighted ? 0 : cases->n_censored},
       {(char *)"scored screens: follow-up not recorded",
        params->censored_event_free ? 0 : cases->n_followup_unknown}};
   memcpy(exclusions, all, sizeof all);
@@ -56,6 +56,7 @@ read_tables(DemurTask *task, const DemurCohortImportParams *params, DemurCohortI
                                       .columns = columns,
                                       .horizon_years = params->horizon_years,
                                       .censored_event_free = params->censored_event_free,
+                                      .censored_weighted = params->censored_weighted,
                                       .death_event_free = params->death_event_free,
                                       .weights = params->weights};
     imported->cohort =

@@ -192,6 +192,48 @@ test_refuses(void) {
   }
 }
 
+/* Weighted: whoever was left stays, without a label; times in years of the horizon's days, 365.33
+ * each, so that 2,191 days are below 6. */
+static void
+test_left_scans_keep_their_time(void) {
+  static const struct {
+    const char *days; /* candx, fup, death */
+    int label;
+    double days_seen;
+    DemurStatus status;
+    gboolean death_free;
+  } cases[] = {
+      {"2291,3000,", 1, 2191, DEMUR_STATUS_EVENT, FALSE},
+      {"2292,3000,", 0, 2192, DEMUR_STATUS_EVENT, FALSE}, /* behind the horizon */
+      {",2292,", 0, 2192, DEMUR_STATUS_CENSORED, FALSE},
+      {",2291,", DEMUR_NO_LABEL, 2191, DEMUR_STATUS_CENSORED, FALSE},
+      {",50,", DEMUR_NO_LABEL, 0, DEMUR_STATUS_CENSORED, FALSE}, /* last seen before the screen */
+      {",2000,2000", DEMUR_NO_LABEL, 1900, DEMUR_STATUS_CENSORED, FALSE},
+      {",2000,2000", 0, 1900, DEMUR_STATUS_COMPETING, TRUE},
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *persons =
+        g_strdup_printf(PERSONS "1,A,100,,,%s,60\n2,B,0,,,,9999,,61\n", cases[i].days);
+    const DemurNlstOptions options = {.name = "n",
+                                      .split = "test",
+                                      .horizon_years = 6,
+                                      .death_event_free = cases[i].death_free,
+                                      .censored_weighted = TRUE};
+    DemurNlstCounts counts;
+    g_autoptr(GError) error = NULL;
+    g_autoptr(DemurCohort) c =
+        import(persons, "pid,study_yr,risk\n1,0,.5\n2,0,.1\n", &options, &counts, &error);
+    g_assert_no_error(error);
+    const gssize row = demur_cohort_find_scan(c, "1-T0");
+    g_assert_cmpint((int)row, >=, 0);
+    g_assert_cmpint(c->labels[row], ==, cases[i].label);
+    g_assert_cmpint(c->statuses[row], ==, (int)cases[i].status);
+    demur_assert_close(c->times[row], cases[i].days_seen * 6.0 / 2192.0, 1e-12, 0.0);
+    g_assert_true((c->times[row] < 6.0) == (cases[i].days_seen < 2192));
+    g_assert_cmpfloat(demur_cohort_horizon(c), ==, 6.0);
+  }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -202,6 +244,7 @@ main(int argc, char **argv) {
   g_test_add_func("/cohort/nlst/counts-every-case", test_counts_every_case);
   g_test_add_func("/cohort/nlst/censoring-weights", test_weights);
   g_test_add_func("/cohort/nlst/names-the-unmatched", test_names_the_unmatched);
+  g_test_add_func("/cohort/nlst/left-scans-keep-their-time", test_left_scans_keep_their_time);
   g_test_add_func("/cohort/nlst/refuses", test_refuses);
   const int status = g_test_run();
   g_unlink(persons_path);

@@ -333,7 +333,7 @@ static void
 intervals_hold_the_truth(void) {
   const gboolean full = g_getenv("DEMUR_LONG") != NULL;
   static const size_t few[] = {5, 12, 20};
-  hold_at(8, full ? 400 : 60, full ? 400 : 100, full ? 20000 : 4000);
+  hold_at(8, full ? 400 : 60, 400, full ? 20000 : 4000);
   hold_at(30, full ? 1000 : 100, full ? 400 : 100, full ? 20000 : 4000);
   for (size_t i = 0; full && i < G_N_ELEMENTS(few); i++)
     hold_at(few[i], 400, 400, 20000);
