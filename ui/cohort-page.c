@@ -27,7 +27,7 @@
 
 /* Everything the charts read, filled again at each move of the slider. */
 typedef struct {
-  DemurOperating now;
+  DemurShownPoint now;
   double points[N_SERIES][DEMUR_N_COVERAGES], means[N_SERIES][DEMUR_N_COVERAGES],
       sds[N_SERIES][DEMUR_N_COVERAGES], coverages[DEMUR_N_COVERAGES];
   DemurCoverageSeries curve_series[N_SERIES];
@@ -312,7 +312,7 @@ build_who(DemurCohortPage *page) {
 
 static void
 update_who(DemurCohortPage *page) {
-  const DemurOperating *now = &page->live.now;
+  const DemurShownPoint *now = &page->live.now;
   if (page->n_rows != MIN(now->n_groups, MAX_WHO))
     build_who(page);
   const double overall = 1 - now->realised;

@@ -80,7 +80,7 @@ count_labels(const DemurCoverageStudy *study, const guint32 *ranks, guint32 rank
 
 /* Equal-mass bins of the accepted, who stand in ascending risk. */
 static void
-fill_reliability(const DemurCoverageStudy *study, guint32 rank, DemurOperating *operating) {
+fill_reliability(const DemurCoverageStudy *study, guint32 rank, DemurShownPoint *operating) {
   const DemurSample *s = study->sample;
   const size_t n = operating->n_accepted;
   const size_t n_bins = demur_bins_count(n, study->evaluation->min_bin_size);
@@ -120,7 +120,7 @@ fill_histogram(const DemurCoverageStudy *study, const guint32 *ranks, guint32 ra
 
 static void
 fill_groups(const DemurCoverageStudy *study, guint32 rank, DemurOperatingScratch *scratch,
-            DemurOperating *operating) {
+            DemurShownPoint *operating) {
   operating->groups = scratch->groups;
   operating->n_groups = 0;
   for (size_t g = 0; g < study->n_groups; g++) {
@@ -147,7 +147,7 @@ fill_groups(const DemurCoverageStudy *study, guint32 rank, DemurOperatingScratch
 
 void
 demur_operating_compute(const DemurCoverageStudy *study, double coverage,
-                        DemurOperatingScratch *scratch, DemurOperating *operating) {
+                        DemurOperatingScratch *scratch, DemurShownPoint *operating) {
   const DemurSample *s = study->sample;
   memset(operating, 0, sizeof *operating);
   operating->coverage = coverage;

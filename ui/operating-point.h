@@ -33,7 +33,7 @@ typedef struct {
   size_t n_confidence_accepted;
   size_t n_groups;
   DemurGroupRejection *groups; /* [n_groups], in the study's order; values that occur only */
-} DemurOperating;
+} DemurShownPoint;
 
 /* Working memory for one study. */
 typedef struct DemurOperatingScratch DemurOperatingScratch;
@@ -42,6 +42,6 @@ void demur_operating_scratch_free(DemurOperatingScratch *scratch);
 
 /* Fills operating, whose arrays belong to scratch. O(n). */
 void demur_operating_compute(const DemurCoverageStudy *study, double coverage,
-                             DemurOperatingScratch *scratch, DemurOperating *operating);
+                             DemurOperatingScratch *scratch, DemurShownPoint *operating);
 
 G_END_DECLS

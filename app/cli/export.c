@@ -17,7 +17,7 @@
 #include "store/selectors.h"
 #include "store/series.h"
 #include "store/verdicts.h"
-#include "tasks/patient-page.h"
+#include "tasks/patient-sheet.h"
 #include "words/words.h"
 
 typedef struct {
@@ -382,8 +382,8 @@ export_report(DemurContext *context, DemurWorkspace *workspace, const ExportOpti
 /* The scan's own page, as `demur report patient` writes it. NULL with error. */
 static guchar *
 make_page(DemurContext *context, const ExportOptions *options, size_t *n, GError **error) {
-  const DemurPatientPageParams ask = {.scan_id = options->scan_id};
-  g_autoptr(DemurPatientPage) patient = demur_task_patient_page(&context->task, &ask, error);
+  const DemurPatientSheetParams ask = {.scan_id = options->scan_id};
+  g_autoptr(DemurPatientSheet) patient = demur_task_patient_sheet(&context->task, &ask, error);
   if (patient == NULL)
     return NULL;
   g_autofree char *json = demur_patient_json(&patient->input);

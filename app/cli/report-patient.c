@@ -2,7 +2,7 @@
 #include "app/cli/command.h"
 #include "app/cli/report-parts.h"
 #include "report/files.h"
-#include "tasks/patient-page.h"
+#include "tasks/patient-sheet.h"
 
 gboolean
 demur_cli_report_patient(DemurContext *context, int argc, char **argv, GError **error) {
@@ -21,7 +21,7 @@ demur_cli_report_patient(DemurContext *context, int argc, char **argv, GError **
        "use the threshold tuned for this coverage (the current one)", "X"},
       {"paper", 0, 0, G_OPTION_ARG_STRING, &paper, "a4 or letter (a4)", "SIZE"},
       {NULL}};
-  DemurPatientPageParams options = {0};
+  DemurPatientSheetParams options = {0};
   if (!demur_command_parse(argc, argv, "FILE.pdf --scan SCAN",
                            "write one scan's page (PDF and JSON)", NULL, entries, &arguments,
                            error) ||
@@ -42,7 +42,7 @@ demur_cli_report_patient(DemurContext *context, int argc, char **argv, GError **
   options.cohort = cohort;
   options.split = split;
   options.coverage = coverage;
-  g_autoptr(DemurPatientPage) patient = demur_task_patient_page(&context->task, &options, error);
+  g_autoptr(DemurPatientSheet) patient = demur_task_patient_sheet(&context->task, &options, error);
   if (patient == NULL || !demur_patient_write(&patient->input, arguments[0], error))
     return FALSE;
   if (context->json) {

@@ -5,7 +5,7 @@
 #include "base/json-reader.h"
 #include "report/files.h"
 #include "tasks/evaluate.h"
-#include "tasks/patient-page.h"
+#include "tasks/patient-sheet.h"
 #include "tasks/report.h"
 
 typedef struct {
@@ -131,13 +131,13 @@ remake_report(DemurTask *task, const Check *check, Remade *remade, GError **erro
 
 static gboolean
 remake_patient(DemurTask *task, const DemurReportRecipe *recipe, Remade *remade, GError **error) {
-  const DemurPatientPageParams options = {.selector = recipe->selectors[0],
-                                          .scan_id = recipe->scan_id,
-                                          .cohort = recipe->cohort,
-                                          .split = recipe->split,
-                                          .coverage = recipe->tuned_coverage,
-                                          .paper = recipe->paper};
-  g_autoptr(DemurPatientPage) patient = demur_task_patient_page(task, &options, error);
+  const DemurPatientSheetParams options = {.selector = recipe->selectors[0],
+                                           .scan_id = recipe->scan_id,
+                                           .cohort = recipe->cohort,
+                                           .split = recipe->split,
+                                           .coverage = recipe->tuned_coverage,
+                                           .paper = recipe->paper};
+  g_autoptr(DemurPatientSheet) patient = demur_task_patient_sheet(task, &options, error);
   if (patient == NULL)
     return FALSE;
   remade->json = demur_patient_json(&patient->input);

@@ -1,4 +1,6 @@
-"""Every header of the program compiles alone. Usage: headers.py ROOT COMPILER BUILD_DIR"""
+"""Every header of the program compiles alone, and all of them in one file: a name means one thing.
+
+Usage: headers.py ROOT COMPILER BUILD_DIR"""
 import json
 import os
 import shlex
@@ -36,5 +38,24 @@ headers = [os.path.join(path, name) for top in ("core", "dicom", "app", "ui")
            for path, _, names in os.walk(os.path.join(root, top)) for name in sorted(names) if name.endswith(".h")]
 with ThreadPoolExecutor(2) as pool:
     faults = [fault for fault in pool.map(check, headers) if fault]
-print("\n".join(faults) or f"{len(headers)} headers compile alone")
+
+
+def check_together():
+    """All headers in one file, with the include paths of every room."""
+    together = list(dict.fromkeys(word for kept in flags.values() for word in kept if word != "-isystem"))
+    words = [word for word in together if word.startswith("-")]
+    for kept in flags.values():
+        for i, word in enumerate(kept):
+            if word == "-isystem" and kept[i + 1] not in words:
+                words += ["-isystem", kept[i + 1]]
+    text = "".join(f'#include "{path}"\n' for path in headers)
+    result = subprocess.run([compiler, *words, "-fsyntax-only", "-x", "c", "-"], input=text, capture_output=True, text=True,
+                            check=False)
+    return f"the headers do not go into one file:\n{result.stderr[:4000]}" if result.returncode else None
+
+
+together = check_together()
+if together:
+    faults.append(together)
+print("\n".join(faults) or f"{len(headers)} headers compile alone, and together")
 sys.exit(1 if faults else 0)

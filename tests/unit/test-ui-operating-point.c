@@ -48,7 +48,7 @@ static void
 half_of_six_scans(void) {
   DemurCoverageStudy *study = study_new();
   DemurOperatingScratch *scratch = demur_operating_scratch_new(study);
-  DemurOperating now;
+  DemurShownPoint now;
   demur_operating_compute(study, 0.5, scratch, &now);
   g_assert_cmpuint(now.n_accepted, ==, 3);
   g_assert_cmpfloat(now.realised, ==, 0.5);
@@ -83,7 +83,7 @@ everything_is_kept_at_full_coverage_and_more_coverage_never_rejects_more(void) {
   DemurOperatingScratch *scratch = demur_operating_scratch_new(study);
   size_t last = 0;
   for (int percent = 5; percent <= 100; percent++) {
-    DemurOperating now;
+    DemurShownPoint now;
     demur_operating_compute(study, percent / 100.0, scratch, &now);
     g_assert_cmpuint(now.n_accepted, >=, last);
     size_t in_histogram = 0, in_bins = 0;

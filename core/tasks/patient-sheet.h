@@ -12,18 +12,18 @@ typedef struct {
   const char *cohort, *split; /* with known outcomes; cohort NULL: none, split NULL: test */
   const char *coverage;       /* of the threshold, as written; NULL: the current one */
   DemurPaper paper;
-} DemurPatientPageParams;
+} DemurPatientSheetParams;
 
 typedef struct {
   DemurPatientInput input;
   GPtrArray *owned; /* what the input points to */
-} DemurPatientPage;
+} DemurPatientSheet;
 
 /* Assesses the scan (of the cohort, or a DICOM series), reads its image and what the cohort says of
  * such risks. */
-DemurPatientPage *demur_task_patient_page(DemurTask *task, const DemurPatientPageParams *params,
-                                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
-void demur_patient_page_free(DemurPatientPage *page);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurPatientPage, demur_patient_page_free)
+DemurPatientSheet *demur_task_patient_sheet(DemurTask *task, const DemurPatientSheetParams *params,
+                                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void demur_patient_sheet_free(DemurPatientSheet *page);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurPatientSheet, demur_patient_sheet_free)
 
 G_END_DECLS

@@ -1,4 +1,4 @@
-#include "tasks/patient-page.h"
+#include "tasks/patient-sheet.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,13 +21,13 @@
 #endif
 
 static gpointer
-own(DemurPatientPage *page, gpointer memory) {
+own(DemurPatientSheet *page, gpointer memory) {
   g_ptr_array_add(page->owned, memory);
   return memory;
 }
 
 void
-demur_patient_page_free(DemurPatientPage *page) {
+demur_patient_sheet_free(DemurPatientSheet *page) {
   if (page == NULL)
     return;
   g_clear_pointer(&page->owned, g_ptr_array_unref);
@@ -35,7 +35,7 @@ demur_patient_page_free(DemurPatientPage *page) {
 }
 
 static void
-add_fact(DemurPatientPage *page, GArray *facts, const char *key, char *value) {
+add_fact(DemurPatientSheet *page, GArray *facts, const char *key, char *value) {
   const DemurReportPair pair = {key, own(page, value)};
   if (value != NULL && *value != '\0')
     g_array_append_val(facts, pair);
@@ -43,7 +43,7 @@ add_fact(DemurPatientPage *page, GArray *facts, const char *key, char *value) {
 
 /* The reasons that may stand beside the risk, or beside that it is held back. */
 static const char *const *
-word_reasons(DemurPatientPage *page, const DemurVerdictRecord *verdict) {
+word_reasons(DemurPatientSheet *page, const DemurVerdictRecord *verdict) {
   g_autoptr(GPtrArray) reasons = demur_reasons_from_json(verdict->reasons);
   g_autoptr(GPtrArray) shown =
       demur_reasons_shown(reasons, verdict->verdict != DEMUR_VERDICT_RED_FLAG);
@@ -54,7 +54,7 @@ word_reasons(DemurPatientPage *page, const DemurVerdictRecord *verdict) {
 }
 
 static gboolean
-take_verdict(DemurPatientPage *page, const DemurAssessment *assessment, const char *scan_id,
+take_verdict(DemurPatientSheet *page, const DemurAssessment *assessment, const char *scan_id,
              GError **error) {
   DemurPatientInput *input = &page->input;
   for (guint i = 0; i < assessment->verdicts->len; i++) {
@@ -98,7 +98,7 @@ later(const char **latest, const char *date) {
 }
 
 static gboolean
-describe_reference(DemurTask *task, const DemurPatientPageParams *params, DemurPatientPage *page,
+describe_reference(DemurTask *task, const DemurPatientSheetParams *params, DemurPatientSheet *page,
                    const char *split, GError **error) {
   DemurPatientInput *input = &page->input;
   const DemurMeaningParams ask = {params->selector, params->cohort, split, params->coverage};
@@ -131,7 +131,8 @@ describe_reference(DemurTask *task, const DemurPatientPageParams *params, DemurP
 #if DEMUR_WITH_DICOM
 /* The middle slice in the lung window. */
 static gboolean
-describe_image(DemurTask *task, DemurPatientPage *page, DemurWorkspace *workspace, GError **error) {
+describe_image(DemurTask *task, DemurPatientSheet *page, DemurWorkspace *workspace,
+               GError **error) {
   DemurPatientImage *image = &page->input.image;
   g_autoptr(GPtrArray) files = demur_series_files(workspace, page->input.scan_id, error);
   if (files == NULL || !demur_dicom_init(error))
@@ -172,7 +173,7 @@ describe_image(DemurTask *task, DemurPatientPage *page, DemurWorkspace *workspac
 #endif
 
 static gboolean
-describe_series(DemurTask *task, DemurPatientPage *page, const char *model, GArray *facts,
+describe_series(DemurTask *task, DemurPatientSheet *page, const char *model, GArray *facts,
                 GError **error) {
   DemurPatientInput *input = &page->input;
   DemurWorkspace *workspace = demur_task_workspace(task, error);
@@ -215,7 +216,8 @@ describe_series(DemurTask *task, DemurPatientPage *page, const char *model, GArr
 }
 
 static void
-describe_cohort_scan(DemurPatientPage *page, const DemurCohort *cohort, size_t row, GArray *facts) {
+describe_cohort_scan(DemurPatientSheet *page, const DemurCohort *cohort, size_t row,
+                     GArray *facts) {
   DemurPatientInput *input = &page->input;
   add_fact(page, facts, "Cohort",
            g_strdup_printf("%s (%s), split %s", cohort->name, cohort->source,
@@ -237,7 +239,7 @@ describe_cohort_scan(DemurPatientPage *page, const DemurCohort *cohort, size_t r
 /* ---- all together ---- */
 
 static void
-describe_selector(DemurPatientPage *page, const DemurSelector *selector,
+describe_selector(DemurPatientSheet *page, const DemurSelector *selector,
                   const DemurSelectorRecord *record) {
   DemurPatientInput *input = &page->input;
   input->selector =
@@ -252,7 +254,7 @@ describe_selector(DemurPatientPage *page, const DemurSelector *selector,
 }
 
 static gboolean
-fill(DemurTask *task, const DemurPatientPageParams *params, DemurPatientPage *page,
+fill(DemurTask *task, const DemurPatientSheetParams *params, DemurPatientSheet *page,
      GError **error) {
   DemurPatientInput *input = &page->input;
   for (size_t y = 0; y < G_N_ELEMENTS(input->yearly); y++)
@@ -321,11 +323,11 @@ only_selector(DemurTask *task, const char *name, GError **error) {
   return NULL;
 }
 
-DemurPatientPage *
-demur_task_patient_page(DemurTask *task, const DemurPatientPageParams *params, GError **error) {
-  g_autoptr(DemurPatientPage) page = g_new0(DemurPatientPage, 1);
+DemurPatientSheet *
+demur_task_patient_sheet(DemurTask *task, const DemurPatientSheetParams *params, GError **error) {
+  g_autoptr(DemurPatientSheet) page = g_new0(DemurPatientSheet, 1);
   page->owned = g_ptr_array_new_with_free_func(g_free);
-  DemurPatientPageParams ask = *params;
+  DemurPatientSheetParams ask = *params;
   g_autofree char *selector = only_selector(task, params->selector, error);
   ask.selector = selector;
   return selector != NULL && fill(task, &ask, page, error) ? g_steal_pointer(&page) : NULL;
