@@ -7,6 +7,7 @@ cd "$(dirname "$0")/.."
 long=no
 [ "${1:-}" = "--long" ] && long=yes
 sh packaging/dependencies.sh
+git ls-files '*.c' '*.h' '*.cc' '*.hh' | xargs clang-format-14 --dry-run --Werror # the layout is the tool's (.clang-format)
 cmake --preset release >/dev/null
 cmake --build --preset release
 ctest --preset release
@@ -16,6 +17,12 @@ ctest --preset sanitizers
 if [ "$long" = yes ]; then
   ctest --test-dir build/release -L long --output-on-failure # Orthanc, where it is installed
   sh packaging/dependencies-long.sh
+  # Lines that the tests run through: build/coverage/summary.txt, and the pages beside it.
+  cmake --preset coverage >/dev/null
+  cmake --build --preset coverage
+  ctest --preset coverage
+  gcovr --root . --object-directory build/coverage --filter 'core/|dicom/|app/|ui/' --txt build/coverage/summary.txt \
+    --html-details build/coverage/coverage.html --print-summary
   cmake --build --preset release --target bench
   sh tests/bench/all.sh build/release
 fi

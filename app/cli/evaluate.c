@@ -255,8 +255,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       continue;
     g_autofree char *name = method_text(e, c->method, c->recalibrated);
     g_print("  %s against %s, %s: %+.4f (%+.4f to %+.4f), %zu %ss: %s\n", name, c->against,
-            demur_compared_name(c->measure, e->n_classes), c->difference, c->low, c->high, c->n_units, c->unit,
-            demur_comparison_verdict_words(c->verdict));
+            demur_compared_name(c->measure, e->n_classes), c->difference, c->low, c->high,
+            c->n_units, c->unit, demur_comparison_verdict_words(c->verdict));
   }
   print_groups(e);
   for (size_t v = 0; v < evaluating.n_selectors; v++) {

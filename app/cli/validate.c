@@ -43,8 +43,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   for (size_t m = 0; m < G_N_ELEMENTS(validation->measures); m++) {
     const DemurValidationMeasure *measure = &validation->measures[m];
     g_print("  %-20s selector %.4f, confidence %.4f, difference %+.4f (%+.4f to %+.4f)\n",
-            demur_compared_name(measure->measure, validation->n_classes), measure->selector, measure->confidence,
-            measure->difference, measure->low, measure->high);
+            demur_compared_name(measure->measure, validation->n_classes), measure->selector,
+            measure->confidence, measure->difference, measure->low, measure->high);
   }
   return TRUE;
 }

@@ -11,8 +11,10 @@
  *   0 <= c - s < H                            label 1
  *   c - s >= H, or no cancer and f - s >= H   label 0 (f the last follow-up)
  *   neither, and death at day d, d - s < H    competing event: left out, or label 0
- * (death_event_free) else                                      follow-up too short: left out, or
- * label 0 (censored_event_free) Source: method.md, "NLST tables". */
+ *                                             (death_event_free)
+ *   else                                      follow-up too short: left out, or label 0
+ *                                             (censored_event_free)
+ * Source: method.md, "NLST tables". */
 #pragma once
 
 #include "base/progress.h"

@@ -66,7 +66,8 @@ parse_header(const char *text, const char *name, Header *header, GError **error)
   if (descr[1] == 'O')
     return refuse(name, "it holds Python objects, which are not read", error);
   /* strchr finds the end of a text too: a header may end in "<f". */
-  if (descr[1] != 'f' || descr[2] == '\0' || strchr("248", descr[2]) == NULL || (descr[3] != '\'' && descr[3] != '"')) {
+  if (descr[1] != 'f' || descr[2] == '\0' || strchr("248", descr[2]) == NULL ||
+      (descr[3] != '\'' && descr[3] != '"')) {
     g_autofree char *what = g_strdup_printf("its values are of type %.8s", descr);
     g_strdelimit(what, "'\"", ' ');
     return refuse(name, what, error);

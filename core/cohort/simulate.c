@@ -3,11 +3,13 @@
  *   patient   c ~ N(0, I_6); p6 = sigmoid(b0 + a_hospital + beta . c); cancer time T with survival
  *             (1 - p6)^s(t), s(t) the share of six years' hazard that is spent by year t, s(6) = 1
  *   screens   years 0, 1, 2 as long as T has not come; label by the NLST rule with follow-up F:
- * cancer within 6 years 1, followed 6 years without 0, neither: left out (the outside hospital: 0,
- * as the paper did) scan      shown = c + small change + effect of the acquisition (and of scanner
- * and hidden version) f         sigmoid(platt(w . shown + w0)), w by ridge logistic regression on
- * base_train yearly    risk by year k: 1 - (1 - risk)^s(k) emb       max(0, tanh(1.2 z W1) W2 +
- * noise) * scale, z = (shown 6, anatomy 10, acquisition 4, hospital trace 6, manufacturer 4)
+ *             cancer within 6 years 1, followed 6 years without 0, neither: left out (the outside
+ *             hospital: 0, as the paper did)
+ *   scan      shown = c + small change + effect of the acquisition (and of scanner and hidden version)
+ *   f         sigmoid(platt(w . shown + w0)), w by ridge logistic regression on base_train
+ *   yearly    risk by year k: 1 - (1 - risk)^s(k)
+ *   emb       max(0, tanh(1.2 z W1) W2 + noise) * scale,
+ *             z = (shown 6, anatomy 10, acquisition 4, hospital trace 6, manufacturer 4)
  *
  * Streams of DEMUR_STREAM_SIMULATION: (0, 0, 0) the hospitals, (0, 1, 0) the embedding's network,
  * (part, patient, 0) a patient, (part, patient, 1 + year) one of his scans. Patients are drawn in

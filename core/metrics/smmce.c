@@ -1,6 +1,7 @@
-/* The double sum in O(n) once sorted (docs/method.md, section Loss): with v_i = e_i g_i and
- * F_i = exp(-(r_i - r_(i-1)) / width) (F_(i-1) + v_(i-1)),  sum_ij v_i v_j k_ij = sum_i v_i (v_i +
- * 2 F_i). */
+/* The double sum in O(n) once sorted (docs/method.md, section Loss): with v_i = e_i g_i,
+ *
+ *     F_i = exp(-(r_i - r_(i-1)) / width) (F_(i-1) + v_(i-1))
+ *     sum_ij v_i v_j k_ij = sum_i v_i (v_i + 2 F_i) */
 #include "metrics/smmce.h"
 
 #include <math.h>

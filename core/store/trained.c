@@ -21,7 +21,8 @@ demur_trained_save(DemurWorkspace *workspace, const char *name, const DemurSelec
                                       .document = document,
                                       .digest = (char *)demur_selector_digest(selector),
                                       .cohort = (char *)demur_selector_cohort(selector),
-                                      .cohort_digest = (char *)demur_selector_cohort_digest(selector),
+                                      .cohort_digest =
+                                          (char *)demur_selector_cohort_digest(selector),
                                       .model = (char *)demur_selector_model(selector),
                                       .history = history,
                                       .simulated = demur_selector_is_simulated(selector),

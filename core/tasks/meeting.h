@@ -1,10 +1,11 @@
 /* When images come again: what came meets what the workspace knows.
  *
  *   the same images               nothing changes
- *   more slices of a volume       united by SOP Instance UID, measured anew, the volume keeps its
- * id the same SOP Instance UID     SAFETY: both are kept, apart, each with an id of its own, and
- * wait with other content, or the    for a person (`demur dicom resolve`) same UIDs under another
- *     person
+ *   more slices of a volume       united by SOP Instance UID, measured anew, the volume keeps its id
+ *   the same SOP Instance UID     SAFETY: both are kept, apart, each with an id of its own, and wait
+ *   with other content, or the    for a person (`demur dicom resolve`)
+ *   same UIDs under another
+ *   person
  *
  * Whether two are of the same person is asked in one place (base/person.h); can't be told is not
  * the same. The id of a volume never changes its meaning. Nothing is written here. */

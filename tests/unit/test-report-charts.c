@@ -54,7 +54,8 @@ make_curve(Curve *c) {
     c->mean[i] = 0.021 + 0.001 * i;
     c->sd[i] = 0.002;
   }
-  c->series = (DemurCoverageSeries){"selector", DEMUR_SERIES_SELECTOR, c->point, c->mean, c->sd, FALSE};
+  c->series =
+      (DemurCoverageSeries){"selector", DEMUR_SERIES_SELECTOR, c->point, c->mean, c->sd, FALSE};
   c->chart = (DemurCoverageCurve){.title = "S-BCE₂",
                                   .measure = "S-BCE₂",
                                   .n = 20,
