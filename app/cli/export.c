@@ -18,6 +18,7 @@
 #include "store/series.h"
 #include "store/verdicts.h"
 #include "tasks/patient-sheet.h"
+#include "tasks/history.h"
 #include "words/words.h"
 
 typedef struct {
@@ -476,7 +477,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
              ? export_report(context, workspace, &options, verdicts, error)
              : export_table(workspace, &options, verdicts, error);
   }
-  if (!ok)
+  if (!ok || !demur_history_add_export(&context->task, options.path, options.format, n,
+                                       options.reveal, error))
     return FALSE;
   if (context->json) {
     DemurJson *json = demur_json_new();

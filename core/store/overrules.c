@@ -16,6 +16,24 @@ demur_overrule_record_free(DemurOverruleRecord *record) {
   g_free(record);
 }
 
+char *
+demur_overrule_key(gint64 id) {
+  return g_strdup_printf("overrule:%" G_GINT64_FORMAT, id);
+}
+
+char *
+demur_overrule_digest(const DemurOverruleRecord *r) {
+  const char *const texts[] = {r->scan_id,
+                               r->reason,
+                               r->rules_eligible ? "1" : "0",
+                               r->rules_accepted ? "1" : "0",
+                               r->rules_reason,
+                               r->replaced,
+                               r->created,
+                               r->user};
+  return demur_store_digest(texts, G_N_ELEMENTS(texts), NULL, 0);
+}
+
 gboolean
 demur_overrules_add(DemurWorkspace *workspace, const DemurOverruleRecord *record, GError **error) {
   const gint64 n = demur_store_count(workspace, "SELECT count(*) FROM series WHERE scan_id = ?",
@@ -48,11 +66,10 @@ demur_overrules_add(DemurWorkspace *workspace, const DemurOverruleRecord *record
     return FALSE;
   gboolean ok = demur_store_run(workspace, statement, "keeping a decision on a series", error);
   if (ok) {
-    const char *const texts[] = {record->scan_id, record->reason, record->rules_reason,
-                                 record->replaced, record->created};
-    g_autofree char *digest = demur_store_digest(texts, G_N_ELEMENTS(texts), NULL, 0);
-    g_autofree char *key = g_strdup_printf("overrule:%" G_GINT64_FORMAT,
-                                           (gint64)sqlite3_last_insert_rowid(workspace->database));
+    DemurOverruleRecord kept = *record;
+    kept.user = record->user != NULL ? record->user : workspace->user;
+    g_autofree char *digest = demur_overrule_digest(&kept);
+    g_autofree char *key = demur_overrule_key(sqlite3_last_insert_rowid(workspace->database));
     ok = demur_events_add(workspace, DEMUR_EVENT_OVERRULE, key, digest, NULL, record->created,
                           error);
   }

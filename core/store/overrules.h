@@ -21,6 +21,10 @@ typedef struct {
 void demur_overrule_record_free(DemurOverruleRecord *record);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurOverruleRecord, demur_overrule_record_free)
 
+/* Its key in the log (owned), and what its digest must be (owned). */
+char *demur_overrule_key(gint64 id);
+char *demur_overrule_digest(const DemurOverruleRecord *record);
+
 /* DEMUR_ERROR_NOT_FOUND where there is no such scan. */
 gboolean demur_overrules_add(DemurWorkspace *workspace, const DemurOverruleRecord *record,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;

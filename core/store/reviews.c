@@ -215,6 +215,19 @@ demur_reviews_list(DemurWorkspace *workspace, GError **error) {
   return statement != NULL ? query_reviews(workspace, statement, error) : NULL;
 }
 
+char *
+demur_decision_key(gint64 id) {
+  return g_strdup_printf("decision:%" G_GINT64_FORMAT, id);
+}
+
+char *
+demur_decision_digest(const DemurDecisionRecord *r) {
+  const char *const texts[] = {r->selector, r->selector_digest, r->cohort, r->split, r->reason,
+                               r->user,     r->created};
+  const double numbers[] = {r->coverage, r->threshold};
+  return demur_store_digest(texts, G_N_ELEMENTS(texts), numbers, G_N_ELEMENTS(numbers));
+}
+
 gboolean
 demur_decisions_save(DemurWorkspace *workspace, DemurDecisionRecord *record, GError **error) {
   if (is_blank(record->reason)) {
@@ -244,12 +257,8 @@ demur_decisions_save(DemurWorkspace *workspace, DemurDecisionRecord *record, GEr
   gboolean ok = demur_store_run(workspace, statement, "saving the reason for a coverage", error);
   if (ok) {
     record->id = sqlite3_last_insert_rowid(workspace->database);
-    const char *const texts[] = {record->selector, record->selector_digest, record->cohort,
-                                 record->split,    record->reason,          record->user,
-                                 record->created};
-    const double numbers[] = {record->coverage, record->threshold};
-    g_autofree char *digest = demur_store_digest(texts, G_N_ELEMENTS(texts), numbers, 2);
-    g_autofree char *key = g_strdup_printf("decision:%" G_GINT64_FORMAT, record->id);
+    g_autofree char *digest = demur_decision_digest(record);
+    g_autofree char *key = demur_decision_key(record->id);
     ok = demur_events_add(workspace, DEMUR_EVENT_DECISION, key, digest, NULL, record->created,
                           error);
   }

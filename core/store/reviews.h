@@ -63,6 +63,10 @@ typedef struct {
 void demur_decision_record_free(DemurDecisionRecord *record);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurDecisionRecord, demur_decision_record_free)
 
+/* Its key in the log (owned), and what its digest must be (owned). */
+char *demur_decision_key(gint64 id);
+char *demur_decision_digest(const DemurDecisionRecord *record);
+
 /* Adds a record and sets its id. DEMUR_ERROR_USAGE without a reason. */
 gboolean demur_decisions_save(DemurWorkspace *workspace, DemurDecisionRecord *record,
                               GError **error) G_GNUC_WARN_UNUSED_RESULT;

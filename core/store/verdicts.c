@@ -468,3 +468,22 @@ demur_verdicts_each(DemurWorkspace *workspace, const char *cohort, DemurVerdictF
   demur_workspace_end_read(workspace);
   return ok;
 }
+
+gboolean
+demur_verdicts_walk(DemurWorkspace *workspace, DemurVerdictFunc func, gpointer data,
+                    GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(workspace, select_sql("ORDER BY v.id"), error);
+  gboolean row, ok = statement != NULL;
+  while (ok && (ok = demur_store_step(workspace, statement, &row, "reading verdicts", error)) &&
+         row) {
+    DemurVerdictRecord record = {.id = sqlite3_column_int64(statement, 0),
+                                 .batch = sqlite3_column_int64(statement, 1)};
+    read_columns(statement, 2, &record, of_verdict, N_VERDICT, TRUE);
+    read_columns(statement, 2 + (int)N_VERDICT, &record, of_batch, N_BATCH, TRUE);
+    if (!func(&record, data)) {
+      sqlite3_reset(statement);
+      break;
+    }
+  }
+  return ok;
+}

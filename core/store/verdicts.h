@@ -78,4 +78,9 @@ typedef gboolean (*DemurVerdictFunc)(const DemurVerdictRecord *record, gpointer 
 gboolean demur_verdicts_each(DemurWorkspace *workspace, const char *cohort, DemurVerdictFunc func,
                              gpointer data, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Every verdict of the workspace in the order of saving, not judged (outdated is not set); else as
+ * demur_verdicts_each. */
+gboolean demur_verdicts_walk(DemurWorkspace *workspace, DemurVerdictFunc func, gpointer data,
+                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 G_END_DECLS

@@ -3,6 +3,7 @@
 #include "store/cohorts.h"
 #include "store/connection.h"
 #include "store/selectors.h"
+#include "store/verify-history.h"
 #include "store/workspace.h"
 
 static void
@@ -162,6 +163,7 @@ demur_workspace_verify(DemurWorkspace *workspace, const DemurProgress *progress,
       check_pragma(workspace, "PRAGMA foreign_key_check", "foreign key check", findings, &fault) &&
       check_cohorts(workspace, progress, findings, &verification->n_cohorts, &fault) &&
       check_selectors(workspace, findings, &verification->n_selectors, &fault) &&
+      demur_store_verify_history(workspace, findings, &fault) &&
       count(workspace, "SELECT count(*) FROM series", &verification->n_series, &fault) &&
       count(workspace, "SELECT count(*) FROM score", &verification->n_scores, &fault) &&
       count(workspace, "SELECT count(*) FROM verdict", &verification->n_verdicts, &fault);

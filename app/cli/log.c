@@ -1,0 +1,81 @@
+/* demur log: who did what. */
+#include "app/cli/command.h"
+#include "base/shown-text.h"
+#include "tasks/history.h"
+
+static void
+write_event(DemurJson *json, const DemurEvent *event) {
+  demur_json_begin_object(json, NULL);
+  demur_json_int(json, "sequence", event->sequence);
+  demur_json_string(json, "event", demur_event_kind_name(event->kind));
+  demur_json_string(json, "of", event->key);
+  demur_json_string(json, "digest", event->digest);
+  demur_json_string(json, "details", event->details);
+  demur_json_string(json, "user", event->user);
+  demur_json_string(json, "station", event->station);
+  demur_json_string(json, "program", event->program);
+  demur_json_string(json, "created", event->created);
+  demur_json_string(json, "previous", event->previous);
+  demur_json_string(json, "chain", event->chain);
+  demur_json_end_object(json);
+}
+
+static void
+print_event(const DemurEvent *event) {
+  g_autofree char *of = demur_shown_text(event->key);
+  g_autofree char *user = demur_shown_text(event->user != NULL ? event->user : "-");
+  g_autofree char *details = demur_shown_text(event->details != NULL ? event->details : "");
+  g_print("%6" G_GINT64_FORMAT "  %-20s %-11s %-10s %s  %.12s%s%s\n", event->sequence,
+          event->created, demur_event_kind_name(event->kind), user, of,
+          event->digest != NULL ? event->digest : "gone", *details != '\0' ? "  " : "", details);
+}
+
+static gboolean
+run(DemurContext *context, int argc, char **argv, GError **error) {
+  g_auto(GStrv) words = NULL;
+  g_autofree char *kind = NULL, *user = NULL, *scan_id = NULL, *since = NULL;
+  int last = 0;
+  const GOptionEntry entries[] = {
+      {"event", 0, 0, G_OPTION_ARG_STRING, &kind, "only events of this kind", "KIND"},
+      {"user", 0, 0, G_OPTION_ARG_STRING, &user, "only what this user did", "NAME"},
+      {"scan", 0, 0, G_OPTION_ARG_STRING, &scan_id, "only what is of this DICOM series", "SCAN"},
+      {"since", 0, 0, G_OPTION_ARG_STRING, &since, "only from this time on (2026-01-31T12:00:00Z)",
+       "TIME"},
+      {"last", 0, 0, G_OPTION_ARG_INT, &last, "only the last N of them", "N"},
+      {NULL}};
+  if (!demur_command_parse(
+          argc, argv, "", "show who did what",
+          "Every change that a verdict could rest on, in order, each chained to "
+          "the one before by its digest. `demur verify` walks the chain; the head, "
+          "kept elsewhere, finds one that was cut or written anew.",
+          entries, &words, error) ||
+      !demur_command_expect(words, 0, "log takes no words", error))
+    return FALSE;
+  if (last < 0) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "--last takes a number from 1 on");
+    return FALSE;
+  }
+  const DemurHistoryFilter filter = {kind, user, scan_id, since, (guint)last};
+  g_autofree char *head = NULL;
+  g_autoptr(GPtrArray) events = demur_history_list(&context->task, &filter, &head, error);
+  if (events == NULL)
+    return FALSE;
+  if (!context->json) {
+    for (guint i = 0; i < events->len; i++)
+      print_event(events->pdata[i]);
+    g_print("%u events; head %s\n", events->len, *head != '\0' ? head : "none");
+    return TRUE;
+  }
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_json_string(json, "head", head);
+  demur_json_begin_array(json, "events");
+  for (guint i = 0; i < events->len; i++)
+    write_event(json, events->pdata[i]);
+  demur_json_end_array(json);
+  demur_json_end_object(json);
+  demur_context_print_json(context, json);
+  return TRUE;
+}
+
+const DemurCommand demur_command_log = {"log", "show who did what", run};

@@ -1,0 +1,353 @@
+/* The last event of a key (store/events.h) carries the digest of what must be there, or none where
+ * it was taken out. So three faults are told apart: a row that is not what was written (its digest
+ * is another one), a row that was never written by the program (no event), and one that is gone.
+ * Rows of an older program have no digest and no event; they are counted, and nothing is said of
+ * them. Cost: one SHA-256 a row. */
+#include "store/verify-history.h"
+
+#include <string.h>
+
+#include "store/audits.h"
+#include "store/connection.h"
+#include "store/events.h"
+#include "store/overrules.h"
+#include "store/reviews.h"
+#include "store/schema.h"
+#include "store/scores.h"
+#include "store/selectors.h"
+#include "store/series.h"
+#include "store/verdicts.h"
+
+#define MOST_TOLD 20
+
+typedef struct {
+  GArray *findings;
+  GHashTable *last;    /* key -> digest, "" where it was taken out; a key that was met is removed */
+  GHashTable *digests; /* every digest that an event carries */
+  size_t n_faults, n_old, n_rows;
+} History;
+
+/* Takes subject and message over. */
+static void
+fault(History *history, char *subject, char *message) {
+  if (history->n_faults++ < MOST_TOLD) {
+    const DemurFinding finding = {FALSE, subject, message};
+    g_array_append_val(history->findings, finding);
+    return;
+  }
+  g_free(subject);
+  g_free(message);
+}
+
+/* ---- the schema ---- */
+
+static gboolean
+read_schema(sqlite3 *database, GHashTable *entries) {
+  sqlite3_stmt *statement = NULL;
+  if (sqlite3_prepare_v2(database,
+                         "SELECT type || ' ' || name, coalesce(sql, '') FROM sqlite_master"
+                         " WHERE name NOT LIKE 'sqlite_stat%'",
+                         -1, &statement, NULL) != SQLITE_OK)
+    return FALSE;
+  int code;
+  while ((code = sqlite3_step(statement)) == SQLITE_ROW)
+    g_hash_table_insert(entries, demur_store_text(statement, 0), demur_store_text(statement, 1));
+  sqlite3_finalize(statement);
+  return code == SQLITE_DONE;
+}
+
+/* The schema that this program makes, from an empty workspace. */
+static gboolean
+make_schema(GHashTable *entries) {
+  sqlite3 *database = NULL;
+  gboolean ok = sqlite3_open(":memory:", &database) == SQLITE_OK;
+  for (int v = 0; ok && v < demur_store_version; v++)
+    ok = sqlite3_exec(database, demur_store_migrations[v], NULL, NULL, NULL) == SQLITE_OK;
+  ok = ok && read_schema(database, entries);
+  sqlite3_close(database);
+  return ok;
+}
+
+/* A trigger can turn a verdict into another one while every row is sound. */
+static gboolean
+check_schema(DemurWorkspace *workspace, History *history, GError **error) {
+  g_autoptr(GHashTable) right = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+  g_autoptr(GHashTable) here = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+  if (!make_schema(right) || !read_schema(workspace->database, here))
+    return demur_store_fail(workspace, "reading the schema", error);
+  const size_t before = history->n_faults;
+  GHashTableIter iter;
+  gpointer name, sql;
+  g_hash_table_iter_init(&iter, here);
+  while (g_hash_table_iter_next(&iter, &name, &sql)) {
+    const char *wanted = g_hash_table_lookup(right, name);
+    if (g_strcmp0(wanted, sql) != 0)
+      fault(history, g_strdup("schema"),
+            g_strdup_printf("%s is %s; bring back a copy of the workspace", (const char *)name,
+                            wanted == NULL ? "none of this program's"
+                                           : "not what this program makes"));
+    g_hash_table_remove(right, name);
+  }
+  g_hash_table_iter_init(&iter, right);
+  while (g_hash_table_iter_next(&iter, &name, NULL))
+    fault(history, g_strdup("schema"),
+          g_strdup_printf("%s is missing; bring back a copy of the workspace", (const char *)name));
+  if (history->n_faults == before) {
+    const DemurFinding finding = {TRUE, g_strdup("schema"), g_strdup("as this program makes it")};
+    g_array_append_val(history->findings, finding);
+  }
+  return TRUE;
+}
+
+/* ---- the chain ---- */
+
+static gboolean
+walk_chain(DemurWorkspace *workspace, History *history, GError **error) {
+  g_autoptr(GPtrArray) events = demur_events_list(workspace, 0, NULL, error);
+  if (events == NULL)
+    return FALSE;
+  const char *previous = "";
+  const size_t before = history->n_faults;
+  for (guint i = 0; i < events->len; i++) {
+    const DemurEvent *event = events->pdata[i];
+    g_autofree char *chain = demur_event_digest(event);
+    if (event->sequence != (gint64)i + 1 || strcmp(event->previous, previous) != 0 ||
+        strcmp(event->chain, chain) != 0) {
+      fault(history, g_strdup_printf("event %" G_GINT64_FORMAT, event->sequence),
+            g_strdup_printf("the chain breaks here (%s of %s, %s): an event was changed, put in or "
+                            "taken out; bring back a copy of the workspace",
+                            demur_event_kind_name(event->kind), event->key, event->created));
+      break;
+    }
+    previous = event->chain;
+  }
+  for (guint i = 0; i < events->len; i++) {
+    const DemurEvent *event = events->pdata[i];
+    g_hash_table_insert(history->last, g_strdup(event->key),
+                        g_strdup(event->digest != NULL ? event->digest : ""));
+    if (event->digest != NULL)
+      g_hash_table_add(history->digests, g_strdup(event->digest));
+  }
+  if (history->n_faults == before) {
+    const DemurFinding finding = {TRUE, g_strdup("log"),
+                                  g_strdup_printf("%u events, the chain holds, head %.12s",
+                                                  events->len, *previous != '\0' ? previous : "-")};
+    g_array_append_val(history->findings, finding);
+  }
+  return TRUE;
+}
+
+/* ---- rows against the log ---- */
+
+/* Takes key over. now: the digest that the row gives; kept: the one that stands beside it, where it
+ * has one. */
+static void
+meet(History *history, char *key, const char *now, const char *kept, gboolean keeps) {
+  const char *told = g_hash_table_lookup(history->last, key);
+  history->n_rows++;
+  if (told == NULL && (!keeps || kept == NULL)) {
+    history->n_old++;
+  } else if (told == NULL) {
+    fault(history, g_strdup(key),
+          g_strdup("the log knows nothing of it: it was not written by this "
+                   "program; bring back a copy of the workspace"));
+  } else if (strcmp(told, now) != 0 || (keeps && g_strcmp0(kept, now) != 0)) {
+    fault(history, g_strdup(key),
+          g_strdup("it is not what was written; bring back a copy of the workspace"));
+  }
+  g_hash_table_remove(history->last, key);
+  g_free(key);
+}
+
+static gboolean
+meet_series(DemurWorkspace *workspace, History *history, GError **error) {
+  g_autoptr(GPtrArray) series = demur_series_list(workspace, error);
+  for (guint i = 0; series != NULL && i < series->len; i++) {
+    const DemurSeriesRecord *record = series->pdata[i];
+    const DemurPerson person = demur_series_person(record);
+    g_autofree char *of_person = demur_person_digest(&person);
+    DemurSeriesRecord now = *record;
+    if (record->person_digest != NULL)
+      now.person_digest = of_person;
+    g_autofree char *digest = demur_series_digest(&now);
+    meet(history, g_strconcat("series:", record->scan_id, NULL), digest, record->person_digest,
+         FALSE);
+  }
+  return series != NULL;
+}
+
+static gboolean
+meet_scores(DemurWorkspace *workspace, History *history, GError **error) {
+  g_autoptr(GPtrArray) scores = demur_scores_list(workspace, NULL, NULL, error);
+  for (guint i = 0; scores != NULL && i < scores->len; i++) {
+    const DemurScoreRecord *record = scores->pdata[i];
+    g_autofree char *digest = demur_score_digest(record);
+    meet(history, demur_score_key(record->scan_id, record->model), digest, record->digest, TRUE);
+  }
+  return scores != NULL;
+}
+
+static gboolean
+meet_selectors(DemurWorkspace *workspace, History *history, GError **error) {
+  g_autoptr(GPtrArray) selectors = demur_selectors_list(workspace, error);
+  for (guint i = 0; selectors != NULL && i < selectors->len; i++) {
+    const DemurSelectorRecord *record = selectors->pdata[i];
+    meet(history, g_strconcat("selector:", record->name, NULL), record->digest, NULL, FALSE);
+    /* What is wrong with a threshold itself is found beside the selectors. */
+    g_autoptr(GPtrArray) thresholds = demur_thresholds_list(workspace, record->name, NULL);
+    for (guint t = 0; thresholds != NULL && t < thresholds->len; t++) {
+      const DemurThresholdRecord *threshold = thresholds->pdata[t];
+      meet(history, demur_threshold_key(record->name, threshold->coverage),
+           threshold->digest != NULL ? threshold->digest : "", threshold->digest, TRUE);
+    }
+    g_autoptr(GPtrArray) audits = demur_audits_list(workspace, record->name, error);
+    if (audits == NULL)
+      return FALSE;
+    for (guint a = 0; a < audits->len; a++) {
+      const DemurAuditRecord *audit = audits->pdata[a];
+      g_autofree char *digest = demur_audit_digest(audit);
+      meet(history, demur_audit_key(record->name, audit->site), digest, audit->digest, TRUE);
+    }
+  }
+  return selectors != NULL;
+}
+
+static gboolean
+meet_opinions(DemurWorkspace *workspace, History *history, GError **error) {
+  g_autoptr(GPtrArray) reviews = demur_reviews_list(workspace, error);
+  g_autoptr(GPtrArray) decisions =
+      reviews != NULL ? demur_decisions_list(workspace, NULL, error) : NULL;
+  g_autoptr(GPtrArray) overrules =
+      decisions != NULL ? demur_overrules_list(workspace, NULL, error) : NULL;
+  if (overrules == NULL)
+    return FALSE;
+  for (guint i = 0; i < reviews->len; i++) {
+    const DemurReviewRecord *record = reviews->pdata[i];
+    g_autofree char *digest = demur_review_digest(record);
+    meet(history, demur_review_key(record->id), digest, record->digest, TRUE);
+  }
+  for (guint i = 0; i < decisions->len; i++) {
+    const DemurDecisionRecord *record = decisions->pdata[i];
+    g_autofree char *digest = demur_decision_digest(record);
+    meet(history, demur_decision_key(record->id), digest, NULL, FALSE);
+  }
+  for (guint i = 0; i < overrules->len; i++) {
+    const DemurOverruleRecord *record = overrules->pdata[i];
+    g_autofree char *digest = demur_overrule_digest(record);
+    meet(history, demur_overrule_key(record->id), digest, NULL, FALSE);
+  }
+  return TRUE;
+}
+
+/* ---- verdicts ---- */
+
+typedef struct {
+  History *history;
+  gint64 event;
+  GPtrArray *digests; /* of the verdicts of that event so far */
+  GHashTable *known;  /* digest of each verdict */
+} Verdicts;
+
+static void
+end_event(Verdicts *verdicts) {
+  if (verdicts->event == 0)
+    return;
+  g_autofree char *digest = demur_store_digest((const char *const *)verdicts->digests->pdata,
+                                               verdicts->digests->len, NULL, 0);
+  meet(verdicts->history, g_strdup_printf("verdicts:%" G_GINT64_FORMAT, verdicts->event), digest,
+       digest, TRUE);
+  g_ptr_array_set_size(verdicts->digests, 0);
+}
+
+/* What a verdict rests on must once have been there. */
+static void
+check_arrow(Verdicts *verdicts, const DemurVerdictRecord *record, const char *what,
+            const char *digest) {
+  /* Of an older program: not a digest but a number. */
+  if (digest == NULL || strchr(digest, ' ') != NULL ||
+      g_hash_table_contains(verdicts->history->digests, digest))
+    return;
+  fault(verdicts->history, g_strdup_printf("verdict %" G_GINT64_FORMAT, record->id),
+        g_strdup_printf(
+            "the %s that it rests on was never there; bring back a copy of the workspace", what));
+}
+
+static gboolean
+meet_verdict(const DemurVerdictRecord *record, gpointer data) {
+  Verdicts *verdicts = data;
+  if (record->digest == NULL && record->event == 0) {
+    verdicts->history->n_rows++;
+    verdicts->history->n_old++;
+    return TRUE;
+  }
+  if (record->event != verdicts->event)
+    end_event(verdicts);
+  verdicts->event = record->event;
+  char *digest = demur_verdict_digest(record);
+  if (g_strcmp0(digest, record->digest) != 0)
+    fault(verdicts->history, g_strdup_printf("verdict %" G_GINT64_FORMAT, record->id),
+          g_strdup_printf("of scan %s: it is not what was written; bring back a copy of the "
+                          "workspace",
+                          record->scan_id));
+  check_arrow(verdicts, record, "score", record->score_digest);
+  check_arrow(verdicts, record, "threshold", record->threshold_digest);
+  check_arrow(verdicts, record, "site audit", record->audit_digest);
+  g_ptr_array_add(verdicts->digests, digest);
+  return TRUE;
+}
+
+static gboolean
+meet_verdicts(DemurWorkspace *workspace, History *history, GError **error) {
+  g_autoptr(GPtrArray) digests = g_ptr_array_new_with_free_func(g_free);
+  Verdicts verdicts = {.history = history, .digests = digests};
+  if (!demur_verdicts_walk(workspace, meet_verdict, &verdicts, error))
+    return FALSE;
+  end_event(&verdicts);
+  return TRUE;
+}
+
+/* ---- what is gone ---- */
+
+static void
+find_gone(History *history) {
+  static const char *const rows[] = {"series:",   "score:",  "selector:", "threshold:", "audit:",
+                                     "verdicts:", "review:", "decision:", "overrule:"};
+  g_autoptr(GList) keys = g_list_sort(g_hash_table_get_keys(history->last), (GCompareFunc)strcmp);
+  for (GList *at = keys; at != NULL; at = at->next) {
+    const char *digest = g_hash_table_lookup(history->last, at->data);
+    gboolean is_row = FALSE;
+    for (guint i = 0; i < G_N_ELEMENTS(rows); i++)
+      is_row |= g_str_has_prefix(at->data, rows[i]);
+    if (is_row && *digest != '\0')
+      fault(history, g_strdup(at->data),
+            g_strdup("it is gone, and the log tells of no removal; bring back a copy of the "
+                     "workspace"));
+  }
+}
+
+gboolean
+demur_store_verify_history(DemurWorkspace *workspace, GArray *findings, GError **error) {
+  History history = {.findings = findings,
+                     .last = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
+                     .digests = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL)};
+  const gboolean ok =
+      check_schema(workspace, &history, error) && walk_chain(workspace, &history, error) &&
+      meet_series(workspace, &history, error) && meet_scores(workspace, &history, error) &&
+      meet_selectors(workspace, &history, error) && meet_opinions(workspace, &history, error) &&
+      meet_verdicts(workspace, &history, error);
+  if (ok)
+    find_gone(&history);
+  if (ok && history.n_faults == 0) {
+    const DemurFinding finding = {
+        TRUE, g_strdup("history"),
+        history.n_old > 0
+            ? g_strdup_printf("%zu rows and assessments as the log tells them; %zu are of an older "
+                              "program, of which it tells nothing",
+                              history.n_rows, history.n_old)
+            : g_strdup_printf("%zu rows and assessments as the log tells them", history.n_rows)};
+    g_array_append_val(findings, finding);
+  }
+  g_hash_table_unref(history.last);
+  g_hash_table_unref(history.digests);
+  return ok;
+}
