@@ -33,6 +33,7 @@ static const Field fields[] = {
     {DEMUR_TAG(0x0008, 0x0008), KIND_CODE, AT(image_type)},
     {DEMUR_TAG(0x0008, 0x0016), KIND_UID, AT(sop_class_uid)},
     {DEMUR_TAG(0x0008, 0x0018), KIND_UID, AT(sop_instance_uid)},
+    {DEMUR_TAG(0x0008, 0x001C), KIND_CODE, AT(synthetic)},
     {DEMUR_TAG(0x0008, 0x0020), KIND_CODE, AT(study_date)},
     {DEMUR_TAG(0x0008, 0x0021), KIND_CODE, AT(series_date)},
     {DEMUR_TAG(0x0008, 0x0022), KIND_CODE, AT(acquisition_date)},

@@ -52,6 +52,7 @@ typedef struct {
   char *modality, *image_type, *series_description, *study_description, *protocol;
   char *manufacturer, *model, *institution, *station, *body_part;
   char *kernel, *contrast_agent, *patient_position, *photometric, *lossy;
+  char *synthetic;      /* (0008,001C) SyntheticData: "YES" where a program made the image up */
   char *rescale_type;   /* (0028,1054); NULL: CT numbers where the modality is CT (PS3.3 C.8.2.1) */
   char *thickness_text; /* SliceThickness as written, where it is no number */
   gint64 series_number, acquisition_number, instance_number;

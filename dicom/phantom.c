@@ -354,6 +354,7 @@ write_slice(const Phantom *phantom, size_t slice, const guint16 *words, GError *
   demur_writer_text(w, DEMUR_TAG(0x0008, 0x0008), "CS", "ORIGINAL\\PRIMARY\\AXIAL");
   demur_writer_text(w, DEMUR_TAG(0x0008, 0x0016), "UI", CT_IMAGE_STORAGE);
   demur_writer_text(w, DEMUR_TAG(0x0008, 0x0018), "UI", uid);
+  demur_writer_text(w, DEMUR_TAG(0x0008, 0x001C), "CS", "YES"); /* Synthetic Data */
   demur_writer_text(w, DEMUR_TAG(0x0008, 0x0020), "DA", options->study_date);
   demur_writer_text(w, DEMUR_TAG(0x0008, 0x0021), "DA", options->study_date);
   demur_writer_text(w, DEMUR_TAG(0x0008, 0x0022), "DA", options->study_date);

@@ -1,6 +1,7 @@
 /* A phantom chest CT: lungs, heart, spine, ribs, vessels and a nodule, written as a DICOM series
- * that says it is simulated in its description, comments, patient and model. Nothing in it was
- * measured on a person. */
+ * that says it is simulated in SyntheticData (0008,001C), by which the program knows it again, and,
+ * for people, in its description, comments, patient and model. Nothing in it was measured on a
+ * person. */
 #pragma once
 
 #include "base/parallel.h"

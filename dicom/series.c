@@ -388,6 +388,7 @@ fill_facts(DemurSeries *series, const Image *image) {
   series->patient_name = known(header->patient_name);
   series->patient_birth_date = known(header->patient_birth_date);
   series->patient_sex = known(header->patient_sex);
+  series->synthetic = g_strcmp0(header->synthetic, "YES") == 0;
   series->study_date = known(header->study_date);
   series->acquisition_date = known(header->acquisition_date != NULL ? header->acquisition_date
                                    : header->series_date != NULL    ? header->series_date

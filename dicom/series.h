@@ -71,6 +71,7 @@ typedef struct {
   guint part;    /* 1, 2, ..: which volume of its SeriesInstanceUID */
   guint n_parts; /* 1 unless split */
 
+  gboolean synthetic;   /* its images say that a program made them up (SyntheticData) */
   char *content_digest; /* of the used slices in order; NULL where one of them has none */
 
   /* Person and study: UTF-8, NULL where not recorded. Never logged. Whether two series are of the

@@ -268,8 +268,7 @@ reopen(DemurContext *context, DemurWorkspace *workspace, const char *scan_id, GE
 static gboolean
 is_simulated(DemurWorkspace *workspace, const char *selector, const DemurSeries *series) {
   g_autoptr(GPtrArray) selectors = demur_selectors_list(workspace, NULL);
-  gboolean simulated =
-      series->patient_id != NULL && g_str_has_prefix(series->patient_id, "PHANTOM");
+  gboolean simulated = series->synthetic;
   for (guint i = 0; selectors != NULL && i < selectors->len; i++) {
     const DemurSelectorRecord *record = selectors->pdata[i];
     simulated |= record->simulated && strcmp(record->name, selector) == 0;

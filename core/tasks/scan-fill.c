@@ -107,6 +107,8 @@ demur_scan_keep_sentences(DemurScanFill *fill, const char *json, size_t *n) {
 
 static const DemurScan blank = {.patient_id = "",
                                 .patient_name = "",
+                                .issuer = "",
+                                .birth_date = "",
                                 .sex = "",
                                 .date = "",
                                 .site = "",

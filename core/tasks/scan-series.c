@@ -60,13 +60,13 @@ scan_of_series(DemurScanFill *fill, const DemurSeriesRecord *s) {
   scan->scan_id = demur_scan_keep(fill, s->scan_id);
   scan->patient_id = demur_scan_keep(fill, s->patient_id);
   scan->patient_name = demur_scan_keep(fill, s->patient_name);
-  g_autofree char *sex = fact(s->facts_json, "patient_sex");
-  g_autofree char *birth = fact(s->facts_json, "patient_birth_date");
+  scan->issuer = demur_scan_keep(fill, s->issuer);
+  scan->birth_date = demur_scan_keep(fill, s->birth_date);
   g_autofree char *description = fact(s->facts_json, "description");
   g_autofree char *number = fact(s->facts_json, "series_number");
   g_autofree char *lossy = fact(s->facts_json, "lossy");
-  scan->sex = demur_scan_keep(fill, sex);
-  scan->age = age_at(birth, s->study_date);
+  scan->sex = demur_scan_keep(fill, s->sex);
+  scan->age = age_at(s->birth_date, s->study_date);
   scan->description = demur_scan_keep(fill, description);
   scan->series_number = number != NULL ? atoi(number) : -1;
   scan->lossy = g_strcmp0(lossy, "true") == 0;
@@ -86,10 +86,7 @@ scan_of_series(DemurScanFill *fill, const DemurSeriesRecord *s) {
   scan->spacing_mm = s->spacing_mm;
   scan->thickness_mm = s->thickness_mm;
   scan->kvp = s->kvp;
-  /* A phantom says so itself. */
-  scan->simulated = strstr(scan->description, "imulat") != NULL ||
-                    strstr(scan->description, "SIMULAT") != NULL ||
-                    g_str_has_prefix(scan->patient_id, "PHANTOM-");
+  scan->simulated = s->simulated;
   scan->warnings = demur_scan_keep_sentences(fill, s->warnings_json, &scan->n_warnings);
   if (!s->accepted) {
     scan->set_aside = demur_scan_keep(

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/person.h"
+
 DemurScanTable *
 demur_scan_table_new(void) {
   DemurScanTable *table = g_new0(DemurScanTable, 1);
@@ -96,6 +98,16 @@ typedef struct {
   gboolean by_series;
 } OrderData;
 
+/* As days, whatever they are written like; what is no date (a screen: "T1") as text, and last. */
+static int
+compare_dates(const char *a, const char *b) {
+  gint64 x, y;
+  const gboolean is_date = demur_person_date(a, &x);
+  if (is_date != demur_person_date(b, &y))
+    return is_date ? 1 : -1;
+  return is_date ? (x > y) - (x < y) : strcmp(a, b);
+}
+
 static gint
 compare_rows(gconstpointer a, gconstpointer b, gpointer data) {
   const OrderData *order = data;
@@ -103,8 +115,16 @@ compare_rows(gconstpointer a, gconstpointer b, gpointer data) {
   const DemurScan *y = &order->table->scans[*(const guint32 *)b];
   if (order->by_series && x->series_number != y->series_number)
     return x->series_number < y->series_number ? -1 : 1;
-  const int newest = order->by_series ? 0 : strcmp(y->date, x->date);
+  const int newest = order->by_series ? 0 : compare_dates(y->date, x->date);
   return newest != 0 ? newest : strcmp(x->scan_id, y->scan_id);
+}
+
+/* What can't be told is not the same. */
+static gboolean
+same_person(const DemurScan *a, const DemurScan *b) {
+  const DemurPerson x = {a->issuer, a->patient_id, a->patient_name, a->birth_date, a->sex},
+                    y = {b->issuer, b->patient_id, b->patient_name, b->birth_date, b->sex};
+  return demur_person_compare(&x, &y) == DEMUR_PERSON_SAME;
 }
 
 static guint32 *
@@ -120,10 +140,8 @@ collect(const DemurScanTable *table, size_t row, gboolean study, size_t *n) {
        at = chain->next[at - 1]) {
     const guint32 i = (guint32)at - 1;
     const DemurScan *other = &table->scans[i];
-    /* Never on the ID alone where another fact of the person speaks against it. */
-    if (i != row && other->source == one->source &&
-        strcmp(other->patient_id, one->patient_id) == 0 &&
-        strcmp(other->patient_name, one->patient_name) == 0 && (study || other->chosen))
+    if (i != row && other->source == one->source && (study || other->chosen) &&
+        same_person(one, other))
       g_array_append_val(rows, i);
   }
   OrderData order = {table, study};

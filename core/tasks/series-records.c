@@ -196,6 +196,7 @@ demur_dicom_record_new(const DemurSeries *series, gboolean mapped_site, const ch
   record->issuer = g_strdup(series->patient_id_issuer);
   record->birth_date = g_strdup(series->patient_birth_date);
   record->sex = g_strdup(series->patient_sex);
+  record->simulated = series->synthetic;
   record->reason = g_strdup(series->reason);
   record->n_slices = series->n_slices;
   record->spacing_mm = series->spacing_mm;
