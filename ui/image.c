@@ -69,13 +69,10 @@ load(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error
     return NULL;
   g_auto(DemurTask)
       task = {.workspace_path = g_strdup(input->workspace), .opening = DEMUR_WORKSPACE_READ_ONLY};
-  g_auto(GStrv) paths = demur_task_image_paths(&task, input->scan_id, error);
-  if (paths == NULL)
-    return NULL;
-  g_autoptr(DemurParallel) parallel = demur_parallel_new(0);
+  task.parallel = demur_parallel_new(0);
+  task.progress = *progress;
   g_autoptr(DemurImage) image = image_new(input->scan_id);
-  image->series =
-      demur_import_reopen(input->scan_id, (const char *const *)paths, parallel, progress, error);
+  image->series = demur_task_reopen(&task, input->scan_id, error);
   if (image->series == NULL)
     return NULL;
   image->series_refs = g_new(gint, 1);
@@ -103,7 +100,7 @@ load(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error
     part->first_index = image->first_index;
     demur_job_deliver(job, part);
   }
-  image->volume = demur_volume_read(series, parallel, progress, error);
+  image->volume = demur_volume_read(series, task.parallel, progress, error);
   if (image->volume == NULL)
     return NULL;
   g_clear_pointer(&image->first, g_aligned_free);

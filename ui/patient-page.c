@@ -218,6 +218,8 @@ on_image(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   if (!g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED)) {
     g_autofree char *text = g_strdup_printf(_("The images can't be shown: %s"), error->message);
     demur_ct_view_clear(page->view, text);
+    if (g_error_matches(error, DEMUR_ERROR, DEMUR_ERROR_STATE))
+      demur_session_images_changed(page->session);
   }
 }
 

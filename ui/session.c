@@ -339,6 +339,15 @@ demur_session_reveal(DemurSession *session) {
   return keep_review(session, DEMUR_REVIEW_REVEAL, NULL, TRUE);
 }
 
+void
+demur_session_images_changed(DemurSession *session) {
+  if (session->row < 0 || demur_session_scan(session)->verdict_id == 0)
+    return;
+  demur_scan_table_images_changed(session->table, (size_t)session->row);
+  demur_scan_list_touch(session->list, (guint32)session->row);
+  g_signal_emit(session, signals[REVIEWED], 0, (guint)session->row);
+}
+
 /* Work that shows in the window. */
 
 typedef struct {

@@ -50,6 +50,8 @@ gboolean demur_session_revealed(DemurSession *session);
  * counts as reviewed, and nothing is revealed. */
 gboolean demur_session_review(DemurSession *session, DemurReviewKind kind, const char *comment);
 gboolean demur_session_reveal(DemurSession *session);
+/* The images of the scan that is shown are not those that were imported: its verdict goes. */
+void demur_session_images_changed(DemurSession *session);
 
 /* Work that shows in the window, one at a time: FALSE (with a notice) while another runs. */
 gboolean demur_session_import(DemurSession *session, char *const *paths);

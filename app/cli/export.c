@@ -19,6 +19,7 @@
 #include "store/verdicts.h"
 #include "tasks/patient-sheet.h"
 #include "tasks/history.h"
+#include "tasks/images.h"
 #include "words/words.h"
 
 typedef struct {
@@ -250,20 +251,6 @@ export_table(DemurWorkspace *workspace, const ExportOptions *options, const GPtr
          demur_file_output_commit(output, error);
 }
 
-/* The series of a scan, measured anew from its files. */
-static DemurSeries *
-reopen(DemurContext *context, DemurWorkspace *workspace, const char *scan_id, GError **error) {
-  g_autoptr(GPtrArray) files = demur_series_files(workspace, scan_id, error);
-  if (files == NULL)
-    return NULL;
-  g_autoptr(GPtrArray) paths = g_ptr_array_new();
-  for (guint i = 0; i < files->len; i++)
-    g_ptr_array_add(paths, ((DemurSeriesFile *)files->pdata[i])->path);
-  g_ptr_array_add(paths, NULL);
-  return demur_import_reopen(scan_id, (const char *const *)paths->pdata, context->task.parallel,
-                             &context->task.progress, error);
-}
-
 /* Whether selector was trained on simulated scans, or the images say that they are simulated. */
 static gboolean
 is_simulated(DemurWorkspace *workspace, const char *selector, const DemurSeries *series) {
@@ -342,7 +329,7 @@ static gboolean
 export_report(DemurContext *context, DemurWorkspace *workspace, const ExportOptions *options,
               const GPtrArray *verdicts, GError **error) {
   g_auto(Line) line = {0};
-  g_autoptr(DemurSeries) series = reopen(context, workspace, options->scan_id, error);
+  g_autoptr(DemurSeries) series = demur_task_reopen(&context->task, options->scan_id, error);
   if (series == NULL || !line_fill(workspace, options, verdicts->pdata[0], &line, error))
     return FALSE;
   const DemurVerdictRecord *v = line.verdict;
@@ -393,7 +380,7 @@ make_page(DemurContext *context, const ExportOptions *options, size_t *n, GError
 static gboolean
 export_pdf(DemurContext *context, DemurWorkspace *workspace, const ExportOptions *options,
            GError **error) {
-  g_autoptr(DemurSeries) series = reopen(context, workspace, options->scan_id, error);
+  g_autoptr(DemurSeries) series = demur_task_reopen(&context->task, options->scan_id, error);
   if (series == NULL)
     return FALSE;
   g_autoptr(GError) cause = NULL;

@@ -188,6 +188,11 @@ meet_scores(DemurWorkspace *workspace, History *history, GError **error) {
 }
 
 static gboolean
+begins_with(gpointer key, gpointer value, gpointer prefix) {
+  return g_str_has_prefix(key, prefix);
+}
+
+static gboolean
 meet_selectors(DemurWorkspace *workspace, History *history, GError **error) {
   g_autoptr(GPtrArray) selectors = demur_selectors_list(workspace, error);
   for (guint i = 0; selectors != NULL && i < selectors->len; i++) {
@@ -195,6 +200,9 @@ meet_selectors(DemurWorkspace *workspace, History *history, GError **error) {
     meet(history, g_strconcat("selector:", record->name, NULL), record->digest, NULL, FALSE);
     /* What is wrong with a threshold itself is found beside the selectors. */
     g_autoptr(GPtrArray) thresholds = demur_thresholds_list(workspace, record->name, NULL);
+    g_autofree char *prefix = g_strdup_printf("threshold:%s|", record->name);
+    if (thresholds == NULL)
+      g_hash_table_foreach_remove(history->last, begins_with, prefix);
     for (guint t = 0; thresholds != NULL && t < thresholds->len; t++) {
       const DemurThresholdRecord *threshold = thresholds->pdata[t];
       meet(history, demur_threshold_key(record->name, threshold->coverage),

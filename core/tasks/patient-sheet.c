@@ -10,6 +10,7 @@
 #include "words/words.h"
 #include "tasks/assess.h"
 #include "tasks/ct-presets.h"
+#include "tasks/images.h"
 #include "tasks/meaning.h"
 #include "tasks/report.h"
 #include "tasks/selection.h"
@@ -131,17 +132,9 @@ describe_reference(DemurTask *task, const DemurPatientSheetParams *params, Demur
 #if DEMUR_WITH_DICOM
 /* The middle slice in the lung window. */
 static gboolean
-describe_image(DemurTask *task, DemurPatientSheet *page, DemurWorkspace *workspace,
-               GError **error) {
+describe_image(DemurTask *task, DemurPatientSheet *page, GError **error) {
   DemurPatientImage *image = &page->input.image;
-  g_autoptr(GPtrArray) files = demur_series_files(workspace, page->input.scan_id, error);
-  if (files == NULL || !demur_dicom_init(error))
-    return FALSE;
-  g_autofree const char **paths = g_new0(const char *, files->len + 1);
-  for (guint i = 0; i < files->len; i++)
-    paths[i] = ((const DemurSeriesFile *)files->pdata[i])->path;
-  g_autoptr(DemurSeries) series =
-      demur_import_reopen(page->input.scan_id, paths, task->parallel, &task->progress, error);
+  g_autoptr(DemurSeries) series = demur_task_reopen(task, page->input.scan_id, error);
   if (series == NULL)
     return FALSE;
   if (series->n_slices == 0 || series->rows == 0 || series->columns == 0)
@@ -209,7 +202,7 @@ describe_series(DemurTask *task, DemurPatientSheet *page, const char *model, GAr
       input->created = own(page, g_strdup(score->created));
   }
 #if DEMUR_WITH_DICOM
-  return describe_image(task, page, workspace, error);
+  return describe_image(task, page, error);
 #else
   return TRUE;
 #endif

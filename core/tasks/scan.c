@@ -160,6 +160,16 @@ demur_scan_table_of_study(const DemurScanTable *table, size_t row, size_t *n) {
   return collect(table, row, TRUE, n);
 }
 
+void
+demur_scan_table_images_changed(DemurScanTable *table, size_t row) {
+  DemurScan *scan = &table->scans[row];
+  scan->outdated = (DemurOutdated)(scan->outdated | DEMUR_OUTDATED_IMAGES);
+  scan->shown = DEMUR_SHOWN_OUT_OF_DATE;
+  scan->risk = scan->withheld_risk = scan->score = NAN;
+  for (int y = 0; y < DEMUR_N_YEARS; y++)
+    scan->yearly_risks[y] = NAN;
+}
+
 double
 demur_scan_revealed_risk(const DemurScan *scan) {
   return isnan(scan->risk) ? scan->withheld_risk : scan->risk;

@@ -120,6 +120,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurScanTable, demur_scan_table_unref)
  * does it when there is nothing else to do. Not from two threads at once. */
 void demur_scan_table_link(DemurScanTable *table);
 
+/* What lies at the places of its images is not what was imported: nothing of its verdict holds.
+ * Main thread only. */
+void demur_scan_table_images_changed(DemurScanTable *table, size_t row);
+
 /* Row of a scan, -1 where there is none. */
 gssize demur_scan_table_find(const DemurScanTable *table, const char *source, const char *scan_id);
 

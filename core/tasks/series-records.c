@@ -166,8 +166,8 @@ warnings_of(const DemurSeries *series) {
 
 /* Of what its images hold; of which images they are, where one of them can't be read whole: such a
  * series is not assessed, and still another one when it comes with other files. */
-static char *
-images_digest(const DemurSeries *series) {
+char *
+demur_dicom_images_digest(const DemurSeries *series) {
   if (series->content_digest != NULL)
     return g_strdup(series->content_digest);
   g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
@@ -192,7 +192,7 @@ demur_dicom_record_new(const DemurSeries *series, gboolean mapped_site, const ch
   record->type = g_strdup(demur_series_type_name(series->type));
   record->accepted = series->accepted;
   record->eligible = series->eligible;
-  record->images_digest = images_digest(series);
+  record->images_digest = demur_dicom_images_digest(series);
   record->issuer = g_strdup(series->patient_id_issuer);
   record->birth_date = g_strdup(series->patient_birth_date);
   record->sex = g_strdup(series->patient_sex);

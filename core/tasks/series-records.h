@@ -19,6 +19,9 @@ DemurSeriesRecord *demur_dicom_record_new(const DemurSeries *series, gboolean ma
 gboolean demur_dicom_record_found(const DemurSeriesRecord *record, const char *rule,
                                   gboolean *known);
 
+/* What its images hold (DemurSeriesRecord.images_digest, owned). */
+char *demur_dicom_images_digest(const DemurSeries *series);
+
 /* The used slices as the workspace keeps them: [series->n_slices], freed by demur_dicom_files_free.
  * An entry of a ZIP archive is "archive.zip!/entry". */
 DemurSeriesFile *demur_dicom_files_new(const DemurSeries *series);
