@@ -4,19 +4,23 @@
 
 #include "app/cli/command.h"
 #include "tasks/assess.h"
+#include "tasks/history.h"
 #include "tasks/selection.h"
 #include "tasks/site-coverage.h"
 #include "tasks/intake.h"
 #include "words/words.h"
 
 static void
-write_verdict(const DemurAssessment *assessment, guint i, double threshold, DemurJson *json) {
+write_verdict(const DemurAssessment *assessment, guint i, double threshold, gboolean revealed,
+              DemurJson *json) {
   const DemurVerdictRecord *v = &g_array_index(assessment->verdicts, DemurVerdictRecord, i);
+  /* A score follows the risk, so it goes where the risk goes. */
+  const gboolean told = revealed || v->verdict != DEMUR_VERDICT_RED_FLAG;
   demur_json_begin_object(json, NULL);
   demur_json_string(json, "scan_id", v->scan_id);
   demur_json_string(json, "patient_id", v->patient_id);
-  demur_json_double(json, "risk", v->risk);
-  demur_json_double(json, "risk_raw", v->risk_raw);
+  demur_json_double(json, "risk", told ? v->risk : NAN);
+  demur_json_double(json, "risk_raw", told ? v->risk_raw : NAN);
   const double interval[2] = {v->risk_low, v->risk_high};
   if (isfinite(v->risk_low))
     demur_json_doubles(json, "risk_interval", interval, 2);
@@ -24,10 +28,11 @@ write_verdict(const DemurAssessment *assessment, guint i, double threshold, Demu
     demur_json_null(json, "risk_interval");
   if (g_array_index(assessment->sites, DemurVerdictSite, i).audited)
     demur_json_bool(json, "audited", TRUE);
-  demur_json_double(json, "score", v->score);
+  demur_json_double(json, "score", told ? v->score : NAN);
   demur_json_double(json, "threshold", threshold);
   demur_json_string(json, "verdict", demur_verdict_name(v->verdict));
-  g_autoptr(GPtrArray) reasons = demur_reasons_from_json(v->reasons);
+  g_autoptr(GPtrArray) kept = demur_reasons_from_json(v->reasons);
+  g_autoptr(GPtrArray) reasons = demur_reasons_shown(kept, told);
   g_auto(GStrv) words = demur_words_reasons(reasons, NULL);
   demur_json_begin_array(json, "reasons");
   for (char **word = words; *word != NULL; word++)
@@ -48,11 +53,11 @@ write_verdict(const DemurAssessment *assessment, guint i, double threshold, Demu
 }
 
 static void
-print_verdict(const DemurVerdictRecord *v) {
+print_verdict(const DemurVerdictRecord *v, gboolean revealed) {
   static const char *const glyphs[DEMUR_N_VERDICTS] = {[DEMUR_VERDICT_ACCEPTED] = "+",
                                                        [DEMUR_VERDICT_RED_FLAG] = "!",
                                                        [DEMUR_VERDICT_NOT_ELIGIBLE] = "x"};
-  const gboolean held_back = v->verdict == DEMUR_VERDICT_RED_FLAG;
+  const gboolean held_back = v->verdict == DEMUR_VERDICT_RED_FLAG && !revealed;
   g_print("%s %-12s %s  patient %s", glyphs[v->verdict] != NULL ? glyphs[v->verdict] : "-",
           demur_verdict_name(v->verdict), v->scan_id, v->patient_id);
   /* A risk that is held back is not shown: a number struck through still anchors. */
@@ -119,7 +124,7 @@ print_sites(const DemurAssessment *assessment) {
 
 static void
 print_result(DemurContext *context, const DemurAssessment *assessment, gboolean simulated,
-             size_t n_seen) {
+             size_t n_seen, gboolean revealed) {
   const GArray *verdicts = assessment->verdicts;
   const DemurThresholdRecord *t = assessment->threshold;
   const double threshold = t != NULL ? t->threshold : NAN;
@@ -148,7 +153,7 @@ print_result(DemurContext *context, const DemurAssessment *assessment, gboolean 
     demur_json_int(json, "n_seen_in_training", (gint64)n_seen);
     demur_json_begin_array(json, "verdicts");
     for (guint i = 0; i < verdicts->len; i++)
-      write_verdict(assessment, i, threshold, json);
+      write_verdict(assessment, i, threshold, revealed, json);
     demur_json_end_array(json);
     write_sites(assessment, json);
     demur_json_end_object(json);
@@ -156,7 +161,7 @@ print_result(DemurContext *context, const DemurAssessment *assessment, gboolean 
     return;
   }
   for (guint i = 0; i < verdicts->len; i++)
-    print_verdict(&g_array_index(verdicts, DemurVerdictRecord, i));
+    print_verdict(&g_array_index(verdicts, DemurVerdictRecord, i), revealed);
   g_print("%u scans%s, %zu with a score", verdicts->len, simulated ? " (simulated data)" : "",
           n_scored);
   if (t != NULL)
@@ -174,7 +179,8 @@ print_result(DemurContext *context, const DemurAssessment *assessment, gboolean 
 
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
-  g_autofree char *cohort_name = NULL, *split = NULL, *scan_id = NULL, *coverage = NULL;
+  g_autofree char *cohort_name = NULL, *split = NULL, *scan_id = NULL, *coverage = NULL,
+                  *reveal = NULL;
   gboolean all = FALSE;
   g_auto(GStrv) arguments = NULL;
   const GOptionEntry entries[] = {
@@ -184,6 +190,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       {"all", 0, 0, G_OPTION_ARG_NONE, &all, "assess every DICOM series of the workspace", NULL},
       {"coverage", 0, 0, G_OPTION_ARG_STRING, &coverage,
        "use the threshold tuned for this coverage (the current one)", "X"},
+      {"reveal", 0, 0, G_OPTION_ARG_STRING, &reveal,
+       "tell the risks that are held back too; why is kept", "REASON"},
       {NULL}};
   if (!demur_command_parse(argc, argv, "SELECTOR (--cohort C | --scan SCAN | --all)",
                            "give each scan its verdict", NULL, entries, &arguments, error) ||
@@ -195,12 +203,19 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
                         "assess needs one of --cohort C [--split S], --scan SCAN and --all");
     return FALSE;
   }
+  if (reveal != NULL && *g_strstrip(reveal) == '\0') {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "--reveal takes the reason why held-back risks are looked at");
+    return FALSE;
+  }
   const DemurAssessParams options = {arguments[0], cohort_name, split, scan_id, coverage};
   g_auto(DemurAssessment) assessment = {0};
   if (!demur_task_assess(&context->task, &options, &assessment, error) ||
-      !demur_assessment_save(&context->task, &assessment, error))
+      !demur_assessment_save(&context->task, &assessment, error) ||
+      (reveal != NULL && !demur_history_add_reveal(&context->task, arguments[0], reveal,
+                                                   assessment.verdicts->len, error)))
     return FALSE;
-  print_result(context, &assessment, assessment.simulated, assessment.n_seen);
+  print_result(context, &assessment, assessment.simulated, assessment.n_seen, reveal != NULL);
   return TRUE;
 }
 

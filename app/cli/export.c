@@ -222,6 +222,11 @@ put_json(DemurWorkspace *workspace, const ExportOptions *options, const GPtrArra
   g_autoptr(DemurJson) json = demur_json_new();
   demur_json_begin_object(json, NULL);
   demur_json_bool(json, "research_use_only", TRUE);
+  /* Kept elsewhere with the file, it finds a history that is written anew. */
+  g_autofree char *head = demur_events_head(workspace, error);
+  if (head == NULL)
+    return FALSE;
+  demur_json_string(json, "log_head", head);
   demur_json_begin_array(json, "verdicts");
   for (guint i = verdicts->len; i-- > 0;) {
     g_auto(Line) line = {0};

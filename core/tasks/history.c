@@ -68,3 +68,20 @@ demur_history_add_export(DemurTask *task, const char *path, const char *format, 
   g_autofree char *now = demur_task_now(task);
   return demur_events_add(workspace, DEMUR_EVENT_EXPORT, key, NULL, details, now, error);
 }
+
+gboolean
+demur_history_add_reveal(DemurTask *task, const char *selector, const char *reason, guint n,
+                         GError **error) {
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  if (workspace == NULL)
+    return FALSE;
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_json_string(json, "reason", reason);
+  demur_json_int(json, "n_verdicts", n);
+  demur_json_end_object(json);
+  g_autofree char *details = g_strchomp(demur_json_finish(json));
+  g_autofree char *key = g_strconcat("assessment:", selector, NULL);
+  g_autofree char *now = demur_task_now(task);
+  return demur_events_add(workspace, DEMUR_EVENT_REVEAL, key, NULL, details, now, error);
+}

@@ -24,4 +24,8 @@ GPtrArray *demur_history_list(DemurTask *task, const DemurHistoryFilter *filter,
 gboolean demur_history_add_export(DemurTask *task, const char *path, const char *format, guint n,
                                   gboolean revealed, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Keeps that held-back risks of a selector's assessment of n scans were looked at, and why. */
+gboolean demur_history_add_reveal(DemurTask *task, const char *selector, const char *reason,
+                                  guint n, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 G_END_DECLS

@@ -99,6 +99,13 @@ test_the_log_tells_every_step(void) {
   import(sandbox, "a");
   score(sandbox, UID, "0.05", NULL);
   assess(sandbox);
+  g_autoptr(Run) before = run_json(sandbox, 0, "log", NULL);
+  g_autofree char *told = sandbox_path(sandbox, "out.json");
+  g_autoptr(Run) json = run_demur(sandbox, "export", told, NULL);
+  assert_status(json, 0);
+  g_autofree char *text = NULL;
+  g_assert_true(g_file_get_contents(told, &text, NULL, NULL));
+  assert_says(text, string_at(root_of(before), "head"));
   g_autofree char *path = sandbox_path(sandbox, "out.csv");
   g_autoptr(Run) out = run_demur(sandbox, "export", path, NULL);
   assert_status(out, 0);

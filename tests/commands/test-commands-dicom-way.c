@@ -146,7 +146,8 @@ test_what_arrives_is_assessed_and_kept(void) {
   }
   /* What was received is read again from the inbox. */
   import_risk(sandbox, "1.1", "0.04");
-  g_autoptr(Run) scored = run_json(sandbox, 0, "assess", "s", "--scan", "1.1", NULL);
+  g_autoptr(Run) scored =
+      run_json(sandbox, 0, "assess", "s", "--reveal", "a test", "--scan", "1.1", NULL);
   JsonObject *verdict = json_array_get_object_element(array_at(root_of(scored), "verdicts"), 0);
   g_assert_cmpfloat(number_at(verdict, "risk"), ==, 0.04);
 }
@@ -159,7 +160,8 @@ test_a_series_facts_are_the_selector_s_acquisition_features(void) {
   g_autofree char *folder = write_series(sandbox, "1.1", 12, "2.5");
   g_autoptr(Run) in = run_json(sandbox, 0, "dicom", "import", folder, NULL);
   import_risk(sandbox, "1.1", "0.04");
-  g_autoptr(Run) one = run_json(sandbox, 0, "assess", "s", "--scan", "1.1", NULL);
+  g_autoptr(Run) one =
+      run_json(sandbox, 0, "assess", "s", "--reveal", "a test", "--scan", "1.1", NULL);
   JsonObject *by_series = json_array_get_object_element(array_at(root_of(one), "verdicts"), 0);
   /* Field of view: 16 pixels of 0.7 mm. */
   g_autofree char *header = NULL, *row = NULL;
@@ -174,7 +176,8 @@ test_a_series_facts_are_the_selector_s_acquisition_features(void) {
   g_autoptr(Run) show = run_json(sandbox, 0, "cohort", "show", "sim", NULL);
   g_autoptr(Run) cohort = run_json(sandbox, 0, "cohort", "import", "same", path, "--model",
                                    string_at(root_of(show), "model"), NULL);
-  g_autoptr(Run) all = run_json(sandbox, 0, "assess", "s", "--cohort", "same", NULL);
+  g_autoptr(Run) all =
+      run_json(sandbox, 0, "assess", "s", "--reveal", "a test", "--cohort", "same", NULL);
   JsonArray *verdicts = array_at(root_of(all), "verdicts");
   JsonObject *same = find_in(verdicts, "scan_id", "P1"),
              *sharp = find_in(verdicts, "scan_id", "P2"),
@@ -194,13 +197,15 @@ test_an_overruled_choice_is_told_on_the_way_out(void) {
   g_autofree char *thick = write_series(sandbox, "1.1", 12, "6");
   g_autofree char *thin = write_series(sandbox, "1.22", 12, "2.5");
   g_autoptr(Run) in = run_json(sandbox, 0, "dicom", "import", thick, thin, NULL);
-  g_autoptr(Run) before = run_json(sandbox, 0, "assess", "s", "--scan", "1.1", NULL);
+  g_autoptr(Run) before =
+      run_json(sandbox, 0, "assess", "s", "--reveal", "a test", "--scan", "1.1", NULL);
   JsonObject *refused = json_array_get_object_element(array_at(root_of(before), "verdicts"), 0);
   g_assert_cmpstr(string_at(refused, "verdict"), ==, "not_eligible");
   g_autoptr(Run) chosen =
       run_json(sandbox, 0, "dicom", "choose", "1.1", "--reason", "the thin one has motion", NULL);
   import_risk(sandbox, "1.1", "0.04");
-  g_autoptr(Run) after = run_json(sandbox, 0, "assess", "s", "--scan", "1.1", NULL);
+  g_autoptr(Run) after =
+      run_json(sandbox, 0, "assess", "s", "--reveal", "a test", "--scan", "1.1", NULL);
   JsonObject *given = json_array_get_object_element(array_at(root_of(after), "verdicts"), 0);
   g_assert_cmpstr(string_at(given, "verdict"), !=, "not_eligible");
   static const char *const files[] = {"o.csv", "o.json", "o.dcm"};
@@ -223,7 +228,8 @@ test_a_pdf_of_the_scan_s_page(void) {
   g_autofree char *folder = write_series(sandbox, "1.1", 12, "2.5");
   g_autoptr(Run) in = run_json(sandbox, 0, "dicom", "import", folder, NULL);
   import_risk(sandbox, "1.1", "0.04");
-  g_autoptr(Run) assessed = run_json(sandbox, 0, "assess", "s", "--scan", "1.1", NULL);
+  g_autoptr(Run) assessed =
+      run_json(sandbox, 0, "assess", "s", "--reveal", "a test", "--scan", "1.1", NULL);
   g_autofree char *path = sandbox_path(sandbox, "page.dcm");
   g_autoptr(Run) run = run_json(sandbox, 0, "export", path, "--format", "pdf", "--scan", "1.1",
                                 "--selector", "s", NULL);

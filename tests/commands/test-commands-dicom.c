@@ -186,7 +186,7 @@ test_scores_give_each_series_its_verdict(void) {
     patients[i] = texts->pdata[texts->len - 1];
   }
   /* Before any score. */
-  g_autoptr(Run) none = run_json(sandbox, 0, "assess", "s", "--all", NULL);
+  g_autoptr(Run) none = run_json(sandbox, 0, "assess", "s", "--reveal", "a test", "--all", NULL);
   for (size_t i = 0; i < G_N_ELEMENTS(real); i++)
     g_assert_cmpstr(string_at(verdict_of(none, scan_ids[i]), "verdict"), ==, "no_score");
 
@@ -210,7 +210,7 @@ test_scores_give_each_series_its_verdict(void) {
   g_assert_cmpfloat(number_at(root_of(again), "n_same"), ==, 3);
 
   /* Before tune: a score, no verdict. */
-  g_autoptr(Run) untuned = run_json(sandbox, 0, "assess", "s", "--all", NULL);
+  g_autoptr(Run) untuned = run_json(sandbox, 0, "assess", "s", "--reveal", "a test", "--all", NULL);
   for (size_t i = 0; i < G_N_ELEMENTS(real); i++) {
     JsonObject *v = verdict_of(untuned, scan_ids[i]);
     g_assert_cmpstr(string_at(v, "verdict"), ==, "not_tuned");
@@ -219,7 +219,7 @@ test_scores_give_each_series_its_verdict(void) {
   }
   g_autoptr(Run) tune =
       run_json(sandbox, 0, "tune", "s", "--cohort", "sim", "--coverage", "0.7", NULL);
-  g_autoptr(Run) all = run_json(sandbox, 0, "assess", "s", "--all", NULL);
+  g_autoptr(Run) all = run_json(sandbox, 0, "assess", "s", "--reveal", "a test", "--all", NULL);
   static const double risks[] = {0.02, 0.3, 0.07};
   for (size_t i = 0; i < G_N_ELEMENTS(real); i++) {
     JsonObject *v = verdict_of(all, scan_ids[i]);
@@ -227,7 +227,8 @@ test_scores_give_each_series_its_verdict(void) {
     g_assert_cmpstr(string_at(v, "patient_id"), ==, patients[i]);
     const gboolean accepted = number_at(v, "score") >= number_at(v, "threshold");
     g_assert_cmpstr(string_at(v, "verdict"), ==, accepted ? "accepted" : "red_flag");
-    g_autoptr(Run) one = run_json(sandbox, 0, "assess", "s", "--scan", scan_ids[i], NULL);
+    g_autoptr(Run) one =
+        run_json(sandbox, 0, "assess", "s", "--reveal", "a test", "--scan", scan_ids[i], NULL);
     g_assert_cmpstr(string_at(verdict_of(one, scan_ids[i]), "verdict"), ==,
                     string_at(v, "verdict"));
   }
@@ -254,7 +255,8 @@ test_scores_give_each_series_its_verdict(void) {
   g_autofree char *folder = demur_test_shared(real[0].folder);
   g_autoptr(Run) in = run_json(fresh, 0, "dicom", "import", folder, NULL);
   g_autoptr(Run) other = run_json(fresh, 0, "scores", "import", path2, "--model", "another", NULL);
-  g_autoptr(Run) refused = run_json(fresh, 1, "assess", "s", "--scan", scan_ids[0], NULL);
+  g_autoptr(Run) refused =
+      run_json(fresh, 1, "assess", "s", "--reveal", "a test", "--scan", scan_ids[0], NULL);
   assert_says(refused->err, "another");
 }
 

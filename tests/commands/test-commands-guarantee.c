@@ -56,8 +56,8 @@ test_a_risk_is_guaranteed_or_nothing_is_kept(void) {
   g_assert_cmpfloat(number_at(t, "delta"), ==, 0.1);
   assert_says(string_at(t, "guarantee"), "at most 0.9 on average in each of 10 bins");
   g_assert_cmpuint(n_thresholds(sandbox), ==, 1);
-  g_autoptr(Run) assess =
-      run_json(sandbox, 0, "assess", "s", "--cohort", "sim", "--split", "tune", NULL);
+  g_autoptr(Run) assess = run_json(sandbox, 0, "assess", "s", "--reveal", "a test", "--cohort",
+                                   "sim", "--split", "tune", NULL);
   demur_assert_close(number_at(root_of(assess), "coverage"), number_at(t, "realised"), 1e-12, 0);
   g_assert_cmpfloat(number_at(root_of(assess), "threshold"), ==, number_at(t, "threshold"));
 }
@@ -65,7 +65,8 @@ test_a_risk_is_guaranteed_or_nothing_is_kept(void) {
 static void
 test_no_guarantee_at_a_site_that_did_not_tune(void) {
   g_autoptr(Sandbox) sandbox = trained();
-  g_autoptr(Run) before = run_json(sandbox, 0, "assess", "s", "--cohort", "sim", NULL);
+  g_autoptr(Run) before =
+      run_json(sandbox, 0, "assess", "s", "--reveal", "a test", "--cohort", "sim", NULL);
   JsonObject *site = json_array_get_object_element(array_at(root_of(before), "sites"), 0);
   assert_members(site, "site,n_scored,n_accepted,coverage,in_tuning_split,guarantee");
   g_assert_true(is_null_at(site, "coverage"));
@@ -79,8 +80,8 @@ test_no_guarantee_at_a_site_that_did_not_tune(void) {
     gboolean tuned;
   } rows[] = {{"test", TRUE}, {"validation", FALSE}};
   for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-    g_autoptr(Run) run =
-        run_json(sandbox, 0, "assess", "s", "--cohort", "sim", "--split", rows[i].split, NULL);
+    g_autoptr(Run) run = run_json(sandbox, 0, "assess", "s", "--reveal", "a test", "--cohort",
+                                  "sim", "--split", rows[i].split, NULL);
     JsonArray *sites = array_at(root_of(run), "sites");
     double n_scored = 0, n_accepted = 0;
     for (guint s = 0; s < json_array_get_length(sites); s++) {
@@ -121,7 +122,8 @@ test_an_earlier_threshold_is_used_again(void) {
   JsonObject *current = json_array_get_object_element(thresholds, 1);
   g_assert_true(bool_at(current, "current"));
   g_assert_cmpfloat(number_at(current, "threshold"), ==, first);
-  g_autoptr(Run) assess = run_json(sandbox, 0, "assess", "s", "--cohort", "sim", NULL);
+  g_autoptr(Run) assess =
+      run_json(sandbox, 0, "assess", "s", "--reveal", "a test", "--cohort", "sim", NULL);
   g_assert_cmpfloat(number_at(root_of(assess), "threshold"), ==, first);
   static const struct {
     const char *line;
@@ -180,7 +182,8 @@ test_an_audit_changes_the_risks_of_its_site(void) {
   g_autoptr(Sandbox) sandbox = trained();
   g_autoptr(Run) tune =
       run_json(sandbox, 0, "tune", "s", "--cohort", "sim", "--coverage", "0.6", NULL);
-  g_autoptr(Run) before = run_json(sandbox, 0, "assess", "s", "--cohort", "sim", NULL);
+  g_autoptr(Run) before =
+      run_json(sandbox, 0, "assess", "s", "--reveal", "a test", "--cohort", "sim", NULL);
   const char *site =
       string_at(json_array_get_object_element(array_at(root_of(before), "sites"), 0), "site");
   g_autofree char *path = sandbox_path(sandbox, "plan.csv");
@@ -206,7 +209,8 @@ test_an_audit_changes_the_risks_of_its_site(void) {
       run_json(sandbox, 1, "audit", "apply", "s", unknown, "--cohort", "sim", NULL);
   g_autoptr(Run) unplanned = run_json(sandbox, 1, "audit", "apply", "s", unknown, NULL);
   assert_says(unplanned->err, "audit plan");
-  g_autoptr(Run) same = run_json(sandbox, 0, "assess", "s", "--cohort", "sim", NULL);
+  g_autoptr(Run) same =
+      run_json(sandbox, 0, "assess", "s", "--reveal", "a test", "--cohort", "sim", NULL);
   g_assert_null(strstr(same->out, "\"audited\""));
   /* Every label 1: the risks must rise, all of them; the raw ones and other sites stay. */
   g_autofree char *file = filled(sandbox, table, "ones.csv", "1");
@@ -219,7 +223,8 @@ test_an_audit_changes_the_risks_of_its_site(void) {
   g_assert_cmpfloat(number_at(audit, "mean_shift"), >, 0);
   g_assert_cmpfloat(number_at(audit, "expected_site_error_after"), <,
                     number_at(audit, "expected_site_error_before"));
-  g_autoptr(Run) after = run_json(sandbox, 0, "assess", "s", "--cohort", "sim", NULL);
+  g_autoptr(Run) after =
+      run_json(sandbox, 0, "assess", "s", "--reveal", "a test", "--cohort", "sim", NULL);
   JsonArray *old = array_at(root_of(before), "verdicts"),
             *new = array_at(root_of(after), "verdicts");
   const double odds = exp(number_at(audit, "intercept"));
@@ -243,8 +248,8 @@ test_an_audit_changes_the_risks_of_its_site(void) {
     n_announced += find_in(changes, "scan_id",
                            string_at(json_array_get_object_element(old, i), "scan_id")) != NULL;
   g_assert_cmpuint(n_announced, ==, n_changed);
-  g_autoptr(Run) elsewhere =
-      run_json(sandbox, 0, "assess", "s", "--cohort", "sim", "--split", "validation", NULL);
+  g_autoptr(Run) elsewhere = run_json(sandbox, 0, "assess", "s", "--reveal", "a test", "--cohort",
+                                      "sim", "--split", "validation", NULL);
   g_assert_null(strstr(elsewhere->out, "\"audited\""));
 }
 

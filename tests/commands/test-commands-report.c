@@ -428,8 +428,8 @@ test_a_missing_folder_is_an_error(Fixture *fixture, gconstpointer data) {
 /* A refused scan's risk stands neither on its page nor in its JSON. */
 static void
 test_a_risk_held_back_is_not_written(Fixture *fixture, gconstpointer data) {
-  g_autoptr(Run) assess =
-      run_json(fixture->sandbox, 0, "assess", "s", "--cohort", "c", "--coverage", "0.7", NULL);
+  g_autoptr(Run) assess = run_json(fixture->sandbox, 0, "assess", "s", "--reveal", "a test",
+                                   "--cohort", "c", "--coverage", "0.7", NULL);
   JsonArray *verdicts = array_at(root_of(assess), "verdicts");
   const char *words[] = {"red_flag", "accepted"};
   for (size_t k = 0; k < G_N_ELEMENTS(words); k++) {

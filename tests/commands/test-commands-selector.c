@@ -252,8 +252,10 @@ test_selector_file_goes_out_and_in(void) {
   g_assert_true(g_file_get_contents(copy_path, &copy, NULL, NULL));
   g_assert_cmpstr(text, ==, copy);
   /* The copy gives the same scores, and is not tuned. */
-  g_autoptr(Run) a = run_json(sandbox, 0, "assess", "s", "--cohort", "sim", NULL);
-  g_autoptr(Run) b = run_json(sandbox, 0, "assess", "copy", "--cohort", "sim", NULL);
+  g_autoptr(Run) a =
+      run_json(sandbox, 0, "assess", "s", "--reveal", "a test", "--cohort", "sim", NULL);
+  g_autoptr(Run) b =
+      run_json(sandbox, 0, "assess", "copy", "--reveal", "a test", "--cohort", "sim", NULL);
   g_autoptr(GArray) scans_a = scans_of(sandbox, root_of(a)),
                     scans_b = scans_of(sandbox, root_of(b));
   for (guint i = 0; i < scans_a->len; i++)
@@ -385,7 +387,8 @@ test_exported_file_names_nobody(void) {
   g_autoptr(Run) seen = run_json(sandbox, 1, "evaluate", "--selector", "copy", "--cohort", "sim",
                                  "--split", "selector_train", "--bootstrap", "20", NULL);
   assert_says(seen->err, "--in-sample");
-  g_autoptr(Run) works = run_json(sandbox, 0, "assess", "copy", "--cohort", "sim", NULL);
+  g_autoptr(Run) works =
+      run_json(sandbox, 0, "assess", "copy", "--reveal", "a test", "--cohort", "sim", NULL);
 }
 
 /* One character changed anywhere in the file: refused, or it was one that says nothing (the 17th
@@ -432,7 +435,8 @@ test_changed_selector_file_is_refused(void) {
 static void
 test_assess_before_tune_gives_scores_and_no_verdict(void) {
   g_autoptr(Sandbox) sandbox = trained();
-  g_autoptr(Run) run = run_json(sandbox, 0, "assess", "s", "--cohort", "sim", NULL);
+  g_autoptr(Run) run =
+      run_json(sandbox, 0, "assess", "s", "--reveal", "a test", "--cohort", "sim", NULL);
   JsonArray *verdicts = array_at(root_of(run), "verdicts");
   g_assert_cmpuint(json_array_get_length(verdicts), ==, 400);
   for (guint i = 0; i < 400; i++) {
@@ -445,16 +449,16 @@ test_assess_before_tune_gives_scores_and_no_verdict(void) {
     g_assert_true(number_at(v, "score") >= 0 && number_at(v, "score") <= 1);
     g_assert_cmpuint(json_array_get_length(array_at(v, "reasons")), >, 0);
   }
-  g_autoptr(Run) no_such =
-      run_json(sandbox, 1, "assess", "s", "--cohort", "sim", "--coverage", "0.9", NULL);
+  g_autoptr(Run) no_such = run_json(sandbox, 1, "assess", "s", "--reveal", "a test", "--cohort",
+                                    "sim", "--coverage", "0.9", NULL);
   assert_says(no_such->err, "0.9");
 }
 
 static void
 test_tune_keeps_one_threshold_a_coverage(void) {
   g_autoptr(Sandbox) sandbox = trained();
-  g_autoptr(Run) scored =
-      run_json(sandbox, 0, "assess", "s", "--cohort", "sim", "--split", "tune", NULL);
+  g_autoptr(Run) scored = run_json(sandbox, 0, "assess", "s", "--reveal", "a test", "--cohort",
+                                   "sim", "--split", "tune", NULL);
   g_autoptr(GArray) scans = scans_of(sandbox, root_of(scored));
   g_assert_cmpuint(scans->len, ==, 300);
   g_autoptr(Run) tune =
@@ -486,10 +490,11 @@ test_tune_keeps_one_threshold_a_coverage(void) {
     g_assert_cmpstr(string_at(t, "split"), ==, is_last ? "validation" : "tune");
   }
   /* Without --coverage the current one is used, with it the one asked for. */
-  g_autoptr(Run) current = run_json(sandbox, 0, "assess", "s", "--cohort", "sim", NULL);
+  g_autoptr(Run) current =
+      run_json(sandbox, 0, "assess", "s", "--reveal", "a test", "--cohort", "sim", NULL);
   g_assert_cmpfloat(number_at(root_of(current), "requested_coverage"), ==, 0.9);
-  g_autoptr(Run) half =
-      run_json(sandbox, 0, "assess", "s", "--cohort", "sim", "--coverage", "0.5", NULL);
+  g_autoptr(Run) half = run_json(sandbox, 0, "assess", "s", "--reveal", "a test", "--cohort", "sim",
+                                 "--coverage", "0.5", NULL);
   g_assert_cmpfloat(number_at(root_of(half), "requested_coverage"), ==, 0.5);
   g_assert_cmpfloat(number_at(root_of(half), "threshold"), ==, kth_largest(scans, 150));
 }
@@ -518,8 +523,8 @@ test_guaranteed_coverage(void) {
   guint quantile = 0;
   while (binomial_cdf(quantile, n, 0.8) < 0.95)
     quantile++;
-  g_autoptr(Run) scored =
-      run_json(sandbox, 0, "assess", "s", "--cohort", "sim", "--split", "tune", NULL);
+  g_autoptr(Run) scored = run_json(sandbox, 0, "assess", "s", "--reveal", "a test", "--cohort",
+                                   "sim", "--split", "tune", NULL);
   g_autoptr(GHashTable) accepted = g_hash_table_new(g_str_hash, g_str_equal);
   g_autoptr(GHashTable) patients = g_hash_table_new(g_str_hash, g_str_equal);
   JsonArray *verdicts = array_at(root_of(scored), "verdicts");
@@ -545,7 +550,8 @@ test_guaranteed_coverage(void) {
 static void
 test_verdicts_count_to_the_realised_coverage(void) {
   g_autoptr(Sandbox) sandbox = tuned();
-  g_autoptr(Run) run = run_json(sandbox, 0, "assess", "s", "--cohort", "sim", NULL);
+  g_autoptr(Run) run =
+      run_json(sandbox, 0, "assess", "s", "--reveal", "a test", "--cohort", "sim", NULL);
   JsonObject *root = root_of(run);
   const double threshold = number_at(root, "threshold");
   JsonArray *verdicts = array_at(root, "verdicts");
@@ -699,7 +705,8 @@ test_evaluate_prints_what_the_contract_says(void) {
 static void
 test_evaluate_agrees_with_scores_of_assess(void) {
   g_autoptr(Sandbox) sandbox = tuned();
-  g_autoptr(Run) assessed = run_json(sandbox, 0, "assess", "s", "--cohort", "sim", NULL);
+  g_autoptr(Run) assessed =
+      run_json(sandbox, 0, "assess", "s", "--reveal", "a test", "--cohort", "sim", NULL);
   g_autoptr(GArray) scans = scans_of(sandbox, root_of(assessed));
   g_assert_cmpuint(scans->len, ==, 400);
   g_autoptr(Run) run = run_json(sandbox, 0, "evaluate", "--selector", "s", "--cohort", "sim",
@@ -769,8 +776,10 @@ test_two_models_make_ten_trials(void) {
   g_assert_cmpfloat(number_at(find_in(methods, "name", "selector:s"), "models"), ==, 1);
   g_assert_cmpfloat(number_at(find_in(methods, "name", "confidence"), "models"), ==, 1);
   /* Model 1 of "two" is the model of "s": the same stream. */
-  g_autoptr(Run) a = run_json(sandbox, 0, "assess", "two", "--cohort", "sim", NULL);
-  g_autoptr(Run) b = run_json(sandbox, 0, "assess", "s", "--cohort", "sim", NULL);
+  g_autoptr(Run) a =
+      run_json(sandbox, 0, "assess", "two", "--reveal", "a test", "--cohort", "sim", NULL);
+  g_autoptr(Run) b =
+      run_json(sandbox, 0, "assess", "s", "--reveal", "a test", "--cohort", "sim", NULL);
   g_autoptr(GArray) scans_a = scans_of(sandbox, root_of(a)),
                     scans_b = scans_of(sandbox, root_of(b));
   for (guint i = 0; i < scans_a->len; i++)
@@ -839,7 +848,8 @@ test_scores_of_another_model_are_refused(void) {
       "patient_id,site,split,label,risk,emb_0\nq1,A,test,0,0.2,1\nq2,A,test,1,0.3,2\n", -1);
   g_autoptr(Run) narrow_in = run_json(sandbox, 0, "cohort", "import", "narrow", narrow, "--model",
                                       string_at(root_of(show), "model"), NULL);
-  g_autoptr(Run) width = run_json(sandbox, 1, "assess", "s", "--cohort", "narrow", NULL);
+  g_autoptr(Run) width =
+      run_json(sandbox, 1, "assess", "s", "--reveal", "a test", "--cohort", "narrow", NULL);
   assert_says(width->err, "width");
 }
 
@@ -987,7 +997,8 @@ assert_found(const Sandbox *sandbox) {
 static void
 test_verify_finds_a_changed_byte(void) {
   g_autoptr(Sandbox) whole = tuned();
-  g_autoptr(Run) assess = run_json(whole, 0, "assess", "s", "--cohort", "sim", NULL);
+  g_autoptr(Run) assess =
+      run_json(whole, 0, "assess", "s", "--reveal", "a test", "--cohort", "sim", NULL);
   g_autoptr(Run) sound = run_json(whole, 0, "verify", NULL);
   g_assert_true(bool_at(root_of(sound), "ok"));
   g_assert_cmpfloat(number_at(root_of(sound), "n_cohorts"), ==, 1);
