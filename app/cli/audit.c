@@ -6,17 +6,12 @@
 #include "base/file-output.h"
 #include "tasks/audit.h"
 
+/* Members of one site's plan into an open object. */
 static void
-print_plan_json(DemurContext *context, const DemurAuditPlanParams *params,
-                const DemurAuditPlanned *planned) {
-  DemurJson *json = demur_json_new();
-  demur_json_begin_object(json, NULL);
-  demur_json_string(json, "selector", params->selector);
-  demur_json_string(json, "cohort", params->cohort);
+write_planned(const DemurAuditPlanned *planned, DemurJson *json) {
   demur_json_string(json, "site", planned->site);
   demur_json_bool(json, "simulated", planned->simulated);
   demur_json_bool(json, "site_trained_selector", planned->site_trained);
-  demur_json_int(json, "seed", (gint64)context->task.seed);
   demur_json_int(json, "n_site_scans", (gint64)planned->n_site_scans);
   demur_json_begin_array(json, "scans");
   for (guint i = 0; i < planned->scans->len; i++) {
@@ -29,8 +24,68 @@ print_plan_json(DemurContext *context, const DemurAuditPlanParams *params,
     demur_json_end_object(json);
   }
   demur_json_end_array(json);
+}
+
+/* One site's members stand in the document itself; those of several in "sites". */
+static void
+print_plan_json(DemurContext *context, const DemurAuditPlanParams *params,
+                const GPtrArray *planned) {
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_json_string(json, "selector", params->selector);
+  demur_json_string(json, "cohort", params->cohort);
+  demur_json_int(json, "seed", (gint64)context->task.seed);
+  if (params->site != NULL) {
+    write_planned(planned->pdata[0], json);
+  } else {
+    demur_json_begin_array(json, "sites");
+    for (guint i = 0; i < planned->len; i++) {
+      demur_json_begin_object(json, NULL);
+      write_planned(planned->pdata[i], json);
+      demur_json_end_object(json);
+    }
+    demur_json_end_array(json);
+  }
   demur_json_end_object(json);
   demur_context_print_json(context, json);
+}
+
+static void
+free_planned(gpointer planned) {
+  demur_audit_planned_free(planned);
+}
+
+/* The plan of the site, or of every site where none is named (owned). */
+static GPtrArray *
+plan(DemurContext *context, const DemurAuditPlanParams *params, GError **error) {
+  if (params->site == NULL)
+    return demur_task_audit_plan_sites(&context->task, params, error);
+  DemurAuditPlanned *one = demur_task_audit_plan(&context->task, params, error);
+  if (one == NULL)
+    return NULL;
+  GPtrArray *list = g_ptr_array_new_with_free_func(free_planned);
+  g_ptr_array_add(list, one);
+  return list;
+}
+
+static void
+print_plan_text(const DemurAuditPlanParams *params, const GPtrArray *planned) {
+  g_autofree char *table = demur_audit_planned_table_sites(planned);
+  if (params->output == NULL)
+    g_print("%s", table);
+  for (guint i = 0; i < planned->len; i++) {
+    const DemurAuditPlanned *site = planned->pdata[i];
+    if (params->output != NULL)
+      g_print("%u of %zu scans of site '%s'%s to label\n", site->scans->len, site->n_site_scans,
+              site->site, site->simulated ? " (simulated data)" : "");
+    /* The table may be on standard output: what is said of it goes elsewhere. */
+    for (guint w = 0; w < site->warnings->len; w++) {
+      g_autofree char *words = demur_task_warning_words(site->warnings->pdata[w], NULL);
+      g_printerr("Note: %s.\n", words);
+    }
+  }
+  if (params->output != NULL)
+    g_print("Fill the column label with 0 or 1, then `demur audit apply`\n");
 }
 
 static gboolean
@@ -40,21 +95,22 @@ run_plan(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(GStrv) arguments = NULL;
   const GOptionEntry entries[] = {
       {"cohort", 'c', 0, G_OPTION_ARG_STRING, &cohort_name, "cohort with the site's scans", "C"},
-      {"site", 0, 0, G_OPTION_ARG_STRING, &site_name, "the site", "S"},
-      {"split", 0, 0, G_OPTION_ARG_STRING, &split, "only scans of this split (any)", "SPLIT"},
+      {"site", 0, 0, G_OPTION_ARG_STRING, &site_name, "the site (every site of the split)", "S"},
+      {"split", 0, 0, G_OPTION_ARG_STRING, &split,
+       "only scans of this split (any; without --site: test)", "SPLIT"},
       {"scans", 0, 0, G_OPTION_ARG_INT, &n_scans, "scans to label (50)", "N"},
       {"output", 'o', 0, G_OPTION_ARG_FILENAME, &output, "write the table there", "FILE.csv"},
       {NULL}};
-  if (!demur_command_parse(argc, argv, "SELECTOR --cohort C --site S",
-                           "choose which scans of a site to label",
+  if (!demur_command_parse(argc, argv, "SELECTOR --cohort C [--site S]",
+                           "choose which scans of a site, or of every site, to label",
                            "One scan a patient, spread over the site's risks and scores. Fill the "
                            "column label with 0 or 1 and give the table to `demur audit apply`.",
                            entries, &arguments, error) ||
       !demur_command_expect(arguments, 1, "audit plan takes the name of one selector", error))
     return FALSE;
-  if (cohort_name == NULL || site_name == NULL || n_scans < 1) {
+  if (cohort_name == NULL || n_scans < 1) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                        "audit plan needs --cohort C and --site S, and at least 1 of --scans");
+                        "audit plan needs --cohort C, and at least 1 of --scans");
     return FALSE;
   }
   if (output != NULL && !demur_file_output_check(output, DEMUR_FILE_REPLACE, error))
@@ -63,36 +119,21 @@ run_plan(DemurContext *context, int argc, char **argv, GError **error) {
     demur_context_take_stdout(output);
   const DemurAuditPlanParams params = {arguments[0], cohort_name,     site_name,
                                        split,        (size_t)n_scans, output};
-  g_autoptr(DemurAuditPlanned) planned = demur_task_audit_plan(&context->task, &params, error);
+  g_autoptr(GPtrArray) planned = plan(context, &params, error);
   if (planned == NULL)
     return FALSE;
-  if (context->json) {
+  if (context->json)
     print_plan_json(context, &params, planned);
-    return TRUE;
-  }
-  g_autofree char *table = demur_audit_planned_table(planned);
-  if (output == NULL)
-    g_print("%s", table);
   else
-    g_print("%u of %zu scans of site '%s'%s to label: fill the column label with 0 or 1, then "
-            "`demur audit apply`\n",
-            planned->scans->len, planned->n_site_scans, site_name,
-            planned->simulated ? " (simulated data)" : "");
-  /* The table is on standard output: what is said of it goes elsewhere. */
-  for (guint i = 0; i < planned->warnings->len; i++) {
-    g_autofree char *words = demur_task_warning_words(planned->warnings->pdata[i], NULL);
-    g_printerr("Note: %s.\n", words);
-  }
+    print_plan_text(&params, planned);
   return TRUE;
 }
 
+/* Members of one site's audit into an open object. */
 static void
-print_applied_json(DemurContext *context, const char *selector, const DemurAuditApplied *applied) {
+write_applied(const DemurAuditApplied *applied, DemurJson *json) {
   const DemurAudit *audit = &applied->audit;
   const double interval[] = {audit->low, audit->high};
-  DemurJson *json = demur_json_new();
-  demur_json_begin_object(json, NULL);
-  demur_json_string(json, "selector", selector);
   demur_json_string(json, "cohort", applied->cohort);
   demur_json_string(json, "site", applied->site);
   demur_json_bool(json, "simulated", applied->simulated);
@@ -121,6 +162,25 @@ print_applied_json(DemurContext *context, const char *selector, const DemurAudit
   }
   demur_json_end_array(json);
   demur_json_int(json, "n_changed", (gint64)applied->changes->len);
+}
+
+/* One site's members stand in the document itself; those of several in "sites". */
+static void
+print_applied_json(DemurContext *context, const char *selector, const GPtrArray *applied) {
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_json_string(json, "selector", selector);
+  if (applied->len == 1) {
+    write_applied(applied->pdata[0], json);
+  } else {
+    demur_json_begin_array(json, "sites");
+    for (guint i = 0; i < applied->len; i++) {
+      demur_json_begin_object(json, NULL);
+      write_applied(applied->pdata[i], json);
+      demur_json_end_object(json);
+    }
+    demur_json_end_array(json);
+  }
   demur_json_end_object(json);
   demur_context_print_json(context, json);
 }
@@ -140,8 +200,6 @@ print_applied_text(const DemurAuditApplied *applied) {
   if (isfinite(applied->threshold))
     g_print("  %u verdicts would change at threshold %.6f (--json names them)\n",
             applied->changes->len, applied->threshold);
-  g_print("Kept: `demur assess` uses it for scans of this site.\nFor research use, not a cleared "
-          "device.\n");
 }
 
 static gboolean
@@ -157,13 +215,18 @@ run_apply(DemurContext *context, int argc, char **argv, GError **error) {
       !demur_command_expect(arguments, 2, "audit apply takes SELECTOR FILE", error))
     return FALSE;
   const DemurAuditApplyParams params = {arguments[0], arguments[1], cohort_name};
-  g_autoptr(DemurAuditApplied) applied = demur_task_audit_apply(&context->task, &params, error);
+  g_autoptr(GPtrArray) applied = demur_task_audit_apply(&context->task, &params, error);
   if (applied == NULL)
     return FALSE;
-  if (context->json)
+  if (context->json) {
     print_applied_json(context, arguments[0], applied);
-  else
-    print_applied_text(applied);
+    return TRUE;
+  }
+  for (guint i = 0; i < applied->len; i++)
+    print_applied_text(applied->pdata[i]);
+  g_print(
+      "Kept: `demur assess` uses %s for scans of %s.\nFor research use, not a cleared device.\n",
+      applied->len == 1 ? "it" : "them", applied->len == 1 ? "this site" : "these sites");
   return TRUE;
 }
 

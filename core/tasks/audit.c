@@ -8,6 +8,7 @@
 #include "store/audits.h"
 #include "tasks/assess.h"
 #include "tasks/label-table.h"
+#include "tasks/selection.h"
 #include "tasks/site-scans.h"
 
 /* ---- plan ---- */
@@ -24,9 +25,8 @@ change_clear(gpointer data) {
   g_free(((DemurAuditChange *)data)->scan_id);
 }
 
-char *
-demur_audit_planned_table(const DemurAuditPlanned *planned) {
-  GString *table = g_string_new("scan_id,patient_id,site,label\n");
+static void
+append_scans(const DemurAuditPlanned *planned, GString *table) {
   for (guint i = 0; i < planned->scans->len; i++) {
     const DemurAuditScan *scan = &g_array_index(planned->scans, DemurAuditScan, i);
     demur_csv_append(table, scan->scan_id);
@@ -36,6 +36,22 @@ demur_audit_planned_table(const DemurAuditPlanned *planned) {
     demur_csv_append(table, planned->site);
     g_string_append(table, ",\n");
   }
+}
+
+#define HEADER "scan_id,patient_id,site,label\n"
+
+char *
+demur_audit_planned_table(const DemurAuditPlanned *planned) {
+  GString *table = g_string_new(HEADER);
+  append_scans(planned, table);
+  return g_string_free(table, FALSE);
+}
+
+char *
+demur_audit_planned_table_sites(const GPtrArray *planned) {
+  GString *table = g_string_new(HEADER);
+  for (guint i = 0; i < planned->len; i++)
+    append_scans(planned->pdata[i], table);
   return g_string_free(table, FALSE);
 }
 
@@ -98,6 +114,71 @@ demur_task_audit_plan(DemurTask *task, const DemurAuditPlanParams *params, GErro
   if (workspace == NULL || !demur_audit_plans_save(workspace, &plan, error))
     return NULL;
   return g_steal_pointer(&planned);
+}
+
+static int
+compare_texts(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void
+free_planned(gpointer planned) {
+  demur_audit_planned_free(planned);
+}
+
+/* Names of the split's sites, each once, in order (owned, the names are the cohort's). */
+static GPtrArray *
+sites_of_split(const DemurCohort *cohort, const char *split, GError **error) {
+  size_t n;
+  g_autofree guint32 *rows = demur_cohort_rows(cohort, split, &n, error);
+  if (rows == NULL)
+    return NULL;
+  g_autofree guint8 *there = g_new0(guint8, MAX(cohort->n_sites, 1));
+  GPtrArray *names = g_ptr_array_new();
+  for (size_t i = 0; i < n; i++) {
+    const guint32 site = cohort->sites[rows[i]];
+    if (!there[site])
+      g_ptr_array_add(names, cohort->site_names[site]);
+    there[site] = 1;
+  }
+  g_ptr_array_sort(names, compare_texts);
+  return names;
+}
+
+GPtrArray *
+demur_task_audit_plan_sites(DemurTask *task, const DemurAuditPlanParams *params, GError **error) {
+  const char *split = params->split != NULL ? params->split : "test";
+  g_autoptr(DemurCohort) cohort = demur_task_load_cohort(task, params->cohort, error);
+  g_autoptr(GPtrArray) names = cohort != NULL ? sites_of_split(cohort, split, error) : NULL;
+  if (names == NULL)
+    return NULL;
+  g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(free_planned);
+  for (guint i = 0; i < names->len; i++) {
+    DemurAuditPlanParams one = *params;
+    one.site = names->pdata[i];
+    one.split = split;
+    one.output = NULL;
+    g_autoptr(GError) local = NULL;
+    DemurAuditPlanned *planned = demur_task_audit_plan(task, &one, &local);
+    if (planned != NULL)
+      g_ptr_array_add(all, planned);
+    else if (!g_error_matches(local, DEMUR_ERROR,
+                              DEMUR_ERROR_STATE)) { /* none is unseen: no site */
+      g_propagate_error(error, g_steal_pointer(&local));
+      return NULL;
+    }
+  }
+  if (all->len == 0) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                "split '%s' of cohort '%s' has no site with scans that the selector has not seen",
+                split, params->cohort);
+    return NULL;
+  }
+  g_autofree char *table = demur_audit_planned_table_sites(all);
+  if (params->output != NULL &&
+      !demur_file_write(params->output, table, -1, DEMUR_FILE_REPLACE, error))
+    return NULL;
+  return g_steal_pointer(&all);
 }
 
 /* ---- apply ---- */
@@ -253,12 +334,29 @@ apply(DemurTask *task, const DemurAuditApplyParams *params, const GArray *rows,
          demur_audits_save(workspace, &record, error);
 }
 
-DemurAuditApplied *
+static void
+free_applied(gpointer applied) {
+  demur_audit_applied_free(applied);
+}
+
+GPtrArray *
 demur_task_audit_apply(DemurTask *task, const DemurAuditApplyParams *params, GError **error) {
-  g_autoptr(DemurAuditApplied) applied = g_new0(DemurAuditApplied, 1);
-  applied->changes = g_array_new(FALSE, FALSE, sizeof(DemurAuditChange));
-  g_array_set_clear_func(applied->changes, change_clear);
-  g_autoptr(GArray) rows = demur_label_table_read(params->path, &applied->site, error);
-  return rows != NULL && apply(task, params, rows, applied, error) ? g_steal_pointer(&applied)
-                                                                   : NULL;
+  g_autoptr(GPtrArray) sites = demur_label_table_read_sites(params->path, error);
+  DemurWorkspace *workspace = sites != NULL ? demur_task_workspace(task, error) : NULL;
+  if (workspace == NULL || !demur_workspace_begin(workspace, error))
+    return NULL;
+  g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(free_applied);
+  gboolean ok = TRUE;
+  for (guint i = 0; ok && i < sites->len; i++) {
+    const GArray *rows = sites->pdata[i];
+    DemurAuditApplied *applied = g_new0(DemurAuditApplied, 1);
+    applied->changes = g_array_new(FALSE, FALSE, sizeof(DemurAuditChange));
+    g_array_set_clear_func(applied->changes, change_clear);
+    applied->site = g_strdup(g_array_index(rows, DemurLabel, 0).site);
+    g_ptr_array_add(all, applied);
+    ok = apply(task, params, rows, applied, error);
+  }
+  if (!ok)
+    demur_workspace_rollback(workspace);
+  return ok && demur_workspace_commit(workspace, error) ? g_steal_pointer(&all) : NULL;
 }

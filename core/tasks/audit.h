@@ -34,6 +34,15 @@ DemurAuditPlanned *demur_task_audit_plan(DemurTask *task, const DemurAuditPlanPa
 void demur_audit_planned_free(DemurAuditPlanned *planned);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurAuditPlanned, demur_audit_planned_free)
 
+/* The same for every site of the split (NULL: "test") that has scans which the selector has not
+ * seen: array of DemurAuditPlanned in the order of their names (owned); one table for all.
+ * params->site is not read. DEMUR_ERROR_STATE where there is no such site. */
+GPtrArray *demur_task_audit_plan_sites(DemurTask *task, const DemurAuditPlanParams *params,
+                                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The table of such an array (owned). */
+char *demur_audit_planned_table_sites(const GPtrArray *planned);
+
 /* The table to fill in (owned), without risks: who labels is not to know what the model said, and
  * some of these are held back. */
 char *demur_audit_planned_table(const DemurAuditPlanned *planned);
@@ -60,10 +69,11 @@ typedef struct {
   GArray *changes;            /* of DemurAuditChange */
 } DemurAuditApplied;
 
-/* Learns the site's intercept and keeps it: `assess` uses it for scans of this site. Nothing is
- * kept where a row is wrong (DEMUR_ERROR_INPUT with its line). */
-DemurAuditApplied *demur_task_audit_apply(DemurTask *task, const DemurAuditApplyParams *params,
-                                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Learns the intercept of each site of the table and keeps it: `assess` uses it for scans of that
+ * site. Array of DemurAuditApplied in the order in which sites first appear (owned). Nothing is
+ * kept where a row of any is wrong (DEMUR_ERROR_INPUT with its line). */
+GPtrArray *demur_task_audit_apply(DemurTask *task, const DemurAuditApplyParams *params,
+                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void demur_audit_applied_free(DemurAuditApplied *applied);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurAuditApplied, demur_audit_applied_free)
 

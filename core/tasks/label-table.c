@@ -12,6 +12,7 @@ label_clear(gpointer data) {
   DemurLabel *row = data;
   g_free(row->scan_id);
   g_free(row->patient_id);
+  g_free(row->site);
 }
 
 typedef struct {
@@ -41,16 +42,17 @@ read_label(Reader *reader, const DemurTableField *field) {
   return NAN;
 }
 
+/* site_name NULL: rows may be of any sites. */
 static void
 read_row(Reader *reader, const DemurTableField *fields, GArray *rows, char **site_name) {
   const DemurTableField *scan = &fields[reader->scan_id], *site = &fields[reader->site];
   DemurLabel row = {.label = read_label(reader, &fields[reader->label]), .line = fields[0].line};
-  g_autofree char *site_id = clean_id(reader, site);
-  if (*site_name == NULL)
-    *site_name = g_strdup(site_id);
-  if (strcmp(*site_name, site_id) != 0)
+  row.site = clean_id(reader, site);
+  if (site_name != NULL && *site_name == NULL)
+    *site_name = g_strdup(row.site);
+  if (site_name != NULL && strcmp(*site_name, row.site) != 0)
     demur_table_faults_note(&reader->faults, site, "site",
-                            "'%s', but the rows above are of '%s'; one site at a time", site_id,
+                            "'%s', but the rows above are of '%s'; one site at a time", row.site,
                             *site_name);
   row.scan_id = clean_id(reader, scan);
   if (*row.scan_id == '\0')
@@ -90,13 +92,19 @@ read_rows(Reader *reader, DemurTable *table, GArray *rows, char **site_name, GEr
   return FALSE;
 }
 
-GArray *
-demur_label_table_read(const char *path, char **site_name, GError **error) {
+static GArray *
+labels_new(void) {
+  GArray *rows = g_array_new(FALSE, FALSE, sizeof(DemurLabel));
+  g_array_set_clear_func(rows, label_clear);
+  return rows;
+}
+
+static GArray *
+read_all(const char *path, char **site_name, GError **error) {
   g_autoptr(DemurTable) table = demur_table_open(path, error);
   if (table == NULL)
     return NULL;
-  g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(DemurLabel));
-  g_array_set_clear_func(rows, label_clear);
+  g_autoptr(GArray) rows = labels_new();
   Reader reader = {.scratch = g_string_new(NULL)};
   demur_table_faults_init(&reader.faults, table);
   const gboolean ok = read_rows(&reader, table, rows, site_name, error);
@@ -104,4 +112,35 @@ demur_label_table_read(const char *path, char **site_name, GError **error) {
   demur_table_faults_clear(&reader.faults);
   g_string_free(reader.scratch, TRUE);
   return ok ? g_steal_pointer(&rows) : NULL;
+}
+
+GArray *
+demur_label_table_read(const char *path, char **site_name, GError **error) {
+  return read_all(path, site_name, error);
+}
+
+static void
+unref_rows(gpointer rows) {
+  g_array_unref(rows);
+}
+
+GPtrArray *
+demur_label_table_read_sites(const char *path, GError **error) {
+  g_autoptr(GArray) rows = read_all(path, NULL, error);
+  if (rows == NULL)
+    return NULL;
+  GPtrArray *sites = g_ptr_array_new_with_free_func(unref_rows);
+  g_autoptr(GHashTable) by_name = g_hash_table_new(g_str_hash, g_str_equal);
+  for (guint i = 0; i < rows->len; i++) {
+    DemurLabel *row = &g_array_index(rows, DemurLabel, i);
+    GArray *of_site = g_hash_table_lookup(by_name, row->site);
+    if (of_site == NULL) {
+      of_site = labels_new();
+      g_ptr_array_add(sites, of_site);
+      g_hash_table_insert(by_name, row->site, of_site);
+    }
+    g_array_append_val(of_site, *row);
+  }
+  g_array_set_clear_func(rows, NULL); /* the rows are the sites' now */
+  return sites;
 }

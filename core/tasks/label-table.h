@@ -8,6 +8,7 @@ G_BEGIN_DECLS
 typedef struct {
   char *scan_id, *patient_id; /* patient_id NULL: not given */
   double label;               /* NaN: left empty */
+  char *site;
   size_t line;
 } DemurLabel;
 
@@ -17,5 +18,9 @@ typedef struct {
  * missing, and for rows of two sites. */
 GArray *demur_label_table_read(const char *path, char **site,
                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The same of as many sites as there are: array of array of DemurLabel (owned), one a site, in the
+ * order in which sites first appear. */
+GPtrArray *demur_label_table_read_sites(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

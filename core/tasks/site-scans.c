@@ -73,7 +73,8 @@ demur_site_scans_load(DemurTask *task, const char *cohort_name, const char *spli
   }
   site->trained =
       g_strv_contains((const char *const *)demur_selector_site_names(site->selector), site_name);
-  site->view = demur_selector_view(site->selector, site->cohort, error);
+  site->view = demur_selector_view_rows(site->selector, site->cohort, site->rows, site->n,
+                                        task->parallel, NULL, error);
   if (site->view == NULL)
     return FALSE;
   site->scores =

@@ -2,13 +2,13 @@
 # Every benchmark one after the other; ends with 1 where a twin's numbers differ from ours, or where a selector is called
 # better too often though nothing is planted. About an hour and a half on two quiet processors; on a busy machine the
 # times say little, so the load is printed with them.
-#   all.sh BUILD_FOLDER [NAME..]      equality time features evaluate published growth intervals simulations real workstation
+#   all.sh BUILD_FOLDER [NAME..]      equality time features evaluate published growth intervals simulations sites real workstation
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=$1
 bench=$build/tests/bench
 shift
-[ $# -gt 0 ] || set -- equality time features evaluate published growth intervals simulations real workstation
+[ $# -gt 0 ] || set -- equality time features evaluate published growth intervals simulations sites real workstation
 python=/usr/bin/python3
 failed=""
 for name in "$@"; do
@@ -22,6 +22,7 @@ for name in "$@"; do
   growth) sh "$here/growth.sh" "$build" ;;
   intervals) DEMUR_LONG=1 "$build/tests/unit-evaluation-intervals" ;; # 1,000 cohorts
   simulations) "$bench/bench-simulations" example 2 3 && "$bench/bench-simulations" cohorts 2 200 40 40 ;;
+  sites) "$bench/bench-sites" 400 ;;
   real) "$python" "$here/real.py" "$build" ;;
   workstation) sh "$here/../ui/bench.sh" "$build" ;;
   *) echo "no benchmark '$name'" >&2 && exit 2 ;;

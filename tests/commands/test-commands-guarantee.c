@@ -253,6 +253,68 @@ test_an_audit_changes_the_risks_of_its_site(void) {
   g_assert_null(strstr(elsewhere->out, "\"audited\""));
 }
 
+/* Six sites that train, three (A, B, C) that don't; every fourth scan is an event. */
+static char *
+three_new_sites(const Sandbox *sandbox) {
+  g_autoptr(GString) table = g_string_new("scan_id,patient_id,site,split,label,risk\n");
+  for (int i = 0; i < 300; i++)
+    g_string_append_printf(table, "s%d,p%d,%c,%s,%d,0.%02d\n", i, i,
+                           i < 240 ? 'K' + i % 6 : 'A' + i % 3, i < 240 ? "selector_train" : "test",
+                           (i / 6) % 4 == 0, 5 + i * 7 % 90);
+  return sandbox_write(sandbox, "sites.csv", table->str, -1);
+}
+
+/* One plan and one table for every site of a split; a wrong row of any site keeps none of them. */
+static void
+test_many_sites_are_audited_at_once(void) {
+  g_autoptr(Sandbox) sandbox = sandbox_new();
+  g_autofree char *cohort = three_new_sites(sandbox);
+  g_autoptr(Run) import = run_json(sandbox, 0, "cohort", "import", "c", cohort, NULL);
+  g_autoptr(Run) train =
+      run_json(sandbox, 0, "train", "s", "--cohort", "c", "--method", "confidence", NULL);
+  g_assert_cmpstr(string_at(root_of(train), "method"), ==, "confidence");
+  g_autofree char *path = sandbox_path(sandbox, "all.csv");
+  g_autoptr(Run) plan = run_json(sandbox, 0, "audit", "plan", "s", "--cohort", "c", "--scans", "10",
+                                 "--output", path, NULL);
+  JsonArray *planned = array_at(root_of(plan), "sites");
+  g_assert_cmpuint(json_array_get_length(planned), ==, 3);
+  g_autofree char *table = NULL;
+  g_assert_true(g_file_get_contents(path, &table, NULL, NULL));
+  g_auto(GStrv) lines = g_strsplit(table, "\n", -1);
+  g_assert_cmpuint(g_strv_length(lines), ==, 1 + 30 + 1); /* header, rows, nothing after the last */
+  /* The last row names another site than its scan's: A and B are not kept either. */
+  g_autofree char *ones = filled(sandbox, table, "ones.csv", "1");
+  g_autofree char *good = NULL;
+  g_assert_true(g_file_get_contents(ones, &good, NULL, NULL));
+  g_autofree char *bad = g_strconcat(good, "s240,p240,C,1\n", NULL); /* 240 is of site A */
+  g_autofree char *wrong = sandbox_write(sandbox, "wrong.csv", bad, -1);
+  g_autoptr(Run) refused = run_json(sandbox, 1, "audit", "apply", "s", wrong, NULL);
+  assert_says(refused->err, "another site");
+  g_autoptr(Run) before = run_json(sandbox, 0, "assess", "s", "--cohort", "c", NULL);
+  g_assert_null(strstr(before->out, "\"audited\""));
+  g_autoptr(Run) apply = run_json(sandbox, 0, "audit", "apply", "s", ones, NULL);
+  JsonArray *sites = array_at(root_of(apply), "sites");
+  g_assert_cmpuint(json_array_get_length(sites), ==, 3);
+  for (guint i = 0; i < 3; i++) {
+    const char name[] = {(char)('A' + (int)i), '\0'};
+    JsonObject *site = json_array_get_object_element(sites, i);
+    g_assert_cmpstr(string_at(site, "site"), ==, name);
+    g_assert_cmpfloat(number_at(site, "intercept"), >, 0);
+  }
+  g_autoptr(Run) after = run_json(sandbox, 0, "assess", "s", "--cohort", "c", NULL);
+  JsonArray *old = array_at(root_of(before), "verdicts"),
+            *new = array_at(root_of(after), "verdicts");
+  for (guint i = 0; i < json_array_get_length(old); i++) {
+    JsonObject *a = json_array_get_object_element(old, i);
+    JsonObject *b = json_array_get_object_element(new, i);
+    g_assert_true(bool_at(b, "audited"));
+    g_assert_cmpfloat(number_at(b, "risk"), >, number_at(a, "risk"));
+    JsonArray *wide = array_at(a, "risk_interval"), *narrow = array_at(b, "risk_interval");
+    g_assert_cmpfloat(json_array_get_double_element(wide, 0), <,
+                      json_array_get_double_element(narrow, 0));
+  }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -260,6 +322,7 @@ main(int argc, char **argv) {
   g_test_add_func("/commands/guarantee/risk", test_a_risk_is_guaranteed_or_nothing_is_kept);
   g_test_add_func("/commands/guarantee/sites", test_no_guarantee_at_a_site_that_did_not_tune);
   g_test_add_func("/commands/guarantee/evaluate", test_evaluate_says_where_nothing_is_guaranteed);
+  g_test_add_func("/commands/guarantee/audit-sites", test_many_sites_are_audited_at_once);
   g_test_add_func("/commands/guarantee/audit", test_an_audit_changes_the_risks_of_its_site);
   return g_test_run();
 }
