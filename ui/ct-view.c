@@ -217,6 +217,12 @@ plane_name(DemurCtPlane plane) {
   }
 }
 
+static void
+append_mm(GString *text, const char *before, double mm) {
+  g_autofree char *number = demur_text_formatted("%.2f", fabs(mm));
+  g_string_append_printf(text, "%s%s%s mm", before, mm < 0 ? "−" : "", number);
+}
+
 static char *
 slice_text(DemurCtView *view) {
   const size_t n = demur_ct_view_n_slices(view);
@@ -229,13 +235,12 @@ slice_text(DemurCtView *view) {
           ? &view->image->series->slices[slice]
           : NULL;
   if (facts != NULL && !isnan(facts->distance_mm))
-    g_string_append_printf(text, " · z %s%.2f mm", facts->distance_mm < 0 ? "−" : "",
-                           fabs(facts->distance_mm));
+    append_mm(text, " · z ", facts->distance_mm);
   else if (view->cut != NULL && !isnan(view->cut->origin_mm[0])) {
     const double at = view->plane == DEMUR_CT_SAGITTAL  ? view->cut->origin_mm[0]
                       : view->plane == DEMUR_CT_CORONAL ? view->cut->origin_mm[1]
                                                         : view->cut->origin_mm[2];
-    g_string_append_printf(text, " · %s%.2f mm", at < 0 ? "−" : "", fabs(at));
+    append_mm(text, " · ", at);
   }
   if (view->slab_mm > 0)
     g_string_append_printf(text, _(" · MIP %.0f mm"), view->slab_mm);
@@ -300,7 +305,18 @@ changed(DemurCtView *view) {
 static const GdkRGBA ink = {0.93f, 0.93f, 0.93f, 1}, dark = {0, 0, 0, 0.85f},
                      caution = {0.95f, 0.71f, 0.30f, 1};
 
+/* The reader's text size over the usual one (13 pixels). */
+static double
+text_scale(DemurCtView *view) {
+  const PangoFontDescription *font =
+      pango_context_get_font_description(gtk_widget_get_pango_context(GTK_WIDGET(view)));
+  const double size = pango_font_description_get_size(font) / (double)PANGO_SCALE;
+  const double pixels = pango_font_description_get_size_is_absolute(font) ? size : size * 96 / 72;
+  return pixels > 0 ? CLAMP(pixels / 13, 0.5, 3) : 1;
+}
+
 /* Text with a dark edge, so that it reads on white bone too. x, y: 0 left or top, 0.5, 1. */
+/* size: at the usual size of text, with which it grows. */
 static void
 draw_text(DemurCtView *view, GtkSnapshot *snapshot, const char *text, double x, double y,
           double horizontal, double vertical, int size, const GdkRGBA *colour) {
@@ -308,11 +324,13 @@ draw_text(DemurCtView *view, GtkSnapshot *snapshot, const char *text, double x, 
     return;
   g_autoptr(PangoLayout) layout = demur_shown_layout(GTK_WIDGET(view), text);
   PangoFontDescription *font = pango_font_description_from_string("Inter, DejaVu Sans");
-  pango_font_description_set_absolute_size(font, size * PANGO_SCALE);
+  pango_font_description_set_absolute_size(font, size * text_scale(view) * PANGO_SCALE);
   pango_layout_set_font_description(layout, font);
   pango_font_description_free(font);
   pango_layout_set_alignment(layout, horizontal > 0.7 ? PANGO_ALIGN_RIGHT : PANGO_ALIGN_LEFT);
-  const int room = gtk_widget_get_width(GTK_WIDGET(view)) - 24;
+  const int whole = gtk_widget_get_width(GTK_WIDGET(view));
+  /* What stands in a corner leaves the other one its half. */
+  const int room = horizontal == 0.5 ? whole - 24 : whole / 2 - 16;
   int width, height;
   pango_layout_get_pixel_size(layout, &width, &height);
   if (width > room && room > 40) {
@@ -730,12 +748,14 @@ copy_facts(DemurCtView *view, const DemurScan *scan) {
     g_string_append_printf(kernel, "%s%.0f kVp", kernel->len > 0 ? " · " : "", scan->kvp);
   append_line(right, kernel->str);
   g_autoptr(GString) sizes = g_string_new(NULL);
+  g_autofree char *thickness = demur_text_formatted("%.4g", scan->thickness_mm);
+  g_autofree char *spacing = demur_text_formatted("%.4g", scan->spacing_mm);
   if (!isnan(scan->thickness_mm))
-    g_string_append_printf(sizes, _("thickness %.4g mm"), scan->thickness_mm);
+    g_string_append_printf(sizes, _("thickness %s mm"), thickness);
   else
     g_string_append(sizes, _("thickness not recorded"));
   if (!isnan(scan->spacing_mm))
-    g_string_append_printf(sizes, _(" · spacing %.4g mm"), scan->spacing_mm);
+    g_string_append_printf(sizes, _(" · spacing %s mm"), spacing);
   append_line(right, sizes->str);
   view->top_right = g_string_free(g_steal_pointer(&right), FALSE);
   if (scan->lossy)

@@ -12,6 +12,7 @@
 #include "ui/theme.h"
 #include "ui/verdict-card.h"
 #include "ui/words.h"
+#include "ui/wrap-row.h"
 
 struct _DemurPatientPage {
   GtkBox parent_instance;
@@ -307,8 +308,9 @@ add_screen(DemurPatientPage *page, guint32 row, gboolean current) {
   gtk_box_append(line, label);
   gtk_box_append(box, GTK_WIDGET(line));
   g_autoptr(GString) facts = g_string_new(scan->scanner);
+  g_autofree char *thickness = demur_text_formatted("%.4g", scan->thickness_mm);
   if (!isnan(scan->thickness_mm))
-    g_string_append_printf(facts, "%s%.4g mm", facts->len > 0 ? " · " : "", scan->thickness_mm);
+    g_string_append_printf(facts, "%s%s mm", facts->len > 0 ? " · " : "", thickness);
   if (facts->len > 0) {
     GtkWidget *text = add_text(box, facts->str, "small");
     gtk_widget_add_css_class(text, "muted");
@@ -756,14 +758,12 @@ build_steps(void) {
 static GtkWidget *
 build_tools(DemurPatientPage *page) {
   GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 3);
-  gtk_widget_add_css_class(bar, "ct-tools");
   page->plane[0] = tool(bar, _("Axial"), "win.plane", "axial");
   page->plane[1] = tool(bar, _("Coronal"), "win.plane", "coronal");
   page->plane[2] = tool(bar, _("Sagittal"), "win.plane", "sagittal");
   page->slab = tool(bar, _("MIP off"), "win.slab", NULL);
-  GtkWidget *space = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
-  gtk_widget_set_hexpand(space, TRUE);
-  gtk_box_append(GTK_BOX(bar), space);
+  GtkWidget *planes_bar = bar;
+  bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 3);
   for (guint i = 0; i < DEMUR_N_PRESETS; i++) {
     g_autofree char *label = g_strdup_printf(
         "%u %s", i + 1, i < DEMUR_N_CT_PRESETS ? _(demur_ct_presets[i].brief) : _("Own"));
@@ -779,7 +779,9 @@ build_tools(DemurPatientPage *page) {
   tool(bar, _("Invert"), "win.invert", NULL);
   tool(bar, _("Reset"), "win.reset-view", NULL);
   page->compare = tool(bar, _("Prior"), "win.compare", NULL);
-  return bar;
+  GtkWidget *row = demur_wrap_row_new(planes_bar, bar);
+  gtk_widget_add_css_class(row, "ct-tools");
+  return row;
 }
 
 DemurPatientPage *

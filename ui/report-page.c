@@ -67,7 +67,9 @@ draw_sheet(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle, g
   cairo_set_source_rgb(cr, 1, 1, 1);
   cairo_paint(cr);
   cairo_scale(cr, rectangle.width / width, rectangle.height / height);
+  demur_words_numbers(FALSE);
   demur_report_pages_draw(sheet->page->pages, sheet->index, cr);
+  demur_words_numbers(TRUE);
 }
 
 static void
@@ -86,7 +88,9 @@ update(DemurReportPage *page) {
   }
   g_autoptr(GError) error = NULL;
   page->study = demur_coverage_study_ref(study);
+  demur_words_numbers(FALSE); /* pages are as they are printed */
   page->pages = demur_report_pages_new(study->report, &error);
+  demur_words_numbers(TRUE);
   if (page->pages == NULL) {
     demur_shown_label_set(page->placeholder, error->message);
     gtk_stack_set_visible_child_name(page->stack, "placeholder");

@@ -779,7 +779,8 @@ build_header(DemurWindow *window) {
   gtk_header_bar_pack_end(GTK_HEADER_BAR(bar), menu);
   window->search = GTK_SEARCH_ENTRY(gtk_search_entry_new());
   g_object_set(window->search, "placeholder-text", _("Search patient, site, scanner"), NULL);
-  gtk_editable_set_width_chars(GTK_EDITABLE(window->search), 24);
+  gtk_editable_set_width_chars(GTK_EDITABLE(window->search), 12);
+  gtk_editable_set_max_width_chars(GTK_EDITABLE(window->search), 30);
   gtk_accessible_update_property(GTK_ACCESSIBLE(window->search), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                  _("Search patient, site, scanner"), -1);
   g_signal_connect(window->search, "search-changed", G_CALLBACK(on_search_changed), window);
@@ -856,12 +857,10 @@ build_status(DemurWindow *window) {
   window->status_model = add_status(box, NULL);
   window->status_selector = add_status(box, NULL);
   window->status_coverage = add_status(box, NULL);
-  gtk_label_set_ellipsize(window->status_coverage, PANGO_ELLIPSIZE_NONE);
   GtkWidget *space = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
   gtk_widget_set_hexpand(space, TRUE);
   gtk_box_append(GTK_BOX(box), space);
   window->status_hint = add_status(box, NULL);
-  gtk_label_set_ellipsize(window->status_hint, PANGO_ELLIPSIZE_NONE);
   window->status_count = add_status(box, NULL);
   gtk_label_set_ellipsize(window->status_count, PANGO_ELLIPSIZE_NONE);
   return box;
@@ -879,6 +878,8 @@ demur_window_new(GtkApplication *application, DemurSession *session) {
   gtk_box_append(GTK_BOX(box), build_notice(window));
   gtk_box_append(GTK_BOX(box), build_busy(window));
   window->stack = GTK_STACK(gtk_stack_new());
+  /* As narrow as the page that is shown can be. */
+  gtk_stack_set_hhomogeneous(window->stack, FALSE);
   gtk_widget_set_vexpand(GTK_WIDGET(window->stack), TRUE);
   window->worklist = demur_worklist_page_new(session);
   gtk_stack_add_named(window->stack, GTK_WIDGET(window->worklist), "worklist");

@@ -3,6 +3,20 @@
 #include "report/format.h"
 #include "words/words.h"
 
+void
+demur_words_numbers(gboolean readers) {
+  /* Translators: this number as it is written in your language; its marks are taken from here. */
+  const char *sample = _("1,337.5");
+  const size_t length = strlen(sample);
+  const char *point = length > 2 ? sample + length - 2 : ".";
+  g_autofree char *mark = g_strndup(point, 1);
+  /* What stands between 1 and 337, of any length (a thin space has three bytes). */
+  const char *rest = strstr(sample, "337");
+  g_autofree char *group = rest != NULL ? g_strndup(sample + 1, (size_t)(rest - sample - 1)) : NULL;
+  const gboolean usual = strcmp(sample, "1,337.5") == 0;
+  demur_text_marks_use(readers && !usual ? mark : NULL, readers && !usual ? group : NULL);
+}
+
 const char *
 demur_words_translate(const char *text) {
   return dgettext(DEMUR_UI_DOMAIN, text);

@@ -13,6 +13,10 @@ G_BEGIN_DECLS
 #define _(text) dgettext(DEMUR_UI_DOMAIN, (text))
 #define ngettext_(one, many, n) dngettext(DEMUR_UI_DOMAIN, (one), (many), (n))
 
+/* From now on this thread writes numbers in the reader's way ("1.337,5"), or, where it draws what
+ * is printed or written to a file, in the report's own. */
+void demur_words_numbers(gboolean readers);
+
 /* text in the reader's language: for what is worded below the window (words/words.h,
  * tasks/warnings.h). */
 const char *demur_words_translate(const char *text);

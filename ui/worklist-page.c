@@ -9,6 +9,7 @@
 #include "ui/text-cell.h"
 #include "ui/theme.h"
 #include "ui/words.h"
+#include "ui/wrap-row.h"
 
 #define N_CHIPS 10
 #define RISK_CHARS 9
@@ -515,13 +516,12 @@ build_chips(DemurWorklistPage *page) {
     g_signal_connect(page->chip[i], "toggled", G_CALLBACK(on_chip), page);
     gtk_box_append(GTK_BOX(row), page->chip[i]);
   }
-  GtkWidget *space = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
-  gtk_widget_set_hexpand(space, TRUE);
-  gtk_box_append(GTK_BOX(row), space);
-  page->source = add_menu(page, row, _("Source"));
-  page->site = add_menu(page, row, _("Site"));
-  page->scanner = add_menu(page, row, _("Scanner"));
-  gtk_box_append(GTK_BOX(page), row);
+  GtkWidget *menus = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 7);
+  gtk_widget_add_css_class(menus, "chips");
+  page->source = add_menu(page, menus, _("Source"));
+  page->site = add_menu(page, menus, _("Site"));
+  page->scanner = add_menu(page, menus, _("Scanner"));
+  gtk_box_append(GTK_BOX(page), demur_wrap_row_new(row, menus));
 }
 
 /* A letter typed in the list begins a search, apart from N and P, which step. */

@@ -9,11 +9,16 @@
 int
 main(int argc, char **argv) {
   setlocale(LC_ALL, "");
+  /* Numbers are written by one rule (demur_words_numbers), and those of reports by none of the
+   * reader's: GTK must not bring the locale's back. */
+  setlocale(LC_NUMERIC, "C");
+  gtk_disable_setlocale();
   bindtextdomain(DEMUR_UI_DOMAIN, g_getenv("DEMUR_LOCALEDIR") != NULL ? g_getenv("DEMUR_LOCALEDIR")
                                                                       : DEMUR_LOCALE_DIR);
   bind_textdomain_codeset(DEMUR_UI_DOMAIN, "UTF-8");
   textdomain(DEMUR_UI_DOMAIN);
   demur_blas_init();
+  demur_words_numbers(TRUE);
   gboolean picture = FALSE;
   for (int i = 1; i < argc; i++)
     picture |= strcmp(argv[i], "--screenshot") == 0;

@@ -8,6 +8,31 @@
 #define MINUS "\xe2\x88\x92" /* U+2212 */
 #define NO_BREAK "\xc2\xa0"  /* U+00A0 */
 
+/* The reader's marks on this thread; "" is the report's own way. Each is a null-terminated text. */
+static _Thread_local char reader_point[8], reader_group[8];
+
+void
+demur_text_marks_use(const char *point, const char *group) {
+  g_strlcpy(reader_point, point != NULL ? point : "", sizeof reader_point);
+  g_strlcpy(reader_group, group != NULL ? group : "", sizeof reader_group);
+}
+
+/* digits with the reader's decimal mark (owned). */
+static char *
+marked(const char *digits) {
+  const char *point = strchr(digits, '.');
+  if (point == NULL || *reader_point == '\0')
+    return g_strdup(digits);
+  g_autofree char *before = g_strndup(digits, (size_t)(point - digits));
+  return g_strconcat(before, reader_point, point + 1, NULL);
+}
+
+char *
+demur_text_formatted(const char *format, double value) {
+  char digits[64];
+  return marked(g_ascii_formatd(digits, sizeof digits, format, value));
+}
+
 static char *
 fixed(double value, int decimals, const char *plus, gboolean leading_zero) {
   if (!isfinite(value))
@@ -18,9 +43,10 @@ fixed(double value, int decimals, const char *plus, gboolean leading_zero) {
   g_ascii_formatd(digits, sizeof digits, format, fmin(fabs(value), 1e30));
   const gboolean zero = strspn(digits, "0.") == strlen(digits);
   const char *body = digits;
-  if (!leading_zero && decimals > 0 && digits[0] == '0')
+  if (!leading_zero && *reader_point == '\0' && decimals > 0 && digits[0] == '0')
     body++;
-  return g_strconcat(zero ? "" : value < 0 ? MINUS : plus, body, NULL);
+  g_autofree char *text = marked(body);
+  return g_strconcat(zero ? "" : value < 0 ? MINUS : plus, text, NULL);
 }
 
 char *
@@ -67,7 +93,7 @@ demur_text_count(guint64 n) {
   GString *text = g_string_new(NULL);
   for (size_t i = 0; i < length; i++) {
     if (i > 0 && (length - i) % 3 == 0)
-      g_string_append_c(text, ',');
+      g_string_append(text, *reader_group != '\0' ? reader_group : ",");
     g_string_append_c(text, digits[i]);
   }
   return g_string_free(text, FALSE);

@@ -8,6 +8,13 @@ G_BEGIN_DECLS
 
 #define DEMUR_TEXT_UNDEFINED "–"
 
+/* How the numbers below are written from now on by the calling thread: the decimal mark and what
+ * groups thousands. NULL: the report's own way (".95", "1,337"), which files and pages keep. */
+void demur_text_marks_use(const char *point, const char *group);
+
+/* value in a format of printf ("%.2f"), with the decimal mark in use (owned). */
+char *demur_text_formatted(const char *format, double value);
+
 /* Without a leading zero, with a true minus sign; "–" for a non-finite value. decimals 0 to 9. */
 char *demur_text_decimal(double value, int decimals);
 

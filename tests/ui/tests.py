@@ -7,6 +7,8 @@ import sqlite3
 import subprocess
 import sys
 
+from gi.repository import GLib
+
 from driver import DEMUR, HOME, WORKSTATION, Workstation, demur, wait_for
 
 SHARED = os.environ.get("DEMUR_SHARED") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..",
@@ -496,6 +498,13 @@ def german():
     wait_for(lambda: os.path.exists(path("ui.pdf")), "the report")
     with open(path("ui.pdf"), "rb") as ours, open(path("cli.pdf"), "rb") as theirs:
         assert ours.read() == theirs.read(), "the report differs from the command line's"
+    # Every page fits the smallest screen: the window takes the size that it is given.
+    for page in ["worklist", "patient", "cohort", "report"]:
+        app.activate("win.page", f"'{page}'")
+        app.resize(1200, 800)
+        wait_for(lambda: app.size() == (1200, 800), f"1200 x 800 on the page {page}")
+        app.resize(1024, 768)
+        wait_for(lambda: app.size() == (1024, 768), f"1024 x 768 on the page {page}")
     app.quit()
 
 
@@ -596,8 +605,11 @@ def settings_are_kept():
     app = Workstation(workspace)
     app.wait_text("This workspace holds no scans yet")
     app.activate("app.theme", "'light'")
+    laid_out = lambda: app.find("frame").call("Component", "GetExtents", GLib.Variant("(u)", (1,)))
+    before = laid_out()
     app.resize(1203, 777)
     wait_for(lambda: app.size() == (1203, 777), "the window in its new size")
+    wait_for(lambda: laid_out() != before, "what is in it in its new size")
     app.quit()
     with open(os.path.join(os.environ["XDG_CONFIG_HOME"], "demur", "workstation.ini"), encoding="utf-8") as file:
         kept = dict(line.strip().split("=", 1) for line in file if "=" in line)

@@ -122,6 +122,28 @@ test_axes(void) {
   g_assert_cmpstr(share, ==, "3\u00a0%");
 }
 
+/* The reader's own marks on this thread; the report's way is back with NULL. */
+static void
+test_numbers_in_the_readers_way(void) {
+  static const struct {
+    const char *point, *group, *decimal, *percent, *count;
+  } rows[] = {{NULL, NULL, ".95", "1.5\302\240%", "1,337,000"},
+              {",", ".", "0,95", "1,5\302\240%", "1.337.000"},
+              {",", "\342\200\257", "0,95", "1,5\302\240%", "1\342\200\257337\342\200\257000"},
+              {NULL, NULL, ".95", "1.5\302\240%", "1,337,000"}};
+  for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+    demur_text_marks_use(rows[i].point, rows[i].group);
+    g_autofree char *decimal = demur_text_decimal(0.95, 2);
+    g_autofree char *percent = demur_text_percent(0.015, 1);
+    g_autofree char *count = demur_text_count(1337000);
+    g_autofree char *mm = demur_text_formatted("%.2f", 1.25);
+    g_assert_cmpstr(decimal, ==, rows[i].decimal);
+    g_assert_cmpstr(percent, ==, rows[i].percent);
+    g_assert_cmpstr(count, ==, rows[i].count);
+    g_assert_cmpstr(mm, ==, rows[i].point != NULL ? "1,25" : "1.25");
+  }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -130,5 +152,6 @@ main(int argc, char **argv) {
   g_test_add_func("/report/format/counts-and-spreads", test_counts_and_pairs);
   g_test_add_func("/report/format/digests-and-dates", test_digests_and_dates);
   g_test_add_func("/report/format/axes-have-round-ticks", test_axes);
+  g_test_add_func("/report/format/reader", test_numbers_in_the_readers_way);
   return g_test_run();
 }
