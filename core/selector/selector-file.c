@@ -570,6 +570,7 @@ read_document(DemurSelector *s, JsonObject *root, GError **error) {
                 version, DEMUR_SELECTOR_VERSION);
     return FALSE;
   }
+  s->version = version;
   JsonObject *settings, *recalibration;
   if (!demur_json_read_bool(root, "simulated", &s->simulated, error) ||
       !read_text(root, "model", &s->model, error) ||

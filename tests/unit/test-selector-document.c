@@ -214,6 +214,34 @@ with_member(const char *document, const char *key, const char *value) {
   return g_strconcat(head, value, end, NULL);
 }
 
+/* The document without the member of that name, which is an object (owned). */
+static char *
+without_object(const char *document, const char *key) {
+  g_autofree char *start = g_strdup_printf("\n \"%s\": {", key);
+  const char *place = strstr(document, start);
+  g_assert_nonnull(place);
+  const char *end = strstr(place, "\n },");
+  g_assert_nonnull(end);
+  g_autofree char *head = g_strndup(document, (gsize)(place - document));
+  return g_strconcat(head, end + strlen("\n },"), NULL);
+}
+
+/* Version 1 had no posterior of the sites. What an older program wrote is read, keeps its digest and
+ * is written as it was. */
+static void
+documents_of_version_1_are_read(void) {
+  g_autofree char *json = demur_selector_to_json(shared_selector);
+  g_autofree char *older = without_object(json, "sites");
+  g_autofree char *renumbered = with_member(older, "version", "1");
+  g_autofree char *document = sign(renumbered);
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurSelector) read = demur_selector_from_json(document, -1, "the document", &error);
+  g_assert_no_error(error);
+  g_autofree char *written = demur_selector_to_json(read);
+  g_assert_cmpstr(written, ==, document);
+  g_assert_nonnull(demur_selector_site_prior(read)); /* the prior alone */
+}
+
 static void
 hostile_shapes_are_refused_before_the_digest(void) {
   g_autofree char *json = demur_selector_to_json(shared_selector);
@@ -571,6 +599,7 @@ main(int argc, char **argv) {
   g_test_add_func("/selector/document/alone", scores_are_of_one_scan_alone);
   g_test_add_func("/selector/document/identifiers", document_holds_no_identifier);
   g_test_add_func("/selector/document/damaged", damaged_documents_are_refused);
+  g_test_add_func("/selector/document/version-1", documents_of_version_1_are_read);
   g_test_add_func("/selector/document/hostile", hostile_shapes_are_refused_before_the_digest);
   g_test_add_func("/selector/document/overflow", numbers_that_overflow_are_refused);
   g_test_add_func("/selector/training/refused", what_can_not_train_is_refused);
