@@ -8,6 +8,7 @@
 #include <glib/gstdio.h>
 
 #include "base/digest.h"
+#include "store/adopt.h"
 #include "store/connection.h"
 #include "store/opening.h"
 #include "store/schema.h"
@@ -337,6 +338,8 @@ migrate(DemurWorkspace *workspace, GError **error) {
       (version <= demur_store_version || demur_store_refuse_newer(workspace->path, version, error));
   for (gint64 v = version; ok && v < demur_store_version; v++)
     ok = execute(workspace, demur_store_migrations[v], "bringing the schema up to date", error);
+  if (ok && version > 0 && version < DEMUR_STORE_FIRST_LOG)
+    ok = demur_store_adopt(workspace, error);
   if (ok && version < demur_store_version) {
     g_autofree char *sql = g_strdup_printf("PRAGMA user_version = %d", demur_store_version);
     ok = execute(workspace, sql, "bringing the schema up to date", error);

@@ -12,6 +12,7 @@
 #include <sqlite3.h>
 
 #include "store/cohorts.h"
+#include "store/adopt.h"
 #include "store/schema.h"
 #include "store/scores.h"
 #include "store/selectors.h"
@@ -742,6 +743,51 @@ test_special_names_are_files(void) {
   g_assert_cmpint(g_rmdir(folder), ==, 0);
 }
 
+/* A threshold that an older program kept with its digest is no fault once the workspace has a log:
+ * the log begins with it. One that was changed stays one. */
+static void
+test_log_begins_with_what_was_there(void) {
+  g_autoptr(GError) error = NULL;
+  g_autofree char *digest = NULL;
+  const DemurSelectorRecord s = selector("s", "c");
+  DemurThresholdRecord t = threshold(0.9, 0.25);
+  {
+    g_autoptr(DemurWorkspace) workspace = open_workspace();
+    g_assert_true(demur_selectors_save(workspace, &s, FALSE, &error));
+    g_assert_true(demur_thresholds_save(workspace, &t, &error));
+    g_autoptr(GPtrArray) list = demur_thresholds_list(workspace, "s", &error);
+    digest = g_strdup(((DemurThresholdRecord *)list->pdata[0])->digest);
+  }
+  g_assert_nonnull(digest);
+  for (int changed = 0; changed < 2; changed++) {
+    remove_workspace();
+    for (int m = 0; m < DEMUR_STORE_FIRST_LOG - 1; m++)
+      raw_run(demur_store_migrations[m]);
+    g_autofree char *sha = g_compute_checksum_for_string(G_CHECKSUM_SHA256, s.document, -1);
+    g_autofree char *rows = g_strdup_printf(
+        "PRAGMA application_id = %d; PRAGMA user_version = %d;"
+        "INSERT INTO selector (name, document, document_sha256, digest, cohort, cohort_digest,"
+        " model, simulated, created) VALUES ('s', '%s', '%s', '%s', '%s', '%s', '%s', %d, '%s');"
+        "INSERT INTO threshold (selector_id, coverage, threshold, realised, n_scans, n_patients,"
+        " cohort, split, cohort_digest, guarantee, created, digest)"
+        " VALUES (1, 0.9, %s, %.17g, %zu, %zu, '%s', '%s', '%s', %s%s%s, '%s', '%s');",
+        DEMUR_STORE_APPLICATION_ID, DEMUR_STORE_FIRST_LOG - 1, s.document, sha, s.digest, s.cohort,
+        s.cohort_digest, s.model, s.simulated, s.created, changed ? "0.26" : "0.25", t.realised,
+        t.n_scans, t.n_patients, t.cohort, t.split, t.cohort_digest, t.guarantee != NULL ? "'" : "",
+        t.guarantee != NULL ? t.guarantee : "NULL", t.guarantee != NULL ? "'" : "", t.created,
+        digest);
+    raw_run(rows);
+    g_autoptr(DemurWorkspace) workspace = open_workspace();
+    g_autoptr(DemurVerification) verification = demur_workspace_verify(workspace, NULL, &error);
+    g_assert_no_error(error);
+    for (size_t i = 0; i < verification->n_findings; i++)
+      if (!verification->findings[i].ok)
+        g_test_message("%s: %s", verification->findings[i].subject,
+                       verification->findings[i].message);
+    g_assert_true(verification->ok == !changed);
+  }
+}
+
 static void
 each(const char *name, void (*func)(void)) {
   g_autofree char *test = g_strconcat("/store/workspace/", name, NULL);
@@ -763,6 +809,7 @@ FRESH(test_selectors_and_thresholds)
 FRESH(test_changed_threshold_is_found)
 FRESH(test_exclusions_round_trip)
 FRESH(test_older_workspace_is_migrated)
+FRESH(test_log_begins_with_what_was_there)
 FRESH(test_verdict_history)
 FRESH(test_series_and_scores)
 FRESH(test_transactions_nest)
@@ -783,6 +830,7 @@ main(int argc, char **argv) {
   each("changed-threshold-is-found", fresh_test_changed_threshold_is_found);
   each("exclusions-round-trip", fresh_test_exclusions_round_trip);
   each("older-workspace-is-migrated", fresh_test_older_workspace_is_migrated);
+  each("log-begins-with-what-was-there", fresh_test_log_begins_with_what_was_there);
   each("verdict-history", fresh_test_verdict_history);
   each("series-and-scores", fresh_test_series_and_scores);
   each("transactions-nest", fresh_test_transactions_nest);
