@@ -153,9 +153,12 @@ test_every_lossless_encoding_decodes_to_the_original(void) {
     return;
   const DemurSeries *series = NULL;
   for (guint i = 0; i < import->series->len; i++)
-    if (fixture_series(import, i)->n_slices == 16)
+    if (fixture_series(import, i)->n_slices > 1)
       series = fixture_series(import, i);
   g_assert_nonnull(series);
+  /* The four other uncompressed encodings hold the same bytes of pixels: one image, counted once. */
+  g_assert_cmpuint(series->n_slices, ==, 12);
+  g_assert_true(fixture_warns(series, "duplicate files: 4 counted once"));
   g_autoptr(GError) error = NULL;
   g_autoptr(DemurVolume) volume = demur_volume_read(series, NULL, NULL, &error);
   g_assert_no_error(error);
