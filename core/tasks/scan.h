@@ -34,7 +34,7 @@ typedef struct {
   const char *source; /* NULL: a DICOM series; else the cohort's name */
   const char *split;  /* of the cohort; "" for a DICOM series */
   const char *patient_id, *patient_name, *issuer, *birth_date; /* base/person.h */
-  int age; /* 0: not recorded */
+  int age;                                                     /* 0: not recorded */
   const char *sex;
   const char *date; /* "2024-03-11"; a cohort's screen: "T1" */
   const char *site, *manufacturer, *model_name, *kernel;
