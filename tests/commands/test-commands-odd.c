@@ -39,7 +39,7 @@ static const char *const scripts[] = {
 
 static const Odd odds[] = {
     {"thirty scans", ROWS_USUAL, 30, 25, 2, NULL, NULL},
-    {"one site", ROWS_USUAL, 200, 1, 2, NULL, "one site"},
+    {"one site", ROWS_USUAL, 200, 1, 2, NULL, "cannot be decided from 1\302\240site"},
     {"one label", ROWS_ONE_LABEL, 200, 24, 2, NULL, "occurs in this split"},
     {"all refused", ROWS_REFUSED, 200, 24, 2, NULL, "refuses every scan"},
     {"all ties", ROWS_TIED, 200, 24, 2, NULL, NULL},

@@ -43,7 +43,7 @@ class Bench:
         self.must("scores", "import", "scores.csv", "--model", model)
         self.must("assess", "s", "--cohort", "c")
         self.must("assess", "s", "--all")
-        self.must("selector", "export", "s", "s.json")
+        self.must("selector", "export", "s", "s.json", "--with-reference")
 
     def write(self, name, text):
         with open(os.path.join(self.template, name), "w", encoding="utf-8") as file:
@@ -125,7 +125,7 @@ def commands_of(bench):
         "tune": ["tune", "s", "--cohort", "c", "--coverage", "0.7"],
         "assess": ["assess", "s", "--cohort", "c"],
         "selector import": ["selector", "import", "u", "s.json"],
-        "selector export": ["selector", "export", "s", "out.json"],
+        "selector export": ["selector", "export", "s", "out.json", "--with-reference"],
         "audit plan": ["audit", "plan", "s", "--cohort", "c", "--site", bench.site, "--scans", "12", "-o", "out.csv"],
         "chart svg": ["chart", "coverage-brier", "out.svg", *chart],
         "chart csv": ["chart", "coverage-brier", "out.csv", *chart],

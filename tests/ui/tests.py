@@ -35,7 +35,7 @@ def cohort_workspace(simulate=("--scans", "900", "--sites", "6", "--base-train",
     demur(workspace, "cohort", "simulate", "small", *simulate)
     demur(workspace, "train", "first", "--cohort", "small", "--as-published", *epochs)
     demur(workspace, "tune", "first", "--cohort", "small", "--coverage", "0.8")
-    return workspace, demur(workspace, "assess", "first", "--cohort", "small")
+    return workspace, demur(workspace, "assess", "first", "--cohort", "small", "--reveal", "to compare with the window")
 
 
 def import_folder_and_read_the_report():
