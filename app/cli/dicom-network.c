@@ -234,6 +234,21 @@ print_moved(DemurContext *context, const DemurMoved *moved, const char *destinat
   demur_context_print_json(context, json);
 }
 
+/* A PatientID from standard input, in place of *patient: no list of programs and no history of a
+ * shell holds it. */
+static gboolean
+read_patient(char **patient, GError **error) {
+  char line[256];
+  if (fgets(line, sizeof line, stdin) == NULL || *g_strstrip(line) == '\0') {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "--patient - reads the PatientID from standard input, which has none");
+    return FALSE;
+  }
+  g_free(*patient);
+  *patient = g_strdup(line);
+  return TRUE;
+}
+
 gboolean
 demur_dicom_query(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(PeerOptions) options = {.timeout = 30};
@@ -243,7 +258,8 @@ demur_dicom_query(DemurContext *context, int argc, char **argv, GError **error) 
   DemurPeer peer;
   const GOptionEntry entries[] = {
       PEER_ENTRIES(options),
-      {"patient", 0, 0, G_OPTION_ARG_STRING, &patient, "studies of this PatientID", "ID"},
+      {"patient", 0, 0, G_OPTION_ARG_STRING, &patient,
+       "studies of this PatientID; - reads it from standard input", "ID"},
       {"accession", 0, 0, G_OPTION_ARG_STRING, &accession, "with this AccessionNumber", "N"},
       {"date", 0, 0, G_OPTION_ARG_STRING, &date, "of this date or range", "YYYYMMDD[-YYYYMMDD]"},
       {"modality", 0, 0, G_OPTION_ARG_STRING, &modality, "of this modality", "CT"},
@@ -258,6 +274,8 @@ demur_dicom_query(DemurContext *context, int argc, char **argv, GError **error) 
                            entries, &words, error) ||
       !demur_command_expect(words, 1, "dicom query takes HOST:PORT", error) ||
       !parse_peer(words[0], &options, &peer, &host, error))
+    return FALSE;
+  if (g_strcmp0(patient, "-") == 0 && !read_patient(&patient, error))
     return FALSE;
   if ((series != NULL || destination != NULL) && study == NULL) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,

@@ -399,8 +399,28 @@ run(int argc, char **argv, DemurContext *context, ProgressLine *line, GError **e
   return command->run(context, (int)rest->len - 1, (char **)rest->pdata, error);
 }
 
+/* Every user of the machine can list the words of every program (ps): those that name a patient are
+ * written over once a copy is taken. */
+static char **
+take_words(int argc, char **argv) {
+  static const char *const persons[] = {"--patient", "--accession"};
+  char **words = g_new0(char *, (size_t)argc + 1);
+  for (int i = 0; i < argc; i++)
+    words[i] = g_strdup(argv[i]);
+  for (int i = 1; i < argc; i++)
+    for (size_t p = 0; p < G_N_ELEMENTS(persons); p++) {
+      const size_t n = strlen(persons[p]);
+      if (strcmp(words[i], persons[p]) == 0 && i + 1 < argc)
+        memset(argv[i + 1], 'x', strlen(argv[i + 1]));
+      else if (strncmp(words[i], persons[p], n) == 0 && words[i][n] == '=')
+        memset(argv[i] + n + 1, 'x', strlen(argv[i] + n + 1));
+    }
+  return words;
+}
+
 int
 main(int argc, char **argv) {
+  g_auto(GStrv) words = take_words(argc, argv);
   setlocale(LC_CTYPE, "C.UTF-8"); /* UTF-8 in and out; numbers are never the locale's */
   g_set_print_handler(say);
   g_set_printerr_handler(say_error);
@@ -410,7 +430,7 @@ main(int argc, char **argv) {
   name_worker(&context.task);
   ProgressLine line = {0};
   g_autoptr(GError) error = NULL;
-  gboolean ok = run(argc, argv, &context, &line, &error);
+  gboolean ok = run(argc, words, &context, &line, &error);
   if (line.shown)
     fputs("\r\033[K", stderr);
   int status = EXIT_SUCCESS;
