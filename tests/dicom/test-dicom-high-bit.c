@@ -168,7 +168,8 @@ test_run_lengths_with_the_bits_on_top(void) {
 /* Two folders of the same images, one of them compressed with HighBit 15: the same CT numbers. */
 static void
 compare_folders(const char *plain, const char *other) {
-  g_autofree char *paths[2] = {demur_test_shared(plain), demur_test_shared(other)};
+  g_autofree char *first = demur_test_shared(plain), *second = demur_test_shared(other);
+  const char *paths[2] = {first, second};
   DemurVolume *volumes[2] = {NULL, NULL};
   g_autoptr(GError) error = NULL;
   if (paths[0] == NULL || paths[1] == NULL)

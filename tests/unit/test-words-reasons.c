@@ -8,7 +8,8 @@
 
 static const char *
 upper(const char *text) {
-  return g_intern_string(g_ascii_strup(text, -1)); /* a language that is easily seen */
+  g_autofree char *capitals = g_ascii_strup(text, -1); /* a language that is easily seen */
+  return g_intern_string(capitals);
 }
 
 /* Every kind of reason that a program keeps has words of its own, in any language, and comes back
