@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/small-cells.h"
+#include "cohort/bands.h"
 #include "evaluation/extra.h"
 #include "evaluation/points.h"
 #include "evaluation/replicates.h"
@@ -308,10 +309,16 @@ static gboolean
 add_by(const DemurGroupsInput *input, const char *by, DemurEvaluation *e, DemurParallel *parallel,
        const DemurProgress *progress, double start, double end, GError **error) {
   const DemurSample *whole = input->sample;
+  const gssize column = demur_cohort_find_attribute(input->cohort, by);
+  g_autoptr(DemurBands) bands =
+      column >= 0 ? demur_bands_new(input->cohort, (size_t)column, whole->rows, whole->n) : NULL;
   g_autoptr(GHashTable) members = /* text -> rows and, in the same order, places */
       g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_array_unref);
   for (size_t i = 0; i < whole->n; i++) {
-    g_autofree char *text = text_of(input->cohort, by, whole->rows[i]);
+    g_autofree char *text =
+        bands != NULL ? g_strdup(bands->names[bands->of_value[input->cohort->attributes[column]
+                                                                  .codes[whole->rows[i]]]])
+                      : text_of(input->cohort, by, whole->rows[i]);
     GArray *places = g_hash_table_lookup(members, text);
     if (places == NULL) {
       places = g_array_new(FALSE, FALSE, sizeof(guint32));
@@ -323,6 +330,11 @@ add_by(const DemurGroupsInput *input, const char *by, DemurEvaluation *e, DemurP
   guint n_groups;
   g_autofree gpointer *texts = g_hash_table_get_keys_as_array(members, &n_groups);
   qsort(texts, n_groups, sizeof *texts, compare_texts);
+  for (size_t b = 0, t = 0; bands != NULL && b < bands->n_bands; b++) { /* in their own order */
+    gpointer key;
+    if (g_hash_table_lookup_extended(members, bands->names[b], &key, NULL))
+      texts[t++] = key;
+  }
 
   g_autofree gboolean *withheld = g_new0(gboolean, n_groups),
                       *labels_withheld = g_new0(gboolean, n_groups),
