@@ -59,7 +59,7 @@ struct _DemurCohortPage {
   GtkScale *scale;
   GtkWidget *use, *cancel;
   DemurChartCard *card[N_CHARTS];
-  GtkGrid *who;
+  GtkGrid *charts, *who;
   struct {
     GtkLabel *name, *n, *rate, *interval;
     DemurDrawing *drawing;
@@ -97,19 +97,6 @@ demur_cohort_page_dispose(GObject *object) {
   g_clear_handle_id(&page->description_idle, g_source_remove);
   g_clear_object(&page->session);
   G_OBJECT_CLASS(demur_cohort_page_parent_class)->dispose(object);
-}
-
-static void
-demur_cohort_page_class_init(DemurCohortPageClass *class) {
-  G_OBJECT_CLASS(class)->dispose = demur_cohort_page_dispose;
-  signals[STUDY] = g_signal_new("study", DEMUR_TYPE_COHORT_PAGE, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
-                                NULL, G_TYPE_NONE, 0);
-}
-
-static void
-demur_cohort_page_init(DemurCohortPage *page) {
-  page->stale = TRUE;
-  page->measure = DEMUR_MEASURE_SBCE2;
 }
 
 /* Charts as the report draws them. */
@@ -856,7 +843,7 @@ demur_cohort_page_export(DemurCohortPage *page) {
                        _("Folder for the charts"), NULL, on_folder, g_object_ref(page));
 }
 
-/* Building. */
+/* Building: see resources/ui/cohort-page.ui. */
 
 static void
 on_measure(DemurCohortPage *page) {
@@ -874,144 +861,16 @@ on_cancel(DemurCohortPage *page) {
   demur_job_cancel(page->study_job);
 }
 
-static GtkDropDown *
-add_choice(DemurCohortPage *page, GtkWidget *bar, const char *name, GCallback callback) {
-  GtkWidget *label = demur_shown_label_new(name);
-  gtk_widget_add_css_class(label, "muted");
-  gtk_box_append(GTK_BOX(bar), label);
-  GtkWidget *menu = gtk_drop_down_new(NULL, NULL);
-  gtk_accessible_update_property(GTK_ACCESSIBLE(menu), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
-  g_signal_connect_swapped(menu, "notify::selected", callback, page);
-  gtk_box_append(GTK_BOX(bar), menu);
-  return GTK_DROP_DOWN(menu);
-}
-
-static GtkWidget *
-build_bar(DemurCohortPage *page) {
-  GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
-  page->selector = add_choice(page, bar, _("Selector"), G_CALLBACK(on_choice));
-  page->cohort = add_choice(page, bar, _("Cohort"), G_CALLBACK(on_cohort_choice));
-  page->split = add_choice(page, bar, _("Split"), G_CALLBACK(on_choice));
-  GtkWidget *space = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
-  gtk_widget_set_hexpand(space, TRUE);
-  gtk_box_append(GTK_BOX(bar), space);
-  GtkWidget *train = gtk_button_new_with_label(_("Train a selector…"));
-  gtk_actionable_set_action_name(GTK_ACTIONABLE(train), "win.train");
-  gtk_box_append(GTK_BOX(bar), train);
-  return bar;
-}
-
-static GtkWidget *
-build_slider(DemurCohortPage *page) {
-  GtkWidget *card = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 14);
-  gtk_widget_add_css_class(card, "card");
-  GtkWidget *left = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
-  GtkWidget *name = demur_shown_label_new(_("Coverage"));
-  gtk_label_set_xalign(GTK_LABEL(name), 0);
-  gtk_widget_add_css_class(name, "muted");
-  gtk_box_append(GTK_BOX(left), name);
-  page->coverage = GTK_LABEL(demur_shown_label_new(""));
-  gtk_label_set_xalign(page->coverage, 0);
-  gtk_label_set_width_chars(page->coverage, 6);
-  gtk_widget_add_css_class(GTK_WIDGET(page->coverage), "big");
-  gtk_box_append(GTK_BOX(left), GTK_WIDGET(page->coverage));
-  gtk_box_append(GTK_BOX(card), left);
-
-  GtkWidget *middle = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
-  gtk_widget_set_hexpand(middle, TRUE);
-  gtk_widget_set_valign(middle, GTK_ALIGN_CENTER);
-  page->scale = GTK_SCALE(gtk_scale_new_with_range(GTK_ORIENTATION_HORIZONTAL, 5, 100, 1));
-  gtk_scale_set_draw_value(page->scale, FALSE);
-  gtk_range_set_value(GTK_RANGE(page->scale), 90);
-  gtk_accessible_update_property(GTK_ACCESSIBLE(page->scale), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                 _("Coverage in percent"), -1);
-  g_signal_connect_swapped(page->scale, "value-changed", G_CALLBACK(on_scale), page);
-  gtk_box_append(GTK_BOX(middle), GTK_WIDGET(page->scale));
-  GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
-  GtkWidget *low = demur_shown_label_new("5 %");
-  GtkWidget *high = demur_shown_label_new("100 %");
-  gtk_widget_add_css_class(low, "muted");
-  gtk_widget_add_css_class(high, "muted");
-  page->line = GTK_LABEL(demur_shown_label_new(""));
-  gtk_label_set_ellipsize(page->line, PANGO_ELLIPSIZE_END);
-  gtk_widget_set_hexpand(GTK_WIDGET(page->line), TRUE);
-  gtk_widget_set_margin_start(GTK_WIDGET(page->line), 10);
-  gtk_widget_set_margin_end(GTK_WIDGET(page->line), 10);
-  gtk_widget_add_css_class(GTK_WIDGET(page->line), "muted");
-  gtk_box_append(GTK_BOX(line), low);
-  gtk_box_append(GTK_BOX(line), GTK_WIDGET(page->line));
-  gtk_box_append(GTK_BOX(line), high);
-  gtk_box_append(GTK_BOX(middle), line);
-  page->promise = GTK_LABEL(demur_shown_label_new(""));
-  gtk_label_set_ellipsize(page->promise, PANGO_ELLIPSIZE_END);
-  gtk_widget_add_css_class(GTK_WIDGET(page->promise), "muted");
-  gtk_widget_add_css_class(GTK_WIDGET(page->promise), "small");
-  gtk_box_append(GTK_BOX(middle), GTK_WIDGET(page->promise));
-  gtk_box_append(GTK_BOX(card), middle);
-
-  GtkWidget *right = gtk_box_new(GTK_ORIENTATION_VERTICAL, 2);
-  gtk_widget_set_valign(right, GTK_ALIGN_CENTER);
-  page->verdict = GTK_LABEL(demur_shown_label_new(""));
-  page->verdict_line = GTK_LABEL(demur_shown_label_new(""));
-  GtkLabel *both[] = {page->verdict, page->verdict_line};
-  for (guint i = 0; i < 2; i++) {
-    gtk_label_set_xalign(both[i], 0);
-    gtk_label_set_wrap(both[i], TRUE);
-    gtk_label_set_width_chars(both[i], 32);
-    gtk_label_set_max_width_chars(both[i], 34);
-    gtk_box_append(GTK_BOX(right), GTK_WIDGET(both[i]));
-  }
-  gtk_widget_add_css_class(GTK_WIDGET(page->verdict), "strong");
-  gtk_widget_add_css_class(GTK_WIDGET(page->verdict_line), "muted");
-  gtk_widget_add_css_class(GTK_WIDGET(page->verdict_line), "small");
-  gtk_box_append(GTK_BOX(card), right);
-
-  page->use = gtk_button_new_with_label(_("Use this coverage…"));
-  gtk_widget_set_valign(page->use, GTK_ALIGN_CENTER);
-  gtk_widget_add_css_class(page->use, "primary");
-  gtk_actionable_set_action_name(GTK_ACTIONABLE(page->use), "win.use-coverage");
-  gtk_box_append(GTK_BOX(card), page->use);
-  return card;
-}
-
-static GtkWidget *
-build_who_card(DemurCohortPage *page) {
-  GtkWidget *card = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
-  gtk_widget_add_css_class(card, "card");
-  gtk_widget_add_css_class(card, "chart-card");
-  GtkWidget *title = demur_shown_label_new(_("Who is rejected"));
-  gtk_label_set_xalign(GTK_LABEL(title), 0);
-  gtk_widget_add_css_class(title, "strong");
-  gtk_box_append(GTK_BOX(card), title);
-  page->who = GTK_GRID(gtk_grid_new());
-  gtk_widget_add_css_class(GTK_WIDGET(page->who), "who");
-  gtk_grid_set_column_spacing(page->who, 4);
-  GtkWidget *scroll = gtk_scrolled_window_new();
-  gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
-                                 GTK_POLICY_AUTOMATIC);
-  gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), GTK_WIDGET(page->who));
-  gtk_widget_set_vexpand(scroll, TRUE);
-  gtk_box_append(GTK_BOX(card), scroll);
-  page->who_note = GTK_LABEL(demur_shown_label_new(""));
-  gtk_label_set_wrap(page->who_note, TRUE);
-  gtk_label_set_xalign(page->who_note, 0);
-  gtk_label_set_width_chars(page->who_note, 20);
-  gtk_widget_add_css_class(GTK_WIDGET(page->who_note), "muted");
-  gtk_widget_add_css_class(GTK_WIDGET(page->who_note), "small");
-  gtk_box_append(GTK_BOX(card), GTK_WIDGET(page->who_note));
-  gtk_widget_set_size_request(card, 340, -1);
-  gtk_widget_set_hexpand(card, FALSE);
-  return card;
-}
-
 static void
 build_charts(DemurCohortPage *page) {
   const char *const titles[N_CHARTS] = {
       _("Selective calibration error"),
       _("Rejection by label: share of each label that is refused"),
       _("Reliability of the accepted"), _("What is shown: confidence of the accepted")};
-  for (guint c = 0; c < N_CHARTS; c++)
+  for (guint c = 0; c < N_CHARTS; c++) {
     page->card[c] = demur_chart_card_new(titles[c], file_names[c]);
+    gtk_grid_attach(page->charts, GTK_WIDGET(page->card[c]), (int)(c % 2), (int)(c / 2), 1, 1);
+  }
   const char *const names[] = {"S-BCE₂", "Brier", "S-BCE∞", _("Accuracy"), NULL};
   page->measures = GTK_DROP_DOWN(gtk_drop_down_new_from_strings(names));
   gtk_accessible_update_property(GTK_ACCESSIBLE(page->measures), GTK_ACCESSIBLE_PROPERTY_LABEL,
@@ -1020,58 +879,49 @@ build_charts(DemurCohortPage *page) {
   demur_chart_card_add_tool(page->card[0], GTK_WIDGET(page->measures));
 }
 
+static void
+demur_cohort_page_class_init(DemurCohortPageClass *class) {
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(class);
+  G_OBJECT_CLASS(class)->dispose = demur_cohort_page_dispose;
+  signals[STUDY] = g_signal_new("study", DEMUR_TYPE_COHORT_PAGE, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                NULL, G_TYPE_NONE, 0);
+  gtk_widget_class_set_template_from_resource(widget_class,
+                                              "/org/demur/workstation/ui/cohort-page.ui");
+  gtk_widget_class_bind_template_child(widget_class, DemurCohortPage, stack);
+  gtk_widget_class_bind_template_child(widget_class, DemurCohortPage, placeholder);
+  gtk_widget_class_bind_template_child(widget_class, DemurCohortPage, progress);
+  gtk_widget_class_bind_template_child(widget_class, DemurCohortPage, selector);
+  gtk_widget_class_bind_template_child(widget_class, DemurCohortPage, cohort);
+  gtk_widget_class_bind_template_child(widget_class, DemurCohortPage, split);
+  gtk_widget_class_bind_template_child(widget_class, DemurCohortPage, coverage);
+  gtk_widget_class_bind_template_child(widget_class, DemurCohortPage, line);
+  gtk_widget_class_bind_template_child(widget_class, DemurCohortPage, promise);
+  gtk_widget_class_bind_template_child(widget_class, DemurCohortPage, verdict);
+  gtk_widget_class_bind_template_child(widget_class, DemurCohortPage, verdict_line);
+  gtk_widget_class_bind_template_child(widget_class, DemurCohortPage, scale);
+  gtk_widget_class_bind_template_child(widget_class, DemurCohortPage, use);
+  gtk_widget_class_bind_template_child(widget_class, DemurCohortPage, cancel);
+  gtk_widget_class_bind_template_child(widget_class, DemurCohortPage, charts);
+  gtk_widget_class_bind_template_child(widget_class, DemurCohortPage, who);
+  gtk_widget_class_bind_template_child(widget_class, DemurCohortPage, who_note);
+  gtk_widget_class_bind_template_callback(widget_class, on_choice);
+  gtk_widget_class_bind_template_callback(widget_class, on_cohort_choice);
+  gtk_widget_class_bind_template_callback(widget_class, on_scale);
+  gtk_widget_class_bind_template_callback(widget_class, on_cancel);
+}
+
+static void
+demur_cohort_page_init(DemurCohortPage *page) {
+  page->stale = TRUE;
+  page->measure = DEMUR_MEASURE_SBCE2;
+  gtk_widget_init_template(GTK_WIDGET(page));
+  build_charts(page);
+}
+
 DemurCohortPage *
 demur_cohort_page_new(DemurSession *session) {
-  DemurCohortPage *page = g_object_new(DEMUR_TYPE_COHORT_PAGE, "orientation",
-                                       GTK_ORIENTATION_VERTICAL, "spacing", 10, NULL);
+  DemurCohortPage *page = g_object_new(DEMUR_TYPE_COHORT_PAGE, NULL);
   page->session = g_object_ref(session);
-  gtk_widget_set_margin_start(GTK_WIDGET(page), 12);
-  gtk_widget_set_margin_end(GTK_WIDGET(page), 12);
-  gtk_widget_set_margin_top(GTK_WIDGET(page), 10);
-  gtk_widget_set_margin_bottom(GTK_WIDGET(page), 10);
-  gtk_box_append(GTK_BOX(page), build_bar(page));
-  page->stack = GTK_STACK(gtk_stack_new());
-  gtk_widget_set_vexpand(GTK_WIDGET(page->stack), TRUE);
-
-  GtkWidget *waiting = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12);
-  gtk_widget_set_valign(waiting, GTK_ALIGN_CENTER);
-  gtk_widget_set_halign(waiting, GTK_ALIGN_CENTER);
-  page->placeholder = GTK_LABEL(demur_shown_label_new(_("No workspace is open.")));
-  gtk_label_set_wrap(page->placeholder, TRUE);
-  gtk_label_set_max_width_chars(page->placeholder, 70);
-  gtk_label_set_justify(page->placeholder, GTK_JUSTIFY_CENTER);
-  gtk_widget_add_css_class(GTK_WIDGET(page->placeholder), "empty");
-  page->progress = GTK_PROGRESS_BAR(gtk_progress_bar_new());
-  gtk_accessible_update_property(GTK_ACCESSIBLE(page->progress), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                 _("Progress"), -1);
-  page->cancel = gtk_button_new_with_label(_("Cancel"));
-  gtk_widget_set_halign(page->cancel, GTK_ALIGN_CENTER);
-  g_signal_connect_swapped(page->cancel, "clicked", G_CALLBACK(on_cancel), page);
-  gtk_widget_set_visible(GTK_WIDGET(page->progress), FALSE);
-  gtk_widget_set_visible(page->cancel, FALSE);
-  gtk_box_append(GTK_BOX(waiting), GTK_WIDGET(page->placeholder));
-  gtk_box_append(GTK_BOX(waiting), GTK_WIDGET(page->progress));
-  gtk_box_append(GTK_BOX(waiting), page->cancel);
-  gtk_stack_add_named(page->stack, waiting, "placeholder");
-
-  GtkWidget *study = gtk_box_new(GTK_ORIENTATION_VERTICAL, 10);
-  gtk_box_append(GTK_BOX(study), build_slider(page));
-  build_charts(page);
-  GtkWidget *rest = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 10);
-  GtkWidget *grid = gtk_grid_new();
-  gtk_grid_set_column_spacing(GTK_GRID(grid), 10);
-  gtk_grid_set_row_spacing(GTK_GRID(grid), 10);
-  gtk_grid_set_column_homogeneous(GTK_GRID(grid), TRUE);
-  gtk_grid_set_row_homogeneous(GTK_GRID(grid), TRUE);
-  gtk_widget_set_hexpand(grid, TRUE);
-  gtk_widget_set_vexpand(grid, TRUE);
-  for (guint c = 0; c < N_CHARTS; c++)
-    gtk_grid_attach(GTK_GRID(grid), GTK_WIDGET(page->card[c]), (int)(c % 2), (int)(c / 2), 1, 1);
-  gtk_box_append(GTK_BOX(rest), grid);
-  gtk_box_append(GTK_BOX(rest), build_who_card(page));
-  gtk_box_append(GTK_BOX(study), rest);
-  gtk_stack_add_named(page->stack, study, "study");
-  gtk_box_append(GTK_BOX(page), GTK_WIDGET(page->stack));
   g_signal_connect_object(session, "loaded", G_CALLBACK(on_loaded), page, G_CONNECT_SWAPPED);
   return page;
 }

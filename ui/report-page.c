@@ -48,16 +48,6 @@ demur_report_page_dispose(GObject *object) {
 }
 
 static void
-demur_report_page_class_init(DemurReportPageClass *class) {
-  G_OBJECT_CLASS(class)->dispose = demur_report_page_dispose;
-}
-
-static void
-demur_report_page_init(DemurReportPage *page) {
-  page->stale = TRUE;
-}
-
-static void
 draw_sheet(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle, gpointer data) {
   const Sheet *sheet = data;
   if (sheet->page->pages == NULL)
@@ -209,49 +199,32 @@ demur_report_page_export(DemurReportPage *page) {
                        _("Export the report"), "report.pdf", on_chosen, g_object_ref(page));
 }
 
+/* Building: see resources/ui/report-page.ui. */
+
+static void
+demur_report_page_class_init(DemurReportPageClass *class) {
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(class);
+  G_OBJECT_CLASS(class)->dispose = demur_report_page_dispose;
+  gtk_widget_class_set_template_from_resource(widget_class,
+                                              "/org/demur/workstation/ui/report-page.ui");
+  gtk_widget_class_bind_template_child(widget_class, DemurReportPage, stack);
+  gtk_widget_class_bind_template_child(widget_class, DemurReportPage, placeholder);
+  gtk_widget_class_bind_template_child(widget_class, DemurReportPage, title);
+  gtk_widget_class_bind_template_child(widget_class, DemurReportPage, sheets);
+  gtk_widget_class_bind_template_child(widget_class, DemurReportPage, export);
+}
+
+static void
+demur_report_page_init(DemurReportPage *page) {
+  page->stale = TRUE;
+  gtk_widget_init_template(GTK_WIDGET(page));
+}
+
 DemurReportPage *
 demur_report_page_new(DemurSession *session, DemurCohortPage *cohort) {
-  DemurReportPage *page =
-      g_object_new(DEMUR_TYPE_REPORT_PAGE, "orientation", GTK_ORIENTATION_VERTICAL, NULL);
+  DemurReportPage *page = g_object_new(DEMUR_TYPE_REPORT_PAGE, NULL);
   page->session = g_object_ref(session);
   page->cohort = cohort;
-  GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
-  gtk_widget_set_margin_start(bar, 16);
-  gtk_widget_set_margin_end(bar, 16);
-  gtk_widget_set_margin_top(bar, 10);
-  gtk_widget_set_margin_bottom(bar, 10);
-  page->title = GTK_LABEL(demur_shown_label_new(""));
-  gtk_label_set_xalign(page->title, 0);
-  gtk_label_set_ellipsize(page->title, PANGO_ELLIPSIZE_END);
-  gtk_widget_set_hexpand(GTK_WIDGET(page->title), TRUE);
-  gtk_widget_add_css_class(GTK_WIDGET(page->title), "strong");
-  gtk_box_append(GTK_BOX(bar), GTK_WIDGET(page->title));
-  page->export = gtk_button_new_with_label(_("Export PDF…"));
-  gtk_widget_add_css_class(page->export, "primary");
-  gtk_actionable_set_action_name(GTK_ACTIONABLE(page->export), "win.export");
-  gtk_box_append(GTK_BOX(bar), page->export);
-  gtk_box_append(GTK_BOX(page), bar);
-  page->stack = GTK_STACK(gtk_stack_new());
-  gtk_widget_set_vexpand(GTK_WIDGET(page->stack), TRUE);
-  page->placeholder = GTK_LABEL(demur_shown_label_new(""));
-  gtk_label_set_wrap(page->placeholder, TRUE);
-  gtk_widget_add_css_class(GTK_WIDGET(page->placeholder), "empty");
-  gtk_stack_add_named(page->stack, GTK_WIDGET(page->placeholder), "placeholder");
-  page->sheets = GTK_FLOW_BOX(gtk_flow_box_new());
-  gtk_flow_box_set_selection_mode(page->sheets, GTK_SELECTION_NONE);
-  gtk_flow_box_set_max_children_per_line(page->sheets, 3);
-  gtk_flow_box_set_column_spacing(page->sheets, 18);
-  gtk_flow_box_set_row_spacing(page->sheets, 18);
-  gtk_flow_box_set_homogeneous(page->sheets, TRUE);
-  gtk_widget_set_valign(GTK_WIDGET(page->sheets), GTK_ALIGN_START);
-  gtk_widget_set_margin_bottom(GTK_WIDGET(page->sheets), 18);
-  GtkWidget *scroll = gtk_scrolled_window_new();
-  gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), GTK_WIDGET(page->sheets));
-  gtk_widget_set_focusable(scroll, TRUE);
-  gtk_accessible_update_property(GTK_ACCESSIBLE(scroll), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                 _("Pages of the report"), -1);
-  gtk_stack_add_named(page->stack, scroll, "pages");
-  gtk_box_append(GTK_BOX(page), GTK_WIDGET(page->stack));
   g_signal_connect_object(cohort, "study", G_CALLBACK(on_study), page, G_CONNECT_SWAPPED);
   update(page);
   return page;

@@ -13,7 +13,8 @@
 #include "ui/words.h"
 #include "ui/worker.h"
 
-/* Numbers of the settings that are offered; every other one keeps its value. */
+/* Numbers of the settings that are offered, each an entry of this name in the template; every other
+ * one keeps its value. */
 static const char *const offered[] = {"epochs", "datasets_per_epoch", "dataset_size", "kappa",
                                       "average"};
 #define N_OFFERED G_N_ELEMENTS(offered)
@@ -42,16 +43,6 @@ demur_train_window_dispose(GObject *object) {
   g_clear_object(&window->session);
   g_clear_pointer(&window->points, g_array_unref);
   G_OBJECT_CLASS(demur_train_window_parent_class)->dispose(object);
-}
-
-static void
-demur_train_window_class_init(DemurTrainWindowClass *class) {
-  G_OBJECT_CLASS(class)->dispose = demur_train_window_dispose;
-}
-
-static void
-demur_train_window_init(DemurTrainWindow *window) {
-  window->points = g_array_new(FALSE, FALSE, sizeof(DemurTrainPoint));
 }
 
 /* Curves. */
@@ -348,19 +339,7 @@ on_cancel(DemurTrainWindow *window) {
   demur_job_cancel(window->job);
 }
 
-/* The form. */
-
-static GtkWidget *
-add_row(GtkGrid *grid, int row, const char *name, GtkWidget *field) {
-  GtkWidget *label = demur_shown_label_new(name);
-  gtk_label_set_xalign(GTK_LABEL(label), 0);
-  gtk_widget_add_css_class(label, "muted");
-  gtk_grid_attach(grid, label, (row % 2) * 2, row / 2, 1, 1);
-  gtk_widget_set_hexpand(field, TRUE);
-  gtk_grid_attach(grid, field, (row % 2) * 2 + 1, row / 2, 1, 1);
-  gtk_accessible_update_property(GTK_ACCESSIBLE(field), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
-  return field;
-}
+/* The form: see resources/ui/train-window.ui. */
 
 static void
 fill(GtkDropDown *menu, char *const *texts, const char *selected) {
@@ -401,79 +380,49 @@ on_preset(DemurTrainWindow *window) {
   }
 }
 
+static void
+demur_train_window_class_init(DemurTrainWindowClass *class) {
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(class);
+  G_OBJECT_CLASS(class)->dispose = demur_train_window_dispose;
+  g_type_ensure(DEMUR_TYPE_DRAWING);
+  gtk_widget_class_set_template_from_resource(widget_class,
+                                              "/org/demur/workstation/ui/train-window.ui");
+  gtk_widget_class_bind_template_child(widget_class, DemurTrainWindow, name);
+  gtk_widget_class_bind_template_child(widget_class, DemurTrainWindow, preset);
+  gtk_widget_class_bind_template_child(widget_class, DemurTrainWindow, cohort);
+  gtk_widget_class_bind_template_child(widget_class, DemurTrainWindow, split);
+  gtk_widget_class_bind_template_child(widget_class, DemurTrainWindow, target);
+  gtk_widget_class_bind_template_child(widget_class, DemurTrainWindow, recalibrate);
+  gtk_widget_class_bind_template_child(widget_class, DemurTrainWindow, seed);
+  gtk_widget_class_bind_template_child(widget_class, DemurTrainWindow, form);
+  gtk_widget_class_bind_template_child(widget_class, DemurTrainWindow, resume);
+  gtk_widget_class_bind_template_child(widget_class, DemurTrainWindow, curves);
+  gtk_widget_class_bind_template_child(widget_class, DemurTrainWindow, progress);
+  gtk_widget_class_bind_template_child(widget_class, DemurTrainWindow, status);
+  gtk_widget_class_bind_template_child(widget_class, DemurTrainWindow, start);
+  gtk_widget_class_bind_template_child(widget_class, DemurTrainWindow, cancel);
+  for (guint i = 0; i < N_OFFERED; i++)
+    gtk_widget_class_bind_template_child_full(
+        widget_class, offered[i], FALSE,
+        (gssize)(G_STRUCT_OFFSET(DemurTrainWindow, number) + i * sizeof(GtkEditable *)));
+  gtk_widget_class_bind_template_callback(widget_class, on_cohort);
+  gtk_widget_class_bind_template_callback(widget_class, on_preset);
+  gtk_widget_class_bind_template_callback(widget_class, on_start);
+  gtk_widget_class_bind_template_callback(widget_class, on_cancel);
+  gtk_widget_class_add_binding_action(widget_class, GDK_KEY_Escape, 0, "window.close", NULL);
+}
+
+static void
+demur_train_window_init(DemurTrainWindow *window) {
+  window->points = g_array_new(FALSE, FALSE, sizeof(DemurTrainPoint));
+  gtk_widget_init_template(GTK_WIDGET(window));
+}
+
 DemurTrainWindow *
 demur_train_window_new(GtkWindow *parent, DemurSession *session) {
-  DemurTrainWindow *window =
-      g_object_new(DEMUR_TYPE_TRAIN_WINDOW, "title", _("Train a selector"), "transient-for", parent,
-                   "default-width", 760, "default-height", 640, NULL);
+  DemurTrainWindow *window = g_object_new(DEMUR_TYPE_TRAIN_WINDOW, "transient-for", parent, NULL);
   window->session = g_object_ref(session);
-  gtk_widget_add_css_class(GTK_WIDGET(window), "demur");
-  GtkBox *box = GTK_BOX(gtk_box_new(GTK_ORIENTATION_VERTICAL, 12));
-  gtk_widget_set_margin_start(GTK_WIDGET(box), 16);
-  gtk_widget_set_margin_end(GTK_WIDGET(box), 16);
-  gtk_widget_set_margin_top(GTK_WIDGET(box), 16);
-  gtk_widget_set_margin_bottom(GTK_WIDGET(box), 16);
-  GtkGrid *grid = GTK_GRID(gtk_grid_new());
-  gtk_grid_set_column_spacing(grid, 12);
-  gtk_grid_set_row_spacing(grid, 8);
-  window->form = GTK_WIDGET(grid);
-  int row = 0;
-  window->name = GTK_EDITABLE(add_row(grid, row++, _("Name"), gtk_entry_new()));
-  const char *const presets[] = {_("For use"), _("As published"), NULL};
-  window->preset =
-      GTK_DROP_DOWN(add_row(grid, row++, _("Settings"), gtk_drop_down_new_from_strings(presets)));
-  window->cohort = GTK_DROP_DOWN(add_row(grid, row++, _("Cohort"), gtk_drop_down_new(NULL, NULL)));
-  window->split = GTK_DROP_DOWN(add_row(grid, row++, _("Split"), gtk_drop_down_new(NULL, NULL)));
-  const char *const targets[] = {"paper", "denoised", NULL};
-  window->target =
-      GTK_DROP_DOWN(add_row(grid, row++, _("Target"), gtk_drop_down_new_from_strings(targets)));
-  const char *const kinds[] = {"none",  "auto",     "intercept", "temperature",
-                               "platt", "isotonic", "corrector", NULL};
-  window->recalibrate =
-      GTK_DROP_DOWN(add_row(grid, row++, _("Recalibrate"), gtk_drop_down_new_from_strings(kinds)));
-  const char *const names[N_OFFERED] = {_("Epochs"), _("Data sets an epoch"), _("Scans a data set"),
-                                        _("Kappa, worst data sets"), _("Networks averaged")};
-  for (guint i = 0; i < N_OFFERED; i++)
-    window->number[i] = GTK_EDITABLE(add_row(grid, row++, names[i], gtk_entry_new()));
-  window->seed = GTK_EDITABLE(add_row(grid, row++, _("Seed"), gtk_entry_new()));
-  gtk_editable_set_text(window->seed, "1");
-  window->resume = GTK_CHECK_BUTTON(
-      gtk_check_button_new_with_label(_("Go on with a training of this name that was cancelled")));
-  gtk_check_button_set_active(window->resume, TRUE);
-  gtk_grid_attach(grid, GTK_WIDGET(window->resume), 0, (row + 1) / 2, 4, 1);
-  gtk_box_append(box, GTK_WIDGET(grid));
-
-  window->curves = demur_drawing_new(_("Training curves"), 300, 220);
-  gtk_widget_set_vexpand(GTK_WIDGET(window->curves), TRUE);
   demur_drawing_set(window->curves, draw_curves, NULL, window, NULL);
-  gtk_box_append(box, GTK_WIDGET(window->curves));
-  window->progress = GTK_PROGRESS_BAR(gtk_progress_bar_new());
-  gtk_accessible_update_property(GTK_ACCESSIBLE(window->progress), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                 _("Progress"), -1);
-  gtk_box_append(box, GTK_WIDGET(window->progress));
-  window->status =
-      GTK_LABEL(g_object_new(GTK_TYPE_LABEL, "accessible-role", GTK_ACCESSIBLE_ROLE_STATUS,
-                             "xalign", 0.0, "wrap", TRUE, NULL));
-  gtk_box_append(box, GTK_WIDGET(window->status));
-  GtkBox *buttons = GTK_BOX(gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8));
-  gtk_widget_set_halign(GTK_WIDGET(buttons), GTK_ALIGN_END);
-  window->cancel = gtk_button_new_with_label(_("Cancel training"));
-  window->start = gtk_button_new_with_label(_("Train"));
-  gtk_widget_add_css_class(window->start, "primary");
-  g_signal_connect_swapped(window->start, "clicked", G_CALLBACK(on_start), window);
-  g_signal_connect_swapped(window->cancel, "clicked", G_CALLBACK(on_cancel), window);
-  gtk_box_append(buttons, window->cancel);
-  gtk_box_append(buttons, window->start);
-  gtk_box_append(box, GTK_WIDGET(buttons));
-  gtk_window_set_child(GTK_WINDOW(window), GTK_WIDGET(box));
-  GtkEventController *keys = gtk_shortcut_controller_new();
-  gtk_shortcut_controller_add_shortcut(GTK_SHORTCUT_CONTROLLER(keys),
-                                       gtk_shortcut_new(gtk_keyval_trigger_new(GDK_KEY_Escape, 0),
-                                                        gtk_named_action_new("window.close")));
-  gtk_widget_add_controller(GTK_WIDGET(window), keys);
-
-  g_signal_connect_swapped(window->cohort, "notify::selected", G_CALLBACK(on_cohort), window);
-  g_signal_connect_swapped(window->preset, "notify::selected", G_CALLBACK(on_preset), window);
   DemurScanTable *table = demur_session_table(session);
   if (table != NULL)
     fill(window->cohort, table->cohorts, table->in_use.cohort);
