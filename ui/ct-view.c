@@ -15,7 +15,6 @@ static const DemurPlane cut_planes[DEMUR_N_CT_PLANES] = {DEMUR_PLANE_ACQUIRED, D
 
 struct _DemurCtView {
   GtkWidget parent_instance;
-  char *name;
   char *sentence;
   DemurImage *image;
   /* What stands on it, copied from the scan. */
@@ -885,7 +884,6 @@ static void
 demur_ct_view_finalize(GObject *object) {
   DemurCtView *view = DEMUR_CT_VIEW(object);
   clear_facts(view);
-  g_free(view->name);
   demur_image_unref(view->image);
   demur_reformat_free(view->cut);
   g_clear_object(&view->texture);
@@ -932,12 +930,4 @@ demur_ct_view_init(DemurCtView *view) {
   GtkEventController *keys = gtk_event_controller_key_new();
   g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), view);
   gtk_widget_add_controller(GTK_WIDGET(view), keys);
-}
-
-GtkWidget *
-demur_ct_view_new(const char *name) {
-  DemurCtView *view = g_object_new(DEMUR_TYPE_CT_VIEW, NULL);
-  view->name = g_strdup(name);
-  gtk_accessible_update_property(GTK_ACCESSIBLE(view), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
-  return GTK_WIDGET(view);
 }

@@ -12,7 +12,6 @@
 #include "ui/theme.h"
 #include "ui/verdict-card.h"
 #include "ui/words.h"
-#include "ui/wrap-row.h"
 
 struct _DemurPatientPage {
   GtkBox parent_instance;
@@ -21,7 +20,8 @@ struct _DemurPatientPage {
   GtkBox *side;
   DemurCtView *view, *prior;
   GtkWidget *prior_box;
-  GtkWidget *plane[3], *slab, *compare, *preset[DEMUR_N_PRESETS];
+  GtkWidget *plane[3], *slab, *compare;
+  GtkBox *presets;
   DemurVerdictCard *card;
   /* Results carry the generation of the case they were asked for; a late one finds another number
    * here and is dropped. */
@@ -58,19 +58,6 @@ demur_patient_page_finalize(GObject *object) {
   g_free(page->prior_id);
   g_array_unref(page->priors);
   G_OBJECT_CLASS(demur_patient_page_parent_class)->finalize(object);
-}
-
-static void
-demur_patient_page_class_init(DemurPatientPageClass *class) {
-  G_OBJECT_CLASS(class)->dispose = demur_patient_page_dispose;
-  G_OBJECT_CLASS(class)->finalize = demur_patient_page_finalize;
-}
-
-static void
-demur_patient_page_init(DemurPatientPage *page) {
-  page->prior_row = -1;
-  page->linked = TRUE;
-  page->priors = g_array_new(FALSE, FALSE, sizeof(guint32));
 }
 
 /* Tools above the image. */
@@ -709,7 +696,7 @@ demur_patient_page_drop(DemurPatientPage *page) {
   return demur_verdict_card_drop(page->card);
 }
 
-/* Building. */
+/* Building: see resources/ui/patient-page.ui. */
 
 /* A button whose label gives way where the window is narrow or the language long. */
 static GtkWidget *
@@ -722,128 +709,64 @@ short_button(const char *label) {
   return button;
 }
 
-static GtkWidget *
-tool(GtkWidget *bar, const char *label, const char *action, const char *target) {
-  GtkWidget *button = short_button(label);
-  gtk_actionable_set_action_name(GTK_ACTIONABLE(button), action);
-  if (target != NULL)
-    gtk_actionable_set_action_target(GTK_ACTIONABLE(button), "s", target);
-  gtk_box_append(GTK_BOX(bar), button);
-  return button;
-}
-
 static void
-zoom_tool(GtkWidget *bar, const char *label, const char *name, double factor) {
-  GtkWidget *button = short_button(label);
-  gtk_actionable_set_action_name(GTK_ACTIONABLE(button), "win.zoom");
-  gtk_actionable_set_action_target(GTK_ACTIONABLE(button), "d", factor);
-  gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
-  demur_shown_tooltip_set(button, name);
-  gtk_box_append(GTK_BOX(bar), button);
-}
-
-/* From case to case by the mouse. */
-static GtkWidget *
-build_steps(void) {
-  GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 3);
-  gtk_widget_add_css_class(bar, "ct-tools");
-  gtk_box_set_homogeneous(GTK_BOX(bar), TRUE);
-  demur_shown_tooltip_set(tool(bar, _("‹ Previous"), "win.previous", NULL),
-                          _("Previous case of the worklist (P)"));
-  demur_shown_tooltip_set(tool(bar, _("Next ›"), "win.next", NULL),
-                          _("Next case of the worklist (N)"));
-  return bar;
-}
-
-static GtkWidget *
-build_tools(DemurPatientPage *page) {
-  GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 3);
-  page->plane[0] = tool(bar, _("Axial"), "win.plane", "axial");
-  page->plane[1] = tool(bar, _("Coronal"), "win.plane", "coronal");
-  page->plane[2] = tool(bar, _("Sagittal"), "win.plane", "sagittal");
-  page->slab = tool(bar, _("MIP off"), "win.slab", NULL);
-  GtkWidget *planes_bar = bar;
-  bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 3);
+build_presets(DemurPatientPage *page) {
   for (guint i = 0; i < DEMUR_N_PRESETS; i++) {
     g_autofree char *label = g_strdup_printf(
         "%u %s", i + 1, i < DEMUR_N_CT_PRESETS ? _(demur_ct_presets[i].brief) : _("Own"));
-    page->preset[i] = short_button(label);
-    demur_shown_tooltip_set(page->preset[i], i < DEMUR_N_CT_PRESETS ? _(demur_ct_presets[i].whole)
-                                                                    : _("The file's own window"));
-    gtk_actionable_set_action_name(GTK_ACTIONABLE(page->preset[i]), "win.preset");
-    gtk_actionable_set_action_target(GTK_ACTIONABLE(page->preset[i]), "i", (int)i + 1);
-    gtk_box_append(GTK_BOX(bar), page->preset[i]);
+    GtkWidget *button = short_button(label);
+    demur_shown_tooltip_set(button, i < DEMUR_N_CT_PRESETS ? _(demur_ct_presets[i].whole)
+                                                           : _("The file's own window"));
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(button), "win.preset");
+    gtk_actionable_set_action_target(GTK_ACTIONABLE(button), "i", (int)i + 1);
+    gtk_box_append(page->presets, button);
   }
-  zoom_tool(bar, "−", _("Zoom out"), 0.8);
-  zoom_tool(bar, "+", _("Zoom in"), 1.25);
-  tool(bar, _("Invert"), "win.invert", NULL);
-  tool(bar, _("Reset"), "win.reset-view", NULL);
-  page->compare = tool(bar, _("Prior"), "win.compare", NULL);
-  GtkWidget *row = demur_wrap_row_new(planes_bar, bar);
-  gtk_widget_add_css_class(row, "ct-tools");
-  return row;
+}
+
+static void
+demur_patient_page_class_init(DemurPatientPageClass *class) {
+  static const char *const plane_names[] = {"axial", "coronal", "sagittal"};
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(class);
+  G_OBJECT_CLASS(class)->dispose = demur_patient_page_dispose;
+  G_OBJECT_CLASS(class)->finalize = demur_patient_page_finalize;
+  g_type_ensure(DEMUR_TYPE_CT_VIEW);
+  g_type_ensure(DEMUR_TYPE_VERDICT_CARD);
+  gtk_widget_class_set_template_from_resource(widget_class,
+                                              "/org/demur/workstation/ui/patient-page.ui");
+  gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, side);
+  gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, presets);
+  gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, slab);
+  gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, compare);
+  gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, view);
+  gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, prior_box);
+  gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, prior_menu);
+  gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, link);
+  gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, prior);
+  gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, card);
+  for (guint i = 0; i < G_N_ELEMENTS(plane_names); i++)
+    gtk_widget_class_bind_template_child_full(
+        widget_class, plane_names[i], FALSE,
+        (gssize)(G_STRUCT_OFFSET(DemurPatientPage, plane) + i * sizeof(GtkWidget *)));
+  gtk_widget_class_bind_template_callback(widget_class, on_view_changed);
+  gtk_widget_class_bind_template_callback(widget_class, on_prior_changed);
+  gtk_widget_class_bind_template_callback(widget_class, on_prior_chosen);
+  gtk_widget_class_bind_template_callback(widget_class, on_scrolled);
+}
+
+static void
+demur_patient_page_init(DemurPatientPage *page) {
+  page->prior_row = -1;
+  page->linked = TRUE;
+  page->priors = g_array_new(FALSE, FALSE, sizeof(guint32));
+  gtk_widget_init_template(GTK_WIDGET(page));
+  build_presets(page);
 }
 
 DemurPatientPage *
 demur_patient_page_new(DemurSession *session) {
-  DemurPatientPage *page =
-      g_object_new(DEMUR_TYPE_PATIENT_PAGE, "orientation", GTK_ORIENTATION_HORIZONTAL, NULL);
+  DemurPatientPage *page = g_object_new(DEMUR_TYPE_PATIENT_PAGE, NULL);
   page->session = g_object_ref(session);
-  page->side = GTK_BOX(gtk_box_new(GTK_ORIENTATION_VERTICAL, 6));
-  gtk_widget_add_css_class(GTK_WIDGET(page->side), "side");
-  GtkWidget *scroll = gtk_scrolled_window_new();
-  gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
-                                 GTK_POLICY_AUTOMATIC);
-  gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), GTK_WIDGET(page->side));
-  gtk_widget_set_vexpand(scroll, TRUE);
-  GtkWidget *left = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
-  gtk_widget_set_size_request(left, 220, -1);
-  gtk_widget_set_hexpand(left, FALSE);
-  gtk_box_append(GTK_BOX(left), build_steps());
-  gtk_box_append(GTK_BOX(left), scroll);
-  gtk_box_append(GTK_BOX(page), left);
-
-  GtkWidget *middle = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
-  gtk_widget_set_hexpand(middle, TRUE);
-  gtk_box_append(GTK_BOX(middle), build_tools(page));
-  GtkWidget *views = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 2);
-  gtk_box_set_homogeneous(GTK_BOX(views), TRUE);
-  page->view = DEMUR_CT_VIEW(demur_ct_view_new(_("CT image")));
-  gtk_widget_set_vexpand(GTK_WIDGET(page->view), TRUE);
-  gtk_widget_set_hexpand(GTK_WIDGET(page->view), TRUE);
-  gtk_box_append(GTK_BOX(views), GTK_WIDGET(page->view));
-  page->prior_box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
-  GtkWidget *prior_bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 3);
-  gtk_widget_add_css_class(prior_bar, "ct-tools");
-  page->prior_menu = GTK_DROP_DOWN(gtk_drop_down_new(NULL, NULL));
-  gtk_widget_set_hexpand(GTK_WIDGET(page->prior_menu), TRUE);
-  gtk_accessible_update_property(GTK_ACCESSIBLE(page->prior_menu), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                 _("Prior that is shown"), -1);
-  gtk_box_append(GTK_BOX(prior_bar), GTK_WIDGET(page->prior_menu));
-  page->link = tool(prior_bar, _("Linked"), "win.link", NULL);
-  demur_shown_tooltip_set(page->link,
-                          _("Both move, window and zoom together (L). Free, each moves by itself; "
-                            "linked again, they keep the distance that they then have."));
-  gtk_box_append(GTK_BOX(page->prior_box), prior_bar);
-  page->prior = DEMUR_CT_VIEW(demur_ct_view_new(_("CT image of the prior")));
-  gtk_widget_set_vexpand(GTK_WIDGET(page->prior), TRUE);
-  gtk_widget_set_hexpand(GTK_WIDGET(page->prior), TRUE);
-  gtk_box_append(GTK_BOX(page->prior_box), GTK_WIDGET(page->prior));
-  gtk_widget_set_visible(page->prior_box, FALSE);
-  gtk_box_append(GTK_BOX(views), page->prior_box);
-  gtk_box_append(GTK_BOX(middle), views);
-  gtk_box_append(GTK_BOX(page), middle);
-
-  page->card = demur_verdict_card_new(session);
-  gtk_widget_set_size_request(GTK_WIDGET(page->card), 350, -1);
-  gtk_widget_set_hexpand(GTK_WIDGET(page->card), FALSE);
-  gtk_box_append(GTK_BOX(page), GTK_WIDGET(page->card));
-
-  g_signal_connect_swapped(page->view, "changed", G_CALLBACK(on_view_changed), page);
-  g_signal_connect_swapped(page->prior, "changed", G_CALLBACK(on_prior_changed), page);
-  g_signal_connect_swapped(page->prior_menu, "notify::selected", G_CALLBACK(on_prior_chosen), page);
-  g_signal_connect(page->view, "scrolled", G_CALLBACK(on_scrolled), page);
-  g_signal_connect(page->prior, "scrolled", G_CALLBACK(on_scrolled), page);
+  demur_verdict_card_set_session(page->card, session);
   g_signal_connect_object(session, "case-changed", G_CALLBACK(on_case_changed), page,
                           G_CONNECT_SWAPPED);
   g_signal_connect_object(session, "reviewed", G_CALLBACK(on_reviewed), page, G_CONNECT_SWAPPED);

@@ -45,15 +45,6 @@ demur_verdict_card_dispose(GObject *object) {
   G_OBJECT_CLASS(demur_verdict_card_parent_class)->dispose(object);
 }
 
-static void
-demur_verdict_card_class_init(DemurVerdictCardClass *class) {
-  G_OBJECT_CLASS(class)->dispose = demur_verdict_card_dispose;
-}
-
-static void
-demur_verdict_card_init(DemurVerdictCard *card) {
-}
-
 /* Small builders. */
 
 static GtkWidget *
@@ -608,51 +599,31 @@ demur_verdict_card_keep(DemurVerdictCard *card) {
   return TRUE;
 }
 
-DemurVerdictCard *
-demur_verdict_card_new(DemurSession *session) {
-  DemurVerdictCard *card =
-      g_object_new(DEMUR_TYPE_VERDICT_CARD, "orientation", GTK_ORIENTATION_VERTICAL, NULL);
+/* Building: see resources/ui/verdict-card.ui. */
+
+static void
+demur_verdict_card_class_init(DemurVerdictCardClass *class) {
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(class);
+  G_OBJECT_CLASS(class)->dispose = demur_verdict_card_dispose;
+  gtk_widget_class_set_template_from_resource(widget_class,
+                                              "/org/demur/workstation/ui/verdict-card.ui");
+  gtk_widget_class_bind_template_child(widget_class, DemurVerdictCard, list);
+  gtk_widget_class_bind_template_child(widget_class, DemurVerdictCard, pending_box);
+  gtk_widget_class_bind_template_child(widget_class, DemurVerdictCard, pending);
+  gtk_widget_class_bind_template_child(widget_class, DemurVerdictCard, agree);
+  gtk_widget_class_bind_template_child(widget_class, DemurVerdictCard, disagree);
+  gtk_widget_class_bind_template_child(widget_class, DemurVerdictCard, comment);
+  gtk_widget_class_bind_template_callback(widget_class, demur_verdict_card_update);
+}
+
+static void
+demur_verdict_card_init(DemurVerdictCard *card) {
+  gtk_widget_init_template(GTK_WIDGET(card));
+}
+
+void
+demur_verdict_card_set_session(DemurVerdictCard *card, DemurSession *session) {
   card->session = g_object_ref(session);
   g_signal_connect_object(session, "loaded", G_CALLBACK(on_loaded), card, G_CONNECT_SWAPPED);
-  card->list = GTK_BOX(gtk_box_new(GTK_ORIENTATION_VERTICAL, 10));
-  gtk_widget_set_margin_top(GTK_WIDGET(card->list), 12);
-  gtk_widget_set_margin_bottom(GTK_WIDGET(card->list), 12);
-  gtk_widget_set_margin_start(GTK_WIDGET(card->list), 12);
-  gtk_widget_set_margin_end(GTK_WIDGET(card->list), 12);
-  GtkWidget *scroll = gtk_scrolled_window_new();
-  gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
-                                 GTK_POLICY_AUTOMATIC);
-  gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), GTK_WIDGET(card->list));
-  gtk_widget_set_vexpand(scroll, TRUE);
-  gtk_box_append(GTK_BOX(card), scroll);
-  card->pending =
-      GTK_LABEL(g_object_new(GTK_TYPE_LABEL, "accessible-role", GTK_ACCESSIBLE_ROLE_STATUS,
-                             "xalign", 0.0, "wrap", TRUE, "hexpand", TRUE, NULL));
-  gtk_widget_add_css_class(GTK_WIDGET(card->pending), "strong");
-  card->pending_box = GTK_BOX(gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8));
-  gtk_widget_add_css_class(GTK_WIDGET(card->pending_box), "pending");
-  gtk_box_append(card->pending_box, GTK_WIDGET(card->pending));
-  GtkWidget *keep = key_button(_("Keep"), "⏎", "win.keep");
-  gtk_widget_add_css_class(keep, "primary");
-  gtk_box_append(card->pending_box, keep);
-  gtk_box_append(card->pending_box, key_button(_("Drop"), "Esc", "win.drop"));
-  gtk_widget_set_visible(GTK_WIDGET(card->pending_box), FALSE);
-  gtk_box_append(GTK_BOX(card), GTK_WIDGET(card->pending_box));
-  GtkWidget *buttons = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
-  gtk_box_set_homogeneous(GTK_BOX(buttons), TRUE);
-  gtk_widget_add_css_class(buttons, "opinions");
-  gtk_widget_set_margin_top(buttons, 8);
-  gtk_widget_set_margin_bottom(buttons, 12);
-  gtk_widget_set_margin_start(buttons, 12);
-  gtk_widget_set_margin_end(buttons, 12);
-  card->agree = key_button(_("Agree"), "A", "win.agree");
-  card->disagree = key_button(_("Disagree"), "D", "win.disagree");
-  card->comment = key_button(_("Comment"), "C", "win.comment");
-  gtk_box_append(GTK_BOX(buttons), card->agree);
-  gtk_box_append(GTK_BOX(buttons), card->disagree);
-  gtk_box_append(GTK_BOX(buttons), card->comment);
-  gtk_box_append(GTK_BOX(card), buttons);
-  g_signal_connect(card, "map", G_CALLBACK(demur_verdict_card_update), NULL);
   demur_verdict_card_update(card);
-  return card;
 }

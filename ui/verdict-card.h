@@ -11,7 +11,8 @@ G_BEGIN_DECLS
 #define DEMUR_TYPE_VERDICT_CARD (demur_verdict_card_get_type())
 G_DECLARE_FINAL_TYPE(DemurVerdictCard, demur_verdict_card, DEMUR, VERDICT_CARD, GtkBox)
 
-DemurVerdictCard *demur_verdict_card_new(DemurSession *session);
+/* Whose cases it shows: once, before anything else. */
+void demur_verdict_card_set_session(DemurVerdictCard *card, DemurSession *session);
 /* Shows the current case as it is now. */
 void demur_verdict_card_update(DemurVerdictCard *card);
 /* Review in two steps: an opinion waits in sight until it is kept or dropped. It is of the verdict

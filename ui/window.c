@@ -26,7 +26,9 @@ struct _DemurWindow {
   GtkStack *stack;
   GtkWindow *train; /* weak; NULL: not open */
   GtkLabel *workspace;
+  GtkMenuButton *menu;
   GtkSearchEntry *search;
+  GtkDropTarget *drop;
   DemurWorklistPage *worklist;
   DemurPatientPage *patient;
   DemurCohortPage *cohort;
@@ -50,15 +52,6 @@ demur_window_dispose(GObject *object) {
   g_clear_weak_pointer(&window->train);
   g_clear_object(&window->session);
   G_OBJECT_CLASS(demur_window_parent_class)->dispose(object);
-}
-
-static void
-demur_window_class_init(DemurWindowClass *class) {
-  G_OBJECT_CLASS(class)->dispose = demur_window_dispose;
-}
-
-static void
-demur_window_init(DemurWindow *window) {
 }
 
 /* The status line. */
@@ -742,145 +735,51 @@ on_search_activated(GtkSearchEntry *entry, DemurWindow *window) {
   demur_worklist_page_focus_list(window->worklist);
 }
 
-/* Building. */
+/* Building: see resources/ui/window.ui. */
 
 static void
-build_header(DemurWindow *window) {
-  GtkWidget *bar = gtk_header_bar_new();
-  GtkWidget *import = gtk_button_new_with_mnemonic(_("_Import…"));
-  gtk_actionable_set_action_name(GTK_ACTIONABLE(import), "win.import-folder");
-  gtk_accessible_update_property(GTK_ACCESSIBLE(import), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                 _("Import a folder"), -1);
-  gtk_header_bar_pack_start(GTK_HEADER_BAR(bar), import);
-  window->workspace = GTK_LABEL(demur_shown_label_new(""));
-  gtk_label_set_ellipsize(window->workspace, PANGO_ELLIPSIZE_MIDDLE);
-  gtk_label_set_max_width_chars(window->workspace, 30);
-  gtk_widget_add_css_class(GTK_WIDGET(window->workspace), "workspace-name");
-  gtk_header_bar_pack_start(GTK_HEADER_BAR(bar), GTK_WIDGET(window->workspace));
+demur_window_class_init(DemurWindowClass *class) {
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(class);
+  G_OBJECT_CLASS(class)->dispose = demur_window_dispose;
+  gtk_widget_class_set_template_from_resource(widget_class, "/org/demur/workstation/ui/window.ui");
+  gtk_widget_class_bind_template_child(widget_class, DemurWindow, stack);
+  gtk_widget_class_bind_template_child(widget_class, DemurWindow, workspace);
+  gtk_widget_class_bind_template_child(widget_class, DemurWindow, menu);
+  gtk_widget_class_bind_template_child(widget_class, DemurWindow, search);
+  gtk_widget_class_bind_template_child(widget_class, DemurWindow, drop);
+  gtk_widget_class_bind_template_child(widget_class, DemurWindow, notice_box);
+  gtk_widget_class_bind_template_child(widget_class, DemurWindow, notice);
+  gtk_widget_class_bind_template_child(widget_class, DemurWindow, notice_more);
+  gtk_widget_class_bind_template_child(widget_class, DemurWindow, busy_box);
+  gtk_widget_class_bind_template_child(widget_class, DemurWindow, busy_label);
+  gtk_widget_class_bind_template_child(widget_class, DemurWindow, busy_bar);
+  gtk_widget_class_bind_template_child(widget_class, DemurWindow, status_simulated);
+  gtk_widget_class_bind_template_child(widget_class, DemurWindow, status_model);
+  gtk_widget_class_bind_template_child(widget_class, DemurWindow, status_selector);
+  gtk_widget_class_bind_template_child(widget_class, DemurWindow, status_coverage);
+  gtk_widget_class_bind_template_child(widget_class, DemurWindow, status_hint);
+  gtk_widget_class_bind_template_child(widget_class, DemurWindow, status_count);
+  gtk_widget_class_bind_template_callback(widget_class, on_search_changed);
+  gtk_widget_class_bind_template_callback(widget_class, on_search_stopped);
+  gtk_widget_class_bind_template_callback(widget_class, on_search_activated);
+  gtk_widget_class_bind_template_callback(widget_class, on_key);
+  gtk_widget_class_bind_template_callback(widget_class, on_early_key);
+  gtk_widget_class_bind_template_callback(widget_class, on_drop);
+}
 
-  GtkWidget *switcher = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 2);
-  gtk_widget_add_css_class(switcher, "switcher");
-  const char *titles[] = {_("Worklist"), _("Patient"), _("Cohort"), _("Report")};
-  for (guint i = 0; i < G_N_ELEMENTS(page_names); i++) {
-    GtkWidget *button = gtk_toggle_button_new_with_label(titles[i]);
-    gtk_actionable_set_action_name(GTK_ACTIONABLE(button), "win.page");
-    gtk_actionable_set_action_target(GTK_ACTIONABLE(button), "s", page_names[i]);
-    gtk_box_append(GTK_BOX(switcher), button);
-  }
-  gtk_header_bar_set_title_widget(GTK_HEADER_BAR(bar), switcher);
-
-  GtkWidget *menu = gtk_menu_button_new();
-  gtk_menu_button_set_icon_name(GTK_MENU_BUTTON(menu), "open-menu-symbolic");
+static void
+demur_window_init(DemurWindow *window) {
+  gtk_widget_init_template(GTK_WIDGET(window));
+  gtk_drop_target_set_gtypes(window->drop, (GType[]){GDK_TYPE_FILE_LIST}, 1);
   g_autoptr(GMenuModel) model = demur_window_actions_menu();
-  gtk_menu_button_set_menu_model(GTK_MENU_BUTTON(menu), model);
-  gtk_menu_button_set_primary(GTK_MENU_BUTTON(menu), TRUE);
-  gtk_accessible_update_property(GTK_ACCESSIBLE(menu), GTK_ACCESSIBLE_PROPERTY_LABEL, _("Menu"),
-                                 -1);
-  gtk_header_bar_pack_end(GTK_HEADER_BAR(bar), menu);
-  window->search = GTK_SEARCH_ENTRY(gtk_search_entry_new());
-  g_object_set(window->search, "placeholder-text", _("Search patient, site, scanner"), NULL);
-  gtk_editable_set_width_chars(GTK_EDITABLE(window->search), 12);
-  gtk_editable_set_max_width_chars(GTK_EDITABLE(window->search), 30);
-  gtk_accessible_update_property(GTK_ACCESSIBLE(window->search), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                 _("Search patient, site, scanner"), -1);
-  g_signal_connect(window->search, "search-changed", G_CALLBACK(on_search_changed), window);
-  g_signal_connect(window->search, "stop-search", G_CALLBACK(on_search_stopped), window);
-  g_signal_connect(window->search, "activate", G_CALLBACK(on_search_activated), window);
-  gtk_header_bar_pack_end(GTK_HEADER_BAR(bar), GTK_WIDGET(window->search));
-  gtk_window_set_titlebar(GTK_WINDOW(window), bar);
-}
-
-static GtkWidget *
-build_notice(DemurWindow *window) {
-  window->notice_box = GTK_BOX(gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12));
-  gtk_widget_add_css_class(GTK_WIDGET(window->notice_box), "notice");
-  window->notice = GTK_LABEL(g_object_new(GTK_TYPE_LABEL, "accessible-role",
-                                          GTK_ACCESSIBLE_ROLE_STATUS, "xalign", 0.0, "wrap", TRUE,
-                                          "hexpand", TRUE, "selectable", TRUE, NULL));
-  gtk_widget_set_focusable(GTK_WIDGET(window->notice), FALSE);
-  gtk_box_append(window->notice_box, GTK_WIDGET(window->notice));
-  window->notice_more = gtk_button_new_with_label(_("Import report"));
-  gtk_widget_set_valign(window->notice_more, GTK_ALIGN_CENTER);
-  gtk_actionable_set_action_name(GTK_ACTIONABLE(window->notice_more), "win.import-report");
-  gtk_widget_set_visible(window->notice_more, FALSE);
-  gtk_box_append(window->notice_box, window->notice_more);
-  GtkWidget *close = gtk_button_new_with_label(_("Close"));
-  gtk_widget_set_valign(close, GTK_ALIGN_CENTER);
-  gtk_actionable_set_action_name(GTK_ACTIONABLE(close), "win.close-notice");
-  gtk_box_append(window->notice_box, close);
-  gtk_widget_set_visible(GTK_WIDGET(window->notice_box), FALSE);
-  return GTK_WIDGET(window->notice_box);
-}
-
-static GtkWidget *
-build_busy(DemurWindow *window) {
-  GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
-  gtk_widget_add_css_class(box, "busy");
-  window->busy_label = GTK_LABEL(demur_shown_label_new(""));
-  gtk_box_append(GTK_BOX(box), GTK_WIDGET(window->busy_label));
-  window->busy_bar = GTK_PROGRESS_BAR(gtk_progress_bar_new());
-  gtk_widget_set_hexpand(GTK_WIDGET(window->busy_bar), TRUE);
-  gtk_widget_set_valign(GTK_WIDGET(window->busy_bar), GTK_ALIGN_CENTER);
-  gtk_accessible_update_property(GTK_ACCESSIBLE(window->busy_bar), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                 _("Progress"), -1);
-  gtk_box_append(GTK_BOX(box), GTK_WIDGET(window->busy_bar));
-  GtkWidget *cancel = gtk_button_new_with_label(_("Cancel"));
-  gtk_actionable_set_action_name(GTK_ACTIONABLE(cancel), "win.cancel");
-  gtk_box_append(GTK_BOX(box), cancel);
-  gtk_widget_set_visible(box, FALSE);
-  window->busy_box = box;
-  return box;
-}
-
-static GtkLabel *
-add_status(GtkWidget *box, const char *style) {
-  GtkWidget *label = demur_shown_label_new("");
-  gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
-  gtk_label_set_xalign(GTK_LABEL(label), 0);
-  if (style != NULL)
-    gtk_widget_add_css_class(label, style);
-  gtk_box_append(GTK_BOX(box), label);
-  return GTK_LABEL(label);
-}
-
-static GtkWidget *
-build_status(DemurWindow *window) {
-  GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
-  gtk_widget_add_css_class(box, "status");
-  GtkLabel *research = add_status(box, "research");
-  demur_shown_label_set(research, _("For research use, not a cleared device"));
-  gtk_label_set_ellipsize(research, PANGO_ELLIPSIZE_NONE);
-  GtkLabel *simulated = add_status(box, "simulated");
-  demur_shown_label_set(simulated, _("holds simulated data"));
-  gtk_label_set_ellipsize(simulated, PANGO_ELLIPSIZE_NONE);
-  window->status_simulated = GTK_WIDGET(simulated);
-  window->status_model = add_status(box, NULL);
-  window->status_selector = add_status(box, NULL);
-  window->status_coverage = add_status(box, NULL);
-  GtkWidget *space = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
-  gtk_widget_set_hexpand(space, TRUE);
-  gtk_box_append(GTK_BOX(box), space);
-  window->status_hint = add_status(box, NULL);
-  window->status_count = add_status(box, NULL);
-  gtk_label_set_ellipsize(window->status_count, PANGO_ELLIPSIZE_NONE);
-  return box;
+  gtk_menu_button_set_menu_model(window->menu, model);
+  g_action_map_add_action_entries(G_ACTION_MAP(window), actions, G_N_ELEMENTS(actions), window);
 }
 
 DemurWindow *
 demur_window_new(GtkApplication *application, DemurSession *session) {
-  DemurWindow *window = g_object_new(DEMUR_TYPE_WINDOW, "application", application, "title",
-                                     "Demur", "default-width", 1440, "default-height", 900, NULL);
+  DemurWindow *window = g_object_new(DEMUR_TYPE_WINDOW, "application", application, NULL);
   window->session = g_object_ref(session);
-  gtk_widget_add_css_class(GTK_WIDGET(window), "demur");
-  g_action_map_add_action_entries(G_ACTION_MAP(window), actions, G_N_ELEMENTS(actions), window);
-  build_header(window);
-  GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
-  gtk_box_append(GTK_BOX(box), build_notice(window));
-  gtk_box_append(GTK_BOX(box), build_busy(window));
-  window->stack = GTK_STACK(gtk_stack_new());
-  /* As narrow as the page that is shown can be. */
-  gtk_stack_set_hhomogeneous(window->stack, FALSE);
-  gtk_widget_set_vexpand(GTK_WIDGET(window->stack), TRUE);
   window->worklist = demur_worklist_page_new(session);
   gtk_stack_add_named(window->stack, GTK_WIDGET(window->worklist), "worklist");
   window->patient = demur_patient_page_new(session);
@@ -889,25 +788,12 @@ demur_window_new(GtkApplication *application, DemurSession *session) {
   gtk_stack_add_named(window->stack, GTK_WIDGET(window->cohort), "cohort");
   window->report = demur_report_page_new(session, window->cohort);
   gtk_stack_add_named(window->stack, GTK_WIDGET(window->report), "report");
-  gtk_box_append(GTK_BOX(box), GTK_WIDGET(window->stack));
-  gtk_box_append(GTK_BOX(box), build_status(window));
-  gtk_window_set_child(GTK_WINDOW(window), box);
   g_signal_connect_swapped(window->stack, "notify::visible-child", G_CALLBACK(update_page), window);
   g_signal_connect_object(session, "notice", G_CALLBACK(on_notice), window, G_CONNECT_SWAPPED);
   g_signal_connect_object(session, "busy", G_CALLBACK(on_busy), window, G_CONNECT_SWAPPED);
   g_signal_connect_object(session, "loaded", G_CALLBACK(on_loaded), window, G_CONNECT_SWAPPED);
   g_signal_connect_object(session, "reviewed", G_CALLBACK(on_loaded), window, G_CONNECT_SWAPPED);
   g_signal_connect_object(session, "imported", G_CALLBACK(on_imported), window, G_CONNECT_SWAPPED);
-  GtkEventController *keys = gtk_event_controller_key_new();
-  g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), window);
-  gtk_widget_add_controller(GTK_WIDGET(window), keys);
-  GtkEventController *early = gtk_event_controller_key_new();
-  gtk_event_controller_set_propagation_phase(early, GTK_PHASE_CAPTURE);
-  g_signal_connect(early, "key-pressed", G_CALLBACK(on_early_key), window);
-  gtk_widget_add_controller(GTK_WIDGET(window), early);
-  GtkDropTarget *drop = gtk_drop_target_new(GDK_TYPE_FILE_LIST, GDK_ACTION_COPY);
-  g_signal_connect(drop, "drop", G_CALLBACK(on_drop), window);
-  gtk_widget_add_controller(GTK_WIDGET(window), GTK_EVENT_CONTROLLER(drop));
   update_page(window);
   update_status(window);
   demur_worklist_page_focus_list(window->worklist);

@@ -9,7 +9,6 @@
 #include "ui/text-cell.h"
 #include "ui/theme.h"
 #include "ui/words.h"
-#include "ui/wrap-row.h"
 
 #define N_CHIPS 10
 #define RISK_CHARS 9
@@ -42,6 +41,7 @@ static const struct {
 struct _DemurWorklistPage {
   GtkBox parent_instance;
   DemurSession *session;
+  GtkBox *chip_row;
   GtkWidget *chip[N_CHIPS];
   GtkDropDown *source, *site, *scanner;
   GtkColumnView *view;
@@ -69,16 +69,6 @@ demur_worklist_page_dispose(GObject *object) {
   g_clear_object(&page->probe[1]);
   g_clear_pointer(&page->text, g_free);
   G_OBJECT_CLASS(demur_worklist_page_parent_class)->dispose(object);
-}
-
-static void
-demur_worklist_page_class_init(DemurWorklistPageClass *class) {
-  G_OBJECT_CLASS(class)->dispose = demur_worklist_page_dispose;
-}
-
-static void
-demur_worklist_page_init(DemurWorklistPage *page) {
-  page->shown = DEMUR_SHOW_ALL;
 }
 
 static void
@@ -491,22 +481,8 @@ add_column(DemurWorklistPage *page, DemurSort sort, const char *title, int width
   return column;
 }
 
-static GtkDropDown *
-add_menu(DemurWorklistPage *page, GtkWidget *row, const char *name) {
-  GtkWidget *menu = gtk_drop_down_new(NULL, NULL);
-  gtk_drop_down_set_enable_search(GTK_DROP_DOWN(menu), FALSE);
-  gtk_accessible_update_property(GTK_ACCESSIBLE(menu), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
-  demur_shown_tooltip_set(menu, name);
-  gtk_widget_set_visible(menu, FALSE);
-  g_signal_connect_swapped(menu, "notify::selected", G_CALLBACK(on_menu), page);
-  gtk_box_append(GTK_BOX(row), menu);
-  return GTK_DROP_DOWN(menu);
-}
-
 static void
 build_chips(DemurWorklistPage *page) {
-  GtkWidget *row = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 7);
-  gtk_widget_add_css_class(row, "chips");
   for (guint i = 0; i < N_CHIPS; i++) {
     page->chip[i] = gtk_toggle_button_new_with_label("");
     gtk_widget_add_css_class(page->chip[i], "chip");
@@ -514,14 +490,8 @@ build_chips(DemurWorklistPage *page) {
       gtk_toggle_button_set_group(GTK_TOGGLE_BUTTON(page->chip[i]),
                                   GTK_TOGGLE_BUTTON(page->chip[0]));
     g_signal_connect(page->chip[i], "toggled", G_CALLBACK(on_chip), page);
-    gtk_box_append(GTK_BOX(row), page->chip[i]);
+    gtk_box_append(page->chip_row, page->chip[i]);
   }
-  GtkWidget *menus = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 7);
-  gtk_widget_add_css_class(menus, "chips");
-  page->source = add_menu(page, menus, _("Source"));
-  page->site = add_menu(page, menus, _("Site"));
-  page->scanner = add_menu(page, menus, _("Scanner"));
-  gtk_box_append(GTK_BOX(page), demur_wrap_row_new(row, menus));
 }
 
 /* A letter typed in the list begins a search, apart from N and P, which step. */
@@ -538,23 +508,47 @@ on_key(GtkEventControllerKey *controller, guint key, guint code, GdkModifierType
   return gtk_widget_activate_action(GTK_WIDGET(page), "win.search", "s", text);
 }
 
+/* Building: see resources/ui/worklist-page.ui. */
+
+static void
+demur_worklist_page_class_init(DemurWorklistPageClass *class) {
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(class);
+  G_OBJECT_CLASS(class)->dispose = demur_worklist_page_dispose;
+  gtk_widget_class_set_template_from_resource(widget_class,
+                                              "/org/demur/workstation/ui/worklist-page.ui");
+  gtk_widget_class_bind_template_child(widget_class, DemurWorklistPage, chip_row);
+  gtk_widget_class_bind_template_child(widget_class, DemurWorklistPage, source);
+  gtk_widget_class_bind_template_child(widget_class, DemurWorklistPage, site);
+  gtk_widget_class_bind_template_child(widget_class, DemurWorklistPage, scanner);
+  gtk_widget_class_bind_template_child(widget_class, DemurWorklistPage, view);
+  gtk_widget_class_bind_template_child(widget_class, DemurWorklistPage, stack);
+  gtk_widget_class_bind_template_child(widget_class, DemurWorklistPage, empty);
+  gtk_widget_class_bind_template_callback(widget_class, on_menu);
+  gtk_widget_class_bind_template_callback(widget_class, on_activate);
+  gtk_widget_class_bind_template_callback(widget_class, on_key);
+}
+
+static void
+demur_worklist_page_init(DemurWorklistPage *page) {
+  page->shown = DEMUR_SHOW_ALL;
+  gtk_widget_init_template(GTK_WIDGET(page));
+  build_chips(page);
+}
+
 DemurWorklistPage *
 demur_worklist_page_new(DemurSession *session) {
-  DemurWorklistPage *page =
-      g_object_new(DEMUR_TYPE_WORKLIST_PAGE, "orientation", GTK_ORIENTATION_VERTICAL, NULL);
+  DemurWorklistPage *page = g_object_new(DEMUR_TYPE_WORKLIST_PAGE, NULL);
   page->session = g_object_ref(session);
   page->probe[0] = g_object_new(DEMUR_TYPE_SCAN_ROW, NULL);
   page->probe[1] = g_object_new(DEMUR_TYPE_SCAN_ROW, NULL);
-  build_chips(page);
 
   page->shown_rows =
       gtk_slice_list_model_new(G_LIST_MODEL(g_object_ref(demur_session_list(session))), 0, 0);
   page->selection = gtk_single_selection_new(G_LIST_MODEL(page->shown_rows));
   gtk_single_selection_set_autoselect(page->selection, FALSE);
   gtk_single_selection_set_can_unselect(page->selection, TRUE);
-  page->view = GTK_COLUMN_VIEW(gtk_column_view_new(GTK_SELECTION_MODEL(page->selection)));
-  gtk_accessible_update_property(GTK_ACCESSIBLE(page->view), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                 _("Worklist"), -1);
+  gtk_column_view_set_model(page->view, GTK_SELECTION_MODEL(page->selection));
+  g_object_unref(page->selection); /* the view has it */
   add_column(page, DEMUR_SORT_VERDICT, _("Verdict"), verdict_width(page, 116), FALSE);
   add_column(page, DEMUR_SORT_PATIENT, _("Patient"), 118, FALSE);
   add_column(page, DEMUR_SORT_AGE, _("Age, sex"), 74, FALSE);
@@ -568,27 +562,6 @@ demur_worklist_page_new(DemurSession *session) {
                            G_CALLBACK(on_sorter_changed), page);
   gtk_column_view_sort_by_column(page->view, date, GTK_SORT_DESCENDING);
   g_signal_connect_swapped(page->selection, "notify::selected", G_CALLBACK(on_selected), page);
-  g_signal_connect_swapped(page->view, "activate", G_CALLBACK(on_activate), page);
-
-  GtkWidget *scroll = gtk_scrolled_window_new();
-  /* Always there: it says where one is in a long list, and doesn't come and go by itself. */
-  gtk_scrolled_window_set_overlay_scrolling(GTK_SCROLLED_WINDOW(scroll), FALSE);
-  gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), GTK_WIDGET(page->view));
-  gtk_widget_set_margin_start(scroll, 14);
-  gtk_widget_set_margin_end(scroll, 14);
-  gtk_widget_set_vexpand(scroll, TRUE);
-  page->stack = GTK_STACK(gtk_stack_new());
-  page->empty = GTK_LABEL(demur_shown_label_new(NULL));
-  gtk_label_set_justify(page->empty, GTK_JUSTIFY_CENTER);
-  gtk_widget_add_css_class(GTK_WIDGET(page->empty), "empty");
-  gtk_widget_set_vexpand(GTK_WIDGET(page->empty), TRUE);
-  gtk_stack_add_named(page->stack, GTK_WIDGET(page->empty), "empty");
-  gtk_stack_add_named(page->stack, scroll, "list");
-  gtk_box_append(GTK_BOX(page), GTK_WIDGET(page->stack));
-
-  GtkEventController *keys = gtk_event_controller_key_new();
-  g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), page);
-  gtk_widget_add_controller(GTK_WIDGET(page->view), keys);
   g_signal_connect_object(session, "loaded", G_CALLBACK(on_loaded), page, G_CONNECT_SWAPPED);
   g_signal_connect_object(session, "case-changed", G_CALLBACK(on_case_changed), page,
                           G_CONNECT_SWAPPED);
