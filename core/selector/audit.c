@@ -13,18 +13,18 @@
 #include "metrics/offset-logistic.h"
 #include "selector/coverage.h"
 
-#define N_FIFTHS 5
+#define N_TENTHS 10
 
 typedef struct {
   double key; /* risk, then score */
-  guint32 fifth, place;
+  guint32 tenth, place;
 } Candidate;
 
 static int
 compare_candidates(const void *a, const void *b) {
   const Candidate *x = a, *y = b;
-  if (x->fifth != y->fifth)
-    return x->fifth < y->fifth ? -1 : 1;
+  if (x->tenth != y->tenth)
+    return x->tenth < y->tenth ? -1 : 1;
   if (x->key != y->key)
     return x->key < y->key ? -1 : 1;
   return (x->place > y->place) - (x->place < y->place);
@@ -49,10 +49,10 @@ demur_audit_choose(const double *risks, const double *scores, const guint32 *pat
     candidates[i] = (Candidate){risks[rows[i]], 0, rows[i]};
   qsort(candidates, n_patients, sizeof *candidates, compare_candidates);
   for (size_t i = 0; i < n_patients; i++) {
-    candidates[i].fifth = (guint32)(i * N_FIFTHS / n_patients);
-    /* Up and down by turns, or one start would fall on the same side of every fifth. */
+    candidates[i].tenth = (guint32)(i * N_TENTHS / n_patients);
+    /* Up and down by turns, or one start would fall on the same side of every tenth. */
     const double score = scores[candidates[i].place];
-    candidates[i].key = candidates[i].fifth % 2 == 0 ? score : -score;
+    candidates[i].key = candidates[i].tenth % 2 == 0 ? score : -score;
   }
   qsort(candidates, n_patients, sizeof *candidates, compare_candidates);
   DemurRandom random = demur_random_stream(seed, DEMUR_STREAM_AUDIT, 0, 0, 0);

@@ -8,7 +8,7 @@
 G_BEGIN_DECLS
 
 /* Which n_wanted of the scans to label: one scan a patient, drawn by the seed, then a systematic
- * sample of them in order of risk fifth and, within it, of score. Every patient has the same
+ * sample of them in order of risk tenth and, within it, of score. Every patient has the same
  * chance, and every range of risk and of score its share. Places in [0, n), ascending (owned); all
  * patients where there are fewer. */
 guint32 *demur_audit_choose(const double *risks, const double *scores, const guint32 *patients,

@@ -76,7 +76,7 @@ prior_and_symmetry(void) {
   g_assert_cmpfloat(demur_audit_risk(1.0 / 3, 0.0), ==, 1.0 / 3);
 }
 
-/* One scan a patient, the same by the same seed; each fifth of risk and each half of score within
+/* One scan a patient, the same by the same seed; each tenth of risk and each half of score within
  * it gets its share to within one; every scan is chosen about equally often. */
 static void
 choice_is_stratified_and_fair(void) {
@@ -97,16 +97,16 @@ choice_is_stratified_and_fair(void) {
         demur_audit_choose(risks, scores, patients, N, WANTED, seed, &n_again);
     g_assert_cmpuint(n, ==, WANTED);
     g_assert_true(n_again == n && memcmp(rows, again, n * sizeof *rows) == 0);
-    guint32 by_fifth[5] = {0};
+    guint32 by_tenth[10] = {0};
     double by_score = 0.0;
     for (size_t i = 0; i < n; i++) {
       g_assert_true(i == 0 || rows[i - 1] < rows[i]);
-      by_fifth[rows[i] / 200]++;
+      by_tenth[rows[i] / 100]++;
       by_score += scores[rows[i]];
       times[rows[i]]++;
     }
-    for (size_t f = 0; f < 5; f++)
-      g_assert_cmpuint(by_fifth[f], ==, WANTED / 5);
+    for (size_t f = 0; f < 10; f++)
+      g_assert_cmpuint(by_tenth[f], ==, WANTED / 10);
     /* A simple sample of 50 uniforms has sd .041; a stratified one is far closer. */
     demur_assert_close(by_score / WANTED, 0.5, 0, 0.04);
   }
@@ -245,12 +245,62 @@ fifty_labels_cut_the_site_error_of_real_hospitals(void) {
   }
 }
 
+/* Four hospitals spread from -1 to +1 on the logit trained, a fifth lies at +1, and the risks are
+ * too flat (half the true logit): 50 labels of any draw must find that outcomes are more than said,
+ * with an interval that holds what all 400 scans of the hospital say. A spread that is taken as
+ * known and tiny would say nothing (+.001, -.019 to +.020). */
+static void
+few_sites_leave_an_audit_its_say(void) {
+  enum { SITES = 4, EACH = 400, N = SITES * EACH, WANTED = 50, PLANS = 8 };
+  double mean = 0.0;
+  guint n_held = 0, n = 0;
+  for (guint64 set = 0; set < 10; set++) {
+    DemurRandom random = demur_random_stream(set, DEMUR_STREAM_TEST, 5, 0, 0);
+    g_autofree double *l = g_new(double, N + EACH), *y = g_new(double, N + EACH);
+    g_autofree guint32 *sites = g_new(guint32, N), *patients = g_new(guint32, EACH);
+    for (size_t i = 0; i < N + EACH; i++) {
+      const double shift = i < N ? -1.0 + 2.0 * (double)(i / EACH) / (SITES - 1) : 1.0;
+      const double z = -1.0 + 1.2 * demur_random_normal(&random);
+      l[i] = 0.5 * z;
+      y[i] = demur_random_uniform(&random) < demur_sigmoid(z + shift);
+      if (i < N)
+        sites[i] = (guint32)(i / EACH);
+      else
+        patients[i - N] = (guint32)(i - N);
+    }
+    g_autoptr(DemurSitePrior) prior = demur_site_prior_fit(l, y, sites, N, NULL);
+    double risks[EACH], unused = 0.0, whole = 0.0;
+    for (size_t i = 0; i < EACH; i++)
+      risks[i] = demur_sigmoid(l[N + i]);
+    demur_offset_logistic_fit(NULL, 0, l + N, y + N, NULL, EACH, 0, 0.0, 1e-9, &unused, &whole);
+    for (guint64 plan = 0; plan < PLANS; plan++, n++) {
+      size_t n_chosen;
+      g_autofree guint32 *chosen =
+          demur_audit_choose(risks, risks, patients, EACH, WANTED, plan, &n_chosen);
+      double r[WANTED], labels[WANTED];
+      for (size_t i = 0; i < n_chosen; i++) {
+        r[i] = risks[chosen[i]];
+        labels[i] = y[N + chosen[i]];
+      }
+      const DemurAudit audit = demur_audit_fit(r, labels, n_chosen, prior, risks, EACH);
+      mean += audit.intercept;
+      n_held += audit.low <= whole && whole <= audit.high;
+      g_assert_cmpfloat(audit.high - audit.low, >, 0.9);
+      g_assert_cmpfloat(audit.high - audit.low, <, 1.3);
+    }
+  }
+  g_test_message("mean intercept %.3f, held %u of %u", mean / n, n_held, n);
+  demur_assert_close(mean / n, 0.4, 0, 0.15);
+  g_assert_cmpuint(n_held * 100, >=, n * 92);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/selector/audit/mean", posterior_mean_by_hand);
   g_test_add_func("/selector/audit/prior", prior_and_symmetry);
   g_test_add_func("/selector/audit/choice", choice_is_stratified_and_fair);
+  g_test_add_func("/selector/audit/few-sites", few_sites_leave_an_audit_its_say);
   g_test_add_func("/selector/audit/ist", fifty_labels_cut_the_site_error_of_real_hospitals);
   return g_test_run();
 }
