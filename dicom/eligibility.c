@@ -212,41 +212,50 @@ prefer(const DemurCandidate *a, const DemurCandidate *b, const char **why) {
   return strcmp(a->scan_id, b->scan_id);
 }
 
-char *
-demur_eligibility_study(const DemurCandidate *candidate) {
-  return g_strdup_printf("%s\n%s\n%s",
-                         candidate->study_uid != NULL ? candidate->study_uid : candidate->scan_id,
-                         candidate->patient_id != NULL ? candidate->patient_id : "",
-                         candidate->patient_name != NULL ? candidate->patient_name : "");
+void
+demur_eligibility_studies(const DemurCandidate *candidates, size_t n, guint *studies) {
+  g_autofree DemurPerson *persons = g_new0(DemurPerson, MAX(n, 1));
+  g_autofree guint *classes = g_new0(guint, MAX(n, 1));
+  g_autoptr(GHashTable) numbers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  for (size_t i = 0; i < n; i++)
+    persons[i] = candidates[i].person;
+  demur_person_classes(persons, n, classes);
+  for (size_t i = 0; i < n; i++) {
+    const DemurCandidate *one = &candidates[i];
+    char *key = g_strdup_printf("%u %s", classes[i],
+                                one->study_uid != NULL ? one->study_uid : one->scan_id);
+    guint number = GPOINTER_TO_UINT(g_hash_table_lookup(numbers, key));
+    if (number == 0) {
+      number = g_hash_table_size(numbers) + 1;
+      g_hash_table_insert(numbers, key, GUINT_TO_POINTER(number));
+    } else {
+      g_free(key);
+    }
+    studies[i] = number - 1;
+  }
 }
 
 void
 demur_eligibility_choose(DemurCandidate *candidates, size_t n) {
-  g_autoptr(GHashTable) chosen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  g_autofree guint *studies = g_new0(guint, MAX(n, 1));
+  g_autofree const DemurCandidate **best = g_new0(const DemurCandidate *, MAX(n, 1));
   const char *why;
+  demur_eligibility_studies(candidates, n, studies);
   for (size_t i = 0; i < n; i++) {
-    DemurCandidate *one = &candidates[i];
-    if (!one->eligible)
-      continue;
-    g_autofree char *key = demur_eligibility_study(one);
-    const DemurCandidate *best = g_hash_table_lookup(chosen, key);
-    if (best == NULL || prefer(one, best, &why) < 0)
-      g_hash_table_insert(chosen, g_steal_pointer(&key), one);
+    const DemurCandidate *one = &candidates[i];
+    if (one->eligible && (best[studies[i]] == NULL || prefer(one, best[studies[i]], &why) < 0))
+      best[studies[i]] = one;
   }
   for (size_t i = 0; i < n; i++) {
     DemurCandidate *one = &candidates[i];
-    one->accepted = FALSE;
+    const DemurCandidate *chosen = best[studies[i]];
+    one->accepted = one->eligible && chosen == one;
     one->reason = NULL;
-    if (!one->eligible)
+    if (!one->eligible || one->accepted)
       continue;
-    g_autofree char *key = demur_eligibility_study(one);
-    const DemurCandidate *best = g_hash_table_lookup(chosen, key);
-    one->accepted = best == one;
-    if (!one->accepted) {
-      prefer(best, one, &why);
-      one->reason = g_strdup_printf(
-          "eligible, not chosen: series %s of the study is preferred (%s)", best->scan_id, why);
-    }
+    prefer(chosen, one, &why);
+    one->reason = g_strdup_printf("eligible, not chosen: series %s of the study is preferred (%s)",
+                                  chosen->scan_id, why);
   }
 }
 
@@ -258,8 +267,7 @@ demur_eligibility_judge(const DemurEligibility *eligibility, GPtrArray *series) 
     judge_one(eligibility, one);
     candidates[i] = (DemurCandidate){.scan_id = one->scan_id,
                                      .study_uid = one->study_uid,
-                                     .patient_id = one->patient_id,
-                                     .patient_name = one->patient_name,
+                                     .person = demur_series_person_of(one),
                                      .eligible = one->eligible,
                                      .thickness_mm = one->thickness_mm,
                                      .kernel_class = one->kernel_class,

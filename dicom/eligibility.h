@@ -7,6 +7,7 @@
  * derived and thick ones are not eligible.) */
 #pragma once
 
+#include "base/person.h"
 #include "dicom/rules.h"
 
 G_BEGIN_DECLS
@@ -44,7 +45,8 @@ double demur_eligibility_limit(const DemurEligibility *eligibility, const char *
 
 /* A series as the choice sees it. Texts are borrowed, may be NULL. */
 typedef struct {
-  const char *scan_id, *study_uid, *patient_id, *patient_name;
+  const char *scan_id, *study_uid;
+  DemurPerson person; /* base/person.h decides who is the same */
   gboolean eligible;
   double thickness_mm; /* NaN unknown */
   DemurKernelClass kernel_class;
@@ -57,8 +59,9 @@ typedef struct {
 /* Chooses one eligible series for each study and patient. */
 void demur_eligibility_choose(DemurCandidate *candidates, size_t n);
 
-/* Study and patient of a candidate as one text (owned): those with the same compete. */
-char *demur_eligibility_study(const DemurCandidate *candidate);
+/* Which of n candidates compete: those of one study and one person have the same number, from 0.
+ * studies: [n]. */
+void demur_eligibility_studies(const DemurCandidate *candidates, size_t n, guint *studies);
 
 /* Fills findings, eligible, reason and warnings of every series, and accepted by the choice within
  * each study. */

@@ -25,6 +25,7 @@ typedef struct {
 
 typedef struct {
   const DemurFiles *files;
+  guint *persons; /* [n files] */
   char **digests; /* [n files], made when asked for */
   DemurOpenArchive archive;
   double gap_tolerance;
@@ -125,6 +126,12 @@ demur_series_free(DemurSeries *series) {
   g_free(series);
 }
 
+DemurPerson
+demur_series_person_of(const DemurSeries *series) {
+  return (DemurPerson){series->patient_id_issuer, series->patient_id, series->patient_name,
+                       series->patient_birth_date, series->patient_sex};
+}
+
 /* SHA-256 of the object's bytes; "" where they can't be read (then nothing equals it). */
 static const char *
 digest_of(Grouping *grouping, const Image *image) {
@@ -176,44 +183,37 @@ is_secondary_capture(const DemurHeader *header) {
          image_type_has(header, "SCREEN SAVE");
 }
 
-/* A name without the empty components that some systems write behind it ("One^Person^^^"), and
- * without regard to case. Owned. */
 static char *
-plain_name(const char *name) {
-  g_auto(GStrv) groups = g_strsplit(name != NULL ? name : "", "=", -1);
-  for (guint i = 0; groups[i] != NULL; i++)
-    for (size_t n = strlen(groups[i]); n > 0 && strchr("^ ", groups[i][n - 1]) != NULL; n--)
-      groups[i][n - 1] = '\0';
-  g_autofree char *joined = g_strjoinv("=", groups);
-  for (size_t n = strlen(joined); n > 0 && joined[n - 1] == '='; n--)
-    joined[n - 1] = '\0';
-  return g_utf8_casefold(joined, -1);
-}
-
-/* A person: the ID alone never joins, a different name or birth date parts. */
-static char *
-patient_key(const DemurHeader *header) {
-  g_autofree char *name = plain_name(header->patient_name);
-  return g_strdup_printf("%s\n%s\n%s", header->patient_id != NULL ? header->patient_id : "", name,
-                         header->patient_birth_date != NULL ? header->patient_birth_date : "");
-}
-
-static char *
-group_key(const DemurFile *file) {
+group_key(const DemurFile *file, guint person) {
   const DemurHeader *header = file->header;
-  g_autofree char *patient = patient_key(header);
   g_autofree char *folder = g_path_get_dirname(file->path);
   g_autofree char *unnamed =
       g_strdup_printf("%" G_GINT64_FORMAT "\n%s\n%s", header->series_number,
                       file->entry != NULL ? file->path : folder, header->series_description);
-  return g_strdup_printf("%s\n%s\n%s\n%s\n%s\n%d%d%d\n%u x %u x %u",
+  return g_strdup_printf("%s\n%s\n%u\n%s\n%s\n%d%d%d\n%u x %u x %u",
                          header->series_uid == NULL && header->study_uid != NULL ? header->study_uid
                                                                                  : "",
-                         header->series_uid != NULL ? header->series_uid : unnamed, patient,
+                         header->series_uid != NULL ? header->series_uid : unnamed, person,
                          header->modality != NULL ? header->modality : "",
                          header->sop_class_uid != NULL ? header->sop_class_uid : "",
                          is_localizer_label(header), is_secondary_capture(header),
                          header->n_frames > 1, header->rows, header->columns, header->samples);
+}
+
+/* Which person each file is of: [n files], owned. The same words in one series are one person; what
+ * can't be told stands apart (base/person.h). */
+static guint *
+persons_of(const DemurFiles *files) {
+  const guint n = files->images->len;
+  g_autofree DemurPerson *persons = g_new0(DemurPerson, MAX(n, 1));
+  for (guint i = 0; i < n; i++) {
+    const DemurHeader *header = ((const DemurFile *)files->images->pdata[i])->header;
+    persons[i] = (DemurPerson){header->patient_id_issuer, header->patient_id, header->patient_name,
+                               header->patient_birth_date, header->patient_sex};
+  }
+  guint *classes = g_new0(guint, MAX(n, 1));
+  demur_person_classes(persons, n, classes);
+  return classes;
 }
 
 static int
@@ -850,7 +850,7 @@ add_part(const Grouping *grouping, GPtrArray *parts, GPtrArray *images, GHashTab
 
 /* Images of one study, one plane and different positions that each are a series of their own. */
 static void
-find_lone_siblings(const GPtrArray *parts) {
+find_lone_siblings(const Grouping *grouping, const GPtrArray *parts) {
   g_autoptr(GHashTable) stacks =
       g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
   for (guint i = 0; i < parts->len; i++) {
@@ -860,10 +860,9 @@ find_lone_siblings(const GPtrArray *parts) {
     if (series->n_slices != 1 || part->series_uid == NULL || !image->has_position ||
         g_strcmp0(series->modality, "CT") != 0 || series->type == DEMUR_SERIES_LOCALIZER)
       continue;
-    g_autofree char *patient = patient_key(image->file->header);
-    char *key =
-        g_strdup_printf("%s\n%s\n%u x %u\n%.2f %.2f %.2f", series->study_uid, patient, series->rows,
-                        series->columns, series->normal[0], series->normal[1], series->normal[2]);
+    char *key = g_strdup_printf("%s\n%u\n%u x %u\n%.2f %.2f %.2f", series->study_uid,
+                                grouping->persons[image->file_index], series->rows, series->columns,
+                                series->normal[0], series->normal[1], series->normal[2]);
     GPtrArray *stack = g_hash_table_lookup(stacks, key);
     if (stack == NULL) {
       stack = g_ptr_array_new();
@@ -952,6 +951,7 @@ demur_series_group(const DemurFiles *files, double gap_tolerance, const DemurPro
                    GError **error) {
   Grouping grouping = {.files = files, .gap_tolerance = gap_tolerance};
   grouping.digests = g_new0(char *, MAX(files->images->len, 1));
+  grouping.persons = persons_of(files);
   g_autoptr(GPtrArray) images =
       g_ptr_array_new_with_free_func((GDestroyNotify)demur_stack_image_free);
   g_autoptr(GPtrArray) groups = g_ptr_array_new_with_free_func((GDestroyNotify)g_ptr_array_unref);
@@ -962,7 +962,7 @@ demur_series_group(const DemurFiles *files, double gap_tolerance, const DemurPro
   for (guint i = 0; i < files->images->len; i++) {
     const DemurFile *file = files->images->pdata[i];
     const DemurHeader *header = file->header;
-    g_autofree char *key = group_key(file);
+    g_autofree char *key = group_key(file, grouping.persons[i]);
     GPtrArray *group = g_hash_table_lookup(by_key, key);
     if (group == NULL) {
       group = g_ptr_array_new();
@@ -972,10 +972,10 @@ demur_series_group(const DemurFiles *files, double gap_tolerance, const DemurPro
     if (header->series_uid != NULL) {
       GHashTable *keys = g_hash_table_lookup(patients, header->series_uid);
       if (keys == NULL) {
-        keys = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        keys = g_hash_table_new(NULL, NULL);
         g_hash_table_insert(patients, header->series_uid, keys);
       }
-      g_hash_table_add(keys, patient_key(header));
+      g_hash_table_add(keys, GUINT_TO_POINTER(grouping.persons[i]));
     }
     /* What can't be decoded is listed once, however many frames it claims. */
     const guint32 n_frames = header->pixels == DEMUR_PIXELS_COMPLETE ? header->n_frames : 1;
@@ -1007,7 +1007,7 @@ demur_series_group(const DemurFiles *files, double gap_tolerance, const DemurPro
       split_group(&grouping, groups->pdata[i], parts, patients);
   }
   if (going) {
-    find_lone_siblings(parts);
+    find_lone_siblings(&grouping, parts);
     find_unreadable(files, parts);
     name_parts(&grouping, parts);
     result = g_ptr_array_new_with_free_func((GDestroyNotify)demur_series_free);
@@ -1018,6 +1018,7 @@ demur_series_group(const DemurFiles *files, double gap_tolerance, const DemurPro
   for (guint i = 0; i < files->images->len; i++)
     g_free(grouping.digests[i]);
   g_free(grouping.digests);
+  g_free(grouping.persons);
   demur_open_archive_clear(&grouping.archive);
   return result;
 }

@@ -1,6 +1,6 @@
 /* Series as they are assessed: what one study holds, grouped, split and measured from positions.
  *
- * A SeriesInstanceUID is split by patient, image class, matrix and orientation, and where positions
+ * A SeriesInstanceUID is split by person (base/person.h), image class, matrix and orientation, and where positions
  * repeat by acquisition, phase, kernel, tube voltage or image type. Slices are ordered by the dot
  * product of ImagePositionPatient with the slice normal, never by file name, InstanceNumber or
  * SliceLocation; spacing is measured along that normal (PS3.3 C.7.6.2.1.1). */
@@ -8,6 +8,7 @@
 
 #include "dicom/files.h"
 #include "dicom/rule-finding.h"
+#include "base/person.h"
 #include "base/vendor.h"
 
 G_BEGIN_DECLS
@@ -134,7 +135,7 @@ typedef struct {
   gboolean shared_sop_uids; /* different images with one SOPInstanceUID */
   gboolean
       several_studies;   /* its slices name more than one StudyInstanceUID: the first's is kept */
-  gboolean two_patients; /* its SeriesInstanceUID names more than one */
+  gboolean two_patients; /* its SeriesInstanceUID names more than one, or who it is can't be told */
   char *first_problem;   /* of the broken slices */
   size_t n_unreadable;   /* files that name this series but end before they say what they hold */
   char *unreadable_problem; /* of the first */
@@ -150,6 +151,8 @@ typedef struct {
 } DemurSeries;
 
 void demur_series_free(DemurSeries *series);
+/* Who it is of (borrowed). */
+DemurPerson demur_series_person_of(const DemurSeries *series);
 void demur_series_clear_findings(DemurSeries *series);
 
 /* Whether the rule with the code was found broken. */

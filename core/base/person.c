@@ -6,12 +6,38 @@
 
 #define N_FIELDS 5
 
+/* The same of printable ASCII, which most texts are, without going through Unicode; NULL for others.
+ */
+static char *
+normalise_ascii(const char *text, gboolean is_name) {
+  for (const char *at = text; *at != '\0'; at++)
+    if (*at < ' ' || *at > '~')
+      return NULL;
+  char *out = g_new(char, strlen(text) + 1), *to = out;
+  gboolean gap = FALSE;
+  for (; *text != '\0' && !(is_name && *text == '='); text++) {
+    if (*text == ' ' || (is_name && (*text == '^' || *text == ','))) {
+      gap = to > out;
+      continue;
+    }
+    if (gap)
+      *to++ = ' ';
+    gap = FALSE;
+    *to++ = g_ascii_tolower(*text);
+  }
+  *to = '\0';
+  return out;
+}
+
 /* Case folded, composed, blanks and separators of names as one blank; of a name in several scripts
  * ("Yamada^Tarou=..") the first. "" where nothing is recorded. Owned. */
 static char *
 normalise(const char *text, gboolean is_name) {
   if (text == NULL)
     return g_strdup("");
+  char *plain = normalise_ascii(text, is_name);
+  if (plain != NULL)
+    return plain;
   g_autofree char *valid = g_utf8_make_valid(text, -1);
   if (is_name)
     valid[strcspn(valid, "=")] = '\0';
@@ -163,4 +189,118 @@ demur_person_digest(const DemurPerson *person) {
   for (guint i = 0; i < N_FIELDS; i++)
     demur_digest_add_text(checksum, texts[i]);
   return g_strdup(g_checksum_get_string(checksum));
+}
+
+DemurPersonMatch
+demur_person_compare_in_study(const DemurPerson *a, const DemurPerson *b) {
+  const DemurPersonMatch match = demur_person_compare(a, b);
+  if (match != DEMUR_PERSON_UNKNOWN)
+    return match;
+  g_autofree char *mine = demur_person_digest(a), *other = demur_person_digest(b);
+  return strcmp(mine, other) == 0 ? DEMUR_PERSON_SAME : DEMUR_PERSON_UNKNOWN;
+}
+
+char *
+demur_person_key(const char *id) {
+  return normalise(id, FALSE);
+}
+
+gboolean
+demur_person_same_id(const char *a, const char *b) {
+  g_autofree char *x = normalise(a, FALSE), *y = normalise(b, FALSE);
+  return strcmp(x, y) == 0;
+}
+
+/* One way in which a person is recorded, and the class that it is put in.
+ */
+typedef struct {
+  char *digest, *key, *name;
+  const DemurPerson *person;
+  guint class;
+} Spelling;
+
+static void
+spelling_free(gpointer data) {
+  Spelling *spelling = data;
+  g_free(spelling->digest);
+  g_free(spelling->key);
+  g_free(spelling->name);
+  g_free(spelling);
+}
+
+/* Those of one name stand together, so that they meet before a name that changed. */
+static int
+order_spellings(gconstpointer a, gconstpointer b) {
+  const Spelling *x = *(Spelling *const *)a, *y = *(Spelling *const *)b;
+  const int keys = strcmp(x->key, y->key), names = strcmp(x->name, y->name);
+  return keys != 0 ? keys : names != 0 ? names : strcmp(x->digest, y->digest);
+}
+
+/* The first class of the same key whose every spelling is the same person, else next. */
+static guint
+find_class(const GPtrArray *sorted, guint at, guint next) {
+  const Spelling *one = sorted->pdata[at];
+  g_autoptr(GHashTable) refused = g_hash_table_new(NULL, NULL);
+  guint found = next;
+  for (guint i = at; i-- > 0;) {
+    const Spelling *other = sorted->pdata[i];
+    if (strcmp(other->key, one->key) != 0)
+      break;
+    if (demur_person_compare_in_study(one->person, other->person) != DEMUR_PERSON_SAME)
+      g_hash_table_add(refused, GUINT_TO_POINTER(other->class));
+  }
+  for (guint i = at; i-- > 0;) {
+    const Spelling *other = sorted->pdata[i];
+    if (strcmp(other->key, one->key) != 0)
+      break;
+    if (other->class < found && !g_hash_table_contains(refused, GUINT_TO_POINTER(other->class)))
+      found = other->class;
+  }
+  return found;
+}
+
+guint
+demur_person_classes(const DemurPerson *persons, size_t n, guint *classes) {
+  g_autoptr(GHashTable) by_words = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr(GHashTable) by_digest = g_hash_table_new(g_str_hash, g_str_equal);
+  g_autoptr(GPtrArray) spellings = g_ptr_array_new_with_free_func(spelling_free);
+  g_autofree Spelling **of = g_new(Spelling *, MAX(n, 1));
+  for (size_t i = 0; i < n; i++) {
+    const DemurPerson *p = &persons[i];
+    /* As written: a digest is made once for each way of writing. */
+    const char *const texts[N_FIELDS] = {p->issuer, p->id, p->name, p->birth_date, p->sex};
+    g_autoptr(GString) words = g_string_new(NULL);
+    for (guint t = 0; t < N_FIELDS; t++)
+      g_string_append_printf(words, "%s\n", texts[t] != NULL ? texts[t] : "");
+    of[i] = g_hash_table_lookup(by_words, words->str);
+    if (of[i] != NULL)
+      continue;
+    g_autofree char *digest = demur_person_digest(p);
+    of[i] = g_hash_table_lookup(by_digest, digest);
+    if (of[i] == NULL) {
+      of[i] = g_new0(Spelling, 1);
+      *of[i] = (Spelling){g_steal_pointer(&digest), demur_person_key(p->id),
+                          normalise(p->name, TRUE), p, 0};
+      g_ptr_array_add(spellings, of[i]);
+      g_hash_table_insert(by_digest, of[i]->digest, of[i]);
+    }
+    g_hash_table_insert(by_words, g_strdup(words->str), of[i]);
+  }
+  g_ptr_array_sort(spellings, order_spellings);
+  guint n_classes = 0;
+  for (guint s = 0; s < spellings->len; s++) {
+    Spelling *one = spellings->pdata[s];
+    one->class = find_class(spellings, s, n_classes);
+    n_classes = MAX(n_classes, one->class + 1);
+  }
+  g_autofree guint *shown = g_new(guint, MAX(n_classes, 1));
+  for (guint c = 0; c < n_classes; c++)
+    shown[c] = G_MAXUINT;
+  guint next = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (shown[of[i]->class] == G_MAXUINT)
+      shown[of[i]->class] = next++;
+    classes[i] = shown[of[i]->class];
+  }
+  return n_classes;
 }

@@ -32,6 +32,24 @@ typedef enum {
  * UNKNOWN, 0000 ..): other where a witness differs, else it can't be told. */
 DemurPersonMatch demur_person_compare(const DemurPerson *a, const DemurPerson *b);
 
+/* The same of two records of one study or series: what is recorded in the same words is of one
+ * person there, even where the ID names nobody. */
+DemurPersonMatch demur_person_compare_in_study(const DemurPerson *a, const DemurPerson *b);
+
+/* Whether two PatientIDs are the same text as demur_person_compare takes it; TRUE of two blank ones.
+ */
+gboolean demur_person_same_id(const char *a, const char *b);
+
+/* What records of the same person have in common, to find them by: the ID as it is compared
+ * (owned). Those with another key are never the same; those with one may be. */
+char *demur_person_key(const char *id);
+
+/* Which of n records of one study or series are of the same person: classes[i] is 0, 1, .. in the
+ * order of their first records. Every two of a class are the same by demur_person_compare_in_study;
+ * whoever can't be told stands apart. The order of the records plays no part but for the numbers.
+ * Returns how many there are. Cost O(n) and, for each ID, the square of its different spellings. */
+guint demur_person_classes(const DemurPerson *persons, size_t n, guint *classes);
+
 /* SHA-256 of what is compared, in hexadecimal (owned): another one is another or a corrected
  * person.
  */

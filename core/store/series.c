@@ -400,6 +400,16 @@ demur_series_remove(DemurWorkspace *workspace, const char *scan_id, const char *
   return demur_store_end(workspace, ok, error);
 }
 
+/* The texts of the first column. */
+static char **
+read_texts(DemurWorkspace *workspace, sqlite3_stmt *statement, GError **error) {
+  g_autoptr(GStrvBuilder) list = g_strv_builder_new();
+  gboolean row, ok;
+  while ((ok = demur_store_step(workspace, statement, &row, "finding a series", error)) && row)
+    g_strv_builder_add(list, (const char *)sqlite3_column_text(statement, 0));
+  return ok ? g_strv_builder_end(list) : NULL;
+}
+
 char **
 demur_series_find_uid(DemurWorkspace *workspace, const char *series_uid, GError **error) {
   sqlite3_stmt *statement = demur_store_statement(
@@ -407,11 +417,32 @@ demur_series_find_uid(DemurWorkspace *workspace, const char *series_uid, GError 
   if (statement == NULL)
     return NULL;
   demur_store_bind_text(statement, 1, series_uid);
-  g_autoptr(GStrvBuilder) list = g_strv_builder_new();
-  gboolean row, ok;
-  while ((ok = demur_store_step(workspace, statement, &row, "finding a series", error)) && row)
-    g_strv_builder_add(list, (const char *)sqlite3_column_text(statement, 0));
-  return ok ? g_strv_builder_end(list) : NULL;
+  return read_texts(workspace, statement, error);
+}
+
+char **
+demur_series_holding(DemurWorkspace *workspace, const char *sop_instance_uid, GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace,
+      "SELECT DISTINCT s.scan_id FROM series_file f JOIN series s ON s.id = f.series_id"
+      " WHERE f.sop_instance_uid = ? ORDER BY s.scan_id",
+      error);
+  if (statement == NULL)
+    return NULL;
+  demur_store_bind_text(statement, 1, sop_instance_uid);
+  return read_texts(workspace, statement, error);
+}
+
+int
+demur_series_share_images(DemurWorkspace *workspace, const char *scan_id, const char *other,
+                          GError **error) {
+  const gint64 n = demur_store_count(
+      workspace,
+      "SELECT count(*) FROM series_file x JOIN series s ON s.id = x.series_id AND s.scan_id = ?1"
+      " WHERE x.sop_instance_uid IN (SELECT y.sop_instance_uid FROM series_file y"
+      " JOIN series t ON t.id = y.series_id AND t.scan_id = ?2)",
+      scan_id, other, error);
+  return n < 0 ? -1 : n > 0;
 }
 
 GPtrArray *

@@ -103,6 +103,14 @@ DemurSeriesRecord *demur_series_load(DemurWorkspace *workspace, const char *scan
 char **demur_series_find_uid(DemurWorkspace *workspace, const char *series_uid,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* scan_ids of the volumes that hold an image of that SOPInstanceUID (strv, owned), in order. */
+char **demur_series_holding(DemurWorkspace *workspace, const char *sop_instance_uid,
+                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Whether two volumes hold an image of the same SOPInstanceUID: 1 or 0; -1 with error. */
+int demur_series_share_images(DemurWorkspace *workspace, const char *scan_id, const char *other,
+                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Array of DemurSeriesFile in slice order; DEMUR_ERROR_NOT_FOUND where there is no such scan. */
 GPtrArray *demur_series_files(DemurWorkspace *workspace, const char *scan_id,
                               GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -1,6 +1,11 @@
 /* What only a person decides about DICOM series, each with a reason that is kept in the log with
  * who and when: which of two conflicting volumes is right, that one is the archive's correction of
- * the other, and that something leaves the workspace. */
+ * the other, and that something leaves the workspace.
+ *
+ * Two volumes contradict each other where both hold an image of one SOPInstanceUID, or where they
+ * have one SeriesInstanceUID and are not of the same person. What nothing contradicts any more waits
+ * no longer: it is measured anew from its own files, if what lies there is what was imported. Images
+ * are read before the workspace is locked, and again where somebody wrote meanwhile. */
 #pragma once
 
 #include "tasks/task.h"
@@ -9,11 +14,12 @@ G_BEGIN_DECLS
 
 typedef enum {
   DEMUR_RESOLVE_KEEP, /* this volume is right: those that conflict with it are taken out */
-  DEMUR_RESOLVE_BOTH, /* all are what they say, of different persons or contents */
+  DEMUR_RESOLVE_BOTH, /* all that wait together are what they say, of different persons or contents
+                       */
 } DemurResolution;
 
-/* Ends the conflict of a volume (DemurSeriesRecord.conflict) and of those it conflicts with. They
- * are measured anew where their files can still be read. DEMUR_ERROR_STATE where it has none. */
+/* Ends the conflict of a volume (DemurSeriesRecord.conflict) and of those it conflicts with.
+ * DEMUR_ERROR_STATE where it has none. */
 gboolean demur_decide_resolve(DemurTask *task, const char *scan_id, DemurResolution resolution,
                               const char *reason, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
@@ -30,7 +36,8 @@ typedef struct {
 } DemurRemoval;
 
 /* Takes volumes out with their scores; verdicts and reviews stay in the history and hold no longer.
- * *n: how many. DEMUR_ERROR_NOT_FOUND where there is none. */
+ * *n: how many. DEMUR_ERROR_NOT_FOUND where there is none; DEMUR_ERROR_STATE where a PatientID names
+ * more than one person here, or whether it does can't be told. */
 gboolean demur_decide_remove(DemurTask *task, const DemurRemoval *removal, const char *reason,
                              guint *n, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

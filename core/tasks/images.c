@@ -28,8 +28,7 @@ demur_task_image_paths(DemurTask *task, const char *scan_id, GError **error) {
 /* FALSE with DEMUR_ERROR_STATE where what was measured is not what the record tells. */
 static gboolean
 check_unchanged(const DemurSeries *series, const DemurSeriesRecord *record, GError **error) {
-  const DemurPerson now = {series->patient_id_issuer, series->patient_id, series->patient_name,
-                           series->patient_birth_date, series->patient_sex};
+  const DemurPerson now = demur_series_person_of(series);
   g_autofree char *person = demur_person_digest(&now);
   g_autofree char *images = demur_dicom_images_digest(series);
   /* An older program kept no digests: the UIDs of its files were compared when they were found. */

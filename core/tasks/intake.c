@@ -287,14 +287,8 @@ add_overrule(DemurTask *task, DemurWorkspace *workspace, const DemurSeriesRecord
   if (earlier == NULL)
     return FALSE;
   g_autofree char *key = demur_study_choice_key(record);
-  const char *replaced = NULL;
-  for (guint i = 0; i < before->len; i++) {
-    const DemurSeriesRecord *other = before->pdata[i];
-    g_autofree char *other_key = demur_study_choice_key(other);
-    if (other->accepted && strcmp(other->scan_id, record->scan_id) != 0 &&
-        strcmp(other_key, key) == 0)
-      replaced = other->scan_id;
-  }
+  const DemurSeriesRecord *beside = demur_study_chosen_beside(before, record);
+  const char *replaced = beside != NULL ? beside->scan_id : NULL;
   /* Chosen by a person before, the record no longer says what the rules said: the first decision
    * does. */
   const DemurOverruleRecord *first =

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "dicom/identity.h"
+
 static void
 arrival_clear(gpointer data) {
   g_free(((DemurArrival *)data)->scan_id);
@@ -46,6 +48,7 @@ known_free(gpointer data) {
 typedef struct {
   GArray *came;     /* guint: places in the import */
   GPtrArray *known; /* of Known */
+  GPtrArray *ids;   /* scan_ids that are taken by others, or were given out (owned) */
 } Group;
 
 static void
@@ -53,6 +56,7 @@ group_free(gpointer data) {
   Group *group = data;
   g_array_unref(group->came);
   g_ptr_array_unref(group->known);
+  g_ptr_array_unref(group->ids);
   g_free(group);
 }
 
@@ -91,13 +95,9 @@ typedef enum {
 
 static gboolean
 same_person(const DemurSeries *came, const DemurSeriesRecord *known) {
-  const DemurPerson a = {came->patient_id_issuer, came->patient_id, came->patient_name,
-                         came->patient_birth_date, came->patient_sex},
-                    b = demur_series_person(known);
-  g_autofree char *digest = demur_person_digest(&a);
+  const DemurPerson a = demur_series_person_of(came), b = demur_series_person(known);
   /* Recorded in the same words: what came is what came before, whoever it is. */
-  return g_strcmp0(digest, known->person_digest) == 0 ||
-         demur_person_compare(&a, &b) == DEMUR_PERSON_SAME;
+  return demur_person_compare_in_study(&a, &b) == DEMUR_PERSON_SAME;
 }
 
 static Relation
@@ -139,6 +139,7 @@ find_groups(DemurWorkspace *workspace, const DemurImport *import, const GPtrArra
       group = g_new0(Group, 1);
       group->came = g_array_new(FALSE, FALSE, sizeof(guint));
       group->known = g_ptr_array_new_with_free_func(known_free);
+      group->ids = g_ptr_array_new_with_free_func(g_free);
       g_ptr_array_add(groups, group);
       g_hash_table_insert(by_uid, (gpointer)uid, group);
     }
@@ -166,16 +167,66 @@ typedef struct {
   GHashTable *taken; /* scan_ids, owned */
 } Planner;
 
-/* uid, or uid#2, #3 ..: the first that nothing has. */
-static char *
-free_id(Planner *planner, const char *uid) {
-  char *id = g_strdup(uid);
-  for (guint n = 2; g_hash_table_contains(planner->taken, id); n++) {
-    g_free(id);
-    id = g_strdup_printf("%s#%u", uid, n);
+/* A known volume as dicom/identity.h takes it. without_images: only its id counts, as taken. */
+static DemurKnownVolume
+identity_of(const Known *known, gboolean without_images, GPtrArray *owned) {
+  const guint n = without_images ? 0 : known->files->len;
+  const char **uids = g_new0(const char *, MAX(n, 1));
+  guint32 *frames = g_new0(guint32, MAX(n, 1));
+  for (guint i = 0; i < n; i++) {
+    const DemurSeriesFile *file = known->files->pdata[i];
+    uids[i] = file->sop_instance_uid;
+    frames[i] = file->frame;
   }
-  g_hash_table_add(planner->taken, g_strdup(id));
-  return id;
+  g_ptr_array_add(owned, uids);
+  g_ptr_array_add(owned, frames);
+  return (DemurKnownVolume){known->record->scan_id, known->record->series_uid, uids, frames, n};
+}
+
+/* Names volumes of one SeriesInstanceUID: a known volume that unites gives its id to the one that
+ * has most of its images, the others get ids that nothing has. */
+static void
+name_volumes(Planner *planner, GPtrArray *volumes, Group *group, gboolean uniting) {
+  g_autoptr(GPtrArray) owned = g_ptr_array_new_with_free_func(g_free);
+  g_autoptr(GHashTable) known_ids = g_hash_table_new(g_str_hash, g_str_equal);
+  for (guint k = 0; k < group->known->len; k++)
+    g_hash_table_add(known_ids, ((const Known *)group->known->pdata[k])->record->scan_id);
+  for (gboolean clash = TRUE; clash;) {
+    g_autoptr(GArray) known = g_array_new(FALSE, FALSE, sizeof(DemurKnownVolume));
+    for (guint k = 0; k < group->known->len; k++) {
+      const Known *one = group->known->pdata[k];
+      const DemurKnownVolume volume = identity_of(one, !uniting || !one->unites, owned);
+      g_array_append_val(known, volume);
+    }
+    for (guint i = 0; i < group->ids->len; i++) {
+      const DemurKnownVolume volume = {.scan_id = group->ids->pdata[i]};
+      g_array_append_val(known, volume);
+    }
+    demur_identity_keep(volumes, (const DemurKnownVolume *)(gpointer)known->data, known->len);
+    clash = FALSE;
+    for (guint v = 0; v < volumes->len; v++) {
+      const char *id = ((const DemurSeries *)volumes->pdata[v])->scan_id;
+      /* A volume that was corrected may have the id of another series. */
+      if (g_hash_table_contains(known_ids, id) || !g_hash_table_contains(planner->taken, id))
+        continue;
+      clash = TRUE;
+      g_ptr_array_add(group->ids, g_strdup(id));
+    }
+  }
+  for (guint v = 0; v < volumes->len; v++) {
+    const char *id = ((const DemurSeries *)volumes->pdata[v])->scan_id;
+    g_ptr_array_add(group->ids, g_strdup(id));
+    g_hash_table_add(planner->taken, g_strdup(id));
+  }
+}
+
+/* Names one series that stands for itself. */
+static char *
+own_id(Planner *planner, DemurSeries *series, Group *group) {
+  g_autoptr(GPtrArray) one = g_ptr_array_new();
+  g_ptr_array_add(one, series);
+  name_volumes(planner, one, group, FALSE);
+  return g_strdup(series->scan_id);
 }
 
 static guint
@@ -190,20 +241,11 @@ arrival_at(Planner *planner, guint at) {
   return &g_array_index(planner->meeting->arrivals, DemurArrival, at);
 }
 
-static const char *
-base_id(const DemurSeries *series) {
-  return series->series_uid != NULL ? series->series_uid : series->scan_id;
-}
-
-/* Nothing is known of it: it gets the id that the import gave, or, where that is taken, another. */
+/* Nothing is known of it. */
 static void
-take_new(Planner *planner, guint i) {
+take_new(Planner *planner, guint i, Group *group) {
   DemurSeries *series = planner->import->series->pdata[i];
-  char *id = g_hash_table_contains(planner->taken, series->scan_id)
-                 ? free_id(planner, base_id(series))
-                 : g_strdup(series->scan_id);
-  g_hash_table_add(planner->taken, g_strdup(id));
-  const guint at = add_arrival(planner, series, id);
+  const guint at = add_arrival(planner, series, own_id(planner, series, group));
   arrival_at(planner, at)->conflict = series->two_patients ? "person" : NULL;
   planner->meeting->arrival_of[i] = at;
 }
@@ -215,6 +257,7 @@ take_known(Planner *planner, guint i, const Known *known, Relation relation) {
   const guint at = add_arrival(planner, series, g_strdup(known->record->scan_id));
   DemurArrival *arrival = arrival_at(planner, at);
   arrival->conflict = known->record->conflict;
+  arrival->is_known = TRUE;
   /* Beside another person's images the import judges a series as one of two patients. */
   arrival->keep_facts = relation == PART || series->two_patients;
   arrival->keep_files = relation == PART;
@@ -223,9 +266,9 @@ take_known(Planner *planner, guint i, const Known *known, Relation relation) {
 
 /* It conflicts with what is known: both wait. */
 static void
-keep_apart(Planner *planner, guint i, const Group *group, const Relation *relations) {
+keep_apart(Planner *planner, guint i, Group *group, const Relation *relations) {
   DemurSeries *series = planner->import->series->pdata[i];
-  const guint at = add_arrival(planner, series, free_id(planner, base_id(series)));
+  const guint at = add_arrival(planner, series, own_id(planner, series, group));
   planner->meeting->arrival_of[i] = at;
   for (guint k = 0; k < group->known->len; k++) {
     if (relations[k] != PERSON && relations[k] != CONTENT)
@@ -311,37 +354,26 @@ count_shared(const DemurSeries *series, GHashTable *digests) {
   return n;
 }
 
-/* Gives the volumes of a union their ids: a known volume's to the one that has most of its slices,
- * new ones to the rest; those that no volume is left for went into another one. */
+/* Gives the volumes of a union their ids; known ones that no volume is left for went into another
+ * one. */
 static void
-name_union(Planner *planner, const Group *group, GPtrArray *volumes, GArray *places) {
-  g_autofree gboolean *named = g_new0(gboolean, MAX(volumes->len, 1));
+name_union(Planner *planner, Group *group, GPtrArray *volumes, GArray *places) {
+  name_volumes(planner, volumes, group, TRUE);
+  g_autoptr(GHashTable) kept = g_hash_table_new(g_str_hash, g_str_equal);
+  for (guint v = 0; v < volumes->len; v++) {
+    DemurSeries *series = volumes->pdata[v];
+    const guint at = add_arrival(planner, series, g_strdup(series->scan_id));
+    g_array_index(places, guint, v) = at;
+    g_hash_table_insert(kept, series->scan_id, GUINT_TO_POINTER(at + 1));
+  }
   for (guint k = 0; k < group->known->len; k++) {
     const Known *known = group->known->pdata[k];
-    if (!known->unites)
-      continue;
-    guint best = volumes->len;
-    size_t most = 0;
-    for (guint v = 0; v < volumes->len; v++) {
-      const size_t n = named[v] ? 0 : count_shared(volumes->pdata[v], known->digests);
-      if (n > most) {
-        most = n;
-        best = v;
-      }
-    }
-    if (best == volumes->len) {
+    const guint at = GPOINTER_TO_UINT(g_hash_table_lookup(kept, known->record->scan_id));
+    if (known->unites && at > 0)
+      arrival_at(planner, at - 1)->conflict = known->record->conflict;
+    else if (known->unites)
       g_ptr_array_add(planner->meeting->united, g_strdup(known->record->scan_id));
-      continue;
-    }
-    named[best] = TRUE;
-    const guint at = add_arrival(planner, volumes->pdata[best], g_strdup(known->record->scan_id));
-    arrival_at(planner, at)->conflict = known->record->conflict;
-    g_array_index(places, guint, best) = at;
   }
-  for (guint v = 0; v < volumes->len; v++)
-    if (!named[v])
-      g_array_index(places, guint, v) =
-          add_arrival(planner, volumes->pdata[v], free_id(planner, base_id(volumes->pdata[v])));
 }
 
 /* Which volume of the union holds most of what came. */
@@ -364,14 +396,14 @@ find_place(const DemurSeries *came, const GPtrArray *volumes) {
 
 /* Measures what came together with what is known anew. */
 static gboolean
-unite(Planner *planner, const Group *group, const GArray *uniting, GError **error) {
+unite(Planner *planner, Group *group, const GArray *uniting, GError **error) {
   g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(file_free);
   DemurTask *task = planner->task;
   if (!gather_paths(planner, group, uniting, files)) {
     for (guint c = 0; c < uniting->len; c++) {
       const guint i = g_array_index(uniting, guint, c);
       DemurSeries *series = planner->import->series->pdata[i];
-      const guint at = add_arrival(planner, series, free_id(planner, base_id(series)));
+      const guint at = add_arrival(planner, series, own_id(planner, series, group));
       arrival_at(planner, at)->incomplete = TRUE;
       planner->meeting->arrival_of[i] = at;
     }
@@ -403,7 +435,7 @@ unite(Planner *planner, const Group *group, const GArray *uniting, GError **erro
 /* One series against all volumes of its UID: taken as known, kept apart, or put to those that
  * unite. */
 static void
-meet_one(Planner *planner, guint i, const Group *group, GArray *uniting) {
+meet_one(Planner *planner, guint i, Group *group, GArray *uniting) {
   const guint n = group->known->len;
   g_autofree Relation *relations = g_new(Relation, n);
   for (guint k = 0; k < n; k++)
@@ -426,16 +458,101 @@ meet_one(Planner *planner, guint i, const Group *group, GArray *uniting) {
 }
 
 static gboolean
-meet_group(Planner *planner, const Group *group, GError **error) {
+meet_group(Planner *planner, Group *group, GError **error) {
   g_autoptr(GArray) uniting = g_array_new(FALSE, FALSE, sizeof(guint));
   for (guint c = 0; c < group->came->len; c++) {
     const guint i = g_array_index(group->came, guint, c);
     if (group->known->len == 0)
-      take_new(planner, i);
+      take_new(planner, i, group);
     else
       meet_one(planner, i, group, uniting);
   }
   return uniting->len == 0 || unite(planner, group, uniting, error);
+}
+
+/* A volume as it is to stand: known and left alone, or one that arrives. */
+typedef struct {
+  DemurPerson person;
+  const char *scan_id, *series_uid;
+  guint arrival; /* place + 1; 0: known, and nothing of it came */
+} Standing;
+
+static const char *
+conflict_between(const DemurPerson *a, const DemurPerson *b) {
+  return demur_person_compare_in_study(a, b) == DEMUR_PERSON_SAME ? "content" : "person";
+}
+
+/* The two contradict each other: both wait. */
+static void
+set_apart(Planner *planner, const Standing *one, const Standing *other) {
+  const Standing *const both[] = {one, other};
+  const char *conflict = conflict_between(&one->person, &other->person);
+  for (int i = 0; i < 2; i++)
+    if (both[i]->arrival == 0)
+      g_hash_table_insert(planner->meeting->conflicts, g_strdup(both[i]->scan_id),
+                          (gpointer)conflict);
+    else if (g_strcmp0(arrival_at(planner, both[i]->arrival - 1)->conflict, "person") != 0)
+      arrival_at(planner, both[i]->arrival - 1)->conflict = conflict;
+}
+
+/* Whether it is as a person left it: of what they decided nothing begins anew. */
+static gboolean
+is_as_known(Planner *planner, const Standing *one) {
+  if (one->arrival == 0)
+    return TRUE;
+  const DemurArrival *arrival = arrival_at(planner, one->arrival - 1);
+  return arrival->keep_facts || arrival->is_known;
+}
+
+/* An image is one object of one series: the same SOP Instance UID in two is a contradiction,
+ * whatever it holds. Those of one SeriesInstanceUID have met already. */
+static gboolean
+find_shared_images(Planner *planner, const GPtrArray *known, GError **error) {
+  GArray *arrivals = planner->meeting->arrivals;
+  g_autoptr(GHashTable) records = g_hash_table_new(g_str_hash, g_str_equal);
+  g_autoptr(GHashTable) arriving = g_hash_table_new(g_str_hash, g_str_equal);
+  g_autoptr(GHashTable) holder = g_hash_table_new(g_str_hash, g_str_equal); /* SOP UID -> place */
+  g_autoptr(GArray) standing = g_array_new(FALSE, FALSE, sizeof(Standing));
+  for (guint i = 0; i < known->len; i++)
+    g_hash_table_insert(records, ((DemurSeriesRecord *)known->pdata[i])->scan_id, known->pdata[i]);
+  for (guint i = 0; i < arrivals->len; i++) {
+    const DemurArrival *arrival = arrival_at(planner, i);
+    const Standing one = {demur_series_person_of(arrival->series), arrival->scan_id,
+                          arrival->series->series_uid, i + 1};
+    g_array_append_val(standing, one);
+    g_hash_table_add(arriving, arrival->scan_id);
+  }
+  for (guint i = 0; i < arrivals->len; i++) {
+    const Standing *mine = &g_array_index(standing, Standing, i);
+    const DemurSeries *series = arrival_at(planner, i)->series;
+    for (size_t k = 0; k < series->n_slices; k++) {
+      const char *uid = series->slices[k].sop_instance_uid;
+      if (uid == NULL)
+        continue;
+      const guint first = GPOINTER_TO_UINT(g_hash_table_lookup(holder, uid));
+      if (first == 0)
+        g_hash_table_insert(holder, (gpointer)uid, GUINT_TO_POINTER(i + 1));
+      const Standing *other = &g_array_index(standing, Standing, first > 0 ? first - 1 : i);
+      if (g_strcmp0(other->series_uid, mine->series_uid) != 0 &&
+          !(is_as_known(planner, mine) && is_as_known(planner, other)))
+        set_apart(planner, mine, other);
+      if (is_as_known(planner, mine))
+        continue;
+      g_auto(GStrv) holders = demur_series_holding(planner->task->workspace, uid, error);
+      if (holders == NULL)
+        return FALSE;
+      for (char **scan_id = holders; *scan_id != NULL; scan_id++) {
+        const DemurSeriesRecord *record = g_hash_table_lookup(records, *scan_id);
+        if (record == NULL || g_hash_table_contains(arriving, *scan_id) ||
+            g_strcmp0(record->series_uid, mine->series_uid) == 0)
+          continue;
+        const Standing theirs = {demur_series_person(record), record->scan_id, record->series_uid,
+                                 0};
+        set_apart(planner, mine, &theirs);
+      }
+    }
+  }
+  return TRUE;
 }
 
 DemurMeeting *
@@ -460,5 +577,7 @@ demur_meeting_plan(DemurTask *task, const DemurImport *import, const DemurEligib
   for (guint g = 0; g < groups->len; g++)
     if (!meet_group(&planner, groups->pdata[g], error))
       return NULL;
+  if (!find_shared_images(&planner, known, error))
+    return NULL;
   return g_steal_pointer(&meeting);
 }

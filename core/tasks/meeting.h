@@ -5,7 +5,7 @@
  *   the same SOP Instance UID     SAFETY: both are kept, apart, each with an id of its own, and wait
  *   with other content, or the    for a person (`demur dicom resolve`)
  *   same UIDs under another
- *   person
+ *   person or in another series
  *
  * Whether two are of the same person is asked in one place (base/person.h); can't be told is not
  * the same. The id of a volume never changes its meaning. Nothing is written here. */
@@ -22,6 +22,7 @@ typedef struct {
   DemurSeries *series;  /* borrowed from the import, or of a union */
   char *scan_id;        /* owned */
   const char *conflict; /* DemurSeriesRecord.conflict; NULL: none */
+  gboolean is_known;    /* nothing of it is new */
   gboolean keep_facts;  /* it is known and unchanged: only its files may have moved */
   gboolean keep_files;  /* they have not: a part of what is known came */
   gboolean incomplete;  /* slices that were imported before can't be read any more */

@@ -27,17 +27,25 @@ equal_scans(gconstpointer a, gconstpointer b) {
   return strcmp(x->scan_id, y->scan_id) == 0 && g_strcmp0(x->source, y->source) == 0;
 }
 
-/* Rows that share a text; those without one stand alone. */
+/* What a row is found by beside its fellows (owned): its study, or its person's ID. */
+static char *
+chain_key(const DemurScan *scan, gboolean study) {
+  return study ? g_strdup(scan->study_uid) : demur_person_key(scan->patient_id);
+}
+
+/* Rows that share a key; those without one stand alone. */
 static void
-fill_chain(DemurScanTable *table, DemurScanChain *chain, gsize offset) {
-  chain->first = g_hash_table_new(g_str_hash, g_str_equal);
+fill_chain(DemurScanTable *table, DemurScanChain *chain, gboolean study) {
+  chain->first = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   chain->next = g_new0(guint32, MAX(table->n_scans, 1));
   for (size_t i = table->n_scans; i-- > 0;) {
-    const char *text = *(const char *const *)((const char *)&table->scans[i] + offset);
-    if (*text == '\0')
+    char *key = chain_key(&table->scans[i], study);
+    if (*key == '\0') {
+      g_free(key);
       continue;
-    chain->next[i] = (guint32)GPOINTER_TO_SIZE(g_hash_table_lookup(chain->first, text));
-    g_hash_table_insert(chain->first, (gpointer)text, GSIZE_TO_POINTER(i + 1));
+    }
+    chain->next[i] = (guint32)GPOINTER_TO_SIZE(g_hash_table_lookup(chain->first, key));
+    g_hash_table_insert(chain->first, key, GSIZE_TO_POINTER(i + 1));
   }
 }
 
@@ -48,8 +56,8 @@ demur_scan_table_link(DemurScanTable *table) {
   table->index = g_hash_table_new(hash_scan, equal_scans);
   for (size_t i = 0; i < table->n_scans; i++)
     g_hash_table_insert(table->index, &table->scans[i], &table->scans[i]);
-  fill_chain(table, &table->of_patient, G_STRUCT_OFFSET(DemurScan, patient_id));
-  fill_chain(table, &table->of_study, G_STRUCT_OFFSET(DemurScan, study_uid));
+  fill_chain(table, &table->of_patient, FALSE);
+  fill_chain(table, &table->of_study, TRUE);
 }
 
 DemurScanTable *
@@ -121,10 +129,11 @@ compare_rows(gconstpointer a, gconstpointer b, gpointer data) {
 
 /* What can't be told is not the same. */
 static gboolean
-same_person(const DemurScan *a, const DemurScan *b) {
+same_person(const DemurScan *a, const DemurScan *b, gboolean study) {
   const DemurPerson x = {a->issuer, a->patient_id, a->patient_name, a->birth_date, a->sex},
                     y = {b->issuer, b->patient_id, b->patient_name, b->birth_date, b->sex};
-  return demur_person_compare(&x, &y) == DEMUR_PERSON_SAME;
+  return (study ? demur_person_compare_in_study(&x, &y) : demur_person_compare(&x, &y)) ==
+         DEMUR_PERSON_SAME;
 }
 
 static guint32 *
@@ -135,13 +144,13 @@ collect(const DemurScanTable *table, size_t row, gboolean study, size_t *n) {
   const guint32 self = (guint32)row;
   g_array_append_val(rows, self);
   const DemurScanChain *chain = study ? &table->of_study : &table->of_patient;
-  const char *key = study ? one->study_uid : one->patient_id;
+  g_autofree char *key = chain_key(one, study);
   for (gsize at = GPOINTER_TO_SIZE(g_hash_table_lookup(chain->first, key)); at > 0;
        at = chain->next[at - 1]) {
     const guint32 i = (guint32)at - 1;
     const DemurScan *other = &table->scans[i];
     if (i != row && other->source == one->source && (study || other->chosen) &&
-        same_person(one, other))
+        same_person(one, other, study))
       g_array_append_val(rows, i);
   }
   OrderData order = {table, study};

@@ -174,7 +174,7 @@ match(DemurWorkspace *workspace, Matching *matching, DemurScoreRecord *record, c
     return TRUE;
   }
   if (owned->patient_id != NULL && *owned->patient_id != '\0' &&
-      g_strcmp0(owned->patient_id, series->patient_id) != 0) {
+      !demur_person_same_id(owned->patient_id, series->patient_id)) {
     const char *mine = series->patient_id != NULL ? series->patient_id : "";
     const char *alike = likeness_trace(owned->patient_id, mine);
     const char *trace = alike != NULL ? alike : spreadsheet_trace(owned->patient_id);

@@ -313,7 +313,7 @@ score_one(DemurTask *task, DemurWorkspace *workspace, const RunOptions *options,
     score->model = g_strdup(options->params->model);
     score->source = g_strdup_printf("command %s", options->params->command);
     score->created = g_strdup(record->created);
-    if (g_strcmp0(score->patient_id, series->patient_id) != 0 && score->patient_id != NULL) {
+    if (score->patient_id != NULL && !demur_person_same_id(score->patient_id, series->patient_id)) {
       record->message = g_strdup("the score names another patient than the series");
     } else if (!demur_scores_save(workspace, score, 1, options->params->replace, NULL, NULL, NULL,
                                   &cause)) {

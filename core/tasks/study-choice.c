@@ -12,8 +12,8 @@ demur_study_choice_conflict(const char *conflict) {
   return g_strcmp0(conflict, "person") == 0
              ? "SAFETY: the same images came under another person too; both wait until one decides "
                "(`demur dicom resolve`)"
-             : "SAFETY: the same images came with other content too; both wait until one decides "
-               "(`demur dicom resolve`)";
+             : "SAFETY: the same images came with other content or in another series too; both wait "
+               "until one decides (`demur dicom resolve`)";
 }
 
 /* What the choice needs of a record; the facts hold the kernel's class and the series number. */
@@ -21,8 +21,7 @@ static DemurCandidate
 candidate_of(const DemurSeriesRecord *record) {
   DemurCandidate candidate = {.scan_id = record->scan_id,
                               .study_uid = record->study_uid,
-                              .patient_id = record->patient_id,
-                              .patient_name = record->patient_name,
+                              .person = demur_series_person(record),
                               .eligible = record->eligible && record->conflict == NULL,
                               .thickness_mm = record->thickness_mm,
                               .n_slices = record->n_slices,
@@ -52,11 +51,26 @@ candidate_of(const DemurSeriesRecord *record) {
 
 char *
 demur_study_choice_key(const DemurSeriesRecord *record) {
-  const DemurCandidate candidate = {.scan_id = record->scan_id,
-                                    .study_uid = record->study_uid,
-                                    .patient_id = record->patient_id,
-                                    .patient_name = record->patient_name};
-  return demur_eligibility_study(&candidate);
+  return g_strdup(record->study_uid != NULL ? record->study_uid : record->scan_id);
+}
+
+const DemurSeriesRecord *
+demur_study_chosen_beside(const GPtrArray *all, const DemurSeriesRecord *record) {
+  g_autofree DemurCandidate *candidates = g_new0(DemurCandidate, all->len + 1);
+  g_autofree guint *studies = g_new0(guint, all->len + 1);
+  for (guint i = 0; i <= all->len; i++) {
+    const DemurSeriesRecord *one = i < all->len ? all->pdata[i] : record;
+    candidates[i] = (DemurCandidate){
+        .scan_id = one->scan_id, .study_uid = one->study_uid, .person = demur_series_person(one)};
+  }
+  demur_eligibility_studies(candidates, all->len + 1, studies);
+  for (guint i = 0; i < all->len; i++) {
+    const DemurSeriesRecord *other = all->pdata[i];
+    if (other->accepted && strcmp(other->scan_id, record->scan_id) != 0 &&
+        studies[i] == studies[all->len])
+      return other;
+  }
+  return NULL;
 }
 
 static const DemurSeriesRecord *
@@ -162,6 +176,17 @@ overrule_of(const GPtrArray *overrules, const GPtrArray *series) {
   return NULL;
 }
 
+/* Puts the series of one list that are of the named studies behind those of another. */
+static void
+gather(const GPtrArray *records, GHashTable *keys, gboolean accepted_only, GPtrArray *to) {
+  for (guint i = 0; i < records->len; i++) {
+    const DemurSeriesRecord *record = records->pdata[i];
+    g_autofree char *key = demur_study_choice_key(record);
+    if (g_hash_table_contains(keys, key) && (record->accepted || !accepted_only))
+      g_ptr_array_add(to, records->pdata[i]);
+  }
+}
+
 gboolean
 demur_study_choose(DemurWorkspace *workspace, GHashTable *keys, const GPtrArray *before,
                    GError **error) {
@@ -170,32 +195,30 @@ demur_study_choose(DemurWorkspace *workspace, GHashTable *keys, const GPtrArray 
       now != NULL ? demur_overrules_list(workspace, NULL, error) : NULL;
   if (overrules == NULL)
     return FALSE;
-  g_autoptr(GHashTable) studies =
-      g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
-  for (guint i = 0; i < now->len; i++) {
-    g_autofree char *key = demur_study_choice_key(now->pdata[i]);
-    if (!g_hash_table_contains(keys, key))
+  /* Of each person in each study: its series now, then the one that was assessed before. */
+  g_autoptr(GPtrArray) all = g_ptr_array_new();
+  gather(now, keys, FALSE, all);
+  const guint n_now = all->len;
+  gather(before, keys, TRUE, all);
+  g_autofree DemurCandidate *candidates = g_new0(DemurCandidate, MAX(all->len, 1));
+  g_autofree guint *studies = g_new0(guint, MAX(all->len, 1));
+  for (guint i = 0; i < all->len; i++)
+    candidates[i] = candidate_of(all->pdata[i]);
+  demur_eligibility_studies(candidates, all->len, studies);
+  for (guint i = 0; i < n_now; i++) {
+    gboolean is_first = TRUE;
+    for (guint k = 0; k < i && is_first; k++)
+      is_first = studies[k] != studies[i];
+    if (!is_first)
       continue;
-    GPtrArray *members = g_hash_table_lookup(studies, key);
-    if (members == NULL) {
-      members = g_ptr_array_new();
-      g_hash_table_insert(studies, g_steal_pointer(&key), members);
-    }
-    g_ptr_array_add(members, now->pdata[i]);
-  }
-  g_autoptr(GHashTable) chosen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-  for (guint i = 0; i < before->len; i++) {
-    DemurSeriesRecord *record = before->pdata[i];
-    if (record->accepted)
-      g_hash_table_insert(chosen, demur_study_choice_key(record), record);
-  }
-  GHashTableIter iter;
-  gpointer key, members;
-  g_hash_table_iter_init(&iter, studies);
-  while (g_hash_table_iter_next(&iter, &key, &members)) {
-    Study study = {.now = members,
-                   .chosen_before = g_hash_table_lookup(chosen, key),
-                   .overrule = overrule_of(overrules, members)};
+    g_autoptr(GPtrArray) members = g_ptr_array_new();
+    Study study = {.now = members};
+    for (guint k = 0; k < all->len; k++)
+      if (studies[k] == studies[i] && k < n_now)
+        g_ptr_array_add(members, all->pdata[k]);
+      else if (studies[k] == studies[i])
+        study.chosen_before = all->pdata[k];
+    study.overrule = overrule_of(overrules, members);
     if (!look_for_scores(workspace, &study, error) || !choose_in_study(workspace, &study, error))
       return FALSE;
   }

@@ -6,13 +6,18 @@
 
 G_BEGIN_DECLS
 
-/* Study and patient of a series as one text (owned): those with the same compete. */
+/* The study of a series as one text (owned; of a series without one, itself). */
 char *demur_study_choice_key(const DemurSeriesRecord *record);
 
-/* Makes the choice anew in every study named by keys (a set of texts). before: the series of the
- * workspace as they were (DemurSeriesRecord). What conflicts is never chosen. */
+/* Makes the choice anew for each person in every study named by keys (a set of texts). before: the
+ * series of the workspace as they were (DemurSeriesRecord). What conflicts is never chosen. */
 gboolean demur_study_choose(DemurWorkspace *workspace, GHashTable *keys, const GPtrArray *before,
                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The other series of the study and person of record that is assessed; NULL where there is none.
+ * Borrowed from all (DemurSeriesRecord). */
+const DemurSeriesRecord *demur_study_chosen_beside(const GPtrArray *all,
+                                                   const DemurSeriesRecord *record);
 
 /* Why a series that conflicts is not assessed ("person", "content"; DemurSeriesRecord.conflict). */
 const char *demur_study_choice_conflict(const char *conflict);

@@ -87,7 +87,8 @@ typedef struct {
   const char *series_uid, *patient_id, *patient_name, *image_type, *kernel, *thickness;
   double position_mm[3], orientation[6];
   gint64 instance_number, acquisition_number;
-  guint16 value; /* of every pixel */
+  guint16 value;                                     /* of every pixel */
+  const char *issuer, *birth_date, *sex, *study_uid; /* NULL: none, study 1.2.3 */
 } FixtureImage;
 
 static inline FixtureImage
@@ -123,10 +124,17 @@ fixture_save(const FixtureImage *image, const char *folder, const char *name) {
   demur_writer_text(w, DEMUR_TAG(0x0008, 0x0070), "LO", "SIEMENS");
   demur_writer_text(w, DEMUR_TAG(0x0010, 0x0010), "PN", image->patient_name);
   demur_writer_text(w, DEMUR_TAG(0x0010, 0x0020), "LO", image->patient_id);
+  if (image->issuer != NULL)
+    demur_writer_text(w, DEMUR_TAG(0x0010, 0x0021), "LO", image->issuer);
+  if (image->birth_date != NULL)
+    demur_writer_text(w, DEMUR_TAG(0x0010, 0x0030), "DA", image->birth_date);
+  if (image->sex != NULL)
+    demur_writer_text(w, DEMUR_TAG(0x0010, 0x0040), "CS", image->sex);
   demur_writer_text(w, DEMUR_TAG(0x0018, 0x0015), "CS", "CHEST");
   demur_writer_text(w, DEMUR_TAG(0x0018, 0x0050), "DS", image->thickness);
   demur_writer_text(w, DEMUR_TAG(0x0018, 0x1210), "SH", image->kernel);
-  demur_writer_text(w, DEMUR_TAG(0x0020, 0x000D), "UI", "1.2.3");
+  demur_writer_text(w, DEMUR_TAG(0x0020, 0x000D), "UI",
+                    image->study_uid != NULL ? image->study_uid : "1.2.3");
   demur_writer_text(w, DEMUR_TAG(0x0020, 0x000E), "UI", image->series_uid);
   demur_writer_integer(w, DEMUR_TAG(0x0020, 0x0012), image->acquisition_number);
   demur_writer_integer(w, DEMUR_TAG(0x0020, 0x0013), image->instance_number);
