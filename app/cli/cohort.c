@@ -11,9 +11,10 @@
 #include "cohort/simulate.h"
 #include "store/cohorts.h"
 #include "tasks/cohort-import.h"
+#include "tasks/prevalence.h"
 
-/* What is said of a split (or of all scans): counts, and the means of label and risk (more classes:
- * of "the top class is right" and its probability). NaN where no scan has a label. */
+/* What is said of a split (or of all scans): counts, the prevalence and the mean risk (more classes:
+ * the means of "the top class is right" and of its probability). NaN where no scan has a label. */
 typedef struct {
   size_t n_scans, n_patients, n_sites, n_unlabelled;
   double prevalence, mean_risk;
@@ -34,7 +35,9 @@ describe(const DemurCohort *cohort, const guint32 *rows, size_t n_rows) {
       labels += label;
   }
   const size_t n_labelled = n_rows - d.n_unlabelled;
-  d.prevalence = n_labelled > 0 ? labels / (double)n_labelled : NAN;
+  d.prevalence = cohort->n_classes == 2 ? demur_task_prevalence(cohort, rows, n_rows)
+                 : n_labelled > 0       ? labels / (double)n_labelled
+                                        : NAN;
   d.mean_risk = n_rows > 0 ? risks / (double)n_rows : NAN;
   return d;
 }
@@ -230,15 +233,29 @@ print_cohort(DemurContext *context, const DemurCohort *cohort, const char *diges
   return TRUE;
 }
 
-/* "event-free" or the default word: TRUE, FALSE; anything else is a usage error. */
 static gboolean
-parse_handling(const char *text, const char *option, const char *usual, gboolean *event_free,
-               GError **error) {
+parse_death(const char *text, gboolean *event_free, GError **error) {
   *event_free = g_strcmp0(text, "event-free") == 0;
-  if (text == NULL || *event_free || strcmp(text, usual) == 0)
+  if (text == NULL || *event_free || strcmp(text, "censored") == 0)
     return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "--%s is %s; expected %s or event-free",
-              option, text, usual);
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+              "--death is %s; expected censored or event-free", text);
+  return FALSE;
+}
+
+static gboolean
+parse_short(const char *text, DemurShortFollowup *handling, GError **error) {
+  static const char *const words[] = {[DEMUR_SHORT_WEIGHTED] = "weighted",
+                                      [DEMUR_SHORT_LEFT_OUT] = "left-out",
+                                      [DEMUR_SHORT_EVENT_FREE] = "event-free"};
+  *handling = DEMUR_SHORT_WEIGHTED;
+  for (size_t h = 0; h < G_N_ELEMENTS(words); h++)
+    if (text == NULL || strcmp(text, words[h]) == 0) {
+      *handling = text == NULL ? DEMUR_SHORT_WEIGHTED : (DemurShortFollowup)h;
+      return TRUE;
+    }
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+              "--short-followup is %s; expected weighted, left-out or event-free", text);
   return FALSE;
 }
 
@@ -272,7 +289,7 @@ check_import(const DemurCohortImportParams *p, GError **error) {
                p->embedding_ids != NULL))
     wrong = "NLST tables are two: --nlst-persons P.csv --scores S.csv, embeddings in the scores";
   else if (!nlst && (p->split != NULL || p->weights || p->horizon_years != DEMUR_N_YEARS ||
-                     p->death_event_free || p->censored_event_free || p->censored_weighted))
+                     p->death_event_free || p->short_followup != DEMUR_SHORT_WEIGHTED))
     wrong = "--split, --horizon, --death, --short-followup and --ipc-weights belong to "
             "--nlst-persons";
   else if (p->split != NULL && p->split_by != NULL)
@@ -316,8 +333,8 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
       {"death", 0, 0, G_OPTION_ARG_STRING, &death,
        "NLST: death without cancer is censored (default) or event-free", "WORD"},
       {"short-followup", 0, 0, G_OPTION_ARG_STRING, &censored,
-       "NLST: scans followed too short are left-out (default), weighted (kept with their time: the "
-       "others stand for them) or event-free",
+       "NLST: scans followed too short are weighted (default: kept with their time, the others stand "
+       "for them), left-out or event-free (both biased)",
        "WORD"},
       {"ipc-weights", 0, 0, G_OPTION_ARG_NONE, &params.weights,
        "NLST: add inverse-probability-of-censoring weights as attribute ipc_weight", NULL},
@@ -333,9 +350,8 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
           "input. "
           "A faulty table is refused whole, with line and column\nof each fault.",
           entries, &words, error) ||
-      !parse_handling(death, "death", "censored", &params.death_event_free, error) ||
-      (!(params.censored_weighted = g_strcmp0(censored, "weighted") == 0) &&
-       !parse_handling(censored, "short-followup", "left-out", &params.censored_event_free, error)))
+      !parse_death(death, &params.death_event_free, error) ||
+      !parse_short(censored, &params.short_followup, error))
     return FALSE;
   const gboolean nlst = persons != NULL || scores != NULL;
   params.model = model;

@@ -12,6 +12,7 @@
 #include "cohort/table-header.h"
 
 #define N_SCREENS 3
+#define N_DAY_COLUMNS (N_SCREENS + 3) /* screens, cancer, follow-up, death */
 #define MAX_UNMATCHED_SHOWN 10
 #define NOT_RECORDED G_MININT
 #define ROWS_A_STEP 4096
@@ -52,18 +53,23 @@ columns_clear(Columns *columns) {
   demur_score_columns_clear(&columns->scores);
 }
 
-/* Days as a whole number from 0; "1234.0" too, as tables with gaps write them. */
-static gboolean
-parse_days(const DemurTableField *field, int *days) {
+typedef enum { DAYS, NO_DAYS, CODE } DaysKind;
+
+/* Days as a whole number from least; "1234.0" too, as tables with gaps write them. */
+static DaysKind
+parse_days(const DemurTableField *field, double least, int *days) {
   *days = NOT_RECORDED;
   if (demur_table_is_missing(field))
-    return TRUE;
+    return DAYS;
   double value;
-  if (!demur_number_parse(field->text, field->length, &value) || value != floor(value) ||
-      value < 0.0 || value > 1e6)
-    return FALSE;
+  if (!demur_number_parse(field->text, field->length, &value))
+    return NO_DAYS;
+  if (value < 0.0 && demur_table_is_code(value))
+    return CODE;
+  if (value != floor(value) || value < least || value > 1e6)
+    return NO_DAYS;
   *days = (int)value;
-  return TRUE;
+  return DAYS;
 }
 
 static gboolean
@@ -113,10 +119,59 @@ read_score_header(DemurTable *table, const DemurNlstOptions *options, Columns *c
   return FALSE;
 }
 
-/* One row of the persons' table; faults are noted. */
+/* Days such as 999 are days, unless so many persons have the same that it must be a code: at least
+ * two, and one in a hundred of those with a day. */
+#define CODE_SHARE 100
+#define N_CODES 8
+
+typedef struct {
+  size_t n_recorded;
+  int values[N_CODES];
+  size_t counts[N_CODES];
+  DemurTableField fields[N_CODES]; /* where each stood first; texts are not kept */
+} DayCodes;
+
+static void
+note_code(DayCodes *codes, int days, const DemurTableField *field) {
+  if (days == NOT_RECORDED)
+    return;
+  codes->n_recorded++;
+  if (!demur_table_is_code((double)days))
+    return;
+  for (size_t c = 0; c < N_CODES; c++) {
+    if (codes->counts[c] == 0) {
+      codes->values[c] = days;
+      codes->fields[c] = (DemurTableField){.line = field->line, .column = field->column};
+    }
+    if (codes->values[c] == days) {
+      codes->counts[c]++;
+      return;
+    }
+  }
+}
+
+/* Refuses what must be a code, and tells what may be one. */
+static void
+judge_codes(const DayCodes *codes, const char *name, DemurTableFaults *faults,
+            GPtrArray *warnings) {
+  for (size_t c = 0; c < N_CODES && codes->counts[c] > 0; c++) {
+    if (codes->counts[c] >= 2 && codes->counts[c] * CODE_SHARE >= codes->n_recorded) {
+      demur_table_faults_note(faults, &codes->fields[c], name,
+                              "%d stands for %zu of %zu persons: a code for none or not recorded, "
+                              "not a day; leave the cell empty where there are none",
+                              codes->values[c], codes->counts[c], codes->n_recorded);
+      continue;
+    }
+    g_autofree char *text = g_strdup_printf("%d", codes->values[c]);
+    demur_table_warnings_add(warnings, DEMUR_TABLE_CODE, name, text, NULL, codes->counts[c], 0);
+  }
+}
+
+/* One row of the persons' table; faults are noted. codes [N_DAY_COLUMNS] of the columns of days. */
 static void
 read_person(const DemurTableField *fields, const Columns *columns, DemurIds *ids,
-            GHashTable *persons, DemurTableFaults *faults, DemurNlstCounts *counts) {
+            GHashTable *persons, DayCodes *codes, DemurTableFaults *faults,
+            DemurNlstCounts *counts) {
   const DemurTableField *pid = &fields[columns->pid], *site = &fields[columns->site];
   gboolean is_new;
   guint32 like;
@@ -142,16 +197,26 @@ read_person(const DemurTableField *fields, const Columns *columns, DemurIds *ids
   const struct {
     gssize at;
     int *days;
-  } days[] = {
-      {columns->screens[0], &person->screens[0]}, {columns->screens[1], &person->screens[1]},
-      {columns->screens[2], &person->screens[2]}, {columns->cancer, &person->cancer},
-      {columns->followup, &person->followup},     {columns->death, &person->death}};
-  for (size_t i = 0; i < G_N_ELEMENTS(days); i++) {
+    double least;
+  } days[N_DAY_COLUMNS] = {{columns->screens[0], &person->screens[0], 0.0},
+                           {columns->screens[1], &person->screens[1], 0.0},
+                           {columns->screens[2], &person->screens[2], 0.0},
+                           {columns->cancer, &person->cancer, -1e6}, /* before entry */
+                           {columns->followup, &person->followup, 0.0},
+                           {columns->death, &person->death, 0.0}};
+  for (size_t i = 0; i < N_DAY_COLUMNS; i++) {
     *days[i].days = NOT_RECORDED;
-    if (days[i].at >= 0 && !parse_days(&fields[days[i].at], days[i].days))
+    const DaysKind kind =
+        days[i].at >= 0 ? parse_days(&fields[days[i].at], days[i].least, days[i].days) : DAYS;
+    if (kind == DAYS)
+      note_code(&codes[i], *days[i].days, days[i].at >= 0 ? &fields[days[i].at] : NULL);
+    else
       demur_table_faults_note(faults, &fields[days[i].at], columns->header.names[days[i].at],
-                              "%s is not a whole number of days from 0; give days since "
-                              "randomisation, or nothing where there are none",
+                              kind == CODE
+                                  ? "%s looks like a code for none or not recorded, and days below "
+                                    "0 can't be followed; leave the cell empty where there are none"
+                                  : "%s is not a whole number of days from 0; give days since "
+                                    "randomisation, or nothing where there are none",
                               demur_table_shown(&fields[days[i].at]));
   }
   for (int k = 0; k < N_SCREENS; k++)
@@ -169,6 +234,7 @@ read_persons(DemurTable *table, const DemurNlstOptions *options, Columns *column
              GPtrArray *warnings, const DemurProgress *progress, GError **error) {
   if (!read_person_header(table, options, columns, warnings, error))
     return FALSE;
+  DayCodes codes[N_DAY_COLUMNS] = {0};
   DemurIds ids;
   demur_ids_init(&ids, "pid", NULL);
   for (;; counts->n_persons++) {
@@ -182,8 +248,14 @@ read_persons(DemurTable *table, const DemurNlstOptions *options, Columns *column
     }
     if (fields == NULL)
       break;
-    read_person(fields, columns, &ids, persons, faults, counts);
+    read_person(fields, columns, &ids, persons, codes, faults, counts);
   }
+  const gssize day_columns[N_DAY_COLUMNS] = {columns->screens[0], columns->screens[1],
+                                             columns->screens[2], columns->cancer,
+                                             columns->followup,   columns->death};
+  for (size_t i = 0; i < N_DAY_COLUMNS; i++)
+    if (day_columns[i] >= 0)
+      judge_codes(&codes[i], columns->header.names[day_columns[i]], faults, warnings);
   demur_ids_warn(&ids, warnings);
   demur_ids_clear(&ids);
   return !demur_table_faults_raise(faults, error);
@@ -217,7 +289,7 @@ label_of(Case which, const DemurNlstOptions *options) {
     return options->death_event_free ? 0 : -1;
   case CENSORED:
   case UNKNOWN:
-    return options->censored_event_free ? 0 : -1;
+    return options->short_followup == DEMUR_SHORT_EVENT_FREE ? 0 : -1;
   default:
     return -1;
   }
@@ -287,7 +359,8 @@ typedef struct {
   GArray *seen; /* Seen of each matched screen */
   GString *scratch;
   GString *strangers; /* the first scores without person or screen */
-  GArray *label_days; /* int, of each scan of the cohort: the day its label was known */
+  GArray *label_days; /* int, of each scan of the cohort: the day its label was known, or
+                         NOT_RECORDED */
   float *embedding;
 } Scores;
 
@@ -381,7 +454,7 @@ read_score(Scores *s, const DemurTableField *fields) {
   const DemurNlstOptions *options = s->options;
   const DemurTableField *pid = &fields[c->pid], *year_field = &fields[c->year];
   int year;
-  if (!parse_days(year_field, &year) || year < 0 || year >= N_SCREENS) {
+  if (parse_days(year_field, 0.0, &year) != DAYS || year < 0 || year >= N_SCREENS) {
     demur_table_faults_note(s->faults, year_field, "study_yr", "%s is not 0, 1 or 2",
                             demur_table_shown(year_field));
     return;
@@ -422,7 +495,7 @@ read_score(Scores *s, const DemurTableField *fields) {
     g_array_append_val(s->seen, seen);
   }
   const int label = label_of(which, options);
-  const gboolean weighed = options->censored_weighted;
+  const gboolean weighed = options->short_followup == DEMUR_SHORT_WEIGHTED;
   const gboolean left = label < 0 && (which == DEATH || which == CENSORED) && weighed;
   if (!ok || (label < 0 && !left))
     return;
@@ -439,7 +512,7 @@ read_score(Scores *s, const DemurTableField *fields) {
                            left ? DEMUR_NO_LABEL : label, &score.risk, score.years, s->embedding);
   if (weighed)
     add_outcome(s->builder, person, screen, h, which, options);
-  const int label_day = which == CANCER ? person->cancer - screen : horizon;
+  const int label_day = left ? NOT_RECORDED : which == CANCER ? person->cancer - screen : horizon;
   g_array_append_val(s->label_days, label_day);
   s->counts->n_scans++;
   char text[2] = {(char)('0' + year), '\0'};
@@ -567,7 +640,8 @@ read_scores(DemurTable *table, Columns *columns, Columns *person_columns, GHashT
     g_autofree double *kept = uncensored(seen, horizon);
     g_autofree char **texts = g_new0(char *, counts->n_scans);
     for (size_t i = 0; i < counts->n_scans; i++) {
-      const double share = kept[CLAMP(g_array_index(label_days, int, i), 0, horizon)];
+      const int day = g_array_index(label_days, int, i);
+      const double share = day == NOT_RECORDED ? 0.0 : kept[CLAMP(day, 0, horizon)];
       texts[i] = g_strdup_printf("%.6g", share > 0.0 ? 1.0 / share : 0.0);
     }
     demur_cohort_builder_attribute_all(builder, "ipc_weight", (const char *const *)texts);
@@ -604,7 +678,7 @@ demur_cohort_import_nlst(const char *persons_path, const char *scores_path,
                 options->horizon_years, DEMUR_N_YEARS);
     return NULL;
   }
-  if (options->weights && options->censored_event_free) {
+  if (options->weights && options->short_followup == DEMUR_SHORT_EVENT_FREE) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
                         "weights for censoring and censored scans taken as event-free contradict "
                         "each other; choose one");

@@ -10,10 +10,12 @@
  *   cancer at day c < s                       left out (cancer before the screen)
  *   0 <= c - s < H                            label 1
  *   c - s >= H, or no cancer and f - s >= H   label 0 (f the last follow-up)
- *   neither, and death at day d, d - s < H    competing event: left out, or label 0
- *                                             (death_event_free)
- *   else                                      follow-up too short: left out, or label 0
- *                                             (censored_event_free)
+ *   neither, and death at day d, d - s < H    competing event: as follow-up that ends there, or
+ *                                             label 0 (death_event_free)
+ *   else                                      follow-up too short: by short_followup kept without a
+ *                                             label, left out, or label 0
+ * Days are whole numbers from 0; a cancer's may be below 0 (found before entry). Codes such as -1,
+ * and 999 where it stands too often to be a day, are refused by name.
  * Source: method.md, "NLST tables". */
 #pragma once
 
@@ -25,6 +27,15 @@
 
 G_BEGIN_DECLS
 
+/* Scans followed for less than the horizon. Leaving them out, and more so taking them for label 0,
+ * biases every measure of outcomes (method.md, "Censoring"). */
+typedef enum {
+  DEMUR_SHORT_WEIGHTED,   /* kept without a label, every scan with its time, so that the others can
+                             stand for them (metrics/censoring.h) */
+  DEMUR_SHORT_LEFT_OUT,   /* not in the cohort; nor are those whose follow-up is not recorded */
+  DEMUR_SHORT_EVENT_FREE, /* label 0 */
+} DemurShortFollowup;
+
 typedef struct {
   const char *name, *model, *created;
   const char
@@ -33,9 +44,7 @@ typedef struct {
   guint64 seed;                 /* of the splits made */
   DemurColumnMap *columns;      /* other names for columns of both tables; NULL: none */
   int horizon_years;            /* 1 to 6: which label, and which risk_year_ is the risk */
-  /* Scans followed for less than the horizon: left out; or kept without a label, every scan with
-   * its time, so that the others can stand for them (metrics/censoring.h); or taken as label 0. */
-  gboolean censored_weighted, censored_event_free;
+  DemurShortFollowup short_followup;
   gboolean death_event_free;
   gboolean
       weights; /* adds the attribute ipc_weight: 1 / Kaplan-Meier estimate of staying uncensored */

@@ -39,12 +39,20 @@ typedef struct {
   double mode, information; /* of L times N(0, 10^2), so that both are finite */
 } Likelihood;
 
+/* A site's labelled scans. Borrowed. */
+typedef struct {
+  const double *offsets, *labels; /* [n] */
+  const double *weights;          /* [n] as scale_weights leaves them; NULL: 1 */
+  size_t n;
+} SiteScans;
+
 static double
-log_likelihood(const double *offsets, const double *labels, size_t n, double b) {
+log_likelihood(const SiteScans *s, double b) {
   double sum = 0.0;
-  for (size_t i = 0; i < n; i++) {
-    const double z = offsets[i] + b;
-    sum += labels[i] * z - fmax(z, 0.0) - log1p(exp(-fabs(z)));
+  for (size_t i = 0; i < s->n; i++) {
+    const double z = s->offsets[i] + b;
+    const double term = s->labels[i] * z - fmax(z, 0.0) - log1p(exp(-fabs(z)));
+    sum += s->weights != NULL ? s->weights[i] * term : term;
   }
   return sum;
 }
@@ -52,30 +60,30 @@ log_likelihood(const double *offsets, const double *labels, size_t n, double b) 
 /* Where log L has fallen by DEPTH to one side of the mode, no nearer than that and at most twice as
  * far, or the largest intercept. */
 static double
-reach(const double *offsets, const double *labels, size_t n, const Likelihood *l, double top,
-      double sign) {
+reach(const SiteScans *s, const Likelihood *l, double top, double sign) {
   double distance = 4.0 / sqrt(l->information);
   while (fabs(l->mode + sign * distance) < MAX_INTERCEPT &&
-         log_likelihood(offsets, labels, n, l->mode + sign * distance) > top - DEPTH)
+         log_likelihood(s, l->mode + sign * distance) > top - DEPTH)
     distance *= 1.5;
   return CLAMP(l->mode + sign * distance, -MAX_INTERCEPT, MAX_INTERCEPT);
 }
 
 static void
-lay_out(Likelihood *l, const double *offsets, const double *labels, size_t n) {
+lay_out(Likelihood *l, const SiteScans *s) {
   double unused = 0.0;
   l->mode = 0.0;
-  demur_offset_logistic_fit(NULL, 0, offsets, labels, NULL, n, 0, 0.0, 0.01, &unused, &l->mode);
+  demur_offset_logistic_fit(NULL, 0, s->offsets, s->labels, s->weights, s->n, 0, 0.0, 0.01, &unused,
+                            &l->mode);
   l->information = 0.01;
-  for (size_t i = 0; i < n; i++) {
-    const double p = demur_sigmoid(offsets[i] + l->mode);
-    l->information += p * (1.0 - p);
+  for (size_t i = 0; i < s->n; i++) {
+    const double p = demur_sigmoid(s->offsets[i] + l->mode);
+    l->information += (s->weights != NULL ? s->weights[i] : 1.0) * p * (1.0 - p);
   }
-  const double top = log_likelihood(offsets, labels, n, l->mode);
-  l->first = reach(offsets, labels, n, l, top, -1.0);
-  l->step = (reach(offsets, labels, n, l, top, 1.0) - l->first) / (N_LIKELIHOOD - 1);
+  const double top = log_likelihood(s, l->mode);
+  l->first = reach(s, l, top, -1.0);
+  l->step = (reach(s, l, top, 1.0) - l->first) / (N_LIKELIHOOD - 1);
   for (size_t g = 0; g < N_LIKELIHOOD; g++)
-    l->values[g] = log_likelihood(offsets, labels, n, l->first + (double)g * l->step) - top;
+    l->values[g] = log_likelihood(s, l->first + (double)g * l->step) - top;
 }
 
 /* log L(b): Lagrange's cubic through the four grid points around it, a straight line outside. */
@@ -289,10 +297,25 @@ pool_sites(const Likelihood *sites, size_t n_sites, double *intercepts) {
   return prior;
 }
 
-/* Rows put in order of their site: ordered copies of offsets and labels, places [n_codes + 1]. */
+/* A site's weights [n], scaled to sum to the number of scans that say as much, (sum w)^2 / sum w^2:
+ * unscaled they would claim scans that nobody followed. */
+static void
+scale_weights(double *weights, size_t n) {
+  double sum = 0.0, squares = 0.0;
+  for (size_t i = 0; i < n; i++) {
+    sum += weights[i];
+    squares += weights[i] * weights[i];
+  }
+  for (size_t i = 0; i < n; i++)
+    weights[i] *= squares > 0.0 ? sum / squares : 0.0;
+}
+
+/* Rows put in order of their site: ordered copies of offsets, labels and (not NULL) weights, places
+ * [n_codes + 1]. */
 static size_t *
-order_by_site(const double *offsets, const double *labels, const guint32 *sites, size_t n,
-              size_t n_codes, double *ordered_offsets, double *ordered_labels) {
+order_by_site(const SiteScans *all, const guint32 *sites, size_t n_codes, double *ordered_offsets,
+              double *ordered_labels, double *ordered_weights) {
+  const size_t n = all->n;
   size_t *places = g_new0(size_t, n_codes + 2);
   for (size_t i = 0; i < n; i++)
     places[sites[i] + 2]++;
@@ -300,20 +323,82 @@ order_by_site(const double *offsets, const double *labels, const guint32 *sites,
     places[s] += places[s - 1];
   for (size_t i = 0; i < n; i++) {
     const size_t place = places[sites[i] + 1]++;
-    ordered_offsets[place] = offsets[i];
-    ordered_labels[place] = labels[i];
+    ordered_offsets[place] = all->offsets[i];
+    ordered_labels[place] = all->labels[i];
+    if (all->weights != NULL)
+      ordered_weights[place] = all->weights[i];
   }
+  for (size_t s = 0; all->weights != NULL && s < n_codes; s++)
+    scale_weights(ordered_weights + places[s], places[s + 1] - places[s]);
   return places;
 }
 
+/* Mass of the prior below b. */
+static double
+prior_below(const DemurSitePrior *prior, double b) {
+  double sum = 0.0;
+  for (size_t k = 0; k < prior->n; k++) {
+    const double d = b - prior->means[k];
+    if (prior->sds[k] > 0.0)
+      sum += prior->weights[k] * 0.5 * erfc(-d / (prior->sds[k] * G_SQRT2));
+    else
+      sum += prior->weights[k] * (d > 0.0 ? 1.0 : d < 0.0 ? 0.0 : 0.5);
+  }
+  return sum;
+}
+
+/* Masses of the cells, up to a factor. */
+static void
+fill_cells(DemurSitePosterior *p, const DemurSitePrior *prior, const SiteScans *scans) {
+  double *logs = p->masses, largest = -INFINITY, total = 0.0;
+  double below = prior_below(prior, p->first - 0.5 * p->step);
+  for (size_t g = 0; g < p->n; g++) {
+    const double b = p->first + (double)g * p->step;
+    const double next = prior_below(prior, b + 0.5 * p->step);
+    logs[g] = next > below ? log(next - below) + log_likelihood(scans, b) : -INFINITY;
+    largest = fmax(largest, logs[g]);
+    below = next;
+  }
+  for (size_t g = 0; g < p->n; g++)
+    total += p->masses[g] = exp(logs[g] - largest);
+  for (size_t g = 0; g < p->n; g++)
+    p->masses[g] /= total;
+}
+
+static DemurSitePosterior *
+posterior_new(const DemurSitePrior *prior, const SiteScans *scans) {
+  DemurSitePosterior *p = g_new0(DemurSitePosterior, 1);
+  p->n = N_CELLS;
+  p->masses = g_new(double, N_CELLS);
+  double low = -MAX_INTERCEPT, high = MAX_INTERCEPT;
+  /* Laid anew over the cells that hold all but a millionth of a millionth, until those are most. */
+  for (int zoom = 0; zoom < MAX_ZOOMS; zoom++) {
+    p->step = (high - low) / (double)p->n;
+    p->first = low + 0.5 * p->step;
+    fill_cells(p, prior, scans);
+    size_t first = 0, last = p->n - 1;
+    while (first < last && p->masses[first] < 1e-12)
+      first++;
+    while (last > first && p->masses[last] < 1e-12)
+      last--;
+    if (last - first >= p->n / 2)
+      break;
+    high = low + (double)MIN(last + 2, p->n) * p->step;
+    low += (double)(first > 0 ? first - 1 : 0) * p->step;
+  }
+  return p;
+}
+
 DemurSitePrior *
-demur_site_prior_fit(const double *offsets, const double *labels, const guint32 *sites, size_t n,
-                     double *intercepts) {
+demur_site_prior_fit(const double *offsets, const double *labels, const double *weights,
+                     const guint32 *sites, size_t n, double *intercepts) {
   size_t n_codes = 0, n_sites = 0;
   for (size_t i = 0; i < n; i++)
     n_codes = MAX(n_codes, (size_t)sites[i] + 1);
   g_autofree double *l = g_new(double, MAX(n, 1)), *y = g_new(double, MAX(n, 1));
-  g_autofree size_t *places = order_by_site(offsets, labels, sites, n, n_codes, l, y);
+  g_autofree double *w = weights != NULL ? g_new(double, MAX(n, 1)) : NULL;
+  const SiteScans scans = {offsets, labels, weights, n};
+  g_autofree size_t *places = order_by_site(&scans, sites, n_codes, l, y, w);
   g_autofree Likelihood *all = g_new(Likelihood, MAX(n_codes, 1));
   g_autofree size_t *codes = g_new(size_t, MAX(n_codes, 1));
   for (size_t s = 0; s < n_codes; s++) {
@@ -321,14 +406,17 @@ demur_site_prior_fit(const double *offsets, const double *labels, const guint32 
       intercepts[s] = 0.0;
     if (places[s + 1] == places[s])
       continue;
-    lay_out(&all[n_sites], l + places[s], y + places[s], places[s + 1] - places[s]);
+    const size_t first = places[s];
+    const SiteScans site = {l + first, y + first, w != NULL ? w + first : NULL,
+                            places[s + 1] - first};
+    lay_out(&all[n_sites], &site);
     codes[n_sites++] = s;
   }
   if (n_sites < 2) {
     DemurSitePrior *prior = demur_site_prior_alone();
     prior->n_sites = n_sites;
     if (n_sites == 1 && intercepts != NULL) {
-      g_autoptr(DemurSitePosterior) posterior = demur_site_posterior_new(prior, l, y, n);
+      g_autoptr(DemurSitePosterior) posterior = posterior_new(prior, &(SiteScans){l, y, w, n});
       intercepts[codes[0]] = demur_site_posterior_mean(posterior);
     }
     return prior;
@@ -348,62 +436,10 @@ demur_site_posterior_free(DemurSitePosterior *posterior) {
   g_free(posterior);
 }
 
-/* Mass of the prior below b. */
-static double
-prior_below(const DemurSitePrior *prior, double b) {
-  double sum = 0.0;
-  for (size_t k = 0; k < prior->n; k++) {
-    const double d = b - prior->means[k];
-    if (prior->sds[k] > 0.0)
-      sum += prior->weights[k] * 0.5 * erfc(-d / (prior->sds[k] * G_SQRT2));
-    else
-      sum += prior->weights[k] * (d > 0.0 ? 1.0 : d < 0.0 ? 0.0 : 0.5);
-  }
-  return sum;
-}
-
-/* Masses of the cells, up to a factor. */
-static void
-fill_cells(DemurSitePosterior *p, const DemurSitePrior *prior, const double *offsets,
-           const double *labels, size_t n) {
-  double *logs = p->masses, largest = -INFINITY, total = 0.0;
-  double below = prior_below(prior, p->first - 0.5 * p->step);
-  for (size_t g = 0; g < p->n; g++) {
-    const double b = p->first + (double)g * p->step;
-    const double next = prior_below(prior, b + 0.5 * p->step);
-    logs[g] = next > below ? log(next - below) + log_likelihood(offsets, labels, n, b) : -INFINITY;
-    largest = fmax(largest, logs[g]);
-    below = next;
-  }
-  for (size_t g = 0; g < p->n; g++)
-    total += p->masses[g] = exp(logs[g] - largest);
-  for (size_t g = 0; g < p->n; g++)
-    p->masses[g] /= total;
-}
-
 DemurSitePosterior *
 demur_site_posterior_new(const DemurSitePrior *prior, const double *offsets, const double *labels,
                          size_t n) {
-  DemurSitePosterior *p = g_new0(DemurSitePosterior, 1);
-  p->n = N_CELLS;
-  p->masses = g_new(double, N_CELLS);
-  double low = -MAX_INTERCEPT, high = MAX_INTERCEPT;
-  /* Laid anew over the cells that hold all but a millionth of a millionth, until those are most. */
-  for (int zoom = 0; zoom < MAX_ZOOMS; zoom++) {
-    p->step = (high - low) / (double)p->n;
-    p->first = low + 0.5 * p->step;
-    fill_cells(p, prior, offsets, labels, n);
-    size_t first = 0, last = p->n - 1;
-    while (first < last && p->masses[first] < 1e-12)
-      first++;
-    while (last > first && p->masses[last] < 1e-12)
-      last--;
-    if (last - first >= p->n / 2)
-      break;
-    high = low + (double)MIN(last + 2, p->n) * p->step;
-    low += (double)(first > 0 ? first - 1 : 0) * p->step;
-  }
-  return p;
+  return posterior_new(prior, &(SiteScans){offsets, labels, NULL, n});
 }
 
 double

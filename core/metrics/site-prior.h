@@ -22,11 +22,14 @@ typedef struct {
   double *weights, *means, *sds; /* [n]; the weights sum to 1 */
 } DemurSitePrior;
 
-/* offsets [n] = l_i, labels [n] in {0, 1}, sites [n] codes. intercepts, if not NULL, has room for
+/* offsets [n] = l_i, labels [n] in {0, 1}, weights [n] > 0 of the outcomes (metrics/censoring.h;
+ * NULL: 1; log p is multiplied by w_i, scaled so that a site's weights sum to (sum w)^2 / sum w^2),
+ * sites [n] codes. intercepts, if not NULL, has room for
  * the largest code + 1 and receives each site's posterior mean (of mu + its own deviation; 0 where
  * no scan is of it). O(n + sites x 10^5). n = 0: the prior alone. */
 DemurSitePrior *demur_site_prior_fit(const double *offsets, const double *labels,
-                                     const guint32 *sites, size_t n, double *intercepts);
+                                     const double *weights, const guint32 *sites, size_t n,
+                                     double *intercepts);
 
 /* The prior alone: what is known of a site where no other was seen. */
 DemurSitePrior *demur_site_prior_alone(void);

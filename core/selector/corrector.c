@@ -81,14 +81,16 @@ demur_corrector_features(const DemurCorrector *corrector, double risk, double de
 
 void
 demur_corrector_errors(const DemurCorrectorTraining *training, const double *risks,
-                       const double *labels, size_t n, int q, double *errors) {
+                       const double *labels, const double *weights, size_t n, int q,
+                       double *errors) {
   double sum = 0.0, published = 0.0;
   for (size_t i = 0; i < n; i++) {
+    const double weight = weights != NULL ? weights[i] : 1.0;
     const double gap = fabs(training->site_risks[i] - risks[i]);
     const double difference = fabs(labels[i] - risks[i]);
     errors[i] = q == 1 ? gap : gap * gap;
-    sum += errors[i];
-    published += q == 1 ? difference : difference * difference;
+    sum += weight * errors[i];
+    published += weight * (q == 1 ? difference : difference * difference);
   }
   const double scale = sum > 0.0 ? published / sum : 0.0;
   for (size_t i = 0; i < n; i++)
@@ -178,7 +180,7 @@ fit_sites(DemurCorrector *corrector, const Fits *fits, size_t lambda, const guin
     logits[i] = fits->offsets[i] + corrector->slope * (fits->deltas[lambda * n + i] - intercept);
   }
   g_autofree double *intercepts = g_new0(double, MAX(n_codes, 1));
-  training->sites = demur_site_prior_fit(logits, fits->labels, sites, n, intercepts);
+  training->sites = demur_site_prior_fit(logits, fits->labels, fits->weights, sites, n, intercepts);
   corrector->tau2 = training->sites->tau2;
   training->site_risks = g_new(double, MAX(n, 1));
   for (size_t i = 0; i < n; i++)

@@ -60,9 +60,11 @@ double demur_corrector_risk(const DemurCorrector *corrector, double risk, double
 void demur_corrector_features(const DemurCorrector *corrector, double risk, double delta,
                               double *features);
 
-/* Denoised training errors e [n] = |h_site - r|^q, rescaled to the mean of |y - r|^q. */
+/* Denoised training errors e [n] = |h_site - r|^q, rescaled to the mean of |y - r|^q; means with
+ * weights [n] of the outcomes (NULL: 1). */
 void demur_corrector_errors(const DemurCorrectorTraining *training, const double *risks,
-                            const double *labels, size_t n, int q, double *errors);
+                            const double *labels, const double *weights, size_t n, int q,
+                            double *errors);
 
 void demur_corrector_write_json(const DemurCorrector *corrector, DemurJson *json, const char *key);
 DemurCorrector *demur_corrector_read_json(JsonObject *object, size_t n_inputs,

@@ -90,7 +90,7 @@ demur_trainer_state_free(DemurTrainerState *state) {
 typedef struct {
   DemurTrainingScans scans;
   DemurReal *features;
-  double *risks, *labels, *errors;
+  double *risks, *labels, *errors, *weights; /* weights NULL: 1 */
   DemurResampler *resampler;
 } SortedPart;
 
@@ -101,6 +101,16 @@ compare_rows(gconstpointer a, gconstpointer b, gpointer risks) {
   return x != y ? (x > y) - (x < y) : (i > j) - (i < j);
 }
 
+/* What makes the weights' mean 1, so that lambda2 means the same with and without them. */
+static double
+weight_scale(const DemurTrainerPart *part) {
+  double sum = 0.0;
+  for (size_t i = 0; part->weights != NULL && i < part->n_scans; i++)
+    sum += part->weights[i];
+  return sum > 0.0 ? (double)part->n_scans / sum : 1.0;
+}
+
+/* With weights the loss is that of v_i = w_i c_i e_i g_i: they go into e. */
 static void
 sort_part(const DemurTrainerPart *part, const DemurTrainSettings *settings, SortedPart *sorted) {
   const size_t n = part->n_scans, d = part->n_features;
@@ -112,6 +122,8 @@ sort_part(const DemurTrainerPart *part, const DemurTrainSettings *settings, Sort
   sorted->risks = demur_new_array(double, n);
   sorted->labels = demur_new_array(double, n);
   sorted->errors = demur_new_array(double, n);
+  sorted->weights = part->weights != NULL ? demur_new_array(double, n) : NULL;
+  const double scale = weight_scale(part);
   g_autofree guint32 *groups = g_new(guint32, n);
   for (size_t i = 0; i < n; i++) {
     const guint32 row = order[i];
@@ -123,10 +135,14 @@ sort_part(const DemurTrainerPart *part, const DemurTrainSettings *settings, Sort
     sorted->errors[i] = part->errors != NULL ? part->errors[row]
                         : settings->q == 1   ? difference
                                              : difference * difference;
+    if (sorted->weights != NULL) {
+      sorted->weights[i] = scale * part->weights[row];
+      sorted->errors[i] *= sorted->weights[i];
+    }
     groups[i] = part->groups[row];
   }
-  sorted->scans =
-      (DemurTrainingScans){n, d, sorted->features, sorted->risks, sorted->labels, sorted->errors};
+  sorted->scans = (DemurTrainingScans){
+      n, d, sorted->features, sorted->risks, sorted->labels, sorted->errors, sorted->weights};
   sorted->resampler = demur_resampler_new(settings->shift, n, groups, part->n_groups,
                                           settings->alpha, (size_t)settings->dataset_size);
 }
@@ -137,6 +153,7 @@ clear_part(SortedPart *sorted) {
   g_aligned_free(sorted->risks);
   g_aligned_free(sorted->labels);
   g_aligned_free(sorted->errors);
+  g_aligned_free(sorted->weights);
   demur_resampler_free(sorted->resampler);
 }
 
@@ -206,9 +223,12 @@ auc_of_dataset(size_t k, guint worker, gpointer data) {
   const DemurDataset *dataset = v->datasets[k];
   const size_t n = dataset->n_rows;
   g_autofree double *risks = g_new(double, n), *labels = g_new(double, n);
+  g_autofree double *weights = v->part->weights != NULL ? g_new(double, n) : NULL;
   g_autofree guint32 *counts = g_new(guint32, n), *ranks = g_new(guint32, n);
   for (size_t j = 0; j < n; j++) {
     const guint32 row = dataset->rows[j];
+    if (weights != NULL)
+      weights[j] = v->part->weights[row];
     risks[j] = v->part->risks[row];
     labels[j] = v->part->labels[row];
     counts[j] = dataset->counts[j];
@@ -218,6 +238,7 @@ auc_of_dataset(size_t k, guint worker, gpointer data) {
   const DemurSelectiveSample sample = {.n = n,
                                        .risks = risks,
                                        .labels = labels,
+                                       .weights = weights,
                                        .counts = counts,
                                        .ranks = ranks,
                                        .n_ranks = v->n_ranks};

@@ -15,6 +15,7 @@ typedef struct {
   const double *risks;    /* [n_scans] */
   const double *labels;   /* [n_scans] in {0, 1} */
   const double *errors;   /* [n_scans] e of the loss; NULL: |y - r|^q */
+  const double *weights;  /* [n_scans] of the outcomes (metrics/censoring.h); NULL: 1 */
   const guint32 *groups;  /* [n_scans] in [0, n_groups): what the family T weights */
   size_t n_groups;
 } DemurTrainerPart;

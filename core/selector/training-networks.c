@@ -46,6 +46,7 @@ demur_trainer_input_load(const DemurSelector *s, const DemurCohort *view,
                                    .features = input->inputs,
                                    .risks = input->risks,
                                    .labels = input->labels,
+                                   .weights = part->weights,
                                    .groups = input->groups,
                                    .n_groups = n_groups};
   return TRUE;
@@ -200,6 +201,7 @@ digest_inputs(const DemurTrainerInput *training, const DemurTrainerInput *valida
     demur_digest_add_doubles(checksum, part->risks, part->n_scans);
     demur_digest_add_doubles(checksum, part->labels, part->n_scans);
     demur_digest_add_doubles(checksum, part->errors, part->errors != NULL ? part->n_scans : 0);
+    demur_digest_add_doubles(checksum, part->weights, part->weights != NULL ? part->n_scans : 0);
     demur_digest_add_bytes(checksum, part->groups, part->n_scans * sizeof *part->groups);
   }
   return g_strdup(g_checksum_get_string(checksum));

@@ -248,10 +248,6 @@ demur_training_parts_find(const DemurCohort *cohort, const DemurTrainSettings *s
   } else if (!draw_validation(cohort, seed, &parts->training, &parts->validation, note, error)) {
     return FALSE;
   }
-  if (!weigh(cohort, &parts->training, error) || !weigh(cohort, &parts->validation, error) ||
-      !check_labels(cohort, &parts->training, error) ||
-      !check_labels(cohort, &parts->validation, error))
-    return FALSE;
   const char *reference = settings->reference_split;
   if (reference == NULL)
     reference = demur_cohort_find_split(cohort, "base_train") >= 0 ? "base_train" : split;
@@ -264,6 +260,11 @@ demur_training_parts_find(const DemurCohort *cohort, const DemurTrainSettings *s
   } else if (!part_load(&parts->reference, "reference", cohort, reference, error)) {
     return FALSE;
   }
+  /* The reference needs no outcomes: scans that were left before the horizon stay in it. */
+  if (!weigh(cohort, &parts->training, error) || !weigh(cohort, &parts->validation, error) ||
+      !check_labels(cohort, &parts->training, error) ||
+      !check_labels(cohort, &parts->validation, error))
+    return FALSE;
   if (settings->recalibrate != DEMUR_RECALIBRATION_NONE && settings->recalibration_split != NULL &&
       strcmp(settings->recalibration_split, split) != 0)
     return part_load(&parts->recalibration, "recalibration", cohort, settings->recalibration_split,

@@ -130,6 +130,6 @@ demur_training_fit_sites(DemurSelector *s, const DemurCohort *cohort,
     sites[i] = cohort->sites[row];
   }
   s->sites = corrector ? demur_site_prior_copy(raw->sites)
-                       : demur_site_prior_fit(offsets, labels, sites, n, NULL);
+                       : demur_site_prior_fit(offsets, labels, training->weights, sites, n, NULL);
   demur_risk_interval_fit_slope(offsets, labels, sites, n, &s->slope_sd, &s->slope_centre);
 }

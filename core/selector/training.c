@@ -246,7 +246,8 @@ train_scores(DemurSelector *s, const DemurCohort *view, const DemurTrainingParts
   if (s->settings->target == DEMUR_TARGET_DENOISED) {
     training.errors = g_new(double, MAX(training.part.n_scans, 1));
     demur_corrector_errors(&features->fitted, training.risks, training.labels,
-                           training.part.n_scans, (int)s->settings->q, training.errors);
+                           training.part.weights, training.part.n_scans, (int)s->settings->q,
+                           training.errors);
     training.part.errors = training.errors;
   }
   return demur_training_networks(s, &training, &validation, keeper, parallel, progress, log, error);

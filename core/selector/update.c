@@ -21,7 +21,7 @@
 
 typedef struct {
   DemurSelectiveScratch *selective;
-  double *risks, *labels; /* [dataset_capacity] */
+  double *risks, *labels, *weights; /* [dataset_capacity] */
   guint32 *counts, *ranks;
   DemurReal *inputs, *hidden1, *hidden2; /* [ROWS][..] gathered rows of one chunk */
   DemurReal *backward;                   /* [2][ROWS][h] */
@@ -113,6 +113,7 @@ demur_updater_new(const DemurTrainingScans *scans, DemurMlpShape shape,
     s->selective = demur_selective_scratch_new(MAX(n, dataset_capacity));
     s->risks = demur_new_array(double, dataset_capacity);
     s->labels = demur_new_array(double, dataset_capacity);
+    s->weights = demur_new_array(double, dataset_capacity);
     s->counts = demur_new_array(guint32, dataset_capacity);
     s->ranks = demur_new_array(guint32, dataset_capacity);
     s->inputs = demur_new_matrix(DemurReal, ROWS, d);
@@ -133,6 +134,7 @@ demur_updater_free(DemurUpdater *u) {
     demur_selective_scratch_free(s->selective);
     g_aligned_free(s->risks);
     g_aligned_free(s->labels);
+    g_aligned_free(s->weights);
     g_aligned_free(s->counts);
     g_aligned_free(s->ranks);
     g_aligned_free(s->inputs);
@@ -207,12 +209,15 @@ error_of_dataset(size_t k, guint worker, gpointer data) {
     const guint32 row = dataset->rows[j];
     s->risks[j] = u->scans.risks[row];
     s->labels[j] = u->scans.labels[row];
+    if (u->scans.weights != NULL)
+      s->weights[j] = u->scans.weights[row];
     s->counts[j] = dataset->counts[j];
     s->ranks[j] = u->ranks[u->places[row]];
   }
   const DemurSelectiveSample sample = {.n = dataset->n_rows,
                                        .risks = s->risks,
                                        .labels = s->labels,
+                                       .weights = u->scans.weights != NULL ? s->weights : NULL,
                                        .counts = s->counts,
                                        .ranks = s->ranks,
                                        .n_ranks = u->n_ranks};

@@ -16,7 +16,8 @@ typedef struct {
   const DemurReal *features; /* [n_scans][n_features], standardised */
   const double *risks;       /* [n_scans] ascending */
   const double *labels;      /* [n_scans] */
-  const double *errors;      /* [n_scans] e = |y - r|^q or the denoised target */
+  const double *errors;      /* [n_scans] e = |y - r|^q or the denoised target, times the weight */
+  const double *weights;     /* [n_scans] of the outcomes in the selection error; NULL: 1 */
 } DemurTrainingScans;
 
 typedef struct {

@@ -20,17 +20,18 @@ static void
 nlst_exclusions(const DemurNlstCounts *n, const DemurCohortImportParams *params,
                 DemurExclusion *exclusions) {
   const DemurNlstCases *cases = &n->cases[params->horizon_years - 1];
+  const gboolean weighted = params->short_followup == DEMUR_SHORT_WEIGHTED;
   const DemurExclusion all[N_NLST_REASONS] = {
       {(char *)"screens without a score", n->n_screens_without_score},
       {(char *)"scores whose person is not in the table", n->n_scores_without_person},
       {(char *)"scores whose screen was not taken", n->n_scores_without_screen},
       {(char *)"scored screens after the cancer was found", cases->n_cancer_before},
       {(char *)"scored screens: death without cancer within the horizon",
-       params->death_event_free || params->censored_weighted ? 0 : cases->n_death},
+       params->death_event_free || weighted ? 0 : cases->n_death},
       {(char *)"scored screens: followed for less than the horizon",
-       params->censored_event_free || params->censored_weighted ? 0 : cases->n_censored},
+       params->short_followup == DEMUR_SHORT_LEFT_OUT ? cases->n_censored : 0},
       {(char *)"scored screens: follow-up not recorded",
-       params->censored_event_free ? 0 : cases->n_followup_unknown}};
+       params->short_followup == DEMUR_SHORT_EVENT_FREE ? 0 : cases->n_followup_unknown}};
   memcpy(exclusions, all, sizeof all);
 }
 
@@ -55,8 +56,7 @@ read_tables(DemurTask *task, const DemurCohortImportParams *params, DemurCohortI
                                       .seed = task->seed,
                                       .columns = columns,
                                       .horizon_years = params->horizon_years,
-                                      .censored_event_free = params->censored_event_free,
-                                      .censored_weighted = params->censored_weighted,
+                                      .short_followup = params->short_followup,
                                       .death_event_free = params->death_event_free,
                                       .weights = params->weights};
     imported->cohort =

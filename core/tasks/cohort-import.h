@@ -20,8 +20,8 @@ typedef struct {
   gboolean replace;     /* a cohort of that name, where nothing was made from it */
   const char *split;    /* NLST: of every scan; NULL: the column, or selector_train */
   int horizon_years;    /* NLST: of label and risk, 1 to 6 */
-  gboolean death_event_free, censored_event_free, censored_weighted,
-      weights; /* NLST: cohort/nlst.h */
+  DemurShortFollowup short_followup;  /* NLST: cohort/nlst.h */
+  gboolean death_event_free, weights; /* NLST: cohort/nlst.h */
 } DemurCohortImportParams;
 
 typedef struct {

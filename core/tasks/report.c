@@ -11,6 +11,7 @@
 #include "report/finding.h"
 #include "selector/coverage.h"
 #include "tasks/meaning.h"
+#include "tasks/prevalence.h"
 #include "tasks/report-characteristics.h"
 
 void
@@ -67,7 +68,6 @@ describe_splits(DemurReportTask *report, const DemurCohort *cohort) {
   DemurReportCohort *facts = &report->input.cohort;
   const size_t n_sites = MAX(cohort->n_sites, 1);
   DemurReportSplit *splits = own(report, g_new0(DemurReportSplit, MAX(cohort->n_splits, 1)));
-  g_autofree size_t *n_positive = g_new0(size_t, MAX(cohort->n_splits, 1));
   g_autofree guint8 *patients = g_new0(guint8, MAX(cohort->n_patients, 1));
   g_autofree guint8 *sites = g_new0(guint8, MAX(cohort->n_splits, 1) * n_sites);
   for (size_t i = 0; i < cohort->n_scans; i++) {
@@ -80,13 +80,14 @@ describe_splits(DemurReportTask *report, const DemurCohort *cohort) {
     split->n_sites += !*site;
     *site = 1;
     split->n_labelled += cohort->labels[i] != DEMUR_NO_LABEL;
-    n_positive[s] += cohort->labels[i] == 1;
   }
   for (size_t s = 0; s < cohort->n_splits; s++) {
     splits[s].name = cohort->split_names[s];
-    splits[s].prevalence = cohort->n_classes == 2 && splits[s].n_labelled > 0
-                               ? (double)n_positive[s] / (double)splits[s].n_labelled
-                               : NAN;
+    size_t n_rows = 0;
+    g_autofree guint32 *rows =
+        demur_cohort_rows(cohort, cohort->split_names[s], &n_rows, NULL); /* the split exists */
+    splits[s].prevalence =
+        cohort->n_classes == 2 ? demur_task_prevalence(cohort, rows, n_rows) : NAN;
   }
   facts->splits = splits;
   facts->n_splits = cohort->n_splits;

@@ -56,7 +56,7 @@ one_set(guint64 seed, size_t set, size_t n_sites, double tau) {
   const double truth = mu + tau * demur_random_normal(&random);
   double new_offsets[N_LABELS], new_labels[N_LABELS];
   draw_scans(&random, truth, N_LABELS, new_offsets, new_labels);
-  g_autoptr(DemurSitePrior) prior = demur_site_prior_fit(offsets, labels, sites, n, NULL);
+  g_autoptr(DemurSitePrior) prior = demur_site_prior_fit(offsets, labels, NULL, sites, n, NULL);
   Held held = {0};
   for (int audited = 0; audited < 2; audited++) {
     g_autoptr(DemurSitePosterior) posterior =

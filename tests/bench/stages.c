@@ -242,7 +242,7 @@ start_bench(Bench *b) {
     b->features[i] = (DemurReal)features[i];
   for (size_t i = 0; i < n; i++)
     b->errors[i] = (b->labels[i] - b->risks[i]) * (b->labels[i] - b->risks[i]);
-  b->scans = (DemurTrainingScans){n, d, b->features, b->risks, b->labels, b->errors};
+  b->scans = (DemurTrainingScans){n, d, b->features, b->risks, b->labels, b->errors, NULL};
   b->shape = demur_mlp_shape(d, N_HIDDEN);
   b->parameters = demur_new_array(DemurReal, b->shape.n_parameters);
   b->gradient = demur_new_array(DemurReal, b->shape.n_parameters);

@@ -365,9 +365,9 @@ test_what_was_left_out_is_reported(Fixture *fixture, gconstpointer data) {
                   *scores =
                       sandbox_write(fixture->sandbox, "scores.csv",
                                     "pid,study_yr,risk\n1,0,0.5\n2,0,0.1\n3,0,0.2\n9,0,0.2\n", -1);
-  g_autoptr(Run) import =
-      run_json(fixture->sandbox, 0, "cohort", "import", "nlst", "--nlst-persons", persons,
-               "--scores", scores, "--model", "m", "--split", "test", NULL);
+  g_autoptr(Run) import = run_json(fixture->sandbox, 0, "cohort", "import", "nlst",
+                                   "--nlst-persons", persons, "--scores", scores, "--model", "m",
+                                   "--split", "test", "--short-followup", "left-out", NULL);
   assert_status(import, 0);
   sqlite3 *database;
   sqlite3_stmt *rows;

@@ -155,7 +155,7 @@ load_batch(JsonObject *batch, size_t m, size_t n, size_t d) {
     dataset->rows[dataset->n_rows] = (guint32)j;
     dataset->counts[dataset->n_rows++] = 1;
   }
-  b.scans = (DemurTrainingScans){total, d, features, risks, labels, errors};
+  b.scans = (DemurTrainingScans){total, d, features, risks, labels, errors, NULL};
   return b;
 }
 

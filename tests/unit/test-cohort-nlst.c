@@ -50,7 +50,7 @@ test_names_the_unmatched(void) {
 static void
 test_rule_to_the_day(void) {
   static const struct {
-    const char *days;                     /* candx, fup, death */
+    const char *days;                     /* candx, fup, death; short follow-up left out */
     int label, death_free, censored_free; /* -1: left out */
   } cases[] = {
       {"99,3000,", -1, -1, -1},    /* cancer the day before the screen */
@@ -72,7 +72,8 @@ test_rule_to_the_day(void) {
       const DemurNlstOptions options = {.name = "n",
                                         .horizon_years = 6,
                                         .death_event_free = mode == 1,
-                                        .censored_event_free = mode == 2};
+                                        .short_followup = mode == 2 ? DEMUR_SHORT_EVENT_FREE
+                                                                    : DEMUR_SHORT_LEFT_OUT};
       const int expected = mode == 0   ? cases[i].label
                            : mode == 1 ? cases[i].death_free
                                        : cases[i].censored_free;
@@ -102,7 +103,8 @@ test_counts_every_case(void) {
                        "1,0,.1,.2,1\n1,1,.1,.2,1\n1,2,.1,.2,1\n2,0,.1,.2,1\n2,1,.1,.2,1\n"
                        "2,2,.1,.2,1\n3,0,.1,.2,1\n3,1,.1,.2,1\n4,0,.1,.2,1\n5,0,.1,.2,1\n"
                        "6,0,.1,.2,7\n9,0,.1,.2,1\n3,2,.1,.2,1\n";
-  DemurNlstOptions options = {.name = "n", .horizon_years = 6};
+  DemurNlstOptions options = {
+      .name = "n", .horizon_years = 6, .short_followup = DEMUR_SHORT_LEFT_OUT};
   DemurNlstCounts n;
   g_autoptr(GError) error = NULL;
   g_autoptr(DemurCohort) c = import(persons, scores, &options, &n, &error);
@@ -153,7 +155,8 @@ test_weights(void) {
     g_string_append_printf(persons, "%d,A,0,,,,%d,,60\n", i, i <= 3 ? 1000 : 3000);
     g_string_append_printf(scores, "%d,0,.5\n", i);
   }
-  const DemurNlstOptions options = {.name = "n", .horizon_years = 6, .weights = TRUE};
+  const DemurNlstOptions options = {
+      .name = "n", .horizon_years = 6, .short_followup = DEMUR_SHORT_LEFT_OUT, .weights = TRUE};
   DemurNlstCounts n;
   g_autoptr(GError) error = NULL;
   g_autoptr(DemurCohort) c = import(persons->str, scores->str, &options, &n, &error);
@@ -162,6 +165,62 @@ test_weights(void) {
   const size_t weight = (size_t)demur_cohort_find_attribute(c, "ipc_weight");
   g_assert_cmpstr(demur_cohort_attribute_text(c, weight, 0), ==, "1");
   g_assert_cmpstr(demur_cohort_attribute_text(c, weight, 1), ==, "1.25");
+}
+
+/* Codes for "none": -1 and its kin wherever they stand, 999 and its kin where too many persons have
+ * it for a day. A cancer before entry is a day below 0 and no code. */
+static void
+test_codes_are_no_days(void) {
+  static const struct {
+    const char *days; /* candx, fup, death of persons 1 and 2 */
+    const char *says; /* NULL: read */
+  } cases[] = {
+      {"-1,3000,", "line 2, column 9 (candx_days): -1 looks like a code"},
+      {"500,-1,", "(fup_days): -1 looks like a code"},
+      {",3000,-9", "(death_days): -9 looks like a code"},
+      {"-999,3000,", "(candx_days): -999 looks like a code"},
+      {"999,3000,", "(candx_days): 999 stands for 2 of 2 persons"},
+      {",9999,", "(fup_days): 9999 stands for 2 of 3 persons"},
+      {",3000,888", "(death_days): 888 stands for 2 of 2 persons"},
+      {",-300,", "(fup_days): -300 is not a whole number of days"},
+      {"-300,3000,", NULL},
+      {"1000,3000,", NULL},
+  };
+  const DemurNlstOptions options = {.name = "n", .horizon_years = 6};
+  for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *persons = g_strdup_printf(
+        PERSONS "1,A,0,,,%s,60\n2,A,0,,,%s,60\n3,A,0,,,,3000,,60\n", cases[i].days, cases[i].days);
+    DemurNlstCounts n;
+    g_autoptr(GError) error = NULL;
+    g_autoptr(DemurCohort) c =
+        import(persons, "pid,study_yr,risk\n1,0,.5\n2,0,.5\n3,0,.5\n", &options, &n, &error);
+    if (cases[i].says == NULL) {
+      g_assert_no_error(error);
+      continue;
+    }
+    g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT);
+    if (strstr(error->message, cases[i].says) == NULL)
+      g_error("case %zu: \"%s\" lacks \"%s\"", i, error->message, cases[i].says);
+  }
+}
+
+/* One person of many on day 999 is a day like any other: read, and told. */
+static void
+test_one_day_of_999_is_told(void) {
+  g_file_set_contents(persons_path, PERSONS "1,A,0,,,999,3000,,\n2,A,0,,,,3000,,\n", -1, NULL);
+  g_file_set_contents(scores_path, "pid,study_yr,risk\n1,0,.5\n2,0,.5\n", -1, NULL);
+  const DemurNlstOptions options = {.name = "n", .split = "test", .horizon_years = 6};
+  DemurNlstCounts counts;
+  g_autoptr(GPtrArray) warnings = NULL;
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurCohort) c = demur_cohort_import_nlst(persons_path, scores_path, &options, NULL,
+                                                      &counts, &warnings, &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(warnings->len, ==, 1);
+  const DemurTableWarning *told = warnings->pdata[0];
+  g_assert_cmpint(told->kind, ==, DEMUR_TABLE_CODE);
+  g_assert_cmpstr(told->column, ==, "candx_days");
+  g_assert_cmpstr(told->first, ==, "999");
 }
 
 static void
@@ -214,11 +273,8 @@ test_left_scans_keep_their_time(void) {
   for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *persons =
         g_strdup_printf(PERSONS "1,A,100,,,%s,60\n2,B,0,,,,9999,,61\n", cases[i].days);
-    const DemurNlstOptions options = {.name = "n",
-                                      .split = "test",
-                                      .horizon_years = 6,
-                                      .death_event_free = cases[i].death_free,
-                                      .censored_weighted = TRUE};
+    const DemurNlstOptions options = {
+        .name = "n", .split = "test", .horizon_years = 6, .death_event_free = cases[i].death_free};
     DemurNlstCounts counts;
     g_autoptr(GError) error = NULL;
     g_autoptr(DemurCohort) c =
@@ -245,6 +301,8 @@ main(int argc, char **argv) {
   g_test_add_func("/cohort/nlst/censoring-weights", test_weights);
   g_test_add_func("/cohort/nlst/names-the-unmatched", test_names_the_unmatched);
   g_test_add_func("/cohort/nlst/left-scans-keep-their-time", test_left_scans_keep_their_time);
+  g_test_add_func("/cohort/nlst/codes-are-no-days", test_codes_are_no_days);
+  g_test_add_func("/cohort/nlst/one-day-of-999-is-told", test_one_day_of_999_is_told);
   g_test_add_func("/cohort/nlst/refuses", test_refuses);
   const int status = g_test_run();
   g_unlink(persons_path);

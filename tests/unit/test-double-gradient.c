@@ -259,7 +259,8 @@ problem_new(int q, guint64 seed) {
     for (size_t c = 0; c < N_FEATURES; c++)
       p->features[i * N_FEATURES + c] = demur_random_normal(&random);
   }
-  p->scans = (DemurTrainingScans){N_SCANS, N_FEATURES, p->features, p->risks, p->labels, p->errors};
+  p->scans =
+      (DemurTrainingScans){N_SCANS, N_FEATURES, p->features, p->risks, p->labels, p->errors, NULL};
   g_autoptr(DemurResampler) resampler =
       demur_resampler_new(DEMUR_SHIFT_GROUPS, N_SCANS, groups, 3, 1.0, SIZE);
   DemurResamplerScratch *scratch = demur_resampler_scratch_new(resampler);

@@ -56,7 +56,7 @@ integrals_are_those_of_a_fine_grid(void) {
   for (size_t f = 0; f < G_N_ELEMENTS(frozen); f++) {
     const size_t n = lay_out(&frozen[f], offsets, labels, sites);
     double mean, sd;
-    g_autoptr(DemurSitePrior) prior = demur_site_prior_fit(offsets, labels, sites, n, NULL);
+    g_autoptr(DemurSitePrior) prior = demur_site_prior_fit(offsets, labels, NULL, sites, n, NULL);
     moments(prior, &mean, &sd);
     g_assert_cmpuint(prior->n_sites, ==, frozen[f].n_sites);
     demur_assert_close(prior->tau2, frozen[f].tau_mean2, 1e-4, 0);
@@ -76,8 +76,9 @@ one_site_leaves_the_prior(void) {
     labels[i] = i < 150;
     sites[i] = 1;
   }
-  g_autoptr(DemurSitePrior) one = demur_site_prior_fit(offsets, labels, sites, 200, intercept);
-  g_autoptr(DemurSitePrior) none = demur_site_prior_fit(offsets, labels, sites, 0, NULL);
+  g_autoptr(DemurSitePrior) one =
+      demur_site_prior_fit(offsets, labels, NULL, sites, 200, intercept);
+  g_autoptr(DemurSitePrior) none = demur_site_prior_fit(offsets, labels, NULL, sites, 0, NULL);
   const DemurSitePrior *both[] = {one, none};
   for (int k = 0; k < 2; k++) {
     double mean, sd;
@@ -107,9 +108,10 @@ labels_turned_over_turn_the_sites(void) {
     backwards[i] = labels[n - 1 - i];
     from_behind[i] = sites[n - 1 - i];
   }
-  g_autoptr(DemurSitePrior) a = demur_site_prior_fit(offsets, labels, sites, n, intercepts);
-  g_autoptr(DemurSitePrior) b = demur_site_prior_fit(offsets, turned, sites, n, other);
-  g_autoptr(DemurSitePrior) c = demur_site_prior_fit(offsets, backwards, from_behind, n, third);
+  g_autoptr(DemurSitePrior) a = demur_site_prior_fit(offsets, labels, NULL, sites, n, intercepts);
+  g_autoptr(DemurSitePrior) b = demur_site_prior_fit(offsets, turned, NULL, sites, n, other);
+  g_autoptr(DemurSitePrior) c =
+      demur_site_prior_fit(offsets, backwards, NULL, from_behind, n, third);
   demur_assert_close(a->tau2, b->tau2, 1e-9, 0);
   demur_assert_close(a->tau2, c->tau2, 1e-9, 0);
   for (size_t s = 0; s < 10; s++) {

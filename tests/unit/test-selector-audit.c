@@ -268,7 +268,7 @@ few_sites_leave_an_audit_its_say(void) {
       else
         patients[i - N] = (guint32)(i - N);
     }
-    g_autoptr(DemurSitePrior) prior = demur_site_prior_fit(l, y, sites, N, NULL);
+    g_autoptr(DemurSitePrior) prior = demur_site_prior_fit(l, y, NULL, sites, N, NULL);
     double risks[EACH], unused = 0.0, whole = 0.0;
     for (size_t i = 0; i < EACH; i++)
       risks[i] = demur_sigmoid(l[N + i]);

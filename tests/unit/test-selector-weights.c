@@ -3,9 +3,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/random.h"
 #include "metrics/censoring.h"
+#include "metrics/site-prior.h"
 #include "selector/recalibration.h"
+#include "selector/trainer.h"
 #include "support/support.h"
 
 enum { N = 240 };
@@ -84,10 +87,117 @@ a_right_model_is_left_alone(void) {
                   DEMUR_RECALIBRATION_NONE);
 }
 
+/* One short training: `scans` in arrays, all data sets or the kappa worst. Parameters (owned). */
+static DemurReal *
+train(const DemurTrainerPart *part, gint64 kappa) {
+  g_autoptr(DemurTrainSettings) settings = demur_train_settings_new();
+  settings->epochs = 1;
+  settings->datasets_per_epoch = 40;
+  settings->batch = 4;
+  settings->dataset_size = 120;
+  settings->kappa = kappa;
+  settings->stopping = DEMUR_STOPPING_FLAT;
+  const DemurTrainerPart none = {0};
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurTrainerResult) result =
+      demur_trainer_run(part, &none, settings, 1, 0, 0, NULL, NULL, &error);
+  g_assert_no_error(error);
+  g_assert_cmpint(result->n_updates, ==, 10);
+  return g_steal_pointer(&result->parameters);
+}
+
+static gboolean
+same(const DemurReal *a, const DemurReal *b) {
+  const DemurMlpShape shape = demur_mlp_shape(2, 64);
+  return memcmp(a, b, shape.n_parameters * sizeof *a) == 0;
+}
+
+/* The loss of v_i = w_i c_i e_i g_i: weights that are all alike change nothing; weights times 4 of
+ * errors a quarter as large neither, where all data sets are kept; in the choice of the kappa worst
+ * they count for themselves. (4: exact in binary.) */
+static void
+weights_reach_loss_and_choice(void) {
+  static double features[2 * N], risks[N], labels[N], errors[N], quarter[N], alike[N], mixed[N];
+  static guint32 groups[N];
+  DemurRandom random = demur_random_stream(6, DEMUR_STREAM_TEST, 0, 0, 0);
+  for (size_t i = 0; i < N; i++) {
+    features[2 * i] = demur_random_normal(&random);
+    features[2 * i + 1] = demur_random_normal(&random);
+    risks[i] = demur_random_uniform(&random);
+    labels[i] = demur_random_uniform(&random) < risks[i];
+    groups[i] = (guint32)(i % 5);
+    errors[i] = (labels[i] - risks[i]) * (labels[i] - risks[i]);
+    alike[i] = 1.75;
+    mixed[i] = i % 2 == 0 ? 1.6 : 0.4; /* the mean is 1 */
+    quarter[i] = errors[i] * mixed[i];
+  }
+  DemurTrainerPart part = {.n_scans = N,
+                           .n_features = 2,
+                           .features = features,
+                           .risks = risks,
+                           .labels = labels,
+                           .groups = groups,
+                           .n_groups = 5};
+  DEMUR_AUTO_ALIGNED DemurReal *plain_all = train(&part, 0), *plain_worst = train(&part, 1);
+  part.weights = alike;
+  DEMUR_AUTO_ALIGNED DemurReal *alike_all = train(&part, 0);
+  part.weights = mixed;
+  DEMUR_AUTO_ALIGNED DemurReal *mixed_all = train(&part, 0), *mixed_worst = train(&part, 1);
+  part.weights = NULL;
+  part.errors = quarter;
+  DEMUR_AUTO_ALIGNED DemurReal *product_all = train(&part, 0), *product_worst = train(&part, 1);
+  g_assert_true(same(plain_all, alike_all));
+  g_assert_false(same(plain_all, mixed_all));
+  g_assert_true(same(mixed_all, product_all));
+  g_assert_false(same(plain_worst, mixed_worst));
+  g_assert_false(same(mixed_worst, product_worst)); /* the choice saw no weights */
+}
+
+/* Half of each site's survivors were left, and the others weigh 2: the site's intercept is that of
+ * all, and no narrower than the scans that were followed make it. */
+static void
+sites_are_weighted(void) {
+  enum { SITES = 6, EACH = 120 };
+  double offsets[SITES * EACH], labels[SITES * EACH], weights[SITES * EACH];
+  double all[SITES], weighted[SITES], biased[SITES];
+  guint32 sites[SITES * EACH];
+  size_t n = 0, n_all = 0;
+  double all_offsets[SITES * EACH], all_labels[SITES * EACH];
+  guint32 all_sites[SITES * EACH];
+  for (size_t i = 0; i < SITES * EACH; i++) {
+    const double label = i / SITES % 5 == 0;
+    all_offsets[n_all] = -1.0;
+    all_labels[n_all] = label;
+    all_sites[n_all++] = (guint32)(i % SITES);
+    if (label == 0.0 && i / SITES % 10 >= 6)
+      continue; /* 4 of 8 survivors */
+    offsets[n] = -1.0;
+    labels[n] = label;
+    weights[n] = label > 0.0 ? 1.0 : 2.0;
+    sites[n++] = (guint32)(i % SITES);
+  }
+  g_autoptr(DemurSitePrior) a =
+      demur_site_prior_fit(all_offsets, all_labels, NULL, all_sites, n_all, all);
+  g_autoptr(DemurSitePrior) b = demur_site_prior_fit(offsets, labels, weights, sites, n, weighted);
+  g_autoptr(DemurSitePrior) c = demur_site_prior_fit(offsets, labels, NULL, sites, n, biased);
+  for (size_t s = 0; s < SITES; s++) {
+    demur_assert_close(weighted[s], all[s], 0.02, 0.0);
+    g_assert_cmpfloat(biased[s], >, all[s] + 0.4);
+  }
+  g_assert_cmpfloat(b->tau_high, >, a->tau_high);
+  for (size_t i = 0; i < n; i++)
+    weights[i] *= 7.0; /* their scale says nothing */
+  g_autoptr(DemurSitePrior) d = demur_site_prior_fit(offsets, labels, weights, sites, n, biased);
+  demur_assert_close(d->tau_high, b->tau_high, 1e-9, 0.0);
+  g_assert_cmpuint(c->n_sites, ==, SITES);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/selector/weights/are-multiplicities", a_weight_is_a_multiplicity);
   g_test_add_func("/selector/weights/a-right-model-is-left-alone", a_right_model_is_left_alone);
+  g_test_add_func("/selector/weights/reach-loss-and-choice", weights_reach_loss_and_choice);
+  g_test_add_func("/selector/weights/reach-the-sites", sites_are_weighted);
   return g_test_run();
 }
