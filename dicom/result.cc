@@ -92,6 +92,11 @@ uid_of(const std::string &name) {
   return uid;
 }
 
+bool
+has_interval(const DemurResult &result) {
+  return std::isfinite(result.risk) && result.risk_high > result.risk_low;
+}
+
 // Everything the result says, for UIDs that differ where results do.
 std::string
 fingerprint(const DemurResult &result, const DemurSeries &series) {
@@ -105,6 +110,9 @@ fingerprint(const DemurResult &result, const DemurSeries &series) {
        reason++)
     text += std::string("\n") + *reason;
   text += std::string("\n") + decimal(result.risk).c_str() + " " + decimal(result.score).c_str();
+  if (has_interval(result))
+    text += std::string("\n") + decimal(result.risk_low).c_str() + " " +
+            decimal(result.risk_high).c_str();
   return text;
 }
 
@@ -155,6 +163,12 @@ add_numbers(Steps &step, TID1500_MeasurementReport &report, const DemurResult &r
   }
   if (!yearly || result.risk != result.yearly_risks[DEMUR_RESULT_N_YEARS - 1])
     add_number(step, group, own_code("RISK", "Predicted risk of lung cancer"), result.risk);
+  if (has_interval(result)) {
+    add_number(step, group, own_code("RISKLOW", "Lower 95 % limit of the risk at its hospital"),
+               result.risk_low);
+    add_number(step, group, own_code("RISKHIGH", "Upper 95 % limit of the risk at its hospital"),
+               result.risk_high);
+  }
   add_number(step, group, own_code("SCORE", "Selector score"), result.score);
   add_number(step, group, own_code("THRESHOLD", "Selector threshold"), result.threshold);
   add_number(step, group, own_code("COVERAGE", "Requested coverage"), result.coverage);

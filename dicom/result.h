@@ -11,9 +11,10 @@ G_BEGIN_DECLS
 
 /* Texts are UTF-8 and borrowed. */
 typedef struct {
-  const char *verdict, *verdict_meaning;     /* a code and its meaning: "REDFLAG", "Red flag" */
-  const char *const *reasons;                /* NULL-terminated; may be NULL */
-  double risk;                               /* NaN: not known, or held back */
+  const char *verdict, *verdict_meaning; /* a code and its meaning: "REDFLAG", "Red flag" */
+  const char *const *reasons;            /* NULL-terminated; may be NULL */
+  double risk;                           /* NaN: not known, or held back */
+  double risk_low, risk_high; /* how far it may be off at its hospital, 95 %; NaN likewise */
   double yearly_risks[DEMUR_RESULT_N_YEARS]; /* NaN likewise */
   double score, threshold, coverage;         /* NaN where there is none */
   const char *model, *model_version;         /* whose risks these are; NULL: not recorded */

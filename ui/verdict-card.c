@@ -235,6 +235,19 @@ key_button(const char *label, const char *key, const char *action) {
   return button;
 }
 
+/* Beside a risk that is told: how far it may be off at its hospital. */
+static void
+add_interval(GtkBox *box, const DemurScan *scan, gboolean revealed) {
+  double ends[2];
+  if (!demur_scan_told_interval(scan, revealed, &ends[0], &ends[1]))
+    return;
+  g_autofree char *low = demur_text_percent(ends[0], 1);
+  g_autofree char *high = demur_text_percent(ends[1], 1);
+  g_autofree char *text =
+      demur_words_risk_interval(low, high, scan->audited, demur_words_translate);
+  add_label(box, text, "small");
+}
+
 static void
 add_verdict(DemurVerdictCard *card, const DemurScan *scan) {
   const gboolean revealed = demur_session_revealed(card->session);
@@ -257,6 +270,7 @@ add_verdict(DemurVerdictCard *card, const DemurScan *scan) {
     gtk_widget_set_margin_bottom(unit, 5);
     gtk_box_append(line, unit);
     gtk_box_append(box, GTK_WIDGET(line));
+    add_interval(box, scan, FALSE);
     add_yearly(box, scan);
   } else if (scan->shown == DEMUR_SHOWN_RED_FLAG && !revealed) {
     GtkBox *line = GTK_BOX(gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 10));
@@ -277,6 +291,7 @@ add_verdict(DemurVerdictCard *card, const DemurScan *scan) {
     add_label(box, text, "title");
     add_label(box, _("Risk in 6 years that the selector does not trust. The reveal was kept."),
               "muted small");
+    add_interval(box, scan, TRUE);
     add_yearly(box, scan);
   }
   if (scan->shown == DEMUR_SHOWN_OUT_OF_DATE) {

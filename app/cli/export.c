@@ -348,6 +348,8 @@ export_report(DemurContext *context, DemurWorkspace *workspace, const ExportOpti
                         .verdict_meaning = demur_words_verdict_meaning(v->verdict),
                         .reasons = (const char *const *)line.reasons,
                         .risk = told_risk(&line),
+                        .risk_low = told_bound(&line, FALSE),
+                        .risk_high = told_bound(&line, TRUE),
                         .score = told_score(&line),
                         .threshold = v->threshold,
                         .coverage = v->coverage,

@@ -176,6 +176,11 @@ demur_patient_json(const DemurPatientInput *input) {
   demur_json_string(json, "meaning", meaning);
   demur_json_double(json, "risk", shown ? input->risk : NAN);
   demur_json_double(json, "risk_raw", shown ? input->risk_raw : NAN);
+  const double interval[2] = {input->interval_low, input->interval_high};
+  if (shown && input->interval)
+    demur_json_doubles(json, "risk_interval", interval, 2);
+  else
+    demur_json_null(json, "risk_interval");
   demur_json_bool(json, "recalibrated", input->recalibrated);
   demur_json_doubles(json, "yearly_risks", yearly, DEMUR_PATIENT_YEARS);
   demur_json_double(json, "score", input->score);
@@ -490,6 +495,8 @@ new_layout(const DemurPatientInput *input, const char *digest, double picture) {
   demur_layout_text(layout, DEMUR_TEXT_HEADING,
                     is_accepted(input) ? "What the risk means here" : "What this means");
   demur_layout_text(layout, DEMUR_TEXT_LEAD, meaning);
+  if (is_accepted(input) && input->interval)
+    demur_layout_text(layout, DEMUR_TEXT_BODY, input->interval);
   DemurLayoutFigure figures[2];
   size_t n = 0;
   if (input->image.width > 0)

@@ -37,7 +37,11 @@ typedef struct {
   gboolean simulated;
   gboolean in_sample; /* this patient made the selector */
   DemurVerdict verdict;
-  double risk, risk_raw;              /* NaN: none; read only where the verdict is "accepted" */
+  double risk, risk_raw; /* NaN: none; read only where the verdict is "accepted" */
+  /* How far the risk may be off at its hospital, 95 %, and the sentence that says so; NaN and NULL:
+   * not known. Read like the risk. */
+  double interval_low, interval_high;
+  const char *interval;
   double yearly[DEMUR_PATIENT_YEARS]; /* NaN: not given */
   gboolean recalibrated;              /* risk is not risk_raw; yearly risks are as given */
   double score, threshold, coverage;  /* NaN: none */

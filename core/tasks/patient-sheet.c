@@ -54,6 +54,17 @@ word_reasons(DemurPatientSheet *page, const DemurVerdictRecord *verdict) {
   return own(page, words);
 }
 
+static void
+word_interval(DemurPatientSheet *page, const DemurVerdictRecord *verdict, gboolean audited) {
+  page->input.interval_low = verdict->risk_low;
+  page->input.interval_high = verdict->risk_high;
+  if (!(verdict->risk_high > verdict->risk_low))
+    return;
+  g_autofree char *low = demur_text_percent(verdict->risk_low, 1),
+                  *high = demur_text_percent(verdict->risk_high, 1);
+  page->input.interval = own(page, demur_words_risk_interval(low, high, audited, NULL));
+}
+
 static gboolean
 take_verdict(DemurPatientSheet *page, const DemurAssessment *assessment, const char *scan_id,
              GError **error) {
@@ -70,6 +81,7 @@ take_verdict(DemurPatientSheet *page, const DemurAssessment *assessment, const c
     input->recalibrated = v->risk != v->risk_raw && isfinite(v->risk);
     input->score = v->score;
     input->reasons = word_reasons(page, v);
+    word_interval(page, v, g_array_index(assessment->sites, DemurVerdictSite, i).audited);
     input->simulated = assessment->simulated;
     const DemurThresholdRecord *t = assessment->threshold;
     input->threshold = t != NULL ? t->threshold : NAN;

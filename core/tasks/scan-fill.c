@@ -128,6 +128,8 @@ static const DemurScan blank = {.patient_id = "",
                                 .shown = DEMUR_SHOWN_NOT_ASSESSED,
                                 .risk = NAN,
                                 .withheld_risk = NAN,
+                                .interval_low = NAN,
+                                .interval_high = NAN,
                                 .score = NAN,
                                 .threshold = NAN,
                                 .coverage = NAN,
@@ -177,6 +179,11 @@ demur_scan_take_verdict(DemurScanFill *fill, DemurScan *scan, const DemurVerdict
     scan->risk = verdict->risk;
   else if (scan->shown != DEMUR_SHOWN_OUT_OF_DATE)
     scan->withheld_risk = verdict->risk;
+  if (scan->shown != DEMUR_SHOWN_OUT_OF_DATE) {
+    scan->interval_low = verdict->risk_low;
+    scan->interval_high = verdict->risk_high;
+    scan->audited = verdict->audit_digest != NULL;
+  }
   scan->score = verdict->score;
   scan->threshold = verdict->threshold;
   scan->coverage = verdict->coverage;

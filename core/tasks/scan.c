@@ -174,7 +174,7 @@ demur_scan_table_images_changed(DemurScanTable *table, size_t row) {
   DemurScan *scan = &table->scans[row];
   scan->outdated = (DemurOutdated)(scan->outdated | DEMUR_OUTDATED_IMAGES);
   scan->shown = DEMUR_SHOWN_OUT_OF_DATE;
-  scan->risk = scan->withheld_risk = scan->score = NAN;
+  scan->risk = scan->withheld_risk = scan->score = scan->interval_low = scan->interval_high = NAN;
   for (int y = 0; y < DEMUR_N_YEARS; y++)
     scan->yearly_risks[y] = NAN;
 }
@@ -182,6 +182,14 @@ demur_scan_table_images_changed(DemurScanTable *table, size_t row) {
 double
 demur_scan_revealed_risk(const DemurScan *scan) {
   return isnan(scan->risk) ? scan->withheld_risk : scan->risk;
+}
+
+gboolean
+demur_scan_told_interval(const DemurScan *scan, gboolean revealed, double *low, double *high) {
+  const double risk = revealed ? demur_scan_revealed_risk(scan) : scan->risk;
+  *low = scan->interval_low;
+  *high = scan->interval_high;
+  return isfinite(risk) && *high > *low;
 }
 
 DemurShown

@@ -54,6 +54,10 @@ typedef struct {
    * widget, a label or an accessible text but by demur_scan_revealed_risk. */
   double risk;
   double withheld_risk;
+  /* How far that risk may be off at its hospital, 95 %; NaN: not known. By
+   * demur_scan_told_interval only. */
+  double interval_low, interval_high;
+  gboolean audited; /* by its site's audit */
   double yearly_risks[DEMUR_N_YEARS];
   double score, threshold, coverage;
   const char *selector, *selector_digest, *model, *assessed;
@@ -136,6 +140,11 @@ guint32 *demur_scan_table_of_study(const DemurScanTable *table, size_t row, size
 
 /* The held-back risk, for a reader who deliberately asked for it; NaN where there is none. */
 double demur_scan_revealed_risk(const DemurScan *scan);
+
+/* How far the risk may be off at its hospital, where the risk is told: shown, or (revealed) asked
+ * for. FALSE: it is not, or nothing is known. */
+gboolean demur_scan_told_interval(const DemurScan *scan, gboolean revealed, double *low,
+                                  double *high);
 
 /* What may be told of why, most important first (owned, of selector/reason.h): while the risk is
  * held back, without the reasons that tell it by another name. */

@@ -53,6 +53,16 @@ demur_words_verdict_meaning(DemurVerdict verdict) {
   return verdicts[verdict].meaning;
 }
 
+char *
+demur_words_risk_interval(const char *low, const char *high, gboolean audited,
+                          DemurTranslate translate) {
+  const char *format =
+      audited ? N_("After this hospital's audit the risk may lie from %s to %s (95 %% interval).")
+              : N_("At a hospital that was not audited the risk may lie from %s to %s (95 %% "
+                   "interval).");
+  return g_strdup_printf(demur_translate(translate, format), low, high);
+}
+
 char **
 demur_words_causes(DemurOutdated why, DemurTranslate translate) {
   g_autoptr(GStrvBuilder) list = g_strv_builder_new();

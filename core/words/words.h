@@ -25,6 +25,11 @@ char *demur_words_outdated(DemurOutdated why, DemurTranslate translate);
  * empty for a current one). */
 char **demur_words_causes(DemurOutdated why, DemurTranslate translate);
 
+/* How far a risk may be off at its hospital (owned); low, high: a 95 % interval's ends as they are
+ * shown; audited: that hospital was. */
+char *demur_words_risk_interval(const char *low, const char *high, gboolean audited,
+                                DemurTranslate translate);
+
 /* One reason (owned): "distance to the 8 nearest reference scans is 9.41, above the 99th percentile
  * of accepted training scans (median 3.2, 98 % of them from 1.1 to 7)". */
 char *demur_words_reason(const DemurReason *reason, DemurTranslate translate);

@@ -450,8 +450,15 @@ test_a_risk_held_back_is_not_written(Fixture *fixture, gconstpointer data) {
     g_assert_cmpstr(string_at(root, "verdict"), ==, words[k]);
     g_assert_cmpint(is_null_at(root, "risk"), ==, k == 0);
     g_assert_cmpint(is_null_at(root, "risk_raw"), ==, k == 0);
-    if (k == 1)
+    g_assert_cmpint(is_null_at(root, "risk_interval"), ==, k == 0);
+    if (k == 1) {
       g_assert_cmpfloat(number_at(root, "risk"), ==, number_at(verdict, "risk"));
+      JsonArray *printed = array_at(root, "risk_interval"),
+                *assessed = array_at(verdict, "risk_interval");
+      for (guint e = 0; e < 2; e++)
+        g_assert_cmpfloat(json_array_get_double_element(printed, e), ==,
+                          json_array_get_double_element(assessed, e));
+    }
     g_assert_cmpuint(json_array_get_length(array_at(root, "reasons")), >=, k == 0 ? 1 : 0);
   }
 }

@@ -186,6 +186,8 @@ a_held_back_risk_is_in_no_text(void) {
   DemurScan scan = {.shown = DEMUR_SHOWN_RED_FLAG,
                     .risk = NAN,
                     .withheld_risk = 0.184,
+                    .interval_low = 0.09,
+                    .interval_high = 0.33,
                     .reasons =
                         "[{\"kind\": \"feature\", \"tells_risk\": true, \"subject\": \"p_1\","
                         " \"value\": 0.184, \"median\": 0.0264, \"low\": 0.003,"
@@ -210,6 +212,10 @@ a_held_back_risk_is_in_no_text(void) {
                   "0.0264, 98 % of them from 0.003 to 0.295); at the accepted scans' median the "
                   "score would be 0.4 in place of 0.2");
   g_assert_cmpfloat(demur_scan_revealed_risk(&scan), ==, 0.184);
+  double low, high; /* how far it may be off goes with it */
+  g_assert_false(demur_scan_told_interval(&scan, FALSE, &low, &high));
+  g_assert_true(demur_scan_told_interval(&scan, TRUE, &low, &high));
+  g_assert_cmpfloat(high, ==, 0.33);
   /* Nobody knows what a sentence of an older program tells. */
   scan.reasons = "[\"predicted risk is 0.184\"]";
   g_autofree char *legacy = demur_scan_first_reason(&scan);
