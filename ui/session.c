@@ -353,6 +353,7 @@ demur_session_images_changed(DemurSession *session) {
 typedef struct {
   char *path, *user, *selector, *cohort, *split, *scan_id, *coverage, *reason;
   char **paths;
+  DemurTableImport *table;
 } WorkInput;
 
 static void
@@ -367,6 +368,7 @@ work_input_free(gpointer data) {
   g_free(input->reason);
   g_free(input->coverage);
   g_strfreev(input->paths);
+  demur_table_import_free(input->table);
   g_free(input);
 }
 
@@ -453,6 +455,42 @@ demur_session_import(DemurSession *session, char *const *paths) {
   WorkInput *input = g_new0(WorkInput, 1);
   input->paths = g_strdupv((char **)paths);
   return start_work(session, _("Importing"), input, import_work, outcome_free, on_imported);
+}
+
+static gpointer
+table_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
+  const WorkInput *input = data;
+  g_auto(DemurTask) task;
+  demur_worker_task_init(&task, input->path, input->user, progress);
+  return demur_table_import_run(&task, input->table, error);
+}
+
+static void
+table_outcome_free(gpointer outcome) {
+  demur_table_outcome_free(outcome);
+}
+
+static void
+on_table_imported(gpointer owner, guint64 tag, gpointer result, const GError *error) {
+  DemurSession *session = owner;
+  session->work_job = NULL;
+  set_busy(session, NULL, 1.0);
+  if (result == NULL) {
+    demur_session_fail(session, error);
+    return;
+  }
+  DemurTableOutcome *outcome = result;
+  demur_session_notice(session, outcome->sentence, outcome->is_error);
+  demur_table_outcome_free(outcome);
+  demur_session_reload(session);
+}
+
+gboolean
+demur_session_import_table(DemurSession *session, DemurTableImport *import) {
+  WorkInput *input = g_new0(WorkInput, 1);
+  input->table = import;
+  return start_work(session, _("Importing"), input, table_work, table_outcome_free,
+                    on_table_imported);
 }
 
 /* Verdicts for every DICOM series, for one of them, or for the scans of a cohort's split. */

@@ -8,6 +8,7 @@
 #include "tasks/assess.h"
 #include "tasks/review.h"
 #include "ui/import-outcome.h"
+#include "ui/table-import.h"
 
 G_BEGIN_DECLS
 
@@ -55,6 +56,8 @@ void demur_session_images_changed(DemurSession *session);
 
 /* Work that shows in the window, one at a time: FALSE (with a notice) while another runs. */
 gboolean demur_session_import(DemurSession *session, char *const *paths);
+/* import is taken over, whatever comes of it. */
+gboolean demur_session_import_table(DemurSession *session, DemurTableImport *import);
 gboolean demur_session_assess(DemurSession *session, const DemurAssessParams *params);
 /* A person's decision on the series that is assessed of a study, and its verdict by the newest
  * selector. */

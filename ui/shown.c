@@ -25,3 +25,12 @@ demur_shown_layout(GtkWidget *widget, const char *text) {
   g_autofree char *safe = demur_shown_lines(text);
   return gtk_widget_create_pango_layout(widget, safe);
 }
+
+void
+demur_shown_name_set(GtkWidget *widget, const char *name) {
+  g_autofree char *safe = demur_shown_text(name);
+  gtk_accessible_update_property(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_LABEL, safe, -1);
+  GtkWidget *button = GTK_IS_DROP_DOWN(widget) ? gtk_widget_get_first_child(widget) : NULL;
+  if (button != NULL)
+    gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL, safe, -1);
+}

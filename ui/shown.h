@@ -13,6 +13,10 @@ GtkWidget *demur_shown_label_new(const char *text);
 void demur_shown_label_set(GtkLabel *label, const char *text);
 void demur_shown_tooltip_set(GtkWidget *widget, const char *text);
 
+/* The name by which a screen reader calls the widget. Of a drop-down the button within it too,
+ * which is what takes the focus in GTK 4.8. */
+void demur_shown_name_set(GtkWidget *widget, const char *name);
+
 /* As gtk_widget_create_pango_layout, for what is drawn. */
 PangoLayout *demur_shown_layout(GtkWidget *widget, const char *text);
 

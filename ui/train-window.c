@@ -418,6 +418,29 @@ demur_train_window_init(DemurTrainWindow *window) {
   gtk_widget_init_template(GTK_WIDGET(window));
 }
 
+/* The first name that no selector has. */
+static void
+propose_name(DemurTrainWindow *window, const DemurScanTable *table) {
+  for (guint i = 1;; i++) {
+    g_autofree char *name = g_strdup_printf("selector-%u", i);
+    if (g_strv_contains((const char *const *)table->selectors, name))
+      continue;
+    gtk_editable_set_text(window->name, name);
+    return;
+  }
+}
+
+/* Why nothing can be trained; NULL: it can. */
+static const char *
+why_not(const DemurScanTable *table) {
+  return table == NULL      ? _("No workspace is open.")
+         : table->read_only ? _("This workspace can't be written.")
+         : table->cohorts[0] == NULL
+             ? _("There is no cohort to learn from: import one first (menu, or "
+                 "drop its table on the window).")
+             : NULL;
+}
+
 DemurTrainWindow *
 demur_train_window_new(GtkWindow *parent, DemurSession *session) {
   DemurTrainWindow *window = g_object_new(DEMUR_TYPE_TRAIN_WINDOW, "transient-for", parent, NULL);
@@ -429,8 +452,13 @@ demur_train_window_new(GtkWindow *parent, DemurSession *session) {
   on_cohort(window);
   on_preset(window);
   set_running(window, FALSE);
-  gtk_widget_set_sensitive(window->start,
-                           table != NULL && table->cohorts[0] != NULL && !table->read_only);
+  const char *why = why_not(table);
+  gtk_widget_set_sensitive(window->start, why == NULL);
+  demur_shown_tooltip_set(window->start, why);
+  if (why != NULL)
+    demur_shown_label_set(window->status, why);
+  else
+    propose_name(window, table);
   describe_curves(window);
   return window;
 }

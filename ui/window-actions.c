@@ -20,6 +20,8 @@ static const DemurWindowAction actions[] = {
     {PROGRAM, "<Control>i", NULL, "win.import-folder", N_("Import a folder"),
      N_("Import a _folder…"), 0},
     {PROGRAM, NULL, NULL, "win.import-files", NULL, N_("Import f_iles…"), 0},
+    {PROGRAM, NULL, NULL, "win.import-table", NULL, N_("Import scores, a cohort or a selector…"),
+     0},
     {PROGRAM, NULL, NULL, "win.import-report", NULL, N_("Import _report"), 0},
     {PROGRAM, "F5", NULL, "win.reload", N_("Read the workspace again"),
      N_("_Read the workspace again"), 0},

@@ -9,10 +9,12 @@
 #include "ui/assess-window.h"
 #include "ui/cohort-page.h"
 #include "ui/files.h"
+#include "ui/incoming.h"
 #include "ui/job.h"
 #include "ui/patient-page.h"
 #include "ui/report-page.h"
 #include "ui/shown.h"
+#include "ui/steps.h"
 #include "ui/theme.h"
 #include "ui/train-window.h"
 #include "ui/window-actions.h"
@@ -23,6 +25,7 @@
 struct _DemurWindow {
   GtkApplicationWindow parent_instance;
   DemurSession *session;
+  DemurSteps *steps;
   GtkStack *stack;
   GtkWindow *train; /* weak; NULL: not open */
   GtkLabel *workspace;
@@ -419,8 +422,7 @@ on_choose_series(GSimpleAction *action, GVariant *value, gpointer data) {
 static void
 on_import_chosen(const char *const *paths, gpointer data) {
   DemurWindow *window = data;
-  if (paths != NULL)
-    demur_session_import(window->session, (char *const *)paths);
+  demur_incoming_take(GTK_WINDOW(window), window->session, paths);
 }
 
 static void
@@ -433,6 +435,12 @@ static void
 on_import_files(GSimpleAction *action, GVariant *value, gpointer data) {
   demur_files_choose(GTK_WINDOW(data), DEMUR_CHOOSE_FILES,
                      _("Import files, ZIP archives or a DICOMDIR"), NULL, on_import_chosen, data);
+}
+
+static void
+on_import_table(GSimpleAction *action, GVariant *value, gpointer data) {
+  demur_files_choose(GTK_WINDOW(data), DEMUR_CHOOSE_FILE,
+                     _("Import scores, a cohort or a selector"), NULL, on_import_chosen, data);
 }
 
 static void
@@ -525,7 +533,7 @@ on_drop(GtkDropTarget *target, const GValue *value, double x, double y, DemurWin
       g_strv_builder_add(builder, path);
   }
   g_auto(GStrv) paths = g_strv_builder_end(builder);
-  return paths[0] != NULL && demur_session_import(window->session, paths);
+  return demur_incoming_take(GTK_WINDOW(window), window->session, (const char *const *)paths);
 }
 
 /* What an import did, in a window of its own that is opened from the notice. */
@@ -667,6 +675,7 @@ static const GActionEntry actions[] = {
     {.name = "choose-series", .activate = on_choose_series},
     {.name = "import-folder", .activate = on_import_folder},
     {.name = "import-files", .activate = on_import_files},
+    {.name = "import-table", .activate = on_import_table},
     {.name = "import-path", .activate = on_import_path, .parameter_type = "s"},
     {.name = "import-report", .activate = on_import_report},
     {.name = "assess", .activate = on_assess},
@@ -741,7 +750,9 @@ static void
 demur_window_class_init(DemurWindowClass *class) {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(class);
   G_OBJECT_CLASS(class)->dispose = demur_window_dispose;
+  g_type_ensure(DEMUR_TYPE_STEPS);
   gtk_widget_class_set_template_from_resource(widget_class, "/org/demur/workstation/ui/window.ui");
+  gtk_widget_class_bind_template_child(widget_class, DemurWindow, steps);
   gtk_widget_class_bind_template_child(widget_class, DemurWindow, stack);
   gtk_widget_class_bind_template_child(widget_class, DemurWindow, workspace);
   gtk_widget_class_bind_template_child(widget_class, DemurWindow, menu);
@@ -780,6 +791,7 @@ DemurWindow *
 demur_window_new(GtkApplication *application, DemurSession *session) {
   DemurWindow *window = g_object_new(DEMUR_TYPE_WINDOW, "application", application, NULL);
   window->session = g_object_ref(session);
+  demur_steps_set_session(window->steps, session);
   window->worklist = demur_worklist_page_new(session);
   gtk_stack_add_named(window->stack, GTK_WIDGET(window->worklist), "worklist");
   window->patient = demur_patient_page_new(session);

@@ -86,7 +86,7 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
           entries, &arguments, error) ||
       !demur_command_expect(arguments, 1, "scores import takes one FILE", error))
     return FALSE;
-  const DemurScoresImportParams params = {arguments[0], model, scan_id, map_path, replace};
+  const DemurScoresImportParams params = {arguments[0], model, scan_id, map_path, replace, NULL};
   g_autoptr(DemurScoresImported) imported =
       demur_task_scores_import(&context->task, &params, error);
   if (imported == NULL)

@@ -31,6 +31,22 @@ demur_column_map_free(DemurColumnMap *map) {
   g_free(map);
 }
 
+DemurColumnMap *
+demur_column_map_new(const char *file) {
+  DemurColumnMap *map = g_new0(DemurColumnMap, 1);
+  map->file = g_path_get_basename(file);
+  map->entries = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, entry_free);
+  return map;
+}
+
+void
+demur_column_map_add(DemurColumnMap *map, const char *column, const char *means) {
+  Entry *entry = g_new0(Entry, 1);
+  entry->line = 1;
+  entry->means = g_strdup(means);
+  g_hash_table_replace(map->entries, g_strstrip(g_strdup(column)), entry);
+}
+
 static gboolean
 read_entries(DemurColumnMap *map, DemurTable *table, GError **error) {
   gssize column, means;
@@ -73,9 +89,7 @@ demur_column_map_read(const char *path, GError **error) {
   g_autoptr(DemurTable) table = demur_table_open(path, error);
   if (table == NULL)
     return NULL;
-  g_autoptr(DemurColumnMap) map = g_new0(DemurColumnMap, 1);
-  map->file = g_strdup(demur_table_name(table));
-  map->entries = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, entry_free);
+  g_autoptr(DemurColumnMap) map = demur_column_map_new(path);
   return read_entries(map, table, error) ? g_steal_pointer(&map) : NULL;
 }
 

@@ -12,6 +12,11 @@ typedef struct DemurColumnMap DemurColumnMap;
 /* NULL with DEMUR_ERROR_INPUT: a column named twice, two columns that mean the same. */
 DemurColumnMap *demur_column_map_read(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void demur_column_map_free(DemurColumnMap *map);
+
+/* Empty, to be filled by a person's choices; file: the table that they are of, for messages. */
+DemurColumnMap *demur_column_map_new(const char *file);
+/* column, as the table calls it, is means from now on; NULL: it is left out. */
+void demur_column_map_add(DemurColumnMap *map, const char *column, const char *means);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurColumnMap, demur_column_map_free)
 
 /* What a column means (borrowed): its own name where the map does not have it, NULL where it is

@@ -45,6 +45,7 @@ read_tables(DemurTask *task, const DemurCohortImportParams *params, DemurCohortI
        (columns = demur_column_map_read(params->columns, error)) == NULL) ||
       (params->split_by != NULL && !demur_split_plan_parse(&splits, params->split_by, error)))
     return FALSE;
+  DemurColumnMap *map = columns != NULL ? columns : params->mapping;
   const DemurSplitPlan *plan = params->split_by != NULL ? &splits : NULL;
   imported->is_nlst = params->table == NULL;
   if (imported->is_nlst) {
@@ -54,7 +55,7 @@ read_tables(DemurTask *task, const DemurCohortImportParams *params, DemurCohortI
                                       .split = params->split,
                                       .splits = plan,
                                       .seed = task->seed,
-                                      .columns = columns,
+                                      .columns = map,
                                       .horizon_years = params->horizon_years,
                                       .short_followup = params->short_followup,
                                       .death_event_free = params->death_event_free,
@@ -68,7 +69,7 @@ read_tables(DemurTask *task, const DemurCohortImportParams *params, DemurCohortI
                                         .created = created,
                                         .embeddings_path = params->embeddings,
                                         .embedding_ids_path = params->embedding_ids,
-                                        .columns = columns,
+                                        .columns = map,
                                         .splits = plan,
                                         .seed = task->seed};
     imported->cohort =

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tasks/task.h"
+#include "cohort/column-map.h"
 #include "cohort/nlst.h"
 #include "cohort/table-warnings.h"
 
@@ -14,12 +15,13 @@ typedef struct {
   const char *table;            /* the cohort's table, "-": standard input; NULL: NLST tables */
   const char *persons, *scores; /* NLST: both */
   const char *embeddings,
-      *embedding_ids;   /* a table's: .npy and the scan_ids of its rows; or NULL */
-  const char *columns;  /* a table that says which column is which (cohort/column-map.h); or NULL */
-  const char *split_by; /* splits to be made (cohort/split-maker.h); or NULL */
-  gboolean replace;     /* a cohort of that name, where nothing was made from it */
-  const char *split;    /* NLST: of every scan; NULL: the column, or selector_train */
-  int horizon_years;    /* NLST: of label and risk, 1 to 6 */
+      *embedding_ids;  /* a table's: .npy and the scan_ids of its rows; or NULL */
+  const char *columns; /* a table that says which column is which (cohort/column-map.h); or NULL */
+  DemurColumnMap *mapping;            /* or what a person said of them; borrowed, NULL: nothing */
+  const char *split_by;               /* splits to be made (cohort/split-maker.h); or NULL */
+  gboolean replace;                   /* a cohort of that name, where nothing was made from it */
+  const char *split;                  /* NLST: of every scan; NULL: the column, or selector_train */
+  int horizon_years;                  /* NLST: of label and risk, 1 to 6 */
   DemurShortFollowup short_followup;  /* NLST: cohort/nlst.h */
   gboolean death_event_free, weights; /* NLST: cohort/nlst.h */
 } DemurCohortImportParams;

@@ -56,7 +56,7 @@ imported_new(void) {
 }
 
 static gboolean
-read_header(DemurTable *table, Columns *columns, GError **error) {
+read_header(DemurTable *table, DemurColumnMap *mapping, Columns *columns, GError **error) {
   const DemurNamedColumn named[] = {
       {"series_uid", NULL, &columns->series_uid, FALSE},
       {"scan_id", NULL, &columns->scan_id, FALSE},
@@ -67,7 +67,8 @@ read_header(DemurTable *table, Columns *columns, GError **error) {
                                 .n_named = G_N_ELEMENTS(named),
                                 .scores = &columns->scores,
                                 .horizon = DEMUR_N_YEARS,
-                                .expected = "series_uid, risk"};
+                                .expected = "series_uid, risk",
+                                .map = mapping};
   if (!demur_table_header_read(&columns->header, table, &plan, NULL, error))
     return FALSE;
   const char *wrong = NULL;
@@ -199,15 +200,15 @@ match(DemurWorkspace *workspace, Matching *matching, DemurScoreRecord *record, c
 }
 
 static gboolean
-read_table(DemurTask *task, DemurWorkspace *workspace, const char *path, Matching *matching,
-           GError **error) {
-  g_autoptr(DemurTable) table = demur_table_open(path, error);
+read_table(DemurTask *task, DemurWorkspace *workspace, const DemurScoresImportParams *params,
+           Matching *matching, GError **error) {
+  g_autoptr(DemurTable) table = demur_table_open(params->path, error);
   if (table == NULL)
     return FALSE;
   g_auto(Columns) columns = {0};
   g_auto(DemurTableFaults) faults = {0};
   demur_table_faults_init(&faults, table);
-  if (!read_header(table, &columns, error))
+  if (!read_header(table, params->mapping, &columns, error))
     return FALSE;
   size_t n_rows = 0;
   for (;; n_rows++) {
@@ -439,7 +440,7 @@ demur_task_scores_import(DemurTask *task, const DemurScoresImportParams *params,
   const gboolean is_json =
       params->scan_id != NULL || params->map != NULL || g_str_has_suffix(params->path, ".json");
   if (is_json ? !read_json(workspace, params->path, params->scan_id, params->map, &matching, error)
-              : !read_table(task, workspace, params->path, &matching, error))
+              : !read_table(task, workspace, params, &matching, error))
     return NULL;
   return keep(task, workspace, params, &matching, error) ? g_steal_pointer(&imported) : NULL;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tasks/task.h"
+#include "cohort/column-map.h"
 
 G_BEGIN_DECLS
 
@@ -11,6 +12,7 @@ typedef struct {
   const char *scan_id; /* path is JSON with one score, of this scan; NULL: the file says which */
   const char *map;     /* .. a table says which item belongs to which scan; NULL */
   gboolean replace;    /* scores of that model that differ */
+  DemurColumnMap *mapping; /* what a person said of the table's columns; borrowed, NULL: nothing */
 } DemurScoresImportParams;
 
 typedef struct {

@@ -266,6 +266,19 @@ class Workstation:
         subprocess.run(["xdotool", "type", "--delay", "8", file], check=True)
         self.keys("Return", window=title)
 
+    def choose(self, title, file):
+        """Answers the dialog of that title that asks for a file or a folder: by its location entry."""
+        dialog = lambda: subprocess.run(["xdotool", "search", "--onlyvisible", "--name", f"^{title}$"], check=False,
+                                        capture_output=True).stdout
+        wait_for(dialog, title)
+        self.keys("ctrl+l", window=title)
+        subprocess.run(["xdotool", "type", "--delay", "8", file], check=True)
+
+        def gone():  # the entry takes Enter for itself while it reads the folder
+            self.keys("Return", window=title)
+            return not dialog()
+        wait_for(gone, f"{title} to be answered")
+
     def drag_in(self, source, *files):
         """Drags files from another program's window and drops them in the middle of this one."""
         other = subprocess.Popen([source, *files])

@@ -1,5 +1,6 @@
 """The user-interface tests. Each says where its right value comes from: the command line's own answer, the DICOM file,
 or the workspace."""
+import csv
 import json
 import os
 import shutil
@@ -287,6 +288,88 @@ def use_a_coverage_with_a_reason():
     assert decided == [(0.6, "two readers a week")], decided
     kept = sqlite3.connect(workspace).execute("SELECT coverage FROM threshold ORDER BY sequence").fetchall()
     assert kept == [(0.8,), (0.6,)], kept
+    app.quit()
+
+
+def hand_over(folder):
+    """A folder as a hospital gives it: DICOM, scores.csv, and a cohort.csv with names of its own and no splits."""
+    maker, table = os.path.join(HOME, "maker.demur"), os.path.join(HOME, "table.csv")
+    os.makedirs(folder)
+    demur(maker, "cohort", "simulate", "small", "--scans", "900", "--sites", "8", "--base-train", "300", "--tune", "400",
+          "--test", "400")
+    demur(maker, "cohort", "export", "small", table)
+    with open(table, encoding="utf-8", newline="") as source, \
+            open(os.path.join(folder, "cohort.csv"), "w", encoding="utf-8", newline="") as target:
+        rows = list(csv.DictReader(source))
+        writer = csv.writer(target, delimiter=";")
+        writer.writerow(["Patient ID", "Exam", "Hospital", "Cancer", "Probability", "sex", "age"])
+        for row in rows:
+            writer.writerow([row[n] for n in ("patient_id", "scan_id", "site", "label", "risk", "sex", "age")])
+    shutil.copytree(shared("real/siemens-emotion"), os.path.join(folder, "dicom"))
+    series = demur(maker, "dicom", "import", os.path.join(folder, "dicom"))["series"]
+    with open(os.path.join(folder, "scores.csv"), "w", encoding="utf-8") as target:
+        target.write("SeriesInstanceUID,Score\n")
+        for s in series:
+            target.write(f"{s['series_uid']},0.0123\n")
+    return series
+
+
+def first_run_without_a_terminal():
+    """From an empty window to verdict and report by what the window says, with a folder of DICOM, scores.csv and cohort.csv.
+    Right value: what the command line then finds in the workspace, and the bytes of its report."""
+    workspace, folder = path("w.demur"), path("handed-over")
+    series = hand_over(folder)
+    app = Workstation(workspace)
+    app.wait_text("Next: Import the CT scans")
+    app.do("push button", "Scans: next")
+    app.choose("Import a folder", os.path.join(folder, "dicom"))
+    app.wait_text("1 accepted for assessment")
+    # Scores: the table's own names are guessed, the model is asked for, and the button says what it waits for.
+    app.wait_text("Next: Import what the external model said")
+    app.do("push button", "Scores: next")
+    app.choose("Import scores, a cohort or a selector", os.path.join(folder, "scores.csv"))
+    app.wait_text("Say which model gave these risks")
+    wait_for(lambda: app.find("text", "External model"), "the field").set_text("some-cnn")
+    app.wait_no_text("Say which model gave these risks")
+    app.do("push button", "Import")
+    app.wait_text("Scores of model some-cnn: 1 series got theirs, 0 rows are of no series here")
+    app.wait_text("Next: Import a cohort")
+    app.do("push button", "Cohort: next")
+    app.choose("Import scores, a cohort or a selector", os.path.join(folder, "cohort.csv"))
+    wait_for(lambda: app.find("text", "Name"), "the field").set_text("ours")
+    app.do("push button", "Import")
+    app.wait_text("Cohort ours is kept: 2,180 scans")
+    app.wait_text("Next: Train a selector")
+    app.do("push button", "Selector: next")
+    wait_for(lambda: app.find("text", "Epochs"), "the form").set_text("2")
+    for name, number in (("Data sets an epoch", "640"), ("Networks averaged", "1")):
+        app.find("text", name).set_text(number)
+    app.do("push button", "Train")
+    app.wait_text("is trained and kept")
+    app.keys("Escape", window="Train a selector")
+    app.wait_text("Next: Choose on the Cohort page")
+    app.do("push button", "Threshold: next")
+    app.wait_text("accepts ")
+    app.do("push button", "Use this coverage…")
+    app.wait_text("Why this coverage?")
+    app.type("as many as the readers can see")
+    app.keys("Return")
+    app.wait_text("The threshold and your reason are kept.")
+    app.wait_text("Next: Assess")
+    app.do("push button", "Verdicts: next")
+    app.do("push button", "Assess")
+    app.wait_no_text("Next: ")
+    app.wait_text("Assessed: ")
+    listed = demur(workspace, "assess", demur(workspace, "selector", "list")["selectors"][0]["name"], "--all")["verdicts"]
+    assert [v["verdict"] for v in listed] in (["accepted"], ["red_flag"]), listed
+    assert listed[0]["scan_id"] == series[0]["scan_id"]
+    app.wait_text({"accepted": "● Accepted 1", "red_flag": "▲ Red flag 1"}[listed[0]["verdict"]])
+    app.activate("win.page", "'report'")
+    app.wait_text("Page 1 of ")
+    app.do("push button", "Export PDF…")
+    app.save_as("Export the report", path("report.pdf"))
+    app.wait_text("The report was written to")
+    assert demur(workspace, "report", "verify", path("report.pdf"))
     app.quit()
 
 

@@ -1,0 +1,132 @@
+#include "tasks/file-look.h"
+
+#include <string.h>
+
+#include <gio/gio.h>
+
+#include "cohort/table-header.h"
+#include "cohort/table.h"
+
+#define FIRST_BYTES 4096
+#define SELECTOR_MARK "\"demur-selector\""
+
+void
+demur_file_look_free(DemurFileLook *look) {
+  if (look == NULL)
+    return;
+  g_strfreev(look->columns);
+  for (size_t r = 0; r < look->n_rows; r++)
+    g_strfreev(look->rows[r]);
+  g_free(look);
+}
+
+/* The first bytes of a file, with a NUL behind them. */
+static gboolean
+read_begin(const char *path, char bytes[FIRST_BYTES + 1], size_t *n, GError **error) {
+  g_autoptr(GError) fault = NULL;
+  g_autoptr(GFile) file = g_file_new_for_path(path);
+  g_autoptr(GFileInputStream) stream = g_file_read(file, NULL, &fault);
+  if (stream == NULL ||
+      !g_input_stream_read_all(G_INPUT_STREAM(stream), bytes, FIRST_BYTES, n, NULL, &fault)) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s can't be read: %s", path,
+                fault->message);
+    return FALSE;
+  }
+  bytes[*n] = '\0';
+  return TRUE;
+}
+
+/* Text has no zero byte; what is packed by gzip is looked at by the reader of tables. */
+static gboolean
+may_be_text(const char *bytes, size_t n) {
+  const gboolean is_gzip = n > 2 && memcmp(bytes, "\x1f\x8b", 2) == 0;
+  return is_gzip ||
+         (n > 0 && memchr(bytes, '\0', n) == NULL && memcmp(bytes, "PK", MIN(n, 2)) != 0);
+}
+
+static char **
+copy_row(const DemurTableField *fields, size_t n_fields, size_t n_columns) {
+  char **row = g_new0(char *, n_columns + 1);
+  for (size_t c = 0; c < n_columns; c++)
+    row[c] = g_strdup(c < n_fields ? fields[c].text : "");
+  return row;
+}
+
+static gboolean
+has_outputs(const DemurFileLook *look) {
+  static const char *const names[] = {"risk_year_6", "prob_0", "proba_0"};
+  for (size_t c = 0; c < look->n_columns; c++)
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+      if (strcmp(look->columns[c], names[i]) == 0)
+        return TRUE;
+  return FALSE;
+}
+
+/* By the columns that it has. */
+static DemurFileKind
+kind_of(const DemurFileLook *look) {
+  const gssize *at = look->at;
+  const gboolean risk = at[DEMUR_MEANS_RISK] >= 0 || look->has_outputs;
+  const gboolean label = at[DEMUR_MEANS_LABEL] >= 0;
+  const gboolean names_scans = at[DEMUR_MEANS_SERIES_UID] >= 0 || at[DEMUR_MEANS_SCAN_ID] >= 0;
+  if (risk && label)
+    return DEMUR_FILE_COHORT;
+  if (risk && names_scans)
+    return DEMUR_FILE_SCORES;
+  if (label && at[DEMUR_MEANS_SITE] >= 0 && names_scans)
+    return DEMUR_FILE_LABELS;
+  return DEMUR_FILE_TABLE;
+}
+
+static gboolean
+look_at_table(DemurFileLook *look, const char *path, GError **error) {
+  g_autoptr(DemurTable) table = demur_table_open(path, error);
+  const DemurTableField *fields;
+  size_t n_fields;
+  if (table == NULL || !demur_table_next(table, &fields, &n_fields, error))
+    return FALSE;
+  look->n_columns = n_fields;
+  look->columns = copy_row(fields, n_fields, n_fields);
+  while (look->n_rows < DEMUR_LOOK_ROWS) {
+    if (!demur_table_next(table, &fields, &n_fields, error))
+      return FALSE;
+    if (fields == NULL)
+      break;
+    look->rows[look->n_rows++] = copy_row(fields, n_fields, look->n_columns);
+  }
+  demur_column_guess((const char *const *)look->columns, look->n_columns, look->at);
+  look->has_outputs = has_outputs(look);
+  look->kind = kind_of(look);
+  return TRUE;
+}
+
+DemurFileLook *
+demur_task_file_look(const char *path, GError **error) {
+  g_autoptr(DemurFileLook) look = g_new0(DemurFileLook, 1);
+  for (guint m = 0; m < DEMUR_N_MEANINGS; m++)
+    look->at[m] = -1;
+  if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND, "there is no file or folder %s", path);
+    return NULL;
+  }
+  if (g_file_test(path, G_FILE_TEST_IS_DIR))
+    return g_steal_pointer(&look);
+  char bytes[FIRST_BYTES + 1];
+  size_t n;
+  if (!read_begin(path, bytes, &n, error))
+    return NULL;
+  if (g_str_has_prefix(bytes, "SQLite format 3")) {
+    look->kind = DEMUR_FILE_WORKSPACE;
+    return g_steal_pointer(&look);
+  }
+  if (!may_be_text(bytes, n)) /* an empty file too: the import says so */
+    return g_steal_pointer(&look);
+  const char *begin = bytes + (g_str_has_prefix(bytes, "\xef\xbb\xbf") ? 3 : 0);
+  begin += strspn(begin, " \t\r\n");
+  look->is_json = *begin == '{' || *begin == '[';
+  if (look->is_json) {
+    look->kind = strstr(begin, SELECTOR_MARK) != NULL ? DEMUR_FILE_SELECTOR : DEMUR_FILE_SCORES;
+    return g_steal_pointer(&look);
+  }
+  return look_at_table(look, path, error) ? g_steal_pointer(&look) : NULL;
+}

@@ -1,0 +1,114 @@
+/* What a dropped file is: by what stands in it, whatever it is called. Kinds are worked out by hand
+ * from docs/file-formats.md. */
+#include <string.h>
+
+#include <glib/gstdio.h>
+
+#include "support/support.h"
+#include "tasks/file-look.h"
+
+static DemurFileLook *
+look_at(const char *text, gssize length, GError **error) {
+  g_autofree char *folder = g_dir_make_tmp("demur-look-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename(folder, "anything.dat", NULL);
+  g_assert_true(g_file_set_contents(path, text, length, NULL));
+  DemurFileLook *look = demur_task_file_look(path, error);
+  g_unlink(path);
+  g_rmdir(folder);
+  return look;
+}
+
+static void
+test_kinds(void) {
+  static const struct {
+    const char *text;
+    DemurFileKind kind;
+  } cases[] = {
+      {"series_uid,risk\n1.2,0.1\n", DEMUR_FILE_SCORES},
+      {"\xef\xbb\xbfscan_id;risk_year_6\n1.2;0.1\n", DEMUR_FILE_SCORES},
+      {"sep=;\nSeriesInstanceUID;Score\n1.2;0,1\n", DEMUR_FILE_SCORES},
+      {"patient_id,site,split,label,risk\np,A,test,0,.1\n", DEMUR_FILE_COHORT},
+      {"Patient ID\tHospital\tCancer\tProbability\np\tA\t0\t.1\n", DEMUR_FILE_COHORT},
+      {"prob_0,prob_1,label\n.9,.1,0\n", DEMUR_FILE_COHORT},
+      {"scan_id,patient_id,site,label\ns,p,A,\n", DEMUR_FILE_LABELS},
+      {"institution,site\nX,A\n", DEMUR_FILE_TABLE},
+      {"{\"format\":\"demur-selector\",\"version\":2}", DEMUR_FILE_SELECTOR},
+      {" {\"predictions\": [[0.1,0.2]]}", DEMUR_FILE_SCORES},
+      {"[{\"scan_id\":\"1\",\"risk\":0.1}]", DEMUR_FILE_SCORES},
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(GError) error = NULL;
+    g_autoptr(DemurFileLook) look = look_at(cases[i].text, -1, &error);
+    g_assert_no_error(error);
+    g_test_message("%s", cases[i].text);
+    g_assert_cmpint(look->kind, ==, cases[i].kind);
+  }
+}
+
+static void
+test_bytes(void) {
+  char dicom[200] = {0};
+  memcpy(dicom + 128, "DICM", 4);
+  static const char sqlite[] = "SQLite format 3\0\1\2\3";
+  const struct {
+    const char *bytes;
+    gssize n;
+    DemurFileKind kind;
+  } cases[] = {{dicom, sizeof dicom, DEMUR_FILE_IMAGES},
+               {"PK\3\4abc", 7, DEMUR_FILE_IMAGES},
+               {"", 0, DEMUR_FILE_IMAGES},
+               {sqlite, sizeof sqlite, DEMUR_FILE_WORKSPACE}};
+  for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(GError) error = NULL;
+    g_autoptr(DemurFileLook) look = look_at(cases[i].bytes, cases[i].n, &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(look->kind, ==, cases[i].kind);
+  }
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurFileLook) folder = demur_task_file_look(g_get_tmp_dir(), &error);
+  g_assert_no_error(error);
+  g_assert_cmpint(folder->kind, ==, DEMUR_FILE_IMAGES);
+  g_assert_null(demur_task_file_look("/nowhere/at all.csv", &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND);
+}
+
+static void
+test_preview(void) {
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurFileLook) look = look_at(
+      "MRN,exam,Hospital,Cancer,score,note\n"
+      "p1,1,A,0,.1,\"a, b\"\np2,2,A,1,.2,\np3,3\np4,4,B,0,.3,x\np5,5,B,0,.3,x\np6,6,B,0,.3,x\n",
+      -1, &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(look->n_columns, ==, 6);
+  g_assert_cmpuint(look->n_rows, ==, DEMUR_LOOK_ROWS);
+  g_assert_cmpstr(look->rows[0][5], ==, "a, b");
+  g_assert_cmpstr(look->rows[2][1], ==, "3");
+  g_assert_cmpstr(look->rows[2][5], ==, "");
+  const gssize expected[DEMUR_N_MEANINGS] = {0, 1, -1, 2, -1, 3, 4};
+  for (guint m = 0; m < DEMUR_N_MEANINGS; m++)
+    g_assert_cmpint(look->at[m], ==, expected[m]);
+}
+
+/* The exact name goes first, whatever stands before it. */
+static void
+test_guess_exact_first(void) {
+  static const char *const names[] = {"score", "risk", "Patient", "patient_id", "set", "class"};
+  gssize at[DEMUR_N_MEANINGS];
+  demur_column_guess(names, G_N_ELEMENTS(names), at);
+  g_assert_cmpint(at[DEMUR_MEANS_RISK], ==, 1);
+  g_assert_cmpint(at[DEMUR_MEANS_PATIENT_ID], ==, 3);
+  g_assert_cmpint(at[DEMUR_MEANS_SPLIT], ==, 4);
+  g_assert_cmpint(at[DEMUR_MEANS_LABEL], ==, 5);
+  g_assert_cmpint(at[DEMUR_MEANS_SITE], ==, -1);
+}
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/tasks/file-look/kinds", test_kinds);
+  g_test_add_func("/tasks/file-look/bytes", test_bytes);
+  g_test_add_func("/tasks/file-look/preview", test_preview);
+  g_test_add_func("/tasks/file-look/guess-exact-first", test_guess_exact_first);
+  return g_test_run();
+}

@@ -1,0 +1,121 @@
+#include "ui/steps.h"
+
+#include <math.h>
+
+#include "ui/shown.h"
+#include "ui/words.h"
+
+typedef enum { SCANS, SCORES, COHORT, SELECTOR, THRESHOLD, VERDICTS, N_STEPS } Step;
+
+static const struct {
+  const char *title, *next, *action, *target; /* target: NULL for an action that takes none */
+} steps[N_STEPS] = {
+    [SCANS] = {N_("Scans"),
+               N_("Import the CT scans: a folder, a ZIP archive or a DICOMDIR. Drop it here, or "
+                  "press Scans."),
+               "win.import-folder", NULL},
+    [SCORES] = {N_("Scores"),
+                N_("Import what the external model said of these scans: a CSV or JSON with "
+                   "series_uid and risk. Drop it here, or press Scores."),
+                "win.import-table", NULL},
+    [COHORT] = {N_("Cohort"),
+                N_("Import a cohort: a CSV of scans of the same model whose outcome is known "
+                   "(patient, site, label, risk). Drop it here, or press Cohort."),
+                "win.import-table", NULL},
+    [SELECTOR] = {N_("Selector"),
+                  N_("Train a selector on the cohort: it learns when a risk should be held back. A "
+                     "selector file from elsewhere may be dropped here instead."),
+                  "win.train", NULL},
+    [THRESHOLD] = {N_("Threshold"),
+                   N_("Choose on the Cohort page how many scans are to be accepted, and use this "
+                      "coverage."),
+                   "win.page", "cohort"},
+    [VERDICTS] = {N_("Verdicts"), N_("Assess: every scan gets its verdict."), "win.assess", NULL}};
+
+struct _DemurSteps {
+  GtkBox parent_instance;
+  DemurSession *session;
+  GtkFlowBox *row;
+  GtkLabel *next;
+  GtkWidget *button[N_STEPS];
+};
+
+G_DEFINE_FINAL_TYPE(DemurSteps, demur_steps, GTK_TYPE_BOX)
+
+static void
+demur_steps_dispose(GObject *object) {
+  g_clear_object(&DEMUR_STEPS(object)->session);
+  G_OBJECT_CLASS(demur_steps_parent_class)->dispose(object);
+}
+
+static void
+look(const DemurScanTable *table, gboolean done[N_STEPS]) {
+  for (size_t i = 0; i < table->n_scans; i++) {
+    const DemurScan *scan = &table->scans[i];
+    done[SCANS] |= scan->source == NULL;
+    done[VERDICTS] |= scan->shown == DEMUR_SHOWN_ACCEPTED || scan->shown == DEMUR_SHOWN_RED_FLAG;
+  }
+  done[SCORES] = table->models[0] != NULL;
+  done[COHORT] = table->cohorts[0] != NULL;
+  done[SELECTOR] = table->selectors[0] != NULL;
+  done[THRESHOLD] = table->in_use.selector != NULL && !isnan(table->in_use.threshold);
+}
+
+static void
+update(DemurSteps *self) {
+  const DemurScanTable *table = demur_session_table(self->session);
+  gboolean done[N_STEPS] = {FALSE};
+  if (table != NULL)
+    look(table, done);
+  gtk_widget_set_visible(GTK_WIDGET(self), table != NULL && !done[VERDICTS]);
+  guint next = 0;
+  while (next < N_STEPS - 1 && done[next])
+    next++;
+  for (guint s = 0; s < N_STEPS; s++) {
+    g_autofree char *label = done[s] ? g_strdup_printf("✓ %s", _(steps[s].title))
+                                     : g_strdup_printf("%u %s", s + 1, _(steps[s].title));
+    const char *state = done[s] ? _("done") : s == next ? _("next") : _("open");
+    g_autofree char *name = g_strdup_printf("%s: %s", _(steps[s].title), state);
+    gtk_button_set_label(GTK_BUTTON(self->button[s]), label);
+    demur_shown_name_set(self->button[s], name);
+    gtk_widget_remove_css_class(self->button[s], "primary");
+    gtk_widget_remove_css_class(self->button[s], "muted");
+    if (s == next)
+      gtk_widget_add_css_class(self->button[s], "primary");
+    else if (done[s])
+      gtk_widget_add_css_class(self->button[s], "muted");
+    demur_shown_tooltip_set(self->button[s], _(steps[s].next));
+  }
+  g_autofree char *text = g_strdup_printf(_("Next: %s"), _(steps[next].next));
+  demur_shown_label_set(self->next, text);
+}
+
+static void
+demur_steps_class_init(DemurStepsClass *class) {
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(class);
+  G_OBJECT_CLASS(class)->dispose = demur_steps_dispose;
+  gtk_widget_class_set_template_from_resource(widget_class, "/org/demur/workstation/ui/steps.ui");
+  gtk_widget_class_bind_template_child(widget_class, DemurSteps, row);
+  gtk_widget_class_bind_template_child(widget_class, DemurSteps, next);
+}
+
+static void
+demur_steps_init(DemurSteps *self) {
+  gtk_widget_init_template(GTK_WIDGET(self));
+  for (guint s = 0; s < N_STEPS; s++) {
+    self->button[s] = gtk_button_new_with_label("");
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(self->button[s]), steps[s].action);
+    if (steps[s].target != NULL)
+      gtk_actionable_set_action_target(GTK_ACTIONABLE(self->button[s]), "s", steps[s].target);
+    gtk_flow_box_append(self->row, self->button[s]);
+    /* The button takes the keyboard, not the place that it stands in. */
+    gtk_widget_set_focusable(gtk_widget_get_parent(self->button[s]), FALSE);
+  }
+}
+
+void
+demur_steps_set_session(DemurSteps *self, DemurSession *session) {
+  self->session = g_object_ref(session);
+  g_signal_connect_object(session, "loaded", G_CALLBACK(update), self, G_CONNECT_SWAPPED);
+  update(self);
+}

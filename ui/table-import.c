@@ -1,0 +1,146 @@
+#include "ui/table-import.h"
+
+#include <string.h>
+
+#include "report/format.h"
+#include "tasks/cohort-import.h"
+#include "tasks/names.h"
+#include "tasks/scores-import.h"
+#include "tasks/selectors.h"
+#include "ui/words.h"
+
+#define MOST_NOTES 3
+
+void
+demur_table_import_free(DemurTableImport *import) {
+  if (import == NULL)
+    return;
+  g_free(import->path);
+  g_free(import->name);
+  g_free(import->model);
+  g_free(import->outcome);
+  g_free(import->split_by);
+  for (guint m = 0; m < DEMUR_N_MEANINGS; m++)
+    g_free(import->columns[m]);
+  g_free(import);
+}
+
+void
+demur_table_outcome_free(DemurTableOutcome *outcome) {
+  if (outcome == NULL)
+    return;
+  g_free(outcome->sentence);
+  g_free(outcome);
+}
+
+/* Names of columns where they differ from ours; NULL where none does. */
+static DemurColumnMap *
+mapping(const DemurTableImport *import) {
+  g_autoptr(DemurColumnMap) map = demur_column_map_new(import->path);
+  gboolean any = FALSE;
+  for (guint m = 0; m < DEMUR_N_MEANINGS; m++) {
+    const char *name = demur_column_meaning_name(m);
+    if (import->columns[m] == NULL || strcmp(import->columns[m], name) == 0)
+      continue;
+    demur_column_map_add(map, import->columns[m], name);
+    any = TRUE;
+  }
+  return any ? g_steal_pointer(&map) : NULL;
+}
+
+static void
+append_notes(GString *text, const GPtrArray *warnings) {
+  for (guint i = 0; warnings != NULL && i < MIN(warnings->len, MOST_NOTES); i++) {
+    g_autofree char *words = demur_table_warning_words(warnings->pdata[i], TRUE);
+    g_string_append_printf(text, _(" Note: %s."), words);
+  }
+}
+
+static DemurTableOutcome *
+outcome_new(GString *text, gboolean is_error) {
+  DemurTableOutcome *outcome = g_new(DemurTableOutcome, 1);
+  *outcome = (DemurTableOutcome){g_string_free(text, FALSE), is_error};
+  return outcome;
+}
+
+static DemurTableOutcome *
+import_cohort(DemurTask *task, const DemurTableImport *import, GError **error) {
+  g_autoptr(DemurColumnMap) map = mapping(import);
+  const DemurCohortImportParams params = {.name = import->name,
+                                          .model = import->model,
+                                          .outcome = import->outcome,
+                                          .table = import->path,
+                                          .mapping = map,
+                                          .split_by = import->split_by,
+                                          .replace = import->replace,
+                                          .horizon_years = DEMUR_N_YEARS};
+  g_auto(DemurCohortImported) imported = {0};
+  if (!demur_task_check_name("cohort", import->name, error) ||
+      !demur_task_cohort_import(task, &params, &imported, error))
+    return NULL;
+  const DemurCohort *cohort = imported.cohort;
+  g_autofree char *scans = demur_text_count(cohort->n_scans);
+  g_autofree char *sites = demur_text_count(cohort->n_sites);
+  GString *text = g_string_new(NULL);
+  g_string_printf(text, _("Cohort %s is kept: %s scans, sites: %s; splits: "), import->name, scans,
+                  sites);
+  for (size_t s = 0; s < cohort->n_splits; s++) {
+    size_t n;
+    g_autofree guint32 *rows = demur_cohort_rows(cohort, cohort->split_names[s], &n, NULL);
+    g_autofree char *count = demur_text_count(n);
+    g_string_append_printf(text, "%s%s %s", s > 0 ? ", " : "", cohort->split_names[s], count);
+  }
+  g_string_append_c(text, '.');
+  append_notes(text, imported.warnings);
+  return outcome_new(text, FALSE);
+}
+
+static DemurTableOutcome *
+import_scores(DemurTask *task, const DemurTableImport *import, GError **error) {
+  g_autoptr(DemurColumnMap) map = mapping(import);
+  const DemurScoresImportParams params = {
+      .path = import->path, .model = import->model, .replace = import->replace, .mapping = map};
+  g_autoptr(DemurScoresImported) imported = demur_task_scores_import(task, &params, error);
+  if (imported == NULL)
+    return NULL;
+  GString *text = g_string_new(NULL);
+  g_string_printf(text,
+                  _("Scores of model %s: %u series got theirs, %u rows are of no series here, %u "
+                    "are not clear, %u name another patient."),
+                  import->model, imported->scan_ids->len, imported->unmatched->len,
+                  imported->ambiguous->len, imported->mismatched->len);
+  if (imported->scan_ids->len == 0)
+    g_string_append(text, _(" Nothing could be paired: import the images first, and look whether "
+                            "the table names them by series_uid or scan_id."));
+  append_notes(text, imported->warnings);
+  return outcome_new(text, imported->scan_ids->len == 0);
+}
+
+static DemurTableOutcome *
+import_selector(DemurTask *task, const DemurTableImport *import, GError **error) {
+  if (!demur_task_check_name("selector", import->name, error))
+    return NULL;
+  g_autoptr(DemurSelector) selector =
+      demur_task_selector_import(task, import->name, import->path, import->replace, error);
+  if (selector == NULL)
+    return NULL;
+  GString *text = g_string_new(NULL);
+  g_string_printf(
+      text,
+      _("Selector %s is kept. It has no threshold yet: choose a coverage on the Cohort page."),
+      import->name);
+  return outcome_new(text, FALSE);
+}
+
+DemurTableOutcome *
+demur_table_import_run(DemurTask *task, const DemurTableImport *import, GError **error) {
+  switch (import->kind) {
+  case DEMUR_FILE_COHORT:
+    return import_cohort(task, import, error);
+  case DEMUR_FILE_SELECTOR:
+    return import_selector(task, import, error);
+  case DEMUR_FILE_SCORES:
+  default:
+    return import_scores(task, import, error);
+  }
+}
