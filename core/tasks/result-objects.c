@@ -1,0 +1,169 @@
+#include "tasks/result-objects.h"
+
+#include <json-glib/json-glib.h>
+#include <math.h>
+#include <string.h>
+
+#include "dicom/result.h"
+#include "store/events.h"
+#include "store/selectors.h"
+#include "tasks/images.h"
+#include "tasks/patient-sheet.h"
+#include "tasks/told-verdict.h"
+#include "words/words.h"
+
+G_STATIC_ASSERT(DEMUR_RESULT_N_YEARS == DEMUR_N_YEARS);
+
+/* Whether selector was trained on simulated scans, or the images say that they are simulated. */
+static gboolean
+is_simulated(DemurWorkspace *workspace, const char *selector, const DemurSeries *series) {
+  g_autoptr(GPtrArray) selectors = demur_selectors_list(workspace, NULL);
+  gboolean simulated = series->synthetic;
+  for (guint i = 0; selectors != NULL && i < selectors->len; i++) {
+    const DemurSelectorRecord *record = selectors->pdata[i];
+    simulated |= record->simulated && strcmp(record->name, selector) == 0;
+  }
+  return simulated;
+}
+
+/* A structured report that went out before. */
+typedef struct {
+  char *series_uid, *uid;
+} Predecessor;
+
+static void
+predecessor_clear(Predecessor *predecessor) {
+  g_free(predecessor->series_uid);
+  g_free(predecessor->uid);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Predecessor, predecessor_clear)
+
+static char *
+report_key(const char *scan_id) {
+  return g_strdup_printf("report:%s", scan_id);
+}
+
+/* The last other report of the scan that went out before this one did first: the same verdict has
+ * the same predecessor whenever it is written. */
+static gboolean
+find_predecessor(DemurWorkspace *workspace, const char *scan_id, const char *uid,
+                 Predecessor *predecessor, GError **error) {
+  g_autofree char *key = report_key(scan_id);
+  g_autoptr(GPtrArray) events = demur_events_list(workspace, 0, key, error);
+  for (guint i = 0; events != NULL && i < events->len; i++) {
+    const DemurEvent *event = events->pdata[i];
+    g_autoptr(JsonNode) node =
+        event->details != NULL ? json_from_string(event->details, NULL) : NULL;
+    if (node == NULL || !JSON_NODE_HOLDS_OBJECT(node))
+      continue;
+    JsonObject *object = json_node_get_object(node);
+    const char *other = json_object_get_string_member_with_default(object, "uid", NULL);
+    if (other == NULL)
+      continue;
+    if (strcmp(other, uid) == 0)
+      break;
+    predecessor_clear(predecessor);
+    predecessor->uid = g_strdup(other);
+    predecessor->series_uid =
+        g_strdup(json_object_get_string_member_with_default(object, "series_uid", NULL));
+  }
+  return events != NULL;
+}
+
+static gboolean
+remember_report(DemurTask *task, const char *scan_id, const char *series_uid, const char *uid,
+                GError **error) {
+  g_autofree char *key = report_key(scan_id), *now = demur_task_now(task);
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_json_string(json, "series_uid", series_uid);
+  demur_json_string(json, "uid", uid);
+  demur_json_end_object(json);
+  g_autofree char *details = demur_json_finish(json);
+  return demur_events_add(task->workspace, DEMUR_EVENT_EXPORT, key, NULL, details, now, error);
+}
+
+static void
+fill_result(DemurTask *task, const DemurToldVerdict *told, const DemurSeries *series,
+            DemurResult *result) {
+  const DemurVerdictRecord *v = told->verdict;
+  *result = (DemurResult){.verdict = demur_words_verdict_code(v->verdict),
+                          .verdict_meaning = demur_words_verdict_meaning(v->verdict),
+                          .reasons = (const char *const *)told->reasons,
+                          .risk = demur_told_risk(told),
+                          .risk_low = demur_told_bound(told, FALSE),
+                          .risk_high = demur_told_bound(told, TRUE),
+                          .score = demur_told_score(told),
+                          .threshold = v->threshold,
+                          .coverage = v->coverage,
+                          .model = v->model,
+                          .selector = v->selector,
+                          .selector_digest = v->selector_digest,
+                          .version = DEMUR_VERSION,
+                          .created = v->created,
+                          .simulated = is_simulated(task->workspace, v->selector, series)};
+  for (int y = 0; y < DEMUR_N_YEARS; y++)
+    result->yearly_risks[y] = demur_told_year(told, y);
+}
+
+gboolean
+demur_task_result_report(DemurTask *task, const DemurVerdictRecord *verdict, gboolean reveal,
+                         const char *path, gboolean *unremembered, GError **error) {
+  g_auto(DemurToldVerdict) told = {0};
+  g_autoptr(DemurSeries) series = demur_task_reopen(task, verdict->scan_id, error);
+  if (series == NULL || !demur_told_verdict_fill(task->workspace, verdict, reveal, &told, error))
+    return FALSE;
+  if (verdict->outdated != DEMUR_CURRENT) {
+    g_autofree char *words = demur_words_outdated(verdict->outdated, NULL);
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "the verdict of scan %s can't go out. %s",
+                verdict->scan_id, words);
+    return FALSE;
+  }
+  DemurResult result;
+  fill_result(task, &told, series, &result);
+  g_autofree char *series_uid = NULL, *uid = NULL;
+  demur_result_report_uids(&result, series, &series_uid, &uid);
+  g_auto(Predecessor) before = {0};
+  if (!find_predecessor(task->workspace, verdict->scan_id, uid, &before, error))
+    return FALSE;
+  result.predecessor_series_uid = before.series_uid;
+  result.predecessor_uid = before.uid;
+  if (!demur_result_write_report(&result, series, path, error))
+    return FALSE;
+  const gboolean read_only = demur_workspace_is_read_only(demur_workspace_path(task->workspace));
+  if (unremembered != NULL)
+    *unremembered = read_only;
+  return read_only || remember_report(task, verdict->scan_id, series_uid, uid, error);
+}
+
+/* The scan's own page, as `demur report patient` writes it. NULL with error. */
+static guchar *
+make_page(DemurTask *task, const char *scan_id, const char *selector, size_t *n, GError **error) {
+  const DemurPatientSheetParams ask = {.scan_id = scan_id, .selector = selector};
+  g_autoptr(DemurPatientSheet) patient = demur_task_patient_sheet(task, &ask, error);
+  if (patient == NULL)
+    return NULL;
+  g_autofree char *json = demur_patient_json(&patient->input);
+  return demur_patient_pdf(&patient->input, json, n, error);
+}
+
+gboolean
+demur_task_result_pdf(DemurTask *task, const char *scan_id, const char *selector, const char *pdf,
+                      const char *created, const char *path, GError **error) {
+  g_autoptr(DemurSeries) series = demur_task_reopen(task, scan_id, error);
+  if (series == NULL)
+    return FALSE;
+  g_autoptr(GError) cause = NULL;
+  g_autoptr(GMappedFile) file = pdf != NULL ? g_mapped_file_new(pdf, FALSE, &cause) : NULL;
+  size_t n = file != NULL ? g_mapped_file_get_length(file) : 0;
+  g_autofree guchar *page = pdf == NULL ? make_page(task, scan_id, selector, &n, &cause) : NULL;
+  if (cause != NULL) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "there is no PDF to wrap: %s",
+                cause->message);
+    return FALSE;
+  }
+  g_autofree char *now = demur_task_now(task);
+  return demur_result_write_pdf(file != NULL ? g_mapped_file_get_contents(file) : (char *)page, n,
+                                "Demur: lung cancer risk", created != NULL ? created : now, series,
+                                path, error);
+}
