@@ -34,6 +34,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
@@ -334,6 +335,8 @@ private:
                       (cause != nullptr ? cause->message : "its SOPInstanceUID is no UID"));
       return STATUS_STORE_Error_CannotUnderstand;
     }
+    if (!has_room())
+      return out_of_room("the disk is full but for what is kept free");
     g_autofree char *study =
         g_strconcat(receiver_.folder, "/", folder_name(header->study_uid), nullptr);
     g_autofree char *series = g_build_filename(study, folder_name(header->series_uid), nullptr);
@@ -349,6 +352,13 @@ private:
     if (!set_mark(study, mark_new))
       return out_of_room("the journal can't be written");
     return put(part, series, header->sop_instance_uid);
+  }
+
+  // Whether more than the reserve is free.
+  bool has_room() const {
+    struct statvfs disk;
+    return receiver_.reserve_mb == 0 || statvfs(receiver_.folder, &disk) != 0 ||
+           disk.f_bavail >= (static_cast<guint64>(receiver_.reserve_mb) << 20) / disk.f_frsize;
   }
 
   // Under the instance's name, or behind a number beside another object of that name.

@@ -31,8 +31,10 @@ typedef struct {
   const char *const *callers; /* AE titles accepted; NULL: any */
   const char *const *hosts;   /* addresses accepted, or "any"; NULL: the loopback only. Others are
                                * closed before a byte is read */
-  guint timeout_seconds;  /* for a peer that falls silent, and for a whole association request */
-  guint settle_seconds;   /* of quiet of a study before it is told */
+  guint timeout_seconds; /* for a peer that falls silent, and for a whole association request */
+  guint settle_seconds;  /* of quiet of a study before it is told */
+  guint reserve_mb; /* MiB of the disk that are left free: an object for which that is not so is
+                     * refused as where there is no room */
   guint max_associations; /* at once; a further one waits for its turn, then is refused; 0: 20 */
   /* Called once the port is open. May be NULL. */
   void (*listening)(gpointer data);

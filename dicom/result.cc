@@ -109,6 +109,8 @@ fingerprint(const DemurResult &result, const DemurSeries &series) {
   for (const char *const *reason = result.reasons; reason != nullptr && *reason != nullptr;
        reason++)
     text += std::string("\n") + *reason;
+  if (result.remark != nullptr)
+    text += std::string("\n") + result.remark;
   text += std::string("\n") + decimal(result.risk).c_str() + " " + decimal(result.score).c_str();
   if (has_interval(result))
     text += std::string("\n") + decimal(result.risk_low).c_str() + " " +
@@ -185,6 +187,8 @@ add_verdict(Steps &step, TID1500_MeasurementReport &report, const DemurResult &r
   for (const char *const *reason = result.reasons; reason != nullptr && *reason != nullptr;
        reason++)
     step(report.addQualitativeEvaluation(own_code("REASON", "Reason"), OFString(*reason)));
+  if (result.remark != nullptr)
+    step(report.addQualitativeEvaluation(own_code("REMARK", "Remark"), text_of(result.remark)));
   if (result.simulated)
     step(report.addQualitativeEvaluation(own_code("SIMULATED", "Simulated"),
                                          OFString("Simulated data: nothing was measured on a "

@@ -22,6 +22,7 @@ typedef struct {
   const char *version;                       /* of this program */
   const char *created;                       /* of the verdict: "2026-01-31T12:00:00Z" */
   gboolean simulated;                        /* not of a person: said in the object */
+  const char *remark; /* what a reader must know of this verdict; NULL: nothing */
   const char *predecessor_series_uid, *predecessor_uid; /* of the report before of the same scan;
                                                            NULL: there was none */
 } DemurResult;

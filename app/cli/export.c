@@ -242,6 +242,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
     return FALSE;
   guint n = 1;
   gboolean ok, unremembered = FALSE;
+  const DemurReportParams report = {.reveal = options.reveal};
   if (strcmp(options.format, "pdf") == 0) {
     ok = demur_task_result_pdf(&context->task, options.scan_id, NULL, options.pdf, NULL,
                                options.path, error);
@@ -251,8 +252,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       return FALSE;
     n = verdicts->len;
     ok = strcmp(options.format, "sr") == 0
-             ? demur_task_result_report(&context->task, verdicts->pdata[0], options.reveal,
-                                        options.path, &unremembered, error)
+             ? demur_task_result_report(&context->task, verdicts->pdata[0], &report, options.path,
+                                        &unremembered, error)
              : export_table(workspace, &options, verdicts, error);
   }
   if (!ok || !demur_history_add_export(&context->task, options.path, options.format, n,

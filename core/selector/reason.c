@@ -23,6 +23,7 @@ static const char *const kinds[DEMUR_N_REASONS] = {
     [DEMUR_REASON_CONFLICT] = "conflict",
     [DEMUR_REASON_CROSSES] = "crosses",
     [DEMUR_REASON_FILES] = "files",
+    [DEMUR_REASON_RUN_FAILED] = "run_failed",
 };
 
 static const char *const places[] = {

@@ -31,6 +31,7 @@ typedef enum {
   DEMUR_REASON_CROSSES,   /* its risk's interval at this hospital holds the decision threshold value
                            */
   DEMUR_REASON_FILES,     /* what lies at its stored paths is not what was imported */
+  DEMUR_REASON_RUN_FAILED, /* subject: the model; text: how its last run ended without a score */
   DEMUR_N_REASONS,
 } DemurReasonKind;
 

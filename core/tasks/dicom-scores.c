@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "features/acquisition.h"
+#include "store/runs.h"
 #include "store/scores.h"
 #include "store/series.h"
 
@@ -141,6 +142,21 @@ build_cohort(const char *model, size_t width, GPtrArray *series, GPtrArray *reco
   return c;
 }
 
+/* How the model's last run on these images ended, where it gave no score; NULL: it was not run on
+ * them. FALSE with error. */
+static gboolean
+find_failed_run(DemurWorkspace *workspace, const DemurSeriesRecord *series, const char *model,
+                char **message, GError **error) {
+  g_autoptr(GPtrArray) runs = demur_score_runs_list(workspace, series->scan_id, model, error);
+  *message = NULL;
+  if (runs == NULL)
+    return FALSE;
+  const DemurScoreRunRecord *last = runs->len > 0 ? runs->pdata[0] : NULL;
+  if (last != NULL && last->message != NULL && g_strcmp0(last->created, series->updated) >= 0)
+    *message = g_strdup(last->message);
+  return TRUE;
+}
+
 /* Sorts one series into "can be scored" (series and its record are appended) or "why not". */
 static gboolean
 look_at(DemurWorkspace *workspace, DemurDicomScores *result, DemurSeriesRecord *series,
@@ -162,6 +178,14 @@ look_at(DemurWorkspace *workspace, DemurDicomScores *result, DemurSeriesRecord *
     if (others == NULL)
       return FALSE;
     const gboolean other = others->len > 0;
+    g_autofree char *failure = NULL;
+    if (!other && !find_failed_run(workspace, series, model, &failure, error))
+      return FALSE;
+    if (failure != NULL) {
+      add_unscored(result, series, NAN, DEMUR_VERDICT_FAILED, FALSE,
+                   demur_reason_new(DEMUR_REASON_RUN_FAILED, model, failure));
+      return TRUE;
+    }
     add_unscored(result, series, NAN, DEMUR_VERDICT_NO_SCORE, other,
                  other ? demur_reason_new(DEMUR_REASON_OTHER_MODEL, model,
                                           ((DemurScoreRecord *)others->pdata[0])->model)

@@ -107,11 +107,13 @@ fill_result(DemurTask *task, const DemurToldVerdict *told, const DemurSeries *se
 }
 
 gboolean
-demur_task_result_report(DemurTask *task, const DemurVerdictRecord *verdict, gboolean reveal,
-                         const char *path, gboolean *unremembered, GError **error) {
+demur_task_result_report(DemurTask *task, const DemurVerdictRecord *verdict,
+                         const DemurReportParams *params, const char *path, gboolean *unremembered,
+                         GError **error) {
   g_auto(DemurToldVerdict) told = {0};
   g_autoptr(DemurSeries) series = demur_task_reopen(task, verdict->scan_id, error);
-  if (series == NULL || !demur_told_verdict_fill(task->workspace, verdict, reveal, &told, error))
+  if (series == NULL ||
+      !demur_told_verdict_fill(task->workspace, verdict, params->reveal, &told, error))
     return FALSE;
   if (verdict->outdated != DEMUR_CURRENT) {
     g_autofree char *words = demur_words_outdated(verdict->outdated, NULL);
@@ -121,6 +123,7 @@ demur_task_result_report(DemurTask *task, const DemurVerdictRecord *verdict, gbo
   }
   DemurResult result;
   fill_result(task, &told, series, &result);
+  result.remark = params->remark;
   g_autofree char *series_uid = NULL, *uid = NULL;
   demur_result_report_uids(&result, series, &series_uid, &uid);
   g_auto(Predecessor) before = {0};

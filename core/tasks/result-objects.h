@@ -7,13 +7,18 @@
 
 G_BEGIN_DECLS
 
+typedef struct {
+  gboolean reveal;    /* what is held back is told too */
+  const char *remark; /* what a reader must know of this verdict; NULL: nothing */
+} DemurReportParams;
+
 /* Writes the structured report of the verdict. One that went out before of the same scan is named
  * as its predecessor, and this one is remembered for the next; *unremembered (may be NULL): the
  * workspace may only be read, so that the next won't name it. DEMUR_ERROR_STATE for a verdict that
  * no longer holds, and as demur_task_reopen. */
 gboolean demur_task_result_report(DemurTask *task, const DemurVerdictRecord *verdict,
-                                  gboolean reveal, const char *path, gboolean *unremembered,
-                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
+                                  const DemurReportParams *params, const char *path,
+                                  gboolean *unremembered, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Writes a PDF in an envelope of the scan's study: the file at pdf, or, NULL, the scan's own page
  * as `demur report patient` makes it with the selector (NULL: the only one). created: of the

@@ -203,6 +203,9 @@ plain_words(const DemurReason *r, DemurTranslate translate) {
   case DEMUR_REASON_FILES:
     return g_strdup(SAY(N_("what lies at its stored paths is not what was imported: import it "
                            "again")));
+  case DEMUR_REASON_RUN_FAILED:
+    return g_strdup_printf(SAY(N_("model '%s' gave no score: %s")),
+                           r->subject != NULL ? r->subject : "", r->text != NULL ? r->text : "");
   case DEMUR_REASON_LEGACY:
   case DEMUR_REASON_SERIES:
   case DEMUR_N_REASONS:

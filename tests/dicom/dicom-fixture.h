@@ -84,7 +84,8 @@ fixture_write(const char *folder, const char *name, const void *bytes, gsize len
 /* A small CT image of 16 x 16 pixels, as a hospital's archive might send it; change what a test is
  * about. */
 typedef struct {
-  const char *series_uid, *patient_id, *patient_name, *image_type, *kernel, *thickness;
+  const char *series_uid, *uid_root; /* uid_root: of the instance's UID */
+  const char *patient_id, *patient_name, *image_type, *kernel, *thickness;
   double position_mm[3], orientation[6];
   gint64 instance_number, acquisition_number;
   guint16 value;                                     /* of every pixel */
@@ -94,6 +95,7 @@ typedef struct {
 static inline FixtureImage
 fixture_image(gint64 number, double z) {
   return (FixtureImage){.series_uid = "1.2.3.4",
+                        .uid_root = "1.2.3.4",
                         .patient_id = "P1",
                         .patient_name = "One^Person",
                         .image_type = "ORIGINAL\\PRIMARY\\AXIAL",
@@ -112,8 +114,9 @@ fixture_save(const FixtureImage *image, const char *folder, const char *name) {
   for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
     words[i] = image->value;
   const double spacing[2] = {0.7, 0.7}, intercept = -1024, slope = 1;
-  g_autofree char *uid = g_strdup_printf("1.2.3.4.%" G_GINT64_FORMAT ".%" G_GINT64_FORMAT,
-                                         image->acquisition_number, image->instance_number);
+  g_autofree char *uid =
+      g_strdup_printf("%s.%" G_GINT64_FORMAT ".%" G_GINT64_FORMAT, image->uid_root,
+                      image->acquisition_number, image->instance_number);
   g_autofree char *path = g_build_filename(folder, name, NULL);
   g_autoptr(GError) error = NULL;
   g_autoptr(DemurWriter) w = demur_writer_new("1.2.840.10008.5.1.4.1.1.2", uid);

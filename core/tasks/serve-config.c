@@ -1,0 +1,487 @@
+#include "tasks/serve-config.h"
+
+#include <string.h>
+
+#include "base/number.h"
+
+#define MAX_FILE_BYTES (1 << 20)
+
+typedef enum {
+  KIND_TEXT,
+  KIND_PATH,     /* of a file or folder, absolute */
+  KIND_PEER,     /* HOST:PORT into a text and the number behind it */
+  KIND_AE,       /* title */
+  KIND_NUMBER,   /* guint in [low, high] */
+  KIND_LIST,     /* words between blanks or commas */
+  KIND_CHOICE,   /* one of choices: its place, as gboolean */
+  KIND_VERDICTS, /* words: bits */
+  KIND_OBJECTS,
+} Kind;
+
+typedef struct {
+  const char *section, *key;
+  Kind kind;
+  gsize offset, port_offset; /* in the config, or in a destination */
+  const char *usual;         /* NULL: none, "!": must be given */
+  guint low, high;
+  const char *meaning; /* and the remedy */
+} Key;
+
+#define IN_CONFIG(member) G_STRUCT_OFFSET(DemurServeConfig, member)
+#define IN_ANSWER(member) G_STRUCT_OFFSET(DemurServeDestination, member)
+#define ANSWER "answer NAME"
+#define MUST "!"
+
+static const Key keys[] = {
+    {"receive", "folder", KIND_PATH, IN_CONFIG(folder), 0, MUST, 0, 0,
+     "where what arrives is kept, and the journal"},
+    {"receive", "port", KIND_NUMBER, IN_CONFIG(port), 0, "11112", 1, 65535, "to listen on"},
+    {"receive", "ae", KIND_AE, IN_CONFIG(ae), 0, "DEMUR", 0, 0, "our own AE title"},
+    {"receive", "allow-ae", KIND_LIST, IN_CONFIG(callers), 0, NULL, 0, 0,
+     "calling AE titles that are accepted (any)"},
+    {"receive", "allow-host", KIND_LIST, IN_CONFIG(hosts), 0, NULL, 0, 0,
+     "addresses that are accepted, or any (this machine only)"},
+    {"receive", "associations", KIND_NUMBER, IN_CONFIG(max_associations), 0, "20", 1, 1000,
+     "at once"},
+    {"receive", "timeout", KIND_NUMBER, IN_CONFIG(timeout_seconds), 0, "30", 1, 3600,
+     "seconds until a silent peer is given up"},
+    {"receive", "settle", KIND_NUMBER, IN_CONFIG(settle_seconds), 0, "60", 0, 86400,
+     "quiet seconds until a study is taken for complete"},
+    {"receive", "reserve", KIND_NUMBER, IN_CONFIG(reserve_mb), 0, "512", 0, 1 << 20,
+     "MiB of the disk that are never filled: beyond, peers are told A700"},
+    {"complete", "archive", KIND_PEER, IN_CONFIG(archive_host), IN_CONFIG(archive_port), NULL, 0, 0,
+     "HOST:PORT of who is asked how many objects a study has"},
+    {"complete", "called", KIND_AE, IN_CONFIG(archive_called), 0, "ANY-SCP", 0, 0, "its AE title"},
+    {"complete", "wait", KIND_NUMBER, IN_CONFIG(wait_seconds), 0, "3600", 0, 604800,
+     "seconds to wait for objects that are missing"},
+    {"complete", "part", KIND_CHOICE, IN_CONFIG(assess_part), 0, "hold", 0, 0,
+     "then: hold (no verdict, listed with why) or assess (the report says it is of a part)"},
+    {"model", "name", KIND_TEXT, IN_CONFIG(model), 0, MUST, 0, 0,
+     "of the external model, as the selector knows it"},
+    {"model", "command", KIND_TEXT, IN_CONFIG(command), 0, MUST, 0, 0,
+     "with {series} and {output}, as in `demur scores run --help`"},
+    {"model", "time-limit", KIND_NUMBER, IN_CONFIG(time_limit_seconds), 0, "3600", 0, 604800,
+     "seconds a run may take, 0: any"},
+    {"model", "tries", KIND_NUMBER, IN_CONFIG(tries), 0, "3", 1, 100,
+     "runs until the verdict is failed"},
+    {"model", "pause", KIND_NUMBER, IN_CONFIG(pause_seconds), 0, "60", 0, 86400,
+     "seconds before the second run, and before an answer goes out again; doubled each time"},
+    {"assess", "selector", KIND_TEXT, IN_CONFIG(selector), 0, MUST, 0, 0,
+     "name of a trained and tuned selector of the workspace"},
+    {"assess", "coverage", KIND_TEXT, IN_CONFIG(coverage), 0, NULL, 0, 0,
+     "of the threshold (the one in use)"},
+    {"assess", "rules", KIND_PATH, IN_CONFIG(rules), 0, NULL, 0, 0, "of eligibility, a file"},
+    {"assess", "sites", KIND_PATH, IN_CONFIG(sites), 0, NULL, 0, 0,
+     "institutions and sites, a table"},
+    {"keep", "history", KIND_NUMBER, IN_CONFIG(history_days), 0, "365", 1, 36500,
+     "days that an answered study stays in the list"},
+    {"keep", "give-up", KIND_NUMBER, IN_CONFIG(give_up_hours), 0, "168", 1, 8760,
+     "hours until an answer that can't be delivered is given up, and listed"},
+    {ANSWER, "to", KIND_PEER, IN_ANSWER(host), IN_ANSWER(port), MUST, 0, 0,
+     "HOST:PORT of a DICOM storage peer"},
+    {ANSWER, "called", KIND_AE, IN_ANSWER(called), 0, "ANY-SCP", 0, 0, "its AE title"},
+    {ANSWER, "calling", KIND_AE, IN_ANSWER(calling), 0, NULL, 0, 0, "our own ([receive] ae)"},
+    {ANSWER, "timeout", KIND_NUMBER, IN_ANSWER(timeout_seconds), 0, "30", 1, 3600,
+     "seconds to wait for each of its answers"},
+    {ANSWER, "verdicts", KIND_VERDICTS, IN_ANSWER(verdicts), 0, "accepted red_flag", 0, 0,
+     "that go there: accepted, red_flag, not_eligible, failed"},
+    {ANSWER, "objects", KIND_OBJECTS, IN_ANSWER(objects), 0, "sr", 0, 0, "that go there: sr, pdf"},
+};
+
+static const char *const part_choices[] = {"hold", "assess"};
+static const struct {
+  const char *name;
+  DemurAnswerObjects object;
+} object_names[] = {{"sr", DEMUR_ANSWER_REPORT}, {"pdf", DEMUR_ANSWER_PDF}};
+
+static void
+destination_free(gpointer data) {
+  DemurServeDestination *destination = data;
+  g_free(destination->name);
+  g_free(destination->host);
+  g_free(destination->called);
+  g_free(destination->calling);
+  g_free(destination);
+}
+
+/* The base of a section's members; NULL: there is no such section yet. */
+static gpointer
+base_of(DemurServeConfig *config, const Key *key, DemurServeDestination *destination) {
+  return strcmp(key->section, ANSWER) == 0 ? (gpointer)destination : (gpointer)config;
+}
+
+static void
+free_member(gpointer base, const Key *key) {
+  gpointer *member = G_STRUCT_MEMBER_P(base, key->offset);
+  if (key->kind == KIND_LIST)
+    g_clear_pointer((char ***)member, g_strfreev);
+  else if (key->kind <= KIND_AE)
+    g_clear_pointer((char **)member, g_free);
+}
+
+void
+demur_serve_config_free(DemurServeConfig *config) {
+  if (config == NULL)
+    return;
+  for (gsize k = 0; k < G_N_ELEMENTS(keys); k++)
+    if (strcmp(keys[k].section, ANSWER) != 0)
+      free_member(config, &keys[k]);
+  g_ptr_array_unref(config->destinations);
+  g_free(config->path);
+  g_free(config);
+}
+
+/* --- values --- */
+
+static gboolean
+read_peer(const char *text, char **host, guint *port) {
+  const char *colon = strrchr(text, ':');
+  gint64 number = 0;
+  if (colon == NULL || colon == text || strpbrk(text, " \t/") != NULL ||
+      !demur_number_parse_int(colon + 1, strlen(colon + 1), &number) || number < 1 ||
+      number > 65535)
+    return FALSE;
+  g_free(*host);
+  *host = g_strndup(text, (gsize)(colon - text));
+  *port = (guint)number;
+  return TRUE;
+}
+
+static gboolean
+is_ae(const char *text) {
+  const size_t n = strlen(text);
+  gboolean good = n > 0 && n <= 16;
+  for (size_t i = 0; i < n; i++)
+    good &= text[i] > ' ' && text[i] < 127 && text[i] != '\\';
+  return good;
+}
+
+static char **
+split_words(const char *text) {
+  g_auto(GStrv) all = g_strsplit_set(text, " \t,", -1);
+  g_autoptr(GStrvBuilder) words = g_strv_builder_new();
+  for (char **word = all; *word != NULL; word++)
+    if (**word != '\0')
+      g_strv_builder_add(words, *word);
+  return g_strv_builder_end(words);
+}
+
+static gboolean
+read_bits(const char *text, Kind kind, guint *bits) {
+  g_auto(GStrv) words = split_words(text);
+  guint found = 0;
+  for (char **word = words; *word != NULL; word++) {
+    guint bit = 0;
+    DemurVerdict verdict;
+    if (kind == KIND_VERDICTS && demur_verdict_from_name(*word, &verdict))
+      bit = 1u << verdict;
+    for (gsize o = 0; kind == KIND_OBJECTS && o < G_N_ELEMENTS(object_names); o++)
+      if (strcmp(*word, object_names[o].name) == 0)
+        bit = object_names[o].object;
+    if (bit == 0)
+      return FALSE;
+    found |= bit;
+  }
+  *bits = found;
+  return found != 0;
+}
+
+/* What was expected, or NULL where the value was taken. */
+static const char *
+take_value(gpointer base, const Key *key, const char *text) {
+  gpointer member = G_STRUCT_MEMBER_P(base, key->offset);
+  gint64 number = 0;
+  switch (key->kind) {
+  case KIND_PEER:
+    return read_peer(text, member, G_STRUCT_MEMBER_P(base, key->port_offset))
+               ? NULL
+               : "HOST:PORT, as in 10.0.0.5:104";
+  case KIND_NUMBER:
+    if (!demur_number_parse_int(text, strlen(text), &number) || number < key->low ||
+        number > key->high)
+      return "a whole number in its range";
+    *(guint *)member = (guint)number;
+    return NULL;
+  case KIND_LIST:
+    g_strfreev(*(char ***)member);
+    *(char ***)member = split_words(text);
+    return **(char ***)member != NULL ? NULL : "words";
+  case KIND_CHOICE:
+    for (guint c = 0; c < G_N_ELEMENTS(part_choices); c++)
+      if (strcmp(text, part_choices[c]) == 0) {
+        *(gboolean *)member = (gboolean)c;
+        return NULL;
+      }
+    return "hold or assess";
+  case KIND_VERDICTS:
+  case KIND_OBJECTS:
+    return read_bits(text, key->kind, member) ? NULL : "words of the list";
+  case KIND_AE:
+    if (!is_ae(text))
+      return "an AE title: 1 to 16 characters of ASCII without blanks";
+    break;
+  case KIND_PATH:
+    if (!g_path_is_absolute(text))
+      return "an absolute path: a service has no folder of its own";
+    break;
+  case KIND_TEXT:
+    break;
+  }
+  g_free(*(char **)member);
+  *(char **)member = g_strdup(text);
+  return *text != '\0' ? NULL : "a text";
+}
+
+/* --- the file --- */
+
+typedef struct {
+  DemurServeConfig *config;
+  const char *name;         /* of the file, for messages */
+  guint line, section_line; /* from 1 */
+  const char *section;      /* of keys; NULL before the first */
+  DemurServeDestination *destination;
+  GHashTable *given; /* "section/key" or "answer NAME/key" -> line */
+} Reading;
+
+static gboolean fail(const Reading *reading, guint line, GError **error, const char *format, ...)
+    G_GNUC_PRINTF(4, 5);
+
+static gboolean
+fail(const Reading *reading, guint line, GError **error, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  g_autofree char *what = g_strdup_vprintf(format, arguments);
+  va_end(arguments);
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s, line %u: %s", reading->name, line, what);
+  return FALSE;
+}
+
+static char *
+given_name(const Reading *reading, const char *key) {
+  return g_strdup_printf("%s %s/%s", reading->section,
+                         reading->destination != NULL ? reading->destination->name : "", key);
+}
+
+/* The usual values of a section, as if they were written. */
+static void
+fill_usual(DemurServeConfig *config, const char *section, DemurServeDestination *destination) {
+  for (gsize k = 0; k < G_N_ELEMENTS(keys); k++)
+    if (strcmp(keys[k].section, section) == 0 && keys[k].usual != NULL &&
+        strcmp(keys[k].usual, MUST) != 0)
+      (void)take_value(base_of(config, &keys[k], destination), &keys[k], keys[k].usual);
+}
+
+/* Behind a section, or the file: what must be given is. */
+static gboolean
+check_given(Reading *reading, const char *section, guint line, GError **error) {
+  for (gsize k = 0; k < G_N_ELEMENTS(keys); k++) {
+    if (strcmp(keys[k].section, section) != 0 || g_strcmp0(keys[k].usual, MUST) != 0)
+      continue;
+    reading->section = section;
+    g_autofree char *name = given_name(reading, keys[k].key);
+    if (!g_hash_table_contains(reading->given, name))
+      return fail(reading, line, error, "[%s] lacks %s: add `%s = ..` (%s)",
+                  reading->destination != NULL ? "answer" : section, keys[k].key, keys[k].key,
+                  keys[k].meaning);
+  }
+  return TRUE;
+}
+
+static gboolean
+end_answer(Reading *reading, GError **error) {
+  const gboolean good =
+      reading->destination == NULL || check_given(reading, ANSWER, reading->section_line, error);
+  reading->destination = NULL;
+  return good;
+}
+
+static gboolean
+take_section(Reading *reading, char *text, GError **error) {
+  const size_t n = strlen(text);
+  if (text[n - 1] != ']')
+    return fail(reading, reading->line, error, "a section ends with ]: write [receive]");
+  if (!end_answer(reading, error))
+    return FALSE;
+  text[n - 1] = '\0';
+  const char *name = g_strstrip(text + 1);
+  reading->section_line = reading->line;
+  if (g_str_has_prefix(name, "answer ")) {
+    const char *whom = name + strlen("answer ");
+    while (*whom == ' ')
+      whom++;
+    for (const char *at = whom; *at != '\0'; at++)
+      if (!g_ascii_isalnum(*at) && *at != '-' && *at != '_')
+        return fail(reading, reading->line, error,
+                    "a name of [answer NAME] has letters, digits, - and _ only");
+    if (demur_serve_config_destination(reading->config, whom) != NULL)
+      return fail(reading, reading->line, error, "[answer %s] is there twice: give another name",
+                  whom);
+    reading->destination = g_new0(DemurServeDestination, 1);
+    reading->destination->name = g_strdup(whom);
+    g_ptr_array_add(reading->config->destinations, reading->destination);
+    reading->section = ANSWER;
+    fill_usual(reading->config, ANSWER, reading->destination);
+    return TRUE;
+  }
+  for (gsize k = 0; k < G_N_ELEMENTS(keys); k++)
+    if (strcmp(keys[k].section, name) == 0) {
+      reading->section = keys[k].section;
+      return TRUE;
+    }
+  return fail(reading, reading->line, error,
+              "there is no section [%s]: there are [receive], [complete], [model], [assess], "
+              "[keep] and [answer NAME]",
+              name);
+}
+
+static gboolean
+take_key(Reading *reading, char *text, GError **error) {
+  char *equals = strchr(text, '=');
+  if (equals == NULL)
+    return fail(reading, reading->line, error,
+                "neither a [section], a `key = value` nor a # comment");
+  if (reading->section == NULL)
+    return fail(reading, reading->line, error,
+                "a key before the first section: write [receive] "
+                "above it");
+  *equals = '\0';
+  const char *name = g_strstrip(text), *value = g_strstrip(equals + 1);
+  const Key *key = NULL;
+  for (gsize k = 0; k < G_N_ELEMENTS(keys) && key == NULL; k++)
+    if (strcmp(keys[k].section, reading->section) == 0 && strcmp(keys[k].key, name) == 0)
+      key = &keys[k];
+  if (key == NULL) {
+    g_autoptr(GString) known = g_string_new(NULL);
+    for (gsize k = 0; k < G_N_ELEMENTS(keys); k++)
+      if (strcmp(keys[k].section, reading->section) == 0)
+        g_string_append_printf(known, "%s%s", known->len > 0 ? ", " : "", keys[k].key);
+    return fail(reading, reading->line, error, "[%s] has no key '%s': it has %s", reading->section,
+                name, known->str);
+  }
+  g_autofree char *given = given_name(reading, key->key);
+  gpointer before;
+  if (g_hash_table_lookup_extended(reading->given, given, NULL, &before))
+    return fail(reading, reading->line, error, "%s is given in line %u already: remove one", name,
+                GPOINTER_TO_UINT(before));
+  g_hash_table_insert(reading->given, g_steal_pointer(&given), GUINT_TO_POINTER(reading->line));
+  const char *expected =
+      take_value(base_of(reading->config, key, reading->destination), key, value);
+  if (expected == NULL)
+    return TRUE;
+  if (key->kind == KIND_NUMBER)
+    return fail(reading, reading->line, error,
+                "%s takes a whole number from %u to %u (%s), not '%s'", name, key->low, key->high,
+                key->meaning, value);
+  return fail(reading, reading->line, error, "%s takes %s (%s), not '%s'", name, expected,
+              key->meaning, value);
+}
+
+static gboolean
+take_line(Reading *reading, char *text, GError **error) {
+  g_strstrip(text);
+  if (*text == '\0' || *text == '#' || *text == ';')
+    return TRUE;
+  return *text == '[' ? take_section(reading, text, error) : take_key(reading, text, error);
+}
+
+/* What no single key says. */
+static gboolean
+check_whole(Reading *reading, GError **error) {
+  static const char *const sections[] = {"receive", "model", "assess"};
+  const DemurServeConfig *c = reading->config;
+  for (gsize s = 0; s < G_N_ELEMENTS(sections); s++)
+    if (!check_given(reading, sections[s], reading->line, error))
+      return FALSE;
+  if (strstr(c->command, "{series}") == NULL || strstr(c->command, "{output}") == NULL) {
+    reading->section = "model";
+    g_autofree char *name = given_name(reading, "command");
+    return fail(reading, GPOINTER_TO_UINT(g_hash_table_lookup(reading->given, name)), error,
+                "command lacks {series} or {output}: write it as `my-model {series} {output}`");
+  }
+  return TRUE;
+}
+
+DemurServeConfig *
+demur_serve_config_read(const char *path, GError **error) {
+  g_autofree char *text = NULL;
+  gsize n = 0;
+  g_autoptr(GError) cause = NULL;
+  g_autofree char *name = g_filename_display_name(path);
+  if (!g_file_get_contents(path, &text, &n, &cause)) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s can't be read: %s", name,
+                cause->message);
+    return NULL;
+  }
+  if (n > MAX_FILE_BYTES || !g_utf8_validate(text, (gssize)n, NULL)) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                "%s is no settings file: not UTF-8 text of at most 1 MiB", name);
+    return NULL;
+  }
+  g_autoptr(DemurServeConfig) config = g_new0(DemurServeConfig, 1);
+  config->path = g_strdup(path);
+  config->destinations = g_ptr_array_new_with_free_func(destination_free);
+  g_autoptr(GHashTable) given = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  Reading reading = {.config = config, .name = name, .given = given};
+  static const char *const sections[] = {"receive", "complete", "model", "assess", "keep"};
+  for (gsize s = 0; s < G_N_ELEMENTS(sections); s++)
+    fill_usual(config, sections[s], NULL);
+  g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+  for (char **line = lines; *line != NULL; line++) {
+    reading.line++;
+    if (!take_line(&reading, *line, error))
+      return NULL;
+  }
+  if (!end_answer(&reading, error) || !check_whole(&reading, error))
+    return NULL;
+  return g_steal_pointer(&config);
+}
+
+const DemurServeDestination *
+demur_serve_config_destination(const DemurServeConfig *config, const char *name) {
+  for (guint d = 0; d < config->destinations->len; d++) {
+    const DemurServeDestination *destination = config->destinations->pdata[d];
+    if (strcmp(destination->name, name) == 0)
+      return destination;
+  }
+  return NULL;
+}
+
+gboolean
+demur_serve_config_same_receiver(const DemurServeConfig *one, const DemurServeConfig *other) {
+  gboolean same = TRUE;
+  for (gsize k = 0; k < G_N_ELEMENTS(keys) && same; k++) {
+    if (strcmp(keys[k].section, "receive") != 0)
+      continue;
+    gconstpointer a = G_STRUCT_MEMBER_P(one, keys[k].offset),
+                  b = G_STRUCT_MEMBER_P(other, keys[k].offset);
+    if (keys[k].kind == KIND_NUMBER) {
+      same = *(const guint *)a == *(const guint *)b;
+    } else if (keys[k].kind == KIND_LIST) {
+      char *const *x = *(char *const *const *)a, *const *y = *(char *const *const *)b;
+      same = (x == NULL) == (y == NULL) &&
+             (x == NULL || g_strv_equal((const char *const *)x, (const char *const *)y));
+    } else {
+      same = g_strcmp0(*(char *const *)a, *(char *const *)b) == 0;
+    }
+  }
+  return same;
+}
+
+char *
+demur_serve_config_describe(void) {
+  GString *text = g_string_new(NULL);
+  const char *section = "";
+  for (gsize k = 0; k < G_N_ELEMENTS(keys); k++) {
+    const Key *key = &keys[k];
+    if (strcmp(section, key->section) != 0)
+      g_string_append_printf(text, "[%s]\n", key->section);
+    section = key->section;
+    g_string_append_printf(text, "  %-12s %s%s%s%s\n", key->key, key->meaning,
+                           key->usual == NULL              ? ""
+                           : strcmp(key->usual, MUST) == 0 ? "; must be given"
+                                                           : "; usual: ",
+                           key->usual != NULL && strcmp(key->usual, MUST) != 0 ? key->usual : "",
+                           "");
+  }
+  return g_string_free(text, FALSE);
+}

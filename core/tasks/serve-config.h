@@ -1,0 +1,70 @@
+/* The settings of `demur serve`: one file of sections and `key = value` lines.
+ *
+ * `#` begins a comment line. Every key is in one table (serve-config.c), with its section, its
+ * kind, its limits and what to write there; a fault is told with the file, the line and the remedy,
+ * and nothing is guessed: an unknown key, a repeated one and a missing one are faults too. */
+#pragma once
+
+#include "base/error.h"
+#include "selector/verdict.h"
+
+G_BEGIN_DECLS
+
+typedef enum {
+  DEMUR_ANSWER_REPORT = 1 << 0, /* DICOM SR */
+  DEMUR_ANSWER_PDF = 1 << 1,
+} DemurAnswerObjects;
+
+/* Whom to answer: a section [answer NAME]. */
+typedef struct {
+  char *name;          /* of the section */
+  char *host, *called; /* called: AE title */
+  guint port;
+  char *calling;         /* NULL: the AE title of [receive] */
+  guint timeout_seconds; /* for each of its answers */
+  guint verdicts;        /* 1 << DemurVerdict of those that go there */
+  guint objects;         /* DemurAnswerObjects */
+} DemurServeDestination;
+
+/* Texts are owned; NULL and 0: not given. */
+typedef struct {
+  char *path; /* of the file */
+  /* [receive] */
+  char *folder, *ae;
+  guint port, timeout_seconds, settle_seconds, max_associations;
+  guint reserve_mb; /* of the disk that is never filled */
+  char **callers, **hosts;
+  /* [complete] */
+  char *archive_host, *archive_called; /* who says how many objects a study has */
+  guint archive_port;
+  guint wait_seconds;   /* for what is missing */
+  gboolean assess_part; /* then: assessed all the same, and said */
+  /* [model] */
+  char *model, *command;
+  guint time_limit_seconds, tries, pause_seconds;
+  /* [assess] */
+  char *selector, *coverage, *rules, *sites;
+  /* [keep] */
+  guint history_days, give_up_hours;
+  GPtrArray *destinations; /* DemurServeDestination, in the file's order */
+} DemurServeConfig;
+
+/* DEMUR_ERROR_INPUT "FILE, line N: what is wrong; what to write". */
+DemurServeConfig *demur_serve_config_read(const char *path,
+                                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void demur_serve_config_free(DemurServeConfig *config);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurServeConfig, demur_serve_config_free)
+
+/* NULL where there is none of that name. */
+const DemurServeDestination *demur_serve_config_destination(const DemurServeConfig *config,
+                                                            const char *name);
+
+/* The settings under [receive] that differ: a running service can't take them over. */
+gboolean demur_serve_config_same_receiver(const DemurServeConfig *one,
+                                          const DemurServeConfig *other);
+
+/* The file's form for --help and the manual: every section and key, its default and its meaning, one
+ * a line (owned). */
+char *demur_serve_config_describe(void);
+
+G_END_DECLS

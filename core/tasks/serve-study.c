@@ -1,0 +1,481 @@
+#include "tasks/serve-study.h"
+
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "dicom/network.h"
+#include "store/scores.h"
+#include "store/verdicts.h"
+#include "tasks/assess.h"
+#include "tasks/result-objects.h"
+#include "tasks/scores-run.h"
+
+#define LONGEST_PAUSE 3600
+#define READ_TRIES 5 /* of a study whose files say nothing of themselves */
+#define ASK_AGAIN 60 /* seconds between questions to the archive */
+#define MAX_DEPTH 8
+
+gint64
+demur_serve_pause(guint pause_seconds, guint tries) {
+  gint64 pause = MAX(pause_seconds, 1);
+  for (guint t = 1; t < tries && pause < LONGEST_PAUSE; t++)
+    pause *= 2;
+  return MIN(pause, LONGEST_PAUSE);
+}
+
+static void
+set_text(char **text, const char *value) {
+  if (*text != value) {
+    g_free(*text);
+    *text = g_strdup(value);
+  }
+}
+
+/* The study is at this step now, and may go on at once. */
+static void
+move_to(DemurServeStudy *study, DemurServeStep step) {
+  study->step = step;
+  study->tries = 0;
+  study->next = 0;
+  set_text(&study->why, NULL);
+}
+
+static void
+hold(DemurServeStudy *study, const char *why) {
+  move_to(study, DEMUR_SERVE_DONE);
+  study->held = TRUE;
+  set_text(&study->why, why);
+}
+
+/* Stays at its step until then. */
+static void
+wait_until(DemurServeStudy *study, const char *why, gint64 next) {
+  study->next = next;
+  set_text(&study->why, why);
+}
+
+static void
+retry(const DemurServeConfig *config, DemurServeStudy *study, const char *why, gint64 now) {
+  study->tries++;
+  wait_until(study, why, now + demur_serve_pause(config->pause_seconds, study->tries));
+}
+
+static gboolean
+is_cancelled(const GError *error) {
+  return g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+}
+
+static char *
+study_folder(const DemurServeConfig *config, const DemurServeStudy *study) {
+  return g_build_filename(config->folder, study->study, NULL);
+}
+
+/* --- read --- */
+
+static guint
+count_objects(const char *path, int depth) {
+  g_autoptr(GDir) dir = depth < MAX_DEPTH ? g_dir_open(path, 0, NULL) : NULL;
+  guint n = 0;
+  const char *name;
+  while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
+    g_autofree char *child = g_build_filename(path, name, NULL);
+    n += g_str_has_suffix(name, ".dcm") ? 1 : count_objects(child, depth + 1);
+  }
+  return n;
+}
+
+/* Objects that a program made of the study, our own answers among them: they are no part of what
+ * has to arrive. */
+static gboolean
+is_made_later(const DemurFound *series) {
+  static const char *const modalities[] = {"SR", "DOC", "KO", "PR", NULL};
+  return g_strv_contains(modalities, series->modality) ||
+         g_str_has_prefix(series->series_description, "Demur:");
+}
+
+/* What the archive says the study has; 0: it does not say. FALSE with error where it can't be
+ * asked. */
+static gboolean
+ask_archive(const DemurServeConfig *config, const char *study_uid, guint *n, GError **error) {
+  const DemurPeer peer = {config->archive_host, config->archive_port, config->archive_called,
+                          config->ae, config->timeout_seconds};
+  const DemurQuery query = {.study_uid = study_uid};
+  g_autoptr(GPtrArray) found = demur_network_find(&peer, &query, error);
+  *n = 0;
+  for (guint i = 0; found != NULL && i < found->len; i++) {
+    const DemurFound *series = found->pdata[i];
+    g_autofree char *text = g_strstrip(g_strdup(series->n_instances));
+    gint64 number;
+    if (is_made_later(series))
+      continue;
+    if (!demur_number_parse_int(text, strlen(text), &number) || number < 0 || number > 1000000) {
+      *n = 0;
+      return TRUE;
+    }
+    *n += (guint)number;
+  }
+  return found != NULL;
+}
+
+/* Whether the study may be read now. */
+static gboolean
+is_complete(const DemurServeConfig *config, DemurServeStudy *study, gint64 now) {
+  g_autofree char *folder = study_folder(config, study);
+  study->n_objects = count_objects(folder, 0);
+  study->n_expected = 0;
+  study->part = FALSE;
+  if (config->archive_host == NULL)
+    return TRUE;
+  const gint64 until = study->arrived + config->wait_seconds;
+  g_autoptr(GError) error = NULL;
+  if (!ask_archive(config, study->study, &study->n_expected, &error)) {
+    if (now >= until)
+      return TRUE; /* nobody says: quiet is all there is */
+    g_autofree char *why =
+        g_strdup_printf("the archive can't say how many objects it has: %s", error->message);
+    wait_until(study, why, MIN(now + ASK_AGAIN, until));
+    return FALSE;
+  }
+  if (study->n_objects >= study->n_expected)
+    return TRUE;
+  g_autofree char *why = g_strdup_printf("%u of the %u objects that the archive has are here",
+                                         study->n_objects, study->n_expected);
+  if (now < until) {
+    wait_until(study, why, MIN(now + ASK_AGAIN, until));
+    return FALSE;
+  }
+  study->part = config->assess_part;
+  if (!study->part)
+    hold(study, why);
+  return study->part;
+}
+
+/* The one series to be assessed, or the one that stands for a study that has none. */
+static const DemurSeriesRecord *
+find_subject(const GPtrArray *records, DemurServeStudy *study) {
+  const DemurSeriesRecord *accepted = NULL, *other = NULL;
+  for (guint i = 0; i < records->len; i++) {
+    const DemurSeriesRecord *record = records->pdata[i];
+    if (record->accepted && accepted != NULL) {
+      hold(study, "images of several persons came under one StudyInstanceUID: assess them by hand");
+      return NULL;
+    }
+    if (record->accepted)
+      accepted = record;
+    else if (g_strcmp0(record->modality, "CT") == 0 &&
+             (other == NULL || record->n_slices > other->n_slices))
+      other = record;
+  }
+  if (accepted == NULL && other == NULL)
+    hold(study, "it has no CT series");
+  return accepted != NULL ? accepted : other;
+}
+
+static gboolean
+step_read(DemurTask *task, const DemurServeRules *rules, DemurServeStudy *study, gint64 now) {
+  if (!is_complete(rules->config, study, now))
+    return study->step == DEMUR_SERVE_DONE;
+  g_autofree char *folder = study_folder(rules->config, study);
+  const char *const paths[] = {folder, NULL};
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurIntake) intake = demur_intake_run(task, paths, rules->rules, rules->sites, &error);
+  if (intake == NULL) {
+    if (is_cancelled(error))
+      return FALSE;
+    /* A workspace that is locked or full delays a study; files that can't be read don't heal. */
+    retry(rules->config, study, error->message, now);
+    if (study->tries >= READ_TRIES && g_error_matches(error, DEMUR_ERROR, DEMUR_ERROR_INPUT)) {
+      g_autofree char *why = g_strdup(error->message);
+      hold(study, why);
+    }
+    return TRUE;
+  }
+  const DemurSeriesRecord *subject = find_subject(intake->records, study);
+  if (subject == NULL)
+    return TRUE;
+  set_text(&study->scan_id, subject->scan_id);
+  set_text(&study->verdict, NULL);
+  move_to(study, subject->accepted ? DEMUR_SERVE_MODEL : DEMUR_SERVE_ASSESS);
+  return TRUE;
+}
+
+/* --- model --- */
+
+/* Whether the scan has a score of the images that are there now; *any: it has one at all. */
+static gboolean
+has_score(DemurTask *task, const DemurServeRules *rules, const char *scan_id, gboolean *fresh,
+          gboolean *any, GError **error) {
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  g_autoptr(DemurSeriesRecord) series =
+      workspace != NULL ? demur_series_load(workspace, scan_id, error) : NULL;
+  g_autoptr(DemurScoreRecord) score = NULL;
+  if (series == NULL || !demur_scores_load(workspace, scan_id, rules->config->model, &score, error))
+    return FALSE;
+  *any = score != NULL;
+  *fresh = *any && g_strcmp0(score->images_digest, series->images_digest) == 0;
+  return TRUE;
+}
+
+static gboolean
+step_model(DemurTask *task, const DemurServeRules *rules, DemurServeStudy *study, gint64 now) {
+  const DemurServeConfig *config = rules->config;
+  g_autoptr(GError) error = NULL;
+  gboolean fresh = FALSE, any = FALSE;
+  if (!has_score(task, rules, study->scan_id, &fresh, &any, &error)) {
+    retry(config, study, error->message, now);
+    return TRUE;
+  }
+  if (fresh) {
+    move_to(study, DEMUR_SERVE_ASSESS);
+    return TRUE;
+  }
+  const DemurScoresRunParams params = {.model = config->model,
+                                       .command = config->command,
+                                       .scan_id = study->scan_id,
+                                       .time_limit = config->time_limit_seconds,
+                                       .replace = any};
+  g_autoptr(DemurScoresRan) ran = demur_task_scores_run(task, &params, &error);
+  if (ran == NULL || ran->stopped != NULL) {
+    const GError *cause = ran != NULL ? ran->stopped : error;
+    if (is_cancelled(cause))
+      return FALSE;
+    retry(config, study, cause->message, now);
+    return TRUE;
+  }
+  if (ran->n_scored > 0) {
+    move_to(study, DEMUR_SERVE_ASSESS);
+    return TRUE;
+  }
+  const DemurScoreRunRecord *run = ran->runs->len > 0 ? ran->runs->pdata[0] : NULL;
+  retry(config, study, run != NULL && run->message != NULL ? run->message : "there is no score",
+        now);
+  if (study->tries >= config->tries)
+    move_to(study, DEMUR_SERVE_ASSESS); /* whose verdict is failed, with this reason */
+  return TRUE;
+}
+
+/* --- assess --- */
+
+/* The newest verdict of the scan by the selector, where it holds; else a new one. */
+static DemurVerdictRecord *
+get_verdict(DemurTask *task, const DemurServeConfig *config, const char *scan_id, GError **error) {
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  for (int round = 0; workspace != NULL && round < 2; round++) {
+    g_autoptr(GPtrArray) all = demur_verdicts_of_scan(workspace, NULL, scan_id, error);
+    if (all == NULL)
+      return NULL;
+    DemurVerdictRecord *newest = all->len > 0 ? all->pdata[0] : NULL;
+    /* One without a score does not know of a run since. */
+    if (newest != NULL &&
+        (round > 0 ||
+         (newest->outdated == DEMUR_CURRENT && strcmp(newest->selector, config->selector) == 0 &&
+          newest->verdict != DEMUR_VERDICT_NO_SCORE && newest->verdict != DEMUR_VERDICT_FAILED)))
+      return g_ptr_array_steal_index(all, 0);
+    const DemurAssessParams params = {
+        .selector = config->selector, .scan_id = scan_id, .coverage = config->coverage};
+    g_auto(DemurAssessment) assessment = {0};
+    if (!demur_task_assess(task, &params, &assessment, error) ||
+        !demur_assessment_save(task, &assessment, error))
+      return NULL;
+  }
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "scan %s got no verdict", scan_id);
+  return NULL;
+}
+
+/* The file of one object for the study (owned); its folder is made. */
+static char *
+outbox_path(const DemurServeConfig *config, const DemurServeStudy *study, const char *name,
+            GError **error) {
+  g_autofree char *folder = g_build_filename(config->folder, ".outbox", study->study, NULL);
+  if (g_mkdir_with_parents(folder, 0700) != 0) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_OUTPUT, "the folder %s can't be made: %s", folder,
+                g_strerror(errno));
+    return NULL;
+  }
+  return g_build_filename(folder, name, NULL);
+}
+
+/* Writes what any destination wants of the verdict; paths go into files, in the order of
+ * kinds. */
+static gboolean
+write_objects(DemurTask *task, const DemurServeConfig *config, const DemurServeStudy *study,
+              const DemurVerdictRecord *verdict, guint wanted, char *files[2], GError **error) {
+  g_autofree char *remark =
+      study->part ? g_strdup_printf("The verdict is of a part of the study: %u of %u objects",
+                                    study->n_objects, study->n_expected)
+                  : NULL;
+  if (wanted & DEMUR_ANSWER_REPORT) {
+    const DemurReportParams params = {.remark = remark};
+    files[0] = outbox_path(config, study, "report.dcm", error);
+    if (files[0] == NULL ||
+        !demur_task_result_report(task, verdict, &params, files[0], NULL, error))
+      return FALSE;
+  }
+  if (wanted & DEMUR_ANSWER_PDF) {
+    files[1] = outbox_path(config, study, "pdf.dcm", error);
+    if (files[1] == NULL || !demur_task_result_pdf(task, verdict->scan_id, config->selector, NULL,
+                                                   verdict->created, files[1], error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+prepare_answers(DemurTask *task, const DemurServeConfig *config, DemurServeStudy *study,
+                const DemurVerdictRecord *verdict, gint64 now, GError **error) {
+  guint wanted = 0;
+  for (guint d = 0; d < config->destinations->len; d++) {
+    const DemurServeDestination *to = config->destinations->pdata[d];
+    if (to->verdicts & (1u << verdict->verdict))
+      wanted |= to->objects;
+  }
+  char *files[2] = {NULL, NULL};
+  const gboolean written = write_objects(task, config, study, verdict, wanted, files, error);
+  g_ptr_array_set_size(study->deliveries, 0);
+  for (guint d = 0; written && d < config->destinations->len; d++) {
+    const DemurServeDestination *to = config->destinations->pdata[d];
+    if (!(to->verdicts & (1u << verdict->verdict)))
+      continue;
+    DemurDelivery *delivery = demur_delivery_new(to->name, now);
+    g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
+    for (int f = 0; f < 2; f++)
+      if ((to->objects & (1u << f)) && files[f] != NULL)
+        g_strv_builder_add(builder, files[f]);
+    delivery->files = g_strv_builder_end(builder);
+    g_ptr_array_add(study->deliveries, delivery);
+  }
+  g_free(files[0]);
+  g_free(files[1]);
+  return written;
+}
+
+static gboolean
+has_waiting(const DemurServeStudy *study) {
+  for (guint d = 0; d < study->deliveries->len; d++)
+    if (((const DemurDelivery *)study->deliveries->pdata[d])->state == DEMUR_DELIVERY_WAITING)
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+step_assess(DemurTask *task, const DemurServeRules *rules, DemurServeStudy *study, gint64 now) {
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurVerdictRecord) verdict = get_verdict(task, rules->config, study->scan_id, &error);
+  const gboolean told = verdict != NULL && g_strcmp0(study->answered, verdict->digest) == 0;
+  if (verdict != NULL)
+    set_text(&study->verdict, demur_verdict_name(verdict->verdict));
+  if (verdict != NULL && !told)
+    (void)prepare_answers(task, rules->config, study, verdict, now, &error);
+  if (is_cancelled(error))
+    return FALSE;
+  if (error != NULL) {
+    retry(rules->config, study, error->message, now);
+    return TRUE;
+  }
+  set_text(&study->answered, verdict->digest);
+  /* The same study once more, with nothing new in it: its answer stands, or is on its way. */
+  move_to(study, has_waiting(study) ? DEMUR_SERVE_ANSWER : DEMUR_SERVE_DONE);
+  return TRUE;
+}
+
+gboolean
+demur_serve_study_step(DemurTask *task, const DemurServeRules *rules, DemurServeStudy *study,
+                       gint64 now) {
+  switch (study->step) {
+  case DEMUR_SERVE_READ:
+    return step_read(task, rules, study, now);
+  case DEMUR_SERVE_MODEL:
+    return step_model(task, rules, study, now);
+  case DEMUR_SERVE_ASSESS:
+    return step_assess(task, rules, study, now);
+  case DEMUR_SERVE_ANSWER:
+  case DEMUR_SERVE_DONE:
+  case DEMUR_N_SERVE_STEPS:
+    break;
+  }
+  return FALSE;
+}
+
+/* --- answer --- */
+
+static gboolean
+send_files(DemurTask *task, const DemurServeConfig *config, const DemurServeDestination *to,
+           const DemurDelivery *delivery, GError **error) {
+  const DemurPeer peer = {to->host, to->port, to->called,
+                          to->calling != NULL ? to->calling : config->ae, to->timeout_seconds};
+  g_autoptr(DemurSending) sending =
+      demur_network_send(&peer, (const char *const *)delivery->files, &task->progress, error);
+  if (sending == NULL)
+    return FALSE;
+  if (sending->n_sent == g_strv_length(delivery->files))
+    return TRUE;
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "%s",
+              sending->problems->len > 0 ? (const char *)sending->problems->pdata[0]
+                                         : "not all objects were taken");
+  return FALSE;
+}
+
+static gboolean
+deliver_one(DemurTask *task, const DemurServeConfig *config, DemurDelivery *delivery, gint64 now) {
+  const DemurServeDestination *to = demur_serve_config_destination(config, delivery->to);
+  if (to == NULL) {
+    delivery->state = DEMUR_DELIVERY_GIVEN_UP;
+    set_text(&delivery->why, "the settings name no such destination any more");
+    return TRUE;
+  }
+  g_autoptr(GError) error = NULL;
+  if (send_files(task, config, to, delivery, &error)) {
+    delivery->state = DEMUR_DELIVERY_SENT;
+    set_text(&delivery->why, NULL);
+    return TRUE;
+  }
+  if (is_cancelled(error))
+    return FALSE;
+  delivery->tries++;
+  set_text(&delivery->why, error->message);
+  delivery->next = now + demur_serve_pause(config->pause_seconds, delivery->tries);
+  if (now - delivery->since >= (gint64)config->give_up_hours * 3600)
+    delivery->state = DEMUR_DELIVERY_GIVEN_UP;
+  return TRUE;
+}
+
+static void
+clear_outbox(const DemurServeConfig *config, const DemurServeStudy *study) {
+  g_autofree char *folder = g_build_filename(config->folder, ".outbox", study->study, NULL);
+  for (guint d = 0; d < study->deliveries->len; d++) {
+    const DemurDelivery *delivery = study->deliveries->pdata[d];
+    for (char **file = delivery->files; file != NULL && *file != NULL; file++)
+      (void)g_unlink(*file);
+  }
+  (void)g_rmdir(folder);
+}
+
+gboolean
+demur_serve_study_deliver(DemurTask *task, const DemurServeConfig *config, DemurServeStudy *study,
+                          gint64 now) {
+  gboolean changed = FALSE, given_up = FALSE;
+  gint64 next = G_MAXINT64;
+  const char *why = NULL;
+  for (guint d = 0; d < study->deliveries->len; d++) {
+    DemurDelivery *delivery = study->deliveries->pdata[d];
+    if (delivery->state == DEMUR_DELIVERY_WAITING && delivery->next <= now)
+      changed |= deliver_one(task, config, delivery, now);
+    if (delivery->state == DEMUR_DELIVERY_WAITING)
+      next = MIN(next, delivery->next);
+    given_up |= delivery->state == DEMUR_DELIVERY_GIVEN_UP;
+    why = delivery->why != NULL ? delivery->why : why;
+  }
+  if (next < G_MAXINT64) {
+    wait_until(study, why, next);
+    return changed;
+  }
+  if (given_up) {
+    hold(study, why);
+    return TRUE;
+  }
+  clear_outbox(config, study);
+  move_to(study, DEMUR_SERVE_DONE);
+  return TRUE;
+}

@@ -1,0 +1,616 @@
+#include "tasks/serve.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/file-output.h"
+#include "dicom/receiver.h"
+#include "store/selectors.h"
+#include "tasks/selection.h"
+#include "tasks/serve-study.h"
+
+#define TICK (G_TIME_SPAN_SECOND / 5)
+#define HOUSEKEEPING 60 /* seconds */
+
+static gint64
+seconds_now(void) {
+  return g_get_real_time() / G_USEC_PER_SEC;
+}
+
+/* Settings as they were read at one time; kept until the end, since threads work with them. */
+typedef struct {
+  DemurServeConfig *config;
+  DemurEligibility *rules;
+  DemurSiteMap *sites;
+} Settings;
+
+static void
+settings_free(gpointer data) {
+  Settings *settings = data;
+  demur_serve_config_free(settings->config);
+  demur_eligibility_free(settings->rules);
+  demur_site_map_free(settings->sites);
+  g_free(settings);
+}
+
+typedef struct {
+  DemurTask *task; /* the caller's */
+  const DemurServeParams *params;
+  const char *folder;
+  GCancellable *ended; /* for the threads' work */
+  GMutex mutex;
+  GCond changed;
+  GPtrArray *settings; /* Settings; the last holds */
+  GHashTable *studies; /* name -> DemurServeStudy that is on its way */
+  GMutex saying;
+  GThread *worker, *courier;
+  gint64 tidied;
+} Serve;
+
+static void say(Serve *serve, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+static void
+say(Serve *serve, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  g_autofree char *sentence = g_strdup_vprintf(format, arguments);
+  va_end(arguments);
+  g_mutex_lock(&serve->saying);
+  serve->params->say(sentence, serve->params->data);
+  g_mutex_unlock(&serve->saying);
+}
+
+/* --- settings --- */
+
+static Settings *
+settings_read(const char *path, GError **error) {
+  Settings *settings = g_new0(Settings, 1);
+  settings->config = demur_serve_config_read(path, error);
+  if (settings->config != NULL)
+    settings->rules = demur_intake_rules(settings->config->rules, NULL, error);
+  gboolean good = settings->rules != NULL;
+  if (good && settings->config->sites != NULL) {
+    settings->sites = demur_site_map_read(settings->config->sites, error);
+    good = settings->sites != NULL;
+  }
+  if (good)
+    return settings;
+  settings_free(settings);
+  return NULL;
+}
+
+static const Settings *
+current_settings(Serve *serve) {
+  g_mutex_lock(&serve->mutex);
+  const Settings *settings = serve->settings->pdata[serve->settings->len - 1];
+  g_mutex_unlock(&serve->mutex);
+  return settings;
+}
+
+static void
+reload(Serve *serve) {
+  g_autoptr(GError) error = NULL;
+  Settings *settings = settings_read(serve->params->config_path, &error);
+  if (settings == NULL) {
+    say(serve, "the settings are left as they were: %s", error->message);
+    return;
+  }
+  const Settings *before = current_settings(serve);
+  const gboolean same = demur_serve_config_same_receiver(before->config, settings->config);
+  if (strcmp(before->config->folder, settings->config->folder) != 0) {
+    say(serve, "the settings are left as they were: another folder needs a restart");
+    settings_free(settings);
+    return;
+  }
+  g_mutex_lock(&serve->mutex);
+  g_ptr_array_add(serve->settings, settings);
+  g_mutex_unlock(&serve->mutex);
+  say(serve, same ? "the settings were read again"
+                  : "the settings were read again; those of [receive] hold after a restart");
+}
+
+/* --- the queue --- */
+
+/* Brings the study to the disk; what can't be written now is tried with its next step, and a
+ * restart would do the step again. */
+static gboolean
+save(Serve *serve, const DemurServeStudy *study) {
+  g_autoptr(GError) error = NULL;
+  if (demur_serve_journal_save(serve->folder, study, &error))
+    return TRUE;
+  say(serve, "the journal can't be written: %s", error->message);
+  return FALSE;
+}
+
+static char *
+again_folder(const char *folder) {
+  return g_build_filename(folder, ".journal", "again", NULL);
+}
+
+/* A mark that the study is to go through all steps again, as soon as it may. */
+static gboolean
+mark_again(const char *folder, const char *study, GError **error) {
+  g_autofree char *marks = again_folder(folder);
+  g_autofree char *path = g_build_filename(marks, study, NULL);
+  if (g_mkdir_with_parents(marks, 0700) != 0) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_OUTPUT, "the folder %s can't be made: %s", marks,
+                g_strerror(errno));
+    return FALSE;
+  }
+  return demur_file_write(path, "", 0, DEMUR_FILE_REPLACE, error);
+}
+
+/* A study came, or more of it: it goes through all steps again. Where a thread works on it that is
+ * marked, since its present step knows nothing of what came. FALSE where that can't be brought to
+ * the disk: it is then told again. Locked. */
+static gboolean
+enqueue(Serve *serve, const char *name) {
+  DemurServeStudy *study = g_hash_table_lookup(serve->studies, name);
+  const gint64 now = seconds_now();
+  if (study != NULL && study->busy) {
+    g_autoptr(GError) error = NULL;
+    if (mark_again(serve->folder, name, &error))
+      return TRUE;
+    say(serve, "the journal can't be written: %s", error->message);
+    return FALSE;
+  }
+  if (study == NULL) {
+    study = demur_serve_journal_find(serve->folder, name);
+    if (study == NULL)
+      study = demur_serve_study_new(name, now);
+    g_hash_table_insert(serve->studies, study->study, study);
+  }
+  study->step = DEMUR_SERVE_READ;
+  study->held = FALSE;
+  study->tries = 0;
+  study->next = 0;
+  study->arrived = now;
+  g_clear_pointer(&study->why, g_free);
+  if (save(serve, study))
+    return TRUE;
+  g_hash_table_remove(serve->studies, name);
+  return FALSE;
+}
+
+/* The study that has waited longest of those that are due for the courier, or the worker; marked
+ * busy. Locked. */
+static DemurServeStudy *
+take_due(Serve *serve, gboolean courier) {
+  const gint64 now = seconds_now();
+  DemurServeStudy *first = NULL;
+  GHashTableIter iter;
+  gpointer value;
+  g_hash_table_iter_init(&iter, serve->studies);
+  while (g_hash_table_iter_next(&iter, NULL, &value)) {
+    DemurServeStudy *study = value;
+    if (study->busy || study->next > now || (study->step == DEMUR_SERVE_ANSWER) != courier)
+      continue;
+    if (first == NULL || study->arrived < first->arrived ||
+        (study->arrived == first->arrived && strcmp(study->study, first->study) < 0))
+      first = study;
+  }
+  if (first != NULL)
+    first->busy = TRUE;
+  return first;
+}
+
+/* What became of a step, for the log. */
+static void
+tell(Serve *serve, const DemurServeStudy *study) {
+  if (study->step == DEMUR_SERVE_DONE && study->held)
+    say(serve, "study %s is held: %s", study->study, study->why);
+  else if (study->step == DEMUR_SERVE_DONE)
+    say(serve, "study %s is answered: %s", study->study, study->verdict);
+  else if (study->why != NULL)
+    say(serve, "study %s waits (%s, attempt %u): %s", study->study,
+        demur_serve_step_name(study->step), study->tries, study->why);
+  else
+    say(serve, "study %s: next is %s", study->study, demur_serve_step_name(study->step));
+}
+
+/* Behind a step: kept, and out of the way where it is finished. */
+static void
+put_back(Serve *serve, DemurServeStudy *study, gboolean changed) {
+  if (changed)
+    tell(serve, study);
+  const gboolean kept = !changed || save(serve, study);
+  g_mutex_lock(&serve->mutex);
+  study->busy = FALSE;
+  if (!kept) /* the step is done again rather than forgotten */
+    study->next = seconds_now() + 1;
+  if (kept && study->step == DEMUR_SERVE_DONE)
+    g_hash_table_remove(serve->studies, study->study);
+  g_cond_broadcast(&serve->changed);
+  g_mutex_unlock(&serve->mutex);
+}
+
+/* --- the threads --- */
+
+/* A task of a thread's own: its handle of the workspace, its threads, our cancelling. */
+static void
+own_task(const Serve *serve, DemurTask *task) {
+  const DemurTask *from = serve->task;
+  *task = (DemurTask){.workspace_path = g_strdup(from->workspace_path),
+                      .opening = from->opening,
+                      .seed = from->seed,
+                      .parallel = demur_parallel_new(0),
+                      .progress = {NULL, NULL, serve->ended},
+                      .now = from->now,
+                      .user = g_strdup(from->user),
+                      .station = g_strdup(from->station)};
+}
+
+static void
+wait_a_little(Serve *serve) {
+  g_mutex_lock(&serve->mutex);
+  g_cond_wait_until(&serve->changed, &serve->mutex, g_get_monotonic_time() + TICK);
+  g_mutex_unlock(&serve->mutex);
+}
+
+static gpointer
+run_courier(gpointer data) {
+  Serve *serve = data;
+  g_auto(DemurTask) task = {0};
+  own_task(serve, &task);
+  while (!g_cancellable_is_cancelled(serve->ended)) {
+    g_mutex_lock(&serve->mutex);
+    DemurServeStudy *study = take_due(serve, TRUE);
+    g_mutex_unlock(&serve->mutex);
+    if (study == NULL) {
+      wait_a_little(serve);
+      continue;
+    }
+    put_back(
+        serve, study,
+        demur_serve_study_deliver(&task, current_settings(serve)->config, study, seconds_now()));
+  }
+  return NULL;
+}
+
+/* Studies that are marked to go through all steps again, and records of long ago. */
+static void
+tidy(Serve *serve) {
+  g_autofree char *path = again_folder(serve->folder);
+  g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
+  const char *name;
+  while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
+    g_autofree char *mark = g_build_filename(path, name, NULL);
+    g_mutex_lock(&serve->mutex);
+    const DemurServeStudy *study = g_hash_table_lookup(serve->studies, name);
+    const gboolean taken =
+        name[0] != '.' && (study == NULL || !study->busy) && enqueue(serve, name);
+    g_mutex_unlock(&serve->mutex);
+    if (!taken)
+      continue;
+    (void)g_unlink(mark);
+    say(serve, "study %s is taken up again", name);
+  }
+  const gint64 now = seconds_now();
+  if (now - serve->tidied < HOUSEKEEPING)
+    return;
+  serve->tidied = now;
+  const gint64 days = current_settings(serve)->config->history_days;
+  (void)demur_serve_journal_prune(serve->folder, now - days * 86400);
+}
+
+static gpointer
+run_worker(gpointer data) {
+  Serve *serve = data;
+  g_auto(DemurTask) task = {0};
+  own_task(serve, &task);
+  while (!g_cancellable_is_cancelled(serve->ended)) {
+    if (serve->params->reload_asked != NULL && serve->params->reload_asked(serve->params->data))
+      reload(serve);
+    tidy(serve);
+    g_mutex_lock(&serve->mutex);
+    DemurServeStudy *study = take_due(serve, FALSE);
+    g_mutex_unlock(&serve->mutex);
+    if (study == NULL) {
+      wait_a_little(serve);
+      continue;
+    }
+    const Settings *settings = current_settings(serve);
+    const DemurServeRules rules = {settings->config, settings->rules, settings->sites};
+    put_back(serve, study, demur_serve_study_step(&task, &rules, study, seconds_now()));
+  }
+  return NULL;
+}
+
+/* --- the receiver's side --- */
+
+static void
+on_listening(gpointer data) {
+  Serve *serve = data;
+  const DemurServeConfig *config = current_settings(serve)->config;
+  /* From here on no process is forked off this one: threads may be busy. */
+  serve->worker = g_thread_new("worker", run_worker, serve);
+  serve->courier = g_thread_new("courier", run_courier, serve);
+  say(serve, "listening on port %u as %s; %u studies are on their way", config->port, config->ae,
+      g_hash_table_size(serve->studies));
+}
+
+static void
+on_problem(const char *sentence, gpointer data) {
+  say(data, "%s", sentence);
+}
+
+static DemurSettled
+on_settled(const char *const *folders, gpointer data) {
+  Serve *serve = data;
+  gboolean all = TRUE;
+  g_mutex_lock(&serve->mutex);
+  for (; *folders != NULL; folders++) {
+    g_autofree char *name = g_path_get_basename(*folders);
+    all &= enqueue(serve, name);
+  }
+  g_cond_broadcast(&serve->changed);
+  g_mutex_unlock(&serve->mutex);
+  return all ? DEMUR_SETTLED_DONE : DEMUR_SETTLED_AGAIN;
+}
+
+static gboolean
+serve_until_cancelled(Serve *serve, const DemurServeConfig *config, GError **error) {
+  const DemurReceiver receiver = {.folder = config->folder,
+                                  .port = config->port,
+                                  .ae = config->ae,
+                                  .callers = (const char *const *)config->callers,
+                                  .hosts = (const char *const *)config->hosts,
+                                  .timeout_seconds = config->timeout_seconds,
+                                  /* Who knows how many objects there are need not wait long. */
+                                  .settle_seconds = config->archive_host != NULL
+                                                        ? MIN(config->settle_seconds, 2)
+                                                        : config->settle_seconds,
+                                  .max_associations = config->max_associations,
+                                  .reserve_mb = config->reserve_mb,
+                                  .listening = on_listening,
+                                  .settled = on_settled,
+                                  .problem = on_problem,
+                                  .data = serve};
+  const DemurProgress progress = serve->task->progress;
+  DemurReceived received;
+  const gboolean served = demur_network_receive(&receiver, &received, &progress, error);
+  g_cancellable_cancel(serve->ended);
+  g_mutex_lock(&serve->mutex);
+  g_cond_broadcast(&serve->changed);
+  g_mutex_unlock(&serve->mutex);
+  g_clear_pointer(&serve->worker, g_thread_join);
+  g_clear_pointer(&serve->courier, g_thread_join);
+  if (served)
+    say(serve,
+        "ended in good order: %" G_GSIZE_FORMAT " objects in %" G_GSIZE_FORMAT
+        " associations, %" G_GSIZE_FORMAT " known before, %" G_GSIZE_FORMAT
+        " refused; %u studies are on their way",
+        received.n_received, received.n_associations, received.n_known, received.n_rejected,
+        g_hash_table_size(serve->studies));
+  return served;
+}
+
+/* --- begin --- */
+
+static char *
+lock_path(const char *folder) {
+  return g_build_filename(folder, ".journal", "lock", NULL);
+}
+
+/* The file that a running service holds locked; -1 with error, or, without one, where it is not
+ * there. */
+static int
+open_lock(const char *folder, gboolean make, GError **error) {
+  g_autofree char *path = lock_path(folder);
+  g_autoptr(GError) cause = NULL;
+  if (make && !demur_file_write(path, "", 0, DEMUR_FILE_NEW, &cause) &&
+      !g_error_matches(cause, DEMUR_ERROR, DEMUR_ERROR_EXISTS)) {
+    g_propagate_error(error, g_steal_pointer(&cause));
+    return -1;
+  }
+  return open(path, O_RDWR | O_CLOEXEC);
+}
+
+static int
+take_folder(const char *folder, GError **error) {
+  const int lock = open_lock(folder, TRUE, error);
+  if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0)
+    return lock;
+  if (error != NULL && *error == NULL)
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                lock >= 0 ? "another service has the folder %s: end that one first, or give this "
+                            "one another folder"
+                          : "the folder %s can't be taken",
+                folder);
+  if (lock >= 0)
+    close(lock);
+  return -1;
+}
+
+/* A service that could give no verdict says so at once, and not study by study. */
+static gboolean
+check_selector(Serve *serve, const DemurServeConfig *config, GError **error) {
+  g_autoptr(DemurSelectorRecord) record = NULL;
+  g_autoptr(DemurSelector) selector =
+      demur_task_load_selector(serve->task, config->selector, &record, error);
+  if (selector == NULL)
+    return FALSE;
+  g_autoptr(DemurThresholdRecord) threshold = NULL;
+  if (!demur_thresholds_current(serve->task->workspace, config->selector, &threshold, error))
+    return FALSE;
+  if (threshold != NULL)
+    return TRUE;
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+              "the selector %s has no threshold: run `demur tune %s ..` first", config->selector,
+              config->selector);
+  return FALSE;
+}
+
+static void
+recall(Serve *serve) {
+  g_autoptr(GPtrArray) damaged = g_ptr_array_new_with_free_func(g_free);
+  g_autoptr(GPtrArray) queue =
+      demur_serve_journal_list(serve->folder, DEMUR_JOURNAL_QUEUE, damaged);
+  g_ptr_array_set_free_func(queue, NULL);
+  for (guint i = 0; i < queue->len; i++) {
+    DemurServeStudy *study = queue->pdata[i];
+    g_hash_table_insert(serve->studies, study->study, study);
+  }
+  /* Its images are all there: it is read anew. */
+  for (guint i = 0; i < damaged->len; i++) {
+    say(serve, "the record of study %s can't be read: it goes through all steps again",
+        (const char *)damaged->pdata[i]);
+    g_mutex_lock(&serve->mutex);
+    (void)enqueue(serve, damaged->pdata[i]);
+    g_mutex_unlock(&serve->mutex);
+  }
+}
+
+static void
+serve_clear(Serve *serve) {
+  g_clear_pointer(&serve->studies, g_hash_table_unref);
+  g_clear_pointer(&serve->settings, g_ptr_array_unref);
+  g_clear_object(&serve->ended);
+  g_mutex_clear(&serve->mutex);
+  g_mutex_clear(&serve->saying);
+  g_cond_clear(&serve->changed);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Serve, serve_clear)
+
+gboolean
+demur_task_serve(DemurTask *task, const DemurServeParams *params, GError **error) {
+  g_auto(Serve) serve = {.task = task, .params = params, .ended = g_cancellable_new()};
+  g_mutex_init(&serve.mutex);
+  g_mutex_init(&serve.saying);
+  g_cond_init(&serve.changed);
+  serve.settings = g_ptr_array_new_with_free_func(settings_free);
+  serve.studies =
+      g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify)demur_serve_study_free);
+  Settings *settings = settings_read(params->config_path, error);
+  if (settings == NULL)
+    return FALSE;
+  g_ptr_array_add(serve.settings, settings);
+  serve.folder = settings->config->folder;
+  if (!check_selector(&serve, settings->config, error) ||
+      !demur_serve_journal_open(serve.folder, error))
+    return FALSE;
+  const int lock = take_folder(serve.folder, error);
+  if (lock < 0)
+    return FALSE;
+  recall(&serve);
+  const gboolean served = serve_until_cancelled(&serve, settings->config, error);
+  close(lock);
+  return served;
+}
+
+gboolean
+demur_task_serve_again(const DemurServeConfig *config, const char *study, GError **error) {
+  g_autoptr(GPtrArray) held = demur_serve_journal_list(config->folder, DEMUR_JOURNAL_HELD, NULL);
+  gboolean found = FALSE;
+  for (guint i = 0; i < held->len; i++)
+    found |= strcmp(((const DemurServeStudy *)held->pdata[i])->study, study) == 0;
+  if (!found) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
+                "study %s is not held; `demur serve --status` lists those that are", study);
+    return FALSE;
+  }
+  return mark_again(config->folder, study, error);
+}
+
+/* --- status --- */
+
+static void
+arriving_free(gpointer data) {
+  DemurArriving *arriving = data;
+  g_free(arriving->study);
+  g_free(arriving);
+}
+
+void
+demur_serve_status_free(DemurServeStatus *status) {
+  if (status == NULL)
+    return;
+  g_ptr_array_unref(status->arriving);
+  g_clear_pointer(&status->queue, g_ptr_array_unref);
+  g_clear_pointer(&status->held, g_ptr_array_unref);
+  g_ptr_array_unref(status->damaged);
+  g_free(status);
+}
+
+static gint
+by_study(gconstpointer a, gconstpointer b) {
+  return strcmp((*(const DemurArriving *const *)a)->study,
+                (*(const DemurArriving *const *)b)->study);
+}
+
+static gboolean
+is_listed(const DemurServeStatus *status, const char *study) {
+  for (guint i = 0; i < status->arriving->len; i++)
+    if (strcmp(((const DemurArriving *)status->arriving->pdata[i])->study, study) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* The receiver's marks: STUDY.new, STUDY.reading, STUDY.broken. */
+static void
+list_arriving(const char *folder, DemurServeStatus *status) {
+  g_autofree char *path = g_build_filename(folder, ".journal", NULL);
+  g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
+  const char *name;
+  while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
+    const char *dot = strrchr(name, '.');
+    if (dot == NULL || (strcmp(dot, ".new") != 0 && strcmp(dot, ".reading") != 0))
+      continue;
+    g_autofree char *study = g_strndup(name, (gsize)(dot - name));
+    g_autofree char *mark = g_build_filename(path, name, NULL);
+    GStatBuf facts;
+    if (is_listed(status, study) || g_stat(mark, &facts) != 0)
+      continue;
+    DemurArriving *arriving = g_new0(DemurArriving, 1);
+    arriving->study = g_steal_pointer(&study);
+    arriving->since = (gint64)facts.st_mtime;
+    g_autofree char *broken_name = g_strconcat(arriving->study, ".broken", NULL);
+    g_autofree char *broken = g_build_filename(path, broken_name, NULL);
+    arriving->broken = g_file_test(broken, G_FILE_TEST_EXISTS);
+    status->n_broken += arriving->broken ? 1 : 0;
+    status->oldest = MAX(status->oldest, status->now - arriving->since);
+    g_ptr_array_add(status->arriving, arriving);
+  }
+  g_ptr_array_sort(status->arriving, by_study);
+  status->n_arriving = status->arriving->len;
+}
+
+DemurServeStatus *
+demur_task_serve_status(const DemurServeConfig *config, GError **error) {
+  g_autoptr(DemurServeStatus) status = g_new0(DemurServeStatus, 1);
+  status->now = seconds_now();
+  status->arriving = g_ptr_array_new_with_free_func(arriving_free);
+  status->damaged = g_ptr_array_new_with_free_func(g_free);
+  struct statvfs disk;
+  if (statvfs(config->folder, &disk) != 0) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
+                "the service's folder %s can't be looked at: %s", config->folder,
+                g_strerror(errno));
+    return NULL;
+  }
+  status->free_mb = (gint64)((guint64)disk.f_bavail * disk.f_frsize >> 20);
+  list_arriving(config->folder, status);
+  status->queue = demur_serve_journal_list(config->folder, DEMUR_JOURNAL_QUEUE, status->damaged);
+  status->held = demur_serve_journal_list(config->folder, DEMUR_JOURNAL_HELD, status->damaged);
+  status->n_queue = status->queue->len;
+  status->n_held = status->held->len;
+  for (guint i = 0; i < status->queue->len; i++) {
+    const DemurServeStudy *study = status->queue->pdata[i];
+    status->n_step[study->step]++;
+    status->oldest = MAX(status->oldest, status->now - study->arrived);
+  }
+  status->n_answered =
+      demur_serve_journal_count(config->folder, DEMUR_JOURNAL_ANSWERED, &status->last_answer);
+  const int lock = open_lock(config->folder, FALSE, NULL);
+  if (lock >= 0) {
+    status->running = flock(lock, LOCK_SH | LOCK_NB) != 0;
+    close(lock);
+  }
+  return g_steal_pointer(&status);
+}
