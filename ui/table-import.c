@@ -8,6 +8,7 @@
 #include "tasks/scores-import.h"
 #include "tasks/selectors.h"
 #include "ui/words.h"
+#include "words/noticed.h"
 
 #define MOST_NOTES 3
 
@@ -51,7 +52,7 @@ mapping(const DemurTableImport *import) {
 static void
 append_notes(GString *text, const GPtrArray *warnings) {
   for (guint i = 0; warnings != NULL && i < MIN(warnings->len, MOST_NOTES); i++) {
-    g_autofree char *words = demur_table_warning_words(warnings->pdata[i], TRUE);
+    g_autofree char *words = demur_words_noticed(warnings->pdata[i], TRUE, demur_words_translate);
     g_string_append_printf(text, _(" Note: %s."), words);
   }
 }

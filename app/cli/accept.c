@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/cli/command.h"
+#include "app/cli/noticed.h"
 #include "base/file-output.h"
 #include "base/number.h"
 #include "tasks/accept.h"
@@ -206,7 +207,11 @@ print_answer(const DemurAccepted *accepted) {
 static gboolean
 run_run(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(GStrv) arguments = NULL;
-  const GOptionEntry entries[] = {{NULL}};
+  g_autofree char *columns = NULL;
+  const GOptionEntry entries[] = {
+      {"columns", 0, 0, G_OPTION_ARG_FILENAME, &columns,
+       "a table with the columns column and means: other names for columns", "FILE"},
+      {NULL}};
   if (!demur_command_parse(
           argc, argv, "SELECTOR FILE", "answer from a site's labels",
           "Reads the table of `demur accept plan` with labels filled in from the top and answers "
@@ -217,13 +222,17 @@ run_run(DemurContext *context, int argc, char **argv, GError **error) {
                             error))
     return FALSE;
   g_autoptr(DemurAccepted) accepted =
-      demur_task_accept_run(&context->task, arguments[0], arguments[1], error);
+      demur_task_accept_run(&context->task, arguments[0], arguments[1], columns, error);
   if (accepted == NULL)
     return FALSE;
   if (context->json) {
-    demur_context_print_json(context, demur_accepted_json(accepted));
+    DemurJson *json = demur_accepted_json(accepted);
+    demur_noticed_write(json, accepted->noticed);
+    demur_json_end_object(json);
+    demur_context_print_json(context, json);
   } else {
     print_answer(accepted);
+    demur_noticed_print(accepted->noticed);
   }
   return TRUE;
 }

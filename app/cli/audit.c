@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "app/cli/command.h"
+#include "app/cli/noticed.h"
 #include "base/file-output.h"
 #include "tasks/audit.h"
 
@@ -166,7 +167,8 @@ write_applied(const DemurAuditApplied *applied, DemurJson *json) {
 
 /* One site's members stand in the document itself; those of several in "sites". */
 static void
-print_applied_json(DemurContext *context, const char *selector, const GPtrArray *applied) {
+print_applied_json(DemurContext *context, const char *selector, const GPtrArray *applied,
+                   const GPtrArray *noticed) {
   DemurJson *json = demur_json_new();
   demur_json_begin_object(json, NULL);
   demur_json_string(json, "selector", selector);
@@ -181,6 +183,7 @@ print_applied_json(DemurContext *context, const char *selector, const GPtrArray 
     }
     demur_json_end_array(json);
   }
+  demur_noticed_write(json, noticed);
   demur_json_end_object(json);
   demur_context_print_json(context, json);
 }
@@ -204,26 +207,31 @@ print_applied_text(const DemurAuditApplied *applied) {
 
 static gboolean
 run_apply(DemurContext *context, int argc, char **argv, GError **error) {
-  g_autofree char *cohort_name = NULL;
+  g_autofree char *cohort_name = NULL, *columns = NULL;
   g_auto(GStrv) arguments = NULL;
-  const GOptionEntry entries[] = {{"cohort", 'c', 0, G_OPTION_ARG_STRING, &cohort_name,
-                                   "cohort with the scans (the plan's)", "C"},
-                                  {NULL}};
+  const GOptionEntry entries[] = {
+      {"cohort", 'c', 0, G_OPTION_ARG_STRING, &cohort_name, "cohort with the scans (the plan's)",
+       "C"},
+      {"columns", 0, 0, G_OPTION_ARG_FILENAME, &columns,
+       "a table with the columns column and means: other names for columns", "FILE"},
+      {NULL}};
   if (!demur_command_parse(argc, argv, "SELECTOR FILE", "learn a site's intercept from labels",
                            "FILE is the table of `demur audit plan` with labels filled in.",
                            entries, &arguments, error) ||
       !demur_command_expect(arguments, 2, "audit apply takes SELECTOR FILE", error))
     return FALSE;
-  const DemurAuditApplyParams params = {arguments[0], arguments[1], cohort_name};
-  g_autoptr(GPtrArray) applied = demur_task_audit_apply(&context->task, &params, error);
+  const DemurAuditApplyParams params = {arguments[0], arguments[1], cohort_name, columns};
+  g_autoptr(GPtrArray) noticed = NULL;
+  g_autoptr(GPtrArray) applied = demur_task_audit_apply(&context->task, &params, &noticed, error);
   if (applied == NULL)
     return FALSE;
   if (context->json) {
-    print_applied_json(context, arguments[0], applied);
+    print_applied_json(context, arguments[0], applied, noticed);
     return TRUE;
   }
   for (guint i = 0; i < applied->len; i++)
     print_applied_text(applied->pdata[i]);
+  demur_noticed_print(noticed);
   g_print(
       "Kept: `demur assess` uses %s for scans of %s.\nFor research use, not a cleared device.\n",
       applied->len == 1 ? "it" : "them", applied->len == 1 ? "this site" : "these sites");

@@ -5,6 +5,7 @@
 #include "base/file-output.h"
 #include "base/json-writer.h"
 #include "app/cli/command.h"
+#include "app/cli/noticed.h"
 #include "tasks/names.h"
 #include "cohort/export.h"
 #include "cohort/import.h"
@@ -106,38 +107,6 @@ print_nlst(const DemurNlstCounts *n) {
   }
 }
 
-/* Members "warnings" (sentences) and "noticed" (the same as data). */
-static void
-write_warnings(DemurJson *json, const GPtrArray *warnings) {
-  demur_json_begin_array(json, "warnings");
-  for (guint i = 0; warnings != NULL && i < warnings->len; i++) {
-    g_autofree char *words = demur_table_warning_words(warnings->pdata[i], TRUE);
-    demur_json_string(json, NULL, words);
-  }
-  demur_json_end_array(json);
-  demur_json_begin_array(json, "noticed");
-  for (guint i = 0; warnings != NULL && i < warnings->len; i++) {
-    const DemurTableWarning *warning = warnings->pdata[i];
-    demur_json_begin_object(json, NULL);
-    demur_json_string(json, "kind", demur_table_warning_name(warning->kind));
-    demur_json_string(json, "column", warning->column);
-    demur_json_string(json, "first", warning->first);
-    demur_json_string(json, "second", warning->second);
-    demur_json_int(json, "n", (gint64)warning->n);
-    demur_json_int(json, "n_all", (gint64)warning->n_all);
-    demur_json_end_object(json);
-  }
-  demur_json_end_array(json);
-}
-
-static void
-print_warnings(const GPtrArray *warnings) {
-  for (guint i = 0; warnings != NULL && i < warnings->len; i++) {
-    g_autofree char *words = demur_table_warning_words(warnings->pdata[i], TRUE);
-    g_print("  note: %s\n", words);
-  }
-}
-
 /* The parts that import, simulate and show have in common. */
 static gboolean
 print_cohort(DemurContext *context, const DemurCohort *cohort, const char *digest,
@@ -195,7 +164,7 @@ print_cohort(DemurContext *context, const DemurCohort *cohort, const char *diges
     demur_json_end_array(json);
     if (nlst != NULL)
       write_nlst(json, nlst);
-    write_warnings(json, warnings);
+    demur_noticed_write(json, warnings);
     demur_json_end_object(json);
     demur_context_print_json(context, json);
     return TRUE;
@@ -229,7 +198,7 @@ print_cohort(DemurContext *context, const DemurCohort *cohort, const char *diges
   g_print("  digest %s\n", digest);
   if (nlst != NULL)
     print_nlst(nlst);
-  print_warnings(warnings);
+  demur_noticed_print(warnings);
   return TRUE;
 }
 
@@ -288,10 +257,11 @@ check_import(const DemurCohortImportParams *p, GError **error) {
   if (nlst && (p->persons == NULL || p->scores == NULL || p->embeddings != NULL ||
                p->embedding_ids != NULL))
     wrong = "NLST tables are two: --nlst-persons P.csv --scores S.csv, embeddings in the scores";
-  else if (!nlst && (p->split != NULL || p->weights || p->horizon_years != DEMUR_N_YEARS ||
-                     p->death_event_free || p->short_followup != DEMUR_SHORT_WEIGHTED))
-    wrong = "--split, --horizon, --death, --short-followup and --ipc-weights belong to "
-            "--nlst-persons";
+  else if (!nlst && (p->split != NULL || p->images != NULL || p->weights ||
+                     p->horizon_years != DEMUR_N_YEARS || p->death_event_free ||
+                     p->short_followup != DEMUR_SHORT_WEIGHTED))
+    wrong = "--nlst-images, --split, --horizon, --death, --short-followup and --ipc-weights "
+            "belong to --nlst-persons";
   else if (p->split != NULL && p->split_by != NULL)
     wrong = "--split and --split-by contradict each other; give one";
   if (wrong != NULL)
@@ -303,7 +273,7 @@ static gboolean
 run_import(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree char *model = NULL, *embeddings = NULL, *ids = NULL, *persons = NULL, *scores = NULL,
                   *split = NULL, *death = NULL, *censored = NULL, *columns = NULL, *outcome = NULL,
-                  *split_by = NULL, *joined = NULL;
+                  *split_by = NULL, *joined = NULL, *images = NULL;
   DemurCohortImportParams params = {.horizon_years = DEMUR_N_YEARS};
   const GOptionEntry entries[] = {
       {"model", 0, 0, G_OPTION_ARG_STRING, &model, "Whose risks and embeddings these are", "M"},
@@ -324,6 +294,8 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
        "scan_ids of the array's rows, one a line (default: joined by row order)", "FILE"},
       {"nlst-persons", 0, 0, G_OPTION_ARG_FILENAME, &persons,
        "NLST participants: pid, cen, scr_days0.., candx_days, fup_days, death_days", "P.csv"},
+      {"nlst-images", 0, 0, G_OPTION_ARG_FILENAME, &images,
+       "NLST images: pid, study_yr, manufacturer, reconfilter, reconthickness ..", "I.csv"},
       {"scores", 0, 0, G_OPTION_ARG_FILENAME, &scores,
        "Scores of NLST screens: pid, study_yr, risk or risk_year_1..6, emb_0..", "S.csv"},
       {"split", 0, 0, G_OPTION_ARG_STRING, &split,
@@ -362,6 +334,7 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
   params.embedding_ids = ids;
   params.persons = persons;
   params.scores = scores;
+  params.images = images;
   params.split = split;
   if (!check_import(&params, error) ||
       !demur_command_expect(words, nlst ? 1 : 2,
@@ -557,11 +530,13 @@ run_export(DemurContext *context, int argc, char **argv, GError **error) {
 
 static gboolean
 run_attach(DemurContext *context, int argc, char **argv, GError **error) {
-  g_autofree char *key = NULL, *column_list = NULL;
+  g_autofree char *key = NULL, *column_list = NULL, *map_path = NULL;
   gboolean replace = FALSE;
   const GOptionEntry entries[] = {
       {"key", 0, 0, G_OPTION_ARG_STRING, &key, "Joined by: patient_id, scan_id or site", "COLUMN"},
       {"columns", 0, 0, G_OPTION_ARG_STRING, &column_list, "Only these columns", "A,B,.."},
+      {"rename", 0, 0, G_OPTION_ARG_FILENAME, &map_path,
+       "A table with the columns column and means: other names for columns", "FILE"},
       {"replace", 0, 0, G_OPTION_ARG_NONE, &replace, "Replace columns of the same name", NULL},
       {NULL, 0, 0, 0, NULL, NULL, NULL}};
   g_auto(GStrv) words = NULL;
@@ -585,8 +560,11 @@ run_attach(DemurContext *context, int argc, char **argv, GError **error) {
       demur_cohorts_load(workspace, words[0], &context->task.progress, error);
   if (cohort == NULL)
     return FALSE;
-  g_autoptr(DemurAttached) attached =
-      demur_cohort_attach_table(cohort, words[1], key, columns, &context->task.progress, error);
+  g_autoptr(DemurColumnMap) map = NULL;
+  if (map_path != NULL && (map = demur_column_map_read(map_path, error)) == NULL)
+    return FALSE;
+  g_autoptr(DemurAttached) attached = demur_cohort_attach_table(cohort, words[1], key, columns, map,
+                                                                &context->task.progress, error);
   if (attached == NULL)
     return FALSE;
   if (attached->n_matched == 0) {
@@ -610,7 +588,7 @@ run_attach(DemurContext *context, int argc, char **argv, GError **error) {
     demur_json_int(json, "n_matched", (gint64)attached->n_matched);
     demur_json_int(json, "n_unmatched", (gint64)attached->n_unmatched);
     demur_json_int(json, "n_unused", (gint64)attached->n_unused);
-    write_warnings(json, attached->warnings);
+    demur_noticed_write(json, attached->warnings);
     demur_json_end_object(json);
     demur_context_print_json(context, json);
     return TRUE;
@@ -619,7 +597,7 @@ run_attach(DemurContext *context, int argc, char **argv, GError **error) {
           "empty), %zu rows not used\n",
           words[0], attached->n_attributes, key, attached->n_matched, attached->n_unmatched,
           attached->n_unused);
-  print_warnings(attached->warnings);
+  demur_noticed_print(attached->warnings);
   return TRUE;
 }
 

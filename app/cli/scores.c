@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "app/cli/command.h"
-#include "cohort/table-warnings.h"
+#include "app/cli/noticed.h"
 #include "tasks/scores-import.h"
 #include "tasks/scores-run.h"
 
@@ -30,12 +30,7 @@ print_outcome(DemurContext *context, const char *model, const DemurScoresImporte
     write_list(json, "ambiguous", imported->ambiguous);
     write_list(json, "wrong_patient", imported->mismatched);
     write_list(json, "mangled", imported->mangled);
-    demur_json_begin_array(json, "warnings");
-    for (guint i = 0; i < imported->warnings->len; i++) {
-      g_autofree char *words = demur_table_warning_words(imported->warnings->pdata[i], TRUE);
-      demur_json_string(json, NULL, words);
-    }
-    demur_json_end_array(json);
+    demur_noticed_write(json, imported->warnings);
     demur_json_int(json, "n_new", (gint64)imported->n_new);
     demur_json_int(json, "n_replaced", (gint64)imported->n_replaced);
     demur_json_int(json, "n_same", (gint64)imported->n_same);
@@ -57,15 +52,12 @@ print_outcome(DemurContext *context, const char *model, const DemurScoresImporte
     g_print("  wrong patient: %s\n", (const char *)imported->mismatched->pdata[i]);
   for (guint i = 0; i < imported->mangled->len; i++)
     g_print("  changed on its way: %s\n", (const char *)imported->mangled->pdata[i]);
-  for (guint i = 0; i < imported->warnings->len; i++) {
-    g_autofree char *words = demur_table_warning_words(imported->warnings->pdata[i], TRUE);
-    g_print("  note: %s\n", words);
-  }
+  demur_noticed_print(imported->warnings);
 }
 
 static gboolean
 run_import(DemurContext *context, int argc, char **argv, GError **error) {
-  g_autofree char *model = NULL, *scan_id = NULL, *map_path = NULL;
+  g_autofree char *model = NULL, *scan_id = NULL, *map_path = NULL, *columns = NULL;
   gboolean replace = FALSE;
   g_auto(GStrv) arguments = NULL;
   const GOptionEntry entries[] = {
@@ -74,6 +66,10 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
        "FILE is Sybil's prediction_scores.json for this scan", "SCAN"},
       {"map", 0, 0, G_OPTION_ARG_FILENAME, &map_path,
        "FILE is JSON; this table says which name belongs to which series_uid", "MAP.csv"},
+      {"columns", 0, 0, G_OPTION_ARG_FILENAME, &columns,
+       "FILE is a table; this one, with the columns column and means, has other names for its "
+       "columns",
+       "FILE"},
       {"replace", 0, 0, G_OPTION_ARG_NONE, &replace, "replace scores of that model that differ",
        NULL},
       {NULL}};
@@ -86,7 +82,8 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
           entries, &arguments, error) ||
       !demur_command_expect(arguments, 1, "scores import takes one FILE", error))
     return FALSE;
-  const DemurScoresImportParams params = {arguments[0], model, scan_id, map_path, replace, NULL};
+  const DemurScoresImportParams params = {arguments[0], model,   scan_id, map_path,
+                                          columns,      replace, NULL};
   g_autoptr(DemurScoresImported) imported =
       demur_task_scores_import(&context->task, &params, error);
   if (imported == NULL)

@@ -4,15 +4,18 @@
 
 #include "base/memory.h"
 #include "cohort/import.h"
+#include "cohort/attribute-codes.h"
 #include "cohort/columns.h"
 #include "cohort/ids.h"
 #include "cohort/table-header.h"
+#include "cohort/table-text.h"
 
 #define ROWS_A_STEP 8192
 
 typedef struct {
   size_t column; /* in the table */
   DemurIntern texts;
+  DemurMissingWords missing;
   GArray *codes; /* guint32, by key code */
 } Taken;
 
@@ -88,112 +91,159 @@ choose(GArray *taken, const DemurTableHeader *header, char **columns, const char
   return TRUE;
 }
 
-DemurAttached *
-demur_cohort_attach_table(DemurCohort *cohort, const char *path, const char *key, char **columns,
-                          const DemurProgress *progress, GError **error) {
-  char **key_texts = cohort->scan_ids; /* of a scan: key_texts[key_codes[i]] */
-  const guint32 *key_codes = NULL;
-  if (strcmp(key, "patient_id") == 0) {
-    key_texts = cohort->patient_ids;
-    key_codes = cohort->patients;
-  } else if (strcmp(key, "site") == 0) {
-    key_texts = cohort->site_names;
-    key_codes = cohort->sites;
-  } else if (strcmp(key, "scan_id") != 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "key %s is not known; expected patient_id, scan_id or site", key);
-    return NULL;
-  }
-  g_autoptr(DemurTable) table = demur_table_open(path, error);
-  if (table == NULL)
-    return NULL;
-  const char *table_name = demur_table_name(table);
+/* One reading. */
+typedef struct {
+  const char *key;
+  char **key_texts; /* of a scan: key_texts[key_codes[i]], or key_texts[i] */
+  const guint32 *key_codes;
+  DemurTable *table;
+  DemurTableHeader header;
   gssize key_column;
-  const DemurNamedColumn named[] = {{key, NULL, &key_column, TRUE}};
-  const DemurHeaderPlan plan = {.named = named, .n_named = 1, .expected = key};
-  g_auto(DemurTableHeader) header = {0};
-  g_auto(DemurTableFaults) faults = {0};
-  demur_table_faults_init(&faults, table);
-  g_autoptr(GArray) taken = g_array_new(FALSE, FALSE, sizeof(Taken));
-  g_array_set_clear_func(taken, taken_clear);
-  if (!demur_table_header_read(&header, table, &plan, NULL, error) ||
-      !choose(taken, &header, columns, table_name, error))
-    return NULL;
-
+  DemurTableFaults faults;
+  GArray *taken; /* Taken */
   DemurIds keys;
-  demur_ids_init(&keys, key, NULL);
-  g_autoptr(GArray) lines = g_array_new(FALSE, FALSE, sizeof(size_t)); /* by key code */
-  gboolean ok = TRUE;
-  for (size_t n_read = 0; ok; n_read++) {
-    const DemurTableField *fields;
-    ok = (n_read % ROWS_A_STEP != 0 || demur_progress_step(progress, demur_table_fraction(table),
-                                                           "reading attributes", error)) &&
-         demur_table_header_next(&header, table, &faults, &fields, error);
-    if (!ok || fields == NULL)
-      break;
-    gboolean is_new;
-    guint32 like;
-    const DemurTableField *k = &fields[key_column];
-    const guint32 code = demur_ids_add(&keys, k, &is_new, &like);
-    if (is_new)
-      g_array_append_val(lines, k->line);
-    for (guint t = 0; t < taken->len; t++) {
-      Taken *column = &g_array_index(taken, Taken, t);
-      const DemurTableField *field = &fields[column->column];
-      const gboolean missing = demur_table_is_missing(field);
-      const guint32 text = demur_intern_add(&column->texts, missing ? "" : field->text,
-                                            missing ? 0 : field->length, NULL);
-      if (is_new)
-        g_array_append_val(column->codes, text);
-      else if (g_array_index(column->codes, guint32, code) != text)
-        demur_table_faults_note(&faults, field, header.names[column->column],
-                                "this %s stands in line %zu already with another value; keep one "
-                                "of them",
-                                key, g_array_index(lines, size_t, code));
-    }
-  }
-  ok = ok && !demur_table_faults_raise(&faults, error);
-  if (!ok) {
-    demur_ids_clear(&keys);
-    return NULL;
-  }
+  GArray *lines; /* size_t, by key code */
+  GPtrArray *noticed;
+} Attach;
 
-  DemurAttached *attached = g_new0(DemurAttached, 1);
-  attached->n_attributes = taken->len;
-  attached->attributes = g_new0(DemurAttribute, taken->len);
-  for (guint t = 0; t < taken->len; t++) {
-    attached->attributes[t].name = g_strdup(header.names[g_array_index(taken, Taken, t).column]);
-    attached->attributes[t].codes = demur_new_array(guint32, cohort->n_scans);
+static void
+read_row(Attach *a, const DemurTableField *fields) {
+  gboolean is_new;
+  guint32 like;
+  const DemurTableField *key = &fields[a->key_column];
+  const guint32 code = demur_ids_add(&a->keys, key, &is_new, &like);
+  if (is_new)
+    g_array_append_val(a->lines, key->line);
+  if (*demur_ids_text(&a->keys, code) == '\0')
+    demur_table_faults_note(&a->faults, key, a->key, "nothing stands here; every row needs its %s",
+                            a->key);
+  for (guint t = 0; t < a->taken->len; t++) {
+    Taken *column = &g_array_index(a->taken, Taken, t);
+    const DemurTableField *field = &fields[column->column];
+    const gboolean missing = demur_table_count_missing(field, &column->missing);
+    const guint32 text = demur_intern_add(&column->texts, missing ? "" : field->text,
+                                          missing ? 0 : field->length, NULL);
+    if (is_new)
+      g_array_append_val(column->codes, text);
+    else if (g_array_index(column->codes, guint32, code) != text)
+      demur_table_faults_note(&a->faults, field, a->header.names[column->column],
+                              "this %s stands in line %zu already with another value; keep one "
+                              "of them",
+                              a->key, g_array_index(a->lines, size_t, code));
   }
-  g_autofree guint8 *used = g_malloc0(MAX(keys.texts.texts->len, 1));
-  for (size_t i = 0; i < cohort->n_scans; i++) {
+}
+
+static gboolean
+read_rows(Attach *a, const DemurProgress *progress, GError **error) {
+  for (size_t n_read = 0;; n_read++) {
+    const DemurTableField *fields;
+    if ((n_read % ROWS_A_STEP == 0 && !demur_progress_step(progress, demur_table_fraction(a->table),
+                                                           "reading attributes", error)) ||
+        !demur_table_header_next(&a->header, a->table, &a->faults, &fields, error))
+      return FALSE;
+    if (fields == NULL)
+      return demur_table_faults_end(&a->faults, a->noticed, error);
+    read_row(a, fields);
+  }
+}
+
+/* Tells of a key of the cohort that the table does not have, but perhaps in another spelling. */
+static void
+notice_absent(Attach *a, const char *key) {
+  gboolean is_new;
+  guint32 like;
+  const DemurTableField field = {.text = key, .length = strlen(key)};
+  demur_ids_add(&a->keys, &field, &is_new, &like);
+}
+
+static DemurAttached *
+join(Attach *a, size_t n_scans) {
+  DemurAttached *attached = g_new0(DemurAttached, 1);
+  attached->n_attributes = a->taken->len;
+  attached->attributes = g_new0(DemurAttribute, a->taken->len);
+  for (guint t = 0; t < a->taken->len; t++) {
+    const size_t column = g_array_index(a->taken, Taken, t).column;
+    attached->attributes[t].name = g_strdup(a->header.names[column]);
+    attached->attributes[t].codes = demur_new_array(guint32, n_scans);
+  }
+  const guint n_keys = a->keys.texts.texts->len;
+  g_autofree guint8 *used = g_malloc0(MAX(n_keys, 1));
+  for (size_t i = 0; i < n_scans; i++) {
     guint32 code;
-    const gboolean found =
-        demur_intern_find(&keys.texts, key_texts[key_codes != NULL ? key_codes[i] : i], &code);
-    attached->n_matched += found ? 1 : 0;
+    const char *own = a->key_texts[a->key_codes != NULL ? a->key_codes[i] : i];
+    const gboolean found = demur_intern_find(&a->keys.texts, own, &code) && code < n_keys;
     if (found)
       used[code] = 1;
-    for (guint t = 0; t < taken->len; t++) {
-      Taken *column = &g_array_index(taken, Taken, t);
+    else
+      notice_absent(a, own);
+    attached->n_matched += found ? 1 : 0;
+    for (guint t = 0; t < a->taken->len; t++) {
+      Taken *column = &g_array_index(a->taken, Taken, t);
       attached->attributes[t].codes[i] = found ? g_array_index(column->codes, guint32, code)
                                                : demur_intern_add(&column->texts, "", 0, NULL);
     }
   }
-  attached->warnings = demur_table_warnings_new();
-  demur_ids_warn(&keys, attached->warnings);
-  if (demur_table_n_empty(table) > 0)
-    demur_table_warnings_add(attached->warnings, DEMUR_TABLE_EMPTY_ROWS, NULL, NULL, NULL,
-                             demur_table_n_empty(table), 0);
-  if (demur_table_ends_open(table))
-    demur_table_warnings_add(attached->warnings, DEMUR_TABLE_ENDS_OPEN, NULL, NULL, NULL, 1, 0);
-  attached->n_unmatched = cohort->n_scans - attached->n_matched;
-  for (guint k = 0; k < keys.texts.texts->len; k++)
+  attached->n_unmatched = n_scans - attached->n_matched;
+  for (guint k = 0; k < n_keys; k++)
     attached->n_unused += used[k] == 0;
-  for (guint t = 0; t < taken->len; t++) {
-    Taken *column = &g_array_index(taken, Taken, t);
+  attached->warnings = g_ptr_array_ref(a->noticed);
+  demur_ids_warn(&a->keys, attached->warnings);
+  for (guint t = 0; t < a->taken->len; t++) {
+    Taken *column = &g_array_index(a->taken, Taken, t);
     attached->attributes[t].values =
         demur_intern_steal(&column->texts, &attached->attributes[t].n_values);
+    demur_missing_words_warn(&column->missing, attached->attributes[t].name, attached->warnings);
   }
-  demur_ids_clear(&keys);
+  demur_attribute_codes_warn(attached->attributes, attached->n_attributes, n_scans,
+                             attached->warnings);
+  return attached;
+}
+
+static gboolean
+find_key(Attach *a, const DemurCohort *cohort, GError **error) {
+  a->key_texts = cohort->scan_ids;
+  if (strcmp(a->key, "patient_id") == 0) {
+    a->key_texts = cohort->patient_ids;
+    a->key_codes = cohort->patients;
+  } else if (strcmp(a->key, "site") == 0) {
+    a->key_texts = cohort->site_names;
+    a->key_codes = cohort->sites;
+  } else if (strcmp(a->key, "scan_id") != 0) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                "key %s is not known; expected patient_id, scan_id or site", a->key);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+read_header(Attach *a, char **columns, DemurColumnMap *map, GError **error) {
+  const DemurNamedColumn named[] = {{a->key, NULL, &a->key_column, TRUE}};
+  const DemurHeaderPlan plan = {.named = named, .n_named = 1, .expected = a->key, .map = map};
+  return demur_table_header_read(&a->header, a->table, &plan, a->noticed, error) &&
+         (map == NULL || demur_column_map_check(map, error)) &&
+         choose(a->taken, &a->header, columns, demur_table_name(a->table), error);
+}
+
+DemurAttached *
+demur_cohort_attach_table(DemurCohort *cohort, const char *path, const char *key, char **columns,
+                          DemurColumnMap *map, const DemurProgress *progress, GError **error) {
+  Attach a = {.key = key};
+  g_autoptr(DemurTable) table = find_key(&a, cohort, error) ? demur_table_open(path, error) : NULL;
+  if (table == NULL)
+    return NULL;
+  a.table = table;
+  g_autoptr(GArray) taken = a.taken = g_array_new(FALSE, FALSE, sizeof(Taken));
+  g_autoptr(GArray) lines = a.lines = g_array_new(FALSE, FALSE, sizeof(size_t));
+  g_autoptr(GPtrArray) noticed = a.noticed = demur_table_warnings_new();
+  g_array_set_clear_func(taken, taken_clear);
+  demur_table_faults_init(&a.faults, table);
+  demur_ids_init(&a.keys, key, NULL);
+  DemurAttached *attached = read_header(&a, columns, map, error) && read_rows(&a, progress, error)
+                                ? join(&a, cohort->n_scans)
+                                : NULL;
+  demur_table_header_clear(&a.header);
+  demur_table_faults_clear(&a.faults);
+  demur_ids_clear(&a.keys);
   return attached;
 }

@@ -20,10 +20,9 @@ range_of_others(const double *values, size_t n, double *least, double *greatest)
 }
 
 static void
-warn_of(const DemurCohort *cohort, const DemurAttribute *attribute, size_t value,
-        GPtrArray *warnings) {
+warn_of(const DemurAttribute *attribute, size_t n_scans, size_t value, GPtrArray *warnings) {
   size_t n = 0;
-  for (size_t i = 0; i < cohort->n_scans; i++)
+  for (size_t i = 0; i < n_scans; i++)
     n += attribute->codes[i] == value;
   if (n > 0)
     demur_table_warnings_add(warnings, DEMUR_TABLE_CODE, attribute->name, attribute->values[value],
@@ -31,9 +30,10 @@ warn_of(const DemurCohort *cohort, const DemurAttribute *attribute, size_t value
 }
 
 void
-demur_attribute_codes_warn(const DemurCohort *cohort, GPtrArray *warnings) {
-  for (size_t a = 0; a < cohort->n_attributes; a++) {
-    const DemurAttribute *attribute = &cohort->attributes[a];
+demur_attribute_codes_warn(const DemurAttribute *attributes, size_t n_attributes, size_t n_scans,
+                           GPtrArray *warnings) {
+  for (size_t a = 0; a < n_attributes; a++) {
+    const DemurAttribute *attribute = &attributes[a];
     const size_t n = attribute->n_values;
     g_autofree double *values = g_new(double, MAX(n, 1));
     size_t n_numbers = 0, n_texts = 0;
@@ -52,6 +52,6 @@ demur_attribute_codes_warn(const DemurCohort *cohort, GPtrArray *warnings) {
     for (size_t v = 0; v < n; v++)
       if (!isnan(values[v]) && demur_table_is_code(values[v]) &&
           (values[v] < 0.0 ? least >= 0.0 : values[v] > greatest + (greatest - least)))
-        warn_of(cohort, attribute, v, warnings);
+        warn_of(attribute, n_scans, v, warnings);
   }
 }

@@ -6,10 +6,12 @@
 
 G_BEGIN_DECLS
 
-/* Adds a DEMUR_TABLE_CODE to warnings (of DemurTableWarning) for each attribute and code. A column
+/* Adds a DEMUR_TABLE_CODE to warnings (of DemurTableWarning) for each of the attributes
+ * [n_attributes], of n_scans scans, and each code. A column
  * counts where nine of ten of its distinct values are numbers; a code is one that
  * demur_table_is_code names and that lies below all others, which are not negative, or above them
  * by more than their range. */
-void demur_attribute_codes_warn(const DemurCohort *cohort, GPtrArray *warnings);
+void demur_attribute_codes_warn(const DemurAttribute *attributes, size_t n_attributes,
+                                size_t n_scans, GPtrArray *warnings);
 
 G_END_DECLS

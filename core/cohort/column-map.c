@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cohort/table-header.h"
+#include "cohort/table-text.h"
 
 typedef struct {
   char *means; /* NULL: left out */
@@ -39,12 +40,22 @@ demur_column_map_new(const char *file) {
   return map;
 }
 
+/* A column's name without blanks of any kind at its ends (owned). */
+static char *
+clean_name(const DemurTableField *field) {
+  g_autoptr(GString) scratch = g_string_new(NULL);
+  size_t length;
+  DemurIdChanges changes;
+  return g_strdup(demur_table_id(field, scratch, &length, &changes));
+}
+
 void
 demur_column_map_add(DemurColumnMap *map, const char *column, const char *means) {
+  const DemurTableField field = {.text = column, .length = strlen(column)};
   Entry *entry = g_new0(Entry, 1);
   entry->line = 1;
   entry->means = g_strdup(means);
-  g_hash_table_replace(map->entries, g_strstrip(g_strdup(column)), entry);
+  g_hash_table_replace(map->entries, clean_name(&field), entry);
 }
 
 static gboolean
@@ -63,9 +74,8 @@ read_entries(DemurColumnMap *map, DemurTable *table, GError **error) {
     if (!demur_table_header_next(&header, table, &faults, &fields, error))
       return FALSE;
     if (fields == NULL)
-      return !demur_table_faults_raise(&faults, error);
-    g_autofree char *from = g_strstrip(g_strdup(fields[column].text));
-    g_autofree char *to = g_strstrip(g_strdup(fields[means].text));
+      return demur_table_faults_end(&faults, NULL, error);
+    g_autofree char *from = clean_name(&fields[column]), *to = clean_name(&fields[means]);
     if (*from == '\0') {
       demur_table_faults_note(&faults, &fields[column], "column", "nothing stands here; name it");
     } else if (g_hash_table_contains(map->entries, from)) {
@@ -95,7 +105,9 @@ demur_column_map_read(const char *path, GError **error) {
 
 const char *
 demur_column_map_find(DemurColumnMap *map, const char *column) {
-  Entry *entry = g_hash_table_lookup(map->entries, column);
+  const DemurTableField field = {.text = column, .length = strlen(column)};
+  g_autofree char *name = clean_name(&field);
+  Entry *entry = g_hash_table_lookup(map->entries, name);
   if (entry == NULL)
     return column;
   entry->used = TRUE;

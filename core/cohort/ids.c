@@ -83,6 +83,25 @@ demur_ids_add(DemurIds *ids, const DemurTableField *field, gboolean *is_new, gui
   return code;
 }
 
+guint32 *
+demur_ids_alike(char *const *texts, size_t n) {
+  guint32 *alike = g_new(guint32, MAX(n, 1));
+  g_autofree guint32 *first = g_new(guint32, MAX(n, 1)); /* by code */
+  DemurIds ids;
+  demur_ids_init(&ids, "", NULL);
+  for (size_t i = 0; i < n; i++) {
+    const DemurTableField field = {.text = texts[i], .length = strlen(texts[i])};
+    gboolean is_new;
+    guint32 like;
+    const guint32 code = demur_ids_add(&ids, &field, &is_new, &like);
+    if (is_new)
+      first[code] = (guint32)i;
+    alike[i] = first[like != DEMUR_IDS_NONE ? like : code];
+  }
+  demur_ids_clear(&ids);
+  return alike;
+}
+
 void
 demur_ids_warn(const DemurIds *ids, GPtrArray *warnings) {
   if (ids->n_trimmed > 0)

@@ -30,6 +30,9 @@ guint32 demur_ids_add(DemurIds *ids, const DemurTableField *field, gboolean *is_
 /* The text of a code (borrowed). */
 const char *demur_ids_text(const DemurIds *ids, guint32 code);
 
+/* alike[i]: the first of texts [n] that text i looks like, i itself where there is none (g_free). */
+guint32 *demur_ids_alike(char *const *texts, size_t n);
+
 /* Adds what was noticed to the list of DemurTableWarning. */
 void demur_ids_warn(const DemurIds *ids, GPtrArray *warnings);
 

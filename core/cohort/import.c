@@ -22,12 +22,6 @@
 #define HORIZON DEMUR_N_YEARS
 #define ROWS_A_STEP 8192
 
-/* Cells that say in a word that nothing is recorded. */
-typedef struct {
-  size_t n;
-  char *first;
-} MissingWords;
-
 typedef struct {
   DemurTable *table;
   const DemurImportOptions *options;
@@ -41,8 +35,8 @@ typedef struct {
   size_t capacity; /* rows allocated */
   DemurIds scans, patients, sites, splits;
   DemurIntern *attributes;
-  MissingWords *missing; /* [n_attributes]: words for "not recorded" among their cells */
-  MissingWords missing_labels;
+  DemurMissingWords *missing; /* [n_attributes]: words for "not recorded" among their cells */
+  DemurMissingWords missing_labels;
   GArray *patient_splits; /* guint32 [n_patients]: the split of its first row */
   GArray *patient_lines;  /* guint64 [n_patients]: the line of its first row */
   GArray *scan_lines;     /* guint64 [n_scans] */
@@ -127,7 +121,7 @@ read_header(Import *import, GPtrArray *warnings, GError **error) {
   }
   const size_t n_attributes = import->header.others->len;
   import->attributes = g_new0(DemurIntern, MAX(n_attributes, 1));
-  import->missing = g_new0(MissingWords, MAX(n_attributes, 1));
+  import->missing = g_new0(DemurMissingWords, MAX(n_attributes, 1));
   cohort->attributes = g_new0(DemurAttribute, MAX(n_attributes, 1));
   cohort->n_attributes = n_attributes;
   for (size_t a = 0; a < n_attributes; a++) {
@@ -181,20 +175,9 @@ reserve(Import *import, size_t n_rows, GError **error) {
   return TRUE;
 }
 
-/* Whether the field says "not recorded"; words that do are counted. */
-static gboolean
-is_missing(const DemurTableField *field, MissingWords *missing) {
-  if (!demur_table_is_missing(field))
-    return FALSE;
-  missing->n += field->length > 0;
-  if (field->length > 0 && missing->first == NULL)
-    missing->first = g_strdup(field->text);
-  return TRUE;
-}
-
 static gint32
 parse_label(Import *import, const DemurTableField *field) {
-  if (is_missing(field, &import->missing_labels))
+  if (demur_table_count_missing(field, &import->missing_labels))
     return DEMUR_NO_LABEL;
   double value;
   if (!demur_number_parse(field->text, field->length, &value) || value != floor(value) ||
@@ -358,10 +341,10 @@ read_outcome(Import *import, const DemurTableField *fields, size_t row) {
     if (!demur_number_parse(field->text, field->length, &values[v]) || !(values[v] >= 0.0) ||
         !isfinite(values[v]) || (status && (values[v] > 2.0 || values[v] != floor(values[v]))) ||
         (v == 2 && !(values[v] > 0.0 && (row == 0 || values[v] == cohort->horizons[0])))) {
-      demur_table_faults_note(&import->faults, field, name,
-                              "%s is no %s; give years from 0, status 0 (left), 1 (event) or 2 "
-                              "(competing), and one horizon for all",
-                              demur_table_shown(field), name);
+      demur_table_faults_note_number(
+          &import->faults, field, name,
+          "a time, status or horizon; give years from 0, status 0 (left), 1 (event) or 2 "
+          "(competing), and one horizon for all");
       values[v] = 1.0;
     }
   }
@@ -382,7 +365,7 @@ read_row(Import *import, const DemurTableField *fields, size_t row) {
     read_simulated(import, &fields[import->at_simulated]);
   for (size_t a = 0; a < cohort->n_attributes; a++) {
     const DemurTableField *field = &fields[g_array_index(import->header.others, size_t, a)];
-    const gboolean missing = is_missing(field, &import->missing[a]);
+    const gboolean missing = demur_table_count_missing(field, &import->missing[a]);
     cohort->attributes[a].codes[row] = demur_intern_add(
         &import->attributes[a], missing ? "" : field->text, missing ? 0 : field->length, NULL);
   }
@@ -399,7 +382,7 @@ read_row(Import *import, const DemurTableField *fields, size_t row) {
 }
 
 static gboolean
-read_rows(Import *import, const DemurProgress *progress, GError **error) {
+read_rows(Import *import, const DemurProgress *progress, GPtrArray *warnings, GError **error) {
   DemurCohort *cohort = import->cohort;
   /* A row of n columns takes at least n bytes, so the arrays are bounded by the file as well. */
   const guint64 by_bytes = demur_table_n_bytes(import->table) / import->header.n_columns + 1;
@@ -421,22 +404,7 @@ read_rows(Import *import, const DemurProgress *progress, GError **error) {
     read_row(import, fields, row++);
   }
   cohort->n_scans = row;
-  if (demur_table_faults_raise(&import->faults, error))
-    return FALSE;
-  if (row == 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s: line 2, column 1: a header but no row; expected one row a scan",
-                demur_table_name(import->table));
-    return FALSE;
-  }
-  return TRUE;
-}
-
-static void
-warn_missing(const char *column, const MissingWords *missing, GPtrArray *warnings) {
-  if (missing->n > 0)
-    demur_table_warnings_add(warnings, DEMUR_TABLE_MISSING_WORDS, column, missing->first, NULL,
-                             missing->n, 0);
+  return demur_table_faults_end(&import->faults, warnings, error);
 }
 
 /* Everything that was noticed, but for the splits. */
@@ -448,15 +416,10 @@ warn(const Import *import, GPtrArray *warnings) {
     demur_ids_warn(&import->scans, warnings);
   demur_ids_warn(&import->sites, warnings);
   demur_ids_warn(&import->splits, warnings);
-  warn_missing("label", &import->missing_labels, warnings);
+  demur_missing_words_warn(&import->missing_labels, "label", warnings);
   demur_score_columns_warn(&import->scores, warnings);
   for (size_t a = 0; a < cohort->n_attributes; a++)
-    warn_missing(cohort->attributes[a].name, &import->missing[a], warnings);
-  if (demur_table_n_empty(import->table) > 0)
-    demur_table_warnings_add(warnings, DEMUR_TABLE_EMPTY_ROWS, NULL, NULL, NULL,
-                             demur_table_n_empty(import->table), 0);
-  if (demur_table_ends_open(import->table))
-    demur_table_warnings_add(warnings, DEMUR_TABLE_ENDS_OPEN, NULL, NULL, NULL, 1, 0);
+    demur_missing_words_warn(&import->missing[a], cohort->attributes[a].name, warnings);
   if (import->n_simulated > 0 && import->n_simulated < cohort->n_scans)
     demur_table_warnings_add(warnings, DEMUR_TABLE_PART_SIMULATED, NULL, NULL, NULL,
                              import->n_simulated, cohort->n_scans);
@@ -489,7 +452,7 @@ make_splits(Import *import, GPtrArray *warnings, GError **error) {
 
 static gboolean
 run(Import *import, const DemurProgress *progress, GPtrArray *warnings, GError **error) {
-  if (!read_header(import, warnings, error) || !read_rows(import, progress, error))
+  if (!read_header(import, warnings, error) || !read_rows(import, progress, warnings, error))
     return FALSE;
   DemurCohort *cohort = import->cohort;
   warn(import, warnings);
@@ -503,7 +466,7 @@ run(Import *import, const DemurProgress *progress, GPtrArray *warnings, GError *
   for (size_t a = 0; a < cohort->n_attributes; a++)
     cohort->attributes[a].values =
         demur_intern_steal(&import->attributes[a], &cohort->attributes[a].n_values);
-  demur_attribute_codes_warn(cohort, warnings);
+  demur_attribute_codes_warn(cohort->attributes, cohort->n_attributes, cohort->n_scans, warnings);
   cohort->simulated = import->n_simulated > 0;
   const DemurImportOptions *options = import->options;
   if ((options->splits != NULL && !make_splits(import, warnings, error)) ||
@@ -549,13 +512,10 @@ demur_cohort_import(const char *path, const DemurImportOptions *options,
   demur_table_header_clear(&import.header);
   demur_score_columns_clear(&import.scores);
   demur_table_faults_clear(&import.faults);
-  for (size_t a = 0; import.attributes != NULL && a < cohort->n_attributes; a++) {
+  for (size_t a = 0; import.attributes != NULL && a < cohort->n_attributes; a++)
     demur_intern_clear(&import.attributes[a]);
-    g_free(import.missing[a].first);
-  }
   g_free(import.attributes);
   g_free(import.missing);
-  g_free(import.missing_labels.first);
   demur_ids_clear(&import.scans);
   demur_ids_clear(&import.patients);
   demur_ids_clear(&import.sites);

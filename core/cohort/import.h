@@ -43,9 +43,9 @@ DemurCohort *demur_cohort_import(const char *path, const DemurImportOptions *opt
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Attribute columns read from a table and joined to the cohort by key ("patient_id", "scan_id" or
- * "site"). columns: the ones to take (strv), NULL: all but the key and those that the cohort's own
+ * "site"). columns: the ones to take (strv, as map calls them), NULL: all but the key and those that the cohort's own
  * arrays hold. A key twice in the table with different values is refused, with its lines; rows of
- * the cohort without a partner get "". */
+ * the cohort without a partner get "". map: other names for columns; NULL: none. */
 typedef struct {
   size_t n_attributes;
   DemurAttribute *attributes; /* [n_attributes], codes [n_scans] */
@@ -56,7 +56,8 @@ typedef struct {
 } DemurAttached;
 
 DemurAttached *demur_cohort_attach_table(DemurCohort *cohort, const char *path, const char *key,
-                                         char **columns, const DemurProgress *progress,
+                                         char **columns, DemurColumnMap *map,
+                                         const DemurProgress *progress,
                                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void demur_attached_free(DemurAttached *attached);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurAttached, demur_attached_free)

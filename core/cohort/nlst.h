@@ -2,8 +2,10 @@
  *
  * Persons: pid, cen (the site), scr_days0..scr_days2 (days from randomisation to each screen;
  * empty: not taken), candx_days (to the lung cancer; empty: none), fup_days (last follow-up),
- * death_days (may be absent). Scores: pid, study_yr (0 to 2), risk or risk_year_1..6, emb_0... A
- * column split in either table names each patient's split. Other columns of both are kept as
+ * death_days (may be absent). The first screen may be up to 30 days before randomisation. The
+ * public table (nlst_prsn) has neither cen nor fup_days: every person is of one site then, and
+ * canc_free_days stands for the follow-up; both are told. Scores: pid, study_yr (0 to 2), risk or risk_year_1..6, emb_0... series_uid
+ * (with a table of images). A column split in either table names each patient's split. Other columns of both are kept as
  * attributes. "" and "." (SAS) are "not recorded".
  *
  * The rule, to the day. H = 2,192 days for six years, ceil(365.25 h) for h. Of a screen at day s:
@@ -42,7 +44,8 @@ typedef struct {
       *split; /* of every scan; NULL: the column split, or selector_train where there is none */
   const DemurSplitPlan *splits; /* made in place of them; NULL: not */
   guint64 seed;                 /* of the splits made */
-  DemurColumnMap *columns;      /* other names for columns of both tables; NULL: none */
+  DemurColumnMap *columns;      /* other names for columns of all tables; NULL: none */
+  const char *images_path;      /* their table of images (cohort/nlst-images.h); NULL: none */
   int horizon_years;            /* 1 to 6: which label, and which risk_year_ is the risk */
   DemurShortFollowup short_followup;
   gboolean death_event_free;

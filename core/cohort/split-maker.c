@@ -5,6 +5,7 @@
 
 #include "base/number.h"
 #include "base/random.h"
+#include "cohort/ids.h"
 
 void
 demur_split_plan_clear(DemurSplitPlan *plan) {
@@ -78,16 +79,15 @@ root_of(guint32 *parents, guint32 i) {
   return i;
 }
 
-/* groups[site]: sites that share a patient have one. (g_free) */
+/* groups[site]: sites that share a patient, or look alike, have one. persons[patient]: the first
+ * that looks like it. (g_free) */
 static guint32 *
-join_sites(const DemurCohort *cohort) {
-  guint32 *parents = g_new(guint32, MAX(cohort->n_sites, 1));
+join_sites(const DemurCohort *cohort, const guint32 *persons) {
+  guint32 *parents = demur_ids_alike(cohort->site_names, cohort->n_sites);
   g_autofree guint32 *first = g_new(guint32, MAX(cohort->n_patients, 1));
   memset(first, 0xff, cohort->n_patients * sizeof *first);
-  for (guint32 s = 0; s < cohort->n_sites; s++)
-    parents[s] = s;
   for (size_t i = 0; i < cohort->n_scans; i++) {
-    guint32 *site = &first[cohort->patients[i]];
+    guint32 *site = &first[persons[cohort->patients[i]]];
     if (*site == G_MAXUINT32)
       *site = cohort->sites[i];
     parents[root_of(parents, cohort->sites[i])] = root_of(parents, *site);
@@ -122,17 +122,19 @@ deal(const DemurSplitPlan *plan, guint64 seed, const size_t *sizes, guint32 n_gr
 gboolean
 demur_cohort_make_splits(DemurCohort *cohort, const DemurSplitPlan *plan, guint64 seed,
                          char **words, GError **error) {
-  g_autofree guint32 *joined = plan->by_site ? join_sites(cohort) : NULL;
+  g_autofree guint32 *persons = demur_ids_alike(cohort->patient_ids, cohort->n_patients);
+  g_autofree guint32 *sites = plan->by_site ? join_sites(cohort, persons) : NULL;
+  const guint32 *joined = plan->by_site ? sites : persons;
   const guint32 n_groups = (guint32)(plan->by_site ? cohort->n_sites : cohort->n_patients);
   const guint32 *codes = plan->by_site ? cohort->sites : cohort->patients;
   g_autofree size_t *sizes = g_new0(size_t, MAX(n_groups, 1));
   g_autofree guint32 *split_of = g_new0(guint32, MAX(n_groups, 1));
   for (size_t i = 0; i < cohort->n_scans; i++)
-    sizes[joined != NULL ? joined[codes[i]] : codes[i]]++;
+    sizes[joined[codes[i]]]++;
   deal(plan, seed, sizes, n_groups, cohort->n_scans, split_of);
   size_t n_in[DEMUR_MAX_SPLITS_MADE] = {0};
   for (size_t i = 0; i < cohort->n_scans; i++) {
-    cohort->splits[i] = split_of[joined != NULL ? joined[codes[i]] : codes[i]];
+    cohort->splits[i] = split_of[joined[codes[i]]];
     n_in[cohort->splits[i]]++;
   }
   g_autoptr(GString) told = g_string_new(NULL);

@@ -24,7 +24,8 @@ void demur_split_plan_clear(DemurSplitPlan *plan);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DemurSplitPlan, demur_split_plan_clear)
 
 /* Gives a cohort that nobody else has seen yet these splits in place of those it has. Groups are
- * patients, or sites (sites that share a patient are one); they are shuffled by the seed and dealt
+ * patients (those that look alike are one), or sites (those that share a patient or look alike are
+ * one); they are shuffled by the seed and dealt
  * out in that order, so that each split has its share of the scans but for the size of a group.
  * DEMUR_ERROR_INPUT where a split would stay empty. *words (owned): how many scans each got. */
 gboolean demur_cohort_make_splits(DemurCohort *cohort, const DemurSplitPlan *plan, guint64 seed,

@@ -3,12 +3,13 @@
 #include <string.h>
 
 #include "cohort/table-text.h"
+#include "cohort/table-warnings.h"
 
 #define MAX_TOLD 10
 
 void
 demur_table_faults_init(DemurTableFaults *faults, const DemurTable *table) {
-  *faults = (DemurTableFaults){.table = demur_table_name(table), .told = g_string_new(NULL)};
+  *faults = (DemurTableFaults){.table = table, .told = g_string_new(NULL)};
 }
 
 void
@@ -20,6 +21,7 @@ demur_table_faults_clear(DemurTableFaults *faults) {
 void
 demur_table_faults_next_row(DemurTableFaults *faults) {
   faults->bad = FALSE;
+  faults->n_read++;
 }
 
 static void
@@ -57,17 +59,36 @@ demur_table_faults_note_number(DemurTableFaults *faults, const DemurTableField *
                           why != NULL ? ")" : "", remedy != NULL ? remedy : "");
 }
 
+static void
+warn_of_ends(const DemurTable *table, GPtrArray *warnings) {
+  if (demur_table_n_empty(table) > 0)
+    demur_table_warnings_add(warnings, DEMUR_TABLE_EMPTY_ROWS, NULL, NULL, NULL,
+                             demur_table_n_empty(table), 0);
+  if (demur_table_ends_open(table))
+    demur_table_warnings_add(warnings, DEMUR_TABLE_ENDS_OPEN, NULL, NULL, NULL, 1, 0);
+}
+
 gboolean
-demur_table_faults_raise(const DemurTableFaults *faults, GError **error) {
-  if (faults->n_rows == 0)
+demur_table_faults_end(const DemurTableFaults *faults, GPtrArray *warnings, GError **error) {
+  if (faults->n_rows == 0 && faults->n_read > 0) {
+    if (warnings != NULL)
+      warn_of_ends(faults->table, warnings);
+    return TRUE;
+  }
+  if (faults->n_rows == 0) {
+    g_set_error(
+        error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+        "%s: line 2, column 1: a header but no row; expected one row a scan, person or entry",
+        demur_table_name(faults->table));
     return FALSE;
+  }
   g_autofree char *more = faults->n_rows > MAX_TOLD
                               ? g_strdup_printf("\n  and %zu more", faults->n_rows - MAX_TOLD)
                               : g_strdup("");
   g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s: %zu row%s refused, nothing imported:%s%s",
-              faults->table, faults->n_rows, faults->n_rows == 1 ? "" : "s", faults->told->str,
-              more);
-  return TRUE;
+              demur_table_name(faults->table), faults->n_rows, faults->n_rows == 1 ? "" : "s",
+              faults->told->str, more);
+  return FALSE;
 }
 
 gboolean

@@ -8,8 +8,9 @@
 G_BEGIN_DECLS
 
 typedef struct {
-  const char *table; /* the file's name (borrowed) */
+  const DemurTable *table; /* borrowed */
   GString *told;
+  size_t n_read; /* rows begun */
   size_t n_rows; /* that have a fault */
   gboolean bad;  /* the row being read has one */
 } DemurTableFaults;
@@ -32,8 +33,11 @@ void demur_table_faults_note(DemurTableFaults *faults, const DemurTableField *fi
 void demur_table_faults_note_number(DemurTableFaults *faults, const DemurTableField *field,
                                     const char *name, const char *expected);
 
-/* TRUE with DEMUR_ERROR_INPUT where any row was faulty. */
-gboolean demur_table_faults_raise(const DemurTableFaults *faults, GError **error);
+/* The last row was read: FALSE with DEMUR_ERROR_INPUT where any was faulty, or where there was none;
+ * else what was noticed of the table as a whole (rows without a value, a last row that may be cut
+ * off) is added to warnings (of DemurTableWarning; may be NULL). */
+gboolean demur_table_faults_end(const DemurTableFaults *faults, GPtrArray *warnings,
+                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* FALSE with DEMUR_ERROR_INPUT at the field. name may be NULL. */
 gboolean demur_table_fail(const DemurTable *table, const DemurTableField *field, const char *name,

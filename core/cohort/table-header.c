@@ -170,8 +170,10 @@ demur_table_header_next(const DemurTableHeader *header, DemurTable *table, Demur
     size_t n;
     if (!demur_table_next(table, fields, &n, error))
       return FALSE;
+    if (n == 0)
+      return TRUE;
     demur_table_faults_next_row(faults);
-    if (n == 0 || n == header->n_columns)
+    if (n == header->n_columns)
       return TRUE;
     demur_table_faults_note(faults, &(*fields)[MIN(n, header->n_columns + 1) - 1], NULL,
                             "the row has %zu fields where the header has %zu; quote fields that "

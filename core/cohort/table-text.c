@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "cohort/table-warnings.h"
+
 /* Characters that show nothing and mean nothing in an identifier. */
 static gboolean
 is_invisible(gunichar c) {
@@ -171,6 +173,22 @@ demur_table_is_missing(const DemurTableField *field) {
   default:
     return FALSE;
   }
+}
+
+gboolean
+demur_table_count_missing(const DemurTableField *field, DemurMissingWords *words) {
+  if (!demur_table_is_missing(field))
+    return FALSE;
+  if (field->length > 0 && words->n++ == 0)
+    g_strlcpy(words->first, field->text, sizeof words->first);
+  return TRUE;
+}
+
+void
+demur_missing_words_warn(const DemurMissingWords *words, const char *column, GPtrArray *warnings) {
+  if (words->n > 0)
+    demur_table_warnings_add(warnings, DEMUR_TABLE_MISSING_WORDS, column, words->first, NULL,
+                             words->n, 0);
 }
 
 /* Groups of three digits behind the first, as in 1,000 or 12.345.678. */

@@ -40,6 +40,19 @@ DemurIdRewriting demur_table_id_rewriting(const char *id);
  * None, missing, unknown, not recorded, or ".", "-", "--", "?", SAS's ".A" to ".Z". */
 gboolean demur_table_is_missing(const DemurTableField *field);
 
+/* Cells of one column that say in a word that nothing is recorded. All zero: none yet. */
+typedef struct {
+  size_t n;
+  char first[16]; /* the first such word */
+} DemurMissingWords;
+
+/* demur_table_is_missing, and a word is counted. */
+gboolean demur_table_count_missing(const DemurTableField *field, DemurMissingWords *words);
+
+/* Adds a DEMUR_TABLE_MISSING_WORDS of the column where there were any. */
+void demur_missing_words_warn(const DemurMissingWords *words, const char *column,
+                              GPtrArray *warnings);
+
 /* Why a field is no number, in a few words ("a decimal comma"), to stand in brackets behind it;
  * NULL where nothing is known. */
 const char *demur_table_number_fault(const DemurTableField *field);

@@ -1,5 +1,5 @@
 /* What was noticed while a table was read and did not stop it: kinds and counts, kept with the
- * cohort and worded at the edge. What must not stay as it is is refused instead
+ * cohort and worded at the edge (words/noticed.h). What must not stay as it is is refused instead
  * (cohort/table-faults.h). */
 #pragma once
 
@@ -30,6 +30,10 @@ typedef enum {
   DEMUR_TABLE_NO_PERSON,      /* n scores without a person or a screen; first: some */
   DEMUR_TABLE_NO_SCORE,       /* n screens without a score; first: some */
   DEMUR_TABLE_WEIGHTS,        /* ipc_weight was added */
+  DEMUR_TABLE_NO_IMAGE,       /* n of n_all scans have no row in the table of images */
+  DEMUR_TABLE_IMAGES_DIFFER,  /* n of n_all scans: series of one screen that differ */
+  DEMUR_TABLE_ONE_SITE,       /* no column column: every person is at site first */
+  DEMUR_TABLE_FOLLOWUP_FROM,  /* no fup_days: column stands for it */
   DEMUR_N_TABLE_WARNINGS
 } DemurTableWarningKind;
 
@@ -51,9 +55,5 @@ DemurTableWarning *demur_table_warnings_add(GPtrArray *warnings, DemurTableWarni
 /* The kind's name in files and the workspace ("missing_words"); -1 for a name that is none. */
 const char *demur_table_warning_name(DemurTableWarningKind kind);
 int demur_table_warning_find(const char *name);
-
-/* One English sentence (owned). The only place that words a warning: nobody reads it back.
- * with_ids: identifiers of scans and persons are named; FALSE for what leaves the workspace. */
-char *demur_table_warning_words(const DemurTableWarning *warning, gboolean with_ids);
 
 G_END_DECLS

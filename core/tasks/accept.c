@@ -219,6 +219,7 @@ demur_accepted_free(DemurAccepted *accepted) {
   g_free(accepted->labels_digest);
   g_free(accepted->planned);
   demur_acceptance_document_free(accepted->document);
+  g_clear_pointer(&accepted->noticed, g_ptr_array_unref);
   g_free(accepted);
 }
 
@@ -366,14 +367,14 @@ demur_accepted_json(const DemurAccepted *accepted) {
   write_acceptance(json, "shown", &accepted->acceptance);
   if (d->intercept != 0.0)
     write_acceptance(json, "without_audit", &accepted->unaudited);
-  demur_json_end_object(json);
   return json;
 }
 
 static gboolean
 keep_answer(DemurTask *task, const DemurAccepted *accepted, gint64 plan, GError **error) {
-  g_autofree char *now = demur_task_now(task),
-                  *json = demur_json_finish(demur_accepted_json(accepted));
+  DemurJson *document = demur_accepted_json(accepted);
+  demur_json_end_object(document);
+  g_autofree char *now = demur_task_now(task), *json = demur_json_finish(document);
   const DemurAcceptanceRecord record = {.plan = plan,
                                         .answer =
                                             (char *)demur_acceptance_answer_name(accepted->answer),
@@ -387,9 +388,15 @@ keep_answer(DemurTask *task, const DemurAccepted *accepted, gint64 plan, GError 
 }
 
 DemurAccepted *
-demur_task_accept_run(DemurTask *task, const char *selector, const char *path, GError **error) {
+demur_task_accept_run(DemurTask *task, const char *selector, const char *path, const char *columns,
+                      GError **error) {
   g_autoptr(DemurAccepted) accepted = g_new0(DemurAccepted, 1);
-  g_autoptr(GArray) rows = demur_label_table_read(path, &accepted->site, error);
+  accepted->noticed = demur_table_warnings_new();
+  g_autoptr(DemurColumnMap) map = NULL;
+  if (columns != NULL && (map = demur_column_map_read(columns, error)) == NULL)
+    return NULL;
+  g_autoptr(GArray) rows =
+      demur_label_table_read(path, map, &accepted->site, accepted->noticed, error);
   DemurWorkspace *workspace = rows != NULL ? demur_task_workspace(task, error) : NULL;
   g_autoptr(DemurAcceptancePlanRecord) plan = NULL;
   if (workspace == NULL ||

@@ -46,20 +46,22 @@ typedef struct {
   DemurAcceptance acceptance;   /* of the risks as shown */
   DemurAcceptance unaudited;    /* without the audit's intercept; only where intercept is not 0 */
   DemurAcceptanceDocument *document;
+  GPtrArray *noticed; /* of DemurTableWarning: in the table of labels */
 } DemurAccepted;
 
 #define DEMUR_ACCEPT_COVERAGE_SLACK 0.05
 
-/* Reads the table, labels filled in from the top, and keeps the answer. DEMUR_ERROR_STATE where no
+/* Reads the table, labels filled in from the top, and keeps the answer. columns: a table with other
+ * names for its columns; NULL: none. DEMUR_ERROR_STATE where no
  * plan is in force for the site, or selector, threshold or audit are not those of the plan;
  * DEMUR_ERROR_INPUT with its line for a row that the plan does not have. */
 DemurAccepted *demur_task_accept_run(DemurTask *task, const char *selector, const char *path,
-                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
+                                     const char *columns, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void demur_accepted_free(DemurAccepted *accepted);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurAccepted, demur_accepted_free)
 
-/* Every number of the answer, as the workspace keeps it and `--json` prints it (a whole document,
- * not yet finished; owned). */
+/* Every number of the answer, as the workspace keeps it and `--json` prints it: a document whose
+ * object is still open (owned). */
 DemurJson *demur_accepted_json(const DemurAccepted *accepted);
 
 G_END_DECLS

@@ -340,8 +340,13 @@ free_applied(gpointer applied) {
 }
 
 GPtrArray *
-demur_task_audit_apply(DemurTask *task, const DemurAuditApplyParams *params, GError **error) {
-  g_autoptr(GPtrArray) sites = demur_label_table_read_sites(params->path, error);
+demur_task_audit_apply(DemurTask *task, const DemurAuditApplyParams *params, GPtrArray **noticed,
+                       GError **error) {
+  g_autoptr(GPtrArray) warnings = demur_table_warnings_new();
+  g_autoptr(DemurColumnMap) map = NULL;
+  if (params->columns != NULL && (map = demur_column_map_read(params->columns, error)) == NULL)
+    return NULL;
+  g_autoptr(GPtrArray) sites = demur_label_table_read_sites(params->path, map, warnings, error);
   DemurWorkspace *workspace = sites != NULL ? demur_task_workspace(task, error) : NULL;
   if (workspace == NULL || !demur_workspace_begin(workspace, error))
     return NULL;
@@ -358,5 +363,8 @@ demur_task_audit_apply(DemurTask *task, const DemurAuditApplyParams *params, GEr
   }
   if (!ok)
     demur_workspace_rollback(workspace);
-  return ok && demur_workspace_commit(workspace, error) ? g_steal_pointer(&all) : NULL;
+  if (!ok || !demur_workspace_commit(workspace, error))
+    return NULL;
+  *noticed = g_steal_pointer(&warnings);
+  return g_steal_pointer(&all);
 }

@@ -49,8 +49,9 @@ char *demur_audit_planned_table(const DemurAuditPlanned *planned);
 
 typedef struct {
   const char *selector;
-  const char *path;   /* of the table, with labels filled in */
-  const char *cohort; /* with the scans; NULL: the plan's */
+  const char *path;    /* of the table, with labels filled in */
+  const char *cohort;  /* with the scans; NULL: the plan's */
+  const char *columns; /* a table with other names for columns; NULL: none */
 } DemurAuditApplyParams;
 
 /* A verdict that the intercept changes at the current threshold. */
@@ -71,9 +72,10 @@ typedef struct {
 
 /* Learns the intercept of each site of the table and keeps it: `assess` uses it for scans of that
  * site. Array of DemurAuditApplied in the order in which sites first appear (owned). Nothing is
- * kept where a row of any is wrong (DEMUR_ERROR_INPUT with its line). */
+ * kept where a row of any is wrong (DEMUR_ERROR_INPUT with its line). *noticed (of
+ * DemurTableWarning, owned): what was noticed in the table. */
 GPtrArray *demur_task_audit_apply(DemurTask *task, const DemurAuditApplyParams *params,
-                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
+                                  GPtrArray **noticed, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void demur_audit_applied_free(DemurAuditApplied *applied);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurAuditApplied, demur_audit_applied_free)
 

@@ -56,6 +56,7 @@ read_tables(DemurTask *task, const DemurCohortImportParams *params, DemurCohortI
                                       .splits = plan,
                                       .seed = task->seed,
                                       .columns = map,
+                                      .images_path = params->images,
                                       .horizon_years = params->horizon_years,
                                       .short_followup = params->short_followup,
                                       .death_event_free = params->death_event_free,

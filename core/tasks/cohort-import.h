@@ -14,6 +14,7 @@ typedef struct {
   const char *outcome;          /* what a label 1 means; NULL: not said */
   const char *table;            /* the cohort's table, "-": standard input; NULL: NLST tables */
   const char *persons, *scores; /* NLST: both */
+  const char *images;           /* NLST: their table of images, or NULL */
   const char *embeddings,
       *embedding_ids;  /* a table's: .npy and the scan_ids of its rows; or NULL */
   const char *columns; /* a table that says which column is which (cohort/column-map.h); or NULL */

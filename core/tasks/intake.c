@@ -6,7 +6,8 @@
 #include "tasks/meeting.h"
 #include "tasks/series-records.h"
 #include "tasks/study-choice.h"
-#include "cohort/table.h"
+#include "cohort/table-header.h"
+#include "cohort/table-text.h"
 #include "dicom/library.h"
 #include "store/events.h"
 
@@ -34,10 +35,20 @@ demur_site_map_free(DemurSiteMap *map) {
   g_free(map);
 }
 
+/* Without blanks of any kind at its ends, composed (owned). */
+static char *
+clean(const DemurTableField *field) {
+  g_autoptr(GString) scratch = g_string_new(NULL);
+  size_t length;
+  DemurIdChanges changes;
+  return g_strdup(demur_table_id(field, scratch, &length, &changes));
+}
+
 static char *
 fold(const char *text) {
-  g_autofree char *copy = g_strdup(text);
-  return g_utf8_casefold(g_strstrip(copy), -1);
+  const DemurTableField field = {.text = text, .length = strlen(text)};
+  g_autofree char *copy = clean(&field);
+  return g_utf8_casefold(copy, -1);
 }
 
 /* The folded text of a field, NULL where there is no such column or it is empty. */
@@ -51,53 +62,60 @@ folded_field(const DemurTableField *fields, gssize column) {
   return text;
 }
 
+/* One row; its fault is noted. */
+static void
+read_site_row(DemurSiteMap *map, const DemurTableField *fields, gssize institution, gssize station,
+              gssize site, DemurTableFaults *faults) {
+  g_autofree char *name = clean(&fields[site]);
+  SiteRow row = {folded_field(fields, institution), folded_field(fields, station), NULL};
+  if (*name == '\0')
+    demur_table_faults_note(faults, &fields[site], "site", "nothing stands here; name the site");
+  else if (row.institution == NULL && row.station == NULL)
+    demur_table_faults_note(faults, &fields[institution >= 0 ? institution : station],
+                            institution >= 0 ? "institution" : "station",
+                            "neither institution nor station is given; give one of them");
+  if (faults->bad) {
+    site_row_clear(&row);
+    return;
+  }
+  row.site = g_steal_pointer(&name);
+  g_array_append_val(map->rows, row);
+}
+
 DemurSiteMap *
 demur_site_map_read(const char *path, GError **error) {
   g_autoptr(DemurTable) table = demur_table_open(path, error);
-  const DemurTableField *fields;
-  size_t n_fields, n_header;
-  if (table == NULL || !demur_table_next(table, &fields, &n_header, error))
+  if (table == NULL)
     return NULL;
-  const char *file = demur_table_name(table);
-  gssize institution = -1, station = -1, site = -1;
-  for (size_t f = 0; f < n_header; f++) {
-    gssize *place = strcmp(fields[f].text, "institution") == 0 ? &institution
-                    : strcmp(fields[f].text, "station") == 0   ? &station
-                    : strcmp(fields[f].text, "site") == 0      ? &site
-                                                               : NULL;
-    if (place != NULL)
-      *place = (gssize)f;
-  }
-  if (site < 0 || (institution < 0 && station < 0)) {
+  gssize institution, station, site;
+  const DemurNamedColumn named[] = {{"institution", NULL, &institution, FALSE},
+                                    {"station", NULL, &station, FALSE},
+                                    {"site", NULL, &site, TRUE}};
+  const DemurHeaderPlan plan = {.named = named,
+                                .n_named = G_N_ELEMENTS(named),
+                                .expected = "site and institution, station or both"};
+  g_auto(DemurTableHeader) header = {0};
+  g_auto(DemurTableFaults) faults = {0};
+  demur_table_faults_init(&faults, table);
+  if (!demur_table_header_read(&header, table, &plan, NULL, error))
+    return NULL;
+  if (institution < 0 && station < 0) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s, line 1: a site map needs the columns site and institution, station or both",
-                file);
+                "%s: line 1, column 1: a site map needs the columns site and institution, station "
+                "or both",
+                demur_table_name(table));
     return NULL;
   }
   g_autoptr(DemurSiteMap) map = g_new0(DemurSiteMap, 1);
   map->rows = g_array_new(FALSE, TRUE, sizeof(SiteRow));
   g_array_set_clear_func(map->rows, site_row_clear);
   for (;;) {
-    if (!demur_table_next(table, &fields, &n_fields, error))
+    const DemurTableField *fields;
+    if (!demur_table_header_next(&header, table, &faults, &fields, error))
       return NULL;
-    if (n_fields == 0)
-      return g_steal_pointer(&map);
-    if (n_fields != n_header || fields[site].length == 0) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s, line %zu: %s", file, fields[0].line,
-                  n_fields != n_header ? "another number of fields than the header"
-                                       : "the site is empty");
-      return NULL;
-    }
-    g_autofree char *name = g_strstrip(g_strdup(fields[site].text));
-    SiteRow row = {folded_field(fields, institution), folded_field(fields, station),
-                   g_steal_pointer(&name)};
-    if (row.institution == NULL && row.station == NULL) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "%s, line %zu: neither institution nor station is given", file, fields[0].line);
-      site_row_clear(&row);
-      return NULL;
-    }
-    g_array_append_val(map->rows, row);
+    if (fields == NULL)
+      return demur_table_faults_end(&faults, NULL, error) ? g_steal_pointer(&map) : NULL;
+    read_site_row(map, fields, institution, station, site, &faults);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/number.h"
 #include "cohort/table-header.h"
+#include "cohort/ids.h"
 #include "cohort/table-text.h"
 
 static void
@@ -19,26 +20,27 @@ typedef struct {
   DemurTableHeader header;
   gssize scan_id, patient_id, site, label; /* -1: absent */
   DemurTableFaults faults;
-  GString *scratch;
+  DemurIds scans, patients, sites;
+  DemurMissingWords missing; /* labels */
 } Reader;
 
 /* An identifier without blanks at its ends (owned). */
 static char *
-clean_id(Reader *reader, const DemurTableField *field) {
-  size_t length;
-  DemurIdChanges changes;
-  return g_strdup(demur_table_id(field, reader->scratch, &length, &changes));
+clean_id(DemurIds *ids, const DemurTableField *field) {
+  gboolean is_new;
+  guint32 like;
+  return g_strdup(demur_ids_text(ids, demur_ids_add(ids, field, &is_new, &like)));
 }
 
 static double
 read_label(Reader *reader, const DemurTableField *field) {
-  gint64 number;
-  if (demur_table_is_missing(field))
+  double number;
+  if (demur_table_count_missing(field, &reader->missing))
     return NAN;
-  if (demur_number_parse_int(field->text, field->length, &number) && number >= 0 && number <= 1)
-    return (double)number;
-  demur_table_faults_note(&reader->faults, field, "label", "%s is no label; write 0, 1 or nothing",
-                          demur_table_shown(field));
+  /* A data frame with missing labels writes 1.0. */
+  if (demur_number_parse(field->text, field->length, &number) && (number == 0.0 || number == 1.0))
+    return number;
+  demur_table_faults_note_number(&reader->faults, field, "label", "a label; write 0, 1 or nothing");
   return NAN;
 }
 
@@ -47,32 +49,35 @@ static void
 read_row(Reader *reader, const DemurTableField *fields, GArray *rows, char **site_name) {
   const DemurTableField *scan = &fields[reader->scan_id], *site = &fields[reader->site];
   DemurLabel row = {.label = read_label(reader, &fields[reader->label]), .line = fields[0].line};
-  row.site = clean_id(reader, site);
+  row.site = clean_id(&reader->sites, site);
   if (site_name != NULL && *site_name == NULL)
     *site_name = g_strdup(row.site);
   if (site_name != NULL && strcmp(*site_name, row.site) != 0)
     demur_table_faults_note(&reader->faults, site, "site",
                             "'%s', but the rows above are of '%s'; one site at a time", row.site,
                             *site_name);
-  row.scan_id = clean_id(reader, scan);
+  row.scan_id = clean_id(&reader->scans, scan);
   if (*row.scan_id == '\0')
     demur_table_faults_note(&reader->faults, scan, "scan_id",
                             "nothing stands here; every row needs its scan");
   if (reader->patient_id >= 0)
-    row.patient_id = clean_id(reader, &fields[reader->patient_id]);
+    row.patient_id = clean_id(&reader->patients, &fields[reader->patient_id]);
   g_array_append_val(rows, row);
 }
 
 static gboolean
-read_rows(Reader *reader, DemurTable *table, GArray *rows, char **site_name, GError **error) {
+read_rows(Reader *reader, DemurTable *table, DemurColumnMap *map, GArray *rows, char **site_name,
+          GPtrArray *warnings, GError **error) {
   const DemurNamedColumn named[] = {{"scan_id", NULL, &reader->scan_id, TRUE},
                                     {"patient_id", NULL, &reader->patient_id, FALSE},
                                     {"site", NULL, &reader->site, TRUE},
                                     {"label", NULL, &reader->label, TRUE}};
   const DemurHeaderPlan plan = {.named = named,
                                 .n_named = G_N_ELEMENTS(named),
-                                .expected = "scan_id, site, label, as the plan wrote it"};
-  if (!demur_table_header_read(&reader->header, table, &plan, NULL, error))
+                                .expected = "scan_id, site, label, as the plan wrote it",
+                                .map = map};
+  if (!demur_table_header_read(&reader->header, table, &plan, warnings, error) ||
+      (map != NULL && !demur_column_map_check(map, error)))
     return FALSE;
   for (;;) {
     const DemurTableField *fields;
@@ -82,14 +87,14 @@ read_rows(Reader *reader, DemurTable *table, GArray *rows, char **site_name, GEr
       break;
     read_row(reader, fields, rows, site_name);
   }
-  if (demur_table_faults_raise(&reader->faults, error))
+  if (!demur_table_faults_end(&reader->faults, warnings, error))
     return FALSE;
-  if (rows->len > 0)
-    return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-              "%s: line 2, column 1: a header but no row; expected one row a scan",
-              demur_table_name(table));
-  return FALSE;
+  const DemurIds *ids[] = {&reader->scans, &reader->patients, &reader->sites};
+  for (size_t k = 0; warnings != NULL && k < G_N_ELEMENTS(ids); k++)
+    demur_ids_warn(ids[k], warnings);
+  if (warnings != NULL)
+    demur_missing_words_warn(&reader->missing, "label", warnings);
+  return TRUE;
 }
 
 static GArray *
@@ -100,23 +105,30 @@ labels_new(void) {
 }
 
 static GArray *
-read_all(const char *path, char **site_name, GError **error) {
+read_all(const char *path, DemurColumnMap *map, char **site_name, GPtrArray *warnings,
+         GError **error) {
   g_autoptr(DemurTable) table = demur_table_open(path, error);
   if (table == NULL)
     return NULL;
   g_autoptr(GArray) rows = labels_new();
-  Reader reader = {.scratch = g_string_new(NULL)};
+  Reader reader = {0};
+  demur_ids_init(&reader.scans, "scan_id", NULL);
+  demur_ids_init(&reader.patients, "patient_id", NULL);
+  demur_ids_init(&reader.sites, "site", NULL);
   demur_table_faults_init(&reader.faults, table);
-  const gboolean ok = read_rows(&reader, table, rows, site_name, error);
+  const gboolean ok = read_rows(&reader, table, map, rows, site_name, warnings, error);
   demur_table_header_clear(&reader.header);
   demur_table_faults_clear(&reader.faults);
-  g_string_free(reader.scratch, TRUE);
+  demur_ids_clear(&reader.scans);
+  demur_ids_clear(&reader.patients);
+  demur_ids_clear(&reader.sites);
   return ok ? g_steal_pointer(&rows) : NULL;
 }
 
 GArray *
-demur_label_table_read(const char *path, char **site_name, GError **error) {
-  return read_all(path, site_name, error);
+demur_label_table_read(const char *path, DemurColumnMap *map, char **site_name, GPtrArray *warnings,
+                       GError **error) {
+  return read_all(path, map, site_name, warnings, error);
 }
 
 static void
@@ -125,8 +137,9 @@ unref_rows(gpointer rows) {
 }
 
 GPtrArray *
-demur_label_table_read_sites(const char *path, GError **error) {
-  g_autoptr(GArray) rows = read_all(path, NULL, error);
+demur_label_table_read_sites(const char *path, DemurColumnMap *map, GPtrArray *warnings,
+                             GError **error) {
+  g_autoptr(GArray) rows = read_all(path, map, NULL, warnings, error);
   if (rows == NULL)
     return NULL;
   GPtrArray *sites = g_ptr_array_new_with_free_func(unref_rows);

@@ -1,7 +1,8 @@
 /* Tables of labels as people fill them in: scan_id, patient_id (may be left out), site, label. */
 #pragma once
 
-#include "base/error.h"
+#include "cohort/column-map.h"
+#include "cohort/table-warnings.h"
 
 G_BEGIN_DECLS
 
@@ -14,13 +15,15 @@ typedef struct {
 
 /* Array of DemurLabel in the table's order, at least one (owned, clears its elements); *site: the
  * site that all rows are of (owned). Read as every table (cohort/table.h); identifiers without
- * blanks at their ends. DEMUR_ERROR_INPUT with line and column for a label that is not 0, 1 or
- * missing, and for rows of two sites. */
-GArray *demur_label_table_read(const char *path, char **site,
-                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
+ * blanks at their ends. map: other names for columns; NULL: none. warnings (of DemurTableWarning;
+ * may be NULL) gets what was noticed. DEMUR_ERROR_INPUT with line and column for a label that is
+ * not 0, 1 or missing, and for rows of two sites. */
+GArray *demur_label_table_read(const char *path, DemurColumnMap *map, char **site,
+                               GPtrArray *warnings, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The same of as many sites as there are: array of array of DemurLabel (owned), one a site, in the
  * order in which sites first appear. */
-GPtrArray *demur_label_table_read_sites(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+GPtrArray *demur_label_table_read_sites(const char *path, DemurColumnMap *map, GPtrArray *warnings,
+                                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

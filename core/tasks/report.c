@@ -13,6 +13,7 @@
 #include "tasks/meaning.h"
 #include "tasks/prevalence.h"
 #include "tasks/report-characteristics.h"
+#include "words/noticed.h"
 
 void
 demur_report_task_free(DemurReportTask *report) {
@@ -440,7 +441,7 @@ describe_noticed(DemurReportTask *report, const DemurEvaluating *e) {
   for (guint i = 0; i < e->noticed->len; i++) {
     const DemurTableWarning *warning = e->noticed->pdata[i];
     counts[i] =
-        (DemurReportCount){own(report, demur_table_warning_words(warning, FALSE)), warning->n};
+        (DemurReportCount){own(report, demur_words_noticed(warning, FALSE, NULL)), warning->n};
   }
   facts->noticed = counts;
   facts->n_noticed = e->noticed->len;

@@ -3,6 +3,7 @@
 
 #include "tasks/scores-import.h"
 
+#include "cohort/ids.h"
 #include "cohort/table-header.h"
 #include "cohort/table-text.h"
 #include "cohort/table-warnings.h"
@@ -14,12 +15,15 @@ typedef struct {
   DemurTableHeader header;
   gssize series_uid, scan_id, patient_id;
   DemurScoreColumns scores;
+  DemurIds keys, patients;
 } Columns;
 
 static void
 columns_clear(Columns *columns) {
   demur_table_header_clear(&columns->header);
   demur_score_columns_clear(&columns->scores);
+  demur_ids_clear(&columns->keys);
+  demur_ids_clear(&columns->patients);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Columns, columns_clear)
 
@@ -56,21 +60,25 @@ imported_new(void) {
 }
 
 static gboolean
-read_header(DemurTable *table, DemurColumnMap *mapping, Columns *columns, GError **error) {
+read_header(DemurTable *table, Columns *columns, DemurColumnMap *map, GPtrArray *warnings,
+            GError **error) {
   const DemurNamedColumn named[] = {
       {"series_uid", NULL, &columns->series_uid, FALSE},
       {"scan_id", NULL, &columns->scan_id, FALSE},
       {"patient_id", NULL, &columns->patient_id, FALSE},
   };
   demur_score_columns_init(&columns->scores);
+  demur_ids_init(&columns->patients, "patient_id", NULL);
   const DemurHeaderPlan plan = {.named = named,
                                 .n_named = G_N_ELEMENTS(named),
                                 .scores = &columns->scores,
                                 .horizon = DEMUR_N_YEARS,
                                 .expected = "series_uid, risk",
-                                .map = mapping};
-  if (!demur_table_header_read(&columns->header, table, &plan, NULL, error))
+                                .map = map};
+  if (!demur_table_header_read(&columns->header, table, &plan, warnings, error) ||
+      (map != NULL && !demur_column_map_check(map, error)))
     return FALSE;
+  demur_ids_init(&columns->keys, columns->series_uid >= 0 ? "series_uid" : "scan_id", NULL);
   const char *wrong = NULL;
   if (columns->series_uid < 0 && columns->scan_id < 0)
     wrong = "the header has no column series_uid or scan_id; add one of them";
@@ -85,11 +93,10 @@ read_header(DemurTable *table, DemurColumnMap *mapping, Columns *columns, GError
 
 /* An identifier without blanks at its ends (owned). */
 static char *
-clean_id(const DemurTableField *field) {
-  g_autoptr(GString) scratch = g_string_new(NULL);
-  size_t length;
-  DemurIdChanges changes;
-  return g_strdup(demur_table_id(field, scratch, &length, &changes));
+clean_id(DemurIds *ids, const DemurTableField *field) {
+  gboolean is_new;
+  guint32 like;
+  return g_strdup(demur_ids_text(ids, demur_ids_add(ids, field, &is_new, &like)));
 }
 
 /* The row's score; NULL with its fault noted. */
@@ -106,7 +113,7 @@ read_record(const DemurTableField *fields, Columns *columns, DemurTableFaults *f
   record->risk = score.risk;
   memcpy(record->yearly_risks, score.years, sizeof score.years);
   if (columns->patient_id >= 0)
-    record->patient_id = clean_id(&fields[columns->patient_id]);
+    record->patient_id = clean_id(&columns->patients, &fields[columns->patient_id]);
   return g_steal_pointer(&record);
 }
 
@@ -200,18 +207,17 @@ match(DemurWorkspace *workspace, Matching *matching, DemurScoreRecord *record, c
 }
 
 static gboolean
-read_table(DemurTask *task, DemurWorkspace *workspace, const DemurScoresImportParams *params,
+read_table(DemurTask *task, DemurWorkspace *workspace, const char *path, DemurColumnMap *map,
            Matching *matching, GError **error) {
-  g_autoptr(DemurTable) table = demur_table_open(params->path, error);
+  g_autoptr(DemurTable) table = demur_table_open(path, error);
   if (table == NULL)
     return FALSE;
   g_auto(Columns) columns = {0};
   g_auto(DemurTableFaults) faults = {0};
   demur_table_faults_init(&faults, table);
-  if (!read_header(table, params->mapping, &columns, error))
+  if (!read_header(table, &columns, map, matching->to->warnings, error))
     return FALSE;
-  size_t n_rows = 0;
-  for (;; n_rows++) {
+  for (;;) {
     const DemurTableField *fields;
     if (!demur_table_header_next(&columns.header, table, &faults, &fields, error) ||
         !demur_progress_step(&task->progress, demur_table_fraction(table), "reading scores", error))
@@ -221,7 +227,7 @@ read_table(DemurTask *task, DemurWorkspace *workspace, const DemurScoresImportPa
     const gboolean by_scan_id = columns.scan_id >= 0 && fields[columns.scan_id].length > 0;
     const DemurTableField *key =
         &fields[by_scan_id || columns.series_uid < 0 ? columns.scan_id : columns.series_uid];
-    g_autofree char *id = clean_id(key);
+    g_autofree char *id = clean_id(&columns.keys, key);
     if (*id == '\0')
       demur_table_faults_note(&faults, key, columns.series_uid < 0 ? "scan_id" : "series_uid",
                               "nothing stands here; every row needs its scan");
@@ -234,18 +240,11 @@ read_table(DemurTask *task, DemurWorkspace *workspace, const DemurScoresImportPa
       return FALSE;
     }
   }
-  if (demur_table_faults_raise(&faults, error))
+  if (!demur_table_faults_end(&faults, matching->to->warnings, error))
     return FALSE;
+  demur_ids_warn(&columns.keys, matching->to->warnings);
+  demur_ids_warn(&columns.patients, matching->to->warnings);
   demur_score_columns_warn(&columns.scores, matching->to->warnings);
-  if (demur_table_n_empty(table) > 0)
-    demur_table_warnings_add(matching->to->warnings, DEMUR_TABLE_EMPTY_ROWS, NULL, NULL, NULL,
-                             demur_table_n_empty(table), 0);
-  if (n_rows == 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s: line 2, column 1: a header but no row; expected one row a scan",
-                demur_table_name(table));
-    return FALSE;
-  }
   return TRUE;
 }
 
@@ -264,26 +263,69 @@ map_row_free(gpointer data) {
   g_free(row);
 }
 
+/* The map's columns (-1: absent) and identifiers. */
+typedef struct {
+  gssize name, series_uid, scan_id, patient_id;
+  DemurIds names, keys, patients;
+} MapColumns;
+
+static void
+map_columns_clear(MapColumns *columns) {
+  demur_ids_clear(&columns->names);
+  demur_ids_clear(&columns->keys);
+  demur_ids_clear(&columns->patients);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(MapColumns, map_columns_clear)
+
+static void
+read_map_row(MapColumns *c, const DemurTableField *fields, GHashTable *map,
+             DemurTableFaults *faults) {
+  const gboolean by_scan_id =
+      c->scan_id >= 0 && (fields[c->scan_id].length > 0 || c->series_uid < 0);
+  const DemurTableField *at_key = &fields[by_scan_id ? c->scan_id : c->series_uid];
+  g_autofree char *name = clean_id(&c->names, &fields[c->name]);
+  g_autofree char *key = clean_id(&c->keys, at_key);
+  if (*name == '\0')
+    demur_table_faults_note(faults, &fields[c->name], "name", "nothing stands here; name the item");
+  else if (g_hash_table_contains(map, name))
+    demur_table_faults_note(faults, &fields[c->name], "name",
+                            "the name stands in an earlier line too; keep one");
+  else if (*key == '\0')
+    demur_table_faults_note(faults, at_key, by_scan_id ? "scan_id" : "series_uid",
+                            "nothing stands here; name its scan");
+  if (faults->bad)
+    return;
+  MapRow *row = g_new0(MapRow, 1);
+  row->key = g_steal_pointer(&key);
+  row->by_scan_id = by_scan_id;
+  if (c->patient_id >= 0 && fields[c->patient_id].length > 0)
+    row->patient_id = clean_id(&c->patients, &fields[c->patient_id]);
+  g_hash_table_insert(map, g_steal_pointer(&name), row);
+}
+
 static GHashTable *
-read_map(const char *path, GError **error) {
+read_map(const char *path, GPtrArray *warnings, GError **error) {
   g_autoptr(DemurTable) table = demur_table_open(path, error);
   if (table == NULL)
     return NULL;
-  gssize name, series_uid, scan_id, patient_id;
+  g_auto(MapColumns) c = {0};
   const DemurNamedColumn named[] = {
-      {"name", "prediction", &name, TRUE},
-      {"series_uid", NULL, &series_uid, FALSE},
-      {"scan_id", NULL, &scan_id, FALSE},
-      {"patient_id", NULL, &patient_id, FALSE},
+      {"name", "prediction", &c.name, TRUE},
+      {"series_uid", NULL, &c.series_uid, FALSE},
+      {"scan_id", NULL, &c.scan_id, FALSE},
+      {"patient_id", NULL, &c.patient_id, FALSE},
   };
+  demur_ids_init(&c.names, "name", NULL);
+  demur_ids_init(&c.keys, "series_uid", NULL);
+  demur_ids_init(&c.patients, "patient_id", NULL);
   g_auto(DemurTableHeader) header = {0};
   g_auto(DemurTableFaults) faults = {0};
   demur_table_faults_init(&faults, table);
   const DemurHeaderPlan plan = {
       .named = named, .n_named = G_N_ELEMENTS(named), .expected = "name, series_uid"};
-  if (!demur_table_header_read(&header, table, &plan, NULL, error))
+  if (!demur_table_header_read(&header, table, &plan, warnings, error))
     return NULL;
-  if (series_uid < 0 && scan_id < 0) {
+  if (c.series_uid < 0 && c.scan_id < 0) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
                 "%s: line 1, column 1: a map needs the columns name (a member's name, or a place "
                 "counted from 0) and series_uid or scan_id",
@@ -296,26 +338,15 @@ read_map(const char *path, GError **error) {
     if (!demur_table_header_next(&header, table, &faults, &fields, error))
       return NULL;
     if (fields == NULL)
-      return demur_table_faults_raise(&faults, error) ? NULL : g_steal_pointer(&map);
-    const gboolean by_scan_id = scan_id >= 0 && (fields[scan_id].length > 0 || series_uid < 0);
-    const DemurTableField *key = &fields[by_scan_id ? scan_id : series_uid];
-    if (fields[name].length == 0)
-      demur_table_faults_note(&faults, &fields[name], "name", "nothing stands here; name the item");
-    else if (g_hash_table_contains(map, fields[name].text))
-      demur_table_faults_note(&faults, &fields[name], "name",
-                              "the name stands in an earlier line too; keep one");
-    else if (key->length == 0)
-      demur_table_faults_note(&faults, key, by_scan_id ? "scan_id" : "series_uid",
-                              "nothing stands here; name its scan");
-    if (faults.bad)
-      continue;
-    MapRow *row = g_new0(MapRow, 1);
-    row->key = g_strdup(key->text);
-    row->by_scan_id = by_scan_id;
-    if (patient_id >= 0 && fields[patient_id].length > 0)
-      row->patient_id = g_strdup(fields[patient_id].text);
-    g_hash_table_insert(map, g_strdup(fields[name].text), row);
+      break;
+    read_map_row(&c, fields, map, &faults);
   }
+  if (!demur_table_faults_end(&faults, warnings, error))
+    return NULL;
+  demur_ids_warn(&c.names, warnings);
+  demur_ids_warn(&c.keys, warnings);
+  demur_ids_warn(&c.patients, warnings);
+  return g_steal_pointer(&map);
 }
 
 /* One score of a JSON file, by --scan, by the map, or by what the file itself says. */
@@ -358,7 +389,8 @@ read_json(DemurWorkspace *workspace, const char *path, const char *scan_id, cons
           Matching *matching, GError **error) {
   g_autoptr(GPtrArray) scores = demur_scores_json_read(path, error);
   g_autoptr(GHashTable) map = NULL;
-  if (scores == NULL || (map_path != NULL && (map = read_map(map_path, error)) == NULL))
+  if (scores == NULL ||
+      (map_path != NULL && (map = read_map(map_path, matching->to->warnings, error)) == NULL))
     return FALSE;
   g_autofree char *file = g_path_get_basename(path);
   if (scan_id != NULL && scores->len != 1) {
@@ -418,6 +450,8 @@ check_params(const DemurScoresImportParams *params, GError **error) {
   const char *wrong = NULL;
   if (params->scan_id != NULL && params->map != NULL)
     wrong = "scores import takes --scan or --map, not both";
+  else if (params->columns != NULL && (params->scan_id != NULL || params->map != NULL))
+    wrong = "--columns names the columns of a table; --scan and --map belong to JSON";
   else if (params->model == NULL)
     wrong = "scores import needs --model M: selectors accept the scores of their own model only";
   if (wrong == NULL)
@@ -437,10 +471,14 @@ demur_task_scores_import(DemurTask *task, const DemurScoresImportParams *params,
       g_ptr_array_new_with_free_func((GDestroyNotify)demur_score_record_free);
   g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
   Matching matching = {imported, records, seen};
+  g_autoptr(DemurColumnMap) map = NULL;
+  if (params->columns != NULL && (map = demur_column_map_read(params->columns, error)) == NULL)
+    return NULL;
   const gboolean is_json =
       params->scan_id != NULL || params->map != NULL || g_str_has_suffix(params->path, ".json");
   if (is_json ? !read_json(workspace, params->path, params->scan_id, params->map, &matching, error)
-              : !read_table(task, workspace, params, &matching, error))
+              : !read_table(task, workspace, params->path, map != NULL ? map : params->mapping,
+                            &matching, error))
     return NULL;
   return keep(task, workspace, params, &matching, error) ? g_steal_pointer(&imported) : NULL;
 }

@@ -11,6 +11,7 @@ typedef struct {
   const char *model;   /* whose scores these are */
   const char *scan_id; /* path is JSON with one score, of this scan; NULL: the file says which */
   const char *map;     /* .. a table says which item belongs to which scan; NULL */
+  const char *columns; /* a table with other names for the table's columns; NULL: none */
   gboolean replace;    /* scores of that model that differ */
   DemurColumnMap *mapping; /* what a person said of the table's columns; borrowed, NULL: nothing */
 } DemurScoresImportParams;

@@ -361,6 +361,20 @@ test_splits_are_made(void) {
     g_assert_null(import_with(HEAD "\n" ROW, &options, NULL, &error));
     g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT);
   }
+  /* Two spellings of one patient stay together, whatever the seed. */
+  g_autoptr(GString) twins = g_string_new("patient_id,scan_id,site,label,risk\n");
+  for (int i = 0; i < 60; i++)
+    g_string_append_printf(twins, "%03d,s%d,h,0,0.5\n%d,t%d,h,0,0.5\n", i, i, i, i);
+  for (guint64 seed = 0; seed < 20; seed++) {
+    g_auto(DemurSplitPlan) halves = {0};
+    g_autoptr(GError) error = NULL;
+    g_assert_true(demur_split_plan_parse(&halves, "patient a=0.5,b=0.5", &error));
+    const DemurImportOptions options = {.name = "c", .splits = &halves, .seed = seed};
+    g_autoptr(DemurCohort) cohort = import_with(twins->str, &options, NULL, &error);
+    g_assert_no_error(error);
+    for (size_t i = 0; i < cohort->n_scans; i += 2)
+      g_assert_cmpuint(cohort->splits[i], ==, cohort->splits[i + 1]);
+  }
   /* A patient at two sites keeps both in one split. */
   g_auto(DemurSplitPlan) plan = {0};
   g_autoptr(GError) error = NULL;

@@ -216,8 +216,8 @@ try_text(const GString *text, size_t b, DemurCohort *of_attributes) {
   write_text(table_path, text);
   g_autoptr(GError) error = NULL;
   if (b % 5 == 4) {
-    g_autoptr(DemurAttached) attached =
-        demur_cohort_attach_table(of_attributes, table_path, "patient_id", NULL, NULL, &error);
+    g_autoptr(DemurAttached) attached = demur_cohort_attach_table(
+        of_attributes, table_path, "patient_id", NULL, NULL, NULL, &error);
     g_assert_true((attached == NULL) == (error != NULL));
     const gboolean cut = attached != NULL && is_open(attached->warnings);
     for (size_t s = 0; attached != NULL && !cut && s < of_attributes->n_scans; s++) {

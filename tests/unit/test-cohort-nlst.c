@@ -9,7 +9,7 @@
 #include "cohort/nlst.h"
 #include "support/support.h"
 
-static char *persons_path, *scores_path;
+static char *persons_path, *scores_path, *images_path;
 
 static DemurCohort *
 import(const char *persons, const char *scores, const DemurNlstOptions *options,
@@ -36,15 +36,15 @@ test_names_the_unmatched(void) {
                                                       &counts, &warnings, &error);
   g_assert_no_error(error);
   g_assert_cmpuint(warnings->len, ==, 2);
-  static const char *const words[] = {"2 scores without a person or a screen: 9-T0, 1-T1",
-                                      "1 screens without a score: 2-T0"};
+  static const DemurTableWarning right[] = {
+      {DEMUR_TABLE_NO_PERSON, NULL, (char *)"9-T0, 1-T1", NULL, 2, 3},
+      {DEMUR_TABLE_NO_SCORE, NULL, (char *)"2-T0", NULL, 1, 2}};
   for (guint i = 0; i < 2; i++) {
-    g_autofree char *told = demur_table_warning_words(warnings->pdata[i], TRUE);
-    g_assert_cmpstr(told, ==, words[i]);
+    const DemurTableWarning *warning = warnings->pdata[i];
+    g_assert_cmpint(warning->kind, ==, right[i].kind);
+    g_assert_cmpstr(warning->first, ==, right[i].first);
+    g_assert_cmpuint(warning->n, ==, right[i].n);
   }
-  /* What leaves the workspace names no one. */
-  g_autofree char *bare = demur_table_warning_words(warnings->pdata[0], FALSE);
-  g_assert_cmpstr(bare, ==, "2 scores without a person or a screen");
 }
 
 static void
@@ -290,12 +290,148 @@ test_left_scans_keep_their_time(void) {
   }
 }
 
+/* The public tables of the trial, by the names of their columns (IDC, nlst_prsn and nlst_screen):
+ * neither centre nor follow-up; the last day known without cancer stands for it. */
+static void
+test_public_tables(void) {
+  static const char persons[] =
+      "race,cigsmok,gender,age,loclhil,locllow,lesionsize,de_type,de_grade,de_stag,scr_res0,"
+      "scr_res1,scr_res2,scr_iso0,scr_iso1,scr_iso2,cancyr,can_scr,canc_rpt_link,pid,"
+      "dataset_version,scr_days0,scr_days1,scr_days2,candx_days,canc_free_days,de_stag_7thed\n"
+      "1,0,1,61,.N,.N,.N,.N,.N,.N,1,1,1,1,1,1,.N,0,0,100002,NLST.780,-4,365,.W,.N,2400,.N\n"
+      "1,1,2,70,1,0,12,8140,2,110,4,95,95,4,95,95,0,1,1,100004,NLST.780,9,.E,.W,35,30,110\n";
+  static const char images[] =
+      "pid,ctdxqual,study_yr,techpara_kvp,techpara_ma,techpara_fov,techpara_effmas,"
+      "ct_recon_filter1,ct_recon_filter2,dataset_version\n"
+      "100002,1,0,120,80,34,.M,2,.N,NLST.780\n100002,1,1,120,-1,34,.M,6,7,NLST.780\n"
+      "100004,1,0,140,80,34,.M,2,.N,NLST.780\n";
+  g_file_set_contents(persons_path, persons, -1, NULL);
+  g_file_set_contents(scores_path, "pid,study_yr,risk\n100002,0,.1\n100002,1,.2\n100004,0,.7\n", -1,
+                      NULL);
+  g_file_set_contents(images_path, images, -1, NULL);
+  const DemurNlstOptions options = {.name = "n",
+                                    .split = "test",
+                                    .horizon_years = 6,
+                                    .images_path = images_path,
+                                    .short_followup = DEMUR_SHORT_LEFT_OUT};
+  DemurNlstCounts counts;
+  g_autoptr(GPtrArray) warnings = NULL;
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurCohort) c = demur_cohort_import_nlst(persons_path, scores_path, &options, NULL,
+                                                      &counts, &warnings, &error);
+  g_assert_no_error(error);
+  /* 100002 was known without cancer for 2,404 days from the first screen, for 2,035 from the
+   * second (too short); 100004 had one after 26 days. */
+  g_assert_cmpuint(c->n_scans, ==, 2);
+  g_assert_cmpuint(c->n_sites, ==, 1);
+  g_assert_cmpint(c->labels[0], ==, 0);
+  g_assert_cmpint(c->labels[1], ==, 1);
+  g_assert_cmpuint(counts.n_screens, ==, 3);
+  static const char *const texts[][3] = {
+      {"kernel", "2", "2"},     {"kvp", "120", "140"},   {"tube_current_ma", "80", "80"},
+      {"manufacturer", "", ""}, {"de_type", "", "8140"}, {"years_to_cancer", "", "0.071"}};
+  for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
+    const gssize a = demur_cohort_find_attribute(c, texts[i][0]);
+    g_assert_cmpint((int)a, >=, 0);
+    for (size_t row = 0; row < 2; row++)
+      g_assert_cmpstr(demur_cohort_attribute_text(c, (size_t)a, row), ==, texts[i][1 + row]);
+  }
+  gboolean told[DEMUR_N_TABLE_WARNINGS] = {FALSE};
+  for (guint i = 0; i < warnings->len; i++)
+    told[((const DemurTableWarning *)warnings->pdata[i])->kind] = TRUE;
+  g_assert_true(told[DEMUR_TABLE_ONE_SITE]);
+  g_assert_true(told[DEMUR_TABLE_FOLLOWUP_FROM]);
+  g_assert_true(told[DEMUR_TABLE_MISSING_WORDS]);
+}
+
+/* The table of images, by CDAS's names: a screen of two reconstructions and a localizer. Which of
+ * them a score is of, its series says; else what both agree on is kept. */
+static void
+test_images(void) {
+  static const char images[] =
+      "softwareversion,visit,seriesdescription,imagetype,kvp,reconthickness,reconinterval,"
+      "reconfilter,manufacturer,manufacturers_model_name,scannercode,seriesinstanceuids,studyuid,"
+      "pid,study_yr,numberimages\n"
+      "v,0,Lung,ORIGINAL\\PRIMARY\\AXIAL,120,2,1.8,B50f,SIEMENS,Volume Zoom,1,1.2.1,1.2,1,0,190\n"
+      "v,0,Soft,ORIGINAL\\PRIMARY\\AXIAL,120,2,1.8,B30f,SIEMENS,Volume Zoom,1,1.2.2,1.2,1,0,190\n"
+      "v,0,Topo,ORIGINAL\\PRIMARY\\LOCALIZER,80,-1,-1,T20f,SIEMENS,Topo,1,1.2.3,1.2,1,0,1\n"
+      "v,0,Lung,ORIGINAL\\PRIMARY\\AXIAL,140,-1,1.8,LUNG,GE,LightSpeed,1,1.3.1,1.3,2,0,99\n";
+  static const struct {
+    const char *scores, *kernel, *thickness, *model; /* of 1-T0 */
+    guint n_differ, n_without;
+  } cases[] = {
+      {"pid,study_yr,risk\n1,0,.5\n2,0,.1\n", "", "2", "Volume Zoom", 1, 0},
+      {"pid,study_yr,risk,series_uid\n1,0,.5,1.2.2\n2,0,.1,1.3.1\n", "B30f", "2", "Volume Zoom", 0,
+       0},
+      {"pid,study_yr,risk\n1,0,.5\n3,0,.1\n", "", "2", "Volume Zoom", 1, 1},
+      {"pid,study_yr,risk,series_uid\n1,0,.5,1.3.1\n", NULL, NULL, NULL, 0, 0},
+  };
+  g_file_set_contents(persons_path,
+                      PERSONS "1,A,0,,,,3000,,60\n2,B,0,,,9,3000,,61\n3,B,0,,,,3000,,\n", -1, NULL);
+  g_file_set_contents(images_path, images, -1, NULL);
+  for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_file_set_contents(scores_path, cases[i].scores, -1, NULL);
+    const DemurNlstOptions options = {
+        .name = "n", .split = "test", .horizon_years = 6, .images_path = images_path};
+    DemurNlstCounts counts;
+    g_autoptr(GPtrArray) warnings = NULL;
+    g_autoptr(GError) error = NULL;
+    g_autoptr(DemurCohort) c = demur_cohort_import_nlst(persons_path, scores_path, &options, NULL,
+                                                        &counts, &warnings, &error);
+    if (cases[i].kernel == NULL) {
+      g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT);
+      g_assert_nonnull(strstr(error->message, "line 2, column 8 (series_uid)"));
+      continue;
+    }
+    g_assert_no_error(error);
+    const char *const names[] = {"kernel", "slice_thickness_mm", "model_name", "spacing_mm"};
+    const char *const right[] = {cases[i].kernel, cases[i].thickness, cases[i].model, "1.8"};
+    for (size_t k = 0; k < G_N_ELEMENTS(names); k++) {
+      const gssize a = demur_cohort_find_attribute(c, names[k]);
+      g_assert_cmpint((int)a, >=, 0);
+      g_assert_cmpstr(demur_cohort_attribute_text(c, (size_t)a, 0), ==, right[k]);
+    }
+    size_t n_differ = 0, n_without = 0;
+    for (guint w = 0; w < warnings->len; w++) {
+      const DemurTableWarning *warning = warnings->pdata[w];
+      n_differ += warning->kind == DEMUR_TABLE_IMAGES_DIFFER ? warning->n : 0;
+      n_without += warning->kind == DEMUR_TABLE_NO_IMAGE ? warning->n : 0;
+    }
+    g_assert_cmpuint(n_differ, ==, cases[i].n_differ);
+    g_assert_cmpuint(n_without, ==, cases[i].n_without);
+  }
+}
+
+/* Two spellings of one person in two splits are refused, whichever table names the split. */
+static void
+test_alike_persons(void) {
+  static const char *const tables[][2] = {
+      {"pid,cen,scr_days0,candx_days,fup_days,split\n7,A,0,,3000,test\n007,A,0,,3000,tune\n",
+       "pid,study_yr,risk\n7,0,.5\n007,0,.1\n"},
+      {"pid,cen,scr_days0,candx_days,fup_days\np7,A,0,,3000\nP7,A,0,,3000\n",
+       "pid,study_yr,risk,split\np7,0,.5,test\nP7,0,.1,tune\n"},
+      {"pid,cen,scr_days0,scr_days1,candx_days,fup_days,split\n1.67683E+15,A,0,365,,3000,test\n",
+       "pid,study_yr,risk\n1.67683E+15,0,.5\n1.67683E+15,1,.1\n"}};
+  static const char *const says[] = {"line 3, column 1 (pid): '007' looks like '7' of line 2",
+                                     "'P7' looks like 'p7'", "line 3, column 1 (pid): 1.67683E+15"};
+  for (size_t i = 0; i < G_N_ELEMENTS(tables); i++) {
+    const DemurNlstOptions options = {.name = "n", .horizon_years = 6};
+    DemurNlstCounts counts;
+    g_autoptr(GError) error = NULL;
+    g_assert_null(import(tables[i][0], tables[i][1], &options, &counts, &error));
+    g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT);
+    if (strstr(error->message, says[i]) == NULL)
+      g_error("%s lacks %s", error->message, says[i]);
+  }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_autofree char *folder = g_dir_make_tmp("demur-nlst-XXXXXX", NULL);
   persons_path = g_build_filename(folder, "persons.csv", NULL);
   scores_path = g_build_filename(folder, "scores.csv", NULL);
+  images_path = g_build_filename(folder, "images.csv", NULL);
   g_test_add_func("/cohort/nlst/rule-to-the-day", test_rule_to_the_day);
   g_test_add_func("/cohort/nlst/counts-every-case", test_counts_every_case);
   g_test_add_func("/cohort/nlst/censoring-weights", test_weights);
@@ -304,11 +440,16 @@ main(int argc, char **argv) {
   g_test_add_func("/cohort/nlst/codes-are-no-days", test_codes_are_no_days);
   g_test_add_func("/cohort/nlst/one-day-of-999-is-told", test_one_day_of_999_is_told);
   g_test_add_func("/cohort/nlst/refuses", test_refuses);
+  g_test_add_func("/cohort/nlst/public-tables", test_public_tables);
+  g_test_add_func("/cohort/nlst/images", test_images);
+  g_test_add_func("/cohort/nlst/alike-persons", test_alike_persons);
   const int status = g_test_run();
   g_unlink(persons_path);
   g_unlink(scores_path);
+  g_unlink(images_path);
   g_rmdir(folder);
   g_free(persons_path);
   g_free(scores_path);
+  g_free(images_path);
   return status;
 }

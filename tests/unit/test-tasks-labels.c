@@ -13,7 +13,7 @@ read_text(const char *text, char **site, GError **error) {
   g_autofree char *folder = g_dir_make_tmp("demur-labels-XXXXXX", NULL);
   g_autofree char *path = g_build_filename(folder, "labels.csv", NULL);
   g_assert_true(g_file_set_contents(path, text, -1, NULL));
-  GArray *rows = demur_label_table_read(path, site, error);
+  GArray *rows = demur_label_table_read(path, NULL, site, NULL, error);
   g_unlink(path);
   g_rmdir(folder);
   return rows;
@@ -25,7 +25,8 @@ test_reads(void) {
       "scan_id,patient_id,site,label\ns1,p1,A,1\ns2,p2,A,\n",
       "\xef\xbb\xbfsep=;\r\nlabel;site;scan_id;patient_id\r\n1;A;s1;p1\r\nNA;A;s2;p2\r\n;;;\r\n",
       "scan_id,patient_id,site,label\rs1,p1,A,1\rs2,p2,A,unknown\r",
-      "scan_id,patient_id,site,label\ns1\xc2\xa0,\"p1 \",A,1\n\"s2\",p2,\"A\t\",-\n,,,\n"};
+      "scan_id,patient_id,site,label\ns1\xc2\xa0,\"p1 \",A,1\n\"s2\",p2,\"A\t\",-\n,,,\n",
+      "scan_id,patient_id,site,label\ns1,p1,A,1.0\ns2,p2,A,\n"};
   for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
     g_autofree char *site = NULL;
     g_autoptr(GError) error = NULL;
@@ -49,7 +50,7 @@ test_refuses(void) {
     const char *text, *says;
   } cases[] = {
       {"scan_id,site,label\ns1,A,2\ns2,A,yes\n",
-       "labels.csv: 2 rows refused, nothing imported:\n  line 2, column 6 (label): 2 is no label"},
+       "labels.csv: 2 rows refused, nothing imported:\n  line 2, column 6 (label): 2 is not a label"},
       {"scan_id,site,label\ns1,A,1\ns2,B,1\n", "line 3, column 4 (site): 'B', but the rows above"},
       {"scan_id,site,label\n,A,1\n", "line 2, column 1 (scan_id): nothing stands here"},
       {"scan_id,site,Label\ns1,A,1\n", "line 1, column 14: column Label looks like label"},
