@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "base/error.h"
+#include "dicom/tls-layer.hh"
 
 std::string
 demur_condition_words(const OFCondition &condition) {
@@ -24,6 +25,7 @@ demur_network_prepare() {
   static std::once_flag once;
   std::call_once(once, [] {
     OFStandard::initializeNetwork();
+    demur_tls_prepare();
     // DCMTK's own switch: else each object waits twice 40 ms for a delayed acknowledgement.
     g_setenv("TCP_NODELAY", "1", FALSE);
     // A peer that goes away must be an error, not the end of the program.

@@ -4,6 +4,7 @@
 
 #include <glib.h>
 
+#include <memory>
 #include <string>
 
 #include "dicom/transport-guard.hh"
@@ -24,4 +25,5 @@ struct GuardHolder {
   explicit GuardHolder(bool data_are_parsed) : guard(data_are_parsed) {
   }
   GuardedTransport guard;
+  std::unique_ptr<DcmTransportLayer> tls_; // carries guard; null: nothing is encrypted
 };

@@ -4,6 +4,7 @@
 #include "dicom/files.h"
 #include "dicom/library.h"
 #include "dicom/network-common.hh"
+#include "dicom/tls-layer.hh"
 
 #include <dcmtk/config/osconfig.h>
 #include <dcmtk/dcmdata/dctk.h>
@@ -29,7 +30,15 @@ public:
   Scu() : GuardHolder(true) {
   }
 
-  // DCMTK calls every transport of one's own a secure one; nothing is encrypted.
+  // DCMTK calls every transport of one's own a secure one, encrypted or not.
+  bool encrypt(const DemurPeer &peer, GError **error) {
+    if (peer.tls == nullptr)
+      return true;
+    tls_ = demur_tls_layer(*peer.tls, peer.host, error);
+    guard.carry_by(tls_.get());
+    return tls_ != nullptr;
+  }
+
   OFCondition open() {
     const OFCondition condition = initNetwork();
     return condition.good() ? useSecureConnection(&guard) : condition;
@@ -56,6 +65,8 @@ name_of(const DemurPeer &peer) {
 // Connects with the contexts added before.
 gboolean
 associate(Scu &scu, const DemurPeer &peer, GError **error) {
+  if (!scu.encrypt(peer, error))
+    return FALSE;
   OFCondition condition = scu.open();
   if (condition.good())
     condition = scu.negotiateAssociation();

@@ -5,12 +5,13 @@
  * own reader before anything else looks at them; so are those that are sent. What DCMTK parses
  * while it comes (commands, answers to a query) may have 16 KiB a message: more ends the connection
  * before DCMTK sees it, since its parser would follow any nesting until its stack is used up.
- * Nothing here logs, and no message holds a patient's name. Nothing is encrypted: use it inside a
- * hospital's network or through a tunnel. */
+ * Nothing here logs, and no message holds a patient's name. Without TLS (tls.h) nothing is
+ * encrypted: then use it inside a hospital's network or through a tunnel. */
 #pragma once
 
 #include "base/error.h"
 #include "base/progress.h"
+#include "dicom/tls.h"
 
 G_BEGIN_DECLS
 
@@ -20,6 +21,7 @@ typedef struct {
   const char *called;    /* AE title of the peer */
   const char *calling;   /* our own */
   guint timeout_seconds; /* for each answer, and for connecting */
+  const DemurTls *tls;   /* NULL: not encrypted */
 } DemurPeer;
 
 /* C-ECHO. DEMUR_ERROR_STATE where the peer can't be reached, refuses or does not answer. */

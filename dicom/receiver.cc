@@ -10,6 +10,7 @@
 #include "dicom/files.h"
 #include "dicom/library.h"
 #include "dicom/network-common.hh"
+#include "dicom/tls-layer.hh"
 
 #include <dcmtk/config/osconfig.h>
 #include <dcmtk/dcmdata/dctk.h>
@@ -193,6 +194,15 @@ public:
     setMaxReceivePDULength(ASC_MAXIMUMPDUSIZE);
     setHostLookupEnabled(OFFalse);
     setEnableVerification();
+    g_autoptr(GError) error = nullptr;
+    if (receiver_.tls != nullptr) {
+      tls_ = demur_tls_layer(*receiver_.tls, nullptr, &error);
+      if (tls_ == nullptr) {
+        refuse(error->message);
+        return;
+      }
+      guard.carry_by(tls_.get());
+    }
     getConfig().setTransportLayer(&guard);
     add_contexts();
     alarm(receiver_.timeout_seconds); // for the whole request: a byte a second is no way in
@@ -738,5 +748,8 @@ demur_network_receive(const DemurReceiver *receiver, DemurReceived *received,
   if (!demur_dicom_init(error))
     return FALSE;
   demur_network_prepare();
+  // A server whose certificate can't be used says so at once.
+  if (receiver->tls != nullptr && demur_tls_layer(*receiver->tls, nullptr, error) == nullptr)
+    return FALSE;
   return receive(*receiver, *received, progress, error);
 }

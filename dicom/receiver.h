@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/progress.h"
+#include "dicom/tls.h"
 
 G_BEGIN_DECLS
 
@@ -31,6 +32,7 @@ typedef struct {
   const char *const *callers; /* AE titles accepted; NULL: any */
   const char *const *hosts;   /* addresses accepted, or "any"; NULL: the loopback only. Others are
                                * closed before a byte is read */
+  const DemurTls *tls;        /* NULL: not encrypted */
   guint timeout_seconds; /* for a peer that falls silent, and for a whole association request */
   guint settle_seconds;  /* of quiet of a study before it is told */
   guint reserve_mb; /* MiB of the disk that are left free: an object for which that is not so is

@@ -5,17 +5,55 @@
 #include <dcmtk/dcmnet/dcmtrans.h>
 
 #include <cerrno>
+#include <memory>
+#include <utility>
 
 namespace {
 
-class GuardedConnection : public DcmTCPConnection {
+class GuardedConnection : public DcmTransportConnection {
 public:
-  GuardedConnection(DcmNativeSocketType socket, bool data_are_parsed)
-      : DcmTCPConnection(socket), data_are_parsed_(data_are_parsed) {
+  GuardedConnection(DcmNativeSocketType socket, std::unique_ptr<DcmTransportConnection> carrier,
+                    bool data_are_parsed)
+      : DcmTransportConnection(socket), carrier_(std::move(carrier)),
+        data_are_parsed_(data_are_parsed) {
+  }
+
+  OFCondition serverSideHandshake() override {
+    return carrier_->serverSideHandshake();
+  }
+  OFCondition clientSideHandshake() override {
+    return carrier_->clientSideHandshake();
+  }
+  OFCondition renegotiate(const char *suite) override {
+    return carrier_->renegotiate(suite);
+  }
+  ssize_t write(void *buffer, size_t size) override {
+    return carrier_->write(buffer, size);
+  }
+  void close() override {
+    carrier_->close();
+  }
+  void closeTransportConnection() override {
+    carrier_->closeTransportConnection();
+  }
+  unsigned long getPeerCertificateLength() override {
+    return carrier_->getPeerCertificateLength();
+  }
+  unsigned long getPeerCertificate(void *buffer, unsigned long length) override {
+    return carrier_->getPeerCertificate(buffer, length);
+  }
+  OFBool networkDataAvailable(int timeout) override {
+    return carrier_->networkDataAvailable(timeout);
+  }
+  OFBool isTransparentConnection() override {
+    return carrier_->isTransparentConnection();
+  }
+  OFString &dumpConnectionParameters(OFString &text) override {
+    return carrier_->dumpConnectionParameters(text);
   }
 
   ssize_t read(void *buffer, size_t size) override {
-    const ssize_t n = DcmTCPConnection::read(buffer, size);
+    const ssize_t n = carrier_->read(buffer, size);
     const auto *bytes = static_cast<const unsigned char *>(buffer);
     for (ssize_t i = 0; i < n; i++)
       if (!accept(bytes[i], static_cast<size_t>(n - i), i)) {
@@ -65,6 +103,7 @@ private:
            (static_cast<size_t>(head_[i + 2]) << 8) | head_[i + 3];
   }
 
+  const std::unique_ptr<DcmTransportConnection> carrier_;
   const bool data_are_parsed_;
   unsigned char head_[6] = {};
   size_t n_head_ = 0;
@@ -77,5 +116,8 @@ private:
 
 DcmTransportConnection *
 GuardedTransport::createConnection(DcmNativeSocketType socket, OFBool) {
-  return new GuardedConnection(socket, data_are_parsed_);
+  std::unique_ptr<DcmTransportConnection> carrier(
+      layer_ != nullptr ? layer_->createConnection(socket, OFTrue) : new DcmTCPConnection(socket));
+  return carrier != nullptr ? new GuardedConnection(socket, std::move(carrier), data_are_parsed_)
+                            : nullptr;
 }

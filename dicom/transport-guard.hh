@@ -18,9 +18,15 @@ public:
   explicit GuardedTransport(bool data_are_parsed) : data_are_parsed_(data_are_parsed) {
   }
 
+  // What carries the bytes: TLS. Borrowed; without it they go as they are.
+  void carry_by(DcmTransportLayer *layer) {
+    layer_ = layer;
+  }
+
   DcmTransportConnection *createConnection(DcmNativeSocketType socket,
                                            OFBool use_secure_layer) override;
 
 private:
   bool data_are_parsed_;
+  DcmTransportLayer *layer_ = nullptr;
 };

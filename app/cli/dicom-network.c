@@ -14,23 +14,46 @@
 
 /* Options of every command that calls a peer. */
 typedef struct {
-  char *called, *calling;
+  char *called, *calling, *certificate, *key, *authorities;
   int timeout;
+  DemurTls tls; /* filled by parse_peer */
 } PeerOptions;
 
 static void
 peer_options_clear(PeerOptions *options) {
   g_free(options->called);
   g_free(options->calling);
+  g_free(options->certificate);
+  g_free(options->key);
+  g_free(options->authorities);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(PeerOptions, peer_options_clear)
 
+#define TLS_ENTRIES(o)                                                                             \
+  {"tls-ca",                                                                                       \
+   0,                                                                                              \
+   0,                                                                                              \
+   G_OPTION_ARG_FILENAME,                                                                          \
+   &(o).authorities,                                                                               \
+   "encrypt; certificates of the authorities that are trusted (PEM)",                              \
+   "FILE"},                                                                                        \
+      {"tls-cert", 0, 0, G_OPTION_ARG_FILENAME, &(o).certificate, "our own certificate (PEM)",     \
+       "FILE"},                                                                                    \
+  {                                                                                                \
+    "tls-key", 0, 0, G_OPTION_ARG_FILENAME, &(o).key, "and its key (PEM)", "FILE"                  \
+  }
+
 #define PEER_ENTRIES(o)                                                                            \
   {"called", 0, 0, G_OPTION_ARG_STRING, &(o).called, "AE title of the peer (ANY-SCP)", "AE"},      \
-      {"calling", 0, 0, G_OPTION_ARG_STRING, &(o).calling, "AE title of our own (DEMUR)", "AE"}, { \
-    "timeout", 0, 0, G_OPTION_ARG_INT, &(o).timeout,                                               \
-        "seconds to wait for the peer, each time (30)", "N"                                        \
-  }
+      {"calling", 0, 0, G_OPTION_ARG_STRING, &(o).calling, "AE title of our own (DEMUR)", "AE"},   \
+      {"timeout",                                                                                  \
+       0,                                                                                          \
+       0,                                                                                          \
+       G_OPTION_ARG_INT,                                                                           \
+       &(o).timeout,                                                                               \
+       "seconds to wait for the peer, each time (30)",                                             \
+       "N"},                                                                                       \
+      TLS_ENTRIES(o)
 
 static gboolean
 check_ae(const char *title, GError **error) {
@@ -44,10 +67,22 @@ check_ae(const char *title, GError **error) {
   return good;
 }
 
+/* Whether TLS is asked for: *tls is then filled. */
+static gboolean
+parse_tls(const char *certificate, const char *key, const char *authorities, DemurTls *tls,
+          const DemurTls **use, GError **error) {
+  *tls = (DemurTls){.certificate = certificate, .key = key, .authorities = authorities};
+  *use = authorities != NULL ? tls : NULL;
+  if ((certificate == NULL) == (key == NULL) && (certificate == NULL || authorities != NULL))
+    return TRUE;
+  g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                      "--tls-cert and --tls-key go together, and with --tls-ca");
+  return FALSE;
+}
+
 /* "HOST:PORT" -> peer, whose host is owned by *host. */
 static gboolean
-parse_peer(const char *word, const PeerOptions *options, DemurPeer *peer, char **host,
-           GError **error) {
+parse_peer(const char *word, PeerOptions *options, DemurPeer *peer, char **host, GError **error) {
   const char *colon = strrchr(word, ':');
   gint64 port = 0;
   if (colon == NULL || colon == word ||
@@ -61,10 +96,14 @@ parse_peer(const char *word, const PeerOptions *options, DemurPeer *peer, char *
     return FALSE;
   }
   *host = g_strndup(word, (gsize)(colon - word));
-  *peer =
-      (DemurPeer){*host, (guint)port, options->called != NULL ? options->called : "ANY-SCP",
-                  options->calling != NULL ? options->calling : "DEMUR", (guint)options->timeout};
-  return check_ae(peer->called, error) && check_ae(peer->calling, error);
+  *peer = (DemurPeer){.host = *host,
+                      .port = (guint)port,
+                      .called = options->called != NULL ? options->called : "ANY-SCP",
+                      .calling = options->calling != NULL ? options->calling : "DEMUR",
+                      .timeout_seconds = (guint)options->timeout};
+  return parse_tls(options->certificate, options->key, options->authorities, &options->tls,
+                   &peer->tls, error) &&
+         check_ae(peer->called, error) && check_ae(peer->calling, error);
 }
 
 gboolean
@@ -406,6 +445,7 @@ print_received(DemurContext *context, Receiving *receiving, const DemurReceived 
 gboolean
 demur_dicom_receive(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree char *ae = NULL, *selector = NULL, *rules_path = NULL, *sites_path = NULL;
+  g_auto(PeerOptions) secrets = {0};
   g_auto(GStrv) words = NULL, callers = NULL, hosts = NULL, changes = NULL;
   int port = 11112, settle = 5, timeout = 30;
   gboolean once = FALSE;
@@ -425,12 +465,15 @@ demur_dicom_receive(DemurContext *context, int argc, char **argv, GError **error
       {"rules", 0, 0, G_OPTION_ARG_FILENAME, &rules_path, "rules of eligibility", "FILE"},
       {"set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &changes, "change one rule", "RULE=VALUE"},
       {"site-map", 0, 0, G_OPTION_ARG_FILENAME, &sites_path, "institutions and sites", "FILE"},
+      TLS_ENTRIES(secrets),
       {NULL}};
+  const DemurTls *tls = NULL;
   if (!demur_command_parse(argc, argv, "FOLDER", "serve as a DICOM storage peer until Ctrl-C",
                            "Objects are kept as sent in FOLDER/STUDY/SERIES; a study is read into "
                            "the workspace once its association was released and all is quiet.",
                            entries, &words, error) ||
-      !demur_command_expect(words, 1, "dicom receive takes FOLDER", error))
+      !demur_command_expect(words, 1, "dicom receive takes FOLDER", error) ||
+      !parse_tls(secrets.certificate, secrets.key, secrets.authorities, &secrets.tls, &tls, error))
     return FALSE;
   if (port < 1 || port > 65535 || settle < 0 || settle > 3600 || timeout < 1 || timeout > 3600) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
@@ -461,6 +504,7 @@ demur_dicom_receive(DemurContext *context, int argc, char **argv, GError **error
                                   .ae = ae != NULL ? ae : "DEMUR",
                                   .callers = (const char *const *)callers,
                                   .hosts = (const char *const *)hosts,
+                                  .tls = tls,
                                   .timeout_seconds = (guint)timeout,
                                   .settle_seconds = (guint)settle,
                                   .listening = on_listening,

@@ -13,7 +13,8 @@ typedef enum {
   KIND_AE,       /* title */
   KIND_NUMBER,   /* guint in [low, high] */
   KIND_LIST,     /* words between blanks or commas */
-  KIND_CHOICE,   /* one of choices: its place, as gboolean */
+  KIND_PART,     /* hold or assess, as gboolean */
+  KIND_SWITCH,   /* no or yes, as gboolean */
   KIND_VERDICTS, /* words: bits */
   KIND_OBJECTS,
 } Kind;
@@ -49,12 +50,21 @@ static const Key keys[] = {
      "quiet seconds until a study is taken for complete"},
     {"receive", "reserve", KIND_NUMBER, IN_CONFIG(reserve_mb), 0, "512", 0, 1 << 20,
      "MiB of the disk that are never filled: beyond, peers are told A700"},
+    {"receive", "tls", KIND_SWITCH, IN_CONFIG(encrypted), 0, "no", 0, 0,
+     "yes: only encrypted associations, by [tls]"},
+    {"tls", "certificate", KIND_PATH, IN_CONFIG(certificate), 0, NULL, 0, 0,
+     "our own (PEM), read anew for each connection"},
+    {"tls", "key", KIND_PATH, IN_CONFIG(key), 0, NULL, 0, 0, "its private key (PEM)"},
+    {"tls", "authorities", KIND_PATH, IN_CONFIG(authorities), 0, NULL, 0, 0,
+     "whose certificates are trusted (PEM)"},
+    {"tls", "any-caller", KIND_SWITCH, IN_CONFIG(any_caller), 0, "no", 0, 0,
+     "yes: who sends to us needs no certificate of its own"},
     {"complete", "archive", KIND_PEER, IN_CONFIG(archive_host), IN_CONFIG(archive_port), NULL, 0, 0,
      "HOST:PORT of who is asked how many objects a study has"},
     {"complete", "called", KIND_AE, IN_CONFIG(archive_called), 0, "ANY-SCP", 0, 0, "its AE title"},
     {"complete", "wait", KIND_NUMBER, IN_CONFIG(wait_seconds), 0, "3600", 0, 604800,
      "seconds to wait for objects that are missing"},
-    {"complete", "part", KIND_CHOICE, IN_CONFIG(assess_part), 0, "hold", 0, 0,
+    {"complete", "part", KIND_PART, IN_CONFIG(assess_part), 0, "hold", 0, 0,
      "then: hold (no verdict, listed with why) or assess (the report says it is of a part)"},
     {"model", "name", KIND_TEXT, IN_CONFIG(model), 0, MUST, 0, 0,
      "of the external model, as the selector knows it"},
@@ -89,6 +99,7 @@ static const Key keys[] = {
 };
 
 static const char *const part_choices[] = {"hold", "assess"};
+static const char *const switch_choices[] = {"no", "yes"};
 static const struct {
   const char *name;
   DemurAnswerObjects object;
@@ -186,6 +197,16 @@ read_bits(const char *text, Kind kind, guint *bits) {
   return found != 0;
 }
 
+static gboolean
+take_choice(const char *text, const char *const choices[2], gboolean *place) {
+  for (int c = 0; c < 2; c++)
+    if (strcmp(text, choices[c]) == 0) {
+      *place = c;
+      return TRUE;
+    }
+  return FALSE;
+}
+
 /* What was expected, or NULL where the value was taken. */
 static const char *
 take_value(gpointer base, const Key *key, const char *text) {
@@ -206,13 +227,10 @@ take_value(gpointer base, const Key *key, const char *text) {
     g_strfreev(*(char ***)member);
     *(char ***)member = split_words(text);
     return **(char ***)member != NULL ? NULL : "words";
-  case KIND_CHOICE:
-    for (guint c = 0; c < G_N_ELEMENTS(part_choices); c++)
-      if (strcmp(text, part_choices[c]) == 0) {
-        *(gboolean *)member = (gboolean)c;
-        return NULL;
-      }
-    return "hold or assess";
+  case KIND_PART:
+    return take_choice(text, part_choices, member) ? NULL : "hold or assess";
+  case KIND_SWITCH:
+    return take_choice(text, switch_choices, member) ? NULL : "yes or no";
   case KIND_VERDICTS:
   case KIND_OBJECTS:
     return read_bits(text, key->kind, member) ? NULL : "words of the list";
@@ -329,8 +347,8 @@ take_section(Reading *reading, char *text, GError **error) {
       return TRUE;
     }
   return fail(reading, reading->line, error,
-              "there is no section [%s]: there are [receive], [complete], [model], [assess], "
-              "[keep] and [answer NAME]",
+              "there is no section [%s]: there are [receive], [tls], [complete], [model], "
+              "[assess], [keep] and [answer NAME]",
               name);
 }
 
@@ -384,6 +402,24 @@ take_line(Reading *reading, char *text, GError **error) {
   return *text == '[' ? take_section(reading, text, error) : take_key(reading, text, error);
 }
 
+/* Who encrypts needs the files for it. */
+static gboolean
+check_tls(const Reading *reading, GError **error) {
+  const DemurServeConfig *c = reading->config;
+  gboolean any = c->encrypted || c->archive_encrypted;
+  for (guint d = 0; d < c->destinations->len; d++)
+    any |= ((const DemurServeDestination *)c->destinations->pdata[d])->encrypted;
+  if (any && c->authorities == NULL)
+    return fail(reading, reading->line, error, "tls = yes needs `authorities = ..` under [tls]");
+  if (c->encrypted && c->certificate == NULL)
+    return fail(reading, reading->line, error,
+                "[receive] tls = yes needs `certificate = ..` and `key = ..` under [tls]");
+  if ((c->certificate == NULL) != (c->key == NULL))
+    return fail(reading, reading->line, error, "[tls] certificate and key go together: add %s",
+                c->key == NULL ? "key" : "certificate");
+  return TRUE;
+}
+
 /* What no single key says. */
 static gboolean
 check_whole(Reading *reading, GError **error) {
@@ -398,7 +434,7 @@ check_whole(Reading *reading, GError **error) {
     return fail(reading, GPOINTER_TO_UINT(g_hash_table_lookup(reading->given, name)), error,
                 "command lacks {series} or {output}: write it as `my-model {series} {output}`");
   }
-  return TRUE;
+  return check_tls(reading, error);
 }
 
 DemurServeConfig *
@@ -422,7 +458,7 @@ demur_serve_config_read(const char *path, GError **error) {
   config->destinations = g_ptr_array_new_with_free_func(destination_free);
   g_autoptr(GHashTable) given = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   Reading reading = {.config = config, .name = name, .given = given};
-  static const char *const sections[] = {"receive", "complete", "model", "assess", "keep"};
+  static const char *const sections[] = {"receive", "tls", "complete", "model", "assess", "keep"};
   for (gsize s = 0; s < G_N_ELEMENTS(sections); s++)
     fill_usual(config, sections[s], NULL);
   g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
@@ -446,15 +482,21 @@ demur_serve_config_destination(const DemurServeConfig *config, const char *name)
   return NULL;
 }
 
+const DemurTls *
+demur_serve_config_tls(const DemurServeConfig *config, gboolean encrypted, DemurTls *tls) {
+  *tls = (DemurTls){config->certificate, config->key, config->authorities, config->any_caller};
+  return encrypted ? tls : NULL;
+}
+
 gboolean
 demur_serve_config_same_receiver(const DemurServeConfig *one, const DemurServeConfig *other) {
   gboolean same = TRUE;
   for (gsize k = 0; k < G_N_ELEMENTS(keys) && same; k++) {
-    if (strcmp(keys[k].section, "receive") != 0)
+    if (strcmp(keys[k].section, "receive") != 0 && strcmp(keys[k].section, "tls") != 0)
       continue;
     gconstpointer a = G_STRUCT_MEMBER_P(one, keys[k].offset),
                   b = G_STRUCT_MEMBER_P(other, keys[k].offset);
-    if (keys[k].kind == KIND_NUMBER) {
+    if (keys[k].kind == KIND_NUMBER || keys[k].kind == KIND_SWITCH) {
       same = *(const guint *)a == *(const guint *)b;
     } else if (keys[k].kind == KIND_LIST) {
       char *const *x = *(char *const *const *)a, *const *y = *(char *const *const *)b;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "dicom/tls.h"
 #include "selector/verdict.h"
 
 G_BEGIN_DECLS
@@ -24,6 +25,7 @@ typedef struct {
   guint timeout_seconds; /* for each of its answers */
   guint verdicts;        /* 1 << DemurVerdict of those that go there */
   guint objects;         /* DemurAnswerObjects */
+  gboolean encrypted;    /* by the certificates of [tls] */
 } DemurServeDestination;
 
 /* Texts are owned; NULL and 0: not given. */
@@ -34,7 +36,12 @@ typedef struct {
   guint port, timeout_seconds, settle_seconds, max_associations;
   guint reserve_mb; /* of the disk that is never filled */
   char **callers, **hosts;
+  /* [tls] */
+  char *certificate, *key, *authorities;
+  gboolean any_caller;
+  gboolean encrypted; /* [receive] tls */
   /* [complete] */
+  gboolean archive_encrypted;
   char *archive_host, *archive_called; /* who says how many objects a study has */
   guint archive_port;
   guint wait_seconds;   /* for what is missing */
@@ -59,9 +66,13 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurServeConfig, demur_serve_config_free)
 const DemurServeDestination *demur_serve_config_destination(const DemurServeConfig *config,
                                                             const char *name);
 
-/* The settings under [receive] that differ: a running service can't take them over. */
+/* Whether those under [receive] and [tls] are the same: a running service can't take others over. */
 gboolean demur_serve_config_same_receiver(const DemurServeConfig *one,
                                           const DemurServeConfig *other);
+
+/* The files of [tls], borrowed; NULL where encrypted is not asked for. */
+const DemurTls *demur_serve_config_tls(const DemurServeConfig *config, gboolean encrypted,
+                                       DemurTls *tls);
 
 /* The file's form for --help and the manual: every section and key, its default and its meaning, one
  * a line (owned). */

@@ -99,8 +99,13 @@ is_made_later(const DemurFound *series) {
  * asked. */
 static gboolean
 ask_archive(const DemurServeConfig *config, const char *study_uid, guint *n, GError **error) {
-  const DemurPeer peer = {config->archive_host, config->archive_port, config->archive_called,
-                          config->ae, config->timeout_seconds};
+  DemurTls tls;
+  const DemurPeer peer = {.host = config->archive_host,
+                          .port = config->archive_port,
+                          .called = config->archive_called,
+                          .calling = config->ae,
+                          .timeout_seconds = config->timeout_seconds,
+                          .tls = demur_serve_config_tls(config, config->archive_encrypted, &tls)};
   const DemurQuery query = {.study_uid = study_uid};
   g_autoptr(GPtrArray) found = demur_network_find(&peer, &query, error);
   *n = 0;
@@ -403,8 +408,13 @@ demur_serve_study_step(DemurTask *task, const DemurServeRules *rules, DemurServe
 static gboolean
 send_files(DemurTask *task, const DemurServeConfig *config, const DemurServeDestination *to,
            const DemurDelivery *delivery, GError **error) {
-  const DemurPeer peer = {to->host, to->port, to->called,
-                          to->calling != NULL ? to->calling : config->ae, to->timeout_seconds};
+  DemurTls tls;
+  const DemurPeer peer = {.host = to->host,
+                          .port = to->port,
+                          .called = to->called,
+                          .calling = to->calling != NULL ? to->calling : config->ae,
+                          .timeout_seconds = to->timeout_seconds,
+                          .tls = demur_serve_config_tls(config, to->encrypted, &tls)};
   g_autoptr(DemurSending) sending =
       demur_network_send(&peer, (const char *const *)delivery->files, &task->progress, error);
   if (sending == NULL)

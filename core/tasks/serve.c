@@ -356,11 +356,13 @@ on_settled(const char *const *folders, gpointer data) {
 
 static gboolean
 serve_until_cancelled(Serve *serve, const DemurServeConfig *config, GError **error) {
+  DemurTls tls;
   const DemurReceiver receiver = {.folder = config->folder,
                                   .port = config->port,
                                   .ae = config->ae,
                                   .callers = (const char *const *)config->callers,
                                   .hosts = (const char *const *)config->hosts,
+                                  .tls = demur_serve_config_tls(config, config->encrypted, &tls),
                                   .timeout_seconds = config->timeout_seconds,
                                   /* Who knows how many objects there are need not wait long. */
                                   .settle_seconds = config->archive_host != NULL

@@ -50,7 +50,7 @@ service_new(const char *more) {
 
 static inline DemurPeer
 service_peer(const Service *service) {
-  return (DemurPeer){"127.0.0.1", service->port, "DEMUR", "TESTER", 10};
+  return (DemurPeer){"127.0.0.1", service->port, "DEMUR", "TESTER", 10, NULL};
 }
 
 /* Starts it and waits until it answers. */

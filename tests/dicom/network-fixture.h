@@ -162,7 +162,7 @@ fixture_server_free(FixtureServer *server) {
 
 static inline DemurPeer
 fixture_peer(const FixtureServer *server) {
-  return (DemurPeer){"127.0.0.1", server->receiver.port, "DEMUR", "TESTER", 10};
+  return (DemurPeer){"127.0.0.1", server->receiver.port, "DEMUR", "TESTER", 10, NULL};
 }
 
 /* n small CT images in folder/in; their paths (strv). */

@@ -45,7 +45,7 @@ orthanc_start(guint our_port) {
       g_subprocess_new(G_SUBPROCESS_FLAGS_STDOUT_SILENCE | G_SUBPROCESS_FLAGS_STDERR_SILENCE,
                        &error, program, path, NULL);
   g_assert_no_error(error);
-  const DemurPeer peer = {"127.0.0.1", orthanc->port, "ORTHANC", "DEMUR", 10};
+  const DemurPeer peer = {"127.0.0.1", orthanc->port, "ORTHANC", "DEMUR", 10, NULL};
   gboolean up = FALSE;
   for (int i = 0; i < 600 && !up; i++) {
     up = demur_network_echo(&peer, NULL);
@@ -68,7 +68,7 @@ orthanc_stop(Orthanc *orthanc) {
 
 static DemurPeer
 peer_of(const Orthanc *orthanc) {
-  return (DemurPeer){"127.0.0.1", orthanc->port, "ORTHANC", "DEMUR", 60};
+  return (DemurPeer){"127.0.0.1", orthanc->port, "ORTHANC", "DEMUR", 60, NULL};
 }
 
 static void

@@ -128,7 +128,7 @@ die_half_way(double fraction, const char *stage, gpointer data) {
 /* The other process of the test below: sends and dies. */
 static int
 send_and_die(guint port, char **paths) {
-  const DemurPeer peer = {"127.0.0.1", port, "DEMUR", "TESTER", 10};
+  const DemurPeer peer = {"127.0.0.1", port, "DEMUR", "TESTER", 10, NULL};
   const DemurProgress progress = {die_half_way, NULL, NULL};
   DemurSending *sending = demur_network_send(&peer, (const char *const *)paths, &progress, NULL);
   demur_sending_free(sending);
@@ -190,7 +190,7 @@ test_a_peer_that_hangs_up_is_an_error(void) {
   g_assert_cmpint(getsockname(fd, (struct sockaddr *)&address, &length), ==, 0);
   g_assert_cmpint(listen(fd, 1), ==, 0);
   GThread *thread = g_thread_new("peer", accept_and_close, GINT_TO_POINTER(fd));
-  const DemurPeer peer = {"127.0.0.1", ntohs(address.sin_port), "DEMUR", "TESTER", 10};
+  const DemurPeer peer = {"127.0.0.1", ntohs(address.sin_port), "DEMUR", "TESTER", 10, NULL};
   g_autoptr(GError) error = NULL;
   g_assert_false(demur_network_echo(&peer, &error));
   g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE);
@@ -212,7 +212,7 @@ plain_server(const char *folder, guint port) {
       g_subprocess_new(G_SUBPROCESS_FLAGS_STDERR_SILENCE | G_SUBPROCESS_FLAGS_STDOUT_SILENCE,
                        &error, found, "+xi", "-od", folder, number, NULL);
   g_assert_no_error(error);
-  const DemurPeer peer = {"127.0.0.1", (guint16)port, "ANY", "TESTER", 10};
+  const DemurPeer peer = {"127.0.0.1", (guint16)port, "ANY", "TESTER", 10, NULL};
   for (int i = 0; i < 200 && !demur_network_echo(&peer, NULL); i++)
     g_usleep(50000);
   return server;
@@ -236,7 +236,7 @@ test_a_peer_that_takes_plain_objects_only_gets_them(void) {
     for (size_t i = 0; i < sent->n_slices; i++)
       g_ptr_array_add(paths, sent->slices[i].path);
     g_ptr_array_add(paths, NULL);
-    const DemurPeer peer = {"127.0.0.1", (guint16)port, "ANY", "TESTER", 10};
+    const DemurPeer peer = {"127.0.0.1", (guint16)port, "ANY", "TESTER", 10, NULL};
     g_autoptr(GError) error = NULL;
     g_autoptr(DemurSending) sending =
         demur_network_send(&peer, (const char *const *)paths->pdata, NULL, &error);
@@ -414,7 +414,7 @@ test_nested_answers_to_a_query_are_an_error(void) {
     g_assert_cmpint(getsockname(hostile.fd, (struct sockaddr *)&address, &length), ==, 0);
     g_assert_cmpint(listen(hostile.fd, 1), ==, 0);
     GThread *thread = g_thread_new("peer", answer_nested, &hostile);
-    const DemurPeer peer = {"127.0.0.1", ntohs(address.sin_port), "DEMUR", "TESTER", 10};
+    const DemurPeer peer = {"127.0.0.1", ntohs(address.sin_port), "DEMUR", "TESTER", 10, NULL};
     const DemurQuery query = {.patient_id = "P1"};
     g_autoptr(GError) error = NULL;
     g_assert_null(demur_network_find(&peer, &query, &error));

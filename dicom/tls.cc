@@ -1,0 +1,78 @@
+#include "dicom/tls-layer.hh"
+
+#include <dcmtk/dcmnet/assoc.h>
+#include <dcmtk/dcmtls/tlslayer.h>
+
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#include <string>
+
+namespace {
+
+bool
+fail(GError **error, const char *file, const char *what) {
+  g_autofree char *name = g_filename_display_name(file != nullptr ? file : "(none)");
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "TLS: %s %s", name, what);
+  return false;
+}
+
+bool
+load_own(DcmTLSTransportLayer &layer, const DemurTls &tls, bool server, GError **error) {
+  if (tls.certificate == nullptr && tls.key == nullptr)
+    return !server || fail(error, nullptr, "is no certificate: a server needs one, and its key");
+  if (tls.certificate == nullptr || tls.key == nullptr)
+    return fail(error, tls.certificate != nullptr ? tls.certificate : tls.key,
+                "stands alone: a certificate and its key go together");
+  if (layer.setPrivateKeyFile(tls.key, DCF_Filetype_PEM).bad())
+    return fail(error, tls.key, "can't be read as a private key (PEM, without a password)");
+  if (layer.setCertificateFile(tls.certificate, DCF_Filetype_PEM).bad())
+    return fail(error, tls.certificate, "can't be read as a certificate (PEM)");
+  return layer.checkPrivateKeyMatchesCertificate() ||
+         fail(error, tls.key, "is not the key of the certificate");
+}
+
+// OpenSSL itself compares the certificate with the name, or the address, that was called.
+bool
+expect_host(DcmTLSTransportLayer &layer, const char *host) {
+  X509_VERIFY_PARAM *wanted = SSL_CTX_get0_param(layer.getNativeHandle());
+  X509_VERIFY_PARAM_set_hostflags(wanted, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+  return X509_VERIFY_PARAM_set1_ip_asc(wanted, host) == 1 ||
+         X509_VERIFY_PARAM_set1_host(wanted, host, 0) == 1;
+}
+
+} // namespace
+
+void
+demur_tls_prepare() {
+  DcmTLSTransportLayer::initializeOpenSSL();
+}
+
+std::unique_ptr<DcmTransportLayer>
+demur_tls_layer(const DemurTls &tls, const char *host, GError **error) {
+  const bool server = host == nullptr;
+  auto layer = std::make_unique<DcmTLSTransportLayer>(server ? NET_ACCEPTOR : NET_REQUESTOR,
+                                                      nullptr, OFFalse);
+  if (!*layer || layer->setTLSProfile(TSP_Profile_BCP195_ND).bad()) {
+    (void)fail(error, nullptr, "is not provided by this machine's OpenSSL");
+    return nullptr;
+  }
+  if (tls.authorities == nullptr) {
+    (void)fail(error, nullptr,
+               "names no authorities: give the certificates that are trusted (PEM)");
+    return nullptr;
+  }
+  if (layer->addTrustedCertificateFile(tls.authorities, DCF_Filetype_PEM).bad()) {
+    (void)fail(error, tls.authorities, "can't be read as certificates of authorities (PEM)");
+    return nullptr;
+  }
+  if (!load_own(*layer, tls, server, error))
+    return nullptr;
+  layer->setCertificateVerification(server && tls.any_caller ? DCV_checkCertificate
+                                                             : DCV_requireCertificate);
+  if (layer->activateCipherSuites().bad() || (!server && !expect_host(*layer, host))) {
+    (void)fail(error, host, "can't be called by TLS");
+    return nullptr;
+  }
+  return layer;
+}
