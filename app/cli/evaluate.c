@@ -151,6 +151,49 @@ print_groups(const DemurEvaluation *e) {
   }
 }
 
+/* Whether the risks' intervals hold, and the rule that holds back across a decision threshold. */
+static void
+print_hold_back(const DemurEvaluation *e) {
+  char a[32], b[32];
+  for (size_t h = 0; h < e->n_hold_back; h++) {
+    const DemurHoldBack *hold_back = &e->hold_back[h];
+    g_print("Intervals of the risks that selector %s shows (95 %%, mean width %.3f): the number of "
+            "outcomes lies within at %zu of %zu sites of %d scans or more\n",
+            hold_back->selector, hold_back->mean_width, hold_back->n_held, hold_back->n_sites,
+            DEMUR_SMALL_CELL);
+    g_print(
+        "  held back where the interval holds a decision threshold of %.4g%s, and others at that "
+        "coverage\n"
+        "  %-34s %8s %12s %12s\n",
+        hold_back->decision, hold_back->tuned ? "" : " (--net-benefit-threshold)", "shown",
+        "coverage", "net benefit", "selectivity");
+    for (size_t r = 0; r < hold_back->n_rows; r++) {
+      const DemurHoldBackRow *row = &hold_back->rows[r];
+      g_print("  %-34s %8.3f %12s %12s\n", row->method, row->coverage,
+              number_text(row->net_benefit, a, sizeof a),
+              number_text(row->selectivity, b, sizeof b));
+    }
+  }
+}
+
+static void
+print_audits(const DemurEvaluation *e) {
+  char a[32], b[32], c[32], d[32];
+  if (e->n_audited_sites == 0)
+    return;
+  g_print(
+      "With the audits of %zu sites, on the scans that they did not label (%zu labels)\n"
+      "  labels a site   in all    scans  site error   S-BCE_2  accepted: site error   S-BCE_2\n",
+      e->n_audited_sites, e->n_audit_labels);
+  for (size_t p = 0; p < e->n_audit_curve; p++) {
+    const DemurAuditCurvePoint *point = &e->audit_curve[p];
+    g_print("  %13zu %8zu %8zu %11s %9s %21s %9s\n", point->labels, point->n_labels, point->n_scans,
+            number_text(point->site_error, a, sizeof a), number_text(point->sbce2, b, sizeof b),
+            number_text(point->accepted_site_error, c, sizeof c),
+            number_text(point->accepted_sbce2, d, sizeof d));
+  }
+}
+
 /* How many of the evaluated sites did not tune a threshold; all where its sites were not kept. */
 static size_t
 sites_without(const DemurEvaluating *evaluating, const DemurThresholdRecord *threshold,
@@ -207,7 +250,11 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(GStrv) arguments = NULL;
   g_auto(GStrv) selectors = NULL;
   DemurEvaluateParams options = {0};
-  const GOptionEntry entries[] = {{"selector", 's', 0, G_OPTION_ARG_STRING_ARRAY, &selectors,
+  gboolean audited = FALSE;
+  const GOptionEntry entries[] = {{"audited", 0, 0, G_OPTION_ARG_NONE, &audited,
+                                   "with the site audits, on the scans that they did not label",
+                                   NULL},
+                                  {"selector", 's', 0, G_OPTION_ARG_STRING_ARRAY, &selectors,
                                    "selector to evaluate; may be given several times", "S"},
                                   DEMUR_CLI_EVALUATION_ENTRIES(options),
                                   DEMUR_CLI_MEASURE_ENTRIES(options),
@@ -215,8 +262,10 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   if (!demur_command_parse(argc, argv, "--selector S.. --cohort C",
                            "measure selectors and baselines on a split", NULL, entries, &arguments,
                            error) ||
-      !demur_command_expect(arguments, 0, "evaluate takes options only", error) ||
-      !demur_task_evaluate(&context->task, selectors, &options, &evaluating, error))
+      !demur_command_expect(arguments, 0, "evaluate takes options only", error))
+    return FALSE;
+  options.audited = audited;
+  if (!demur_task_evaluate(&context->task, selectors, &options, &evaluating, error))
     return FALSE;
   const DemurEvaluation *e = evaluating.evaluation;
   if (context->json) {
@@ -248,6 +297,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   print_table(e);
   print_rejection(e);
   print_calibration(e);
+  print_hold_back(e);
+  print_audits(e);
   g_print("Comparisons (method minus baseline; below 0 is better)\n");
   for (size_t i = 0; i < e->n_comparisons; i++) {
     const DemurComparison *c = &e->comparisons[i];

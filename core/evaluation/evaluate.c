@@ -6,11 +6,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "evaluation/audit-curve.h"
 #include "evaluation/comparisons.h"
 #include "evaluation/groups.h"
+#include "evaluation/hold-back.h"
 #include "evaluation/plan.h"
 #include "evaluation/points.h"
 #include "evaluation/trials.h"
+#include "base/memory.h"
 #include "metrics/coverage.h"
 
 void
@@ -341,8 +344,58 @@ evaluate_group(const DemurEvaluateInput *input, const DemurRiskGroup *group, con
                                            .outlier = ordered,
                                            .seed = input->seed};
   g_autoptr(GPtrArray) methods = demur_methods_new(&methods_input, parallel, progress, error);
-  return methods != NULL &&
-         evaluate_sample(input, group, sample, methods, parallel, progress, evaluation, error);
+  if (methods == NULL ||
+      !evaluate_sample(input, group, sample, methods, parallel, progress, evaluation, error))
+    return FALSE;
+  g_autofree double *decisions = g_new0(double, group->n_selectors + 1);
+  for (size_t s = 0; input->hold_back != NULL && s < group->n_selectors; s++)
+    decisions[s] = input->hold_back[group->selectors[s]];
+  demur_hold_back_add(selectors, names, decisions, group->n_selectors, group->recalibrated,
+                      group->view, input->sites, sample, methods, evaluation);
+  return TRUE;
+}
+
+/* The rows that are measured: without those that an audit labelled. */
+static size_t
+leave_labelled(const DemurEvaluateInput *input, guint32 *rows, size_t n_rows) {
+  g_autofree guint8 *labelled = g_new0(guint8, MAX(input->cohort->n_patients, 1));
+  for (size_t i = 0; i < input->n_labels; i++)
+    labelled[input->cohort->patients[input->labels[i].row]] = 1;
+  size_t n = 0;
+  for (size_t i = 0; i < n_rows; i++)
+    if (!labelled[input->cohort->patients[rows[i]]])
+      rows[n++] = rows[i];
+  return n;
+}
+
+/* What the audits were worth, by their number of labels. */
+static gboolean
+add_audits(const DemurEvaluateInput *input, const guint32 *rows, size_t n_rows,
+           DemurParallel *parallel, DemurEvaluation *e, GError **error) {
+  if (input->sites == NULL)
+    return TRUE;
+  DemurSelector *selector = input->selectors[0];
+  const size_t n_all = n_rows + input->n_labels;
+  g_autofree guint32 *all = g_new(guint32, MAX(n_all, 1));
+  memcpy(all, rows, n_rows * sizeof *all);
+  for (size_t i = 0; i < input->n_labels; i++)
+    all[n_rows + i] = input->labels[i].row;
+  g_autoptr(DemurCohort) view =
+      demur_selector_view_rows(selector, input->cohort, all, n_all, parallel, NULL, error);
+  DEMUR_AUTO_ALIGNED double *meta =
+      view != NULL
+          ? demur_selector_meta_features(selector, view, FALSE, rows, n_rows, parallel, NULL, error)
+          : NULL;
+  if (meta == NULL)
+    return FALSE;
+  g_autofree double *scores = g_new(double, MAX(n_rows, 1));
+  demur_selector_scores(selector, 0, meta, n_rows, scores);
+  for (size_t s = 0; s < input->cohort->n_sites; s++)
+    e->n_audited_sites += input->sites[s].audited != FALSE;
+  e->n_audit_labels = input->n_labels;
+  demur_audit_curve_fill(selector, view, input->labels, input->n_labels, rows, scores, n_rows,
+                         input->seed, e);
+  return TRUE;
 }
 
 static const char *
@@ -384,6 +437,8 @@ demur_evaluate(const DemurEvaluateInput *input, DemurParallel *parallel,
       !demur_selector_check_cohort(input->selectors[0], input->cohort, error))
     return NULL;
   g_autofree guint32 *rows = demur_cohort_rows(input->cohort, input->split, &n_rows, error);
+  if (rows != NULL)
+    n_rows = leave_labelled(input, rows, n_rows);
   if (rows == NULL || !demur_groups_check(input->cohort, input->group_by, error) ||
       !demur_plan_check_unseen(input, rows, n_rows, &in_sample, error))
     return NULL;
@@ -421,5 +476,7 @@ demur_evaluate(const DemurEvaluateInput *input, DemurParallel *parallel,
   g_autofree char *headline = g_strconcat("selector:", input->names[0], NULL);
   demur_comparisons_judge(evaluation, headline);
   add_warnings(input, evaluation);
+  if (!add_audits(input, rows, n_rows, parallel, evaluation, error))
+    return NULL;
   return g_steal_pointer(&evaluation);
 }

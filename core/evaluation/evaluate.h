@@ -13,6 +13,18 @@ typedef struct {
   const double *thresholds; /* [networks of the selector] */
 } DemurTunedThreshold;
 
+/* A site's audit, if it has one: posterior mean and 95 % interval of its intercept. */
+typedef struct {
+  gboolean audited;
+  double intercept, low, high;
+} DemurEvaluateSite;
+
+/* A scan that an audit labelled. */
+typedef struct {
+  guint32 row;
+  double label;
+} DemurEvaluateLabel;
+
 typedef struct {
   DemurCohort *cohort;
   const char *split;
@@ -21,6 +33,13 @@ typedef struct {
   char *const *names;                           /* [n_selectors] */
   const DemurTunedThreshold *const *thresholds; /* [n_selectors][n_thresholds[s]]; may be NULL */
   const size_t *n_thresholds;                   /* [n_selectors]; may be NULL */
+  /* [n_selectors] decision threshold that the current threshold holds back across, 0: none; NULL */
+  const double *hold_back;
+  /* Audits of the one selector, in its risks, and what they labelled, which is not measured:
+   * [cohort->n_sites], [n_labels]. NULL: without audits. */
+  const DemurEvaluateSite *sites;
+  const DemurEvaluateLabel *labels;
+  size_t n_labels;
   guint64 seed;
   size_t n_resamples; /* 5 */
   DemurUnit resample_unit;

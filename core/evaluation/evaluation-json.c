@@ -250,6 +250,63 @@ write_groups(const DemurEvaluation *e, DemurJson *json) {
   demur_json_end_array(json);
 }
 
+static void
+write_hold_back(const DemurEvaluation *e, DemurJson *json) {
+  demur_json_begin_array(json, "hold_back");
+  for (size_t h = 0; h < e->n_hold_back; h++) {
+    const DemurHoldBack *hold_back = &e->hold_back[h];
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "selector", hold_back->selector);
+    demur_json_string(json, "risk", hold_back->recalibrated ? "recalibrated" : "raw");
+    demur_json_double(json, "level", 0.95);
+    demur_json_int(json, "n_sites", (gint64)hold_back->n_sites);
+    demur_json_int(json, "n_sites_held", (gint64)hold_back->n_held);
+    demur_json_double(json, "mean_width", hold_back->mean_width);
+    demur_json_double(json, "decision_threshold", hold_back->decision);
+    demur_json_bool(json, "tuned", hold_back->tuned);
+    demur_json_begin_array(json, "rows");
+    for (size_t r = 0; r < hold_back->n_rows; r++) {
+      const DemurHoldBackRow *row = &hold_back->rows[r];
+      demur_json_begin_object(json, NULL);
+      demur_json_string(json, "method", row->method);
+      demur_json_int(json, "n_shown", (gint64)row->n_shown);
+      demur_json_double(json, "coverage", row->coverage);
+      demur_json_double(json, "net_benefit", row->net_benefit);
+      demur_json_double(json, "selectivity", row->selectivity);
+      demur_json_end_object(json);
+    }
+    demur_json_end_array(json);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+}
+
+static void
+write_audits(const DemurEvaluation *e, DemurJson *json) {
+  if (e->n_audited_sites == 0) {
+    demur_json_null(json, "audited");
+    return;
+  }
+  demur_json_begin_object(json, "audited");
+  demur_json_int(json, "n_sites", (gint64)e->n_audited_sites);
+  demur_json_int(json, "n_labels", (gint64)e->n_audit_labels);
+  demur_json_begin_array(json, "curve");
+  for (size_t p = 0; p < e->n_audit_curve; p++) {
+    const DemurAuditCurvePoint *point = &e->audit_curve[p];
+    demur_json_begin_object(json, NULL);
+    demur_json_int(json, "labels", (gint64)point->labels);
+    demur_json_int(json, "n_labels", (gint64)point->n_labels);
+    demur_json_int(json, "n_scans", (gint64)point->n_scans);
+    demur_json_double(json, "site_error", point->site_error);
+    demur_json_double(json, "sbce2", point->sbce2);
+    demur_json_double(json, "accepted_site_error", point->accepted_site_error);
+    demur_json_double(json, "accepted_sbce2", point->accepted_sbce2);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+  demur_json_end_object(json);
+}
+
 void
 demur_evaluation_write_json(const DemurEvaluation *e, DemurJson *json) {
   demur_json_string(json, "cohort", e->cohort);
@@ -319,6 +376,8 @@ demur_evaluation_write_json(const DemurEvaluation *e, DemurJson *json) {
   demur_json_end_array(json);
   if (e->n_groups > 0)
     write_groups(e, json);
+  write_hold_back(e, json);
+  write_audits(e, json);
   demur_json_begin_array(json, "warnings");
   for (size_t w = 0; w < e->n_warnings; w++) {
     g_autofree char *words = demur_warning_words(&e->warnings[w]);

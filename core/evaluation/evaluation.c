@@ -71,6 +71,12 @@ demur_evaluation_free(DemurEvaluation *e) {
     g_free(e->comparisons[c].unit);
   }
   g_free(e->comparisons);
+  for (size_t h = 0; h < e->n_hold_back; h++) {
+    g_free(e->hold_back[h].selector);
+    for (size_t r = 0; r < e->hold_back[h].n_rows; r++)
+      g_free(e->hold_back[h].rows[r].method);
+  }
+  g_free(e->hold_back);
   for (size_t w = 0; w < e->n_warnings; w++)
     demur_warning_clear(&e->warnings[w]);
   g_free(e->warnings);

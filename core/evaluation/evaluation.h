@@ -168,9 +168,44 @@ typedef struct {
   double sbce2_auc, debiased_auc;
 } DemurGroupAverage;
 
+/* Scans shown by one rule, and decisions by them at one threshold (evaluation/hold-back.h). */
+typedef struct {
+  char *method; /* "full", "interval" (the rule), "selector:NAME", "confidence" */
+  size_t n_shown;
+  double coverage;    /* n_shown / n_scans */
+  double net_benefit; /* of those shown; NaN: none is */
+  double selectivity; /* mean cost of the scans held back over that of all; NaN: none is */
+} DemurHoldBackRow;
+
+#define DEMUR_N_HOLD_BACK_ROWS 4
+
+typedef struct {
+  char *selector;
+  gboolean recalibrated;
+  size_t n_sites, n_held; /* of DEMUR_SMALL_CELL scans; whose number of outcomes the 95 % intervals
+                           * of their risks hold */
+  double mean_width;      /* of the intervals */
+  double decision;        /* threshold of the rule */
+  gboolean tuned;         /* it is the current threshold's; else that of net benefit */
+  size_t n_rows;
+  DemurHoldBackRow rows[DEMUR_N_HOLD_BACK_ROWS];
+} DemurHoldBack;
+
+/* With the first `labels` labels of every audited site (evaluation/audit-curve.h). */
+typedef struct {
+  size_t labels;
+  size_t n_labels; /* there were, of all sites */
+  size_t n_scans;  /* measured: at these sites, without a label */
+  double site_error, sbce2, accepted_site_error, accepted_sbce2;
+} DemurAuditCurvePoint;
+
+#define DEMUR_N_AUDIT_CURVE 5
+
 typedef struct {
   char *cohort, *split, *model, *source;
   gboolean simulated;
+  /* Site audits are in the risks; what they labelled is not measured. 0: without audits. */
+  size_t n_audited_sites, n_audit_labels;
   gboolean in_sample; /* --in-sample: some of these scans trained, stopped, recalibrated or tuned a
                          selector */
   guint64 seed;
@@ -200,6 +235,10 @@ typedef struct {
   DemurGroup *groups; /* groups of one `by` stand together */
   size_t n_group_averages;
   DemurGroupAverage *group_averages;
+  size_t n_hold_back;
+  DemurHoldBack *hold_back; /* one a selector; none for K > 2 */
+  size_t n_audit_curve;     /* 0 without audits */
+  DemurAuditCurvePoint audit_curve[DEMUR_N_AUDIT_CURVE];
   size_t n_warnings;
   DemurWarning *warnings; /* to print with every result */
 } DemurEvaluation;

@@ -21,6 +21,9 @@ DemurFallback *
 demur_fallback_choose(DemurCohort *cohort, const DemurTrainSettings *settings, guint64 seed,
                       size_t n_folds, DemurParallel *parallel, const DemurProgress *progress,
                       GError **error) {
+  const DemurProgress none = {0};
+  if (progress == NULL)
+    progress = &none;
   size_t n_rows;
   g_autofree guint32 *rows = demur_cohort_rows(
       cohort, settings->split != NULL ? settings->split : "selector_train", &n_rows, error);

@@ -2,6 +2,9 @@
 
 #include <math.h>
 
+#include "base/memory.h"
+#include "selector/audit.h"
+
 static const double operating_coverages[] = {0.9, 0.7, 0.5};
 
 gboolean
@@ -33,6 +36,21 @@ risk_group_clear(gpointer data) {
   g_free(group->selectors);
 }
 
+/* The view with each audited site's intercept in its risks (takes the view over). */
+static DemurCohort *
+audit(DemurCohort *view, const DemurEvaluateSite *sites) {
+  if (view == NULL || sites == NULL || view->risks == NULL)
+    return view;
+  double *risks = demur_new_array(double, view->n_scans);
+  for (size_t i = 0; i < view->n_scans; i++) {
+    const DemurEvaluateSite *site = &sites[view->sites[i]];
+    risks[i] = demur_audit_risk(view->risks[i], site->audited ? site->intercept : 0.0);
+  }
+  DemurCohort *audited = demur_cohort_with_risks(view, risks);
+  demur_cohort_unref(view);
+  return audited;
+}
+
 GArray *
 demur_plan_risks(const DemurEvaluateInput *input, const guint32 *rows, size_t n_rows,
                  DemurParallel *parallel, GError **error) {
@@ -47,14 +65,17 @@ demur_plan_risks(const DemurEvaluateInput *input, const guint32 *rows, size_t n_
     DemurRiskGroup *found = NULL;
     for (guint g = 0; g < groups->len && found == NULL; g++) {
       DemurRiskGroup *group = &g_array_index(groups, DemurRiskGroup, g);
-      if (group->recalibrated == (demur_selector_recalibration(selector) != NULL) &&
+      const gboolean changes =
+          input->sites != NULL || demur_selector_recalibration(selector) != NULL;
+      if (group->recalibrated == changes &&
           (!group->recalibrated || demur_selector_same_risks(group->base, selector)))
         found = group;
     }
     if (found == NULL) {
       DemurRiskGroup group = {.recalibrated = TRUE,
-                              .view = demur_selector_view_rows(selector, input->cohort, rows,
-                                                               n_rows, parallel, NULL, error),
+                              .view = audit(demur_selector_view_rows(selector, input->cohort, rows,
+                                                                     n_rows, parallel, NULL, error),
+                                            input->sites),
                               .base = selector,
                               .selectors = g_new0(size_t, input->n_selectors)};
       g_array_append_val(groups, group);

@@ -111,6 +111,7 @@ demur_pages_layout(const DemurReportInput *input, const char *digest) {
   demur_section_cohort(p);
   demur_section_results(p);
   demur_section_threshold(p);
+  demur_section_intervals(p);
   demur_section_audits(p);
   demur_section_provenance(p);
   demur_section_limits(p);

@@ -31,6 +31,7 @@ void demur_section_summary(DemurPages *p);
 void demur_section_cohort(DemurPages *p);
 void demur_section_results(DemurPages *p);
 void demur_section_threshold(DemurPages *p);
+void demur_section_intervals(DemurPages *p);
 void demur_section_audits(DemurPages *p);
 void demur_section_provenance(DemurPages *p);
 void demur_section_limits(DemurPages *p);

@@ -21,6 +21,7 @@ demur_audit_record_free(DemurAuditRecord *record) {
   g_free(record->selector);
   g_free(record->site);
   g_free(record->cohort);
+  g_free(record->labels);
   g_free(record->created);
   g_free(record->digest);
   g_free(record);
@@ -100,9 +101,11 @@ demur_audit_key(const char *selector, const char *site) {
 char *
 demur_audit_digest(const DemurAuditRecord *r) {
   g_autofree char *event = g_strdup_printf("%" G_GINT64_FORMAT, r->event);
-  const char *const texts[] = {r->selector, r->site, r->cohort, r->created, event};
+  const char *const texts[] = {r->selector, r->site, r->cohort, r->created, event, r->labels};
   const double numbers[] = {r->intercept, r->low, r->high, r->tau2, (double)r->n_labels};
-  return demur_store_digest(texts, G_N_ELEMENTS(texts), numbers, G_N_ELEMENTS(numbers));
+  /* Audits of before had no labels in them. */
+  const size_t n_texts = G_N_ELEMENTS(texts) - (r->labels == NULL ? 1 : 0);
+  return demur_store_digest(texts, n_texts, numbers, G_N_ELEMENTS(numbers));
 }
 
 static gboolean
@@ -110,8 +113,8 @@ insert(DemurWorkspace *workspace, gint64 id, const DemurAuditRecord *record, GEr
   sqlite3_stmt *statement =
       demur_store_statement(workspace,
                             "INSERT OR REPLACE INTO site_audit (selector_id, site, cohort,"
-                            " intercept, low, high, tau2, n_labels, created, event, digest)"
-                            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                            " intercept, low, high, tau2, n_labels, created, event, digest,"
+                            " labels) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                             error);
   if (statement == NULL)
     return FALSE;
@@ -126,6 +129,7 @@ insert(DemurWorkspace *workspace, gint64 id, const DemurAuditRecord *record, GEr
   demur_store_bind_text(statement, 9, record->created);
   demur_store_bind_int(statement, 10, record->event);
   demur_store_bind_text(statement, 11, record->digest);
+  demur_store_bind_text(statement, 12, record->labels);
   return demur_store_run(workspace, statement, "saving a site audit", error);
 }
 
@@ -149,7 +153,7 @@ demur_audits_list(DemurWorkspace *workspace, const char *selector, GError **erro
   sqlite3_stmt *statement = demur_store_statement(
       workspace,
       "SELECT a.site, a.cohort, a.intercept, a.low, a.high, a.tau2, a.n_labels, a.created,"
-      " a.event, a.digest"
+      " a.event, a.digest, a.labels"
       " FROM site_audit a JOIN selector s ON s.id = a.selector_id WHERE s.name = ?"
       " ORDER BY a.site",
       error);
@@ -171,6 +175,7 @@ demur_audits_list(DemurWorkspace *workspace, const char *selector, GError **erro
     record->created = demur_store_text(statement, 7);
     record->event = sqlite3_column_int64(statement, 8);
     record->digest = demur_store_text(statement, 9);
+    record->labels = demur_store_text(statement, 10);
     g_ptr_array_add(list, record);
   }
   return ok ? g_steal_pointer(&list) : NULL;

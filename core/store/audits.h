@@ -32,6 +32,7 @@ typedef struct {
   double intercept, low, high; /* posterior mode and 95 % interval of b_site */
   double tau2;
   size_t n_labels;
+  char *labels;  /* a JSON object of scan_id and 0 or 1; NULL: of an older program */
   char *created; /* ISO 8601, UTC */
   gint64 event;  /* set when saved or loaded */
   char *digest;  /* of all of this; NULL: of an older program; set when loaded */

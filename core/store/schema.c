@@ -375,7 +375,11 @@ static const char migration_10[] =
 static const char migration_11[] = "ALTER TABLE verdict ADD COLUMN risk_low REAL;"
                                    "ALTER TABLE verdict ADD COLUMN risk_high REAL;";
 
-const char *const demur_store_migrations[] = {migration_1, migration_2,  migration_3, migration_4,
-                                              migration_5, migration_6,  migration_7, migration_8,
-                                              migration_9, migration_10, migration_11};
+/* Which scans an audit labelled, and how: a JSON object of scan_id and 0 or 1; NULL in audits of
+ * before. */
+static const char migration_12[] = "ALTER TABLE site_audit ADD COLUMN labels TEXT;";
+
+const char *const demur_store_migrations[] = {
+    migration_1, migration_2, migration_3, migration_4,  migration_5,  migration_6,
+    migration_7, migration_8, migration_9, migration_10, migration_11, migration_12};
 const int demur_store_version = G_N_ELEMENTS(demur_store_migrations);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/csv-field.h"
+#include "base/json-writer.h"
 #include "base/file-output.h"
 #include "store/audits.h"
 #include "tasks/assess.h"
@@ -187,12 +188,14 @@ demur_task_audit_plan_sites(DemurTask *task, const DemurAuditPlanParams *params,
  * patient (the first). */
 typedef struct {
   double *risks, *labels;
+  const char **scan_ids; /* the cohort's */
   size_t n, n_empty, n_repeated;
 } Joined;
 
 static void
 joined_clear(Joined *joined) {
   g_free(joined->risks);
+  g_free(joined->scan_ids);
   g_free(joined->labels);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Joined, joined_clear)
@@ -205,6 +208,7 @@ join_labels(const DemurSiteScans *site, const char *site_name, const GArray *row
   g_autoptr(GHashTable) patients = g_hash_table_new(NULL, NULL);
   joined->risks = g_new(double, rows->len);
   joined->labels = g_new(double, rows->len);
+  joined->scan_ids = g_new(const char *, rows->len);
   for (guint i = 0; i < rows->len; i++) {
     const DemurLabel *row = &g_array_index(rows, DemurLabel, i);
     const gssize scan = demur_cohort_find_scan(site->cohort, row->scan_id);
@@ -233,6 +237,7 @@ join_labels(const DemurSiteScans *site, const char *site_name, const GArray *row
       joined->n_repeated++;
     else {
       joined->risks[joined->n] = site->view->risks[scan];
+      joined->scan_ids[joined->n] = site->cohort->scan_ids[scan];
       joined->labels[joined->n++] = row->label;
     }
   }
@@ -241,6 +246,17 @@ join_labels(const DemurSiteScans *site, const char *site_name, const GArray *row
   g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
               "%s: no row has a label; fill the column label with 0 or 1", file);
   return FALSE;
+}
+
+/* The labels as they are kept (owned). */
+static char *
+labels_text(const Joined *joined) {
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  for (size_t i = 0; i < joined->n; i++)
+    demur_json_int(json, joined->scan_ids[i], joined->labels[i] > 0.5 ? 1 : 0);
+  demur_json_end_object(json);
+  return demur_json_finish(json);
 }
 
 /* Which verdicts the intercept changes at the current threshold. */
@@ -321,6 +337,7 @@ apply(DemurTask *task, const DemurAuditApplyParams *params, const GArray *rows,
   applied->n_repeated = joined.n_repeated;
   applied->threshold = threshold != NULL ? threshold->threshold : NAN;
   g_autofree char *now = demur_task_now(task);
+  g_autofree char *labels = labels_text(&joined);
   const DemurAuditRecord record = {.selector = (char *)params->selector,
                                    .site = applied->site,
                                    .cohort = applied->cohort,
@@ -329,6 +346,7 @@ apply(DemurTask *task, const DemurAuditApplyParams *params, const GArray *rows,
                                    .high = applied->audit.high,
                                    .tau2 = applied->audit.tau2,
                                    .n_labels = joined.n,
+                                   .labels = labels,
                                    .created = now};
   return compare_verdicts(task, &site, &record, applied, error) &&
          demur_audits_save(workspace, &record, error);

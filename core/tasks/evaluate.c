@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <json-glib/json-glib.h>
+
 #include "base/number.h"
 #include "selector/coverage.h"
 
@@ -93,6 +95,77 @@ usual_groups(const DemurCohort *cohort) {
       demur_cohort_find_attribute(cohort, "manufacturer") >= 0)
     names[1] = g_strdup("scanner");
   return names;
+}
+
+/* The audits of the cohort's sites, and the scans that they labelled. */
+typedef struct {
+  DemurEvaluateSite *sites; /* [cohort->n_sites] */
+  GArray *labels;           /* of DemurEvaluateLabel */
+} Audits;
+
+static void
+audits_clear(Audits *audits) {
+  g_free(audits->sites);
+  g_clear_pointer(&audits->labels, g_array_unref);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Audits, audits_clear)
+
+static gboolean
+take_labels(DemurCohort *cohort, const DemurAuditRecord *record, GArray *labels, GError **error) {
+  g_autoptr(JsonParser) parser = json_parser_new_immutable();
+  if (record->labels == NULL || !json_parser_load_from_data(parser, record->labels, -1, NULL)) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                "which scans the audit of site '%s' labelled is not kept (an older program applied "
+                "it): apply it again before it is measured",
+                record->site);
+    return FALSE;
+  }
+  JsonObjectIter iter;
+  const char *scan_id;
+  JsonNode *label;
+  json_object_iter_init_ordered(&iter, json_node_get_object(json_parser_get_root(parser)));
+  while (json_object_iter_next_ordered(&iter, &scan_id, &label)) {
+    const gssize row = demur_cohort_find_scan(cohort, scan_id);
+    const DemurEvaluateLabel one = {(guint32)row, (double)json_node_get_int(label)};
+    if (row >= 0)
+      g_array_append_val(labels, one);
+  }
+  return TRUE;
+}
+
+static gboolean
+take_audits(const DemurEvaluating *e, const char *split, Audits *audits, GError **error) {
+  if (e->n_selectors != 1 || e->cohort->n_classes > 2) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "--audited measures one selector of binary risk: give one --selector");
+    return FALSE;
+  }
+  size_t n;
+  g_autofree guint32 *rows = demur_cohort_rows(e->cohort, split, &n, error);
+  if (rows == NULL)
+    return FALSE;
+  g_autofree guint8 *there = g_new0(guint8, MAX(e->cohort->n_sites, 1));
+  for (size_t i = 0; i < n; i++)
+    there[e->cohort->sites[rows[i]]] = 1;
+  audits->sites = g_new0(DemurEvaluateSite, MAX(e->cohort->n_sites, 1));
+  audits->labels = g_array_new(FALSE, FALSE, sizeof(DemurEvaluateLabel));
+  gboolean any = FALSE;
+  for (guint a = 0; a < e->audits->len; a++) {
+    const DemurAuditRecord *record = e->audits->pdata[a];
+    const gssize site = demur_cohort_find_site(e->cohort, record->site);
+    if (site < 0 || !there[site])
+      continue;
+    audits->sites[site] = (DemurEvaluateSite){TRUE, record->intercept, record->low, record->high};
+    any = TRUE;
+    if (!take_labels(e->cohort, record, audits->labels, error))
+      return FALSE;
+  }
+  if (!any)
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                "no site of split '%s' was audited for selector '%s'; plan and apply an audit "
+                "(demur audit), or leave --audited out",
+                split, e->names[0]);
+  return any;
 }
 
 static gboolean
@@ -200,6 +273,21 @@ evaluate(DemurTask *task, char **names, const DemurEvaluateParams *options, Demu
   input.names = names;
   input.thresholds = (const DemurTunedThreshold *const *)tuned;
   input.n_thresholds = n_tuned;
+  g_autofree double *across = g_new0(double, n);
+  for (guint s = 0; s < n; s++)
+    if (e->thresholds[s]->len > 0) {
+      const DemurThresholdRecord *current = e->thresholds[s]->pdata[e->thresholds[s]->len - 1];
+      across[s] = demur_tuning_read_hold_back(current->guarantee);
+    }
+  input.hold_back = across;
+  g_auto(Audits) audits = {0};
+  if (options->audited) {
+    if (!take_audits(e, input.split, &audits, error))
+      return FALSE;
+    input.sites = audits.sites;
+    input.labels = (const DemurEvaluateLabel *)(gconstpointer)audits.labels->data;
+    input.n_labels = audits.labels->len;
+  }
   e->evaluation = demur_evaluate(&input, task->parallel, &task->progress, error);
   if (e->evaluation == NULL)
     return FALSE;

@@ -15,6 +15,8 @@ typedef struct {
   char *net_benefit_threshold;
   gboolean usual_groups; /* where group_by is NULL: by site, and by scanner where it is recorded */
   gboolean in_sample;
+  gboolean audited; /* with the selector's site audits, on the scans that they did not label; of one
+                     * selector. DEMUR_ERROR_STATE where no site of the split was audited */
   const DemurReportPin *pin; /* as the report had it; NULL: as the workspace is now */
 } DemurEvaluateParams;
 

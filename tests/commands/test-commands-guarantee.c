@@ -315,6 +315,106 @@ test_many_sites_are_audited_at_once(void) {
   }
 }
 
+/* The row of a document's "rows" by its method. */
+static JsonObject *
+row_of(JsonObject *hold_back, const char *method) {
+  JsonObject *row = find_in(array_at(hold_back, "rows"), "method", method);
+  g_assert_nonnull(row);
+  return row;
+}
+
+/* The rule is the one that assess goes by: shown are the scans whose interval does not hold the
+ * threshold; net benefit and selectivity are worked out here from what assess tells. */
+static void
+check_rule(const Sandbox *sandbox, JsonObject *hold_back, double decision) {
+  g_autoptr(Run) assess =
+      run_json(sandbox, 0, "assess", "s", "--reveal", "a test", "--cohort", "c", NULL);
+  JsonArray *verdicts = array_at(root_of(assess), "verdicts");
+  const guint n = json_array_get_length(verdicts);
+  double n_shown = 0.0, benefit = 0.0, cost[2] = {0.0, 0.0};
+  for (guint i = 0; i < n; i++) {
+    JsonObject *verdict = json_array_get_object_element(verdicts, i);
+    JsonArray *interval = array_at(verdict, "risk_interval");
+    const double risk = number_at(verdict, "risk");
+    const gboolean shown = !(json_array_get_double_element(interval, 0) < decision &&
+                             decision <= json_array_get_double_element(interval, 1));
+    const int scan = atoi(string_at(verdict, "scan_id") + 1);
+    const gboolean event = (scan / 6) % 4 == 0, called = risk >= decision;
+    cost[shown] += called == event ? 0.0 : called ? decision : 1.0 - decision;
+    n_shown += shown;
+    if (shown && called)
+      benefit += event ? 1.0 : -decision / (1.0 - decision);
+    if (!shown)
+      g_assert_cmpstr(string_at(verdict, "verdict"), ==, "red_flag");
+  }
+  JsonObject *rule = row_of(hold_back, "interval");
+  g_assert_cmpfloat(n_shown, >, 0.0);
+  g_assert_cmpfloat(n_shown, <, n);
+  g_assert_cmpfloat(number_at(rule, "n_shown"), ==, n_shown);
+  demur_assert_close(number_at(rule, "coverage"), n_shown / n, 1e-12, 0);
+  demur_assert_close(number_at(rule, "net_benefit"), benefit / n_shown, 1e-9, 1e-12);
+  demur_assert_close(number_at(rule, "selectivity"),
+                     cost[0] / (n - n_shown) / ((cost[0] + cost[1]) / n), 1e-9, 0);
+  g_assert_cmpfloat(number_at(row_of(hold_back, "selector:s"), "coverage"), >=, n_shown / n);
+  g_assert_true(is_null_at(row_of(hold_back, "full"), "selectivity"));
+}
+
+/* What the rule gains stands beside the selector; with --audited the labelled scans are not
+ * measured, and the curve says what fewer labels would have been worth. */
+static void
+test_evaluate_measures_intervals_and_audits(void) {
+  g_autoptr(Sandbox) sandbox = sandbox_new();
+  g_autofree char *cohort = three_new_sites(sandbox);
+  g_autoptr(Run) import = run_json(sandbox, 0, "cohort", "import", "c", cohort, NULL);
+  g_autoptr(Run) train = run_json(sandbox, 0, "train", "s", "--cohort", "c", "--method",
+                                  "confidence", "--recalibrate", "none", NULL);
+  g_autoptr(Run) tune =
+      run_json(sandbox, 0, "tune", "s", "--cohort", "c", "--split", "selector_train", "--coverage",
+               "1", "--hold-back-across", "0.5", NULL);
+  g_autoptr(Run) plain = run_json(sandbox, 0, "evaluate", "--selector", "s", "--cohort", "c",
+                                  "--bootstrap", "20", NULL);
+  JsonArray *list = array_at(root_of(plain), "hold_back");
+  g_assert_cmpuint(json_array_get_length(list), ==, 1);
+  JsonObject *hold_back = json_array_get_object_element(list, 0);
+  g_assert_cmpfloat(number_at(hold_back, "decision_threshold"), ==, 0.5);
+  g_assert_true(bool_at(hold_back, "tuned"));
+  g_assert_cmpfloat(number_at(hold_back, "n_sites"), ==, 3);
+  check_rule(sandbox, hold_back, 0.5);
+  g_assert_true(is_null_at(root_of(plain), "audited"));
+  g_autoptr(Run) early =
+      run_json(sandbox, 1, "evaluate", "--audited", "--selector", "s", "--cohort", "c", NULL);
+  assert_says(early->err, "was audited");
+  g_autofree char *path = sandbox_path(sandbox, "all.csv");
+  g_autoptr(Run) plan = run_json(sandbox, 0, "audit", "plan", "s", "--cohort", "c", "--scans", "10",
+                                 "--output", path, NULL);
+  g_autofree char *table = NULL;
+  g_assert_true(g_file_get_contents(path, &table, NULL, NULL));
+  g_autofree char *ones = filled(sandbox, table, "ones.csv", "1");
+  g_autoptr(Run) apply = run_json(sandbox, 0, "audit", "apply", "s", ones, NULL);
+  g_autoptr(Run) audited = run_json(sandbox, 0, "evaluate", "--audited", "--selector", "s",
+                                    "--cohort", "c", "--bootstrap", "20", NULL);
+  JsonObject *root = root_of(audited), *audits = object_at(root, "audited");
+  g_assert_cmpfloat(number_at(root, "n_scans"), ==, 60 - 30);
+  g_assert_cmpfloat(number_at(audits, "n_sites"), ==, 3);
+  g_assert_cmpfloat(number_at(audits, "n_labels"), ==, 30);
+  JsonArray *curve = array_at(audits, "curve");
+  static const double labels[] = {0, 10, 25, 50, 100};
+  g_assert_cmpuint(json_array_get_length(curve), ==, G_N_ELEMENTS(labels));
+  for (guint i = 0; i < G_N_ELEMENTS(labels); i++) {
+    JsonObject *point = json_array_get_object_element(curve, i);
+    g_assert_cmpfloat(number_at(point, "labels"), ==, labels[i]);
+    g_assert_cmpfloat(number_at(point, "n_labels"), ==, MIN(3 * labels[i], 30));
+    g_assert_cmpfloat(number_at(point, "n_scans"), ==, 30);
+    /* Labels that are all 1 make the risks too high: an audit must show in the error. */
+    if (i > 0)
+      g_assert_cmpfloat(number_at(point, "sbce2"), >,
+                        number_at(json_array_get_object_element(curve, 0), "sbce2"));
+  }
+  const double before = number_at(hold_back, "mean_width");
+  JsonObject *now = json_array_get_object_element(array_at(root, "hold_back"), 0);
+  g_assert_cmpfloat(number_at(now, "mean_width"), !=, before);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -324,5 +424,7 @@ main(int argc, char **argv) {
   g_test_add_func("/commands/guarantee/evaluate", test_evaluate_says_where_nothing_is_guaranteed);
   g_test_add_func("/commands/guarantee/audit-sites", test_many_sites_are_audited_at_once);
   g_test_add_func("/commands/guarantee/audit", test_an_audit_changes_the_risks_of_its_site);
+  g_test_add_func("/commands/guarantee/evaluate-audited",
+                  test_evaluate_measures_intervals_and_audits);
   return g_test_run();
 }

@@ -1,0 +1,155 @@
+/*   A site's interval holds where the weighted number of its outcomes O lies in
+ *       E - sqrt((E - E_low)^2 + z^2 V) .. E + sqrt((E_high - E)^2 + z^2 V),
+ *   E, E_low, E_high the sums of risks at the interval's median and ends, V = sum w^2 p (1 - p)
+ *   (what chance adds), z = 1.96.
+ *
+ * A decision at threshold t calls a scan where r >= t; a wrong call costs t (nothing would have
+ * happened) or 1 - t (something did): the costs under which calling from t on is best.
+ * Selectivity: mean cost of the scans held back over that of all; 1: as if drawn by lot. */
+#include "evaluation/hold-back.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "metrics/discrimination.h"
+#include "metrics/offset-logistic.h"
+#include "selector/risk-interval.h"
+
+#define Z 1.959963984540054
+
+/* One selector's intervals, in the order of the sample. */
+typedef struct {
+  const DemurSample *sample;
+  double *middle, *low, *high; /* [n] */
+} Intervals;
+
+static void
+find_intervals(const DemurSelector *selector, const DemurCohort *cohort,
+               const DemurEvaluateSite *sites, Intervals *intervals) {
+  const DemurSample *sample = intervals->sample;
+  DemurRiskInterval unseen;
+  const gboolean any = demur_risk_interval_unseen(selector, &unseen);
+  for (size_t i = 0; any && i < sample->n; i++) {
+    const DemurEvaluateSite *site = sites != NULL ? &sites[cohort->sites[sample->rows[i]]] : NULL;
+    const gboolean audited = site != NULL && site->audited;
+    const DemurRiskInterval interval =
+        audited ? demur_risk_interval_audited(selector, site->intercept, site->low, site->high)
+                : unseen;
+    const double l = demur_logit(sample->risks[i]) - (audited ? site->intercept : 0.0);
+    demur_risk_interval_at(&interval, demur_sigmoid(l), &intervals->low[i], &intervals->high[i]);
+    intervals->middle[i] = demur_sigmoid(l + interval.middle);
+  }
+}
+
+typedef struct {
+  double n, observed, expected, low, high, variance;
+} SiteSums;
+
+static void
+check_sites(const Intervals *intervals, DemurHoldBack *result) {
+  const DemurSample *sample = intervals->sample;
+  g_autofree SiteSums *sums = g_new0(SiteSums, MAX(sample->n_sites, 1));
+  for (size_t i = 0; i < sample->n; i++) {
+    const double w = sample->weights != NULL ? sample->weights[i] : 1.0, p = intervals->middle[i];
+    SiteSums *site = &sums[sample->sites[i]];
+    site->n += w > 0.0;
+    site->observed += w > 0.0 ? w * sample->labels[i] : 0.0;
+    site->expected += w * p;
+    site->low += w * intervals->low[i];
+    site->high += w * intervals->high[i];
+    site->variance += w * w * p * (1.0 - p);
+    result->mean_width += (intervals->high[i] - intervals->low[i]) / (double)sample->n;
+  }
+  for (size_t s = 0; s < sample->n_sites; s++) {
+    const SiteSums *site = &sums[s];
+    const double chance = Z * sqrt(site->variance), off = site->observed - site->expected;
+    if (site->n < DEMUR_SMALL_CELL)
+      continue;
+    result->n_sites++;
+    result->n_held += off >= -hypot(site->expected - site->low, chance) &&
+                      off <= hypot(site->high - site->expected, chance);
+  }
+}
+
+/* shown [n]: 1 or 0. */
+static void
+measure_row(const DemurSample *sample, const char *method, const guint32 *shown, double decision,
+            DemurHoldBackRow *row) {
+  double cost[2] = {0.0, 0.0}, mass[2] = {0.0, 0.0};
+  *row = (DemurHoldBackRow){.method = g_strdup(method)};
+  for (size_t i = 0; i < sample->n; i++) {
+    const double w = sample->weights != NULL ? sample->weights[i] : 1.0;
+    const gboolean called = sample->risks[i] >= decision, there = sample->labels[i] > 0.5;
+    row->n_shown += shown[i];
+    if (!(w > 0.0))
+      continue;
+    mass[shown[i]] += w;
+    cost[shown[i]] += called == there ? 0.0 : w * (called ? decision : 1.0 - decision);
+  }
+  const DemurOutcomes outcomes = {sample->n, sample->risks, sample->labels, shown, sample->weights};
+  row->coverage = (double)row->n_shown / (double)sample->n;
+  row->net_benefit = row->n_shown > 0 ? demur_net_benefit(&outcomes, decision).model : (double)NAN;
+  const double all = (cost[0] + cost[1]) / (mass[0] + mass[1]);
+  row->selectivity = mass[0] > 0.0 && all > 0.0 ? cost[0] / mass[0] / all : (double)NAN;
+}
+
+static const DemurMethod *
+find_method(const GPtrArray *methods, const char *name) {
+  for (guint k = 0; k < methods->len; k++)
+    if (strcmp(((const DemurMethod *)methods->pdata[k])->name, name) == 0)
+      return methods->pdata[k];
+  return NULL;
+}
+
+/* Everything, the rule, and others at the rule's coverage. */
+static void
+compare_rows(const Intervals *intervals, const char *selector, const GPtrArray *methods,
+             DemurHoldBack *result) {
+  const DemurSample *sample = intervals->sample;
+  g_autofree guint32 *shown = g_new(guint32, MAX(sample->n, 1));
+  for (size_t i = 0; i < sample->n; i++)
+    shown[i] = 1;
+  measure_row(sample, "full", shown, result->decision, &result->rows[result->n_rows++]);
+  for (size_t i = 0; i < sample->n; i++)
+    shown[i] =
+        !demur_risk_interval_crosses(intervals->low[i], intervals->high[i], result->decision);
+  DemurHoldBackRow *rule = &result->rows[result->n_rows++];
+  measure_row(sample, "interval", shown, result->decision, rule);
+  const char *const others[] = {selector, "confidence"};
+  for (size_t m = 0; rule->n_shown > 0 && m < G_N_ELEMENTS(others); m++) {
+    const DemurMethod *method = find_method(methods, others[m]);
+    gssize rank;
+    if (method == NULL)
+      continue;
+    demur_method_threshold(method, 0, sample->n, rule->coverage, &rank);
+    for (size_t i = 0; i < sample->n; i++)
+      shown[i] = (gssize)method->ranks[0][i] <= rank;
+    measure_row(sample, others[m], shown, result->decision, &result->rows[result->n_rows++]);
+  }
+}
+
+void
+demur_hold_back_add(DemurSelector *const *selectors, char *const *names, const double *decisions,
+                    size_t n_selectors, gboolean recalibrated, const DemurCohort *cohort,
+                    const DemurEvaluateSite *sites, const DemurSample *sample,
+                    const GPtrArray *methods, DemurEvaluation *e) {
+  if (e->n_classes > 2)
+    return;
+  g_autofree double *middle = g_new0(double, MAX(sample->n, 1)),
+                    *low = g_new0(double, MAX(sample->n, 1)),
+                    *high = g_new0(double, MAX(sample->n, 1));
+  Intervals intervals = {sample, middle, low, high};
+  e->hold_back = g_renew(DemurHoldBack, e->hold_back, e->n_hold_back + n_selectors);
+  for (size_t s = 0; s < n_selectors; s++) {
+    DemurHoldBack *result = &e->hold_back[e->n_hold_back++];
+    const double tuned = decisions != NULL ? decisions[s] : 0.0;
+    *result = (DemurHoldBack){.selector = g_strdup(names[s]),
+                              .recalibrated = recalibrated,
+                              .tuned = tuned > 0.0,
+                              .decision = tuned > 0.0 ? tuned : e->net_benefit_threshold};
+    find_intervals(selectors[s], cohort, sites, &intervals);
+    check_sites(&intervals, result);
+    g_autofree char *name = g_strconcat("selector:", names[s], NULL);
+    compare_rows(&intervals, name, methods, result);
+  }
+}
