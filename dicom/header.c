@@ -50,6 +50,7 @@ static const Field fields[] = {
     {DEMUR_TAG(0x0010, 0x0021), KIND_TEXT, AT(patient_id_issuer)},
     {DEMUR_TAG(0x0010, 0x0030), KIND_CODE, AT(patient_birth_date)},
     {DEMUR_TAG(0x0010, 0x0040), KIND_CODE, AT(patient_sex)},
+    {DEMUR_TAG(0x0010, 0x1010), KIND_CODE, AT(patient_age)},
     {DEMUR_TAG(0x0018, 0x0010), KIND_TEXT, AT(contrast_agent)},
     {DEMUR_TAG(0x0018, 0x0015), KIND_CODE, AT(body_part)},
     {DEMUR_TAG(0x0018, 0x0050), KIND_DS, AT(shared.thickness_mm)},

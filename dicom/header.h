@@ -48,6 +48,7 @@ typedef struct {
   char *sop_class_uid, *sop_instance_uid; /* the meta header's where the data set has none */
   char *study_uid, *series_uid, *frame_of_reference_uid;
   char *patient_id, *patient_id_issuer, *patient_name, *patient_birth_date, *patient_sex;
+  char *patient_age; /* (0010,1010) as written: "069Y" */
   char *study_date, *series_date, *acquisition_date, *content_date;
   char *modality, *image_type, *series_description, *study_description, *protocol;
   char *manufacturer, *model, *institution, *station, *body_part;

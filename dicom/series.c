@@ -80,6 +80,7 @@ demur_series_free(DemurSeries *series) {
       series->patient_name,
       series->patient_birth_date,
       series->patient_sex,
+      series->patient_age,
       series->study_date,
       series->acquisition_date,
       series->description,
@@ -388,6 +389,7 @@ fill_facts(DemurSeries *series, const Image *image) {
   series->patient_name = known(header->patient_name);
   series->patient_birth_date = known(header->patient_birth_date);
   series->patient_sex = known(header->patient_sex);
+  series->patient_age = known(header->patient_age);
   series->synthetic = g_strcmp0(header->synthetic, "YES") == 0;
   series->study_date = known(header->study_date);
   series->acquisition_date = known(header->acquisition_date != NULL ? header->acquisition_date

@@ -78,6 +78,7 @@ typedef struct {
   /* Person and study: UTF-8, NULL where not recorded. Never logged. Whether two series are of the
    * same person is judged from issuer, ID, name, birth date and sex, not here. */
   char *patient_id, *patient_id_issuer, *patient_name, *patient_birth_date, *patient_sex;
+  char *patient_age; /* as written: "069Y" */
   char *study_date, *acquisition_date, *description, *study_description, *protocol;
   gint64 series_number, acquisition_number;
 

@@ -123,6 +123,7 @@ static void
 demur_assess_window_init(DemurAssessWindow *window) {
   window->tuned = g_ptr_array_new();
   gtk_widget_init_template(GTK_WIDGET(window));
+  demur_shown_name_menus(GTK_WIDGET(window));
 }
 
 static void

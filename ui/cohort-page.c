@@ -568,8 +568,8 @@ compute(DemurCohortPage *page) {
   if (selector == NULL || cohort == NULL || split == NULL) {
     placeholder(page,
                 cohort == NULL
-                    ? _("This workspace holds no cohort. Import one with "
-                        "“demur cohort import NAME FILE”.")
+                    ? _("This workspace holds no cohort. Drop its table here, or import it by the "
+                        "menu.")
                     : _("There is no selector yet. Train one: it learns from this cohort when a "
                         "risk should be held back."),
                 FALSE);
@@ -866,7 +866,7 @@ build_charts(DemurCohortPage *page) {
   const char *const titles[N_CHARTS] = {
       _("Selective calibration error"),
       _("Rejection by label: share of each label that is refused"),
-      _("Reliability of the accepted"), _("What is shown: confidence of the accepted")};
+      _("Reliability of the accepted"), _("What is shown: risks of the accepted")};
   for (guint c = 0; c < N_CHARTS; c++) {
     page->card[c] = demur_chart_card_new(titles[c], file_names[c]);
     gtk_grid_attach(page->charts, GTK_WIDGET(page->card[c]), (int)(c % 2), (int)(c / 2), 1, 1);

@@ -355,6 +355,8 @@ draw_course(cairo_t *cr, const DemurPalette *palette, DemurRectangle r, gpointer
       else
         cairo_move_to(cr, x, y);
       begun = TRUE;
+    } else {
+      begun = FALSE; /* no line through a year whose risk is not shown */
     }
   cairo_stroke(cr);
   for (guint i = 0; i < course->n; i++) {
@@ -538,8 +540,10 @@ update_side(DemurPatientPage *page) {
       page->side, *scan->patient_id != '\0' ? scan->patient_id : _("no patient ID"), "title");
   gtk_label_set_selectable(GTK_LABEL(id), TRUE);
   gtk_widget_set_focusable(id, FALSE);
-  if (*scan->patient_name != '\0')
-    add_text(page->side, scan->patient_name, NULL);
+  if (*scan->patient_name != '\0') {
+    g_autofree char *name = demur_scan_name_text(scan);
+    add_text(page->side, name, NULL);
+  }
   g_autofree char *age = demur_age_sex_text(scan->age, scan->sex);
   g_autofree char *who =
       *scan->site != '\0' ? g_strdup_printf("%s · %s", age, scan->site) : g_strdup(age);

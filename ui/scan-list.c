@@ -181,6 +181,8 @@ value_of(const DemurScanList *list, guint32 row) {
     return (Value){.number = (double)scan->shown};
   case DEMUR_SORT_PATIENT:
     return (Value){.text = scan->patient_id};
+  case DEMUR_SORT_NAME:
+    return (Value){.text = scan->patient_name};
   case DEMUR_SORT_AGE:
     return (Value){.number = scan->age};
   case DEMUR_SORT_DATE:

@@ -25,6 +25,7 @@ const DemurScanReview *demur_scan_row_review(DemurScanRow *row);
 typedef enum {
   DEMUR_SORT_VERDICT,
   DEMUR_SORT_PATIENT,
+  DEMUR_SORT_NAME,
   DEMUR_SORT_AGE,
   DEMUR_SORT_DATE,
   DEMUR_SORT_SITE,

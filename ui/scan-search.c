@@ -76,8 +76,8 @@ demur_scan_search_matches(DemurScanSearch *search, const DemurScan *scan) {
     if (!shared_holds(known, scan->site, word) && !shared_holds(known, scan->scanner, word) &&
         !shared_holds(known, scan->date, word) &&
         !(scan->source != NULL && shared_holds(known, scan->source, word)) &&
-        !holds(scan->patient_id, word) && !holds(scan->scan_id, word) &&
-        !holds(scan->description, word))
+        !holds(scan->patient_id, word) && !holds(scan->patient_name, word) &&
+        !holds(scan->scan_id, word) && !holds(scan->description, word))
       return FALSE;
   }
   return TRUE;

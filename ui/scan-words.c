@@ -26,3 +26,17 @@ demur_scan_risk_text(const DemurScan *scan) {
     return g_strdup(_("held back"));
   return g_strdup(DEMUR_TEXT_UNDEFINED);
 }
+
+char *
+demur_scan_name_text(const DemurScan *scan) {
+  if (*scan->patient_name == '\0')
+    return g_strdup(DEMUR_TEXT_UNDEFINED);
+  /* Family, given, middle name, prefix, suffix (PS3.5 6.2, PN); the first of several writings. */
+  g_autofree char *one = g_strndup(scan->patient_name, strcspn(scan->patient_name, "="));
+  g_auto(GStrv) parts = g_strsplit(one, "^", -1);
+  GString *text = g_string_new(parts[0]);
+  for (guint i = 1; parts[0] != NULL && parts[i] != NULL; i++)
+    if (*parts[i] != '\0')
+      g_string_append_printf(text, "%s%s", i == 1 ? ", " : " ", parts[i]);
+  return g_string_free(text, FALSE);
+}

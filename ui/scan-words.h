@@ -14,4 +14,7 @@ char *demur_scan_first_reason(const DemurScan *scan);
 /* "3.2 %", "held back", "–" (owned). */
 char *demur_scan_risk_text(const DemurScan *scan);
 
+/* A patient's name as people write it ("Doe, Jane" of "Doe^Jane"), owned; "–" where not recorded. */
+char *demur_scan_name_text(const DemurScan *scan);
+
 G_END_DECLS

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "dicom/library.h"
+#include "tasks/patient-sheet.h"
 #include "ui/job.h"
 #include "ui/words.h"
 #include "ui/worker.h"
@@ -180,7 +181,7 @@ tell_assessed(DemurSession *session) {
       _("Assessed: %u accepted, %u red flags, %u without a score, %u not eligible.%s"),
       n[DEMUR_SHOWN_ACCEPTED], n[DEMUR_SHOWN_RED_FLAG], n[DEMUR_SHOWN_NO_SCORE],
       n[DEMUR_SHOWN_NOT_ELIGIBLE],
-      n[DEMUR_SHOWN_NO_SCORE] > 0 ? _(" Scores come with demur scores import.") : "");
+      n[DEMUR_SHOWN_NO_SCORE] > 0 ? _(" Scores are imported by the menu.") : "");
   demur_session_notice(session, text, FALSE);
 }
 
@@ -576,6 +577,64 @@ demur_session_choose(DemurSession *session, const char *scan_id, const char *rea
   input->selector = g_strdup(session->table->in_use.selector);
   return start_work(session, _("Assessing the chosen series"), input, choose_work, NULL,
                     on_series_chosen);
+}
+
+static gpointer
+sheet_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
+  const WorkInput *input = data;
+  g_auto(DemurTask) task;
+  demur_worker_task_init(&task, input->path, input->user, progress);
+  task.opening = DEMUR_WORKSPACE_READ_ONLY;
+  const DemurPatientSheetParams params = {.selector = input->selector,
+                                          .scan_id = input->scan_id,
+                                          .cohort = input->cohort,
+                                          .split = input->split};
+  g_autoptr(DemurPatientSheet) sheet = demur_task_patient_sheet(&task, &params, error);
+  return sheet != NULL && demur_patient_write(&sheet->input, input->paths[0], error)
+             ? g_strdup(input->paths[0])
+             : NULL;
+}
+
+static void
+on_sheet(gpointer owner, guint64 tag, gpointer result, const GError *error) {
+  DemurSession *session = owner;
+  session->work_job = NULL;
+  set_busy(session, NULL, 1.0);
+  if (result == NULL) {
+    demur_session_fail(session, error);
+    return;
+  }
+  g_autofree char *path = result;
+  g_autofree char *shown = g_filename_display_name(path);
+  g_autofree char *text =
+      g_strdup_printf(_("The case was written to %s, its numbers beside it."), shown);
+  demur_session_notice(session, text, FALSE);
+}
+
+/* The cohort that says what a risk means: of the scan itself, else the selector's; NULL where it
+ * has no split of known outcomes apart from what the selector learned from. */
+static const char *
+cohort_of_meaning(const DemurScanTable *table, const DemurScan *scan) {
+  const char *name = scan->source != NULL ? scan->source : table->in_use.cohort;
+  for (guint c = 0; name != NULL && table->cohorts[c] != NULL; c++)
+    if (strcmp(table->cohorts[c], name) == 0 &&
+        (scan->source != NULL || g_strv_contains((const char *const *)table->splits[c], "test")))
+      return name;
+  return NULL;
+}
+
+gboolean
+demur_session_export_case(DemurSession *session, const char *path) {
+  const DemurScan *scan = demur_session_scan(session);
+  if (scan == NULL)
+    return FALSE;
+  WorkInput *input = g_new0(WorkInput, 1);
+  input->scan_id = g_strdup(scan->scan_id);
+  input->selector = g_strdup(scan->selector);
+  input->cohort = g_strdup(cohort_of_meaning(session->table, scan));
+  input->split = scan->source != NULL && *scan->split != '\0' ? g_strdup(scan->split) : NULL;
+  input->paths = g_strdupv((char *[]){(char *)path, NULL});
+  return start_work(session, _("Writing"), input, sheet_work, g_free, on_sheet);
 }
 
 void

@@ -62,6 +62,9 @@ gboolean demur_session_assess(DemurSession *session, const DemurAssessParams *pa
 /* A person's decision on the series that is assessed of a study, and its verdict by the newest
  * selector. */
 gboolean demur_session_choose(DemurSession *session, const char *scan_id, const char *reason);
+/* The page of the current case, with what its risk means in the selector's cohort, as PDF and
+ * JSON. */
+gboolean demur_session_export_case(DemurSession *session, const char *path);
 void demur_session_cancel(DemurSession *session);
 /* What runs: title NULL where nothing does. */
 const char *demur_session_busy(DemurSession *session, double *fraction);

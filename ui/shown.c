@@ -34,3 +34,26 @@ demur_shown_name_set(GtkWidget *widget, const char *name) {
   if (button != NULL)
     gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL, safe, -1);
 }
+
+/* The button of a drop-down and what it shows; labels speak for themselves. */
+static void
+name_parts(GtkWidget *widget, GtkWidget *menu) {
+  if (widget == NULL || GTK_IS_LABEL(widget))
+    return;
+  gtk_accessible_update_relation(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_RELATION_LABELLED_BY, menu,
+                                 NULL, -1);
+  for (GtkWidget *child = gtk_widget_get_first_child(widget); child != NULL;
+       child = gtk_widget_get_next_sibling(child))
+    name_parts(child, menu);
+}
+
+void
+demur_shown_name_menus(GtkWidget *root) {
+  for (GtkWidget *child = gtk_widget_get_first_child(root); child != NULL;
+       child = gtk_widget_get_next_sibling(child)) {
+    if (GTK_IS_DROP_DOWN(child))
+      name_parts(gtk_widget_get_first_child(child), child);
+    else
+      demur_shown_name_menus(child);
+  }
+}

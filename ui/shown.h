@@ -17,6 +17,9 @@ void demur_shown_tooltip_set(GtkWidget *widget, const char *text);
  * which is what takes the focus in GTK 4.8. */
 void demur_shown_name_set(GtkWidget *widget, const char *name);
 
+/* Every drop-down below root: the button within it is called as the drop-down is. */
+void demur_shown_name_menus(GtkWidget *root);
+
 /* As gtk_widget_create_pango_layout, for what is drawn. */
 PangoLayout *demur_shown_layout(GtkWidget *widget, const char *text);
 

@@ -416,6 +416,7 @@ static void
 demur_train_window_init(DemurTrainWindow *window) {
   window->points = g_array_new(FALSE, FALSE, sizeof(DemurTrainPoint));
   gtk_widget_init_template(GTK_WIDGET(window));
+  demur_shown_name_menus(GTK_WIDGET(window));
 }
 
 /* The first name that no selector has. */

@@ -135,17 +135,41 @@ draw_gauge(cairo_t *cr, const DemurPalette *palette, DemurRectangle r, gpointer 
 
 /* Yearly risks. */
 
+/* The height of the chart: one scale for every scan, so that bars of two can be compared. */
+#define YEARLY_FULL 0.5
+
 typedef struct {
   double risks[DEMUR_N_YEARS];
+  DemurShown shown;
 } Yearly;
+
+/* A risk above the scale fills it, and its number says how much it is. A revealed one is drawn
+ * hollow in the colour of its verdict: it is not one that may be relied on. */
+static void
+draw_year(cairo_t *cr, const Yearly *yearly, int year, DemurRectangle bar) {
+  const GdkRGBA colour = demur_theme_verdict_colour(yearly->shown);
+  const gboolean accepted = yearly->shown == DEMUR_SHOWN_ACCEPTED;
+  cairo_set_source_rgba(cr, colour.red, colour.green, colour.blue,
+                        !accepted || year == DEMUR_N_YEARS - 1 ? 1 : 0.6);
+  if (accepted) {
+    cairo_rectangle(cr, bar.x, bar.y, bar.width, bar.height);
+    cairo_fill(cr);
+  } else {
+    cairo_set_line_width(cr, 1);
+    cairo_rectangle(cr, bar.x + 0.5, bar.y + 0.5, bar.width - 1, fmax(bar.height - 1, 0.5));
+    cairo_stroke(cr);
+  }
+}
 
 static void
 draw_yearly(cairo_t *cr, const DemurPalette *palette, DemurRectangle r, gpointer data) {
   const Yearly *yearly = data;
-  double most = 0;
-  for (int y = 0; y < DEMUR_N_YEARS; y++)
-    most = isnan(yearly->risks[y]) ? most : fmax(most, yearly->risks[y]);
   const double step = r.width / DEMUR_N_YEARS, top = 16, base = r.height - 17;
+  demur_chart_colour(cr, palette->grid, 1);
+  cairo_set_line_width(cr, 1);
+  cairo_move_to(cr, r.x, r.y + base + 0.5);
+  cairo_line_to(cr, r.x + r.width, r.y + base + 0.5);
+  cairo_stroke(cr);
   for (int y = 0; y < DEMUR_N_YEARS; y++) {
     const double x = r.x + (y + 0.5) * step;
     g_autofree char *year = g_strdup_printf("%d", y + 1);
@@ -153,11 +177,9 @@ draw_yearly(cairo_t *cr, const DemurPalette *palette, DemurRectangle r, gpointer
                      r.y + r.height, 0.5, 1, 0);
     if (isnan(yearly->risks[y]))
       continue;
-    const double height = fmax(1.5, (base - top) * yearly->risks[y] / fmax(most, 1e-9));
-    demur_chart_colour(cr, palette->series[DEMUR_SERIES_SELECTOR],
-                       y == DEMUR_N_YEARS - 1 ? 1 : 0.6);
-    cairo_rectangle(cr, x - step * 0.3, r.y + base - height, step * 0.6, height);
-    cairo_fill(cr);
+    const double height = fmax(1.5, (base - top) * fmin(1, yearly->risks[y] / YEARLY_FULL));
+    draw_year(cr, yearly, y,
+              (DemurRectangle){x - step * 0.3, r.y + base - height, step * 0.6, height});
     g_autofree char *text = demur_text_percent(yearly->risks[y], 1);
     demur_chart_text(cr, palette, text, palette->font_size * 0.92, y == DEMUR_N_YEARS - 1,
                      palette->ink, x, r.y + base - height - 2, 0.5, 1, step);
@@ -176,6 +198,7 @@ add_yearly(GtkBox *box, const DemurScan *scan) {
   gtk_widget_set_margin_top(GTK_WIDGET(drawing), 4);
   Yearly *yearly = g_new(Yearly, 1);
   memcpy(yearly->risks, scan->yearly_risks, sizeof yearly->risks);
+  yearly->shown = scan->shown;
   g_autoptr(GString) text = g_string_new(NULL);
   for (int y = 0; y < DEMUR_N_YEARS; y++) {
     g_autofree char *risk = demur_text_percent(scan->yearly_risks[y], 1);
@@ -187,11 +210,14 @@ add_yearly(GtkBox *box, const DemurScan *scan) {
   /* The selector's recalibration is of the six-year risk only. */
   const double risk = demur_scan_revealed_risk(scan);
   if (fabs(risk - scan->yearly_risks[DEMUR_N_YEARS - 1]) > 5e-4)
-    add_label(box,
-              _("Years after the scan, as the model gave them; the risk above is recalibrated."),
-              "muted small");
+    add_label(
+        box,
+        _("Years after the scan, as the model gave them (full height: 50 %); the risk above is "
+          "recalibrated."),
+        "muted small");
   else
-    add_label(box, _("Years after the scan, as the model gave them."), "muted small");
+    add_label(box, _("Years after the scan, as the model gave them. Full height: 50 %."),
+              "muted small");
 }
 
 /* The cards. */
@@ -388,9 +414,9 @@ say_meaning(DemurVerdictCard *card, const DemurScan *scan) {
   }
   g_autofree char *low = demur_text_percent(meaning.risk_low, 1);
   g_autofree char *high = demur_text_percent(meaning.risk_high, 1);
-  g_autofree char *rate = demur_text_percent((double)meaning.n_positive / (double)meaning.n, 0);
-  g_autofree char *rate_low = demur_text_percent(meaning.rate_low, 0);
-  g_autofree char *rate_high = demur_text_percent(meaning.rate_high, 0);
+  g_autofree char *rate = demur_text_percent((double)meaning.n_positive / (double)meaning.n, 1);
+  g_autofree char *rate_low = demur_text_percent(meaning.rate_low, 1);
+  g_autofree char *rate_high = demur_text_percent(meaning.rate_high, 1);
   g_autofree char *n = demur_text_count(meaning.n);
   g_autofree char *text = g_strdup_printf(
       _("Of %s accepted scans with a risk of %s to %s in cohort %s, %s (%s to %s) %s."), n, low,

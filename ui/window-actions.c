@@ -31,6 +31,7 @@ static const DemurWindowAction actions[] = {
     {PROGRAM, NULL, NULL, "app.theme::dark", NULL, N_("_Dark reading room"), 2},
     {PROGRAM, NULL, NULL, "app.theme::light", NULL, N_("_Light"), 2},
     {PROGRAM, NULL, NULL, "app.theme::contrast", NULL, N_("_High contrast"), 2},
+    {PROGRAM, NULL, NULL, "app.names", NULL, N_("Show patients' _names"), 2},
     {PROGRAM, "<Control>f", NULL, "win.search::", N_("Search"), NULL, 0},
     {PROGRAM, "slash", "worklist", "win.search::", NULL, NULL, 0},
     {PROGRAM, "Escape", NULL, NULL, N_("Back to the worklist; close a notice"), NULL, 0},

@@ -20,6 +20,7 @@
 #include "ui/window-actions.h"
 #include "ui/words.h"
 #include "ui/worker.h"
+#include "ui/worklist-export.h"
 #include "ui/worklist-page.h"
 
 struct _DemurWindow {
@@ -640,12 +641,53 @@ on_export_report(GSimpleAction *action, GVariant *value, gpointer data) {
 }
 
 static void
+on_list_chosen(const char *const *paths, gpointer data) {
+  DemurWindow *window = data;
+  g_autoptr(GError) error = NULL;
+  if (paths == NULL)
+    return;
+  if (!demur_worklist_export(demur_session_list(window->session), paths[0], &error)) {
+    demur_session_fail(window->session, error);
+    return;
+  }
+  g_autofree char *shown = g_filename_display_name(paths[0]);
+  g_autofree char *text = g_strdup_printf(
+      _("The list was written to %s as it stands here; risks that are held back stay so."), shown);
+  demur_session_notice(window->session, text, FALSE);
+}
+
+static void
+on_sheet_chosen(const char *const *paths, gpointer data) {
+  if (paths != NULL)
+    demur_session_export_case(DEMUR_WINDOW(data)->session, paths[0]);
+}
+
+/* The page of the case that is shown. */
+static void
+export_case(DemurWindow *window) {
+  const DemurScan *scan = demur_session_scan(window->session);
+  if (scan == NULL || *scan->selector == '\0')
+    demur_session_notice(window->session,
+                         scan == NULL ? _("No case is open. Choose one in the worklist.")
+                                      : _("This scan has no verdict to write: assess it first."),
+                         FALSE);
+  else
+    demur_files_choose(GTK_WINDOW(window), DEMUR_CHOOSE_SAVE, _("Export this case"), "case.pdf",
+                       on_sheet_chosen, window);
+}
+
+static void
 on_export(GSimpleAction *action, GVariant *value, gpointer data) {
   DemurWindow *window = data;
   if (g_strcmp0(demur_window_page(window), "cohort") == 0)
     demur_cohort_page_export(window->cohort);
   else if (g_strcmp0(demur_window_page(window), "report") == 0)
     demur_report_page_export(window->report);
+  else if (g_strcmp0(demur_window_page(window), "patient") == 0)
+    export_case(window);
+  else
+    demur_files_choose(GTK_WINDOW(window), DEMUR_CHOOSE_SAVE, _("Export the list"), "worklist.csv",
+                       on_list_chosen, window);
 }
 
 static const GActionEntry actions[] = {
@@ -809,7 +851,13 @@ demur_window_new(GtkApplication *application, DemurSession *session) {
   update_page(window);
   update_status(window);
   demur_worklist_page_focus_list(window->worklist);
+  demur_shown_name_menus(GTK_WIDGET(window));
   return window;
+}
+
+void
+demur_window_show_names(DemurWindow *window, gboolean show) {
+  demur_worklist_page_show_names(window->worklist, show);
 }
 
 gboolean

@@ -21,6 +21,9 @@ gboolean demur_window_is_settled(DemurWindow *window);
 
 /* The window as it looks, at its own size times scale. FALSE with error where the file can't be
  * written. */
+/* Whether the worklist has patients' names. */
+void demur_window_show_names(DemurWindow *window, gboolean show);
+
 gboolean demur_window_save_png(DemurWindow *window, const char *path,
                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -49,6 +49,9 @@ struct _DemurWorklistPage {
   GtkSingleSelection *selection;
   GtkStack *stack;
   GtkLabel *empty;
+  GtkColumnViewColumn *name_column; /* borrowed */
+  GtkWidget *begin;                 /* the ways in, where there is nothing yet */
+  gboolean show_names;
   DemurScanRow *probe[2]; /* see on_sorter_changed */
   DemurSort primary;
   char *text;
@@ -99,8 +102,10 @@ update_chips(DemurWorklistPage *page) {
         page->empty, table == NULL ? _("No workspace is open.")
                      : table->n_scans == 0
                          ? _("This workspace holds no scans yet.\nDrop a folder, a ZIP archive or "
-                             "a DICOMDIR here, or choose Import.")
+                             "a DICOMDIR here, or choose Import.\n“demur demo FOLDER” makes a "
+                             "workspace of simulated scans to look at.")
                          : _("No scan matches the search and the filters."));
+  gtk_widget_set_visible(page->begin, table == NULL || table->n_scans == 0);
   gtk_stack_set_visible_child_name(page->stack, none ? "empty" : "list");
 }
 
@@ -234,9 +239,26 @@ fill_menu(GtkDropDown *menu, const char *all, const char *second, GHashTable *te
   g_object_unref(list);
 }
 
+/* The column is there where any scan has a name, unless the reader hides names. */
+static void
+update_names(DemurWorklistPage *page) {
+  const DemurScanTable *table = demur_session_table(page->session);
+  gboolean any = FALSE;
+  for (size_t i = 0; table != NULL && i < table->n_scans && !any; i++)
+    any = *table->scans[i].patient_name != '\0';
+  gtk_column_view_column_set_visible(page->name_column, any && page->show_names);
+}
+
+void
+demur_worklist_page_show_names(DemurWorklistPage *page, gboolean show) {
+  page->show_names = show;
+  update_names(page);
+}
+
 static void
 on_loaded(DemurWorklistPage *page) {
   DemurScanTable *table = demur_session_table(page->session);
+  update_names(page);
   page->updating = TRUE;
   if (gtk_slice_list_model_get_size(page->shown_rows) == 0)
     gtk_slice_list_model_set_size(page->shown_rows, first_rows(page));
@@ -377,6 +399,19 @@ set_style(GtkWidget *widget, const char *style) {
   gtk_widget_set_css_classes(widget, styles);
 }
 
+/* A row is called by what stands in it first, as a reader would say it. */
+static void
+name_row(GtkWidget *cell, const DemurScan *scan) {
+  GtkWidget *place = gtk_widget_get_parent(cell);
+  GtkWidget *row = place != NULL ? gtk_widget_get_parent(place) : NULL;
+  if (row == NULL)
+    return;
+  g_autofree char *risk = demur_scan_risk_text(scan);
+  g_autofree char *name = g_strdup_printf("%s, %s, %s, %s", demur_shown_title(scan->shown),
+                                          scan->patient_id, scan->date, risk);
+  demur_shown_name_set(row, name);
+}
+
 static void
 fill_cell(GtkListItem *item, const ColumnData *column) {
   DemurScanRow *row = gtk_list_item_get_item(item);
@@ -388,9 +423,13 @@ fill_cell(GtkListItem *item, const ColumnData *column) {
   case DEMUR_SORT_VERDICT:
     text = verdict_text(scan->shown);
     set_style(child, demur_shown_style(scan->shown));
+    name_row(child, scan);
     break;
   case DEMUR_SORT_PATIENT:
     text = g_strdup(*scan->patient_id != '\0' ? scan->patient_id : DEMUR_TEXT_UNDEFINED);
+    break;
+  case DEMUR_SORT_NAME:
+    text = demur_scan_name_text(scan);
     break;
   case DEMUR_SORT_AGE:
     text = demur_age_sex_text(scan->age, scan->sex);
@@ -494,6 +533,27 @@ build_chips(DemurWorklistPage *page) {
   }
 }
 
+/* Tab leaves the list in one step; rows are walked by the arrows. */
+static gboolean
+leave_list(DemurWorklistPage *page, GtkDirectionType direction) {
+  GtkWidget *view = GTK_WIDGET(page->view);
+  gtk_widget_set_can_focus(view, FALSE);
+  const gboolean left = gtk_widget_child_focus(GTK_WIDGET(gtk_widget_get_root(view)), direction);
+  gtk_widget_set_can_focus(view, TRUE);
+  return left;
+}
+
+static gboolean
+on_tab(GtkEventControllerKey *controller, guint key, guint code, GdkModifierType state,
+       DemurWorklistPage *page) {
+  GtkWidget *focus = gtk_root_get_focus(gtk_widget_get_root(GTK_WIDGET(page)));
+  const gboolean in_rows =
+      focus != NULL && gtk_widget_get_ancestor(focus, GTK_TYPE_LIST_VIEW) != NULL;
+  if (!in_rows || (key != GDK_KEY_Tab && key != GDK_KEY_ISO_Left_Tab))
+    return FALSE;
+  return leave_list(page, key == GDK_KEY_Tab ? GTK_DIR_TAB_FORWARD : GTK_DIR_TAB_BACKWARD);
+}
+
 /* A letter typed in the list begins a search, apart from N and P, which step. */
 static gboolean
 on_key(GtkEventControllerKey *controller, guint key, guint code, GdkModifierType state,
@@ -526,6 +586,8 @@ demur_worklist_page_class_init(DemurWorklistPageClass *class) {
   gtk_widget_class_bind_template_callback(widget_class, on_menu);
   gtk_widget_class_bind_template_callback(widget_class, on_activate);
   gtk_widget_class_bind_template_callback(widget_class, on_key);
+  gtk_widget_class_bind_template_callback(widget_class, on_tab);
+  gtk_widget_class_bind_template_child(widget_class, DemurWorklistPage, begin);
 }
 
 static void
@@ -551,6 +613,9 @@ demur_worklist_page_new(DemurSession *session) {
   g_object_unref(page->selection); /* the view has it */
   add_column(page, DEMUR_SORT_VERDICT, _("Verdict"), verdict_width(page, 116), FALSE);
   add_column(page, DEMUR_SORT_PATIENT, _("Patient"), 118, FALSE);
+  demur_shown_name_set(gtk_widget_get_first_child(GTK_WIDGET(page->view)), _("Headings"));
+  page->name_column = add_column(page, DEMUR_SORT_NAME, _("Name"), 150, FALSE);
+  gtk_column_view_column_set_visible(page->name_column, FALSE);
   add_column(page, DEMUR_SORT_AGE, _("Age, sex"), 74, FALSE);
   GtkColumnViewColumn *date = add_column(page, DEMUR_SORT_DATE, _("Study"), 96, FALSE);
   add_column(page, DEMUR_SORT_SITE, _("Site"), 104, FALSE);

@@ -15,6 +15,8 @@ DemurWorklistPage *demur_worklist_page_new(DemurSession *session);
 void demur_worklist_page_set_text(DemurWorklistPage *page, const char *text);
 /* "all", "accepted", .., "not_reviewed". */
 void demur_worklist_page_show(DemurWorklistPage *page, const char *what);
+/* Whether patients' names have a column. */
+void demur_worklist_page_show_names(DemurWorklistPage *page, gboolean show);
 void demur_worklist_page_focus_list(DemurWorklistPage *page);
 
 G_END_DECLS

@@ -81,6 +81,15 @@ on_theme(GSimpleAction *action, GVariant *value, gpointer data) {
 }
 
 static void
+on_names(GSimpleAction *action, GVariant *value, gpointer data) {
+  DemurApplication *self = data;
+  g_simple_action_set_state(action, value);
+  self->settings->hide_names = !g_variant_get_boolean(value);
+  if (self->window != NULL)
+    demur_window_show_names(self->window, !self->settings->hide_names);
+}
+
+static void
 open_path(DemurApplication *self, const char *path) {
   if (!self->standalone) {
     g_free(self->settings->workspace);
@@ -121,6 +130,7 @@ static const GActionEntry actions[] = {
     {.name = "open", .activate = on_open},
     {.name = "new", .activate = on_new},
     {.name = "open-path", .activate = on_open_path, .parameter_type = "s"},
+    {.name = "names", .state = "true", .change_state = on_names},
     {.name = "theme", .parameter_type = "s", .state = "'dark'", .change_state = on_theme},
 };
 
@@ -230,6 +240,8 @@ make_window(DemurApplication *self, const char *workspace, int width, int height
   g_autofree char *user = g_filename_to_utf8(g_get_user_name(), -1, NULL, NULL, NULL);
   self->session = demur_session_new(user != NULL ? user : "reader");
   self->window = demur_window_new(GTK_APPLICATION(self), self->session);
+  g_action_group_change_action_state(G_ACTION_GROUP(self), "names",
+                                     g_variant_new_boolean(!self->settings->hide_names));
   gtk_window_set_default_size(GTK_WINDOW(self->window), width, height);
   if (self->settings->maximized && !self->standalone)
     gtk_window_maximize(GTK_WINDOW(self->window));

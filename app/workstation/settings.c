@@ -26,6 +26,7 @@ demur_settings_load(void) {
   settings->workspace = g_key_file_get_string(file, GROUP, "workspace", NULL);
   settings->width = get_size(file, "width", 1440);
   settings->height = get_size(file, "height", 900);
+  settings->hide_names = g_key_file_get_boolean(file, GROUP, "hide-names", NULL);
   settings->maximized = g_key_file_get_boolean(file, GROUP, "maximized", NULL);
   return settings;
 }
@@ -38,6 +39,7 @@ demur_settings_save(const DemurSettings *settings) {
     g_key_file_set_string(file, GROUP, "workspace", settings->workspace);
   g_key_file_set_integer(file, GROUP, "width", settings->width);
   g_key_file_set_integer(file, GROUP, "height", settings->height);
+  g_key_file_set_boolean(file, GROUP, "hide-names", settings->hide_names);
   g_key_file_set_boolean(file, GROUP, "maximized", settings->maximized);
   g_autofree char *folder = g_path_get_dirname(settings->path);
   g_autofree char *text = g_key_file_to_data(file, NULL, NULL);

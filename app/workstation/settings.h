@@ -11,6 +11,7 @@ typedef struct {
   char *workspace; /* last one open; NULL: the default */
   int width, height;
   gboolean maximized;
+  gboolean hide_names; /* of patients, in the worklist */
   char *path; /* of the key file */
 } DemurSettings;
 

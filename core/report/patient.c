@@ -81,8 +81,8 @@ demur_patient_meaning(const DemurPatientInput *input) {
     return g_strdup_printf("Fewer than %d accepted scans of cohort %s (split %s) lie near this "
                            "risk: what became of them is withheld.",
                            FEWEST_NEAR, r->cohort, r->split);
-  g_autofree char *share = demur_text_percent((double)r->n_positive / (double)r->n_near, 0),
-                  *from = demur_text_percent(r->low, 0), *to = demur_text_percent(r->high, 0);
+  g_autofree char *share = demur_text_percent((double)r->n_positive / (double)r->n_near, 1),
+                  *from = demur_text_percent(r->low, 1), *to = demur_text_percent(r->high, 1);
   const gboolean inside = input->risk >= r->risk_low - 1e-12 && input->risk <= r->risk_high + 1e-12;
   GString *text = g_string_new(NULL);
   g_autofree char *mean = demur_text_percent(r->mean_risk, 1);

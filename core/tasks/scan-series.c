@@ -54,6 +54,19 @@ age_at(const char *birth, const char *study) {
   return years > 0 && years < 130 ? years : 0;
 }
 
+/* Whole years of an age as DICOM writes it (PS3.5 6.2, AS): "069Y", "018M", "004W", "002D"; 0: not
+ * recorded, or under a year. */
+static int
+age_of(const char *text) {
+  static const char units[] = "YMWD";
+  static const int a_year[] = {1, 12, 52, 365};
+  if (text == NULL || strlen(text) != 4 || strspn(text, "0123456789") != 3)
+    return 0;
+  const char *unit = strchr(units, text[3]);
+  const int years = unit != NULL ? atoi(text) / a_year[unit - units] : 0;
+  return years < 130 ? years : 0;
+}
+
 static DemurScan *
 scan_of_series(DemurScanFill *fill, const DemurSeriesRecord *s) {
   DemurScan *scan = demur_scan_fill_new(fill);
@@ -66,7 +79,10 @@ scan_of_series(DemurScanFill *fill, const DemurSeriesRecord *s) {
   g_autofree char *number = fact(s->facts_json, "series_number");
   g_autofree char *lossy = fact(s->facts_json, "lossy");
   scan->sex = demur_scan_keep(fill, s->sex);
+  g_autofree char *age = fact(s->facts_json, "patient_age");
   scan->age = age_at(s->birth_date, s->study_date);
+  if (scan->age == 0)
+    scan->age = age_of(age);
   scan->description = demur_scan_keep(fill, description);
   scan->series_number = number != NULL ? atoi(number) : -1;
   scan->lossy = g_strcmp0(lossy, "true") == 0;

@@ -140,6 +140,7 @@ facts_of(const DemurSeries *series, gboolean mapped_site, const char *const *rul
   demur_json_bool(json, "scan_id_from_digest", series->scan_id_from_digest);
   demur_json_string(json, "patient_birth_date", series->patient_birth_date);
   demur_json_string(json, "patient_sex", series->patient_sex);
+  demur_json_string(json, "patient_age", series->patient_age);
   demur_json_string(json, "unit", series->unit);
   write_geometry(json, series);
   write_acquisition(json, series, mapped_site);

@@ -14,7 +14,7 @@ DEADLINE = int(os.environ.get("DEMUR_UI_DEADLINE", "120"))
 MOST_ROWS = 40  # of a list that are read: it keeps many more alive than it shows
 DEMUR, WORKSTATION, HOME = os.environ["DEMUR"], os.environ["DEMUR_WORKSTATION"], os.environ["DEMUR_TEST_HOME"]
 ATSPI = "org.a11y.atspi."
-STATE_VISIBLE = 30
+STATE_VISIBLE, STATE_FOCUSABLE, STATE_FOCUSED = 30, 11, 12
 ROLES = {7: "check box", 11: "combo box", 16: "dialog", 23: "frame", 27: "image", 29: "label", 31: "list", 42: "progress bar",
          43: "push button", 51: "slider", 54: "status bar", 55: "table", 56: "table cell", 61: "text", 62: "toggle button",
          66: "tree table", 79: "entry", 90: "table row"}
@@ -108,6 +108,16 @@ class Node:
         self.children = [Node(*child) for child in (children[0] if children else [])]
         if self.role in ("tree table", "list", "table"):
             del self.children[MOST_ROWS:]
+
+    def has_state(self, bit):
+        answer = self.call("Accessible", "GetState")
+        return bool(answer and answer[0][bit // 32] >> bit % 32 & 1)
+
+    def focused(self):
+        return self.has_state(STATE_FOCUSED)
+
+    def focusable(self):
+        return self.has_state(STATE_FOCUSABLE)
 
     @property
     def description(self):

@@ -373,6 +373,34 @@ def first_run_without_a_terminal():
     app.quit()
 
 
+def a_list_is_named_and_left_in_one_step():
+    """Right value: the verdict, patient and date that the command line gives; one Tab from the first row to what is behind
+    the list, one back."""
+    workspace, assessed = cohort_workspace()
+    app = Workstation(workspace)
+    app.wait_text("Red flag")
+    by_patient = {(v["patient_id"]): v for v in assessed["verdicts"]}
+    rows = wait_for(lambda: [n for n in app.walk() if n.name.split(", ")[0] in ("Accepted", "Red flag")
+                             and len(n.name.split(", ")) == 4], "named rows")
+    assert len(rows) > 10, [n.name for n in app.walk()]
+    for node in rows[:10]:
+        verdict, patient, _, risk = node.name.split(", ")
+        wanted = [v for v in assessed["verdicts"] if v["patient_id"] == patient and
+                  {"accepted": "Accepted", "red_flag": "Red flag"}[v["verdict"]] == verdict]
+        assert wanted, (node.name, by_patient[patient])
+        assert (risk == "held back") == (verdict == "Red flag"), node.name
+    unnamed = [n for n in app.walk() if n.name in ("GtkListItemWidget", "GtkToggleButton", "GtkDropDown") and n.focusable()]
+    assert not unnamed, [(n.role, n.name) for n in unnamed]
+    focused = lambda: next((n for n in app.walk() if n.focused()), None)
+    app.keys("Escape", "Down", "Down")
+    wait_for(lambda: focused() is not None and len(focused().name.split(", ")) == 4, "a row with the keyboard")
+    app.keys("Tab")
+    wait_for(lambda: focused() is not None and len(focused().name.split(", ")) != 4, "the list to be left")
+    app.keys("shift+Tab")
+    wait_for(lambda: focused() is not None and len(focused().name.split(", ")) == 4, "the list again")
+    app.quit()
+
+
 def train_and_cancel():
     """Right value: no selector after a cancelled training and a checkpoint that grows when it goes on, one selector after
     a finished training, as `demur selector list` and the workspace say."""

@@ -18,7 +18,7 @@ table_new(size_t n) {
     DemurScan *scan = &table->scans[i];
     scan->scan_id = scan->patient_id = scan->patient_name = scan->sex = scan->date = "";
     scan->site = scan->manufacturer = scan->model_name = scan->kernel = scan->scanner = "";
-    scan->study_uid = scan->description = "";
+    scan->study_uid = scan->description = scan->patient_name = "";
     scan->chosen = TRUE;
     scan->risk = scan->withheld_risk = NAN;
   }
@@ -158,6 +158,10 @@ search_finds_letters_of_any_script_and_case(void) {
   assert_rows(list, "2 ");
   demur_scan_list_set_filter(list, &(DemurScanFilter){.shown = DEMUR_SHOW_ALL, .text = "b60f süd"});
   assert_rows(list, "");
+  /* By name, in whatever order its parts are typed. */
+  table->scans[2].patient_name = "Doe^Jane";
+  demur_scan_list_set_filter(list, &(DemurScanFilter){.shown = DEMUR_SHOW_ALL, .text = "jane DOE"});
+  assert_rows(list, "2 ");
 }
 
 /* Sorting by risk must not tell the order of risks that are held back: they stand in the order of
