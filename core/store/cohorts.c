@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "cohort/columns.h"
+#include "cohort/order.h"
 #include "store/connection.h"
 
 /* SQLite's own limit of a blob is 1 GB; small chunks keep memory low and progress moving. */
@@ -189,7 +190,8 @@ exists(DemurWorkspace *workspace, const char *name, GError **error) {
 gboolean
 demur_cohorts_save(DemurWorkspace *workspace, const DemurCohort *cohort,
                    const DemurProgress *progress, GError **error) {
-  g_autofree char *digest = demur_cohort_digest(cohort, NULL, 0);
+  g_autofree guint32 *order = demur_cohort_order(cohort);
+  g_autofree char *digest = demur_cohort_digest(cohort, order, cohort->n_scans);
   if (!demur_workspace_begin(workspace, error))
     return FALSE;
   const gint64 taken = exists(workspace, cohort->name, error);

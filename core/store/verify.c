@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "cohort/order.h"
 #include "store/cohorts.h"
 #include "store/connection.h"
 #include "store/selectors.h"
@@ -91,10 +92,13 @@ check_cohorts(DemurWorkspace *workspace, const DemurProgress *progress, GArray *
       add(findings, FALSE, subject, g_strdup(fault->message));
       continue;
     }
-    g_autofree char *digest = demur_cohort_digest(cohort, NULL, 0);
-    if (strcmp(digest, summary->digest) == 0)
+    /* Of the scans in canonical order; programs before took the order of the table. */
+    g_autofree guint32 *order = demur_cohort_order(cohort);
+    g_autofree char *digest = demur_cohort_digest(cohort, order, cohort->n_scans),
+                    *before = demur_cohort_digest(cohort, NULL, 0);
+    if (strcmp(digest, summary->digest) == 0 || strcmp(before, summary->digest) == 0)
       add(findings, TRUE, subject,
-          g_strdup_printf("%zu scans, digest %.12s as saved", summary->n_scans, digest));
+          g_strdup_printf("%zu scans, digest %.12s as saved", summary->n_scans, summary->digest));
     else
       add(findings, FALSE, subject,
           g_strdup("its scans are not what was saved; bring back a copy of the workspace, or "

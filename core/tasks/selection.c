@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "cohort/order.h"
 #include "evaluation/validation.h"
 #include "selector/coverage.h"
 #include "store/cohorts.h"
@@ -52,7 +53,11 @@ demur_task_warn_untrained(const DemurSelector *selector, GPtrArray *warnings) {
 DemurCohort *
 demur_task_load_cohort(DemurTask *task, const char *name, GError **error) {
   DemurWorkspace *workspace = demur_task_workspace(task, error);
-  return workspace != NULL ? demur_cohorts_load(workspace, name, &task->progress, error) : NULL;
+  DemurCohort *cohort =
+      workspace != NULL ? demur_cohorts_load(workspace, name, &task->progress, error) : NULL;
+  if (cohort != NULL)
+    demur_cohort_put_in_order(cohort);
+  return cohort;
 }
 
 double *

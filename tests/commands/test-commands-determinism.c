@@ -67,6 +67,80 @@ test_two_workspaces_give_one_selector_file(void) {
   }
 }
 
+/* The lines of a table behind its header, in an order of their own: 0 as they are, 1 backwards, 2
+ * by strides. (owned) */
+static char *
+permuted(const char *table, int way) {
+  g_auto(GStrv) lines = g_strsplit(table, "\n", -1);
+  size_t first = 0, n = 0;
+  while (lines[first][0] == '#')
+    first++;
+  first++; /* the header */
+  while (lines[first + n] != NULL && lines[first + n][0] != '\0')
+    n++;
+  g_autoptr(GString) text = g_string_new(NULL);
+  for (size_t i = 0; i < first; i++)
+    g_string_append_printf(text, "%s\n", lines[i]);
+  size_t stride = 37;
+  while (n % stride == 0)
+    stride += 2;
+  for (size_t i = 0; i < n; i++) /* 37 is no divisor of n: every line comes once */
+    g_string_append_printf(text, "%s\n",
+                           lines[first + (way == 0   ? i
+                                          : way == 1 ? n - 1 - i
+                                                     : i * stride % n)]);
+  return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
+/* Everything that is computed, on the same table with its rows in another order. */
+static void
+test_the_order_of_rows_does_not_change_a_byte(void) {
+  g_autoptr(Sandbox) origin = sandbox_new();
+  simulate_small(origin, "sim");
+  g_autoptr(Run) out = run_json(origin, 0, "cohort", "export", "sim", "sim.csv", NULL);
+  assert_status(out, 0);
+  g_autofree char *table = contents_of(origin, "sim.csv");
+  enum { N_DOCUMENTS = 7 };
+  char *first[N_DOCUMENTS] = {NULL};
+  for (int way = 0; way < 3; way++) {
+    g_autoptr(Sandbox) sandbox = sandbox_new();
+    g_autofree char *text = permuted(table, way),
+                    *path = sandbox_write(sandbox, "sim.csv", text, -1);
+    g_autoptr(Run) in = run_json(sandbox, 0, "cohort", "import", "sim", path, NULL);
+    assert_status(in, 0);
+    g_autoptr(Run) train = train_small(sandbox, "s", "sim", NULL);
+    assert_status(train, 0);
+    g_autoptr(Run) exported = run_json(sandbox, 0, "selector", "export", "s", "s.json", NULL);
+    assert_status(exported, 0);
+    g_autoptr(Run) tune = run_json(sandbox, 0, "tune", "s", "--cohort", "sim", "--coverage", "0.9",
+                                   "--guarantee-coverage", "0.1", NULL);
+    g_autoptr(Run) validate = run_json(sandbox, 0, "validate", "s", "--cohort", "sim", NULL);
+    g_autoptr(Run) evaluate = run_json(sandbox, 0, "evaluate", "--selector", "s", "--cohort", "sim",
+                                       "--bootstrap", "30", NULL);
+    g_autoptr(Run) assess = run_json(sandbox, 0, "assess", "s", "--cohort", "sim", NULL);
+    g_autoptr(Run) report = run_json(sandbox, 0, "report", "r.pdf", "--selector", "s", "--cohort",
+                                     "sim", "--bootstrap", "30", NULL);
+    assert_status(report, 0);
+    char *documents[N_DOCUMENTS] = {g_strdup(string_at(root_of(in), "digest")),
+                                    contents_of(sandbox, "s.json"),
+                                    g_strdup(tune->out),
+                                    g_strdup(validate->out),
+                                    g_strdup(evaluate->out),
+                                    g_strdup(assess->out),
+                                    contents_of(sandbox, "r.json")};
+    for (size_t d = 0; d < N_DOCUMENTS; d++) {
+      if (way > 0 && strcmp(documents[d], first[d]) != 0)
+        g_error("document %zu differs when rows are permuted (way %d)", d, way);
+      if (way == 0)
+        first[d] = documents[d];
+      else
+        g_free(documents[d]);
+    }
+  }
+  for (size_t d = 0; d < N_DOCUMENTS; d++)
+    g_free(first[d]);
+}
+
 static void
 test_another_seed_gives_another_selector(void) {
   g_autoptr(Sandbox) sandbox = sandbox_new();
@@ -108,6 +182,8 @@ int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/commands/determinism/threads", test_threads_do_not_change_a_byte);
+  g_test_add_func("/commands/determinism/order of rows",
+                  test_the_order_of_rows_does_not_change_a_byte);
   g_test_add_func("/commands/determinism/workspaces", test_two_workspaces_give_one_selector_file);
   g_test_add_func("/commands/determinism/seed", test_another_seed_gives_another_selector);
   g_test_add_func("/commands/determinism/baselines", test_baselines_do_not_depend_on_the_selectors);

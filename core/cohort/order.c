@@ -1,0 +1,83 @@
+#include "cohort/order.h"
+
+#include <string.h>
+
+#include "cohort/columns.h"
+
+static int
+compare_ids(gconstpointer a, gconstpointer b, gpointer data) {
+  char *const *ids = ((const DemurCohort *)data)->scan_ids;
+  return strcmp(ids[*(const guint32 *)a], ids[*(const guint32 *)b]);
+}
+
+guint32 *
+demur_cohort_order(const DemurCohort *cohort) {
+  const size_t n = cohort->n_scans;
+  guint32 *order = g_new(guint32, MAX(n, 1));
+  gboolean ascending = TRUE;
+  for (size_t i = 0; i < n; i++) {
+    order[i] = (guint32)i;
+    ascending = ascending && (i == 0 || strcmp(cohort->scan_ids[i - 1], cohort->scan_ids[i]) < 0);
+  }
+  if (!ascending)
+    g_qsort_with_data(order, (int)n, sizeof *order, compare_ids, (gpointer)cohort);
+  return order;
+}
+
+/* values [n][bytes] as order says, by way of memory [n][bytes]. */
+static void
+permute(guint8 *values, size_t bytes, const guint32 *order, size_t n, guint8 *memory) {
+  for (size_t i = 0; i < n; i++)
+    memcpy(memory + i * bytes, values + (size_t)order[i] * bytes, bytes);
+  memcpy(values, memory, n * bytes);
+}
+
+/* Codes [n] anew, by first appearance; texts that no scan names stay behind the others. */
+static void
+number_anew(guint32 *codes, size_t n, char **texts, size_t n_texts) {
+  g_autofree guint32 *now = g_new(guint32, MAX(n_texts, 1));
+  g_autofree char **old = g_memdup2(texts, MAX(n_texts, 1) * sizeof *texts);
+  for (size_t t = 0; t < n_texts; t++)
+    now[t] = G_MAXUINT32;
+  guint32 n_named = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (now[codes[i]] == G_MAXUINT32) {
+      texts[n_named] = old[codes[i]];
+      now[codes[i]] = n_named++;
+    }
+    codes[i] = now[codes[i]];
+  }
+  for (size_t t = 0; t < n_texts; t++)
+    if (now[t] == G_MAXUINT32)
+      texts[n_named++] = old[t];
+}
+
+void
+demur_cohort_put_in_order(DemurCohort *cohort) {
+  const size_t n = cohort->n_scans;
+  g_autofree guint32 *order = demur_cohort_order(cohort);
+  size_t widest = sizeof(guint32);
+  for (size_t k = 0; k < DEMUR_N_COHORT_COLUMNS; k++)
+    widest = MAX(widest, demur_cohort_column_row_bytes(cohort, &demur_cohort_columns[k]));
+  gboolean stands = TRUE;
+  for (size_t i = 0; i < n; i++)
+    stands = stands && order[i] == i;
+  g_autofree guint8 *memory = stands ? NULL : g_malloc_n(MAX(n, 1), widest);
+  for (size_t k = 0; k < DEMUR_N_COHORT_COLUMNS; k++) {
+    const DemurCohortColumn *column = &demur_cohort_columns[k];
+    void *array = *demur_cohort_column_place(cohort, column);
+    if (array == NULL)
+      continue;
+    if (!stands)
+      permute(array, demur_cohort_column_row_bytes(cohort, column), order, n, memory);
+    if (column->type == DEMUR_CELL_CODE)
+      number_anew(array, n, *demur_cohort_column_texts(cohort, column),
+                  *demur_cohort_column_n_texts(cohort, column));
+  }
+  for (size_t a = 0; a < cohort->n_attributes; a++) {
+    DemurAttribute *attribute = &cohort->attributes[a];
+    if (!stands)
+      permute((guint8 *)attribute->codes, sizeof *attribute->codes, order, n, memory);
+    number_anew(attribute->codes, n, attribute->values, attribute->n_values);
+  }
+}
