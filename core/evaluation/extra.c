@@ -10,6 +10,7 @@
 
 #include "metrics/brier.h"
 #include "metrics/coverage.h"
+#include "metrics/goodness.h"
 #include "metrics/offset-logistic.h"
 #include "metrics/selective.h"
 
@@ -114,7 +115,13 @@ measure(const DemurExtraSetup *setup, const Kept *kept, DemurCalibrationFit *sta
   for (DemurMeasure measure = 0; measure < DEMUR_N_MEASURES; measure++)
     values[measure] = NAN;
   values[DEMUR_MEASURE_OE_RATIO] = demur_calibration_oe_ratio(&outcomes);
-  values[DEMUR_MEASURE_ICI] = demur_calibration_ici(&outcomes);
+  const DemurCalibrationGaps gaps = demur_calibration_gaps(&outcomes);
+  values[DEMUR_MEASURE_ICI] = gaps.mean;
+  values[DEMUR_MEASURE_E50] = gaps.median;
+  values[DEMUR_MEASURE_E90] = gaps.percent_90;
+  values[DEMUR_MEASURE_SBCE1] = demur_binned_error1(&outcomes, setup->min_bin_size);
+  values[DEMUR_MEASURE_SPIEGELHALTER] = demur_spiegelhalter_z(&outcomes);
+  values[DEMUR_MEASURE_HOSMER_LEMESHOW] = demur_hosmer_lemeshow(&outcomes);
   const DemurBrierParts parts = demur_brier_parts(&outcomes, setup->min_bin_size);
   values[DEMUR_MEASURE_RELIABILITY] = parts.reliability;
   values[DEMUR_MEASURE_RESOLUTION] = parts.resolution;
@@ -125,6 +132,7 @@ measure(const DemurExtraSetup *setup, const Kept *kept, DemurCalibrationFit *sta
   *start = demur_calibration_fit_logits(&outcomes, kept->logits, start);
   values[DEMUR_MEASURE_INTERCEPT] = start->intercept;
   values[DEMUR_MEASURE_SLOPE] = start->slope;
+  values[DEMUR_MEASURE_SLOPE_INTERCEPT] = start->slope_intercept;
   values[DEMUR_MEASURE_AUROC] = demur_auroc(&outcomes);
   const DemurNetBenefit benefit = demur_net_benefit(&outcomes, setup->net_benefit_threshold);
   values[DEMUR_MEASURE_NET_BENEFIT] = benefit.model;

@@ -23,18 +23,24 @@ add(DemurBins *bins, size_t bin, const DemurBlock *block, double share) {
   bins->squares[bin] += share * share * block->squares;
 }
 
-void
-demur_bins_fill(DemurBins *bins, const DemurOutcomes *o, size_t min_bin_size) {
-  memset(bins, 0, sizeof *bins);
-  double mass = 0.0;
+/* Scans with a known outcome, and their mass. */
+static size_t
+count_known(const DemurOutcomes *o, double *mass) {
   size_t n_known = 0;
+  *mass = 0.0;
   for (size_t i = 0; i < o->n; i++) {
     const double m = demur_outcomes_mass(o, i);
-    mass += m;
+    *mass += m;
     if (m > 0.0)
       n_known += o->counts != NULL ? o->counts[i] : 1;
   }
-  const size_t n_bins = bins->n_bins = demur_bins_count(n_known, min_bin_size);
+  return n_known;
+}
+
+static void
+fill(DemurBins *bins, const DemurOutcomes *o, size_t n_bins, size_t n_known, double mass) {
+  memset(bins, 0, sizeof *bins);
+  bins->n_bins = n_bins;
   if (n_bins == 0)
     return;
   const size_t small = n_known / n_bins, n_large = n_known % n_bins;
@@ -56,4 +62,19 @@ demur_bins_fill(DemurBins *bins, const DemurOutcomes *o, size_t min_bin_size) {
       }
     }
   }
+}
+
+void
+demur_bins_fill(DemurBins *bins, const DemurOutcomes *o, size_t min_bin_size) {
+  double mass;
+  const size_t n_known = count_known(o, &mass);
+  fill(bins, o, demur_bins_count(n_known, min_bin_size), n_known, mass);
+}
+
+void
+demur_bins_fill_number(DemurBins *bins, const DemurOutcomes *o, size_t n_bins) {
+  g_return_if_fail(n_bins >= 1 && n_bins <= DEMUR_MAX_BINS);
+  double mass;
+  const size_t n_known = count_known(o, &mass);
+  fill(bins, o, n_known >= n_bins ? n_bins : 0, n_known, mass);
 }

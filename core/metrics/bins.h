@@ -26,6 +26,9 @@ typedef struct {
 /* O(n). */
 void demur_bins_fill(DemurBins *bins, const DemurOutcomes *outcomes, size_t min_bin_size);
 
+/* The same with so many bins, 1 to DEMUR_MAX_BINS; none where fewer scans are known. */
+void demur_bins_fill_number(DemurBins *bins, const DemurOutcomes *outcomes, size_t n_bins);
+
 /* The number of bins for n scans; 0 for none. */
 size_t demur_bins_count(size_t n, size_t min_bin_size);
 

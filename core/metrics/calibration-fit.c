@@ -319,20 +319,46 @@ typedef struct {
   double gap, mass;
 } Gap;
 
-static int
-compare_gaps(const void *a, const void *b) {
-  const double x = ((const Gap *)a)->gap, y = ((const Gap *)b)->gap;
-  return (x > y) - (x < y);
+static double
+middle_of_three(double a, double b, double c) {
+  return fmax(fmin(a, b), fmin(fmax(a, b), c));
 }
 
-/* The least gap that a share p of the mass does not exceed. */
+/* The least gap that a share p of the mass does not exceed, by parting around pivots (Hoare's
+ * FIND): gaps [n] are moved, O(n) on average. */
 static double
-gap_quantile(const Gap *sorted, size_t n, double total, double p) {
-  double sum = 0.0;
-  for (size_t i = 0; i < n; i++)
-    if ((sum += sorted[i].mass) >= p * total * (1.0 - 1e-12))
-      return sorted[i].gap;
-  return n > 0 ? sorted[n - 1].gap : NAN;
+gap_quantile(Gap *gaps, size_t n, double total, double p) {
+  double wanted = p * total * (1.0 - 1e-12);
+  while (n > 1) {
+    const double pivot = middle_of_three(gaps[0].gap, gaps[n / 2].gap, gaps[n - 1].gap);
+    size_t low = 0, equal_end = 0; /* [0, low) below, [low, equal_end) equal */
+    double below = 0.0, equal = 0.0;
+    for (size_t i = 0; i < n; i++) {
+      const Gap here = gaps[i];
+      if (here.gap > pivot)
+        continue;
+      gaps[i] = gaps[equal_end];
+      gaps[equal_end] = here;
+      if (here.gap < pivot) {
+        gaps[equal_end] = gaps[low];
+        gaps[low++] = here;
+        below += here.mass;
+      } else {
+        equal += here.mass;
+      }
+      equal_end++;
+    }
+    if (wanted <= below) {
+      n = low;
+    } else if (wanted <= below + equal || equal_end == n) {
+      return pivot;
+    } else {
+      wanted -= below + equal;
+      gaps += equal_end;
+      n -= equal_end;
+    }
+  }
+  return n > 0 ? gaps[0].gap : NAN;
 }
 
 DemurCalibrationGaps
@@ -352,9 +378,10 @@ demur_calibration_gaps(const DemurOutcomes *o) {
     sum += mass * gaps[n++].gap;
     total += mass;
   }
-  qsort(gaps, n, sizeof *gaps, compare_gaps);
-  return (DemurCalibrationGaps){sum / total, gap_quantile(gaps, n, total, 0.5),
-                                gap_quantile(gaps, n, total, 0.9)};
+  DemurCalibrationGaps result = {.mean = sum / total};
+  result.median = gap_quantile(gaps, n, total, 0.5);
+  result.percent_90 = gap_quantile(gaps, n, total, 0.9);
+  return result;
 }
 
 void

@@ -50,7 +50,7 @@ typedef struct {
   double percent_90; /* E90 */
 } DemurCalibrationGaps;
 
-/* All NaN where one label is missing. O(n log n). */
+/* All NaN where one label is missing. O(n) on average. */
 DemurCalibrationGaps demur_calibration_gaps(const DemurOutcomes *outcomes);
 
 /* The mean alone: ICI. O(n). */

@@ -17,10 +17,16 @@ typedef enum {
   DEMUR_MEASURE_SMMCE,
   DEMUR_N_FINE_MEASURES,                           /* those above: over the paper's 50 coverages */
   DEMUR_MEASURE_INTERCEPT = DEMUR_N_FINE_MEASURES, /* slope held at 1; K = 2 */
+  DEMUR_MEASURE_SLOPE_INTERCEPT,                   /* of the fit with the slope; K = 2 */
   DEMUR_MEASURE_SLOPE,                             /* K = 2 */
   DEMUR_MEASURE_OE_RATIO,
   DEMUR_MEASURE_ICI,
-  DEMUR_MEASURE_RELIABILITY, /* of the Brier score: the square of S-BCE_2 */
+  DEMUR_MEASURE_E50, /* median and 90 % quantile of what ICI is the mean of */
+  DEMUR_MEASURE_E90,
+  DEMUR_MEASURE_SBCE1,
+  DEMUR_MEASURE_SPIEGELHALTER,   /* z */
+  DEMUR_MEASURE_HOSMER_LEMESHOW, /* chi-squared of 10 groups */
+  DEMUR_MEASURE_RELIABILITY,     /* of the Brier score: the square of S-BCE_2 */
   DEMUR_MEASURE_RESOLUTION,
   DEMUR_MEASURE_UNCERTAINTY,
   DEMUR_MEASURE_WITHIN,      /* Brier = reliability - resolution + uncertainty + this */

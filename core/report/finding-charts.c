@@ -206,7 +206,7 @@ fill_corner(DemurChart *chart, const DemurOperatingPoint *at, char **corner) {
     const char *name;
   } shown[] = {{DEMUR_MEASURE_OE_RATIO, "O:E"},
                {DEMUR_MEASURE_SLOPE, "slope"},
-               {DEMUR_MEASURE_INTERCEPT, "intercept"}};
+               {DEMUR_MEASURE_INTERCEPT, "in the large"}};
   for (size_t i = 0; i < G_N_ELEMENTS(shown); i++) {
     const double value = at->measures[shown[i].measure];
     const DemurInterval interval = at->intervals[shown[i].measure];

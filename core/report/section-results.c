@@ -10,24 +10,71 @@ curve_figure(const DemurPages *p, DemurMeasure measure, const char *title) {
       demur_chart_coverage_curve(&p->finding, (int)measure, title, DEMUR_SERIES_BASELINE_1));
 }
 
+#define N_SHOWN 4
+
+/* The m-th of N_SHOWN rows: the threshold in use first, then all at one coverage. Fills the first
+ * cell; NULL: no such row. */
+static const DemurOperatingPoint *
+begin_row(DemurPages *p, size_t m, DemurRows *rows) {
+  const DemurReportFinding *f = &p->finding;
+  const DemurMethodResult *methods[N_SHOWN] = {f->tuned ? f->subject : NULL, f->subject,
+                                               f->confidence, f->full};
+  const DemurOperatingPoint *at =
+      m == 0 ? f->subject_at : demur_finding_at(methods[m], f->coverage, FALSE);
+  if (!at || !methods[m] || (m > 1 && methods[m] == f->subject))
+    return NULL;
+  const char *title = demur_section_short_title(p, methods[m]);
+  demur_rows_cell(rows, m == 0 ? g_strdup_printf("%s\ntuned threshold", title) : g_strdup(title));
+  return at;
+}
+
+/* What the table above has no room for. */
+static void
+add_further(DemurPages *p) {
+  static const struct {
+    DemurMeasure measure;
+    int decimals;
+  } columns_of[] = {{DEMUR_MEASURE_SLOPE_INTERCEPT, 2},
+                    {DEMUR_MEASURE_E50, 3},
+                    {DEMUR_MEASURE_E90, 3},
+                    {DEMUR_MEASURE_SBCE1, 3},
+                    {DEMUR_MEASURE_SPIEGELHALTER, 2},
+                    {DEMUR_MEASURE_HOSMER_LEMESHOW, 1}};
+  const size_t n_classes = p->e->n_classes, first = n_classes == 2 ? 0 : 1;
+  DemurRows rows = demur_rows_new();
+  for (size_t m = 0; m < N_SHOWN; m++) {
+    const DemurOperatingPoint *at = begin_row(p, m, &rows);
+    if (!at)
+      continue;
+    for (size_t c = first; c < G_N_ELEMENTS(columns_of); c++)
+      demur_rows_cell(
+          &rows, demur_text_decimal(at->measures[columns_of[c].measure], columns_of[c].decimals));
+    demur_rows_end(&rows, m == 0);
+  }
+  DemurLayoutColumn columns[1 + G_N_ELEMENTS(columns_of)] = {{"Method", FALSE, 70, FALSE}};
+  size_t n = 1;
+  for (size_t c = first; c < G_N_ELEMENTS(columns_of); c++)
+    columns[n++] =
+        (DemurLayoutColumn){demur_measure_symbol(columns_of[c].measure, n_classes), TRUE, 0, FALSE};
+  demur_rows_table(p, &rows, n, columns);
+  demur_section_text(
+      p, DEMUR_TEXT_NOTE,
+      "%sE50 and E90: median and 90\u00a0%% quantile of what ICI is the mean of. Spiegelhalter's z "
+      "is standard normal where every risk is right; Hosmer and Lemeshow's statistic, of 10 groups "
+      "of equal mass, is then chi-squared with 10 degrees of freedom.",
+      n_classes == 2 ? "Intercept: beside the slope above. " : "");
+}
+
 /* Calibration in the large and slope, discrimination and usefulness of what is shown. */
 static void
 add_calibration(DemurPages *p) {
   const DemurEvaluation *e = p->e;
   const gboolean binary = e->n_classes == 2;
-  const DemurReportFinding *f = &p->finding;
-  /* The threshold in use first, then all at one coverage. */
-  const DemurMethodResult *methods[4] = {f->tuned ? f->subject : NULL, f->subject, f->confidence,
-                                         f->full};
   DemurRows rows = demur_rows_new();
-  for (size_t m = 0; m < 4; m++) {
-    const DemurOperatingPoint *at =
-        m == 0 ? f->subject_at : demur_finding_at(methods[m], f->coverage, FALSE);
-    if (!at || !methods[m] || (m > 1 && methods[m] == f->subject))
+  for (size_t m = 0; m < N_SHOWN; m++) {
+    const DemurOperatingPoint *at = begin_row(p, m, &rows);
+    if (!at)
       continue;
-    const char *title = demur_section_short_title(p, methods[m]);
-    demur_rows_cell(&rows,
-                    m == 0 ? g_strdup_printf("%s\ntuned threshold", title) : g_strdup(title));
     demur_rows_cell(&rows, demur_text_percent(at->realised, 1));
     demur_rows_cell(&rows, demur_section_interval(at->measures[DEMUR_MEASURE_OE_RATIO],
                                                   at->intervals[DEMUR_MEASURE_OE_RATIO], 2));
@@ -60,7 +107,7 @@ add_calibration(DemurPages *p) {
   columns[n++] = (DemurLayoutColumn){"Coverage", TRUE, 0, FALSE};
   columns[n++] = (DemurLayoutColumn){"O:E", TRUE, 0, FALSE};
   if (binary) {
-    columns[n++] = (DemurLayoutColumn){"Intercept", TRUE, 0, FALSE};
+    columns[n++] = (DemurLayoutColumn){"In the large", TRUE, 0, FALSE};
     columns[n++] = (DemurLayoutColumn){"Slope", TRUE, 0, FALSE};
   }
   columns[n++] = (DemurLayoutColumn){"ICI", TRUE, 0, FALSE};
@@ -71,10 +118,12 @@ add_calibration(DemurPages *p) {
   demur_rows_table(p, &rows, n, columns);
   demur_section_text(
       p, DEMUR_TEXT_NOTE,
-      "O:E: observed over expected outcomes, 1 is right. Intercept 0 and slope 1: calibrated. "
+      "O:E: observed over expected outcomes, 1 is right. In the large: the intercept with the "
+      "slope held at 1, 0 is right; slope: 1 is right. "
       "ICI: mean distance of a smooth calibration curve from the risk. Second line: 95\u00a0%% "
-      "bootstrap interval, resampling %ss.",
+      "interval over %ss.",
       e->interval_unit ? e->interval_unit : "patient");
+  add_further(p);
 }
 
 /* All methods in one picture. */

@@ -8,6 +8,7 @@
 #include "cohort/simulate.h"
 #include "evaluation/comparisons.h"
 #include "evaluation/evaluate.h"
+#include "metrics/goodness.h"
 #include "metrics/brier.h"
 #include "metrics/calibration-fit.h"
 #include "metrics/coverage.h"
@@ -337,13 +338,24 @@ extra_measures_are_the_metrics(void) {
         demur_calibration_fit(&(DemurOutcomes){n, s->risks, s->labels, counts, NULL}, NULL);
     const DemurBrierParts parts =
         demur_brier_parts(&(DemurOutcomes){n, s->risks, s->labels, counts, NULL}, 25);
+    const DemurCalibrationGaps gaps =
+        demur_calibration_gaps(&(DemurOutcomes){n, s->risks, s->labels, counts, NULL});
     const double expected[DEMUR_N_MEASURES] = {
         [DEMUR_MEASURE_INTERCEPT] = fit.intercept,
         [DEMUR_MEASURE_SLOPE] = fit.slope,
+        [DEMUR_MEASURE_SLOPE_INTERCEPT] = fit.slope_intercept,
         [DEMUR_MEASURE_OE_RATIO] =
             demur_calibration_oe_ratio(&(DemurOutcomes){n, s->risks, s->labels, counts, NULL}),
         [DEMUR_MEASURE_ICI] =
             demur_calibration_ici(&(DemurOutcomes){n, s->risks, s->labels, counts, NULL}),
+        [DEMUR_MEASURE_E50] = gaps.median,
+        [DEMUR_MEASURE_E90] = gaps.percent_90,
+        [DEMUR_MEASURE_SBCE1] =
+            demur_binned_error1(&(DemurOutcomes){n, s->risks, s->labels, counts, NULL}, 25),
+        [DEMUR_MEASURE_SPIEGELHALTER] =
+            demur_spiegelhalter_z(&(DemurOutcomes){n, s->risks, s->labels, counts, NULL}),
+        [DEMUR_MEASURE_HOSMER_LEMESHOW] =
+            demur_hosmer_lemeshow(&(DemurOutcomes){n, s->risks, s->labels, counts, NULL}),
         [DEMUR_MEASURE_RELIABILITY] = parts.reliability,
         [DEMUR_MEASURE_RESOLUTION] = parts.resolution,
         [DEMUR_MEASURE_UNCERTAINTY] = parts.uncertainty,
