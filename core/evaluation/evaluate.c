@@ -286,7 +286,7 @@ evaluate_sample(const DemurEvaluateInput *input, const DemurRiskGroup *group,
                                   trials, progress, 0.05, 0.25, error) &&
                 map_with_progress(parallel, input->n_noise_draws, demur_replicates_redraw,
                                   replicates, progress, 0.25, 0.35, error) &&
-                map_with_progress(parallel, input->n_bootstrap, demur_replicates_draw, replicates,
+                map_with_progress(parallel, replicates->n, demur_replicates_draw, replicates,
                                   progress, 0.35, 0.9, error);
   if (ok) {
     g_autofree DemurOperatingPoint **at = g_new(DemurOperatingPoint *, MAX(plans->len, 1));

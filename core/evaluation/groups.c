@@ -205,7 +205,7 @@ run_group(const Job *job, DemurParallel *parallel) {
                                                  .points = points};
   g_autoptr(DemurReplicates) replicates = demur_replicates_new(&replicates_input, parallel);
   demur_parallel_map(parallel, input->n_noise_draws, demur_replicates_redraw, replicates);
-  demur_parallel_map(parallel, input->n_bootstrap, demur_replicates_draw, replicates);
+  demur_parallel_map(parallel, replicates->n, demur_replicates_draw, replicates);
   for (guint k = 0; k < methods->len; k++) {
     size_t n_at = 0;
     for (size_t t = 0; t < input->n_thresholds; t++)

@@ -112,9 +112,9 @@ static inline void
 keep_values(const DemurReplicates *r, DemurOperating *point, size_t replicate, const double *values,
             const double *rates) {
   for (size_t v = 0; v < DEMUR_N_OPERATING_VALUES; v++)
-    point->values[v * r->input.n_bootstrap + replicate] = values[v];
+    point->values[v * r->n + replicate] = values[v];
   for (size_t c = 0; c < r->input.setup->sample->n_classes; c++)
-    point->values[(DEMUR_N_OPERATING_VALUES + c) * r->input.n_bootstrap + replicate] = rates[c];
+    point->values[(DEMUR_N_OPERATING_VALUES + c) * r->n + replicate] = rates[c];
 }
 
 G_END_DECLS

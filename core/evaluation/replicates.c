@@ -21,9 +21,14 @@ demur_replicates_draw(size_t replicate, guint worker_index, gpointer data) {
   DemurReplicates *r = data;
   DemurReplicatesWorker *worker = &r->memory->workers[worker_index];
   const DemurSample *sample = r->input.setup->sample;
-  demur_sample_resample(sample, r->input.unit,
-                        demur_random_stream(r->input.seed, DEMUR_STREAM_BOOTSTRAP, replicate, 0, 0),
-                        worker->counts);
+  if (replicate < r->input.n_bootstrap)
+    demur_sample_resample(
+        sample, r->input.unit,
+        demur_random_stream(r->input.seed, DEMUR_STREAM_BOOTSTRAP, replicate, 0, 0),
+        worker->counts);
+  else
+    for (size_t i = 0; i < sample->n; i++)
+      worker->counts[i] = sample->sites[i] != replicate - r->input.n_bootstrap;
   if (!r->in_cells) {
     const DemurDrawn drawn = demur_sample_drawn(sample, worker->counts, worker->weights);
     if (r->input.with_curves)
@@ -124,6 +129,10 @@ demur_replicates_new(const DemurReplicatesInput *input, DemurParallel *parallel)
   DemurReplicates *r = g_new0(DemurReplicates, 1);
   DemurReplicatesMemory *memory = r->memory = g_new0(DemurReplicatesMemory, 1);
   r->input = *input;
+  if (input->unit == DEMUR_UNIT_SITE && input->n_bootstrap > 0 &&
+      sample->n_sites <= DEMUR_JACKKNIFE_SITES)
+    r->n_left_out = sample->n_sites;
+  r->n = input->n_bootstrap + r->n_left_out;
   r->in_cells = sample->weights == NULL &&
                 sample->n >= (input->cells_from > 0 ? input->cells_from : DEMUR_CELLS_FROM);
   demur_coverage_grid(DEMUR_N_COVERAGES, memory->coverages);
@@ -143,13 +152,12 @@ demur_replicates_new(const DemurReplicatesInput *input, DemurParallel *parallel)
     point->fits = g_new(DemurCalibrationFit, method->n_models);
     point->noise = g_new0(double, MAX(input->n_noise_draws, 1));
     if (point->intervals != DEMUR_INTERVALS_NONE)
-      point->values = g_new0(double, (DEMUR_N_OPERATING_VALUES + sample->n_classes) *
-                                         MAX(input->n_bootstrap, 1));
+      point->values = g_new0(double, (DEMUR_N_OPERATING_VALUES + sample->n_classes) * MAX(r->n, 1));
     for (size_t v = 0; v < DEMUR_N_OPERATING_VALUES; v++)
       point->point[v] = NAN;
   }
   if (input->with_curves) {
-    const size_t n = MAX(input->n_bootstrap, 1) * n_methods;
+    const size_t n = MAX(r->n, 1) * n_methods;
     r->plain_auc = g_new0(double, n);
     r->debiased2_auc = g_new0(double, n);
     r->site2_auc = g_new0(double, n);
@@ -242,6 +250,27 @@ signed_roots(DemurInterval squares) {
                          demur_signed_root(squares.high > 1.0 ? 1.0 : squares.high)};
 }
 
+/* A point's replicates, by row. */
+typedef struct {
+  const DemurReplicates *r;
+  double *values; /* [rows][r->n] */
+} Rows;
+
+/* The interval of one row: by the jackknife where few sites were left out one by one, else the
+ * expanded percentiles. */
+static DemurInterval
+interval_of(const Rows *rows, size_t row, double point, DemurScale scale) {
+  const DemurReplicates *r = rows->r;
+  double *values = rows->values + row * r->n;
+  DemurInterval interval;
+  if (r->n_left_out == 0)
+    return expanded(values, r->input.n_bootstrap,
+                    demur_sample_n_units(r->input.setup->sample, r->input.unit));
+  demur_interval_jackknife(values + r->input.n_bootstrap, r->n_left_out, point, scale, LEVEL,
+                           &interval.low, &interval.high);
+  return interval;
+}
+
 void
 demur_operating_intervals(const DemurReplicates *r, size_t index, DemurOperatingPoint *at) {
   const DemurOperating *point = &r->input.points[index];
@@ -259,17 +288,19 @@ demur_operating_intervals(const DemurReplicates *r, size_t index, DemurOperating
     at->rejected_by_label[l].rate_low = at->rejected_by_label[l].rate_high = NAN;
   if (point->intervals == DEMUR_INTERVALS_NONE)
     return;
-  double *replicates = point->values;
+  const Rows rows = {r, point->values};
   /* "full" and the like refuse nothing, by construction: there is no chance in that. */
   const DemurMethod *method = r->input.methods->pdata[point->method];
   const gboolean can_refuse = method->n_ranks[0] > 1;
   if (point->fixed_threshold)
-    at->realised_interval = expanded(replicates + DEMUR_OPERATING_REALISED * n, n, n_units);
+    at->realised_interval =
+        interval_of(&rows, DEMUR_OPERATING_REALISED, at->realised, DEMUR_SCALE_LOGIT);
   if (point->fixed_threshold && can_refuse && n > 0)
     at->realised_interval = share_interval(at->realised_interval, at->realised, n_units);
   for (size_t l = 0; l < at->n_labels; l++) {
     DemurRejection *label = &at->rejected_by_label[l];
-    DemurInterval rate = expanded(replicates + (DEMUR_N_OPERATING_VALUES + l) * n, n, n_units);
+    DemurInterval rate =
+        interval_of(&rows, DEMUR_N_OPERATING_VALUES + l, label->rate, DEMUR_SCALE_LOGIT);
     if (can_refuse && n > 0 && isfinite(label->rate))
       rate = share_interval(rate, label->rate, MIN(label->n_all, n_units));
     label->rate_low = rate.low;
@@ -278,28 +309,35 @@ demur_operating_intervals(const DemurReplicates *r, size_t index, DemurOperating
   if (point->intervals == DEMUR_INTERVALS_RATES)
     return;
   at->intervals[DEMUR_MEASURE_INTERCEPT] =
-      proper(expanded(replicates + DEMUR_OPERATING_INTERCEPT * n, n, n_units));
-  at->intervals[DEMUR_MEASURE_SLOPE] =
-      proper(expanded(replicates + DEMUR_OPERATING_SLOPE * n, n, n_units));
-  at->intervals[DEMUR_MEASURE_OE_RATIO] =
-      proper(expanded(replicates + DEMUR_OPERATING_OE_RATIO * n, n, n_units));
-  at->intervals[DEMUR_MEASURE_AUROC] =
-      proper(expanded(replicates + DEMUR_OPERATING_AUROC * n, n, n_units));
+      proper(interval_of(&rows, DEMUR_OPERATING_INTERCEPT, point->point[DEMUR_OPERATING_INTERCEPT],
+                         DEMUR_SCALE_IDENTITY));
+  at->intervals[DEMUR_MEASURE_SLOPE] = proper(interval_of(
+      &rows, DEMUR_OPERATING_SLOPE, point->point[DEMUR_OPERATING_SLOPE], DEMUR_SCALE_IDENTITY));
+  at->intervals[DEMUR_MEASURE_OE_RATIO] = proper(interval_of(
+      &rows, DEMUR_OPERATING_OE_RATIO, point->point[DEMUR_OPERATING_OE_RATIO], DEMUR_SCALE_LOG));
+  at->intervals[DEMUR_MEASURE_AUROC] = proper(interval_of(
+      &rows, DEMUR_OPERATING_AUROC, point->point[DEMUR_OPERATING_AUROC], DEMUR_SCALE_LOGIT));
   DemurInterval squares;
-  demur_interval_basic(
-      replicates + DEMUR_OPERATING_DEBIASED2 * n, n, point->point[DEMUR_OPERATING_DEBIASED2],
-      point->point[DEMUR_OPERATING_PLAIN2], n_units, LEVEL, &squares.low, &squares.high);
+  if (r->n_left_out > 0)
+    squares = interval_of(&rows, DEMUR_OPERATING_DEBIASED2, point->point[DEMUR_OPERATING_DEBIASED2],
+                          DEMUR_SCALE_IDENTITY);
+  else
+    demur_interval_basic(point->values + DEMUR_OPERATING_DEBIASED2 * r->n, n,
+                         point->point[DEMUR_OPERATING_DEBIASED2],
+                         point->point[DEMUR_OPERATING_PLAIN2], n_units, LEVEL, &squares.low,
+                         &squares.high);
   at->debiased_interval = signed_roots(squares);
-  double *site2 = replicates + DEMUR_OPERATING_SITE2 * n;
+  double *site2 = point->values + DEMUR_OPERATING_SITE2 * r->n;
   if (r->input.unit == DEMUR_UNIT_SITE) {
     for (size_t b = 0; b < n; b++)
       site2[b] = (site2[b] - point->point[DEMUR_OPERATING_SITE2]) /
-                 replicates[DEMUR_OPERATING_SITE2_SE * n + b];
+                 point->values[DEMUR_OPERATING_SITE2_SE * r->n + b];
     demur_interval_studentised(site2, n, point->point[DEMUR_OPERATING_SITE2],
                                point->point[DEMUR_OPERATING_SITE2_SE], n_units, LEVEL, &squares.low,
                                &squares.high);
   } else {
     squares = expanded(site2, n, n_units);
   }
-  at->site_error_interval = signed_roots(squares);
+  if (r->input.unit != DEMUR_UNIT_SITE || n_units >= DEMUR_SITE_ERROR_SITES)
+    at->site_error_interval = signed_roots(squares);
 }

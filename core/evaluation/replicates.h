@@ -11,6 +11,10 @@
 
 G_BEGIN_DECLS
 
+#define DEMUR_JACKKNIFE_SITES 40 /* up to so many are left out one by one */
+/* From so many the site error has an interval: of fewer it would be as wide as what it can be, and
+ * hold more often than it says. */
+#define DEMUR_SITE_ERROR_SITES 8
 #define DEMUR_N_SITE_COVERAGES 20 /* of the site error's area: 0.05, 0.10, .. 1 */
 
 typedef enum {
@@ -41,7 +45,7 @@ typedef struct {
   gssize *max_ranks; /* [n_models] in the sample as it is; owned */
   DemurOperatingIntervals intervals;
   /* Of the sample as it is; values of replicates [DEMUR_N_OPERATING_VALUES +
-   * n_classes][n_bootstrap], the last n_classes rows the share of each class that is refused (NaN:
+   * n_classes][n replicates], the last n_classes rows the share of each class that is refused (NaN:
    * absent); S-BCE_2 under redrawn labels [n_noise_draws], mean over models. Owned. */
   double point[DEMUR_N_OPERATING_VALUES];
   DemurCalibrationFit *fits; /* [n_models] of the sample as it is */
@@ -69,7 +73,11 @@ typedef struct {
   DemurReplicatesInput input;
   gboolean in_cells;
   size_t n_columns; /* pairs of method and model, in order */
-  /* [n_bootstrap][n_methods], means over models; with curves only. */
+  /* Where sites are drawn and there are at most DEMUR_JACKKNIFE_SITES, replicate n_bootstrap + s is
+   * the sample without site s; else 0. */
+  size_t n_left_out;
+  size_t n; /* replicates in all: n_bootstrap + n_left_out */
+  /* [n][n_methods], means over models; with curves only. */
   double *plain_auc, *debiased2_auc, *site2_auc;
   double *site2_se; /* of site2_auc; NaN where patients are drawn */
   double *noise;    /* [n_noise_draws][n_columns][DEMUR_N_COVERAGES] S-BCE_2; with curves only */
@@ -82,7 +90,7 @@ DemurReplicates *demur_replicates_new(const DemurReplicatesInput *input, DemurPa
 void demur_replicates_free(DemurReplicates *replicates);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurReplicates, demur_replicates_free)
 
-/* One replicate in [0, n_bootstrap), one draw of labels in [0, n_noise_draws): a DemurParallelFunc
+/* One replicate in [0, replicates->n), one draw of labels in [0, n_noise_draws): a DemurParallelFunc
  * of demur_parallel_map, data the DemurReplicates. */
 void demur_replicates_draw(size_t replicate, guint worker, gpointer replicates);
 void demur_replicates_redraw(size_t draw, guint worker, gpointer replicates);
@@ -93,11 +101,14 @@ double demur_replicates_site2_auc(const DemurReplicates *replicates, size_t meth
 
 /* Fills the 95 % intervals and the noise floor of the operating point, whose values and
  * rejected_by_label [n_labels] stand there already; rearranges the replicates:
- *   rejection rates, realised coverage, intercept, slope, O:E, AUROC   expanded percentile
- *   site error    bootstrap-t over sites (percentiles miss it: squares have a long upper tail);
- *                 expanded percentile where patients are drawn
+ *   rejection rates, realised coverage, intercept, slope, O:E, AUROC   expanded percentile; of at
+ *                 most DEMUR_JACKKNIFE_SITES sites the jackknife's (shares and AUROC on the logit,
+ *                 O:E on the log scale)
+ *   site error    bootstrap-t over sites (percentiles miss it: squares have a long upper tail),
+ *                 none of fewer than DEMUR_SITE_ERROR_SITES; expanded percentile where patients are
+ *                 drawn
  *   debiased      basic, around the plain square, which is what a replicate's debiased square
- *                 estimates (see metrics/intervals.h)
+ *                 estimates (see metrics/intervals.h); of few sites the jackknife's
  * NaN for those that were not asked for. */
 void demur_operating_intervals(const DemurReplicates *replicates, size_t point,
                                DemurOperatingPoint *at);

@@ -198,7 +198,15 @@ fill_intervals(const DemurTrials *trials, const DemurReplicates *r, size_t k,
   double low, high;
   for (size_t b = 0; b < n; b++)
     values[b] = r->debiased2_auc[b * n_methods + k];
-  demur_interval_basic(values, n, debiased2, plain2, n_units, LEVEL, &low, &high);
+  if (r->n_left_out > 0) {
+    g_autofree double *left_out = g_new(double, r->n_left_out);
+    for (size_t s = 0; s < r->n_left_out; s++)
+      left_out[s] = r->debiased2_auc[(n + s) * n_methods + k];
+    demur_interval_jackknife(left_out, r->n_left_out, debiased2, DEMUR_SCALE_IDENTITY, LEVEL, &low,
+                             &high);
+  } else {
+    demur_interval_basic(values, n, debiased2, plain2, n_units, LEVEL, &low, &high);
+  }
   result->debiased_auc_interval = signed_roots(low, high);
   double se;
   const double site2 = demur_replicates_site2_auc(r, k, &se);
@@ -211,7 +219,8 @@ fill_intervals(const DemurTrials *trials, const DemurReplicates *r, size_t k,
     demur_interval_studentised(values, n, site2, se, n_units, LEVEL, &low, &high);
   else
     demur_interval_expanded(values, n, n_units, LEVEL, &low, &high);
-  result->site_error_auc_interval = signed_roots(low, high);
+  const gboolean known = r->input.unit != DEMUR_UNIT_SITE || n_units >= DEMUR_SITE_ERROR_SITES;
+  result->site_error_auc_interval = known ? signed_roots(low, high) : (DemurInterval){NAN, NAN};
 }
 
 void

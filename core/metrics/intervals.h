@@ -41,6 +41,21 @@ void demur_interval_basic(double *replicates, size_t n, double point, double tru
 void demur_interval_symmetric(double *replicates, size_t n, double point, double truth,
                               size_t n_units, double level, double *low, double *high);
 
+typedef enum {
+  DEMUR_SCALE_IDENTITY,
+  DEMUR_SCALE_LOG,   /* ratios */
+  DEMUR_SCALE_LOGIT, /* shares, areas under a ROC curve */
+} DemurScale;
+
+/* Jackknife interval of a smooth statistic of few clusters: left_out [n] are its values without
+ * each of n clusters, point that of all,
+ *   h(point) -+ t sqrt((n - 1) / n sum_s (h(left_out_s) - mean h)^2),
+ * h the scale and t the quantile of Student's distribution with n - 1 degrees (Bell and McCaffrey
+ * 2002: delete-one-cluster variances do not shrink as the bootstrap's do). NaN for fewer than three
+ * clusters, where a value is not on the scale (a share of 0), or where all values are alike. */
+void demur_interval_jackknife(const double *left_out, size_t n, double point, DemurScale scale,
+                              double level, double *low, double *high);
+
 /* Quantile p in (0, 1) of Student's distribution with degrees >= 1 (Hill 1970, algorithm 396; exact
  * for 1 and 2 degrees, else at least 5 digits for p in [0.001, 0.999]). */
 double demur_student_quantile(double p, double degrees);

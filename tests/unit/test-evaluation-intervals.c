@@ -5,9 +5,10 @@
  * population.
  *
  * Counted are the intervals of the evaluation itself (demur_evaluate_methods). How often they hold
- * the truth must lie between the .0005 and .9995 quantiles of the binomial of 95 %: 100 cohorts of
- * 30 hospitals and 60 of 8 in the normal run, 1,000 and 400 with DEMUR_LONG set, which draws 5, 12
- * and 20 hospitals too. */
+ * the truth must lie between the .0005 and .9995 quantiles of the binomial of 95 %: 60 cohorts of 8
+ * hospitals and 40 each of 5 and 30 in the normal run; with DEMUR_LONG set 400 each of 5, 8, 12, 20
+ * and 30, and between 92 and 97 % of them but for the binomial's error. An interval that is not
+ * printed (the site error's under DEMUR_SITE_ERROR_SITES) is printed of no cohort. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -204,6 +205,11 @@ find_truth(size_t n_population_sites, double n_cohort, double *truth) {
   world_clear(&world);
 }
 
+static gboolean
+is_site_error(Quantity quantity) {
+  return quantity == SITE_ERROR || quantity == SITE_ERROR_AUC || quantity == SITE_ERROR_DIFFERENCE;
+}
+
 static DemurInterval
 comparison(const DemurEvaluation *e, DemurCompared measure) {
   for (size_t c = 0; c < e->n_comparisons; c++)
@@ -273,7 +279,17 @@ run_cohort(size_t k, guint worker, gpointer data) {
                                           .n_points = 1,
                                           .points = &point};
   g_autoptr(DemurReplicates) replicates = demur_replicates_new(&operating, NULL);
-  demur_parallel_map(NULL, cohorts->n_bootstrap, demur_replicates_draw, replicates);
+  demur_parallel_map(NULL, replicates->n, demur_replicates_draw, replicates);
+  size_t n_refused = 0, n_ones = 0, n_refused_ones = 0;
+  for (size_t i = 0; i < world.sample->n; i++) {
+    const gboolean refused = (gssize)method->ranks[0][i] > rank, one = world.sample->labels[i] > 0;
+    n_refused += refused ? 1 : 0;
+    n_ones += one ? 1 : 0;
+    n_refused_ones += refused && one ? 1 : 0;
+  }
+  tuned.realised = 1.0 - (double)n_refused / (double)world.sample->n;
+  labels[1].rate = (double)n_refused_ones / (double)n_ones;
+  labels[1].n_all = n_ones;
   demur_operating_intervals(replicates, 0, &tuned);
   demur_operating_clear(&point, 1);
   interval[REALISED] = tuned.realised_interval;
@@ -306,20 +322,28 @@ hold_at(size_t n_sites, size_t n_cohorts, size_t n_bootstrap, size_t n_populatio
   for (size_t k = 0; k < n_cohorts; k++)
     n_mean += (double)sizes[k] / (double)n_cohorts;
   find_truth(n_population, n_mean, truth);
-  const size_t fewest = binomial_quantile(n_cohorts, 0.95, 0.0005),
-               most = binomial_quantile(n_cohorts, 0.95, 0.9995);
+  /* What is promised, 92 to 97 %, and by how much so many cohorts may miss it by chance; few cohorts
+   * are held to 95 %. */
+  const gboolean many = n_cohorts >= 400;
+  const size_t fewest = binomial_quantile(n_cohorts, many ? 0.92 : 0.95, many ? 0.025 : 0.0005),
+               most = binomial_quantile(n_cohorts, many ? 0.97 : 0.95, many ? 0.975 : 0.9995);
   gboolean all_right = TRUE;
   for (Quantity q = 0; q < N_QUANTITIES; q++) {
-    size_t n_held = 0, n_below = 0;
+    size_t n_held = 0, n_below = 0, n_none = 0;
     double width = 0.0;
     for (size_t k = 0; k < n_cohorts; k++) {
       const DemurInterval *interval = &intervals[k * N_QUANTITIES + q];
+      if (is_site_error(q) && n_sites < DEMUR_SITE_ERROR_SITES) {
+        g_assert_true(isnan(interval->low) && isnan(interval->high));
+        n_none++;
+        continue;
+      }
       g_assert_true(isfinite(interval->low) && isfinite(interval->high));
       n_held += interval->low <= truth[q] && truth[q] <= interval->high;
       n_below += interval->high < truth[q];
       width += (interval->high - interval->low) / (double)n_cohorts;
     }
-    const gboolean right = n_held >= fewest && n_held <= most;
+    const gboolean right = n_none == n_cohorts || (n_held >= fewest && n_held <= most);
     all_right &= right;
     g_test_message("%2zu sites, %-38s truth %8.5f: held in %4zu of %zu (%zu to %zu), too low in "
                    "%zu, mean width %.4f%s",
@@ -332,11 +356,13 @@ hold_at(size_t n_sites, size_t n_cohorts, size_t n_bootstrap, size_t n_populatio
 static void
 intervals_hold_the_truth(void) {
   const gboolean full = g_getenv("DEMUR_LONG") != NULL;
-  static const size_t few[] = {5, 12, 20};
+  static const size_t others[] = {5, 12, 20, 30};
   hold_at(8, full ? 400 : 60, 400, full ? 20000 : 4000);
-  hold_at(30, full ? 1000 : 100, full ? 400 : 100, full ? 20000 : 4000);
-  for (size_t i = 0; full && i < G_N_ELEMENTS(few); i++)
-    hold_at(few[i], 400, 400, 20000);
+  for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
+    if (full)
+      hold_at(others[i], 400, 400, 20000);
+    else if (others[i] == 5 || others[i] == 30)
+      hold_at(others[i], 40, 100, 4000);
 }
 
 int

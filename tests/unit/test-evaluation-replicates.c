@@ -129,7 +129,7 @@ run(const DemurExtraSetup *setup, const GPtrArray *methods, DemurUnit unit, size
                                       .n_points = N_POINTS,
                                       .points = points};
   DemurReplicates *r = demur_replicates_new(&input, parallel);
-  demur_parallel_map(parallel, N_REPLICATES, demur_replicates_draw, r);
+  demur_parallel_map(parallel, r->n, demur_replicates_draw, r);
   demur_parallel_map(parallel, N_DRAWS, demur_replicates_redraw, r);
   return r;
 }
@@ -185,8 +185,7 @@ cells_say_what_scans_say(DemurUnit unit, size_t n_classes) {
     const DemurOperating *x = &exact_points[p], *y = &cell_points[p];
     const gboolean sharp = x->fixed_threshold;
     for (size_t v = 0; v < DEMUR_N_OPERATING_VALUES + n_classes; v++) {
-      const double *of_scans = x->values + v * N_REPLICATES,
-                   *of_cells = y->values + v * N_REPLICATES;
+      const double *of_scans = x->values + v * exact->n, *of_cells = y->values + v * cells->n;
       if (isnan(of_scans[0])) {
         for (size_t i = 0; i < N_REPLICATES; i++)
           g_assert_true(isnan(of_scans[i]) && isnan(of_cells[i]));
@@ -240,11 +239,11 @@ threads_change_nothing(void) {
   g_autoptr(DemurReplicates) alone = run(setup, methods, DEMUR_UNIT_SITE, 1, alone_points, NULL);
   g_autoptr(DemurReplicates) shared =
       run(setup, methods, DEMUR_UNIT_SITE, 1, shared_points, parallel);
-  const size_t n = N_REPLICATES * methods->len * sizeof(double);
+  const size_t n = alone->n * methods->len * sizeof(double);
   g_assert_true(memcmp(alone->plain_auc, shared->plain_auc, n) == 0);
   g_assert_true(memcmp(alone->site2_auc, shared->site2_auc, n) == 0);
   for (size_t p = 0; p < N_POINTS; p++) {
-    const size_t size = (DEMUR_N_OPERATING_VALUES + 2) * N_REPLICATES * sizeof(double);
+    const size_t size = (DEMUR_N_OPERATING_VALUES + 2) * alone->n * sizeof(double);
     g_assert_true(memcmp(alone_points[p].values, shared_points[p].values, size) == 0);
     g_assert_true(memcmp(alone_points[p].noise, shared_points[p].noise, N_DRAWS * sizeof(double)) ==
                   0);

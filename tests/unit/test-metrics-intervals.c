@@ -163,6 +163,38 @@ interval_kinds_by_hand(void) {
   g_assert_true(isnan(low) && isnan(high));
 }
 
+/* By hand. Of a mean the jackknife's standard error is sd / sqrt(n): 1, 2, 3, 4 have mean 2.5, sd
+ * sqrt(5/3); t of 3 degrees at .975 is 3.182446. On a scale the limits are those of the scaled
+ * values; what is not on the scale, or does not vary, has none. */
+static void
+jackknife_by_hand(void) {
+  double low, high;
+  const double means[] = {3.0, 8.0 / 3.0, 7.0 / 3.0, 2.0}; /* without 1, 2, 3, 4 */
+  const double half = 3.182446305284263 * sqrt(5.0 / 3.0) / 2.0;
+  demur_interval_jackknife(means, 4, 2.5, DEMUR_SCALE_IDENTITY, 0.95, &low, &high);
+  demur_assert_close(low, 2.5 - half, 1e-5, 0.0);
+  demur_assert_close(high, 2.5 + half, 1e-5, 0.0);
+  double scaled[4];
+  for (int i = 0; i < 4; i++)
+    scaled[i] = exp(means[i]);
+  demur_interval_jackknife(scaled, 4, exp(2.5), DEMUR_SCALE_LOG, 0.95, &low, &high);
+  demur_assert_close(log(low), 2.5 - half, 1e-5, 0.0);
+  demur_assert_close(log(high), 2.5 + half, 1e-5, 0.0);
+  for (int i = 0; i < 4; i++)
+    scaled[i] = 1.0 / (1.0 + exp(-means[i]));
+  demur_interval_jackknife(scaled, 4, 1.0 / (1.0 + exp(-2.5)), DEMUR_SCALE_LOGIT, 0.95, &low,
+                           &high);
+  demur_assert_close(log(low / (1.0 - low)), 2.5 - half, 1e-5, 0.0);
+  g_assert_cmpfloat(high, <, 1.0);
+  const double shares[] = {0.0, 0.2, 0.1, 0.3}, alike[] = {2.0, 2.0, 2.0, 2.0};
+  demur_interval_jackknife(shares, 4, 0.15, DEMUR_SCALE_LOGIT, 0.95, &low, &high);
+  g_assert_true(isnan(low) && isnan(high));
+  demur_interval_jackknife(alike, 4, 2.0, DEMUR_SCALE_IDENTITY, 0.95, &low, &high);
+  g_assert_true(isnan(low) && isnan(high));
+  demur_interval_jackknife(means, 2, 2.5, DEMUR_SCALE_IDENTITY, 0.95, &low, &high);
+  g_assert_true(isnan(low) && isnan(high));
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -173,5 +205,6 @@ main(int argc, char **argv) {
   g_test_add_func("/metrics/intervals/mean-sd", mean_and_sd_leave_gaps_out);
   g_test_add_func("/metrics/intervals/student-quantile", student_quantiles_match);
   g_test_add_func("/metrics/intervals/kinds-by-hand", interval_kinds_by_hand);
+  g_test_add_func("/metrics/intervals/jackknife-by-hand", jackknife_by_hand);
   return g_test_run();
 }
