@@ -30,6 +30,7 @@ typedef enum {
   DEMUR_STREAM_AUDIT = 16,           /* which scans of a site to label */
   DEMUR_STREAM_SPLITS = 17,          /* splits made at import */
   DEMUR_STREAM_ACCEPTANCE = 18,      /* acceptance tests: plan, simulations, bootstrap */
+  DEMUR_STREAM_MIX = 19,             /* another mix of patients; index: replicate */
   DEMUR_STREAM_TEST = 1000,          /* tests only */
 } DemurStream;
 

@@ -8,56 +8,19 @@
 #include <string.h>
 
 #include "base/small-cells.h"
-#include "cohort/bands.h"
 #include "evaluation/extra.h"
+#include "evaluation/grouping.h"
 #include "evaluation/points.h"
 #include "evaluation/replicates.h"
 #include "metrics/coverage.h"
 #include "metrics/selective.h"
 
-static const char *const scanner_parts[] = {"manufacturer", "model_name"};
-
-static gboolean
-is_scanner(const DemurCohort *cohort, const char *name) {
-  return strcmp(name, "scanner") == 0 && demur_cohort_find_attribute(cohort, name) < 0;
-}
-
 gboolean
 demur_groups_check(const DemurCohort *cohort, const char *const *group_by, GError **error) {
-  for (size_t i = 0; group_by != NULL && group_by[i] != NULL; i++) {
-    const char *name = group_by[i];
-    gboolean known = strcmp(name, "site") == 0 || demur_cohort_find_attribute(cohort, name) >= 0;
-    if (is_scanner(cohort, name))
-      for (size_t p = 0; p < G_N_ELEMENTS(scanner_parts); p++)
-        known |= demur_cohort_find_attribute(cohort, scanner_parts[p]) >= 0;
-    if (known)
-      continue;
-    g_autoptr(GString) list = g_string_new("site");
-    for (size_t a = 0; a < cohort->n_attributes; a++)
-      g_string_append_printf(list, ", %s", cohort->attributes[a].name);
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
-                "cohort '%s' has no attribute '%s' to group by; it has %s", cohort->name, name,
-                list->str);
-    return FALSE;
-  }
+  for (size_t i = 0; group_by != NULL && group_by[i] != NULL; i++)
+    if (!demur_grouping_check(cohort, group_by[i], error))
+      return FALSE;
   return TRUE;
-}
-
-/* The text that groups a row (owned). */
-static char *
-text_of(const DemurCohort *cohort, const char *by, size_t row) {
-  if (strcmp(by, "site") == 0)
-    return g_strdup(cohort->site_names[cohort->sites[row]]);
-  if (!is_scanner(cohort, by))
-    return g_strdup(
-        demur_cohort_attribute_text(cohort, (size_t)demur_cohort_find_attribute(cohort, by), row));
-  const char *parts[G_N_ELEMENTS(scanner_parts)];
-  for (size_t p = 0; p < G_N_ELEMENTS(scanner_parts); p++) {
-    const gssize attribute = demur_cohort_find_attribute(cohort, scanner_parts[p]);
-    parts[p] = attribute >= 0 ? demur_cohort_attribute_text(cohort, (size_t)attribute, row) : "";
-  }
-  return g_strdup_printf("%s%s%s", parts[0], *parts[0] != '\0' && *parts[1] != '\0' ? " " : "",
-                         parts[1]);
 }
 
 /* Groups are many: from this many scans on their replicates are counted in cells. */
@@ -238,11 +201,6 @@ find_group(DemurEvaluation *e, const char *by, const char *value) {
   return group;
 }
 
-static int
-compare_texts(gconstpointer a, gconstpointer b) {
-  return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* The means of one method over the groups of one `by`. */
 static void
 add_average(DemurEvaluation *e, const char *by, const char *method, gboolean recalibrated) {
@@ -280,15 +238,14 @@ part_clear(gpointer data) {
 /* Which groups are too small, and which have too few scans of a label or patients, or would tell of
  * those that have. All [n_groups]. */
 static void
-withhold_groups(const DemurGroupsInput *input, GHashTable *members, gpointer *texts,
-                size_t n_groups, gboolean *withheld, gboolean *labels_withheld,
-                gboolean *patients_withheld) {
+withhold_groups(const DemurGroupsInput *input, GArray *const *members, size_t n_groups,
+                gboolean *withheld, gboolean *labels_withheld, gboolean *patients_withheld) {
   const DemurCohort *cohort = input->cohort;
   const size_t n_classes = cohort->n_classes;
   g_autofree size_t *sizes = g_new0(size_t, n_groups + 1), *patients = g_new0(size_t, n_groups + 1),
                     *labels = g_new0(size_t, n_groups * n_classes + 1);
   for (size_t t = 0; t < n_groups; t++) {
-    const GArray *places = g_hash_table_lookup(members, texts[t]);
+    const GArray *places = members[t];
     sizes[t] = places->len;
     g_autofree guint32 *rows = g_new(guint32, places->len);
     for (guint i = 0; i < places->len; i++)
@@ -309,47 +266,29 @@ static gboolean
 add_by(const DemurGroupsInput *input, const char *by, DemurEvaluation *e, DemurParallel *parallel,
        const DemurProgress *progress, double start, double end, GError **error) {
   const DemurSample *whole = input->sample;
-  const gssize column = demur_cohort_find_attribute(input->cohort, by);
-  g_autoptr(DemurBands) bands =
-      column >= 0 ? demur_bands_new(input->cohort, (size_t)column, whole->rows, whole->n) : NULL;
-  g_autoptr(GHashTable) members = /* text -> rows and, in the same order, places */
-      g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_array_unref);
-  for (size_t i = 0; i < whole->n; i++) {
-    g_autofree char *text =
-        bands != NULL ? g_strdup(bands->names[bands->of_value[input->cohort->attributes[column]
-                                                                  .codes[whole->rows[i]]]])
-                      : text_of(input->cohort, by, whole->rows[i]);
-    GArray *places = g_hash_table_lookup(members, text);
-    if (places == NULL) {
-      places = g_array_new(FALSE, FALSE, sizeof(guint32));
-      g_hash_table_insert(members, g_strdup(text), places);
-    }
-    const guint32 place = (guint32)i;
-    g_array_append_val(places, place);
-  }
-  guint n_groups;
-  g_autofree gpointer *texts = g_hash_table_get_keys_as_array(members, &n_groups);
-  qsort(texts, n_groups, sizeof *texts, compare_texts);
-  for (size_t b = 0, t = 0; bands != NULL && b < bands->n_bands; b++) { /* in their own order */
-    gpointer key;
-    if (g_hash_table_lookup_extended(members, bands->names[b], &key, NULL))
-      texts[t++] = key;
-  }
+  g_autoptr(DemurGrouping) grouping = demur_grouping_new(input->cohort, by, whole->rows, whole->n);
+  const size_t n_groups = grouping->n_values;
+  g_autoptr(GPtrArray) kept = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
+  for (size_t t = 0; t < n_groups; t++)
+    g_ptr_array_add(kept, g_array_new(FALSE, FALSE, sizeof(guint32)));
+  GArray *const *members = (GArray *const *)(gconstpointer)kept->pdata; /* places of each */
+  for (guint32 i = 0; i < whole->n; i++)
+    g_array_append_val(members[grouping->codes[i]], i);
 
   g_autofree gboolean *withheld = g_new0(gboolean, n_groups),
                       *labels_withheld = g_new0(gboolean, n_groups),
                       *patients_withheld = g_new0(gboolean, n_groups);
-  withhold_groups(input, members, texts, n_groups, withheld, labels_withheld, patients_withheld);
+  withhold_groups(input, members, n_groups, withheld, labels_withheld, patients_withheld);
 
   g_autoptr(GArray) parts = g_array_new(FALSE, TRUE, sizeof(Part));
   g_array_set_clear_func(parts, part_clear);
   g_autofree size_t *group_of_part = g_new(size_t, n_groups);
-  for (guint t = 0; t < n_groups; t++) {
-    GArray *places = g_hash_table_lookup(members, texts[t]);
+  for (size_t t = 0; t < n_groups; t++) {
+    const GArray *places = members[t];
     g_autofree guint32 *rows = g_new(guint32, places->len);
     for (guint i = 0; i < places->len; i++)
       rows[i] = whole->rows[g_array_index(places, guint32, i)];
-    DemurGroup *group = find_group(e, by, texts[t]);
+    DemurGroup *group = find_group(e, by, grouping->values[t]);
     group->n_scans = places->len;
     group->n_patients = demur_cohort_count_patients(input->cohort, rows, places->len);
     group->withheld = withheld[t];

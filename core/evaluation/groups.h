@@ -9,9 +9,8 @@
 
 G_BEGIN_DECLS
 
-/* A column of many numbers is grouped in bands (cohort/bands.h). group_by: NULL-terminated names:
- * "site", the name of an attribute, or "scanner" (manufacturer and model_name together, where no
- * attribute has that very name). FALSE with DEMUR_ERROR_NOT_FOUND and the list of what there is. */
+/* group_by: NULL-terminated names, each as evaluation/grouping.h takes it. FALSE with
+ * DEMUR_ERROR_NOT_FOUND and the list of what there is. */
 gboolean demur_groups_check(const DemurCohort *cohort, const char *const *group_by,
                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -1,0 +1,200 @@
+/* demur shift SELECTOR --cohort C --mix COLUMN=VALUE:SHARE,..: what the selector would do with
+ * another mix of sites, scanners or patients. */
+#include <math.h>
+
+#include "app/cli/command.h"
+#include "base/limits.h"
+#include "base/number.h"
+#include "base/shown-text.h"
+#include "tasks/mix-study.h"
+
+static void
+write_row(DemurJson *json, const char *name, const DemurMixRow *row) {
+  const double present[] = {row->present_interval.low, row->present_interval.high},
+               mix[] = {row->mix_interval.low, row->mix_interval.high},
+               change[] = {row->change_interval.low, row->change_interval.high};
+  demur_json_begin_object(json, name);
+  demur_json_double(json, "present", row->present);
+  demur_json_doubles(json, "present_interval", present, 2);
+  demur_json_double(json, "mix", row->mix);
+  demur_json_doubles(json, "mix_interval", mix, 2);
+  demur_json_double(json, "change", row->change);
+  demur_json_doubles(json, "change_interval", change, 2);
+  demur_json_end_object(json);
+}
+
+static void
+write_margin(DemurJson *json, const DemurMixMargin *margin) {
+  demur_json_begin_object(json, NULL);
+  demur_json_string(json, "attribute", margin->by);
+  demur_json_begin_array(json, "values");
+  for (size_t v = 0; v < margin->n_values; v++) {
+    if (margin->withheld[v])
+      continue;
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "value", margin->values[v]);
+    demur_json_double(json, "present", margin->present[v]);
+    demur_json_double(json, "mix", margin->mix[v]);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+  demur_json_end_object(json);
+}
+
+static void
+print_json(DemurContext *context, const DemurMixStudyParams *params, const DemurMixStudy *study) {
+  const DemurMix *mix = study->mix;
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_json_string(json, "selector", params->selector);
+  demur_json_string(json, "cohort", params->cohort);
+  demur_json_string(json, "split", study->split);
+  demur_json_string(json, "model", study->model);
+  demur_json_bool(json, "simulated", study->simulated);
+  demur_json_bool(json, "audited", study->audited);
+  demur_json_int(json, "seed", (gint64)context->task.seed);
+  demur_json_double(json, "requested_coverage", study->coverage);
+  demur_json_double(json, "threshold", study->threshold);
+  demur_json_int(json, "n_scans", (gint64)mix->n_scans);
+  demur_json_int(json, "n_patients", (gint64)mix->n_patients);
+  demur_json_int(json, "n_sites", (gint64)mix->n_sites);
+  demur_json_double(json, "n_effective", mix->n_effective);
+  demur_json_double(json, "largest_weight", mix->largest_weight);
+  demur_json_string(json, "resample_unit", demur_unit_name(mix->unit));
+  demur_json_int(json, "n_bootstrap", (gint64)mix->n_replicates);
+  demur_json_int(json, "n_bootstrap_used", (gint64)mix->n_used);
+  demur_json_bool(json, "labels_withheld", mix->labels_withheld);
+  demur_json_begin_array(json, "margins");
+  for (size_t m = 0; m < mix->n_margins; m++)
+    write_margin(json, &mix->margins[m]);
+  demur_json_end_array(json);
+  demur_json_begin_object(json, "measures");
+  for (size_t v = 0; v < DEMUR_N_MIX_VALUES; v++)
+    write_row(json, demur_mix_value_name((DemurMixValue)v), &mix->rows[v]);
+  demur_json_end_object(json);
+  demur_command_write_warnings(json, study->warnings);
+  demur_json_end_object(json);
+  demur_context_print_json(context, json);
+}
+
+/* ".901 (.885 to .917)", or a dash; owned. */
+static char *
+cell(double value, const DemurInterval *interval, gboolean sign) {
+  if (!isfinite(value))
+    return g_strdup("-");
+  if (!isfinite(interval->low) || !isfinite(interval->high))
+    return g_strdup_printf(sign ? "%+.3f" : "%.3f", value);
+  return g_strdup_printf(sign ? "%+.3f (%+.3f to %+.3f)" : "%.3f (%.3f to %.3f)", value,
+                         interval->low, interval->high);
+}
+
+static void
+print_margins(const DemurMix *mix) {
+  for (size_t m = 0; m < mix->n_margins; m++) {
+    const DemurMixMargin *margin = &mix->margins[m];
+    size_t n_withheld = 0;
+    g_print("\n%-32s %9s %9s\n", margin->by, "present", "this mix");
+    for (size_t v = 0; v < margin->n_values; v++) {
+      n_withheld += margin->withheld[v] ? 1 : 0;
+      if (margin->withheld[v])
+        continue;
+      g_autofree char *shown = demur_shown_text(margin->values[v]);
+      g_print("  %-30s %8.1f%% %8.1f%%\n", *shown != '\0' ? shown : "not recorded",
+              100.0 * margin->present[v], 100.0 * margin->mix[v]);
+    }
+    if (n_withheld > 0)
+      g_print("  %zu values with fewer than %d scans, or from which such could be had, are not "
+              "shown.\n",
+              n_withheld, DEMUR_SMALL_CELL);
+  }
+}
+
+static void
+print_study(const DemurMixStudyParams *params, const DemurMixStudy *study) {
+  const DemurMix *mix = study->mix;
+  g_print("Selector '%s' (asked for coverage %g) on split '%s' of cohort '%s'%s: %zu scans, which "
+          "say as\nmuch of this mix as %.0f drawn from it would; the largest weight is %.1f.\n",
+          params->selector, study->coverage, study->split, params->cohort,
+          study->simulated ? " (simulated data)" : "", mix->n_scans, mix->n_effective,
+          mix->largest_weight);
+  print_margins(mix);
+  g_print("\n%-30s %-26s %-26s %s\n", "", "present", "this mix", "change");
+  for (size_t v = 0; v < DEMUR_N_MIX_VALUES; v++) {
+    const DemurMixRow *row = &mix->rows[v];
+    g_autofree char *present = cell(row->present, &row->present_interval, FALSE),
+                    *other = cell(row->mix, &row->mix_interval, FALSE),
+                    *change = cell(row->change, &row->change_interval, TRUE);
+    g_print("%-30s %-26s %-26s %s\n", demur_mix_value_title((DemurMixValue)v), present, other,
+            change);
+  }
+  if (mix->labels_withheld)
+    g_print("Fewer than %d scans with a named value have the outcome, or don't (or a small number "
+            "could be\nhad from theirs): nothing that rests on outcomes is shown.\n",
+            DEMUR_SMALL_CELL);
+  if (mix->n_used < mix->n_replicates)
+    g_print("In %zu of %zu replicates a wanted value had no scan%s.\n",
+            mix->n_replicates - mix->n_used, mix->n_replicates,
+            isfinite(mix->rows[0].mix_interval.low) ? "" : ": too many for intervals");
+  g_print("95 %% intervals, weights fitted anew in each of %zu replicates that draw %ss%s.\n"
+          "Taken for granted: within what the mix names, new scans are like those that there are.\n"
+          "For research use, not a cleared device.\n",
+          mix->n_used, demur_unit_name(mix->unit),
+          mix->unit == DEMUR_UNIT_PATIENT ? " of these sites: they say nothing of other sites"
+                                          : "");
+}
+
+static gboolean
+run(DemurContext *context, int argc, char **argv, GError **error) {
+  g_autofree char *cohort = NULL, *split = NULL, *coverage = NULL, *table = NULL;
+  g_auto(GStrv) mixes = NULL, arguments = NULL;
+  int n_replicates = 0;
+  const GOptionEntry entries[] = {
+      {"cohort", 'c', 0, G_OPTION_ARG_STRING, &cohort, "cohort whose outcomes are known", "C"},
+      {"split", 0, 0, G_OPTION_ARG_STRING, &split, "its scans that stand for others (test)",
+       "SPLIT"},
+      {"mix", 0, 0, G_OPTION_ARG_STRING_ARRAY, &mixes,
+       "shares of values of a column, such as scanner=Philips:0.6; may be given more than once",
+       "COLUMN=VALUE:SHARE,.."},
+      {"mix-table", 0, 0, G_OPTION_ARG_FILENAME, &table,
+       "the same as a table of attribute, value, share", "FILE.csv"},
+      {"coverage", 0, 0, G_OPTION_ARG_STRING, &coverage,
+       "with the threshold tuned for this coverage (the one in use)", "X"},
+      {"bootstrap", 0, 0, G_OPTION_ARG_INT, &n_replicates, "replicates for intervals (1000)", "N"},
+      {NULL}};
+  if (!demur_command_parse(
+          argc, argv, "SELECTOR --cohort C --mix COLUMN=VALUE:SHARE,..",
+          "say what a selector would do with another mix of sites, scanners or patients",
+          "The scans of a cohort are weighted so that the named values have the wanted shares; all "
+          "other values keep their proportions among themselves. Coverage, calibration and who is "
+          "held back stand beside those of the present mix. Refused where some scans would have to "
+          "stand for more than 20 others each.",
+          entries, &arguments, error) ||
+      !demur_command_expect(arguments, 1, "shift takes the name of one selector", error))
+    return FALSE;
+  if (cohort == NULL || n_replicates < 0) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        cohort == NULL ? "shift needs --cohort C"
+                                       : "--bootstrap takes a number of replicates");
+    return FALSE;
+  }
+  const DemurMixStudyParams params = {.selector = arguments[0],
+                                      .cohort = cohort,
+                                      .split = split,
+                                      .coverage = coverage,
+                                      .mixes = (const char *const *)mixes,
+                                      .table = table,
+                                      .n_replicates = (size_t)n_replicates};
+  g_autoptr(DemurMixStudy) study = demur_task_mix_study(&context->task, &params, error);
+  if (study == NULL)
+    return FALSE;
+  if (context->json) {
+    print_json(context, &params, study);
+    return TRUE;
+  }
+  print_study(&params, study);
+  demur_command_print_warnings(study->warnings);
+  return TRUE;
+}
+
+const DemurCommand demur_command_shift = {
+    "shift", "say what a selector would do with another mix of patients", run};

@@ -1,0 +1,656 @@
+/* Layout: every replicate writes its values [2][DEMUR_N_MIX_VALUES] (present, mix) and, for
+ * calibration and site error, the squares that intervals are of. Values named in a wish are a
+ * category each, all others one together: within it proportions stay by themselves. */
+#include "evaluation/mix.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/number.h"
+#include "base/small-cells.h"
+#include "evaluation/grouping.h"
+#include "metrics/intervals.h"
+#include "metrics/raking.h"
+#include "metrics/selective.h"
+#include "metrics/site-error.h"
+
+/* --- what is wanted --- */
+
+void
+demur_mix_wish_free(DemurMixWish *wish) {
+  if (wish == NULL)
+    return;
+  g_free(wish->by);
+  g_ptr_array_unref(wish->values);
+  g_array_unref(wish->shares);
+  g_free(wish);
+}
+
+/* The parts between commas that no backslash stands before (owned texts). */
+static GPtrArray *
+split_parts(const char *text) {
+  GPtrArray *parts = g_ptr_array_new_with_free_func(g_free);
+  GString *part = g_string_new(NULL);
+  for (const char *c = text;; c++) {
+    if (c[0] == '\\' && c[1] == ',') {
+      g_string_append_c(part, *++c);
+    } else if (*c == ',' || *c == '\0') {
+      g_ptr_array_add(parts, g_strdup(part->str));
+      g_string_truncate(part, 0);
+      if (*c == '\0')
+        break;
+    } else {
+      g_string_append_c(part, *c);
+    }
+  }
+  g_string_free(part, TRUE);
+  return parts;
+}
+
+/* "VALUE:SHARE" */
+static gboolean
+take_part(DemurMixWish *wish, const char *part, GError **error) {
+  const char *colon = strrchr(part, ':');
+  double share;
+  if (colon == NULL || !demur_number_parse(colon + 1, strlen(colon + 1), &share) ||
+      !(share >= 0.0 && share <= 1.0)) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                "'%s' is no part of a mix: write VALUE:SHARE, the share between 0 and 1, such as "
+                "Philips:0.6",
+                part);
+    return FALSE;
+  }
+  g_autofree char *value = g_strndup(part, (gsize)(colon - part));
+  for (guint v = 0; v < wish->values->len; v++)
+    if (strcmp(wish->values->pdata[v], value) == 0) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "the mix of '%s' names '%s' twice",
+                  wish->by, value);
+      return FALSE;
+    }
+  g_ptr_array_add(wish->values, g_steal_pointer(&value));
+  g_array_append_val(wish->shares, share);
+  return TRUE;
+}
+
+DemurMixWish *
+demur_mix_wish_parse(const char *text, GError **error) {
+  const char *equals = strchr(text, '=');
+  if (equals == NULL || equals == text) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                "'%s' is no mix: write COLUMN=VALUE:SHARE,.., such as scanner=Philips:0.6", text);
+    return NULL;
+  }
+  g_autoptr(DemurMixWish) wish = g_new0(DemurMixWish, 1);
+  wish->by = g_strndup(text, (gsize)(equals - text));
+  wish->values = g_ptr_array_new_with_free_func(g_free);
+  wish->shares = g_array_new(FALSE, FALSE, sizeof(double));
+  g_autoptr(GPtrArray) parts = split_parts(equals + 1);
+  double sum = 0.0;
+  for (guint p = 0; p < parts->len; p++) {
+    if (!take_part(wish, parts->pdata[p], error))
+      return NULL;
+    sum += g_array_index(wish->shares, double, p);
+  }
+  if (sum > 1.0 + 1e-9) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                "the shares of '%s' are %g together; they must not be more than 1", wish->by, sum);
+    return NULL;
+  }
+  return g_steal_pointer(&wish);
+}
+
+/* --- values --- */
+
+static const struct {
+  const char *name, *title;
+} values_table[DEMUR_N_MIX_VALUES] = {
+    [DEMUR_MIX_COVERAGE] = {"coverage", "share that is shown"},
+    [DEMUR_MIX_OUTCOMES] = {"outcome_rate", "share with the outcome"},
+    [DEMUR_MIX_OE_ALL] = {"observed_over_expected_all", "observed over expected, all"},
+    [DEMUR_MIX_OE_ACCEPTED] = {"observed_over_expected", "observed over expected, shown"},
+    [DEMUR_MIX_CALIBRATION] = {"sbce2_debiased", "calibration error, shown"},
+    [DEMUR_MIX_SITE_ERROR] = {"site_error", "site error, shown"},
+    [DEMUR_MIX_REJECTED_1] = {"rejected_with_outcome", "held back, with the outcome"},
+    [DEMUR_MIX_REJECTED_0] = {"rejected_without_outcome", "held back, without it"},
+};
+
+const char *
+demur_mix_value_name(DemurMixValue value) {
+  return values_table[value].name;
+}
+
+const char *
+demur_mix_value_title(DemurMixValue value) {
+  return values_table[value].title;
+}
+
+/* The values that are needed of outcomes. */
+static gboolean
+needs_outcomes(size_t value) {
+  return value != DEMUR_MIX_COVERAGE;
+}
+
+/* What one weighting of the sample, or of a replicate, says. */
+typedef struct {
+  double values[DEMUR_N_MIX_VALUES];
+  double plain2, debiased2; /* S-BCE_2 */
+  double site2, site2_se;
+} Measured;
+
+/* What is needed by every replicate. */
+typedef struct {
+  const DemurMixInput *input;
+  size_t n_margins;
+  const DemurRakingMargin *margins;
+  guint32 *ranks; /* [n] 0 accepted, 1 refused */
+  DemurUnit unit;
+  size_t first;    /* replicate of chunk 0 */
+  Measured *drawn; /* [n_replicates][2] */
+  gboolean *used;  /* [n_replicates] */
+  struct Scratch {
+    guint32 *counts;
+    double *censoring, *raked, *weights, *influences;
+    DemurSelectiveScratch *selective;
+  } * scratch; /* one a worker */
+} Work;
+
+static double
+site_square(const Work *work, const guint32 *counts, const double *weights, double *influences,
+            double *se) {
+  const DemurSample *s = work->input->sample;
+  const DemurSiteSample sites = {.n = s->n,
+                                 .differences = s->differences,
+                                 .sites = s->sites,
+                                 .patients = s->patients,
+                                 .n_sites = s->n_sites,
+                                 .n_patients = s->n_patients,
+                                 .counts = counts,
+                                 .weights = weights,
+                                 .ranks = work->ranks,
+                                 .n_ranks = 2};
+  const double square = demur_site_error_at_rank_influences(&sites, 0, influences);
+  double squares = 0.0;
+  size_t k = 0;
+  for (size_t t = 0; t < s->n_sites; t++) {
+    squares += influences[t] * influences[t];
+    k += influences[t] != 0.0;
+  }
+  *se = k > 1 ? sqrt((double)k / (double)(k - 1) * squares) : NAN;
+  return square;
+}
+
+/* counts NULL: the sample as it is. raked [n]: weights of the mix; NULL: of the present one. */
+static Measured
+measure(const Work *work, struct Scratch *scratch, DemurDrawn drawn, const double *raked) {
+  const DemurSample *s = work->input->sample;
+  double all = 0.0, shown = 0.0, mass = 0.0, observed = 0.0, expected = 0.0, shown_mass = 0.0,
+         shown_observed = 0.0, shown_expected = 0.0;
+  for (size_t i = 0; i < s->n; i++) {
+    const double count = drawn.counts != NULL ? (double)drawn.counts[i] : 1.0,
+                 rake = raked != NULL ? raked[i] : 1.0,
+                 known = drawn.weights != NULL ? drawn.weights[i] : 1.0;
+    const double v = count * rake * known, label = known > 0.0 ? s->labels[i] : 0.0;
+    scratch->weights[i] = rake * known;
+    all += count * rake;
+    mass += v;
+    observed += v * label;
+    expected += v * s->risks[i];
+    if (work->ranks[i] == 0) {
+      shown += count * rake;
+      shown_mass += v;
+      shown_observed += v * label;
+      shown_expected += v * s->risks[i];
+    }
+  }
+  Measured m;
+  m.values[DEMUR_MIX_COVERAGE] = shown / all;
+  m.values[DEMUR_MIX_OUTCOMES] = observed / mass;
+  m.values[DEMUR_MIX_OE_ALL] = observed / expected;
+  m.values[DEMUR_MIX_OE_ACCEPTED] = shown_observed / shown_expected;
+  m.values[DEMUR_MIX_REJECTED_1] = 1.0 - shown_observed / observed;
+  m.values[DEMUR_MIX_REJECTED_0] = 1.0 - (shown_mass - shown_observed) / (mass - observed);
+  const DemurSelectiveSample selective = {.n = s->n,
+                                          .risks = s->risks,
+                                          .labels = s->labels,
+                                          .counts = drawn.counts,
+                                          .weights = scratch->weights,
+                                          .ranks = work->ranks,
+                                          .n_ranks = 2};
+  DemurSelectivePoint point;
+  demur_selective_at_rank(&selective, 0, work->input->min_bin_size, scratch->selective, &point);
+  m.plain2 = point.error2 * point.error2;
+  m.debiased2 = point.debiased2;
+  m.values[DEMUR_MIX_CALIBRATION] = demur_signed_root(m.debiased2);
+  m.site2 = site_square(work, drawn.counts, scratch->weights, scratch->influences, &m.site2_se);
+  m.values[DEMUR_MIX_SITE_ERROR] = demur_signed_root(m.site2);
+  return m;
+}
+
+static void
+draw(size_t chunk, guint worker, gpointer data) {
+  const Work *work = data;
+  const size_t replicate = work->first + chunk;
+  struct Scratch *scratch = &work->scratch[worker];
+  const DemurSample *s = work->input->sample;
+  const DemurRandom random =
+      demur_random_stream(work->input->seed, DEMUR_STREAM_MIX, replicate, 0, 0);
+  demur_sample_resample(s, work->unit, random, scratch->counts);
+  work->used[replicate] = demur_raking(work->margins, work->n_margins, s->n, scratch->counts,
+                                       scratch->raked) == DEMUR_RAKED;
+  if (!work->used[replicate])
+    return;
+  const DemurDrawn drawn = demur_sample_drawn(s, scratch->counts, scratch->censoring);
+  work->drawn[2 * replicate] = measure(work, scratch, drawn, NULL);
+  work->drawn[2 * replicate + 1] = measure(work, scratch, drawn, scratch->raked);
+}
+
+/* --- intervals --- */
+
+/* Fewer replicates than this share whose weights could be fitted, and there are no intervals. */
+#define LEAST_USED 0.95
+
+typedef struct {
+  const Work *work;
+  const Measured *points; /* [2] */
+  size_t n_units;
+  double *buffer; /* [n_replicates] */
+} Ends;
+
+static size_t
+collect(const Ends *ends, DemurMixValue value, int which) {
+  size_t n = 0;
+  for (size_t b = 0; b < ends->work->input->n_replicates; b++) {
+    if (!ends->work->used[b])
+      continue;
+    const Measured *m = &ends->work->drawn[2 * b];
+    ends->buffer[n++] =
+        which < 2 ? m[which].values[value] : m[1].values[value] - m[0].values[value];
+  }
+  return n;
+}
+
+/* S-BCE_2: basic, around the plain square that debiased squares of replicates estimate. */
+static DemurInterval
+calibration_interval(const Ends *ends, int which) {
+  DemurInterval interval;
+  const Measured *p = ends->points;
+  size_t n = 0;
+  if (which == 2) {
+    n = collect(ends, DEMUR_MIX_CALIBRATION, 2);
+    demur_interval_symmetric(
+        ends->buffer, n, p[1].values[DEMUR_MIX_CALIBRATION] - p[0].values[DEMUR_MIX_CALIBRATION],
+        sqrt(p[1].plain2) - sqrt(p[0].plain2), ends->n_units, 0.95, &interval.low, &interval.high);
+    return interval;
+  }
+  for (size_t b = 0; b < ends->work->input->n_replicates; b++)
+    if (ends->work->used[b])
+      ends->buffer[n++] = ends->work->drawn[2 * b + (size_t)which].debiased2;
+  demur_interval_basic(ends->buffer, n, p[which].debiased2, p[which].plain2, ends->n_units, 0.95,
+                       &interval.low, &interval.high);
+  interval.low = demur_signed_root(interval.low);
+  interval.high = demur_signed_root(interval.high);
+  return interval;
+}
+
+/* Site error: bootstrap-t over sites; percentiles where patients are drawn. */
+static DemurInterval
+site_interval(const Ends *ends, int which) {
+  DemurInterval interval;
+  const Measured *p = ends->points;
+  size_t n = 0;
+  if (which == 2) {
+    const double change = p[1].values[DEMUR_MIX_SITE_ERROR] - p[0].values[DEMUR_MIX_SITE_ERROR];
+    n = collect(ends, DEMUR_MIX_SITE_ERROR, 2);
+    demur_interval_symmetric(ends->buffer, n, change, change, ends->n_units, 0.95, &interval.low,
+                             &interval.high);
+    return interval;
+  }
+  const gboolean by_site = ends->work->unit == DEMUR_UNIT_SITE;
+  for (size_t b = 0; b < ends->work->input->n_replicates; b++) {
+    const Measured *m = &ends->work->drawn[2 * b + (size_t)which];
+    if (ends->work->used[b])
+      ends->buffer[n++] = by_site ? (m->site2 - p[which].site2) / m->site2_se : m->site2;
+  }
+  if (by_site)
+    demur_interval_studentised(ends->buffer, n, p[which].site2, p[which].site2_se, ends->n_units,
+                               0.95, &interval.low, &interval.high);
+  else
+    demur_interval_expanded(ends->buffer, n, ends->n_units, 0.95, &interval.low, &interval.high);
+  interval.low = demur_signed_root(interval.low);
+  interval.high = demur_signed_root(interval.high);
+  return interval;
+}
+
+static DemurInterval
+interval_of(const Ends *ends, DemurMixValue value, int which) {
+  if (value == DEMUR_MIX_CALIBRATION)
+    return calibration_interval(ends, which);
+  if (value == DEMUR_MIX_SITE_ERROR)
+    return site_interval(ends, which);
+  DemurInterval interval;
+  const size_t n = collect(ends, value, which);
+  demur_interval_expanded(ends->buffer, n, ends->n_units, 0.95, &interval.low, &interval.high);
+  return interval;
+}
+
+static void
+fill_rows(DemurMix *mix, const Ends *ends) {
+  const DemurInterval none = {NAN, NAN};
+  const gboolean enough = (double)mix->n_used >= LEAST_USED * (double)mix->n_replicates;
+  for (size_t v = 0; v < DEMUR_N_MIX_VALUES; v++) {
+    DemurMixRow *row = &mix->rows[v];
+    *row = (DemurMixRow){NAN, NAN, NAN, none, none, none};
+    if ((mix->labels_withheld && needs_outcomes(v)) ||
+        (v == DEMUR_MIX_SITE_ERROR && mix->n_sites < 2))
+      continue;
+    row->present = ends->points[0].values[v];
+    row->mix = ends->points[1].values[v];
+    row->change = row->mix - row->present;
+    if (!enough)
+      continue;
+    row->present_interval = interval_of(ends, (DemurMixValue)v, 0);
+    row->mix_interval = interval_of(ends, (DemurMixValue)v, 1);
+    row->change_interval = interval_of(ends, (DemurMixValue)v, 2);
+  }
+}
+
+/* --- margins --- */
+
+void
+demur_mix_free(DemurMix *mix) {
+  if (mix == NULL)
+    return;
+  for (size_t m = 0; m < mix->n_margins; m++) {
+    g_free(mix->margins[m].by);
+    g_strfreev(mix->margins[m].values);
+    g_free(mix->margins[m].present);
+    g_free(mix->margins[m].mix);
+    g_free(mix->margins[m].withheld);
+    g_free(mix->margins[m].codes);
+  }
+  g_free(mix->margins);
+  g_free(mix);
+}
+
+/* The column's values, their shares as they are, and which are too small to be told. */
+static gboolean
+fill_margin(const DemurMixInput *input, const DemurMixWish *wish, DemurMixMargin *margin,
+            size_t **counts, GError **error) {
+  const DemurSample *s = input->sample;
+  if (!demur_grouping_check(input->cohort, wish->by, error))
+    return FALSE;
+  g_autoptr(DemurGrouping) grouping = demur_grouping_new(input->cohort, wish->by, s->rows, s->n);
+  const size_t n = grouping->n_values;
+  margin->by = g_strdup(wish->by);
+  margin->n_values = n;
+  margin->values = g_steal_pointer(&grouping->values);
+  margin->codes = g_steal_pointer(&grouping->codes);
+  margin->present = g_new0(double, n);
+  margin->mix = g_new0(double, n);
+  margin->withheld = g_new0(gboolean, n);
+  *counts = g_new0(size_t, n);
+  for (size_t i = 0; i < s->n; i++)
+    (*counts)[margin->codes[i]]++;
+  for (size_t v = 0; v < n; v++)
+    margin->present[v] = (double)(*counts)[v] / (double)s->n;
+  demur_small_cells(*counts, n, 1, margin->withheld);
+  return TRUE;
+}
+
+static gboolean
+refuse_value(const DemurMixMargin *margin, const char *value, GError **error) {
+  g_autoptr(GString) list = g_string_new(NULL);
+  for (size_t v = 0; v < margin->n_values; v++)
+    if (!margin->withheld[v])
+      g_string_append_printf(list, "%s%s", list->len > 0 ? ", " : "",
+                             *margin->values[v] != '\0' ? margin->values[v] : "(not recorded)");
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
+              "fewer than %d scans have the value '%s' of '%s', so nothing is known of it here; "
+              "there are %s",
+              DEMUR_SMALL_CELL, value, margin->by, list->str);
+  return FALSE;
+}
+
+/* Categories of raking: the named values in their order, then all others together. shares
+ * [n named + 1] and codes [n] are owned by the caller. */
+static gboolean
+categorise(const DemurMixWish *wish, const DemurMixMargin *margin, const size_t *counts, size_t n,
+           double *shares, guint32 *codes, GError **error) {
+  const guint n_named = wish->values->len;
+  g_autofree guint32 *category = g_new(guint32, margin->n_values);
+  for (size_t v = 0; v < margin->n_values; v++)
+    category[v] = n_named;
+  double sum = 0.0;
+  for (guint k = 0; k < n_named; k++) {
+    const char *value = wish->values->pdata[k];
+    size_t v = 0;
+    while (v < margin->n_values && strcmp(margin->values[v], value) != 0)
+      v++;
+    if (v == margin->n_values || counts[v] < DEMUR_SMALL_CELL)
+      return refuse_value(margin, value, error);
+    category[v] = k;
+    sum += shares[k] = g_array_index(wish->shares, double, k);
+  }
+  shares[n_named] = sum < 1.0 - 1e-9 ? 1.0 - sum : 0.0;
+  size_t n_rest = 0;
+  for (size_t i = 0; i < n; i++) {
+    codes[i] = category[margin->codes[i]];
+    n_rest += codes[i] == n_named;
+  }
+  if (n_rest == 0 && shares[n_named] > 0.0) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                "the mix names every value of '%s', but their shares are only %g together: they "
+                "must be 1",
+                margin->by, sum);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+check_weights(DemurRaking raking, const DemurMix *mix, GError **error) {
+  if (raking == DEMUR_RAKED && mix->largest_weight <= DEMUR_MIX_MOST_WEIGHT) {
+    if (mix->n_effective >= DEMUR_SMALL_CELL)
+      return TRUE;
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                "the mix is not supported by these scans: they say as much of it as fewer than %d "
+                "would",
+                DEMUR_SMALL_CELL);
+    return FALSE;
+  }
+  if (raking == DEMUR_RAKED)
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                "the mix is not supported by these scans: some would have to stand for %.0f others "
+                "each (at most %g); ask for a mix nearer to the present one, or bring scans of "
+                "what it is to have more of",
+                mix->largest_weight, DEMUR_MIX_MOST_WEIGHT);
+  else
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                        "no weights of these scans have all the wanted shares at once: values that "
+                        "the mix wants together never come together here");
+  return FALSE;
+}
+
+/* --- all of it --- */
+
+static void
+work_clear(Work *work, guint n_threads) {
+  for (guint t = 0; work->scratch != NULL && t < n_threads; t++) {
+    g_free(work->scratch[t].counts);
+    g_free(work->scratch[t].censoring);
+    g_free(work->scratch[t].raked);
+    g_free(work->scratch[t].weights);
+    g_free(work->scratch[t].influences);
+    demur_selective_scratch_free(work->scratch[t].selective);
+  }
+  g_free(work->scratch);
+  g_free(work->ranks);
+  g_free(work->drawn);
+  g_free(work->used);
+}
+
+static void
+work_init(Work *work, guint n_threads) {
+  const DemurSample *s = work->input->sample;
+  work->ranks = g_new(guint32, MAX(s->n, 1));
+  for (size_t i = 0; i < s->n; i++)
+    work->ranks[i] = work->input->accepted[i] ? 0 : 1;
+  work->drawn = g_new0(Measured, 2 * MAX(work->input->n_replicates, 1));
+  work->used = g_new0(gboolean, MAX(work->input->n_replicates, 1));
+  work->scratch = g_new0(struct Scratch, n_threads);
+  for (guint t = 0; t < n_threads; t++)
+    work->scratch[t] =
+        (struct Scratch){g_new(guint32, MAX(s->n, 1)),      g_new(double, MAX(s->n, 1)),
+                         g_new(double, MAX(s->n, 1)),       g_new(double, MAX(s->n, 1)),
+                         g_new(double, MAX(s->n_sites, 1)), demur_selective_scratch_new(s->n)};
+}
+
+/* In parts, so that it can be cancelled. */
+#define PART 50
+
+static gboolean
+draw_all(Work *work, DemurParallel *parallel, const DemurProgress *progress, GError **error) {
+  const size_t n = work->input->n_replicates;
+  for (work->first = 0; work->first < n; work->first += PART) {
+    if (!demur_progress_step(progress, (double)work->first / (double)n, "replicates", error))
+      return FALSE;
+    demur_parallel_map(parallel, MIN(PART, n - work->first), draw, work);
+  }
+  return TRUE;
+}
+
+/* The margins of the mix and their categories for raking: codes and shares, owned by the arrays. */
+static gboolean
+fill_margins(const DemurMixInput *input, DemurMix *mix, DemurRakingMargin *margins,
+             GPtrArray *owned, GError **error) {
+  for (size_t m = 0; m < mix->n_margins; m++) {
+    const DemurMixWish *wish = input->wishes->pdata[m];
+    for (size_t earlier = 0; earlier < m; earlier++)
+      if (strcmp(((DemurMixWish *)input->wishes->pdata[earlier])->by, wish->by) == 0) {
+        g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "the mix has '%s' twice", wish->by);
+        return FALSE;
+      }
+    g_autofree size_t *counts = NULL;
+    double *shares = g_new0(double, wish->values->len + 1);
+    guint32 *codes = g_new(guint32, MAX(input->sample->n, 1));
+    g_ptr_array_add(owned, shares);
+    g_ptr_array_add(owned, codes);
+    if (!fill_margin(input, wish, &mix->margins[m], &counts, error) ||
+        !categorise(wish, &mix->margins[m], counts, input->sample->n, shares, codes, error))
+      return FALSE;
+    margins[m] = (DemurRakingMargin){wish->values->len + 1, codes, shares};
+  }
+  return TRUE;
+}
+
+/* Shares under the weights [n]. */
+static void
+fill_shares(DemurMix *mix, const double *weights) {
+  for (size_t m = 0; m < mix->n_margins; m++) {
+    DemurMixMargin *margin = &mix->margins[m];
+    for (size_t i = 0; i < mix->n_scans; i++)
+      margin->mix[margin->codes[i]] += weights[i] / (double)mix->n_scans;
+  }
+}
+
+static gboolean
+is_known(const DemurSample *s, size_t i) {
+  return s->weights == NULL || s->weights[i] > 0.0;
+}
+
+/* Whether rates under the weights [n] would rest on few scans with, or without, the outcome. */
+static gboolean
+rests_on_few(const DemurSample *s, const double *weights) {
+  double sums[2] = {0.0, 0.0}, squares[2] = {0.0, 0.0};
+  for (size_t i = 0; i < s->n; i++)
+    if (is_known(s, i)) {
+      const int label = s->labels[i] > 0.5 ? 1 : 0;
+      sums[label] += weights[i];
+      squares[label] += weights[i] * weights[i];
+    }
+  for (int label = 0; label < 2; label++)
+    if (sums[label] * sums[label] < DEMUR_SMALL_CELL * squares[label] || squares[label] == 0.0)
+      return TRUE;
+  return FALSE;
+}
+
+/* Whether a named value has few scans with, or without, the outcome, or others' small numbers could
+ * be had from its: a mix may be of one value alone, or without it. */
+static gboolean
+names_few(const DemurMixInput *input, const DemurMixWish *wish, const DemurMixMargin *margin) {
+  const DemurSample *s = input->sample;
+  g_autofree size_t *counts = g_new0(size_t, 2 * margin->n_values + 1);
+  g_autofree gboolean *few = g_new0(gboolean, margin->n_values + 1);
+  for (size_t i = 0; i < s->n; i++)
+    if (is_known(s, i))
+      counts[2 * margin->codes[i] + (s->labels[i] > 0.5 ? 1 : 0)]++;
+  demur_small_cells(counts, margin->n_values, 2, few);
+  for (size_t v = 0; v < margin->n_values; v++)
+    for (guint k = 0; few[v] && k < wish->values->len; k++)
+      if (strcmp(margin->values[v], wish->values->pdata[k]) == 0)
+        return TRUE;
+  return FALSE;
+}
+
+static DemurUnit
+choose_unit(const DemurMixInput *input) {
+  gboolean of_sites = FALSE;
+  for (guint m = 0; m < input->wishes->len; m++)
+    of_sites |= strcmp(((DemurMixWish *)input->wishes->pdata[m])->by, "site") == 0;
+  return input->sample->n_sites >= DEMUR_FEW_SITES && !of_sites ? DEMUR_UNIT_SITE
+                                                                : DEMUR_UNIT_PATIENT;
+}
+
+static gboolean
+run(Work *work, DemurMix *mix, DemurParallel *parallel, const DemurProgress *progress,
+    GError **error) {
+  const DemurMixInput *input = work->input;
+  const DemurSample *s = input->sample;
+  struct Scratch *scratch = &work->scratch[0];
+  const DemurRaking raking =
+      demur_raking(work->margins, work->n_margins, s->n, NULL, scratch->raked);
+  if (raking == DEMUR_RAKED)
+    mix->n_effective = demur_raking_n_effective(scratch->raked, NULL, s->n, &mix->largest_weight);
+  if (!check_weights(raking, mix, error))
+    return FALSE;
+  fill_shares(mix, scratch->raked);
+  mix->labels_withheld = rests_on_few(s, scratch->raked);
+  for (size_t m = 0; m < mix->n_margins && !mix->labels_withheld; m++)
+    mix->labels_withheld = names_few(input, input->wishes->pdata[m], &mix->margins[m]);
+  const DemurDrawn as_is = demur_sample_as_is(s);
+  const Measured points[] = {measure(work, scratch, as_is, NULL),
+                             measure(work, scratch, as_is, scratch->raked)};
+  if (!draw_all(work, parallel, progress, error))
+    return FALSE;
+  for (size_t b = 0; b < input->n_replicates; b++)
+    mix->n_used += work->used[b] ? 1 : 0;
+  g_autofree double *buffer = g_new(double, MAX(input->n_replicates, 1));
+  const Ends ends = {work, points, demur_sample_n_units(s, work->unit), buffer};
+  fill_rows(mix, &ends);
+  return TRUE;
+}
+
+DemurMix *
+demur_mix_new(const DemurMixInput *input, DemurParallel *parallel, const DemurProgress *progress,
+              GError **error) {
+  const DemurSample *s = input->sample;
+  g_autoptr(DemurMix) mix = g_new0(DemurMix, 1);
+  mix->n_scans = s->n;
+  mix->n_patients = s->n_patients;
+  mix->n_sites = s->n_sites;
+  mix->n_margins = input->wishes->len;
+  mix->margins = g_new0(DemurMixMargin, MAX(mix->n_margins, 1));
+  mix->n_replicates = input->n_replicates;
+  mix->unit = choose_unit(input);
+  g_autofree DemurRakingMargin *margins = g_new0(DemurRakingMargin, MAX(mix->n_margins, 1));
+  g_autoptr(GPtrArray) owned = g_ptr_array_new_with_free_func(g_free);
+  if (!fill_margins(input, mix, margins, owned, error))
+    return NULL;
+  const guint n_threads = parallel != NULL ? demur_parallel_n_threads(parallel) : 1;
+  Work work = {.input = input, .n_margins = mix->n_margins, .margins = margins, .unit = mix->unit};
+  work_init(&work, n_threads);
+  const gboolean ok = run(&work, mix, parallel, progress, error);
+  work_clear(&work, n_threads);
+  return ok ? g_steal_pointer(&mix) : NULL;
+}

@@ -1,0 +1,220 @@
+/* Another mix. Right values: by hand for what raking one margin does to shares; for intervals a
+ * population whose mix is really the wanted one, drawn large, that the reweighted samples of
+ * another mix must hold 95 times in 100. DEMUR_LONG=1: 400 samples in place of 60. */
+#include "evaluation/mix.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N 1500
+#define N_TRUTH 150000
+
+static double
+logistic(double x) {
+  return 1.0 / (1.0 + exp(-x));
+}
+
+/* Scans of soft and sharp kernels, `sharp` of them sharp. Sharp ones are told too low a risk, and
+ * held back more often; scans with a high risk too. */
+typedef struct {
+  DemurCohort *cohort;
+  DemurSample *sample;
+  gboolean *accepted;
+} Drawn;
+
+static void
+drawn_clear(Drawn *drawn) {
+  demur_sample_free(drawn->sample);
+  demur_cohort_unref(drawn->cohort);
+  g_free(drawn->accepted);
+}
+
+static Drawn
+draw_scans(size_t n, double sharp, guint64 seed, size_t n_sites) {
+  g_autoptr(DemurCohortBuilder) builder = demur_cohort_builder_new(2, 0);
+  DemurRandom random = demur_random_stream(seed, DEMUR_STREAM_TEST, 1, 0, 0);
+  g_autofree gboolean *kept = g_new(gboolean, n);
+  for (size_t i = 0; i < n; i++) {
+    char id[32], site[32];
+    g_snprintf(id, sizeof id, "s%zu", i);
+    g_snprintf(site, sizeof site, "H%zu", i % n_sites);
+    const gboolean is_sharp = demur_random_uniform(&random) < sharp;
+    const double z = -1.5 + demur_random_normal(&random), risk = logistic(z),
+                 truth = logistic(z + (is_sharp ? 0.7 : 0.0));
+    const int label = demur_random_uniform(&random) < truth;
+    kept[i] = demur_random_uniform(&random) < (is_sharp ? 0.6 : 0.9) - 0.3 * risk;
+    demur_cohort_builder_add(builder, id, id, site, "test", label, &risk, NULL, NULL);
+    demur_cohort_builder_attribute(builder, "kernel", is_sharp ? "sharp" : "soft");
+  }
+  Drawn drawn = {0};
+  drawn.cohort =
+      demur_cohort_builder_finish(builder, "c", "m", "drawn", "2026-01-01T00:00:00Z", TRUE, NULL);
+  size_t n_rows;
+  g_autofree guint32 *rows = demur_cohort_rows(drawn.cohort, "test", &n_rows, NULL);
+  drawn.sample = demur_sample_new(drawn.cohort, rows, n_rows, "test", NULL);
+  drawn.accepted = g_new(gboolean, n);
+  for (size_t i = 0; i < n; i++)
+    drawn.accepted[i] = kept[drawn.sample->rows[i]];
+  return drawn;
+}
+
+static DemurMix *
+mix_of(const Drawn *drawn, size_t n_replicates, GError **error, ...) {
+  g_autoptr(GPtrArray) wishes =
+      g_ptr_array_new_with_free_func((GDestroyNotify)(gpointer)demur_mix_wish_free);
+  va_list list;
+  va_start(list, error);
+  for (const char *text; (text = va_arg(list, const char *)) != NULL;) {
+    DemurMixWish *wish = demur_mix_wish_parse(text, NULL);
+    g_assert_nonnull(wish);
+    g_ptr_array_add(wishes, wish);
+  }
+  va_end(list);
+  const DemurMixInput input = {
+      drawn->cohort, drawn->sample, drawn->accepted, wishes, 1, n_replicates, 25};
+  return demur_mix_new(&input, NULL, NULL, error);
+}
+
+/* The present mix asked for is the present mix, exactly, in every replicate. */
+static void
+test_present(void) {
+  Drawn drawn = draw_scans(N, 0.2, 1, 4);
+  size_t n_sharp = 0;
+  for (size_t i = 0; i < N; i++)
+    n_sharp += strcmp(demur_cohort_attribute_text(drawn.cohort, 0, i), "sharp") == 0;
+  g_autofree char *wish = g_strdup_printf("kernel=sharp:%.17g", (double)n_sharp / N);
+  g_autoptr(DemurMix) mix = mix_of(&drawn, 20, NULL, wish, NULL);
+  g_assert_nonnull(mix);
+  g_assert_cmpfloat_with_epsilon(mix->n_effective, N, 1e-6);
+  g_assert_cmpint(mix->unit, ==, DEMUR_UNIT_PATIENT);
+  for (size_t v = 0; v < DEMUR_N_MIX_VALUES; v++)
+    g_assert_cmpfloat_with_epsilon(mix->rows[v].change, 0.0, 1e-9);
+  drawn_clear(&drawn);
+}
+
+/* All of one value: what the scans with it say, alone. */
+static void
+test_one_value(void) {
+  Drawn drawn = draw_scans(N, 0.2, 2, 4);
+  g_autoptr(DemurMix) mix = mix_of(&drawn, 20, NULL, "kernel=sharp:1", NULL);
+  g_assert_nonnull(mix);
+  double n = 0, shown = 0, observed = 0, expected = 0;
+  for (size_t i = 0; i < N; i++) {
+    const guint32 row = drawn.sample->rows[i];
+    if (strcmp(demur_cohort_attribute_text(drawn.cohort, 0, row), "sharp") != 0)
+      continue;
+    n++;
+    shown += drawn.accepted[i];
+    observed += drawn.accepted[i] ? drawn.sample->labels[i] : 0;
+    expected += drawn.accepted[i] ? drawn.sample->risks[i] : 0;
+  }
+  g_assert_cmpfloat_with_epsilon(mix->n_effective, n, 1e-6);
+  g_assert_cmpfloat_with_epsilon(mix->rows[DEMUR_MIX_COVERAGE].mix, shown / n, 1e-9);
+  g_assert_cmpfloat_with_epsilon(mix->rows[DEMUR_MIX_OE_ACCEPTED].mix, observed / expected, 1e-9);
+  drawn_clear(&drawn);
+}
+
+static void
+test_refused(void) {
+  static const struct {
+    const char *mix, *says;
+  } cases[] = {{"kernel=bone:0.5", "bone"},
+               {"scanner=x:0.5", "no attribute"},
+               {"kernel=sharp:0.5,soft:0.4", "must be 1"},
+               {"site=H0:0.99", "not supported"}};
+  Drawn drawn = draw_scans(N, 0.2, 3, 30);
+  for (size_t c = 0; c < G_N_ELEMENTS(cases); c++) {
+    g_autoptr(GError) error = NULL;
+    g_autoptr(DemurMix) mix = mix_of(&drawn, 10, &error, cases[c].mix, NULL);
+    g_assert_null(mix);
+    g_assert_nonnull(strstr(error->message, cases[c].says));
+  }
+  static const char *const wrong[] = {
+      "",        "kernel", "=a:1",          "k=a",           "k=a:1.5",
+      "k=a:-.1", "k=",     "k=a:0.5,a:0.1", "k=a:0.8,b:0.4", "k=a:x"};
+  for (size_t c = 0; c < G_N_ELEMENTS(wrong); c++) {
+    g_autoptr(GError) error = NULL;
+    g_assert_null(demur_mix_wish_parse(wrong[c], &error));
+    g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE);
+  }
+  g_autoptr(DemurMixWish) wish = demur_mix_wish_parse("m=A\\, B:0.5,C:D:.25", NULL);
+  g_assert_cmpstr(wish->values->pdata[0], ==, "A, B");
+  g_assert_cmpstr(wish->values->pdata[1], ==, "C:D");
+  drawn_clear(&drawn);
+}
+
+/* A value that few have the outcome with is not told of, whichever way it is asked. */
+static void
+test_small_cells(void) {
+  g_autoptr(DemurCohortBuilder) builder = demur_cohort_builder_new(2, 0);
+  for (size_t i = 0; i < 400; i++) {
+    char id[32];
+    g_snprintf(id, sizeof id, "s%zu", i);
+    const double risk = 0.1 + 0.0005 * (double)i;
+    demur_cohort_builder_add(builder, id, id, "H", "test", i < 40 ? i % 2 == 0 : i % 5 == 0, &risk,
+                             NULL, NULL);
+    demur_cohort_builder_attribute(builder, "kernel", i < 14 ? "rare" : i < 40 ? "b" : "soft");
+  }
+  Drawn drawn = {0};
+  drawn.cohort =
+      demur_cohort_builder_finish(builder, "c", "m", "drawn", "2026-01-01T00:00:00Z", TRUE, NULL);
+  size_t n;
+  g_autofree guint32 *rows = demur_cohort_rows(drawn.cohort, "test", &n, NULL);
+  drawn.sample = demur_sample_new(drawn.cohort, rows, n, "test", NULL);
+  drawn.accepted = g_new(gboolean, n);
+  for (size_t i = 0; i < n; i++)
+    drawn.accepted[i] = TRUE;
+  static const char *const asked[] = {"kernel=rare:0.3", "kernel=rare:0", "kernel=b:0.4"};
+  for (size_t c = 0; c < G_N_ELEMENTS(asked); c++) {
+    g_autoptr(DemurMix) mix = mix_of(&drawn, 10, NULL, asked[c], NULL);
+    g_assert_nonnull(mix);
+    g_assert_true(mix->labels_withheld);
+    g_assert_true(isnan(mix->rows[DEMUR_MIX_OUTCOMES].mix));
+    g_assert_true(isfinite(mix->rows[DEMUR_MIX_COVERAGE].mix));
+  }
+  drawn_clear(&drawn);
+}
+
+static void
+test_intervals(void) {
+  const size_t n_samples = g_getenv("DEMUR_LONG") != NULL ? 400 : 60;
+  static const DemurMixValue values[] = {DEMUR_MIX_COVERAGE, DEMUR_MIX_OE_ACCEPTED,
+                                         DEMUR_MIX_OUTCOMES, DEMUR_MIX_CALIBRATION};
+  Drawn large = draw_scans(N_TRUTH, 0.6, 99, 4);
+  g_autoptr(DemurMix) truth = mix_of(&large, 0, NULL, "kernel=sharp:0.6", NULL);
+  g_assert_nonnull(truth);
+  size_t held[G_N_ELEMENTS(values)] = {0}, present[G_N_ELEMENTS(values)] = {0};
+  for (size_t s = 0; s < n_samples; s++) {
+    Drawn drawn = draw_scans(N, 0.2, 1000 + s, 4);
+    g_autoptr(DemurMix) mix = mix_of(&drawn, 200, NULL, "kernel=sharp:0.6", NULL);
+    g_assert_nonnull(mix);
+    for (size_t v = 0; v < G_N_ELEMENTS(values); v++) {
+      const DemurMixRow *row = &mix->rows[values[v]];
+      const double right = truth->rows[values[v]].present;
+      held[v] += row->mix_interval.low <= right && right <= row->mix_interval.high;
+      present[v] += row->present_interval.low <= right && right <= row->present_interval.high;
+    }
+    drawn_clear(&drawn);
+  }
+  drawn_clear(&large);
+  /* 95 % less three binomial errors; the present mix must not do as well. */
+  const double least = 0.95 - 3.0 * sqrt(0.95 * 0.05 / (double)n_samples);
+  for (size_t v = 0; v < G_N_ELEMENTS(values); v++) {
+    g_test_message("%s: %zu of %zu intervals hold it, %zu of the present mix",
+                   demur_mix_value_name(values[v]), held[v], n_samples, present[v]);
+    g_assert_cmpfloat((double)held[v] / (double)n_samples, >=, least);
+  }
+  g_assert_cmpuint(present[0], <, n_samples / 4);
+}
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/evaluation/mix/the-present-mix-changes-nothing", test_present);
+  g_test_add_func("/evaluation/mix/one-value-alone", test_one_value);
+  g_test_add_func("/evaluation/mix/refused", test_refused);
+  g_test_add_func("/evaluation/mix/small-cells", test_small_cells);
+  g_test_add_func("/evaluation/mix/intervals-hold-the-mix-that-is", test_intervals);
+  return g_test_run();
+}
