@@ -23,7 +23,7 @@ struct _DemurTrainWindow {
   GtkWindow parent_instance;
   DemurSession *session;
   GtkEditable *name, *seed, *number[N_OFFERED];
-  GtkDropDown *cohort, *split, *preset, *target, *recalibrate;
+  GtkDropDown *cohort, *split, *preset, *method, *target, *recalibrate;
   GtkWidget *form, *start, *cancel;
   GtkCheckButton *resume;
   GtkProgressBar *progress;
@@ -154,6 +154,8 @@ train_input_free(gpointer data) {
 /* What is told of a training that ended well. */
 typedef struct {
   char *name;
+  gboolean chosen; /* what it scores by was */
+  DemurFallback choice;
   GPtrArray *warnings; /* of DemurTaskWarning */
 } TrainDone;
 
@@ -186,7 +188,13 @@ train_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError *
   if (!demur_task_train(&task, &params, &trained, error))
     return NULL;
   TrainDone *done = g_new(TrainDone, 1);
-  *done = (TrainDone){g_strdup(input->name), g_steal_pointer(&trained.warnings)};
+  *done = (TrainDone){.name = g_strdup(input->name),
+                      .chosen = trained.fallback != NULL,
+                      .warnings = g_steal_pointer(&trained.warnings)};
+  if (done->chosen)
+    done->choice = (DemurFallback){.scoring = trained.fallback->scoring,
+                                   .n_sites = trained.fallback->n_sites,
+                                   .decided = trained.fallback->decided};
   return done;
 }
 
@@ -221,6 +229,37 @@ set_running(DemurTrainWindow *window, gboolean running) {
   gtk_widget_set_visible(GTK_WIDGET(window->progress), running);
 }
 
+/* What the selector scores by where nobody said, and why. */
+static void
+tell_choice(GString *text, const TrainDone *done) {
+  if (!done->chosen)
+    return;
+  g_string_append_c(text, ' ');
+  if (!done->choice.decided)
+    g_string_append_printf(
+        text,
+        _("It scores by confidence: whether networks help at other hospitals needs %d training "
+          "sites to decide, there are %zu. The method “network” trains them all the same."),
+        DEMUR_FEW_SITES, done->choice.n_sites);
+  else if (done->choice.scoring == DEMUR_SCORING_NETWORK)
+    g_string_append_printf(
+        text,
+        _("It scores by networks: on %zu sites left out in turn they keep better "
+          "calibrated risks than plain confidence."),
+        done->choice.n_sites);
+  else if (done->choice.scoring == DEMUR_SCORING_MC)
+    g_string_append_printf(text,
+                           _("It scores by expected miscalibration (mc): on %zu sites left out in "
+                             "turn it keeps better calibrated risks than plain confidence, and "
+                             "networks were not shown to."),
+                           done->choice.n_sites);
+  else
+    g_string_append_printf(text,
+                           _("It scores by confidence: on %zu sites left out in turn nothing was "
+                             "shown to keep better calibrated risks."),
+                           done->choice.n_sites);
+}
+
 static void
 on_done(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   DemurTrainWindow *window = owner;
@@ -240,6 +279,7 @@ on_done(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   g_string_printf(
       text, _("Selector %s is trained and kept. Choose a coverage for it on the Cohort page."),
       done->name);
+  tell_choice(text, done);
   for (guint i = 0; i < done->warnings->len; i++) {
     g_autofree char *words =
         demur_task_warning_words(done->warnings->pdata[i], demur_words_translate);
@@ -264,6 +304,29 @@ number_index(const char *name) {
   return -1;
 }
 
+/* "auto" leaves it to the training, as the command line does; a number of the networks that was
+ * changed asks for them. */
+static gboolean
+read_method(DemurTrainWindow *window, DemurTrainSettings *settings, GError **error) {
+  const char *method = chosen(window->method);
+  if (gtk_drop_down_get_selected(window->preset) == 1) { /* as published: networks */
+    settings->scoring_explicit = TRUE;
+    return TRUE;
+  }
+  settings->scoring_explicit = strcmp(method, "auto") != 0;
+  if (settings->scoring_explicit)
+    return demur_scoring_from_name(method, &settings->scoring, error);
+  g_autoptr(DemurTrainSettings) usual = demur_train_settings_new();
+  for (guint i = 0; i < N_OFFERED; i++) {
+    const gssize at = number_index(offered[i]);
+    char own[G_ASCII_DTOSTR_BUF_SIZE], other[G_ASCII_DTOSTR_BUF_SIZE];
+    if (at >= 0 && strcmp(demur_train_settings_number_text(settings, (size_t)at, own),
+                          demur_train_settings_number_text(usual, (size_t)at, other)) != 0)
+      settings->scoring_explicit = TRUE;
+  }
+  return TRUE;
+}
+
 static DemurTrainSettings *
 read_form(DemurTrainWindow *window, GError **error) {
   g_autoptr(DemurTrainSettings) settings = gtk_drop_down_get_selected(window->preset) == 1
@@ -278,7 +341,8 @@ read_form(DemurTrainWindow *window, GError **error) {
   if (!demur_train_settings_set_target(settings, chosen(window->target), error) ||
       !demur_recalibration_from_name(chosen(window->recalibrate), &settings->recalibrate, error))
     return NULL;
-  settings->scoring_explicit = TRUE; /* the form asks for networks, number by number */
+  if (!read_method(window, settings, error))
+    return NULL;
   settings->split = g_strdup(chosen(window->split));
   settings->as_published = demur_train_settings_are_published(settings);
   return demur_train_settings_check(settings, error) ? g_steal_pointer(&settings) : NULL;
@@ -370,6 +434,7 @@ on_preset(DemurTrainWindow *window) {
       gtk_editable_set_text(window->number[i],
                             demur_train_settings_number_text(settings, (size_t)at, text));
   }
+  gtk_widget_set_sensitive(GTK_WIDGET(window->method), !published);
   gtk_drop_down_set_selected(window->target, settings->target == DEMUR_TARGET_PAPER ? 0 : 1);
   static const char *const kinds[] = {"none",  "auto",     "intercept", "temperature",
                                       "platt", "isotonic", "corrector"};
@@ -391,6 +456,7 @@ demur_train_window_class_init(DemurTrainWindowClass *class) {
   gtk_widget_class_bind_template_child(widget_class, DemurTrainWindow, preset);
   gtk_widget_class_bind_template_child(widget_class, DemurTrainWindow, cohort);
   gtk_widget_class_bind_template_child(widget_class, DemurTrainWindow, split);
+  gtk_widget_class_bind_template_child(widget_class, DemurTrainWindow, method);
   gtk_widget_class_bind_template_child(widget_class, DemurTrainWindow, target);
   gtk_widget_class_bind_template_child(widget_class, DemurTrainWindow, recalibrate);
   gtk_widget_class_bind_template_child(widget_class, DemurTrainWindow, seed);

@@ -32,7 +32,9 @@ demur_fallback_choose(DemurCohort *cohort, const DemurTrainSettings *settings, g
   g_autoptr(DemurFallback) fallback = g_new0(DemurFallback, 1);
   fallback->scoring = DEMUR_SCORING_CONFIDENCE;
   const size_t n_sites = demur_cohort_count_sites(cohort, rows, n_rows);
-  if (n_sites < DEMUR_FEW_SITES) {
+  fallback->n_sites = n_sites;
+  fallback->decided = n_sites >= DEMUR_FEW_SITES;
+  if (!fallback->decided) {
     fallback->note = g_strdup_printf(
         "it scores by confidence: whether networks help at other hospitals needs %d training sites "
         "to decide, there are %zu; --method network trains them all the same",

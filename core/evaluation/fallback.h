@@ -8,7 +8,9 @@ G_BEGIN_DECLS
 
 typedef struct {
   DemurScoring scoring;
-  char *note; /* why, with the numbers; for people */
+  size_t n_sites;   /* training sites */
+  gboolean decided; /* there are enough of them to leave out: DEMUR_FEW_SITES */
+  char *note;       /* why, with the numbers; for people */
 } DemurFallback;
 
 void demur_fallback_free(DemurFallback *fallback);

@@ -448,6 +448,16 @@ def train_and_cancel():
     names = [s["name"] for s in demur(workspace, "selector", "list")["selectors"]]
     assert sorted(names) == ["first", "third"], names
     assert "epoch 1: loss" in app.image("Training curves")
+    # Nothing asked for: as on the command line, and the window says what it scores by and why.
+    app.keys("Escape", window="Train a selector")
+    app.activate("win.train")
+    name = wait_for(lambda: app.find("text", "Name"), "the form")
+    name.set_text("fourth")
+    app.do("push button", "Train")
+    app.wait_text("It scores by confidence: whether networks help at other hospitals needs 20 training sites to decide, there are 6.")
+    shown = demur(workspace, "selector", "show", "fourth")
+    demur(workspace, "train", "fifth", "--cohort", "small")
+    assert shown["settings"]["method"] == demur(workspace, "selector", "show", "fifth")["settings"]["method"] == "confidence"
     app.quit()
 
 
