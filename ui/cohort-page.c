@@ -46,6 +46,7 @@ struct _DemurCohortPage {
   gboolean shown, stale;
   DemurJob *study_job, *tune_job;
   guint64 generation;
+  char *group_by; /* of the report's subgroups; NULL: the usual */
   DemurCoverageStudy *study;
   DemurOperatingScratch *scratch;
   Live live;
@@ -96,6 +97,7 @@ demur_cohort_page_dispose(GObject *object) {
   clear_study(page);
   g_clear_handle_id(&page->description_idle, g_source_remove);
   g_clear_object(&page->session);
+  g_clear_pointer(&page->group_by, g_free);
   G_OBJECT_CLASS(demur_cohort_page_parent_class)->dispose(object);
 }
 
@@ -470,7 +472,7 @@ update_verdict(DemurCohortPage *page) {
 /* Computing the study. */
 
 typedef struct {
-  char *path, *selector, *cohort, *split, *reason, *user;
+  char *path, *selector, *cohort, *split, *group_by, *reason, *user;
   double coverage;
 } StudyInput;
 
@@ -481,6 +483,7 @@ input_free(gpointer data) {
   g_free(input->selector);
   g_free(input->cohort);
   g_free(input->split);
+  g_free(input->group_by);
   g_free(input->reason);
   g_free(input->user);
   g_free(input);
@@ -491,7 +494,9 @@ study_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError *
   const StudyInput *input = data;
   g_auto(DemurTask) task;
   demur_worker_task_init(&task, input->path, input->user, progress);
-  return demur_task_coverage_study(&task, input->selector, input->cohort, input->split, error);
+  const DemurCoverageStudyParams params = {input->selector, input->cohort, input->split,
+                                           input->group_by};
+  return demur_task_coverage_study(&task, &params, error);
 }
 
 static void
@@ -582,6 +587,7 @@ compute(DemurCohortPage *page) {
   input->selector = g_strdup(selector);
   input->cohort = g_strdup(cohort);
   input->split = g_strdup(split);
+  input->group_by = g_strdup(page->group_by);
   const DemurJobStart start = {.func = study_work,
                                .input = input,
                                .free_input = input_free,
@@ -678,6 +684,16 @@ demur_cohort_page_set_shown(DemurCohortPage *page, gboolean shown) {
 void
 demur_cohort_page_compute(DemurCohortPage *page) {
   if (page->stale && page->study_job == NULL && demur_session_table(page->session) != NULL)
+    compute(page);
+}
+
+void
+demur_cohort_page_group_by(DemurCohortPage *page, const char *group_by) {
+  if (g_strcmp0(group_by, page->group_by) == 0)
+    return;
+  g_free(page->group_by);
+  page->group_by = g_strdup(group_by);
+  if (demur_session_table(page->session) != NULL)
     compute(page);
 }
 

@@ -19,6 +19,8 @@ DemurCohortPage *demur_cohort_page_new(DemurSession *session);
 void demur_cohort_page_set_shown(DemurCohortPage *page, gboolean shown);
 /* Begins to compute it, unless that is done or under way. */
 void demur_cohort_page_compute(DemurCohortPage *page);
+/* Evaluates anew with subgroups by this attribute; NULL: the usual ones. */
+void demur_cohort_page_group_by(DemurCohortPage *page, const char *group_by);
 DemurCoverageStudy *demur_cohort_page_study(DemurCohortPage *page); /* borrowed; NULL: none yet */
 void demur_cohort_page_set_coverage(DemurCohortPage *page, double coverage);
 double demur_cohort_page_coverage(DemurCohortPage *page);

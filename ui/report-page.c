@@ -1,5 +1,8 @@
 #include "ui/report-page.h"
 
+#include "base/shown-text.h"
+#include "report/format.h"
+#include "tasks/report.h"
 #include "ui/drawing.h"
 #include "ui/files.h"
 #include "ui/job.h"
@@ -15,7 +18,12 @@ struct _DemurReportPage {
   GtkLabel *placeholder, *title;
   GtkFlowBox *sheets; /* side by side where the window has the room */
   GtkWidget *export;
+  GtkDropDown *coverage, *paper, *grouping;
+  char *group_by; /* NULL: the usual */
+  gboolean filling;
   DemurCoverageStudy *study; /* of the pages */
+  gconstpointer filled_for;  /* the study of which the choices are, an address only */
+  DemurReportTask *report;   /* of the coverage and paper that are chosen */
   DemurReportPages *pages;
   DemurJob *export_job;
 };
@@ -34,6 +42,7 @@ clear_sheets(DemurReportPage *page) {
          (child = gtk_widget_get_first_child(GTK_WIDGET(page->sheets))) != NULL)
     gtk_flow_box_remove(page->sheets, child);
   g_clear_pointer(&page->pages, demur_report_pages_free);
+  g_clear_pointer(&page->report, demur_report_task_free);
   g_clear_pointer(&page->study, demur_coverage_study_unref);
 }
 
@@ -44,6 +53,7 @@ demur_report_page_dispose(GObject *object) {
   page->sheets = NULL;
   clear_sheets(page);
   g_clear_object(&page->session);
+  g_clear_pointer(&page->group_by, g_free);
   G_OBJECT_CLASS(demur_report_page_parent_class)->dispose(object);
 }
 
@@ -62,13 +72,83 @@ draw_sheet(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle, g
   demur_words_numbers(TRUE);
 }
 
+/* Choices. */
+
+/* The coverage that is chosen; 0: the usual. */
+static double
+chosen_coverage(DemurReportPage *page, const DemurCoverageStudy *study) {
+  const guint at = gtk_drop_down_get_selected(page->coverage);
+  guint seen = 0;
+  for (size_t a = 0; at != GTK_INVALID_LIST_POSITION && at > 0 && a < study->method->n_at; a++)
+    if (study->method->at[a].from_tune == FALSE && ++seen == at)
+      return study->method->at[a].coverage;
+  return 0;
+}
+
+static void
+refill(GtkDropDown *menu, GtkStringList *texts, guint selected) {
+  gtk_drop_down_set_model(menu, G_LIST_MODEL(texts));
+  gtk_drop_down_set_selected(menu, selected);
+}
+
+/* What this study can be reported at and by. */
+static void
+fill_choices(DemurReportPage *page, const DemurCoverageStudy *study) {
+  page->filling = TRUE;
+  g_autoptr(GtkStringList) coverages = gtk_string_list_new(NULL);
+  gtk_string_list_append(coverages, _("the usual coverage"));
+  for (size_t a = 0; a < study->method->n_at; a++)
+    if (!study->method->at[a].from_tune) {
+      g_autofree char *text = demur_text_coverage(study->method->at[a].coverage);
+      gtk_string_list_append(coverages, text);
+    }
+  const guint coverage = gtk_drop_down_get_selected(page->coverage);
+  const guint n = g_list_model_get_n_items(G_LIST_MODEL(coverages));
+  refill(page->coverage, coverages, coverage < n ? coverage : 0);
+  g_autoptr(GtkStringList) groups = gtk_string_list_new(NULL);
+  gtk_string_list_append(groups, _("by site and scanner"));
+  guint chosen = 0;
+  for (size_t a = 0; a < study->view->n_attributes; a++) {
+    const char *name = study->view->attributes[a].name;
+    if (g_strcmp0(name, page->group_by) == 0)
+      chosen = (guint)a + 1;
+    g_autofree char *safe = demur_shown_text(name);
+    gtk_string_list_append(groups, safe);
+  }
+  refill(page->grouping, groups, chosen);
+  page->filling = FALSE;
+}
+
+static gboolean
+make_pages(DemurReportPage *page, GError **error) {
+  g_clear_pointer(&page->pages, demur_report_pages_free);
+  g_clear_pointer(&page->report, demur_report_task_free);
+  page->report =
+      demur_coverage_study_report(page->study, chosen_coverage(page, page->study), error);
+  if (page->report == NULL)
+    return FALSE;
+  page->report->input.paper =
+      gtk_drop_down_get_selected(page->paper) == 1 ? DEMUR_PAPER_LETTER : DEMUR_PAPER_A4;
+  demur_words_numbers(FALSE); /* pages are as they are printed */
+  page->pages = demur_report_pages_new(&page->report->input, error);
+  demur_words_numbers(TRUE);
+  return page->pages != NULL;
+}
+
 static void
 update(DemurReportPage *page) {
   DemurCoverageStudy *study = demur_cohort_page_study(page->cohort);
   page->stale = FALSE;
   clear_sheets(page);
   gtk_widget_set_sensitive(page->export, study != NULL);
+  demur_shown_tooltip_set(page->export,
+                          study != NULL ? NULL : _("There is nothing to report yet."));
+  GtkWidget *const choices[] = {GTK_WIDGET(page->coverage), GTK_WIDGET(page->paper),
+                                GTK_WIDGET(page->grouping)};
+  for (guint i = 0; i < G_N_ELEMENTS(choices); i++)
+    gtk_widget_set_sensitive(choices[i], study != NULL);
   if (study == NULL) {
+    page->filled_for = NULL;
     demur_shown_label_set(page->placeholder,
                           demur_job_n_running() > 0
                               ? _("Evaluating the selector and its baselines…")
@@ -78,10 +158,10 @@ update(DemurReportPage *page) {
   }
   g_autoptr(GError) error = NULL;
   page->study = demur_coverage_study_ref(study);
-  demur_words_numbers(FALSE); /* pages are as they are printed */
-  page->pages = demur_report_pages_new(study->report, &error);
-  demur_words_numbers(TRUE);
-  if (page->pages == NULL) {
+  if (page->filled_for != study) /* not while one of them is being chosen */
+    fill_choices(page, study);
+  page->filled_for = study;
+  if (!make_pages(page, &error)) {
     demur_shown_label_set(page->placeholder, error->message);
     gtk_stack_set_visible_child_name(page->stack, "placeholder");
     return;
@@ -130,16 +210,35 @@ demur_report_page_set_shown(DemurReportPage *page, gboolean shown) {
     update(page);
 }
 
+static void
+on_choice(DemurReportPage *page) {
+  if (!page->filling && page->study != NULL && page->shown)
+    update(page);
+}
+
+static void
+on_grouping(DemurReportPage *page) {
+  const guint at = gtk_drop_down_get_selected(page->grouping);
+  if (page->filling || page->study == NULL || at == GTK_INVALID_LIST_POSITION)
+    return;
+  g_free(page->group_by);
+  page->group_by = at == 0 ? NULL : g_strdup(page->study->view->attributes[at - 1].name);
+  demur_cohort_page_group_by(page->cohort, page->group_by);
+  update(page);
+}
+
 /* Export. */
 
 typedef struct {
   DemurCoverageStudy *study;
+  DemurReportTask *report;
   char *path;
 } ExportInput;
 
 static void
 export_input_free(gpointer data) {
   ExportInput *input = data;
+  demur_report_task_free(input->report);
   demur_coverage_study_unref(input->study);
   g_free(input->path);
   g_free(input);
@@ -148,7 +247,7 @@ export_input_free(gpointer data) {
 static gpointer
 export_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
   const ExportInput *input = data;
-  return demur_report_write(input->study->report, input->path, progress, error)
+  return demur_report_write(&input->report->input, input->path, progress, error)
              ? g_strdup(input->path)
              : NULL;
 }
@@ -170,10 +269,18 @@ on_exported(gpointer owner, guint64 tag, gpointer result, const GError *error) {
 
 void
 demur_report_page_export_to(DemurReportPage *page, const char *path) {
-  if (page->study == NULL || page->export_job != NULL)
+  if (page->report == NULL || page->export_job != NULL)
     return;
+  g_autoptr(GError) error = NULL;
+  DemurReportTask *report =
+      demur_coverage_study_report(page->study, chosen_coverage(page, page->study), &error);
+  if (report == NULL) {
+    demur_session_fail(page->session, error);
+    return;
+  }
+  report->input.paper = page->report->input.paper;
   ExportInput *input = g_new(ExportInput, 1);
-  *input = (ExportInput){demur_coverage_study_ref(page->study), g_strdup(path)};
+  *input = (ExportInput){demur_coverage_study_ref(page->study), report, g_strdup(path)};
   const DemurJobStart start = {.func = export_work,
                                .input = input,
                                .free_input = export_input_free,
@@ -212,6 +319,11 @@ demur_report_page_class_init(DemurReportPageClass *class) {
   gtk_widget_class_bind_template_child(widget_class, DemurReportPage, title);
   gtk_widget_class_bind_template_child(widget_class, DemurReportPage, sheets);
   gtk_widget_class_bind_template_child(widget_class, DemurReportPage, export);
+  gtk_widget_class_bind_template_child(widget_class, DemurReportPage, coverage);
+  gtk_widget_class_bind_template_child(widget_class, DemurReportPage, paper);
+  gtk_widget_class_bind_template_child(widget_class, DemurReportPage, grouping);
+  gtk_widget_class_bind_template_callback(widget_class, on_choice);
+  gtk_widget_class_bind_template_callback(widget_class, on_grouping);
 }
 
 static void

@@ -174,24 +174,27 @@ take_evaluation(DemurCoverageStudy *study, const DemurEvaluating *evaluating, GE
 }
 
 DemurCoverageStudy *
-demur_task_coverage_study(DemurTask *task, const char *selector, const char *cohort,
-                          const char *split, GError **error) {
+demur_task_coverage_study(DemurTask *task, const DemurCoverageStudyParams *params, GError **error) {
   StudyOwner *owner = g_new0(StudyOwner, 1);
   g_autoptr(DemurCoverageStudy) study = demur_coverage_study_new();
   study->owner = owner;
   study->free_owner = study_owner_free;
-  owner->names[0] = g_strdup(selector);
+  owner->names[0] = g_strdup(params->selector);
   DemurEvaluateParams options = {
-      .cohort = g_strdup(cohort), .split = g_strdup(split), .usual_groups = TRUE};
+      .cohort = g_strdup(params->cohort), .split = g_strdup(params->split), .usual_groups = TRUE};
+  if (params->group_by != NULL) {
+    options.group_by = g_new0(char *, 2);
+    options.group_by[0] = g_strdup(params->group_by);
+  }
   if (!demur_task_evaluate(task, owner->names, &options, &owner->evaluating, error))
     return NULL;
   owner->report = demur_report_task_new(&owner->evaluating, 0.0, error);
   if (owner->report == NULL)
     return NULL;
   const DemurSelector *loaded = owner->evaluating.selectors[0];
-  study->selector = g_strdup(selector);
+  study->selector = g_strdup(params->selector);
   study->digest = g_strdup(demur_selector_digest(loaded));
-  study->cohort = g_strdup(cohort);
+  study->cohort = g_strdup(params->cohort);
   study->split = g_strdup(owner->evaluating.evaluation->split);
   study->report = &owner->report->input;
   study->validation = g_strdup(owner->evaluating.records[0]->validation);
@@ -210,4 +213,10 @@ demur_task_coverage_study(DemurTask *task, const char *selector, const char *coh
   study->n_tune_patients = count_tune_patients(study->view);
   add_groups(study);
   return g_steal_pointer(&study);
+}
+
+DemurReportTask *
+demur_coverage_study_report(const DemurCoverageStudy *study, double coverage, GError **error) {
+  const StudyOwner *owner = study->owner;
+  return demur_report_task_new(&owner->evaluating, coverage, error);
 }

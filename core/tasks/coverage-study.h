@@ -6,6 +6,7 @@
 #include "evaluation/evaluation.h"
 #include "evaluation/sample.h"
 #include "report/report.h"
+#include "tasks/report.h"
 #include "tasks/task.h"
 
 G_BEGIN_DECLS
@@ -41,10 +42,21 @@ typedef struct {
   gint ref_count;
 } DemurCoverageStudy;
 
-/* split NULL: test. Errors as demur_task_evaluate. */
-DemurCoverageStudy *demur_task_coverage_study(DemurTask *task, const char *selector,
-                                              const char *cohort, const char *split,
+typedef struct {
+  const char *selector, *cohort;
+  const char *split;    /* NULL: test */
+  const char *group_by; /* of the report's subgroups, as `evaluate --group-by`; NULL: the usual */
+} DemurCoverageStudyParams;
+
+/* Errors as demur_task_evaluate. */
+DemurCoverageStudy *demur_task_coverage_study(DemurTask *task,
+                                              const DemurCoverageStudyParams *params,
                                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Its report for another coverage (one of study->method->at) than study->report: as `report
+ * --coverage`. study must outlive it. */
+DemurReportTask *demur_coverage_study_report(const DemurCoverageStudy *study, double coverage,
+                                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Empty, for whoever fills it. */
 DemurCoverageStudy *demur_coverage_study_new(void);

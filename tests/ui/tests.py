@@ -476,6 +476,27 @@ def export_the_report():
         assert not differing, f"the numbers beside the PDF differ from the command line's: {differing[:3]}"
     with open(path("ui.pdf"), "rb") as ours, open(path("cli.pdf"), "rb") as theirs:
         assert ours.read() == theirs.read(), "the PDF differs from the command line's"
+    # Another paper, coverage and grouping, by the menus: the command line's own report of the same.
+    demur(workspace, "report", path("cli2.pdf"), "--selector", "first", "--cohort", "small", "--paper", "letter",
+          "--coverage", "0.7", "--group-by", "sex")
+
+    def pick(menu, text, steps):
+        app.do("push button", menu)
+        wait_for(lambda: text in app.texts(), f"{text} in the open menu")
+        app.keys(*["Down"] * steps, "Return")
+        wait_for(lambda: text in [n.name for n in app.walk(app.find("push button", menu))], f"{text} to be chosen")
+
+    pick("Paper", "Letter", 1)
+    pick("Coverage of the summary", "70\u00a0%", 2)
+    names = [a["name"] for a in demur(workspace, "cohort", "show", "small")["attributes"]]
+    pick("Subgroups", "sex", names.index("sex") + 1)
+    wait_for(lambda: app.find("push button", "Export PDF…").has_state(24), "the report by sex")
+    app.wait_text("Page 1 of ")
+    app.activate("win.export-report", f"'{path('ui2.pdf')}'")
+    wait_for(lambda: os.path.exists(path("ui2.json")), "the report")
+    with open(path("ui2.json"), encoding="utf-8") as ours, open(path("cli2.json"), encoding="utf-8") as theirs:
+        differing = [(a, b) for a, b in zip(ours.read().split("\n"), theirs.read().split("\n")) if a != b]
+        assert not differing, f"the numbers beside the PDF differ from the command line's: {differing[:3]}"
     app.activate("win.export-report", "'/nonexistent/x.pdf'")
     app.wait_text("/nonexistent")
     app.quit()
