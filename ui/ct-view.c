@@ -39,6 +39,10 @@ struct _DemurCtView {
   double pointer_x, pointer_y;
   gboolean has_pointer;
   double drag_width, drag_level, drag_x, drag_y;
+  DemurSlab slab;
+  DemurTool tool;
+  GArray *measured;   /* of DemurMeasured, of this image */
+  gboolean measuring; /* the last one is being drawn */
 };
 
 G_DEFINE_FINAL_TYPE(DemurCtView, demur_ct_view, GTK_TYPE_WIDGET)
@@ -119,8 +123,8 @@ cut(DemurCtView *view) {
   if (view->slab_mm > 0 && step > 0)
     n_slab = (size_t)fmax(1, round(view->slab_mm / step));
   g_autoptr(GError) error = NULL;
-  view->cut = demur_reformat_new(volume, cut_planes[view->plane], slice, n_slab, DEMUR_SLAB_MAXIMUM,
-                                 &error);
+  view->cut =
+      demur_reformat_new(volume, cut_planes[view->plane], slice, n_slab, view->slab, &error);
   if (view->cut == NULL) {
     g_free(view->sentence);
     view->sentence = g_strdup(error->message);
@@ -204,6 +208,11 @@ pointer_pixel(DemurCtView *view, size_t *row, size_t *column) {
 
 /* Text on the image. */
 
+const char *
+demur_ct_view_slab_name(DemurSlab slab) {
+  return slab == DEMUR_SLAB_MEAN ? _("Mean") : slab == DEMUR_SLAB_MINIMUM ? "MinIP" : "MIP";
+}
+
 static const char *
 plane_name(DemurCtPlane plane) {
   switch (plane) {
@@ -242,7 +251,8 @@ slice_text(DemurCtView *view) {
     append_mm(text, " · ", at);
   }
   if (view->slab_mm > 0)
-    g_string_append_printf(text, _(" · MIP %.0f mm"), view->slab_mm);
+    g_string_append_printf(text, " · %s %.0f mm", demur_ct_view_slab_name(view->slab),
+                           view->slab_mm);
   if (!whole)
     g_string_append(text, _(" · reading the rest"));
   return g_string_free(g_steal_pointer(&text), FALSE);
@@ -273,6 +283,62 @@ pointer_text(DemurCtView *view) {
   return g_strdup_printf(_("HU at pointer %s%d"), hu < 0 ? "−" : "", ABS(hu));
 }
 
+/* Measurements. */
+
+static gboolean
+is_here(DemurCtView *view, const DemurMeasured *measured) {
+  return measured->plane == (guint)view->plane && measured->slice == demur_ct_view_slice(view) &&
+         measured->slab_mm == view->slab_mm && measured->n_places >= 2;
+}
+
+static char *
+measured_text(DemurCtView *view, const DemurMeasured *measured) {
+  return demur_measured_text(measured, view->hu, view->rows, view->columns, view->spacing,
+                             view->image->series->unit);
+}
+
+/* A place of the widget on the plane, in pixels. */
+static DemurPlace
+place_at(DemurCtView *view, double x, double y) {
+  const graphene_rect_t rect = image_rect(view);
+  return (DemurPlace){(x - rect.origin.x) / rect.size.width * (double)view->columns,
+                      (y - rect.origin.y) / rect.size.height * (double)view->rows};
+}
+
+static graphene_point_t
+point_at(DemurCtView *view, DemurPlace place) {
+  const graphene_rect_t rect = image_rect(view);
+  return GRAPHENE_POINT_INIT(
+      (float)(rect.origin.x + place.x / (double)view->columns * rect.size.width),
+      (float)(rect.origin.y + place.y / (double)view->rows * rect.size.height));
+}
+
+static void
+draw_measured(DemurCtView *view, cairo_t *cr, const DemurMeasured *measured) {
+  const graphene_point_t a = point_at(view, measured->places[0]),
+                         b = point_at(view, measured->places[1]);
+  if (measured->tool == DEMUR_TOOL_REGION) {
+    cairo_save(cr);
+    cairo_translate(cr, (a.x + b.x) / 2, (a.y + b.y) / 2);
+    cairo_scale(cr, fmax(fabs(b.x - a.x) / 2, 0.5), fmax(fabs(b.y - a.y) / 2, 0.5));
+    cairo_arc(cr, 0, 0, 1, 0, 2 * G_PI);
+    cairo_restore(cr);
+  } else {
+    cairo_move_to(cr, a.x, a.y);
+    cairo_line_to(cr, b.x, b.y);
+    if (measured->n_places == 3) {
+      const graphene_point_t c = point_at(view, measured->places[2]);
+      cairo_line_to(cr, c.x, c.y);
+    }
+  }
+  cairo_set_source_rgba(cr, 0, 0, 0, 0.8);
+  cairo_set_line_width(cr, 3.5);
+  cairo_stroke_preserve(cr);
+  cairo_set_source_rgb(cr, 0.97, 0.82, 0.35);
+  cairo_set_line_width(cr, 1.5);
+  cairo_stroke(cr);
+}
+
 static void
 describe(DemurCtView *view) {
   g_autoptr(GString) text = g_string_new(NULL);
@@ -288,6 +354,12 @@ describe(DemurCtView *view) {
       g_string_append_printf(text, _("; row %zu column %zu"), row, column);
     if (view->sentence != NULL)
       g_string_append_printf(text, "; %s", view->sentence);
+    for (guint i = 0; view->hu != NULL && i < view->measured->len; i++) {
+      const DemurMeasured *measured = &g_array_index(view->measured, DemurMeasured, i);
+      g_autofree char *said = is_here(view, measured) ? measured_text(view, measured) : NULL;
+      if (said != NULL)
+        g_string_append_printf(text, _("; measured: %s"), said);
+    }
   }
   gtk_accessible_update_property(GTK_ACCESSIBLE(view), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
                                  text->str, -1);
@@ -381,6 +453,30 @@ draw_scale(DemurCtView *view, GtkSnapshot *snapshot, double W, double H) {
   draw_text(view, snapshot, text, x + bar / 2, y + 4, 0.5, 0, 12, &ink);
 }
 
+static const GdkRGBA measure_ink = {0.97f, 0.82f, 0.35f, 1};
+
+static void
+draw_measures(DemurCtView *view, GtkSnapshot *snapshot, const graphene_rect_t *all) {
+  gboolean any = FALSE;
+  for (guint i = 0; i < view->measured->len && !any; i++)
+    any = is_here(view, &g_array_index(view->measured, DemurMeasured, i));
+  if (!any || view->hu == NULL)
+    return;
+  cairo_t *cr = gtk_snapshot_append_cairo(snapshot, all);
+  for (guint i = 0; i < view->measured->len; i++)
+    if (is_here(view, &g_array_index(view->measured, DemurMeasured, i)))
+      draw_measured(view, cr, &g_array_index(view->measured, DemurMeasured, i));
+  cairo_destroy(cr);
+  for (guint i = 0; i < view->measured->len; i++) {
+    const DemurMeasured *measured = &g_array_index(view->measured, DemurMeasured, i);
+    if (!is_here(view, measured))
+      continue;
+    const graphene_point_t at = point_at(view, measured->places[measured->n_places - 1]);
+    g_autofree char *text = measured_text(view, measured);
+    draw_text(view, snapshot, text, at.x + 8, at.y + 4, 0, 0, 13, &measure_ink);
+  }
+}
+
 static void
 demur_ct_view_snapshot(GtkWidget *widget, GtkSnapshot *snapshot) {
   DemurCtView *view = DEMUR_CT_VIEW(widget);
@@ -406,6 +502,7 @@ demur_ct_view_snapshot(GtkWidget *widget, GtkSnapshot *snapshot) {
   const graphene_rect_t rect = image_rect(view);
   gtk_snapshot_append_texture(snapshot, view->texture, &rect);
   gtk_snapshot_pop(snapshot);
+  draw_measures(view, snapshot, &all);
   g_autofree char *slice = slice_text(view);
   g_autofree char *window = window_text(view);
   g_autofree char *pointer = pointer_text(view);
@@ -510,6 +607,18 @@ demur_ct_view_zoom(DemurCtView *view, double factor) {
 
 /* Planes and slices. */
 
+/* Whether some step from slice to slice is over 1.5 of the usual one: there the reformat is black
+ * (dicom/reformat.h). */
+static gboolean
+has_gaps(const DemurVolume *volume) {
+  if (!volume->is_volume || !(volume->spacing_mm > 0))
+    return FALSE;
+  for (size_t k = 1; k < volume->n_slices; k++)
+    if (fabs(volume->distances_mm[k] - volume->distances_mm[k - 1]) > 1.5 * volume->spacing_mm)
+      return TRUE;
+  return FALSE;
+}
+
 gboolean
 demur_ct_view_can_show(DemurCtView *view, DemurCtPlane plane, const char **reason) {
   *reason = NULL;
@@ -518,6 +627,11 @@ demur_ct_view_can_show(DemurCtView *view, DemurCtPlane plane, const char **reaso
   const DemurVolume *volume = view->image != NULL ? view->image->volume : NULL;
   if (volume == NULL) {
     *reason = _("The volume is not read yet.");
+    return FALSE;
+  }
+  if (has_gaps(volume)) {
+    *reason = _("Not possible: slices are missing or unevenly spaced, and what lies between would "
+                "be made up.");
     return FALSE;
   }
   if (demur_reformat_n_planes(volume, cut_planes[plane]) > 0)
@@ -551,6 +665,37 @@ void
 demur_ct_view_set_slab(DemurCtView *view, double mm) {
   view->slab_mm = mm;
   view->cut_stale = TRUE;
+  changed(view);
+}
+
+void
+demur_ct_view_set_slab_kind(DemurCtView *view, DemurSlab slab) {
+  view->slab = slab;
+  view->cut_stale = TRUE;
+  changed(view);
+}
+
+DemurSlab
+demur_ct_view_slab_kind(DemurCtView *view) {
+  return view->slab;
+}
+
+void
+demur_ct_view_set_tool(DemurCtView *view, DemurTool tool) {
+  view->tool = tool;
+  gtk_widget_set_cursor_from_name(GTK_WIDGET(view), tool != DEMUR_TOOL_NONE ? "crosshair" : NULL);
+  changed(view);
+}
+
+DemurTool
+demur_ct_view_tool(DemurCtView *view) {
+  return view->tool;
+}
+
+void
+demur_ct_view_remove_measures(DemurCtView *view) {
+  g_array_set_size(view->measured, 0);
+  view->measuring = FALSE;
   changed(view);
 }
 
@@ -699,7 +844,9 @@ demur_ct_view_follow(DemurCtView *view, DemurCtView *leader) {
   view->preset = leader->preset;
   view->invert = leader->invert;
   view->cut_stale |= view->slab_mm != leader->slab_mm;
+  view->cut_stale |= view->slab != leader->slab;
   view->slab_mm = leader->slab_mm;
+  view->slab = leader->slab;
   refresh_texture(view);
   describe(view);
   gtk_widget_queue_draw(GTK_WIDGET(view));
@@ -764,6 +911,8 @@ copy_facts(DemurCtView *view, const DemurScan *scan) {
 void
 demur_ct_view_clear(DemurCtView *view, const char *sentence) {
   g_clear_pointer(&view->image, demur_image_unref);
+  g_array_set_size(view->measured, 0);
+  view->measuring = FALSE;
   clear_facts(view);
   view->sentence = g_strdup(sentence);
   view->cut_stale = TRUE;
@@ -778,6 +927,8 @@ demur_ct_view_set_image(DemurCtView *view, DemurImage *image, const DemurScan *s
   view->image = image;
   copy_facts(view, scan);
   if (!same) {
+    g_array_set_size(view->measured, 0);
+    view->measuring = FALSE;
     memset(view->slice, 0, sizeof view->slice);
     view->plane = DEMUR_CT_ACQUIRED;
     view->slice[DEMUR_CT_ACQUIRED] =
@@ -828,6 +979,47 @@ on_leave(GtkEventControllerMotion *controller, DemurCtView *view) {
   gtk_widget_queue_draw(GTK_WIDGET(view));
 }
 
+/* Begins a measurement, or sets the last place of an angle. */
+static void
+begin_measure(DemurCtView *view, double x, double y) {
+  const guint n = view->measured->len;
+  DemurMeasured *last = n > 0 ? &g_array_index(view->measured, DemurMeasured, n - 1) : NULL;
+  const DemurPlace place = place_at(view, x, y);
+  if (last != NULL && last->tool == view->tool && is_here(view, last) &&
+      last->n_places < demur_tool_places(view->tool)) {
+    last->places[last->n_places++] = place;
+  } else {
+    const DemurMeasured measured = {.tool = view->tool,
+                                    .plane = (guint)view->plane,
+                                    .slice = demur_ct_view_slice(view),
+                                    .slab_mm = view->slab_mm,
+                                    .n_places = 2,
+                                    .places = {place, place, place}};
+    g_array_append_val(view->measured, measured);
+  }
+  view->measuring = TRUE;
+}
+
+static void
+go_on_measuring(DemurCtView *view, double x, double y) {
+  DemurMeasured *last = &g_array_index(view->measured, DemurMeasured, view->measured->len - 1);
+  last->places[last->n_places - 1] = place_at(view, x, y);
+  changed(view);
+}
+
+static void
+on_drag_end(GtkGestureDrag *gesture, double dx, double dy, DemurCtView *view) {
+  if (!view->measuring)
+    return;
+  view->measuring = FALSE;
+  const DemurMeasured *last =
+      &g_array_index(view->measured, DemurMeasured, view->measured->len - 1);
+  /* A click without a way measures nothing. */
+  if (last->n_places == 2 && fabs(dx) + fabs(dy) < 2)
+    g_array_set_size(view->measured, view->measured->len - 1);
+  changed(view);
+}
+
 static void
 on_drag_begin(GtkGestureDrag *gesture, double x, double y, DemurCtView *view) {
   gtk_widget_grab_focus(GTK_WIDGET(view));
@@ -835,12 +1027,21 @@ on_drag_begin(GtkGestureDrag *gesture, double x, double y, DemurCtView *view) {
   view->drag_level = view->level;
   view->drag_x = view->pan_x;
   view->drag_y = view->pan_y;
+  if (view->tool != DEMUR_TOOL_NONE && view->hu != NULL &&
+      gtk_gesture_single_get_current_button(GTK_GESTURE_SINGLE(gesture)) == GDK_BUTTON_PRIMARY)
+    begin_measure(view, x, y);
 }
 
 static void
 on_drag_update(GtkGestureDrag *gesture, double dx, double dy, DemurCtView *view) {
   if (view->image == NULL)
     return;
+  if (view->measuring) {
+    double x, y;
+    gtk_gesture_drag_get_start_point(gesture, &x, &y);
+    go_on_measuring(view, x + dx, y + dy);
+    return;
+  }
   if (gtk_gesture_single_get_current_button(GTK_GESTURE_SINGLE(gesture)) == GDK_BUTTON_PRIMARY) {
     if (fabs(dx) + fabs(dy) > 2)
       demur_ct_view_window(view, view->drag_width + dx * 4, view->drag_level + dy * 2);
@@ -888,6 +1089,7 @@ demur_ct_view_finalize(GObject *object) {
   demur_reformat_free(view->cut);
   g_clear_object(&view->texture);
   g_free(view->table);
+  g_array_unref(view->measured);
   G_OBJECT_CLASS(demur_ct_view_parent_class)->finalize(object);
 }
 
@@ -907,6 +1109,7 @@ demur_ct_view_class_init(DemurCtViewClass *class) {
 static void
 demur_ct_view_init(DemurCtView *view) {
   view->table = g_malloc(65536);
+  view->measured = g_array_new(FALSE, TRUE, sizeof(DemurMeasured));
   view->zoom = 1;
   view->width = demur_ct_presets[DEMUR_CT_PRESET_LUNG].width;
   view->level = demur_ct_presets[DEMUR_CT_PRESET_LUNG].level;
@@ -925,6 +1128,7 @@ demur_ct_view_init(DemurCtView *view) {
   GtkGesture *drag = gtk_gesture_drag_new();
   gtk_gesture_single_set_button(GTK_GESTURE_SINGLE(drag), 0);
   g_signal_connect(drag, "drag-begin", G_CALLBACK(on_drag_begin), view);
+  g_signal_connect(drag, "drag-end", G_CALLBACK(on_drag_end), view);
   g_signal_connect(drag, "drag-update", G_CALLBACK(on_drag_update), view);
   gtk_widget_add_controller(GTK_WIDGET(view), GTK_EVENT_CONTROLLER(drag));
   GtkEventController *keys = gtk_event_controller_key_new();

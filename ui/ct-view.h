@@ -5,7 +5,9 @@
 #include <gtk/gtk.h>
 
 #include "tasks/ct-presets.h"
+#include "dicom/reformat.h"
 #include "ui/image.h"
+#include "ui/measures.h"
 #include "tasks/scan.h"
 
 G_BEGIN_DECLS
@@ -46,7 +48,18 @@ gboolean demur_ct_view_can_show(DemurCtView *view, DemurCtPlane plane, const cha
 void demur_ct_view_set_plane(DemurCtView *view, DemurCtPlane plane);
 DemurCtPlane demur_ct_view_plane(DemurCtView *view);
 
-/* Thickness of the sliding maximum projection; 0: none. */
+/* What dragging with the first button measures; none: it changes the window. */
+void demur_ct_view_set_tool(DemurCtView *view, DemurTool tool);
+DemurTool demur_ct_view_tool(DemurCtView *view);
+/* What was measured on this image goes. */
+void demur_ct_view_remove_measures(DemurCtView *view);
+
+/* Whether a slab shows its maximum, mean or minimum. */
+void demur_ct_view_set_slab_kind(DemurCtView *view, DemurSlab slab);
+DemurSlab demur_ct_view_slab_kind(DemurCtView *view);
+const char *demur_ct_view_slab_name(DemurSlab slab); /* "MIP", "Mean", "MinIP" */
+
+/* Thickness of the sliding slab; 0: none. */
 void demur_ct_view_set_slab(DemurCtView *view, double mm);
 double demur_ct_view_slab(DemurCtView *view);
 

@@ -20,7 +20,7 @@ struct _DemurPatientPage {
   GtkBox *side;
   DemurCtView *view, *prior;
   GtkWidget *prior_box;
-  GtkWidget *plane[3], *slab, *compare;
+  GtkWidget *plane[3], *slab, *compare, *tool[3];
   GtkBox *presets;
   DemurVerdictCard *card;
   /* Results carry the generation of the case they were asked for; a late one finds another number
@@ -77,10 +77,19 @@ update_tools(DemurPatientPage *page) {
   }
   const double slab = demur_ct_view_slab(page->view);
   g_autofree char *text =
-      slab > 0 ? g_strdup_printf(_("MIP %.0f mm"), slab) : g_strdup(_("MIP off"));
+      slab > 0 ? g_strdup_printf("%s %.0f mm",
+                                 demur_ct_view_slab_name(demur_ct_view_slab_kind(page->view)), slab)
+               : g_strdup(_("MIP off"));
   demur_shown_label_set(GTK_LABEL(gtk_button_get_child(GTK_BUTTON(page->slab))), text);
   gtk_accessible_update_property(GTK_ACCESSIBLE(page->slab), GTK_ACCESSIBLE_PROPERTY_LABEL, text,
                                  -1);
+  static const DemurTool tools[] = {DEMUR_TOOL_LENGTH, DEMUR_TOOL_ANGLE, DEMUR_TOOL_REGION};
+  for (guint i = 0; i < G_N_ELEMENTS(tools); i++) {
+    if (demur_ct_view_tool(page->view) == tools[i])
+      gtk_widget_set_state_flags(page->tool[i], GTK_STATE_FLAG_CHECKED, FALSE);
+    else
+      gtk_widget_unset_state_flags(page->tool[i], GTK_STATE_FLAG_CHECKED);
+  }
   DemurImage *image = demur_ct_view_image(page->view);
   gtk_widget_set_sensitive(page->slab, image != NULL && demur_image_is_volume(image));
   gtk_widget_set_sensitive(page->compare, page->prior_row >= 0);
@@ -673,6 +682,30 @@ demur_patient_page_next_slab(DemurPatientPage *page) {
 }
 
 void
+demur_patient_page_next_slab_kind(DemurPatientPage *page) {
+  static const DemurSlab after[] = {[DEMUR_SLAB_MAXIMUM] = DEMUR_SLAB_MEAN,
+                                    [DEMUR_SLAB_MEAN] = DEMUR_SLAB_MINIMUM,
+                                    [DEMUR_SLAB_MINIMUM] = DEMUR_SLAB_MAXIMUM};
+  const DemurSlab next = after[demur_ct_view_slab_kind(page->view)];
+  demur_ct_view_set_slab_kind(page->view, next);
+  if (demur_ct_view_slab(page->view) <= 0)
+    demur_patient_page_next_slab(page);
+}
+
+void
+demur_patient_page_set_tool(DemurPatientPage *page, DemurTool tool) {
+  const DemurTool now = demur_ct_view_tool(page->view) == tool ? DEMUR_TOOL_NONE : tool;
+  demur_ct_view_set_tool(page->view, now);
+  demur_ct_view_set_tool(page->prior, now);
+}
+
+void
+demur_patient_page_remove_measures(DemurPatientPage *page) {
+  demur_ct_view_remove_measures(page->view);
+  demur_ct_view_remove_measures(page->prior);
+}
+
+void
 demur_patient_page_toggle_prior(DemurPatientPage *page) {
   if (page->prior_row < 0) {
     demur_session_notice(page->session, _("No earlier scan of this patient has images here."),
@@ -739,6 +772,11 @@ demur_patient_page_class_init(DemurPatientPageClass *class) {
                                               "/org/demur/workstation/ui/patient-page.ui");
   gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, side);
   gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, presets);
+  static const char *const tool_names[] = {"length", "angle", "region"};
+  for (guint i = 0; i < G_N_ELEMENTS(tool_names); i++)
+    gtk_widget_class_bind_template_child_full(
+        widget_class, tool_names[i], FALSE,
+        (gssize)(G_STRUCT_OFFSET(DemurPatientPage, tool) + i * sizeof(GtkWidget *)));
   gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, slab);
   gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, compare);
   gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, view);

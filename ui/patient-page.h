@@ -20,6 +20,11 @@ DemurCtView *demur_patient_page_view(DemurPatientPage *page);
 DemurCtView *demur_patient_page_active_view(DemurPatientPage *page);
 void demur_patient_page_set_plane(DemurPatientPage *page, DemurCtPlane plane);
 void demur_patient_page_next_slab(DemurPatientPage *page);
+/* Maximum, mean, minimum; of 5 mm where there was no slab. */
+void demur_patient_page_next_slab_kind(DemurPatientPage *page);
+/* The same again puts it away. */
+void demur_patient_page_set_tool(DemurPatientPage *page, DemurTool tool);
+void demur_patient_page_remove_measures(DemurPatientPage *page);
 void demur_patient_page_toggle_prior(DemurPatientPage *page);
 
 /* The prior moves with the current scan; released it moves by itself, and linked again it keeps the

@@ -271,6 +271,23 @@ on_slab(GSimpleAction *action, GVariant *value, gpointer data) {
 }
 
 static void
+on_slab_kind(GSimpleAction *action, GVariant *value, gpointer data) {
+  demur_patient_page_next_slab_kind(DEMUR_WINDOW(data)->patient);
+}
+
+static void
+on_measure(GSimpleAction *action, GVariant *value, gpointer data) {
+  static const char *const names[] = {"", "length", "angle", "region"};
+  const char *name = g_variant_get_string(value, NULL);
+  DemurPatientPage *patient = DEMUR_WINDOW(data)->patient;
+  for (guint i = 1; i < G_N_ELEMENTS(names); i++)
+    if (strcmp(name, names[i]) == 0)
+      demur_patient_page_set_tool(patient, (DemurTool)i);
+  if (strcmp(name, "none") == 0)
+    demur_patient_page_remove_measures(patient);
+}
+
+static void
 on_preset(GSimpleAction *action, GVariant *value, gpointer data) {
   const int preset = g_variant_get_int32(value);
   if (preset >= 1 && preset <= DEMUR_N_PRESETS)
@@ -702,6 +719,8 @@ static const GActionEntry actions[] = {
     {.name = "open-case", .activate = on_open_case},
     {.name = "plane", .activate = on_plane, .parameter_type = "s"},
     {.name = "slab", .activate = on_slab},
+    {.name = "slab-kind", .activate = on_slab_kind},
+    {.name = "measure", .activate = on_measure, .parameter_type = "s"},
     {.name = "preset", .activate = on_preset, .parameter_type = "i"},
     {.name = "invert", .activate = on_invert},
     {.name = "reset-view", .activate = on_reset_view},

@@ -99,6 +99,62 @@ def open_case_and_compare_hu():
     app.quit()
 
 
+def what_is_measured_is_in_the_file():
+    """Right value: PixelSpacing by `dicom show` times the pixels that the image itself names under the pointer, to the
+    size of a pixel of the screen; and the right angle between two dragged arms."""
+    workspace = path("w.demur")
+    scan = demur(workspace, "dicom", "import", shared("real/siemens-emotion"))["series"][0]
+    app = Workstation(workspace)
+    app.wait_text(scan["patient_id"])
+    app.keys("n", "Return")
+    app.wait_image(f"of {scan['n_slices']}")
+    wait_for(lambda: "reading the rest" not in app.image(), "the whole volume")
+    spacing = demur(workspace, "dicom", "show", scan["scan_id"])["geometry"]["pixel_spacing_mm"]
+
+    def pixel(x, y):
+        app.pointer(x, y)
+        app.pointer(x + 1, y)
+        app.pointer(x, y)
+        text = app.wait_image("; row ")
+        return [int(word) for word in text.split("; row ")[1].split(";")[0].split(" column ")]
+
+    def drag(x, y, to_x, to_y):
+        app.pointer(x, y)
+        subprocess.run(["xdotool", "mousedown", "1"], check=True)
+        for step in range(1, 9):
+            app.pointer(x + (to_x - x) * step // 8, y + (to_y - y) * step // 8)
+        subprocess.run(["xdotool", "mouseup", "1"], check=True)
+
+    # There is no birth date in the file: its PatientAge stands there.
+    line = subprocess.run(["dcmdump", "+P", "PatientAge", demur(workspace, "dicom", "show", scan["scan_id"])["slices"][0]["path"]],
+                          check=True, capture_output=True, text=True).stdout if shutil.which("dcmdump") else "[036Y]"
+    assert f"{int(line.split('[')[1][:3])} F" in app.image(), (line, app.image())
+    a, b = pixel(620, 400), pixel(780, 520)
+    wanted = (((b[0] - a[0]) * spacing[0]) ** 2 + ((b[1] - a[1]) * spacing[1]) ** 2) ** 0.5
+    app.keys("g")
+    drag(620, 400, 780, 520)
+    said = app.wait_image("; measured: ")
+    length = float(said.split("; measured: ")[1].split(" mm")[0])
+    assert abs(length - wanted) < 1.5 * max(spacing), (length, wanted, said)
+    app.keys("BackSpace")
+    wait_for(lambda: "; measured: " not in app.image(), "the measurement to go")
+    app.keys("j")
+    drag(620, 400, 620, 520)
+    app.wait_image("; measured: ")
+    drag(780, 520, 782, 520)
+    angle = float(wait_for(lambda: "°" in app.image() and app.image(), "the angle").split("; measured: ")[1].split("°")[0])
+    assert abs(angle - 90) < 1.5, angle
+    # What was measured is of its slice.
+    app.keys("Down")
+    wait_for(lambda: "; measured: " not in app.image(), "another slice without it")
+    app.keys("Up")
+    app.wait_image("; measured: ")
+    app.keys("BackSpace", "u")
+    drag(620, 400, 700, 470)
+    app.wait_image("mean ")
+    app.quit()
+
+
 def own_window(file):
     """The first window of a file, as dcmdump prints it."""
     if shutil.which("dcmdump") is None:
