@@ -52,6 +52,25 @@ static guint signals[N_SIGNALS];
 
 /* What is shown. */
 
+/* Slices lie in the volume by their place along the normal. They are numbered and scrolled as the
+ * archive has them, by InstanceNumber, or from the head down where that is not recorded. */
+static gboolean
+runs_backwards(const DemurSeries *series) {
+  const DemurSlice *first = &series->slices[0], *last = &series->slices[series->n_slices - 1];
+  if (first->instance_number != DEMUR_NO_NUMBER && last->instance_number != DEMUR_NO_NUMBER &&
+      first->instance_number != last->instance_number)
+    return first->instance_number > last->instance_number;
+  return !isnan(series->normal[2]) && series->normal[2] > 0.5;
+}
+
+/* The number that is shown for a slice of the plane, and back. */
+static size_t
+numbered(DemurCtView *view, size_t slice, size_t n) {
+  const gboolean backwards =
+      view->plane == DEMUR_CT_ACQUIRED && runs_backwards(view->image->series);
+  return backwards ? n - slice : slice + 1;
+}
+
 size_t
 demur_ct_view_n_slices(DemurCtView *view) {
   if (view->image == NULL)
@@ -237,7 +256,8 @@ slice_text(DemurCtView *view) {
   const gboolean whole = view->image->volume != NULL;
   const size_t slice = whole ? view->slice[view->plane] : view->image->first_index;
   g_autoptr(GString) text = g_string_new(NULL);
-  g_string_append_printf(text, _("%s %zu of %zu"), plane_name(view->plane), slice + 1, n);
+  g_string_append_printf(text, _("%s %zu of %zu"), plane_name(view->plane),
+                         numbered(view, slice, n), n);
   const DemurSlice *facts =
       view->plane == DEMUR_CT_ACQUIRED && slice < view->image->series->n_slices
           ? &view->image->series->slices[slice]
@@ -726,6 +746,8 @@ demur_ct_view_scroll(DemurCtView *view, int slices) {
   const size_t n = demur_ct_view_n_slices(view);
   if (n == 0 || view->image->volume == NULL)
     return;
+  if (view->plane == DEMUR_CT_ACQUIRED && runs_backwards(view->image->series))
+    slices = -slices;
   const gint64 before = (gint64)view->slice[view->plane];
   const gint64 after = CLAMP(before + slices, 0, (gint64)n - 1);
   if (after == before)
