@@ -4,27 +4,25 @@
 
 #include "app/cli/evaluate-options.h"
 #include "base/file-output.h"
-#include "tasks/report.h"
-#include "base/number.h"
 #include "report/charts.h"
-#include "report/files.h"
+#include "tasks/coverage-choice.h"
+#include "tasks/report.h"
 
 static void
 list_charts(DemurContext *context) {
-  size_t n;
-  const DemurChartKind *kinds = demur_chart_kinds(&n);
+  const DemurChartKind *kind;
   if (!context->json) {
-    for (size_t i = 0; i < n; i++)
-      g_print("%-24s %s\n", kinds[i].name, kinds[i].title);
+    for (size_t i = 0; (kind = demur_chart_kind(i)) != NULL; i++)
+      g_print("%-24s %s\n", kind->name, kind->title);
     return;
   }
   DemurJson *json = demur_json_new();
   demur_json_begin_object(json, NULL);
   demur_json_begin_array(json, "charts");
-  for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0; (kind = demur_chart_kind(i)) != NULL; i++) {
     demur_json_begin_object(json, NULL);
-    demur_json_string(json, "name", kinds[i].name);
-    demur_json_string(json, "title", kinds[i].title);
+    demur_json_string(json, "name", kind->name);
+    demur_json_string(json, "title", kind->title);
     demur_json_end_object(json);
   }
   demur_json_end_array(json);
@@ -67,32 +65,6 @@ print_chart(DemurContext *context, const DemurChart *chart, const char *name, co
   demur_context_print_json(context, json);
 }
 
-/* The coverage of the operating point, 0 where not given: one of the usual, or a tuned one. */
-static gboolean
-take_coverage(const char *text, const DemurEvaluating *evaluating, double *coverage,
-              GError **error) {
-  *coverage = 0.0;
-  if (text == NULL)
-    return TRUE;
-  g_autofree char *name = g_strconcat("selector:", evaluating->names[0], NULL);
-  const DemurMethodResult *selector = demur_evaluation_method(
-      evaluating->evaluation, name, demur_selector_recalibration(evaluating->selectors[0]) != NULL);
-  if (demur_number_parse(text, strlen(text), coverage) &&
-      (demur_finding_at(selector, *coverage, FALSE) != NULL ||
-       demur_finding_at(selector, *coverage, TRUE) != NULL))
-    return TRUE;
-  g_autoptr(GString) there = g_string_new(NULL);
-  for (size_t i = 0; i < selector->n_at; i++)
-    if (!selector->at[i].from_tune ||
-        demur_finding_at(selector, selector->at[i].coverage, FALSE) == NULL)
-      g_string_append_printf(there, "%s%g", i ? ", " : "", selector->at[i].coverage);
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-              "--coverage takes one that the selector was measured at (%s), not '%s'; tune it to "
-              "have another",
-              there->str, text);
-  return FALSE;
-}
-
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(DemurEvaluating) evaluating = {0};
@@ -120,20 +92,20 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
     list_charts(context);
     return TRUE;
   }
-  if (!demur_command_expect(arguments, 2,
-                            "chart takes NAME and FILE (`demur chart --list` names the charts)",
-                            error) ||
-      !demur_chart_check(arguments[0], arguments[1], error) ||
-      !demur_file_output_check(arguments[1], DEMUR_FILE_REPLACE, error))
+  if (!demur_command_expect(
+          arguments, 2, "chart takes NAME and FILE (`demur chart --list` names the charts)", error))
     return FALSE;
-  if (g_str_has_prefix(arguments[0], "forest")) { /* groups cost time: only where they are drawn */
+  const DemurChartKind *kind = demur_chart_check(arguments[0], arguments[1], error);
+  if (kind == NULL || !demur_file_output_check(arguments[1], DEMUR_FILE_REPLACE, error))
+    return FALSE;
+  if (kind->of_groups) { /* they cost time: only where they are drawn */
     const char *const by[] = {attribute != NULL ? attribute : "site", NULL};
     options.group_by = g_strdupv((char **)by);
   }
   if (!demur_task_evaluate(&context->task, selectors, &options, &evaluating, error))
     return FALSE;
   double coverage;
-  if (!take_coverage(coverage_text, &evaluating, &coverage, error))
+  if (!demur_task_chart_coverage(coverage_text, &evaluating, &coverage, error))
     return FALSE;
   g_autoptr(DemurReportTask) report = demur_report_task_new(&evaluating, coverage, error);
   if (report == NULL)

@@ -7,44 +7,11 @@
 #include "app/cli/command.h"
 #include "app/cli/noticed.h"
 #include "tasks/names.h"
-#include "cohort/export.h"
-#include "cohort/import.h"
-#include "cohort/simulate.h"
-#include "store/cohorts.h"
 #include "tasks/cohort-import.h"
-#include "tasks/prevalence.h"
-
-/* What is said of a split (or of all scans): counts, the prevalence and the mean risk (more classes:
- * the means of "the top class is right" and of its probability). NaN where no scan has a label. */
-typedef struct {
-  size_t n_scans, n_patients, n_sites, n_unlabelled;
-  double prevalence, mean_risk;
-} Description;
-
-static Description
-describe(const DemurCohort *cohort, const guint32 *rows, size_t n_rows) {
-  Description d = {.n_scans = n_rows,
-                   .n_patients = demur_cohort_count_patients(cohort, rows, n_rows),
-                   .n_sites = demur_cohort_count_sites(cohort, rows, n_rows)};
-  double labels = 0.0, risks = 0.0;
-  for (size_t i = 0; i < n_rows; i++) {
-    const double label = demur_cohort_confidence_label(cohort, rows[i]);
-    risks += demur_cohort_confidence_risk(cohort, rows[i]);
-    if (isnan(label))
-      d.n_unlabelled++;
-    else
-      labels += label;
-  }
-  const size_t n_labelled = n_rows - d.n_unlabelled;
-  d.prevalence = cohort->n_classes == 2 ? demur_task_prevalence(cohort, rows, n_rows)
-                 : n_labelled > 0       ? labels / (double)n_labelled
-                                        : NAN;
-  d.mean_risk = n_rows > 0 ? risks / (double)n_rows : NAN;
-  return d;
-}
+#include "tasks/cohorts.h"
 
 static void
-write_description(DemurJson *json, const DemurCohort *cohort, const Description *d) {
+write_counts(DemurJson *json, const DemurCohort *cohort, const DemurCohortCounts *d) {
   const gboolean binary = cohort->n_classes == 2;
   demur_json_int(json, "n_scans", (gint64)d->n_scans);
   demur_json_int(json, "n_patients", (gint64)d->n_patients);
@@ -108,25 +75,12 @@ print_nlst(const DemurNlstCounts *n) {
 }
 
 /* The parts that import, simulate and show have in common. */
-static gboolean
-print_cohort(DemurContext *context, const DemurCohort *cohort, const char *digest,
-             const GPtrArray *warnings, gboolean with_attributes, const guint64 *seed,
-             const DemurNlstCounts *nlst, GError **error) {
+static void
+print_cohort(DemurContext *context, const DemurCohortFacts *facts, gboolean with_attributes,
+             const guint64 *seed, const DemurNlstCounts *nlst) {
+  const DemurCohort *cohort = facts->cohort;
+  const DemurCohortCounts *all = &facts->all, *splits = facts->splits;
   const gboolean binary = cohort->n_classes == 2;
-  size_t n_rows;
-  g_autofree guint32 *rows = demur_cohort_rows(cohort, NULL, &n_rows, error);
-  if (rows == NULL)
-    return FALSE;
-  const Description all = describe(cohort, rows, n_rows);
-  g_autofree Description *splits = g_new0(Description, MAX(cohort->n_splits, 1));
-  for (size_t s = 0; s < cohort->n_splits; s++) {
-    size_t n;
-    g_autofree guint32 *of_split = demur_cohort_rows(cohort, cohort->split_names[s], &n, error);
-    if (of_split == NULL)
-      return FALSE;
-    splits[s] = describe(cohort, of_split, n);
-  }
-
   if (context->json) {
     DemurJson *json = demur_json_new();
     demur_json_begin_object(json, NULL);
@@ -136,18 +90,18 @@ print_cohort(DemurContext *context, const DemurCohort *cohort, const char *diges
     demur_json_bool(json, "simulated", cohort->simulated);
     demur_json_string(json, "created", cohort->created);
     demur_json_string(json, "outcome", cohort->outcome);
-    demur_json_string(json, "digest", digest);
+    demur_json_string(json, "digest", facts->digest);
     if (seed != NULL)
       demur_json_int(json, "seed", (gint64)*seed);
     demur_json_int(json, "n_classes", (gint64)cohort->n_classes);
     demur_json_int(json, "embedding_width", (gint64)cohort->embedding_width);
     demur_json_bool(json, "yearly_risks", cohort->yearly_risks != NULL);
-    write_description(json, cohort, &all);
+    write_counts(json, cohort, all);
     demur_json_begin_object(json, "splits");
     for (size_t s = 0; s < cohort->n_splits; s++) {
       if (with_attributes) {
         demur_json_begin_object(json, cohort->split_names[s]);
-        write_description(json, cohort, &splits[s]);
+        write_counts(json, cohort, &splits[s]);
         demur_json_end_object(json);
       } else {
         demur_json_int(json, cohort->split_names[s], (gint64)splits[s].n_scans);
@@ -164,16 +118,16 @@ print_cohort(DemurContext *context, const DemurCohort *cohort, const char *diges
     demur_json_end_array(json);
     if (nlst != NULL)
       write_nlst(json, nlst);
-    demur_noticed_write(json, warnings);
+    demur_noticed_write(json, facts->warnings);
     demur_json_end_object(json);
     demur_context_print_json(context, json);
-    return TRUE;
+    return;
   }
 
   g_print("cohort %s%s\n", cohort->name, cohort->simulated ? "  SIMULATED, NOT PATIENTS" : "");
   g_print("  from %s, scores of model %s\n", cohort->source, cohort->model);
-  g_print("  %zu scans of %zu patients at %zu sites, %zu classes, ", all.n_scans, all.n_patients,
-          all.n_sites, cohort->n_classes);
+  g_print("  %zu scans of %zu patients at %zu sites, %zu classes, ", all->n_scans, all->n_patients,
+          all->n_sites, cohort->n_classes);
   if (cohort->embedding_width > 0)
     g_print("embeddings of %zu numbers\n", cohort->embedding_width);
   else
@@ -195,11 +149,10 @@ print_cohort(DemurContext *context, const DemurCohort *cohort, const char *diges
               cohort->attributes[a].n_values);
     g_print("\n");
   }
-  g_print("  digest %s\n", digest);
+  g_print("  digest %s\n", facts->digest);
   if (nlst != NULL)
     print_nlst(nlst);
-  demur_noticed_print(warnings);
-  return TRUE;
+  demur_noticed_print(facts->warnings);
 }
 
 static gboolean
@@ -346,10 +299,15 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
   params.name = words[0];
   params.table = nlst ? NULL : words[1];
   g_auto(DemurCohortImported) imported = {0};
-  return demur_task_cohort_import(&context->task, &params, &imported, error) &&
-         print_cohort(context, imported.cohort, imported.digest, imported.warnings, FALSE,
-                      split_by != NULL ? &context->task.seed : NULL, nlst ? &imported.nlst : NULL,
-                      error);
+  g_autoptr(DemurCohortFacts) facts =
+      demur_task_cohort_import(&context->task, &params, &imported, error)
+          ? demur_cohort_facts_new(imported.cohort, imported.digest, imported.warnings, error)
+          : NULL;
+  if (facts == NULL)
+    return FALSE;
+  print_cohort(context, facts, FALSE, split_by != NULL ? &context->task.seed : NULL,
+               nlst ? &imported.nlst : NULL);
+  return TRUE;
 }
 
 static gboolean
@@ -411,15 +369,12 @@ run_simulate(DemurContext *context, int argc, char **argv, GError **error) {
   if (none)
     simulation.site_effect = simulation.acquisition_effect = simulation.scanner_effect =
         simulation.hidden_effect = simulation.outside_shift = simulation.drift_effect = 0.0;
-  g_autofree char *created = demur_task_now(&context->task);
-  g_autoptr(DemurCohort) cohort = demur_cohort_simulate(
-      &simulation, words[0], created, context->task.parallel, &context->task.progress, error);
-  DemurWorkspace *workspace = cohort != NULL ? demur_task_workspace(&context->task, error) : NULL;
-  if (workspace == NULL || !demur_cohorts_save(workspace, cohort, &context->task.progress, error))
+  g_autoptr(DemurCohortFacts) facts =
+      demur_task_cohort_simulate(&context->task, words[0], &simulation, error);
+  if (facts == NULL)
     return FALSE;
-  g_autoptr(DemurCohortSummary) summary = demur_cohorts_summary(workspace, cohort->name, error);
-  return summary != NULL &&
-         print_cohort(context, cohort, summary->digest, NULL, FALSE, &simulation.seed, NULL, error);
+  print_cohort(context, facts, FALSE, &simulation.seed, NULL);
+  return TRUE;
 }
 
 static gboolean
@@ -430,10 +385,7 @@ run_list(DemurContext *context, int argc, char **argv, GError **error) {
                            &words, error) ||
       !demur_command_expect(words, 0, "cohort list takes no words", error))
     return FALSE;
-  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
-  if (workspace == NULL)
-    return FALSE;
-  g_autoptr(GPtrArray) list = demur_cohorts_list(workspace, error);
+  g_autoptr(GPtrArray) list = demur_task_cohorts(&context->task, error);
   if (list == NULL)
     return FALSE;
   if (context->json) {
@@ -482,18 +434,11 @@ run_show(DemurContext *context, int argc, char **argv, GError **error) {
                            entries, &words, error) ||
       !demur_command_expect(words, 1, "cohort show takes NAME", error))
     return FALSE;
-  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
-  if (workspace == NULL)
+  g_autoptr(DemurCohortFacts) facts = demur_task_cohort_show(&context->task, words[0], error);
+  if (facts == NULL)
     return FALSE;
-  g_autoptr(DemurCohortSummary) summary = demur_cohorts_summary(workspace, words[0], error);
-  if (summary == NULL)
-    return FALSE;
-  g_autoptr(DemurCohort) cohort =
-      demur_cohorts_load(workspace, words[0], &context->task.progress, error);
-  g_autoptr(GPtrArray) warnings =
-      cohort != NULL ? demur_cohorts_warnings(workspace, words[0], error) : NULL;
-  return warnings != NULL &&
-         print_cohort(context, cohort, summary->digest, warnings, TRUE, NULL, NULL, error);
+  print_cohort(context, facts, TRUE, NULL, NULL);
+  return TRUE;
 }
 
 static gboolean
@@ -506,12 +451,9 @@ run_export(DemurContext *context, int argc, char **argv, GError **error) {
       !demur_file_output_check(words[1], DEMUR_FILE_REPLACE, error))
     return FALSE;
   demur_context_take_stdout(words[1]);
-  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
-  if (workspace == NULL)
-    return FALSE;
   g_autoptr(DemurCohort) cohort =
-      demur_cohorts_load(workspace, words[0], &context->task.progress, error);
-  if (cohort == NULL || !demur_cohort_export(cohort, words[1], &context->task.progress, error))
+      demur_task_cohort_export(&context->task, words[0], words[1], error);
+  if (cohort == NULL)
     return FALSE;
   if (context->json) {
     DemurJson *json = demur_json_new();
@@ -553,28 +495,14 @@ run_attach(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(GStrv) columns = column_list != NULL ? g_strsplit(column_list, ",", -1) : NULL;
   for (char **c = columns; c != NULL && *c != NULL; c++)
     g_strstrip(*c);
-  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
-  if (workspace == NULL)
-    return FALSE;
-  g_autoptr(DemurCohort) cohort =
-      demur_cohorts_load(workspace, words[0], &context->task.progress, error);
-  if (cohort == NULL)
-    return FALSE;
-  g_autoptr(DemurColumnMap) map = NULL;
-  if (map_path != NULL && (map = demur_column_map_read(map_path, error)) == NULL)
-    return FALSE;
-  g_autoptr(DemurAttached) attached = demur_cohort_attach_table(cohort, words[1], key, columns, map,
-                                                                &context->task.progress, error);
+  const DemurCohortAttachParams params = {.name = words[0],
+                                          .table = words[1],
+                                          .key = key,
+                                          .columns = columns,
+                                          .column_map = map_path,
+                                          .replace = replace};
+  g_autoptr(DemurAttached) attached = demur_task_cohort_attach(&context->task, &params, error);
   if (attached == NULL)
-    return FALSE;
-  if (attached->n_matched == 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "no %s of the table is in cohort %s; check --key and how the ids are written", key,
-                words[0]);
-    return FALSE;
-  }
-  if (!demur_cohorts_attach(workspace, words[0], attached->attributes, attached->n_attributes,
-                            replace, error))
     return FALSE;
   if (context->json) {
     DemurJson *json = demur_json_new();
@@ -612,8 +540,7 @@ run_remove(DemurContext *context, int argc, char **argv, GError **error) {
                            &words, error) ||
       !demur_command_expect(words, 1, "cohort remove takes NAME", error))
     return FALSE;
-  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
-  if (workspace == NULL || !demur_cohorts_remove(workspace, words[0], force, error))
+  if (!demur_task_cohort_remove(&context->task, words[0], force, error))
     return FALSE;
   if (context->json) {
     DemurJson *json = demur_json_new();

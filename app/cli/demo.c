@@ -8,7 +8,6 @@
 #include "base/file-output.h"
 #include "tasks/demo-studies.h"
 #include "base/number.h"
-#include "store/cohorts.h"
 
 #include "dicom/library.h"
 #include "dicom/phantom.h"

@@ -112,8 +112,7 @@ run_list(DemurContext *context, int argc, char **argv, GError **error) {
                            &words, error) ||
       !demur_command_expect(words, 0, "dicom list takes no words", error))
     return FALSE;
-  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
-  g_autoptr(GPtrArray) records = workspace != NULL ? demur_series_list(workspace, error) : NULL;
+  g_autoptr(GPtrArray) records = demur_task_series(&context->task, error);
   if (records == NULL)
     return FALSE;
   if (!context->json) {
@@ -137,10 +136,11 @@ run_list(DemurContext *context, int argc, char **argv, GError **error) {
 }
 
 static gboolean
-print_one(DemurContext *context, DemurWorkspace *workspace, const DemurSeriesRecord *record,
-          GError **error) {
+print_one(DemurContext *context, const char *scan_id, GError **error) {
   g_autoptr(DemurOverruleRecord) overrule = NULL;
-  if (!demur_overrules_current(workspace, record->scan_id, record->accepted, &overrule, error))
+  g_autoptr(DemurSeriesRecord) record =
+      demur_task_series_show(&context->task, scan_id, &overrule, error);
+  if (record == NULL)
     return FALSE;
   if (!context->json) {
     g_autofree char *text = demur_dicom_text_record(record, TRUE);
@@ -166,10 +166,7 @@ run_show(DemurContext *context, int argc, char **argv, GError **error) {
                            "SCAN is a scan_id of dicom list.", entries, &words, error) ||
       !demur_command_expect(words, 1, "dicom show takes SCAN", error))
     return FALSE;
-  DemurWorkspace *workspace = demur_task_workspace(&context->task, error);
-  g_autoptr(DemurSeriesRecord) record =
-      workspace != NULL ? demur_series_load(workspace, words[0], error) : NULL;
-  return record != NULL && print_one(context, workspace, record, error);
+  return print_one(context, words[0], error);
 }
 
 static gboolean
@@ -191,17 +188,8 @@ run_choose(DemurContext *context, int argc, char **argv, GError **error) {
                         "dicom choose needs --reason TEXT: why the rules are overruled");
     return FALSE;
   }
-  if (!demur_intake_choose(&context->task, words[0], reason, error))
-    return FALSE;
-  g_autoptr(DemurSeriesRecord) record = demur_series_load(context->task.workspace, words[0], error);
-  return record != NULL && print_one(context, context->task.workspace, record, error);
-}
-
-/* What a decision came to: the series of that UID, or how many left. */
-static gboolean
-print_decided(DemurContext *context, const char *scan_id, GError **error) {
-  g_autoptr(DemurSeriesRecord) record = demur_series_load(context->task.workspace, scan_id, error);
-  return record != NULL && print_one(context, context->task.workspace, record, error);
+  return demur_intake_choose(&context->task, words[0], reason, error) &&
+         print_one(context, words[0], error);
 }
 
 static gboolean
@@ -229,7 +217,7 @@ run_resolve(DemurContext *context, int argc, char **argv, GError **error) {
   }
   return demur_decide_resolve(&context->task, words[0],
                               keep ? DEMUR_RESOLVE_KEEP : DEMUR_RESOLVE_BOTH, reason, error) &&
-         print_decided(context, words[0], error);
+         print_one(context, words[0], error);
 }
 
 static gboolean
@@ -247,7 +235,7 @@ run_correct(DemurContext *context, int argc, char **argv, GError **error) {
       !demur_command_expect(words, 1, "dicom correct takes SCAN", error))
     return FALSE;
   return demur_decide_correct(&context->task, words[0], reason, &corrected, error) &&
-         print_decided(context, corrected, error);
+         print_one(context, corrected, error);
 }
 
 static gboolean

@@ -383,12 +383,8 @@ run(int argc, char **argv, DemurContext *context, ProgressLine *line, GError **e
                 "there is no command '%s'; `demur --help` lists them", name);
     return FALSE;
   }
-  if (context->task.workspace_path == NULL) {
-    const char *from_environment = g_getenv("DEMUR_WORKSPACE");
-    context->task.workspace_path = from_environment != NULL && *from_environment != '\0'
-                                       ? g_strdup(from_environment)
-                                       : demur_workspace_default_path(g_get_user_data_dir());
-  }
+  if (context->task.workspace_path == NULL)
+    context->task.workspace_path = demur_task_usual_workspace(NULL);
   context->task.parallel = demur_parallel_new(n_threads);
   line->context = context;
   context->task.progress = (DemurProgress){on_progress, line, g_cancellable_new()};

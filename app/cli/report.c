@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "app/cli/evaluate-options.h"
-#include "tasks/report.h"
 #include "app/cli/report-parts.h"
-#include "base/number.h"
 #include "report/files.h"
+#include "tasks/coverage-choice.h"
+#include "tasks/report.h"
 
 gboolean
 demur_cli_paper(const char *text, DemurPaper *paper, GError **error) {
@@ -60,16 +60,9 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   DemurPaper size;
   if (!demur_cli_paper(paper, &size, error))
     return FALSE;
-  double coverage = 0.0; /* the usual */
-  if (coverage_text != NULL &&
-      (!demur_number_parse(coverage_text, strlen(coverage_text), &coverage) ||
-       (coverage != 0.9 && coverage != 0.7 && coverage != 0.5))) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "--coverage takes 0.9, 0.7 or 0.5 here, what every method was measured at, not "
-                "'%s'",
-                coverage_text);
+  double coverage;
+  if (!demur_task_summary_coverage(coverage_text, &coverage, error))
     return FALSE;
-  }
   g_autofree char *json_path = demur_report_json_path(arguments[0], error);
   if (json_path == NULL || !demur_report_check_files(arguments[0], error) ||
       !demur_task_evaluate(&context->task, selectors, &options, &evaluating, error))

@@ -312,11 +312,8 @@ on_command_line(GApplication *application, GApplicationCommandLine *line) {
     self->settings->theme = g_strdup(theme);
   }
   if (workspace == NULL)
-    workspace = g_strdup(g_getenv("DEMUR_WORKSPACE"));
-  if (workspace == NULL && self->picture_path == NULL)
-    workspace = g_strdup(self->settings->workspace);
-  if (workspace == NULL)
-    workspace = demur_workspace_default_path(g_get_user_data_dir());
+    workspace =
+        demur_task_usual_workspace(self->picture_path == NULL ? self->settings->workspace : NULL);
   self->picture_width = width;
   self->picture_height = height;
   make_window(self, workspace, width, height);

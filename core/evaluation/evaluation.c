@@ -7,6 +7,8 @@ demur_measure_n_coverages(DemurMeasure measure) {
   return measure < DEMUR_N_FINE_MEASURES ? DEMUR_N_COVERAGES : DEMUR_N_COARSE_COVERAGES;
 }
 
+const double demur_operating_coverages[DEMUR_N_OPERATING_COVERAGES] = {0.9, 0.7, 0.5};
+
 const double demur_decision_thresholds[DEMUR_N_DECISIONS] = {
     0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2,  0.25, 0.3,
     0.35, 0.4,  0.5,  0.6,  0.7,   0.8, 0.9,  0.95, 0.99};

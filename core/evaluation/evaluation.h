@@ -25,6 +25,9 @@ G_BEGIN_DECLS
 
 /* How many points the curve of a measure has: DEMUR_N_COVERAGES or DEMUR_N_COARSE_COVERAGES. */
 size_t demur_measure_n_coverages(DemurMeasure measure);
+/* At which every method is measured, by thresholds of the split itself: 0.9, 0.7, 0.5. */
+#define DEMUR_N_OPERATING_COVERAGES 3
+extern const double demur_operating_coverages[DEMUR_N_OPERATING_COVERAGES];
 /* 0.01 .. 0.99; [DEMUR_N_DECISIONS]. */
 extern const double demur_decision_thresholds[DEMUR_N_DECISIONS];
 

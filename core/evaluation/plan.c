@@ -5,8 +5,6 @@
 #include "base/memory.h"
 #include "selector/audit.h"
 
-static const double operating_coverages[] = {0.9, 0.7, 0.5};
-
 gboolean
 demur_plan_check_unseen(const DemurEvaluateInput *input, const guint32 *rows, size_t n_rows,
                         gboolean *in_sample, GError **error) {
@@ -96,8 +94,8 @@ demur_plan_points(const DemurEvaluateInput *input, const DemurRiskGroup *group,
   GArray *plans = g_array_new(FALSE, FALSE, sizeof(DemurPointPlan));
   for (guint k = 0; k < methods->len; k++) {
     const DemurMethod *method = methods->pdata[k];
-    for (size_t a = 0; a < G_N_ELEMENTS(operating_coverages); a++) {
-      const DemurPointPlan plan = {k, operating_coverages[a], NULL, NAN};
+    for (size_t a = 0; a < DEMUR_N_OPERATING_COVERAGES; a++) {
+      const DemurPointPlan plan = {k, demur_operating_coverages[a], NULL, NAN};
       g_array_append_val(plans, plan);
     }
     if (!method->is_selector || input->n_thresholds == NULL)

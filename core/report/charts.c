@@ -163,59 +163,59 @@ make_flow(const DemurReportFinding *f, const char *attribute, int argument, GErr
   return demur_chart_cohort_flow(f);
 }
 
-static const DemurChartKind kinds[] = {
-    {"coverage-sbce2", "Calibration error S-BCE₂ (S-TCE₂) against coverage"},
-    {"coverage-sbceinf", "Largest bin error S-BCE∞ (S-TCE∞) against coverage"},
-    {"coverage-brier", "Brier score against coverage"},
-    {"coverage-accuracy", "Accuracy against coverage"},
-    {"coverage-site-error", "Site error against coverage"},
-    {"coverage-smmce", "Kernel calibration error S-MMCE against coverage"},
-    {"reliability", "Reliability of the accepted scans"},
-    {"reliability-everything", "Reliability of all scans"},
-    {"confidence-histogram", "Risks (confidences) of accepted scans against all"},
-    {"rejection-shares", "Each label's share of the refused"},
-    {"rejection-rates", "Share of each label that is refused"},
-    {"forest", "Refusals by site or another subgroup"},
-    {"forest-oe", "Observed over expected outcomes by site or another subgroup"},
-    {"decision-curve", "Net benefit of treating by risk, all scans and accepted"},
-    {"risk-over-time", "Yearly risk and observed share by years after the scan"},
-    {"cohort-flow", "From the cohort to the result"},
-};
-
 static const struct {
+  DemurChartKind kind;
   MakeFunc make;
   int argument;
-} makers[] = {
-    {make_curve, DEMUR_MEASURE_SBCE2},
-    {make_curve, DEMUR_MEASURE_SBCEINF},
-    {make_curve, DEMUR_MEASURE_BRIER},
-    {make_curve, DEMUR_MEASURE_ACCURACY},
-    {make_curve, DEMUR_MEASURE_SITE_ERROR},
-    {make_curve, DEMUR_MEASURE_SMMCE},
-    {make_reliability, FALSE},
-    {make_reliability, TRUE},
-    {make_histogram, 0},
-    {make_rejection, DEMUR_REJECTION_SHARES},
-    {make_rejection, DEMUR_REJECTION_RATES},
-    {make_forest, 0},
-    {make_oe_forest, 0},
-    {make_decision, 0},
-    {make_risk, 0},
-    {make_flow, 0},
+} kinds[] = {
+    {{"coverage-sbce2", "Calibration error S-BCE₂ (S-TCE₂) against coverage", FALSE},
+     make_curve,
+     DEMUR_MEASURE_SBCE2},
+    {{"coverage-sbceinf", "Largest bin error S-BCE∞ (S-TCE∞) against coverage", FALSE},
+     make_curve,
+     DEMUR_MEASURE_SBCEINF},
+    {{"coverage-brier", "Brier score against coverage", FALSE}, make_curve, DEMUR_MEASURE_BRIER},
+    {{"coverage-accuracy", "Accuracy against coverage", FALSE}, make_curve, DEMUR_MEASURE_ACCURACY},
+    {{"coverage-site-error", "Site error against coverage", FALSE},
+     make_curve,
+     DEMUR_MEASURE_SITE_ERROR},
+    {{"coverage-smmce", "Kernel calibration error S-MMCE against coverage", FALSE},
+     make_curve,
+     DEMUR_MEASURE_SMMCE},
+    {{"reliability", "Reliability of the accepted scans", FALSE}, make_reliability, FALSE},
+    {{"reliability-everything", "Reliability of all scans", FALSE}, make_reliability, TRUE},
+    {{"confidence-histogram", "Risks (confidences) of accepted scans against all", FALSE},
+     make_histogram,
+     0},
+    {{"rejection-shares", "Each label's share of the refused", FALSE},
+     make_rejection,
+     DEMUR_REJECTION_SHARES},
+    {{"rejection-rates", "Share of each label that is refused", FALSE},
+     make_rejection,
+     DEMUR_REJECTION_RATES},
+    {{"forest", "Refusals by site or another subgroup", TRUE}, make_forest, 0},
+    {{"forest-oe", "Observed over expected outcomes by site or another subgroup", TRUE},
+     make_oe_forest,
+     0},
+    {{"decision-curve", "Net benefit of treating by risk, all scans and accepted", FALSE},
+     make_decision,
+     0},
+    {{"risk-over-time", "Yearly risk and observed share by years after the scan", FALSE},
+     make_risk,
+     0},
+    {{"cohort-flow", "From the cohort to the result", FALSE}, make_flow, 0},
 };
-G_STATIC_ASSERT(G_N_ELEMENTS(kinds) == G_N_ELEMENTS(makers));
 
 const DemurChartKind *
-demur_chart_kinds(size_t *n) {
-  *n = G_N_ELEMENTS(kinds);
-  return kinds;
+demur_chart_kind(size_t i) {
+  return i < G_N_ELEMENTS(kinds) ? &kinds[i].kind : NULL;
 }
 
 static void
 unknown_chart(const char *name, GError **error) {
   g_autoptr(GString) names = g_string_new(NULL);
   for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
-    g_string_append_printf(names, "%s%s", i ? ", " : "", kinds[i].name);
+    g_string_append_printf(names, "%s%s", i ? ", " : "", kinds[i].kind.name);
   g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "there is no chart '%s'; there are: %s", name,
               names->str);
 }
@@ -233,8 +233,8 @@ demur_chart_new(const char *name, const DemurReportInput *input, double coverage
   DemurReportFinding finding = demur_finding(&at_coverage);
   finding.input = input; /* outlives the chart, unlike the copy; its coverage is not read again */
   for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
-    if (strcmp(kinds[i].name, name) == 0)
-      return makers[i].make(&finding, attribute, makers[i].argument, error);
+    if (strcmp(kinds[i].kind.name, name) == 0)
+      return kinds[i].make(&finding, attribute, kinds[i].argument, error);
   unknown_chart(name, error);
   return NULL;
 }
@@ -251,13 +251,13 @@ demur_chart_caption(const DemurReportInput *input) {
                          input->version ? input->version : "", digest);
 }
 
-gboolean
+const DemurChartKind *
 demur_chart_check(const char *name, const char *path, GError **error) {
   for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
-    if (strcmp(kinds[i].name, name) == 0)
-      return demur_chart_export_check(path, error);
+    if (strcmp(kinds[i].kind.name, name) == 0)
+      return demur_chart_export_check(path, error) ? &kinds[i].kind : NULL;
   unknown_chart(name, error);
-  return FALSE;
+  return NULL;
 }
 
 gboolean

@@ -2,7 +2,7 @@
  * the workstation shows. A chart is made once from the report's input and then drawn anywhere; it
  * has a title, a table of its numbers and an alternative text.
  *
- *   n = demur_chart_kinds(&kinds)                  names and titles
+ *   demur_chart_kind(i)                            names and titles
  *   chart = demur_chart_new(name, input, ..)       from data
  *   demur_chart_draw(chart, cr, palette, rect)     on screen or paper
  *   demur_chart_table(chart), demur_chart_describe(chart)
@@ -19,11 +19,13 @@ G_BEGIN_DECLS
 typedef struct DemurChart DemurChart;
 
 typedef struct {
-  const char *name;  /* "coverage-sbce2" */
-  const char *title; /* for lists: "Calibration error S-BCE₂ against coverage" */
+  const char *name;   /* "coverage-sbce2" */
+  const char *title;  /* for lists: "Calibration error S-BCE₂ against coverage" */
+  gboolean of_groups; /* it shows groups of scans, which have to be evaluated */
 } DemurChartKind;
 
-const DemurChartKind *demur_chart_kinds(size_t *n);
+/* NULL: there are no more. */
+const DemurChartKind *demur_chart_kind(size_t i);
 
 /* coverage: of the operating point, 0: the input's; attribute: of a forest plot, NULL: the first
  * there is. input and what it points to must outlive the chart. NULL with DEMUR_ERROR_USAGE for an
@@ -49,10 +51,10 @@ char *demur_chart_describe(const DemurChart *chart);
 gboolean demur_chart_write(const DemurChart *chart, const char *path, const char *caption,
                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Whether there is a chart of that name and path has such an ending: what can be said before
- * anything is computed. DEMUR_ERROR_USAGE otherwise. */
-gboolean demur_chart_check(const char *name, const char *path,
-                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* The chart of that name, if there is one and path has such an ending: what can be said before
+ * anything is computed. NULL with DEMUR_ERROR_USAGE otherwise. */
+const DemurChartKind *demur_chart_check(const char *name, const char *path,
+                                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* "Simulated data · cohort ist, split test · demur 0.1.0 · rows 9f2c 77a0 41d3" (owned). */
 char *demur_chart_caption(const DemurReportInput *input);

@@ -415,3 +415,24 @@ demur_dicom_text_record(const DemurSeriesRecord *record, gboolean details) {
   }
   return g_string_free(text, FALSE);
 }
+
+/* Out of the workspace. */
+
+GPtrArray *
+demur_task_series(DemurTask *task, GError **error) {
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  return workspace != NULL ? demur_series_list(workspace, error) : NULL;
+}
+
+DemurSeriesRecord *
+demur_task_series_show(DemurTask *task, const char *scan_id, DemurOverruleRecord **overrule,
+                       GError **error) {
+  *overrule = NULL;
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  g_autoptr(DemurSeriesRecord) record =
+      workspace != NULL ? demur_series_load(workspace, scan_id, error) : NULL;
+  return record != NULL &&
+                 demur_overrules_current(workspace, scan_id, record->accepted, overrule, error)
+             ? g_steal_pointer(&record)
+             : NULL;
+}

@@ -4,9 +4,21 @@
 
 #include "base/json-writer.h"
 #include "dicom/series.h"
+#include "store/overrules.h"
 #include "store/series.h"
+#include "tasks/task.h"
 
 G_BEGIN_DECLS
+
+/* The series of the workspace: array of DemurSeriesRecord by patient_id, study_date, scan_id (owned,
+ * frees its elements). */
+GPtrArray *demur_task_series(DemurTask *task, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* One of them. *overrule (owned): what a person chose against the rules, where that holds now; NULL
+ * where the rules chose. */
+DemurSeriesRecord *demur_task_series_show(DemurTask *task, const char *scan_id,
+                                          DemurOverruleRecord **overrule,
+                                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The record of a measured series (owned). facts_json holds what the record has no column for:
  * geometry, acquisition, slices. mapped_site: its site comes from a mapping file. rules: changes to

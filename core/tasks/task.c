@@ -35,6 +35,14 @@ demur_task_workspace(DemurTask *task, GError **error) {
 }
 
 char *
+demur_task_usual_workspace(const char *last) {
+  const char *named = g_getenv("DEMUR_WORKSPACE");
+  if (named == NULL || *named == '\0')
+    named = last;
+  return named != NULL ? g_strdup(named) : demur_workspace_default_path(g_get_user_data_dir());
+}
+
+char *
 demur_task_now(const DemurTask *task) {
   return task_clock(task)();
 }

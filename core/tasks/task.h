@@ -34,6 +34,10 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DemurTask, demur_task_clear)
  * a time. */
 DemurWorkspace *demur_task_workspace(DemurTask *task, GError **error);
 
+/* Which workspace is meant where none is named (owned): DEMUR_WORKSPACE of the environment, else
+ * last (the one of last time; NULL: none), else the one in the user's data folder. */
+char *demur_task_usual_workspace(const char *last);
+
 /* The time by the task's clock: "2026-01-31T12:00:00Z", owned. */
 char *demur_task_now(const DemurTask *task);
 

@@ -2,7 +2,8 @@
 
 Reads the table "Arrows" of docs/architecture.md, every #include "room/.." line of the tree, and the symbols that each
 room's static library leaves undefined. Fails on an arrow that is not in the table, on one that nothing uses, on a
-numeric room that reads the clock, the environment or the locale, and on C++ or DCMTK outside dicom/.
+numeric room that reads the clock, the environment or the locale, on C++ or DCMTK outside dicom/, and where ui or
+app ask the store for something themselves.
 
 Usage: arrows.py [--self-test] ROOT [room=library.a ..]
 """
@@ -117,12 +118,34 @@ def check_symbols(libraries, arrows):
     return faults
 
 
+def check_store_calls(root):
+    """Above the tasks the store's records are seen (tasks hand them out) and freed, and their kinds named; nothing is asked
+    of the store itself."""
+    declared = set()
+    for path in sources(os.path.join(root, ROOMS["store"])):
+        if path.endswith(".h"):
+            with open(path, encoding="utf-8") as file:
+                declared |= set(re.findall(r"\b(demur_\w+)\(", file.read()))
+    asked = {name for name in declared if not name.endswith(("_free", "_clear", "_name"))}
+    faults = []
+    for room in ("ui", "app"):
+        for path in sources(os.path.join(root, ROOMS[room])):
+            with open(path, encoding="utf-8") as file:
+                for number, line in enumerate(file, 1):
+                    faults += [f"{os.path.relpath(path, root)}:{number}: {room} calls {name} of store: a task does that"
+                               for name in re.findall(r"\b(demur_\w+)\(", line) if name in asked]
+    return faults
+
+
 def self_test(root):
     """A forbidden include, put into a copy of the tree, must be found: a test that can't fail is none."""
     cases = [("core/metrics/coverage.h", '#include "selector/selector.h"\n', "metrics must not include selector"),
              ("core/selector/selector.h", '#include <sqlite3.h>\n', "only store may include sqlite3.h"),
              ("core/base/error.h", '#include "dicom/series.h"\n', "base must not include dicom"),
-             ("core/store/workspace.h", '#include "core/report/report.h"\n', "store must not include report")]
+             ("core/store/workspace.h", '#include "core/report/report.h"\n', "store must not include report"),
+             ("app/cli/cohort.c", '#include "store/cohorts.h"\n', "app must not include store"),
+             ("ui/session.c", '#include "store/scores.h"\n', "ui must not include store"),
+             ("app/cli/cohort.c", "void f(void *w) { demur_cohorts_list(w, 0); }\n", "calls demur_cohorts_list of store")]
     for file, line, expected in cases:
         with tempfile.TemporaryDirectory() as copy:
             for folder in ("core", "docs", "dicom", "app", "ui"):
@@ -130,7 +153,7 @@ def self_test(root):
                     shutil.copytree(os.path.join(root, folder), os.path.join(copy, folder))
             with open(os.path.join(copy, file), "a", encoding="utf-8") as header:
                 header.write(line)
-            faults = check_includes(copy, read_arrows(copy))
+            faults = check_includes(copy, read_arrows(copy)) + check_store_calls(copy)
             if not any(expected in fault for fault in faults):
                 sys.exit(f"{line.strip()} in {file} was not found; faults: {faults}")
     arrows = read_arrows(root)
@@ -148,7 +171,7 @@ def main():
     root = words[0]
     arrows = read_arrows(root)
     libraries = dict(word.split("=", 1) for word in words[1:])
-    faults = check_includes(root, arrows, calls(libraries)) + check_symbols(libraries, arrows)
+    faults = check_includes(root, arrows, calls(libraries)) + check_symbols(libraries, arrows) + check_store_calls(root)
     for fault in faults:
         print(fault)
     if faults:

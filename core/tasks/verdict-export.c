@@ -1,0 +1,232 @@
+#include "tasks/verdict-export.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/csv-field.h"
+#include "base/file-output.h"
+#include "base/json-writer.h"
+#include "base/number.h"
+#include "base/shown-text.h"
+#include "store/events.h"
+#include "tasks/history.h"
+#include "tasks/result-objects.h"
+#include "tasks/told-verdict.h"
+
+static const struct {
+  const char *name, *ending; /* ending NULL: no file says it by itself */
+} formats[DEMUR_N_EXPORTS] = {
+    [DEMUR_EXPORT_CSV] = {"csv", ".csv"},
+    [DEMUR_EXPORT_JSON] = {"json", ".json"},
+    [DEMUR_EXPORT_REPORT] = {"sr", ".dcm"},
+    [DEMUR_EXPORT_PDF] = {"pdf", NULL},
+};
+
+const char *
+demur_export_format_name(DemurExportFormat format) {
+  return formats[format].name;
+}
+
+gboolean
+demur_export_format_find(const char *name, const char *path, DemurExportFormat *format) {
+  for (int f = 0; f < DEMUR_N_EXPORTS; f++)
+    if (name != NULL ? strcmp(name, formats[f].name) == 0
+                     : formats[f].ending != NULL && g_str_has_suffix(path, formats[f].ending)) {
+      *format = (DemurExportFormat)f;
+      return TRUE;
+    }
+  return FALSE;
+}
+
+/* A field of RFC 4180. */
+static void
+add_text(GString *csv, const char *text) {
+  if (csv->len > 0 && csv->str[csv->len - 1] != '\n')
+    g_string_append_c(csv, ',');
+  if (text == NULL)
+    return;
+  g_autofree char *safe = demur_shown_text(text);
+  demur_csv_append(csv, safe);
+}
+
+static void
+add_number(GString *csv, double value) {
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+  add_text(csv, isfinite(value) ? demur_number_format(value, buffer) : "");
+}
+
+static void
+write_csv_line(GString *csv, const DemurToldVerdict *line) {
+  const DemurVerdictRecord *v = line->verdict;
+  g_autofree char *reasons = g_strjoinv("; ", line->reasons);
+  add_text(csv, v->scan_id);
+  add_text(csv, v->patient_id);
+  add_text(csv, demur_verdict_name(v->verdict));
+  add_number(csv, demur_told_risk(line));
+  for (int y = 0; y < DEMUR_N_YEARS; y++)
+    add_number(csv, demur_told_year(line, y));
+  add_number(csv, demur_told_score(line));
+  add_number(csv, v->threshold);
+  add_number(csv, v->coverage);
+  add_text(csv, reasons);
+  add_text(csv, v->selector);
+  add_text(csv, v->selector_digest);
+  add_text(csv, v->model);
+  add_text(csv, v->cohort);
+  add_text(csv, v->created);
+  add_text(csv, line->told && v->verdict != DEMUR_VERDICT_ACCEPTED ? "true" : "false");
+  g_autofree char *causes = g_strjoinv("; ", line->causes);
+  add_text(csv, demur_told_state(line));
+  add_text(csv, causes);
+  add_number(csv, demur_told_bound(line, FALSE));
+  add_number(csv, demur_told_bound(line, TRUE));
+  g_string_append(csv, "\r\n");
+}
+
+static void
+write_json_line(DemurJson *json, const DemurToldVerdict *line) {
+  const DemurVerdictRecord *v = line->verdict;
+  double years[DEMUR_N_YEARS];
+  for (int y = 0; y < DEMUR_N_YEARS; y++)
+    years[y] = demur_told_year(line, y);
+  demur_json_begin_object(json, NULL);
+  demur_json_string(json, "scan_id", v->scan_id);
+  demur_json_string(json, "patient_id", v->patient_id);
+  demur_json_string(json, "verdict", demur_verdict_name(v->verdict));
+  demur_json_double(json, "risk", demur_told_risk(line));
+  const double interval[2] = {demur_told_bound(line, FALSE), demur_told_bound(line, TRUE)};
+  if (isfinite(interval[0]))
+    demur_json_doubles(json, "risk_interval", interval, 2);
+  else
+    demur_json_null(json, "risk_interval");
+  demur_json_doubles(json, "yearly_risks", years, DEMUR_N_YEARS);
+  demur_json_double(json, "score", demur_told_score(line));
+  demur_json_double(json, "threshold", v->threshold);
+  demur_json_double(json, "coverage", v->coverage);
+  demur_json_begin_array(json, "reasons");
+  for (char **reason = line->reasons; *reason != NULL; reason++)
+    demur_json_string(json, NULL, *reason);
+  demur_json_end_array(json);
+  demur_json_string(json, "selector", v->selector);
+  demur_json_string(json, "selector_digest", v->selector_digest);
+  demur_json_string(json, "model", v->model);
+  demur_json_string(json, "cohort", v->cohort);
+  demur_json_string(json, "created", v->created);
+  demur_json_bool(json, "revealed", line->told && v->verdict != DEMUR_VERDICT_ACCEPTED);
+  demur_json_string(json, "state", demur_told_state(line));
+  demur_json_begin_array(json, "out_of_date_because");
+  for (char **cause = line->causes; *cause != NULL; cause++)
+    demur_json_string(json, NULL, *cause);
+  demur_json_end_array(json);
+  demur_json_end_object(json);
+}
+
+/* The newest verdict a scan that the options ask for. */
+static GPtrArray *
+find_verdicts(DemurWorkspace *workspace, const DemurVerdictExportParams *params, GError **error) {
+  g_autoptr(GPtrArray) all =
+      params->selector != NULL
+          ? demur_verdicts_of_selector(workspace, params->selector, TRUE, error)
+          : demur_verdicts_latest(workspace, params->cohort, error);
+  for (guint i = all != NULL ? all->len : 0; i-- > 0;) {
+    const DemurVerdictRecord *v = all->pdata[i];
+    if (g_strcmp0(v->cohort, params->cohort) != 0 ||
+        (params->scan_id != NULL && strcmp(v->scan_id, params->scan_id) != 0))
+      g_ptr_array_remove_index(all, i);
+  }
+  if (all != NULL && all->len == 0) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
+                "there is no verdict of that kind to export; `demur assess` gives verdicts");
+    return NULL;
+  }
+  return g_steal_pointer(&all);
+}
+
+static gboolean
+put_text(DemurFileOutput *output, const char *text, GError **error) {
+  return demur_file_output_write(output, text, strlen(text), error);
+}
+
+static gboolean
+put_csv(DemurWorkspace *workspace, const DemurVerdictExportParams *params,
+        const GPtrArray *verdicts, DemurFileOutput *output, GError **error) {
+  g_autoptr(GString) csv = g_string_new(
+      "scan_id,patient_id,verdict,risk,risk_year_1,risk_year_2,risk_year_3,risk_year_4,risk_year_5,"
+      "risk_year_6,score,threshold,coverage,reasons,selector,selector_digest,model,cohort,created,"
+      "revealed,state,out_of_date_because,risk_interval_low,risk_interval_high\r\n");
+  for (guint i = verdicts->len; i-- > 0;) { /* oldest first */
+    g_auto(DemurToldVerdict) line = {0};
+    if (!demur_told_verdict_fill(workspace, verdicts->pdata[i], params->reveal, &line, error))
+      return FALSE;
+    write_csv_line(csv, &line);
+    if (!put_text(output, csv->str, error))
+      return FALSE;
+    g_string_truncate(csv, 0);
+  }
+  return TRUE;
+}
+
+static gboolean
+put_json(DemurWorkspace *workspace, const DemurVerdictExportParams *params,
+         const GPtrArray *verdicts, DemurFileOutput *output, GError **error) {
+  g_autoptr(DemurJson) json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_json_bool(json, "research_use_only", TRUE);
+  /* Kept elsewhere with the file, it finds a history that is written anew. */
+  g_autofree char *head = demur_events_head(workspace, error);
+  if (head == NULL)
+    return FALSE;
+  demur_json_string(json, "log_head", head);
+  demur_json_begin_array(json, "verdicts");
+  for (guint i = verdicts->len; i-- > 0;) {
+    g_auto(DemurToldVerdict) line = {0};
+    if (!demur_told_verdict_fill(workspace, verdicts->pdata[i], params->reveal, &line, error))
+      return FALSE;
+    write_json_line(json, &line);
+    g_autofree char *text = demur_json_take(json);
+    g_autofree char *safe = demur_shown_json(text);
+    if (!put_text(output, safe, error))
+      return FALSE;
+  }
+  demur_json_end_array(json);
+  demur_json_end_object(json);
+  g_autofree char *rest = demur_json_finish(g_steal_pointer(&json));
+  return put_text(output, rest, error);
+}
+
+static gboolean
+export_table(DemurWorkspace *workspace, const DemurVerdictExportParams *params,
+             const GPtrArray *verdicts, GError **error) {
+  g_autoptr(DemurFileOutput) output =
+      demur_file_output_open(params->path, DEMUR_FILE_REPLACE, error);
+  if (output == NULL)
+    return FALSE;
+  const gboolean is_csv = params->format == DEMUR_EXPORT_CSV;
+  return (is_csv ? put_csv : put_json)(workspace, params, verdicts, output, error) &&
+         demur_file_output_commit(output, error);
+}
+
+gboolean
+demur_task_verdict_export(DemurTask *task, const DemurVerdictExportParams *params,
+                          DemurVerdictExported *exported, GError **error) {
+  *exported = (DemurVerdictExported){.n = 1};
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  if (workspace == NULL)
+    return FALSE;
+  gboolean ok;
+  const DemurReportParams report = {.reveal = params->reveal};
+  if (params->format == DEMUR_EXPORT_PDF) {
+    ok = demur_task_result_pdf(task, params->scan_id, NULL, params->pdf, NULL, params->path, error);
+  } else {
+    g_autoptr(GPtrArray) verdicts = find_verdicts(workspace, params, error);
+    if (verdicts == NULL)
+      return FALSE;
+    exported->n = verdicts->len;
+    ok = params->format == DEMUR_EXPORT_REPORT
+             ? demur_task_result_report(task, verdicts->pdata[0], &report, params->path,
+                                        &exported->not_remembered, error)
+             : export_table(workspace, params, verdicts, error);
+  }
+  return ok && demur_history_add_export(task, params->path, formats[params->format].name,
+                                        exported->n, params->reveal, error);
+}
