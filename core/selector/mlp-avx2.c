@@ -12,7 +12,11 @@ supported(void) {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
+#ifdef __clang__ /* knows no #pragma GCC target */
+#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
+#else
 #pragma GCC target("avx2,fma")
+#endif
 
 typedef __m256 Vector;
 typedef int Mask __attribute__((vector_size(32)));
@@ -23,6 +27,10 @@ typedef int Mask __attribute__((vector_size(32)));
 #define KERNEL(name) avx2_##name
 
 #include "selector/mlp-tiles.inc"
+
+#ifdef __clang__
+#pragma clang attribute pop
+#endif
 
 const DemurMlpKernel demur_mlp_avx2 = {"avx2", supported, avx2_forward, avx2_backward};
 

@@ -12,7 +12,11 @@ supported(void) {
   return __builtin_cpu_supports("avx512f") != 0;
 }
 
+#ifdef __clang__ /* knows no #pragma GCC target */
+#pragma clang attribute push(__attribute__((target("avx512f,fma"))), apply_to = function)
+#else
 #pragma GCC target("avx512f,fma")
+#endif
 
 typedef __m512 Vector;
 typedef int Mask __attribute__((vector_size(64)));
@@ -23,6 +27,10 @@ typedef int Mask __attribute__((vector_size(64)));
 #define KERNEL(name) avx512_##name
 
 #include "selector/mlp-tiles.inc"
+
+#ifdef __clang__
+#pragma clang attribute pop
+#endif
 
 const DemurMlpKernel demur_mlp_avx512 = {"avx512", supported, avx512_forward, avx512_backward};
 
