@@ -1,4 +1,6 @@
 #include "dicom/eligibility.h"
+#include "base/file-input.h"
+#include "base/limits.h"
 #include "base/number.h"
 
 #include <math.h>
@@ -91,11 +93,10 @@ demur_eligibility_parse(DemurEligibility *eligibility, const char *change, GErro
 
 gboolean
 demur_eligibility_read(DemurEligibility *eligibility, const char *path, GError **error) {
-  g_autofree char *text = NULL;
   g_autoptr(GError) cause = NULL;
-  if (!g_file_get_contents(path, &text, NULL, &cause)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "the rules can't be read: %s",
-                cause->message);
+  g_autofree char *text = demur_file_input_read(path, DEMUR_LIMIT_SETTINGS_BYTES, NULL, error);
+  if (text == NULL) {
+    g_prefix_error(error, "the rules: ");
     return FALSE;
   }
   g_autofree char *name = g_path_get_basename(path);

@@ -8,6 +8,8 @@
 #include "tasks/intake.h"
 #include "tasks/series-records.h"
 #include "app/cli/dicom-network.h"
+#include "base/file-input.h"
+#include "base/limits.h"
 #include "base/number.h"
 #include "dicom/deidentify.h"
 
@@ -279,14 +281,12 @@ run_remove(DemurContext *context, int argc, char **argv, GError **error) {
 /* The key of --key FILE, else one of this run alone. Owned. */
 static GBytes *
 read_key(const char *path, GError **error) {
-  char *bytes = NULL;
-  gsize length = 0;
-  g_autoptr(GError) cause = NULL;
-  if (path != NULL && g_file_get_contents(path, &bytes, &length, &cause))
-    return g_bytes_new_take(bytes, length);
   if (path != NULL) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "the key can't be read: %s", cause->message);
-    return NULL;
+    gsize length;
+    char *bytes = demur_file_input_read(path, DEMUR_LIMIT_SETTINGS_BYTES, &length, error);
+    if (bytes == NULL)
+      g_prefix_error(error, "the key: ");
+    return bytes != NULL ? g_bytes_new_take(bytes, length) : NULL;
   }
   guint8 random[32];
   if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random) {

@@ -396,10 +396,10 @@ run(int argc, char **argv, DemurContext *context, ProgressLine *line, GError **e
 }
 
 /* Every user of the machine can list the words of every program (ps): those that name a patient are
- * written over once a copy is taken. */
+ * written over once a copy is taken. A scan of a cohort may be called as its patient is. */
 static char **
 take_words(int argc, char **argv) {
-  static const char *const persons[] = {"--patient", "--accession"};
+  static const char *const persons[] = {"--patient", "--accession", "--scan"};
   char **words = g_new0(char *, (size_t)argc + 1);
   for (int i = 0; i < argc; i++)
     words[i] = g_strdup(argv[i]);

@@ -2,7 +2,9 @@
 
 #include <glib/gstdio.h>
 
+#include "base/file-input.h"
 #include "base/file-output.h"
+#include "base/limits.h"
 
 #define GROUP "workstation"
 
@@ -18,7 +20,10 @@ demur_settings_load(void) {
   settings->path = g_build_filename(g_get_user_config_dir(), "demur", "workstation.ini", NULL);
   g_autoptr(GKeyFile) file = g_key_file_new();
   /* An absent or broken file leaves the key file empty. */
-  if (!g_key_file_load_from_file(file, settings->path, G_KEY_FILE_NONE, NULL))
+  gsize n;
+  g_autofree char *text =
+      demur_file_input_read(settings->path, DEMUR_LIMIT_SETTINGS_BYTES, &n, NULL);
+  if (text == NULL || !g_key_file_load_from_data(file, text, n, G_KEY_FILE_NONE, NULL))
     g_debug("no settings at %s", settings->path);
   settings->theme = g_key_file_get_string(file, GROUP, "theme", NULL);
   if (settings->theme == NULL)

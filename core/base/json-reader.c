@@ -8,11 +8,14 @@
 
 #define MAX_NESTING 64
 
+/* What stands beside a value in memory: some hundred bytes of json-glib's for each. */
+#define MAX_VALUES ((size_t)1 << 24)
+
 /* The text outside strings may hold neither a comment nor a quote other than '"', which json-glib
  * lets pass: so strings, and with them the depth, are told from the outside without doubt. */
 static gboolean
-check_nesting(const char *text, size_t length, GError **error) {
-  size_t depth = 0;
+check_extent(const char *text, size_t length, GError **error) {
+  size_t depth = 0, n_values = 0;
   gboolean in_string = FALSE;
   for (size_t i = 0; i < length; i++) {
     const char c = text[i];
@@ -22,6 +25,13 @@ check_nesting(const char *text, size_t length, GError **error) {
       else if (c == '"')
         in_string = FALSE;
       continue;
+    }
+    n_values += c == ',' || c == '[' || c == '{';
+    if (n_values > MAX_VALUES) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                  "byte %zu: over %zu values, more than a document of demur can need", i + 1,
+                  MAX_VALUES);
+      return FALSE;
     }
     if (c == '"') {
       in_string = TRUE;
@@ -46,12 +56,19 @@ check_nesting(const char *text, size_t length, GError **error) {
 gboolean
 demur_json_load(JsonParser *parser, const char *text, gssize length, GError **error) {
   g_autoptr(GError) local = NULL;
-  if (!check_nesting(text, length < 0 ? strlen(text) : (size_t)length, error))
+  if (!check_extent(text, length < 0 ? strlen(text) : (size_t)length, error))
     return FALSE;
   if (json_parser_load_from_data(parser, text, length, &local))
     return TRUE;
   g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, local->message);
   return FALSE;
+}
+
+JsonNode *
+demur_json_parse(const char *text) {
+  g_autoptr(JsonParser) parser = json_parser_new_immutable();
+  return text != NULL && demur_json_load(parser, text, -1, NULL) ? json_parser_steal_root(parser)
+                                                                 : NULL;
 }
 
 static const char *

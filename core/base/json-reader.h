@@ -13,9 +13,12 @@ G_BEGIN_DECLS
 
 /* Parses text [length] (-1: up to its NUL) into the parser. DEMUR_ERROR_INPUT where it is not JSON
  * or nested deeper than any document of this program: json-glib recurses, and would run out of
- * stack on it. */
+ * stack on it; or of more values (2^24) than any has, each of which takes some hundred bytes. */
 gboolean demur_json_load(JsonParser *parser, const char *text, gssize length,
                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* A whole document by the same rules; NULL where text is none, or NULL. Owned. */
+JsonNode *demur_json_parse(const char *text) G_GNUC_WARN_UNUSED_RESULT;
 
 gboolean demur_json_read_object(JsonObject *object, const char *key, JsonObject **member,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;

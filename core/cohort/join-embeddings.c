@@ -81,17 +81,19 @@ demur_cohort_join_embeddings(DemurCohort *cohort, const char *table, const char 
                              GPtrArray *warnings, GError **error) {
   size_t n_rows, width;
   g_autofree char *name = g_path_get_basename(path);
-  float *values = demur_npy_read(path, &n_rows, &width, progress, error);
-  if (values == NULL)
+  if (!demur_npy_shape(path, &n_rows, &width, error))
     return FALSE;
-  cohort->embeddings = values; /* freed with the cohort */
-  cohort->embedding_width = width;
   if (n_rows != cohort->n_scans) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
                 "%s has %zu rows where %s has %zu scans; every scan needs one row", name, n_rows,
                 table, cohort->n_scans);
     return FALSE;
   }
+  float *values = demur_npy_read(path, &n_rows, &width, progress, error);
+  if (values == NULL)
+    return FALSE;
+  cohort->embeddings = values; /* freed with the cohort */
+  cohort->embedding_width = width;
   if (ids_path == NULL) {
     demur_table_warnings_add(warnings, DEMUR_TABLE_BY_ORDER, NULL, name, NULL, 0, 0);
     return TRUE;

@@ -3,14 +3,12 @@
  * Cost: one pass; memory: the result and a block. */
 #include "cohort/npy.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
-#include <glib/gstdio.h>
-
+#include "base/file-input.h"
 #include "base/memory.h"
 
 #define MAX_HEADER_BYTES (1u << 20)
@@ -185,70 +183,82 @@ failed:
   return NULL;
 }
 
-static float *
-read_file(FILE *file, guint64 file_bytes, const char *name, size_t *n_rows, size_t *n_columns,
-          const DemurProgress *progress, GError **error) {
+static gboolean
+read_header(FILE *file, guint64 file_bytes, const char *name, Header *header, GError **error) {
   guint8 head[12];
-  if (fread(head, 1, 10, file) != 10 || memcmp(head, "\x93NUMPY", 6) != 0) {
-    refuse(name, "it is not an .npy file", error);
-    return NULL;
-  }
+  if (fread(head, 1, 10, file) != 10 || memcmp(head, "\x93NUMPY", 6) != 0)
+    return refuse(name, "it is not an .npy file", error);
   size_t header_bytes = (size_t)head[8] | (size_t)head[9] << 8;
   size_t at = 10;
   if (head[6] == 2 || head[6] == 3) {
-    if (fread(head + 10, 1, 2, file) != 2) {
-      refuse(name, "its header is cut off", error);
-      return NULL;
-    }
+    if (fread(head + 10, 1, 2, file) != 2)
+      return refuse(name, "its header is cut off", error);
     header_bytes |= (size_t)head[10] << 16 | (size_t)head[11] << 24;
     at = 12;
-  } else if (head[6] != 1) {
-    refuse(name, "its format version is not 1, 2 or 3", error);
-    return NULL;
-  }
-  if (header_bytes > MAX_HEADER_BYTES || at + header_bytes > file_bytes) {
-    refuse(name, "its header is cut off", error);
-    return NULL;
-  }
+  } else if (head[6] != 1)
+    return refuse(name, "its format version is not 1, 2 or 3", error);
+  if (header_bytes > MAX_HEADER_BYTES || at + header_bytes > file_bytes)
+    return refuse(name, "its header is cut off", error);
   g_autofree char *text = g_malloc0(header_bytes + 1);
-  Header header = {0};
-  if (fread(text, 1, header_bytes, file) != header_bytes) {
-    refuse(name, "its header is cut off", error);
-    return NULL;
-  }
-  if (!parse_header(text, name, &header, error))
-    return NULL;
+  if (fread(text, 1, header_bytes, file) != header_bytes)
+    return refuse(name, "its header is cut off", error);
+  if (!parse_header(text, name, header, error))
+    return FALSE;
   size_t n, bytes;
-  if (!g_size_checked_mul(&n, header.n_rows, header.n_columns) ||
-      !g_size_checked_mul(&bytes, n, (size_t)header.value_bytes) ||
+  if (!g_size_checked_mul(&n, header->n_rows, header->n_columns) ||
+      !g_size_checked_mul(&bytes, n, (size_t)header->value_bytes) ||
       bytes != file_bytes - at - header_bytes) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
                 "%s: its header tells of %zu x %zu values of %d bytes, but %" G_GUINT64_FORMAT
                 " bytes follow; write it again with numpy.save",
-                name, header.n_rows, header.n_columns, header.value_bytes,
+                name, header->n_rows, header->n_columns, header->value_bytes,
                 file_bytes - at - header_bytes);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* Opens path and passes over its header. NULL with error. */
+static FILE *
+open_values(const char *path, const char *name, Header *header, GError **error) {
+  guint64 file_bytes;
+  const int fd = demur_file_input_open(path, &file_bytes, error);
+  FILE *file = fd >= 0 ? fdopen(fd, "rb") : NULL;
+  if (fd >= 0 && file == NULL) {
+    refuse(name, "there is no memory to read it", error);
+    close(fd);
+  }
+  if (file != NULL && !read_header(file, file_bytes, name, header, error)) {
+    fclose(file);
     return NULL;
   }
+  return file;
+}
+
+gboolean
+demur_npy_shape(const char *path, size_t *n_rows, size_t *n_columns, GError **error) {
+  g_autofree char *name = g_path_get_basename(path);
+  Header header = {0};
+  FILE *file = open_values(path, name, &header, error);
+  if (file == NULL)
+    return FALSE;
+  fclose(file);
   *n_rows = header.n_rows;
   *n_columns = header.n_columns;
-  return read_values(file, name, &header, progress, error);
+  return TRUE;
 }
 
 float *
 demur_npy_read(const char *path, size_t *n_rows, size_t *n_columns, const DemurProgress *progress,
                GError **error) {
   g_autofree char *name = g_path_get_basename(path);
-  FILE *file = g_fopen(path, "rb");
-  struct stat status;
-  if (file == NULL || fstat(fileno(file), &status) != 0 || !S_ISREG(status.st_mode)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s can't be read: %s", name,
-                file == NULL ? g_strerror(errno) : "it is not a file");
-    if (file != NULL)
-      fclose(file);
+  Header header = {0};
+  FILE *file = open_values(path, name, &header, error);
+  if (file == NULL)
     return NULL;
-  }
-  float *values =
-      read_file(file, (guint64)status.st_size, name, n_rows, n_columns, progress, error);
+  *n_rows = header.n_rows;
+  *n_columns = header.n_columns;
+  float *values = read_values(file, name, &header, progress, error);
   fclose(file);
   return values;
 }

@@ -14,4 +14,9 @@ G_BEGIN_DECLS
 float *demur_npy_read(const char *path, size_t *n_rows, size_t *n_columns,
                       const DemurProgress *progress, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* What the header says, checked against the file's size: for refusing a file of the wrong shape
+ * before its values are read. */
+gboolean demur_npy_shape(const char *path, size_t *n_rows, size_t *n_columns,
+                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 G_END_DECLS

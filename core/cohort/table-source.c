@@ -1,22 +1,24 @@
 #include "cohort/table-source.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include <glib/gstdio.h>
+#include "base/file-input.h"
+#include "base/limits.h"
 
 #define BLOCK_BYTES ((size_t)1 << 20)
 
 struct DemurTableSource {
   char *name;
   FILE *file;
-  guint64 file_bytes; /* 0 where not known */
-  guint64 bytes_read; /* of the file */
-  char *head;         /* the first block, until it is given out */
+  guint64 file_bytes;  /* 0 where not known */
+  guint64 bytes_read;  /* of the file */
+  guint64 bytes_given; /* of the text */
+  char *head;          /* the first block, until it is given out */
   size_t begin, end;
   gboolean by_cr; /* CR ends a line */
   z_stream *gzip; /* NULL: not compressed */
@@ -111,9 +113,32 @@ read_gzip(DemurTableSource *source, void *bytes, size_t n, size_t *got, GError *
   return TRUE;
 }
 
+/* A stream may have no end, and a compressed file grow a thousandfold. */
+static gboolean
+check_amount(const DemurTableSource *source, GError **error) {
+  if (source->gzip != NULL && source->bytes_given > DEMUR_LIMIT_UNPACKED_FREELY &&
+      source->bytes_given / DEMUR_LIMIT_UNPACKED_TIMES > source->bytes_read) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                "%s: it unpacks to over %d times its size, as no table does; unpack it and look at "
+                "it first",
+                source->name, DEMUR_LIMIT_UNPACKED_TIMES);
+    return FALSE;
+  }
+  if (source->bytes_given > DEMUR_LIMIT_TABLE_BYTES) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                "%s: a table of over %d GiB; give it in parts", source->name,
+                (int)(DEMUR_LIMIT_TABLE_BYTES >> 30));
+    return FALSE;
+  }
+  return TRUE;
+}
+
 static gboolean
 read_text(DemurTableSource *source, char *bytes, size_t n, size_t *got, GError **error) {
   if (!(source->gzip != NULL ? read_gzip : read_file)(source, bytes, n, got, error))
+    return FALSE;
+  source->bytes_given += *got;
+  if (!check_amount(source, error))
     return FALSE;
   if (source->by_cr)
     for (size_t i = 0; i < *got; i++)
@@ -211,28 +236,25 @@ read_head(DemurTableSource *source, GError **error) {
 DemurTableSource *
 demur_table_source_open(const char *path, GError **error) {
   const gboolean is_stdin = strcmp(path, DEMUR_TABLE_STDIN) == 0;
+  guint64 n_bytes = 0;
+  const int fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+                          : demur_file_input_open(path, &n_bytes, error);
+  if (fd < 0 && !is_stdin)
+    return NULL;
   g_autofree char *name = is_stdin ? g_strdup("standard input") : g_path_get_basename(path);
-  struct stat status;
-  const int copy = is_stdin ? dup(STDIN_FILENO) : -1;
-  FILE *file = !is_stdin ? g_fopen(path, "rb") : copy >= 0 ? fdopen(copy, "rb") : NULL;
-  if (file == NULL || fstat(fileno(file), &status) != 0) {
+  FILE *file = fd >= 0 ? fdopen(fd, "rb") : NULL;
+  if (file == NULL) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s can't be read: %s", name,
                 g_strerror(errno));
-    if (file != NULL)
-      fclose(file);
-    return NULL;
-  }
-  if (S_ISDIR(status.st_mode)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s is a folder; expected a table (CSV)",
-                name);
-    fclose(file);
+    if (fd >= 0)
+      close(fd);
     return NULL;
   }
   setvbuf(file, NULL, _IONBF, 0);
   g_autoptr(DemurTableSource) source = g_new0(DemurTableSource, 1);
   source->name = g_steal_pointer(&name);
   source->file = file;
-  source->file_bytes = S_ISREG(status.st_mode) && !is_stdin ? (guint64)status.st_size : 0;
+  source->file_bytes = n_bytes;
   return read_head(source, error) ? g_steal_pointer(&source) : NULL;
 }
 

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/csv-field.h"
+#include "base/limits.h"
 #include "cohort/table-source.h"
 
 #define BLOCK_BYTES ((size_t)1 << 20)
-#define MAX_RECORD_BYTES ((size_t)256 << 20)
 #define MAX_FIELDS 200000
 
 struct DemurTable {
@@ -68,11 +68,11 @@ read_block(DemurTable *table, GError **error) {
     table->begin = 0;
   }
   if (table->end == table->capacity) {
-    if (table->capacity >= MAX_RECORD_BYTES) {
+    if (table->capacity >= DEMUR_LIMIT_ROW_BYTES) {
       g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
                   "%s: line %zu: a row of over %zu MiB; expected a table with one scan a row (is a "
                   "quote not closed?)",
-                  table->name, table->line, MAX_RECORD_BYTES >> 20);
+                  table->name, table->line, DEMUR_LIMIT_ROW_BYTES >> 20);
       return FALSE;
     }
     table->capacity *= 2;

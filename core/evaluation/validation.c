@@ -268,7 +268,7 @@ demur_validation_read_sentence(const char *text) {
     return NULL;
   g_autoptr(JsonParser) parser = json_parser_new_immutable();
   const char *sentence;
-  if (!json_parser_load_from_data(parser, text, -1, NULL))
+  if (!demur_json_load(parser, text, -1, NULL))
     return NULL;
   JsonNode *root = json_parser_get_root(parser);
   if (root == NULL || !JSON_NODE_HOLDS_OBJECT(root) ||

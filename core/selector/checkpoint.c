@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/json-reader.h"
 #include "base/memory.h"
 
 #define MAGIC "demurck1"
@@ -57,7 +58,7 @@ demur_checkpoint_n_updates(const DemurCheckpoint *checkpoint) {
 /* The members of the settings in a document; NULL where it is none. */
 static JsonObject *
 settings_object(JsonParser *parser, const char *text) {
-  JsonObject *root = json_parser_load_from_data(parser, text, -1, NULL) &&
+  JsonObject *root = demur_json_load(parser, text, -1, NULL) &&
                              JSON_NODE_HOLDS_OBJECT(json_parser_get_root(parser))
                          ? json_node_get_object(json_parser_get_root(parser))
                          : NULL;

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/json-reader.h"
+
 static const char *const kinds[DEMUR_N_REASONS] = {
     [DEMUR_REASON_LEGACY] = "legacy",
     [DEMUR_REASON_FEATURE] = "feature",
@@ -162,7 +164,7 @@ read_reason(JsonObject *object) {
 GPtrArray *
 demur_reasons_from_json(const char *json) {
   GPtrArray *reasons = demur_reasons_new();
-  g_autoptr(JsonNode) root = json != NULL ? json_from_string(json, NULL) : NULL;
+  g_autoptr(JsonNode) root = demur_json_parse(json);
   JsonArray *array = root != NULL && JSON_NODE_HOLDS_ARRAY(root) ? json_node_get_array(root) : NULL;
   for (guint i = 0; array != NULL && i < json_array_get_length(array); i++) {
     JsonNode *node = json_array_get_element(array, i);

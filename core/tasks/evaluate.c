@@ -4,6 +4,7 @@
 
 #include <json-glib/json-glib.h>
 
+#include "base/json-reader.h"
 #include "base/number.h"
 #include "selector/coverage.h"
 
@@ -113,7 +114,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Audits, audits_clear)
 static gboolean
 take_labels(DemurCohort *cohort, const DemurAuditRecord *record, GArray *labels, GError **error) {
   g_autoptr(JsonParser) parser = json_parser_new_immutable();
-  if (record->labels == NULL || !json_parser_load_from_data(parser, record->labels, -1, NULL)) {
+  if (record->labels == NULL || !demur_json_load(parser, record->labels, -1, NULL)) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
                 "which scans the audit of site '%s' labelled is not kept (an older program applied "
                 "it): apply it again before it is measured",

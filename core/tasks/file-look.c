@@ -2,8 +2,7 @@
 
 #include <string.h>
 
-#include <gio/gio.h>
-
+#include "base/file-input.h"
 #include "cohort/table-header.h"
 #include "cohort/table.h"
 
@@ -23,15 +22,8 @@ demur_file_look_free(DemurFileLook *look) {
 /* The first bytes of a file, with a NUL behind them. */
 static gboolean
 read_begin(const char *path, char bytes[FIRST_BYTES + 1], size_t *n, GError **error) {
-  g_autoptr(GError) fault = NULL;
-  g_autoptr(GFile) file = g_file_new_for_path(path);
-  g_autoptr(GFileInputStream) stream = g_file_read(file, NULL, &fault);
-  if (stream == NULL ||
-      !g_input_stream_read_all(G_INPUT_STREAM(stream), bytes, FIRST_BYTES, n, NULL, &fault)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s can't be read: %s", path,
-                fault->message);
+  if (!demur_file_input_begin(path, bytes, FIRST_BYTES, n, error))
     return FALSE;
-  }
   bytes[*n] = '\0';
   return TRUE;
 }

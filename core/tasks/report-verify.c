@@ -2,7 +2,9 @@
 
 #include <string.h>
 
+#include "base/file-input.h"
 #include "base/json-reader.h"
+#include "base/limits.h"
 #include "report/files.h"
 #include "tasks/evaluate.h"
 #include "tasks/patient-sheet.h"
@@ -39,9 +41,13 @@ add(Check *check, const char *where, const char *written, const char *found) {
 /* Reads both files; whether they belong together is a difference, not an error. */
 static gboolean
 read_files(Check *check, GError **error) {
-  if (!g_file_get_contents(check->path, (char **)&check->pdf, &check->n_pdf, error))
+  check->pdf =
+      (void *)demur_file_input_read(check->path, DEMUR_LIMIT_REPORT_BYTES, &check->n_pdf, error);
+  if (check->pdf == NULL)
     return FALSE;
-  if (!g_file_get_contents(check->json_path, &check->json, &check->n_json, error)) {
+  check->json =
+      demur_file_input_read(check->json_path, DEMUR_LIMIT_REPORT_BYTES, &check->n_json, error);
+  if (check->json == NULL) {
     g_prefix_error(error,
                    "%s can't be checked without its numbers (write the report again, or bring the "
                    "file back beside it): ",
@@ -181,7 +187,7 @@ compare_again(DemurTask *task, Check *check, GError **error) {
     return TRUE;
   }
   g_autoptr(JsonParser) parser = json_parser_new_immutable();
-  if (!json_parser_load_from_data(parser, remade.json, -1, error))
+  if (!demur_json_load(parser, remade.json, -1, error))
     return FALSE;
   g_autoptr(GPtrArray) found =
       demur_report_compare(json_parser_get_root(check->parser), json_parser_get_root(parser));

@@ -398,7 +398,7 @@ void
 demur_task_read_validation(const char *document, GPtrArray *owned, DemurReportValidation *facts) {
   *facts = (DemurReportValidation){.difference = NAN, .low = NAN, .high = NAN};
   g_autoptr(JsonParser) parser = json_parser_new_immutable();
-  if (document == NULL || !json_parser_load_from_data(parser, document, -1, NULL) ||
+  if (document == NULL || !demur_json_load(parser, document, -1, NULL) ||
       !JSON_NODE_HOLDS_OBJECT(json_parser_get_root(parser)))
     return;
   JsonObject *object = json_node_get_object(json_parser_get_root(parser));

@@ -4,6 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/file-input.h"
+#include "base/json-reader.h"
+#include "base/limits.h"
 #include "dicom/result.h"
 #include "store/events.h"
 #include "store/selectors.h"
@@ -52,8 +55,7 @@ find_predecessor(DemurWorkspace *workspace, const char *scan_id, const char *uid
   g_autoptr(GPtrArray) events = demur_events_list(workspace, 0, key, error);
   for (guint i = 0; events != NULL && i < events->len; i++) {
     const DemurEvent *event = events->pdata[i];
-    g_autoptr(JsonNode) node =
-        event->details != NULL ? json_from_string(event->details, NULL) : NULL;
+    g_autoptr(JsonNode) node = demur_json_parse(event->details);
     if (node == NULL || !JSON_NODE_HOLDS_OBJECT(node))
       continue;
     JsonObject *object = json_node_get_object(node);
@@ -157,16 +159,16 @@ demur_task_result_pdf(DemurTask *task, const char *scan_id, const char *selector
   if (series == NULL)
     return FALSE;
   g_autoptr(GError) cause = NULL;
-  g_autoptr(GMappedFile) file = pdf != NULL ? g_mapped_file_new(pdf, FALSE, &cause) : NULL;
-  size_t n = file != NULL ? g_mapped_file_get_length(file) : 0;
-  g_autofree guchar *page = pdf == NULL ? make_page(task, scan_id, selector, &n, &cause) : NULL;
-  if (cause != NULL) {
+  size_t n = 0;
+  g_autofree guchar *page =
+      pdf == NULL ? make_page(task, scan_id, selector, &n, &cause)
+                  : (guchar *)demur_file_input_read(pdf, DEMUR_LIMIT_REPORT_BYTES, &n, &cause);
+  if (page == NULL) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "there is no PDF to wrap: %s",
                 cause->message);
     return FALSE;
   }
   g_autofree char *now = demur_task_now(task);
-  return demur_result_write_pdf(file != NULL ? g_mapped_file_get_contents(file) : (char *)page, n,
-                                "Demur: lung cancer risk", created != NULL ? created : now, series,
-                                path, error);
+  return demur_result_write_pdf((char *)page, n, "Demur: lung cancer risk",
+                                created != NULL ? created : now, series, path, error);
 }

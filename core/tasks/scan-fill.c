@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/json-reader.h"
 #include "base/memory.h"
 
 /* Texts that the table keeps once: compared by address. */
@@ -52,8 +53,7 @@ demur_scan_copy(DemurScanFill *fill, const char *text) {
 static const char *const *
 parse_sentences(DemurScanFill *fill, const char *json, size_t *n) {
   g_autoptr(JsonParser) parser = json_parser_new_immutable();
-  JsonNode *root =
-      json_parser_load_from_data(parser, json, -1, NULL) ? json_parser_get_root(parser) : NULL;
+  JsonNode *root = demur_json_load(parser, json, -1, NULL) ? json_parser_get_root(parser) : NULL;
   if (root == NULL || !JSON_NODE_HOLDS_ARRAY(root))
     return NULL;
   JsonArray *array = json_node_get_array(root);

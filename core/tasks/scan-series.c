@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "store/overrules.h"
+#include "base/json-reader.h"
 #include "store/scores.h"
 #include "store/series.h"
 #include "tasks/scan-fill.h"
@@ -30,7 +31,7 @@ fact(const char *json, const char *key) {
   while (*end != '\0' && *end != '"')
     end += *end == '\\' && end[1] != '\0' ? 2 : 1;
   g_autofree char *literal = g_strndup(at, (size_t)(end - at) + (*end == '"' ? 1 : 0));
-  g_autoptr(JsonNode) node = json_from_string(literal, NULL);
+  g_autoptr(JsonNode) node = demur_json_parse(literal);
   return node != NULL && JSON_NODE_HOLDS_VALUE(node) ? g_strdup(json_node_get_string(node)) : NULL;
 }
 

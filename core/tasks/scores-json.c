@@ -4,8 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/file-input.h"
+#include "base/json-reader.h"
+#include "base/limits.h"
+
 #define MAX_EMBEDDING 100000
-#define MAX_BYTES (G_GUINT64_CONSTANT(1) << 30)
 
 void
 demur_named_score_free(DemurNamedScore *score) {
@@ -183,43 +186,22 @@ read_root(GPtrArray *scores, JsonNode *root, GError **error) {
   return TRUE;
 }
 
-/* json-glib goes as deep as the text does: bounded before it is asked. */
-static gboolean
-is_nested_too_deep(const char *text, gsize length) {
-  int depth = 0;
-  gboolean in_text = FALSE;
-  for (gsize i = 0; i < length; i++) {
-    if (in_text) {
-      if (text[i] == '\\')
-        i++;
-      else if (text[i] == '"')
-        in_text = FALSE;
-    } else if (text[i] == '"') {
-      in_text = TRUE;
-    } else if ((text[i] == '[' || text[i] == '{') && ++depth > 32) {
-      return TRUE;
-    } else if (text[i] == ']' || text[i] == '}') {
-      depth--;
-    }
-  }
-  return FALSE;
-}
-
 GPtrArray *
 demur_scores_json_read(const char *path, GError **error) {
   g_autofree char *file = g_path_get_basename(path);
   g_autoptr(GError) cause = NULL;
-  g_autoptr(GMappedFile) mapped = g_mapped_file_new(path, FALSE, &cause);
-  const gsize length = mapped != NULL ? g_mapped_file_get_length(mapped) : 0;
-  const char *text = mapped != NULL ? g_mapped_file_get_contents(mapped) : NULL;
+  gsize length;
+  g_autofree char *text =
+      demur_file_input_read(path, DEMUR_LIMIT_SCORES_JSON_BYTES, &length, error);
+  if (text == NULL)
+    return NULL;
   g_autoptr(JsonParser) parser = json_parser_new_immutable();
-  if (mapped == NULL || length == 0 || length > MAX_BYTES || is_nested_too_deep(text, length) ||
-      !json_parser_load_from_data(parser, text, (gssize)length, &cause)) {
+  if (!demur_json_load(parser, text, (gssize)length, &cause)) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s can't be read as JSON: %s", file,
-                cause != NULL ? cause->message
-                              : "it is empty, over 1 GiB, or nested more than 32 deep");
+                cause->message);
     return NULL;
   }
+  g_clear_pointer(&text, g_free);
   g_autoptr(GPtrArray) scores =
       g_ptr_array_new_with_free_func((GDestroyNotify)demur_named_score_free);
   JsonNode *root = json_parser_get_root(parser);

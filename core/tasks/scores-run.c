@@ -268,19 +268,19 @@ read_output(const RunFolder *folder, GError **error) {
   g_autofree char *embedding = g_build_filename(folder->output, "embedding.npy", NULL);
   if (record->embedding_width == 0 && g_file_test(embedding, G_FILE_TEST_IS_REGULAR)) {
     size_t n_rows, n_columns;
-    float *values = demur_npy_read(embedding, &n_rows, &n_columns, NULL, error);
-    if (values == NULL)
+    if (!demur_npy_shape(embedding, &n_rows, &n_columns, error))
       return NULL;
-    if (n_rows == 1) {
-      record->embedding_width = n_columns;
-      record->embedding = g_memdup2(values, n_columns * sizeof *values);
-    }
-    g_aligned_free(values);
     if (n_rows != 1) {
       g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
                   "embedding.npy holds %zu rows for one series", n_rows);
       return NULL;
     }
+    float *values = demur_npy_read(embedding, &n_rows, &n_columns, NULL, error);
+    if (values == NULL)
+      return NULL;
+    record->embedding_width = n_columns;
+    record->embedding = g_memdup2(values, n_columns * sizeof *values);
+    g_aligned_free(values);
   }
   return g_steal_pointer(&record);
 }

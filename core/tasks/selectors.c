@@ -1,6 +1,8 @@
 #include "tasks/selectors.h"
 
+#include "base/file-input.h"
 #include "base/file-output.h"
+#include "base/limits.h"
 #include "selector/coverage.h"
 #include "tasks/names.h"
 
@@ -117,10 +119,12 @@ demur_task_selector_export(DemurTask *task, const char *name, const char *path,
 DemurSelector *
 demur_task_selector_import(DemurTask *task, const char *name, const char *path, gboolean replace,
                            GError **error) {
-  g_autofree char *text = NULL;
   gsize length;
-  if (!demur_task_check_name("selector", name, error) ||
-      !g_file_get_contents(path, &text, &length, error))
+  g_autofree char *text =
+      demur_task_check_name("selector", name, error)
+          ? demur_file_input_read(path, DEMUR_LIMIT_SELECTOR_BYTES, &length, error)
+          : NULL;
+  if (text == NULL)
     return NULL;
   g_autofree char *file = g_path_get_basename(path);
   g_autoptr(DemurSelector) s = demur_selector_from_json(text, (gssize)length, file, error);

@@ -1,6 +1,7 @@
 #include "tasks/series-records.h"
 
 #include "base/digest.h"
+#include "base/json-reader.h"
 #include "base/number.h"
 #include "dicom/geometry.h"
 
@@ -219,14 +220,9 @@ demur_dicom_record_new(const DemurSeries *series, gboolean mapped_site, const ch
   return record;
 }
 
-static JsonNode *
-parse(const char *text) {
-  return text != NULL ? json_from_string(text, NULL) : NULL;
-}
-
 gboolean
 demur_dicom_record_found(const DemurSeriesRecord *record, const char *rule, gboolean *known) {
-  g_autoptr(JsonNode) facts = parse(record->facts_json);
+  g_autoptr(JsonNode) facts = demur_json_parse(record->facts_json);
   JsonObject *object =
       facts != NULL && JSON_NODE_HOLDS_OBJECT(facts) ? json_node_get_object(facts) : NULL;
   JsonNode *findings = object != NULL ? json_object_get_member(object, "findings") : NULL;
@@ -348,7 +344,7 @@ demur_dicom_json_record_begin(DemurJson *json, const DemurSeriesRecord *record, 
   demur_json_string(json, "model", record->model_name);
   demur_json_string(json, "kernel", record->kernel);
   demur_json_string(json, "site", record->site);
-  g_autoptr(JsonNode) warnings = parse(record->warnings_json);
+  g_autoptr(JsonNode) warnings = demur_json_parse(record->warnings_json);
   if (warnings != NULL && JSON_NODE_HOLDS_ARRAY(warnings)) {
     write_node(json, "warnings", warnings);
   } else {
@@ -357,7 +353,7 @@ demur_dicom_json_record_begin(DemurJson *json, const DemurSeriesRecord *record, 
   }
   demur_json_string(json, "reason", record->reason);
   demur_json_string(json, "conflict", record->conflict);
-  g_autoptr(JsonNode) facts = details ? parse(record->facts_json) : NULL;
+  g_autoptr(JsonNode) facts = details ? demur_json_parse(record->facts_json) : NULL;
   if (facts != NULL && JSON_NODE_HOLDS_OBJECT(facts)) {
     JsonObjectIter iter;
     const char *name;
@@ -407,7 +403,7 @@ demur_dicom_text_record(const DemurSeriesRecord *record, gboolean details) {
   g_string_append_printf(text, "  assessed     %s%s%s\n", record->accepted ? "yes" : "no",
                          record->reason != NULL ? ": " : "",
                          record->reason != NULL ? record->reason : "");
-  g_autoptr(JsonNode) warnings = parse(record->warnings_json);
+  g_autoptr(JsonNode) warnings = demur_json_parse(record->warnings_json);
   if (warnings != NULL && JSON_NODE_HOLDS_ARRAY(warnings)) {
     JsonArray *array = json_node_get_array(warnings);
     for (guint i = 0; i < json_array_get_length(array); i++)

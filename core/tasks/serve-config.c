@@ -2,9 +2,9 @@
 
 #include <string.h>
 
+#include "base/file-input.h"
+#include "base/limits.h"
 #include "base/number.h"
-
-#define MAX_FILE_BYTES (1 << 20)
 
 typedef enum {
   KIND_TEXT,
@@ -439,18 +439,14 @@ check_whole(Reading *reading, GError **error) {
 
 DemurServeConfig *
 demur_serve_config_read(const char *path, GError **error) {
-  g_autofree char *text = NULL;
   gsize n = 0;
-  g_autoptr(GError) cause = NULL;
   g_autofree char *name = g_filename_display_name(path);
-  if (!g_file_get_contents(path, &text, &n, &cause)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s can't be read: %s", name,
-                cause->message);
+  g_autofree char *text = demur_file_input_read(path, DEMUR_LIMIT_SETTINGS_BYTES, &n, error);
+  if (text == NULL)
     return NULL;
-  }
-  if (n > MAX_FILE_BYTES || !g_utf8_validate(text, (gssize)n, NULL)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s is no settings file: not UTF-8 text of at most 1 MiB", name);
+  if (!g_utf8_validate(text, (gssize)n, NULL)) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s is no settings file: not UTF-8 text",
+                name);
     return NULL;
   }
   g_autoptr(DemurServeConfig) config = g_new0(DemurServeConfig, 1);

@@ -5,10 +5,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file-input.h"
 #include "base/file-output.h"
 #include "base/json-reader.h"
+#include "base/limits.h"
 
-#define MAX_RECORD_BYTES (1 << 20)
 #define SUFFIX ".json"
 
 static const char *const step_names[DEMUR_N_SERVE_STEPS] = {"read", "model", "assess", "answer",
@@ -222,11 +223,9 @@ read_record(JsonObject *object, DemurServeStudy *study) {
 /* NULL where the file is not there or no record of that study. */
 static DemurServeStudy *
 load(const char *path, const char *study) {
-  g_autofree char *text = NULL;
   gsize n;
-  GStatBuf facts;
-  if (g_stat(path, &facts) != 0 || facts.st_size > MAX_RECORD_BYTES ||
-      !g_file_get_contents(path, &text, &n, NULL))
+  g_autofree char *text = demur_file_input_read(path, DEMUR_LIMIT_SETTINGS_BYTES, &n, NULL);
+  if (text == NULL)
     return NULL;
   g_autoptr(JsonParser) parser = json_parser_new();
   if (!demur_json_load(parser, text, (gssize)n, NULL))

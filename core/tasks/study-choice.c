@@ -3,6 +3,7 @@
 #include <json-glib/json-glib.h>
 #include <string.h>
 
+#include "base/json-reader.h"
 #include "dicom/eligibility.h"
 #include "store/overrules.h"
 #include "store/scores.h"
@@ -26,8 +27,7 @@ candidate_of(const DemurSeriesRecord *record) {
                               .thickness_mm = record->thickness_mm,
                               .n_slices = record->n_slices,
                               .series_number = DEMUR_NO_NUMBER};
-  g_autoptr(JsonNode) node =
-      record->facts_json != NULL ? json_from_string(record->facts_json, NULL) : NULL;
+  g_autoptr(JsonNode) node = demur_json_parse(record->facts_json);
   JsonObject *facts =
       node != NULL && JSON_NODE_HOLDS_OBJECT(node) ? json_node_get_object(node) : NULL;
   if (facts == NULL)

@@ -1,6 +1,7 @@
-"""One way to write a file, one to say something, one to show it: no other than base/file-output.c makes, truncates or
-renames files, the command line prints through GLib's handlers, and the window's text is set by ui/shown.c; both make
-text from outside safe to show.
+"""One way to write a file, one to read one, one to say something, one to show it: no other than base/file-output.c makes,
+truncates or renames files; base/file-input.c alone opens what comes from outside (DICOM has its own two of the same
+rule) and base/json-reader.c alone parses JSON, by size and depth; the command line prints through GLib's handlers, and
+the window's text is set by ui/shown.c; both make text from outside safe to show.
 
 Usage: writers.py --self-test | ROOT
 """
@@ -15,6 +16,11 @@ WRITING = re.compile(r"""
     \bg_file_set_contents|\bg_mkstemp|\bmkostemps?\s*\(|\bmkstemps?\s*\(|\bg_file_open_tmp|\bg_file_(create|replace|append_to)|
     \bg_key_file_save_to_file|save_to_png\s*\(|write_to_png\s*\(|_surface_create\s*\(\s*("|path|name)|\bsaveFile\s*\(|
     \bstd::ofstream|\bOFOutputFileStream|\bDcmOutputFileStream|\bg?_?rename\s*\(""", re.VERBOSE)
+READING = re.compile(r"""
+    \bg_file_get_contents\s*\(|\bg_mapped_file_new\s*\(|\bg?_?fopen\s*\([^;]{0,120}?"r|\bg?_?open(at|64)?\s*\([^;]{0,120}?O_RDONLY|
+    \bg_file_(read|load_contents|load_bytes)\s*\(|\bg_key_file_load_from_file|_new_from_file\s*\(|\bloadFile\s*\(|
+    \bstd::ifstream""", re.VERBOSE)
+PARSING = re.compile(r"\bjson_parser_load_from|\bjson_from_string\s*\(")
 PRINTING = re.compile(r"(?<![\w>.])(printf|fprintf|puts|fputs|putchar|vprintf)\s*\(")
 
 # Where one of them may stand, and why.
@@ -25,6 +31,16 @@ WRITERS = {
     # The child's standard error, in a private folder that is removed: a log, not a result.
     "core/tasks/scores-run.c": "a program's standard error",
 }
+READERS = {
+    "core/base/file-input.c": "the one way",
+    "core/base/file-output.c": "folders, and what a killed run left",
+    "core/tasks/scores-run.c": "a program's standard error",
+    "dicom/elements.c": "DICOM files: regular ones, without waiting, bounded element by element",
+    "dicom/zip.c": "archives: regular ones, without waiting, bounded entry by entry",
+    "dicom/receiver.cc": "what it has itself written",
+    "dicom/network.cc": "what elements.h has looked at before",
+}
+PARSERS = {"core/base/json-reader.c": "the one way"}
 PRINTERS = {"app/cli/main.c": "the handlers"}
 SHOWING = re.compile(r"\bgtk_label_(new|set_label|set_text)\s*\(|\bgtk_widget_set_tooltip_text\s*\(|"
                      r"\bgtk_widget_create_pango_layout\s*\(")
@@ -53,6 +69,8 @@ def check(root):
             text = without_comments(file.read())
         for pattern, allowed, remedy in (
                 (WRITING, WRITERS, "write files by base/file-output.h"),
+                (READING, READERS, "read files by base/file-input.h"),
+                (PARSING, PARSERS, "parse JSON by base/json-reader.h"),
                 (PRINTING, PRINTERS, "print by g_print and g_printerr"),
                 (SHOWING, SHOWERS, "set text by ui/shown.h")):
             for match in pattern.finditer(text):
@@ -61,7 +79,7 @@ def check(root):
                     continue
                 line = text.count("\n", 0, match.start()) + 1
                 faults.append(f"{where}:{line}: {' '.join(match.group(0).split())}: {remedy}")
-    faults += [f"{where} is excepted for nothing" for where in {**WRITERS, **PRINTERS, **SHOWERS} if where not in used]
+    faults += [f"{where} is excepted for nothing" for where in {**WRITERS, **READERS, **PARSERS, **PRINTERS, **SHOWERS} if where not in used]
     return faults
 
 
@@ -71,9 +89,12 @@ def self_test():
              "g_file_set_contents(path, text, -1, error);", "file.saveFile(path);", "g_rename(part, path);",
              "cairo_surface_write_to_png(surface, path);", "std::ofstream out(path);",
              "cairo_pdf_surface_create(path, 1, 1);", "g_key_file_save_to_file(file, path, error);",
+             'FILE *f = fopen(path, "rb");', "g_file_get_contents(path, &text, &n, error);",
+             "const int fd = open(path, O_RDONLY | O_CLOEXEC);", "file = g_mapped_file_new(path, FALSE, error);",
+             "json_parser_load_from_data(parser, text, -1, NULL)", "node = json_from_string(text, NULL);",
              'printf("%s", name);', "fputs(text, stdout);", "gtk_label_set_label(label, scan->patient_id);"]
-    allowed = ['FILE *f = fopen(path, "rb");', "cairo_pdf_surface_create_for_stream(append, bytes, 1, 1);",
-               "fd = open(path, O_RDONLY);", "/* saveFile(path) writes in place */", "g_snprintf(a, 4, text);"]
+    allowed = ["cairo_pdf_surface_create_for_stream(append, bytes, 1, 1);",
+               "/* saveFile(path) writes in place */", "g_snprintf(a, 4, text);"]
     for line in lines + allowed:
         with tempfile.TemporaryDirectory() as root:
             os.makedirs(os.path.join(root, "core", "cohort"))

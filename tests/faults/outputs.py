@@ -14,7 +14,7 @@ import threading
 
 from workbench import Bench, commands_of, files_of, rows_of
 
-OUTPUTS = ["cohort export", "selector export", "audit plan", "chart svg", "chart csv", "report", "report patient", "export csv",
+OUTPUTS = ["cohort export", "selector export", "audit plan", "accept plan", "chart svg", "chart csv", "report", "report patient", "export csv",
            "export json", "export sr", "export pdf"]
 # Of these the name says the kind: a stream has no ending.
 BY_NAME = {"chart svg": ".svg", "chart csv": ".csv", "report": ".pdf", "report patient": ".pdf"}
@@ -199,6 +199,85 @@ def inputs_that_never_end(bench):
         assert result.returncode == 1 and "--workspace" in result.stderr, (path, result.stderr)
 
 
+INPUTS = {
+    "cohort import FILE": ["cohort", "import", "x", "IT", "--model", "m"],
+    "cohort import --columns": ["cohort", "import", "x", "cohort.csv", "--model", "m", "--columns", "IT"],
+    "cohort import --embeddings": ["cohort", "import", "x", "cohort.csv", "--model", "m", "--embeddings", "IT"],
+    "cohort import --embedding-ids": ["cohort", "import", "x", "cohort.csv", "--model", "m", "--embeddings", "e.npy",
+                                      "--embedding-ids", "IT"],
+    "cohort import --nlst-persons": ["cohort", "import", "x", "--nlst-persons", "IT", "--scores", "nlst.csv"],
+    "cohort import --scores": ["cohort", "import", "x", "--nlst-persons", "nlst.csv", "--scores", "IT"],
+    "cohort attach FILE": ["cohort", "attach", "d", "IT", "--key", "patient_id"],
+    "dicom import PATH": ["dicom", "import", "IT"],
+    "dicom import --rules": ["dicom", "import", "in", "--rules", "IT"],
+    "dicom import --site-map": ["dicom", "import", "in", "--site-map", "IT"],
+    "dicom rules --rules": ["dicom", "rules", "--rules", "IT"],
+    "dicom deidentify IN": ["dicom", "deidentify", "IT", "copies"],
+    "dicom deidentify --key": ["dicom", "deidentify", "in", "copies", "--key", "IT"],
+    "dicom receive --rules": ["dicom", "receive", "inbox", "--rules", "IT"],
+    "dicom receive --site-map": ["dicom", "receive", "inbox", "--site-map", "IT"],
+    "dicom send PATH": ["dicom", "send", "127.0.0.1:1", "IT"],
+    "scores import FILE": ["scores", "import", "IT", "--model", "m"],
+    "scores import FILE as JSON": ["scores", "import", "IT", "--model", "m", "--scan", "SCAN"],
+    "scores import --map": ["scores", "import", "scores.json", "--model", "m", "--map", "IT"],
+    "selector import FILE": ["selector", "import", "x", "IT"],
+    "report verify FILE": ["report", "verify", "IT.pdf"],
+    "export --pdf": ["export", "out.dcm", "--scan", "SCAN", "--format", "pdf", "--pdf", "IT"],
+    "audit apply FILE": ["audit", "apply", "s", "IT"],
+    "accept run FILE": ["accept", "run", "s", "IT"],
+}
+LIMITED = {"dicom import --rules": 1, "dicom rules --rules": 1, "dicom receive --rules": 1, "dicom deidentify --key": 1,
+           "scores import FILE as JSON": 512, "scores import --map": None, "selector import FILE": 512, "report verify FILE": 256,
+           "export --pdf": 256, "cohort import --embeddings": None}
+
+
+def inputs_are_files_of_bounded_size(bench):
+    """No input waits for a FIFO's writer, reads a device, or asks memory for a file that is too large for its kind."""
+    folder = bench.copy()
+    with open(os.path.join(folder, "scores.json"), "w", encoding="utf-8") as file:
+        file.write('{"a": {"risk": 0.5}}')
+    with open(os.path.join(folder, "nlst.csv"), "w", encoding="utf-8") as file:
+        file.write("pid\n1\n")
+    header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (60, 1), }"
+    with open(os.path.join(folder, "e.npy"), "wb") as file:
+        file.write(b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header + bytes(240))
+    for name, words in INPUTS.items():
+        for ending in ("", ".pdf"):
+            os.mkfifo(os.path.join(folder, "fifo" + ending)) if not os.path.lexists(os.path.join(folder, "fifo" + ending)) else None
+        for it in ("fifo", "/dev/zero", "/dev/random", "large"):
+            if it == "large":
+                size = LIMITED.get(name)
+                if size is None:
+                    continue
+                for ending in ("", ".pdf"):
+                    with open(os.path.join(folder, it + ending), "wb") as file:
+                        file.truncate((size << 20) + 1)
+            if it.startswith("/") and name == "report verify FILE":
+                continue  # its name says that it is no PDF
+            actual = [word.replace("IT", it) if word in ("IT", "IT.pdf") else bench.scan if word == "SCAN" else word for word in words]
+            limit = ["prlimit", f"--as={3 << 30}"] if shutil.which("prlimit") else []
+            result = subprocess.run([*limit, bench.demur, "--workspace", "w.demur", "--quiet", "--threads", "1", *actual], cwd=folder,
+                                    env=bench.environment(), capture_output=True, text=True, check=False, timeout=20,
+                                    stdin=subprocess.DEVNULL)
+            assert result.returncode == 1, (name, it, result.returncode, result.stderr)
+            said = result.stdout + result.stderr
+            if it == "large":
+                assert "larger than" in said, (name, said)
+            else:
+                assert "not a regular file" in said or "device, pipe or socket" in said, (name, it, said)
+    assert rows_of(folder) is not None
+
+
+def every_path_is_in_a_table(bench):
+    """What a command's help calls a file or folder is tried here: one that is new and in no table fails."""
+    tried = {name.replace(" as JSON", "") for name in INPUTS}
+    tried |= {"dicom receive FOLDER", "dicom deidentify OUT", "demo DIR"}  # folders: faults.py
+    tried |= {"cohort export FILE", "selector export FILE", "audit plan --output", "accept plan --output", "chart FILE", "report FILE",
+              "report patient FILE", "export FILE"}  # OUTPUTS
+    found = set(bench.paths_of_help())
+    assert found == tried, f"only in the help: {sorted(found - tried)}; only here: {sorted(tried - found)}"
+
+
 def what_is_shown_steers_no_terminal(bench):
     """Texts of a selector's file, of tables and of names, on standard output and standard error."""
     folder = bench.copy()
@@ -245,7 +324,9 @@ def main():
             if as_root:
                 another_user(bench, name, whole)
             print(f"{name}: right", flush=True)
+        every_path_is_in_a_table(bench)
         inputs_that_never_end(bench)
+        inputs_are_files_of_bounded_size(bench)
         what_is_shown_steers_no_terminal(bench)
         a_patient_is_not_in_the_list_of_programs(bench)
         if as_root:

@@ -2,6 +2,7 @@
 import csv
 import hashlib
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -70,6 +71,34 @@ class Bench:
                               env=self.environment(**more), capture_output=True, text=True, timeout=timeout, check=False,
                               stdin=subprocess.DEVNULL)
 
+    def help_of(self, *words):
+        return subprocess.run([self.demur, *words, "--help"], capture_output=True, text=True, check=True).stdout
+
+    def commands_of_help(self):
+        """Every command and its help; what `demur report` keeps for itself too."""
+        names = re.findall(r"^  ([a-z]+)  +\S", self.help_of().split("Commands:")[1].split("Global options")[0], re.M)
+        for name in names:
+            text = self.help_of(name)
+            if " COMMAND .." in text.splitlines()[0]:
+                for word in re.findall(r"^  ([a-z]+)  +\S", text, re.M):
+                    yield f"{name} {word}", self.help_of(name, word)
+                continue
+            yield name, text
+            for word in re.findall(rf"`demur {name} ([a-z]+) FILE", text):
+                yield f"{name} {word}", self.help_of(name, word)
+
+    def paths_of_help(self):
+        """"COMMAND WORD" and "COMMAND --option" of each word and option that names a file or folder."""
+        path = re.compile(r"^\(?(FILE|DIR|FOLDER|PATH|IN|OUT)\b")
+        for name, text in self.commands_of_help():
+            usage = text.splitlines()[1].split("\u2014")[0]
+            for word in usage.split():
+                if path.match(word) and not re.search(rf"--\S+ {re.escape(word)}", usage):
+                    yield f"{name} {path.match(word)[1]}"
+            for option, value in re.findall(r"--([a-z-]+)=(\S+)", text):
+                if path.match(value) or re.match(r"\w+\.(csv|json|npy|pdf)$", value):
+                    yield f"{name} --{option}"
+
     def copy(self):
         folder = os.path.join(self.folder, "work")
         shutil.rmtree(folder, ignore_errors=True)
@@ -127,6 +156,7 @@ def commands_of(bench):
         "selector import": ["selector", "import", "u", "s.json"],
         "selector export": ["selector", "export", "s", "out.json", "--with-reference"],
         "audit plan": ["audit", "plan", "s", "--cohort", "c", "--site", bench.site, "--scans", "12", "-o", "out.csv"],
+        "accept plan": ["accept", "plan", "s", "--cohort", "c", "--site", bench.site, "-o", "out.csv"],
         "chart svg": ["chart", "coverage-brier", "out.svg", *chart],
         "chart csv": ["chart", "coverage-brier", "out.csv", *chart],
         "report": ["report", "out.pdf", "--selector", "s", "--cohort", "c", "--bootstrap", "100"],

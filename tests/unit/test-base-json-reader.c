@@ -158,6 +158,34 @@ nesting_is_bounded(void) {
   }
 }
 
+/* Before they are parsed: json-glib takes some hundred bytes for each. */
+static void
+values_are_bounded(void) {
+  static const char *const values[] = {"0,", "[],", "{},"};
+  for (size_t v = 0; v < G_N_ELEMENTS(values); v++) {
+    g_autoptr(GString) text = g_string_new("[");
+    for (size_t i = 0; i <= (size_t)1 << 24; i++)
+      g_string_append(text, values[v]);
+    g_string_append(text, "0]");
+    g_autoptr(JsonParser) parser = json_parser_new_immutable();
+    g_autoptr(GError) error = NULL;
+    g_assert_false(demur_json_load(parser, text->str, (gssize)text->len, &error));
+    g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT);
+    g_assert_nonnull(strstr(error->message, "16777216 values"));
+  }
+}
+
+/* What a workspace keeps as JSON may be anybody's text. */
+static void
+documents_alone_are_parsed(void) {
+  g_autofree char *deep = g_strnfill(100000, '[');
+  const char *const none[] = {NULL, "", "[", "{\"a\":}", deep, "[1] // a word"};
+  for (size_t i = 0; i < G_N_ELEMENTS(none); i++)
+    g_assert_null(demur_json_parse(none[i]));
+  g_autoptr(JsonNode) node = demur_json_parse("\"text\"");
+  g_assert_cmpstr(json_node_get_string(node), ==, "text");
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -165,5 +193,7 @@ main(int argc, char **argv) {
   g_test_add_func("/base/json-reader/kinds", each_kind_is_read_as_itself);
   g_test_add_func("/base/json-reader/refused", every_other_kind_is_refused_by_name);
   g_test_add_func("/base/json-reader/nesting", nesting_is_bounded);
+  g_test_add_func("/base/json-reader/values", values_are_bounded);
+  g_test_add_func("/base/json-reader/documents", documents_alone_are_parsed);
   return g_test_run();
 }

@@ -8,6 +8,7 @@
 #include <glib/gstdio.h>
 
 #include "cohort/import.h"
+#include "cohort/table-source.h"
 #include "cohort/nlst.h"
 #include "cohort/table-text.h"
 #include "support/support.h"
@@ -256,6 +257,37 @@ test_wrappings(void) {
   }
 }
 
+/* A megabyte that unpacks to a gigabyte of sound rows is given up when it has unpacked to a hundred
+ * times its size: counted, whatever the machine's speed. A table that packs as tables do is read. */
+static void
+test_gzip_bomb(void) {
+  static const char row[] = "p,s,A,test,0,0.25\n";
+  const size_t n_rows = ((size_t)200 << 20) / (sizeof row - 1);
+  g_autoptr(GString) text = g_string_sized_new(n_rows * (sizeof row - 1));
+  for (size_t i = 0; i < n_rows; i++)
+    g_string_append_len(text, row, sizeof row - 1);
+  g_autofree guint8 *packed = g_malloc((size_t)8 << 20);
+  z_stream z = {.next_in = (Bytef *)text->str, .avail_in = (uInt)text->len};
+  g_assert_cmpint(deflateInit2(&z, 1, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY), ==, Z_OK);
+  z.next_out = packed;
+  z.avail_out = 8u << 20;
+  g_assert_cmpint(deflate(&z, Z_FINISH), ==, Z_STREAM_END);
+  const gssize n_packed = (gssize)z.total_out;
+  deflateEnd(&z);
+  g_autofree char *path = write_bytes("bomb.csv.gz", (const char *)packed, n_packed);
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurTableSource) source = demur_table_source_open(path, &error);
+  g_assert_no_error(error);
+  const size_t limit = MAX((size_t)64 << 20, (size_t)n_packed * 100);
+  g_assert_cmpuint(limit, <, text->len / 2);
+  size_t n = 0, got = 1;
+  while (demur_table_source_read(source, text->str, 1 << 20, &got, &error) && got > 0)
+    n += got;
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT);
+  g_assert_nonnull(strstr(error->message, "times its size"));
+  g_assert_cmpuint(n, <=, limit + (2 << 20));
+}
+
 static void
 test_columns_by_a_map(void) {
   static const char table[] = "MRN,Klinik,Teil,Befund,Score,Alter,Name\np1,A,train,1,0.5,60,Doe\n";
@@ -416,6 +448,7 @@ main(int argc, char **argv) {
   g_test_add_func("/cohort/hospital/refused", test_refused);
   g_test_add_func("/cohort/hospital/foreign-files", test_foreign_files);
   g_test_add_func("/cohort/hospital/wrappings", test_wrappings);
+  g_test_add_func("/cohort/hospital/gzip-bomb", test_gzip_bomb);
   g_test_add_func("/cohort/hospital/columns-by-a-map", test_columns_by_a_map);
   g_test_add_func("/cohort/hospital/predictions-alone", test_predictions_alone);
   g_test_add_func("/cohort/hospital/splits-are-made", test_splits_are_made);
