@@ -19,10 +19,11 @@ write_tuning(const DemurTuning *tuning, DemurJson *json) {
   demur_json_int(json, "n_patients", (gint64)tuning->n_patients);
   if (tuning->delta > 0.0)
     demur_json_double(json, "delta", tuning->delta);
-  else
+  else if (tuning->kind == DEMUR_TUNING_PLUG_IN)
     demur_json_double(json, "margin", tuning->margin);
   if (tuning->kind == DEMUR_TUNING_RISK)
     demur_json_double(json, "alpha", tuning->alpha);
+  demur_tuning_write_guarantees(tuning, json);
   if (tuning->hold_back_across > 0.0) {
     demur_json_double(json, "hold_back_across", tuning->hold_back_across);
     demur_json_int(json, "n_held_back", (gint64)tuning->n_held_back);
@@ -47,8 +48,10 @@ parse_risk(const char *text, double *alpha, double *delta, GError **error) {
 
 /* What is asked for, as options. */
 typedef struct {
-  char *cohort, *split, *coverage, *delta, *risk, *across, *use, *reason;
+  char *cohort, *split, *coverage, *delta, *risk, *across, *use, *reason, *positive;
+  char **guarantees;
   double *coverages;
+  DemurGuarantee parsed[DEMUR_MAX_GUARANTEES];
 } Asked;
 
 static void
@@ -61,6 +64,8 @@ asked_clear(Asked *asked) {
   g_free(asked->across);
   g_free(asked->use);
   g_free(asked->reason);
+  g_free(asked->positive);
+  g_strfreev(asked->guarantees);
   g_free(asked->coverages);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Asked, asked_clear)
@@ -71,11 +76,38 @@ usage(GError **error, const char *text) {
   return FALSE;
 }
 
+/* --guarantee MEASURE:LEVEL:DELTA .., and what is called positive. */
+static gboolean
+take_guarantees(Asked *asked, DemurTuneParams *params, GError **error) {
+  const guint n = asked->guarantees != NULL ? g_strv_length(asked->guarantees) : 0;
+  if (n > DEMUR_MAX_GUARANTEES)
+    return usage(error, "--guarantee takes at most eight guarantees");
+  params->positive_from = 0.5;
+  if (asked->positive != NULL &&
+      (!demur_number_parse(asked->positive, strlen(asked->positive), &params->positive_from) ||
+       !(params->positive_from > 0.0 && params->positive_from < 1.0)))
+    return usage(error, "--positive-from takes a risk between 0 and 1, for example 0.06");
+  for (guint i = 0; i < n; i++)
+    if (!demur_guarantee_parse(asked->guarantees[i], &asked->parsed[i], error))
+      return FALSE;
+  params->guarantees = asked->parsed;
+  params->n_guarantees = n;
+  if (n == 0 && asked->positive != NULL)
+    return usage(error, "--positive-from belongs to --guarantee");
+  if (n > 0 && (asked->delta != NULL || asked->risk != NULL))
+    return usage(error, "--guarantee can't be promised of one threshold together with "
+                        "--guarantee-coverage or --guarantee-risk; run tune twice");
+  return TRUE;
+}
+
 static gboolean
 take(Asked *asked, DemurTuneParams *params, GError **error) {
-  if (asked->cohort == NULL || (asked->coverage == NULL && asked->risk == NULL))
+  if (!take_guarantees(asked, params, error))
+    return FALSE;
+  const gboolean finds_coverage = asked->risk != NULL || params->n_guarantees > 0;
+  if (asked->cohort == NULL || (asked->coverage == NULL && !finds_coverage))
     return usage(error, "tune needs --cohort C and --coverage X, for example --coverage 0.9, or "
-                        "--guarantee-risk ALPHA,DELTA");
+                        "--guarantee-risk ALPHA,DELTA, or --guarantee MEASURE:LEVEL:DELTA");
   if (asked->delta != NULL && asked->risk != NULL)
     return usage(error, "--guarantee-coverage and --guarantee-risk can't be promised of one "
                         "threshold together; run tune twice");
@@ -93,9 +125,10 @@ take(Asked *asked, DemurTuneParams *params, GError **error) {
                                                 &params->n_coverages, error);
   if (asked->coverages == NULL)
     return FALSE;
-  if (asked->risk != NULL && params->n_coverages > 1)
-    return usage(error, "--guarantee-risk finds the coverage itself: give one --coverage as its "
-                        "upper end, or none");
+  if (finds_coverage && params->n_coverages > 1)
+    return usage(
+        error, "a guaranteed risk or measure finds the coverage itself: give one --coverage as its "
+               "upper end, or none");
   params->cohort = asked->cohort;
   params->split = asked->split;
   params->coverages = asked->coverages;
@@ -140,7 +173,8 @@ print_text(const DemurTuned *tuned) {
 static gboolean
 use(DemurContext *context, const char *selector, const Asked *asked, GError **error) {
   if (asked->cohort != NULL || asked->coverage != NULL || asked->delta != NULL ||
-      asked->risk != NULL || asked->split != NULL || asked->across != NULL)
+      asked->risk != NULL || asked->split != NULL || asked->across != NULL ||
+      asked->guarantees != NULL || asked->positive != NULL)
     return usage(error, "--use takes a threshold that is there; it goes with --reason alone");
   size_t n;
   g_autofree double *coverages = demur_task_parse_coverages(asked->use, &n, error);
@@ -176,7 +210,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   const GOptionEntry entries[] = {
       {"cohort", 'c', 0, G_OPTION_ARG_STRING, &asked.cohort, "cohort to tune on", "C"},
       {"split", 0, 0, G_OPTION_ARG_STRING, &asked.split,
-       "its split (tune); only --guarantee-risk looks at labels", "SPLIT"},
+       "its split (tune); only --guarantee-risk and --guarantee look at labels", "SPLIT"},
       {"coverage", 0, 0, G_OPTION_ARG_STRING, &asked.coverage,
        "coverage to reach, or several; the last becomes current", "X[,X..]"},
       {"guarantee-coverage", 0, 0, G_OPTION_ARG_STRING, &asked.delta,
@@ -186,6 +220,13 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
        "within "
        "ALPHA in each of 10 bins of risk, with a probability of at least 1 - DELTA",
        "ALPHA,DELTA"},
+      {"guarantee", 0, 0, G_OPTION_ARG_STRING_ARRAY, &asked.guarantees,
+       "find the largest coverage (up to --coverage) at which npv or ppv of the accepted is at "
+       "least LEVEL, or false_negative_rate, error_rate or brier at most, each with a probability "
+       "of at least 1 - DELTA; again for several. error_rate:LEVEL, brier:LEVEL: in expectation",
+       "MEASURE:LEVEL:DELTA"},
+      {"positive-from", 0, 0, G_OPTION_ARG_STRING, &asked.positive,
+       "of --guarantee: risks from here on are called positive (0.5)", "RISK"},
       {"use", 0, 0, G_OPTION_ARG_STRING, &asked.use,
        "make the threshold tuned for that coverage current again", "X"},
       {"hold-back-across", 0, 0, G_OPTION_ARG_STRING, &asked.across,

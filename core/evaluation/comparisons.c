@@ -65,8 +65,7 @@ few_sites_interval(const DemurReplicates *replicates, const double *values, size
     half = 0.5 * (half + 0.5 * (high - low));
     c->standard_error = half / t;
   }
-  const gboolean known =
-      c->measure != DEMUR_COMPARED_SITE_ERROR || c->n_units >= DEMUR_SITE_ERROR_SITES;
+  const gboolean known = c->n_units >= DEMUR_SQUARES_SITES;
   c->low = known ? c->difference - half : NAN;
   c->high = known ? c->difference + half : NAN;
 }

@@ -338,6 +338,6 @@ demur_operating_intervals(const DemurReplicates *r, size_t index, DemurOperating
   } else {
     squares = expanded(site2, n, n_units);
   }
-  if (r->input.unit != DEMUR_UNIT_SITE || n_units >= DEMUR_SITE_ERROR_SITES)
+  if (r->input.unit != DEMUR_UNIT_SITE || n_units >= DEMUR_SQUARES_SITES)
     at->site_error_interval = signed_roots(squares);
 }

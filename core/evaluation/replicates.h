@@ -12,9 +12,9 @@
 G_BEGIN_DECLS
 
 #define DEMUR_JACKKNIFE_SITES 40 /* up to so many are left out one by one */
-/* From so many the site error has an interval: of fewer it would be as wide as what it can be, and
- * hold more often than it says. */
-#define DEMUR_SITE_ERROR_SITES 8
+/* From so many the site error, and differences of site errors and of debiased errors, have an
+ * interval: of fewer it would be as wide as what they can be, and hold more often than it says. */
+#define DEMUR_SQUARES_SITES 8
 #define DEMUR_N_SITE_COVERAGES 20 /* of the site error's area: 0.05, 0.10, .. 1 */
 
 typedef enum {
@@ -105,7 +105,7 @@ double demur_replicates_site2_auc(const DemurReplicates *replicates, size_t meth
  *                 most DEMUR_JACKKNIFE_SITES sites the jackknife's (shares and AUROC on the logit,
  *                 O:E on the log scale)
  *   site error    bootstrap-t over sites (percentiles miss it: squares have a long upper tail),
- *                 none of fewer than DEMUR_SITE_ERROR_SITES; expanded percentile where patients are
+ *                 none of fewer than DEMUR_SQUARES_SITES; expanded percentile where patients are
  *                 drawn
  *   debiased      basic, around the plain square, which is what a replicate's debiased square
  *                 estimates (see metrics/intervals.h); of few sites the jackknife's

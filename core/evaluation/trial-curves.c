@@ -219,7 +219,7 @@ fill_intervals(const DemurTrials *trials, const DemurReplicates *r, size_t k,
     demur_interval_studentised(values, n, site2, se, n_units, LEVEL, &low, &high);
   else
     demur_interval_expanded(values, n, n_units, LEVEL, &low, &high);
-  const gboolean known = r->input.unit != DEMUR_UNIT_SITE || n_units >= DEMUR_SITE_ERROR_SITES;
+  const gboolean known = r->input.unit != DEMUR_UNIT_SITE || n_units >= DEMUR_SQUARES_SITES;
   result->site_error_auc_interval = known ? signed_roots(low, high) : (DemurInterval){NAN, NAN};
 }
 

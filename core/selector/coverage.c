@@ -11,6 +11,7 @@
 #include "base/json-reader.h"
 #include "base/number.h"
 #include "metrics/coverage.h"
+#include "selector/measure-guarantee.h"
 
 void
 demur_tuning_free(DemurTuning *tuning) {
@@ -209,12 +210,13 @@ write_risk(const DemurTuning *tuning, DemurJson *json) {
 
 char *
 demur_tuning_to_json(const DemurTuning *tuning) {
-  static const char *const kinds[] = {"plug-in", "guaranteed coverage", "guaranteed risk"};
+  static const char *const kinds[] = {"plug-in", "guaranteed coverage", "guaranteed risk",
+                                      "guaranteed measures"};
   DemurJson *json = demur_json_new();
   demur_json_begin_object(json, NULL);
   demur_json_string(json, "kind", kinds[tuning->kind]);
   demur_json_doubles(json, "thresholds", tuning->thresholds, tuning->n_networks);
-  if (tuning->kind != DEMUR_TUNING_RISK)
+  if (tuning->kind < DEMUR_TUNING_RISK)
     demur_json_int(json, "rank", (gint64)tuning->rank);
   if (tuning->kind != DEMUR_TUNING_PLUG_IN)
     demur_json_double(json, "delta", tuning->delta);
@@ -222,6 +224,7 @@ demur_tuning_to_json(const DemurTuning *tuning) {
     demur_json_double(json, "margin", tuning->margin);
   if (tuning->kind == DEMUR_TUNING_RISK)
     write_risk(tuning, json);
+  demur_tuning_write_guarantees(tuning, json);
   if (tuning->hold_back_across > 0.0) {
     demur_json_double(json, "hold_back_across", tuning->hold_back_across);
     demur_json_int(json, "n_held_back", (gint64)tuning->n_held_back);

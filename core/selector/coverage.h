@@ -9,7 +9,26 @@ typedef enum {
   DEMUR_TUNING_PLUG_IN,
   DEMUR_TUNING_COVERAGE, /* guaranteed coverage */
   DEMUR_TUNING_RISK,     /* guaranteed selective calibration risk: selector/risk-guarantee.h */
+  DEMUR_TUNING_MEASURES, /* guaranteed measures of the accepted: selector/measure-guarantee.h */
 } DemurTuningKind;
+
+typedef enum {
+  DEMUR_GUARANTEE_NPV,   /* P(y = 0 | accepted, r < positive_from) at least the level */
+  DEMUR_GUARANTEE_PPV,   /* P(y = 1 | accepted, r >= positive_from) at least the level */
+  DEMUR_GUARANTEE_FNR,   /* P(r < positive_from | accepted, y = 1) at most the level */
+  DEMUR_GUARANTEE_ERROR, /* P(r >= positive_from is not y | accepted) at most the level */
+  DEMUR_GUARANTEE_BRIER, /* E[(y - r)^2 | accepted] at most the level */
+  DEMUR_N_GUARANTEES,
+} DemurGuaranteeMeasure;
+
+typedef struct {
+  DemurGuaranteeMeasure measure;
+  double level; /* in (0, 1) */
+  double delta; /* error probability in (0, 1); 0: in expectation (ERROR and BRIER alone), of the
+                 * harm a scan: what is accepted and wrong, over all scans */
+} DemurGuarantee;
+
+#define DEMUR_MAX_GUARANTEES 8
 
 /* What the accepted tuning scans showed in one bin of risk (low, high] (network 0). */
 typedef struct {
@@ -26,12 +45,15 @@ typedef struct {
   double realised;    /* share of the tuning scans that network 0 accepts; ties are all kept */
   size_t n_scans, n_patients;
   double delta;     /* 0: plug-in; else the guarantee's error probability */
-  size_t rank;      /* k of the k-th largest score; 0 for a guaranteed risk */
+  size_t rank;      /* k of the k-th largest score; 0 for a guaranteed risk or measures */
   double margin;    /* plug-in: coverage is below xi - margin with probability at most 0.05 */
   double alpha;     /* guaranteed risk: what no bin's |mean(y - r)| exceeds; else 0 */
   double min_share; /* guaranteed risk: bins that hold less of all scans are not spoken of */
   size_t n_bins;
-  DemurRiskBin *bins;      /* [n_bins]; NULL where no risk is guaranteed */
+  DemurRiskBin *bins;  /* [n_bins]; NULL where no risk is guaranteed */
+  size_t n_guarantees; /* guaranteed measures */
+  DemurGuarantee guarantees[DEMUR_MAX_GUARANTEES];
+  double positive_from;    /* of them: risks from here on are called positive */
   double hold_back_across; /* a decision threshold: scans whose risk interval holds it are refused
                             * too; 0: none */
   size_t n_held_back;      /* tuning scans that network 0 would accept but for that */

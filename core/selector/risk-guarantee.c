@@ -288,10 +288,9 @@ demur_risk_plan_new(double alpha, double delta, double max_coverage,
   return plan;
 }
 
-DemurRiskPlan *
-demur_risk_plan_from_selector(double alpha, double delta, double max_coverage,
-                              const DemurSelector *selector, size_t n_patients, GError **error) {
-  const DemurSelector *s = selector;
+/* Scores [n_models][n_kept] (owned) of the training scans that the selector keeps. */
+static double *
+score_kept(const DemurSelector *s) {
   const size_t n = s->n_kept, width = s->columns->n_columns;
   /* Meta features as far as the networks and the risk bands read them. */
   DEMUR_AUTO_ALIGNED double *meta = demur_new_matrix(double, MAX(n, 1), width);
@@ -304,12 +303,46 @@ demur_risk_plan_from_selector(double alpha, double delta, double max_coverage,
     if (risk >= 0)
       meta[i * width + (size_t)risk] = (double)s->kept_risks[i];
   }
-  g_autofree double *all = g_new(double, MAX(n, 1) * s->n_models);
-  g_autofree const double **scores = g_new(const double *, s->n_models);
-  for (size_t m = 0; m < s->n_models; m++) {
+  double *all = g_new(double, MAX(n, 1) * s->n_models);
+  for (size_t m = 0; m < s->n_models; m++)
     demur_selector_scores(s, m, meta, n, all + m * n);
-    scores[m] = all + m * n;
+  return all;
+}
+
+size_t
+demur_risk_grid_from_selector(const DemurSelector *s, double max_coverage, double *coverages,
+                              double *thresholds, GError **error) {
+  if (s->n_kept < 10 * DEMUR_RISK_BINS) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                "nothing can be guaranteed: the selector keeps %zu training scans and needs %d to "
+                "make its thresholds of",
+                s->n_kept, 10 * DEMUR_RISK_BINS);
+    return 0;
   }
+  g_autofree double *scores = score_kept(s);
+  size_t n_steps = 0;
+  for (size_t g = 1; g <= DEMUR_RISK_GRID; g++) {
+    const double coverage = (double)g / DEMUR_RISK_GRID;
+    if (n_steps > 0 && coverage > max_coverage)
+      break;
+    coverages[n_steps] = coverage;
+    for (size_t m = 0; m < s->n_models; m++)
+      thresholds[n_steps * s->n_models + m] =
+          demur_coverage_threshold(coverage, scores + m * s->n_kept, s->n_kept);
+    n_steps++;
+  }
+  return n_steps;
+}
+
+DemurRiskPlan *
+demur_risk_plan_from_selector(double alpha, double delta, double max_coverage,
+                              const DemurSelector *selector, size_t n_patients, GError **error) {
+  const DemurSelector *s = selector;
+  const size_t n = s->n_kept;
+  g_autofree double *all = score_kept(s);
+  g_autofree const double **scores = g_new(const double *, s->n_models);
+  for (size_t m = 0; m < s->n_models; m++)
+    scores[m] = all + m * n;
   return demur_risk_plan_new(alpha, delta, max_coverage, scores, s->n_models, s->kept_risks, n,
                              n_patients, error);
 }

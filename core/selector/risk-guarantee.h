@@ -41,6 +41,13 @@ DemurRiskPlan *demur_risk_plan_new(double alpha, double delta, double max_covera
 DemurRiskPlan *demur_risk_plan_from_selector(double alpha, double delta, double max_coverage,
                                              const DemurSelector *selector, size_t n_patients,
                                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Thresholds that accept .05, .10, .., up to max_coverage of the training scans kept in the
+ * selector: coverages [DEMUR_RISK_GRID], thresholds [DEMUR_RISK_GRID][n_models]; how many. 0 with
+ * DEMUR_ERROR_STATE where the selector keeps fewer than 100. */
+size_t demur_risk_grid_from_selector(const DemurSelector *selector, double max_coverage,
+                                     double *coverages, double *thresholds,
+                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void demur_risk_plan_free(DemurRiskPlan *plan);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurRiskPlan, demur_risk_plan_free)
 

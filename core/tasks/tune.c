@@ -74,11 +74,42 @@ score_split(DemurTask *task, const DemurTuneParams *params, const char *split, S
 }
 
 static DemurTuning *
+tune_measures(DemurTask *task, const Scored *scored, double max_coverage,
+              const DemurTuneParams *params, GError **error) {
+  const size_t n_models = demur_selector_n_models(scored->selector);
+  if (scored->cohort->n_classes != 2) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                        "guarantees of measures need binary risk; with more classes there is "
+                        "--guarantee-risk");
+    return NULL;
+  }
+  double coverages[DEMUR_RISK_GRID];
+  g_autofree double *thresholds = g_new(double, DEMUR_RISK_GRID *n_models);
+  const size_t n_steps =
+      demur_risk_grid_from_selector(scored->selector, max_coverage, coverages, thresholds, error);
+  if (n_steps == 0)
+    return NULL;
+  const DemurGuaranteeInput input = {.scores = (const double *const *)scored->scores,
+                                     .n_networks = n_models,
+                                     .risks = scored->risks,
+                                     .labels = scored->labels,
+                                     .patients = scored->patients,
+                                     .n = scored->n,
+                                     .n_steps = n_steps,
+                                     .coverages = coverages,
+                                     .thresholds = thresholds,
+                                     .positive_from = params->positive_from,
+                                     .seed = task->seed};
+  return demur_tune_guaranteed_measures(&input, params->guarantees, params->n_guarantees, error);
+}
+
+static DemurTuning *
 tune_one(DemurTask *task, const Scored *scored, double coverage, const DemurTuneParams *params,
          size_t n_seen, GError **error) {
   const double *const *scores = (const double *const *)scored->scores;
   const size_t n_models = demur_selector_n_models(scored->selector);
-  if (params->alpha <= 0.0)
+  const gboolean of_outcomes = params->alpha > 0.0 || params->n_guarantees > 0;
+  if (!of_outcomes)
     return params->delta > 0.0
                ? demur_tune_guaranteed(coverage, params->delta, scores, n_models, scored->patients,
                                        scored->n, task->seed, error)
@@ -90,6 +121,8 @@ tune_one(DemurTask *task, const Scored *scored, double coverage, const DemurTune
                 n_seen);
     return NULL;
   }
+  if (params->n_guarantees > 0)
+    return tune_measures(task, scored, coverage, params, error);
   g_autoptr(DemurRiskPlan) plan =
       demur_risk_plan_from_selector(params->alpha, params->delta, coverage, scored->selector,
                                     demur_folds_count_units(scored->patients, scored->n), error);

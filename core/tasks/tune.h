@@ -3,7 +3,7 @@
 
 #include "tasks/task.h"
 #include "tasks/warnings.h"
-#include "selector/coverage.h"
+#include "selector/measure-guarantee.h"
 
 G_BEGIN_DECLS
 
@@ -14,6 +14,10 @@ typedef struct {
   size_t n_coverages;
   double delta; /* guaranteed coverage or risk, in (0, 1); 0: plug-in */
   double alpha; /* guaranteed risk, in (0, 1); else 0. Then the coverage is an upper end */
+  const DemurGuarantee *guarantees; /* [n_guarantees], of measures of the accepted; then delta and
+                                     * alpha are 0 and the coverage is an upper end */
+  size_t n_guarantees;
+  double positive_from;    /* of them: risks from here on are called positive */
   double hold_back_across; /* a decision threshold in (0, 1): scans whose risk interval holds it are
                             * refused too; 0: none. DEMUR_ERROR_STATE where K > 2 */
   const char *reason;      /* why this coverage, kept with user and time; NULL: not said */

@@ -62,6 +62,53 @@ test_a_risk_is_guaranteed_or_nothing_is_kept(void) {
   g_assert_cmpfloat(number_at(root_of(assess), "threshold"), ==, number_at(t, "threshold"));
 }
 
+/* Measures of the accepted: kept with what was promised, wrong words are wrong usage, what can't be
+ * shown keeps nothing, and what is promised of the tuning scans is at least true of them. */
+static void
+test_measures_are_guaranteed(void) {
+  g_autoptr(Sandbox) sandbox = trained();
+  static const char *const wrong[] = {
+      "tune s --cohort sim --guarantee npv",
+      "tune s --cohort sim --guarantee npv:0.9",
+      "tune s --cohort sim --guarantee npv:0.9:0",
+      "tune s --cohort sim --guarantee sbce:0.9:0.1",
+      "tune s --cohort sim --guarantee npv:0.9:0.1 --guarantee-risk 0.1,0.1",
+      "tune s --cohort sim --guarantee npv:0.9:0.1 --positive-from 1",
+      "tune s --cohort sim --guarantee npv:0.9:0.1 --coverage 0.5,0.9",
+      "tune s --cohort sim --coverage 0.5 --positive-from 0.1",
+      "tune s --use 0.5 --guarantee npv:0.9:0.1",
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+    g_autoptr(Run) run = run_line(sandbox, wrong[i]);
+    assert_status(run, 2);
+  }
+  g_autoptr(Run) failed =
+      run_json(sandbox, 1, "tune", "s", "--cohort", "sim", "--guarantee", "ppv:0.999:0.05", NULL);
+  assert_says(failed->err, "cannot be guaranteed with n = ");
+  g_assert_cmpuint(n_thresholds(sandbox), ==, 0);
+  g_autoptr(Run) tune = run_json(sandbox, 0, "tune", "s", "--cohort", "sim", "--guarantee",
+                                 "npv:0.9:0.1", "--guarantee", "brier:0.15:0.05", NULL);
+  JsonObject *t = json_array_get_object_element(array_at(root_of(tune), "thresholds"), 0);
+  JsonArray *promised = array_at(t, "guarantees");
+  g_assert_cmpuint(json_array_get_length(promised), ==, 2);
+  g_assert_cmpstr(string_at(json_array_get_object_element(promised, 0), "measure"), ==, "npv");
+  g_assert_cmpfloat(number_at(json_array_get_object_element(promised, 1), "level"), ==, 0.15);
+  assert_says(string_at(t, "guarantee"), "the negative predictive value of the accepted is at "
+                                         "least 0.9");
+  g_assert_cmpuint(n_thresholds(sandbox), ==, 1);
+  g_autoptr(Run) out = run_json(sandbox, 0, "cohort", "export", "sim", "sim.csv", NULL);
+  assert_status(out, 0);
+  g_autoptr(Run) assess = run_json(sandbox, 0, "assess", "s", "--reveal", "a test", "--cohort",
+                                   "sim", "--split", "tune", NULL);
+  JsonArray *verdicts = array_at(root_of(assess), "verdicts");
+  size_t n_accepted = 0;
+  for (guint i = 0; i < json_array_get_length(verdicts); i++)
+    n_accepted +=
+        strcmp(string_at(json_array_get_object_element(verdicts, i), "verdict"), "accepted") == 0;
+  demur_assert_close((double)n_accepted / json_array_get_length(verdicts), number_at(t, "realised"),
+                     1e-9, 0.0);
+}
+
 static void
 test_no_guarantee_at_a_site_that_did_not_tune(void) {
   g_autoptr(Sandbox) sandbox = trained();
@@ -420,6 +467,7 @@ main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/commands/guarantee/use", test_an_earlier_threshold_is_used_again);
   g_test_add_func("/commands/guarantee/risk", test_a_risk_is_guaranteed_or_nothing_is_kept);
+  g_test_add_func("/commands/guarantee/measures", test_measures_are_guaranteed);
   g_test_add_func("/commands/guarantee/sites", test_no_guarantee_at_a_site_that_did_not_tune);
   g_test_add_func("/commands/guarantee/evaluate", test_evaluate_says_where_nothing_is_guaranteed);
   g_test_add_func("/commands/guarantee/audit-sites", test_many_sites_are_audited_at_once);

@@ -8,7 +8,7 @@
  * the truth must lie between the .0005 and .9995 quantiles of the binomial of 95 %: 60 cohorts of 8
  * hospitals and 40 each of 5 and 30 in the normal run; with DEMUR_LONG set 400 each of 5, 8, 12, 20
  * and 30, and between 92 and 97 % of them but for the binomial's error. An interval that is not
- * printed (the site error's under DEMUR_SITE_ERROR_SITES) is printed of no cohort. */
+ * printed (under DEMUR_SQUARES_SITES) is printed of no cohort. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,8 +206,9 @@ find_truth(size_t n_population_sites, double n_cohort, double *truth) {
 }
 
 static gboolean
-is_site_error(Quantity quantity) {
-  return quantity == SITE_ERROR || quantity == SITE_ERROR_AUC || quantity == SITE_ERROR_DIFFERENCE;
+needs_sites(Quantity quantity) {
+  return quantity == SITE_ERROR || quantity == SITE_ERROR_AUC ||
+         quantity == SITE_ERROR_DIFFERENCE || quantity == DEBIASED_DIFFERENCE;
 }
 
 static DemurInterval
@@ -333,7 +334,7 @@ hold_at(size_t n_sites, size_t n_cohorts, size_t n_bootstrap, size_t n_populatio
     double width = 0.0;
     for (size_t k = 0; k < n_cohorts; k++) {
       const DemurInterval *interval = &intervals[k * N_QUANTITIES + q];
-      if (is_site_error(q) && n_sites < DEMUR_SITE_ERROR_SITES) {
+      if (needs_sites(q) && n_sites < DEMUR_SQUARES_SITES) {
         g_assert_true(isnan(interval->low) && isnan(interval->high));
         n_none++;
         continue;
