@@ -28,9 +28,15 @@ tell_together(const size_t *counts, size_t n, size_t n_cells, const gboolean *wi
 
 size_t
 demur_small_cells(const size_t *counts, size_t n, size_t n_cells, gboolean *withheld) {
+  return demur_small_cells_beside(counts, n, n_cells, NULL, withheld);
+}
+
+size_t
+demur_small_cells_beside(const size_t *counts, size_t n, size_t n_cells, const gboolean *forced,
+                         gboolean *withheld) {
   size_t n_withheld = 0;
   for (size_t i = 0; i < n; i++) {
-    withheld[i] = FALSE;
+    withheld[i] = forced != NULL && forced[i];
     for (size_t c = 0; c < n_cells; c++)
       withheld[i] |= counts[i * n_cells + c] < DEMUR_SMALL_CELL;
     n_withheld += withheld[i] ? 1 : 0;

@@ -16,4 +16,8 @@ G_BEGIN_DECLS
 /* counts [n][n_cells]; withheld [n] is set. Returns how many rows are. */
 size_t demur_small_cells(const size_t *counts, size_t n, size_t n_cells, gboolean *withheld);
 
+/* The same where some rows, forced [n], are withheld for another reason to begin with. */
+size_t demur_small_cells_beside(const size_t *counts, size_t n, size_t n_cells,
+                                const gboolean *forced, gboolean *withheld);
+
 G_END_DECLS

@@ -11,6 +11,7 @@
 #include "evaluation/extra.h"
 #include "evaluation/grouping.h"
 #include "evaluation/points.h"
+#include "evaluation/releases.h"
 #include "evaluation/replicates.h"
 #include "metrics/coverage.h"
 #include "metrics/selective.h"
@@ -235,31 +236,19 @@ part_clear(gpointer data) {
   g_free(part->places);
 }
 
-/* Which groups are too small, and which have too few scans of a label or patients, or would tell of
- * those that have. All [n_groups]. */
+/* Which groups have too few patients, or would tell of those that have. [n_groups] */
 static void
-withhold_groups(const DemurGroupsInput *input, GArray *const *members, size_t n_groups,
-                gboolean *withheld, gboolean *labels_withheld, gboolean *patients_withheld) {
-  const DemurCohort *cohort = input->cohort;
-  const size_t n_classes = cohort->n_classes;
-  g_autofree size_t *sizes = g_new0(size_t, n_groups + 1), *patients = g_new0(size_t, n_groups + 1),
-                    *labels = g_new0(size_t, n_groups * n_classes + 1);
+withhold_patients(const DemurGroupsInput *input, GArray *const *members, size_t n_groups,
+                  gboolean *withheld) {
+  g_autofree size_t *patients = g_new0(size_t, n_groups + 1);
   for (size_t t = 0; t < n_groups; t++) {
     const GArray *places = members[t];
-    sizes[t] = places->len;
     g_autofree guint32 *rows = g_new(guint32, places->len);
     for (guint i = 0; i < places->len; i++)
       rows[i] = input->sample->rows[g_array_index(places, guint32, i)];
-    patients[t] = demur_cohort_count_patients(cohort, rows, places->len);
-    for (guint i = 0; i < places->len; i++) {
-      const gint32 label = cohort->labels[rows[i]];
-      if (label >= 0 && (size_t)label < n_classes)
-        labels[t * n_classes + (size_t)label]++;
-    }
+    patients[t] = demur_cohort_count_patients(input->cohort, rows, places->len);
   }
-  demur_small_cells(sizes, n_groups, 1, withheld);
-  demur_small_cells(patients, n_groups, 1, patients_withheld);
-  demur_small_cells(labels, n_groups, n_classes, labels_withheld);
+  demur_small_cells(patients, n_groups, 1, withheld);
 }
 
 static gboolean
@@ -275,10 +264,11 @@ add_by(const DemurGroupsInput *input, const char *by, DemurEvaluation *e, DemurP
   for (guint32 i = 0; i < whole->n; i++)
     g_array_append_val(members[grouping->codes[i]], i);
 
-  g_autofree gboolean *withheld = g_new0(gboolean, n_groups),
-                      *labels_withheld = g_new0(gboolean, n_groups),
-                      *patients_withheld = g_new0(gboolean, n_groups);
-  withhold_groups(input, members, n_groups, withheld, labels_withheld, patients_withheld);
+  g_autofree gboolean *patients_withheld = g_new0(gboolean, n_groups);
+  withhold_patients(input, members, n_groups, patients_withheld);
+  g_autoptr(DemurReleases) releases = demur_releases_new(input->cohort, whole->rows, whole->n, by);
+  const DemurRelease *way = demur_releases_find(releases, by);
+  g_assert(way != NULL && way->grouping->n_values == n_groups);
 
   g_autoptr(GArray) parts = g_array_new(FALSE, TRUE, sizeof(Part));
   g_array_set_clear_func(parts, part_clear);
@@ -291,8 +281,8 @@ add_by(const DemurGroupsInput *input, const char *by, DemurEvaluation *e, DemurP
     DemurGroup *group = find_group(e, by, grouping->values[t]);
     group->n_scans = places->len;
     group->n_patients = demur_cohort_count_patients(input->cohort, rows, places->len);
-    group->withheld = withheld[t];
-    group->labels_withheld = labels_withheld[t];
+    group->withheld = way->scans_withheld[t];
+    group->labels_withheld = way->labels_withheld[t];
     group->patients_withheld = patients_withheld[t];
     if (group->withheld)
       continue;

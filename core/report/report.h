@@ -45,6 +45,8 @@ typedef struct {
 typedef struct {
   const char *name;
   size_t n_scans, n_patients, n_labelled, n_positive;
+  gboolean scans_tell, labels_tell; /* few would follow from them beside other groups
+                                     * (evaluation/releases.h): withheld */
 } DemurReportGroup;
 
 /* A row of Table 1: numbers of an attribute by their quartiles, or how many scans have one of its
@@ -53,6 +55,8 @@ typedef struct {
   const char *attribute, *value;     /* value NULL: numbers */
   const size_t *counts;              /* [n_splits] scans with that value, or with a number */
   const double *low, *median, *high; /* [n_splits] quartiles; NULL where value is set */
+  const gboolean *tells; /* [n_splits] few would follow from the count beside other groups
+                          * (evaluation/releases.h): withheld; NULL: nowhere */
 } DemurReportCharacteristic;
 
 /* One year after the scan, over the evaluated scans whose yearly risk is recorded. */
@@ -158,6 +162,7 @@ typedef struct {
   const char *attribute, *name; /* "site", "site 03"; rows of one attribute stand together */
   size_t n_scans, n_rejected;
   double low, high; /* 95 % interval of n_rejected / n_scans */
+  gboolean tells;   /* few would follow beside other groups (evaluation/releases.h): withheld */
 } DemurReportRejection;
 
 typedef struct {

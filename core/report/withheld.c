@@ -11,16 +11,19 @@ demur_withheld_groups(const DemurReportGroup *groups, size_t n, gboolean binary)
                             .labels = g_new0(gboolean, n + 1)};
   g_autofree size_t *scans = g_new0(size_t, n + 1), *patients = g_new0(size_t, n + 1),
                     *labels = g_new0(size_t, 2 * n + 1);
+  g_autofree gboolean *scans_tell = g_new0(gboolean, n + 1), *labels_tell = g_new0(gboolean, n + 1);
   for (size_t i = 0; i < n; i++) {
     scans[i] = groups[i].n_scans;
     patients[i] = groups[i].n_patients;
     labels[2 * i] = groups[i].n_labelled - groups[i].n_positive;
     labels[2 * i + 1] = groups[i].n_positive;
+    scans_tell[i] = groups[i].scans_tell;
+    labels_tell[i] = groups[i].labels_tell;
   }
-  demur_small_cells(scans, n, 1, withheld.scans);
+  demur_small_cells_beside(scans, n, 1, scans_tell, withheld.scans);
   demur_small_cells(patients, n, 1, withheld.patients);
   if (binary)
-    withheld.any_label = demur_small_cells(labels, n, 2, withheld.labels) > 0;
+    withheld.any_label = demur_small_cells_beside(labels, n, 2, labels_tell, withheld.labels) > 0;
   return withheld;
 }
 
@@ -35,13 +38,16 @@ gboolean *
 demur_withheld_rejections(const DemurReportRejection *rejections, size_t n) {
   gboolean *withheld = g_new0(gboolean, n + 1);
   g_autofree size_t *scans = g_new0(size_t, n + 1);
-  for (size_t i = 0; i < n; i++)
+  g_autofree gboolean *tells = g_new0(gboolean, n + 1);
+  for (size_t i = 0; i < n; i++) {
     scans[i] = rejections[i].n_scans;
+    tells[i] = rejections[i].tells;
+  }
   for (size_t from = 0, to; from < n; from = to) {
     for (to = from + 1;
          to < n && g_strcmp0(rejections[to].attribute, rejections[from].attribute) == 0;)
       to++;
-    demur_small_cells(scans + from, to - from, 1, withheld + from);
+    demur_small_cells_beside(scans + from, to - from, 1, tells + from, withheld + from);
   }
   return withheld;
 }
@@ -50,7 +56,7 @@ gboolean *
 demur_withheld_characteristics(const DemurReportCharacteristic *rows, size_t n, size_t n_splits) {
   gboolean *withheld = g_new0(gboolean, n * n_splits + 1);
   g_autofree size_t *counts = g_new0(size_t, n + 1);
-  g_autofree gboolean *column = g_new0(gboolean, n + 1);
+  g_autofree gboolean *column = g_new0(gboolean, n + 1), *tells = g_new0(gboolean, n + 1);
   for (size_t from = 0, to; from < n; from = to) {
     for (to = from + 1; to < n && rows[from].value && rows[to].value &&
                         g_strcmp0(rows[to].attribute, rows[from].attribute) == 0;)
@@ -58,9 +64,11 @@ demur_withheld_characteristics(const DemurReportCharacteristic *rows, size_t n, 
     for (size_t s = 0; s < n_splits; s++) {
       size_t n_there = 0; /* a value that does not occur in a split is left out of its table */
       for (size_t i = from; i < to; i++)
-        if (rows[i].counts[s] > 0)
+        if (rows[i].counts[s] > 0) {
+          tells[n_there] = rows[i].tells != NULL && rows[i].tells[s];
           counts[n_there++] = rows[i].counts[s];
-      demur_small_cells(counts, n_there, 1, column);
+        }
+      demur_small_cells_beside(counts, n_there, 1, tells, column);
       for (size_t i = from, k = 0; i < to; i++)
         withheld[i * n_splits + s] = rows[i].counts[s] > 0 && column[k++];
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "evaluation/releases.h"
 
 #define FEW_VALUES 6  /* numbers with no more distinct values are listed as texts are */
 #define MOST_VALUES 6 /* listed of a text column */
@@ -15,7 +16,8 @@ static const char *const left_out[] = {"shift", "years_to_cancer", "years_of_fol
 typedef struct {
   const DemurCohort *cohort;
   GPtrArray *owned;
-  GArray *rows; /* DemurReportCharacteristic */
+  GArray *rows;             /* DemurReportCharacteristic */
+  DemurReleases **releases; /* [n_splits] what may be told of each */
 } Table;
 
 static gpointer
@@ -99,12 +101,17 @@ add_texts(Table *table, const DemurAttribute *attribute) {
       for (size_t s = 0; s < n_splits; s++)
         counts[s] += by_value[common[c].value * n_splits + s];
     const char *value = attribute->values[common[k].value];
+    gboolean *tells = own(table, g_new0(gboolean, n_splits + 1));
+    for (size_t s = 0; k < listed && s < n_splits; s++)
+      tells[s] =
+          demur_release_withholds(demur_releases_find(table->releases[s], attribute->name), value);
     const DemurReportCharacteristic row = {
         .attribute = attribute->name,
         .value = k == listed      ? own(table, g_strdup_printf("%zu others", n_values - listed))
                  : *value != '\0' ? value
                                   : "not recorded",
-        .counts = counts};
+        .counts = counts,
+        .tells = tells};
     g_array_append_val(table->rows, row);
   }
 }
@@ -135,7 +142,16 @@ void
 demur_report_characteristics(const DemurCohort *cohort, GPtrArray *owned,
                              DemurReportCohort *facts) {
   g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(DemurReportCharacteristic));
-  Table table = {cohort, owned, rows};
+  g_autofree DemurReleases **releases = g_new0(DemurReleases *, cohort->n_splits + 1);
+  Table table = {cohort, owned, rows, releases};
+  g_autofree guint32 *of_split = g_new(guint32, MAX(cohort->n_scans, 1));
+  for (size_t s = 0; s < cohort->n_splits; s++) {
+    size_t n = 0;
+    for (size_t i = 0; i < cohort->n_scans; i++)
+      if (cohort->splits[i] == s)
+        of_split[n++] = (guint32)i;
+    releases[s] = demur_releases_new(cohort, of_split, n, NULL);
+  }
   if (cohort->risks != NULL)
     add_numbers(&table, "risk", cohort->risks);
   for (size_t a = 0; a < cohort->n_attributes; a++) {
@@ -151,6 +167,8 @@ demur_report_characteristics(const DemurCohort *cohort, GPtrArray *owned,
     else if (attribute->n_values <= MOST_TEXTS)
       add_texts(&table, attribute);
   }
+  for (size_t s = 0; s < cohort->n_splits; s++)
+    demur_releases_free(releases[s]);
   facts->n_characteristics = rows->len;
   facts->characteristics = g_array_steal(rows, NULL);
   g_ptr_array_add(owned, (gpointer)facts->characteristics);

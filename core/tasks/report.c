@@ -6,6 +6,7 @@
 
 #include "base/json-reader.h"
 #include "base/number.h"
+#include "evaluation/releases.h"
 #include "metrics/censoring.h"
 #include "metrics/intervals.h"
 #include "report/finding.h"
@@ -39,7 +40,8 @@ compare_pairs(gconstpointer a, gconstpointer b) {
  * returned. Distinct patients by sorting (code, patient): O(n log n), no table of pairs. */
 static DemurReportGroup *
 count_groups(DemurReportTask *report, const DemurCohort *cohort, const guint32 *rows, size_t n,
-             const guint32 *codes, char *const *names, size_t n_codes, size_t *n_groups) {
+             const guint32 *codes, char *const *names, size_t n_codes, const DemurRelease *way,
+             size_t *n_groups) {
   DemurReportGroup *all = own(report, g_new0(DemurReportGroup, MAX(n_codes, 1)));
   g_autofree guint64 *pairs = g_new(guint64, MAX(n, 1));
   for (size_t i = 0; i < n; i++) {
@@ -57,6 +59,11 @@ count_groups(DemurReportTask *report, const DemurCohort *cohort, const guint32 *
   for (size_t c = 0; c < n_codes; c++)
     if (all[c].n_scans > 0) {
       all[kept] = all[c];
+      for (size_t g = 0; g < way->grouping->n_values; g++)
+        if (strcmp(way->grouping->values[g], names[c]) == 0) {
+          all[kept].scans_tell = way->scans_withheld[g];
+          all[kept].labels_tell = way->labels_withheld[g];
+        }
       all[kept++].name = *names[c] != '\0' ? names[c] : "not recorded";
     }
   *n_groups = kept;
@@ -278,13 +285,16 @@ describe_cohort(DemurReportTask *report, const DemurEvaluating *e, const guint32
   facts->simulated = cohort->simulated;
   facts->n_sites_in_training = -1;
   describe_splits(report, cohort);
-  facts->sites = count_groups(report, cohort, rows, n, cohort->sites, cohort->site_names,
-                              cohort->n_sites, &facts->n_sites);
+  g_autoptr(DemurReleases) releases = demur_releases_new(cohort, rows, n, "manufacturer");
+  facts->sites =
+      count_groups(report, cohort, rows, n, cohort->sites, cohort->site_names, cohort->n_sites,
+                   demur_releases_find(releases, "site"), &facts->n_sites);
   const gssize scanner = demur_cohort_find_attribute(cohort, "manufacturer");
   if (scanner >= 0) {
     const DemurAttribute *attribute = &cohort->attributes[scanner];
-    facts->scanners = count_groups(report, cohort, rows, n, attribute->codes, attribute->values,
-                                   attribute->n_values, &facts->n_scanners);
+    facts->scanners = count_groups(
+        report, cohort, rows, n, attribute->codes, attribute->values, attribute->n_values,
+        demur_releases_find(releases, attribute->name), &facts->n_scanners);
   }
   demur_report_characteristics(cohort, report->owned, facts);
   describe_years(report, cohort, rows, n);
@@ -516,6 +526,7 @@ describe_rejections(DemurReportTask *report) {
     *r = (DemurReportRejection){.attribute = group->by,
                                 .name = group->value,
                                 .n_scans = group->n_scans,
+                                .tells = group->withheld,
                                 .low = NAN,
                                 .high = NAN};
     const DemurOperatingPoint *at = group_point(&finding, group);

@@ -189,10 +189,10 @@ fixture_new(const FixtureKind *kind) {
                                              {"average", "1"},
                                              {"recalibrate", "none"}};
   static const DemurReportGroup scanners[] = {
-      {"SIEMENS Sensation 16", 511, 511, 511, 47},
-      {"GE MEDICAL SYSTEMS LightSpeed VCT", 498, 498, 498, 40},
-      {"Philips Brilliance 64", 257, 257, 257, 25},
-      {"TOSHIBA Aquilion", 71, 71, 71, 7}};
+      {"SIEMENS Sensation 16", 511, 511, 511, 47, FALSE, FALSE},
+      {"GE MEDICAL SYSTEMS LightSpeed VCT", 498, 498, 498, 40, FALSE, FALSE},
+      {"Philips Brilliance 64", 257, 257, 257, 25, FALSE, FALSE},
+      {"TOSHIBA Aquilion", 71, 71, 71, 7, FALSE, FALSE}};
   static const DemurReportCount exclusions[] = {{"follow-up shorter than six years", 132},
                                                 {"cancer before the screen", 4},
                                                 {"no score of the model", 9}};
@@ -259,18 +259,25 @@ fixture_new(const FixtureKind *kind) {
     const size_t n = i % 7 == 6 ? 6 : 60 - i % 30;
     f->sites[i] = (DemurReportGroup){
         i == 0 && kind->title ? kind->title : fixture_text(f, g_strdup_printf("site %02zu", i + 1)),
-        n, n, n, n / 11};
+        n,
+        n,
+        n,
+        n / 11,
+        FALSE,
+        FALSE};
   }
   f->rejections = g_new0(DemurReportRejection, kind->n_sites + 2);
   for (size_t i = 0; i < kind->n_sites; i++) {
     const size_t n = f->sites[i].n_scans, rejected = n * (i % 5 == 3 ? 22 : 8) / 100;
     const double rate = (double)rejected / (double)n,
                  half = 1.96 * sqrt((rate + 0.02) * (1 - rate) / (double)n);
-    f->rejections[i] = (DemurReportRejection){"site",   f->sites[i].name,     n,
-                                              rejected, fmax(0, rate - half), fmin(1, rate + half)};
+    f->rejections[i] = (DemurReportRejection){
+        "site", f->sites[i].name, n, rejected, fmax(0, rate - half), fmin(1, rate + half), FALSE};
   }
-  f->rejections[kind->n_sites] = (DemurReportRejection){"sex", "women", 548, 52, 0.073, 0.123};
-  f->rejections[kind->n_sites + 1] = (DemurReportRejection){"sex", "men", 789, 81, 0.084, 0.126};
+  f->rejections[kind->n_sites] =
+      (DemurReportRejection){"sex", "women", 548, 52, 0.073, 0.123, FALSE};
+  f->rejections[kind->n_sites + 1] =
+      (DemurReportRejection){"sex", "men", 789, 81, 0.084, 0.126, FALSE};
   f->splits[0] = (DemurReportSplit){"base_train", 6000, 3320, 33, 6000, 0.071};
   f->splits[1] = (DemurReportSplit){"selector_train", 6282, 3402, 33, 6282, 0.069};
   f->splits[2] = (DemurReportSplit){"validation", 1256, 690, 33, 1256, 0.072};

@@ -181,10 +181,10 @@ test_json_holds_what_is_printed(Scratch *scratch, gconstpointer data) {
  * smallest scanners nothing tells which. */
 static void
 test_subtraction(Scratch *scratch, gconstpointer data) {
-  static const DemurReportGroup scanners[] = {{"A", 599, 540, 599, 46},
-                                              {"B", 320, 303, 320, 23},
-                                              {"C", 272, 266, 272, 21},
-                                              {"D", 146, 142, 146, 5}};
+  static const DemurReportGroup scanners[] = {{"A", 599, 540, 599, 46, FALSE, FALSE},
+                                              {"B", 320, 303, 320, 23, FALSE, FALSE},
+                                              {"C", 272, 266, 272, 21, FALSE, FALSE},
+                                              {"D", 146, 142, 146, 5, FALSE, FALSE}};
   const FixtureKind kind = {.n_classes = 2, .n_sites = 34};
   g_autoptr(Fixture) fixture = fixture_new(&kind);
   fixture->input.cohort.scanners = scanners;

@@ -15,7 +15,15 @@ test_by_hand(void) {
   DemurAttribute attributes[] = {{(char *)"sex", 3, (char **)sexes, sex},
                                  {(char *)"age", 7, (char **)ages, age},
                                  {(char *)"shift", 3, (char **)sexes, sex}};
+  static char *const sites[] = {"S"};
+  guint32 site[7] = {0};
+  gint32 labels[7] = {0};
   DemurCohort cohort = {.n_scans = 7,
+                        .n_classes = 2,
+                        .n_sites = 1,
+                        .site_names = (char **)sites,
+                        .sites = site,
+                        .labels = labels,
                         .n_splits = 2,
                         .split_names = (char **)splits,
                         .splits = split,
