@@ -171,6 +171,9 @@ add_numbers(Steps &step, TID1500_MeasurementReport &report, const DemurResult &r
     add_number(step, group, own_code("RISKHIGH", "Upper 95 % limit of the risk at its hospital"),
                result.risk_high);
   }
+  if (result.horizon_years > 0 && std::isfinite(result.risk))
+    add_number(step, group, own_code("HORIZON", "Years of the predicted risk"),
+               result.horizon_years);
   add_number(step, group, own_code("SCORE", "Selector score"), result.score);
   add_number(step, group, own_code("THRESHOLD", "Selector threshold"), result.threshold);
   add_number(step, group, own_code("COVERAGE", "Requested coverage"), result.coverage);
@@ -200,6 +203,9 @@ add_verdict(Steps &step, TID1500_MeasurementReport &report, const DemurResult &r
   step(report.addQualitativeEvaluation(CODE_DCM_AlgorithmVersion, text_of(result.version)));
   step(report.addQualitativeEvaluation(own_code("DIGEST", "Selector digest"),
                                        text_of(result.selector_digest)));
+  if (result.log_head != nullptr && *result.log_head != '\0')
+    step(report.addQualitativeEvaluation(own_code("LOGHEAD", "Head of the workspace's log"),
+                                         text_of(result.log_head)));
 }
 
 void

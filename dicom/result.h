@@ -20,6 +20,8 @@ typedef struct {
   const char *model, *model_version;         /* whose risks these are; NULL: not recorded */
   const char *selector, *selector_digest;    /* who gave the verdict */
   const char *version;                       /* of this program */
+  double horizon_years;                      /* of the risk; 0: not recorded */
+  const char *log_head;                      /* of the workspace's log; NULL: none */
   const char *created;                       /* of the verdict: "2026-01-31T12:00:00Z" */
   gboolean simulated;                        /* not of a person: said in the object */
   const char *remark; /* what a reader must know of this verdict; NULL: nothing */

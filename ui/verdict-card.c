@@ -207,9 +207,11 @@ add_yearly(GtkBox *box, const DemurScan *scan) {
   demur_drawing_set(drawing, draw_yearly, NULL, yearly, g_free);
   demur_drawing_describe(drawing, text->str);
   gtk_box_append(box, GTK_WIDGET(drawing));
-  /* The selector's recalibration is of the six-year risk only. */
-  const double risk = demur_scan_revealed_risk(scan);
-  if (fabs(risk - scan->yearly_risks[DEMUR_N_YEARS - 1]) > 5e-4)
+  /* The selector's recalibration is of its own horizon's risk only. */
+  const double risk = demur_scan_revealed_risk(scan),
+               years = isnan(scan->horizon_years) ? DEMUR_N_YEARS : scan->horizon_years;
+  const int last = years >= 1.0 && years <= DEMUR_N_YEARS ? (int)years - 1 : DEMUR_N_YEARS - 1;
+  if (fabs(risk - scan->yearly_risks[last]) > 5e-4)
     add_label(
         box,
         _("Years after the scan, as the model gave them (full height: 50 %); the risk above is "
@@ -290,7 +292,12 @@ add_verdict(DemurVerdictCard *card, const DemurScan *scan) {
     GtkWidget *big = demur_shown_label_new(risk);
     gtk_widget_add_css_class(big, "big");
     gtk_box_append(line, big);
-    GtkWidget *unit = demur_shown_label_new(_("risk in 6 years"));
+    g_autofree char *within = isnan(scan->horizon_years)
+                                  ? g_strdup(_("risk (years not recorded)"))
+                                  : g_strdup_printf(ngettext_("risk in %g year", "risk in %g years",
+                                                              (gulong)scan->horizon_years),
+                                                    scan->horizon_years);
+    GtkWidget *unit = demur_shown_label_new(within);
     gtk_widget_add_css_class(unit, "muted");
     gtk_widget_set_valign(unit, GTK_ALIGN_END);
     gtk_widget_set_margin_bottom(unit, 5);
@@ -315,7 +322,7 @@ add_verdict(DemurVerdictCard *card, const DemurScan *scan) {
     g_autofree char *risk = demur_text_percent(demur_scan_revealed_risk(scan), 1);
     g_autofree char *text = g_strdup_printf(_("Revealed: %s"), risk);
     add_label(box, text, "title");
-    add_label(box, _("Risk in 6 years that the selector does not trust. The reveal was kept."),
+    add_label(box, _("A risk that the selector does not trust. The reveal was kept."),
               "muted small");
     add_interval(box, scan, TRUE);
     add_yearly(box, scan);

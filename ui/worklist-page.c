@@ -620,7 +620,7 @@ demur_worklist_page_new(DemurSession *session) {
   GtkColumnViewColumn *date = add_column(page, DEMUR_SORT_DATE, _("Study"), 96, FALSE);
   add_column(page, DEMUR_SORT_SITE, _("Site"), 104, FALSE);
   add_column(page, DEMUR_SORT_SCANNER, _("Scanner · kernel"), 232, FALSE);
-  add_column(page, DEMUR_SORT_RISK, _("Risk in 6 years"), 168, FALSE);
+  add_column(page, DEMUR_SORT_RISK, _("Risk"), 168, FALSE);
   add_column(page, DEMUR_SORT_REASON, _("Reason"), 200, TRUE);
   add_column(page, DEMUR_SORT_REVIEWED, _("Reviewed"), 98, FALSE);
   g_signal_connect_swapped(gtk_column_view_get_sorter(page->view), "changed",

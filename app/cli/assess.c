@@ -143,6 +143,8 @@ print_result(DemurContext *context, const DemurAssessment *assessment, gboolean 
     demur_json_string(json, "selector", assessment->selector_name);
     demur_json_string(json, "validation", validation);
     demur_json_string(json, "selector_digest", demur_selector_digest(assessment->selector));
+    const double years = demur_selector_horizon_years(assessment->selector);
+    demur_json_double(json, "horizon_years", years > 0.0 ? years : (double)NAN);
     demur_json_int(json, "seed", (gint64)context->task.seed);
     demur_json_bool(json, "simulated", simulated);
     demur_json_double(json, "requested_coverage", t != NULL ? t->coverage : NAN);

@@ -90,6 +90,8 @@ print_cohort(DemurContext *context, const DemurCohortFacts *facts, gboolean with
     demur_json_bool(json, "simulated", cohort->simulated);
     demur_json_string(json, "created", cohort->created);
     demur_json_string(json, "outcome", cohort->outcome);
+    demur_json_double(json, "horizon_years",
+                      cohort->horizon_years > 0.0 ? cohort->horizon_years : (double)NAN);
     demur_json_string(json, "digest", facts->digest);
     if (seed != NULL)
       demur_json_int(json, "seed", (gint64)*seed);
@@ -210,11 +212,12 @@ check_import(const DemurCohortImportParams *p, GError **error) {
   if (nlst && (p->persons == NULL || p->scores == NULL || p->embeddings != NULL ||
                p->embedding_ids != NULL))
     wrong = "NLST tables are two: --nlst-persons P.csv --scores S.csv, embeddings in the scores";
-  else if (!nlst && (p->split != NULL || p->images != NULL || p->weights ||
-                     p->horizon_years != DEMUR_N_YEARS || p->death_event_free ||
+  else if (!nlst && (p->split != NULL || p->images != NULL || p->weights || p->death_event_free ||
                      p->short_followup != DEMUR_SHORT_WEIGHTED))
-    wrong = "--nlst-images, --split, --horizon, --death, --short-followup and --ipc-weights "
-            "belong to --nlst-persons";
+    wrong = "--nlst-images, --split, --death, --short-followup and --ipc-weights belong to "
+            "--nlst-persons";
+  else if (p->horizon_years < 0 || p->horizon_years > DEMUR_N_YEARS)
+    wrong = "--horizon takes 1 to 6 years";
   else if (p->split != NULL && p->split_by != NULL)
     wrong = "--split and --split-by contradict each other; give one";
   if (wrong != NULL)
@@ -227,7 +230,7 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree char *model = NULL, *embeddings = NULL, *ids = NULL, *persons = NULL, *scores = NULL,
                   *split = NULL, *death = NULL, *censored = NULL, *columns = NULL, *outcome = NULL,
                   *split_by = NULL, *joined = NULL, *images = NULL;
-  DemurCohortImportParams params = {.horizon_years = DEMUR_N_YEARS};
+  DemurCohortImportParams params = {0};
   const GOptionEntry entries[] = {
       {"model", 0, 0, G_OPTION_ARG_STRING, &model, "Whose risks and embeddings these are", "M"},
       {"outcome", 0, 0, G_OPTION_ARG_STRING, &outcome,
@@ -254,7 +257,7 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
       {"split", 0, 0, G_OPTION_ARG_STRING, &split,
        "NLST: split of every scan (default: column split, or selector_train)", "NAME"},
       {"horizon", 0, 0, G_OPTION_ARG_INT, &params.horizon_years,
-       "NLST: years of the label and the risk (6)", "1..6"},
+       "Years of the label and the risk: reads risk_year_N (NLST: 6)", "1..6"},
       {"death", 0, 0, G_OPTION_ARG_STRING, &death,
        "NLST: death without cancer is censored (default) or event-free", "WORD"},
       {"short-followup", 0, 0, G_OPTION_ARG_STRING, &censored,

@@ -33,7 +33,7 @@ print_event(const DemurEvent *event) {
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(GStrv) words = NULL;
-  g_autofree char *kind = NULL, *user = NULL, *scan_id = NULL, *since = NULL;
+  g_autofree char *kind = NULL, *user = NULL, *scan_id = NULL, *since = NULL, *from_head = NULL;
   int last = 0;
   const GOptionEntry entries[] = {
       {"event", 0, 0, G_OPTION_ARG_STRING, &kind, "only events of this kind", "KIND"},
@@ -41,6 +41,10 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       {"scan", 0, 0, G_OPTION_ARG_STRING, &scan_id, "only what is of this DICOM series", "SCAN"},
       {"since", 0, 0, G_OPTION_ARG_STRING, &since, "only from this time on (2026-01-31T12:00:00Z)",
        "TIME"},
+      {"from-head", 0, 0, G_OPTION_ARG_STRING, &from_head,
+       "only what came after this head, as a report or an export prints it; fails where the log has "
+       "none such",
+       "DIGEST"},
       {"last", 0, 0, G_OPTION_ARG_INT, &last, "only the last N of them", "N"},
       {NULL}};
   if (!demur_command_parse(
@@ -55,7 +59,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "--last takes a number from 1 on");
     return FALSE;
   }
-  const DemurHistoryFilter filter = {kind, user, scan_id, since, (guint)last};
+  const DemurHistoryFilter filter = {kind, user, scan_id, since, (guint)last, from_head};
   g_autofree char *head = NULL;
   g_autoptr(GPtrArray) events = demur_history_list(&context->task, &filter, &head, error);
   if (events == NULL)

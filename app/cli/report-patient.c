@@ -12,8 +12,8 @@ demur_cli_report_patient(DemurContext *context, int argc, char **argv, GError **
   const GOptionEntry entries[] = {
       {"scan", 0, 0, G_OPTION_ARG_STRING, &scan_id,
        "a DICOM series, or a scan of the cohort named by --cohort", "SCAN"},
-      {"selector", 's', 0, G_OPTION_ARG_STRING, &selector, "selector that judges (the only one)",
-       "S"},
+      {"selector", 's', 0, G_OPTION_ARG_STRING, &selector,
+       "selector that judges (the newest verdict's)", "S"},
       {"cohort", 'c', 0, G_OPTION_ARG_STRING, &cohort,
        "cohort with known outcomes, to say what the risk means", "C"},
       {"split", 0, 0, G_OPTION_ARG_STRING, &split, "its split (test)", "SPLIT"},
@@ -52,6 +52,10 @@ demur_cli_report_patient(DemurContext *context, int argc, char **argv, GError **
     demur_json_string(json, "json", json_path);
     demur_json_string(json, "scan_id", patient->input.scan_id);
     demur_json_string(json, "verdict", demur_verdict_name(patient->input.verdict));
+    demur_json_string(json, "state",
+                      patient->input.kept
+                          ? demur_verdict_state_name(demur_verdict_state(patient->input.outdated))
+                          : "not_kept");
     demur_json_bool(json, "simulated", patient->input.simulated);
     demur_json_int(json, "seed", (gint64)context->task.seed);
     demur_json_end_object(json);

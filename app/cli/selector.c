@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "app/cli/command.h"
+
+#include <math.h>
 #include "tasks/selectors.h"
 
 /* What was done, as the one document of --json. */
@@ -71,6 +73,8 @@ show_json(DemurContext *context, const DemurSelectorFacts *facts) {
   demur_json_string(json, "digest", demur_selector_digest(s));
   demur_json_bool(json, "simulated", demur_selector_is_simulated(s));
   demur_json_string(json, "model", demur_selector_model(s));
+  const double years = demur_selector_horizon_years(s);
+  demur_json_double(json, "horizon_years", years > 0.0 ? years : (double)NAN);
   demur_json_int(json, "n_classes", (gint64)demur_selector_n_classes(s));
   demur_json_int(json, "embedding_width", (gint64)demur_selector_embedding_width(s));
   demur_json_int(json, "seed", (gint64)demur_selector_seed(s));

@@ -36,6 +36,8 @@ typedef struct {
   char *outcome; /* what a label 1 means ("lung cancer"); NULL: not said; not part of the digest */
   char *created; /* ISO 8601 date and time (UTC) at import; not part of the digest */
 
+  double horizon_years; /* that label and risk are about; 0: not recorded; not part of the digest */
+
   size_t n_scans;
   size_t n_classes;       /* K >= 2 */
   size_t embedding_width; /* d, 0 where there are none */

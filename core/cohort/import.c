@@ -19,7 +19,6 @@
 #include "cohort/table-header.h"
 #include "cohort/table-warnings.h"
 
-#define HORIZON DEMUR_N_YEARS
 #define ROWS_A_STEP 8192
 
 typedef struct {
@@ -44,6 +43,32 @@ typedef struct {
   size_t n_simulated;     /* rows that say so */
   DemurTableFaults faults;
 } Import;
+
+/* Years of the risk that is read. */
+static int
+risk_year(const Import *import) {
+  return import->options->horizon_years > 0 ? import->options->horizon_years : DEMUR_N_YEARS;
+}
+
+/* Years that label and risk are about, as far as the table tells: what was asked for, the outcomes'
+ * own, or six where a risk stands among yearly ones. FALSE where they contradict. */
+static gboolean
+find_horizon(const Import *import, double *years, GError **error) {
+  const double asked = import->options->horizon_years,
+               outcomes = demur_cohort_horizon(import->cohort),
+               risks = asked > 0.0                                    ? asked
+                       : import->scores.years[DEMUR_N_YEARS - 1] >= 0 ? DEMUR_N_YEARS
+                                                                      : 0.0;
+  *years = risks > 0.0 ? risks : isfinite(outcomes) ? outcomes : 0.0;
+  if (!isfinite(outcomes) || risks == 0.0 || risks == outcomes)
+    return TRUE;
+  g_set_error(
+      error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+      "%s: outcomes are told for %g years, but the risk is that of %g; give the risk of the "
+      "same years (--horizon N reads risk_year_N)",
+      demur_table_name(import->table), outcomes, risks);
+  return FALSE;
+}
 
 /* Who, where and in which split must be there; or, in a table of predictions and labels alone (as
  * calzone reads and writes), none of them. */
@@ -86,7 +111,7 @@ read_header(Import *import, GPtrArray *warnings, GError **error) {
   const DemurHeaderPlan plan = {.named = named,
                                 .n_named = G_N_ELEMENTS(named),
                                 .scores = &import->scores,
-                                .horizon = HORIZON,
+                                .horizon = risk_year(import),
                                 .expected = "patient_id, site, split, label, risk",
                                 .map = import->options->columns};
   if (!demur_table_header_read(&import->header, import->table, &plan, warnings, error) ||
@@ -370,7 +395,7 @@ read_row(Import *import, const DemurTableField *fields, size_t row) {
         &import->attributes[a], missing ? "" : field->text, missing ? 0 : field->length, NULL);
   }
   DemurScoreRow score;
-  if (!demur_score_columns_read(&import->scores, fields, HORIZON, &import->faults, &score,
+  if (!demur_score_columns_read(&import->scores, fields, risk_year(import), &import->faults, &score,
                                 cohort->probabilities != NULL ? cohort->probabilities + row * K
                                                               : NULL,
                                 d > 0 ? cohort->embeddings + row * d : NULL))
@@ -455,6 +480,8 @@ run(Import *import, const DemurProgress *progress, GPtrArray *warnings, GError *
   if (!read_header(import, warnings, error) || !read_rows(import, progress, warnings, error))
     return FALSE;
   DemurCohort *cohort = import->cohort;
+  if (!find_horizon(import, &cohort->horizon_years, error))
+    return FALSE;
   warn(import, warnings);
   size_t n_texts;
   cohort->patient_ids = demur_intern_steal(&import->patients.texts, &cohort->n_patients);

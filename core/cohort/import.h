@@ -33,6 +33,7 @@ typedef struct {
   DemurColumnMap *columns; /* other names for columns; NULL: none */
   const DemurSplitPlan *splits; /* made in place of a column split; NULL: the column is needed */
   guint64 seed;                 /* of the splits made */
+  int horizon_years; /* of label and risk, 1 to 6: the risk is that of risk_year_N; 0: not said */
 } DemurImportOptions;
 
 /* NULL with DEMUR_ERROR_INPUT and up to 10 faults, each "line L, column C (NAME): what, what to

@@ -836,6 +836,7 @@ read_scores(DemurTable *table, Columns *columns, Columns *person_columns, const 
   warn_missing(columns, warnings);
   if (r->images != NULL)
     demur_nlst_images_warn(r->images, warnings);
+  cohort->horizon_years = options->horizon_years;
   demur_score_columns_warn(&columns->scores, warnings);
   demur_attribute_codes_warn(cohort->attributes, cohort->n_attributes, cohort->n_scans, warnings);
   g_autofree char *words = NULL;

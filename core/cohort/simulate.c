@@ -633,6 +633,8 @@ demur_cohort_simulate(const DemurSimulation *options, const char *name, const ch
     g_autofree char *source = g_strdup_printf("simulated, seed %" G_GUINT64_FORMAT, options->seed);
     cohort =
         demur_cohort_builder_finish(builder, name, "simulated-cnn", source, created, TRUE, error);
+    if (cohort != NULL)
+      cohort->horizon_years = DEMUR_N_YEARS; /* the last yearly risk is the risk */
   }
   for (size_t p = 0; p < n_draws; p++)
     draw_clear(&draws[p]);

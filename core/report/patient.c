@@ -17,12 +17,23 @@
 
 static gboolean
 is_accepted(const DemurPatientInput *input) {
-  return input->verdict == DEMUR_VERDICT_ACCEPTED;
+  return input->verdict == DEMUR_VERDICT_ACCEPTED && input->outdated == DEMUR_CURRENT;
 }
 
 static gboolean
 is_refused(const DemurPatientInput *input) {
-  return input->verdict == DEMUR_VERDICT_RED_FLAG;
+  return input->verdict == DEMUR_VERDICT_RED_FLAG && input->outdated == DEMUR_CURRENT;
+}
+
+/* The score follows the risk, and goes where it goes. */
+static gboolean
+tells_score(const DemurPatientInput *input) {
+  return input->outdated == DEMUR_CURRENT && !is_refused(input);
+}
+
+static const char *
+state_name(const DemurPatientInput *input) {
+  return input->kept ? demur_verdict_state_name(demur_verdict_state(input->outdated)) : "not_kept";
 }
 
 /* Simulated outcomes beside a real scan are to be marked as well. */
@@ -35,8 +46,13 @@ char *
 demur_patient_headline(const DemurPatientInput *input) {
   if (is_accepted(input)) {
     g_autofree char *risk = demur_text_percent(input->risk, 1);
+    if (input->horizon_years > 0.0)
+      return g_strdup_printf("Accepted: the risk of this scan within %g year%s is %s.",
+                             input->horizon_years, input->horizon_years == 1.0 ? "" : "s", risk);
     return g_strdup_printf("Accepted: the risk of this scan is %s.", risk);
   }
+  if (input->outdated != DEMUR_CURRENT)
+    return g_strdup("Out of date: the verdict of this scan no longer holds.");
   static const char *const sentences[DEMUR_N_VERDICTS] = {
       [DEMUR_VERDICT_RED_FLAG] = "Held back: for this scan the risk model should not be relied on.",
       [DEMUR_VERDICT_NOT_ELIGIBLE] = "Not eligible: this series can't be assessed.",
@@ -55,6 +71,8 @@ outcome_words(const DemurPatientInput *input) {
 char *
 demur_patient_meaning(const DemurPatientInput *input) {
   const DemurPatientReference *r = &input->reference;
+  if (input->outdated != DEMUR_CURRENT)
+    return g_strdup(input->outdated_words);
   if (is_refused(input)) {
     GString *text = g_string_new("The risk is not shown, because scans like this one are where the "
                                  "risk model is least to be trusted. Read the scan as if there "
@@ -172,8 +190,16 @@ demur_patient_json(const DemurPatientInput *input) {
   demur_json_string(json, "scan_id", input->scan_id);
   demur_json_string(json, "patient_id", input->patient_id);
   demur_json_string(json, "verdict", demur_verdict_name(input->verdict));
+  demur_json_string(json, "state", state_name(input));
+  demur_json_begin_array(json, "out_of_date_because");
+  for (size_t i = 0; input->causes && input->causes[i]; i++)
+    demur_json_string(json, NULL, input->causes[i]);
+  demur_json_end_array(json);
+  demur_json_string(json, "assessed", input->assessed);
+  demur_json_string(json, "log_head", input->log_head);
   demur_json_string(json, "headline", headline);
   demur_json_string(json, "meaning", meaning);
+  demur_json_double(json, "horizon_years", input->horizon_years > 0 ? input->horizon_years : NAN);
   demur_json_double(json, "risk", shown ? input->risk : NAN);
   demur_json_double(json, "risk_raw", shown ? input->risk_raw : NAN);
   const double interval[2] = {input->interval_low, input->interval_high};
@@ -183,7 +209,7 @@ demur_patient_json(const DemurPatientInput *input) {
     demur_json_null(json, "risk_interval");
   demur_json_bool(json, "recalibrated", input->recalibrated);
   demur_json_doubles(json, "yearly_risks", yearly, DEMUR_PATIENT_YEARS);
-  demur_json_double(json, "score", input->score);
+  demur_json_double(json, "score", tells_score(input) ? input->score : NAN);
   demur_json_double(json, "threshold", input->threshold);
   demur_json_double(json, "coverage", input->coverage);
   demur_json_begin_array(json, "reasons");
@@ -448,7 +474,16 @@ add_provenance(DemurLayout *layout, const DemurPatientInput *input) {
   add_pair(cells, "Patient", g_strdup(input->patient_id ? input->patient_id : "not recorded"));
   for (size_t i = 0; i < input->n_facts; i++)
     add_pair(cells, input->facts[i].key, g_strdup(input->facts[i].value));
+  add_pair(cells, "Verdict",
+           !input->kept ? g_strdup("given for this page alone, not kept in the workspace")
+           : input->assessed
+               ? g_strdup_printf("given %s; %s", input->assessed,
+                                 input->outdated == DEMUR_CURRENT ? "current" : "out of date")
+               : g_strdup(input->outdated == DEMUR_CURRENT ? "current" : "out of date"));
   add_pair(cells, "Risk model", g_strdup(s->model ? s->model : "not recorded"));
+  add_pair(cells, "Years of the risk",
+           input->horizon_years > 0 ? g_strdup_printf("%g", input->horizon_years)
+                                    : g_strdup("not recorded"));
   if (is_accepted(input) && input->recalibrated) {
     g_autofree char *raw = demur_text_percent(input->risk_raw, 1);
     add_pair(cells, "Risk before recalibration", g_strdup(raw));
@@ -461,7 +496,8 @@ add_provenance(DemurLayout *layout, const DemurPatientInput *input) {
   if (input->tuned.cohort) {
     g_autofree char *coverage = demur_text_coverage(input->coverage),
                     *threshold = demur_text_significant(input->threshold, 3),
-                    *score = demur_text_significant(input->score, 3),
+                    *score = tells_score(input) ? demur_text_significant(input->score, 3)
+                                                : g_strdup("held back"),
                     *n = demur_text_counted(input->tuned.n, "scan", "scans");
     add_pair(cells, "Threshold",
              g_strdup_printf("%s (score of this scan: %s), tuned for a coverage of %s on %s of "
@@ -469,6 +505,8 @@ add_provenance(DemurLayout *layout, const DemurPatientInput *input) {
                              threshold, score, coverage, n, input->tuned.cohort,
                              input->tuned.split));
   }
+  if (input->log_head)
+    add_pair(cells, "Head of the log", g_strdup(input->log_head));
   const DemurLayoutColumn columns[] = {{"Fact", FALSE, 110, FALSE}, {"Value", FALSE, 200, TRUE}};
   demur_layout_text(layout, DEMUR_TEXT_HEADING, "Where this comes from");
   demur_layout_table(layout, 2, columns, cells->len / 2, (const char *const *)cells->pdata, NULL);

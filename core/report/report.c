@@ -326,6 +326,7 @@ demur_report_json(const DemurReportInput *input) {
   demur_json_string(json, "version", input->version);
   demur_json_string(json, "created", input->created);
   demur_json_string(json, "notice", "For research use, not a cleared device");
+  demur_json_string(json, "log_head", input->log_head);
   demur_report_request_write(json, &input->request, FALSE, input->coverage, input->paper);
   write_finding(json, input);
   write_validation(json, &input->validation);

@@ -178,9 +178,10 @@ typedef struct {
   size_t n_audits;
   const DemurReportAudit *audits; /* of the selector, by name of site */
   DemurReportRequest request;
-  double coverage;     /* of the summary, one that every method's `at` holds; 0: 0.9 */
-  const char *created; /* date of the report, from stored dates (ISO 8601); NULL: undated */
-  const char *version; /* of the program, "0.1.0" */
+  const char *log_head; /* of the workspace's log; NULL: none */
+  double coverage;      /* of the summary, one that every method's `at` holds; 0: 0.9 */
+  const char *created;  /* date of the report, from stored dates (ISO 8601); NULL: undated */
+  const char *version;  /* of the program, "0.1.0" */
   DemurPaper paper;
 } DemurReportInput;
 

@@ -92,6 +92,8 @@ add_files(DemurPages *p) {
                   g_strdup(demur_text_recorded(input->cohort.digest)));
   demur_rows_pair(&rows, "Digest of the rows used (SHA-256)",
                   g_strdup(demur_text_recorded(e->digest)));
+  if (input->log_head != NULL)
+    demur_rows_pair(&rows, "Head of the log", g_strdup(input->log_head));
   demur_rows_pair(&rows, "Digest of the JSON of this report (SHA-256)", g_strdup(p->digest));
   demur_rows_pairs_table(p, &rows, "Fact", "Value");
   demur_section_text(

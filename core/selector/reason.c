@@ -26,6 +26,7 @@ static const char *const kinds[DEMUR_N_REASONS] = {
     [DEMUR_REASON_CROSSES] = "crosses",
     [DEMUR_REASON_FILES] = "files",
     [DEMUR_REASON_RUN_FAILED] = "run_failed",
+    [DEMUR_REASON_HORIZON] = "horizon",
 };
 
 static const char *const places[] = {

@@ -32,6 +32,7 @@ typedef enum {
                            */
   DEMUR_REASON_FILES,     /* what lies at its stored paths is not what was imported */
   DEMUR_REASON_RUN_FAILED, /* subject: the model; text: how its last run ended without a score */
+  DEMUR_REASON_HORIZON,    /* subject: the model; its score has no risk within `value` years */
   DEMUR_N_REASONS,
 } DemurReasonKind;
 

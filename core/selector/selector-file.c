@@ -140,6 +140,9 @@ write_members(const DemurSelector *s, DemurJson *json) {
   demur_json_int(json, "version", s->version); /* kept, and with it the digest */
   demur_json_bool(json, "simulated", s->simulated);
   demur_json_string(json, "model", s->model);
+  /* Only where it is known: a document of before keeps its digest. */
+  if (s->horizon_years > 0.0)
+    demur_json_double(json, "horizon_years", s->horizon_years);
   demur_json_int(json, "n_classes", (gint64)s->n_classes);
   demur_json_int(json, "embedding_width", (gint64)s->embedding_width);
   g_autofree char *seed = g_strdup_printf("%" G_GUINT64_FORMAT, s->seed);
@@ -574,6 +577,8 @@ read_document(DemurSelector *s, JsonObject *root, GError **error) {
   JsonObject *settings, *recalibration;
   if (!demur_json_read_bool(root, "simulated", &s->simulated, error) ||
       !read_text(root, "model", &s->model, error) ||
+      (has_member(root, "horizon_years") &&
+       !demur_json_read_double(root, "horizon_years", 1e-6, 1e6, &s->horizon_years, error)) ||
       !read_size(root, "n_classes", 2, 1000000, &s->n_classes, error) ||
       !read_size(root, "embedding_width", 0, 1000000, &s->embedding_width, error) ||
       !demur_json_read_string(root, "seed", &seed, error) ||

@@ -32,7 +32,8 @@ typedef struct {
 struct DemurSelector {
   /* public, read-only */
   gboolean simulated;
-  char *model; /* whose scores it was trained on; others are refused */
+  char *model;          /* whose scores it was trained on; others are refused */
+  double horizon_years; /* of the risks it was trained on; 0: not recorded */
   size_t n_classes, embedding_width;
   guint64 seed;
   DemurTrainSettings *settings;

@@ -93,6 +93,16 @@ demur_selector_model(const DemurSelector *selector) {
   return selector->model;
 }
 
+double
+demur_selector_horizon_years(const DemurSelector *selector) {
+  return selector->horizon_years;
+}
+
+void
+demur_selector_set_horizon_years(DemurSelector *selector, double years) {
+  selector->horizon_years = years;
+}
+
 size_t
 demur_selector_n_classes(const DemurSelector *selector) {
   return selector->n_classes;
@@ -231,6 +241,12 @@ demur_selector_check_cohort(const DemurSelector *selector, const DemurCohort *co
                 "the selector was trained on scores of the model '%s', but cohort '%s' holds "
                 "scores of '%s'; train a selector for that model",
                 selector->model, cohort->name, cohort->model);
+  else if (selector->horizon_years > 0.0 && cohort->horizon_years > 0.0 &&
+           selector->horizon_years != cohort->horizon_years)
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                "the selector was trained on risks within %g years, but those of cohort '%s' are "
+                "within %g; give it the risk of the same years (cohort import --horizon)",
+                selector->horizon_years, cohort->name, cohort->horizon_years);
   else if (selector->n_classes != cohort->n_classes)
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
                 "the selector was trained for %zu classes, but cohort '%s' has %zu",

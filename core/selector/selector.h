@@ -37,6 +37,10 @@ const char *demur_selector_digest(const DemurSelector *selector); /* SHA-256 of 
 gboolean demur_selector_is_simulated(const DemurSelector *selector);
 const char *
 demur_selector_model(const DemurSelector *selector); /* whose scores it was trained on */
+double demur_selector_horizon_years(const DemurSelector *selector); /* of those; 0: not recorded */
+/* For whoever reads a document that doesn't say, before anybody else sees the selector; the digest
+ * stays. */
+void demur_selector_set_horizon_years(DemurSelector *selector, double years);
 size_t demur_selector_n_classes(const DemurSelector *selector);
 guint64 demur_selector_seed(const DemurSelector *selector);
 const DemurTrainSettings *demur_selector_settings(const DemurSelector *selector);
@@ -84,7 +88,7 @@ gint64 demur_selector_epoch(const DemurSelector *selector, size_t model, size_t 
 gboolean demur_selector_same_reference(const DemurSelector *selector, const DemurSelector *other);
 
 /* FALSE with DEMUR_ERROR_STATE where the cohort's scores are not the kind this selector was trained
- * on: other model, K or embedding width. */
+ * on: other model, K or embedding width, or another horizon where both are recorded. */
 gboolean demur_selector_check_cohort(const DemurSelector *selector, const DemurCohort *cohort,
                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

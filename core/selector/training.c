@@ -204,6 +204,7 @@ begin(const DemurCohort *cohort, const DemurTrainSettings *settings, guint64 see
     return NULL;
   s->simulated = cohort->simulated;
   s->model = g_strdup(cohort->model);
+  s->horizon_years = cohort->horizon_years;
   s->n_classes = cohort->n_classes;
   s->embedding_width = cohort->embedding_width;
   s->seed = seed;

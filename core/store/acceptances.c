@@ -1,6 +1,7 @@
 #include "store/acceptances.h"
 
 #include "store/connection.h"
+#include "store/events.h"
 
 void
 demur_acceptance_plan_record_free(DemurAcceptancePlanRecord *record) {
@@ -61,10 +62,17 @@ demur_acceptance_plans_save(DemurWorkspace *workspace, DemurAcceptancePlanRecord
   demur_store_bind_text(statement, 6, record->digest);
   demur_store_bind_text(statement, 7, record->user);
   demur_store_bind_text(statement, 8, record->created);
-  if (!demur_store_run(workspace, statement, "saving the plan of an acceptance test", error))
+  if (!demur_workspace_begin(workspace, error))
     return FALSE;
-  record->id = sqlite3_last_insert_rowid(workspace->database);
-  return TRUE;
+  gboolean ok =
+      demur_store_run(workspace, statement, "saving the plan of an acceptance test", error);
+  if (ok) {
+    record->id = sqlite3_last_insert_rowid(workspace->database);
+    g_autofree char *key = g_strdup_printf("acceptance-plan:%" G_GINT64_FORMAT, record->id);
+    ok = demur_events_add(workspace, DEMUR_EVENT_ACCEPTANCE, key, record->digest,
+                          "{\"plan\": true}", record->created, error);
+  }
+  return demur_store_end(workspace, ok, error);
 }
 
 gboolean
@@ -127,7 +135,19 @@ demur_acceptances_save(DemurWorkspace *workspace, const DemurAcceptanceRecord *r
   demur_store_bind_int(statement, 5, (gint64)record->n_labels);
   demur_store_bind_text(statement, 6, record->user);
   demur_store_bind_text(statement, 7, record->created);
-  return demur_store_run(workspace, statement, "saving the answer of an acceptance test", error);
+  if (!demur_workspace_begin(workspace, error))
+    return FALSE;
+  gboolean ok =
+      demur_store_run(workspace, statement, "saving the answer of an acceptance test", error);
+  if (ok) {
+    g_autofree char *key = g_strdup_printf("acceptance:%" G_GINT64_FORMAT,
+                                           (gint64)sqlite3_last_insert_rowid(workspace->database));
+    const char *const texts[] = {record->answer, record->document, record->labels_digest};
+    g_autofree char *digest = demur_store_digest(texts, G_N_ELEMENTS(texts), NULL, 0);
+    ok = demur_events_add(workspace, DEMUR_EVENT_ACCEPTANCE, key, digest, NULL, record->created,
+                          error);
+  }
+  return demur_store_end(workspace, ok, error);
 }
 
 GPtrArray *

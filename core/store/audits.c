@@ -46,7 +46,7 @@ selector_id(DemurWorkspace *workspace, const char *name, GError **error) {
 gboolean
 demur_audit_plans_save(DemurWorkspace *workspace, const DemurAuditPlan *plan, GError **error) {
   const gint64 id = selector_id(workspace, plan->selector, error);
-  if (id == 0)
+  if (id == 0 || !demur_workspace_begin(workspace, error))
     return FALSE;
   sqlite3_stmt *statement = demur_store_statement(
       workspace,
@@ -54,14 +54,23 @@ demur_audit_plans_save(DemurWorkspace *workspace, const DemurAuditPlan *plan, GE
       " VALUES (?, ?, ?, ?, ?, ?)",
       error);
   if (statement == NULL)
-    return FALSE;
+    return demur_store_end(workspace, FALSE, error);
   demur_store_bind_int(statement, 1, id);
   demur_store_bind_text(statement, 2, plan->site);
   demur_store_bind_text(statement, 3, plan->cohort);
   demur_store_bind_int(statement, 4, (gint64)plan->n_scans);
   demur_store_bind_int(statement, 5, (gint64)plan->seed);
   demur_store_bind_text(statement, 6, plan->created);
-  return demur_store_run(workspace, statement, "saving the plan of a site audit", error);
+  g_autofree char *key = g_strdup_printf("audit-plan:%s|%s", plan->selector, plan->site);
+  g_autofree char *seed = g_strdup_printf("%" G_GUINT64_FORMAT, plan->seed);
+  const char *const texts[] = {plan->selector, plan->site, plan->cohort, plan->created, seed};
+  const double n = (double)plan->n_scans;
+  g_autofree char *digest = demur_store_digest(texts, G_N_ELEMENTS(texts), &n, 1);
+  const gboolean ok =
+      demur_store_run(workspace, statement, "saving the plan of a site audit", error) &&
+      demur_events_add(workspace, DEMUR_EVENT_AUDIT, key, digest, "{\"plan\": true}", plan->created,
+                       error);
+  return demur_store_end(workspace, ok, error);
 }
 
 gboolean

@@ -1,10 +1,14 @@
 #include "store/bindings.h"
 
+#include <math.h>
+
+#include "cohort/cohort.h" /* DEMUR_N_YEARS */
 #include "store/connection.h"
 
 typedef struct {
-  char *digest; /* of the document */
-  char *in_use; /* of the threshold in use; NULL: not tuned */
+  char *digest;         /* of the document */
+  char *in_use;         /* of the threshold in use; NULL: not tuned */
+  double horizon_years; /* of the risks that it reads; 0: not recorded */
 } Selector;
 
 typedef struct {
@@ -75,6 +79,7 @@ static void
 take_selector(DemurBindings *b, sqlite3_stmt *row) {
   Selector *selector = g_new0(Selector, 1);
   selector->digest = demur_store_text(row, 1);
+  selector->horizon_years = sqlite3_column_double(row, 2); /* 0 of NULL */
   g_hash_table_insert(b->selectors, demur_store_text(row, 0), selector);
 }
 
@@ -131,7 +136,8 @@ demur_bindings_load(DemurWorkspace *workspace, const char *cohort, GError **erro
   b->series = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, series_free);
   b->scores = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
   const gboolean ok =
-      each_row(workspace, "SELECT name, digest FROM selector", NULL, take_selector, b, error) &&
+      each_row(workspace, "SELECT name, digest, horizon_years FROM selector", NULL, take_selector,
+               b, error) &&
       each_row(workspace,
                "SELECT s.name, coalesce(t.digest, 'sequence ' || t.sequence) FROM threshold t"
                " JOIN selector s ON s.id = t.selector_id ORDER BY t.sequence",
@@ -202,6 +208,11 @@ demur_bindings_judge(const DemurBindings *b, const DemurVerdictRecord *record) {
            (record->threshold_digest != NULL &&
             !g_hash_table_contains(b->thresholds, record->threshold_digest)))
     why |= DEMUR_OUTDATED_THRESHOLD;
+  /* An older program gave every selector the risk at six years. */
+  const double horizon = isnan(record->horizon_years) ? DEMUR_N_YEARS : record->horizon_years;
+  if (!b->of_cohort && selector != NULL && selector->horizon_years > 0.0 &&
+      selector->horizon_years != horizon)
+    why |= DEMUR_OUTDATED_UNBOUND;
   why |= differs(record->audit_digest, find_pair(b->audits, record->selector, record->site),
                  DEMUR_OUTDATED_AUDIT);
   if (b->of_cohort)

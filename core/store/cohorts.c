@@ -1,11 +1,13 @@
 #include "store/cohorts.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "cohort/columns.h"
 #include "cohort/order.h"
 #include "store/connection.h"
+#include "store/events.h"
 
 /* SQLite's own limit of a blob is 1 GB; small chunks keep memory low and progress moving. */
 #define CHUNK_BYTES ((size_t)4 << 20)
@@ -148,8 +150,8 @@ write_cohort(DemurWorkspace *workspace, const DemurCohort *cohort, const char *d
   sqlite3_stmt *statement = demur_store_statement(
       workspace,
       "INSERT INTO cohort (name, model, source, simulated, digest, n_scans, n_patients, n_sites,"
-      " n_classes, embedding_width, created, outcome)"
-      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      " n_classes, embedding_width, created, outcome, horizon_years)"
+      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       error);
   if (statement == NULL)
     return FALSE;
@@ -165,6 +167,8 @@ write_cohort(DemurWorkspace *workspace, const DemurCohort *cohort, const char *d
   demur_store_bind_int(statement, 10, (gint64)cohort->embedding_width);
   demur_store_bind_text(statement, 11, cohort->created);
   demur_store_bind_text(statement, 12, cohort->outcome);
+  demur_store_bind_double(statement, 13,
+                          cohort->horizon_years > 0.0 ? cohort->horizon_years : (double)NAN);
   if (!demur_store_run(workspace, statement, "saving a cohort", error))
     return FALSE;
   const gint64 id = sqlite3_last_insert_rowid(workspace->database);
@@ -201,6 +205,7 @@ demur_cohorts_save(DemurWorkspace *workspace, const DemurCohort *cohort,
                 "there is a cohort %s already; choose another name, or remove it first",
                 cohort->name);
   ok = ok && write_cohort(workspace, cohort, digest, progress, error);
+  demur_store_tell_cohort(workspace, cohort->name);
   return demur_store_end(workspace, ok, error);
 }
 
@@ -228,6 +233,7 @@ read_summary(DemurWorkspace *workspace, sqlite3_stmt *statement, gint64 *id, GEr
   summary->embedding_width = (size_t)sqlite3_column_int64(statement, 10);
   summary->created = demur_store_text(statement, 11);
   summary->outcome = demur_store_text(statement, 12);
+  summary->horizon_years = sqlite3_column_double(statement, 13); /* 0 of NULL */
   g_autoptr(GArray) splits = g_array_new(FALSE, FALSE, sizeof(DemurSplitSummary));
   sqlite3_stmt *query = demur_store_statement(workspace,
                                               "SELECT name, n_scans, n_patients FROM cohort_split"
@@ -250,7 +256,7 @@ read_summary(DemurWorkspace *workspace, sqlite3_stmt *statement, gint64 *id, GEr
 
 #define SELECT_SUMMARY                                                                             \
   "SELECT id, name, model, source, simulated, digest, n_scans, n_patients, n_sites, n_classes,"    \
-  " embedding_width, created, outcome FROM cohort"
+  " embedding_width, created, outcome, horizon_years FROM cohort"
 
 GPtrArray *
 demur_cohorts_list(DemurWorkspace *workspace, GError **error) {
@@ -509,6 +515,9 @@ read_cohort(DemurWorkspace *workspace, gint64 id, DemurCohort *c, const DemurPro
     if (!(c->times[i] >= 0.0) || !(c->horizons[i] > 0.0) || c->horizons[i] != c->horizons[0] ||
         c->statuses[i] < DEMUR_STATUS_CENSORED || c->statuses[i] > DEMUR_STATUS_COMPETING)
       return damaged(c->name, "time", error);
+  /* An older program kept it beside the outcomes alone. */
+  if (c->horizon_years == 0.0 && c->horizons != NULL && c->n_scans > 0)
+    c->horizon_years = c->horizons[0];
   return read_attributes(workspace, id, c, error);
 }
 
@@ -525,6 +534,7 @@ load(DemurWorkspace *workspace, const char *name, gboolean with_embeddings,
   cohort->source = g_strdup(summary->source);
   cohort->created = g_strdup(summary->created);
   cohort->outcome = g_strdup(summary->outcome);
+  cohort->horizon_years = summary->horizon_years;
   cohort->simulated = summary->simulated;
   cohort->n_scans = summary->n_scans;
   cohort->n_patients = summary->n_patients;
@@ -620,6 +630,7 @@ demur_cohorts_attach(DemurWorkspace *workspace, const char *name, const DemurAtt
   gboolean ok = id >= 0;
   for (size_t a = 0; ok && a < n_attributes; a++)
     ok = attach_one(workspace, id, name, n_scans, &attributes[a], replace, error);
+  demur_store_tell_cohort(workspace, name);
   return demur_store_end(workspace, ok, error);
 }
 
@@ -658,16 +669,32 @@ demur_cohorts_remove(DemurWorkspace *workspace, const char *name, gboolean force
   size_t n_scans;
   const gint64 id = cohort_id(workspace, name, &n_scans, error);
   gboolean ok = id >= 0 && (force || check_unused(workspace, name, error));
+  g_autofree char *key = g_strconcat("cohort:", name, NULL);
+  g_autofree char *now = demur_store_now(workspace);
   if (ok) {
     sqlite3_stmt *statement =
         demur_store_statement(workspace, "DELETE FROM cohort WHERE id = ?", error);
     ok = statement != NULL;
     if (ok) {
       demur_store_bind_int(statement, 1, id);
-      ok = demur_store_run(workspace, statement, "removing a cohort", error);
+      ok = demur_store_run(workspace, statement, "removing a cohort", error) &&
+           demur_events_add(workspace, DEMUR_EVENT_REMOVAL, key, NULL, NULL, now, error);
     }
   }
   return demur_store_end(workspace, ok, error);
+}
+
+gboolean
+demur_store_write_cohort_event(DemurWorkspace *workspace, const char *name, GError **error) {
+  const gint64 there = exists(workspace, name, error);
+  if (there <= 0) /* it went in the same transaction */
+    return there == 0;
+  gint64 id;
+  g_autoptr(DemurCohortSummary) summary = find_summary(workspace, name, &id, error);
+  g_autofree char *key = g_strconcat("cohort:", name, NULL);
+  g_autofree char *now = demur_store_now(workspace);
+  return summary != NULL &&
+         demur_events_add(workspace, DEMUR_EVENT_COHORT, key, summary->digest, NULL, now, error);
 }
 
 /* ---- what was left out ---- */
@@ -707,6 +734,7 @@ demur_cohorts_set_exclusions(DemurWorkspace *workspace, const char *name,
       run_for(workspace, "UPDATE cohort SET exclusions_recorded = 1 WHERE id = ?", id, error) &&
       run_for(workspace, "DELETE FROM cohort_exclusion WHERE cohort_id = ?", id, error);
   demur_cohort_summary_free(summary);
+  demur_store_tell_cohort(workspace, name);
   for (size_t i = 0; ok && i < n; i++) {
     if (exclusions[i].n == 0)
       continue;
@@ -792,6 +820,7 @@ demur_cohorts_set_warnings(DemurWorkspace *workspace, const char *name, const GP
   g_autoptr(DemurCohortSummary) summary = find_summary(workspace, name, &id, error);
   gboolean ok = summary != NULL &&
                 run_for(workspace, "DELETE FROM cohort_warning WHERE cohort_id = ?", id, error);
+  demur_store_tell_cohort(workspace, name);
   for (guint i = 0; ok && i < warnings->len; i++)
     ok = write_warning(workspace, id, i, warnings->pdata[i], error);
   return demur_store_end(workspace, ok, error);

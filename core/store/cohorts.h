@@ -15,8 +15,9 @@ typedef struct {
 
 typedef struct {
   char *name, *model, *source, *created;
-  char *outcome; /* what a label 1 means; NULL: not said */
-  char *digest;  /* demur_cohort_digest of all rows, as computed when it was saved */
+  char *outcome;        /* what a label 1 means; NULL: not said */
+  double horizon_years; /* of labels and risks; 0: not recorded */
+  char *digest;         /* demur_cohort_digest of all rows, as computed when it was saved */
   gboolean simulated;
   size_t n_scans, n_patients, n_sites, n_classes, embedding_width;
   size_t n_splits;

@@ -17,6 +17,8 @@ struct DemurWorkspace {
   const DemurProgress
       *waiting;           /* told while another program holds the lock; borrowed, may be NULL */
   guint depth;            /* of nested transactions */
+  gboolean has_begun;     /* this handle has looked whose the last event is */
+  GHashTable *untold;     /* names of cohorts whose event is due when the transaction ends, owned */
   GHashTable *statements; /* SQL text -> sqlite3_stmt, prepared once */
 };
 
@@ -47,6 +49,13 @@ gboolean demur_store_step(DemurWorkspace *workspace, sqlite3_stmt *statement, gb
 /* Columns by 0-based place: an owned copy (NULL for NULL); NaN for NULL. */
 char *demur_store_text(sqlite3_stmt *statement, int at);
 double demur_store_double(sqlite3_stmt *statement, int at);
+
+/* The event of a cohort is written once, as the cohort stands when the transaction ends. */
+void demur_store_tell_cohort(DemurWorkspace *workspace, const char *name);
+
+/* Inside store/cohorts.c: writes it. */
+gboolean demur_store_write_cohort_event(DemurWorkspace *workspace, const char *name,
+                                        GError **error);
 
 /* Ends what begin began: commits if ok, else rolls back. Returns ok and committed. */
 gboolean demur_store_end(DemurWorkspace *workspace, gboolean ok,

@@ -1,21 +1,36 @@
 /* chain_i = SHA-256(sequence, kind, key, digest, details, user, station, program, created,
- * chain_(i-1)), each value framed by its length; chain_0 = SHA-256 of nothing said, "". A cut end
+ * chain_(i-1), and the seal where there is one), each value framed by its length; chain_0 = SHA-256 of nothing said, "". A cut end
  * is found by a head that was printed before; everything else by walking the table. */
 #include "store/events.h"
 
+#include <string.h>
+
 #include "base/digest.h"
 #include "store/connection.h"
+#include "store/seal.h"
 
 static const char *const kinds[DEMUR_N_EVENTS] = {
-    [DEMUR_EVENT_IMPORT] = "import",         [DEMUR_EVENT_CHOICE] = "choice",
-    [DEMUR_EVENT_OVERRULE] = "overrule",     [DEMUR_EVENT_CONFLICT] = "conflict",
-    [DEMUR_EVENT_RESOLUTION] = "resolution", [DEMUR_EVENT_CORRECTION] = "correction",
-    [DEMUR_EVENT_REMOVAL] = "removal",       [DEMUR_EVENT_SCORE] = "score",
-    [DEMUR_EVENT_COHORT] = "cohort",         [DEMUR_EVENT_TRAINING] = "training",
-    [DEMUR_EVENT_THRESHOLD] = "threshold",   [DEMUR_EVENT_DECISION] = "decision",
-    [DEMUR_EVENT_AUDIT] = "audit",           [DEMUR_EVENT_ASSESSMENT] = "assessment",
-    [DEMUR_EVENT_REVIEW] = "review",         [DEMUR_EVENT_REVEAL] = "reveal",
-    [DEMUR_EVENT_EXPORT] = "export",         [DEMUR_EVENT_REFUSAL] = "refusal",
+    [DEMUR_EVENT_IMPORT] = "import",
+    [DEMUR_EVENT_CHOICE] = "choice",
+    [DEMUR_EVENT_OVERRULE] = "overrule",
+    [DEMUR_EVENT_CONFLICT] = "conflict",
+    [DEMUR_EVENT_RESOLUTION] = "resolution",
+    [DEMUR_EVENT_CORRECTION] = "correction",
+    [DEMUR_EVENT_REMOVAL] = "removal",
+    [DEMUR_EVENT_SCORE] = "score",
+    [DEMUR_EVENT_COHORT] = "cohort",
+    [DEMUR_EVENT_TRAINING] = "training",
+    [DEMUR_EVENT_THRESHOLD] = "threshold",
+    [DEMUR_EVENT_DECISION] = "decision",
+    [DEMUR_EVENT_AUDIT] = "audit",
+    [DEMUR_EVENT_ASSESSMENT] = "assessment",
+    [DEMUR_EVENT_REVIEW] = "review",
+    [DEMUR_EVENT_REVEAL] = "reveal",
+    [DEMUR_EVENT_EXPORT] = "export",
+    [DEMUR_EVENT_REFUSAL] = "refusal",
+    [DEMUR_EVENT_RUN] = "run",
+    [DEMUR_EVENT_ACCEPTANCE] = "acceptance",
+    [DEMUR_EVENT_OPENING] = "opening",
 };
 
 const char *
@@ -37,8 +52,8 @@ void
 demur_event_free(DemurEvent *event) {
   if (event == NULL)
     return;
-  char *texts[] = {event->key,     event->digest,  event->details,  event->user, event->station,
-                   event->program, event->created, event->previous, event->chain};
+  char *texts[] = {event->key,     event->digest,  event->details,  event->user,  event->station,
+                   event->program, event->created, event->previous, event->chain, event->seal};
   for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
     g_free(texts[i]);
   g_free(event);
@@ -58,6 +73,8 @@ demur_event_digest(const DemurEvent *event) {
   g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
   for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
     demur_digest_add_text(checksum, texts[i]);
+  if (event->seal != NULL) /* events of before have none */
+    demur_digest_add_text(checksum, event->seal);
   return g_strdup(g_checksum_get_string(checksum));
 }
 
@@ -80,13 +97,13 @@ insert(DemurWorkspace *workspace, const DemurEvent *event, GError **error) {
   sqlite3_stmt *statement = demur_store_statement(
       workspace,
       "INSERT INTO event (sequence, kind, key, digest, details, user, station, program, created,"
-      " previous, chain) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      " previous, chain, seal) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       error);
   if (statement == NULL)
     return FALSE;
   const char *const texts[] = {kinds[event->kind], event->key,     event->digest,  event->details,
                                event->user,        event->station, event->program, event->created,
-                               event->previous,    event->chain};
+                               event->previous,    event->chain,   event->seal};
   demur_store_bind_int(statement, 1, event->sequence);
   for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
     demur_store_bind_text(statement, 2 + (int)i, texts[i]);
@@ -99,8 +116,15 @@ demur_events_add(DemurWorkspace *workspace, DemurEventKind kind, const char *key
   if (!demur_workspace_begin(workspace, error))
     return FALSE;
   gint64 last = 0;
-  g_autofree char *previous = NULL;
+  g_autofree char *previous = NULL, *seal = NULL;
+  g_autoptr(GError) unsealed = NULL;
   gboolean ok = read_head(workspace, &last, &previous, error);
+  if (ok && digest != NULL) {
+    seal = demur_store_seal(workspace, key, &unsealed);
+    ok = unsealed == NULL;
+    if (!ok)
+      g_propagate_error(error, g_steal_pointer(&unsealed));
+  }
   if (ok) {
     DemurEvent event = {.sequence = last + 1,
                         .kind = kind,
@@ -111,6 +135,7 @@ demur_events_add(DemurWorkspace *workspace, DemurEventKind kind, const char *key
                         .station = workspace->station,
                         .program = (char *)DEMUR_VERSION,
                         .created = (char *)created,
+                        .seal = seal,
                         .previous = previous};
     g_autofree char *chain = event.chain = demur_event_digest(&event);
     ok = insert(workspace, &event, error);
@@ -118,12 +143,34 @@ demur_events_add(DemurWorkspace *workspace, DemurEventKind kind, const char *key
   return demur_store_end(workspace, ok, error);
 }
 
+gboolean
+demur_events_begin(DemurWorkspace *workspace, GError **error) {
+  if (workspace->has_begun || workspace->user == NULL)
+    return TRUE;
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace,
+      "SELECT coalesce(user, ''), coalesce(station, '') FROM event ORDER BY sequence DESC LIMIT 1",
+      error);
+  gboolean row;
+  if (statement == NULL || !demur_store_step(workspace, statement, &row, "reading the log", error))
+    return FALSE;
+  const gboolean another =
+      row && (g_strcmp0((const char *)sqlite3_column_text(statement, 0), workspace->user) != 0 ||
+              g_strcmp0((const char *)sqlite3_column_text(statement, 1),
+                        workspace->station != NULL ? workspace->station : "") != 0);
+  sqlite3_reset(statement);
+  workspace->has_begun = TRUE;
+  g_autofree char *now = demur_store_now(workspace);
+  return !another ||
+         demur_events_add(workspace, DEMUR_EVENT_OPENING, "workspace", NULL, NULL, now, error);
+}
+
 GPtrArray *
 demur_events_list(DemurWorkspace *workspace, gint64 after, const char *key, GError **error) {
   sqlite3_stmt *statement = demur_store_statement(
       workspace,
       "SELECT sequence, kind, key, digest, details, user, station, program, created, previous,"
-      " chain FROM event WHERE sequence > ?1 AND (?2 IS NULL OR key = ?2) ORDER BY sequence",
+      " chain, seal FROM event WHERE sequence > ?1 AND (?2 IS NULL OR key = ?2) ORDER BY sequence",
       error);
   if (statement == NULL)
     return NULL;
@@ -138,9 +185,9 @@ demur_events_list(DemurWorkspace *workspace, gint64 after, const char *key, GErr
     /* The table takes no other word. */
     if (!demur_event_kind_from_name((const char *)sqlite3_column_text(statement, 1), &event->kind))
       event->kind = DEMUR_EVENT_REFUSAL;
-    char **texts[] = {&event->key,     &event->digest,   &event->details,
-                      &event->user,    &event->station,  &event->program,
-                      &event->created, &event->previous, &event->chain};
+    char **texts[] = {&event->key,     &event->digest,  &event->details, &event->user,
+                      &event->station, &event->program, &event->created, &event->previous,
+                      &event->chain,   &event->seal};
     for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
       *texts[i] = demur_store_text(statement, 2 + (int)i);
   }
@@ -152,4 +199,48 @@ demur_events_head(DemurWorkspace *workspace, GError **error) {
   gint64 sequence;
   char *chain = NULL;
   return read_head(workspace, &sequence, &chain, error) ? chain : NULL;
+}
+
+char *
+demur_events_head_of_change(DemurWorkspace *workspace, GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace,
+      "SELECT chain FROM event WHERE kind NOT IN ('export', 'reveal', 'refusal', 'opening')"
+      " ORDER BY sequence DESC LIMIT 1",
+      error);
+  gboolean row;
+  if (statement == NULL || !demur_store_step(workspace, statement, &row, "reading the log", error))
+    return NULL;
+  char *chain = row ? demur_store_text(statement, 0) : g_strdup("");
+  if (row)
+    sqlite3_reset(statement);
+  return chain;
+}
+
+gboolean
+demur_events_find_head(DemurWorkspace *workspace, const char *head, gint64 *sequence,
+                       GError **error) {
+  const size_t length = strlen(head);
+  *sequence = 0;
+  if (length < DEMUR_EVENTS_SHORTEST_HEAD || strspn(head, "0123456789abcdef") != length) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                "'%s' is no head: give at least %d of its hexadecimal digits", head,
+                DEMUR_EVENTS_SHORTEST_HEAD);
+    return FALSE;
+  }
+  g_autoptr(GPtrArray) events = demur_events_list(workspace, 0, NULL, error);
+  const char *previous = "";
+  for (guint i = 0; events != NULL && i < events->len; i++) {
+    const DemurEvent *event = events->pdata[i];
+    g_autofree char *chain = demur_event_digest(event);
+    if (event->sequence != (gint64)i + 1 || strcmp(event->previous, previous) != 0 ||
+        strcmp(event->chain, chain) != 0)
+      return TRUE;
+    if (strncmp(event->chain, head, length) == 0) {
+      *sequence = event->sequence;
+      return TRUE;
+    }
+    previous = event->chain;
+  }
+  return events != NULL;
 }

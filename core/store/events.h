@@ -21,18 +21,23 @@ typedef enum {
   DEMUR_EVENT_CORRECTION, /* of the person that a series is of */
   DEMUR_EVENT_REMOVAL,
   DEMUR_EVENT_SCORE,
-  DEMUR_EVENT_COHORT,
+  DEMUR_EVENT_RUN,      /* of an external model on a scan */
+  DEMUR_EVENT_COHORT,   /* a cohort came, or what is kept with it changed */
   DEMUR_EVENT_TRAINING, /* a selector was kept: trained or imported */
   DEMUR_EVENT_THRESHOLD,
   DEMUR_EVENT_DECISION, /* why a coverage */
   DEMUR_EVENT_AUDIT,
+  DEMUR_EVENT_ACCEPTANCE, /* a local acceptance test: its plan, and its answer */
   DEMUR_EVENT_ASSESSMENT,
   DEMUR_EVENT_REVIEW,
   DEMUR_EVENT_REVEAL,
   DEMUR_EVENT_EXPORT,
   DEMUR_EVENT_REFUSAL, /* an attempt that was refused */
+  DEMUR_EVENT_OPENING, /* another user, or another station, began to write */
   DEMUR_N_EVENTS,
 } DemurEventKind;
+
+#define DEMUR_EVENTS_SHORTEST_HEAD 12 /* digits of one that is looked for */
 
 /* "import", "choice" ..; FALSE where the name is none of them. */
 const char *demur_event_kind_name(DemurEventKind kind);
@@ -46,13 +51,15 @@ typedef struct {
   char *key, *digest;
   char *details; /* words of a person, file names: a JSON object */
   char *user, *station, *program, *created;
+  char *seal;             /* of the rows that key stands for, whole (store/seal.h); NULL: of none */
   char *previous, *chain; /* the digest of the event before, and its own */
 } DemurEvent;
 
 void demur_event_free(DemurEvent *event);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurEvent, demur_event_free)
 
-/* Adds one at the end, in the open transaction or one of its own. created: ISO 8601, UTC. Who and
+/* Adds one at the end, in the open transaction or one of its own, behind the change that it tells
+ * of: the rows of its key are sealed as they stand. created: ISO 8601, UTC. Who and
  * where: demur_workspace_set_actor. */
 gboolean demur_events_add(DemurWorkspace *workspace, DemurEventKind kind, const char *key,
                           const char *digest, const char *details, const char *created,
@@ -65,6 +72,21 @@ GPtrArray *demur_events_list(DemurWorkspace *workspace, gint64 after, const char
 /* The digest of the last event: what stands on reports and exports, and finds a rewritten history.
  * "" where there is none yet; owned; NULL with error. */
 char *demur_events_head(DemurWorkspace *workspace, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The first event that this handle writes is told to begin where the last one is another's: of
+ * another user or station. In the open transaction. */
+gboolean demur_events_begin(DemurWorkspace *workspace, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The same of the last event that changed something: what leaves the workspace, is looked at, refused
+ * or opened leaves it, so that the same report has the same bytes whenever it is written. */
+char *demur_events_head_of_change(DemurWorkspace *workspace,
+                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Looks for a head that was printed or kept before, whole or its first 12 digits and more, and walks
+ * the chain as far as it: *sequence is the event that it is the digest of, 0 where the log holds
+ * none, or not in an unbroken chain: it was cut or written anew, or is another workspace's. */
+gboolean demur_events_find_head(DemurWorkspace *workspace, const char *head, gint64 *sequence,
+                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* What an event's chain must be (owned). */
 char *demur_event_digest(const DemurEvent *event);

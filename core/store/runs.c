@@ -1,6 +1,7 @@
 #include "store/runs.h"
 
 #include "store/connection.h"
+#include "store/events.h"
 
 void
 demur_score_run_record_free(DemurScoreRunRecord *record) {
@@ -34,7 +35,17 @@ demur_score_runs_add(DemurWorkspace *workspace, const DemurScoreRunRecord *recor
   demur_store_bind_text(statement, 7, record->stderr_end);
   demur_store_bind_double(statement, 8, record->seconds);
   demur_store_bind_text(statement, 9, record->created);
-  return demur_store_run(workspace, statement, "keeping the log of a run", error);
+  if (!demur_workspace_begin(workspace, error))
+    return FALSE;
+  gboolean ok = demur_store_run(workspace, statement, "keeping the log of a run", error);
+  if (ok) {
+    g_autofree char *key = g_strdup_printf("run:%" G_GINT64_FORMAT,
+                                           (gint64)sqlite3_last_insert_rowid(workspace->database));
+    const char *const texts[] = {record->scan_id, record->model, record->outcome};
+    g_autofree char *digest = demur_store_digest(texts, G_N_ELEMENTS(texts), NULL, 0);
+    ok = demur_events_add(workspace, DEMUR_EVENT_RUN, key, digest, NULL, record->created, error);
+  }
+  return demur_store_end(workspace, ok, error);
 }
 
 GPtrArray *

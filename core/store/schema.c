@@ -379,7 +379,50 @@ static const char migration_11[] = "ALTER TABLE verdict ADD COLUMN risk_low REAL
  * before. */
 static const char migration_12[] = "ALTER TABLE site_audit ADD COLUMN labels TEXT;";
 
+/* Years that risks are about (NULL: not recorded): of old cohorts the NLST's sentence tells them, and
+ * a risk among yearly ones is the sixth year's. An event seals the rows that it tells of
+ * (store/seal.h); NULL in events of before. */
+static const char migration_13[] =
+    "ALTER TABLE cohort ADD COLUMN horizon_years REAL CHECK (horizon_years > 0);"
+    "UPDATE cohort SET horizon_years = CAST(substr(source, instr(source, ', labels at ') + 12)"
+    "  AS REAL) WHERE source GLOB 'NLST tables *, labels at [1-6] years';"
+    "UPDATE cohort SET horizon_years = 6 WHERE horizon_years IS NULL AND id IN"
+    "  (SELECT cohort_id FROM cohort_column WHERE name = 'yearly_risk');"
+    "ALTER TABLE selector ADD COLUMN horizon_years REAL CHECK (horizon_years > 0);"
+    "UPDATE selector SET horizon_years = (SELECT c.horizon_years FROM cohort c"
+    "  WHERE c.name = selector.cohort AND c.model = selector.model"
+    "  AND c.created <= selector.created);"
+    "ALTER TABLE score ADD COLUMN horizon_years REAL CHECK (horizon_years > 0);"
+    "ALTER TABLE verdict_batch ADD COLUMN horizon_years REAL CHECK (horizon_years > 0);"
+    "CREATE TABLE event_with_seal ("
+    "  sequence INTEGER PRIMARY KEY,"
+    "  kind TEXT NOT NULL CHECK (kind IN ('import', 'choice', 'overrule', 'conflict', 'resolution',"
+    "    'correction', 'removal', 'score', 'run', 'cohort', 'training', 'threshold', 'decision',"
+    "    'audit', 'acceptance', 'assessment', 'review', 'reveal', 'export', 'refusal',"
+    "    'opening')),"
+    "  key TEXT NOT NULL,"
+    "  digest TEXT,"
+    "  details TEXT,"
+    "  user TEXT,"
+    "  station TEXT,"
+    "  program TEXT NOT NULL,"
+    "  created TEXT NOT NULL,"
+    "  seal TEXT,"
+    "  previous TEXT NOT NULL,"
+    "  chain TEXT NOT NULL UNIQUE"
+    ") STRICT;"
+    "INSERT INTO event_with_seal (sequence, kind, key, digest, details, user, station, program,"
+    "  created, previous, chain) SELECT sequence, kind, key, digest, details, user, station,"
+    "  program, created, previous, chain FROM event;"
+    "DROP TABLE event;"
+    "ALTER TABLE event_with_seal RENAME TO event;"
+    "CREATE INDEX event_key ON event (key);"
+    "CREATE TRIGGER event_not_changed BEFORE UPDATE ON event"
+    "  BEGIN SELECT RAISE (ABORT, 'an event is never changed'); END;"
+    "CREATE TRIGGER event_not_removed BEFORE DELETE ON event"
+    "  BEGIN SELECT RAISE (ABORT, 'an event is never removed'); END;";
+
 const char *const demur_store_migrations[] = {
-    migration_1, migration_2, migration_3, migration_4,  migration_5,  migration_6,
-    migration_7, migration_8, migration_9, migration_10, migration_11, migration_12};
+    migration_1, migration_2, migration_3,  migration_4,  migration_5,  migration_6, migration_7,
+    migration_8, migration_9, migration_10, migration_11, migration_12, migration_13};
 const int demur_store_version = G_N_ELEMENTS(demur_store_migrations);

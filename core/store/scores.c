@@ -28,7 +28,8 @@ record_free(gpointer record) {
 
 #define COLUMNS                                                                                    \
   "scan_id, model, patient_id, risk, risk_year_1, risk_year_2, risk_year_3, risk_year_4,"          \
-  " risk_year_5, risk_year_6, embedding, source, created, images_digest, event, digest"
+  " risk_year_5, risk_year_6, embedding, source, created, images_digest, event, digest,"           \
+  " horizon_years"
 
 static DemurScoreRecord *
 read_score(sqlite3_stmt *statement) {
@@ -49,7 +50,18 @@ read_score(sqlite3_stmt *statement) {
   record->images_digest = demur_store_text(statement, 13);
   record->event = sqlite3_column_int64(statement, 14);
   record->digest = demur_store_text(statement, 15);
+  record->horizon_years = demur_store_double(statement, 16);
   return record;
+}
+
+double
+demur_score_risk_within(const DemurScoreRecord *record, double years) {
+  if (years == 0.0 || record->horizon_years == years)
+    return record->risk;
+  for (int k = 0; k < DEMUR_N_YEARS; k++)
+    if (years == k + 1 && !isnan(record->yearly_risks[k]))
+      return record->yearly_risks[k];
+  return years == DEMUR_N_YEARS && isnan(record->horizon_years) ? record->risk : (double)NAN;
 }
 
 static gboolean
@@ -62,7 +74,8 @@ same_values(const DemurScoreRecord *a, const DemurScoreRecord *b) {
   for (int k = 0; k < DEMUR_N_YEARS; k++)
     if (!same_number(a->yearly_risks[k], b->yearly_risks[k]))
       return FALSE;
-  return a->risk == b->risk && a->embedding_width == b->embedding_width &&
+  return a->risk == b->risk && same_number(a->horizon_years, b->horizon_years) &&
+         a->embedding_width == b->embedding_width &&
          (a->embedding_width == 0 ||
           memcmp(a->embedding, b->embedding, a->embedding_width * sizeof(float)) == 0);
 }
@@ -84,9 +97,12 @@ demur_score_digest(const DemurScoreRecord *r) {
       G_CHECKSUM_SHA256, (const guchar *)r->embedding, r->embedding_width * sizeof(float));
   const char *const texts[] = {r->scan_id, r->model,         r->patient_id, r->source,
                                r->created, r->images_digest, event,         embedding};
-  double numbers[1 + DEMUR_N_YEARS] = {r->risk};
+  double numbers[2 + DEMUR_N_YEARS] = {r->risk};
   memcpy(numbers + 1, r->yearly_risks, sizeof r->yearly_risks);
-  return demur_store_digest(texts, G_N_ELEMENTS(texts), numbers, G_N_ELEMENTS(numbers));
+  numbers[1 + DEMUR_N_YEARS] = r->horizon_years;
+  /* Not in the digest where it is not recorded, nor in those of before. */
+  return demur_store_digest(texts, G_N_ELEMENTS(texts), numbers,
+                            G_N_ELEMENTS(numbers) - (isnan(r->horizon_years) ? 1 : 0));
 }
 
 static gboolean
@@ -94,7 +110,7 @@ insert(DemurWorkspace *workspace, const DemurScoreRecord *record, GError **error
   sqlite3_stmt *statement =
       demur_store_statement(workspace,
                             "INSERT OR REPLACE INTO score (" COLUMNS
-                            ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                            ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                             error);
   if (statement == NULL)
     return FALSE;
@@ -112,6 +128,7 @@ insert(DemurWorkspace *workspace, const DemurScoreRecord *record, GError **error
   demur_store_bind_text(statement, 14, record->images_digest);
   demur_store_bind_int(statement, 15, record->event);
   demur_store_bind_text(statement, 16, record->digest);
+  demur_store_bind_double(statement, 17, record->horizon_years);
   return demur_store_run(workspace, statement, "saving scores", error);
 }
 
@@ -162,8 +179,8 @@ insert_told(DemurWorkspace *workspace, DemurScoreRecord *record, GError **error)
   g_autofree char *digest = record->digest = demur_score_digest(record);
   g_autofree char *key = demur_score_key(record->scan_id, record->model);
   const gboolean ok =
-      demur_events_add(workspace, DEMUR_EVENT_SCORE, key, digest, NULL, record->created, error) &&
-      insert(workspace, record, error);
+      insert(workspace, record, error) &&
+      demur_events_add(workspace, DEMUR_EVENT_SCORE, key, digest, NULL, record->created, error);
   record->digest = NULL;
   return ok;
 }
@@ -185,6 +202,9 @@ demur_scores_save(DemurWorkspace *workspace, const DemurScoreRecord *records, si
       break;
     DemurScoreRecord record = records[i];
     record.images_digest = images;
+    /* The risk among yearly ones is the sixth year's. */
+    record.horizon_years =
+        isnan(record.yearly_risks[DEMUR_N_YEARS - 1]) ? (double)NAN : (double)DEMUR_N_YEARS;
     if (old != NULL && old->digest != NULL && same_score(old, &record)) {
       n[2]++;
       continue;

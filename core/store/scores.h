@@ -10,7 +10,8 @@ typedef struct {
   char *scan_id;
   char *model;
   char *patient_id;                   /* as the score file gave it; NULL where it did not */
-  double risk;                        /* in [0, 1]; at six years */
+  double risk;                        /* in [0, 1], within horizon_years */
+  double horizon_years;               /* NaN: not recorded, six by the meaning of the column risk */
   double yearly_risks[DEMUR_N_YEARS]; /* NaN where not given */
   size_t embedding_width;             /* 0 where there is none */
   float *embedding;                   /* [embedding_width] */
@@ -23,6 +24,10 @@ typedef struct {
 
 void demur_score_record_free(DemurScoreRecord *record);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurScoreRecord, demur_score_record_free)
+
+/* The risk within so many years (0: of whatever years, not recorded): NaN where the score has none.
+ */
+double demur_score_risk_within(const DemurScoreRecord *record, double years);
 
 /* Its key in the log (owned), and what its digest must be (owned). */
 char *demur_score_key(const char *scan_id, const char *model);

@@ -1,5 +1,6 @@
 #include "store/selectors.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/digest.h"
@@ -90,7 +91,8 @@ insert(DemurWorkspace *workspace, const DemurSelectorRecord *record, GError **er
   sqlite3_stmt *statement = demur_store_statement(
       workspace,
       "INSERT INTO selector (name, document, document_sha256, digest, cohort, cohort_digest, model,"
-      " history, validation, simulated, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      " history, validation, simulated, created, horizon_years)"
+      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       error);
   if (statement == NULL)
     return FALSE;
@@ -106,6 +108,8 @@ insert(DemurWorkspace *workspace, const DemurSelectorRecord *record, GError **er
   demur_store_bind_text(statement, 9, record->validation);
   demur_store_bind_int(statement, 10, record->simulated ? 1 : 0);
   demur_store_bind_text(statement, 11, record->created);
+  demur_store_bind_double(statement, 12,
+                          record->horizon_years > 0.0 ? record->horizon_years : (double)NAN);
   return demur_store_run(workspace, statement, "saving a selector", error);
 }
 
@@ -115,7 +119,25 @@ demur_threshold_key(const char *selector, double coverage) {
   return g_strdup_printf("threshold:%s|%s", selector, demur_number_format(coverage, buffer));
 }
 
-/* With a selector its thresholds and site audits end. */
+/* The end of every row that a query names by its key. */
+static gboolean
+tell_rows_end(DemurWorkspace *workspace, const char *sql, const char *name, const char *created,
+              GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(workspace, sql, error);
+  if (statement == NULL)
+    return FALSE;
+  demur_store_bind_text(statement, 1, name);
+  g_autoptr(GStrvBuilder) found = g_strv_builder_new();
+  gboolean row, ok;
+  while ((ok = demur_store_step(workspace, statement, &row, "removing a selector", error)) && row)
+    g_strv_builder_add(found, (const char *)sqlite3_column_text(statement, 0));
+  g_auto(GStrv) keys = g_strv_builder_end(found);
+  for (char **key = keys; ok && *key != NULL; key++)
+    ok = demur_events_add(workspace, DEMUR_EVENT_REMOVAL, *key, NULL, NULL, created, error);
+  return ok;
+}
+
+/* With a selector its thresholds, site audits and acceptance tests end. */
 static gboolean
 tell_parts_end(DemurWorkspace *workspace, const char *name, const char *created, GError **error) {
   g_autoptr(GPtrArray) thresholds = demur_thresholds_list(workspace, name, NULL);
@@ -131,7 +153,20 @@ tell_parts_end(DemurWorkspace *workspace, const char *name, const char *created,
     if (!demur_events_add(workspace, DEMUR_EVENT_REMOVAL, key, NULL, NULL, created, error))
       return FALSE;
   }
-  return audits != NULL;
+  return audits != NULL &&
+         tell_rows_end(workspace,
+                       "SELECT 'audit-plan:' || s.name || '|' || p.site FROM site_audit_plan p"
+                       " JOIN selector s ON s.id = p.selector_id WHERE s.name = ?",
+                       name, created, error) &&
+         tell_rows_end(workspace,
+                       "SELECT 'acceptance:' || a.id FROM acceptance a JOIN acceptance_plan p"
+                       " ON p.id = a.plan_id JOIN selector s ON s.id = p.selector_id"
+                       " WHERE s.name = ?",
+                       name, created, error) &&
+         tell_rows_end(workspace,
+                       "SELECT 'acceptance-plan:' || p.id FROM acceptance_plan p"
+                       " JOIN selector s ON s.id = p.selector_id WHERE s.name = ?",
+                       name, created, error);
 }
 
 gboolean
@@ -162,7 +197,8 @@ demur_selectors_save(DemurWorkspace *workspace, const DemurSelectorRecord *recor
 /* The row that statement stands on: name, digest, .. created, then the document where it is asked
  * for. */
 #define SELECT_SELECTOR                                                                            \
-  "SELECT name, digest, cohort, cohort_digest, model, history, validation, simulated, created"
+  "SELECT name, digest, cohort, cohort_digest, model, history, validation, simulated, created,"    \
+  " horizon_years"
 
 static DemurSelectorRecord *
 read_selector(sqlite3_stmt *statement) {
@@ -176,6 +212,7 @@ read_selector(sqlite3_stmt *statement) {
   record->validation = demur_store_text(statement, 6);
   record->simulated = sqlite3_column_int(statement, 7) != 0;
   record->created = demur_store_text(statement, 8);
+  record->horizon_years = sqlite3_column_double(statement, 9); /* 0 of NULL */
   return record;
 }
 
@@ -196,8 +233,8 @@ demur_selectors_load(DemurWorkspace *workspace, const char *name, GError **error
     return NULL;
   }
   g_autoptr(DemurSelectorRecord) record = read_selector(statement);
-  record->document = demur_store_text(statement, 9);
-  g_autofree char *kept = demur_store_text(statement, 10);
+  record->document = demur_store_text(statement, 10);
+  g_autofree char *kept = demur_store_text(statement, 11);
   sqlite3_reset(statement);
   g_autofree char *now = sha256(record->document);
   if (strcmp(kept, now) != 0) {
@@ -223,14 +260,38 @@ demur_selectors_list(DemurWorkspace *workspace, GError **error) {
   return ok ? g_steal_pointer(&list) : NULL;
 }
 
+/* The selector's digest, owned; NULL with error. */
+static char *
+digest_of(DemurWorkspace *workspace, const char *selector, GError **error) {
+  sqlite3_stmt *statement =
+      demur_store_statement(workspace, "SELECT digest FROM selector WHERE name = ?", error);
+  if (statement == NULL)
+    return NULL;
+  demur_store_bind_text(statement, 1, selector);
+  gboolean row;
+  if (!demur_store_step(workspace, statement, &row, "reading a selector", error))
+    return NULL;
+  char *digest = row ? demur_store_text(statement, 0) : NULL;
+  if (row)
+    sqlite3_reset(statement);
+  else
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND, "there is no selector %s", selector);
+  return digest;
+}
+
 gboolean
 demur_selectors_set_validation(DemurWorkspace *workspace, const char *name, const char *validation,
                                GError **error) {
   if (!demur_workspace_begin(workspace, error))
     return FALSE;
+  g_autofree char *digest = NULL, *now = demur_store_now(workspace);
+  g_autofree char *key = g_strconcat("selector:", name, NULL);
   const gboolean ok = require(workspace, name, error) &&
+                      (digest = digest_of(workspace, name, error)) != NULL &&
                       run(workspace, "UPDATE selector SET validation = ?1 WHERE name = ?2",
-                          validation, name, "saving a validation", error);
+                          validation, name, "saving a validation", error) &&
+                      demur_events_add(workspace, DEMUR_EVENT_TRAINING, key, digest,
+                                       "{\"validation\": true}", now, error);
   return demur_store_end(workspace, ok, error);
 }
 
@@ -275,25 +336,6 @@ threshold_digest(const DemurThresholdRecord *record, const char *selector_digest
   for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
     demur_digest_add_text(checksum, texts[i]);
   return g_strdup(g_checksum_get_string(checksum));
-}
-
-/* The selector's digest, owned; NULL with error. */
-static char *
-digest_of(DemurWorkspace *workspace, const char *selector, GError **error) {
-  sqlite3_stmt *statement =
-      demur_store_statement(workspace, "SELECT digest FROM selector WHERE name = ?", error);
-  if (statement == NULL)
-    return NULL;
-  demur_store_bind_text(statement, 1, selector);
-  gboolean row;
-  if (!demur_store_step(workspace, statement, &row, "reading a selector", error))
-    return NULL;
-  char *digest = row ? demur_store_text(statement, 0) : NULL;
-  if (row)
-    sqlite3_reset(statement);
-  else
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND, "there is no selector %s", selector);
-  return digest;
 }
 
 gboolean

@@ -10,14 +10,15 @@ G_BEGIN_DECLS
 
 typedef struct {
   char *name;
-  char *document;      /* canonical JSON; NULL in lists */
-  char *digest;        /* the selector's own, as its verdicts name it */
-  char *cohort;        /* name of the cohort that trained it */
-  char *cohort_digest; /* of the training rows */
-  char *model;         /* whose scores it reads */
-  char *history;       /* JSON: epochs of the training; NULL where there is none */
-  char *validation;    /* JSON: answer of `demur validate`; NULL before it */
-  gboolean simulated;  /* trained on a simulated cohort */
+  char *document;       /* canonical JSON; NULL in lists */
+  char *digest;         /* the selector's own, as its verdicts name it */
+  char *cohort;         /* name of the cohort that trained it */
+  char *cohort_digest;  /* of the training rows */
+  char *model;          /* whose scores it reads */
+  double horizon_years; /* of those; 0: not recorded. Of an old document its cohort's */
+  char *history;        /* JSON: epochs of the training; NULL where there is none */
+  char *validation;     /* JSON: answer of `demur validate`; NULL before it */
+  gboolean simulated;   /* trained on a simulated cohort */
   char *created;
 } DemurSelectorRecord;
 

@@ -35,11 +35,12 @@ static const Column of_verdict[] = {
     COLUMN(event, INTEGER, TRUE),      COLUMN(digest, TEXT, FALSE),
 };
 static const Column of_batch[] = {
-    COLUMN(selector, TEXT, TRUE),      COLUMN(selector_digest, TEXT, TRUE),
-    COLUMN(cohort, TEXT, TRUE),        COLUMN(model, TEXT, TRUE),
-    COLUMN(created, TEXT, TRUE),       COLUMN(coverage, NUMBER, TRUE),
-    COLUMN(threshold, NUMBER, TRUE),   COLUMN(threshold_digest, TEXT, TRUE),
-    COLUMN(in_use_digest, TEXT, TRUE), COLUMN(cohort_digest, TEXT, TRUE),
+    COLUMN(selector, TEXT, TRUE),       COLUMN(selector_digest, TEXT, TRUE),
+    COLUMN(cohort, TEXT, TRUE),         COLUMN(model, TEXT, TRUE),
+    COLUMN(created, TEXT, TRUE),        COLUMN(coverage, NUMBER, TRUE),
+    COLUMN(threshold, NUMBER, TRUE),    COLUMN(threshold_digest, TEXT, TRUE),
+    COLUMN(in_use_digest, TEXT, TRUE),  COLUMN(cohort_digest, TEXT, TRUE),
+    COLUMN(horizon_years, BOUND, TRUE),
 };
 #undef COLUMN
 #define N_VERDICT G_N_ELEMENTS(of_verdict)
@@ -216,6 +217,8 @@ record_of_batch(const DemurVerdictBatch *batch) {
                               .created = (char *)batch->created,
                               .coverage = batch->coverage,
                               .threshold = batch->threshold,
+                              .horizon_years =
+                                  batch->horizon_years > 0.0 ? batch->horizon_years : (double)NAN,
                               .threshold_digest = (char *)batch->threshold_digest,
                               .in_use_digest = (char *)batch->in_use_digest,
                               .cohort_digest = (char *)batch->cohort_digest};

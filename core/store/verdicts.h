@@ -14,6 +14,7 @@ typedef struct {
   const char *cohort; /* NULL: scans are DICOM series */
   const char *model;
   double coverage, threshold; /* NaN where not tuned */
+  double horizon_years;       /* of the risks; 0: not recorded */
   const char *created;
   const char *threshold_digest; /* of the threshold; NULL: not tuned */
   /* demur_bindings_bind_batch */
@@ -42,6 +43,7 @@ typedef struct {
   char *selector, *selector_digest, *cohort, *model, *created;
   char *threshold_digest, *in_use_digest, *cohort_digest;
   double coverage, threshold;
+  double horizon_years; /* of the risks; NaN: not recorded */
 } DemurVerdictRecord;
 
 void demur_verdict_record_free(DemurVerdictRecord *record);

@@ -13,6 +13,7 @@
 #include "store/overrules.h"
 #include "store/reviews.h"
 #include "store/schema.h"
+#include "store/seal.h"
 #include "store/scores.h"
 #include "store/selectors.h"
 #include "store/series.h"
@@ -21,7 +22,9 @@
 #define MOST_TOLD 20
 
 typedef struct {
+  DemurWorkspace *workspace;
   GArray *findings;
+  GHashTable *seals;   /* key -> seal of its last event, where that has one */
   GHashTable *last;    /* key -> digest, "" where it was taken out; a key that was met is removed */
   GHashTable *digests; /* every digest that an event carries */
   size_t n_faults, n_old, n_rows;
@@ -37,6 +40,29 @@ fault(History *history, char *subject, char *message) {
   }
   g_free(subject);
   g_free(message);
+}
+
+/* Whether what is wrong with a cohort or a selector was found in its content already. */
+static gboolean
+is_told(const History *history, const char *key) {
+  g_autofree char *subject = g_strdelimit(g_strdup(key), ":", ' ');
+  for (guint f = 0; f < history->findings->len; f++) {
+    const DemurFinding *finding = &g_array_index(history->findings, DemurFinding, f);
+    if (!finding->ok && strcmp(finding->subject, subject) == 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* Whether the rows of a key are as its last event sealed them; of an event of before nobody can say.
+ */
+static gboolean
+is_as_sealed(const History *history, const char *key) {
+  const char *seal = g_hash_table_lookup(history->seals, key);
+  if (seal == NULL || is_told(history, key))
+    return TRUE;
+  g_autofree char *now = demur_store_seal(history->workspace, key, NULL);
+  return g_strcmp0(seal, now) == 0;
 }
 
 /* ---- the schema ---- */
@@ -125,6 +151,10 @@ walk_chain(DemurWorkspace *workspace, History *history, GError **error) {
     const DemurEvent *event = events->pdata[i];
     g_hash_table_insert(history->last, g_strdup(event->key),
                         g_strdup(event->digest != NULL ? event->digest : ""));
+    if (event->seal != NULL)
+      g_hash_table_insert(history->seals, g_strdup(event->key), g_strdup(event->seal));
+    else
+      g_hash_table_remove(history->seals, event->key);
     if (event->digest != NULL)
       g_hash_table_add(history->digests, g_strdup(event->digest));
   }
@@ -151,7 +181,8 @@ meet(History *history, char *key, const char *now, const char *kept, gboolean ke
     fault(history, g_strdup(key),
           g_strdup("the log knows nothing of it: it was not written by this "
                    "program; bring back a copy of the workspace"));
-  } else if (strcmp(told, now) != 0 || (keeps && g_strcmp0(kept, now) != 0)) {
+  } else if (strcmp(told, now) != 0 || (keeps && g_strcmp0(kept, now) != 0) ||
+             !is_as_sealed(history, key)) {
     fault(history, g_strdup(key),
           g_strdup("it is not what was written; bring back a copy of the workspace"));
   }
@@ -314,19 +345,27 @@ meet_verdicts(DemurWorkspace *workspace, History *history, GError **error) {
   return TRUE;
 }
 
+/* ---- rows that nothing else looks at ---- */
+
+static gboolean
+meet_others(DemurWorkspace *workspace, History *history, GError **error) {
+  g_auto(GStrv) keys = demur_store_seal_keys(workspace, error);
+  for (char **key = keys; key != NULL && *key != NULL; key++) {
+    const char *told = g_hash_table_lookup(history->last, *key);
+    g_autofree char *now = g_strdup(told != NULL ? told : "");
+    meet(history, g_strdup(*key), now, NULL, FALSE);
+  }
+  return keys != NULL;
+}
+
 /* ---- what is gone ---- */
 
 static void
 find_gone(History *history) {
-  static const char *const rows[] = {"series:",   "score:",  "selector:", "threshold:", "audit:",
-                                     "verdicts:", "review:", "decision:", "overrule:"};
   g_autoptr(GList) keys = g_list_sort(g_hash_table_get_keys(history->last), (GCompareFunc)strcmp);
   for (GList *at = keys; at != NULL; at = at->next) {
     const char *digest = g_hash_table_lookup(history->last, at->data);
-    gboolean is_row = FALSE;
-    for (guint i = 0; i < G_N_ELEMENTS(rows); i++)
-      is_row |= g_str_has_prefix(at->data, rows[i]);
-    if (is_row && *digest != '\0')
+    if (demur_store_seal_is_row(at->data) && *digest != '\0')
       fault(history, g_strdup(at->data),
             g_strdup("it is gone, and the log tells of no removal; bring back a copy of the "
                      "workspace"));
@@ -335,14 +374,16 @@ find_gone(History *history) {
 
 gboolean
 demur_store_verify_history(DemurWorkspace *workspace, GArray *findings, GError **error) {
-  History history = {.findings = findings,
+  History history = {.workspace = workspace,
+                     .findings = findings,
+                     .seals = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
                      .last = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
                      .digests = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL)};
   const gboolean ok =
       check_schema(workspace, &history, error) && walk_chain(workspace, &history, error) &&
       meet_series(workspace, &history, error) && meet_scores(workspace, &history, error) &&
       meet_selectors(workspace, &history, error) && meet_opinions(workspace, &history, error) &&
-      meet_verdicts(workspace, &history, error);
+      meet_verdicts(workspace, &history, error) && meet_others(workspace, &history, error);
   if (ok)
     find_gone(&history);
   if (ok && history.n_faults == 0) {
@@ -356,6 +397,7 @@ demur_store_verify_history(DemurWorkspace *workspace, GArray *findings, GError *
     g_array_append_val(findings, finding);
   }
   g_hash_table_unref(history.last);
+  g_hash_table_unref(history.seals);
   g_hash_table_unref(history.digests);
   return ok;
 }

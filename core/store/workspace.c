@@ -10,6 +10,7 @@
 #include "base/digest.h"
 #include "store/adopt.h"
 #include "store/connection.h"
+#include "store/events.h"
 #include "store/opening.h"
 #include "store/schema.h"
 
@@ -179,13 +180,40 @@ demur_workspace_begin(DemurWorkspace *workspace, GError **error) {
                                                : g_strdup_printf("SAVEPOINT s%u", workspace->depth);
   if (!execute(workspace, sql, "starting to write", error))
     return FALSE;
-  workspace->depth++;
+  if (workspace->depth++ == 0) {
+    g_hash_table_remove_all(workspace->untold);
+    if (!demur_events_begin(workspace, error)) {
+      demur_workspace_rollback(workspace);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+void
+demur_store_tell_cohort(DemurWorkspace *workspace, const char *name) {
+  g_hash_table_add(workspace->untold, g_strdup(name));
+}
+
+/* In order of name, so that the same work is told in the same way. */
+static gboolean
+tell_cohorts(DemurWorkspace *workspace, GError **error) {
+  g_autoptr(GList) names =
+      g_list_sort(g_hash_table_get_keys(workspace->untold), (GCompareFunc)strcmp);
+  for (GList *at = names; at != NULL; at = at->next)
+    if (!demur_store_write_cohort_event(workspace, at->data, error))
+      return FALSE;
+  g_hash_table_remove_all(workspace->untold);
   return TRUE;
 }
 
 gboolean
 demur_workspace_commit(DemurWorkspace *workspace, GError **error) {
   g_return_val_if_fail(workspace->depth > 0, FALSE);
+  if (workspace->depth == 1 && !tell_cohorts(workspace, error)) {
+    demur_workspace_rollback(workspace);
+    return FALSE;
+  }
   g_autofree char *sql = workspace->depth == 1
                              ? g_strdup("COMMIT")
                              : g_strdup_printf("RELEASE s%u", workspace->depth - 1);
@@ -379,6 +407,7 @@ demur_workspace_open(const char *path, DemurWorkspaceFlags flags, GError **error
   workspace->path = g_strdup(path);
   workspace->read_only = read_only;
   workspace->statements = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, finalize);
+  workspace->untold = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   const int mode = read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
   gboolean is_uri = FALSE;
   g_autofree char *name = demur_store_database_name(path, read_only, &is_uri, error);
@@ -418,6 +447,7 @@ demur_workspace_close(DemurWorkspace *workspace) {
   while (workspace->depth > 0)
     demur_workspace_rollback(workspace);
   g_clear_pointer(&workspace->statements, g_hash_table_unref);
+  g_clear_pointer(&workspace->untold, g_hash_table_unref);
   sqlite3_close_v2(workspace->database);
   g_free(workspace->path);
   g_free(workspace->user);

@@ -295,6 +295,7 @@ read_all(DemurTask *task, const DemurAssessParams *options, DemurAssessment *ass
     ok = find_overrules(workspace, assessment, error) &&
          (*scored = demur_dicom_scores_load(
               workspace, options->scan_id, demur_selector_model(assessment->selector),
+              demur_selector_horizon_years(assessment->selector),
               demur_selector_uses_embeddings(assessment->selector)
                   ? demur_selector_embedding_width(assessment->selector)
                   : 0,
@@ -337,6 +338,7 @@ demur_assessment_save(DemurTask *task, const DemurAssessment *assessment, GError
                              .selector_digest = demur_selector_digest(assessment->selector),
                              .cohort = assessment->cohort,
                              .model = demur_selector_model(assessment->selector),
+                             .horizon_years = demur_selector_horizon_years(assessment->selector),
                              .coverage = threshold != NULL ? threshold->coverage : NAN,
                              .threshold = threshold != NULL ? threshold->threshold : NAN,
                              .created = now,

@@ -15,11 +15,16 @@ demur_cohort_imported_clear(DemurCohortImported *imported) {
   g_clear_pointer(&imported->warnings, g_ptr_array_unref);
 }
 
+static int
+nlst_horizon(const DemurCohortImportParams *params) {
+  return params->horizon_years > 0 ? params->horizon_years : DEMUR_N_YEARS;
+}
+
 /* What the NLST's rule left out, [N_NLST_REASONS]; reasons are constants. */
 static void
 nlst_exclusions(const DemurNlstCounts *n, const DemurCohortImportParams *params,
                 DemurExclusion *exclusions) {
-  const DemurNlstCases *cases = &n->cases[params->horizon_years - 1];
+  const DemurNlstCases *cases = &n->cases[nlst_horizon(params) - 1];
   const gboolean weighted = params->short_followup == DEMUR_SHORT_WEIGHTED;
   const DemurExclusion all[N_NLST_REASONS] = {
       {(char *)"screens without a score", n->n_screens_without_score},
@@ -57,7 +62,7 @@ read_tables(DemurTask *task, const DemurCohortImportParams *params, DemurCohortI
                                       .seed = task->seed,
                                       .columns = map,
                                       .images_path = params->images,
-                                      .horizon_years = params->horizon_years,
+                                      .horizon_years = nlst_horizon(params),
                                       .short_followup = params->short_followup,
                                       .death_event_free = params->death_event_free,
                                       .weights = params->weights};
@@ -72,7 +77,8 @@ read_tables(DemurTask *task, const DemurCohortImportParams *params, DemurCohortI
                                         .embedding_ids_path = params->embedding_ids,
                                         .columns = map,
                                         .splits = plan,
-                                        .seed = task->seed};
+                                        .seed = task->seed,
+                                        .horizon_years = params->horizon_years};
     imported->cohort =
         demur_cohort_import(params->table, &options, &task->progress, &imported->warnings, error);
   }

@@ -22,7 +22,7 @@ typedef struct {
   const char *split_by;               /* splits to be made (cohort/split-maker.h); or NULL */
   gboolean replace;                   /* a cohort of that name, where nothing was made from it */
   const char *split;                  /* NLST: of every scan; NULL: the column, or selector_train */
-  int horizon_years;                  /* NLST: of label and risk, 1 to 6 */
+  int horizon_years;                  /* of label and risk, 1 to 6; 0: NLST 6, a table's own */
   DemurShortFollowup short_followup;  /* NLST: cohort/nlst.h */
   gboolean death_event_free, weights; /* NLST: cohort/nlst.h */
 } DemurCohortImportParams;

@@ -99,12 +99,21 @@ add_attributes(DemurCohort *c, GPtrArray *series) {
   }
 }
 
+/* What a selector needs of scores. */
+typedef struct {
+  const char *model;
+  double horizon_years; /* 0: not recorded */
+  size_t width;
+} Wanted;
+
 static DemurCohort *
-build_cohort(const char *model, size_t width, GPtrArray *series, GPtrArray *records) {
+build_cohort(const Wanted *wanted, GPtrArray *series, GPtrArray *records) {
+  const size_t width = wanted->width;
   const size_t n = series->len;
   DemurCohort *c = demur_cohort_alloc();
   c->name = g_strdup("DICOM series");
-  c->model = g_strdup(model);
+  c->model = g_strdup(wanted->model);
+  c->horizon_years = wanted->horizon_years;
   c->source = g_strdup("DICOM series of the workspace");
   c->n_scans = n;
   c->n_classes = 2;
@@ -130,7 +139,7 @@ build_cohort(const char *model, size_t width, GPtrArray *series, GPtrArray *reco
         code_of(c, patient_codes, patients, s->patient_id != NULL ? s->patient_id : "");
     c->sites[i] = code_of(c, site_codes, sites, s->site != NULL ? s->site : "");
     c->labels[i] = DEMUR_NO_LABEL;
-    c->risks[i] = score->risk;
+    c->risks[i] = demur_score_risk_within(score, wanted->horizon_years);
     if (width > 0)
       memcpy(c->embeddings + i * width, score->embedding, width * sizeof(float));
   }
@@ -160,11 +169,14 @@ find_failed_run(DemurWorkspace *workspace, const DemurSeriesRecord *series, cons
 /* Sorts one series into "can be scored" (series and its record are appended) or "why not". */
 static gboolean
 look_at(DemurWorkspace *workspace, DemurDicomScores *result, DemurSeriesRecord *series,
-        const char *model, size_t width, GPtrArray *scored, GPtrArray *records, GError **error) {
+        const Wanted *wanted, GPtrArray *scored, GPtrArray *records, GError **error) {
+  const char *model = wanted->model;
+  const size_t width = wanted->width;
   g_autoptr(DemurScoreRecord) score = NULL;
   if (!demur_scores_load(workspace, series->scan_id, model, &score, error))
     return FALSE;
-  const double risk = score != NULL ? score->risk : NAN;
+  const double risk =
+      score != NULL ? demur_score_risk_within(score, wanted->horizon_years) : (double)NAN;
   if (!series->accepted || series->conflict != NULL) {
     add_unscored(result, series, risk, DEMUR_VERDICT_NOT_ELIGIBLE, FALSE,
                  series->conflict != NULL ? demur_reason_new(DEMUR_REASON_CONFLICT, NULL, NULL)
@@ -197,6 +209,12 @@ look_at(DemurWorkspace *workspace, DemurDicomScores *result, DemurSeriesRecord *
                  demur_reason_new(DEMUR_REASON_OTHER_IMAGES, model, NULL));
     return TRUE;
   }
+  if (isnan(risk)) {
+    DemurReason *reason = demur_reason_new(DEMUR_REASON_HORIZON, model, NULL);
+    reason->value = wanted->horizon_years;
+    add_unscored(result, series, NAN, DEMUR_VERDICT_NO_SCORE, TRUE, reason);
+    return TRUE;
+  }
   if (width > 0 && score->embedding_width != width) {
     DemurReason *reason = demur_reason_new(DEMUR_REASON_WIDTH, NULL, NULL);
     reason->n = (guint)score->embedding_width;
@@ -211,7 +229,8 @@ look_at(DemurWorkspace *workspace, DemurDicomScores *result, DemurSeriesRecord *
 
 DemurDicomScores *
 demur_dicom_scores_load(DemurWorkspace *workspace, const char *scan_id, const char *model,
-                        size_t width, GError **error) {
+                        double horizon_years, size_t width, GError **error) {
+  const Wanted wanted = {model, horizon_years, width};
   g_autoptr(GPtrArray) series = NULL;
   if (scan_id == NULL) {
     series = demur_series_list(workspace, error);
@@ -230,9 +249,9 @@ demur_dicom_scores_load(DemurWorkspace *workspace, const char *scan_id, const ch
   g_autoptr(GPtrArray) records =
       g_ptr_array_new_with_free_func((GDestroyNotify)demur_score_record_free);
   for (guint i = 0; i < series->len; i++)
-    if (!look_at(workspace, result, series->pdata[i], model, width, scored, records, error))
+    if (!look_at(workspace, result, series->pdata[i], &wanted, scored, records, error))
       return NULL;
   if (scored->len > 0)
-    result->cohort = build_cohort(model, width, scored, records);
+    result->cohort = build_cohort(&wanted, scored, records);
   return g_steal_pointer(&result);
 }

@@ -24,11 +24,12 @@ typedef struct {
   DemurUnscored *unscored;
 } DemurDicomScores;
 
-/* scan_id NULL: every series. width: of the embeddings needed, 0: none needed.
+/* scan_id NULL: every series. horizon_years: the risk within so many years is taken, and a score
+ * that has none is refused; 0: not recorded, the score's own. width: of the embeddings needed, 0: none needed.
  * DEMUR_ERROR_NOT_FOUND for an unknown scan; DEMUR_ERROR_STATE where a series UID names several
  * volumes. */
 DemurDicomScores *demur_dicom_scores_load(DemurWorkspace *workspace, const char *scan_id,
-                                          const char *model, size_t width,
+                                          const char *model, double horizon_years, size_t width,
                                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void demur_dicom_scores_free(DemurDicomScores *scores);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurDicomScores, demur_dicom_scores_free)

@@ -7,6 +7,7 @@
 #include "base/json-reader.h"
 #include "base/number.h"
 #include "selector/coverage.h"
+#include "store/events.h"
 
 void
 demur_evaluating_clear(DemurEvaluating *e) {
@@ -20,6 +21,7 @@ demur_evaluating_clear(DemurEvaluating *e) {
   g_free(e->thresholds);
   g_clear_pointer(&e->audits, g_ptr_array_unref);
   g_clear_pointer(&e->exclusions, g_ptr_array_unref);
+  g_free(e->log_head);
   g_clear_pointer(&e->noticed, g_ptr_array_unref);
   g_free(e->group_by);
   g_free(e->net_benefit_threshold);
@@ -218,6 +220,7 @@ evaluate(DemurTask *task, char **names, const DemurEvaluateParams *options, Demu
   e->cohort = demur_task_load_cohort(task, options->cohort, error);
   DemurWorkspace *workspace = demur_task_workspace(task, error);
   if (e->cohort == NULL || workspace == NULL ||
+      (e->log_head = demur_events_head_of_change(workspace, error)) == NULL ||
       !demur_cohorts_exclusions(workspace, options->cohort, &e->exclusions_recorded, &e->exclusions,
                                 error) ||
       (e->noticed = demur_cohorts_warnings(workspace, options->cohort, error)) == NULL)

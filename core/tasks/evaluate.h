@@ -29,6 +29,7 @@ typedef struct {
   GPtrArray **thresholds; /* [n_selectors] of DemurThresholdRecord, by growing sequence */
   GPtrArray *audits;      /* of DemurAuditRecord: those of the first selector, by name of site */
   DemurCohort *cohort;
+  char *log_head; /* of the workspace's log, when it was read */
   gboolean exclusions_recorded;
   GPtrArray *exclusions; /* of DemurExclusion: what was left out before the cohort was made */
   GPtrArray *noticed;    /* of DemurTableWarning: while its table was read */

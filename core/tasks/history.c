@@ -21,6 +21,20 @@ is_asked_for(const DemurHistoryFilter *filter, const DemurEvent *event) {
          (filter->scan_id == NULL || is_of_scan(event->key, filter->scan_id));
 }
 
+static gboolean
+find_head(DemurWorkspace *workspace, const char *head, gint64 *sequence, GError **error) {
+  if (!demur_events_find_head(workspace, head, sequence, error))
+    return FALSE;
+  if (*sequence > 0)
+    return TRUE;
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+              "the log has no event with the head %s in an unbroken chain: it was cut or written "
+              "anew since that was printed, or the head is another workspace's; bring back a copy "
+              "of the workspace",
+              head);
+  return FALSE;
+}
+
 GPtrArray *
 demur_history_list(DemurTask *task, const DemurHistoryFilter *filter, char **head, GError **error) {
   DemurEventKind kind;
@@ -34,14 +48,18 @@ demur_history_list(DemurTask *task, const DemurHistoryFilter *filter, char **hea
     return NULL;
   }
   DemurWorkspace *workspace = demur_task_workspace(task, error);
-  g_autoptr(GPtrArray) events =
-      workspace != NULL ? demur_events_list(workspace, 0, NULL, error) : NULL;
+  gint64 after = 0;
+  if (workspace == NULL ||
+      (filter->from_head != NULL && !find_head(workspace, filter->from_head, &after, error)))
+    return NULL;
+  g_autoptr(GPtrArray) events = demur_events_list(workspace, 0, NULL, error);
   if (events == NULL)
     return NULL;
   if (head != NULL)
     *head = g_strdup(events->len > 0 ? ((DemurEvent *)events->pdata[events->len - 1])->chain : "");
   for (guint i = events->len; i-- > 0;)
-    if (!is_asked_for(filter, events->pdata[i]))
+    if (((DemurEvent *)events->pdata[i])->sequence <= after ||
+        !is_asked_for(filter, events->pdata[i]))
       g_ptr_array_remove_index(events, i);
   if (filter->last > 0 && events->len > filter->last)
     g_ptr_array_remove_range(events, 0, events->len - filter->last);

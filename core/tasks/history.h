@@ -9,12 +9,14 @@ G_BEGIN_DECLS
 /* What is asked for; NULL or 0: everything. */
 typedef struct {
   const char *kind, *user;
-  const char *scan_id; /* of this scan: images, scores, choices */
-  const char *since;   /* ISO 8601, as events have it */
-  guint last;          /* the last so many */
+  const char *scan_id;   /* of this scan: images, scores, choices */
+  const char *since;     /* ISO 8601, as events have it */
+  guint last;            /* the last so many */
+  const char *from_head; /* what came behind the event of this head, printed before */
 } DemurHistoryFilter;
 
-/* Array of DemurEvent in order (owned). DEMUR_ERROR_USAGE for a kind that there is not. *head
+/* Array of DemurEvent in order (owned). DEMUR_ERROR_USAGE for a kind that there is not;
+ * DEMUR_ERROR_STATE where the log has no such head: it was cut or written anew. *head
  * (owned, may be NULL): the digest of the last event of all. */
 GPtrArray *demur_history_list(DemurTask *task, const DemurHistoryFilter *filter, char **head,
                               GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -5,6 +5,7 @@
 
 #include "report/format.h"
 #include "selector/coverage.h"
+#include "store/events.h"
 #include "store/scores.h"
 #include "store/series.h"
 #include "words/words.h"
@@ -65,37 +66,80 @@ word_interval(DemurPatientSheet *page, const DemurVerdictRecord *verdict, gboole
   page->input.interval = own(page, demur_words_risk_interval(low, high, audited, NULL));
 }
 
+static void
+take_threshold(DemurPatientSheet *page, const DemurThresholdRecord *t) {
+  page->input.tuned =
+      (DemurReportThreshold){.requested = t->coverage,
+                             .realised = t->realised,
+                             .threshold = t->threshold,
+                             .cohort = own(page, g_strdup(t->cohort)),
+                             .split = own(page, g_strdup(t->split)),
+                             .n = t->n_scans,
+                             .guarantee = own(page, demur_tuning_read_sentence(t->guarantee)),
+                             .created = own(page, g_strdup(t->created))};
+}
+
+static void
+take_record(DemurPatientSheet *page, const DemurVerdictRecord *v) {
+  DemurPatientInput *input = &page->input;
+  input->scan_id = own(page, g_strdup(v->scan_id));
+  input->patient_id = own(page, g_strdup(v->patient_id));
+  input->verdict = v->verdict;
+  input->risk = v->risk;
+  input->risk_raw = v->risk_raw;
+  input->recalibrated = v->risk != v->risk_raw && isfinite(v->risk);
+  input->score = v->score;
+  input->interval_low = input->interval_high = NAN;
+}
+
+/* The verdict that the workspace keeps, and whether it still holds. */
 static gboolean
-take_verdict(DemurPatientSheet *page, const DemurAssessment *assessment, const char *scan_id,
-             GError **error) {
+take_kept(DemurTask *task, DemurPatientSheet *page, const DemurVerdictRecord *v, GError **error) {
+  DemurPatientInput *input = &page->input;
+  take_record(page, v);
+  input->kept = TRUE;
+  input->assessed = own(page, g_strdup(v->created));
+  input->horizon_years = isnan(v->horizon_years) ? 0.0 : v->horizon_years;
+  input->threshold = v->threshold;
+  input->coverage = v->coverage;
+  input->outdated = v->outdated;
+  if (v->outdated != DEMUR_CURRENT) {
+    char **causes = demur_words_causes(v->outdated, NULL);
+    for (char **cause = causes; *cause != NULL; cause++)
+      own(page, *cause);
+    input->causes = own(page, causes);
+    input->outdated_words = own(page, demur_words_outdated(v->outdated, NULL));
+    return TRUE;
+  }
+  input->reasons = word_reasons(page, v);
+  word_interval(page, v, v->audit_digest != NULL);
+  g_autoptr(GPtrArray) thresholds = demur_thresholds_list(task->workspace, v->selector, error);
+  for (guint i = 0; thresholds != NULL && i < thresholds->len; i++) {
+    const DemurThresholdRecord *t = thresholds->pdata[i];
+    if (t->digest != NULL && g_strcmp0(t->digest, v->threshold_digest) == 0)
+      take_threshold(page, t);
+  }
+  return thresholds != NULL;
+}
+
+/* A verdict given for this page. */
+static gboolean
+take_given(DemurPatientSheet *page, const DemurAssessment *assessment, const char *scan_id,
+           GError **error) {
   DemurPatientInput *input = &page->input;
   for (guint i = 0; i < assessment->verdicts->len; i++) {
     const DemurVerdictRecord *v = &g_array_index(assessment->verdicts, DemurVerdictRecord, i);
     if (strcmp(v->scan_id, scan_id) != 0)
       continue;
-    input->scan_id = own(page, g_strdup(v->scan_id));
-    input->patient_id = own(page, g_strdup(v->patient_id));
-    input->verdict = v->verdict;
-    input->risk = v->risk;
-    input->risk_raw = v->risk_raw;
-    input->recalibrated = v->risk != v->risk_raw && isfinite(v->risk);
-    input->score = v->score;
+    take_record(page, v);
     input->reasons = word_reasons(page, v);
     word_interval(page, v, g_array_index(assessment->sites, DemurVerdictSite, i).audited);
-    input->simulated = assessment->simulated;
+    input->horizon_years = demur_selector_horizon_years(assessment->selector);
     const DemurThresholdRecord *t = assessment->threshold;
     input->threshold = t != NULL ? t->threshold : NAN;
     input->coverage = t != NULL ? t->coverage : NAN;
     if (t != NULL)
-      input->tuned =
-          (DemurReportThreshold){.requested = t->coverage,
-                                 .realised = t->realised,
-                                 .threshold = t->threshold,
-                                 .cohort = own(page, g_strdup(t->cohort)),
-                                 .split = own(page, g_strdup(t->split)),
-                                 .n = t->n_scans,
-                                 .guarantee = own(page, demur_tuning_read_sentence(t->guarantee)),
-                                 .created = own(page, g_strdup(t->created))};
+      take_threshold(page, t);
     return TRUE;
   }
   g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND, "there is no scan '%s'", scan_id);
@@ -118,7 +162,8 @@ describe_reference(DemurTask *task, const DemurPatientSheetParams *params, Demur
   g_autoptr(DemurMeaningReference) reference = demur_task_meaning_reference(task, &ask, error);
   if (reference == NULL)
     return FALSE;
-  const gboolean accepted = input->verdict == DEMUR_VERDICT_ACCEPTED;
+  const gboolean accepted =
+      input->verdict == DEMUR_VERDICT_ACCEPTED && input->outdated == DEMUR_CURRENT;
   const DemurMeaning meaning =
       demur_meaning_find(reference, accepted ? input->risk : NAN, input->patient_id);
   input->reference = (DemurPatientReference){.cohort = own(page, g_strdup(reference->cohort)),
@@ -204,6 +249,8 @@ describe_series(DemurTask *task, DemurPatientSheet *page, const char *model, GAr
                : g_strdup_printf("%zu slices", series->n_slices));
   add_fact(page, facts, "Site", g_strdup(series->site));
   page->input.created = own(page, g_strdup(series->updated));
+  page->input.simulated |= series->simulated;
+  page->input.patient_id = own(page, g_strdup(series->patient_id)); /* as it is now */
   g_autoptr(DemurScoreRecord) score = NULL;
   if (!demur_scores_load(workspace, input->scan_id, model, &score, error))
     return FALSE;
@@ -243,38 +290,55 @@ describe_cohort_scan(DemurPatientSheet *page, const DemurCohort *cohort, size_t 
 
 /* ---- all together ---- */
 
+/* selector and record NULL: it is gone, and only what the verdict says of it is known. */
 static void
 describe_selector(DemurPatientSheet *page, const DemurSelector *selector,
-                  const DemurSelectorRecord *record) {
+                  const DemurSelectorRecord *record, const DemurVerdictRecord *kept) {
   DemurPatientInput *input = &page->input;
+  if (selector == NULL) {
+    input->selector = (DemurReportSelector){.name = own(page, g_strdup(kept->selector)),
+                                            .digest = own(page, g_strdup(kept->selector_digest)),
+                                            .model = own(page, g_strdup(kept->model))};
+    return;
+  }
   input->selector =
       (DemurReportSelector){.name = own(page, g_strdup(record->name)),
                             .digest = own(page, g_strdup(demur_selector_digest(selector))),
                             .created = own(page, g_strdup(record->created)),
                             .cohort = own(page, g_strdup(demur_selector_cohort(selector))),
                             .model = own(page, g_strdup(demur_selector_model(selector)))};
+  input->simulated |= demur_selector_is_simulated(selector);
   demur_task_read_validation(record->validation, page->owned, &input->validation);
   later(&input->created, input->selector.created);
   later(&input->created, input->tuned.created);
+  later(&input->created, input->assessed);
 }
 
+/* The verdict that the window shows of the scan: the newest that is kept, by the selector where one
+ * is named. *kept NULL: there is none, or another threshold is asked for. */
 static gboolean
-fill(DemurTask *task, const DemurPatientSheetParams *params, DemurPatientSheet *page,
-     GError **error) {
-  DemurPatientInput *input = &page->input;
-  for (size_t y = 0; y < G_N_ELEMENTS(input->yearly); y++)
-    input->yearly[y] = NAN;
-  g_autoptr(DemurSelectorRecord) record = NULL;
-  g_autoptr(DemurSelector) selector =
-      demur_task_load_selector(task, params->selector, &record, error);
-  if (selector == NULL)
-    return FALSE;
-  g_autoptr(DemurCohort) cohort =
-      params->cohort != NULL ? demur_task_load_cohort(task, params->cohort, error) : NULL;
-  if (params->cohort != NULL && cohort == NULL)
-    return FALSE;
-  const gssize row = cohort != NULL ? demur_cohort_find_scan(cohort, params->scan_id) : -1;
-  const char *split = params->split != NULL ? params->split : "test";
+find_kept(DemurTask *task, const DemurPatientSheetParams *params, const char *cohort,
+          DemurVerdictRecord **kept, GError **error) {
+  *kept = NULL;
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  if (workspace == NULL || params->coverage != NULL)
+    return workspace != NULL;
+  g_autoptr(GPtrArray) list = demur_verdicts_of_scan(workspace, cohort, params->scan_id, error);
+  for (guint i = 0; list != NULL && i < list->len && *kept == NULL; i++)
+    if ((params->assessed == NULL ||
+         g_strcmp0(((DemurVerdictRecord *)list->pdata[i])->created, params->assessed) == 0) &&
+        (params->selector == NULL ||
+         strcmp(((DemurVerdictRecord *)list->pdata[i])->selector, params->selector) == 0))
+      *kept = g_ptr_array_steal_index(list, i);
+  return list != NULL;
+}
+
+/* The verdict, kept or given for the page, and what the selector that gave it is. */
+static gboolean
+fill_verdict(DemurTask *task, const DemurPatientSheetParams *params, const DemurVerdictRecord *kept,
+             const DemurCohort *cohort, gssize row, DemurPatientSheet *page, GError **error) {
+  if (kept != NULL)
+    return take_kept(task, page, kept, error);
   g_auto(DemurAssessment) of_scan = {0};
   const DemurAssessParams ask = {.selector = params->selector,
                                  .cohort = row >= 0 ? params->cohort : NULL,
@@ -282,22 +346,14 @@ fill(DemurTask *task, const DemurPatientSheetParams *params, DemurPatientSheet *
                                      row >= 0 ? cohort->split_names[cohort->splits[row]] : NULL,
                                  .scan_id = row >= 0 ? NULL : params->scan_id,
                                  .coverage = params->coverage};
-  if (!demur_task_assess(task, &ask, &of_scan, error) ||
-      !take_verdict(page, &of_scan, params->scan_id, error))
-    return FALSE;
-  g_autoptr(GArray) facts = g_array_new(FALSE, FALSE, sizeof(DemurReportPair));
-  if (row >= 0) {
-    const guint32 own_row = (guint32)row;
-    input->in_sample = demur_selector_count_seen(selector, cohort, &own_row, 1) > 0;
-    describe_cohort_scan(page, cohort, (size_t)row, facts);
-  } else if (!describe_series(task, page, demur_selector_model(selector), facts, error)) {
-    return FALSE;
-  }
-  if (cohort != NULL && !describe_reference(task, params, page, split, error))
-    return FALSE;
-  describe_selector(page, selector, record);
-  input->n_facts = facts->len;
-  input->facts = own(page, g_array_free(g_steal_pointer(&facts), FALSE));
+  return demur_task_assess(task, &ask, &of_scan, error) &&
+         take_given(page, &of_scan, params->scan_id, error);
+}
+
+static void
+fill_request(DemurPatientSheet *page, const DemurPatientSheetParams *params, gboolean in_cohort,
+             const char *split) {
+  DemurPatientInput *input = &page->input;
   input->version = DEMUR_VERSION;
   input->paper = params->paper;
   const char **selectors = own(page, g_new0(const char *, 2));
@@ -307,8 +363,50 @@ fill(DemurTask *task, const DemurPatientSheetParams *params, DemurPatientSheet *
                                         .cohort = own(page, g_strdup(params->cohort)),
                                         .split = params->cohort ? own(page, g_strdup(split)) : NULL,
                                         .scan_id = input->scan_id,
-                                        .cohort_scan = row >= 0,
+                                        .cohort_scan = in_cohort,
                                         .tuned_coverage = own(page, g_strdup(params->coverage))};
+}
+
+static gboolean
+fill(DemurTask *task, const DemurPatientSheetParams *params, const DemurVerdictRecord *kept,
+     DemurCohort *cohort, gssize row, DemurPatientSheet *page, GError **error) {
+  DemurPatientInput *input = &page->input;
+  for (size_t y = 0; y < G_N_ELEMENTS(input->yearly); y++)
+    input->yearly[y] = NAN;
+  g_autoptr(DemurSelectorRecord) record = NULL;
+  g_autoptr(GError) gone = NULL;
+  g_autoptr(DemurSelector) selector =
+      demur_task_load_selector(task, params->selector, &record, &gone);
+  /* A verdict outlives its selector. */
+  if (selector == NULL &&
+      (kept == NULL || !g_error_matches(gone, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND))) {
+    g_propagate_error(error, g_steal_pointer(&gone));
+    return FALSE;
+  }
+  const char *split = params->split != NULL ? params->split : "test";
+  if (!fill_verdict(task, params, kept, cohort, row, page, error) ||
+      (input->log_head = own(page, params->log_head != NULL ? g_strdup(params->log_head)
+                                                            : demur_events_head_of_change(
+                                                                  task->workspace, error))) == NULL)
+    return FALSE;
+  g_autoptr(GArray) facts = g_array_new(FALSE, FALSE, sizeof(DemurReportPair));
+  const char *model = selector != NULL ? demur_selector_model(selector) : kept->model;
+  if (row >= 0) {
+    const guint32 own_row = (guint32)row;
+    input->simulated |= cohort->simulated;
+    input->in_sample =
+        selector != NULL && demur_selector_count_seen(selector, cohort, &own_row, 1) > 0;
+    describe_cohort_scan(page, cohort, (size_t)row, facts);
+  } else if (!describe_series(task, page, model, facts, error)) {
+    return FALSE;
+  }
+  if (cohort != NULL && selector != NULL && input->outdated == DEMUR_CURRENT &&
+      !describe_reference(task, params, page, split, error))
+    return FALSE;
+  describe_selector(page, selector, record, kept);
+  input->n_facts = facts->len;
+  input->facts = own(page, g_array_free(g_steal_pointer(&facts), FALSE));
+  fill_request(page, params, row >= 0, split);
   return TRUE;
 }
 
@@ -333,7 +431,19 @@ demur_task_patient_sheet(DemurTask *task, const DemurPatientSheetParams *params,
   g_autoptr(DemurPatientSheet) page = g_new0(DemurPatientSheet, 1);
   page->owned = g_ptr_array_new_with_free_func(g_free);
   DemurPatientSheetParams ask = *params;
-  g_autofree char *selector = only_selector(task, params->selector, error);
+  g_autoptr(DemurCohort) cohort =
+      params->cohort != NULL ? demur_task_load_cohort(task, params->cohort, error) : NULL;
+  if (params->cohort != NULL && cohort == NULL)
+    return NULL;
+  const gssize row = cohort != NULL ? demur_cohort_find_scan(cohort, params->scan_id) : -1;
+  g_autoptr(DemurVerdictRecord) kept = NULL;
+  if (!find_kept(task, params, row >= 0 ? params->cohort : NULL, &kept, error))
+    return NULL;
+  g_autofree char *selector = params->selector == NULL && kept != NULL
+                                  ? g_strdup(kept->selector)
+                                  : only_selector(task, params->selector, error);
   ask.selector = selector;
-  return selector != NULL && fill(task, &ask, page, error) ? g_steal_pointer(&page) : NULL;
+  return selector != NULL && fill(task, &ask, kept, cohort, row, page, error)
+             ? g_steal_pointer(&page)
+             : NULL;
 }

@@ -12,6 +12,8 @@ typedef struct {
   const char *cohort, *split; /* with known outcomes; cohort NULL: none, split NULL: test */
   const char *coverage;       /* of the threshold, as written; NULL: the current one */
   DemurPaper paper;
+  /* To make a page again: the verdict given then, and the head that was printed; NULL: of now. */
+  const char *assessed, *log_head;
 } DemurPatientSheetParams;
 
 typedef struct {
@@ -19,8 +21,10 @@ typedef struct {
   GPtrArray *owned; /* what the input points to */
 } DemurPatientSheet;
 
-/* Assesses the scan (of the cohort, or a DICOM series), reads its image and what the cohort says of
- * such risks. */
+/* The verdict that the workspace keeps of the scan (of the cohort, or a DICOM series), the newest, by
+ * the selector where one is named, and whether it still holds, as the window shows it; its image,
+ * and what the cohort says of such risks. Where none is kept, or another threshold is asked for, one
+ * is given for the page, which says so. */
 DemurPatientSheet *demur_task_patient_sheet(DemurTask *task, const DemurPatientSheetParams *params,
                                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void demur_patient_sheet_free(DemurPatientSheet *page);

@@ -6,6 +6,7 @@
 #include "base/json-reader.h"
 #include "base/limits.h"
 #include "report/files.h"
+#include "store/events.h"
 #include "tasks/evaluate.h"
 #include "tasks/patient-sheet.h"
 #include "tasks/report.h"
@@ -21,6 +22,7 @@ typedef struct {
   DemurReportRecipe *recipe;
   GPtrArray *differences; /* of DemurReportDifference; borrowed */
   DemurReportPin pin;
+  const char *log_head; /* that it prints; NULL: none. Borrowed from the document */
   gboolean rounded;
 } Check;
 
@@ -129,6 +131,7 @@ remake_report(DemurTask *task, const Check *check, Remade *remade, GError **erro
   if (report == NULL)
     return FALSE;
   report->input.paper = recipe->paper;
+  report->input.log_head = check->log_head;
   remade->json = demur_report_json(&report->input);
   /* The pages name the digest of the JSON that is there, whatever its last digits are. */
   remade->pdf = demur_report_pdf(&report->input, check->json, &remade->n_pdf, error);
@@ -136,12 +139,18 @@ remake_report(DemurTask *task, const Check *check, Remade *remade, GError **erro
 }
 
 static gboolean
-remake_patient(DemurTask *task, const DemurReportRecipe *recipe, Remade *remade, GError **error) {
+remake_patient(DemurTask *task, const Check *check, Remade *remade, GError **error) {
+  const DemurReportRecipe *recipe = check->recipe;
+  const char *assessed = NULL;
+  if (!demur_json_read_string(check->pin.document, "assessed", &assessed, NULL))
+    assessed = NULL;
   const DemurPatientSheetParams options = {.selector = recipe->selectors[0],
                                            .scan_id = recipe->scan_id,
                                            .cohort = recipe->cohort,
                                            .split = recipe->split,
                                            .coverage = recipe->tuned_coverage,
+                                           .assessed = assessed,
+                                           .log_head = check->log_head,
                                            .paper = recipe->paper};
   g_autoptr(DemurPatientSheet) patient = demur_task_patient_sheet(task, &options, error);
   if (patient == NULL)
@@ -171,12 +180,35 @@ same_but_for_digits(const char *a, const char *b) {
   return TRUE;
 }
 
+/* The head of the log that a report prints must be in the log as it is: a history that was cut or
+ * written anew since has lost it. */
+static gboolean
+check_head(DemurTask *task, Check *check, GError **error) {
+  if (!demur_json_read_string(check->pin.document, "log_head", &check->log_head, NULL)) {
+    check->log_head = NULL; /* of an older program */
+    return TRUE;
+  }
+  gint64 sequence = 0;
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  if (workspace == NULL)
+    return FALSE;
+  if (*check->log_head != '\0' &&
+      !demur_events_find_head(workspace, check->log_head, &sequence, NULL))
+    sequence = 0;
+  if (*check->log_head != '\0' && sequence == 0)
+    add(check,
+        "log_head: the workspace's log has no such event in an unbroken chain; it was cut or "
+        "written anew since, or is another workspace's",
+        check->log_head, NULL);
+  return TRUE;
+}
+
 static gboolean
 compare_again(DemurTask *task, Check *check, GError **error) {
   g_auto(Remade) remade = {0};
   g_autoptr(GError) failed = NULL;
   const gboolean made = strcmp(check->recipe->kind, "patient") == 0
-                            ? remake_patient(task, check->recipe, &remade, &failed)
+                            ? remake_patient(task, check, &remade, &failed)
                             : remake_report(task, check, &remade, &failed);
   if (g_error_matches(failed, G_IO_ERROR, G_IO_ERROR_CANCELLED)) {
     g_propagate_error(error, g_steal_pointer(&failed));
@@ -226,7 +258,7 @@ demur_task_report_verify(DemurTask *task, const char *path, GError **error) {
     return NULL;
   check.pin =
       (DemurReportPin){json_node_get_object(json_parser_get_root(check.parser)), result->since};
-  if (!compare_again(task, &check, error))
+  if (!check_head(task, &check, error) || !compare_again(task, &check, error))
     return NULL;
   result->rounded = check.rounded;
   return g_steal_pointer(&result);

@@ -582,5 +582,6 @@ demur_report_task_new(const DemurEvaluating *e, double coverage, GError **error)
   describe_request(report, e);
   describe_rejections(report);
   report->input.created = latest_date(&report->input);
+  report->input.log_head = own(report, g_strdup(e->log_head));
   return report;
 }

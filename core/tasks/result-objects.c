@@ -103,6 +103,7 @@ fill_result(DemurTask *task, const DemurToldVerdict *told, const DemurSeries *se
                           .selector_digest = v->selector_digest,
                           .version = DEMUR_VERSION,
                           .created = v->created,
+                          .horizon_years = isnan(v->horizon_years) ? 0.0 : v->horizon_years,
                           .simulated = is_simulated(task->workspace, v->selector, series)};
   for (int y = 0; y < DEMUR_N_YEARS; y++)
     result->yearly_risks[y] = demur_told_year(told, y);
@@ -126,6 +127,10 @@ demur_task_result_report(DemurTask *task, const DemurVerdictRecord *verdict,
   DemurResult result;
   fill_result(task, &told, series, &result);
   result.remark = params->remark;
+  g_autofree char *head = demur_events_head_of_change(task->workspace, error);
+  if (head == NULL)
+    return FALSE;
+  result.log_head = head;
   g_autofree char *series_uid = NULL, *uid = NULL;
   demur_result_report_uids(&result, series, &series_uid, &uid);
   g_auto(Predecessor) before = {0};

@@ -184,6 +184,7 @@ demur_scan_take_verdict(DemurScanFill *fill, DemurScan *scan, const DemurVerdict
     scan->interval_high = verdict->risk_high;
     scan->audited = verdict->audit_digest != NULL;
   }
+  scan->horizon_years = verdict->horizon_years;
   scan->score = verdict->score;
   scan->threshold = verdict->threshold;
   scan->coverage = verdict->coverage;

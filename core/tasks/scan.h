@@ -60,6 +60,7 @@ typedef struct {
   gboolean audited; /* by its site's audit */
   double yearly_risks[DEMUR_N_YEARS];
   double score, threshold, coverage;
+  double horizon_years; /* of the risk; NaN: not recorded */
   const char *selector, *selector_digest, *model, *assessed;
   DemurOutdated outdated;      /* why the verdict no longer holds; DEMUR_CURRENT: it does */
   const char *reasons;         /* as the verdict keeps them (selector/reason.h); NULL: none */

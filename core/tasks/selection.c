@@ -20,6 +20,9 @@ demur_task_load_selector(DemurTask *task, const char *name, DemurSelectorRecord 
     return NULL;
   g_autofree char *title = g_strdup_printf("selector '%s'", name);
   DemurSelector *selector = demur_selector_from_json(loaded->document, -1, title, error);
+  /* A document of before doesn't say; its cohort may have. */
+  if (selector != NULL && demur_selector_horizon_years(selector) == 0.0)
+    demur_selector_set_horizon_years(selector, loaded->horizon_years);
   if (selector != NULL && record != NULL)
     *record = g_steal_pointer(&loaded);
   return selector;

@@ -56,7 +56,7 @@ add_number(GString *csv, double value) {
 }
 
 static void
-write_csv_line(GString *csv, const DemurToldVerdict *line) {
+write_csv_line(GString *csv, const DemurToldVerdict *line, const char *log_head) {
   const DemurVerdictRecord *v = line->verdict;
   g_autofree char *reasons = g_strjoinv("; ", line->reasons);
   add_text(csv, v->scan_id);
@@ -80,6 +80,8 @@ write_csv_line(GString *csv, const DemurToldVerdict *line) {
   add_text(csv, causes);
   add_number(csv, demur_told_bound(line, FALSE));
   add_number(csv, demur_told_bound(line, TRUE));
+  add_number(csv, v->horizon_years);
+  add_text(csv, log_head);
   g_string_append(csv, "\r\n");
 }
 
@@ -99,6 +101,7 @@ write_json_line(DemurJson *json, const DemurToldVerdict *line) {
     demur_json_doubles(json, "risk_interval", interval, 2);
   else
     demur_json_null(json, "risk_interval");
+  demur_json_double(json, "horizon_years", v->horizon_years);
   demur_json_doubles(json, "yearly_risks", years, DEMUR_N_YEARS);
   demur_json_double(json, "score", demur_told_score(line));
   demur_json_double(json, "threshold", v->threshold);
@@ -153,12 +156,16 @@ put_csv(DemurWorkspace *workspace, const DemurVerdictExportParams *params,
   g_autoptr(GString) csv = g_string_new(
       "scan_id,patient_id,verdict,risk,risk_year_1,risk_year_2,risk_year_3,risk_year_4,risk_year_5,"
       "risk_year_6,score,threshold,coverage,reasons,selector,selector_digest,model,cohort,created,"
-      "revealed,state,out_of_date_because,risk_interval_low,risk_interval_high\r\n");
+      "revealed,state,out_of_date_because,risk_interval_low,risk_interval_high,horizon_years,"
+      "log_head\r\n");
+  g_autofree char *head = demur_events_head_of_change(workspace, error);
+  if (head == NULL)
+    return FALSE;
   for (guint i = verdicts->len; i-- > 0;) { /* oldest first */
     g_auto(DemurToldVerdict) line = {0};
     if (!demur_told_verdict_fill(workspace, verdicts->pdata[i], params->reveal, &line, error))
       return FALSE;
-    write_csv_line(csv, &line);
+    write_csv_line(csv, &line, head);
     if (!put_text(output, csv->str, error))
       return FALSE;
     g_string_truncate(csv, 0);
@@ -173,7 +180,7 @@ put_json(DemurWorkspace *workspace, const DemurVerdictExportParams *params,
   demur_json_begin_object(json, NULL);
   demur_json_bool(json, "research_use_only", TRUE);
   /* Kept elsewhere with the file, it finds a history that is written anew. */
-  g_autofree char *head = demur_events_head(workspace, error);
+  g_autofree char *head = demur_events_head_of_change(workspace, error);
   if (head == NULL)
     return FALSE;
   demur_json_string(json, "log_head", head);

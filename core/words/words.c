@@ -200,6 +200,11 @@ plain_words(const DemurReason *r, DemurTranslate translate) {
     return g_strdup_printf(SAY(N_("what is known of this hospital leaves open on which side of %g "
                                   "its risk lies")),
                            r->value);
+  case DEMUR_REASON_HORIZON:
+    return g_strdup_printf(SAY(N_("the selector reads the risk within %g years, and the score of "
+                                  "model '%s' has none for them: import a score with yearly "
+                                  "risks, or use a selector of the score's years")),
+                           r->value, r->subject != NULL ? r->subject : "");
   case DEMUR_REASON_FILES:
     return g_strdup(SAY(N_("what lies at its stored paths is not what was imported: import it "
                            "again")));

@@ -1,0 +1,184 @@
+/* seal = SHA-256 of, for each query of the key's kind and each of its rows in order: the number of
+ * the query, then name, type and bytes of each column that is not NULL. Cost: the rows' bytes. */
+#include "store/seal.h"
+
+#include <string.h>
+
+#include "base/sha256.h"
+#include "store/connection.h"
+
+/* What stands behind the colon of a key: one word, or two at a |, the first or the last one. */
+typedef enum { WHOLE, AT_FIRST, AT_LAST } Split;
+
+#define MOST_QUERIES 6
+
+/* ?1 and ?2: the words; ?3: the second as a number; ?4: the first as one. */
+typedef struct {
+  const char *prefix;
+  Split split;
+  const char *keys; /* of every row, where no other check of `verify` lists them; NULL: one does */
+  const char *queries[MOST_QUERIES];
+} Sealed;
+
+#define COHORT(table, order)                                                                       \
+  "SELECT x.* FROM " table                                                                         \
+  " x JOIN cohort c ON c.id = x.cohort_id WHERE c.name = ?1 ORDER BY " order
+
+static const Sealed sealed[] = {
+    {"series:",
+     WHOLE,
+     NULL,
+     {"SELECT * FROM series WHERE scan_id = ?1",
+      "SELECT f.* FROM series_file f JOIN series s ON s.id = f.series_id WHERE s.scan_id = ?1"
+      " ORDER BY f.position"}},
+    {"score:", AT_FIRST, NULL, {"SELECT * FROM score WHERE scan_id = ?1 AND model = ?2"}},
+    {"run:",
+     WHOLE,
+     "SELECT 'run:' || id FROM score_run",
+     {"SELECT * FROM score_run WHERE id = ?4"}},
+    {"cohort:",
+     WHOLE,
+     "SELECT 'cohort:' || name FROM cohort",
+     {"SELECT * FROM cohort WHERE name = ?1", COHORT("cohort_split", "position"),
+      COHORT("cohort_attribute", "position"), COHORT("cohort_exclusion", "position"),
+      COHORT("cohort_warning", "position"), COHORT("cohort_column", "x.name, x.chunk")}},
+    {"selector:", WHOLE, NULL, {"SELECT * FROM selector WHERE name = ?1"}},
+    {"threshold:",
+     AT_LAST,
+     NULL,
+     {"SELECT t.* FROM threshold t JOIN selector s ON s.id = t.selector_id"
+      " WHERE s.name = ?1 AND t.coverage = ?3"}},
+    {"audit:",
+     AT_FIRST,
+     NULL,
+     {"SELECT a.* FROM site_audit a JOIN selector s ON s.id = a.selector_id"
+      " WHERE s.name = ?1 AND a.site = ?2"}},
+    {"audit-plan:",
+     AT_FIRST,
+     "SELECT 'audit-plan:' || s.name || '|' || p.site FROM site_audit_plan p"
+     " JOIN selector s ON s.id = p.selector_id",
+     {"SELECT p.* FROM site_audit_plan p JOIN selector s ON s.id = p.selector_id"
+      " WHERE s.name = ?1 AND p.site = ?2"}},
+    {"acceptance-plan:",
+     WHOLE,
+     "SELECT 'acceptance-plan:' || id FROM acceptance_plan",
+     {"SELECT * FROM acceptance_plan WHERE id = ?4"}},
+    {"acceptance:",
+     WHOLE,
+     "SELECT 'acceptance:' || id FROM acceptance",
+     {"SELECT * FROM acceptance WHERE id = ?4"}},
+    {"verdicts:",
+     WHOLE,
+     NULL,
+     {"SELECT * FROM verdict WHERE event = ?4 ORDER BY id",
+      "SELECT * FROM verdict_batch WHERE id IN (SELECT batch_id FROM verdict WHERE event = ?4)"
+      " ORDER BY id"}},
+    {"review:", WHOLE, NULL, {"SELECT * FROM review WHERE id = ?4"}},
+    {"decision:", WHOLE, NULL, {"SELECT * FROM decision WHERE id = ?4"}},
+    {"overrule:", WHOLE, NULL, {"SELECT * FROM series_overrule WHERE id = ?4"}},
+};
+#undef COHORT
+
+static const Sealed *
+find_kind(const char *key) {
+  for (size_t k = 0; k < G_N_ELEMENTS(sealed); k++)
+    if (g_str_has_prefix(key, sealed[k].prefix))
+      return &sealed[k];
+  return NULL;
+}
+
+gboolean
+demur_store_seal_is_row(const char *key) {
+  return find_kind(key) != NULL;
+}
+
+static void
+add_column(DemurSha256 *sha, sqlite3_stmt *statement, int column) {
+  const int type = sqlite3_column_type(statement, column);
+  if (type == SQLITE_NULL)
+    return;
+  demur_sha256_add_text(sha, sqlite3_column_name(statement, column));
+  const guint8 tag = (guint8)type;
+  demur_sha256_update(sha, &tag, 1);
+  if (type == SQLITE_FLOAT) {
+    const double number = sqlite3_column_double(statement, column);
+    demur_sha256_add_bytes(sha, &number, sizeof number);
+    return;
+  }
+  /* Of a whole number its digits. */
+  const void *bytes = type == SQLITE_INTEGER ? (const void *)sqlite3_column_text(statement, column)
+                                             : sqlite3_column_blob(statement, column);
+  demur_sha256_add_bytes(sha, bytes, (size_t)sqlite3_column_bytes(statement, column));
+}
+
+/* The rows of one query into sha. */
+static gboolean
+add_rows(DemurWorkspace *workspace, const char *sql, const char *first, const char *second,
+         DemurSha256 *sha, gboolean *any, GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(workspace, sql, error);
+  if (statement == NULL)
+    return FALSE;
+  const int n = sqlite3_bind_parameter_count(statement);
+  if (n >= 1)
+    demur_store_bind_text(statement, 1, first);
+  if (n >= 2)
+    demur_store_bind_text(statement, 2, second);
+  if (n >= 3)
+    demur_store_bind_double(statement, 3, second != NULL ? g_ascii_strtod(second, NULL) : 0.0);
+  if (n >= 4)
+    demur_store_bind_int(statement, 4, g_ascii_strtoll(first, NULL, 10));
+  gboolean row, ok;
+  while ((ok = demur_store_step(workspace, statement, &row, "sealing the log", error)) && row) {
+    *any = TRUE;
+    for (int c = 0; c < sqlite3_column_count(statement); c++)
+      add_column(sha, statement, c);
+    demur_sha256_add_text(sha, NULL); /* the end of a row */
+  }
+  return ok;
+}
+
+char *
+demur_store_seal(DemurWorkspace *workspace, const char *key, GError **error) {
+  const Sealed *kind = find_kind(key);
+  if (kind == NULL)
+    return NULL;
+  g_autofree char *first = g_strdup(key + strlen(kind->prefix));
+  char *mark = kind->split == WHOLE      ? NULL
+               : kind->split == AT_FIRST ? strchr(first, '|')
+                                         : strrchr(first, '|');
+  if (mark != NULL)
+    *mark++ = '\0';
+  DemurSha256 sha;
+  gboolean any = FALSE;
+  demur_sha256_init(&sha);
+  demur_sha256_add_text(&sha, "demur seal 1");
+  for (guint q = 0; q < MOST_QUERIES && kind->queries[q] != NULL; q++) {
+    const double number = q;
+    demur_sha256_add_doubles(&sha, &number, 1);
+    if (!add_rows(workspace, kind->queries[q], first, mark, &sha, &any, error))
+      return NULL;
+  }
+  if (!any)
+    return g_strdup("");
+  guint8 digest[DEMUR_SHA256_BYTES];
+  char hex[DEMUR_SHA256_HEX];
+  demur_sha256_finish(&sha, digest);
+  demur_sha256_hex(digest, hex);
+  return g_strdup(hex);
+}
+
+char **
+demur_store_seal_keys(DemurWorkspace *workspace, GError **error) {
+  g_autoptr(GStrvBuilder) keys = g_strv_builder_new();
+  for (size_t k = 0; k < G_N_ELEMENTS(sealed); k++) {
+    if (sealed[k].keys == NULL)
+      continue;
+    sqlite3_stmt *statement = demur_store_statement(workspace, sealed[k].keys, error);
+    gboolean row = FALSE, ok = statement != NULL;
+    while (ok && (ok = demur_store_step(workspace, statement, &row, "listing rows", error)) && row)
+      g_strv_builder_add(keys, (const char *)sqlite3_column_text(statement, 0));
+    if (!ok)
+      return NULL;
+  }
+  return g_strv_builder_end(keys);
+}
