@@ -52,7 +52,7 @@ print_rejection(const DemurEvaluation *e) {
   g_print("Refused at coverage 0.9, by label (95 %% intervals)\n");
   for (size_t k = 0; k < e->n_methods; k++) {
     const DemurMethodResult *m = &e->methods[k];
-    if (m->n_at == 0 || strcmp(m->name, "full") == 0)
+    if (m->n_at == 0 || m->kind == DEMUR_METHOD_FULL)
       continue;
     g_autofree char *name = method_text(e, m->name, m->recalibrated);
     g_print("  %-34s", name);
@@ -104,7 +104,7 @@ print_group_methods(const DemurGroup *group) {
   char a[32], b[32], c[32], d[32], f[48], g[48];
   for (size_t m = 0; m < group->n_methods; m++) {
     const DemurGroupMethod *method = &group->methods[m];
-    if (method->n_at == 0 || strcmp(method->name, "full") == 0)
+    if (method->n_at == 0 || method->kind == DEMUR_METHOD_FULL)
       continue;
     const DemurOperatingPoint *at = &method->at[0];
     g_print("    %-22s %-12s kept %s %s  S-BCE_2 %s (noise floor %s)  O:E %s %s\n", method->name,
@@ -302,7 +302,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   g_print("Comparisons (method minus baseline; below 0 is better)\n");
   for (size_t i = 0; i < e->n_comparisons; i++) {
     const DemurComparison *c = &e->comparisons[i];
-    if (strcmp(c->against, "confidence") != 0 && strcmp(c->against, "full") != 0)
+    if (c->against_kind != DEMUR_METHOD_CONFIDENCE && c->against_kind != DEMUR_METHOD_FULL)
       continue;
     g_autofree char *name = method_text(e, c->method, c->recalibrated);
     g_print("  %s against %s, %s: %+.4f (%+.4f to %+.4f), %zu %ss: %s\n", name, c->against,

@@ -25,16 +25,12 @@ point_of(const DemurMethodResult *result, DemurCompared measure) {
 }
 
 static gboolean
-is_named(const DemurMethod *method, const char *name) {
-  return strcmp(method->name, name) == 0;
-}
-
-static gboolean
 is_pair(const DemurMethod *method, const DemurMethod *other) {
-  if (is_named(method, "confidence"))
-    return is_named(other, "full");
-  return demur_method_is_compared(method) && method != other && !other->is_selector &&
-         (method->is_selector || !demur_method_is_compared(other));
+  if (method->kind == DEMUR_METHOD_CONFIDENCE)
+    return other->kind == DEMUR_METHOD_FULL;
+  return demur_method_is_compared(method) && method != other &&
+         other->kind != DEMUR_METHOD_SELECTOR &&
+         (method->kind == DEMUR_METHOD_SELECTOR || !demur_method_is_compared(other));
 }
 
 /* The root of the plain square's area, which is what a replicate's debiased square estimates. */
@@ -93,6 +89,8 @@ compare(const DemurReplicates *replicates, const DemurMethodResult *results, Dem
   }
   DemurComparison c = {.method = g_strdup(results[s].name),
                        .against = g_strdup(results[k].name),
+                       .method_kind = results[s].kind,
+                       .against_kind = results[k].kind,
                        .recalibrated = results[s].recalibrated,
                        .measure = measure,
                        .difference =
@@ -161,7 +159,8 @@ hypothesis_of(DemurEvaluation *e, DemurComparison *first, const char *headline) 
     if (e->comparisons[c].measure == DEMUR_COMPARED_DEBIASED &&
         same_pair(first, &e->comparisons[c]))
       h.parts[1] = &e->comparisons[c];
-  h.headline = strcmp(first->method, headline) == 0 && strcmp(first->against, "confidence") == 0;
+  h.headline =
+      strcmp(first->method, headline) == 0 && first->against_kind == DEMUR_METHOD_CONFIDENCE;
   h.side = side_of(first);
   h.ratio = INFINITY;
   for (int p = 0; p < 2 && h.parts[p] != NULL; p++) {

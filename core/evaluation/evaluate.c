@@ -67,7 +67,7 @@ static void
 warn_of_refusals(DemurEvaluation *e) {
   for (size_t k = 0; k < e->n_methods; k++) {
     const DemurMethodResult *method = &e->methods[k];
-    if (!method->is_selector || method->n_at == 0)
+    if (method->kind != DEMUR_METHOD_SELECTOR || method->n_at == 0)
       continue;
     const DemurOperatingPoint *at = &method->at[0];
     for (size_t l = 0; l < at->n_labels; l++) {
@@ -200,7 +200,7 @@ add_results(DemurEvaluation *e, const DemurRiskGroup *group, const GPtrArray *me
     DemurMethodResult *result = &results[k];
     result->name = g_strdup(method->name);
     result->title = g_strdup(method->title);
-    result->is_selector = method->is_selector;
+    result->kind = method->kind;
     result->recalibrated = group->recalibrated;
     result->n_models = method->n_models;
     e->n_models = MAX(e->n_models, method->n_models);
@@ -401,7 +401,7 @@ add_audits(const DemurEvaluateInput *input, const guint32 *rows, size_t n_rows,
 static const char *
 first_selector(const DemurEvaluation *e) {
   for (size_t k = 0; k < e->n_methods; k++)
-    if (e->methods[k].is_selector)
+    if (e->methods[k].kind == DEMUR_METHOD_SELECTOR)
       return e->methods[k].name;
   return "";
 }
@@ -473,7 +473,7 @@ demur_evaluate(const DemurEvaluateInput *input, DemurParallel *parallel,
                           error))
         return NULL;
     }
-  g_autofree char *headline = g_strconcat("selector:", input->names[0], NULL);
+  g_autofree char *headline = demur_method_name(DEMUR_METHOD_SELECTOR, input->names[0]);
   demur_comparisons_judge(evaluation, headline);
   add_warnings(input, evaluation);
   if (!add_audits(input, rows, n_rows, parallel, evaluation, error))

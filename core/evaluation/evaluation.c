@@ -92,3 +92,17 @@ demur_evaluation_method(const DemurEvaluation *e, const char *name, gboolean rec
       return &e->methods[k];
   return NULL;
 }
+
+const DemurMethodResult *
+demur_evaluation_selector(const DemurEvaluation *e, const char *selector, gboolean recalibrated) {
+  g_autofree char *name = demur_method_name(DEMUR_METHOD_SELECTOR, selector);
+  return demur_evaluation_method(e, name, recalibrated);
+}
+
+const DemurMethodResult *
+demur_evaluation_baseline(const DemurEvaluation *e, DemurMethodKind kind, gboolean recalibrated) {
+  for (size_t k = 0; k < e->n_methods; k++)
+    if (e->methods[k].kind == kind && e->methods[k].recalibrated == recalibrated)
+      return &e->methods[k];
+  return NULL;
+}

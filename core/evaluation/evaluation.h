@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/json-writer.h"
 #include "base/limits.h"
+#include "evaluation/method-kind.h"
 #include "evaluation/warnings.h"
 #include "metrics/calibration-curve.h"
 #include "metrics/discrimination.h"
@@ -103,9 +104,9 @@ typedef struct {
 } DemurOperatingPoint;
 
 typedef struct {
+  DemurMethodKind kind;
   char *name;  /* as in the JSON: "selector:NAME", "full", "confidence", "entropy", "knn", .. */
   char *title; /* for people: "selector nlst-a", "everything", "nearest training scans (kNN)" */
-  gboolean is_selector;
   gboolean recalibrated; /* JSON "risk": FALSE "raw", TRUE "recalibrated" */
   size_t n_models;
   DemurEstimate auc[DEMUR_N_MEASURES]; /* NaN where the table says that it has none */
@@ -124,6 +125,7 @@ typedef struct {
 
 typedef struct {
   char *method, *against; /* method names */
+  DemurMethodKind method_kind, against_kind;
   gboolean recalibrated;
   DemurCompared measure;
   double difference, low, high, level; /* method minus against: below 0 is better */
@@ -136,6 +138,7 @@ typedef struct {
 
 /* A method among the scans of one group. */
 typedef struct {
+  DemurMethodKind kind;
   char *name;
   gboolean recalibrated;
   double sbce2_auc, debiased_auc; /* thresholds from the group's own scores; mean over models */
@@ -173,7 +176,9 @@ typedef struct {
 
 /* Scans shown by one rule, and decisions by them at one threshold (evaluation/hold-back.h). */
 typedef struct {
-  char *method; /* "full", "interval" (the rule), "selector:NAME", "confidence" */
+  gboolean is_rule; /* "interval"; else a method */
+  DemurMethodKind kind;
+  char *method; /* "full", "interval", "selector:NAME", "confidence" */
   size_t n_shown;
   double coverage;    /* n_shown / n_scans */
   double net_benefit; /* of those shown; NaN: none is */
@@ -252,6 +257,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurEvaluation, demur_evaluation_free)
 /* The method of that JSON name and kind of risk; NULL where absent. */
 const DemurMethodResult *demur_evaluation_method(const DemurEvaluation *evaluation,
                                                  const char *name, gboolean recalibrated);
+/* The same of a selector by its own name, and of a baseline. */
+const DemurMethodResult *demur_evaluation_selector(const DemurEvaluation *evaluation,
+                                                   const char *selector, gboolean recalibrated);
+const DemurMethodResult *demur_evaluation_baseline(const DemurEvaluation *evaluation,
+                                                   DemurMethodKind kind, gboolean recalibrated);
 
 /* Writes the members of the `evaluate` document into the open JSON object. */
 void demur_evaluation_write_json(const DemurEvaluation *evaluation, DemurJson *json);

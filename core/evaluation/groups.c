@@ -297,6 +297,7 @@ add_by(const DemurGroupsInput *input, const char *by, DemurEvaluation *e, DemurP
     for (guint k = 0; k < input->methods->len; k++) {
       const DemurMethod *method = input->methods->pdata[k];
       DemurGroupMethod *result = &group->methods[group->n_methods++];
+      result->kind = method->kind;
       result->name = g_strdup(method->name);
       result->recalibrated = input->recalibrated;
     }

@@ -71,12 +71,11 @@ check_sites(const Intervals *intervals, DemurHoldBack *result) {
   }
 }
 
-/* shown [n]: 1 or 0. */
+/* shown [n]: 1 or 0. row: what is shown is set. */
 static void
-measure_row(const DemurSample *sample, const char *method, const guint32 *shown, double decision,
+measure_row(const DemurSample *sample, const guint32 *shown, double decision,
             DemurHoldBackRow *row) {
   double cost[2] = {0.0, 0.0}, mass[2] = {0.0, 0.0};
-  *row = (DemurHoldBackRow){.method = g_strdup(method)};
   for (size_t i = 0; i < sample->n; i++) {
     const double w = sample->weights != NULL ? sample->weights[i] : 1.0;
     const gboolean called = sample->risks[i] >= decision, there = sample->labels[i] > 0.5;
@@ -94,10 +93,12 @@ measure_row(const DemurSample *sample, const char *method, const guint32 *shown,
 }
 
 static const DemurMethod *
-find_method(const GPtrArray *methods, const char *name) {
-  for (guint k = 0; k < methods->len; k++)
-    if (strcmp(((const DemurMethod *)methods->pdata[k])->name, name) == 0)
-      return methods->pdata[k];
+find_method(const GPtrArray *methods, DemurMethodKind kind, const char *name) {
+  for (guint k = 0; k < methods->len; k++) {
+    const DemurMethod *method = methods->pdata[k];
+    if (method->kind == kind && (name == NULL || strcmp(method->name, name) == 0))
+      return method;
+  }
   return NULL;
 }
 
@@ -109,22 +110,31 @@ compare_rows(const Intervals *intervals, const char *selector, const GPtrArray *
   g_autofree guint32 *shown = g_new(guint32, MAX(sample->n, 1));
   for (size_t i = 0; i < sample->n; i++)
     shown[i] = 1;
-  measure_row(sample, "full", shown, result->decision, &result->rows[result->n_rows++]);
+  DemurHoldBackRow *all = &result->rows[result->n_rows++];
+  *all = (DemurHoldBackRow){.kind = DEMUR_METHOD_FULL,
+                            .method = demur_method_name(DEMUR_METHOD_FULL, NULL)};
+  measure_row(sample, shown, result->decision, all);
   for (size_t i = 0; i < sample->n; i++)
     shown[i] =
         !demur_risk_interval_crosses(intervals->low[i], intervals->high[i], result->decision);
   DemurHoldBackRow *rule = &result->rows[result->n_rows++];
-  measure_row(sample, "interval", shown, result->decision, rule);
-  const char *const others[] = {selector, "confidence"};
+  *rule = (DemurHoldBackRow){.is_rule = TRUE, .method = g_strdup("interval")};
+  measure_row(sample, shown, result->decision, rule);
+  const struct {
+    DemurMethodKind kind;
+    const char *name; /* NULL: the only one */
+  } others[] = {{DEMUR_METHOD_SELECTOR, selector}, {DEMUR_METHOD_CONFIDENCE, NULL}};
   for (size_t m = 0; rule->n_shown > 0 && m < G_N_ELEMENTS(others); m++) {
-    const DemurMethod *method = find_method(methods, others[m]);
+    const DemurMethod *method = find_method(methods, others[m].kind, others[m].name);
     gssize rank;
     if (method == NULL)
       continue;
     demur_method_threshold(method, 0, sample->n, rule->coverage, &rank);
     for (size_t i = 0; i < sample->n; i++)
       shown[i] = (gssize)method->ranks[0][i] <= rank;
-    measure_row(sample, others[m], shown, result->decision, &result->rows[result->n_rows++]);
+    DemurHoldBackRow *row = &result->rows[result->n_rows++];
+    *row = (DemurHoldBackRow){.kind = method->kind, .method = g_strdup(method->name)};
+    measure_row(sample, shown, result->decision, row);
   }
 }
 
@@ -149,7 +159,7 @@ demur_hold_back_add(DemurSelector *const *selectors, char *const *names, const d
                               .decision = tuned > 0.0 ? tuned : e->net_benefit_threshold};
     find_intervals(selectors[s], cohort, sites, &intervals);
     check_sites(&intervals, result);
-    g_autofree char *name = g_strconcat("selector:", names[s], NULL);
+    g_autofree char *name = demur_method_name(DEMUR_METHOD_SELECTOR, names[s]);
     compare_rows(&intervals, name, methods, result);
   }
 }

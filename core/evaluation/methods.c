@@ -22,9 +22,11 @@ method_free(gpointer data) {
 }
 
 static DemurMethod *
-add_method(GPtrArray *methods, char *name, char *title, size_t n_models, size_t n) {
+add_method(GPtrArray *methods, DemurMethodKind kind, const char *selector, char *title,
+           size_t n_models, size_t n) {
   DemurMethod *method = g_new0(DemurMethod, 1);
-  method->name = name;
+  method->kind = kind;
+  method->name = demur_method_name(kind, selector);
   method->title = title;
   method->n_models = n_models;
   method->scores = g_new0(double *, n_models);
@@ -44,10 +46,9 @@ demur_methods_array_new(void) {
 }
 
 void
-demur_methods_add(GPtrArray *methods, const char *name, const char *title, gboolean is_selector,
+demur_methods_add(GPtrArray *methods, DemurMethodKind kind, const char *selector, const char *title,
                   const double *scores, size_t n) {
-  DemurMethod *method = add_method(methods, g_strdup(name), g_strdup(title), 1, n);
-  method->is_selector = is_selector;
+  DemurMethod *method = add_method(methods, kind, selector, g_strdup(title), 1, n);
   memcpy(method->scores[0], scores, n * sizeof(double));
   method->n_ranks[0] = demur_coverage_ranks(method->scores[0], n, method->ranks[0]);
 }
@@ -108,13 +109,13 @@ demur_method_threshold(const DemurMethod *method, size_t model, size_t n, double
 
 gboolean
 demur_method_is_compared(const DemurMethod *method) {
-  return method->is_selector || strcmp(method->name, "mc") == 0;
+  return method->kind == DEMUR_METHOD_SELECTOR || method->kind == DEMUR_METHOD_MC;
 }
 
 gboolean
 demur_method_has_points(const DemurMethod *method) {
-  return demur_method_is_compared(method) || strcmp(method->name, "full") == 0 ||
-         strcmp(method->name, "confidence") == 0;
+  return demur_method_is_compared(method) || method->kind == DEMUR_METHOD_FULL ||
+         method->kind == DEMUR_METHOD_CONFIDENCE;
 }
 
 gboolean
@@ -147,7 +148,8 @@ add_column(GPtrArray *methods, DemurScoring scoring, const DemurSelector *base, 
   const gssize column = row->column != NULL ? demur_selector_column(base, row->column) : -1;
   if (column < 0)
     return;
-  DemurMethod *method = add_method(methods, g_strdup(row->name), g_strdup(row->title), 1, n);
+  DemurMethod *method =
+      add_method(methods, (DemurMethodKind)scoring, NULL, g_strdup(row->title), 1, n);
   for (size_t i = 0; i < n; i++)
     method->scores[0][i] =
         row->keep_sign * meta[i * demur_selector_n_columns(base) + (size_t)column];
@@ -168,10 +170,9 @@ demur_methods_new(const DemurMethodsInput *input, DemurParallel *parallel,
       g_ptr_array_unref(methods);
       return NULL;
     }
-    DemurMethod *method = add_method(methods, g_strconcat("selector:", input->names[s], NULL),
+    DemurMethod *method = add_method(methods, DEMUR_METHOD_SELECTOR, input->names[s],
                                      g_strconcat("selector ", input->names[s], NULL),
                                      demur_selector_n_models(input->selectors[s]), n);
-    method->is_selector = TRUE;
     for (size_t m = 0; m < method->n_models; m++)
       demur_selector_scores(input->selectors[s], m, meta, n, method->scores[m]);
   }
@@ -181,10 +182,11 @@ demur_methods_new(const DemurMethodsInput *input, DemurParallel *parallel,
     g_ptr_array_unref(methods);
     return NULL;
   }
-  add_method(methods, g_strdup("full"), g_strdup("everything"), 1, n);
+  add_method(methods, DEMUR_METHOD_FULL, NULL, g_strdup("everything"), 1, n);
   for (int k = 0; k < DEMUR_N_SCORINGS; k++)
     add_column(methods, (DemurScoring)k, base, meta, n);
-  DemurMethod *random_method = add_method(methods, g_strdup("random"), g_strdup("random"), 1, n);
+  DemurMethod *random_method =
+      add_method(methods, DEMUR_METHOD_RANDOM, NULL, g_strdup("random"), 1, n);
   DemurRandom random = demur_random_stream(input->seed, DEMUR_STREAM_RANDOM_BASELINE, 0, 0, 0);
   for (size_t i = 0; i < n; i++)
     random_method->scores[0][i] = demur_random_uniform(&random);

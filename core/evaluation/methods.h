@@ -1,6 +1,7 @@
 /* The selectors and baselines of an evaluation as scores: high is kept. */
 #pragma once
 
+#include "evaluation/method-kind.h"
 #include "evaluation/sample.h"
 #include "metrics/selective.h"
 #include "metrics/site-error.h"
@@ -9,8 +10,8 @@
 G_BEGIN_DECLS
 
 typedef struct {
+  DemurMethodKind kind;
   char *name, *title; /* evaluation.h: DemurMethodResult */
-  gboolean is_selector;
   size_t n_models;
   double **scores; /* [n_models][n] in the order of the sample */
   guint32 **ranks; /* [n_models][n] dense ranks of the scores, 0 the highest */
@@ -38,10 +39,11 @@ GPtrArray *demur_methods_new(const DemurMethodsInput *input, DemurParallel *para
                              const DemurProgress *progress,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* An empty array for methods, and a method with one model's scores [n] (copied) added to it. */
+/* An empty array for methods, and a method with one model's scores [n] (copied) added to it.
+ * selector: demur_method_name. */
 GPtrArray *demur_methods_array_new(void);
-void demur_methods_add(GPtrArray *methods, const char *name, const char *title,
-                       gboolean is_selector, const double *scores, size_t n);
+void demur_methods_add(GPtrArray *methods, DemurMethodKind kind, const char *selector,
+                       const char *title, const double *scores, size_t n);
 
 /* What a method's model keeps of the sample, as the measures take it. */
 DemurSelectiveSample demur_method_selective(const DemurSample *sample, const DemurMethod *method,

@@ -98,7 +98,7 @@ demur_plan_points(const DemurEvaluateInput *input, const DemurRiskGroup *group,
       const DemurPointPlan plan = {k, demur_operating_coverages[a], NULL, NAN};
       g_array_append_val(plans, plan);
     }
-    if (!method->is_selector || input->n_thresholds == NULL)
+    if (method->kind != DEMUR_METHOD_SELECTOR || input->n_thresholds == NULL)
       continue;
     const size_t selector = group->selectors[k];
     for (size_t t = 0; t < input->n_thresholds[selector]; t++) {

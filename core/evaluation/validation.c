@@ -79,7 +79,7 @@ static const DemurComparison *
 find_comparison(const DemurEvaluation *e, DemurCompared measure) {
   for (size_t c = 0; c < e->n_comparisons; c++)
     if (e->comparisons[c].measure == measure &&
-        strcmp(e->comparisons[c].against, "confidence") == 0)
+        e->comparisons[c].against_kind == DEMUR_METHOD_CONFIDENCE)
       return &e->comparisons[c];
   return NULL;
 }
@@ -91,7 +91,7 @@ confidence_helps(const DemurEvaluation *e) {
   for (size_t c = 0; c < e->n_comparisons; c++) {
     const DemurComparison *comparison = &e->comparisons[c];
     if (comparison->measure == DEMUR_COMPARED_SITE_ERROR ||
-        strcmp(comparison->method, "confidence") != 0)
+        comparison->method_kind != DEMUR_METHOD_CONFIDENCE)
       continue;
     if (!(comparison->high < 0.0))
       return FALSE;
@@ -103,8 +103,9 @@ confidence_helps(const DemurEvaluation *e) {
 static void
 judge(DemurValidation *v, const DemurEvaluation *e) {
   v->confidence_helps = confidence_helps(e);
-  const DemurMethodResult *methods[2] = {demur_evaluation_method(e, "selector:validated", FALSE),
-                                         demur_evaluation_method(e, "confidence", FALSE)};
+  const DemurMethodResult *methods[2] = {
+      demur_evaluation_selector(e, "validated", FALSE),
+      demur_evaluation_baseline(e, DEMUR_METHOD_CONFIDENCE, FALSE)};
   for (size_t m = 0; m < G_N_ELEMENTS(v->measures); m++) {
     const DemurComparison *c = find_comparison(e, (DemurCompared)m);
     DemurValidationMeasure *measure = &v->measures[m];
@@ -198,9 +199,9 @@ demur_validate(DemurCohort *cohort, const DemurTrainSettings *settings, guint64 
     ordered[i] =
         scores[GPOINTER_TO_SIZE(g_hash_table_lookup(places, GUINT_TO_POINTER(sample->rows[i])))];
   g_autoptr(GPtrArray) methods = demur_methods_array_new();
-  demur_methods_add(methods, "selector:validated", "selector", TRUE, ordered, n);
-  demur_methods_add(methods, "full", "everything", FALSE, zeros, n);
-  demur_methods_add(methods, "confidence", "confidence", FALSE, sample->confidences, n);
+  demur_methods_add(methods, DEMUR_METHOD_SELECTOR, "validated", "selector", ordered, n);
+  demur_methods_add(methods, DEMUR_METHOD_FULL, NULL, "everything", zeros, n);
+  demur_methods_add(methods, DEMUR_METHOD_CONFIDENCE, NULL, "confidence", sample->confidences, n);
   DemurEvaluateInput input;
   demur_evaluate_input_init(&input);
   input.cohort = view;

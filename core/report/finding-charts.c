@@ -29,8 +29,8 @@ static size_t
 count_selectors(const DemurEvaluation *e, gboolean recalibrated) {
   size_t n = 0;
   for (size_t i = 0; i < e->n_methods; i++)
-    n += g_str_has_prefix(e->methods[i].name, "selector:") &&
-         !e->methods[i].recalibrated == !recalibrated;
+    n +=
+        e->methods[i].kind == DEMUR_METHOD_SELECTOR && !e->methods[i].recalibrated == !recalibrated;
   return n;
 }
 
@@ -40,7 +40,7 @@ demur_chart_method_label(const DemurReportFinding *f, const DemurMethodResult *m
     return "confidence";
   if (method == f->full)
     return "everything";
-  if (method == f->subject && g_str_has_prefix(method->name, "selector:") &&
+  if (method == f->subject && method->kind == DEMUR_METHOD_SELECTOR &&
       count_selectors(f->evaluation, method->recalibrated) == 1)
     return "selector";
   return demur_finding_title(f, method);
@@ -66,7 +66,7 @@ chart_methods(const DemurReportFinding *f, const DemurMethodResult **methods,
   int other = DEMUR_SERIES_OTHER_1;
   for (size_t i = 0; i < f->evaluation->n_methods && n < most && other < DEMUR_N_SERIES; i++) {
     const DemurMethodResult *m = &f->evaluation->methods[i];
-    if (m == f->subject || !g_str_has_prefix(m->name, "selector:") ||
+    if (m == f->subject || m->kind != DEMUR_METHOD_SELECTOR ||
         !m->recalibrated != !f->subject->recalibrated)
       continue;
     series[n] = (DemurChartSeries)other++;
@@ -78,9 +78,9 @@ chart_methods(const DemurReportFinding *f, const DemurMethodResult **methods,
                      baseline <= DEMUR_SERIES_BASELINE_7;
        i++) {
     const DemurMethodResult *m = &f->evaluation->methods[i];
-    const gboolean twin = f->evaluation->n_classes == 2 && g_str_equal(m->name, "entropy");
-    if (m == f->subject || m == f->confidence || m == f->full || twin || m->is_selector ||
-        !m->recalibrated != !f->subject->recalibrated)
+    const gboolean twin = f->evaluation->n_classes == 2 && m->kind == DEMUR_METHOD_ENTROPY;
+    if (m == f->subject || m == f->confidence || m == f->full || twin ||
+        m->kind == DEMUR_METHOD_SELECTOR || !m->recalibrated != !f->subject->recalibrated)
       continue;
     series[n] = (DemurChartSeries)baseline++;
     methods[n++] = m;

@@ -81,11 +81,11 @@ demur_finding_verdict(const DemurComparison *plain, const DemurComparison *debia
 }
 
 static const DemurComparison *
-find_comparison(const DemurEvaluation *e, const DemurMethodResult *subject, const char *against,
+find_comparison(const DemurEvaluation *e, const DemurMethodResult *subject, DemurMethodKind against,
                 DemurCompared measure) {
   for (size_t i = 0; i < e->n_comparisons; i++) {
     const DemurComparison *c = &e->comparisons[i];
-    if (strcmp(c->method, subject->name) == 0 && strcmp(c->against, against) == 0 &&
+    if (strcmp(c->method, subject->name) == 0 && c->against_kind == against &&
         c->measure == measure && !c->recalibrated == !subject->recalibrated)
       return c;
   }
@@ -108,14 +108,14 @@ demur_finding(const DemurReportInput *input) {
       .input = input, .evaluation = e, .coverage = input->coverage > 0 ? input->coverage : 0.9};
   for (size_t i = 0; i < e->n_methods && !f.subject; i++)
     if (input->selector.method ? strcmp(e->methods[i].name, input->selector.method) == 0
-                               : g_str_has_prefix(e->methods[i].name, "selector:"))
+                               : e->methods[i].kind == DEMUR_METHOD_SELECTOR)
       f.subject = &e->methods[i];
   if (!f.subject && e->n_methods > 0)
     f.subject = &e->methods[0];
   if (!f.subject)
     return f;
-  f.confidence = demur_evaluation_method(e, "confidence", f.subject->recalibrated);
-  f.full = demur_evaluation_method(e, "full", f.subject->recalibrated);
+  f.confidence = demur_evaluation_baseline(e, DEMUR_METHOD_CONFIDENCE, f.subject->recalibrated);
+  f.full = demur_evaluation_baseline(e, DEMUR_METHOD_FULL, f.subject->recalibrated);
   for (size_t i = input->n_thresholds; i-- > 0 && !f.threshold;)
     if (fabs(input->thresholds[i].requested - f.coverage) < SAME_COVERAGE)
       f.threshold = &input->thresholds[i];
@@ -128,9 +128,9 @@ demur_finding(const DemurReportInput *input) {
   f.confidence_at = demur_finding_at(f.confidence, f.coverage, FALSE);
   f.full_at = demur_finding_at(f.full, f.coverage, FALSE);
   if (f.confidence && f.confidence != f.subject) {
-    f.plain = find_comparison(e, f.subject, "confidence", DEMUR_COMPARED_SBCE2);
-    f.debiased = find_comparison(e, f.subject, "confidence", DEMUR_COMPARED_DEBIASED);
-    f.site = find_comparison(e, f.subject, "confidence", DEMUR_COMPARED_SITE_ERROR);
+    f.plain = find_comparison(e, f.subject, DEMUR_METHOD_CONFIDENCE, DEMUR_COMPARED_SBCE2);
+    f.debiased = find_comparison(e, f.subject, DEMUR_METHOD_CONFIDENCE, DEMUR_COMPARED_DEBIASED);
+    f.site = find_comparison(e, f.subject, DEMUR_METHOD_CONFIDENCE, DEMUR_COMPARED_SITE_ERROR);
   }
   f.compared = f.plain != NULL;
   if (f.compared)
@@ -141,8 +141,7 @@ demur_finding(const DemurReportInput *input) {
 
 const char *
 demur_finding_title(const DemurReportFinding *f, const DemurMethodResult *method) {
-  if (method == f->subject && f->input->selector.title &&
-      g_str_has_prefix(method->name, "selector:"))
+  if (method == f->subject && f->input->selector.title && method->kind == DEMUR_METHOD_SELECTOR)
     return f->input->selector.title;
   return method->title ? method->title : method->name;
 }
@@ -150,9 +149,10 @@ demur_finding_title(const DemurReportFinding *f, const DemurMethodResult *method
 /* Whether keeping the confident is shown to be better than showing every risk. */
 static gboolean
 confidence_helps(const DemurReportFinding *f) {
-  const DemurComparison *c = f->confidence != NULL ? find_comparison(f->evaluation, f->confidence,
-                                                                     "full", DEMUR_COMPARED_SBCE2)
-                                                   : NULL;
+  const DemurComparison *c =
+      f->confidence != NULL
+          ? find_comparison(f->evaluation, f->confidence, DEMUR_METHOD_FULL, DEMUR_COMPARED_SBCE2)
+          : NULL;
   return c != NULL && c->verdict == DEMUR_VERDICT_BETTER;
 }
 
@@ -293,7 +293,8 @@ append_beside(const DemurReportFinding *f, GString *text) {
 static void
 append_recalibration(const DemurReportFinding *f, GString *text) {
   const DemurMethodResult *raw =
-      f->subject->recalibrated ? demur_evaluation_method(f->evaluation, "full", FALSE) : NULL;
+      f->subject->recalibrated ? demur_evaluation_baseline(f->evaluation, DEMUR_METHOD_FULL, FALSE)
+                               : NULL;
   if (!raw || !f->full)
     return;
   const size_t last = DEMUR_N_COVERAGES - 1;
@@ -525,7 +526,7 @@ demur_finding_cares(const DemurReportFinding *f, guint *n_strong) {
                              f->tuned ? "the tuning split is unlike this one"
                                       : "tied scores are all kept"));
   }
-  if (!f->input->validation.verdict && g_str_has_prefix(f->subject->name, "selector:"))
+  if (!f->input->validation.verdict && f->subject->kind == DEMUR_METHOD_SELECTOR)
     add_care(&cares, CARE_NOT_VALIDATED,
              g_strdup("This selector was not tested on left-out sites of its own "
                       "training data (“demur validate”)."));

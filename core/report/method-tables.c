@@ -19,14 +19,12 @@ refused_header(const char *label) {
  */
 static gboolean
 on_summary(const DemurPages *p, const DemurMethodResult *method) {
-  static const char *const names[] = {"full", "confidence", "knn", "mc"};
   if (!method->recalibrated != !p->finding.subject->recalibrated)
-    return g_str_equal(method->name, "full"); /* what recalibrating alone does */
-  gboolean shown = p->e->n_methods <= 6 || method == p->finding.subject ||
-                   g_str_has_prefix(method->name, "selector:");
-  for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
-    shown |= g_str_equal(method->name, names[i]);
-  return shown;
+    return method->kind == DEMUR_METHOD_FULL; /* what recalibrating alone does */
+  return p->e->n_methods <= 6 || method == p->finding.subject ||
+         method->kind == DEMUR_METHOD_SELECTOR || method->kind == DEMUR_METHOD_FULL ||
+         method->kind == DEMUR_METHOD_CONFIDENCE || method->kind == DEMUR_METHOD_KNN ||
+         method->kind == DEMUR_METHOD_MC;
 }
 
 /* One method's operating point; what (may be NULL) is said below its name. Whether there were fewer

@@ -21,8 +21,8 @@ same_pair(const DemurComparison *a, const DemurComparison *b) {
 /* Selectors against everything; the other methods only against what needs no training. */
 static gboolean
 in_print(const DemurComparison *c) {
-  return g_str_has_prefix(c->method, "selector:") || g_str_equal(c->against, "confidence") ||
-         g_str_equal(c->against, "full");
+  return c->method_kind == DEMUR_METHOD_SELECTOR || c->against_kind == DEMUR_METHOD_CONFIDENCE ||
+         c->against_kind == DEMUR_METHOD_FULL;
 }
 
 /* "−.013 (−.019 to −.006)", below it the verdict. */

@@ -8,13 +8,13 @@
 #include <string.h>
 
 static char *
-row_title(const DemurHoldBackRow *row) {
-  if (strcmp(row->method, "interval") == 0)
+row_title(const DemurHoldBack *hold_back, const DemurHoldBackRow *row) {
+  if (row->is_rule)
     return g_strdup("intervals that hold the threshold held back");
-  if (strcmp(row->method, "full") == 0)
+  if (row->kind == DEMUR_METHOD_FULL)
     return g_strdup("everything shown");
-  if (g_str_has_prefix(row->method, "selector:"))
-    return g_strdup_printf("selector %s, as many shown", row->method + strlen("selector:"));
+  if (row->kind == DEMUR_METHOD_SELECTOR)
+    return g_strdup_printf("selector %s, as many shown", hold_back->selector);
   return g_strdup_printf("%s, as many shown", row->method);
 }
 
@@ -23,12 +23,12 @@ add_rule(DemurPages *p, const DemurHoldBack *hold_back) {
   DemurRows rows = demur_rows_new();
   for (size_t r = 0; r < hold_back->n_rows; r++) {
     const DemurHoldBackRow *row = &hold_back->rows[r];
-    demur_rows_cell(&rows, row_title(row));
+    demur_rows_cell(&rows, row_title(hold_back, row));
     demur_rows_cell(&rows, demur_text_count(row->n_shown));
     demur_rows_cell(&rows, demur_text_percent(row->coverage, 1));
     demur_rows_cell(&rows, demur_text_decimal(row->net_benefit, 4));
     demur_rows_cell(&rows, demur_text_decimal(row->selectivity, 2));
-    demur_rows_end(&rows, strcmp(row->method, "interval") == 0);
+    demur_rows_end(&rows, row->is_rule);
   }
   const DemurLayoutColumn columns[] = {{"Shown by", FALSE, 170, FALSE},
                                        {"Scans", TRUE, 0, FALSE},

@@ -33,9 +33,9 @@ demur_task_chart_coverage(const char *text, const DemurEvaluating *evaluating, d
   *coverage = 0.0;
   if (text == NULL)
     return TRUE;
-  g_autofree char *name = g_strconcat("selector:", evaluating->names[0], NULL);
-  const DemurMethodResult *selector = demur_evaluation_method(
-      evaluating->evaluation, name, demur_selector_recalibration(evaluating->selectors[0]) != NULL);
+  const DemurMethodResult *selector =
+      demur_evaluation_selector(evaluating->evaluation, evaluating->names[0],
+                                demur_selector_recalibration(evaluating->selectors[0]) != NULL);
   if (demur_number_parse(text, strlen(text), coverage) &&
       (demur_finding_at(selector, *coverage, FALSE) != NULL ||
        demur_finding_at(selector, *coverage, TRUE) != NULL))

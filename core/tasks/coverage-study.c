@@ -153,16 +153,17 @@ count_tune_patients(const DemurCohort *cohort) {
 static gboolean
 take_evaluation(DemurCoverageStudy *study, const DemurEvaluating *evaluating, GError **error) {
   study->evaluation = evaluating->evaluation;
-  g_autofree char *name = g_strconcat("selector:", evaluating->names[0], NULL);
-  study->method = demur_evaluation_method(
-      study->evaluation, name, demur_selector_recalibration(evaluating->selectors[0]) != NULL);
+  study->method =
+      demur_evaluation_selector(study->evaluation, evaluating->names[0],
+                                demur_selector_recalibration(evaluating->selectors[0]) != NULL);
   if (study->method == NULL) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "the evaluation has no selector");
     return FALSE;
   }
-  study->confidence =
-      demur_evaluation_method(study->evaluation, "confidence", study->method->recalibrated);
-  study->full = demur_evaluation_method(study->evaluation, "full", study->method->recalibrated);
+  study->confidence = demur_evaluation_baseline(study->evaluation, DEMUR_METHOD_CONFIDENCE,
+                                                study->method->recalibrated);
+  study->full =
+      demur_evaluation_baseline(study->evaluation, DEMUR_METHOD_FULL, study->method->recalibrated);
   study->tuned_coverage = study->tuned_threshold = NAN;
   const GPtrArray *thresholds = evaluating->thresholds[0];
   if (thresholds->len > 0) {

@@ -2,6 +2,7 @@
 
 #include "base/json-reader.h"
 #include "base/json-writer.h"
+#include "evaluation/method-kind.h"
 #include "report/format.h"
 #include "report/verify.h"
 
@@ -59,7 +60,7 @@ tuned_of(const DemurReportPin *pin, const char *selector) {
   JsonArray *methods = node != NULL && JSON_NODE_HOLDS_OBJECT(node)
                            ? array_of(json_node_get_object(node), "methods")
                            : NULL;
-  g_autofree char *name = g_strconcat("selector:", selector, NULL);
+  g_autofree char *name = demur_method_name(DEMUR_METHOD_SELECTOR, selector);
   for (guint m = 0; methods != NULL && m < json_array_get_length(methods) && tuned->len == 0; m++) {
     JsonObject *method = element_of(methods, m);
     JsonArray *at = g_strcmp0(text_of(method, "name"), name) == 0 ? array_of(method, "at") : NULL;

@@ -335,7 +335,7 @@ describe_selector(DemurReportTask *report, const DemurEvaluating *e) {
   const DemurSelectorRecord *record = e->records[0];
   facts->name = e->names[0];
   /* Others may stand before it in the evaluation, where they see raw risks and it doesn't. */
-  facts->method = own(report, g_strconcat("selector:", e->names[0], NULL));
+  facts->method = own(report, demur_method_name(DEMUR_METHOD_SELECTOR, e->names[0]));
   facts->digest = demur_selector_digest(s);
   facts->created = record->created;
   facts->cohort = demur_selector_cohort(s);

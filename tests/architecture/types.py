@@ -12,11 +12,15 @@ import sys
 FOLDERS = ["core", "dicom", "ui", "app"]
 VERDICTS = "accepted|red_flag|not_eligible|no_score|not_tuned"
 COMPARE = r"(?:strcmp|g_strcmp0|g_str_equal|strcasecmp|strncmp|g_str_has_prefix|g_str_has_suffix|strstr)"
+METHODS = "full|confidence|entropy|knn|kde|ocsvm|iforest|lof|mc|random"
 RULES = [
     (re.compile(COMPARE + r"\s*\([^;]*\"(?:" + VERDICTS + r")\""), "compares text with a verdict's name"),
     (re.compile(COMPARE + r"\s*\([^;]*verdict(?:->|\.)verdict"), "compares a verdict as text"),
     (re.compile(r"(?:strstr|g_strstr_len|strcasestr|g_str_has_prefix)\s*\(\s*[^,;]*reason"), "reads a reason"),
     (re.compile(r"strstr\s*\([^;]*\"SAFETY"), "reads a sentence"),
+    (re.compile(COMPARE + r"\s*\([^;]*\"selector:\""), "reads a method's name for its kind"),
+    (re.compile(COMPARE + r"\s*\((?:[^;()]|\([^()]*\))*(?:method|against|name)\b[^;()]*, \"(?:" + METHODS + r")\""),
+     "reads a method's name for its kind"),
 ]
 
 

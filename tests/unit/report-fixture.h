@@ -90,13 +90,24 @@ fixture_point(const FixtureKind *kind, DemurOperatingPoint *at, double coverage,
   }
 }
 
+/* By the names that demur_method_name gives. */
+static inline DemurMethodKind
+fixture_kind(const char *name) {
+  for (int k = DEMUR_METHOD_CONFIDENCE; k <= DEMUR_METHOD_RANDOM; k++) {
+    g_autofree char *known = demur_method_name((DemurMethodKind)k, NULL);
+    if (g_str_equal(known, name))
+      return (DemurMethodKind)k;
+  }
+  return DEMUR_METHOD_SELECTOR;
+}
+
 static inline void
 fixture_method(Fixture *fixture, const FixtureKind *kind, const char *name, const char *title,
                double a, double b, double refuse_sick, gboolean recalibrated) {
   DemurEvaluation *e = &fixture->evaluation;
   DemurMethodResult *m = &e->methods[e->n_methods++];
   const gboolean selector = g_str_has_prefix(name, "selector:");
-  m->is_selector = selector;
+  m->kind = fixture_kind(name);
   m->name = fixture_text(fixture, g_strdup(name));
   m->title = fixture_text(fixture, g_strdup(title));
   m->recalibrated = recalibrated;
@@ -156,6 +167,8 @@ fixture_compare(Fixture *fixture, const char *against, DemurCompared measure, do
   e->comparisons[e->n_comparisons++] = (DemurComparison){
       .method = fixture_text(fixture, g_strdup("selector:nlst-a")),
       .against = fixture_text(fixture, g_strdup(against)),
+      .method_kind = DEMUR_METHOD_SELECTOR,
+      .against_kind = fixture_kind(against),
       .recalibrated = recalibrated,
       .measure = measure,
       .difference = fixture_or_nan(kind, difference),

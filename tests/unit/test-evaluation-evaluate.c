@@ -388,7 +388,7 @@ extra_measures_are_the_metrics(void) {
               at->measures[DEMUR_MEASURE_UNCERTAINTY] + at->measures[DEMUR_MEASURE_WITHIN],
           at->measures[DEMUR_MEASURE_BRIER], 1e-9, 1e-12);
       /* Baselines have intervals of their rejection rates only. */
-      const gboolean all = g_str_has_prefix(method->name, "selector:") ||
+      const gboolean all = method->kind == DEMUR_METHOD_SELECTOR ||
                            strcmp(method->name, "full") == 0 || strcmp(method->name, "mc") == 0 ||
                            strcmp(method->name, "confidence") == 0;
       g_assert_true((at->intervals[DEMUR_MEASURE_SLOPE].low <=
@@ -564,6 +564,7 @@ subtraction_tells_no_small_count(void) {
 
 typedef struct {
   const char *method, *against;
+  DemurMethodKind against_kind;
   DemurCompared measure;
   double difference, se;
   DemurComparisonVerdict verdict; /* with 25 sites */
@@ -573,16 +574,21 @@ typedef struct {
  * asks for the Student quantile of 1 - .025 / (k + 1): 2.391 for two, 2.064 for one. */
 static void
 verdicts_go_by_pairs_and_number(void) {
-  static const Row rows[] = {
-      /* The headline: 2.2 standard errors, both rows. */
-      {"selector:a", "confidence", DEMUR_COMPARED_SBCE2, -2.2, 1, DEMUR_VERDICT_BETTER},
-      {"selector:a", "confidence", DEMUR_COMPARED_DEBIASED, -2.3, 1, DEMUR_VERDICT_BETTER},
-      /* As far, but one of two others: not shown. */
-      {"selector:a", "full", DEMUR_COMPARED_SBCE2, -2.2, 1, DEMUR_VERDICT_NO_DIFFERENCE_SHOWN},
-      {"selector:a", "full", DEMUR_COMPARED_DEBIASED, -2.3, 1, DEMUR_VERDICT_NO_DIFFERENCE_SHOWN},
-      /* Plain alone is not enough. */
-      {"selector:a", "lof", DEMUR_COMPARED_SBCE2, 9.0, 1, DEMUR_VERDICT_NO_DIFFERENCE_SHOWN},
-      {"selector:a", "lof", DEMUR_COMPARED_DEBIASED, 0.1, 1, DEMUR_VERDICT_NO_DIFFERENCE_SHOWN}};
+  static const Row rows[] = {/* The headline: 2.2 standard errors, both rows. */
+                             {"selector:a", "confidence", DEMUR_METHOD_CONFIDENCE,
+                              DEMUR_COMPARED_SBCE2, -2.2, 1, DEMUR_VERDICT_BETTER},
+                             {"selector:a", "confidence", DEMUR_METHOD_CONFIDENCE,
+                              DEMUR_COMPARED_DEBIASED, -2.3, 1, DEMUR_VERDICT_BETTER},
+                             /* As far, but one of two others: not shown. */
+                             {"selector:a", "full", DEMUR_METHOD_FULL, DEMUR_COMPARED_SBCE2, -2.2,
+                              1, DEMUR_VERDICT_NO_DIFFERENCE_SHOWN},
+                             {"selector:a", "full", DEMUR_METHOD_FULL, DEMUR_COMPARED_DEBIASED,
+                              -2.3, 1, DEMUR_VERDICT_NO_DIFFERENCE_SHOWN},
+                             /* Plain alone is not enough. */
+                             {"selector:a", "lof", DEMUR_METHOD_LOF, DEMUR_COMPARED_SBCE2, 9.0, 1,
+                              DEMUR_VERDICT_NO_DIFFERENCE_SHOWN},
+                             {"selector:a", "lof", DEMUR_METHOD_LOF, DEMUR_COMPARED_DEBIASED, 0.1,
+                              1, DEMUR_VERDICT_NO_DIFFERENCE_SHOWN}};
   DemurComparison comparisons[G_N_ELEMENTS(rows)];
   DemurEvaluation e = {
       .n_sites = 25, .n_comparisons = G_N_ELEMENTS(rows), .comparisons = comparisons};
@@ -590,6 +596,8 @@ verdicts_go_by_pairs_and_number(void) {
     for (size_t c = 0; c < G_N_ELEMENTS(rows); c++)
       comparisons[c] = (DemurComparison){.method = (char *)rows[c].method,
                                          .against = (char *)rows[c].against,
+                                         .method_kind = DEMUR_METHOD_SELECTOR,
+                                         .against_kind = rows[c].against_kind,
                                          .measure = rows[c].measure,
                                          .difference = rows[c].difference,
                                          .standard_error = rows[c].se,

@@ -103,8 +103,9 @@ draw_world(guint64 stream, size_t n_sites) {
   for (size_t i = 0; i < n; i++)
     scores[i] = g_array_index(scans, Scan, world.sample->rows[i]).flag_score;
   world.methods = demur_methods_array_new();
-  demur_methods_add(world.methods, "selector:flag", "flag", TRUE, scores, n);
-  demur_methods_add(world.methods, "confidence", "confidence", FALSE, world.sample->confidences, n);
+  demur_methods_add(world.methods, DEMUR_METHOD_SELECTOR, "flag", "flag", scores, n);
+  demur_methods_add(world.methods, DEMUR_METHOD_CONFIDENCE, NULL, "confidence",
+                    world.sample->confidences, n);
   return world;
 }
 

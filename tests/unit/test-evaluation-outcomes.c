@@ -43,9 +43,9 @@ evaluate(const Scan *scans, const guint32 *order, size_t n, const char *const *g
   g_autofree double *scores = g_new(double, n), *zeros = g_new0(double, n);
   for (size_t i = 0; i < n; i++) /* by what the scan is, not by where it stands */
     scores[i] = (double)(g_str_hash(cohort->scan_ids[sample->rows[i]]) % 7);
-  demur_methods_add(methods, "selector:s", "selector", TRUE, scores, n);
-  demur_methods_add(methods, "full", "everything", FALSE, zeros, n);
-  demur_methods_add(methods, "confidence", "confidence", FALSE, sample->confidences, n);
+  demur_methods_add(methods, DEMUR_METHOD_SELECTOR, "s", "selector", scores, n);
+  demur_methods_add(methods, DEMUR_METHOD_FULL, NULL, "everything", zeros, n);
+  demur_methods_add(methods, DEMUR_METHOD_CONFIDENCE, NULL, "confidence", sample->confidences, n);
   DemurEvaluateInput input;
   demur_evaluate_input_init(&input);
   input.cohort = cohort;

@@ -38,6 +38,7 @@ headline_with(FixtureKind kind, DemurComparisonVerdict verdict) {
   if (fixture->evaluation.n_comparisons > 0) {
     DemurComparison *last = &fixture->evaluation.comparisons[fixture->evaluation.n_comparisons - 1];
     last->method = fixture_text(fixture, g_strdup("confidence")); /* it stood against full */
+    last->method_kind = DEMUR_METHOD_CONFIDENCE;
     last->verdict = confidence_against_full;
   }
   const DemurReportFinding finding = demur_finding(&fixture->input);
