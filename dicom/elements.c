@@ -264,156 +264,226 @@ is_little(DemurSource *source, guint64 offset) {
   return item == NULL || item[0] == 0xFE;
 }
 
+/* Where a walk stands: the sequences and items that are open, and the place in the file. */
+typedef struct {
+  DemurSource *source;
+  DemurEncoding encoding;
+  gboolean everything;
+  guint64 at;
+  guint n_levels, n_steps; /* a step for each sequence level */
+  Level levels[2 * DEMUR_ELEMENTS_MAX_DEPTH];
+  DemurElementStep steps[DEMUR_ELEMENTS_MAX_DEPTH];
+} Walk;
+
+/* The innermost level that is open; NULL: none. */
+static Level *
+level_of(Walk *walk) {
+  return walk->n_levels > 0 ? &walk->levels[walk->n_levels - 1] : NULL;
+}
+
+static gboolean
+is_big(Walk *walk) {
+  const Level *level = level_of(walk);
+  return level != NULL ? level->big_endian : walk->encoding.big_endian;
+}
+
+/* Where what is open ends at the latest. */
+static guint64
+limit_of(Walk *walk) {
+  const Level *level = level_of(walk);
+  return level != NULL && level->end != G_MAXUINT64 ? level->end : walk->source->size;
+}
+
+/* Ends the levels whose length is used up. */
+static gboolean
+close_levels(Walk *walk, GError **error) {
+  for (const Level *level;
+       (level = level_of(walk)) != NULL && level->end != G_MAXUINT64 && walk->at >= level->end;) {
+    if (walk->at > level->end)
+      return fail(error, walk->at, "an item or sequence is longer than it says");
+    if (level->kind != LEVEL_ITEM)
+      walk->n_steps--;
+    walk->n_levels--;
+  }
+  return TRUE;
+}
+
+static gboolean
+open_sequence(Walk *walk, guint32 tag, Level level, GError **error) {
+  if (walk->n_steps >= DEMUR_ELEMENTS_MAX_DEPTH)
+    return fail(error, walk->at, "sequences are nested more than 64 deep");
+  walk->steps[walk->n_steps++] = (DemurElementStep){tag, G_MAXSIZE};
+  walk->levels[walk->n_levels++] = level;
+  return TRUE;
+}
+
+/* Fewer than eight bytes are left: up to seven zero bytes of padding behind the last element do no
+ * harm. */
+static gboolean
+check_padding(Walk *walk, GError **error) {
+  const size_t rest = (size_t)(walk->source->size - walk->at);
+  const guint8 *tail = rest < 8 ? demur_source_peek(walk->source, walk->at, rest) : NULL;
+  gboolean padding = tail != NULL && walk->n_levels == 0;
+  for (size_t i = 0; padding && i < rest; i++)
+    padding = tail[i] == 0;
+  return padding ? TRUE : fail(error, walk->at, "the file is cut off inside an element");
+}
+
+/* An item, or the end of an item or a sequence (group FFFE), of that length. */
+static gboolean
+step_item(Walk *walk, guint32 tag, guint32 length, GError **error) {
+  const guint64 start = walk->at, limit = limit_of(walk);
+  Level *level = level_of(walk);
+  walk->at += 8;
+  if (level == NULL)
+    return tag == DEMUR_TAG(0xFFFE, 0xE000) ? fail(error, start, "an item outside of any sequence")
+                                            : TRUE; /* a stray delimiter */
+  if (level->kind == LEVEL_ITEM) {
+    if (tag != DEMUR_TAG(0xFFFE, 0xE00D) || level->end != G_MAXUINT64)
+      return fail(error, start, "an item or delimiter where an element was expected");
+    walk->n_levels--;
+    return TRUE;
+  }
+  if (tag == DEMUR_TAG(0xFFFE, 0xE0DD)) {
+    if (level->end != G_MAXUINT64)
+      return TRUE; /* written although the length was given */
+    walk->n_levels--;
+    walk->n_steps--;
+    return TRUE;
+  }
+  if (tag != DEMUR_TAG(0xFFFE, 0xE000))
+    return fail(error, start, "no item where one was expected");
+  if (length != DEMUR_ELEMENTS_UNDEFINED && length > limit - walk->at)
+    return fail(error, start, "an item is longer than what is left");
+  if (level->kind == LEVEL_FRAGMENTS) {
+    if (length == DEMUR_ELEMENTS_UNDEFINED)
+      return fail(error, start, "a pixel fragment without a length");
+    walk->at += length;
+    return TRUE;
+  }
+  walk->steps[walk->n_steps - 1].item++; /* starts at G_MAXSIZE, so the first item is 0 */
+  walk->levels[walk->n_levels++] =
+      (Level){LEVEL_ITEM, length == DEMUR_ELEMENTS_UNDEFINED ? G_MAXUINT64 : walk->at + length,
+              level->explicit_vr, level->big_endian};
+  return TRUE;
+}
+
+/* VR, length and place of the value of the element whose first eight bytes are head. */
+static gboolean
+read_element(Walk *walk, const guint8 *head, DemurElement *element, gboolean *explicit_vr,
+             GError **error) {
+  const guint64 at = walk->at;
+  const Level *level = level_of(walk);
+  const gboolean big = element->big_endian;
+  *explicit_vr = level != NULL ? level->explicit_vr : walk->encoding.explicit_vr;
+  /* Some archives write single elements (private ones mostly) without their VR: implicit, then.
+   * Not where DCMTK is to parse it afterwards: it might take them otherwise. */
+  if (*explicit_vr && (!g_ascii_isupper(head[4]) || !g_ascii_isupper(head[5]))) {
+    if (walk->everything)
+      return fail(error, at, "no value representation where one was expected");
+    /* "??", "--" and blanks stand where a VR should, and a length of 16 bits behind them. */
+    *explicit_vr = head[4] == head[5] && strchr("?- ", head[4]) != NULL && head[4] != 0;
+  }
+  element->offset = at + 8;
+  if (!*explicit_vr) {
+    element->length = demur_elements_u32(head + 4, big);
+    return TRUE;
+  }
+  element->vr[0] = (char)head[4];
+  element->vr[1] = (char)head[5];
+  if (!has_long_length(element->vr)) {
+    element->length = demur_elements_u16(head + 6, big);
+    return TRUE;
+  }
+  head = demur_source_peek(walk->source, at, 12);
+  if (head == NULL)
+    return fail(error, at, "the file is cut off inside an element");
+  element->length = demur_elements_u32(head + 8, big);
+  element->offset = at + 12;
+  return TRUE;
+}
+
+/* Into a value of undefined length: a sequence, or the fragments of pixel data. */
+static gboolean
+enter_undefined(Walk *walk, const DemurElement *element, gboolean is_pixels, gboolean explicit_vr,
+                GError **error) {
+  const gboolean fragments = element->vr[0] == 'O' || is_pixels;
+  const gboolean unknown = element->vr[0] == 'U' && element->vr[1] == 'N';
+  if (walk->n_steps < DEMUR_ELEMENTS_MAX_DEPTH && !fragments && !unknown && explicit_vr &&
+      (element->vr[0] != 'S' || element->vr[1] != 'Q'))
+    return fail(error, walk->at, "an element without a length that is no sequence");
+  /* UN of undefined length holds an implicit sequence (PS3.5 section 6.2.2 note 4). */
+  const Level level = {
+      fragments ? LEVEL_FRAGMENTS : LEVEL_SEQUENCE, G_MAXUINT64, explicit_vr && !unknown,
+      element->big_endian && !(unknown && is_little(walk->source, element->offset))};
+  if (!open_sequence(walk, element->tag, level, error))
+    return FALSE;
+  walk->at = element->offset;
+  return TRUE;
+}
+
+/* One element that is no item. *done: the walk ends here, rightly. */
+static gboolean
+step_element(Walk *walk, const guint8 *head, guint32 tag, DemurElementFunc func, gpointer data,
+             gboolean *done, GError **error) {
+  const Level *outer = level_of(walk);
+  if (outer != NULL && outer->kind != LEVEL_ITEM)
+    return fail(error, walk->at, "an element where an item of a sequence was expected");
+  DemurElement element = {
+      .tag = tag, .depth = walk->n_steps, .parents = walk->steps, .big_endian = is_big(walk)};
+  gboolean explicit_vr;
+  if (!read_element(walk, head, &element, &explicit_vr, error))
+    return FALSE;
+  const guint64 limit = limit_of(walk);
+  const gboolean undefined = element.length == DEMUR_ELEMENTS_UNDEFINED;
+  const gboolean is_pixels = tag == DEMUR_TAG(0x7FE0, 0x0010) && outer == NULL;
+  /* Pixel data that are cut off are told by their reader, not an error of the header. */
+  if (!undefined && !is_pixels &&
+      (element.offset > limit || element.length > limit - element.offset))
+    return fail(error, walk->at, "an element is longer than what is left");
+  const DemurWalk wish = func(&element, data);
+  *done = wish == DEMUR_WALK_STOP || (undefined && is_pixels && !walk->everything);
+  if (*done)
+    return TRUE;
+  if (undefined)
+    return enter_undefined(walk, &element, is_pixels, explicit_vr, error);
+  const gboolean sequence = element.vr[0] == 'S' && element.vr[1] == 'Q';
+  if ((sequence && walk->everything) || wish == DEMUR_WALK_DESCEND) {
+    const Level level = {LEVEL_SEQUENCE, element.offset + element.length, explicit_vr,
+                         element.big_endian};
+    if (!open_sequence(walk, tag, level, error))
+      return FALSE;
+    walk->at = element.offset;
+    return TRUE;
+  }
+  *done = is_pixels && element.length > walk->source->size - element.offset;
+  walk->at = element.offset + element.length;
+  return TRUE;
+}
+
 gboolean
 demur_elements_walk(DemurSource *source, guint64 offset, DemurEncoding encoding,
                     gboolean everything, DemurElementFunc func, gpointer data, GError **error) {
-  Level levels[2 * DEMUR_ELEMENTS_MAX_DEPTH];
-  DemurElementStep steps[DEMUR_ELEMENTS_MAX_DEPTH];
-  guint n_levels = 0, n_steps = 0; /* a step for each sequence level */
-  guint64 at = offset;
-
-  for (;;) {
-    while (n_levels > 0 && levels[n_levels - 1].end != G_MAXUINT64 &&
-           at >= levels[n_levels - 1].end) {
-      if (at > levels[n_levels - 1].end)
-        return fail(error, at, "an item or sequence is longer than it says");
-      if (levels[n_levels - 1].kind != LEVEL_ITEM)
-        n_steps--;
-      n_levels--;
-    }
-    if (at >= source->size) {
-      if (n_levels > 0)
-        return fail(error, at, "the file is cut off inside a sequence");
-      return TRUE;
-    }
-    const gboolean big = n_levels > 0 ? levels[n_levels - 1].big_endian : encoding.big_endian;
-    const guint8 *head = demur_source_peek(source, at, 8);
-    if (head == NULL) {
-      /* Up to seven zero bytes of padding behind the last element do no harm. */
-      const size_t rest = (size_t)(source->size - at);
-      const guint8 *tail = rest < 8 ? demur_source_peek(source, at, rest) : NULL;
-      gboolean padding = tail != NULL && n_levels == 0;
-      for (size_t i = 0; padding && i < rest; i++)
-        padding = tail[i] == 0;
-      return padding ? TRUE : fail(error, at, "the file is cut off inside an element");
-    }
+  Walk walk;
+  walk.source = source;
+  walk.encoding = encoding;
+  walk.everything = everything;
+  walk.at = offset;
+  walk.n_levels = walk.n_steps = 0;
+  for (gboolean done = FALSE; !done;) {
+    if (!close_levels(&walk, error))
+      return FALSE;
+    if (walk.at >= source->size)
+      return walk.n_levels == 0 || fail(error, walk.at, "the file is cut off inside a sequence");
+    const guint8 *head = demur_source_peek(source, walk.at, 8);
+    if (head == NULL)
+      return check_padding(&walk, error);
+    const gboolean big = is_big(&walk);
     const guint32 tag =
         ((guint32)demur_elements_u16(head, big) << 16) | demur_elements_u16(head + 2, big);
-    const guint64 limit = n_levels > 0 && levels[n_levels - 1].end != G_MAXUINT64
-                              ? levels[n_levels - 1].end
-                              : source->size;
-
-    if ((tag >> 16) == 0xFFFE) {
-      const guint32 length = demur_elements_u32(head + 4, big);
-      const guint64 start = at;
-      at += 8;
-      if (n_levels == 0) {
-        if (tag == DEMUR_TAG(0xFFFE, 0xE000))
-          return fail(error, start, "an item outside of any sequence");
-        continue; /* a stray delimiter */
-      }
-      Level *level = &levels[n_levels - 1];
-      if (level->kind == LEVEL_ITEM) {
-        if (tag == DEMUR_TAG(0xFFFE, 0xE00D) && level->end == G_MAXUINT64) {
-          n_levels--;
-          continue;
-        }
-        return fail(error, start, "an item or delimiter where an element was expected");
-      }
-      if (tag == DEMUR_TAG(0xFFFE, 0xE0DD)) {
-        if (level->end != G_MAXUINT64) {
-          continue; /* written although the length was given */
-        }
-        n_levels--;
-        n_steps--;
-        continue;
-      }
-      if (tag != DEMUR_TAG(0xFFFE, 0xE000))
-        return fail(error, start, "no item where one was expected");
-      if (length != DEMUR_ELEMENTS_UNDEFINED && length > limit - at)
-        return fail(error, start, "an item is longer than what is left");
-      if (level->kind == LEVEL_FRAGMENTS) {
-        if (length == DEMUR_ELEMENTS_UNDEFINED)
-          return fail(error, start, "a pixel fragment without a length");
-        at += length;
-        continue;
-      }
-      steps[n_steps - 1].item++; /* starts at G_MAXSIZE, so the first item is 0 */
-      levels[n_levels] =
-          (Level){LEVEL_ITEM, length == DEMUR_ELEMENTS_UNDEFINED ? G_MAXUINT64 : at + length,
-                  level->explicit_vr, level->big_endian};
-      n_levels++;
-      continue;
-    }
-    if (n_levels > 0 && levels[n_levels - 1].kind != LEVEL_ITEM)
-      return fail(error, at, "an element where an item of a sequence was expected");
-
-    gboolean explicit_vr = n_levels > 0 ? levels[n_levels - 1].explicit_vr : encoding.explicit_vr;
-    DemurElement element = {.tag = tag, .depth = n_steps, .parents = steps, .big_endian = big};
-    /* Some archives write single elements (private ones mostly) without their VR: implicit, then.
-     * Not where DCMTK is to parse it afterwards: it might take them otherwise. */
-    if (explicit_vr && (!g_ascii_isupper(head[4]) || !g_ascii_isupper(head[5]))) {
-      if (everything)
-        return fail(error, at, "no value representation where one was expected");
-      /* "??", "--" and blanks stand where a VR should, and a length of 16 bits behind them. */
-      explicit_vr = head[4] == head[5] && strchr("?- ", head[4]) != NULL && head[4] != 0;
-    }
-    if (explicit_vr) {
-      element.vr[0] = (char)head[4];
-      element.vr[1] = (char)head[5];
-      if (has_long_length(element.vr)) {
-        head = demur_source_peek(source, at, 12);
-        if (head == NULL)
-          return fail(error, at, "the file is cut off inside an element");
-        element.length = demur_elements_u32(head + 8, big);
-        element.offset = at + 12;
-      } else {
-        element.length = demur_elements_u16(head + 6, big);
-        element.offset = at + 8;
-      }
-    } else {
-      element.length = demur_elements_u32(head + 4, big);
-      element.offset = at + 8;
-    }
-    const gboolean undefined = element.length == DEMUR_ELEMENTS_UNDEFINED;
-    const gboolean is_pixels = tag == DEMUR_TAG(0x7FE0, 0x0010) && n_levels == 0;
-    /* Pixel data that are cut off are told by their reader, not an error of the header. */
-    if (!undefined && !is_pixels &&
-        (element.offset > limit || element.length > limit - element.offset))
-      return fail(error, at, "an element is longer than what is left");
-
-    const DemurWalk walk = func(&element, data);
-    if (walk == DEMUR_WALK_STOP)
-      return TRUE;
-    if (undefined) {
-      if (is_pixels && !everything)
-        return TRUE;
-      if (n_steps >= DEMUR_ELEMENTS_MAX_DEPTH)
-        return fail(error, at, "sequences are nested more than 64 deep");
-      const gboolean fragments = element.vr[0] == 'O' || is_pixels;
-      const gboolean unknown = element.vr[0] == 'U' && element.vr[1] == 'N';
-      if (!fragments && !unknown && explicit_vr && (element.vr[0] != 'S' || element.vr[1] != 'Q'))
-        return fail(error, at, "an element without a length that is no sequence");
-      steps[n_steps++] = (DemurElementStep){tag, G_MAXSIZE};
-      /* UN of undefined length holds an implicit sequence (PS3.5 section 6.2.2 note 4). */
-      levels[n_levels++] =
-          (Level){fragments ? LEVEL_FRAGMENTS : LEVEL_SEQUENCE, G_MAXUINT64,
-                  explicit_vr && !unknown, big && !(unknown && is_little(source, element.offset))};
-      at = element.offset;
-      continue;
-    }
-    const gboolean sequence = element.vr[0] == 'S' && element.vr[1] == 'Q';
-    if ((sequence && everything) || walk == DEMUR_WALK_DESCEND) {
-      if (n_steps >= DEMUR_ELEMENTS_MAX_DEPTH)
-        return fail(error, at, "sequences are nested more than 64 deep");
-      steps[n_steps++] = (DemurElementStep){tag, G_MAXSIZE};
-      levels[n_levels++] =
-          (Level){LEVEL_SEQUENCE, element.offset + element.length, explicit_vr, big};
-      at = element.offset;
-      continue;
-    }
-    if (is_pixels && element.length > source->size - element.offset)
-      return TRUE;
-    at = element.offset + element.length;
+    if (!((tag >> 16) == 0xFFFE ? step_item(&walk, tag, demur_elements_u32(head + 4, big), error)
+                                : step_element(&walk, head, tag, func, data, &done, error)))
+      return FALSE;
   }
+  return TRUE;
 }

@@ -255,6 +255,26 @@ store_attribute(DemurHeader *header, const DemurElement *element, const guint8 *
       (DemurFrameAttribute){(guint32)frame, (guint32)i, text};
 }
 
+/* The functional groups that hold what is read of a frame. */
+static const guint32 group_sequences[] = {
+    DEMUR_TAG(0x0018, 0x9118), /* cardiac synchronization */
+    DEMUR_TAG(0x0018, 0x9329), /* CT image frame type */
+    DEMUR_TAG(0x0018, 0x9341), /* contrast bolus usage */
+    DEMUR_TAG(0x0020, 0x9253), /* respiratory synchronization */
+    DEMUR_TAG(0x0020, 0x9310), /* temporal position */
+    DEMUR_TAG(0x0020, 0x9111), /* frame content */
+    DEMUR_TAG(0x0020, 0x9113), /* plane position */
+    DEMUR_TAG(0x0020, 0x9116), /* plane orientation */
+    DEMUR_TAG(0x0028, 0x9110), /* pixel measures */
+    DEMUR_TAG(0x0028, 0x9132), /* frame VOI LUT */
+    DEMUR_TAG(0x0028, 0x9145), /* pixel value transformation */
+    DEMUR_TAG(0x0018, 0x9301), /* CT acquisition type */
+    DEMUR_TAG(0x0018, 0x9304), /* CT acquisition details */
+    DEMUR_TAG(0x0018, 0x9314), /* CT reconstruction */
+    DEMUR_TAG(0x0018, 0x9321), /* CT exposure */
+    DEMUR_TAG(0x0018, 0x9325), /* CT X-ray details */
+};
+
 /* An element inside the shared or per-frame functional groups; a value that is no number stays NaN:
  * unknown. */
 static DemurWalk
@@ -277,27 +297,10 @@ visit_group_element(Reading *reading, const DemurElement *element) {
     frame = &header->frames[element->parents[0].item];
   }
   if (element->depth == 1) {
-    switch (element->tag) {
-    case DEMUR_TAG(0x0018, 0x9118): /* cardiac synchronization */
-    case DEMUR_TAG(0x0018, 0x9329): /* CT image frame type */
-    case DEMUR_TAG(0x0018, 0x9341): /* contrast bolus usage */
-    case DEMUR_TAG(0x0020, 0x9253): /* respiratory synchronization */
-    case DEMUR_TAG(0x0020, 0x9310): /* temporal position */
-    case DEMUR_TAG(0x0020, 0x9111): /* frame content */
-    case DEMUR_TAG(0x0020, 0x9113): /* plane position */
-    case DEMUR_TAG(0x0020, 0x9116): /* plane orientation */
-    case DEMUR_TAG(0x0028, 0x9110): /* pixel measures */
-    case DEMUR_TAG(0x0028, 0x9132): /* frame VOI LUT */
-    case DEMUR_TAG(0x0028, 0x9145): /* pixel value transformation */
-    case DEMUR_TAG(0x0018, 0x9301): /* CT acquisition type */
-    case DEMUR_TAG(0x0018, 0x9304): /* CT acquisition details */
-    case DEMUR_TAG(0x0018, 0x9314): /* CT reconstruction */
-    case DEMUR_TAG(0x0018, 0x9321): /* CT exposure */
-    case DEMUR_TAG(0x0018, 0x9325): /* CT X-ray details */
-      return DEMUR_WALK_DESCEND;
-    default:
-      return DEMUR_WALK_ON;
-    }
+    for (size_t i = 0; i < G_N_ELEMENTS(group_sequences); i++)
+      if (element->tag == group_sequences[i])
+        return DEMUR_WALK_DESCEND;
+    return DEMUR_WALK_ON;
   }
   if (element->depth != 2 || element->length == DEMUR_ELEMENTS_UNDEFINED)
     return DEMUR_WALK_ON;

@@ -173,6 +173,27 @@ print_result(DemurContext *context, const char *name, const DemurTrained *traine
           demur_selector_digest(selector), name, demur_selector_cohort(selector));
 }
 
+/* An option a number of the settings. Returns the texts that the entries point to. */
+static GPtrArray *
+add_numbers(GArray *entries) {
+  GPtrArray *texts = g_ptr_array_new_with_free_func(g_free);
+  for (size_t i = 0; demur_train_settings_number_name(i) != NULL; i++) {
+    char *name = g_strdup(demur_train_settings_number_name(i));
+    g_strdelimit(name, "_", '-');
+    const double standard = demur_train_settings_number_default(i),
+                 published = demur_train_settings_number_published(i);
+    char *help = standard == published
+                     ? g_strdup_printf("%s (%g)", demur_train_settings_number_help(i), standard)
+                     : g_strdup_printf("%s (%g; published %g)", demur_train_settings_number_help(i),
+                                       standard, published);
+    g_ptr_array_add(texts, name);
+    g_ptr_array_add(texts, help);
+    const GOptionEntry entry = {name, 0, 0, G_OPTION_ARG_CALLBACK, (gpointer)on_number, help, "X"};
+    g_array_append_val(entries, entry);
+  }
+  return texts;
+}
+
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree char *cohort_name = NULL;
@@ -227,21 +248,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
        "scans that recalibrate (the training split, out of fold by site)", "SPLIT"},
   };
   g_array_append_vals(entries, fixed, G_N_ELEMENTS(fixed));
-  g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
-  for (size_t i = 0; demur_train_settings_number_name(i) != NULL; i++) {
-    char *name = g_strdup(demur_train_settings_number_name(i));
-    g_strdelimit(name, "_", '-');
-    const double standard = demur_train_settings_number_default(i),
-                 published = demur_train_settings_number_published(i);
-    char *help = standard == published
-                     ? g_strdup_printf("%s (%g)", demur_train_settings_number_help(i), standard)
-                     : g_strdup_printf("%s (%g; published %g)", demur_train_settings_number_help(i),
-                                       standard, published);
-    g_ptr_array_add(texts, name);
-    g_ptr_array_add(texts, help);
-    const GOptionEntry entry = {name, 0, 0, G_OPTION_ARG_CALLBACK, (gpointer)on_number, help, "X"};
-    g_array_append_val(entries, entry);
-  }
+  g_autoptr(GPtrArray) texts = add_numbers(entries);
   if (!demur_command_parse_group(
           argc, argv, "SELECTOR --cohort C", "train a selector by Algorithm 1",
           "What stands in brackets is the default.", (const GOptionEntry *)(gpointer)entries->data,

@@ -372,8 +372,9 @@ demur_acceptance_run(const DemurAcceptancePlan *plan, const double *risks, const
     result.n_events += labels[i] > 0.5;
   }
   result.ratio = observed / expected;
-  demur_bet_interval(weights, labels, risks, n_labels, plan->bounds, plan->fraction_above,
-                     plan->fraction_below, 0.05, &result.ratio_low, &result.ratio_high);
+  const DemurBetPairs pairs = {n_labels, weights, labels, risks};
+  demur_bet_interval(&pairs, plan->bounds, plan->fraction_above, plan->fraction_below, 0.05,
+                     &result.ratio_low, &result.ratio_high);
   if (result.n_events > 0 && result.n_events < n_labels) {
     fit_intercept(risks, labels, weights, n_labels, &result);
     measure_auroc(risks, labels, weights, n_labels, seed, &result);

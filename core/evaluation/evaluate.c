@@ -350,8 +350,16 @@ evaluate_group(const DemurEvaluateInput *input, const DemurRiskGroup *group, con
   g_autofree double *decisions = g_new0(double, group->n_selectors + 1);
   for (size_t s = 0; input->hold_back != NULL && s < group->n_selectors; s++)
     decisions[s] = input->hold_back[group->selectors[s]];
-  demur_hold_back_add(selectors, names, decisions, group->n_selectors, group->recalibrated,
-                      group->view, input->sites, sample, methods, evaluation);
+  const DemurHoldBackInput hold_back = {.n_selectors = group->n_selectors,
+                                        .selectors = selectors,
+                                        .names = names,
+                                        .decisions = decisions,
+                                        .recalibrated = group->recalibrated,
+                                        .cohort = group->view,
+                                        .sites = input->sites,
+                                        .sample = sample,
+                                        .methods = methods};
+  demur_hold_back_add(&hold_back, evaluation);
   return TRUE;
 }
 

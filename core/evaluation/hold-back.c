@@ -139,27 +139,24 @@ compare_rows(const Intervals *intervals, const char *selector, const GPtrArray *
 }
 
 void
-demur_hold_back_add(DemurSelector *const *selectors, char *const *names, const double *decisions,
-                    size_t n_selectors, gboolean recalibrated, const DemurCohort *cohort,
-                    const DemurEvaluateSite *sites, const DemurSample *sample,
-                    const GPtrArray *methods, DemurEvaluation *e) {
+demur_hold_back_add(const DemurHoldBackInput *input, DemurEvaluation *e) {
   if (e->n_classes > 2)
     return;
-  g_autofree double *middle = g_new0(double, MAX(sample->n, 1)),
-                    *low = g_new0(double, MAX(sample->n, 1)),
-                    *high = g_new0(double, MAX(sample->n, 1));
-  Intervals intervals = {sample, middle, low, high};
-  e->hold_back = g_renew(DemurHoldBack, e->hold_back, e->n_hold_back + n_selectors);
-  for (size_t s = 0; s < n_selectors; s++) {
+  g_autofree double *middle = g_new0(double, MAX(input->sample->n, 1)),
+                    *low = g_new0(double, MAX(input->sample->n, 1)),
+                    *high = g_new0(double, MAX(input->sample->n, 1));
+  Intervals intervals = {input->sample, middle, low, high};
+  e->hold_back = g_renew(DemurHoldBack, e->hold_back, e->n_hold_back + input->n_selectors);
+  for (size_t s = 0; s < input->n_selectors; s++) {
     DemurHoldBack *result = &e->hold_back[e->n_hold_back++];
-    const double tuned = decisions != NULL ? decisions[s] : 0.0;
-    *result = (DemurHoldBack){.selector = g_strdup(names[s]),
-                              .recalibrated = recalibrated,
+    const double tuned = input->decisions != NULL ? input->decisions[s] : 0.0;
+    *result = (DemurHoldBack){.selector = g_strdup(input->names[s]),
+                              .recalibrated = input->recalibrated,
                               .tuned = tuned > 0.0,
                               .decision = tuned > 0.0 ? tuned : e->net_benefit_threshold};
-    find_intervals(selectors[s], cohort, sites, &intervals);
+    find_intervals(input->selectors[s], input->cohort, input->sites, &intervals);
     check_sites(&intervals, result);
-    g_autofree char *name = demur_method_name(DEMUR_METHOD_SELECTOR, names[s]);
-    compare_rows(&intervals, name, methods, result);
+    g_autofree char *name = demur_method_name(DEMUR_METHOD_SELECTOR, input->names[s]);
+    compare_rows(&intervals, name, input->methods, result);
   }
 }

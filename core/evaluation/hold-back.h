@@ -7,13 +7,19 @@
 
 G_BEGIN_DECLS
 
-/* Appends what it found of each selector [n_selectors] (named so, with their decision thresholds:
- * decisions, 0 or NULL: e's threshold of net benefit) to e. The sample has the risks that the
- * selectors show at the sites of cohort; methods: its selectors first, then full and confidence;
- * sites [cohort->n_sites]: audits, or NULL. O(n_selectors n). */
-void demur_hold_back_add(DemurSelector *const *selectors, char *const *names,
-                         const double *decisions, size_t n_selectors, gboolean recalibrated,
-                         const DemurCohort *cohort, const DemurEvaluateSite *sites,
-                         const DemurSample *sample, const GPtrArray *methods, DemurEvaluation *e);
+typedef struct {
+  size_t n_selectors;
+  DemurSelector *const *selectors; /* [n_selectors] */
+  char *const *names;              /* [n_selectors] */
+  const double *decisions;         /* [n_selectors] thresholds; 0 or NULL: that of net benefit */
+  gboolean recalibrated;
+  const DemurCohort *cohort;
+  const DemurEvaluateSite *sites; /* [cohort->n_sites] audits; NULL: none */
+  const DemurSample *sample;      /* with the risks that the selectors show at the cohort's sites */
+  const GPtrArray *methods;       /* its selectors first, then full and confidence */
+} DemurHoldBackInput;
+
+/* Appends what it found of each selector to e. O(n_selectors n). */
+void demur_hold_back_add(const DemurHoldBackInput *input, DemurEvaluation *e);
 
 G_END_DECLS

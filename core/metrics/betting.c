@@ -84,9 +84,10 @@ value_at(DemurBetSide side, double rho0, DemurBetBounds bounds, double fraction,
 }
 
 void
-demur_bet_interval(const double *weights, const double *outcomes, const double *risks, size_t n,
-                   DemurBetBounds bounds, double fraction_above, double fraction_below,
-                   double alpha, double *low, double *high) {
+demur_bet_interval(const DemurBetPairs *pairs, DemurBetBounds bounds, double fraction_above,
+                   double fraction_below, double alpha, double *low, double *high) {
+  const size_t n = pairs->n;
+  const double *weights = pairs->weights, *outcomes = pairs->outcomes, *risks = pairs->risks;
   *low = *high = NAN;
   if (n == 0)
     return;

@@ -60,11 +60,16 @@ double demur_bet_value(const DemurBet *bet);
 double demur_bet_fraction(DemurBetSide side, double rho0, DemurBetBounds bounds, double rho,
                           const double *weights, const double *risks, size_t n);
 
-/* Confidence sequence of rho at level 1 - alpha from pairs [n], the same at every n. fraction_above
+/* What was bet on, in order. */
+typedef struct {
+  size_t n;
+  const double *weights, *outcomes, *risks; /* [n] */
+} DemurBetPairs;
+
+/* Confidence sequence of rho at level 1 - alpha from the pairs, the same at every n. fraction_above
  * and fraction_below: as given to bets above and below. *low is 0 and *high infinity where nothing
  * is excluded. NaN for n = 0. */
-void demur_bet_interval(const double *weights, const double *outcomes, const double *risks,
-                        size_t n, DemurBetBounds bounds, double fraction_above,
+void demur_bet_interval(const DemurBetPairs *pairs, DemurBetBounds bounds, double fraction_above,
                         double fraction_below, double alpha, double *low, double *high);
 
 G_END_DECLS

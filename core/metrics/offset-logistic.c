@@ -56,15 +56,8 @@ solve_positive(double *a, double *b, size_t m) {
   return TRUE;
 }
 
-typedef struct {
-  const double *inputs, *offsets, *labels;
-  const double *use;
-  size_t stride, n, d;
-  double penalty, intercept_penalty;
-} Problem;
-
 static double
-linear(const Problem *p, size_t i, const double *coefficients) {
+linear(const DemurOffsetLogistic *p, size_t i, const double *coefficients) {
   double z = p->offsets[i] + coefficients[p->d];
   for (size_t c = 0; c < p->d; c++)
     z += coefficients[c] * p->inputs[i * p->stride + c];
@@ -73,7 +66,7 @@ linear(const Problem *p, size_t i, const double *coefficients) {
 
 /* coefficients [d + 1], the intercept last. */
 static double
-objective(const Problem *p, const double *coefficients) {
+objective(const DemurOffsetLogistic *p, const double *coefficients) {
   double sum = 0.5 * p->intercept_penalty * coefficients[p->d] * coefficients[p->d];
   for (size_t c = 0; c < p->d; c++)
     sum += 0.5 * p->penalty * coefficients[c] * coefficients[c];
@@ -88,7 +81,8 @@ objective(const Problem *p, const double *coefficients) {
 }
 
 static void
-derivatives(const Problem *p, const double *coefficients, double *gradient, double *hessian) {
+derivatives(const DemurOffsetLogistic *p, const double *coefficients, double *gradient,
+            double *hessian) {
   const size_t m = p->d + 1;
   memset(gradient, 0, m * sizeof *gradient);
   memset(hessian, 0, m * m * sizeof *hessian);
@@ -119,21 +113,17 @@ derivatives(const Problem *p, const double *coefficients, double *gradient, doub
 }
 
 void
-demur_offset_logistic_fit(const double *inputs, size_t stride, const double *offsets,
-                          const double *labels, const double *use, size_t n, size_t d,
-                          double penalty, double intercept_penalty, double *weights,
-                          double *intercept) {
-  const Problem problem = {inputs, offsets, labels, use, stride, n, d, penalty, intercept_penalty};
-  const size_t m = d + 1;
+demur_offset_logistic_fit(const DemurOffsetLogistic *problem, double *weights, double *intercept) {
+  const size_t d = problem->d, m = d + 1;
   g_autofree double *coefficients = g_new(double, m), *trial = g_new(double, m),
                     *step = g_new(double, m), *gradient = g_new(double, m),
                     *hessian = g_new(double, (m * m));
   if (d > 0)
     memcpy(coefficients, weights, d * sizeof(double));
   coefficients[d] = *intercept;
-  double current = objective(&problem, coefficients);
+  double current = objective(problem, coefficients);
   for (int iteration = 0; iteration < MAX_STEPS; iteration++) {
-    derivatives(&problem, coefficients, gradient, hessian);
+    derivatives(problem, coefficients, gradient, hessian);
     memcpy(step, gradient, m * sizeof(double));
     if (!solve_positive(hessian, step, m))
       break;
@@ -150,7 +140,7 @@ demur_offset_logistic_fit(const double *inputs, size_t stride, const double *off
     for (int halving = 0; halving < 40; halving++, scale *= 0.5) {
       for (size_t c = 0; c < m; c++)
         trial[c] = coefficients[c] - scale * step[c];
-      next = objective(&problem, trial);
+      next = objective(problem, trial);
       if (next <= current)
         break;
     }

@@ -70,10 +70,13 @@ reach(const SiteScans *s, const Likelihood *l, double top, double sign) {
 
 static void
 lay_out(Likelihood *l, const SiteScans *s) {
-  double unused = 0.0;
+  const DemurOffsetLogistic problem = {.n = s->n,
+                                       .offsets = s->offsets,
+                                       .labels = s->labels,
+                                       .use = s->weights,
+                                       .intercept_penalty = 0.01};
   l->mode = 0.0;
-  demur_offset_logistic_fit(NULL, 0, s->offsets, s->labels, s->weights, s->n, 0, 0.0, 0.01, &unused,
-                            &l->mode);
+  demur_offset_logistic_fit(&problem, NULL, &l->mode);
   l->information = 0.01;
   for (size_t i = 0; i < s->n; i++) {
     const double p = demur_sigmoid(s->offsets[i] + l->mode);

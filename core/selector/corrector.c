@@ -111,6 +111,22 @@ weight_of(const Fits *fits, size_t i) {
   return fits->weights != NULL ? fits->weights[i] : 1.0;
 }
 
+/* use [n] as in metrics/offset-logistic.h. */
+static void
+fit_logistic(const Fits *fits, const double *use, double lambda, double *weights,
+             double *intercept) {
+  const DemurOffsetLogistic problem = {.inputs = fits->inputs,
+                                       .stride = fits->d,
+                                       .n = fits->n,
+                                       .d = fits->d,
+                                       .offsets = fits->offsets,
+                                       .labels = fits->labels,
+                                       .use = use,
+                                       .penalty = lambda,
+                                       .intercept_penalty = INTERCEPT_PENALTY};
+  demur_offset_logistic_fit(&problem, weights, intercept);
+}
+
 /* One job a (lambda, fold): fit without the fold, then the fold's deltas. */
 static void
 fit_without_fold(size_t job, guint worker, gpointer data) {
@@ -122,8 +138,7 @@ fit_without_fold(size_t job, guint worker, gpointer data) {
     use[i] = fits->folds[i] != fold ? weight_of(fits, i) : 0.0;
   DemurCorrector fit = {.n_inputs = fits->d};
   g_autofree double *weights = fit.weights = g_new0(double, MAX(fits->d, 1));
-  demur_offset_logistic_fit(fits->inputs, fits->d, fits->offsets, fits->labels, use, fits->n,
-                            fits->d, lambdas[lambda], INTERCEPT_PENALTY, weights, &fit.intercept);
+  fit_logistic(fits, use, lambdas[lambda], weights, &fit.intercept);
   fits->intercepts[job] = fit.intercept;
   for (size_t i = 0; i < fits->n; i++)
     if (fits->folds[i] == fold)
@@ -218,8 +233,7 @@ leave_group_out(size_t group, guint worker, gpointer data) {
     labels[n_others++] = fits->labels[i];
   }
   g_autoptr(DemurCorrector) fit = demur_corrector_copy(job->whole);
-  demur_offset_logistic_fit(fits->inputs, d, fits->offsets, fits->labels, use, n, d, fit->lambda,
-                            INTERCEPT_PENALTY, fit->weights, &fit->intercept);
+  fit_logistic(fits, use, fit->lambda, fit->weights, &fit->intercept);
   fit->slope = fit_slope(offsets, deltas, labels, weights, n_others);
   for (size_t i = 0; i < n; i++)
     if (job->groups[i] == group)
@@ -246,11 +260,12 @@ leave_sites_out(const DemurCorrector *corrector, const Fits *fits, size_t lambda
 }
 
 DemurCorrector *
-demur_corrector_fit(const double *inputs, size_t n, size_t n_inputs, const double *risks,
-                    const double *labels, const double *weights, const guint32 *units,
-                    const guint32 *sites, guint64 seed, DemurParallel *parallel,
+demur_corrector_fit(const DemurCorrectorData *data, guint64 seed, DemurParallel *parallel,
                     const DemurProgress *progress, DemurCorrectorTraining *training,
                     GError **error) {
+  const size_t n = data->n, n_inputs = data->n_inputs;
+  const double *inputs = data->inputs, *risks = data->risks, *labels = data->labels,
+               *weights = data->weights;
   if (!demur_progress_step(progress, 0.0, "fitting the corrector", error))
     return NULL;
   g_autofree double *offsets = g_new(double, MAX(n, 1));
@@ -264,7 +279,7 @@ demur_corrector_fit(const double *inputs, size_t n, size_t n_inputs, const doubl
                .n = n,
                .d = n_inputs,
                .folds = folds};
-  fits.n_folds = demur_folds_assign(units, n, N_FOLDS, seed, 0, folds);
+  fits.n_folds = demur_folds_assign(data->units, n, N_FOLDS, seed, 0, folds);
   g_autofree double *deltas = fits.deltas = g_new0(double, MAX(n, 1) * N_LAMBDAS);
   const size_t n_fits = N_LAMBDAS * MAX(fits.n_folds, 1);
   g_autofree double *intercepts = fits.intercepts = g_new0(double, n_fits);
@@ -289,13 +304,12 @@ demur_corrector_fit(const double *inputs, size_t n, size_t n_inputs, const doubl
   corrector->n_inputs = n_inputs;
   corrector->weights = g_new0(double, MAX(n_inputs, 1));
   corrector->lambda = lambdas[best];
-  demur_offset_logistic_fit(inputs, n_inputs, offsets, labels, weights, n, n_inputs, lambdas[best],
-                            INTERCEPT_PENALTY, corrector->weights, &corrector->intercept);
+  fit_logistic(&fits, weights, lambdas[best], corrector->weights, &corrector->intercept);
   const double *chosen = deltas + best * n;
   corrector->slope = fits.n_folds > 1 ? fit_slope(offsets, chosen, labels, weights, n) : 0.0;
   training->deltas = g_memdup2(chosen, MAX(n, 1) * sizeof(double));
-  fit_sites(corrector, &fits, best, sites, training);
-  leave_sites_out(corrector, &fits, best, sites, seed, parallel, training);
+  fit_sites(corrector, &fits, best, data->sites, training);
+  leave_sites_out(corrector, &fits, best, data->sites, seed, parallel, training);
   return corrector;
 }
 

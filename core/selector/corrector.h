@@ -35,15 +35,21 @@ typedef struct {
 void demur_corrector_training_clear(DemurCorrectorTraining *training);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DemurCorrectorTraining, demur_corrector_training_clear)
 
-/* inputs [n][n_inputs], risks, labels [n], weights [n] of the outcomes (NULL:
- * 1), units [n]: codes of sites (patients where there are few
- * sites); folds of whole units come from the seed. sites [n]: codes of the real sites. training
- * starts as all zero and is the caller's. NULL when cancelled. */
-DemurCorrector *demur_corrector_fit(const double *inputs, size_t n, size_t n_inputs,
-                                    const double *risks, const double *labels,
-                                    const double *weights, const guint32 *units,
-                                    const guint32 *sites, guint64 seed, DemurParallel *parallel,
-                                    const DemurProgress *progress, DemurCorrectorTraining *training,
+/* What it is fitted on. */
+typedef struct {
+  size_t n, n_inputs;
+  const double *inputs; /* [n][n_inputs] */
+  const double *risks, *labels;
+  const double *weights; /* [n] of the outcomes; NULL: 1 */
+  const guint32 *units;  /* [n] codes of sites (patients where there are few sites) */
+  const guint32 *sites;  /* [n] codes of the real sites */
+} DemurCorrectorData;
+
+/* Folds of whole units come from the seed. training starts as all zero and is the caller's. NULL
+ * when cancelled. */
+DemurCorrector *demur_corrector_fit(const DemurCorrectorData *data, guint64 seed,
+                                    DemurParallel *parallel, const DemurProgress *progress,
+                                    DemurCorrectorTraining *training,
                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
 DemurCorrector *demur_corrector_copy(const DemurCorrector *corrector);
 void demur_corrector_free(DemurCorrector *corrector);

@@ -166,13 +166,24 @@ demur_recalibration_fit(DemurRecalibrationKind kind, const double *probabilities
     y[i] = labels[i] == 1 ? 1.0 : 0.0;
   }
   if (kind == DEMUR_RECALIBRATION_INTERCEPT) {
-    demur_offset_logistic_fit(NULL, 0, logits, y, use, n, 0, 0.0, 1e-9, NULL, &r->intercept);
-  } else if (kind == DEMUR_RECALIBRATION_PLATT) {
-    demur_offset_logistic_fit(logits, 1, zeros, y, use, n, 1, 1e-9, 1e-9, &r->slope, &r->intercept);
+    const DemurOffsetLogistic problem = {
+        .n = n, .offsets = logits, .labels = y, .use = use, .intercept_penalty = 1e-9};
+    demur_offset_logistic_fit(&problem, NULL, &r->intercept);
   } else {
     /* A very large penalty on the intercept keeps it at 0. */
-    demur_offset_logistic_fit(logits, 1, zeros, y, use, n, 1, 1e-9, 1e12, &r->slope, &r->intercept);
-    r->intercept = 0.0;
+    const gboolean platt = kind == DEMUR_RECALIBRATION_PLATT;
+    const DemurOffsetLogistic problem = {.n = n,
+                                         .d = 1,
+                                         .stride = 1,
+                                         .inputs = logits,
+                                         .offsets = zeros,
+                                         .labels = y,
+                                         .use = use,
+                                         .penalty = 1e-9,
+                                         .intercept_penalty = platt ? 1e-9 : 1e12};
+    demur_offset_logistic_fit(&problem, &r->slope, &r->intercept);
+    if (!platt)
+      r->intercept = 0.0;
   }
   return r;
 }

@@ -350,8 +350,9 @@ demur_risk_plan_from_selector(double alpha, double delta, double max_coverage,
 /* One step of one network. Fills bins; failed: the bin that failed. */
 static gboolean
 test_step(const DemurRiskPlan *plan, double threshold, const double *scores, const double *risks,
-          const double *labels, const guint32 *rows, size_t n_rows, double *differences,
-          DemurRiskBin *bins, size_t *failed) {
+          const double *labels, const guint32 *rows, size_t n_rows, DemurRiskBin *bins,
+          size_t *failed) {
+  g_autofree double *differences = g_new(double, MAX(n_rows, 1)); /* of one bin */
   const double goal = log(DEMUR_RISK_BINS / plan->delta);
   gboolean passed = TRUE;
   for (size_t b = 0; b < DEMUR_RISK_BINS; b++) {
@@ -442,7 +443,6 @@ demur_tune_guaranteed_risk(const DemurRiskPlan *plan, const double *const *score
                 n_unlabelled, n_chosen);
     return NULL;
   }
-  g_autofree double *differences = g_new(double, n_chosen);
   g_autofree DemurRiskBin *bins = g_new0(DemurRiskBin, DEMUR_RISK_BINS);
   g_autofree DemurRiskBin *first = g_new0(DemurRiskBin, DEMUR_RISK_BINS);
   g_autofree DemurRiskBin *kept = NULL;
@@ -452,7 +452,7 @@ demur_tune_guaranteed_risk(const DemurRiskPlan *plan, const double *const *score
     for (size_t m = 0; passed && m < plan->n_networks; m++) {
       size_t failed = 0;
       passed = test_step(plan, plan->thresholds[n_passed * plan->n_networks + m], scores[m], risks,
-                         labels, rows, n_chosen, differences, m == 0 ? first : bins, &failed);
+                         labels, rows, n_chosen, m == 0 ? first : bins, &failed);
       if (!passed && n_passed == 0) {
         refuse(plan, m == 0 ? &first[failed] : &bins[failed], n_chosen, error);
         return NULL;

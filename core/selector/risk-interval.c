@@ -63,7 +63,15 @@ demur_risk_interval_fit_slope(const double *logits, const double *labels, const 
   *slope_sd = *slope_centre = 0.0;
   double slope = 1.0, intercept = 0.0;
   g_autofree double *zeros = g_new0(double, MAX(n, 1));
-  demur_offset_logistic_fit(logits, 1, zeros, labels, NULL, n, 1, 1e-9, 1e-9, &slope, &intercept);
+  const DemurOffsetLogistic problem = {.n = n,
+                                       .d = 1,
+                                       .stride = 1,
+                                       .inputs = logits,
+                                       .offsets = zeros,
+                                       .labels = labels,
+                                       .penalty = 1e-9,
+                                       .intercept_penalty = 1e-9};
+  demur_offset_logistic_fit(&problem, &slope, &intercept);
   guint32 n_codes = 0;
   for (size_t i = 0; i < n; i++)
     n_codes = MAX(n_codes, sites[i] + 1);

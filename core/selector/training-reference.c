@@ -90,9 +90,15 @@ fit_corrector(const DemurSelector *s, const DemurCohort *cohort, const DemurTrai
   g_autofree guint32 *sites = g_new(guint32, MAX(n, 1));
   for (size_t i = 0; i < n; i++)
     sites[i] = cohort->sites[training->rows[i]];
-  out->corrector =
-      demur_corrector_fit(inputs, n, n_base + s->n_components, risks, labels, training->weights,
-                          units, sites, s->seed, parallel, progress, fitted, error);
+  const DemurCorrectorData data = {.n = n,
+                                   .n_inputs = n_base + s->n_components,
+                                   .inputs = inputs,
+                                   .risks = risks,
+                                   .labels = labels,
+                                   .weights = training->weights,
+                                   .units = units,
+                                   .sites = sites};
+  out->corrector = demur_corrector_fit(&data, s->seed, parallel, progress, fitted, error);
   return out->corrector != NULL;
 }
 

@@ -172,41 +172,31 @@ take_audits(const DemurEvaluating *e, const char *split, Audits *audits, GError 
 }
 
 static gboolean
-evaluate(DemurTask *task, char **names, const DemurEvaluateParams *options, DemurEvaluating *e,
-         GError **error) {
-  const guint n = names != NULL ? g_strv_length(names) : 0;
-  if (n == 0 || options->cohort == NULL) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                        "give at least one --selector S and a --cohort C");
-    return FALSE;
-  }
-  DemurEvaluateInput input;
-  demur_evaluate_input_init(&input);
-  if (!take_count(options->n_resamples, "--resamples", &input.n_resamples, error) ||
-      !take_count(options->n_bootstrap, "--bootstrap", &input.n_bootstrap, error) ||
-      !take_count(options->bin_size, "--bin-size", &input.min_bin_size, error))
+take_options(const DemurEvaluateParams *options, DemurEvaluateInput *input, GError **error) {
+  if (!take_count(options->n_resamples, "--resamples", &input->n_resamples, error) ||
+      !take_count(options->n_bootstrap, "--bootstrap", &input->n_bootstrap, error) ||
+      !take_count(options->bin_size, "--bin-size", &input->min_bin_size, error))
     return FALSE;
   if (options->resample_unit != NULL &&
-      !demur_unit_from_name(options->resample_unit, &input.resample_unit, error))
+      !demur_unit_from_name(options->resample_unit, &input->resample_unit, error))
     return FALSE;
   if (options->net_benefit_threshold != NULL &&
       (!demur_number_parse(options->net_benefit_threshold, strlen(options->net_benefit_threshold),
-                           &input.net_benefit_threshold) ||
-       !(input.net_benefit_threshold >= 0.0 && input.net_benefit_threshold < 1.0))) {
+                           &input->net_benefit_threshold) ||
+       !(input->net_benefit_threshold >= 0.0 && input->net_benefit_threshold < 1.0))) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
                 "--net-benefit-threshold takes a risk from 0 up to but not 1, not '%s'",
                 options->net_benefit_threshold);
     return FALSE;
   }
-  g_auto(GStrv) group_by = take_names(options->group_by, error);
-  if (group_by == NULL)
-    return FALSE;
-  input.split = options->split != NULL ? options->split : "test";
-  input.seed = task->seed;
-  input.in_sample = options->in_sample;
-  e->n_bootstrap = input.n_bootstrap;
-  e->allow_in_sample = options->in_sample;
+  return TRUE;
+}
 
+/* Everything of the workspace but the thresholds. */
+static gboolean
+load(DemurTask *task, char **names, const DemurEvaluateParams *options, DemurEvaluating *e,
+     GError **error) {
+  const guint n = g_strv_length(names);
   e->names = names;
   e->n_selectors = n;
   e->selectors = g_new0(DemurSelector *, n);
@@ -232,6 +222,71 @@ evaluate(DemurTask *task, char **names, const DemurEvaluateParams *options, Demu
     demur_report_pin_audits(options->pin, e->audits);
     demur_report_pin_validation(options->pin, e->records[0]);
   }
+  return TRUE;
+}
+
+/* tuned [n_selectors] (what they hold: of owned), n_tuned [n_selectors]. *tuned_here: one of them is
+ * of the split that is measured, as --in-sample allows. */
+static gboolean
+load_tuned(DemurTask *task, const DemurEvaluateParams *options, const char *split,
+           DemurEvaluating *e, GPtrArray *owned, DemurTunedThreshold **tuned, size_t *n_tuned,
+           gboolean *tuned_here, GError **error) {
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  if (workspace == NULL)
+    return FALSE;
+  for (size_t s = 0; s < e->n_selectors; s++) {
+    gboolean on_this_split;
+    double coverage;
+    e->thresholds[s] = demur_thresholds_list(workspace, e->names[s], error);
+    const gboolean learnt =
+        options->pin != NULL && e->thresholds[s] != NULL &&
+        demur_report_pin_thresholds(options->pin, e->names[s], e->thresholds[s]) > 0;
+    if (e->thresholds[s] == NULL ||
+        !load_thresholds(e->thresholds[s], demur_selector_n_models(e->selectors[s]), owned,
+                         &tuned[s], error) ||
+        !demur_task_tuned_on(task, e->names[s], e->cohort, split, &on_this_split, &coverage, error))
+      return FALSE;
+    n_tuned[s] = e->thresholds[s]->len;
+    /* A threshold that came after the report may be of its very split. */
+    *tuned_here |= on_this_split && !learnt;
+    if (on_this_split && !options->in_sample && !learnt) {
+      g_set_error(
+          error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+          "selector '%s' was tuned on patients of split '%s' (coverage %g): that threshold "
+          "would look better than it is; evaluate on another split, take the threshold from "
+          "another one (demur tune %s --cohort %s --split tune --coverage %g), or say "
+          "--in-sample, which is printed on every result",
+          e->names[s], split, coverage, e->names[s], e->cohort->name, coverage);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+static gboolean
+evaluate(DemurTask *task, char **names, const DemurEvaluateParams *options, DemurEvaluating *e,
+         GError **error) {
+  const guint n = names != NULL ? g_strv_length(names) : 0;
+  if (n == 0 || options->cohort == NULL) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "give at least one --selector S and a --cohort C");
+    return FALSE;
+  }
+  DemurEvaluateInput input;
+  demur_evaluate_input_init(&input);
+  if (!take_options(options, &input, error))
+    return FALSE;
+  g_auto(GStrv) group_by = take_names(options->group_by, error);
+  if (group_by == NULL)
+    return FALSE;
+  input.split = options->split != NULL ? options->split : "test";
+  input.seed = task->seed;
+  input.in_sample = options->in_sample;
+  e->n_bootstrap = input.n_bootstrap;
+  e->allow_in_sample = options->in_sample;
+
+  if (!load(task, names, options, e, error))
+    return FALSE;
   if (options->usual_groups && options->group_by == NULL) {
     g_strfreev(group_by);
     group_by = usual_groups(e->cohort);
@@ -244,33 +299,8 @@ evaluate(DemurTask *task, char **names, const DemurEvaluateParams *options, Demu
   g_autofree DemurTunedThreshold **tuned = g_new0(DemurTunedThreshold *, n);
   g_autofree size_t *n_tuned = g_new0(size_t, n);
   gboolean tuned_here = FALSE;
-  for (guint s = 0; s < n; s++) {
-    gboolean on_this_split;
-    double coverage;
-    e->thresholds[s] = demur_thresholds_list(workspace, names[s], error);
-    const gboolean learnt =
-        options->pin != NULL && e->thresholds[s] != NULL &&
-        demur_report_pin_thresholds(options->pin, names[s], e->thresholds[s]) > 0;
-    if (e->thresholds[s] == NULL ||
-        !load_thresholds(e->thresholds[s], demur_selector_n_models(e->selectors[s]), owned,
-                         &tuned[s], error) ||
-        !demur_task_tuned_on(task, names[s], e->cohort, input.split, &on_this_split, &coverage,
-                             error))
-      return FALSE;
-    n_tuned[s] = e->thresholds[s]->len;
-    /* A threshold that came after the report may be of its very split. */
-    tuned_here |= on_this_split && !learnt;
-    if (on_this_split && !options->in_sample && !learnt) {
-      g_set_error(
-          error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-          "selector '%s' was tuned on patients of split '%s' (coverage %g): that threshold "
-          "would look better than it is; evaluate on another split, take the threshold from "
-          "another one (demur tune %s --cohort %s --split tune --coverage %g), or say "
-          "--in-sample, which is printed on every result",
-          names[s], input.split, coverage, names[s], e->cohort->name, coverage);
-      return FALSE;
-    }
-  }
+  if (!load_tuned(task, options, input.split, e, owned, tuned, n_tuned, &tuned_here, error))
+    return FALSE;
   input.cohort = e->cohort;
   input.n_selectors = n;
   input.selectors = e->selectors;

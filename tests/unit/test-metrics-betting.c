@@ -60,7 +60,8 @@ test_interval(void) {
   double wide = INFINITY;
   for (size_t n = 250; n <= N; n *= 2) {
     double low, high, turned_low, turned_high;
-    demur_bet_interval(weights, labels, risks, n, bounds, 0.1, 0.1, 0.05, &low, &high);
+    demur_bet_interval(&(DemurBetPairs){n, weights, labels, risks}, bounds, 0.1, 0.1, 0.05, &low,
+                       &high);
     g_assert_cmpfloat(low, <, 1.0);
     g_assert_cmpfloat(high, >, 1.0);
     g_assert_cmpfloat(high - low, <, wide);
@@ -70,8 +71,8 @@ test_interval(void) {
       turned_labels[i] = labels[n - 1 - i];
       turned_risks[i] = risks[n - 1 - i];
     }
-    demur_bet_interval(weights, turned_labels, turned_risks, n, bounds, 0.1, 0.1, 0.05, &turned_low,
-                       &turned_high);
+    demur_bet_interval(&(DemurBetPairs){n, weights, turned_labels, turned_risks}, bounds, 0.1, 0.1,
+                       0.05, &turned_low, &turned_high);
     g_assert_cmpfloat_with_epsilon(low, turned_low, 1e-9);
     g_assert_cmpfloat_with_epsilon(high, turned_high, 1e-9);
   }

@@ -269,10 +269,12 @@ few_sites_leave_an_audit_its_say(void) {
         patients[i - N] = (guint32)(i - N);
     }
     g_autoptr(DemurSitePrior) prior = demur_site_prior_fit(l, y, NULL, sites, N, NULL);
-    double risks[EACH], unused = 0.0, whole = 0.0;
+    double risks[EACH], whole = 0.0;
     for (size_t i = 0; i < EACH; i++)
       risks[i] = demur_sigmoid(l[N + i]);
-    demur_offset_logistic_fit(NULL, 0, l + N, y + N, NULL, EACH, 0, 0.0, 1e-9, &unused, &whole);
+    const DemurOffsetLogistic problem = {
+        .n = EACH, .offsets = l + N, .labels = y + N, .intercept_penalty = 1e-9};
+    demur_offset_logistic_fit(&problem, NULL, &whole);
     for (guint64 plan = 0; plan < PLANS; plan++, n++) {
       size_t n_chosen;
       g_autofree guint32 *chosen =

@@ -48,7 +48,9 @@ slope_error_is_the_spread_of_slopes(void) {
     }
     g_autofree double *zeros = g_new0(double, N);
     double slope = 1.0, intercept = 0.0, sd, centre;
-    demur_offset_logistic_fit(logits, 1, zeros, labels, NULL, N, 1, 0, 0, &slope, &intercept);
+    const DemurOffsetLogistic problem = {
+        .n = N, .d = 1, .stride = 1, .inputs = logits, .offsets = zeros, .labels = labels};
+    demur_offset_logistic_fit(&problem, &slope, &intercept);
     demur_risk_interval_fit_slope(logits, labels, sites, N, &sd, &centre);
     sum += slope / TIMES;
     square += slope * slope / TIMES;
