@@ -15,7 +15,9 @@ struct DemurWorkspace {
   char *user, *station; /* who works, for events; NULL: not known */
   char *(*now)(void);
   const DemurProgress
-      *waiting;           /* told while another program holds the lock; borrowed, may be NULL */
+      *waiting; /* told while another program holds the lock; borrowed, may be NULL */
+  DemurPatience patience;
+  gboolean locked_out;    /* the last failure was another program's lock */
   guint depth;            /* of nested transactions */
   gboolean has_begun;     /* this handle has looked whose the last event is */
   GHashTable *untold;     /* names of cohorts whose event is due when the transaction ends, owned */

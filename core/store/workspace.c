@@ -18,6 +18,7 @@
 #define WAIT_STEP_MS 50
 #define SILENT_WAIT_MS 10000
 #define TOLD_WAIT_MS 60000
+#define SHORT_WAIT_MS 1000
 
 const char *
 demur_workspace_path(const DemurWorkspace *workspace) {
@@ -57,6 +58,11 @@ demur_store_fail(DemurWorkspace *workspace, const char *doing, GError **error) {
     advice = "run `demur verify`";
     break;
   }
+  const gboolean locked = code == SQLITE_BUSY || code == SQLITE_LOCKED;
+  workspace->locked_out = locked;
+  if (locked && workspace->waiting != NULL &&
+      !demur_progress_step(workspace->waiting, 0.0, "waiting: the workspace is locked", error))
+    return FALSE; /* the wait was cancelled */
   g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE, "workspace %s: %s: %s; %s", workspace->path,
               doing, sqlite3_errmsg(workspace->database), advice);
   return FALSE;
@@ -312,9 +318,14 @@ static int
 wait_for_another(void *data, int n_asked) {
   const DemurWorkspace *workspace = data;
   const gboolean told = workspace->waiting != NULL;
-  const int limit = (told ? TOLD_WAIT_MS : SILENT_WAIT_MS) / WAIT_STEP_MS;
-  if (n_asked >= limit || !demur_progress_step(workspace->waiting, (double)n_asked / limit,
-                                               "waiting: the workspace is locked", NULL))
+  const gboolean endless = told && workspace->patience == DEMUR_PATIENCE_ENDLESS;
+  const int limit = (workspace->patience == DEMUR_PATIENCE_SHORT ? SHORT_WAIT_MS
+                     : told                                      ? TOLD_WAIT_MS
+                                                                 : SILENT_WAIT_MS) /
+                    WAIT_STEP_MS;
+  if ((n_asked >= limit && !endless) ||
+      !demur_progress_step(workspace->waiting, MIN((double)n_asked / limit, 1.0),
+                           "waiting: the workspace is locked", NULL))
     return 0;
   sqlite3_sleep(WAIT_STEP_MS);
   return 1;
@@ -323,6 +334,18 @@ wait_for_another(void *data, int n_asked) {
 void
 demur_workspace_tell_waiting(DemurWorkspace *workspace, const DemurProgress *progress) {
   workspace->waiting = progress;
+}
+
+gboolean
+demur_workspace_is_locked_out(const DemurWorkspace *workspace) {
+  return workspace->locked_out;
+}
+
+DemurPatience
+demur_workspace_set_patience(DemurWorkspace *workspace, DemurPatience patience) {
+  const DemurPatience before = workspace->patience;
+  workspace->patience = patience;
+  return before;
 }
 
 /* On every connection, before anything else. */

@@ -41,6 +41,21 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurWorkspace, demur_workspace_close)
  * lasts up to a minute. progress is borrowed until the workspace is closed; NULL: as before. */
 void demur_workspace_tell_waiting(DemurWorkspace *workspace, const DemurProgress *progress);
 
+/* How long a writer waits while another program holds the lock. */
+typedef enum {
+  DEMUR_PATIENCE_USUAL,   /* 10 s, or a minute where it is told */
+  DEMUR_PATIENCE_SHORT,   /* a second: what can be kept a little later as well */
+  DEMUR_PATIENCE_ENDLESS, /* where it is told: until the lock is free, or it is cancelled; what took
+                             long to compute is not lost to another program's lock */
+} DemurPatience;
+
+/* From now on; gives what was before. */
+DemurPatience demur_workspace_set_patience(DemurWorkspace *workspace, DemurPatience patience);
+
+/* Whether what failed last (DEMUR_ERROR_STORE) failed because another program holds the lock for
+ * longer than is waited for, and is worth another try. */
+gboolean demur_workspace_is_locked_out(const DemurWorkspace *workspace);
+
 const char *demur_workspace_path(const DemurWorkspace *workspace);
 
 /* USER_DATA_DIR/demur/workspace.demur (owned). */

@@ -352,5 +352,8 @@ demur_assessment_save(DemurTask *task, const DemurAssessment *assessment, GError
       g_memdup2(assessment->verdicts->data, n * sizeof(DemurVerdictRecord));
   for (guint i = 0; i < n; i++)
     demur_bindings_bind(assessment->bindings, &batch, &bound[i]);
-  return n == 0 || demur_verdicts_save(workspace, &batch, bound, n, error);
+  const DemurPatience usual = demur_workspace_set_patience(workspace, DEMUR_PATIENCE_ENDLESS);
+  const gboolean saved = n == 0 || demur_verdicts_save(workspace, &batch, bound, n, error);
+  demur_workspace_set_patience(workspace, usual);
+  return saved;
 }

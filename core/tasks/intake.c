@@ -272,7 +272,12 @@ demur_intake_run(DemurTask *task, const char *const *paths, const DemurEligibili
     return NULL;
   g_autoptr(DemurMeeting) meeting = NULL;
   const guint n = intake->import->series->len;
-  if (n > 0 && (meeting = meet(task, intake->import, rules, sites, error)) == NULL)
+  /* What was read, or received, waits for another program's lock until that is free. */
+  const DemurPatience usual = demur_workspace_set_patience(workspace, DEMUR_PATIENCE_ENDLESS);
+  if (n > 0)
+    meeting = meet(task, intake->import, rules, sites, error);
+  demur_workspace_set_patience(workspace, usual);
+  if (n > 0 && meeting == NULL)
     return NULL;
   intake->records = g_ptr_array_new_with_free_func((GDestroyNotify)demur_series_record_free);
   for (guint i = 0; i < n; i++) {

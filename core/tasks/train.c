@@ -79,9 +79,34 @@ keep_checkpoint(const DemurCheckpoint *checkpoint, gpointer data, GError **error
     tell_epochs(keeping, checkpoint);
   g_autoptr(GBytes) bytes = demur_checkpoint_to_bytes(checkpoint);
   g_autofree char *now = demur_task_now(keeping->task);
-  keeping->trained->n_kept_updates = demur_checkpoint_n_updates(checkpoint);
-  return demur_checkpoints_save(keeping->task->workspace, keeping->params->selector, bytes,
-                                keeping->trained->n_kept_updates, now, error);
+  const gint64 n_updates = demur_checkpoint_n_updates(checkpoint);
+  DemurWorkspace *workspace = keeping->task->workspace;
+  g_autoptr(GError) cause = NULL;
+  const DemurPatience usual = demur_workspace_set_patience(workspace, DEMUR_PATIENCE_SHORT);
+  const gboolean saved =
+      demur_checkpoints_save(workspace, keeping->params->selector, bytes, n_updates, now, &cause);
+  demur_workspace_set_patience(workspace, usual);
+  if (saved)
+    keeping->trained->n_kept_updates = n_updates;
+  /* Another program's lock ends no training: the next checkpoint holds this one too. */
+  if (saved || (g_error_matches(cause, DEMUR_ERROR, DEMUR_ERROR_STORE) &&
+                demur_workspace_is_locked_out(workspace)))
+    return TRUE;
+  g_propagate_error(error, g_steal_pointer(&cause));
+  return FALSE;
+}
+
+/* What took long to compute waits for another program's lock until that is free, or until the wait
+ * is cancelled. */
+static gboolean
+save_trained(DemurTask *task, const DemurTrainParams *params, const DemurTrained *trained,
+             GError **error) {
+  g_autofree char *now = demur_task_now(task);
+  const DemurPatience usual = demur_workspace_set_patience(task->workspace, DEMUR_PATIENCE_ENDLESS);
+  const gboolean saved = demur_trained_save(task->workspace, params->selector, trained->selector,
+                                            trained->log, params->replace, now, error);
+  demur_workspace_set_patience(task->workspace, usual);
+  return saved;
 }
 
 /* The settings to train with: those asked for, with what the selector scores by, or the best of the
@@ -140,9 +165,7 @@ demur_task_train(DemurTask *task, const DemurTrainParams *params, DemurTrained *
   if (trained->selector == NULL)
     return FALSE;
   trained->seconds = (double)(g_get_monotonic_time() - started) / G_USEC_PER_SEC;
-  g_autofree char *now = demur_task_now(task);
-  if (!demur_trained_save(workspace, params->selector, trained->selector, trained->log,
-                          params->replace, now, error))
+  if (!save_trained(task, params, trained, error))
     return FALSE;
   trained->n_kept_updates = -1;
   demur_task_warn_untrained(trained->selector, trained->warnings);
@@ -178,8 +201,11 @@ demur_task_validate(DemurTask *task, const DemurValidateParams *params, GError *
   demur_json_end_object(kept);
   g_autofree char *document = demur_json_finish(kept);
   DemurWorkspace *workspace = demur_task_workspace(task, error);
-  if (workspace == NULL ||
-      !demur_selectors_set_validation(workspace, params->selector, document, error))
+  if (workspace == NULL)
     return NULL;
-  return g_steal_pointer(&validation);
+  const DemurPatience usual = demur_workspace_set_patience(workspace, DEMUR_PATIENCE_ENDLESS);
+  const gboolean kept_it =
+      demur_selectors_set_validation(workspace, params->selector, document, error);
+  demur_workspace_set_patience(workspace, usual);
+  return kept_it ? g_steal_pointer(&validation) : NULL;
 }

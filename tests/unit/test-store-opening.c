@@ -287,9 +287,60 @@ waiting_for_a_lock_is_told(Fixture *f, gconstpointer data) {
   g_assert_true(demur_workspace_begin(holder, NULL));
   g_autoptr(GError) error = NULL;
   g_assert_false(demur_workspace_begin(waiting, &error));
-  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE);
+  g_assert_error(error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
   g_assert_cmpuint(waits.n, ==, 3);
   demur_workspace_rollback(holder);
+}
+
+typedef struct {
+  guint n;
+  guint n_before; /* the lock is given back at this one */
+  DemurWorkspace *holder;
+} Release;
+
+static void
+on_wait_release(double fraction, const char *stage, gpointer data) {
+  Release *release = data;
+  g_assert_cmpfloat(fraction, <=, 1.0);
+  if (++release->n == release->n_before)
+    demur_workspace_rollback(release->holder);
+}
+
+/* By counting how often it asks, not by the clock: 50 ms lie between two. */
+static void
+patience_is_as_it_is_set(Fixture *f, gconstpointer data) {
+  static const struct {
+    DemurPatience patience;
+    guint n_before;
+    gboolean gets_it;
+  } rows[] = {{DEMUR_PATIENCE_SHORT, 5, TRUE},
+              {DEMUR_PATIENCE_SHORT, 1000, FALSE},
+              {DEMUR_PATIENCE_ENDLESS, 1210, TRUE}}; /* a minute is 1,200 */
+  g_autoptr(DemurWorkspace) holder = open_workspace(f->path, DEMUR_WORKSPACE_CREATE);
+  g_autoptr(DemurWorkspace) waiting = open_workspace(f->path, DEMUR_WORKSPACE_DEFAULT);
+  for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+    if (rows[i].patience == DEMUR_PATIENCE_ENDLESS && !g_test_slow())
+      continue; /* takes a minute */
+    Release release = {0, rows[i].n_before, holder};
+    const DemurProgress progress = {on_wait_release, &release, NULL};
+    demur_workspace_tell_waiting(waiting, &progress);
+    g_assert_cmpint(demur_workspace_set_patience(waiting, rows[i].patience), ==,
+                    DEMUR_PATIENCE_USUAL);
+    g_assert_true(demur_workspace_begin(holder, NULL));
+    g_autoptr(GError) error = NULL;
+    g_assert_true(demur_workspace_begin(waiting, &error) == rows[i].gets_it);
+    if (rows[i].gets_it) {
+      g_assert_no_error(error);
+      g_assert_cmpuint(release.n, ==, rows[i].n_before);
+      demur_workspace_rollback(waiting);
+    } else {
+      g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE);
+      g_assert_true(demur_workspace_is_locked_out(waiting));
+      demur_workspace_rollback(holder);
+    }
+    g_assert_cmpint(demur_workspace_set_patience(waiting, DEMUR_PATIENCE_USUAL), ==,
+                    rows[i].patience);
+  }
 }
 
 /* Seen by a fault in the 7,001st of 8,000: what was saved in transactions before it stays, so that
@@ -337,6 +388,7 @@ main(int argc, char **argv) {
   TEST(a_reader_sees_the_log_or_is_refused);
   TEST(a_second_writer_never_locks_the_owner_out);
   TEST(waiting_for_a_lock_is_told);
+  TEST(patience_is_as_it_is_set);
   TEST(verdicts_are_saved_in_short_transactions);
   return g_test_run();
 }
