@@ -1,5 +1,6 @@
 #include "report/patient.h"
 
+#include "base/shown-text.h"
 #include "report/files.h"
 #include "report/format.h"
 #include "report/pages.h"
@@ -242,7 +243,8 @@ demur_patient_json(const DemurPatientInput *input) {
   demur_json_string(json, "created", input->tuned.created);
   demur_json_end_object(json);
   demur_json_end_object(json);
-  return demur_json_finish(json);
+  g_autofree char *text = demur_json_finish(json);
+  return demur_shown_json(text); /* read by people too */
 }
 
 /* ---- the page ---- */

@@ -1,5 +1,6 @@
 #include "report/report.h"
 
+#include "base/shown-text.h"
 #include "report/files.h"
 #include "report/finding.h"
 #include "report/format.h"
@@ -340,7 +341,8 @@ demur_report_json(const DemurReportInput *input) {
   demur_evaluation_write_json(input->evaluation, json);
   demur_json_end_object(json);
   demur_json_end_object(json);
-  return demur_json_finish(json);
+  g_autofree char *text = demur_json_finish(json);
+  return demur_shown_json(text); /* read by people too */
 }
 
 char *

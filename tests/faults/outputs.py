@@ -3,6 +3,7 @@
 Usage: outputs.py DEMUR PHANTOM. What takes another user is tried as root only (setpriv); elsewhere it is reported as
 skipped.
 """
+import json
 import os
 import shutil
 import socket
@@ -288,10 +289,47 @@ def what_is_shown_steers_no_terminal(bench):
             ["cohort", "show", "\x1b[31mred\a"], ["selector", "import", "x", "\u202e.json"], ["frob\x1b[2J"],
             ["export", "o.csv", "--cohort", "\u202e"], ["cohort", "import", "\u202ex", "odd.csv"]]
     for words in runs:
-        for json in ([], ["--json"]):
-            result = bench.run(folder, [*words, *json])
+        for form in ([], ["--json"]):
+            result = bench.run(folder, [*words, *form])
             for character in ("\x1b", "\a", "\u202e", "\u202d", "\u2066"):
-                assert character not in result.stdout + result.stderr, (words, json, result.stdout, result.stderr)
+                assert character not in result.stdout + result.stderr, (words, form, result.stdout, result.stderr)
+
+
+def hostile_names_on_paper_and_in_files(bench):
+    """A patient's ID and name that would turn the order of what is read, in every output that may tell them."""
+    folder = bench.copy()
+    for path, _, names in os.walk(os.path.join(folder, "in")):
+        for name in names:
+            with open(os.path.join(path, name), "r+b") as file:
+                text = file.read()
+                odd = text.replace(b"PHANTOM-1", "\u202eNEXT07".encode())
+                odd = odd.replace(b"Simulated^Phantom", "\u202eTXEN^70\u2066<b>x".encode())
+                assert odd != text and len(odd) == len(text)
+                file.seek(0)
+                file.write(odd)
+    words = ["--workspace", "odd.demur"]
+    for command in (["cohort", "import", "c", "c.csv", "--model", bench.model], ["selector", "import", "s", "s.json"],
+                    ["tune", "s", "--cohort", "c", "--coverage", "0.9"], ["dicom", "import", "in"],
+                    ["scores", "import", "scores.csv", "--model", bench.model], ["assess", "s", "--all"],
+                    ["report", "patient", "p.pdf", "--scan", bench.scan], ["report", "verify", "p.pdf"], ["dicom", "show", bench.scan],
+                    ["dicom", "list"], ["export", "v.csv"], ["export", "v.json"], ["export", "sr.dcm", "--scan", bench.scan],
+                    ["log"]):
+        result = bench.run(folder, [*command, *words])
+        assert result.returncode == 0, (command, result.stderr)
+        for character in "\u202e\u2066":
+            assert character not in result.stdout + result.stderr, (command, result.stdout)
+    for name in ("p.json", "v.csv", "v.json"):
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            text = file.read()
+        assert "NEXT07" in text, name
+        assert "\u202e" not in text and "\u2066" not in text, name
+    with open(os.path.join(folder, "p.json"), encoding="utf-8") as file:
+        assert "\u202eNEXT07" in str(json.load(file)), "the identifier itself is kept"
+    if shutil.which("pdftotext"):
+        page = subprocess.run(["pdftotext", os.path.join(folder, "p.pdf"), "-"], capture_output=True, text=True, check=True).stdout
+        assert "[U+202E]NEXT07" in page and "\u202e" not in page and "TXEN" not in page.replace("[U+202E]TXEN", ""), page
+    with open(os.path.join(folder, "sr.dcm"), "rb") as file:  # goes back to the archive under the archive's own identifier
+        assert "\u202eNEXT07".encode() in file.read()
 
 
 def a_patient_is_not_in_the_list_of_programs(bench):
@@ -328,6 +366,7 @@ def main():
         inputs_that_never_end(bench)
         inputs_are_files_of_bounded_size(bench)
         what_is_shown_steers_no_terminal(bench)
+        hostile_names_on_paper_and_in_files(bench)
         a_patient_is_not_in_the_list_of_programs(bench)
         if as_root:
             read_only_workspace(bench)

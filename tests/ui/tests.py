@@ -710,6 +710,37 @@ def german():
     app.quit()
 
 
+def hostile_names_are_shown_as_code_points():
+    """Right value: the code points. U+202E before an identifier would show TXEN as NEXT, and 07 as 70."""
+    if shutil.which("dcmodify") is None:
+        print("skipped: dcmodify (package dcmtk) is not installed")
+        sys.exit(77)
+    odd = "\u202eNEXT07"
+    copy = path("odd")
+    shutil.copytree(shared("derived/00_baseline"), copy)
+    files = [os.path.join(copy, name) for name in sorted(os.listdir(copy)) if name.endswith(".dcm")]
+    for file in files:
+        os.chmod(file, 0o644)
+    changes = [("0008,0005", "ISO_IR 192"), ("0010,0020", odd), ("0010,0010", odd + "^\u2066<b>"), ("0008,103e", odd),
+               ("0008,1030", odd), ("0008,0070", odd), ("0008,1090", odd), ("0008,0080", odd), ("0018,1210", odd)]
+    subprocess.run(["dcmodify", "-nb", *[word for tag, value in changes for word in ("-i", f"({tag})={value}")], *files], check=True)
+    workspace = path("w.demur")
+    scan = demur(workspace, "dicom", "import", copy)["series"][0]
+    assert scan["patient_id"] == odd
+    for language in ("en", "de"):
+        os.environ["LANGUAGE"] = language
+        app = Workstation(workspace)
+        wait_for(lambda: any("[U+202E]NEXT07" in text for text in app.texts()), f"the identifier in the worklist ({language})")
+        seen = app.texts()
+        app.activate("win.page", "'patient'")
+        wait_for(lambda: app.find("image", contains="CT"), "the picture")
+        seen += app.texts() + [node.description for node in app.walk() if node.role in ("image", "table row")]
+        assert any("[U+202E]NEXT07" in text for text in seen)
+        wrong = [text for text in seen if any(character in text for character in "\u202e\u2066")]
+        assert not wrong, wrong
+        app.quit()
+
+
 def a_person_chooses_the_series():
     """Right value: `demur dicom show`, which tells the decision, its reason and the rules' own verdict."""
     workspace = path("w.demur")
