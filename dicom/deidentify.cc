@@ -8,7 +8,6 @@
 #include <dcmtk/dcmdata/dcistrmb.h>
 #include <dcmtk/dcmdata/dctk.h>
 
-#include <glib/gstdio.h>
 #include <cstring>
 #include <exception>
 #include <map>
@@ -377,13 +376,13 @@ mark(DcmDataset &dataset, const Person &person) {
   dataset.putAndInsertString(DCM_LongitudinalTemporalInformationModified, "MODIFIED");
 }
 
-// A file name not taken yet, under the new UIDs; "" where no folder can be made.
+// A file name not taken yet, under the new UIDs; "" with error where no folder can be made.
 std::string
-place_of(DcmDataset &dataset, const char *folder) {
+place_of(DcmDataset &dataset, const char *folder, GError **error) {
   g_autofree char *series =
       g_build_filename(folder, first_string(dataset, DCM_StudyInstanceUID).c_str(),
                        first_string(dataset, DCM_SeriesInstanceUID).c_str(), nullptr);
-  if (g_mkdir_with_parents(series, 0700) != 0)
+  if (!demur_folder_make(series, error))
     return "";
   const std::string stem = std::string(series) + "/" + first_string(dataset, DCM_SOPInstanceUID);
   std::string name = stem + ".dcm";
@@ -480,9 +479,9 @@ copy_one(const DemurFile &file, const char *folder, const Secret &secret, Report
   if (pixels != nullptr && dataset.insert(pixels.get()).good())
     static_cast<void>(pixels.release());
   mark(dataset, person);
-  const std::string path = place_of(dataset, folder);
+  const std::string path = place_of(dataset, folder, error);
   if (path.empty())
-    return "its folder can't be made";
+    return "";
   // A file of its own: nothing of the old meta header or preamble goes along.
   DcmFileFormat made(&dataset);
   demur_save_file(made, path.c_str(), EXS_LittleEndianExplicit, EGL_withoutGL, DEMUR_FILE_NEW,

@@ -5,11 +5,10 @@
  * chunk a slice, with its own stream. */
 #include "dicom/phantom.h"
 #include "dicom/writer.h"
+#include "base/file-output.h"
 #include "base/memory.h"
 #include "base/random.h"
 
-#include <errno.h>
-#include <glib/gstdio.h>
 #include <math.h>
 
 #define FIELD_OF_VIEW_MM 360.0
@@ -445,12 +444,8 @@ demur_phantom_write(const DemurPhantomOptions *options, const char *folder, Demu
         "apart, and a nodule of 0 to 50 mm");
     return FALSE;
   }
-  if (g_mkdir_with_parents(folder, 0755) != 0) {
-    const int code = errno;
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s can't be made: %s", folder,
-                g_strerror(code));
+  if (!demur_folder_make(folder, error))
     return FALSE;
-  }
   g_autofree Phantom *phantom = g_new0(Phantom, 1);
   g_autofree char *name = g_strdup_printf(
       "demur phantom %" G_GUINT64_FORMAT " %u of %u, %u, %g, %g", options->seed, options->index,

@@ -104,15 +104,6 @@ folder_name(const char *uid) {
   return is_uid(uid) ? uid : "unnamed";
 }
 
-bool
-sync_folder(const std::string &folder) {
-  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const bool synced = fd >= 0 && fsync(fd) == 0;
-  if (fd >= 0)
-    close(fd);
-  return synced;
-}
-
 std::string
 journal_of(const char *folder) {
   return std::string(folder) + "/" + journal;
@@ -143,7 +134,7 @@ void
 clear_mark(const std::string &study, const char *kind) {
   const std::string path = mark_of(study, kind);
   if (g_unlink(path.c_str()) == 0)
-    (void)sync_folder(path.substr(0, path.rfind('/')));
+    demur_folder_sync(path.substr(0, path.rfind('/')).c_str());
 }
 
 // --- one association, in a process of its own ---
@@ -350,11 +341,9 @@ private:
     g_autofree char *study =
         g_strconcat(receiver_.folder, "/", folder_name(header->study_uid), nullptr);
     g_autofree char *series = g_build_filename(study, folder_name(header->series_uid), nullptr);
-    if (g_mkdir_with_parents(series, 0700) != 0)
-      return out_of_room(g_strerror(errno));
+    if (!demur_folder_make(series, &cause))
+      return out_of_room(cause->message);
     if (touched_.count(study) == 0) {
-      if (!sync_folder(receiver_.folder) || !sync_folder(study))
-        return out_of_room(g_strerror(errno));
       touched_.insert(study);
       say(pipe_, "T " + std::to_string(getpid()) + " " + study);
     }
@@ -722,11 +711,8 @@ serve(const DemurReceiver &receiver, Shared &shared, const DemurProgress *progre
 gboolean
 receive(const DemurReceiver &receiver, DemurReceived &received, const DemurProgress *progress,
         GError **error) {
-  if (g_mkdir_with_parents(journal_of(receiver.folder).c_str(), 0700) != 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "the folder %s can't be made: %s",
-                receiver.folder, g_strerror(errno));
+  if (!demur_folder_make(journal_of(receiver.folder).c_str(), error))
     return FALSE;
-  }
   void *memory =
       mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)

@@ -38,11 +38,8 @@ run_step(DemurContext *context, const DemurCommand *command, GError **error, ...
 
 static gboolean
 prepare_folder(DemurContext *context, const char *folder, gboolean replace, GError **error) {
-  if (g_mkdir_with_parents(folder, 0755) != 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "the folder %s can't be made: %s", folder,
-                g_strerror(errno));
+  if (!demur_folder_make(folder, error))
     return FALSE;
-  }
   g_free(context->task.workspace_path);
   context->task.workspace_path = g_build_filename(folder, "workspace.demur", NULL);
   if (!g_file_test(context->task.workspace_path, G_FILE_TEST_EXISTS))

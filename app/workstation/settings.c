@@ -1,7 +1,5 @@
 #include "app/workstation/settings.h"
 
-#include <glib/gstdio.h>
-
 #include "base/file-input.h"
 #include "base/file-output.h"
 #include "base/limits.h"
@@ -49,7 +47,7 @@ demur_settings_save(const DemurSettings *settings) {
   g_autofree char *folder = g_path_get_dirname(settings->path);
   g_autofree char *text = g_key_file_to_data(file, NULL, NULL);
   g_autoptr(GError) error = NULL;
-  if (g_mkdir_with_parents(folder, 0700) != 0 ||
+  if (!demur_folder_make(folder, &error) ||
       !demur_file_write(settings->path, text, -1, DEMUR_FILE_REPLACE, &error))
     g_message("settings can't be kept in %s", settings->path);
 }

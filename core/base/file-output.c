@@ -469,6 +469,49 @@ demur_file_output_free(DemurFileOutput *output) {
 }
 
 gboolean
+demur_folder_sync(const char *path) {
+  const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0)
+    return errno == EACCES;
+  const gboolean synced = sync_to_disk(folder);
+  const int number = errno;
+  close(folder);
+  errno = number;
+  return synced;
+}
+
+static gboolean
+fail_folder(const char *path, int number, GError **error) {
+  g_autofree char *shown = demur_shown_text(path);
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_OUTPUT, "folder %s can't be made: %s; %s", shown,
+              g_strerror(number), advice(number));
+  return FALSE;
+}
+
+static gboolean
+make_one_folder(const char *path, GError **error) {
+  g_autofree char *above = g_path_get_dirname(path);
+  if (mkdir(path, 0700) != 0) {
+    struct stat status;
+    const int number = errno;
+    return number == EEXIST && stat(path, &status) == 0 && S_ISDIR(status.st_mode)
+               ? TRUE
+               : fail_folder(path, number == EEXIST ? ENOTDIR : number, error);
+  }
+  return demur_folder_sync(above) ? TRUE : fail_folder(path, errno, error);
+}
+
+gboolean
+demur_folder_make(const char *path, GError **error) {
+  if (*path == '\0' || g_file_test(path, G_FILE_TEST_IS_DIR))
+    return TRUE;
+  g_autofree char *above = g_path_get_dirname(path);
+  if (strcmp(above, path) != 0 && !demur_folder_make(above, error))
+    return FALSE;
+  return make_one_folder(path, error);
+}
+
+gboolean
 demur_file_write(const char *path, gconstpointer bytes, gssize n, DemurFileFlags flags,
                  GError **error) {
   g_autoptr(DemurFileOutput) output = demur_file_output_open(path, flags, error);

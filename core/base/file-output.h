@@ -65,6 +65,15 @@ gboolean demur_file_output_commit(DemurFileOutput *output,
 void demur_file_output_free(DemurFileOutput *output);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurFileOutput, demur_file_output_free)
 
+/* Brings the names in a folder to the disk. TRUE too for one that may not be listed or knows no
+ * sync; FALSE with errno. */
+gboolean demur_folder_sync(const char *path);
+
+/* Makes a folder and those above it that are missing, 0700 less the umask, each on the disk (synced
+ * in the one above) when it returns: what is later committed into it can be found. One that is
+ * there is left as it is. DEMUR_ERROR_OUTPUT. */
+gboolean demur_folder_make(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Whether it goes to standard output: what else is said there would then be mixed into it. */
 gboolean demur_file_output_is_stdout(const char *path);
 

@@ -7,9 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <glib/gstdio.h>
+#include <glib.h>
 #include <sqlite3.h>
 
+#include "base/file-output.h"
 #include "store/schema.h"
 
 #define HEAD_SIZE 100 /* of SQLite's file header */
@@ -129,17 +130,14 @@ demur_store_look(const char *path, gboolean *is_empty, GError **error) {
 gboolean
 demur_store_make_file(const char *path, GError **error) {
   g_autofree char *folder = folder_of(path);
-  if (g_mkdir_with_parents(folder, 0700) != 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE, "folder %s can't be made: %s", folder,
-                g_strerror(errno));
+  if (!demur_folder_make(folder, error))
     return FALSE;
-  }
   struct stat status;
   const mode_t shared = S_ISGID | S_IWGRP;
   const gboolean of_group = stat(folder, &status) == 0 && (status.st_mode & shared) == shared;
   const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   /* The umask of one user does not undo what the folder is for. */
-  gboolean ok = fd >= 0 && (!of_group || fchmod(fd, 0660) == 0);
+  gboolean ok = fd >= 0 && (!of_group || fchmod(fd, 0660) == 0) && demur_folder_sync(folder);
   const int number = errno;
   if (fd >= 0)
     close(fd);

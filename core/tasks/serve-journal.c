@@ -76,11 +76,8 @@ gboolean
 demur_serve_journal_open(const char *folder, GError **error) {
   for (int p = 0; p < DEMUR_N_JOURNAL_PLACES; p++) {
     g_autofree char *path = place_folder(folder, (DemurJournalPlace)p);
-    if (g_mkdir_with_parents(path, 0700) == 0)
-      continue;
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_OUTPUT, "the journal's folder %s can't be made: %s",
-                path, g_strerror(errno));
-    return FALSE;
+    if (!demur_folder_make(path, error))
+      return FALSE;
   }
   return TRUE;
 }

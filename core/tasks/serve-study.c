@@ -4,6 +4,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
+#include "base/file-output.h"
 #include "base/number.h"
 #include "dicom/network.h"
 #include "store/scores.h"
@@ -294,11 +295,8 @@ static char *
 outbox_path(const DemurServeConfig *config, const DemurServeStudy *study, const char *name,
             GError **error) {
   g_autofree char *folder = g_build_filename(config->folder, ".outbox", study->study, NULL);
-  if (g_mkdir_with_parents(folder, 0700) != 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_OUTPUT, "the folder %s can't be made: %s", folder,
-                g_strerror(errno));
+  if (!demur_folder_make(folder, error))
     return NULL;
-  }
   return g_build_filename(folder, name, NULL);
 }
 

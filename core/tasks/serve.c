@@ -138,11 +138,8 @@ static gboolean
 mark_again(const char *folder, const char *study, GError **error) {
   g_autofree char *marks = again_folder(folder);
   g_autofree char *path = g_build_filename(marks, study, NULL);
-  if (g_mkdir_with_parents(marks, 0700) != 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_OUTPUT, "the folder %s can't be made: %s", marks,
-                g_strerror(errno));
+  if (!demur_folder_make(marks, error))
     return FALSE;
-  }
   return demur_file_write(path, "", 0, DEMUR_FILE_REPLACE, error);
 }
 

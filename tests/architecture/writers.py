@@ -1,5 +1,5 @@
 """One way to write a file, one to read one, one to say something, one to show it: no other than base/file-output.c makes,
-truncates or renames files; base/file-input.c alone opens what comes from outside (DICOM has its own two of the same
+truncates or renames files, or makes folders; base/file-input.c alone opens what comes from outside (DICOM has its own two of the same
 rule) and base/json-reader.c alone parses JSON, by size and depth; the command line prints through GLib's handlers, and
 the window's text is set by ui/shown.c; both make text from outside safe to show.
 
@@ -21,6 +21,7 @@ READING = re.compile(r"""
     \bg_file_(read|load_contents|load_bytes)\s*\(|\bg_key_file_load_from_file|_new_from_file\s*\(|\bloadFile\s*\(|
     \bstd::ifstream""", re.VERBOSE)
 PARSING = re.compile(r"\bjson_parser_load_from|\bjson_from_string\s*\(")
+MAKING = re.compile(r"\bg?_?mkdir(at)?\s*\(|\bg_mkdir_with_parents\s*\(|\bg_file_make_directory")
 PRINTING = re.compile(r"(?<![\w>.])(printf|fprintf|puts|fputs|putchar|vprintf)\s*\(")
 
 # Where one of them may stand, and why.
@@ -30,6 +31,10 @@ WRITERS = {
     "core/store/opening.c": "a workspace",
     # The child's standard error, in a private folder that is removed: a log, not a result.
     "core/tasks/scores-run.c": "a program's standard error",
+}
+MAKERS = {
+    "core/base/file-output.c": "the one way",
+    "core/tasks/scores-run.c": "a run's own folders, that are removed",
 }
 READERS = {
     "core/base/file-input.c": "the one way",
@@ -69,6 +74,7 @@ def check(root):
             text = without_comments(file.read())
         for pattern, allowed, remedy in (
                 (WRITING, WRITERS, "write files by base/file-output.h"),
+                (MAKING, MAKERS, "make folders by base/file-output.h"),
                 (READING, READERS, "read files by base/file-input.h"),
                 (PARSING, PARSERS, "parse JSON by base/json-reader.h"),
                 (PRINTING, PRINTERS, "print by g_print and g_printerr"),
@@ -79,7 +85,7 @@ def check(root):
                     continue
                 line = text.count("\n", 0, match.start()) + 1
                 faults.append(f"{where}:{line}: {' '.join(match.group(0).split())}: {remedy}")
-    faults += [f"{where} is excepted for nothing" for where in {**WRITERS, **READERS, **PARSERS, **PRINTERS, **SHOWERS} if where not in used]
+    faults += [f"{where} is excepted for nothing" for where in {**WRITERS, **MAKERS, **READERS, **PARSERS, **PRINTERS, **SHOWERS} if where not in used]
     return faults
 
 
@@ -91,6 +97,7 @@ def self_test():
              "cairo_pdf_surface_create(path, 1, 1);", "g_key_file_save_to_file(file, path, error);",
              'FILE *f = fopen(path, "rb");', "g_file_get_contents(path, &text, &n, error);",
              "const int fd = open(path, O_RDONLY | O_CLOEXEC);", "file = g_mapped_file_new(path, FALSE, error);",
+             "if (g_mkdir_with_parents(folder, 0700) != 0)",
              "json_parser_load_from_data(parser, text, -1, NULL)", "node = json_from_string(text, NULL);",
              'printf("%s", name);', "fputs(text, stdout);", "gtk_label_set_label(label, scan->patient_id);"]
     allowed = ["cairo_pdf_surface_create_for_stream(append, bytes, 1, 1);",

@@ -4,7 +4,10 @@ Right is: with exit status 0 the files and the workspace are those of a run with
 its final name is the old one or the whole new one, the workspace is sound, nothing but .demur-*.part is left beside,
 and only by a kill; and the same command, run again, ends as if nothing had been.
 
-Usage: faults.py DEMUR PHANTOM INJECT [--points N] [--only COMMAND]: at most N calls a command and fault, spread evenly.
+Every command of the program's help is in one of two tables (workbench.py): those that write meet the faults, and those that
+only read must leave files and workspace as they were. One that is new, or begins to write, fails here.
+
+Usage: faults.py DEMUR PHANTOM INJECT [--points N] [--only COMMAND ..]: at most N calls a command and fault, spread evenly.
 """
 import argparse
 import os
@@ -12,9 +15,10 @@ import signal
 import sys
 import tempfile
 
-from workbench import Bench, commands_of, files_of, is_part, rows_of
+from workbench import DEMO, ELSEWHERE, Bench, commands_of, files_of, is_part, name_of, reading_of, rows_of
 
-KINDS = ["full", "io", "short", "eintr", "kill", "after"]
+# What a call must be able to for a kind of fault to change anything (inject.c).
+KINDS = {"full": 1, "io": 0, "short": 4, "eintr": 2, "kill": 0, "after": 0}
 
 class Outcome:
     def __init__(self, folder):
@@ -29,10 +33,12 @@ def differs(rows, reference):
     return [table for table in sorted(set(rows) | set(reference)) if rows.get(table) != reference.get(table)]
 
 
-def check(name, status, after, before, reference):
+def check(bench, status, after, before, reference):
     """What is wrong, in words; None where all is right."""
     if after.rows is None:
         return "the workspace is damaged"
+    if status == 0 and bench.received is False:
+        return "the receiver ended well without what was sent"
     parts = [file for file in after.files if is_part(file)]
     whole = {file: digest for file, digest in after.files.items() if not is_part(file)}
     if parts and status >= 0:
@@ -43,6 +49,8 @@ def check(name, status, after, before, reference):
     for file in before.files:
         if file not in whole:
             return f"{file} is gone"
+    if bench.received and any(whole.get(file) != digest for file, digest in reference.files.items()):
+        return "the peer was told that all is kept, and it is not"
     if status == 0:
         if whole != reference.files:
             return f"exit 0, but {sorted(set(reference.files) ^ set(whole))} differ"
@@ -63,20 +71,20 @@ def run_one(bench, inject, name, words, kind, at, before, reference, statuses):
         return f"status {status}: {result.stderr.strip()}"
     if status == 1 and not result.stderr.startswith("demur: "):
         return f"failed without a word: {result.stderr!r}"
-    wrong = check(name, status, Outcome(folder), before, reference)
+    wrong = check(bench, status, Outcome(folder), before, reference)
     if wrong:
         return f"{wrong}; it said {result.stderr.strip()!r}"
     if status != 0:  # again, without a fault
         state = rows_of(folder)
         again = bench.run(folder, words)
         done = "already" in again.stderr or "is there" in again.stderr or "not empty" in again.stderr or \
-            "no cohort" in again.stderr or "holds" in again.stderr
+            "no cohort" in again.stderr or "no selector" in again.stderr or "holds" in again.stderr
         if again.returncode != 0 and not done:
             return f"run again: {again.stderr.strip()!r}"
         if again.returncode == 0 and any(is_part(file) for file in files_of(folder)):
             return "run again: a part stayed"
         if again.returncode == 0:
-            wrong = check(name, 0, Outcome(folder), before, reference) if state == before.rows else None
+            wrong = check(bench, 0, Outcome(folder), before, reference) if state == before.rows else None
             if wrong:
                 return f"run again: {wrong}"
     return None
@@ -88,7 +96,38 @@ def count_calls(bench, inject, words):
     result = bench.run(folder, words, LD_PRELOAD=os.path.abspath(inject), FAULT_ROOT=folder, FAULT_COUNT=count)
     assert result.returncode == 0, (words, result.stderr)
     with open(count, encoding="utf-8") as file:
-        return int(file.read()), Outcome(folder)
+        return [int(traits) for traits in file.read()], Outcome(folder)
+
+
+def spread(points, n):
+    """At most n of them, evenly; all for n = 0."""
+    if n == 0 or len(points) <= n:
+        return points
+    return sorted({points[i * (len(points) - 1) // max(n - 1, 1)] for i in range(n)})
+
+
+def points_of(kind, calls, n):
+    """The calls at which a fault of this kind is tried. Behind a call is before the next one: only the last is tried behind."""
+    if kind == "after":
+        return [len(calls)]
+    return spread([at for at, traits in enumerate(calls, 1) if traits & KINDS[kind] == KINDS[kind]], n)
+
+
+def every_command_is_in_a_table(bench):
+    """And what is said to read changes nothing."""
+    writing = {name_of(name) for name in [*commands_of(bench), *DEMO]}
+    reading = reading_of(bench)
+    there = {name for name, _ in bench.commands_of_help()} - ELSEWHERE
+    assert there == writing | set(reading), f"not in one table: {sorted(there ^ (writing | set(reading)))}"
+    assert not writing & set(reading)
+    for name, words in reading.items():
+        folder = bench.copy()
+        before = Outcome(folder)
+        result = bench.run(folder, words)
+        assert result.returncode in (0, 1), (words, result.stderr)
+        after = Outcome(folder)
+        assert after.files == before.files, f"{name} writes {sorted(set(after.files) ^ set(before.files))}"
+        assert not differs(after.rows, before.rows), f"{name} changes {differs(after.rows, before.rows)}"
 
 
 def main():
@@ -97,23 +136,26 @@ def main():
     parser.add_argument("phantom")
     parser.add_argument("inject")
     parser.add_argument("--points", type=int, default=0)
-    parser.add_argument("--only")
+    parser.add_argument("--demo", type=int, default=0, metavar="N", help="try the demo too, at N calls (half a minute each)")
+    parser.add_argument("--only", action="append")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="demur-faults-") as folder:
         bench = Bench(options.demur, options.phantom, folder)
         before = Outcome(bench.template)
         faults = n_runs = 0
-        for name, words in commands_of(bench).items():
-            if options.only and name != options.only:
+        if not options.only:
+            every_command_is_in_a_table(bench)
+        for name, words in {**commands_of(bench), **DEMO}.items():
+            if options.only and name not in options.only:
                 continue
-            total, reference = count_calls(bench, options.inject, words)
+            if name in DEMO and not options.demo:
+                continue
+            calls, reference = count_calls(bench, options.inject, words)
+            total = len(calls)
             assert total > 0, f"{name} writes nothing: the injector saw no call"
-            points = range(1, total + 1)
-            if options.points and total > options.points:
-                points = sorted({1 + i * (total - 1) // (options.points - 1) for i in range(options.points)})
             for kind in KINDS:
                 statuses = []
-                for at in points:
+                for at in points_of(kind, calls, options.demo if name in DEMO else options.points):
                     n_runs += 1
                     wrong = run_one(bench, options.inject, name, words, kind, at, before, reference, statuses)
                     if wrong:

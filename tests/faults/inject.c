@@ -9,8 +9,16 @@
  *   eintr  EINTR, once
  *   kill   SIGKILL before it
  *   after  SIGKILL behind it
- * FAULT_COUNT names a file that gets the number of calls at the end. Only the process that the
- * driver starts is meant, not its children. */
+ * FAULT_COUNT names a file that gets a digit for each call at the end: what it can meet (1 it needs
+ * room, 2 it can be interrupted, 4 it can be cut short; their sum). Processes that the driver's
+ * one forks share its count; programs that it runs are not meant.
+ *
+ * FAULT_LOG names a file that gets every such call, for replaying what a loss of power leaves
+ * (powerloss.py): a line of a letter and words, then the bytes that are told of.
+ *   O inode n, path[n]: that name now leads to that file    W inode offset n, bytes[n]: written
+ *   T inode size: truncated   S inode: synced               D n, path[n]: folder synced
+ *   R n m, path[n], path[m]: renamed or linked (L)          U n, path[n]: removed
+ *   M n, path[n]: folder made */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -18,9 +26,11 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -28,11 +38,14 @@
 
 #define MAX_FD 1024
 
-static atomic_int n_calls;
+#define MAX_CALLS (1 << 20)
+static atomic_int *n_calls; /* shared with what is forked */
+static char *traits_of;     /* [MAX_CALLS], as digits */
 static _Atomic unsigned char watched[MAX_FD]; /* descriptors of files below FAULT_ROOT */
 static const char *root, *kind;
 static size_t root_length;
-static int at;
+static int at, log_fd = -1;
+static pid_t first;
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
@@ -43,6 +56,12 @@ start(void) {
   root_length = root != NULL ? strlen(root) : 0;
   const char *number = getenv("FAULT_AT");
   at = number != NULL ? atoi(number) : 0;
+  first = getpid();
+  n_calls = mmap(NULL, sizeof *n_calls, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  traits_of = mmap(NULL, MAX_CALLS, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  const char *log = getenv("FAULT_LOG");
+  if (log != NULL)
+    log_fd = NEXT(open)(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   unsetenv("LD_PRELOAD");
 }
 
@@ -50,9 +69,9 @@ __attribute__((destructor)) static void
 end(void) {
   const char *name = getenv("FAULT_COUNT");
   FILE *file = name != NULL ? fopen(name, "w") : NULL;
-  if (file == NULL)
+  if (file == NULL || getpid() != first)
     return;
-  fprintf(file, "%d\n", n_calls);
+  fwrite(traits_of, 1, (size_t)*n_calls, file);
   fclose(file);
 }
 
@@ -62,7 +81,9 @@ enum { NEEDS_ROOM = 1, INTERRUPTIBLE = 2, SHORTENED = 4 };
  * then the end. */
 static int
 meet(int traits) {
-  const int n = ++n_calls;
+  const int n = ++*n_calls;
+  if (n <= MAX_CALLS)
+    traits_of[n - 1] = (char)('0' + traits);
   if (kind == NULL || at == 0)
     return 0;
   if (strcmp(kind, "full") == 0)
@@ -101,8 +122,87 @@ watch(int fd, const char *path) {
                   (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode));
 }
 
+/* One record in one write: threads and processes do not mix theirs. */
+static void
+record(const char *line, const void *bytes, size_t n, const void *more, size_t m) {
+  const struct iovec parts[] = {
+      {(void *)line, strlen(line)}, {(void *)bytes, n}, {(void *)more, m}};
+  if (log_fd >= 0 && NEXT(writev)(log_fd, parts, 3) < 0)
+    abort();
+}
+
+static unsigned long
+inode_of(int fd) {
+  struct stat status;
+  return fstat(fd, &status) == 0 ? (unsigned long)status.st_ino : 0;
+}
+
+/* The whole path of name in folder (a descriptor or AT_FDCWD). */
+static const char *
+whole_path(int folder, const char *name, char path[2 * PATH_MAX]) {
+  char link[64], base[PATH_MAX] = "";
+  if (name[0] == '/')
+    return name;
+  if (folder == AT_FDCWD) {
+    if (getcwd(base, sizeof base) == NULL)
+      abort();
+  } else {
+    snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
+    const ssize_t n = readlink(link, base, sizeof base - 1);
+    base[n > 0 ? n : 0] = '\0';
+  }
+  snprintf(path, 2 * PATH_MAX, "%s/%s", base, name);
+  return path;
+}
+
+static void
+record_fd(const char *letter, int fd, unsigned long number) {
+  char line[96];
+  if (log_fd < 0)
+    return;
+  snprintf(line, sizeof line, "%s %lu %lu\n", letter, inode_of(fd), number);
+  record(line, NULL, 0, NULL, 0);
+}
+
+static void
+record_path(const char *letter, int folder, const char *name) {
+  char line[96], path[2 * PATH_MAX];
+  if (log_fd < 0)
+    return;
+  const char *whole = whole_path(folder, name, path);
+  snprintf(line, sizeof line, "%s %zu\n", letter, strlen(whole));
+  record(line, whole, strlen(whole), NULL, 0);
+}
+
+static void
+record_rename(const char *letter, int from_folder, const char *from, int to_folder,
+              const char *to) {
+  char line[96], one[2 * PATH_MAX], other[2 * PATH_MAX];
+  if (log_fd < 0)
+    return;
+  const char *a = whole_path(from_folder, from, one), *b = whole_path(to_folder, to, other);
+  snprintf(line, sizeof line, "%s %zu %zu\n", letter, strlen(a), strlen(b));
+  record(line, a, strlen(a), b, strlen(b));
+}
+
+static void
+record_sync(int fd) {
+  struct stat status;
+  char line[96], link[64], path[PATH_MAX];
+  if (log_fd < 0 || fstat(fd, &status) != 0)
+    return;
+  if (!S_ISDIR(status.st_mode)) {
+    record_fd("S", fd, 0);
+    return;
+  }
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  const ssize_t n = readlink(link, path, sizeof path);
+  snprintf(line, sizeof line, "D %zd\n", n);
+  record(line, path, n > 0 ? (size_t)n : 0, NULL, 0);
+}
+
 /* Makes call, whose result is of type, with the fault before or behind it. */
-#define FAULTED(type, traits, call)                                                                \
+#define FAULTED(type, traits, call, recorded)                                                      \
   do {                                                                                             \
     const int fault_ = meet(traits);                                                               \
     if (fault_ > 0) {                                                                              \
@@ -110,6 +210,8 @@ watch(int fd, const char *path) {
       return -1;                                                                                   \
     }                                                                                              \
     const type result_ = (call);                                                                   \
+    if (result_ >= 0)                                                                              \
+      recorded;                                                                                    \
     if (fault_ == -2)                                                                              \
       kill(getpid(), SIGKILL);                                                                     \
     return result_;                                                                                \
@@ -123,8 +225,14 @@ written(int fd, const void *bytes, size_t n, off_t offset, int positioned) {
     return -1;
   }
   const size_t part = fault == -1 && n > 1 ? n / 2 : n;
+  const off_t begin = positioned || log_fd < 0 ? offset : lseek(fd, 0, SEEK_CUR);
   const ssize_t result =
       positioned ? NEXT(pwrite)(fd, bytes, part, offset) : NEXT(write)(fd, bytes, part);
+  if (result > 0 && log_fd >= 0 && is_watched(fd)) {
+    char line[96];
+    snprintf(line, sizeof line, "W %lu %lu %zd\n", inode_of(fd), (unsigned long)begin, result);
+    record(line, bytes, (size_t)result, NULL, 0);
+  }
   if (fault == -2)
     kill(getpid(), SIGKILL);
   return result;
@@ -145,32 +253,42 @@ pwrite64(int fd, const void *bytes, size_t n, off64_t offset) {
   return written(fd, bytes, n, offset, 1);
 }
 
+/* In parts: short writes are allowed, and each is a call of its own to the disk. */
 ssize_t
 writev(int fd, const struct iovec *parts, int n) {
   if (!is_watched(fd))
     return NEXT(writev)(fd, parts, n);
-  FAULTED(ssize_t, NEEDS_ROOM | INTERRUPTIBLE, NEXT(writev)(fd, parts, n));
+  ssize_t total = 0;
+  for (int i = 0; i < n; i++) {
+    const ssize_t part = written(fd, parts[i].iov_base, parts[i].iov_len, 0, 0);
+    if (part < 0)
+      return total > 0 ? total : -1;
+    total += part;
+    if ((size_t)part < parts[i].iov_len)
+      break;
+  }
+  return total;
 }
 
 int
 fsync(int fd) {
   if (!is_watched(fd))
     return NEXT(fsync)(fd);
-  FAULTED(int, INTERRUPTIBLE, NEXT(fsync)(fd));
+  FAULTED(int, INTERRUPTIBLE, NEXT(fsync)(fd), record_sync(fd));
 }
 
 int
 fdatasync(int fd) {
   if (!is_watched(fd))
     return NEXT(fdatasync)(fd);
-  FAULTED(int, INTERRUPTIBLE, NEXT(fdatasync)(fd));
+  FAULTED(int, INTERRUPTIBLE, NEXT(fdatasync)(fd), record_sync(fd));
 }
 
 int
 ftruncate(int fd, off_t size) {
   if (!is_watched(fd))
     return NEXT(ftruncate)(fd, size);
-  FAULTED(int, 0, NEXT(ftruncate)(fd, size));
+  FAULTED(int, 0, NEXT(ftruncate)(fd, size), record_fd("T", fd, (unsigned long)size));
 }
 
 int
@@ -192,7 +310,7 @@ int
 fchmod(int fd, mode_t mode) {
   if (!is_watched(fd))
     return NEXT(fchmod)(fd, mode);
-  FAULTED(int, 0, NEXT(fchmod)(fd, mode));
+  FAULTED(int, 0, NEXT(fchmod)(fd, mode), (void)0);
 }
 
 int
@@ -224,6 +342,14 @@ opened(int folder, const char *path, int flags, mode_t mode) {
   const int fd = NEXT(openat)(folder, path, flags, mode);
   if (fault == -2)
     kill(getpid(), SIGKILL);
+  if (fd >= 0 && writes && log_fd >= 0 && is_below(path)) {
+    char line[96], whole[2 * PATH_MAX];
+    const char *name = whole_path(folder, path, whole);
+    snprintf(line, sizeof line, "O %lu %zu\n", inode_of(fd), strlen(name));
+    record(line, name, strlen(name), NULL, 0);
+    if ((flags & O_TRUNC) != 0)
+      record_fd("T", fd, 0);
+  }
   if (writes || (flags & O_DIRECTORY) != 0) /* a folder is synced */
     watch(fd, path);
   else if (fd >= 0 && fd < MAX_FD)
@@ -268,40 +394,58 @@ int
 rename(const char *from, const char *to) {
   if (!is_below(to))
     return NEXT(rename)(from, to);
-  FAULTED(int, NEEDS_ROOM, NEXT(rename)(from, to));
+  FAULTED(int, NEEDS_ROOM, NEXT(rename)(from, to),
+          record_rename("R", AT_FDCWD, from, AT_FDCWD, to));
 }
 
 int
 renameat(int from_folder, const char *from, int to_folder, const char *to) {
   if (!is_below(to))
     return NEXT(renameat)(from_folder, from, to_folder, to);
-  FAULTED(int, NEEDS_ROOM, NEXT(renameat)(from_folder, from, to_folder, to));
+  FAULTED(int, NEEDS_ROOM, NEXT(renameat)(from_folder, from, to_folder, to),
+          record_rename("R", from_folder, from, to_folder, to));
 }
 
 int
 renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned int flags) {
   if (!is_below(to))
     return NEXT(renameat2)(from_folder, from, to_folder, to, flags);
-  FAULTED(int, NEEDS_ROOM, NEXT(renameat2)(from_folder, from, to_folder, to, flags));
+  FAULTED(int, NEEDS_ROOM, NEXT(renameat2)(from_folder, from, to_folder, to, flags),
+          record_rename("R", from_folder, from, to_folder, to));
 }
 
 int
 unlink(const char *path) {
   if (!is_below(path))
     return NEXT(unlink)(path);
-  FAULTED(int, 0, NEXT(unlink)(path));
+  FAULTED(int, 0, NEXT(unlink)(path), record_path("U", AT_FDCWD, path));
 }
 
 int
 unlinkat(int folder, const char *path, int flags) {
   if (!is_below(path))
     return NEXT(unlinkat)(folder, path, flags);
-  FAULTED(int, 0, NEXT(unlinkat)(folder, path, flags));
+  FAULTED(int, 0, NEXT(unlinkat)(folder, path, flags), record_path("U", folder, path));
 }
 
 int
 mkdir(const char *path, mode_t mode) {
   if (!is_below(path))
     return NEXT(mkdir)(path, mode);
-  FAULTED(int, NEEDS_ROOM, NEXT(mkdir)(path, mode));
+  FAULTED(int, NEEDS_ROOM, NEXT(mkdir)(path, mode), record_path("M", AT_FDCWD, path));
+}
+
+int
+mkdirat(int folder, const char *path, mode_t mode) {
+  if (!is_below(path))
+    return NEXT(mkdirat)(folder, path, mode);
+  FAULTED(int, NEEDS_ROOM, NEXT(mkdirat)(folder, path, mode), record_path("M", folder, path));
+}
+
+int
+linkat(int from_folder, const char *from, int to_folder, const char *to, int flags) {
+  if (!is_below(to))
+    return NEXT(linkat)(from_folder, from, to_folder, to, flags);
+  FAULTED(int, NEEDS_ROOM, NEXT(linkat)(from_folder, from, to_folder, to, flags),
+          record_rename("L", from_folder, from, to_folder, to));
 }

@@ -4,8 +4,11 @@ import hashlib
 import os
 import re
 import shutil
+import signal
+import socket
 import sqlite3
 import subprocess
+import time
 
 SIZES = ["--scans", "120", "--sites", "4", "--base-train", "100", "--tune", "60", "--test", "60", "--base-rate-logit", "2"]
 QUICK = ["--epochs", "1", "--datasets-per-epoch", "64", "--batch", "8", "--kappa", "2", "--dataset-size", "60", "--hidden",
@@ -18,11 +21,21 @@ class Bench:
 
     def __init__(self, demur, phantom, folder):
         self.demur, self.folder = os.path.abspath(demur), folder
+        self.received = None  # whether the last run's peer was told that all it sent is kept; None: it was no receiver
         self.template = os.path.join(folder, "template")
         os.makedirs(self.template)
-        dicom = os.path.join(folder, "series")
-        self.scan = subprocess.run([phantom, dicom], check=True, capture_output=True, text=True).stdout.strip()
-        shutil.copytree(dicom, os.path.join(self.template, "in"))
+        self.scan = self.series(phantom, "in", 1, 60)
+        # Of the second series come two versions under other patients: a conflict, or a correction.
+        self.second = self.series(phantom, "in2", 2, 4)
+        self.series(phantom, "few", 3, 3)  # to be sent
+        shutil.copytree(os.path.join(self.template, "in2"), os.path.join(self.template, "in3"))
+        for path, _, names in os.walk(os.path.join(self.template, "in3")):
+            for name in names:
+                with open(os.path.join(path, name), "r+b") as file:
+                    text = file.read()
+                    assert text.count(b"PHANTOM-1") >= 1
+                    file.seek(0)
+                    file.write(text.replace(b"PHANTOM-1", b"PHANTOM-9"))
         self.write("cohort.csv", "patient_id,site,split,label,risk\n" +
                    "".join(f"p{i},S{i % 3},test,{i % 2},0.{i % 9 + 1}\n" for i in range(60)))
         self.write("more.csv", "patient_id,colour\n" + "".join(f"p{i},c{i % 4}\n" for i in range(60)))
@@ -39,12 +52,41 @@ class Bench:
         self.must("train", "s", "--cohort", "c", *QUICK)
         self.must("tune", "s", "--cohort", "c", "--coverage", "0.9")
         self.must("dicom", "import", "in")
+        self.must("dicom", "import", "in2")
+        self.must("dicom", "import", "in3")
+        self.other = next(scan for (scan,) in self.query("SELECT scan_id FROM series") if scan not in (self.scan, self.second))
         model = self.query("SELECT model FROM cohort WHERE name = 'c'")[0][0]
         self.model = model
         self.must("scores", "import", "scores.csv", "--model", model)
         self.must("assess", "s", "--cohort", "c")
         self.must("assess", "s", "--all")
         self.must("selector", "export", "s", "s.json", "--with-reference")
+
+        self.must("audit", "plan", "s", "--cohort", "c", "--site", self.site, "--scans", "12", "-o", "audit.csv")
+        self.must("accept", "plan", "s", "--cohort", "c", "--site", self.site, "-o", "accept.csv")
+        self.must("report", "r.pdf", "--selector", "s", "--cohort", "c", "--bootstrap", "100")
+        for name in ("audit.csv", "accept.csv"):
+            self.label(name)
+        with open(os.path.join(folder, "one.sh"), "w", encoding="utf-8") as file:  # the external model
+            file.write('echo \'{"predictions": [[0.01, 0.02, 0.03, 0.04, 0.05, 0.06]]}\' > "$2/scores.json"\n')
+
+    def label(self, name):
+        """Fills the labels of a plan as someone would who knows the outcomes."""
+        with open(os.path.join(self.template, "c.csv"), encoding="utf-8") as file:
+            labels = {row["scan_id"]: row["label"] for row in csv.DictReader(file)}
+        path = os.path.join(self.template, name)
+        with open(path, encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, rows[0].keys())
+            writer.writeheader()
+            for row in rows:
+                writer.writerow({**row, "label": labels[row["scan_id"]]})
+
+    def series(self, phantom, name, seed, n_slices):
+        """A phantom's series in the template; its UID."""
+        return subprocess.run([phantom, os.path.join(self.template, name), str(seed), str(n_slices)], check=True, capture_output=True,
+                              text=True).stdout.strip()
 
     def write(self, name, text):
         with open(os.path.join(self.template, name), "w", encoding="utf-8") as file:
@@ -66,10 +108,40 @@ class Bench:
                 "SOURCE_DATE_EPOCH": "1700000000", "TMPDIR": self.folder, "LANG": "C.UTF-8", **more}
 
     def run(self, folder, words, timeout=120, **more):
-        """One command in the folder, on its workspace."""
+        """One command in the folder, on its workspace. Words may name another; `dicom receive` is sent something."""
+        words, self.received = list(words), None
+        if words[:2] == ["dicom", "receive"] and "--help" not in words:
+            return self.receive(folder, words, **more)
         return subprocess.run([self.demur, "--workspace", "w.demur", "--threads", "1", "--quiet", *words], cwd=folder,
                               env=self.environment(**more), capture_output=True, text=True, timeout=timeout, check=False,
                               stdin=subprocess.DEVNULL)
+
+    def receive(self, folder, words, **more):
+        """A receiver that ends with its first study, and a peer that sends once more where its first association broke."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = str(free.getsockname()[1])
+        receiver = subprocess.Popen([self.demur, "--workspace", "w.demur", "--threads", "1", "--quiet", *words, "--port", port, "--once",
+                                     "--settle", "1"], cwd=folder, env=self.environment(**more), stdout=subprocess.PIPE,
+                                    stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+        self.received = False
+        for _ in range(200):
+            with socket.socket() as probe:
+                if receiver.poll() is not None or probe.connect_ex(("127.0.0.1", int(port))) == 0:
+                    break
+            time.sleep(0.05)
+        for _ in range(2):
+            if receiver.poll() is None and not self.received:
+                sender = subprocess.run([self.demur, "--workspace", os.path.join(self.folder, "sender.demur"), "dicom", "send",
+                                         f"127.0.0.1:{port}", "few", "--called", "DEMUR", "--timeout", "10"], cwd=folder, env=self.environment(),
+                                        capture_output=True, check=False, timeout=60)
+                self.received = sender.returncode == 0
+        try:
+            out, error = receiver.communicate(timeout=10)
+        except subprocess.TimeoutExpired:  # nothing came whole: it would wait for ever
+            receiver.send_signal(signal.SIGINT)
+            out, error = receiver.communicate(timeout=30)
+        return subprocess.CompletedProcess(words, receiver.returncode, out, error)
 
     def help_of(self, *words):
         return subprocess.run([self.demur, *words, "--help"], capture_output=True, text=True, check=True).stdout
@@ -113,7 +185,7 @@ def files_of(folder):
         for name in names:
             full = os.path.join(path, name)
             relative = os.path.relpath(full, folder)
-            if not relative.startswith("w.demur"):
+            if not re.search(r"\.demur(-wal|-shm)?$", name) and "/.journal/" not in "/" + relative:
                 with open(full, "rb") as file:
                     found[relative] = hashlib.sha256(file.read()).hexdigest()
     return found
@@ -125,16 +197,31 @@ def is_part(name):
 
 
 def rows_of(folder):
-    """What the workspace holds: {table: rows}, sorted; None where it can't be read."""
-    path = os.path.join(folder, "w.demur")
-    if not os.path.exists(path):
-        return {}
+    """What the workspaces hold: {(file, table): rows}, sorted; None where one can't be read."""
+    found = {}
+    for path, _, names in os.walk(folder):
+        for name in names:
+            if name.endswith(".demur") and os.path.getsize(os.path.join(path, name)) > 0:
+                rows = rows_of_one(os.path.join(path, name))
+                if rows is None:
+                    return None
+                found.update({(name, table): kept for table, kept in rows.items()})
+    return found
+
+
+def rows_of_one(path):
     database = sqlite3.connect(path)
     try:
         if database.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
             return None
         tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
-        return {table: sorted(map(repr, database.execute(f"SELECT * FROM \"{table}\""))) for table in tables}
+        found = {}
+        for table in tables:
+            rows = database.execute(f"SELECT * FROM \"{table}\"")
+            # What a run of the external model took is another each time.
+            kept = [at for at, column in enumerate(rows.description) if column[0] != "seconds"]
+            found[table] = sorted(repr([row[at] for at in kept]) for row in rows)
+        return found
     except sqlite3.DatabaseError:
         return None
     finally:
@@ -168,4 +255,52 @@ def commands_of(bench):
         "dicom import": ["dicom", "import", "in"],
         "dicom deidentify": ["dicom", "deidentify", "in", "copies", "--key", "key"],
         "scores import": ["scores", "import", "scores.csv", "--model", model + "2"],
+        "scores run": ["scores", "run", "--command", f"sh {os.path.join(bench.folder, 'one.sh')} {{series}} {{output}}", "--model", "m3",
+                       "--scan", scan],
+        "cohort simulate": ["cohort", "simulate", "e", *SIZES],
+        "a new workspace": ["cohort", "import", "e", "cohort.csv", "--model", "m", "--workspace", "made/new.demur"],
+        "selector remove": ["selector", "remove", "s", "--force"],
+        "validate": ["validate", "s", "--cohort", "c", "--folds", "2"],
+        "audit apply": ["audit", "apply", "s", "audit.csv"],
+        "accept run": ["accept", "run", "s", "accept.csv"],
+        "dicom choose": ["dicom", "choose", scan, "--reason", "a test"],
+        "dicom resolve": ["dicom", "resolve", bench.second, "--keep", "--reason", "a test"],
+        "dicom correct": ["dicom", "correct", bench.other, "--reason", "a test"],
+        "dicom remove": ["dicom", "remove", "--scan", scan, "--reason", "a test"],
+        "dicom receive": ["dicom", "receive", "inbox"],
     }
+
+
+# Too long for a fault at each of its calls: steps that are commands of this table, one behind the other.
+DEMO = {"demo": ["demo", "demo"]}
+
+
+# Not tried here: a service that runs for weeks. It receives as `dicom receive` does, and imports, scores, assesses and
+# exports by the tasks of those commands; its journal is written as every file is.
+ELSEWHERE = {"serve"}
+
+
+def reading_of(bench):
+    """Every command that only reads, with words that make it read."""
+    nobody = "127.0.0.1:1"
+    return {
+        "cohort list": ["cohort", "list"],
+        "cohort show": ["cohort", "show", "c"],
+        "dicom list": ["dicom", "list"],
+        "dicom show": ["dicom", "show", bench.scan],
+        "dicom rules": ["dicom", "rules"],
+        "dicom echo": ["dicom", "echo", nobody],
+        "dicom query": ["dicom", "query", nobody, "--patient", "p"],
+        "dicom send": ["dicom", "send", nobody, "in"],
+        "evaluate": ["evaluate", "--selector", "s", "--cohort", "c", "--bootstrap", "100"],
+        "selector list": ["selector", "list"],
+        "selector show": ["selector", "show", "s"],
+        "report verify": ["report", "verify", "r.pdf"],
+        "verify": ["verify"],
+        "log": ["log"],
+    }
+
+
+def name_of(entry):
+    """The command of an entry's name: "export csv" is of export."""
+    return {"a new workspace": "cohort import"}.get(entry, re.sub(r"^(export|chart) .*", r"\1", entry))

@@ -1,0 +1,219 @@
+"""Every command that writes, and the power fails: at each of its calls, with what was not synced lost.
+
+One run of the command is recorded (inject.c, FAULT_LOG) and replayed as two disks would have it:
+  eager  names arrive at once, contents when they are synced (a file renamed before its sync is empty);
+  lazy   nothing arrives before its sync: a content by its file's, a name by its folder's, a folder by the one above it.
+Right is, behind every call: each final name holds the old file or the whole new one, and the workspace opens sound; and
+behind the last one, with exit status 0, all that the run has written is there, on the lazy disk too.
+
+Usage: powerloss.py DEMUR PHANTOM INJECT [--only COMMAND ..] | --self-test: a recording from which the syncs of files, or of
+folders, are taken out must be found wrong.
+"""
+import argparse
+import hashlib
+import os
+import sys
+import tempfile
+
+from workbench import Bench, commands_of, files_of, rows_of
+
+
+
+class File:
+    def __init__(self, content=b"", is_folder=False):
+        self.now, self.synced, self.is_folder = bytearray(content), bytes(content), is_folder
+        self.version = 0  # of what is synced
+
+
+class Disk:
+    """The folder as the program sees it, and as a loss of power would leave it."""
+
+    def __init__(self, root):
+        self.root, self.names, self.kept, self.inodes = root, {}, {}, {}
+        for path, folders, names in os.walk(root):
+            for name in folders:
+                self.names[os.path.join(path, name)] = File(is_folder=True)
+            for name in names:
+                full = os.path.join(path, name)
+                with open(full, "rb") as file:
+                    self.names[full] = self.inodes[os.stat(full).st_ino] = File(file.read())
+        self.kept = dict(self.names)
+
+    def apply(self, letter, numbers, one, other):
+        if letter == "O":
+            if one not in self.names:
+                self.names[one] = self.inodes[numbers[0]] = File()
+            else:
+                self.inodes[numbers[0]] = self.names[one]
+        elif letter == "W":
+            file, at = self.inodes[numbers[0]], numbers[1]
+            if at > len(file.now):
+                file.now += bytes(at - len(file.now))
+            file.now[at:at + len(one)] = one
+        elif letter == "T":
+            file = self.inodes[numbers[0]]
+            file.now = file.now[:numbers[1]] + bytes(max(0, numbers[1] - len(file.now)))
+        elif letter == "S":
+            file = self.inodes[numbers[0]]
+            file.synced, file.version = bytes(file.now), file.version + 1
+        elif letter == "D":
+            for names, others in ((self.names, self.kept), (self.kept, self.names)):
+                for path in [path for path in names if os.path.dirname(path) == one]:
+                    if path in self.names:
+                        self.kept[path] = self.names[path]
+                    else:
+                        del self.kept[path]
+        elif letter == "R":
+            self.names[other] = self.names.pop(one)
+        elif letter == "L":
+            self.names[other] = self.names[one]
+        elif letter == "U":
+            self.names.pop(one, None)
+        elif letter == "M":
+            self.names[one] = File(is_folder=True)
+
+    def left(self, eager):
+        """{relative path: file} that a loss of power leaves."""
+        names = self.names if eager else self.kept
+        there = {}
+        for path, file in names.items():
+            folder = os.path.dirname(path)
+            while folder != self.root and folder in names:
+                folder = os.path.dirname(folder)
+            if folder == self.root and not file.is_folder:
+                there[os.path.relpath(path, self.root)] = file
+        return there
+
+
+def records_of(log):
+    with open(log, "rb") as file:
+        text = file.read()
+    at = 0
+    while at < len(text):
+        end = text.index(b"\n", at)
+        letter, *numbers = text[at:end].decode().split()
+        numbers = [int(number) for number in numbers]
+        at = end + 1
+        lengths = {"O": numbers[1:2], "W": numbers[2:3], "R": numbers, "L": numbers, "U": numbers, "M": numbers, "D": numbers}
+        parts = []
+        for n in lengths.get(letter, []):
+            parts.append(text[at:at + n])
+            at += n
+        if letter != "W":
+            parts = [part.decode() for part in parts]
+        yield letter, numbers, *(parts + [None, None])[:2]
+
+
+class Replay:
+    def __init__(self, bench, folder, before, reference):
+        self.bench, self.disk, self.before, self.reference = bench, Disk(folder), before, reference
+        self.digests, self.sound = {}, {}
+
+    def digest(self, file):
+        key = (id(file), file.version)
+        if key not in self.digests:
+            self.digests[key] = hashlib.sha256(file.synced).hexdigest()
+        return self.digests[key]
+
+    def rows(self, there):
+        """What the workspace would hold: read once for each content."""
+        parts = [name for name in sorted(there) if name.endswith((".demur", ".demur-wal"))]
+        key = tuple((name, self.digest(there[name])) for name in parts)
+        if key not in self.sound:
+            with tempfile.TemporaryDirectory(dir=self.bench.folder) as folder:
+                for name in parts:
+                    with open(os.path.join(folder, os.path.basename(name)), "wb") as file:
+                        file.write(there[name].synced)
+                self.sound[key] = rows_of(folder)
+        return self.sound[key]
+
+    def wrong(self, eager):
+        there = self.disk.left(eager)
+        for name, file in there.items():
+            if name not in self.before and name not in self.reference and (".demur" in name or ".journal" in name):
+                continue  # a workspace's own files, and parts
+            if self.digest(file) not in (self.before.get(name), self.reference.get(name)):
+                return f"{name} is neither the old nor the new one"
+        for name in self.before:
+            if name not in there:
+                return f"{name} is gone"
+        if self.rows(there) is None:
+            return "the workspace is damaged"
+        return None
+
+    def missing(self, rows):
+        there = self.disk.left(False)
+        for name, digest in self.reference.items():
+            if name not in there or self.digest(there[name]) != digest:
+                return f"{name} is not on the disk"
+        found = self.rows(there)
+        changed = [table for table in rows if found is None or found.get(table) != rows[table]]
+        return f"{changed} of the workspace are not on the disk" if changed else None
+
+
+def try_one(bench, inject, words, without=""):
+    folder = bench.copy()
+    log = os.path.join(bench.folder, "log")
+    if os.path.exists(log):
+        os.unlink(log)
+    before = files_of(folder)
+    disk_before = Disk(folder)
+    result = bench.run(folder, words, LD_PRELOAD=os.path.abspath(inject), FAULT_ROOT=folder, FAULT_LOG=log)
+    if result.returncode != 0:
+        return 1, f"failed: {result.stderr}"
+    replay = Replay(bench, folder, before, files_of(folder))
+    replay.disk = disk_before
+    rows = rows_of(folder)
+    n = 0
+    for record in records_of(log):
+        if record[0] in without:
+            continue
+        replay.disk.apply(*record)
+        n += 1
+        for eager in (True, False):
+            wrong = replay.wrong(eager)
+            if wrong:
+                return n, f"behind call {n} ({record[0]} {record[2] if record[0] != 'W' else ''}), {'eager' if eager else 'lazy'}: {wrong}"
+    for path, file in replay.disk.names.items():  # else the recording is not what happened
+        if not file.is_folder and not path.endswith("-shm"):
+            name = os.path.relpath(path, folder)
+            if name in replay.reference:
+                assert hashlib.sha256(file.now).hexdigest() == replay.reference[name], f"{name}: not as recorded"
+    return n, replay.missing(rows)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("demur")
+    parser.add_argument("phantom")
+    parser.add_argument("inject")
+    parser.add_argument("--only", action="append")
+    parser.add_argument("--self-test", action="store_true")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="demur-power-") as folder:
+        bench = Bench(options.demur, options.phantom, os.path.realpath(folder))
+        faults = n_calls = 0
+        if options.self_test:
+            words = commands_of(bench)["cohort export"]
+            assert try_one(bench, options.inject, words)[1] is None
+            for without, told in (("S", "neither the old nor the new"), ("D", "not on the disk")):
+                wrong = try_one(bench, options.inject, words, without)[1]
+                assert wrong and told in wrong, (without, wrong)
+            print("found")
+            return
+        for name, words in commands_of(bench).items():
+            if options.only and name not in options.only:
+                continue
+            n, wrong = try_one(bench, options.inject, words)
+            assert n > 0, f"{name} writes nothing: nothing was recorded"
+            n_calls += n
+            if wrong:
+                faults += 1
+                print(f"{name}: {wrong}", flush=True)
+            else:
+                print(f"{name}: {n} calls", flush=True)
+        print(f"the power failed behind {n_calls} calls, twice each: {faults} commands wrong")
+        sys.exit(1 if faults else 0)
+
+
+main()
