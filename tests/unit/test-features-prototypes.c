@@ -62,11 +62,62 @@ test_cuts_where_it_varies_most(void) {
     g_assert_cmpuint(groups[i], ==, (guint32)(i % 2));
 }
 
+/* The squared distance from a row to the nearest prototype. */
+static double
+nearest(const double *row, const float *means, size_t n_groups, size_t d) {
+  double least = INFINITY;
+  for (size_t g = 0; g < n_groups; g++) {
+    double sum = 0.0;
+    for (size_t j = 0; j < d; j++)
+      sum += pow(row[j] - (double)means[g * d + j], 2.0);
+    least = fmin(least, sum);
+  }
+  return least;
+}
+
+/* Who has a scan and the prototypes can't tell whether it was among those that they are means of: of
+ * a member and another of the same kind the nearer to a prototype is the member in little more than
+ * half of all pairs (AUC under .6; 1 where each row is a prototype of its own). */
+static void
+test_membership(void) {
+  static const size_t leasts[] = {10, 1}, widths[] = {2, 8, 32};
+  enum { N = 1000 };
+  for (size_t l = 0; l < G_N_ELEMENTS(leasts); l++)
+    for (size_t w = 0; w < G_N_ELEMENTS(widths); w++) {
+      const size_t d = widths[w];
+      DemurRandom random = demur_random_stream(1, DEMUR_STREAM_TEST, 77, d, 0);
+      g_autofree double *rows = g_new(double, 2 * N * d); /* the second half are others */
+      g_autofree float *values = g_new(float, N *d);
+      for (size_t i = 0; i < 2 * N * d; i++)
+        rows[i] = demur_random_normal(&random);
+      for (size_t i = 0; i < N * d; i++)
+        values[i] = (float)rows[i];
+      g_autofree guint32 *groups = g_new(guint32, N);
+      const size_t n_groups = demur_prototypes_group(rows, N, d, leasts[l], groups);
+      g_autofree float *means = g_new(float, n_groups *d);
+      demur_prototypes_means(values, N, d, groups, n_groups, means);
+      g_autofree double *distances = g_new(double, 2 * N);
+      for (size_t i = 0; i < 2 * N; i++)
+        distances[i] = nearest(rows + i * d, means, n_groups, d);
+      size_t n_nearer = 0;
+      for (size_t i = 0; i < N; i++)
+        for (size_t j = N; j < 2 * N; j++)
+          n_nearer += distances[i] < distances[j] ? 1 : 0;
+      const double auc = (double)n_nearer / ((double)N * N);
+      g_test_message("least %zu, d %zu: AUC %.3f", leasts[l], d, auc);
+      if (leasts[l] == 1)
+        g_assert_cmpfloat(auc, >, 0.99);
+      else
+        g_assert_cmpfloat(auc, <, 0.6);
+    }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/features/prototypes/sizes", test_sizes);
   g_test_add_func("/features/prototypes/means", test_means);
+  g_test_add_func("/features/prototypes/membership", test_membership);
   g_test_add_func("/features/prototypes/cuts-where-it-varies-most", test_cuts_where_it_varies_most);
   return g_test_run();
 }
