@@ -51,15 +51,17 @@ demur_chart_card_finalize(GObject *object) {
 static void
 draw_kept(DemurChartCard *card, cairo_t *cr, const DemurPalette *palette,
           DemurRectangle rectangle) {
-  const int scale = gtk_widget_get_scale_factor(GTK_WIDGET(card));
+  /* Drawings grow with the reader's text (ui/drawing.h). */
+  const double scale = gtk_widget_get_scale_factor(GTK_WIDGET(card)) *
+                       fmax(1, demur_shown_text_scale(GTK_WIDGET(card)));
   if (card->still == NULL || card->still_palette != palette ||
       memcmp(&card->still_rectangle, &rectangle, sizeof rectangle) != 0) {
     g_clear_pointer(&card->still, cairo_surface_destroy);
     card->still_palette = palette;
     card->still_rectangle = rectangle;
     card->still =
-        cairo_image_surface_create(CAIRO_FORMAT_ARGB32, (int)ceil(rectangle.width) * scale,
-                                   (int)ceil(rectangle.height) * scale);
+        cairo_image_surface_create(CAIRO_FORMAT_ARGB32, (int)ceil(rectangle.width * scale),
+                                   (int)ceil(rectangle.height * scale));
     cairo_surface_set_device_scale(card->still, scale, scale);
     cairo_t *picture = cairo_create(card->still);
     cairo_translate(picture, -rectangle.x, -rectangle.y);

@@ -39,6 +39,7 @@ struct _DemurCtView {
   double pointer_x, pointer_y;
   gboolean has_pointer;
   double drag_width, drag_level, drag_x, drag_y;
+  size_t wanted; /* the slice that was asked for while the rest is being read */
   DemurSlab slab;
   DemurTool tool;
   GArray *measured;   /* of DemurMeasured, of this image */
@@ -47,7 +48,7 @@ struct _DemurCtView {
 
 G_DEFINE_FINAL_TYPE(DemurCtView, demur_ct_view, GTK_TYPE_WIDGET)
 
-enum { CHANGED, SCROLLED, N_SIGNALS };
+enum { CHANGED, SCROLLED, WANTED, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 /* What is shown. */
@@ -396,16 +397,6 @@ changed(DemurCtView *view) {
 static const GdkRGBA ink = {0.93f, 0.93f, 0.93f, 1}, dark = {0, 0, 0, 0.85f},
                      caution = {0.95f, 0.71f, 0.30f, 1};
 
-/* The reader's text size over the usual one (13 pixels). */
-static double
-text_scale(DemurCtView *view) {
-  const PangoFontDescription *font =
-      pango_context_get_font_description(gtk_widget_get_pango_context(GTK_WIDGET(view)));
-  const double size = pango_font_description_get_size(font) / (double)PANGO_SCALE;
-  const double pixels = pango_font_description_get_size_is_absolute(font) ? size : size * 96 / 72;
-  return pixels > 0 ? CLAMP(pixels / 13, 0.5, 3) : 1;
-}
-
 /* Text with a dark edge, so that it reads on white bone too. x, y: 0 left or top, 0.5, 1. */
 /* size: at the usual size of text, with which it grows. */
 static void
@@ -415,7 +406,8 @@ draw_text(DemurCtView *view, GtkSnapshot *snapshot, const char *text, double x, 
     return;
   g_autoptr(PangoLayout) layout = demur_shown_layout(GTK_WIDGET(view), text);
   PangoFontDescription *font = pango_font_description_from_string("Inter, DejaVu Sans");
-  pango_font_description_set_absolute_size(font, size * text_scale(view) * PANGO_SCALE);
+  pango_font_description_set_absolute_size(font, size * demur_shown_text_scale(GTK_WIDGET(view)) *
+                                                     PANGO_SCALE);
   pango_layout_set_font_description(layout, font);
   pango_font_description_free(font);
   pango_layout_set_alignment(layout, horizontal > 0.7 ? PANGO_ALIGN_RIGHT : PANGO_ALIGN_LEFT);
@@ -744,10 +736,18 @@ demur_ct_view_set_slice(DemurCtView *view, size_t slice) {
 void
 demur_ct_view_scroll(DemurCtView *view, int slices) {
   const size_t n = demur_ct_view_n_slices(view);
-  if (n == 0 || view->image->volume == NULL)
+  if (n == 0)
     return;
   if (view->plane == DEMUR_CT_ACQUIRED && runs_backwards(view->image->series))
     slices = -slices;
+  if (view->image->volume == NULL) { /* the rest is being read: this one is asked for now */
+    const gint64 wanted = CLAMP((gint64)view->wanted + slices, 0, (gint64)n - 1);
+    if (wanted == (gint64)view->wanted)
+      return;
+    view->wanted = (size_t)wanted;
+    g_signal_emit(view, signals[WANTED], 0, (guint)wanted);
+    return;
+  }
   const gint64 before = (gint64)view->slice[view->plane];
   const gint64 after = CLAMP(before + slices, 0, (gint64)n - 1);
   if (after == before)
@@ -944,6 +944,7 @@ demur_ct_view_clear(DemurCtView *view, const char *sentence) {
 void
 demur_ct_view_set_image(DemurCtView *view, DemurImage *image, const DemurScan *scan) {
   const gboolean same = view->image != NULL && g_strcmp0(view->image->scan_id, image->scan_id) == 0;
+  const gboolean was_part = same && view->image->volume == NULL;
   demur_image_ref(image);
   g_clear_pointer(&view->image, demur_image_unref);
   view->image = image;
@@ -963,6 +964,14 @@ demur_ct_view_set_image(DemurCtView *view, DemurImage *image, const DemurScan *s
     view->level = demur_ct_presets[DEMUR_CT_PRESET_LUNG].level;
     view->preset = 0;
     view->table_stale = TRUE;
+  }
+  /* Slices that were asked for before the whole was there: it goes on from the last. */
+  if (image->volume == NULL) {
+    view->slice[DEMUR_CT_ACQUIRED] = image->first_index;
+    if (!same)
+      view->wanted = image->first_index;
+  } else if (was_part) {
+    view->slice[DEMUR_CT_ACQUIRED] = MIN(view->wanted, image->series->n_slices - 1);
   }
   view->cut_stale = TRUE;
   changed(view);
@@ -1124,6 +1133,8 @@ demur_ct_view_class_init(DemurCtViewClass *class) {
   gtk_widget_class_set_accessible_role(widget_class, GTK_ACCESSIBLE_ROLE_IMG);
   signals[CHANGED] = g_signal_new("changed", DEMUR_TYPE_CT_VIEW, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
                                   NULL, G_TYPE_NONE, 0);
+  signals[WANTED] = g_signal_new("wanted", DEMUR_TYPE_CT_VIEW, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                 NULL, G_TYPE_NONE, 1, G_TYPE_UINT);
   signals[SCROLLED] = g_signal_new("scrolled", DEMUR_TYPE_CT_VIEW, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
                                    NULL, G_TYPE_NONE, 0);
 }

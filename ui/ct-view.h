@@ -27,7 +27,9 @@ typedef enum {
 #define DEMUR_N_PRESETS (DEMUR_N_CT_PRESETS + 1)
 
 /* Signals: "changed" (what is shown is another: plane, slice, window);
- *          "scrolled": by a person, to another slice. A template makes it, and names it. */
+ *          "scrolled": by a person, to another slice;
+ *          "wanted" (guint slice): scrolled there while the rest is being read. A template makes the
+ *          view, and names it. */
 
 /* Shows nothing but a sentence; scan's facts (copied) stand on the image. NULL: none. */
 void demur_ct_view_clear(DemurCtView *view, const char *sentence);

@@ -1,5 +1,8 @@
 #include "ui/drawing.h"
 
+#include <math.h>
+
+#include "ui/shown.h"
 #include "ui/theme.h"
 
 struct _DemurDrawing {
@@ -9,6 +12,7 @@ struct _DemurDrawing {
   gpointer data;
   GDestroyNotify free_data;
   int width, height;
+  gboolean is_page;
 };
 
 G_DEFINE_FINAL_TYPE(DemurDrawing, demur_drawing, GTK_TYPE_WIDGET)
@@ -28,9 +32,18 @@ demur_drawing_finalize(GObject *object) {
   G_OBJECT_CLASS(demur_drawing_parent_class)->finalize(object);
 }
 
+/* How much larger than designed: with the reader's text, so that what is written in it can be read;
+ * never smaller. */
+static double
+scale_of(DemurDrawing *drawing) {
+  return drawing->is_page ? 1 : fmax(1, demur_shown_text_scale(GTK_WIDGET(drawing)));
+}
+
 static DemurRectangle
 area(GtkWidget *widget) {
-  return (DemurRectangle){0, 0, gtk_widget_get_width(widget), gtk_widget_get_height(widget)};
+  const double scale = scale_of(DEMUR_DRAWING(widget));
+  return (DemurRectangle){0, 0, gtk_widget_get_width(widget) / scale,
+                          gtk_widget_get_height(widget) / scale};
 }
 
 static void
@@ -39,9 +52,10 @@ demur_drawing_snapshot(GtkWidget *widget, GtkSnapshot *snapshot) {
   const DemurRectangle rectangle = area(widget);
   if (drawing->draw == NULL || rectangle.width < 8 || rectangle.height < 8)
     return;
-  const graphene_rect_t bounds =
-      GRAPHENE_RECT_INIT(0, 0, (float)rectangle.width, (float)rectangle.height);
+  const graphene_rect_t bounds = GRAPHENE_RECT_INIT(0, 0, (float)gtk_widget_get_width(widget),
+                                                    (float)gtk_widget_get_height(widget));
   cairo_t *cr = gtk_snapshot_append_cairo(snapshot, &bounds);
+  cairo_scale(cr, scale_of(drawing), scale_of(drawing));
   drawing->draw(cr, demur_theme_palette(), rectangle, drawing->data);
   cairo_destroy(cr);
 }
@@ -49,9 +63,13 @@ demur_drawing_snapshot(GtkWidget *widget, GtkSnapshot *snapshot) {
 static void
 demur_drawing_measure(GtkWidget *widget, GtkOrientation orientation, int for_size, int *minimum,
                       int *natural, int *minimum_baseline, int *natural_baseline) {
-  const DemurDrawing *drawing = DEMUR_DRAWING(widget);
-  *minimum = *natural =
-      orientation == GTK_ORIENTATION_HORIZONTAL ? drawing->width : drawing->height;
+  DemurDrawing *drawing = DEMUR_DRAWING(widget);
+  *minimum = *natural = orientation == GTK_ORIENTATION_HORIZONTAL
+                            ? drawing->width
+                            : (int)ceil(drawing->height * scale_of(drawing));
+  /* What takes the room that there is can do with less. */
+  if (orientation == GTK_ORIENTATION_VERTICAL && gtk_widget_get_vexpand(widget))
+    *minimum = drawing->height;
 }
 
 static gboolean
@@ -60,7 +78,8 @@ demur_drawing_query_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard,
   DemurDrawing *drawing = DEMUR_DRAWING(widget);
   if (drawing->hover == NULL || keyboard)
     return FALSE;
-  g_autofree char *text = drawing->hover(area(widget), x, y, drawing->data);
+  const double scale = scale_of(drawing);
+  g_autofree char *text = drawing->hover(area(widget), x / scale, y / scale, drawing->data);
   if (text == NULL)
     return FALSE;
   gtk_tooltip_set_text(tooltip, text);
@@ -109,4 +128,10 @@ void
 demur_drawing_describe(DemurDrawing *drawing, const char *description) {
   gtk_accessible_update_property(GTK_ACCESSIBLE(drawing), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
                                  description, -1);
+}
+
+void
+demur_drawing_set_page(DemurDrawing *drawing) {
+  drawing->is_page = TRUE;
+  gtk_widget_queue_resize(GTK_WIDGET(drawing));
 }

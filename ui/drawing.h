@@ -22,4 +22,7 @@ void demur_drawing_set(DemurDrawing *drawing, DemurDrawingFunc draw, DemurDrawin
                        gpointer data, GDestroyNotify free_data);
 void demur_drawing_describe(DemurDrawing *drawing, const char *description);
 
+/* A picture of a page: it keeps its size, whatever the reader's text has. */
+void demur_drawing_set_page(DemurDrawing *drawing);
+
 G_END_DECLS

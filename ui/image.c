@@ -37,6 +37,11 @@ demur_image_is_volume(const DemurImage *image) {
   return image->volume != NULL && image->volume->is_volume;
 }
 
+gboolean
+demur_image_is_whole(const DemurImage *image) {
+  return image->volume != NULL;
+}
+
 static void
 image_free(gpointer image) {
   demur_image_unref(image);
@@ -60,6 +65,61 @@ image_new(const char *scan_id) {
   image->scan_id = g_strdup(scan_id);
   image->ref_count = 1;
   return image;
+}
+
+/* An image of one slice of the series, which is shared (owned). */
+static DemurImage *
+part_new(const char *scan_id, DemurSeries *series, gint *series_refs, gint16 *hu, size_t slice) {
+  DemurImage *part = image_new(scan_id);
+  part->series = series;
+  part->series_refs = series_refs;
+  g_atomic_int_inc(part->series_refs);
+  part->first = hu;
+  part->first_index = slice;
+  return part;
+}
+
+typedef struct {
+  DemurImage *part;
+  size_t slice;
+} SliceInput;
+
+static void
+slice_input_free(gpointer data) {
+  SliceInput *input = data;
+  demur_image_unref(input->part);
+  g_free(input);
+}
+
+static gpointer
+load_slice(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
+  const SliceInput *input = data;
+  const DemurSeries *series = input->part->series;
+  gint16 *hu = demur_memory_array(series->rows, series->columns, sizeof(gint16), error);
+  size_t n_padding, n_clamped;
+  if (hu == NULL)
+    return NULL;
+  if (!demur_volume_read_slice(series, input->slice, hu, &n_padding, &n_clamped, error)) {
+    g_aligned_free(hu);
+    return NULL;
+  }
+  return part_new(input->part->scan_id, input->part->series, input->part->series_refs, hu,
+                  input->slice);
+}
+
+DemurJob *
+demur_image_load_slice(DemurImage *part, size_t slice, GObject *owner, guint64 tag,
+                       DemurJobDone done) {
+  SliceInput *input = g_new(SliceInput, 1);
+  *input = (SliceInput){demur_image_ref(part), slice};
+  const DemurJobStart start = {.func = load_slice,
+                               .input = input,
+                               .free_input = slice_input_free,
+                               .free_result = image_free,
+                               .owner = owner,
+                               .tag = tag,
+                               .done = done};
+  return demur_job_start(&start);
 }
 
 static gpointer
@@ -91,15 +151,9 @@ load(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error
     return NULL;
   g_autoptr(GError) slice_error = NULL;
   if (demur_volume_read_slice(series, image->first_index, image->first, &n_padding, &n_clamped,
-                              &slice_error)) {
-    DemurImage *part = image_new(input->scan_id);
-    part->series = image->series;
-    part->series_refs = image->series_refs;
-    g_atomic_int_inc(part->series_refs);
-    part->first = g_steal_pointer(&image->first);
-    part->first_index = image->first_index;
-    demur_job_deliver(job, part);
-  }
+                              &slice_error))
+    demur_job_deliver(job, part_new(input->scan_id, image->series, image->series_refs,
+                                    g_steal_pointer(&image->first), image->first_index));
   image->volume = demur_volume_read(series, task.parallel, progress, error);
   if (image->volume == NULL)
     return NULL;

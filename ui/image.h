@@ -17,6 +17,14 @@ const char *demur_image_scan_id(const DemurImage *image);
 /* Whether the whole is there, with positions along one normal. */
 gboolean demur_image_is_volume(const DemurImage *image);
 
+/* Whether all slices are there, with or without positions. */
+gboolean demur_image_is_whole(const DemurImage *image);
+
+/* Reads one slice of an image whose rest is not there yet; done gets another such image that shows
+ * it (given over), or the error. */
+DemurJob *demur_image_load_slice(DemurImage *part, size_t slice, GObject *owner, guint64 tag,
+                                 DemurJobDone done);
+
 /* Starts reading. part gets a DemurImage with the middle slice, done the whole one; both are given
  * over. Errors say what is wrong with which file. */
 DemurJob *demur_image_load(const char *workspace, const char *scan_id, GObject *owner, guint64 tag,

@@ -26,7 +26,7 @@ struct _DemurPatientPage {
   /* Results carry the generation of the case they were asked for; a late one finds another number
    * here and is dropped. */
   guint64 generation;
-  DemurJob *image_job, *prior_job;
+  DemurJob *image_job, *slice_job, *prior_job;
   gssize prior_row;            /* -1: none */
   char *case_source, *case_id; /* what is shown: read again it is kept as it is seen */
   char *prior_id;              /* the prior that was chosen */
@@ -45,6 +45,7 @@ static void
 demur_patient_page_dispose(GObject *object) {
   DemurPatientPage *page = DEMUR_PATIENT_PAGE(object);
   demur_job_drop(&page->image_job);
+  demur_job_drop(&page->slice_job);
   demur_job_drop(&page->prior_job);
   g_clear_object(&page->session);
   G_OBJECT_CLASS(demur_patient_page_parent_class)->dispose(object);
@@ -193,6 +194,25 @@ take_image(DemurPatientPage *page, guint64 tag, DemurImage *image) {
   if (tag == page->generation && is_of(scan, image))
     demur_ct_view_set_image(page->view, image, scan);
   demur_image_unref(image);
+}
+
+/* One slice that was scrolled to before the whole was there; late, it is of no use any more. */
+static void
+on_slice(gpointer owner, guint64 tag, gpointer result, const GError *error) {
+  DemurPatientPage *page = owner;
+  page->slice_job = NULL;
+  const DemurImage *shown = demur_ct_view_image(page->view);
+  if (result != NULL && (shown == NULL || demur_image_is_whole(shown)))
+    demur_image_unref(result);
+  else if (result != NULL)
+    take_image(page, tag, result);
+}
+
+static void
+on_wanted(DemurCtView *view, guint slice, DemurPatientPage *page) {
+  demur_job_drop(&page->slice_job);
+  page->slice_job = demur_image_load_slice(demur_ct_view_image(view), slice, G_OBJECT(page),
+                                           page->generation, on_slice);
 }
 
 static void
@@ -580,6 +600,7 @@ update_side(DemurPatientPage *page) {
 static void
 load_images(DemurPatientPage *page) {
   demur_job_drop(&page->image_job);
+  demur_job_drop(&page->slice_job);
   const DemurScan *scan = demur_session_scan(page->session);
   if (scan == NULL) {
     demur_ct_view_clear(page->view, _("No case is open. Choose one in the worklist."));
@@ -793,6 +814,7 @@ demur_patient_page_class_init(DemurPatientPageClass *class) {
   gtk_widget_class_bind_template_callback(widget_class, on_prior_changed);
   gtk_widget_class_bind_template_callback(widget_class, on_prior_chosen);
   gtk_widget_class_bind_template_callback(widget_class, on_scrolled);
+  gtk_widget_class_bind_template_callback(widget_class, on_wanted);
 }
 
 static void

@@ -179,6 +179,7 @@ update(DemurReportPage *page) {
     DemurDrawing *drawing = demur_drawing_new(name, (int)(width * scale), (int)(height * scale));
     Sheet *sheet = g_new(Sheet, 1);
     *sheet = (Sheet){page, i};
+    demur_drawing_set_page(drawing);
     demur_drawing_set(drawing, draw_sheet, NULL, sheet, g_free);
     demur_drawing_describe(drawing, title);
     gtk_widget_add_css_class(GTK_WIDGET(drawing), "page-paper");

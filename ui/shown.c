@@ -57,3 +57,12 @@ demur_shown_name_menus(GtkWidget *root) {
       demur_shown_name_menus(child);
   }
 }
+
+double
+demur_shown_text_scale(GtkWidget *widget) {
+  const PangoFontDescription *font =
+      pango_context_get_font_description(gtk_widget_get_pango_context(widget));
+  const double size = pango_font_description_get_size(font) / (double)PANGO_SCALE;
+  const double pixels = pango_font_description_get_size_is_absolute(font) ? size : size * 96 / 72;
+  return pixels > 0 ? CLAMP(pixels / 13, 0.5, 3) : 1;
+}

@@ -20,6 +20,9 @@ void demur_shown_name_set(GtkWidget *widget, const char *name);
 /* Every drop-down below root: the button within it is called as the drop-down is. */
 void demur_shown_name_menus(GtkWidget *root);
 
+/* The reader's text size over the usual one (13 pixels), 0.5 to 3. */
+double demur_shown_text_scale(GtkWidget *widget);
+
 /* As gtk_widget_create_pango_layout, for what is drawn. */
 PangoLayout *demur_shown_layout(GtkWidget *widget, const char *text);
 

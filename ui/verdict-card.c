@@ -136,7 +136,7 @@ draw_gauge(cairo_t *cr, const DemurPalette *palette, DemurRectangle r, gpointer 
 /* Yearly risks. */
 
 /* The height of the chart: one scale for every scan, so that bars of two can be compared. */
-#define YEARLY_FULL 0.5
+#define YEARLY_FULL 0.3
 
 typedef struct {
   double risks[DEMUR_N_YEARS];
@@ -193,7 +193,7 @@ add_yearly(GtkBox *box, const DemurScan *scan) {
     any |= !isnan(scan->yearly_risks[y]);
   if (!any)
     return;
-  DemurDrawing *drawing = demur_drawing_new(_("Risk by year"), 200, 92);
+  DemurDrawing *drawing = demur_drawing_new(_("Risk by year"), 200, 76);
   gtk_widget_set_hexpand(GTK_WIDGET(drawing), TRUE);
   gtk_widget_set_margin_top(GTK_WIDGET(drawing), 4);
   Yearly *yearly = g_new(Yearly, 1);
@@ -214,11 +214,11 @@ add_yearly(GtkBox *box, const DemurScan *scan) {
   if (fabs(risk - scan->yearly_risks[last]) > 5e-4)
     add_label(
         box,
-        _("Years after the scan, as the model gave them (full height: 50 %); the risk above is "
+        _("Years after the scan, as the model gave them (full height: 30 %); the risk above is "
           "recalibrated."),
         "muted small");
   else
-    add_label(box, _("Years after the scan, as the model gave them. Full height: 50 %."),
+    add_label(box, _("Years after the scan, as the model gave them. Full height: 30 %."),
               "muted small");
 }
 

@@ -11,6 +11,12 @@
 #include "ui/words.h"
 
 #define N_CHIPS 10
+#define NARROW 1200 /* pixels; below, columns fold */
+#define SCANNER_WIDE 232
+#define SCANNER_NARROW 170
+#define RISK_WIDE 168
+#define RISK_NARROW 124
+#define REASON_LEAST 150
 #define RISK_CHARS 9
 #define CELL_PADDING 9 /* of style.css */
 /* GTK keeps widgets for 200 rows, which take longer to make than a workspace to be read. So the
@@ -49,8 +55,12 @@ struct _DemurWorklistPage {
   GtkSingleSelection *selection;
   GtkStack *stack;
   GtkLabel *empty;
-  GtkColumnViewColumn *name_column; /* borrowed */
-  GtkWidget *begin;                 /* the ways in, where there is nothing yet */
+  GtkColumnViewColumn *name_column, *site_column, *scanner_column, *risk_column,
+      *reason_column;    /* borrowed */
+  GtkAdjustment *across; /* borrowed: of the list's scrolled window */
+  gboolean narrow;
+  guint width_idle;
+  GtkWidget *begin; /* the ways in, where there is nothing yet */
   gboolean show_names;
   DemurScanRow *probe[2]; /* see on_sorter_changed */
   DemurSort primary;
@@ -67,6 +77,7 @@ G_DEFINE_FINAL_TYPE(DemurWorklistPage, demur_worklist_page, GTK_TYPE_BOX)
 static void
 demur_worklist_page_dispose(GObject *object) {
   DemurWorklistPage *page = DEMUR_WORKLIST_PAGE(object);
+  g_clear_handle_id(&page->width_idle, g_source_remove);
   g_clear_object(&page->session);
   g_clear_object(&page->probe[0]);
   g_clear_object(&page->probe[1]);
@@ -239,26 +250,63 @@ fill_menu(GtkDropDown *menu, const char *all, const char *second, GHashTable *te
   g_object_unref(list);
 }
 
-/* The column is there where any scan has a name, unless the reader hides names. */
+/* The column is there where any scan has a name, unless the reader hides names; where the window is
+ * narrow, those that say least give way to the reason. */
 static void
-update_names(DemurWorklistPage *page) {
+update_columns(DemurWorklistPage *page) {
   const DemurScanTable *table = demur_session_table(page->session);
   gboolean any = FALSE;
   for (size_t i = 0; table != NULL && i < table->n_scans && !any; i++)
     any = *table->scans[i].patient_name != '\0';
-  gtk_column_view_column_set_visible(page->name_column, any && page->show_names);
+  gtk_column_view_column_set_visible(page->name_column, any && page->show_names && !page->narrow);
+  gtk_column_view_column_set_visible(page->site_column, !page->narrow);
+  gtk_column_view_column_set_fixed_width(page->scanner_column,
+                                         page->narrow ? SCANNER_NARROW : SCANNER_WIDE);
+  gtk_column_view_column_set_fixed_width(page->risk_column, page->narrow ? RISK_NARROW : RISK_WIDE);
+}
+
+/* The reason has what the others leave: GTK 4.8 gives an expanding column nothing once others were
+ * hidden. */
+static void
+update_reason_width(DemurWorklistPage *page) {
+  GListModel *columns = gtk_column_view_get_columns(page->view);
+  int left = (int)gtk_adjustment_get_page_size(page->across);
+  for (guint i = 0; i < g_list_model_get_n_items(columns); i++) {
+    g_autoptr(GtkColumnViewColumn) column = g_list_model_get_item(columns, i);
+    if (column != page->reason_column && gtk_column_view_column_get_visible(column))
+      left -= gtk_column_view_column_get_fixed_width(column);
+  }
+  gtk_column_view_column_set_fixed_width(page->reason_column,
+                                         page->narrow ? MAX(left, REASON_LEAST) : -1);
+}
+
+static gboolean
+on_width_idle(gpointer data) {
+  DemurWorklistPage *page = data;
+  page->width_idle = 0;
+  update_columns(page);
+  update_reason_width(page);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+on_width(DemurWorklistPage *page) {
+  const gboolean narrow = gtk_adjustment_get_page_size(page->across) < NARROW;
+  if ((narrow || page->narrow) && page->width_idle == 0)
+    page->width_idle = g_idle_add(on_width_idle, page);
+  page->narrow = narrow;
 }
 
 void
 demur_worklist_page_show_names(DemurWorklistPage *page, gboolean show) {
   page->show_names = show;
-  update_names(page);
+  update_columns(page);
 }
 
 static void
 on_loaded(DemurWorklistPage *page) {
   DemurScanTable *table = demur_session_table(page->session);
-  update_names(page);
+  update_columns(page);
   page->updating = TRUE;
   if (gtk_slice_list_model_get_size(page->shown_rows) == 0)
     gtk_slice_list_model_set_size(page->shown_rows, first_rows(page));
@@ -614,14 +662,17 @@ demur_worklist_page_new(DemurSession *session) {
   add_column(page, DEMUR_SORT_VERDICT, _("Verdict"), verdict_width(page, 116), FALSE);
   add_column(page, DEMUR_SORT_PATIENT, _("Patient"), 118, FALSE);
   demur_shown_name_set(gtk_widget_get_first_child(GTK_WIDGET(page->view)), _("Headings"));
+  page->across = gtk_scrollable_get_hadjustment(GTK_SCROLLABLE(page->view));
+  g_signal_connect_object(page->across, "changed", G_CALLBACK(on_width), page, G_CONNECT_SWAPPED);
   page->name_column = add_column(page, DEMUR_SORT_NAME, _("Name"), 150, FALSE);
   gtk_column_view_column_set_visible(page->name_column, FALSE);
   add_column(page, DEMUR_SORT_AGE, _("Age, sex"), 74, FALSE);
   GtkColumnViewColumn *date = add_column(page, DEMUR_SORT_DATE, _("Study"), 96, FALSE);
-  add_column(page, DEMUR_SORT_SITE, _("Site"), 104, FALSE);
-  add_column(page, DEMUR_SORT_SCANNER, _("Scanner · kernel"), 232, FALSE);
-  add_column(page, DEMUR_SORT_RISK, _("Risk"), 168, FALSE);
-  add_column(page, DEMUR_SORT_REASON, _("Reason"), 200, TRUE);
+  page->site_column = add_column(page, DEMUR_SORT_SITE, _("Site"), 104, FALSE);
+  page->scanner_column =
+      add_column(page, DEMUR_SORT_SCANNER, _("Scanner · kernel"), SCANNER_WIDE, FALSE);
+  page->risk_column = add_column(page, DEMUR_SORT_RISK, _("Risk"), RISK_WIDE, FALSE);
+  page->reason_column = add_column(page, DEMUR_SORT_REASON, _("Reason"), 200, TRUE);
   add_column(page, DEMUR_SORT_REVIEWED, _("Reviewed"), 98, FALSE);
   g_signal_connect_swapped(gtk_column_view_get_sorter(page->view), "changed",
                            G_CALLBACK(on_sorter_changed), page);

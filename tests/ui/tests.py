@@ -103,6 +103,24 @@ def open_case_and_compare_hu():
     app.quit()
 
 
+def slices_are_scrolled_while_the_rest_is_read():
+    """Right value: as many slices on as keys were pressed, whether the volume is there by then or not; never back when it
+    comes. Keys are pressed as soon as the first slice is there."""
+    workspace = path("w.demur")
+    scan = demur(workspace, "dicom", "import", shared("real/siemens-emotion"))["series"][0]
+    numbers = [s["instance_number"] for s in demur(workspace, "dicom", "show", scan["scan_id"])["slices"]]
+    middle, n = numbers[len(numbers) // 2], len(numbers)
+    app = Workstation(workspace)
+    app.wait_text(scan["patient_id"])
+    app.keys("n", "Return")
+    app.wait_image(f"slice {middle} of {n}")
+    app.keys(*["Down"] * 7, "Up")
+    app.wait_image(f"slice {middle + 6} of {n}")
+    wait_for(lambda: "reading the rest" not in app.image(), "the whole volume")
+    assert f"slice {middle + 6} of {n}" in app.image(), app.image()
+    app.quit()
+
+
 def what_is_measured_is_in_the_file():
     """Right value: PixelSpacing by `dicom show` times the pixels that the image itself names under the pointer, to the
     size of a pixel of the screen; and the right angle between two dragged arms."""
