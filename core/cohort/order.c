@@ -62,6 +62,9 @@ demur_cohort_put_in_order(DemurCohort *cohort) {
   gboolean stands = TRUE;
   for (size_t i = 0; i < n; i++)
     stands = stands && order[i] == i;
+  if (!stands && cohort->scan_ids == cohort->patient_ids)
+    /* A table without scan_id: its scans are named by their patients, in one array until now. */
+    cohort->scan_ids = g_memdup2(cohort->patient_ids, n * sizeof *cohort->patient_ids);
   g_autofree guint8 *memory = stands ? NULL : g_malloc_n(MAX(n, 1), widest);
   for (size_t k = 0; k < DEMUR_N_COHORT_COLUMNS; k++) {
     const DemurCohortColumn *column = &demur_cohort_columns[k];
