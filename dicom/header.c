@@ -1,5 +1,6 @@
-/* One table says which elements are read and where they go; a second pass of the same kind serves
- * the functional groups of enhanced images. The walk stops at the pixel data. */
+/* One table says which elements of the data set are read and where they go; what stands in the
+ * functional groups of enhanced images goes to its frame (visit_group_element). The walk stops at the
+ * pixel data. */
 #include "dicom/header.h"
 #include "dicom/charset.h"
 #include "dicom/transfer-syntax.h"

@@ -1,6 +1,7 @@
-/* The charts of an evaluation by name: what the report prints, `demur chart` writes to a file and
- * the workstation shows. A chart is made once from the report's input and then drawn anywhere; it
- * has a title, a table of its numbers and an alternative text.
+/* The charts of an evaluation by name: what the report prints and `demur chart` writes to a file. A
+ * chart is made once from the report's input and then drawn anywhere; it has a title, a table of its
+ * numbers and an alternative text. The workstation draws the same kinds (report/chart.h) from what
+ * its slider moves.
  *
  *   demur_chart_kind(i)                            names and titles
  *   chart = demur_chart_new(name, input, ..)       from data

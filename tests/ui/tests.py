@@ -488,6 +488,11 @@ def train_and_cancel():
     app.wait_text("accepts ")
     app.activate("win.train")
     name = wait_for(lambda: app.find("text", "Name"), "the form")
+    # A name that the command line refuses is refused here, in the same words.
+    for odd in ("a/b", "a\u202eb"):
+        name.set_text(odd)
+        app.do("push button", "Train")
+        app.wait_text(demur(workspace, "train", odd, "--cohort", "small", check=False)["error"])
     # "As published" trains to the last epoch, so that ten thousand of them end long after the test.
     average = app.find("text", "Networks averaged")
     app.keys("Tab", "space", "Down", "Return", window="Train a selector")
