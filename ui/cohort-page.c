@@ -724,6 +724,7 @@ tune_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **
                                   .split = input->split,
                                   .coverages = &input->coverage,
                                   .n_coverages = 1,
+                                  .keep_hold_back = TRUE,
                                   .reason = input->reason};
   return demur_task_tune(&task, &params, error);
 }

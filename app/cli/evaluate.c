@@ -49,7 +49,8 @@ print_table(const DemurEvaluation *e) {
 
 static void
 print_rejection(const DemurEvaluation *e) {
-  g_print("Refused at coverage 0.9, by label (95 %% intervals)\n");
+  g_print("Refused at coverage 0.9, by label (95 %% intervals, resampling the %s)\n",
+          e->interval_unit);
   for (size_t k = 0; k < e->n_methods; k++) {
     const DemurMethodResult *m = &e->methods[k];
     if (m->n_at == 0 || m->kind == DEMUR_METHOD_FULL)
@@ -300,6 +301,11 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   print_hold_back(e);
   print_audits(e);
   g_print("Comparisons (method minus baseline; below 0 is better)\n");
+  if (e->n_sites < DEMUR_FEW_SITES)
+    g_print(
+        "  %zu sites, under %d: intervals resample the %s and say what holds at these sites; about "
+        "other hospitals nothing is decided\n",
+        e->n_sites, DEMUR_FEW_SITES, e->interval_unit);
   for (size_t i = 0; i < e->n_comparisons; i++) {
     const DemurComparison *c = &e->comparisons[i];
     if (c->against_kind != DEMUR_METHOD_CONFIDENCE && c->against_kind != DEMUR_METHOD_FULL)

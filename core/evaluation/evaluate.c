@@ -62,13 +62,27 @@ add_warning(DemurEvaluation *e, DemurWarningKind kind, const char *subject) {
   return warning;
 }
 
-/* Warns where a selector refuses one label much more often than scans in general. */
+static gboolean
+has_both_kinds(const DemurEvaluation *e) {
+  gboolean both = FALSE;
+  for (size_t k = 1; k < e->n_methods; k++)
+    both |= !e->methods[k].recalibrated != !e->methods[0].recalibrated;
+  return both;
+}
+
+/* Warns where a selector, or plain confidence, refuses one label much more often than scans in
+ * general. */
 static void
 warn_of_refusals(DemurEvaluation *e) {
   for (size_t k = 0; k < e->n_methods; k++) {
     const DemurMethodResult *method = &e->methods[k];
-    if (method->kind != DEMUR_METHOD_SELECTOR || method->n_at == 0)
+    const gboolean confidence = method->kind == DEMUR_METHOD_CONFIDENCE;
+    if ((method->kind != DEMUR_METHOD_SELECTOR && !confidence) || method->n_at == 0)
       continue;
+    g_autofree char *title = confidence && has_both_kinds(e)
+                                 ? g_strdup_printf("%s on %s risks", method->title,
+                                                   method->recalibrated ? "recalibrated" : "raw")
+                                 : g_strdup(method->title);
     const DemurOperatingPoint *at = &method->at[0];
     for (size_t l = 0; l < at->n_labels; l++) {
       const DemurRejection *r = &at->rejected_by_label[l];
@@ -76,7 +90,7 @@ warn_of_refusals(DemurEvaluation *e) {
       if (at->realised >= 1.0 || !(r->rate > DEMUR_REFUSED_MUCH_MORE * rate_of_all) ||
           r->n_rejected < DEMUR_REFUSED_FEWEST)
         continue;
-      DemurWarning *warning = add_warning(e, DEMUR_WARNING_REFUSAL, method->title);
+      DemurWarning *warning = add_warning(e, DEMUR_WARNING_REFUSAL, title);
       warning->coverage = at->coverage;
       warning->label = r->label;
       warning->rate = r->rate;

@@ -8,7 +8,8 @@ G_BEGIN_DECLS
 typedef enum {
   DEMUR_WARNING_IN_SAMPLE, /* patients of the split made the selector */
   DEMUR_WARNING_UNTRAINED, /* n of n_networks of the selector are as they were drawn */
-  DEMUR_WARNING_REFUSAL,   /* a label is refused much more often than scans in general */
+  DEMUR_WARNING_REFUSAL,   /* a selector, or confidence, refuses a label much more often than scans
+                            * in general */
 } DemurWarningKind;
 
 typedef struct {

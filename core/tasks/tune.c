@@ -175,19 +175,33 @@ hold_back(const Scored *scored, double across, DemurTuning *tuning, GError **err
   return TRUE;
 }
 
+/* Across which decision threshold risks are held back from now on; -1 with error. */
+static double
+find_hold_back(DemurWorkspace *workspace, const DemurTuneParams *params, GError **error) {
+  g_autoptr(DemurThresholdRecord) current = NULL;
+  if (!params->keep_hold_back)
+    return params->hold_back_across;
+  if (!demur_thresholds_current(workspace, params->selector, &current, error))
+    return -1.0;
+  return current != NULL ? demur_tuning_read_hold_back(current->guarantee) : 0.0;
+}
+
 static gboolean
 tune_and_keep(DemurTask *task, const DemurTuneParams *params, const Scored *scored,
               DemurTuned *tuned, GError **error) {
   g_autofree char *digest = demur_cohort_digest(scored->cohort, scored->rows, scored->n);
   g_autofree char *now = demur_task_now(task);
   DemurWorkspace *workspace = demur_task_workspace(task, error);
+  const double across = find_hold_back(workspace, params, error);
+  if (across < 0.0)
+    return FALSE;
   for (size_t i = 0; i < params->n_coverages; i++) {
     DemurTuning *tuning =
         tune_one(task, scored, params->coverages[i], params, tuned->n_seen, error);
     if (tuning == NULL)
       return FALSE;
     g_ptr_array_add(tuned->tunings, tuning);
-    if (!hold_back(scored, params->hold_back_across, tuning, error))
+    if (!hold_back(scored, across, tuning, error))
       return FALSE;
     demur_tuning_set_sites(tuning, scored->cohort, scored->rows, scored->n);
     g_autofree char *details = demur_tuning_to_json(tuning);

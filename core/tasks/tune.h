@@ -20,6 +20,8 @@ typedef struct {
   double positive_from;    /* of them: risks from here on are called positive */
   double hold_back_across; /* a decision threshold in (0, 1): scans whose risk interval holds it are
                             * refused too; 0: none. DEMUR_ERROR_STATE where K > 2 */
+  gboolean keep_hold_back; /* hold back across what the current threshold holds back across; then
+                            * hold_back_across is not read */
   const char *reason;      /* why this coverage, kept with user and time; NULL: not said */
 } DemurTuneParams;
 

@@ -178,7 +178,7 @@ judge(const Shown *a, const Shown *b, size_t n_sites, guint64 seed, Outcome *o) 
 /* Site error of what is accepted of the scans without a label: the risks as shown, and audited. */
 static void
 audit_sites(const DemurSelector *selector, const DemurCohort *cohort, const guint32 *rows, size_t n,
-            const double *risks, const double *scores, Outcome *o) {
+            const double *risks, const double *scores, guint64 seed, Outcome *o) {
   const double threshold = demur_coverage_threshold(0.9, scores, n);
   double sums[2] = {0.0, 0.0}, total = 0.0;
   g_autofree guint32 *at = g_new(guint32, n), *patients = g_new(guint32, n);
@@ -197,7 +197,7 @@ audit_sites(const DemurSelector *selector, const DemurCohort *cohort, const guin
     if (m < N_LABELS + 20)
       continue;
     size_t n_chosen;
-    g_autofree guint32 *chosen = demur_audit_choose(r, g, patients, m, N_LABELS, 1, &n_chosen);
+    g_autofree guint32 *chosen = demur_audit_choose(r, g, patients, m, N_LABELS, seed, &n_chosen);
     g_autofree guint8 *labelled = g_new0(guint8, m);
     for (size_t i = 0; i < n_chosen; i++) {
       labelled[chosen[i]] = 1;
@@ -281,7 +281,7 @@ measure(DemurCohort *cohort, const guint32 *all_groups, guint64 seed, DemurParal
     o.group_error[m] =
         error_between(m == 0 ? &a : &b, m == 0 ? a.groups : b.groups, n_groups, cohort->n_patients);
   }
-  audit_sites(selector, cohort, rows, n, risks, scores, &o);
+  audit_sites(selector, cohort, rows, n, risks, scores, seed, &o);
   return o;
 }
 
@@ -335,7 +335,7 @@ real_groups(DemurCohort *cohort, const char *path) {
   g_autoptr(GError) error = NULL;
   char *names[] = {(char *)"age", (char *)"female", NULL};
   DemurAttached *attached =
-      demur_cohort_attach_table(cohort, path, "patient_id", names, NULL, &error);
+      demur_cohort_attach_table(cohort, path, "patient_id", names, NULL, NULL, &error);
   if (attached == NULL)
     bench_fail(error);
   for (size_t i = 0; i < cohort->n_scans; i++) {

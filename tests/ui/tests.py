@@ -353,6 +353,7 @@ def slider_equals_evaluate():
 def use_a_coverage_with_a_reason():
     """Right value: the thresholds that `demur selector show` lists, and the decision in the workspace."""
     workspace, _ = cohort_workspace()
+    demur(workspace, "tune", "first", "--cohort", "small", "--coverage", "0.8", "--hold-back-across", "0.06")
     app = Workstation(workspace)
     app.activate("win.page", "'cohort'")
     app.wait_text("accepts ")
@@ -366,6 +367,10 @@ def use_a_coverage_with_a_reason():
     assert decided == [(0.6, "two readers a week")], decided
     kept = sqlite3.connect(workspace).execute("SELECT coverage FROM threshold ORDER BY sequence").fetchall()
     assert kept == [(0.8,), (0.6,)], kept
+    # What was held back across a decision threshold is held back at the new coverage too.
+    app.wait_text("leaves open on which side of 0.06 their risk lies.")
+    rules = sqlite3.connect(workspace).execute("SELECT guarantee FROM threshold").fetchall()
+    assert all('"hold_back_across": 0.06' in rule for (rule,) in rules), rules
     app.quit()
 
 

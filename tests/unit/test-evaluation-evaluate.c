@@ -241,6 +241,31 @@ tuned_thresholds_are_applied_unchanged(void) {
   g_assert_true(json_parser_load_from_data(parser, json, -1, NULL));
 }
 
+/* What is said of a selector is said of confidence: a label that either refuses 1.5 times as often
+ * as scans in general. */
+static void
+refusals_are_warned_of_alike(void) {
+  DemurEvaluateInput input = quick_input();
+  g_autoptr(DemurEvaluation) e = evaluate(&input, NULL);
+  guint expected = 0, n = 0;
+  for (size_t k = 0; k < e->n_methods; k++) {
+    const DemurMethodResult *m = &e->methods[k];
+    if (m->kind != DEMUR_METHOD_SELECTOR && m->kind != DEMUR_METHOD_CONFIDENCE)
+      continue;
+    for (size_t l = 0; l < m->at[0].n_labels; l++) {
+      const DemurRejection *r = &m->at[0].rejected_by_label[l];
+      const gboolean much = m->at[0].realised < 1.0 && r->n_rejected >= DEMUR_REFUSED_FEWEST &&
+                            r->rate > DEMUR_REFUSED_MUCH_MORE * (1.0 - m->at[0].realised);
+      expected += much ? 1 : 0;
+      for (size_t w = 0; much && w < e->n_warnings; w++)
+        n += e->warnings[w].kind == DEMUR_WARNING_REFUSAL && e->warnings[w].label == r->label &&
+             e->warnings[w].rate == r->rate && g_str_has_prefix(e->warnings[w].subject, m->title);
+    }
+  }
+  g_assert_cmpuint(expected, >, 0);
+  g_assert_cmpuint(n, ==, expected);
+}
+
 static void
 what_can_not_be_compared_is_refused(void) {
   static const struct {
@@ -649,6 +674,7 @@ main(int argc, char **argv) {
   g_test_add_func("/evaluation/subtraction", subtraction_tells_no_small_count);
   g_test_add_func("/evaluation/verdicts", verdicts_follow_their_interval);
   g_test_add_func("/evaluation/tuned", tuned_thresholds_are_applied_unchanged);
+  g_test_add_func("/evaluation/refusals-warned", refusals_are_warned_of_alike);
   g_test_add_func("/evaluation/refused", what_can_not_be_compared_is_refused);
   g_test_add_func("/evaluation/resamples", resamples_draw_whole_units);
   g_test_add_func("/evaluation/verdicts-by-pairs", verdicts_go_by_pairs_and_number);
