@@ -57,11 +57,14 @@ print_outcome(DemurContext *context, const char *model, const DemurScoresImporte
 
 static gboolean
 run_import(DemurContext *context, int argc, char **argv, GError **error) {
-  g_autofree char *model = NULL, *scan_id = NULL, *map_path = NULL, *columns = NULL;
+  g_autofree char *model = NULL, *version = NULL, *scan_id = NULL, *map_path = NULL,
+                  *columns = NULL;
   gboolean replace = FALSE;
   g_auto(GStrv) arguments = NULL;
   const GOptionEntry entries[] = {
       {"model", 'm', 0, G_OPTION_ARG_STRING, &model, "the model whose scores these are", "M"},
+      {"model-version", 0, 0, G_OPTION_ARG_STRING, &version,
+       "of the model, for scores that say none of their own", "V"},
       {"scan", 0, 0, G_OPTION_ARG_STRING, &scan_id,
        "FILE is Sybil's prediction_scores.json for this scan", "SCAN"},
       {"map", 0, 0, G_OPTION_ARG_FILENAME, &map_path,
@@ -75,15 +78,20 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
       {NULL}};
   if (!demur_command_parse(
           argc, argv, "FILE --model M", "read the external model's output for DICOM series",
-          "FILE is a CSV with series_uid or scan_id, risk or risk_year_1..6, optional emb_0.. and "
-          "patient_id (checked where given); or JSON: Sybil's with --scan or --map, or objects "
+          "FILE is a CSV with series_uid or scan_id, risk or risk_year_1..6, optional emb_0.., "
+          "model_version and patient_id (checked where given); or JSON: Sybil's with --scan or --map, or objects "
           "with "
           "series_uid or scan_id, risk or risks, optional embedding.",
           entries, &arguments, error) ||
       !demur_command_expect(arguments, 1, "scores import takes one FILE", error))
     return FALSE;
-  const DemurScoresImportParams params = {arguments[0], model,   scan_id, map_path,
-                                          columns,      replace, NULL};
+  const DemurScoresImportParams params = {.path = arguments[0],
+                                          .model = model,
+                                          .model_version = version,
+                                          .scan_id = scan_id,
+                                          .map = map_path,
+                                          .columns = columns,
+                                          .replace = replace};
   g_autoptr(DemurScoresImported) imported =
       demur_task_scores_import(&context->task, &params, error);
   if (imported == NULL)
@@ -138,7 +146,7 @@ print_runs(DemurContext *context, const DemurScoresRunParams *params, const Demu
 
 static gboolean
 run_run(DemurContext *context, int argc, char **argv, GError **error) {
-  g_autofree char *model = NULL, *command = NULL, *scan_id = NULL;
+  g_autofree char *model = NULL, *version = NULL, *command = NULL, *scan_id = NULL;
   double time_limit = 3600;
   gboolean replace = FALSE;
   g_auto(GStrv) words = NULL;
@@ -146,6 +154,8 @@ run_run(DemurContext *context, int argc, char **argv, GError **error) {
       {"command", 0, 0, G_OPTION_ARG_STRING, &command,
        "what to run, with {series} and {output} in it", "CMD"},
       {"model", 'm', 0, G_OPTION_ARG_STRING, &model, "the model whose scores these are", "M"},
+      {"model-version", 0, 0, G_OPTION_ARG_STRING, &version,
+       "of the model, where its output says none (model_version)", "V"},
       {"scan", 0, 0, G_OPTION_ARG_STRING, &scan_id, "run on this series only", "SCAN"},
       {"time-limit", 0, 0, G_OPTION_ARG_DOUBLE, &time_limit,
        "end a run after so many seconds, 0 never (3600)", "SECONDS"},
@@ -160,7 +170,12 @@ run_run(DemurContext *context, int argc, char **argv, GError **error) {
           entries, &words, error) ||
       !demur_command_expect(words, 0, "scores run takes no words", error))
     return FALSE;
-  const DemurScoresRunParams params = {model, command, scan_id, time_limit, replace};
+  const DemurScoresRunParams params = {.model = model,
+                                       .model_version = version,
+                                       .command = command,
+                                       .scan_id = scan_id,
+                                       .time_limit = time_limit,
+                                       .replace = replace};
   g_autoptr(DemurScoresRan) ran = demur_task_scores_run(&context->task, &params, error);
   if (ran == NULL)
     return FALSE;

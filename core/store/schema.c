@@ -422,7 +422,10 @@ static const char migration_13[] =
     "CREATE TRIGGER event_not_removed BEFORE DELETE ON event"
     "  BEGIN SELECT RAISE (ABORT, 'an event is never removed'); END;";
 
+/* Which version of the model a score is of: NULL where nobody said. */
+static const char migration_14[] = "ALTER TABLE score ADD COLUMN model_version TEXT;";
+
 const char *const demur_store_migrations[] = {
-    migration_1, migration_2, migration_3,  migration_4,  migration_5,  migration_6, migration_7,
-    migration_8, migration_9, migration_10, migration_11, migration_12, migration_13};
+    migration_1, migration_2, migration_3,  migration_4,  migration_5,  migration_6,  migration_7,
+    migration_8, migration_9, migration_10, migration_11, migration_12, migration_13, migration_14};
 const int demur_store_version = G_N_ELEMENTS(demur_store_migrations);

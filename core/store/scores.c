@@ -12,6 +12,7 @@ demur_score_record_free(DemurScoreRecord *record) {
     return;
   g_free(record->scan_id);
   g_free(record->model);
+  g_free(record->model_version);
   g_free(record->patient_id);
   g_free(record->embedding);
   g_free(record->source);
@@ -29,7 +30,7 @@ record_free(gpointer record) {
 #define COLUMNS                                                                                    \
   "scan_id, model, patient_id, risk, risk_year_1, risk_year_2, risk_year_3, risk_year_4,"          \
   " risk_year_5, risk_year_6, embedding, source, created, images_digest, event, digest,"           \
-  " horizon_years"
+  " horizon_years, model_version"
 
 static DemurScoreRecord *
 read_score(sqlite3_stmt *statement) {
@@ -51,6 +52,7 @@ read_score(sqlite3_stmt *statement) {
   record->event = sqlite3_column_int64(statement, 14);
   record->digest = demur_store_text(statement, 15);
   record->horizon_years = demur_store_double(statement, 16);
+  record->model_version = demur_store_text(statement, 17);
   return record;
 }
 
@@ -74,7 +76,8 @@ same_values(const DemurScoreRecord *a, const DemurScoreRecord *b) {
   for (int k = 0; k < DEMUR_N_YEARS; k++)
     if (!same_number(a->yearly_risks[k], b->yearly_risks[k]))
       return FALSE;
-  return a->risk == b->risk && same_number(a->horizon_years, b->horizon_years) &&
+  return a->risk == b->risk && g_strcmp0(a->model_version, b->model_version) == 0 &&
+         same_number(a->horizon_years, b->horizon_years) &&
          a->embedding_width == b->embedding_width &&
          (a->embedding_width == 0 ||
           memcmp(a->embedding, b->embedding, a->embedding_width * sizeof(float)) == 0);
@@ -95,14 +98,15 @@ demur_score_digest(const DemurScoreRecord *r) {
   g_autofree char *event = g_strdup_printf("%" G_GINT64_FORMAT, r->event);
   g_autofree char *embedding = g_compute_checksum_for_data(
       G_CHECKSUM_SHA256, (const guchar *)r->embedding, r->embedding_width * sizeof(float));
-  const char *const texts[] = {r->scan_id, r->model,         r->patient_id, r->source,
-                               r->created, r->images_digest, event,         embedding};
+  const char *const texts[] = {r->scan_id, r->model,   r->patient_id,
+                               r->source,  r->created, r->images_digest,
+                               event,      embedding,  r->model_version};
   double numbers[2 + DEMUR_N_YEARS] = {r->risk};
   memcpy(numbers + 1, r->yearly_risks, sizeof r->yearly_risks);
   numbers[1 + DEMUR_N_YEARS] = r->horizon_years;
-  /* Not in the digest where it is not recorded, nor in those of before. */
-  return demur_store_digest(texts, G_N_ELEMENTS(texts), numbers,
-                            G_N_ELEMENTS(numbers) - (isnan(r->horizon_years) ? 1 : 0));
+  /* Neither is in the digest where it is not recorded, nor in those of before. */
+  return demur_store_digest(texts, G_N_ELEMENTS(texts) - (r->model_version == NULL ? 1 : 0),
+                            numbers, G_N_ELEMENTS(numbers) - (isnan(r->horizon_years) ? 1 : 0));
 }
 
 static gboolean
@@ -110,7 +114,7 @@ insert(DemurWorkspace *workspace, const DemurScoreRecord *record, GError **error
   sqlite3_stmt *statement =
       demur_store_statement(workspace,
                             "INSERT OR REPLACE INTO score (" COLUMNS
-                            ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                            ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                             error);
   if (statement == NULL)
     return FALSE;
@@ -129,6 +133,7 @@ insert(DemurWorkspace *workspace, const DemurScoreRecord *record, GError **error
   demur_store_bind_int(statement, 15, record->event);
   demur_store_bind_text(statement, 16, record->digest);
   demur_store_bind_double(statement, 17, record->horizon_years);
+  demur_store_bind_text(statement, 18, record->model_version);
   return demur_store_run(workspace, statement, "saving scores", error);
 }
 

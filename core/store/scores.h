@@ -8,7 +8,7 @@ G_BEGIN_DECLS
 
 typedef struct {
   char *scan_id;
-  char *model;
+  char *model, *model_version;        /* version: NULL where it is not recorded */
   char *patient_id;                   /* as the score file gave it; NULL where it did not */
   double risk;                        /* in [0, 1], within horizon_years */
   double horizon_years;               /* NaN: not recorded, six by the meaning of the column risk */

@@ -257,6 +257,7 @@ describe_series(DemurTask *task, DemurPatientSheet *page, const char *model, GAr
   if (score != NULL) {
     memcpy(input->yearly, score->yearly_risks, sizeof input->yearly);
     add_fact(page, facts, "Risk from", g_strdup(score->source));
+    add_fact(page, facts, "Model version", g_strdup(score->model_version));
     if (g_strcmp0(score->created, input->created) > 0)
       input->created = own(page, g_strdup(score->created));
   }

@@ -99,6 +99,7 @@ fill_result(DemurTask *task, const DemurToldVerdict *told, const DemurSeries *se
                           .threshold = v->threshold,
                           .coverage = v->coverage,
                           .model = v->model,
+                          .model_version = told->score != NULL ? told->score->model_version : NULL,
                           .selector = v->selector,
                           .selector_digest = v->selector_digest,
                           .version = DEMUR_VERSION,

@@ -13,7 +13,7 @@
 /* A score table's header and where the columns are; -1: absent. */
 typedef struct {
   DemurTableHeader header;
-  gssize series_uid, scan_id, patient_id;
+  gssize series_uid, scan_id, patient_id, version;
   DemurScoreColumns scores;
   DemurIds keys, patients;
 } Columns;
@@ -66,6 +66,7 @@ read_header(DemurTable *table, Columns *columns, DemurColumnMap *map, GPtrArray 
       {"series_uid", NULL, &columns->series_uid, FALSE},
       {"scan_id", NULL, &columns->scan_id, FALSE},
       {"patient_id", NULL, &columns->patient_id, FALSE},
+      {"model_version", NULL, &columns->version, FALSE},
   };
   demur_score_columns_init(&columns->scores);
   demur_ids_init(&columns->patients, "patient_id", NULL);
@@ -114,6 +115,8 @@ read_record(const DemurTableField *fields, Columns *columns, DemurTableFaults *f
   memcpy(record->yearly_risks, score.years, sizeof score.years);
   if (columns->patient_id >= 0)
     record->patient_id = clean_id(&columns->patients, &fields[columns->patient_id]);
+  if (columns->version >= 0 && fields[columns->version].length > 0)
+    record->model_version = g_strstrip(g_strdup(fields[columns->version].text));
   return g_steal_pointer(&record);
 }
 
@@ -436,6 +439,8 @@ keep(DemurTask *task, DemurWorkspace *workspace, const DemurScoresImportParams *
   for (guint i = 0; i < n; i++) {
     records[i] = *(DemurScoreRecord *)matching->records->pdata[i];
     records[i].model = (char *)params->model;
+    if (records[i].model_version == NULL)
+      records[i].model_version = (char *)params->model_version;
     records[i].source = file;
     records[i].created = now;
     g_ptr_array_add(matching->to->scan_ids, g_strdup(records[i].scan_id));

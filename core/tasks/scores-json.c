@@ -96,7 +96,8 @@ read_object(JsonObject *object, DemurNamedScore *score, GError **error) {
   if (!read_text(object, "name", score->name, &score->name, error) ||
       !read_text(object, "series_uid", score->name, &score->series_uid, error) ||
       !read_text(object, "scan_id", score->name, &score->scan_id, error) ||
-      !read_text(object, "patient_id", score->name, &record->patient_id, error))
+      !read_text(object, "patient_id", score->name, &record->patient_id, error) ||
+      !read_text(object, "model_version", score->name, &record->model_version, error))
     return FALSE;
   const char *item = score->name;
   JsonNode *years = json_object_get_member(object, "risks");
@@ -159,6 +160,20 @@ is_score(JsonObject *object) {
          json_object_has_member(object, "risk_year_6");
 }
 
+/* The version beside a list is that of each score in it which says none of its own. */
+static gboolean
+take_common_version(GPtrArray *scores, JsonObject *object, GError **error) {
+  g_autofree char *version = NULL;
+  if (!read_text(object, "model_version", "model_version", &version, error))
+    return FALSE;
+  for (guint i = 0; i < scores->len; i++) {
+    DemurScoreRecord *record = ((DemurNamedScore *)scores->pdata[i])->record;
+    if (record->model_version == NULL)
+      record->model_version = g_strdup(version);
+  }
+  return TRUE;
+}
+
 static gboolean
 read_root(GPtrArray *scores, JsonNode *root, GError **error) {
   if (JSON_NODE_HOLDS_ARRAY(root))
@@ -172,7 +187,8 @@ read_root(GPtrArray *scores, JsonNode *root, GError **error) {
   for (size_t i = 0; i < G_N_ELEMENTS(lists); i++) {
     JsonNode *list = json_object_get_member(object, lists[i]);
     if (list != NULL && JSON_NODE_HOLDS_ARRAY(list))
-      return add_list(scores, json_node_get_array(list), error);
+      return add_list(scores, json_node_get_array(list), error) &&
+             take_common_version(scores, object, error);
   }
   if (is_score(object))
     return add_item(scores, root, "0", error);

@@ -21,7 +21,7 @@ void demur_named_score_free(DemurNamedScore *score);
  *   {"name": SCORE or risk or [six yearly risks], ..}
  *   SCORE alone
  * where SCORE is "risk" or "risks" (six yearly ones) or "risk_year_1" .. "risk_year_6", and
- * optionally "embedding": [..] and "patient_id". Array of DemurNamedScore (owned, frees its
+ * optionally "embedding": [..], "patient_id" and "model_version" (of the list: beside it). Array of DemurNamedScore (owned, frees its
  * elements); DEMUR_ERROR_INPUT naming the item and what is wrong. */
 GPtrArray *demur_scores_json_read(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -311,6 +311,8 @@ score_one(DemurTask *task, DemurWorkspace *workspace, const RunOptions *options,
   if (score != NULL) {
     score->scan_id = g_strdup(series->scan_id);
     score->model = g_strdup(options->params->model);
+    if (score->model_version == NULL)
+      score->model_version = g_strdup(options->params->model_version);
     score->source = g_strdup_printf("command %s", options->params->command);
     score->created = g_strdup(record->created);
     if (score->patient_id != NULL && !demur_person_same_id(score->patient_id, series->patient_id)) {

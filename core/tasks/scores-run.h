@@ -8,6 +8,7 @@ G_BEGIN_DECLS
 
 typedef struct {
   const char *model;
+  const char *model_version; /* where the command's output says none; NULL: not recorded */
   const char
       *command; /* with {series}, a folder of links to just that series' files in slice order,
                  * and {output}, an empty folder for the scores; run without a shell */

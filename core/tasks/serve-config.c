@@ -68,6 +68,8 @@ static const Key keys[] = {
      "then: hold (no verdict, listed with why) or assess (the report says it is of a part)"},
     {"model", "name", KIND_TEXT, IN_CONFIG(model), 0, MUST, 0, 0,
      "of the external model, as the selector knows it"},
+    {"model", "version", KIND_TEXT, IN_CONFIG(model_version), 0, NULL, 0, 0,
+     "of the model, where its output says none (model_version)"},
     {"model", "command", KIND_TEXT, IN_CONFIG(command), 0, MUST, 0, 0,
      "with {series} and {output}, as in `demur scores run --help`"},
     {"model", "time-limit", KIND_NUMBER, IN_CONFIG(time_limit_seconds), 0, "3600", 0, 604800,

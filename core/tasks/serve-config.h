@@ -47,7 +47,7 @@ typedef struct {
   guint wait_seconds;   /* for what is missing */
   gboolean assess_part; /* then: assessed all the same, and said */
   /* [model] */
-  char *model, *command;
+  char *model, *model_version, *command;
   guint time_limit_seconds, tries, pause_seconds;
   /* [assess] */
   char *selector, *coverage, *rules, *sites;

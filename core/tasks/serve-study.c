@@ -238,6 +238,7 @@ step_model(DemurTask *task, const DemurServeRules *rules, DemurServeStudy *study
     return TRUE;
   }
   const DemurScoresRunParams params = {.model = config->model,
+                                       .model_version = config->model_version,
                                        .command = config->command,
                                        .scan_id = study->scan_id,
                                        .time_limit = config->time_limit_seconds,

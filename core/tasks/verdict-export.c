@@ -82,6 +82,7 @@ write_csv_line(GString *csv, const DemurToldVerdict *line, const char *log_head)
   add_number(csv, demur_told_bound(line, TRUE));
   add_number(csv, v->horizon_years);
   add_text(csv, log_head);
+  add_text(csv, line->score != NULL ? line->score->model_version : NULL);
   g_string_append(csv, "\r\n");
 }
 
@@ -113,6 +114,7 @@ write_json_line(DemurJson *json, const DemurToldVerdict *line) {
   demur_json_string(json, "selector", v->selector);
   demur_json_string(json, "selector_digest", v->selector_digest);
   demur_json_string(json, "model", v->model);
+  demur_json_string(json, "model_version", line->score != NULL ? line->score->model_version : NULL);
   demur_json_string(json, "cohort", v->cohort);
   demur_json_string(json, "created", v->created);
   demur_json_bool(json, "revealed", line->told && v->verdict != DEMUR_VERDICT_ACCEPTED);
@@ -157,7 +159,7 @@ put_csv(DemurWorkspace *workspace, const DemurVerdictExportParams *params,
       "scan_id,patient_id,verdict,risk,risk_year_1,risk_year_2,risk_year_3,risk_year_4,risk_year_5,"
       "risk_year_6,score,threshold,coverage,reasons,selector,selector_digest,model,cohort,created,"
       "revealed,state,out_of_date_because,risk_interval_low,risk_interval_high,horizon_years,"
-      "log_head\r\n");
+      "log_head,model_version\r\n");
   g_autofree char *head = demur_events_head_of_change(workspace, error);
   if (head == NULL)
     return FALSE;

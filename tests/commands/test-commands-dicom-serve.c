@@ -267,6 +267,50 @@ test_what_can_not_serve_does_not_begin(void) {
   assert_says(unknown->err, "nobody");
 }
 
+/* Whose numbers they are is said with its version wherever they go; where nobody says it, that. */
+static void
+test_the_model_s_version_goes_with_its_score(void) {
+  static const struct {
+    const char *name, *text, *option, *version;
+  } rows[] = {
+      {"a.csv", "scan_id,risk,model_version\n1.2.3.4,0.2,1.0-rc\n", NULL, "1.0-rc"},
+      {"b.csv", "scan_id,risk\n1.2.3.4,0.3\n", "2.0-rc", "2.0-rc"},
+      {"c.json",
+       "{\"model_version\": \"3.0-rc\", \"scores\": [{\"scan_id\": \"1.2.3.4\", "
+       "\"risk\": 0.3}]}",
+       NULL, "3.0-rc"},
+      {"d.json", "[{\"scan_id\": \"1.2.3.4\", \"risk\": 0.3, \"model_version\": \"4.0-rc\"}]",
+       "9.9", "4.0-rc"},
+      {"e.csv", "scan_id,risk\n1.2.3.4,0.3\n", NULL, NULL},
+  };
+  g_autoptr(Sandbox) sandbox = with_selector();
+  write_slices(sandbox, "in", 0, N, "P1", "One^Person", 0);
+  import(sandbox, "in");
+  for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+    g_autofree char *path = sandbox_write(sandbox, rows[i].name, rows[i].text, -1);
+    if (i > 0) { /* another version is another score */
+      g_autoptr(Run) other =
+          run_json(sandbox, 1, "scores", "import", path, "--model", "m",
+                   rows[i].option != NULL ? "--model-version" : NULL, rows[i].option, NULL);
+      assert_says(other->err, "another score by model m");
+    }
+    g_autoptr(Run) taken =
+        run_json(sandbox, 0, "scores", "import", path, "--model", "m", "--replace",
+                 rows[i].option != NULL ? "--model-version" : NULL, rows[i].option, NULL);
+    assess(sandbox);
+    g_autofree char *report = sandbox_path(sandbox, "report.dcm"),
+                    *json = sandbox_path(sandbox, "out.json");
+    g_autoptr(Run) sr = run_json(sandbox, 0, "export", report, "--scan", UID, NULL);
+    g_assert_true(holds_text(report, rows[i].version != NULL ? rows[i].version : "not recorded"));
+    g_autoptr(Run) table = run_json(sandbox, 0, "export", json, NULL);
+    g_autofree char *written = rows[i].version != NULL
+                                   ? g_strdup_printf("\"model_version\": \"%s\"", rows[i].version)
+                                   : g_strdup("\"model_version\": null");
+    g_assert_true(holds_text(json, written));
+  }
+  g_autoptr(Run) sound = run_json(sandbox, 0, "verify", NULL);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -284,5 +328,7 @@ main(int argc, char **argv) {
   g_test_add_func("/commands/serve/settings-are-read-again", test_settings_are_read_again);
   g_test_add_func("/commands/serve/what-can-not-serve-does-not-begin",
                   test_what_can_not_serve_does_not_begin);
+  g_test_add_func("/commands/serve/the-model-s-version-goes-with-its-score",
+                  test_the_model_s_version_goes_with_its_score);
   return g_test_run();
 }
