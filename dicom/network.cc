@@ -298,18 +298,6 @@ found_new(DcmDataset &answer, bool series) {
 }
 
 void
-found_free(gpointer data) {
-  auto *found = static_cast<DemurFound *>(data);
-  char *texts[] = {found->patient_id,       found->study_uid,         found->study_date,
-                   found->accession_number, found->study_description, found->series_uid,
-                   found->series_number,    found->modality,          found->series_description,
-                   found->n_instances};
-  for (char *text : texts)
-    g_free(text);
-  g_free(found);
-}
-
-void
 fill_keys(DcmDataset &keys, const DemurQuery &query, bool series) {
   want(keys, DCM_QueryRetrieveLevel, series ? "SERIES" : "STUDY");
   want(keys, DCM_StudyInstanceUID, query.study_uid);
@@ -361,7 +349,8 @@ find(const DemurPeer &peer, const DemurQuery &query, GError **error) {
   const OFCondition condition = context != 0 ? scu.sendFINDRequest(context, &keys, &responses)
                                              : DIMSE_NOVALIDPRESENTATIONCONTEXTID;
   scu.releaseAssociation();
-  GPtrArray *list = g_ptr_array_new_with_free_func(found_free);
+  GPtrArray *list =
+      g_ptr_array_new_with_free_func(reinterpret_cast<GDestroyNotify>(demur_found_free));
   Uint16 last = 0;
   for (auto at = responses.begin(); at != responses.end(); ++at) {
     last = (*at)->m_status;
@@ -455,6 +444,19 @@ demur_sending_free(DemurSending *sending) {
     return;
   g_ptr_array_unref(sending->problems);
   g_free(sending);
+}
+
+void
+demur_found_free(DemurFound *found) {
+  if (found == nullptr)
+    return;
+  char *texts[] = {found->patient_id,       found->study_uid,         found->study_date,
+                   found->accession_number, found->study_description, found->series_uid,
+                   found->series_number,    found->modality,          found->series_description,
+                   found->n_instances};
+  for (char *text : texts)
+    g_free(text);
+  g_free(found);
 }
 
 GPtrArray *

@@ -52,6 +52,8 @@ typedef struct {
   char *series_uid, *series_number, *modality, *series_description, *n_instances;
 } DemurFound;
 
+void demur_found_free(DemurFound *found);
+
 /* C-FIND: array of DemurFound, in the peer's order (owned, frees its elements). */
 GPtrArray *demur_network_find(const DemurPeer *peer, const DemurQuery *query,
                               GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -10,6 +10,7 @@
 #include "dicom/files.h"
 #include "dicom/library.h"
 #include "dicom/network-common.hh"
+#include "dicom/object-folder.h"
 #include "dicom/tls-layer.hh"
 
 #include <dcmtk/config/osconfig.h>
@@ -93,15 +94,9 @@ tell(int pipe, const std::string &sentence) {
   say(pipe, "P " + sentence);
 }
 
-bool
-is_uid(const char *text) {
-  const size_t n = text != nullptr ? std::strlen(text) : 0;
-  return n > 0 && n <= 64 && std::strspn(text, "0123456789.") == n && text[0] != '.';
-}
-
 const char *
 folder_name(const char *uid) {
-  return is_uid(uid) ? uid : "unnamed";
+  return demur_object_is_uid(uid) ? uid : "unnamed";
 }
 
 std::string
@@ -138,31 +133,6 @@ clear_mark(const std::string &study, const char *kind) {
 }
 
 // --- one association, in a process of its own ---
-
-// Where the data set begins behind preamble and file meta information, PS3.10 7.1.
-size_t
-data_set_offset(const char *bytes, size_t n) {
-  static const char length_tag[] = {2, 0, 0, 0, 'U', 'L', 4, 0};
-  if (n < 144 || std::memcmp(bytes + 132, length_tag, sizeof length_tag) != 0)
-    return 0;
-  guint32 length;
-  std::memcpy(&length, bytes + 140, sizeof length);
-  const size_t offset = 144 + static_cast<size_t>(GUINT32_FROM_LE(length));
-  return offset <= n ? offset : 0;
-}
-
-// The same data set in the same encoding; who sent it (group 0002) may differ.
-bool
-same_object(const char *one, const char *other) {
-  g_autoptr(GMappedFile) a = g_mapped_file_new(one, FALSE, nullptr);
-  g_autoptr(GMappedFile) b = g_mapped_file_new(other, FALSE, nullptr);
-  if (a == nullptr || b == nullptr)
-    return false;
-  const char *x = g_mapped_file_get_contents(a), *y = g_mapped_file_get_contents(b);
-  const size_t n = g_mapped_file_get_length(a), m = g_mapped_file_get_length(b);
-  const size_t i = data_set_offset(x, n), j = data_set_offset(y, m);
-  return n - i == m - j && std::memcmp(x + i, y + j, n - i) == 0;
-}
 
 class Association : private GuardHolder, public DcmSCP {
 public:
@@ -330,7 +300,7 @@ private:
     const bool sound = source != nullptr && demur_data_set_check(&source, &cause);
     g_autoptr(DemurSource) again = sound ? demur_source_open(part, &cause) : nullptr;
     g_autoptr(DemurHeader) header = again != nullptr ? demur_header_read(&again, &cause) : nullptr;
-    if (header == nullptr || !is_uid(header->sop_instance_uid)) {
+    if (header == nullptr || !demur_object_is_uid(header->sop_instance_uid)) {
       count(shared_.n_rejected);
       tell(pipe_, std::string("an object was rejected: ") +
                       (cause != nullptr ? cause->message : "its SOPInstanceUID is no UID"));
@@ -365,26 +335,13 @@ private:
     g_autoptr(GMappedFile) bytes = g_mapped_file_new(part, FALSE, nullptr);
     if (bytes == nullptr)
       return out_of_room(g_strerror(errno));
-    for (int copy = 1;; copy++) {
-      g_autofree char *name = copy == 1 ? g_strdup_printf("%s/%s.dcm", series, instance)
-                                        : g_strdup_printf("%s/%s-%d.dcm", series, instance, copy);
-      if (g_file_test(name, G_FILE_TEST_EXISTS)) {
-        if (!same_object(name, part))
-          continue;
-        count(shared_.n_known);
-        return STATUS_Success;
-      }
-      g_autoptr(GError) error = nullptr;
-      if (demur_file_write(name, g_mapped_file_get_contents(bytes),
-                           static_cast<gssize>(g_mapped_file_get_length(bytes)), DEMUR_FILE_NEW,
-                           &error)) {
-        count(shared_.n_received);
-        return STATUS_Success;
-      }
-      if (!g_error_matches(error, DEMUR_ERROR, DEMUR_ERROR_EXISTS))
-        return out_of_room(error->message);
-      copy--; // another association was faster: the same object?
-    }
+    gboolean known = FALSE;
+    g_autoptr(GError) error = nullptr;
+    if (!demur_object_put(series, instance, g_mapped_file_get_contents(bytes),
+                          g_mapped_file_get_length(bytes), &known, &error))
+      return out_of_room(error->message);
+    count(known ? shared_.n_known : shared_.n_received);
+    return STATUS_Success;
   }
 
   Uint16 out_of_room(const char *why) {

@@ -15,8 +15,8 @@ cmake --preset sanitizers >/dev/null
 cmake --build --preset sanitizers
 ctest --preset sanitizers
 if [ "$long" = yes ]; then
-  ctest --test-dir build/release -L long --output-on-failure # Orthanc, where it is installed
   sh packaging/dependencies-long.sh
+  ctest --test-dir build/release -L long --output-on-failure # Orthanc among them
   # Lines that the tests run through: build/coverage/summary.txt, and the pages beside it.
   cmake --preset coverage >/dev/null
   cmake --build --preset coverage

@@ -2,7 +2,7 @@
 # Installs what only the benchmarks of `check.sh --long` need beside dependencies.sh: the libraries that are timed and
 # compared with. Changes nothing else. As root or with sudo.
 set -eu
-packages="gcovr python3-numpy python3-scipy python3-sklearn python3-torch"
+packages="orthanc orthanc-dicomweb gcovr python3-numpy python3-scipy python3-sklearn python3-torch"
 missing=""
 for package in $packages; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' ||

@@ -9,12 +9,13 @@
 #include "base/number.h"
 #include "dicom/network.h"
 #include "dicom/receiver.h"
+#include "dicom/web.h"
 
 #define MAX_DEPTH 64
 
 /* Options of every command that calls a peer. */
 typedef struct {
-  char *called, *calling, *certificate, *key, *authorities;
+  char *called, *calling, *certificate, *key, *authorities, *login_path, *login;
   int timeout;
   DemurTls tls; /* filled by parse_peer */
 } PeerOptions;
@@ -26,6 +27,8 @@ peer_options_clear(PeerOptions *options) {
   g_free(options->certificate);
   g_free(options->key);
   g_free(options->authorities);
+  g_free(options->login_path);
+  g_free(options->login);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(PeerOptions, peer_options_clear)
 
@@ -106,6 +109,33 @@ parse_peer(const char *word, PeerOptions *options, DemurPeer *peer, char **host,
          check_ae(peer->called, error) && check_ae(peer->calling, error);
 }
 
+#define WEB_ENTRY(o)                                                                               \
+  {                                                                                                \
+    "login", 0, 0, G_OPTION_ARG_FILENAME, &(o).login_path,                                         \
+        "for an https address: a file with USER:PASSWORD, or a token", "FILE"                      \
+  }
+
+/* "https://.." -> web, whose login is owned by options. */
+static gboolean
+parse_web(const char *word, PeerOptions *options, DemurWeb *web, GError **error) {
+  if (options->timeout < 1 || options->timeout > 3600) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "--timeout takes 1 to 3600 seconds");
+    return FALSE;
+  }
+  *web = (DemurWeb){.url = word, .timeout_seconds = (guint)options->timeout};
+  if (!parse_tls(options->certificate, options->key, options->authorities, &options->tls, &web->tls,
+                 error))
+    return FALSE;
+  g_autoptr(GError) cause = NULL;
+  if (options->login_path != NULL &&
+      !g_file_get_contents(options->login_path, &options->login, NULL, &cause)) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "--login: %s", cause->message);
+    return FALSE;
+  }
+  web->login = options->login != NULL ? g_strstrip(options->login) : NULL;
+  return TRUE;
+}
+
 gboolean
 demur_dicom_echo(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(PeerOptions) options = {.timeout = 30};
@@ -183,18 +213,22 @@ demur_dicom_send(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(GStrv) words = NULL;
   g_autofree char *host = NULL;
   DemurPeer peer;
-  const GOptionEntry entries[] = {PEER_ENTRIES(options), {NULL}};
-  if (!demur_command_parse(argc, argv, "HOST:PORT PATH...", "send DICOM files to a peer",
-                           "Each goes as it is stored; `demur export FILE.dcm --scan SCAN` makes "
-                           "the result that an archive can keep.",
-                           entries, &words, error))
+  DemurWeb web;
+  const GOptionEntry entries[] = {PEER_ENTRIES(options), WEB_ENTRY(options), {NULL}};
+  if (!demur_command_parse(
+          argc, argv, "HOST:PORT PATH...", "send DICOM files to a peer",
+          "In place of HOST:PORT an https address (STOW-RS). Each goes as it is stored; `demur export FILE.dcm --scan SCAN` makes "
+          "the result that an archive can keep.",
+          entries, &words, error))
     return FALSE;
   if (g_strv_length(words) < 2) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
                         "dicom send takes HOST:PORT PATH...");
     return FALSE;
   }
-  if (!parse_peer(words[0], &options, &peer, &host, error))
+  const gboolean is_web = demur_web_is_url(words[0]);
+  if (is_web ? !parse_web(words[0], &options, &web, error)
+             : !parse_peer(words[0], &options, &peer, &host, error))
     return FALSE;
   g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(g_free);
   for (char **path = words + 1; *path != NULL; path++) {
@@ -205,8 +239,10 @@ demur_dicom_send(DemurContext *context, int argc, char **argv, GError **error) {
     add_files(files, *path, 0);
   }
   g_ptr_array_add(files, NULL);
-  g_autoptr(DemurSending) sending =
-      demur_network_send(&peer, (const char *const *)files->pdata, &context->task.progress, error);
+  const char *const *paths = (const char *const *)files->pdata;
+  const DemurProgress *progress = &context->task.progress;
+  g_autoptr(DemurSending) sending = is_web ? demur_web_send(&web, paths, progress, error)
+                                           : demur_network_send(&peer, paths, progress, error);
   if (sending == NULL)
     return FALSE;
   print_sending(context, sending);
@@ -295,8 +331,10 @@ demur_dicom_query(DemurContext *context, int argc, char **argv, GError **error) 
                   *series = NULL, *destination = NULL, *host = NULL;
   g_auto(GStrv) words = NULL;
   DemurPeer peer;
+  DemurWeb web;
   const GOptionEntry entries[] = {
       PEER_ENTRIES(options),
+      WEB_ENTRY(options),
       {"patient", 0, 0, G_OPTION_ARG_STRING, &patient,
        "studies of this PatientID; - reads it from standard input", "ID"},
       {"accession", 0, 0, G_OPTION_ARG_STRING, &accession, "with this AccessionNumber", "N"},
@@ -307,18 +345,27 @@ demur_dicom_query(DemurContext *context, int argc, char **argv, GError **error) 
       {"move-to", 0, 0, G_OPTION_ARG_STRING, &destination,
        "have the archive send --study (and --series) to its peer AE", "AE"},
       {NULL}};
-  if (!demur_command_parse(argc, argv, "HOST:PORT", "ask an archive for studies and series",
-                           "With --move-to the archive sends what was named, for example to `demur "
-                           "dicom receive`, which it must know by that AE title.",
-                           entries, &words, error) ||
-      !demur_command_expect(words, 1, "dicom query takes HOST:PORT", error) ||
-      !parse_peer(words[0], &options, &peer, &host, error))
+  if (!demur_command_parse(
+          argc, argv, "HOST:PORT", "ask an archive for studies and series",
+          "In place of HOST:PORT an https address (QIDO-RS). With --move-to the archive sends what was named, for example to `demur "
+          "dicom receive`, which it must know by that AE title.",
+          entries, &words, error) ||
+      !demur_command_expect(words, 1, "dicom query takes HOST:PORT", error))
+    return FALSE;
+  const gboolean is_web = demur_web_is_url(words[0]);
+  if (is_web ? !parse_web(words[0], &options, &web, error)
+             : !parse_peer(words[0], &options, &peer, &host, error))
     return FALSE;
   if (g_strcmp0(patient, "-") == 0 && !read_patient(&patient, error))
     return FALSE;
   if ((series != NULL || destination != NULL) && study == NULL) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
                         "--series and --move-to need --study UID");
+    return FALSE;
+  }
+  if (destination != NULL && is_web) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "--move-to needs HOST:PORT; from the web `demur dicom retrieve` takes it");
     return FALSE;
   }
   if (destination != NULL) {
@@ -330,10 +377,55 @@ demur_dicom_query(DemurContext *context, int argc, char **argv, GError **error) 
     return TRUE;
   }
   const DemurQuery query = {patient, accession, date, modality, study, series};
-  g_autoptr(GPtrArray) found = demur_network_find(&peer, &query, error);
+  g_autoptr(GPtrArray) found =
+      is_web ? demur_web_find(&web, &query, error) : demur_network_find(&peer, &query, error);
   if (found == NULL)
     return FALSE;
   print_found(context, found, study != NULL);
+  return TRUE;
+}
+
+gboolean
+demur_dicom_retrieve(DemurContext *context, int argc, char **argv, GError **error) {
+  g_auto(PeerOptions) options = {.timeout = 30};
+  g_autofree char *study = NULL, *series = NULL;
+  g_auto(GStrv) words = NULL;
+  DemurWeb web;
+  const GOptionEntry entries[] = {
+      {"study", 0, 0, G_OPTION_ARG_STRING, &study, "this study", "UID"},
+      {"series", 0, 0, G_OPTION_ARG_STRING, &series, "this series of it", "UID"},
+      {"timeout", 0, 0, G_OPTION_ARG_INT, &options.timeout,
+       "seconds to wait for the server, each time (30)", "N"},
+      TLS_ENTRIES(options),
+      WEB_ENTRY(options),
+      {NULL}};
+  if (!demur_command_parse(argc, argv, "URL FOLDER --study UID", "fetch a study by WADO-RS",
+                           "Objects are kept as they come in FOLDER/STUDY/SERIES; `demur dicom "
+                           "import` reads them. From a DICOM peer `demur dicom query --move-to` "
+                           "has them sent.",
+                           entries, &words, error) ||
+      !demur_command_expect(words, 2, "dicom retrieve takes URL FOLDER", error))
+    return FALSE;
+  if (study == NULL || !demur_web_is_url(words[0])) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "dicom retrieve takes an https address and --study UID");
+    return FALSE;
+  }
+  DemurWebRetrieved retrieved;
+  if (!parse_web(words[0], &options, &web, error) ||
+      !demur_web_retrieve(&web, study, series, words[1], &retrieved, &context->task.progress,
+                          error))
+    return FALSE;
+  if (context->json) {
+    DemurJson *json = demur_json_new();
+    demur_json_begin_object(json, NULL);
+    demur_json_int(json, "n_objects", (gint64)retrieved.n_objects);
+    demur_json_int(json, "n_known", (gint64)retrieved.n_known);
+    demur_json_end_object(json);
+    demur_context_print_json(context, json);
+  } else {
+    g_print("%zu objects, %zu more were there before\n", retrieved.n_objects, retrieved.n_known);
+  }
   return TRUE;
 }
 

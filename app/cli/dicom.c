@@ -436,6 +436,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       {"deidentify", "copy CT images without what names a person", run_deidentify},
       {"echo", "ask a DICOM peer whether it answers", demur_dicom_echo},
       {"query", "ask an archive for studies and series, have them sent", demur_dicom_query},
+      {"retrieve", "fetch a study by DICOMweb", demur_dicom_retrieve},
       {"receive", "serve as a storage peer, read what arrives", demur_dicom_receive},
       {"send", "send files to a peer", demur_dicom_send},
   };
