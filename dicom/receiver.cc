@@ -55,6 +55,7 @@ constexpr const char *journal = ".journal";      // folder of marks, STUDY.KIND
 constexpr const char *mark_new = ".new";         // acknowledged, not read
 constexpr const char *mark_reading = ".reading"; // being read
 constexpr const char *mark_broken = ".broken";   // the last association broke off
+constexpr const char *mark_open = ".open-";      // and a process: its association goes on
 
 enum Stage : int { free_slot, pending, associated };
 
@@ -130,6 +131,11 @@ clear_mark(const std::string &study, const char *kind) {
   const std::string path = mark_of(study, kind);
   if (g_unlink(path.c_str()) == 0)
     demur_folder_sync(path.substr(0, path.rfind('/')).c_str());
+}
+
+std::string
+open_mark(pid_t process) {
+  return mark_open + std::to_string(process);
 }
 
 // --- one association, in a process of its own ---
@@ -210,6 +216,7 @@ protected:
         clear_mark(folder, mark_broken);
       else
         set_mark(folder, mark_broken);
+      clear_mark(folder, open_mark(getpid()).c_str());
     }
     say(pipe_, "E " + std::to_string(getpid()) + (released_ ? " 1" : " 0"));
     DcmSCP::notifyAssociationTermination();
@@ -314,6 +321,9 @@ private:
     if (!demur_folder_make(series, &cause))
       return out_of_room(cause->message);
     if (touched_.count(study) == 0) {
+      // Whatever ends this process, the study is told to be a part.
+      if (!set_mark(study, open_mark(getpid()).c_str()))
+        return out_of_room("the journal can't be written");
       touched_.insert(study);
       say(pipe_, "T " + std::to_string(getpid()) + " " + study);
     }
@@ -494,8 +504,17 @@ public:
 
   // What an earlier server acknowledged and did not read.
   void recall() {
-    g_autoptr(GDir) dir = g_dir_open(journal_of(receiver_.folder).c_str(), 0, nullptr);
     const char *name;
+    g_autoptr(GDir) open = g_dir_open(journal_of(receiver_.folder).c_str(), 0, nullptr);
+    while (open != nullptr && (name = g_dir_read_name(open)) != nullptr) {
+      const char *mark = std::strstr(name, mark_open);
+      if (mark == nullptr)
+        continue;
+      const std::string folder = std::string(receiver_.folder) + "/" + std::string(name, mark);
+      set_mark(folder, mark_broken);
+      clear_mark(folder, mark);
+    }
+    g_autoptr(GDir) dir = g_dir_open(journal_of(receiver_.folder).c_str(), 0, nullptr);
     while (dir != nullptr && (name = g_dir_read_name(dir)) != nullptr) {
       if (!g_str_has_suffix(name, mark_new) && !g_str_has_suffix(name, mark_reading))
         continue;
@@ -523,6 +542,15 @@ public:
   }
 
 private:
+  // Microseconds until the study is told.
+  gint64 quiet_needed(const Study &study) const {
+    if (study.broken && receiver_.give_up_seconds == 0)
+      return G_MAXINT64;
+    return static_cast<gint64>(study.broken ? receiver_.give_up_seconds
+                                            : receiver_.settle_seconds) *
+           G_USEC_PER_SEC;
+  }
+
   bool read_lines(int pipe) {
     char bytes[65536];
     const ssize_t n = read(pipe, bytes, sizeof bytes);
@@ -560,6 +588,10 @@ private:
       study.waits = true;
       study.broken = !released;
       study.quiet_since = g_get_monotonic_time();
+      if (released || !has_mark(folder, open_mark(pid).c_str()))
+        continue;
+      set_mark(folder, mark_broken); // it was killed
+      clear_mark(folder, open_mark(pid).c_str());
     }
     if (!touched || released)
       return;
@@ -574,8 +606,7 @@ private:
     const gint64 now = g_get_monotonic_time();
     std::vector<const char *> folders;
     for (auto &[folder, study] : studies_)
-      if (study.waits && study.open.empty() && !study.broken &&
-          now - study.quiet_since >= static_cast<gint64>(receiver_.settle_seconds) * G_USEC_PER_SEC)
+      if (study.waits && study.open.empty() && now - study.quiet_since >= quiet_needed(study))
         folders.push_back(folder.c_str());
     if (folders.empty())
       return true;
@@ -683,6 +714,11 @@ receive(const DemurReceiver &receiver, DemurReceived &received, const DemurProgr
 }
 
 } // namespace
+
+gboolean
+demur_receiver_is_broken(const char *folder, const char *study) {
+  return has_mark(std::string(folder) + "/" + study, mark_broken);
+}
 
 gboolean
 demur_network_receive(const DemurReceiver *receiver, DemurReceived *received,

@@ -7,9 +7,10 @@
  * FOLDER/STUDY/SERIES/INSTANCE.dcm.
  *
  * The journal lies beside them. FOLDER/.journal/STUDY.new is there before the first object of a
- * study is acknowledged, and until the study was read; STUDY.broken is there where the last
- * association with it broke off. So a study that was acknowledged and not read is read by the next server on
- * the folder, whatever ended this one. */
+ * study is acknowledged, and until the study was read; STUDY.open-PROCESS while an association
+ * with it goes on; STUDY.broken where the last one broke off, or was open when the server ended. So
+ * a study that was acknowledged and not read is read by the next server on the folder, whatever
+ * ended this one. */
 #pragma once
 
 #include "base/error.h"
@@ -35,6 +36,8 @@ typedef struct {
   const DemurTls *tls;        /* NULL: not encrypted */
   guint timeout_seconds; /* for a peer that falls silent, and for a whole association request */
   guint settle_seconds;  /* of quiet of a study before it is told */
+  guint give_up_seconds; /* .. of one whose association broke off: it may be a part; 0: never, it
+                          * waits until it is sent again */
   guint reserve_mb; /* MiB of the disk that are left free: an object for which that is not so is
                      * refused as where there is no room */
   guint max_associations; /* at once; a further one waits for its turn, then is refused; 0: 20 */
@@ -61,5 +64,8 @@ typedef struct {
 gboolean demur_network_receive(const DemurReceiver *receiver, DemurReceived *received,
                                const DemurProgress *progress,
                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Whether the last association with the study in FOLDER/STUDY broke off. */
+gboolean demur_receiver_is_broken(const char *folder, const char *study);
 
 G_END_DECLS

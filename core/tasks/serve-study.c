@@ -7,6 +7,7 @@
 #include "base/file-output.h"
 #include "base/number.h"
 #include "dicom/network.h"
+#include "dicom/receiver.h"
 #include "store/scores.h"
 #include "store/verdicts.h"
 #include "tasks/assess.h"
@@ -125,6 +126,15 @@ ask_archive(const DemurServeConfig *config, const char *study_uid, guint *n, GEr
   return found != NULL;
 }
 
+/* A study that is not known to be whole: it is assessed as a part, or held, as the settings say. */
+static gboolean
+decide_part(const DemurServeConfig *config, DemurServeStudy *study, const char *why) {
+  study->part = config->assess_part;
+  if (!study->part)
+    hold(study, why);
+  return study->part;
+}
+
 /* Whether the study may be read now. */
 static gboolean
 is_complete(const DemurServeConfig *config, DemurServeStudy *study, gint64 now) {
@@ -132,18 +142,23 @@ is_complete(const DemurServeConfig *config, DemurServeStudy *study, gint64 now) 
   study->n_objects = count_objects(folder, 0);
   study->n_expected = 0;
   study->part = FALSE;
+  const gboolean broken = demur_receiver_is_broken(config->folder, study->study);
+  static const char broke_off[] = "its association broke off and it was not sent again: what came "
+                                  "may be a part";
   if (config->archive_host == NULL)
-    return TRUE;
+    return !broken || decide_part(config, study, broke_off);
   const gint64 until = study->arrived + config->wait_seconds;
   g_autoptr(GError) error = NULL;
   if (!ask_archive(config, study->study, &study->n_expected, &error)) {
-    if (now >= until)
-      return TRUE; /* nobody says: quiet is all there is */
+    if (now >= until) /* nobody says: quiet is all there is */
+      return !broken || decide_part(config, study, broke_off);
     g_autofree char *why =
         g_strdup_printf("the archive can't say how many objects it has: %s", error->message);
     wait_until(study, why, MIN(now + ASK_AGAIN, until));
     return FALSE;
   }
+  if (study->n_expected == 0 && broken)
+    return decide_part(config, study, broke_off);
   if (study->n_objects >= study->n_expected)
     return TRUE;
   g_autofree char *why = g_strdup_printf("%u of the %u objects that the archive has are here",
@@ -152,10 +167,7 @@ is_complete(const DemurServeConfig *config, DemurServeStudy *study, gint64 now) 
     wait_until(study, why, MIN(now + ASK_AGAIN, until));
     return FALSE;
   }
-  study->part = config->assess_part;
-  if (!study->part)
-    hold(study, why);
-  return study->part;
+  return decide_part(config, study, why);
 }
 
 /* The one series to be assessed, or the one that stands for a study that has none. */
@@ -307,9 +319,13 @@ static gboolean
 write_objects(DemurTask *task, const DemurServeConfig *config, const DemurServeStudy *study,
               const DemurVerdictRecord *verdict, guint wanted, char *files[2], GError **error) {
   g_autofree char *remark =
-      study->part ? g_strdup_printf("The verdict is of a part of the study: %u of %u objects",
-                                    study->n_objects, study->n_expected)
-                  : NULL;
+      !study->part ? NULL
+      : study->n_expected > 0
+          ? g_strdup_printf("The verdict is of a part of the study: %u of %u objects",
+                            study->n_objects, study->n_expected)
+          : g_strdup_printf("The verdict may be of a part of the study: %u objects, whose "
+                            "association broke off",
+                            study->n_objects);
   if (wanted & DEMUR_ANSWER_REPORT) {
     const DemurReportParams params = {.remark = remark};
     files[0] = outbox_path(config, study, "report.dcm", error);

@@ -361,6 +361,7 @@ serve_until_cancelled(Serve *serve, const DemurServeConfig *config, GError **err
                                   .hosts = (const char *const *)config->hosts,
                                   .tls = demur_serve_config_tls(config, config->encrypted, &tls),
                                   .timeout_seconds = config->timeout_seconds,
+                                  .give_up_seconds = config->wait_seconds,
                                   /* Who knows how many objects there are need not wait long. */
                                   .settle_seconds = config->archive_host != NULL
                                                         ? MIN(config->settle_seconds, 2)

@@ -88,6 +88,88 @@ test_killed_it_goes_on_where_it_was(void) {
   fixture_remove(folder);
 }
 
+typedef struct {
+  DemurPeer peer;
+  char **paths;
+} Sender;
+
+static gpointer
+send_in_thread(gpointer data) {
+  const Sender *sender = data;
+  (void)send_some(&sender->peer, sender->paths);
+  return NULL;
+}
+
+/* Killed while a study comes in: what came is a part, and no verdict is given from it, until it is
+ * sent again whole. */
+static void
+test_a_study_cut_off_by_a_kill_is_no_whole_one(void) {
+  enum { N_LONG = 400, N_SOME = 30 };
+  g_autoptr(Service) service = service_new("");
+  service_start(service);
+  g_auto(GStrv) paths = write_study(service->sandbox, 9, 0, N_LONG);
+  Sender sender = {service_peer(service), paths};
+  GThread *thread = g_thread_new("sender", send_in_thread, &sender);
+  while (n_archived(service->folder, 9) < N_SOME)
+    g_usleep(1000);
+  service_end(service, SIGKILL);
+  g_thread_join(thread);
+  g_assert_cmpuint(n_archived(service->folder, 9), <, N_LONG);
+  service_start(service);
+  /* Another study goes all its way meanwhile. */
+  send_study(service, 10, 0, N_SERVE_SLICES);
+  for (int i = 0; i < PATIENCE_SECONDS * 10; i++) {
+    g_autoptr(Run) run = service_status(service);
+    if (number_at(root_of(run), "n_answered") >= 1)
+      break;
+    g_usleep(100000);
+  }
+  g_autoptr(Run) run = service_status(service);
+  g_assert_cmpfloat(number_at(root_of(run), "n_answered"), ==, 1);
+  g_assert_cmpfloat(number_at(root_of(run), "n_broken"), ==, 1);
+  g_assert_cmpuint(send_some(&sender.peer, paths), ==, N_LONG);
+  service_wait(service, "n_answered", 2);
+  service_end(service, SIGTERM);
+}
+
+/* A study whose association broke off, and that nobody sends again: held with why, or, where the
+ * settings say so, assessed and its report says that it may be of a part. */
+static void
+test_a_study_that_broke_off_is_held_or_told_as_a_part(void) {
+  for (int assess = 0; assess < 2; assess++) {
+    g_autofree char *folder = fixture_folder();
+    FixtureServer *archive = fixture_server_new(folder, NULL, NULL);
+    g_autofree char *answer = answer_to(archive, "");
+    g_autofree char *more =
+        g_strdup_printf("[complete]\nwait = 1\npart = %s\n%s", assess ? "assess" : "hold", answer);
+    g_autoptr(Service) service = service_new(more);
+    service_start(service);
+    g_auto(GStrv) paths = write_study(service->sandbox, 11, 0, 400);
+    Sender sender = {service_peer(service), paths};
+    GThread *thread = g_thread_new("sender", send_in_thread, &sender);
+    while (n_archived(service->folder, 11) < 30)
+      g_usleep(1000);
+    service_end(service, SIGKILL);
+    g_thread_join(thread);
+    service_start(service);
+    service_wait(service, assess ? "n_answered" : "n_held", 1);
+    g_autoptr(Run) run = service_status(service);
+    if (assess) {
+      g_auto(GStrv) files = archived(folder, 11);
+      g_assert_cmpuint(g_strv_length(files), ==, 1);
+      g_assert_true(holds_text(files[0], "may be of a part"));
+    } else {
+      JsonObject *study = json_array_get_object_element(array_at(root_of(run), "held"), 0);
+      assert_says(string_at(study, "why"), "broke off");
+      g_assert_cmpuint(n_archived(folder, 11), ==, 0);
+    }
+    service_end(service, SIGTERM);
+    fixture_server_stop(archive);
+    fixture_server_free(archive);
+    fixture_remove(folder);
+  }
+}
+
 /* A model that fails is tried again, and then the verdict is `failed`, with its reason; who wants
  * such verdicts gets them. */
 static void
@@ -318,6 +400,10 @@ main(int argc, char **argv) {
   g_test_add_func("/commands/serve/journal-and-log-name-nobody", test_journal_and_log_name_nobody);
   g_test_add_func("/commands/serve/killed-it-goes-on-where-it-was",
                   test_killed_it_goes_on_where_it_was);
+  g_test_add_func("/commands/serve/a-study-cut-off-by-a-kill-is-no-whole-one",
+                  test_a_study_cut_off_by_a_kill_is_no_whole_one);
+  g_test_add_func("/commands/serve/a-study-that-broke-off-is-held-or-told-as-a-part",
+                  test_a_study_that_broke_off_is_held_or_told_as_a_part);
   g_test_add_func("/commands/serve/a-failing-model-is-told", test_a_failing_model_is_told);
   g_test_add_func("/commands/serve/an-archive-that-is-down-is-waited-for",
                   test_an_archive_that_is_down_is_waited_for);
