@@ -194,7 +194,7 @@ find_subject(const GPtrArray *records, DemurServeStudy *study) {
 static gboolean
 step_read(DemurTask *task, const DemurServeRules *rules, DemurServeStudy *study, gint64 now) {
   if (!is_complete(rules->config, study, now))
-    return study->step == DEMUR_SERVE_DONE;
+    return TRUE; /* why, and until when, or that it is held, is told */
   g_autofree char *folder = study_folder(rules->config, study);
   const char *const paths[] = {folder, NULL};
   g_autoptr(GError) error = NULL;
@@ -466,17 +466,6 @@ deliver_one(DemurTask *task, const DemurServeConfig *config, DemurDelivery *deli
   return TRUE;
 }
 
-static void
-clear_outbox(const DemurServeConfig *config, const DemurServeStudy *study) {
-  g_autofree char *folder = g_build_filename(config->folder, ".outbox", study->study, NULL);
-  for (guint d = 0; d < study->deliveries->len; d++) {
-    const DemurDelivery *delivery = study->deliveries->pdata[d];
-    for (char **file = delivery->files; file != NULL && *file != NULL; file++)
-      (void)g_unlink(*file);
-  }
-  (void)g_rmdir(folder);
-}
-
 gboolean
 demur_serve_study_deliver(DemurTask *task, const DemurServeConfig *config, DemurServeStudy *study,
                           gint64 now) {
@@ -500,7 +489,17 @@ demur_serve_study_deliver(DemurTask *task, const DemurServeConfig *config, Demur
     hold(study, why);
     return TRUE;
   }
-  clear_outbox(config, study);
   move_to(study, DEMUR_SERVE_DONE);
   return TRUE;
+}
+
+void
+demur_serve_study_clear(const char *service_folder, const DemurServeStudy *study) {
+  g_autofree char *folder = g_build_filename(service_folder, ".outbox", study->study, NULL);
+  for (guint d = 0; d < study->deliveries->len; d++) {
+    const DemurDelivery *delivery = study->deliveries->pdata[d];
+    for (char **file = delivery->files; file != NULL && *file != NULL; file++)
+      (void)g_unlink(*file);
+  }
+  (void)g_rmdir(folder);
 }

@@ -28,6 +28,9 @@ gboolean demur_serve_study_step(DemurTask *task, const DemurServeRules *rules,
 gboolean demur_serve_study_deliver(DemurTask *task, const DemurServeConfig *config,
                                    DemurServeStudy *study, gint64 now);
 
+/* Removes the files of its answers: once the journal says that they were delivered, not before. */
+void demur_serve_study_clear(const char *service_folder, const DemurServeStudy *study);
+
 /* Seconds until the next attempt after so many: pause, doubled each time, an hour at most. */
 gint64 demur_serve_pause(guint pause_seconds, guint tries);
 

@@ -169,6 +169,15 @@ enqueue(Serve *serve, const char *name) {
   study->next = 0;
   study->arrived = now;
   g_clear_pointer(&study->why, g_free);
+  for (guint d = 0; d < study->deliveries->len; d++) {
+    DemurDelivery *delivery = study->deliveries->pdata[d];
+    if (delivery->state != DEMUR_DELIVERY_GIVEN_UP)
+      continue;
+    delivery->state = DEMUR_DELIVERY_WAITING;
+    delivery->since = now;
+    delivery->tries = 0;
+    delivery->next = 0;
+  }
   if (save(serve, study))
     return TRUE;
   g_hash_table_remove(serve->studies, name);
@@ -217,6 +226,8 @@ put_back(Serve *serve, DemurServeStudy *study, gboolean changed) {
   if (changed)
     tell(serve, study);
   const gboolean kept = !changed || save(serve, study);
+  if (kept && study->step == DEMUR_SERVE_DONE && !study->held)
+    demur_serve_study_clear(serve->folder, study);
   g_mutex_lock(&serve->mutex);
   study->busy = FALSE;
   if (!kept) /* the step is done again rather than forgotten */
@@ -447,6 +458,21 @@ check_selector(Serve *serve, const DemurServeConfig *config, GError **error) {
   return FALSE;
 }
 
+/* Answers that were delivered, said so in the journal, and not removed before the service ended. */
+static void
+remove_delivered(Serve *serve) {
+  g_autofree char *outbox = g_build_filename(serve->folder, ".outbox", NULL);
+  g_autoptr(GDir) dir = g_dir_open(outbox, 0, NULL);
+  const char *name;
+  while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
+    g_autoptr(DemurServeStudy) study = g_hash_table_contains(serve->studies, name)
+                                           ? NULL
+                                           : demur_serve_journal_find(serve->folder, name);
+    if (study != NULL && !study->held)
+      demur_serve_study_clear(serve->folder, study);
+  }
+}
+
 static void
 recall(Serve *serve) {
   g_autoptr(GPtrArray) damaged = g_ptr_array_new_with_free_func(g_free);
@@ -499,6 +525,7 @@ demur_task_serve(DemurTask *task, const DemurServeParams *params, GError **error
   if (lock < 0)
     return FALSE;
   recall(&serve);
+  remove_delivered(&serve);
   const gboolean served = serve_until_cancelled(&serve, settings->config, error);
   close(lock);
   return served;

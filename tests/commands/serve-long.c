@@ -2,6 +2,7 @@
  * that was acknowledged is there, every study is answered exactly once or listed with why, and a
  * restart takes less than two seconds of the service's own. Label long; numbers are printed. */
 #define _GNU_SOURCE
+#include "dicom/orthanc-fixture.h"
 #include "serve-fixture.h"
 
 enum { N_STUDIES = 300, N_KILLS = 200 };
@@ -113,11 +114,65 @@ test_what_a_study_costs(void) {
   fixture_remove(folder);
 }
 
+/* An archive that has more of a study than came: it waits for the rest, or is held with how many are
+ * missing; what came later is read with it. */
+static void
+test_a_study_that_lacks_objects_waits_for_them(void) {
+  enum { N_WHOLE = N_SERVE_SLICES + 6 };
+  Orthanc *orthanc = orthanc_start(fixture_port());
+  if (orthanc == NULL)
+    return;
+  g_autofree char *more =
+      g_strdup_printf("[complete]\narchive = 127.0.0.1:%u\ncalled = ORTHANC\nwait = 600\n"
+                      "[answer archive]\nto = 127.0.0.1:%u\ncalled = ORTHANC\n",
+                      orthanc->port, orthanc->port);
+  g_autoptr(Service) service = service_new(more);
+  g_auto(GStrv) whole = write_study(service->sandbox, 20, 0, N_WHOLE);
+  const DemurPeer archive = orthanc_peer(orthanc);
+  g_assert_cmpuint(send_some(&archive, whole), ==, N_WHOLE);
+  service_start(service);
+  send_study(service, 20, 0, N_SERVE_SLICES);
+  g_autofree char *why = NULL;
+  for (int i = 0; i < PATIENCE_SECONDS * 10 && why == NULL; i++) {
+    g_autoptr(Run) run = service_status(service);
+    JsonArray *queue = array_at(root_of(run), "queue");
+    JsonObject *study =
+        json_array_get_length(queue) > 0 ? json_array_get_object_element(queue, 0) : NULL;
+    if (study != NULL && !is_null_at(study, "why"))
+      why = g_strdup(string_at(study, "why"));
+    g_usleep(100000);
+  }
+  g_assert_cmpstr(why, ==, "24 of the 30 objects that the archive has are here");
+  send_study(service, 20, N_SERVE_SLICES, N_WHOLE);
+  service_wait(service, "n_answered", 1);
+  /* Its own report is in the archive now, and is no object that is missing. */
+  send_study(service, 20, 0, N_SERVE_SLICES);
+  service_wait(service, "n_answered", 1);
+  const DemurQuery query = {.study_uid = "1.2.77.20"};
+  g_autoptr(GPtrArray) found = demur_network_find(&archive, &query, NULL);
+  g_assert_cmpuint(found->len, ==, 2);
+  /* Where it does not come, the study is held. */
+  g_autofree char *hold = g_strdup_printf(
+      "[complete]\narchive = 127.0.0.1:%u\ncalled = ORTHANC\nwait = 1\n", orthanc->port);
+  service_end(service, SIGTERM);
+  g_autofree char *command = serve_model(service->sandbox, NULL);
+  serve_settings(service, command, hold);
+  g_auto(GStrv) other = write_study(service->sandbox, 21, 0, N_WHOLE);
+  g_assert_cmpuint(send_some(&archive, other), ==, N_WHOLE);
+  service_start(service);
+  send_study(service, 21, 0, N_SERVE_SLICES);
+  service_wait(service, "n_held", 1);
+  service_end(service, SIGTERM);
+  orthanc_stop(orthanc);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/commands/serve-long/what-a-study-costs", test_what_a_study_costs);
   g_test_add_func("/commands/serve-long/two-hundred-kills-in-a-day",
                   test_two_hundred_kills_in_a_day);
+  g_test_add_func("/commands/serve-long/a-study-that-lacks-objects-waits-for-them",
+                  test_a_study_that_lacks_objects_waits_for_them);
   return g_test_run();
 }

@@ -1,80 +1,12 @@
 /* Our network against another maker's archive: Orthanc, started here on the loopback with a folder
  * of its own, and ended again. Label long; skipped where Orthanc is not installed. */
-#include "network-fixture.h"
-
-#include <signal.h>
-
-typedef struct {
-  GSubprocess *process;
-  char *folder;
-  guint port;
-} Orthanc;
-
-static const char *
-orthanc_program(void) {
-  static const char *const places[] = {"/usr/sbin/Orthanc", "/usr/bin/Orthanc"};
-  for (size_t i = 0; i < G_N_ELEMENTS(places); i++)
-    if (g_file_test(places[i], G_FILE_TEST_IS_EXECUTABLE))
-      return places[i];
-  return NULL;
-}
-
-/* Starts it, knowing us as DEMUR at our_port; NULL with the test skipped where it is absent. */
-static Orthanc *
-orthanc_start(guint our_port) {
-  const char *program = orthanc_program();
-  if (program == NULL) {
-    g_test_skip("Orthanc is not installed (apt: orthanc)");
-    return NULL;
-  }
-  Orthanc *orthanc = g_new0(Orthanc, 1);
-  orthanc->folder = fixture_folder();
-  orthanc->port = fixture_port();
-  g_autofree char *settings = g_strdup_printf(
-      "{\"Name\": \"test\", \"StorageDirectory\": \"%s/db\", \"IndexDirectory\": \"%s/db\","
-      " \"HttpServerEnabled\": false, \"DicomAet\": \"ORTHANC\", \"DicomPort\": %u,"
-      " \"DicomCheckCalledAet\": true, \"DicomAlwaysAllowEcho\": true,"
-      " \"DicomAlwaysAllowStore\": true, \"DicomAlwaysAllowFind\": true,"
-      " \"DicomAlwaysAllowMove\": true, \"RemoteAccessAllowed\": false, \"Plugins\": [],"
-      " \"DicomModalities\": {\"demur\": [\"DEMUR\", \"127.0.0.1\", %u]}}",
-      orthanc->folder, orthanc->folder, orthanc->port, our_port);
-  fixture_write(orthanc->folder, "settings.json", settings, strlen(settings));
-  g_autofree char *path = g_build_filename(orthanc->folder, "settings.json", NULL);
-  g_autoptr(GError) error = NULL;
-  orthanc->process =
-      g_subprocess_new(G_SUBPROCESS_FLAGS_STDOUT_SILENCE | G_SUBPROCESS_FLAGS_STDERR_SILENCE,
-                       &error, program, path, NULL);
-  g_assert_no_error(error);
-  const DemurPeer peer = {"127.0.0.1", orthanc->port, "ORTHANC", "DEMUR", 10, NULL};
-  gboolean up = FALSE;
-  for (int i = 0; i < 600 && !up; i++) {
-    up = demur_network_echo(&peer, NULL);
-    if (!up)
-      g_usleep(100000);
-  }
-  g_assert_true(up);
-  return orthanc;
-}
-
-static void
-orthanc_stop(Orthanc *orthanc) {
-  g_subprocess_send_signal(orthanc->process, SIGTERM);
-  g_subprocess_wait(orthanc->process, NULL, NULL);
-  g_object_unref(orthanc->process);
-  fixture_remove(orthanc->folder);
-  g_free(orthanc->folder);
-  g_free(orthanc);
-}
-
-static DemurPeer
-peer_of(const Orthanc *orthanc) {
-  return (DemurPeer){"127.0.0.1", orthanc->port, "ORTHANC", "DEMUR", 60, NULL};
-}
+#include "dicom/web.h"
+#include "orthanc-fixture.h"
 
 static void
 send_all(const Orthanc *orthanc, char **paths, gsize n) {
   g_autoptr(GError) error = NULL;
-  const DemurPeer peer = peer_of(orthanc);
+  const DemurPeer peer = orthanc_peer(orthanc);
   g_autoptr(DemurSending) sending =
       demur_network_send(&peer, (const char *const *)paths, NULL, &error);
   g_assert_no_error(error);
@@ -91,7 +23,7 @@ test_two_thousand_slices_there_and_back(void) {
     g_auto(GStrv) paths = fixture_write_series(folder, 2000);
     send_all(orthanc, paths, 2000);
     g_autoptr(GError) error = NULL;
-    const DemurPeer peer = peer_of(orthanc);
+    const DemurPeer peer = orthanc_peer(orthanc);
     const DemurQuery by_patient = {.patient_id = "P1"};
     g_autoptr(GPtrArray) studies = demur_network_find(&peer, &by_patient, &error);
     g_assert_no_error(error);
@@ -127,13 +59,61 @@ test_two_thousand_slices_there_and_back(void) {
   fixture_remove(folder);
 }
 
+/* The same archive over the web: stored, found, and back as they were. */
+static void
+test_there_and_back_over_the_web(void) {
+  enum { N_IMAGES = 120 };
+  if (!g_file_test(WEB_PLUGIN, G_FILE_TEST_EXISTS)) {
+    g_test_skip("Orthanc's DICOMweb plug-in is not installed (apt: orthanc-dicomweb)");
+    return;
+  }
+  Orthanc *orthanc = orthanc_start(fixture_port());
+  if (orthanc == NULL)
+    return;
+  g_autofree char *folder = fixture_folder();
+  g_autofree char *out = g_build_filename(folder, "out", NULL);
+  g_autofree char *url = g_strdup_printf("http://127.0.0.1:%u/dicom-web", orthanc->web_port);
+  g_auto(GStrv) paths = fixture_write_series(folder, N_IMAGES);
+  const DemurWeb web = {.url = url, .timeout_seconds = 60};
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurSending) sending = demur_web_send(&web, (const char *const *)paths, NULL, &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(sending->n_sent, ==, N_IMAGES);
+  const DemurQuery by_patient = {.patient_id = "P1"}, nobody = {.patient_id = "P2"},
+                   of_study = {.study_uid = "1.2.3"};
+  g_autoptr(GPtrArray) studies = demur_web_find(&web, &by_patient, &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(studies->len, ==, 1);
+  g_assert_cmpstr(((DemurFound *)studies->pdata[0])->study_uid, ==, "1.2.3");
+  g_assert_cmpstr(((DemurFound *)studies->pdata[0])->n_instances, ==, "120");
+  g_autoptr(GPtrArray) series = demur_web_find(&web, &of_study, &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(series->len, ==, 1);
+  g_assert_cmpstr(((DemurFound *)series->pdata[0])->series_uid, ==, "1.2.3.4");
+  g_assert_cmpstr(((DemurFound *)series->pdata[0])->modality, ==, "CT");
+  g_autoptr(GPtrArray) none = demur_web_find(&web, &nobody, &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(none->len, ==, 0);
+  DemurWebRetrieved retrieved;
+  const gboolean fetched =
+      demur_web_retrieve(&web, "1.2.3", "1.2.3.4", out, &retrieved, NULL, &error);
+  g_assert_no_error(error);
+  g_assert_true(fetched);
+  g_assert_cmpuint(retrieved.n_objects, ==, N_IMAGES);
+  g_autoptr(DemurImport) import = fixture_import_folder(out);
+  g_assert_cmpuint(fixture_series(import, 0)->n_slices, ==, N_IMAGES);
+  g_assert_false(demur_web_retrieve(&web, "9.9.9", NULL, out, &retrieved, NULL, &error));
+  orthanc_stop(orthanc);
+  fixture_remove(folder);
+}
+
 static void
 test_a_wrong_title_is_refused(void) {
   Orthanc *orthanc = orthanc_start(fixture_port());
   if (orthanc == NULL)
     return;
   g_autoptr(GError) error = NULL;
-  DemurPeer peer = peer_of(orthanc);
+  DemurPeer peer = orthanc_peer(orthanc);
   peer.called = "SOMEONE";
   g_assert_false(demur_network_echo(&peer, &error));
   g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE);
@@ -161,7 +141,7 @@ test_compressed_objects_pass_through(void) {
       g_auto(GStrv) paths = g_strv_builder_end(builder);
       send_all(orthanc, paths, sent->n_slices);
       g_autoptr(GError) error = NULL;
-      const DemurPeer peer = peer_of(orthanc);
+      const DemurPeer peer = orthanc_peer(orthanc);
       DemurMoved moved;
       const gboolean back =
           demur_network_move(&peer, "DEMUR", sent->study_uid, sent->series_uid, &moved, &error);
@@ -185,6 +165,7 @@ main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/dicom/orthanc/two-thousand-slices-there-and-back",
                   test_two_thousand_slices_there_and_back);
+  g_test_add_func("/dicom/orthanc/there-and-back-over-the-web", test_there_and_back_over_the_web);
   g_test_add_func("/dicom/orthanc/a-wrong-title-is-refused", test_a_wrong_title_is_refused);
   g_test_add_func("/dicom/orthanc/compressed-objects-pass-through",
                   test_compressed_objects_pass_through);
