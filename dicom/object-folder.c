@@ -2,7 +2,10 @@
 
 #include <string.h>
 
+#include "base/file-input.h"
 #include "base/file-output.h"
+
+#define MAX_META 65536 /* bytes by which file meta information may differ */
 
 gboolean
 demur_object_is_uid(const char *text) {
@@ -24,11 +27,10 @@ data_set_offset(const char *bytes, size_t n) {
 
 static gboolean
 is_same(const char *path, const char *bytes, size_t n) {
-  g_autoptr(GMappedFile) file = g_mapped_file_new(path, FALSE, NULL);
-  if (file == NULL)
+  gsize m;
+  g_autofree char *other = demur_file_input_read(path, n + MAX_META, &m, NULL);
+  if (other == NULL)
     return FALSE;
-  const char *other = g_mapped_file_get_contents(file);
-  const size_t m = g_mapped_file_get_length(file);
   const size_t i = data_set_offset(bytes, n), j = data_set_offset(other, m);
   return n - i == m - j && memcmp(bytes + i, other + j, n - i) == 0;
 }

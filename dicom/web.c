@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/file-input.h"
 #include "dicom/files.h"
 #include "dicom/library.h"
 #include "dicom/multipart.h"
@@ -386,21 +387,20 @@ add_object(GByteArray *body, const char *path, DemurSending *sending) {
     return FALSE;
   }
   g_autoptr(DemurSource) whole = demur_source_open(path, &cause);
-  g_autoptr(GMappedFile) file = whole != NULL && demur_data_set_check(&whole, &cause)
-                                    ? g_mapped_file_new(path, FALSE, &cause)
-                                    : NULL;
-  const size_t n = file != NULL ? g_mapped_file_get_length(file) : 0;
-  const char *why = file == NULL                                          ? cause->message
-                    : n > MAX_OBJECT                                      ? "it is over 1 GiB"
-                    : holds_boundary(g_mapped_file_get_contents(file), n) ? "it holds our boundary"
-                                                                          : NULL;
+  gsize n = 0;
+  g_autofree char *bytes = whole != NULL && demur_data_set_check(&whole, &cause)
+                               ? demur_file_input_read(path, MAX_OBJECT, &n, &cause)
+                               : NULL;
+  const char *why = bytes == NULL              ? cause->message
+                    : holds_boundary(bytes, n) ? "it holds our boundary"
+                                               : NULL;
   if (why != NULL) {
     sending->n_failed++;
     g_ptr_array_add(sending->problems, g_strdup_printf("%s: %s", name, why));
     return FALSE;
   }
   g_byte_array_append(body, (const guint8 *)head, sizeof head - 1);
-  g_byte_array_append(body, (const guint8 *)g_mapped_file_get_contents(file), (guint)n);
+  g_byte_array_append(body, (const guint8 *)bytes, (guint)n);
   g_byte_array_append(body, (const guint8 *)"\r\n", 2);
   return TRUE;
 }

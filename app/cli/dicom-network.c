@@ -6,12 +6,14 @@
 
 #include "tasks/assess.h"
 #include "tasks/intake.h"
+#include "base/file-input.h"
 #include "base/number.h"
 #include "dicom/network.h"
 #include "dicom/receiver.h"
 #include "dicom/web.h"
 
 #define MAX_DEPTH 64
+#define MAX_LOGIN 65536 /* bytes of a file with a login */
 
 /* Options of every command that calls a peer. */
 typedef struct {
@@ -126,12 +128,9 @@ parse_web(const char *word, PeerOptions *options, DemurWeb *web, GError **error)
   if (!parse_tls(options->certificate, options->key, options->authorities, &options->tls, &web->tls,
                  error))
     return FALSE;
-  g_autoptr(GError) cause = NULL;
   if (options->login_path != NULL &&
-      !g_file_get_contents(options->login_path, &options->login, NULL, &cause)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "--login: %s", cause->message);
+      (options->login = demur_file_input_read(options->login_path, MAX_LOGIN, NULL, error)) == NULL)
     return FALSE;
-  }
   web->login = options->login != NULL ? g_strstrip(options->login) : NULL;
   return TRUE;
 }

@@ -36,6 +36,8 @@ typedef struct {
 static const Key keys[] = {
     {"receive", "folder", KIND_PATH, IN_CONFIG(folder), 0, MUST, 0, 0,
      "where what arrives is kept, and the journal"},
+    {"receive", "watch", KIND_PATH, IN_CONFIG(watched), 0, NULL, 0, 0,
+     "a folder in which others put studies: images in it are taken over, and removed there"},
     {"receive", "port", KIND_NUMBER, IN_CONFIG(port), 0, "11112", 1, 65535, "to listen on"},
     {"receive", "ae", KIND_AE, IN_CONFIG(ae), 0, "DEMUR", 0, 0, "our own AE title"},
     {"receive", "allow-ae", KIND_LIST, IN_CONFIG(callers), 0, NULL, 0, 0,

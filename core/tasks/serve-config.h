@@ -32,7 +32,7 @@ typedef struct {
 typedef struct {
   char *path; /* of the file */
   /* [receive] */
-  char *folder, *ae;
+  char *folder, *ae, *watched; /* watched: a folder that others fill */
   guint port, timeout_seconds, settle_seconds, max_associations;
   guint reserve_mb; /* of the disk that is never filled */
   char **callers, **hosts;

@@ -14,9 +14,11 @@
 #include "store/selectors.h"
 #include "tasks/selection.h"
 #include "tasks/serve-study.h"
+#include "tasks/serve-watch.h"
 
 #define TICK (G_TIME_SPAN_SECOND / 5)
 #define HOUSEKEEPING 60 /* seconds */
+#define LOCK_SECONDS 10 /* that the processes of a service before may take to end */
 
 static gint64
 seconds_now(void) {
@@ -50,7 +52,7 @@ typedef struct {
   GHashTable *studies; /* name -> DemurServeStudy that is on its way */
   GMutex saying;
   GThread *worker, *courier;
-  gint64 tidied;
+  gint64 tidied, watched; /* when last */
 } Serve;
 
 static void say(Serve *serve, const char *format, ...) G_GNUC_PRINTF(2, 3);
@@ -307,15 +309,44 @@ tidy(Serve *serve) {
   (void)demur_serve_journal_prune(serve->folder, now - days * 86400);
 }
 
+static gboolean
+on_watched(const char *study, gpointer data) {
+  Serve *serve = data;
+  g_mutex_lock(&serve->mutex);
+  const gboolean taken = enqueue(serve, study);
+  g_mutex_unlock(&serve->mutex);
+  return taken;
+}
+
+static void
+on_problem(const char *sentence, gpointer data) {
+  say(data, "%s", sentence);
+}
+
+/* Looks into the watched folder, each second. */
+static void
+watch(Serve *serve, DemurServeWatch *watched) {
+  const DemurServeConfig *config = current_settings(serve)->config;
+  const gint64 now = seconds_now();
+  if (config->watched == NULL || now == serve->watched)
+    return;
+  serve->watched = now;
+  const DemurWatchTold told = {on_watched, on_problem, serve};
+  demur_serve_watch_look(watched, config->watched, config->settle_seconds, serve->folder, now,
+                         &told);
+}
+
 static gpointer
 run_worker(gpointer data) {
   Serve *serve = data;
+  g_autoptr(DemurServeWatch) watched = demur_serve_watch_new();
   g_auto(DemurTask) task = {0};
   own_task(serve, &task);
   while (!g_cancellable_is_cancelled(serve->ended)) {
     if (serve->params->reload_asked != NULL && serve->params->reload_asked(serve->params->data))
       reload(serve);
     tidy(serve);
+    watch(serve, watched);
     g_mutex_lock(&serve->mutex);
     DemurServeStudy *study = take_due(serve, FALSE);
     g_mutex_unlock(&serve->mutex);
@@ -341,11 +372,6 @@ on_listening(gpointer data) {
   serve->courier = g_thread_new("courier", run_courier, serve);
   say(serve, "listening on port %u as %s; %u studies are on their way", config->port, config->ae,
       g_hash_table_size(serve->studies));
-}
-
-static void
-on_problem(const char *sentence, gpointer data) {
-  say(data, "%s", sentence);
 }
 
 static DemurSettled
@@ -423,11 +449,19 @@ open_lock(const char *folder, gboolean make, GError **error) {
   return open(path, O_RDWR | O_CLOEXEC);
 }
 
+/* Listener and connections of a service hold its lock with it: after a kill they end a moment later,
+ * and the port is free when the lock is. */
 static int
 take_folder(const char *folder, GError **error) {
   const int lock = open_lock(folder, TRUE, error);
-  if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0)
-    return lock;
+  const gint64 until = g_get_monotonic_time() + LOCK_SECONDS * G_USEC_PER_SEC;
+  while (lock >= 0) {
+    if (flock(lock, LOCK_EX | LOCK_NB) == 0)
+      return lock;
+    if (g_get_monotonic_time() >= until)
+      break;
+    g_usleep(20000);
+  }
   if (error != NULL && *error == NULL)
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
                 lock >= 0 ? "another service has the folder %s: end that one first, or give this "

@@ -63,6 +63,8 @@ service_start(Service *service) {
     up = demur_network_echo(&peer, NULL);
     if (!up)
       g_usleep(10000);
+    if (!up && g_subprocess_get_identifier(service->process) == NULL)
+      g_error("the service ended at once");
   }
   g_assert_true(up);
 }

@@ -222,6 +222,35 @@ test_an_archive_that_is_down_is_waited_for(void) {
   fixture_remove(folder);
 }
 
+/* Studies that others put into the watched folder go the same way; what is no image stays there. */
+static void
+test_a_watched_folder_is_taken_over(void) {
+  g_autoptr(Service) service = service_new("");
+  g_autofree char *in = sandbox_path(service->sandbox, "in");
+  g_autofree char *text = NULL;
+  g_assert_true(g_file_get_contents(service->settings, &text, NULL, NULL));
+  g_autoptr(GString) settings = g_string_new(text);
+  g_autofree char *line = g_strdup_printf("[receive]\nwatch = %s", in);
+  g_string_replace(settings, "[receive]", line, 1);
+  g_free(sandbox_write(service->sandbox, "serve.conf", settings->str, -1));
+  g_mkdir(in, 0700);
+  service_start(service);
+  g_auto(GStrv) paths = write_study(service->sandbox, 12, 0, N_SERVE_SLICES);
+  g_autofree char *from = g_path_get_dirname(paths[0]);
+  g_autofree char *to = g_build_filename(in, "study", NULL);
+  fixture_write(from, "README", "no image", 8);
+  g_assert_cmpint(g_rename(from, to), ==, 0);
+  service_wait(service, "n_answered", 1);
+  g_assert_cmpuint(n_archived(service->folder, 12), ==, N_SERVE_SLICES);
+  g_autofree char *readme = g_build_filename(to, "README", NULL);
+  g_autofree char *slice = g_build_filename(to, "000.dcm", NULL);
+  g_assert_true(g_file_test(readme, G_FILE_TEST_EXISTS));
+  for (int i = 0; i < PATIENCE_SECONDS * 10 && g_file_test(slice, G_FILE_TEST_EXISTS); i++)
+    g_usleep(100000);
+  g_assert_false(g_file_test(slice, G_FILE_TEST_EXISTS));
+  service_end(service, SIGTERM);
+}
+
 /* What has no CT is held with why, and taken up again when a person says so. */
 static void
 test_a_held_study_is_listed_and_taken_up_again(void) {
@@ -404,6 +433,8 @@ main(int argc, char **argv) {
                   test_a_study_cut_off_by_a_kill_is_no_whole_one);
   g_test_add_func("/commands/serve/a-study-that-broke-off-is-held-or-told-as-a-part",
                   test_a_study_that_broke_off_is_held_or_told_as_a_part);
+  g_test_add_func("/commands/serve/a-watched-folder-is-taken-over",
+                  test_a_watched_folder_is_taken_over);
   g_test_add_func("/commands/serve/a-failing-model-is-told", test_a_failing_model_is_told);
   g_test_add_func("/commands/serve/an-archive-that-is-down-is-waited-for",
                   test_an_archive_that_is_down_is_waited_for);
