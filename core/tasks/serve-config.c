@@ -6,10 +6,12 @@
 #include "base/limits.h"
 #include "base/number.h"
 
+#define MAX_LOGIN 65536 /* bytes of a file with a login */
+
 typedef enum {
   KIND_TEXT,
   KIND_PATH,     /* of a file or folder, absolute */
-  KIND_PEER,     /* HOST:PORT into a text and the number behind it */
+  KIND_PEER,     /* HOST:PORT into a text and the number, or an address of the web into the text */
   KIND_AE,       /* title */
   KIND_NUMBER,   /* guint in [low, high] */
   KIND_LIST,     /* words between blanks or commas */
@@ -62,7 +64,9 @@ static const Key keys[] = {
     {"tls", "any-caller", KIND_SWITCH, IN_CONFIG(any_caller), 0, "no", 0, 0,
      "yes: who sends to us needs no certificate of its own"},
     {"complete", "archive", KIND_PEER, IN_CONFIG(archive_host), IN_CONFIG(archive_port), NULL, 0, 0,
-     "HOST:PORT of who is asked how many objects a study has"},
+     "HOST:PORT of who is asked how many objects a study has, or its https address (DICOMweb)"},
+    {"complete", "login", KIND_PATH, IN_CONFIG(archive_login), 0, NULL, 0, 0,
+     "for an https address: a file with USER:PASSWORD, or a token"},
     {"complete", "called", KIND_AE, IN_CONFIG(archive_called), 0, "ANY-SCP", 0, 0, "its AE title"},
     {"complete", "wait", KIND_NUMBER, IN_CONFIG(wait_seconds), 0, "3600", 0, 604800,
      "seconds to wait for objects that are missing"},
@@ -92,7 +96,9 @@ static const Key keys[] = {
     {"keep", "give-up", KIND_NUMBER, IN_CONFIG(give_up_hours), 0, "168", 1, 8760,
      "hours until an answer that can't be delivered is given up, and listed"},
     {ANSWER, "to", KIND_PEER, IN_ANSWER(host), IN_ANSWER(port), MUST, 0, 0,
-     "HOST:PORT of a DICOM storage peer"},
+     "HOST:PORT of a DICOM storage peer, or its https address (DICOMweb)"},
+    {ANSWER, "login", KIND_PATH, IN_ANSWER(login), 0, NULL, 0, 0,
+     "for an https address: a file with USER:PASSWORD, or a token"},
     {ANSWER, "called", KIND_AE, IN_ANSWER(called), 0, "ANY-SCP", 0, 0, "its AE title"},
     {ANSWER, "calling", KIND_AE, IN_ANSWER(calling), 0, NULL, 0, 0, "our own ([receive] ae)"},
     {ANSWER, "timeout", KIND_NUMBER, IN_ANSWER(timeout_seconds), 0, "30", 1, 3600,
@@ -116,6 +122,7 @@ destination_free(gpointer data) {
   g_free(destination->host);
   g_free(destination->called);
   g_free(destination->calling);
+  g_free(destination->login);
   g_free(destination);
 }
 
@@ -150,6 +157,12 @@ demur_serve_config_free(DemurServeConfig *config) {
 
 static gboolean
 read_peer(const char *text, char **host, guint *port) {
+  if (demur_web_is_url(text)) {
+    g_free(*host);
+    *host = g_strdup(text);
+    *port = 0;
+    return strpbrk(text, " \t") == NULL;
+  }
   const char *colon = strrchr(text, ':');
   gint64 number = 0;
   if (colon == NULL || colon == text || strpbrk(text, " \t/") != NULL ||
@@ -220,7 +233,7 @@ take_value(gpointer base, const Key *key, const char *text) {
   case KIND_PEER:
     return read_peer(text, member, G_STRUCT_MEMBER_P(base, key->port_offset))
                ? NULL
-               : "HOST:PORT, as in 10.0.0.5:104";
+               : "HOST:PORT, as in 10.0.0.5:104, or an https address";
   case KIND_NUMBER:
     if (!demur_number_parse_int(text, strlen(text), &number) || number < key->low ||
         number > key->high)
@@ -480,6 +493,18 @@ demur_serve_config_destination(const DemurServeConfig *config, const char *name)
       return destination;
   }
   return NULL;
+}
+
+DemurWeb
+demur_serve_config_web(const DemurServeConfig *config, const char *url, const char *login_path,
+                       guint timeout_seconds, DemurTls *tls, char **login) {
+  /* The machine's own authorities where none are named. */
+  const DemurTls *use = demur_serve_config_tls(config, config->authorities != NULL, tls);
+  *login = login_path != NULL ? demur_file_input_read(login_path, MAX_LOGIN, NULL, NULL) : NULL;
+  return (DemurWeb){.url = url,
+                    .tls = use,
+                    .login = *login != NULL ? g_strstrip(*login) : NULL,
+                    .timeout_seconds = timeout_seconds};
 }
 
 const DemurTls *

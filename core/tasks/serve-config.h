@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "dicom/tls.h"
+#include "dicom/web.h"
 #include "selector/verdict.h"
 
 G_BEGIN_DECLS
@@ -19,7 +19,8 @@ typedef enum {
 /* Whom to answer: a section [answer NAME]. */
 typedef struct {
   char *name;          /* of the section */
-  char *host, *called; /* called: AE title */
+  char *host, *called; /* host: an address of the web too; called: AE title */
+  char *login;         /* path of a file; NULL */
   guint port;
   char *calling;         /* NULL: the AE title of [receive] */
   guint timeout_seconds; /* for each of its answers */
@@ -42,6 +43,7 @@ typedef struct {
   gboolean encrypted; /* [receive] tls */
   /* [complete] */
   gboolean archive_encrypted;
+  char *archive_login;                 /* path of a file, for an address of the web; NULL */
   char *archive_host, *archive_called; /* who says how many objects a study has */
   guint archive_port;
   guint wait_seconds;   /* for what is missing */
@@ -73,6 +75,11 @@ gboolean demur_serve_config_same_receiver(const DemurServeConfig *one,
 /* The files of [tls], borrowed; NULL where encrypted is not asked for. */
 const DemurTls *demur_serve_config_tls(const DemurServeConfig *config, gboolean encrypted,
                                        DemurTls *tls);
+
+/* A peer that is an address of the web. *login is owned by the caller; tls is filled. */
+DemurWeb demur_serve_config_web(const DemurServeConfig *config, const char *url,
+                                const char *login_path, guint timeout_seconds, DemurTls *tls,
+                                char **login);
 
 /* The file's form for --help and the manual: every section and key, its default and its meaning, one
  * a line (owned). */

@@ -101,7 +101,11 @@ is_made_later(const DemurFound *series) {
  * asked. */
 static gboolean
 ask_archive(const DemurServeConfig *config, const char *study_uid, guint *n, GError **error) {
-  DemurTls tls;
+  DemurTls tls, web_tls;
+  g_autofree char *login = NULL;
+  const gboolean is_web = demur_web_is_url(config->archive_host);
+  const DemurWeb web = demur_serve_config_web(config, config->archive_host, config->archive_login,
+                                              config->timeout_seconds, &web_tls, &login);
   const DemurPeer peer = {.host = config->archive_host,
                           .port = config->archive_port,
                           .called = config->archive_called,
@@ -109,7 +113,8 @@ ask_archive(const DemurServeConfig *config, const char *study_uid, guint *n, GEr
                           .timeout_seconds = config->timeout_seconds,
                           .tls = demur_serve_config_tls(config, config->archive_encrypted, &tls)};
   const DemurQuery query = {.study_uid = study_uid};
-  g_autoptr(GPtrArray) found = demur_network_find(&peer, &query, error);
+  g_autoptr(GPtrArray) found =
+      is_web ? demur_web_find(&web, &query, error) : demur_network_find(&peer, &query, error);
   *n = 0;
   for (guint i = 0; found != NULL && i < found->len; i++) {
     const DemurFound *series = found->pdata[i];
@@ -423,15 +428,20 @@ demur_serve_study_step(DemurTask *task, const DemurServeRules *rules, DemurServe
 static gboolean
 send_files(DemurTask *task, const DemurServeConfig *config, const DemurServeDestination *to,
            const DemurDelivery *delivery, GError **error) {
-  DemurTls tls;
+  DemurTls tls, web_tls;
+  g_autofree char *login = NULL;
+  const DemurWeb web =
+      demur_serve_config_web(config, to->host, to->login, to->timeout_seconds, &web_tls, &login);
   const DemurPeer peer = {.host = to->host,
                           .port = to->port,
                           .called = to->called,
                           .calling = to->calling != NULL ? to->calling : config->ae,
                           .timeout_seconds = to->timeout_seconds,
                           .tls = demur_serve_config_tls(config, to->encrypted, &tls)};
-  g_autoptr(DemurSending) sending =
-      demur_network_send(&peer, (const char *const *)delivery->files, &task->progress, error);
+  const char *const *files = (const char *const *)delivery->files;
+  g_autoptr(DemurSending) sending = demur_web_is_url(to->host)
+                                        ? demur_web_send(&web, files, &task->progress, error)
+                                        : demur_network_send(&peer, files, &task->progress, error);
   if (sending == NULL)
     return FALSE;
   if (sending->n_sent == g_strv_length(delivery->files))
