@@ -3,12 +3,12 @@
 
 #include <curl/curl.h>
 #include <errno.h>
-#include <glib/gstdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/file-input.h"
+#include "base/file-output.h"
 #include "dicom/files.h"
 #include "dicom/library.h"
 #include "dicom/multipart.h"
@@ -328,11 +328,8 @@ keep_part(const guint8 *bytes, size_t n, gpointer data, GError **error) {
     return fail(error, "the server's answer", "it holds an object that was not asked for");
   g_autofree char *folder =
       g_build_filename(retrieval->folder, header->study_uid, header->series_uid, NULL);
-  if (g_mkdir_with_parents(folder, 0700) != 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_OUTPUT, "the folder %s can't be made: %s", folder,
-                g_strerror(errno));
+  if (!demur_folder_make(folder, error))
     return FALSE;
-  }
   gboolean known;
   if (!demur_object_put(folder, header->sop_instance_uid, (const char *)bytes, n, &known, error))
     return FALSE;

@@ -1,9 +1,9 @@
 #include "tasks/serve-watch.h"
 
-#include <errno.h>
 #include <glib/gstdio.h>
 #include <string.h>
 
+#include "base/file-output.h"
 #include "dicom/files.h"
 #include "dicom/library.h"
 #include "dicom/object-folder.h"
@@ -72,11 +72,8 @@ take_image(DemurOpenArchive *archive, const DemurFile *file, const char *folder,
     return FALSE;
   }
   g_autofree char *series = g_build_filename(folder, header->study_uid, header->series_uid, NULL);
-  if (g_mkdir_with_parents(series, 0700) != 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_OUTPUT, "the folder %s can't be made: %s", series,
-                g_strerror(errno));
+  if (!demur_folder_make(series, error))
     return FALSE;
-  }
   gboolean known;
   return demur_object_put(series, header->sop_instance_uid, (const char *)bytes, n, &known, error);
 }
