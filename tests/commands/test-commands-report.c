@@ -322,6 +322,35 @@ test_what_came_after_is_no_difference(Fixture *fixture, gconstpointer data) {
   check_verify(fixture, fixture->pdf, "threshold");
 }
 
+/* A report of an older program: sentences in other words and a member that it did not write, under
+ * a digest that the PDF names. Told, and no difference; a number beside them is one. */
+static void
+test_other_words_are_no_difference(Fixture *fixture, gconstpointer data) {
+  for (int changed = 0; changed < 2; changed++) {
+    gsize n, n_json;
+    g_autofree char *pdf = read_text(fixture->pdf, &n), *json = read_text(fixture->json, &n_json);
+    g_autofree char *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, json, -1);
+    g_autoptr(GString) text = g_string_new(json);
+    g_assert_cmpuint(g_string_replace(text, "\"headline\": \"", "\"headline\": \"In short: ", 0), >,
+                     0);
+    g_assert_cmpuint(g_string_replace(text, "For research use", "Meant for research", 0), >, 0);
+    if (changed)
+      g_assert_cmpuint(g_string_replace(text, "\"n_sites\": ", "\"n_sites\": 1", 1), ==, 1);
+    g_autofree char *other = g_compute_checksum_for_string(G_CHECKSUM_SHA256, text->str, -1);
+    for (char *at = pdf; (at = g_strstr_len(at, (gssize)(pdf + n - at), digest)) != NULL;)
+      memcpy(at, other, strlen(other));
+    g_autofree char *path = sandbox_path(fixture->sandbox, "older.pdf"),
+                    *json_path = sandbox_path(fixture->sandbox, "older.json");
+    write_text(path, pdf, (gssize)n);
+    write_text(json_path, text->str, (gssize)text->len);
+    check_verify(fixture, path, changed ? "n_sites" : NULL);
+    g_autoptr(Run) run = run_json(fixture->sandbox, changed, "report", "verify", path, NULL);
+    g_assert_cmpuint(json_array_get_length(array_at(root_of(run), "since_then")), >, 0);
+    g_unlink(path);
+    g_unlink(json_path);
+  }
+}
+
 /* Another processor's rounding: each number within 1e-9 is the same; a tenth of a millionth is not.
  */
 static void
@@ -651,6 +680,7 @@ main(int argc, char **argv) {
       {"deep nesting is refused", test_deep_nesting_is_refused},
       {"an audit is reported", test_an_audit_is_reported},
       {"what came after is no difference", test_what_came_after_is_no_difference},
+      {"other words are no difference", test_other_words_are_no_difference},
       {"rounding is no difference", test_rounding_is_no_difference},
       {"what was left out is reported", test_what_was_left_out_is_reported},
       {"a missing folder is an error", test_a_missing_folder_is_an_error},
