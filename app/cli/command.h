@@ -14,6 +14,7 @@ typedef struct {
   gboolean quiet;        /* --quiet: no progress */
   gboolean json;         /* --json: one document on stdout */
   gboolean printed_json; /* a document stands on stdout already */
+  char *attempt;         /* the command that runs: "dicom choose"; owned */
 } DemurContext;
 
 typedef struct {

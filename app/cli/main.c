@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tasks/history.h"
 #include "base/blas.h"
 #include "base/csv-field.h"
 #include "base/file-output.h"
@@ -311,6 +312,8 @@ demur_command_dispatch(DemurContext *context, const DemurCommand *list, size_t n
       g_autofree char *name = g_strdup_printf("%s %s", argv[0], argv[1]);
       g_autofree char **words = g_memdup2(argv + 1, (size_t)argc * sizeof *words);
       words[0] = name;
+      g_free(context->attempt);
+      context->attempt = g_strdup(name);
       return list[i].run(context, argc - 1, words, error);
     }
   g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "%s has no '%s'; there are: %s", argv[0],
@@ -392,6 +395,7 @@ run(int argc, char **argv, DemurContext *context, ProgressLine *line, GError **e
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
   g_ptr_array_add(rest, NULL);
+  context->attempt = g_strdup(command->name);
   return command->run(context, (int)rest->len - 1, (char **)rest->pdata, error);
 }
 
@@ -430,6 +434,11 @@ main(int argc, char **argv) {
   if (line.shown)
     fputs("\r\033[K", stderr);
   int status = EXIT_SUCCESS;
+  g_autoptr(GError) unlogged = NULL;
+  if (!ok && context.attempt != NULL &&
+      !demur_history_add_refusal(&context.task, context.attempt, error, &unlogged))
+    g_printerr("demur: the refusal is not in the log: %s\n", unlogged->message);
+  g_clear_pointer(&context.attempt, g_free);
   if (!ok) {
     status = g_error_matches(error, DEMUR_ERROR, DEMUR_ERROR_USAGE) ? 2 : 1;
     if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED))

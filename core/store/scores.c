@@ -206,6 +206,13 @@ demur_scores_save(DemurWorkspace *workspace, const DemurScoreRecord *records, si
     if (!ok)
       break;
     DemurScoreRecord record = records[i];
+    if (record.images_digest != NULL && g_strcmp0(record.images_digest, images) != 0) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                  "the images of scan %s changed while it was scored; score it again",
+                  records[i].scan_id);
+      ok = FALSE;
+      break;
+    }
     record.images_digest = images;
     /* The risk among yearly ones is the sixth year's. */
     record.horizon_years =

@@ -17,7 +17,7 @@ typedef struct {
   float *embedding;                   /* [embedding_width] */
   char *source;                       /* in words: "table scores.csv" */
   char *created;
-  char *images_digest; /* of the images it was made from; set when loaded */
+  char *images_digest; /* of the images it was made from; when saved, NULL: its series' */
   char *digest; /* of all of this and its event; NULL: of an older program; set when loaded */
   gint64 event; /* set when loaded */
 } DemurScoreRecord;
@@ -33,7 +33,9 @@ double demur_score_risk_within(const DemurScoreRecord *record, double years);
 char *demur_score_key(const char *scan_id, const char *model);
 char *demur_score_digest(const DemurScoreRecord *record);
 
-/* Saves all or none, each for the images that its series has now. The same values for the same
+/* Saves all or none, each for the images that its series has now; one that names others
+ * (images_digest, where it was made from the images and not read from a table) is refused with
+ * DEMUR_ERROR_STATE. The same values for the same
  * images again are no change; other values for a (scan, model) that has
  * a score are DEMUR_ERROR_EXISTS, unless replace. *n_new, *n_replaced, *n_same may be NULL. */
 gboolean demur_scores_save(DemurWorkspace *workspace, const DemurScoreRecord *records,

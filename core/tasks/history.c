@@ -103,3 +103,14 @@ demur_history_add_reveal(DemurTask *task, const char *selector, const char *reas
   g_autofree char *now = demur_task_now(task);
   return demur_events_add(workspace, DEMUR_EVENT_REVEAL, key, NULL, details, now, error);
 }
+
+gboolean
+demur_history_add_refusal(DemurTask *task, const char *what, const GError *refused,
+                          GError **error) {
+  if (task->workspace == NULL || !g_error_matches(refused, DEMUR_ERROR, DEMUR_ERROR_STATE) ||
+      demur_workspace_is_read_only(task->workspace_path))
+    return TRUE;
+  g_autofree char *key = g_strconcat("attempt:", what, NULL);
+  g_autofree char *now = demur_task_now(task);
+  return demur_events_add(task->workspace, DEMUR_EVENT_REFUSAL, key, NULL, NULL, now, error);
+}

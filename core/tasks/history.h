@@ -30,4 +30,10 @@ gboolean demur_history_add_export(DemurTask *task, const char *path, const char 
 gboolean demur_history_add_reveal(DemurTask *task, const char *selector, const char *reason,
                                   guint n, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Keeps that something was refused (DEMUR_ERROR_STATE of what was tried, "dicom choose"): the kind
+ * of attempt alone, since a message may name what nobody should read in a log. Where no workspace
+ * was opened for writing, or it was refused for another reason, nothing is kept. */
+gboolean demur_history_add_refusal(DemurTask *task, const char *what, const GError *refused,
+                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 G_END_DECLS

@@ -18,6 +18,7 @@
 #include "dicom/files.h"
 #include "store/scores.h"
 #include "store/series.h"
+#include "tasks/images.h"
 #include "tasks/scores-json.h"
 
 #define STDERR_KEPT 16384
@@ -301,7 +302,10 @@ score_one(DemurTask *task, DemurWorkspace *workspace, const RunOptions *options,
                                   .outcome = g_strdup("failed"),
                                   .exit_status = -1,
                                   .created = demur_task_now(task)};
-  if (run_folder_make(&folder, &cause) && link_series(workspace, series, &folder, &cause)) {
+  /* What is scored is what was imported, pixel for pixel, and of the same person. */
+  g_autoptr(DemurSeries) as_imported = demur_task_reopen(task, series->scan_id, &cause);
+  if (as_imported != NULL && run_folder_make(&folder, &cause) &&
+      link_series(workspace, series, &folder, &cause)) {
     going = run_command(task, options, &folder, fraction, record, error);
     if (record->message == NULL)
       score = read_output(&folder, &cause);
@@ -314,6 +318,8 @@ score_one(DemurTask *task, DemurWorkspace *workspace, const RunOptions *options,
     if (score->model_version == NULL)
       score->model_version = g_strdup(options->params->model_version);
     score->source = g_strdup_printf("command %s", options->params->command);
+    g_free(score->images_digest);
+    score->images_digest = g_strdup(series->images_digest);
     score->created = g_strdup(record->created);
     if (score->patient_id != NULL && !demur_person_same_id(score->patient_id, series->patient_id)) {
       record->message = g_strdup("the score names another patient than the series");

@@ -228,7 +228,7 @@ test_a_file_that_changed_is_not_scored(void) {
   fixture_save(&other, folder, "004.dcm");
   g_autoptr(Run) run =
       run_script(sandbox, 1, "echo '{\"risk\": 0.5}' > \"$2/scores.json\"\n", "60");
-  assert_says(string_at(run_at(run, 0), "message"), "another image now");
+  assert_says(string_at(run_at(run, 0), "message"), "import");
 }
 
 static void

@@ -30,7 +30,7 @@ static const struct {
     {"cohort import a b c", "NAME FILE"},
     {"cohort import a/b file.csv", "a/b"},
     {"cohort import a --nlst-persons p.csv", "--scores"},
-    {"cohort import a b --horizon 3", "--nlst-persons"},
+    {"cohort import a b --split test", "--nlst-persons"},
     {"cohort show", "NAME"},
     {"cohort export a", "FILE"},
     {"cohort remove", "NAME"},
