@@ -8,6 +8,11 @@
 
 #include <string>
 
+#include <unistd.h>
+
+#include "base/file-input.h"
+#include "base/limits.h"
+
 namespace {
 
 bool
@@ -15,6 +20,22 @@ fail(GError **error, const char *file, const char *what) {
   g_autofree char *name = g_filename_display_name(file != nullptr ? file : "(none)");
   g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "TLS: %s %s", name, what);
   return false;
+}
+
+// OpenSSL would wait for a FIFO's writer, and read a device without an end.
+bool
+are_files(const DemurTls &tls, GError **error) {
+  for (const char *path : {tls.authorities, tls.certificate, tls.key}) {
+    guint64 size = 0;
+    const int fd = path != nullptr ? demur_file_input_open(path, &size, error) : -1;
+    if (path != nullptr && fd < 0)
+      return false;
+    if (fd >= 0)
+      close(fd);
+    if (size > DEMUR_LIMIT_SETTINGS_BYTES)
+      return fail(error, path, "is larger than 1 MiB: it holds more than certificates or a key");
+  }
+  return true;
 }
 
 bool
@@ -51,6 +72,8 @@ demur_tls_prepare() {
 std::unique_ptr<DcmTransportLayer>
 demur_tls_layer(const DemurTls &tls, const char *host, GError **error) {
   const bool server = host == nullptr;
+  if (!are_files(tls, error))
+    return nullptr;
   auto layer = std::make_unique<DcmTLSTransportLayer>(server ? NET_ACCEPTOR : NET_REQUESTOR,
                                                       nullptr, OFFalse);
   if (!*layer || layer->setTLSProfile(TSP_Profile_BCP195_ND).bad()) {

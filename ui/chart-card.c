@@ -289,7 +289,7 @@ demur_chart_card_new(const char *title, const char *file_name) {
   gtk_menu_button_set_menu_model(GTK_MENU_BUTTON(more), G_MENU_MODEL(menu));
   gtk_menu_button_set_has_frame(GTK_MENU_BUTTON(more), FALSE);
   g_autofree char *name = g_strdup_printf(_("Table and export of %s"), title);
-  gtk_accessible_update_property(GTK_ACCESSIBLE(more), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
+  demur_shown_name_set(GTK_WIDGET(more), name);
   gtk_box_append(line, more);
   gtk_box_append(GTK_BOX(card), GTK_WIDGET(line));
 

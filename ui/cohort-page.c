@@ -890,8 +890,7 @@ build_charts(DemurCohortPage *page) {
   }
   const char *const names[] = {"S-BCE₂", "Brier", "S-BCE∞", _("Accuracy"), NULL};
   page->measures = GTK_DROP_DOWN(gtk_drop_down_new_from_strings(names));
-  gtk_accessible_update_property(GTK_ACCESSIBLE(page->measures), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                 _("Measure of the curve"), -1);
+  demur_shown_name_set(GTK_WIDGET(page->measures), _("Measure of the curve"));
   g_signal_connect_swapped(page->measures, "notify::selected", G_CALLBACK(on_measure), page);
   demur_chart_card_add_tool(page->card[0], GTK_WIDGET(page->measures));
 }

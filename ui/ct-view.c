@@ -382,8 +382,7 @@ describe(DemurCtView *view) {
         g_string_append_printf(text, _("; measured: %s"), said);
     }
   }
-  gtk_accessible_update_property(GTK_ACCESSIBLE(view), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
-                                 text->str, -1);
+  demur_shown_description_set(GTK_WIDGET(view), text->str);
 }
 
 static void

@@ -108,7 +108,7 @@ demur_drawing_new(const char *name, int width, int height) {
   DemurDrawing *drawing = g_object_new(DEMUR_TYPE_DRAWING, NULL);
   drawing->width = width;
   drawing->height = height;
-  gtk_accessible_update_property(GTK_ACCESSIBLE(drawing), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
+  demur_shown_name_set(GTK_WIDGET(drawing), name);
   return drawing;
 }
 
@@ -126,8 +126,7 @@ demur_drawing_set(DemurDrawing *drawing, DemurDrawingFunc draw, DemurDrawingHove
 
 void
 demur_drawing_describe(DemurDrawing *drawing, const char *description) {
-  gtk_accessible_update_property(GTK_ACCESSIBLE(drawing), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
-                                 description, -1);
+  demur_shown_description_set(GTK_WIDGET(drawing), description);
 }
 
 void

@@ -145,8 +145,7 @@ demur_files_ask(GtkWindow *parent, const char *title, const char *explanation, c
   gtk_text_view_set_left_margin(question->text, 6);
   gtk_text_view_set_top_margin(question->text, 6);
   gtk_widget_add_css_class(GTK_WIDGET(question->text), "comment");
-  gtk_accessible_update_property(GTK_ACCESSIBLE(question->text), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                 title, -1);
+  demur_shown_name_set(GTK_WIDGET(question->text), title);
   GtkWidget *scroll = gtk_scrolled_window_new();
   gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
                                  GTK_POLICY_AUTOMATIC);

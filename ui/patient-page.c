@@ -82,8 +82,7 @@ update_tools(DemurPatientPage *page) {
                                  demur_ct_view_slab_name(demur_ct_view_slab_kind(page->view)), slab)
                : g_strdup(_("MIP off"));
   demur_shown_label_set(GTK_LABEL(gtk_button_get_child(GTK_BUTTON(page->slab))), text);
-  gtk_accessible_update_property(GTK_ACCESSIBLE(page->slab), GTK_ACCESSIBLE_PROPERTY_LABEL, text,
-                                 -1);
+  demur_shown_name_set(GTK_WIDGET(page->slab), text);
   static const DemurTool tools[] = {DEMUR_TOOL_LENGTH, DEMUR_TOOL_ANGLE, DEMUR_TOOL_REGION};
   for (guint i = 0; i < G_N_ELEMENTS(tools); i++) {
     if (demur_ct_view_tool(page->view) == tools[i])
@@ -161,8 +160,7 @@ static void
 say_link(DemurPatientPage *page) {
   const char *text = page->linked ? _("Linked") : _("Free");
   demur_shown_label_set(GTK_LABEL(gtk_button_get_child(GTK_BUTTON(page->link))), text);
-  gtk_accessible_update_property(GTK_ACCESSIBLE(page->link), GTK_ACCESSIBLE_PROPERTY_LABEL, text,
-                                 -1);
+  demur_shown_name_set(GTK_WIDGET(page->link), text);
 }
 
 void
@@ -333,7 +331,7 @@ add_screen(DemurPatientPage *page, guint32 row, gboolean current) {
   }
   gtk_button_set_child(GTK_BUTTON(button), GTK_WIDGET(box));
   g_autofree char *name = g_strdup_printf(_("Scan of %s, %s"), scan->date, verdict);
-  gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
+  demur_shown_name_set(GTK_WIDGET(button), name);
   g_object_set_data(G_OBJECT(button), "row", GINT_TO_POINTER((int)row + 1));
   g_signal_connect(button, "clicked", G_CALLBACK(on_screen_clicked), page);
   gtk_box_append(page->side, button);
@@ -763,7 +761,7 @@ short_button(const char *label) {
   GtkLabel *text = GTK_LABEL(gtk_button_get_child(GTK_BUTTON(button)));
   gtk_label_set_ellipsize(text, PANGO_ELLIPSIZE_END);
   gtk_label_set_width_chars(text, (int)MIN(g_utf8_strlen(label, -1), 4));
-  gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
+  demur_shown_name_set(GTK_WIDGET(button), label);
   return button;
 }
 

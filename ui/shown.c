@@ -35,6 +35,13 @@ demur_shown_name_set(GtkWidget *widget, const char *name) {
     gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL, safe, -1);
 }
 
+void
+demur_shown_description_set(GtkWidget *widget, const char *description) {
+  g_autofree char *safe = demur_shown_lines(description);
+  gtk_accessible_update_property(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, safe,
+                                 -1);
+}
+
 /* The button of a drop-down and what it shows; labels speak for themselves. */
 static void
 name_parts(GtkWidget *widget, GtkWidget *menu) {

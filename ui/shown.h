@@ -17,6 +17,9 @@ void demur_shown_tooltip_set(GtkWidget *widget, const char *text);
  * which is what takes the focus in GTK 4.8. */
 void demur_shown_name_set(GtkWidget *widget, const char *name);
 
+/* What a screen reader says of the widget beside its name; lines stay lines. */
+void demur_shown_description_set(GtkWidget *widget, const char *description);
+
 /* Every drop-down below root: the button within it is called as the drop-down is. */
 void demur_shown_name_menus(GtkWidget *root);
 

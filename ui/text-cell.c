@@ -164,7 +164,7 @@ demur_text_cell_set(DemurTextCell *cell, char *text) {
   const glong before = cell->n_chars;
   cell->n_chars = g_utf8_strlen(text, -1);
   g_clear_object(&cell->layout);
-  gtk_accessible_update_property(GTK_ACCESSIBLE(cell), GTK_ACCESSIBLE_PROPERTY_LABEL, text, -1);
+  demur_shown_name_set(GTK_WIDGET(cell), text);
   const int width = gtk_widget_get_width(GTK_WIDGET(cell));
   if (cell->most_lines > 1 && before != cell->n_chars &&
       (width == 0 || (before * cell->char_width) / ((glong)width * PANGO_SCALE) !=

@@ -258,7 +258,7 @@ key_button(const char *label, const char *key, const char *action) {
   gtk_box_append(GTK_BOX(box), text);
   gtk_box_append(GTK_BOX(box), cap);
   gtk_button_set_child(GTK_BUTTON(button), box);
-  gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
+  demur_shown_name_set(GTK_WIDGET(button), label);
   gtk_actionable_set_action_name(GTK_ACTIONABLE(button), action);
   return button;
 }

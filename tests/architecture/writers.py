@@ -48,7 +48,7 @@ READERS = {
 PARSERS = {"core/base/json-reader.c": "the one way"}
 PRINTERS = {"app/cli/main.c": "the handlers"}
 SHOWING = re.compile(r"\bgtk_label_(new|set_label|set_text)\s*\(|\bgtk_widget_set_tooltip_text\s*\(|"
-                     r"\bgtk_widget_create_pango_layout\s*\(")
+                     r"\bgtk_widget_create_pango_layout\s*\(|\bGTK_ACCESSIBLE_PROPERTY_(LABEL|DESCRIPTION)\b")
 SHOWERS = {"ui/shown.c": "the one way"}
 
 
@@ -99,7 +99,8 @@ def self_test():
              "const int fd = open(path, O_RDONLY | O_CLOEXEC);", "file = g_mapped_file_new(path, FALSE, error);",
              "if (g_mkdir_with_parents(folder, 0700) != 0)",
              "json_parser_load_from_data(parser, text, -1, NULL)", "node = json_from_string(text, NULL);",
-             'printf("%s", name);', "fputs(text, stdout);", "gtk_label_set_label(label, scan->patient_id);"]
+             'printf("%s", name);', "fputs(text, stdout);", "gtk_label_set_label(label, scan->patient_id);",
+             "gtk_accessible_update_property(a, GTK_ACCESSIBLE_PROPERTY_LABEL, id, -1);"]
     allowed = ["cairo_pdf_surface_create_for_stream(append, bytes, 1, 1);",
                "/* saveFile(path) writes in place */", "g_snprintf(a, 4, text);"]
     for line in lines + allowed:

@@ -78,7 +78,7 @@ def run_one(bench, inject, name, words, kind, at, before, reference, statuses):
         state = rows_of(folder)
         again = bench.run(folder, words)
         done = "already" in again.stderr or "is there" in again.stderr or "not empty" in again.stderr or \
-            "no cohort" in again.stderr or "no selector" in again.stderr or "holds" in again.stderr
+            "no cohort" in again.stderr or "there is no " in again.stderr or "conflicts with nothing" in again.stderr or "holds" in again.stderr
         if again.returncode != 0 and not done:
             return f"run again: {again.stderr.strip()!r}"
         if again.returncode == 0 and any(is_part(file) for file in files_of(folder)):

@@ -208,6 +208,16 @@ INPUTS = {
                                       "--embedding-ids", "IT"],
     "cohort import --nlst-persons": ["cohort", "import", "x", "--nlst-persons", "IT", "--scores", "nlst.csv"],
     "cohort import --scores": ["cohort", "import", "x", "--nlst-persons", "nlst.csv", "--scores", "IT"],
+    "cohort import --nlst-images": ["cohort", "import", "x", "--nlst-persons", "nlst.csv", "--scores", "nlst.csv", "--nlst-images", "IT"],
+    "cohort attach --rename": ["cohort", "attach", "d", "more.csv", "--key", "patient_id", "--rename", "IT"],
+    "scores import --columns": ["scores", "import", "scores.csv", "--model", "m", "--columns", "IT"],
+    "audit apply --columns": ["audit", "apply", "s", "audit.csv", "--columns", "IT"],
+    "accept run --columns": ["accept", "run", "s", "accept.csv", "--columns", "IT"],
+    "shift --mix-table": ["shift", "s", "--cohort", "c", "--mix-table", "IT"],
+    **{f"dicom {command} --tls-{kind}": ["dicom", command, *words, *(word for other in ("ca", "cert", "key") for word in
+                                         (f"--tls-{other}", "IT" if other == kind else "audit.csv"))]
+       for command, words in (("echo", ["127.0.0.1:1"]), ("query", ["127.0.0.1:1"]), ("send", ["127.0.0.1:1", "in"]),
+                              ("receive", ["inbox"])) for kind in ("ca", "cert", "key")},
     "cohort attach FILE": ["cohort", "attach", "d", "IT", "--key", "patient_id"],
     "dicom import PATH": ["dicom", "import", "IT"],
     "dicom import --rules": ["dicom", "import", "in", "--rules", "IT"],
@@ -227,7 +237,7 @@ INPUTS = {
     "audit apply FILE": ["audit", "apply", "s", "IT"],
     "accept run FILE": ["accept", "run", "s", "IT"],
 }
-LIMITED = {"dicom import --rules": 1, "dicom rules --rules": 1, "dicom receive --rules": 1, "dicom deidentify --key": 1,
+LIMITED = {"dicom echo --tls-ca": 1, "dicom receive --tls-key": 1, "dicom import --rules": 1, "dicom rules --rules": 1, "dicom receive --rules": 1, "dicom deidentify --key": 1,
            "scores import FILE as JSON": 512, "scores import --map": None, "selector import FILE": 512, "report verify FILE": 256,
            "export --pdf": 256, "cohort import --embeddings": None}
 
@@ -324,7 +334,7 @@ def hostile_names_on_paper_and_in_files(bench):
         assert "NEXT07" in text, name
         assert "\u202e" not in text and "\u2066" not in text, name
     with open(os.path.join(folder, "p.json"), encoding="utf-8") as file:
-        assert "\u202eNEXT07" in str(json.load(file)), "the identifier itself is kept"
+        assert "\u202eNEXT07" in json.dumps(json.load(file), ensure_ascii=False), "the identifier itself is kept"
     if shutil.which("pdftotext"):
         page = subprocess.run(["pdftotext", os.path.join(folder, "p.pdf"), "-"], capture_output=True, text=True, check=True).stdout
         assert "[U+202E]NEXT07" in page and "\u202e" not in page and "TXEN" not in page.replace("[U+202E]TXEN", ""), page

@@ -218,8 +218,8 @@ def rows_of_one(path):
         found = {}
         for table in tables:
             rows = database.execute(f"SELECT * FROM \"{table}\"")
-            # What a run of the external model took is another each time.
-            kept = [at for at, column in enumerate(rows.description) if column[0] != "seconds"]
+            # What a run of the external model took, and when a received file was written, is another each time.
+            kept = [at for at, column in enumerate(rows.description) if column[0] not in ("seconds", "modified")]
             found[table] = sorted(repr([row[at] for at in kept]) for row in rows)
         return found
     except sqlite3.DatabaseError:
@@ -297,6 +297,7 @@ def reading_of(bench):
         "selector show": ["selector", "show", "s"],
         "report verify": ["report", "verify", "r.pdf"],
         "verify": ["verify"],
+        "shift": ["shift", "s", "--cohort", "c", "--mix", f"site={bench.site}:1"],
         "log": ["log"],
     }
 
