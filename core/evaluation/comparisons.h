@@ -12,7 +12,7 @@ void demur_comparisons_add(const DemurReplicates *replicates, const DemurMethodR
                            DemurEvaluation *evaluation);
 
 /* Fills the verdicts of all comparisons of the evaluation together. The headline, the first
- * selector named against confidence (headline: its name in the results), is judged by its 95 %
+ * selector's S-BCE_2 against confidence's (headline: its name in the results), is judged by its 95 %
  * intervals; all others are corrected for their number (Holm 1979, over pairs, by the ratio of
  * difference to standard error against Student's distribution with n_units - 1 degrees of freedom;
  * the intervals that are shown stay 95 % each). The plain and the debiased error stand and fall

@@ -20,7 +20,11 @@ for name in "$@"; do
   evaluate) "$python" "$here/evaluate.py" "$bench/bench-evaluation" 2 ;;
   published) sh "$here/published.sh" "$build" ;;
   growth) sh "$here/growth.sh" "$build" ;;
-  intervals) DEMUR_LONG=1 "$build/tests/unit-evaluation-intervals" ;; # 1,000 cohorts
+  intervals) # 200 to 400 cohorts each
+    DEMUR_LONG=1 "$build/tests/unit-evaluation-intervals" &&
+      DEMUR_LONG=1 "$build/tests/unit-evaluation-censoring" &&
+      DEMUR_LONG=1 "$build/tests/unit-evaluation-better" &&
+      DEMUR_LONG=1 "$build/tests/unit-selector-measure-guarantee" ;;
   simulations) "$bench/bench-simulations" example 2 3 && "$bench/bench-simulations" cohorts 2 200 40 40 ;;
   sites) "$bench/bench-sites" 400 ;;
   defaults) # the stroke cohorts, where they are; then simulated ones
