@@ -276,8 +276,8 @@ DEMO = {"demo": ["demo", "demo"]}
 
 
 # Not tried here: a service that runs for weeks. It receives as `dicom receive` does, and imports, scores, assesses and
-# exports by the tasks of those commands; its journal is written as every file is.
-ELSEWHERE = {"serve"}
+# exports by the tasks of those commands; its journal is written as every file is. And what takes a web server.
+ELSEWHERE = {"serve", "dicom retrieve"}
 
 
 def reading_of(bench):
