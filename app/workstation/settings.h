@@ -12,7 +12,7 @@ typedef struct {
   int width, height;
   gboolean maximized;
   gboolean hide_names; /* of patients, in the worklist */
-  char *path; /* of the key file */
+  char *path;          /* of the key file */
 } DemurSettings;
 
 DemurSettings *demur_settings_load(void);

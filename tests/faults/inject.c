@@ -39,8 +39,8 @@
 #define MAX_FD 1024
 
 #define MAX_CALLS (1 << 20)
-static atomic_int *n_calls; /* shared with what is forked */
-static char *traits_of;     /* [MAX_CALLS], as digits */
+static atomic_int *n_calls;                   /* shared with what is forked */
+static char *traits_of;                       /* [MAX_CALLS], as digits */
 static _Atomic unsigned char watched[MAX_FD]; /* descriptors of files below FAULT_ROOT */
 static const char *root, *kind;
 static size_t root_length;
