@@ -944,6 +944,7 @@ void
 demur_ct_view_set_image(DemurCtView *view, DemurImage *image, const DemurScan *scan) {
   const gboolean same = view->image != NULL && g_strcmp0(view->image->scan_id, image->scan_id) == 0;
   const gboolean was_part = same && view->image->volume == NULL;
+  const gboolean was_whole = same && view->image->volume != NULL;
   demur_image_ref(image);
   g_clear_pointer(&view->image, demur_image_unref);
   view->image = image;
@@ -964,11 +965,14 @@ demur_ct_view_set_image(DemurCtView *view, DemurImage *image, const DemurScan *s
     view->preset = 0;
     view->table_stale = TRUE;
   }
-  /* Slices that were asked for before the whole was there: it goes on from the last. */
+  /* Slices that were asked for before the whole was there: it goes on from the last. What is read
+   * again goes on from where it was. */
   if (image->volume == NULL) {
-    view->slice[DEMUR_CT_ACQUIRED] = image->first_index;
     if (!same)
       view->wanted = image->first_index;
+    else if (was_whole)
+      view->wanted = view->slice[DEMUR_CT_ACQUIRED];
+    view->slice[DEMUR_CT_ACQUIRED] = image->first_index;
   } else if (was_part) {
     view->slice[DEMUR_CT_ACQUIRED] = MIN(view->wanted, image->series->n_slices - 1);
   }

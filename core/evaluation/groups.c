@@ -267,7 +267,7 @@ add_by(const DemurGroupsInput *input, const char *by, DemurEvaluation *e, DemurP
   g_autofree gboolean *patients_withheld = g_new0(gboolean, n_groups);
   withhold_patients(input, members, n_groups, patients_withheld);
   g_autoptr(DemurReleases) releases = demur_releases_new(input->cohort, whole->rows, whole->n, by);
-  const DemurRelease *way = demur_releases_find(releases, by);
+  const DemurReleasedWay *way = demur_releases_find(releases, by);
   g_assert(way != NULL && way->grouping->n_values == n_groups);
 
   g_autoptr(GArray) parts = g_array_new(FALSE, TRUE, sizeof(Part));

@@ -9,7 +9,7 @@
 #define MOST_IN_PAIRS 64
 
 static void
-release_clear(DemurRelease *way) {
+release_clear(DemurReleasedWay *way) {
   demur_grouping_free(way->grouping);
   g_free(way->name);
   g_free(way->sizes);
@@ -29,7 +29,7 @@ demur_releases_free(DemurReleases *releases) {
 }
 
 static void
-count(DemurRelease *way, const DemurCohort *cohort, const guint32 *rows, size_t n) {
+count(DemurReleasedWay *way, const DemurCohort *cohort, const guint32 *rows, size_t n) {
   const size_t K = cohort->n_classes, n_groups = way->grouping->n_values;
   const guint32 *codes = way->grouping->codes;
   way->sizes = g_new0(size_t, n_groups + 1);
@@ -58,7 +58,7 @@ typedef struct {
 } Told;
 
 static void
-told_init(Told *told, const DemurRelease *way, const size_t *cells, size_t n_cells,
+told_init(Told *told, const DemurReleasedWay *way, const size_t *cells, size_t n_cells,
           const gboolean *withheld) {
   *told = (Told){.n_groups = way->grouping->n_values,
                  .n_cells = n_cells,
@@ -97,8 +97,8 @@ typedef struct {
 
 /* lists[t]: GArray of Overlap, ascending, of each told group of p with those of q. */
 static GPtrArray *
-overlaps(const DemurRelease *p, const Told *told_p, const DemurRelease *q, const Told *told_q,
-         size_t n) {
+overlaps(const DemurReleasedWay *p, const Told *told_p, const DemurReleasedWay *q,
+         const Told *told_q, size_t n) {
   const size_t n_p = told_p->n_groups + 1, n_q = told_q->n_groups + 1;
   GPtrArray *lists = g_ptr_array_new_with_free_func((GDestroyNotify)(void (*)(void))g_array_unref);
   g_autofree size_t *starts = g_new0(size_t, n_p + 1);
@@ -210,7 +210,7 @@ smallest(const Told *told, const size_t *among, size_t n_among) {
 
 /* A group of `later` that must give way beside `earlier`; n_groups: none. */
 static size_t
-find_fault(const DemurRelease *later, const Told *told_later, const DemurRelease *earlier,
+find_fault(const DemurReleasedWay *later, const Told *told_later, const DemurReleasedWay *earlier,
            const Told *told_earlier, size_t n, const gint64 *all) {
   for (int direction = 0; direction < 2; direction++) {
     const Told *p = direction == 0 ? told_later : told_earlier,
@@ -243,7 +243,7 @@ find_fault(const DemurRelease *later, const Told *told_later, const DemurRelease
 /* Withholds groups of way w until nothing follows from it beside the earlier ones. */
 static void
 settle(DemurReleases *r, size_t w, const size_t *cells, size_t n_cells, gboolean of_labels) {
-  DemurRelease *way = &r->ways[w];
+  DemurReleasedWay *way = &r->ways[w];
   gboolean *withheld = of_labels ? way->labels_withheld : way->scans_withheld;
   g_autofree gboolean *forced = g_new0(gboolean, way->grouping->n_values + 1);
   g_autofree gint64 *all = g_new0(gint64, n_cells);
@@ -252,7 +252,7 @@ settle(DemurReleases *r, size_t w, const size_t *cells, size_t n_cells, gboolean
       all[c] += (gint64)cells[g * n_cells + c];
   demur_small_cells_beside(cells, way->grouping->n_values, n_cells, forced, withheld);
   for (size_t e = 0; e < w;) {
-    const DemurRelease *earlier = &r->ways[e];
+    const DemurReleasedWay *earlier = &r->ways[e];
     Told mine, other;
     told_init(&mine, way, cells, n_cells, withheld);
     told_init(&other, earlier, of_labels ? earlier->labels : earlier->sizes, n_cells,
@@ -272,7 +272,7 @@ settle(DemurReleases *r, size_t w, const size_t *cells, size_t n_cells, gboolean
 
 static void
 add_way(DemurReleases *r, const char *name, const DemurCohort *cohort, const guint32 *rows) {
-  DemurRelease *way = &r->ways[r->n_ways++];
+  DemurReleasedWay *way = &r->ways[r->n_ways++];
   way->name = g_strdup(name);
   way->grouping = demur_grouping_new(cohort, name, rows, r->n);
   count(way, cohort, rows, r->n);
@@ -285,7 +285,7 @@ demur_releases_new(const DemurCohort *cohort, const guint32 *rows, size_t n, con
   DemurReleases *r = g_new0(DemurReleases, 1);
   r->n = n;
   r->n_classes = cohort->n_classes;
-  r->ways = g_new0(DemurRelease, cohort->n_attributes + 2);
+  r->ways = g_new0(DemurReleasedWay, cohort->n_attributes + 2);
   add_way(r, "site", cohort, rows);
   const gboolean has_scanner = demur_cohort_find_attribute(cohort, "scanner") < 0 &&
                                demur_grouping_check(cohort, "scanner", NULL);
@@ -299,7 +299,7 @@ demur_releases_new(const DemurCohort *cohort, const guint32 *rows, size_t n, con
   return r;
 }
 
-const DemurRelease *
+const DemurReleasedWay *
 demur_releases_find(const DemurReleases *releases, const char *name) {
   for (size_t w = 0; w < releases->n_ways; w++)
     if (strcmp(releases->ways[w].name, name) == 0)
@@ -308,7 +308,7 @@ demur_releases_find(const DemurReleases *releases, const char *name) {
 }
 
 gboolean
-demur_release_withholds(const DemurRelease *release, const char *text) {
+demur_released_way_withholds(const DemurReleasedWay *release, const char *text) {
   for (size_t g = 0; release != NULL && g < release->grouping->n_values; g++)
     if (strcmp(release->grouping->values[g], text) == 0)
       return release->scans_withheld[g];

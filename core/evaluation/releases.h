@@ -27,12 +27,12 @@ typedef struct {
   size_t *sizes;                              /* [n_values] */
   size_t *labels;                             /* [n_values][n_classes] scans with each label */
   gboolean *scans_withheld, *labels_withheld; /* [n_values] */
-} DemurRelease;
+} DemurReleasedWay;
 
 typedef struct {
   size_t n, n_classes;
   size_t n_ways;
-  DemurRelease *ways; /* [n_ways] */
+  DemurReleasedWay *ways; /* [n_ways] */
 } DemurReleases;
 
 /* For the scans in rows [n]. up_to: the last way that is looked at; NULL: all. */
@@ -42,8 +42,8 @@ void demur_releases_free(DemurReleases *releases);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurReleases, demur_releases_free)
 
 /* The way of that name (borrowed); NULL: there is none. */
-const DemurRelease *demur_releases_find(const DemurReleases *releases, const char *name);
+const DemurReleasedWay *demur_releases_find(const DemurReleases *releases, const char *name);
 /* Whether the scans of the group are withheld; FALSE for a group that is not there. */
-gboolean demur_release_withholds(const DemurRelease *release, const char *text);
+gboolean demur_released_way_withholds(const DemurReleasedWay *release, const char *text);
 
 G_END_DECLS

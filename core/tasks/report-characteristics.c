@@ -103,8 +103,8 @@ add_texts(Table *table, const DemurAttribute *attribute) {
     const char *value = attribute->values[common[k].value];
     gboolean *tells = own(table, g_new0(gboolean, n_splits + 1));
     for (size_t s = 0; k < listed && s < n_splits; s++)
-      tells[s] =
-          demur_release_withholds(demur_releases_find(table->releases[s], attribute->name), value);
+      tells[s] = demur_released_way_withholds(
+          demur_releases_find(table->releases[s], attribute->name), value);
     const DemurReportCharacteristic row = {
         .attribute = attribute->name,
         .value = k == listed      ? own(table, g_strdup_printf("%zu others", n_values - listed))

@@ -40,7 +40,7 @@ compare_pairs(gconstpointer a, gconstpointer b) {
  * returned. Distinct patients by sorting (code, patient): O(n log n), no table of pairs. */
 static DemurReportGroup *
 count_groups(DemurReportTask *report, const DemurCohort *cohort, const guint32 *rows, size_t n,
-             const guint32 *codes, char *const *names, size_t n_codes, const DemurRelease *way,
+             const guint32 *codes, char *const *names, size_t n_codes, const DemurReleasedWay *way,
              size_t *n_groups) {
   DemurReportGroup *all = own(report, g_new0(DemurReportGroup, MAX(n_codes, 1)));
   g_autofree guint64 *pairs = g_new(guint64, MAX(n, 1));

@@ -92,6 +92,16 @@ permuted(const char *table, int way) {
   return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
+/* A report's JSON without the head of the log, which tells what was noticed of the table's lines
+ * (owned). */
+static char *
+report_without_head(const Sandbox *sandbox) {
+  g_autofree char *json = contents_of(sandbox, "r.json");
+  g_autoptr(GRegex) head = g_regex_new("\"log_head\": \"[0-9a-f]{64}\"", 0, 0, NULL);
+  g_assert_true(g_regex_match(head, json, 0, NULL));
+  return g_regex_replace_literal(head, json, -1, 0, "", 0, NULL);
+}
+
 /* Everything that is computed, on the same table with its rows in another order. */
 static void
 test_the_order_of_rows_does_not_change_a_byte(void) {
@@ -127,7 +137,7 @@ test_the_order_of_rows_does_not_change_a_byte(void) {
                                     g_strdup(validate->out),
                                     g_strdup(evaluate->out),
                                     g_strdup(assess->out),
-                                    contents_of(sandbox, "r.json")};
+                                    report_without_head(sandbox)};
     for (size_t d = 0; d < N_DOCUMENTS; d++) {
       if (way > 0 && strcmp(documents[d], first[d]) != 0)
         g_error("document %zu differs when rows are permuted (way %d)", d, way);

@@ -132,9 +132,12 @@ test_files_that_can_not_be_used_are_named(void) {
     DemurTls tls;
     const char *says;
   } rows[] = {
-      {{c->right, "/nowhere", c->authorities, FALSE}, "/nowhere can't be read as a private key"},
-      {{"/nowhere", c->key, c->authorities, FALSE}, "/nowhere can't be read as a certificate"},
-      {{c->right, c->key, "/nowhere", FALSE}, "/nowhere can't be read as certificates of"},
+      {{c->right, "/nowhere", c->authorities, FALSE}, "/nowhere can't be read: No such file"},
+      {{"/nowhere", c->key, c->authorities, FALSE}, "/nowhere can't be read: No such file"},
+      {{c->right, c->key, "/nowhere", FALSE}, "/nowhere can't be read: No such file"},
+      {{c->right, c->right, c->authorities, FALSE}, "can't be read as a private key"},
+      {{c->key, c->key, c->authorities, FALSE}, "can't be read as a certificate"},
+      {{c->right, c->key, c->key, FALSE}, "can't be read as certificates of"},
       {{c->right, c->key, NULL, FALSE}, "names no authorities"},
       {{c->right, other_key, c->authorities, FALSE}, "is not the key of the certificate"},
       {{c->right, NULL, c->authorities, FALSE}, "stands alone"},

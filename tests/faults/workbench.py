@@ -218,8 +218,10 @@ def rows_of_one(path):
         found = {}
         for table in tables:
             rows = database.execute(f"SELECT * FROM \"{table}\"")
-            # What a run of the external model took, and when a received file was written, is another each time.
-            kept = [at for at, column in enumerate(rows.description) if column[0] not in ("seconds", "modified")]
+            # What a run of the external model took, and when a received file was written, is another each time; so is what
+            # seals a row that holds it, and the chain over that.
+            kept = [at for at, column in enumerate(rows.description)
+                    if column[0] not in ("seconds", "modified", "seal", "previous", "chain")]
             found[table] = sorted(repr([row[at] for at in kept]) for row in rows)
         return found
     except sqlite3.DatabaseError:

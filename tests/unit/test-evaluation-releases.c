@@ -47,7 +47,7 @@ typedef struct {
 
 /* The sets that a way tells of: its told groups, what they leave, all scans. */
 static GArray *
-told_sets(const DemurRelease *way, const gboolean *withheld, size_t n) {
+told_sets(const DemurReleasedWay *way, const gboolean *withheld, size_t n) {
   GArray *sets = g_array_new(FALSE, TRUE, sizeof(Set));
   Set rest = {{0}}, all = {{0}};
   gboolean any = FALSE;
@@ -102,7 +102,7 @@ attack(const DemurReleases *r, const DemurCohort *cohort, gboolean of_labels, gb
       const gboolean *withheld[2];
       const size_t ways[2] = {a, b};
       for (int k = 0; k < 2; k++) {
-        const DemurRelease *way = &r->ways[ways[k]];
+        const DemurReleasedWay *way = &r->ways[ways[k]];
         withheld[k] = !as_told ? nothing : of_labels ? way->labels_withheld : way->scans_withheld;
       }
       g_autoptr(GArray) of_a = told_sets(&r->ways[a], withheld[0], r->n);
@@ -173,13 +173,13 @@ test_a_network_of_hospitals(void) {
   size_t n;
   g_autofree guint32 *rows = demur_cohort_rows(cohort, "test", &n, &error);
   g_autoptr(DemurReleases) r = demur_releases_new(cohort, rows, n, NULL);
-  const DemurRelease *site = demur_releases_find(r, "site"),
-                     *network = demur_releases_find(r, "network");
+  const DemurReleasedWay *site = demur_releases_find(r, "site"),
+                         *network = demur_releases_find(r, "network");
   /* B is small, and D (the smallest) must go with it. */
   static const gboolean sites[] = {FALSE, TRUE, FALSE, TRUE, FALSE};
   for (size_t g = 0; g < 5; g++)
     g_assert_cmpint(site->scans_withheld[g], ==, sites[g]);
-  g_assert_true(demur_release_withholds(network, "north"));
+  g_assert_true(demur_released_way_withholds(network, "north"));
   g_assert_null(demur_releases_find(r, "scanner"));
 }
 
