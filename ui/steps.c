@@ -38,6 +38,7 @@ struct _DemurSteps {
   GtkFlowBox *row;
   GtkLabel *next;
   GtkWidget *button[N_STEPS];
+  gboolean leads; /* some step was still to be done when it was last looked */
 };
 
 G_DEFINE_FINAL_TYPE(DemurSteps, demur_steps, GTK_TYPE_BOX)
@@ -67,7 +68,11 @@ update(DemurSteps *self) {
   gboolean done[N_STEPS] = {FALSE};
   if (table != NULL)
     look(table, done);
-  gtk_widget_set_visible(GTK_WIDGET(self), table != NULL && !done[VERDICTS]);
+  const gboolean led = self->leads;
+  self->leads = table != NULL && !done[VERDICTS];
+  gtk_widget_set_visible(GTK_WIDGET(self), self->leads);
+  if (led && done[VERDICTS]) /* where the steps led to */
+    gtk_widget_activate_action(GTK_WIDGET(self), "win.page", "s", "worklist");
   guint next = 0;
   while (next < N_STEPS - 1 && done[next])
     next++;
