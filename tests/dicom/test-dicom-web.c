@@ -12,6 +12,7 @@ typedef struct {
   int listener;
   guint port;
   GThread *thread;
+  GMutex lock;         /* of the answer: a caller may hang up before the last one is sent */
   GByteArray *answer;  /* with its head */
   GByteArray *request; /* the last one */
   gboolean silent;     /* reads and says nothing until the caller goes */
@@ -53,8 +54,12 @@ web_run(gpointer data) {
     if (web->silent)
       while (recv(fd, &byte, 1, 0) > 0)
         ;
-    for (guint at = 0; !web->silent && at < web->answer->len;) {
-      const ssize_t n = send(fd, web->answer->data + at, web->answer->len - at, MSG_NOSIGNAL);
+    g_mutex_lock(&web->lock);
+    const guint length = web->answer->len;
+    g_autofree guint8 *answer = g_memdup2(web->answer->data, length);
+    g_mutex_unlock(&web->lock);
+    for (guint at = 0; !web->silent && at < length;) {
+      const ssize_t n = send(fd, answer + at, length - at, MSG_NOSIGNAL);
       if (n <= 0)
         break;
       at += (guint)n;
@@ -68,6 +73,7 @@ web_new(void) {
   Web *web = g_new0(Web, 1);
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   socklen_t length = sizeof address;
+  g_mutex_init(&web->lock);
   web->answer = g_byte_array_new();
   web->request = g_byte_array_new();
   web->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -85,6 +91,7 @@ web_free(Web *web) {
   shutdown(web->listener, SHUT_RDWR);
   close(web->listener);
   g_thread_join(web->thread);
+  g_mutex_clear(&web->lock);
   g_byte_array_unref(web->answer);
   g_byte_array_unref(web->request);
   g_free(web);
@@ -98,9 +105,11 @@ web_answer(Web *web, const char *status, const char *type, const void *body, gss
       g_strdup_printf("HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %" G_GSIZE_FORMAT
                       "\r\nConnection: close\r\n\r\n",
                       status, type, length);
+  g_mutex_lock(&web->lock);
   g_byte_array_set_size(web->answer, 0);
   g_byte_array_append(web->answer, (const guint8 *)head, (guint)strlen(head));
   g_byte_array_append(web->answer, body, (guint)length);
+  g_mutex_unlock(&web->lock);
 }
 
 static DemurWeb
