@@ -307,12 +307,12 @@ update_who(DemurCohortPage *page) {
   const double overall = 1 - now->realised;
   double end = fmax(0.05, overall * 2.5);
   for (guint i = 0; i < page->n_rows; i++)
-    if (now->groups[i].n >= DEMUR_SMALL_CELL)
+    if (!now->groups[i].withheld)
       end = fmax(end, fmin(1, now->groups[i].high));
   for (guint i = 0; i < page->n_rows; i++) {
     const DemurGroupRejection *group = &now->groups[i];
-    const gboolean withheld = group->n < DEMUR_SMALL_CELL;
-    g_autofree char *n = demur_text_count(group->n);
+    const gboolean withheld = group->withheld;
+    g_autofree char *n = withheld ? g_strdup(DEMUR_TEXT_UNDEFINED) : demur_text_count(group->n);
     g_autofree char *rate =
         withheld ? g_strdup(DEMUR_TEXT_UNDEFINED) : demur_text_percent(group->rate, 1);
     g_autofree char *interval =
@@ -326,13 +326,13 @@ update_who(DemurCohortPage *page) {
                          group->high,
                          overall,
                          end,
-                         group->low > overall || group->high < overall};
+                         !withheld && (group->low > overall || group->high < overall)};
     demur_drawing_set(page->row[i].drawing, draw_whisker, NULL, whisker, g_free);
   }
   g_autofree char *share = demur_text_percent(overall, 1);
   g_autofree char *note = g_strdup_printf(
-      _("Upright line: overall %s. ◆ the interval leaves it out. Groups under %d scans are "
-        "withheld."),
+      _("Upright line: overall %s. ◆ the interval leaves it out. Groups under %d scans, "
+        "and groups from which such could be had, are withheld."),
       share, DEMUR_SMALL_CELL);
   demur_shown_label_set(page->who_note, note);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/small-cells.h"
 #include "metrics/intervals.h"
 
 struct DemurOperatingScratch {
@@ -118,6 +119,18 @@ fill_histogram(const DemurCoverageStudy *study, const guint32 *ranks, guint32 ra
   return n;
 }
 
+/* Which of the n rows of one way of grouping are not told. */
+static void
+withhold(DemurGroupRejection *rows, size_t n) {
+  g_autofree size_t *sizes = g_new(size_t, n + 1);
+  g_autofree gboolean *withheld = g_new0(gboolean, n + 1);
+  for (size_t i = 0; i < n; i++)
+    sizes[i] = rows[i].n;
+  demur_small_cells(sizes, n, 1, withheld);
+  for (size_t i = 0; i < n; i++)
+    rows[i].withheld = withheld[i];
+}
+
 static void
 fill_groups(const DemurCoverageStudy *study, guint32 rank, DemurOperatingScratch *scratch,
             DemurShownPoint *operating) {
@@ -131,6 +144,7 @@ fill_groups(const DemurCoverageStudy *study, guint32 rank, DemurOperatingScratch
       scratch->n_of[group->codes[i]]++;
       scratch->n_rejected_of[group->codes[i]] += study->ranks[i] > rank;
     }
+    const size_t first = operating->n_groups;
     for (size_t v = 0; v < group->n_values; v++) {
       if (scratch->n_of[v] == 0)
         continue;
@@ -142,6 +156,7 @@ fill_groups(const DemurCoverageStudy *study, guint32 rank, DemurOperatingScratch
       r->rate = (double)r->n_rejected / (double)r->n;
       demur_interval_wilson((double)r->n_rejected, (double)r->n, 0.95, &r->low, &r->high);
     }
+    withhold(scratch->groups + first, operating->n_groups - first);
   }
 }
 

@@ -13,6 +13,7 @@ G_BEGIN_DECLS
 typedef struct {
   const char *group, *value; /* borrowed from the study */
   size_t n, n_rejected;
+  gboolean withheld;      /* few scans, or others' few could be had from it (base/small-cells.h) */
   double rate, low, high; /* 95 % Wilson interval */
 } DemurGroupRejection;
 

@@ -3,6 +3,59 @@
 
 #include "metrics/coverage.h"
 
+#define N_MANY 45
+
+/* 45 scans in groups of 6, 14 and 25. */
+static DemurCoverageStudy *
+study_of_groups(void) {
+  g_autoptr(DemurCohortBuilder) builder = demur_cohort_builder_new(2, 0);
+  for (int i = 0; i < N_MANY; i++) {
+    g_autofree char *id = g_strdup_printf("s%02d", i);
+    const double risk = (i + 0.5) / N_MANY;
+    demur_cohort_builder_add(builder, id, id, "site", "test", i % 2, &risk, NULL, NULL);
+  }
+  DemurCoverageStudy *study = demur_coverage_study_new();
+  study->view =
+      demur_cohort_builder_finish(builder, "c", "m", "made", "2026-01-01T00:00:00Z", TRUE, NULL);
+  size_t n;
+  g_autofree guint32 *rows = demur_cohort_rows(study->view, "test", &n, NULL);
+  study->sample = demur_sample_new(study->view, rows, n, "test", NULL);
+  study->evaluation = g_new0(DemurEvaluation, 1);
+  study->evaluation->min_bin_size = 25;
+  study->evaluation->histogram_low = 0.5;
+  study->evaluation->histogram_width = 0.025;
+  study->scores = g_memdup2(study->sample->confidences, n * sizeof(double));
+  study->ranks = g_new(guint32, n);
+  study->n_ranks = demur_coverage_ranks(study->scores, n, study->ranks);
+  study->confidence_ranks = g_memdup2(study->ranks, n * sizeof(guint32));
+  study->n_confidence_ranks = study->n_ranks;
+  study->n_groups = 1;
+  study->groups = g_new0(DemurCoverageGroup, 1);
+  study->groups[0].name = g_strdup("kernel");
+  study->groups[0].n_values = 3;
+  study->groups[0].values = g_strdupv((char **)(const char *[]){"few", "more", "most", NULL});
+  study->groups[0].codes = g_new(guint32, n);
+  for (size_t i = 0; i < n; i++)
+    study->groups[0].codes[i] = i < 6 ? 0 : i < 20 ? 1 : 2;
+  return study;
+}
+
+/* 6 are few; with 25 and all 45 told, 14 would tell of them. */
+static void
+small_groups_can_not_be_had_by_subtraction(void) {
+  DemurCoverageStudy *study = study_of_groups();
+  DemurOperatingScratch *scratch = demur_operating_scratch_new(study);
+  DemurShownPoint now;
+  demur_operating_compute(study, 0.8, scratch, &now);
+  g_assert_cmpuint(now.n_groups, ==, 3);
+  g_assert_true(now.groups[0].withheld);
+  g_assert_true(now.groups[1].withheld);
+  g_assert_false(now.groups[2].withheld);
+  demur_operating_scratch_free(scratch);
+  g_free(study->evaluation);
+  demur_coverage_study_unref(study);
+}
+
 /* Risks ascending .1 .2 .3 .4 .6 .9; scores keep the 1st, 4th and 6th at coverage 0.5; labels of
  * these three are 0, 1, 1. Confidence keeps .1, .9 and .2. */
 static DemurCoverageStudy *
@@ -107,5 +160,6 @@ main(int argc, char **argv) {
   g_test_add_func("/ui/operating-point/half-of-six-scans", half_of_six_scans);
   g_test_add_func("/ui/operating-point/more-coverage-never-rejects-more",
                   everything_is_kept_at_full_coverage_and_more_coverage_never_rejects_more);
+  g_test_add_func("/ui/operating-point/small-groups", small_groups_can_not_be_had_by_subtraction);
   return g_test_run();
 }
