@@ -38,7 +38,7 @@ struct _DemurSteps {
   GtkFlowBox *row;
   GtkLabel *next;
   GtkWidget *button[N_STEPS];
-  gboolean leads; /* some step was still to be done when it was last looked */
+  gboolean asked; /* its last step was pressed: verdicts are on their way */
 };
 
 G_DEFINE_FINAL_TYPE(DemurSteps, demur_steps, GTK_TYPE_BOX)
@@ -68,11 +68,11 @@ update(DemurSteps *self) {
   gboolean done[N_STEPS] = {FALSE};
   if (table != NULL)
     look(table, done);
-  const gboolean led = self->leads;
-  self->leads = table != NULL && !done[VERDICTS];
-  gtk_widget_set_visible(GTK_WIDGET(self), self->leads);
-  if (led && done[VERDICTS]) /* where the steps led to */
+  gtk_widget_set_visible(GTK_WIDGET(self), table != NULL && !done[VERDICTS]);
+  if (self->asked && done[VERDICTS]) { /* where the steps led to */
+    self->asked = FALSE;
     gtk_widget_activate_action(GTK_WIDGET(self), "win.page", "s", "worklist");
+  }
   guint next = 0;
   while (next < N_STEPS - 1 && done[next])
     next++;
@@ -96,6 +96,11 @@ update(DemurSteps *self) {
 }
 
 static void
+on_verdicts_asked(GtkButton *button, DemurSteps *self) {
+  self->asked = TRUE;
+}
+
+static void
 demur_steps_class_init(DemurStepsClass *class) {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(class);
   G_OBJECT_CLASS(class)->dispose = demur_steps_dispose;
@@ -116,6 +121,7 @@ demur_steps_init(DemurSteps *self) {
     /* The button takes the keyboard, not the place that it stands in. */
     gtk_widget_set_focusable(gtk_widget_get_parent(self->button[s]), FALSE);
   }
+  g_signal_connect(self->button[VERDICTS], "clicked", G_CALLBACK(on_verdicts_asked), self);
 }
 
 void
