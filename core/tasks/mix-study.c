@@ -10,9 +10,6 @@
 #include "tasks/assess.h"
 #include "tasks/selection.h"
 
-#define N_REPLICATES 1000
-#define MIN_BIN_SIZE 25
-
 void
 demur_mix_study_free(DemurMixStudy *study) {
   if (study == NULL)
@@ -190,14 +187,16 @@ demur_task_mix_study(DemurTask *task, const DemurMixStudyParams *params, GError 
   DemurSample *sample = take_sample(&assessment, cohort, study->split, &view, &accepted, error);
   if (sample == NULL)
     return NULL;
+  DemurEvaluateInput usual; /* as `evaluate` does */
+  demur_evaluate_input_init(&usual);
   const DemurMixInput input = {.cohort = view,
                                .sample = sample,
                                .accepted = accepted,
                                .wishes = wishes,
                                .seed = task->seed,
-                               .n_replicates =
-                                   params->n_replicates > 0 ? params->n_replicates : N_REPLICATES,
-                               .min_bin_size = MIN_BIN_SIZE};
+                               .n_replicates = params->n_replicates > 0 ? params->n_replicates
+                                                                        : usual.n_bootstrap,
+                               .min_bin_size = usual.min_bin_size};
   study->mix = demur_mix_new(&input, task->parallel, &task->progress, error);
   demur_sample_free(sample);
   if (study->mix == NULL)

@@ -14,7 +14,7 @@ typedef struct {
   const char *const
       *mixes;          /* NULL-terminated, each as demur_mix_wish_parse takes it; may be NULL */
   const char *table;   /* columns attribute, value, share; NULL: none */
-  size_t n_replicates; /* 0: 1,000 */
+  size_t n_replicates; /* 0: as many as `evaluate` draws */
 } DemurMixStudyParams;
 
 typedef struct {
