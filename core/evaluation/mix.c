@@ -143,7 +143,8 @@ typedef struct {
   const DemurMixInput *input;
   size_t n_margins;
   const DemurRakingMargin *margins;
-  guint32 *ranks; /* [n] 0 accepted, 1 refused */
+  guint32 *ranks;        /* [n] 0 accepted, 1 refused */
+  guint32 *scan_of_site; /* [n_sites] some entry of each */
   DemurUnit unit;
   size_t first;    /* replicate of chunk 0 */
   Measured *drawn; /* [n_replicates][2] */
@@ -170,13 +171,7 @@ site_square(const Work *work, const guint32 *counts, const double *weights, doub
                                  .ranks = work->ranks,
                                  .n_ranks = 2};
   const double square = demur_site_error_at_rank_influences(&sites, 0, influences);
-  double squares = 0.0;
-  size_t k = 0;
-  for (size_t t = 0; t < s->n_sites; t++) {
-    squares += influences[t] * influences[t];
-    k += influences[t] != 0.0;
-  }
-  *se = k > 1 ? sqrt((double)k / (double)(k - 1) * squares) : NAN;
+  *se = demur_site_error_standard_error(influences, s->n_sites, counts, work->scan_of_site);
   return square;
 }
 
@@ -486,6 +481,7 @@ work_clear(Work *work, guint n_threads) {
   }
   g_free(work->scratch);
   g_free(work->ranks);
+  g_free(work->scan_of_site);
   g_free(work->drawn);
   g_free(work->used);
 }
@@ -496,6 +492,9 @@ work_init(Work *work, guint n_threads) {
   work->ranks = g_new(guint32, MAX(s->n, 1));
   for (size_t i = 0; i < s->n; i++)
     work->ranks[i] = work->input->accepted[i] ? 0 : 1;
+  work->scan_of_site = g_new0(guint32, MAX(s->n_sites, 1));
+  for (guint32 i = 0; i < s->n; i++)
+    work->scan_of_site[s->sites[i]] = i;
   work->drawn = g_new0(Measured, 2 * MAX(work->input->n_replicates, 1));
   work->used = g_new0(gboolean, MAX(work->input->n_replicates, 1));
   work->scratch = g_new0(struct Scratch, n_threads);

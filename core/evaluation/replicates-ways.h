@@ -81,19 +81,11 @@ method_at(const DemurReplicates *r, size_t k) {
   return r->input.methods->pdata[k];
 }
 
-/* From influences summed over models: sites are the independent units, a site drawn m times is m of
- * them. counts NULL: each once. */
+/* From influences summed over models. counts NULL: each once. */
 static inline double
 standard_error(const DemurReplicates *r, const guint32 *counts, const double *influences) {
-  double n = 0.0, sum = 0.0;
-  for (size_t s = 0; s < r->input.setup->sample->n_sites; s++) {
-    const double times = counts != NULL ? (double)counts[r->memory->scan_of_site[s]] : 1.0;
-    if (times > 0.0) {
-      n += times;
-      sum += influences[s] * influences[s] / times;
-    }
-  }
-  return n > 1.0 ? sqrt(n / (n - 1.0) * sum) : NAN;
+  return demur_site_error_standard_error(influences, r->input.setup->sample->n_sites, counts,
+                                         r->memory->scan_of_site);
 }
 
 /* rates [n_classes]: refused / all, NaN for an absent class. Returns the share that is kept. */

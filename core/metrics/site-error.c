@@ -169,3 +169,17 @@ demur_site_error_at_rank_influences(const DemurSiteSample *sample, gssize max_ra
     fill_influences(&running, sample->n_sites, influences);
   return square_of(&running);
 }
+
+double
+demur_site_error_standard_error(const double *influences, size_t n_sites, const guint32 *counts,
+                                const guint32 *scan_of_site) {
+  double n = 0.0, sum = 0.0;
+  for (size_t s = 0; s < n_sites; s++) {
+    const double times = counts != NULL ? (double)counts[scan_of_site[s]] : 1.0;
+    if (times > 0.0) {
+      n += times;
+      sum += influences[s] * influences[s] / times;
+    }
+  }
+  return n > 1.0 ? sqrt(n / (n - 1.0) * sum) : NAN;
+}

@@ -42,6 +42,13 @@ void demur_site_error_influences(const DemurSiteSample *sample, const double *co
 double demur_site_error_at_rank_influences(const DemurSiteSample *sample, gssize max_rank,
                                            double *influences);
 
+/* The standard error of a square from the influences [n_sites] of its sites, which are the
+ * independent units: a site that was drawn m times is m of them. counts: of the sample's entries;
+ * scan_of_site [n_sites]: some entry of each site. counts NULL: each site once. NaN for fewer than
+ * two. */
+double demur_site_error_standard_error(const double *influences, size_t n_sites,
+                                       const guint32 *counts, const guint32 *scan_of_site);
+
 /* The square alone for the entries with rank <= max_rank (-1: none). */
 double demur_site_error_at_rank(const DemurSiteSample *sample, gssize max_rank);
 

@@ -234,6 +234,18 @@ smmce_matches_the_double_sum(void) {
   g_assert_true(isnan(demur_smmce_normalised(NULL, NULL, NULL, 0, 2, 0.2)));
 }
 
+/* By hand: a site that was drawn twice is two units, each with half of its influence. */
+static void
+test_standard_error(void) {
+  const double once[] = {3.0, 4.0}, drawn[] = {6.0, 4.0, 0.0};
+  const guint32 counts[] = {1, 2, 0}, scan_of_site[] = {1, 0, 2};
+  g_assert_cmpfloat_with_epsilon(demur_site_error_standard_error(once, 2, NULL, NULL), sqrt(50.0),
+                                 1e-12);
+  g_assert_cmpfloat_with_epsilon(demur_site_error_standard_error(drawn, 3, counts, scan_of_site),
+                                 sqrt(1.5 * 34.0), 1e-12);
+  g_assert_true(isnan(demur_site_error_standard_error(once, 1, NULL, NULL)));
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -243,5 +255,6 @@ main(int argc, char **argv) {
   g_test_add_func("/metrics/site-error/unbiased", site_error_is_unbiased);
   g_test_add_func("/metrics/smmce/double-sum", smmce_matches_the_double_sum);
   g_test_add_func("/metrics/site-error/influences-by-hand", influences_by_hand);
+  g_test_add_func("/metrics/site-error/standard-error", test_standard_error);
   return g_test_run();
 }
