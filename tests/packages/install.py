@@ -1,0 +1,77 @@
+"""Installs the build below a folder and works from there.
+
+1. Everything that is installed is made by building demur and demur-workstation, as packaging/demo.sh does: nothing waits for
+   another target, so `cmake --install` works right behind it.
+2. Installed below DESTDIR, the program draws a cohort, trains, tunes and assesses; the desktop entry, the man pages, the
+   service's unit and the words of every language lie where they are looked for, whole.
+
+Usage: install.py CMAKE BUILD NINJA
+"""
+import configparser
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+PROGRAMS = ["demur", "demur-workstation"]
+
+
+def run(words, **options):
+    result = subprocess.run(words, capture_output=True, text=True, check=False, **options)
+    assert result.returncode == 0, (words, result.stdout[-2000:], result.stderr[-2000:])
+    return result.stdout
+
+
+def installed_from(build):
+    """The files of the build that its install scripts copy."""
+    found = set()
+    for folder, _, names in os.walk(build):
+        if "cmake_install.cmake" in names:
+            with open(os.path.join(folder, "cmake_install.cmake"), encoding="utf-8") as file:
+                found |= set(re.findall(r'"(' + re.escape(build) + r'/[^"$]+)"', file.read()))
+    return {path for path in found if os.path.splitext(path)[1] != ".cmake"}
+
+
+def main():
+    cmake, build, ninja = sys.argv[1], os.path.realpath(sys.argv[2]), sys.argv[3]
+    if "ninja" not in os.path.basename(ninja):
+        print("skipped: the build is not ninja's")
+        sys.exit(77)
+    commands = run([ninja, "-C", build, "-t", "commands", *PROGRAMS])
+    configured = {path for path in installed_from(build)  # written by cmake itself, before anything is built
+                  if path.endswith(".service")}
+    wanted = {os.path.relpath(path, build) for path in installed_from(build) - configured} - {f"app/{name}" for name in PROGRAMS}
+    assert any(path.endswith("demur.mo") for path in wanted), wanted
+    missing = {path for path in wanted if path not in commands}
+    assert not missing, f"installed, but not made by building {PROGRAMS}: {missing}"
+
+    with tempfile.TemporaryDirectory() as folder:
+        root = os.path.join(folder, "root")
+        run([cmake, "--install", build], env={**os.environ, "DESTDIR": root})
+        files = {}
+        for where, _, names in os.walk(root):
+            for name in names:
+                path = os.path.join(where, name)
+                assert os.path.getsize(path) > 0, path
+                files[name] = path
+        for name in [*PROGRAMS, "demur.1", "demur-workstation.1", "demur.mo", "demur-serve.service", "serve.conf",
+                     "org.demur.Workstation.metainfo.xml", "org.demur.Workstation.svg"]:
+            assert name in files, f"{name} is not installed"
+        entry = configparser.ConfigParser(interpolation=None)
+        entry.read(files["org.demur.Workstation.desktop"], encoding="utf-8")
+        assert entry["Desktop Entry"]["Exec"].split()[0] in files
+        demur = [files["demur"], "--workspace", os.path.join(folder, "w.demur"), "--quiet"]
+        run([*demur, "cohort", "simulate", "c", "--scans", "400", "--base-train", "400", "--sites", "4", "--tune", "200", "--test",
+             "200"])
+        run([*demur, "train", "s", "--cohort", "c", "--method", "confidence"])
+        run([*demur, "tune", "s", "--cohort", "c", "--coverage", "0.9"])
+        assert "SIMULATED" in run([*demur, "assess", "s", "--cohort", "c", "--split", "test"]).upper()
+        run([*demur, "verify"])
+        with open(files["demur-serve.service"], encoding="utf-8") as file:
+            program = re.search(r"^ExecStart=(\S+)", file.read(), re.M).group(1)
+        assert os.path.exists(root + program), program
+    print("installed and ran")
+
+
+main()
