@@ -1,4 +1,5 @@
 #include "dicom/files.h"
+#include "base/file-stamp.h"
 
 #include <glib/gstdio.h>
 #include <stdlib.h>
@@ -16,12 +17,16 @@ typedef struct {
   DemurFilesDepth depth;
   DemurHeader *header; /* the result: this or reason */
   guint8 *pixel_digests;
+  char *stamp;   /* of the file or archive, from before it was opened */
+  GArray *known; /* DemurKnownFrame; NULL: none */
+  gboolean is_known, decodes;
   char *reason;
   char *cut_series; /* SeriesInstanceUID of a file that can't be read whole; else NULL */
 } Job;
 
 typedef struct {
   DemurFilesDepth depth;
+  const DemurKnownFiles *known;
   GPtrArray *jobs; /* Job */
   GPtrArray *zips; /* DemurZip */
   GPtrArray *skipped;
@@ -38,6 +43,9 @@ job_free(gpointer data) {
   g_free(job->entry);
   demur_header_free(job->header);
   g_free(job->pixel_digests);
+  g_free(job->stamp);
+  if (job->known != NULL)
+    g_array_unref(job->known);
   g_free(job->reason);
   g_free(job->cut_series);
   g_free(job);
@@ -74,7 +82,15 @@ demur_file_free(DemurFile *file) {
   g_free(file->entry);
   demur_header_free(file->header);
   g_free(file->pixel_digests);
+  g_free(file->stamp);
   g_free(file);
+}
+
+void
+demur_known_frame_clear(DemurKnownFrame *frame) {
+  g_free(frame->sop_instance_uid);
+  g_free(frame->stamp);
+  g_free(frame->digest);
 }
 
 static void
@@ -269,6 +285,50 @@ digest_pixels(Job *job, DemurSource *source) {
   job->pixel_digests = g_steal_pointer(&digests);
 }
 
+/* Whether the frame as it was kept is what the header and its pixels make now. */
+static gboolean
+is_frame(const Job *job, const DemurKnownFrame *known, guint32 frame) {
+  char hex[DEMUR_SHA256_HEX];
+  if (known->frame != frame || g_strcmp0(known->stamp, job->stamp) != 0 ||
+      g_strcmp0(known->sop_instance_uid, job->header->sop_instance_uid) != 0)
+    return FALSE;
+  demur_content_digest_slice(job->header, frame, known->pixels, hex);
+  return g_strcmp0(known->digest, hex) == 0;
+}
+
+/* Takes the digests of an earlier time where the file is unchanged since. */
+static gboolean
+take_known(Job *job) {
+  const DemurHeader *header = job->header;
+  if (job->known == NULL || job->stamp == NULL || header->pixels != DEMUR_PIXELS_COMPLETE ||
+      job->known->len < header->n_frames)
+    return FALSE;
+  g_autofree guint8 *digests = g_malloc((gsize)header->n_frames * DEMUR_SHA256_BYTES);
+  gboolean decodes = TRUE;
+  guint at = 0;
+  for (guint32 frame = 0; frame < header->n_frames; frame++) {
+    /* They are sorted by frame. */
+    while (at < job->known->len &&
+           !is_frame(job, &g_array_index(job->known, DemurKnownFrame, at), frame))
+      at++;
+    if (at == job->known->len)
+      return FALSE;
+    const DemurKnownFrame *known = &g_array_index(job->known, DemurKnownFrame, at);
+    memcpy(digests + (gsize)frame * DEMUR_SHA256_BYTES, known->pixels, DEMUR_SHA256_BYTES);
+    decodes = decodes && known->decodes;
+  }
+  job->pixel_digests = g_steal_pointer(&digests);
+  job->decodes = decodes;
+  return TRUE;
+}
+
+/* The CRC is known at the end only: the last byte of an entry can't be had where it is wrong. */
+static gboolean
+unpacks_to_its_end(DemurSource *source, const DemurZipEntry *entry) {
+  const guint64 size = demur_source_size(source);
+  return size == 0 || size != entry->size || demur_source_peek(source, size - 1, 1) != NULL;
+}
+
 static void
 read_job(Job *job) {
   g_autoptr(GError) error = NULL;
@@ -289,12 +349,12 @@ read_job(Job *job) {
   job->reason = demur_header_not_an_image(job->header);
   if (job->reason != NULL && demur_header_lacks_its_image(job->header))
     job->cut_series = g_strdup(job->header->series_uid);
+  job->is_known = job->reason == NULL && take_known(job);
+  if (job->is_known)
+    return;
   if (job->reason == NULL && job->depth == DEMUR_FILES_CONTENTS)
     digest_pixels(job, source);
-  /* The CRC is known at the end only. */
-  const guint64 size = demur_source_size(source);
-  if (job->zip != NULL && size > 0 && size == job->zip_entry->size &&
-      demur_source_peek(source, size - 1, 1) == NULL) {
+  if (job->zip != NULL && !unpacks_to_its_end(source, job->zip_entry)) {
     g_free(job->reason);
     job->reason = g_strdup(unpacks_wrongly);
   }
@@ -334,6 +394,7 @@ unfold_archives(Scan *scan) {
         !demur_zip_recognise(magic, sizeof magic))
       continue;
     g_autoptr(GError) error = NULL;
+    g_autofree char *stamp = demur_file_stamp(job->path, g_get_real_time());
     DemurZip *zip = demur_zip_open(job->path, &error);
     if (zip == NULL) {
       job->reason = g_strdup(error->message);
@@ -344,6 +405,7 @@ unfold_archives(Scan *scan) {
       Job *entry = g_new0(Job, 1);
       entry->path = g_strdup(job->path);
       entry->depth = scan->depth;
+      entry->stamp = g_strdup(stamp);
       entry->zip = zip;
       entry->zip_entry = demur_zip_entry(zip, k);
       entry->entry = g_strdup(entry->zip_entry->name);
@@ -369,6 +431,20 @@ folder_of_directory_file(const char *path) {
   return g_path_get_dirname(path);
 }
 
+/* What is known of the file from before. */
+static gboolean
+find_known(const Scan *scan, Job *job, GError **error) {
+  if (job->zip == NULL)
+    job->stamp = demur_file_stamp(job->path, g_get_real_time());
+  if (scan->known == NULL || job->stamp == NULL)
+    return TRUE;
+  g_autofree char *path = g_canonicalize_filename(job->path, NULL);
+  g_autofree char *place =
+      job->entry != NULL ? g_strdup_printf("%s!/%s", path, job->entry) : g_steal_pointer(&path);
+  job->known = scan->known->find(place, scan->known->data, error);
+  return job->known != NULL;
+}
+
 static gboolean
 run_scan(Scan *scan, const char *const *paths, DemurParallel *parallel,
          const DemurProgress *progress, GError **error) {
@@ -384,18 +460,23 @@ run_scan(Scan *scan, const char *const *paths, DemurParallel *parallel,
       return FALSE;
     g_autoptr(GPtrArray) batch = g_ptr_array_new();
     const guint end = MIN(start + FILES_A_BATCH, scan->jobs->len);
-    for (guint i = start; i < end; i++)
-      if (((Job *)scan->jobs->pdata[i])->reason == NULL)
-        g_ptr_array_add(batch, scan->jobs->pdata[i]);
+    for (guint i = start; i < end; i++) {
+      Job *job = scan->jobs->pdata[i];
+      if (job->reason != NULL)
+        continue;
+      if (!find_known(scan, job, error))
+        return FALSE;
+      g_ptr_array_add(batch, job);
+    }
     demur_parallel_map(parallel, (batch->len + FILES_A_CHUNK - 1) / FILES_A_CHUNK, read_chunk,
                        batch);
   }
   return TRUE;
 }
 
-DemurFiles *
-demur_files_scan(const char *const *paths, DemurFilesDepth depth, DemurParallel *parallel,
-                 const DemurProgress *progress, GError **error) {
+static DemurFiles *
+scan_paths(const char *const *paths, DemurFilesDepth depth, const DemurKnownFiles *known,
+           DemurParallel *parallel, const DemurProgress *progress, GError **error) {
   for (size_t i = 0; paths[i] != NULL; i++) {
     if (!g_file_test(paths[i], G_FILE_TEST_EXISTS)) {
       g_autofree char *name = g_filename_display_name(paths[i]);
@@ -406,6 +487,7 @@ demur_files_scan(const char *const *paths, DemurFilesDepth depth, DemurParallel 
   }
   Scan scan = {
       .depth = depth,
+      .known = known,
       .jobs = g_ptr_array_new_with_free_func(job_free),
       .zips = g_ptr_array_new_with_free_func((GDestroyNotify)demur_zip_free),
       .skipped = g_ptr_array_new_with_free_func((GDestroyNotify)demur_skipped_free),
@@ -430,6 +512,10 @@ demur_files_scan(const char *const *paths, DemurFilesDepth depth, DemurParallel 
       file->entry = g_steal_pointer(&job->entry);
       file->header = g_steal_pointer(&job->header);
       file->pixel_digests = g_steal_pointer(&job->pixel_digests);
+      file->stamp = g_steal_pointer(&job->stamp);
+      file->decodes = job->decodes;
+      file->is_known = job->is_known;
+      files->n_known += job->is_known ? 1 : 0;
       g_ptr_array_add(files->images, file);
     }
     g_ptr_array_sort(scan.skipped, compare_skipped);
@@ -441,4 +527,16 @@ demur_files_scan(const char *const *paths, DemurFilesDepth depth, DemurParallel 
   g_hash_table_unref(scan.folders);
   g_hash_table_unref(scan.seen);
   return files;
+}
+
+DemurFiles *
+demur_files_scan(const char *const *paths, DemurFilesDepth depth, DemurParallel *parallel,
+                 const DemurProgress *progress, GError **error) {
+  return scan_paths(paths, depth, NULL, parallel, progress, error);
+}
+
+DemurFiles *
+demur_files_scan_known(const char *const *paths, const DemurKnownFiles *known,
+                       DemurParallel *parallel, const DemurProgress *progress, GError **error) {
+  return scan_paths(paths, DEMUR_FILES_CONTENTS, known, parallel, progress, error);
 }

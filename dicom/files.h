@@ -17,7 +17,32 @@ typedef struct {
   char *entry; /* within the ZIP archive at path; NULL for a file */
   DemurHeader *header;
   guint8 *pixel_digests; /* [n_frames][DEMUR_SHA256_BYTES]; NULL where not asked for or not whole */
+  char *stamp; /* base/file-stamp.h, from before it was read; NULL: it can't be told unchanged */
+  gboolean is_known; /* its pixels were not read: pixel_digests are those of an earlier time */
+  gboolean decodes;  /* all its frames are known to decode */
 } DemurFile;
+
+/* One frame of a file that was read before, as its reader kept it. */
+typedef struct {
+  guint32 frame;
+  char *sop_instance_uid, *stamp; /* owned */
+  char *digest;                   /* of the slice, hexadecimal (owned) */
+  guint8 pixels[DEMUR_SHA256_BYTES];
+  gboolean decodes;
+} DemurKnownFrame;
+
+/* Who knows files from before. find gives the frames of the file or entry at place (an absolute
+ * path, "archive.zip!/entry" for an entry): GArray of DemurKnownFrame that frees its elements
+ * (demur_known_frame_clear), owned by the caller; NULL with error. It is called on the thread that
+ * scans. A file is taken as known, and its pixels are not read, where all its frames are known with
+ * the stamp that it has now and the SOPInstanceUID that its header says, and the header and the
+ * known pixels still make the digest of the slice that was kept. */
+typedef struct {
+  GArray *(*find)(const char *place, gpointer data, GError **error);
+  gpointer data;
+} DemurKnownFiles;
+
+void demur_known_frame_clear(DemurKnownFrame *frame);
 
 typedef enum {
   DEMUR_FILES_HEADERS,  /* one or two small reads of each file */
@@ -40,6 +65,7 @@ typedef struct {
   GPtrArray *images;     /* DemurFile, sorted by path and entry */
   GPtrArray *skipped;    /* DemurSkipped, sorted by path */
   GPtrArray *unreadable; /* DemurUnreadable, in the order of their paths */
+  guint n_known;         /* images whose pixels were not read */
 } DemurFiles;
 
 /* Scans paths (NULL-terminated). A path that doesn't exist is DEMUR_ERROR_NOT_FOUND before anything
@@ -47,6 +73,12 @@ typedef struct {
 DemurFiles *demur_files_scan(const char *const *paths, DemurFilesDepth depth,
                              DemurParallel *parallel, const DemurProgress *progress,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The same with DEMUR_FILES_CONTENTS, but for the pixels of what known (borrowed; NULL: nothing)
+ * knows. */
+DemurFiles *demur_files_scan_known(const char *const *paths, const DemurKnownFiles *known,
+                                   DemurParallel *parallel, const DemurProgress *progress,
+                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void demur_files_free(DemurFiles *files);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurFiles, demur_files_free)
 

@@ -19,6 +19,8 @@ check_slice(size_t chunk, guint worker, gpointer data) {
   Check *check = data;
   const size_t i = check->first + chunk;
   g_autoptr(GError) error = NULL;
+  if (check->series->slices[i].decodes)
+    return;
   if (!demur_slice_reader_check(check->readers[worker], i, &error)) {
     const char *words = strstr(error->message, "): ");
     check->problems[i] =
@@ -77,9 +79,13 @@ check_series(const DemurFiles *files, const DemurSeries *series, DemurParallel *
                          &check);
   }
   for (size_t i = 0; i < series->n_slices; i++) {
-    if (problems[i] == NULL)
-      continue;
     DemurFile *file = find_file(files, &series->slices[i]);
+    if (problems[i] == NULL) {
+      series->slices[i].decodes = going;
+      if (file != NULL && file->header->n_frames == 1)
+        file->decodes = going; /* kept where the files are grouped anew */
+      continue;
+    }
     if (file != NULL && file->header->pixels == DEMUR_PIXELS_COMPLETE) {
       file->header->pixels = DEMUR_PIXELS_TRUNCATED;
       file->header->pixels_problem = g_steal_pointer(&problems[i]);
@@ -93,11 +99,17 @@ check_series(const DemurFiles *files, const DemurSeries *series, DemurParallel *
 DemurImport *
 demur_import_run(const char *const *paths, const DemurEligibility *eligibility,
                  DemurParallel *parallel, const DemurProgress *progress, GError **error) {
+  return demur_import_run_known(paths, eligibility, NULL, parallel, progress, error);
+}
+
+DemurImport *
+demur_import_run_known(const char *const *paths, const DemurEligibility *eligibility,
+                       const DemurKnownFiles *known, DemurParallel *parallel,
+                       const DemurProgress *progress, GError **error) {
   g_autoptr(DemurEligibility) defaults = eligibility == NULL ? demur_eligibility_new() : NULL;
   const DemurEligibility *rules = eligibility != NULL ? eligibility : defaults;
   const double tolerance = demur_eligibility_limit(rules, "irregular");
-  g_autoptr(DemurFiles) files =
-      demur_files_scan(paths, DEMUR_FILES_CONTENTS, parallel, progress, error);
+  g_autoptr(DemurFiles) files = demur_files_scan_known(paths, known, parallel, progress, error);
   g_autoptr(GPtrArray) series =
       files != NULL ? demur_series_group(files, tolerance, progress, error) : NULL;
   g_autoptr(GHashTable) checked = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -123,6 +135,7 @@ demur_import_run(const char *const *paths, const DemurEligibility *eligibility,
   DemurImport *import = g_new0(DemurImport, 1);
   import->series = g_steal_pointer(&series);
   import->skipped = g_ptr_array_ref(files->skipped);
+  import->n_known = files->n_known;
   return import;
 }
 

@@ -10,12 +10,19 @@ G_BEGIN_DECLS
 typedef struct {
   GPtrArray *series;  /* DemurSeries, see demur_series_group */
   GPtrArray *skipped; /* DemurSkipped */
+  guint n_known;      /* files of images that were known, so that their pixels were not read */
 } DemurImport;
 
 /* eligibility NULL: the project's rules. Errors as demur_files_scan. */
 DemurImport *demur_import_run(const char *const *paths, const DemurEligibility *eligibility,
                               DemurParallel *parallel, const DemurProgress *progress,
                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* The same where known (borrowed; NULL: nothing) knows files from before: their headers are read and
+ * judged as ever, their pixels are neither digested nor decoded again. */
+DemurImport *demur_import_run_known(const char *const *paths, const DemurEligibility *eligibility,
+                                    const DemurKnownFiles *known, DemurParallel *parallel,
+                                    const DemurProgress *progress,
+                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void demur_import_free(DemurImport *import);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurImport, demur_import_free)
 

@@ -47,6 +47,8 @@ clear_slice(DemurSlice *slice) {
   g_free(slice->transfer_syntax_uid);
   g_free(slice->problem);
   g_free(slice->content_digest);
+  g_free(slice->pixel_digest);
+  g_free(slice->stamp);
 }
 
 void
@@ -469,7 +471,11 @@ fill_slice(DemurSlice *slice, const Image *image) {
     char hex[DEMUR_SHA256_HEX];
     digest_slice(image, hex);
     slice->content_digest = g_strdup(hex);
+    demur_sha256_hex(image->file->pixel_digests + (size_t)image->frame * DEMUR_SHA256_BYTES, hex);
+    slice->pixel_digest = g_strdup(hex);
   }
+  slice->stamp = g_strdup(image->file->stamp);
+  slice->decodes = image->file->decodes;
   if (header->pixels_problem != NULL)
     slice->problem = g_strdup(header->pixels_problem);
   else if (image->state == DEMUR_SLICE_SAME_FILE)

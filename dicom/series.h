@@ -49,6 +49,9 @@ typedef struct {
   DemurSliceState state;
   char *problem;        /* in words; NULL where there is none */
   char *content_digest; /* dicom/content-digest.h; NULL where its pixels can't be read whole */
+  char *pixel_digest;   /* of its pixels alone, hexadecimal; NULL likewise */
+  char *stamp;          /* as of DemurFile */
+  gboolean decodes;     /* it was decoded, now or earlier */
 } DemurSlice;
 
 /* What shows that a volume holds more than one acquisition or reconstruction. */

@@ -34,8 +34,10 @@ series_title(const DemurSeries *series) {
 }
 
 DemurImportOutcome *
-demur_import_outcome_new(const DemurIntake *intake) {
+demur_import_outcome_new(const DemurIntake *intake, char *const *paths) {
   DemurImportOutcome *outcome = g_new0(DemurImportOutcome, 1);
+  outcome->paths = g_strdupv((char **)paths);
+  outcome->n_unchanged = intake->import->n_known;
   outcome->accepted = g_ptr_array_new_with_free_func(line_free);
   outcome->rejected = g_ptr_array_new_with_free_func(line_free);
   outcome->skipped = g_ptr_array_new_with_free_func(line_free);
@@ -64,5 +66,6 @@ demur_import_outcome_free(DemurImportOutcome *outcome) {
   g_ptr_array_unref(outcome->accepted);
   g_ptr_array_unref(outcome->rejected);
   g_ptr_array_unref(outcome->skipped);
+  g_strfreev(outcome->paths);
   g_free(outcome);
 }

@@ -13,9 +13,12 @@ typedef struct {
 typedef struct {
   GPtrArray *accepted, *rejected, *skipped; /* of DemurImportLine */
   guint n_series;
+  guint n_unchanged; /* files whose headers alone were read */
+  char **paths;      /* that were imported */
 } DemurImportOutcome;
 
-DemurImportOutcome *demur_import_outcome_new(const DemurIntake *intake);
+/* paths are copied. */
+DemurImportOutcome *demur_import_outcome_new(const DemurIntake *intake, char *const *paths);
 void demur_import_outcome_free(DemurImportOutcome *outcome);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurImportOutcome, demur_import_outcome_free)
 

@@ -90,7 +90,7 @@ on_looked(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   }
   g_ptr_array_add(images, NULL);
   if (images->len > 1)
-    demur_session_import(session, (char *const *)images->pdata);
+    demur_session_import(session, (char *const *)images->pdata, FALSE);
   if (looked->error != NULL)
     demur_session_fail(session, looked->error);
   looked_free(looked);

@@ -354,6 +354,7 @@ demur_session_images_changed(DemurSession *session) {
 typedef struct {
   char *path, *user, *selector, *cohort, *split, *scan_id, *coverage, *reason;
   char **paths;
+  gboolean reread;
   DemurTableImport *table;
 } WorkInput;
 
@@ -424,9 +425,10 @@ import_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError 
   if (!demur_dicom_init(error))
     return NULL;
   g_autoptr(DemurEligibility) rules = demur_eligibility_new();
+  const DemurIntakeParams params = {.rules = rules, .reread = input->reread};
   g_autoptr(DemurIntake) intake =
-      demur_intake_run(&task, (const char *const *)input->paths, rules, NULL, error);
-  return intake != NULL ? demur_import_outcome_new(intake) : NULL;
+      demur_intake_run(&task, (const char *const *)input->paths, &params, error);
+  return intake != NULL ? demur_import_outcome_new(intake, input->paths) : NULL;
 }
 
 static void
@@ -452,9 +454,10 @@ on_imported(gpointer owner, guint64 tag, gpointer result, const GError *error) {
 }
 
 gboolean
-demur_session_import(DemurSession *session, char *const *paths) {
+demur_session_import(DemurSession *session, char *const *paths, gboolean reread) {
   WorkInput *input = g_new0(WorkInput, 1);
   input->paths = g_strdupv((char **)paths);
+  input->reread = reread;
   return start_work(session, _("Importing"), input, import_work, outcome_free, on_imported);
 }
 

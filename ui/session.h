@@ -55,7 +55,8 @@ gboolean demur_session_reveal(DemurSession *session);
 void demur_session_images_changed(DemurSession *session);
 
 /* Work that shows in the window, one at a time: FALSE (with a notice) while another runs. */
-gboolean demur_session_import(DemurSession *session, char *const *paths);
+/* reread: the pixels of unchanged files too (tasks/intake.h). */
+gboolean demur_session_import(DemurSession *session, char *const *paths, gboolean reread);
 /* import is taken over, whatever comes of it. */
 gboolean demur_session_import_table(DemurSession *session, DemurTableImport *import);
 gboolean demur_session_assess(DemurSession *session, const DemurAssessParams *params);

@@ -581,6 +581,45 @@ add_outcome(GtkBox *box, const char *heading, const char *style, const GPtrArray
   }
 }
 
+/* That unchanged files were not read whole; NULL where there were none. */
+static char *
+unchanged_text(const DemurImportOutcome *outcome) {
+  if (outcome->n_unchanged == 0)
+    return NULL;
+  return g_strdup_printf(
+      ngettext_("%u file is unchanged since it was imported: only its header was read.",
+                "%u files are unchanged since they were imported: only their headers were read.",
+                outcome->n_unchanged),
+      outcome->n_unchanged);
+}
+
+/* The same, and how to have them read whole. */
+static void
+add_unchanged(GtkBox *box, const DemurImportOutcome *outcome) {
+  g_autofree char *text = unchanged_text(outcome);
+  if (text == NULL)
+    return;
+  GtkWidget *label = demur_shown_label_new(text);
+  gtk_label_set_xalign(GTK_LABEL(label), 0);
+  gtk_label_set_wrap(GTK_LABEL(label), TRUE);
+  gtk_widget_set_margin_top(label, 12);
+  gtk_box_append(box, label);
+  GtkWidget *again = gtk_button_new_with_mnemonic(_("_Read all of them again"));
+  gtk_widget_set_halign(again, GTK_ALIGN_START);
+  gtk_actionable_set_action_name(GTK_ACTIONABLE(again), "win.reread");
+  gtk_box_append(box, again);
+}
+
+static void
+on_reread(GSimpleAction *action, GVariant *value, gpointer data) {
+  DemurWindow *window = data;
+  const DemurImportOutcome *outcome = demur_session_outcome(window->session);
+  if (outcome == NULL)
+    demur_session_notice(window->session, _("Nothing was imported yet."), FALSE);
+  else
+    demur_session_import(window->session, outcome->paths, TRUE);
+}
+
 static void
 on_import_report(GSimpleAction *action, GVariant *value, gpointer data) {
   DemurWindow *window = data;
@@ -590,6 +629,7 @@ on_import_report(GSimpleAction *action, GVariant *value, gpointer data) {
   GtkWindow *report = GTK_WINDOW(gtk_window_new());
   gtk_window_set_title(report, _("Import report"));
   gtk_window_set_transient_for(report, GTK_WINDOW(window));
+  gtk_widget_insert_action_group(GTK_WIDGET(report), "win", G_ACTION_GROUP(window));
   gtk_window_set_default_size(report, 720, 560);
   gtk_widget_add_css_class(GTK_WIDGET(report), "demur");
   GtkBox *box = GTK_BOX(gtk_box_new(GTK_ORIENTATION_VERTICAL, 5));
@@ -599,6 +639,7 @@ on_import_report(GSimpleAction *action, GVariant *value, gpointer data) {
   add_outcome(box, _("● Accepted for assessment"), "accepted", outcome->accepted);
   add_outcome(box, _("◇ Not assessed, shown all the same"), "not-eligible", outcome->rejected);
   add_outcome(box, _("– Skipped: no images"), "other-verdict", outcome->skipped);
+  add_unchanged(box, outcome);
   GtkWidget *scroll = gtk_scrolled_window_new();
   gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
                                  GTK_POLICY_AUTOMATIC);
@@ -615,9 +656,11 @@ on_import_report(GSimpleAction *action, GVariant *value, gpointer data) {
 static void
 on_imported(DemurWindow *window) {
   const DemurImportOutcome *outcome = demur_session_outcome(window->session);
-  g_autofree char *text =
+  g_autofree char *counts =
       g_strdup_printf(_("Import: %u accepted for assessment, %u not, %u files skipped."),
                       outcome->accepted->len, outcome->rejected->len, outcome->skipped->len);
+  g_autofree char *unchanged = unchanged_text(outcome);
+  g_autofree char *text = g_strjoin(" ", counts, unchanged, NULL);
   demur_session_notice(window->session, text, FALSE);
   gtk_widget_set_visible(window->notice_more, TRUE);
 }
@@ -739,6 +782,7 @@ static const GActionEntry actions[] = {
     {.name = "import-table", .activate = on_import_table},
     {.name = "import-path", .activate = on_import_path, .parameter_type = "s"},
     {.name = "import-report", .activate = on_import_report},
+    {.name = "reread", .activate = on_reread},
     {.name = "assess", .activate = on_assess},
     {.name = "assess-case", .activate = on_assess_case},
     {.name = "coverage", .activate = on_coverage, .parameter_type = "d"},

@@ -489,8 +489,9 @@ static DemurSettled
 on_settled(const char *const *folders, gpointer data) {
   Receiving *receiving = data;
   g_autoptr(GError) error = NULL;
-  g_autoptr(DemurIntake) intake = demur_intake_run(&receiving->context->task, folders,
-                                                   receiving->rules, receiving->sites, &error);
+  const DemurIntakeParams params = {.rules = receiving->rules, .sites = receiving->sites};
+  g_autoptr(DemurIntake) intake =
+      demur_intake_run(&receiving->context->task, folders, &params, &error);
   const gboolean unread = intake == NULL;
   for (guint i = 0; intake != NULL && error == NULL && i < intake->records->len; i++)
     if (!assess_received(receiving, intake->records->pdata[i], &error))

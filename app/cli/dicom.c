@@ -35,6 +35,7 @@ print_import_json(DemurContext *context, const DemurImport *import, const GPtrAr
     demur_json_end_object(json);
   }
   demur_json_end_array(json);
+  demur_json_int(json, "n_unchanged", import->n_known);
   demur_json_end_object(json);
   demur_context_print_json(context, json);
 }
@@ -57,13 +58,23 @@ print_import_text(const DemurImport *import, const GPtrArray *records) {
       g_strdup_printf("%u series, %u of them to be assessed; %u files skipped\n", records->len,
                       n_accepted, import->skipped->len);
   print_text(summary);
+  if (import->n_known == 0)
+    return;
+  g_autofree char *known = g_strdup_printf(
+      "%u file%s unchanged since %s imported: only the header%s read (--reread reads all)\n",
+      import->n_known, import->n_known == 1 ? " is" : "s are",
+      import->n_known == 1 ? "it was" : "they were", import->n_known == 1 ? " was" : "s were");
+  print_text(known);
 }
 
 static gboolean
 run_import(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(GStrv) paths = NULL, changes = NULL;
   g_autofree char *rules_path = NULL, *sites_path = NULL;
+  gboolean reread = FALSE;
   const GOptionEntry entries[] = {
+      {"reread", 0, 0, G_OPTION_ARG_NONE, &reread,
+       "read the pixels of files too that are unchanged since they were imported from there", NULL},
       {"rules", 0, 0, G_OPTION_ARG_FILENAME, &rules_path,
        "change rules of eligibility as FILE says, one rule=value a line", "FILE"},
       {"set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &changes,
@@ -76,7 +87,8 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
           argc, argv, "PATH...", "read DICOM files into the workspace",
           "PATH is a file, a folder, a DICOMDIR or a ZIP archive. Which series is assessed "
           "is decided here, from headers, with the reason for every other; `demur dicom rules` "
-          "lists the rules.",
+          "lists the rules. Of files that were imported before and whose size, times and place are "
+          "unchanged only the headers are read; --reread reads all.",
           entries, &paths, error))
     return FALSE;
   if (paths == NULL || paths[0] == NULL) {
@@ -89,8 +101,9 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
   g_autoptr(DemurSiteMap) sites = NULL;
   if (sites_path != NULL && (sites = demur_site_map_read(sites_path, error)) == NULL)
     return FALSE;
+  const DemurIntakeParams params = {rules, sites, reread};
   g_autoptr(DemurIntake) intake =
-      demur_intake_run(&context->task, (const char *const *)paths, rules, sites, error);
+      demur_intake_run(&context->task, (const char *const *)paths, &params, error);
   if (intake == NULL)
     return FALSE;
   if (context->json)

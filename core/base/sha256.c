@@ -196,3 +196,16 @@ demur_sha256_hex(const guint8 digest[DEMUR_SHA256_BYTES], char hex[DEMUR_SHA256_
   for (int i = 0; i < DEMUR_SHA256_BYTES; i++)
     g_snprintf(hex + 2 * i, 3, "%02x", digest[i]);
 }
+
+gboolean
+demur_sha256_parse(const char *hex, guint8 digest[DEMUR_SHA256_BYTES]) {
+  if (hex == NULL || strlen(hex) != DEMUR_SHA256_HEX - 1)
+    return FALSE;
+  for (int i = 0; i < DEMUR_SHA256_BYTES; i++) {
+    const int high = g_ascii_xdigit_value(hex[2 * i]), low = g_ascii_xdigit_value(hex[2 * i + 1]);
+    if (high < 0 || low < 0)
+      return FALSE;
+    digest[i] = (guint8)(high * 16 + low);
+  }
+  return TRUE;
+}

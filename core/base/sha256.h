@@ -29,5 +29,8 @@ void demur_sha256_add_doubles(DemurSha256 *sha, const double *values, size_t n);
 
 /* Lower-case hexadecimal with its NUL. */
 void demur_sha256_hex(const guint8 digest[DEMUR_SHA256_BYTES], char hex[DEMUR_SHA256_HEX]);
+/* The way back; FALSE where hex (may be NULL) is no digest. */
+gboolean demur_sha256_parse(const char *hex,
+                            guint8 digest[DEMUR_SHA256_BYTES]) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

@@ -425,7 +425,15 @@ static const char migration_13[] =
 /* Which version of the model a score is of: NULL where nobody said. */
 static const char migration_14[] = "ALTER TABLE score ADD COLUMN model_version TEXT;";
 
+/* What tells a file unchanged that is imported again, and what its pixels were (NULL: it is read). */
+static const char migration_15[] =
+    "ALTER TABLE series_file ADD COLUMN stamp TEXT;"
+    "ALTER TABLE series_file ADD COLUMN pixel_digest TEXT;"
+    "ALTER TABLE series_file ADD COLUMN decodes INTEGER CHECK (decodes IN (0, 1));"
+    "CREATE INDEX series_file_path ON series_file (path);";
+
 const char *const demur_store_migrations[] = {
-    migration_1, migration_2, migration_3,  migration_4,  migration_5,  migration_6,  migration_7,
-    migration_8, migration_9, migration_10, migration_11, migration_12, migration_13, migration_14};
+    migration_1,  migration_2,  migration_3,  migration_4,  migration_5,
+    migration_6,  migration_7,  migration_8,  migration_9,  migration_10,
+    migration_11, migration_12, migration_13, migration_14, migration_15};
 const int demur_store_version = G_N_ELEMENTS(demur_store_migrations);

@@ -77,6 +77,8 @@ demur_series_file_free(DemurSeriesFile *file) {
   g_free(file->path);
   g_free(file->sop_instance_uid);
   g_free(file->digest);
+  g_free(file->stamp);
+  g_free(file->pixel_digest);
   g_free(file);
 }
 
@@ -176,7 +178,8 @@ save_files(DemurWorkspace *workspace, gint64 id, const DemurSeriesSave *series, 
     statement = demur_store_statement(
         workspace,
         "INSERT INTO series_file (series_id, position, path, frame, sop_instance_uid, position_mm,"
-        " digest, size, modified) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " digest, size, modified, stamp, pixel_digest, decodes)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         error);
     if (statement == NULL)
       return FALSE;
@@ -189,6 +192,9 @@ save_files(DemurWorkspace *workspace, gint64 id, const DemurSeriesSave *series, 
     demur_store_bind_text(statement, 7, file->digest);
     demur_store_bind_int(statement, 8, file->size);
     demur_store_bind_int(statement, 9, file->modified);
+    demur_store_bind_text(statement, 10, file->stamp);
+    demur_store_bind_text(statement, 11, file->pixel_digest);
+    demur_store_bind_int(statement, 12, file->decodes ? 1 : 0);
     if (!demur_store_run(workspace, statement, "saving a series", error))
       return FALSE;
   }
@@ -445,24 +451,13 @@ demur_series_share_images(DemurWorkspace *workspace, const char *scan_id, const 
   return n < 0 ? -1 : n > 0;
 }
 
-GPtrArray *
-demur_series_files(DemurWorkspace *workspace, const char *scan_id, GError **error) {
-  const gint64 n = demur_store_count(workspace, "SELECT count(*) FROM series WHERE scan_id = ?",
-                                     scan_id, NULL, error);
-  if (n <= 0) {
-    if (n == 0)
-      not_found(scan_id, error);
-    return NULL;
-  }
-  sqlite3_stmt *statement = demur_store_statement(
-      workspace,
-      "SELECT f.path, f.frame, f.sop_instance_uid, f.position_mm, f.digest, f.size, f.modified"
-      " FROM series_file f"
-      " JOIN series s ON s.id = f.series_id WHERE s.scan_id = ? ORDER BY f.position",
-      error);
-  if (statement == NULL)
-    return NULL;
-  demur_store_bind_text(statement, 1, scan_id);
+/* What a statement of FILE_COLUMNS gives. */
+#define FILE_COLUMNS                                                                               \
+  "SELECT f.path, f.frame, f.sop_instance_uid, f.position_mm, f.digest, f.size, f.modified,"       \
+  " f.stamp, f.pixel_digest, f.decodes FROM series_file f"
+
+static GPtrArray *
+read_files(DemurWorkspace *workspace, sqlite3_stmt *statement, GError **error) {
   g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(file_free);
   gboolean row, ok;
   while ((ok = demur_store_step(workspace, statement, &row, "reading a series", error)) && row) {
@@ -474,7 +469,39 @@ demur_series_files(DemurWorkspace *workspace, const char *scan_id, GError **erro
     file->digest = demur_store_text(statement, 4);
     file->size = sqlite3_column_int64(statement, 5);
     file->modified = sqlite3_column_int64(statement, 6);
+    file->stamp = demur_store_text(statement, 7);
+    file->pixel_digest = demur_store_text(statement, 8);
+    file->decodes = sqlite3_column_int(statement, 9) != 0;
     g_ptr_array_add(list, file);
   }
   return ok ? g_steal_pointer(&list) : NULL;
+}
+
+GPtrArray *
+demur_series_files(DemurWorkspace *workspace, const char *scan_id, GError **error) {
+  const gint64 n = demur_store_count(workspace, "SELECT count(*) FROM series WHERE scan_id = ?",
+                                     scan_id, NULL, error);
+  if (n <= 0) {
+    if (n == 0)
+      not_found(scan_id, error);
+    return NULL;
+  }
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace,
+      FILE_COLUMNS " JOIN series s ON s.id = f.series_id WHERE s.scan_id = ? ORDER BY f.position",
+      error);
+  if (statement == NULL)
+    return NULL;
+  demur_store_bind_text(statement, 1, scan_id);
+  return read_files(workspace, statement, error);
+}
+
+GPtrArray *
+demur_series_files_at(DemurWorkspace *workspace, const char *path, GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace, FILE_COLUMNS " WHERE f.path = ? ORDER BY f.frame, f.series_id", error);
+  if (statement == NULL)
+    return NULL;
+  demur_store_bind_text(statement, 1, path);
+  return read_files(workspace, statement, error);
 }

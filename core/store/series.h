@@ -44,6 +44,9 @@ typedef struct {
   char *digest;          /* of the slice's content; NULL: not known */
   gint64 size, modified; /* of the file as it was read: bytes, and its time in microseconds; 0: not
                           * known */
+  char *stamp;           /* base/file-stamp.h; NULL: the file can't be told unchanged */
+  char *pixel_digest;    /* of the slice's pixels alone; NULL: not known */
+  gboolean decodes;      /* it was decoded */
 } DemurSeriesFile;
 
 void demur_series_record_free(DemurSeriesRecord *record);
@@ -114,5 +117,10 @@ int demur_series_share_images(DemurWorkspace *workspace, const char *scan_id, co
 /* Array of DemurSeriesFile in slice order; DEMUR_ERROR_NOT_FOUND where there is no such scan. */
 GPtrArray *demur_series_files(DemurWorkspace *workspace, const char *scan_id,
                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The slices that were read from one place, of whatever volumes, by frame: an array as of
+ * demur_series_files, empty where nothing was. */
+GPtrArray *demur_series_files_at(DemurWorkspace *workspace, const char *path,
+                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

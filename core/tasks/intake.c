@@ -231,8 +231,9 @@ end(DemurWorkspace *workspace, gboolean ok, GError **error) {
 /* Plans by what the workspace holds, without a lock while images are read; where somebody else
  * wrote meanwhile the plan is made anew. */
 static DemurMeeting *
-meet(DemurTask *task, const DemurImport *import, const DemurEligibility *rules,
-     const DemurSiteMap *sites, GError **error) {
+meet(DemurTask *task, const DemurImport *import, const DemurIntakeParams *params,
+     const DemurKnownFiles *files, GError **error) {
+  const DemurEligibility *rules = params->rules;
   DemurWorkspace *workspace = task->workspace;
   g_autofree char *now = demur_task_now(task);
   g_auto(GStrv) changes = rules != NULL ? demur_eligibility_changes(rules) : NULL;
@@ -240,14 +241,14 @@ meet(DemurTask *task, const DemurImport *import, const DemurEligibility *rules,
     g_autofree char *head = demur_events_head(workspace, error);
     g_autoptr(GPtrArray) before = head != NULL ? demur_series_list(workspace, error) : NULL;
     g_autoptr(DemurMeeting) meeting =
-        before != NULL ? demur_meeting_plan(task, import, rules, before, error) : NULL;
+        before != NULL ? demur_meeting_plan(task, import, rules, files, before, error) : NULL;
     if (meeting == NULL || !demur_workspace_begin(workspace, error))
       return NULL;
     g_autofree char *head_now = demur_events_head(workspace, error);
     if (g_strcmp0(head, head_now) == 0)
       return end(workspace,
-                 save_meeting(workspace, meeting, sites, (const char *const *)changes, now, before,
-                              error),
+                 save_meeting(workspace, meeting, params->sites, (const char *const *)changes, now,
+                              before, error),
                  error)
                  ? g_steal_pointer(&meeting)
                  : NULL;
@@ -260,14 +261,43 @@ meet(DemurTask *task, const DemurImport *import, const DemurEligibility *rules,
   return NULL;
 }
 
+static void
+known_frame_clear(gpointer frame) {
+  demur_known_frame_clear(frame);
+}
+
+/* What the workspace knows of the file at place (DemurKnownFiles.find). */
+static GArray *
+find_files(const char *place, gpointer data, GError **error) {
+  g_autoptr(GPtrArray) files = demur_series_files_at(data, place, error);
+  if (files == NULL)
+    return NULL;
+  GArray *known = g_array_new(FALSE, TRUE, sizeof(DemurKnownFrame));
+  g_array_set_clear_func(known, known_frame_clear);
+  for (guint i = 0; i < files->len; i++) {
+    const DemurSeriesFile *file = files->pdata[i];
+    DemurKnownFrame frame = {.frame = file->frame, .decodes = file->decodes};
+    if (file->stamp == NULL || !demur_sha256_parse(file->pixel_digest, frame.pixels))
+      continue;
+    frame.sop_instance_uid = g_strdup(file->sop_instance_uid);
+    frame.stamp = g_strdup(file->stamp);
+    frame.digest = g_strdup(file->digest);
+    g_array_append_val(known, frame);
+  }
+  return known;
+}
+
 DemurIntake *
-demur_intake_run(DemurTask *task, const char *const *paths, const DemurEligibility *rules,
-                 const DemurSiteMap *sites, GError **error) {
+demur_intake_run(DemurTask *task, const char *const *paths, const DemurIntakeParams *params,
+                 GError **error) {
   DemurWorkspace *workspace = demur_task_workspace(task, error);
   if (workspace == NULL || !demur_dicom_init(error))
     return NULL;
   g_autoptr(DemurIntake) intake = g_new0(DemurIntake, 1);
-  intake->import = demur_import_run(paths, rules, task->parallel, &task->progress, error);
+  const DemurKnownFiles files = {find_files, workspace};
+  const DemurKnownFiles *known = params->reread ? NULL : &files;
+  intake->import =
+      demur_import_run_known(paths, params->rules, known, task->parallel, &task->progress, error);
   if (intake->import == NULL)
     return NULL;
   g_autoptr(DemurMeeting) meeting = NULL;
@@ -275,7 +305,7 @@ demur_intake_run(DemurTask *task, const char *const *paths, const DemurEligibili
   /* What was read, or received, waits for another program's lock until that is free. */
   const DemurPatience usual = demur_workspace_set_patience(workspace, DEMUR_PATIENCE_ENDLESS);
   if (n > 0)
-    meeting = meet(task, intake->import, rules, sites, error);
+    meeting = meet(task, intake->import, params, known, error);
   demur_workspace_set_patience(workspace, usual);
   if (n > 0 && meeting == NULL)
     return NULL;

@@ -31,11 +31,19 @@ typedef struct {
   GPtrArray *records; /* DemurSeriesRecord as the workspace has them now, in import's order */
 } DemurIntake;
 
+typedef struct {
+  const DemurEligibility *rules; /* NULL: the project's */
+  const DemurSiteMap *sites;     /* NULL: none */
+  gboolean reread;               /* the pixels of files that are as they were imported, too */
+} DemurIntakeParams;
+
 /* Reads paths, saves every series found and makes the choice anew for each study touched: over all
  * its series in the workspace, by the rules, unless a person has chosen, and unless a score of the
- * study is known already: then the series chosen before stays. sites may be NULL. */
+ * study is known already: then the series chosen before stays. Of a file that was imported from the
+ * same place and is unchanged since by its stamp (base/file-stamp.h) the header alone is read
+ * (import->n_known counts them); whoever shows or scores images reads them whole in any case. */
 DemurIntake *demur_intake_run(DemurTask *task, const char *const *paths,
-                              const DemurEligibility *rules, const DemurSiteMap *sites,
+                              const DemurIntakeParams *params,
                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void demur_intake_free(DemurIntake *intake);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurIntake, demur_intake_free)

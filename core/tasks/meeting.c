@@ -163,6 +163,7 @@ typedef struct {
   DemurTask *task;
   const DemurImport *import;
   const DemurEligibility *rules;
+  const DemurKnownFiles *files;
   DemurMeeting *meeting;
   GHashTable *taken; /* scan_ids, owned */
 } Planner;
@@ -410,8 +411,9 @@ unite(Planner *planner, Group *group, const GArray *uniting, GError **error) {
     return TRUE;
   }
   g_auto(GStrv) paths = demur_meeting_paths(files);
-  DemurImport *import = demur_import_run((const char *const *)paths, planner->rules, task->parallel,
-                                         &task->progress, error);
+  DemurImport *import =
+      demur_import_run_known((const char *const *)paths, planner->rules, planner->files,
+                             task->parallel, &task->progress, error);
   if (import == NULL)
     return FALSE;
   g_ptr_array_add(planner->meeting->imports, import);
@@ -557,7 +559,7 @@ find_shared_images(Planner *planner, const GPtrArray *known, GError **error) {
 
 DemurMeeting *
 demur_meeting_plan(DemurTask *task, const DemurImport *import, const DemurEligibility *rules,
-                   const GPtrArray *known, GError **error) {
+                   const DemurKnownFiles *files, const GPtrArray *known, GError **error) {
   g_autoptr(DemurMeeting) meeting = g_new0(DemurMeeting, 1);
   meeting->arrivals = g_array_new(FALSE, TRUE, sizeof(DemurArrival));
   g_array_set_clear_func(meeting->arrivals, arrival_clear);
@@ -573,7 +575,7 @@ demur_meeting_plan(DemurTask *task, const DemurImport *import, const DemurEligib
   g_autoptr(GHashTable) taken = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   for (guint i = 0; i < known->len; i++)
     g_hash_table_add(taken, g_strdup(((DemurSeriesRecord *)known->pdata[i])->scan_id));
-  Planner planner = {task, import, rules, meeting, taken};
+  Planner planner = {task, import, rules, files, meeting, taken};
   for (guint g = 0; g < groups->len; g++)
     if (!meet_group(&planner, groups->pdata[g], error))
       return NULL;

@@ -36,10 +36,10 @@ typedef struct {
   GPtrArray *imports;    /* DemurImport of the unions */
 } DemurMeeting;
 
-/* known: DemurSeriesRecord of the whole workspace. rules as demur_import_run. */
+/* known: DemurSeriesRecord of the whole workspace. rules and files as demur_import_run_known. */
 DemurMeeting *demur_meeting_plan(DemurTask *task, const DemurImport *import,
-                                 const DemurEligibility *rules, const GPtrArray *known,
-                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
+                                 const DemurEligibility *rules, const DemurKnownFiles *files,
+                                 const GPtrArray *known, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void demur_meeting_free(DemurMeeting *meeting);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurMeeting, demur_meeting_free)
 

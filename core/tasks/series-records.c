@@ -252,6 +252,9 @@ demur_dicom_files_new(const DemurSeries *series) {
     files[i].sop_instance_uid = g_strdup(slice->sop_instance_uid);
     files[i].position_mm = slice->distance_mm;
     files[i].digest = g_strdup(slice->content_digest);
+    files[i].stamp = g_strdup(slice->stamp);
+    files[i].pixel_digest = g_strdup(slice->pixel_digest);
+    files[i].decodes = slice->decodes;
     GStatBuf at;
     if (g_stat(slice->path, &at) == 0) {
       files[i].size = (gint64)at.st_size;
@@ -267,6 +270,8 @@ demur_dicom_files_free(DemurSeriesFile *files, size_t n_files) {
     g_free(files[i].path);
     g_free(files[i].sop_instance_uid);
     g_free(files[i].digest);
+    g_free(files[i].stamp);
+    g_free(files[i].pixel_digest);
   }
   g_free(files);
 }

@@ -203,7 +203,8 @@ step_read(DemurTask *task, const DemurServeRules *rules, DemurServeStudy *study,
   g_autofree char *folder = study_folder(rules->config, study);
   const char *const paths[] = {folder, NULL};
   g_autoptr(GError) error = NULL;
-  g_autoptr(DemurIntake) intake = demur_intake_run(task, paths, rules->rules, rules->sites, &error);
+  const DemurIntakeParams params = {.rules = rules->rules, .sites = rules->sites};
+  g_autoptr(DemurIntake) intake = demur_intake_run(task, paths, &params, &error);
   if (intake == NULL) {
     if (is_cancelled(error))
       return FALSE;

@@ -1,4 +1,4 @@
-/* bench-dicom phantom FOLDER N SIZE | scan FOLDER | decode FOLDER | study FOLDER: what tests/bench/
+/* bench-dicom phantom FOLDER N SIZE | scan FOLDER | digest FOLDER | decode FOLDER | study FOLDER: what tests/bench/
  * dicom.py asks for, each in a process of its own so that its peak memory is its own. */
 #include <math.h>
 #include <stdio.h>
@@ -51,6 +51,65 @@ scan(const char *folder, guint n_threads, GError **error) {
   const double seconds = seconds_since(start);
   printf("{\"files\": %u, \"threads\": %u, \"seconds\": %.4f, \"files_per_second\": %.0f}\n",
          files->images->len, n_threads, seconds, files->images->len / seconds);
+  return TRUE;
+}
+
+/* Reads every byte of the files, in one thread; adds them to sha where that is given. */
+static guint64
+read_all(const DemurFiles *files, DemurSha256 *sha) {
+  guint64 total = 0;
+  for (guint i = 0; i < files->images->len; i++) {
+    const DemurFile *file = files->images->pdata[i];
+    guint8 bytes[65536];
+    FILE *stream = fopen(file->path, "rb");
+    for (size_t n; stream != NULL && (n = fread(bytes, 1, sizeof bytes, stream)) > 0; total += n)
+      if (sha != NULL)
+        demur_sha256_update(sha, bytes, n);
+    if (stream != NULL)
+      fclose(stream);
+  }
+  return total;
+}
+
+/* What the digest of contents costs beside headers alone, beside reading and beside reading with one
+ * SHA-256 over all bytes; one thread each, the best of three. */
+static gboolean
+digest(const char *folder, GError **error) {
+  const char *paths[] = {folder, NULL};
+  double headers = INFINITY, contents = INFINITY, reading = INFINITY, hashing = INFINITY;
+  double cpu_contents = INFINITY;
+  guint64 bytes = 0;
+  for (int turn = 0; turn < 3; turn++) {
+    gint64 start = g_get_monotonic_time();
+    g_autoptr(DemurFiles) files = demur_files_scan(paths, DEMUR_FILES_HEADERS, NULL, NULL, error);
+    if (files == NULL)
+      return FALSE;
+    headers = MIN(headers, seconds_since(start));
+    start = g_get_monotonic_time();
+    bytes = read_all(files, NULL);
+    reading = MIN(reading, seconds_since(start));
+    DemurSha256 sha;
+    guint8 whole[DEMUR_SHA256_BYTES];
+    demur_sha256_init(&sha);
+    start = g_get_monotonic_time();
+    read_all(files, &sha);
+    demur_sha256_finish(&sha, whole);
+    hashing = MIN(hashing, seconds_since(start));
+    start = g_get_monotonic_time();
+    const double cpu = cpu_seconds();
+    g_autoptr(DemurFiles) all = demur_files_scan(paths, DEMUR_FILES_CONTENTS, NULL, NULL, error);
+    if (all == NULL)
+      return FALSE;
+    contents = MIN(contents, seconds_since(start));
+    cpu_contents = MIN(cpu_contents, cpu_seconds() - cpu);
+  }
+  const double mib = (double)bytes / 1048576;
+  printf("{\"mib\": %.0f, \"headers_seconds\": %.3f, \"contents_seconds\": %.3f, "
+         "\"contents_processor_seconds\": %.3f, \"contents_mib_per_second\": %.0f, "
+         "\"reading_mib_per_second\": %.0f, \"reading_and_sha_mib_per_second\": %.0f, "
+         "\"share_of_sha\": %.2f}\n",
+         mib, headers, contents, cpu_contents, mib / contents, mib / reading, mib / hashing,
+         hashing / contents);
   return TRUE;
 }
 
@@ -155,12 +214,15 @@ main(int argc, char **argv) {
     ok = demur_phantom_write(&options, argv[2], parallel, NULL, NULL, &error);
   } else if (argc == 3 && strcmp(argv[1], "scan") == 0) {
     ok = scan(argv[2], n_threads, &error);
+  } else if (argc == 3 && strcmp(argv[1], "digest") == 0) {
+    ok = digest(argv[2], &error);
   } else if (argc == 3 && strcmp(argv[1], "decode") == 0) {
     ok = decode(argv[2], n_threads, &error);
   } else if (argc == 3 && strcmp(argv[1], "study") == 0) {
     ok = study(argv[2], n_threads, &error);
   } else {
-    fprintf(stderr, "usage: bench-dicom phantom FOLDER N SIZE | scan | decode | study FOLDER\n");
+    fprintf(stderr,
+            "usage: bench-dicom phantom FOLDER N SIZE | scan | digest | decode | study FOLDER\n");
     return 2;
   }
   if (!ok)

@@ -2,7 +2,8 @@
 """dicom.py BUILD: the DICOM numbers of docs/benchmarks.md, in one run over the same files.
 
 Header scan of 1,000 files against pydicom (stop_before_pixels), dcmdump -M and dcm2niix -b o;
-a 250-slice JPEG lossless series against DCMTK's decoder alone; peak memory of 2,000 slices.
+the digest of 250 slices of 512 x 512 against reading and SHA-256, and their import, the first, a second
+time and a second time with --reread; a 250-slice JPEG lossless series against DCMTK's decoder alone; peak memory of 2,000 slices.
 Tools that are not installed are left out and named. Files lie in a temporary folder (1.2 GB at most).
 """
 import glob
@@ -15,6 +16,7 @@ import tempfile
 import time
 
 bench = os.path.join(sys.argv[1], "tests/bench/bench-dicom")
+program = os.path.join(sys.argv[1], "app/demur")
 
 
 def run(*words):
@@ -64,6 +66,20 @@ def decode(folder, compressed):
     return run("decode", compressed)
 
 
+def digest(folder, workspace):
+    """Two seconds after the files were written they can be told unchanged (core/base/file-stamp.h)."""
+    subprocess.run([bench, "phantom", folder, "250", "512"], check=True)
+    files = sorted(glob.glob(folder + "/*.dcm"))
+    time.sleep(2.1)
+    quiet("cat", *files)
+    result = run("digest", folder)
+    words = [program, "--workspace", workspace, "dicom", "import", folder]
+    result["import_seconds"] = round(_once(lambda: quiet(*words)), 3)
+    result["again_seconds"] = round(min(_once(lambda: quiet(*words)) for _ in range(3)), 3)
+    result["reread_seconds"] = round(min(_once(lambda: quiet(*words, "--reread")) for _ in range(3)), 3)
+    return result
+
+
 def load():
     return "load average {:.1f} on {} processors".format(os.getloadavg()[0], os.cpu_count())
 
@@ -75,6 +91,8 @@ with tempfile.TemporaryDirectory() as top:
     os.makedirs(place("niix"))
     print("files per second:", json.dumps(scan(place("scan"), place("niix")), indent=1))
     shutil.rmtree(place("scan"))
+    print("digests:", json.dumps(digest(place("digest"), place("w.demur")), indent=1))
+    shutil.rmtree(place("digest"))
     print("JPEG lossless:", json.dumps(decode(place("raw"), place("jpeg"))))
     shutil.rmtree(place("raw"))
     subprocess.run([bench, "phantom", place("study"), "2000", "512"], check=True)

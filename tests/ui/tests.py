@@ -52,6 +52,12 @@ def import_folder_and_read_the_report():
     app.wait_text(expected["series"][0]["patient_id"])
     app.activate("win.import-report")
     app.wait_text("Accepted for assessment (1)")
+    # A second time: nothing is read twice, unless it is asked for.
+    app.activate("win.import-path", f"'{folder}'")
+    app.wait_text("unchanged since they were imported: only their headers were read.")
+    app.activate("win.reread")
+    app.wait_no_text("files skipped. ")
+    app.wait_text(f"{len(expected['skipped'])} files skipped.")
     listed = demur(path("w.demur"), "dicom", "list")
     assert [s["scan_id"] for s in listed["series"]] == [s["scan_id"] for s in expected["series"]]
     app.quit()
