@@ -17,7 +17,7 @@ import tempfile
 ROOMS = {
     "base": "core/base", "cohort": "core/cohort", "features": "core/features", "shift": "core/shift",
     "metrics": "core/metrics", "selector": "core/selector", "evaluation": "core/evaluation",
-    "words": "core/words", "report": "core/report", "store": "core/store", "dicom": "dicom", "tasks": "core/tasks", "ui": "ui", "app": "app",
+    "words": "core/words", "library": "core/library", "report": "core/report", "store": "core/store", "dicom": "dicom", "tasks": "core/tasks", "ui": "ui", "app": "app",
 }
 NUMERIC = ["features", "shift", "metrics", "selector", "evaluation"]
 FORBIDDEN_IN_NUMERIC = ["time", "clock_gettime", "gettimeofday", "getenv", "secure_getenv", "setlocale",
