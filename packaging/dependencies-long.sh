@@ -3,4 +3,5 @@
 # compared with. Changes nothing else. As root or with sudo.
 set -eu
 exec sh "$(dirname "$0")/install-missing.sh" \
-  orthanc orthanc-dicomweb gcovr python3-numpy python3-scipy python3-sklearn python3-torch
+  orthanc orthanc-dicomweb gcovr python3-numpy python3-scipy python3-sklearn python3-torch \
+  python3-setuptools python3-wheel python3-pip r-base-core

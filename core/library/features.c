@@ -68,9 +68,8 @@ libdemur_outlier_score(libdemur_outlier *outlier, const float *embeddings, size_
   for (size_t i = 0; exclude != NULL && i < m; i++) {
     if (exclude[i] < -1 || exclude[i] >= n_fitted) {
       g_set_error(&cause, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "exclude[%zu] is %" G_GINT64_FORMAT
-                  "; it must be -1 or one of the %" G_GINT64_FORMAT " reference rows",
-                  i, (gint64)exclude[i], n_fitted);
+                  "exclude, value %zu of %zu is none of the %" G_GINT64_FORMAT " reference rows",
+                  i + 1, m, n_fitted);
       return demur_library_fail(error, cause);
     }
     rows[i] = (gssize)exclude[i];

@@ -33,8 +33,9 @@ demur_library_check(const char *argument, const double *vector, size_t n, double
                     GError **error) {
   for (size_t i = 0; i < n; i++)
     if (!(vector[i] >= low && vector[i] <= high)) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s[%zu] is %g; it must be from %g to %g",
-                  argument, i, vector[i], low, high);
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                  "%s, value %zu of %zu: %g is not from %g to %g", argument, i + 1, n, vector[i],
+                  low, high);
       return FALSE;
     }
   return TRUE;
@@ -101,9 +102,9 @@ check_labels(const double *labels, const double *weights, size_t n, GError **err
   for (size_t i = 0; i < n; i++)
     if (labels[i] != 0.0 && labels[i] != 1.0 && (weights == NULL || weights[i] > 0.0)) {
       g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "labels[%zu] is %g; it must be 0 or 1 (give it the weight 0 where the outcome is "
-                  "not known)",
-                  i, labels[i]);
+                  "labels, value %zu of %zu: %g is neither 0 nor 1 (give it the weight 0 where the "
+                  "outcome is not known)",
+                  i + 1, n, labels[i]);
       return FALSE;
     }
   return TRUE;
@@ -236,8 +237,8 @@ libdemur_loss(const libdemur_loss_settings *settings, const double *risks, const
     counts[i] = 1;
     z[i] = logits[sample.rows[i]];
     if (!isfinite(z[i])) {
-      g_set_error(&cause, DEMUR_ERROR, DEMUR_ERROR_INPUT, "logits[%u] is not finite",
-                  sample.rows[i]);
+      g_set_error(&cause, DEMUR_ERROR, DEMUR_ERROR_INPUT, "logits, value %u of %zu is not finite",
+                  sample.rows[i] + 1, n);
       return demur_library_fail(error, cause);
     }
   }

@@ -108,11 +108,11 @@ def refuses(demur, folder):
     risks, labels = np.array([.1, .2, .3]), np.array([0., 1., 0.])
     with open(os.path.join(folder, "bad.json"), "w", encoding="utf-8") as file:
         file.write("{}")
-    for call, says in ((lambda: demur.selective_curve([.1, 2, .3], labels, risks), "risks[1] is 2"),
-                       (lambda: demur.selective_curve(risks, [0, .5, 1], risks), "labels[1] is 0.5"),
+    for call, says in ((lambda: demur.selective_curve([.1, 2, .3], labels, risks), "risks, value 2 of 3: 2"),
+                       (lambda: demur.selective_curve(risks, [0, .5, 1], risks), "labels, value 2 of 3"),
                        (lambda: demur.selective_curve(risks, labels, [1, 2]), "2 rows"),
-                       (lambda: demur.selective_curve(risks, labels, [1, np.nan, 0]), "scores[1]"),
-                       (lambda: demur.threshold(1.5, risks), "coverage[0] is 1.5"),
+                       (lambda: demur.selective_curve(risks, labels, [1, np.nan, 0]), "scores, value 2"),
+                       (lambda: demur.threshold(1.5, risks), "coverage, value 1"),
                        (lambda: demur.calibration(np.zeros((2, 2)), labels), "dimensions"),
                        (lambda: demur.Outlier(np.zeros((1, 3))), "two scans"),
                        (lambda: demur.Outlier(np.array([[1, np.inf], [0, 0]])), "column"),
