@@ -40,7 +40,7 @@ def main():
         sys.exit(77)
     commands = run([ninja, "-C", build, "-t", "commands", *PROGRAMS])
     configured = {path for path in installed_from(build)  # written by cmake itself, before anything is built
-                  if path.endswith(".service")}
+                  if path.endswith((".service", ".pc"))}
     wanted = {os.path.relpath(path, build) for path in installed_from(build) - configured} - {f"app/{name}" for name in PROGRAMS}
     assert any(path.endswith("demur.mo") for path in wanted), wanted
     missing = {path for path in wanted if path not in commands}
@@ -55,7 +55,7 @@ def main():
                 path = os.path.join(where, name)
                 assert os.path.getsize(path) > 0, path
                 files[name] = path
-        for name in [*PROGRAMS, "demur.1", "demur-workstation.1", "demur.mo", "demur-serve.service", "serve.conf",
+        for name in [*PROGRAMS, "libdemur.so", "libdemur.h", "libdemur.pc", "demur.1", "demur-workstation.1", "demur.mo", "demur-serve.service", "serve.conf",
                      "org.demur.Workstation.metainfo.xml", "org.demur.Workstation.svg"]:
             assert name in files, f"{name} is not installed"
         entry = configparser.ConfigParser(interpolation=None)
