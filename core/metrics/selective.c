@@ -10,14 +10,17 @@
  * equal; so may scans of equal risk, which share their mean outcome. Of weighted outcomes (not all
  * known) the bins hold equal sums of weights. Different here: coverages are visited from the
  * largest down and the kept entries compacted in place, so the lists shrink and one sort by risk
- * serves all; thresholds come from a two-level count by score rank. */
+ * serves all (where the error alone is wanted, one walk serves all: metrics/selective-lanes.h);
+ * thresholds come from a two-level count by score rank. */
 #include "metrics/selective.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/vector.h"
 #include "metrics/coverage.h"
+#include "metrics/selective-lanes.h"
 
 #define MAX_COVERAGES 64
 #define BLOCK_BITS 6 /* ranks a block of the coarse count */
@@ -76,7 +79,7 @@ typedef struct {
   double mass;     /* of all bins: scans, or their weights */
   double sizes[DEMUR_MAX_BINS];
   double differences[DEMUR_MAX_BINS]; /* sum of y - r */
-  double labels[DEMUR_MAX_BINS];      /* sum of y; only where asked for */
+  double labels[DEMUR_MAX_BINS];      /* sum of y */
   /* With blocks: sums of w^2 and of w^2 y. */
   double squares[DEMUR_MAX_BINS], positive_squares[DEMUR_MAX_BINS];
 } Bins;
@@ -85,7 +88,6 @@ typedef struct {
 static inline void
 fill_plain_bins(const guint32 *counts, const double *differences, const double *labels, size_t n,
                 size_t n_selected, size_t min_bin_size, Bins *bins) {
-  const gboolean with_labels = labels != NULL;
   bins->n_bins = demur_bins_count(n_selected, min_bin_size);
   bins->blocks = FALSE;
   bins->mass = (double)n_selected;
@@ -98,8 +100,7 @@ fill_plain_bins(const guint32 *counts, const double *differences, const double *
     size_t count = counts[j];
     while (count >= room) {
       difference += (double)room * differences[j];
-      if (with_labels)
-        label += (double)room * labels[j];
+      label += (double)room * labels[j];
       bins->sizes[bin] = (double)size;
       bins->differences[bin] = difference;
       bins->labels[bin] = label;
@@ -111,8 +112,7 @@ fill_plain_bins(const guint32 *counts, const double *differences, const double *
       room = size;
     }
     difference += (double)count * differences[j];
-    if (with_labels)
-      label += (double)count * labels[j];
+    label += (double)count * labels[j];
     room -= count;
   }
 }
@@ -215,28 +215,26 @@ debiased2_of(const Bins *bins) {
   return isfinite(debiased) ? debiased / bins->mass : NAN;
 }
 
-/* The bins of the kept entries [n]. Without labels (training) those of debiased squares are left
- * out. */
+/* The bins of the kept entries [n]. */
 static inline void
 fill_bins(const DemurSelectiveScratch *s, size_t n, size_t n_selected, size_t min_bin_size,
-          gboolean tied, gboolean weighted, gboolean with_labels, Bins *bins) {
+          gboolean tied, gboolean weighted, Bins *bins) {
   if (!tied && !weighted)
-    fill_plain_bins(s->counts, s->differences, with_labels ? s->labels : NULL, n, n_selected,
-                    min_bin_size, bins);
+    fill_plain_bins(s->counts, s->differences, s->labels, n, n_selected, min_bin_size, bins);
   else
     fill_block_bins(s, n, tied, weighted, min_bin_size, bins);
 }
 
-/* What the loaded entries need beyond counts, ranks and differences. */
+/* What the loaded entries need beyond counts, ranks, differences, y and r. */
 typedef struct {
-  gboolean tied, weighted, labels; /* labels: y and r as well */
+  gboolean tied, weighted;
 } Kind;
 
 static void
 point_of(const DemurSelectiveScratch *s, size_t n, size_t n_selected, size_t min_bin_size,
          Kind kind, gboolean top_label, DemurSelectivePoint *point) {
   Bins bins;
-  fill_bins(s, n, n_selected, min_bin_size, kind.tied, kind.weighted, TRUE, &bins);
+  fill_bins(s, n, n_selected, min_bin_size, kind.tied, kind.weighted, &bins);
   point->n_selected = n_selected;
   point->n_bins = bins.n_bins;
   point->error2 = error2_of(&bins);
@@ -267,35 +265,28 @@ point_of(const DemurSelectiveScratch *s, size_t n, size_t n_selected, size_t min
 
 /* Copies the entries that stand in the sample at all. */
 static size_t
-load(const DemurSelectiveSample *sample, DemurSelectiveScratch *s, gboolean with_labels,
-     size_t *n_total, Kind *kind) {
-  *n_total = 0;
-  *kind = (Kind){.weighted = sample->weights != NULL, .labels = with_labels};
+load(const DemurSelectiveSample *sample, DemurSelectiveScratch *s, Kind *kind) {
+  *kind = (Kind){.weighted = sample->weights != NULL};
   g_return_val_if_fail(sample->n <= s->n, 0);
   for (size_t i = 1; i < sample->n && !kind->tied; i++)
     kind->tied = sample->risks[i] == sample->risks[i - 1];
-  kind->labels |= kind->tied || kind->weighted;
-  size_t n = 0, total = 0;
+  size_t n = 0;
   guint32 block = 0;
   for (size_t i = 0; i < sample->n; i++) {
     const guint32 count = sample->counts != NULL ? sample->counts[i] : 1;
     s->counts[n] = count;
     s->ranks[n] = sample->ranks[i];
     s->differences[n] = sample->labels[i] - sample->risks[i];
-    if (kind->labels) {
-      s->labels[n] = sample->labels[i];
-      s->risks[n] = sample->risks[i];
-    }
+    s->labels[n] = sample->labels[i];
+    s->risks[n] = sample->risks[i];
     if (kind->tied) {
       block += i > 0 && sample->risks[i] != sample->risks[i - 1];
       s->blocks[n] = block;
     }
     if (kind->weighted)
       s->weights[n] = sample->weights[i];
-    total += count;
     n += count > 0;
   }
-  *n_total = total;
   return n;
 }
 
@@ -307,10 +298,8 @@ compact_kind(DemurSelectiveScratch *s, size_t n, guint32 max_rank, Kind kind) {
     s->counts[kept] = s->counts[j];
     const guint32 rank = s->ranks[kept] = s->ranks[j];
     s->differences[kept] = s->differences[j];
-    if (kind.labels) {
-      s->labels[kept] = s->labels[j];
-      s->risks[kept] = s->risks[j];
-    }
+    s->labels[kept] = s->labels[j];
+    s->risks[kept] = s->risks[j];
     if (kind.tied)
       s->blocks[kept] = s->blocks[j];
     if (kind.weighted)
@@ -322,41 +311,45 @@ compact_kind(DemurSelectiveScratch *s, size_t n, guint32 max_rank, Kind kind) {
 
 static size_t
 compact(DemurSelectiveScratch *s, size_t n, guint32 max_rank, Kind kind) {
-  /* The two that are frequent, each a loop of its own. */
-  if (!kind.tied && !kind.weighted)
-    return kind.labels ? compact_kind(s, n, max_rank, (Kind){FALSE, FALSE, TRUE})
-                       : compact_kind(s, n, max_rank, (Kind){FALSE, FALSE, FALSE});
-  return compact_kind(s, n, max_rank, kind);
+  /* The frequent one is a loop of its own. */
+  return !kind.tied && !kind.weighted ? compact_kind(s, n, max_rank, (Kind){FALSE, FALSE})
+                                      : compact_kind(s, n, max_rank, kind);
 }
 
-/* For each coverage the last rank that is selected and how many scans that is; order [n_coverages]:
- * the coverages from the largest down. */
+/* For each coverage the last rank that is selected and how many scans that is; order: the coverages
+ * from the largest down. */
+typedef struct {
+  guint32 max_ranks[MAX_COVERAGES];
+  size_t n_selected[MAX_COVERAGES], order[MAX_COVERAGES];
+} Thresholds;
+
 static void
-find_thresholds(const DemurSelectiveSample *sample, DemurSelectiveScratch *s, size_t n,
-                size_t n_total, const double *coverages, size_t n_coverages, guint32 *max_ranks,
-                size_t *n_selected, size_t *order) {
-  const size_t n_blocks = (sample->n_ranks >> BLOCK_BITS) + 1;
-  memset(s->rank_counts, 0, sample->n_ranks * sizeof *s->rank_counts);
+find_thresholds(DemurSelectiveScratch *s, const guint32 *counts, const guint32 *ranks, size_t n,
+                size_t n_ranks, const double *coverages, size_t n_coverages, Thresholds *found) {
+  const size_t n_blocks = (n_ranks >> BLOCK_BITS) + 1;
+  size_t n_total = 0;
+  memset(s->rank_counts, 0, n_ranks * sizeof *s->rank_counts);
   memset(s->block_counts, 0, n_blocks * sizeof *s->block_counts);
   for (size_t j = 0; j < n; j++) {
-    s->rank_counts[s->ranks[j]] += s->counts[j];
-    s->block_counts[s->ranks[j] >> BLOCK_BITS] += s->counts[j];
+    s->rank_counts[ranks[j]] += counts[j];
+    s->block_counts[ranks[j] >> BLOCK_BITS] += counts[j];
+    n_total += counts[j];
   }
   for (size_t c = 0; c < n_coverages; c++) {
     size_t place = c;
-    while (place > 0 && coverages[order[place - 1]] < coverages[c]) {
-      order[place] = order[place - 1];
+    while (place > 0 && coverages[found->order[place - 1]] < coverages[c]) {
+      found->order[place] = found->order[place - 1];
       place--;
     }
-    order[place] = c;
+    found->order[place] = c;
   }
   /* From the smallest coverage up, so that one walk over the blocks serves all. */
   size_t block = 0, before = 0;
   for (size_t o = n_coverages; o-- > 0;) {
-    const size_t c = order[o];
+    const size_t c = found->order[o];
     const size_t wanted = demur_coverage_count(coverages[c], n_total);
     if (wanted == 0) {
-      n_selected[c] = 0;
+      found->n_selected[c] = 0;
       continue;
     }
     while (before + s->block_counts[block] < wanted)
@@ -364,8 +357,8 @@ find_thresholds(const DemurSelectiveSample *sample, DemurSelectiveScratch *s, si
     size_t rank = block << BLOCK_BITS, sum = before;
     while ((sum += s->rank_counts[rank]) < wanted)
       rank++;
-    max_ranks[c] = (guint32)rank;
-    n_selected[c] = sum;
+    found->max_ranks[c] = (guint32)rank;
+    found->n_selected[c] = sum;
   }
 }
 
@@ -374,25 +367,24 @@ demur_selective_curve(const DemurSelectiveSample *sample, const double *coverage
                       size_t n_coverages, size_t min_bin_size, DemurSelectiveScratch *s,
                       DemurSelectivePoint *points) {
   g_return_if_fail(n_coverages <= MAX_COVERAGES && sample->n_ranks <= s->n);
-  guint32 max_ranks[MAX_COVERAGES];
-  size_t n_selected[MAX_COVERAGES], order[MAX_COVERAGES], n_total;
+  Thresholds found;
   Kind kind;
-  size_t n = load(sample, s, TRUE, &n_total, &kind);
-  find_thresholds(sample, s, n, n_total, coverages, n_coverages, max_ranks, n_selected, order);
+  size_t n = load(sample, s, &kind);
+  find_thresholds(s, s->counts, s->ranks, n, sample->n_ranks, coverages, n_coverages, &found);
   for (size_t o = 0; o < n_coverages; o++) {
-    const size_t c = order[o];
-    n = n_selected[c] > 0 ? compact(s, n, max_ranks[c], kind) : 0;
-    points[c].rank = n_selected[c] > 0 ? max_ranks[c] : 0;
-    point_of(s, n, n_selected[c], min_bin_size, kind, sample->top_label, &points[c]);
+    const size_t c = found.order[o];
+    n = found.n_selected[c] > 0 ? compact(s, n, found.max_ranks[c], kind) : 0;
+    points[c].rank = found.n_selected[c] > 0 ? found.max_ranks[c] : 0;
+    point_of(s, n, found.n_selected[c], min_bin_size, kind, sample->top_label, &points[c]);
   }
 }
 
 void
 demur_selective_at_rank(const DemurSelectiveSample *sample, gssize max_rank, size_t min_bin_size,
                         DemurSelectiveScratch *s, DemurSelectivePoint *point) {
-  size_t n_total, n_selected = 0;
+  size_t n_selected = 0;
   Kind kind;
-  size_t n = load(sample, s, TRUE, &n_total, &kind);
+  size_t n = load(sample, s, &kind);
   n = max_rank >= 0 ? compact(s, n, (guint32)max_rank, kind) : 0;
   for (size_t j = 0; j < n; j++)
     n_selected += s->counts[j];
@@ -400,40 +392,62 @@ demur_selective_at_rank(const DemurSelectiveSample *sample, gssize max_rank, siz
   point_of(s, n, n_selected, min_bin_size, kind, sample->top_label, point);
 }
 
-/* S-BCE_2 at each coverage, and its debiased square where squares is not NULL. Inlined, so that
- * training's call carries no labels along. */
-static inline __attribute__((always_inline)) void
-binned_errors(const DemurSelectiveSample *sample, const double *coverages, size_t n_coverages,
-              size_t min_bin_size, DemurSelectiveScratch *s, double *errors, double *squares) {
-  const gboolean with_labels = squares != NULL;
-  guint32 max_ranks[MAX_COVERAGES];
-  size_t n_selected[MAX_COVERAGES], order[MAX_COVERAGES], n_total;
-  Kind kind;
-  size_t n = load(sample, s, with_labels, &n_total, &kind);
-  find_thresholds(sample, s, n, n_total, coverages, n_coverages, max_ranks, n_selected, order);
-  for (size_t o = 0; o < n_coverages; o++) {
-    const size_t c = order[o];
-    if (o > 0 && n_selected[c] == n_selected[order[o - 1]]) { /* the same scans, as for ties */
-      errors[c] = errors[order[o - 1]];
-      if (with_labels)
-        squares[c] = squares[order[o - 1]];
-      continue;
-    }
-    Bins bins;
-    n = n_selected[c] > 0 ? compact(s, n, max_ranks[c], kind) : 0;
-    fill_bins(s, n, n_selected[c], min_bin_size, kind.tied, kind.weighted, with_labels, &bins);
-    errors[c] = error2_of(&bins);
-    if (with_labels)
-      squares[c] = debiased2_of(&bins);
+/* masses = counts as numbers, times weights where there are any; products = masses (y - r). */
+VECTOR_CLONES static void
+fill_entries(const DemurSelectiveSample *sample, const guint32 *counts, DemurSelectiveScratch *s) {
+  const size_t n = sample->n;
+  double *masses = s->labels, *products = s->risks, *ranks = s->weights;
+  for (size_t i = 0; i < n; i++) {
+    masses[i] = (double)counts[i];
+    ranks[i] = (double)sample->ranks[i];
+    s->differences[i] = sample->labels[i] - sample->risks[i];
   }
+  for (size_t i = 0; sample->weights != NULL && i < n; i++)
+    masses[i] *= sample->weights[i];
+  for (size_t i = 0; i < n; i++)
+    products[i] = masses[i] * s->differences[i];
+}
+
+/* The sample as entries of a walk over lanes: the arrays of labels, risks and weights hold masses,
+ * products and ranks. An entry that stands in the sample 0 times changes nothing there. */
+static DemurSelectiveEntries
+load_lanes(const DemurSelectiveSample *sample, DemurSelectiveScratch *s) {
+  const guint32 *counts = sample->counts;
+  if (sample->counts == NULL) {
+    for (size_t i = 0; i < sample->n; i++)
+      s->counts[i] = 1;
+    counts = s->counts;
+  }
+  fill_entries(sample, counts, s);
+  gboolean tied = FALSE;
+  for (size_t i = 1; i < sample->n; i++)
+    tied |= sample->risks[i] == sample->risks[i - 1];
+  if (tied) {
+    s->blocks[0] = 0;
+    for (size_t i = 1; i < sample->n; i++)
+      s->blocks[i] = s->blocks[i - 1] + (sample->risks[i] != sample->risks[i - 1]);
+  }
+  return (DemurSelectiveEntries){.n = sample->n,
+                                 .masses = s->labels,
+                                 .products = s->risks,
+                                 .differences = s->differences,
+                                 .ranks = s->weights,
+                                 .counts = counts,
+                                 .blocks = tied ? s->blocks : NULL,
+                                 .weighted = sample->weights != NULL};
 }
 
 void
 demur_selective_errors(const DemurSelectiveSample *sample, const double *coverages,
                        size_t n_coverages, size_t min_bin_size, DemurSelectiveScratch *s,
                        double *errors) {
-  g_return_if_fail(n_coverages <= MAX_COVERAGES && sample->n_ranks <= s->n);
-  binned_errors(sample, coverages, n_coverages, min_bin_size, s, errors, NULL);
+  g_return_if_fail(n_coverages <= MAX_COVERAGES && sample->n_ranks <= s->n && sample->n <= s->n);
+  Thresholds found;
+  const DemurSelectiveEntries entries = load_lanes(sample, s);
+  find_thresholds(s, entries.counts, sample->ranks, sample->n, sample->n_ranks, coverages,
+                  n_coverages, &found);
+  demur_selective_lanes(&entries, found.max_ranks, found.n_selected, n_coverages, min_bin_size,
+                        errors);
 }
 
 void
@@ -441,7 +455,24 @@ demur_selective_debiased(const DemurSelectiveSample *sample, const double *cover
                          size_t n_coverages, size_t min_bin_size, DemurSelectiveScratch *s,
                          double *errors, double *squares) {
   g_return_if_fail(n_coverages <= MAX_COVERAGES && sample->n_ranks <= s->n);
-  binned_errors(sample, coverages, n_coverages, min_bin_size, s, errors, squares);
+  Thresholds found;
+  Kind kind;
+  size_t n = load(sample, s, &kind);
+  find_thresholds(s, s->counts, s->ranks, n, sample->n_ranks, coverages, n_coverages, &found);
+  for (size_t o = 0; o < n_coverages; o++) {
+    const size_t c = found.order[o];
+    /* The same scans, as for ties. */
+    if (o > 0 && found.n_selected[c] == found.n_selected[found.order[o - 1]]) {
+      errors[c] = errors[found.order[o - 1]];
+      squares[c] = squares[found.order[o - 1]];
+      continue;
+    }
+    Bins bins;
+    n = found.n_selected[c] > 0 ? compact(s, n, found.max_ranks[c], kind) : 0;
+    fill_bins(s, n, found.n_selected[c], min_bin_size, kind.tied, kind.weighted, &bins);
+    errors[c] = error2_of(&bins);
+    squares[c] = debiased2_of(&bins);
+  }
 }
 
 void

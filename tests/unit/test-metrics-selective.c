@@ -304,6 +304,35 @@ every_function_matches_the_twin(void) {
       }
 }
 
+/* The error alone is found by another walk than the whole point: of plain, tied and weighted entries,
+ * at fewer coverages than a vector holds and at more, both give the same bytes. */
+static void
+errors_alone_are_the_points_bytes(void) {
+  static const size_t sizes[] = {1, 2, 40, 333, 1000}, n_coverages[] = {1, 4, 10, 12, 13, 25, 64};
+  double coverages[64], weights[1000];
+  for (size_t k = 0; k < G_N_ELEMENTS(coverages); k++)
+    coverages[k] = (double)((k * 37) % 64) / 63.0;
+  for (size_t i = 0; i < G_N_ELEMENTS(weights); i++)
+    weights[i] = i % 5 == 0 ? 0.0 : 1.0 + 0.1 * (double)(i % 7);
+  for (size_t c = 0; c < G_N_ELEMENTS(sizes); c++)
+    for (guint64 seed = 0; seed < 24; seed++) {
+      RandomSample s;
+      random_sample_init(&s, sizes[c], seed);
+      s.sample.weights = seed >= 12 ? weights : NULL;
+      g_autoptr(DemurSelectiveScratch) scratch = demur_selective_scratch_new(sizes[c]);
+      for (size_t k = 0; k < G_N_ELEMENTS(n_coverages); k++) {
+        DemurSelectivePoint points[64];
+        double errors[64];
+        demur_selective_curve(&s.sample, coverages, n_coverages[k], 7, scratch, points);
+        demur_selective_errors(&s.sample, coverages, n_coverages[k], 7, scratch, errors);
+        for (size_t j = 0; j < n_coverages[k]; j++)
+          g_assert_true(errors[j] == points[j].error2 ||
+                        (isnan(errors[j]) && isnan(points[j].error2)));
+      }
+      random_sample_clear(&s);
+    }
+}
+
 /* What doubling every count leaves alone: the selection at any coverage, Brier and accuracy always;
  * S-BCE where the bins' sizes double too: bins as many (min_bin_size doubled) and without
  * remainder. The debiased square is not such a law: its variance term halves. */
@@ -467,6 +496,8 @@ main(int argc, char **argv) {
   g_test_add_func("/metrics/selective/n-bins", number_of_bins_follows_the_paper);
   g_test_add_func("/metrics/selective/empty", an_empty_selection_is_undefined);
   g_test_add_func("/metrics/selective/twin", every_function_matches_the_twin);
+  g_test_add_func("/metrics/selective/errors-alone-are-the-points-bytes",
+                  errors_alone_are_the_points_bytes);
   g_test_add_func("/metrics/selective/doubling", doubling_all_counts_keeps_the_plain_measures);
   g_test_add_func("/metrics/selective/debiased",
                   debiased_square_of_a_calibrated_model_is_zero_on_average);
