@@ -6,6 +6,7 @@
 #include "base/file-output.h"
 
 #define MAX_META 65536 /* bytes by which file meta information may differ */
+#define BLOCK 512      /* bytes that a disk writes whole or not at all */
 
 gboolean
 demur_object_is_uid(const char *text) {
@@ -35,21 +36,56 @@ is_same(const char *path, const char *bytes, size_t n) {
   return n - i == m - j && memcmp(bytes + i, other + j, n - i) == 0;
 }
 
-gboolean
-demur_object_put(const char *folder, const char *instance_uid, const char *bytes, size_t n,
-                 gboolean *known, GError **error) {
-  *known = FALSE;
-  for (int copy = 1;;) {
-    g_autofree char *name = copy == 1 ? g_strdup_printf("%s/%s.dcm", folder, instance_uid)
+/* Whether the file is what a power cut left of these bytes: shorter, or without some of its blocks. */
+static gboolean
+is_torn(const char *path, const char *bytes, size_t n) {
+  static const char nothing[BLOCK];
+  gsize m;
+  g_autofree char *other = demur_file_input_read(path, n + 1, &m, NULL);
+  if (other == NULL || m > n)
+    return FALSE;
+  for (size_t at = 0; at < m; at += BLOCK) {
+    const size_t length = MIN(BLOCK, m - at);
+    if (memcmp(other + at, bytes + at, length) != 0 && memcmp(other + at, nothing, length) != 0)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Where the object goes: under the instance's name, or behind a number beside other objects of that
+ * name. *known: it is there. *torn (NULL: none is taken for such): the path of the first that is
+ * what a power cut left of it; owned. */
+static char *
+find_path(const char *folder, const char *instance_uid, const char *bytes, size_t n,
+          gboolean *known, char **torn) {
+  for (int copy = 1;; copy++) {
+    g_autofree char *path = copy == 1 ? g_strdup_printf("%s/%s.dcm", folder, instance_uid)
                                       : g_strdup_printf("%s/%s-%d.dcm", folder, instance_uid, copy);
-    if (g_file_test(name, G_FILE_TEST_EXISTS)) {
-      if ((*known = is_same(name, bytes, n)))
-        return TRUE;
-      copy++;
-      continue;
-    }
+    if (!g_file_test(path, G_FILE_TEST_EXISTS) || (*known = is_same(path, bytes, n)))
+      return g_steal_pointer(&path);
+    if (torn != NULL && *torn == NULL && is_torn(path, bytes, n))
+      *torn = g_strdup(path);
+  }
+}
+
+gboolean
+demur_object_put(const DemurObjectPlace *place, const char *bytes, size_t n, DemurArrivalLog *log,
+                 gboolean *known, GError **error) {
+  g_autofree char *folder = g_build_filename(place->folder, place->series, NULL);
+  gboolean logged = FALSE;
+  *known = FALSE;
+  if (!demur_folder_make(folder, error))
+    return FALSE;
+  for (;;) {
     g_autoptr(GError) cause = NULL;
-    if (demur_file_write(name, bytes, (gssize)n, DEMUR_FILE_NEW, &cause))
+    g_autofree char *path = find_path(folder, place->instance_uid, bytes, n, known, NULL);
+    if (*known)
+      return TRUE;
+    /* Before it has a name: what others find there is kept. */
+    if (log != NULL && !logged)
+      logged = demur_arrival_log_add(log, place->series, place->instance_uid, bytes, n);
+    const DemurFileFlags flags = logged ? DEMUR_FILE_NEW | DEMUR_FILE_UNSYNCED : DEMUR_FILE_NEW;
+    if (demur_file_write(path, bytes, (gssize)n, flags, &cause))
       return TRUE;
     if (!g_error_matches(cause, DEMUR_ERROR, DEMUR_ERROR_EXISTS)) {
       g_propagate_error(error, g_steal_pointer(&cause));
@@ -57,4 +93,26 @@ demur_object_put(const char *folder, const char *instance_uid, const char *bytes
     }
     /* Somebody else was faster: the same object? */
   }
+}
+
+/* An object of a log. What the power cut left of it gives way; another object stays. */
+static gboolean
+put_back(const char *series, const char *instance_uid, gconstpointer bytes, size_t n, gpointer data,
+         GError **error) {
+  g_autofree char *folder = g_build_filename(data, series, NULL);
+  gboolean known = FALSE;
+  if (!demur_object_is_uid(instance_uid) || strstr(series, "..") != NULL)
+    return TRUE; /* no log of ours */
+  if (!demur_folder_make(folder, error))
+    return FALSE;
+  g_autofree char *torn = NULL;
+  g_autofree char *path = find_path(folder, instance_uid, bytes, n, &known, &torn);
+  return known ||
+         demur_file_write(torn != NULL ? torn : path, bytes, (gssize)n, DEMUR_FILE_REPLACE, error);
+}
+
+gboolean
+demur_objects_recover(const char *folder, int process, GError **error) {
+  g_autofree char *copy = g_strdup(folder);
+  return demur_arrival_logs_read(folder, process, put_back, copy, error);
 }

@@ -50,6 +50,8 @@ constexpr int max_pending = 64;         // connections that have not asked for a
 constexpr int max_pending_of_host = 32; // .. of one address
 constexpr int max_slots = 1024 + max_pending;
 constexpr guint stall_factor = 20; // an object may take so many timeouts
+// A log is made and removed at the price of some syncs: a shorter association does without.
+constexpr guint objects_without_log = 4;
 
 constexpr const char *journal = ".journal";      // folder of marks, STUDY.KIND
 constexpr const char *mark_new = ".new";         // acknowledged, not read
@@ -211,6 +213,11 @@ protected:
     alarm(0);
     if (!acknowledged_)
       return;
+    g_autoptr(GError) error = nullptr;
+    if (!demur_arrival_log_end(g_steal_pointer(&log_), &error)) {
+      tell(pipe_, error->message);
+      released_ = false; // until the log is read
+    }
     for (const std::string &folder : touched_) {
       if (released_)
         clear_mark(folder, mark_broken);
@@ -317,8 +324,7 @@ private:
       return out_of_room("the disk is full but for what is kept free");
     g_autofree char *study =
         g_strconcat(receiver_.folder, "/", folder_name(header->study_uid), nullptr);
-    g_autofree char *series = g_build_filename(study, folder_name(header->series_uid), nullptr);
-    if (!demur_folder_make(series, &cause))
+    if (!demur_folder_make(study, &cause))
       return out_of_room(cause->message);
     if (touched_.count(study) == 0) {
       // Whatever ends this process, the study is told to be a part.
@@ -330,7 +336,9 @@ private:
     // Before the object: one that is there and told by no mark would never be read.
     if (!set_mark(study, mark_new))
       return out_of_room("the journal can't be written");
-    return put(part, series, header->sop_instance_uid);
+    const std::string series =
+        std::string(folder_name(header->study_uid)) + "/" + folder_name(header->series_uid);
+    return put(part, {receiver_.folder, series.c_str(), header->sop_instance_uid});
   }
 
   // Whether more than the reserve is free.
@@ -340,15 +348,22 @@ private:
            disk.f_bavail >= (static_cast<guint64>(receiver_.reserve_mb) << 20) / disk.f_frsize;
   }
 
+  // The log of this association; NULL while it is too short to be worth one.
+  DemurArrivalLog *log() {
+    if (n_put_++ == objects_without_log)
+      log_ = demur_arrival_log_open(receiver_.folder, getpid(), nullptr);
+    return log_;
+  }
+
   // Under the instance's name, or behind a number beside another object of that name.
-  Uint16 put(const char *part, const char *series, const char *instance) {
+  Uint16 put(const char *part, const DemurObjectPlace &place) {
     g_autoptr(GMappedFile) bytes = g_mapped_file_new(part, FALSE, nullptr);
     if (bytes == nullptr)
       return out_of_room(g_strerror(errno));
     gboolean known = FALSE;
     g_autoptr(GError) error = nullptr;
-    if (!demur_object_put(series, instance, g_mapped_file_get_contents(bytes),
-                          g_mapped_file_get_length(bytes), &known, &error))
+    if (!demur_object_put(&place, g_mapped_file_get_contents(bytes),
+                          g_mapped_file_get_length(bytes), log(), &known, &error))
       return out_of_room(error->message);
     count(known ? shared_.n_known : shared_.n_received);
     return STATUS_Success;
@@ -365,6 +380,8 @@ private:
   Slot &slot_;
   const int pipe_;
   std::set<std::string> touched_; // study folders of this association
+  guint n_put_ = 0;
+  DemurArrivalLog *log_ = nullptr;
   bool acknowledged_ = false, released_ = false, ended_ = false;
 };
 
@@ -504,6 +521,7 @@ public:
 
   // What an earlier server acknowledged and did not read.
   void recall() {
+    recover(0);
     const char *name;
     g_autoptr(GDir) open = g_dir_open(journal_of(receiver_.folder).c_str(), 0, nullptr);
     while (open != nullptr && (name = g_dir_read_name(open)) != nullptr) {
@@ -542,6 +560,13 @@ public:
   }
 
 private:
+  // Objects of the log that an association left which was killed (0: of all, before any begins).
+  void recover(pid_t process) {
+    g_autoptr(GError) error = nullptr;
+    if (!demur_objects_recover(receiver_.folder, process, &error) && receiver_.problem != nullptr)
+      receiver_.problem(error->message, receiver_.data);
+  }
+
   // Microseconds until the study is told.
   gint64 quiet_needed(const Study &study) const {
     if (study.broken && receiver_.give_up_seconds == 0)
@@ -581,6 +606,8 @@ private:
     }
     const bool released = std::strcmp(rest, " 1") == 0;
     bool touched = false;
+    if (!released)
+      recover(pid);
     for (auto &[folder, study] : studies_) {
       if (study.open.erase(pid) == 0)
         continue;

@@ -326,12 +326,10 @@ keep_part(const guint8 *bytes, size_t n, gpointer data, GError **error) {
       g_strcmp0(header->study_uid, retrieval->study_uid) != 0 ||
       (retrieval->series_uid != NULL && strcmp(header->series_uid, retrieval->series_uid) != 0))
     return fail(error, "the server's answer", "it holds an object that was not asked for");
-  g_autofree char *folder =
-      g_build_filename(retrieval->folder, header->study_uid, header->series_uid, NULL);
-  if (!demur_folder_make(folder, error))
-    return FALSE;
+  g_autofree char *series = g_build_filename(header->study_uid, header->series_uid, NULL);
+  const DemurObjectPlace place = {retrieval->folder, series, header->sop_instance_uid};
   gboolean known;
-  if (!demur_object_put(folder, header->sop_instance_uid, (const char *)bytes, n, &known, error))
+  if (!demur_object_put(&place, (const char *)bytes, n, NULL, &known, error))
     return FALSE;
   retrieval->retrieved->n_objects += known ? 0 : 1;
   retrieval->retrieved->n_known += known ? 1 : 0;

@@ -394,6 +394,11 @@ sync_to_disk(int fd) {
   return code == 0 || errno == EINVAL || errno == ENOTSUP;
 }
 
+static gboolean
+is_unsynced(const DemurFileOutput *output) {
+  return (output->flags & DEMUR_FILE_UNSYNCED) != 0;
+}
+
 gboolean
 demur_file_output_finish(DemurFileOutput *output, GError **error) {
   if (output->finished)
@@ -407,7 +412,8 @@ demur_file_output_finish(DemurFileOutput *output, GError **error) {
     return settle(output, close(fd) == 0 || errno == EINTR, error);
   }
   /* Kept open, and so locked, until it has its name. */
-  return settle(output, take_over_rights(output) && sync_to_disk(output->fd), error);
+  return settle(
+      output, take_over_rights(output) && (is_unsynced(output) || sync_to_disk(output->fd)), error);
 }
 
 /* Without REPLACE a file that has come to be in the meantime stays. */
@@ -439,7 +445,7 @@ demur_file_output_commit(DemurFileOutput *output, GError **error) {
   gboolean ok = (close(fd) == 0 || errno == EINTR) && rename_part(output);
   if (ok) {
     output->has_part = FALSE;
-    ok = sync_to_disk(output->folder) || errno == EBADF; /* of a drop box */
+    ok = is_unsynced(output) || sync_to_disk(output->folder) || errno == EBADF; /* of a drop box */
   }
   const int number = errno;
   if (copy >= 0)

@@ -33,9 +33,11 @@ G_BEGIN_DECLS
 typedef struct DemurFileOutput DemurFileOutput;
 
 typedef enum {
-  DEMUR_FILE_NEW = 0,          /* the name must be free; another's file is never replaced */
-  DEMUR_FILE_REPLACE = 1 << 0, /* what is there is replaced */
-  DEMUR_FILE_PUBLIC = 1 << 1,  /* rights 0666 less the umask */
+  DEMUR_FILE_NEW = 0,           /* the name must be free; another's file is never replaced */
+  DEMUR_FILE_REPLACE = 1 << 0,  /* what is there is replaced */
+  DEMUR_FILE_PUBLIC = 1 << 1,   /* rights 0666 less the umask */
+  DEMUR_FILE_UNSYNCED = 1 << 2, /* whole or not at all while the machine runs; the caller keeps
+                                 * the bytes on the disk elsewhere until it has synced this file */
 } DemurFileFlags;
 
 /* What can be said before anything is computed: whether opening path would succeed as things stand.

@@ -71,11 +71,10 @@ take_image(DemurOpenArchive *archive, const DemurFile *file, const char *folder,
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "it can't be read whole");
     return FALSE;
   }
-  g_autofree char *series = g_build_filename(folder, header->study_uid, header->series_uid, NULL);
-  if (!demur_folder_make(series, error))
-    return FALSE;
+  g_autofree char *series = g_build_filename(header->study_uid, header->series_uid, NULL);
+  const DemurObjectPlace place = {folder, series, header->sop_instance_uid};
   gboolean known;
-  return demur_object_put(series, header->sop_instance_uid, (const char *)bytes, n, &known, error);
+  return demur_object_put(&place, (const char *)bytes, n, NULL, &known, error);
 }
 
 /* Removes the folders below and at path that are empty now. */

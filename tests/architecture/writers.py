@@ -40,6 +40,7 @@ READERS = {
     "core/base/file-input.c": "the one way",
     "core/base/file-output.c": "folders, and what a killed run left",
     "core/tasks/scores-run.c": "a program's standard error",
+    "dicom/arrival-log.c": "a folder, to sync what lies in it",
     "dicom/elements.c": "DICOM files: regular ones, without waiting, bounded element by element",
     "dicom/zip.c": "archives: regular ones, without waiting, bounded entry by entry",
     "dicom/receiver.cc": "what it has itself written",

@@ -3,6 +3,9 @@
  * else connects. */
 #include "network-fixture.h"
 
+#include "base/file-output.h"
+#include "dicom/object-folder.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -133,6 +136,185 @@ test_acknowledged_studies_are_recalled(void) {
   fixture_remove(folder);
 }
 
+typedef struct {
+  char *folder, *series;
+  guint n;
+} Arrived;
+
+static char *
+arrived_path(const Arrived *arrived, guint k) {
+  return g_strdup_printf("%s/%s/1.2.%u.dcm", arrived->folder, arrived->series, k);
+}
+
+static char *
+arrived_bytes(guint k, gsize *n) {
+  *n = 600 + 700 * k;
+  char *bytes = g_malloc(*n);
+  for (gsize i = 0; i < *n; i++)
+    bytes[i] = (char)(1 + (i + k) % 100);
+  return bytes;
+}
+
+static void
+put_arrivals(const Arrived *arrived, int process) {
+  g_autoptr(GError) error = NULL;
+  DemurArrivalLog *log = demur_arrival_log_open(arrived->folder, process, &error);
+  g_assert_no_error(error);
+  for (guint k = 0; k < arrived->n; k++) {
+    gsize n;
+    g_autofree char *bytes = arrived_bytes(k, &n);
+    g_autofree char *uid = g_strdup_printf("1.2.%u", k);
+    const DemurObjectPlace place = {arrived->folder, arrived->series, uid};
+    gboolean known;
+    const gboolean put = demur_object_put(&place, bytes, n, log, &known, &error);
+    g_assert_no_error(error);
+    g_assert_true(put);
+    g_assert_false(known);
+  }
+}
+
+/* n objects that came by the log of a process that was ended before it could sync their files. */
+static void
+arrive(const Arrived *arrived, int process) {
+  int status = -1;
+  const pid_t child = fork();
+  if (child == 0) {
+    put_arrivals(arrived, process);
+    _exit(0);
+  }
+  g_assert_cmpint(waitpid(child, &status, 0), ==, child);
+  g_assert_cmpint(status, ==, 0);
+}
+
+static void
+assert_arrived(const Arrived *arrived, guint n) {
+  for (guint k = 0; k < n; k++) {
+    gsize n_expected, n_found = 0;
+    g_autofree char *expected = arrived_bytes(k, &n_expected), *found = NULL;
+    g_autofree char *path = arrived_path(arrived, k);
+    g_assert_true(g_file_get_contents(path, &found, &n_found, NULL));
+    g_assert_true(n_found == n_expected && memcmp(found, expected, n_expected) == 0);
+  }
+}
+
+static guint
+count_in(const char *folder) {
+  g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
+  guint n = 0;
+  while (dir != NULL && g_dir_read_name(dir) != NULL)
+    n++;
+  return n;
+}
+
+/* What a power cut takes of files that were not synced (all, their ends, blocks within) is put back
+ * from the log; another object of the same name, and what lies behind a torn record, is not. */
+static void
+test_the_log_puts_back_what_a_power_cut_took(void) {
+  enum { N = 40 };
+  g_autofree char *folder = fixture_folder();
+  g_autofree char *out = g_build_filename(folder, "out", NULL);
+  g_autofree char *journal = g_build_filename(out, ".journal", NULL);
+  const Arrived arrived = {out, (char *)"1.2/3.4", N};
+  g_assert_true(demur_folder_make(journal, NULL));
+  arrive(&arrived, 4711);
+  assert_arrived(&arrived, N);
+  for (guint k = 0; k < N; k++) {
+    gsize n;
+    g_autofree char *path = arrived_path(&arrived, k), *bytes = arrived_bytes(k, &n);
+    if (k % 5 == 0)
+      g_assert_cmpint(g_unlink(path), ==, 0);
+    if (k % 5 == 1)
+      g_assert_true(g_file_set_contents(path, "", 0, NULL));
+    if (k % 5 == 2)
+      g_assert_true(g_file_set_contents(path, bytes, (gssize)n / 2, NULL));
+    if (k % 5 == 3 && n > 1024) {
+      memset(bytes + 512, 0, 512);
+      g_assert_true(g_file_set_contents(path, bytes, (gssize)n, NULL));
+    }
+  }
+  g_autofree char *other = arrived_path(&arrived, 9);
+  g_assert_true(g_file_set_contents(other, "another object", -1, NULL));
+  g_autoptr(GError) error = NULL;
+  g_assert_true(demur_objects_recover(out, 4712, &error)); /* not its log */
+  g_assert_cmpuint(count_in(journal), ==, 1);
+  g_assert_true(demur_objects_recover(out, 0, &error));
+  g_assert_no_error(error);
+  g_assert_cmpuint(count_in(journal), ==, 0);
+  g_autofree char *series = g_build_filename(out, "1.2", "3.4", NULL);
+  g_assert_cmpuint(count_in(series), ==, N + 1);
+  g_autofree char *second = g_strdup_printf("%s/1.2.9-2.dcm", series);
+  g_assert_cmpint(g_rename(second, other), ==, 0);
+  assert_arrived(&arrived, N);
+  fixture_remove(folder);
+}
+
+/* A log that ends within a record, or whose last one was hit, gives all those before it. */
+static void
+test_a_torn_log_gives_what_is_whole(void) {
+  enum { N = 12 };
+  static const gssize cuts[] = {0, 20, 40, 700, 5000, 20000, -1};
+  for (gsize c = 0; c < G_N_ELEMENTS(cuts); c++) {
+    g_autofree char *folder = fixture_folder();
+    g_autofree char *journal = g_build_filename(folder, ".journal", NULL);
+    g_autofree char *path = g_build_filename(journal, "7.log", NULL);
+    g_autofree char *series = g_build_filename(folder, "1.2", "3.4", NULL);
+    const Arrived arrived = {folder, (char *)"1.2/3.4", N};
+    g_assert_true(demur_folder_make(journal, NULL));
+    arrive(&arrived, 7);
+    fixture_remove(series);
+    g_autofree char *bytes = NULL;
+    gsize n = 0, end = 0;
+    g_assert_true(g_file_get_contents(path, &bytes, &n, NULL));
+    for (guint k = 0; k < N; k++)
+      end += 40 + strlen("1.2/3.4") + strlen("1.2.0") + (k > 9) + 600 + 700 * k;
+    if (cuts[c] < 0)
+      bytes[end - 1] ^= 1;
+    else
+      n = (gsize)cuts[c];
+    g_assert_true(g_file_set_contents(path, bytes, (gssize)n, NULL));
+    g_autoptr(GError) error = NULL;
+    g_assert_true(demur_objects_recover(folder, 0, &error));
+    guint n_whole = 0;
+    for (gsize at = 0; n_whole < N; n_whole++) {
+      at += 40 + strlen("1.2/3.4") + strlen("1.2.0") + (n_whole > 9) + 600 + 700 * n_whole;
+      if (at > n || (cuts[c] < 0 && n_whole == N - 1))
+        break;
+    }
+    g_assert_cmpuint(count_in(series), ==, n_whole);
+    assert_arrived(&arrived, n_whole);
+    fixture_remove(folder);
+  }
+}
+
+/* More than a log holds goes on in it from its beginning; the end leaves no log. */
+static void
+test_a_full_log_begins_anew(void) {
+  enum { N = 80, SIZE = 1 << 20 };
+  g_autofree char *folder = fixture_folder();
+  g_autofree char *journal = g_build_filename(folder, ".journal", NULL);
+  g_autofree char *bytes = g_malloc0(SIZE);
+  g_assert_true(demur_folder_make(journal, NULL));
+  g_autoptr(GError) error = NULL;
+  DemurArrivalLog *log = demur_arrival_log_open(folder, 7, &error);
+  for (guint k = 0; k < N; k++) {
+    g_autofree char *uid = g_strdup_printf("1.2.%u", k);
+    memcpy(bytes, uid, strlen(uid));
+    g_assert_true(demur_arrival_log_add(log, "1.2/3.4", uid, bytes, SIZE));
+  }
+  g_assert_true(demur_objects_recover(folder, 7, &error));
+  /* 80 MiB in a log of 32: the last round's, those before were synced as files. */
+  g_autofree char *series = g_build_filename(folder, "1.2", "3.4", NULL);
+  g_assert_cmpuint(count_in(series), ==, N % 31);
+  g_assert_false(demur_arrival_log_add(log, "1.2/3.4", "1", bytes, (size_t)64 << 20));
+  g_assert_false(demur_arrival_log_end(log, &error)); /* it was read and is gone */
+  g_clear_error(&error);
+  log = demur_arrival_log_open(folder, 7, &error);
+  g_assert_true(demur_arrival_log_add(log, "1.2/3.4", "1.2.900", bytes, SIZE));
+  g_assert_true(demur_arrival_log_end(log, &error));
+  g_assert_cmpuint(count_in(journal), ==, 0);
+  fixture_remove(folder);
+}
+
 /* A study that could not be read now (the workspace is locked, say) is told again. */
 static void
 test_what_could_not_be_read_is_told_again(void) {
@@ -208,6 +390,11 @@ main(int argc, char **argv) {
   g_test_add_func("/dicom/receiver/a-full-server-gives-turns", test_a_full_server_gives_turns);
   g_test_add_func("/dicom/receiver/acknowledged-studies-are-recalled",
                   test_acknowledged_studies_are_recalled);
+  g_test_add_func("/dicom/receiver/the-log-puts-back-what-a-power-cut-took",
+                  test_the_log_puts_back_what_a_power_cut_took);
+  g_test_add_func("/dicom/receiver/a-torn-log-gives-what-is-whole",
+                  test_a_torn_log_gives_what_is_whole);
+  g_test_add_func("/dicom/receiver/a-full-log-begins-anew", test_a_full_log_begins_anew);
   g_test_add_func("/dicom/receiver/what-could-not-be-read-is-told-again",
                   test_what_could_not_be_read_is_told_again);
   g_test_add_func("/dicom/receiver/the-same-object-from-another-ae-is-known",
