@@ -148,6 +148,22 @@ has_numbers(const DemurResult &result) {
   return any;
 }
 
+// LO and SH-like texts hold 64 characters and no backslash (PS3.5, 6.2).
+bool
+fits_name(const std::string &text) {
+  return g_utf8_strlen(text.c_str(), -1) <= 64 && text.find('\\') == std::string::npos;
+}
+
+// "Predicted risk of stroke", with what follows behind it; without the outcome where that is not
+// known or makes the meaning of a code too long.
+std::string
+risk_meaning(const DemurResult &result, const std::string &behind) {
+  const std::string plain = "Predicted risk";
+  const std::string full =
+      result.outcome != nullptr ? plain + " of " + result.outcome + behind : std::string();
+  return !full.empty() && fits_name(full) ? full : plain + behind;
+}
+
 void
 add_numbers(Steps &step, TID1500_MeasurementReport &report, const DemurResult &result,
             const std::string &uid) {
@@ -158,13 +174,13 @@ add_numbers(Steps &step, TID1500_MeasurementReport &report, const DemurResult &r
   bool yearly = false;
   for (int year = 0; year < DEMUR_RESULT_N_YEARS; year++) {
     const std::string value = "RISK" + std::to_string(year + 1);
-    const std::string meaning = "Predicted risk of lung cancer within " + std::to_string(year + 1) +
-                                (year == 0 ? " year" : " years");
+    const std::string meaning = risk_meaning(result, " within " + std::to_string(year + 1) +
+                                                         (year == 0 ? " year" : " years"));
     add_number(step, group, own_code(value.c_str(), meaning.c_str()), result.yearly_risks[year]);
     yearly = yearly || std::isfinite(result.yearly_risks[year]);
   }
   if (!yearly || result.risk != result.yearly_risks[DEMUR_RESULT_N_YEARS - 1])
-    add_number(step, group, own_code("RISK", "Predicted risk of lung cancer"), result.risk);
+    add_number(step, group, own_code("RISK", risk_meaning(result, "").c_str()), result.risk);
   if (has_interval(result)) {
     add_number(step, group, own_code("RISKLOW", "Lower 95 % limit of the risk at its hospital"),
                result.risk_low);
@@ -190,6 +206,11 @@ add_verdict(Steps &step, TID1500_MeasurementReport &report, const DemurResult &r
   for (const char *const *reason = result.reasons; reason != nullptr && *reason != nullptr;
        reason++)
     step(report.addQualitativeEvaluation(own_code("REASON", "Reason"), OFString(*reason)));
+  // A code's meaning is short; the outcome's name need not be.
+  if (result.outcome != nullptr &&
+      risk_meaning(result, " within 6 years").find(result.outcome) == std::string::npos)
+    step(report.addQualitativeEvaluation(own_code("OUTCOME", "Predicted outcome"),
+                                         text_of(result.outcome)));
   if (result.remark != nullptr)
     step(report.addQualitativeEvaluation(own_code("REMARK", "Remark"), text_of(result.remark)));
   if (result.simulated)
@@ -234,6 +255,12 @@ fill_report(Steps &step, TID1500_MeasurementReport &report, const DemurResult &r
   add_verdict(step, report, result);
 }
 
+std::string
+title_of(const char *outcome) {
+  const std::string full = std::string("Demur: ") + text_of(outcome).c_str() + " risk";
+  return outcome != nullptr && fits_name(full) ? full : std::string("Demur: predicted risk");
+}
+
 // A template that was made but not used would leave an empty container.
 void
 remove_empty_measurements(DSRDocument &document) {
@@ -247,6 +274,7 @@ fill_document(Steps &step, DSRDocument &document, const DemurResult &result,
               const DemurSeries &series, const DemurStudy &study) {
   step(document.setSpecificCharacterSetType(DSRTypes::CS_UTF8));
   step(document.createNewSeriesInStudy(study.study_uid));
+  const std::string title = title_of(result.outcome);
   const struct {
     OFCondition (DSRDocument::*set)(const OFString &, const OFBool);
     const char *value;
@@ -266,7 +294,7 @@ fill_document(Steps &step, DSRDocument &document, const DemurResult &result,
                {&DSRDocument::setSoftwareVersions, result.version},
                {&DSRDocument::setSeriesNumber, "9001"},
                {&DSRDocument::setInstanceNumber, "1"},
-               {&DSRDocument::setSeriesDescription, "Demur: lung cancer risk"}};
+               {&DSRDocument::setSeriesDescription, title.c_str()}};
   // What a hospital wrote is repeated as it stands: unchecked.
   for (const auto &text : texts)
     step((document.*text.set)(text_of(text.value), OFFalse));
@@ -432,6 +460,11 @@ demur_result_write_report(const DemurResult *result, const DemurSeries *series, 
   } catch (const std::exception &exception) {
     return fail(error, exception.what());
   }
+}
+
+char *
+demur_result_title(const char *outcome) {
+  return g_strdup(title_of(outcome).c_str());
 }
 
 gboolean

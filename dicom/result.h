@@ -13,6 +13,7 @@ G_BEGIN_DECLS
 typedef struct {
   const char *verdict, *verdict_meaning; /* a code and its meaning: "REDFLAG", "Red flag" */
   const char *const *reasons;            /* NULL-terminated; may be NULL */
+  const char *outcome;                   /* that the risk is of, "stroke"; NULL: not known */
   double risk;                           /* NaN: not known, or held back */
   double risk_low, risk_high; /* how far it may be off at its hospital, 95 %; NaN likewise */
   double yearly_risks[DEMUR_RESULT_N_YEARS]; /* NaN likewise */
@@ -39,6 +40,9 @@ void demur_result_report_uids(const DemurResult *result, const DemurSeries *seri
  * where the images lack the UIDs that a reference needs. */
 gboolean demur_result_write_report(const DemurResult *result, const DemurSeries *series,
                                    const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* What objects of such a result are called (owned): "Demur: stroke risk". outcome as above. */
+char *demur_result_title(const char *outcome);
 
 /* Writes pdf [length] in an Encapsulated PDF object of series' study. title: of the document.
  * created: as in DemurResult. */

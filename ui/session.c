@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "dicom/library.h"
+#include "tasks/meaning.h"
 #include "tasks/patient-sheet.h"
 #include "ui/job.h"
 #include "ui/words.h"
@@ -588,10 +589,13 @@ sheet_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError *
   g_auto(DemurTask) task;
   demur_worker_task_init(&task, input->path, input->user, progress);
   task.opening = DEMUR_WORKSPACE_READ_ONLY;
-  const DemurPatientSheetParams params = {.selector = input->selector,
-                                          .scan_id = input->scan_id,
-                                          .cohort = input->cohort,
-                                          .split = input->split};
+  /* As the card beside the case says what the risk means. */
+  g_autofree char *cohort = NULL, *split = NULL;
+  if (!demur_task_meaning_choose(&task, input->selector, input->cohort, input->split, &cohort,
+                                 &split, error))
+    return NULL;
+  const DemurPatientSheetParams params = {
+      .selector = input->selector, .scan_id = input->scan_id, .cohort = cohort, .split = split};
   g_autoptr(DemurPatientSheet) sheet = demur_task_patient_sheet(&task, &params, error);
   return sheet != NULL && demur_patient_write(&sheet->input, input->paths[0], error)
              ? g_strdup(input->paths[0])
@@ -614,18 +618,6 @@ on_sheet(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   demur_session_notice(session, text, FALSE);
 }
 
-/* The cohort that says what a risk means: of the scan itself, else the selector's; NULL where it
- * has no split of known outcomes apart from what the selector learned from. */
-static const char *
-cohort_of_meaning(const DemurScanTable *table, const DemurScan *scan) {
-  const char *name = scan->source != NULL ? scan->source : table->in_use.cohort;
-  for (guint c = 0; name != NULL && table->cohorts[c] != NULL; c++)
-    if (strcmp(table->cohorts[c], name) == 0 &&
-        (scan->source != NULL || g_strv_contains((const char *const *)table->splits[c], "test")))
-      return name;
-  return NULL;
-}
-
 gboolean
 demur_session_export_case(DemurSession *session, const char *path) {
   const DemurScan *scan = demur_session_scan(session);
@@ -634,8 +626,8 @@ demur_session_export_case(DemurSession *session, const char *path) {
   WorkInput *input = g_new0(WorkInput, 1);
   input->scan_id = g_strdup(scan->scan_id);
   input->selector = g_strdup(scan->selector);
-  input->cohort = g_strdup(cohort_of_meaning(session->table, scan));
-  input->split = scan->source != NULL && *scan->split != '\0' ? g_strdup(scan->split) : NULL;
+  input->cohort = g_strdup(scan->source);
+  input->split = g_strdup(scan->split);
   input->paths = g_strdupv((char *[]){(char *)path, NULL});
   return start_work(session, _("Writing"), input, sheet_work, g_free, on_sheet);
 }

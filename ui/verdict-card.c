@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "report/format.h"
 #include "tasks/meaning.h"
 #include "ui/drawing.h"
@@ -23,7 +24,7 @@ struct _DemurVerdictCard {
   GtkLabel *meaning;
   DemurJob *meaning_job;
   DemurMeaningReference *reference; /* what risks are compared with; NULL: not looked up yet */
-  char *reference_of;               /* the selector's name */
+  char *reference_of;               /* as reference_key makes it */
   guint64 generation;  /* of the case that is shown: late answers of another are dropped */
   GtkBox *pending_box; /* visible while an opinion waits */
   GtkLabel *pending;
@@ -395,20 +396,6 @@ add_set_aside(DemurVerdictCard *card, const DemurScan *scan) {
   add_label(box, demur_words_translate(scan->set_aside), NULL);
 }
 
-/* The outcome that label 1 stands for, as the sentence goes on behind the share. */
-static const char *
-outcome_words(DemurOutcome outcome) {
-  switch (outcome) {
-  case DEMUR_OUTCOME_CANCER:
-    return _("developed cancer within six years");
-  case DEMUR_OUTCOME_RIGHT:
-    return _("had a right prediction");
-  case DEMUR_OUTCOME_LABEL:
-  default:
-    return _("had the outcome (label 1)");
-  }
-}
-
 static void
 say_meaning(DemurVerdictCard *card, const DemurScan *scan) {
   const DemurMeaningReference *reference = card->reference;
@@ -419,16 +406,32 @@ say_meaning(DemurVerdictCard *card, const DemurScan *scan) {
                             "means here."));
     return;
   }
+  if (!demur_meaning_is_told(&meaning)) {
+    g_autofree char *few =
+        g_strdup_printf(_("Fewer than %d accepted scans of cohort %s lie near this risk: what "
+                          "became of them is withheld."),
+                        DEMUR_SMALL_CELL, reference->cohort);
+    demur_shown_label_set(card->meaning, few);
+    return;
+  }
   g_autofree char *low = demur_text_percent(meaning.risk_low, 1);
   g_autofree char *high = demur_text_percent(meaning.risk_high, 1);
   g_autofree char *rate = demur_text_percent((double)meaning.n_positive / (double)meaning.n, 1);
   g_autofree char *rate_low = demur_text_percent(meaning.rate_low, 1);
   g_autofree char *rate_high = demur_text_percent(meaning.rate_high, 1);
   g_autofree char *n = demur_text_count(meaning.n);
+  g_autofree char *outcome = demur_words_outcome(&reference->outcome, demur_words_translate);
   g_autofree char *text = g_strdup_printf(
       _("Of %s accepted scans with a risk of %s to %s in cohort %s, %s (%s to %s) %s."), n, low,
-      high, reference->cohort, rate, rate_low, rate_high, outcome_words(reference->outcome));
+      high, reference->cohort, rate, rate_low, rate_high, outcome);
   demur_shown_label_set(card->meaning, text);
+}
+
+/* What the reference depends on (owned). */
+static char *
+reference_key(const DemurScan *scan) {
+  return g_strdup_printf("%s\n%s\n%s", scan->selector, scan->source != NULL ? scan->source : "",
+                         scan->split);
 }
 
 static void
@@ -440,19 +443,22 @@ on_meaning(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   }
   card->meaning_job = NULL;
   if (result == NULL) {
-    demur_shown_label_set(card->meaning, error->message);
+    demur_shown_label_set(card->meaning, error != NULL
+                                             ? error->message
+                                             : _("No cohort with known outcomes says what this "
+                                                 "risk means here."));
     return;
   }
   const DemurScan *scan = demur_session_scan(card->session);
   g_clear_pointer(&card->reference, demur_meaning_reference_free);
   card->reference = result;
   g_free(card->reference_of);
-  card->reference_of = g_strdup(scan->selector);
+  card->reference_of = reference_key(scan);
   say_meaning(card, scan);
 }
 
 typedef struct {
-  char *path, *selector;
+  char *path, *selector, *cohort, *split; /* of the scan; cohort NULL: a DICOM series */
 } MeaningInput;
 
 static void
@@ -460,6 +466,8 @@ meaning_input_free(gpointer data) {
   MeaningInput *input = data;
   g_free(input->path);
   g_free(input->selector);
+  g_free(input->cohort);
+  g_free(input->split);
   g_free(input);
 }
 
@@ -468,7 +476,12 @@ meaning_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError
   const MeaningInput *input = data;
   g_auto(DemurTask) task;
   demur_worker_task_init(&task, input->path, NULL, progress);
-  const DemurMeaningParams params = {.selector = input->selector};
+  g_autofree char *cohort = NULL, *split = NULL;
+  if (!demur_task_meaning_choose(&task, input->selector, input->cohort, input->split, &cohort,
+                                 &split, error) ||
+      cohort == NULL)
+    return NULL;
+  const DemurMeaningParams params = {.selector = input->selector, .cohort = cohort, .split = split};
   return demur_task_meaning_reference(&task, &params, error);
 }
 
@@ -484,14 +497,16 @@ add_meaning(DemurVerdictCard *card, const DemurScan *scan) {
     return;
   GtkBox *box = add_card(card, _("What this risk means here"));
   card->meaning = GTK_LABEL(add_label(box, _("Looking it up…"), NULL));
-  if (g_strcmp0(card->reference_of, scan->selector) == 0) {
+  g_autofree char *key = reference_key(scan);
+  if (g_strcmp0(card->reference_of, key) == 0) {
     say_meaning(card, scan);
     return;
   }
   if (!gtk_widget_get_mapped(GTK_WIDGET(card)))
     return; /* looked up when it is seen: stepping through the worklist costs nothing */
   MeaningInput *input = g_new(MeaningInput, 1);
-  *input = (MeaningInput){g_strdup(demur_session_path(card->session)), g_strdup(scan->selector)};
+  *input = (MeaningInput){g_strdup(demur_session_path(card->session)), g_strdup(scan->selector),
+                          g_strdup(scan->source), g_strdup(scan->split)};
   const DemurJobStart start = {.func = meaning_work,
                                .input = input,
                                .free_input = meaning_input_free,

@@ -57,7 +57,7 @@ typedef struct {
   size_t n_facts;
   const DemurReportPair *facts; /* of the scan: "Scanner", "Slices" .. */
   DemurPatientReference reference;
-  const char *outcome; /* "developed cancer within six years"; NULL: "had the outcome (label
+  const char *outcome; /* "developed cancer within 6 years"; NULL: "had the outcome (label
                           1)" */
   DemurReportSelector selector;
   DemurReportThreshold tuned; /* of threshold; cohort NULL: not tuned */

@@ -141,6 +141,8 @@ write_members(const DemurSelector *s, DemurJson *json) {
   demur_json_bool(json, "simulated", s->simulated);
   demur_json_string(json, "model", s->model);
   /* Only where it is known: a document of before keeps its digest. */
+  if (s->outcome != NULL)
+    demur_json_string(json, "outcome", s->outcome);
   if (s->horizon_years > 0.0)
     demur_json_double(json, "horizon_years", s->horizon_years);
   demur_json_int(json, "n_classes", (gint64)s->n_classes);
@@ -577,6 +579,7 @@ read_document(DemurSelector *s, JsonObject *root, GError **error) {
   JsonObject *settings, *recalibration;
   if (!demur_json_read_bool(root, "simulated", &s->simulated, error) ||
       !read_text(root, "model", &s->model, error) ||
+      (has_member(root, "outcome") && !read_text(root, "outcome", &s->outcome, error)) ||
       (has_member(root, "horizon_years") &&
        !demur_json_read_double(root, "horizon_years", 1e-6, 1e6, &s->horizon_years, error)) ||
       !read_size(root, "n_classes", 2, 1000000, &s->n_classes, error) ||

@@ -33,6 +33,7 @@ struct DemurSelector {
   /* public, read-only */
   gboolean simulated;
   char *model;          /* whose scores it was trained on; others are refused */
+  char *outcome;        /* what the risks are of, a noun; NULL: not recorded */
   double horizon_years; /* of the risks it was trained on; 0: not recorded */
   size_t n_classes, embedding_width;
   guint64 seed;

@@ -39,6 +39,7 @@ demur_selector_unref(DemurSelector *s) {
   if (s == NULL || !g_atomic_int_dec_and_test(&s->ref_count))
     return;
   g_free(s->model);
+  g_free(s->outcome);
   demur_train_settings_free(s->settings);
   g_free(s->cohort);
   g_free(s->cohort_digest);
@@ -101,6 +102,17 @@ demur_selector_horizon_years(const DemurSelector *selector) {
 void
 demur_selector_set_horizon_years(DemurSelector *selector, double years) {
   selector->horizon_years = years;
+}
+
+const char *
+demur_selector_outcome(const DemurSelector *selector) {
+  return selector->outcome;
+}
+
+void
+demur_selector_set_outcome(DemurSelector *selector, const char *outcome) {
+  g_free(selector->outcome);
+  selector->outcome = g_strdup(outcome);
 }
 
 size_t

@@ -41,6 +41,9 @@ double demur_selector_horizon_years(const DemurSelector *selector); /* of those;
 /* For whoever reads a document that doesn't say, before anybody else sees the selector; the digest
  * stays. */
 void demur_selector_set_horizon_years(DemurSelector *selector, double years);
+/* What its risks are of ("stroke", "lung cancer"); NULL: not recorded. Set as the horizon is. */
+const char *demur_selector_outcome(const DemurSelector *selector);
+void demur_selector_set_outcome(DemurSelector *selector, const char *outcome);
 size_t demur_selector_n_classes(const DemurSelector *selector);
 guint64 demur_selector_seed(const DemurSelector *selector);
 const DemurTrainSettings *demur_selector_settings(const DemurSelector *selector);

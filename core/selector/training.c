@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "cohort/outcome.h"
 #include "selector/selector-private.h"
 #include "selector/training-networks.h"
 #include "selector/training-parts.h"
@@ -204,6 +205,8 @@ begin(const DemurCohort *cohort, const DemurTrainSettings *settings, guint64 see
     return NULL;
   s->simulated = cohort->simulated;
   s->model = g_strdup(cohort->model);
+  const DemurOutcome outcome = demur_outcome_of_cohort(cohort);
+  s->outcome = g_strdup(demur_outcome_noun(&outcome));
   s->horizon_years = cohort->horizon_years;
   s->n_classes = cohort->n_classes;
   s->embedding_width = cohort->embedding_width;

@@ -3,7 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "metrics/intervals.h"
+#include "store/cohorts.h"
 #include "store/selectors.h"
 #include "tasks/assess.h"
 #include "tasks/selection.h"
@@ -11,41 +13,54 @@
 #define FEWEST_NEIGHBOURS 30
 #define MOST_NEIGHBOURS 200
 
-DemurOutcome
-demur_outcome_of_cohort(const DemurCohort *cohort) {
-  if (cohort->n_classes > 2)
-    return DEMUR_OUTCOME_RIGHT;
-  return demur_cohort_find_attribute(cohort, "years_to_cancer") >= 0 ? DEMUR_OUTCOME_CANCER
-                                                                     : DEMUR_OUTCOME_LABEL;
-}
-
-const char *
-demur_outcome_words(DemurOutcome outcome) {
-  switch (outcome) {
-  case DEMUR_OUTCOME_LABEL:
-    return "had the outcome (label 1)";
-  case DEMUR_OUTCOME_CANCER:
-    return "developed cancer within six years";
-  case DEMUR_OUTCOME_RIGHT:
-    return "had a right prediction";
-  }
-  g_return_val_if_reached("");
-}
-
-/* The cohort that tuned the threshold (owned). */
-static char *
-tuning_cohort(DemurTask *task, const DemurMeaningParams *params, GError **error) {
+/* The cohort that tuned the threshold in use (owned); NULL: not tuned. FALSE with error. */
+static gboolean
+find_tuning_cohort(DemurTask *task, const char *selector, char **name, GError **error) {
   DemurWorkspace *workspace = demur_task_workspace(task, error);
   g_autoptr(DemurThresholdRecord) threshold = NULL;
-  if (workspace == NULL ||
-      !demur_thresholds_current(workspace, params->selector, &threshold, error))
-    return NULL;
-  if (threshold == NULL) {
+  if (workspace == NULL || !demur_thresholds_current(workspace, selector, &threshold, error))
+    return FALSE;
+  *name = threshold != NULL ? g_strdup(threshold->cohort) : NULL;
+  return TRUE;
+}
+
+/* The same; DEMUR_ERROR_STATE where it is not tuned. */
+static char *
+tuning_cohort(DemurTask *task, const char *selector, GError **error) {
+  char *name = NULL;
+  if (find_tuning_cohort(task, selector, &name, error) && name == NULL)
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "selector '%s' is not tuned: no scan is accepted by it yet", params->selector);
-    return NULL;
+                "selector '%s' is not tuned: no scan is accepted by it yet", selector);
+  return name;
+}
+
+gboolean
+demur_task_meaning_choose(DemurTask *task, const char *selector, const char *scan_cohort,
+                          const char *scan_split, char **cohort, char **split, GError **error) {
+  *cohort = *split = NULL;
+  g_autofree char *name = g_strdup(scan_cohort);
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  if (workspace == NULL || (name == NULL && !find_tuning_cohort(task, selector, &name, error)))
+    return FALSE;
+  if (name == NULL)
+    return TRUE;
+  g_autoptr(GError) cause = NULL;
+  g_autoptr(DemurCohortSummary) summary = demur_cohorts_summary(workspace, name, &cause);
+  if (summary == NULL) { /* removed since */
+    const gboolean gone = g_error_matches(cause, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND);
+    if (!gone)
+      g_propagate_error(error, g_steal_pointer(&cause));
+    return gone;
   }
-  return g_strdup(threshold->cohort);
+  const char *chosen = scan_cohort != NULL ? scan_split : NULL;
+  for (size_t s = 0; s < summary->n_splits; s++)
+    if (strcmp(summary->splits[s].name, "test") == 0)
+      chosen = "test";
+  if (chosen == NULL)
+    return TRUE;
+  *cohort = g_steal_pointer(&name);
+  *split = g_strdup(chosen);
+  return TRUE;
 }
 
 typedef struct {
@@ -90,8 +105,8 @@ take_accepted(DemurMeaningReference *reference, DemurCohort *cohort,
 
 DemurMeaningReference *
 demur_task_meaning_reference(DemurTask *task, const DemurMeaningParams *params, GError **error) {
-  g_autofree char *name =
-      params->cohort != NULL ? g_strdup(params->cohort) : tuning_cohort(task, params, error);
+  g_autofree char *name = params->cohort != NULL ? g_strdup(params->cohort)
+                                                 : tuning_cohort(task, params->selector, error);
   const char *split = params->split != NULL ? params->split : "test";
   g_autoptr(DemurCohort) cohort = name != NULL ? demur_task_load_cohort(task, name, error) : NULL;
   if (cohort == NULL)
@@ -113,6 +128,8 @@ demur_task_meaning_reference(DemurTask *task, const DemurMeaningParams *params, 
   reference->split = g_strdup(split);
   reference->simulated = cohort->simulated;
   reference->outcome = demur_outcome_of_cohort(cohort);
+  reference->outcome_name = g_strdup(reference->outcome.name);
+  reference->outcome.name = reference->outcome_name;
   reference->cohort_created = g_strdup(cohort->created);
   take_accepted(reference, cohort, &assessment);
   return reference;
@@ -124,6 +141,7 @@ demur_meaning_reference_free(DemurMeaningReference *reference) {
     return;
   g_free(reference->cohort);
   g_free(reference->split);
+  g_free(reference->outcome_name);
   g_free(reference->risks);
   g_free(reference->labels);
   g_strfreev(reference->patient_ids);
@@ -148,6 +166,11 @@ span(const DemurMeaningReference *r, const guint8 *own, double risk, size_t want
   }
   *first = left;
   *last = right;
+}
+
+gboolean
+demur_meaning_is_told(const DemurMeaning *meaning) {
+  return meaning->n >= DEMUR_SMALL_CELL;
 }
 
 DemurMeaning

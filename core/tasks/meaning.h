@@ -7,22 +7,10 @@
  * scans tell nothing about the patient's risk and stay away. */
 #pragma once
 
-#include "cohort/cohort.h"
+#include "cohort/outcome.h"
 #include "tasks/task.h"
 
 G_BEGIN_DECLS
-
-/* What label 1 says of a cohort's scan. */
-typedef enum {
-  DEMUR_OUTCOME_LABEL,  /* not recorded what it is */
-  DEMUR_OUTCOME_CANCER, /* cancer within six years: the cohort tells the years to it */
-  DEMUR_OUTCOME_RIGHT,  /* several classes: the predicted one was right */
-} DemurOutcome;
-
-DemurOutcome demur_outcome_of_cohort(const DemurCohort *cohort);
-
-/* "developed cancer within six years", as a sentence goes on behind a number of scans. */
-const char *demur_outcome_words(DemurOutcome outcome);
 
 typedef struct {
   const char *selector;
@@ -31,11 +19,18 @@ typedef struct {
   const char *coverage; /* of the threshold, as written; NULL: the current one */
 } DemurMeaningParams;
 
+/* Which cohort says what the risk of a kept verdict means: scan_cohort, that the scan is of, else
+ * the one that the selector's threshold was tuned on; its split "test", else, of its own cohort,
+ * scan_split. Both owned; both NULL where there is none such. */
+gboolean demur_task_meaning_choose(DemurTask *task, const char *selector, const char *scan_cohort,
+                                   const char *scan_split, char **cohort, char **split,
+                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* The accepted scans of a split by one threshold, in ascending risk. Immutable. */
 typedef struct {
-  char *cohort, *split;
+  char *cohort, *split, *outcome_name;
   gboolean simulated;
-  DemurOutcome outcome;
+  DemurOutcome outcome;       /* its name is the reference's own */
   size_t n_scans, n_accepted; /* of the split */
   size_t n;                   /* accepted, with a known outcome */
   double *risks, *labels;     /* [n] */
@@ -57,6 +52,9 @@ typedef struct {
   double mean_risk;
   double rate_low, rate_high; /* 95 % Wilson interval of n_positive / n */
 } DemurMeaning;
+
+/* Fewer than DEMUR_SMALL_CELL scans are told of nowhere. */
+gboolean demur_meaning_is_told(const DemurMeaning *meaning);
 
 /* Around a risk in [0, 1]; NaN finds none. patient_id: whose risk it is; may be NULL. O(n). */
 DemurMeaning demur_meaning_find(const DemurMeaningReference *reference, double risk,

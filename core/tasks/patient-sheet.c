@@ -179,7 +179,7 @@ describe_reference(DemurTask *task, const DemurPatientSheetParams *params, Demur
                                              .low = meaning.rate_low,
                                              .high = meaning.rate_high};
   if (meaning.n > 0)
-    input->outcome = demur_outcome_words(reference->outcome);
+    input->outcome = own(page, demur_words_outcome(&reference->outcome, NULL));
   later(&input->created, own(page, g_strdup(reference->cohort_created)));
   return TRUE;
 }

@@ -177,9 +177,9 @@ describe_follow_up(DemurReportTask *report, const DemurCohort *cohort, const Fol
   enum { OUTCOME, FOLLOWED, COMPETING, LEFT, N_ENDS };
   DemurReportCohort *facts = &report->input.cohort;
   DemurReportCount *counts = own(report, g_new0(DemurReportCount, N_ENDS));
-  const char *outcome = cohort->outcome != NULL                                   ? cohort->outcome
-                        : demur_outcome_of_cohort(cohort) == DEMUR_OUTCOME_CANCER ? "cancer"
-                                                                                  : "outcome";
+  const char *outcome = cohort->outcome != NULL ? cohort->outcome
+                        : demur_outcome_of_cohort(cohort).kind == DEMUR_OUTCOME_CANCER ? "cancer"
+                                                                                       : "outcome";
   const char *const words[N_ENDS] = {
       own(report, g_strdup_printf("%s within %g years of the scan", outcome, f->horizon)),
       own(report, g_strdup_printf("followed for %g years without it", f->horizon)),
@@ -238,7 +238,7 @@ labels_are_cancer(const DemurCohort *cohort, const guint32 *rows, size_t n) {
   const gssize outcome = demur_cohort_find_attribute(cohort, "years_to_cancer");
   const double horizon = demur_cohort_horizon(cohort),
                within = isfinite(horizon) ? horizon : DEMUR_N_YEARS;
-  if (outcome < 0 || demur_outcome_of_cohort(cohort) != DEMUR_OUTCOME_CANCER)
+  if (outcome < 0 || demur_outcome_of_cohort(cohort).kind != DEMUR_OUTCOME_CANCER)
     return FALSE;
   g_autofree double *years = attribute_numbers(&cohort->attributes[outcome]);
   size_t n_labelled = 0;

@@ -7,11 +7,14 @@
 #include "base/file-input.h"
 #include "base/json-reader.h"
 #include "base/limits.h"
+#include "cohort/outcome.h"
 #include "dicom/result.h"
+#include "store/cohorts.h"
 #include "store/events.h"
 #include "store/selectors.h"
 #include "tasks/images.h"
 #include "tasks/patient-sheet.h"
+#include "tasks/selection.h"
 #include "tasks/told-verdict.h"
 #include "words/words.h"
 
@@ -85,13 +88,30 @@ remember_report(DemurTask *task, const char *scan_id, const char *series_uid, co
   return demur_events_add(task->workspace, DEMUR_EVENT_EXPORT, key, NULL, details, now, error);
 }
 
+/* What the selector's risks are of (owned); NULL: not known. Its document says, or, of before, the
+ * cohort that it was trained on. */
+static char *
+find_outcome(DemurTask *task, const char *name) {
+  g_autoptr(DemurSelector) selector =
+      name != NULL ? demur_task_load_selector(task, name, NULL, NULL) : NULL;
+  if (selector == NULL || demur_selector_outcome(selector) != NULL)
+    return selector != NULL ? g_strdup(demur_selector_outcome(selector)) : NULL;
+  g_autoptr(DemurCohort) cohort =
+      demur_cohorts_load_facts(task->workspace, demur_selector_cohort(selector), NULL, NULL);
+  if (cohort == NULL)
+    return NULL;
+  const DemurOutcome outcome = demur_outcome_of_cohort(cohort);
+  return g_strdup(demur_outcome_noun(&outcome));
+}
+
 static void
 fill_result(DemurTask *task, const DemurToldVerdict *told, const DemurSeries *series,
-            DemurResult *result) {
+            const char *outcome, DemurResult *result) {
   const DemurVerdictRecord *v = told->verdict;
   *result = (DemurResult){.verdict = demur_words_verdict_code(v->verdict),
                           .verdict_meaning = demur_words_verdict_meaning(v->verdict),
                           .reasons = (const char *const *)told->reasons,
+                          .outcome = outcome,
                           .risk = demur_told_risk(told),
                           .risk_low = demur_told_bound(told, FALSE),
                           .risk_high = demur_told_bound(told, TRUE),
@@ -126,7 +146,8 @@ demur_task_result_report(DemurTask *task, const DemurVerdictRecord *verdict,
     return FALSE;
   }
   DemurResult result;
-  fill_result(task, &told, series, &result);
+  g_autofree char *outcome = find_outcome(task, verdict->selector);
+  fill_result(task, &told, series, outcome, &result);
   result.remark = params->remark;
   g_autofree char *head = demur_events_head_of_change(task->workspace, error);
   if (head == NULL)
@@ -149,11 +170,13 @@ demur_task_result_report(DemurTask *task, const DemurVerdictRecord *verdict,
 
 /* The scan's own page, as `demur report patient` writes it. NULL with error. */
 static guchar *
-make_page(DemurTask *task, const char *scan_id, const char *selector, size_t *n, GError **error) {
+make_page(DemurTask *task, const char *scan_id, const char *selector, size_t *n, char **outcome,
+          GError **error) {
   const DemurPatientSheetParams ask = {.scan_id = scan_id, .selector = selector};
   g_autoptr(DemurPatientSheet) patient = demur_task_patient_sheet(task, &ask, error);
   if (patient == NULL)
     return NULL;
+  *outcome = find_outcome(task, patient->input.selector.name);
   g_autofree char *json = demur_patient_json(&patient->input);
   return demur_patient_pdf(&patient->input, json, n, error);
 }
@@ -165,16 +188,17 @@ demur_task_result_pdf(DemurTask *task, const char *scan_id, const char *selector
   if (series == NULL)
     return FALSE;
   g_autoptr(GError) cause = NULL;
+  g_autofree char *outcome = pdf != NULL ? find_outcome(task, selector) : NULL;
   size_t n = 0;
   g_autofree guchar *page =
-      pdf == NULL ? make_page(task, scan_id, selector, &n, &cause)
+      pdf == NULL ? make_page(task, scan_id, selector, &n, &outcome, &cause)
                   : (guchar *)demur_file_input_read(pdf, DEMUR_LIMIT_REPORT_BYTES, &n, &cause);
   if (page == NULL) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "there is no PDF to wrap: %s",
                 cause->message);
     return FALSE;
   }
-  g_autofree char *now = demur_task_now(task);
-  return demur_result_write_pdf((char *)page, n, "Demur: lung cancer risk",
-                                created != NULL ? created : now, series, path, error);
+  g_autofree char *now = demur_task_now(task), *title = demur_result_title(outcome);
+  return demur_result_write_pdf((char *)page, n, title, created != NULL ? created : now, series,
+                                path, error);
 }

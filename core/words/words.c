@@ -63,6 +63,30 @@ demur_words_risk_interval(const char *low, const char *high, gboolean audited,
   return g_strdup_printf(demur_translate(translate, format), low, high);
 }
 
+/* text with " within N years" behind it, where N is known. */
+static char *
+within_years(const char *text, double years, DemurTranslate translate) {
+  if (!(years > 0.0))
+    return g_strdup(text);
+  const char *format = years == 1.0 ? N_("%s within %g year") : N_("%s within %g years");
+  return g_strdup_printf(demur_translate(translate, format), text, years);
+}
+
+char *
+demur_words_outcome(const DemurOutcome *outcome, DemurTranslate translate) {
+  if (outcome->kind == DEMUR_OUTCOME_RIGHT)
+    return g_strdup(demur_translate(translate, N_("had a right prediction")));
+  g_autofree char *named =
+      outcome->kind == DEMUR_OUTCOME_NAMED
+          ? g_strdup_printf(demur_translate(translate, N_("had the outcome “%s”")), outcome->name)
+          : NULL;
+  const char *text = named != NULL                           ? named
+                     : outcome->kind == DEMUR_OUTCOME_CANCER ? N_("developed cancer")
+                                                             : N_("had the outcome (label 1)");
+  return within_years(named != NULL ? named : demur_translate(translate, text),
+                      outcome->horizon_years, translate);
+}
+
 char **
 demur_words_causes(DemurOutdated why, DemurTranslate translate) {
   g_autoptr(GStrvBuilder) list = g_strv_builder_new();

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/translate.h"
+#include "cohort/outcome.h"
 #include "selector/reason.h"
 #include "selector/verdict.h"
 
@@ -29,6 +30,10 @@ char **demur_words_causes(DemurOutdated why, DemurTranslate translate);
  * shown; audited: that hospital was. */
 char *demur_words_risk_interval(const char *low, const char *high, gboolean audited,
                                 DemurTranslate translate);
+
+/* What became of scans, as a sentence goes on behind a share of them (owned): "developed cancer
+ * within 6 years", "had the outcome “stroke”". */
+char *demur_words_outcome(const DemurOutcome *outcome, DemurTranslate translate);
 
 /* One reason (owned): "distance to the 8 nearest reference scans is 9.41, above the 99th percentile
  * of accepted training scans (median 3.2, 98 % of them from 1.1 to 7)". */

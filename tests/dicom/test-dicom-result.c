@@ -64,6 +64,7 @@ make_result(const char *verdict, gboolean told) {
   DemurResult result = {.verdict = verdict,
                         .verdict_meaning = "as said",
                         .reasons = reasons,
+                        .outcome = "lung cancer",
                         .risk = told ? 0.06 : (double)NAN,
                         .risk_low = told ? 0.021 : (double)NAN,
                         .risk_high = told ? 0.143 : (double)NAN,
@@ -194,6 +195,46 @@ test_a_report_without_risk_has_none(void) {
   fixture_remove(folder);
 }
 
+/* What the risk is of stands in the report as the cohort names it, and nowhere else: a code's
+ * meaning holds 64 characters and no backslash (PS3.5, 6.2), and a longer name stands beside it. */
+static void
+test_the_outcome_is_named_as_it_is(void) {
+  static const struct {
+    const char *outcome, *meaning, *title, *beside;
+  } rows[] = {
+      {"stroke", "Predicted risk of stroke within 1 year", "Demur: stroke risk", NULL},
+      {"Schlaganfall ü", "Predicted risk of Schlaganfall ü within 1 year",
+       "Demur: Schlaganfall ü risk", NULL},
+      {NULL, "Predicted risk within 1 year", "Demur: predicted risk", NULL},
+      {"death or dependency at six months after a first stroke of any kind",
+       "Predicted risk within 1 year", "Demur: predicted risk", "Predicted outcome"},
+      {"stroke\\death", "Predicted risk within 1 year", "Demur: predicted risk",
+       "Predicted outcome"},
+  };
+  g_autofree char *folder = fixture_folder();
+  g_autofree char *path = g_build_filename(folder, "report.dcm", NULL);
+  g_autoptr(DemurImport) import = write_images(folder, "One^Person");
+  for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+    DemurResult result = make_result("ACCEPTED", TRUE);
+    result.outcome = rows[i].outcome;
+    save(&result, import, path);
+    assert_valid(path);
+    g_autofree char *bytes = NULL;
+    gsize n;
+    g_assert_true(g_file_get_contents(path, &bytes, &n, NULL));
+    g_assert_null(memmem(bytes, n, "cancer", strlen("cancer")));
+    const char *const parts[] = {rows[i].meaning, rows[i].title,
+                                 rows[i].beside != NULL ? rows[i].beside : rows[i].title,
+                                 rows[i].outcome != NULL ? rows[i].outcome : rows[i].title};
+    for (size_t p = 0; p < G_N_ELEMENTS(parts); p++)
+      if (memmem(bytes, n, parts[p], strlen(parts[p])) == NULL)
+        g_error("row %zu: \"%s\" is not in the report", i, parts[p]);
+    g_autofree char *title = demur_result_title(rows[i].outcome);
+    g_assert_cmpstr(title, ==, rows[i].title);
+  }
+  fixture_remove(folder);
+}
+
 static void
 test_a_pdf_comes_out_as_it_went_in(void) {
   static const char pdf[] = "%PDF-1.7\n1 0 obj\n<<>>\nendobj\ntrailer <<>>\n%%EOF\n!"; /* odd */
@@ -245,6 +286,7 @@ main(int argc, char **argv) {
                   test_a_report_without_risk_has_none);
   g_test_add_func("/dicom/result/a-pdf-comes-out-as-it-went-in",
                   test_a_pdf_comes_out_as_it_went_in);
+  g_test_add_func("/dicom/result/outcome", test_the_outcome_is_named_as_it_is);
   g_test_add_func("/dicom/result/images-without-uids-cannot-be-referred-to",
                   test_images_without_uids_cannot_be_referred_to);
   return g_test_run();

@@ -193,7 +193,8 @@ class Workstation:
         try:
             return wait_for(lambda: next((t for t in self.texts() if contains in t), None), f"the text '{contains}'")
         except AssertionError as failure:
-            raise AssertionError(f"{failure}; on the screen: {self.texts()[:60]}; {self.stderr()}") from None
+            there = [text for text in self.texts() if not text.startswith("Gtk")][:90]
+            raise AssertionError(f"{failure}; on the screen: {there}; {self.stderr()}") from None
 
     def wait_no_text(self, contains):
         wait_for(lambda: not any(contains in t for t in self.texts()), f"'{contains}' to go")

@@ -241,6 +241,118 @@ def verdict_equals_assess():
     app.quit()
 
 
+def open_scan(app, scan_id):
+    """The case of that scan, found by its ID in the worklist."""
+    app.activate("win.page", "'worklist'")
+    app.activate("win.search", "''")
+    app.keys("ctrl+a", "BackSpace")
+    app.type(scan_id)
+    wait_for(lambda: any("All 1" == t for t in app.texts()), "one row")
+    app.keys("Return", "n", "Return")
+
+
+def percent(share):
+    return f"{100 * share:.1f}\u00a0%" if 0 < share < 1 else f"{100 * share:.0f}\u00a0%"
+
+
+def what_a_risk_means_equals_the_patients_page():
+    """Right value: the numbers of `demur report patient` for the same scan: of accepted scans of the test split, those of a
+    scan of the tuning split too; and the cohort's own name for its outcome, which is no cancer. Where the window writes
+    the page by itself, its JSON is the command line's to the byte."""
+    maker, table, workspace = path("maker.demur"), path("table.csv"), path("stroke.demur")
+    demur(maker, "cohort", "simulate", "small", "--scans", "900", "--sites", "6", "--base-train", "300", "--tune", "400",
+          "--test", "400")
+    demur(maker, "cohort", "export", "small", table)
+    with open(table, encoding="utf-8", newline="") as source:
+        rows = list(csv.DictReader(source))
+    names = [name for name in rows[0] if "cancer" not in name and name not in ("years_of_followup",)
+             and not name.startswith("outcome_")]
+    with open(table, "w", encoding="utf-8", newline="") as target:
+        writer = csv.DictWriter(target, names, extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+    demur(workspace, "cohort", "import", "strokes", table, "--model", "stroke-net", "--outcome", "stroke")
+    demur(workspace, "train", "first", "--cohort", "strokes", "--as-published", "--epochs", "1", "--datasets-per-epoch",
+          "640")
+    demur(workspace, "tune", "first", "--cohort", "strokes", "--coverage", "0.8")
+    accepted = []
+    for split in ("tune", "test"):
+        shown = [v for v in demur(workspace, "assess", "first", "--cohort", "strokes", "--split", split)["verdicts"]
+                 if v["verdict"] == "accepted"]
+        shown.sort(key=lambda v: v["risk"])
+        accepted += [shown[0], shown[len(shown) // 2], shown[-1]]
+    app = Workstation(workspace)
+    seen = []
+    for at, verdict in enumerate(accepted):
+        pdf = path(f"page{at}.pdf")
+        demur(workspace, "report", "patient", pdf, "--scan", verdict["scan_id"], "--cohort", "strokes")
+        with open(path(f"page{at}.json"), encoding="utf-8") as file:
+            page = file.read()
+        near = json.loads(page)["reference"]
+        assert near["n_near"] >= 30 and near["split"] == "test", near
+        open_scan(app, verdict["scan_id"])
+        low, high = (percent(risk) for risk in near["risks"])
+        share = percent(near["n_positive"] / near["n_near"])
+        from_, to = (percent(end) for end in near["interval"])
+        app.wait_text(f"Of {near['n_near']} accepted scans with a risk of {low} to {high} in cohort strokes, {share} "
+                      f"({from_} to {to}) had the outcome “stroke” within 6 years.")
+        seen += app.texts()
+        printed = subprocess.run(["pdftotext", pdf, "-"], capture_output=True, text=True, check=False)
+        assert "cancer" not in page and "cancer" not in printed.stdout.lower(), page
+        if printed.returncode == 0:
+            assert "had the outcome “stroke”" in " ".join(printed.stdout.split()), printed.stdout
+        app.activate("win.export")
+        app.save_as("Export this case", path(f"own{at}.pdf"))
+        wait_for(lambda: os.path.exists(path(f"own{at}.json")), "the window's page")
+        with open(path(f"own{at}.json"), encoding="utf-8") as file:
+            assert json.loads(file.read())["reference"] == near
+    for name in ("cohort", "report"):
+        app.activate("win.page", f"'{name}'")
+        app.wait_text("strokes")
+        seen += app.texts()
+    assert not [t for t in seen if "cancer" in t.lower()], [t for t in seen if "cancer" in t.lower()]
+    app.quit()
+    demur(workspace, "report", path("whole.pdf"), "--selector", "first", "--cohort", "strokes")
+    with open(path("whole.json"), encoding="utf-8") as file:
+        whole = file.read()
+    assert "stroke" in whole and "cancer" not in whole.lower(), whole
+    printed = subprocess.run(["pdftotext", path("whole.pdf"), "-"], capture_output=True, text=True, check=False).stdout
+    assert "cancer" not in printed.lower(), printed
+
+
+def tuning_warns_as_the_command_does():
+    """Right value: the warnings of `demur tune` of the same selector, cohort and coverage: the split to tune on holds
+    patients that trained the selector."""
+    workspace, _ = cohort_workspace()
+    table = path("small.csv")
+    demur(workspace, "cohort", "export", "small", table)
+    with open(table, encoding="utf-8", newline="") as source:
+        rows = list(csv.DictReader(source))
+    for row in rows:
+        row["split"] = {"selector_train": "tune", "tune": "selector_train"}.get(row["split"], row["split"])
+    with open(table, "w", encoding="utf-8", newline="") as target:
+        writer = csv.DictWriter(target, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    demur(workspace, "cohort", "remove", "small", "--force")
+    demur(workspace, "cohort", "import", "small", table, "--model", "simulated-cnn")
+    expected = demur(workspace, "tune", "first", "--cohort", "small", "--coverage", "0.7")["warnings"]
+    assert any("were used to train or validate the selector" in warning for warning in expected), expected
+    app = Workstation(workspace)
+    app.activate("win.page", "'cohort'")
+    app.wait_text("accepts ")
+    app.activate("win.coverage", "0.7")
+    app.activate("win.use-coverage")
+    app.wait_text("Why this coverage?")
+    app.type("to see the warnings")
+    app.keys("Return")
+    told = app.wait_text("The threshold and your reason are kept.")
+    for warning in expected:
+        assert f"Warning: {warning}." in told, (warning, told)
+    assert told.count("Warning:") == len(expected), (expected, told)
+    app.quit()
+
+
 def review_is_in_the_workspace():
     """Right value: the rows of the review table, read with sqlite3 and no code of the program."""
     workspace, assessed = cohort_workspace()

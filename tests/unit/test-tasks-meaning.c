@@ -3,6 +3,7 @@
 #include "tasks/meaning.h"
 #include "tasks/names.h"
 #include "tasks/warnings.h"
+#include "words/words.h"
 
 #include <math.h>
 #include <string.h>
@@ -79,29 +80,42 @@ test_own_scans_stay_away(void) {
   g_assert_cmpuint(demur_meaning_find(reference, NAN, NULL).n, ==, 0);
 }
 
-/* A cohort of strokes is not told as cancer. */
+/* A cohort of strokes is not told as cancer, and nothing says six years where others are meant. */
 static void
 test_the_outcome_is_the_cohorts(void) {
   static const struct {
+    const char *name;
     gboolean years;
-    DemurOutcome outcome;
-    const char *words;
-  } rows[] = {{TRUE, DEMUR_OUTCOME_CANCER, "developed cancer within six years"},
-              {FALSE, DEMUR_OUTCOME_LABEL, "had the outcome (label 1)"}};
+    double horizon;
+    DemurOutcomeKind kind;
+    const char *words, *noun;
+  } rows[] = {
+      {NULL, TRUE, 0, DEMUR_OUTCOME_CANCER, "developed cancer within 6 years", "lung cancer"},
+      {NULL, TRUE, 3, DEMUR_OUTCOME_CANCER, "developed cancer within 3 years", "lung cancer"},
+      {NULL, TRUE, 1, DEMUR_OUTCOME_CANCER, "developed cancer within 1 year", "lung cancer"},
+      {NULL, FALSE, 0, DEMUR_OUTCOME_LABEL, "had the outcome (label 1)", NULL},
+      {NULL, FALSE, 2, DEMUR_OUTCOME_LABEL, "had the outcome (label 1) within 2 years", NULL},
+      {"stroke", FALSE, 0, DEMUR_OUTCOME_NAMED, "had the outcome “stroke”", "stroke"},
+      {"stroke", TRUE, 2, DEMUR_OUTCOME_NAMED, "had the outcome “stroke” within 2 years", "stroke"},
+  };
   for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-    g_autoptr(GError) error = NULL;
-    DemurCohort cohort = {.n_classes = 2};
+    DemurCohort cohort = {
+        .n_classes = 2, .outcome = (char *)rows[i].name, .horizon_years = rows[i].horizon};
     DemurAttribute years = {.name = (char *)"years_to_cancer"};
     if (rows[i].years) {
       cohort.n_attributes = 1;
       cohort.attributes = &years;
     }
     const DemurOutcome outcome = demur_outcome_of_cohort(&cohort);
-    g_assert_cmpint(outcome, ==, rows[i].outcome);
-    g_assert_cmpstr(demur_outcome_words(outcome), ==, rows[i].words);
+    g_assert_cmpint(outcome.kind, ==, rows[i].kind);
+    g_autofree char *words = demur_words_outcome(&outcome, NULL);
+    g_assert_cmpstr(words, ==, rows[i].words);
+    g_assert_cmpstr(demur_outcome_noun(&outcome), ==, rows[i].noun);
   }
   const DemurCohort classes = {.n_classes = 3};
-  g_assert_cmpint(demur_outcome_of_cohort(&classes), ==, DEMUR_OUTCOME_RIGHT);
+  const DemurOutcome right = demur_outcome_of_cohort(&classes);
+  g_assert_cmpint(right.kind, ==, DEMUR_OUTCOME_RIGHT);
+  g_assert_null(demur_outcome_noun(&right));
 }
 
 static const char *
