@@ -22,9 +22,7 @@ check_slice(size_t chunk, guint worker, gpointer data) {
   if (check->series->slices[i].decodes)
     return;
   if (!demur_slice_reader_check(check->readers[worker], i, &error)) {
-    const char *words = strstr(error->message, "): ");
-    check->problems[i] =
-        g_strdup_printf("pixel data undecodable: %s", words != NULL ? words + 3 : error->message);
+    check->problems[i] = g_strdup_printf("pixel data undecodable: %s", error->message);
   }
 }
 

@@ -12,12 +12,18 @@
 #define SLICES_A_BATCH 16
 
 static gboolean
+has_changed(GError **error) {
+  g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                      "the file has changed since it was imported");
+  return FALSE;
+}
+
+/* Says which slice it was. cause: taken. */
+static gboolean
 slice_error(GError **error, const DemurSlice *slice, size_t index, GError *cause) {
   g_autofree char *name = demur_files_display(slice->path, slice->entry);
-  g_set_error(error, cause != NULL ? cause->domain : DEMUR_ERROR,
-              cause != NULL ? cause->code : DEMUR_ERROR_INPUT, "slice %" G_GSIZE_FORMAT " (%s): %s",
-              index + 1, slice->sop_instance_uid != NULL ? slice->sop_instance_uid : name,
-              cause != NULL ? cause->message : "the file has changed since it was imported");
+  g_set_error(error, cause->domain, cause->code, "slice %" G_GSIZE_FORMAT " (%s): %s", index + 1,
+              slice->sop_instance_uid != NULL ? slice->sop_instance_uid : name, cause->message);
   g_clear_error(&cause);
   return FALSE;
 }
@@ -114,30 +120,29 @@ to_hu(const gint32 *values, const guint8 *padding, size_t n, double slope, doubl
 }
 
 static gboolean
-read_slice(const DemurSeries *series, size_t index, Scratch *scratch, gint16 *hu,
-           SliceCounts *counts, GError **error) {
+decode_slice(const DemurSeries *series, size_t index, Scratch *scratch, gint16 *hu,
+             SliceCounts *counts, GError **error) {
   const DemurSlice *slice = &series->slices[index];
-  GError *cause = NULL;
   if (scratch->last == NULL || strcmp(scratch->last->path, slice->path) != 0 ||
       g_strcmp0(scratch->last->entry, slice->entry) != 0) {
     scratch_close(scratch);
-    scratch->source = demur_files_open_in(&scratch->archive, slice->path, slice->entry, &cause);
-    scratch->header = scratch->source != NULL ? demur_header_read(&scratch->source, &cause) : NULL;
+    scratch->source = demur_files_open_in(&scratch->archive, slice->path, slice->entry, error);
+    scratch->header = scratch->source != NULL ? demur_header_read(&scratch->source, error) : NULL;
     if (scratch->header == NULL)
-      return slice_error(error, slice, index, cause);
+      return FALSE;
     scratch->last = slice;
   }
   const DemurHeader *header = scratch->header;
   if (header->rows != series->rows || header->columns != series->columns ||
       slice->frame >= header->n_frames ||
       g_strcmp0(header->sop_instance_uid, slice->sop_instance_uid) != 0)
-    return slice_error(error, slice, index, NULL);
+    return has_changed(error);
   const size_t n = (size_t)header->rows * header->columns;
-  if (!scratch_reserve(scratch, n, &cause))
-    return slice_error(error, slice, index, cause);
+  if (!scratch_reserve(scratch, n, error))
+    return FALSE;
   guint8 *padding = header->has_padding ? scratch->padding : NULL;
-  if (!demur_pixels_decode(scratch->source, header, slice->frame, scratch->values, padding, &cause))
-    return slice_error(error, slice, index, cause);
+  if (!demur_pixels_decode(scratch->source, header, slice->frame, scratch->values, padding, error))
+    return FALSE;
   const gboolean whole = header->bits_allocated <= 16 && slice->slope == trunc(slice->slope) &&
                          fabs(slice->slope) <= 4096 &&
                          slice->intercept == trunc(slice->intercept) &&
@@ -146,6 +151,15 @@ read_slice(const DemurSeries *series, size_t index, Scratch *scratch, gint16 *hu
                                 (gint32)slice->intercept, hu)
                   : to_hu(scratch->values, padding, n, slice->slope, slice->intercept, hu);
   return TRUE;
+}
+
+/* The same; error says which slice it was. */
+static gboolean
+read_slice(const DemurSeries *series, size_t index, Scratch *scratch, gint16 *hu,
+           SliceCounts *counts, GError **error) {
+  GError *cause = NULL;
+  return decode_slice(series, index, scratch, hu, counts, &cause) ||
+         slice_error(error, &series->slices[index], index, cause);
 }
 
 gboolean
@@ -193,7 +207,7 @@ demur_slice_reader_check(DemurSliceReader *reader, size_t index, GError **error)
   if (reader->hu == NULL)
     reader->hu = demur_memory_unset(series->rows, series->columns, sizeof *reader->hu, error);
   return reader->hu != NULL && demur_dicom_init(error) &&
-         read_slice(series, index, &reader->scratch, reader->hu, &counts, error);
+         decode_slice(series, index, &reader->scratch, reader->hu, &counts, error);
 }
 
 typedef struct {

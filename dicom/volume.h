@@ -50,7 +50,7 @@ typedef struct DemurSliceReader DemurSliceReader;
 DemurSliceReader *demur_slice_reader_new(const DemurSeries *series);
 void demur_slice_reader_free(DemurSliceReader *reader);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurSliceReader, demur_slice_reader_free)
-/* Whether the slice can be decoded. */
+/* Whether the slice can be decoded; error says why not, and not which slice. */
 gboolean demur_slice_reader_check(DemurSliceReader *reader, size_t slice,
                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

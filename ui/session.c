@@ -318,9 +318,7 @@ keep_review(DemurSession *session, DemurReviewKind kind, const char *comment, gb
     mine->revealed = TRUE;
   } else {
     mine->n_reviews++;
-    mine->opinion = kind == DEMUR_REVIEW_AGREE      ? "agree"
-                    : kind == DEMUR_REVIEW_DISAGREE ? "disagree"
-                                                    : "comment";
+    mine->opinion = kind;
   }
   demur_scan_list_touch(session->list, (guint32)session->row);
   g_signal_emit(session, signals[REVIEWED], 0, (guint)session->row);

@@ -7,6 +7,7 @@
 #include "base/number.h"
 #include "base/shown-text.h"
 #include "selector/verdict.h"
+#include "tasks/review.h"
 #include "ui/scan-words.h"
 #include "ui/words.h"
 
@@ -40,7 +41,7 @@ add_row(GString *csv, const DemurScan *scan, const DemurScanReview *review) {
                                scan->scanner,
                                isfinite(scan->risk) ? demur_number_format(scan->risk, number) : "",
                                reason,
-                               review->opinion != NULL ? review->opinion : "",
+                               demur_task_opinion_name(review),
                                scan->scan_id};
   for (size_t i = 0; i < G_N_ELEMENTS(cells); i++)
     add(csv, cells[i]);

@@ -501,15 +501,12 @@ fill_cell(GtkListItem *item, const ColumnData *column) {
   }
   case DEMUR_SORT_REASON:
     text = demur_scan_first_reason(scan);
-    /* The verdict says it already. */
-    if (scan->shown == DEMUR_SHOWN_NOT_ELIGIBLE && g_str_has_prefix(text, "not eligible: "))
-      memmove(text, text + strlen("not eligible: "), strlen(text) - strlen("not eligible: ") + 1);
     break;
   default:
-    text = g_strdup(review->n_reviews == 0                        ? ""
-                    : g_strcmp0(review->opinion, "agree") == 0    ? _("✓ agreed")
-                    : g_strcmp0(review->opinion, "disagree") == 0 ? _("✗ disagreed")
-                                                                  : _("✓ comment"));
+    text = g_strdup(review->n_reviews == 0                     ? ""
+                    : review->opinion == DEMUR_REVIEW_AGREE    ? _("✓ agreed")
+                    : review->opinion == DEMUR_REVIEW_DISAGREE ? _("✗ disagreed")
+                                                               : _("✓ comment"));
     break;
   }
   demur_text_cell_set(DEMUR_TEXT_CELL(child), text);

@@ -111,7 +111,7 @@ print_runs(DemurContext *context, const DemurScoresRunParams *params, const Demu
   if (!context->json) {
     for (guint i = 0; i < runs->len; i++) {
       const DemurScoreRunRecord *run = runs->pdata[i];
-      g_print("%-9s %s  %.1f s%s%s\n", run->outcome, run->scan_id, run->seconds,
+      g_print("%-9s %s  %.1f s%s%s\n", demur_scores_run_outcome(run), run->scan_id, run->seconds,
               run->message != NULL ? "  " : "", run->message != NULL ? run->message : "");
       if (run->message != NULL && run->stderr_end != NULL && *run->stderr_end != '\0')
         g_print("%s\n", run->stderr_end);
@@ -129,7 +129,7 @@ print_runs(DemurContext *context, const DemurScoresRunParams *params, const Demu
     const DemurScoreRunRecord *run = runs->pdata[i];
     demur_json_begin_object(json, NULL);
     demur_json_string(json, "scan_id", run->scan_id);
-    demur_json_string(json, "outcome", run->outcome);
+    demur_json_string(json, "outcome", demur_scores_run_outcome(run));
     demur_json_int(json, "exit_status", run->exit_status);
     demur_json_double(json, "seconds", run->seconds);
     demur_json_string(json, "message", run->message);

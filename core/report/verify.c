@@ -15,7 +15,6 @@ void
 demur_report_recipe_free(DemurReportRecipe *recipe) {
   if (!recipe)
     return;
-  g_free(recipe->kind);
   g_strfreev(recipe->selectors);
   g_free(recipe->cohort);
   g_free(recipe->split);
@@ -102,7 +101,8 @@ read_patient(JsonObject *request, DemurReportRecipe *recipe, GError **error) {
 }
 
 static gboolean
-read_recipe(JsonObject *request, const char *expected, DemurReportRecipe *recipe, GError **error) {
+read_recipe(JsonObject *request, DemurReportRecipe *recipe, GError **error) {
+  const char *expected = recipe->of_patient ? "patient" : "report";
   const char *kind, *paper;
   if (!demur_json_read_string(request, "kind", &kind, error) ||
       !read_selectors(request, &recipe->selectors, error) ||
@@ -115,10 +115,9 @@ read_recipe(JsonObject *request, const char *expected, DemurReportRecipe *recipe
                 expected);
     return FALSE;
   }
-  recipe->kind = g_strdup(kind);
   recipe->paper = strcmp(paper, "letter") == 0 ? DEMUR_PAPER_LETTER : DEMUR_PAPER_A4;
-  return strcmp(kind, "patient") == 0 ? read_patient(request, recipe, error)
-                                      : read_evaluation(request, recipe, error);
+  return recipe->of_patient ? read_patient(request, recipe, error)
+                            : read_evaluation(request, recipe, error);
 }
 
 DemurReportRecipe *
@@ -139,7 +138,8 @@ demur_report_recipe_read(JsonObject *document, GError **error) {
     return NULL;
   }
   g_autoptr(DemurReportRecipe) recipe = g_new0(DemurReportRecipe, 1);
-  if (!read_recipe(request, patient ? "patient" : "report", recipe, error)) {
+  recipe->of_patient = patient;
+  if (!read_recipe(request, recipe, error)) {
     g_prefix_error(error, "the report does not say how it was made: \"request\", ");
     return NULL;
   }

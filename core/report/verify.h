@@ -10,7 +10,7 @@ G_BEGIN_DECLS
 
 /* How a report was made, read from its JSON. */
 typedef struct {
-  char *kind; /* "report" or "patient" */
+  gboolean of_patient; /* a patient's page; else a report */
   char **selectors;
   char *cohort, *split, *resample_unit;
   char *group_by;              /* NULL: none */

@@ -3,6 +3,17 @@
 #include "store/connection.h"
 #include "store/events.h"
 
+/* As the schema's CHECK has them. */
+static const char *const outcome_names[] = {[DEMUR_RUN_SCORED] = "scored",
+                                            [DEMUR_RUN_FAILED] = "failed",
+                                            [DEMUR_RUN_TIMED_OUT] = "timed out",
+                                            [DEMUR_RUN_CANCELLED] = "cancelled"};
+
+const char *
+demur_run_outcome_name(DemurRunOutcome outcome) {
+  return outcome_names[outcome];
+}
+
 void
 demur_score_run_record_free(DemurScoreRunRecord *record) {
   if (record == NULL)
@@ -10,7 +21,6 @@ demur_score_run_record_free(DemurScoreRunRecord *record) {
   g_free(record->scan_id);
   g_free(record->model);
   g_free(record->command);
-  g_free(record->outcome);
   g_free(record->message);
   g_free(record->stderr_end);
   g_free(record->created);
@@ -30,7 +40,7 @@ demur_score_runs_add(DemurWorkspace *workspace, const DemurScoreRunRecord *recor
   demur_store_bind_text(statement, 2, record->model);
   demur_store_bind_text(statement, 3, record->command);
   demur_store_bind_int(statement, 4, record->exit_status);
-  demur_store_bind_text(statement, 5, record->outcome);
+  demur_store_bind_text(statement, 5, demur_run_outcome_name(record->outcome));
   demur_store_bind_text(statement, 6, record->message);
   demur_store_bind_text(statement, 7, record->stderr_end);
   demur_store_bind_double(statement, 8, record->seconds);
@@ -41,7 +51,8 @@ demur_score_runs_add(DemurWorkspace *workspace, const DemurScoreRunRecord *recor
   if (ok) {
     g_autofree char *key = g_strdup_printf("run:%" G_GINT64_FORMAT,
                                            (gint64)sqlite3_last_insert_rowid(workspace->database));
-    const char *const texts[] = {record->scan_id, record->model, record->outcome};
+    const char *const texts[] = {record->scan_id, record->model,
+                                 demur_run_outcome_name(record->outcome)};
     g_autofree char *digest = demur_store_digest(texts, G_N_ELEMENTS(texts), NULL, 0);
     ok = demur_events_add(workspace, DEMUR_EVENT_RUN, key, digest, NULL, record->created, error);
   }
@@ -72,7 +83,11 @@ demur_score_runs_list(DemurWorkspace *workspace, const char *scan_id, const char
     record->model = demur_store_text(statement, 2);
     record->command = demur_store_text(statement, 3);
     record->exit_status = sqlite3_column_int(statement, 4);
-    record->outcome = demur_store_text(statement, 5);
+    g_autofree char *outcome = demur_store_text(statement, 5);
+    record->outcome = DEMUR_RUN_FAILED;
+    for (guint o = 0; o < G_N_ELEMENTS(outcome_names); o++)
+      if (g_strcmp0(outcome, outcome_names[o]) == 0)
+        record->outcome = (DemurRunOutcome)o;
     record->message = demur_store_text(statement, 6);
     record->stderr_end = demur_store_text(statement, 7);
     record->seconds = demur_store_double(statement, 8);

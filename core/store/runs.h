@@ -6,12 +6,22 @@
 
 G_BEGIN_DECLS
 
+typedef enum {
+  DEMUR_RUN_SCORED,
+  DEMUR_RUN_FAILED,
+  DEMUR_RUN_TIMED_OUT,
+  DEMUR_RUN_CANCELLED,
+} DemurRunOutcome;
+
+/* "scored", "failed", "timed out", "cancelled". */
+const char *demur_run_outcome_name(DemurRunOutcome outcome);
+
 typedef struct {
   gint64 id; /* set when loaded; grows with time */
   char *scan_id, *model;
-  char *command;    /* as it was run */
-  int exit_status;  /* of the command; -1 where a signal ended it or it never began */
-  char *outcome;    /* "scored", "failed", "timed out", "cancelled" */
+  char *command;   /* as it was run */
+  int exit_status; /* of the command; -1 where a signal ended it or it never began */
+  DemurRunOutcome outcome;
   char *message;    /* why there is no score; NULL where there is */
   char *stderr_end; /* UTF-8, the end of what it wrote there */
   double seconds;   /* it took */

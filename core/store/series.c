@@ -65,6 +65,24 @@ demur_series_record_free(DemurSeriesRecord *record) {
   g_free(record);
 }
 
+static const char *const conflict_names[] = {
+    [DEMUR_CONFLICT_PERSON] = "person", [DEMUR_CONFLICT_CONTENT] = "content"};
+
+const char *
+demur_conflict_name(DemurConflict conflict) {
+  return conflict_names[conflict];
+}
+
+DemurConflict
+demur_conflict_of_name(const char *name) {
+  if (name == NULL)
+    return DEMUR_CONFLICT_NONE;
+  for (guint c = 0; c < G_N_ELEMENTS(conflict_names); c++)
+    if (g_strcmp0(name, conflict_names[c]) == 0)
+      return (DemurConflict)c;
+  return DEMUR_CONFLICT_CONTENT; /* of a newer program: it waits all the same */
+}
+
 DemurPerson
 demur_series_person(const DemurSeriesRecord *r) {
   return (DemurPerson){r->issuer, r->patient_id, r->patient_name, r->birth_date, r->sex};

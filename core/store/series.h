@@ -8,6 +8,17 @@
 G_BEGIN_DECLS
 
 /* One volume. Text NULL and numbers NaN: not recorded. */
+/* SAFETY: how a volume contradicts another one. */
+typedef enum {
+  DEMUR_CONFLICT_NONE,
+  DEMUR_CONFLICT_PERSON,  /* the same images of another person */
+  DEMUR_CONFLICT_CONTENT, /* the same UIDs with other content, or in another series */
+} DemurConflict;
+
+/* As DemurSeriesRecord.conflict has it ("person", "content"; NULL: none), and back. */
+const char *demur_conflict_name(DemurConflict conflict);
+DemurConflict demur_conflict_of_name(const char *name);
+
 typedef struct {
   char *scan_id; /* SeriesInstanceUID, with #2, #3 .. where a series is split */
   char *series_uid, *study_uid;

@@ -157,7 +157,7 @@ record_of(const DemurArrival *arrival, const DemurSiteMap *sites, const char *co
   DemurSeriesRecord *record = demur_dicom_record_new(series, site != NULL, changes, now);
   g_free(record->scan_id);
   record->scan_id = g_strdup(arrival->scan_id);
-  record->conflict = g_strdup(arrival->conflict);
+  record->conflict = g_strdup(demur_conflict_name(arrival->conflict));
   if (arrival->incomplete) {
     record->eligible = record->accepted = FALSE;
     g_free(record->reason);
@@ -187,7 +187,8 @@ mark_known(DemurWorkspace *workspace, const DemurMeeting *meeting, GError **erro
   gpointer scan_id, conflict;
   g_hash_table_iter_init(&iter, meeting->conflicts);
   while (g_hash_table_iter_next(&iter, &scan_id, &conflict))
-    if (!demur_series_set_conflict(workspace, scan_id, conflict, NULL, error))
+    if (!demur_series_set_conflict(workspace, scan_id,
+                                   demur_conflict_name(GPOINTER_TO_INT(conflict)), NULL, error))
       return FALSE;
   for (guint i = 0; i < meeting->united->len; i++)
     if (!demur_series_remove(workspace, meeting->united->pdata[i],
@@ -370,8 +371,9 @@ demur_intake_choose(DemurTask *task, const char *scan_id, const char *reason, GE
     return FALSE;
   gboolean known;
   const gboolean two = demur_dicom_record_found(record, "two-patients", &known);
-  const char *why = two                        ? "its series holds images of more than one patient"
-                    : record->conflict != NULL ? demur_study_choice_conflict(record->conflict)
+  const char *why = two ? "its series holds images of more than one patient"
+                    : record->conflict != NULL
+                        ? demur_study_choice_conflict(demur_conflict_of_name(record->conflict))
                     : g_strcmp0(record->modality, "CT") != 0 ? "it is no CT"
                     : !known ? "an earlier program imported it: import its files again first"
                     : demur_dicom_record_found(record, "not-hu", &known)

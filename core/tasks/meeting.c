@@ -247,7 +247,8 @@ static void
 take_new(Planner *planner, guint i, Group *group) {
   DemurSeries *series = planner->import->series->pdata[i];
   const guint at = add_arrival(planner, series, own_id(planner, series, group));
-  arrival_at(planner, at)->conflict = series->two_patients ? "person" : NULL;
+  arrival_at(planner, at)->conflict =
+      series->two_patients ? DEMUR_CONFLICT_PERSON : DEMUR_CONFLICT_NONE;
   planner->meeting->arrival_of[i] = at;
 }
 
@@ -257,7 +258,7 @@ take_known(Planner *planner, guint i, const Known *known, Relation relation) {
   DemurSeries *series = planner->import->series->pdata[i];
   const guint at = add_arrival(planner, series, g_strdup(known->record->scan_id));
   DemurArrival *arrival = arrival_at(planner, at);
-  arrival->conflict = known->record->conflict;
+  arrival->conflict = demur_conflict_of_name(known->record->conflict);
   arrival->is_known = TRUE;
   /* Beside another person's images the import judges a series as one of two patients. */
   arrival->keep_facts = relation == PART || series->two_patients;
@@ -274,11 +275,12 @@ keep_apart(Planner *planner, guint i, Group *group, const Relation *relations) {
   for (guint k = 0; k < group->known->len; k++) {
     if (relations[k] != PERSON && relations[k] != CONTENT)
       continue;
-    const char *conflict = relations[k] == PERSON ? "person" : "content";
+    const DemurConflict conflict =
+        relations[k] == PERSON ? DEMUR_CONFLICT_PERSON : DEMUR_CONFLICT_CONTENT;
     const Known *known = group->known->pdata[k];
     arrival_at(planner, at)->conflict = conflict;
     g_hash_table_insert(planner->meeting->conflicts, g_strdup(known->record->scan_id),
-                        (gpointer)conflict);
+                        GINT_TO_POINTER(conflict));
   }
 }
 
@@ -371,7 +373,7 @@ name_union(Planner *planner, Group *group, GPtrArray *volumes, GArray *places) {
     const Known *known = group->known->pdata[k];
     const guint at = GPOINTER_TO_UINT(g_hash_table_lookup(kept, known->record->scan_id));
     if (known->unites && at > 0)
-      arrival_at(planner, at - 1)->conflict = known->record->conflict;
+      arrival_at(planner, at - 1)->conflict = demur_conflict_of_name(known->record->conflict);
     else if (known->unites)
       g_ptr_array_add(planner->meeting->united, g_strdup(known->record->scan_id));
   }
@@ -479,21 +481,22 @@ typedef struct {
   guint arrival; /* place + 1; 0: known, and nothing of it came */
 } Standing;
 
-static const char *
+static DemurConflict
 conflict_between(const DemurPerson *a, const DemurPerson *b) {
-  return demur_person_compare_in_study(a, b) == DEMUR_PERSON_SAME ? "content" : "person";
+  return demur_person_compare_in_study(a, b) == DEMUR_PERSON_SAME ? DEMUR_CONFLICT_CONTENT
+                                                                  : DEMUR_CONFLICT_PERSON;
 }
 
 /* The two contradict each other: both wait. */
 static void
 set_apart(Planner *planner, const Standing *one, const Standing *other) {
   const Standing *const both[] = {one, other};
-  const char *conflict = conflict_between(&one->person, &other->person);
+  const DemurConflict conflict = conflict_between(&one->person, &other->person);
   for (int i = 0; i < 2; i++)
     if (both[i]->arrival == 0)
       g_hash_table_insert(planner->meeting->conflicts, g_strdup(both[i]->scan_id),
-                          (gpointer)conflict);
-    else if (g_strcmp0(arrival_at(planner, both[i]->arrival - 1)->conflict, "person") != 0)
+                          GINT_TO_POINTER(conflict));
+    else if (arrival_at(planner, both[i]->arrival - 1)->conflict != DEMUR_CONFLICT_PERSON)
       arrival_at(planner, both[i]->arrival - 1)->conflict = conflict;
 }
 

@@ -19,19 +19,19 @@ G_BEGIN_DECLS
 
 /* How one volume is to be kept. */
 typedef struct {
-  DemurSeries *series;  /* borrowed from the import, or of a union */
-  char *scan_id;        /* owned */
-  const char *conflict; /* DemurSeriesRecord.conflict; NULL: none */
-  gboolean is_known;    /* nothing of it is new */
-  gboolean keep_facts;  /* it is known and unchanged: only its files may have moved */
-  gboolean keep_files;  /* they have not: a part of what is known came */
-  gboolean incomplete;  /* slices that were imported before can't be read any more */
+  DemurSeries *series; /* borrowed from the import, or of a union */
+  char *scan_id;       /* owned */
+  DemurConflict conflict;
+  gboolean is_known;   /* nothing of it is new */
+  gboolean keep_facts; /* it is known and unchanged: only its files may have moved */
+  gboolean keep_files; /* they have not: a part of what is known came */
+  gboolean incomplete; /* slices that were imported before can't be read any more */
 } DemurArrival;
 
 typedef struct {
   GArray *arrivals;      /* of DemurArrival */
   guint *arrival_of;     /* [import->series->len]: which one each series of the import went into */
-  GHashTable *conflicts; /* scan_id of a known volume (owned) -> "person" or "content" */
+  GHashTable *conflicts; /* scan_id of a known volume (owned) -> DemurConflict */
   GPtrArray *united;     /* scan_ids of known volumes that went into another one (owned) */
   GPtrArray *imports;    /* DemurImport of the unions */
 } DemurMeeting;

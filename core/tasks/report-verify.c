@@ -252,9 +252,8 @@ static gboolean
 compare_again(DemurTask *task, Check *check, GError **error) {
   g_auto(Remade) remade = {0};
   g_autoptr(GError) failed = NULL;
-  const gboolean made = strcmp(check->recipe->kind, "patient") == 0
-                            ? remake_patient(task, check, &remade, &failed)
-                            : remake_report(task, check, &remade, &failed);
+  const gboolean made = check->recipe->of_patient ? remake_patient(task, check, &remade, &failed)
+                                                  : remake_report(task, check, &remade, &failed);
   if (g_error_matches(failed, G_IO_ERROR, G_IO_ERROR_CANCELLED)) {
     g_propagate_error(error, g_steal_pointer(&failed));
     return FALSE;

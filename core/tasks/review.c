@@ -31,6 +31,11 @@ shown_document(const DemurScan *scan, gboolean revealed) {
   return g_strchomp(demur_json_finish(json));
 }
 
+const char *
+demur_task_opinion_name(const DemurScanReview *review) {
+  return review->n_reviews > 0 ? demur_review_kind_name(review->opinion) : "";
+}
+
 gboolean
 demur_task_review(DemurTask *task, const DemurScan *scan, DemurReviewKind kind, const char *comment,
                   gboolean revealed, GError **error) {

@@ -7,6 +7,10 @@
 
 G_BEGIN_DECLS
 
+/* The newest opinion as tables and JSON name it: "agree", "disagree", "comment"; "" where there is
+ * none. */
+const char *demur_task_opinion_name(const DemurScanReview *review);
+
 /* Keeps it for the scan's verdict, as the task's user. An opinion or a reveal needs a verdict that
  * holds: DEMUR_ERROR_STATE otherwise. revealed: the held-back risk stands on the screen. comment
  * may be NULL. */

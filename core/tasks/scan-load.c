@@ -27,7 +27,7 @@ add_reviews(DemurScanTable *table, DemurWorkspace *workspace, GError **error) {
     if (review->kind != DEMUR_REVIEW_COMMENT && review->verdict_id != table->scans[row].verdict_id)
       continue;
     if (mine->n_reviews++ == 0)
-      mine->opinion = demur_review_kind_name(review->kind);
+      mine->opinion = review->kind;
   }
   return TRUE;
 }

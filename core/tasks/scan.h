@@ -7,6 +7,7 @@
 #include "cohort/cohort.h" /* DEMUR_N_YEARS */
 #include "selector/reason.h"
 #include "selector/verdict.h"
+#include "store/reviews.h" /* DemurReviewKind */
 
 G_BEGIN_DECLS
 
@@ -70,8 +71,8 @@ typedef struct {
 } DemurScan;
 
 typedef struct {
-  gint64 n_reviews;    /* opinions, not reveals */
-  const char *opinion; /* "agree" .. of the newest one; NULL: none */
+  gint64 n_reviews;        /* opinions, not reveals */
+  DemurReviewKind opinion; /* of the newest one, where there is any */
   gboolean revealed;
 } DemurScanReview;
 

@@ -224,13 +224,11 @@ run_command(DemurTask *task, const RunOptions *options, const RunFolder *folder,
   record->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   record->stderr_end = read_errors(folder);
   if (late) {
-    g_free(record->outcome);
-    record->outcome = g_strdup("timed out");
+    record->outcome = DEMUR_RUN_TIMED_OUT;
     record->message =
         g_strdup_printf("ended after the time limit of %g s", options->params->time_limit);
   } else if (cancelled) {
-    g_free(record->outcome);
-    record->outcome = g_strdup("cancelled");
+    record->outcome = DEMUR_RUN_CANCELLED;
     record->message = g_strdup("interrupted");
   } else if (WIFSIGNALED(status)) {
     record->message = g_strdup_printf("ended by signal %d", WTERMSIG(status));
@@ -299,7 +297,7 @@ score_one(DemurTask *task, DemurWorkspace *workspace, const RunOptions *options,
   *record = (DemurScoreRunRecord){.scan_id = g_strdup(series->scan_id),
                                   .model = g_strdup(options->params->model),
                                   .command = g_strdup(options->params->command),
-                                  .outcome = g_strdup("failed"),
+                                  .outcome = DEMUR_RUN_FAILED,
                                   .exit_status = -1,
                                   .created = demur_task_now(task)};
   /* What is scored is what was imported, pixel for pixel, and of the same person. */
@@ -327,8 +325,7 @@ score_one(DemurTask *task, DemurWorkspace *workspace, const RunOptions *options,
                                   &cause)) {
       record->message = g_strdup(cause->message);
     } else {
-      g_free(record->outcome);
-      record->outcome = g_strdup("scored");
+      record->outcome = DEMUR_RUN_SCORED;
     }
   }
   g_autoptr(GError) kept = NULL;
@@ -408,6 +405,11 @@ check_params(const DemurScoresRunParams *params, char ***argv, GError **error) {
   return TRUE;
 }
 
+const char *
+demur_scores_run_outcome(const DemurScoreRunRecord *run) {
+  return demur_run_outcome_name(run->outcome);
+}
+
 void
 demur_scores_ran_free(DemurScoresRan *ran) {
   if (ran == NULL)
@@ -436,7 +438,7 @@ demur_task_scores_run(DemurTask *task, const DemurScoresRunParams *params, GErro
     g_ptr_array_add(ran->runs, run);
     (void)score_one(task, workspace, &options, list->pdata[i], (double)i / list->len, run,
                     &ran->stopped);
-    ran->n_scored += strcmp(run->outcome, "scored") == 0;
+    ran->n_scored += run->outcome == DEMUR_RUN_SCORED;
   }
   return g_steal_pointer(&ran);
 }

@@ -30,6 +30,8 @@ typedef struct {
  * is no series to be assessed. */
 DemurScoresRan *demur_task_scores_run(DemurTask *task, const DemurScoresRunParams *params,
                                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* How a run ended, as tables and JSON name it: "scored", "failed", "timed out", "cancelled". */
+const char *demur_scores_run_outcome(const DemurScoreRunRecord *run);
 void demur_scores_ran_free(DemurScoresRan *ran);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurScoresRan, demur_scores_ran_free)
 

@@ -9,8 +9,8 @@
 #include "store/scores.h"
 
 const char *
-demur_study_choice_conflict(const char *conflict) {
-  return g_strcmp0(conflict, "person") == 0
+demur_study_choice_conflict(DemurConflict conflict) {
+  return conflict == DEMUR_CONFLICT_PERSON
              ? "SAFETY: the same images came under another person too; both wait until one decides "
                "(`demur dicom resolve`)"
              : "SAFETY: the same images came with other content or in another series too; both wait "
@@ -141,8 +141,8 @@ choose_in_study(DemurWorkspace *workspace, const Study *study, GError **error) {
     if (!ok)
       continue;
     if (record->conflict != NULL)
-      ok = set_choice(workspace, record, FALSE, demur_study_choice_conflict(record->conflict),
-                      error);
+      ok = set_choice(workspace, record, FALSE,
+                      demur_study_choice_conflict(demur_conflict_of_name(record->conflict)), error);
     else if (holds || (!held && candidates[i].accepted))
       ok = set_choice(workspace, record, TRUE, NULL, error);
     else if (record->eligible)

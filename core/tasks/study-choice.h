@@ -19,7 +19,7 @@ gboolean demur_study_choose(DemurWorkspace *workspace, GHashTable *keys, const G
 const DemurSeriesRecord *demur_study_chosen_beside(const GPtrArray *all,
                                                    const DemurSeriesRecord *record);
 
-/* Why a series that conflicts is not assessed ("person", "content"; DemurSeriesRecord.conflict). */
-const char *demur_study_choice_conflict(const char *conflict);
+/* Why a series that conflicts is not assessed (borrowed). */
+const char *demur_study_choice_conflict(DemurConflict conflict);
 
 G_END_DECLS
