@@ -416,17 +416,17 @@ demur_file_output_finish(DemurFileOutput *output, GError **error) {
       output, take_over_rights(output) && (is_unsynced(output) || sync_to_disk(output->fd)), error);
 }
 
-/* Without REPLACE a file that has come to be in the meantime stays. */
+/* Names are of the folder, or absolute. Without REPLACE a file that has come to be in the meantime
+ * stays. */
 static gboolean
-rename_part(DemurFileOutput *output) {
-  if ((output->flags & DEMUR_FILE_REPLACE) != 0)
-    return renameat(output->folder, output->part, output->folder, output->name) == 0;
-  if (renameat2(output->folder, output->part, output->folder, output->name, RENAME_NOREPLACE) == 0)
+rename_in(int folder, const char *from, const char *to, DemurFileFlags flags) {
+  if ((flags & DEMUR_FILE_REPLACE) != 0)
+    return renameat(folder, from, folder, to) == 0;
+  if (renameat2(folder, from, folder, to, RENAME_NOREPLACE) == 0)
     return TRUE;
   if (errno != EINVAL && errno != ENOSYS)
     return FALSE;
-  return linkat(output->folder, output->part, output->folder, output->name, 0) == 0 &&
-         unlinkat(output->folder, output->part, 0) == 0;
+  return linkat(folder, from, folder, to, 0) == 0 && unlinkat(folder, from, 0) == 0;
 }
 
 gboolean
@@ -442,7 +442,8 @@ demur_file_output_commit(DemurFileOutput *output, GError **error) {
   const int copy = fcntl(output->fd, F_DUPFD_CLOEXEC, 3);
   const int fd = output->fd;
   output->fd = -1;
-  gboolean ok = (close(fd) == 0 || errno == EINTR) && rename_part(output);
+  gboolean ok = (close(fd) == 0 || errno == EINTR) &&
+                rename_in(output->folder, output->part, output->name, output->flags);
   if (ok) {
     output->has_part = FALSE;
     ok = is_unsynced(output) || sync_to_disk(output->folder) || errno == EBADF; /* of a drop box */
@@ -484,6 +485,33 @@ demur_folder_sync(const char *path) {
   close(folder);
   errno = number;
   return synced;
+}
+
+static gboolean
+put(const char *made, const Target *target, const char *path, DemurFileFlags flags,
+    GError **error) {
+  g_autofree char *folder = g_path_get_dirname(target->place);
+  const int fd = open(made, O_RDONLY | O_CLOEXEC);
+  gboolean ok = fd >= 0 && sync_to_disk(fd);
+  int number = errno;
+  if (fd >= 0)
+    close(fd);
+  if (ok) {
+    ok = rename_in(AT_FDCWD, made, target->place, flags) && demur_folder_sync(folder);
+    number = errno;
+  }
+  return ok || fail_path(path, number, error);
+}
+
+gboolean
+demur_file_put(const char *made, const char *path, DemurFileFlags flags, GError **error) {
+  Target target = {0};
+  gboolean ok = check(path, flags, &target, error);
+  if (ok && target.stream)
+    ok = refuse(path, "it is a device or a pipe; give the name of a file", error);
+  ok = ok && put(made, &target, path, flags, error);
+  free(target.place);
+  return ok;
 }
 
 static gboolean

@@ -67,6 +67,11 @@ gboolean demur_file_output_commit(DemurFileOutput *output,
 void demur_file_output_free(DemurFileOutput *output);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurFileOutput, demur_file_output_free)
 
+/* Gives a finished file, made by others in the same file system, the final name path by the rules
+ * above (a regular file's; rights as they are), brought to the disk. */
+gboolean demur_file_put(const char *made, const char *path, DemurFileFlags flags,
+                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Brings the names in a folder to the disk. TRUE too for one that may not be listed or knows no
  * sync; FALSE with errno. */
 gboolean demur_folder_sync(const char *path);

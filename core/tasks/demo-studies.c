@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <glib/gstdio.h>
+
 #include "base/file-output.h"
 #include "base/number.h"
 #include "dicom/library.h"
@@ -122,6 +124,29 @@ sharpness_of(const char *kernel) {
   return 0;
 }
 
+static char *
+study_folder(const char *folder, size_t study) {
+  g_autofree char *name = g_strdup_printf("study-%02zu", study + 1);
+  return g_build_filename(folder, name, NULL);
+}
+
+void
+demur_task_demo_studies_remove(const char *folder) {
+  for (size_t s = 0; s < N_STUDIES; s++) {
+    g_autofree char *study = study_folder(folder, s);
+    g_autoptr(GDir) dir = g_dir_open(study, 0, NULL);
+    const char *name;
+    while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
+      g_autofree char *file = g_build_filename(study, name, NULL);
+      if ((g_str_has_prefix(name, "slice-") && g_str_has_suffix(name, ".dcm")) ||
+          (g_str_has_prefix(name, ".demur-") && g_str_has_suffix(name, ".part")))
+        (void)g_unlink(file);
+    }
+    (void)g_rmdir(study);
+  }
+  (void)g_rmdir(folder);
+}
+
 static gboolean
 write_study(DemurTask *task, const DemurDemoStudiesParams *params, const DemurCohort *cohort,
             size_t study, guint32 row, char **series_uid, GError **error) {
@@ -142,8 +167,7 @@ write_study(DemurTask *task, const DemurDemoStudiesParams *params, const DemurCo
   options.n_slices = studies[study].role == TOO_SHORT ? 8 : (guint)(CHEST_MM / options.spacing_mm);
   options.sharpness = sharpness_of(options.kernel);
   options.noise_hu *= studies[study].noise * sqrt(2.5 / options.spacing_mm);
-  g_autofree char *name = g_strdup_printf("study-%02zu", study + 1);
-  g_autofree char *folder = g_build_filename(params->folder, name, NULL);
+  g_autofree char *folder = study_folder(params->folder, study);
   return demur_phantom_write(&options, folder, task->parallel, &task->progress, series_uid, error);
 }
 

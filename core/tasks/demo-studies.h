@@ -19,4 +19,8 @@ typedef struct {
 gboolean demur_task_demo_studies(DemurTask *task, const DemurDemoStudiesParams *params,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Removes the studies that the function above wrote into folder, and the folder where nothing else
+ * is in it. What is not its own stays. */
+void demur_task_demo_studies_remove(const char *folder);
+
 G_END_DECLS

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/file-output.h"
+#include "base/private-folder.h"
 #include "cohort/npy.h"
 #include "dicom/files.h"
 #include "store/scores.h"
@@ -21,6 +22,7 @@
 #include "tasks/images.h"
 #include "tasks/scores-json.h"
 
+#define RUN_FOLDER "demur-run-"
 #define STDERR_KEPT 16384
 #define GRACE_SECONDS 3.0
 #define POLL_MICROSECONDS 20000
@@ -33,28 +35,13 @@ typedef struct {
 
 /* One run's folder, removed with all in it at the end. */
 typedef struct {
-  char *root, *series, *output, *errors; /* errors: file of stderr */
+  DemurPrivateFolder *root;
+  char *series, *output, *errors; /* errors: file of stderr */
 } RunFolder;
 
 static void
-remove_tree(const char *path) {
-  g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
-  const char *name;
-  while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
-    g_autofree char *child = g_build_filename(path, name, NULL);
-    if (g_file_test(child, G_FILE_TEST_IS_DIR) && !g_file_test(child, G_FILE_TEST_IS_SYMLINK))
-      remove_tree(child);
-    else
-      g_unlink(child);
-  }
-  g_rmdir(path);
-}
-
-static void
 run_folder_clear(RunFolder *folder) {
-  if (folder->root != NULL)
-    remove_tree(folder->root);
-  g_free(folder->root);
+  demur_private_folder_free(folder->root);
   g_free(folder->series);
   g_free(folder->output);
   g_free(folder->errors);
@@ -63,17 +50,13 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(RunFolder, run_folder_clear)
 
 static gboolean
 run_folder_make(RunFolder *folder, GError **error) {
-  folder->root = g_dir_make_tmp("demur-run-XXXXXX", error);
+  folder->root = demur_private_folder_make(NULL, RUN_FOLDER, error);
   if (folder->root == NULL)
     return FALSE;
-  folder->series = g_build_filename(folder->root, "series", NULL);
-  folder->output = g_build_filename(folder->root, "output", NULL);
-  folder->errors = g_build_filename(folder->root, "stderr", NULL);
-  if (g_mkdir(folder->series, 0700) == 0 && g_mkdir(folder->output, 0700) == 0)
-    return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "a folder for the run can't be made: %s",
-              g_strerror(errno));
-  return FALSE;
+  folder->series = demur_private_folder_name(folder->root, "series");
+  folder->output = demur_private_folder_name(folder->root, "output");
+  folder->errors = demur_private_folder_name(folder->root, "stderr");
+  return demur_folder_make(folder->series, error) && demur_folder_make(folder->output, error);
 }
 
 /* The file must still hold the image that was imported: a folder used anew could hold another
@@ -193,7 +176,7 @@ run_command(DemurTask *task, const RunOptions *options, const RunFolder *folder,
   const gint64 begun = g_get_monotonic_time();
   const gboolean started =
       nowhere >= 0 && errors >= 0 &&
-      g_spawn_async_with_fds(folder->root, argv, NULL,
+      g_spawn_async_with_fds(demur_private_folder_path(folder->root), argv, NULL,
                              G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD, lead_group, NULL,
                              &pid, nowhere, nowhere, errors, &cause);
   if (nowhere >= 0)
@@ -427,6 +410,7 @@ demur_task_scores_run(DemurTask *task, const DemurScoresRunParams *params, GErro
   const RunOptions options = {params, argv};
   g_autoptr(DemurScoresRan) ran = g_new0(DemurScoresRan, 1);
   ran->runs = g_ptr_array_new_with_free_func((GDestroyNotify)demur_score_run_record_free);
+  demur_private_folder_sweep(NULL, RUN_FOLDER);
   DemurWorkspace *workspace = demur_task_workspace(task, error);
   g_autoptr(GPtrArray) list =
       workspace != NULL ? find_series(workspace, &options, params->scan_id, &ran->n_before, error)

@@ -1,5 +1,7 @@
 #include "tasks/task.h"
 
+#include "store/replace.h"
+
 void
 demur_task_clear(DemurTask *task) {
   demur_workspace_close(task->workspace);
@@ -32,6 +34,16 @@ demur_task_workspace(DemurTask *task, GError **error) {
     demur_workspace_tell_waiting(task->workspace, &task->progress);
   }
   return task->workspace;
+}
+
+gboolean
+demur_task_put_workspace(DemurTask *task, const char *path, GError **error) {
+  g_clear_pointer(&task->workspace, demur_workspace_close);
+  if (!demur_workspace_replace(task->workspace_path, path, error))
+    return FALSE;
+  g_free(task->workspace_path);
+  task->workspace_path = g_strdup(path);
+  return TRUE;
 }
 
 char *

@@ -34,6 +34,11 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DemurTask, demur_task_clear)
  * a time. */
 DemurWorkspace *demur_task_workspace(DemurTask *task, GError **error);
 
+/* The finished workspace of the task takes the place of the one at path, or of none, whole or not at
+ * all (store/replace.h); from then on that is the task's. */
+gboolean demur_task_put_workspace(DemurTask *task, const char *path,
+                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Which workspace is meant where none is named (owned): DEMUR_WORKSPACE of the environment, else
  * last (the one of last time; NULL: none), else the one in the user's data folder. */
 char *demur_task_usual_workspace(const char *last);

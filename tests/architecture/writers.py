@@ -21,7 +21,9 @@ READING = re.compile(r"""
     \bg_file_(read|load_contents|load_bytes)\s*\(|\bg_key_file_load_from_file|_new_from_file\s*\(|\bloadFile\s*\(|
     \bstd::ifstream""", re.VERBOSE)
 PARSING = re.compile(r"\bjson_parser_load_from|\bjson_from_string\s*\(")
-MAKING = re.compile(r"\bg?_?mkdir(at)?\s*\(|\bg_mkdir_with_parents\s*\(|\bg_file_make_directory")
+MAKING = re.compile(r"""
+    \bg?_?mkdir(at)?\s*\(|\bg_mkdir_with_parents\s*\(|\bg_file_make_directory|
+    \bg?_?mkdtemp\s*\(|\bg_dir_make_tmp\s*\(|\bg_mkdtemp(_full)?\s*\(""", re.VERBOSE)
 PRINTING = re.compile(r"(?<![\w>.])(printf|fprintf|puts|fputs|putchar|vprintf)\s*\(")
 
 # Where one of them may stand, and why.
@@ -34,11 +36,12 @@ WRITERS = {
 }
 MAKERS = {
     "core/base/file-output.c": "the one way",
-    "core/tasks/scores-run.c": "a run's own folders, that are removed",
+    "core/base/private-folder.c": "a run's own folders, that are removed",
 }
 READERS = {
     "core/base/file-input.c": "the one way",
     "core/base/file-output.c": "folders, and what a killed run left",
+    "core/base/private-folder.c": "folders, and what a killed run left",
     "core/tasks/scores-run.c": "a program's standard error",
     "dicom/arrival-log.c": "a folder, to sync what lies in it",
     "dicom/elements.c": "DICOM files: regular ones, without waiting, bounded element by element",
@@ -100,7 +103,7 @@ def self_test():
              "const int fd = open(path, O_RDONLY | O_CLOEXEC);", "file = g_mapped_file_new(path, FALSE, error);",
              "if (g_mkdir_with_parents(folder, 0700) != 0)",
              "json_parser_load_from_data(parser, text, -1, NULL)", "node = json_from_string(text, NULL);",
-             'printf("%s", name);', "fputs(text, stdout);", "gtk_label_set_label(label, scan->patient_id);",
+             'root = g_dir_make_tmp("demur-XXXXXX", error);', "mkdtemp(path);", 'printf("%s", name);', "fputs(text, stdout);", "gtk_label_set_label(label, scan->patient_id);",
              "gtk_accessible_update_property(a, GTK_ACCESSIBLE_PROPERTY_LABEL, id, -1);"]
     allowed = ["cairo_pdf_surface_create_for_stream(append, bytes, 1, 1);",
                "/* saveFile(path) writes in place */", "g_snprintf(a, 4, text);"]

@@ -7,9 +7,11 @@ and only by a kill; and the same command, run again, ends as if nothing had been
 Every command of the program's help is in one of two tables (workbench.py): those that write meet the faults, and those that
 only read must leave files and workspace as they were. One that is new, or begins to write, fails here.
 
-Usage: faults.py DEMUR PHANTOM INJECT [--points N] [--only COMMAND ..]: at most N calls a command and fault, spread evenly.
+Usage: faults.py DEMUR PHANTOM INJECT [--points N] [--only COMMAND ..] [--jobs N] [--folder F]: at most N calls a command and
+fault, spread evenly; N runs at a time, in a folder below F (one in memory is quickest: no fault is of the disk's).
 """
 import argparse
+import multiprocessing
 import os
 import signal
 import sys
@@ -20,10 +22,30 @@ from workbench import DEMO, ELSEWHERE, Bench, commands_of, files_of, is_part, na
 # What a call must be able to for a kind of fault to change anything (inject.c).
 KINDS = {"full": 1, "io": 0, "short": 4, "eintr": 2, "kill": 0, "after": 0}
 
+
 class Outcome:
     def __init__(self, folder):
         self.files = files_of(folder)
         self.rows = rows_of(folder)
+
+
+class Tried:
+    """One command, and what a run of it without fault leaves."""
+
+    def __init__(self, bench, inject, name, words, before):
+        self.bench, self.inject, self.name, self.words, self.before = bench, inject, name, words, before
+        self.calls, self.reference = count_calls(bench, inject, words)
+        assert self.calls, f"{name} writes nothing: the injector saw no call"
+
+    def fault(self, point):
+        """The status of a run with that fault, and what is wrong, for one process of several."""
+        kind, at = point
+        self.bench.work = os.path.join(self.bench.folder, f"work-{os.getpid()}")
+        try:
+            status, wrong = run_one(self, kind, at)
+        except Exception as error:  # told with its place
+            status, wrong = 1, f"{type(error).__name__}: {error}"
+        return kind, at, status, wrong
 
 
 def differs(rows, reference):
@@ -59,35 +81,37 @@ def check(bench, status, after, before, reference):
     return None
 
 
-def run_one(bench, inject, name, words, kind, at, before, reference, statuses):
+def run_one(tried, kind, at):
+    """Status, and what is wrong or None."""
+    bench, before, reference = tried.bench, tried.before, tried.reference
     folder = bench.copy()
-    result = bench.run(folder, words, LD_PRELOAD=os.path.abspath(inject), FAULT_ROOT=folder, FAULT_KIND=kind, FAULT_AT=str(at))
+    result = bench.run(folder, tried.words, LD_PRELOAD=os.path.abspath(tried.inject), FAULT_ROOT=folder, FAULT_KIND=kind,
+                       FAULT_AT=str(at))
     status = result.returncode
-    statuses.append(status)
     killed = kind in ("kill", "after")
     if killed and status not in (0, -signal.SIGKILL):
-        return f"status {status}: {result.stderr.strip()}"
+        return status, f"status {status}: {result.stderr.strip()}"
     if not killed and status not in (0, 1):
-        return f"status {status}: {result.stderr.strip()}"
+        return status, f"status {status}: {result.stderr.strip()}"
     if status == 1 and not result.stderr.startswith("demur: "):
-        return f"failed without a word: {result.stderr!r}"
+        return status, f"failed without a word: {result.stderr!r}"
     wrong = check(bench, status, Outcome(folder), before, reference)
     if wrong:
-        return f"{wrong}; it said {result.stderr.strip()!r}"
+        return status, f"{wrong}; it said {result.stderr.strip()!r}"
     if status != 0:  # again, without a fault
         state = rows_of(folder)
-        again = bench.run(folder, words)
+        again = bench.run(folder, tried.words)
         done = "already" in again.stderr or "is there" in again.stderr or "not empty" in again.stderr or \
             "no cohort" in again.stderr or "there is no " in again.stderr or "conflicts with nothing" in again.stderr or "holds" in again.stderr
         if again.returncode != 0 and not done:
-            return f"run again: {again.stderr.strip()!r}"
+            return status, f"run again: {again.stderr.strip()!r}"
         if again.returncode == 0 and any(is_part(file) for file in files_of(folder)):
-            return "run again: a part stayed"
+            return status, "run again: a part stayed"
         if again.returncode == 0:
             wrong = check(bench, 0, Outcome(folder), before, reference) if state == before.rows else None
             if wrong:
-                return f"run again: {wrong}"
-    return None
+                return status, f"run again: {wrong}"
+    return status, None
 
 
 def count_calls(bench, inject, words):
@@ -130,6 +154,25 @@ def every_command_is_in_a_table(bench):
         assert not differs(after.rows, before.rows), f"{name} changes {differs(after.rows, before.rows)}"
 
 
+def try_all(tried, n_points, n_jobs):
+    """Each kind of fault at the calls that can meet it: number of runs, and of those that were wrong."""
+    total = len(tried.calls)
+    points = [(kind, at) for kind in KINDS for at in points_of(kind, tried.calls, n_points)]
+    n_wrong, ended = 0, {kind: [] for kind in KINDS}
+    with multiprocessing.Pool(n_jobs) as pool:
+        for kind, at, status, wrong in pool.imap_unordered(tried.fault, points):
+            ended[kind].append(status)
+            if wrong:
+                n_wrong += 1
+                print(f"{tried.name}: {kind} at call {at} of {total}: {wrong}", flush=True)
+    for kind in ("full", "io", "kill", "after"):
+        if not any(ended[kind]):
+            n_wrong += 1
+            print(f"{tried.name}: no run met {kind}: the injector does nothing", flush=True)
+    print(f"{tried.name}: {total} calls, {len(points)} faults", flush=True)
+    return len(points), n_wrong
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("demur")
@@ -137,36 +180,25 @@ def main():
     parser.add_argument("inject")
     parser.add_argument("--points", type=int, default=0)
     parser.add_argument("--demo", type=int, default=0, metavar="N", help="try the demo too, at N calls (half a minute each)")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--folder")
     parser.add_argument("--only", action="append")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="demur-faults-") as folder:
+    place = options.folder if options.folder and os.access(options.folder, os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix="demur-faults-", dir=place) as folder:
         bench = Bench(options.demur, options.phantom, folder)
         before = Outcome(bench.template)
-        faults = n_runs = 0
+        n_wrong = n_runs = 0
         if not options.only:
             every_command_is_in_a_table(bench)
         for name, words in {**commands_of(bench), **DEMO}.items():
-            if options.only and name not in options.only:
+            if options.only and name not in options.only or name in DEMO and not options.demo:
                 continue
-            if name in DEMO and not options.demo:
-                continue
-            calls, reference = count_calls(bench, options.inject, words)
-            total = len(calls)
-            assert total > 0, f"{name} writes nothing: the injector saw no call"
-            for kind in KINDS:
-                statuses = []
-                for at in points_of(kind, calls, options.demo if name in DEMO else options.points):
-                    n_runs += 1
-                    wrong = run_one(bench, options.inject, name, words, kind, at, before, reference, statuses)
-                    if wrong:
-                        faults += 1
-                        print(f"{name}: {kind} at call {at} of {total}: {wrong}", flush=True)
-                if kind in ("full", "io", "kill", "after") and not any(statuses):
-                    faults += 1
-                    print(f"{name}: no run met {kind}: the injector does nothing", flush=True)
-            print(f"{name}: {total} calls", flush=True)
-        print(f"{n_runs} runs with a fault, {faults} wrong")
-        sys.exit(1 if faults else 0)
+            tried = Tried(bench, options.inject, name, words, before)
+            runs, wrong = try_all(tried, options.demo if name in DEMO else options.points, options.jobs)
+            n_runs, n_wrong = n_runs + runs, n_wrong + wrong
+        print(f"{n_runs} runs with a fault, {n_wrong} wrong")
+        sys.exit(1 if n_wrong else 0)
 
 
 main()

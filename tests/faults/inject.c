@@ -443,6 +443,20 @@ mkdirat(int folder, const char *path, mode_t mode) {
 }
 
 int
+symlink(const char *to, const char *path) {
+  if (!is_below(path))
+    return NEXT(symlink)(to, path);
+  FAULTED(int, NEEDS_ROOM, NEXT(symlink)(to, path), (void)0);
+}
+
+int
+rmdir(const char *path) {
+  if (!is_below(path))
+    return NEXT(rmdir)(path);
+  FAULTED(int, 0, NEXT(rmdir)(path), record_path("U", AT_FDCWD, path));
+}
+
+int
 linkat(int from_folder, const char *from, int to_folder, const char *to, int flags) {
   if (!is_below(to))
     return NEXT(linkat)(from_folder, from, to_folder, to, flags);

@@ -1,11 +1,12 @@
 """Every option that names an output, against whatever can stand at its path, and what other users of the machine see.
 
-Usage: outputs.py DEMUR PHANTOM. What takes another user is tried as root only (setpriv); elsewhere it is reported as
+Usage: outputs.py DEMUR PHANTOM INJECT. What takes another user is tried as root only (setpriv); elsewhere it is reported as
 skipped.
 """
 import json
 import os
 import shutil
+import signal
 import socket
 import stat
 import subprocess
@@ -13,7 +14,7 @@ import sys
 import tempfile
 import threading
 
-from workbench import Bench, commands_of, files_of, rows_of
+from workbench import Bench, commands_of, files_of, is_part, rows_of
 
 OUTPUTS = ["cohort export", "selector export", "audit plan", "accept plan", "chart svg", "chart csv", "report", "report patient", "export csv",
            "export json", "export sr", "export pdf"]
@@ -147,10 +148,19 @@ def rights_whatever_the_umask(bench, name, whole):
         assert mode == (public if name in PUBLIC else private), (name, oct(mask), oct(mode))
 
 
+def open_to_all(folder):
+    """Images are read where they were imported from."""
+    for path, folders, names in os.walk(folder):
+        os.chmod(path, 0o755)
+        for name in names:
+            if name.endswith(".dcm"):
+                os.chmod(os.path.join(path, name), 0o644)
+
+
 def another_user(bench, name, whole):
     """A folder that may only be read, and a link that someone left in a folder that all may write."""
     user = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
-    os.chmod(bench.folder, 0o755)
+    open_to_all(bench.folder)
     case = Case(bench, name)
     for path, folders, names in os.walk(case.folder):
         for entry in folders + names:
@@ -171,6 +181,72 @@ def another_user(bench, name, whole):
     os.chmod(case.path("open"), 0o1777)
     refused(case, case.run("open/link" + case.ending), "another user's link")
     assert case.read("open/target" + case.ending) == b"old"
+
+
+def a_sticky_folder(bench, name, whole):
+    """Where all may write and nobody may replace another's: a new file is one's own, another user's stays."""
+    user = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+    open_to_all(bench.folder)
+    for theirs in (False, True):
+        case = Case(bench, name)
+        for path in (case.folder, case.path("w.demur")):
+            os.chown(path, 65534, 65534)
+        os.mkdir(case.path("open"))
+        os.chmod(case.path("open"), 0o1777)
+        output = "open/" + case.old
+        if theirs:
+            case.put(output)
+            os.chmod(case.path(output), 0o666)
+        result = case.run(output, prefix=user)
+        left = [file for file in os.listdir(case.path("open")) if is_part(file)]
+        assert not left, (name, left)
+        if theirs:
+            refused(case, result, "rights")
+            assert case.read(output) == b"old"
+        else:
+            assert result.returncode == 0, (name, result.stderr)
+            assert case.read(output) == whole and os.stat(case.path(output)).st_uid == 65534
+
+
+def a_full_disk(bench, name, whole):
+    """No room for the first byte, for the name, or for anything: told with what to do, and nothing is left."""
+    for there in (False, True):
+        case = Case(bench, name)
+        os.mkdir(case.path("small"))
+        output = case.path("small/" + case.old)
+        if there:
+            case.put("small/" + case.old)
+        for at in (1, 2, 3):
+            result = case.run(output, LD_PRELOAD=os.path.abspath(sys.argv[3]), FAULT_ROOT=case.path("small"), FAULT_KIND="full",
+                              FAULT_AT=str(at))
+            refused(case, result, "can't be written", "No space left on device", "make room")
+            assert os.listdir(case.path("small")) == ([case.old] if there else []), (name, at)
+            assert not there or case.read("small/" + case.old) == b"old", (name, at)
+        assert rows_of(case.folder) is not None
+
+
+def a_killed_demo_leaves_the_one_before(bench):
+    """And a demo that fails; what stood in its folder is not touched before the new one is whole."""
+    for ending in ("kill", "interrupt"):
+        folder = bench.copy()
+        demo = os.path.join(folder, "demo")
+        os.makedirs(os.path.join(demo, "dicom", "study-01"))
+        shutil.copy(os.path.join(folder, "w.demur"), os.path.join(demo, "workspace.demur"))
+        for name in ("report.pdf", "phantom-scores.csv", "mine.txt", "dicom/study-01/slice-001.dcm"):
+            with open(os.path.join(demo, name), "w", encoding="utf-8") as file:
+                file.write("old")
+        before = files_of(demo), rows_of(demo)
+        program = subprocess.Popen([bench.demur, "--quiet", "demo", "--replace", demo], cwd=folder, env=bench.environment(folder),
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        for line in program.stdout:  # the first step is done
+            if line.startswith("$ demur train"):
+                break
+        program.send_signal(signal.SIGKILL if ending == "kill" else signal.SIGINT)
+        program.stdout.close()
+        assert program.wait(60) != 0
+        left = {name: digest for name, digest in files_of(demo).items() if not is_part(name)}
+        assert (left, rows_of(demo)) == before, ending
+        assert ending == "kill" or files_of(demo) == before[0], "a demo that was interrupted left something"
 
 
 def read_only_workspace(bench):
@@ -372,11 +448,13 @@ def main():
         as_root = os.geteuid() == 0 and shutil.which("setpriv")
         for name in OUTPUTS:
             whole = reference(bench, name)
-            for test in (existing_files_links_and_folders, names_of_every_kind, streams, rights_whatever_the_umask):
+            for test in (existing_files_links_and_folders, names_of_every_kind, streams, rights_whatever_the_umask, a_full_disk):
                 test(bench, name, whole)
             if as_root:
                 another_user(bench, name, whole)
+                a_sticky_folder(bench, name, whole)
             print(f"{name}: right", flush=True)
+        a_killed_demo_leaves_the_one_before(bench)
         every_path_is_in_a_table(bench)
         inputs_that_never_end(bench)
         inputs_are_files_of_bounded_size(bench)

@@ -21,9 +21,10 @@ class Bench:
 
     def __init__(self, demur, phantom, folder):
         self.demur, self.folder = os.path.abspath(demur), folder
+        self.work = os.path.join(folder, "work")  # of a run; another for each of several at a time
         self.received = None  # whether the last run's peer was told that all it sent is kept; None: it was no receiver
         self.template = os.path.join(folder, "template")
-        os.makedirs(self.template)
+        os.makedirs(os.path.join(self.template, "tmp"))
         self.scan = self.series(phantom, "in", 1, 60)
         # Of the second series come two versions under other patients: a conflict, or a correction.
         self.second = self.series(phantom, "in2", 2, 4)
@@ -103,9 +104,9 @@ class Bench:
         finally:
             database.close()
 
-    def environment(self, **more):
+    def environment(self, folder=None, **more):
         return {"PATH": os.environ["PATH"], "HOME": self.folder, "XDG_CACHE_HOME": os.path.join(self.folder, "cache"),
-                "SOURCE_DATE_EPOCH": "1700000000", "TMPDIR": self.folder, "LANG": "C.UTF-8", **more}
+                "SOURCE_DATE_EPOCH": "1700000000", "TMPDIR": os.path.join(folder or self.work, "tmp"), "LANG": "C.UTF-8", **more}
 
     def run(self, folder, words, timeout=120, **more):
         """One command in the folder, on its workspace. Words may name another; `dicom receive` is sent something."""
@@ -113,7 +114,7 @@ class Bench:
         if words[:2] == ["dicom", "receive"] and "--help" not in words:
             return self.receive(folder, words, **more)
         return subprocess.run([self.demur, "--workspace", "w.demur", "--threads", "1", "--quiet", *words], cwd=folder,
-                              env=self.environment(**more), capture_output=True, text=True, timeout=timeout, check=False,
+                              env=self.environment(folder, **more), capture_output=True, text=True, timeout=timeout, check=False,
                               stdin=subprocess.DEVNULL)
 
     def receive(self, folder, words, **more):
@@ -122,7 +123,7 @@ class Bench:
             free.bind(("127.0.0.1", 0))
             port = str(free.getsockname()[1])
         receiver = subprocess.Popen([self.demur, "--workspace", "w.demur", "--threads", "1", "--quiet", *words, "--port", port, "--once",
-                                     "--settle", "1"], cwd=folder, env=self.environment(**more), stdout=subprocess.PIPE,
+                                     "--settle", "1"], cwd=folder, env=self.environment(folder, **more), stdout=subprocess.PIPE,
                                     stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
         self.received = False
         for _ in range(200):
@@ -132,8 +133,8 @@ class Bench:
             time.sleep(0.05)
         for _ in range(2):
             if receiver.poll() is None and not self.received:
-                sender = subprocess.run([self.demur, "--workspace", os.path.join(self.folder, "sender.demur"), "dicom", "send",
-                                         f"127.0.0.1:{port}", "few", "--called", "DEMUR", "--timeout", "10"], cwd=folder, env=self.environment(),
+                sender = subprocess.run([self.demur, "--workspace", f"{folder}-sender.demur", "dicom", "send",
+                                         f"127.0.0.1:{port}", "few", "--called", "DEMUR", "--timeout", "10"], cwd=folder, env=self.environment(folder),
                                         capture_output=True, check=False, timeout=60)
                 self.received = sender.returncode == 0
         try:
@@ -172,35 +173,40 @@ class Bench:
                     yield f"{name} --{option}"
 
     def copy(self):
-        folder = os.path.join(self.folder, "work")
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(self.template, folder)
-        return folder
+        shutil.rmtree(self.work, ignore_errors=True)
+        shutil.copytree(self.template, self.work)
+        return self.work
 
 
 def files_of(folder):
     """{relative path: digest} of every file but the workspace."""
     found = {}
-    for path, _, names in os.walk(folder):
+    for path, folders, names in os.walk(folder):
+        for name in folders:  # an empty one too
+            if is_part(name):
+                found[os.path.relpath(os.path.join(path, name), folder)] = "a folder"
         for name in names:
             full = os.path.join(path, name)
             relative = os.path.relpath(full, folder)
-            if not re.search(r"\.demur(-wal|-shm)?$", name) and "/.journal/" not in "/" + relative:
+            if is_part(relative):
+                found[relative] = "unfinished"
+            elif not re.search(r"\.demur(-wal|-shm)?$", name) and "/.journal/" not in "/" + relative:
                 with open(full, "rb") as file:
                     found[relative] = hashlib.sha256(file.read()).hexdigest()
     return found
 
 
 def is_part(name):
-    base = os.path.basename(name)
-    return base.startswith(".demur-") and base.endswith(".part")
+    """What a killed run may leave: an unfinished file, or its own folder with all in it."""
+    return any(part.startswith(".demur-") and part.endswith(".part") or re.match(r"demur-[a-z]+-[0-9a-f]{8}$|\.demur-[a-z]+-[0-9a-f]{8}$", part)
+               for part in name.split(os.sep))
 
 
 def rows_of(folder):
     """What the workspaces hold: {(file, table): rows}, sorted; None where one can't be read."""
     found = {}
     for path, _, names in os.walk(folder):
-        for name in names:
+        for name in names if not is_part(os.path.relpath(path, folder)) else []:
             if name.endswith(".demur") and os.path.getsize(os.path.join(path, name)) > 0:
                 rows = rows_of_one(os.path.join(path, name))
                 if rows is None:
