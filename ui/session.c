@@ -501,7 +501,7 @@ static gboolean
 assess(DemurTask *task, const WorkInput *input, GError **error) {
   g_auto(DemurAssessment) assessment = {0};
   const DemurAssessParams params = {input->selector, input->cohort, input->split, input->scan_id,
-                                    input->coverage};
+                                    input->coverage, FALSE};
   return demur_task_assess(task, &params, &assessment, error) &&
          demur_assessment_save(task, &assessment, error);
 }

@@ -210,7 +210,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
                         "--reveal takes the reason why held-back risks are looked at");
     return FALSE;
   }
-  const DemurAssessParams options = {arguments[0], cohort_name, split, scan_id, coverage};
+  const DemurAssessParams options = {arguments[0], cohort_name, split, scan_id, coverage, FALSE};
   g_auto(DemurAssessment) assessment = {0};
   if (!demur_task_assess(&context->task, &options, &assessment, error) ||
       !demur_assessment_save(&context->task, &assessment, error) ||

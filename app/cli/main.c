@@ -24,7 +24,7 @@ static const DemurCommand *const commands[] = {
     &demur_command_export,   &demur_command_train,    &demur_command_tune,   &demur_command_assess,
     &demur_command_evaluate, &demur_command_selector, &demur_command_report, &demur_command_chart,
     &demur_command_validate, &demur_command_audit,    &demur_command_accept, &demur_command_verify,
-    &demur_command_log,      &demur_command_serve,    &demur_command_shift,
+    &demur_command_log,      &demur_command_serve,    &demur_command_shift,  &demur_command_watch,
 };
 
 static volatile sig_atomic_t interrupted;

@@ -31,6 +31,7 @@ typedef enum {
   DEMUR_STREAM_SPLITS = 17,          /* splits made at import */
   DEMUR_STREAM_ACCEPTANCE = 18,      /* acceptance tests: plan, simulations, bootstrap */
   DEMUR_STREAM_MIX = 19,             /* another mix of patients; index: replicate */
+  DEMUR_STREAM_WATCH = 20,           /* ties of watched values; index: scan, signal */
   DEMUR_STREAM_TEST = 1000,          /* tests only */
 } DemurStream;
 

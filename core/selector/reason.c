@@ -27,6 +27,7 @@ static const char *const kinds[DEMUR_N_REASONS] = {
     [DEMUR_REASON_FILES] = "files",
     [DEMUR_REASON_RUN_FAILED] = "run_failed",
     [DEMUR_REASON_HORIZON] = "horizon",
+    [DEMUR_REASON_WATCH] = "watch_stopped",
 };
 
 static const char *const places[] = {

@@ -33,6 +33,8 @@ typedef enum {
   DEMUR_REASON_FILES,     /* what lies at its stored paths is not what was imported */
   DEMUR_REASON_RUN_FAILED, /* subject: the model; text: how its last run ended without a score */
   DEMUR_REASON_HORIZON,    /* subject: the model; its score has no risk within `value` years */
+  DEMUR_REASON_WATCH, /* the watch stopped: subject: the alarm's signal; text: since when; n: the alarm
+                            */
   DEMUR_N_REASONS,
 } DemurReasonKind;
 

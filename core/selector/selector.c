@@ -200,6 +200,14 @@ demur_selector_uses_acquisition(const DemurSelector *selector) {
   return selector->acquisition != NULL;
 }
 
+gssize
+demur_selector_find_column(const DemurSelector *selector, const char *name) {
+  for (size_t c = 0; c < selector->columns->n_columns; c++)
+    if (strcmp(selector->columns->names[c], name) == 0)
+      return (gssize)c;
+  return -1;
+}
+
 size_t
 demur_selector_n_columns(const DemurSelector *selector) {
   return selector->columns->n_columns;

@@ -78,6 +78,8 @@ gboolean demur_selector_uses_acquisition(const DemurSelector *selector);
 /* Meta features of a scan in a row of demur_selector_meta_features; the names of those that the
  * networks read. */
 size_t demur_selector_n_columns(const DemurSelector *selector);
+/* The place of the column of that name ("knn") in such a row; -1: it has none. */
+gssize demur_selector_find_column(const DemurSelector *selector, const char *name);
 size_t demur_selector_n_inputs(const DemurSelector *selector);
 const char *demur_selector_input_name(const DemurSelector *selector, size_t i);
 

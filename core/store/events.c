@@ -30,6 +30,7 @@ static const char *const kinds[DEMUR_N_EVENTS] = {
     [DEMUR_EVENT_REFUSAL] = "refusal",
     [DEMUR_EVENT_RUN] = "run",
     [DEMUR_EVENT_ACCEPTANCE] = "acceptance",
+    [DEMUR_EVENT_WATCH] = "watch",
     [DEMUR_EVENT_OPENING] = "opening",
 };
 

@@ -28,6 +28,7 @@ typedef enum {
   DEMUR_EVENT_DECISION, /* why a coverage */
   DEMUR_EVENT_AUDIT,
   DEMUR_EVENT_ACCEPTANCE, /* a local acceptance test: its plan, and its answer */
+  DEMUR_EVENT_WATCH, /* a watch over a selector: its beginning, labels, alarms, who lifted them */
   DEMUR_EVENT_ASSESSMENT,
   DEMUR_EVENT_REVIEW,
   DEMUR_EVENT_REVEAL,

@@ -432,8 +432,77 @@ static const char migration_15[] =
     "ALTER TABLE series_file ADD COLUMN decodes INTEGER CHECK (decodes IN (0, 1));"
     "CREATE INDEX series_file_path ON series_file (path);";
 
+/* Watches over selectors in use (store/watches.h), and how far a scan's embedding lies from those of
+ * the reference scans: NULL where nobody measured it. */
+static const char migration_16[] =
+    "ALTER TABLE verdict ADD COLUMN distance REAL;"
+    "CREATE TABLE watch ("
+    "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    "  selector TEXT NOT NULL,"
+    "  selector_digest TEXT NOT NULL,"
+    "  site TEXT,"
+    "  cohort TEXT,"
+    "  document TEXT NOT NULL,"
+    "  digest TEXT NOT NULL,"
+    "  user TEXT,"
+    "  created TEXT NOT NULL"
+    ") STRICT;"
+    "CREATE INDEX watch_by_selector ON watch (selector, site);"
+    "CREATE TABLE watch_alarm ("
+    "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    "  watch_id INTEGER NOT NULL REFERENCES watch (id),"
+    "  signal TEXT NOT NULL,"
+    "  withholds INTEGER NOT NULL CHECK (withholds IN (0, 1)),"
+    "  at INTEGER NOT NULL,"
+    "  document TEXT NOT NULL,"
+    "  created TEXT NOT NULL"
+    ") STRICT;"
+    "CREATE INDEX watch_alarm_of_watch ON watch_alarm (watch_id);"
+    "CREATE TABLE watch_lift ("
+    "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    "  alarm_id INTEGER NOT NULL UNIQUE REFERENCES watch_alarm (id),"
+    "  after INTEGER NOT NULL,"
+    "  reason TEXT NOT NULL CHECK (reason <> ''),"
+    "  user TEXT NOT NULL CHECK (user <> ''),"
+    "  created TEXT NOT NULL"
+    ") STRICT;"
+    "CREATE TABLE watch_label ("
+    "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    "  event INTEGER NOT NULL,"
+    "  scan_id TEXT NOT NULL,"
+    "  label INTEGER CHECK (label IN (0, 1)),"
+    "  user TEXT,"
+    "  created TEXT NOT NULL"
+    ") STRICT;"
+    "CREATE INDEX watch_label_event ON watch_label (event);"
+    "CREATE TABLE event_with_watch ("
+    "  sequence INTEGER PRIMARY KEY,"
+    "  kind TEXT NOT NULL CHECK (kind IN ('import', 'choice', 'overrule', 'conflict', 'resolution',"
+    "    'correction', 'removal', 'score', 'run', 'cohort', 'training', 'threshold', 'decision',"
+    "    'audit', 'acceptance', 'watch', 'assessment', 'review', 'reveal', 'export', 'refusal',"
+    "    'opening')),"
+    "  key TEXT NOT NULL,"
+    "  digest TEXT,"
+    "  details TEXT,"
+    "  user TEXT,"
+    "  station TEXT,"
+    "  program TEXT NOT NULL,"
+    "  created TEXT NOT NULL,"
+    "  seal TEXT,"
+    "  previous TEXT NOT NULL,"
+    "  chain TEXT NOT NULL UNIQUE"
+    ") STRICT;"
+    "INSERT INTO event_with_watch SELECT * FROM event;"
+    "DROP TABLE event;"
+    "ALTER TABLE event_with_watch RENAME TO event;"
+    "CREATE INDEX event_key ON event (key);"
+    "CREATE TRIGGER event_not_changed BEFORE UPDATE ON event"
+    "  BEGIN SELECT RAISE (ABORT, 'an event is never changed'); END;"
+    "CREATE TRIGGER event_not_removed BEFORE DELETE ON event"
+    "  BEGIN SELECT RAISE (ABORT, 'an event is never removed'); END;";
+
 const char *const demur_store_migrations[] = {
-    migration_1,  migration_2,  migration_3,  migration_4,  migration_5,
-    migration_6,  migration_7,  migration_8,  migration_9,  migration_10,
-    migration_11, migration_12, migration_13, migration_14, migration_15};
+    migration_1,  migration_2,  migration_3,  migration_4,  migration_5,  migration_6,
+    migration_7,  migration_8,  migration_9,  migration_10, migration_11, migration_12,
+    migration_13, migration_14, migration_15, migration_16};
 const int demur_store_version = G_N_ELEMENTS(demur_store_migrations);

@@ -276,3 +276,15 @@ demur_scores_models(DemurWorkspace *workspace, GError **error) {
     g_strv_builder_add(list, (const char *)sqlite3_column_text(statement, 0));
   return ok ? g_strv_builder_end(list) : NULL;
 }
+
+gboolean
+demur_scores_versions(DemurWorkspace *workspace, GHashTable *versions, GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace,
+      "SELECT scan_id, model_version FROM score WHERE model_version IS NOT NULL ORDER BY event, id",
+      error);
+  gboolean row, ok = statement != NULL;
+  while (ok && (ok = demur_store_step(workspace, statement, &row, "reading scores", error)) && row)
+    g_hash_table_replace(versions, demur_store_text(statement, 0), demur_store_text(statement, 1));
+  return ok;
+}

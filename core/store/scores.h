@@ -51,6 +51,11 @@ gboolean demur_scores_load(DemurWorkspace *workspace, const char *scan_id, const
 GPtrArray *demur_scores_list(DemurWorkspace *workspace, const char *scan_id, const char *model,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Adds scan_id -> version of the model that its last score is of (owned texts) for each that says one.
+ */
+gboolean demur_scores_versions(DemurWorkspace *workspace, GHashTable *versions,
+                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Names of the models that have scores, sorted (strv, owned). */
 char **demur_scores_models(DemurWorkspace *workspace, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -33,6 +33,7 @@ static const Column of_verdict[] = {
     COLUMN(person_digest, TEXT, TRUE), COLUMN(score_digest, TEXT, TRUE),
     COLUMN(audit_digest, TEXT, TRUE),  COLUMN(chosen, FLAG, TRUE),
     COLUMN(event, INTEGER, TRUE),      COLUMN(digest, TEXT, FALSE),
+    COLUMN(distance, BOUND, TRUE),
 };
 static const Column of_batch[] = {
     COLUMN(selector, TEXT, TRUE),       COLUMN(selector_digest, TEXT, TRUE),

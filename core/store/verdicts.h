@@ -29,6 +29,8 @@ typedef struct {
   double risk, risk_raw;      /* risk: after recalibration; NaN where there is no score */
   double risk_low, risk_high; /* how far it may be off at its hospital, 95 %; NaN: not known */
   double score;               /* NaN where there is none */
+  double
+      distance; /* mean distance of its embedding to the nearest reference scans; NaN: not known */
   DemurVerdict verdict;
   char *reasons;          /* demur_reasons_to_json, most important first */
   char *lead;             /* kind and subject of the first reason that may be shown: to sort by */

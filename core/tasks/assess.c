@@ -5,6 +5,7 @@
 
 #include "tasks/dicom-scores.h"
 #include "tasks/selection.h"
+#include "tasks/watch.h"
 #include "base/memory.h"
 #include "selector/audit.h"
 #include "selector/coverage.h"
@@ -13,6 +14,7 @@
 #include "store/audits.h"
 #include "store/overrules.h"
 #include "store/series.h"
+#include "store/watches.h"
 #include "words/words.h"
 
 #define N_REASONS 3
@@ -41,6 +43,7 @@ demur_assessment_clear(DemurAssessment *assessment) {
   g_clear_pointer(&assessment->sites, g_array_unref);
   g_clear_pointer(&assessment->audits, g_hash_table_unref);
   g_clear_pointer(&assessment->overrules, g_hash_table_unref);
+  g_clear_pointer(&assessment->stops, g_ptr_array_unref);
 }
 
 static gboolean
@@ -155,6 +158,25 @@ interval_of(const DemurAssessment *assessment, const Intervals *intervals, const
   demur_risk_interval_at(&interval, risk, low, high);
 }
 
+/* The first alarm that withholds every new verdict of a site (NULL: not known); NULL: none does. */
+static const DemurWatchAlarm *
+find_stop(const DemurAssessment *assessment, const char *site) {
+  for (guint i = 0; assessment->stops != NULL && i < assessment->stops->len; i++) {
+    const DemurWatchAlarm *alarm = assessment->stops->pdata[i];
+    if (alarm->site == NULL || g_strcmp0(alarm->site, site) == 0)
+      return alarm;
+  }
+  return NULL;
+}
+
+/* Behind what the selector itself says of a scan that it would have held back too. */
+static void
+add_stop(GPtrArray *reasons, const DemurWatchAlarm *stop) {
+  DemurReason *reason = demur_reason_new(DEMUR_REASON_WATCH, stop->signal, stop->created);
+  reason->n = (guint)stop->id;
+  g_ptr_array_insert(reasons, 0, reason);
+}
+
 /* Why a scan is not accepted (owned; NULL: it is); its score decides, and its risk's interval where
  * that is asked for. */
 static GPtrArray *
@@ -199,25 +221,32 @@ assess_rows(DemurTask *task, DemurAssessment *assessment, DemurCohort *cohort, c
       (made = demur_meta_acquisition_scans(view, rows, n, error)) == NULL)
     return FALSE;
   const Intervals intervals = find_intervals(assessment);
+  const gssize distance = demur_selector_find_column(selector, "knn");
+  const size_t n_columns = demur_selector_n_columns(selector);
   for (size_t i = 0; i < n; i++) {
     const char *site = cohort->site_names[cohort->sites[rows[i]]];
     DemurVerdictRecord verdict = {.scan_id = cohort->scan_ids[rows[i]],
                                   .patient_id = cohort->patient_ids[cohort->patients[rows[i]]],
                                   .risk = demur_cohort_confidence_risk(view, rows[i]),
                                   .risk_raw = demur_cohort_confidence_risk(cohort, rows[i]),
-                                  .score = scores[i]};
+                                  .score = scores[i],
+                                  .distance =
+                                      distance >= 0 ? meta[i * n_columns + (size_t)distance] : NAN};
     interval_of(assessment, &intervals, site, demur_cohort_confidence_risk(unaudited, rows[i]),
                 &verdict.risk_low, &verdict.risk_high);
     const gboolean refused = tuned && scores[i] < threshold;
     const gboolean crosses =
         tuned && intervals.across > 0.0 &&
         demur_risk_interval_crosses(verdict.risk_low, verdict.risk_high, intervals.across);
-    verdict.verdict = !tuned               ? DEMUR_VERDICT_NOT_TUNED
-                      : refused || crosses ? DEMUR_VERDICT_RED_FLAG
-                                           : DEMUR_VERDICT_ACCEPTED;
-    g_autoptr(GPtrArray) reasons = find_reasons(
-        reasoner, meta + i * demur_selector_n_columns(selector), made != NULL ? &made[i] : NULL,
-        &verdict, refused, crosses ? intervals.across : 0.0);
+    const DemurWatchAlarm *stop = tuned ? find_stop(assessment, site) : NULL;
+    verdict.verdict = !tuned                               ? DEMUR_VERDICT_NOT_TUNED
+                      : refused || crosses || stop != NULL ? DEMUR_VERDICT_RED_FLAG
+                                                           : DEMUR_VERDICT_ACCEPTED;
+    g_autoptr(GPtrArray) reasons =
+        find_reasons(reasoner, meta + i * n_columns, made != NULL ? &made[i] : NULL, &verdict,
+                     refused, crosses ? intervals.across : 0.0);
+    if (stop != NULL)
+      add_stop(reasons, stop);
     add_verdict(assessment, site, &verdict, reasons);
   }
   return TRUE;
@@ -242,6 +271,7 @@ assess_series(DemurTask *task, DemurAssessment *assessment, const DemurDicomScor
                                         .risk_low = NAN,
                                         .risk_high = NAN,
                                         .score = NAN,
+                                        .distance = NAN,
                                         .verdict = u->verdict};
     g_autoptr(GPtrArray) reasons = demur_reasons_new();
     g_ptr_array_add(reasons, demur_reason_copy(u->reason));
@@ -288,6 +318,8 @@ read_all(DemurTask *task, const DemurAssessParams *options, DemurAssessment *ass
   gboolean ok =
       assessment->selector != NULL && find_audits(task, assessment, error) &&
       find_threshold(task, assessment, options->coverage, error) &&
+      (options->unwatched ||
+       (assessment->stops = demur_task_watch_stops(task, options->selector, error)) != NULL) &&
       (assessment->bindings = demur_bindings_load(workspace, options->cohort, error)) != NULL;
   if (ok && options->cohort != NULL)
     ok = (*cohort = demur_task_load_cohort(task, options->cohort, error)) != NULL;
@@ -355,5 +387,5 @@ demur_assessment_save(DemurTask *task, const DemurAssessment *assessment, GError
   const DemurPatience usual = demur_workspace_set_patience(workspace, DEMUR_PATIENCE_ENDLESS);
   const gboolean saved = n == 0 || demur_verdicts_save(workspace, &batch, bound, n, error);
   demur_workspace_set_patience(workspace, usual);
-  return saved;
+  return saved && demur_task_watch_follow(task, assessment->selector_name, error);
 }

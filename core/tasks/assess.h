@@ -16,6 +16,7 @@ typedef struct {
   const char *split;    /* of the cohort; NULL: test */
   const char *scan_id;  /* one DICOM series; NULL: every one */
   const char *coverage; /* as written; NULL: the current threshold */
+  gboolean unwatched;   /* as if no watch had stopped it: to measure, never to tell of a patient */
 } DemurAssessParams;
 
 /* What is known of a verdict's scan beside the record. */
@@ -35,6 +36,7 @@ typedef struct {
   GHashTable *audits;    /* site -> DemurAuditRecord of the selector (store/audits.h) */
   GHashTable *overrules; /* scan_id -> DemurOverruleRecord: series that a person chose against the
                           * rules; NULL for a cohort */
+  GPtrArray *stops; /* of DemurWatchAlarm: those not lifted that withhold; NULL: none asked for */
   gboolean simulated;
   size_t n_seen; /* scans whose patients made the selector */
 } DemurAssessment;
@@ -47,7 +49,8 @@ gboolean demur_task_assess(DemurTask *task, const DemurAssessParams *options,
  * new reference) where no site of it is audited. audits: site -> DemurAuditRecord. */
 DemurCohort *demur_task_audited_view(GHashTable *audits, DemurCohort *view);
 
-/* Adds the verdicts to the workspace's history. */
+/* Adds the verdicts to the workspace's history, and lets the watches over the selector look at them
+ * (tasks/watch.h). */
 gboolean demur_assessment_save(DemurTask *task, const DemurAssessment *assessment,
                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -19,6 +19,7 @@ label_clear(gpointer data) {
 typedef struct {
   DemurTableHeader header;
   gssize scan_id, patient_id, site, label; /* -1: absent */
+  gboolean needs_site;
   DemurTableFaults faults;
   DemurIds scans, patients, sites;
   DemurMissingWords missing; /* labels */
@@ -47,9 +48,10 @@ read_label(Reader *reader, const DemurTableField *field) {
 /* site_name NULL: rows may be of any sites. */
 static void
 read_row(Reader *reader, const DemurTableField *fields, GArray *rows, char **site_name) {
-  const DemurTableField *scan = &fields[reader->scan_id], *site = &fields[reader->site];
+  const DemurTableField *scan = &fields[reader->scan_id];
+  const DemurTableField *site = reader->site >= 0 ? &fields[reader->site] : NULL;
   DemurLabel row = {.label = read_label(reader, &fields[reader->label]), .line = fields[0].line};
-  row.site = clean_id(&reader->sites, site);
+  row.site = site != NULL ? clean_id(&reader->sites, site) : NULL;
   if (site_name != NULL && *site_name == NULL)
     *site_name = g_strdup(row.site);
   if (site_name != NULL && strcmp(*site_name, row.site) != 0)
@@ -70,11 +72,13 @@ read_rows(Reader *reader, DemurTable *table, DemurColumnMap *map, GArray *rows, 
           GPtrArray *warnings, GError **error) {
   const DemurNamedColumn named[] = {{"scan_id", NULL, &reader->scan_id, TRUE},
                                     {"patient_id", NULL, &reader->patient_id, FALSE},
-                                    {"site", NULL, &reader->site, TRUE},
+                                    {"site", NULL, &reader->site, reader->needs_site},
                                     {"label", NULL, &reader->label, TRUE}};
   const DemurHeaderPlan plan = {.named = named,
                                 .n_named = G_N_ELEMENTS(named),
-                                .expected = "scan_id, site, label, as the plan wrote it",
+                                .expected = reader->needs_site
+                                                ? "scan_id, site, label, as the plan wrote it"
+                                                : "scan_id, label",
                                 .map = map};
   if (!demur_table_header_read(&reader->header, table, &plan, warnings, error) ||
       (map != NULL && !demur_column_map_check(map, error)))
@@ -105,13 +109,13 @@ labels_new(void) {
 }
 
 static GArray *
-read_all(const char *path, DemurColumnMap *map, char **site_name, GPtrArray *warnings,
-         GError **error) {
+read_all(const char *path, DemurColumnMap *map, gboolean needs_site, char **site_name,
+         GPtrArray *warnings, GError **error) {
   g_autoptr(DemurTable) table = demur_table_open(path, error);
   if (table == NULL)
     return NULL;
   g_autoptr(GArray) rows = labels_new();
-  Reader reader = {0};
+  Reader reader = {.needs_site = needs_site};
   demur_ids_init(&reader.scans, "scan_id", NULL);
   demur_ids_init(&reader.patients, "patient_id", NULL);
   demur_ids_init(&reader.sites, "site", NULL);
@@ -128,7 +132,13 @@ read_all(const char *path, DemurColumnMap *map, char **site_name, GPtrArray *war
 GArray *
 demur_label_table_read(const char *path, DemurColumnMap *map, char **site_name, GPtrArray *warnings,
                        GError **error) {
-  return read_all(path, map, site_name, warnings, error);
+  return read_all(path, map, TRUE, site_name, warnings, error);
+}
+
+GArray *
+demur_label_table_read_any(const char *path, DemurColumnMap *map, GPtrArray *warnings,
+                           GError **error) {
+  return read_all(path, map, FALSE, NULL, warnings, error);
 }
 
 static void
@@ -139,7 +149,7 @@ unref_rows(gpointer rows) {
 GPtrArray *
 demur_label_table_read_sites(const char *path, DemurColumnMap *map, GPtrArray *warnings,
                              GError **error) {
-  g_autoptr(GArray) rows = read_all(path, map, NULL, warnings, error);
+  g_autoptr(GArray) rows = read_all(path, map, TRUE, NULL, warnings, error);
   if (rows == NULL)
     return NULL;
   GPtrArray *sites = g_ptr_array_new_with_free_func(unref_rows);

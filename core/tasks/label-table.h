@@ -26,4 +26,8 @@ GArray *demur_label_table_read(const char *path, DemurColumnMap *map, char **sit
 GPtrArray *demur_label_table_read_sites(const char *path, DemurColumnMap *map, GPtrArray *warnings,
                                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The same of scans of any site, or of which no site is said (NULL), in the table's order. */
+GArray *demur_label_table_read_any(const char *path, DemurColumnMap *map, GPtrArray *warnings,
+                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 G_END_DECLS

@@ -112,8 +112,11 @@ demur_task_meaning_reference(DemurTask *task, const DemurMeaningParams *params, 
   if (cohort == NULL)
     return NULL;
   g_auto(DemurAssessment) assessment = {0};
-  const DemurAssessParams all = {
-      .selector = params->selector, .cohort = name, .split = split, .coverage = params->coverage};
+  const DemurAssessParams all = {.selector = params->selector,
+                                 .cohort = name,
+                                 .split = split,
+                                 .coverage = params->coverage,
+                                 .unwatched = TRUE};
   if (!demur_task_assess(task, &all, &assessment, error))
     return NULL;
   if (assessment.n_seen > 0) {

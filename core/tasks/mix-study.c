@@ -119,7 +119,8 @@ assess(DemurTask *task, const DemurMixStudyParams *params, DemurAssessment *asse
   const DemurAssessParams options = {.selector = params->selector,
                                      .cohort = params->cohort,
                                      .split = params->split,
-                                     .coverage = params->coverage};
+                                     .coverage = params->coverage,
+                                     .unwatched = TRUE};
   if (!demur_task_assess(task, &options, assessment, error))
     return FALSE;
   if (demur_selector_n_classes(assessment->selector) > 2) {

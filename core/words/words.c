@@ -235,6 +235,11 @@ plain_words(const DemurReason *r, DemurTranslate translate) {
   case DEMUR_REASON_RUN_FAILED:
     return g_strdup_printf(SAY(N_("model '%s' gave no score: %s")),
                            r->subject != NULL ? r->subject : "", r->text != NULL ? r->text : "");
+  case DEMUR_REASON_WATCH:
+    return g_strdup_printf(SAY(N_("withheld by the watch since %s (alarm %u, %s): no risk is shown "
+                                  "until a person lifts the alarm")),
+                           r->text != NULL ? r->text : "", r->n,
+                           r->subject != NULL ? r->subject : "");
   case DEMUR_REASON_LEGACY:
   case DEMUR_REASON_SERIES:
   case DEMUR_N_REASONS:

@@ -289,6 +289,7 @@ INPUTS = {
     "scores import --columns": ["scores", "import", "scores.csv", "--model", "m", "--columns", "IT"],
     "audit apply --columns": ["audit", "apply", "s", "audit.csv", "--columns", "IT"],
     "accept run --columns": ["accept", "run", "s", "accept.csv", "--columns", "IT"],
+    "watch labels --columns": ["watch", "labels", "accept.csv", "--columns", "IT"],
     "shift --mix-table": ["shift", "s", "--cohort", "c", "--mix-table", "IT"],
     **{f"dicom {command} --tls-{kind}": ["dicom", command, *words, *(word for other in ("ca", "cert", "key") for word in
                                          (f"--tls-{other}", "IT" if other == kind else "audit.csv"))]
@@ -315,6 +316,7 @@ INPUTS = {
     "export --pdf": ["export", "out.dcm", "--scan", "SCAN", "--format", "pdf", "--pdf", "IT"],
     "audit apply FILE": ["audit", "apply", "s", "IT"],
     "accept run FILE": ["accept", "run", "s", "IT"],
+    "watch labels FILE": ["watch", "labels", "IT"],
 }
 LIMITED = {"dicom echo --tls-ca": 1, "dicom receive --tls-key": 1, "dicom import --rules": 1, "dicom rules --rules": 1, "dicom receive --rules": 1, "dicom deidentify --key": 1,
            "scores import FILE as JSON": 512, "scores import --map": None, "selector import FILE": 512, "report verify FILE": 256,

@@ -271,6 +271,7 @@ def commands_of(bench):
         "validate": ["validate", "s", "--cohort", "c", "--folds", "2"],
         "audit apply": ["audit", "apply", "s", "audit.csv"],
         "accept run": ["accept", "run", "s", "accept.csv"],
+        "watch start": ["watch", "start", "s", "--cohort", "c"],
         "dicom choose": ["dicom", "choose", scan, "--reason", "a test"],
         "dicom resolve": ["dicom", "resolve", bench.second, "--keep", "--reason", "a test"],
         "dicom correct": ["dicom", "correct", bench.other, "--reason", "a test"],

@@ -1,0 +1,77 @@
+/* A signal's change in the words of people. */
+#include <math.h>
+#include <string.h>
+
+#include "evaluation/watch.h"
+
+/* "41", "6", "0.4": a share in percent. */
+static char *
+percent(double share) {
+  return isfinite(share) ? g_strdup_printf(share < 0.0995 ? "%.1f" : "%.0f", 100.0 * share)
+                         : g_strdup("?");
+}
+
+/* What is counted: "reconstruction kernel B60f", with a word for what is not recorded. */
+static char *
+subject(DemurWatchSignal signal, const char *text, DemurTranslate translate) {
+  static const struct {
+    const char *text, *words;
+  } known[] = {{"", N_("not recorded")},
+               {"shown", N_("risk shown")},
+               {"held back", N_("risk held back")},
+               {"assessed", N_("assessed")},
+               {"red_flag", N_("red flag")},
+               {"not_eligible", N_("not eligible")},
+               {"no_score", N_("no score")},
+               {"failed", N_("failed")}};
+  const char *title = demur_translate(translate, demur_watch_columns[signal].title);
+  const gboolean own = signal == DEMUR_WATCH_COVERAGE || signal == DEMUR_WATCH_ELIGIBLE;
+  for (size_t k = 0; k < G_N_ELEMENTS(known); k++)
+    if (strcmp(known[k].text, text) == 0 && (own || k == 0))
+      return own ? g_strdup(demur_translate(translate, known[k].words))
+                 : g_strdup_printf("%s: %s", title, demur_translate(translate, known[k].words));
+  return g_strdup_printf("%s %s", title, text);
+}
+
+static char *
+share_words(const char *what, const DemurWatchSignalResult *result, const char *when,
+            DemurTranslate translate) {
+  g_autofree char *since = percent(result->since), *before = percent(result->before);
+  if (!isfinite(result->before))
+    return g_strdup_printf(
+        demur_translate(translate, N_("%s: %s %% of %zu patients since %s, no one before")), what,
+        since, result->n_since, when);
+  return g_strdup_printf(
+      demur_translate(translate, N_("%s: %s %% of %zu patients since %s, %s %% before")), what,
+      since, result->n_since, when, before);
+}
+
+char *
+demur_watch_change_words(const DemurWatchPlan *plan, DemurWatchSignal signal,
+                         const DemurWatchSignalResult *result, const DemurWatchPatient *patients,
+                         DemurTranslate translate) {
+  if (result->n_since == 0 || result->n == 0)
+    return g_strdup("");
+  const char *title = demur_translate(translate, demur_watch_columns[signal].title);
+  const char *time = patients[result->rows[result->change]].when;
+  g_autofree char *when = g_strndup(time != NULL ? time : "", strlen("2026-01-31"));
+  if (demur_watch_columns[signal].kind == DEMUR_WATCH_CATEGORY) {
+    g_autofree char *what = subject(signal, result->text, translate);
+    return share_words(what, result, when, translate);
+  }
+  if (signal == DEMUR_WATCH_OUTCOME)
+    return share_words(title, result, when, translate);
+  if (signal == DEMUR_WATCH_RANGE)
+    return g_strdup_printf(
+        demur_translate(translate, N_("%s: %.2f in %zu patients since %s, agreed are %g to %g")),
+        title, result->since, result->n_since, when, plan->low, plan->high);
+  const gboolean labelled = demur_watch_columns[signal].kind == DEMUR_WATCH_LABELLED;
+  const char *format =
+      labelled
+          ? (isfinite(result->before) ? N_("%s: %.2f in %zu patients since %s, %.2f before")
+                                      : N_("%s: %.2f in %zu patients since %s"))
+          : (isfinite(result->before) ? N_("%s: median %.3g in %zu patients since %s, %.3g before")
+                                      : N_("%s: median %.3g in %zu patients since %s"));
+  return g_strdup_printf(demur_translate(translate, format), title, result->since, result->n_since,
+                         when, result->before);
+}

@@ -1,0 +1,176 @@
+/* The watch over a selector in use: has anything changed since the reference? Design: deployment.md,
+ * "watch".
+ *
+ * What is watched is a table of signals. Each is a stream of one value a patient, first without
+ * labels, at once; then with labels, as they come. Most are tests of exchangeability with the
+ * reference (metrics/exchangeability.h): of the value itself, of a category's place in an order that
+ * the reference fixes (by share, then by text; what it does not have lies behind all, by a digest of
+ * its text), or of what label y and shown risk r say together:
+ *
+ *   outcome       y
+ *   calibration   y - r
+ *   slope         (y - r) (logit r - m),  m the reference's mean logit
+ *
+ * The last one, range, asks nothing of a reference: bets against "O:E of what is shown is at most
+ * high" and "at least low" (metrics/betting.h), half a fortune on each.
+ *
+ * alpha is divided among the n signals that are not ignored: an alarm is an e-value that reaches
+ * n / alpha. So with probability 1 - alpha at least a hospital where nothing changes never sees an
+ * alarm of any signal, however long it watches and however often it looks (Ville, union bound).
+ * Assumed: patients are independent draws, and of one patient one value counts. */
+#pragma once
+
+#include "base/error.h"
+#include "base/translate.h"
+
+G_BEGIN_DECLS
+
+typedef enum {
+  DEMUR_WATCH_SCORE,
+  DEMUR_WATCH_RISK,     /* as the model gives it */
+  DEMUR_WATCH_DISTANCE, /* of the embedding to the reference scans' */
+  DEMUR_WATCH_COVERAGE, /* whether the risk is shown */
+  DEMUR_WATCH_ELIGIBLE, /* what became of the patient: assessed, not eligible, no score .. */
+  DEMUR_WATCH_MANUFACTURER,
+  DEMUR_WATCH_KERNEL,
+  DEMUR_WATCH_THICKNESS,
+  DEMUR_WATCH_VERSION, /* of the model */
+  DEMUR_WATCH_OUTCOME,
+  DEMUR_WATCH_CALIBRATION,
+  DEMUR_WATCH_SLOPE,
+  DEMUR_WATCH_RANGE,
+  DEMUR_N_WATCH,
+} DemurWatchSignal;
+
+typedef enum {
+  DEMUR_WATCH_NUMBER,   /* a number a patient */
+  DEMUR_WATCH_CATEGORY, /* a text a patient */
+  DEMUR_WATCH_LABELLED, /* made of label and shown risk */
+} DemurWatchKind;
+
+typedef struct {
+  const char *name;  /* "kernel": in JSON and in --rule */
+  const char *title; /* for people, marked for translation */
+  DemurWatchKind kind;
+} DemurWatchColumn;
+
+extern const DemurWatchColumn demur_watch_columns[DEMUR_N_WATCH];
+
+/* FALSE where the name is none of them. */
+gboolean demur_watch_from_name(const char *name,
+                               DemurWatchSignal *signal) G_GNUC_WARN_UNUSED_RESULT;
+
+/* What an alarm does. */
+typedef enum {
+  DEMUR_WATCH_NOTE,     /* it is told */
+  DEMUR_WATCH_WITHHOLD, /* and no new verdict is accepted until a person lifts it */
+  DEMUR_WATCH_IGNORE,   /* the signal is not looked at */
+  DEMUR_N_WATCH_RULES,
+} DemurWatchRule;
+
+/* "note", "withhold", "ignore". */
+const char *demur_watch_rule_name(DemurWatchRule rule);
+gboolean demur_watch_rule_from_name(const char *name,
+                                    DemurWatchRule *rule) G_GNUC_WARN_UNUSED_RESULT;
+
+/* What is known of one patient. Texts may be NULL: not recorded. */
+typedef struct {
+  gint64 order;                      /* of arrival: ascending in a stream */
+  guint64 key;                       /* of the scan: ties are broken by it */
+  char *when;                        /* ISO 8601 */
+  gboolean scored;                   /* without it only `outcome_of` says something */
+  char *outcome_of;                  /* the verdict's name, "assessed" where scored */
+  double score, raw, risk, distance; /* raw: the model's risk; risk: as shown; NaN: not known */
+  char *manufacturer, *kernel, *thickness, *version;
+  double label;     /* 0 or 1; NaN: none */
+  gboolean pending; /* it is not known yet whether there will be one */
+} DemurWatchPatient;
+
+/* Frees what it holds. */
+void demur_watch_patient_clear(DemurWatchPatient *patient);
+/* Array of them that clears its elements. */
+GArray *demur_watch_patients_new(void);
+
+/* The reference's values of a category. */
+typedef struct {
+  size_t n;
+  char **texts;   /* [n + 1] by share, then by text */
+  size_t *counts; /* [n] */
+} DemurWatchShares;
+
+/* What is fixed before the first patient is seen. */
+typedef struct {
+  double alpha;     /* .05 */
+  double low, high; /* the agreed range of O:E */
+  DemurWatchRule rules[DEMUR_N_WATCH];
+  double coverage, threshold; /* whose shown risks are watched */
+  gint64 after;               /* the last verdict before it began */
+  guint64 seed;
+  gboolean simulated;
+  size_t n_numbers[DEMUR_N_WATCH];
+  double *numbers[DEMUR_N_WATCH];         /* of the reference, of each signal that is a number */
+  DemurWatchShares shares[DEMUR_N_WATCH]; /* .. that is a category */
+  size_t n_labelled;
+  double *labels, *risks; /* [n_labelled] of the reference */
+  char **patients;        /* digests of the reference's patients, NULL-terminated */
+} DemurWatchPlan;
+
+/* alpha .05, range .8 to 1.25, every rule `withhold`; an empty reference. */
+DemurWatchPlan *demur_watch_plan_new(void);
+void demur_watch_plan_free(DemurWatchPlan *plan);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurWatchPlan, demur_watch_plan_free)
+
+/* DEMUR_ERROR_USAGE for an alpha outside (0, 1), a range without 1 inside, or nothing to watch. */
+gboolean demur_watch_plan_check(const DemurWatchPlan *plan,
+                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Takes the values of patients [n] (one a patient, threshold set) for the reference. */
+void demur_watch_plan_refer(DemurWatchPlan *plan, const DemurWatchPatient *patients, size_t n);
+
+/* Canonical JSON (owned), so that its digest fixes the plan; and back. DEMUR_ERROR_INPUT. */
+char *demur_watch_plan_to_json(const DemurWatchPlan *plan);
+DemurWatchPlan *demur_watch_plan_from_json(const char *json,
+                                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The e-value that is an alarm. */
+double demur_watch_limit(const DemurWatchPlan *plan);
+
+#define DEMUR_WATCH_NONE G_MAXSIZE
+
+/* What a signal says. */
+typedef struct {
+  size_t n_reference, n; /* patients that count */
+  guint32 *rows;         /* [n] which of the stream's */
+  double *evidence;      /* [n] the e-value behind each of them */
+  double most;           /* the largest; 1 for n = 0 */
+  size_t alarm;          /* the first of rows at which it reached the limit; DEMUR_WATCH_NONE */
+  size_t change;         /* the first of rows behind which something most likely changed */
+  size_t n_since;        /* patients from there on */
+  /* Of the category whose share grew most (text), else of the median (numbers), the share with the
+   * outcome, observed over expected, or the calibration slope: before (the reference and the stream up to there) and
+   * since. NaN: nothing to compare. */
+  char *text;
+  double before, since;
+  size_t n_waiting; /* labelled: labels behind the first patient who may still get one */
+} DemurWatchSignalResult;
+
+/* Its change, for people (owned): "reconstruction kernel B60f: 41 % of 120 patients since 2026-05-03,
+ * 6 % before". signal's result of a stream of patients; "" where no patient counts. */
+char *demur_watch_change_words(const DemurWatchPlan *plan, DemurWatchSignal signal,
+                               const DemurWatchSignalResult *result,
+                               const DemurWatchPatient *patients, DemurTranslate translate);
+
+typedef struct {
+  double limit;
+  DemurWatchSignalResult signals[DEMUR_N_WATCH];
+} DemurWatchResult;
+
+/* Looks at a stream of patients [n] in ascending order. after [DEMUR_N_WATCH]: a signal counts only
+ * patients with a larger order (a lifted alarm begins anew there); NULL: all. The same history gives
+ * the same result, whenever and however often it is looked at. O(n^2 / 25) a signal. */
+DemurWatchResult *demur_watch_look(const DemurWatchPlan *plan, const DemurWatchPatient *patients,
+                                   size_t n, const gint64 *after);
+void demur_watch_result_free(DemurWatchResult *result);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurWatchResult, demur_watch_result_free)
+
+G_END_DECLS

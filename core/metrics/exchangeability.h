@@ -1,0 +1,49 @@
+/* Does what comes still come from where the reference came from? A test that may be looked at after
+ * every patient, for ever.
+ *
+ * Values z_1 .. z_N: the reference first, then the stream in its order. The place of a new value
+ * among all up to it, ties broken by a draw u,
+ *
+ *   p_i = (#{j <= i: z_j < z_i} + u_i #{j <= i: z_j = z_i}) / i
+ *
+ * is uniform on (0, 1) and independent of the places before wherever the values are exchangeable,
+ * whatever their distribution: no estimate of the reference is taken for the truth. A gambler who
+ * stakes a fortune on densities f_i that hang on earlier places alone has
+ *
+ *   B_k(n) = prod_{k < i <= n} f_i(p_i),        M(n) = sum_k w_k B_k(n),  sum_k w_k = 1,
+ *
+ * where k is a patient behind whom something may have changed (every DEMUR_EXCHANGE_BLOCK-th) and
+ * capital that has not begun stays what it is. M is a nonnegative martingale that begins at 1:
+ * P(M ever >= 1 / alpha) <= alpha (Ville). Source: Vovk, Gammerman and Shafer, "Algorithmic Learning
+ * in a Random World" (2nd ed., 2022), chapter 8; Vovk, Nouretdinov and Gammerman, "Testing
+ * exchangeability on-line" (ICML 2003). Bets: half on histograms of 4, 8 and 16 bins that learn by
+ * counting (Krichevsky and Trofimov's rule with one imagined place a bin), half on fixed shapes:
+ * slopes 1 + c (2 p - 1), bowls 1 + c (3 (2 p - 1)^2 - 1) / 2 and ends q p^(q - 1). The sum over
+ * beginnings in place of a restart when the fortune is low is ours: the guarantee is for all time,
+ * and a late change costs a logarithm. w_k = K / ((k + K) (k + K + 1)), K = DEMUR_EXCHANGE_EVEN, sums
+ * to 1 and is near even over the first K blocks.
+ *
+ * Cost: places O(n log n) comparisons and O(n^2) bytes moved; bets O(n^2 / DEMUR_EXCHANGE_BLOCK). */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+#define DEMUR_EXCHANGE_BLOCK 25
+#define DEMUR_EXCHANGE_EVEN 40
+
+/* Places [n] in [0, 1] of values [n], finite, behind reference [n_reference], finite; draws [n] in
+ * (0, 1). Equal values are ties. */
+void demur_exchange_places(const double *reference, size_t n_reference, const double *values,
+                           const double *draws, size_t n, double *places);
+
+/* M(i) behind each of the places [n] into evidence [n], at most DEMUR_EXCHANGE_MOST. */
+#define DEMUR_EXCHANGE_MOST 1e100
+void demur_exchange_evidence(const double *places, size_t n, double *evidence);
+
+/* The number of places behind which something most likely changed: the beginning whose share of M(n)
+ * is the largest; 0 for n = 0. */
+size_t demur_exchange_change(const double *places, size_t n);
+
+G_END_DECLS

@@ -1,0 +1,80 @@
+#include "tasks/watch-json.h"
+
+static void
+write_signal(DemurJson *json, const DemurWatchState *state, guint s, gboolean path) {
+  const DemurWatchSignalResult *r = &state->result->signals[s];
+  const DemurWatchPatient *patients = (const DemurWatchPatient *)(gpointer)state->patients->data;
+  g_autofree char *words =
+      demur_watch_change_words(state->plan, (DemurWatchSignal)s, r, patients, NULL);
+  demur_json_begin_object(json, NULL);
+  demur_json_string(json, "signal", demur_watch_columns[s].name);
+  demur_json_string(json, "title", demur_watch_columns[s].title);
+  demur_json_string(json, "rule", demur_watch_rule_name(state->plan->rules[s]));
+  demur_json_int(json, "n_reference", (gint64)r->n_reference);
+  demur_json_int(json, "n", (gint64)r->n);
+  demur_json_double(json, "evidence", r->n > 0 ? r->evidence[r->n - 1] : 1.0);
+  demur_json_double(json, "evidence_most", r->most);
+  demur_json_bool(json, "alarm", r->alarm != DEMUR_WATCH_NONE);
+  demur_json_string(json, "alarm_reached",
+                    r->alarm != DEMUR_WATCH_NONE ? patients[r->rows[r->alarm]].when : NULL);
+  demur_json_int(json, "n_since", (gint64)r->n_since);
+  demur_json_string(json, "since", r->n_since > 0 ? patients[r->rows[r->change]].when : NULL);
+  demur_json_string(json, "value", r->text);
+  demur_json_double(json, "now", r->since);
+  demur_json_double(json, "before", r->before);
+  demur_json_int(json, "n_waiting", (gint64)r->n_waiting);
+  demur_json_string(json, "what_changed", words);
+  if (path)
+    demur_json_doubles(json, "evidence_path", r->evidence, r->n);
+  demur_json_end_object(json);
+}
+
+static void
+write_alarm(DemurJson *json, const DemurWatchAlarm *alarm) {
+  demur_json_begin_object(json, NULL);
+  demur_json_int(json, "alarm", alarm->id);
+  demur_json_string(json, "signal", alarm->signal);
+  demur_json_bool(json, "withholds", alarm->withholds);
+  demur_json_string(json, "created", alarm->created);
+  demur_json_string(json, "lifted", alarm->lifted);
+  demur_json_string(json, "lifted_by", alarm->lifted_by);
+  demur_json_string(json, "lifted_why", alarm->lifted_why);
+  demur_json_end_object(json);
+}
+
+void
+demur_watch_state_write(DemurJson *json, const DemurWatchState *state, gboolean path) {
+  gboolean withheld = FALSE;
+  for (guint i = 0; i < state->alarms->len; i++) {
+    const DemurWatchAlarm *alarm = state->alarms->pdata[i];
+    withheld |= alarm->withholds && alarm->lifted == NULL;
+  }
+  demur_json_begin_object(json, NULL);
+  demur_json_int(json, "watch", state->record->id);
+  demur_json_string(json, "selector", state->record->selector);
+  demur_json_string(json, "site", state->record->site);
+  demur_json_string(json, "reference", state->record->cohort);
+  demur_json_bool(json, "simulated", state->plan->simulated);
+  demur_json_string(json, "began", state->record->created);
+  demur_json_string(json, "plan_digest", state->record->digest);
+  demur_json_bool(json, "selector_changed", state->outdated);
+  demur_json_bool(json, "withheld", withheld);
+  demur_json_double(json, "alpha", state->plan->alpha);
+  demur_json_double(json, "limit", state->result->limit);
+  demur_json_int(json, "n_patients", (gint64)state->patients->len);
+  demur_json_int(json, "n_scans", (gint64)state->n_scans);
+  demur_json_int(json, "n_again", (gint64)state->n_again);
+  demur_json_int(json, "n_before", (gint64)state->n_before);
+  demur_json_int(json, "n_trained", (gint64)state->n_trained);
+  demur_json_int(json, "n_gone", (gint64)state->n_gone);
+  demur_json_begin_array(json, "signals");
+  for (guint s = 0; s < DEMUR_N_WATCH; s++)
+    if (state->plan->rules[s] != DEMUR_WATCH_IGNORE)
+      write_signal(json, state, s, path);
+  demur_json_end_array(json);
+  demur_json_begin_array(json, "alarms");
+  for (guint i = 0; i < state->alarms->len; i++)
+    write_alarm(json, state->alarms->pdata[i]);
+  demur_json_end_array(json);
+  demur_json_end_object(json);
+}

@@ -1,0 +1,90 @@
+/* The watch over a selector in use (evaluation/watch.h): begun by a person, fed by every assessment,
+ * its alarms kept, obeyed by whoever gives verdicts, and lifted only by a person. */
+#pragma once
+
+#include "evaluation/watch.h"
+#include "store/watches.h"
+#include "tasks/task.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  const char *selector;
+  const char *site;     /* NULL: every site */
+  const char *cohort;   /* the reference; NULL: who was assessed so far */
+  const char *split;    /* of the cohort; NULL: every one */
+  const char *coverage; /* of the threshold, as written; NULL: the one in use */
+  double alpha, low, high;
+  DemurWatchRule rules[DEMUR_N_WATCH];
+} DemurWatchStartParams;
+
+typedef struct {
+  gint64 id;
+  char *digest; /* of the plan */
+  DemurWatchPlan *plan;
+  size_t n_reference; /* patients */
+  size_t n_trained;   /* .. left out, as they made the selector */
+} DemurWatchStarted;
+
+/* Fixes what is watched, against whom, and what an alarm does; of each patient one scan, drawn by
+ * the seed. Another watch of the selector at the site ends; its alarms stay until they are lifted.
+ * DEMUR_ERROR_STATE for a selector that is not tuned. */
+DemurWatchStarted *demur_task_watch_start(DemurTask *task, const DemurWatchStartParams *params,
+                                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void demur_watch_started_free(DemurWatchStarted *started);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurWatchStarted, demur_watch_started_free)
+
+/* A watch and what it sees now. */
+typedef struct {
+  DemurWatchRecord *record;
+  DemurWatchPlan *plan;
+  gboolean outdated; /* the selector was trained anew, or is gone: nothing new is seen */
+  GArray *patients;  /* of DemurWatchPatient */
+  DemurWatchResult *result;
+  GPtrArray *alarms; /* of DemurWatchAlarm, newest first: of this watch and of those before it that
+                      * are not lifted */
+  size_t n_scans;    /* assessed since it began */
+  size_t n_again;    /* .. of them further scans of patients who count with another */
+  size_t n_before;   /* .. of the reference's patients, or assessed before it began */
+  size_t n_trained;  /* .. of patients who made the selector */
+  size_t n_gone;     /* .. whose images or cohort are gone, or whose person is not certain */
+} DemurWatchState;
+
+void demur_watch_state_free(DemurWatchState *state);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurWatchState, demur_watch_state_free)
+
+/* Array of DemurWatchState (owned) of the selector's watches, or of all (NULL). What they see is
+ * computed from the history as it stands: verdicts in the order in which they were given, persons,
+ * images and labels as they are known now. Alarms that are new are kept first. */
+GPtrArray *demur_task_watch_look(DemurTask *task, const char *selector,
+                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The same behind an assessment, where there is a watch. */
+gboolean demur_task_watch_follow(DemurTask *task, const char *selector,
+                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Array of DemurWatchAlarm (owned): those that withhold the selector's verdicts now. */
+GPtrArray *demur_task_watch_stops(DemurTask *task, const char *selector,
+                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* A person (the task's user) lifts an alarm: its signal begins anew. DEMUR_ERROR_USAGE without a
+ * reason or a user. */
+gboolean demur_task_watch_lift(DemurTask *task, gint64 alarm, const char *why,
+                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+typedef struct {
+  size_t n, n_censored; /* labels kept, and scans kept as ones that will have none */
+  size_t n_empty;       /* rows without a label that say nothing */
+  GPtrArray *noticed;   /* of DemurTableWarning */
+} DemurWatchLabelled;
+
+/* Reads a table scan_id, label. A label left empty says nothing yet; censored: it says that there will
+ * be none. DEMUR_ERROR_INPUT for a scan that was never assessed. columns: other names for columns;
+ * NULL: none. */
+gboolean demur_task_watch_labels(DemurTask *task, const char *path, const char *columns,
+                                 gboolean censored, DemurWatchLabelled *labelled,
+                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void demur_watch_labelled_clear(DemurWatchLabelled *labelled);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DemurWatchLabelled, demur_watch_labelled_clear)
+
+G_END_DECLS

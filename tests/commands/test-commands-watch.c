@@ -1,0 +1,176 @@
+/* The watch from the command line. Right values: the contract; a hospital that is another one is an
+ * alarm, and what an alarm stops only a person starts again. */
+#include "commands.h"
+
+#include <string.h>
+
+/* A tuned selector s; sim's tuning patients are the reference of a watch. */
+static Sandbox *
+watched(const char *rule) {
+  Sandbox *sandbox = sandbox_new();
+  g_autoptr(Run) run =
+      run_json(sandbox, 0, "cohort", "simulate", "sim", "--scans", "600", "--sites", "8",
+               "--base-train", "500", "--tune", "500", "--test", "500", "--quiet", NULL);
+  g_autoptr(Run) other = run_json(sandbox, 0, "cohort", "simulate", "other", "--scans", "600",
+                                  "--sites", "8", "--base-train", "500", "--tune", "500", "--test",
+                                  "900", "--seed", "2", "--outside-shift", "3", "--quiet", NULL);
+  g_autoptr(Run) train = train_small(sandbox, "s", "sim", NULL);
+  g_autoptr(Run) tune =
+      run_json(sandbox, 0, "tune", "s", "--cohort", "sim", "--coverage", "0.9", NULL);
+  g_autoptr(Run) start = run_json(sandbox, 0, "watch", "start", "s", "--cohort", "sim", "--split",
+                                  "tune", "--rule", rule, NULL);
+  JsonObject *s = root_of(start);
+  g_assert_true(bool_at(s, "simulated"));
+  g_assert_cmpfloat(number_at(s, "n_reference"), >, 300);
+  g_assert_cmpfloat(number_at(s, "limit"), ==, 13 / 0.05);
+  return sandbox;
+}
+
+static guint
+count_verdicts(const Run *run, const char *verdict, const char *reason) {
+  JsonArray *verdicts = array_at(root_of(run), "verdicts");
+  guint n = 0;
+  for (guint i = 0; i < json_array_get_length(verdicts); i++) {
+    JsonObject *one = json_array_get_object_element(verdicts, i);
+    JsonArray *details = array_at(one, "reason_details");
+    n += strcmp(string_at(one, "verdict"), verdict) == 0 &&
+         (reason == NULL ||
+          (json_array_get_length(details) > 0 &&
+           strcmp(string_at(json_array_get_object_element(details, 0), "kind"), reason) == 0));
+  }
+  return n;
+}
+
+static JsonObject *
+first_watch(const Run *run) {
+  return json_array_get_object_element(array_at(root_of(run), "watches"), 0);
+}
+
+/* Quiet while patients are those of the reference's hospital; the same scans once more, and a look
+ * more, change nothing; another hospital's are an alarm, and nothing new is accepted until somebody
+ * says why. */
+static void
+test_stop_and_lift(void) {
+  g_autoptr(Sandbox) sandbox = watched("withhold");
+  g_autoptr(Run) quiet = run_json(sandbox, 0, "assess", "s", "--cohort", "sim", NULL);
+  g_assert_cmpuint(count_verdicts(quiet, "accepted", NULL), >, 300);
+  g_autoptr(Run) one = run_json(sandbox, 0, "watch", "show", "s", "--path", NULL);
+  JsonObject *w = first_watch(one);
+  g_assert_false(bool_at(w, "withheld"));
+  g_assert_cmpuint(json_array_get_length(array_at(w, "alarms")), ==, 0);
+  g_assert_cmpfloat(number_at(w, "n_patients") + number_at(w, "n_again"), ==, 500);
+  JsonObject *kernel = find_in(array_at(w, "signals"), "signal", "kernel");
+  g_assert_cmpfloat(number_at(kernel, "evidence"), <, 260);
+  g_assert_cmpuint(json_array_get_length(array_at(kernel, "evidence_path")), ==,
+                   (guint)number_at(w, "n_patients"));
+  g_autoptr(Run) again = run_json(sandbox, 0, "assess", "s", "--cohort", "sim", NULL);
+  g_autoptr(Run) two = run_json(sandbox, 0, "watch", "show", "s", "--path", NULL);
+  g_assert_cmpstr(one->out, ==, two->out);
+
+  /* Of the assessment that raises it the verdicts are given; the next is stopped. */
+  g_autoptr(Run) shifted = run_json(sandbox, 0, "assess", "s", "--cohort", "other", NULL);
+  g_autoptr(Run) alarmed = run_json(sandbox, 0, "watch", "show", NULL);
+  w = first_watch(alarmed);
+  JsonArray *alarms = array_at(w, "alarms");
+  const guint n_alarms = json_array_get_length(alarms);
+  g_assert_cmpuint(n_alarms, >, 0);
+  g_assert_true(bool_at(w, "withheld"));
+  g_autoptr(Run) stopped = run_json(sandbox, 0, "assess", "s", "--cohort", "sim", NULL);
+  g_assert_cmpuint(count_verdicts(stopped, "accepted", NULL), ==, 0);
+  g_assert_cmpuint(count_verdicts(stopped, "red_flag", "watch_stopped"), ==, 500);
+  g_autoptr(Run) words = run_demur(sandbox, "assess", "s", "--cohort", "sim", NULL);
+  assert_says(words->out, "withheld by the watch since");
+
+  /* Not by looking, not by beginning anew, not without a reason. */
+  g_autoptr(Run) anew = run_json(sandbox, 0, "watch", "start", "s", "--cohort", "other", NULL);
+  g_autoptr(Run) still = run_json(sandbox, 0, "assess", "s", "--cohort", "sim", NULL);
+  g_assert_cmpuint(count_verdicts(still, "accepted", NULL), ==, 0);
+  g_autoptr(Run) no_reason = run_demur(sandbox, "watch", "lift", "1", NULL);
+  assert_status(no_reason, 2);
+  g_autoptr(Run) blank = run_demur(sandbox, "watch", "lift", "1", "--reason", "  ", NULL);
+  assert_status(blank, 2);
+  g_autoptr(Run) none = run_demur(sandbox, "watch", "lift", "999", "--reason", "x", NULL);
+  assert_status(none, 1);
+  for (guint a = 0; a < n_alarms; a++) {
+    g_autofree char *id = g_strdup_printf("%u", a + 1);
+    g_autoptr(Run) lift =
+        run_json(sandbox, 0, "watch", "lift", id, "--reason", "new scanner approved", NULL);
+    g_autoptr(Run) twice = run_demur(sandbox, "watch", "lift", id, "--reason", "x", NULL);
+    assert_status(twice, 1);
+  }
+  g_autoptr(Run) free = run_json(sandbox, 0, "assess", "s", "--cohort", "sim", NULL);
+  g_assert_cmpuint(count_verdicts(free, "accepted", NULL), ==,
+                   count_verdicts(quiet, "accepted", NULL));
+  g_autoptr(Run) verify = run_json(sandbox, 0, "verify", NULL);
+  g_autoptr(Run) log = run_demur(sandbox, "log", NULL);
+  assert_says(log->out, "watch-lift:1");
+}
+
+/* A rule that notes stops nothing, and a site's watch stops that site alone. */
+static void
+test_notes(void) {
+  g_autoptr(Sandbox) sandbox = watched("note");
+  g_autoptr(Run) shifted = run_json(sandbox, 0, "assess", "s", "--cohort", "other", NULL);
+  g_autoptr(Run) show = run_json(sandbox, 0, "watch", "show", NULL);
+  JsonObject *w = first_watch(show);
+  g_assert_cmpuint(json_array_get_length(array_at(w, "alarms")), >, 0);
+  g_assert_false(bool_at(w, "withheld"));
+  g_autoptr(Run) next = run_json(sandbox, 0, "assess", "s", "--cohort", "sim", NULL);
+  g_assert_cmpuint(count_verdicts(next, "accepted", NULL), >, 300);
+  g_autoptr(Run) words = run_demur(sandbox, "watch", "show", NULL);
+  assert_says(words->out, "ALARM:");
+  assert_says(words->out, "patients since");
+}
+
+/* Labels from a table: those of a cohort's scans are replaced, and a scan nobody assessed is
+ * refused with its line. */
+static void
+test_labels(void) {
+  g_autoptr(Sandbox) sandbox = watched("note");
+  g_autoptr(Run) quiet = run_json(sandbox, 0, "assess", "s", "--cohort", "sim", NULL);
+  JsonArray *verdicts = array_at(root_of(quiet), "verdicts");
+  g_autoptr(GString) table = g_string_new("scan_id,label\n");
+  for (guint i = 0; i < json_array_get_length(verdicts); i++)
+    g_string_append_printf(table, "%s,%s\n",
+                           string_at(json_array_get_object_element(verdicts, i), "scan_id"),
+                           i % 2 == 0 ? "1" : "");
+  g_autofree char *path = sandbox_write(sandbox, "labels.csv", table->str, -1);
+  g_autoptr(Run) kept = run_json(sandbox, 0, "watch", "labels", path, NULL);
+  g_assert_cmpfloat(number_at(root_of(kept), "n_labels"), ==, 250);
+  g_assert_cmpfloat(number_at(root_of(kept), "n_empty"), ==, 250);
+  g_autoptr(Run) show = run_json(sandbox, 0, "watch", "show", NULL);
+  JsonObject *outcome = find_in(array_at(first_watch(show), "signals"), "signal", "outcome");
+  g_assert_true(bool_at(outcome, "alarm")); /* half of them, in place of one in twenty */
+  g_autofree char *stray = sandbox_write(sandbox, "stray.csv", "scan_id,label\nnobody,1\n", -1);
+  g_autoptr(Run) refused = run_demur(sandbox, "watch", "labels", stray, NULL);
+  assert_status(refused, 1);
+  assert_says(refused->err, "line 2");
+}
+
+static void
+test_usage(void) {
+  g_autoptr(Sandbox) sandbox = sandbox_new();
+  const char *const lines[] = {"watch start",
+                               "watch start s --rule kernel=stop",
+                               "watch start s --range 2,3",
+                               "watch lift one --reason x",
+                               "watch start s --rule ignore",
+                               "watch start s --alpha 0"};
+  simulate_small(sandbox, "sim");
+  for (guint l = 0; l < G_N_ELEMENTS(lines); l++) {
+    g_autoptr(Run) run = run_line(sandbox, lines[l]);
+    assert_status(run, 2);
+  }
+  g_autoptr(Run) none = run_demur(sandbox, "watch", "show", NULL);
+  assert_status(none, 0);
+}
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/commands/watch/stop-and-lift", test_stop_and_lift);
+  g_test_add_func("/commands/watch/notes", test_notes);
+  g_test_add_func("/commands/watch/labels", test_labels);
+  g_test_add_func("/commands/watch/usage", test_usage);
+  return g_test_run();
+}

@@ -1,0 +1,235 @@
+/* The watch's signals. Right values: shares and medians worked by hand, laws (the same history gives
+ * the same evidence however it came), and simulated hospitals with their binomial error. */
+#include <math.h>
+
+#include "base/random.h"
+#include "evaluation/watch.h"
+#include "support/support.h"
+
+/* What a simulated hospital is like. */
+typedef struct {
+  double new_kernel, thick, risk_shift, slope, ratio;
+} Hospital;
+
+static const Hospital usual = {0.06, 0.2, 0.0, 1.0, 1.0};
+
+static DemurWatchPatient
+draw(DemurRandom *random, const Hospital *hospital, gint64 order) {
+  const double logit = -2.5 + hospital->risk_shift + 1.2 * demur_random_normal(random);
+  const double shown = 1.0 / (1.0 + exp(-logit));
+  const double truth =
+      fmin(hospital->ratio / (1.0 + exp(-(-2.5 + hospital->slope * (logit + 2.5)))), 1.0);
+  return (DemurWatchPatient){
+      .order = order,
+      .key = (guint64)order * 7919u + 13u,
+      .when = g_strdup_printf("2026-01-01T%02d:00:00Z", (int)(order % 24)),
+      .scored = TRUE,
+      .outcome_of = g_strdup("assessed"),
+      .score = demur_random_normal(random),
+      .raw = shown,
+      .risk = shown,
+      .distance = demur_random_exponential(random),
+      .manufacturer = g_strdup(demur_random_uniform(random) < 0.5 ? "Siemens" : "Philips"),
+      .kernel = g_strdup(demur_random_uniform(random) < hospital->new_kernel ? "B60f" : "B30f"),
+      .thickness = g_strdup(demur_random_uniform(random) < hospital->thick ? "2.5" : "1.25"),
+      .label = demur_random_uniform(random) < truth ? 1.0 : 0.0};
+}
+
+static GArray *
+stream(guint64 seed, const Hospital *before, const Hospital *since, size_t change, size_t n) {
+  GArray *patients = demur_watch_patients_new();
+  DemurRandom random = demur_random_stream(seed, DEMUR_STREAM_TEST, 1, 0, 0);
+  for (size_t i = 0; i < n; i++) {
+    const DemurWatchPatient patient = draw(&random, i < change ? before : since, (gint64)i + 1);
+    g_array_append_val(patients, patient);
+  }
+  return patients;
+}
+
+static DemurWatchPlan *
+plan_of(guint64 seed, size_t n) {
+  g_autoptr(GArray) reference = stream(seed + 1000000, &usual, &usual, 0, n);
+  DemurWatchPlan *plan = demur_watch_plan_new();
+  plan->threshold = -1.0;
+  plan->coverage = 0.84;
+  demur_watch_plan_refer(plan, (const DemurWatchPatient *)(gpointer)reference->data, n);
+  return plan;
+}
+
+static DemurWatchResult *
+look(const DemurWatchPlan *plan, const GArray *patients) {
+  return demur_watch_look(plan, (const DemurWatchPatient *)(gpointer)patients->data, patients->len,
+                          NULL);
+}
+
+/* 100 hospitals without change, 400 patients each: at most 1 in 20 sees any alarm (5 and three
+ * standard errors: 11). */
+static void
+test_quiet_hospitals(void) {
+  guint n_alarms = 0;
+  for (guint64 h = 0; h < 100; h++) {
+    g_autoptr(DemurWatchPlan) plan = plan_of(h, 200);
+    g_autoptr(GArray) patients = stream(h, &usual, &usual, 0, 400);
+    g_autoptr(DemurWatchResult) result = look(plan, patients);
+    gboolean any = FALSE;
+    for (guint s = 0; s < DEMUR_N_WATCH; s++)
+      any |= result->signals[s].alarm != DEMUR_WATCH_NONE;
+    n_alarms += any ? 1 : 0;
+  }
+  g_assert_cmpuint(n_alarms, <=, 11);
+}
+
+/* Each change is found by its own signal, and said in numbers that are there. */
+static void
+test_changes(void) {
+  Hospital kernel = usual, thick = usual, risk = usual, ratio = usual, slope = usual;
+  kernel.new_kernel = 0.41;
+  thick.thick = 0.6;
+  risk.risk_shift = 0.8;
+  ratio.ratio = 2.0;
+  slope.slope = 0.2;
+  const struct {
+    DemurWatchSignal signal;
+    const Hospital *since;
+    const char *text;
+  } changes[] = {{DEMUR_WATCH_KERNEL, &kernel, "B"},  {DEMUR_WATCH_THICKNESS, &thick, ""},
+                 {DEMUR_WATCH_RISK, &risk, NULL},     {DEMUR_WATCH_CALIBRATION, &ratio, NULL},
+                 {DEMUR_WATCH_OUTCOME, &ratio, NULL}, {DEMUR_WATCH_SLOPE, &slope, NULL},
+                 {DEMUR_WATCH_RANGE, &ratio, NULL}};
+  for (guint c = 0; c < G_N_ELEMENTS(changes); c++) {
+    g_autoptr(DemurWatchPlan) plan = plan_of(c, 1500);
+    g_autoptr(GArray) patients = stream(c, &usual, changes[c].since, 400, 2400);
+    g_autoptr(DemurWatchResult) result = look(plan, patients);
+    const DemurWatchSignalResult *found = &result->signals[changes[c].signal];
+    g_test_message("%s: e %g, alarm at %zu, change at %zu: %s %g, %g before",
+                   demur_watch_columns[changes[c].signal].name, found->most, found->alarm,
+                   found->change, found->text != NULL ? found->text : "", found->since,
+                   found->before);
+    g_assert_cmpuint(found->alarm, !=, DEMUR_WATCH_NONE);
+    /* `range` asks whether what it saw lies inside, from the first patient on. */
+    if (changes[c].signal != DEMUR_WATCH_RANGE)
+      g_assert_cmpuint(found->rows[found->alarm], >=, 400);
+    g_assert_true(isfinite(found->since));
+    if (changes[c].text != NULL)
+      g_assert_true(g_str_has_prefix(found->text, changes[c].text));
+    for (guint s = 0; c == 0 && s < DEMUR_N_WATCH; s++)
+      if (s != DEMUR_WATCH_KERNEL)
+        g_assert_cmpuint(result->signals[s].alarm, ==, DEMUR_WATCH_NONE);
+  }
+}
+
+/* Reference A A A B, stream A, then C three times: shares of C 0 of 5 and 3 of 3 where the change is
+ * put behind the first; with fewer patients than a block the change is at the beginning: C 3 of 4
+ * against 0 of 4. */
+static void
+test_shares_by_hand(void) {
+  g_autoptr(DemurWatchPlan) plan = demur_watch_plan_new();
+  DemurWatchPatient reference[4] = {{0}}, patients[4] = {{0}};
+  for (int i = 0; i < 4; i++) {
+    reference[i] = (DemurWatchPatient){.scored = TRUE, .kernel = (char *)(i < 3 ? "A" : "B")};
+    patients[i] = (DemurWatchPatient){
+        .scored = TRUE, .order = i + 1, .label = NAN, .kernel = (char *)(i < 1 ? "A" : "C")};
+  }
+  demur_watch_plan_refer(plan, reference, 4);
+  g_assert_cmpuint(plan->shares[DEMUR_WATCH_KERNEL].n, ==, 2);
+  g_assert_cmpstr(plan->shares[DEMUR_WATCH_KERNEL].texts[0], ==, "A");
+  g_assert_cmpuint(plan->shares[DEMUR_WATCH_KERNEL].counts[0], ==, 3);
+  g_autoptr(DemurWatchResult) result = demur_watch_look(plan, patients, 4, NULL);
+  const DemurWatchSignalResult *kernel = &result->signals[DEMUR_WATCH_KERNEL];
+  g_assert_cmpuint(kernel->n_since, ==, 4);
+  g_assert_cmpstr(kernel->text, ==, "C");
+  g_assert_cmpfloat(kernel->before, ==, 0.0);
+  g_assert_cmpfloat(kernel->since, ==, 0.75);
+  g_assert_cmpfloat_with_epsilon(result->limit, DEMUR_N_WATCH / 0.05, 1e-9);
+}
+
+/* The plan read back says the same of the same stream, to the last bit. */
+static void
+test_document(void) {
+  g_autoptr(DemurWatchPlan) plan = plan_of(3, 120);
+  plan->rules[DEMUR_WATCH_KERNEL] = DEMUR_WATCH_NOTE;
+  plan->rules[DEMUR_WATCH_VERSION] = DEMUR_WATCH_IGNORE;
+  g_autofree char *json = demur_watch_plan_to_json(plan);
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurWatchPlan) back = demur_watch_plan_from_json(json, &error);
+  g_assert_no_error(error);
+  g_autofree char *again = demur_watch_plan_to_json(back);
+  g_assert_cmpstr(json, ==, again);
+  g_autoptr(GArray) patients = stream(3, &usual, &usual, 0, 150);
+  g_autoptr(DemurWatchResult) one = look(plan, patients), other = look(back, patients);
+  for (guint s = 0; s < DEMUR_N_WATCH; s++)
+    for (size_t i = 0; i < one->signals[s].n; i++)
+      g_assert_cmpfloat(one->signals[s].evidence[i], ==, other->signals[s].evidence[i]);
+  g_assert_cmpuint(one->signals[DEMUR_WATCH_VERSION].n, ==, 0);
+  g_assert_cmpfloat_with_epsilon(one->limit, (DEMUR_N_WATCH - 1) / 0.05, 1e-9);
+  g_autoptr(DemurWatchPlan) none = demur_watch_plan_from_json("{\"alpha\": 2}", &error);
+  g_assert_null(none);
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT);
+}
+
+/* Labels that are late, and come in any order, give in the end what they would have given at once;
+ * on the way nobody counts before those who arrived earlier; who is censored is passed over. */
+static void
+test_late_labels(void) {
+  enum { N = 300 };
+  g_autoptr(DemurWatchPlan) plan = plan_of(4, 200);
+  g_autoptr(GArray) patients = stream(4, &usual, &usual, 0, N);
+  DemurWatchPatient *all = (DemurWatchPatient *)(gpointer)patients->data;
+  all[7].label = NAN; /* censored */
+  g_autoptr(DemurWatchResult) whole = look(plan, patients);
+  double labels[N];
+  for (size_t i = 0; i < N; i++) {
+    labels[i] = all[i].label;
+    all[i].pending = isfinite(labels[i]);
+    all[i].label = NAN;
+  }
+  /* Every third comes first, those with the outcome before them. */
+  for (size_t i = 0; i < N; i++)
+    if (labels[i] == 1.0 || i % 3 == 0) {
+      all[i].label = labels[i];
+      all[i].pending = FALSE;
+    }
+  g_autoptr(DemurWatchResult) partly = look(plan, patients);
+  const DemurWatchSignalResult *few = &partly->signals[DEMUR_WATCH_OUTCOME],
+                               *most = &whole->signals[DEMUR_WATCH_OUTCOME];
+  g_assert_cmpuint(few->n, <, 10);
+  g_assert_cmpuint(few->n_waiting, >, 80);
+  for (size_t i = 0; i < few->n; i++)
+    g_assert_cmpfloat(few->evidence[i], ==, most->evidence[i]);
+  for (size_t i = N; i-- > 0;) {
+    all[i].label = labels[i];
+    all[i].pending = FALSE;
+  }
+  g_autoptr(DemurWatchResult) later = look(plan, patients);
+  g_assert_cmpuint(most->n, ==, N - 1);
+  g_assert_cmpuint(later->signals[DEMUR_WATCH_OUTCOME].n, ==, N - 1);
+  for (size_t i = 0; i < N - 1; i++)
+    g_assert_cmpfloat(later->signals[DEMUR_WATCH_OUTCOME].evidence[i], ==, most->evidence[i]);
+}
+
+/* Behind a lifted alarm a signal begins anew; the others go on. */
+static void
+test_after(void) {
+  g_autoptr(DemurWatchPlan) plan = plan_of(5, 100);
+  g_autoptr(GArray) patients = stream(5, &usual, &usual, 0, 100);
+  gint64 after[DEMUR_N_WATCH];
+  for (guint s = 0; s < DEMUR_N_WATCH; s++)
+    after[s] = s == DEMUR_WATCH_KERNEL ? 60 : 0;
+  g_autoptr(DemurWatchResult) result =
+      demur_watch_look(plan, (const DemurWatchPatient *)(gpointer)patients->data, 100, after);
+  g_assert_cmpuint(result->signals[DEMUR_WATCH_KERNEL].n, ==, 40);
+  g_assert_cmpuint(result->signals[DEMUR_WATCH_KERNEL].rows[0], ==, 60);
+  g_assert_cmpuint(result->signals[DEMUR_WATCH_RISK].n, ==, 100);
+}
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/watch/shares-by-hand", test_shares_by_hand);
+  g_test_add_func("/watch/document", test_document);
+  g_test_add_func("/watch/late-labels", test_late_labels);
+  g_test_add_func("/watch/after", test_after);
+  g_test_add_func("/watch/changes", test_changes);
+  g_test_add_func("/watch/quiet", test_quiet_hospitals);
+  return g_test_run();
+}

@@ -1,0 +1,177 @@
+/* Places among earlier values, and bets on them. Right values: worked by hand, laws of a martingale,
+ * a twin that keeps every beginning's products apart, and simulated years with their binomial error.
+ */
+#include <math.h>
+
+#include "base/random.h"
+#include "metrics/exchangeability.h"
+#include "support/support.h"
+
+/* Reference 1, 3, 3; then 3: one below, two ties and itself: (1 + .5 x 3) / 4. Then 0: none below,
+ * itself alone: .25 / 5. Then 9: five below: (5 + .5) / 6. */
+static void
+test_places_by_hand(void) {
+  const double reference[] = {3.0, 1.0, 3.0}, values[] = {3.0, 0.0, 9.0},
+               draws[] = {0.5, 0.25, 0.5};
+  double places[3];
+  demur_exchange_places(reference, 3, values, draws, 3, places);
+  g_assert_cmpfloat_with_epsilon(places[0], 2.5 / 4.0, 1e-15);
+  g_assert_cmpfloat_with_epsilon(places[1], 0.25 / 5.0, 1e-15);
+  g_assert_cmpfloat_with_epsilon(places[2], 5.5 / 6.0, 1e-15);
+  demur_exchange_places(NULL, 0, values, draws, 1, places);
+  g_assert_cmpfloat_with_epsilon(places[0], 0.5, 1e-15);
+}
+
+/* Nothing but order counts: a monotone change of all values changes no place. */
+static void
+test_places_hang_on_order_alone(void) {
+  enum { N = 300 };
+  double values[N], moved[N], draws[N], places[N], other[N];
+  DemurRandom random = demur_random_stream(5, DEMUR_STREAM_TEST, 0, 0, 0);
+  for (size_t i = 0; i < N; i++) {
+    values[i] = floor(20.0 * demur_random_uniform(&random));
+    moved[i] = exp(values[i]);
+    draws[i] = demur_random_uniform(&random);
+  }
+  demur_exchange_places(values, 100, values + 100, draws, N - 100, places);
+  demur_exchange_places(moved, 100, moved + 100, draws, N - 100, other);
+  for (size_t i = 0; i < N - 100; i++)
+    g_assert_cmpfloat(places[i], ==, other[i]);
+}
+
+/* The same bets in plain code: for each beginning each stake's product from its place on. */
+static double
+twin(const double *p, size_t n) {
+  static const double slopes[] = {-0.95, -0.6, -0.25, 0.25, 0.6, 0.95},
+                      bowls[] = {-0.9, -0.4, 0.6, 1.6}, ends[] = {0.6, 0.3};
+  static const size_t bins[] = {4, 8, 16};
+  double all = 0.0;
+  for (size_t k = 0; k < 100000; k++) {
+    const double w = 40.0 / ((double)(k + 40) * (double)(k + 41));
+    const size_t from = k * 25;
+    if (from >= n) { /* what is left has not begun */
+      all += 40.0 / (double)(k + 40);
+      break;
+    }
+    double sum = 0.0;
+    for (size_t h = 0; h < 3; h++) {
+      double product = 1.0;
+      for (size_t i = from; i < n; i++) {
+        size_t same = 0;
+        for (size_t j = from; j < i; j++)
+          same += floor(p[j] * (double)bins[h]) == floor(p[i] * (double)bins[h]);
+        product *= (double)bins[h] * (double)(same + 1) / (double)(i - from + bins[h]);
+      }
+      sum += product / 6.0;
+    }
+    for (size_t s = 0; s < 14; s++) {
+      double product = 1.0;
+      for (size_t i = from; i < n; i++) {
+        const double x = 2.0 * p[i] - 1.0;
+        product *= s < 6    ? 1.0 + slopes[s] * x
+                   : s < 10 ? 1.0 + bowls[s - 6] * (1.5 * x * x - 0.5)
+                            : ends[(s - 10) / 2] *
+                                  pow(s % 2 == 0 ? p[i] : 1.0 - p[i], ends[(s - 10) / 2] - 1.0);
+      }
+      sum += product / 28.0;
+    }
+    all += w * sum;
+  }
+  return all;
+}
+
+static void
+test_evidence_is_the_twins(void) {
+  enum { N = 130 };
+  double places[N], evidence[N];
+  DemurRandom random = demur_random_stream(6, DEMUR_STREAM_TEST, 0, 0, 0);
+  for (size_t i = 0; i < N; i++)
+    places[i] = i < 60 ? demur_random_uniform(&random) : pow(demur_random_uniform(&random), 2.0);
+  demur_exchange_evidence(places, N, evidence);
+  const size_t looks[] = {1, 24, 25, 26, 77, N};
+  for (size_t l = 0; l < G_N_ELEMENTS(looks); l++) {
+    const double right = twin(places, looks[l]);
+    g_assert_cmpfloat(fabs(evidence[looks[l] - 1] / right - 1.0), <, 1e-9);
+  }
+}
+
+/* Every bet is a density: over one uniform place the fortune keeps its mean. */
+static void
+test_a_fair_game(void) {
+  enum { GRID = 20000 };
+  double mean = 0.0;
+  for (size_t g = 0; g < GRID; g++) {
+    const double places[] = {0.9, 0.8, ((double)g + 0.5) / GRID};
+    double evidence[3];
+    demur_exchange_evidence(places, 3, evidence);
+    mean += evidence[2] / GRID;
+  }
+  const double before[] = {0.9, 0.8};
+  double evidence[2];
+  demur_exchange_evidence(before, 2, evidence);
+  g_assert_cmpfloat_with_epsilon(mean / evidence[1], 1.0, 2e-3);
+}
+
+/* 2,000 streams of 600 without change: 1 in 20 at most passes 20, and a shift of half a standard
+ * deviation behind the 300th is found, and where it began. */
+static void
+test_false_and_true_alarms(void) {
+  enum { RUNS = 2000, REFERENCE = 300, N = 600 };
+  g_autofree double *reference = g_new(double, REFERENCE), *values = g_new(double, N),
+                    *draws = g_new(double, N), *places = g_new(double, N),
+                    *evidence = g_new(double, N);
+  size_t n_false = 0, n_found = 0, n_near = 0;
+  for (size_t r = 0; r < RUNS + 200; r++) {
+    DemurRandom random = demur_random_stream(7, DEMUR_STREAM_TEST, r, 0, 0);
+    const double shift = r < RUNS ? 0.0 : 0.5;
+    for (size_t i = 0; i < REFERENCE; i++)
+      reference[i] = demur_random_normal(&random);
+    for (size_t i = 0; i < N; i++) {
+      values[i] = demur_random_normal(&random) + (i >= 300 ? shift : 0.0);
+      draws[i] = demur_random_uniform(&random);
+    }
+    demur_exchange_places(reference, REFERENCE, values, draws, N, places);
+    demur_exchange_evidence(places, N, evidence);
+    gboolean alarm = FALSE;
+    for (size_t i = 0; i < N; i++)
+      alarm |= evidence[i] >= 20.0;
+    if (r < RUNS) {
+      n_false += alarm ? 1 : 0;
+    } else {
+      const size_t change = demur_exchange_change(places, N);
+      n_found += alarm ? 1 : 0;
+      n_near += change + 75 >= 300 && change <= 375 ? 1 : 0;
+    }
+  }
+  g_test_message("%zu of %d without change, %zu of 200 with one, %zu near its place", n_false, RUNS,
+                 n_found, n_near);
+  /* .05 and three standard errors: 100 + 29. */
+  g_assert_cmpuint(n_false, <=, 129);
+  g_assert_cmpuint(n_found, >=, 190);
+  g_assert_cmpuint(n_near, >=, 140);
+}
+
+/* A place at the very end again and again does not overflow. */
+static void
+test_most(void) {
+  enum { N = 4000 };
+  g_autofree double *places = g_new(double, N), *evidence = g_new(double, N);
+  for (size_t i = 0; i < N; i++)
+    places[i] = i % 2 == 0 ? 1.0 : 0.0;
+  demur_exchange_evidence(places, N, evidence);
+  g_assert_cmpfloat(evidence[N - 1], <=, DEMUR_EXCHANGE_MOST);
+  g_assert_true(evidence[N - 1] > 1e50);
+  g_assert_cmpuint(demur_exchange_change(places, 0), ==, 0);
+}
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/exchangeability/places-by-hand", test_places_by_hand);
+  g_test_add_func("/exchangeability/order-alone", test_places_hang_on_order_alone);
+  g_test_add_func("/exchangeability/twin", test_evidence_is_the_twins);
+  g_test_add_func("/exchangeability/fair", test_a_fair_game);
+  g_test_add_func("/exchangeability/alarms", test_false_and_true_alarms);
+  g_test_add_func("/exchangeability/most", test_most);
+  return g_test_run();
+}
