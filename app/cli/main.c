@@ -105,7 +105,7 @@ print_version(gboolean verbose) {
     const DemurMlpKernel *const *kernels = demur_mlp_kernels(&n);
     g_print("kernel: %s (of this processor:", demur_mlp_kernel()->name);
     for (size_t i = 0; i < n; i++)
-      if (kernels[i]->supported())
+      if (demur_mlp_kernel_is_supported(kernels[i]))
         g_print(" %s", kernels[i]->name);
     g_print(")\n");
   }
@@ -418,8 +418,48 @@ take_words(int argc, char **argv) {
   return words;
 }
 
+static gboolean
+asks_for_portable(int argc, char **argv) {
+  for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+    if (strcmp(argv[i], "--kernel=portable") == 0 ||
+        (strcmp(argv[i], "--kernel") == 0 && i + 1 < argc && strcmp(argv[i + 1], "portable") == 0))
+      return TRUE;
+  return FALSE;
+}
+
+/* The C library's exp, log and pow and the BLAS choose code by the processor too, when they are
+ * loaded: for the portable kernel the program is started anew with their plainest code. Returns
+ * where that is so already; FALSE with errno where it can't be. */
+static gboolean
+be_portable(char **argv) {
+  static const struct {
+    const char *name, *value;
+  } settings[] = {
+#ifdef __x86_64__
+      {"OPENBLAS_CORETYPE", "Prescott"},
+      {"GLIBC_TUNABLES", "glibc.cpu.hwcaps=-AVX512F,-AVX2,-FMA,-FMA4"},
+#elif defined(__aarch64__)
+      {"OPENBLAS_CORETYPE", "ARMV8"},
+#endif
+  };
+  gboolean anew = FALSE;
+  for (size_t i = 0; i < G_N_ELEMENTS(settings); i++) {
+    anew |= g_strcmp0(g_getenv(settings[i].name), settings[i].value) != 0;
+    g_setenv(settings[i].name, settings[i].value, TRUE);
+  }
+  if (!anew)
+    return TRUE;
+  execv("/proc/self/exe", argv);
+  return FALSE;
+}
+
 int
 main(int argc, char **argv) {
+  if (asks_for_portable(argc, argv) && !be_portable(argv)) {
+    fprintf(stderr, "demur: the program can't be started anew for --kernel portable: %s\n",
+            g_strerror(errno));
+    return EXIT_FAILURE;
+  }
   g_auto(GStrv) words = take_words(argc, argv);
   setlocale(LC_CTYPE, "C.UTF-8"); /* UTF-8 in and out; numbers are never the locale's */
   g_set_print_handler(say);

@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/processor.h"
 #include "base/vector.h"
 
 #if defined(__x86_64__)
@@ -132,10 +133,14 @@ typedef struct {
 static Kernels
 choose_kernels(void) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("fma"))
+  switch (demur_processor_level()) {
+  case DEMUR_PROCESSOR_AVX512:
     return (Kernels){tile_avx512, norm_fma};
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+  case DEMUR_PROCESSOR_AVX2:
     return (Kernels){tile_avx2, norm_fma};
+  case DEMUR_PROCESSOR_PLAIN:
+    break;
+  }
 #endif
   return (Kernels){tile_plain, norm_plain};
 }

@@ -4,8 +4,8 @@
  *
  * d_ij^2 = |q_i|^2 + |x_j|^2 - 2 q_i.x_j in double, clamped at 0. Every product is summed in the
  * order of the columns whatever the block, so a query's values depend on no other query and on no
- * number of threads. They may differ in the last digits between processors (AVX-512, AVX2 or
- * neither), not between runs. The distances of the k rows kept as nearest are computed again
+ * number of threads. They may differ in the last digits between processors (with fused multiply-adds
+ * or without: base/processor.h), not between runs. The distances of the k rows kept as nearest are computed again
  * directly, so that duplicates are at exactly 0. */
 #pragma once
 

@@ -6,12 +6,6 @@
 
 #include "selector/mlp-kernel.h"
 
-/* Compiled for every processor: it is asked on those that have not got the rest. */
-static gboolean
-supported(void) {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-}
-
 #ifdef __clang__ /* knows no #pragma GCC target */
 #pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
 #else
@@ -32,6 +26,6 @@ typedef int Mask __attribute__((vector_size(32)));
 #pragma clang attribute pop
 #endif
 
-const DemurMlpKernel demur_mlp_avx2 = {"avx2", supported, avx2_forward, avx2_backward};
+const DemurMlpKernel demur_mlp_avx2 = {"avx2", DEMUR_PROCESSOR_AVX2, avx2_forward, avx2_backward};
 
 #endif

@@ -6,12 +6,6 @@
 
 #include "selector/mlp-kernel.h"
 
-/* Compiled for every processor: it is asked on those that have not got the rest. */
-static gboolean
-supported(void) {
-  return __builtin_cpu_supports("avx512f") != 0;
-}
-
 #ifdef __clang__ /* knows no #pragma GCC target */
 #pragma clang attribute push(__attribute__((target("avx512f,fma"))), apply_to = function)
 #else
@@ -32,6 +26,7 @@ typedef int Mask __attribute__((vector_size(64)));
 #pragma clang attribute pop
 #endif
 
-const DemurMlpKernel demur_mlp_avx512 = {"avx512", supported, avx512_forward, avx512_backward};
+const DemurMlpKernel demur_mlp_avx512 = {"avx512", DEMUR_PROCESSOR_AVX512, avx512_forward,
+                                         avx512_backward};
 
 #endif

@@ -23,13 +23,18 @@ demur_mlp_kernels(size_t *n) {
   return kernels;
 }
 
+gboolean
+demur_mlp_kernel_is_supported(const DemurMlpKernel *kernel) {
+  return demur_processor_has(kernel->level);
+}
+
 const DemurMlpKernel *
 demur_mlp_kernel(void) {
   const DemurMlpKernel *kernel = g_atomic_pointer_get(&chosen);
   if (kernel != NULL)
     return kernel;
   size_t i = 0;
-  while (!kernels[i]->supported())
+  while (!demur_mlp_kernel_is_supported(kernels[i]))
     i++;
   g_atomic_pointer_set(&chosen, (gpointer)kernels[i]);
   return kernels[i];
@@ -39,10 +44,11 @@ gboolean
 demur_mlp_kernel_choose(const char *name, GError **error) {
   g_autoptr(GString) names = g_string_new(NULL);
   for (size_t i = 0; i < G_N_ELEMENTS(kernels); i++) {
-    if (!kernels[i]->supported())
+    if (!demur_mlp_kernel_is_supported(kernels[i]))
       continue;
     if (strcmp(kernels[i]->name, name) == 0) {
       g_atomic_pointer_set(&chosen, (gpointer)kernels[i]);
+      demur_processor_limit(kernels[i]->level);
       return TRUE;
     }
     g_string_append_printf(names, "%s%s", names->len > 0 ? ", " : "", kernels[i]->name);

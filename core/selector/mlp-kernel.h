@@ -6,6 +6,7 @@
  * everything else goes through the BLAS. */
 #pragma once
 
+#include "base/processor.h"
 #include "selector/mlp.h"
 
 G_BEGIN_DECLS
@@ -15,8 +16,7 @@ G_BEGIN_DECLS
 
 typedef struct {
   const char *name;
-  /* Whether this processor has what the kernel is made of. */
-  gboolean (*supported)(void);
+  DemurProcessor level; /* what it is made of */
   /* As demur_mlp_forward and demur_mlp_backward. */
   void (*forward)(DemurMlpShape shape, const float *parameters, const float *inputs, size_t n,
                   float *hidden1, float *hidden2, float *z);
@@ -32,8 +32,11 @@ const DemurMlpKernel *const *demur_mlp_kernels(size_t *n);
 /* The kernel in use: the first that the processor supports, unless one was chosen. */
 const DemurMlpKernel *demur_mlp_kernel(void);
 
-/* Uses the kernel of this name from now on. To be called at start, before any work: it holds for
- * the whole process. DEMUR_ERROR_USAGE with the names there are where it is none of them or the
+/* Whether this processor has what the kernel is made of. */
+gboolean demur_mlp_kernel_is_supported(const DemurMlpKernel *kernel);
+
+/* Uses the kernel of this name from now on, and nothing above its level in any room
+ * (base/processor.h). To be called at start, before any work: it holds for the whole process. DEMUR_ERROR_USAGE with the names there are where it is none of them or the
  * processor does not support it. */
 gboolean demur_mlp_kernel_choose(const char *name, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -16,11 +16,6 @@ typedef int Mask __attribute__((vector_size(16)));
 
 #include "selector/mlp-tiles.inc"
 
-static gboolean
-supported(void) {
-  return TRUE;
-}
-
-const DemurMlpKernel demur_mlp_neon = {"neon", supported, neon_forward, neon_backward};
+const DemurMlpKernel demur_mlp_neon = {"neon", DEMUR_PROCESSOR_PLAIN, neon_forward, neon_backward};
 
 #endif

@@ -14,10 +14,5 @@ typedef int Mask __attribute__((vector_size(16)));
 
 #include "selector/mlp-tiles.inc"
 
-static gboolean
-supported(void) {
-  return TRUE;
-}
-
-const DemurMlpKernel demur_mlp_portable = {"portable", supported, portable_forward,
+const DemurMlpKernel demur_mlp_portable = {"portable", DEMUR_PROCESSOR_PLAIN, portable_forward,
                                            portable_backward};

@@ -42,6 +42,34 @@ test_threads_do_not_change_a_byte(void) {
   }
 }
 
+/* The BLAS and the C library take their code by the processor, or by what these variables say of it: with
+ * the portable kernel neither matters. */
+static void
+test_portable_kernel_gives_one_selector_on_every_processor(void) {
+  g_autoptr(Sandbox) sandbox = sandbox_new();
+  simulate_small(sandbox, "sim");
+  static const struct {
+    const char *blas, *library;
+  } processors[] = {{NULL, NULL},
+                    {"Nehalem", "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4"},
+                    {"Haswell", "glibc.malloc.check=0"}};
+  g_autofree char *digest = NULL;
+  for (size_t i = 0; i < G_N_ELEMENTS(processors); i++) {
+    if (processors[i].blas != NULL) {
+      g_setenv("OPENBLAS_CORETYPE", processors[i].blas, TRUE);
+      g_setenv("GLIBC_TUNABLES", processors[i].library, TRUE);
+    }
+    g_autoptr(Run) train =
+        train_small(sandbox, "s", "sim", "--replace", "--kernel", "portable", NULL);
+    assert_status(train, 0);
+    if (digest == NULL)
+      digest = g_strdup(string_at(root_of(train), "digest"));
+    g_assert_cmpstr(string_at(root_of(train), "digest"), ==, digest);
+  }
+  g_unsetenv("OPENBLAS_CORETYPE");
+  g_unsetenv("GLIBC_TUNABLES");
+}
+
 static void
 test_two_workspaces_give_one_selector_file(void) {
   g_autofree char *first = NULL, *first_table = NULL;
@@ -192,6 +220,8 @@ int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/commands/determinism/threads", test_threads_do_not_change_a_byte);
+  g_test_add_func("/commands/determinism/portable-kernel",
+                  test_portable_kernel_gives_one_selector_on_every_processor);
   g_test_add_func("/commands/determinism/order of rows",
                   test_the_order_of_rows_does_not_change_a_byte);
   g_test_add_func("/commands/determinism/workspaces", test_two_workspaces_give_one_selector_file);

@@ -3,65 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/digest.h"
 #include "base/error.h"
-#include "base/random.h"
-#include "selector/mlp-kernel.h"
+#include "support/kernel-pass.h"
 #include "support/support.h"
-
-#define H DEMUR_MLP_TILE_HIDDEN
-
-/* Inputs of a pass and what came out of it. */
-typedef struct {
-  DemurMlpShape shape;
-  size_t n;
-  float *parameters, *inputs, *dz;
-  float *hidden1, *hidden2, *z, *scratch, *gradient;
-} Pass;
-
-static void
-fill(DemurRandom *random, size_t n, float *values) {
-  for (size_t i = 0; i < n; i++)
-    values[i] = (float)(2.0 * demur_random_uniform(random) - 1.0);
-}
-
-static void
-pass_init(Pass *p, size_t d, size_t n) {
-  p->shape = demur_mlp_shape(d, H);
-  p->n = n;
-  p->parameters = g_new(float, p->shape.n_parameters);
-  p->inputs = g_new(float, n *d);
-  p->dz = g_new(float, n);
-  p->hidden1 = g_new0(float, n *H);
-  p->hidden2 = g_new0(float, n *H);
-  p->z = g_new0(float, n);
-  p->scratch = g_new0(float, 2 * n * H);
-  p->gradient = g_new0(float, p->shape.n_parameters);
-  DemurRandom random = demur_random_stream(7, DEMUR_STREAM_WEIGHTS, d, n, 0);
-  demur_mlp_initialise(p->shape, &random, p->parameters);
-  fill(&random, n * d, p->inputs);
-  fill(&random, n, p->dz);
-}
-
-static void
-pass_clear(Pass *p) {
-  g_free(p->parameters);
-  g_free(p->inputs);
-  g_free(p->dz);
-  g_free(p->hidden1);
-  g_free(p->hidden2);
-  g_free(p->z);
-  g_free(p->scratch);
-  g_free(p->gradient);
-}
-
-static void
-pass_run(Pass *p, const DemurMlpKernel *kernel) {
-  kernel->forward(p->shape, p->parameters, p->inputs, p->n, p->hidden1, p->hidden2, p->z);
-  memset(p->gradient, 0, p->shape.n_parameters * sizeof(float));
-  kernel->backward(p->shape, p->parameters, p->inputs, p->hidden1, p->hidden2, p->dz, p->n,
-                   p->scratch, p->gradient);
-}
 
 /* out[n_out] = relu(W in + b), all in double. */
 static void
@@ -108,23 +52,18 @@ reference(const Pass *p, double *z, double *gradient) {
   }
 }
 
-static const struct {
-  size_t n_inputs, n;
-} shapes[] = {{1, 1},    {5, 5},  {6, 6},   {7, 13}, {8, 64},
-              {11, 510}, {12, 7}, {20, 31}, {63, 2}, {64, 25}};
-
 static void
 test_definition(void) {
   size_t n_kernels;
   const DemurMlpKernel *const *kernels = demur_mlp_kernels(&n_kernels);
-  for (size_t s = 0; s < G_N_ELEMENTS(shapes); s++) {
+  for (size_t s = 0; s < G_N_ELEMENTS(pass_shapes); s++) {
     Pass p;
-    pass_init(&p, shapes[s].n_inputs, shapes[s].n);
+    pass_init(&p, pass_shapes[s].n_inputs, pass_shapes[s].n);
     g_autofree double *z = g_new(double, p.n);
     g_autofree double *gradient = g_new(double, p.shape.n_parameters);
     reference(&p, z, gradient);
     for (size_t k = 0; k < n_kernels; k++) {
-      if (!kernels[k]->supported())
+      if (!demur_mlp_kernel_is_supported(kernels[k]))
         continue;
       pass_run(&p, kernels[k]);
       for (size_t i = 0; i < p.n; i++)
@@ -139,42 +78,19 @@ test_definition(void) {
 }
 
 static void
-add(GChecksum *sum, const float *values, size_t n) {
-  g_checksum_update(sum, (const guchar *)values, (gssize)(n * sizeof(float)));
-}
-
-static char *
-digest_of(const DemurMlpKernel *kernel) {
-  g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
-  for (size_t s = 0; s < G_N_ELEMENTS(shapes); s++) {
-    Pass p;
-    pass_init(&p, shapes[s].n_inputs, shapes[s].n);
-    pass_run(&p, kernel);
-    add(sum, p.hidden1, p.n * H);
-    add(sum, p.hidden2, p.n * H);
-    add(sum, p.z, p.n);
-    add(sum, p.gradient, p.shape.n_parameters);
-    pass_clear(&p);
-  }
-  return g_strdup(g_checksum_get_string(sum));
-}
-
-/* Frozen: what every processor must give, whichever of the kernels it has. */
-#define FUSED_DIGEST "817816551662e2471e8e374b9d7444e17f882bf88797bc5c07d6401c488011a4"
-#define PORTABLE_DIGEST "6e2f1544d4d858cfcd6c51c2f6e68c30442d5da831b81528040fed2098b61cea"
-
-static void
 test_same_bytes(void) {
   size_t n_kernels;
   const DemurMlpKernel *const *kernels = demur_mlp_kernels(&n_kernels);
   for (size_t k = 0; k < n_kernels; k++) {
-    if (!kernels[k]->supported()) {
+    if (!demur_mlp_kernel_is_supported(kernels[k])) {
       g_test_message("%s is not of this processor", kernels[k]->name);
       continue;
     }
-    g_autofree char *digest = digest_of(kernels[k]);
+    char digest[DEMUR_SHA256_HEX];
+    pass_digest(kernels[k], digest);
     g_assert_cmpstr(digest, ==,
-                    strcmp(kernels[k]->name, "portable") == 0 ? PORTABLE_DIGEST : FUSED_DIGEST);
+                    strcmp(kernels[k]->name, "portable") == 0 ? PASS_PORTABLE_DIGEST
+                                                              : PASS_FUSED_DIGEST);
   }
 }
 
