@@ -5,6 +5,7 @@
 
 #include "dicom/library.h"
 #include "tasks/meaning.h"
+#include "tasks/demo.h"
 #include "tasks/patient-sheet.h"
 #include "ui/job.h"
 #include "ui/words.h"
@@ -494,6 +495,42 @@ demur_session_import_table(DemurSession *session, DemurTableImport *import) {
   input->table = import;
   return start_work(session, _("Importing"), input, table_work, table_outcome_free,
                     on_table_imported);
+}
+
+static gpointer
+demo_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
+  const WorkInput *input = data;
+  g_auto(DemurTask) task;
+  demur_worker_task_init(&task, input->paths[0], input->user, progress);
+  const DemurDemoParams params = {.folder = input->paths[0]};
+  g_autoptr(DemurDemo) demo = demur_task_demo(&task, &params, error);
+  return demo != NULL ? g_steal_pointer(&demo->workspace) : NULL;
+}
+
+static void
+on_demo_made(gpointer owner, guint64 tag, gpointer result, const GError *error) {
+  DemurSession *session = owner;
+  session->work_job = NULL;
+  set_busy(session, NULL, 1.0);
+  if (result == NULL)
+    demur_session_fail(session, error);
+  else
+    demur_session_open(session, result, FALSE);
+  g_free(result);
+}
+
+gboolean
+demur_session_demo(DemurSession *session) {
+  g_autofree char *folder = g_build_filename(g_get_user_data_dir(), "demur", "demo", NULL);
+  g_autofree char *workspace = demur_demo_workspace(folder);
+  if (session->work_job == NULL && g_file_test(workspace, G_FILE_TEST_EXISTS)) {
+    demur_session_open(session, workspace, FALSE);
+    return TRUE;
+  }
+  WorkInput *input = g_new0(WorkInput, 1);
+  input->paths = g_new0(char *, 2);
+  input->paths[0] = g_steal_pointer(&folder);
+  return start_work(session, _("Making the demo"), input, demo_work, g_free, on_demo_made);
 }
 
 /* Verdicts for every DICOM series, for one of them, or for the scans of a cohort's split. */

@@ -59,6 +59,9 @@ void demur_session_images_changed(DemurSession *session);
 gboolean demur_session_import(DemurSession *session, char *const *paths, gboolean reread);
 /* import is taken over, whatever comes of it. */
 gboolean demur_session_import_table(DemurSession *session, DemurTableImport *import);
+/* Opens the demo (tasks/demo.h) of the user's data folder, made first where it is not there: a minute.
+ */
+gboolean demur_session_demo(DemurSession *session);
 gboolean demur_session_assess(DemurSession *session, const DemurAssessParams *params);
 /* A person's decision on the series that is assessed of a study, and its verdict by the newest
  * selector. */

@@ -24,6 +24,7 @@ static const DemurWindowAction actions[] = {
      0},
     {PROGRAM, NULL, NULL, "win.import-report", NULL, N_("Import _report"), 0},
     {PROGRAM, NULL, NULL, "win.reread", NULL, N_("Import the same _again, pixels too"), 0},
+    {PROGRAM, NULL, NULL, "win.demo", NULL, N_("Look at the demo (simulated)"), 0},
     {PROGRAM, "F5", NULL, "win.reload", N_("Read the workspace again"),
      N_("_Read the workspace again"), 0},
     {PROGRAM, NULL, NULL, "win.assess", NULL, N_("_Assess all series…"), 1},

@@ -462,6 +462,11 @@ on_import_table(GSimpleAction *action, GVariant *value, gpointer data) {
 }
 
 static void
+on_demo(GSimpleAction *action, GVariant *value, gpointer data) {
+  demur_session_demo(DEMUR_WINDOW(data)->session);
+}
+
+static void
 on_import_path(GSimpleAction *action, GVariant *value, gpointer data) {
   const char *const paths[] = {g_variant_get_string(value, NULL), NULL};
   on_import_chosen(paths, data);
@@ -783,6 +788,7 @@ static const GActionEntry actions[] = {
     {.name = "import-path", .activate = on_import_path, .parameter_type = "s"},
     {.name = "import-report", .activate = on_import_report},
     {.name = "reread", .activate = on_reread},
+    {.name = "demo", .activate = on_demo},
     {.name = "assess", .activate = on_assess},
     {.name = "assess-case", .activate = on_assess_case},
     {.name = "coverage", .activate = on_coverage, .parameter_type = "d"},

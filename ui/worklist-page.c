@@ -113,8 +113,8 @@ update_chips(DemurWorklistPage *page) {
         page->empty, table == NULL ? _("No workspace is open.")
                      : table->n_scans == 0
                          ? _("This workspace holds no scans yet.\nDrop a folder, a ZIP archive or "
-                             "a DICOMDIR here, or choose Import.\n“demur demo FOLDER” makes a "
-                             "workspace of simulated scans to look at.")
+                             "a DICOMDIR here, or choose Import.\nThe demo is a workspace of its "
+                             "own: 12 simulated CT scans and a report, made in a minute or two.")
                          : _("No scan matches the search and the filters."));
   gtk_widget_set_visible(page->begin, table == NULL || table->n_scans == 0);
   gtk_stack_set_visible_child_name(page->stack, none ? "empty" : "list");

@@ -319,7 +319,7 @@ run_simulate(DemurContext *context, int argc, char **argv, GError **error) {
   demur_simulation_defaults(&simulation);
   gint64 n_scans = (gint64)simulation.n_scans, n_sites = (gint64)simulation.n_sites,
          n_base = (gint64)simulation.n_base_train, n_tune = (gint64)simulation.n_tune,
-         n_test = (gint64)simulation.n_test;
+         n_test = (gint64)simulation.n_test, n_outside = (gint64)simulation.n_outside;
   gboolean none = FALSE;
   const GOptionEntry entries[] = {
       {"scans", 0, 0, G_OPTION_ARG_INT64, &n_scans,
@@ -328,6 +328,8 @@ run_simulate(DemurContext *context, int argc, char **argv, GError **error) {
       {"base-train", 0, 0, G_OPTION_ARG_INT64, &n_base, "Scans that fit the black box (6000)", "N"},
       {"tune", 0, 0, G_OPTION_ARG_INT64, &n_tune, "Outside scans for tuning (1000)", "N"},
       {"test", 0, 0, G_OPTION_ARG_INT64, &n_test, "Outside scans for testing (1337)", "N"},
+      {"outside", 0, 0, G_OPTION_ARG_INT64, &n_outside,
+       "Hospitals outside (1), or 2: drift reaches the first alone", "1|2"},
       {"base-rate-logit", 0, 0, G_OPTION_ARG_DOUBLE, &simulation.base_rate_logit,
        "Added to the logit of cancer (0: about 5 %)", "X"},
       {"site-effect", 0, 0, G_OPTION_ARG_DOUBLE, &simulation.site_effect,
@@ -346,7 +348,7 @@ run_simulate(DemurContext *context, int argc, char **argv, GError **error) {
        "the embedding (0)",
        "X"},
       {"no-effects", 0, 0, G_OPTION_ARG_NONE, &none,
-       "All effects 0: nothing is planted and no selector can help", NULL},
+       "All effects 0 but drift, which is 0 unless asked for: no selector can help", NULL},
       {NULL, 0, 0, 0, NULL, NULL, NULL}};
   g_auto(GStrv) words = NULL;
   if (!demur_command_parse(
@@ -358,7 +360,7 @@ run_simulate(DemurContext *context, int argc, char **argv, GError **error) {
       !demur_command_expect(words, 1, "cohort simulate takes NAME", error) ||
       !demur_task_check_name("cohort", words[0], error))
     return FALSE;
-  if (n_scans < 0 || n_sites < 0 || n_base < 0 || n_tune < 0 || n_test < 0) {
+  if (n_scans < 0 || n_sites < 0 || n_base < 0 || n_tune < 0 || n_test < 0 || n_outside < 0) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
                         "cohort simulate: numbers of scans and sites can't be below 0");
     return FALSE;
@@ -369,9 +371,10 @@ run_simulate(DemurContext *context, int argc, char **argv, GError **error) {
   simulation.n_base_train = (size_t)n_base;
   simulation.n_tune = (size_t)n_tune;
   simulation.n_test = (size_t)n_test;
+  simulation.n_outside = (size_t)n_outside;
   if (none)
     simulation.site_effect = simulation.acquisition_effect = simulation.scanner_effect =
-        simulation.hidden_effect = simulation.outside_shift = simulation.drift_effect = 0.0;
+        simulation.hidden_effect = simulation.outside_shift = 0.0;
   g_autoptr(DemurCohortFacts) facts =
       demur_task_cohort_simulate(&context->task, words[0], &simulation, error);
   if (facts == NULL)

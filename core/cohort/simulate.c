@@ -32,6 +32,8 @@
 #define N_HIDDEN 48
 #define WIDTH DEMUR_SIMULATION_WIDTH
 #define MAX_SCREENS 3
+#define N_PLATT 6000
+#define DENOISED_LOG_NOISE 1.5 /* taken away */
 #define PATIENTS_A_CHUNK 64
 
 /* nodule burden, emphysema, age, pack-years, family history, body mass */
@@ -42,7 +44,23 @@ static const double beta[N_CLINICAL] = {1.60, 0.45, 0.40, 0.35, 0.15, -0.10};
 static const double hazard_share[] = {0.0, 0.20, 0.37, 0.53, 0.69, 0.85, 1.0, 1.15, 1.30};
 #define LAST_YEAR 8
 
-typedef enum { PART_BASE = 1, PART_PLATT, PART_TRAIN, PART_VALIDATION, PART_TUNE, PART_TEST } Part;
+static const char *const manufacturers[N_MANUFACTURERS] = {"GE", "SIEMENS", "PHILIPS", "TOSHIBA"};
+/* By manufacturer, denoised, sharp. */
+static const char *const kernels[N_MANUFACTURERS][2][2] = {
+    {{"STANDARD", "LUNG"}, {"STANDARD-DN", "LUNG-DN"}},
+    {{"B30f", "B60f"}, {"I30f", "I60f"}},
+    {{"C", "D"}, {"C-DN", "D-DN"}},
+    {{"FC10", "FC51"}, {"FC10-DN", "FC51-DN"}}};
+
+typedef enum {
+  PART_BASE = 1,
+  PART_PLATT,
+  PART_TRAIN,
+  PART_VALIDATION,
+  PART_TUNE,
+  PART_TEST,
+  PART_READER
+} Part;
 
 typedef struct {
   double share;                          /* of the patients, cumulative */
@@ -69,7 +87,7 @@ typedef struct {
 
 typedef struct {
   int manufacturer, model;
-  gboolean thick, sharp, contrast;
+  gboolean thick, sharp, contrast, denoised;
   double thickness_mm, spacing_mm, kvp, fov_mm, tube_current_ma;
   double shown[N_CLINICAL];
 } Scan;
@@ -87,7 +105,7 @@ typedef struct {
 
 typedef struct {
   const DemurSimulation *options;
-  Site *sites; /* [n_sites + 1], the last one outside */
+  Site *sites; /* [n_sites + n_outside], the last ones outside */
   Network *network;
   Draw *draw; /* the part being drawn */
 } World;
@@ -157,6 +175,11 @@ make_sites(World *world) {
   outside->version = CLAMP(mix(0.5, 0.8, shift), 0.0, 1.0);
   for (int t = 0; t < N_TRACE; t++)
     outside->trace[t] = demur_random_normal(&random);
+  for (size_t s = 1; s < options->n_outside; s++) {
+    outside[s] = *outside;
+    for (int t = 0; t < N_TRACE; t++)
+      outside[s].trace[t] = demur_random_normal(&random);
+  }
 }
 
 static void
@@ -203,6 +226,8 @@ draw_patient(const World *world, const Draw *draw, size_t number) {
     for (patient.site = 0;
          which >= world->sites[patient.site].share && patient.site + 1 < options->n_sites;)
       patient.site++;
+  else
+    patient.site += number % options->n_outside;
   const double shift = draw->outside ? options->outside_shift : 0.0;
   double logit = INTERCEPT + options->base_rate_logit + world->sites[patient.site].base_rate;
   for (int k = 0; k < N_CLINICAL; k++)
@@ -259,13 +284,72 @@ choose_manufacturer(const Site *site, DemurRandom *random) {
 static gboolean
 is_denoised(const World *world, const Draw *draw, size_t number, int year, size_t site) {
   const DemurSimulation *options = world->options;
-  if (!(options->drift_effect > 0.0) || draw->part == PART_BASE || draw->part == PART_PLATT)
+  if (!(options->drift_effect > 0.0) || draw->part == PART_BASE || draw->part == PART_PLATT ||
+      site > options->n_sites)
     return FALSE;
   DemurRandom of_site = demur_random_stream(options->seed, DEMUR_STREAM_SIMULATION, 100, site, 0);
   const double share = 0.20 + 0.25 * demur_random_uniform(&of_site);
   DemurRandom random = demur_random_stream(options->seed, DEMUR_STREAM_SIMULATION,
                                            101 + (guint64)draw->part, number, (guint64)(1 + year));
   return demur_random_uniform(&random) < share;
+}
+
+/* Log noise level at a log dose of -dose / 2. */
+static double
+noise_of(const Scan *scan, double dose) {
+  return dose + (scan->sharp ? 0.5 : 0.0) - (scan->thick ? 0.3 : 0.0) -
+         (scan->denoised ? DENOISED_LOG_NOISE : 0.0);
+}
+
+/* What of the latents c [N_CLINICAL] the acquisition lets be seen. */
+static void
+show(const DemurSimulation *options, Scan *scan, const double *c, double noise, double version,
+     DemurRandom *random) {
+  const double thick = scan->thick ? 1.0 : 0.0, sharp = scan->sharp ? 1.0 : 0.0,
+               contrast = scan->contrast ? 1.0 : 0.0, e = options->acquisition_effect;
+  static const double bias[N_MANUFACTURERS] = {0.0, 0.20, -0.25, 0.25};
+  memcpy(scan->shown, c, sizeof scan->shown);
+  scan->shown[0] += e * (-0.70 * thick * c[0] - 0.35 * thick + 0.80 * sharp + 1.40 * contrast +
+                         0.30 * exp(noise) * demur_random_normal(random));
+  scan->shown[1] +=
+      e * (0.35 * sharp - 0.25 * contrast + 0.20 * exp(noise) * demur_random_normal(random));
+  if (scan->manufacturer >= 0)
+    scan->shown[0] += options->scanner_effect * bias[scan->manufacturer];
+  scan->shown[0] -= scan->denoised ? options->drift_effect : 0.0;
+  scan->shown[0] += options->hidden_effect * version;
+}
+
+static void
+embed(const World *world, const Site *site, const Scan *scan, double noise, DemurRandom *random,
+      float *embedding) {
+  double z[N_INPUTS];
+  double *at = z;
+  for (int k = 0; k < N_CLINICAL; k++)
+    *at++ = scan->shown[k];
+  for (int k = 0; k < N_ANATOMY; k++)
+    *at++ = demur_random_normal(random);
+  *at++ = scan->thick ? 1.3 : 0.0;
+  *at++ = scan->sharp ? 1.3 : 0.0;
+  *at++ = scan->contrast ? 1.6 : 0.0;
+  *at++ = noise;
+  for (int k = 0; k < N_TRACE; k++)
+    *at++ = 0.5 * site->trace[k];
+  for (int k = 0; k < N_MANUFACTURERS; k++)
+    *at++ = k == scan->manufacturer ? 1.0 : 0.0;
+  double hidden[N_HIDDEN] = {0}, out[WIDTH] = {0};
+  for (int i = 0; i < N_INPUTS; i++)
+    for (int j = 0; j < N_HIDDEN; j++)
+      hidden[j] += z[i] * world->network->first[i][j];
+  for (int i = 0; i < N_HIDDEN; i++) {
+    const double activation = tanh(1.2 * hidden[i]);
+    for (int j = 0; j < WIDTH; j++)
+      out[j] += activation * world->network->second[i][j];
+  }
+  const double spread = 0.10 * exp(0.8 * noise);
+  for (int j = 0; j < WIDTH; j++) {
+    const double value = out[j] + spread * demur_random_normal(random);
+    embedding[j] = (float)(MAX(value, 0.0) * world->network->scale[j]);
+  }
 }
 
 static void
@@ -289,22 +373,10 @@ draw_scan(const World *world, const Draw *draw, const Patient *patient, size_t n
       demur_random_uniform(&random) < MIN(site->sharp * sharpness[scan->manufacturer], 0.95);
   scan->contrast = demur_random_uniform(&random) < site->contrast;
   const gboolean version = demur_random_uniform(&random) < site->version;
-  const double thick = scan->thick ? 1.0 : 0.0, sharp = scan->sharp ? 1.0 : 0.0,
-               contrast = scan->contrast ? 1.0 : 0.0;
   const double dose = site->dose + 0.25 * demur_random_normal(&random);
-  const gboolean denoised = is_denoised(world, draw, number, patient->years[screen], patient->site);
-  const double noise =
-      dose + 0.5 * sharp - 0.3 * thick - (denoised ? 1.5 : 0.0); /* log noise level */
-  const double e = options->acquisition_effect;
-  memcpy(scan->shown, c, sizeof c);
-  scan->shown[0] += e * (-0.70 * thick * c[0] - 0.35 * thick + 0.80 * sharp + 1.40 * contrast +
-                         0.30 * exp(noise) * demur_random_normal(&random));
-  scan->shown[1] +=
-      e * (0.35 * sharp - 0.25 * contrast + 0.20 * exp(noise) * demur_random_normal(&random));
-  static const double bias[N_MANUFACTURERS] = {0.0, 0.20, -0.25, 0.25};
-  scan->shown[0] += options->scanner_effect * bias[scan->manufacturer];
-  scan->shown[0] -= denoised ? options->drift_effect : 0.0;
-  scan->shown[0] += options->hidden_effect * (version ? 0.15 : -0.15);
+  scan->denoised = is_denoised(world, draw, number, patient->years[screen], patient->site);
+  const double noise = noise_of(scan, dose);
+  show(options, scan, c, noise, version ? 0.15 : -0.15, &random);
 
   /* What the columns say of it. */
   static const double thin_mm[] = {1.0, 1.25, 2.0, 2.5}, thick_mm[] = {3.2, 5.0};
@@ -320,35 +392,7 @@ draw_scan(const World *world, const Draw *draw, const Patient *patient, size_t n
 
   if (draw->embeddings == NULL)
     return;
-  double z[N_INPUTS];
-  double *at = z;
-  for (int k = 0; k < N_CLINICAL; k++)
-    *at++ = scan->shown[k];
-  for (int k = 0; k < N_ANATOMY; k++)
-    *at++ = demur_random_normal(&random);
-  *at++ = 1.3 * thick;
-  *at++ = 1.3 * sharp;
-  *at++ = 1.6 * contrast;
-  *at++ = noise;
-  for (int k = 0; k < N_TRACE; k++)
-    *at++ = 0.5 * site->trace[k];
-  for (int k = 0; k < N_MANUFACTURERS; k++)
-    *at++ = k == scan->manufacturer ? 1.0 : 0.0;
-  double hidden[N_HIDDEN] = {0}, out[WIDTH] = {0};
-  for (int i = 0; i < N_INPUTS; i++)
-    for (int j = 0; j < N_HIDDEN; j++)
-      hidden[j] += z[i] * world->network->first[i][j];
-  for (int i = 0; i < N_HIDDEN; i++) {
-    const double activation = tanh(1.2 * hidden[i]);
-    for (int j = 0; j < WIDTH; j++)
-      out[j] += activation * world->network->second[i][j];
-  }
-  const double spread = 0.10 * exp(0.8 * noise);
-  float *embedding = draw->embeddings + row * WIDTH;
-  for (int j = 0; j < WIDTH; j++) {
-    const double value = out[j] + spread * demur_random_normal(&random);
-    embedding[j] = (float)(MAX(value, 0.0) * world->network->scale[j]);
-  }
+  embed(world, site, scan, noise, &random, draw->embeddings + row * WIDTH);
 }
 
 static void
@@ -380,7 +424,7 @@ draw_part(World *world, Draw *draw, DemurParallel *parallel, GError **error) {
   draw->risks = demur_memory_array(draw->n_scans, 1, sizeof(double), error);
   if (draw->scans == NULL || draw->risks == NULL)
     return FALSE;
-  if (draw->part != PART_PLATT) {
+  if (draw->split != NULL) {
     draw->embeddings = demur_memory_array(draw->n_scans, WIDTH, sizeof(float), error);
     if (draw->embeddings == NULL)
       return FALSE;
@@ -468,27 +512,40 @@ fit_logistic(const double *x, size_t stride, int d, const double *y, size_t n, d
   }
 }
 
-/* f of every part: weights on base_train, Platt on its own draw. */
-static void
-fit_risks(Draw *draws, size_t n_draws) {
+/* f: weights on what scans show, then Platt's line of the logit. */
+typedef struct {
   double weights[MAX_WEIGHTS], platt[2];
+} Fit;
+
+static double
+logit_of(const Fit *fit, const Scan *scan) {
+  double logit = fit->weights[N_CLINICAL];
+  for (int k = 0; k < N_CLINICAL; k++)
+    logit += fit->weights[k] * scan->shown[k];
+  return logit;
+}
+
+static double
+risk_of(const Fit *fit, const Scan *scan) {
+  return sigmoid(fit->platt[0] * logit_of(fit, scan) + fit->platt[1]);
+}
+
+static double
+risk_by_year(double risk, int year) {
+  return year < DEMUR_N_YEARS ? -expm1(hazard_share[year] * log1p(-risk)) : risk;
+}
+
+/* Weights on base_train, Platt on its own draw, whose risks hold the logits for a while. */
+static void
+fit_model(const Draw *base, Draw *platt, Fit *fit) {
   const size_t stride = sizeof(Scan) / sizeof(double);
   G_STATIC_ASSERT(sizeof(Scan) % sizeof(double) == 0);
-  g_autofree double *base_labels = labels_of(&draws[0]);
-  fit_logistic(draws[0].scans[0].shown, stride, N_CLINICAL, base_labels, draws[0].n_scans, 1.0,
-               weights);
-  for (size_t p = 0; p < n_draws; p++)
-    for (size_t i = 0; i < draws[p].n_scans; i++) {
-      double logit = weights[N_CLINICAL];
-      for (int k = 0; k < N_CLINICAL; k++)
-        logit += weights[k] * draws[p].scans[i].shown[k];
-      draws[p].risks[i] = logit;
-    }
-  g_autofree double *platt_labels = labels_of(&draws[1]);
-  fit_logistic(draws[1].risks, 1, 1, platt_labels, draws[1].n_scans, 0.0, platt);
-  for (size_t p = 0; p < n_draws; p++)
-    for (size_t i = 0; i < draws[p].n_scans; i++)
-      draws[p].risks[i] = sigmoid(platt[0] * draws[p].risks[i] + platt[1]);
+  g_autofree double *base_labels = labels_of(base), *platt_labels = labels_of(platt);
+  fit_logistic(base->scans[0].shown, stride, N_CLINICAL, base_labels, base->n_scans, 1.0,
+               fit->weights);
+  for (size_t i = 0; i < platt->n_scans; i++)
+    platt->risks[i] = logit_of(fit, &platt->scans[i]);
+  fit_logistic(platt->risks, 1, 1, platt_labels, platt->n_scans, 0.0, fit->platt);
 }
 
 static void
@@ -501,20 +558,17 @@ add_number(DemurCohortBuilder *builder, const char *name, const char *format, do
 static void
 add_scan(DemurCohortBuilder *builder, const World *world, const Draw *draw, const Patient *patient,
          size_t number, int screen) {
-  static const char *const manufacturers[N_MANUFACTURERS] = {"GE", "SIEMENS", "PHILIPS", "TOSHIBA"};
   static const char *const models[N_MANUFACTURERS][2] = {{"LightSpeed 16", "LightSpeed VCT"},
                                                          {"Sensation 16", "Sensation 64"},
                                                          {"Mx8000 IDT", "Brilliance 64"},
                                                          {"Aquilion 16", "Aquilion 64"}};
-  static const char *const kernels[N_MANUFACTURERS][2] = {
-      {"STANDARD", "LUNG"}, {"B30f", "B60f"}, {"C", "D"}, {"FC10", "FC51"}};
   const size_t row = patient->first_scan + (size_t)screen;
   const Scan *scan = &draw->scans[row];
   const int year = patient->years[screen];
   const double risk = draw->risks[row];
   double yearly[DEMUR_N_YEARS];
   for (int k = 0; k < DEMUR_N_YEARS; k++)
-    yearly[k] = k + 1 < DEMUR_N_YEARS ? -expm1(hazard_share[k + 1] * log1p(-risk)) : risk;
+    yearly[k] = risk_by_year(risk, k + 1);
   g_autofree char *patient_id = g_strdup_printf("P%06zu", draw->first_patient + number);
   g_autofree char *scan_id = g_strdup_printf("%s-T%d", patient_id, year);
   g_autofree char *site = g_strdup_printf("H%02zu", patient->site + 1);
@@ -522,8 +576,8 @@ add_scan(DemurCohortBuilder *builder, const World *world, const Draw *draw, cons
                            &risk, yearly, draw->embeddings + row * WIDTH);
   demur_cohort_builder_attribute(builder, "manufacturer", manufacturers[scan->manufacturer]);
   demur_cohort_builder_attribute(builder, "model_name", models[scan->manufacturer][scan->model]);
-  demur_cohort_builder_attribute(builder, "kernel",
-                                 kernels[scan->manufacturer][scan->sharp ? 1 : 0]);
+  demur_cohort_builder_attribute(
+      builder, "kernel", kernels[scan->manufacturer][scan->denoised ? 1 : 0][scan->sharp ? 1 : 0]);
   add_number(builder, "slice_thickness_mm", "%g", scan->thickness_mm);
   add_number(builder, "spacing_mm", "%g", scan->spacing_mm);
   add_number(builder, "kvp", "%g", scan->kvp);
@@ -547,6 +601,7 @@ demur_simulation_defaults(DemurSimulation *simulation) {
                                   .n_base_train = 6000,
                                   .n_tune = 1000,
                                   .n_test = 1337,
+                                  .n_outside = 1,
                                   .site_effect = 1.0,
                                   .acquisition_effect = 1.0,
                                   .scanner_effect = 1.0,
@@ -565,6 +620,11 @@ check_options(const DemurSimulation *o, GError **error) {
                {"tune", o->n_tune, 1},
                {"test", o->n_test, 1}};
   const size_t most = 10000000;
+  if (o->n_outside < 1 || o->n_outside > 2) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                "simulation: %zu outside hospitals; expected 1 or 2", o->n_outside);
+    return FALSE;
+  }
   for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++)
     if (sizes[i].value < sizes[i].least || sizes[i].value > most) {
       g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
@@ -596,14 +656,14 @@ demur_cohort_simulate(const DemurSimulation *options, const char *name, const ch
                       DemurParallel *parallel, const DemurProgress *progress, GError **error) {
   if (!check_options(options, error))
     return NULL;
-  g_autofree Site *sites = g_new0(Site, options->n_sites + 1);
+  g_autofree Site *sites = g_new0(Site, options->n_sites + options->n_outside);
   g_autofree Network *network = g_new0(Network, 1);
   World world = {.options = options, .sites = sites, .network = network};
   make_sites(&world);
   make_network(&world);
   Draw draws[] = {
       {.part = PART_BASE, .split = "base_train", .n_scans = options->n_base_train},
-      {.part = PART_PLATT, .n_scans = 6000},
+      {.part = PART_PLATT, .n_scans = N_PLATT},
       {.part = PART_TRAIN, .split = "selector_train", .n_scans = options->n_scans},
       {.part = PART_VALIDATION, .split = "validation", .n_scans = options->n_scans / 5},
       {.part = PART_TUNE, .split = "tune", .outside = TRUE, .n_scans = options->n_tune},
@@ -620,7 +680,11 @@ demur_cohort_simulate(const DemurSimulation *options, const char *name, const ch
   }
   DemurCohort *cohort = NULL;
   if (ok) {
-    fit_risks(draws, n_draws);
+    Fit fit;
+    fit_model(&draws[0], &draws[1], &fit);
+    for (size_t p = 0; p < n_draws; p++)
+      for (size_t i = 0; i < draws[p].n_scans; i++)
+        draws[p].risks[i] = risk_of(&fit, &draws[p].scans[i]);
     g_autoptr(DemurCohortBuilder) builder = demur_cohort_builder_new(2, WIDTH);
     for (size_t p = 0; p < n_draws; p++) {
       for (guint i = 0; draws[p].part != PART_PLATT && i < draws[p].patients->len; i++) {
@@ -639,4 +703,76 @@ demur_cohort_simulate(const DemurSimulation *options, const char *name, const ch
   for (size_t p = 0; p < n_draws; p++)
     draw_clear(&draws[p]);
   return cohort;
+}
+
+/* --- the reader by itself --- */
+
+struct DemurSimulatedReader {
+  DemurSimulation options;
+  Site site; /* outside */
+  Network network;
+  Fit fit;
+};
+
+static gssize
+find_manufacturer(const char *maker) {
+  for (gssize m = 0; m < N_MANUFACTURERS; m++)
+    if (g_strcmp0(maker, manufacturers[m]) == 0)
+      return m;
+  return -1;
+}
+
+const char *
+demur_simulated_kernel(const char *maker, gboolean sharp, gboolean denoised) {
+  return kernels[MAX(find_manufacturer(maker), 0)][denoised ? 1 : 0][sharp ? 1 : 0];
+}
+
+DemurSimulatedReader *
+demur_simulated_reader_new(const DemurSimulation *options, DemurParallel *parallel,
+                           GError **error) {
+  if (!check_options(options, error))
+    return NULL;
+  g_autofree Site *sites = g_new0(Site, options->n_sites + options->n_outside);
+  DemurSimulatedReader *reader = g_new0(DemurSimulatedReader, 1);
+  World world = {.options = options, .sites = sites, .network = &reader->network};
+  make_sites(&world);
+  make_network(&world);
+  Draw draws[] = {{.part = PART_BASE, .n_scans = options->n_base_train},
+                  {.part = PART_PLATT, .n_scans = N_PLATT}};
+  const gboolean ok = draw_part(&world, &draws[0], parallel, error) &&
+                      draw_part(&world, &draws[1], parallel, error);
+  if (ok) {
+    reader->options = *options;
+    reader->site = sites[options->n_sites];
+    fit_model(&draws[0], &draws[1], &reader->fit);
+  }
+  for (size_t p = 0; p < G_N_ELEMENTS(draws); p++)
+    draw_clear(&draws[p]);
+  if (!ok)
+    g_clear_pointer(&reader, demur_simulated_reader_free);
+  return reader;
+}
+
+void
+demur_simulated_reader_free(DemurSimulatedReader *reader) {
+  g_free(reader);
+}
+
+void
+demur_simulated_reader_read(const DemurSimulatedReader *reader, const DemurSimulatedScan *read,
+                            double *yearly, float *embedding) {
+  const World world = {.options = &reader->options, .network = (Network *)&reader->network};
+  DemurRandom random = demur_random_stream(reader->options.seed, DEMUR_STREAM_SIMULATION,
+                                           PART_READER, read->number, 0);
+  Scan scan = {.manufacturer = (int)find_manufacturer(read->maker),
+               .thick = read->thick,
+               .sharp = read->sharp,
+               .contrast = read->contrast,
+               .denoised = read->denoised};
+  const double noise = noise_of(&scan, read->log_noise);
+  show(&reader->options, &scan, read->clinical, noise, 0.0, &random);
+  const double risk = risk_of(&reader->fit, &scan);
+  for (int year = 1; year <= DEMUR_N_YEARS; year++)
+    yearly[year - 1] = risk_by_year(risk, year);
+  embed(&world, &reader->site, &scan, noise, &random, embedding);
 }

@@ -24,7 +24,8 @@
  *                       follow-up
  *   drift_effect        0 unless asked for: after f was fitted, a denoising reconstruction reached
  *                       part of the scans (20 to 45 % of a hospital's); it takes out noise, VISIBLE
- *                       in the embedding, and faint nodules with it, so that f tells too little
+ *                       in the embedding, and faint nodules with it, so that f tells too little;
+ *                       its kernels have names of their own
  *
  * All at 0: f is a well specified model of an unshifted population, and no selector can help.
  *
@@ -44,7 +45,8 @@ typedef struct {
   size_t n_scans;         /* selector_train; validation holds n_scans / 5 */
   size_t n_sites;         /* hospitals inside, >= 2 */
   size_t n_base_train;    /* 6000 */
-  size_t n_tune, n_test;  /* outside hospital: 1000, 1337 */
+  size_t n_tune, n_test;  /* outside: 1000, 1337 */
+  size_t n_outside;       /* hospitals outside: 1, or 2, of which drift reaches the first alone */
   double base_rate_logit; /* added to b0; 0: about 5 % */
   double site_effect, acquisition_effect, scanner_effect, hidden_effect, outside_shift,
       drift_effect;
@@ -59,5 +61,33 @@ DemurCohort *demur_cohort_simulate(const DemurSimulation *simulation, const char
                                    const char *created, DemurParallel *parallel,
                                    const DemurProgress *progress,
                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The simulated CNN by itself: reads one scan of its world, as it read those of the cohort that the
+ * same simulation draws. */
+typedef struct DemurSimulatedReader DemurSimulatedReader;
+
+/* What the reader meets. */
+typedef struct {
+  guint64 number;     /* of the scan: its anatomy and noise */
+  double clinical[6]; /* nodule burden, emphysema, age, pack-years, family history, body mass;
+                           in standard deviations of the inside population */
+  const char *maker;  /* a manufacturer of the simulation; another one has no effect */
+  gboolean thick, sharp, contrast, denoised;
+  double log_noise; /* in the image, beside a scan of usual dose and this kernel and thickness */
+} DemurSimulatedScan;
+
+/* Fits f as the simulation does. NULL with DEMUR_ERROR_USAGE where a number is out of range. */
+DemurSimulatedReader *demur_simulated_reader_new(const DemurSimulation *simulation,
+                                                 DemurParallel *parallel,
+                                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void demur_simulated_reader_free(DemurSimulatedReader *reader);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurSimulatedReader, demur_simulated_reader_free)
+
+/* yearly [DEMUR_N_YEARS], embedding [DEMUR_SIMULATION_WIDTH]; the last yearly risk is the risk. */
+void demur_simulated_reader_read(const DemurSimulatedReader *reader, const DemurSimulatedScan *scan,
+                                 double *yearly, float *embedding);
+
+/* The kernel's name at a maker's scanners; the standard one of the first maker for another. */
+const char *demur_simulated_kernel(const char *maker, gboolean sharp, gboolean denoised);
 
 G_END_DECLS

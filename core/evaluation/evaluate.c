@@ -9,6 +9,7 @@
 #include "evaluation/audit-curve.h"
 #include "evaluation/comparisons.h"
 #include "evaluation/groups.h"
+#include "evaluation/site-contrast.h"
 #include "evaluation/hold-back.h"
 #include "evaluation/plan.h"
 #include "evaluation/points.h"
@@ -443,6 +444,7 @@ demur_evaluate_methods(const DemurEvaluateInput *input, const DemurSample *sampl
                        evaluation, error))
     return NULL;
   demur_comparisons_judge(evaluation, first_selector(evaluation));
+  demur_site_contrasts_judge(evaluation);
   return g_steal_pointer(&evaluation);
 }
 
@@ -497,6 +499,7 @@ demur_evaluate(const DemurEvaluateInput *input, DemurParallel *parallel,
     }
   g_autofree char *headline = demur_method_name(DEMUR_METHOD_SELECTOR, input->names[0]);
   demur_comparisons_judge(evaluation, headline);
+  demur_site_contrasts_judge(evaluation);
   add_warnings(input, evaluation);
   if (!add_audits(input, rows, n_rows, parallel, evaluation, error))
     return NULL;

@@ -207,6 +207,24 @@ write_group_point(const DemurOperatingPoint *at, gboolean labels_withheld, size_
 }
 
 static void
+write_contrasts(const DemurGroup *group, DemurJson *json) {
+  demur_json_begin_array(json, "against_confidence");
+  for (size_t i = 0; i < group->n_contrasts; i++) {
+    const DemurSiteContrast *c = &group->contrasts[i];
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "method", c->method);
+    demur_json_string(json, "risk", c->recalibrated ? "recalibrated" : "raw");
+    demur_json_double(json, "difference", c->plain.difference);
+    write_interval((DemurInterval){c->plain.low, c->plain.high}, "interval", json);
+    demur_json_double(json, "debiased_difference", c->debiased.difference);
+    write_interval((DemurInterval){c->debiased.low, c->debiased.high}, "debiased_interval", json);
+    demur_json_string(json, "verdict", demur_comparison_verdict_words(c->verdict));
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+}
+
+static void
 write_groups(const DemurEvaluation *e, DemurJson *json) {
   const gboolean many = e->n_classes > 2;
   demur_json_begin_array(json, "groups");
@@ -232,6 +250,8 @@ write_groups(const DemurEvaluation *e, DemurJson *json) {
       demur_json_end_object(json);
     }
     demur_json_end_array(json);
+    if (group->n_contrasts > 0)
+      write_contrasts(group, json);
     demur_json_end_object(json);
   }
   demur_json_end_array(json);

@@ -36,6 +36,9 @@ groups_free(DemurEvaluation *e) {
       points_free(group->methods[m].at, group->methods[m].n_at);
     }
     g_free(group->methods);
+    for (size_t i = 0; i < group->n_contrasts; i++)
+      g_free(group->contrasts[i].method);
+    g_free(group->contrasts);
     g_free(group->by);
     g_free(group->value);
   }

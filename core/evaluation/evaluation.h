@@ -150,6 +150,19 @@ typedef struct {
   DemurOperatingPoint *at;
 } DemurGroupMethod;
 
+/* A selector against plain confidence among the scans of one site, averaged over coverage; filled by
+ * evaluation/site-contrast.h. */
+typedef struct {
+  char *method; /* "selector:NAME" */
+  gboolean recalibrated;
+  size_t n_patients; /* that the bootstrap resamples */
+  struct {
+    double difference, low, high; /* selector minus confidence, below 0 is better; 95 % */
+    double standard_error;
+  } plain, debiased;
+  DemurComparisonVerdict verdict; /* of both, corrected for the number of sites */
+} DemurSiteContrast;
+
 /* Scans that share a site, a scanner or the text of an attribute. */
 typedef struct {
   char *by, *value; /* "site" and its name, .. ; value "" is "not recorded" */
@@ -163,6 +176,8 @@ typedef struct {
   gboolean patients_withheld; /* the same of the number of patients */
   size_t n_methods;
   DemurGroupMethod *methods;
+  size_t n_contrasts; /* by "site" only, one a selector */
+  DemurSiteContrast *contrasts;
 } DemurGroup;
 
 /* The mean of an AUC over the groups that have one, each group counting alike: the paper's average

@@ -13,6 +13,7 @@
 #include "evaluation/points.h"
 #include "evaluation/releases.h"
 #include "evaluation/replicates.h"
+#include "evaluation/site-contrast.h"
 #include "metrics/coverage.h"
 #include "metrics/selective.h"
 
@@ -37,6 +38,8 @@ typedef struct {
   const DemurSample *sample; /* of the group */
   const guint32 *places;     /* [sample->n] in the whole sample */
   DemurGroupMethod *results; /* [n_methods] */
+  size_t n_contrasts;
+  DemurSiteContrast *contrasts; /* [n_contrasts], one a selector, in the methods' order */
 } Job;
 
 /* The method's scores of the group's scans. */
@@ -131,6 +134,26 @@ fill_point(const Job *job, const DemurMethod *method, const DemurGroupThreshold 
   withhold(job->group, job->input->cohort->n_classes, MIN(n_accepted[0], n_accepted[1]), at);
 }
 
+static gssize
+find_confidence(const GPtrArray *methods) {
+  for (guint k = 0; k < methods->len; k++)
+    if (((DemurMethod *)methods->pdata[k])->kind == DEMUR_METHOD_CONFIDENCE)
+      return k;
+  return -1;
+}
+
+static void
+fill_contrasts(const Job *job, const DemurExtraSetup *setup, const GPtrArray *methods,
+               DemurParallel *parallel) {
+  const DemurGroupsInput *input = job->input;
+  const gssize confidence = find_confidence(input->methods);
+  size_t at = 0;
+  for (guint k = 0; k < methods->len && at < job->n_contrasts; k++)
+    if (job->results[k].kind == DEMUR_METHOD_SELECTOR)
+      demur_site_contrast_fill(setup, methods, k, (size_t)confidence, job->results, input->seed,
+                               input->n_bootstrap, parallel, &job->contrasts[at++]);
+}
+
 /* parallel: for the replicates; NULL where the caller maps already. */
 static void
 run_group(const Job *job, DemurParallel *parallel) {
@@ -182,6 +205,7 @@ run_group(const Job *job, DemurParallel *parallel) {
                t, scratch, &result->at[result->n_at++]);
   }
   demur_operating_clear(points, input->n_thresholds);
+  fill_contrasts(job, setup, methods, parallel);
 }
 
 static void
@@ -251,6 +275,16 @@ withhold_patients(const DemurGroupsInput *input, GArray *const *members, size_t 
   demur_small_cells(patients, n_groups, 1, withheld);
 }
 
+static size_t
+count_contrasts(const DemurGroupsInput *input, const char *by) {
+  size_t n = 0;
+  for (guint k = 0; k < input->methods->len; k++)
+    n += ((DemurMethod *)input->methods->pdata[k])->kind == DEMUR_METHOD_SELECTOR;
+  return strcmp(by, "site") == 0 && input->n_bootstrap > 0 && find_confidence(input->methods) >= 0
+             ? n
+             : 0;
+}
+
 static gboolean
 add_by(const DemurGroupsInput *input, const char *by, DemurEvaluation *e, DemurParallel *parallel,
        const DemurProgress *progress, double start, double end, GError **error) {
@@ -270,6 +304,7 @@ add_by(const DemurGroupsInput *input, const char *by, DemurEvaluation *e, DemurP
   const DemurReleasedWay *way = demur_releases_find(releases, by);
   g_assert(way != NULL && way->grouping->n_values == n_groups);
 
+  const size_t n_contrasts = count_contrasts(input, by);
   g_autoptr(GArray) parts = g_array_new(FALSE, TRUE, sizeof(Part));
   g_array_set_clear_func(parts, part_clear);
   g_autofree size_t *group_of_part = g_new(size_t, n_groups);
@@ -301,13 +336,23 @@ add_by(const DemurGroupsInput *input, const char *by, DemurEvaluation *e, DemurP
       result->name = g_strdup(method->name);
       result->recalibrated = input->recalibrated;
     }
+    group->contrasts =
+        g_renew(DemurSiteContrast, group->contrasts, group->n_contrasts + n_contrasts);
+    memset(group->contrasts + group->n_contrasts, 0, n_contrasts * sizeof *group->contrasts);
+    group->n_contrasts += group->labels_withheld ? 0 : n_contrasts;
   }
   g_autoptr(GArray) jobs = g_array_new(FALSE, FALSE, sizeof(Job)); /* the small ones */
   for (guint p = 0; p < parts->len; p++) {
     const Part *part = &g_array_index(parts, Part, p);
     DemurGroup *group = &e->groups[group_of_part[p]];
-    const Job job = {input, group, part->sample, part->places,
-                     &group->methods[group->n_methods - input->methods->len]};
+    const size_t n_here = group->labels_withheld ? 0 : n_contrasts;
+    const Job job = {.input = input,
+                     .group = group,
+                     .sample = part->sample,
+                     .places = part->places,
+                     .results = &group->methods[group->n_methods - input->methods->len],
+                     .n_contrasts = n_here,
+                     .contrasts = group->contrasts + group->n_contrasts - n_here};
     if (part->sample->n < LARGE_GROUP) {
       g_array_append_val(jobs, job);
       continue;

@@ -101,6 +101,66 @@ add_group_table(DemurPages *p, size_t from, size_t to) {
   return TRUE;
 }
 
+static char *
+difference_words(double difference, double low, double high) {
+  g_autofree char *point = demur_text_signed(difference, 3), *from = demur_text_signed(low, 3),
+                  *to = demur_text_signed(high, 3);
+  return isfinite(low) && isfinite(high) ? g_strdup_printf("%s\n%s to %s", point, from, to)
+                                         : g_steal_pointer(&point);
+}
+
+/* The contrast of the report's selector at a site; NULL: none. */
+static const DemurSiteContrast *
+contrast_of(const DemurReportFinding *f, const DemurGroup *group) {
+  for (size_t i = 0; i < group->n_contrasts; i++)
+    if (g_str_equal(group->contrasts[i].method, f->subject->name) &&
+        !group->contrasts[i].recalibrated == !f->subject->recalibrated)
+      return &group->contrasts[i];
+  return NULL;
+}
+
+/* Where the selector of the report is better than plain confidence, site by site. */
+static void
+add_site_contrasts(DemurPages *p, size_t from, size_t to) {
+  const DemurEvaluation *e = p->e;
+  size_t n[DEMUR_VERDICT_CANNOT_BE_DECIDED + 1] = {0}, n_sites = 0;
+  for (size_t g = from; g < to; g++) {
+    const DemurSiteContrast *c = contrast_of(&p->finding, &e->groups[g]);
+    n_sites += c != NULL;
+    if (c != NULL)
+      n[c->verdict]++;
+  }
+  if (n_sites == 0)
+    return;
+  demur_section_text(p, DEMUR_TEXT_BODY,
+                     "Where the selector helps: it is better than plain confidence at %zu of %zu "
+                     "sites, worse at %zu; at %zu no difference is shown.",
+                     n[DEMUR_VERDICT_BETTER], n_sites, n[DEMUR_VERDICT_WORSE],
+                     n[DEMUR_VERDICT_NO_DIFFERENCE_SHOWN]);
+  DemurRows rows = demur_rows_new();
+  for (size_t g = from; g < to; g++) {
+    const DemurSiteContrast *c = contrast_of(&p->finding, &e->groups[g]);
+    if (c == NULL)
+      continue;
+    demur_rows_cell(&rows, g_strdup(demur_text_recorded(e->groups[g].value)));
+    demur_rows_cell(&rows, difference_words(c->plain.difference, c->plain.low, c->plain.high));
+    demur_rows_cell(&rows,
+                    difference_words(c->debiased.difference, c->debiased.low, c->debiased.high));
+    demur_rows_cell(&rows, g_strdup(demur_comparison_verdict_words(c->verdict)));
+    demur_rows_end(&rows, c->verdict == DEMUR_VERDICT_BETTER);
+  }
+  const DemurLayoutColumn columns[] = {{"Site", FALSE, 140, TRUE},
+                                       {"Selector − confidence", TRUE, 0, FALSE},
+                                       {"Debiased", TRUE, 0, FALSE},
+                                       {"The selector is", FALSE, 120, TRUE}};
+  demur_rows_table(p, &rows, 4, columns);
+  demur_section_text(p, DEMUR_TEXT_NOTE,
+                     "Difference of %s, averaged over coverage; below 0 is better. 95\u00a0%% "
+                     "intervals resample the site's patients; the verdict is corrected for the "
+                     "number of sites, and tells of these sites, not of others.",
+                     demur_text_measure(DEMUR_MEASURE_SBCE2, e->n_classes));
+}
+
 void
 demur_section_group_calibration(DemurPages *p) {
   const DemurEvaluation *e = p->e;
@@ -115,6 +175,7 @@ demur_section_group_calibration(DemurPages *p) {
     while (to < e->n_groups && g_str_equal(e->groups[to].by, e->groups[from].by))
       to++;
     any |= add_group_table(p, from, to);
+    add_site_contrasts(p, from, to);
   }
   if (!any)
     return;

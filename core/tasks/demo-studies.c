@@ -1,127 +1,101 @@
 #include "tasks/demo-studies.h"
 
 #include <math.h>
-#include <string.h>
 
 #include <glib/gstdio.h>
 
 #include "base/file-output.h"
 #include "base/number.h"
+#include "base/random.h"
 #include "dicom/library.h"
 #include "dicom/phantom.h"
-#include "selector/reason.h"
-#include "tasks/assess.h"
-#include "tasks/selection.h"
 
 #define CHEST_MM 240.0
 #define ODD_WIDTH 4
+#define USUAL_NOISE_HU 38.0
+#define THICK_MM 3.0
+#define N_CLINICAL G_N_ELEMENTS(((DemurSimulatedScan *)0)->clinical)
 
-typedef enum { ACCEPTED, RED_FLAG, TOO_SHORT, ODD_SCORE } Role;
-
-/* What each study shows beside its double's scanner. */
-static const struct {
+/* What each study is; what its scores are follows from it. */
+typedef struct {
   guint patient;
   const char *date;
-  Role role;
-  double nodule_mm, tilt_degrees, contrast_hu, motion_mm, noise;
-} studies[] = {
-    {1, "20190312", ACCEPTED, 4, 0, 0, 0, 1},  {1, "20200318", ACCEPTED, 6, 0, 0, 0, 1},
-    {2, "20190507", ACCEPTED, 0, 0, 0, 0, 1},  {2, "20200429", RED_FLAG, 8, 0, 0, 0, 2},
-    {3, "20200110", RED_FLAG, 0, 0, 0, 9, 1},  {4, "20200211", RED_FLAG, 5, 0, 90, 0, 1},
-    {5, "20200305", ACCEPTED, 0, 0, 0, 0, 1},  {6, "20200402", ACCEPTED, 12, 0, 110, 0, 1},
-    {7, "20200506", ACCEPTED, 0, 12, 0, 0, 1}, {8, "20200608", ACCEPTED, 0, 0, 0, 0, 0.6},
-    {9, "20200701", TOO_SHORT, 6, 0, 0, 0, 1}, {10, "20200803", ODD_SCORE, 6, 0, 0, 0, 1},
+  const char *maker, *model;
+  gboolean sharp, denoised;
+  double spacing_mm, nodule_mm, tilt_degrees, contrast_hu, motion_mm, noise;
+  guint n_slices; /* 0: as many as a chest takes */
+  gboolean odd;   /* its model wrote an embedding of another width */
+  guint draw;     /* of the anatomy and noise that the simulated CNN sees; 0: the study's own */
+} Study;
+
+static const Study studies[] = {
+    {1, "20190312", "SIEMENS", "Sensation 16", FALSE, FALSE, 2.5, 5, 0, 0, 0, 1.0, 0, FALSE, 0},
+    {1, "20200318", "SIEMENS", "Sensation 64", TRUE, TRUE, 2.5, 9, 0, 0, 0, 1.0, 0, FALSE, 0},
+    {2, "20190507", "GE", "LightSpeed 16", FALSE, FALSE, 2.5, 3, 0, 0, 0, 1.0, 0, FALSE, 0},
+    {2, "20200429", "GE", "LightSpeed VCT", FALSE, FALSE, 1.25, 9, 0, 0, 0, 1.0, 0, FALSE, 0},
+    {3, "20200110", "PHILIPS", "Brilliance 64", FALSE, FALSE, 2.0, 0, 0, 0, 9, 1.0, 0, FALSE, 0},
+    {4, "20200211", "SIEMENS", "Sensation 64", TRUE, FALSE, 1.0, 5, 0, 90, 0, 1.6, 0, FALSE, 0},
+    {5, "20200305", "TOSHIBA", "Aquilion 16", FALSE, TRUE, 2.0, 12, 0, 0, 0, 1.0, 0, FALSE, 7006},
+    {6, "20200402", "GE", "LightSpeed VCT", FALSE, FALSE, 1.25, 6, 0, 0, 0, 0.8, 0, FALSE, 0},
+    {7, "20200506", "PHILIPS", "Mx8000 IDT", FALSE, FALSE, 2.0, 0, 12, 0, 0, 1.0, 0, FALSE, 0},
+    {8, "20200608", "GE", "LightSpeed VCT", FALSE, FALSE, 2.5, 6, 0, 0, 0, 0.6, 0, FALSE, 0},
+    {9, "20200701", "SIEMENS", "Sensation 16", FALSE, FALSE, 2.5, 6, 0, 0, 0, 1.0, 8, FALSE, 0},
+    {10, "20200803", "TOSHIBA", "Aquilion 64", FALSE, FALSE, 5.0, 6, 0, 0, 0, 1.0, 0, TRUE, 0},
 };
 #define N_STUDIES G_N_ELEMENTS(studies)
 
-/* Rows of the cohort that the studies take after, by role: accepted ones spread over the risks, and
- * red flags whose first reasons differ. */
-typedef struct {
-  GArray *accepted, *red_flags; /* of guint32 */
-} Doubles;
-
-static void
-doubles_clear(Doubles *doubles) {
-  g_clear_pointer(&doubles->accepted, g_array_unref);
-  g_clear_pointer(&doubles->red_flags, g_array_unref);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Doubles, doubles_clear)
-
-static guint
-count_role(Role role) {
-  guint n = 0;
-  for (size_t i = 0; i < N_STUDIES; i++)
-    n += studies[i].role == role;
-  return n;
+void
+demur_demo_simulation(DemurSimulation *simulation, guint64 seed) {
+  demur_simulation_defaults(simulation);
+  simulation->seed = seed;
+  simulation->n_test = 5000;
+  simulation->n_outside = 2;
+  simulation->base_rate_logit = 1.0; /* at 5 % a hospital of 2,500 scans has 125 cancers */
+  simulation->site_effect = simulation->acquisition_effect = simulation->scanner_effect =
+      simulation->hidden_effect = simulation->outside_shift = 0.0;
+  simulation->drift_effect = 4.0;
 }
 
-/* First one of each reason, then any, in the cohort's order. */
-static void
-choose_red_flags(DemurCohort *cohort, const GArray *verdicts, GArray *rows) {
-  g_autoptr(GHashTable) told = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-  const guint wanted = count_role(RED_FLAG);
-  for (int any = 0; any < 2; any++)
-    for (guint i = 0; i < verdicts->len && rows->len < wanted; i++) {
-      const DemurVerdictRecord *v = &g_array_index(verdicts, DemurVerdictRecord, i);
-      const gssize row = demur_cohort_find_scan(cohort, v->scan_id);
-      const guint32 code = (guint32)row;
-      if (v->verdict != DEMUR_VERDICT_RED_FLAG || row < 0)
-        continue;
-      g_autoptr(GPtrArray) reasons = demur_reasons_from_json(v->reasons);
-      char *lead = demur_reasons_lead(reasons);
-      if (lead != NULL && (g_hash_table_add(told, lead) || any))
-        g_array_append_val(rows, code);
-    }
+/* How the scanner draws it. */
+static DemurPhantomOptions
+phantom_of(const DemurTask *task, size_t at) {
+  const Study *study = &studies[at];
+  DemurPhantomOptions options = demur_phantom_defaults(task->seed);
+  options.index = (guint)at + 1;
+  options.patient = study->patient;
+  options.study_date = study->date;
+  options.maker = study->maker;
+  options.model = study->model;
+  options.kernel = demur_simulated_kernel(study->maker, study->sharp, study->denoised);
+  options.sharpness = study->sharp ? 1 : study->denoised ? -1 : 0;
+  options.spacing_mm = study->spacing_mm;
+  options.n_slices = study->n_slices > 0 ? study->n_slices : (guint)(CHEST_MM / study->spacing_mm);
+  options.nodule_radius_mm = study->nodule_mm;
+  options.tilt_degrees = study->tilt_degrees;
+  options.contrast_hu = study->contrast_hu;
+  options.motion_mm = study->motion_mm;
+  options.noise_hu =
+      USUAL_NOISE_HU * study->noise * sqrt(2.5 / study->spacing_mm) * (study->denoised ? 0.4 : 1.0);
+  return options;
 }
 
-static void
-choose_accepted(DemurCohort *cohort, const GArray *verdicts, GArray *rows) {
-  const guint wanted = (guint)N_STUDIES - count_role(RED_FLAG);
-  /* The risks that are aimed at, from low to high, on the logit. */
-  for (guint k = 0; k < wanted; k++) {
-    const double aim = 1 / (1 + exp(-(-4.6 + 4.0 * k / MAX(wanted - 1, 1))));
-    gssize best = -1;
-    double distance = INFINITY;
-    for (guint i = 0; i < verdicts->len; i++) {
-      const DemurVerdictRecord *v = &g_array_index(verdicts, DemurVerdictRecord, i);
-      const gssize row = demur_cohort_find_scan(cohort, v->scan_id);
-      if (v->verdict != DEMUR_VERDICT_ACCEPTED || row < 0 || fabs(v->risk - aim) >= distance)
-        continue;
-      distance = fabs(v->risk - aim);
-      best = row;
-    }
-    const guint32 code = best >= 0 ? (guint32)best : 0;
-    g_array_append_val(rows, code);
-  }
-}
-
-static const char *
-attribute(const DemurCohort *cohort, const char *name, guint32 row, const char *otherwise) {
-  const gssize at = demur_cohort_find_attribute(cohort, name);
-  const char *text = at >= 0 ? demur_cohort_attribute_text(cohort, (size_t)at, row) : "";
-  return *text != '\0' ? text : otherwise;
-}
-
-static double
-attribute_number(const DemurCohort *cohort, const char *name, guint32 row, double otherwise) {
-  const char *text = attribute(cohort, name, row, "");
-  double value;
-  return demur_number_parse(text, strlen(text), &value) ? value : otherwise;
-}
-
-/* Sharp kernels by the names that makers give them. */
-static int
-sharpness_of(const char *kernel) {
-  static const char *const sharp[] = {"B5",   "B6",   "B7",  "B8", "LUNG",
-                                      "BONE", "EDGE", "FC5", "D",  "L"};
-  static const char *const soft[] = {"B1", "B2", "SOFT", "FC0", "FC1", "A"};
-  for (size_t i = 0; i < G_N_ELEMENTS(sharp); i++)
-    if (g_str_has_prefix(kernel, sharp[i]))
-      return 1;
-  for (size_t i = 0; i < G_N_ELEMENTS(soft); i++)
-    if (g_str_has_prefix(kernel, soft[i]))
-      return -1;
-  return 0;
+/* How the simulated CNN sees it: the nodule as it is drawn, the rest of the patient by his number,
+ * and motion as the unrest that it makes. */
+static DemurSimulatedScan
+scan_of(const DemurTask *task, size_t at) {
+  const Study *study = &studies[at];
+  DemurSimulatedScan scan = {.number = study->draw > 0 ? study->draw : at + 1,
+                             .maker = study->maker,
+                             .thick = study->spacing_mm >= THICK_MM,
+                             .sharp = study->sharp,
+                             .contrast = study->contrast_hu > 0,
+                             .denoised = study->denoised,
+                             .log_noise = log(study->noise) + study->motion_mm / 6.0};
+  DemurRandom random = demur_random_stream(task->seed, DEMUR_STREAM_PHANTOM, study->patient, 0, 2);
+  for (size_t k = 0; k < N_CLINICAL; k++)
+    scan.clinical[k] = 0.7 * demur_random_normal(&random);
+  scan.clinical[0] = (study->nodule_mm - 5.0) / 5.0;
+  return scan;
 }
 
 static char *
@@ -147,30 +121,6 @@ demur_task_demo_studies_remove(const char *folder) {
   (void)g_rmdir(folder);
 }
 
-static gboolean
-write_study(DemurTask *task, const DemurDemoStudiesParams *params, const DemurCohort *cohort,
-            size_t study, guint32 row, char **series_uid, GError **error) {
-  DemurPhantomOptions options = demur_phantom_defaults(task->seed);
-  options.index = (guint)study + 1;
-  options.patient = studies[study].patient;
-  options.study_date = studies[study].date;
-  options.nodule_radius_mm = studies[study].nodule_mm;
-  options.tilt_degrees = studies[study].tilt_degrees;
-  options.contrast_hu = studies[study].contrast_hu;
-  options.motion_mm = studies[study].motion_mm;
-  options.maker = attribute(cohort, "manufacturer", row, options.maker);
-  options.model = attribute(cohort, "model_name", row, options.model);
-  options.kernel = attribute(cohort, "kernel", row, options.kernel);
-  options.kvp = attribute_number(cohort, "kvp", row, options.kvp);
-  options.spacing_mm =
-      CLAMP(attribute_number(cohort, "slice_thickness_mm", row, options.spacing_mm), 1.0, 5.0);
-  options.n_slices = studies[study].role == TOO_SHORT ? 8 : (guint)(CHEST_MM / options.spacing_mm);
-  options.sharpness = sharpness_of(options.kernel);
-  options.noise_hu *= studies[study].noise * sqrt(2.5 / options.spacing_mm);
-  g_autofree char *folder = study_folder(params->folder, study);
-  return demur_phantom_write(&options, folder, task->parallel, &task->progress, series_uid, error);
-}
-
 static GString *
 header(size_t width) {
   GString *text = g_string_new("series_uid,patient_id");
@@ -183,54 +133,42 @@ header(size_t width) {
 }
 
 static void
-append_score(GString *text, const DemurCohort *cohort, size_t study, guint32 row, size_t width,
-             const char *series_uid) {
+append_score(GString *text, const DemurSimulatedReader *reader, const DemurTask *task, size_t at,
+             size_t width, const char *series_uid) {
+  const DemurSimulatedScan scan = scan_of(task, at);
+  double yearly[DEMUR_N_YEARS];
+  float embedding[DEMUR_SIMULATION_WIDTH];
+  demur_simulated_reader_read(reader, &scan, yearly, embedding);
   char number[G_ASCII_DTOSTR_BUF_SIZE];
-  g_string_append_printf(text, "%s,PHANTOM-%u", series_uid, studies[study].patient);
+  g_string_append_printf(text, "%s,PHANTOM-%u", series_uid, studies[at].patient);
   for (int y = 0; y < DEMUR_N_YEARS; y++)
-    g_string_append_printf(
-        text, ",%s",
-        demur_number_format(cohort->yearly_risks[(size_t)row * DEMUR_N_YEARS + (size_t)y], number));
+    g_string_append_printf(text, ",%s", demur_number_format(yearly[y], number));
   for (size_t e = 0; e < width; e++)
-    g_string_append_printf(
-        text, ",%s",
-        demur_number_format((double)cohort->embeddings[(size_t)row * cohort->embedding_width + e],
-                            number));
+    g_string_append_printf(text, ",%s", demur_number_format((double)embedding[e], number));
   g_string_append(text, ",yes\n");
 }
 
 gboolean
 demur_task_demo_studies(DemurTask *task, const DemurDemoStudiesParams *params, GError **error) {
-  g_autoptr(DemurCohort) cohort = demur_task_load_cohort(task, params->cohort, error);
-  g_auto(DemurAssessment) assessment = {0};
-  const DemurAssessParams ask = {.selector = params->selector, .cohort = params->cohort};
-  if (cohort == NULL || !demur_dicom_init(error) ||
-      !demur_task_assess(task, &ask, &assessment, error))
+  g_autoptr(DemurSimulatedReader) reader =
+      demur_simulated_reader_new(params->simulation, task->parallel, error);
+  if (reader == NULL || !demur_dicom_init(error))
     return FALSE;
-  if (cohort->yearly_risks == NULL || cohort->embedding_width < ODD_WIDTH) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "cohort '%s' has no yearly risks and embeddings to score phantoms with",
-                params->cohort);
-    return FALSE;
-  }
-  g_auto(Doubles) doubles = {g_array_new(FALSE, FALSE, sizeof(guint32)),
-                             g_array_new(FALSE, FALSE, sizeof(guint32))};
-  choose_accepted(cohort, assessment.verdicts, doubles.accepted);
-  choose_red_flags(cohort, assessment.verdicts, doubles.red_flags);
-  g_autoptr(GString) scores = header(cohort->embedding_width);
+  g_autoptr(GString) scores = header(DEMUR_SIMULATION_WIDTH);
   g_autoptr(GString) odd = header(ODD_WIDTH);
-  guint n_accepted = 0, n_red_flags = 0;
   for (size_t s = 0; s < N_STUDIES; s++) {
-    const gboolean flagged = studies[s].role == RED_FLAG && n_red_flags < doubles.red_flags->len;
-    const guint32 row = flagged ? g_array_index(doubles.red_flags, guint32, n_red_flags++)
-                                : g_array_index(doubles.accepted, guint32, n_accepted++);
-    g_autofree char *series_uid = NULL;
-    if (!write_study(task, params, cohort, s, row, &series_uid, error))
+    if (!demur_progress_step(&task->progress, (double)s / (double)N_STUDIES, "drawing phantoms",
+                             error))
       return FALSE;
-    if (studies[s].role == ODD_SCORE)
-      append_score(odd, cohort, s, row, ODD_WIDTH, series_uid);
+    const DemurPhantomOptions options = phantom_of(task, s);
+    g_autofree char *folder = study_folder(params->folder, s);
+    g_autofree char *series_uid = NULL;
+    if (!demur_phantom_write(&options, folder, task->parallel, NULL, &series_uid, error))
+      return FALSE;
+    if (studies[s].odd)
+      append_score(odd, reader, task, s, ODD_WIDTH, series_uid);
     else
-      append_score(scores, cohort, s, row, cohort->embedding_width, series_uid);
+      append_score(scores, reader, task, s, DEMUR_SIMULATION_WIDTH, series_uid);
   }
   return demur_file_write(params->scores, scores->str, (gssize)scores->len, DEMUR_FILE_REPLACE,
                           error) &&

@@ -183,9 +183,65 @@ test_drift_comes_after_the_model(void) {
   g_assert_cmpfloat(told_after, <, 0.95 * told_before);
 }
 
+/* Two hospitals outside: the denoising has kernels of its own, at the first alone. */
+static void
+test_drift_reaches_one_hospital_outside(void) {
+  DemurSimulation s = small();
+  s.drift_effect = 4.0;
+  s.n_outside = 2;
+  g_autoptr(DemurCohort) cohort = simulate(&s, 2);
+  const size_t kernel = (size_t)demur_cohort_find_attribute(cohort, "kernel");
+  g_autofree size_t *n_scans = g_new0(size_t, cohort->n_sites);
+  g_autofree size_t *n_denoised = g_new0(size_t, cohort->n_sites);
+  for (size_t i = 0; i < cohort->n_scans; i++) {
+    const char *name = demur_cohort_attribute_text(cohort, kernel, i);
+    n_scans[cohort->sites[i]]++;
+    n_denoised[cohort->sites[i]] += g_str_has_suffix(name, "-DN") || *name == 'I';
+  }
+  g_assert_cmpuint(cohort->n_sites, ==, s.n_sites + 2);
+  for (size_t site = 0; site < cohort->n_sites; site++) {
+    g_autofree char *first = g_strdup_printf("H%02zu", s.n_sites + 1),
+                    *second = g_strdup_printf("H%02zu", s.n_sites + 2);
+    g_assert_cmpuint(n_scans[site], >, 0);
+    if (g_str_equal(cohort->site_names[site], first))
+      g_assert_cmpuint(n_denoised[site] * 10, >, n_scans[site]);
+    if (g_str_equal(cohort->site_names[site], second))
+      g_assert_cmpuint(n_denoised[site], ==, 0);
+  }
+}
+
+/* What the reader by itself says of a scan: more with the nodule, less where denoising hides it;
+ * the same bytes again; and the last yearly risk is the largest. */
+static void
+test_a_reader_by_itself(void) {
+  DemurSimulation s = small();
+  s.drift_effect = 4.0;
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurSimulatedReader) reader = demur_simulated_reader_new(&s, NULL, &error);
+  g_assert_no_error(error);
+  double risks[3], yearly[DEMUR_N_YEARS];
+  float embedding[DEMUR_SIMULATION_WIDTH], again[DEMUR_SIMULATION_WIDTH];
+  const DemurSimulatedScan scans[] = {
+      {.number = 1, .maker = "GE"},
+      {.number = 1, .maker = "GE", .clinical = {2.0}},
+      {.number = 1, .maker = "GE", .clinical = {2.0}, .denoised = TRUE}};
+  for (size_t i = 0; i < G_N_ELEMENTS(scans); i++) {
+    demur_simulated_reader_read(reader, &scans[i], yearly, embedding);
+    risks[i] = yearly[DEMUR_N_YEARS - 1];
+    for (int y = 1; y < DEMUR_N_YEARS; y++)
+      g_assert_cmpfloat(yearly[y], >, yearly[y - 1]);
+  }
+  g_assert_cmpfloat(risks[1], >, risks[0]);
+  g_assert_cmpfloat(risks[2], <, risks[1]);
+  demur_simulated_reader_read(reader, &scans[2], yearly, again);
+  g_assert_true(memcmp(embedding, again, sizeof again) == 0);
+  g_assert_cmpstr(demur_simulated_kernel("SIEMENS", TRUE, FALSE), ==, "B60f");
+  g_assert_cmpstr(demur_simulated_kernel("SIEMENS", FALSE, TRUE), ==, "I30f");
+}
+
 static void
 test_refuses(void) {
-  for (int i = 0; i < 5; i++) {
+  for (int i = 0; i < 6; i++) {
     DemurSimulation s = small();
     if (i == 0)
       s.n_sites = 1;
@@ -195,6 +251,8 @@ test_refuses(void) {
       s.site_effect = -1.0;
     else if (i == 3)
       s.outside_shift = NAN;
+    else if (i == 4)
+      s.n_outside = 3;
     else
       s.n_test = G_MAXSIZE;
     g_autoptr(GError) error = NULL;
@@ -212,6 +270,9 @@ main(int argc, char **argv) {
   g_test_add_func("/cohort/simulate/parts-are-independent", test_parts_are_independent);
   g_test_add_func("/cohort/simulate/calibrated-without-effects", test_without_effects);
   g_test_add_func("/cohort/simulate/drift-comes-after-the-model", test_drift_comes_after_the_model);
+  g_test_add_func("/cohort/simulate/drift-reaches-one-hospital-outside",
+                  test_drift_reaches_one_hospital_outside);
+  g_test_add_func("/cohort/simulate/a-reader-by-itself", test_a_reader_by_itself);
   g_test_add_func("/cohort/simulate/refuses", test_refuses);
   return g_test_run();
 }
