@@ -315,9 +315,10 @@ keep_review(DemurSession *session, DemurReviewKind kind, const char *comment, gb
     return FALSE;
   }
   DemurScanReview *mine = &session->table->reviews[session->row];
+  mine->has_history = TRUE;
   if (kind == DEMUR_REVIEW_REVEAL) {
     mine->revealed = TRUE;
-  } else {
+  } else if (demur_session_scan(session)->outdated == DEMUR_CURRENT) {
     mine->n_reviews++;
     mine->opinion = kind;
   }

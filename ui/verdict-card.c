@@ -571,7 +571,7 @@ static void
 add_history(DemurVerdictCard *card, const DemurScan *scan) {
   const gssize row = demur_session_row(card->session);
   const DemurScanReview *mine = &demur_session_table(card->session)->reviews[row];
-  if (mine->n_reviews == 0 && !mine->revealed)
+  if (!mine->has_history)
     return;
   g_auto(DemurTask) task = {.workspace_path = g_strdup(demur_session_path(card->session)),
                             .opening = DEMUR_WORKSPACE_READ_ONLY};
@@ -586,8 +586,11 @@ add_history(DemurVerdictCard *card, const DemurScan *scan) {
                        : review->kind == DEMUR_REVIEW_COMMENT  ? _("commented")
                                                                : _("revealed the risk");
     g_autofree char *day = g_strndup(review->created, 10);
+    const gboolean is_earlier =
+        review->verdict_id != scan->verdict_id || scan->outdated != DEMUR_CURRENT;
     g_autofree char *text = g_strdup_printf(
-        "%s %s, %s%s%s%s", review->user, what, day,
+        "%s %s, %s%s%s%s%s", review->user, what, day,
+        is_earlier && review->verdict_id != 0 ? _(" (of an earlier verdict)") : "",
         review->revealed && review->kind != DEMUR_REVIEW_REVEAL ? _(" (risk revealed)") : "",
         review->comment != NULL ? ": " : "", review->comment != NULL ? review->comment : "");
     add_label(box, text, "small");

@@ -93,7 +93,7 @@ digest_columns(const DemurVerdictRecord *record, const Column *columns, size_t n
       number = MEMBER(double, record, &columns[c]);
       break;
     case FLAG:
-      number = MEMBER(gboolean, record, &columns[c]) ? 1.0 : 0.0;
+      number = (double)MEMBER(gboolean, record, &columns[c]);
       break;
     case INTEGER:
       number = (double)MEMBER(gint64, record, &columns[c]);
@@ -168,7 +168,8 @@ read_columns(sqlite3_stmt *statement, int first, DemurVerdictRecord *record, con
       MEMBER(double, record, &columns[c]) = demur_store_double(statement, at);
       break;
     case FLAG:
-      MEMBER(gboolean, record, &columns[c]) = sqlite3_column_int(statement, at) != 0;
+      /* As it stands: neither 0 nor 1 was never written, and digests to something else. */
+      MEMBER(gboolean, record, &columns[c]) = sqlite3_column_int(statement, at);
       break;
     case INTEGER:
       MEMBER(gint64, record, &columns[c]) = sqlite3_column_int64(statement, at);
@@ -270,11 +271,13 @@ complete(const DemurVerdictBatch *batch, const DemurVerdictRecord *record, gint6
   if (whole.reasons == NULL)
     whole.reasons = (char *)"[]";
   whole.event = event;
+  whole.chosen = whole.chosen ? TRUE : FALSE;
   whole.digest = demur_verdict_digest(&whole);
   return whole;
 }
 
-/* One transaction's worth: the event tells of all of them by the digest of their digests. */
+/* One transaction's worth: the event tells of all of them by the digest of their digests, and which
+ * numbers they have, so that one that is gone can be named. */
 static gboolean
 insert_some(DemurWorkspace *workspace, const DemurVerdictBatch *batch, gint64 id,
             const DemurVerdictRecord *records, size_t n, GError **error) {
@@ -283,15 +286,20 @@ insert_some(DemurWorkspace *workspace, const DemurVerdictBatch *batch, gint64 id
     return FALSE;
   g_autoptr(GPtrArray) digests = g_ptr_array_new_full((guint)n, g_free);
   gboolean ok = TRUE;
+  gint64 first = 0, last = 0;
   for (size_t i = 0; ok && i < n; i++) {
     const DemurVerdictRecord whole = complete(batch, &records[i], event);
     g_ptr_array_add(digests, whole.digest);
     ok = insert(workspace, id, &whole, error);
+    last = sqlite3_last_insert_rowid(workspace->database);
+    first = i == 0 ? last : first;
   }
+  g_autofree char *details = g_strdup_printf(
+      "{\"first\": %" G_GINT64_FORMAT ", \"last\": %" G_GINT64_FORMAT "}", first, last);
   g_autofree char *key = g_strdup_printf("verdicts:%" G_GINT64_FORMAT, event);
   g_autofree char *digest =
       demur_store_digest((const char *const *)digests->pdata, digests->len, NULL, 0);
-  return ok && demur_events_add(workspace, DEMUR_EVENT_ASSESSMENT, key, digest, NULL,
+  return ok && demur_events_add(workspace, DEMUR_EVENT_ASSESSMENT, key, digest, details,
                                 batch->created, error);
 }
 

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/json-reader.h"
 #include "store/audits.h"
 #include "store/connection.h"
 #include "store/events.h"
@@ -27,8 +28,13 @@ typedef struct {
   GHashTable *seals;   /* key -> seal of its last event, where that has one */
   GHashTable *last;    /* key -> digest, "" where it was taken out; a key that was met is removed */
   GHashTable *digests; /* every digest that an event carries */
+  GHashTable *numbers; /* key of an assessment -> Numbers of its verdicts, where it tells them */
   size_t n_faults, n_old, n_rows;
 } History;
+
+typedef struct {
+  gint64 first, last;
+} Numbers;
 
 /* Takes subject and message over. */
 static void
@@ -127,6 +133,21 @@ check_schema(DemurWorkspace *workspace, History *history, GError **error) {
 
 /* ---- the chain ---- */
 
+/* Which numbers the verdicts of an assessment have. */
+static void
+note_numbers(History *history, const DemurEvent *event) {
+  if (event->kind != DEMUR_EVENT_ASSESSMENT || event->details == NULL)
+    return;
+  g_autoptr(JsonNode) node = demur_json_parse(event->details);
+  JsonObject *object =
+      node != NULL && JSON_NODE_HOLDS_OBJECT(node) ? json_node_get_object(node) : NULL;
+  Numbers numbers;
+  if (object != NULL && demur_json_read_int(object, "first", 1, G_MAXINT64, &numbers.first, NULL) &&
+      demur_json_read_int(object, "last", numbers.first, G_MAXINT64, &numbers.last, NULL))
+    g_hash_table_insert(history->numbers, g_strdup(event->key),
+                        g_memdup2(&numbers, sizeof numbers));
+}
+
 static gboolean
 walk_chain(DemurWorkspace *workspace, History *history, GError **error) {
   g_autoptr(GPtrArray) events = demur_events_list(workspace, 0, NULL, error);
@@ -157,6 +178,7 @@ walk_chain(DemurWorkspace *workspace, History *history, GError **error) {
       g_hash_table_remove(history->seals, event->key);
     if (event->digest != NULL)
       g_hash_table_add(history->digests, g_strdup(event->digest));
+    note_numbers(history, event);
   }
   if (history->n_faults == before) {
     const DemurFinding finding = {TRUE, g_strdup("log"),
@@ -283,14 +305,52 @@ meet_opinions(DemurWorkspace *workspace, History *history, GError **error) {
 typedef struct {
   History *history;
   gint64 event;
+  gint64 next;        /* the number that comes next in it, where it tells its numbers */
   GPtrArray *digests; /* of the verdicts of that event so far */
   GHashTable *known;  /* digest of each verdict */
 } Verdicts;
+
+/* Names the verdicts from first to last, which are gone. */
+static void
+tell_gone(History *history, gint64 first, gint64 last) {
+  for (gint64 id = first; id <= last && history->n_faults < MOST_TOLD; id++)
+    fault(history, g_strdup_printf("verdict %" G_GINT64_FORMAT, id),
+          g_strdup("it is gone, and the log tells of no removal; bring back a copy of the "
+                   "workspace"));
+}
+
+/* Verdicts come by number: those between the one before and this one are gone. */
+static void
+check_number(Verdicts *verdicts, const DemurVerdictRecord *record) {
+  g_autofree char *key = g_strdup_printf("verdicts:%" G_GINT64_FORMAT, record->event);
+  const Numbers *numbers = g_hash_table_lookup(verdicts->history->numbers, key);
+  if (numbers == NULL)
+    return;
+  if (record->id < verdicts->next || record->id > numbers->last)
+    fault(verdicts->history, g_strdup_printf("verdict %" G_GINT64_FORMAT, record->id),
+          g_strdup_printf("of scan %s: it is none of the assessment's, which has %" G_GINT64_FORMAT
+                          " to %" G_GINT64_FORMAT "; bring back a copy of the workspace",
+                          record->scan_id, numbers->first, numbers->last));
+  tell_gone(verdicts->history, verdicts->next, MIN(record->id - 1, numbers->last));
+  verdicts->next = record->id + 1;
+}
+
+static void
+begin_event(Verdicts *verdicts, gint64 event) {
+  g_autofree char *key = g_strdup_printf("verdicts:%" G_GINT64_FORMAT, event);
+  const Numbers *numbers = g_hash_table_lookup(verdicts->history->numbers, key);
+  verdicts->event = event;
+  verdicts->next = numbers != NULL ? numbers->first : 0;
+}
 
 static void
 end_event(Verdicts *verdicts) {
   if (verdicts->event == 0)
     return;
+  g_autofree char *key = g_strdup_printf("verdicts:%" G_GINT64_FORMAT, verdicts->event);
+  const Numbers *numbers = g_hash_table_lookup(verdicts->history->numbers, key);
+  if (numbers != NULL)
+    tell_gone(verdicts->history, verdicts->next, numbers->last);
   g_autofree char *digest = demur_store_digest((const char *const *)verdicts->digests->pdata,
                                                verdicts->digests->len, NULL, 0);
   meet(verdicts->history, g_strdup_printf("verdicts:%" G_GINT64_FORMAT, verdicts->event), digest,
@@ -319,9 +379,11 @@ meet_verdict(const DemurVerdictRecord *record, gpointer data) {
     verdicts->history->n_old++;
     return TRUE;
   }
-  if (record->event != verdicts->event)
+  if (record->event != verdicts->event) {
     end_event(verdicts);
-  verdicts->event = record->event;
+    begin_event(verdicts, record->event);
+  }
+  check_number(verdicts, record);
   char *digest = demur_verdict_digest(record);
   if (g_strcmp0(digest, record->digest) != 0)
     fault(verdicts->history, g_strdup_printf("verdict %" G_GINT64_FORMAT, record->id),
@@ -365,6 +427,9 @@ find_gone(History *history) {
   g_autoptr(GList) keys = g_list_sort(g_hash_table_get_keys(history->last), (GCompareFunc)strcmp);
   for (GList *at = keys; at != NULL; at = at->next) {
     const char *digest = g_hash_table_lookup(history->last, at->data);
+    const Numbers *numbers = g_hash_table_lookup(history->numbers, at->data);
+    if (numbers != NULL)
+      tell_gone(history, numbers->first, numbers->last);
     if (demur_store_seal_is_row(at->data) && *digest != '\0')
       fault(history, g_strdup(at->data),
             g_strdup("it is gone, and the log tells of no removal; bring back a copy of the "
@@ -378,7 +443,8 @@ demur_store_verify_history(DemurWorkspace *workspace, GArray *findings, GError *
                      .findings = findings,
                      .seals = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
                      .last = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
-                     .digests = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL)};
+                     .digests = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+                     .numbers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free)};
   const gboolean ok =
       check_schema(workspace, &history, error) && walk_chain(workspace, &history, error) &&
       meet_series(workspace, &history, error) && meet_scores(workspace, &history, error) &&
@@ -399,5 +465,6 @@ demur_store_verify_history(DemurWorkspace *workspace, GArray *findings, GError *
   g_hash_table_unref(history.last);
   g_hash_table_unref(history.seals);
   g_hash_table_unref(history.digests);
+  g_hash_table_unref(history.numbers);
   return ok;
 }

@@ -240,11 +240,18 @@ demur_watch_labels_save(DemurWorkspace *workspace, const DemurWatchLabel *labels
     return FALSE;
   const gint64 event = demur_store_next_event(workspace, error);
   gboolean ok = event >= 0;
-  for (size_t i = 0; ok && i < n; i++)
+  g_autofree const char **scans = g_new0(const char *, n + 1);
+  g_autofree double *values = g_new0(double, n + 1);
+  for (size_t i = 0; ok && i < n; i++) {
+    scans[i] = labels[i].scan_id;
+    values[i] = labels[i].label;
     ok = insert_label(workspace, event, &labels[i], user, created, error);
+  }
   if (ok) {
+    /* With a digest, as of what is there: without one the log would tell of rows taken out. */
+    g_autofree char *digest = demur_store_digest(scans, n, values, n);
     g_autofree char *key = g_strdup_printf("watch-labels:%" G_GINT64_FORMAT, event);
-    ok = demur_events_add(workspace, DEMUR_EVENT_WATCH, key, NULL, NULL, created, error);
+    ok = demur_events_add(workspace, DEMUR_EVENT_WATCH, key, digest, NULL, created, error);
   }
   return demur_store_end(workspace, ok, error);
 }

@@ -18,15 +18,15 @@ add_reviews(DemurScanTable *table, DemurWorkspace *workspace, GError **error) {
     if (row < 0)
       continue;
     DemurScanReview *mine = &table->reviews[row];
-    if (review->kind == DEMUR_REVIEW_REVEAL) {
-      /* A reveal belongs to the verdict that was on the screen then. */
-      mine->revealed |= review->verdict_id == table->scans[row].verdict_id;
+    const DemurScan *scan = &table->scans[row];
+    mine->has_history = TRUE;
+    /* All belongs to the verdict that was on the screen then; what was said of an earlier one, or of
+     * one that no longer holds, is in the history. */
+    if (review->verdict_id != scan->verdict_id || scan->outdated != DEMUR_CURRENT)
       continue;
-    }
-    /* An opinion belongs to its verdict; that of an earlier one is in the history. */
-    if (review->kind != DEMUR_REVIEW_COMMENT && review->verdict_id != table->scans[row].verdict_id)
-      continue;
-    if (mine->n_reviews++ == 0)
+    if (review->kind == DEMUR_REVIEW_REVEAL)
+      mine->revealed = TRUE;
+    else if (mine->n_reviews++ == 0)
       mine->opinion = review->kind;
   }
   return TRUE;

@@ -174,6 +174,7 @@ demur_scan_table_images_changed(DemurScanTable *table, size_t row) {
   DemurScan *scan = &table->scans[row];
   scan->outdated = (DemurOutdated)(scan->outdated | DEMUR_OUTDATED_IMAGES);
   scan->shown = DEMUR_SHOWN_OUT_OF_DATE;
+  table->reviews[row] = (DemurScanReview){.has_history = table->reviews[row].has_history};
   scan->risk = scan->withheld_risk = scan->score = scan->interval_low = scan->interval_high = NAN;
   for (int y = 0; y < DEMUR_N_YEARS; y++)
     scan->yearly_risks[y] = NAN;

@@ -70,10 +70,12 @@ typedef struct {
   size_t n_warnings;
 } DemurScan;
 
+/* What was said of the verdict that holds: of one that is out of date nothing counts any more. */
 typedef struct {
-  gint64 n_reviews;        /* opinions, not reveals */
+  gint64 n_reviews;        /* opinions and comments, not reveals */
   DemurReviewKind opinion; /* of the newest one, where there is any */
   gboolean revealed;
+  gboolean has_history; /* anything was ever said of the scan, whatever its verdict was then */
 } DemurScanReview;
 
 /* The selector in use, the newest that is tuned (else the newest): the status line. */

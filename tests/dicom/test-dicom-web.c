@@ -3,140 +3,7 @@
  * anything kept of what was not asked for. */
 #include "dicom/multipart.h"
 #include "dicom/web-json.h"
-#include "dicom/web.h"
-#include "network-fixture.h"
-
-/* --- a server of one answer --- */
-
-typedef struct {
-  int listener;
-  guint port;
-  GThread *thread;
-  GMutex lock;         /* of the answer: a caller may hang up before the last one is sent */
-  GByteArray *answer;  /* with its head */
-  GByteArray *request; /* the last one */
-  gboolean silent;     /* reads and says nothing until the caller goes */
-  gint ended;
-} Web;
-
-/* Reads until the end of what the head promises. */
-static void
-read_request(int fd, GByteArray *request) {
-  guint8 bytes[65536];
-  ssize_t n;
-  g_byte_array_set_size(request, 0);
-  while ((n = recv(fd, bytes, sizeof bytes, 0)) > 0) {
-    g_byte_array_append(request, bytes, (guint)n);
-    const char *head = (const char *)request->data;
-    const char *end = g_strstr_len(head, request->len, "\r\n\r\n");
-    if (end == NULL)
-      continue;
-    const char *length = g_strstr_len(head, end - head, "Content-Length: ");
-    const guint64 body =
-        length != NULL ? g_ascii_strtoull(length + strlen("Content-Length: "), NULL, 10) : 0;
-    if (request->len >= (guint64)(end + 4 - head) + body)
-      return;
-  }
-}
-
-static gpointer
-web_run(gpointer data) {
-  Web *web = data;
-  for (;;) {
-    const int fd = accept(web->listener, NULL, NULL);
-    if (fd < 0 || g_atomic_int_get(&web->ended)) {
-      if (fd >= 0)
-        close(fd);
-      return NULL;
-    }
-    read_request(fd, web->request);
-    guint8 byte;
-    if (web->silent)
-      while (recv(fd, &byte, 1, 0) > 0)
-        ;
-    g_mutex_lock(&web->lock);
-    const guint length = web->answer->len;
-    g_autofree guint8 *answer = g_memdup2(web->answer->data, length);
-    g_mutex_unlock(&web->lock);
-    for (guint at = 0; !web->silent && at < length;) {
-      const ssize_t n = send(fd, answer + at, length - at, MSG_NOSIGNAL);
-      if (n <= 0)
-        break;
-      at += (guint)n;
-    }
-    close(fd);
-  }
-}
-
-static Web *
-web_new(void) {
-  Web *web = g_new0(Web, 1);
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-  socklen_t length = sizeof address;
-  g_mutex_init(&web->lock);
-  web->answer = g_byte_array_new();
-  web->request = g_byte_array_new();
-  web->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  g_assert_cmpint(bind(web->listener, (struct sockaddr *)&address, length), ==, 0);
-  g_assert_cmpint(getsockname(web->listener, (struct sockaddr *)&address, &length), ==, 0);
-  g_assert_cmpint(listen(web->listener, 8), ==, 0);
-  web->port = ntohs(address.sin_port);
-  web->thread = g_thread_new("web", web_run, web);
-  return web;
-}
-
-static void
-web_free(Web *web) {
-  g_atomic_int_set(&web->ended, 1);
-  shutdown(web->listener, SHUT_RDWR);
-  close(web->listener);
-  g_thread_join(web->thread);
-  g_mutex_clear(&web->lock);
-  g_byte_array_unref(web->answer);
-  g_byte_array_unref(web->request);
-  g_free(web);
-}
-
-/* What the next caller gets. n -1: text. */
-static void
-web_answer(Web *web, const char *status, const char *type, const void *body, gssize n) {
-  const size_t length = n < 0 ? strlen(body) : (size_t)n;
-  g_autofree char *head =
-      g_strdup_printf("HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %" G_GSIZE_FORMAT
-                      "\r\nConnection: close\r\n\r\n",
-                      status, type, length);
-  g_mutex_lock(&web->lock);
-  g_byte_array_set_size(web->answer, 0);
-  g_byte_array_append(web->answer, (const guint8 *)head, (guint)strlen(head));
-  g_byte_array_append(web->answer, body, (guint)length);
-  g_mutex_unlock(&web->lock);
-}
-
-static DemurWeb
-client(const Web *web, char **url) {
-  *url = g_strdup_printf("http://127.0.0.1:%u/dicom-web/", web->port);
-  return (DemurWeb){.url = *url, .timeout_seconds = 2};
-}
-
-/* --- objects as a multipart body --- */
-
-static GByteArray *
-multipart_of(char **paths) {
-  GByteArray *body = g_byte_array_new();
-  for (; *paths != NULL; paths++) {
-    static const char head[] = "--xyz\r\nContent-Type: application/dicom\r\n\r\n";
-    g_autofree char *bytes = NULL;
-    gsize n;
-    g_assert_true(g_file_get_contents(*paths, &bytes, &n, NULL));
-    g_byte_array_append(body, (const guint8 *)head, sizeof head - 1);
-    g_byte_array_append(body, (const guint8 *)bytes, (guint)n);
-    g_byte_array_append(body, (const guint8 *)"\r\n", 2);
-  }
-  g_byte_array_append(body, (const guint8 *)"--xyz--\r\n", 9);
-  return body;
-}
-
-#define TYPE "multipart/related; type=\"application/dicom\"; boundary=\"xyz\""
+#include "web-fixture.h"
 
 static void
 test_objects_are_retrieved_as_they_are(void) {
@@ -144,9 +11,9 @@ test_objects_are_retrieved_as_they_are(void) {
   g_autofree char *out = g_build_filename(folder, "out", NULL);
   g_auto(GStrv) paths = fixture_write_series(folder, 5);
   Web *web = web_new();
-  const DemurWeb peer = client(web, &url);
-  g_autoptr(GByteArray) body = multipart_of(paths);
-  web_answer(web, "200 OK", TYPE, body->data, body->len);
+  const DemurWeb peer = web_client(web, &url);
+  g_autoptr(GByteArray) body = web_multipart(paths);
+  web_answer(web, "200 OK", WEB_TYPE, body->data, body->len);
   g_autoptr(GError) error = NULL;
   DemurWebRetrieved retrieved;
   g_assert_true(demur_web_retrieve(&peer, "1.2.3", NULL, out, &retrieved, NULL, &error));
@@ -173,7 +40,7 @@ test_broken_answers_are_refused(void) {
   g_autofree char *folder = fixture_folder(), *url = NULL;
   g_autofree char *out = g_build_filename(folder, "out", NULL);
   g_auto(GStrv) paths = fixture_write_series(folder, 2);
-  g_autoptr(GByteArray) body = multipart_of(paths);
+  g_autoptr(GByteArray) body = web_multipart(paths);
   g_autofree char *cut = g_strndup((const char *)body->data, 60);
   g_autofree char *huge_head = g_strnfill(40000, 'h');
   const char *whole = (const char *)body->data;
@@ -183,19 +50,21 @@ test_broken_answers_are_refused(void) {
     gssize n;
     const char *says;
   } rows[] = {
-      {"cut in the middle", "200 OK", TYPE, "1.2.3", whole, (gssize)body->len - 400, "ends before"},
-      {"cut in a head", "200 OK", TYPE, "1.2.3", cut, 30, "ends before"},
-      {"no closing boundary", "200 OK", TYPE, "1.2.3", whole, (gssize)body->len - 9, "ends before"},
-      {"empty", "200 OK", TYPE, "1.2.3", "", 0, "empty"},
-      {"no boundary in it", "200 OK", TYPE, "1.2.3", huge_head, 40000, "no boundary"},
+      {"cut in the middle", "200 OK", WEB_TYPE, "1.2.3", whole, (gssize)body->len - 400,
+       "ends before"},
+      {"cut in a head", "200 OK", WEB_TYPE, "1.2.3", cut, 30, "ends before"},
+      {"no closing boundary", "200 OK", WEB_TYPE, "1.2.3", whole, (gssize)body->len - 9,
+       "ends before"},
+      {"empty", "200 OK", WEB_TYPE, "1.2.3", "", 0, "empty"},
+      {"no boundary in it", "200 OK", WEB_TYPE, "1.2.3", huge_head, 40000, "no boundary"},
       {"no boundary named", "200 OK", "multipart/related", "1.2.3", whole, (gssize)body->len,
        "no multipart body"},
       {"one object bare", "200 OK", "application/dicom", "1.2.3", whole, 100, "no multipart body"},
-      {"parts of no DICOM", "200 OK", TYPE, "1.2.3", "--xyz\r\nA: b\r\n\r\nhello\r\n--xyz--", -1,
-       NULL},
-      {"a part without an end of its head", "200 OK", TYPE, "1.2.3", "--xyz\r\nA: b", -1,
+      {"parts of no DICOM", "200 OK", WEB_TYPE, "1.2.3", "--xyz\r\nA: b\r\n\r\nhello\r\n--xyz--",
+       -1, NULL},
+      {"a part without an end of its head", "200 OK", WEB_TYPE, "1.2.3", "--xyz\r\nA: b", -1,
        "ends before"},
-      {"another study's objects", "200 OK", TYPE, "9.9.9", whole, (gssize)body->len,
+      {"another study's objects", "200 OK", WEB_TYPE, "9.9.9", whole, (gssize)body->len,
        "not asked for"},
       {"not found", "404 Not Found", "text/plain", "1.2.3", "no", -1, "HTTP status 404"},
       {"no access", "401 Unauthorized", "text/plain", "1.2.3", "no", -1, "no access"},
@@ -203,7 +72,7 @@ test_broken_answers_are_refused(void) {
        "HTTP status 302"},
   };
   Web *web = web_new();
-  const DemurWeb peer = client(web, &url);
+  const DemurWeb peer = web_client(web, &url);
   for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
     g_autoptr(GError) error = NULL;
     DemurWebRetrieved retrieved;
@@ -224,7 +93,7 @@ static void
 test_silent_and_absent_servers_are_given_up(void) {
   g_autofree char *url = NULL;
   Web *web = web_new();
-  const DemurWeb peer = client(web, &url);
+  const DemurWeb peer = web_client(web, &url);
   web->silent = TRUE;
   const DemurQuery query = {.patient_id = "P1"};
   g_autoptr(GError) error = NULL;
@@ -245,7 +114,7 @@ test_what_is_found_is_read(void) {
                                 " \"00201208\": {\"vr\": \"IS\", \"Value\": [24]}}]";
   g_autofree char *url = NULL;
   Web *web = web_new();
-  const DemurWeb peer = client(web, &url);
+  const DemurWeb peer = web_client(web, &url);
   web_answer(web, "200 OK", "application/dicom+json", studies, -1);
   const DemurQuery query = {.patient_id = "P 1&x=*", .modality = "CT"};
   g_autoptr(GError) error = NULL;
@@ -316,7 +185,7 @@ test_stored_objects_are_counted(void) {
   g_autofree char *folder = fixture_folder(), *url = NULL;
   g_auto(GStrv) paths = fixture_write_series(folder, 3);
   Web *web = web_new();
-  const DemurWeb peer = client(web, &url);
+  const DemurWeb peer = web_client(web, &url);
   for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
     web_answer(web, rows[i].status, "application/dicom+json", rows[i].body, -1);
     g_autoptr(GError) error = NULL;
