@@ -5,4 +5,4 @@ set -eu
 exec sh "$(dirname "$0")/install-missing.sh" \
   orthanc orthanc-dicomweb gcovr qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
   python3-numpy python3-scipy python3-sklearn python3-torch \
-  python3-setuptools python3-wheel python3-pip r-base-core
+  python3-setuptools python3-wheel python3-pip r-base-core debhelper dh-python lintian python3-all
