@@ -342,11 +342,21 @@ demur_application_local_command_line(GApplication *application, char ***argument
   return ended;
 }
 
+/* What needs no display. */
+static int
+on_local_options(GApplication *application, GVariantDict *options) {
+  if (!g_variant_dict_contains(options, "version"))
+    return -1;
+  g_print("demur-workstation %s\n", DEMUR_VERSION);
+  return 0;
+}
+
 static void
 demur_application_class_init(DemurApplicationClass *class) {
   G_OBJECT_CLASS(class)->finalize = demur_application_finalize;
   G_APPLICATION_CLASS(class)->startup = demur_application_startup;
   G_APPLICATION_CLASS(class)->command_line = on_command_line;
+  G_APPLICATION_CLASS(class)->handle_local_options = on_local_options;
   G_APPLICATION_CLASS(class)->local_command_line = demur_application_local_command_line;
 }
 
@@ -359,6 +369,7 @@ demur_application_init(DemurApplication *self) {
       {"case", 0, 0, G_OPTION_ARG_STRING, NULL, "scan to show on the picture", "SCAN"},
       {"size", 0, 0, G_OPTION_ARG_STRING, NULL, "size of the window (1440x900)", "WxH"},
       {"theme", 0, 0, G_OPTION_ARG_STRING, NULL, "dark, light or contrast", "NAME"},
+      {"version", 0, 0, G_OPTION_ARG_NONE, NULL, "the version", NULL},
       {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, NULL, NULL, "[FILE.png]"},
       {NULL}};
   g_application_add_main_option_entries(G_APPLICATION(self), entries);

@@ -62,6 +62,8 @@ def main():
         entry.read(files["org.demur.Workstation.desktop"], encoding="utf-8")
         assert entry["Desktop Entry"]["Exec"].split()[0] in files
         demur = [files["demur"], "--workspace", os.path.join(folder, "w.demur"), "--quiet"]
+        versions = {run([files[name], "--version"]).split()[1] for name in PROGRAMS}
+        assert len(versions) == 1, versions
         run([*demur, "cohort", "simulate", "c", "--scans", "400", "--base-train", "400", "--sites", "4", "--tune", "200", "--test",
              "200"])
         run([*demur, "train", "s", "--cohort", "c", "--method", "confidence"])
