@@ -198,19 +198,23 @@ read_entry(const guint8 *directory, guint64 length, size_t *at, DemurZipEntry *e
   return TRUE;
 }
 
-/* Gives each entry a name of its own: what is listed can be found again. */
+/* Gives each entry a name of its own: what is listed can be found again. In one walk: the number
+ * that was last tried of a name is kept, and an entry called "a (7)" stands in the way of "a"
+ * alone. */
 static void
 index_names(DemurZip *zip) {
+  g_autoptr(GHashTable) last = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   g_hash_table_remove_all(zip->by_name);
   for (guint i = 0; i < zip->entries->len; i++) {
     DemurZipEntry *entry = &g_array_index(zip->entries, DemurZipEntry, i);
     if (g_hash_table_contains(zip->by_name, entry->name)) {
       g_autofree char *name = g_steal_pointer(&entry->name);
-      for (guint copy = 2; entry->name == NULL; copy++) {
-        entry->name = g_strdup_printf("%s (%u)", name, copy);
-        if (g_hash_table_contains(zip->by_name, entry->name))
-          g_clear_pointer(&entry->name, g_free);
-      }
+      guint copy = MAX(GPOINTER_TO_UINT(g_hash_table_lookup(last, name)), 1);
+      do {
+        g_free(entry->name);
+        entry->name = g_strdup_printf("%s (%u)", name, ++copy);
+      } while (g_hash_table_contains(zip->by_name, entry->name));
+      g_hash_table_insert(last, g_steal_pointer(&name), GUINT_TO_POINTER(copy));
     }
     g_hash_table_insert(zip->by_name, entry->name, GUINT_TO_POINTER(i + 1));
   }

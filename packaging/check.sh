@@ -17,6 +17,10 @@ ctest --preset sanitizers
 if [ "$long" = yes ]; then
   sh packaging/dependencies-long.sh
   ctest --test-dir build/release -L long --output-on-failure # Orthanc among them
+  # Races: commands on several threads, and how the window loads a series, under ThreadSanitizer.
+  cmake --preset tsan >/dev/null
+  cmake --build --preset tsan --target demur unit-ui-scan-load threads-glib-sync threads-phantom
+  ctest --preset tsan
   # Lines that the tests run through: build/coverage/summary.txt, and the pages beside it.
   cmake --preset coverage >/dev/null
   cmake --build --preset coverage

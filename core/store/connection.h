@@ -52,6 +52,10 @@ gboolean demur_store_step(DemurWorkspace *workspace, sqlite3_stmt *statement, gb
 char *demur_store_text(sqlite3_stmt *statement, int at);
 double demur_store_double(sqlite3_stmt *statement, int at);
 
+/* Between two transactions of one long write: long enough that who waits for the lock, and asks for it
+ * from time to time, gets it. */
+void demur_store_let_others_write(void);
+
 /* The event of a cohort is written once, as the cohort stands when the transaction ends. */
 void demur_store_tell_cohort(DemurWorkspace *workspace, const char *name);
 

@@ -54,7 +54,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurVerdictRecord, demur_verdict_record_free)
 /* What its digest must be (owned). */
 char *demur_verdict_digest(const DemurVerdictRecord *record);
 
-/* Saves in the given order, some thousands a transaction, so that other writers come in between:
+/* Saves in the given order, twenty thousand a transaction, so that other writers come in between:
  * what was saved before a failure or a kill stays, and is as good as the rest. */
 gboolean demur_verdicts_save(DemurWorkspace *workspace, const DemurVerdictBatch *batch,
                              const DemurVerdictRecord *records, size_t n_records,
@@ -81,6 +81,13 @@ GPtrArray *demur_verdicts_latest(DemurWorkspace *workspace, const char *cohort,
 typedef gboolean (*DemurVerdictFunc)(const DemurVerdictRecord *record, gpointer data);
 gboolean demur_verdicts_each(DemurWorkspace *workspace, const char *cohort, DemurVerdictFunc func,
                              gpointer data, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The newest verdict of each scan that is there, oldest first, else as demur_verdicts_each: what goes
+ * out as a table. selector, scan_id: of that one alone; NULL: of any. */
+gboolean demur_verdicts_each_newest(DemurWorkspace *workspace, const char *cohort,
+                                    const char *selector, const char *scan_id,
+                                    DemurVerdictFunc func, gpointer data,
+                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Every verdict of the workspace in the order of saving, not judged (outdated is not set); else as
  * demur_verdicts_each. */

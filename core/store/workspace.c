@@ -332,6 +332,11 @@ wait_for_another(void *data, int n_asked) {
 }
 
 void
+demur_store_let_others_write(void) {
+  sqlite3_sleep(WAIT_STEP_MS + WAIT_STEP_MS / 5);
+}
+
+void
 demur_workspace_tell_waiting(DemurWorkspace *workspace, const DemurProgress *progress) {
   workspace->waiting = progress;
 }

@@ -126,7 +126,14 @@ write_json_line(DemurJson *json, const DemurToldVerdict *line) {
   demur_json_end_object(json);
 }
 
-/* The newest verdict a scan that the options ask for. */
+static gboolean
+fail_none(GError **error) {
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
+              "there is no verdict of that kind to export; `demur assess` gives verdicts");
+  return FALSE;
+}
+
+/* The newest verdict a scan that the options ask for, for an object: of one scan. */
 static GPtrArray *
 find_verdicts(DemurWorkspace *workspace, const DemurVerdictExportParams *params, GError **error) {
   g_autoptr(GPtrArray) all =
@@ -140,79 +147,120 @@ find_verdicts(DemurWorkspace *workspace, const DemurVerdictExportParams *params,
       g_ptr_array_remove_index(all, i);
   }
   if (all != NULL && all->len == 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
-                "there is no verdict of that kind to export; `demur assess` gives verdicts");
+    fail_none(error);
     return NULL;
   }
   return g_steal_pointer(&all);
 }
 
+/* A table that is being written, a verdict at a time: no more of them is held. */
+typedef struct {
+  DemurWorkspace *workspace;
+  const DemurVerdictExportParams *params;
+  DemurFileOutput *output; /* opened at the first verdict */
+  char *head;              /* of the log: kept elsewhere, it finds a history that is written anew */
+  GString *csv;
+  DemurJson *json; /* NULL: the table is CSV */
+  guint n;
+  GError **error;
+  gboolean ok;
+} Table;
+
 static gboolean
-put_text(DemurFileOutput *output, const char *text, GError **error) {
-  return demur_file_output_write(output, text, strlen(text), error);
+put_text(Table *table, const char *text) {
+  return demur_file_output_write(table->output, text, strlen(text), table->error);
 }
 
 static gboolean
-put_csv(DemurWorkspace *workspace, const DemurVerdictExportParams *params,
-        const GPtrArray *verdicts, DemurFileOutput *output, GError **error) {
-  g_autoptr(GString) csv = g_string_new(
-      "scan_id,patient_id,verdict,risk,risk_year_1,risk_year_2,risk_year_3,risk_year_4,risk_year_5,"
-      "risk_year_6,score,threshold,coverage,reasons,selector,selector_digest,model,cohort,created,"
-      "revealed,state,out_of_date_because,risk_interval_low,risk_interval_high,horizon_years,"
-      "log_head,model_version\r\n");
-  g_autofree char *head = demur_events_head_of_change(workspace, error);
-  if (head == NULL)
+open_table(Table *table) {
+  table->head = demur_events_head_of_change(table->workspace, table->error);
+  table->output = table->head != NULL ? demur_file_output_open(table->params->path,
+                                                               DEMUR_FILE_REPLACE, table->error)
+                                      : NULL;
+  if (table->output == NULL)
     return FALSE;
-  for (guint i = verdicts->len; i-- > 0;) { /* oldest first */
-    g_auto(DemurToldVerdict) line = {0};
-    if (!demur_told_verdict_fill(workspace, verdicts->pdata[i], params->reveal, &line, error))
-      return FALSE;
-    write_csv_line(csv, &line, head);
-    if (!put_text(output, csv->str, error))
-      return FALSE;
-    g_string_truncate(csv, 0);
-  }
+  table->csv = g_string_new(NULL);
+  if (table->params->format == DEMUR_EXPORT_CSV)
+    return put_text(
+        table,
+        "scan_id,patient_id,verdict,risk,risk_year_1,risk_year_2,risk_year_3,risk_year_4,"
+        "risk_year_5,risk_year_6,score,threshold,coverage,reasons,selector,selector_digest,model,"
+        "cohort,created,revealed,state,out_of_date_because,risk_interval_low,risk_interval_high,"
+        "horizon_years,log_head,model_version\r\n");
+  table->json = demur_json_new();
+  demur_json_begin_object(table->json, NULL);
+  demur_json_bool(table->json, "research_use_only", TRUE);
+  demur_json_string(table->json, "log_head", table->head);
+  demur_json_begin_array(table->json, "verdicts");
   return TRUE;
 }
 
 static gboolean
-put_json(DemurWorkspace *workspace, const DemurVerdictExportParams *params,
-         const GPtrArray *verdicts, DemurFileOutput *output, GError **error) {
-  g_autoptr(DemurJson) json = demur_json_new();
-  demur_json_begin_object(json, NULL);
-  demur_json_bool(json, "research_use_only", TRUE);
-  /* Kept elsewhere with the file, it finds a history that is written anew. */
-  g_autofree char *head = demur_events_head_of_change(workspace, error);
-  if (head == NULL)
+put_verdict(Table *table, const DemurVerdictRecord *record) {
+  g_auto(DemurToldVerdict) line = {0};
+  if ((table->output == NULL && !open_table(table)) ||
+      !demur_told_verdict_fill(table->workspace, record, table->params->reveal, &line,
+                               table->error))
     return FALSE;
-  demur_json_string(json, "log_head", head);
-  demur_json_begin_array(json, "verdicts");
-  for (guint i = verdicts->len; i-- > 0;) {
-    g_auto(DemurToldVerdict) line = {0};
-    if (!demur_told_verdict_fill(workspace, verdicts->pdata[i], params->reveal, &line, error))
-      return FALSE;
-    write_json_line(json, &line);
-    g_autofree char *text = demur_json_take(json);
-    g_autofree char *safe = demur_shown_json(text);
-    if (!put_text(output, safe, error))
-      return FALSE;
+  table->n++;
+  if (table->json == NULL) {
+    g_string_truncate(table->csv, 0);
+    write_csv_line(table->csv, &line, table->head);
+    return put_text(table, table->csv->str);
   }
-  demur_json_end_array(json);
-  demur_json_end_object(json);
-  g_autofree char *rest = demur_json_finish(g_steal_pointer(&json));
-  return put_text(output, rest, error);
+  write_json_line(table->json, &line);
+  g_autofree char *text = demur_json_take(table->json);
+  g_autofree char *safe = demur_shown_json(text);
+  return put_text(table, safe);
 }
 
 static gboolean
-export_table(DemurWorkspace *workspace, const DemurVerdictExportParams *params,
-             const GPtrArray *verdicts, GError **error) {
-  g_autoptr(DemurFileOutput) output =
-      demur_file_output_open(params->path, DEMUR_FILE_REPLACE, error);
-  if (output == NULL)
+each_verdict(const DemurVerdictRecord *record, gpointer data) {
+  Table *table = data;
+  return table->ok = put_verdict(table, record);
+}
+
+static gboolean
+close_table(Table *table) {
+  if (table->json != NULL) {
+    demur_json_end_array(table->json);
+    demur_json_end_object(table->json);
+    g_autofree char *rest = demur_json_finish(g_steal_pointer(&table->json));
+    if (!put_text(table, rest))
+      return FALSE;
+  }
+  return demur_file_output_commit(table->output, table->error);
+}
+
+/* *n: rows. All of it is one view of the workspace. */
+static gboolean
+export_table(DemurWorkspace *workspace, const DemurVerdictExportParams *params, guint *n,
+             GError **error) {
+  Table table = {.workspace = workspace, .params = params, .error = error, .ok = TRUE};
+  gboolean ok = demur_verdicts_each_newest(workspace, params->cohort, params->selector,
+                                           params->scan_id, each_verdict, &table, error) &&
+                table.ok;
+  if (ok)
+    ok = table.n > 0 ? close_table(&table) : fail_none(error);
+  *n = table.n;
+  demur_file_output_free(table.output);
+  g_clear_pointer(&table.json, demur_json_free);
+  if (table.csv != NULL)
+    g_string_free(table.csv, TRUE);
+  g_free(table.head);
+  return ok;
+}
+
+static gboolean
+export_report(DemurTask *task, const DemurVerdictExportParams *params,
+              DemurVerdictExported *exported, GError **error) {
+  const DemurReportParams report = {.reveal = params->reveal};
+  g_autoptr(GPtrArray) verdicts = find_verdicts(task->workspace, params, error);
+  if (verdicts == NULL)
     return FALSE;
-  const gboolean is_csv = params->format == DEMUR_EXPORT_CSV;
-  return (is_csv ? put_csv : put_json)(workspace, params, verdicts, output, error) &&
-         demur_file_output_commit(output, error);
+  exported->n = verdicts->len;
+  return demur_task_result_report(task, verdicts->pdata[0], &report, params->path,
+                                  &exported->not_remembered, error);
 }
 
 gboolean
@@ -222,20 +270,12 @@ demur_task_verdict_export(DemurTask *task, const DemurVerdictExportParams *param
   DemurWorkspace *workspace = demur_task_workspace(task, error);
   if (workspace == NULL)
     return FALSE;
-  gboolean ok;
-  const DemurReportParams report = {.reveal = params->reveal};
-  if (params->format == DEMUR_EXPORT_PDF) {
-    ok = demur_task_result_pdf(task, params->scan_id, NULL, params->pdf, NULL, params->path, error);
-  } else {
-    g_autoptr(GPtrArray) verdicts = find_verdicts(workspace, params, error);
-    if (verdicts == NULL)
-      return FALSE;
-    exported->n = verdicts->len;
-    ok = params->format == DEMUR_EXPORT_REPORT
-             ? demur_task_result_report(task, verdicts->pdata[0], &report, params->path,
-                                        &exported->not_remembered, error)
-             : export_table(workspace, params, verdicts, error);
-  }
+  const gboolean ok = params->format == DEMUR_EXPORT_PDF
+                          ? demur_task_result_pdf(task, params->scan_id, NULL, params->pdf, NULL,
+                                                  params->path, error)
+                      : params->format == DEMUR_EXPORT_REPORT
+                          ? export_report(task, params, exported, error)
+                          : export_table(workspace, params, &exported->n, error);
   return ok && demur_history_add_export(task, params->path, formats[params->format].name,
                                         exported->n, params->reveal, error);
 }

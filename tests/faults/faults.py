@@ -55,10 +55,17 @@ def differs(rows, reference):
     return [table for table in sorted(set(rows) | set(reference)) if rows.get(table) != reference.get(table)]
 
 
-def check(bench, status, after, before, reference):
+# What goes into the workspace step by step, each step whole; every other command is one transaction.
+IN_STEPS = {"assess", "train", "validate", "scores run", "dicom receive", "a new workspace", *DEMO}
+
+
+def check(bench, name, status, after, before, reference):
     """What is wrong, in words; None where all is right."""
     if after.rows is None:
         return "the workspace is damaged"
+    if status < 0 and name not in IN_STEPS and differs(after.rows, before.rows) and differs(after.rows, reference.rows):
+        return f"half of it is in the workspace: {differs(after.rows, before.rows)} are not as before, " \
+            f"{differs(after.rows, reference.rows)} not as behind it"
     if status == 0 and bench.received is False:
         return "the receiver ended well without what was sent"
     parts = [file for file in after.files if is_part(file)]
@@ -95,7 +102,7 @@ def run_one(tried, kind, at):
         return status, f"status {status}: {result.stderr.strip()}"
     if status == 1 and not result.stderr.startswith("demur: "):
         return status, f"failed without a word: {result.stderr!r}"
-    wrong = check(bench, status, Outcome(folder), before, reference)
+    wrong = check(bench, tried.name, status, Outcome(folder), before, reference)
     if wrong:
         return status, f"{wrong}; it said {result.stderr.strip()!r}"
     if status != 0:  # again, without a fault
@@ -108,7 +115,7 @@ def run_one(tried, kind, at):
         if again.returncode == 0 and any(is_part(file) for file in files_of(folder)):
             return status, "run again: a part stayed"
         if again.returncode == 0:
-            wrong = check(bench, 0, Outcome(folder), before, reference) if state == before.rows else None
+            wrong = check(bench, tried.name, 0, Outcome(folder), before, reference) if state == before.rows else None
             if wrong:
                 return status, f"run again: {wrong}"
     return status, None

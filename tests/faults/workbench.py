@@ -227,7 +227,7 @@ def rows_of_one(path):
             # What a run of the external model took, and when a received file was written, is another each time; so is what
             # seals a row that holds it, and the chain over that.
             kept = [at for at, column in enumerate(rows.description)
-                    if column[0] not in ("seconds", "modified", "seal", "previous", "chain")]
+                    if column[0] not in ("seconds", "modified", "stamp", "seal", "previous", "chain")]
             found[table] = sorted(repr([row[at] for at in kept]) for row in rows)
         return found
     except sqlite3.DatabaseError:

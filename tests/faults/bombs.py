@@ -1,0 +1,177 @@
+"""Archives and folders that are small and would become huge: each is imported, or refused, in little processor time and memory.
+
+Usage: bombs.py DEMUR [--full] [NAME ..]: --full tries a million files and entries too, and tells what each took. What counts is the
+processor's time, not the clock's, and the memory above that of an import of nothing.
+"""
+import multiprocessing
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import zipfile
+import zlib
+
+ONLY = [word for word in sys.argv[2:] if not word.startswith("-")]
+SECONDS, MIB = 2.0, 64
+FULL = "--full" in sys.argv
+
+
+def imported(demur, folder, path):
+    """Exit status, what it said, seconds of processor, peak memory in MiB."""
+    with open(os.path.join(folder, "said"), "w+", encoding="utf-8", errors="replace") as said:
+        program = subprocess.Popen([demur, "--workspace", os.path.join(folder, "w.demur"), "--threads", "1", "--quiet", "--json", "dicom",
+                                    "import", path], stdout=said, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+        _, status, used = os.wait4(program.pid, 0)
+        program.returncode = os.waitstatus_to_exitcode(status)
+        said.seek(0)
+        return program.returncode, said.read(200000), used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+
+
+def image(size):
+    """An explicit VR CT image of zeros, of about that many bytes."""
+    def element(tag, vr, value):
+        value = value + (b"\0" if vr == b"UI" else b" ") * (len(value) % 2)
+        head = struct.pack("<HH", *tag) + vr
+        return head + (b"\0\0" + struct.pack("<I", len(value)) if vr in (b"OW", b"OB") else struct.pack("<H", len(value))) + value
+    meta = element((2, 2), b"UI", b"1.2.840.10008.5.1.4.1.1.2") + element((2, 3), b"UI", b"1.2.3") + \
+        element((2, 0x10), b"UI", b"1.2.840.10008.1.2.1")
+    return bytes(128) + b"DICM" + element((2, 0), b"UL", struct.pack("<I", len(meta))) + meta + \
+        element((8, 0x16), b"UI", b"1.2.840.10008.5.1.4.1.1.2") + element((8, 0x18), b"UI", b"1.2.3") + \
+        element((0x7fe0, 0x10), b"OW", bytes(size))
+
+
+def zip_of(path, entries, method=zipfile.ZIP_DEFLATED):
+    with zipfile.ZipFile(path, "w", method, compresslevel=9) as archive:
+        for name, content in entries:
+            archive.writestr(name, content)
+
+
+def many_entries(folder):
+    zip_of(os.path.join(folder, "bomb.zip"), ((f"{i}", b"") for i in range(1000000 if FULL else 65000)), zipfile.ZIP_STORED)
+
+
+def many_images(folder):
+    content = image(1 << 20)
+    zip_of(os.path.join(folder, "bomb.zip"), ((f"{i}.dcm", content) for i in range(1000)))
+
+
+def one_of_high_ratio(folder):
+    content = image(512 << 20)
+    zip_of(os.path.join(folder, "bomb.zip"), [("a.dcm", content)])
+
+
+def archives_within(folder):
+    """Ten in ten in ten .., each level stored in the next."""
+    path = os.path.join(folder, "bomb.zip")
+    zip_of(path, [("a.dcm", image(1 << 20))])
+    for _ in range(6):
+        with open(path, "rb") as file:
+            inner = file.read()
+        zip_of(path, ((f"{i}.zip", inner) for i in range(10)))
+
+
+def overlapping(folder):
+    """One kernel of data under many names: every entry of the directory points at it."""
+    content = image(64 << 20)
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    packed = packer.compress(content) + packer.flush()
+    crc = zlib.crc32(content)
+    sizes = struct.pack("<III", crc, len(packed), len(content))
+    local = b"PK\3\4" + struct.pack("<HHHHH", 20, 0, 8, 0, 0) + sizes + struct.pack("<HH", 4, 0) + b"0000" + packed
+    n = 20000
+    directory = b"".join(b"PK\1\2" + struct.pack("<HHHHHH", 20, 20, 0, 8, 0, 0) + sizes + struct.pack("<HHHHHII", 4, 0, 0, 0, 0, 0, 0) +
+                         b"%04d" % (i % 10000) for i in range(n))
+    with open(os.path.join(folder, "bomb.zip"), "wb") as file:
+        file.write(local + directory + b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, n, n, len(directory), len(local), 0))
+
+
+def names_that_repeat(folder):
+    """Each of the same name: "a (2)", "a (3)" .. are found without a search through all."""
+    directory, body, n = b"", b"", 60000
+    for i in range(n):
+        directory += b"PK\1\2" + struct.pack("<HHHHHH", 20, 20, 0, 0, 0, 0) + bytes(12) + struct.pack("<HHHHHII", 1, 0, 0, 0, 0, 0, len(body)) + b"a"
+        body += b"PK\3\4" + struct.pack("<HHHHH", 20, 0, 0, 0, 0) + bytes(12) + struct.pack("<HH", 1, 0) + b"a"
+    with open(os.path.join(folder, "bomb.zip"), "wb") as file:
+        file.write(body + directory + b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, n, n, len(directory), len(body), 0))
+
+
+def long_names(folder):
+    zip_of(os.path.join(folder, "bomb.zip"), ((f"{i:06}" + "n" * 60000, b"") for i in range(200)), zipfile.ZIP_STORED)
+
+
+def nested_folders(folder):
+    """10,000 deep: deeper than any path can name."""
+    here = os.open(folder, os.O_RDONLY)
+    for _ in range(10000):
+        os.mkdir("d", dir_fd=here)
+        below = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.close(here)
+
+
+def many_files(folder):
+    for i in range(1000000 if FULL else 50000):
+        os.close(os.open(f"{folder}/{i}", os.O_CREAT | os.O_WRONLY))
+
+
+def many_links(folder):
+    """Each folder holds links to all: entered once."""
+    for i in range(100):
+        os.mkdir(f"{folder}/{i}")
+    for i in range(100):
+        for j in range(100):
+            os.symlink(f"../{j}", f"{folder}/{i}/{j}")
+
+
+def deflated_image(folder):
+    """Deflated Explicit VR: 64 KiB that unpack to 64 MiB of one element."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    whole = image(64 << 20)
+    at = 132 + 12 + struct.unpack("<I", whole[140:144])[0]
+    head = whole[:at].replace(b"1.2.840.10008.1.2.1\0", b"1.2.840.10008.1.2.1.99")
+    head = head[:140] + struct.pack("<I", len(head) - 144) + head[144:]
+    at_length = head.index(b"\x02\x00\x10\x00UI") + 6
+    head = head[:at_length] + struct.pack("<H", 22) + head[at_length + 2:]
+    with open(os.path.join(folder, "a.dcm"), "wb") as file:
+        file.write(head + packer.compress(whole[at:]) + packer.flush())
+
+
+def sparse_file(folder):
+    with open(os.path.join(folder, "a.dcm"), "wb") as file:
+        file.write(image(100))
+        file.truncate(1 << 40)
+
+
+BOMBS = [many_entries, many_images, one_of_high_ratio, archives_within, overlapping, names_that_repeat, long_names, nested_folders,
+         many_files, many_links, deflated_image, sparse_file]
+
+
+def remove(folder):
+    subprocess.run(["rm", "-rf", folder], check=False)  # any depth
+
+
+def main():
+    demur = os.path.abspath(sys.argv[1])
+    wrong = 0
+    for bomb in [bomb for bomb in BOMBS if not ONLY or bomb.__name__ in ONLY]:
+        with tempfile.TemporaryDirectory(prefix="demur-bombs-") as folder:
+            nothing = os.path.join(folder, "nothing")
+            os.mkdir(nothing)
+            _, _, _, usual = imported(demur, folder, nothing)
+            place = os.path.join(folder, "bomb")
+            os.mkdir(place)
+            built = multiprocessing.Process(target=bomb, args=(place,))  # else its memory counts as the program's
+            built.start()
+            built.join()
+            assert built.exitcode == 0, bomb.__name__
+            status, said, seconds, peak = imported(demur, folder, place)
+            ok = status in (0, 1) and (seconds < SECONDS and peak - usual < MIB or FULL)
+            wrong += not ok
+            print(f"{bomb.__name__}: exit {status}, {seconds:.2f} s, {peak - usual:.0f} MiB{'' if ok else ': WRONG ' + said[-300:]}", flush=True)
+            remove(place)
+    sys.exit(1 if wrong else 0)
+
+
+main()
