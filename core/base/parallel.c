@@ -12,8 +12,9 @@ struct DemurParallel {
 
   GMutex mutex;
   GCond wake, done;
-  guint n_sleeping; /* under mutex */
-  gboolean quit;    /* under mutex */
+  /* Both change under the mutex only; atomic, since ThreadSanitizer does not see GLib's mutexes. */
+  atomic_uint n_sleeping;
+  atomic_bool quit;
 
   atomic_uint generation; /* a new map has begun */
   atomic_size_t next;     /* the chunk to take next */
@@ -22,6 +23,11 @@ struct DemurParallel {
   size_t n_chunks;
   DemurParallelFunc func;
   gpointer data;
+
+  /* What fills gaps: written while none of it is left, and read by who has claimed a chunk. */
+  atomic_size_t n_left, n_running; /* chunks not yet claimed; begun and not ended */
+  DemurParallelFunc fill_func;
+  gpointer fill_data;
 };
 
 typedef struct {
@@ -46,6 +52,20 @@ take_chunks(DemurParallel *p, guint worker) {
   }
 }
 
+/* Takes one chunk of what fills gaps; FALSE where none is left. */
+static gboolean
+fill_gap(DemurParallel *p, guint worker) {
+  size_t left = atomic_load_explicit(&p->n_left, memory_order_relaxed);
+  while (left > 0)
+    if (atomic_compare_exchange_weak_explicit(&p->n_left, &left, left - 1, memory_order_acquire,
+                                              memory_order_relaxed)) {
+      p->fill_func(left - 1, worker, p->fill_data);
+      atomic_fetch_sub_explicit(&p->n_running, 1, memory_order_release);
+      return TRUE;
+    }
+  return FALSE;
+}
+
 static gpointer
 worker_main(gpointer data) {
   WorkerArgument *argument = data;
@@ -56,7 +76,10 @@ worker_main(gpointer data) {
   for (;;) {
     guint generation = atomic_load_explicit(&p->generation, memory_order_acquire);
     for (int spin = 0; generation == seen && spin < SPINS_BEFORE_SLEEP; spin++) {
-      relax();
+      if (fill_gap(p, worker))
+        spin = 0;
+      else
+        relax();
       generation = atomic_load_explicit(&p->generation, memory_order_acquire);
     }
     if (generation == seen) {
@@ -141,10 +164,41 @@ demur_parallel_map(DemurParallel *p, size_t n_chunks, DemurParallelFunc func, gp
   for (int spin = 0; spin < SPINS_BEFORE_SLEEP; spin++) {
     if (atomic_load_explicit(&p->n_busy, memory_order_acquire) == 0)
       return;
-    relax();
+    if (fill_gap(p, 0))
+      spin = 0;
+    else
+      relax();
   }
   g_mutex_lock(&p->mutex);
   while (atomic_load_explicit(&p->n_busy, memory_order_acquire) != 0)
     g_cond_wait(&p->done, &p->mutex);
   g_mutex_unlock(&p->mutex);
+}
+
+void
+demur_parallel_begin(DemurParallel *p, size_t n_chunks, DemurParallelFunc func, gpointer data) {
+  if (p == NULL || p->n_threads == 1) {
+    for (size_t chunk = 0; chunk < n_chunks; chunk++)
+      func(chunk, 0, data);
+    return;
+  }
+  g_return_if_fail(atomic_load(&p->n_running) == 0);
+  p->fill_func = func;
+  p->fill_data = data;
+  atomic_store_explicit(&p->n_running, n_chunks, memory_order_relaxed);
+  atomic_store_explicit(&p->n_left, n_chunks, memory_order_release);
+}
+
+void
+demur_parallel_finish(DemurParallel *p) {
+  if (p == NULL || p->n_threads == 1)
+    return;
+  while (fill_gap(p, 0))
+    continue;
+  for (guint spin = 0; atomic_load_explicit(&p->n_running, memory_order_acquire) != 0; spin++) {
+    if (spin < SPINS_BEFORE_SLEEP)
+      relax();
+    else
+      g_thread_yield(); /* the thread that has the last chunk may be waiting for this processor */
+  }
 }

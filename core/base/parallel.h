@@ -24,6 +24,17 @@ typedef void (*DemurParallelFunc)(size_t chunk, guint worker, gpointer data);
 void demur_parallel_map(DemurParallel *parallel, size_t n_chunks, DemurParallelFunc func,
                         gpointer data);
 
+/* Begins work that fills gaps: its chunks are taken by threads that have nothing else to do, between maps
+ * and at the end of one where others still work. To be finished before the next is begun and before
+ * func's data go; maps may run meanwhile. Without threads of its own (parallel NULL too) all of it is
+ * done at once. */
+void demur_parallel_begin(DemurParallel *parallel, size_t n_chunks, DemurParallelFunc func,
+                          gpointer data);
+
+/* Does what is left of it and returns when all of its chunks have ended; at once where nothing was
+ * begun. */
+void demur_parallel_finish(DemurParallel *parallel);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurParallel, demur_parallel_free)
 
 G_END_DECLS

@@ -311,8 +311,10 @@ typedef struct {
   SortedPart train, valid; /* valid without scans: nothing is validated */
   Validator validator;
   DemurResamplerScratch **scratch; /* [n_threads] */
-  DemurDataset **datasets;         /* [batch] */
-  DrawJob job;                     /* draws them */
+  /* Of this update and of the next, which fills the gaps of this one: by the update's parity. */
+  DemurDataset **datasets[2]; /* [batch] */
+  DrawJob jobs[2];            /* draw them */
+  gint64 begun;               /* the last update whose data sets are drawn or being drawn */
   DemurUpdater *updater;
 } Training;
 
@@ -359,7 +361,6 @@ training_start(Training *t, const DemurTrainerPart *training, const DemurTrainer
   }
   renew_scratch(t, t->train.resampler);
   const size_t capacity = MIN(training->n_scans, (size_t)settings->dataset_size);
-  t->datasets = new_datasets(batch, capacity);
   const DemurUpdateSettings update_settings = {
       .smmce = {(int)settings->q, settings->kernel_width, 1.0, settings->lambda2},
       .adam = {settings->learning_rate, settings->weight_decay, settings->clip},
@@ -368,12 +369,17 @@ training_start(Training *t, const DemurTrainerPart *training, const DemurTrainer
       .min_bin_size = (size_t)settings->bin_size};
   t->updater =
       demur_updater_new(&t->train.scans, shape, &update_settings, batch, capacity, t->parallel);
-  t->job = (DrawJob){
-      t->train.resampler, t->scratch, t->datasets, seed, DEMUR_STREAM_RESAMPLE, network, 0};
+  t->begun = -1;
+  for (int turn = 0; turn < 2; turn++) {
+    t->datasets[turn] = new_datasets(batch, capacity);
+    t->jobs[turn] = (DrawJob){
+        t->train.resampler, t->scratch, t->datasets[turn], seed, DEMUR_STREAM_RESAMPLE, network, 0};
+  }
 }
 
 static void
 training_clear(Training *t) {
+  demur_parallel_finish(t->parallel);
   renew_scratch(t, NULL);
   g_free(t->scratch);
   if (t->validator.part != NULL) {
@@ -385,17 +391,31 @@ training_clear(Training *t) {
     clear_part(&t->valid);
   }
   demur_updater_free(t->updater);
-  free_datasets(t->datasets, (size_t)t->settings->batch);
+  for (int turn = 0; turn < 2; turn++)
+    free_datasets(t->datasets[turn], (size_t)t->settings->batch);
   clear_part(&t->train);
 }
 
-/* One update; FALSE with error where its loss is not finite. */
+static void
+begin_draw(Training *t, gint64 update) {
+  DrawJob *job = &t->jobs[update % 2];
+  job->update = (guint64)update;
+  t->begun = update;
+  demur_parallel_begin(t->parallel, (size_t)t->settings->batch, draw_dataset, job);
+}
+
+/* One update of n_updates; FALSE with error where its loss is not finite. The next one's data sets do
+ * not hang on it: they are drawn in its gaps. */
 static gboolean
-make_update(Training *t, DemurAdam *adam, DemurTrainerState *state, GError **error) {
-  t->job.update = (guint64)state->update;
-  demur_parallel_map(t->parallel, (size_t)t->settings->batch, draw_dataset, &t->job);
+make_update(Training *t, gint64 n_updates, DemurAdam *adam, DemurTrainerState *state,
+            GError **error) {
+  if (t->begun != state->update)
+    begin_draw(t, state->update);
+  demur_parallel_finish(t->parallel);
+  if (state->update + 1 < n_updates && demur_parallel_n_threads(t->parallel) > 1)
+    begin_draw(t, state->update + 1);
   DemurUpdateResult step;
-  demur_updater_run(t->updater, t->datasets, adam, state->parameters, &step);
+  demur_updater_run(t->updater, t->datasets[state->update % 2], adam, state->parameters, &step);
   state->adam_step = adam->step;
   state->update++;
   state->loss += step.loss;
@@ -466,7 +486,7 @@ demur_trainer_continue(const DemurTrainerPart *training, const DemurTrainerPart 
     const gint64 start =
         state->epoch > 0 ? demur_train_settings_epoch_end(settings, state->epoch - 1) : 0;
     while (ok && !state->flat && state->update < end) {
-      ok = make_update(&t, &adam, state, error);
+      ok = make_update(&t, n_updates, &adam, state, error);
       if (!ok || (state->update - 1) % 16 != 0)
         continue;
       ok = demur_progress_step(progress, (double)(state->update - 1) / (double)n_updates,

@@ -7,7 +7,8 @@
  *
  * Each stage is called through the rooms' public functions on the data sets of one update, as
  * core/selector/update.c calls them; stages take turns, so that other load meets all of them.
- * Processor time of the thread: medians beside the least. */
+ * Processor time of the thread: medians, and the least, from which all ratios are taken, since other work
+ * on the machine only adds. */
 #include "tests/bench/bench.h"
 
 #include <time.h>
@@ -303,6 +304,43 @@ start_bench(Bench *b) {
     b->places[b->rows[i]] = (guint32)i;
 }
 
+/* --- threads --- */
+
+/* One update on so many threads as core/selector/update.c cuts it, were the threads never in each
+ * other's way: chunks of equal time in rounds, serial parts on one thread, and the next update's
+ * draws in whatever time is left over meanwhile. Microseconds. */
+static double
+schedule(const Bench *b, const double *least, double serial, size_t n_threads) {
+  const struct {
+    double time;
+    size_t n_chunks;
+  } maps[] = {{least[1], (b->n_union + ROWS - 1) / ROWS},
+              {least[3], N_DATASETS},
+              {least[4], KAPPA},
+              {least[5], (b->n_back + ROWS - 1) / ROWS}};
+  double elapsed = serial + least[2] + least[6];
+  double idle = (double)(n_threads - 1) * elapsed;
+  for (size_t m = 0; m < G_N_ELEMENTS(maps); m++) {
+    const double rounds = (double)((maps[m].n_chunks + n_threads - 1) / n_threads);
+    const double time = maps[m].time * rounds / (double)maps[m].n_chunks;
+    elapsed += time;
+    idle += time * (double)n_threads - maps[m].time;
+  }
+  return elapsed + MAX(least[0] - idle, 0.0) / (double)n_threads;
+}
+
+static void
+print_schedules(const Bench *b, const double *least, double serial) {
+  const double one = schedule(b, least, serial, 1);
+  printf("by the schedule of these least times, without waits:");
+  for (size_t n = 1; n <= 16; n *= 2) {
+    const double time = schedule(b, least, serial, n);
+    printf("%s %zu threads %.0f us (%.2f times, %.0f %%)", n > 1 ? "," : "", n, time, one / time,
+           100.0 * one / time / (double)n);
+  }
+  printf("\n");
+}
+
 int
 main(int argc, char **argv) {
   const size_t n_repeats = argc > 1 ? MAX(strtoul(argv[1], NULL, 10), 1) : 200;
@@ -345,24 +383,26 @@ main(int argc, char **argv) {
          "limit of a "
          "core %.0f GFLOP/s (%s)\n",
          demur_mlp_kernel()->name, b.n_union, b.n_back, peak, processor);
-  double sum = 0.0, total = 0.0, flops = 0.0;
+  double sum = 0.0, total = 0.0, flops = 0.0, leasts[G_N_ELEMENTS(stages)];
   for (size_t s = 0; s < n_stages; s++) {
     double *values = times + s * n_repeats;
     const double median = bench_median(values, n_repeats);
     printf("  %-26s %8.1f us (least %.1f)", stages[s].name, median, values[0]);
     if (stages[s].flops > 0.0)
       printf("  %6.2f MFLOP, %6.1f GFLOP/s, %4.0f %% of the limit", stages[s].flops * 1e-6,
-             stages[s].flops / median * 1e-3,
-             peak > 0.0 ? stages[s].flops / median * 1e-1 / peak : NAN);
+             stages[s].flops / values[0] * 1e-3,
+             peak > 0.0 ? stages[s].flops / values[0] * 1e-1 / peak : NAN);
     printf("\n");
     flops += stages[s].flops;
+    leasts[s] = values[0];
     if (s + 1 < n_stages)
-      sum += median;
+      sum += values[0];
     else
-      total = median;
+      total = values[0];
   }
   printf("  %-26s %8.1f us: union, gathering, merging, gradients\n", "in none of the stages",
          total - sum);
+  print_schedules(&b, leasts, MAX(total - sum, 0.0));
   if (peak > 0.0)
     printf("the matrix products alone would take %.1f us at the limit: the update takes %.1f times "
            "that\n",

@@ -75,6 +75,38 @@ many_tiny_maps_each_end_before_they_return(void) {
   }
 }
 
+/* Chunks that fill gaps: each once, whether maps run meanwhile or not, and all before it is finished; no
+ * thread is in a chunk of a map and in one of these at once. */
+static void
+gaps_are_filled_once(void) {
+  for (size_t t = 0; t < G_N_ELEMENTS(thread_counts); t++) {
+    g_autoptr(DemurParallel) parallel = demur_parallel_new(thread_counts[t]);
+    demur_parallel_finish(parallel);
+    for (size_t round = 0; round < 300; round++) {
+      const size_t n = round % 40, n_map = round % 3 * 20;
+      g_autofree atomic_uint *fills = g_new0(atomic_uint, n + 1);
+      g_autofree atomic_uint *visits = g_new0(atomic_uint, n_map + 1);
+      Visits fill = {.visits = fills, .n_threads = thread_counts[t], .n_chunks = n};
+      Visits map = {.visits = visits, .n_threads = thread_counts[t], .n_chunks = n_map};
+      demur_parallel_begin(parallel, n, visit, &fill);
+      demur_parallel_map(parallel, n_map, visit, &map);
+      demur_parallel_map(parallel, n_map, visit, &map);
+      demur_parallel_finish(parallel);
+      g_assert_cmpuint(atomic_load(&fill.clashes) + atomic_load(&map.clashes), ==, 0);
+      for (size_t c = 0; c < n; c++)
+        g_assert_cmpuint(atomic_load(&fills[c]), ==, 1);
+      for (size_t c = 0; c < n_map; c++)
+        g_assert_cmpuint(atomic_load(&visits[c]), ==, 2);
+    }
+  }
+  g_autofree atomic_uint *fills = g_new0(atomic_uint, 6);
+  Visits alone = {.visits = fills, .n_threads = 1, .n_chunks = 5};
+  demur_parallel_begin(NULL, 5, visit, &alone);
+  demur_parallel_finish(NULL);
+  for (size_t c = 0; c < 5; c++)
+    g_assert_cmpuint(atomic_load(&fills[c]), ==, 1);
+}
+
 /* A map within a chunk, on a DemurParallel of its own: allowed, as only the same one may not be
  * used again. */
 typedef struct {
@@ -128,6 +160,7 @@ pools_come_and_go(void) {
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/base/parallel/gaps-are-filled-once", gaps_are_filled_once);
   g_test_add_func("/base/parallel/once", every_chunk_runs_once);
   g_test_add_func("/base/parallel/tiny", many_tiny_maps_each_end_before_they_return);
   g_test_add_func("/base/parallel/nested", maps_nest_on_another_pool);
