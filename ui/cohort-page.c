@@ -726,7 +726,10 @@ tune_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **
                                   .n_coverages = 1,
                                   .keep_hold_back = TRUE,
                                   .reason = input->reason};
-  return demur_task_tune(&task, &params, error);
+  gpointer tuned = demur_task_tune(&task, &params, error);
+  if (tuned == NULL)
+    demur_worker_refused(&task, "tune", *error);
+  return tuned;
 }
 
 static void

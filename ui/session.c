@@ -308,9 +308,10 @@ keep_review(DemurSession *session, DemurReviewKind kind, const char *comment, gb
   g_autoptr(GError) error = NULL;
   if (session->row < 0)
     return FALSE;
-  g_auto(DemurTask)
-      task = {.workspace_path = g_strdup(session->table->path), .user = g_strdup(session->user)};
+  g_auto(DemurTask) task;
+  demur_worker_task_actor(&task, session->table->path, session->user);
   if (!demur_task_review(&task, demur_session_scan(session), kind, comment, revealed, &error)) {
+    demur_worker_refused(&task, "review", error);
     demur_session_fail(session, error);
     return FALSE;
   }
@@ -429,6 +430,8 @@ import_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError 
   const DemurIntakeParams params = {.rules = rules, .reread = input->reread};
   g_autoptr(DemurIntake) intake =
       demur_intake_run(&task, (const char *const *)input->paths, &params, error);
+  if (intake == NULL)
+    demur_worker_refused(&task, "dicom import", *error);
   return intake != NULL ? demur_import_outcome_new(intake, input->paths) : NULL;
 }
 
@@ -467,7 +470,10 @@ table_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError *
   const WorkInput *input = data;
   g_auto(DemurTask) task;
   demur_worker_task_init(&task, input->path, input->user, progress);
-  return demur_table_import_run(&task, input->table, error);
+  gpointer outcome = demur_table_import_run(&task, input->table, error);
+  if (outcome == NULL)
+    demur_worker_refused(&task, demur_table_import_command(input->table), *error);
+  return outcome;
 }
 
 static void
@@ -538,8 +544,8 @@ demur_session_demo(DemurSession *session) {
 static gboolean
 assess(DemurTask *task, const WorkInput *input, GError **error) {
   g_auto(DemurAssessment) assessment = {0};
-  const DemurAssessParams params = {input->selector, input->cohort, input->split, input->scan_id,
-                                    input->coverage, FALSE};
+  const DemurAssessParams params = {input->selector, input->cohort,   input->split,
+                                    input->scan_id,  input->coverage, FALSE};
   return demur_task_assess(task, &params, &assessment, error) &&
          demur_assessment_save(task, &assessment, error);
 }
@@ -549,7 +555,10 @@ assess_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError 
   const WorkInput *input = data;
   g_auto(DemurTask) task;
   demur_worker_task_init(&task, input->path, input->user, progress);
-  return assess(&task, input, error) ? GINT_TO_POINTER(1) : NULL;
+  if (assess(&task, input, error))
+    return GINT_TO_POINTER(1);
+  demur_worker_refused(&task, "assess", *error);
+  return NULL;
 }
 
 static void
@@ -582,10 +591,11 @@ choose_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError 
   const WorkInput *input = data;
   g_auto(DemurTask) task;
   demur_worker_task_init(&task, input->path, input->user, progress);
-  return demur_intake_choose(&task, input->scan_id, input->reason, error) &&
-                 (input->selector == NULL || assess(&task, input, error))
-             ? GINT_TO_POINTER(1)
-             : NULL;
+  const gboolean chosen = demur_intake_choose(&task, input->scan_id, input->reason, error);
+  if (chosen && (input->selector == NULL || assess(&task, input, error)))
+    return GINT_TO_POINTER(1);
+  demur_worker_refused(&task, chosen ? "assess" : "dicom choose", *error);
+  return NULL;
 }
 
 /* The decision may be kept where the verdict behind it failed: so the workspace is read again. */

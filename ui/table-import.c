@@ -64,6 +64,13 @@ outcome_new(GString *text, gboolean is_error) {
   return outcome;
 }
 
+const char *
+demur_table_import_command(const DemurTableImport *import) {
+  return import->kind == DEMUR_FILE_COHORT     ? "cohort import"
+         : import->kind == DEMUR_FILE_SELECTOR ? "selector import"
+                                               : "scores import";
+}
+
 static DemurTableOutcome *
 import_cohort(DemurTask *task, const DemurTableImport *import, GError **error) {
   g_autoptr(DemurColumnMap) map = mapping(import);

@@ -27,6 +27,9 @@ typedef struct {
   gboolean is_error; /* nothing could be used */
 } DemurTableOutcome;
 
+/* The command that does the same: "scores import". */
+const char *demur_table_import_command(const DemurTableImport *import);
+
 void demur_table_outcome_free(DemurTableOutcome *outcome);
 
 /* On a worker's thread. */

@@ -185,8 +185,10 @@ train_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError *
                                    .told = on_point,
                                    .data = job};
   g_auto(DemurTrained) trained = {0};
-  if (!demur_task_train(&task, &params, &trained, error))
+  if (!demur_task_train(&task, &params, &trained, error)) {
+    demur_worker_refused(&task, "train", *error);
     return NULL;
+  }
   TrainDone *done = g_new(TrainDone, 1);
   *done = (TrainDone){.name = g_strdup(input->name),
                       .chosen = trained.fallback != NULL,

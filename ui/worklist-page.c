@@ -59,6 +59,7 @@ struct _DemurWorklistPage {
       *reason_column;    /* borrowed */
   GtkAdjustment *across; /* borrowed: of the list's scrolled window */
   gboolean narrow;
+  gboolean horizons_differ; /* of the risks */
   guint width_idle;
   GtkWidget *begin; /* the ways in, where there is nothing yet */
   gboolean show_names;
@@ -303,6 +304,25 @@ demur_worklist_page_show_names(DemurWorklistPage *page, gboolean show) {
   update_columns(page);
 }
 
+/* Of which years the risks are: in the heading where it is the same for all, else beside each. */
+static void
+update_risk_title(DemurWorklistPage *page, const DemurScanTable *table) {
+  double years = NAN;
+  page->horizons_differ = FALSE;
+  for (size_t i = 0; i < table->n_scans && !page->horizons_differ; i++) {
+    const DemurScan *scan = &table->scans[i];
+    if (isnan(scan->risk))
+      continue;
+    page->horizons_differ = isfinite(years) && scan->horizon_years != years;
+    years = scan->horizon_years;
+  }
+  g_autofree char *title =
+      page->horizons_differ || isnan(years)
+          ? g_strdup(_("Risk"))
+          : g_strdup_printf(ngettext_("Risk, %g year", "Risk, %g years", (gulong)years), years);
+  gtk_column_view_column_set_title(page->risk_column, title);
+}
+
 static void
 on_loaded(DemurWorklistPage *page) {
   DemurScanTable *table = demur_session_table(page->session);
@@ -325,6 +345,7 @@ on_loaded(DemurWorklistPage *page) {
       g_hash_table_add(sources, (gpointer)scan->source);
     last = scan;
   }
+  update_risk_title(page, table);
   fill_menu(page->site, _("All sites"), NULL, sites);
   fill_menu(page->scanner, _("All scanners"), NULL, scanners);
   fill_menu(page->source, _("All sources"), _("DICOM series"), sources);
@@ -493,6 +514,11 @@ fill_cell(GtkListItem *item, const ColumnData *column) {
     break;
   case DEMUR_SORT_RISK: {
     text = demur_scan_risk_text(scan);
+    if (column->page->horizons_differ && isfinite(scan->risk) && isfinite(scan->horizon_years)) {
+      g_autofree char *risk = text;
+      /* Translators: a risk and its years, as in "5.0 % (6 y)". */
+      text = g_strdup_printf(_("%s (%g y)"), risk, scan->horizon_years);
+    }
     set_style(child, isnan(scan->risk) ? "muted" : "strong");
     const GdkRGBA colour = demur_theme_verdict_colour(DEMUR_SHOWN_ACCEPTED);
     demur_text_cell_set_bar(DEMUR_TEXT_CELL(child), RISK_CHARS, scan->risk / RISK_BAR_FULL,

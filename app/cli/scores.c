@@ -60,9 +60,12 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree char *model = NULL, *version = NULL, *scan_id = NULL, *map_path = NULL,
                   *columns = NULL;
   gboolean replace = FALSE;
+  double horizon = 0;
   g_auto(GStrv) arguments = NULL;
   const GOptionEntry entries[] = {
       {"model", 'm', 0, G_OPTION_ARG_STRING, &model, "the model whose scores these are", "M"},
+      {"horizon", 0, 0, G_OPTION_ARG_DOUBLE, &horizon,
+       "the column risk is within so many years, where there are no yearly risks", "YEARS"},
       {"model-version", 0, 0, G_OPTION_ARG_STRING, &version,
        "of the model, for scores that say none of their own", "V"},
       {"scan", 0, 0, G_OPTION_ARG_STRING, &scan_id,
@@ -91,6 +94,7 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
                                           .scan_id = scan_id,
                                           .map = map_path,
                                           .columns = columns,
+                                          .horizon_years = horizon,
                                           .replace = replace};
   g_autoptr(DemurScoresImported) imported =
       demur_task_scores_import(&context->task, &params, error);

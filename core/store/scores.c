@@ -215,8 +215,10 @@ demur_scores_save(DemurWorkspace *workspace, const DemurScoreRecord *records, si
     }
     record.images_digest = images;
     /* The risk among yearly ones is the sixth year's. */
-    record.horizon_years =
-        isnan(record.yearly_risks[DEMUR_N_YEARS - 1]) ? (double)NAN : (double)DEMUR_N_YEARS;
+    if (!isnan(record.yearly_risks[DEMUR_N_YEARS - 1]))
+      record.horizon_years = DEMUR_N_YEARS;
+    else if (record.horizon_years <= 0)
+      record.horizon_years = (double)NAN;
     if (old != NULL && old->digest != NULL && same_score(old, &record)) {
       n[2]++;
       continue;

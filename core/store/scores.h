@@ -11,7 +11,8 @@ typedef struct {
   char *model, *model_version;        /* version: NULL where it is not recorded */
   char *patient_id;                   /* as the score file gave it; NULL where it did not */
   double risk;                        /* in [0, 1], within horizon_years */
-  double horizon_years;               /* NaN: not recorded, six by the meaning of the column risk */
+  double horizon_years;               /* NaN, or 0 when saved: not recorded, six by the
+                                       * meaning of the column risk */
   double yearly_risks[DEMUR_N_YEARS]; /* NaN where not given */
   size_t embedding_width;             /* 0 where there is none */
   float *embedding;                   /* [embedding_width] */

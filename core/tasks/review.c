@@ -39,14 +39,15 @@ demur_task_opinion_name(const DemurScanReview *review) {
 gboolean
 demur_task_review(DemurTask *task, const DemurScan *scan, DemurReviewKind kind, const char *comment,
                   gboolean revealed, GError **error) {
+  /* Before anything is refused: a refusal is kept there. */
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  if (workspace == NULL)
+    return FALSE;
   if (scan->verdict_id == 0 || (kind != DEMUR_REVIEW_COMMENT && scan->outdated != DEMUR_CURRENT)) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
                         "There is no verdict that holds: assess the scan first.");
     return FALSE;
   }
-  DemurWorkspace *workspace = demur_task_workspace(task, error);
-  if (workspace == NULL)
-    return FALSE;
   g_autofree char *now = demur_task_now(task);
   g_autofree char *shown = shown_document(scan, revealed);
   DemurReviewRecord record = {.scan_id = (char *)scan->scan_id,

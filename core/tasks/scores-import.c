@@ -430,6 +430,14 @@ read_json(DemurWorkspace *workspace, const char *path, const char *scan_id, cons
 
 /* Keeps what was paired, all or nothing. */
 static gboolean
+has_years(const DemurScoreRecord *record) {
+  for (int y = 0; y < DEMUR_N_YEARS; y++)
+    if (!isnan(record->yearly_risks[y]))
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
 keep(DemurTask *task, DemurWorkspace *workspace, const DemurScoresImportParams *params,
      Matching *matching, GError **error) {
   g_autofree char *now = demur_task_now(task);
@@ -441,6 +449,13 @@ keep(DemurTask *task, DemurWorkspace *workspace, const DemurScoresImportParams *
     records[i].model = (char *)params->model;
     if (records[i].model_version == NULL)
       records[i].model_version = (char *)params->model_version;
+    if (params->horizon_years > 0 && has_years(&records[i])) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                  "scan %s has yearly risks, which say their years themselves: leave --horizon out",
+                  records[i].scan_id);
+      return FALSE;
+    }
+    records[i].horizon_years = params->horizon_years;
     records[i].source = file;
     records[i].created = now;
     g_ptr_array_add(matching->to->scan_ids, g_strdup(records[i].scan_id));
@@ -457,6 +472,8 @@ check_params(const DemurScoresImportParams *params, GError **error) {
     wrong = "scores import takes --scan or --map, not both";
   else if (params->columns != NULL && (params->scan_id != NULL || params->map != NULL))
     wrong = "--columns names the columns of a table; --scan and --map belong to JSON";
+  else if (!isfinite(params->horizon_years) || params->horizon_years < 0)
+    wrong = "--horizon takes a number of years";
   else if (params->model == NULL)
     wrong = "scores import needs --model M: selectors accept the scores of their own model only";
   if (wrong == NULL)

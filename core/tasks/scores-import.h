@@ -14,6 +14,7 @@ typedef struct {
   const char *columns; /* a table with other names for the table's columns; NULL: none */
   gboolean replace;    /* scores of that model that differ */
   const char *model_version; /* of those that say none of their own; NULL: not recorded */
+  double horizon_years;      /* of a risk without yearly ones beside it; 0: not recorded */
   DemurColumnMap *mapping; /* what a person said of the table's columns; borrowed, NULL: nothing */
 } DemurScoresImportParams;
 

@@ -62,7 +62,28 @@ test_three_years_never_read_six(void) {
   JsonObject *none = find_in(array_at(root_of(all), "verdicts"), "scan_id", UID);
   g_assert_cmpstr(string_at(none, "verdict"), ==, "no_score");
   g_assert_true(is_null_at(none, "risk"));
+  /* .. but where it is said. */
+  static const struct {
+    const char *years;
+    gboolean is_read;
+  } said[] = {{"5", FALSE}, {"3", TRUE}};
+  for (guint i = 0; i < G_N_ELEMENTS(said); i++) {
+    g_autofree char *path = sandbox_path(sandbox, "scores.csv");
+    g_autoptr(Run) with_years = run_json(sandbox, 0, "scores", "import", path, "--model", "m",
+                                         "--replace", "--horizon", said[i].years, NULL);
+    g_autoptr(Run) run = run_json(sandbox, 0, "assess", "s", "--all", NULL);
+    JsonObject *one = find_in(array_at(root_of(run), "verdicts"), "scan_id", UID);
+    g_assert_cmpint(strcmp(string_at(one, "verdict"), "no_score") != 0, ==, said[i].is_read);
+  }
   give_score(sandbox, "scan_id,risk_year_1,risk_year_3,risk_year_6\n" UID ",0.05,0.2,0.4\n");
+  g_autofree char *yearly = sandbox_path(sandbox, "scores.csv");
+  g_autoptr(Run) twice = run_demur(sandbox, "scores", "import", yearly, "--model", "m", "--replace",
+                                   "--horizon", "3", NULL);
+  assert_status(twice, 1);
+  assert_says(twice->err, "yearly risks");
+  g_autoptr(Run) negative =
+      run_demur(sandbox, "scores", "import", yearly, "--model", "m", "--horizon", "-1", NULL);
+  assert_status(negative, 2);
   g_autoptr(Run) given = run_json(sandbox, 0, "assess", "s", "--scan", UID, NULL);
   g_assert_cmpfloat(number_at(root_of(given), "horizon_years"), ==, 3);
   JsonObject *verdict = json_array_get_object_element(array_at(root_of(given), "verdicts"), 0);

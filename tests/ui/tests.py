@@ -913,6 +913,37 @@ def a_person_chooses_the_series():
     app.quit()
 
 
+def what_is_refused_is_in_the_log():
+    """Right value: `demur log --kind refusal`, with the attempt, user and station as of the command line; and no verdict. What is tried:
+    a series that came under two persons is chosen."""
+    workspace = path("w.demur")
+    series = demur(workspace, "dicom", "import", shared("real/siemens-emotion"))["series"][0]
+    name = series["patient_id"].encode()
+    other = path("other")
+    os.makedirs(other)
+    for file in sorted(os.listdir(shared("real/siemens-emotion"))):
+        with open(os.path.join(shared("real/siemens-emotion"), file), "rb") as one:
+            data = one.read()
+        with open(os.path.join(other, file), "wb") as one:
+            one.write(data.replace(name, name[:-1] + bytes([name[-1] ^ 1])))
+    demur(workspace, "dicom", "import", other)
+    waiting = [s for s in demur(workspace, "dicom", "list")["series"] if s["conflict"]]
+    assert len(waiting) == 2, waiting
+    app = Workstation(workspace)
+    app.wait_text(series["patient_id"])
+    app.keys("n", "Return")
+    app.wait_text("Assess this series instead")
+    app.keys("w")
+    app.wait_text("Why is it to be assessed all the same?")
+    app.type("seen")
+    app.keys("Return")
+    app.wait_text("can't be chosen")
+    events = demur(workspace, "log", "--event", "refusal")["events"]
+    assert [e["of"] for e in events] == ["attempt:dicom choose"], events
+    assert events[0]["user"] and events[0]["station"], events
+    app.quit()
+
+
 def a_full_disk_is_said():
     """Right value: a sentence that says what to do; nothing half kept; and the next try, with room, works."""
     small = os.environ.get("DEMUR_SMALL_DISK")

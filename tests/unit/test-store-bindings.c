@@ -1,8 +1,12 @@
-/* Random sequences of what people and archives do, against a small model of what verdicts rest on:
- * no verdict is ever taken for current that does not follow from what is there, and every one that
- * does is. The model keeps version numbers and knows nothing of digests. -m thorough: 10,000
- * sequences. */
+/* Random sequences of what people and archives do, by two writers in turn, against a small model of
+ * what verdicts rest on: no verdict is ever taken for current that does not follow from what is
+ * there, and every one that does is. The model keeps version numbers and knows nothing of digests.
+ * Then the same in a process that is killed at a random moment: what is left is as before or behind
+ * the step that was under way. -m thorough: 10,000 sequences, 1,000 kills. */
 #include <math.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <glib/gstdio.h>
 
@@ -120,13 +124,12 @@ save_audit(DemurWorkspace *workspace, int version) {
   g_assert_no_error(error);
 }
 
-/* A verdict of every scan that is there, bound to how things are. */
+/* A verdict of every scan that was there when the bindings and the threshold were read, bound to how
+ * things were. */
 static void
-assess(DemurWorkspace *workspace, const Facts *facts, Given *given) {
+give(DemurWorkspace *workspace, const DemurBindings *bindings,
+     const DemurThresholdRecord *threshold, const Facts *facts, Given *given) {
   g_autoptr(GError) error = NULL;
-  g_autoptr(DemurBindings) bindings = demur_bindings_load(workspace, NULL, &error);
-  g_autoptr(DemurThresholdRecord) threshold = NULL;
-  g_assert_true(demur_thresholds_current(workspace, "s", &threshold, &error));
   g_autofree char *digest = g_strdup_printf("selector %d", facts->selector);
   DemurVerdictBatch batch = {.selector = "s",
                              .selector_digest = digest,
@@ -187,15 +190,17 @@ check(DemurWorkspace *workspace, const Facts *facts, const Given *given, const c
     g_assert_cmpint(seen[s], ==, given[s].given && facts->images[s] != 0);
 }
 
-/* One thing happens. */
+static const char *const names[] = {"import", "person",    "score",       "conflict", "choose",
+                                    "train",  "threshold", "audit",       "remove",   "same",
+                                    "assess", "assess",    "assess while"};
+#define N_CHANGES 10 /* the first names: what is no assessment */
+
+/* One thing happens that is no assessment. */
 static void
-step(DemurWorkspace *workspace, GRand *random, Facts *facts, Given *given, GString *history) {
-  static const char *const names[] = {"import", "person", "score",     "conflict",
-                                      "choose", "train",  "threshold", "audit",
-                                      "assess", "assess", "remove",    "same"};
+change(DemurWorkspace *workspace, GRand *random, Facts *facts, GString *history) {
   g_autoptr(GError) error = NULL;
   const int s = g_rand_int_range(random, 0, N_SCANS);
-  const int what = g_rand_int_range(random, 0, (int)G_N_ELEMENTS(names));
+  const int what = g_rand_int_range(random, 0, N_CHANGES);
   g_string_append_printf(history, "%s %d, ", names[what], s);
   const gboolean there = facts->images[s] != 0;
   const int version = ++counter;
@@ -246,10 +251,6 @@ step(DemurWorkspace *workspace, GRand *random, Facts *facts, Given *given, GStri
     save_audit(workspace, version);
     break;
   case 8:
-  case 9:
-    assess(workspace, facts, given);
-    break;
-  case 10:
     if (!there)
       break;
     facts->images[s] = facts->score[s] = facts->conflict[s] = 0;
@@ -263,41 +264,208 @@ step(DemurWorkspace *workspace, GRand *random, Facts *facts, Given *given, GStri
   g_assert_no_error(error);
 }
 
+/* A sequence: two writers with the workspace open, and the model. */
+typedef struct {
+  DemurWorkspace *writers[2];
+  GRand *random;
+  Facts facts;
+  Given given[N_SCANS];
+  GString *history;
+} Sequence;
+
+static void
+sequence_begin(Sequence *sequence, const char *path, guint32 seed) {
+  g_autoptr(GError) error = NULL;
+  *sequence = (Sequence){.random = g_rand_new_with_seed(seed), .history = g_string_new(NULL)};
+  counter = 0;
+  for (int w = 0; w < 2; w++) {
+    sequence->writers[w] = demur_workspace_open(path, DEMUR_WORKSPACE_CREATE, &error);
+    g_assert_no_error(error);
+    demur_workspace_set_actor(sequence->writers[w], w == 0 ? "one" : "other", "here", NULL);
+  }
+  sequence->facts.selector = ++counter;
+  save_selector(sequence->writers[0], sequence->facts.selector);
+}
+
+static void
+sequence_end(Sequence *sequence) {
+  for (int w = 0; w < 2; w++)
+    g_clear_pointer(&sequence->writers[w], demur_workspace_close);
+  g_rand_free(sequence->random);
+  g_string_free(sequence->history, TRUE);
+}
+
+/* One of the two does one thing; where one assesses, the other may change something between what it
+ * reads and what it writes. */
+static void
+step(Sequence *sequence) {
+  const int w = g_rand_int_range(sequence->random, 0, 2);
+  DemurWorkspace *workspace = sequence->writers[w];
+  const int what = g_rand_int_range(sequence->random, 0, (int)G_N_ELEMENTS(names));
+  g_string_append(sequence->history, w == 0 ? "one: " : "other: ");
+  if (what < N_CHANGES) {
+    change(workspace, sequence->random, &sequence->facts, sequence->history);
+    return;
+  }
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurBindings) bindings = demur_bindings_load(workspace, NULL, &error);
+  g_autoptr(DemurThresholdRecord) threshold = NULL;
+  g_assert_true(demur_thresholds_current(workspace, "s", &threshold, &error));
+  const Facts before = sequence->facts;
+  g_string_append_printf(sequence->history, "%s, ", names[what]);
+  if (what + 1 == (int)G_N_ELEMENTS(names))
+    change(sequence->writers[1 - w], sequence->random, &sequence->facts, sequence->history);
+  give(workspace, bindings, threshold, &before, sequence->given);
+}
+
+static void
+remove_workspace(const char *path) {
+  g_autofree char *log = g_strconcat(path, "-wal", NULL), *index = g_strconcat(path, "-shm", NULL);
+  g_unlink(path);
+  g_unlink(log);
+  g_unlink(index);
+}
+
+/* In memory where there is such a place: what is tried here is no disk. */
+static char *
+make_folder(void) {
+  g_autofree char *in_memory = g_strdup("/dev/shm/demur-bindings-XXXXXX");
+  return g_mkdtemp(in_memory) != NULL ? g_steal_pointer(&in_memory)
+                                      : g_dir_make_tmp("demur-bindings-XXXXXX", NULL);
+}
+
+static void
+assert_sound(DemurWorkspace *workspace, const char *history) {
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurVerification) verification = demur_workspace_verify(workspace, NULL, &error);
+  g_assert_no_error(error);
+  for (size_t f = 0; f < verification->n_findings; f++)
+    if (!verification->findings[f].ok)
+      g_error("%s: %s after: %s", verification->findings[f].subject,
+              verification->findings[f].message, history);
+}
+
 static void
 no_verdict_is_current_that_does_not_follow(void) {
-  const int n = g_test_thorough() ? 10000 : 200;
-  g_autoptr(GRand) random = g_rand_new_with_seed(20261128);
-  g_autofree char *folder = g_dir_make_tmp("demur-bindings-XXXXXX", NULL);
+  const guint32 n = g_test_thorough() ? 10000 : 200;
+  g_autofree char *folder = make_folder();
   g_autofree char *path = g_build_filename(folder, "w.demur", NULL);
-  for (int k = 0; k < n; k++) {
-    g_autoptr(GError) error = NULL;
-    g_autoptr(DemurWorkspace) workspace =
-        demur_workspace_open(path, DEMUR_WORKSPACE_CREATE, &error);
-    g_assert_no_error(error);
-    Facts facts = {.selector = ++counter};
-    Given given[N_SCANS] = {{0}};
-    save_selector(workspace, facts.selector);
-    g_autoptr(GString) history = g_string_new(NULL);
+  for (guint32 k = 0; k < n; k++) {
+    Sequence sequence;
+    sequence_begin(&sequence, path, 20261128 + k);
     for (int i = 0; i < STEPS; i++) {
-      step(workspace, random, &facts, given, history);
-      check(workspace, &facts, given, history->str);
+      step(&sequence);
+      check(sequence.writers[i % 2], &sequence.facts, sequence.given, sequence.history->str);
     }
-    if (k % 20 == 0) {
-      g_autoptr(DemurVerification) verification = demur_workspace_verify(workspace, NULL, &error);
-      g_assert_no_error(error);
-      for (size_t f = 0; f < verification->n_findings; f++)
-        if (!verification->findings[f].ok)
-          g_error("%s: %s after: %s", verification->findings[f].subject,
-                  verification->findings[f].message, history->str);
-    }
-    g_clear_pointer(&workspace, demur_workspace_close);
-    g_unlink(path);
-    g_autofree char *log = g_strconcat(path, "-wal", NULL),
-                    *index = g_strconcat(path, "-shm", NULL);
-    g_unlink(log);
-    g_unlink(index);
+    if (k % 20 == 0)
+      assert_sound(sequence.writers[0], sequence.history->str);
+    sequence_end(&sequence);
+    remove_workspace(path);
   }
   g_rmdir(folder);
+}
+
+/* Takes the steps of a sequence and says of each that it is done; killed by the parent. */
+static void
+run_until_killed(const char *path, guint32 seed, int done) {
+  Sequence sequence;
+  sequence_begin(&sequence, path, seed);
+  for (guint8 i = 0; i <= STEPS; i++) {
+    if (i > 0)
+      step(&sequence);
+    if (write(done, &i, 1) != 1)
+      break;
+  }
+  pause();
+}
+
+/* Whether what is told is what the model says. */
+static gboolean
+agrees(DemurWorkspace *workspace, const Facts *facts, const Given *given) {
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GPtrArray) latest = demur_verdicts_latest(workspace, NULL, &error);
+  g_assert_no_error(error);
+  guint n_right = 0, n_wanted = 0;
+  for (guint i = 0; i < latest->len; i++) {
+    const DemurVerdictRecord *record = latest->pdata[i];
+    for (int s = 0; s < N_SCANS; s++)
+      if (strcmp(record->scan_id, scan_ids[s]) == 0)
+        n_right += given[s].given && facts->images[s] != 0 &&
+                   (record->outdated == DEMUR_CURRENT) == holds(facts, &given[s].then, s);
+  }
+  for (int s = 0; s < N_SCANS; s++)
+    n_wanted += given[s].given && facts->images[s] != 0;
+  return n_right == n_wanted && latest->len == n_wanted;
+}
+
+/* The number of steps that were done for sure when it was killed at a random moment; -1: none, not
+ * even its beginning. */
+static int
+kill_somewhere(const char *path, guint32 seed, GRand *random) {
+  int ends[2];
+  g_assert_cmpint(pipe(ends), ==, 0);
+  const pid_t child = fork();
+  g_assert_cmpint(child, >=, 0);
+  if (child == 0) {
+    close(ends[0]);
+    run_until_killed(path, seed, ends[1]);
+    _exit(0);
+  }
+  close(ends[1]);
+  guint8 told;
+  int n_done = -1;
+  const int wanted = g_rand_int_range(random, -1, STEPS);
+  while (n_done < wanted && read(ends[0], &told, 1) == 1)
+    n_done = told;
+  g_usleep((gulong)g_rand_int_range(random, 0, 3000));
+  kill(child, SIGKILL);
+  while (read(ends[0], &told, 1) == 1)
+    n_done = told;
+  close(ends[0]);
+  int status;
+  g_assert_cmpint(waitpid(child, &status, 0), ==, child);
+  g_assert_true(WIFSIGNALED(status));
+  return n_done;
+}
+
+/* The workspace opens, the chain holds, and nothing is half told: it is as the model says behind the
+ * last step that was done, behind the next one, or, where that assessed while the other wrote, in
+ * between. */
+static void
+a_kill_leaves_nothing_half_told(void) {
+  const guint32 n = g_test_thorough() ? 1000 : 40;
+  g_autoptr(GRand) random = g_rand_new_with_seed(1128);
+  g_autofree char *folder = make_folder();
+  g_autofree char *path = g_build_filename(folder, "w.demur", NULL),
+                  *model = g_build_filename(folder, "model.demur", NULL);
+  guint n_between = 0;
+  for (guint32 k = 0; k < n; k++) {
+    const int n_done = kill_somewhere(path, k, random);
+    g_autoptr(GError) error = NULL;
+    g_autoptr(DemurWorkspace) left = demur_workspace_open(path, DEMUR_WORKSPACE_CREATE, &error);
+    g_assert_no_error(error);
+    Sequence sequence;
+    sequence_begin(&sequence, model, k);
+    for (int i = 0; i < n_done; i++)
+      step(&sequence);
+    assert_sound(left, sequence.history->str);
+    if (n_done >= 0 && !agrees(left, &sequence.facts, sequence.given) && n_done < STEPS) {
+      n_between++;
+      const Sequence before = sequence;
+      step(&sequence);
+      const gboolean right = agrees(left, &sequence.facts, sequence.given) ||
+                             agrees(left, &sequence.facts, before.given);
+      if (!right)
+        g_error("killed in its last step, it is as neither before nor behind: %s",
+                sequence.history->str);
+    }
+    sequence_end(&sequence);
+    g_clear_pointer(&left, demur_workspace_close);
+    remove_workspace(path);
+    remove_workspace(model);
+  }
+  g_rmdir(folder);
+  g_test_message("%u of %u kills left the step done that was under way", n_between, n);
 }
 
 int
@@ -305,5 +473,7 @@ main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/store/bindings/no-verdict-is-current-that-does-not-follow",
                   no_verdict_is_current_that_does_not_follow);
+  g_test_add_func("/store/bindings/a-kill-leaves-nothing-half-told",
+                  a_kill_leaves_nothing_half_told);
   return g_test_run();
 }

@@ -13,6 +13,7 @@
 
 #include "store/cohorts.h"
 #include "store/adopt.h"
+#include "store/events.h"
 #include "store/schema.h"
 #include "store/scores.h"
 #include "store/selectors.h"
@@ -409,6 +410,140 @@ test_older_workspace_is_migrated(void) {
   gboolean recorded = TRUE;
   g_assert_true(demur_cohorts_exclusions(workspace, "c", &recorded, &left_out, &error));
   g_assert_false(recorded);
+}
+
+/* The log of before, one event by the rules of its chain. */
+static void
+add_old_event(void) {
+  DemurEvent event = {.sequence = 1,
+                      .kind = DEMUR_EVENT_IMPORT,
+                      .key = (char *)"workspace",
+                      .program = (char *)"0",
+                      .created = (char *)"2025",
+                      .previous = (char *)""};
+  g_autofree char *chain = demur_event_digest(&event);
+  g_autofree char *sql =
+      g_strdup_printf("INSERT INTO event (sequence, kind, key, program, created, previous, chain)"
+                      " VALUES (1, 'import', 'workspace', '0', '2025', '', '%s')",
+                      chain);
+  raw_run(sql);
+}
+
+static void
+write_old_workspace(int version) {
+  for (int m = 0; m < version; m++)
+    raw_run(demur_store_migrations[m]);
+  g_autofree char *tag = g_strdup_printf("PRAGMA application_id = %d; PRAGMA user_version = %d",
+                                         DEMUR_STORE_APPLICATION_ID, version);
+  raw_run(tag);
+  /* By the columns of the first program: all that came later has to do without. */
+  raw_run(
+      "INSERT INTO cohort (name, model, source, simulated, digest, n_scans, n_patients, n_sites,"
+      " n_classes, embedding_width, created) VALUES"
+      " ('nlst', 'm', 'NLST tables p.csv and s.csv, labels at 3 years', 0, 'd', 1, 1, 1, 2, 0, '1'),"
+      " ('yearly', 'm', 'a.csv', 0, 'd', 1, 1, 1, 2, 0, '1'),"
+      " ('plain', 'm', 'labels at 3 years', 0, 'd', 1, 1, 1, 2, 0, '1');"
+      "INSERT INTO cohort_column (cohort_id, name, chunk, data) SELECT id, 'yearly_risk', 0, x'00'"
+      " FROM cohort WHERE name = 'yearly';"
+      "INSERT INTO selector (name, document, document_sha256, digest, cohort, cohort_digest, model,"
+      " simulated, created) SELECT 'of ' || name, '{}', 'x', 'd', name, 'r', 'm', 0, '2' FROM cohort;"
+      "INSERT INTO threshold (selector_id, coverage, threshold, realised, n_scans, n_patients,"
+      " cohort, split, cohort_digest, created) VALUES (1, 0.9, 0.5, 0.9, 10, 9, 'c', 't', 'r', '');"
+      "INSERT INTO series (scan_id, series_uid, patient_id, accepted, eligible, n_slices, facts,"
+      " created, updated) VALUES ('1.2', '1.2', 'P', 1, 1, 1,"
+      " '{\"patient_birth_date\": \"19500101\", \"patient_sex\": \"F\"}', '', '');"
+      "INSERT INTO series_file (series_id, position, path, frame, sop_instance_uid) VALUES"
+      " (1, 0, '/there', 0, '1.2.1');"
+      "INSERT INTO score (scan_id, model, risk, source, created) VALUES ('1.2', 'm', 0.25, 's', '');"
+      "INSERT INTO verdict_batch (selector, selector_digest, model, coverage, threshold, created)"
+      " VALUES ('of nlst', 'd', 'm', 0.9, 0.5, '');"
+      "INSERT INTO verdict (batch_id, scan_id, risk, risk_raw, score, verdict, reasons) VALUES"
+      " (1, '1.2', 0.25, 0.25, 0.1, 'accepted', '[]')");
+  if (version >= 2)
+    raw_run("INSERT INTO review (scan_id, verdict_id, kind, revealed, shown, user, created) VALUES"
+            " ('1.2', 1, 'agree', 0, '{}', 'reader', '')");
+  if (version >= 4)
+    raw_run(
+        "INSERT INTO site_audit (selector_id, site, cohort, intercept, low, high, tau2, n_labels,"
+        " created) VALUES (1, 'A', 'c', 0.1, 0, 0.2, 1, 30, '')");
+  if (version >= 9)
+    add_old_event();
+}
+
+/* What every program since must make of it: nothing is lost, and what nobody knew then is unknown. */
+static void
+check_old_workspace(DemurWorkspace *workspace, int version) {
+  g_autoptr(GError) error = NULL;
+  g_assert_cmpint(raw_number("PRAGMA user_version"), ==, demur_store_version);
+  g_autoptr(DemurSeriesRecord) series = demur_series_load(workspace, "1.2", &error);
+  g_assert_no_error(error);
+  g_assert_cmpstr(series->patient_id, ==, "P");
+  if (version < 9) {
+    g_assert_cmpstr(series->birth_date, ==, "19500101");
+    g_assert_cmpstr(series->sex, ==, "F");
+  }
+  g_assert_null(series->images_digest);
+  g_assert_null(series->conflict);
+  g_autoptr(GPtrArray) files = demur_series_files(workspace, "1.2", &error);
+  g_assert_no_error(error);
+  const DemurSeriesFile *file = files->pdata[0];
+  g_assert_cmpstr(file->path, ==, "/there");
+  g_assert_null(file->stamp); /* so it is read when it comes again */
+  g_assert_null(file->pixel_digest);
+  g_assert_false(file->decodes);
+  g_autoptr(DemurScoreRecord) score = NULL;
+  g_assert_true(demur_scores_load(workspace, "1.2", "m", &score, &error));
+  g_assert_cmpfloat(score->risk, ==, 0.25);
+  g_assert_true(isnan(score->horizon_years));
+  g_assert_null(score->model_version);
+  /* Bound by name only: it shows no risk. */
+  g_autoptr(GPtrArray) verdicts = demur_verdicts_latest(workspace, NULL, &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(verdicts->len, ==, 1);
+  const DemurVerdictRecord *verdict = verdicts->pdata[0];
+  g_assert_cmpfloat(verdict->risk, ==, 0.25);
+  g_assert_cmpint(verdict->outdated, !=, DEMUR_CURRENT);
+  g_assert_false(demur_verdict_tells_risk(verdict->verdict, verdict->outdated));
+  g_assert_cmpint(raw_number("SELECT count(*) FROM review"), ==, version >= 2 ? 1 : 0);
+  g_assert_cmpint(raw_number("SELECT count(*) FROM site_audit"), ==, version >= 4 ? 1 : 0);
+  g_assert_cmpint(raw_number("SELECT count(*) FROM event"), ==, version >= 9 ? 1 : 0);
+  /* Years: of the NLST's sentence where a program wrote it, of yearly risks the sixth. */
+  const gboolean told = version < 13;
+  g_assert_cmpint(raw_number("SELECT coalesce(horizon_years, 0) FROM cohort WHERE name = 'nlst'"),
+                  ==, told ? 3 : 0);
+  g_assert_cmpint(raw_number("SELECT coalesce(horizon_years, 0) FROM cohort WHERE name = 'yearly'"),
+                  ==, told ? 6 : 0);
+  g_assert_cmpint(raw_number("SELECT coalesce(horizon_years, 0) FROM cohort WHERE name = 'plain'"),
+                  ==, 0);
+  g_assert_cmpint(
+      raw_number("SELECT coalesce(horizon_years, 0) FROM selector WHERE name = 'of nlst'"), ==,
+      told ? 3 : 0);
+  g_assert_cmpint(
+      raw_number("SELECT coalesce(horizon_years, 0) FROM selector WHERE name = 'of plain'"), ==, 0);
+  /* The chain goes on where it was, and the schema is the one of today. */
+  g_autoptr(DemurVerification) v = demur_workspace_verify(workspace, NULL, &error);
+  g_assert_no_error(error);
+  for (size_t f = 0; f < v->n_findings; f++)
+    if (!v->findings[f].ok && !g_str_has_prefix(v->findings[f].subject, "cohort") &&
+        !g_str_has_prefix(v->findings[f].subject, "selector")) /* their contents are made up here */
+      g_error("%s: %s", v->findings[f].subject, v->findings[f].message);
+}
+
+static void
+test_each_older_workspace_is_migrated(void) {
+  for (int version = 1; version < demur_store_version; version++) {
+    g_test_message("version %d", version);
+    remove_workspace();
+    write_old_workspace(version);
+    g_autoptr(DemurWorkspace) workspace = open_workspace();
+    check_old_workspace(workspace, version);
+    /* And once it is open it is used as any other. */
+    g_autoptr(GError) error = NULL;
+    g_assert_true(demur_series_remove(workspace, "1.2", NULL, &error));
+    g_assert_no_error(error);
+    g_clear_pointer(&workspace, demur_workspace_close);
+    workspace = open_workspace();
+  }
 }
 
 static void
@@ -809,6 +944,7 @@ FRESH(test_selectors_and_thresholds)
 FRESH(test_changed_threshold_is_found)
 FRESH(test_exclusions_round_trip)
 FRESH(test_older_workspace_is_migrated)
+FRESH(test_each_older_workspace_is_migrated)
 FRESH(test_log_begins_with_what_was_there)
 FRESH(test_verdict_history)
 FRESH(test_series_and_scores)
@@ -830,6 +966,7 @@ main(int argc, char **argv) {
   each("changed-threshold-is-found", fresh_test_changed_threshold_is_found);
   each("exclusions-round-trip", fresh_test_exclusions_round_trip);
   each("older-workspace-is-migrated", fresh_test_older_workspace_is_migrated);
+  each("each-older-workspace-is-migrated", fresh_test_each_older_workspace_is_migrated);
   each("log-begins-with-what-was-there", fresh_test_log_begins_with_what_was_there);
   each("verdict-history", fresh_test_verdict_history);
   each("series-and-scores", fresh_test_series_and_scores);
