@@ -16,7 +16,7 @@
  * hold: rights 0600. */
 #pragma once
 
-#include "base/error.h"
+#include <glib.h>
 
 G_BEGIN_DECLS
 

@@ -15,6 +15,8 @@
 #include <exception>
 #include <memory>
 
+#include "base/error.h"
+
 namespace {
 
 gboolean

@@ -1,4 +1,5 @@
 #include "dicom/deidentify.h"
+#include "base/error.h"
 #include "dicom/dataset-pixels.hh"
 #include "dicom/deidentify-values.h"
 #include "dicom/library.h"

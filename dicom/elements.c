@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
+
 #define WINDOW_BYTES 16384
 #define STREAM_BYTES 65536
 

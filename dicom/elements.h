@@ -8,7 +8,7 @@
  * set.) PS3.5 section 7 and annex A. */
 #pragma once
 
-#include "base/error.h"
+#include <glib.h>
 
 G_BEGIN_DECLS
 

@@ -1,4 +1,5 @@
 #include "dicom/eligibility.h"
+#include "base/error.h"
 #include "base/file-input.h"
 #include "base/limits.h"
 #include "base/number.h"

@@ -2,6 +2,7 @@
  * functional groups of enhanced images goes to its frame (visit_group_element). The walk stops at the
  * pixel data. */
 #include "dicom/header.h"
+#include "base/error.h"
 #include "dicom/charset.h"
 #include "dicom/transfer-syntax.h"
 #include "base/number.h"

@@ -1,4 +1,5 @@
 #include "dicom/import.h"
+#include "base/error.h"
 #include "dicom/transfer-syntax.h"
 #include "dicom/volume.h"
 

@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+#include "base/error.h"
+
 #define LOOK_BITS 12
 #define WHOLE 255 /* in Look.category: difference holds the value, its bits are in length */
 

@@ -6,6 +6,8 @@
 #include <openjpeg.h>
 #include <string.h>
 
+#include "base/error.h"
+
 typedef struct {
   const guint8 *bytes;
   gsize size, at;

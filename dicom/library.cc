@@ -10,6 +10,8 @@
 #include <mutex>
 #ifdef __GLIBC__
 #include <malloc.h>
+
+#include "base/error.h"
 #endif
 
 namespace {

@@ -1,7 +1,7 @@
 /* Process-wide state of the libraries below this room: DCMTK's decoders, dictionary and logging. */
 #pragma once
 
-#include "base/error.h"
+#include <glib.h>
 
 G_BEGIN_DECLS
 

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "base/error.h"
+
 typedef enum {
   BEFORE, /* the first boundary */
   MARK,   /* behind a boundary: CRLF or -- */

@@ -2,7 +2,7 @@
  * answers. Each part is given out whole. */
 #pragma once
 
-#include "base/error.h"
+#include <glib.h>
 
 G_BEGIN_DECLS
 

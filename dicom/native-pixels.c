@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/error.h"
+
 #define MAX_BYTES (G_GUINT64_CONSTANT(1) << 31)
 
 typedef struct {

@@ -1,4 +1,5 @@
 #include "dicom/dataset-pixels.hh"
+#include "base/error.h"
 #include "dicom/network.h"
 #include "dicom/charset.h"
 #include "dicom/files.h"

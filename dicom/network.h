@@ -9,7 +9,8 @@
  * encrypted: then use it inside a hospital's network or through a tunnel. */
 #pragma once
 
-#include "base/error.h"
+#include <glib.h>
+
 #include "base/progress.h"
 #include "dicom/tls.h"
 

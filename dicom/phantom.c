@@ -4,6 +4,7 @@
  * scanner's resolution and blurred Gaussian noise for its noise. Cost O(voxels + vessels). One
  * chunk a slice, with its own stream. */
 #include "dicom/phantom.h"
+#include "base/error.h"
 #include "dicom/writer.h"
 #include "base/file-output.h"
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 #include "dicom/pixels.h"
+#include "base/error.h"
 #include "dicom/transfer-syntax.h"
 
 #include <string.h>

@@ -41,6 +41,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "base/error.h"
 #include "base/file-output.h"
 
 namespace {

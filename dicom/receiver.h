@@ -13,7 +13,8 @@
  * ended this one. */
 #pragma once
 
-#include "base/error.h"
+#include <glib.h>
+
 #include "base/progress.h"
 #include "dicom/tls.h"
 

@@ -5,6 +5,7 @@
  * takes the two slices beside it with linear weights. Cost: O(pixels * planes of the slab), up to
  * eight reads each. */
 #include "dicom/reformat.h"
+#include "base/error.h"
 #include "dicom/geometry.h"
 #include "base/memory.h"
 

@@ -1,6 +1,7 @@
 // A TID 1500 report through DCMTK's cmr, and an Encapsulated PDF. What the templates leave open is
 // coded in a scheme of our own, 99DEMUR, declared in the object.
 #include "dicom/result.h"
+#include "base/error.h"
 #include "dicom/library.h"
 #include "dicom/save-file.hh"
 #include "dicom/study.h"

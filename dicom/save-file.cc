@@ -5,6 +5,8 @@
 
 #include <limits>
 
+#include "base/error.h"
+
 namespace {
 
 // Where DCMTK's stream ends: in an output of ours.

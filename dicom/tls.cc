@@ -10,6 +10,7 @@
 
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/file-input.h"
 #include "base/limits.h"
 

@@ -1,6 +1,7 @@
 /* HU = slope * stored + intercept in double, each slice with its own pair (PS3.3 C.11.1.1.2),
  * rounded, clamped. One chunk a slice, so any number of threads gives the same bytes. */
 #include "dicom/volume.h"
+#include "base/error.h"
 #include "dicom/library.h"
 #include "dicom/pixels.h"
 #include "base/memory.h"

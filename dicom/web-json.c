@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/error.h"
 #include "base/json-reader.h"
 
 /* Attributes as DICOM JSON writes their tags. */

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/file-input.h"
 #include "base/file-output.h"
 #include "dicom/files.h"

@@ -7,6 +7,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/error.h"
+
 #define END_BYTES 22
 #define CENTRAL_BYTES 46
 #define LOCAL_BYTES 30

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/shown-text.h"
 #include "report/format.h"
 #include "ui/drawing.h"

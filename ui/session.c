@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "dicom/library.h"
 #include "tasks/meaning.h"
 #include "tasks/demo.h"

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/file-output.h"
 #include "report/format.h"
 #include "tasks/selectors.h"

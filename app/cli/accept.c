@@ -5,6 +5,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/noticed.h"
+#include "base/error.h"
 #include "base/file-output.h"
 #include "base/number.h"
 #include "tasks/accept.h"

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "app/cli/command.h"
+#include "base/error.h"
 #include "tasks/assess.h"
 #include "tasks/history.h"
 #include "tasks/selection.h"

@@ -4,6 +4,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/noticed.h"
+#include "base/error.h"
 #include "base/file-output.h"
 #include "tasks/audit.h"
 

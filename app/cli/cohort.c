@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/file-output.h"
 #include "base/json-writer.h"
 #include "app/cli/command.h"

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "tasks/assess.h"
 #include "tasks/intake.h"
 #include "base/file-input.h"

@@ -4,6 +4,7 @@
 #include <sys/random.h>
 
 #include "app/cli/command.h"
+#include "base/error.h"
 #include "tasks/decisions.h"
 #include "tasks/intake.h"
 #include "tasks/series-records.h"

@@ -1,6 +1,7 @@
 /* demur export FILE: verdicts as CSV or JSON; one scan's result as a DICOM structured report or an
  * encapsulated PDF. A risk goes out with an accepted scan only, unless asked for. */
 #include "app/cli/command.h"
+#include "base/error.h"
 #include "base/file-output.h"
 #include "tasks/verdict-export.h"
 

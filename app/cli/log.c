@@ -1,5 +1,6 @@
 /* demur log: who did what. */
 #include "app/cli/command.h"
+#include "base/error.h"
 #include "base/shown-text.h"
 #include "tasks/history.h"
 

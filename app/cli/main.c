@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "tasks/history.h"
 #include "base/blas.h"
 #include "base/csv-field.h"

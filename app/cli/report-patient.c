@@ -1,6 +1,7 @@
 /* demur report patient FILE.pdf --scan SCAN: one scan on one page. */
 #include "app/cli/command.h"
 #include "app/cli/report-parts.h"
+#include "base/error.h"
 #include "report/files.h"
 #include "tasks/patient-sheet.h"
 

@@ -4,6 +4,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/report-parts.h"
+#include "base/error.h"
 #include "tasks/report-verify.h"
 
 #define MOST_SHOWN 20 /* differences in print; --json holds them all */

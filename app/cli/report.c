@@ -5,6 +5,7 @@
 
 #include "app/cli/evaluate-options.h"
 #include "app/cli/report-parts.h"
+#include "base/error.h"
 #include "report/files.h"
 #include "tasks/coverage-choice.h"
 #include "tasks/report.h"

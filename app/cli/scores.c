@@ -5,6 +5,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/noticed.h"
+#include "base/error.h"
 #include "tasks/scores-import.h"
 #include "tasks/scores-run.h"
 

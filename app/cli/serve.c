@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/error.h"
 #include "tasks/serve.h"
 
 static volatile sig_atomic_t reload_wanted;

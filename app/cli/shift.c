@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "app/cli/command.h"
+#include "base/error.h"
 #include "base/limits.h"
 #include "base/number.h"
 #include "base/shown-text.h"

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "app/cli/command.h"
+#include "base/error.h"
 #include "tasks/names.h"
 #include "tasks/train.h"
 

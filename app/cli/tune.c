@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/cli/command.h"
+#include "base/error.h"
 #include "base/number.h"
 #include "tasks/selection.h"
 #include "tasks/tune.h"

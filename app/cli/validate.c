@@ -1,6 +1,7 @@
 /* demur validate SELECTOR --cohort C: whole sites left out in turn; the verdict is kept with the
  * selector. */
 #include "app/cli/command.h"
+#include "base/error.h"
 #include "tasks/train.h"
 
 static gboolean

@@ -1,5 +1,6 @@
 /* demur verify: workspace integrity and digests. */
 #include "app/cli/command.h"
+#include "base/error.h"
 #include "tasks/verify.h"
 
 static void

@@ -5,6 +5,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/noticed.h"
+#include "base/error.h"
 #include "base/number.h"
 #include "tasks/watch-json.h"
 #include "tasks/watch.h"

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/shown-text.h"
 
 #define BLOCK_BYTES ((gsize)64 << 10)

@@ -7,7 +7,7 @@
  * file, what is wrong with it, what to do. */
 #pragma once
 
-#include "base/error.h"
+#include <glib.h>
 
 G_BEGIN_DECLS
 

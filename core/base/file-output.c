@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/shown-text.h"
 
 #define BUFFER_SIZE (64 * 1024)

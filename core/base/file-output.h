@@ -24,7 +24,7 @@
  * taken): which file, what went wrong, what to do. One output is used by one thread at a time. */
 #pragma once
 
-#include "base/error.h"
+#include <glib.h>
 
 G_BEGIN_DECLS
 

@@ -5,9 +5,9 @@
  * out value is untouched on failure. Borrowed results live as long as the document. */
 #pragma once
 
+#include <glib.h>
 #include <json-glib/json-glib.h>
 
-#include "base/error.h"
 
 G_BEGIN_DECLS
 

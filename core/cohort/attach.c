@@ -2,6 +2,7 @@
  * rows. Memory: the new columns, one code for each (row of the table, column). */
 #include <string.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "cohort/import.h"
 #include "cohort/attribute-codes.h"

@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "cohort/columns.h"
 #include "cohort/intern.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/digest.h"
+#include "base/error.h"
 #include "base/memory.h"
 #include "cohort/columns.h"
 

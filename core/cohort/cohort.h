@@ -5,7 +5,7 @@
  * (patients, sites, splits, attribute values) are kept once and named by index. */
 #pragma once
 
-#include "base/error.h"
+#include <glib.h>
 
 G_BEGIN_DECLS
 

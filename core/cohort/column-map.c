@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/error.h"
 #include "cohort/table-header.h"
 #include "cohort/table-text.h"
 

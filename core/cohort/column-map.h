@@ -3,7 +3,7 @@
  * any other for an attribute; nothing or "-": the column is left out). */
 #pragma once
 
-#include "base/error.h"
+#include <glib.h>
 
 G_BEGIN_DECLS
 

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "cohort/attribute-codes.h"

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/error.h"
 #include "cohort/npy.h"
 #include "cohort/table-text.h"
 #include "cohort/table-warnings.h"

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/number.h"
 #include "cohort/attribute-codes.h"
 #include "cohort/columns.h"

@@ -1,8 +1,9 @@
 /* NumPy .npy files (format versions 1 to 3) of one numeric matrix. */
 #pragma once
 
+#include <glib.h>
+
 #include "base/progress.h"
-#include "base/error.h"
 
 G_BEGIN_DECLS
 

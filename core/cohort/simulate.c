@@ -20,6 +20,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/number.h"
 #include "base/random.h"
 #include "cohort/ids.h"

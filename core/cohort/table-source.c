@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/error.h"
 #include "base/file-input.h"
 #include "base/limits.h"
 

@@ -3,7 +3,7 @@
  * spreadsheets) given as LF. Other encodings and other kinds of file are refused by their name. */
 #pragma once
 
-#include "base/error.h"
+#include <glib.h>
 
 G_BEGIN_DECLS
 

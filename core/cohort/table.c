@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/csv-field.h"
+#include "base/error.h"
 #include "base/limits.h"
 #include "cohort/table-source.h"
 

@@ -10,7 +10,7 @@
  * closing one, a quote never closed, records over 256 MiB, more than 200,000 fields. */
 #pragma once
 
-#include "base/error.h"
+#include <glib.h>
 
 G_BEGIN_DECLS
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/random.h"
 #include "metrics/intervals.h"
 #include "metrics/offset-logistic.h"

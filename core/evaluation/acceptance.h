@@ -15,7 +15,8 @@
  * site's population, and are labelled in the plan's order. Binary risk only. */
 #pragma once
 
-#include "base/error.h"
+#include <glib.h>
+
 #include "metrics/betting.h"
 
 G_BEGIN_DECLS

@@ -5,7 +5,8 @@
  * it. */
 #pragma once
 
-#include "base/error.h"
+#include <glib.h>
+
 #include "base/json-writer.h"
 #include "base/limits.h"
 #include "evaluation/method-kind.h"

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "cohort/bands.h"
 
 static const char *const scanner_parts[] = {"manufacturer", "model_name"};

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/limits.h"
 #include "base/number.h"
 #include "base/small-cells.h"

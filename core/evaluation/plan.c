@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "selector/audit.h"
 

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
+
 static const char *const unit_names[] = {"scan", "patient", "site"};
 
 const char *

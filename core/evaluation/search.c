@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
+
 #define MAX_TRIALS 200
 
 void

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/json-reader.h"
 #include "base/json-writer.h"
 #include "evaluation/watch.h"

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/random.h"
 #include "base/sha256.h"
 #include "metrics/betting.h"

@@ -20,7 +20,8 @@
  * Assumed: patients are independent draws, and of one patient one value counts. */
 #pragma once
 
-#include "base/error.h"
+#include <glib.h>
+
 #include "base/translate.h"
 
 G_BEGIN_DECLS

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/json-reader.h"
 #include "base/memory.h"
 #include "base/translate.h"

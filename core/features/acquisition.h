@@ -9,9 +9,9 @@
  * it, and must not be moved by it later. Immutable once made. */
 #pragma once
 
+#include <glib.h>
 #include <json-glib/json-glib.h>
 
-#include "base/error.h"
 #include "base/json-writer.h"
 
 G_BEGIN_DECLS

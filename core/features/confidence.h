@@ -7,7 +7,7 @@
  * limit p and the one-hot are left out, and two columns remain. */
 #pragma once
 
-#include "base/error.h"
+#include <glib.h>
 
 G_BEGIN_DECLS
 

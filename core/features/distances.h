@@ -9,9 +9,10 @@
  * directly, so that duplicates are at exactly 0. */
 #pragma once
 
+#include <glib.h>
+
 #include "base/parallel.h"
 #include "base/progress.h"
-#include "base/error.h"
 
 G_BEGIN_DECLS
 

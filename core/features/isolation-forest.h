@@ -9,11 +9,11 @@
  * depend on the scale of a column, so raw embeddings do. */
 #pragma once
 
+#include <glib.h>
 #include <json-glib/json-glib.h>
 
 #include "base/json-writer.h"
 #include "base/parallel.h"
-#include "base/error.h"
 
 G_BEGIN_DECLS
 

@@ -19,6 +19,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/vector.h"

@@ -13,6 +13,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/json-reader.h"
 #include "base/memory.h"
 #include "base/random.h"

@@ -5,7 +5,7 @@
  * 1), and so is the scale of a column whose sd is 0 (golden/scaler.json). Immutable once made. */
 #pragma once
 
-#include "base/error.h"
+#include <glib.h>
 
 G_BEGIN_DECLS
 

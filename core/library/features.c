@@ -1,6 +1,7 @@
 /* Meta features of vectors: features/confidence.h and features/outlier.h behind the C interface. */
 #include "library/libdemur-private.h"
 
+#include "base/error.h"
 #include "base/parallel.h"
 #include "features/confidence.h"
 #include "features/outlier.h"

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/error.h"
 #include "base/file-input.h"
 #include "base/limits.h"
 #include "base/parallel.h"

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
+
 struct DemurCensoring {
   size_t n, n_sites;
   guint32 *order;  /* [n] scans in ascending time */

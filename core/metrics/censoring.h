@@ -13,7 +13,7 @@
  * 30 % too low and more. */
 #pragma once
 
-#include "base/error.h"
+#include <glib.h>
 
 G_BEGIN_DECLS
 

@@ -1,7 +1,7 @@
 /* Ridge logistic regression with an offset: logit p_i = offset_i + b + w . x_i. */
 #pragma once
 
-#include "base/error.h"
+#include <glib.h>
 
 G_BEGIN_DECLS
 

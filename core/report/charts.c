@@ -1,6 +1,7 @@
 /* Charts by name, and what can be done with one. */
 #include "report/charts-private.h"
 
+#include "base/error.h"
 #include "report/chart-export.h"
 #include "report/format.h"
 

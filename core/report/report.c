@@ -1,5 +1,6 @@
 #include "report/report.h"
 
+#include "base/error.h"
 #include "base/shown-text.h"
 #include "report/files.h"
 #include "report/finding.h"

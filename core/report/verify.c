@@ -1,5 +1,6 @@
 #include "report/verify.h"
 
+#include "base/error.h"
 #include "base/json-reader.h"
 #include "report/patient.h"
 

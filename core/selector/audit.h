@@ -2,7 +2,8 @@
  * "Beyond the paper", point 7. K = 2 only. */
 #pragma once
 
-#include "base/error.h"
+#include <glib.h>
+
 #include "metrics/site-prior.h"
 
 G_BEGIN_DECLS

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 
 /* LAPACK, as every implementation exports it; Debian's has no C header without LAPACKE. */

@@ -2,7 +2,7 @@
  * (--embedding-svd). */
 #pragma once
 
-#include "base/error.h"
+#include <glib.h>
 
 G_BEGIN_DECLS
 

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/json-reader.h"
 #include "base/number.h"
 #include "metrics/coverage.h"

@@ -29,6 +29,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/number.h"
 
 #define N_STARTS 4

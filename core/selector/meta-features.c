@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/translate.h"

@@ -6,7 +6,8 @@
  * nobody can say that it doesn't. */
 #pragma once
 
-#include "base/error.h"
+#include <glib.h>
+
 #include "base/json-writer.h"
 
 G_BEGIN_DECLS

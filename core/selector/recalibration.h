@@ -2,7 +2,8 @@
  * docs/method.md, "Beyond the paper", point 3. */
 #pragma once
 
-#include "base/error.h"
+#include <glib.h>
+
 #include "base/json-writer.h"
 
 #include <json-glib/json-glib.h>

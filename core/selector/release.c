@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "features/prototypes.h"
 #include "selector/selector-private.h"

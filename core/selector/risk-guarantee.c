@@ -39,6 +39,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "metrics/coverage.h"
 #include "selector/selector-private.h"

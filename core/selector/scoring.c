@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "features/outlier.h"
 #include "selector/settings.h"
 

@@ -2,7 +2,7 @@
  * training, scoring, the baselines of an evaluation and the options read it. */
 #pragma once
 
-#include "base/error.h"
+#include <glib.h>
 
 G_BEGIN_DECLS
 

@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#include "base/error.h"
+
 /* Of floats 3.4e38, with room for rounding. */
 #define MAX_FLOAT_BOUND 1e37
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/digest.h"
+#include "base/error.h"
 #include "base/memory.h"
 #include "metrics/offset-logistic.h"
 #include "selector/components.h"

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/json-reader.h"
 #include "base/number.h"
 

@@ -2,9 +2,9 @@
  */
 #pragma once
 
+#include <glib.h>
 #include <json-glib/json-glib.h>
 
-#include "base/error.h"
 #include "base/json-writer.h"
 #include "selector/recalibration.h"
 #include "selector/scoring.h"

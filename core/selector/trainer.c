@@ -15,6 +15,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "metrics/coverage.h"
 #include "metrics/selective.h"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "metrics/censoring.h"
 
 #include "selector/folds.h"

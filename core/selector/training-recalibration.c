@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "metrics/offset-logistic.h"
 #include "selector/risk-interval.h"

@@ -13,6 +13,7 @@
 
 #include <string.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "cohort/outcome.h"
 #include "selector/selector-private.h"

@@ -1,5 +1,6 @@
 #include "store/acceptances.h"
 
+#include "base/error.h"
 #include "store/connection.h"
 #include "store/events.h"
 

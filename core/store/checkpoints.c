@@ -1,5 +1,6 @@
 #include "store/checkpoints.h"
 
+#include "base/error.h"
 #include "store/connection.h"
 
 gboolean

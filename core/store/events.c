@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/digest.h"
+#include "base/error.h"
 #include "store/connection.h"
 #include "store/seal.h"
 

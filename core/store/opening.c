@@ -10,6 +10,7 @@
 #include <glib.h>
 #include <sqlite3.h>
 
+#include "base/error.h"
 #include "base/file-output.h"
 #include "store/schema.h"
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/error.h"
 #include "store/connection.h"
 #include "store/events.h"
 

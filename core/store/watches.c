@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/error.h"
 #include "store/connection.h"
 #include "store/events.h"
 

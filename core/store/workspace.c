@@ -8,6 +8,7 @@
 #include <glib/gstdio.h>
 
 #include "base/digest.h"
+#include "base/error.h"
 #include "store/adopt.h"
 #include "store/connection.h"
 #include "store/events.h"

@@ -8,7 +8,8 @@
  * 8601, UTC): this room has no clock. */
 #pragma once
 
-#include "base/error.h"
+#include <glib.h>
+
 #include "base/progress.h"
 
 G_BEGIN_DECLS

@@ -5,6 +5,7 @@
 
 #include "base/csv-field.h"
 #include "base/digest.h"
+#include "base/error.h"
 #include "base/file-output.h"
 #include "base/random.h"
 #include "metrics/intervals.h"

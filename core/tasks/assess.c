@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "tasks/dicom-scores.h"
 #include "tasks/selection.h"
 #include "tasks/watch.h"

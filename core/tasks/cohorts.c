@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/error.h"
 #include "cohort/export.h"
 #include "tasks/prevalence.h"
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "metrics/coverage.h"

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/error.h"
 #include "tasks/images.h"
 #include "tasks/series-records.h"
 #include "tasks/study-choice.h"

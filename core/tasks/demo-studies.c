@@ -4,6 +4,7 @@
 
 #include <glib/gstdio.h>
 
+#include "base/error.h"
 #include "base/file-output.h"
 #include "base/number.h"
 #include "base/random.h"

@@ -1,5 +1,6 @@
 #include "tasks/demo.h"
 
+#include "base/error.h"
 #include "base/file-output.h"
 #include "base/private-folder.h"
 #include "dicom/library.h"

@@ -4,6 +4,7 @@
 
 #include <json-glib/json-glib.h>
 
+#include "base/error.h"
 #include "base/json-reader.h"
 #include "base/number.h"
 #include "selector/coverage.h"

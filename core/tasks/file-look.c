@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/error.h"
 #include "base/file-input.h"
 #include "cohort/table-header.h"
 #include "cohort/table.h"

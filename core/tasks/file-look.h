@@ -3,7 +3,8 @@
  * name. For a person who drops it on the window: looked at, corrected, then imported. */
 #pragma once
 
-#include "base/error.h"
+#include <glib.h>
+
 #include "cohort/column-guess.h"
 
 G_BEGIN_DECLS

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/error.h"
 #include "dicom/import.h"
 #include "dicom/library.h"
 #include "store/series.h"

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "tasks/meeting.h"
 #include "tasks/series-records.h"
 #include "tasks/study-choice.h"

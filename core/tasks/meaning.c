@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/limits.h"
 #include "metrics/intervals.h"
 #include "store/cohorts.h"

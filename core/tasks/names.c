@@ -1,5 +1,6 @@
 #include "tasks/names.h"
 
+#include "base/error.h"
 #include "base/shown-text.h"
 
 gboolean

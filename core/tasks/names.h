@@ -1,7 +1,7 @@
 /* Names of cohorts, selectors and models. */
 #pragma once
 
-#include "base/error.h"
+#include <glib.h>
 
 G_BEGIN_DECLS
 

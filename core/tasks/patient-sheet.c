@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "report/format.h"
 #include "selector/coverage.h"
 #include "store/events.h"

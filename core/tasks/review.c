@@ -1,5 +1,6 @@
 #include "tasks/review.h"
 
+#include "base/error.h"
 #include "base/json-writer.h"
 #include "words/words.h"
 

@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "tasks/scores-import.h"
 
 #include "cohort/ids.h"

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/file-input.h"
 #include "base/json-reader.h"
 #include "base/limits.h"

@@ -1,7 +1,8 @@
 /* What external models write as JSON: one score or several, with or without the scans' names. */
 #pragma once
 
-#include "base/error.h"
+#include <glib.h>
+
 #include "store/scores.h"
 
 G_BEGIN_DECLS

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/file-output.h"
 #include "base/private-folder.h"
 #include "cohort/npy.h"

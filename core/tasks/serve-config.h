@@ -5,7 +5,8 @@
  * and nothing is guessed: an unknown key, a repeated one and a missing one are faults too. */
 #pragma once
 
-#include "base/error.h"
+#include <glib.h>
+
 #include "dicom/web.h"
 #include "selector/verdict.h"
 

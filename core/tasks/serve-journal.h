@@ -11,7 +11,8 @@
  * is removed. No patient's name or ID stands in any of them. */
 #pragma once
 
-#include "base/error.h"
+#include <glib.h>
+
 #include "base/json-writer.h"
 
 G_BEGIN_DECLS

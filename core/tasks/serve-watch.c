@@ -3,6 +3,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/file-output.h"
 #include "dicom/files.h"
 #include "dicom/library.h"

@@ -9,6 +9,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/file-output.h"
 #include "dicom/receiver.h"
 #include "store/selectors.h"

@@ -1,5 +1,6 @@
 #include "tasks/site-scans.h"
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "tasks/selection.h"
 

@@ -6,7 +6,8 @@
  * output; warnings and notes are part of what is returned. */
 #pragma once
 
-#include "base/error.h"
+#include <glib.h>
+
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "store/workspace.h"

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/error.h"
 #include "store/checkpoints.h"
 #include "store/trained.h"
 #include "tasks/names.h"

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "selector/folds.h"
 #include "selector/risk-interval.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/csv-field.h"
+#include "base/error.h"
 #include "base/file-output.h"
 #include "base/json-writer.h"
 #include "base/number.h"

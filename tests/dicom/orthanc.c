@@ -1,5 +1,6 @@
 /* Our network against another maker's archive: Orthanc, started here on the loopback with a folder
  * of its own, and ended again. Label long; skipped where Orthanc is not installed. */
+#include "base/error.h"
 #include "dicom/web.h"
 #include "orthanc-fixture.h"
 

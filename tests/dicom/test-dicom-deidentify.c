@@ -1,6 +1,7 @@
 /* De-identified copies: every element of every result is walked, and every text of the original
  * that names somebody or something is looked for in its bytes. */
 #define _GNU_SOURCE
+#include "base/error.h"
 #include "dicom/deidentify.h"
 #include "dicom/volume.h"
 #include "dicom-fixture.h"

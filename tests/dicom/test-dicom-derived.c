@@ -1,6 +1,7 @@
 /* Every row of shared/dicom/derived/EXPECTED.tsv: mutations of one real series, one fault a folder.
  * Its columns give n_slices and accepted; the sentence of its last column is checked by the
  * expectations of the table below. */
+#include "base/error.h"
 #include "dicom-fixture.h"
 #include "dicom/geometry.h"
 #include "dicom/volume.h"

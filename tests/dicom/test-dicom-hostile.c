@@ -1,5 +1,6 @@
 /* Files that want to do harm, or are merely damaged: refused with a reason, in bounded memory,
  * without stopping the rest. Built by hand; byte values after PS3.5 sections 7.1 and 7.5. */
+#include "base/error.h"
 #include "dicom-fixture.h"
 #include "base/random.h"
 #include "dicom/volume.h"

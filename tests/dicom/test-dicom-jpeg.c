@@ -1,5 +1,6 @@
 /* JPEG lossless: images coded here by the equations of ITU-T T.81 annex H come out as they went in,
  * and DCMTK's decoder, the oracle, says the same of the same bytes. */
+#include "base/error.h"
 #include "dicom-fixture.h"
 #include "dicom/pixels.h"
 

@@ -1,5 +1,6 @@
 /* Both ends of the network against each other, on the loopback. (Against another maker's archive:
  * orthanc.c, label long.) */
+#include "base/error.h"
 #include "network-fixture.h"
 #include "dicom/volume.h"
 

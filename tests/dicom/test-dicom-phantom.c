@@ -1,5 +1,6 @@
 /* The phantom: accepted by the rules without a warning, says that it is simulated, and is the same
  * at any number of threads. CT numbers of its organs are those drawn in phantom.c. */
+#include "base/error.h"
 #include "dicom-fixture.h"
 #include "dicom/phantom.h"
 #include "dicom/volume.h"

@@ -1,5 +1,6 @@
 /* Planes through volumes made by hand: every voxel's value names its place, so the right picture
  * can be written down. */
+#include "base/error.h"
 #include "dicom/reformat.h"
 #include "dicom-fixture.h"
 #include "base/memory.h"

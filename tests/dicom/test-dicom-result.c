@@ -1,6 +1,7 @@
 /* Objects for the archive. What is in them is read back with our own reader; that they are what the
  * standard asks for is for dciodvfy to say (dicom3tools) and for dsrdump and dcm2pdf to read. */
 #define _GNU_SOURCE
+#include "base/error.h"
 #include "dicom/result.h"
 #include "dicom/study.h"
 #include "dicom-fixture.h"

@@ -1,5 +1,6 @@
 /* Grouping, measuring and judging, on small series made by hand: right values follow from the
  * positions written. */
+#include "base/error.h"
 #include "dicom-fixture.h"
 #include "dicom/geometry.h"
 

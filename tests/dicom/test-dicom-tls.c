@@ -1,5 +1,6 @@
 /* Encrypted associations. Right: a peer whose certificate is of a trusted authority, in date and
  * made out to the host that was called is served; every other is refused, on either side. */
+#include "base/error.h"
 #include "tls-fixture.h"
 
 static FixtureServer *

@@ -1,6 +1,7 @@
 /* The DICOMweb client against a stand-in server that says what each case lays down: right answers,
  * and what a broken or hostile server may send. Right: objects as they were, or a refusal; never
  * anything kept of what was not asked for. */
+#include "base/error.h"
 #include "dicom/multipart.h"
 #include "dicom/web-json.h"
 #include "web-fixture.h"

@@ -1,5 +1,6 @@
 /* ZIP archives: a round trip against the folder they were made of, and archives that lie. The
  * writer below follows APPNOTE.TXT 4.3. */
+#include "base/error.h"
 #include "dicom-fixture.h"
 #include "dicom/volume.h"
 #include "dicom/zip.h"

@@ -12,6 +12,7 @@
 
 #include <glib/gstdio.h>
 
+#include "base/error.h"
 #include "base/file-output.h"
 #include "base/shown-text.h"
 #include "support/support.h"

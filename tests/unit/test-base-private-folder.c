@@ -9,6 +9,7 @@
 
 #include <glib/gstdio.h>
 
+#include "base/error.h"
 #include "base/private-folder.h"
 #include "support/support.h"
 

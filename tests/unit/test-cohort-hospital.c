@@ -7,6 +7,7 @@
 
 #include <glib/gstdio.h>
 
+#include "base/error.h"
 #include "cohort/import.h"
 #include "cohort/table-source.h"
 #include "cohort/nlst.h"

@@ -6,6 +6,7 @@
 
 #include <glib/gstdio.h>
 
+#include "base/error.h"
 #include "cohort/nlst.h"
 #include "support/support.h"
 

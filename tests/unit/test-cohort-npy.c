@@ -4,6 +4,7 @@
 
 #include <glib/gstdio.h>
 
+#include "base/error.h"
 #include "cohort/import.h"
 #include "cohort/npy.h"
 #include "support/support.h"

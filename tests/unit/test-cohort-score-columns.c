@@ -4,6 +4,7 @@
 
 #include <glib/gstdio.h>
 
+#include "base/error.h"
 #include "cohort/import.h"
 #include "cohort/nlst.h"
 #include "cohort/columns.h"

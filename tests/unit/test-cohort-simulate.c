@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "cohort/simulate.h"
 #include "support/support.h"
 

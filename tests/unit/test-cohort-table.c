@@ -6,6 +6,7 @@
 
 #include <glib/gstdio.h>
 
+#include "base/error.h"
 #include "base/random.h"
 #include "cohort/export.h"
 #include "cohort/import.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/blas.h"
+#include "base/error.h"
 #include "base/json-reader.h"
 #include "cohort/simulate.h"
 #include "evaluation/comparisons.h"

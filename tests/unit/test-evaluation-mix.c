@@ -1,6 +1,7 @@
 /* Another mix. Right values: by hand for what raking one margin does to shares; for intervals a
  * population whose mix is really the wanted one, drawn large, that the reweighted samples of
  * another mix must hold 95 times in 100. DEMUR_LONG=1: 400 samples in place of 60. */
+#include "base/error.h"
 #include "evaluation/mix.h"
 
 #include <math.h>

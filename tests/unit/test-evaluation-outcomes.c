@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/random.h"
 #include "evaluation/evaluate.h"
 #include "metrics/coverage.h"

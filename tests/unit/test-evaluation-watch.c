@@ -2,6 +2,7 @@
  * the same evidence however it came), and simulated hospitals with their binomial error. */
 #include <math.h>
 
+#include "base/error.h"
 #include "base/random.h"
 #include "evaluation/watch.h"
 #include "support/support.h"

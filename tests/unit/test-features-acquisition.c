@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/json-reader.h"
 #include "support/support.h"
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "features/confidence.h"
 #include "features/scaler.h"
 #include "support/support.h"

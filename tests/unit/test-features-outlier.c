@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "features/isolation-forest.h"

@@ -1,5 +1,6 @@
 /* Weights of outcomes and cumulative incidence. Frozen numbers: R 4.2.2, survival 3.5-3 (survfit of
  * the time to being left, Kaplan-Meier with conf.type "log-log", Aalen-Johansen). */
+#include "base/error.h"
 #include "metrics/censoring.h"
 
 #include <math.h>

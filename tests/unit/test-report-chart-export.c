@@ -1,6 +1,7 @@
 /* Every chart goes through one interface and one exporter. Right values: what an interface is asked
  * for is there for each chart by name; a table for programs is English whatever language is in use;
  * a PDF carries what the picture says; a refused ending leaves no file. */
+#include "base/error.h"
 #include "report-fixture.h"
 
 #include "report/chart-export.h"

@@ -1,6 +1,7 @@
 /* The PDF and its JSON as files. Right values: round trips (JSON read back, text taken out of the
  * PDF by pdftotext where it is installed), metamorphic laws (same input, other name: same bytes)
  * and refusals. */
+#include "base/error.h"
 #include "report-fixture.h"
 #include "support/support.h"
 

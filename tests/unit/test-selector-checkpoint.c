@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/blas.h"
+#include "base/error.h"
 #include "cohort/simulate.h"
 #include "selector/training.h"
 #include "support/support.h"

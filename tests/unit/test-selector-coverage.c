@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/random.h"
 #include "selector/coverage.h"
 #include "support/support.h"

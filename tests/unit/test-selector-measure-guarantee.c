@@ -7,6 +7,7 @@
  * r. */
 #include <math.h>
 
+#include "base/error.h"
 #include "base/random.h"
 #include "selector/measure-guarantee.h"
 #include "support/support.h"

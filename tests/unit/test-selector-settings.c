@@ -2,6 +2,7 @@
  */
 #include <string.h>
 
+#include "base/error.h"
 #include "base/number.h"
 #include "selector/settings.h"
 #include "support/support.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/blas.h"
+#include "base/error.h"
 #include "selector/trainer.h"
 #include "support/support.h"
 

@@ -1,4 +1,5 @@
 /* Unfinished trainings in the workspace: what was saved comes back byte for byte, one a name. */
+#include "base/error.h"
 #include "store/checkpoints.h"
 
 #include <glib/gstdio.h>

@@ -10,6 +10,7 @@
 
 #include <glib/gstdio.h>
 
+#include "base/error.h"
 #include "store/cohorts.h"
 #include "store/verdicts.h"
 #include "store/workspace.h"

@@ -8,6 +8,7 @@
 
 #include <glib/gstdio.h>
 
+#include "base/error.h"
 #include "cohort/simulate.h"
 #include "store/cohorts.h"
 #include "store/replace.h"

@@ -1,5 +1,6 @@
 /* Reviews and decisions: right values are what was saved (round trip) and the schema's own rules.
  */
+#include "base/error.h"
 #include "store/reviews.h"
 
 #include <glib/gstdio.h>

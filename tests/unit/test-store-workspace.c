@@ -11,6 +11,7 @@
 #include <glib/gstdio.h>
 #include <sqlite3.h>
 
+#include "base/error.h"
 #include "store/cohorts.h"
 #include "store/adopt.h"
 #include "store/events.h"

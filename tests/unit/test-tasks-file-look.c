@@ -4,6 +4,7 @@
 
 #include <glib/gstdio.h>
 
+#include "base/error.h"
 #include "support/support.h"
 #include "tasks/file-look.h"
 

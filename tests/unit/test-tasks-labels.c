@@ -5,6 +5,7 @@
 
 #include <glib/gstdio.h>
 
+#include "base/error.h"
 #include "tasks/label-table.h"
 #include "support/support.h"
 

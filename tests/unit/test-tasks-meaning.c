@@ -1,5 +1,6 @@
 /* What a risk means: the rule of tasks/meaning.h on references made by hand, whose right values are
  * counted by hand; what is warned of, in words; and names. */
+#include "base/error.h"
 #include "tasks/meaning.h"
 #include "tasks/names.h"
 #include "tasks/warnings.h"
