@@ -11,17 +11,23 @@ compare_ids(gconstpointer a, gconstpointer b, gpointer data) {
 }
 
 guint32 *
-demur_cohort_order(const DemurCohort *cohort) {
-  const size_t n = cohort->n_scans;
+demur_cohort_order_rows(const DemurCohort *cohort, const guint32 *rows, size_t n) {
   guint32 *order = g_new(guint32, MAX(n, 1));
+  memcpy(order, rows, n * sizeof *rows);
   gboolean ascending = TRUE;
-  for (size_t i = 0; i < n; i++) {
-    order[i] = (guint32)i;
-    ascending = ascending && (i == 0 || strcmp(cohort->scan_ids[i - 1], cohort->scan_ids[i]) < 0);
-  }
+  for (size_t i = 1; i < n && ascending; i++)
+    ascending = strcmp(cohort->scan_ids[rows[i - 1]], cohort->scan_ids[rows[i]]) <= 0;
   if (!ascending)
     g_qsort_with_data(order, (int)n, sizeof *order, compare_ids, (gpointer)cohort);
   return order;
+}
+
+guint32 *
+demur_cohort_order(const DemurCohort *cohort) {
+  g_autofree guint32 *rows = g_new(guint32, MAX(cohort->n_scans, 1));
+  for (size_t i = 0; i < cohort->n_scans; i++)
+    rows[i] = (guint32)i;
+  return demur_cohort_order_rows(cohort, rows, cohort->n_scans);
 }
 
 /* values [n][bytes] as order says, by way of memory [n][bytes]. */

@@ -9,6 +9,9 @@ G_BEGIN_DECLS
 /* rows [n_scans] (owned) in canonical order. */
 guint32 *demur_cohort_order(const DemurCohort *cohort);
 
+/* The same of some rows [n], which may name one more than once (owned). */
+guint32 *demur_cohort_order_rows(const DemurCohort *cohort, const guint32 *rows, size_t n);
+
 /* Puts the scans into canonical order, and patients, sites, splits and attribute values into the
  * order in which those scans name them first. Only for who made or loaded the cohort, before anyone
  * else has a reference. Nothing is moved where they stand so already. O(n log n + bytes), memory:

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cohort/order.h"
 #include "evaluation/audit-curve.h"
 #include "evaluation/comparisons.h"
 #include "evaluation/groups.h"
@@ -186,7 +187,7 @@ describe(const DemurEvaluateInput *input, const DemurSample *sample, const guint
   e->n_capped = sample->n_capped;
   e->n_effective = sample->weights != NULL ? demur_censoring_n_effective(sample->weights, sample->n)
                                            : (double)sample->n;
-  g_autofree guint32 *sorted = demur_sample_canonical_rows(cohort, rows, sample->n);
+  g_autofree guint32 *sorted = demur_cohort_order_rows(cohort, rows, sample->n);
   e->digest = demur_cohort_digest(cohort, sorted, sample->n);
   e->n_resamples = input->n_resamples;
   e->resample_unit = g_strdup(demur_unit_name(input->resample_unit));

@@ -34,20 +34,6 @@ compare_rows(gconstpointer a, gconstpointer b, gpointer data) {
   return x != y ? (x > y) - (x < y) : strcmp(cohort->scan_ids[i], cohort->scan_ids[j]);
 }
 
-static int
-compare_ids(gconstpointer a, gconstpointer b, gpointer data) {
-  const DemurCohort *cohort = data;
-  return strcmp(cohort->scan_ids[*(const guint32 *)a], cohort->scan_ids[*(const guint32 *)b]);
-}
-
-guint32 *
-demur_sample_canonical_rows(const DemurCohort *cohort, const guint32 *rows, size_t n) {
-  guint32 *sorted = g_new(guint32, MAX(n, 1));
-  memcpy(sorted, rows, n * sizeof *rows);
-  g_qsort_with_data(sorted, (int)n, sizeof *sorted, compare_ids, (gpointer)cohort);
-  return sorted;
-}
-
 /* Names the value by its place among those met so far. */
 static guint32
 dense_code(GHashTable *codes, guint64 value) {

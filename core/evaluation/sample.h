@@ -38,10 +38,6 @@ typedef struct {
   guint32 *sites;             /* [n] in [0, n_sites) */
 } DemurSample;
 
-/* The rows in the order of their scan_ids (owned): digests of it do not hang on the table's order.
- */
-guint32 *demur_sample_canonical_rows(const DemurCohort *cohort, const guint32 *rows, size_t n);
-
 /* Rows of the cohort. Every one needs a label or, left before the horizon, a time:
  * DEMUR_ERROR_STATE with the first scan that has neither, or where the horizon is too long for
  * these scans (metrics/censoring.h). Nothing in it but the rows depends on their order. */

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/json-reader.h"
 #include "base/memory.h"
+#include "cohort/order.h"
 #include "metrics/coverage.h"
 #include "selector/folds.h"
 
@@ -220,7 +221,7 @@ demur_validate(DemurCohort *cohort, const DemurTrainSettings *settings, guint64 
   DemurValidation *v = g_new0(DemurValidation, 1);
   v->cohort = g_strdup(cohort->name);
   v->split = g_strdup(split);
-  g_autofree guint32 *sorted = demur_sample_canonical_rows(cohort, rows, n);
+  g_autofree guint32 *sorted = demur_cohort_order_rows(cohort, rows, n);
   v->digest = demur_cohort_digest(cohort, sorted, n);
   v->simulated = cohort->simulated;
   v->seed = seed;

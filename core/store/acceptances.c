@@ -39,14 +39,8 @@ record_free(gpointer record) {
 gboolean
 demur_acceptance_plans_save(DemurWorkspace *workspace, DemurAcceptancePlanRecord *record,
                             GError **error) {
-  const gint64 selector =
-      demur_store_count(workspace, "SELECT coalesce(max(id), 0) FROM selector WHERE name = ?",
-                        record->selector, NULL, error);
+  const gint64 selector = demur_store_selector_id(workspace, record->selector, error);
   if (selector == 0)
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
-                "there is no selector %s; `demur selector list` names those there are",
-                record->selector);
-  if (selector <= 0)
     return FALSE;
   sqlite3_stmt *statement = demur_store_statement(
       workspace,

@@ -33,20 +33,9 @@ record_free(gpointer record) {
   demur_audit_record_free(record);
 }
 
-/* Id of the selector; 0 with DEMUR_ERROR_NOT_FOUND. */
-static gint64
-selector_id(DemurWorkspace *workspace, const char *name, GError **error) {
-  const gint64 id = demur_store_count(
-      workspace, "SELECT coalesce(max(id), 0) FROM selector WHERE name = ?", name, NULL, error);
-  if (id == 0)
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
-                "there is no selector %s; `demur selector list` names those there are", name);
-  return MAX(id, 0);
-}
-
 gboolean
 demur_audit_plans_save(DemurWorkspace *workspace, const DemurAuditPlan *plan, GError **error) {
-  const gint64 id = selector_id(workspace, plan->selector, error);
+  const gint64 id = demur_store_selector_id(workspace, plan->selector, error);
   if (id == 0 || !demur_workspace_begin(workspace, error))
     return FALSE;
   sqlite3_stmt *statement = demur_store_statement(
@@ -147,7 +136,7 @@ gboolean
 demur_audits_save(DemurWorkspace *workspace, const DemurAuditRecord *record, GError **error) {
   if (!demur_workspace_begin(workspace, error))
     return FALSE;
-  const gint64 id = selector_id(workspace, record->selector, error);
+  const gint64 id = demur_store_selector_id(workspace, record->selector, error);
   DemurAuditRecord kept = *record;
   kept.event = id != 0 ? demur_store_next_event(workspace, error) : -1;
   g_autofree char *digest = kept.digest = demur_audit_digest(&kept);

@@ -77,6 +77,9 @@ char *demur_store_now(DemurWorkspace *workspace);
 char *demur_store_digest(const char *const *texts, size_t n_texts, const double *numbers,
                          size_t n_numbers);
 
+/* The row of the selector of that name, and 0 with DEMUR_ERROR_NOT_FOUND or another error. */
+gint64 demur_store_selector_id(DemurWorkspace *workspace, const char *name, GError **error);
+
 /* One whole number from sql with up to two texts bound; -1 with error. */
 gint64 demur_store_count(DemurWorkspace *workspace, const char *sql, const char *first,
                          const char *second, GError **error);

@@ -10,6 +10,16 @@
 #include "store/connection.h"
 #include "store/events.h"
 
+gint64
+demur_store_selector_id(DemurWorkspace *workspace, const char *name, GError **error) {
+  const gint64 id = demur_store_count(
+      workspace, "SELECT coalesce(max(id), 0) FROM selector WHERE name = ?", name, NULL, error);
+  if (id == 0)
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
+                "there is no selector %s; `demur selector list` names those there are", name);
+  return MAX(id, 0);
+}
+
 void
 demur_selector_record_free(DemurSelectorRecord *record) {
   if (record == NULL)

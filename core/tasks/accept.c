@@ -47,21 +47,11 @@ demur_accept_planned_table(const DemurAcceptPlanned *planned) {
   return g_string_free(table, FALSE);
 }
 
-/* The threshold asked for, or the one in use; NULL with error where there is none. */
+/* The threshold whose risks are shown; DEMUR_ERROR_STATE where there is none yet. */
 static DemurThresholdRecord *
 find_threshold(DemurTask *task, const char *selector, const char *coverage, GError **error) {
-  DemurWorkspace *workspace = demur_task_workspace(task, error);
-  if (workspace == NULL)
-    return NULL;
-  if (coverage != NULL) {
-    size_t n;
-    g_autofree double *coverages = demur_task_parse_coverages(coverage, &n, error);
-    if (coverages == NULL)
-      return NULL;
-    return demur_thresholds_find(workspace, selector, coverages[0], error);
-  }
   DemurThresholdRecord *record = NULL;
-  if (demur_thresholds_current(workspace, selector, &record, error) && record == NULL)
+  if (demur_task_find_threshold(task, selector, coverage, &record, error) && record == NULL)
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
                 "selector '%s' is not tuned, so no risk is shown yet: `demur tune %s` first",
                 selector, selector);

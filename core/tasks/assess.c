@@ -285,28 +285,6 @@ assess_series(DemurTask *task, DemurAssessment *assessment, const DemurDicomScor
   return rows != NULL && assess_rows(task, assessment, scored->cohort, rows, n, error);
 }
 
-static gboolean
-find_threshold(DemurTask *task, DemurAssessment *assessment, const char *coverage_text,
-               GError **error) {
-  DemurWorkspace *workspace = demur_task_workspace(task, error);
-  if (workspace == NULL)
-    return FALSE;
-  if (coverage_text == NULL)
-    return demur_thresholds_current(workspace, assessment->selector_name, &assessment->threshold,
-                                    error);
-  size_t n;
-  g_autofree double *coverages = demur_task_parse_coverages(coverage_text, &n, error);
-  if (coverages == NULL)
-    return FALSE;
-  if (n != 1) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "--coverage takes one coverage");
-    return FALSE;
-  }
-  assessment->threshold =
-      demur_thresholds_find(workspace, assessment->selector_name, coverages[0], error);
-  return assessment->threshold != NULL;
-}
-
 /* Everything that the verdicts are made of, as it is at one moment. cohort: set, owned, where one
  * is assessed; scored: the DICOM series else. */
 static gboolean
@@ -318,7 +296,8 @@ read_all(DemurTask *task, const DemurAssessParams *options, DemurAssessment *ass
   assessment->selector = demur_task_load_selector(task, options->selector, NULL, error);
   gboolean ok =
       assessment->selector != NULL && find_audits(task, assessment, error) &&
-      find_threshold(task, assessment, options->coverage, error) &&
+      demur_task_find_threshold(task, options->selector, options->coverage, &assessment->threshold,
+                                error) &&
       (options->unwatched ||
        (assessment->stops = demur_task_watch_stops(task, options->selector, error)) != NULL) &&
       (assessment->bindings = demur_bindings_load(workspace, options->cohort, error)) != NULL;

@@ -86,6 +86,27 @@ demur_task_parse_coverages(const char *text, size_t *n, GError **error) {
   return g_steal_pointer(&coverages);
 }
 
+gboolean
+demur_task_find_threshold(DemurTask *task, const char *selector, const char *coverage,
+                          DemurThresholdRecord **threshold, GError **error) {
+  *threshold = NULL;
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  if (workspace == NULL)
+    return FALSE;
+  if (coverage == NULL)
+    return demur_thresholds_current(workspace, selector, threshold, error);
+  size_t n;
+  g_autofree double *coverages = demur_task_parse_coverages(coverage, &n, error);
+  if (coverages == NULL)
+    return FALSE;
+  if (n != 1) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "--coverage takes one coverage");
+    return FALSE;
+  }
+  *threshold = demur_thresholds_find(workspace, selector, coverages[0], error);
+  return *threshold != NULL;
+}
+
 /* Whether two cohorts share a patient among the given rows of the first and a split of the second.
  */
 static gboolean

@@ -31,6 +31,13 @@ DemurCohort *demur_task_load_cohort(DemurTask *task, const char *name,
 double *demur_task_parse_coverages(const char *text, size_t *n,
                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The selector's threshold for the coverage as it is written, or, NULL, the one in use; *threshold
+ * NULL where it is not tuned. DEMUR_ERROR_USAGE for what is no single coverage, DEMUR_ERROR_STATE
+ * with those there are where it was not tuned to that one. */
+gboolean demur_task_find_threshold(DemurTask *task, const char *selector, const char *coverage,
+                                   DemurThresholdRecord **threshold,
+                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* FALSE with DEMUR_ERROR_STATE where a threshold of the selector was tuned on patients of these
  * rows, so that `at` with threshold_from "tune" would be in-sample. *tuned tells, *coverage which
  * one. */
