@@ -1,6 +1,7 @@
 """What the tests of faults share: a small workspace with everything in it, and the commands that write."""
 import csv
 import hashlib
+import http.server
 import os
 import re
 import shutil
@@ -8,6 +9,7 @@ import signal
 import socket
 import sqlite3
 import subprocess
+import threading
 import time
 
 SIZES = ["--scans", "120", "--sites", "4", "--base-train", "100", "--tune", "60", "--test", "60", "--base-rate-logit", "2"]
@@ -28,7 +30,8 @@ class Bench:
         self.scan = self.series(phantom, "in", 1, 60)
         # Of the second series come two versions under other patients: a conflict, or a correction.
         self.second = self.series(phantom, "in2", 2, 4)
-        self.series(phantom, "few", 3, 3)  # to be sent
+        self.series(phantom, "few", 3, 3)  # to be sent, and to be fetched
+        self.serve_web(os.path.join(self.template, "few"))
         shutil.copytree(os.path.join(self.template, "in2"), os.path.join(self.template, "in3"))
         for path, _, names in os.walk(os.path.join(self.template, "in3")):
             for name in names:
@@ -116,6 +119,31 @@ class Bench:
         return subprocess.run([self.demur, "--workspace", "w.demur", "--threads", "1", "--quiet", *words], cwd=folder,
                               env=self.environment(folder, **more), capture_output=True, text=True, timeout=timeout, check=False,
                               stdin=subprocess.DEVNULL)
+
+    def serve_web(self, folder):
+        """A web server for `dicom retrieve`, for as long as this process lives: every study is the files in folder."""
+        objects = []
+        for name in sorted(os.listdir(folder)):
+            with open(os.path.join(folder, name), "rb") as file:
+                objects.append(file.read())
+        at = objects[0].index(b"\x20\x00\x0d\x00UI") + 8
+        self.study = objects[0][at:at + objects[0][at - 2]].rstrip(b"\0 ").decode()
+        body = b"".join(b"--part\r\nContent-Type: application/dicom\r\n\r\n" + content + b"\r\n" for content in objects) + b"--part--\r\n"
+
+        class Answer(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(200)
+                self.send_header("Content-Type", 'multipart/related; type="application/dicom"; boundary=part')
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answer)
+        self.web = f"http://127.0.0.1:{server.server_address[1]}"
+        threading.Thread(target=server.serve_forever, daemon=True).start()
 
     def receive(self, folder, words, **more):
         """A receiver that ends with its first study, and a peer that sends once more where its first association broke."""
@@ -277,6 +305,7 @@ def commands_of(bench):
         "dicom correct": ["dicom", "correct", bench.other, "--reason", "a test"],
         "dicom remove": ["dicom", "remove", "--scan", scan, "--reason", "a test"],
         "dicom receive": ["dicom", "receive", "inbox"],
+        "dicom retrieve": ["dicom", "retrieve", bench.web, "inbox", "--study", bench.study],
     }
 
 
@@ -285,8 +314,8 @@ DEMO = {"demo": ["demo", "demo"]}
 
 
 # Not tried here: a service that runs for weeks. It receives as `dicom receive` does, and imports, scores, assesses and
-# exports by the tasks of those commands; its journal is written as every file is. And what takes a web server.
-ELSEWHERE = {"serve", "dicom retrieve"}
+# exports by the tasks of those commands; its journal is written as every file is.
+ELSEWHERE = {"serve"}
 
 
 def reading_of(bench):
