@@ -23,7 +23,7 @@ write_verdict(const DemurAssessment *assessment, guint i, double threshold, gboo
   demur_json_double(json, "risk", told ? v->risk : NAN);
   demur_json_double(json, "risk_raw", told ? v->risk_raw : NAN);
   const double interval[2] = {v->risk_low, v->risk_high};
-  if (isfinite(v->risk_low))
+  if (told && isfinite(v->risk_low))
     demur_json_doubles(json, "risk_interval", interval, 2);
   else
     demur_json_null(json, "risk_interval");

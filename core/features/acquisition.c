@@ -49,10 +49,8 @@ typedef struct {
   Value *values; /* [n_values] by falling count, then text */
 } Text;
 
-typedef enum { COLUMN_NUMBER, COLUMN_UNKNOWN, COLUMN_GROUP } ColumnKind;
-
 typedef struct {
-  ColumnKind kind;
+  DemurAcquisitionColumnKind kind;
   DemurAcquisitionSubject subject;
   size_t value; /* of a group */
   char *name;
@@ -226,8 +224,8 @@ fit_text(const DemurAcquisitionScan *scans, size_t n, DemurAcquisitionSubject su
 }
 
 static void
-add_column(DemurAcquisition *a, ColumnKind kind, DemurAcquisitionSubject subject, size_t value,
-           char *name) {
+add_column(DemurAcquisition *a, DemurAcquisitionColumnKind kind, DemurAcquisitionSubject subject,
+           size_t value, char *name) {
   a->columns = g_renew(Column, a->columns, a->n_columns + 1);
   a->columns[a->n_columns++] = (Column){kind, subject, value, name};
 }
@@ -238,9 +236,9 @@ make_columns(DemurAcquisition *a) {
   for (size_t i = 0; i < N_NUMBERS; i++) {
     const char *name = i < DEMUR_N_ACQUISITION_NUMBERS ? subjects[i].attribute : "kernel_sharpness";
     if (a->numbers[i].sd > 0.0)
-      add_column(a, COLUMN_NUMBER, (DemurAcquisitionSubject)i, 0, g_strdup(name));
+      add_column(a, DEMUR_ACQUISITION_NUMBER, (DemurAcquisitionSubject)i, 0, g_strdup(name));
     if (a->numbers[i].n_known > 0 && a->numbers[i].n_known < a->n_scans)
-      add_column(a, COLUMN_UNKNOWN, (DemurAcquisitionSubject)i, 0,
+      add_column(a, DEMUR_ACQUISITION_UNKNOWN, (DemurAcquisitionSubject)i, 0,
                  g_strconcat(name, "_unknown", NULL));
   }
   for (size_t t = 1; t < N_TEXTS; t++) { /* the kernel's names are for words only */
@@ -249,7 +247,7 @@ make_columns(DemurAcquisition *a) {
     for (size_t v = 0; v < a->texts[t].n_values; v++) {
       const size_t count = a->texts[t].values[v].count;
       if ((double)count >= MIN_SHARE * (double)a->n_scans && count < a->n_scans)
-        add_column(a, COLUMN_GROUP, subject, v,
+        add_column(a, DEMUR_ACQUISITION_GROUP, subject, v,
                    g_strconcat(subjects[subject].attribute, "=", a->texts[t].values[v].text, NULL));
     }
   }
@@ -296,9 +294,9 @@ demur_acquisition_column_subject(const DemurAcquisition *a, size_t column) {
   return a->columns[column].subject;
 }
 
-gboolean
-demur_acquisition_column_is_group(const DemurAcquisition *a, size_t column) {
-  return a->columns[column].kind == COLUMN_GROUP;
+DemurAcquisitionColumnKind
+demur_acquisition_column_kind(const DemurAcquisition *a, size_t column) {
+  return a->columns[column].kind;
 }
 
 void
@@ -312,14 +310,14 @@ demur_acquisition_columns(const DemurAcquisition *a, const DemurAcquisitionScan 
     groups[t] = group_of(scan, (DemurAcquisitionSubject)(DEMUR_N_ACQUISITION_NUMBERS + t));
   for (size_t c = 0; c < a->n_columns; c++) {
     const Column *column = &a->columns[c];
-    if (column->kind == COLUMN_GROUP) {
+    if (column->kind == DEMUR_ACQUISITION_GROUP) {
       const size_t t = (size_t)column->subject - DEMUR_N_ACQUISITION_NUMBERS;
       out[c] = g_strcmp0(groups[t], a->texts[t].values[column->value].text) == 0 ? 1.0 : 0.0;
       continue;
     }
     const Number *number = &a->numbers[column->subject];
     const double value = numbers[column->subject];
-    if (column->kind == COLUMN_UNKNOWN)
+    if (column->kind == DEMUR_ACQUISITION_UNKNOWN)
       out[c] = isnan(value) ? 1.0 : 0.0;
     else
       out[c] = isnan(value) ? 0.0 : (value - number->mean) / number->sd;

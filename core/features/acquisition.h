@@ -65,8 +65,15 @@ size_t demur_acquisition_width(const DemurAcquisition *acquisition);
 const char *demur_acquisition_column_name(const DemurAcquisition *acquisition, size_t column);
 DemurAcquisitionSubject demur_acquisition_column_subject(const DemurAcquisition *acquisition,
                                                          size_t column);
-/* Whether it is one of the 0/1 columns of a text. */
-gboolean demur_acquisition_column_is_group(const DemurAcquisition *acquisition, size_t column);
+/* What a column holds. Of a subject the number comes before its "not recorded". */
+typedef enum {
+  DEMUR_ACQUISITION_NUMBER,
+  DEMUR_ACQUISITION_UNKNOWN, /* 1: the number is not recorded */
+  DEMUR_ACQUISITION_GROUP,   /* one of the 0/1 columns of a text */
+} DemurAcquisitionColumnKind;
+
+DemurAcquisitionColumnKind demur_acquisition_column_kind(const DemurAcquisition *acquisition,
+                                                         size_t column);
 
 /* The columns of one scan, out [width]. */
 void demur_acquisition_columns(const DemurAcquisition *acquisition,

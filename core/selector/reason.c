@@ -13,6 +13,8 @@ static const char *const kinds[DEMUR_N_REASONS] = {
     [DEMUR_REASON_GROUP] = "group",
     [DEMUR_REASON_NOT_RECORDED] = "not_recorded",
     [DEMUR_REASON_SIMILAR] = "similar",
+    [DEMUR_REASON_UNLIKE] = "unlike",
+    [DEMUR_REASON_NEAREST] = "nearest",
     [DEMUR_REASON_WITHHELD] = "withheld",
     [DEMUR_REASON_NOT_TUNED] = "not_tuned",
     [DEMUR_REASON_NO_SCORE] = "no_score",
@@ -43,9 +45,9 @@ static const char *const places[] = {
 static const struct {
   const char *name;
   gsize offset;
-} numbers[] = {NUMBER(value), NUMBER(median), NUMBER(low),    NUMBER(high),
-               NUMBER(share), NUMBER(score),  NUMBER(changed)},
-  counts[] = {NUMBER(n), NUMBER(n_over), NUMBER(n_sites)};
+} numbers[] = {NUMBER(value), NUMBER(median), NUMBER(low),   NUMBER(high),
+               NUMBER(share), NUMBER(beyond), NUMBER(score), NUMBER(changed)},
+  counts[] = {NUMBER(n), NUMBER(n_over), NUMBER(n_sites), NUMBER(n_events)};
 #undef NUMBER
 
 DemurReason *
@@ -96,6 +98,8 @@ demur_reason_write(DemurJson *json, const DemurReason *reason) {
   demur_json_begin_object(json, NULL);
   demur_json_string(json, "kind", kinds[reason->kind]);
   demur_json_bool(json, "tells_risk", reason->tells_risk);
+  if (reason->rough)
+    demur_json_bool(json, "rough", TRUE);
   if (reason->subject != NULL)
     demur_json_string(json, "subject", reason->subject);
   if (reason->text != NULL)
@@ -154,6 +158,7 @@ read_reason(JsonObject *object) {
   const int place = index_of(text_of(object, "place"), places, G_N_ELEMENTS(places));
   reason->place = place >= 0 ? (DemurReasonPlace)place : DEMUR_PLACE_UNKNOWN;
   reason->tells_risk = json_object_get_boolean_member_with_default(object, "tells_risk", TRUE);
+  reason->rough = json_object_get_boolean_member_with_default(object, "rough", FALSE);
   for (guint i = 0; i < G_N_ELEMENTS(numbers); i++)
     *(double *)G_STRUCT_MEMBER_P(reason, numbers[i].offset) =
         json_object_get_double_member_with_default(object, numbers[i].name, NAN);
@@ -183,22 +188,77 @@ demur_reasons_from_json(const char *json) {
   return reasons;
 }
 
+const double demur_reason_bands[DEMUR_REASON_BANDS] = {0.0, 0.5, 0.75, 0.9, 0.95, 0.99};
+
+double
+demur_reason_band(double beyond, guint *band) {
+  guint b = 0;
+  while (b + 1 < DEMUR_REASON_BANDS && beyond >= demur_reason_bands[b + 1])
+    b++;
+  if (band != NULL)
+    *band = b;
+  return demur_reason_bands[b];
+}
+
+/* Why the selector has its score: what its other reasons are says something of the risk. */
+static gboolean
+is_of_selector(const DemurReason *reason) {
+  switch (reason->kind) {
+  case DEMUR_REASON_FEATURE:
+  case DEMUR_REASON_NUMBER:
+  case DEMUR_REASON_GROUP:
+  case DEMUR_REASON_NOT_RECORDED:
+  case DEMUR_REASON_SIMILAR:
+  case DEMUR_REASON_UNLIKE:
+  case DEMUR_REASON_NEAREST:
+  case DEMUR_REASON_CROSSES:
+  case DEMUR_REASON_LEGACY:
+    return TRUE;
+  default:
+    return FALSE;
+  }
+}
+
+/* Takes away what a risk could be read from. */
+static void
+roughen(DemurReason *reason) {
+  if (!is_of_selector(reason))
+    return;
+  reason->value = reason->median = reason->low = reason->high = NAN;
+  reason->score = reason->changed = NAN;
+  reason->n_over = reason->n_sites = reason->n_events = 0;
+  if (reason->place == DEMUR_PLACE_ABOVE || reason->place == DEMUR_PLACE_HIGH)
+    reason->place = DEMUR_PLACE_HIGH;
+  else if (reason->place == DEMUR_PLACE_BELOW || reason->place == DEMUR_PLACE_LOW)
+    reason->place = DEMUR_PLACE_LOW;
+  if (isfinite(reason->beyond)) {
+    reason->beyond = demur_reason_band(reason->beyond, NULL);
+    reason->rough = TRUE;
+  }
+  if (reason->kind == DEMUR_REASON_NEAREST) {
+    g_clear_pointer(&reason->text, g_free);
+    reason->share = demur_reason_band(reason->share, NULL);
+    reason->rough = TRUE;
+  }
+}
+
 GPtrArray *
 demur_reasons_shown(const GPtrArray *reasons, gboolean tells_risk) {
   GPtrArray *shown = demur_reasons_new();
-  gboolean left_out = FALSE;
+  gboolean of_selector = FALSE;
   for (guint i = 0; reasons != NULL && i < reasons->len; i++) {
     const DemurReason *reason = reasons->pdata[i];
+    of_selector |= is_of_selector(reason);
     if (!tells_risk && reason->tells_risk) {
-      left_out = TRUE;
+      of_selector = TRUE;
       continue;
     }
     DemurReason *copy = demur_reason_copy(reason);
     if (!tells_risk)
-      copy->score = copy->changed = NAN; /* the score follows the risk */
+      roughen(copy);
     g_ptr_array_add(shown, copy);
   }
-  if (left_out)
+  if (!tells_risk && of_selector)
     g_ptr_array_add(shown, demur_reason_new(DEMUR_REASON_WITHHELD, NULL, NULL));
   return shown;
 }

@@ -18,10 +18,16 @@ typedef enum {
   DEMUR_REASON_NUMBER,       /* subject: an attribute of how the scan was made; the same */
   DEMUR_REASON_GROUP,        /* subject likewise, text: its value; share of the training scans */
   DEMUR_REASON_NOT_RECORDED, /* subject likewise; share of the training scans */
-  DEMUR_REASON_SIMILAR,      /* n training scans most like it: too high at n_over of n_sites */
-  DEMUR_REASON_WITHHELD,     /* what else there is would tell the risk */
-  DEMUR_REASON_NOT_TUNED,    /* the selector has no threshold */
-  DEMUR_REASON_NO_SCORE,     /* subject: the model whose score is wanted */
+  DEMUR_REASON_SIMILAR,      /* n training scans most like it: too high at n_over of n_sites, and
+                              * n_events of them with the outcome (0: too few or many to be told)
+                              * where their risks expect value; NaN: of an older program */
+  DEMUR_REASON_UNLIKE,    /* the image lies beyond `beyond` of the training scans by a measure that
+                              * is not named, since which one would tell the risk */
+  DEMUR_REASON_NEAREST,   /* the same n scans: share of them from the site subject, the most
+                              * frequent of n_sites; text: those of DEMUR_SMALL_CELL and more */
+  DEMUR_REASON_WITHHELD,  /* what else there is would tell the risk */
+  DEMUR_REASON_NOT_TUNED, /* the selector has no threshold */
+  DEMUR_REASON_NO_SCORE,  /* subject: the model whose score is wanted */
   DEMUR_REASON_OTHER_MODEL,  /* the same; text: the model whose score is there */
   DEMUR_REASON_OTHER_IMAGES, /* subject: the model; its score is of images that changed since */
   DEMUR_REASON_WIDTH,        /* the score's embedding has width n, wanted is n_over */
@@ -55,8 +61,11 @@ typedef struct {
   char *subject, *text;            /* NULL: none */
   double value, median, low, high; /* low and high: 1st and 99th percentile; NaN: none */
   double share;                    /* of the training scans, 0 to 1 */
+  double beyond;  /* share of the training scans that it lies beyond: of those below it where place
+                   * is high, of those above where it is low; NaN: not known */
+  gboolean rough; /* beyond or share is the lower edge of a band (demur_reason_band) */
   double score, changed; /* the selector's score, and what it would be at the median; NaN: none */
-  guint n, n_over, n_sites;
+  guint n, n_over, n_sites, n_events;
   gboolean tells_risk; /* goes where the risk goes, and nowhere else */
 } DemurReason;
 
@@ -84,9 +93,16 @@ GPtrArray *demur_reasons_from_json(const char *json);
  * where there is none; owned): for putting scans in order by their reasons. NULL: no reason. */
 char *demur_reasons_lead(const GPtrArray *reasons);
 
+/* Lower edges of the bands that a share is told by: 0, .5, .75, .9, .95, .99. */
+#define DEMUR_REASON_BANDS 6
+extern const double demur_reason_bands[DEMUR_REASON_BANDS];
+/* The edge of the band of a share (NaN: 0), and its place in the list (may be NULL). */
+double demur_reason_band(double beyond, guint *band);
+
 /* What may be told: everything where the risk may (tells_risk), else the reasons that don't tell
- * it, without scores, and, where any were left out, one of kind DEMUR_REASON_WITHHELD (owned
- * copies). */
+ * it, roughly (without values and scores, shares as bands, since each digit says something of the
+ * risk), and one of kind DEMUR_REASON_WITHHELD behind what the selector gives as reasons, whether
+ * or not there is more, since that would say something too (owned copies). */
 GPtrArray *demur_reasons_shown(const GPtrArray *reasons, gboolean tells_risk);
 
 G_END_DECLS

@@ -1,38 +1,19 @@
-/* Contribution of a group of meta features: g~(x with the group at the accepted training scans'
- * median) - g~(x), the paper's selector asked what it would have said. Groups: everything that is a
- * function of the risk, each outlier feature, the corrector's features, each attribute of how the
- * scan was made (a text is put to the accepted scans' most frequent value). Cost: one forward pass
- * a group, and one pass over the kept training scans for the similar ones. */
+/* Contribution of a quantity: g~(x with it at what is typical of the accepted training scans) -
+ * g~(x), the paper's selector asked what it would have said. A quantity is one meta feature alone,
+ * or an attribute of how the scan was made with all its columns (a number and "not recorded"; the
+ * 0/1 columns of a text): what is named is what moved, and nothing beside it moved. Typical is the
+ * median; of a text the most frequent value. How unusual it is: the share of the training scans
+ * that it lies beyond, counted among those that the selector keeps.
+ * Cost: one forward pass a quantity, and one pass over the kept training scans for the nearest. */
 #include "selector/reasons.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "selector/selector-private.h"
-
-#define N_SIMILAR 50
-#define MAX_GROUPS (7 + DEMUR_N_ACQUISITION)
-
-typedef struct {
-  double median, low, high; /* raw units; low and high: 1st and 99th percentile */
-} ColumnSummary;
-
-/* Meta features that are put to the median together. */
-typedef struct {
-  guint members;                   /* DemurFeatureGroups it stands for: 0 for a single column */
-  size_t input;                    /* the single column */
-  DemurAcquisitionSubject subject; /* of DEMUR_FEATURES_ACQUISITION */
-} Group;
-
-struct DemurReasoner {
-  const DemurSelector *selector;
-  double threshold;
-  ColumnSummary *summaries; /* [n_inputs] */
-  size_t n_groups;
-  Group groups[MAX_GROUPS];
-};
+#include "base/limits.h"
+#include "selector/nearest-scans.h"
+#include "selector/reasons-private.h"
 
 static int
 compare_floats(const void *a, const void *b) {
@@ -49,17 +30,6 @@ quantile(const float *sorted, size_t n, double p) {
                        : (double)sorted[below];
 }
 
-static gboolean
-is_of_risk(const DemurSelector *s, size_t column) {
-  return column < s->columns->n_confidence;
-}
-
-static gboolean
-is_of_corrector(const DemurSelector *s, size_t column) {
-  const size_t first = s->columns->n_confidence + s->columns->n_outlier;
-  return column >= first && column < first + s->columns->n_corrector;
-}
-
 /* Place of a column among those of how the scan was made; -1 for another one. */
 static gssize
 acquisition_column(const DemurSelector *s, size_t column) {
@@ -67,54 +37,57 @@ acquisition_column(const DemurSelector *s, size_t column) {
   return column >= first ? (gssize)(column - first) : -1;
 }
 
+static DemurQuantityKind
+kind_of(const DemurSelector *s, size_t column) {
+  const size_t image = s->columns->n_confidence, past = image + s->columns->n_outlier;
+  return acquisition_column(s, column) >= 0 ? DEMUR_OF_MAKING
+         : column >= image && column < past ? DEMUR_OF_IMAGE
+                                            : DEMUR_OF_RISK;
+}
+
+/* Numbers come before "not recorded" among the columns of a subject, so the first is its name. */
 static void
-find_groups(DemurReasoner *r) {
+find_quantities(DemurReasoner *r) {
   const DemurSelector *s = r->selector;
-  gboolean risk = FALSE, corrector = FALSE, subjects[DEMUR_N_ACQUISITION] = {FALSE};
+  gboolean seen[DEMUR_N_ACQUISITION] = {FALSE};
+  r->quantities = g_new0(DemurQuantity, MAX(s->n_inputs, 1));
   for (size_t c = 0; c < s->n_inputs; c++) {
-    const size_t column = s->inputs[c];
-    if (is_of_risk(s, column)) {
-      risk = TRUE;
-    } else if (is_of_corrector(s, column)) {
-      corrector = TRUE;
-    } else if (acquisition_column(s, column) >= 0) {
-      const DemurAcquisitionSubject subject =
-          demur_acquisition_column_subject(s->acquisition, (size_t)acquisition_column(s, column));
-      if (!subjects[subject])
-        r->groups[r->n_groups++] = (Group){DEMUR_FEATURES_ACQUISITION, c, subject};
-      subjects[subject] = TRUE;
-    } else {
-      r->groups[r->n_groups++] = (Group){0, c, 0};
+    DemurQuantity quantity = {kind_of(s, s->inputs[c]), c, 0};
+    if (quantity.kind == DEMUR_OF_MAKING) {
+      quantity.subject = demur_acquisition_column_subject(
+          s->acquisition, (size_t)acquisition_column(s, s->inputs[c]));
+      if (seen[quantity.subject])
+        continue;
+      seen[quantity.subject] = TRUE;
     }
-  }
-  if (risk)
-    r->groups[r->n_groups++] = (Group){DEMUR_FEATURES_CONFIDENCE, 0, 0};
-  if (corrector)
-    r->groups[r->n_groups++] = (Group){DEMUR_FEATURES_CORRECTOR, 0, 0};
-}
-
-static gboolean
-belongs(const DemurReasoner *r, const Group *group, size_t input) {
-  const size_t column = r->selector->inputs[input];
-  switch (group->members) {
-  case DEMUR_FEATURES_CONFIDENCE:
-    return is_of_risk(r->selector, column);
-  case DEMUR_FEATURES_CORRECTOR:
-    return is_of_corrector(r->selector, column);
-  case DEMUR_FEATURES_ACQUISITION: {
-    const gssize place = acquisition_column(r->selector, column);
-    return place >= 0 && demur_acquisition_column_subject(r->selector->acquisition,
-                                                          (size_t)place) == group->subject;
-  }
-  default:
-    return input == group->input;
+    r->quantities[r->n_quantities++] = quantity;
   }
 }
 
-/* What is a function of the risk goes where the risk goes. */
-static gboolean
-tells_risk(const Group *group) {
-  return group->members == DEMUR_FEATURES_CONFIDENCE || group->members == DEMUR_FEATURES_CORRECTOR;
+gboolean
+demur_reasoner_belongs(const DemurReasoner *r, const DemurQuantity *quantity, size_t input) {
+  if (quantity->kind != DEMUR_OF_MAKING)
+    return input == quantity->input;
+  const gssize place = acquisition_column(r->selector, r->selector->inputs[input]);
+  return place >= 0 && demur_acquisition_column_subject(r->selector->acquisition, (size_t)place) ==
+                           quantity->subject;
+}
+
+DemurAcquisitionColumnKind
+demur_reasoner_column_kind(const DemurReasoner *r, size_t input) {
+  const gssize place = acquisition_column(r->selector, r->selector->inputs[input]);
+  return demur_acquisition_column_kind(r->selector->acquisition, (size_t)place);
+}
+
+/* The input that says whether the number of a quantity is not recorded; n_inputs: there is none. */
+size_t
+demur_reasoner_unknown(const DemurReasoner *r, const DemurQuantity *quantity) {
+  const size_t d = r->selector->n_inputs;
+  for (size_t c = 0; c < d && quantity->kind == DEMUR_OF_MAKING; c++)
+    if (demur_reasoner_belongs(r, quantity, c) &&
+        demur_reasoner_column_kind(r, c) == DEMUR_ACQUISITION_UNKNOWN)
+      return c;
+  return d;
 }
 
 /* The 0/1 columns of a text have one median together: the most frequent value among the accepted
@@ -122,15 +95,14 @@ tells_risk(const Group *group) {
 static void
 settle_texts(DemurReasoner *r, const double *shares) {
   const DemurSelector *s = r->selector;
-  for (size_t g = 0; g < r->n_groups; g++) {
-    if (r->groups[g].members != DEMUR_FEATURES_ACQUISITION)
+  for (size_t q = 0; q < r->n_quantities; q++) {
+    if (r->quantities[q].kind != DEMUR_OF_MAKING)
       continue;
     double other = 1.0;
     size_t most = s->n_inputs;
     for (size_t c = 0; c < s->n_inputs; c++) {
-      const gssize place = acquisition_column(s, s->inputs[c]);
-      if (!belongs(r, &r->groups[g], c) ||
-          !demur_acquisition_column_is_group(s->acquisition, (size_t)place))
+      if (!demur_reasoner_belongs(r, &r->quantities[q], c) ||
+          demur_reasoner_column_kind(r, c) != DEMUR_ACQUISITION_GROUP)
         continue;
       r->summaries[c].median = 0.0;
       other -= shares[c];
@@ -142,38 +114,61 @@ settle_texts(DemurReasoner *r, const double *shares) {
   }
 }
 
-DemurReasoner *
-demur_reasoner_new(const DemurSelector *selector, double threshold) {
-  DemurReasoner *r = g_new0(DemurReasoner, 1);
-  r->selector = selector;
-  r->threshold = threshold;
-  const size_t d = selector->n_inputs, n = selector->n_kept;
-  r->summaries = g_new0(ColumnSummary, MAX(d, 1));
-  find_groups(r);
+/* Values of a quantity's number where it is recorded, ascending. */
+static void
+sort_known(DemurReasoner *r, const DemurQuantity *quantity) {
+  const DemurSelector *s = r->selector;
+  const size_t d = s->n_inputs, unknown = demur_reasoner_unknown(r, quantity);
+  DemurColumnSummary *summary = &r->summaries[quantity->input];
+  /* "Not recorded" is 0 or 1, and above 0 only where it is 1, standardised or not. */
+  summary->sorted = g_new(float, MAX(s->n_kept, 1));
+  for (size_t i = 0; i < s->n_kept; i++)
+    if (unknown == d || unknown == quantity->input || !(s->kept_inputs[i * d + unknown] > 0.0f))
+      summary->sorted[summary->n++] = s->kept_inputs[i * d + quantity->input];
+  qsort(summary->sorted, summary->n, sizeof(float), compare_floats);
+}
+
+static void
+summarise(DemurReasoner *r) {
+  const DemurSelector *s = r->selector;
+  const size_t d = s->n_inputs, n = s->n_kept;
   /* With risk bands the kept scores are g~ and the threshold a share: then all training scans
    * describe. */
-  const gboolean comparable = selector->settings->risk_bands == 0;
+  const gboolean comparable = s->settings->risk_bands == 0;
   size_t n_accepted = 0;
   for (size_t i = 0; i < n; i++)
-    n_accepted += comparable && (double)selector->kept_scores[i] >= threshold;
+    n_accepted += comparable && (double)s->kept_scores[i] >= r->threshold;
   const gboolean all = n_accepted == 0;
-  const double *means = demur_scaler_means(selector->scaler),
-               *sds = demur_scaler_sds(selector->scaler);
+  const double *means = demur_scaler_means(s->scaler), *sds = demur_scaler_sds(s->scaler);
   g_autofree float *values = g_new(float, MAX(n, 1));
   g_autofree double *shares = g_new0(double, MAX(d, 1));
   for (size_t c = 0; c < d && n > 0; c++) {
     size_t m = 0;
     for (size_t i = 0; i < n; i++)
-      if (all || (double)selector->kept_scores[i] >= threshold)
-        values[m++] = selector->kept_inputs[i * d + c];
+      if (all || (double)s->kept_scores[i] >= r->threshold)
+        values[m++] = s->kept_inputs[i * d + c];
     for (size_t i = 0; i < m; i++)
       shares[c] += (means[c] + sds[c] * (double)values[i]) / (double)m;
     qsort(values, m, sizeof *values, compare_floats);
-    r->summaries[c] = (ColumnSummary){means[c] + sds[c] * quantile(values, m, 0.5),
-                                      means[c] + sds[c] * quantile(values, m, 0.01),
-                                      means[c] + sds[c] * quantile(values, m, 0.99)};
+    r->summaries[c].median = means[c] + sds[c] * quantile(values, m, 0.5);
+    r->summaries[c].low = means[c] + sds[c] * quantile(values, m, 0.01);
+    r->summaries[c].high = means[c] + sds[c] * quantile(values, m, 0.99);
   }
   settle_texts(r, shares);
+  for (size_t q = 0; q < r->n_quantities; q++)
+    sort_known(r, &r->quantities[q]);
+}
+
+DemurReasoner *
+demur_reasoner_new(const DemurSelector *selector, double threshold, size_t n_most) {
+  DemurReasoner *r = g_new0(DemurReasoner, 1);
+  r->selector = selector;
+  r->threshold = threshold;
+  r->n_most = MAX(n_most, 1);
+  r->summaries = g_new0(DemurColumnSummary, MAX(selector->n_inputs, 1));
+  find_quantities(r);
+  r->telling = g_new0(gboolean, r->n_quantities + DEMUR_REASONER_WHOLES);
+  summarise(r);
   return r;
 }
 
@@ -181,120 +176,52 @@ void
 demur_reasoner_free(DemurReasoner *r) {
   if (r == NULL)
     return;
+  for (size_t c = 0; c < r->selector->n_inputs; c++)
+    g_free(r->summaries[c].sorted);
   g_free(r->summaries);
+  g_free(r->quantities);
+  g_free(r->telling);
   g_free(r);
 }
 
-/* Scores of the scan itself [0] and with each group put to the median [1 + group]. */
-static void
-score_changed(const DemurReasoner *r, const double *meta, double *scores) {
+/* scores [n][n_quantities + 1] of scans meta [n][width]: as they are, and with each quantity at
+ * what is typical. */
+void
+demur_reasoner_score(const DemurReasoner *r, const double *meta, size_t n, double *scores) {
   const DemurSelector *s = r->selector;
-  const size_t width = s->columns->n_columns;
-  g_autofree double *rows = g_new(double, (r->n_groups + 1) * width);
-  for (size_t g = 0; g <= r->n_groups; g++) {
-    double *row = rows + g * width;
-    memcpy(row, meta, width * sizeof(double));
-    for (size_t c = 0; g > 0 && c < s->n_inputs; c++)
-      if (belongs(r, &r->groups[g - 1], c))
-        row[s->inputs[c]] = r->summaries[c].median;
-  }
-  demur_selector_scores(s, 0, rows, r->n_groups + 1, scores);
-}
-
-/* The input of a group that moves the score most when it alone is put to the median: what the group
- * is called by. One that lies at the median moved nothing and is never it, unless all do. */
-static size_t
-moving_input(const DemurReasoner *r, const Group *group, const double *meta) {
-  const DemurSelector *s = r->selector;
-  const size_t width = s->columns->n_columns;
-  g_autofree double *rows = g_new(double, s->n_inputs *width);
-  g_autofree size_t *inputs = g_new(size_t, s->n_inputs);
-  g_autofree double *scores = g_new(double, s->n_inputs);
-  size_t n = 0, first = s->n_inputs;
-  for (size_t c = 0; c < s->n_inputs; c++) {
-    if (!belongs(r, group, c))
-      continue;
-    first = MIN(first, c);
-    if (meta[s->inputs[c]] == r->summaries[c].median)
-      continue;
-    memcpy(rows + n * width, meta, width * sizeof(double));
-    rows[n * width + s->inputs[c]] = r->summaries[c].median;
-    inputs[n++] = c;
-  }
-  if (n == 0)
-    return first;
-  demur_selector_scores(s, 0, rows, n, scores);
-  size_t most = 0;
-  for (size_t i = 1; i < n; i++)
-    if (scores[i] > scores[most])
-      most = i;
-  return inputs[most];
-}
-
-typedef struct {
-  float distance;
-  guint32 scan;
-} Neighbour;
-
-/* The training scans most like one scan (Euclidean in the standardised inputs): at how many of
- * their sites the mean risk exceeds the observed share. */
-typedef struct {
-  guint n, n_sites, n_sites_over;
-} Similar;
-
-static Similar
-find_similar(const DemurReasoner *r, const double *meta) {
-  const DemurSelector *s = r->selector;
-  const size_t d = s->n_inputs, k = MIN(N_SIMILAR, s->n_kept);
-  Similar similar = {.n = (guint)k};
-  if (k == 0)
-    return similar;
-  g_autofree float *x = g_new(float, d);
-  demur_selector_inputs(s, meta, 1, x);
-  /* The k nearest so far in ascending order; ties to the earlier scan. */
-  Neighbour nearest[N_SIMILAR];
-  size_t n = 0;
-  for (size_t i = 0; i < s->n_kept; i++) {
-    float distance = 0.0f;
-    for (size_t c = 0; c < d; c++) {
-      const float difference = s->kept_inputs[i * d + c] - x[c];
-      distance += difference * difference;
+  const size_t width = s->columns->n_columns, n_rows = r->n_quantities + 1;
+  g_autofree double *rows = g_new(double, n *n_rows *width);
+  for (size_t i = 0; i < n; i++)
+    for (size_t q = 0; q < n_rows; q++) {
+      double *row = rows + (i * n_rows + q) * width;
+      memcpy(row, meta + i * width, width * sizeof(double));
+      for (size_t c = 0; q > 0 && c < s->n_inputs; c++)
+        if (demur_reasoner_belongs(r, &r->quantities[q - 1], c))
+          row[s->inputs[c]] = r->summaries[c].median;
     }
-    if (n == k && !(distance < nearest[n - 1].distance))
-      continue;
-    size_t place = n < k ? n++ : n - 1;
-    while (place > 0 && nearest[place - 1].distance > distance) {
-      nearest[place] = nearest[place - 1];
-      place--;
-    }
-    nearest[place] = (Neighbour){distance, (guint32)i};
-  }
-  g_autofree double *site_gaps = g_new0(double, MAX(s->n_site_names, 1));
-  g_autofree guint8 *site_seen = g_new0(guint8, MAX(s->n_site_names, 1));
-  for (size_t i = 0; i < k; i++) {
-    const guint32 scan = nearest[i].scan, site = s->kept_sites[scan];
-    site_gaps[site] += (double)s->kept_risks[scan] - (double)s->kept_labels[scan];
-    similar.n_sites += !site_seen[site];
-    site_seen[site] = 1;
-  }
-  for (size_t site = 0; site < s->n_site_names; site++)
-    similar.n_sites_over += site_seen[site] && site_gaps[site] > 0.0;
-  if (s->release == DEMUR_RELEASE_PROTOTYPES) /* groups are of several sites */
-    similar.n_sites = similar.n_sites_over = 0;
-  return similar;
+  demur_selector_scores(s, 0, rows, n * n_rows, scores);
 }
 
-typedef struct {
-  size_t group;
-  double contribution;
-} Candidate;
-
-static int
-compare_candidates(const void *a, const void *b) {
-  const Candidate *x = a, *y = b;
+int
+demur_candidates_compare(const void *a, const void *b) {
+  const DemurCandidate *x = a, *y = b;
   if (x->contribution != y->contribution)
     return x->contribution < y->contribution ? 1 : -1;
-  return (x->group > y->group) - (x->group < y->group);
+  return (x->quantity > y->quantity) - (x->quantity < y->quantity);
+}
+
+/* What lowers the score, the most first: one at least, then only what does. candidates has room for
+ * all quantities. */
+size_t
+demur_reasoner_candidates(const DemurReasoner *r, const double *scores,
+                          DemurCandidate *candidates) {
+  for (size_t q = 0; q < r->n_quantities; q++)
+    candidates[q] = (DemurCandidate){q, scores[q + 1] - scores[0]};
+  qsort(candidates, r->n_quantities, sizeof *candidates, demur_candidates_compare);
+  size_t n = MIN(r->n_quantities, 1);
+  while (n < r->n_quantities && candidates[n].contribution > 0.0)
+    n++;
+  return n;
 }
 
 static DemurReasonPlace
@@ -308,29 +235,96 @@ place_of(double value, double median, double low, double high) {
                           : DEMUR_PLACE_MEDIAN;
 }
 
+gboolean
+demur_reason_place_is_high(DemurReasonPlace place) {
+  return place == DEMUR_PLACE_HIGH || place == DEMUR_PLACE_ABOVE;
+}
+
+/* How many of the sorted values lie below (strictly) a value, or not above it. */
+static size_t
+count_below(const DemurColumnSummary *summary, float value, gboolean or_equal) {
+  size_t low = 0, high = summary->n;
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    if (summary->sorted[middle] < value || (or_equal && summary->sorted[middle] == value))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* Share of the training scans that the value lies beyond; NaN where there are none, or it is no
+ * further out than what is typical. */
+double
+demur_reasoner_beyond(const DemurReasoner *r, size_t input, float value, DemurReasonPlace place) {
+  const DemurColumnSummary *summary = &r->summaries[input];
+  if (summary->n == 0 || place == DEMUR_PLACE_UNKNOWN || place == DEMUR_PLACE_MEDIAN)
+    return NAN;
+  const double n = (double)summary->n;
+  return demur_reason_place_is_high(place) ? (double)count_below(summary, value, FALSE) / n
+                                           : 1.0 - (double)count_below(summary, value, TRUE) / n;
+}
+
+/* Where an input lies beside what is typical. */
+DemurReasonPlace
+demur_reasoner_place(const DemurReasoner *r, size_t input, const double *meta) {
+  const DemurColumnSummary *s = &r->summaries[input];
+  return place_of(meta[r->selector->inputs[input]], s->median, s->low, s->high);
+}
+
+double
+demur_reasoner_unlike(const DemurReasoner *r, const double *scores, const double *meta,
+                      const float *inputs) {
+  double most = NAN;
+  for (size_t q = 0; q < r->n_quantities; q++) {
+    const DemurQuantity *quantity = &r->quantities[q];
+    if (quantity->kind != DEMUR_OF_IMAGE || !(scores[q + 1] > scores[0]))
+      continue;
+    const size_t column = r->selector->inputs[quantity->input] - r->selector->columns->n_confidence;
+    const DemurReasonPlace place = demur_reasoner_place(r, quantity->input, meta);
+    if (demur_reason_place_is_high(place) != (demur_outlier_columns[column].keep_sign < 0))
+      continue;
+    const double share = demur_reasoner_beyond(r, quantity->input, inputs[quantity->input], place);
+    if (share >= 0.5 && !(share <= most))
+      most = share;
+  }
+  return most;
+}
+
+static void
+ensure_judged(const DemurReasoner *r) {
+  DemurReasoner *own = (DemurReasoner *)(gpointer)r; /* filled once, whoever asks first */
+  if (g_once_init_enter(&own->judged)) {
+    demur_reasoner_judge(own);
+    g_once_init_leave(&own->judged, 1);
+  }
+}
+
+/* ---- reasons ---- */
+
 static DemurReason *
-reason_of_feature(const DemurReasoner *r, const Group *group, const double *meta) {
+reason_of_feature(const DemurReasoner *r, const DemurQuantity *quantity, const double *meta) {
   const DemurSelector *s = r->selector;
-  const size_t input = group->members == 0 ? group->input : moving_input(r, group, meta);
-  const ColumnSummary *summary = &r->summaries[input];
-  const size_t column = s->inputs[input];
+  const DemurColumnSummary *summary = &r->summaries[quantity->input];
+  const size_t column = s->inputs[quantity->input];
   DemurReason *reason = demur_reason_new(DEMUR_REASON_FEATURE, s->columns->names[column], NULL);
   reason->value = meta[column];
   reason->median = summary->median;
   reason->low = summary->low;
   reason->high = summary->high;
-  reason->place = place_of(reason->value, reason->median, reason->low, reason->high);
+  reason->place = demur_reasoner_place(r, quantity->input, meta);
   return reason;
 }
 
 static DemurReason *
-reason_of_acquisition(const DemurReasoner *r, DemurAcquisitionSubject subject,
-                      const DemurAcquisitionScan *scan) {
-  const char *attribute = demur_acquisition_attribute(subject);
+reason_of_making(const DemurReasoner *r, const DemurQuantity *quantity, const double *meta,
+                 const DemurAcquisitionScan *scan) {
+  const char *attribute = demur_acquisition_attribute(quantity->subject);
   if (scan == NULL)
     return demur_reason_new(DEMUR_REASON_GROUP, attribute, NULL);
   DemurAcquisitionLook look;
-  demur_acquisition_look(r->selector->acquisition, subject, scan, &look);
+  demur_acquisition_look(r->selector->acquisition, quantity->subject, scan, &look);
   DemurReason *reason = demur_reason_new(!look.recorded      ? DEMUR_REASON_NOT_RECORDED
                                          : look.text != NULL ? DEMUR_REASON_GROUP
                                                              : DEMUR_REASON_NUMBER,
@@ -340,55 +334,108 @@ reason_of_acquisition(const DemurReasoner *r, DemurAcquisitionSubject subject,
   reason->median = look.median;
   reason->low = look.low;
   reason->high = look.high;
-  reason->place = place_of(look.value, look.median, look.low, look.high);
+  /* The side that it was moved from; of a kernel its sharpness. */
+  if (look.recorded && demur_reasoner_column_kind(r, quantity->input) == DEMUR_ACQUISITION_NUMBER)
+    reason->place = demur_reasoner_place(r, quantity->input, meta);
   g_free(look.text);
   return reason;
 }
 
-/* The training scans most like it are found by the risk too: where they were over-estimated says
- * something of it. */
+static DemurReason *
+reason_of(const DemurReasoner *r, size_t q, const double *meta, const float *inputs,
+          const DemurAcquisitionScan *scan) {
+  const DemurQuantity *quantity = &r->quantities[q];
+  DemurReason *reason = quantity->kind == DEMUR_OF_MAKING
+                            ? reason_of_making(r, quantity, meta, scan)
+                            : reason_of_feature(r, quantity, meta);
+  reason->beyond =
+      demur_reasoner_beyond(r, quantity->input, inputs[quantity->input], reason->place);
+  reason->tells_risk = r->telling[q];
+  return reason;
+}
+
+/* "A: 46, B: 31": the sites that have DEMUR_SMALL_CELL of the scans or more, the most first (ties:
+ * by name). Owned; NULL: none has. */
+static char *
+list_sites(const DemurSelector *s, const guint *counts) {
+  g_autofree DemurCandidate *sites = g_new(DemurCandidate, MAX(s->n_site_names, 1));
+  size_t n = 0;
+  for (size_t site = 0; site < s->n_site_names; site++)
+    if (counts[site] >= DEMUR_SMALL_CELL)
+      sites[n++] = (DemurCandidate){site, (double)counts[site]};
+  qsort(sites, n, sizeof *sites, demur_candidates_compare);
+  g_autoptr(GString) list = g_string_new(NULL);
+  for (size_t i = 0; i < n; i++)
+    g_string_append_printf(list, "%s%s: %u", i > 0 ? ", " : "", s->site_names[sites[i].quantity],
+                           counts[sites[i].quantity]);
+  return n > 0 ? g_strdup(list->str) : NULL;
+}
+
+/* The nearest training scans by site, and by outcome: that says something of the risk. */
 static void
-add_similar(const DemurReasoner *r, const double *meta, GPtrArray *reasons) {
-  const Similar similar = find_similar(r, meta);
-  if (similar.n == 0 || similar.n_sites == 0)
+add_nearest(const DemurReasoner *r, const float *inputs, GPtrArray *reasons) {
+  const DemurSelector *s = r->selector;
+  g_autofree guint *counts = g_new0(guint, MAX(s->n_site_names, 1));
+  DemurNearestScans nearest;
+  if (!demur_nearest_scans(s, inputs, -1, counts, &nearest) || nearest.n_sites == 0)
     return;
-  DemurReason *reason =
-      demur_reason_new(DEMUR_REASON_SIMILAR, r->selector->n_classes == 2 ? "risk" : "max_p", NULL);
-  reason->n = similar.n;
-  reason->n_over = similar.n_sites_over;
-  reason->n_sites = similar.n_sites;
-  reason->tells_risk = TRUE;
-  g_ptr_array_add(reasons, reason);
+  DemurReason *by_site = demur_reason_new(DEMUR_REASON_NEAREST, s->site_names[nearest.top], NULL);
+  by_site->text = list_sites(s, counts);
+  by_site->n = nearest.n;
+  by_site->n_sites = nearest.n_sites;
+  by_site->share = (double)nearest.n_top / nearest.n;
+  by_site->tells_risk = r->telling[r->n_quantities + DEMUR_REASONER_NEAREST];
+  g_ptr_array_add(reasons, by_site);
+  DemurReason *by_outcome =
+      demur_reason_new(DEMUR_REASON_SIMILAR, s->n_classes == 2 ? "risk" : "max_p", NULL);
+  by_outcome->n = nearest.n;
+  by_outcome->n_over = nearest.n_over;
+  by_outcome->n_sites = nearest.n_sites;
+  by_outcome->value = nearest.expected;
+  if (nearest.n_events >= DEMUR_SMALL_CELL && nearest.n - nearest.n_events >= DEMUR_SMALL_CELL)
+    by_outcome->n_events = nearest.n_events;
+  by_outcome->tells_risk = TRUE;
+  g_ptr_array_add(reasons, by_outcome);
 }
 
 GPtrArray *
-demur_reasoner_explain(const DemurReasoner *r, const double *meta, const DemurAcquisitionScan *scan,
-                       size_t n_most) {
-  double scores[MAX_GROUPS + 1];
-  score_changed(r, meta, scores);
-  Candidate candidates[MAX_GROUPS];
-  for (size_t g = 0; g < r->n_groups; g++)
-    candidates[g] = (Candidate){g, scores[g + 1] - scores[0]};
-  qsort(candidates, r->n_groups, sizeof *candidates, compare_candidates);
+demur_reasoner_explain(const DemurReasoner *r, const double *meta,
+                       const DemurAcquisitionScan *scan) {
+  ensure_judged(r);
+  g_autofree float *inputs = g_new(float, MAX(r->selector->n_inputs, 1));
+  demur_selector_inputs(r->selector, meta, 1, inputs);
+  g_autofree double *scores = g_new(double, r->n_quantities + 1);
+  demur_reasoner_score(r, meta, 1, scores);
+  g_autofree DemurCandidate *candidates = g_new(DemurCandidate, MAX(r->n_quantities, 1));
+  const size_t n = demur_reasoner_candidates(r, scores, candidates);
   GPtrArray *reasons = demur_reasons_new();
   size_t n_of[2] = {0}; /* of those that don't tell the risk, and that do: each has its own room, so
                          * that what is said of the one tells nothing of the other */
-  for (size_t i = 0; i < r->n_groups; i++) {
-    /* After the first, only what lowers the score. */
-    if (i > 0 && !(candidates[i].contribution > 0.0))
-      break;
-    const Group *group = &r->groups[candidates[i].group];
-    const gboolean telling = tells_risk(group);
-    if (n_of[telling]++ >= MAX(n_most, 1))
+  for (size_t i = 0; i < n; i++) {
+    const size_t q = candidates[i].quantity;
+    if (n_of[r->telling[q] ? 1 : 0]++ >= r->n_most)
       continue;
-    DemurReason *reason = group->members == DEMUR_FEATURES_ACQUISITION
-                              ? reason_of_acquisition(r, group->subject, scan)
-                              : reason_of_feature(r, group, meta);
-    reason->tells_risk = telling;
+    DemurReason *reason = reason_of(r, q, meta, inputs, scan);
     reason->score = scores[0];
-    reason->changed = scores[candidates[i].group + 1];
+    reason->changed = scores[q + 1];
     g_ptr_array_add(reasons, reason);
   }
-  add_similar(r, meta, reasons);
+  const double unlike = demur_reasoner_unlike(r, scores, meta, inputs);
+  if (unlike >= r->image_level && !r->telling[r->n_quantities + DEMUR_REASONER_IMAGE]) {
+    DemurReason *reason = demur_reason_new(DEMUR_REASON_UNLIKE, NULL, NULL);
+    reason->rough = r->image_level > 0.0;
+    reason->beyond = reason->rough ? r->image_level : unlike;
+    g_ptr_array_add(reasons, reason);
+  }
+  add_nearest(r, inputs, reasons);
   return reasons;
+}
+
+gboolean
+demur_reasoner_may_tell(const DemurReasoner *r, const char *name) {
+  ensure_judged(r);
+  for (size_t q = 0; q < r->n_quantities; q++)
+    if (strcmp(name, r->selector->columns->names[r->selector->inputs[r->quantities[q].input]]) == 0)
+      return !r->telling[q];
+  return FALSE;
 }

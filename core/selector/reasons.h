@@ -6,22 +6,29 @@
 
 G_BEGIN_DECLS
 
+/* Share of the variance of held-back risks that their reasons, as they are told, may let guess.
+ * What is promised is .05 on scans not seen: the rest is for how far those differ. */
+#define DEMUR_REASON_TELLING 0.02
+
 typedef struct DemurReasoner DemurReasoner;
 
-/* Describes the training scans that the threshold accepts (all of them where it accepts none).
- * selector is borrowed for the reasoner's life. Immutable: any number of threads may explain at the
- * same time. */
-DemurReasoner *demur_reasoner_new(const DemurSelector *selector, double threshold);
+/* Describes the training scans that the threshold accepts (all of them where it accepts none), for
+ * explanations of up to n_most reasons (at least 1). selector is borrowed for the reasoner's life.
+ * Any number of threads may explain at the same time. */
+DemurReasoner *demur_reasoner_new(const DemurSelector *selector, double threshold, size_t n_most);
 void demur_reasoner_free(DemurReasoner *reasoner);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurReasoner, demur_reasoner_free)
 
 /* Why one scan of these raw meta features [n_columns] has its score (an array that owns its
  * DemurReason, at least one, the one that lowers the score most first): up to n_most of those that
- * don't tell the risk and up to n_most of those that do, each called by the meta feature that moves
- * the score when it is put to the accepted scans' median; and behind them one on the training scans
- * most like it (where the selector keeps any). scan: how it was made, in its own words; NULL:
- * without them. */
+ * don't tell the risk and up to n_most of those that do, each what alone was put to what is typical
+ * of the accepted training scans; behind them the training scans most like it, by site and by
+ * outcome (where the selector keeps any and knows their sites). scan: how it was made, in its own
+ * words; NULL: without them. */
 GPtrArray *demur_reasoner_explain(const DemurReasoner *reasoner, const double *meta,
-                                  const DemurAcquisitionScan *scan, size_t n_most);
+                                  const DemurAcquisitionScan *scan);
+
+/* Whether a meta feature of that name may be given as the reason of a risk that is held back. */
+gboolean demur_reasoner_may_tell(const DemurReasoner *reasoner, const char *name);
 
 G_END_DECLS

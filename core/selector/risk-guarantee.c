@@ -292,18 +292,8 @@ demur_risk_plan_new(double alpha, double delta, double max_coverage,
 /* Scores [n_models][n_kept] (owned) of the training scans that the selector keeps. */
 static double *
 score_kept(const DemurSelector *s) {
-  const size_t n = s->n_kept, width = s->columns->n_columns;
-  /* Meta features as far as the networks and the risk bands read them. */
-  DEMUR_AUTO_ALIGNED double *meta = demur_new_matrix(double, MAX(n, 1), width);
-  const double *means = demur_scaler_means(s->scaler), *sds = demur_scaler_sds(s->scaler);
-  const gssize risk = demur_selector_column(s, s->n_classes == 2 ? "p_1" : "max_p");
-  for (size_t i = 0; i < n; i++) {
-    for (size_t c = 0; c < s->n_inputs; c++)
-      meta[i * width + s->inputs[c]] =
-          means[c] + sds[c] * (double)s->kept_inputs[i * s->n_inputs + c];
-    if (risk >= 0)
-      meta[i * width + (size_t)risk] = (double)s->kept_risks[i];
-  }
+  const size_t n = s->n_kept;
+  DEMUR_AUTO_ALIGNED double *meta = demur_selector_kept_meta(s);
   double *all = g_new(double, MAX(n, 1) * s->n_models);
   for (size_t m = 0; m < s->n_models; m++)
     demur_selector_scores(s, m, meta, n, all + m * n);

@@ -114,6 +114,9 @@ double *demur_selector_corrector_inputs(const DemurSelector *selector, const Dem
  * scan. */
 size_t demur_selector_n_corrector_base(const DemurSelector *selector);
 void demur_selector_corrector_base(const DemurSelector *selector, const double *meta, double *out);
+/* Meta features [n_kept][columns->n_columns] of the training scans that it keeps, as far as networks
+ * and risk bands read them (owned, g_aligned_free). */
+double *demur_selector_kept_meta(const DemurSelector *selector);
 void demur_selector_seal(DemurSelector *selector);
 
 /* As demur_selector_from_json, whatever digest the document names: what a hostile one whose digest

@@ -674,6 +674,22 @@ compare_floats(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+double *
+demur_selector_kept_meta(const DemurSelector *s) {
+  const size_t n = s->n_kept, width = s->columns->n_columns;
+  double *meta = demur_new_matrix(double, MAX(n, 1), width);
+  const double *means = demur_scaler_means(s->scaler), *sds = demur_scaler_sds(s->scaler);
+  const gssize risk = demur_selector_column(s, s->n_classes == 2 ? "p_1" : "max_p");
+  for (size_t i = 0; i < n; i++) {
+    for (size_t c = 0; c < s->n_inputs; c++)
+      meta[i * width + s->inputs[c]] =
+          means[c] + sds[c] * (double)s->kept_inputs[i * s->n_inputs + c];
+    if (risk >= 0)
+      meta[i * width + (size_t)risk] = (double)s->kept_risks[i];
+  }
+  return meta;
+}
+
 /* Bands of equal training mass, and the training scores of each in ascending order. */
 typedef struct {
   size_t n_bands;

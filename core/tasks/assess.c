@@ -178,15 +178,15 @@ add_stop(GPtrArray *reasons, const DemurWatchAlarm *stop) {
   g_ptr_array_insert(reasons, 0, reason);
 }
 
-/* Why a scan is not accepted (owned; NULL: it is); its score decides, and its risk's interval where
- * that is asked for. */
+/* Why a scan is not accepted (owned; NULL: it is). held: by its score or, across being the decision
+ * threshold that it holds (0: none), by its risk's interval: both have the selector's reasons, since
+ * which of the two it is says on which side of what its risk lies. */
 static GPtrArray *
 find_reasons(const DemurReasoner *reasoner, const double *meta, const DemurAcquisitionScan *made,
-             const DemurVerdictRecord *verdict, gboolean refused, double across) {
+             const DemurVerdictRecord *verdict, gboolean held, double across) {
   if (verdict->verdict == DEMUR_VERDICT_ACCEPTED)
     return NULL;
-  GPtrArray *reasons =
-      refused ? demur_reasoner_explain(reasoner, meta, made, N_REASONS) : demur_reasons_new();
+  GPtrArray *reasons = held ? demur_reasoner_explain(reasoner, meta, made) : demur_reasons_new();
   if (verdict->verdict == DEMUR_VERDICT_NOT_TUNED)
     g_ptr_array_add(reasons, demur_reason_new(DEMUR_REASON_NOT_TUNED, NULL, NULL));
   if (across > 0.0) {
@@ -216,7 +216,8 @@ assess_rows(DemurTask *task, DemurAssessment *assessment, DemurCohort *cohort, c
   demur_selector_scores(selector, 0, meta, n, scores);
   const gboolean tuned = assessment->threshold != NULL;
   const double threshold = tuned ? assessment->threshold->threshold : NAN;
-  g_autoptr(DemurReasoner) reasoner = demur_reasoner_new(selector, tuned ? threshold : 0.0);
+  g_autoptr(DemurReasoner) reasoner =
+      demur_reasoner_new(selector, tuned ? threshold : 0.0, N_REASONS);
   g_autofree DemurAcquisitionScan *made = NULL;
   if (demur_selector_uses_acquisition(selector) &&
       (made = demur_meta_acquisition_scans(view, rows, n, error)) == NULL)
@@ -245,7 +246,7 @@ assess_rows(DemurTask *task, DemurAssessment *assessment, DemurCohort *cohort, c
                                                            : DEMUR_VERDICT_ACCEPTED;
     g_autoptr(GPtrArray) reasons =
         find_reasons(reasoner, meta + i * n_columns, made != NULL ? &made[i] : NULL, &verdict,
-                     refused, crosses ? intervals.across : 0.0);
+                     refused || crosses, crosses ? intervals.across : 0.0);
     if (stop != NULL)
       add_stop(reasons, stop);
     add_verdict(assessment, site, &verdict, reasons);

@@ -121,10 +121,144 @@ unit_of(const char *subject) {
                                                                : "";
 }
 
-/* A value beside the training scans. */
+/* What lies beyond %s of the scans that the model was checked on, above them or below. odd: the
+ * side on which an image is unlike the others; ALONE: a sentence that says of whom it speaks. */
+static const struct {
+  const char *subject, *high, *low;
+  enum { ALONE, HIGH_IS_ODD, LOW_IS_ODD, BOTH_ARE_ODD } odd;
+} comparisons[] = {
+    {"knn", N_("farther from its nearest neighbours than %s of them"),
+     N_("nearer to its nearest neighbours than %s of them"), HIGH_IS_ODD},
+    {"kde", N_("more scans lie around it than around %s of them"),
+     N_("fewer scans lie around it than around %s of them"), LOW_IS_ODD},
+    {"ocsvm", N_("deeper inside their range than %s of them"),
+     N_("farther outside their range than %s of them"), LOW_IS_ODD},
+    {"iforest", N_("harder to tell apart from the rest than %s of them"),
+     N_("easier to tell apart from the rest than %s of them"), LOW_IS_ODD},
+    {"lof", N_("closer among its neighbours than %s of them"),
+     N_("more isolated from its neighbours than %s of them"), LOW_IS_ODD},
+    {"slice_thickness_mm", N_("thicker slices than %s of them"),
+     N_("thinner slices than %s of them"), BOTH_ARE_ODD},
+    {"spacing_mm", N_("slices farther apart than in %s of them"),
+     N_("slices closer together than in %s of them"), BOTH_ARE_ODD},
+    {"kvp", N_("a higher tube voltage than %s of them"), N_("a lower tube voltage than %s of them"),
+     BOTH_ARE_ODD},
+    {"fov_mm", N_("a larger field of view than %s of them"),
+     N_("a smaller field of view than %s of them"), BOTH_ARE_ODD},
+    {"tube_current_ma", N_("a higher tube current than %s of them"),
+     N_("a lower tube current than %s of them"), BOTH_ARE_ODD},
+    {"kernel", N_("a sharper kernel than %s of them"), N_("a softer kernel than %s of them"),
+     BOTH_ARE_ODD},
+    {"p_1", N_("its risk is higher than that of %s of the scans the model was checked on"),
+     N_("its risk is lower than that of %s of the scans the model was checked on"), ALONE},
+    {"max_p", N_("the model is surer of it than of %s of the scans it was checked on"),
+     N_("the model is less sure of it than of %s of the scans it was checked on"), ALONE},
+    {"entropy", N_("the model is less sure of it than of %s of the scans it was checked on"),
+     N_("the model is surer of it than of %s of the scans it was checked on"), ALONE},
+    {"correction",
+     N_("risks like its own turned out too low, by more than those of %s of the scans the model "
+        "was checked on"),
+     N_("risks like its own turned out too high, by more than those of %s of the scans the model "
+        "was checked on"),
+     ALONE},
+    {"correction_size",
+     N_("risks like its own were off by more than those of %s of the scans the model was checked "
+        "on"),
+     N_("risks like its own were off by less than those of %s of the scans the model was checked "
+        "on"),
+     ALONE},
+    {"expected_miscalibration",
+     N_("how far its risk may be off at a hospital is more than for %s of the scans the model was "
+        "checked on"),
+     N_("how far its risk may be off at a hospital is less than for %s of the scans the model was "
+        "checked on"),
+     ALONE},
+};
+
+/* From this share on an image is unlike those that it lies beyond. */
+#define UNLIKE 0.9
+
+/* "97 %", "at least 95 %" (owned). */
+static char *
+share_words(const DemurReason *r, DemurTranslate translate) {
+  /* Never "100 %" of what is not all. */
+  const double percent = floor(100.0 * r->beyond + 1e-9);
+  if (r->rough)
+    return r->beyond > 0.0
+               ? g_strdup_printf(demur_translate(translate, N_("at least %g %%")), percent)
+               : g_strdup(demur_translate(translate, N_("some")));
+  return r->beyond >= 1.0 ? g_strdup(demur_translate(translate, N_("all")))
+                          : g_strdup_printf("%g %%", percent);
+}
+
+static gboolean
+is_high(const DemurReason *r) {
+  return r->place == DEMUR_PLACE_HIGH || r->place == DEMUR_PLACE_ABOVE;
+}
+
+/* What a reader would say of a value beside the scans that the model was checked on (owned). NULL:
+ * there is nothing to compare, or no words for it. */
+static char *
+comparison_words(const DemurReason *r, DemurTranslate translate) {
+  if (!isfinite(r->beyond) || r->place == DEMUR_PLACE_MEDIAN || r->place == DEMUR_PLACE_UNKNOWN)
+    return NULL;
+  g_autofree char *share = share_words(r, translate);
+  for (size_t i = 0; i < G_N_ELEMENTS(comparisons); i++) {
+    if (g_strcmp0(r->subject, comparisons[i].subject) != 0)
+      continue;
+    const gboolean high = is_high(r);
+    g_autofree char *words = g_strdup_printf(
+        demur_translate(translate, high ? comparisons[i].high : comparisons[i].low), share);
+    if (comparisons[i].odd == ALONE)
+      return g_steal_pointer(&words);
+    const gboolean odd = comparisons[i].odd == BOTH_ARE_ODD ||
+                         comparisons[i].odd == (high ? HIGH_IS_ODD : LOW_IS_ODD);
+    return g_strdup_printf(
+        demur_translate(translate,
+                        odd && r->beyond >= UNLIKE
+                            ? N_("the image looks unlike those the model was checked on: %s")
+                            : N_("beside the images the model was checked on: %s")),
+        words);
+  }
+  return g_strdup_printf(
+      demur_translate(translate,
+                      is_high(r) ? N_("%s is higher than for %s of the scans the model was checked "
+                                      "on")
+                                 : N_("%s is lower than for %s of the scans the model was checked "
+                                      "on")),
+      title_of(r->subject, translate), share);
+}
+
+/* One measure or more, which is not said. */
+static char *
+unlike_words(const DemurReason *r, DemurTranslate translate) {
+  g_autofree char *share = share_words(r, translate);
+  return g_strdup_printf(
+      demur_translate(translate, r->beyond >= UNLIKE
+                                     ? N_("the image looks unlike those the model was checked on: "
+                                          "farther out than %s of them by at least one measure")
+                                     : N_("beside the images the model was checked on: farther out "
+                                          "than %s of them by at least one measure")),
+      share);
+}
+
+/* The same with the value itself, where it may be told and has a unit. */
 static char *
 number_words(const DemurReason *r, gboolean accepted, DemurTranslate translate) {
   const char *title = title_of(r->subject, translate), *unit = unit_of(r->subject);
+  g_autofree char *compared = comparison_words(r, translate);
+  if (compared != NULL && (isnan(r->value) || *unit == '\0'))
+    return g_steal_pointer(&compared);
+  if (compared != NULL)
+    return g_strdup_printf(demur_translate(translate, N_("%s (%.3g%s; their median is %.3g%s)")),
+                           compared, r->value, unit, r->median, unit);
+  if (isnan(r->value))
+    return r->place == DEMUR_PLACE_UNKNOWN
+               ? g_strdup_printf(demur_translate(translate, N_("%s is unusual")), title)
+               : g_strdup_printf(
+                     demur_translate(translate, accepted ? N_("%s is %s accepted training scans")
+                                                         : N_("%s is %s the training scans")),
+                     title, demur_translate(translate, places[r->place]));
   if (isnan(r->median))
     return g_strdup_printf(
         demur_translate(translate, N_("%s is %.3g%s; it was recorded in no training scan")), title,
@@ -143,6 +277,11 @@ number_words(const DemurReason *r, gboolean accepted, DemurTranslate translate) 
 static char *
 group_words(const DemurReason *r, DemurTranslate translate) {
   const char *title = title_of(r->subject, translate);
+  g_autofree char *compared = comparison_words(r, translate);
+  if (compared != NULL && r->text != NULL) /* a kernel, by its sharpness */
+    return g_strdup_printf("%s (%s)", compared, r->text);
+  if (compared != NULL)
+    return g_steal_pointer(&compared);
   if (r->text == NULL)
     return g_strdup_printf(
         demur_translate(translate, N_("%s is not that of most accepted training scans")), title);
@@ -158,15 +297,55 @@ group_words(const DemurReason *r, DemurTranslate translate) {
       100.0 * r->share);
 }
 
+/* The training scans most like it, by outcome. */
 static char *
 similar_words(const DemurReason *r, DemurTranslate translate) {
-  return g_strdup_printf(
-      demur_translate(translate, g_strcmp0(r->subject, "risk") == 0
-                                     ? N_("among the %u training scans most like it the risk was "
-                                          "too high at %u of %u sites")
-                                     : N_("among the %u training scans most like it the top "
-                                          "probability was too high at %u of %u sites")),
+  const gboolean risk = g_strcmp0(r->subject, "risk") == 0;
+  g_autofree char *sites = g_strdup_printf(
+      demur_translate(translate, risk ? N_("among the %u training scans most like it the risk was "
+                                           "too high at %u of %u sites")
+                                      : N_("among the %u training scans most like it the top "
+                                           "probability was too high at %u of %u sites")),
       r->n, r->n_over, r->n_sites);
+  if (isnan(r->value))
+    return g_steal_pointer(&sites);
+  if (r->n_events == 0)
+    return g_strdup_printf(
+        demur_translate(translate, N_("%s (how many had the outcome is withheld: a small count)")),
+        sites);
+  return g_strdup_printf(
+      demur_translate(translate, risk ? N_("%s; %u of them had the outcome, their risks expect "
+                                           "%.1f")
+                                      : N_("%s; the top class was right in %u of them, expected "
+                                           "are %.1f")),
+      sites, r->n_events, r->value);
+}
+
+/* The same scans by site. */
+static char *
+nearest_words(const DemurReason *r, DemurTranslate translate) {
+  const char *site = r->subject != NULL && *r->subject != '\0'
+                         ? r->subject
+                         : demur_translate(translate, N_("not recorded"));
+  if (r->rough && r->share > 0.0)
+    return g_strdup_printf(
+        demur_translate(translate, N_("of the %u training scans most like it at least %g %% are "
+                                      "from site %s")),
+        r->n, 100.0 * r->share, site);
+  if (r->rough)
+    return g_strdup_printf(
+        demur_translate(translate, N_("of the %u training scans most like it more are from site %s "
+                                      "than from any other")),
+        r->n, site);
+  if (r->text == NULL)
+    return g_strdup_printf(
+        demur_translate(translate, N_("the %u training scans most like it are from %u sites, few "
+                                      "from each")),
+        r->n, r->n_sites);
+  return g_strdup_printf(
+      demur_translate(translate, N_("the %u training scans most like it are from %u sites (%s; few "
+                                    "from each other one)")),
+      r->n, r->n_sites, r->text);
 }
 
 static char *
@@ -190,8 +369,12 @@ plain_words(const DemurReason *r, DemurTranslate translate) {
                            title_of(r->subject, translate), 100.0 * r->share);
   case DEMUR_REASON_SIMILAR:
     return similar_words(r, translate);
+  case DEMUR_REASON_UNLIKE:
+    return unlike_words(r, translate);
+  case DEMUR_REASON_NEAREST:
+    return nearest_words(r, translate);
   case DEMUR_REASON_WITHHELD:
-    return g_strdup(SAY(N_("what else lowers its score would tell the risk that is held back")));
+    return g_strdup(SAY(N_("what else there is to say would tell the risk that is held back")));
   case DEMUR_REASON_NOT_TUNED:
     return g_strdup(SAY(N_("the selector has no threshold yet: run `demur tune`")));
   case DEMUR_REASON_NO_SCORE:

@@ -43,8 +43,49 @@ each_kind_of_reason_has_words(void) {
        "tube voltage is not recorded, as in 3 % of the training scans"},
       {"[{\"kind\": \"similar\", \"subject\": \"risk\", \"n\": 50, \"n_over\": 3, \"n_sites\": 9}]",
        "among the 50 training scans most like it the risk was too high at 3 of 9 sites"},
+      {"[{\"kind\": \"feature\", \"subject\": \"knn\", \"value\": 9.41, \"place\": \"above_p99\","
+       " \"median\": 3.2, \"beyond\": 0.979, \"tells_risk\": false}]",
+       "the image looks unlike those the model was checked on: farther from its nearest neighbours "
+       "than 97 % of them"},
+      {"[{\"kind\": \"feature\", \"subject\": \"ocsvm\", \"place\": \"above_median\", \"beyond\":"
+       " 0.95, \"rough\": true}]",
+       "beside the images the model was checked on: deeper inside their range than at least 95 % of "
+       "them"},
+      {"[{\"kind\": \"feature\", \"subject\": \"p_1\", \"value\": 0.2, \"place\": \"above_p99\","
+       " \"median\": 0.1, \"beyond\": 1, \"score\": 0.25, \"changed\": 0.5}]",
+       "its risk is higher than that of all of the scans the model was checked on; at the accepted "
+       "scans' median the score would be 0.5 in place of 0.25"},
+      {"[{\"kind\": \"feature\", \"subject\": \"p_7\", \"value\": 0.2, \"place\": \"below_median\","
+       " \"median\": 0.3, \"beyond\": 0.512}]",
+       "predicted probability of a class is lower than for 51 % of the scans the model was checked "
+       "on"},
+      {"[{\"kind\": \"number\", \"subject\": \"slice_thickness_mm\", \"value\": 5, \"place\":"
+       " \"above_median\", \"median\": 2, \"low\": 1, \"high\": 6, \"beyond\": 0.97}]",
+       "the image looks unlike those the model was checked on: thicker slices than 97 % of them (5 "
+       "mm; their median is 2 mm)"},
+      {"[{\"kind\": \"group\", \"subject\": \"kernel\", \"text\": \"B70f\", \"place\":"
+       " \"above_median\", \"beyond\": 0.97}]",
+       "the image looks unlike those the model was checked on: a sharper kernel than 97 % of them "
+       "(B70f)"},
+      {"[{\"kind\": \"unlike\", \"beyond\": 0.75, \"rough\": true}]",
+       "beside the images the model was checked on: farther out than at least 75 % of them by at "
+       "least one measure"},
+      {"[{\"kind\": \"nearest\", \"subject\": \"A\", \"text\": \"A: 46, B: 31\", \"n\": 200,"
+       " \"n_sites\": 23, \"share\": 0.23}]",
+       "the 200 training scans most like it are from 23 sites (A: 46, B: 31; few from each other "
+       "one)"},
+      {"[{\"kind\": \"nearest\", \"subject\": \"A\", \"n\": 200, \"share\": 0.5, \"rough\": true}]",
+       "of the 200 training scans most like it at least 50 % are from site A"},
+      {"[{\"kind\": \"similar\", \"subject\": \"risk\", \"n\": 200, \"n_over\": 3, \"n_sites\": 9,"
+       " \"n_events\": 14, \"value\": 9.31}]",
+       "among the 200 training scans most like it the risk was too high at 3 of 9 sites; 14 of them "
+       "had the outcome, their risks expect 9.3"},
+      {"[{\"kind\": \"similar\", \"subject\": \"risk\", \"n\": 200, \"n_over\": 3, \"n_sites\": 9,"
+       " \"value\": 9.31}]",
+       "among the 200 training scans most like it the risk was too high at 3 of 9 sites (how many "
+       "had the outcome is withheld: a small count)"},
       {"[{\"kind\": \"withheld\"}]",
-       "what else lowers its score would tell the risk that is held back"},
+       "what else there is to say would tell the risk that is held back"},
       {"[{\"kind\": \"not_tuned\"}]", "the selector has no threshold yet: run `demur tune`"},
       {"[{\"kind\": \"no_score\", \"subject\": \"sybil\"}]",
        "no score of model 'sybil' was imported for this scan"},
@@ -75,7 +116,31 @@ each_kind_of_reason_has_words(void) {
   }
   g_autoptr(GPtrArray) reasons = demur_reasons_from_json("[{\"kind\": \"withheld\"}]");
   g_autofree char *loud = demur_words_reason(reasons->pdata[0], upper);
-  g_assert_cmpstr(loud, ==, "WHAT ELSE LOWERS ITS SCORE WOULD TELL THE RISK THAT IS HELD BACK");
+  g_assert_cmpstr(loud, ==, "WHAT ELSE THERE IS TO SAY WOULD TELL THE RISK THAT IS HELD BACK");
+}
+
+/* Beside a risk that is held back no number stands that follows it, whichever reason it is of, and
+ * whether or not another one was left out is not said. */
+static void
+held_back_reasons_are_told_roughly(void) {
+  g_autoptr(GPtrArray) kept = demur_reasons_from_json(
+      "[{\"kind\": \"feature\", \"subject\": \"knn\", \"value\": 9.41, \"place\": \"above_p99\","
+      " \"median\": 3.2, \"low\": 1, \"high\": 7, \"beyond\": 0.983, \"score\": 0.2, \"changed\": 0.5,"
+      " \"tells_risk\": false},"
+      " {\"kind\": \"nearest\", \"subject\": \"A\", \"text\": \"A: 46\", \"n\": 60, \"n_sites\": 9,"
+      " \"share\": 0.77, \"tells_risk\": false}]");
+  g_autoptr(GPtrArray) shown = demur_reasons_shown(kept, FALSE);
+  g_autofree char *json = demur_reasons_to_json(shown);
+  g_autoptr(GPtrArray) expected = demur_reasons_from_json(
+      "[{\"kind\": \"feature\", \"subject\": \"knn\", \"place\": \"above_median\", \"beyond\": 0.95,"
+      " \"rough\": true, \"tells_risk\": false},"
+      " {\"kind\": \"nearest\", \"subject\": \"A\", \"n\": 60, \"share\": 0.75, \"rough\": true,"
+      " \"tells_risk\": false}, {\"kind\": \"withheld\", \"tells_risk\": false}]");
+  g_autofree char *right = demur_reasons_to_json(expected);
+  g_assert_cmpstr(json, ==, right);
+  g_autoptr(GPtrArray) revealed = demur_reasons_shown(kept, TRUE);
+  g_autofree char *all = demur_reasons_to_json(revealed), *as_kept = demur_reasons_to_json(kept);
+  g_assert_cmpstr(all, ==, as_kept);
 }
 
 static void
@@ -123,6 +188,7 @@ int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/words/each-kind-of-reason-has-words", each_kind_of_reason_has_words);
+  g_test_add_func("/words/held-back-reasons-are-told-roughly", held_back_reasons_are_told_roughly);
   g_test_add_func("/words/what-is-no-reason-gives-none", what_is_no_reason_gives_none);
   g_test_add_func("/words/an-outdated-verdict-says-why-and-what-to-do",
                   an_outdated_verdict_says_why_and_what_to_do);

@@ -1,0 +1,214 @@
+/* A held-back risk is not told, and can't be guessed from what is: an attacker who knows 5,000 held
+ * back risks with everything that is shown of their scans, in JSON, CSV, text and on the page,
+ * guesses those of others with an R^2 of at most .05 (the aim of the project; the verdict alone is
+ * the mean). The same attacker finds the risk where it is shown, or what follows it. */
+#include <math.h>
+#include <string.h>
+
+#include "commands.h"
+#include "guess.h"
+
+#define N_FIT 5000
+#define MOST_GUESSED 0.05
+
+/* What names a scan and not what is said of it, or is the same of all. */
+static const char *const names[] = {"scan_id", "patient_id", "created", NULL};
+
+static double
+logit(double p) {
+  return log(p / (1.0 - p));
+}
+
+/* Rows of the held-back scans: scan_id -> place + 1. */
+static GHashTable *
+find_held_back(JsonArray *verdicts) {
+  GHashTable *rows = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  for (guint i = 0; i < json_array_get_length(verdicts); i++) {
+    JsonObject *v = json_array_get_object_element(verdicts, i);
+    if (strcmp(string_at(v, "verdict"), "red_flag") == 0)
+      g_hash_table_insert(rows, g_strdup(string_at(v, "scan_id")),
+                          GUINT_TO_POINTER(g_hash_table_size(rows) + 1));
+  }
+  return rows;
+}
+
+static gssize
+row_of(GHashTable *rows, const char *scan_id) {
+  return (gssize)GPOINTER_TO_UINT(g_hash_table_lookup(rows, scan_id)) - 1;
+}
+
+static void
+add_verdicts(Shown *shown, GHashTable *rows, const char *name, JsonArray *verdicts) {
+  for (guint i = 0; i < json_array_get_length(verdicts); i++) {
+    JsonNode *node = json_array_get_element(verdicts, i);
+    const gssize row = row_of(rows, string_at(json_node_get_object(node), "scan_id"));
+    if (row >= 0)
+      shown_add_json(shown, (size_t)row, name, node, names);
+  }
+}
+
+static void
+add_table(Shown *shown, GHashTable *rows, const char *path) {
+  g_autofree char *text = NULL;
+  g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+  g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+  for (char **line = lines; *line != NULL; line++) {
+    g_auto(GStrv) fields = g_strsplit(*line, ",", 3);
+    const gssize row = fields[0] != NULL ? row_of(rows, fields[0]) : -1;
+    if (row >= 0)
+      shown_add_text(shown, (size_t)row, "csv", fields[2]);
+  }
+}
+
+/* The text for people: the lines below a scan's own. */
+static void
+add_text(Shown *shown, GHashTable *rows, const char *text) {
+  g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+  gssize row = -1;
+  guint n = 0;
+  for (char **line = lines; *line != NULL; line++) {
+    if (!g_str_has_prefix(*line, "    ")) {
+      g_auto(GStrv) words = g_strsplit_set(*line, " ", -1);
+      row = -1;
+      for (char **word = words; *word != NULL && row < 0; word++)
+        row = **word != '\0' ? row_of(rows, *word) : -1;
+      n = 0;
+      continue;
+    }
+    g_autofree char *name = g_strdup_printf("text%u", n++);
+    if (row >= 0)
+      shown_add_text(shown, (size_t)row, name, *line + 4);
+  }
+}
+
+/* How each scan was made, as its header says. */
+static void
+add_headers(const Sandbox *sandbox, Shown *shown, GHashTable *rows) {
+  static const char *const columns[] = {
+      "slice_thickness_mm", "spacing_mm", "kvp",     "fov_mm", "tube_current_ma", "kernel",
+      "manufacturer",       "model_name", "contrast"};
+  g_autofree char *path = sandbox_path(sandbox, "cohort.csv"), *text = NULL;
+  g_autoptr(Run) run = run_json(sandbox, 0, "cohort", "export", "sim", path, NULL);
+  g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+  g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+  g_auto(GStrv) header = g_strsplit(g_strchomp(lines[0]), ",", -1);
+  for (char **line = lines + 1; *line != NULL; line++) {
+    g_auto(GStrv) fields = g_strsplit(g_strchomp(*line), ",", -1);
+    const gssize row = fields[0] != NULL ? row_of(rows, fields[0]) : -1;
+    for (size_t f = 0; row >= 0 && header[f] != NULL && fields[f] != NULL; f++)
+      for (size_t c = 0; c < G_N_ELEMENTS(columns); c++)
+        if (strcmp(header[f], columns[c]) == 0)
+          shown_add_text(shown, (size_t)row, columns[c], fields[f]);
+  }
+}
+
+/* The page of one scan says no other reasons. */
+static void
+check_page(const Sandbox *sandbox, const char *selector, JsonObject *verdict) {
+  g_autofree char *path = sandbox_path(sandbox, "page.pdf"),
+                  *json_path = sandbox_path(sandbox, "page.json");
+  g_autoptr(Run) run =
+      run_demur(sandbox, "report", "patient", path, "--scan", string_at(verdict, "scan_id"),
+                "--selector", selector, "--cohort", "sim", NULL);
+  assert_status(run, 0);
+  g_autoptr(JsonParser) parser = json_parser_new();
+  g_assert_true(json_parser_load_from_file(parser, json_path, NULL));
+  JsonObject *page = json_node_get_object(json_parser_get_root(parser));
+  g_assert_true(is_null_at(page, "risk") && is_null_at(page, "score") &&
+                is_null_at(page, "risk_interval"));
+  JsonArray *said = array_at(page, "reasons"), *expected = array_at(verdict, "reasons");
+  g_assert_cmpuint(json_array_get_length(said), ==, json_array_get_length(expected));
+  for (guint i = 0; i < json_array_get_length(said); i++)
+    g_assert_cmpstr(json_array_get_string_element(said, i), ==,
+                    json_array_get_string_element(expected, i));
+}
+
+static void
+check_selector(const Sandbox *sandbox, const char *selector, gboolean made) {
+  g_autofree char *csv = sandbox_path(sandbox, "v.csv"), *json = sandbox_path(sandbox, "v.json");
+  g_autoptr(Run) tuned =
+      run_json(sandbox, 0, "tune", selector, "--cohort", "sim", "--coverage", "0.3", NULL);
+  g_autoptr(Run) run = run_json(sandbox, 0, "assess", selector, "--cohort", "sim", NULL);
+  g_autoptr(Run) plain = run_demur(sandbox, "assess", selector, "--cohort", "sim", NULL);
+  g_autoptr(Run) as_csv =
+      run_json(sandbox, 0, "export", csv, "--cohort", "sim", "--selector", selector, NULL);
+  g_autoptr(Run) as_json =
+      run_json(sandbox, 0, "export", json, "--cohort", "sim", "--selector", selector, NULL);
+  g_autoptr(Run) revealed =
+      run_json(sandbox, 0, "assess", selector, "--cohort", "sim", "--reveal", "a test", NULL);
+  JsonArray *verdicts = array_at(root_of(run), "verdicts"),
+            *told = array_at(root_of(revealed), "verdicts");
+  g_autoptr(GHashTable) rows = find_held_back(verdicts);
+  const size_t n = g_hash_table_size(rows);
+  g_assert_cmpuint(n, >=, N_FIT + 500);
+  g_autoptr(Shown) shown = shown_new(n);
+  add_verdicts(shown, rows, "assess", verdicts);
+  add_text(shown, rows, plain->out);
+  add_table(shown, rows, csv);
+  g_autoptr(JsonParser) parser = json_parser_new();
+  g_assert_true(json_parser_load_from_file(parser, json, NULL));
+  add_verdicts(shown, rows, "export",
+               array_at(json_node_get_object(json_parser_get_root(parser)), "verdicts"));
+  g_autofree double *risks = g_new(double, n), *logits = g_new(double, n);
+  size_t n_features, n_said = 0;
+  for (guint i = 0; i < json_array_get_length(told); i++) {
+    JsonObject *v = json_array_get_object_element(told, i);
+    const gssize row = row_of(rows, string_at(v, "scan_id"));
+    if (row < 0)
+      continue;
+    risks[row] = number_at(v, "risk");
+    logits[row] = logit(risks[row]);
+    JsonObject *held = json_array_get_object_element(verdicts, i);
+    n_said += json_array_get_length(array_at(held, "reasons")) > 1;
+    if (row == 0)
+      check_page(sandbox, selector, held);
+  }
+  /* What an image's own header says is no secret of the program's: it is known without it. */
+  double known[2] = {0.0, 0.0};
+  if (made) {
+    g_autoptr(Shown) headers = shown_new(n);
+    add_headers(sandbox, headers, rows);
+    known[0] = MAX(0.0, shown_guess(headers, risks, N_FIT, &n_features));
+    known[1] = MAX(0.0, shown_guess(headers, logits, N_FIT, &n_features));
+    add_headers(sandbox, shown, rows);
+  }
+  const double of_risks = shown_guess(shown, risks, N_FIT, &n_features),
+               of_logits = shown_guess(shown, logits, N_FIT, &n_features);
+  g_test_message("%s: of %zu held back %zu have a reason; %zu features, R^2 of the risk %.4f, of "
+                 "its logit %.4f; without them %.4f and %.4f",
+                 selector, n, n_said, n_features, of_risks, of_logits, known[0], known[1]);
+  g_assert_cmpuint(n_said, >, n / 10);
+  g_assert_cmpfloat(of_risks - known[0], <=, MOST_GUESSED);
+  g_assert_cmpfloat(of_logits - known[1], <=, MOST_GUESSED);
+  /* The attacker can guess: what follows the risk, roughly, is found at once. */
+  for (size_t i = 0; i < n; i++)
+    shown_add(shown, i, "planted", floor(4.0 * logits[i]));
+  g_assert_cmpfloat(shown_guess(shown, logits, N_FIT, &n_features), >, 0.5);
+}
+
+static void
+test_held_back_risks_are_not_guessed(void) {
+  g_autoptr(Sandbox) sandbox = sandbox_new();
+  g_autoptr(Run) cohort =
+      run_json(sandbox, 0, "cohort", "simulate", "sim", "--scans", "4000", "--base-train", "1500",
+               "--sites", "20", "--test", "12000", NULL);
+  static const struct {
+    const char *name, *features;
+    gboolean made; /* it looks at how the scan was made, which the header of each image says too */
+  } selectors[] = {{"usual", "confidence,class,outlier,corrector", FALSE},
+                   {"made", "confidence,class,outlier,corrector,acquisition", TRUE}};
+  for (size_t i = 0; i < G_N_ELEMENTS(selectors); i++) {
+    g_autoptr(Run) trained =
+        run_json(sandbox, 0, "train", selectors[i].name, "--cohort", "sim", "--epochs", "1",
+                 "--datasets-per-epoch", "3200", "--dataset-size", "256", "--average", "1",
+                 "--features", selectors[i].features, NULL);
+    check_selector(sandbox, selectors[i].name, selectors[i].made);
+  }
+}
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/commands/guess/held-back-risks", test_held_back_risks_are_not_guessed);
+  return g_test_run();
+}
