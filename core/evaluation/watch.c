@@ -538,6 +538,24 @@ bet_on_range(const DemurWatchPlan *plan, const DemurWatchPatient *patients, cons
   }
 }
 
+/* Where the reference's equal values end, as shares of it: the bins of a category, or of a label. */
+static size_t
+find_edges(const Values *values, double *edges) {
+  const size_t n = values->n_reference;
+  g_autofree double *sorted = g_memdup2(values->reference, n * sizeof(double));
+  if (n == 0)
+    return 0;
+  qsort(sorted, n, sizeof(double), ascending);
+  size_t n_edges = 0;
+  for (size_t i = 1; i < n && n_edges < DEMUR_EXCHANGE_BINS; i++)
+    if (sorted[i] != sorted[i - 1]) {
+      if (n_edges + 1 == DEMUR_EXCHANGE_BINS)
+        return 0;
+      edges[n_edges++] = (double)i / (double)n;
+    }
+  return n_edges;
+}
+
 static void
 bet_on_exchange(const DemurWatchPlan *plan, DemurWatchSignal signal,
                 const DemurWatchPatient *patients, const Values *values,
@@ -550,8 +568,9 @@ bet_on_exchange(const DemurWatchPlan *plan, DemurWatchSignal signal,
     draws[i] = demur_random_uniform(&random);
   }
   demur_exchange_places(values->reference, values->n_reference, values->values, draws, n, places);
-  demur_exchange_evidence(places, n, result->evidence);
-  result->change = demur_exchange_change(places, n);
+  double edges[DEMUR_EXCHANGE_BINS];
+  const size_t n_edges = find_edges(values, edges);
+  result->change = demur_exchange_evidence(places, n, edges, n_edges, result->evidence);
 }
 
 static void

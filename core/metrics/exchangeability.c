@@ -5,22 +5,34 @@
 #include <math.h>
 #include <string.h>
 
-#define N_HISTOGRAMS 3
-#define N_SLOPES 6
-#define N_BOWLS 4
+#define N_SLOPES 4
+#define N_BOWLS 2
 #define N_ENDS 4
 #define N_SHAPES (N_SLOPES + N_BOWLS + N_ENDS)
-#define N_BINS (4 + 8 + 16)
+#define N_PARTITIONS 4 /* the last one is the caller's */
+#define N_STRENGTHS 2
 
-static const size_t bins[N_HISTOGRAMS] = {4, 8, 16};
-static const double slopes[N_SLOPES] = {-0.95, -0.6, -0.25, 0.25, 0.6, 0.95};
-static const double bowls[N_BOWLS] = {-0.9, -0.4, 0.6, 1.6};
+static const double slopes[N_SLOPES] = {-0.8, -0.35, 0.35, 0.8};
+static const double bowls[N_BOWLS] = {-0.7, 1.2};
 static const double ends[N_ENDS / 2] = {0.6, 0.3};
+static const double strengths[N_STRENGTHS] = {8.0, 64.0};
+
+/* Where a bin ends; the last one ends at 1. */
+typedef struct {
+  size_t n; /* bins */
+  double ends[DEMUR_EXCHANGE_BINS];
+} Partition;
+
+static const Partition usual[N_PARTITIONS - 1] = {
+    {4, {0.25, 0.5, 0.75, 1.0}},
+    {10, {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0}},
+    {9, {0.01, 0.03, 0.07, 0.15, 0.85, 0.93, 0.97, 0.99, 1.0}},
+};
 
 /* One that believes in a change at its beginning. */
 typedef struct {
-  double histograms[N_HISTOGRAMS];
-  double counts[N_BINS];
+  double histograms[N_PARTITIONS][N_STRENGTHS];
+  double counts[N_PARTITIONS][DEMUR_EXCHANGE_BINS];
   double n;
   double shapes[N_SHAPES];
 } Gambler;
@@ -73,11 +85,10 @@ weight_from(size_t k) {
 
 static void
 gambler_begin(Gambler *gambler, double capital) {
-  for (size_t h = 0; h < N_HISTOGRAMS; h++)
-    gambler->histograms[h] = 0.5 * capital / N_HISTOGRAMS;
-  for (size_t b = 0; b < N_BINS; b++)
-    gambler->counts[b] = 1.0;
-  gambler->n = 0.0;
+  *gambler = (Gambler){.n = 0.0};
+  for (size_t h = 0; h < N_PARTITIONS; h++)
+    for (size_t a = 0; a < N_STRENGTHS; a++)
+      gambler->histograms[h][a] = 0.5 * capital / (N_PARTITIONS * N_STRENGTHS);
   for (size_t s = 0; s < N_SHAPES; s++)
     gambler->shapes[s] = 0.5 * capital / N_SHAPES;
 }
@@ -104,18 +115,37 @@ bet(double *fortune, double density) {
     *fortune *= density;
 }
 
-/* Bets on p; gives what the gambler then has. */
+/* The bin of p in each partition, and its width. */
+typedef struct {
+  size_t bin[N_PARTITIONS];
+  double width[N_PARTITIONS];
+} Bins;
+
+static void
+bins_at(const Partition *partitions, double p, Bins *bins) {
+  for (size_t h = 0; h < N_PARTITIONS; h++) {
+    const Partition *partition = &partitions[h];
+    size_t b = 0;
+    while (b + 1 < partition->n && p >= partition->ends[b])
+      b++;
+    bins->bin[h] = b;
+    bins->width[h] = partition->ends[b] - (b > 0 ? partition->ends[b - 1] : 0.0);
+  }
+}
+
+/* Bets on a place; gives what the gambler then has. */
 static double
-gambler_add(Gambler *gambler, double p, const double *densities) {
+gambler_add(Gambler *gambler, const Bins *bins, const double *densities) {
   double sum = 0.0;
-  double *counts = gambler->counts;
-  for (size_t h = 0; h < N_HISTOGRAMS; h++) {
-    const double m = (double)bins[h];
-    const size_t bin = MIN((size_t)(p * m), bins[h] - 1);
-    bet(&gambler->histograms[h], m * counts[bin] / (gambler->n + m));
-    counts[bin] += 1.0;
-    counts += bins[h];
-    sum += gambler->histograms[h];
+  for (size_t h = 0; h < N_PARTITIONS; h++) {
+    double *count = &gambler->counts[h][bins->bin[h]];
+    for (size_t a = 0; a < N_STRENGTHS; a++) {
+      const double strength = strengths[a];
+      bet(&gambler->histograms[h][a],
+          (*count / bins->width[h] + strength) / (gambler->n + strength));
+      sum += gambler->histograms[h][a];
+    }
+    *count += 1.0;
   }
   gambler->n += 1.0;
   for (size_t s = 0; s < N_SHAPES; s++) {
@@ -125,9 +155,23 @@ gambler_add(Gambler *gambler, double p, const double *densities) {
   return sum;
 }
 
+/* The caller's partition: ends that rise between 0 and 1, others left out. */
+static Partition
+own_partition(const double *edges, size_t n_edges) {
+  Partition own = {0};
+  for (size_t e = 0; e < n_edges && own.n + 1 < DEMUR_EXCHANGE_BINS; e++)
+    if (edges[e] > (own.n > 0 ? own.ends[own.n - 1] : 0.0) && edges[e] < 1.0)
+      own.ends[own.n++] = edges[e];
+  own.ends[own.n++] = 1.0;
+  return own;
+}
+
 /* Bets on all places; evidence [n] may be NULL; the beginning that has most in the end. */
 static size_t
-run(const double *places, size_t n, double *evidence) {
+run(const double *places, size_t n, const double *edges, size_t n_edges, double *evidence) {
+  Partition partitions[N_PARTITIONS];
+  memcpy(partitions, usual, sizeof usual);
+  partitions[N_PARTITIONS - 1] = own_partition(edges, n_edges);
   const size_t n_blocks = n / DEMUR_EXCHANGE_BLOCK + 1;
   g_autofree Gambler *gamblers = g_new(Gambler, n_blocks);
   size_t n_begun = 0, most = 0;
@@ -138,9 +182,11 @@ run(const double *places, size_t n, double *evidence) {
     }
     double densities[N_SHAPES];
     shapes_at(places[i], densities);
+    Bins bins;
+    bins_at(partitions, places[i], &bins);
     double sum = weight_from(n_begun), best = -1.0;
     for (size_t k = 0; k < n_begun; k++) {
-      const double capital = gambler_add(&gamblers[k], places[i], densities);
+      const double capital = gambler_add(&gamblers[k], &bins, densities);
       sum += capital;
       if (capital > best) {
         best = capital;
@@ -153,12 +199,8 @@ run(const double *places, size_t n, double *evidence) {
   return most * DEMUR_EXCHANGE_BLOCK;
 }
 
-void
-demur_exchange_evidence(const double *places, size_t n, double *evidence) {
-  run(places, n, evidence);
-}
-
 size_t
-demur_exchange_change(const double *places, size_t n) {
-  return run(places, n, NULL);
+demur_exchange_evidence(const double *places, size_t n, const double *edges, size_t n_edges,
+                        double *evidence) {
+  return run(places, n, edges, n_edges, evidence);
 }

@@ -16,9 +16,11 @@
  * capital that has not begun stays what it is. M is a nonnegative martingale that begins at 1:
  * P(M ever >= 1 / alpha) <= alpha (Ville). Source: Vovk, Gammerman and Shafer, "Algorithmic Learning
  * in a Random World" (2nd ed., 2022), chapter 8; Vovk, Nouretdinov and Gammerman, "Testing
- * exchangeability on-line" (ICML 2003). Bets: half on histograms of 4, 8 and 16 bins that learn by
- * counting (Krichevsky and Trofimov's rule with one imagined place a bin), half on fixed shapes:
- * slopes 1 + c (2 p - 1), bowls 1 + c (3 (2 p - 1)^2 - 1) / 2 and ends q p^(q - 1). The sum over
+ * exchangeability on-line" (ICML 2003). Bets: half on histograms that learn by counting, over a
+ * partition into bins b of widths v_b with a places imagined as the null has them, f = (n_b / v_b + a)
+ * / (n + a), a = 8 and 64, of four and ten equal bins, of bins that are small at both ends, and of the
+ * caller's (the shares of a category); half on fixed shapes: slopes 1 + c (2 p - 1), bowls 1 + c (3 (2 p
+ * - 1)^2 - 1) / 2 and ends q p^(q - 1). The sum over
  * beginnings in place of a restart when the fortune is low is ours: the guarantee is for all time,
  * and a late change costs a logarithm. w_k = K / ((k + K) (k + K + 1)), K = DEMUR_EXCHANGE_EVEN, sums
  * to 1 and is near even over the first K blocks.
@@ -38,12 +40,13 @@ G_BEGIN_DECLS
 void demur_exchange_places(const double *reference, size_t n_reference, const double *values,
                            const double *draws, size_t n, double *places);
 
-/* M(i) behind each of the places [n] into evidence [n], at most DEMUR_EXCHANGE_MOST. */
+/* M(i) behind each of the places [n] into evidence [n], at most DEMUR_EXCHANGE_MOST. edges [n_edges]:
+ * ascending, in (0, 1), the ends of the caller's bins but for the last, chosen before any place is seen;
+ * those beyond DEMUR_EXCHANGE_BINS - 1 are left out; may be NULL. Returns the number of places behind
+ * which something most likely changed: the beginning whose share of M(n) is the largest; 0 for n = 0. */
 #define DEMUR_EXCHANGE_MOST 1e100
-void demur_exchange_evidence(const double *places, size_t n, double *evidence);
-
-/* The number of places behind which something most likely changed: the beginning whose share of M(n)
- * is the largest; 0 for n = 0. */
-size_t demur_exchange_change(const double *places, size_t n);
+#define DEMUR_EXCHANGE_BINS 12
+size_t demur_exchange_evidence(const double *places, size_t n, const double *edges, size_t n_edges,
+                               double *evidence);
 
 G_END_DECLS

@@ -41,10 +41,32 @@ test_places_hang_on_order_alone(void) {
 
 /* The same bets in plain code: for each beginning each stake's product from its place on. */
 static double
-twin(const double *p, size_t n) {
-  static const double slopes[] = {-0.95, -0.6, -0.25, 0.25, 0.6, 0.95},
-                      bowls[] = {-0.9, -0.4, 0.6, 1.6}, ends[] = {0.6, 0.3};
-  static const size_t bins[] = {4, 8, 16};
+histogram(const double *p, size_t from, size_t n, const double *ends, size_t n_bins, double a) {
+  double product = 1.0;
+  for (size_t i = from; i < n; i++) {
+    double low = 0.0, high = 1.0, same = 0.0;
+    for (size_t b = 0; b < n_bins; b++) {
+      if (ends[b] <= p[i])
+        low = ends[b];
+      if (ends[n_bins - 1 - b] > p[i])
+        high = ends[n_bins - 1 - b];
+    }
+    for (size_t j = from; j < i; j++)
+      same += p[j] >= low && p[j] < high;
+    product *= (same / (high - low) + a) / ((double)(i - from) + a);
+  }
+  return product;
+}
+
+static double
+twin(const double *p, size_t n, double edge) {
+  static const double slopes[] = {-0.8, -0.35, 0.35, 0.8}, bowls[] = {-0.7, 1.2},
+                      powers[] = {0.6, 0.3};
+  const double partitions[4][10] = {{0.25, 0.5, 0.75, 1.0},
+                                    {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0},
+                                    {0.01, 0.03, 0.07, 0.15, 0.85, 0.93, 0.97, 0.99, 1.0},
+                                    {edge, 1.0}};
+  const size_t n_bins[] = {4, 10, 9, 2};
   double all = 0.0;
   for (size_t k = 0; k < 100000; k++) {
     const double w = 40.0 / ((double)(k + 40) * (double)(k + 41));
@@ -54,26 +76,19 @@ twin(const double *p, size_t n) {
       break;
     }
     double sum = 0.0;
-    for (size_t h = 0; h < 3; h++) {
-      double product = 1.0;
-      for (size_t i = from; i < n; i++) {
-        size_t same = 0;
-        for (size_t j = from; j < i; j++)
-          same += floor(p[j] * (double)bins[h]) == floor(p[i] * (double)bins[h]);
-        product *= (double)bins[h] * (double)(same + 1) / (double)(i - from + bins[h]);
-      }
-      sum += product / 6.0;
-    }
-    for (size_t s = 0; s < 14; s++) {
+    for (size_t h = 0; h < 4; h++)
+      for (size_t a = 0; a < 2; a++)
+        sum += histogram(p, from, n, partitions[h], n_bins[h], a == 0 ? 8.0 : 64.0) / 16.0;
+    for (size_t s = 0; s < 10; s++) {
       double product = 1.0;
       for (size_t i = from; i < n; i++) {
         const double x = 2.0 * p[i] - 1.0;
-        product *= s < 6    ? 1.0 + slopes[s] * x
-                   : s < 10 ? 1.0 + bowls[s - 6] * (1.5 * x * x - 0.5)
-                            : ends[(s - 10) / 2] *
-                                  pow(s % 2 == 0 ? p[i] : 1.0 - p[i], ends[(s - 10) / 2] - 1.0);
+        product *= s < 4   ? 1.0 + slopes[s] * x
+                   : s < 6 ? 1.0 + bowls[s - 4] * (1.5 * x * x - 0.5)
+                           : powers[(s - 6) / 2] *
+                                 pow(s % 2 == 0 ? p[i] : 1.0 - p[i], powers[(s - 6) / 2] - 1.0);
       }
-      sum += product / 28.0;
+      sum += product / 20.0;
     }
     all += w * sum;
   }
@@ -87,10 +102,11 @@ test_evidence_is_the_twins(void) {
   DemurRandom random = demur_random_stream(6, DEMUR_STREAM_TEST, 0, 0, 0);
   for (size_t i = 0; i < N; i++)
     places[i] = i < 60 ? demur_random_uniform(&random) : pow(demur_random_uniform(&random), 2.0);
-  demur_exchange_evidence(places, N, evidence);
+  const double edge = 0.6;
+  demur_exchange_evidence(places, N, &edge, 1, evidence);
   const size_t looks[] = {1, 24, 25, 26, 77, N};
   for (size_t l = 0; l < G_N_ELEMENTS(looks); l++) {
-    const double right = twin(places, looks[l]);
+    const double right = twin(places, looks[l], edge);
     g_assert_cmpfloat(fabs(evidence[looks[l] - 1] / right - 1.0), <, 1e-9);
   }
 }
@@ -103,12 +119,12 @@ test_a_fair_game(void) {
   for (size_t g = 0; g < GRID; g++) {
     const double places[] = {0.9, 0.8, ((double)g + 0.5) / GRID};
     double evidence[3];
-    demur_exchange_evidence(places, 3, evidence);
+    demur_exchange_evidence(places, 3, NULL, 0, evidence);
     mean += evidence[2] / GRID;
   }
   const double before[] = {0.9, 0.8};
   double evidence[2];
-  demur_exchange_evidence(before, 2, evidence);
+  demur_exchange_evidence(before, 2, NULL, 0, evidence);
   g_assert_cmpfloat_with_epsilon(mean / evidence[1], 1.0, 2e-3);
 }
 
@@ -131,14 +147,13 @@ test_false_and_true_alarms(void) {
       draws[i] = demur_random_uniform(&random);
     }
     demur_exchange_places(reference, REFERENCE, values, draws, N, places);
-    demur_exchange_evidence(places, N, evidence);
+    const size_t change = demur_exchange_evidence(places, N, NULL, 0, evidence);
     gboolean alarm = FALSE;
     for (size_t i = 0; i < N; i++)
       alarm |= evidence[i] >= 20.0;
     if (r < RUNS) {
       n_false += alarm ? 1 : 0;
     } else {
-      const size_t change = demur_exchange_change(places, N);
       n_found += alarm ? 1 : 0;
       n_near += change + 75 >= 300 && change <= 375 ? 1 : 0;
     }
@@ -158,10 +173,10 @@ test_most(void) {
   g_autofree double *places = g_new(double, N), *evidence = g_new(double, N);
   for (size_t i = 0; i < N; i++)
     places[i] = i % 2 == 0 ? 1.0 : 0.0;
-  demur_exchange_evidence(places, N, evidence);
+  demur_exchange_evidence(places, N, NULL, 0, evidence);
   g_assert_cmpfloat(evidence[N - 1], <=, DEMUR_EXCHANGE_MOST);
   g_assert_true(evidence[N - 1] > 1e50);
-  g_assert_cmpuint(demur_exchange_change(places, 0), ==, 0);
+  g_assert_cmpuint(demur_exchange_evidence(places, 0, NULL, 0, evidence), ==, 0);
 }
 
 int

@@ -1,0 +1,220 @@
+/* The watch over simulated hospital-years.
+ *
+ *   bench-watch [YEARS [RUNS]]
+ *
+ * A hospital has 2,500 patients a year and a reference of 1,000 (another line: 300). Quiet: YEARS (500)
+ * years in which nothing changes; in at most 5 % any of the 13 signals may reach its alarm. Shifts: RUNS
+ * (200) years in each of which one thing changes behind the 1,000th patient. The delay is the number
+ * of patients (labelled at once) from there to the alarm of that thing's own signal, and to the first of
+ * any signal, beside the delay of a CUSUM that is told both distributions and may
+ * be wrong in 5 % of years, as if nothing else were to be watched, or in 5 % / 13, a thirteenth of what
+ * may be wrong in all: its limits are found on years of its own without change. */
+#include "tests/bench/bench.h"
+
+#include "evaluation/watch.h"
+
+#define N_YEAR 2500
+#define CHANGE 1000
+#define MOST_REFERENCE 1000
+#define LIMIT_YEARS 2000
+#define MIDDLE (-2.5)
+#define SPREAD 1.2
+#define THRESHOLD (-1.0)
+
+typedef struct {
+  double kernel, thick, logit, score, ratio, slope;
+} Hospital;
+
+static const Hospital usual = {0.06, 0.2, 0.0, 0.0, 1.0, 1.0};
+
+static double
+sigmoid(double x) {
+  return 1.0 / (1.0 + exp(-x));
+}
+
+static double
+truth(const Hospital *hospital, double risk) {
+  const double logit = log(risk / (1.0 - risk));
+  return fmin(hospital->ratio * sigmoid(MIDDLE + hospital->slope * (logit - MIDDLE)), 0.999);
+}
+
+/* Texts are constants: nothing of a patient is freed. */
+static DemurWatchPatient
+draw(DemurRandom *random, const Hospital *hospital, gint64 order) {
+  static const char *const makers[] = {"SIEMENS", "GE", "PHILIPS"};
+  DemurWatchPatient patient = {.order = order,
+                               .key = demur_random_bits(random),
+                               .when = (char *)"2026",
+                               .scored = TRUE,
+                               .outcome_of = (char *)"assessed",
+                               .version = (char *)"1"};
+  patient.raw = patient.risk =
+      sigmoid(MIDDLE + hospital->logit + SPREAD * demur_random_normal(random));
+  patient.score = hospital->score + demur_random_normal(random);
+  patient.distance = demur_random_exponential(random);
+  patient.manufacturer = (char *)makers[demur_random_below(random, 3)];
+  patient.kernel = (char *)(demur_random_uniform(random) < hospital->kernel ? "B60f" : "B30f");
+  patient.thickness =
+      (char *)(demur_random_uniform(random) < hospital->thick ? "2.50 mm" : "1.25 mm");
+  patient.label = demur_random_uniform(random) < truth(hospital, patient.risk) ? 1.0 : 0.0;
+  return patient;
+}
+
+static void
+draw_year(guint64 run, guint64 what, const Hospital *since, size_t n_reference,
+          DemurWatchPatient *reference, DemurWatchPatient *year) {
+  DemurRandom random = demur_random_stream(11, DEMUR_STREAM_TEST, run, what, 0);
+  for (size_t i = 0; i < n_reference; i++)
+    reference[i] = draw(&random, &usual, 0);
+  for (size_t i = 0; i < N_YEAR; i++)
+    year[i] = draw(&random, i < CHANGE ? &usual : since, (gint64)i + 1);
+}
+
+static DemurWatchResult *
+look(size_t n_reference, const DemurWatchPatient *reference, const DemurWatchPatient *year) {
+  g_autoptr(DemurWatchPlan) plan = demur_watch_plan_new();
+  plan->threshold = THRESHOLD;
+  demur_watch_plan_refer(plan, reference, n_reference);
+  return demur_watch_look(plan, year, N_YEAR, NULL);
+}
+
+static void
+quiet(size_t years, size_t n_reference) {
+  g_autofree DemurWatchPatient *reference = g_new0(DemurWatchPatient, MOST_REFERENCE),
+                               *year = g_new0(DemurWatchPatient, N_YEAR);
+  size_t n_alarms = 0;
+  for (size_t y = 0; y < years; y++) {
+    draw_year(y, 0, &usual, n_reference, reference, year);
+    g_autoptr(DemurWatchResult) result = look(n_reference, reference, year);
+    gboolean any = FALSE;
+    for (guint s = 0; s < DEMUR_N_WATCH; s++)
+      any |= result->signals[s].alarm != DEMUR_WATCH_NONE;
+    n_alarms += any ? 1 : 0;
+  }
+  printf("quiet, reference of %zu: any alarm in %zu of %zu years\n", n_reference, n_alarms, years);
+  fflush(stdout);
+}
+
+typedef struct {
+  const char *title;
+  DemurWatchSignal signal;
+  Hospital since;
+} Shift;
+
+static double
+bernoulli(gboolean hit, double before, double since) {
+  return hit ? log(since / before) : log((1.0 - since) / (1.0 - before));
+}
+
+static double
+normal_cdf(double x) {
+  return 0.5 * erfc(-x / sqrt(2.0));
+}
+
+/* What one patient says for the change, the distributions being known. */
+static double
+likelihood_ratio(const Shift *shift, const DemurWatchPatient *p) {
+  const Hospital *since = &shift->since;
+  const double z = (log(p->raw / (1.0 - p->raw)) - MIDDLE) / SPREAD, move = since->logit / SPREAD;
+  switch (shift->signal) {
+  case DEMUR_WATCH_KERNEL:
+    return bernoulli(strcmp(p->kernel, "B60f") == 0, usual.kernel, since->kernel);
+  case DEMUR_WATCH_THICKNESS:
+    return bernoulli(strcmp(p->thickness, "2.50 mm") == 0, usual.thick, since->thick);
+  case DEMUR_WATCH_RISK:
+    return move * z - 0.5 * move * move;
+  case DEMUR_WATCH_COVERAGE:
+    return bernoulli(p->score >= THRESHOLD, 1.0 - normal_cdf(THRESHOLD),
+                     1.0 - normal_cdf(THRESHOLD - since->score));
+  default:
+    return bernoulli(p->label > 0.5, truth(&usual, p->risk), truth(since, p->risk));
+  }
+}
+
+/* The largest CUSUM of a year; *reached: patients behind the change until it passed the limit. */
+static double
+cusum(const Shift *shift, const DemurWatchPatient *year, double limit, double *reached) {
+  double sum = 0.0, most = 0.0;
+  *reached = INFINITY;
+  for (size_t i = 0; i < N_YEAR; i++) {
+    sum = fmax(0.0, sum + likelihood_ratio(shift, &year[i]));
+    most = fmax(most, sum);
+    if (i >= CHANGE && !isfinite(*reached) && sum >= limit)
+      *reached = (double)(i - CHANGE + 1);
+  }
+  return most;
+}
+
+/* limits: passed in 5 % of years without change, and in 5 % / 13. */
+static void
+cusum_limits(const Shift *shift, guint64 what, DemurWatchPatient *reference,
+             DemurWatchPatient *year, double *limits) {
+  g_autofree double *most = g_new(double, LIMIT_YEARS);
+  double reached;
+  for (size_t y = 0; y < LIMIT_YEARS; y++) {
+    draw_year(1000000 + y, what, &usual, 0, reference, year);
+    most[y] = cusum(shift, year, INFINITY, &reached);
+  }
+  qsort(most, LIMIT_YEARS, sizeof *most, bench_compare);
+  limits[0] = most[LIMIT_YEARS * 95 / 100];
+  limits[1] = most[(size_t)(LIMIT_YEARS * (1.0 - 0.05 / DEMUR_N_WATCH))];
+}
+
+static double
+delay_of(const DemurWatchSignalResult *signal) {
+  if (signal->alarm == DEMUR_WATCH_NONE)
+    return INFINITY;
+  return (double)signal->rows[signal->alarm] - CHANGE + 1.0;
+}
+
+static void
+shifted(const Shift *shift, guint64 what, size_t runs, size_t n_reference) {
+  g_autofree DemurWatchPatient *reference = g_new0(DemurWatchPatient, MOST_REFERENCE),
+                               *year = g_new0(DemurWatchPatient, N_YEAR);
+  g_autofree double *own = g_new(double, runs), *any = g_new(double, runs),
+                    *oracle = g_new(double, runs), *shared = g_new(double, runs);
+  double limits[2];
+  cusum_limits(shift, what, reference, year, limits);
+  size_t n_found = 0, n_oracle = 0;
+  for (size_t r = 0; r < runs; r++) {
+    draw_year(r, what, &shift->since, n_reference, reference, year);
+    g_autoptr(DemurWatchResult) result = look(n_reference, reference, year);
+    own[r] = delay_of(&result->signals[shift->signal]);
+    any[r] = INFINITY;
+    for (guint s = 0; s < DEMUR_N_WATCH; s++)
+      any[r] = fmin(any[r], delay_of(&result->signals[s]));
+    cusum(shift, year, limits[0], &oracle[r]);
+    cusum(shift, year, limits[1], &shared[r]);
+    n_found += isfinite(own[r]) ? 1 : 0;
+    n_oracle += isfinite(oracle[r]) ? 1 : 0;
+  }
+  const double median = bench_median(own, runs), best = bench_median(oracle, runs);
+  const double fair = bench_median(shared, runs);
+  printf(
+      "%-32s found %3zu, CUSUM %3zu of %zu; median delay %4.0f (nine in ten within %4.0f), any signal "
+      "%4.0f; CUSUM %3.0f: %.1f x, wrong in 5 %% / 13: %3.0f: %.1f x\n",
+      shift->title, n_found, n_oracle, runs, median, own[runs * 9 / 10], bench_median(any, runs),
+      best, median / best, fair, median / fair);
+  fflush(stdout);
+}
+
+int
+main(int argc, char **argv) {
+  const size_t years = argc > 1 ? (size_t)atoi(argv[1]) : 500;
+  const size_t runs = argc > 2 ? (size_t)atoi(argv[2]) : 200;
+  const Shift shifts[] = {
+      {"kernel B60f 6 % -> 20 %", DEMUR_WATCH_KERNEL, {0.2, 0.2, 0.0, 0.0, 1.0, 1.0}},
+      {"kernel B60f 6 % -> 41 %", DEMUR_WATCH_KERNEL, {0.41, 0.2, 0.0, 0.0, 1.0, 1.0}},
+      {"thickness 2.5 mm 20 % -> 40 %", DEMUR_WATCH_THICKNESS, {0.06, 0.4, 0.0, 0.0, 1.0, 1.0}},
+      {"risk: logit + .4 (new version)", DEMUR_WATCH_RISK, {0.06, 0.2, 0.4, 0.0, 1.0, 1.0}},
+      {"coverage 84 % -> 70 %", DEMUR_WATCH_COVERAGE, {0.06, 0.2, 0.0, -0.476, 1.0, 1.0}},
+      {"outcome rate x 2", DEMUR_WATCH_OUTCOME, {0.06, 0.2, 0.0, 0.0, 2.0, 1.0}},
+      {"O:E 1 -> 2", DEMUR_WATCH_CALIBRATION, {0.06, 0.2, 0.0, 0.0, 2.0, 1.0}},
+      {"calibration slope 1 -> .3", DEMUR_WATCH_SLOPE, {0.06, 0.2, 0.0, 0.0, 1.0, 0.3}},
+  };
+  for (size_t s = 0; s < G_N_ELEMENTS(shifts); s++)
+    shifted(&shifts[s], s + 1, runs, MOST_REFERENCE);
+  quiet(years, MOST_REFERENCE);
+  quiet(years, 300);
+  return 0;
+}
