@@ -15,6 +15,7 @@ static const DemurWindowAction actions[] = {
     {PROGRAM, "<Control>2", NULL, "win.page::patient", N_("Patient"), NULL, 0},
     {PROGRAM, "<Control>3", NULL, "win.page::cohort", N_("Cohort"), NULL, 0},
     {PROGRAM, "<Control>4", NULL, "win.page::report", N_("Report"), NULL, 0},
+    {PROGRAM, "<Control>5", NULL, "win.page::watch", N_("Watch"), NULL, 0},
     {PROGRAM, "<Control>o", NULL, "app.open", N_("Open a workspace"), N_("_Open a workspace…"), 0},
     {PROGRAM, "<Control>n", NULL, "app.new", N_("New workspace"), N_("_New workspace…"), 0},
     {PROGRAM, "<Control>i", NULL, "win.import-folder", N_("Import a folder"),

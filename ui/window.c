@@ -18,6 +18,7 @@
 #include "ui/steps.h"
 #include "ui/theme.h"
 #include "ui/train-window.h"
+#include "ui/watch-page.h"
 #include "ui/window-actions.h"
 #include "ui/words.h"
 #include "ui/worker.h"
@@ -38,6 +39,7 @@ struct _DemurWindow {
   DemurPatientPage *patient;
   DemurCohortPage *cohort;
   DemurReportPage *report;
+  DemurWatchPage *watch;
   GtkWidget *busy_box;
   GtkBox *notice_box;
   GtkWidget *notice_more;
@@ -49,7 +51,7 @@ struct _DemurWindow {
 
 G_DEFINE_FINAL_TYPE(DemurWindow, demur_window, GTK_TYPE_APPLICATION_WINDOW)
 
-static const char *const page_names[] = {"worklist", "patient", "cohort", "report"};
+static const char *const page_names[] = {"worklist", "patient", "cohort", "report", "watch"};
 
 static void
 demur_window_dispose(GObject *object) {
@@ -157,6 +159,7 @@ update_page(DemurWindow *window) {
   demur_patient_page_set_shown(window->patient, g_strcmp0(page, "patient") == 0);
   demur_cohort_page_set_shown(window->cohort, g_strcmp0(page, "cohort") == 0);
   demur_report_page_set_shown(window->report, g_strcmp0(page, "report") == 0);
+  demur_watch_page_set_shown(window->watch, g_strcmp0(page, "watch") == 0);
   /* Keys are for the page that is shown: no letter of a verdict goes to the search. */
   GtkWidget *focus = gtk_window_get_focus(GTK_WINDOW(window));
   if (g_strcmp0(page, "worklist") != 0 &&
@@ -912,6 +915,8 @@ demur_window_new(GtkApplication *application, DemurSession *session) {
   gtk_stack_add_named(window->stack, GTK_WIDGET(window->cohort), "cohort");
   window->report = demur_report_page_new(session, window->cohort);
   gtk_stack_add_named(window->stack, GTK_WIDGET(window->report), "report");
+  window->watch = demur_watch_page_new(session);
+  gtk_stack_add_named(window->stack, GTK_WIDGET(window->watch), "watch");
   g_signal_connect_swapped(window->stack, "notify::visible-child", G_CALLBACK(update_page), window);
   g_signal_connect_object(session, "notice", G_CALLBACK(on_notice), window, G_CONNECT_SWAPPED);
   g_signal_connect_object(session, "busy", G_CALLBACK(on_busy), window, G_CONNECT_SWAPPED);

@@ -12,7 +12,7 @@ G_DECLARE_FINAL_TYPE(DemurWindow, demur_window, DEMUR, WINDOW, GtkApplicationWin
 
 DemurWindow *demur_window_new(GtkApplication *application, DemurSession *session);
 
-/* "worklist", "patient", "cohort", "report". FALSE for another name. */
+/* "worklist", "patient", "cohort", "report", "watch". FALSE for another name. */
 gboolean demur_window_show_page(DemurWindow *window, const char *page);
 const char *demur_window_page(DemurWindow *window);
 

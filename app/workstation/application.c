@@ -286,9 +286,10 @@ on_command_line(GApplication *application, GApplicationCommandLine *line) {
     rest = g_variant_dup_bytestring_array(remaining, NULL);
   const guint n_rest = rest != NULL ? g_strv_length(rest) : 0;
   if (self->picture_page != NULL) {
-    static const char *const pages[] = {"worklist", "patient", "cohort", "report", NULL};
+    static const char *const pages[] = {"worklist", "patient", "cohort", "report", "watch", NULL};
     if (!g_strv_contains(pages, self->picture_page))
-      return usage(self, "--screenshot takes worklist, patient, cohort or report, and a FILE.png");
+      return usage(self,
+                   "--screenshot takes worklist, patient, cohort, report or watch, and a FILE.png");
     if (n_rest != 1 || !g_str_has_suffix(rest[0], ".png"))
       return usage(self, "--screenshot PAGE needs one FILE.png");
     self->picture_path = g_strdup(rest[0]);
@@ -365,7 +366,7 @@ demur_application_init(DemurApplication *self) {
   static const GOptionEntry entries[] = {
       {"workspace", 0, 0, G_OPTION_ARG_FILENAME, NULL, "workspace to open", "FILE"},
       {"screenshot", 0, 0, G_OPTION_ARG_STRING, NULL,
-       "draw worklist, patient, cohort or report to FILE.png and end", "PAGE"},
+       "draw worklist, patient, cohort, report or watch to FILE.png and end", "PAGE"},
       {"case", 0, 0, G_OPTION_ARG_STRING, NULL, "scan to show on the picture", "SCAN"},
       {"size", 0, 0, G_OPTION_ARG_STRING, NULL, "size of the window (1440x900)", "WxH"},
       {"theme", 0, 0, G_OPTION_ARG_STRING, NULL, "dark, light or contrast", "NAME"},

@@ -1,0 +1,35 @@
+/* What a watch sees in the words of people: one line a signal, for window and report alike. */
+#pragma once
+
+#include "base/translate.h"
+#include "tasks/watch.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  const char *title;      /* in the reader's language, borrowed */
+  char *change;           /* what changed most; "" where nothing is to be told */
+  const double *evidence; /* [n] the e-value behind each patient; the state's */
+  size_t n;
+  double now; /* the last; 1 for n = 0 */
+  size_t n_waiting;
+  gboolean alarm, withholds; /* reached; and what it does */
+} DemurWatchLine;
+
+/* Array of DemurWatchLine (owned, frees its elements), of the signals that are not ignored. The
+ * state outlives it. */
+GPtrArray *demur_watch_lines(const DemurWatchState *state, DemurTranslate translate);
+
+/* One sentence on the whole (owned): that nothing changed, or what is stopped and since when. */
+char *demur_watch_headline(const DemurWatchState *state, DemurTranslate translate);
+
+/* Alarms that are not lifted and stop new verdicts. */
+size_t demur_watch_n_stops(const DemurWatchState *state);
+
+/* The title of an alarm's signal (borrowed), and, owned, what had changed when it was reached. state: of
+ * its watch. */
+const char *demur_watch_alarm_title(const DemurWatchAlarm *alarm, DemurTranslate translate);
+char *demur_watch_alarm_change(const DemurWatchState *state, const DemurWatchAlarm *alarm,
+                               DemurTranslate translate);
+
+G_END_DECLS

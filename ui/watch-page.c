@@ -1,0 +1,384 @@
+#include "ui/watch-page.h"
+
+#include <math.h>
+
+#include "tasks/watch-lines.h"
+#include "ui/drawing.h"
+#include "ui/job.h"
+#include "ui/shown.h"
+#include "ui/words.h"
+#include "ui/worker.h"
+
+#define SPARK_WIDTH 220
+#define SPARK_HEIGHT 36
+
+struct _DemurWatchPage {
+  GtkBox parent_instance;
+  DemurSession *session;
+  gboolean shown, stale;
+  DemurJob *job;
+  GtkStack *stack;
+  GtkLabel *placeholder;
+  GtkBox *watches;
+  GPtrArray *states; /* of DemurWatchState; the lines' evidence is theirs */
+};
+
+G_DEFINE_FINAL_TYPE(DemurWatchPage, demur_watch_page, GTK_TYPE_BOX)
+
+static void look(DemurWatchPage *page, gint64 lift, const char *why);
+
+static void
+clear_watches(DemurWatchPage *page) {
+  GtkWidget *child;
+  while (page->watches != NULL &&
+         (child = gtk_widget_get_first_child(GTK_WIDGET(page->watches))) != NULL)
+    gtk_box_remove(page->watches, child);
+  g_clear_pointer(&page->states, g_ptr_array_unref);
+}
+
+static void
+demur_watch_page_dispose(GObject *object) {
+  DemurWatchPage *page = DEMUR_WATCH_PAGE(object);
+  demur_job_drop(&page->job);
+  page->watches = NULL;
+  clear_watches(page);
+  g_clear_object(&page->session);
+  G_OBJECT_CLASS(demur_watch_page_parent_class)->dispose(object);
+}
+
+/* ---- one signal's evidence over time ---- */
+
+typedef struct {
+  double *evidence; /* [n] */
+  size_t n;
+  double limit;
+} Spark;
+
+static void
+spark_free(gpointer data) {
+  Spark *spark = data;
+  g_free(spark->evidence);
+  g_free(spark);
+}
+
+/* Height of an e-value: logarithmic from 1/10 to ten times the alarm. */
+static double
+height_of(double evidence, double limit, DemurRectangle r) {
+  const double low = -1.0, high = log10(limit) + 1.0;
+  const double at = CLAMP(log10(fmax(evidence, 1e-12)), low, high);
+  return r.y + 3.0 + (r.height - 6.0) * (high - at) / (high - low);
+}
+
+static void
+set_colour(cairo_t *cr, DemurColour colour) {
+  cairo_set_source_rgb(cr, colour.red, colour.green, colour.blue);
+}
+
+static void
+draw_spark(cairo_t *cr, const DemurPalette *palette, DemurRectangle r, gpointer data) {
+  const Spark *spark = data;
+  const double dashes[] = {4.0, 3.0}, one = height_of(1.0, spark->limit, r),
+               alarm = height_of(spark->limit, spark->limit, r);
+  cairo_set_line_width(cr, 1.0);
+  set_colour(cr, palette->grid);
+  cairo_move_to(cr, r.x, one);
+  cairo_line_to(cr, r.x + r.width, one);
+  cairo_stroke(cr);
+  set_colour(cr, palette->warning);
+  cairo_set_dash(cr, dashes, 2, 0.0);
+  cairo_move_to(cr, r.x, alarm);
+  cairo_line_to(cr, r.x + r.width, alarm);
+  cairo_stroke(cr);
+  cairo_set_dash(cr, NULL, 0, 0.0);
+  cairo_set_line_width(cr, 1.6);
+  set_colour(cr, palette->series[DEMUR_SERIES_SELECTOR]);
+  cairo_move_to(cr, r.x, one);
+  for (size_t i = 0; i < spark->n; i++)
+    cairo_line_to(cr, r.x + r.width * (double)(i + 1) / (double)spark->n,
+                  height_of(spark->evidence[i], spark->limit, r));
+  cairo_stroke(cr);
+}
+
+static GtkWidget *
+spark_new(const DemurWatchLine *line, double limit) {
+  Spark *spark = g_new0(Spark, 1);
+  spark->evidence = line->n > 0 ? g_memdup2(line->evidence, line->n * sizeof(double)) : NULL;
+  spark->n = line->n;
+  spark->limit = limit;
+  DemurDrawing *drawing = demur_drawing_new(line->title, SPARK_WIDTH, SPARK_HEIGHT);
+  demur_drawing_set(drawing, draw_spark, NULL, spark, spark_free);
+  g_autofree char *words =
+      g_strdup_printf(_("evidence of a change %.3g after %zu patients; an alarm is %.0f"),
+                      line->now, line->n, limit);
+  demur_drawing_describe(drawing, words);
+  gtk_widget_set_valign(GTK_WIDGET(drawing), GTK_ALIGN_CENTER);
+  return GTK_WIDGET(drawing);
+}
+
+/* ---- a watch ---- */
+
+static GtkWidget *
+label_new(const char *text, const char *style) {
+  GtkWidget *label = gtk_label_new(NULL);
+  demur_shown_label_set(GTK_LABEL(label), text);
+  gtk_label_set_xalign(GTK_LABEL(label), 0.0f);
+  gtk_label_set_wrap(GTK_LABEL(label), TRUE);
+  gtk_widget_set_valign(label, GTK_ALIGN_CENTER);
+  if (style != NULL)
+    gtk_widget_add_css_class(label, style);
+  return label;
+}
+
+/* Never colour alone. */
+static GtkWidget *
+state_new(const DemurWatchLine *line, double limit) {
+  const char *text = line->alarm               ? _("⚑ Alarm")
+                     : line->n == 0            ? _("– nothing yet")
+                     : line->now >= limit / 10 ? _("△ unusual")
+                                               : _("✓ as before");
+  return label_new(text, line->alarm ? "stopped" : NULL);
+}
+
+static GtkWidget *
+signals_new(const DemurWatchState *state) {
+  GtkGrid *grid = GTK_GRID(gtk_grid_new());
+  gtk_grid_set_row_spacing(grid, 2);
+  gtk_grid_set_column_spacing(grid, 18);
+  const char *const headings[] = {_("Watched"), _("Evidence of a change"), _("State"),
+                                  _("Patients"), _("What changed")};
+  for (int c = 0; c < (int)G_N_ELEMENTS(headings); c++)
+    gtk_grid_attach(grid, label_new(headings[c], "heading"), c, 0, 1, 1);
+  g_autoptr(GPtrArray) lines = demur_watch_lines(state, demur_words_translate);
+  for (guint i = 0; i < lines->len; i++) {
+    const DemurWatchLine *line = lines->pdata[i];
+    g_autofree char *n = g_strdup_printf("%zu", line->n);
+    g_autofree char *waiting =
+        line->n_waiting > 0
+            ? g_strdup_printf(_("%zu outcomes wait for those of earlier patients"), line->n_waiting)
+            : NULL;
+    GtkWidget *change =
+        label_new(*line->change != '\0' ? line->change : (waiting != NULL ? waiting : ""), NULL);
+    gtk_label_set_width_chars(GTK_LABEL(change), 24);
+    gtk_widget_set_hexpand(change, TRUE);
+    GtkWidget *title = label_new(line->title, NULL);
+    gtk_label_set_width_chars(GTK_LABEL(title), 16);
+    gtk_label_set_max_width_chars(GTK_LABEL(title), 26);
+    const int row = (int)i + 1;
+    gtk_grid_attach(grid, title, 0, row, 1, 1);
+    gtk_grid_attach(grid, spark_new(line, state->result->limit), 1, row, 1, 1);
+    gtk_grid_attach(grid, state_new(line, state->result->limit), 2, row, 1, 1);
+    gtk_grid_attach(grid, label_new(n, NULL), 3, row, 1, 1);
+    gtk_grid_attach(grid, change, 4, row, 1, 1);
+  }
+  return GTK_WIDGET(grid);
+}
+
+static void
+on_why_changed(GtkEditable *entry, GtkWidget *button) {
+  g_autofree char *text = g_strstrip(g_strdup(gtk_editable_get_text(entry)));
+  gtk_widget_set_sensitive(button, *text != '\0');
+}
+
+static void
+on_lift(GtkWidget *button, DemurWatchPage *page) {
+  GtkEditable *entry = g_object_get_data(G_OBJECT(button), "why");
+  const gint64 *alarm = g_object_get_data(G_OBJECT(button), "alarm");
+  look(page, *alarm, gtk_editable_get_text(entry));
+}
+
+/* Where an alarm is lifted: the reason, and the button that takes it. */
+static GtkWidget *
+lift_new(DemurWatchPage *page, const DemurWatchAlarm *alarm) {
+  GtkWidget *row = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
+  GtkWidget *why = gtk_entry_new(), *lift = gtk_button_new_with_label(_("Lift the alarm"));
+  gtk_entry_set_placeholder_text(GTK_ENTRY(why), _("Why may risks be shown again?"));
+  gtk_accessible_update_property(GTK_ACCESSIBLE(why), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                 _("Why may risks be shown again?"), -1);
+  gtk_widget_set_hexpand(why, TRUE);
+  gtk_widget_set_sensitive(lift, FALSE);
+  g_object_set_data(G_OBJECT(lift), "why", why);
+  g_object_set_data_full(G_OBJECT(lift), "alarm", g_memdup2(&alarm->id, sizeof alarm->id), g_free);
+  g_signal_connect(why, "changed", G_CALLBACK(on_why_changed), lift);
+  g_signal_connect(lift, "clicked", G_CALLBACK(on_lift), page);
+  gtk_widget_set_sensitive(row, !demur_session_read_only(page->session));
+  gtk_box_append(GTK_BOX(row), why);
+  gtk_box_append(GTK_BOX(row), lift);
+  return row;
+}
+
+/* What a person needs to decide, and where the decision is made. */
+static GtkWidget *
+alarm_new(DemurWatchPage *page, const DemurWatchState *state, const DemurWatchAlarm *alarm) {
+  GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
+  gtk_widget_add_css_class(box, "card");
+  g_autofree char *change = demur_watch_alarm_change(state, alarm, demur_words_translate);
+  g_autofree char *title =
+      g_strdup_printf(_("Alarm %u of %.10s"), (guint)alarm->id, alarm->created);
+  const gboolean stops = alarm->withholds && alarm->lifted == NULL;
+  g_autofree char *lifted = alarm->lifted != NULL
+                                ? g_strdup_printf(_("Lifted on %.10s by %s: %s"), alarm->lifted,
+                                                  alarm->lifted_by, alarm->lifted_why)
+                                : NULL;
+  const char *now = lifted != NULL ? lifted
+                    : stops        ? _("No new risk is shown until it is lifted.")
+                                   : _("It was agreed to tell of it only.");
+  GtkWidget *head = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
+  gtk_box_append(GTK_BOX(head), label_new(title, "strong"));
+  gtk_box_append(GTK_BOX(head), label_new(now, stops ? "stopped" : "muted"));
+  gtk_box_append(GTK_BOX(box), head);
+  gtk_box_append(GTK_BOX(box), label_new(change, NULL));
+  if (alarm->lifted == NULL)
+    gtk_box_append(GTK_BOX(box), lift_new(page, alarm));
+  return box;
+}
+
+/* Those that stop something, or the others. */
+static void
+add_alarms(DemurWatchPage *page, const DemurWatchState *state, gboolean stops) {
+  for (guint i = 0; i < state->alarms->len; i++) {
+    const DemurWatchAlarm *alarm = state->alarms->pdata[i];
+    if ((alarm->withholds && alarm->lifted == NULL) == stops)
+      gtk_box_append(page->watches, alarm_new(page, state, alarm));
+  }
+}
+
+static void
+add_watch(DemurWatchPage *page, const DemurWatchState *state) {
+  const DemurWatchRecord *record = state->record;
+  g_autofree char *title =
+      record->site != NULL
+          ? g_strdup_printf(_("Selector %s at site %s%s"), record->selector, record->site,
+                            state->plan->simulated ? _(" · SIMULATED DATA") : "")
+          : g_strdup_printf(_("Selector %s at every site%s"), record->selector,
+                            state->plan->simulated ? _(" · SIMULATED DATA") : "");
+  g_autofree char *headline = demur_watch_headline(state, demur_words_translate);
+  g_autofree char *note = g_strdup_printf(
+      _("The line rises as it becomes less likely that nothing changed; the dashed line is the "
+        "alarm. Where nothing changes, at most %g %% of hospitals ever reach it."),
+      100.0 * state->plan->alpha);
+  gtk_box_append(page->watches, label_new(title, "strong"));
+  gtk_box_append(page->watches,
+                 label_new(headline, demur_watch_n_stops(state) > 0 ? "stopped" : NULL));
+  add_alarms(page, state, TRUE);
+  gtk_box_append(page->watches, signals_new(state));
+  gtk_box_append(page->watches, label_new(note, "muted"));
+  add_alarms(page, state, FALSE);
+}
+
+/* ---- looking ---- */
+
+typedef struct {
+  char *workspace, *user, *why;
+  gint64 lift; /* 0: none */
+} LookInput;
+
+static void
+look_input_free(gpointer data) {
+  LookInput *input = data;
+  g_free(input->workspace);
+  g_free(input->user);
+  g_free(input->why);
+  g_free(input);
+}
+
+static void
+states_free(gpointer states) {
+  g_ptr_array_unref(states);
+}
+
+static gpointer
+look_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
+  const LookInput *input = data;
+  g_auto(DemurTask) task = {0};
+  demur_worker_task_init(&task, input->workspace, input->user, progress);
+  if (input->lift != 0 && !demur_task_watch_lift(&task, input->lift, input->why, error))
+    return NULL;
+  return demur_task_watch_look(&task, NULL, error);
+}
+
+static void
+on_looked(gpointer owner, guint64 tag, gpointer result, const GError *error) {
+  DemurWatchPage *page = owner;
+  page->job = NULL;
+  if (result == NULL) {
+    demur_session_fail(page->session, error);
+    if (page->states == NULL) {
+      demur_shown_label_set(page->placeholder, error->message);
+      gtk_stack_set_visible_child_name(page->stack, "placeholder");
+    }
+    return;
+  }
+  clear_watches(page);
+  page->states = result;
+  for (guint i = 0; i < page->states->len; i++)
+    add_watch(page, page->states->pdata[i]);
+  if (page->states->len == 0)
+    demur_shown_label_set(page->placeholder,
+                          _("No selector is watched yet: `demur watch start SELECTOR` says what is "
+                            "watched, against whom, and what an alarm does."));
+  gtk_stack_set_visible_child_name(page->stack, page->states->len > 0 ? "watches" : "placeholder");
+}
+
+static void
+look(DemurWatchPage *page, gint64 lift, const char *why) {
+  const char *path = demur_session_path(page->session);
+  page->stale = FALSE;
+  demur_job_drop(&page->job);
+  if (path == NULL) {
+    demur_shown_label_set(page->placeholder, _("No workspace is open."));
+    gtk_stack_set_visible_child_name(page->stack, "placeholder");
+    return;
+  }
+  LookInput *input = g_new0(LookInput, 1);
+  input->workspace = g_strdup(path);
+  input->user = g_strdup(demur_session_user(page->session));
+  input->lift = lift;
+  input->why = g_strdup(why);
+  page->job = demur_job_start(&(DemurJobStart){.func = look_work,
+                                               .input = input,
+                                               .free_input = look_input_free,
+                                               .free_result = states_free,
+                                               .owner = G_OBJECT(page),
+                                               .done = on_looked});
+}
+
+static void
+on_loaded(DemurWatchPage *page) {
+  page->stale = TRUE;
+  if (page->shown)
+    look(page, 0, NULL);
+}
+
+void
+demur_watch_page_set_shown(DemurWatchPage *page, gboolean shown) {
+  page->shown = shown;
+  if (shown && page->stale)
+    look(page, 0, NULL);
+}
+
+/* Building: see resources/ui/watch-page.ui. */
+
+static void
+demur_watch_page_class_init(DemurWatchPageClass *class) {
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(class);
+  G_OBJECT_CLASS(class)->dispose = demur_watch_page_dispose;
+  gtk_widget_class_set_template_from_resource(widget_class,
+                                              "/org/demur/workstation/ui/watch-page.ui");
+  gtk_widget_class_bind_template_child(widget_class, DemurWatchPage, stack);
+  gtk_widget_class_bind_template_child(widget_class, DemurWatchPage, placeholder);
+  gtk_widget_class_bind_template_child(widget_class, DemurWatchPage, watches);
+}
+
+static void
+demur_watch_page_init(DemurWatchPage *page) {
+  page->stale = TRUE;
+  gtk_widget_init_template(GTK_WIDGET(page));
+}
+
+DemurWatchPage *
+demur_watch_page_new(DemurSession *session) {
+  DemurWatchPage *page = g_object_new(DEMUR_TYPE_WATCH_PAGE, NULL);
+  page->session = g_object_ref(session);
+  g_signal_connect_object(session, "loaded", G_CALLBACK(on_loaded), page, G_CONNECT_SWAPPED);
+  return page;
+}
