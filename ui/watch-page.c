@@ -119,8 +119,7 @@ spark_new(const DemurWatchLine *line, double limit) {
 
 static GtkWidget *
 label_new(const char *text, const char *style) {
-  GtkWidget *label = gtk_label_new(NULL);
-  demur_shown_label_set(GTK_LABEL(label), text);
+  GtkWidget *label = demur_shown_label_new(text);
   gtk_label_set_xalign(GTK_LABEL(label), 0.0f);
   gtk_label_set_wrap(GTK_LABEL(label), TRUE);
   gtk_widget_set_valign(label, GTK_ALIGN_CENTER);
@@ -192,8 +191,7 @@ lift_new(DemurWatchPage *page, const DemurWatchAlarm *alarm) {
   GtkWidget *row = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
   GtkWidget *why = gtk_entry_new(), *lift = gtk_button_new_with_label(_("Lift the alarm"));
   gtk_entry_set_placeholder_text(GTK_ENTRY(why), _("Why may risks be shown again?"));
-  gtk_accessible_update_property(GTK_ACCESSIBLE(why), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                 _("Why may risks be shown again?"), -1);
+  demur_shown_name_set(why, _("Why may risks be shown again?"));
   gtk_widget_set_hexpand(why, TRUE);
   gtk_widget_set_sensitive(lift, FALSE);
   g_object_set_data(G_OBJECT(lift), "why", why);

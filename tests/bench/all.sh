@@ -2,13 +2,13 @@
 # Every benchmark one after the other; ends with 1 where a twin's numbers differ from ours, or where a selector is called
 # better too often though nothing is planted. About an hour and a half on two quiet processors; on a busy machine the
 # times say little, so the load is printed with them.
-#   all.sh BUILD_FOLDER [NAME..]      equality time features evaluate published growth intervals simulations sites defaults real workstation
+#   all.sh BUILD_FOLDER [NAME..]      equality time features evaluate published growth intervals simulations sites watch defaults real workstation
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=$1
 bench=$build/tests/bench
 shift
-[ $# -gt 0 ] || set -- equality time features evaluate published growth intervals simulations sites defaults real workstation
+[ $# -gt 0 ] || set -- equality time features evaluate published growth intervals simulations sites watch defaults real workstation
 python=/usr/bin/python3
 failed=""
 for name in "$@"; do
@@ -27,6 +27,7 @@ for name in "$@"; do
       DEMUR_LONG=1 "$build/tests/unit-selector-measure-guarantee" ;;
   simulations) "$bench/bench-simulations" example 2 3 && "$bench/bench-simulations" cohorts 2 200 40 40 ;;
   sites) "$bench/bench-sites" 400 ;;
+  watch) "$bench/bench-watch" 500 200 ;;
   defaults) # the stroke cohorts, where they are; then simulated ones
     for table in ist_deaddep6m ist_death6m; do
       file=${DEMUR_SHARED:-$here/../../../shared}/cohorts/$table.csv
