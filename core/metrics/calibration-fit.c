@@ -20,6 +20,7 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "metrics/offset-logistic.h"
+#include "metrics/weighted-quantile.h"
 
 #define MAX_STEPS 100
 #define TOLERANCE                                                                                  \
@@ -315,72 +316,26 @@ demur_calibration_ici(const DemurOutcomes *o) {
   return sum / total;
 }
 
-typedef struct {
-  double gap, mass;
-} Gap;
-
-static double
-middle_of_three(double a, double b, double c) {
-  return fmax(fmin(a, b), fmin(fmax(a, b), c));
-}
-
-/* The least gap that a share p of the mass does not exceed, by parting around pivots (Hoare's
- * FIND): gaps [n] are moved, O(n) on average. */
-static double
-gap_quantile(Gap *gaps, size_t n, double total, double p) {
-  double wanted = p * total * (1.0 - 1e-12);
-  while (n > 1) {
-    const double pivot = middle_of_three(gaps[0].gap, gaps[n / 2].gap, gaps[n - 1].gap);
-    size_t low = 0, equal_end = 0; /* [0, low) below, [low, equal_end) equal */
-    double below = 0.0, equal = 0.0;
-    for (size_t i = 0; i < n; i++) {
-      const Gap here = gaps[i];
-      if (here.gap > pivot)
-        continue;
-      gaps[i] = gaps[equal_end];
-      gaps[equal_end] = here;
-      if (here.gap < pivot) {
-        gaps[equal_end] = gaps[low];
-        gaps[low++] = here;
-        below += here.mass;
-      } else {
-        equal += here.mass;
-      }
-      equal_end++;
-    }
-    if (wanted <= below) {
-      n = low;
-    } else if (wanted <= below + equal || equal_end == n) {
-      return pivot;
-    } else {
-      wanted -= below + equal;
-      gaps += equal_end;
-      n -= equal_end;
-    }
-  }
-  return n > 0 ? gaps[0].gap : NAN;
-}
-
 DemurCalibrationGaps
 demur_calibration_gaps(const DemurOutcomes *o) {
   if (!look_at_labels(o, o->risks).both)
     return (DemurCalibrationGaps){NAN, NAN, NAN};
   Knots knots;
   fit_knots(o, &knots);
-  g_autofree Gap *gaps = g_new(Gap, MAX(o->n, 1));
+  g_autofree DemurWeighted *gaps = g_new(DemurWeighted, MAX(o->n, 1));
   double sum = 0.0, total = 0.0;
   size_t place = 0, n = 0;
   for (size_t i = 0; i < o->n; i++) {
     const double mass = demur_outcomes_mass(o, i);
     if (!(mass > 0.0))
       continue;
-    gaps[n] = (Gap){fabs(o->risks[i] - between_knots(&knots, o->risks[i], &place)), mass};
-    sum += mass * gaps[n++].gap;
+    gaps[n] = (DemurWeighted){fabs(o->risks[i] - between_knots(&knots, o->risks[i], &place)), mass};
+    sum += mass * gaps[n++].value;
     total += mass;
   }
   DemurCalibrationGaps result = {.mean = sum / total};
-  result.median = gap_quantile(gaps, n, total, 0.5);
-  result.percent_90 = gap_quantile(gaps, n, total, 0.9);
+  result.median = demur_weighted_quantile(gaps, n, total, 0.5);
+  result.percent_90 = demur_weighted_quantile(gaps, n, total, 0.9);
   return result;
 }
 
