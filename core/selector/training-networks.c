@@ -53,9 +53,10 @@ demur_trainer_input_load(const DemurSelector *s, const DemurCohort *view,
 }
 
 /* Training several networks side by side, each in one thread: every thread has one chunk and takes
- * networks while there are any. Workers leave their state in `kept` at the end of every epoch; the
- * calling thread (worker 0) alone reports and keeps, and when there is no network left for it, it
- * waits for the others and goes on doing that. */
+ * networks while there are any. A rest that would leave half of the threads idle or more is trained
+ * after them, one network after the other by all threads. Workers leave their state in `kept` at the
+ * end of every epoch; the calling thread (worker 0) alone reports and keeps, and when there is no
+ * network left for it, it waits for the others and goes on doing that. */
 typedef struct {
   const DemurTrainerPart *training, *validation;
   const DemurTrainSettings *settings;
@@ -67,16 +68,16 @@ typedef struct {
   const DemurProgress *outer;
   GCancellable
       *cancellable;     /* of the networks: cancelled with the outer one, or by a failed keep */
-  DemurParallel *inner; /* for a single network */
+  DemurParallel *inner; /* of a network that is trained alone */
 
   GMutex mutex; /* over all below */
   GCond changed;
   DemurCheckpoint *kept; /* NULL where nothing is kept */
   gboolean dirty;        /* kept has changed since it was handed over */
   GError *keep_error;
-  double *fractions; /* [n_networks] */
-  size_t n_begun, n_ended;
-  gboolean caller_came; /* the calling thread has its share */
+  double *fractions;              /* [n_networks] */
+  size_t n_begun, n_ended, n_due; /* n_due: the networks before this one are of this round */
+  gboolean caller_came;           /* the calling thread has its share */
 } NetworkJob;
 
 typedef struct {
@@ -135,7 +136,7 @@ network_state(const DemurTrainerState *state, gpointer data) {
 static void
 wait_for_others(NetworkJob *job) {
   g_mutex_lock(&job->mutex);
-  while (job->n_ended < job->n_networks) {
+  while (job->n_ended < job->n_due) {
     hand_over(job);
     double sum = 0.0;
     for (size_t i = 0; i < job->n_networks; i++)
@@ -146,7 +147,7 @@ wait_for_others(NetworkJob *job) {
     if (g_cancellable_is_cancelled(job->outer->cancellable))
       g_cancellable_cancel(job->cancellable);
     g_mutex_lock(&job->mutex);
-    if (job->n_ended < job->n_networks && !job->dirty)
+    if (job->n_ended < job->n_due && !job->dirty)
       g_cond_wait(&job->changed, &job->mutex);
   }
   g_mutex_unlock(&job->mutex);
@@ -173,7 +174,7 @@ train_share(size_t chunk, guint worker, gpointer data) {
     job->caller_came = TRUE;
     g_cond_broadcast(&job->changed);
   }
-  while (job->n_begun < job->n_networks) {
+  while (job->n_begun < job->n_due) {
     const size_t i = job->n_begun++;
     g_mutex_unlock(&job->mutex);
     train_network(job, i, worker);
@@ -188,6 +189,20 @@ train_share(size_t chunk, guint worker, gpointer data) {
   g_mutex_unlock(&job->mutex);
   if (worker == 0)
     wait_for_others(job);
+}
+
+/* Those side by side, then the rest. Which is which changes no byte. */
+static void
+train_networks(NetworkJob *job, DemurParallel *parallel) {
+  const size_t n_threads = demur_parallel_n_threads(parallel), rest = job->n_networks % n_threads;
+  job->n_due = 2 * rest <= n_threads ? job->n_networks - rest : job->n_networks;
+  job->inner = NULL;
+  if (job->n_due > 0)
+    demur_parallel_map(parallel, n_threads, train_share, job);
+  job->n_due = job->n_networks;
+  job->inner = parallel;
+  if (job->n_begun < job->n_due)
+    demur_parallel_map(NULL, 1, train_share, job);
 }
 
 /* What the networks are trained on, to the last bit. */
@@ -244,16 +259,14 @@ demur_training_networks(DemurSelector *s, const DemurTrainerInput *training,
                     .fractions = fractions,
                     .outer = progress,
                     .cancellable = cancellable,
-                    .kept = kept,
-                    .inner = n == 1 ? parallel : NULL};
+                    .kept = kept};
   g_mutex_init(&job.mutex);
   g_cond_init(&job.changed);
   if (progress->func != NULL)
     progress->func(0.0, "training", progress->data);
   if (g_cancellable_is_cancelled(progress->cancellable))
     g_cancellable_cancel(cancellable);
-  demur_parallel_map(n == 1 ? NULL : parallel, n == 1 ? 1 : demur_parallel_n_threads(parallel),
-                     train_share, &job);
+  train_networks(&job, parallel);
   hand_over(&job);
   g_mutex_clear(&job.mutex);
   g_cond_clear(&job.changed);

@@ -14,6 +14,7 @@ contents_of(const Sandbox *sandbox, const char *name) {
   return text;
 }
 
+/* Three models: on two threads a pair side by side and one on both, on seven each on all. */
 static void
 test_threads_do_not_change_a_byte(void) {
   g_autoptr(Sandbox) sandbox = sandbox_new();
@@ -21,7 +22,7 @@ test_threads_do_not_change_a_byte(void) {
   static const char *const threads[] = {"1", "2", "7"};
   g_autofree char *digest = NULL, *document = NULL, *verdicts = NULL;
   for (size_t i = 0; i < G_N_ELEMENTS(threads); i++) {
-    g_autoptr(Run) train = train_small(sandbox, "s", "sim", "--models", "2", "--replace",
+    g_autoptr(Run) train = train_small(sandbox, "s", "sim", "--models", "3", "--replace",
                                        "--threads", threads[i], NULL);
     assert_status(train, 0);
     g_autoptr(Run) tune = run_json(sandbox, 0, "tune", "s", "--cohort", "sim", "--coverage", "0.9",
