@@ -15,7 +15,10 @@ for name in "$@"; do
   echo "== $name ($(uptime | sed 's/.*load/load/'))"
   case $name in
   equality) "$python" "$here/update.py" equality "$bench" 200 ;;
-  time) "$python" "$here/update.py" time "$bench" 2 ;;
+  time) "$python" "$here/update.py" time "$bench" 2
+    # shellcheck disable=SC2046
+    "$python" "$here/update.py" time "$bench" 1 \
+      $("$build/app/demur" --version --verbose | sed -n 's/^kernel: .*processor: \(.*\))$/\1/p') ;;
   features) "$python" "$here/features.py" "$bench/bench-features" 6000 6282 256 2 ;;
   evaluate) "$python" "$here/evaluate.py" "$bench/bench-evaluation" 2 ;;
   published) sh "$here/published.sh" "$build" ;;

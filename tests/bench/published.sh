@@ -21,7 +21,9 @@ step "train --as-published (wanted: 25 s)" train published --cohort c --as-publi
 step "train, default (wanted: 30 s)" train default --cohort c
 "$bench/bench-published" published 2
 "$bench/bench-published" default 2
-"$bench/bench-stages"
+for kernel in $("$demur" --version --verbose | sed -n 's/^kernel: .*processor: \(.*\))$/\1/p'); do
+  "$bench/bench-stages" 200 "$kernel"
+done
 if perf record -o "$folder/perf" -F 999 "$bench/bench-published" published 2 >/dev/null 2>&1; then
   echo "functions of the published training, by samples of both threads"
   perf report -i "$folder/perf" --stdio --no-children -F overhead,symbol -q 2>/dev/null | grep -v '^$' | head -n 25

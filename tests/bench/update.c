@@ -16,7 +16,10 @@
  * float64 [data sets]; loss, gradient norm float64; parameters real. */
 #include "tests/bench/bench.h"
 
+#include <time.h>
+
 #include "base/blas.h"
+#include "selector/mlp-kernel.h"
 #include "selector/update.h"
 
 #define N_DATASETS 32
@@ -133,6 +136,14 @@ write_updates(const char *path, gint64 n_updates) {
   return 0;
 }
 
+/* Of the clock, or of the processor where one thread works: other work on the machine doesn't count. */
+static double
+milliseconds(guint n_threads) {
+  struct timespec now;
+  clock_gettime(n_threads == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+}
+
 static int
 serve(guint n_threads) {
   Bench b = {0};
@@ -142,9 +153,9 @@ serve(guint n_threads) {
     const int n = atoi(line);
     for (int i = 0; i < n; i++) {
       DemurUpdateResult result;
-      const gint64 start = g_get_monotonic_time();
+      const double start = milliseconds(n_threads);
       run_update(&b, &result);
-      printf("%.3f ", bench_seconds_since(start) * 1e3);
+      printf("%.3f ", milliseconds(n_threads) - start);
     }
     printf("\n");
     fflush(stdout);
@@ -157,8 +168,13 @@ main(int argc, char **argv) {
   demur_blas_init();
   if (argc == 4 && strcmp(argv[1], "write") == 0)
     return write_updates(argv[2], atoi(argv[3]));
-  if (argc == 3 && strcmp(argv[1], "serve") == 0)
+#ifndef DEMUR_REAL_DOUBLE
+  g_autoptr(GError) error = NULL;
+  if (argc == 4 && strcmp(argv[1], "serve") == 0 && !demur_mlp_kernel_choose(argv[3], &error))
+    bench_fail(error);
+#endif
+  if ((argc == 3 || argc == 4) && strcmp(argv[1], "serve") == 0)
     return serve((guint)MAX(atoi(argv[2]), 1));
-  fprintf(stderr, "usage: bench-update write FILE UPDATES | serve THREADS\n");
+  fprintf(stderr, "usage: bench-update write FILE UPDATES | serve THREADS [KERNEL]\n");
   return 2;
 }

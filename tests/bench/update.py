@@ -2,7 +2,9 @@
 """The update of Algorithm 1 beside a PyTorch twin written from the paper, and beside numpy with the same shortcuts.
 
     update.py equality FOLDER [UPDATES]   same data, initial weights and resampled data sets: the same path? (exit 1 if not)
-    update.py time FOLDER [THREADS]       milliseconds of one update, the three side by side in one run
+    update.py time FOLDER [THREADS [KERNEL..]]
+                                          milliseconds of one update, the three side by side in one run, ours by each kernel;
+                                          of one thread the processor time
 
 FOLDER holds bench-update and bench-update-double. The twin does what the paper writes down, without a
 shortcut: every resampled scan goes through the network, every data set has its n x n kernel, the loss is built
@@ -277,41 +279,46 @@ def timing(folder):
         path = os.path.join(temporary, "updates")
         subprocess.run([os.path.join(folder, "bench-update"), "write", path, "1"], check=True, env=CHILD_ENVIRONMENT)
         data, _ = read(path)
-    program = subprocess.Popen([os.path.join(folder, "bench-update"), "serve", THREADS], stdin=subprocess.PIPE,
-                               stdout=subprocess.PIPE, text=True, env=CHILD_ENVIRONMENT)
+    programs = {" ".join(["demur", *kernel]): subprocess.Popen(
+        [os.path.join(folder, "bench-update"), "serve", THREADS, *kernel], stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, text=True, env=CHILD_ENVIRONMENT) for kernel in [[k] for k in sys.argv[4:]] or [[]]}
+    clock = time.process_time if THREADS == "1" else time.perf_counter
 
-    def ours(n):
+    def ours(program, n):
         program.stdin.write(f"{n}\n")
         program.stdin.flush()
         return [float(v) for v in program.stdout.readline().split()]
 
-    spent = {"demur": [], "numpy": [], "torch": []}
+    spent = {name: [] for name in [*programs, "numpy", "torch"]}
     twins = {"torch": Torch(data, torch.float32), "numpy": Numpy(data)}
     # Interleaved, so that whatever else the machine does meets all three: 5 to warm up, then 20 of each; ours is
     # so much shorter that each turn takes 25 and keeps their median.
     for turn in range(25):
         for name, twin in twins.items():
-            start = time.perf_counter()
+            start = clock()
             twin.update(twin.draw(data["m"], data["size"]))
-            elapsed = (time.perf_counter() - start) * 1e3
+            elapsed = (clock() - start) * 1e3
             if turn >= 5:
                 spent[name].append(elapsed)
-        measured = ours(25)
-        if turn >= 5:
-            spent["demur"].append(statistics.median(measured))
-    program.stdin.close()
-    program.wait()
+        for name, program in programs.items():
+            measured = ours(program, 25)
+            if turn >= 5:
+                spent[name].append(statistics.median(measured))
+    for program in programs.values():
+        program.stdin.close()
+        program.wait()
     median = {name: statistics.median(values) for name, values in spent.items()}
     load = os.getloadavg()[0]
     print(f"one update of {data['m']} x {data['size']} of {data['n']} scans, kappa {data['kappa']}, {THREADS} threads,"
-          f" drawing included; medians of 20 after 5; load {load:.1f} on {os.cpu_count()} processors")
+          f"{' processor time,' if THREADS == '1' else ''} drawing included; medians of 20 after 5; load {load:.1f} on {os.cpu_count()} processors")
     for name, values in spent.items():
-        print(f"  {name:6s} {median[name]:9.3f} ms   (least {min(values):.3f}, most {max(values):.3f})")
-    if 250 <= median["torch"] <= 700:
-        print(f"  ratio to PyTorch {median['torch'] / median['demur']:.0f} (wanted: 150)")
-    else:
-        print(f"  no ratio to PyTorch: the twin took {median['torch']:.0f} ms, outside 250 to 700 ms")
-    print(f"  ratio to numpy with the same shortcuts {median['numpy'] / median['demur']:.1f} (wanted: 12)")
+        print(f"  {name:14s} {median[name]:9.3f} ms   (least {min(values):.3f}, most {max(values):.3f})")
+    for name in programs:
+        if 250 <= median["torch"] <= 700:
+            print(f"  {name}: ratio to PyTorch {median['torch'] / median[name]:.0f} (wanted: 150)")
+        else:
+            print(f"  no ratio to PyTorch: the twin took {median['torch']:.0f} ms, outside 250 to 700 ms")
+        print(f"  {name}: ratio to numpy with the same shortcuts {median['numpy'] / median[name]:.1f} (wanted: 10)")
     return 0
 
 
