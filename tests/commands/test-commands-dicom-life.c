@@ -3,9 +3,8 @@
  * the score, after it, after the verdict, after an opinion on it. The right answers are the rules of
  * tasks/meeting.h, written as one function and not as a table of outcomes. -m thorough: all of them.
  */
-#include "dicom/web-fixture.h"
-#include "life-fixture.h"
 #include "tasks/review.h"
+#include "ways-fixture.h"
 
 typedef enum { SAME, FEWER, MORE, OTHER_SLICES, OTHER_CONTENT, N_IMAGES } Images;
 typedef enum { SAME_PERSON, CORRECTED, OTHER_PERSON, N_PERSONS } Person;
@@ -75,55 +74,6 @@ count(const Sandbox *sandbox, guint *n, guint *n_waiting, guint *n_slices) {
       *n_slices = (guint)number_at(one, "n_slices");
   }
 }
-
-/* Over the network: what lies in the folder is sent to `dicom receive`, which ends when it has read
- * it. */
-static void
-receive(const Sandbox *sandbox, const char *name) {
-  const guint port = fixture_port();
-  g_autofree char *folder = sandbox_path(sandbox, name), *inbox = sandbox_path(sandbox, "inbox"),
-                  *number = g_strdup_printf("%u", port),
-                  *peer = g_strdup_printf("127.0.0.1:%u", port);
-  g_autoptr(GSubprocess) receiver = start_demur_heard(sandbox, "dicom", "receive", inbox, "--port",
-                                                      number, "--settle", "0", "--once", NULL);
-  g_autoptr(GDataInputStream) heard =
-      g_data_input_stream_new(g_subprocess_get_stderr_pipe(receiver));
-  g_autoptr(GError) error = NULL;
-  for (gboolean open = FALSE; !open;) {
-    g_autofree char *line = g_data_input_stream_read_line(heard, NULL, NULL, &error);
-    g_assert_no_error(error);
-    g_assert_nonnull(line);
-    open = strstr(line, "listening on port") != NULL;
-  }
-  g_autoptr(Run) sent =
-      run_json(sandbox, 0, "dicom", "send", peer, folder, "--called", "DEMUR", NULL);
-  g_assert_true(g_subprocess_wait_check(receiver, NULL, &error));
-  g_assert_no_error(error);
-}
-
-/* From a web server into the folder of the time before, which is imported then. */
-static void
-retrieve(const Sandbox *sandbox, const char *name) {
-  g_autofree char *folder = sandbox_path(sandbox, name), *inbox = sandbox_path(sandbox, "inbox");
-  g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
-  g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
-  for (const char *file; (file = g_dir_read_name(dir)) != NULL;) {
-    g_autofree char *path = g_build_filename(folder, file, NULL);
-    g_strv_builder_add(builder, path);
-  }
-  g_auto(GStrv) paths = g_strv_builder_end(builder);
-  g_autoptr(GByteArray) body = web_multipart(paths);
-  Web *web = web_new();
-  web_answer(web, "200 OK", WEB_TYPE, body->data, body->len);
-  g_autofree char *url = g_strdup_printf("http://127.0.0.1:%u/dicom-web", web->port);
-  g_autoptr(Run) run =
-      run_json(sandbox, 0, "dicom", "retrieve", url, inbox, "--study", "1.2.3", NULL);
-  web_free(web);
-  import(sandbox, "inbox");
-}
-
-static void (*const ways[])(const Sandbox *, const char *) = {import, receive, retrieve};
-static const char *const way_names[] = {"import", "receive", "retrieve"};
 
 /* The opinion on the verdict that is shown, as the window tells it, and how many were ever kept. */
 static char *

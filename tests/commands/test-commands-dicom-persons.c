@@ -1,7 +1,7 @@
 /* Whose images they are, and whether they are the same: each row brings images a second time with
  * one thing changed, together with the first or after them, and says by the rules of
  * tasks/meeting.h and base/person.h what is right. */
-#include "life-fixture.h"
+#include "ways-fixture.h"
 
 /* How the second set differs; NULL and 0: as the first. */
 typedef struct {
@@ -107,6 +107,33 @@ test_one_after_the_other(void) {
   }
 }
 
+/* However they come: from an archive, by a DICOMDIR, over the network, from the web. What is sent lies
+ * in one folder with what was sent before, and is read with it. */
+static void
+test_in_every_way(void) {
+  static const struct {
+    const char *name;
+    void (*bring)(const Sandbox *sandbox, const char *name);
+  } others[] = {{"ZIP", import_packed},
+                {"DICOMDIR", import_by_directory},
+                {"receive", receive},
+                {"retrieve", retrieve}};
+  guint n = 0;
+  for (guint w = 0; w < G_N_ELEMENTS(others); w++)
+    for (guint r = 0; r < G_N_ELEMENTS(rows); r++) {
+      /* Some rows a way, other ones each time, are enough for one build. */
+      if ((!g_test_thorough() && n++ % 6 != 0) || (w == 0 && !can_pack()))
+        continue;
+      g_test_message("%s: %s", others[w].name, rows[r].what);
+      g_autoptr(Sandbox) sandbox = sandbox_new();
+      write_set(sandbox, "a", &rows[r], FALSE);
+      write_set(sandbox, "b", &rows[r], TRUE);
+      others[w].bring(sandbox, "a");
+      others[w].bring(sandbox, "b");
+      check_row(sandbox, &rows[r], others[w].name);
+    }
+}
+
 /* Together, where the one name in two spellings is one volume, and other pixels under the same UID
  * and place are a volume that is not eligible. */
 static void
@@ -194,6 +221,7 @@ main(int argc, char **argv) {
   if (!demur_dicom_init(&error))
     g_error("%s", error->message);
   g_test_add_func("/commands/dicom-persons/one-after-the-other", test_one_after_the_other);
+  g_test_add_func("/commands/dicom-persons/in-every-way", test_in_every_way);
   g_test_add_func("/commands/dicom-persons/together", test_together);
   g_test_add_func("/commands/dicom-persons/a-decision-takes-out-only-what-contradicts",
                   test_a_decision_takes_out_only_what_contradicts);
