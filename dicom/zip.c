@@ -12,7 +12,7 @@
 #define END_BYTES 22
 #define CENTRAL_BYTES 46
 #define LOCAL_BYTES 30
-#define MAX_DIRECTORY_BYTES (512u << 20)
+#define MAX_DIRECTORY_BYTES (14u << 20)
 #define INNER_TIMES 4 /* by which an archive within may have been packed */
 
 struct DemurZip {
@@ -107,9 +107,14 @@ find_directory(DemurZip *zip, guint64 *offset, guint64 *length, guint64 *n, GErr
   }
   if (*offset > zip->size || *length > zip->size - *offset)
     return damaged(error, "its directory lies outside of it");
-  if (*n > DEMUR_ZIP_MAX_ENTRIES || *length > MAX_DIRECTORY_BYTES || *n > *length / CENTRAL_BYTES)
-    return damaged(error, "more than 1,000,000 entries, or fewer than it says");
-  return TRUE;
+  if (*n > *length / CENTRAL_BYTES)
+    return damaged(error, "fewer entries than it says");
+  if (*n <= DEMUR_ZIP_MAX_ENTRIES && *length <= MAX_DIRECTORY_BYTES)
+    return TRUE;
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+              "the archive has more than %d entries, or names that are too long: unpack it first",
+              DEMUR_ZIP_MAX_ENTRIES);
+  return FALSE;
 }
 
 /* The ZIP64 extra field (id 1) replaces those of the three values that are saturated, in this

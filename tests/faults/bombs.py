@@ -1,6 +1,6 @@
 """Archives and folders that are small and would become huge: each is imported, or refused, in little processor time and memory.
 
-Usage: bombs.py DEMUR [--full] [NAME ..]: --full tries a million files and entries too, and tells what each took. What counts is the
+Usage: bombs.py DEMUR [--full] [NAME ..]: --full tries a folder of a million files, and tells what each took. What counts is the
 processor's time, not the clock's, and the memory above that of an import of nothing.
 """
 import multiprocessing
@@ -48,7 +48,18 @@ def zip_of(path, entries, method=zipfile.ZIP_DEFLATED):
 
 
 def many_entries(folder):
-    zip_of(os.path.join(folder, "bomb.zip"), ((f"{i}", b"") for i in range(1000000 if FULL else 65000)), zipfile.ZIP_STORED)
+    zip_of(os.path.join(folder, "bomb.zip"), ((f"{i}", b"") for i in range(65000)), zipfile.ZIP_STORED)
+
+
+def a_million_entries(folder):
+    """A directory of a million, told in the ZIP64 record, of what is not there."""
+    entry = b"PK\1\2" + struct.pack("<HHHHHH", 20, 20, 0, 0, 0, 0) + bytes(12) + struct.pack("<HHHHHII", 1, 0, 0, 0, 0, 0, 0) + b"a"
+    n, local = 1000000, b"PK\3\4" + struct.pack("<HHHHH", 20, 0, 0, 0, 0) + bytes(12) + struct.pack("<HH", 1, 0) + b"a"
+    size = n * len(entry)
+    record = b"PK\6\6" + struct.pack("<QHHIIQQQQ", 44, 45, 45, 0, 0, n, n, size, len(local))
+    with open(os.path.join(folder, "bomb.zip"), "wb") as file:
+        file.write(local + entry * n + record + b"PK\6\7" + struct.pack("<IQI", 0, len(local) + size, 1) +
+                   b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, 65535, 65535, 0xffffffff, 0xffffffff, 0))
 
 
 def many_images(folder):
@@ -144,7 +155,7 @@ def sparse_file(folder):
         file.truncate(1 << 40)
 
 
-BOMBS = [many_entries, many_images, one_of_high_ratio, archives_within, overlapping, names_that_repeat, long_names, nested_folders,
+BOMBS = [many_entries, a_million_entries, many_images, one_of_high_ratio, archives_within, overlapping, names_that_repeat, long_names, nested_folders,
          many_files, many_links, deflated_image, sparse_file]
 
 
