@@ -270,7 +270,7 @@ demur_chart_card_new(const char *title, const char *file_name) {
   GtkBox *line = GTK_BOX(gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6));
   card->title = GTK_LABEL(demur_shown_label_new(title));
   gtk_label_set_xalign(card->title, 0);
-  gtk_label_set_ellipsize(card->title, PANGO_ELLIPSIZE_END);
+  gtk_label_set_wrap(card->title, TRUE);
   gtk_widget_set_hexpand(GTK_WIDGET(card->title), TRUE);
   gtk_widget_add_css_class(GTK_WIDGET(card->title), "strong");
   gtk_box_append(line, GTK_WIDGET(card->title));
@@ -307,8 +307,6 @@ demur_chart_card_new(const char *title, const char *file_name) {
   card->note = GTK_LABEL(demur_shown_label_new(NULL));
   gtk_label_set_xalign(card->note, 0);
   gtk_label_set_wrap(card->note, TRUE);
-  gtk_label_set_lines(card->note, 2);
-  gtk_label_set_ellipsize(card->note, PANGO_ELLIPSIZE_END);
   gtk_widget_add_css_class(GTK_WIDGET(card->note), "small");
   gtk_widget_add_css_class(GTK_WIDGET(card->note), "muted");
   gtk_widget_set_visible(GTK_WIDGET(card->note), FALSE);

@@ -283,7 +283,8 @@ build_who(DemurCohortPage *page) {
       gtk_grid_attach(page->who, labels[c], c, line, 1, 1);
     }
     demur_shown_label_set(GTK_LABEL(labels[0]), value_title(group));
-    gtk_label_set_ellipsize(GTK_LABEL(labels[0]), PANGO_ELLIPSIZE_END);
+    gtk_label_set_wrap(GTK_LABEL(labels[0]), TRUE);
+    gtk_label_set_wrap_mode(GTK_LABEL(labels[0]), PANGO_WRAP_WORD_CHAR);
     gtk_label_set_width_chars(GTK_LABEL(labels[0]), 12);
     gtk_widget_set_hexpand(labels[0], TRUE);
     gtk_widget_add_css_class(labels[3], "muted");

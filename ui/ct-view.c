@@ -7,6 +7,7 @@
 #include "dicom/reformat.h"
 #include "report/format.h"
 #include "ui/image-data.h"
+#include "ui/plane-frame.h"
 #include "ui/shown.h"
 #include "ui/words.h"
 
@@ -44,11 +45,17 @@ struct _DemurCtView {
   DemurTool tool;
   GArray *measured;   /* of DemurMeasured, of this image */
   gboolean measuring; /* the last one is being drawn */
+  gboolean has_cross, has_placed;
+  double cross_mm[3], placed_mm[3];
+  gboolean has_cursor, placing; /* measuring by keys; the last place follows the cursor */
+  DemurPlace cursor;
+  guint cine; /* a tick callback; 0: it stands */
+  gint64 cine_time;
 };
 
 G_DEFINE_FINAL_TYPE(DemurCtView, demur_ct_view, GTK_TYPE_WIDGET)
 
-enum { CHANGED, SCROLLED, WANTED, N_SIGNALS };
+enum { CHANGED, SCROLLED, WANTED, PLACED, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 /* What is shown. */
@@ -360,6 +367,43 @@ draw_measured(DemurCtView *view, cairo_t *cr, const DemurMeasured *measured) {
   cairo_stroke(cr);
 }
 
+/* Where the plane lies; FALSE where that is not known. */
+static gboolean
+frame_of(DemurCtView *view, DemurPlaneFrame *frame) {
+  const DemurVolume *volume = view->image != NULL ? view->image->volume : NULL;
+  if (volume == NULL || view->hu == NULL)
+    return FALSE;
+  const double *origin = view->cut != NULL
+                             ? view->cut->origin_mm
+                             : volume->positions_mm + 3 * view->slice[DEMUR_CT_ACQUIRED];
+  const double *orientation = view->cut != NULL ? view->cut->orientation : volume->orientation;
+  memcpy(frame->origin_mm, origin, sizeof frame->origin_mm);
+  memcpy(frame->orientation, orientation, sizeof frame->orientation);
+  memcpy(frame->spacing_mm, view->spacing, sizeof frame->spacing_mm);
+  return isfinite(origin[0]) && isfinite(orientation[0]) && isfinite(orientation[3]) &&
+         view->spacing[0] > 0 && view->spacing[1] > 0;
+}
+
+/* The cross on the plane, in pixels. */
+static gboolean
+cross_place(DemurCtView *view, DemurPlace *place) {
+  DemurPlaneFrame frame;
+  if (!view->has_cross || !frame_of(view, &frame))
+    return FALSE;
+  *place = demur_plane_frame_place(&frame, view->cross_mm);
+  return TRUE;
+}
+
+static void
+describe_cross(DemurCtView *view, GString *text) {
+  DemurPlace place;
+  if (!cross_place(view, &place))
+    return;
+  g_string_append(text, _("; crosshair at"));
+  for (int i = 0; i < 3; i++)
+    append_mm(text, i > 0 ? ", " : " ", view->cross_mm[i]);
+}
+
 static void
 describe(DemurCtView *view) {
   g_autoptr(GString) text = g_string_new(NULL);
@@ -381,6 +425,10 @@ describe(DemurCtView *view) {
       if (said != NULL)
         g_string_append_printf(text, _("; measured: %s"), said);
     }
+    describe_cross(view, text);
+    if (view->has_cursor)
+      g_string_append_printf(text, _("; cursor at row %.0f column %.0f"), floor(view->cursor.y),
+                             floor(view->cursor.x));
   }
   demur_shown_description_set(GTK_WIDGET(view), text->str);
 }
@@ -488,6 +536,37 @@ draw_measures(DemurCtView *view, GtkSnapshot *snapshot, const graphene_rect_t *a
   }
 }
 
+/* Two lines with a gap where they cross, so that what lies there is seen. */
+static void
+draw_cross(DemurCtView *view, GtkSnapshot *snapshot, DemurPlace place, const GdkRGBA *colour,
+           double reach, const graphene_rect_t *all) {
+  const graphene_point_t at = point_at(view, place);
+  const double gap = 9;
+  const struct {
+    double x, y, w, h;
+  } lines[] = {{at.x - reach, at.y - 0.5, reach - gap, 1},
+               {at.x + gap, at.y - 0.5, reach - gap, 1},
+               {at.x - 0.5, at.y - reach, 1, reach - gap},
+               {at.x - 0.5, at.y + gap, 1, reach - gap}};
+  gtk_snapshot_push_clip(snapshot, all);
+  for (guint i = 0; i < G_N_ELEMENTS(lines); i++) {
+    const graphene_rect_t line = GRAPHENE_RECT_INIT((float)lines[i].x, (float)lines[i].y,
+                                                    (float)lines[i].w, (float)lines[i].h);
+    gtk_snapshot_append_color(snapshot, colour, &line);
+  }
+  gtk_snapshot_pop(snapshot);
+}
+
+static void
+draw_crosses(DemurCtView *view, GtkSnapshot *snapshot, const graphene_rect_t *all) {
+  const GdkRGBA blue = {0.34f, 0.71f, 0.91f, 0.75f};
+  DemurPlace place;
+  if (cross_place(view, &place))
+    draw_cross(view, snapshot, place, &blue, 4096, all);
+  if (view->has_cursor)
+    draw_cross(view, snapshot, view->cursor, &measure_ink, 24, all);
+}
+
 static void
 demur_ct_view_snapshot(GtkWidget *widget, GtkSnapshot *snapshot) {
   DemurCtView *view = DEMUR_CT_VIEW(widget);
@@ -513,6 +592,7 @@ demur_ct_view_snapshot(GtkWidget *widget, GtkSnapshot *snapshot) {
   const graphene_rect_t rect = image_rect(view);
   gtk_snapshot_append_texture(snapshot, view->texture, &rect);
   gtk_snapshot_pop(snapshot);
+  draw_crosses(view, snapshot, &all);
   draw_measures(view, snapshot, &all);
   g_autofree char *slice = slice_text(view);
   g_autofree char *window = window_text(view);
@@ -694,6 +774,7 @@ demur_ct_view_slab_kind(DemurCtView *view) {
 void
 demur_ct_view_set_tool(DemurCtView *view, DemurTool tool) {
   view->tool = tool;
+  view->has_cursor = view->placing = FALSE;
   gtk_widget_set_cursor_from_name(GTK_WIDGET(view), tool != DEMUR_TOOL_NONE ? "crosshair" : NULL);
   changed(view);
 }
@@ -706,7 +787,7 @@ demur_ct_view_tool(DemurCtView *view) {
 void
 demur_ct_view_remove_measures(DemurCtView *view) {
   g_array_set_size(view->measured, 0);
-  view->measuring = FALSE;
+  view->measuring = view->placing = FALSE;
   changed(view);
 }
 
@@ -843,6 +924,42 @@ demur_ct_view_has_point(DemurCtView *view, const double point[3]) {
   return nearest(view, point, &slice, &distance) && distance <= plane_spacing(view) / 2 + 1e-6;
 }
 
+gboolean
+demur_ct_view_axis(DemurCtView *view, double direction[3], double *at_mm) {
+  double first;
+  if (demur_ct_view_n_slices(view) == 0 || !axis(view, direction, &first))
+    return FALSE;
+  *at_mm = along(view, view->slice[view->plane], first);
+  return isfinite(*at_mm);
+}
+
+void
+demur_ct_view_set_cross(DemurCtView *view, const double point_mm[3]) {
+  view->has_cross = point_mm != NULL;
+  if (point_mm != NULL)
+    memcpy(view->cross_mm, point_mm, sizeof view->cross_mm);
+  describe(view);
+  gtk_widget_queue_draw(GTK_WIDGET(view));
+}
+
+gboolean
+demur_ct_view_placed(DemurCtView *view, double point_mm[3]) {
+  memcpy(point_mm, view->placed_mm, sizeof view->placed_mm);
+  return view->has_placed;
+}
+
+static void
+place_cross(DemurCtView *view, DemurPlace place) {
+  DemurPlaneFrame frame;
+  if (!view->has_cross || !frame_of(view, &frame))
+    return;
+  place.x = CLAMP(place.x, 0.5, (double)view->columns - 0.5);
+  place.y = CLAMP(place.y, 0.5, (double)view->rows - 0.5);
+  demur_plane_frame_point(&frame, place, view->placed_mm);
+  view->has_placed = TRUE;
+  g_signal_emit(view, signals[PLACED], 0);
+}
+
 /* Pixels of the screen to a mm; 0 where there is none. */
 static double
 scale_of(DemurCtView *view) {
@@ -852,25 +969,68 @@ scale_of(DemurCtView *view) {
 }
 
 void
-demur_ct_view_follow(DemurCtView *view, DemurCtView *leader) {
-  const double now = scale_of(view), wanted = scale_of(leader);
-  if (now > 0 && wanted > 0)
-    view->zoom *= wanted / now;
-  view->pan_x = leader->pan_x;
-  view->pan_y = leader->pan_y;
+demur_ct_view_follow_grey(DemurCtView *view, DemurCtView *leader) {
   view->table_stale |= view->width != leader->width || view->level != leader->level ||
                        view->invert != leader->invert;
   view->width = leader->width;
   view->level = leader->level;
   view->preset = leader->preset;
   view->invert = leader->invert;
+  refresh_texture(view);
+  describe(view);
+  gtk_widget_queue_draw(GTK_WIDGET(view));
+}
+
+void
+demur_ct_view_follow(DemurCtView *view, DemurCtView *leader) {
+  const double now = scale_of(view), wanted = scale_of(leader);
+  if (now > 0 && wanted > 0)
+    view->zoom *= wanted / now;
+  view->pan_x = leader->pan_x;
+  view->pan_y = leader->pan_y;
   view->cut_stale |= view->slab_mm != leader->slab_mm;
   view->cut_stale |= view->slab != leader->slab;
   view->slab_mm = leader->slab_mm;
   view->slab = leader->slab;
-  refresh_texture(view);
-  describe(view);
-  gtk_widget_queue_draw(GTK_WIDGET(view));
+  demur_ct_view_follow_grey(view, leader);
+}
+
+/* Cine. */
+
+#define SLICES_A_SECOND 15
+
+static gboolean
+on_cine_tick(GtkWidget *widget, GdkFrameClock *clock, gpointer data) {
+  DemurCtView *view = DEMUR_CT_VIEW(widget);
+  const gint64 now = gdk_frame_clock_get_frame_time(clock);
+  if (now - view->cine_time < G_USEC_PER_SEC / SLICES_A_SECOND)
+    return G_SOURCE_CONTINUE;
+  view->cine_time = now;
+  const size_t before = demur_ct_view_slice(view);
+  demur_ct_view_scroll(view, 1);
+  if (demur_ct_view_slice(view) == before) /* the last: from the first again */
+    demur_ct_view_scroll(view, -G_MAXINT / 2);
+  return G_SOURCE_CONTINUE;
+}
+
+void
+demur_ct_view_set_cine(DemurCtView *view, gboolean run) {
+  run = run && view->image != NULL && view->image->volume != NULL;
+  if (run == (view->cine != 0))
+    return;
+  if (run) {
+    view->cine_time = 0;
+    view->cine = gtk_widget_add_tick_callback(GTK_WIDGET(view), on_cine_tick, NULL, NULL);
+  } else {
+    gtk_widget_remove_tick_callback(GTK_WIDGET(view), view->cine);
+    view->cine = 0;
+  }
+  changed(view);
+}
+
+gboolean
+demur_ct_view_cine(DemurCtView *view) {
+  return view->cine != 0;
 }
 
 /* Images. */
@@ -931,6 +1091,8 @@ copy_facts(DemurCtView *view, const DemurScan *scan) {
 
 void
 demur_ct_view_clear(DemurCtView *view, const char *sentence) {
+  demur_ct_view_set_cine(view, FALSE);
+  view->has_cross = view->has_placed = view->has_cursor = view->placing = FALSE;
   g_clear_pointer(&view->image, demur_image_unref);
   g_array_set_size(view->measured, 0);
   view->measuring = FALSE;
@@ -951,7 +1113,7 @@ demur_ct_view_set_image(DemurCtView *view, DemurImage *image, const DemurScan *s
   copy_facts(view, scan);
   if (!same) {
     g_array_set_size(view->measured, 0);
-    view->measuring = FALSE;
+    view->measuring = view->placing = view->has_cursor = FALSE;
     memset(view->slice, 0, sizeof view->slice);
     view->plane = DEMUR_CT_ACQUIRED;
     view->slice[DEMUR_CT_ACQUIRED] =
@@ -1015,10 +1177,9 @@ on_leave(GtkEventControllerMotion *controller, DemurCtView *view) {
 
 /* Begins a measurement, or sets the last place of an angle. */
 static void
-begin_measure(DemurCtView *view, double x, double y) {
+begin_measure(DemurCtView *view, DemurPlace place) {
   const guint n = view->measured->len;
   DemurMeasured *last = n > 0 ? &g_array_index(view->measured, DemurMeasured, n - 1) : NULL;
-  const DemurPlace place = place_at(view, x, y);
   if (last != NULL && last->tool == view->tool && is_here(view, last) &&
       last->n_places < demur_tool_places(view->tool)) {
     last->places[last->n_places++] = place;
@@ -1031,20 +1192,75 @@ begin_measure(DemurCtView *view, double x, double y) {
                                     .places = {place, place, place}};
     g_array_append_val(view->measured, measured);
   }
-  view->measuring = TRUE;
 }
 
 static void
-go_on_measuring(DemurCtView *view, double x, double y) {
+go_on_measuring(DemurCtView *view, DemurPlace place) {
   DemurMeasured *last = &g_array_index(view->measured, DemurMeasured, view->measured->len - 1);
-  last->places[last->n_places - 1] = place_at(view, x, y);
+  last->places[last->n_places - 1] = place;
   changed(view);
+}
+
+/* Whether the last measurement still has a place to be set on this plane. */
+static gboolean
+is_open(DemurCtView *view) {
+  const guint n = view->measured->len;
+  const DemurMeasured *last = n > 0 ? &g_array_index(view->measured, DemurMeasured, n - 1) : NULL;
+  return last != NULL && is_here(view, last) && last->tool == view->tool;
+}
+
+void
+demur_ct_view_set_place(DemurCtView *view) {
+  if (view->tool == DEMUR_TOOL_NONE || view->hu == NULL)
+    return;
+  if (!view->has_cursor) {
+    view->cursor = (DemurPlace){(double)view->columns / 2, (double)view->rows / 2};
+    view->has_cursor = TRUE;
+  } else if (view->placing && is_open(view)) {
+    const DemurMeasured *last =
+        &g_array_index(view->measured, DemurMeasured, view->measured->len - 1);
+    view->placing = last->n_places < demur_tool_places(view->tool);
+    if (view->placing)
+      begin_measure(view, view->cursor);
+  } else {
+    begin_measure(view, view->cursor);
+    view->placing = TRUE;
+  }
+  changed(view);
+}
+
+/* Shift and an arrow: the cursor of a tool, else the cross. */
+static gboolean
+nudge(DemurCtView *view, double dx, double dy) {
+  DemurPlace place;
+  if (view->tool != DEMUR_TOOL_NONE && view->hu != NULL) {
+    if (!view->has_cursor)
+      view->cursor = (DemurPlace){(double)view->columns / 2, (double)view->rows / 2};
+    view->has_cursor = TRUE;
+    view->cursor.x = CLAMP(view->cursor.x + dx, 0, (double)view->columns);
+    view->cursor.y = CLAMP(view->cursor.y + dy, 0, (double)view->rows);
+    view->placing = view->placing && is_open(view);
+    if (view->placing)
+      go_on_measuring(view, view->cursor);
+    else
+      changed(view);
+    return TRUE;
+  }
+  if (!cross_place(view, &place))
+    return FALSE;
+  place_cross(view, (DemurPlace){place.x + dx, place.y + dy});
+  return TRUE;
 }
 
 static void
 on_drag_end(GtkGestureDrag *gesture, double dx, double dy, DemurCtView *view) {
-  if (!view->measuring)
+  if (!view->measuring) {
+    double x, y;
+    if (fabs(dx) + fabs(dy) <= 2 && gtk_gesture_drag_get_start_point(gesture, &x, &y) &&
+        gtk_gesture_single_get_current_button(GTK_GESTURE_SINGLE(gesture)) == GDK_BUTTON_PRIMARY)
+      place_cross(view, place_at(view, x, y));
     return;
+  }
   view->measuring = FALSE;
   const DemurMeasured *last =
       &g_array_index(view->measured, DemurMeasured, view->measured->len - 1);
@@ -1062,8 +1278,11 @@ on_drag_begin(GtkGestureDrag *gesture, double x, double y, DemurCtView *view) {
   view->drag_x = view->pan_x;
   view->drag_y = view->pan_y;
   if (view->tool != DEMUR_TOOL_NONE && view->hu != NULL &&
-      gtk_gesture_single_get_current_button(GTK_GESTURE_SINGLE(gesture)) == GDK_BUTTON_PRIMARY)
-    begin_measure(view, x, y);
+      gtk_gesture_single_get_current_button(GTK_GESTURE_SINGLE(gesture)) == GDK_BUTTON_PRIMARY) {
+    begin_measure(view, place_at(view, x, y));
+    view->measuring = TRUE;
+    view->placing = FALSE;
+  }
 }
 
 static void
@@ -1073,7 +1292,7 @@ on_drag_update(GtkGestureDrag *gesture, double dx, double dy, DemurCtView *view)
   if (view->measuring) {
     double x, y;
     gtk_gesture_drag_get_start_point(gesture, &x, &y);
-    go_on_measuring(view, x + dx, y + dy);
+    go_on_measuring(view, place_at(view, x + dx, y + dy));
     return;
   }
   if (gtk_gesture_single_get_current_button(GTK_GESTURE_SINGLE(gesture)) == GDK_BUTTON_PRIMARY) {
@@ -1091,6 +1310,12 @@ on_key(GtkEventControllerKey *keys, guint key, guint code, GdkModifierType state
        DemurCtView *view) {
   if ((state & (GDK_CONTROL_MASK | GDK_ALT_MASK)) != 0)
     return FALSE;
+  if ((state & GDK_SHIFT_MASK) != 0)
+    return key == GDK_KEY_Up      ? nudge(view, 0, -1)
+           : key == GDK_KEY_Down  ? nudge(view, 0, 1)
+           : key == GDK_KEY_Left  ? nudge(view, -1, 0)
+           : key == GDK_KEY_Right ? nudge(view, 1, 0)
+                                  : FALSE;
   switch (key) {
   case GDK_KEY_Up:
     demur_ct_view_scroll(view, -1);
@@ -1138,6 +1363,8 @@ demur_ct_view_class_init(DemurCtViewClass *class) {
                                   NULL, G_TYPE_NONE, 0);
   signals[WANTED] = g_signal_new("wanted", DEMUR_TYPE_CT_VIEW, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
                                  NULL, G_TYPE_NONE, 1, G_TYPE_UINT);
+  signals[PLACED] = g_signal_new("placed", DEMUR_TYPE_CT_VIEW, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                 NULL, G_TYPE_NONE, 0);
   signals[SCROLLED] = g_signal_new("scrolled", DEMUR_TYPE_CT_VIEW, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
                                    NULL, G_TYPE_NONE, 0);
 }

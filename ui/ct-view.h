@@ -27,7 +27,7 @@ typedef enum {
 #define DEMUR_N_PRESETS (DEMUR_N_CT_PRESETS + 1)
 
 /* Signals: "changed" (what is shown is another: plane, slice, window);
- *          "scrolled": by a person, to another slice;
+ *          "scrolled": by a person, to another slice; "placed": the cross, by a person;
  *          "wanted" (guint slice): scrolled there while the rest is being read. A template makes the
  *          view, and names it. */
 
@@ -80,6 +80,25 @@ void demur_ct_view_show_point(DemurCtView *view, const double point[3]);
 gboolean demur_ct_view_has_point(DemurCtView *view, const double point[3]);
 /* The point of the middle slice. */
 gboolean demur_ct_view_middle(DemurCtView *view, double point[3]);
+/* The direction along which the shown plane's slices lie, and where along it this one does, in mm.
+ */
+gboolean demur_ct_view_axis(DemurCtView *view, double direction[3], double *at_mm);
+/* Crosses two lines at the point's foot on the plane; NULL: none. With a cross, a click places it:
+ * signal "placed". */
+void demur_ct_view_set_cross(DemurCtView *view, const double point_mm[3]);
+/* Where a person placed the cross last. */
+gboolean demur_ct_view_placed(DemurCtView *view, double point_mm[3]);
+
+/* Runs through the slices, over and over, until it is stopped or something else is shown. */
+void demur_ct_view_set_cine(DemurCtView *view, gboolean run);
+gboolean demur_ct_view_cine(DemurCtView *view);
+
+/* Measuring by keys: with a tool, Shift and an arrow move a cursor, and this sets the next place
+ * there; the last place follows the cursor until it is set. */
+void demur_ct_view_set_place(DemurCtView *view);
+
+/* Takes window and inversion from another view, without telling it. */
+void demur_ct_view_follow_grey(DemurCtView *view, DemurCtView *leader);
 /* Takes window, inversion, slab and what is seen (mm to a pixel of the screen, panned alike) from
  * another view, without telling it. */
 void demur_ct_view_follow(DemurCtView *view, DemurCtView *leader);

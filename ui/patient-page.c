@@ -8,10 +8,12 @@
 #include "base/shown-text.h"
 #include "report/format.h"
 #include "ui/drawing.h"
+#include "ui/plane-frame.h"
 #include "ui/scan-words.h"
 #include "ui/shown.h"
 #include "ui/theme.h"
 #include "ui/verdict-card.h"
+#include "ui/wrap-layout.h"
 #include "ui/words.h"
 
 struct _DemurPatientPage {
@@ -20,6 +22,8 @@ struct _DemurPatientPage {
   gboolean shown;
   GtkBox *side;
   DemurCtView *view, *prior;
+  DemurCtView *across[2]; /* coronal and sagittal, of three planes at once */
+  GtkWidget *across_box, *three, *cine;
   GtkWidget *prior_box;
   GtkWidget *plane[3], *slab, *compare, *tool[3];
   GtkBox *presets;
@@ -34,7 +38,7 @@ struct _DemurPatientPage {
   GArray *priors;              /* guint32 rows of the earlier scans, the newest first */
   GtkDropDown *prior_menu;
   GtkWidget *link;
-  gboolean linked, aligned, following, filling;
+  gboolean linked, aligned, following, filling, crossing;
   double link_mm[3]; /* from the current scan's place to the prior's */
 };
 
@@ -93,6 +97,23 @@ update_tools(DemurPatientPage *page) {
   }
   DemurImage *image = demur_ct_view_image(page->view);
   gtk_widget_set_sensitive(page->slab, image != NULL && demur_image_is_volume(image));
+  const char *why;
+  const gboolean can_three = demur_ct_view_can_show(page->view, DEMUR_CT_CORONAL, &why);
+  const gboolean is_whole = image != NULL && demur_image_is_whole(image);
+  gtk_widget_set_sensitive(page->three, image != NULL && can_three);
+  demur_shown_tooltip_set(page->three,
+                          can_three ? _("Three planes at once, with a crosshair (T)") : why);
+  gtk_widget_set_sensitive(page->cine, is_whole);
+  const struct {
+    GtkWidget *button;
+    gboolean on;
+  } held[] = {{page->three, gtk_widget_get_visible(page->across_box)},
+              {page->cine, demur_ct_view_cine(page->view)}};
+  for (guint i = 0; i < G_N_ELEMENTS(held); i++)
+    if (held[i].on)
+      gtk_widget_set_state_flags(held[i].button, GTK_STATE_FLAG_CHECKED, FALSE);
+    else
+      gtk_widget_unset_state_flags(held[i].button, GTK_STATE_FLAG_CHECKED);
   gtk_widget_set_sensitive(page->compare, page->prior_row >= 0);
   demur_shown_tooltip_set(page->compare,
                           page->prior_row >= 0 ? NULL : _("No earlier scan with images."));
@@ -136,10 +157,102 @@ follow(DemurPatientPage *page, DemurCtView *from) {
   page->following = FALSE;
 }
 
+/* Three planes at once: each shows where the others cut it. */
+
+static gboolean
+is_three(DemurPatientPage *page) {
+  return gtk_widget_get_visible(page->across_box);
+}
+
+static void
+update_cross(DemurPatientPage *page) {
+  DemurCtView *const views[3] = {page->view, page->across[0], page->across[1]};
+  double directions[3][3], at_mm[3], point[3];
+  gboolean known = is_three(page);
+  for (int i = 0; i < 3 && known; i++)
+    known = demur_ct_view_axis(views[i], directions[i], &at_mm[i]);
+  known = known && demur_plane_frame_meet(directions, at_mm, point);
+  for (int i = 0; i < 3; i++)
+    demur_ct_view_set_cross(views[i], known ? point : NULL);
+}
+
+/* The whole image of the main view, in the two others too. */
+static void
+fill_three(DemurPatientPage *page) {
+  DemurImage *image = demur_ct_view_image(page->view);
+  const DemurScan *scan = demur_session_scan(page->session);
+  const char *reason;
+  if (!is_three(page))
+    return;
+  page->crossing = TRUE;
+  for (int i = 0; i < 2; i++)
+    if (image == NULL || scan == NULL || !demur_image_is_volume(image) ||
+        !demur_ct_view_can_show(page->view, planes[i + 1], &reason)) {
+      demur_ct_view_clear(page->across[i], image == NULL || !demur_image_is_whole(image)
+                                               ? _("Reading the images…")
+                                               : reason);
+    } else if (demur_ct_view_image(page->across[i]) != image) {
+      demur_ct_view_set_image(page->across[i], image, scan);
+      demur_ct_view_set_plane(page->across[i], planes[i + 1]);
+      demur_ct_view_follow_grey(page->across[i], page->view);
+    }
+  page->crossing = FALSE;
+  update_cross(page);
+}
+
+/* Grey goes with whichever view it was changed in. */
+static void
+share_grey(DemurPatientPage *page, DemurCtView *from) {
+  DemurCtView *const views[3] = {page->view, page->across[0], page->across[1]};
+  if (page->crossing || !is_three(page))
+    return;
+  page->crossing = TRUE;
+  for (int i = 0; i < 3; i++)
+    if (views[i] != from && demur_ct_view_image(views[i]) != NULL)
+      demur_ct_view_follow_grey(views[i], from);
+  page->crossing = FALSE;
+  update_cross(page);
+}
+
+static void
+on_across_changed(DemurCtView *from, DemurPatientPage *page) {
+  share_grey(page, from);
+}
+
+static void
+on_placed(DemurCtView *from, DemurPatientPage *page) {
+  DemurCtView *const views[3] = {page->view, page->across[0], page->across[1]};
+  double point[3];
+  if (!demur_ct_view_placed(from, point))
+    return;
+  page->crossing = TRUE;
+  for (int i = 0; i < 3; i++)
+    if (views[i] != from)
+      demur_ct_view_show_point(views[i], point);
+  page->crossing = FALSE;
+  update_cross(page);
+}
+
+void
+demur_patient_page_toggle_three(DemurPatientPage *page) {
+  const char *reason;
+  if (!is_three(page) && !demur_ct_view_can_show(page->view, DEMUR_CT_CORONAL, &reason)) {
+    if (demur_ct_view_image(page->view) != NULL)
+      demur_session_notice(page->session, reason, FALSE);
+    return;
+  }
+  demur_ct_view_set_plane(page->view, DEMUR_CT_ACQUIRED);
+  gtk_widget_set_visible(page->across_box, !is_three(page));
+  fill_three(page);
+  update_cross(page);
+  update_tools(page);
+}
+
 static void
 on_view_changed(DemurPatientPage *page) {
   update_tools(page);
   follow(page, page->view);
+  share_grey(page, page->view);
 }
 
 /* Window and zoom; where it lies only changes when a person scrolls it. */
@@ -155,6 +268,7 @@ on_prior_changed(DemurPatientPage *page) {
 static void
 on_scrolled(DemurCtView *from, DemurPatientPage *page) {
   follow(page, from);
+  update_cross(page);
 }
 
 static void
@@ -192,6 +306,7 @@ take_image(DemurPatientPage *page, guint64 tag, DemurImage *image) {
   /* Asked twice: by generation, and by what the image says it is of. */
   if (tag == page->generation && is_of(scan, image))
     demur_ct_view_set_image(page->view, image, scan);
+  fill_three(page);
   demur_image_unref(image);
 }
 
@@ -634,6 +749,8 @@ on_case_changed(DemurPatientPage *page) {
     g_clear_pointer(&page->prior_id, g_free);
     page->aligned = FALSE;
     demur_ct_view_clear(page->view, "");
+    for (int i = 0; i < 2; i++)
+      demur_ct_view_clear(page->across[i], _("Reading the images…"));
     demur_ct_view_clear(page->prior, _("Reading the prior…"));
   }
   load_images(page);
@@ -672,7 +789,11 @@ demur_patient_page_view(DemurPatientPage *page) {
 
 DemurCtView *
 demur_patient_page_active_view(DemurPatientPage *page) {
-  return gtk_widget_is_focus(GTK_WIDGET(page->prior)) ? page->prior : page->view;
+  DemurCtView *const others[] = {page->prior, page->across[0], page->across[1]};
+  for (guint i = 0; i < G_N_ELEMENTS(others); i++)
+    if (gtk_widget_is_focus(GTK_WIDGET(others[i])))
+      return others[i];
+  return page->view;
 }
 
 void
@@ -683,6 +804,8 @@ demur_patient_page_set_plane(DemurPatientPage *page, DemurCtPlane plane) {
       demur_session_notice(page->session, reason, FALSE);
     return;
   }
+  if (is_three(page) && plane != DEMUR_CT_ACQUIRED)
+    demur_patient_page_toggle_three(page);
   demur_ct_view_set_plane(page->view, plane);
   if (gtk_widget_get_visible(page->prior_box))
     demur_ct_view_set_plane(page->prior, plane);
@@ -717,12 +840,16 @@ demur_patient_page_set_tool(DemurPatientPage *page, DemurTool tool) {
   const DemurTool now = demur_ct_view_tool(page->view) == tool ? DEMUR_TOOL_NONE : tool;
   demur_ct_view_set_tool(page->view, now);
   demur_ct_view_set_tool(page->prior, now);
+  for (int i = 0; i < 2; i++)
+    demur_ct_view_set_tool(page->across[i], now);
 }
 
 void
 demur_patient_page_remove_measures(DemurPatientPage *page) {
   demur_ct_view_remove_measures(page->view);
   demur_ct_view_remove_measures(page->prior);
+  for (int i = 0; i < 2; i++)
+    demur_ct_view_remove_measures(page->across[i]);
 }
 
 void
@@ -755,13 +882,9 @@ demur_patient_page_drop(DemurPatientPage *page) {
 
 /* Building: see resources/ui/patient-page.ui. */
 
-/* A button whose label gives way where the window is narrow or the language long. */
 static GtkWidget *
-short_button(const char *label) {
+named_button(const char *label) {
   GtkWidget *button = gtk_button_new_with_label(label);
-  GtkLabel *text = GTK_LABEL(gtk_button_get_child(GTK_BUTTON(button)));
-  gtk_label_set_ellipsize(text, PANGO_ELLIPSIZE_END);
-  gtk_label_set_width_chars(text, (int)MIN(g_utf8_strlen(label, -1), 4));
   demur_shown_name_set(GTK_WIDGET(button), label);
   return button;
 }
@@ -771,7 +894,7 @@ build_presets(DemurPatientPage *page) {
   for (guint i = 0; i < DEMUR_N_PRESETS; i++) {
     g_autofree char *label = g_strdup_printf(
         "%u %s", i + 1, i < DEMUR_N_CT_PRESETS ? _(demur_ct_presets[i].brief) : _("Own"));
-    GtkWidget *button = short_button(label);
+    GtkWidget *button = named_button(label);
     demur_shown_tooltip_set(button, i < DEMUR_N_CT_PRESETS ? _(demur_ct_presets[i].whole)
                                                            : _("The file's own window"));
     gtk_actionable_set_action_name(GTK_ACTIONABLE(button), "win.preset");
@@ -788,6 +911,7 @@ demur_patient_page_class_init(DemurPatientPageClass *class) {
   G_OBJECT_CLASS(class)->finalize = demur_patient_page_finalize;
   g_type_ensure(DEMUR_TYPE_CT_VIEW);
   g_type_ensure(DEMUR_TYPE_VERDICT_CARD);
+  g_type_ensure(DEMUR_TYPE_WRAP_LAYOUT);
   gtk_widget_class_set_template_from_resource(widget_class,
                                               "/org/demur/workstation/ui/patient-page.ui");
   gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, side);
@@ -800,6 +924,14 @@ demur_patient_page_class_init(DemurPatientPageClass *class) {
   gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, slab);
   gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, compare);
   gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, view);
+  gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, across_box);
+  gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, three);
+  gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, cine);
+  static const char *const across_names[] = {"across_coronal", "across_sagittal"};
+  for (guint i = 0; i < G_N_ELEMENTS(across_names); i++)
+    gtk_widget_class_bind_template_child_full(
+        widget_class, across_names[i], FALSE,
+        (gssize)(G_STRUCT_OFFSET(DemurPatientPage, across) + i * sizeof(DemurCtView *)));
   gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, prior_box);
   gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, prior_menu);
   gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, link);
@@ -813,6 +945,8 @@ demur_patient_page_class_init(DemurPatientPageClass *class) {
   gtk_widget_class_bind_template_callback(widget_class, on_prior_changed);
   gtk_widget_class_bind_template_callback(widget_class, on_prior_chosen);
   gtk_widget_class_bind_template_callback(widget_class, on_scrolled);
+  gtk_widget_class_bind_template_callback(widget_class, on_placed);
+  gtk_widget_class_bind_template_callback(widget_class, on_across_changed);
   gtk_widget_class_bind_template_callback(widget_class, on_wanted);
 }
 

@@ -29,6 +29,8 @@ void demur_patient_page_toggle_prior(DemurPatientPage *page);
 
 /* The prior moves with the current scan; released it moves by itself, and linked again it keeps the
  * distance that it then has. */
+/* Coronal and sagittal beside the slices, with a crosshair through all three. */
+void demur_patient_page_toggle_three(DemurPatientPage *page);
 void demur_patient_page_toggle_link(DemurPatientPage *page);
 
 /* Review in two keys (ui/verdict-card.h). */

@@ -66,12 +66,19 @@ static const DemurWindowAction actions[] = {
     {IMAGE, "x", "patient", "win.plane::axial", N_("Axial"), NULL, 0},
     {IMAGE, "o", "patient", "win.plane::coronal", N_("Coronal"), NULL, 0},
     {IMAGE, "s", "patient", "win.plane::sagittal", N_("Sagittal"), NULL, 0},
+    {IMAGE, "t", "patient", "win.three-planes", N_("Three planes at once, with a crosshair"), NULL,
+     0},
+    {IMAGE, "f", "patient", "win.cine", N_("Cine: run through the slices"), NULL, 0},
     {IMAGE, "m", "patient", "win.slab", N_("Sliding MIP: off, 5, 10, 20 mm"), NULL, 0},
     {IMAGE, "k", "patient", "win.slab-kind", N_("Slab: maximum, mean, minimum"), NULL, 0},
     {IMAGE, "g", "patient", "win.measure::length", N_("Measure a length"), NULL, 0},
     {IMAGE, "j", "patient", "win.measure::angle", N_("Measure an angle"), NULL, 0},
     {IMAGE, "u", "patient", "win.measure::region", N_("Measure a region (mean, sd, area)"), NULL,
      0},
+    {IMAGE, "<Shift>Up <Shift>Down <Shift>Left <Shift>Right", "patient", NULL,
+     N_("Move the crosshair, or the cursor of a measurement, by a pixel"), NULL, 0},
+    {IMAGE, "z", "patient", "win.place", N_("Set the next place of a measurement at the cursor"),
+     NULL, 0},
     {IMAGE, "BackSpace", "patient", "win.measure::none", N_("Take the measurements off"), NULL, 0},
     {IMAGE, "i", "patient", "win.invert", N_("Invert"), NULL, 0},
     {IMAGE, "plus", "patient", "win.zoom(1.25)", N_("Zoom in; the right button drags the image"),
@@ -190,14 +197,19 @@ keys_text(const char *keys) {
   g_auto(GStrv) all = g_strsplit(keys, " ", -1);
   g_autoptr(GString) text = g_string_new(NULL);
   for (char **key = all; *key != NULL; key++) {
-    const gboolean control = g_str_has_prefix(*key, "<Control>");
-    const char *name = *key + (control ? strlen("<Control>") : 0);
+    const gboolean control = g_str_has_prefix(*key, "<Control>"),
+                   shift = g_str_has_prefix(*key, "<Shift>");
+    const char *name = *key + (control ? strlen("<Control>") : shift ? strlen("<Shift>") : 0);
     g_autofree char *upper = strlen(name) == 1 ? g_ascii_strup(name, 1) : g_strdup(name);
     const char *told = upper;
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
       if (strcmp(name, names[i][0]) == 0)
         told = names[i][1];
-    g_string_append_printf(text, "%s%s%s", text->len > 0 ? " " : "", control ? "Ctrl+" : "", told);
+    g_string_append_printf(text, "%s%s%s", text->len > 0 ? " " : "",
+                           control ? "Ctrl+"
+                           : shift ? "Shift+"
+                                   : "",
+                           told);
   }
   return g_string_free(g_steal_pointer(&text), FALSE);
 }

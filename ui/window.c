@@ -21,6 +21,7 @@
 #include "ui/watch-page.h"
 #include "ui/window-actions.h"
 #include "ui/words.h"
+#include "ui/wrap-layout.h"
 #include "ui/worker.h"
 #include "ui/worklist-export.h"
 #include "ui/worklist-page.h"
@@ -318,6 +319,22 @@ on_zoom(GSimpleAction *action, GVariant *value, gpointer data) {
 static void
 on_compare(GSimpleAction *action, GVariant *value, gpointer data) {
   demur_patient_page_toggle_prior(DEMUR_WINDOW(data)->patient);
+}
+
+static void
+on_three_planes(GSimpleAction *action, GVariant *value, gpointer data) {
+  demur_patient_page_toggle_three(DEMUR_WINDOW(data)->patient);
+}
+
+static void
+on_cine(GSimpleAction *action, GVariant *value, gpointer data) {
+  DemurCtView *view = demur_patient_page_active_view(DEMUR_WINDOW(data)->patient);
+  demur_ct_view_set_cine(view, !demur_ct_view_cine(view));
+}
+
+static void
+on_place(GSimpleAction *action, GVariant *value, gpointer data) {
+  demur_ct_view_set_place(demur_patient_page_active_view(DEMUR_WINDOW(data)->patient));
 }
 
 static void
@@ -779,6 +796,9 @@ static const GActionEntry actions[] = {
     {.name = "zoom", .activate = on_zoom, .parameter_type = "d"},
     {.name = "compare", .activate = on_compare},
     {.name = "link", .activate = on_link},
+    {.name = "three-planes", .activate = on_three_planes},
+    {.name = "cine", .activate = on_cine},
+    {.name = "place", .activate = on_place},
     {.name = "reveal", .activate = on_reveal},
     {.name = "agree", .activate = on_agree},
     {.name = "disagree", .activate = on_disagree},
@@ -866,6 +886,7 @@ demur_window_class_init(DemurWindowClass *class) {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(class);
   G_OBJECT_CLASS(class)->dispose = demur_window_dispose;
   g_type_ensure(DEMUR_TYPE_STEPS);
+  g_type_ensure(DEMUR_TYPE_WRAP_LAYOUT);
   gtk_widget_class_set_template_from_resource(widget_class, "/org/demur/workstation/ui/window.ui");
   gtk_widget_class_bind_template_child(widget_class, DemurWindow, steps);
   gtk_widget_class_bind_template_child(widget_class, DemurWindow, stack);

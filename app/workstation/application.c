@@ -6,6 +6,7 @@
 #include "app/workstation/settings.h"
 #include "tasks/task.h"
 #include "ui/files.h"
+#include "ui/layout-check.h"
 #include "ui/theme.h"
 #include "ui/window-actions.h"
 #include "ui/window.h"
@@ -21,6 +22,8 @@ struct _DemurApplication {
   /* A picture to make. */
   char *picture_page, *picture_path, *picture_case;
   int picture_width, picture_height;
+  gboolean checking; /* in place of a picture, whether every page can be read */
+  guint n_checked;
   guint n_settled; /* frames since everything has arrived */
   gboolean fitted; /* the frame that the toolkit puts around the window is allowed for */
 };
@@ -136,6 +139,8 @@ static const GActionEntry actions[] = {
 
 /* A picture without a person: when everything has arrived and was drawn. */
 
+static gboolean on_picture_frame(GtkWidget *widget, GdkFrameClock *clock, gpointer data);
+
 static gboolean
 take_picture(gpointer data) {
   DemurApplication *self = data;
@@ -145,6 +150,30 @@ take_picture(gpointer data) {
     self->status = 1;
   }
   gtk_window_destroy(GTK_WINDOW(self->window));
+  return G_SOURCE_REMOVE;
+}
+
+static const char *const checked_pages[] = {"worklist", "patient", "cohort", "report", NULL};
+
+/* The next page is shown; after the last the window goes. */
+static gboolean
+check_page(gpointer data) {
+  DemurApplication *self = data;
+  g_autoptr(GPtrArray) found = demur_layout_check(GTK_WIDGET(self->window));
+  const int width = gtk_widget_get_width(GTK_WIDGET(self->window)),
+            height = gtk_widget_get_height(GTK_WIDGET(self->window));
+  if (width > self->picture_width || height > self->picture_height)
+    g_ptr_array_add(found, g_strdup_printf("%d x %d at the least", width, height));
+  for (guint i = 0; i < found->len; i++)
+    g_print("%s: %s\n", checked_pages[self->n_checked], (const char *)found->pdata[i]);
+  self->status = found->len > 0 ? 1 : self->status;
+  self->n_settled = 0;
+  if (checked_pages[++self->n_checked] == NULL)
+    gtk_window_destroy(GTK_WINDOW(self->window));
+  else {
+    demur_window_show_page(self->window, checked_pages[self->n_checked]);
+    gtk_widget_add_tick_callback(GTK_WIDGET(self->window), on_picture_frame, self, NULL);
+  }
   return G_SOURCE_REMOVE;
 }
 
@@ -167,7 +196,7 @@ on_picture_frame(GtkWidget *widget, GdkFrameClock *clock, gpointer data) {
   if (++self->n_settled < 12)
     return G_SOURCE_CONTINUE;
   /* After this frame is painted. */
-  g_idle_add_full(G_PRIORITY_LOW, take_picture, self, NULL);
+  g_idle_add_full(G_PRIORITY_LOW, self->checking ? check_page : take_picture, self, NULL);
   return G_SOURCE_REMOVE;
 }
 
@@ -188,7 +217,7 @@ on_picture_loaded(DemurSession *session, DemurApplication *self) {
     }
   }
   /* Else, where one case is shown, the first that has images. */
-  const gboolean needs_case = strcmp(self->picture_page, "patient") == 0;
+  const gboolean needs_case = self->checking || strcmp(self->picture_page, "patient") == 0;
   for (size_t i = 0; needs_case && i < table->n_scans && row < 0; i++)
     if (table->scans[i].source == NULL && table->scans[i].chosen)
       row = (gssize)i;
@@ -278,6 +307,7 @@ on_command_line(GApplication *application, GApplicationCommandLine *line) {
   g_variant_dict_lookup(options, "workspace", "^ay", &workspace);
   g_variant_dict_lookup(options, "screenshot", "s", &self->picture_page);
   g_variant_dict_lookup(options, "case", "s", &self->picture_case);
+  g_variant_dict_lookup(options, "check-layout", "b", &self->checking);
   g_variant_dict_lookup(options, "size", "s", &size);
   g_variant_dict_lookup(options, "theme", "s", &theme);
   g_autoptr(GVariant) remaining =
@@ -285,7 +315,14 @@ on_command_line(GApplication *application, GApplicationCommandLine *line) {
   if (remaining != NULL)
     rest = g_variant_dup_bytestring_array(remaining, NULL);
   const guint n_rest = rest != NULL ? g_strv_length(rest) : 0;
-  if (self->picture_page != NULL) {
+  if (self->checking) {
+    if (self->picture_page != NULL || n_rest > 0)
+      return usage(self, "--check-layout takes no page and no file");
+    self->picture_page = g_strdup(checked_pages[0]);
+    self->picture_path = g_strdup("");
+    self->settings->width = 1440;
+    self->settings->height = 900;
+  } else if (self->picture_page != NULL) {
     static const char *const pages[] = {"worklist", "patient", "cohort", "report", "watch", NULL};
     if (!g_strv_contains(pages, self->picture_page))
       return usage(self,
@@ -326,6 +363,9 @@ demur_application_startup(GApplication *application) {
   G_APPLICATION_CLASS(demur_application_parent_class)->startup(application);
   DemurApplication *self = DEMUR_APPLICATION(application);
   self->settings = demur_settings_load();
+  /* TRANSLATORS: "default:RTL" where the language is written from right to left. */
+  gtk_widget_set_default_direction(strcmp(_("default:LTR"), "default:RTL") == 0 ? GTK_TEXT_DIR_RTL
+                                                                                : GTK_TEXT_DIR_LTR);
   gtk_window_set_default_icon_name("org.demur.Workstation");
   gtk_icon_theme_add_resource_path(gtk_icon_theme_get_for_display(gdk_display_get_default()),
                                    "/org/demur/workstation/icons");
@@ -368,6 +408,8 @@ demur_application_init(DemurApplication *self) {
       {"screenshot", 0, 0, G_OPTION_ARG_STRING, NULL,
        "draw worklist, patient, cohort, report or watch to FILE.png and end", "PAGE"},
       {"case", 0, 0, G_OPTION_ARG_STRING, NULL, "scan to show on the picture", "SCAN"},
+      {"check-layout", 0, 0, G_OPTION_ARG_NONE, NULL, "say what can't be read on any page, and end",
+       NULL},
       {"size", 0, 0, G_OPTION_ARG_STRING, NULL, "size of the window (1440x900)", "WxH"},
       {"theme", 0, 0, G_OPTION_ARG_STRING, NULL, "dark, light or contrast", "NAME"},
       {"version", 0, 0, G_OPTION_ARG_NONE, NULL, "the version", NULL},

@@ -21,7 +21,7 @@ main(int argc, char **argv) {
   demur_words_numbers(TRUE);
   gboolean picture = FALSE;
   for (int i = 1; i < argc; i++)
-    picture |= strcmp(argv[i], "--screenshot") == 0;
+    picture |= strcmp(argv[i], "--screenshot") == 0 || strcmp(argv[i], "--check-layout") == 0;
   if (picture) {
     /* Drawn by the processor, by anyone, anywhere: the same picture without a graphics card, an
      * accessibility bus or a session. */

@@ -53,7 +53,7 @@ def main():
             "XDG_STATE_HOME": home + "/state", "XDG_CACHE_HOME": home + "/cache",
             "XDG_RUNTIME_DIR": home, "LANGUAGE": "C", "LC_ALL": "C.UTF-8",
             "DEMUR": demur, "DEMUR_WORKSTATION": workstation, "DEMUR_TEST_HOME": home, "PYTHONPATH": here})
-        if test in ("german", "hostile_names_are_shown_as_code_points"):
+        if test in ("nothing_is_cut", "german", "hostile_names_are_shown_as_code_points"):
             locale = german_locale(home)
             if locale is None:
                 print("skipped: there is no locale but C here, and none could be made (package locales)")
@@ -68,9 +68,10 @@ def main():
             if subprocess.run(["unshare", "-Urm", "sh", "-c", mount], capture_output=True, check=False).returncode != 0:
                 print("skipped: no small disk can be made here (unshare -Urm, tmpfs)")
                 sys.exit(77)
+        screen = "5200x2960x24" if test == "nothing_is_cut" else "1600x1000x24"
         inner = (f"{LAUNCHER} --launch-immediately >/dev/null 2>&1 & openbox >/dev/null 2>&1 & "
                  f"exec {sys.executable} {os.path.join(here, 'tests.py')} {test}")
-        result = subprocess.run([*prefix, "xvfb-run", "-a", "-s", "-screen 0 1600x1000x24", "dbus-run-session", "--",
+        result = subprocess.run([*prefix, "xvfb-run", "-a", "-s", f"-screen 0 {screen}", "dbus-run-session", "--",
                                  "sh", "-c", inner], env=environment, check=False)
         sys.exit(result.returncode)
 

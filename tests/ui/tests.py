@@ -1213,3 +1213,171 @@ def prior_beside_the_current_scan():
 if __name__ == "__main__":
     globals()[sys.argv[1]]()
     print(f"ok {sys.argv[1]}")
+
+
+def whole_series():
+    """A real series, opened, with its whole volume read."""
+    workspace = path("w.demur")
+    scan = demur(workspace, "dicom", "import", shared("real/siemens-emotion"))["series"][0]
+    app = Workstation(workspace)
+    app.wait_text(scan["patient_id"])
+    app.keys("n", "Return")
+    app.wait_image(f"of {scan['n_slices']}")
+    wait_for(lambda: "reading the rest" not in app.image(), "the whole volume")
+    return workspace, scan, app
+
+
+def crosshair(text):
+    """The point of a crosshair in mm, as an image describes it."""
+    words = text.split("; crosshair at ")[1].split(";")[0].replace("−", "-").split(", ")
+    return [float(word.split()[0]) for word in words]
+
+
+def three_planes_meet_where_one_clicks():
+    """Right value: all three images tell one point; after a click it is the place under the pointer, by PixelSpacing and
+    ImagePosition of `dicom show`, to half a pixel and half a slice; a scroll moves it by the slices' own step."""
+    workspace, scan, app = whole_series()
+    shown = demur(workspace, "dicom", "show", scan["scan_id"])
+    names = ("CT image", "CT image, coronal", "CT image, sagittal")
+    app.keys("t")
+    for name in names:
+        app.wait_image("; crosshair at ", name)
+    assert len({tuple(crosshair(app.image(name))) for name in names}) == 1, [app.image(name) for name in names]
+    app.pointer(560, 520)
+    app.pointer(561, 520)
+    text = app.wait_image("; row ")
+    row, column = (int(word) for word in text.split("; row ")[1].split(";")[0].split(" column "))
+    before = crosshair(text)
+    subprocess.run(["xdotool", "click", "1"], check=True)
+    wait_for(lambda: crosshair(app.image()) != before, "the crosshair to go there")
+    points = [crosshair(app.image(name)) for name in names]
+    assert points[0] == points[1] == points[2], points
+    spacing = shown["geometry"]["pixel_spacing_mm"]
+    first = shown["slices"][0]["position_mm"]
+    wanted = [first[0] + column * spacing[1], first[1] + row * spacing[0]]
+    assert all(abs(points[0][i] - wanted[i]) <= max(spacing) for i in range(2)), (points, wanted, row, column)
+    app.keys("Down")
+    step = abs(shown["slices"][1]["position_mm"][2] - first[2])
+    wait_for(lambda: abs(abs(crosshair(app.image())[2] - points[0][2]) - step) < 0.02, "a slice further")
+    assert crosshair(app.image(names[1])) == crosshair(app.image()), "the other planes are told"
+    # Another window is of all three.
+    app.keys("3")
+    for name in names:
+        app.wait_image("W 2000 L 350", name)
+    app.keys("t")
+    wait_for(lambda: "; crosshair at " not in app.image(), "the crosshair to go")
+    app.quit()
+
+
+def a_length_is_measured_by_keys_alone():
+    """Right value: 30 steps to the right times PixelSpacing, exactly."""
+    workspace, scan, app = whole_series()
+    spacing = demur(workspace, "dicom", "show", scan["scan_id"])["geometry"]["pixel_spacing_mm"]
+    app.keys("g", "z")
+    app.wait_image("; cursor at row ")
+    app.keys("z", *["shift+Right"] * 30, "z")
+    said = app.wait_image("; measured: ")
+    length = wait_for(lambda: abs(float(app.image().split("; measured: ")[1].split(" mm")[0]) - 30 * spacing[1]) < 0.051,
+                      f"{30 * spacing[1]} mm; there was {said}")
+    assert length
+    # Once it is set, the cursor moves without it.
+    app.keys(*["shift+Right"] * 5)
+    assert abs(float(app.image().split("; measured: ")[1].split(" mm")[0]) - 30 * spacing[1]) < 0.051, app.image()
+    app.quit()
+
+
+def cine_runs_until_it_is_stopped():
+    """Right value: other slices without a key, and none any more when it was stopped."""
+    _, _, app = whole_series()
+    place = lambda: app.image().split("slice ")[1].split(" of")[0]
+    seen = {place()}
+    app.do("push button", "Run through the slices (F)")
+    wait_for(lambda: len(seen.add(place()) or seen) >= 4, "four slices to go by")
+    app.keys("f")
+    def stands():
+        before = place()
+        GLib.usleep(400000)
+        return place() == before
+    wait_for(stands, "it to stand")
+    app.quit()
+
+
+def keep_an_opinion(press):
+    """Agrees with the first case by what press does to a button, and goes to the next case."""
+    workspace, assessed = cohort_workspace()
+    app = Workstation(workspace)
+    app.wait_text("All ")
+    app.activate("win.show", "'accepted'")
+    app.keys("n", "Return")
+    rows = lambda: sqlite3.connect(workspace).execute("SELECT kind, scan_id FROM review ORDER BY id").fetchall()
+    press(app, "Agree")
+    app.wait_text("Agree? Enter keeps it")
+    assert rows() == []
+    press(app, "Keep")
+    wait_for(lambda: [kind for kind, _ in rows()] == ["agree"], "the opinion in the workspace")
+    accepted = [v["scan_id"] for v in assessed["verdicts"] if v["verdict"] == "accepted"]
+    assert rows()[0][1] in accepted
+    press(app, "Disagree")
+    app.wait_text("Disagree? Enter keeps it")
+    press(app, "Drop")
+    app.wait_no_text("Disagree? Enter keeps it")
+    assert len(rows()) == 1
+    press(app, "Next ›")
+    press(app, "Agree")
+    press(app, "Keep")
+    wait_for(lambda: len({scan for _, scan in rows()}) == 2, "an opinion of another case")
+    app.quit()
+
+
+def an_opinion_is_kept_by_mouse_alone():
+    """Right value: the rows of the review table, read with sqlite3."""
+    def press(app, name):
+        def seen():
+            node = app.find("push button", name)
+            return node if node and node.call("Component", "GetExtents", GLib.Variant("(u)", (1,)))[0][2] > 0 else None
+        x, y, width, height = wait_for(seen, name).call("Component", "GetExtents", GLib.Variant("(u)", (1,)))[0]
+        app.pointer(x + width // 2, y + height // 2)
+        subprocess.run(["xdotool", "click", "1"], check=True)
+    keep_an_opinion(press)
+
+
+def an_opinion_is_kept_by_a_readers_actions_alone():
+    """Right value: the rows of the review table, read with sqlite3."""
+    keep_an_opinion(lambda app, name: app.do("push button", name))
+
+
+# Sizes of the window, scale, size of text (96 dots an inch are 100 %), theme, language.
+LOOKS = [("1024x768", 1, 96, "dark", "C"), ("1280x800", 1, 96, "light", "C"), ("1920x1080", 1, 96, "contrast", "C"),
+         ("2560x1440", 1, 96, "dark", "C"), ("2560x1440", 2, 96, "dark", "C"), ("1280x800", 1, 144, "dark", "C"),
+         ("1920x1080", 1, 192, "light", "C"), ("1024x768", 1, 96, "dark", "de"), ("1280x800", 1, 96, "light", "de"),
+         ("1280x800", 1, 96, "dark", "xx"), ("1920x1080", 1, 144, "contrast", "xx"), ("1280x800", 1, 96, "dark", "rtl")]
+
+
+def nothing_is_cut():
+    """Right value: no page has a label that ends early, a widget outside of the window or one over another, in any size,
+    scale, size of text, theme and language; 40 % longer words and the direction of the text among them."""
+    if shutil.which("msgfmt") is None:
+        print("skipped: msgfmt not installed (package gettext)")
+        sys.exit(77)
+    workspace, _ = cohort_workspace()
+    demur(workspace, "dicom", "import", shared("real/siemens-emotion"))
+    here = os.path.dirname(os.path.abspath(__file__))
+    catalogue = os.path.join(here, "..", "..", "po", "demur.pot")
+    wrong = []
+    for size, scale, dots, theme, language in LOOKS:
+        environment = dict(os.environ, GDK_SCALE=str(scale), LANGUAGE="de" if language == "de" else "xx")
+        if language == "C":
+            environment.update(LANGUAGE="C", LC_ALL="C.UTF-8")
+        if language in ("xx", "rtl"):
+            subprocess.run([sys.executable, os.path.join(here, "pseudo.py"), catalogue, path(language), language], check=True)
+            environment["DEMUR_LOCALEDIR"] = path(language)
+        settings = os.path.join(environment["XDG_CONFIG_HOME"], "gtk-4.0")
+        os.makedirs(settings, exist_ok=True)
+        with open(os.path.join(settings, "settings.ini"), "w", encoding="utf-8") as file:
+            file.write(f"[Settings]\ngtk-xft-dpi={dots * 1024}\n")
+        result = subprocess.run([WORKSTATION, "--workspace", workspace, "--check-layout", "--size", size, "--theme", theme],
+                                capture_output=True, text=True, check=False, env=environment, timeout=600)
+        assert result.returncode in (0, 1), (size, language, result.returncode, result.stderr)
+        wrong += [f"{size} x{scale} {dots} {theme} {language}: {line}" for line in result.stdout.splitlines()]
+    print("\n".join(wrong))
+    assert not wrong, f"{len(wrong)} texts can't be read"

@@ -1,0 +1,14 @@
+/* Whether everything in a window can be read: walks what is shown and looks for labels that end
+ * early or are larger than their place, for widgets that lie outside of the window and for those
+ * that lie over one another. For tests (`demur-workstation --check-layout`). */
+#pragma once
+
+#include <gtk/gtk.h>
+
+G_BEGIN_DECLS
+
+/* Sentences (owned char *), empty where nothing is wrong. Cells of a table may end early: their
+ * columns can be made wider. What is scrolled may lie outside. */
+GPtrArray *demur_layout_check(GtkWidget *window);
+
+G_END_DECLS
