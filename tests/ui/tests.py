@@ -1210,10 +1210,6 @@ def prior_beside_the_current_scan():
     app.quit()
 
 
-if __name__ == "__main__":
-    globals()[sys.argv[1]]()
-    print(f"ok {sys.argv[1]}")
-
 
 def whole_series():
     """A real series, opened, with its whole volume read."""
@@ -1381,3 +1377,8 @@ def nothing_is_cut():
         wrong += [f"{size} x{scale} {dots} {theme} {language}: {line}" for line in result.stdout.splitlines()]
     print("\n".join(wrong))
     assert not wrong, f"{len(wrong)} texts can't be read"
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]]()
+    print(f"ok {sys.argv[1]}")
