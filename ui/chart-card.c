@@ -296,7 +296,7 @@ demur_chart_card_new(const char *title, const char *file_name) {
   card->stack = GTK_STACK(gtk_stack_new());
   gtk_widget_set_vexpand(GTK_WIDGET(card->stack), TRUE);
   gtk_widget_set_hexpand(GTK_WIDGET(card->stack), TRUE);
-  card->drawing = demur_drawing_new(title, 220, 150);
+  card->drawing = demur_drawing_new(title, 220, 120);
   demur_drawing_set(card->drawing, draw, hover, card, NULL);
   gtk_stack_add_named(card->stack, GTK_WIDGET(card->drawing), "chart");
   card->rest = GTK_BOX(gtk_box_new(GTK_ORIENTATION_VERTICAL, 0));
