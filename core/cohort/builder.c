@@ -94,6 +94,16 @@ add_doubles(DemurCohortBuilder *builder, DemurCohortColumnId column, const doubl
   }
 }
 
+/* An optional column of which nothing is known yet. */
+static void
+add_missing(DemurCohortBuilder *builder, DemurCohortColumnId column) {
+  static const gint32 no_label = DEMUR_NO_LABEL;
+  if (demur_cohort_columns[column].type == DEMUR_CELL_LABEL)
+    add_cell(builder, column, &no_label);
+  else
+    add_doubles(builder, column, NULL);
+}
+
 size_t
 demur_cohort_builder_add(DemurCohortBuilder *builder, const char *scan_id, const char *patient_id,
                          const char *site, const char *split, int label,
@@ -110,10 +120,9 @@ demur_cohort_builder_add(DemurCohortBuilder *builder, const char *scan_id, const
   add_doubles(builder, DEMUR_COHORT_YEARLY_RISK, yearly);
   if (builder->cohort->embedding_width > 0)
     add_cell(builder, DEMUR_COHORT_EMBEDDING, embedding);
-  add_doubles(builder, DEMUR_COHORT_TIME, NULL);
-  add_doubles(builder, DEMUR_COHORT_HORIZON, NULL);
-  const gint32 no_status = DEMUR_NO_LABEL;
-  add_cell(builder, DEMUR_COHORT_STATUS, &no_status);
+  for (size_t k = 0; k < DEMUR_N_COHORT_COLUMNS; k++)
+    if (demur_cohort_columns[k].presence == DEMUR_COLUMN_OPTIONAL && k != DEMUR_COHORT_YEARLY_RISK)
+      add_missing(builder, (DemurCohortColumnId)k);
   builder->next_column = 0;
   return builder->n_scans++;
 }
