@@ -4,8 +4,7 @@
 #include "dicom/charset.h"
 #include "dicom/files.h"
 #include "dicom/library.h"
-#include "dicom/network-common.hh"
-#include "dicom/tls-layer.hh"
+#include "dicom/network-scu.hh"
 
 #include <dcmtk/config/osconfig.h>
 #include <dcmtk/dcmdata/dctk.h>
@@ -16,7 +15,6 @@
 
 #include <glib/gstdio.h>
 #include <cstring>
-#include <exception>
 #include <set>
 #include <string>
 #include <utility>
@@ -26,65 +24,14 @@ namespace {
 
 constexpr size_t max_contexts = 128; // of an association, PS3.8
 
-class Scu : private GuardHolder, public DcmSCU {
-public:
-  Scu() : GuardHolder(true) {
-  }
-
-  // DCMTK calls every transport of one's own a secure one, encrypted or not.
-  bool encrypt(const DemurPeer &peer, GError **error) {
-    if (peer.tls == nullptr)
-      return true;
-    tls_ = demur_tls_layer(*peer.tls, peer.host, error);
-    guard.carry_by(tls_.get());
-    return tls_ != nullptr;
-  }
-
-  OFCondition open() {
-    const OFCondition condition = initNetwork();
-    return condition.good() ? useSecureConnection(&guard) : condition;
-  }
-};
-
-void
-set_up(DcmSCU &scu, const DemurPeer &peer) {
-  scu.setAETitle(peer.calling);
-  scu.setPeerAETitle(peer.called);
-  scu.setPeerHostName(peer.host);
-  scu.setPeerPort(static_cast<Uint16>(peer.port));
-  scu.setDIMSEBlockingMode(DIMSE_NONBLOCKING);
-  scu.setDIMSETimeout(peer.timeout_seconds);
-  scu.setACSETimeout(peer.timeout_seconds);
-  scu.setConnectionTimeout(static_cast<Sint32>(peer.timeout_seconds));
-}
-
-std::string
-name_of(const DemurPeer &peer) {
-  return std::string(peer.called) + " at " + peer.host + ":" + std::to_string(peer.port);
-}
-
-// Connects with the contexts added before.
-gboolean
-associate(Scu &scu, const DemurPeer &peer, GError **error) {
-  if (!scu.encrypt(peer, error))
-    return FALSE;
-  OFCondition condition = scu.open();
-  if (condition.good())
-    condition = scu.negotiateAssociation();
-  if (condition.good())
-    return TRUE;
-  const std::string what = "no association with " + name_of(peer);
-  return demur_network_fail(error, what.c_str(), demur_condition_words(condition).c_str());
-}
-
 gboolean
 echo(const DemurPeer &peer, GError **error) {
   Scu scu;
-  set_up(scu, peer);
+  demur_scu_set_up(scu, peer);
   OFList<OFString> syntaxes;
   syntaxes.push_back(UID_LittleEndianImplicitTransferSyntax);
   scu.addPresentationContext(UID_VerificationSOPClass, syntaxes);
-  if (!associate(scu, peer, error))
+  if (!demur_scu_associate(scu, peer, error))
     return FALSE;
   const OFCondition condition = scu.sendECHORequest(0);
   scu.releaseAssociation();
@@ -206,7 +153,7 @@ store_items(DcmSCU &scu, const DemurPeer &peer, const std::vector<Item> &items,
       g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
                   "the association with %s broke off after %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT
                   " objects: %s",
-                  name_of(peer).c_str(), sending.n_sent, items.size(),
+                  demur_peer_name(peer).c_str(), sending.n_sent, items.size(),
                   demur_condition_words(condition).c_str());
       return FALSE;
     }
@@ -225,7 +172,7 @@ store_items(DcmSCU &scu, const DemurPeer &peer, const std::vector<Item> &items,
       g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
                   "%s does not answer any more after %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT
                   " objects: %s",
-                  name_of(peer).c_str(), sending.n_sent, items.size(),
+                  demur_peer_name(peer).c_str(), sending.n_sent, items.size(),
                   demur_condition_words(condition).c_str());
       scu.abortAssociation();
       return FALSE;
@@ -257,13 +204,14 @@ send(const DemurPeer &peer, const char *const *paths, const DemurProgress *progr
         error, "too many kinds of objects for one association",
         "send fewer at once (at most 128 pairs of SOP class and transfer syntax)");
   Scu scu;
-  set_up(scu, peer);
+  demur_scu_set_up(scu, peer);
   for (const auto &context : contexts) {
     OFList<OFString> syntaxes;
     syntaxes.push_back(context.second.c_str());
     scu.addPresentationContext(context.first.c_str(), syntaxes);
   }
-  return associate(scu, peer, error) && store_items(scu, peer, items, progress, sending, error);
+  return demur_scu_associate(scu, peer, error) &&
+         store_items(scu, peer, items, progress, sending, error);
 }
 
 void
@@ -338,9 +286,9 @@ GPtrArray *
 find(const DemurPeer &peer, const DemurQuery &query, GError **error) {
   const bool series = query.study_uid != nullptr;
   Scu scu;
-  set_up(scu, peer);
+  demur_scu_set_up(scu, peer);
   add_uncompressed(scu, UID_FINDStudyRootQueryRetrieveInformationModel);
-  if (!associate(scu, peer, error))
+  if (!demur_scu_associate(scu, peer, error))
     return nullptr;
   const T_ASC_PresentationContextID context =
       scu.findPresentationContextID(UID_FINDStudyRootQueryRetrieveInformationModel, "");
@@ -373,9 +321,9 @@ gboolean
 move(const DemurPeer &peer, const char *destination, const char *study_uid, const char *series_uid,
      DemurMoved &moved, GError **error) {
   Scu scu;
-  set_up(scu, peer);
+  demur_scu_set_up(scu, peer);
   add_uncompressed(scu, UID_MOVEStudyRootQueryRetrieveInformationModel);
-  if (!associate(scu, peer, error))
+  if (!demur_scu_associate(scu, peer, error))
     return FALSE;
   const T_ASC_PresentationContextID context =
       scu.findPresentationContextID(UID_MOVEStudyRootQueryRetrieveInformationModel, "");
@@ -407,26 +355,11 @@ move(const DemurPeer &peer, const char *destination, const char *study_uid, cons
                             condition.bad() ? demur_condition_words(condition).c_str() : code);
 }
 
-// Runs one of the functions above with what they all need.
-template <typename Function>
-auto
-guarded(GError **error, Function function) -> decltype(function()) {
-  if (!demur_dicom_init(error))
-    return {};
-  demur_network_prepare();
-  try {
-    return function();
-  } catch (const std::exception &exception) {
-    demur_network_fail(error, "the network failed", exception.what());
-    return {};
-  }
-}
-
 } // namespace
 
 gboolean
 demur_network_echo(const DemurPeer *peer, GError **error) {
-  return guarded(error, [&] { return echo(*peer, error); });
+  return demur_scu_guarded(error, [&] { return echo(*peer, error); });
 }
 
 DemurSending *
@@ -434,7 +367,7 @@ demur_network_send(const DemurPeer *peer, const char *const *paths, const DemurP
                    GError **error) {
   g_autoptr(DemurSending) sending = g_new0(DemurSending, 1);
   sending->problems = g_ptr_array_new_with_free_func(g_free);
-  if (!guarded(error, [&] { return send(*peer, paths, progress, *sending, error); }))
+  if (!demur_scu_guarded(error, [&] { return send(*peer, paths, progress, *sending, error); }))
     return nullptr;
   return static_cast<DemurSending *>(g_steal_pointer(&sending));
 }
@@ -462,13 +395,13 @@ demur_found_free(DemurFound *found) {
 
 GPtrArray *
 demur_network_find(const DemurPeer *peer, const DemurQuery *query, GError **error) {
-  return guarded(error, [&] { return find(*peer, *query, error); });
+  return demur_scu_guarded(error, [&] { return find(*peer, *query, error); });
 }
 
 gboolean
 demur_network_move(const DemurPeer *peer, const char *destination, const char *study_uid,
                    const char *series_uid, DemurMoved *moved, GError **error) {
   *moved = DemurMoved{};
-  return guarded(error,
-                 [&] { return move(*peer, destination, study_uid, series_uid, *moved, error); });
+  return demur_scu_guarded(
+      error, [&] { return move(*peer, destination, study_uid, series_uid, *moved, error); });
 }

@@ -16,7 +16,7 @@
 
 G_BEGIN_DECLS
 
-typedef struct {
+typedef struct DemurPeer {
   const char *host;
   guint port;
   const char *called;    /* AE title of the peer */
@@ -68,5 +68,18 @@ typedef struct {
 gboolean demur_network_move(const DemurPeer *peer, const char *destination, const char *study_uid,
                             const char *series_uid, DemurMoved *moved,
                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+typedef struct {
+  size_t n_objects, n_known; /* kept; known: the same object was there before */
+  guint n_failed;            /* that the archive could not send */
+} DemurGot;
+
+/* C-GET of a study, or of one series of it (NULL: all), over the association that asks: into
+ * FOLDER/STUDY/SERIES/INSTANCE.dcm, as they are sent. An object of another study, or one that can't
+ * be read, is refused and counted as failed. DEMUR_ERROR_STATE where the archive refuses, breaks off
+ * or could not send all; what came before stays. */
+gboolean demur_network_get(const DemurPeer *peer, const char *study_uid, const char *series_uid,
+                           const char *folder, DemurGot *got, const DemurProgress *progress,
+                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

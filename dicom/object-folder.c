@@ -1,10 +1,15 @@
+#define _GNU_SOURCE /* memfd_create */
 #include "dicom/object-folder.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/file-input.h"
 #include "base/file-output.h"
+#include "dicom/header.h"
 
 #define MAX_META 65536 /* bytes by which file meta information may differ */
 #define BLOCK 512      /* bytes that a disk writes whole or not at all */
@@ -94,6 +99,51 @@ demur_object_put(const DemurObjectPlace *place, const char *bytes, size_t n, Dem
     }
     /* Somebody else was faster: the same object? */
   }
+}
+
+/* The header of an object in memory that was walked whole; NULL with error. */
+static DemurHeader *
+read_object(const char *bytes, size_t n, GError **error) {
+  const int memory = memfd_create("object", MFD_CLOEXEC);
+  size_t written = 0;
+  while (memory >= 0 && written < n) {
+    const ssize_t step = write(memory, bytes + written, n - written);
+    if (step < 0 && errno != EINTR)
+      break;
+    written += step > 0 ? (size_t)step : 0;
+  }
+  DemurHeader *header = NULL;
+  if (written < n || memory < 0) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "an object can't be looked at: %s",
+                g_strerror(errno));
+  } else {
+    g_autofree char *path = g_strdup_printf("/proc/self/fd/%d", memory);
+    g_autoptr(DemurSource) source = demur_source_open(path, error);
+    const gboolean sound = source != NULL && demur_data_set_check(&source, error);
+    g_autoptr(DemurSource) again = sound ? demur_source_open(path, error) : NULL;
+    header = again != NULL ? demur_header_read(&again, error) : NULL;
+  }
+  if (memory >= 0)
+    close(memory);
+  return header;
+}
+
+gboolean
+demur_object_keep(const char *folder, const char *study_uid, const char *series_uid,
+                  gconstpointer bytes, size_t n, gboolean *known, GError **error) {
+  g_autoptr(DemurHeader) header = read_object(bytes, n, error);
+  if (header == NULL)
+    return FALSE;
+  if (!demur_object_is_uid(header->sop_instance_uid) || !demur_object_is_uid(header->series_uid) ||
+      g_strcmp0(header->study_uid, study_uid) != 0 ||
+      (series_uid != NULL && strcmp(header->series_uid, series_uid) != 0)) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                        "the archive's answer holds an object that was not asked for");
+    return FALSE;
+  }
+  g_autofree char *series = g_build_filename(header->study_uid, header->series_uid, NULL);
+  const DemurObjectPlace place = {folder, series, header->sop_instance_uid};
+  return demur_object_put(&place, bytes, n, NULL, known, error);
 }
 
 /* An object of a log. What the power cut left of it gives way; another object stays. */

@@ -23,6 +23,12 @@ gboolean demur_object_put(const DemurObjectPlace *place, const char *bytes, size
                           DemurArrivalLog *log, gboolean *known,
                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Keeps an object of a study, or of one series of it (NULL: any), that was asked of an archive: walked
+ * whole first. DEMUR_ERROR_INPUT for one that can't be read or is another's, DEMUR_ERROR_OUTPUT. */
+gboolean demur_object_keep(const char *folder, const char *study_uid, const char *series_uid,
+                           gconstpointer bytes, size_t n, gboolean *known,
+                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Puts back what a power cut took of objects that came by logs, and removes those; process as in
  * demur_arrival_logs_read. DEMUR_ERROR_OUTPUT: a log stays, and is read the next time. */
 gboolean demur_objects_recover(const char *folder, int process,

@@ -7,6 +7,8 @@
 // and the listener says E for one that was killed. A line is shorter than PIPE_BUF: written whole.
 #include "dicom/receiver.h"
 
+#include "dicom/commitment-check.hh"
+#include "dicom/commitment.h"
 #include "dicom/files.h"
 #include "dicom/library.h"
 #include "dicom/network-common.hh"
@@ -53,6 +55,8 @@ constexpr int max_slots = 1024 + max_pending;
 constexpr guint stall_factor = 20; // an object may take so many timeouts
 // A log is made and removed at the price of some syncs: a shorter association does without.
 constexpr guint objects_without_log = 4;
+constexpr off_t max_commitment = 16 << 20;        // bytes of a message
+constexpr guint report_pauses[] = {0, 2, 10, 30}; // seconds before each attempt
 
 constexpr const char *journal = ".journal";      // folder of marks, STUDY.KIND
 constexpr const char *mark_new = ".new";         // acknowledged, not read
@@ -178,6 +182,7 @@ public:
     alarm(receiver_.timeout_seconds); // for the whole request: a byte a second is no way in
     if (openListenPort().good())
       acceptAssociations();
+    report();
   }
 
 protected:
@@ -241,6 +246,10 @@ protected:
   OFCondition handleIncomingCommand(T_DIMSE_Message *message,
                                     const DcmPresentationContextInfo &info) override {
     alarm(receiver_.timeout_seconds * stall_factor);
+    if (message->CommandField == DIMSE_N_ACTION_RQ)
+      return take_question(message->msg.NActionRQ, info);
+    if (message->CommandField == DIMSE_N_EVENT_REPORT_RQ)
+      return take_answer(message->msg.NEventReportRQ, info);
     if (message->CommandField != DIMSE_C_STORE_RQ)
       return DcmSCP::handleIncomingCommand(message, info);
     T_DIMSE_C_StoreRQ &request = message->msg.CStoreRQ;
@@ -259,7 +268,142 @@ protected:
   }
 
 private:
+  // The data set of a message about storage commitment: it comes unparsed as an object does, and is
+  // walked before DCMTK looks at it.
+  OFCondition receive_commitment(const DcmPresentationContextInfo &info,
+                                 CommitmentMessage &message) {
+    T_DIMSE_C_StoreRQ as_object = {};
+    as_object.DataSetType = DIMSE_DATASET_PRESENT;
+    g_strlcpy(as_object.AffectedSOPClassUID, UID_StorageCommitmentPushModelSOPClass,
+              sizeof as_object.AffectedSOPClassUID);
+    g_strlcpy(as_object.AffectedSOPInstanceUID, UID_StorageCommitmentPushModelSOPInstance,
+              sizeof as_object.AffectedSOPInstanceUID);
+    const int memory = memfd_create("commitment", MFD_CLOEXEC);
+    if (memory < 0)
+      return DIMSE_OUTOFRESOURCES;
+    const std::string part = "/proc/self/fd/" + std::to_string(memory);
+    const OFCondition condition =
+        receiveSTORERequest(as_object, info.presentationContextID, OFString(part.c_str()));
+    if (condition.good() && lseek(memory, 0, SEEK_END) <= max_commitment) {
+      g_autoptr(DemurSource) source = demur_source_open(part.c_str(), nullptr);
+      DcmFileFormat file;
+      if (source != nullptr && demur_data_set_check(&source, nullptr) &&
+          file.loadFile(part.c_str()).good() &&
+          !demur_commitment_parse(*file.getDataset(), message))
+        message = {};
+    }
+    close(memory);
+    return condition;
+  }
+
+  // A peer asks us to answer for what it sent.
+  OFCondition take_question(const T_DIMSE_N_ActionRQ &request,
+                            const DcmPresentationContextInfo &info) {
+    CommitmentMessage message;
+    OFCondition condition =
+        request.DataSetType != DIMSE_DATASET_NULL ? receive_commitment(info, message) : EC_Normal;
+    if (condition.bad())
+      return condition;
+    const Uint16 status =
+        info.abstractSyntax != UID_StorageCommitmentPushModelSOPClass ? STATUS_N_NoSuchSOPClass
+        : request.ActionTypeID != commitment_request                  ? STATUS_N_NoSuchAction
+        : message.transaction.empty() || message.items.empty() ? STATUS_N_InvalidArgumentValue
+                                                               : STATUS_Success;
+    condition =
+        sendACTIONResponse(info.presentationContextID, request.MessageID,
+                           request.RequestedSOPClassUID, request.RequestedSOPInstanceUID, status);
+    if (condition.bad() || status != STATUS_Success)
+      return condition;
+    demur_commitment_check(receiver_.folder, message);
+    if (!address_of(getPeerAETitle().c_str()).empty()) {
+      reports_.push_back(message); // behind this association
+      asker_ = getPeerAETitle().c_str();
+      return condition;
+    }
+    DcmDataset dataset;
+    demur_commitment_fill(dataset, message);
+    Uint16 answer = 0;
+    condition = sendEVENTREPORTRequest(info.presentationContextID,
+                                       UID_StorageCommitmentPushModelSOPInstance,
+                                       static_cast<Uint16>(request.MessageID + 1),
+                                       demur_commitment_event(message), &dataset, answer);
+    if (condition.bad())
+      tell(pipe_, "a peer asked for storage commitment and did not wait for it: name its address "
+                  "in commit-to");
+    return condition;
+  }
+
+  // An archive answers for what we sent it.
+  OFCondition take_answer(const T_DIMSE_N_EventReportRQ &request,
+                          const DcmPresentationContextInfo &info) {
+    CommitmentMessage message;
+    const OFCondition condition =
+        request.DataSetType != DIMSE_DATASET_NULL ? receive_commitment(info, message) : EC_Normal;
+    if (condition.bad())
+      return condition;
+    const bool given = request.EventTypeID == commitment_success && message.failed.empty();
+    const bool taken = !message.transaction.empty() &&
+                       demur_commitment_note(receiver_.folder, message.transaction.c_str(), given);
+    T_DIMSE_Message answer = {};
+    answer.CommandField = DIMSE_N_EVENT_REPORT_RSP;
+    T_DIMSE_N_EventReportRSP &response = answer.msg.NEventReportRSP;
+    response.MessageIDBeingRespondedTo = request.MessageID;
+    response.DimseStatus = static_cast<Uint16>(taken ? STATUS_Success : STATUS_N_NoSuchSOPInstance);
+    response.DataSetType = DIMSE_DATASET_NULL;
+    response.EventTypeID = request.EventTypeID;
+    g_strlcpy(response.AffectedSOPClassUID, request.AffectedSOPClassUID,
+              sizeof response.AffectedSOPClassUID);
+    g_strlcpy(response.AffectedSOPInstanceUID, request.AffectedSOPInstanceUID,
+              sizeof response.AffectedSOPInstanceUID);
+    response.opts = O_NEVENTREPORT_EVENTTYPEID | O_NEVENTREPORT_AFFECTEDSOPCLASSUID |
+                    O_NEVENTREPORT_AFFECTEDSOPINSTANCEUID;
+    return sendDIMSEMessage(info.presentationContextID, &answer, nullptr);
+  }
+
+  // "HOST:PORT" where the peer of that title takes reports; "": not known.
+  std::string address_of(const char *title) const {
+    for (const char *const *at = receiver_.commit_to; at != nullptr && *at != nullptr; at++) {
+      const char *equals = std::strchr(*at, '=');
+      if (equals != nullptr && std::string(*at, equals) == title)
+        return equals + 1;
+    }
+    return "";
+  }
+
+  // Tells a peer that takes reports at an address of its own; a few times.
+  void report() {
+    const std::string address = address_of(asker_.c_str());
+    const size_t colon = address.rfind(':');
+    if (reports_.empty() || colon == std::string::npos)
+      return;
+    const std::string host = address.substr(0, colon);
+    const DemurPeer peer = {
+        host.c_str(),
+        static_cast<guint>(std::strtoul(address.c_str() + colon + 1, nullptr, 10)),
+        asker_.c_str(),
+        receiver_.ae,
+        receiver_.timeout_seconds,
+        receiver_.tls};
+    for (const CommitmentMessage &message : reports_) {
+      bool told = false;
+      for (guint pause : report_pauses) {
+        g_usleep(pause * G_USEC_PER_SEC);
+        if ((told = demur_commitment_report(peer, message)))
+          break;
+      }
+      if (!told)
+        tell(pipe_, "a peer does not take the storage commitment that it asked for");
+    }
+  }
+
   void add_contexts() {
+    // Peers ask us (as users), and answer what we asked (as providers). First: DCMTK takes
+    // 128 contexts, and there are more storage classes.
+    OFList<OFString> plain;
+    plain.push_back(UID_LittleEndianExplicitTransferSyntax);
+    plain.push_back(UID_LittleEndianImplicitTransferSyntax);
+    addPresentationContext(UID_StorageCommitmentPushModelSOPClass, plain, ASC_SC_ROLE_SCUSCP);
+    setAlwaysAcceptDefaultRole(OFTrue);
     // As sent: whichever of these a peer proposes.
     static const char *const syntaxes[] = {
         UID_LittleEndianExplicitTransferSyntax,
@@ -383,6 +527,8 @@ private:
   std::set<std::string> touched_; // study folders of this association
   guint n_put_ = 0;
   DemurArrivalLog *log_ = nullptr;
+  std::vector<CommitmentMessage> reports_; // to be told when this association has ended
+  std::string asker_;                      // AE title of who asked
   bool acknowledged_ = false, released_ = false, ended_ = false;
 };
 
@@ -746,6 +892,12 @@ receive(const DemurReceiver &receiver, DemurReceived &received, const DemurProgr
 gboolean
 demur_receiver_is_broken(const char *folder, const char *study) {
   return has_mark(std::string(folder) + "/" + study, mark_broken);
+}
+
+gboolean
+demur_receiver_is_arriving(const char *folder, const char *study) {
+  const std::string path = std::string(folder) + "/" + study;
+  return has_mark(path, mark_new) || has_mark(path, mark_reading);
 }
 
 gboolean

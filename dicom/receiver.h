@@ -1,4 +1,6 @@
-/* A DICOM storage server that takes several peers at once and forgets nothing it acknowledged.
+/* A DICOM storage server that takes several peers at once and forgets nothing it acknowledged. It
+ * commits to what it holds where it is asked to (PS3.4 annex J), and takes the answers to what we
+ * asked others (commitment.h).
  *
  * A listening process hands every connection to a process of its own: a peer that is silent, slow
  * or hostile costs only itself. An object is in memory until it has come whole, is looked at, is
@@ -30,11 +32,13 @@ typedef enum {
 typedef struct {
   const char *folder;
   guint port;
-  const char *ae;             /* our own: another called title is refused */
-  const char *const *callers; /* AE titles accepted; NULL: any */
-  const char *const *hosts;   /* addresses accepted, or "any"; NULL: the loopback only. Others are
+  const char *ae;               /* our own: another called title is refused */
+  const char *const *callers;   /* AE titles accepted; NULL: any */
+  const char *const *hosts;     /* addresses accepted, or "any"; NULL: the loopback only. Others are
                                * closed before a byte is read */
-  const DemurTls *tls;        /* NULL: not encrypted */
+  const char *const *commit_to; /* "AE=HOST:PORT": where a peer that asks for storage commitment
+                                 * takes it; others get it over the association that asks. NULL */
+  const DemurTls *tls;          /* NULL: not encrypted */
   guint timeout_seconds; /* for a peer that falls silent, and for a whole association request */
   guint settle_seconds;  /* of quiet of a study before it is told */
   guint give_up_seconds; /* .. of one whose association broke off: it may be a part; 0: never, it
@@ -68,5 +72,8 @@ gboolean demur_network_receive(const DemurReceiver *receiver, DemurReceived *rec
 
 /* Whether the last association with the study in FOLDER/STUDY broke off. */
 gboolean demur_receiver_is_broken(const char *folder, const char *study);
+
+/* Whether objects of the study came, or are coming, that were not read yet. */
+gboolean demur_receiver_is_arriving(const char *folder, const char *study);
 
 G_END_DECLS

@@ -382,13 +382,13 @@ write_report(const DemurResult &result, const DemurSeries &series, const DemurSt
   return step.bad() ? fail(error, step.text()) : save(file, path, error);
 }
 
+// What every object that is no report says of patient, study and its series.
 void
-fill_pdf(Steps &step, DcmDataset &dataset, const DemurStudy &study, const char *title) {
+fill_study(Steps &step, DcmDataset &dataset, const DemurStudy &study) {
   const struct {
     DcmTagKey tag;
     const char *value;
   } texts[] = {{DCM_SpecificCharacterSet, "ISO_IR 192"},
-               {DCM_SOPClassUID, UID_EncapsulatedPDFStorage},
                {DCM_PatientName, study.patient_name},
                {DCM_PatientID, study.patient_id},
                {DCM_PatientBirthDate, study.patient_birth_date},
@@ -400,19 +400,72 @@ fill_pdf(Steps &step, DcmDataset &dataset, const DemurStudy &study, const char *
                {DCM_StudyDescription, study.study_description},
                {DCM_AccessionNumber, study.accession_number},
                {DCM_ReferringPhysicianName, study.referring_physician},
-               {DCM_Modality, "DOC"},
-               {DCM_ConversionType, "SD"},
                {DCM_Manufacturer, "Demur project"},
-               {DCM_SeriesNumber, "9002"},
-               {DCM_SeriesDescription, "Demur: report"},
                {DCM_InstanceNumber, "1"},
-               {DCM_AcquisitionDateTime, ""},
-               {DCM_BurnedInAnnotation, "YES"},
-               {DCM_MIMETypeOfEncapsulatedDocument, "application/pdf"}};
+               {DCM_BurnedInAnnotation, "YES"}};
   for (const auto &text : texts)
     put(step, dataset, text.tag, text_of(text.value).c_str());
+}
+
+void
+fill_pdf(Steps &step, DcmDataset &dataset, const DemurStudy &study, const char *title) {
+  fill_study(step, dataset, study);
+  put(step, dataset, DCM_SOPClassUID, UID_EncapsulatedPDFStorage);
+  put(step, dataset, DCM_Modality, "DOC");
+  put(step, dataset, DCM_ConversionType, "SD");
+  put(step, dataset, DCM_SeriesNumber, "9002");
+  put(step, dataset, DCM_SeriesDescription, "Demur: report");
+  put(step, dataset, DCM_AcquisitionDateTime, "");
+  put(step, dataset, DCM_MIMETypeOfEncapsulatedDocument, "application/pdf");
   put(step, dataset, DCM_DocumentTitle, title);
   step(dataset.insertEmptyElement(DCM_ConceptNameCodeSequence));
+}
+
+void
+fill_picture(Steps &step, DcmDataset &dataset, const DemurResultPicture &picture,
+             const DemurStudy &study) {
+  fill_study(step, dataset, study);
+  put(step, dataset, DCM_SOPClassUID, UID_SecondaryCaptureImageStorage);
+  put(step, dataset, DCM_Modality, "OT");
+  put(step, dataset, DCM_ConversionType, "WSD");
+  put(step, dataset, DCM_ImageType, "DERIVED\\SECONDARY");
+  put(step, dataset, DCM_SeriesNumber, "9003");
+  put(step, dataset, DCM_SeriesDescription, "Demur: verdict");
+  put(step, dataset, DCM_BodyPartExamined, "CHEST");
+  put(step, dataset, DCM_PatientOrientation, "");
+  put(step, dataset, DCM_PhotometricInterpretation, "RGB");
+  const struct {
+    DcmTagKey tag;
+    Uint16 value;
+  } numbers[] = {{DCM_SamplesPerPixel, 3},
+                 {DCM_PlanarConfiguration, 0},
+                 {DCM_Rows, static_cast<Uint16>(picture.height)},
+                 {DCM_Columns, static_cast<Uint16>(picture.width)},
+                 {DCM_BitsAllocated, 8},
+                 {DCM_BitsStored, 8},
+                 {DCM_HighBit, 7},
+                 {DCM_PixelRepresentation, 0}};
+  for (const auto &number : numbers)
+    step(dataset.putAndInsertUint16(number.tag, number.value));
+}
+
+gboolean
+write_picture(const DemurResultPicture &picture, const DemurSeries &series, const DemurStudy &study,
+              const char *path, GError **error) {
+  const size_t n = static_cast<size_t>(picture.width) * picture.height * 3;
+  g_autofree char *digest = g_compute_checksum_for_data(G_CHECKSUM_SHA256, picture.rgb, n);
+  const std::string uid = std::string(series.scan_id) + "\n" + text_of(picture.name).c_str() +
+                          "\n" + text_of(picture.created).c_str() + "\n" + digest;
+  Steps step;
+  DcmFileFormat file;
+  DcmDataset &dataset = *file.getDataset();
+  fill_picture(step, dataset, picture, study);
+  settle(step, dataset, uid, moment_of(picture.created));
+  std::vector<Uint8> bytes(picture.rgb, picture.rgb + n);
+  bytes.resize(n + (n & 1u), 0);
+  step(dataset.putAndInsertUint8Array(DCM_PixelData, bytes.data(),
+                                      static_cast<unsigned long>(bytes.size())));
+  return step.bad() ? fail(error, step.text()) : save(file, path, error);
 }
 
 gboolean
@@ -477,6 +530,20 @@ demur_result_write_pdf(const void *pdf, size_t length, const char *title, const 
     return FALSE;
   try {
     return write_pdf(pdf, length, title, created, *series, study, path, error);
+  } catch (const std::exception &exception) {
+    return fail(error, exception.what());
+  }
+}
+
+gboolean
+demur_result_write_picture(const DemurResultPicture *picture, const DemurSeries *series,
+                           const char *path, GError **error) {
+  g_auto(DemurStudy) study = {};
+  if (!demur_dicom_init(error) || !check_references(*series, error) ||
+      !demur_study_read(series->slices[0].path, series->slices[0].entry, &study, error))
+    return FALSE;
+  try {
+    return write_picture(*picture, *series, study, path, error);
   } catch (const std::exception &exception) {
     return fail(error, exception.what());
   }

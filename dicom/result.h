@@ -50,4 +50,16 @@ gboolean demur_result_write_pdf(const void *pdf, size_t length, const char *titl
                                 const char *created, const DemurSeries *series, const char *path,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* A picture of a verdict: rgb [height][width][3], both at most 65535. */
+typedef struct {
+  const guint8 *rgb;
+  guint width, height;
+  const char *name;    /* of whose verdict, to make the same UIDs of the same picture */
+  const char *created; /* as in DemurResult */
+} DemurResultPicture;
+
+/* Writes it as a Secondary Capture Image of series' study. Errors as above. */
+gboolean demur_result_write_picture(const DemurResultPicture *picture, const DemurSeries *series,
+                                    const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 G_END_DECLS

@@ -4,8 +4,6 @@
 #include <curl/curl.h>
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/file-input.h"
@@ -291,46 +289,12 @@ typedef struct {
   DemurWebRetrieved *retrieved;
 } Retrieval;
 
-/* The header of an object in memory that was walked whole; NULL with error. */
-static DemurHeader *
-read_object(const guint8 *bytes, size_t n, GError **error) {
-  const int memory = memfd_create("object", MFD_CLOEXEC);
-  size_t written = 0;
-  while (memory >= 0 && written < n) {
-    const ssize_t step = write(memory, bytes + written, n - written);
-    if (step < 0 && errno != EINTR)
-      break;
-    written += step > 0 ? (size_t)step : 0;
-  }
-  DemurHeader *header = NULL;
-  if (written < n || memory < 0) {
-    (void)fail(error, "an object can't be looked at", g_strerror(errno));
-  } else {
-    g_autofree char *path = g_strdup_printf("/proc/self/fd/%d", memory);
-    g_autoptr(DemurSource) source = demur_source_open(path, error);
-    const gboolean sound = source != NULL && demur_data_set_check(&source, error);
-    g_autoptr(DemurSource) again = sound ? demur_source_open(path, error) : NULL;
-    header = again != NULL ? demur_header_read(&again, error) : NULL;
-  }
-  if (memory >= 0)
-    close(memory);
-  return header;
-}
-
 static gboolean
 keep_part(const guint8 *bytes, size_t n, gpointer data, GError **error) {
   Retrieval *retrieval = data;
-  g_autoptr(DemurHeader) header = read_object(bytes, n, error);
-  if (header == NULL)
-    return FALSE;
-  if (!demur_object_is_uid(header->sop_instance_uid) || !demur_object_is_uid(header->series_uid) ||
-      g_strcmp0(header->study_uid, retrieval->study_uid) != 0 ||
-      (retrieval->series_uid != NULL && strcmp(header->series_uid, retrieval->series_uid) != 0))
-    return fail(error, "the server's answer", "it holds an object that was not asked for");
-  g_autofree char *series = g_build_filename(header->study_uid, header->series_uid, NULL);
-  const DemurObjectPlace place = {retrieval->folder, series, header->sop_instance_uid};
   gboolean known;
-  if (!demur_object_put(&place, (const char *)bytes, n, NULL, &known, error))
+  if (!demur_object_keep(retrieval->folder, retrieval->study_uid, retrieval->series_uid, bytes, n,
+                         &known, error))
     return FALSE;
   retrieval->retrieved->n_objects += known ? 0 : 1;
   retrieval->retrieved->n_known += known ? 1 : 0;

@@ -385,46 +385,64 @@ demur_dicom_query(DemurContext *context, int argc, char **argv, GError **error) 
   return TRUE;
 }
 
+static gboolean
+retrieve_web(DemurContext *context, char **words, PeerOptions *options, const char *study,
+             const char *series, DemurGot *got, GError **error) {
+  DemurWeb web;
+  DemurWebRetrieved retrieved;
+  if (!parse_web(words[0], options, &web, error) ||
+      !demur_web_retrieve(&web, study, series, words[1], &retrieved, &context->task.progress,
+                          error))
+    return FALSE;
+  *got = (DemurGot){.n_objects = retrieved.n_objects, .n_known = retrieved.n_known};
+  return TRUE;
+}
+
+static gboolean
+retrieve_peer(DemurContext *context, char **words, PeerOptions *options, const char *study,
+              const char *series, DemurGot *got, GError **error) {
+  DemurPeer peer;
+  g_autofree char *host = NULL;
+  return parse_peer(words[0], options, &peer, &host, error) &&
+         demur_network_get(&peer, study, series, words[1], got, &context->task.progress, error);
+}
+
 gboolean
 demur_dicom_retrieve(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(PeerOptions) options = {.timeout = 30};
   g_autofree char *study = NULL, *series = NULL;
   g_auto(GStrv) words = NULL;
-  DemurWeb web;
   const GOptionEntry entries[] = {
       {"study", 0, 0, G_OPTION_ARG_STRING, &study, "this study", "UID"},
       {"series", 0, 0, G_OPTION_ARG_STRING, &series, "this series of it", "UID"},
-      {"timeout", 0, 0, G_OPTION_ARG_INT, &options.timeout,
-       "seconds to wait for the server, each time (30)", "N"},
-      TLS_ENTRIES(options),
+      PEER_ENTRIES(options),
       WEB_ENTRY(options),
       {NULL}};
-  if (!demur_command_parse(argc, argv, "URL FOLDER --study UID", "fetch a study by WADO-RS",
-                           "Objects are kept as they come in FOLDER/STUDY/SERIES; `demur dicom "
-                           "import` reads them. From a DICOM peer `demur dicom query --move-to` "
-                           "has them sent.",
+  if (!demur_command_parse(argc, argv, "PEER FOLDER --study UID", "fetch a study",
+                           "PEER is an https address (WADO-RS), or HOST:PORT of an archive "
+                           "(C-GET; one that knows none has it sent by `demur dicom query "
+                           "--move-to`). Objects are kept as they come in FOLDER/STUDY/SERIES; "
+                           "`demur dicom import` reads them.",
                            entries, &words, error) ||
-      !demur_command_expect(words, 2, "dicom retrieve takes URL FOLDER", error))
+      !demur_command_expect(words, 2, "dicom retrieve takes PEER FOLDER", error))
     return FALSE;
-  if (study == NULL || !demur_web_is_url(words[0])) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                        "dicom retrieve takes an https address and --study UID");
+  if (study == NULL) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "dicom retrieve needs --study UID");
     return FALSE;
   }
-  DemurWebRetrieved retrieved;
-  if (!parse_web(words[0], &options, &web, error) ||
-      !demur_web_retrieve(&web, study, series, words[1], &retrieved, &context->task.progress,
-                          error))
+  DemurGot got;
+  if (!(demur_web_is_url(words[0]) ? retrieve_web : retrieve_peer)(context, words, &options, study,
+                                                                   series, &got, error))
     return FALSE;
   if (context->json) {
     DemurJson *json = demur_json_new();
     demur_json_begin_object(json, NULL);
-    demur_json_int(json, "n_objects", (gint64)retrieved.n_objects);
-    demur_json_int(json, "n_known", (gint64)retrieved.n_known);
+    demur_json_int(json, "n_objects", (gint64)got.n_objects);
+    demur_json_int(json, "n_known", (gint64)got.n_known);
     demur_json_end_object(json);
     demur_context_print_json(context, json);
   } else {
-    g_print("%zu objects, %zu more were there before\n", retrieved.n_objects, retrieved.n_known);
+    g_print("%zu objects, %zu more were there before\n", got.n_objects, got.n_known);
   }
   return TRUE;
 }

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "base/error.h"
-#include "tasks/serve.h"
+#include "tasks/serve-metrics.h"
 
 static volatile sig_atomic_t reload_wanted;
 
@@ -112,30 +112,6 @@ print_status_text(const DemurServeStatus *status) {
     g_print("%s  its record can't be read\n", (const char *)status->damaged->pdata[i]);
 }
 
-/* Counters as Prometheus reads them from a file (node exporter's textfile collector). */
-static void
-print_status_metrics(const DemurServeStatus *status) {
-  const struct {
-    const char *name, *help;
-    gint64 value;
-  } gauges[] = {
-      {"demur_serve_running", "whether the service runs", status->running},
-      {"demur_serve_arriving", "studies that have not come whole", status->n_arriving},
-      {"demur_serve_broken", "of them, whose association broke off", status->n_broken},
-      {"demur_serve_queue", "studies on their way", status->n_queue},
-      {"demur_serve_answering", "of them, whose answers are being delivered",
-       status->n_step[DEMUR_SERVE_ANSWER]},
-      {"demur_serve_held", "studies that ended without an answer", status->n_held},
-      {"demur_serve_answered", "studies answered that are still listed", status->n_answered},
-      {"demur_serve_oldest_seconds", "how long the oldest open study waits", status->oldest},
-      {"demur_serve_last_answer_timestamp_seconds", "when the last study was answered",
-       status->last_answer},
-      {"demur_serve_disk_free_bytes", "of the received objects' disk", status->free_mb << 20}};
-  for (gsize g = 0; g < G_N_ELEMENTS(gauges); g++)
-    g_print("# HELP %s %s\n# TYPE %s gauge\n%s %" G_GINT64_FORMAT "\n", gauges[g].name,
-            gauges[g].help, gauges[g].name, gauges[g].name, gauges[g].value);
-}
-
 typedef struct {
   gboolean status, metrics, check;
   char *again;
@@ -160,12 +136,14 @@ run_about(DemurContext *context, const char *path, const Options *options, GErro
   g_autoptr(DemurServeStatus) status = demur_task_serve_status(config, error);
   if (status == NULL)
     return FALSE;
-  if (options->metrics)
-    print_status_metrics(status);
-  else if (context->json)
+  if (options->metrics) {
+    g_autofree char *text = demur_serve_metrics_text(status);
+    g_print("%s", text);
+  } else if (context->json) {
     print_status_json(context, status);
-  else
+  } else {
     print_status_text(status);
+  }
   return TRUE;
 }
 

@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "cohort/outcome.h"
 #include "dicom/result.h"
+#include "report/verdict-picture.h"
 #include "store/cohorts.h"
 #include "store/events.h"
 #include "store/selectors.h"
@@ -131,6 +132,16 @@ fill_result(DemurTask *task, const DemurToldVerdict *told, const DemurSeries *se
     result->yearly_risks[y] = demur_told_year(told, y);
 }
 
+static gboolean
+check_current(const DemurVerdictRecord *verdict, GError **error) {
+  if (verdict->outdated == DEMUR_CURRENT)
+    return TRUE;
+  g_autofree char *words = demur_words_outdated(verdict->outdated, NULL);
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "the verdict of scan %s can't go out. %s",
+              verdict->scan_id, words);
+  return FALSE;
+}
+
 gboolean
 demur_task_result_report(DemurTask *task, const DemurVerdictRecord *verdict,
                          const DemurReportParams *params, const char *path, gboolean *unremembered,
@@ -140,12 +151,8 @@ demur_task_result_report(DemurTask *task, const DemurVerdictRecord *verdict,
   if (series == NULL ||
       !demur_told_verdict_fill(task->workspace, verdict, params->reveal, &told, error))
     return FALSE;
-  if (verdict->outdated != DEMUR_CURRENT) {
-    g_autofree char *words = demur_words_outdated(verdict->outdated, NULL);
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "the verdict of scan %s can't go out. %s",
-                verdict->scan_id, words);
+  if (!check_current(verdict, error))
     return FALSE;
-  }
   DemurResult result;
   g_autofree char *outcome = find_outcome(task, verdict->selector);
   fill_result(task, &told, series, outcome, &result);
@@ -167,6 +174,70 @@ demur_task_result_report(DemurTask *task, const DemurVerdictRecord *verdict,
   if (unremembered != NULL)
     *unremembered = read_only;
   return read_only || remember_report(task, verdict->scan_id, series_uid, uid, error);
+}
+
+static void add_line(GStrvBuilder *lines, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+static void
+add_line(GStrvBuilder *lines, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  g_autofree char *line = g_strdup_vprintf(format, arguments);
+  va_end(arguments);
+  g_strv_builder_add(lines, line);
+}
+
+/* What the picture says below the verdict (owned). */
+static char **
+picture_lines(const DemurResult *result) {
+  g_autoptr(GStrvBuilder) lines = g_strv_builder_new();
+  if (result->remark != NULL)
+    add_line(lines, "%s.", result->remark);
+  const char *of = result->outcome != NULL ? " of " : "",
+             *outcome = result->outcome != NULL ? result->outcome : "";
+  if (isfinite(result->risk) && result->horizon_years > 0)
+    add_line(lines, "Predicted risk%s%s within %g years: %.1f %%", of, outcome,
+             result->horizon_years, 100.0 * result->risk);
+  else if (isfinite(result->risk))
+    add_line(lines, "Predicted risk%s%s: %.1f %%", of, outcome, 100.0 * result->risk);
+  if (isfinite(result->risk) && result->risk_high > result->risk_low)
+    add_line(lines, "It may be off at its hospital: 95 %% interval %.1f to %.1f %%",
+             100.0 * result->risk_low, 100.0 * result->risk_high);
+  for (const char *const *reason = result->reasons; reason != NULL && *reason != NULL; reason++)
+    add_line(lines, "%s", *reason);
+  if (result->model != NULL)
+    add_line(lines, "Model: %s, version %s", result->model,
+             result->model_version != NULL ? result->model_version : "not recorded");
+  add_line(lines, "Selector: %s (Demur %s)", result->selector, result->version);
+  return g_strv_builder_end(lines);
+}
+
+gboolean
+demur_task_result_picture(DemurTask *task, const DemurVerdictRecord *verdict, const char *remark,
+                          const char *path, GError **error) {
+  g_auto(DemurToldVerdict) told = {0};
+  g_autoptr(DemurSeries) series = demur_task_reopen(task, verdict->scan_id, error);
+  if (series == NULL || !demur_told_verdict_fill(task->workspace, verdict, FALSE, &told, error) ||
+      !check_current(verdict, error))
+    return FALSE;
+  DemurResult result;
+  g_autofree char *outcome = find_outcome(task, verdict->selector);
+  fill_result(task, &told, series, outcome, &result);
+  result.remark = remark;
+  g_auto(GStrv) lines = picture_lines(&result);
+  g_autofree char *foot =
+      g_strdup_printf("%s. For research use, not a cleared device.", result.created);
+  const DemurVerdictPicture words = {.heading = demur_words_verdict(verdict->verdict, NULL),
+                                     .lines = (const char *const *)lines,
+                                     .foot = foot,
+                                     .simulated = result.simulated};
+  g_autofree guint8 *rgb = demur_verdict_picture_draw(&words);
+  const DemurResultPicture picture = {.rgb = rgb,
+                                      .width = DEMUR_VERDICT_PICTURE_WIDTH,
+                                      .height = DEMUR_VERDICT_PICTURE_HEIGHT,
+                                      .name = verdict->digest,
+                                      .created = verdict->created};
+  return demur_result_write_picture(&picture, series, path, error);
 }
 
 /* The scan's own page, as `demur report patient` writes it. NULL with error. */

@@ -20,6 +20,12 @@ gboolean demur_task_result_report(DemurTask *task, const DemurVerdictRecord *ver
                                   const DemurReportParams *params, const char *path,
                                   gboolean *unremembered, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Writes a picture of the verdict for viewers that show no report: what the report tells, in words.
+ * remark: as above. Errors as above. */
+gboolean demur_task_result_picture(DemurTask *task, const DemurVerdictRecord *verdict,
+                                   const char *remark, const char *path,
+                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Writes a PDF in an envelope of the scan's study: the file at pdf, or, NULL, the scan's own page
  * as `demur report patient` makes it with the selector (NULL: the only one). created: of the
  * object; NULL: now. */

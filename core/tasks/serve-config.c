@@ -16,6 +16,7 @@ typedef enum {
   KIND_AE,       /* title */
   KIND_NUMBER,   /* guint in [low, high] */
   KIND_LIST,     /* words between blanks or commas */
+  KIND_COMMIT,   /* a list of AE=HOST:PORT */
   KIND_PART,     /* hold or assess, as gboolean */
   KIND_SWITCH,   /* no or yes, as gboolean */
   KIND_VERDICTS, /* words: bits */
@@ -55,6 +56,10 @@ static const Key keys[] = {
      "quiet seconds until a study is taken for complete"},
     {"receive", "reserve", KIND_NUMBER, IN_CONFIG(reserve_mb), 0, "512", 0, 1 << 20,
      "MiB of the disk that are never filled: beyond, peers are told A700"},
+    {"receive", "commit-to", KIND_COMMIT, IN_CONFIG(commit_to), 0, NULL, 0, 0,
+     "AE=HOST:PORT of peers that take our storage commitment over an association of its own"},
+    {"receive", "metrics", KIND_NUMBER, IN_CONFIG(metrics_port), 0, "0", 0, 65535,
+     "port of this machine at which Prometheus may read the counters, 0: none"},
     {"receive", "tls", KIND_SWITCH, IN_CONFIG(encrypted), 0, "no", 0, 0,
      "yes: only encrypted associations, by [tls]"},
     {"tls", "certificate", KIND_PATH, IN_CONFIG(certificate), 0, NULL, 0, 0,
@@ -96,6 +101,8 @@ static const Key keys[] = {
      "days that an answered study stays in the list"},
     {"keep", "give-up", KIND_NUMBER, IN_CONFIG(give_up_hours), 0, "168", 1, 8760,
      "hours until an answer that can't be delivered is given up, and listed"},
+    {"keep", "images", KIND_NUMBER, IN_CONFIG(image_days), 0, "0", 0, 36500,
+     "days that the received images of an answered study stay, 0: for ever"},
     {ANSWER, "to", KIND_PEER, IN_ANSWER(host), IN_ANSWER(port), MUST, 0, 0,
      "HOST:PORT of a DICOM storage peer, or its https address (DICOMweb)"},
     {ANSWER, "login", KIND_PATH, IN_ANSWER(login), 0, NULL, 0, 0,
@@ -106,7 +113,12 @@ static const Key keys[] = {
      "seconds to wait for each of its answers"},
     {ANSWER, "verdicts", KIND_VERDICTS, IN_ANSWER(verdicts), 0, "accepted red_flag", 0, 0,
      "that go there: accepted, red_flag, not_eligible, failed"},
-    {ANSWER, "objects", KIND_OBJECTS, IN_ANSWER(objects), 0, "sr", 0, 0, "that go there: sr, pdf"},
+    {ANSWER, "objects", KIND_OBJECTS, IN_ANSWER(objects), 0, "sr", 0, 0,
+     "that go there: sr, pdf, picture"},
+    {ANSWER, "commit", KIND_SWITCH, IN_ANSWER(commit), 0, "no", 0, 0,
+     "yes: storage commitment is asked for, and what is not committed is sent again"},
+    {ANSWER, "commit-wait", KIND_NUMBER, IN_ANSWER(commit_seconds), 0, "86400", 1, 604800,
+     "seconds to wait for it"},
 };
 
 static const char *const part_choices[] = {"hold", "assess"};
@@ -114,7 +126,8 @@ static const char *const switch_choices[] = {"no", "yes"};
 static const struct {
   const char *name;
   DemurAnswerObjects object;
-} object_names[] = {{"sr", DEMUR_ANSWER_REPORT}, {"pdf", DEMUR_ANSWER_PDF}};
+} object_names[] = {
+    {"sr", DEMUR_ANSWER_REPORT}, {"pdf", DEMUR_ANSWER_PDF}, {"picture", DEMUR_ANSWER_PICTURE}};
 
 static void
 destination_free(gpointer data) {
@@ -136,7 +149,7 @@ base_of(DemurServeConfig *config, const Key *key, DemurServeDestination *destina
 static void
 free_member(gpointer base, const Key *key) {
   gpointer *member = G_STRUCT_MEMBER_P(base, key->offset);
-  if (key->kind == KIND_LIST)
+  if (key->kind == KIND_LIST || key->kind == KIND_COMMIT)
     g_clear_pointer((char ***)member, g_strfreev);
   else if (key->kind <= KIND_AE)
     g_clear_pointer((char **)member, g_free);
@@ -225,6 +238,20 @@ take_choice(const char *text, const char *const choices[2], gboolean *place) {
   return FALSE;
 }
 
+static gboolean
+are_commit_peers(char *const *words) {
+  gboolean good = *words != NULL;
+  for (; good && *words != NULL; words++) {
+    const char *equals = strchr(*words, '=');
+    g_autofree char *title = equals != NULL ? g_strndup(*words, (gsize)(equals - *words)) : NULL;
+    g_autofree char *host = NULL;
+    guint port = 0;
+    good = title != NULL && is_ae(title) && !demur_web_is_url(equals + 1) &&
+           read_peer(equals + 1, &host, &port);
+  }
+  return good;
+}
+
 /* What was expected, or NULL where the value was taken. */
 static const char *
 take_value(gpointer base, const Key *key, const char *text) {
@@ -245,6 +272,10 @@ take_value(gpointer base, const Key *key, const char *text) {
     g_strfreev(*(char ***)member);
     *(char ***)member = split_words(text);
     return **(char ***)member != NULL ? NULL : "words";
+  case KIND_COMMIT:
+    g_strfreev(*(char ***)member);
+    *(char ***)member = split_words(text);
+    return are_commit_peers(*(char ***)member) ? NULL : "AE=HOST:PORT, as in PACS=10.0.0.5:104";
   case KIND_PART:
     return take_choice(text, part_choices, member) ? NULL : "hold or assess";
   case KIND_SWITCH:
@@ -438,6 +469,20 @@ check_tls(const Reading *reading, GError **error) {
   return TRUE;
 }
 
+/* Storage commitment is a service of DICOM associations. */
+static gboolean
+check_commit(const Reading *reading, GError **error) {
+  const GPtrArray *destinations = reading->config->destinations;
+  for (guint d = 0; d < destinations->len; d++) {
+    const DemurServeDestination *to = destinations->pdata[d];
+    if (to->commit && demur_web_is_url(to->host))
+      return fail(reading, reading->line, error,
+                  "[answer %s] commit = yes needs HOST:PORT: over the web nobody commits",
+                  to->name);
+  }
+  return TRUE;
+}
+
 /* What no single key says. */
 static gboolean
 check_whole(Reading *reading, GError **error) {
@@ -452,7 +497,7 @@ check_whole(Reading *reading, GError **error) {
     return fail(reading, GPOINTER_TO_UINT(g_hash_table_lookup(reading->given, name)), error,
                 "command lacks {series} or {output}: write it as `my-model {series} {output}`");
   }
-  return check_tls(reading, error);
+  return check_tls(reading, error) && check_commit(reading, error);
 }
 
 DemurServeConfig *
@@ -524,7 +569,7 @@ demur_serve_config_same_receiver(const DemurServeConfig *one, const DemurServeCo
                   b = G_STRUCT_MEMBER_P(other, keys[k].offset);
     if (keys[k].kind == KIND_NUMBER || keys[k].kind == KIND_SWITCH) {
       same = *(const guint *)a == *(const guint *)b;
-    } else if (keys[k].kind == KIND_LIST) {
+    } else if (keys[k].kind == KIND_LIST || keys[k].kind == KIND_COMMIT) {
       char *const *x = *(char *const *const *)a, *const *y = *(char *const *const *)b;
       same = (x == NULL) == (y == NULL) &&
              (x == NULL || g_strv_equal((const char *const *)x, (const char *const *)y));

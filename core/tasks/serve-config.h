@@ -15,6 +15,8 @@ G_BEGIN_DECLS
 typedef enum {
   DEMUR_ANSWER_REPORT = 1 << 0, /* DICOM SR */
   DEMUR_ANSWER_PDF = 1 << 1,
+  DEMUR_ANSWER_PICTURE = 1 << 2, /* secondary capture */
+  DEMUR_N_ANSWER_OBJECTS = 3,
 } DemurAnswerObjects;
 
 /* Whom to answer: a section [answer NAME]. */
@@ -28,6 +30,8 @@ typedef struct {
   guint verdicts;        /* 1 << DemurVerdict of those that go there */
   guint objects;         /* DemurAnswerObjects */
   gboolean encrypted;    /* by the certificates of [tls] */
+  gboolean commit;       /* storage commitment is asked for, and awaited */
+  guint commit_seconds;  /* .. so long: then sent and asked again */
 } DemurServeDestination;
 
 /* Texts are owned; NULL and 0: not given. */
@@ -38,6 +42,8 @@ typedef struct {
   guint port, timeout_seconds, settle_seconds, max_associations;
   guint reserve_mb; /* of the disk that is never filled */
   char **callers, **hosts;
+  char **commit_to;   /* AE=HOST:PORT */
+  guint metrics_port; /* of the loopback; 0: none */
   /* [tls] */
   char *certificate, *key, *authorities;
   gboolean any_caller;
@@ -56,6 +62,7 @@ typedef struct {
   char *selector, *coverage, *rules, *sites;
   /* [keep] */
   guint history_days, give_up_hours;
+  guint image_days;        /* that received images of answered studies stay; 0: for ever */
   GPtrArray *destinations; /* DemurServeDestination, in the file's order */
 } DemurServeConfig;
 

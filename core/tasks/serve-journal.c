@@ -14,7 +14,8 @@
 
 static const char *const step_names[DEMUR_N_SERVE_STEPS] = {"read", "model", "assess", "answer",
                                                             "done"};
-static const char *const state_names[DEMUR_N_DELIVERY_STATES] = {"waiting", "sent", "given_up"};
+static const char *const state_names[DEMUR_N_DELIVERY_STATES] = {"waiting", "stored", "sent",
+                                                                 "given_up"};
 static const char *const place_names[DEMUR_N_JOURNAL_PLACES] = {"queue", "held", "answered"};
 
 const char *
@@ -28,6 +29,7 @@ delivery_free(gpointer data) {
   g_free(delivery->to);
   g_strfreev(delivery->files);
   g_free(delivery->why);
+  g_free(delivery->transaction);
   g_free(delivery);
 }
 
@@ -93,6 +95,8 @@ write_delivery(DemurJson *json, const DemurDelivery *delivery) {
   demur_json_int(json, "since", delivery->since);
   demur_json_int(json, "next", delivery->next);
   demur_json_string(json, "why", delivery->why);
+  demur_json_string(json, "transaction", delivery->transaction);
+  demur_json_int(json, "asked", delivery->asked);
   demur_json_begin_array(json, "files");
   for (char **file = delivery->files; file != NULL && *file != NULL; file++)
     demur_json_string(json, NULL, *file);
@@ -177,6 +181,11 @@ read_delivery(JsonObject *object, DemurDelivery *delivery) {
       !demur_json_read_array(object, "files", &files, NULL))
     return FALSE;
   delivery->state = (DemurDeliveryState)state;
+  /* Records of before storage commitment have neither. */
+  if (json_object_has_member(object, "transaction") &&
+      (!read_text(object, "transaction", &delivery->transaction) ||
+       !read_time(object, "asked", &delivery->asked)))
+    return FALSE;
   g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
   for (guint f = 0; f < json_array_get_length(files); f++) {
     JsonNode *node = json_array_get_element(files, f);
@@ -328,6 +337,24 @@ demur_serve_journal_find(const char *folder, const char *study) {
       return record;
   }
   return NULL;
+}
+
+char **
+demur_serve_journal_answered(const char *folder, gint64 before) {
+  g_autofree char *path = place_folder(folder, DEMUR_JOURNAL_ANSWERED);
+  g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
+  g_autoptr(GStrvBuilder) studies = g_strv_builder_new();
+  const char *name;
+  while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
+    g_autofree char *study = study_of(name);
+    g_autofree char *file = g_build_filename(path, name, NULL);
+    g_autofree char *open = study != NULL ? record_path(folder, DEMUR_JOURNAL_QUEUE, study) : NULL;
+    GStatBuf facts;
+    if (study != NULL && g_stat(file, &facts) == 0 && (gint64)facts.st_mtime < before &&
+        !g_file_test(open, G_FILE_TEST_EXISTS))
+      g_strv_builder_add(studies, study);
+  }
+  return g_strv_builder_end(studies);
 }
 
 guint

@@ -31,7 +31,8 @@ const char *demur_serve_step_name(DemurServeStep step);
 
 typedef enum {
   DEMUR_DELIVERY_WAITING,
-  DEMUR_DELIVERY_SENT, /* the peer acknowledged every object */
+  DEMUR_DELIVERY_STORED, /* .. acknowledged every object, and is asked to commit to them */
+  DEMUR_DELIVERY_SENT,   /* the peer acknowledged, and committed to, every object */
   DEMUR_DELIVERY_GIVEN_UP,
   DEMUR_N_DELIVERY_STATES,
 } DemurDeliveryState;
@@ -44,6 +45,8 @@ typedef struct {
   guint tries;
   gint64 since, next; /* next: not before */
   char *why;          /* the last failure; NULL: none */
+  char *transaction;  /* UID of the question for storage commitment; NULL: none is open */
+  gint64 asked;       /* when */
 } DemurDelivery;
 
 typedef struct {
@@ -85,6 +88,10 @@ typedef enum {
 GPtrArray *demur_serve_journal_list(const char *folder, DemurJournalPlace place,
                                     GPtrArray *damaged);
 guint demur_serve_journal_count(const char *folder, DemurJournalPlace place, gint64 *newest);
+
+/* Names of studies whose answers were delivered before `before`, and that are not on their way again
+ * (owned). */
+char **demur_serve_journal_answered(const char *folder, gint64 before);
 
 /* The record of a study that was answered or held before; NULL: there is none. */
 DemurServeStudy *demur_serve_journal_find(const char *folder, const char *study);

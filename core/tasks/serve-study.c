@@ -7,8 +7,10 @@
 #include "base/error.h"
 #include "base/file-output.h"
 #include "base/number.h"
+#include "dicom/commitment.h"
 #include "dicom/network.h"
 #include "dicom/receiver.h"
+#include "dicom/writer.h"
 #include "store/scores.h"
 #include "store/verdicts.h"
 #include "tasks/assess.h"
@@ -19,6 +21,7 @@
 #define READ_TRIES 5 /* of a study whose files say nothing of themselves */
 #define ASK_AGAIN 60 /* seconds between questions to the archive */
 #define MAX_DEPTH 8
+#define LISTEN 5 /* seconds between looks for a storage commitment */
 
 gint64
 demur_serve_pause(guint pause_seconds, guint tries) {
@@ -324,7 +327,8 @@ outbox_path(const DemurServeConfig *config, const DemurServeStudy *study, const 
  * kinds. */
 static gboolean
 write_objects(DemurTask *task, const DemurServeConfig *config, const DemurServeStudy *study,
-              const DemurVerdictRecord *verdict, guint wanted, char *files[2], GError **error) {
+              const DemurVerdictRecord *verdict, guint wanted, char *files[DEMUR_N_ANSWER_OBJECTS],
+              GError **error) {
   g_autofree char *remark =
       !study->part ? NULL
       : study->n_expected > 0
@@ -346,7 +350,19 @@ write_objects(DemurTask *task, const DemurServeConfig *config, const DemurServeS
                                                    verdict->created, files[1], error))
       return FALSE;
   }
+  if (wanted & DEMUR_ANSWER_PICTURE) {
+    files[2] = outbox_path(config, study, "picture.dcm", error);
+    if (files[2] == NULL || !demur_task_result_picture(task, verdict, remark, files[2], error))
+      return FALSE;
+  }
   return TRUE;
+}
+
+/* The question for storage commitment is answered, or given up. */
+static void
+close_question(const DemurServeConfig *config, DemurDelivery *delivery) {
+  demur_commitment_forget(config->folder, delivery->transaction);
+  g_clear_pointer(&delivery->transaction, g_free);
 }
 
 static gboolean
@@ -358,8 +374,10 @@ prepare_answers(DemurTask *task, const DemurServeConfig *config, DemurServeStudy
     if (to->verdicts & (1u << verdict->verdict))
       wanted |= to->objects;
   }
-  char *files[2] = {NULL, NULL};
+  char *files[DEMUR_N_ANSWER_OBJECTS] = {NULL};
   const gboolean written = write_objects(task, config, study, verdict, wanted, files, error);
+  for (guint d = 0; d < study->deliveries->len; d++) /* of an answer that is out of date */
+    close_question(config, study->deliveries->pdata[d]);
   g_ptr_array_set_size(study->deliveries, 0);
   for (guint d = 0; written && d < config->destinations->len; d++) {
     const DemurServeDestination *to = config->destinations->pdata[d];
@@ -367,21 +385,26 @@ prepare_answers(DemurTask *task, const DemurServeConfig *config, DemurServeStudy
       continue;
     DemurDelivery *delivery = demur_delivery_new(to->name, now);
     g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
-    for (int f = 0; f < 2; f++)
+    for (int f = 0; f < DEMUR_N_ANSWER_OBJECTS; f++)
       if ((to->objects & (1u << f)) && files[f] != NULL)
         g_strv_builder_add(builder, files[f]);
     delivery->files = g_strv_builder_end(builder);
     g_ptr_array_add(study->deliveries, delivery);
   }
-  g_free(files[0]);
-  g_free(files[1]);
+  for (int f = 0; f < DEMUR_N_ANSWER_OBJECTS; f++)
+    g_free(files[f]);
   return written;
+}
+
+static gboolean
+is_open(const DemurDelivery *delivery) {
+  return delivery->state == DEMUR_DELIVERY_WAITING || delivery->state == DEMUR_DELIVERY_STORED;
 }
 
 static gboolean
 has_waiting(const DemurServeStudy *study) {
   for (guint d = 0; d < study->deliveries->len; d++)
-    if (((const DemurDelivery *)study->deliveries->pdata[d])->state == DEMUR_DELIVERY_WAITING)
+    if (is_open(study->deliveries->pdata[d]))
       return TRUE;
   return FALSE;
 }
@@ -427,6 +450,16 @@ demur_serve_study_step(DemurTask *task, const DemurServeRules *rules, DemurServe
 
 /* --- answer --- */
 
+static DemurPeer
+peer_of(const DemurServeConfig *config, const DemurServeDestination *to, DemurTls *tls) {
+  return (DemurPeer){.host = to->host,
+                     .port = to->port,
+                     .called = to->called,
+                     .calling = to->calling != NULL ? to->calling : config->ae,
+                     .timeout_seconds = to->timeout_seconds,
+                     .tls = demur_serve_config_tls(config, to->encrypted, tls)};
+}
+
 static gboolean
 send_files(DemurTask *task, const DemurServeConfig *config, const DemurServeDestination *to,
            const DemurDelivery *delivery, GError **error) {
@@ -434,12 +467,7 @@ send_files(DemurTask *task, const DemurServeConfig *config, const DemurServeDest
   g_autofree char *login = NULL;
   const DemurWeb web =
       demur_serve_config_web(config, to->host, to->login, to->timeout_seconds, &web_tls, &login);
-  const DemurPeer peer = {.host = to->host,
-                          .port = to->port,
-                          .called = to->called,
-                          .calling = to->calling != NULL ? to->calling : config->ae,
-                          .timeout_seconds = to->timeout_seconds,
-                          .tls = demur_serve_config_tls(config, to->encrypted, &tls)};
+  const DemurPeer peer = peer_of(config, to, &tls);
   const char *const *files = (const char *const *)delivery->files;
   g_autoptr(DemurSending) sending = demur_web_is_url(to->host)
                                         ? demur_web_send(&web, files, &task->progress, error)
@@ -454,27 +482,102 @@ send_files(DemurTask *task, const DemurServeConfig *config, const DemurServeDest
   return FALSE;
 }
 
+/* It is tried again later, or given up. */
+static void
+fail_delivery(const DemurServeConfig *config, DemurDelivery *delivery, const char *why,
+              gint64 now) {
+  delivery->tries++;
+  delivery->state = DEMUR_DELIVERY_WAITING;
+  set_text(&delivery->why, why);
+  delivery->next = now + demur_serve_pause(config->pause_seconds, delivery->tries);
+  if (now - delivery->since >= (gint64)config->give_up_hours * 3600)
+    delivery->state = DEMUR_DELIVERY_GIVEN_UP;
+}
+
+static void
+end_delivery(DemurDelivery *delivery) {
+  delivery->state = DEMUR_DELIVERY_SENT;
+  set_text(&delivery->why, NULL);
+}
+
+static const char not_committed[] =
+    "the archive does not commit to what it stored: it is sent again";
+
+/* Asks the archive to commit to what it has acknowledged. */
+static gboolean
+ask_commitment(const DemurServeConfig *config, const DemurServeDestination *to,
+               DemurDelivery *delivery, gint64 now, GError **error) {
+  DemurTls tls;
+  const DemurPeer peer = peer_of(config, to, &tls);
+  g_autofree char *name = g_uuid_string_random();
+  g_autofree char *transaction = demur_writer_uid(name);
+  if (!demur_commitment_await(config->folder, transaction, error))
+    return FALSE;
+  delivery->transaction = g_steal_pointer(&transaction);
+  DemurCommitment outcome;
+  if (!demur_network_commit(&peer, (const char *const *)delivery->files, delivery->transaction,
+                            &outcome, error)) {
+    close_question(config, delivery);
+    return FALSE;
+  }
+  if (outcome == DEMUR_COMMITMENT_AWAITED) {
+    delivery->state = DEMUR_DELIVERY_STORED;
+    delivery->asked = now;
+    delivery->next = now + LISTEN;
+    set_text(&delivery->why, "it is stored, and the archive has not committed to it yet");
+    return TRUE;
+  }
+  close_question(config, delivery);
+  if (outcome == DEMUR_COMMITMENT_GIVEN)
+    end_delivery(delivery);
+  else
+    fail_delivery(config, delivery, not_committed, now);
+  return TRUE;
+}
+
+/* Looks for the answer to an open question; FALSE where there is none yet. */
+static gboolean
+hear_commitment(const DemurServeConfig *config, const DemurServeDestination *to,
+                DemurDelivery *delivery, gint64 now) {
+  const DemurCommitment heard = demur_commitment_heard(config->folder, delivery->transaction);
+  const gboolean late = now - delivery->asked >= (gint64)to->commit_seconds;
+  if (heard == DEMUR_COMMITMENT_AWAITED && !late) {
+    delivery->next = now + LISTEN;
+    return FALSE;
+  }
+  close_question(config, delivery);
+  if (heard == DEMUR_COMMITMENT_GIVEN)
+    end_delivery(delivery);
+  else
+    fail_delivery(config, delivery,
+                  late ? "the archive never said that it commits to what it stored: it is sent "
+                         "again"
+                       : not_committed,
+                  now);
+  return TRUE;
+}
+
 static gboolean
 deliver_one(DemurTask *task, const DemurServeConfig *config, DemurDelivery *delivery, gint64 now) {
   const DemurServeDestination *to = demur_serve_config_destination(config, delivery->to);
   if (to == NULL) {
+    close_question(config, delivery);
     delivery->state = DEMUR_DELIVERY_GIVEN_UP;
     set_text(&delivery->why, "the settings name no such destination any more");
     return TRUE;
   }
+  if (delivery->state == DEMUR_DELIVERY_STORED)
+    return hear_commitment(config, to, delivery, now);
   g_autoptr(GError) error = NULL;
   if (send_files(task, config, to, delivery, &error)) {
-    delivery->state = DEMUR_DELIVERY_SENT;
-    set_text(&delivery->why, NULL);
-    return TRUE;
+    if (!to->commit)
+      end_delivery(delivery);
+    if (!to->commit || ask_commitment(config, to, delivery, now, &error))
+      return TRUE;
   }
   if (is_cancelled(error))
     return FALSE;
-  delivery->tries++;
-  set_text(&delivery->why, error->message);
-  delivery->next = now + demur_serve_pause(config->pause_seconds, delivery->tries);
-  if (now - delivery->since >= (gint64)config->give_up_hours * 3600)
-    delivery->state = DEMUR_DELIVERY_GIVEN_UP;
+  fail_delivery(config, delivery, error->message, now);
   return TRUE;
 }
 
@@ -486,9 +589,9 @@ demur_serve_study_deliver(DemurTask *task, const DemurServeConfig *config, Demur
   const char *why = NULL;
   for (guint d = 0; d < study->deliveries->len; d++) {
     DemurDelivery *delivery = study->deliveries->pdata[d];
-    if (delivery->state == DEMUR_DELIVERY_WAITING && delivery->next <= now)
+    if (is_open(delivery) && delivery->next <= now)
       changed |= deliver_one(task, config, delivery, now);
-    if (delivery->state == DEMUR_DELIVERY_WAITING)
+    if (is_open(delivery))
       next = MIN(next, delivery->next);
     given_up |= delivery->state == DEMUR_DELIVERY_GIVEN_UP;
     why = delivery->why != NULL ? delivery->why : why;

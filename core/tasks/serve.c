@@ -14,6 +14,8 @@
 #include "dicom/receiver.h"
 #include "store/selectors.h"
 #include "tasks/selection.h"
+#include "tasks/serve-metrics.h"
+#include "tasks/serve-prune.h"
 #include "tasks/serve-study.h"
 #include "tasks/serve-watch.h"
 
@@ -53,7 +55,8 @@ typedef struct {
   GHashTable *studies; /* name -> DemurServeStudy that is on its way */
   GMutex saying;
   GThread *worker, *courier;
-  gint64 tidied, watched; /* when last */
+  DemurServeMetrics *metrics; /* NULL: not asked for */
+  gint64 tidied, watched;     /* when last */
 } Serve;
 
 static void say(Serve *serve, const char *format, ...) G_GNUC_PRINTF(2, 3);
@@ -284,6 +287,21 @@ run_courier(gpointer data) {
   return NULL;
 }
 
+/* Before their records go: a study that is not listed any more keeps its images. */
+static void
+prune_images(Serve *serve, const DemurServeConfig *config, gint64 now) {
+  if (config->image_days == 0)
+    return;
+  const gint64 before = now - (gint64)config->image_days * 86400;
+  g_auto(GStrv) studies = demur_serve_journal_answered(serve->folder, before);
+  for (char **study = studies; *study != NULL; study++) {
+    const guint n = demur_serve_prune_images(serve->folder, *study, before);
+    if (n > 0)
+      say(serve, "study %s: %u received images were removed: it was answered %u days ago or before",
+          *study, n, config->image_days);
+  }
+}
+
 /* Studies that are marked to go through all steps again, and records of long ago. */
 static void
 tidy(Serve *serve) {
@@ -306,8 +324,9 @@ tidy(Serve *serve) {
   if (now - serve->tidied < HOUSEKEEPING)
     return;
   serve->tidied = now;
-  const gint64 days = current_settings(serve)->config->history_days;
-  (void)demur_serve_journal_prune(serve->folder, now - days * 86400);
+  const DemurServeConfig *config = current_settings(serve)->config;
+  prune_images(serve, config, now);
+  (void)demur_serve_journal_prune(serve->folder, now - (gint64)config->history_days * 86400);
 }
 
 static gboolean
@@ -371,6 +390,8 @@ on_listening(gpointer data) {
   /* From here on no process is forked off this one: threads may be busy. */
   serve->worker = g_thread_new("worker", run_worker, serve);
   serve->courier = g_thread_new("courier", run_courier, serve);
+  if (serve->metrics != NULL)
+    demur_serve_metrics_start(serve->metrics);
   say(serve, "listening on port %u as %s; %u studies are on their way", config->port, config->ae,
       g_hash_table_size(serve->studies));
 }
@@ -398,6 +419,7 @@ serve_until_cancelled(Serve *serve, const DemurServeConfig *config, GError **err
                                   .callers = (const char *const *)config->callers,
                                   .hosts = (const char *const *)config->hosts,
                                   .tls = demur_serve_config_tls(config, config->encrypted, &tls),
+                                  .commit_to = (const char *const *)config->commit_to,
                                   .timeout_seconds = config->timeout_seconds,
                                   .give_up_seconds = config->wait_seconds,
                                   /* Who knows how many objects there are need not wait long. */
@@ -530,6 +552,7 @@ recall(Serve *serve) {
 
 static void
 serve_clear(Serve *serve) {
+  g_clear_pointer(&serve->metrics, demur_serve_metrics_free);
   g_clear_pointer(&serve->studies, g_hash_table_unref);
   g_clear_pointer(&serve->settings, g_ptr_array_unref);
   g_clear_object(&serve->ended);
@@ -561,7 +584,10 @@ demur_task_serve(DemurTask *task, const DemurServeParams *params, GError **error
     return FALSE;
   recall(&serve);
   remove_delivered(&serve);
-  const gboolean served = serve_until_cancelled(&serve, settings->config, error);
+  if (settings->config->metrics_port > 0)
+    serve.metrics = demur_serve_metrics_open(settings->config, error);
+  const gboolean served = (settings->config->metrics_port == 0 || serve.metrics != NULL) &&
+                          serve_until_cancelled(&serve, settings->config, error);
   close(lock);
   return served;
 }

@@ -3,6 +3,9 @@
 #define _GNU_SOURCE
 #include "serve-fixture.h"
 
+#include <glib/gstdio.h>
+#include <utime.h>
+
 /* A study comes and is answered; it comes again and is not; more of it comes and it is, with a
  * report that names the one before. */
 static void
@@ -284,6 +287,183 @@ test_a_held_study_is_listed_and_taken_up_again(void) {
   service_end(service, SIGTERM);
 }
 
+/* How many objects that an archive has of a study name that SOP class. */
+static guint
+count_of_class(const char *folder, guint k, const char *sop_class) {
+  g_auto(GStrv) files = archived(folder, k);
+  guint n = 0;
+  for (char **file = files; *file != NULL; file++)
+    n += holds_text(*file, sop_class) ? 1 : 0;
+  return n;
+}
+
+/* Whether a delivery of the study in the queue is in that state. */
+static gboolean
+has_delivery(const Service *service, const char *state) {
+  g_autoptr(Run) run = service_status(service);
+  JsonArray *queue = array_at(root_of(run), "queue");
+  for (guint i = 0; i < json_array_get_length(queue); i++) {
+    JsonArray *deliveries = array_at(json_array_get_object_element(queue, i), "deliveries");
+    for (guint d = 0; d < json_array_get_length(deliveries); d++)
+      if (strcmp(string_at(json_array_get_object_element(deliveries, d), "state"), state) == 0)
+        return TRUE;
+  }
+  return FALSE;
+}
+
+static void
+wait_for_delivery(const Service *service, const char *state) {
+  for (int i = 0; i < PATIENCE_SECONDS * 10; i++) {
+    if (has_delivery(service, state))
+      return;
+    g_usleep(100000);
+  }
+  g_error("no delivery ever was %s", state);
+}
+
+/* Report, page and picture go out, and count as delivered once the archive has committed to them. */
+static void
+test_an_archive_commits_to_three_objects(void) {
+  g_autofree char *folder = fixture_folder();
+  FixtureServer *archive = fixture_server_new(folder, NULL, NULL);
+  g_autofree char *answer = answer_to(archive, "objects = sr pdf picture\ncommit = yes\n");
+  g_autoptr(Service) service = service_new(answer);
+  service_start(service);
+  send_study(service, 30, 0, N_SERVE_SLICES);
+  service_wait(service, "n_answered", 1);
+  g_assert_cmpuint(n_archived(folder, 30), ==, 3);
+  g_assert_cmpuint(count_of_class(folder, 30, "1.2.840.10008.5.1.4.1.1.88.22"), ==, 1);
+  g_assert_cmpuint(count_of_class(folder, 30, "1.2.840.10008.5.1.4.1.1.104.1"), ==, 1);
+  g_assert_cmpuint(count_of_class(folder, 30, "1.2.840.10008.5.1.4.1.1.7"), ==, 1);
+  g_autofree char *open = g_build_filename(service->folder, ".journal", "commitments", NULL);
+  g_autoptr(GDir) dir = g_dir_open(open, 0, NULL);
+  g_assert_null(g_dir_read_name(dir));
+  service_end(service, SIGTERM);
+  fixture_server_stop(archive);
+  fixture_server_free(archive);
+  fixture_remove(folder);
+}
+
+/* An archive that commits over an association of its own, later, to the port of the service: across
+ * a kill too. One that never does is asked again, and the answer goes out again. */
+static void
+test_a_late_commitment_is_awaited(void) {
+  g_autofree char *folder = fixture_folder();
+  g_autoptr(Service) service = service_new("");
+  g_autofree char *nowhere = g_strdup_printf("DEMUR=127.0.0.1:%u", fixture_port());
+  g_autofree char *there = g_strdup_printf("DEMUR=127.0.0.1:%u", service->port);
+  const char *const to_nowhere[] = {nowhere, NULL}, *const to_service[] = {there, NULL};
+  FixtureServer *archive = fixture_server_make(folder, NULL, NULL);
+  archive->receiver.commit_to = to_nowhere;
+  fixture_server_start(archive);
+  g_autofree char *command = serve_model(service->sandbox, NULL);
+  g_autofree char *answer = answer_to(archive, "commit = yes\ncommit-wait = 1\n");
+  serve_settings(service, command, answer);
+  service_start(service);
+  send_study(service, 31, 0, N_SERVE_SLICES);
+  wait_for_delivery(service, "stored");
+  service_end(service, SIGKILL);
+  const guint port = archive->receiver.port;
+  fixture_server_stop(archive);
+  /* It was sent, and is sent again: the same object. */
+  g_assert_cmpuint(n_archived(folder, 31), ==, 1);
+  fixture_server_free(archive);
+  archive = fixture_server_make(folder, NULL, NULL);
+  archive->receiver.port = port;
+  archive->receiver.commit_to = to_service;
+  fixture_server_start(archive);
+  service_start(service);
+  service_wait(service, "n_answered", 1);
+  g_assert_cmpuint(n_archived(folder, 31), ==, 1);
+  fixture_server_stop(archive);
+  g_assert_cmpuint(archive->received.n_known, >=, 1);
+  service_end(service, SIGTERM);
+  fixture_server_free(archive);
+  fixture_remove(folder);
+}
+
+/* What an HTTP server on this machine answers to a request (owned). */
+static char *
+ask(guint port, const char *request) {
+  g_autoptr(GSocketClient) client = g_socket_client_new();
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GSocketConnection) connection =
+      g_socket_client_connect_to_host(client, "127.0.0.1", (guint16)port, NULL, &error);
+  g_assert_no_error(error);
+  GIOStream *stream = G_IO_STREAM(connection);
+  char answer[16384] = "";
+  gsize n = 0;
+  g_assert_true(g_output_stream_write_all(g_io_stream_get_output_stream(stream), request,
+                                          strlen(request), NULL, NULL, NULL));
+  g_assert_true(g_input_stream_read_all(g_io_stream_get_input_stream(stream), answer,
+                                        sizeof answer - 1, &n, NULL, NULL));
+  return g_strndup(answer, n);
+}
+
+/* Prometheus reads the counters at a port of this machine, beside one who asks and says nothing. */
+static void
+test_counters_are_read_at_a_port(void) {
+  const guint port = fixture_port();
+  g_autoptr(Service) service = service_new("");
+  g_autofree char *text = NULL;
+  g_assert_true(g_file_get_contents(service->settings, &text, NULL, NULL));
+  g_autofree char *line = g_strdup_printf("reserve = 0\nmetrics = %u\n", port);
+  g_auto(GStrv) parts = g_strsplit(text, "reserve = 0\n", 2);
+  g_autofree char *changed = g_strjoinv(line, parts);
+  g_assert_true(g_file_set_contents(service->settings, changed, -1, NULL));
+  service_start(service);
+  g_autofree char *counters = ask(port, "GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n");
+  assert_says(counters, "HTTP/1.0 200 OK\r\n");
+  assert_says(counters, "\ndemur_serve_running 1\n");
+  assert_says(counters, "\ndemur_serve_held 0\n");
+  g_autofree char *other = ask(port, "GET /studies HTTP/1.1\r\n\r\n");
+  assert_says(other, "HTTP/1.0 404");
+  service_end(service, SIGTERM);
+}
+
+static void
+make_old(const char *path, gint64 seconds) {
+  const gint64 then = g_get_real_time() / G_USEC_PER_SEC - seconds;
+  struct utimbuf times = {then, then};
+  g_assert_cmpint(g_utime(path, &times), ==, 0);
+}
+
+/* Images of a study that was answered long ago go where the settings say so, and the log tells; those
+ * that came since, and those of other studies, stay. */
+static void
+test_images_of_old_answers_are_removed(void) {
+  g_autoptr(Service) service = service_new("[keep]\nimages = 2\n");
+  service_start(service);
+  for (guint k = 40; k < 43; k++)
+    send_study(service, k, 0, N_SERVE_SLICES);
+  service_wait(service, "n_answered", 3);
+  service_end(service, SIGTERM);
+  for (guint k = 40; k < 42; k++) {
+    g_autofree char *name = g_strdup_printf("1.2.77.%u.json", k);
+    g_autofree char *record = g_build_filename(service->folder, ".journal", "answered", name, NULL);
+    make_old(record, 3 * 86400);
+    g_auto(GStrv) files = archived(service->folder, k);
+    for (char **file = files; *file != NULL; file++)
+      if (k == 40 || file != files) /* one of 41 came since */
+        make_old(*file, 3 * 86400);
+  }
+  service->process = start_demur_heard(service->sandbox, "serve", service->settings, NULL);
+  g_autofree char *gone = g_build_filename(service->folder, "1.2.77.40", NULL);
+  for (int i = 0; i < PATIENCE_SECONDS * 10 &&
+                  (g_file_test(gone, G_FILE_TEST_EXISTS) || n_archived(service->folder, 41) > 1);
+       i++)
+    g_usleep(100000);
+  g_subprocess_send_signal(service->process, SIGTERM);
+  g_autofree char *out = NULL, *err = NULL;
+  g_assert_true(g_subprocess_communicate_utf8(service->process, NULL, NULL, &out, &err, NULL));
+  g_clear_object(&service->process);
+  g_assert_false(g_file_test(gone, G_FILE_TEST_EXISTS));
+  g_assert_cmpuint(n_archived(service->folder, 41), ==, 1);
+  g_assert_cmpuint(n_archived(service->folder, 42), ==, N_SERVE_SLICES);
+  assert_says(err, "study 1.2.77.40: 24 received images were removed");
+  g_autoptr(Run) sound = run_json(service->sandbox, 0, "verify", NULL);
+}
+
 /* Settings are told apart by line, with what to write. */
 static void
 test_faulty_settings_name_line_and_remedy(void) {
@@ -306,6 +486,10 @@ test_faulty_settings_name_line_and_remedy(void) {
       {"[answer a]\nto = h:1\n[answer a]\n", "line 3: [answer a] is there twice"},
       {"[answer a]\nobjects = sr\n", "line 1: [answer] lacks to: add `to = ..`"},
       {"[answer a]\nto = h:1\nverdicts = accepted green\n", "line 3: verdicts takes words"},
+      {"[receive]\ncommit-to = PACS\n", "line 2: commit-to takes AE=HOST:PORT"},
+      {"[receive]\nfolder = /f\n[model]\nname = m\ncommand = {series} {output}\n[assess]\n"
+       "selector = s\n[answer a]\nto = https://h\ncommit = yes\n",
+       "[answer a] commit = yes needs HOST:PORT"},
       {"[receive]\nport = 1\n", "[receive] lacks folder: add `folder = ..`"},
       {"[receive]\nfolder = /f\n[model]\nname = m\ncommand = run\n[assess]\nselector = s\n",
        "line 5: command lacks {series} or {output}"},
@@ -440,6 +624,13 @@ main(int argc, char **argv) {
                   test_an_archive_that_is_down_is_waited_for);
   g_test_add_func("/commands/serve/a-held-study-is-listed-and-taken-up-again",
                   test_a_held_study_is_listed_and_taken_up_again);
+  g_test_add_func("/commands/serve/an-archive-commits-to-three-objects",
+                  test_an_archive_commits_to_three_objects);
+  g_test_add_func("/commands/serve/a-late-commitment-is-awaited",
+                  test_a_late_commitment_is_awaited);
+  g_test_add_func("/commands/serve/counters-are-read-at-a-port", test_counters_are_read_at_a_port);
+  g_test_add_func("/commands/serve/images-of-old-answers-are-removed",
+                  test_images_of_old_answers_are_removed);
   g_test_add_func("/commands/serve/faulty-settings-name-line-and-remedy",
                   test_faulty_settings_name_line_and_remedy);
   g_test_add_func("/commands/serve/settings-are-read-again", test_settings_are_read_again);

@@ -41,7 +41,7 @@ orthanc_start(guint our_port) {
       " \"DicomAet\": \"ORTHANC\", \"DicomPort\": %u,"
       " \"DicomCheckCalledAet\": true, \"DicomAlwaysAllowEcho\": true,"
       " \"DicomAlwaysAllowStore\": true, \"DicomAlwaysAllowFind\": true,"
-      " \"DicomAlwaysAllowMove\": true, \"RemoteAccessAllowed\": false, \"Plugins\": [%s],"
+      " \"DicomAlwaysAllowMove\": true, \"DicomAlwaysAllowGet\": true, \"RemoteAccessAllowed\": false, \"Plugins\": [%s],"
       " \"DicomModalities\": {\"demur\": [\"DEMUR\", \"127.0.0.1\", %u]}}",
       orthanc->folder, orthanc->folder, web ? "true" : "false", orthanc->web_port, orthanc->port,
       web ? "\"" WEB_PLUGIN "\"" : "", our_port);

@@ -1,6 +1,7 @@
 /* Our network against another maker's archive: Orthanc, started here on the loopback with a folder
  * of its own, and ended again. Label long; skipped where Orthanc is not installed. */
 #include "base/error.h"
+#include "dicom/commitment.h"
 #include "dicom/web.h"
 #include "orthanc-fixture.h"
 
@@ -108,6 +109,56 @@ test_there_and_back_over_the_web(void) {
   fixture_remove(folder);
 }
 
+/* C-GET over the association that asks; and storage commitment, which Orthanc gives over one of its
+ * own to our port, and refuses for what it does not hold. */
+static void
+test_fetched_and_committed_to(void) {
+  enum { N_IMAGES = 60 };
+  g_autofree char *folder = fixture_folder();
+  g_autofree char *own = g_build_filename(folder, "own", NULL);
+  g_autofree char *out = g_build_filename(folder, "out", NULL);
+  FixtureServer *server = fixture_server_new(own, NULL, NULL);
+  Orthanc *orthanc = orthanc_start(server->receiver.port);
+  if (orthanc != NULL) {
+    g_auto(GStrv) paths = fixture_write_series(folder, N_IMAGES + 1);
+    g_autofree char *last = g_steal_pointer(&paths[N_IMAGES]);
+    send_all(orthanc, paths, N_IMAGES);
+    const DemurPeer peer = orthanc_peer(orthanc);
+    g_autoptr(GError) error = NULL;
+    DemurGot got;
+    const gboolean fetched = demur_network_get(&peer, "1.2.3", "1.2.3.4", out, &got, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_true(fetched);
+    g_assert_cmpuint(got.n_objects, ==, N_IMAGES);
+    g_autoptr(DemurImport) import = fixture_import_folder(out);
+    g_assert_cmpuint(fixture_series(import, 0)->n_slices, ==, N_IMAGES);
+    g_assert_true(demur_network_get(&peer, "1.2.3", NULL, out, &got, NULL, &error));
+    g_assert_cmpuint(got.n_known, ==, N_IMAGES);
+    const char *const missing[] = {paths[0], last, NULL};
+    const struct {
+      const char *transaction;
+      const char *const *paths;
+      DemurCommitment outcome;
+    } rows[] = {{"2.25.11", (const char *const *)paths, DEMUR_COMMITMENT_GIVEN},
+                {"2.25.12", missing, DEMUR_COMMITMENT_REFUSED}};
+    for (gsize r = 0; r < G_N_ELEMENTS(rows); r++) {
+      DemurCommitment outcome;
+      g_assert_true(demur_commitment_await(own, rows[r].transaction, &error));
+      g_assert_true(
+          demur_network_commit(&peer, rows[r].paths, rows[r].transaction, &outcome, &error));
+      for (int i = 0; i < 600 && outcome == DEMUR_COMMITMENT_AWAITED; i++) {
+        g_usleep(50000);
+        outcome = demur_commitment_heard(own, rows[r].transaction);
+      }
+      g_assert_cmpint(outcome, ==, rows[r].outcome);
+    }
+    orthanc_stop(orthanc);
+  }
+  fixture_server_stop(server);
+  fixture_server_free(server);
+  fixture_remove(folder);
+}
+
 static void
 test_a_wrong_title_is_refused(void) {
   Orthanc *orthanc = orthanc_start(fixture_port());
@@ -167,6 +218,7 @@ main(int argc, char **argv) {
   g_test_add_func("/dicom/orthanc/two-thousand-slices-there-and-back",
                   test_two_thousand_slices_there_and_back);
   g_test_add_func("/dicom/orthanc/there-and-back-over-the-web", test_there_and_back_over_the_web);
+  g_test_add_func("/dicom/orthanc/fetched-and-committed-to", test_fetched_and_committed_to);
   g_test_add_func("/dicom/orthanc/a-wrong-title-is-refused", test_a_wrong_title_is_refused);
   g_test_add_func("/dicom/orthanc/compressed-objects-pass-through",
                   test_compressed_objects_pass_through);

@@ -265,6 +265,32 @@ test_a_pdf_comes_out_as_it_went_in(void) {
   fixture_remove(folder);
 }
 
+/* The picture is a sound Secondary Capture of the study; the same one has the same bytes. */
+static void
+test_a_picture_is_a_secondary_capture(void) {
+  enum { WIDTH = 31, HEIGHT = 7 }; /* an odd number of bytes */
+  g_autofree char *folder = fixture_folder();
+  g_autofree char *path = g_build_filename(folder, "picture.dcm", NULL);
+  g_autofree char *again = g_build_filename(folder, "again.dcm", NULL);
+  g_autoptr(DemurImport) import = write_images(folder, "One^Person");
+  guint8 rgb[HEIGHT * WIDTH * 3];
+  for (gsize i = 0; i < sizeof rgb; i++)
+    rgb[i] = (guint8)i;
+  const DemurResultPicture picture = {rgb, WIDTH, HEIGHT, "a verdict", "2026-01-31T12:34:56Z"};
+  g_autoptr(GError) error = NULL;
+  g_assert_true(demur_result_write_picture(&picture, fixture_series(import, 0), path, &error));
+  g_assert_true(demur_result_write_picture(&picture, fixture_series(import, 0), again, &error));
+  g_assert_no_error(error);
+  assert_valid(path);
+  g_autofree char *one = NULL, *other = NULL;
+  gsize n, m;
+  g_assert_true(g_file_get_contents(path, &one, &n, NULL));
+  g_assert_true(g_file_get_contents(again, &other, &m, NULL));
+  g_assert_true(n == m && memcmp(one, other, n) == 0);
+  g_assert_nonnull(memmem(one, n, rgb, sizeof rgb));
+  fixture_remove(folder);
+}
+
 static void
 test_images_without_uids_cannot_be_referred_to(void) {
   g_autoptr(DemurImport) import = fixture_import("real/siemens-jpeg2000");
@@ -290,5 +316,7 @@ main(int argc, char **argv) {
   g_test_add_func("/dicom/result/outcome", test_the_outcome_is_named_as_it_is);
   g_test_add_func("/dicom/result/images-without-uids-cannot-be-referred-to",
                   test_images_without_uids_cannot_be_referred_to);
+  g_test_add_func("/dicom/result/a-picture-is-a-secondary-capture",
+                  test_a_picture_is_a_secondary_capture);
   return g_test_run();
 }
