@@ -13,6 +13,8 @@
 
 namespace {
 
+// DCMTK finds no context of which we are the provider; an association has one context at least.
+constexpr T_ASC_PresentationContextID only_context = 1;
 constexpr int answer_seconds = 2; // for the answer over the association that asked
 
 std::string
@@ -137,14 +139,11 @@ demur_commitment_report(const DemurPeer &peer, const CommitmentMessage &message)
   scu.addPresentationContext(UID_StorageCommitmentPushModelSOPClass, plain, ASC_SC_ROLE_SCP);
   if (!demur_scu_associate(scu, peer, nullptr))
     return false;
-  const T_ASC_PresentationContextID context =
-      scu.findPresentationContextID(UID_StorageCommitmentPushModelSOPClass, "");
   DcmDataset dataset;
   demur_commitment_fill(dataset, message);
   Uint16 status = STATUS_N_ProcessingFailure;
-  if (context != 0)
-    (void)scu.sendEVENTREPORTRequest(context, UID_StorageCommitmentPushModelSOPInstance,
-                                     demur_commitment_event(message), &dataset, status);
+  (void)scu.sendEVENTREPORTRequest(only_context, UID_StorageCommitmentPushModelSOPInstance,
+                                   demur_commitment_event(message), &dataset, status);
   if (scu.isConnected())
     scu.releaseAssociation();
   return status == STATUS_Success;
