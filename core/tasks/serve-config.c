@@ -239,11 +239,11 @@ take_choice(const char *text, const char *const choices[2], gboolean *place) {
 }
 
 static gboolean
-are_commit_peers(char *const *words) {
-  gboolean good = *words != NULL;
-  for (; good && *words != NULL; words++) {
-    const char *equals = strchr(*words, '=');
-    g_autofree char *title = equals != NULL ? g_strndup(*words, (gsize)(equals - *words)) : NULL;
+are_commit_peers(char *const *peers) {
+  gboolean good = *peers != NULL;
+  for (; good && *peers != NULL; peers++) {
+    const char *equals = strchr(*peers, '=');
+    g_autofree char *title = equals != NULL ? g_strndup(*peers, (gsize)(equals - *peers)) : NULL;
     g_autofree char *host = NULL;
     guint port = 0;
     good = title != NULL && is_ae(title) && !demur_web_is_url(equals + 1) &&
