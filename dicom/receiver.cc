@@ -640,6 +640,11 @@ private:
           __atomic_fetch_sub(&shared_.n_open, 1, __ATOMIC_ACQ_REL);
         else if (WIFSIGNALED(status))
           refuse("it was not asked for in time");
+        // Time ran out, or the server ends; all else is a fault of ours.
+        if (WIFSIGNALED(status) && WTERMSIG(status) != SIGALRM && WTERMSIG(status) != SIGTERM &&
+            WTERMSIG(status) != SIGKILL)
+          tell(pipe_, "the process of an association was ended by signal " +
+                          std::to_string(WTERMSIG(status)));
         // The caller has it already where the association ended as it should.
         say(pipe_, "E " + std::to_string(pid) + " 0");
         slot.stage = free_slot;

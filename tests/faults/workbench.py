@@ -313,7 +313,7 @@ def commands_of(bench):
 DEMO = {"demo": ["demo", "demo"]}
 
 
-# Not tried here: a service that runs for weeks. It receives as `dicom receive` does, and imports, scores, assesses and
+# Not tried here: a service that runs for weeks (serve.py tries it). It receives as `dicom receive` does, and imports, scores, assesses and
 # exports by the tasks of those commands; its journal is written as every file is.
 ELSEWHERE = {"serve"}
 

@@ -1,0 +1,186 @@
+"""A disk that is full from the n-th call on that writes, for a running `demur serve`, for each n (or --points of them).
+
+Right: every object that the peer was told is kept is there, whole, after a kill and a start with room again; one that was
+not kept was told so (A700), or the association broke off; a study all of which was acknowledged is on its way, held or
+answered; the workspace is sound.
+
+Usage: serve.py DEMUR PHANTOM INJECT [--points N]
+"""
+import argparse
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+from workbench import Bench
+
+PATIENCE = 90  # seconds for what must come
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Run:
+    """One service on a copy of the workspace."""
+
+    def __init__(self, bench, inject, folder):
+        self.bench, self.inject, self.folder, self.port = bench, inject, folder, free_port()
+        shutil.copytree(bench.template, folder)
+        self.received = os.path.join(folder, "received")
+        self.settings = os.path.join(folder, "serve.conf")
+        with open(self.settings, "w", encoding="utf-8") as file:
+            file.write(f"[receive]\nfolder = {self.received}\nport = {self.port}\nsettle = 0\nreserve = 0\ntimeout = 10\n"
+                       f"[model]\nname = {bench.model}\ncommand = sh {bench.folder}/one.sh {{series}} {{output}}\npause = 1\n"
+                       f"[assess]\nselector = s\n[answer nobody]\nto = 127.0.0.1:1\n"
+                       "verdicts = accepted red_flag not_eligible failed\nobjects = sr picture\n")
+        self.process = None
+
+    def demur(self, *words):
+        return subprocess.run([self.bench.demur, "--workspace", "w.demur", "--quiet", *words], cwd=self.folder, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+
+    def start(self, **faults):
+        """Whether it listens; False where it ended."""
+        environment = {**os.environ, **faults}
+        if faults:
+            environment |= {"LD_PRELOAD": self.inject, "FAULT_ROOT": self.folder}
+        self.log = os.path.join(os.path.dirname(self.folder), "log")
+        with open(self.log, "w", encoding="utf-8") as log:
+            self.process = subprocess.Popen([self.bench.demur, "--workspace", "w.demur", "serve", self.settings],
+                                            cwd=self.folder, env=environment, stdout=log, stderr=log)
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until:
+            if self.process.poll() is not None:
+                return False
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return True
+            time.sleep(0.02)
+        raise AssertionError("the service never listened")
+
+    def end(self, number):
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        self.process.wait(timeout=60)
+
+    def send(self, uids):
+        """UIDs of the objects that the service says it keeps; None: who knows, the association broke off."""
+        sent = self.demur("--json", "dicom", "send", f"127.0.0.1:{self.port}", os.path.join(self.folder, "few"), "--called",
+                          "DEMUR", "--timeout", "10")
+        if sent.returncode != 0:
+            return None
+        document = json.loads(sent.stdout)
+        told = {problem.split(":")[0] for problem in document["problems"]}
+        for problem in document["problems"]:
+            assert "0xA700" in problem, f"the peer was told {problem}"
+        assert document["n_sent"] == len(uids) - len(told)
+        return uids - told
+
+    def kept(self):
+        names = set()
+        for _, folders, files in os.walk(self.received):
+            folders[:] = [name for name in folders if not name.startswith(".")]  # the answers
+            names |= {name[:-4] for name in files if name.endswith(".dcm")}
+        return names
+
+    def status(self):
+        return json.loads(self.demur("--json", "serve", "--status", self.settings).stdout)
+
+    def settle(self):
+        """Until nothing moves but answers that nobody takes."""
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until:
+            status = self.status()
+            if status["n_arriving"] == status["n_broken"] and status["n_queue"] == status["n_answer"]:
+                return status
+            time.sleep(0.1)
+        raise AssertionError(f"it never settled: {json.dumps(status)}")
+
+
+def uids_of(bench):
+    """SOPInstanceUIDs of the objects to be sent: as a service without faults names their files."""
+    run = Run(bench, "", os.path.join(bench.folder, "first", "run"))
+    assert run.start(), open(run.log, encoding="utf-8").read()
+    subprocess.run([bench.demur, "--quiet", "dicom", "send", f"127.0.0.1:{run.port}", os.path.join(run.folder, "few"), "--called",
+                    "DEMUR"], check=True, stdout=subprocess.DEVNULL)
+    run.settle()
+    run.end(signal.SIGTERM)
+    uids = run.kept()
+    assert len(uids) == 3
+    return uids
+
+
+def n_calls(bench, inject, uids):
+    run = Run(bench, inject, os.path.join(bench.folder, "count", "run"))
+    count = os.path.join(bench.folder, "calls")
+    assert run.start(FAULT_COUNT=count), open(run.log, encoding="utf-8").read()
+    assert run.send(uids) == uids
+    run.settle()
+    run.end(signal.SIGTERM)
+    return os.path.getsize(count)
+
+
+def try_one(bench, inject, uids, at):
+    top = os.path.join(bench.folder, f"at-{at}")
+    run = Run(bench, inject, os.path.join(top, "run"))
+    acknowledged = set()
+    if run.start(FAULT_AT=str(at), FAULT_KIND="full"):
+        acknowledged = run.send(uids)
+        time.sleep(1)  # it may go on for a while on the full disk
+    else:
+        with open(run.log, encoding="utf-8") as log:
+            assert log.read().strip(), "it ended without a word"
+    run.end(signal.SIGKILL)
+    assert run.start(), "with room again it does not start: " + open(run.log, encoding="utf-8").read()
+    status = run.settle()
+    kept = run.kept()
+    if acknowledged:
+        assert acknowledged <= kept, f"acknowledged and lost: {acknowledged - kept}"
+        known = status["n_queue"] + status["n_held"] + status["n_answered"] + status["n_arriving"]
+        assert known == 1, f"its study is not known: {json.dumps(status)}"
+    run.end(signal.SIGTERM)
+    sound = run.demur("verify")
+    assert sound.returncode == 0, sound.stderr + sound.stdout
+    shutil.rmtree(top)
+    return acknowledged
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("demur")
+    parser.add_argument("phantom")
+    parser.add_argument("inject")
+    parser.add_argument("--points", type=int, default=0)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="demur-serve-") as folder:
+        bench = Bench(arguments.demur, arguments.phantom, folder)
+        for name in ("first", "count"):
+            os.makedirs(os.path.join(folder, name))
+        uids = uids_of(bench)
+        n = n_calls(bench, os.path.abspath(arguments.inject), uids)
+        points = range(1, n + 1)
+        if 0 < arguments.points < n:
+            points = sorted({1 + k * (n - 1) // (arguments.points - 1) for k in range(arguments.points)})
+        whole = some = broke = 0
+        for at in points:
+            os.makedirs(os.path.join(folder, f"at-{at}"))
+            try:
+                acknowledged = try_one(bench, os.path.abspath(arguments.inject), uids, at)
+            except AssertionError as fault:
+                sys.exit(f"disk full at call {at} of {n}: {fault}")
+            broke += acknowledged is None
+            whole += acknowledged == uids
+            some += acknowledged is not None and acknowledged != uids
+        print(f"disk full at {len(points)} of {n} calls that write: all acknowledged {whole} times, some or none {some} times, "
+              f"association broken off {broke} times; nothing acknowledged was lost")
+
+
+main()
