@@ -4,6 +4,7 @@
 #include "dicom/network-scu.hh"
 #include "dicom/object-folder.h"
 
+#include "base/error.h"
 #include "base/file-input.h"
 #include "base/file-output.h"
 

@@ -4,6 +4,8 @@
 #include "dicom/network-scu.hh"
 #include "dicom/object-folder.h"
 
+#include "base/error.h"
+
 #include <dcmtk/dcmdata/dctk.h>
 #include <dcmtk/dcmnet/diutil.h>
 

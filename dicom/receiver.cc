@@ -140,6 +140,14 @@ clear_mark(const std::string &study, const char *kind) {
     demur_folder_sync(path.substr(0, path.rfind('/')).c_str());
 }
 
+// An association with the study ended: in good order, or it is marked as broken off first. Where the
+// disk takes no such mark the open one stays, which says as much to the next server.
+void
+close_mark(const std::string &study, const std::string &open, bool released) {
+  if (released || set_mark(study, mark_broken))
+    clear_mark(study, open.c_str());
+}
+
 std::string
 open_mark(pid_t process) {
   return mark_open + std::to_string(process);
@@ -227,9 +235,7 @@ protected:
     for (const std::string &folder : touched_) {
       if (released_)
         clear_mark(folder, mark_broken);
-      else
-        set_mark(folder, mark_broken);
-      clear_mark(folder, open_mark(getpid()).c_str());
+      close_mark(folder, open_mark(getpid()), released_);
     }
     say(pipe_, "E " + std::to_string(getpid()) + (released_ ? " 1" : " 0"));
     DcmSCP::notifyAssociationTermination();
@@ -681,8 +687,7 @@ public:
       if (mark == nullptr)
         continue;
       const std::string folder = std::string(receiver_.folder) + "/" + std::string(name, mark);
-      set_mark(folder, mark_broken);
-      clear_mark(folder, mark);
+      close_mark(folder, mark, false);
     }
     g_autoptr(GDir) dir = g_dir_open(journal_of(receiver_.folder).c_str(), 0, nullptr);
     while (dir != nullptr && (name = g_dir_read_name(dir)) != nullptr) {
@@ -769,8 +774,7 @@ private:
       study.quiet_since = g_get_monotonic_time();
       if (released || !has_mark(folder, open_mark(pid).c_str()))
         continue;
-      set_mark(folder, mark_broken); // it was killed
-      clear_mark(folder, open_mark(pid).c_str());
+      close_mark(folder, open_mark(pid), false); // it was killed
     }
     if (!touched || released)
       return;
@@ -789,11 +793,20 @@ private:
         folders.push_back(folder.c_str());
     if (folders.empty())
       return true;
-    // What arrives from here on sets a new mark: the study is then read again.
+    // What arrives from here on sets a new mark: the study is then read again. Where the disk takes
+    // no mark the study keeps the one it has, and is told later.
+    std::vector<const char *> marked;
     for (const char *folder : folders) {
-      set_mark(folder, mark_reading);
+      if (!set_mark(folder, mark_reading)) {
+        studies_[folder].quiet_since = now;
+        continue;
+      }
       clear_mark(folder, mark_new);
+      marked.push_back(folder);
     }
+    folders = marked;
+    if (folders.empty())
+      return true;
     folders.push_back(nullptr);
     const DemurSettled outcome = receiver_.settled(folders.data(), receiver_.data);
     folders.pop_back();

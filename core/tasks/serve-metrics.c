@@ -3,6 +3,8 @@
 #include <gio/gio.h>
 #include <string.h>
 
+#include "base/error.h"
+
 #define PATIENCE 5        /* seconds for one who asks */
 #define MAX_REQUEST 16384 /* bytes */
 

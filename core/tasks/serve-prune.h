@@ -1,7 +1,7 @@
 /* Received images of studies that were answered long ago are removed where the settings say so. */
 #pragma once
 
-#include "base/error.h"
+#include <glib.h>
 
 G_BEGIN_DECLS
 

@@ -63,8 +63,18 @@ start_storescp(const char *folder, guint port) {
   return process;
 }
 
+/* A peer that says a byte of a request each second until it is hung up on. */
+static gpointer
+say_a_byte_a_second(gpointer data) {
+  const int fd = *(const int *)data;
+  const guint8 request[] = {0x01, 0x00, 0x00, 0x00, 0x00, 0xC8, 0x00, 0x01};
+  for (gsize i = 0; send(fd, &request[MIN(i, sizeof request - 1)], 1, MSG_NOSIGNAL) == 1; i++)
+    g_usleep(G_USEC_PER_SEC);
+  return NULL;
+}
+
 /* 2,000 objects over 1, 5 and 20 associations, beside ten peers that say nothing and one that says a
- * byte at a time; and the same to storescp. */
+ * byte a second; and the same to storescp. */
 static void
 test_two_thousand_objects_beside_storescp(void) {
   static const guint associations[] = {1, 5, 20};
@@ -75,7 +85,7 @@ test_two_thousand_objects_beside_storescp(void) {
     g_autofree char *theirs = g_strdup_printf("%s/theirs-%" G_GSIZE_FORMAT, folder, a);
     FixtureServer *server = fixture_server_new(ours, NULL, NULL);
     const DemurPeer peer = fixture_peer(server);
-    int silent[10];
+    int silent[11]; /* the last says a byte a second */
     const struct sockaddr_in address = {.sin_family = AF_INET,
                                         .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
                                         .sin_port = htons((guint16)peer.port)};
@@ -83,9 +93,11 @@ test_two_thousand_objects_beside_storescp(void) {
       silent[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
       g_assert_cmpint(connect(silent[i], (const struct sockaddr *)&address, sizeof address), ==, 0);
     }
-    const guint8 byte = 0x01;
-    g_assert_cmpint(send(silent[0], &byte, 1, MSG_NOSIGNAL), ==, 1);
+    GThread *slow = g_thread_new("slow", say_a_byte_a_second, &silent[10]);
     const double seconds = send_in(&peer, paths, associations[a]);
+    for (gsize i = 0; i < G_N_ELEMENTS(silent); i++)
+      shutdown(silent[i], SHUT_RDWR);
+    g_thread_join(slow);
     for (gsize i = 0; i < G_N_ELEMENTS(silent); i++)
       close(silent[i]);
     fixture_wait(server, server->settled, 1);

@@ -2,6 +2,7 @@
  * refuses by name; an answer to nothing that was asked is not taken. */
 #include "network-fixture.h"
 
+#include "base/error.h"
 #include "dicom/commitment.h"
 
 static void

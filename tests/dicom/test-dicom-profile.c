@@ -236,6 +236,84 @@ test_around_compressed_pixels(void) {
   fixture_remove(folder);
 }
 
+/* A text in a sequence's only item, below root. */
+static void
+put_sequence(GArray *root, guint32 tag, GArray *inside) {
+  g_autoptr(GByteArray) item = item_of(inside);
+  object_put(root, tag, "SQ", item->data, item->len);
+}
+
+static GArray *
+planted_in(guint32 tag, const char *vr) {
+  GArray *object = g_array_new(FALSE, FALSE, sizeof(ObjectElement));
+  g_array_set_clear_func(object, object_clear_element);
+  object_text(object, tag, vr, MARK "^QUENTIN 1950");
+  return object;
+}
+
+/* Groups and sequences that hold pictures, drawings, documents and what a maker wants: private
+ * elements with and without a creator, overlays, curves, palettes, icons, waveforms, spectra, digital
+ * signatures, attributes of before; at the root, and some within a sequence that stays. */
+static void
+test_where_else_a_text_can_be(void) {
+  static const struct {
+    guint32 tag;
+    const char *vr;
+  } places[] = {{DEMUR_TAG(0x0009, 0x0010), "LO"}, {DEMUR_TAG(0x0009, 0x1001), "LO"},
+                {DEMUR_TAG(0x0029, 0x1010), "OB"}, {DEMUR_TAG(0x7FE1, 0x0010), "LO"},
+                {DEMUR_TAG(0x7FE1, 0x1010), "UN"}, {DEMUR_TAG(0x0019, 0x2005), "UT"},
+                {DEMUR_TAG(0x6000, 0x0022), "LO"}, {DEMUR_TAG(0x6000, 0x1500), "LO"},
+                {DEMUR_TAG(0x6000, 0x3000), "OW"}, {DEMUR_TAG(0x6000, 0x4000), "LT"},
+                {DEMUR_TAG(0x601E, 0x3000), "OW"}, {DEMUR_TAG(0x5000, 0x0022), "LO"},
+                {DEMUR_TAG(0x5000, 0x3000), "OW"}, {DEMUR_TAG(0x501E, 0x3000), "OB"},
+                {DEMUR_TAG(0x5000, 0x200C), "OW"}, {DEMUR_TAG(0x0028, 0x1221), "OW"},
+                {DEMUR_TAG(0x0028, 0x3006), "OW"}, {DEMUR_TAG(0x0042, 0x0011), "OB"},
+                {DEMUR_TAG(0x0042, 0x0010), "ST"}, {DEMUR_TAG(0x5600, 0x0020), "OW"},
+                {DEMUR_TAG(0x7FE0, 0x0008), "OW"}, {DEMUR_TAG(0x7FE0, 0x0020), "OW"},
+                {DEMUR_TAG(0x4FFE, 0x0001), "UN"}, {DEMUR_TAG(0xFFFA, 0xFFFA), "UN"},
+                {DEMUR_TAG(0x0040, 0xA160), "UT"}, {DEMUR_TAG(0x0070, 0x0006), "ST"},
+                {DEMUR_TAG(0x4008, 0x010B), "ST"}, {DEMUR_TAG(0x0088, 0x0904), "LO"},
+                {DEMUR_TAG(0x0032, 0x4000), "LT"}, {DEMUR_TAG(0x0038, 0x0300), "LO"},
+                {DEMUR_TAG(0x0013, 0x0010), "LO"}, {DEMUR_TAG(0x3006, 0x0026), "LO"}};
+  static const guint32 sequences[] = {
+      DEMUR_TAG(0x0008, 0x1140), DEMUR_TAG(0x0008, 0x2112), DEMUR_TAG(0x0018, 0x9321),
+      DEMUR_TAG(0x0040, 0x0275), DEMUR_TAG(0x0040, 0xA730), DEMUR_TAG(0x0088, 0x0200),
+      DEMUR_TAG(0x0400, 0x0561), DEMUR_TAG(0x5400, 0x0100), DEMUR_TAG(0x0070, 0x0001),
+      DEMUR_TAG(0x5200, 0x9229), DEMUR_TAG(0x5200, 0x9230), DEMUR_TAG(0x0012, 0x0064),
+      DEMUR_TAG(0x0008, 0x9215), DEMUR_TAG(0x0009, 0x1099)};
+  static const struct {
+    guint32 tag;
+    const char *vr;
+  } inside[] = {{DEMUR_TAG(0x0008, 0x103E), "LO"}, {DEMUR_TAG(0x0010, 0x0010), "PN"},
+                {DEMUR_TAG(0x0009, 0x1001), "LO"}, {DEMUR_TAG(0x0020, 0x9056), "SH"},
+                {DEMUR_TAG(0x0040, 0xA160), "UT"}, {DEMUR_TAG(0x7FE0, 0x0010), "OB"}};
+  g_autofree char *folder = fixture_folder();
+  gsize n = 0;
+  for (gsize p = 0; p < G_N_ELEMENTS(places); p++) {
+    g_autoptr(GArray) object = object_slice(0, (int)n, 2.5 * (double)n, (int)n + 1);
+    object_text(object, places[p].tag, places[p].vr, MARK "^QUENTIN 1950");
+    g_autofree char *name = g_strdup_printf("%" G_GSIZE_FORMAT ".dcm", n++);
+    object_save(object, folder, name);
+  }
+  for (gsize s = 0; s < G_N_ELEMENTS(sequences); s++)
+    for (gsize i = 0; i < G_N_ELEMENTS(inside); i++) {
+      g_autoptr(GArray) object = object_slice(0, (int)n, 2.5 * (double)n, (int)n + 1);
+      g_autoptr(GArray) text = planted_in(inside[i].tag, inside[i].vr);
+      /* Two levels down too, as functional groups of multi-frame objects are. */
+      g_autoptr(GArray) outer = g_array_new(FALSE, FALSE, sizeof(ObjectElement));
+      g_array_set_clear_func(outer, object_clear_element);
+      put_sequence(outer, DEMUR_TAG(0x0018, 0x9301), text);
+      put_sequence(object, sequences[s], (n & 1u) != 0 ? text : outer);
+      g_autofree char *name = g_strdup_printf("%" G_GSIZE_FORMAT ".dcm", n++);
+      object_save(object, folder, name);
+    }
+  /* Floating-point pixel data are refused by name. */
+  g_autoptr(GByteArray) bytes = copies_of(folder, n - 1);
+  assert_gone(bytes, MARK);
+  assert_gone(bytes, "QUENTIN");
+  fixture_remove(folder);
+}
+
 static void
 test_cases_of_others(void) {
   static const char *const folders[] = {"cases/volumes/deid_b", "cases/volumes/deid_in"};
@@ -313,6 +391,7 @@ main(int argc, char **argv) {
   g_test_add_func("/dicom/profile/texts", test_a_text_in_everything_that_may_stay);
   g_test_add_func("/dicom/profile/native", test_around_native_pixels);
   g_test_add_func("/dicom/profile/compressed", test_around_compressed_pixels);
+  g_test_add_func("/dicom/profile/elsewhere", test_where_else_a_text_can_be);
   g_test_add_func("/dicom/profile/cases", test_cases_of_others);
   g_test_add_func("/dicom/profile/moments", test_dates_and_times_move_together);
   g_test_add_func("/dicom/profile/values", test_values_that_are_known_stay);

@@ -181,6 +181,7 @@ test_a_report_without_risk_has_none(void) {
     if (i > 0)
       result.score = result.threshold = result.coverage = NAN;
     result.simulated = TRUE;
+    result.remark = i % 2 == 0 ? "The verdict is of a part of the study: 3 of 9 objects" : NULL;
     save(&result, import, path);
     assert_valid(path);
     g_autofree char *bytes = NULL;
