@@ -8,7 +8,6 @@
 #include <glib.h>
 #include <json-glib/json-glib.h>
 
-
 G_BEGIN_DECLS
 
 /* Parses text [length] (-1: up to its NUL) into the parser. DEMUR_ERROR_INPUT where it is not JSON

@@ -53,13 +53,13 @@ statement_of(const DemurReasoner *r, size_t q, const double *meta, const float *
 static size_t *
 find_judged(const DemurReasoner *r, const double *scores, size_t *n_judged) {
   const size_t n = r->selector->n_kept;
-  g_autofree DemurCandidate *order = g_new(DemurCandidate, MAX(n, 1));
+  g_autofree DemurReasonCandidate *order = g_new(DemurReasonCandidate, MAX(n, 1));
   size_t n_refused = 0;
   for (size_t i = 0; i < n; i++) {
-    order[i] = (DemurCandidate){i, -scores[i]};
+    order[i] = (DemurReasonCandidate){i, -scores[i]};
     n_refused += scores[i] < r->threshold;
   }
-  qsort(order, n, sizeof *order, demur_candidates_compare);
+  qsort(order, n, sizeof *order, demur_reason_candidates_compare);
   const size_t n_low = MIN(n, MAX(n_refused, MIN_REFUSED));
   *n_judged = MIN(n_low, MAX_JUDGED);
   size_t *judged = g_new(size_t, MAX(*n_judged, 1));
@@ -72,7 +72,7 @@ find_judged(const DemurReasoner *r, const double *scores, size_t *n_judged) {
  * them. */
 static void
 state_scan(const DemurReasoner *r, const double *scores, const double *meta, size_t kept,
-           DemurCandidate *candidates, guint32 *list) {
+           DemurReasonCandidate *candidates, guint32 *list) {
   const DemurSelector *s = r->selector;
   const float *inputs = s->kept_inputs + kept * s->n_inputs;
   const size_t n = demur_reasoner_candidates(r, scores, candidates);
@@ -104,7 +104,8 @@ find_statements(const DemurReasoner *r, const double *kept, const size_t *judged
   memset(statements, 0xff, n * length * sizeof *statements); /* DEMUR_GUESS_NONE */
   g_autofree double *rows = g_new(double, CHUNK *width),
                     *all = g_new(double, CHUNK *(r->n_quantities + 1));
-  g_autofree DemurCandidate *candidates = g_new(DemurCandidate, MAX(r->n_quantities, 1));
+  g_autofree DemurReasonCandidate *candidates =
+      g_new(DemurReasonCandidate, MAX(r->n_quantities, 1));
   for (size_t start = 0; start < n; start += CHUNK) {
     const size_t m = MIN(CHUNK, n - start);
     for (size_t j = 0; j < m; j++)

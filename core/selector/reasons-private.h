@@ -45,7 +45,7 @@ struct DemurReasoner {
 typedef struct {
   size_t quantity;
   double contribution;
-} DemurCandidate;
+} DemurReasonCandidate;
 
 /* scores [n][n_quantities + 1] of scans meta [n][width]: as they are, and with each quantity at
  * what is typical. */
@@ -54,9 +54,9 @@ void demur_reasoner_score(const DemurReasoner *reasoner, const double *meta, siz
 /* What lowers the score, the most first: one at least, then only what does. candidates has room for
  * all quantities; scores are of one scan. */
 size_t demur_reasoner_candidates(const DemurReasoner *reasoner, const double *scores,
-                                 DemurCandidate *candidates);
+                                 DemurReasonCandidate *candidates);
 /* The most first, ties to the first quantity: for qsort. */
-int demur_candidates_compare(const void *a, const void *b);
+int demur_reason_candidates_compare(const void *a, const void *b);
 
 gboolean demur_reasoner_belongs(const DemurReasoner *reasoner, const DemurQuantity *quantity,
                                 size_t input);

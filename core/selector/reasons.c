@@ -203,8 +203,8 @@ demur_reasoner_score(const DemurReasoner *r, const double *meta, size_t n, doubl
 }
 
 int
-demur_candidates_compare(const void *a, const void *b) {
-  const DemurCandidate *x = a, *y = b;
+demur_reason_candidates_compare(const void *a, const void *b) {
+  const DemurReasonCandidate *x = a, *y = b;
   if (x->contribution != y->contribution)
     return x->contribution < y->contribution ? 1 : -1;
   return (x->quantity > y->quantity) - (x->quantity < y->quantity);
@@ -214,10 +214,10 @@ demur_candidates_compare(const void *a, const void *b) {
  * all quantities. */
 size_t
 demur_reasoner_candidates(const DemurReasoner *r, const double *scores,
-                          DemurCandidate *candidates) {
+                          DemurReasonCandidate *candidates) {
   for (size_t q = 0; q < r->n_quantities; q++)
-    candidates[q] = (DemurCandidate){q, scores[q + 1] - scores[0]};
-  qsort(candidates, r->n_quantities, sizeof *candidates, demur_candidates_compare);
+    candidates[q] = (DemurReasonCandidate){q, scores[q + 1] - scores[0]};
+  qsort(candidates, r->n_quantities, sizeof *candidates, demur_reason_candidates_compare);
   size_t n = MIN(r->n_quantities, 1);
   while (n < r->n_quantities && candidates[n].contribution > 0.0)
     n++;
@@ -358,12 +358,12 @@ reason_of(const DemurReasoner *r, size_t q, const double *meta, const float *inp
  * by name). Owned; NULL: none has. */
 static char *
 list_sites(const DemurSelector *s, const guint *counts) {
-  g_autofree DemurCandidate *sites = g_new(DemurCandidate, MAX(s->n_site_names, 1));
+  g_autofree DemurReasonCandidate *sites = g_new(DemurReasonCandidate, MAX(s->n_site_names, 1));
   size_t n = 0;
   for (size_t site = 0; site < s->n_site_names; site++)
     if (counts[site] >= DEMUR_SMALL_CELL)
-      sites[n++] = (DemurCandidate){site, (double)counts[site]};
-  qsort(sites, n, sizeof *sites, demur_candidates_compare);
+      sites[n++] = (DemurReasonCandidate){site, (double)counts[site]};
+  qsort(sites, n, sizeof *sites, demur_reason_candidates_compare);
   g_autoptr(GString) list = g_string_new(NULL);
   for (size_t i = 0; i < n; i++)
     g_string_append_printf(list, "%s%s: %u", i > 0 ? ", " : "", s->site_names[sites[i].quantity],
@@ -406,7 +406,8 @@ demur_reasoner_explain(const DemurReasoner *r, const double *meta,
   demur_selector_inputs(r->selector, meta, 1, inputs);
   g_autofree double *scores = g_new(double, r->n_quantities + 1);
   demur_reasoner_score(r, meta, 1, scores);
-  g_autofree DemurCandidate *candidates = g_new(DemurCandidate, MAX(r->n_quantities, 1));
+  g_autofree DemurReasonCandidate *candidates =
+      g_new(DemurReasonCandidate, MAX(r->n_quantities, 1));
   const size_t n = demur_reasoner_candidates(r, scores, candidates);
   GPtrArray *reasons = demur_reasons_new();
   size_t n_of[2] = {0}; /* of those that don't tell the risk, and that do: each has its own room, so

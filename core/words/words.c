@@ -374,7 +374,7 @@ plain_words(const DemurReason *r, DemurTranslate translate) {
   case DEMUR_REASON_NEAREST:
     return nearest_words(r, translate);
   case DEMUR_REASON_WITHHELD:
-    return g_strdup(SAY(N_("what else there is to say would tell the risk that is held back")));
+    return g_strdup(SAY(N_("reasons that would tell the risk are shown when it is revealed")));
   case DEMUR_REASON_NOT_TUNED:
     return g_strdup(SAY(N_("the selector has no threshold yet: run `demur tune`")));
   case DEMUR_REASON_NO_SCORE:

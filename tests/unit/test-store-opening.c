@@ -344,15 +344,15 @@ patience_is_as_it_is_set(Fixture *f, gconstpointer data) {
   }
 }
 
-/* Seen by a fault in the 7,001st of 8,000: what was saved in transactions before it stays, so that
+/* Seen by a fault in the 25,001st of 26,000: what was saved in transactions before it stays, so that
  * no lock is held for all of them. */
 static void
 verdicts_are_saved_in_short_transactions(Fixture *f, gconstpointer data) {
   g_autoptr(DemurWorkspace) workspace = open_workspace(f->path, DEMUR_WORKSPACE_CREATE);
-  enum { N = 8000 };
+  enum { N = 26000, WRONG = 25000, WHOLE = 20000 };
   g_autofree DemurVerdictRecord *records = g_new0(DemurVerdictRecord, N);
   for (size_t i = 0; i < N; i++)
-    records[i] = (DemurVerdictRecord){.scan_id = (char *)(i == 7000 ? NULL : "scan"),
+    records[i] = (DemurVerdictRecord){.scan_id = (char *)(i == WRONG ? NULL : "scan"),
                                       .risk = 0.5,
                                       .risk_raw = 0.5,
                                       .score = 0.5,
@@ -370,11 +370,11 @@ verdicts_are_saved_in_short_transactions(Fixture *f, gconstpointer data) {
   g_clear_error(&error);
   g_autoptr(GPtrArray) kept = demur_verdicts_of_scan(workspace, NULL, "scan", &error);
   g_assert_no_error(error);
-  g_assert_cmpuint(kept->len, ==, 5000);
-  records[7000].scan_id = (char *)"scan";
+  g_assert_cmpuint(kept->len, ==, WHOLE);
+  records[WRONG].scan_id = (char *)"scan";
   g_assert_true(demur_verdicts_save(workspace, &batch, records, N, &error));
   g_autoptr(GPtrArray) all = demur_verdicts_of_scan(workspace, NULL, "scan", &error);
-  g_assert_cmpuint(all->len, ==, 5000 + N);
+  g_assert_cmpuint(all->len, ==, WHOLE + N);
 }
 
 #define TEST(name) g_test_add("/store/opening/" #name, Fixture, NULL, set_up, name, tear_down)

@@ -206,7 +206,7 @@ a_held_back_risk_is_in_no_text(void) {
   g_auto(GStrv) held = demur_scan_reasons(&scan, FALSE);
   g_assert_cmpuint(g_strv_length(held), ==, 2);
   g_assert_cmpstr(held[0], ==, "kernel B70f was in 0.2 % of the training scans");
-  g_assert_cmpstr(held[1], ==, "what else there is to say would tell the risk that is held back");
+  g_assert_cmpstr(held[1], ==, "reasons that would tell the risk are shown when it is revealed");
   g_autofree char *first = demur_scan_first_reason(&scan);
   g_assert_cmpstr(first, ==, held[0]);
   g_auto(GStrv) revealed = demur_scan_reasons(&scan, TRUE);

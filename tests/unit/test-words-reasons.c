@@ -85,7 +85,7 @@ each_kind_of_reason_has_words(void) {
        "among the 200 training scans most like it the risk was too high at 3 of 9 sites (how many "
        "had the outcome is withheld: a small count)"},
       {"[{\"kind\": \"withheld\"}]",
-       "what else there is to say would tell the risk that is held back"},
+       "reasons that would tell the risk are shown when it is revealed"},
       {"[{\"kind\": \"not_tuned\"}]", "the selector has no threshold yet: run `demur tune`"},
       {"[{\"kind\": \"no_score\", \"subject\": \"sybil\"}]",
        "no score of model 'sybil' was imported for this scan"},
@@ -116,7 +116,7 @@ each_kind_of_reason_has_words(void) {
   }
   g_autoptr(GPtrArray) reasons = demur_reasons_from_json("[{\"kind\": \"withheld\"}]");
   g_autofree char *loud = demur_words_reason(reasons->pdata[0], upper);
-  g_assert_cmpstr(loud, ==, "WHAT ELSE THERE IS TO SAY WOULD TELL THE RISK THAT IS HELD BACK");
+  g_assert_cmpstr(loud, ==, "REASONS THAT WOULD TELL THE RISK ARE SHOWN WHEN IT IS REVEALED");
 }
 
 /* Beside a risk that is held back no number stands that follows it, whichever reason it is of, and
