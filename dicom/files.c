@@ -1,6 +1,7 @@
 #include "dicom/files.h"
 #include "base/error.h"
 #include "base/file-stamp.h"
+#include "base/limits.h"
 
 #include <glib/gstdio.h>
 #include <stdlib.h>
@@ -338,6 +339,10 @@ read_job(Job *job) {
     source = demur_zip_stream(job->zip, job->zip_entry, &error);
   } else {
     source = demur_source_open(job->path, &error);
+  }
+  if (source != NULL && demur_source_size(source) > DEMUR_LIMIT_OBJECT_BYTES) {
+    job->reason = g_strdup("larger than 4 GiB, which no image is");
+    return;
   }
   if (source != NULL)
     job->header = demur_header_read(&source, &error);

@@ -29,6 +29,10 @@
 #define DEMUR_LIMIT_SCORES_JSON_BYTES ((gsize)512 << 20)
 #define DEMUR_LIMIT_SETTINGS_BYTES ((gsize)1 << 20)
 
+/* Most bytes of a DICOM object: the length of its pixel data is written in 32 bits, and the rest is
+ * small. What is longer is padded or no image. */
+#define DEMUR_LIMIT_OBJECT_BYTES (G_GUINT64_CONSTANT(4097) << 20)
+
 /* Tables are read row by row: of a row, and of all rows together (a stream may have no end). */
 #define DEMUR_LIMIT_ROW_BYTES ((gsize)256 << 20)
 #define DEMUR_LIMIT_TABLE_BYTES (G_GUINT64_CONSTANT(64) << 30)

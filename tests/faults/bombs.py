@@ -5,6 +5,7 @@ processor's time, not the clock's, and the memory above that of an import of not
 """
 import multiprocessing
 import os
+import resource
 import struct
 import subprocess
 import sys
@@ -21,7 +22,8 @@ def imported(demur, folder, path):
     """Exit status, what it said, seconds of processor, peak memory in MiB."""
     with open(os.path.join(folder, "said"), "w+", encoding="utf-8", errors="replace") as said:
         program = subprocess.Popen([demur, "--workspace", os.path.join(folder, "w.demur"), "--threads", "1", "--quiet", "--json", "dicom",
-                                    "import", path], stdout=said, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+                                    "import", path], stdout=said, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (60, 60)))  # outlives no test
         _, status, used = os.wait4(program.pid, 0)
         program.returncode = os.waitstatus_to_exitcode(status)
         said.seek(0)

@@ -300,6 +300,7 @@ def commands_of(bench):
         "audit apply": ["audit", "apply", "s", "audit.csv"],
         "accept run": ["accept", "run", "s", "accept.csv"],
         "watch start": ["watch", "start", "s", "--cohort", "c"],
+        "watch labels": ["watch", "labels", "accept.csv"],
         "dicom choose": ["dicom", "choose", scan, "--reason", "a test"],
         "dicom resolve": ["dicom", "resolve", bench.second, "--keep", "--reason", "a test"],
         "dicom correct": ["dicom", "correct", bench.other, "--reason", "a test"],
@@ -315,7 +316,8 @@ DEMO = {"demo": ["demo", "demo"]}
 
 # Not tried here: a service that runs for weeks (serve.py tries it). It receives as `dicom receive` does, and imports, scores, assesses and
 # exports by the tasks of those commands; its journal is written as every file is.
-ELSEWHERE = {"serve"}
+# A lift needs an alarm, which takes hundreds of patients: commands-watch lifts one.
+ELSEWHERE = {"serve", "watch lift"}
 
 
 def reading_of(bench):
@@ -337,6 +339,7 @@ def reading_of(bench):
         "verify": ["verify"],
         "shift": ["shift", "s", "--cohort", "c", "--mix", f"site={bench.site}:1"],
         "log": ["log"],
+        "watch show": ["watch", "show"],
     }
 
 
