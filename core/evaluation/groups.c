@@ -336,10 +336,12 @@ add_by(const DemurGroupsInput *input, const char *by, DemurEvaluation *e, DemurP
       result->name = g_strdup(method->name);
       result->recalibrated = input->recalibrated;
     }
-    group->contrasts =
-        g_renew(DemurSiteContrast, group->contrasts, group->n_contrasts + n_contrasts);
-    memset(group->contrasts + group->n_contrasts, 0, n_contrasts * sizeof *group->contrasts);
-    group->n_contrasts += group->labels_withheld ? 0 : n_contrasts;
+    if (n_contrasts > 0 && !group->labels_withheld) {
+      group->contrasts =
+          g_renew(DemurSiteContrast, group->contrasts, group->n_contrasts + n_contrasts);
+      memset(group->contrasts + group->n_contrasts, 0, n_contrasts * sizeof *group->contrasts);
+      group->n_contrasts += n_contrasts;
+    }
   }
   g_autoptr(GArray) jobs = g_array_new(FALSE, FALSE, sizeof(Job)); /* the small ones */
   for (guint p = 0; p < parts->len; p++) {

@@ -69,6 +69,7 @@ class Bench:
         self.must("audit", "plan", "s", "--cohort", "c", "--site", self.site, "--scans", "12", "-o", "audit.csv")
         self.must("accept", "plan", "s", "--cohort", "c", "--site", self.site, "-o", "accept.csv")
         self.must("report", "r.pdf", "--selector", "s", "--cohort", "c", "--bootstrap", "100")
+        self.write("outcome.csv", f"scan_id,label\n{self.scan},1\n")
         for name in ("audit.csv", "accept.csv"):
             self.label(name)
         with open(os.path.join(folder, "one.sh"), "w", encoding="utf-8") as file:  # the external model
@@ -252,11 +253,12 @@ def rows_of_one(path):
         found = {}
         for table in tables:
             rows = database.execute(f"SELECT * FROM \"{table}\"")
-            # What a run of the external model took, and when a received file was written, is another each time; so is what
-            # seals a row that holds it, and the chain over that.
+            # What a run of the external model took, when a received file was written, and whether it was old enough for its pixels
+            # to be known by it (base/file-stamp.h), is another each time; so is what seals a row that holds it, the chain over
+            # that, and the folder of a run.
             kept = [at for at, column in enumerate(rows.description)
-                    if column[0] not in ("seconds", "modified", "stamp", "seal", "previous", "chain")]
-            found[table] = sorted(repr([row[at] for at in kept]) for row in rows)
+                    if column[0] not in ("seconds", "modified", "stamp", "pixel_digest", "decodes", "seal", "previous", "chain")]
+            found[table] = sorted(re.sub(r"/work-[0-9]+/", "/work/", repr([row[at] for at in kept])) for row in rows)
         return found
     except sqlite3.DatabaseError:
         return None
@@ -300,7 +302,7 @@ def commands_of(bench):
         "audit apply": ["audit", "apply", "s", "audit.csv"],
         "accept run": ["accept", "run", "s", "accept.csv"],
         "watch start": ["watch", "start", "s", "--cohort", "c"],
-        "watch labels": ["watch", "labels", "accept.csv"],
+        "watch labels": ["watch", "labels", "outcome.csv"],
         "dicom choose": ["dicom", "choose", scan, "--reason", "a test"],
         "dicom resolve": ["dicom", "resolve", bench.second, "--keep", "--reason", "a test"],
         "dicom correct": ["dicom", "correct", bench.other, "--reason", "a test"],
