@@ -16,7 +16,7 @@ write_verdict(const DemurAssessment *assessment, guint i, double threshold, gboo
               DemurJson *json) {
   const DemurVerdictRecord *v = &g_array_index(assessment->verdicts, DemurVerdictRecord, i);
   /* A score follows the risk, so it goes where the risk goes. */
-  const gboolean told = revealed || v->verdict != DEMUR_VERDICT_RED_FLAG;
+  const gboolean told = revealed || demur_verdict_tells_risk(v->verdict, DEMUR_CURRENT);
   demur_json_begin_object(json, NULL);
   demur_json_string(json, "scan_id", v->scan_id);
   demur_json_string(json, "patient_id", v->patient_id);
@@ -68,7 +68,7 @@ print_verdict(const DemurVerdictRecord *v, gboolean revealed) {
     g_print("  risk %.3f", v->risk);
   if (v->verdict == DEMUR_VERDICT_ACCEPTED && isfinite(v->risk_low))
     g_print(" (%.3f to %.3f)", v->risk_low, v->risk_high);
-  if (isfinite(v->score) && !held_back)
+  if (isfinite(v->score) && (revealed || demur_verdict_tells_risk(v->verdict, DEMUR_CURRENT)))
     g_print("  score %.4f", v->score);
   g_print("\n");
   g_autoptr(GPtrArray) reasons = demur_reasons_from_json(v->reasons);

@@ -9,6 +9,8 @@
 #include "tasks/scores-import.h"
 #include "tasks/scores-run.h"
 
+#define NOT_GIVEN (-G_MAXDOUBLE)
+
 static void
 write_list(DemurJson *json, const char *key, const GPtrArray *texts) {
   demur_json_begin_array(json, key);
@@ -61,7 +63,7 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree char *model = NULL, *version = NULL, *scan_id = NULL, *map_path = NULL,
                   *columns = NULL;
   gboolean replace = FALSE;
-  double horizon = 0;
+  double horizon = NOT_GIVEN;
   g_auto(GStrv) arguments = NULL;
   const GOptionEntry entries[] = {
       {"model", 'm', 0, G_OPTION_ARG_STRING, &model, "the model whose scores these are", "M"},
@@ -89,13 +91,18 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
           entries, &arguments, error) ||
       !demur_command_expect(arguments, 1, "scores import takes one FILE", error))
     return FALSE;
+  if (horizon == 0.0) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "--horizon takes a number of years, more than 0 and at most 100");
+    return FALSE;
+  }
   const DemurScoresImportParams params = {.path = arguments[0],
                                           .model = model,
                                           .model_version = version,
                                           .scan_id = scan_id,
                                           .map = map_path,
                                           .columns = columns,
-                                          .horizon_years = horizon,
+                                          .horizon_years = horizon == NOT_GIVEN ? 0.0 : horizon,
                                           .replace = replace};
   g_autoptr(DemurScoresImported) imported =
       demur_task_scores_import(&context->task, &params, error);

@@ -7,6 +7,7 @@
 #include "app/cli/noticed.h"
 #include "base/error.h"
 #include "base/number.h"
+#include "tasks/selection.h"
 #include "tasks/watch-json.h"
 #include "tasks/watch.h"
 
@@ -225,6 +226,13 @@ run_show(DemurContext *context, int argc, char **argv, GError **error) {
   g_autoptr(GPtrArray) states = demur_task_watch_look(&context->task, arguments[0], error);
   if (states == NULL)
     return FALSE;
+  const gboolean unwatched = arguments[0] != NULL && states->len == 0;
+  if (unwatched) { /* of a name that is none nothing is said */
+    g_autoptr(DemurSelector) selector =
+        demur_task_load_selector(&context->task, arguments[0], NULL, error);
+    if (selector == NULL)
+      return FALSE;
+  }
   if (context->json) {
     DemurJson *json = demur_json_new();
     demur_json_begin_object(json, NULL);
@@ -238,8 +246,12 @@ run_show(DemurContext *context, int argc, char **argv, GError **error) {
   }
   for (guint i = 0; i < states->len; i++)
     print_state(states->pdata[i]);
-  g_print(states->len == 0 ? "No selector is watched; `demur watch start SELECTOR` begins.\n"
-                           : "For research use, not a cleared device.\n");
+  if (unwatched)
+    g_print("Selector '%s' is not watched; `demur watch start %s` begins.\n", arguments[0],
+            arguments[0]);
+  else
+    g_print(states->len == 0 ? "No selector is watched; `demur watch start SELECTOR` begins.\n"
+                             : "For research use, not a cleared device.\n");
   return TRUE;
 }
 

@@ -11,6 +11,8 @@
 #include "metrics/calibration-fit.h"
 #include "metrics/exchangeability.h"
 
+#define MIN_ALPHA 1e-6
+
 /* m of the slope where the reference has no label. */
 #define USUAL_RISK 0.1
 /* Of the bets on the range: half of a fortune on this fraction. */
@@ -123,8 +125,8 @@ demur_watch_plan_check(const DemurWatchPlan *plan, GError **error) {
   for (guint s = 0; s < DEMUR_N_WATCH; s++)
     n_watched += plan->rules[s] != DEMUR_WATCH_IGNORE;
   const char *wrong = NULL;
-  if (!(plan->alpha > 0.0 && plan->alpha < 1.0))
-    wrong = "alpha lies between 0 and 1";
+  if (!(plan->alpha >= MIN_ALPHA && plan->alpha < 1.0))
+    wrong = "alpha lies between 0.000001 and 1: with less no watch would ever alarm";
   else if (!(plan->low > 0.0 && plan->low < 1.0 && plan->high > 1.0 && isfinite(plan->high)))
     wrong = "the range of O:E must hold 1 inside, such as 0.8,1.25";
   else if (n_watched == 0)

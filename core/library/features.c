@@ -47,11 +47,13 @@ libdemur_outlier_fit(const float *embeddings, size_t n, size_t d, uint64_t seed,
     demur_library_fail(error, cause);
     return NULL;
   }
-  DemurParallel *parallel = demur_parallel_new(n_threads);
+  DemurParallel *parallel = demur_library_parallel(n_threads, &cause);
   DemurOutlierModel *model =
-      demur_outlier_model_fit(embeddings, n, d, NULL, seed, parallel, NULL, &cause);
+      parallel != NULL
+          ? demur_outlier_model_fit(embeddings, n, d, NULL, seed, parallel, NULL, &cause)
+          : NULL;
   if (model == NULL) {
-    demur_parallel_free(parallel);
+    g_clear_pointer(&parallel, demur_parallel_free);
     demur_library_fail(error, cause);
     return NULL;
   }

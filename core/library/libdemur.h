@@ -35,7 +35,7 @@ const char *libdemur_version(void);
  * +infinity. */
 int libdemur_threshold(double coverage, const double *scores, size_t n, double *tau,
                        libdemur_error *error);
-/* n points from 0.05 to 1, evenly spaced (the paper's grid: 50). */
+/* n points from 0.05 to 1, evenly spaced (the paper's grid: 50); a single one is 1. */
 void libdemur_coverage_grid(size_t n, double *coverages);
 /* The trapezoid over values [n] at coverages [n], divided by their range. */
 double libdemur_coverage_auc(const double *coverages, const double *values, size_t n);

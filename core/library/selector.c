@@ -26,12 +26,14 @@ libdemur_selector_read(const char *path, unsigned n_threads, libdemur_error *err
   g_autofree char *name = g_path_get_basename(path);
   DemurSelector *read =
       text != NULL ? demur_selector_from_json(text, (gssize)length, name, &cause) : NULL;
-  if (read == NULL) {
+  DemurParallel *parallel = read != NULL ? demur_library_parallel(n_threads, &cause) : NULL;
+  if (parallel == NULL) {
+    g_clear_pointer(&read, demur_selector_unref);
     demur_library_fail(error, cause);
     return NULL;
   }
   libdemur_selector *selector = g_new(libdemur_selector, 1);
-  *selector = (libdemur_selector){read, demur_parallel_new(n_threads)};
+  *selector = (libdemur_selector){read, parallel};
   return selector;
 }
 

@@ -15,6 +15,8 @@
 #include "selector/settings.h"
 #include "selector/smmce.h"
 
+#define MAX_THREADS 1024 /* as the command line */
+
 const char *
 libdemur_version(void) {
   return DEMUR_VERSION;
@@ -39,6 +41,15 @@ demur_library_check(const char *argument, const double *vector, size_t n, double
       return FALSE;
     }
   return TRUE;
+}
+
+DemurParallel *
+demur_library_parallel(unsigned n_threads, GError **error) {
+  if (n_threads <= MAX_THREADS)
+    return demur_parallel_new(n_threads);
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%u threads; at most %d are taken", n_threads,
+              MAX_THREADS);
+  return NULL;
 }
 
 typedef struct {
@@ -154,7 +165,10 @@ libdemur_threshold(double coverage, const double *scores, size_t n, double *tau,
 
 void
 libdemur_coverage_grid(size_t n, double *coverages) {
-  demur_coverage_grid(n, coverages);
+  if (n >= 2)
+    demur_coverage_grid(n, coverages);
+  else if (n == 1)
+    coverages[0] = 1.0;
 }
 
 double

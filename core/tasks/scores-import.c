@@ -11,6 +11,8 @@
 #include "store/series.h"
 #include "tasks/scores-json.h"
 
+#define MAX_HORIZON_YEARS 100.0
+
 /* A score table's header and where the columns are; -1: absent. */
 typedef struct {
   DemurTableHeader header;
@@ -473,8 +475,8 @@ check_params(const DemurScoresImportParams *params, GError **error) {
     wrong = "scores import takes --scan or --map, not both";
   else if (params->columns != NULL && (params->scan_id != NULL || params->map != NULL))
     wrong = "--columns names the columns of a table; --scan and --map belong to JSON";
-  else if (!isfinite(params->horizon_years) || params->horizon_years < 0)
-    wrong = "--horizon takes a number of years";
+  else if (!(params->horizon_years >= 0 && params->horizon_years <= MAX_HORIZON_YEARS))
+    wrong = "--horizon takes a number of years, more than 0 and at most 100";
   else if (params->model == NULL)
     wrong = "scores import needs --model M: selectors accept the scores of their own model only";
   if (wrong == NULL)

@@ -115,6 +115,8 @@ def refuses(demur, folder):
                        (lambda: demur.threshold(1.5, risks), "coverage, value 1"),
                        (lambda: demur.calibration(np.zeros((2, 2)), labels), "dimensions"),
                        (lambda: demur.Outlier(np.zeros((1, 3))), "two scans"),
+                       (lambda: demur.Outlier(np.zeros((3, 3)), threads=100000), "threads"),
+                       (lambda: demur.coverage_grid(0), "coverages"),
                        (lambda: demur.Outlier(np.array([[1, np.inf], [0, 0]])), "column"),
                        (lambda: demur.Selector(os.path.join(folder, "none.json")), "none.json"),
                        (lambda: demur.Selector(os.path.join(folder, "bad.json")), "bad.json")):

@@ -95,6 +95,12 @@ def _array(values, name, dtype=np.float64, ndim=1, n=None):
     return array
 
 
+def _threads(n):
+    if not 0 <= n <= 1024:
+        raise DemurError(f"{n} threads; 0 (all processors) to 1024 are taken")
+    return n
+
+
 def _at(array):
     return None if array is None else array.ctypes.data
 
@@ -125,6 +131,8 @@ def version():
 
 def coverage_grid(n=50):
     """n coverages from .05 to 1, as in the paper."""
+    if not 1 <= n <= 1_000_000:
+        raise DemurError(f"{n} coverages; 1 to 1000000 are taken")
     grid = np.empty(n)
     _lib.libdemur_coverage_grid(n, _at(grid))
     return grid
@@ -213,7 +221,7 @@ class Outlier(_Handle):
 
     def __init__(self, embeddings, seed=1, threads=0):
         embeddings = _array(embeddings, "embeddings", np.float32, 2)
-        self._handle = _call(_lib.libdemur_outlier_fit, _at(embeddings), *embeddings.shape, seed, threads)
+        self._handle = _call(_lib.libdemur_outlier_fit, _at(embeddings), *embeddings.shape, seed, _threads(threads))
 
     def score(self, embeddings, exclude=None):
         """[m][d] -> [m][5]. exclude [m]: the reference row that a scan is itself, -1: none."""
@@ -232,7 +240,7 @@ class Selector(_Handle):
     _free = staticmethod(_lib.libdemur_selector_free)
 
     def __init__(self, path, threads=0):
-        self._handle = _call(_lib.libdemur_selector_read, os.fsencode(path), threads)
+        self._handle = _call(_lib.libdemur_selector_read, os.fsencode(path), _threads(threads))
 
     @property
     def digest(self):
