@@ -30,7 +30,8 @@ demur_meeting_free(DemurMeeting *meeting) {
 typedef struct {
   const DemurSeriesRecord *record;
   GPtrArray *files;    /* DemurSeriesFile */
-  GHashTable *digests; /* key of a slice -> digest, borrowed; "" where not known */
+  GHashTable *digests; /* key of a slice -> a digest of it, borrowed; "" where not known */
+  GHashTable *slices;  /* key and digest of each: faulty images share a UID within one volume */
   gboolean unites;     /* with what came */
 } Known;
 
@@ -39,8 +40,8 @@ known_free(gpointer data) {
   Known *known = data;
   if (known->files != NULL)
     g_ptr_array_unref(known->files);
-  if (known->digests != NULL)
-    g_hash_table_unref(known->digests);
+  g_clear_pointer(&known->digests, g_hash_table_unref);
+  g_clear_pointer(&known->slices, g_hash_table_unref);
   g_free(known);
 }
 
@@ -66,6 +67,12 @@ slice_key(const char *sop_instance_uid, guint frame) {
   return g_strdup_printf("%s/%u", sop_instance_uid != NULL ? sop_instance_uid : "", frame);
 }
 
+/* The same with what it holds (owned). */
+static char *
+slice_and_content(const char *key, const char *digest) {
+  return g_strdup_printf("%s %s", key, digest);
+}
+
 static Known *
 known_new(DemurWorkspace *workspace, const DemurSeriesRecord *record, GError **error) {
   Known *known = g_new0(Known, 1);
@@ -76,10 +83,13 @@ known_new(DemurWorkspace *workspace, const DemurSeriesRecord *record, GError **e
     return NULL;
   }
   known->digests = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  known->slices = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   for (guint i = 0; i < known->files->len; i++) {
     const DemurSeriesFile *file = known->files->pdata[i];
-    g_hash_table_insert(known->digests, slice_key(file->sop_instance_uid, file->frame),
-                        file->digest != NULL ? file->digest : (char *)"");
+    const char *digest = file->digest != NULL ? file->digest : "";
+    char *key = slice_key(file->sop_instance_uid, file->frame);
+    g_hash_table_add(known->slices, slice_and_content(key, digest));
+    g_hash_table_insert(known->digests, key, (gpointer)digest);
   }
   return known;
 }
@@ -112,8 +122,10 @@ relate(const DemurSeries *came, const Known *known) {
       continue;
     n_shared++;
     /* Of an older program no digest is known: the UID has to do. */
-    other_content |= *digest != '\0' && slice->content_digest != NULL &&
-                     strcmp(digest, slice->content_digest) != 0;
+    if (*digest == '\0' || slice->content_digest == NULL)
+      continue;
+    g_autofree char *whole = slice_and_content(key, slice->content_digest);
+    other_content |= !g_hash_table_contains(known->slices, whole);
   }
   if (!same_person(came, known->record))
     return PERSON;

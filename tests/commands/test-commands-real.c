@@ -113,10 +113,45 @@ test_a_fault_deep_in_a_real_table_is_found(void) {
   g_assert_cmpstr(g_strstrip(list), ==, "{\n \"cohorts\": []\n}");
 }
 
+/* What came before is not another image because several share a UID. Two folders with different
+ * images under one SOPInstanceUID, in one series and over several. */
+static void
+test_the_same_folder_again_changes_nothing(void) {
+  static const char *const folders[] = {"dicom/derived/22_all_same_sopuid",
+                                        "dicom/real/transfer-syntaxes"};
+  for (size_t f = 0; f < G_N_ELEMENTS(folders); f++) {
+    g_autofree char *folder = demur_test_shared(folders[f]);
+    if (folder == NULL)
+      return;
+    g_autoptr(Sandbox) sandbox = sandbox_new();
+    guint n_series = 0, n_accepted = 0;
+    static const char *const more[] = {NULL, NULL, "--reread"};
+    for (size_t k = 0; k < G_N_ELEMENTS(more); k++) {
+      g_autoptr(Run) in = run_json(sandbox, 0, "dicom", "import", folder, more[k], NULL);
+      g_autoptr(Run) list = run_json(sandbox, 0, "dicom", "list", NULL);
+      JsonArray *series = array_at(root_of(list), "series");
+      guint n = 0;
+      for (guint i = 0; i < json_array_get_length(series); i++) {
+        JsonObject *one = json_array_get_object_element(series, i);
+        n += bool_at(one, "accepted") ? 1 : 0;
+        g_assert_true(is_null_at(one, "conflict"));
+      }
+      g_assert_cmpuint(json_array_get_length(series), >, 0);
+      if (k == 0) {
+        n_series = json_array_get_length(series);
+        n_accepted = n;
+      }
+      g_assert_cmpuint(json_array_get_length(series), ==, n_series);
+      g_assert_cmpuint(n, ==, n_accepted);
+    }
+  }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/commands/real/ist", test_ist_meets_the_readme);
   g_test_add_func("/commands/real/fault", test_a_fault_deep_in_a_real_table_is_found);
+  g_test_add_func("/commands/real/again", test_the_same_folder_again_changes_nothing);
   return g_test_run();
 }
