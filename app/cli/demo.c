@@ -1,4 +1,6 @@
 /* demur demo DIR: the whole path on simulated scans and phantom chest CTs. */
+#include <stdio.h>
+
 #include "app/cli/command.h"
 #include "tasks/demo.h"
 
@@ -8,6 +10,7 @@ say_step(DemurDemoStep step, const char *command, gpointer data) {
     g_print("$ demur %s\n", command);
   else
     g_print("  (drawing 12 phantom chest CTs)\n");
+  fflush(stdout); /* whoever reads along sees each step when it begins */
 }
 
 static void

@@ -337,7 +337,8 @@ test_many_sites_are_audited_at_once(void) {
   g_autofree char *wrong = sandbox_write(sandbox, "wrong.csv", bad, -1);
   g_autoptr(Run) refused = run_json(sandbox, 1, "audit", "apply", "s", wrong, NULL);
   assert_says(refused->err, "another site");
-  g_autoptr(Run) before = run_json(sandbox, 0, "assess", "s", "--cohort", "c", NULL);
+  g_autoptr(Run) before =
+      run_json(sandbox, 0, "assess", "s", "--cohort", "c", "--reveal", "a test", NULL);
   g_assert_null(strstr(before->out, "\"audited\""));
   g_autoptr(Run) apply = run_json(sandbox, 0, "audit", "apply", "s", ones, NULL);
   JsonArray *sites = array_at(root_of(apply), "sites");
@@ -348,7 +349,8 @@ test_many_sites_are_audited_at_once(void) {
     g_assert_cmpstr(string_at(site, "site"), ==, name);
     g_assert_cmpfloat(number_at(site, "intercept"), >, 0);
   }
-  g_autoptr(Run) after = run_json(sandbox, 0, "assess", "s", "--cohort", "c", NULL);
+  g_autoptr(Run) after =
+      run_json(sandbox, 0, "assess", "s", "--cohort", "c", "--reveal", "a test", NULL);
   JsonArray *old = array_at(root_of(before), "verdicts"),
             *new = array_at(root_of(after), "verdicts");
   for (guint i = 0; i < json_array_get_length(old); i++) {
