@@ -167,9 +167,11 @@ print_result(DemurContext *context, const DemurAssessment *assessment, gboolean 
     print_verdict(&g_array_index(verdicts, DemurVerdictRecord, i), revealed);
   g_print("%u scans%s, %zu with a score", verdicts->len, simulated ? " (simulated data)" : "",
           n_scored);
-  if (t != NULL)
+  if (t != NULL && n_scored > 0)
     g_print(", %zu accepted (coverage %.3f; asked for %g), threshold %.6f", n_accepted, coverage,
             t->coverage, threshold);
+  else if (t != NULL) /* of no scan a coverage is not defined */
+    g_print("; asked for coverage %g, threshold %.6f", t->coverage, threshold);
   else
     g_print("; the selector is not tuned, so there is no verdict yet");
   g_print("\n");
