@@ -11,17 +11,6 @@
 #include "tasks/accept.h"
 
 /* "0.8,1.25" */
-static gboolean
-parse_range(const char *text, DemurAcceptanceSettings *settings, GError **error) {
-  g_auto(GStrv) parts = g_strsplit(text, ",", 3);
-  if (g_strv_length(parts) == 2 && demur_number_parse(parts[0], strlen(parts[0]), &settings->low) &&
-      demur_number_parse(parts[1], strlen(parts[1]), &settings->high))
-    return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-              "--range takes two numbers, LOW,HIGH (0.8,1.25), not '%s'", text);
-  return FALSE;
-}
-
 static void
 print_plan_json(DemurContext *context, const DemurAcceptPlanParams *params,
                 const DemurAcceptPlanned *planned) {
@@ -115,7 +104,7 @@ run_plan(DemurContext *context, int argc, char **argv, GError **error) {
           "the table to `demur accept run`, after as many labels and as often as you like.",
           entries, &arguments, error) ||
       !demur_command_expect(arguments, 1, "accept plan takes the name of one selector", error) ||
-      (range != NULL && !parse_range(range, &settings, error)))
+      (range != NULL && !demur_command_range(range, &settings.low, &settings.high, error)))
     return FALSE;
   if (cohort == NULL || site == NULL) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,

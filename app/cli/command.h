@@ -49,6 +49,11 @@ gboolean demur_command_dispatch(DemurContext *context, const DemurCommand *comma
 gboolean demur_command_expect(char **arguments, guint n, const char *what,
                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The text of --range, "LOW,HIGH"; DEMUR_ERROR_USAGE for any other. What may stand there is for the
+ * task to say. */
+gboolean demur_command_range(const char *text, double *low, double *high,
+                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* What a task warns of: a line each for people, or the member "warnings" of an open object. */
 void demur_command_print_warnings(const GPtrArray *warnings);
 void demur_command_write_warnings(DemurJson *json, const GPtrArray *warnings);
@@ -59,11 +64,6 @@ void demur_context_print_json(DemurContext *context, DemurJson *json);
 /* A command that writes to path ("-", /dev/stdout): where that is standard output, what is said for
  * people, and the document of --json, go to standard error. Called before anything is said. */
 void demur_context_take_stdout(const char *path);
-
-/* Sends what commands print for people nowhere until unmuted: a command that runs others and prints
- * one document. */
-gboolean demur_context_mute(GError **error) G_GNUC_WARN_UNUSED_RESULT;
-void demur_context_unmute(void);
 
 extern const DemurCommand demur_command_accept, demur_command_assess, demur_command_audit,
     demur_command_chart, demur_command_cohort, demur_command_export, demur_command_demo,

@@ -212,32 +212,6 @@ demur_context_print_json(DemurContext *context, DemurJson *json) {
   context->printed_json = TRUE;
 }
 
-static int kept_stdout = -1;
-
-gboolean
-demur_context_mute(GError **error) {
-  fflush(stdout);
-  const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-  kept_stdout = dup(STDOUT_FILENO);
-  if (nowhere < 0 || kept_stdout < 0 || dup2(nowhere, STDOUT_FILENO) < 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED, "standard output can't be muted: %s",
-                g_strerror(errno));
-    return FALSE;
-  }
-  close(nowhere);
-  return TRUE;
-}
-
-void
-demur_context_unmute(void) {
-  fflush(stdout);
-  if (kept_stdout < 0)
-    return;
-  dup2(kept_stdout, STDOUT_FILENO);
-  close(kept_stdout);
-  kept_stdout = -1;
-}
-
 /* SOURCE_DATE_EPOCH in place of the clock where that is set. */
 static char *
 now(void) {
@@ -328,6 +302,17 @@ demur_command_expect(char **arguments, guint n, const char *what, GError **error
     return TRUE;
   g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "%s; %u were given", what,
               g_strv_length(arguments));
+  return FALSE;
+}
+
+gboolean
+demur_command_range(const char *text, double *low, double *high, GError **error) {
+  g_auto(GStrv) parts = g_strsplit(text, ",", 3);
+  if (g_strv_length(parts) == 2 && demur_number_parse(parts[0], strlen(parts[0]), low) &&
+      demur_number_parse(parts[1], strlen(parts[1]), high))
+    return TRUE;
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+              "--range takes two numbers, LOW,HIGH (0.8,1.25), not '%s'", text);
   return FALSE;
 }
 

@@ -35,17 +35,6 @@ parse_rule(const char *text, DemurWatchRule *rules, GError **error) {
   return FALSE;
 }
 
-static gboolean
-parse_range(const char *text, DemurWatchStartParams *params, GError **error) {
-  g_auto(GStrv) parts = g_strsplit(text, ",", 3);
-  if (g_strv_length(parts) == 2 && demur_number_parse(parts[0], strlen(parts[0]), &params->low) &&
-      demur_number_parse(parts[1], strlen(parts[1]), &params->high))
-    return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-              "--range takes two numbers, LOW,HIGH (0.8,1.25), not '%s'", text);
-  return FALSE;
-}
-
 static void
 print_started_json(DemurContext *context, const DemurWatchStartParams *params,
                    const DemurWatchStarted *started) {
@@ -136,7 +125,7 @@ run_start(DemurContext *context, int argc, char **argv, GError **error) {
           "accept no new verdict until a person lifts it.",
           entries, &arguments, error) ||
       !demur_command_expect(arguments, 1, "watch start takes the name of one selector", error) ||
-      (range != NULL && !parse_range(range, &params, error)))
+      (range != NULL && !demur_command_range(range, &params.low, &params.high, error)))
     return FALSE;
   for (char **rule = rules; rule != NULL && *rule != NULL; rule++)
     if (!parse_rule(*rule, params.rules, error))

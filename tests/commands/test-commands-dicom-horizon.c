@@ -81,9 +81,12 @@ test_three_years_never_read_six(void) {
                                    "--horizon", "3", NULL);
   assert_status(twice, 1);
   assert_says(twice->err, "yearly risks");
-  g_autoptr(Run) negative =
-      run_demur(sandbox, "scores", "import", yearly, "--model", "m", "--horizon", "-1", NULL);
-  assert_status(negative, 2);
+  static const char *const no_years[] = {"-1", "0", "101", "1e300", "nan"};
+  for (guint i = 0; i < G_N_ELEMENTS(no_years); i++) {
+    g_autoptr(Run) wrong = run_demur(sandbox, "scores", "import", yearly, "--model", "m",
+                                     "--horizon", no_years[i], NULL);
+    assert_status(wrong, 2);
+  }
   g_autoptr(Run) given = run_json(sandbox, 0, "assess", "s", "--scan", UID, NULL);
   g_assert_cmpfloat(number_at(root_of(given), "horizon_years"), ==, 3);
   JsonObject *verdict = json_array_get_object_element(array_at(root_of(given), "verdicts"), 0);

@@ -56,6 +56,14 @@ test_stop_and_lift(void) {
   g_assert_cmpuint(count_verdicts(quiet, "accepted", NULL), >, 300);
   g_autoptr(Run) one = run_json(sandbox, 0, "watch", "show", "s", "--path", NULL);
   JsonObject *w = first_watch(one);
+  g_autoptr(Run) mistyped =
+      run_demur(sandbox, "watch", "show", "nobody", NULL); /* is not all clear */
+  assert_status(mistyped, 1);
+  assert_says(mistyped->err, "there is no selector nobody");
+  g_autoptr(Run) never =
+      run_demur(sandbox, "watch", "start", "s", "--cohort", "sim", "--alpha", "1e-300", NULL);
+  g_assert_cmpint(never->status, !=, 0);
+  assert_says(never->err, "alpha");
   g_assert_false(bool_at(w, "withheld"));
   g_assert_cmpuint(json_array_get_length(array_at(w, "alarms")), ==, 0);
   g_assert_cmpfloat(number_at(w, "n_patients") + number_at(w, "n_again"), ==, 500);

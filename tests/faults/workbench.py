@@ -258,7 +258,7 @@ def rows_of_one(path):
             # that, and the folder of a run.
             kept = [at for at, column in enumerate(rows.description)
                     if column[0] not in ("seconds", "modified", "stamp", "pixel_digest", "decodes", "seal", "previous", "chain")]
-            found[table] = sorted(re.sub(r"/work-[0-9]+/", "/work/", repr([row[at] for at in kept])) for row in rows)
+            found[table] = sorted(re.sub(r"\bwork-[0-9]+\b", "work", repr([row[at] for at in kept])) for row in rows)
         return found
     except sqlite3.DatabaseError:
         return None
