@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "cohort/import.h"
 #include "support/support.h"
+#include "support/table-changes.h"
 
 #define N_BASES 20
 #define N_CHANGES 100
@@ -102,85 +103,15 @@ make_base(size_t b) {
   return text;
 }
 
-/* The start of a random line, and its length with its end. */
-static gssize
-pick_line(const GString *text, DemurRandom *random, gsize *length) {
-  gsize at = demur_random_below(random, text->len);
-  while (at > 0 && text->str[at - 1] != '\n' && text->str[at - 1] != '\r')
-    at--;
-  gsize end = at;
-  while (end < text->len && text->str[end] != '\n' && text->str[end] != '\r')
-    end++;
-  *length = MIN(end + 1, text->len) - at;
-  return (gssize)at;
-}
-
-static void
-change(GString *text, DemurRandom *random) {
-  static const char *const pieces[] = {
-      ",",    ";",    "\t",   "\"",           "\"\"",         "\n",
-      "\r\n", "\r",   " ",    "\xc2\xa0",     "\xef\xbb\xbf", "\xe2\x80\x8b",
-      "'",    "\xff", "\xc3", "\xe2\x80\xae", ",,,,",         "\n\n",
-      "|",    "%"};
-  const gssize at = (gssize)demur_random_below(random, text->len);
-  gsize length;
-  gssize line;
-  g_autofree char *row = NULL;
-  switch (demur_random_below(random, 6)) {
-  case 0: /* something between */
-    g_string_insert(text, at, pieces[demur_random_below(random, G_N_ELEMENTS(pieces))]);
-    return;
-  case 1: /* what held it together is gone, or another */
-    for (gsize i = (gsize)at; i < text->len; i++)
-      if (strchr(",;\t\"\n\r", text->str[i]) != NULL) {
-        if (demur_random_below(random, 2) == 0)
-          g_string_erase(text, (gssize)i, 1);
-        else
-          text->str[i] = ",;\t\"\n\r "[demur_random_below(random, 7)];
-        return;
-      }
-    return;
-  case 2: /* cut off */
-    g_string_truncate(text, (gsize)at);
-    return;
-  case 3: /* a row gone */
-    line = pick_line(text, random, &length);
-    g_string_erase(text, line, (gssize)length);
-    return;
-  case 4: /* a row twice */
-    line = pick_line(text, random, &length);
-    row = g_strndup(text->str + line, length);
-    g_string_insert(text, line, row);
-    return;
-  default: /* a row elsewhere */
-    line = pick_line(text, random, &length);
-    row = g_strndup(text->str + line, length);
-    g_string_erase(text, line, (gssize)length);
-    if (text->len > 0)
-      line = pick_line(text, random, &length);
-    g_string_insert(text, MIN(line, (gssize)text->len), row);
-  }
-}
-
-/* The number in a text, marks and blanks that were put in left out; -1: there is none. */
-static int
-number_in(const char *text) {
-  int number = -1;
-  for (const char *p = text; *p != '\0'; p++)
-    if (g_ascii_isdigit(*p))
-      number = MAX(number, 0) * 10 + (*p - '0');
-  return number;
-}
-
 /* Everything that the cohort says of its first n scans follows from the number of the scan. */
 static void
 assert_together(const DemurCohort *cohort, size_t n) {
   for (size_t s = 0; s < n; s++) {
-    const int i = number_in(cohort->scan_ids[s]);
+    const int i = demur_test_number_in(cohort->scan_ids[s]);
     g_assert_cmpint(i, >=, 0);
     g_assert_cmpint(i, <, N_ROWS);
-    g_assert_cmpint(number_in(cohort->patient_ids[cohort->patients[s]]), ==, i);
-    g_assert_cmpint(number_in(cohort->site_names[cohort->sites[s]]), ==, i % 3);
+    g_assert_cmpint(demur_test_number_in(cohort->patient_ids[cohort->patients[s]]), ==, i);
+    g_assert_cmpint(demur_test_number_in(cohort->site_names[cohort->sites[s]]), ==, i % 3);
     g_assert_true(strchr(cohort->split_names[cohort->splits[s]], i % 2 == 0 ? 'c' : 'e') != NULL);
     if (cohort->labels[s] != DEMUR_NO_LABEL)
       g_assert_cmpint(cohort->labels[s], ==, i % 2);
@@ -222,8 +153,8 @@ try_text(const GString *text, size_t b, DemurCohort *of_attributes) {
     const gboolean cut = attached != NULL && is_open(attached->warnings);
     for (size_t s = 0; attached != NULL && !cut && s < of_attributes->n_scans; s++) {
       const char *age = attached->attributes[0].values[attached->attributes[0].codes[s]];
-      if (number_in(age) >= 0)
-        g_assert_cmpint(number_in(age), ==, 40 + (int)s);
+      if (demur_test_number_in(age) >= 0)
+        g_assert_cmpint(demur_test_number_in(age), ==, 40 + (int)s);
     }
     return attached != NULL;
   }
@@ -253,7 +184,7 @@ test_never_a_wrong_join(void) {
       g_autoptr(GString) text = g_string_new_len(base->str, (gssize)base->len);
       const guint64 n = 1 + demur_random_below(&random, 3);
       for (guint64 k = 0; k < n && text->len > 0; k++)
-        change(text, &random);
+        demur_test_change_text(text, &random);
       *(try_text(text, b, of_attributes) ? &n_read : &n_refused) += 1;
     }
   }

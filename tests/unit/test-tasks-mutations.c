@@ -17,6 +17,7 @@
 #include "store/scores.h"
 #include "store/series.h"
 #include "support/support.h"
+#include "support/table-changes.h"
 #include "tasks/label-table.h"
 #include "tasks/scores-import.h"
 
@@ -116,100 +117,6 @@ change_columns(GPtrArray *rows, DemurRandom *random) {
   }
 }
 
-/* The start of a random line, and its length with its end. */
-static gssize
-pick_line(const GString *text, DemurRandom *random, gsize *length) {
-  gsize at = demur_random_below(random, text->len);
-  while (at > 0 && text->str[at - 1] != '\n' && text->str[at - 1] != '\r')
-    at--;
-  gsize end = at;
-  while (end < text->len && text->str[end] != '\n' && text->str[end] != '\r')
-    end++;
-  *length = MIN(end + 1, text->len) - at;
-  return (gssize)at;
-}
-
-static void
-change_row(GString *text, DemurRandom *random) {
-  gsize length;
-  gssize line = pick_line(text, random, &length);
-  g_autofree char *row = g_strndup(text->str + line, length);
-  const guint64 what = demur_random_below(random, 3);
-  if (what != 1)
-    g_string_erase(text, line, (gssize)length);
-  if (what == 0)
-    return;
-  if (what == 2 && text->len > 0)
-    line = pick_line(text, random, &length);
-  g_string_insert(text, MIN(line, (gssize)text->len), row);
-}
-
-static void
-change_encoding(GString *text, DemurRandom *random) {
-  static const char *const encodings[] = {"UTF-16", "UTF-16LE", "UTF-16BE", "UTF-32", "LATIN1"};
-  if (demur_random_below(random, 2) == 0)
-    g_string_insert(text, (gssize)demur_random_below(random, text->len), "\xc3\xa9");
-  gsize length;
-  g_autofree char *other = g_convert(text->str, (gssize)text->len,
-                                     encodings[demur_random_below(random, G_N_ELEMENTS(encodings))],
-                                     "UTF-8", NULL, &length, NULL);
-  if (other == NULL) /* the text was no UTF-8 any more */
-    return;
-  g_string_truncate(text, 0);
-  g_string_append_len(text, other, (gssize)length);
-}
-
-static void
-change_text(GString *text, DemurRandom *random) {
-  static const char *const pieces[] = {",",
-                                       ";",
-                                       "\t",
-                                       "\"",
-                                       "\"\"",
-                                       "\n",
-                                       "\r\n",
-                                       "\r",
-                                       " ",
-                                       "\xc2\xa0",
-                                       "'",
-                                       "\xff",
-                                       "\xc3",
-                                       "\xef\xbb\xbf",
-                                       "\xe2\x80\x8b",
-                                       ",,,,",
-                                       "\n\n",
-                                       "|",
-                                       "\xe2\x80\xae",
-                                       "%"};
-  const gssize at = (gssize)demur_random_below(random, text->len);
-  switch (demur_random_below(random, 8)) {
-  case 0:
-  case 1:
-  case 2: /* something between */
-    g_string_insert(text, at, pieces[demur_random_below(random, G_N_ELEMENTS(pieces))]);
-    return;
-  case 3:
-  case 4: /* what held it together is gone, or another */
-    for (gsize i = (gsize)at; i < text->len; i++)
-      if (strchr(",;\t\"\n\r", text->str[i]) != NULL) {
-        if (demur_random_below(random, 2) == 0)
-          g_string_erase(text, (gssize)i, 1);
-        else
-          text->str[i] = ",;\t\"\n\r "[demur_random_below(random, 7)];
-        return;
-      }
-    return;
-  case 5:
-    g_string_truncate(text, (gsize)at);
-    return;
-  case 6:
-    change_encoding(text, random);
-    return;
-  default:
-    change_row(text, random);
-  }
-}
-
 static char *
 path_of(const char *name) {
   return g_build_filename(folder, name, NULL);
@@ -226,20 +133,10 @@ write_table(const char *name, const GString *text) {
   return path;
 }
 
-/* The number in a text, marks and blanks that were put in left out; -1: there is none. */
-static int
-number_in(const char *text) {
-  int number = -1;
-  for (const char *p = text; p != NULL && *p != '\0'; p++)
-    if (g_ascii_isdigit(*p))
-      number = MAX(number, 0) * 10 + (*p - '0');
-  return number;
-}
-
 /* The row that an identifier of offset + i is of. */
 static int
 row_of(const char *text, int offset) {
-  const int i = number_in(text) - offset;
+  const int i = demur_test_number_in(text) - offset;
   g_assert_cmpint(i, >=, 0);
   g_assert_cmpint(i, <, N_ROWS);
   return i;
@@ -264,7 +161,7 @@ assert_trial_together(const DemurCohort *cohort, const GPtrArray *warnings) {
   for (size_t s = 0; s < cohort->n_scans; s++) {
     const int i = row_of(cohort->patient_ids[cohort->patients[s]], 100);
     if (cohort->n_sites > 1) /* the public table has no column cen: one site then, and told */
-      g_assert_cmpint(number_in(cohort->site_names[cohort->sites[s]]), ==, i % 3);
+      g_assert_cmpint(demur_test_number_in(cohort->site_names[cohort->sites[s]]), ==, i % 3);
     g_assert_cmpfloat(fabs(cohort->risks[s] - (double)(100 + i) / 1000.0), <, 1e-12);
     if (cohort->labels[s] != DEMUR_NO_LABEL)
       g_assert_cmpint(cohort->labels[s], ==, i % 4 == 0 ? 1 : 0);
@@ -347,8 +244,8 @@ read_labels(const char *path, GError **error) {
       const DemurLabel *label = &g_array_index(labels, DemurLabel, k);
       const int i = row_of(label->scan_id, 300);
       if (label->patient_id != NULL)
-        g_assert_cmpint(number_in(label->patient_id), ==, 500 + i);
-      g_assert_cmpint(number_in(label->site), ==, i % 3);
+        g_assert_cmpint(demur_test_number_in(label->patient_id), ==, 500 + i);
+      g_assert_cmpint(demur_test_number_in(label->site), ==, i % 3);
       if (!isnan(label->label))
         g_assert_cmpfloat(label->label, ==, i % 2);
     }
@@ -444,7 +341,8 @@ test_kind(gconstpointer data) {
       const guint64 n =
           c % 5 == 0 ? demur_random_below(&random, 2) : 1 + demur_random_below(&random, 3);
       for (guint64 k = 0; k < n && text->len > 0; k++)
-        change_text(text, &random);
+        (demur_random_below(&random, 8) == 0 ? demur_test_change_encoding
+                                             : demur_test_change_text)(text, &random);
       *(try_text(kind, text) ? &n_read : &n_refused) += 1;
     }
   }
