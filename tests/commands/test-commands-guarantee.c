@@ -340,6 +340,15 @@ test_many_sites_are_audited_at_once(void) {
   g_autoptr(Run) before =
       run_json(sandbox, 0, "assess", "s", "--cohort", "c", "--reveal", "a test", NULL);
   g_assert_null(strstr(before->out, "\"audited\""));
+  /* Without a threshold nothing is accepted, and nobody is told a risk who does not ask for it. */
+  g_autoptr(Run) plain = run_json(sandbox, 0, "assess", "s", "--cohort", "c", NULL);
+  JsonArray *untold = array_at(root_of(plain), "verdicts");
+  for (guint i = 0; i < json_array_get_length(untold); i++) {
+    JsonObject *one = json_array_get_object_element(untold, i);
+    g_assert_cmpstr(string_at(one, "verdict"), !=, "accepted");
+    g_assert_true(is_null_at(one, "risk") && is_null_at(one, "risk_raw") &&
+                  is_null_at(one, "score") && is_null_at(one, "risk_interval"));
+  }
   g_autoptr(Run) apply = run_json(sandbox, 0, "audit", "apply", "s", ones, NULL);
   JsonArray *sites = array_at(root_of(apply), "sites");
   g_assert_cmpuint(json_array_get_length(sites), ==, 3);
