@@ -30,7 +30,7 @@ demur_content_digest_pixels(DemurSource *source, const DemurHeader *header, guin
                             guint8 digest[DEMUR_SHA256_BYTES]) {
   if (header->pixels != DEMUR_PIXELS_COMPLETE || frame >= header->n_frames)
     return FALSE;
-  DemurSha256 sha;
+  g_auto(DemurSha256) sha;
   demur_sha256_init(&sha);
   if (header->encapsulated) {
     guint32 begin, end;

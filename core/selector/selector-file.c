@@ -5,7 +5,9 @@
 
 #include "base/error.h"
 #include "base/json-reader.h"
+#include "base/json-writer.h"
 #include "base/memory.h"
+#include "base/sha256.h"
 #include "selector/selector-private.h"
 #include "selector/selector-sound.h"
 
@@ -211,7 +213,7 @@ demur_selector_seal(DemurSelector *selector) {
   demur_json_end_object(json);
   g_autofree char *text = demur_json_finish(json);
   g_free(selector->digest);
-  selector->digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, -1);
+  selector->digest = demur_sha256_of_text(text);
 }
 
 char *
@@ -619,9 +621,9 @@ read_document(DemurSelector *s, JsonObject *root, GError **error) {
          demur_selector_check_sound(s, error);
 }
 
-/* The document, sealed anew; *digest: the one it names (owned). */
+/* The selector, not sealed; *digest: the one its document names (owned). */
 static DemurSelector *
-read_sealed(const char *text, gssize length, const char *name, char **digest, GError **error) {
+read_unsealed(const char *text, gssize length, const char *name, char **digest, GError **error) {
   g_autoptr(JsonParser) parser = json_parser_new_immutable();
   g_autoptr(GError) local = NULL;
   if (!demur_json_load(parser, text, length, &local)) {
@@ -642,7 +644,44 @@ read_sealed(const char *text, gssize length, const char *name, char **digest, GE
     g_set_error(error, DEMUR_ERROR, code, "%s is not a usable selector: %s", name, local->message);
     return NULL;
   }
-  demur_selector_seal(selector);
+  return g_steal_pointer(&selector);
+}
+
+/* Whether text is, byte for byte, the document that demur_selector_to_json writes of a content with
+ * this digest: then it begins with the member "digest", and what is left without that member is
+ * what was sealed. */
+static gboolean
+is_as_sealed(const char *text, const char *digest) {
+  g_autoptr(DemurJson) named = demur_json_new();
+  demur_json_begin_object(named, NULL);
+  g_autofree char *opening = demur_json_take(named);
+  demur_json_string(named, "digest", digest);
+  g_autofree char *member = demur_json_take(named);
+  const size_t n_opening = strlen(opening), n_member = strlen(member);
+  if (strncmp(text, opening, n_opening) != 0 || strncmp(text + n_opening, member, n_member) != 0 ||
+      text[n_opening + n_member] != ',')
+    return FALSE;
+  const char *rest = text + n_opening + n_member + 1;
+  DemurSha256 sha;
+  demur_sha256_init(&sha);
+  demur_sha256_update(&sha, opening, n_opening);
+  demur_sha256_update(&sha, rest, strlen(rest));
+  guint8 bytes[DEMUR_SHA256_BYTES];
+  demur_sha256_finish(&sha, bytes);
+  char hex[DEMUR_SHA256_HEX];
+  demur_sha256_hex(bytes, hex);
+  return strcmp(hex, digest) == 0;
+}
+
+DemurSelector *
+demur_selector_from_kept_json(const char *text, const char *name, GError **error) {
+  g_autofree char *digest = NULL;
+  g_autoptr(DemurSelector) selector = read_unsealed(text, -1, name, &digest, error);
+  if (selector == NULL)
+    return NULL;
+  if (!is_as_sealed(text, digest))
+    return demur_selector_from_json(text, -1, name, error);
+  selector->digest = g_steal_pointer(&digest);
   return g_steal_pointer(&selector);
 }
 
@@ -650,14 +689,20 @@ DemurSelector *
 demur_selector_from_json_unsealed(const char *text, gssize length, const char *name,
                                   GError **error) {
   g_autofree char *digest = NULL;
-  return read_sealed(text, length, name, &digest, error);
+  DemurSelector *selector = read_unsealed(text, length, name, &digest, error);
+  if (selector != NULL)
+    demur_selector_seal(selector);
+  return selector;
 }
 
 DemurSelector *
 demur_selector_from_json(const char *text, gssize length, const char *name, GError **error) {
   g_autofree char *digest = NULL;
-  g_autoptr(DemurSelector) selector = read_sealed(text, length, name, &digest, error);
-  if (selector != NULL && strcmp(digest, selector->digest) != 0) {
+  g_autoptr(DemurSelector) selector = read_unsealed(text, length, name, &digest, error);
+  if (selector == NULL)
+    return NULL;
+  demur_selector_seal(selector);
+  if (strcmp(digest, selector->digest) != 0) {
     g_set_error(
         error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
         "%s was changed after it was written: its digest is %.12s.., its content's %.12s..; "

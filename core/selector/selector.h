@@ -179,4 +179,10 @@ char *demur_selector_to_json(const DemurSelector *selector);
 DemurSelector *demur_selector_from_json(const char *text, gssize length, const char *name,
                                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The same of a document that this program wrote and kept: its digest is that of its text, where
+ * the text is as it was written; a text that is not is judged as by demur_selector_from_json, which
+ * writes the whole content anew (twice the cost of reading it). */
+DemurSelector *demur_selector_from_kept_json(const char *text, const char *name,
+                                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 G_END_DECLS

@@ -6,6 +6,7 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/number.h"
+#include "base/sha256.h"
 #include "store/audits.h"
 #include "store/connection.h"
 #include "store/events.h"
@@ -62,7 +63,7 @@ threshold_free(gpointer record) {
 
 static char *
 sha256(const char *text) {
-  return g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, -1);
+  return demur_sha256_of_text(text);
 }
 
 /* Runs a statement with up to two texts bound. */

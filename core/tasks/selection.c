@@ -20,7 +20,7 @@ demur_task_load_selector(DemurTask *task, const char *name, DemurSelectorRecord 
   if (loaded == NULL)
     return NULL;
   g_autofree char *title = g_strdup_printf("selector '%s'", name);
-  DemurSelector *selector = demur_selector_from_json(loaded->document, -1, title, error);
+  DemurSelector *selector = demur_selector_from_kept_json(loaded->document, title, error);
   /* A document of before doesn't say; its cohort may have. */
   if (selector != NULL && demur_selector_horizon_years(selector) == 0.0)
     demur_selector_set_horizon_years(selector, loaded->horizon_years);
