@@ -145,30 +145,30 @@ demur_acceptances_save(DemurWorkspace *workspace, const DemurAcceptanceRecord *r
   return demur_store_end(workspace, ok, error);
 }
 
+static gpointer
+read_acceptance(sqlite3_stmt *statement) {
+  DemurAcceptanceRecord *record = g_new0(DemurAcceptanceRecord, 1);
+  record->id = sqlite3_column_int64(statement, 0);
+  record->plan = sqlite3_column_int64(statement, 7);
+  record->answer = demur_store_text(statement, 1);
+  record->document = demur_store_text(statement, 2);
+  record->labels_digest = demur_store_text(statement, 3);
+  record->n_labels = (size_t)sqlite3_column_int64(statement, 4);
+  record->user = demur_store_text(statement, 5);
+  record->created = demur_store_text(statement, 6);
+  return record;
+}
+
 GPtrArray *
 demur_acceptances_list(DemurWorkspace *workspace, gint64 plan, GError **error) {
   sqlite3_stmt *statement = demur_store_statement(
       workspace,
-      "SELECT id, answer, document, labels_digest, n_labels, user, created FROM acceptance"
+      "SELECT id, answer, document, labels_digest, n_labels, user, created, plan_id FROM acceptance"
       " WHERE plan_id = ? ORDER BY id DESC",
       error);
   if (statement == NULL)
     return NULL;
   demur_store_bind_int(statement, 1, plan);
-  g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(record_free);
-  gboolean row, ok;
-  while ((ok = demur_store_step(workspace, statement, &row, "listing acceptance tests", error)) &&
-         row) {
-    DemurAcceptanceRecord *record = g_new0(DemurAcceptanceRecord, 1);
-    record->id = sqlite3_column_int64(statement, 0);
-    record->plan = plan;
-    record->answer = demur_store_text(statement, 1);
-    record->document = demur_store_text(statement, 2);
-    record->labels_digest = demur_store_text(statement, 3);
-    record->n_labels = (size_t)sqlite3_column_int64(statement, 4);
-    record->user = demur_store_text(statement, 5);
-    record->created = demur_store_text(statement, 6);
-    g_ptr_array_add(list, record);
-  }
-  return ok ? g_steal_pointer(&list) : NULL;
+  return demur_store_list(workspace, statement, read_acceptance, record_free,
+                          "listing acceptance tests", error);
 }

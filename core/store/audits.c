@@ -147,35 +147,36 @@ demur_audits_save(DemurWorkspace *workspace, const DemurAuditRecord *record, GEr
   return demur_store_end(workspace, ok, error);
 }
 
+static gpointer
+read_audit(sqlite3_stmt *statement) {
+  DemurAuditRecord *record = g_new0(DemurAuditRecord, 1);
+  record->selector = demur_store_text(statement, 11);
+  record->site = demur_store_text(statement, 0);
+  record->cohort = demur_store_text(statement, 1);
+  record->intercept = demur_store_double(statement, 2);
+  record->low = demur_store_double(statement, 3);
+  record->high = demur_store_double(statement, 4);
+  record->tau2 = demur_store_double(statement, 5);
+  record->n_labels = (size_t)sqlite3_column_int64(statement, 6);
+  record->created = demur_store_text(statement, 7);
+  record->event = sqlite3_column_int64(statement, 8);
+  record->digest = demur_store_text(statement, 9);
+  record->labels = demur_store_text(statement, 10);
+  return record;
+}
+
 GPtrArray *
 demur_audits_list(DemurWorkspace *workspace, const char *selector, GError **error) {
   sqlite3_stmt *statement = demur_store_statement(
       workspace,
       "SELECT a.site, a.cohort, a.intercept, a.low, a.high, a.tau2, a.n_labels, a.created,"
-      " a.event, a.digest, a.labels"
+      " a.event, a.digest, a.labels, s.name"
       " FROM site_audit a JOIN selector s ON s.id = a.selector_id WHERE s.name = ?"
       " ORDER BY a.site",
       error);
   if (statement == NULL)
     return NULL;
   demur_store_bind_text(statement, 1, selector);
-  g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(record_free);
-  gboolean row, ok;
-  while ((ok = demur_store_step(workspace, statement, &row, "listing site audits", error)) && row) {
-    DemurAuditRecord *record = g_new0(DemurAuditRecord, 1);
-    record->selector = g_strdup(selector);
-    record->site = demur_store_text(statement, 0);
-    record->cohort = demur_store_text(statement, 1);
-    record->intercept = demur_store_double(statement, 2);
-    record->low = demur_store_double(statement, 3);
-    record->high = demur_store_double(statement, 4);
-    record->tau2 = demur_store_double(statement, 5);
-    record->n_labels = (size_t)sqlite3_column_int64(statement, 6);
-    record->created = demur_store_text(statement, 7);
-    record->event = sqlite3_column_int64(statement, 8);
-    record->digest = demur_store_text(statement, 9);
-    record->labels = demur_store_text(statement, 10);
-    g_ptr_array_add(list, record);
-  }
-  return ok ? g_steal_pointer(&list) : NULL;
+  return demur_store_list(workspace, statement, read_audit, record_free, "listing site audits",
+                          error);
 }

@@ -754,6 +754,14 @@ demur_cohorts_set_exclusions(DemurWorkspace *workspace, const char *name,
   return demur_store_end(workspace, ok, error);
 }
 
+static gpointer
+read_exclusion(sqlite3_stmt *statement) {
+  DemurExclusion *exclusion = g_new0(DemurExclusion, 1);
+  exclusion->reason = demur_store_text(statement, 0);
+  exclusion->n = (size_t)sqlite3_column_int64(statement, 1);
+  return exclusion;
+}
+
 gboolean
 demur_cohorts_exclusions(DemurWorkspace *workspace, const char *name, gboolean *recorded,
                          GPtrArray **exclusions, GError **error) {
@@ -765,7 +773,6 @@ demur_cohorts_exclusions(DemurWorkspace *workspace, const char *name, gboolean *
   const gint64 there = known > 0 ? 1 : exists(workspace, name, error);
   if (there <= 0)
     return there < 0 ? FALSE : not_found(workspace, name, error);
-  g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(exclusion_free);
   sqlite3_stmt *statement =
       demur_store_statement(workspace,
                             "SELECT e.reason, e.n FROM cohort_exclusion e JOIN cohort c"
@@ -774,18 +781,12 @@ demur_cohorts_exclusions(DemurWorkspace *workspace, const char *name, gboolean *
   if (statement == NULL)
     return FALSE;
   demur_store_bind_text(statement, 1, name);
-  gboolean row, ok;
-  while ((ok = demur_store_step(workspace, statement, &row, "reading what was left out", error)) &&
-         row) {
-    DemurExclusion *exclusion = g_new0(DemurExclusion, 1);
-    exclusion->reason = demur_store_text(statement, 0);
-    exclusion->n = (size_t)sqlite3_column_int64(statement, 1);
-    g_ptr_array_add(list, exclusion);
-  }
-  if (!ok)
+  GPtrArray *list = demur_store_list(workspace, statement, read_exclusion, exclusion_free,
+                                     "reading what was left out", error);
+  if (list == NULL)
     return FALSE;
   *recorded = known > 0;
-  *exclusions = g_steal_pointer(&list);
+  *exclusions = list;
   return TRUE;
 }
 

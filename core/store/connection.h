@@ -52,6 +52,22 @@ gboolean demur_store_step(DemurWorkspace *workspace, sqlite3_stmt *statement, gb
 char *demur_store_text(sqlite3_stmt *statement, int at);
 double demur_store_double(sqlite3_stmt *statement, int at);
 
+/* The n texts from a column on, owned, each where it belongs. */
+void demur_store_read_texts(sqlite3_stmt *statement, int from, char **const *texts, size_t n);
+
+/* Makes a record, owned, of the row that the statement stands at. */
+typedef gpointer (*DemurStoreReadFunc)(sqlite3_stmt *statement);
+
+/* Every row as a record, in the statement's order; the list owns them and frees each by free_record.
+ * NULL with error. */
+GPtrArray *demur_store_list(DemurWorkspace *workspace, sqlite3_stmt *statement,
+                            DemurStoreReadFunc read, GDestroyNotify free_record, const char *doing,
+                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The texts of the first column, owned; NULL with error. */
+char **demur_store_list_texts(DemurWorkspace *workspace, sqlite3_stmt *statement, const char *doing,
+                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Between two transactions of one long write: long enough that who waits for the lock, and asks for it
  * from time to time, gets it. */
 void demur_store_let_others_write(void);

@@ -167,6 +167,20 @@ demur_events_begin(DemurWorkspace *workspace, GError **error) {
          demur_events_add(workspace, DEMUR_EVENT_OPENING, "workspace", NULL, NULL, now, error);
 }
 
+static gpointer
+read_event(sqlite3_stmt *statement) {
+  DemurEvent *event = g_new0(DemurEvent, 1);
+  event->sequence = sqlite3_column_int64(statement, 0);
+  /* The table takes no other word. */
+  if (!demur_event_kind_from_name((const char *)sqlite3_column_text(statement, 1), &event->kind))
+    event->kind = DEMUR_EVENT_REFUSAL;
+  char **texts[] = {&event->key,     &event->digest,  &event->details, &event->user,
+                    &event->station, &event->program, &event->created, &event->previous,
+                    &event->chain,   &event->seal};
+  demur_store_read_texts(statement, 2, texts, G_N_ELEMENTS(texts));
+  return event;
+}
+
 GPtrArray *
 demur_events_list(DemurWorkspace *workspace, gint64 after, const char *key, GError **error) {
   sqlite3_stmt *statement = demur_store_statement(
@@ -178,22 +192,7 @@ demur_events_list(DemurWorkspace *workspace, gint64 after, const char *key, GErr
     return NULL;
   demur_store_bind_int(statement, 1, after);
   demur_store_bind_text(statement, 2, key);
-  g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(free_event);
-  gboolean row, ok;
-  while ((ok = demur_store_step(workspace, statement, &row, "reading the log", error)) && row) {
-    DemurEvent *event = g_new0(DemurEvent, 1);
-    g_ptr_array_add(list, event);
-    event->sequence = sqlite3_column_int64(statement, 0);
-    /* The table takes no other word. */
-    if (!demur_event_kind_from_name((const char *)sqlite3_column_text(statement, 1), &event->kind))
-      event->kind = DEMUR_EVENT_REFUSAL;
-    char **texts[] = {&event->key,     &event->digest,  &event->details, &event->user,
-                      &event->station, &event->program, &event->created, &event->previous,
-                      &event->chain,   &event->seal};
-    for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
-      *texts[i] = demur_store_text(statement, 2 + (int)i);
-  }
-  return ok ? g_steal_pointer(&list) : NULL;
+  return demur_store_list(workspace, statement, read_event, free_event, "reading the log", error);
 }
 
 char *

@@ -77,6 +77,21 @@ demur_overrules_add(DemurWorkspace *workspace, const DemurOverruleRecord *record
   return demur_store_end(workspace, ok, error);
 }
 
+static gpointer
+read_overrule(sqlite3_stmt *statement) {
+  DemurOverruleRecord *record = g_new0(DemurOverruleRecord, 1);
+  record->id = sqlite3_column_int64(statement, 0);
+  record->scan_id = demur_store_text(statement, 1);
+  record->reason = demur_store_text(statement, 2);
+  record->rules_eligible = sqlite3_column_int(statement, 3) != 0;
+  record->rules_accepted = sqlite3_column_int(statement, 4) != 0;
+  record->rules_reason = demur_store_text(statement, 5);
+  record->replaced = demur_store_text(statement, 6);
+  record->created = demur_store_text(statement, 7);
+  record->user = demur_store_text(statement, 8);
+  return record;
+}
+
 GPtrArray *
 demur_overrules_list(DemurWorkspace *workspace, const char *scan_id, GError **error) {
   sqlite3_stmt *statement = demur_store_statement(
@@ -88,23 +103,8 @@ demur_overrules_list(DemurWorkspace *workspace, const char *scan_id, GError **er
   if (statement == NULL)
     return NULL;
   demur_store_bind_text(statement, 1, scan_id);
-  g_autoptr(GPtrArray) list =
-      g_ptr_array_new_with_free_func((GDestroyNotify)demur_overrule_record_free);
-  gboolean row, ok;
-  while ((ok = demur_store_step(workspace, statement, &row, "reading decisions", error)) && row) {
-    DemurOverruleRecord *record = g_new0(DemurOverruleRecord, 1);
-    record->id = sqlite3_column_int64(statement, 0);
-    record->scan_id = demur_store_text(statement, 1);
-    record->reason = demur_store_text(statement, 2);
-    record->rules_eligible = sqlite3_column_int(statement, 3) != 0;
-    record->rules_accepted = sqlite3_column_int(statement, 4) != 0;
-    record->rules_reason = demur_store_text(statement, 5);
-    record->replaced = demur_store_text(statement, 6);
-    record->created = demur_store_text(statement, 7);
-    record->user = demur_store_text(statement, 8);
-    g_ptr_array_add(list, record);
-  }
-  return ok ? g_steal_pointer(&list) : NULL;
+  return demur_store_list(workspace, statement, read_overrule,
+                          (GDestroyNotify)demur_overrule_record_free, "reading decisions", error);
 }
 
 gboolean

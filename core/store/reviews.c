@@ -167,7 +167,7 @@ demur_reviews_save(DemurWorkspace *workspace, DemurReviewRecord *record, GError 
   " verdict_digest, digest"                                                                        \
   " FROM review "
 
-static DemurReviewRecord *
+static gpointer
 read_review(sqlite3_stmt *statement) {
   DemurReviewRecord *record = g_new0(DemurReviewRecord, 1);
   record->id = sqlite3_column_int64(statement, 0);
@@ -190,11 +190,7 @@ read_review(sqlite3_stmt *statement) {
 
 static GPtrArray *
 query_reviews(DemurWorkspace *workspace, sqlite3_stmt *statement, GError **error) {
-  g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(review_free);
-  gboolean row, ok;
-  while ((ok = demur_store_step(workspace, statement, &row, "listing reviews", error)) && row)
-    g_ptr_array_add(list, read_review(statement));
-  return ok ? g_steal_pointer(&list) : NULL;
+  return demur_store_list(workspace, statement, read_review, review_free, "listing reviews", error);
 }
 
 GPtrArray *
@@ -266,6 +262,22 @@ demur_decisions_save(DemurWorkspace *workspace, DemurDecisionRecord *record, GEr
   return demur_store_end(workspace, ok, error);
 }
 
+static gpointer
+read_decision(sqlite3_stmt *statement) {
+  DemurDecisionRecord *record = g_new0(DemurDecisionRecord, 1);
+  record->id = sqlite3_column_int64(statement, 0);
+  record->selector = demur_store_text(statement, 1);
+  record->selector_digest = demur_store_text(statement, 2);
+  record->cohort = demur_store_text(statement, 3);
+  record->split = demur_store_text(statement, 4);
+  record->coverage = demur_store_double(statement, 5);
+  record->threshold = demur_store_double(statement, 6);
+  record->reason = demur_store_text(statement, 7);
+  record->user = demur_store_text(statement, 8);
+  record->created = demur_store_text(statement, 9);
+  return record;
+}
+
 GPtrArray *
 demur_decisions_list(DemurWorkspace *workspace, const char *selector, GError **error) {
   sqlite3_stmt *statement = demur_store_statement(
@@ -276,21 +288,6 @@ demur_decisions_list(DemurWorkspace *workspace, const char *selector, GError **e
   if (statement == NULL)
     return NULL;
   demur_store_bind_text(statement, 1, selector);
-  g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(decision_free);
-  gboolean row, ok;
-  while ((ok = demur_store_step(workspace, statement, &row, "listing decisions", error)) && row) {
-    DemurDecisionRecord *record = g_new0(DemurDecisionRecord, 1);
-    record->id = sqlite3_column_int64(statement, 0);
-    record->selector = demur_store_text(statement, 1);
-    record->selector_digest = demur_store_text(statement, 2);
-    record->cohort = demur_store_text(statement, 3);
-    record->split = demur_store_text(statement, 4);
-    record->coverage = demur_store_double(statement, 5);
-    record->threshold = demur_store_double(statement, 6);
-    record->reason = demur_store_text(statement, 7);
-    record->user = demur_store_text(statement, 8);
-    record->created = demur_store_text(statement, 9);
-    g_ptr_array_add(list, record);
-  }
-  return ok ? g_steal_pointer(&list) : NULL;
+  return demur_store_list(workspace, statement, read_decision, decision_free, "listing decisions",
+                          error);
 }

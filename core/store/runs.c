@@ -59,6 +59,26 @@ demur_score_runs_add(DemurWorkspace *workspace, const DemurScoreRunRecord *recor
   return demur_store_end(workspace, ok, error);
 }
 
+static gpointer
+read_run(sqlite3_stmt *statement) {
+  DemurScoreRunRecord *record = g_new0(DemurScoreRunRecord, 1);
+  record->id = sqlite3_column_int64(statement, 0);
+  record->scan_id = demur_store_text(statement, 1);
+  record->model = demur_store_text(statement, 2);
+  record->command = demur_store_text(statement, 3);
+  record->exit_status = sqlite3_column_int(statement, 4);
+  g_autofree char *outcome = demur_store_text(statement, 5);
+  record->outcome = DEMUR_RUN_FAILED;
+  for (guint o = 0; o < G_N_ELEMENTS(outcome_names); o++)
+    if (g_strcmp0(outcome, outcome_names[o]) == 0)
+      record->outcome = (DemurRunOutcome)o;
+  record->message = demur_store_text(statement, 6);
+  record->stderr_end = demur_store_text(statement, 7);
+  record->seconds = demur_store_double(statement, 8);
+  record->created = demur_store_text(statement, 9);
+  return record;
+}
+
 GPtrArray *
 demur_score_runs_list(DemurWorkspace *workspace, const char *scan_id, const char *model,
                       GError **error) {
@@ -72,27 +92,7 @@ demur_score_runs_list(DemurWorkspace *workspace, const char *scan_id, const char
     return NULL;
   demur_store_bind_text(statement, 1, scan_id);
   demur_store_bind_text(statement, 2, model);
-  g_autoptr(GPtrArray) list =
-      g_ptr_array_new_with_free_func((GDestroyNotify)demur_score_run_record_free);
-  gboolean row, ok;
-  while ((ok = demur_store_step(workspace, statement, &row, "reading logs of runs", error)) &&
-         row) {
-    DemurScoreRunRecord *record = g_new0(DemurScoreRunRecord, 1);
-    record->id = sqlite3_column_int64(statement, 0);
-    record->scan_id = demur_store_text(statement, 1);
-    record->model = demur_store_text(statement, 2);
-    record->command = demur_store_text(statement, 3);
-    record->exit_status = sqlite3_column_int(statement, 4);
-    g_autofree char *outcome = demur_store_text(statement, 5);
-    record->outcome = DEMUR_RUN_FAILED;
-    for (guint o = 0; o < G_N_ELEMENTS(outcome_names); o++)
-      if (g_strcmp0(outcome, outcome_names[o]) == 0)
-        record->outcome = (DemurRunOutcome)o;
-    record->message = demur_store_text(statement, 6);
-    record->stderr_end = demur_store_text(statement, 7);
-    record->seconds = demur_store_double(statement, 8);
-    record->created = demur_store_text(statement, 9);
-    g_ptr_array_add(list, record);
-  }
-  return ok ? g_steal_pointer(&list) : NULL;
+  return demur_store_list(workspace, statement, read_run,
+                          (GDestroyNotify)demur_score_run_record_free, "reading logs of runs",
+                          error);
 }

@@ -1,5 +1,32 @@
 #include "store/schema.h"
 
+/* The log's table once events seal rows (migrations 13 and later): each new kind of event makes it anew,
+ * under another name first. */
+#define EVENT_TABLE(name, kinds)                                                                   \
+  "CREATE TABLE " name " ("                                                                        \
+  "  sequence INTEGER PRIMARY KEY,"                                                                \
+  "  kind TEXT NOT NULL CHECK (kind IN (" kinds ")),"                                              \
+  "  key TEXT NOT NULL,"                                                                           \
+  "  digest TEXT,"                                                                                 \
+  "  details TEXT,"                                                                                \
+  "  user TEXT,"                                                                                   \
+  "  station TEXT,"                                                                                \
+  "  program TEXT NOT NULL,"                                                                       \
+  "  created TEXT NOT NULL,"                                                                       \
+  "  seal TEXT,"                                                                                   \
+  "  previous TEXT NOT NULL,"                                                                      \
+  "  chain TEXT NOT NULL UNIQUE"                                                                   \
+  ") STRICT;"
+#define EVENTS_ARE_NEVER_CHANGED                                                                   \
+  "CREATE INDEX event_key ON event (key);"                                                         \
+  "CREATE TRIGGER event_not_changed BEFORE UPDATE ON event"                                        \
+  "  BEGIN SELECT RAISE (ABORT, 'an event is never changed'); END;"                                \
+  "CREATE TRIGGER event_not_removed BEFORE DELETE ON event"                                        \
+  "  BEGIN SELECT RAISE (ABORT, 'an event is never removed'); END;"
+
+/* The migrations: a statement a line, fragments among them. */
+/* clang-format off */
+
 /* Cohorts are columns, not rows: a scan is never asked for alone, and a million of them must load
  * in a second. cohort_column holds each array of DemurCohort as little endian bytes (texts: each
  * with its NUL), cut into chunks in order. Names in other tables are texts, not references, where
@@ -340,11 +367,7 @@ static const char migration_9[] =
     "  previous TEXT NOT NULL,"
     "  chain TEXT NOT NULL UNIQUE"
     ") STRICT;"
-    "CREATE INDEX event_key ON event (key);"
-    "CREATE TRIGGER event_not_changed BEFORE UPDATE ON event"
-    "  BEGIN SELECT RAISE (ABORT, 'an event is never changed'); END;"
-    "CREATE TRIGGER event_not_removed BEFORE DELETE ON event"
-    "  BEGIN SELECT RAISE (ABORT, 'an event is never removed'); END;";
+    EVENTS_ARE_NEVER_CHANGED;
 
 /* Local acceptance tests: plans, fixed by their digests, and answers. */
 static const char migration_10[] =
@@ -394,33 +417,17 @@ static const char migration_13[] =
     "  AND c.created <= selector.created);"
     "ALTER TABLE score ADD COLUMN horizon_years REAL CHECK (horizon_years > 0);"
     "ALTER TABLE verdict_batch ADD COLUMN horizon_years REAL CHECK (horizon_years > 0);"
-    "CREATE TABLE event_with_seal ("
-    "  sequence INTEGER PRIMARY KEY,"
-    "  kind TEXT NOT NULL CHECK (kind IN ('import', 'choice', 'overrule', 'conflict', 'resolution',"
-    "    'correction', 'removal', 'score', 'run', 'cohort', 'training', 'threshold', 'decision',"
-    "    'audit', 'acceptance', 'assessment', 'review', 'reveal', 'export', 'refusal',"
-    "    'opening')),"
-    "  key TEXT NOT NULL,"
-    "  digest TEXT,"
-    "  details TEXT,"
-    "  user TEXT,"
-    "  station TEXT,"
-    "  program TEXT NOT NULL,"
-    "  created TEXT NOT NULL,"
-    "  seal TEXT,"
-    "  previous TEXT NOT NULL,"
-    "  chain TEXT NOT NULL UNIQUE"
-    ") STRICT;"
+    EVENT_TABLE("event_with_seal",
+                "'import', 'choice', 'overrule', 'conflict', 'resolution',"
+                "    'correction', 'removal', 'score', 'run', 'cohort', 'training', 'threshold', 'decision',"
+                "    'audit', 'acceptance', 'assessment', 'review', 'reveal', 'export', 'refusal',"
+                "    'opening'")
     "INSERT INTO event_with_seal (sequence, kind, key, digest, details, user, station, program,"
     "  created, previous, chain) SELECT sequence, kind, key, digest, details, user, station,"
     "  program, created, previous, chain FROM event;"
     "DROP TABLE event;"
     "ALTER TABLE event_with_seal RENAME TO event;"
-    "CREATE INDEX event_key ON event (key);"
-    "CREATE TRIGGER event_not_changed BEFORE UPDATE ON event"
-    "  BEGIN SELECT RAISE (ABORT, 'an event is never changed'); END;"
-    "CREATE TRIGGER event_not_removed BEFORE DELETE ON event"
-    "  BEGIN SELECT RAISE (ABORT, 'an event is never removed'); END;";
+    EVENTS_ARE_NEVER_CHANGED;
 
 /* Which version of the model a score is of: NULL where nobody said. */
 static const char migration_14[] = "ALTER TABLE score ADD COLUMN model_version TEXT;";
@@ -475,31 +482,17 @@ static const char migration_16[] =
     "  created TEXT NOT NULL"
     ") STRICT;"
     "CREATE INDEX watch_label_event ON watch_label (event);"
-    "CREATE TABLE event_with_watch ("
-    "  sequence INTEGER PRIMARY KEY,"
-    "  kind TEXT NOT NULL CHECK (kind IN ('import', 'choice', 'overrule', 'conflict', 'resolution',"
-    "    'correction', 'removal', 'score', 'run', 'cohort', 'training', 'threshold', 'decision',"
-    "    'audit', 'acceptance', 'watch', 'assessment', 'review', 'reveal', 'export', 'refusal',"
-    "    'opening')),"
-    "  key TEXT NOT NULL,"
-    "  digest TEXT,"
-    "  details TEXT,"
-    "  user TEXT,"
-    "  station TEXT,"
-    "  program TEXT NOT NULL,"
-    "  created TEXT NOT NULL,"
-    "  seal TEXT,"
-    "  previous TEXT NOT NULL,"
-    "  chain TEXT NOT NULL UNIQUE"
-    ") STRICT;"
+    EVENT_TABLE("event_with_watch",
+                "'import', 'choice', 'overrule', 'conflict', 'resolution',"
+                "    'correction', 'removal', 'score', 'run', 'cohort', 'training', 'threshold', 'decision',"
+                "    'audit', 'acceptance', 'watch', 'assessment', 'review', 'reveal', 'export', 'refusal',"
+                "    'opening'")
     "INSERT INTO event_with_watch SELECT * FROM event;"
     "DROP TABLE event;"
     "ALTER TABLE event_with_watch RENAME TO event;"
-    "CREATE INDEX event_key ON event (key);"
-    "CREATE TRIGGER event_not_changed BEFORE UPDATE ON event"
-    "  BEGIN SELECT RAISE (ABORT, 'an event is never changed'); END;"
-    "CREATE TRIGGER event_not_removed BEFORE DELETE ON event"
-    "  BEGIN SELECT RAISE (ABORT, 'an event is never removed'); END;";
+    EVENTS_ARE_NEVER_CHANGED;
+
+/* clang-format on */
 
 const char *const demur_store_migrations[] = {
     migration_1,  migration_2,  migration_3,  migration_4,  migration_5,  migration_6,

@@ -33,7 +33,7 @@ record_free(gpointer record) {
   " risk_year_5, risk_year_6, embedding, source, created, images_digest, event, digest,"           \
   " horizon_years, model_version"
 
-static DemurScoreRecord *
+static gpointer
 read_score(sqlite3_stmt *statement) {
   DemurScoreRecord *record = g_new0(DemurScoreRecord, 1);
   record->scan_id = demur_store_text(statement, 0);
@@ -260,11 +260,7 @@ demur_scores_list(DemurWorkspace *workspace, const char *scan_id, const char *mo
     return NULL;
   demur_store_bind_text(statement, 1, scan_id);
   demur_store_bind_text(statement, 2, model);
-  g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(record_free);
-  gboolean row, ok;
-  while ((ok = demur_store_step(workspace, statement, &row, "listing scores", error)) && row)
-    g_ptr_array_add(list, read_score(statement));
-  return ok ? g_steal_pointer(&list) : NULL;
+  return demur_store_list(workspace, statement, read_score, record_free, "listing scores", error);
 }
 
 char **
@@ -273,11 +269,7 @@ demur_scores_models(DemurWorkspace *workspace, GError **error) {
       demur_store_statement(workspace, "SELECT DISTINCT model FROM score ORDER BY model", error);
   if (statement == NULL)
     return NULL;
-  g_autoptr(GStrvBuilder) list = g_strv_builder_new();
-  gboolean row, ok;
-  while ((ok = demur_store_step(workspace, statement, &row, "listing models", error)) && row)
-    g_strv_builder_add(list, (const char *)sqlite3_column_text(statement, 0));
-  return ok ? g_strv_builder_end(list) : NULL;
+  return demur_store_list_texts(workspace, statement, "listing models", error);
 }
 
 gboolean

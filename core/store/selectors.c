@@ -139,11 +139,8 @@ tell_rows_end(DemurWorkspace *workspace, const char *sql, const char *name, cons
   if (statement == NULL)
     return FALSE;
   demur_store_bind_text(statement, 1, name);
-  g_autoptr(GStrvBuilder) found = g_strv_builder_new();
-  gboolean row, ok;
-  while ((ok = demur_store_step(workspace, statement, &row, "removing a selector", error)) && row)
-    g_strv_builder_add(found, (const char *)sqlite3_column_text(statement, 0));
-  g_auto(GStrv) keys = g_strv_builder_end(found);
+  g_auto(GStrv) keys = demur_store_list_texts(workspace, statement, "removing a selector", error);
+  gboolean ok = keys != NULL;
   for (char **key = keys; ok && *key != NULL; key++)
     ok = demur_events_add(workspace, DEMUR_EVENT_REMOVAL, *key, NULL, NULL, created, error);
   return ok;
@@ -212,7 +209,7 @@ demur_selectors_save(DemurWorkspace *workspace, const DemurSelectorRecord *recor
   "SELECT name, digest, cohort, cohort_digest, model, history, validation, simulated, created,"    \
   " horizon_years"
 
-static DemurSelectorRecord *
+static gpointer
 read_selector(sqlite3_stmt *statement) {
   DemurSelectorRecord *record = g_new0(DemurSelectorRecord, 1);
   record->name = demur_store_text(statement, 0);
@@ -265,11 +262,8 @@ demur_selectors_list(DemurWorkspace *workspace, GError **error) {
       demur_store_statement(workspace, SELECT_SELECTOR " FROM selector ORDER BY name", error);
   if (statement == NULL)
     return NULL;
-  g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(selector_free);
-  gboolean row, ok;
-  while ((ok = demur_store_step(workspace, statement, &row, "listing selectors", error)) && row)
-    g_ptr_array_add(list, read_selector(statement));
-  return ok ? g_steal_pointer(&list) : NULL;
+  return demur_store_list(workspace, statement, read_selector, selector_free, "listing selectors",
+                          error);
 }
 
 /* The selector's digest, owned; NULL with error. */

@@ -132,7 +132,7 @@ bind(sqlite3_stmt *s, const DemurSeriesRecord *r) {
   }
 }
 
-static DemurSeriesRecord *
+static gpointer
 read_series(sqlite3_stmt *s) {
   DemurSeriesRecord *r = g_new0(DemurSeriesRecord, 1);
   for (size_t c = 0; c < G_N_ELEMENTS(columns); c++) {
@@ -298,11 +298,7 @@ demur_series_list(DemurWorkspace *workspace, GError **error) {
       workspace, select_sql("ORDER BY patient_id, study_date, scan_id"), error);
   if (statement == NULL)
     return NULL;
-  g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(record_free);
-  gboolean row, ok;
-  while ((ok = demur_store_step(workspace, statement, &row, "listing series", error)) && row)
-    g_ptr_array_add(list, read_series(statement));
-  return ok ? g_steal_pointer(&list) : NULL;
+  return demur_store_list(workspace, statement, read_series, record_free, "listing series", error);
 }
 
 DemurSeriesRecord *
@@ -425,16 +421,6 @@ demur_series_remove(DemurWorkspace *workspace, const char *scan_id, const char *
   return demur_store_end(workspace, ok, error);
 }
 
-/* The texts of the first column. */
-static char **
-read_texts(DemurWorkspace *workspace, sqlite3_stmt *statement, GError **error) {
-  g_autoptr(GStrvBuilder) list = g_strv_builder_new();
-  gboolean row, ok;
-  while ((ok = demur_store_step(workspace, statement, &row, "finding a series", error)) && row)
-    g_strv_builder_add(list, (const char *)sqlite3_column_text(statement, 0));
-  return ok ? g_strv_builder_end(list) : NULL;
-}
-
 char **
 demur_series_find_uid(DemurWorkspace *workspace, const char *series_uid, GError **error) {
   sqlite3_stmt *statement = demur_store_statement(
@@ -442,7 +428,7 @@ demur_series_find_uid(DemurWorkspace *workspace, const char *series_uid, GError 
   if (statement == NULL)
     return NULL;
   demur_store_bind_text(statement, 1, series_uid);
-  return read_texts(workspace, statement, error);
+  return demur_store_list_texts(workspace, statement, "finding a series", error);
 }
 
 char **
@@ -455,7 +441,7 @@ demur_series_holding(DemurWorkspace *workspace, const char *sop_instance_uid, GE
   if (statement == NULL)
     return NULL;
   demur_store_bind_text(statement, 1, sop_instance_uid);
-  return read_texts(workspace, statement, error);
+  return demur_store_list_texts(workspace, statement, "finding a series", error);
 }
 
 int
@@ -475,25 +461,25 @@ demur_series_share_images(DemurWorkspace *workspace, const char *scan_id, const 
   "SELECT f.path, f.frame, f.sop_instance_uid, f.position_mm, f.digest, f.size, f.modified,"       \
   " f.stamp, f.pixel_digest, f.decodes FROM series_file f"
 
+static gpointer
+read_file(sqlite3_stmt *statement) {
+  DemurSeriesFile *file = g_new0(DemurSeriesFile, 1);
+  file->path = demur_store_text(statement, 0);
+  file->frame = (guint)sqlite3_column_int64(statement, 1);
+  file->sop_instance_uid = demur_store_text(statement, 2);
+  file->position_mm = demur_store_double(statement, 3);
+  file->digest = demur_store_text(statement, 4);
+  file->size = sqlite3_column_int64(statement, 5);
+  file->modified = sqlite3_column_int64(statement, 6);
+  file->stamp = demur_store_text(statement, 7);
+  file->pixel_digest = demur_store_text(statement, 8);
+  file->decodes = sqlite3_column_int(statement, 9) != 0;
+  return file;
+}
+
 static GPtrArray *
 read_files(DemurWorkspace *workspace, sqlite3_stmt *statement, GError **error) {
-  g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(file_free);
-  gboolean row, ok;
-  while ((ok = demur_store_step(workspace, statement, &row, "reading a series", error)) && row) {
-    DemurSeriesFile *file = g_new0(DemurSeriesFile, 1);
-    file->path = demur_store_text(statement, 0);
-    file->frame = (guint)sqlite3_column_int64(statement, 1);
-    file->sop_instance_uid = demur_store_text(statement, 2);
-    file->position_mm = demur_store_double(statement, 3);
-    file->digest = demur_store_text(statement, 4);
-    file->size = sqlite3_column_int64(statement, 5);
-    file->modified = sqlite3_column_int64(statement, 6);
-    file->stamp = demur_store_text(statement, 7);
-    file->pixel_digest = demur_store_text(statement, 8);
-    file->decodes = sqlite3_column_int(statement, 9) != 0;
-    g_ptr_array_add(list, file);
-  }
-  return ok ? g_steal_pointer(&list) : NULL;
+  return demur_store_list(workspace, statement, read_file, file_free, "reading a series", error);
 }
 
 GPtrArray *

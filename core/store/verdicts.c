@@ -448,6 +448,14 @@ each_of_batch(DemurWorkspace *workspace, const DemurBindings *bindings,
   return ok;
 }
 
+static gpointer
+read_batch(sqlite3_stmt *statement) {
+  DemurVerdictRecord *batch = g_new0(DemurVerdictRecord, 1);
+  batch->batch = sqlite3_column_int64(statement, 0);
+  read_columns(statement, 1, batch, of_batch, N_BATCH, FALSE);
+  return batch;
+}
+
 static GPtrArray *
 list_batches(DemurWorkspace *workspace, const char *cohort, GError **error) {
   g_autoptr(GString) sql = g_string_new("SELECT id, ");
@@ -457,15 +465,7 @@ list_batches(DemurWorkspace *workspace, const char *cohort, GError **error) {
   if (statement == NULL)
     return NULL;
   demur_store_bind_text(statement, 1, cohort);
-  g_autoptr(GPtrArray) batches = g_ptr_array_new_with_free_func(record_free);
-  gboolean row, ok;
-  while ((ok = demur_store_step(workspace, statement, &row, "listing verdicts", error)) && row) {
-    DemurVerdictRecord *batch = g_new0(DemurVerdictRecord, 1);
-    g_ptr_array_add(batches, batch);
-    batch->batch = sqlite3_column_int64(statement, 0);
-    read_columns(statement, 1, batch, of_batch, N_BATCH, FALSE);
-  }
-  return ok ? g_steal_pointer(&batches) : NULL;
+  return demur_store_list(workspace, statement, read_batch, record_free, "listing verdicts", error);
 }
 
 gboolean

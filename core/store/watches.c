@@ -74,6 +74,29 @@ demur_watches_save(DemurWorkspace *workspace, DemurWatchRecord *record, GError *
                  error);
 }
 
+static gpointer
+read_watch(sqlite3_stmt *statement) {
+  DemurWatchRecord *record = g_new0(DemurWatchRecord, 1);
+  record->id = sqlite3_column_int64(statement, 0);
+  char **texts[] = {&record->selector, &record->selector_digest, &record->site, &record->cohort,
+                    &record->document, &record->digest,          &record->user, &record->created};
+  demur_store_read_texts(statement, 1, texts, G_N_ELEMENTS(texts));
+  return record;
+}
+
+/* Whether a watch is as it was begun. */
+static gboolean
+check_watch(const DemurWatchRecord *record, GError **error) {
+  g_autofree char *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, record->document, -1);
+  if (g_strcmp0(digest, record->digest) == 0)
+    return TRUE;
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
+              "the watch over selector '%s' is not the one that was begun: begin it anew, and "
+              "find out who changed the workspace",
+              record->selector);
+  return FALSE;
+}
+
 GPtrArray *
 demur_watches_list(DemurWorkspace *workspace, const char *selector, GError **error) {
   sqlite3_stmt *statement = demur_store_statement(
@@ -85,28 +108,11 @@ demur_watches_list(DemurWorkspace *workspace, const char *selector, GError **err
   if (statement == NULL)
     return NULL;
   demur_store_bind_text(statement, 1, selector);
-  g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(record_free);
-  gboolean row, ok;
-  while ((ok = demur_store_step(workspace, statement, &row, "listing watches", error)) && row) {
-    DemurWatchRecord *record = g_new0(DemurWatchRecord, 1);
-    g_ptr_array_add(list, record);
-    record->id = sqlite3_column_int64(statement, 0);
-    char **texts[] = {&record->selector, &record->selector_digest, &record->site, &record->cohort,
-                      &record->document, &record->digest,          &record->user, &record->created};
-    for (guint t = 0; t < G_N_ELEMENTS(texts); t++)
-      *texts[t] = demur_store_text(statement, (int)t + 1);
-  }
-  for (guint i = 0; ok && i < list->len; i++) {
-    const DemurWatchRecord *record = list->pdata[i];
-    g_autofree char *digest =
-        g_compute_checksum_for_string(G_CHECKSUM_SHA256, record->document, -1);
-    ok = g_strcmp0(digest, record->digest) == 0;
-    if (!ok)
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
-                  "the watch over selector '%s' is not the one that was begun: begin it anew, and "
-                  "find out who changed the workspace",
-                  record->selector);
-  }
+  g_autoptr(GPtrArray) list =
+      demur_store_list(workspace, statement, read_watch, record_free, "listing watches", error);
+  gboolean ok = list != NULL;
+  for (guint i = 0; ok && i < list->len; i++)
+    ok = check_watch(list->pdata[i], error);
   return ok ? g_steal_pointer(&list) : NULL;
 }
 
@@ -137,6 +143,20 @@ demur_watch_alarms_save(DemurWorkspace *workspace, const DemurWatchAlarm *alarm,
   return add_row(workspace, statement, "watch-alarm:", digest, alarm->created, &id, error);
 }
 
+static gpointer
+read_alarm(sqlite3_stmt *statement) {
+  DemurWatchAlarm *alarm = g_new0(DemurWatchAlarm, 1);
+  alarm->id = sqlite3_column_int64(statement, 0);
+  alarm->watch = sqlite3_column_int64(statement, 1);
+  alarm->withholds = sqlite3_column_int64(statement, 2) != 0;
+  alarm->at = sqlite3_column_int64(statement, 3);
+  alarm->lifted_after = sqlite3_column_int64(statement, 4);
+  char **texts[] = {&alarm->signal, &alarm->document, &alarm->created,   &alarm->selector,
+                    &alarm->site,   &alarm->lifted,   &alarm->lifted_by, &alarm->lifted_why};
+  demur_store_read_texts(statement, 5, texts, G_N_ELEMENTS(texts));
+  return alarm;
+}
+
 GPtrArray *
 demur_watch_alarms_list(DemurWorkspace *workspace, const char *selector, GError **error) {
   sqlite3_stmt *statement = demur_store_statement(
@@ -149,22 +169,7 @@ demur_watch_alarms_list(DemurWorkspace *workspace, const char *selector, GError 
   if (statement == NULL)
     return NULL;
   demur_store_bind_text(statement, 1, selector);
-  g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(alarm_free);
-  gboolean row, ok;
-  while ((ok = demur_store_step(workspace, statement, &row, "listing alarms", error)) && row) {
-    DemurWatchAlarm *alarm = g_new0(DemurWatchAlarm, 1);
-    g_ptr_array_add(list, alarm);
-    alarm->id = sqlite3_column_int64(statement, 0);
-    alarm->watch = sqlite3_column_int64(statement, 1);
-    alarm->withholds = sqlite3_column_int64(statement, 2) != 0;
-    alarm->at = sqlite3_column_int64(statement, 3);
-    alarm->lifted_after = sqlite3_column_int64(statement, 4);
-    char **texts[] = {&alarm->signal, &alarm->document, &alarm->created,   &alarm->selector,
-                      &alarm->site,   &alarm->lifted,   &alarm->lifted_by, &alarm->lifted_why};
-    for (guint t = 0; t < G_N_ELEMENTS(texts); t++)
-      *texts[t] = demur_store_text(statement, (int)t + 5);
-  }
-  return ok ? g_steal_pointer(&list) : NULL;
+  return demur_store_list(workspace, statement, read_alarm, alarm_free, "listing alarms", error);
 }
 
 /* Whether there is such an alarm, and it is not lifted. */

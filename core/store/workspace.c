@@ -150,6 +150,32 @@ demur_store_double(sqlite3_stmt *statement, int at) {
                                                            : sqlite3_column_double(statement, at);
 }
 
+void
+demur_store_read_texts(sqlite3_stmt *statement, int from, char **const *texts, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    *texts[i] = demur_store_text(statement, from + (int)i);
+}
+
+GPtrArray *
+demur_store_list(DemurWorkspace *workspace, sqlite3_stmt *statement, DemurStoreReadFunc read,
+                 GDestroyNotify free_record, const char *doing, GError **error) {
+  g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(free_record);
+  gboolean row, ok;
+  while ((ok = demur_store_step(workspace, statement, &row, doing, error)) && row)
+    g_ptr_array_add(list, read(statement));
+  return ok ? g_steal_pointer(&list) : NULL;
+}
+
+char **
+demur_store_list_texts(DemurWorkspace *workspace, sqlite3_stmt *statement, const char *doing,
+                       GError **error) {
+  g_autoptr(GStrvBuilder) list = g_strv_builder_new();
+  gboolean row, ok;
+  while ((ok = demur_store_step(workspace, statement, &row, doing, error)) && row)
+    g_strv_builder_add(list, (const char *)sqlite3_column_text(statement, 0));
+  return ok ? g_strv_builder_end(list) : NULL;
+}
+
 gint64
 demur_store_count(DemurWorkspace *workspace, const char *sql, const char *first, const char *second,
                   GError **error) {
