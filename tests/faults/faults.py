@@ -7,8 +7,12 @@ and only by a kill; and the same command, run again, ends as if nothing had been
 Every command of the program's help is in one of two tables (workbench.py): those that write meet the faults, and those that
 only read must leave files and workspace as they were. One that is new, or begins to write, fails here.
 
-Usage: faults.py DEMUR PHANTOM INJECT [--points N] [--only COMMAND ..] [--jobs N] [--folder F]: at most N calls a command and
-fault, spread evenly; N runs at a time, in a folder below F (one in memory is quickest: no fault is of the disk's).
+The same command from the same bytes is the same run: what a fault left is tried again once for each state of folder and
+workspace (so not at all where a run left everything as it was). Nothing else is left out.
+
+Usage: faults.py DEMUR PHANTOM INJECT [--points N] [--only COMMAND ..] [--jobs N] [--folder F] [--table FILE]: at most N calls a
+command and fault, spread evenly; N runs at a time, in a folder below F (one in memory is quickest: no fault is of the
+disk's); the numbers as a table in FILE.
 """
 import argparse
 import multiprocessing
@@ -17,16 +21,15 @@ import signal
 import sys
 import tempfile
 
-from workbench import DEMO, ELSEWHERE, Bench, commands_of, files_of, is_part, name_of, reading_of, rows_of
-
-# What a call must be able to for a kind of fault to change anything (inject.c).
-KINDS = {"full": 1, "io": 0, "short": 4, "eintr": 2, "kill": 0, "after": 0}
+from workbench import (DEMO, ELSEWHERE, KINDS, Bench, Copy, Server, commands_of, files_of, is_part, name_of, points_of, reading_of,
+                       rows_of)
 
 
 class Outcome:
-    def __init__(self, folder):
-        self.files = files_of(folder)
-        self.rows = rows_of(folder)
+    def __init__(self, folder, copy=None):
+        digest = copy and copy.digest
+        self.files = files_of(folder, digest)
+        self.rows = rows_of(folder, digest)
 
 
 class Tried:
@@ -36,16 +39,44 @@ class Tried:
         self.bench, self.inject, self.name, self.words, self.before = bench, inject, name, words, before
         self.calls, self.reference = count_calls(bench, inject, words)
         assert self.calls, f"{name} writes nothing: the injector saw no call"
+        self.copy = self.server = None  # of a worker
+        self.again = {}  # what is wrong with a run from a state: {state: words or None}
 
-    def fault(self, point):
-        """The status of a run with that fault, and what is wrong, for one process of several."""
-        kind, at = point
-        self.bench.work = os.path.join(self.bench.folder, f"work-{os.getpid()}")
+    def begin(self):
+        self.copy = Copy(self.bench.template, os.path.join(self.bench.folder, f"work-{os.getpid()}"))
+        self.again[self.copy.state()] = None  # the run without fault
+        if self.words[:2] != ["dicom", "receive"]:  # which a peer must send to
+            self.server = Server(self.bench, self.inject, self.copy.folder, self.words)
+
+    def run(self, kind, at):
+        if self.server:
+            self.bench.received = None
+            return self.server.run(kind, at)
+        result = self.bench.run(self.copy.folder, self.words, LD_PRELOAD=os.path.abspath(self.inject), FAULT_ROOT=self.copy.folder,
+                                FAULT_KIND=kind, FAULT_AT=str(at))
+        return result.returncode, result.stderr
+
+    def fault(self, kind, at):
+        """The status of a run with that fault, and what is wrong."""
         try:
+            self.copy.restore()
             status, wrong = run_one(self, kind, at)
         except Exception as error:  # told with its place
             status, wrong = 1, f"{type(error).__name__}: {error}"
         return kind, at, status, wrong
+
+
+tried_here = None  # of a worker, which inherits it
+
+
+def begin_worker(tried):
+    global tried_here
+    tried_here = tried
+    tried.begin()
+
+
+def try_point(point):
+    return tried_here.fault(*point)
 
 
 def differs(rows, reference):
@@ -88,37 +119,43 @@ def check(bench, name, status, after, before, reference):
     return None
 
 
+# What a second run may say where the first one had done it, or where the workspace was no more than begun.
+DONE = ("already", "is there", "not empty", "no cohort", "there is no ", "conflicts with nothing", "holds")
+
+
 def run_one(tried, kind, at):
     """Status, and what is wrong or None."""
-    bench, before, reference = tried.bench, tried.before, tried.reference
-    folder = bench.copy()
-    result = bench.run(folder, tried.words, LD_PRELOAD=os.path.abspath(tried.inject), FAULT_ROOT=folder, FAULT_KIND=kind,
-                       FAULT_AT=str(at))
-    status = result.returncode
+    bench, before, reference, folder = tried.bench, tried.before, tried.reference, tried.copy.folder
+    status, said = tried.run(kind, at)
     killed = kind in ("kill", "after")
     if killed and status not in (0, -signal.SIGKILL):
-        return status, f"status {status}: {result.stderr.strip()}"
+        return status, f"status {status}: {said.strip()}"
     if not killed and status not in (0, 1):
-        return status, f"status {status}: {result.stderr.strip()}"
-    if status == 1 and not result.stderr.startswith("demur: "):
-        return status, f"failed without a word: {result.stderr!r}"
-    wrong = check(bench, tried.name, status, Outcome(folder), before, reference)
+        return status, f"status {status}: {said.strip()}"
+    if status == 1 and not said.startswith("demur: "):
+        return status, f"failed without a word: {said!r}"
+    left = Outcome(folder, tried.copy)
+    wrong = check(bench, tried.name, status, left, before, reference)
     if wrong:
-        return status, f"{wrong}; it said {result.stderr.strip()!r}"
+        return status, f"{wrong}; it said {said.strip()!r}"
     if status != 0:  # again, without a fault
-        state = rows_of(folder)
-        again = bench.run(folder, tried.words)
-        done = "already" in again.stderr or "is there" in again.stderr or "not empty" in again.stderr or \
-            "no cohort" in again.stderr or "there is no " in again.stderr or "conflicts with nothing" in again.stderr or "holds" in again.stderr
-        if again.returncode != 0 and not done:
-            return status, f"run again: {again.stderr.strip()!r}"
-        if again.returncode == 0 and any(is_part(file) for file in files_of(folder)):
-            return status, "run again: a part stayed"
-        if again.returncode == 0:
-            wrong = check(bench, tried.name, 0, Outcome(folder), before, reference) if state == before.rows else None
-            if wrong:
-                return status, f"run again: {wrong}"
+        state = tried.copy.state()
+        if state not in tried.again:
+            tried.again[state] = run_again(tried, left)
+        if tried.again[state]:
+            return status, f"run again: {tried.again[state]}"
     return status, None
+
+
+def run_again(tried, left):
+    folder = tried.copy.folder
+    again = tried.bench.run(folder, tried.words)
+    if again.returncode != 0:
+        return None if any(words in again.stderr for words in DONE) else repr(again.stderr.strip())
+    after = Outcome(folder, tried.copy)
+    if any(is_part(file) for file in after.files):
+        return "a part stayed"
+    return check(tried.bench, tried.name, 0, after, tried.before, tried.reference) if left.rows == tried.before.rows else None
 
 
 def count_calls(bench, inject, words):
@@ -130,23 +167,9 @@ def count_calls(bench, inject, words):
         return [int(traits) for traits in file.read()], Outcome(folder)
 
 
-def spread(points, n):
-    """At most n of them, evenly; all for n = 0."""
-    if n == 0 or len(points) <= n:
-        return points
-    return sorted({points[i * (len(points) - 1) // max(n - 1, 1)] for i in range(n)})
-
-
-def points_of(kind, calls, n):
-    """The calls at which a fault of this kind is tried. Behind a call is before the next one: only the last is tried behind."""
-    if kind == "after":
-        return [len(calls)]
-    return spread([at for at, traits in enumerate(calls, 1) if traits & KINDS[kind] == KINDS[kind]], n)
-
-
 def every_command_is_in_a_table(bench):
     """And what is said to read changes nothing."""
-    writing = {name_of(name) for name in [*commands_of(bench), *DEMO]}
+    writing = {name_of(name) for name in [*commands_of(bench), *DEMO] if not name.startswith("window ")}
     reading = reading_of(bench)
     there = {name for name, _ in bench.commands_of_help()} - ELSEWHERE
     assert there == writing | set(reading), f"not in one table: {sorted(there ^ (writing | set(reading)))}"
@@ -163,11 +186,11 @@ def every_command_is_in_a_table(bench):
 
 def try_all(tried, n_points, n_jobs):
     """Each kind of fault at the calls that can meet it: number of runs, and of those that were wrong."""
-    total = len(tried.calls)
+    total, began = len(tried.calls), os.times()
     points = [(kind, at) for kind in KINDS for at in points_of(kind, tried.calls, n_points)]
     n_wrong, ended = 0, {kind: [] for kind in KINDS}
-    with multiprocessing.Pool(n_jobs) as pool:
-        for kind, at, status, wrong in pool.imap_unordered(tried.fault, points):
+    with multiprocessing.Pool(n_jobs, begin_worker, [tried]) as pool:
+        for kind, at, status, wrong in pool.imap_unordered(try_point, points, 4):
             ended[kind].append(status)
             if wrong:
                 n_wrong += 1
@@ -176,8 +199,11 @@ def try_all(tried, n_points, n_jobs):
         if not any(ended[kind]):
             n_wrong += 1
             print(f"{tried.name}: no run met {kind}: the injector does nothing", flush=True)
-    print(f"{tried.name}: {total} calls, {len(points)} faults", flush=True)
-    return len(points), n_wrong
+        pool.close()
+        pool.join()
+    seconds = sum(os.times()[2:4]) - sum(began[2:4])
+    print(f"{tried.name}: {total} calls, {len(points)} faults, {n_wrong} wrong, {seconds:.0f} s", flush=True)
+    return total, len(points), n_wrong, seconds
 
 
 def main():
@@ -190,21 +216,29 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--folder")
     parser.add_argument("--only", action="append")
+    parser.add_argument("--table")
     options = parser.parse_args()
     place = options.folder if options.folder and os.access(options.folder, os.W_OK) else None
-    with tempfile.TemporaryDirectory(prefix="demur-faults-", dir=place) as folder:
+    tempfile.tempdir = place
+    with tempfile.TemporaryDirectory(prefix="demur-faults-") as folder:
         bench = Bench(options.demur, options.phantom, folder)
         before = Outcome(bench.template)
-        n_wrong = n_runs = 0
+        table = []
         if not options.only:
             every_command_is_in_a_table(bench)
         for name, words in {**commands_of(bench), **DEMO}.items():
             if options.only and name not in options.only or name in DEMO and not options.demo:
                 continue
             tried = Tried(bench, options.inject, name, words, before)
-            runs, wrong = try_all(tried, options.demo if name in DEMO else options.points, options.jobs)
-            n_runs, n_wrong = n_runs + runs, n_wrong + wrong
-        print(f"{n_runs} runs with a fault, {n_wrong} wrong")
+            # The receiver waits for its peer, not for the processor.
+            jobs = options.jobs * 4 if words[:2] == ["dicom", "receive"] else options.jobs
+            table.append((name, *try_all(tried, options.demo if name in DEMO else options.points, jobs)))
+        if options.table:
+            with open(options.table, "w", encoding="utf-8") as file:
+                file.write("| command | calls | faults | wrong | processor seconds |\n|---|--:|--:|--:|--:|\n")
+                file.writelines(f"| {name} | {calls} | {faults} | {wrong} | {seconds:.0f} |\n" for name, calls, faults, wrong, seconds in table)
+        n_wrong = sum(row[3] for row in table)
+        print(f"{sum(row[2] for row in table)} runs with a fault, {n_wrong} wrong")
         sys.exit(1 if n_wrong else 0)
 
 

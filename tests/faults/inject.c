@@ -13,6 +13,10 @@
  * room, 2 it can be interrupted, 4 it can be cut short; their sum). Processes that the driver's
  * one forks share its count; programs that it runs are not meant.
  *
+ * FAULT_SERVER holds two descriptors: the program stops before its main and forks itself for each line
+ * "kind number" that the first one brings; the second one tells each copy's wait status, a line. All that
+ * comes before main (relocating a hundred libraries) is done once for all of them.
+ *
  * FAULT_LOG names a file that gets every such call, for replaying what a loss of power leaves
  * (powerloss.py): a line of a letter and words, then the bytes that are told of.
  *   O inode n, path[n]: that name now leads to that file    W inode offset n, bytes[n]: written
@@ -34,6 +38,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define MAX_FD 1024
@@ -49,6 +54,28 @@ static pid_t first;
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
+/* Comes back in each copy; the one that is copied ends with its driver. */
+static void
+serve(FILE *orders, int answers) {
+  static char order[16];
+  int number, status;
+  while (fscanf(orders, "%15s %d", order, &number) == 2) {
+    *n_calls = 0;
+    const pid_t copy = fork();
+    if (copy == 0) {
+      kind = order;
+      at = number;
+      first = getpid();
+      fclose(orders);
+      close(answers);
+      return;
+    }
+    if (copy < 0 || waitpid(copy, &status, 0) != copy || dprintf(answers, "%d\n", status) < 0)
+      abort();
+  }
+  _exit(0);
+}
+
 __attribute__((constructor)) static void
 start(void) {
   kind = getenv("FAULT_KIND");
@@ -63,6 +90,10 @@ start(void) {
   if (log != NULL)
     log_fd = NEXT(open)(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   unsetenv("LD_PRELOAD");
+  const char *server = getenv("FAULT_SERVER");
+  int orders, answers;
+  if (server != NULL && sscanf(server, "%d %d", &orders, &answers) == 2)
+    serve(fdopen(orders, "r"), answers);
 }
 
 __attribute__((destructor)) static void

@@ -1,13 +1,14 @@
-"""A disk that is full from the n-th call on that writes, for a running `demur serve`, for each n (or --points of them).
+"""Every fault (inject.c) at the n-th call that writes, for a running `demur serve`, for each n and kind (or --points of each).
 
-Right: every object that the peer was told is kept is there, whole, after a kill and a start with room again; one that was
+Right: every object that the peer was told is kept is there, whole, after a kill and a start without fault; one that was
 not kept was told so (A700), or the association broke off; a study all of which was acknowledged is on its way, held or
-answered; the workspace is sound.
+answered; a service that ends says why; the workspace is sound.
 
-Usage: serve.py DEMUR PHANTOM INJECT [--points N]
+Usage: serve.py DEMUR PHANTOM INJECT [--points N] [--kind KIND ..] [--jobs N] [--folder F]
 """
 import argparse
 import json
+import multiprocessing
 import os
 import shutil
 import signal
@@ -17,15 +18,21 @@ import sys
 import tempfile
 import time
 
-from workbench import Bench
+from workbench import KINDS, Bench, points_of
 
 PATIENCE = 90  # seconds for what must come
+PORTS = iter(range(20000 + os.getpid() % 1000, 32000))  # below those that the system gives out: several run side by side
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    for port in PORTS:
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                pass
+    raise AssertionError("no port is free")
 
 
 class Run:
@@ -33,6 +40,7 @@ class Run:
 
     def __init__(self, bench, inject, folder):
         self.bench, self.inject, self.folder, self.port = bench, inject, folder, free_port()
+        self.log = os.path.join(os.path.dirname(folder), "log")
         shutil.copytree(bench.template, folder)
         self.received = os.path.join(folder, "received")
         self.settings = os.path.join(folder, "serve.conf")
@@ -52,7 +60,6 @@ class Run:
         environment = {**os.environ, **faults}
         if faults:
             environment |= {"LD_PRELOAD": self.inject, "FAULT_ROOT": self.folder}
-        self.log = os.path.join(os.path.dirname(self.folder), "log")
         with open(self.log, "w", encoding="utf-8") as log:
             self.process = subprocess.Popen([self.bench.demur, "--workspace", "w.demur", "serve", self.settings],
                                             cwd=self.folder, env=environment, stdout=log, stderr=log)
@@ -118,28 +125,31 @@ def uids_of(bench):
     return uids
 
 
-def n_calls(bench, inject, uids):
+def calls_of(bench, inject, uids):
     run = Run(bench, inject, os.path.join(bench.folder, "count", "run"))
     count = os.path.join(bench.folder, "calls")
     assert run.start(FAULT_COUNT=count), open(run.log, encoding="utf-8").read()
     assert run.send(uids) == uids
     run.settle()
     run.end(signal.SIGTERM)
-    return os.path.getsize(count)
+    with open(count, encoding="utf-8") as file:
+        return [int(traits) for traits in file.read()]
 
 
-def try_one(bench, inject, uids, at):
-    top = os.path.join(bench.folder, f"at-{at}")
+def try_one(bench, inject, uids, kind, at):
+    """UIDs that were acknowledged; None where the association broke off."""
+    top = os.path.join(bench.folder, f"{kind}-{at}")
+    os.makedirs(top)
     run = Run(bench, inject, os.path.join(top, "run"))
     acknowledged = set()
-    if run.start(FAULT_AT=str(at), FAULT_KIND="full"):
+    if run.start(FAULT_AT=str(at), FAULT_KIND=kind):
         acknowledged = run.send(uids)
-        time.sleep(1)  # it may go on for a while on the full disk
-    else:
+        time.sleep(1)  # it may go on for a while
+    elif kind not in ("kill", "after"):
         with open(run.log, encoding="utf-8") as log:
             assert log.read().strip(), "it ended without a word"
     run.end(signal.SIGKILL)
-    assert run.start(), "with room again it does not start: " + open(run.log, encoding="utf-8").read()
+    assert run.start(), "without the fault it does not start: " + open(run.log, encoding="utf-8").read()
     status = run.settle()
     kept = run.kept()
     if acknowledged:
@@ -153,34 +163,56 @@ def try_one(bench, inject, uids, at):
     return acknowledged
 
 
+here = None  # what a worker inherits: bench, injector, UIDs
+
+
+def begin_worker(*inherited):
+    global here, PORTS
+    here = inherited
+    first = 20000 + os.getpid() % 400 * 30
+    PORTS = iter([*range(first, 32000), *range(20000, first)])
+
+
+def try_point(point):
+    """What was acknowledged, and what is wrong or None."""
+    try:
+        return point, try_one(*here, *point), None
+    except Exception as fault:  # told with its place
+        return point, None, f"{type(fault).__name__}: {fault}"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("demur")
     parser.add_argument("phantom")
     parser.add_argument("inject")
     parser.add_argument("--points", type=int, default=0)
-    arguments = parser.parse_args()
+    parser.add_argument("--kind", action="append")
+    parser.add_argument("--jobs", type=int, default=8)
+    parser.add_argument("--folder")
+    options = parser.parse_args()
+    tempfile.tempdir = options.folder if options.folder and os.access(options.folder, os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="demur-serve-") as folder:
-        bench = Bench(arguments.demur, arguments.phantom, folder)
+        bench = Bench(options.demur, options.phantom, folder)
         for name in ("first", "count"):
             os.makedirs(os.path.join(folder, name))
+        inject = os.path.abspath(options.inject)
         uids = uids_of(bench)
-        n = n_calls(bench, os.path.abspath(arguments.inject), uids)
-        points = range(1, n + 1)
-        if 0 < arguments.points < n:
-            points = sorted({1 + k * (n - 1) // (arguments.points - 1) for k in range(arguments.points)})
-        whole = some = broke = 0
-        for at in points:
-            os.makedirs(os.path.join(folder, f"at-{at}"))
-            try:
-                acknowledged = try_one(bench, os.path.abspath(arguments.inject), uids, at)
-            except AssertionError as fault:
-                sys.exit(f"disk full at call {at} of {n}: {fault}")
-            broke += acknowledged is None
-            whole += acknowledged == uids
-            some += acknowledged is not None and acknowledged != uids
-        print(f"disk full at {len(points)} of {n} calls that write: all acknowledged {whole} times, some or none {some} times, "
-              f"association broken off {broke} times; nothing acknowledged was lost")
+        calls = calls_of(bench, inject, uids)
+        points = [(kind, at) for kind in options.kind or KINDS for at in points_of(kind, calls, options.points)]
+        whole = some = broke = wrong = 0
+        with multiprocessing.Pool(options.jobs, begin_worker, (bench, inject, uids)) as pool:
+            for (kind, at), acknowledged, fault in pool.imap_unordered(try_point, points):
+                if fault:
+                    wrong += 1
+                    print(f"{kind} at call {at} of {len(calls)}: {fault}", flush=True)
+                    continue
+                broke += acknowledged is None
+                whole += acknowledged == uids
+                some += acknowledged is not None and acknowledged != uids
+        print(f"{len(calls)} calls, {len(points)} faults, {wrong} wrong: all acknowledged {whole} times, some or none {some} times, "
+              f"association broken off {broke} times; {sum(os.times()[:4]):.0f} s of processor")
+        sys.exit(1 if wrong else 0)
 
 
 main()

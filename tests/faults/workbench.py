@@ -2,13 +2,16 @@
 import csv
 import hashlib
 import http.server
+import marshal
 import os
 import re
+import select
 import shutil
 import signal
 import socket
 import sqlite3
 import subprocess
+import tempfile
 import threading
 import time
 
@@ -17,12 +20,20 @@ QUICK = ["--epochs", "1", "--datasets-per-epoch", "64", "--batch", "8", "--kappa
          "2", "--validation-datasets", "3", "--average", "1", "--features", "confidence,class"]
 
 
+# What a call must be able to for a kind of fault to change anything (inject.c).
+KINDS = {"full": 1, "io": 0, "short": 4, "eintr": 2, "kill": 0, "after": 0}
+
+GLOBAL = ["--workspace", "w.demur", "--threads", "1", "--quiet"]
+
+
 class Bench:
     """A folder with a workspace that holds a cohort, a selector that is tuned, a DICOM series with a score and verdicts;
     every run of a command works on a copy of it."""
 
     def __init__(self, demur, phantom, folder):
         self.demur, self.folder = os.path.abspath(demur), folder
+        beside = os.path.dirname(os.path.abspath(phantom))
+        self.window = os.path.join(beside, "fault-window")  # absent in a build without the window
         self.work = os.path.join(folder, "work")  # of a run; another for each of several at a time
         self.received = None  # whether the last run's peer was told that all it sent is kept; None: it was no receiver
         self.template = os.path.join(folder, "template")
@@ -70,6 +81,9 @@ class Bench:
         self.must("accept", "plan", "s", "--cohort", "c", "--site", self.site, "-o", "accept.csv")
         self.must("report", "r.pdf", "--selector", "s", "--cohort", "c", "--bootstrap", "100")
         self.write("outcome.csv", f"scan_id,label\n{self.scan},1\n")
+        self.must("watch", "start", "s", "--cohort", "c", "--rule", "note")
+        self.alarm = subprocess.run([os.path.join(beside, "fault-alarm"), os.path.join(self.template, "w.demur")], check=True,
+                                    capture_output=True, text=True).stdout.strip()
         for name in ("audit.csv", "accept.csv"):
             self.label(name)
         with open(os.path.join(folder, "one.sh"), "w", encoding="utf-8") as file:  # the external model
@@ -110,16 +124,22 @@ class Bench:
 
     def environment(self, folder=None, **more):
         return {"PATH": os.environ["PATH"], "HOME": self.folder, "XDG_CACHE_HOME": os.path.join(self.folder, "cache"),
-                "SOURCE_DATE_EPOCH": "1700000000", "TMPDIR": os.path.join(folder or self.work, "tmp"), "LANG": "C.UTF-8", **more}
+                "SOURCE_DATE_EPOCH": "1700000000", "OPENBLAS_NUM_THREADS": "1", "LANG": "C.UTF-8",
+                "TMPDIR": os.path.join(folder or self.work, "tmp"), **more}
+
+    def program(self, words):
+        """The command with its words; what begins with "window" is done as the window does it (window.c)."""
+        if words[0] == "window":
+            return [self.window, "w.demur", *words[1:]]
+        return [self.demur, *GLOBAL, *words]
 
     def run(self, folder, words, timeout=120, **more):
         """One command in the folder, on its workspace. Words may name another; `dicom receive` is sent something."""
         words, self.received = list(words), None
         if words[:2] == ["dicom", "receive"] and "--help" not in words:
             return self.receive(folder, words, **more)
-        return subprocess.run([self.demur, "--workspace", "w.demur", "--threads", "1", "--quiet", *words], cwd=folder,
-                              env=self.environment(folder, **more), capture_output=True, text=True, timeout=timeout, check=False,
-                              stdin=subprocess.DEVNULL)
+        return subprocess.run(self.program(words), cwd=folder, env=self.environment(folder, **more), capture_output=True, text=True,
+                              timeout=timeout, check=False, stdin=subprocess.DEVNULL)
 
     def serve_web(self, folder):
         """A web server for `dicom retrieve`, for as long as this process lives: every study is the files in folder."""
@@ -151,9 +171,9 @@ class Bench:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = str(free.getsockname()[1])
-        receiver = subprocess.Popen([self.demur, "--workspace", "w.demur", "--threads", "1", "--quiet", *words, "--port", port, "--once",
-                                     "--settle", "1"], cwd=folder, env=self.environment(folder, **more), stdout=subprocess.PIPE,
-                                    stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+        receiver = subprocess.Popen([self.demur, *GLOBAL, *words, "--port", port, "--once", "--settle", "1"], cwd=folder,
+                                    env=self.environment(folder, **more), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                    stdin=subprocess.DEVNULL)
         self.received = False
         for _ in range(200):
             with socket.socket() as probe:
@@ -207,8 +227,108 @@ class Bench:
         return self.work
 
 
-def files_of(folder):
-    """{relative path: digest} of every file but the workspace."""
+class Copy:
+    """The template, copied once and mended behind each run: only what the run touched is copied and read again. A file that is as
+    it was made has its inode, size, mode and the template's time of change, which lies in the past."""
+
+    def __init__(self, template, folder):
+        self.template, self.folder, self.digests = template, folder, {}
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(template, folder, symlinks=True)
+        self.made = {name: self.look(name) for name in self.names()[1]}
+        for name in self.made:
+            self.digests[name] = digest_of(os.path.join(template, name))
+
+    def names(self):
+        """Folders and files below, by relative path."""
+        folders, files = [], []
+        for path, inner, names in os.walk(self.folder):
+            at = os.path.relpath(path, self.folder)
+            folders += [os.path.normpath(os.path.join(at, name)) for name in inner]
+            files += [os.path.normpath(os.path.join(at, name)) for name in names]
+        return folders, files
+
+    def look(self, name):
+        status = os.lstat(os.path.join(self.folder, name))
+        return status.st_ino, status.st_size, status.st_mtime_ns, status.st_mode
+
+    def digest(self, name):
+        """Of any file's bytes."""
+        return self.digests[name] if self.made.get(name) == self.look(name) else digest_of(os.path.join(self.folder, name))
+
+    def state(self):
+        """All that a later run can see, as a key; what stands in a part's name is random."""
+        folders, files = self.names()
+        names = [(re.sub(r"\.demur-[^.]+\.part", ".part", name), self.digest(name)) for name in files if not name.endswith("-shm")]
+        return tuple(sorted(folders)), tuple(sorted(names))
+
+    def restore(self):
+        folders, files = self.names()
+        for name in files:
+            if self.made.get(name) != self.look(name):
+                os.unlink(os.path.join(self.folder, name))
+        for name in sorted(folders, key=len, reverse=True):
+            if not os.path.isdir(os.path.join(self.template, name)):
+                os.rmdir(os.path.join(self.folder, name))
+        for name in self.made:
+            path = os.path.join(self.folder, name)
+            if not os.path.lexists(path):
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                shutil.copy2(os.path.join(self.template, name), path)
+                self.made[name] = self.look(name)
+        return self.folder
+
+
+class Server:
+    """A command in a folder that stands before its main, and runs from there once for each fault (inject.c)."""
+
+    def __init__(self, bench, inject, folder, words):
+        to_read, self.orders = os.pipe()
+        self.answers, to_write = os.pipe()
+        self.said = os.path.join(bench.folder, f"said-{os.getpid()}")
+        with open(self.said, "a", encoding="utf-8") as said:
+            self.process = subprocess.Popen(
+                bench.program(words), cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said,
+                pass_fds=(to_read, to_write), start_new_session=True,
+                env=bench.environment(folder, LD_PRELOAD=os.path.abspath(inject), FAULT_ROOT=folder, FAULT_SERVER=f"{to_read} {to_write}"))
+        os.close(to_read)
+        os.close(to_write)
+
+    def run(self, kind, at, timeout=120):
+        """Exit status as subprocess tells it, and standard error."""
+        os.truncate(self.said, 0)
+        os.write(self.orders, f"{kind} {at}\n".encode())
+        if not select.select([self.answers], [], [], timeout)[0]:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            raise AssertionError(f"{kind} at call {at}: it did not end within {timeout} s")
+        status = os.waitstatus_to_exitcode(int(os.read(self.answers, 32)))
+        with open(self.said, encoding="utf-8") as said:
+            return status, said.read()
+
+
+def digest_of(path):
+    if os.path.islink(path):
+        return os.readlink(path)
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
+def spread(points, n):
+    """At most n of them, evenly; all for n = 0."""
+    if n == 0 or len(points) <= n:
+        return points
+    return sorted({points[i * (len(points) - 1) // max(n - 1, 1)] for i in range(n)})
+
+
+def points_of(kind, calls, n):
+    """The calls at which a fault of this kind is tried. Behind a call is before the next one: only the last is tried behind."""
+    if kind == "after":
+        return [len(calls)]
+    return spread([at for at, traits in enumerate(calls, 1) if traits & KINDS[kind] == KINDS[kind]], n)
+
+
+def files_of(folder, digest=None):
+    """{relative path: digest} of every file but the workspace; digest(relative path) where it is known better."""
     found = {}
     for path, folders, names in os.walk(folder):
         for name in folders:  # an empty one too
@@ -220,8 +340,7 @@ def files_of(folder):
             if is_part(relative):
                 found[relative] = "unfinished"
             elif not re.search(r"\.demur(-wal|-shm)?$", name) and "/.journal/" not in "/" + relative:
-                with open(full, "rb") as file:
-                    found[relative] = hashlib.sha256(file.read()).hexdigest()
+                found[relative] = digest(relative) if digest else digest_of(full)
     return found
 
 
@@ -231,20 +350,35 @@ def is_part(name):
                for part in name.split(os.sep))
 
 
-def rows_of(folder):
-    """What the workspaces hold: {(file, table): rows}, sorted; None where one can't be read."""
+def rows_of(folder, digest=None):
+    """What the workspaces hold: {(file, table): digest of its rows}; None where one can't be read."""
     found = {}
     for path, _, names in os.walk(folder):
         for name in names if not is_part(os.path.relpath(path, folder)) else []:
             if name.endswith(".demur") and os.path.getsize(os.path.join(path, name)) > 0:
-                rows = rows_of_one(os.path.join(path, name))
+                rows = rows_of_one(os.path.join(path, name), digest and (lambda full: digest(os.path.relpath(full, folder))))
                 if rows is None:
                     return None
                 found.update({(name, table): kept for table, kept in rows.items()})
     return found
 
 
-def rows_of_one(path):
+rows_known = {}  # by the digests of workspace and -wal
+
+
+def rows_of_one(path, digest=None):
+    """Read in a copy: what a killed run left is for the next run to put right."""
+    parts = [part for part in (path, path + "-wal", path + "-journal") if os.path.exists(part)]
+    key = tuple((digest or digest_of)(part) for part in parts)
+    if key not in rows_known:
+        with tempfile.TemporaryDirectory() as folder:
+            for part in parts:
+                shutil.copy(part, folder)
+            rows_known[key] = read_rows(os.path.join(folder, os.path.basename(path)))
+    return rows_known[key]
+
+
+def read_rows(path):
     database = sqlite3.connect(path)
     try:
         if database.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
@@ -258,7 +392,9 @@ def rows_of_one(path):
             # that, and the folder of a run.
             kept = [at for at, column in enumerate(rows.description)
                     if column[0] not in ("seconds", "modified", "stamp", "pixel_digest", "decodes", "seal", "previous", "chain")]
-            found[table] = sorted(re.sub(r"\bwork-[0-9]+\b", "work", repr([row[at] for at in kept])) for row in rows)
+            texts = sorted(marshal.dumps([re.sub(r"\bwork-[0-9]+\b", "work", row[at]) if isinstance(row[at], str) else row[at]
+                                          for at in kept], 2) for row in rows)
+            found[table] = hashlib.sha256(b"".join(texts)).hexdigest()
         return found
     except sqlite3.DatabaseError:
         return None
@@ -270,6 +406,13 @@ def commands_of(bench):
     """Every command that writes, with words that make it write."""
     scan, model = bench.scan, bench.model
     chart = ["--selector", "s", "--cohort", "c", "--bootstrap", "100"]
+    window = {
+        "window opinion": ["window", "opinion", scan],
+        "window worklist": ["window", "worklist", "out.csv"],
+        "window report": ["window", "report", "out.pdf", "s", "c"],
+        "window case": ["window", "case", "out.pdf", scan],
+        "window settings": ["window", "settings", "out.ini"],
+    }
     return {
         "cohort import": ["cohort", "import", "e", "cohort.csv", "--model", "m"],
         "cohort attach": ["cohort", "attach", "d", "more.csv", "--key", "patient_id"],
@@ -284,6 +427,8 @@ def commands_of(bench):
         "accept plan": ["accept", "plan", "s", "--cohort", "c", "--site", bench.site, "-o", "out.csv"],
         "chart svg": ["chart", "coverage-brier", "out.svg", *chart],
         "chart csv": ["chart", "coverage-brier", "out.csv", *chart],
+        "chart png": ["chart", "coverage-brier", "out.png", *chart],
+        "chart pdf": ["chart", "coverage-brier", "out.pdf", *chart],
         "report": ["report", "out.pdf", "--selector", "s", "--cohort", "c", "--bootstrap", "100"],
         "report patient": ["report", "patient", "out.pdf", "--scan", scan],
         "export csv": ["export", "out.csv", "--cohort", "c"],
@@ -303,12 +448,14 @@ def commands_of(bench):
         "accept run": ["accept", "run", "s", "accept.csv"],
         "watch start": ["watch", "start", "s", "--cohort", "c"],
         "watch labels": ["watch", "labels", "outcome.csv"],
+        "watch lift": ["watch", "lift", bench.alarm, "--reason", "a test"],
         "dicom choose": ["dicom", "choose", scan, "--reason", "a test"],
         "dicom resolve": ["dicom", "resolve", bench.second, "--keep", "--reason", "a test"],
         "dicom correct": ["dicom", "correct", bench.other, "--reason", "a test"],
         "dicom remove": ["dicom", "remove", "--scan", scan, "--reason", "a test"],
         "dicom receive": ["dicom", "receive", "inbox"],
         "dicom retrieve": ["dicom", "retrieve", bench.web, "inbox", "--study", bench.study],
+        **(window if os.path.exists(bench.window) else {}),
     }
 
 
@@ -318,8 +465,7 @@ DEMO = {"demo": ["demo", "demo"]}
 
 # Not tried here: a service that runs for weeks (serve.py tries it). It receives as `dicom receive` does, and imports, scores, assesses and
 # exports by the tasks of those commands; its journal is written as every file is.
-# A lift needs an alarm, which takes hundreds of patients: commands-watch lifts one.
-ELSEWHERE = {"serve", "watch lift"}
+ELSEWHERE = {"serve"}
 
 
 def reading_of(bench):
