@@ -44,6 +44,7 @@ struct _DemurCtView {
   DemurSlab slab;
   DemurTool tool;
   GArray *measured;   /* of DemurMeasured, of this image */
+  GArray *keys;       /* of DemurMeasured without places: key images */
   gboolean measuring; /* the last one is being drawn */
   gboolean has_cross, has_placed;
   double cross_mm[3], placed_mm[3];
@@ -55,7 +56,7 @@ struct _DemurCtView {
 
 G_DEFINE_FINAL_TYPE(DemurCtView, demur_ct_view, GTK_TYPE_WIDGET)
 
-enum { CHANGED, SCROLLED, WANTED, PLACED, N_SIGNALS };
+enum { CHANGED, SCROLLED, WANTED, PLACED, MEASURED, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 /* What is shown. */
@@ -258,6 +259,22 @@ append_mm(GString *text, const char *before, double mm) {
   g_string_append_printf(text, "%s%s%s mm", before, mm < 0 ? "−" : "", number);
 }
 
+/* Whether it lies on what is shown: plane, slice and slab. */
+static gboolean
+is_of_slice(DemurCtView *view, const DemurMeasured *measured) {
+  return measured->plane == (guint)view->plane && measured->slice == demur_ct_view_slice(view) &&
+         measured->slab_mm == view->slab_mm &&
+         (!(view->slab_mm > 0) || measured->slab == view->slab);
+}
+
+static gboolean
+is_key_image(DemurCtView *view) {
+  for (guint i = 0; i < view->keys->len; i++)
+    if (is_of_slice(view, &g_array_index(view->keys, DemurMeasured, i)))
+      return TRUE;
+  return FALSE;
+}
+
 static char *
 slice_text(DemurCtView *view) {
   const size_t n = demur_ct_view_n_slices(view);
@@ -281,6 +298,8 @@ slice_text(DemurCtView *view) {
   if (view->slab_mm > 0)
     g_string_append_printf(text, " · %s %.0f mm", demur_ct_view_slab_name(view->slab),
                            view->slab_mm);
+  if (is_key_image(view))
+    g_string_append(text, _(" · ★ key image"));
   if (!whole)
     g_string_append(text, _(" · reading the rest"));
   return g_string_free(g_steal_pointer(&text), FALSE);
@@ -315,14 +334,15 @@ pointer_text(DemurCtView *view) {
 
 static gboolean
 is_here(DemurCtView *view, const DemurMeasured *measured) {
-  return measured->plane == (guint)view->plane && measured->slice == demur_ct_view_slice(view) &&
-         measured->slab_mm == view->slab_mm && measured->n_places >= 2;
+  return is_of_slice(view, measured) && measured->n_places >= 2;
 }
 
 static char *
 measured_text(DemurCtView *view, const DemurMeasured *measured) {
-  return demur_measured_text(measured, view->hu, view->rows, view->columns, view->spacing,
-                             view->image->series->unit);
+  DemurAnnotation annotation = {0};
+  demur_measured_fill(measured, view->hu, view->rows, view->columns, view->spacing,
+                      view->image->series->unit, &annotation);
+  return demur_annotation_words(&annotation, demur_words_translate);
 }
 
 /* A place of the widget on the plane, in pixels. */
@@ -786,9 +806,153 @@ demur_ct_view_tool(DemurCtView *view) {
 
 void
 demur_ct_view_remove_measures(DemurCtView *view) {
-  g_array_set_size(view->measured, 0);
+  for (guint i = view->measured->len; i-- > 0;) {
+    const DemurMeasured *measured = &g_array_index(view->measured, DemurMeasured, i);
+    if (measured->id == 0 && is_of_slice(view, measured))
+      g_array_remove_index(view->measured, i);
+  }
   view->measuring = view->placing = FALSE;
   changed(view);
+}
+
+/* What is kept. */
+
+static const char *const annotated_planes[DEMUR_N_CT_PLANES] = {"acquired", "coronal", "sagittal"};
+
+/* Which slice is shown, and how. */
+static void
+fill_place(DemurCtView *view, DemurAnnotation *annotation) {
+  const size_t n = demur_ct_view_n_slices(view), slice = demur_ct_view_slice(view);
+  *annotation = (DemurAnnotation){.scan_id = view->image->scan_id,
+                                  .images_digest = view->image->images_digest,
+                                  .kind = DEMUR_ANNOTATION_KEY_IMAGE,
+                                  .plane = (char *)annotated_planes[view->plane],
+                                  .slice = (gint64)slice,
+                                  .number = (gint64)numbered(view, slice, n),
+                                  .n_slices = (gint64)n,
+                                  .slab_mm = view->slab_mm,
+                                  .slab = (char *)demur_slab_name(view->slab),
+                                  .value = NAN,
+                                  .sd = NAN,
+                                  .area_mm2 = NAN,
+                                  .window_width = view->width,
+                                  .window_level = view->level};
+}
+
+/* The last one, complete, of which nobody keeps anything yet. */
+static DemurMeasured *
+unkept(DemurCtView *view) {
+  const guint n = view->measured->len;
+  DemurMeasured *last = n > 0 ? &g_array_index(view->measured, DemurMeasured, n - 1) : NULL;
+  return last != NULL && last->id == 0 && !view->measuring && !view->placing &&
+                 last->n_places == demur_tool_places(last->tool) && is_of_slice(view, last)
+             ? last
+             : NULL;
+}
+
+gboolean
+demur_ct_view_measured(DemurCtView *view, DemurAnnotation *annotation) {
+  const DemurMeasured *last = view->image != NULL && view->hu != NULL ? unkept(view) : NULL;
+  if (last == NULL)
+    return FALSE;
+  fill_place(view, annotation);
+  demur_measured_fill(last, view->hu, view->rows, view->columns, view->spacing,
+                      view->image->series->unit, annotation);
+  return TRUE;
+}
+
+void
+demur_ct_view_set_kept(DemurCtView *view, gint64 id) {
+  DemurMeasured *last = view->image != NULL ? unkept(view) : NULL;
+  if (last != NULL)
+    last->id = id;
+}
+
+gboolean
+demur_ct_view_key_image(DemurCtView *view, DemurAnnotation *annotation) {
+  if (view->image == NULL || view->hu == NULL)
+    return FALSE;
+  fill_place(view, annotation);
+  return TRUE;
+}
+
+static guint
+plane_of(const DemurAnnotation *annotation) {
+  guint plane = 0;
+  while (plane + 1 < DEMUR_N_CT_PLANES && strcmp(annotated_planes[plane], annotation->plane) != 0)
+    plane++;
+  return plane;
+}
+
+static DemurMeasured
+measured_of(const DemurAnnotation *annotation) {
+  static const DemurTool tools[DEMUR_N_ANNOTATIONS] = {
+      [DEMUR_ANNOTATION_LENGTH] = DEMUR_TOOL_LENGTH,
+      [DEMUR_ANNOTATION_ANGLE] = DEMUR_TOOL_ANGLE,
+      [DEMUR_ANNOTATION_REGION] = DEMUR_TOOL_REGION};
+  DemurMeasured measured = {.id = annotation->id,
+                            .tool = tools[annotation->kind],
+                            .plane = plane_of(annotation),
+                            .slice = (size_t)annotation->slice,
+                            .slab_mm = annotation->slab_mm,
+                            .slab = demur_slab_of_name(annotation->slab),
+                            .n_places = annotation->n_places};
+  for (guint i = 0; i < annotation->n_places; i++)
+    measured.places[i] = (DemurPlace){annotation->x[i], annotation->y[i]};
+  return measured;
+}
+
+void
+demur_ct_view_set_annotations(DemurCtView *view, const GPtrArray *annotations) {
+  GArray *measured = g_array_new(FALSE, TRUE, sizeof(DemurMeasured));
+  g_array_set_size(view->keys, 0);
+  for (guint i = 0; i < annotations->len; i++) {
+    const DemurAnnotation *annotation = annotations->pdata[i];
+    const DemurMeasured one = measured_of(annotation);
+    if (annotation->kind == DEMUR_ANNOTATION_KEY_IMAGE)
+      g_array_append_val(view->keys, one);
+    else
+      g_array_append_val(measured, one);
+  }
+  /* The one that is being drawn stays the last. */
+  for (guint i = 0; i < view->measured->len; i++)
+    if (g_array_index(view->measured, DemurMeasured, i).id == 0)
+      g_array_append_val(measured, g_array_index(view->measured, DemurMeasured, i));
+  g_array_unref(view->measured);
+  view->measured = measured;
+  changed(view);
+}
+
+gint64 *
+demur_ct_view_here(DemurCtView *view, gboolean key_images, gsize *n) {
+  GArray *from = key_images ? view->keys : view->measured;
+  GArray *ids = g_array_new(FALSE, FALSE, sizeof(gint64));
+  for (guint i = 0; view->image != NULL && i < from->len; i++) {
+    const DemurMeasured *one = &g_array_index(from, DemurMeasured, i);
+    if (one->id > 0 && is_of_slice(view, one))
+      g_array_append_val(ids, one->id);
+  }
+  *n = ids->len;
+  return (gint64 *)(gpointer)g_array_free(ids, FALSE);
+}
+
+void
+demur_ct_view_show_annotation(DemurCtView *view, const DemurAnnotation *annotation) {
+  const char *reason;
+  const DemurCtPlane plane = (DemurCtPlane)plane_of(annotation);
+  if (view->image == NULL || view->image->volume == NULL ||
+      !demur_ct_view_can_show(view, plane, &reason))
+    return;
+  view->plane = plane;
+  view->slice[plane] = MIN((size_t)annotation->slice, demur_ct_view_n_slices(view) - 1);
+  view->slab_mm = annotation->slab_mm;
+  view->slab = demur_slab_of_name(annotation->slab);
+  view->cut_stale = TRUE;
+  if (annotation->kind == DEMUR_ANNOTATION_KEY_IMAGE)
+    demur_ct_view_window(view, annotation->window_width, annotation->window_level);
+  else
+    changed(view);
+  g_signal_emit(view, signals[SCROLLED], 0);
 }
 
 double
@@ -1095,6 +1259,7 @@ demur_ct_view_clear(DemurCtView *view, const char *sentence) {
   view->has_cross = view->has_placed = view->has_cursor = view->placing = FALSE;
   g_clear_pointer(&view->image, demur_image_unref);
   g_array_set_size(view->measured, 0);
+  g_array_set_size(view->keys, 0);
   view->measuring = FALSE;
   clear_facts(view);
   view->sentence = g_strdup(sentence);
@@ -1113,6 +1278,7 @@ demur_ct_view_set_image(DemurCtView *view, DemurImage *image, const DemurScan *s
   copy_facts(view, scan);
   if (!same) {
     g_array_set_size(view->measured, 0);
+    g_array_set_size(view->keys, 0);
     view->measuring = view->placing = view->has_cursor = FALSE;
     memset(view->slice, 0, sizeof view->slice);
     view->plane = DEMUR_CT_ACQUIRED;
@@ -1188,6 +1354,7 @@ begin_measure(DemurCtView *view, DemurPlace place) {
                                     .plane = (guint)view->plane,
                                     .slice = demur_ct_view_slice(view),
                                     .slab_mm = view->slab_mm,
+                                    .slab = view->slab,
                                     .n_places = 2,
                                     .places = {place, place, place}};
     g_array_append_val(view->measured, measured);
@@ -1222,6 +1389,8 @@ demur_ct_view_set_place(DemurCtView *view) {
     view->placing = last->n_places < demur_tool_places(view->tool);
     if (view->placing)
       begin_measure(view, view->cursor);
+    else
+      g_signal_emit(view, signals[MEASURED], 0);
   } else {
     begin_measure(view, view->cursor);
     view->placing = TRUE;
@@ -1267,6 +1436,8 @@ on_drag_end(GtkGestureDrag *gesture, double dx, double dy, DemurCtView *view) {
   /* A click without a way measures nothing. */
   if (last->n_places == 2 && fabs(dx) + fabs(dy) < 2)
     g_array_set_size(view->measured, view->measured->len - 1);
+  else if (last->n_places == demur_tool_places(last->tool))
+    g_signal_emit(view, signals[MEASURED], 0);
   changed(view);
 }
 
@@ -1349,6 +1520,7 @@ demur_ct_view_finalize(GObject *object) {
   g_clear_object(&view->texture);
   g_free(view->table);
   g_array_unref(view->measured);
+  g_array_unref(view->keys);
   G_OBJECT_CLASS(demur_ct_view_parent_class)->finalize(object);
 }
 
@@ -1365,6 +1537,8 @@ demur_ct_view_class_init(DemurCtViewClass *class) {
                                  NULL, G_TYPE_NONE, 1, G_TYPE_UINT);
   signals[PLACED] = g_signal_new("placed", DEMUR_TYPE_CT_VIEW, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
                                  NULL, G_TYPE_NONE, 0);
+  signals[MEASURED] = g_signal_new("measured", DEMUR_TYPE_CT_VIEW, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                   NULL, G_TYPE_NONE, 0);
   signals[SCROLLED] = g_signal_new("scrolled", DEMUR_TYPE_CT_VIEW, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
                                    NULL, G_TYPE_NONE, 0);
 }
@@ -1373,6 +1547,7 @@ static void
 demur_ct_view_init(DemurCtView *view) {
   view->table = g_malloc(65536);
   view->measured = g_array_new(FALSE, TRUE, sizeof(DemurMeasured));
+  view->keys = g_array_new(FALSE, TRUE, sizeof(DemurMeasured));
   view->zoom = 1;
   view->width = demur_ct_presets[DEMUR_CT_PRESET_LUNG].width;
   view->level = demur_ct_presets[DEMUR_CT_PRESET_LUNG].level;

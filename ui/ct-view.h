@@ -28,6 +28,7 @@ typedef enum {
 
 /* Signals: "changed" (what is shown is another: plane, slice, window);
  *          "scrolled": by a person, to another slice; "placed": the cross, by a person;
+ *          "measured": a measurement is complete (demur_ct_view_measured);
  *          "wanted" (guint slice): scrolled there while the rest is being read. A template makes the
  *          view, and names it. */
 
@@ -53,7 +54,22 @@ DemurCtPlane demur_ct_view_plane(DemurCtView *view);
 /* What dragging with the first button measures; none: it changes the window. */
 void demur_ct_view_set_tool(DemurCtView *view, DemurTool tool);
 DemurTool demur_ct_view_tool(DemurCtView *view);
-/* What was measured on this image goes. */
+/* What was measured last, complete and not kept yet, with the slice that it is of: into annotation,
+ * whose texts are borrowed. FALSE: nothing is. */
+gboolean demur_ct_view_measured(DemurCtView *view, DemurAnnotation *annotation);
+/* It is kept under that id. */
+void demur_ct_view_set_kept(DemurCtView *view, gint64 id);
+/* The slice that is shown, as it is seen, as a key image (texts borrowed). FALSE: there is none. */
+gboolean demur_ct_view_key_image(DemurCtView *view, DemurAnnotation *annotation);
+/* What is kept of this image (array of DemurAnnotation, not kept by the view), in place of what it
+ * had; what is not kept yet stays. */
+void demur_ct_view_set_annotations(DemurCtView *view, const GPtrArray *annotations);
+/* The ids (owned, n) of what lies on the slice that is shown: measurements, or that it is a key
+ * image. */
+gint64 *demur_ct_view_here(DemurCtView *view, gboolean key_images, gsize *n);
+/* Shows the slice, plane and slab that it lies on; of a key image its window too. */
+void demur_ct_view_show_annotation(DemurCtView *view, const DemurAnnotation *annotation);
+/* What was measured on this slice and is not kept goes. */
 void demur_ct_view_remove_measures(DemurCtView *view);
 
 /* Whether a slab shows its maximum, mean or minimum. */

@@ -9,6 +9,7 @@ G_BEGIN_DECLS
 
 struct DemurImage {
   char *scan_id;
+  char *images_digest; /* of what lies at the files' place now (tasks/series-records.h) */
   DemurSeries *series; /* shared by the part and the whole */
   gint *series_refs;
   DemurVolume *volume; /* NULL while only the first slice is there */

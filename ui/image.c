@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "dicom/library.h"
 #include "tasks/images.h"
+#include "tasks/series-records.h"
 #include "ui/words.h"
 
 DemurImage *
@@ -19,6 +20,7 @@ demur_image_unref(DemurImage *image) {
   if (image == NULL || !g_atomic_int_dec_and_test(&image->ref_count))
     return;
   g_free(image->scan_id);
+  g_free(image->images_digest);
   if (image->series_refs != NULL && g_atomic_int_dec_and_test(image->series_refs)) {
     demur_series_free(image->series);
     g_free(image->series_refs);
@@ -31,6 +33,11 @@ demur_image_unref(DemurImage *image) {
 const char *
 demur_image_scan_id(const DemurImage *image) {
   return image->scan_id;
+}
+
+const char *
+demur_image_digest(const DemurImage *image) {
+  return image->images_digest;
 }
 
 gboolean
@@ -61,19 +68,20 @@ input_free(gpointer data) {
 }
 
 static DemurImage *
-image_new(const char *scan_id) {
+image_new(const char *scan_id, const char *digest) {
   DemurImage *image = g_new0(DemurImage, 1);
   image->scan_id = g_strdup(scan_id);
+  image->images_digest = g_strdup(digest);
   image->ref_count = 1;
   return image;
 }
 
 /* An image of one slice of the series, which is shared (owned). */
 static DemurImage *
-part_new(const char *scan_id, DemurSeries *series, gint *series_refs, gint16 *hu, size_t slice) {
-  DemurImage *part = image_new(scan_id);
-  part->series = series;
-  part->series_refs = series_refs;
+part_new(const DemurImage *of, gint16 *hu, size_t slice) {
+  DemurImage *part = image_new(of->scan_id, of->images_digest);
+  part->series = of->series;
+  part->series_refs = of->series_refs;
   g_atomic_int_inc(part->series_refs);
   part->first = hu;
   part->first_index = slice;
@@ -104,8 +112,7 @@ load_slice(DemurJob *job, gpointer data, const DemurProgress *progress, GError *
     g_aligned_free(hu);
     return NULL;
   }
-  return part_new(input->part->scan_id, input->part->series, input->part->series_refs, hu,
-                  input->slice);
+  return part_new(input->part, hu, input->slice);
 }
 
 DemurJob *
@@ -132,10 +139,11 @@ load(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error
       task = {.workspace_path = g_strdup(input->workspace), .opening = DEMUR_WORKSPACE_READ_ONLY};
   task.parallel = demur_parallel_new(0);
   task.progress = *progress;
-  g_autoptr(DemurImage) image = image_new(input->scan_id);
+  g_autoptr(DemurImage) image = image_new(input->scan_id, NULL);
   image->series = demur_task_reopen(&task, input->scan_id, error);
   if (image->series == NULL)
     return NULL;
+  image->images_digest = demur_dicom_images_digest(image->series);
   image->series_refs = g_new(gint, 1);
   *image->series_refs = 1;
   const DemurSeries *series = image->series;
@@ -153,8 +161,7 @@ load(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error
   g_autoptr(GError) slice_error = NULL;
   if (demur_volume_read_slice(series, image->first_index, image->first, &n_padding, &n_clamped,
                               &slice_error))
-    demur_job_deliver(job, part_new(input->scan_id, image->series, image->series_refs,
-                                    g_steal_pointer(&image->first), image->first_index));
+    demur_job_deliver(job, part_new(image, g_steal_pointer(&image->first), image->first_index));
   image->volume = demur_volume_read(series, task.parallel, progress, error);
   if (image->volume == NULL)
     return NULL;

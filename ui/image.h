@@ -14,6 +14,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurImage, demur_image_unref)
 
 /* Whose images these are: looked at again before they are shown. */
 const char *demur_image_scan_id(const DemurImage *image);
+/* What the images hold, as a digest: what is drawn is bound to it. */
+const char *demur_image_digest(const DemurImage *image);
 /* Whether the whole is there, with positions along one normal. */
 gboolean demur_image_is_volume(const DemurImage *image);
 

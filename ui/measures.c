@@ -2,47 +2,63 @@
 
 #include <math.h>
 
-#include "report/format.h"
-#include "ui/words.h"
-
 guint
 demur_tool_places(DemurTool tool) {
   return tool == DEMUR_TOOL_NONE ? 0 : tool == DEMUR_TOOL_ANGLE ? 3 : 2;
 }
 
-static char *
-region_text(const DemurRegion *region, gboolean known, const char *unit) {
-  if (region->n == 0)
-    return g_strdup(_("no pixel lies within"));
-  g_autofree char *mean = demur_text_formatted("%.1f", fabs(region->mean));
-  g_autofree char *sd =
-      isnan(region->sd) ? g_strdup(DEMUR_TEXT_UNDEFINED) : demur_text_formatted("%.1f", region->sd);
-  g_autofree char *area = demur_text_formatted("%.1f", region->area_mm2);
-  g_autofree char *size =
-      known ? g_strdup_printf("%s mm²", area) : g_strdup_printf(_("%zu pixels"), region->n);
-  return g_strdup_printf(_("mean %s%s %s, sd %s, %s"), region->mean < 0 ? "−" : "", mean, unit, sd,
-                         size);
+static const char *const slab_names[] = {
+    [DEMUR_SLAB_MAXIMUM] = "maximum", [DEMUR_SLAB_MEAN] = "mean", [DEMUR_SLAB_MINIMUM] = "minimum"};
+
+const char *
+demur_slab_name(DemurSlab slab) {
+  return slab_names[slab];
 }
 
-char *
-demur_measured_text(const DemurMeasured *measured, const gint16 *hu, size_t rows, size_t columns,
-                    const double spacing_mm[2], const char *unit) {
+DemurSlab
+demur_slab_of_name(const char *name) {
+  for (guint i = 0; i < G_N_ELEMENTS(slab_names); i++)
+    if (g_strcmp0(name, slab_names[i]) == 0)
+      return (DemurSlab)i;
+  return DEMUR_SLAB_MAXIMUM;
+}
+
+static void
+fill_region(const DemurMeasured *measured, const gint16 *hu, size_t rows, size_t columns,
+            const double spacing[2], gboolean known, const char *unit, DemurAnnotation *a) {
+  const DemurRegion region =
+      demur_measure_ellipse(hu, rows, columns, spacing, measured->places[0], measured->places[1]);
+  a->kind = DEMUR_ANNOTATION_REGION;
+  a->value = region.mean;
+  a->sd = region.sd;
+  a->n_pixels = (gint64)region.n;
+  a->area_mm2 = known ? region.area_mm2 : NAN;
+  a->unit = (char *)unit;
+}
+
+void
+demur_measured_fill(const DemurMeasured *measured, const gint16 *hu, size_t rows, size_t columns,
+                    const double spacing_mm[2], const char *unit, DemurAnnotation *a) {
   const gboolean known = spacing_mm[0] > 0 && spacing_mm[1] > 0;
   const double square[2] = {1, 1};
   const double *spacing = known ? spacing_mm : square;
   const DemurPlace *places = measured->places;
+  a->sd = a->area_mm2 = NAN;
+  a->n_pixels = 0;
+  a->n_places = measured->n_places;
+  for (guint i = 0; i < measured->n_places; i++) {
+    a->x[i] = places[i].x;
+    a->y[i] = places[i].y;
+  }
   if (measured->tool == DEMUR_TOOL_REGION) {
-    const DemurRegion region =
-        demur_measure_ellipse(hu, rows, columns, spacing, places[0], places[1]);
-    return region_text(&region, known, unit);
+    fill_region(measured, hu, rows, columns, spacing, known, unit, a);
+  } else if (measured->tool == DEMUR_TOOL_ANGLE && measured->n_places == 3) {
+    a->kind = DEMUR_ANNOTATION_ANGLE;
+    a->value = known ? demur_measure_angle(spacing, places[0], places[1], places[2]) : NAN;
+    a->unit = (char *)"degree";
+  } else {
+    a->kind = DEMUR_ANNOTATION_LENGTH;
+    a->value = demur_measure_length(spacing, places[0], places[1]);
+    a->unit = (char *)(known ? "mm" : "pixel");
   }
-  if (measured->tool == DEMUR_TOOL_ANGLE && measured->n_places == 3) {
-    g_autofree char *degrees =
-        demur_text_formatted("%.1f", demur_measure_angle(spacing, places[0], places[1], places[2]));
-    return known ? g_strdup_printf("%s°", degrees)
-                 : g_strdup(_("no angle: the spacing is not known"));
-  }
-  const double length = demur_measure_length(spacing, places[0], places[1]);
-  g_autofree char *number = demur_text_formatted("%.1f", length);
-  return known ? g_strdup_printf("%s mm", number) : g_strdup_printf(_("%s pixels"), number);
 }

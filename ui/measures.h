@@ -1,7 +1,9 @@
-/* What was measured on one scan's images: kept with the plane and slice that it was measured on, and
- * worded there. */
+/* What was measured on one scan's images: with the plane and slice that it was measured on, and what
+ * comes of it there. */
 #pragma once
 
+#include "tasks/annotations.h"
+#include "dicom/reformat.h"
 #include "ui/measure.h"
 
 G_BEGIN_DECLS
@@ -9,10 +11,12 @@ G_BEGIN_DECLS
 typedef enum { DEMUR_TOOL_NONE, DEMUR_TOOL_LENGTH, DEMUR_TOOL_ANGLE, DEMUR_TOOL_REGION } DemurTool;
 
 typedef struct {
+  gint64 id; /* of what is kept (store/annotations.h); 0: not kept */
   DemurTool tool;
   guint plane;    /* DemurCtPlane */
   size_t slice;   /* of the plane */
   double slab_mm; /* and of this slab */
+  DemurSlab slab;
   guint n_places; /* that are set: an angle gets its third last */
   DemurPlace places[3];
 } DemurMeasured;
@@ -20,9 +24,15 @@ typedef struct {
 /* How many places the tool needs. */
 guint demur_tool_places(DemurTool tool);
 
-/* "12.3 mm", "45.0°", "mean −812 HU, sd 34, 214 mm²" (owned). In pixels where spacing is not
- * known, and that is said. hu [rows][columns] is the plane that it lies on; unit "HU" or another. */
-char *demur_measured_text(const DemurMeasured *measured, const gint16 *hu, size_t rows,
-                          size_t columns, const double spacing_mm[2], const char *unit);
+/* Kind, places and numbers of it into annotation, whose other members stay. In pixels where spacing
+ * is not known. hu [rows][columns] is the plane that it lies on; unit (borrowed by annotation) "HU"
+ * or another. */
+void demur_measured_fill(const DemurMeasured *measured, const gint16 *hu, size_t rows,
+                         size_t columns, const double spacing_mm[2], const char *unit,
+                         DemurAnnotation *annotation);
+
+/* The slab as an annotation names it (borrowed), and back. */
+const char *demur_slab_name(DemurSlab slab);
+DemurSlab demur_slab_of_name(const char *name);
 
 G_END_DECLS

@@ -40,6 +40,9 @@ struct _DemurPatientPage {
   GtkWidget *link;
   gboolean linked, aligned, following, filling, crossing;
   double link_mm[3]; /* from the current scan's place to the prior's */
+  GtkWidget *key;
+  GtkBox *marks;    /* in the side: what was drawn on the current scan's images */
+  GPtrArray *drawn; /* of DemurAnnotation, the same */
 };
 
 G_DEFINE_FINAL_TYPE(DemurPatientPage, demur_patient_page, GTK_TYPE_BOX)
@@ -63,6 +66,7 @@ demur_patient_page_finalize(GObject *object) {
   g_free(page->case_id);
   g_free(page->prior_id);
   g_array_unref(page->priors);
+  g_ptr_array_unref(page->drawn);
   G_OBJECT_CLASS(demur_patient_page_parent_class)->finalize(object);
 }
 
@@ -104,11 +108,16 @@ update_tools(DemurPatientPage *page) {
   demur_shown_tooltip_set(page->three,
                           can_three ? _("Three planes at once, with a crosshair (T)") : why);
   gtk_widget_set_sensitive(page->cine, is_whole);
+  gsize n_keys;
+  g_free(demur_ct_view_here(page->view, TRUE, &n_keys));
+  const gboolean is_key = n_keys > 0;
+  gtk_widget_set_sensitive(page->key, image != NULL);
   const struct {
     GtkWidget *button;
     gboolean on;
   } held[] = {{page->three, gtk_widget_get_visible(page->across_box)},
-              {page->cine, demur_ct_view_cine(page->view)}};
+              {page->cine, demur_ct_view_cine(page->view)},
+              {page->key, is_key}};
   for (guint i = 0; i < G_N_ELEMENTS(held); i++)
     if (held[i].on)
       gtk_widget_set_state_flags(held[i].button, GTK_STATE_FLAG_CHECKED, FALSE);
@@ -292,6 +301,93 @@ demur_patient_page_toggle_link(DemurPatientPage *page) {
   say_link(page);
 }
 
+/* A line of the left-hand column. */
+static GtkWidget *
+add_text(GtkBox *box, const char *text, const char *style) {
+  GtkWidget *label = demur_shown_label_new(text);
+  gtk_label_set_xalign(GTK_LABEL(label), 0);
+  gtk_label_set_wrap(GTK_LABEL(label), TRUE);
+  gtk_label_set_wrap_mode(GTK_LABEL(label), PANGO_WRAP_WORD_CHAR);
+  gtk_label_set_width_chars(GTK_LABEL(label), 8);
+  if (style != NULL)
+    gtk_widget_add_css_class(label, style);
+  gtk_box_append(box, label);
+  return label;
+}
+
+/* What is drawn on images, and kept. */
+
+static void
+on_mark_clicked(GtkButton *button, DemurPatientPage *page) {
+  const guint at = GPOINTER_TO_UINT(g_object_get_data(G_OBJECT(button), "mark"));
+  if (at < page->drawn->len)
+    demur_ct_view_show_annotation(page->view, page->drawn->pdata[at]);
+}
+
+/* The list in the side: a button goes there. */
+static void
+fill_marks(DemurPatientPage *page) {
+  if (page->marks == NULL)
+    return;
+  for (GtkWidget *child; (child = gtk_widget_get_first_child(GTK_WIDGET(page->marks))) != NULL;)
+    gtk_box_remove(page->marks, child);
+  gtk_widget_set_visible(GTK_WIDGET(page->marks), page->drawn->len > 0);
+  if (page->drawn->len > 0)
+    gtk_widget_set_margin_top(add_text(page->marks, _("Key images and measurements"), "heading"),
+                              8);
+  for (guint i = 0; i < page->drawn->len; i++) {
+    const DemurAnnotation *drawn = page->drawn->pdata[i];
+    g_autofree char *where = demur_annotation_place(drawn, demur_words_translate);
+    g_autofree char *what = demur_annotation_words(drawn, demur_words_translate);
+    g_autofree char *text = g_strdup_printf(
+        "%s%s · %s", drawn->kind == DEMUR_ANNOTATION_KEY_IMAGE ? "★ " : "", where, what);
+    g_autofree char *who = g_strdup_printf(_("By %s, %s"), drawn->user, drawn->created);
+    GtkWidget *button = gtk_button_new();
+    GtkBox *lines = GTK_BOX(gtk_box_new(GTK_ORIENTATION_VERTICAL, 0));
+    add_text(lines, text, "small");
+    gtk_button_set_child(GTK_BUTTON(button), GTK_WIDGET(lines));
+    gtk_widget_add_css_class(button, "screen");
+    demur_shown_tooltip_set(button, who);
+    demur_shown_name_set(button, text);
+    g_object_set_data(G_OBJECT(button), "mark", GUINT_TO_POINTER(i));
+    g_signal_connect(button, "clicked", G_CALLBACK(on_mark_clicked), page);
+    gtk_box_append(page->marks, button);
+  }
+}
+
+/* Reads anew what is kept of the images that are shown, and shows it on them. */
+static void
+show_drawn(DemurPatientPage *page) {
+  DemurCtView *const views[] = {page->view, page->across[0], page->across[1], page->prior};
+  g_clear_pointer(&page->drawn, g_ptr_array_unref);
+  for (guint i = 0; i < G_N_ELEMENTS(views); i++) {
+    const DemurImage *image = demur_ct_view_image(views[i]);
+    if (image == NULL)
+      continue;
+    g_autoptr(GPtrArray) drawn =
+        views[i] != page->prior && page->drawn != NULL
+            ? g_ptr_array_ref(page->drawn)
+            : demur_session_annotations(page->session, demur_image_scan_id(image),
+                                        demur_image_digest(image));
+    demur_ct_view_set_annotations(views[i], drawn);
+    if (views[i] == page->view)
+      page->drawn = g_ptr_array_ref(drawn);
+  }
+  if (page->drawn == NULL)
+    page->drawn = g_ptr_array_new();
+  fill_marks(page);
+}
+
+static void
+on_measured(DemurCtView *view, DemurPatientPage *page) {
+  DemurAnnotation annotation;
+  if (!demur_ct_view_measured(view, &annotation) ||
+      !demur_session_annotate(page->session, &annotation))
+    return;
+  demur_ct_view_set_kept(view, annotation.id);
+  show_drawn(page);
+}
+
 /* Images. */
 
 static gboolean
@@ -304,9 +400,12 @@ static void
 take_image(DemurPatientPage *page, guint64 tag, DemurImage *image) {
   const DemurScan *scan = demur_session_scan(page->session);
   /* Asked twice: by generation, and by what the image says it is of. */
-  if (tag == page->generation && is_of(scan, image))
+  const gboolean taken = tag == page->generation && is_of(scan, image);
+  if (taken)
     demur_ct_view_set_image(page->view, image, scan);
   fill_three(page);
+  if (taken)
+    show_drawn(page);
   demur_image_unref(image);
 }
 
@@ -358,8 +457,10 @@ static void
 take_prior(DemurPatientPage *page, guint64 tag, DemurImage *image) {
   DemurScanTable *table = demur_session_table(page->session);
   if (tag == page->generation && page->prior_row >= 0 &&
-      is_of(&table->scans[page->prior_row], image))
+      is_of(&table->scans[page->prior_row], image)) {
     demur_ct_view_set_image(page->prior, image, &table->scans[page->prior_row]);
+    show_drawn(page);
+  }
   demur_image_unref(image);
   follow(page, page->view);
 }
@@ -395,19 +496,6 @@ load_prior(DemurPatientPage *page) {
 }
 
 /* The left-hand column. */
-
-static GtkWidget *
-add_text(GtkBox *box, const char *text, const char *style) {
-  GtkWidget *label = demur_shown_label_new(text);
-  gtk_label_set_xalign(GTK_LABEL(label), 0);
-  gtk_label_set_wrap(GTK_LABEL(label), TRUE);
-  gtk_label_set_wrap_mode(GTK_LABEL(label), PANGO_WRAP_WORD_CHAR);
-  gtk_label_set_width_chars(GTK_LABEL(label), 8);
-  if (style != NULL)
-    gtk_widget_add_css_class(label, style);
-  gtk_box_append(box, label);
-  return label;
-}
 
 static void
 on_screen_clicked(GtkButton *button, DemurPatientPage *page) {
@@ -671,6 +759,7 @@ update_side(DemurPatientPage *page) {
   for (GtkWidget *child; (child = gtk_widget_get_first_child(GTK_WIDGET(page->side))) != NULL;)
     gtk_box_remove(page->side, child);
   page->prior_row = -1;
+  page->marks = NULL;
   g_array_set_size(page->priors, 0);
   const DemurScan *scan = demur_session_scan(page->session);
   if (scan == NULL) {
@@ -707,6 +796,9 @@ update_side(DemurPatientPage *page) {
   fill_priors(page);
   add_course(page, rows, n);
   add_study(page, row);
+  page->marks = GTK_BOX(gtk_box_new(GTK_ORIENTATION_VERTICAL, 6));
+  gtk_box_append(page->side, GTK_WIDGET(page->marks));
+  fill_marks(page);
 }
 
 /* One update of the model. */
@@ -747,6 +839,8 @@ on_case_changed(DemurPatientPage *page) {
     page->case_id = scan != NULL ? g_strdup(scan->scan_id) : NULL;
     page->case_source = scan != NULL ? g_strdup(scan->source) : NULL;
     g_clear_pointer(&page->prior_id, g_free);
+    g_ptr_array_unref(page->drawn); /* another patient's */
+    page->drawn = g_ptr_array_new();
     page->aligned = FALSE;
     demur_ct_view_clear(page->view, "");
     for (int i = 0; i < 2; i++)
@@ -846,10 +940,24 @@ demur_patient_page_set_tool(DemurPatientPage *page, DemurTool tool) {
 
 void
 demur_patient_page_remove_measures(DemurPatientPage *page) {
-  demur_ct_view_remove_measures(page->view);
-  demur_ct_view_remove_measures(page->prior);
-  for (int i = 0; i < 2; i++)
-    demur_ct_view_remove_measures(page->across[i]);
+  DemurCtView *view = demur_patient_page_active_view(page);
+  gsize n;
+  g_autofree gint64 *ids = demur_ct_view_here(view, FALSE, &n);
+  demur_ct_view_remove_measures(view);
+  if (demur_session_take_off(page->session, ids, n))
+    show_drawn(page);
+}
+
+void
+demur_patient_page_toggle_key_image(DemurPatientPage *page) {
+  DemurCtView *view = demur_patient_page_active_view(page);
+  DemurAnnotation annotation;
+  gsize n;
+  g_autofree gint64 *ids = demur_ct_view_here(view, TRUE, &n);
+  if (n > 0 ? demur_session_take_off(page->session, ids, n)
+            : demur_ct_view_key_image(view, &annotation) &&
+                  demur_session_annotate(page->session, &annotation))
+    show_drawn(page);
 }
 
 void
@@ -927,6 +1035,7 @@ demur_patient_page_class_init(DemurPatientPageClass *class) {
   gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, across_box);
   gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, three);
   gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, cine);
+  gtk_widget_class_bind_template_child(widget_class, DemurPatientPage, key);
   static const char *const across_names[] = {"across_coronal", "across_sagittal"};
   for (guint i = 0; i < G_N_ELEMENTS(across_names); i++)
     gtk_widget_class_bind_template_child_full(
@@ -946,6 +1055,7 @@ demur_patient_page_class_init(DemurPatientPageClass *class) {
   gtk_widget_class_bind_template_callback(widget_class, on_prior_chosen);
   gtk_widget_class_bind_template_callback(widget_class, on_scrolled);
   gtk_widget_class_bind_template_callback(widget_class, on_placed);
+  gtk_widget_class_bind_template_callback(widget_class, on_measured);
   gtk_widget_class_bind_template_callback(widget_class, on_across_changed);
   gtk_widget_class_bind_template_callback(widget_class, on_wanted);
 }
@@ -954,6 +1064,7 @@ static void
 demur_patient_page_init(DemurPatientPage *page) {
   page->prior_row = -1;
   page->linked = TRUE;
+  page->drawn = g_ptr_array_new();
   page->priors = g_array_new(FALSE, FALSE, sizeof(guint32));
   gtk_widget_init_template(GTK_WIDGET(page));
   build_presets(page);

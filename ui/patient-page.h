@@ -24,7 +24,10 @@ void demur_patient_page_next_slab(DemurPatientPage *page);
 void demur_patient_page_next_slab_kind(DemurPatientPage *page);
 /* The same again puts it away. */
 void demur_patient_page_set_tool(DemurPatientPage *page, DemurTool tool);
+/* Takes what was measured off the slice that has the focus, for all readers. */
 void demur_patient_page_remove_measures(DemurPatientPage *page);
+/* The slice that has the focus becomes a key image, or is none any more. */
+void demur_patient_page_toggle_key_image(DemurPatientPage *page);
 void demur_patient_page_toggle_prior(DemurPatientPage *page);
 
 /* The prior moves with the current scan; released it moves by itself, and linked again it keeps the

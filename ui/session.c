@@ -343,6 +343,56 @@ demur_session_reveal(DemurSession *session) {
   return keep_review(session, DEMUR_REVIEW_REVEAL, NULL, TRUE);
 }
 
+/* What is drawn on images. */
+
+GPtrArray *
+demur_session_annotations(DemurSession *session, const char *scan_id, const char *images_digest) {
+  g_autoptr(GError) error = NULL;
+  g_auto(DemurTask) task;
+  demur_worker_task_actor(&task, session->table->path, session->user);
+  task.opening = DEMUR_WORKSPACE_READ_ONLY;
+  GPtrArray *list = demur_task_annotations(&task, scan_id, images_digest, &error);
+  if (list != NULL)
+    return list;
+  demur_session_fail(session, error);
+  return g_ptr_array_new();
+}
+
+static gboolean
+may_draw(DemurSession *session) {
+  if (!session->table->read_only)
+    return TRUE;
+  demur_session_notice(
+      session, _("This workspace may only be read: what is drawn on images is not kept."), FALSE);
+  return FALSE;
+}
+
+gboolean
+demur_session_annotate(DemurSession *session, DemurAnnotation *annotation) {
+  g_autoptr(GError) error = NULL;
+  g_auto(DemurTask) task;
+  demur_worker_task_actor(&task, session->table->path, session->user);
+  if (!may_draw(session))
+    return FALSE;
+  if (demur_task_annotate(&task, annotation, &error))
+    return TRUE;
+  demur_session_fail(session, error);
+  return FALSE;
+}
+
+gboolean
+demur_session_take_off(DemurSession *session, const gint64 *ids, gsize n) {
+  g_autoptr(GError) error = NULL;
+  g_auto(DemurTask) task;
+  demur_worker_task_actor(&task, session->table->path, session->user);
+  if (n == 0 || !may_draw(session))
+    return FALSE;
+  if (demur_task_annotations_take_off(&task, ids, n, &error))
+    return TRUE;
+  demur_session_fail(session, error);
+  return FALSE;
+}
+
 void
 demur_session_images_changed(DemurSession *session) {
   if (session->row < 0 || demur_session_scan(session)->verdict_id == 0)

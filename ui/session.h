@@ -5,6 +5,7 @@
 #include <gio/gio.h>
 
 #include "ui/scan-list.h"
+#include "tasks/annotations.h"
 #include "tasks/assess.h"
 #include "tasks/review.h"
 #include "ui/import-outcome.h"
@@ -53,6 +54,14 @@ gboolean demur_session_review(DemurSession *session, DemurReviewKind kind, const
 gboolean demur_session_reveal(DemurSession *session);
 /* The images of the scan that is shown are not those that were imported: its verdict goes. */
 void demur_session_images_changed(DemurSession *session);
+
+/* What readers drew on those images of a scan (array of DemurAnnotation, owned): none where the
+ * workspace can't say. */
+GPtrArray *demur_session_annotations(DemurSession *session, const char *scan_id,
+                                     const char *images_digest);
+/* Keeps what was drawn and sets its id, or takes it off (tasks/annotations.h). FALSE with a notice. */
+gboolean demur_session_annotate(DemurSession *session, DemurAnnotation *annotation);
+gboolean demur_session_take_off(DemurSession *session, const gint64 *ids, gsize n);
 
 /* Work that shows in the window, one at a time: FALSE (with a notice) while another runs. */
 /* reread: the pixels of unchanged files too (tasks/intake.h). */

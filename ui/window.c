@@ -293,6 +293,11 @@ on_measure(GSimpleAction *action, GVariant *value, gpointer data) {
 }
 
 static void
+on_key_image(GSimpleAction *action, GVariant *value, gpointer data) {
+  demur_patient_page_toggle_key_image(DEMUR_WINDOW(data)->patient);
+}
+
+static void
 on_preset(GSimpleAction *action, GVariant *value, gpointer data) {
   const int preset = g_variant_get_int32(value);
   if (preset >= 1 && preset <= DEMUR_N_PRESETS)
@@ -796,6 +801,7 @@ static const GActionEntry actions[] = {
     {.name = "zoom", .activate = on_zoom, .parameter_type = "d"},
     {.name = "compare", .activate = on_compare},
     {.name = "link", .activate = on_link},
+    {.name = "key-image", .activate = on_key_image},
     {.name = "three-planes", .activate = on_three_planes},
     {.name = "cine", .activate = on_cine},
     {.name = "place", .activate = on_place},

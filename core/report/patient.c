@@ -171,6 +171,26 @@ write_image(DemurJson *json, const DemurPatientImage *image) {
   demur_json_end_object(json);
 }
 
+static void
+write_drawn(DemurJson *json, const DemurPatientInput *input) {
+  demur_json_begin_array(json, "drawn");
+  for (size_t i = 0; i < input->n_drawn; i++) {
+    const DemurPatientDrawn *drawn = &input->drawn[i];
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "kind", drawn->kind);
+    demur_json_string(json, "where", drawn->where);
+    demur_json_string(json, "what", drawn->what);
+    demur_json_double(json, "value", drawn->value);
+    demur_json_string(json, "unit", drawn->unit);
+    demur_json_double(json, "sd", drawn->sd);
+    demur_json_double(json, "area_mm2", drawn->area_mm2);
+    demur_json_string(json, "user", drawn->user);
+    demur_json_string(json, "created", drawn->created);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+}
+
 char *
 demur_patient_json(const DemurPatientInput *input) {
   const gboolean shown = is_accepted(input);
@@ -219,6 +239,7 @@ demur_patient_json(const DemurPatientInput *input) {
   demur_json_end_array(json);
   write_reference(json, &input->reference);
   write_image(json, &input->image);
+  write_drawn(json, input);
   demur_json_begin_array(json, "facts");
   for (size_t i = 0; i < input->n_facts; i++) {
     demur_json_begin_object(json, NULL);
@@ -362,6 +383,38 @@ draw_banner(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurR
   cairo_restore(cr);
 }
 
+/* On the picture, in its own pixels; scale to points. */
+static void
+draw_drawing(cairo_t *cr, const DemurPalette *palette, const DemurPatientDrawing *drawing,
+             DemurRectangle r, double scale, double aspect) {
+  double x[3], y[3];
+  for (guint i = 0; i < drawing->n_places; i++) {
+    x[i] = r.x + drawing->x[i] * scale;
+    y[i] = r.y + drawing->y[i] * scale * aspect;
+  }
+  cairo_new_path(cr);
+  if (drawing->ellipse) {
+    cairo_save(cr);
+    cairo_translate(cr, (x[0] + x[1]) / 2, (y[0] + y[1]) / 2);
+    cairo_scale(cr, fmax(fabs(x[1] - x[0]) / 2, 0.1), fmax(fabs(y[1] - y[0]) / 2, 0.1));
+    cairo_arc(cr, 0, 0, 1, 0, 2 * G_PI);
+    cairo_restore(cr);
+  } else {
+    cairo_move_to(cr, x[0], y[0]);
+    for (guint i = 1; i < drawing->n_places; i++)
+      cairo_line_to(cr, x[i], y[i]);
+  }
+  cairo_set_source_rgb(cr, 0, 0, 0);
+  cairo_set_line_width(cr, 2.2);
+  cairo_stroke_preserve(cr);
+  cairo_set_source_rgb(cr, 0.97, 0.82, 0.35);
+  cairo_set_line_width(cr, 1);
+  cairo_stroke(cr);
+  const guint last = drawing->n_places - 1;
+  const DemurColour ink = {0.97, 0.82, 0.35};
+  demur_chart_text(cr, palette, drawing->text, 7, FALSE, ink, x[last] + 3, y[last] + 1, 0, 0, 0);
+}
+
 static void
 draw_image(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurRectangle r) {
   const DemurPatientImage *image = data;
@@ -389,6 +442,12 @@ draw_image(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurRe
   /* A recording surface keeps a reference to the pixels: they are copied before they go. */
   cairo_surface_finish(surface);
   cairo_surface_destroy(surface);
+  cairo_save(cr);
+  cairo_rectangle(cr, r.x, r.y, natural_width * scale, natural_height * scale);
+  cairo_clip(cr);
+  for (size_t i = 0; i < image->n_drawings; i++)
+    draw_drawing(cr, palette, &image->drawings[i], r, scale, aspect);
+  cairo_restore(cr);
   if (image->words)
     demur_chart_text(cr, palette, image->words, 7.5, FALSE, palette->muted, r.x,
                      r.y + natural_height * scale + 2, 0, 0, r.width);
@@ -514,8 +573,42 @@ add_provenance(DemurLayout *layout, const DemurPatientInput *input) {
   demur_layout_table(layout, 2, columns, cells->len / 2, (const char *const *)cells->pdata, NULL);
 }
 
+#define KEYS_A_ROW 3
+#define KEY_HEIGHT 180.0
+
+/* Pictures of the key images, and a table of all that was drawn. */
+static void
+add_drawn(DemurLayout *layout, const DemurPatientInput *input) {
+  if (input->n_drawn == 0)
+    return;
+  demur_layout_text(layout, DEMUR_TEXT_HEADING, "Key images and measurements");
+  for (size_t i = 0; i < input->n_keys; i += KEYS_A_ROW) {
+    const size_t n = MIN(KEYS_A_ROW, input->n_keys - i);
+    DemurLayoutFigure row[KEYS_A_ROW];
+    for (size_t k = 0; k < n; k++)
+      row[k] = (DemurLayoutFigure){draw_image, (gpointer)&input->keys[i + k], NULL,
+                                   g_strdup_printf("%s.", input->keys[i + k].words)};
+    demur_layout_figures(layout, KEY_HEIGHT, n, row);
+    demur_layout_space(layout, 4);
+  }
+  g_autoptr(GPtrArray) cells = g_ptr_array_new_with_free_func(g_free);
+  for (size_t i = 0; i < input->n_drawn; i++) {
+    const DemurPatientDrawn *drawn = &input->drawn[i];
+    add_pair(cells, drawn->where, g_strdup(drawn->what));
+    add_pair(cells, drawn->user, g_strdup(drawn->created));
+  }
+  const DemurLayoutColumn columns[] = {{"Where", FALSE, 100, FALSE},
+                                       {"What", FALSE, 160, TRUE},
+                                       {"By", FALSE, 50, FALSE},
+                                       {"When", FALSE, 100, FALSE}};
+  demur_layout_table(layout, 4, columns, input->n_drawn, (const char *const *)cells->pdata, NULL);
+  demur_layout_text(layout, DEMUR_TEXT_NOTE,
+                    "Drawn by readers on these images. No verdict rests on it.");
+}
+
+/* drawn: with what readers drew, which may take more pages. */
 static DemurLayout *
-new_layout(const DemurPatientInput *input, const char *digest, double picture) {
+new_layout(const DemurPatientInput *input, const char *digest, double picture, gboolean drawn) {
   Frame *frame = g_new0(Frame, 1);
   frame->input = input;
   frame->digest = g_strdup(digest);
@@ -553,6 +646,8 @@ new_layout(const DemurPatientInput *input, const char *digest, double picture) {
   add_reasons(layout, input);
   add_care(layout, input);
   add_provenance(layout, input);
+  if (drawn)
+    add_drawn(layout, input);
   return layout;
 }
 
@@ -563,9 +658,15 @@ demur_patient_pdf(const DemurPatientInput *input, const char *json, size_t *n, G
   g_autoptr(DemurLayout) layout = NULL;
   for (double picture = 260; picture >= 80; picture -= 30) {
     g_clear_pointer(&layout, demur_layout_free);
-    layout = new_layout(input, digest, picture);
-    if (demur_layout_paginate(layout) == 1)
-      break;
+    layout = new_layout(input, digest, picture, FALSE);
+    if (demur_layout_paginate(layout) != 1 && picture - 30 >= 80)
+      continue;
+    if (input->n_drawn > 0) {
+      demur_layout_free(layout);
+      layout = new_layout(input, digest, picture, TRUE);
+      demur_layout_paginate(layout);
+    }
+    break;
   }
   const DemurPdfFacts facts = {
       .title = is_simulated(input) ? "Patient summary (simulated data)" : "Patient summary",

@@ -13,12 +13,31 @@ G_BEGIN_DECLS
 #define DEMUR_PATIENT_FORMAT "demur-patient-1"
 #define DEMUR_PATIENT_YEARS 6
 
+/* What was drawn on an image: lines from place to place, or the ellipse in the box of two. */
+typedef struct {
+  gboolean ellipse;
+  guint n_places;
+  double x[3], y[3]; /* pixels, from the left upper edge of the first */
+  const char *text;
+} DemurPatientDrawing;
+
 typedef struct {
   size_t width, height; /* pixels; 0: no image */
   const guint8 *grey;   /* [height][width], row by row, 0 black */
   double aspect;        /* height of a pixel / its width */
   const char *words;    /* below it: "slice 61 of 122, lung window"; NULL: nothing */
+  size_t n_drawings;
+  const DemurPatientDrawing *drawings;
 } DemurPatientImage;
+
+/* One measurement or key image of a reader. Numbers NaN: it has none. */
+typedef struct {
+  const char *kind; /* "length", "angle", "region", "key_image" */
+  const char *what, *where;
+  double value, sd, area_mm2;
+  const char *unit; /* of value; may be NULL */
+  const char *user, *created;
+} DemurPatientDrawn;
 
 /* What became of accepted scans with a risk near this one's, in a cohort whose outcomes are known.
  */
@@ -54,6 +73,10 @@ typedef struct {
   double score, threshold, coverage;  /* NaN: none */
   const char *const *reasons;         /* NULL-terminated; may be NULL */
   DemurPatientImage image;
+  size_t n_keys, n_drawn;
+  const DemurPatientImage *keys; /* key images */
+  const DemurPatientDrawn
+      *drawn; /* all that readers drew on these images; never part of a verdict */
   size_t n_facts;
   const DemurReportPair *facts; /* of the scan: "Scanner", "Slices" .. */
   DemurPatientReference reference;

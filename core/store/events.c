@@ -27,6 +27,7 @@ static const char *const kinds[DEMUR_N_EVENTS] = {
     [DEMUR_EVENT_ASSESSMENT] = "assessment",
     [DEMUR_EVENT_REVIEW] = "review",
     [DEMUR_EVENT_REVEAL] = "reveal",
+    [DEMUR_EVENT_ANNOTATION] = "annotation",
     [DEMUR_EVENT_EXPORT] = "export",
     [DEMUR_EVENT_REFUSAL] = "refusal",
     [DEMUR_EVENT_RUN] = "run",

@@ -32,6 +32,7 @@ typedef enum {
   DEMUR_EVENT_ASSESSMENT,
   DEMUR_EVENT_REVIEW,
   DEMUR_EVENT_REVEAL,
+  DEMUR_EVENT_ANNOTATION, /* something was drawn on an image, or taken off */
   DEMUR_EVENT_EXPORT,
   DEMUR_EVENT_REFUSAL, /* an attempt that was refused */
   DEMUR_EVENT_OPENING, /* another user, or another station, began to write */

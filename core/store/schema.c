@@ -494,8 +494,62 @@ static const char migration_16[] =
 
 /* clang-format on */
 
+/* What readers drew on images (store/annotations.h): a removal is a row too, and has no place. */
+static const char migration_17[] =
+    "CREATE TABLE annotation ("
+    "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    "  scan_id TEXT NOT NULL,"
+    "  images_digest TEXT NOT NULL,"
+    "  kind TEXT NOT NULL CHECK (kind IN ('length', 'angle', 'region', 'key_image', 'removal')),"
+    "  removes INTEGER UNIQUE REFERENCES annotation (id),"
+    "  plane TEXT CHECK (plane IN ('acquired', 'coronal', 'sagittal')),"
+    "  slice INTEGER CHECK (slice >= 0),"
+    "  number INTEGER,"
+    "  n_slices INTEGER,"
+    "  slab_mm REAL CHECK (slab_mm >= 0),"
+    "  slab TEXT CHECK (slab IN ('maximum', 'mean', 'minimum')),"
+    "  x1 REAL, y1 REAL, x2 REAL, y2 REAL, x3 REAL, y3 REAL,"
+    "  value REAL,"
+    "  sd REAL,"
+    "  area_mm2 REAL,"
+    "  n_pixels INTEGER,"
+    "  unit TEXT,"
+    "  window_width REAL,"
+    "  window_level REAL,"
+    "  user TEXT NOT NULL CHECK (user <> ''),"
+    "  created TEXT NOT NULL,"
+    "  CHECK ((kind = 'removal') = (removes IS NOT NULL)),"
+    "  CHECK (kind = 'removal' OR (plane IS NOT NULL AND slice IS NOT NULL))"
+    ") STRICT;"
+    "CREATE INDEX annotation_of_scan ON annotation (scan_id, images_digest);"
+    "CREATE TABLE event_with_annotation ("
+    "  sequence INTEGER PRIMARY KEY,"
+    "  kind TEXT NOT NULL CHECK (kind IN ('import', 'choice', 'overrule', 'conflict', 'resolution',"
+    "    'correction', 'removal', 'score', 'run', 'cohort', 'training', 'threshold', 'decision',"
+    "    'audit', 'acceptance', 'watch', 'assessment', 'review', 'reveal', 'annotation', 'export',"
+    "    'refusal', 'opening')),"
+    "  key TEXT NOT NULL,"
+    "  digest TEXT,"
+    "  details TEXT,"
+    "  user TEXT,"
+    "  station TEXT,"
+    "  program TEXT NOT NULL,"
+    "  created TEXT NOT NULL,"
+    "  seal TEXT,"
+    "  previous TEXT NOT NULL,"
+    "  chain TEXT NOT NULL UNIQUE"
+    ") STRICT;"
+    "INSERT INTO event_with_annotation SELECT * FROM event;"
+    "DROP TABLE event;"
+    "ALTER TABLE event_with_annotation RENAME TO event;"
+    "CREATE INDEX event_key ON event (key);"
+    "CREATE TRIGGER event_not_changed BEFORE UPDATE ON event"
+    "  BEGIN SELECT RAISE (ABORT, 'an event is never changed'); END;"
+    "CREATE TRIGGER event_not_removed BEFORE DELETE ON event"
+    "  BEGIN SELECT RAISE (ABORT, 'an event is never removed'); END;";
+
 const char *const demur_store_migrations[] = {
     migration_1,  migration_2,  migration_3,  migration_4,  migration_5,  migration_6,
     migration_7,  migration_8,  migration_9,  migration_10, migration_11, migration_12,
-    migration_13, migration_14, migration_15, migration_16};
+    migration_13, migration_14, migration_15, migration_16, migration_17};
 const int demur_store_version = G_N_ELEMENTS(demur_store_migrations);

@@ -87,6 +87,10 @@ static const Sealed sealed[] = {
       "SELECT * FROM verdict_batch WHERE id IN (SELECT batch_id FROM verdict WHERE event = ?4)"
       " ORDER BY id"}},
     {"review:", WHOLE, NULL, {"SELECT * FROM review WHERE id = ?4"}},
+    {"annotation:",
+     WHOLE,
+     "SELECT 'annotation:' || id FROM annotation",
+     {"SELECT * FROM annotation WHERE id = ?4"}},
     {"decision:", WHOLE, NULL, {"SELECT * FROM decision WHERE id = ?4"}},
     {"overrule:", WHOLE, NULL, {"SELECT * FROM series_overrule WHERE id = ?4"}},
 };

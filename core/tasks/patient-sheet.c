@@ -11,17 +11,10 @@
 #include "store/series.h"
 #include "words/words.h"
 #include "tasks/assess.h"
-#include "tasks/ct-presets.h"
-#include "tasks/images.h"
 #include "tasks/meaning.h"
 #include "tasks/report.h"
 #include "tasks/selection.h"
-
-#if DEMUR_WITH_DICOM
-#include "dicom/import.h"
-#include "dicom/library.h"
-#include "dicom/volume.h"
-#endif
+#include "tasks/sheet-images.h"
 
 static gpointer
 own(DemurPatientSheet *page, gpointer memory) {
@@ -187,45 +180,9 @@ describe_reference(DemurTask *task, const DemurPatientSheetParams *params, Demur
 
 /* ---- a DICOM series ---- */
 
-#if DEMUR_WITH_DICOM
-/* The middle slice in the lung window. */
 static gboolean
-describe_image(DemurTask *task, DemurPatientSheet *page, GError **error) {
-  DemurPatientImage *image = &page->input.image;
-  g_autoptr(DemurSeries) series = demur_task_reopen(task, page->input.scan_id, error);
-  if (series == NULL)
-    return FALSE;
-  if (series->n_slices == 0 || series->rows == 0 || series->columns == 0)
-    return TRUE;
-  const size_t middle = series->n_slices / 2, n = (size_t)series->rows * series->columns;
-  g_autofree gint16 *hu = g_new(gint16, n);
-  size_t n_padding, n_clamped;
-  if (!demur_volume_read_slice(series, middle, hu, &n_padding, &n_clamped, error))
-    return FALSE;
-  guint8 *grey = own(page, g_malloc(n));
-  const DemurCtPreset *lung = &demur_ct_presets[DEMUR_CT_PRESET_LUNG];
-  for (size_t i = 0; i < n; i++) {
-    const double share = ((double)hu[i] - lung->level) / lung->width + 0.5; /* 0 black, 1 white */
-    grey[i] = hu[i] == DEMUR_HU_PADDING ? 0 : (guint8)lround(255.0 * CLAMP(share, 0.0, 1.0));
-  }
-  const double *spacing = series->pixel_spacing_mm;
-  *image = (DemurPatientImage){
-      .width = series->columns,
-      .height = series->rows,
-      .grey = grey,
-      .aspect = isfinite(spacing[0]) && isfinite(spacing[1]) && spacing[1] > 0.0
-                    ? spacing[0] / spacing[1]
-                    : 1.0,
-      .words = own(page, g_strdup_printf("Slice %zu of %zu, lung window (%g ± %g HU)%s", middle + 1,
-                                         series->n_slices, lung->level, lung->width / 2.0,
-                                         series->lossy ? ", lossy compressed" : ""))};
-  return TRUE;
-}
-#endif
-
-static gboolean
-describe_series(DemurTask *task, DemurPatientSheet *page, const char *model, GArray *facts,
-                GError **error) {
+describe_series(DemurTask *task, DemurPatientSheet *page, const char *model, gint64 until,
+                GArray *facts, GError **error) {
   DemurPatientInput *input = &page->input;
   DemurWorkspace *workspace = demur_task_workspace(task, error);
   if (workspace == NULL)
@@ -262,11 +219,7 @@ describe_series(DemurTask *task, DemurPatientSheet *page, const char *model, GAr
     if (g_strcmp0(score->created, input->created) > 0)
       input->created = own(page, g_strdup(score->created));
   }
-#if DEMUR_WITH_DICOM
-  return describe_image(task, page, error);
-#else
-  return TRUE;
-#endif
+  return demur_sheet_images(task, page, until, error);
 }
 
 static void
@@ -399,8 +352,13 @@ fill(DemurTask *task, const DemurPatientSheetParams *params, const DemurVerdictR
     input->in_sample =
         selector != NULL && demur_selector_count_seen(selector, cohort, &own_row, 1) > 0;
     describe_cohort_scan(page, cohort, (size_t)row, facts);
-  } else if (!describe_series(task, page, model, facts, error)) {
-    return FALSE;
+  } else {
+    gint64 until = 0;
+    if (params->log_head != NULL &&
+        !demur_events_find_head(task->workspace, params->log_head, &until, error))
+      return FALSE;
+    if (!describe_series(task, page, model, until, facts, error))
+      return FALSE;
   }
   if (cohort != NULL && selector != NULL && input->outdated == DEMUR_CURRENT &&
       !describe_reference(task, params, page, split, error))

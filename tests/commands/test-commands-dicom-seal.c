@@ -5,9 +5,11 @@
 
 #include "life-fixture.h"
 #include "store/acceptances.h"
+#include "store/annotations.h"
 #include "store/audits.h"
 #include "store/runs.h"
 #include "store/selectors.h"
+#include "store/series.h"
 #include "store/watches.h"
 #include "tasks/review.h"
 
@@ -57,6 +59,7 @@ static const struct {
   const char *table, *name;
 } names[] = {
     {"acceptance", "SELECT 'acceptance:' || id FROM acceptance WHERE %s"},
+    {"annotation", "SELECT 'annotation:' || id FROM annotation WHERE %s"},
     {"acceptance_plan", "SELECT 'acceptance-plan:' || id FROM acceptance_plan WHERE %s"},
     {"cohort", "SELECT 'cohort:' || name FROM cohort WHERE %s"},
 #define OF_COHORT(table)                                                                           \
@@ -95,6 +98,40 @@ static const struct {
     {"verdict_batch", "SELECT 'verdicts:' || event FROM verdict WHERE batch_id ="
                       " (SELECT id FROM verdict_batch WHERE %s)"},
 };
+
+/* A length and a key image, of which one was taken off. */
+static gboolean
+add_annotations(DemurWorkspace *workspace, char *made, GError **error) {
+  g_autoptr(DemurSeriesRecord) series = demur_series_load(workspace, UID, error);
+  if (series == NULL)
+    return FALSE;
+  DemurAnnotation drawn = {.scan_id = (char *)UID,
+                           .images_digest = series->images_digest,
+                           .kind = DEMUR_ANNOTATION_LENGTH,
+                           .plane = (char *)"acquired",
+                           .slice = 3,
+                           .number = 4,
+                           .n_slices = N,
+                           .slab_mm = 5,
+                           .slab = (char *)"mean",
+                           .n_places = 3,
+                           .x = {1, 2, 3},
+                           .y = {4, 5, 6},
+                           .value = 12.5,
+                           .sd = 3,
+                           .area_mm2 = 7,
+                           .n_pixels = 9,
+                           .unit = (char *)"mm",
+                           .window_width = 1500,
+                           .window_level = -600,
+                           .user = (char *)"reader",
+                           .created = made};
+  if (!demur_annotations_save(workspace, &drawn, error))
+    return FALSE;
+  drawn.kind = DEMUR_ANNOTATION_KEY_IMAGE;
+  return demur_annotations_save(workspace, &drawn, error) &&
+         demur_annotations_take_off(workspace, drawn.id, "reader", made, error);
+}
 
 /* What a person and an external model add, through the store as the tasks write them. */
 static void
@@ -164,7 +201,8 @@ add_the_rest(const Sandbox *sandbox) {
   const DemurWatchLabel label = {(char *)UID, 1};
   ok = ok && demur_watch_alarms_save(workspace, &alarm, &error) &&
        demur_watch_alarms_lift(workspace, 1, "seen", "reader", made, &error) &&
-       demur_watch_labels_save(workspace, &label, 1, "reader", made, &error);
+       demur_watch_labels_save(workspace, &label, 1, "reader", made, &error) &&
+       add_annotations(workspace, made, &error);
   g_assert_no_error(error);
   g_assert_true(ok);
 }

@@ -1282,6 +1282,76 @@ def a_length_is_measured_by_keys_alone():
     app.quit()
 
 
+def what_is_measured_is_kept_with_the_study():
+    """Right value: the rows of the annotation table, read with sqlite3; the same numbers on the image of the next window, and
+    in the patient's page; `demur verify`, which finds a number that was changed; and other images at the same place
+    show none of it."""
+    workspace, _ = cohort_workspace()
+    scan = demur(workspace, "dicom", "import", shared("real/siemens-emotion"))["series"][0]
+    rows = lambda: sqlite3.connect(workspace).execute(
+        "SELECT kind, scan_id, slice, value, unit, user FROM annotation ORDER BY id").fetchall()
+
+    def open_it():
+        app = Workstation(workspace)
+        app.wait_text("All ")
+        open_scan(app, scan["scan_id"])
+        app.wait_image(f"of {scan['n_slices']}")
+        wait_for(lambda: "reading the rest" not in app.image(), "the whole volume")
+        return app
+
+    app = open_it()
+    spacing = demur(workspace, "dicom", "show", scan["scan_id"])["geometry"]["pixel_spacing_mm"]
+    app.keys("Down", "g", "z", "z", *["shift+Right"] * 30, "z")
+    wait_for(lambda: len(rows()) == 1, "the length in the workspace")
+    kind, of, slice_, value, unit, user = rows()[0]
+    assert (kind, of, unit) == ("length", scan["scan_id"], "mm") and user, rows()
+    assert abs(value - 30 * spacing[1]) < 1e-9, (value, spacing)
+    said = f"{value:.1f} mm"
+    place = app.image().split("slice ")[1].split(" of")[0]
+    app.wait_text(f"slice {place} of {scan['n_slices']} · {said}")
+    app.keys("g", "3", "b")
+    app.wait_image("★ key image")
+    app.wait_text(f"★ slice {place} of {scan['n_slices']} · key image")
+    app.keys("Down", "Down", "1")
+    wait_for(lambda: "key image" not in app.image() and "measured" not in app.image(), "another slice without them")
+    # In the patient's page: the same number, and the key image.
+    pdf = path("page.pdf")
+    demur(workspace, "report", "patient", pdf, "--scan", scan["scan_id"], "--selector", "first")
+    with open(path("page.json"), encoding="utf-8") as file:
+        drawn = json.load(file)["drawn"]
+    assert [(d["kind"], d["what"]) for d in drawn] == [("length", said), ("key_image", "key image")], drawn
+    printed = subprocess.run(["pdftotext", pdf, "-"], capture_output=True, text=True, check=False)
+    if printed.returncode == 0:
+        assert said in printed.stdout and "Key image: slice" in printed.stdout, printed.stdout
+    app.quit()
+    # The next window shows it again, where it was; a button of the list goes there, in the key image's own window.
+    app = open_it()
+    app.do("push button", contains="· key image")
+    app.wait_image(f"slice {place} of")
+    app.wait_image(f"measured: {said}")
+    app.wait_image("W 2000 L 350")
+    # Taken off, it is off for everyone, and the page of then is made again as it was.
+    app.keys("BackSpace")
+    wait_for(lambda: "measured" not in app.image(), "the length to go")
+    app.keys("b")
+    wait_for(lambda: "key image" not in app.image(), "the mark to go")
+    assert [row[0] for row in rows()] == ["length", "key_image", "removal", "removal"], rows()
+    demur(workspace, "report", "verify", pdf)
+    # Ellipse: kept with its mean; then changed behind the program's back.
+    app.keys("u", "z", "z", *["shift+Right"] * 12, *["shift+Down"] * 8, "z")
+    wait_for(lambda: len(rows()) == 5 and rows()[4][0] == "region", "the region in the workspace")
+    mean = f"mean {'−' if rows()[4][3] < 0 else ''}{abs(rows()[4][3]):.1f} HU"
+    app.wait_image(mean)
+    app.quit()
+    demur(workspace, "verify")
+    changed = sqlite3.connect(workspace)
+    changed.execute("UPDATE annotation SET value = value + 1 WHERE kind = 'region'")
+    changed.commit()
+    changed.close()
+    result = subprocess.run([DEMUR, "--workspace", workspace, "verify"], capture_output=True, text=True, check=False)
+    assert result.returncode == 1 and "annotation:" in result.stdout + result.stderr, result.stdout
+
+
 def cine_runs_until_it_is_stopped():
     """Right value: other slices without a key, and none any more when it was stopped."""
     _, _, app = whole_series()
