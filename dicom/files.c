@@ -302,7 +302,7 @@ is_frame(const Job *job, const DemurKnownFrame *known, guint32 frame) {
 static gboolean
 take_known(Job *job) {
   const DemurHeader *header = job->header;
-  if (job->known == NULL || job->stamp == NULL || header->pixels != DEMUR_PIXELS_COMPLETE ||
+  if (job->known == NULL || header->pixels != DEMUR_PIXELS_COMPLETE ||
       job->known->len < header->n_frames)
     return FALSE;
   g_autofree guint8 *digests = g_malloc((gsize)header->n_frames * DEMUR_SHA256_BYTES);
@@ -442,7 +442,7 @@ static gboolean
 find_known(const Scan *scan, Job *job, GError **error) {
   if (job->zip == NULL)
     job->stamp = demur_file_stamp(job->path, g_get_real_time());
-  if (scan->known == NULL || job->stamp == NULL)
+  if (scan->known == NULL || job->stamp == NULL || !demur_file_stamp_is_settled(job->stamp))
     return TRUE;
   g_autofree char *path = g_canonicalize_filename(job->path, NULL);
   g_autofree char *place =

@@ -128,6 +128,11 @@ find_unreadable(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f
 }
 
 static gboolean
+find_incomplete(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
+  return s->gone != NULL && found_numbers(f, 0, (double)g_strv_length(s->gone), NAN, NAN);
+}
+
+static gboolean
 find_lossy(const DemurSeries *s, const DemurRule *rule, DemurRuleFinding *f) {
   if (!s->lossy)
     return FALSE;
@@ -483,6 +488,13 @@ static const DemurRule table[] = {
      "every file of the series readable",
      find_unreadable,
      {"a file of this series can't be read whole: {0} ({1})"}},
+    {"incomplete",
+     REFUSE,
+     NAN,
+     "every image that was imported of it there",
+     find_incomplete,
+     {"images of this series that were imported before can't be read any more: {0}; import all of "
+      "them together"}},
     {"lossy", REFUSE, NAN, "no lossy compression", find_lossy, {"lossy compression ({0})"}},
     {"few-slices",
      REFUSE,

@@ -126,6 +126,7 @@ demur_series_free(DemurSeries *series) {
   g_free(series->mixed);
   demur_series_clear_findings(series);
   g_strfreev(series->warnings);
+  g_strfreev(series->gone);
   g_free(series);
 }
 

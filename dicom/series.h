@@ -143,7 +143,9 @@ typedef struct {
   char *first_problem;   /* of the broken slices */
   size_t n_unreadable;   /* files that name this series but end before they say what they hold */
   char *unreadable_problem; /* of the first */
-  size_t n_lone_siblings;   /* of a study's images that each have a series UID, yet form a stack */
+  char **gone; /* images that belong to it and were read before, "UID/frame"; NULL: none. Set by who
+                  remembers them */
+  size_t n_lone_siblings; /* of a study's images that each have a series UID, yet form a stack */
 
   /* The judgement: dicom/eligibility.h. */
   size_t n_findings;

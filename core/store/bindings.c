@@ -14,9 +14,12 @@ typedef struct {
 typedef struct {
   char *images, *person;
   gboolean accepted, conflict;
+  gboolean looked; /* places is set */
+  DemurPlaces places;
 } Series;
 
 struct DemurBindings {
+  DemurWorkspace *workspace; /* borrowed */
   gboolean of_cohort;
   char *cohort_digest;    /* NULL: it is gone */
   GHashTable *selectors;  /* name -> Selector */
@@ -129,6 +132,7 @@ take_cohort(DemurBindings *b, sqlite3_stmt *row) {
 DemurBindings *
 demur_bindings_load(DemurWorkspace *workspace, const char *cohort, GError **error) {
   DemurBindings *b = g_new0(DemurBindings, 1);
+  b->workspace = workspace;
   b->of_cohort = cohort != NULL;
   b->selectors = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, selector_free);
   b->thresholds = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -171,6 +175,28 @@ find_pair(GHashTable *table, const char *first, const char *second) {
   return g_hash_table_lookup(table, key);
 }
 
+/* Of a verdict on a volume whose places hold something else: it stands until they hold what was
+ * imported. No digest is such a word. */
+#define IMAGES_CHANGED "changed"
+
+DemurPlaces
+demur_bindings_places(const DemurBindings *b, const char *scan_id) {
+  Series *series = b->of_cohort ? NULL : g_hash_table_lookup(b->series, scan_id);
+  if (series == NULL || b->workspace->look == NULL)
+    return DEMUR_PLACES_AS_IMPORTED;
+  if (!series->looked)
+    series->places = b->workspace->look(b->workspace, scan_id, b->workspace->look_data);
+  series->looked = TRUE;
+  return series->places;
+}
+
+/* The images that a verdict on the series is of. */
+static const char *
+images_now(const DemurBindings *b, const char *scan_id, const Series *series) {
+  return demur_bindings_places(b, scan_id) == DEMUR_PLACES_CHANGED ? IMAGES_CHANGED
+                                                                   : series->images;
+}
+
 void
 demur_bindings_bind_batch(const DemurBindings *b, DemurVerdictBatch *batch) {
   const Selector *selector = g_hash_table_lookup(b->selectors, batch->selector);
@@ -185,7 +211,7 @@ demur_bindings_bind(const DemurBindings *b, const DemurVerdictBatch *batch,
   const Series *series = b->of_cohort ? NULL : g_hash_table_lookup(b->series, record->scan_id);
   if (series == NULL)
     return;
-  record->images_digest = series->images;
+  record->images_digest = (char *)images_now(b, record->scan_id, series);
   record->person_digest = series->person;
   record->chosen = series->accepted;
   record->score_digest = (char *)find_pair(b->scores, record->scan_id, batch->model);
@@ -221,7 +247,8 @@ demur_bindings_judge(const DemurBindings *b, const DemurVerdictRecord *record) {
   const Series *series = g_hash_table_lookup(b->series, record->scan_id);
   if (series == NULL)
     return (DemurOutdated)(why | DEMUR_OUTDATED_IMAGES);
-  why |= differs(record->images_digest, series->images, DEMUR_OUTDATED_IMAGES);
+  if (g_strcmp0(record->images_digest, IMAGES_CHANGED) != 0)
+    why |= differs(record->images_digest, series->images, DEMUR_OUTDATED_IMAGES);
   why |= differs(record->person_digest, series->person, DEMUR_OUTDATED_PERSON);
   why |= series->conflict ? (guint)DEMUR_OUTDATED_CONFLICT : 0;
   why |= series->accepted != record->chosen ? (guint)DEMUR_OUTDATED_CHOICE : 0;
@@ -229,6 +256,10 @@ demur_bindings_judge(const DemurBindings *b, const DemurVerdictRecord *record) {
   if (series->accepted || record->chosen)
     why |= differs(record->score_digest, find_pair(b->scores, record->scan_id, record->model),
                    DEMUR_OUTDATED_SCORE);
+  /* Files are looked at only where all else holds. */
+  if (why == 0)
+    why |= differs(record->images_digest, images_now(b, record->scan_id, series),
+                   DEMUR_OUTDATED_IMAGES);
   return (DemurOutdated)why;
 }
 

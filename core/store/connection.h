@@ -17,6 +17,8 @@ struct DemurWorkspace {
   const DemurProgress
       *waiting; /* told while another program holds the lock; borrowed, may be NULL */
   DemurPatience patience;
+  DemurPlacesLook look; /* at places of images; NULL: nobody looks */
+  gpointer look_data;
   gboolean locked_out;    /* the last failure was another program's lock */
   guint depth;            /* of nested transactions */
   gboolean has_begun;     /* this handle has looked whose the last event is */

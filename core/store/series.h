@@ -44,6 +44,7 @@ typedef struct {
   char *warnings_json; /* JSON array of sentences; NULL where there are none */
   char *created;       /* when first imported (kept when imported again) */
   char *updated;       /* when last imported */
+  DemurPlaces places;  /* as they were looked at (tasks/images.h); not kept */
 } DemurSeriesRecord;
 
 /* One slice, or one frame of a multi-frame object. */
@@ -55,7 +56,7 @@ typedef struct {
   char *digest;          /* of the slice's content; NULL: not known */
   gint64 size, modified; /* of the file as it was read: bytes, and its time in microseconds; 0: not
                           * known */
-  char *stamp;           /* base/file-stamp.h; NULL: the file can't be told unchanged */
+  char *stamp;           /* base/file-stamp.h; NULL: none was kept */
   char *pixel_digest;    /* of the slice's pixels alone; NULL: not known */
   gboolean decodes;      /* it was decoded */
 } DemurSeriesFile;

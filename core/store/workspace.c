@@ -368,6 +368,12 @@ demur_workspace_tell_waiting(DemurWorkspace *workspace, const DemurProgress *pro
   workspace->waiting = progress;
 }
 
+void
+demur_workspace_set_places_look(DemurWorkspace *workspace, DemurPlacesLook look, gpointer data) {
+  workspace->look = look;
+  workspace->look_data = data;
+}
+
 gboolean
 demur_workspace_is_locked_out(const DemurWorkspace *workspace) {
   return workspace->locked_out;

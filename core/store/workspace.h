@@ -67,6 +67,22 @@ char *demur_workspace_default_path(const char *user_data_dir);
 void demur_workspace_set_actor(DemurWorkspace *workspace, const char *user, const char *station,
                                char *(*now)(void));
 
+/* What lies at the stored places of a series' images now. */
+typedef enum {
+  DEMUR_PLACES_AS_IMPORTED,
+  DEMUR_PLACES_CHANGED, /* something else than what was imported, or some of it is gone */
+  DEMUR_PLACES_AWAY,    /* nothing can be read there: a medium that was taken out */
+} DemurPlaces;
+
+/* Looks at the places: this room knows no images. It may read the workspace, and writes nothing. */
+typedef DemurPlaces (*DemurPlacesLook)(DemurWorkspace *workspace, const char *scan_id,
+                                       gpointer data);
+
+/* Who looks for the bindings of verdicts (store/bindings.h); data is borrowed until the workspace is
+ * closed. NULL, as it begins: nobody, and all is taken to be as it was imported. */
+void demur_workspace_set_places_look(DemurWorkspace *workspace, DemurPlacesLook look,
+                                     gpointer data);
+
 /* One view: whatever is read until end_read is as it was at the first of it, whoever writes
  * meanwhile. Nothing may be written in between; inside a transaction it is that one. */
 gboolean demur_workspace_begin_read(DemurWorkspace *workspace,

@@ -306,13 +306,14 @@ read_all(DemurTask *task, const DemurAssessParams *options, DemurAssessment *ass
     ok = (*cohort = demur_task_load_cohort(task, options->cohort, error)) != NULL;
   else if (ok)
     ok = find_overrules(workspace, assessment, error) &&
-         (*scored = demur_dicom_scores_load(
-              workspace, options->scan_id, demur_selector_model(assessment->selector),
-              demur_selector_horizon_years(assessment->selector),
-              demur_selector_uses_embeddings(assessment->selector)
-                  ? demur_selector_embedding_width(assessment->selector)
-                  : 0,
-              error)) != NULL;
+         (*scored =
+              demur_dicom_scores_load(workspace, assessment->bindings, options->scan_id,
+                                      demur_selector_model(assessment->selector),
+                                      demur_selector_horizon_years(assessment->selector),
+                                      demur_selector_uses_embeddings(assessment->selector)
+                                          ? demur_selector_embedding_width(assessment->selector)
+                                          : 0,
+                                      error)) != NULL;
   demur_workspace_end_read(workspace);
   return ok;
 }

@@ -101,6 +101,7 @@ add_attributes(DemurCohort *c, GPtrArray *series) {
 
 /* What a selector needs of scores. */
 typedef struct {
+  const DemurBindings *bindings; /* of the moment */
   const char *model;
   double horizon_years; /* 0: not recorded */
   size_t width;
@@ -175,14 +176,21 @@ look_at(DemurWorkspace *workspace, DemurDicomScores *result, DemurSeriesRecord *
   g_autoptr(DemurScoreRecord) score = NULL;
   if (!demur_scores_load(workspace, series->scan_id, model, &score, error))
     return FALSE;
+  const gboolean of_these =
+      score != NULL && g_strcmp0(score->images_digest, series->images_digest) == 0;
   const double risk =
-      score != NULL ? demur_score_risk_within(score, wanted->horizon_years) : (double)NAN;
+      of_these ? demur_score_risk_within(score, wanted->horizon_years) : (double)NAN;
   if (!series->accepted || series->conflict != NULL) {
     add_unscored(result, series, risk, DEMUR_VERDICT_NOT_ELIGIBLE, FALSE,
                  series->conflict != NULL ? demur_reason_new(DEMUR_REASON_CONFLICT, NULL, NULL)
                  : series->reason != NULL
                      ? demur_reason_new(DEMUR_REASON_SERIES, NULL, series->reason)
                      : demur_reason_new(DEMUR_REASON_NOT_CHOSEN, NULL, NULL));
+    return TRUE;
+  }
+  if (demur_bindings_places(wanted->bindings, series->scan_id) == DEMUR_PLACES_CHANGED) {
+    add_unscored(result, series, NAN, DEMUR_VERDICT_NOT_ELIGIBLE, FALSE,
+                 demur_reason_new(DEMUR_REASON_FILES, NULL, NULL));
     return TRUE;
   }
   if (score == NULL) {
@@ -204,7 +212,7 @@ look_at(DemurWorkspace *workspace, DemurDicomScores *result, DemurSeriesRecord *
                        : demur_reason_new(DEMUR_REASON_NO_SCORE, model, NULL));
     return TRUE;
   }
-  if (g_strcmp0(score->images_digest, series->images_digest) != 0) {
+  if (!of_these) {
     add_unscored(result, series, NAN, DEMUR_VERDICT_NO_SCORE, FALSE,
                  demur_reason_new(DEMUR_REASON_OTHER_IMAGES, model, NULL));
     return TRUE;
@@ -228,9 +236,10 @@ look_at(DemurWorkspace *workspace, DemurDicomScores *result, DemurSeriesRecord *
 }
 
 DemurDicomScores *
-demur_dicom_scores_load(DemurWorkspace *workspace, const char *scan_id, const char *model,
-                        double horizon_years, size_t width, GError **error) {
-  const Wanted wanted = {model, horizon_years, width};
+demur_dicom_scores_load(DemurWorkspace *workspace, const DemurBindings *bindings,
+                        const char *scan_id, const char *model, double horizon_years, size_t width,
+                        GError **error) {
+  const Wanted wanted = {bindings, model, horizon_years, width};
   g_autoptr(GPtrArray) series = NULL;
   if (scan_id == NULL) {
     series = demur_series_list(workspace, error);

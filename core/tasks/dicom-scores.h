@@ -5,7 +5,7 @@
 #include "cohort/cohort.h"
 #include "selector/reason.h"
 #include "selector/verdict.h"
-#include "store/workspace.h"
+#include "store/bindings.h"
 
 G_BEGIN_DECLS
 
@@ -24,12 +24,13 @@ typedef struct {
   DemurUnscored *unscored;
 } DemurDicomScores;
 
-/* scan_id NULL: every series. horizon_years: the risk within so many years is taken, and a score
+/* bindings: of the same moment. scan_id NULL: every series. horizon_years: the risk within so many years is taken, and a score
  * that has none is refused; 0: not recorded, the score's own. width: of the embeddings needed, 0: none needed.
  * DEMUR_ERROR_NOT_FOUND for an unknown scan; DEMUR_ERROR_STATE where a series UID names several
  * volumes. */
-DemurDicomScores *demur_dicom_scores_load(DemurWorkspace *workspace, const char *scan_id,
-                                          const char *model, double horizon_years, size_t width,
+DemurDicomScores *demur_dicom_scores_load(DemurWorkspace *workspace, const DemurBindings *bindings,
+                                          const char *scan_id, const char *model,
+                                          double horizon_years, size_t width,
                                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void demur_dicom_scores_free(DemurDicomScores *scores);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurDicomScores, demur_dicom_scores_free)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "tasks/images.h"
 #include "tasks/meeting.h"
 #include "tasks/series-records.h"
 #include "tasks/study-choice.h"
@@ -159,12 +160,6 @@ record_of(const DemurArrival *arrival, const DemurSiteMap *sites, const char *co
   g_free(record->scan_id);
   record->scan_id = g_strdup(arrival->scan_id);
   record->conflict = g_strdup(demur_conflict_name(arrival->conflict));
-  if (arrival->incomplete) {
-    record->eligible = record->accepted = FALSE;
-    g_free(record->reason);
-    record->reason = g_strdup("other images of this series were imported before and can't be read "
-                              "any more: import all of them together");
-  }
   return record;
 }
 
@@ -263,32 +258,6 @@ meet(DemurTask *task, const DemurImport *import, const DemurIntakeParams *params
   return NULL;
 }
 
-static void
-known_frame_clear(gpointer frame) {
-  demur_known_frame_clear(frame);
-}
-
-/* What the workspace knows of the file at place (DemurKnownFiles.find). */
-static GArray *
-find_files(const char *place, gpointer data, GError **error) {
-  g_autoptr(GPtrArray) files = demur_series_files_at(data, place, error);
-  if (files == NULL)
-    return NULL;
-  GArray *known = g_array_new(FALSE, TRUE, sizeof(DemurKnownFrame));
-  g_array_set_clear_func(known, known_frame_clear);
-  for (guint i = 0; i < files->len; i++) {
-    const DemurSeriesFile *file = files->pdata[i];
-    DemurKnownFrame frame = {.frame = file->frame, .decodes = file->decodes};
-    if (file->stamp == NULL || !demur_sha256_parse(file->pixel_digest, frame.pixels))
-      continue;
-    frame.sop_instance_uid = g_strdup(file->sop_instance_uid);
-    frame.stamp = g_strdup(file->stamp);
-    frame.digest = g_strdup(file->digest);
-    g_array_append_val(known, frame);
-  }
-  return known;
-}
-
 DemurIntake *
 demur_intake_run(DemurTask *task, const char *const *paths, const DemurIntakeParams *params,
                  GError **error) {
@@ -296,7 +265,7 @@ demur_intake_run(DemurTask *task, const char *const *paths, const DemurIntakePar
   if (workspace == NULL || !demur_dicom_init(error))
     return NULL;
   g_autoptr(DemurIntake) intake = g_new0(DemurIntake, 1);
-  const DemurKnownFiles files = {find_files, workspace};
+  const DemurKnownFiles files = demur_task_known_files(workspace);
   const DemurKnownFiles *known = params->reread ? NULL : &files;
   intake->import =
       demur_import_run_known(paths, params->rules, known, task->parallel, &task->progress, error);
@@ -318,6 +287,7 @@ demur_intake_run(DemurTask *task, const char *const *paths, const DemurIntakePar
     DemurSeriesRecord *kept = demur_series_load(workspace, arrival->scan_id, error);
     if (kept == NULL)
       return NULL;
+    demur_task_tell_places(task, kept);
     g_ptr_array_add(intake->records, kept);
   }
   return g_steal_pointer(&intake);

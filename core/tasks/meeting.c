@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "dicom/identity.h"
+#include "tasks/images.h"
+#include "tasks/series-records.h"
 
 static void
 arrival_clear(gpointer data) {
@@ -33,6 +35,8 @@ typedef struct {
   GHashTable *digests; /* key of a slice -> a digest of it, borrowed; "" where not known */
   GHashTable *slices;  /* key and digest of each: faulty images share a UID within one volume */
   gboolean unites;     /* with what came */
+  DemurPlaces *places; /* [files->len], of one that unites */
+  char **gone;         /* keys of slices that were its own and were gone before */
 } Known;
 
 static void
@@ -42,6 +46,8 @@ known_free(gpointer data) {
     g_ptr_array_unref(known->files);
   g_clear_pointer(&known->digests, g_hash_table_unref);
   g_clear_pointer(&known->slices, g_hash_table_unref);
+  g_free(known->places);
+  g_strfreev(known->gone);
   g_free(known);
 }
 
@@ -82,6 +88,7 @@ known_new(DemurWorkspace *workspace, const DemurSeriesRecord *record, GError **e
     known_free(known);
     return NULL;
   }
+  known->gone = demur_dicom_record_gone(record);
   known->digests = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   known->slices = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   for (guint i = 0; i < known->files->len; i++) {
@@ -98,7 +105,7 @@ known_new(DemurWorkspace *workspace, const DemurSeriesRecord *record, GError **e
 typedef enum {
   EQUAL,   /* the same slices of the same person */
   PART,    /* some of its slices */
-  MORE,    /* other slices of the same person */
+  MORE,    /* other slices of the same person, or some of its slices while others are gone */
   PERSON,  /* of another person, or that can't be told */
   CONTENT, /* the same SOPInstanceUIDs hold something else */
 } Relation;
@@ -177,23 +184,52 @@ typedef struct {
   const DemurEligibility *rules;
   const DemurKnownFiles *files;
   DemurMeeting *meeting;
-  GHashTable *taken; /* scan_ids, owned */
+  GHashTable *taken;   /* scan_ids, owned */
+  gboolean judge_anew; /* what came: images of it are gone */
 } Planner;
 
-/* A known volume as dicom/identity.h takes it. without_images: only its id counts, as taken. */
+/* A known volume as dicom/identity.h takes it: its images, and those of volumes that stand for it now.
+ * without_images: only its id counts, as taken. */
 static DemurKnownVolume
-identity_of(const Known *known, gboolean without_images, GPtrArray *owned) {
-  const guint n = without_images ? 0 : known->files->len;
-  const char **uids = g_new0(const char *, MAX(n, 1));
-  guint32 *frames = g_new0(guint32, MAX(n, 1));
+identity_of(const Known *known, gboolean without_images, const GPtrArray *volumes,
+            GPtrArray *owned) {
+  size_t n = without_images ? 0 : known->files->len;
+  size_t n_more = 0;
+  for (guint v = 0; n > 0 && v < volumes->len; v++)
+    n_more += ((const DemurSeries *)volumes->pdata[v])->n_slices;
+  const char **uids = g_new0(const char *, MAX(n + n_more, 1));
+  guint32 *frames = g_new0(guint32, MAX(n + n_more, 1));
   for (guint i = 0; i < n; i++) {
     const DemurSeriesFile *file = known->files->pdata[i];
     uids[i] = file->sop_instance_uid;
     frames[i] = file->frame;
   }
+  for (guint v = 0; n_more > 0 && v < volumes->len; v++) {
+    const DemurSeries *series = volumes->pdata[v];
+    for (size_t i = 0; i < series->n_slices; i++) {
+      uids[n] = series->slices[i].sop_instance_uid;
+      frames[n++] = series->slices[i].frame;
+    }
+  }
   g_ptr_array_add(owned, uids);
   g_ptr_array_add(owned, frames);
   return (DemurKnownVolume){known->record->scan_id, known->record->series_uid, uids, frames, n};
+}
+
+static gboolean
+look_at_places(Planner *planner, Known *known, GError **error) {
+  if (known->places == NULL)
+    known->places = demur_task_file_places(planner->task, known->record, known->files, error);
+  return known->places != NULL;
+}
+
+/* Whether slices of one that unites can't be read at their places. */
+static gboolean
+has_lost(const Known *known) {
+  for (guint i = 0; known->places != NULL && i < known->files->len; i++)
+    if (known->places[i] != DEMUR_PLACES_AS_IMPORTED)
+      return TRUE;
+  return FALSE;
 }
 
 /* Names volumes of one SeriesInstanceUID: a known volume that unites gives its id to the one that
@@ -201,6 +237,7 @@ identity_of(const Known *known, gboolean without_images, GPtrArray *owned) {
 static void
 name_volumes(Planner *planner, GPtrArray *volumes, Group *group, gboolean uniting) {
   g_autoptr(GPtrArray) owned = g_ptr_array_new_with_free_func(g_free);
+  g_autoptr(GPtrArray) none = g_ptr_array_new();
   g_autoptr(GHashTable) known_ids = g_hash_table_new(g_str_hash, g_str_equal);
   for (guint k = 0; k < group->known->len; k++)
     g_hash_table_add(known_ids, ((const Known *)group->known->pdata[k])->record->scan_id);
@@ -208,7 +245,8 @@ name_volumes(Planner *planner, GPtrArray *volumes, Group *group, gboolean unitin
     g_autoptr(GArray) known = g_array_new(FALSE, FALSE, sizeof(DemurKnownVolume));
     for (guint k = 0; k < group->known->len; k++) {
       const Known *one = group->known->pdata[k];
-      const DemurKnownVolume volume = identity_of(one, !uniting || !one->unites, owned);
+      const DemurKnownVolume volume =
+          identity_of(one, !uniting || !one->unites, has_lost(one) ? volumes : none, owned);
       g_array_append_val(known, volume);
     }
     for (guint i = 0; i < group->ids->len; i++) {
@@ -275,6 +313,11 @@ take_known(Planner *planner, guint i, const Known *known, Relation relation) {
   /* Beside another person's images the import judges a series as one of two patients. */
   arrival->keep_facts = relation == PART || series->two_patients;
   arrival->keep_files = relation == PART;
+  if (known->gone[0] != NULL && !arrival->keep_facts) {
+    g_strfreev(series->gone); /* of a plan that was made before */
+    series->gone = g_strdupv(known->gone);
+    planner->judge_anew = TRUE;
+  }
   planner->meeting->arrival_of[i] = at;
 }
 
@@ -316,9 +359,9 @@ demur_meeting_paths(const GPtrArray *files) {
   return g_strv_builder_end(paths);
 }
 
-/* Adds the paths of a union, each once; FALSE where slices that only the known files hold are gone.
- */
-static gboolean
+/* Adds the paths of a union: of what came, and of what only the known files hold, where it still lies at
+ * its place. */
+static void
 gather_paths(Planner *planner, const Group *group, const GArray *uniting, GPtrArray *files) {
   g_autoptr(GHashTable) came = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   for (guint c = 0; c < uniting->len; c++) {
@@ -337,20 +380,13 @@ gather_paths(Planner *planner, const Group *group, const GArray *uniting, GPtrAr
     for (guint i = 0; known->unites && i < known->files->len; i++) {
       const DemurSeriesFile *file = known->files->pdata[i];
       g_autofree char *key = slice_key(file->sop_instance_uid, file->frame);
-      if (g_hash_table_contains(came, key))
+      if (g_hash_table_contains(came, key) || known->places[i] != DEMUR_PLACES_AS_IMPORTED)
         continue;
-      const char *mark = strstr(file->path, "!/");
-      g_autofree char *archive =
-          mark != NULL ? g_strndup(file->path, (gsize)(mark - file->path)) : NULL;
-      if (!g_file_test(file->path, G_FILE_TEST_EXISTS) &&
-          (archive == NULL || !g_file_test(archive, G_FILE_TEST_EXISTS)))
-        return FALSE;
       DemurSeriesFile *copy = g_new0(DemurSeriesFile, 1);
       copy->path = g_strdup(file->path);
       g_ptr_array_add(files, copy);
     }
   }
-  return TRUE;
 }
 
 static void
@@ -409,21 +445,51 @@ find_place(const DemurSeries *came, const GPtrArray *volumes) {
   return best;
 }
 
+static void
+judge(const Planner *planner, GPtrArray *series) {
+  g_autoptr(DemurEligibility) usual = demur_eligibility_new();
+  demur_eligibility_judge(planner->rules != NULL ? planner->rules : usual, series);
+}
+
+/* Says of the volumes of a union which images of theirs were imported before and are in none of them. */
+static void
+tell_gone(const Planner *planner, const Group *group, const GPtrArray *volumes,
+          GPtrArray *imported) {
+  g_autoptr(GHashTable) here = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr(GHashTable) told = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr(GStrvBuilder) gone = g_strv_builder_new();
+  for (guint v = 0; v < volumes->len; v++) {
+    const DemurSeries *series = volumes->pdata[v];
+    for (size_t i = 0; i < series->n_slices + series->n_left_out; i++)
+      g_hash_table_add(here,
+                       slice_key(series->slices[i].sop_instance_uid, series->slices[i].frame));
+  }
+  for (guint k = 0; k < group->known->len; k++) {
+    const Known *known = group->known->pdata[k];
+    for (guint i = 0; known->unites && i < known->files->len; i++) {
+      const DemurSeriesFile *file = known->files->pdata[i];
+      g_autofree char *key = slice_key(file->sop_instance_uid, file->frame);
+      if (!g_hash_table_contains(here, key) && g_hash_table_add(told, g_strdup(key)))
+        g_strv_builder_add(gone, key);
+    }
+    for (char **key = known->gone; known->unites && *key != NULL; key++)
+      if (!g_hash_table_contains(here, *key) && g_hash_table_add(told, g_strdup(*key)))
+        g_strv_builder_add(gone, *key);
+  }
+  if (g_hash_table_size(told) == 0)
+    return;
+  g_auto(GStrv) keys = g_strv_builder_end(gone);
+  for (guint v = 0; v < volumes->len; v++)
+    ((DemurSeries *)volumes->pdata[v])->gone = g_strdupv(keys);
+  judge(planner, imported);
+}
+
 /* Measures what came together with what is known anew. */
 static gboolean
 unite(Planner *planner, Group *group, const GArray *uniting, GError **error) {
   g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(file_free);
   DemurTask *task = planner->task;
-  if (!gather_paths(planner, group, uniting, files)) {
-    for (guint c = 0; c < uniting->len; c++) {
-      const guint i = g_array_index(uniting, guint, c);
-      DemurSeries *series = planner->import->series->pdata[i];
-      const guint at = add_arrival(planner, series, own_id(planner, series, group));
-      arrival_at(planner, at)->incomplete = TRUE;
-      planner->meeting->arrival_of[i] = at;
-    }
-    return TRUE;
-  }
+  gather_paths(planner, group, uniting, files);
   g_auto(GStrv) paths = demur_meeting_paths(files);
   DemurImport *import =
       demur_import_run_known((const char *const *)paths, planner->rules, planner->files,
@@ -437,6 +503,7 @@ unite(Planner *planner, Group *group, const GArray *uniting, GError **error) {
   for (guint v = 0; v < import->series->len; v++)
     if (g_strcmp0(((DemurSeries *)import->series->pdata[v])->series_uid, first->series_uid) == 0)
       g_ptr_array_add(volumes, import->series->pdata[v]);
+  tell_gone(planner, group, volumes, import->series);
   g_autoptr(GArray) places = g_array_new(FALSE, TRUE, sizeof(guint));
   g_array_set_size(places, volumes->len);
   name_union(planner, group, volumes, places);
@@ -448,29 +515,59 @@ unite(Planner *planner, Group *group, const GArray *uniting, GError **error) {
   return TRUE;
 }
 
+/* Whether slices of the known volume that did not come were taken from their places, or replaced there:
+ * then it is not what it was. */
+static gboolean
+is_less_than_known(Planner *planner, const DemurSeries *came, Known *known, gboolean *less,
+                   GError **error) {
+  *less = FALSE;
+  g_autoptr(GHashTable) keys = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  for (size_t i = 0; i < came->n_slices; i++)
+    g_hash_table_add(keys, slice_key(came->slices[i].sop_instance_uid, came->slices[i].frame));
+  if (!look_at_places(planner, known, error))
+    return FALSE;
+  for (guint i = 0; i < known->files->len; i++) {
+    const DemurSeriesFile *file = known->files->pdata[i];
+    g_autofree char *key = slice_key(file->sop_instance_uid, file->frame);
+    *less |= known->places[i] == DEMUR_PLACES_CHANGED && !g_hash_table_contains(keys, key);
+  }
+  return TRUE;
+}
+
 /* One series against all volumes of its UID: taken as known, kept apart, or put to those that
  * unite. */
-static void
-meet_one(Planner *planner, guint i, Group *group, GArray *uniting) {
+static gboolean
+meet_one(Planner *planner, guint i, Group *group, GArray *uniting, GError **error) {
+  const DemurSeries *series = planner->import->series->pdata[i];
   const guint n = group->known->len;
   g_autofree Relation *relations = g_new(Relation, n);
-  for (guint k = 0; k < n; k++)
-    relations[k] = relate(planner->import->series->pdata[i], group->known->pdata[k]);
+  for (guint k = 0; k < n; k++) {
+    Known *known = group->known->pdata[k];
+    gboolean less = FALSE;
+    relations[k] = relate(series, known);
+    if (relations[k] == PART && !is_less_than_known(planner, series, known, &less, error))
+      return FALSE;
+    relations[k] = less ? MORE : relations[k];
+  }
   for (Relation wanted = EQUAL; wanted <= PART; wanted++)
     for (guint k = 0; k < n; k++)
       if (relations[k] == wanted) {
         take_known(planner, i, group->known->pdata[k], wanted);
-        return;
+        return TRUE;
       }
   gboolean more = FALSE;
   for (guint k = 0; k < n; k++)
     if (relations[k] == MORE) {
-      ((Known *)group->known->pdata[k])->unites = more = TRUE;
+      Known *known = group->known->pdata[k];
+      known->unites = more = TRUE;
+      if (!look_at_places(planner, known, error))
+        return FALSE;
     }
   if (more)
     g_array_append_val(uniting, i);
   else
     keep_apart(planner, i, group, relations);
+  return TRUE;
 }
 
 static gboolean
@@ -480,8 +577,8 @@ meet_group(Planner *planner, Group *group, GError **error) {
     const guint i = g_array_index(group->came, guint, c);
     if (group->known->len == 0)
       take_new(planner, i, group);
-    else
-      meet_one(planner, i, group, uniting);
+    else if (!meet_one(planner, i, group, uniting, error))
+      return FALSE;
   }
   return uniting->len == 0 || unite(planner, group, uniting, error);
 }
@@ -590,11 +687,13 @@ demur_meeting_plan(DemurTask *task, const DemurImport *import, const DemurEligib
   g_autoptr(GHashTable) taken = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   for (guint i = 0; i < known->len; i++)
     g_hash_table_add(taken, g_strdup(((DemurSeriesRecord *)known->pdata[i])->scan_id));
-  Planner planner = {task, import, rules, files, meeting, taken};
+  Planner planner = {task, import, rules, files, meeting, taken, FALSE};
   for (guint g = 0; g < groups->len; g++)
     if (!meet_group(&planner, groups->pdata[g], error))
       return NULL;
   if (!find_shared_images(&planner, known, error))
     return NULL;
+  if (planner.judge_anew)
+    judge(&planner, import->series);
   return g_steal_pointer(&meeting);
 }

@@ -2,6 +2,8 @@
  *
  *   the same images               nothing changes
  *   more slices of a volume       united by SOP Instance UID, measured anew, the volume keeps its id
+ *   fewer, and the others were    the same of those that are left: the volume is not whole until they
+ *   taken away or replaced since  came again (DemurSeries.gone), so it is not eligible
  *   the same SOP Instance UID     SAFETY: both are kept, apart, each with an id of its own, and wait
  *   with other content, or the    for a person (`demur dicom resolve`)
  *   same UIDs under another
@@ -25,7 +27,6 @@ typedef struct {
   gboolean is_known;   /* nothing of it is new */
   gboolean keep_facts; /* it is known and unchanged: only its files may have moved */
   gboolean keep_files; /* they have not: a part of what is known came */
-  gboolean incomplete; /* slices that were imported before can't be read any more */
 } DemurArrival;
 
 typedef struct {

@@ -6,6 +6,7 @@
 #include "store/scores.h"
 #include "store/selectors.h"
 #include "tasks/scan-fill.h"
+#include "tasks/task.h"
 
 static gboolean
 add_reviews(DemurScanTable *table, DemurWorkspace *workspace, GError **error) {
@@ -110,7 +111,10 @@ demur_scan_table_load(const char *path, gboolean may_create, const DemurProgress
                                     : may_create                       ? DEMUR_WORKSPACE_CREATE
                                                                        : DEMUR_WORKSPACE_DEFAULT;
   const gboolean is_new = !g_file_test(path, G_FILE_TEST_EXISTS);
-  g_autoptr(DemurWorkspace) workspace = demur_workspace_open(path, flags, error);
+  g_auto(DemurTask) task = {.workspace_path = g_strdup(path), .opening = flags};
+  if (progress != NULL)
+    task.progress = *progress;
+  DemurWorkspace *workspace = demur_task_workspace(&task, error);
   if (workspace == NULL)
     return NULL;
   g_autoptr(DemurScanTable) table = demur_scan_table_new();

@@ -4,6 +4,7 @@
 #include "base/json-reader.h"
 #include "base/number.h"
 #include "dicom/geometry.h"
+#include "tasks/images.h"
 
 #include <glib/gstdio.h>
 #include <json-glib/json-glib.h>
@@ -150,6 +151,12 @@ facts_of(const DemurSeries *series, gboolean mapped_site, const char *const *rul
     demur_json_string(json, NULL, *rules);
   demur_json_end_array(json);
   write_findings(json, series);
+  if (series->gone != NULL) {
+    demur_json_begin_array(json, "gone");
+    for (char **key = series->gone; *key != NULL; key++)
+      demur_json_string(json, NULL, *key);
+    demur_json_end_array(json);
+  }
   write_slices(json, "slices", series->slices, series->n_slices);
   write_slices(json, "left_out", series->slices + series->n_slices, series->n_left_out);
   demur_json_end_object(json);
@@ -238,6 +245,24 @@ demur_dicom_record_found(const DemurSeriesRecord *record, const char *rule, gboo
       return TRUE;
   }
   return FALSE;
+}
+
+char **
+demur_dicom_record_gone(const DemurSeriesRecord *record) {
+  g_autoptr(JsonNode) facts = demur_json_parse(record->facts_json);
+  JsonObject *object =
+      facts != NULL && JSON_NODE_HOLDS_OBJECT(facts) ? json_node_get_object(facts) : NULL;
+  JsonNode *node = object != NULL ? json_object_get_member(object, "gone") : NULL;
+  g_autoptr(GStrvBuilder) keys = g_strv_builder_new();
+  if (node != NULL && JSON_NODE_HOLDS_ARRAY(node)) {
+    JsonArray *array = json_node_get_array(node);
+    for (guint i = 0; i < json_array_get_length(array); i++) {
+      const char *key = json_node_get_string(json_array_get_element(array, i));
+      if (key != NULL)
+        g_strv_builder_add(keys, key);
+    }
+  }
+  return g_strv_builder_end(keys);
 }
 
 DemurSeriesFile *
@@ -358,6 +383,7 @@ demur_dicom_json_record_begin(DemurJson *json, const DemurSeriesRecord *record, 
   }
   demur_json_string(json, "reason", record->reason);
   demur_json_string(json, "conflict", record->conflict);
+  demur_json_string(json, "images", demur_task_places_name(record->places));
   g_autoptr(JsonNode) facts = details ? demur_json_parse(record->facts_json) : NULL;
   if (facts != NULL && JSON_NODE_HOLDS_OBJECT(facts)) {
     JsonObjectIter iter;
@@ -408,6 +434,8 @@ demur_dicom_text_record(const DemurSeriesRecord *record, gboolean details) {
   g_string_append_printf(text, "  assessed     %s%s%s\n", record->accepted ? "yes" : "no",
                          record->reason != NULL ? ": " : "",
                          record->reason != NULL ? record->reason : "");
+  if (record->places == DEMUR_PLACES_AWAY)
+    g_string_append(text, "  images       can't be read: nothing is at their places now\n");
   g_autoptr(JsonNode) warnings = demur_json_parse(record->warnings_json);
   if (warnings != NULL && JSON_NODE_HOLDS_ARRAY(warnings)) {
     JsonArray *array = json_node_get_array(warnings);
@@ -422,7 +450,10 @@ demur_dicom_text_record(const DemurSeriesRecord *record, gboolean details) {
 GPtrArray *
 demur_task_series(DemurTask *task, GError **error) {
   DemurWorkspace *workspace = demur_task_workspace(task, error);
-  return workspace != NULL ? demur_series_list(workspace, error) : NULL;
+  GPtrArray *list = workspace != NULL ? demur_series_list(workspace, error) : NULL;
+  for (guint i = 0; list != NULL && i < list->len; i++)
+    demur_task_tell_places(task, list->pdata[i]);
+  return list;
 }
 
 DemurSeriesRecord *
@@ -432,8 +463,9 @@ demur_task_series_show(DemurTask *task, const char *scan_id, DemurOverruleRecord
   DemurWorkspace *workspace = demur_task_workspace(task, error);
   g_autoptr(DemurSeriesRecord) record =
       workspace != NULL ? demur_series_load(workspace, scan_id, error) : NULL;
-  return record != NULL &&
-                 demur_overrules_current(workspace, scan_id, record->accepted, overrule, error)
-             ? g_steal_pointer(&record)
-             : NULL;
+  if (record == NULL ||
+      !demur_overrules_current(workspace, scan_id, record->accepted, overrule, error))
+    return NULL;
+  demur_task_tell_places(task, record);
+  return g_steal_pointer(&record);
 }

@@ -31,6 +31,9 @@ DemurSeriesRecord *demur_dicom_record_new(const DemurSeries *series, gboolean ma
 gboolean demur_dicom_record_found(const DemurSeriesRecord *record, const char *rule,
                                   gboolean *known);
 
+/* DemurSeries.gone as it was kept (owned; empty: none). */
+char **demur_dicom_record_gone(const DemurSeriesRecord *record);
+
 /* What its images hold (DemurSeriesRecord.images_digest, owned). */
 char *demur_dicom_images_digest(const DemurSeries *series);
 

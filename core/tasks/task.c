@@ -1,6 +1,7 @@
 #include "tasks/task.h"
 
 #include "store/replace.h"
+#include "tasks/images.h"
 
 void
 demur_task_clear(DemurTask *task) {
@@ -32,6 +33,7 @@ demur_task_workspace(DemurTask *task, GError **error) {
   if (task->workspace != NULL) {
     demur_workspace_set_actor(task->workspace, task->user, task->station, task_clock(task));
     demur_workspace_tell_waiting(task->workspace, &task->progress);
+    demur_workspace_set_places_look(task->workspace, demur_task_places, task);
   }
   return task->workspace;
 }
