@@ -277,7 +277,7 @@ complete(const DemurVerdictBatch *batch, const DemurVerdictRecord *record, gint6
 }
 
 /* One transaction's worth: the event tells of all of them by the digest of their digests, and which
- * numbers they have, so that one that is gone can be named. */
+ * numbers they and their batch have, so that one that is gone, or of another batch, can be named. */
 static gboolean
 insert_some(DemurWorkspace *workspace, const DemurVerdictBatch *batch, gint64 id,
             const DemurVerdictRecord *records, size_t n, GError **error) {
@@ -294,8 +294,10 @@ insert_some(DemurWorkspace *workspace, const DemurVerdictBatch *batch, gint64 id
     last = sqlite3_last_insert_rowid(workspace->database);
     first = i == 0 ? last : first;
   }
-  g_autofree char *details = g_strdup_printf(
-      "{\"first\": %" G_GINT64_FORMAT ", \"last\": %" G_GINT64_FORMAT "}", first, last);
+  g_autofree char *details =
+      g_strdup_printf("{\"first\": %" G_GINT64_FORMAT ", \"last\": %" G_GINT64_FORMAT
+                      ", \"batch\": %" G_GINT64_FORMAT "}",
+                      first, last, id);
   g_autofree char *key = g_strdup_printf("verdicts:%" G_GINT64_FORMAT, event);
   g_autofree char *digest =
       demur_store_digest((const char *const *)digests->pdata, digests->len, NULL, 0);

@@ -34,6 +34,7 @@ typedef struct {
 
 typedef struct {
   gint64 first, last;
+  gint64 batch; /* of all of them; 0: it is not told */
 } Numbers;
 
 /* Takes subject and message over. */
@@ -133,7 +134,7 @@ check_schema(DemurWorkspace *workspace, History *history, GError **error) {
 
 /* ---- the chain ---- */
 
-/* Which numbers the verdicts of an assessment have. */
+/* Which numbers the verdicts of an assessment, and their batch, have. */
 static void
 note_numbers(History *history, const DemurEvent *event) {
   if (event->kind != DEMUR_EVENT_ASSESSMENT || event->details == NULL)
@@ -141,11 +142,15 @@ note_numbers(History *history, const DemurEvent *event) {
   g_autoptr(JsonNode) node = demur_json_parse(event->details);
   JsonObject *object =
       node != NULL && JSON_NODE_HOLDS_OBJECT(node) ? json_node_get_object(node) : NULL;
-  Numbers numbers;
-  if (object != NULL && demur_json_read_int(object, "first", 1, G_MAXINT64, &numbers.first, NULL) &&
-      demur_json_read_int(object, "last", numbers.first, G_MAXINT64, &numbers.last, NULL))
-    g_hash_table_insert(history->numbers, g_strdup(event->key),
-                        g_memdup2(&numbers, sizeof numbers));
+  Numbers numbers = {0};
+  if (object == NULL ||
+      !demur_json_read_int(object, "first", 1, G_MAXINT64, &numbers.first, NULL) ||
+      !demur_json_read_int(object, "last", numbers.first, G_MAXINT64, &numbers.last, NULL))
+    return;
+  /* An older program did not tell it. */
+  if (!demur_json_read_int(object, "batch", 1, G_MAXINT64, &numbers.batch, NULL))
+    numbers.batch = 0;
+  g_hash_table_insert(history->numbers, g_strdup(event->key), g_memdup2(&numbers, sizeof numbers));
 }
 
 static gboolean
@@ -331,6 +336,11 @@ check_number(Verdicts *verdicts, const DemurVerdictRecord *record) {
           g_strdup_printf("of scan %s: it is none of the assessment's, which has %" G_GINT64_FORMAT
                           " to %" G_GINT64_FORMAT "; bring back a copy of the workspace",
                           record->scan_id, numbers->first, numbers->last));
+  if (numbers->batch != 0 && numbers->batch != record->batch)
+    fault(verdicts->history, g_strdup_printf("verdict %" G_GINT64_FORMAT, record->id),
+          g_strdup_printf("of scan %s: it was written with batch %" G_GINT64_FORMAT
+                          ", not %" G_GINT64_FORMAT "; bring back a copy of the workspace",
+                          record->scan_id, numbers->batch, record->batch));
   tell_gone(verdicts->history, verdicts->next, MIN(record->id - 1, numbers->last));
   verdicts->next = record->id + 1;
 }
