@@ -30,7 +30,7 @@ struct Rule {
 const Rule rules[] = {
     {DEMUR_TAG(0x0008, 0x0008), DEMUR_TAG(0x0008, 0x0008), Action::keep},     // ImageType
     {DEMUR_TAG(0x0008, 0x0016), DEMUR_TAG(0x0008, 0x0016), Action::ct_class}, // SOPClassUID
-    {DEMUR_TAG(0x0008, 0x0018), DEMUR_TAG(0x0008, 0x0018), Action::uid},      // SOPInstanceUID
+    {DEMUR_TAG(0x0008, 0x0017), DEMUR_TAG(0x0008, 0x0018), Action::uid},      // acquisition, image
     {DEMUR_TAG(0x0008, 0x0020), DEMUR_TAG(0x0008, 0x0023), Action::moment},   // study to content
     {DEMUR_TAG(0x0008, 0x002A), DEMUR_TAG(0x0008, 0x002A), Action::moment},   // AcquisitionDateTime
     {DEMUR_TAG(0x0008, 0x0030), DEMUR_TAG(0x0008, 0x0033), Action::moment},   // their times
@@ -38,6 +38,7 @@ const Rule rules[] = {
     {DEMUR_TAG(0x0008, 0x0070), DEMUR_TAG(0x0008, 0x0070), Action::vendor},   // Manufacturer
     {DEMUR_TAG(0x0008, 0x1090), DEMUR_TAG(0x0008, 0x1090), Action::model},    // its model
     {DEMUR_TAG(0x0008, 0x9205), DEMUR_TAG(0x0008, 0x9207), Action::keep},     // of volumes
+    {DEMUR_TAG(0x0008, 0x3010), DEMUR_TAG(0x0008, 0x3010), Action::uid},      // IrradiationEvent
     {DEMUR_TAG(0x0018, 0x0015), DEMUR_TAG(0x0018, 0x0015), Action::keep},     // BodyPartExamined
     {DEMUR_TAG(0x0018, 0x0022), DEMUR_TAG(0x0018, 0x0022), Action::keep},     // ScanOptions
     {DEMUR_TAG(0x0018, 0x0050), DEMUR_TAG(0x0018, 0x0060), Action::keep},     // thickness, kVp
@@ -53,6 +54,7 @@ const Rule rules[] = {
     {DEMUR_TAG(0x0018, 0x9151), DEMUR_TAG(0x0018, 0x9151), Action::moment}, // FrameReference..
     {DEMUR_TAG(0x0018, 0x9220), DEMUR_TAG(0x0018, 0x9220), Action::keep},   // FrameAcquisitionDur..
     {DEMUR_TAG(0x0018, 0x9301), DEMUR_TAG(0x0018, 0x9361), Action::keep},   // enhanced CT
+    {DEMUR_TAG(0x0018, 0x9477), DEMUR_TAG(0x0018, 0x9477), Action::keep},   // irradiation event
     {DEMUR_TAG(0x0020, 0x000D), DEMUR_TAG(0x0020, 0x000E), Action::uid},    // study, series
     {DEMUR_TAG(0x0020, 0x0011), DEMUR_TAG(0x0020, 0x0013), Action::keep},   // numbers
     {DEMUR_TAG(0x0020, 0x0032), DEMUR_TAG(0x0020, 0x0037), Action::keep},   // position, orientation
@@ -66,6 +68,7 @@ const Rule rules[] = {
     {DEMUR_TAG(0x0020, 0x9162), DEMUR_TAG(0x0020, 0x9163), Action::keep},
     {DEMUR_TAG(0x0020, 0x9164), DEMUR_TAG(0x0020, 0x9164), Action::uid}, // DimensionOrganization
     {DEMUR_TAG(0x0020, 0x9165), DEMUR_TAG(0x0020, 0x9167), Action::keep},
+    {DEMUR_TAG(0x0020, 0x9170), DEMUR_TAG(0x0020, 0x9171), Action::keep}, // taken over unassigned
     {DEMUR_TAG(0x0020, 0x9221), DEMUR_TAG(0x0020, 0x9228), Action::keep},
     {DEMUR_TAG(0x0028, 0x0002), DEMUR_TAG(0x0028, 0x0301), Action::keep},  // pixels
     {DEMUR_TAG(0x0028, 0x1050), DEMUR_TAG(0x0028, 0x1053), Action::keep},  // window, rescale

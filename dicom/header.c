@@ -257,25 +257,23 @@ store_attribute(DemurHeader *header, const DemurElement *element, const guint8 *
       (DemurFrameAttribute){(guint32)frame, (guint32)i, text};
 }
 
-/* The functional groups that hold what is read of a frame. */
-static const guint32 group_sequences[] = {
-    DEMUR_TAG(0x0018, 0x9118), /* cardiac synchronization */
-    DEMUR_TAG(0x0018, 0x9329), /* CT image frame type */
-    DEMUR_TAG(0x0018, 0x9341), /* contrast bolus usage */
-    DEMUR_TAG(0x0020, 0x9253), /* respiratory synchronization */
-    DEMUR_TAG(0x0020, 0x9310), /* temporal position */
-    DEMUR_TAG(0x0020, 0x9111), /* frame content */
-    DEMUR_TAG(0x0020, 0x9113), /* plane position */
-    DEMUR_TAG(0x0020, 0x9116), /* plane orientation */
-    DEMUR_TAG(0x0028, 0x9110), /* pixel measures */
-    DEMUR_TAG(0x0028, 0x9132), /* frame VOI LUT */
-    DEMUR_TAG(0x0028, 0x9145), /* pixel value transformation */
-    DEMUR_TAG(0x0018, 0x9301), /* CT acquisition type */
-    DEMUR_TAG(0x0018, 0x9304), /* CT acquisition details */
-    DEMUR_TAG(0x0018, 0x9314), /* CT reconstruction */
-    DEMUR_TAG(0x0018, 0x9321), /* CT exposure */
-    DEMUR_TAG(0x0018, 0x9325), /* CT X-ray details */
-};
+/* A second source has a kVp of its own: the first one's is told. */
+#define TAG_ADDITIONAL_SOURCES DEMUR_TAG(0x0018, 0x9360)
+
+/* Every functional group may hold what tells frames apart, that of attributes which were taken over
+ * unassigned (legacy converted objects) any; but for private ones. An implicit data set does not say
+ * what a sequence is: it begins with an item. */
+static gboolean
+is_functional_group(const Reading *reading, const DemurElement *element) {
+  if (((element->tag >> 16) & 1u) != 0 || element->tag == TAG_ADDITIONAL_SOURCES)
+    return FALSE;
+  if (element->vr[0] != '\0')
+    return strcmp(element->vr, "SQ") == 0;
+  const guint8 *head =
+      element->length >= 8 ? demur_source_peek(reading->source, element->offset, 8) : NULL;
+  return head != NULL && demur_elements_u16(head, element->big_endian) == 0xFFFE &&
+         demur_elements_u16(head + 2, element->big_endian) == 0xE000;
+}
 
 /* An element inside the shared or per-frame functional groups; a value that is no number stays NaN:
  * unknown. */
@@ -298,12 +296,8 @@ visit_group_element(Reading *reading, const DemurElement *element) {
     }
     frame = &header->frames[element->parents[0].item];
   }
-  if (element->depth == 1) {
-    for (size_t i = 0; i < G_N_ELEMENTS(group_sequences); i++)
-      if (element->tag == group_sequences[i])
-        return DEMUR_WALK_DESCEND;
-    return DEMUR_WALK_ON;
-  }
+  if (element->depth == 1)
+    return is_functional_group(reading, element) ? DEMUR_WALK_DESCEND : DEMUR_WALK_ON;
   if (element->depth != 2 || element->length == DEMUR_ELEMENTS_UNDEFINED)
     return DEMUR_WALK_ON;
   const guint8 *bytes = value_of(reading, element);

@@ -16,6 +16,13 @@ object_clear_element(gpointer data) {
   g_byte_array_unref(((ObjectElement *)data)->bytes);
 }
 
+static inline GArray *
+object_new(void) {
+  GArray *object = g_array_new(FALSE, FALSE, sizeof(ObjectElement));
+  g_array_set_clear_func(object, object_clear_element);
+  return object;
+}
+
 static inline void
 object_put(GArray *object, guint32 tag, const char *vr, gconstpointer bytes, gsize length) {
   static const guint8 blank[1] = {0};
@@ -65,6 +72,29 @@ object_append(GByteArray *out, const ObjectElement *element) {
   g_byte_array_append(out, element->bytes->data, element->bytes->len);
 }
 
+/* The elements as an item of a sequence (owned). */
+static inline GByteArray *
+object_item(GArray *object) {
+  GByteArray *bytes = g_byte_array_new();
+  g_autoptr(GByteArray) inside = g_byte_array_new();
+  g_array_sort(object, object_compare_tags);
+  for (guint i = 0; i < object->len; i++)
+    object_append(inside, &g_array_index(object, ObjectElement, i));
+  const guint16 tag[2] = {0xFFFE, 0xE000};
+  const guint32 length = inside->len;
+  g_byte_array_append(bytes, (const guint8 *)tag, 4);
+  g_byte_array_append(bytes, (const guint8 *)&length, 4);
+  g_byte_array_append(bytes, inside->data, inside->len);
+  return bytes;
+}
+
+/* A sequence whose only item is inside. */
+static inline void
+object_sequence(GArray *object, guint32 tag, GArray *inside) {
+  g_autoptr(GByteArray) item = object_item(inside);
+  object_put(object, tag, "SQ", item->data, item->len);
+}
+
 /* encapsulated: the pixel data are items and their end. The preamble and the meta header hold a
  * text. */
 static inline void
@@ -99,8 +129,7 @@ object_save(GArray *object, const char *folder, const char *name) {
 /* A slice of phase 0 or 1 at z that is good in everything. */
 static inline GArray *
 object_slice(int phase, int k, double z, int number) {
-  GArray *object = g_array_new(FALSE, FALSE, sizeof(ObjectElement));
-  g_array_set_clear_func(object, object_clear_element);
+  GArray *object = object_new();
   guint16 words[64];
   for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
     words[i] = GUINT16_TO_LE((guint16)(1000 + 100 * phase + k));

@@ -1,64 +1,7 @@
 /* Two acquisitions or reconstructions in one series: for every attribute that may tell them apart,
  * three ways of numbering and four ways of lying to one another, no volume that is accepted holds
  * slices of both. Which one a slice is of stands in its SOPInstanceUID, which nothing looks at. */
-#include "dicom-object.h"
-#include "dicom/attributes.h"
-
-#define N_POSITIONS 12
-#define SPACING_MM 2.5
-
-typedef enum { NUMBERS_FOLLOW, NUMBERS_ALTERNATE, NUMBERS_REPEAT, N_NUMBERINGS } Numbering;
-typedef enum { LIE_SAME, LIE_HALF_COVERED, LIE_BETWEEN, LIE_ABOVE, N_LAYOUTS } Layout;
-
-/* What phase 0 or 1 has for the attribute in its k-th slice. Times advance within a phase. */
-static void
-put_value(GArray *object, const DemurSliceAttribute *attribute, int phase, int k) {
-  const char *vr = attribute->vr;
-  const double number = phase == 0 ? 10 : 20;
-  const float small = (float)number;
-  const guint32 whole = (guint32)number;
-  g_autofree char *text =
-      strcmp(vr, "TM") == 0 && attribute->role == DEMUR_SLICE_ATTRIBUTE_TIME
-          ? g_strdup_printf("12%02d00.%02d", 5 * phase, 5 * k)
-      : strcmp(vr, "TM") == 0 ? g_strdup_printf("12%02d00", 5 * phase)
-      : strcmp(vr, "DT") == 0 ? g_strdup_printf("2024010112%02d00.%02d", 5 * phase, 5 * k)
-      : strcmp(vr, "DA") == 0 ? g_strdup_printf("2024010%d", 1 + phase)
-      : strcmp(vr, "UI") == 0 ? g_strdup_printf("1.2.7.%d", phase)
-      : strcmp(vr, "IS") == 0 || strcmp(vr, "DS") == 0 ? g_strdup_printf("%g", number)
-      : attribute->tag == DEMUR_TAG(0x0008, 0x0008)
-          ? g_strdup(phase == 0 ? "ORIGINAL\\PRIMARY\\AXIAL" : "ORIGINAL\\PRIMARY\\AXIAL\\OTHER")
-      : attribute->tag == DEMUR_TAG(0x0028, 0x0004)
-          ? g_strdup(phase == 0 ? "MONOCHROME2" : "MONOCHROME1")
-      : attribute->tag == DEMUR_TAG(0x0018, 0x0050) ? g_strdup(phase == 0 ? "2.5" : "2")
-                                                    : g_strdup_printf("VALUE %d", phase);
-  if (strcmp(vr, "FD") == 0)
-    object_put(object, attribute->tag, vr, &number, sizeof number);
-  else if (strcmp(vr, "FL") == 0)
-    object_put(object, attribute->tag, vr, &small, sizeof small);
-  else if (strcmp(vr, "UL") == 0)
-    object_put(object, attribute->tag, vr, &whole, sizeof whole);
-  else if (strcmp(vr, "US") == 0)
-    object_u16(object, attribute->tag, (guint16)whole);
-  else if (attribute->tag == DEMUR_TAG(0x0018, 0x0050))
-    object_text(object, attribute->tag, vr, phase == 0 ? "2.5" : "2");
-  else
-    object_text(object, attribute->tag, vr, text);
-}
-
-static int
-number_of(Numbering numbering, int phase, int k) {
-  return numbering == NUMBERS_FOLLOW      ? phase * N_POSITIONS + k + 1
-         : numbering == NUMBERS_ALTERNATE ? 2 * k + phase + 1
-                                          : k + 1;
-}
-
-static double
-place_of(Layout layout, int phase, int k) {
-  return SPACING_MM * k + (phase == 0              ? 0
-                           : layout == LIE_BETWEEN ? SPACING_MM / 2
-                           : layout == LIE_ABOVE   ? SPACING_MM * N_POSITIONS
-                                                   : 0);
-}
+#include "phases-fixture.h"
 
 typedef void (*Change)(GArray *object, int phase, int k, gconstpointer data);
 

@@ -6,7 +6,7 @@
 #include "dicom/deidentify.h"
 #include "dicom/deidentify-values.h"
 #include "confidentiality-table.h"
-#include "dicom-object.h"
+#include "multiframe-fixture.h"
 
 #define MARK "ZANZIBAR"
 
@@ -62,25 +62,9 @@ plant(GArray *object, guint32 tag, const char *vr, guint i) {
   object_text(object, tag, vr, text);
 }
 
-static GByteArray *
-item_of(GArray *object) {
-  GByteArray *bytes = g_byte_array_new();
-  g_autoptr(GByteArray) inside = g_byte_array_new();
-  g_array_sort(object, object_compare_tags);
-  for (guint i = 0; i < object->len; i++)
-    object_append(inside, &g_array_index(object, ObjectElement, i));
-  const guint16 tag[2] = {0xFFFE, 0xE000};
-  const guint32 length = inside->len;
-  g_byte_array_append(bytes, (const guint8 *)tag, 4);
-  g_byte_array_append(bytes, (const guint8 *)&length, 4);
-  g_byte_array_append(bytes, inside->data, inside->len);
-  return bytes;
-}
-
 static GArray *
 table_planted(void) {
-  GArray *object = g_array_new(FALSE, FALSE, sizeof(ObjectElement));
-  g_array_set_clear_func(object, object_clear_element);
+  GArray *object = object_new();
   for (guint i = 0; i < G_N_ELEMENTS(profile_values); i++)
     plant(object, profile_values[i], "LO", i);
   for (guint i = 0; i < G_N_ELEMENTS(profile_uids); i++)
@@ -89,24 +73,16 @@ table_planted(void) {
 }
 
 static void
-take(GArray *to, GArray *from) {
-  for (guint i = 0; i < from->len; i++) {
-    const ObjectElement *element = &g_array_index(from, ObjectElement, i);
-    object_put(to, element->tag, element->vr, element->bytes->data, element->bytes->len);
-  }
-}
-
-static void
 test_the_table_of_the_standard(void) {
   g_assert_cmpuint(G_N_ELEMENTS(profile_values) + G_N_ELEMENTS(profile_uids), >, 500);
   g_autofree char *folder = fixture_folder();
   g_autoptr(GArray) planted = table_planted();
   g_autoptr(GArray) root = object_slice(0, 0, 0, 1);
-  take(root, planted);
+  object_take(root, planted);
   object_save(root, folder, "root.dcm");
   /* Within the exposure's sequence, which stays. */
   g_autoptr(GArray) nested = object_slice(0, 1, 2.5, 2);
-  g_autoptr(GByteArray) item = item_of(planted);
+  g_autoptr(GByteArray) item = object_item(planted);
   object_put(nested, DEMUR_TAG(0x0018, 0x9321), "SQ", item->data, item->len);
   object_save(nested, folder, "nested.dcm");
   g_autoptr(GByteArray) bytes = copies_of(folder, 2);
@@ -122,29 +98,37 @@ is_needed(guint32 tag) {
          tag == DEMUR_TAG(0x0008, 0x0016) || tag == DEMUR_TAG(0x7FE0, 0x0010);
 }
 
+/* A text of the value representation in everything that may stay; how many. */
+static guint
+plant_everywhere(GArray *object, const char *vr) {
+  static const guint16 groups[] = {0x0008, 0x0010, 0x0012, 0x0018, 0x0020, 0x0028, 0x2050};
+  const char *text = strcmp(vr, "FL") == 0   ? MARK MARK MARK MARK "ZANZ"
+                     : strcmp(vr, "US") == 0 ? MARK MARK MARK
+                     : strcmp(vr, "UL") == 0 ? MARK MARK MARK MARK MARK
+                     : strcmp(vr, "AT") == 0 ? MARK MARK MARK MARK MARK
+                                             : MARK;
+  guint n = 0;
+  for (size_t g = 0; g < G_N_ELEMENTS(groups); g++)
+    for (guint32 e = 0; e <= 0xFFFF; e++) {
+      const guint32 tag = DEMUR_TAG(groups[g], e);
+      if (!demur_deidentify_may_stand(tag) || is_needed(tag))
+        continue;
+      object_text(object, tag, vr, text);
+      n++;
+    }
+  return n;
+}
+
+static const char *const planted_vrs[] = {"LO", "SH", "ST", "LT", "UT", "UC", "CS", "DS",
+                                          "IS", "UI", "DA", "TM", "DT", "AE", "AS", "PN",
+                                          "UN", "OB", "OW", "FD", "FL", "US", "UL", "AT"};
+
 static void
 test_a_text_in_everything_that_may_stay(void) {
-  static const char *const vrs[] = {"LO", "SH", "ST", "LT", "UT", "UC", "CS", "DS",
-                                    "IS", "UI", "DA", "TM", "DT", "AE", "AS", "PN",
-                                    "UN", "OB", "OW", "FD", "FL", "US", "UL", "AT"};
-  static const guint16 groups[] = {0x0008, 0x0010, 0x0012, 0x0018, 0x0020, 0x0028, 0x2050};
-  for (size_t v = 0; v < G_N_ELEMENTS(vrs); v++) {
+  for (size_t v = 0; v < G_N_ELEMENTS(planted_vrs); v++) {
     g_autofree char *folder = fixture_folder();
     g_autoptr(GArray) object = object_slice(0, 0, 0, 1);
-    guint n = 0;
-    for (size_t g = 0; g < G_N_ELEMENTS(groups); g++)
-      for (guint32 e = 0; e <= 0xFFFF; e++) {
-        const guint32 tag = DEMUR_TAG(groups[g], e);
-        if (demur_deidentify_may_stand(tag) && !is_needed(tag)) {
-          object_text(object, tag, vrs[v],
-                      strcmp(vrs[v], "FL") == 0   ? MARK MARK MARK MARK "ZANZ"
-                      : strcmp(vrs[v], "US") == 0 ? MARK MARK MARK
-                      : strcmp(vrs[v], "UL") == 0 ? MARK MARK MARK MARK MARK
-                      : strcmp(vrs[v], "AT") == 0 ? MARK MARK MARK MARK MARK
-                                                  : MARK);
-          n++;
-        }
-      }
+    const guint n = plant_everywhere(object, planted_vrs[v]);
     g_assert_cmpuint(n, >, 400);
     /* The object's own UIDs, without which nothing is copied. */
     object_text(object, DEMUR_TAG(0x0008, 0x0018), "UI", "1.2.9.1");
@@ -152,9 +136,61 @@ test_a_text_in_everything_that_may_stay(void) {
     object_text(object, DEMUR_TAG(0x0020, 0x000E), "UI", "1.2.3.4");
     object_text(object, DEMUR_TAG(0x0028, 0x0301), "CS", "NO");
     object_save(object, folder, "1.dcm");
-    g_test_message("%s: %u attributes", vrs[v], n);
+    g_test_message("%s: %u attributes", planted_vrs[v], n);
     g_autoptr(GByteArray) bytes = copies_of(folder, 1);
     assert_gone(bytes, MARK);
+    fixture_remove(folder);
+  }
+}
+
+/* The same in functional groups of multi-frame objects, the shared ones and a frame's: one that is
+ * read, what was taken over unassigned, anatomy, waveforms, and private sequences of a maker; and in
+ * the bits that no pixel of a frame uses. */
+static void
+test_functional_groups(void) {
+  static const guint32 groups[] = {
+      MULTIFRAME_CONTENT,        DEMUR_TAG(0x0018, 0x9314), MULTIFRAME_UNASSIGNED,
+      DEMUR_TAG(0x0020, 0x9170), DEMUR_TAG(0x0020, 0x9071), DEMUR_TAG(0x0008, 0x9124),
+      DEMUR_TAG(0x0040, 0x9096), DEMUR_TAG(0x5400, 0x0100), DEMUR_TAG(0x0021, 0x1001),
+      DEMUR_TAG(0x0018, 0x9477), DEMUR_TAG(0x0028, 0x9110), DEMUR_TAG(0x0029, 0x10FE)};
+  static const char text[] = MARK "^QUENTIN 1950";
+  for (size_t v = 0; v < G_N_ELEMENTS(planted_vrs); v++) {
+    g_autofree char *folder = fixture_folder();
+    g_autoptr(GArray) everywhere = object_new();
+    (void)plant_everywhere(everywhere, planted_vrs[v]);
+    for (guint g = 0; g < G_N_ELEMENTS(groups); g++) {
+      g_autoptr(GArray) values = object_new(), shared = object_new();
+      object_take(values, everywhere);
+      object_text(values, DEMUR_TAG(0x0021, 0x0010), "LO", text);
+      object_text(values, DEMUR_TAG(0x0008, 0x103E), "LO", text);
+      object_text(values, DEMUR_TAG(0x0020, 0x4000), "LT", text);
+      object_text(values, DEMUR_TAG(0x6000, 0x3000), "OW", text);
+      object_text(values, DEMUR_TAG(0x5000, 0x3000), "OW", text);
+      object_sequence(values, DEMUR_TAG(0x0021, 0x1002), everywhere);
+      object_sequence(values, DEMUR_TAG(0x0018, 0x9325), everywhere);
+      object_sequence(shared, groups[g], values);
+      const MultiframeFrame frames[2] = {{0, 0, 0, 1}, {0, 1, 2.5, 2}};
+      const MultiframeMore more[2] = {{groups[g], values}, {0, NULL}};
+      g_autoptr(GArray) object = multiframe_object(frames, more, 2, g);
+      if (g % 2 != 0)
+        object_sequence(object, MULTIFRAME_SHARED, shared);
+      guint16 words[128] = {0};
+      for (size_t i = 0; i < 2 * strlen(text); i++)
+        words[80 + i] = (guint16)(((guint)(text[i / 2] >> (4 * (i % 2))) & 0xFu) << 12);
+      object_put(object, DEMUR_TAG(0x7FE0, 0x0010), "OW", words, sizeof words);
+      g_autofree char *name = g_strdup_printf("%u.dcm", g);
+      object_save(object, folder, name);
+    }
+    g_autoptr(GByteArray) bytes = copies_of(folder, G_N_ELEMENTS(groups));
+    assert_gone(bytes, MARK);
+    assert_gone(bytes, "QUENTIN");
+    const guint8 zeros[256] = {0};
+    guint n = 0;
+    for (const guint8 *at = bytes->data;
+         (at = memmem(at, (size_t)(bytes->data + bytes->len - at), zeros, sizeof zeros)) != NULL;
+         at += sizeof zeros)
+      n++;
+    g_assert_cmpuint(n, >=, G_N_ELEMENTS(groups));
     fixture_remove(folder);
   }
 }
@@ -236,17 +272,71 @@ test_around_compressed_pixels(void) {
   fixture_remove(folder);
 }
 
-/* A text in a sequence's only item, below root. */
 static void
-put_sequence(GArray *root, guint32 tag, GArray *inside) {
-  g_autoptr(GByteArray) item = item_of(inside);
-  object_put(root, tag, "SQ", item->data, item->len);
+append_segment(GByteArray *out, guint8 marker, const char *text) {
+  const guint8 head[4] = {0xFF, marker, 0, (guint8)(2 + strlen(text))};
+  g_byte_array_append(out, head, sizeof head);
+  g_byte_array_append(out, (const guint8 *)text, (guint)strlen(text));
+}
+
+/* A frame of JPEG lossless by ITU-T T.81 annex H, 8 x 8 pixels of 12 bits that all are 2,048: each
+ * is as predicted, and a difference of 0 has the one code there is, the bit 0. Comments and
+ * application segments stand wherever they may; behind: a text behind its end. */
+static void
+append_jpeg(GByteArray *out, gboolean behind) {
+  static const char text[] = MARK "^QUENTIN 1950";
+  static const guint8 start[] = {0xFF, 0xD8};
+  static const guint8 codes[] = {0xFF, 0xC4, 0, 20, 0, 1, 0, 0, 0, 0, 0,
+                                 0,    0,    0, 0,  0, 0, 0, 0, 0, 0, 0};
+  static const guint8 frame[] = {0xFF, 0xC3, 0, 11, 12, 0, 8, 0, 8, 1, 1, 0x11, 0};
+  static const guint8 scan[] = {0xFF, 0xDA, 0, 8, 1, 1, 0, 1, 0,    0,
+                                0,    0,    0, 0, 0, 0, 0, 0, 0xFF, 0xD9};
+  g_autoptr(GByteArray) stream = g_byte_array_new();
+  g_byte_array_append(stream, start, sizeof start);
+  append_segment(stream, 0xE0, text);
+  append_segment(stream, 0xFE, text);
+  g_byte_array_append(stream, codes, sizeof codes);
+  append_segment(stream, 0xEF, text);
+  g_byte_array_append(stream, frame, sizeof frame);
+  append_segment(stream, 0xFE, text);
+  g_byte_array_append(stream, scan, sizeof scan);
+  if (behind)
+    g_byte_array_append(stream, (const guint8 *)text, sizeof text);
+  if (stream->len % 2 != 0)
+    g_byte_array_append(stream, (const guint8 *)"", 1);
+  append_item(out, stream->data, stream->len);
+}
+
+/* Two frames; where anything stands behind the end of one the object is refused by name. */
+static void
+test_comments_of_compressed_frames(void) {
+  for (int behind = 0; behind < 2; behind++) {
+    g_autofree char *folder = fixture_folder();
+    const MultiframeFrame frames[2] = {{0, 0, 0, 1}, {0, 1, 2.5, 2}};
+    const MultiframeMore none[2] = {{0, NULL}, {0, NULL}};
+    g_autoptr(GArray) object = multiframe_object(frames, none, 2, 0);
+    g_autoptr(GByteArray) pixels = g_byte_array_new();
+    const guint16 end[4] = {0xFFFE, 0xE0DD, 0, 0};
+    append_item(pixels, NULL, 0);
+    append_jpeg(pixels, FALSE);
+    append_jpeg(pixels, behind);
+    g_byte_array_append(pixels, (const guint8 *)end, sizeof end);
+    object_put(object, DEMUR_TAG(0x7FE0, 0x0010), "OB", pixels->data, pixels->len);
+    object_save_as(object, folder, "1.dcm", "1.2.840.10008.1.2.4.70", TRUE);
+    g_autoptr(GByteArray) bytes = copies_of(folder, behind ? 0 : 1);
+    assert_gone(bytes, MARK);
+    assert_gone(bytes, "QUENTIN");
+    guint8 grey[256];
+    for (size_t i = 0; i < sizeof grey; i++)
+      grey[i] = i % 2 == 0 ? 0x00 : 0x08;
+    g_assert_true(behind || memmem(bytes->data, bytes->len, grey, sizeof grey) != NULL);
+    fixture_remove(folder);
+  }
 }
 
 static GArray *
 planted_in(guint32 tag, const char *vr) {
-  GArray *object = g_array_new(FALSE, FALSE, sizeof(ObjectElement));
-  g_array_set_clear_func(object, object_clear_element);
+  GArray *object = object_new();
   object_text(object, tag, vr, MARK "^QUENTIN 1950");
   return object;
 }
@@ -300,10 +390,9 @@ test_where_else_a_text_can_be(void) {
       g_autoptr(GArray) object = object_slice(0, (int)n, 2.5 * (double)n, (int)n + 1);
       g_autoptr(GArray) text = planted_in(inside[i].tag, inside[i].vr);
       /* Two levels down too, as functional groups of multi-frame objects are. */
-      g_autoptr(GArray) outer = g_array_new(FALSE, FALSE, sizeof(ObjectElement));
-      g_array_set_clear_func(outer, object_clear_element);
-      put_sequence(outer, DEMUR_TAG(0x0018, 0x9301), text);
-      put_sequence(object, sequences[s], (n & 1u) != 0 ? text : outer);
+      g_autoptr(GArray) outer = object_new();
+      object_sequence(outer, DEMUR_TAG(0x0018, 0x9301), text);
+      object_sequence(object, sequences[s], (n & 1u) != 0 ? text : outer);
       g_autofree char *name = g_strdup_printf("%" G_GSIZE_FORMAT ".dcm", n++);
       object_save(object, folder, name);
     }
@@ -391,6 +480,8 @@ main(int argc, char **argv) {
   g_test_add_func("/dicom/profile/texts", test_a_text_in_everything_that_may_stay);
   g_test_add_func("/dicom/profile/native", test_around_native_pixels);
   g_test_add_func("/dicom/profile/compressed", test_around_compressed_pixels);
+  g_test_add_func("/dicom/profile/groups", test_functional_groups);
+  g_test_add_func("/dicom/profile/comments", test_comments_of_compressed_frames);
   g_test_add_func("/dicom/profile/elsewhere", test_where_else_a_text_can_be);
   g_test_add_func("/dicom/profile/cases", test_cases_of_others);
   g_test_add_func("/dicom/profile/moments", test_dates_and_times_move_together);
