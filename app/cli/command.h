@@ -61,6 +61,9 @@ void demur_command_write_warnings(DemurJson *json, const GPtrArray *warnings);
 /* Prints the document on stdout and marks that the command has said something; frees json. */
 void demur_context_print_json(DemurContext *context, DemurJson *json);
 
+/* The same where --json asks for it; else json was made beside the text, and is only freed. */
+void demur_context_end_json(DemurContext *context, DemurJson *json);
+
 /* A command that writes to path ("-", /dev/stdout): where that is standard output, what is said for
  * people, and the document of --json, go to standard error. Called before anything is said. */
 void demur_context_take_stdout(const char *path);

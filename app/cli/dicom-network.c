@@ -287,10 +287,7 @@ print_found(DemurContext *context, const GPtrArray *found, gboolean series) {
   }
   demur_json_end_array(json);
   demur_json_end_object(json);
-  if (context->json)
-    demur_context_print_json(context, json);
-  else
-    demur_json_free(json);
+  demur_context_end_json(context, json);
 }
 
 static void

@@ -174,83 +174,91 @@ print_one(DemurContext *context, const char *scan_id, GError **error) {
   return TRUE;
 }
 
+/* --reason of what a person decides. */
+#define REASON_ENTRY(reason)                                                                       \
+  { "reason", 0, 0, G_OPTION_ARG_STRING, (reason), "why; kept with who and when", "TEXT" }
+
+/* The SCAN that a command takes, owned; NULL with error. */
+static char *
+parse_scan(int argc, char **argv, const char *parameters, const char *summary,
+           const char *description, const GOptionEntry *entries, GError **error) {
+  g_auto(GStrv) words = NULL;
+  g_autofree char *takes = g_strdup_printf("dicom %s takes SCAN", argv[0]);
+  if (!demur_command_parse(argc, argv, parameters, summary, description, entries, &words, error) ||
+      !demur_command_expect(words, 1, takes, error))
+    return NULL;
+  return g_strdup(words[0]);
+}
+
 static gboolean
 run_show(DemurContext *context, int argc, char **argv, GError **error) {
-  g_auto(GStrv) words = NULL;
   const GOptionEntry entries[] = {{NULL}};
-  if (!demur_command_parse(argc, argv, "SCAN", "show one series",
-                           "SCAN is a scan_id of dicom list.", entries, &words, error) ||
-      !demur_command_expect(words, 1, "dicom show takes SCAN", error))
-    return FALSE;
-  return print_one(context, words[0], error);
+  g_autofree char *scan_id = parse_scan(argc, argv, "SCAN", "show one series",
+                                        "SCAN is a scan_id of dicom list.", entries, error);
+  return scan_id != NULL && print_one(context, scan_id, error);
 }
 
 static gboolean
 run_choose(DemurContext *context, int argc, char **argv, GError **error) {
-  g_auto(GStrv) words = NULL;
   g_autofree char *reason = NULL;
   const GOptionEntry entries[] = {
       {"reason", 0, 0, G_OPTION_ARG_STRING, &reason, "why; kept beside the rules' verdict", "TEXT"},
       {NULL}};
-  if (!demur_command_parse(argc, argv, "SCAN --reason TEXT",
-                           "assess this series of its study, whatever the rules say",
-                           "Both verdicts are kept: the rules' and yours. Not for a series with "
-                           "two patients, nor for what is no CT.",
-                           entries, &words, error) ||
-      !demur_command_expect(words, 1, "dicom choose takes SCAN", error))
+  g_autofree char *scan_id = parse_scan(
+      argc, argv, "SCAN --reason TEXT", "assess this series of its study, whatever the rules say",
+      "Both verdicts are kept: the rules' and yours. Not for a series with "
+      "two patients, nor for what is no CT.",
+      entries, error);
+  if (scan_id == NULL)
     return FALSE;
   if (reason == NULL || *g_strstrip(reason) == '\0') {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
                         "dicom choose needs --reason TEXT: why the rules are overruled");
     return FALSE;
   }
-  return demur_intake_choose(&context->task, words[0], reason, error) &&
-         print_one(context, words[0], error);
+  return demur_intake_choose(&context->task, scan_id, reason, error) &&
+         print_one(context, scan_id, error);
 }
 
 static gboolean
 run_resolve(DemurContext *context, int argc, char **argv, GError **error) {
-  g_auto(GStrv) words = NULL;
   g_autofree char *reason = NULL;
   gboolean keep = FALSE, both = FALSE;
   const GOptionEntry entries[] = {
       {"keep", 0, 0, G_OPTION_ARG_NONE, &keep, "this one is right: the others are taken out", NULL},
       {"both", 0, 0, G_OPTION_ARG_NONE, &both, "all are what they say: each is a scan of its own",
        NULL},
-      {"reason", 0, 0, G_OPTION_ARG_STRING, &reason, "why; kept with who and when", "TEXT"},
+      REASON_ENTRY(&reason),
       {NULL}};
-  if (!demur_command_parse(argc, argv, "SCAN --keep | --both --reason TEXT",
-                           "decide between series that conflict",
-                           "SCAN came with UIDs that another person, or other content, has too. "
-                           "Until one decides neither is assessed.",
-                           entries, &words, error) ||
-      !demur_command_expect(words, 1, "dicom resolve takes SCAN", error))
+  g_autofree char *scan_id = parse_scan(
+      argc, argv, "SCAN --keep | --both --reason TEXT", "decide between series that conflict",
+      "SCAN came with UIDs that another person, or other content, has too. "
+      "Until one decides neither is assessed.",
+      entries, error);
+  if (scan_id == NULL)
     return FALSE;
   if (keep == both) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
                         "dicom resolve needs one of --keep and --both");
     return FALSE;
   }
-  return demur_decide_resolve(&context->task, words[0],
+  return demur_decide_resolve(&context->task, scan_id,
                               keep ? DEMUR_RESOLVE_KEEP : DEMUR_RESOLVE_BOTH, reason, error) &&
-         print_one(context, words[0], error);
+         print_one(context, scan_id, error);
 }
 
 static gboolean
 run_correct(DemurContext *context, int argc, char **argv, GError **error) {
-  g_auto(GStrv) words = NULL;
   g_autofree char *reason = NULL, *corrected = NULL;
-  const GOptionEntry entries[] = {
-      {"reason", 0, 0, G_OPTION_ARG_STRING, &reason, "why; kept with who and when", "TEXT"},
-      {NULL}};
-  if (!demur_command_parse(argc, argv, "SCAN --reason TEXT",
-                           "take a series as the correction of one with the same images",
-                           "SCAN came with another person for images that are known: they are that "
-                           "person's. The score stays, the verdict has to be given again.",
-                           entries, &words, error) ||
-      !demur_command_expect(words, 1, "dicom correct takes SCAN", error))
-    return FALSE;
-  return demur_decide_correct(&context->task, words[0], reason, &corrected, error) &&
+  const GOptionEntry entries[] = {REASON_ENTRY(&reason), {NULL}};
+  g_autofree char *scan_id =
+      parse_scan(argc, argv, "SCAN --reason TEXT",
+                 "take a series as the correction of one with the same images",
+                 "SCAN came with another person for images that are known: they are that "
+                 "person's. The score stays, the verdict has to be given again.",
+                 entries, error);
+  return scan_id != NULL &&
+         demur_decide_correct(&context->task, scan_id, reason, &corrected, error) &&
          print_one(context, corrected, error);
 }
 
@@ -262,7 +270,7 @@ run_remove(DemurContext *context, int argc, char **argv, GError **error) {
       {"scan", 0, 0, G_OPTION_ARG_STRING, &scan_id, "this series", "SCAN"},
       {"study", 0, 0, G_OPTION_ARG_STRING, &study, "every series of this study", "UID"},
       {"patient", 0, 0, G_OPTION_ARG_STRING, &patient, "every series of this PatientID", "ID"},
-      {"reason", 0, 0, G_OPTION_ARG_STRING, &reason, "why; kept with who and when", "TEXT"},
+      REASON_ENTRY(&reason),
       {NULL}};
   if (!demur_command_parse(argc, argv, "--scan SCAN | --study UID | --patient ID --reason TEXT",
                            "take series out of the workspace",
@@ -382,10 +390,7 @@ run_deidentify(DemurContext *context, int argc, char **argv, GError **error) {
   }
   demur_json_end_array(json);
   demur_json_end_object(json);
-  if (context->json)
-    demur_context_print_json(context, json);
-  else
-    demur_json_free(json);
+  demur_context_end_json(context, json);
   if (!context->json)
     g_print("%zu images copied to %s, %u files left behind\n", result->n_written, words[1],
             result->skipped->len);
@@ -429,10 +434,7 @@ run_rules(DemurContext *context, int argc, char **argv, GError **error) {
   }
   demur_json_end_array(json);
   demur_json_end_object(json);
-  if (context->json)
-    demur_context_print_json(context, json);
-  else
-    demur_json_free(json);
+  demur_context_end_json(context, json);
   return TRUE;
 }
 

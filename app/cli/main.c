@@ -212,6 +212,14 @@ demur_context_print_json(DemurContext *context, DemurJson *json) {
   context->printed_json = TRUE;
 }
 
+void
+demur_context_end_json(DemurContext *context, DemurJson *json) {
+  if (context->json)
+    demur_context_print_json(context, json);
+  else
+    demur_json_free(json);
+}
+
 /* SOURCE_DATE_EPOCH in place of the clock where that is set. */
 static char *
 now(void) {

@@ -55,10 +55,7 @@ run_list(DemurContext *context, int argc, char **argv, GError **error) {
   }
   demur_json_end_array(json);
   demur_json_end_object(json);
-  if (context->json)
-    demur_context_print_json(context, json);
-  else
-    demur_json_free(json);
+  demur_context_end_json(context, json);
   if (!context->json && selectors->len == 0)
     g_print("There is no selector yet: demur train NAME --cohort C\n");
   return TRUE;

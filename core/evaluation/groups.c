@@ -62,19 +62,6 @@ cut_out(const Job *job, const DemurMethod *whole) {
 }
 
 static void
-cut_out_free(gpointer data) {
-  DemurMethod *method = data;
-  for (size_t m = 0; m < method->n_models; m++) {
-    g_free(method->scores[m]);
-    g_free(method->ranks[m]);
-  }
-  g_free(method->scores);
-  g_free(method->ranks);
-  g_free(method->n_ranks);
-  g_free(method);
-}
-
-static void
 fill_auc(const Job *job, const DemurMethod *method, DemurSelectiveScratch *scratch,
          DemurGroupMethod *result) {
   double coverages[DEMUR_N_COVERAGES], errors[DEMUR_N_COVERAGES], squares[DEMUR_N_COVERAGES];
@@ -159,7 +146,7 @@ static void
 run_group(const Job *job, DemurParallel *parallel) {
   const DemurGroupsInput *input = job->input;
   const DemurSample *sample = job->sample;
-  g_autoptr(GPtrArray) methods = g_ptr_array_new_with_free_func(cut_out_free);
+  g_autoptr(GPtrArray) methods = g_ptr_array_new_with_free_func(demur_method_free);
   g_autoptr(DemurSelectiveScratch) scratch = demur_selective_scratch_new(sample->n);
   for (guint k = 0; k < input->methods->len; k++) {
     DemurMethod *method = cut_out(job, input->methods->pdata[k]);

@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "metrics/coverage.h"
 
-static void
-method_free(gpointer data) {
+void
+demur_method_free(gpointer data) {
   DemurMethod *method = data;
   for (size_t m = 0; m < method->n_models; m++) {
     g_free(method->scores[m]);
@@ -43,7 +43,7 @@ add_method(GPtrArray *methods, DemurMethodKind kind, const char *selector, char 
 
 GPtrArray *
 demur_methods_array_new(void) {
-  return g_ptr_array_new_with_free_func(method_free);
+  return g_ptr_array_new_with_free_func(demur_method_free);
 }
 
 void

@@ -32,6 +32,8 @@ typedef struct {
   guint64 seed;
 } DemurMethodsInput;
 
+void demur_method_free(gpointer method);
+
 /* An array of DemurMethod (owned, frees its elements): the selectors by their names, then full,
  * confidence, entropy and, with embeddings, kNN, KDE, one-class SVM, isolation forest and LOF, then
  * mc (K = 2) and random. */

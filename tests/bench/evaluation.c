@@ -35,24 +35,9 @@ make_cohort(GError **error) {
   return demur_cohort_builder_finish(builder, "bench", "bench", "bench", "", TRUE, error);
 }
 
-static void
-method_free(gpointer data) {
-  DemurMethod *method = data;
-  for (size_t m = 0; m < method->n_models; m++) {
-    g_free(method->scores[m]);
-    g_free(method->ranks[m]);
-  }
-  g_free(method->scores);
-  g_free(method->ranks);
-  g_free(method->n_ranks);
-  g_free(method->name);
-  g_free(method->title);
-  g_free(method);
-}
-
 static GPtrArray *
 make_methods(void) {
-  GPtrArray *methods = g_ptr_array_new_with_free_func(method_free);
+  GPtrArray *methods = g_ptr_array_new_with_free_func(demur_method_free);
   DemurRandom random = demur_random_stream(2, DEMUR_STREAM_TEST, 0, 0, 0);
   for (size_t k = 0; k < N_METHODS; k++) {
     DemurMethod *method = g_new0(DemurMethod, 1);

@@ -239,6 +239,15 @@ check_status(const char *file, int line, const Run *run, int expected) {
 }
 
 void
+check_wrong_usage(const char *file, int line, const Sandbox *sandbox, const char *const *lines,
+                  size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    g_autoptr(Run) run = run_line(sandbox, lines[i]);
+    check_status(file, line, run, 2);
+  }
+}
+
+void
 check_says(const char *file, int line, const char *text, const char *part) {
   if (strstr(text, part) == NULL)
     fail(file, line, g_strdup_printf("\"%s\" is not said in: %.2000s", part, text));

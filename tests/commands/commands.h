@@ -55,6 +55,11 @@ GSubprocess *start_demur_heard(const Sandbox *sandbox, ...) G_GNUC_NULL_TERMINAT
 #define assert_says(text, part) check_says(__FILE__, __LINE__, (text), (part))
 void check_status(const char *file, int line, const Run *run, int expected);
 void check_says(const char *file, int line, const char *text, const char *part);
+/* Each line is wrong usage: exit status 2. */
+#define assert_wrong_usage(sandbox, lines)                                                         \
+  check_wrong_usage(__FILE__, __LINE__, (sandbox), (lines), G_N_ELEMENTS(lines))
+void check_wrong_usage(const char *file, int line, const Sandbox *sandbox, const char *const *lines,
+                       size_t n);
 /* The object's members are exactly these (comma-separated, in order) / hold at least these. */
 #define assert_members(object, names) check_members(__FILE__, __LINE__, (object), (names), TRUE)
 #define assert_holds(object, names) check_members(__FILE__, __LINE__, (object), (names), FALSE)

@@ -140,10 +140,7 @@ test_wrong_usage(void) {
                                       "accept plan s --cohort c --site h --range 1.1,2",
                                       "accept plan s --cohort c --site h --power 1.5",
                                       "accept run s"};
-  for (size_t i = 0; i < G_N_ELEMENTS(lines); i++) {
-    g_autoptr(Run) run = run_line(sandbox, lines[i]);
-    assert_status(run, 2);
-  }
+  assert_wrong_usage(sandbox, lines);
 }
 
 int

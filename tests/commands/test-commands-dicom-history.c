@@ -142,10 +142,7 @@ test_the_log_tells_every_step(void) {
 
 int
 main(int argc, char **argv) {
-  g_test_init(&argc, &argv, NULL);
-  g_autoptr(GError) error = NULL;
-  if (!demur_dicom_init(&error))
-    g_error("%s", error->message);
+  fixture_init(&argc, &argv);
   g_test_add_func("/commands/dicom-history/whatever-was-changed-is-named",
                   test_whatever_was_changed_is_named);
   g_test_add_func("/commands/dicom-history/the-log-tells-every-step",

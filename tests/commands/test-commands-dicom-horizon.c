@@ -179,10 +179,7 @@ test_the_page_tells_what_is_stored(void) {
 
 int
 main(int argc, char **argv) {
-  g_test_init(&argc, &argv, NULL);
-  g_autoptr(GError) error = NULL;
-  if (!demur_dicom_init(&error))
-    g_error("%s", error->message);
+  fixture_init(&argc, &argv);
   g_test_add_func("/commands/dicom-horizon/three-years-never-read-six",
                   test_three_years_never_read_six);
   g_test_add_func("/commands/dicom-horizon/the-years-and-the-head-go-out",

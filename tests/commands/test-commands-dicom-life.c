@@ -279,10 +279,7 @@ test_a_person_decides(void) {
 
 int
 main(int argc, char **argv) {
-  g_test_init(&argc, &argv, NULL);
-  g_autoptr(GError) error = NULL;
-  if (!demur_dicom_init(&error))
-    g_error("%s", error->message);
+  fixture_init(&argc, &argv);
   g_test_add_func("/commands/dicom-life/images-come-again", test_images_come_again);
   g_test_add_func("/commands/dicom-life/each-arrow-ends-a-verdict", test_each_arrow_ends_a_verdict);
   g_test_add_func("/commands/dicom-life/a-person-decides", test_a_person_decides);

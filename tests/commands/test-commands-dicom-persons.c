@@ -216,10 +216,7 @@ test_a_number_of_two_is_no_person(void) {
 
 int
 main(int argc, char **argv) {
-  g_test_init(&argc, &argv, NULL);
-  g_autoptr(GError) error = NULL;
-  if (!demur_dicom_init(&error))
-    g_error("%s", error->message);
+  fixture_init(&argc, &argv);
   g_test_add_func("/commands/dicom-persons/one-after-the-other", test_one_after_the_other);
   g_test_add_func("/commands/dicom-persons/in-every-way", test_in_every_way);
   g_test_add_func("/commands/dicom-persons/together", test_together);

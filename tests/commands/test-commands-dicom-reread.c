@@ -261,10 +261,7 @@ test_compressed_images(void) {
 
 int
 main(int argc, char **argv) {
-  g_test_init(&argc, &argv, NULL);
-  g_autoptr(GError) error = NULL;
-  if (!demur_dicom_init(&error))
-    g_error("%s", error->message);
+  fixture_init(&argc, &argv);
 #define TEST(name, function) g_test_add_func("/commands/dicom-reread/" name, function)
   TEST("unchanged-files-are-not-read-whole", test_unchanged_files_are_not_read_whole);
   TEST("whatever-changed-is-read", test_whatever_changed_is_read);

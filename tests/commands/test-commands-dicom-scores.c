@@ -241,10 +241,7 @@ test_usage(void) {
                                       "scores run --command {series}{output}",
                                       "scores run --model m --command {series}{output} more",
                                       "scores import a.json --model m --scan 1 --map b.csv"};
-  for (size_t i = 0; i < G_N_ELEMENTS(lines); i++) {
-    g_autoptr(Run) run = run_line(sandbox, lines[i]);
-    assert_status(run, 2);
-  }
+  assert_wrong_usage(sandbox, lines);
 }
 
 static void

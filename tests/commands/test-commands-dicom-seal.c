@@ -381,10 +381,7 @@ test_every_column_and_row_is_named(void) {
 
 int
 main(int argc, char **argv) {
-  g_test_init(&argc, &argv, NULL);
-  g_autoptr(GError) error = NULL;
-  if (!demur_dicom_init(&error))
-    g_error("%s", error->message);
+  fixture_init(&argc, &argv);
   g_test_add_func("/commands/dicom-seal/every-column-and-row-is-named",
                   test_every_column_and_row_is_named);
   return g_test_run();

@@ -36,10 +36,7 @@ test_a_risk_is_guaranteed_or_nothing_is_kept(void) {
       "tune s --cohort sim --guarantee-risk 0.1,0.1 --guarantee-coverage 0.1 --coverage 0.5",
       "tune s --cohort sim",
   };
-  for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
-    g_autoptr(Run) run = run_line(sandbox, wrong[i]);
-    assert_status(run, 2);
-  }
+  assert_wrong_usage(sandbox, wrong);
   /* 1e-4 of risk can't be told from a few hundred patients. */
   g_autoptr(Run) failed =
       run_json(sandbox, 1, "tune", "s", "--cohort", "sim", "--guarantee-risk", "0.0001,0.1", NULL);
@@ -78,10 +75,7 @@ test_measures_are_guaranteed(void) {
       "tune s --cohort sim --coverage 0.5 --positive-from 0.1",
       "tune s --use 0.5 --guarantee npv:0.9:0.1",
   };
-  for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
-    g_autoptr(Run) run = run_line(sandbox, wrong[i]);
-    assert_status(run, 2);
-  }
+  assert_wrong_usage(sandbox, wrong);
   g_autoptr(Run) failed =
       run_json(sandbox, 1, "tune", "s", "--cohort", "sim", "--guarantee", "ppv:0.999:0.05", NULL);
   assert_says(failed->err, "cannot be guaranteed with n = ");

@@ -10,6 +10,15 @@
 #include <math.h>
 #include <string.h>
 
+/* What each of these tests begins with. */
+static inline void
+fixture_init(int *argc, char ***argv) {
+  g_test_init(argc, argv, NULL);
+  g_autoptr(GError) error = NULL;
+  if (!demur_dicom_init(&error))
+    g_error("%s", error->message);
+}
+
 /* Imports a folder below the shared DICOM files; NULL with the test skipped where it is absent. */
 static inline DemurImport *
 fixture_import(const char *relative) {

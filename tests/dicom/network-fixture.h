@@ -180,3 +180,27 @@ fixture_write_series(const char *folder, guint n) {
   }
   return g_strv_builder_end(paths);
 }
+
+/* A folder of its own with n images in it and a place for what is received; removed with it. */
+typedef struct {
+  char *folder, *out, **paths; /* out is not there yet */
+} FixturePlace;
+
+static inline FixturePlace *
+fixture_place_new(guint n) {
+  FixturePlace *place = g_new0(FixturePlace, 1);
+  place->folder = fixture_folder();
+  place->out = g_build_filename(place->folder, "out", NULL);
+  place->paths = fixture_write_series(place->folder, n);
+  return place;
+}
+
+static inline void
+fixture_place_free(FixturePlace *place) {
+  fixture_remove(place->folder);
+  g_free(place->folder);
+  g_free(place->out);
+  g_strfreev(place->paths);
+  g_free(place);
+}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(FixturePlace, fixture_place_free)

@@ -7,24 +7,22 @@
 
 static void
 test_what_is_held_is_committed_to(void) {
-  g_autofree char *folder = fixture_folder();
-  g_autofree char *out = g_build_filename(folder, "out", NULL);
-  g_auto(GStrv) paths = fixture_write_series(folder, 5);
-  FixtureServer *archive = fixture_server_new(out, NULL, NULL);
+  g_autoptr(FixturePlace) place = fixture_place_new(5);
+  FixtureServer *archive = fixture_server_new(place->out, NULL, NULL);
   const DemurPeer peer = fixture_peer(archive);
   g_autoptr(GError) error = NULL;
-  g_autofree char *last = g_steal_pointer(&paths[4]);
+  g_autofree char *last = g_steal_pointer(&place->paths[4]);
   g_autoptr(DemurSending) sending =
-      demur_network_send(&peer, (const char *const *)paths, NULL, &error);
+      demur_network_send(&peer, (const char *const *)place->paths, NULL, &error);
   g_assert_no_error(error);
   DemurCommitment outcome;
   gboolean asked =
-      demur_network_commit(&peer, (const char *const *)paths, "2.25.1", &outcome, &error);
+      demur_network_commit(&peer, (const char *const *)place->paths, "2.25.1", &outcome, &error);
   g_assert_no_error(error);
   g_assert_true(asked);
   g_assert_cmpint(outcome, ==, DEMUR_COMMITMENT_GIVEN);
   /* One that was never sent. */
-  const char *const other[] = {paths[0], last, NULL};
+  const char *const other[] = {place->paths[0], last, NULL};
   asked = demur_network_commit(&peer, other, "2.25.2", &outcome, &error);
   g_assert_no_error(error);
   g_assert_true(asked);
@@ -34,7 +32,6 @@ test_what_is_held_is_committed_to(void) {
   g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT);
   fixture_server_stop(archive);
   fixture_server_free(archive);
-  fixture_remove(folder);
 }
 
 /* The answer comes to our own server, where it is awaited; where it is not, nothing is noted. */

@@ -258,10 +258,7 @@ test_stored_bits_lie_where_high_bit_says(void) {
 
 int
 main(int argc, char **argv) {
-  g_test_init(&argc, &argv, NULL);
-  g_autoptr(GError) error = NULL;
-  if (!demur_dicom_init(&error))
-    g_error("%s", error->message);
+  fixture_init(&argc, &argv);
   g_test_add_func("/dicom/jpeg/every-predictor-and-precision-comes-out-as-it-went-in",
                   test_every_predictor_and_precision_comes_out_as_it_went_in);
   g_test_add_func("/dicom/jpeg/point-transform-and-restarts", test_point_transform_and_restarts);

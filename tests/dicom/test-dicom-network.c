@@ -66,23 +66,20 @@ test_other_hosts_are_refused(void) {
 
 static void
 test_two_thousand_slices_arrive_as_one_series(void) {
-  g_autofree char *folder = fixture_folder();
-  g_autofree char *out = g_build_filename(folder, "out", NULL);
-  g_auto(GStrv) paths = fixture_write_series(folder, 2000);
-  FixtureServer *server = fixture_server_new(out, NULL, NULL);
-  g_autoptr(DemurSending) sending = send_all(server, paths);
+  g_autoptr(FixturePlace) place = fixture_place_new(2000);
+  FixtureServer *server = fixture_server_new(place->out, NULL, NULL);
+  g_autoptr(DemurSending) sending = send_all(server, place->paths);
   g_assert_cmpuint(sending->n_sent, ==, 2000);
   g_assert_cmpuint(sending->problems->len, ==, 0);
   fixture_wait(server, server->settled, 1);
   fixture_server_stop(server);
   g_assert_cmpuint(server->received.n_received, ==, 2000);
-  g_autofree char *study = g_build_filename(out, "1.2.3", NULL);
+  g_autofree char *study = g_build_filename(place->out, "1.2.3", NULL);
   g_assert_cmpstr(server->settled->pdata[0], ==, study);
   g_autoptr(DemurImport) import = fixture_import_folder(study);
   g_assert_cmpuint(import->series->len, ==, 1);
   g_assert_cmpuint(fixture_series(import, 0)->n_slices, ==, 2000);
   fixture_server_free(server);
-  fixture_remove(folder);
 }
 
 /* Compressed objects keep their transfer syntax and their bytes. */
@@ -140,16 +137,14 @@ static char *program;
 
 static void
 test_half_a_study_waits_for_the_rest(void) {
-  g_autofree char *folder = fixture_folder();
-  g_autofree char *out = g_build_filename(folder, "out", NULL);
-  g_auto(GStrv) paths = fixture_write_series(folder, 20);
-  FixtureServer *server = fixture_server_new(out, NULL, NULL);
+  g_autoptr(FixturePlace) place = fixture_place_new(20);
+  FixtureServer *server = fixture_server_new(place->out, NULL, NULL);
   g_autoptr(GPtrArray) argv = g_ptr_array_new();
   g_autofree char *port = g_strdup_printf("%u", server->receiver.port);
   g_ptr_array_add(argv, program);
   g_ptr_array_add(argv, (gpointer) "--send-and-die");
   g_ptr_array_add(argv, port);
-  for (char **path = paths; *path != NULL; path++)
+  for (char **path = place->paths; *path != NULL; path++)
     g_ptr_array_add(argv, *path);
   g_ptr_array_add(argv, NULL);
   int status = 0;
@@ -160,7 +155,7 @@ test_half_a_study_waits_for_the_rest(void) {
   fixture_wait(server, server->problems, 1);
   g_assert_nonnull(strstr(server->problems->pdata[0], "broke off"));
   /* The whole study settles what the half did not. */
-  g_autoptr(DemurSending) sending = send_all(server, paths);
+  g_autoptr(DemurSending) sending = send_all(server, place->paths);
   g_assert_cmpuint(sending->n_sent, ==, 20);
   fixture_wait(server, server->settled, 1);
   fixture_server_stop(server);
@@ -169,7 +164,6 @@ test_half_a_study_waits_for_the_rest(void) {
   g_assert_cmpuint(server->received.n_received, ==, 20);
   g_assert_cmpuint(server->received.n_known, >=, 10);
   fixture_server_free(server);
-  fixture_remove(folder);
 }
 
 static gpointer

@@ -48,10 +48,8 @@ send_in_thread(gpointer data) {
 static void
 test_silent_peers_cost_only_themselves(void) {
   enum { N_SILENT = 10, N_SENDERS = 4, N_IMAGES = 5 };
-  g_autofree char *folder = fixture_folder();
-  g_autofree char *out = g_build_filename(folder, "out", NULL);
-  g_auto(GStrv) paths = fixture_write_series(folder, N_IMAGES);
-  FixtureServer *server = fixture_server_new(out, NULL, NULL);
+  g_autoptr(FixturePlace) place = fixture_place_new(N_IMAGES);
+  FixtureServer *server = fixture_server_new(place->out, NULL, NULL);
   int silent[N_SILENT + 1];
   for (guint i = 0; i <= N_SILENT; i++)
     silent[i] = connect_to(server);
@@ -60,7 +58,7 @@ test_silent_peers_cost_only_themselves(void) {
   Sender senders[N_SENDERS];
   GThread *threads[N_SENDERS];
   for (guint i = 0; i < N_SENDERS; i++) {
-    senders[i] = (Sender){fixture_peer(server), paths, 0};
+    senders[i] = (Sender){fixture_peer(server), place->paths, 0};
     threads[i] = g_thread_new("sender", send_in_thread, &senders[i]);
   }
   for (guint i = 0; i < N_SENDERS; i++) {
@@ -75,21 +73,18 @@ test_silent_peers_cost_only_themselves(void) {
   g_assert_cmpuint(server->received.n_received, ==, N_IMAGES);
   g_assert_cmpuint(server->received.n_known, ==, (N_SENDERS - 1) * N_IMAGES);
   fixture_server_free(server);
-  fixture_remove(folder);
 }
 
 /* One place, several senders: each has its turn. */
 static void
 test_a_full_server_gives_turns(void) {
   enum { N_SENDERS = 5 };
-  g_autofree char *folder = fixture_folder();
-  g_autofree char *out = g_build_filename(folder, "out", NULL);
-  g_auto(GStrv) paths = fixture_write_series(folder, 3);
-  FixtureServer *server = fixture_server_new_limited(out, 1);
+  g_autoptr(FixturePlace) place = fixture_place_new(3);
+  FixtureServer *server = fixture_server_new_limited(place->out, 1);
   Sender senders[N_SENDERS];
   GThread *threads[N_SENDERS];
   for (guint i = 0; i < N_SENDERS; i++) {
-    senders[i] = (Sender){fixture_peer(server), paths, 0};
+    senders[i] = (Sender){fixture_peer(server), place->paths, 0};
     threads[i] = g_thread_new("sender", send_in_thread, &senders[i]);
   }
   for (guint i = 0; i < N_SENDERS; i++) {
@@ -100,7 +95,6 @@ test_a_full_server_gives_turns(void) {
   fixture_server_stop(server);
   g_assert_cmpuint(server->received.n_associations, ==, N_SENDERS);
   fixture_server_free(server);
-  fixture_remove(folder);
 }
 
 /* What a server acknowledged and did not read, because it was ended, is told by the next one. */
@@ -318,56 +312,47 @@ test_a_full_log_begins_anew(void) {
 /* A study that could not be read now (the workspace is locked, say) is told again. */
 static void
 test_what_could_not_be_read_is_told_again(void) {
-  g_autofree char *folder = fixture_folder();
-  g_autofree char *out = g_build_filename(folder, "out", NULL);
-  g_auto(GStrv) paths = fixture_write_series(folder, 2);
-  FixtureServer *server = fixture_server_new(out, NULL, NULL);
+  g_autoptr(FixturePlace) place = fixture_place_new(2);
+  FixtureServer *server = fixture_server_new(place->out, NULL, NULL);
   server->n_again = 2;
   const DemurPeer peer = fixture_peer(server);
-  g_autoptr(DemurSending) sending = send_all(&peer, paths);
+  g_autoptr(DemurSending) sending = send_all(&peer, place->paths);
   fixture_wait(server, server->settled, 3);
   fixture_server_stop(server);
   g_assert_cmpuint(server->settled->len, ==, 3);
   fixture_server_free(server);
-  fixture_remove(folder);
 }
 
 /* The same object through another AE: its file meta information names the other, its data set is
  * the same. */
 static void
 test_the_same_object_from_another_ae_is_known(void) {
-  g_autofree char *folder = fixture_folder();
-  g_autofree char *out = g_build_filename(folder, "out", NULL);
-  g_auto(GStrv) paths = fixture_write_series(folder, 3);
-  FixtureServer *server = fixture_server_new(out, NULL, NULL);
+  g_autoptr(FixturePlace) place = fixture_place_new(3);
+  FixtureServer *server = fixture_server_new(place->out, NULL, NULL);
   DemurPeer peer = fixture_peer(server);
-  g_autoptr(DemurSending) first = send_all(&peer, paths);
+  g_autoptr(DemurSending) first = send_all(&peer, place->paths);
   peer.calling = "OTHER";
-  g_autoptr(DemurSending) second = send_all(&peer, paths);
+  g_autoptr(DemurSending) second = send_all(&peer, place->paths);
   g_assert_cmpuint(second->n_sent, ==, 3);
   fixture_server_stop(server);
   g_assert_cmpuint(server->received.n_received, ==, 3);
   g_assert_cmpuint(server->received.n_known, ==, 3);
   fixture_server_free(server);
-  fixture_remove(folder);
 }
 
 /* A disk of 256 KiB: the peer is told for each object that has no room, the association goes on,
  * and what was acknowledged is there whole. */
 static void
 test_a_full_disk_is_told_to_the_peer(void) {
-  g_autofree char *folder = fixture_folder();
-  g_autofree char *out = g_build_filename(folder, "out", NULL);
-  g_auto(GStrv) paths = fixture_write_series(folder, 400);
-  g_mkdir(out, 0700);
-  if (mount("demur-test", out, "tmpfs", 0, "size=256k") != 0) {
+  g_autoptr(FixturePlace) place = fixture_place_new(400);
+  g_mkdir(place->out, 0700);
+  if (mount("demur-test", place->out, "tmpfs", 0, "size=256k") != 0) {
     g_test_skip("a small file system can't be mounted here");
-    fixture_remove(folder);
     return;
   }
-  FixtureServer *server = fixture_server_new(out, NULL, NULL);
+  FixtureServer *server = fixture_server_new(place->out, NULL, NULL);
   const DemurPeer peer = fixture_peer(server);
-  g_autoptr(DemurSending) sending = send_all(&peer, paths);
+  g_autoptr(DemurSending) sending = send_all(&peer, place->paths);
   g_assert_cmpuint(sending->n_sent, >, 0);
   g_assert_cmpuint(sending->n_failed, >, 0);
   g_assert_cmpuint(sending->n_sent + sending->n_failed, ==, 400);
@@ -378,8 +363,7 @@ test_a_full_disk_is_told_to_the_peer(void) {
   g_autoptr(DemurImport) import = fixture_import_folder(server->settled->pdata[0]);
   g_assert_cmpuint(fixture_series(import, 0)->n_slices, ==, sending->n_sent);
   fixture_server_free(server);
-  g_assert_cmpint(umount(out), ==, 0);
-  fixture_remove(folder);
+  g_assert_cmpint(umount(place->out), ==, 0);
 }
 
 int

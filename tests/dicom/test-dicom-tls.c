@@ -38,26 +38,23 @@ test_only_right_certificates_are_served(void) {
       {"server's is of another authority", c->foreign, c->right, c->authorities, FALSE, FALSE},
       {"caller trusts another authority", c->right, c->right, c->others, FALSE, FALSE},
   };
-  g_autofree char *folder = fixture_folder();
-  g_autofree char *out = g_build_filename(folder, "out", NULL);
-  g_auto(GStrv) paths = fixture_write_series(folder, 3);
+  g_autoptr(FixturePlace) place = fixture_place_new(3);
   for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
     const DemurTls ours = {rows[i].server, c->key, c->authorities, rows[i].any_caller};
     const DemurTls theirs = {rows[i].caller, rows[i].caller != NULL ? c->key : NULL,
                              rows[i].trusted_by_caller, FALSE};
-    FixtureServer *server = tls_server(out, &ours);
+    FixtureServer *server = tls_server(place->out, &ours);
     DemurPeer peer = fixture_peer(server);
     peer.tls = &theirs;
     g_autoptr(GError) error = NULL;
     g_autoptr(DemurSending) sending =
-        demur_network_send(&peer, (const char *const *)paths, NULL, &error);
+        demur_network_send(&peer, (const char *const *)place->paths, NULL, &error);
     if ((sending != NULL && sending->n_sent == 3) != rows[i].good)
       g_error("%s: %s", rows[i].what, error != NULL ? error->message : "it was served");
     if (!rows[i].good)
       g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE);
     end_server(server);
   }
-  fixture_remove(folder);
   fixture_certificates_free(c);
 }
 

@@ -1,5 +1,7 @@
 #include "support/support.h"
 
+#include <glib/gstdio.h>
+
 #include <math.h>
 
 char *
@@ -61,4 +63,15 @@ demur_test_close(double a, double b, double relative, double absolute) {
   if (isinf(a) || isinf(b))
     return a == b;
   return fabs(a - b) <= relative * fmax(fabs(a), fabs(b)) + absolute;
+}
+
+char *
+demur_test_write(const char *folder, const char *name, const char *bytes, gssize length) {
+  char *path = g_build_filename(folder, name, NULL);
+  g_autoptr(GError) error = NULL;
+  /* Writing does not cut an old file short. */
+  g_unlink(path);
+  g_file_set_contents_full(path, bytes, length, G_FILE_SET_CONTENTS_NONE, 0600, &error);
+  g_assert_no_error(error);
+  return path;
 }

@@ -20,6 +20,10 @@ JsonParser *demur_test_golden(const char *relative);
 double *demur_test_doubles(JsonArray *array, size_t *n);
 double demur_test_number(JsonNode *node);
 
+/* Writes a file anew below a folder, without the waits for the disk that a file worth keeping needs;
+ * its path (owned). length -1: NUL-terminated. */
+char *demur_test_write(const char *folder, const char *name, const char *bytes, gssize length);
+
 /* |a - b| <= relative * max(|a|, |b|) + absolute, or both the same non-finite value. */
 gboolean demur_test_close(double a, double b, double relative, double absolute);
 

@@ -40,6 +40,24 @@ def cohort_workspace(simulate=("--scans", "900", "--sites", "6", "--base-train",
     return workspace, demur(workspace, "assess", "first", "--cohort", "small", "--reveal", "to compare with the window")
 
 
+def open_scan(app, words):
+    """The one case that is found by its ID, or other words, in the worklist."""
+    app.activate("win.page", "'worklist'")
+    app.keys("Escape")
+    app.activate("win.search", "''")
+    app.keys("ctrl+a", "BackSpace")
+    app.type(words)
+    wait_for(lambda: "All 1" in app.texts(), "one row")
+    app.keys("Return", "n", "Return")
+
+
+def at_the_cohort_page(workspace):
+    app = Workstation(workspace)
+    app.activate("win.page", "'cohort'")
+    app.wait_text("accepts ")
+    return app
+
+
 def import_folder_and_read_the_report():
     """Right value: `demur dicom import` of the same folder into another workspace."""
     folder = shared("real/siemens-emotion")
@@ -223,12 +241,7 @@ def verdict_equals_assess():
     app = Workstation(workspace)
     for verdict, title in (("accepted", "Accepted: the risk is shown"), ("red_flag", "Red flag: do not rely")):
         one = next(v for v in assessed["verdicts"] if v["verdict"] == verdict)
-        app.activate("win.page", "'worklist'")
-        app.activate("win.search", "''")
-        app.keys("ctrl+a", "BackSpace")
-        app.type(one["scan_id"])
-        wait_for(lambda: any("All 1" == t for t in app.texts()), "one row")
-        app.keys("Return", "n", "Return")
+        open_scan(app, one["scan_id"])
         app.wait_text(one["patient_id"])
         app.wait_text(title)
         texts = app.texts()
@@ -240,16 +253,6 @@ def verdict_equals_assess():
             assert not told, f"a risk that is held back stands on the screen: {told}"
             assert [t for t in texts if "the model was checked on" in t or "would tell the risk" in t], texts
     app.quit()
-
-
-def open_scan(app, scan_id):
-    """The case of that scan, found by its ID in the worklist."""
-    app.activate("win.page", "'worklist'")
-    app.activate("win.search", "''")
-    app.keys("ctrl+a", "BackSpace")
-    app.type(scan_id)
-    wait_for(lambda: any("All 1" == t for t in app.texts()), "one row")
-    app.keys("Return", "n", "Return")
 
 
 def percent(share):
@@ -339,9 +342,7 @@ def tuning_warns_as_the_command_does():
     demur(workspace, "cohort", "import", "small", table, "--model", "simulated-cnn")
     expected = demur(workspace, "tune", "first", "--cohort", "small", "--coverage", "0.7")["warnings"]
     assert any("were used to train or validate the selector" in warning for warning in expected), expected
-    app = Workstation(workspace)
-    app.activate("win.page", "'cohort'")
-    app.wait_text("accepts ")
+    app = at_the_cohort_page(workspace)
     app.activate("win.coverage", "0.7")
     app.activate("win.use-coverage")
     app.wait_text("Why this coverage?")
@@ -360,10 +361,7 @@ def review_is_in_the_workspace():
     one = next(v for v in assessed["verdicts"] if v["verdict"] == "red_flag")
     app = Workstation(workspace)
     app.activate("win.show", "'red_flag'")
-    app.activate("win.search", "''")
-    app.type(one["scan_id"])
-    wait_for(lambda: any("All 1" == t for t in app.texts()), "one row")
-    app.keys("Return", "n", "Return")
+    open_scan(app, one["scan_id"])
     app.wait_text("Risk held back")
     rows = lambda: sqlite3.connect(workspace).execute(
         "SELECT kind, scan_id, revealed, comment, shown, user FROM review ORDER BY id").fetchall()
@@ -400,16 +398,7 @@ def an_opinion_is_of_what_is_shown():
     app = Workstation(workspace)
     rows = lambda: sqlite3.connect(workspace).execute("SELECT kind, scan_id FROM review WHERE kind <> 'reveal'").fetchall()
 
-    def search(text):
-        app.activate("win.page", "'worklist'")
-        app.keys("Escape")
-        app.activate("win.search", "''")
-        app.keys("ctrl+a")
-        app.type(text)
-        wait_for(lambda: any("All 1" == t for t in app.texts()), "one row")
-        app.keys("Return", "n", "Return")
-
-    search(one["scan_id"])
+    open_scan(app, one["scan_id"])
     app.wait_text("Risk held back")
     # The prompt goes with the page, and with a reveal; Enter then keeps nothing.
     app.keys("a")
@@ -432,7 +421,7 @@ def an_opinion_is_of_what_is_shown():
     wait_for(lambda: rows() == [("agree", one["scan_id"])], "the review in the workspace")
     # A scan that was never assessed has no verdict to agree with.
     series = next(s for s in demur(workspace, "dicom", "list")["series"] if s["accepted"])
-    search(series["scan_id"])
+    open_scan(app, series["scan_id"])
     app.wait_text("Not assessed yet")
     app.keys("a", "Return")
     app.activate("win.agree")
@@ -448,9 +437,7 @@ def slider_equals_evaluate():
     method = next(m for m in result["methods"] if m["name"] == "selector:first")
     margin = demur(workspace, "tune", "first", "--cohort", "small", "--coverage", "0.9")
     margin = (margin["thresholds"] if "thresholds" in margin else margin["tunings"])[0]["margin"]
-    app = Workstation(workspace)
-    app.activate("win.page", "'cohort'")
-    app.wait_text("accepts ")
+    app = at_the_cohort_page(workspace)
     for coverage in (0.9, 0.7, 0.5):
         at = next(a for a in method["at"] if a["coverage"] == coverage and a["threshold_from"] == "split")
         app.activate("win.coverage", str(coverage))
@@ -473,9 +460,7 @@ def use_a_coverage_with_a_reason():
     """Right value: the thresholds that `demur selector show` lists, and the decision in the workspace."""
     workspace, _ = cohort_workspace()
     demur(workspace, "tune", "first", "--cohort", "small", "--coverage", "0.8", "--hold-back-across", "0.06")
-    app = Workstation(workspace)
-    app.activate("win.page", "'cohort'")
-    app.wait_text("accepts ")
+    app = at_the_cohort_page(workspace)
     app.activate("win.coverage", "0.6")
     app.activate("win.use-coverage")
     app.wait_text("Why this coverage?")
@@ -607,9 +592,7 @@ def train_and_cancel():
     """Right value: no selector after a cancelled training and a checkpoint that grows when it goes on, one selector after
     a finished training, as `demur selector list` and the workspace say."""
     workspace, _ = cohort_workspace()
-    app = Workstation(workspace)
-    app.activate("win.page", "'cohort'")
-    app.wait_text("accepts ")
+    app = at_the_cohort_page(workspace)
     app.activate("win.train")
     name = wait_for(lambda: app.find("text", "Name"), "the form")
     # A name that the command line refuses is refused here, in the same words.
@@ -822,9 +805,7 @@ def chart_tables_and_csv():
     result = demur(workspace, "evaluate", "--selector", "first", "--cohort", "small")
     method = next(m for m in result["methods"] if m["name"] == "selector:first")
     last = method["curve"]["sbce2"][-1]["point"]
-    app = Workstation(workspace)
-    app.activate("win.page", "'cohort'")
-    app.wait_text("accepts ")
+    app = at_the_cohort_page(workspace)
     app.activate("win.tables")
     app.wait_text(f"{last:.4f}".lstrip("0"))
     app.quit()
@@ -897,10 +878,7 @@ def a_person_chooses_the_series():
     other = next(s for s in series if not s["accepted"] and s["study_uid"] == chosen["study_uid"])
     app = Workstation(workspace)
     app.wait_text(chosen["patient_id"])
-    app.activate("win.search", "''")
-    app.type(other["scan_id"])
-    wait_for(lambda: "All 1" in app.texts(), "one row")
-    app.keys("Return", "n", "Return")
+    open_scan(app, other["scan_id"])
     app.wait_text("Assess this series instead")
     app.keys("w")
     app.wait_text("Why is it to be assessed all the same?")
@@ -1060,9 +1038,7 @@ def charts_are_exported_by_their_menu():
     result = demur(workspace, "evaluate", "--selector", "first", "--cohort", "small")
     method = next(m for m in result["methods"] if m["name"] == "selector:first")
     at = next(a for a in method["at"] if a["coverage"] == 0.7 and a["threshold_from"] == "split")
-    app = Workstation(workspace)
-    app.activate("win.page", "'cohort'")
-    app.wait_text("accepts ")
+    app = at_the_cohort_page(workspace)
     app.activate("win.coverage", "0.7")
     app.wait_text(f"accepts {at['n_accepted']} of {result['n_scans']} scans")
     title = "Rejection by label: share of each label that is refused"
@@ -1140,10 +1116,7 @@ def an_outdated_verdict_is_assessed_again():
     one = next(v for v in assessed["verdicts"] if v["verdict"] == "accepted")
     demur(workspace, "tune", "first", "--cohort", "small", "--coverage", "0.5")
     app = Workstation(workspace)
-    app.activate("win.search", "''")
-    app.type(one["scan_id"])
-    wait_for(lambda: any("All 1" == t for t in app.texts()), "one row")
-    app.keys("Return", "n", "Return")
+    open_scan(app, one["scan_id"])
     app.wait_text("another threshold is in use")
     assert not any("Accepted: the risk is shown" in t or "risk in 6 years" in t for t in app.texts())
     app.keys("a", "Return")
@@ -1175,10 +1148,7 @@ def prior_beside_the_current_scan():
     prior = demur(workspace, "dicom", "import", copy)["series"][0]
     assert prior["patient_id"] == current["patient_id"]
     app = Workstation(workspace)
-    app.activate("win.search", "''")
-    app.type(current["scan_id"])
-    wait_for(lambda: "All 1" in app.texts(), "one row")
-    app.keys("Return", "n", "Return")
+    open_scan(app, current["scan_id"])
     n = current["n_slices"]
     middle = demur(workspace, "dicom", "show", current["scan_id"])["slices"][n // 2]["instance_number"]
     app.wait_image(f"slice {middle} of {n}")

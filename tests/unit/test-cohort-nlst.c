@@ -13,13 +13,31 @@
 static char *persons_path, *scores_path, *images_path;
 
 static DemurCohort *
-import(const char *persons, const char *scores, const DemurNlstOptions *options,
-       DemurNlstCounts *counts, GError **error) {
+import_and_tell(const char *persons, const char *scores, const DemurNlstOptions *options,
+                DemurNlstCounts *counts, GPtrArray **warnings, GError **error) {
   g_file_set_contents(persons_path, persons, -1, NULL);
   g_file_set_contents(scores_path, scores, -1, NULL);
-  g_autoptr(GPtrArray) warnings = NULL;
-  return demur_cohort_import_nlst(persons_path, scores_path, options, NULL, counts, &warnings,
+  return demur_cohort_import_nlst(persons_path, scores_path, options, NULL, counts, warnings,
                                   error);
+}
+
+static DemurCohort *
+import(const char *persons, const char *scores, const DemurNlstOptions *options,
+       DemurNlstCounts *counts, GError **error) {
+  g_autoptr(GPtrArray) warnings = NULL;
+  return import_and_tell(persons, scores, options, counts, &warnings, error);
+}
+
+/* What is told of tables that are taken, with labels at six years. */
+static GPtrArray *
+told_of(const char *persons, const char *scores) {
+  const DemurNlstOptions options = {.name = "n", .split = "test", .horizon_years = 6};
+  DemurNlstCounts counts;
+  GPtrArray *warnings = NULL;
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurCohort) c = import_and_tell(persons, scores, &options, &counts, &warnings, &error);
+  g_assert_no_error(error);
+  return warnings;
 }
 
 #define PERSONS "pid,cen,scr_days0,scr_days1,scr_days2,candx_days,fup_days,death_days,age\n"
@@ -27,15 +45,8 @@ import(const char *persons, const char *scores, const DemurNlstOptions *options,
 /* Unmatched both ways are named: 9-T0 has no person, 1-T1 was not taken, 2-T0 was not scored. */
 static void
 test_names_the_unmatched(void) {
-  g_file_set_contents(persons_path, PERSONS "1,A,0,,,,3000,,\n2,A,5,,,,3000,,\n", -1, NULL);
-  g_file_set_contents(scores_path, "pid,study_yr,risk\n1,0,.5\n9,0,.5\n1,1,.5\n", -1, NULL);
-  const DemurNlstOptions options = {.name = "n", .split = "test", .horizon_years = 6};
-  DemurNlstCounts counts;
-  g_autoptr(GPtrArray) warnings = NULL;
-  g_autoptr(GError) error = NULL;
-  g_autoptr(DemurCohort) c = demur_cohort_import_nlst(persons_path, scores_path, &options, NULL,
-                                                      &counts, &warnings, &error);
-  g_assert_no_error(error);
+  g_autoptr(GPtrArray) warnings = told_of(PERSONS "1,A,0,,,,3000,,\n2,A,5,,,,3000,,\n",
+                                          "pid,study_yr,risk\n1,0,.5\n9,0,.5\n1,1,.5\n");
   g_assert_cmpuint(warnings->len, ==, 2);
   static const DemurTableWarning right[] = {
       {DEMUR_TABLE_NO_PERSON, NULL, (char *)"9-T0, 1-T1", NULL, 2, 3},
@@ -208,15 +219,8 @@ test_codes_are_no_days(void) {
 /* One person of many on day 999 is a day like any other: read, and told. */
 static void
 test_one_day_of_999_is_told(void) {
-  g_file_set_contents(persons_path, PERSONS "1,A,0,,,999,3000,,\n2,A,0,,,,3000,,\n", -1, NULL);
-  g_file_set_contents(scores_path, "pid,study_yr,risk\n1,0,.5\n2,0,.5\n", -1, NULL);
-  const DemurNlstOptions options = {.name = "n", .split = "test", .horizon_years = 6};
-  DemurNlstCounts counts;
-  g_autoptr(GPtrArray) warnings = NULL;
-  g_autoptr(GError) error = NULL;
-  g_autoptr(DemurCohort) c = demur_cohort_import_nlst(persons_path, scores_path, &options, NULL,
-                                                      &counts, &warnings, &error);
-  g_assert_no_error(error);
+  g_autoptr(GPtrArray) warnings = told_of(PERSONS "1,A,0,,,999,3000,,\n2,A,0,,,,3000,,\n",
+                                          "pid,study_yr,risk\n1,0,.5\n2,0,.5\n");
   g_assert_cmpuint(warnings->len, ==, 1);
   const DemurTableWarning *told = warnings->pdata[0];
   g_assert_cmpint(told->kind, ==, DEMUR_TABLE_CODE);

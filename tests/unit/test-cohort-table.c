@@ -17,14 +17,7 @@ static char *folder;
 
 static char *
 write_bytes(const char *name, const char *bytes, gssize length) {
-  char *path = g_build_filename(folder, name, NULL);
-  g_autoptr(GError) error = NULL;
-  /* Without the waits for the disk that a file worth keeping needs; it does not cut an old file
-   * short. */
-  g_unlink(path);
-  g_file_set_contents_full(path, bytes, length, G_FILE_SET_CONTENTS_NONE, 0600, &error);
-  g_assert_no_error(error);
-  return path;
+  return demur_test_write(folder, name, bytes, length);
 }
 
 static DemurCohort *

@@ -9,6 +9,7 @@
 
 #include "base/random.h"
 #include "evaluation/evaluate.h"
+#include "selector/coverage.h"
 #include "support/support.h"
 
 enum { N_SITES = 24, N_SCANS = 720 };
@@ -89,15 +90,7 @@ chance_is_no_difference(void) {
     n_worse += found[k].worse > 0;
   }
   /* P(Bin(n, .05) <= allowed) >= .9995, .975. */
-  size_t allowed = 0;
-  double sum = 0.0;
-  for (;; allowed++) {
-    sum += exp(lgamma((double)n + 1) - lgamma((double)allowed + 1) -
-               lgamma((double)(n - allowed) + 1) + (double)allowed * log(0.05) +
-               (double)(n - allowed) * log1p(-0.05));
-    if (sum >= (full ? 0.975 : 0.9995))
-      break;
-  }
+  const size_t allowed = demur_binomial_quantile(full ? 0.975 : 0.9995, n, 0.05);
   g_test_message(
       "of %zu calibrated cohorts %zu have any \"better\" (%zu allowed), %zu any \"worse\"", n,
       n_better, allowed, n_worse);

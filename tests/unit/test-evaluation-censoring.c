@@ -13,6 +13,7 @@
 #include "evaluation/evaluate.h"
 #include "metrics/censoring.h"
 #include "metrics/intervals.h"
+#include "selector/coverage.h"
 #include "support/support.h"
 
 enum { N_SITES = 20, N_SCANS = 1500, N_YEARS = 6, N_QUANTITIES = N_YEARS + 1 };
@@ -129,19 +130,6 @@ run_cohort(size_t k, guint worker, gpointer data) {
   held[N_YEARS] = oe.low <= 1.0 && 1.0 <= oe.high;
 }
 
-/* The smallest k with P(Bin(n, p) <= k) >= q. */
-static size_t
-binomial_quantile(size_t n, double p, double q) {
-  double sum = 0.0;
-  for (size_t k = 0; k <= n; k++) {
-    sum += exp(lgamma((double)n + 1) - lgamma((double)k + 1) - lgamma((double)(n - k) + 1) +
-               (double)k * log(p) + (double)(n - k) * log1p(-p));
-    if (sum >= q)
-      return k;
-  }
-  return n;
-}
-
 static void
 intervals_hold(gconstpointer deaths) {
   const gboolean full = g_getenv("DEMUR_LONG") != NULL;
@@ -150,8 +138,8 @@ intervals_hold(gconstpointer deaths) {
   Cohorts cohorts = {deaths != NULL, held};
   g_autoptr(DemurParallel) parallel = demur_parallel_new(0);
   demur_parallel_map(parallel, n, run_cohort, &cohorts);
-  const size_t fewest = binomial_quantile(n, full ? 0.93 : 0.95, full ? 0.025 : 0.0005),
-               most = binomial_quantile(n, full ? 0.97 : 0.95, full ? 0.975 : 0.9995);
+  const size_t fewest = demur_binomial_quantile(full ? 0.025 : 0.0005, n, full ? 0.93 : 0.95),
+               most = demur_binomial_quantile(full ? 0.975 : 0.9995, n, full ? 0.97 : 0.95);
   gboolean right = TRUE;
   for (size_t q = 0; q < N_QUANTITIES; q++) {
     size_t n_held = 0;

@@ -19,6 +19,7 @@
 #include "metrics/coverage.h"
 #include "metrics/selective.h"
 #include "metrics/site-error.h"
+#include "selector/coverage.h"
 #include "support/support.h"
 
 #define AT 1 /* of the operating points: coverage 0.7 */
@@ -299,19 +300,6 @@ run_cohort(size_t k, guint worker, gpointer data) {
   world_clear(&world);
 }
 
-/* The smallest k with P(Bin(n, p) <= k) >= q, by summing in logs. */
-static size_t
-binomial_quantile(size_t n, double p, double q) {
-  double sum = 0.0;
-  for (size_t k = 0; k <= n; k++) {
-    sum += exp(lgamma((double)n + 1) - lgamma((double)k + 1) - lgamma((double)(n - k) + 1) +
-               (double)k * log(p) + (double)(n - k) * log1p(-p));
-    if (sum >= q)
-      return k;
-  }
-  return n;
-}
-
 /* Cohorts of n_sites hospitals each. */
 static void
 hold_at(size_t n_sites, size_t n_cohorts, size_t n_bootstrap, size_t n_population) {
@@ -327,8 +315,9 @@ hold_at(size_t n_sites, size_t n_cohorts, size_t n_bootstrap, size_t n_populatio
   /* What is promised, 92 to 97 %, and by how much so many cohorts may miss it by chance; few cohorts
    * are held to 95 %. */
   const gboolean many = n_cohorts >= 400;
-  const size_t fewest = binomial_quantile(n_cohorts, many ? 0.92 : 0.95, many ? 0.025 : 0.0005),
-               most = binomial_quantile(n_cohorts, many ? 0.97 : 0.95, many ? 0.975 : 0.9995);
+  const size_t fewest =
+                   demur_binomial_quantile(many ? 0.025 : 0.0005, n_cohorts, many ? 0.92 : 0.95),
+               most = demur_binomial_quantile(many ? 0.975 : 0.9995, n_cohorts, many ? 0.97 : 0.95);
   gboolean all_right = TRUE;
   for (Quantity q = 0; q < N_QUANTITIES; q++) {
     size_t n_held = 0, n_below = 0, n_none = 0;

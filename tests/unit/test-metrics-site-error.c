@@ -11,26 +11,24 @@
 /* Site 0: patients 0 (d = .5, .5) and 1 (d = -.25): pairs of different patients, each both ways:
  * 2 (.5 * -.25) * 2 = -.5 over 4 pairs: U = -.125, n = 3. Site 1: one patient only: left out.
  * Site 2: d = 1 and .5 of two patients: U = .5, n = 2. Together (3 * -.125 + 2 * .5)/5 = .125. */
+static const DemurSiteSample by_hand = {.n = 6,
+                                        .differences = (const double[]){.5, .5, -.25, 1, 1, .5},
+                                        .sites = (const guint32[]){0, 0, 0, 1, 2, 2},
+                                        .patients = (const guint32[]){0, 0, 1, 2, 3, 4},
+                                        .n_sites = 3,
+                                        .n_patients = 5,
+                                        .ranks = (const guint32[]){0, 0, 1, 0, 0, 2},
+                                        .n_ranks = 3};
+
 static void
 three_sites_by_hand(void) {
-  const double d[] = {.5, .5, -.25, 1, 1, .5};
-  const guint32 sites[] = {0, 0, 0, 1, 2, 2}, patients[] = {0, 0, 1, 2, 3, 4},
-                ranks[] = {0, 0, 1, 0, 0, 2};
-  const DemurSiteSample sample = {.n = 6,
-                                  .differences = d,
-                                  .sites = sites,
-                                  .patients = patients,
-                                  .n_sites = 3,
-                                  .n_patients = 5,
-                                  .ranks = ranks,
-                                  .n_ranks = 3};
-  demur_assert_close(demur_site_error_at_rank(&sample, 2), 0.125, 1e-15, 0);
-  demur_assert_close(demur_site_error_at_rank(&sample, 1), -0.125, 1e-15, 0);
-  g_assert_true(isnan(demur_site_error_at_rank(&sample, 0))); /* no site has two patients */
-  g_assert_true(isnan(demur_site_error_at_rank(&sample, -1)));
+  demur_assert_close(demur_site_error_at_rank(&by_hand, 2), 0.125, 1e-15, 0);
+  demur_assert_close(demur_site_error_at_rank(&by_hand, 1), -0.125, 1e-15, 0);
+  g_assert_true(isnan(demur_site_error_at_rank(&by_hand, 0))); /* no site has two patients */
+  g_assert_true(isnan(demur_site_error_at_rank(&by_hand, -1)));
   const double coverages[] = {1.0, 0.0, 0.8, 0.5};
   double squares[4];
-  demur_site_error_curve(&sample, coverages, 4, squares);
+  demur_site_error_curve(&by_hand, coverages, 4, squares);
   demur_assert_close(squares[0], 0.125, 1e-15, 0);
   g_assert_true(isnan(squares[1]));
   demur_assert_close(squares[2], -0.125, 1e-15, 0);
@@ -40,22 +38,11 @@ three_sites_by_hand(void) {
 /* The sites above at full coverage: (n U - .125 n) / 5 = -.15, 0 (does not count), .15. */
 static void
 influences_by_hand(void) {
-  const double d[] = {.5, .5, -.25, 1, 1, .5};
-  const guint32 sites[] = {0, 0, 0, 1, 2, 2}, patients[] = {0, 0, 1, 2, 3, 4},
-                ranks[] = {0, 0, 1, 0, 0, 2};
-  const DemurSiteSample sample = {.n = 6,
-                                  .differences = d,
-                                  .sites = sites,
-                                  .patients = patients,
-                                  .n_sites = 3,
-                                  .n_patients = 5,
-                                  .ranks = ranks,
-                                  .n_ranks = 3};
   const double coverages[] = {0.5, 1.0};
   double squares[2], influences[6], at_rank[3];
-  demur_site_error_influences(&sample, coverages, 2, squares, influences);
+  demur_site_error_influences(&by_hand, coverages, 2, squares, influences);
   demur_assert_close(squares[1], 0.125, 1e-15, 0);
-  demur_assert_close(demur_site_error_at_rank_influences(&sample, 2, at_rank), 0.125, 1e-15, 0);
+  demur_assert_close(demur_site_error_at_rank_influences(&by_hand, 2, at_rank), 0.125, 1e-15, 0);
   const double expected[] = {-.15, 0, .15};
   for (size_t s = 0; s < 3; s++) {
     demur_assert_close(influences[3 + s], expected[s], 1e-14, 1e-15);

@@ -5,43 +5,14 @@
 
 #include "base/blas.h"
 #include "base/error.h"
-#include "cohort/simulate.h"
-#include "selector/training.h"
-#include "support/support.h"
+#include "selector-fixture.h"
 
 static DemurCohort *cohort;
-
-static DemurCohort *
-simulated_cohort(guint64 seed) {
-  DemurSimulation options;
-  demur_simulation_defaults(&options);
-  options.seed = seed;
-  options.n_scans = 200;
-  options.n_sites = 6;
-  options.n_base_train = 100;
-  options.n_tune = 40;
-  options.n_test = 60;
-  options.base_rate_logit = 2;
-  g_autoptr(GError) error = NULL;
-  DemurCohort *simulated =
-      demur_cohort_simulate(&options, "small", "2026-01-01T00:00:00Z", NULL, NULL, &error);
-  g_assert_no_error(error);
-  return simulated;
-}
 
 /* 3 epochs of 40 updates. */
 static DemurTrainSettings *
 quick_settings(gint64 average) {
-  DemurTrainSettings *settings = demur_train_settings_new();
-  settings->epochs = 3;
-  settings->datasets_per_epoch = 320;
-  settings->batch = 8;
-  settings->kappa = 2;
-  settings->dataset_size = 60;
-  settings->hidden = 8;
-  settings->validation_datasets = 5;
-  settings->average = average;
-  return settings;
+  return fixture_settings(3, 320, 60, average);
 }
 
 /* Keeps the bytes, as a workspace does, and cancels when training has called for the n-th time. */
@@ -193,7 +164,7 @@ another_training_is_refused(void) {
   g_clear_error(&error);
   /* Other scans. */
   DemurCohort *mine = cohort;
-  cohort = simulated_cohort(2);
+  cohort = fixture_cohort(2);
   g_assert_null(attempt(&keeper, settings, 5, 0, NULL, &error));
   g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE);
   g_assert_nonnull(strstr(error->message, "other scans"));
@@ -282,7 +253,7 @@ int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   demur_blas_init();
-  cohort = simulated_cohort(1);
+  cohort = fixture_cohort(1);
   g_test_add_func("/selector/checkpoint/resumes", interrupted_training_resumes_to_the_same_bytes);
   g_test_add_func("/selector/checkpoint/epochs", every_epoch_is_kept);
   g_test_add_func("/selector/checkpoint/refused", another_training_is_refused);

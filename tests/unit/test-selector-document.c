@@ -6,41 +6,14 @@
 #include "base/blas.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "cohort/simulate.h"
 #include "selector/reasons.h"
 #include "selector/selector-private.h"
-#include "selector/training.h"
-#include "support/support.h"
-
-static DemurCohort *
-simulated_cohort(void) {
-  DemurSimulation options;
-  demur_simulation_defaults(&options);
-  options.n_scans = 200;
-  options.n_sites = 6;
-  options.n_base_train = 100;
-  options.n_tune = 40;
-  options.n_test = 60;
-  options.base_rate_logit = 2;
-  g_autoptr(GError) error = NULL;
-  DemurCohort *cohort =
-      demur_cohort_simulate(&options, "small", "2026-01-01T00:00:00Z", NULL, NULL, &error);
-  g_assert_no_error(error);
-  return cohort;
-}
+#include "selector-fixture.h"
 
 static DemurTrainSettings *
 quick_settings(void) {
-  DemurTrainSettings *settings = demur_train_settings_new();
-  settings->epochs = 2;
-  settings->datasets_per_epoch = 40;
-  settings->batch = 8;
-  settings->kappa = 2;
-  settings->dataset_size = 100;
-  settings->hidden = 8;
-  settings->validation_datasets = 5;
+  DemurTrainSettings *settings = fixture_settings(2, 40, 100, 2);
   settings->models = 2;
-  settings->average = 2;
   return settings;
 }
 
@@ -618,7 +591,7 @@ int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   demur_blas_init();
-  shared_cohort = simulated_cohort();
+  shared_cohort = fixture_cohort(0);
   g_autoptr(DemurTrainSettings) settings = quick_settings();
   g_autoptr(GError) error = NULL;
   shared_selector = demur_selector_train(shared_cohort, settings, 5, NULL, NULL, NULL, &error);

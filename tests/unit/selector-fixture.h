@@ -1,0 +1,41 @@
+/* What tests of trainings share: a cohort of some hundred scans. */
+#pragma once
+
+#include "cohort/simulate.h"
+#include "selector/training.h"
+#include "support/support.h"
+
+/* 0: the seed of every simulation. */
+static inline DemurCohort *
+fixture_cohort(guint64 seed) {
+  DemurSimulation options;
+  demur_simulation_defaults(&options);
+  if (seed != 0)
+    options.seed = seed;
+  options.n_scans = 200;
+  options.n_sites = 6;
+  options.n_base_train = 100;
+  options.n_tune = 40;
+  options.n_test = 60;
+  options.base_rate_logit = 2;
+  g_autoptr(GError) error = NULL;
+  DemurCohort *cohort =
+      demur_cohort_simulate(&options, "small", "2026-01-01T00:00:00Z", NULL, NULL, &error);
+  g_assert_no_error(error);
+  return cohort;
+}
+
+/* A short training: batches of 8, kappa 2, 8 hidden units. */
+static inline DemurTrainSettings *
+fixture_settings(gint64 epochs, gint64 datasets_per_epoch, gint64 dataset_size, gint64 average) {
+  DemurTrainSettings *settings = demur_train_settings_new();
+  settings->epochs = epochs;
+  settings->datasets_per_epoch = datasets_per_epoch;
+  settings->batch = 8;
+  settings->kappa = 2;
+  settings->dataset_size = dataset_size;
+  settings->hidden = 8;
+  settings->validation_datasets = 5;
+  settings->average = average;
+  return settings;
+}
