@@ -1,7 +1,6 @@
 #include "ui/watch-page.h"
 
-#include <math.h>
-
+#include "report/evidence.h"
 #include "tasks/watch-lines.h"
 #include "ui/drawing.h"
 #include "ui/job.h"
@@ -50,7 +49,7 @@ demur_watch_page_dispose(GObject *object) {
 
 typedef struct {
   double *evidence; /* [n] */
-  size_t n;
+  size_t n, alarm_at;
   double limit;
 } Spark;
 
@@ -61,42 +60,12 @@ spark_free(gpointer data) {
   g_free(spark);
 }
 
-/* Height of an e-value: logarithmic from 1/10 to ten times the alarm. */
-static double
-height_of(double evidence, double limit, DemurRectangle r) {
-  const double low = -1.0, high = log10(limit) + 1.0;
-  const double at = CLAMP(log10(fmax(evidence, 1e-12)), low, high);
-  return r.y + 3.0 + (r.height - 6.0) * (high - at) / (high - low);
-}
-
-static void
-set_colour(cairo_t *cr, DemurColour colour) {
-  cairo_set_source_rgb(cr, colour.red, colour.green, colour.blue);
-}
-
 static void
 draw_spark(cairo_t *cr, const DemurPalette *palette, DemurRectangle r, gpointer data) {
   const Spark *spark = data;
-  const double dashes[] = {4.0, 3.0}, one = height_of(1.0, spark->limit, r),
-               alarm = height_of(spark->limit, spark->limit, r);
-  cairo_set_line_width(cr, 1.0);
-  set_colour(cr, palette->grid);
-  cairo_move_to(cr, r.x, one);
-  cairo_line_to(cr, r.x + r.width, one);
-  cairo_stroke(cr);
-  set_colour(cr, palette->warning);
-  cairo_set_dash(cr, dashes, 2, 0.0);
-  cairo_move_to(cr, r.x, alarm);
-  cairo_line_to(cr, r.x + r.width, alarm);
-  cairo_stroke(cr);
-  cairo_set_dash(cr, NULL, 0, 0.0);
-  cairo_set_line_width(cr, 1.6);
-  set_colour(cr, palette->series[DEMUR_SERIES_SELECTOR]);
-  cairo_move_to(cr, r.x, one);
-  for (size_t i = 0; i < spark->n; i++)
-    cairo_line_to(cr, r.x + r.width * (double)(i + 1) / (double)spark->n,
-                  height_of(spark->evidence[i], spark->limit, r));
-  cairo_stroke(cr);
+  const DemurEvidencePanel panel = {
+      .n = spark->n, .evidence = spark->evidence, .alarm_at = spark->alarm_at};
+  demur_evidence_line(cr, palette, r, &panel, spark->limit);
 }
 
 static GtkWidget *
@@ -104,6 +73,7 @@ spark_new(const DemurWatchLine *line, double limit) {
   Spark *spark = g_new0(Spark, 1);
   spark->evidence = line->n > 0 ? g_memdup2(line->evidence, line->n * sizeof(double)) : NULL;
   spark->n = line->n;
+  spark->alarm_at = line->alarm_at;
   spark->limit = limit;
   DemurDrawing *drawing = demur_drawing_new(line->title, SPARK_WIDTH, SPARK_HEIGHT);
   demur_drawing_set(drawing, draw_spark, NULL, spark, spark_free);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "app/cli/evaluate-options.h"
+#include "base/error.h"
 #include "base/file-output.h"
 #include "report/charts.h"
 #include "tasks/coverage-choice.h"
@@ -65,12 +66,36 @@ print_chart(DemurContext *context, const DemurChart *chart, const char *name, co
   demur_context_print_json(context, json);
 }
 
+/* Of what became of the selector in use; nothing is evaluated. */
+static gboolean
+draw_use(DemurContext *context, const char *name, const char *path, char **selectors,
+         const char *site, GError **error) {
+  if (selectors == NULL || selectors[1] != NULL) {
+    g_set_error(
+        error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+        "chart %s takes one --selector S, and a --site where it is watched or tested at several",
+        name);
+    return FALSE;
+  }
+  g_autoptr(DemurUsed) used = NULL;
+  if (!demur_task_used(&context->task, selectors[0], NULL, &used, error))
+    return FALSE;
+  const DemurReportInput input = {
+      .selector.name = selectors[0], .use = &used->use, .version = DEMUR_VERSION};
+  g_autoptr(DemurChart) chart = demur_chart_new(name, &input, 0, site, error);
+  g_autofree char *caption = demur_chart_caption(&input);
+  if (chart == NULL || !demur_chart_write(chart, path, caption, error))
+    return FALSE;
+  print_chart(context, chart, name, path, demur_chart_simulated(&input));
+  return TRUE;
+}
+
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(DemurEvaluating) evaluating = {0};
   g_auto(GStrv) arguments = NULL;
   g_auto(GStrv) selectors = NULL;
-  g_autofree char *coverage_text = NULL, *attribute = NULL;
+  g_autofree char *coverage_text = NULL, *attribute = NULL, *site = NULL;
   gboolean list = FALSE;
   DemurEvaluateParams options = {0};
   const GOptionEntry entries[] = {{"selector", 's', 0, G_OPTION_ARG_STRING_ARRAY, &selectors,
@@ -80,6 +105,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
                                    "coverage of the operating point (0.9)", "X"},
                                   {"by", 0, 0, G_OPTION_ARG_STRING, &attribute,
                                    "subgroups of a forest plot (site)", "ATTRIBUTE"},
+                                  {"site", 0, 0, G_OPTION_ARG_STRING, &site,
+                                   "acceptance and watch-*: the site (the first)", "S"},
                                   {"list", 0, 0, G_OPTION_ARG_NONE, &list, "list the charts", NULL},
                                   {NULL}};
   if (!demur_command_parse(argc, argv, "NAME FILE --selector S --cohort C",
@@ -98,6 +125,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   const DemurChartKind *kind = demur_chart_check(arguments[0], arguments[1], error);
   if (kind == NULL || !demur_file_output_check(arguments[1], DEMUR_FILE_REPLACE, error))
     return FALSE;
+  if (kind->of_use)
+    return draw_use(context, arguments[0], arguments[1], selectors, site, error);
   if (kind->of_groups) { /* they cost time: only where they are drawn */
     const char *const by[] = {attribute != NULL ? attribute : "site", NULL};
     options.group_by = g_strdupv((char **)by);
@@ -115,7 +144,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree char *caption = demur_chart_caption(&report->input);
   if (chart == NULL || !demur_chart_write(chart, arguments[1], caption, error))
     return FALSE;
-  print_chart(context, chart, arguments[0], arguments[1], evaluating.evaluation->simulated);
+  print_chart(context, chart, arguments[0], arguments[1], demur_chart_simulated(&report->input));
   return TRUE;
 }
 

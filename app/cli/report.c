@@ -41,7 +41,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(GStrv) selectors = NULL;
   g_autofree char *paper = NULL;
   g_autofree char *coverage_text = NULL;
-  DemurEvaluateParams options = {.usual_groups = TRUE};
+  DemurEvaluateParams options = {.usual_groups = TRUE, .use = TRUE};
   const GOptionEntry entries[] = {
       {"selector", 's', 0, G_OPTION_ARG_STRING_ARRAY, &selectors,
        "selector to report on; more are set beside the first", "S"},

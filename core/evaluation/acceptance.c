@@ -41,10 +41,21 @@ demur_acceptance_plan_free(DemurAcceptancePlan *plan) {
   g_free(plan);
 }
 
+static const char *const answer_names[] = {"more", "accepted", "not accepted"};
+
 const char *
 demur_acceptance_answer_name(DemurAcceptanceAnswer answer) {
-  static const char *const names[] = {"more", "accepted", "not accepted"};
-  return names[answer];
+  return answer_names[answer];
+}
+
+gboolean
+demur_acceptance_answer_from_name(const char *name, DemurAcceptanceAnswer *answer) {
+  for (guint a = 0; a < G_N_ELEMENTS(answer_names); a++)
+    if (g_strcmp0(name, answer_names[a]) == 0) {
+      *answer = (DemurAcceptanceAnswer)a;
+      return TRUE;
+    }
+  return FALSE;
 }
 
 /* The two bets that must both be won. */

@@ -67,6 +67,9 @@ typedef enum {
 
 /* "more", "accepted", "not accepted". */
 const char *demur_acceptance_answer_name(DemurAcceptanceAnswer answer);
+/* FALSE where the name is none of them. */
+gboolean demur_acceptance_answer_from_name(const char *name,
+                                           DemurAcceptanceAnswer *answer) G_GNUC_WARN_UNUSED_RESULT;
 
 typedef struct {
   DemurAcceptanceAnswer answer;

@@ -18,25 +18,8 @@
 /* Of the bets on the range: half of a fortune on this fraction. */
 #define RANGE_FRACTION 0.5
 
-const DemurWatchColumn demur_watch_columns[DEMUR_N_WATCH] = {
-    [DEMUR_WATCH_SCORE] = {"score", N_("selector's score"), DEMUR_WATCH_NUMBER},
-    [DEMUR_WATCH_RISK] = {"risk", N_("model's risk"), DEMUR_WATCH_NUMBER},
-    [DEMUR_WATCH_DISTANCE] = {"distance", N_("distance to the reference scans"),
-                              DEMUR_WATCH_NUMBER},
-    [DEMUR_WATCH_COVERAGE] = {"coverage", N_("share of risks that are shown"),
-                              DEMUR_WATCH_CATEGORY},
-    [DEMUR_WATCH_ELIGIBLE] = {"eligible", N_("what becomes of the patients"), DEMUR_WATCH_CATEGORY},
-    [DEMUR_WATCH_MANUFACTURER] = {"manufacturer", N_("manufacturer"), DEMUR_WATCH_CATEGORY},
-    [DEMUR_WATCH_KERNEL] = {"kernel", N_("reconstruction kernel"), DEMUR_WATCH_CATEGORY},
-    [DEMUR_WATCH_THICKNESS] = {"thickness", N_("slice thickness"), DEMUR_WATCH_CATEGORY},
-    [DEMUR_WATCH_VERSION] = {"version", N_("version of the model"), DEMUR_WATCH_CATEGORY},
-    [DEMUR_WATCH_OUTCOME] = {"outcome", N_("share with the outcome"), DEMUR_WATCH_LABELLED},
-    [DEMUR_WATCH_CALIBRATION] = {"calibration", N_("observed over expected outcomes"),
-                                 DEMUR_WATCH_LABELLED},
-    [DEMUR_WATCH_SLOPE] = {"slope", N_("calibration slope"), DEMUR_WATCH_LABELLED},
-    [DEMUR_WATCH_RANGE] = {"range", N_("observed over expected of what is shown"),
-                           DEMUR_WATCH_LABELLED},
-};
+#define COLUMN(id, name, title, kind) [DEMUR_WATCH_##id] = {name, title, DEMUR_WATCH_##kind},
+const DemurWatchColumn demur_watch_columns[DEMUR_N_WATCH] = {DEMUR_WATCH_SIGNALS(COLUMN)};
 
 gboolean
 demur_watch_from_name(const char *name, DemurWatchSignal *signal) {

@@ -26,21 +26,26 @@
 
 G_BEGIN_DECLS
 
+/* The table of signals: name (in JSON, in --rule, behind "watch-" of its chart), title for people, kind.
+ * risk is as the model gives it, coverage whether it is shown, eligible what became of the patient. */
+#define DEMUR_WATCH_SIGNALS(X)                                                                     \
+  X(SCORE, "score", N_("selector's score"), NUMBER)                                                \
+  X(RISK, "risk", N_("model's risk"), NUMBER)                                                      \
+  X(DISTANCE, "distance", N_("distance to the reference scans"), NUMBER)                           \
+  X(COVERAGE, "coverage", N_("share of risks that are shown"), CATEGORY)                           \
+  X(ELIGIBLE, "eligible", N_("what becomes of the patients"), CATEGORY)                            \
+  X(MANUFACTURER, "manufacturer", N_("manufacturer"), CATEGORY)                                    \
+  X(KERNEL, "kernel", N_("reconstruction kernel"), CATEGORY)                                       \
+  X(THICKNESS, "thickness", N_("slice thickness"), CATEGORY)                                       \
+  X(VERSION, "version", N_("version of the model"), CATEGORY)                                      \
+  X(OUTCOME, "outcome", N_("share with the outcome"), LABELLED)                                    \
+  X(CALIBRATION, "calibration", N_("observed over expected outcomes"), LABELLED)                   \
+  X(SLOPE, "slope", N_("calibration slope"), LABELLED)                                             \
+  X(RANGE, "range", N_("observed over expected of what is shown"), LABELLED)
+
+#define DEMUR_WATCH_ENUM(id, name, title, kind) DEMUR_WATCH_##id,
 typedef enum {
-  DEMUR_WATCH_SCORE,
-  DEMUR_WATCH_RISK,     /* as the model gives it */
-  DEMUR_WATCH_DISTANCE, /* of the embedding to the reference scans' */
-  DEMUR_WATCH_COVERAGE, /* whether the risk is shown */
-  DEMUR_WATCH_ELIGIBLE, /* what became of the patient: assessed, not eligible, no score .. */
-  DEMUR_WATCH_MANUFACTURER,
-  DEMUR_WATCH_KERNEL,
-  DEMUR_WATCH_THICKNESS,
-  DEMUR_WATCH_VERSION, /* of the model */
-  DEMUR_WATCH_OUTCOME,
-  DEMUR_WATCH_CALIBRATION,
-  DEMUR_WATCH_SLOPE,
-  DEMUR_WATCH_RANGE,
-  DEMUR_N_WATCH,
+  DEMUR_WATCH_SIGNALS(DEMUR_WATCH_ENUM) DEMUR_N_WATCH,
 } DemurWatchSignal;
 
 typedef enum {
@@ -50,8 +55,8 @@ typedef enum {
 } DemurWatchKind;
 
 typedef struct {
-  const char *name;  /* "kernel": in JSON and in --rule */
-  const char *title; /* for people, marked for translation */
+  const char *name;  /* "kernel" */
+  const char *title; /* for people, to be translated */
   DemurWatchKind kind;
 } DemurWatchColumn;
 

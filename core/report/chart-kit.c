@@ -85,6 +85,9 @@ demur_axis_nice(double low, double high, int n_ticks) {
 
 char *
 demur_axis_text(const DemurAxis *axis, double tick, DemurNumberStyle style) {
+  if (style == DEMUR_NUMBER_POWER)
+    return tick < -1e-9 ? demur_text_decimal(pow(10, tick), (int)ceil(-tick - 1e-9))
+                        : demur_text_count((guint64)llround(pow(10, tick)));
   if (fabs(tick) < axis->step * 1e-6)
     return g_strdup("0");
   switch (style) {

@@ -50,6 +50,7 @@ typedef enum {
   DEMUR_NUMBER_DECIMAL, /* ".04", 0 as "0" */
   DEMUR_NUMBER_PERCENT, /* "20 %" */
   DEMUR_NUMBER_COUNT,   /* "1,200" */
+  DEMUR_NUMBER_POWER,   /* of ten: 3 as "1,000", -1 as ".1" */
 } DemurNumberStyle;
 
 /* Ticks low, low + step, .. high; all multiples of step. decimals: of a tick's shortest exact text.

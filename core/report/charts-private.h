@@ -4,7 +4,9 @@
 #include "report/charts.h"
 #include "report/cohort-flow.h"
 #include "report/coverage-curve.h"
+#include "report/evidence.h"
 #include "report/forest.h"
+#include "report/looks.h"
 #include "report/reliability.h"
 #include "report/risk-over-time.h"
 
@@ -20,5 +22,13 @@ struct DemurChart {
     DemurForestPlot forest;
     DemurRiskOverTime risk;
     DemurCohortFlow flow;
+    DemurEvidence evidence;
+    DemurLooks looks;
   } data;
 };
+
+/* An empty chart; title is taken over. */
+DemurChart *demur_chart_begin(const DemurChartInterface *interface, char *title);
+
+/* Memory that is freed with the chart; returns it. */
+gpointer demur_chart_own(DemurChart *chart, gpointer memory);

@@ -2,6 +2,7 @@
 #include "report/charts-private.h"
 
 #include "base/error.h"
+#include "evaluation/watch.h"
 #include "report/chart-export.h"
 #include "report/format.h"
 
@@ -164,48 +165,82 @@ make_flow(const DemurReportFinding *f, const char *attribute, int argument, GErr
   return demur_chart_cohort_flow(f);
 }
 
+/* Of a watch of the selector; argument: the signal, DEMUR_N_WATCH for all of them. */
+static DemurChart *
+make_watch(const DemurReportFinding *f, const char *site, int signal, GError **error) {
+  DemurChart *chart = demur_chart_watch(f->input->use, site, (DemurWatchSignal)signal);
+  if (!chart)
+    nothing_to_draw("no watch of the selector looks at it there (`demur watch show`)", error);
+  return chart;
+}
+
+static DemurChart *
+make_acceptance(const DemurReportFinding *f, const char *site, int argument, GError **error) {
+  DemurChart *chart = demur_chart_acceptance(f->input->use, site);
+  if (!chart)
+    nothing_to_draw("no local acceptance test of the selector has labels of ten patients with and "
+                    "ten without the outcome (`demur accept run`)",
+                    error);
+  return chart;
+}
+
+#define WATCHED(id, name, title, signal_kind)                                                      \
+  {{"watch-" name, "Evidence of a change over time: " name, FALSE, TRUE},                          \
+   make_watch,                                                                                     \
+   DEMUR_WATCH_##id},
+
 static const struct {
   DemurChartKind kind;
   MakeFunc make;
   int argument;
 } kinds[] = {
-    {{"coverage-sbce2", "Calibration error S-BCE₂ (S-TCE₂) against coverage", FALSE},
+    {{"coverage-sbce2", "Calibration error S-BCE₂ (S-TCE₂) against coverage", FALSE, FALSE},
      make_curve,
      DEMUR_MEASURE_SBCE2},
-    {{"coverage-sbceinf", "Largest bin error S-BCE∞ (S-TCE∞) against coverage", FALSE},
+    {{"coverage-sbceinf", "Largest bin error S-BCE∞ (S-TCE∞) against coverage", FALSE, FALSE},
      make_curve,
      DEMUR_MEASURE_SBCEINF},
-    {{"coverage-brier", "Brier score against coverage", FALSE}, make_curve, DEMUR_MEASURE_BRIER},
-    {{"coverage-accuracy", "Accuracy against coverage", FALSE}, make_curve, DEMUR_MEASURE_ACCURACY},
-    {{"coverage-site-error", "Site error against coverage", FALSE},
+    {{"coverage-brier", "Brier score against coverage", FALSE, FALSE},
+     make_curve,
+     DEMUR_MEASURE_BRIER},
+    {{"coverage-accuracy", "Accuracy against coverage", FALSE, FALSE},
+     make_curve,
+     DEMUR_MEASURE_ACCURACY},
+    {{"coverage-site-error", "Site error against coverage", FALSE, FALSE},
      make_curve,
      DEMUR_MEASURE_SITE_ERROR},
-    {{"coverage-smmce", "Kernel calibration error S-MMCE against coverage", FALSE},
+    {{"coverage-smmce", "Kernel calibration error S-MMCE against coverage", FALSE, FALSE},
      make_curve,
      DEMUR_MEASURE_SMMCE},
-    {{"reliability", "Reliability of the accepted scans", FALSE}, make_reliability, FALSE},
-    {{"reliability-everything", "Reliability of all scans", FALSE}, make_reliability, TRUE},
-    {{"confidence-histogram", "Risks (confidences) of accepted scans against all", FALSE},
+    {{"reliability", "Reliability of the accepted scans", FALSE, FALSE}, make_reliability, FALSE},
+    {{"reliability-everything", "Reliability of all scans", FALSE, FALSE}, make_reliability, TRUE},
+    {{"confidence-histogram", "Risks (confidences) of accepted scans against all", FALSE, FALSE},
      make_histogram,
      0},
-    {{"rejection-shares", "Each label's share of the refused", FALSE},
+    {{"rejection-shares", "Each label's share of the refused", FALSE, FALSE},
      make_rejection,
      DEMUR_REJECTION_SHARES},
-    {{"rejection-rates", "Share of each label that is refused", FALSE},
+    {{"rejection-rates", "Share of each label that is refused", FALSE, FALSE},
      make_rejection,
      DEMUR_REJECTION_RATES},
-    {{"forest", "Refusals by site or another subgroup", TRUE}, make_forest, 0},
-    {{"forest-oe", "Observed over expected outcomes by site or another subgroup", TRUE},
+    {{"forest", "Refusals by site or another subgroup", TRUE, FALSE}, make_forest, 0},
+    {{"forest-oe", "Observed over expected outcomes by site or another subgroup", TRUE, FALSE},
      make_oe_forest,
      0},
-    {{"decision-curve", "Net benefit of treating by risk, all scans and accepted", FALSE},
+    {{"decision-curve", "Net benefit of treating by risk, all scans and accepted", FALSE, FALSE},
      make_decision,
      0},
-    {{"risk-over-time", "Yearly risk and observed share by years after the scan", FALSE},
+    {{"risk-over-time", "Yearly risk and observed share by years after the scan", FALSE, FALSE},
      make_risk,
      0},
-    {{"cohort-flow", "From the cohort to the result", FALSE}, make_flow, 0},
-};
+    {{"cohort-flow", "From the cohort to the result", FALSE, FALSE}, make_flow, 0},
+    {{"acceptance", "Local acceptance test: observed over expected by label", FALSE, TRUE},
+     make_acceptance,
+     0},
+    {{"watch-signals", "Evidence of a change over time: every signal", FALSE, TRUE},
+     make_watch,
+     DEMUR_N_WATCH},
+    DEMUR_WATCH_SIGNALS(WATCHED)};
 
 const DemurChartKind *
 demur_chart_kind(size_t i) {
@@ -224,6 +259,17 @@ unknown_chart(const char *name, GError **error) {
 DemurChart *
 demur_chart_new(const char *name, const DemurReportInput *input, double coverage,
                 const char *attribute, GError **error) {
+  size_t kind = 0;
+  while (kind < G_N_ELEMENTS(kinds) && strcmp(kinds[kind].kind.name, name) != 0)
+    kind++;
+  if (kind == G_N_ELEMENTS(kinds)) {
+    unknown_chart(name, error);
+    return NULL;
+  }
+  if (kinds[kind].kind.of_use) {
+    const DemurReportFinding use = {.input = input};
+    return kinds[kind].make(&use, attribute, kinds[kind].argument, error);
+  }
   if (!input->evaluation || input->evaluation->n_methods == 0) {
     nothing_to_draw("the evaluation holds no method", error);
     return NULL;
@@ -233,18 +279,28 @@ demur_chart_new(const char *name, const DemurReportInput *input, double coverage
     at_coverage.coverage = coverage;
   DemurReportFinding finding = demur_finding(&at_coverage);
   finding.input = input; /* outlives the chart, unlike the copy; its coverage is not read again */
-  for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
-    if (strcmp(kinds[i].kind.name, name) == 0)
-      return kinds[i].make(&finding, attribute, kinds[i].argument, error);
-  unknown_chart(name, error);
-  return NULL;
+  return kinds[kind].make(&finding, attribute, kinds[kind].argument, error);
 }
 
 /* ---- files ---- */
 
+gboolean
+demur_chart_simulated(const DemurReportInput *input) {
+  gboolean simulated = input->evaluation && input->evaluation->simulated;
+  for (size_t i = 0; input->use && i < input->use->n_watches; i++)
+    simulated |= input->use->watches[i].simulated;
+  for (size_t i = 0; input->use && i < input->use->n_acceptances; i++)
+    simulated |= input->use->acceptances[i].simulated;
+  return simulated;
+}
+
 char *
 demur_chart_caption(const DemurReportInput *input) {
   const DemurEvaluation *e = input->evaluation;
+  if (!e) /* of what became of a selector in use */
+    return g_strdup_printf(
+        "%sselector %s · demur %s", demur_chart_simulated(input) ? "Simulated data · " : "",
+        demur_text_recorded(input->selector.name), input->version ? input->version : "");
   g_autofree char *digest = demur_text_digest(e->digest);
   return g_strdup_printf("%s%scohort %s, split %s · demur %s · rows %s",
                          e->simulated ? "Simulated data · " : "",

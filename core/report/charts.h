@@ -23,13 +23,14 @@ typedef struct {
   const char *name;   /* "coverage-sbce2" */
   const char *title;  /* for lists: "Calibration error S-BCE₂ against coverage" */
   gboolean of_groups; /* it shows groups of scans, which have to be evaluated */
+  gboolean of_use;    /* it shows what became of the selector in use: nothing is evaluated for it */
 } DemurChartKind;
 
 /* NULL: there are no more. */
 const DemurChartKind *demur_chart_kind(size_t i);
 
 /* coverage: of the operating point, 0: the input's; attribute: of a forest plot, NULL: the first
- * there is. input and what it points to must outlive the chart. NULL with DEMUR_ERROR_USAGE for an
+ * there is; of what became of the selector in use: the site, NULL likewise. input and what it points to must outlive the chart. NULL with DEMUR_ERROR_USAGE for an
  * unknown name and DEMUR_ERROR_NOT_FOUND for an unknown attribute, with the list of those there
  * are; DEMUR_ERROR_STATE where the input holds nothing to draw. */
 DemurChart *demur_chart_new(const char *name, const DemurReportInput *input, double coverage,
@@ -56,6 +57,9 @@ gboolean demur_chart_write(const DemurChart *chart, const char *path, const char
  * anything is computed. NULL with DEMUR_ERROR_USAGE otherwise. */
 const DemurChartKind *demur_chart_check(const char *name, const char *path,
                                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Whether anything in the input is of simulated patients. */
+gboolean demur_chart_simulated(const DemurReportInput *input);
 
 /* "Simulated data · cohort ist, split test · demur 0.1.0 · rows 9f2c 77a0 41d3" (owned). */
 char *demur_chart_caption(const DemurReportInput *input);
@@ -84,6 +88,9 @@ size_t demur_chart_forest_part(DemurChart *chart, size_t first, size_t n);
 DemurChart *demur_chart_decision_curve(const DemurReportFinding *finding);
 DemurChart *demur_chart_risk_over_time(const DemurReportFinding *finding);
 DemurChart *demur_chart_cohort_flow(const DemurReportFinding *finding);
+/* Of the watch at that site, NULL: the first. signal DEMUR_N_WATCH: every one that has patients. */
+DemurChart *demur_chart_watch(const DemurReportUse *use, const char *site, DemurWatchSignal signal);
+DemurChart *demur_chart_acceptance(const DemurReportUse *use, const char *site);
 
 /* A method's short name at a line or a panel; borrowed. */
 const char *demur_chart_method_label(const DemurReportFinding *finding,

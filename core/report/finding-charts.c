@@ -7,9 +7,8 @@
 
 #include <math.h>
 
-/* title is taken over. */
-static DemurChart *
-chart_new(const DemurChartInterface *interface, char *title) {
+DemurChart *
+demur_chart_begin(const DemurChartInterface *interface, char *title) {
   DemurChart *chart = g_new0(DemurChart, 1);
   chart->interface = interface;
   chart->title = title;
@@ -17,8 +16,8 @@ chart_new(const DemurChartInterface *interface, char *title) {
   return chart;
 }
 
-static gpointer
-own(DemurChart *chart, gpointer memory) {
+gpointer
+demur_chart_own(DemurChart *chart, gpointer memory) {
   g_ptr_array_add(chart->owned, memory);
   return memory;
 }
@@ -96,9 +95,9 @@ demur_chart_coverage_curve(const DemurReportFinding *f, int measure, const char 
   const DemurMethodResult *methods[DEMUR_N_SERIES];
   DemurChartSeries styles[DEMUR_N_SERIES];
   const size_t n = chart_methods(f, methods, styles, MIN(most_methods, DEMUR_N_SERIES));
-  DemurChart *chart = chart_new(&demur_coverage_curve_chart, g_strdup(title));
-  DemurCoverageSeries *series = own(chart, g_new0(DemurCoverageSeries, n + 1));
-  double *values = own(chart, g_new0(double, (n + 1) * 3 * DEMUR_N_COVERAGES));
+  DemurChart *chart = demur_chart_begin(&demur_coverage_curve_chart, g_strdup(title));
+  DemurCoverageSeries *series = demur_chart_own(chart, g_new0(DemurCoverageSeries, n + 1));
+  double *values = demur_chart_own(chart, g_new0(double, (n + 1) * 3 * DEMUR_N_COVERAGES));
   for (size_t s = 0; s < n; s++) {
     double *point = values + s * 3 * DEMUR_N_COVERAGES, *mean = point + DEMUR_N_COVERAGES,
            *sd = mean + DEMUR_N_COVERAGES;
@@ -156,10 +155,11 @@ demur_chart_decision_curve(const DemurReportFinding *f) {
   }
   if (n_points == 0)
     return NULL;
-  DemurChart *chart = chart_new(&demur_coverage_curve_chart, g_strdup("Decision curve"));
+  DemurChart *chart = demur_chart_begin(&demur_coverage_curve_chart, g_strdup("Decision curve"));
   const double end = decision_end(points, n_points);
-  DemurCoverageSeries *series = own(chart, g_new0(DemurCoverageSeries, 2 * n_points + 1));
-  double *values = own(chart, g_new0(double, 2 * n_points * DEMUR_N_DECISIONS));
+  DemurCoverageSeries *series =
+      demur_chart_own(chart, g_new0(DemurCoverageSeries, 2 * n_points + 1));
+  double *values = demur_chart_own(chart, g_new0(double, 2 * n_points * DEMUR_N_DECISIONS));
   double highest = 0;
   size_t n = 0, n_thresholds = 0;
   while (n_thresholds < DEMUR_N_DECISIONS && demur_decision_thresholds[n_thresholds] <= end)
@@ -176,7 +176,7 @@ demur_chart_decision_curve(const DemurReportFinding *f) {
         line[t] = value < -0.3 * highest ? NAN : value; /* treating all falls without end */
       }
       series[n++] = (DemurCoverageSeries){
-          own(chart, g_strdup_printf(all ? "%s, treat all" : "%s, by risk", labels[p])),
+          demur_chart_own(chart, g_strdup_printf(all ? "%s, treat all" : "%s, by risk", labels[p])),
           points[p] == f->subject_at ? (all ? DEMUR_SERIES_OTHER_1 : DEMUR_SERIES_SELECTOR)
                                      : (all ? DEMUR_SERIES_OTHER_3 : DEMUR_SERIES_EVERYTHING),
           line,
@@ -215,18 +215,19 @@ fill_corner(DemurChart *chart, const DemurOperatingPoint *at, char **corner) {
                     *high = demur_text_decimal(interval.high, 2);
     if (!isfinite(value))
       continue;
-    *corner++ = own(chart, isfinite(interval.low) && isfinite(interval.high)
-                               ? g_strdup_printf("%s %s (%s to %s)", shown[i].name, text, low, high)
-                               : g_strdup_printf("%s %s", shown[i].name, text));
+    *corner++ = demur_chart_own(
+        chart, isfinite(interval.low) && isfinite(interval.high)
+                   ? g_strdup_printf("%s %s (%s to %s)", shown[i].name, text, low, high)
+                   : g_strdup_printf("%s %s", shown[i].name, text));
   }
 }
 
 DemurChart *
 demur_chart_reliability(const DemurReportFinding *f, const DemurOperatingPoint *at,
                         DemurChartSeries series, const char *label, char *title, double axis_end) {
-  DemurChart *chart = chart_new(&demur_reliability_chart, title);
+  DemurChart *chart = demur_chart_begin(&demur_reliability_chart, title);
   const DemurEvaluation *e = f->evaluation;
-  char **corner = own(chart, g_new0(char *, 4));
+  char **corner = demur_chart_own(chart, g_new0(char *, 4));
   fill_corner(chart, at, corner);
   chart->data.reliability = (DemurReliability){
       .title = title,
@@ -250,9 +251,9 @@ DemurChart *
 demur_chart_histogram(const DemurReportFinding *f, double coverage) {
   const DemurMethodResult *methods[2] = {f->subject, f->confidence};
   g_autofree char *percent = demur_text_coverage(coverage);
-  DemurChart *chart = chart_new(&demur_confidence_histogram_chart,
-                                g_strdup_printf("Accepted at coverage %s", percent));
-  DemurHistogramPanel *panels = own(chart, g_new0(DemurHistogramPanel, 3));
+  DemurChart *chart = demur_chart_begin(&demur_confidence_histogram_chart,
+                                        g_strdup_printf("Accepted at coverage %s", percent));
+  DemurHistogramPanel *panels = demur_chart_own(chart, g_new0(DemurHistogramPanel, 3));
   size_t n = 0;
   for (size_t i = 0; i < 2; i++) {
     const DemurOperatingPoint *at = demur_finding_at(methods[i], coverage, FALSE);
@@ -288,11 +289,11 @@ demur_chart_rejection(const DemurReportFinding *f, double coverage, DemurRejecti
   const size_t n_classes = f->evaluation->n_classes;
   g_autofree char *percent = demur_text_coverage(coverage);
   DemurChart *chart =
-      chart_new(&demur_rejection_chart,
-                kind == DEMUR_REJECTION_RATES
-                    ? g_strdup_printf("Share of each label refused at coverage %s", percent)
-                    : g_strdup_printf("Each label's share of the refused at %s", percent));
-  DemurRejectionSeries *series = own(chart, g_new0(DemurRejectionSeries, 2));
+      demur_chart_begin(&demur_rejection_chart,
+                        kind == DEMUR_REJECTION_RATES
+                            ? g_strdup_printf("Share of each label refused at coverage %s", percent)
+                            : g_strdup_printf("Each label's share of the refused at %s", percent));
+  DemurRejectionSeries *series = demur_chart_own(chart, g_new0(DemurRejectionSeries, 2));
   size_t n = 0;
   for (size_t i = 0; i < 2; i++) {
     const DemurOperatingPoint *at = demur_finding_at(methods[i], coverage, FALSE);
@@ -308,9 +309,9 @@ demur_chart_rejection(const DemurReportFinding *f, double coverage, DemurRejecti
     demur_chart_free(chart);
     return NULL;
   }
-  const char **labels = own(chart, g_new0(const char *, n_classes + 1));
+  const char **labels = demur_chart_own(chart, g_new0(const char *, n_classes + 1));
   for (size_t l = 0; l < n_classes; l++)
-    labels[l] = own(chart, demur_finding_label(f->input, l));
+    labels[l] = demur_chart_own(chart, demur_finding_label(f->input, l));
   chart->data.rejection = (DemurRejectionChart){.title = chart->title,
                                                 .kind = kind,
                                                 .n_labels = n_classes,
@@ -352,8 +353,8 @@ demur_chart_forest(const DemurReportFinding *f, size_t from, size_t to, size_t m
   if (n_small > 0)
     g_string_append_printf(title, "%s %zu small ones withheld", n < sorted->len ? ";" : ":",
                            n_small);
-  DemurChart *chart = chart_new(&demur_forest_chart, g_string_free(title, FALSE));
-  DemurForestRow *rows = own(chart, g_new0(DemurForestRow, n + 1));
+  DemurChart *chart = demur_chart_begin(&demur_forest_chart, g_string_free(title, FALSE));
+  DemurForestRow *rows = demur_chart_own(chart, g_new0(DemurForestRow, n + 1));
   for (size_t i = 0; i < n; i++) {
     const DemurReportRejection *r = g_ptr_array_index(sorted, i);
     rows[i] = (DemurForestRow){.label = r->name && *r->name ? r->name : "not recorded",
@@ -393,12 +394,12 @@ demur_chart_oe_forest(const DemurReportFinding *f, size_t from, size_t to, size_
     return NULL;
   g_ptr_array_sort(sorted, compare_group_sizes);
   const size_t n = MIN(sorted->len, most_rows);
-  DemurChart *chart = chart_new(
+  DemurChart *chart = demur_chart_begin(
       &demur_forest_chart,
       n < to - from ? g_strdup_printf("Observed over expected by %s: the %zu largest of %zu",
                                       groups[from].by, n, to - from)
                     : g_strdup_printf("Observed over expected by %s", groups[from].by));
-  DemurForestRow *rows = own(chart, g_new0(DemurForestRow, n + 1));
+  DemurForestRow *rows = demur_chart_own(chart, g_new0(DemurForestRow, n + 1));
   for (size_t i = 0; i < n; i++) {
     const DemurGroup *group = g_ptr_array_index(sorted, i);
     const DemurOperatingPoint *at = demur_finding_group_at(f, group);
@@ -435,11 +436,11 @@ demur_chart_risk_over_time(const DemurReportFinding *f) {
   const DemurReportCohort *c = &f->input->cohort;
   if (c->n_years == 0)
     return NULL;
-  DemurChart *chart = chart_new(&demur_risk_over_time_chart,
-                                g_strdup("Risk and what happened, by years after the scan"));
-  double *values = own(chart, g_new0(double, 4 * c->n_years)), *observed = values + c->n_years,
-         *low = observed + c->n_years, *high = low + c->n_years;
-  size_t *n = own(chart, g_new0(size_t, c->n_years));
+  DemurChart *chart = demur_chart_begin(
+      &demur_risk_over_time_chart, g_strdup("Risk and what happened, by years after the scan"));
+  double *values = demur_chart_own(chart, g_new0(double, 4 * c->n_years)),
+         *observed = values + c->n_years, *low = observed + c->n_years, *high = low + c->n_years;
+  size_t *n = demur_chart_own(chart, g_new0(size_t, c->n_years));
   for (size_t y = 0; y < c->n_years; y++) {
     const gboolean small = demur_withheld_year(&c->years[y]);
     n[y] = c->years[y].n;
@@ -448,7 +449,7 @@ demur_chart_risk_over_time(const DemurReportFinding *f) {
     low[y] = small ? NAN : c->years[y].low;
     high[y] = small ? NAN : c->years[y].high;
   }
-  DemurRiskSeries *series = own(chart, g_new0(DemurRiskSeries, 2));
+  DemurRiskSeries *series = demur_chart_own(chart, g_new0(DemurRiskSeries, 2));
   series[0] = (DemurRiskSeries){
       "mean risk, everything shown", DEMUR_SERIES_SELECTOR, values, NULL, NULL, n, FALSE};
   series[1] = (DemurRiskSeries){
@@ -463,14 +464,14 @@ demur_chart_cohort_flow(const DemurReportFinding *f) {
   const DemurReportCohort *c = &f->input->cohort;
   const DemurEvaluation *e = f->evaluation;
   DemurChart *chart =
-      chart_new(&demur_cohort_flow_chart, g_strdup("From the cohort to this result"));
-  DemurFlowReason *left_out = own(chart, g_new0(DemurFlowReason, c->n_exclusions + 1));
+      demur_chart_begin(&demur_cohort_flow_chart, g_strdup("From the cohort to this result"));
+  DemurFlowReason *left_out = demur_chart_own(chart, g_new0(DemurFlowReason, c->n_exclusions + 1));
   for (size_t i = 0; i < c->n_exclusions; i++)
     left_out[i] = (DemurFlowReason){c->exclusions[i].reason, c->exclusions[i].n};
   const size_t n = MAX(c->n_splits, 1);
-  DemurFlowBox *splits = own(chart, g_new0(DemurFlowBox, n));
-  DemurFlowBox whole = {own(chart, g_strdup_printf("Cohort %s", c->name ? c->name : e->cohort)), 0,
-                        0, 0};
+  DemurFlowBox *splits = demur_chart_own(chart, g_new0(DemurFlowBox, n));
+  DemurFlowBox whole = {
+      demur_chart_own(chart, g_strdup_printf("Cohort %s", c->name ? c->name : e->cohort)), 0, 0, 0};
   size_t evaluated = n;
   for (size_t s = 0; s < c->n_splits; s++) {
     splits[s] = (DemurFlowBox){c->splits[s].name, c->splits[s].n_scans, c->splits[s].n_patients,
@@ -495,7 +496,7 @@ demur_chart_cohort_flow(const DemurReportFinding *f) {
       .n_splits = n,
       .splits = splits,
       .evaluated = evaluated,
-      .accepted_label = own(chart, g_strdup_printf("Accepted (%s asked)", coverage)),
+      .accepted_label = demur_chart_own(chart, g_strdup_printf("Accepted (%s asked)", coverage)),
       .n_accepted = at ? at->n_accepted : 0,
       .n_refused = at ? e->n_scans - at->n_accepted : 0};
   return chart;

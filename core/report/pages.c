@@ -1,4 +1,4 @@
-/* The order of the report: summary, cohort, results, threshold, method and provenance, limits, the
+/* The order of the report: summary, cohort, results, threshold, use, method and provenance, limits, the
  * model card and the reporting guidelines; and what stands on every page. Each section is a file
  * that adds its blocks; what it says comes from finding.c and the charts. */
 #include "report/pages.h"
@@ -113,6 +113,7 @@ demur_pages_layout(const DemurReportInput *input, const char *digest) {
   demur_section_threshold(p);
   demur_section_intervals(p);
   demur_section_audits(p);
+  demur_section_use(p);
   demur_section_provenance(p);
   demur_section_limits(p);
   demur_section_model_card(p);

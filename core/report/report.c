@@ -336,6 +336,7 @@ demur_report_json(const DemurReportInput *input) {
   write_selector(json, &input->selector);
   write_thresholds(json, input);
   write_audits(json, input);
+  demur_report_use_write(json, input->use);
   write_rejections(json, input);
   write_heterogeneity(json, input);
   demur_json_begin_object(json, "evaluation");

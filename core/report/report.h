@@ -8,6 +8,7 @@
 
 #include "base/progress.h"
 #include "evaluation/evaluation.h"
+#include "report/use.h"
 
 #include <cairo.h>
 
@@ -177,6 +178,7 @@ typedef struct {
   DemurReportValidation validation;
   size_t n_audits;
   const DemurReportAudit *audits; /* of the selector, by name of site */
+  const DemurReportUse *use;      /* acceptance tests and watches; NULL: not looked for */
   DemurReportRequest request;
   const char *log_head; /* of the workspace's log; NULL: none */
   double coverage;      /* of the summary, one that every method's `at` holds; 0: 0.9 */

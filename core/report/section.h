@@ -33,6 +33,7 @@ void demur_section_results(DemurPages *p);
 void demur_section_threshold(DemurPages *p);
 void demur_section_intervals(DemurPages *p);
 void demur_section_audits(DemurPages *p);
+void demur_section_use(DemurPages *p); /* acceptance tests and watches, a page each */
 void demur_section_provenance(DemurPages *p);
 void demur_section_limits(DemurPages *p);
 void demur_section_model_card(DemurPages *p); /* what the selector is, for whom, how made, tested */

@@ -70,47 +70,84 @@ demur_acceptance_plans_save(DemurWorkspace *workspace, DemurAcceptancePlanRecord
   return demur_store_end(workspace, ok, error);
 }
 
+static void
+plan_free(gpointer record) {
+  demur_acceptance_plan_record_free(record);
+}
+
+static gpointer
+read_plan(sqlite3_stmt *statement) {
+  DemurAcceptancePlanRecord *record = g_new0(DemurAcceptancePlanRecord, 1);
+  record->id = sqlite3_column_int64(statement, 0);
+  char **texts[] = {&record->selector, &record->site,     &record->selector_digest,
+                    &record->cohort,   &record->document, &record->digest,
+                    &record->user,     &record->created};
+  demur_store_read_texts(statement, 1, texts, G_N_ELEMENTS(texts));
+  return record;
+}
+
+/* Whether a plan is as it was saved. */
+static gboolean
+check_plan(const DemurAcceptancePlanRecord *record, GError **error) {
+  g_autofree char *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, record->document, -1);
+  if (g_strcmp0(digest, record->digest) == 0)
+    return TRUE;
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
+              "the plan of the acceptance test of site '%s' is not the one that was saved: plan "
+              "again, and find out who changed the workspace",
+              record->site);
+  return FALSE;
+}
+
+/* The newest plan of each site; site NULL: of every one. */
+static GPtrArray *
+list_plans(DemurWorkspace *workspace, const char *selector, const char *site, gint64 to,
+           GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace,
+      "SELECT p.id, s.name, p.site, p.selector_digest, p.cohort, p.document, p.digest, p.user,"
+      " p.created FROM acceptance_plan p JOIN selector s ON s.id = p.selector_id"
+      " WHERE s.name = ?1 AND (?2 IS NULL OR p.site = ?2) AND p.id = (SELECT max(o.id)"
+      " FROM acceptance_plan o WHERE o.selector_id = p.selector_id AND o.site = p.site"
+      " AND o.id <= ?3) ORDER BY p.site",
+      error);
+  if (statement == NULL)
+    return NULL;
+  demur_store_bind_text(statement, 1, selector);
+  demur_store_bind_text(statement, 2, site);
+  demur_store_bind_int(statement, 3, to);
+  g_autoptr(GPtrArray) list = demur_store_list(workspace, statement, read_plan, plan_free,
+                                               "finding plans of acceptance tests", error);
+  gboolean ok = list != NULL;
+  for (guint i = 0; ok && i < list->len; i++)
+    ok = check_plan(list->pdata[i], error);
+  return ok ? g_steal_pointer(&list) : NULL;
+}
+
 gboolean
 demur_acceptance_plans_current(DemurWorkspace *workspace, const char *selector, const char *site,
                                DemurAcceptancePlanRecord **record, GError **error) {
-  *record = NULL;
-  sqlite3_stmt *statement = demur_store_statement(
-      workspace,
-      "SELECT p.id, p.selector_digest, p.cohort, p.document, p.digest, p.user, p.created"
-      " FROM acceptance_plan p JOIN selector s ON s.id = p.selector_id"
-      " WHERE s.name = ? AND p.site = ? ORDER BY p.id DESC LIMIT 1",
-      error);
-  if (statement == NULL)
-    return FALSE;
-  demur_store_bind_text(statement, 1, selector);
-  demur_store_bind_text(statement, 2, site);
-  gboolean row;
-  if (!demur_store_step(workspace, statement, &row, "finding the plan of an acceptance test",
-                        error))
-    return FALSE;
-  if (!row)
-    return TRUE;
-  g_autoptr(DemurAcceptancePlanRecord) found = g_new0(DemurAcceptancePlanRecord, 1);
-  found->id = sqlite3_column_int64(statement, 0);
-  found->selector = g_strdup(selector);
-  found->site = g_strdup(site);
-  found->selector_digest = demur_store_text(statement, 1);
-  found->cohort = demur_store_text(statement, 2);
-  found->document = demur_store_text(statement, 3);
-  found->digest = demur_store_text(statement, 4);
-  found->user = demur_store_text(statement, 5);
-  found->created = demur_store_text(statement, 6);
-  sqlite3_reset(statement);
-  g_autofree char *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, found->document, -1);
-  if (g_strcmp0(digest, found->digest) != 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
-                "the plan of the acceptance test of site '%s' is not the one that was saved: plan "
-                "again, and find out who changed the workspace",
-                site);
-    return FALSE;
-  }
-  *record = g_steal_pointer(&found);
-  return TRUE;
+  g_autoptr(GPtrArray) list = list_plans(workspace, selector, site, G_MAXINT64, error);
+  *record = list != NULL && list->len > 0 ? g_ptr_array_steal_index(list, 0) : NULL;
+  return list != NULL;
+}
+
+GPtrArray *
+demur_acceptance_plans_list(DemurWorkspace *workspace, const char *selector, gint64 to,
+                            GError **error) {
+  return list_plans(workspace, selector, NULL, to, error);
+}
+
+gboolean
+demur_acceptances_last(DemurWorkspace *workspace, gint64 *plan, gint64 *acceptance,
+                       GError **error) {
+  *plan = demur_store_count(workspace, "SELECT coalesce(max(id), 0) FROM acceptance_plan", NULL,
+                            NULL, error);
+  *acceptance = *plan < 0
+                    ? -1
+                    : demur_store_count(workspace, "SELECT coalesce(max(id), 0) FROM acceptance",
+                                        NULL, NULL, error);
+  return *acceptance >= 0;
 }
 
 gboolean

@@ -29,6 +29,15 @@ gboolean demur_acceptance_plans_current(DemurWorkspace *workspace, const char *s
                                         const char *site, DemurAcceptancePlanRecord **record,
                                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Array of DemurAcceptancePlanRecord (owned) in force for a selector, by site, among those whose id is
+ * at most `to`. DEMUR_ERROR_STORE as above. */
+GPtrArray *demur_acceptance_plans_list(DemurWorkspace *workspace, const char *selector, gint64 to,
+                                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The largest ids of plans and answers; 0: none. */
+gboolean demur_acceptances_last(DemurWorkspace *workspace, gint64 *plan, gint64 *acceptance,
+                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 typedef struct {
   gint64 id; /* set when loaded */
   gint64 plan;

@@ -97,17 +97,35 @@ check_watch(const DemurWatchRecord *record, GError **error) {
   return FALSE;
 }
 
+gboolean
+demur_watches_mark(DemurWorkspace *workspace, DemurWatchMark *mark, GError **error) {
+  const struct {
+    const char *sql;
+    gint64 *id;
+  } counts[] = {{"SELECT coalesce(max(id), 0) FROM watch", &mark->watch},
+                {"SELECT coalesce(max(id), 0) FROM verdict", &mark->verdict},
+                {"SELECT coalesce(max(id), 0) FROM watch_label", &mark->label},
+                {"SELECT coalesce(max(id), 0) FROM watch_alarm", &mark->alarm},
+                {"SELECT coalesce(max(id), 0) FROM watch_lift", &mark->lift}};
+  for (size_t i = 0; i < G_N_ELEMENTS(counts); i++)
+    if ((*counts[i].id = demur_store_count(workspace, counts[i].sql, NULL, NULL, error)) < 0)
+      return FALSE;
+  return TRUE;
+}
+
 GPtrArray *
-demur_watches_list(DemurWorkspace *workspace, const char *selector, GError **error) {
+demur_watches_list(DemurWorkspace *workspace, const char *selector, const DemurWatchMark *then,
+                   GError **error) {
   sqlite3_stmt *statement = demur_store_statement(
       workspace,
       "SELECT id, selector, selector_digest, site, cohort, document, digest, user, created"
       " FROM watch w WHERE (?1 IS NULL OR selector = ?1) AND id = (SELECT max(id) FROM watch o"
-      " WHERE o.selector = w.selector AND o.site IS w.site) ORDER BY selector, site",
+      " WHERE o.selector = w.selector AND o.site IS w.site AND o.id <= ?2) ORDER BY selector, site",
       error);
   if (statement == NULL)
     return NULL;
   demur_store_bind_text(statement, 1, selector);
+  demur_store_bind_int(statement, 2, then != NULL ? then->watch : G_MAXINT64);
   g_autoptr(GPtrArray) list =
       demur_store_list(workspace, statement, read_watch, record_free, "listing watches", error);
   gboolean ok = list != NULL;
@@ -158,17 +176,20 @@ read_alarm(sqlite3_stmt *statement) {
 }
 
 GPtrArray *
-demur_watch_alarms_list(DemurWorkspace *workspace, const char *selector, GError **error) {
+demur_watch_alarms_list(DemurWorkspace *workspace, const char *selector, const DemurWatchMark *then,
+                        GError **error) {
   sqlite3_stmt *statement = demur_store_statement(
       workspace,
       "SELECT a.id, a.watch_id, a.withholds, a.at, coalesce(l.after, 0), a.signal, a.document,"
       " a.created, w.selector, w.site, l.created, l.user, l.reason FROM watch_alarm a"
       " JOIN watch w ON w.id = a.watch_id LEFT JOIN watch_lift l ON l.alarm_id = a.id"
-      " WHERE ?1 IS NULL OR w.selector = ?1 ORDER BY a.id DESC",
+      " AND l.id <= ?3 WHERE (?1 IS NULL OR w.selector = ?1) AND a.id <= ?2 ORDER BY a.id DESC",
       error);
   if (statement == NULL)
     return NULL;
   demur_store_bind_text(statement, 1, selector);
+  demur_store_bind_int(statement, 2, then != NULL ? then->alarm : G_MAXINT64);
+  demur_store_bind_int(statement, 3, then != NULL ? then->lift : G_MAXINT64);
   return demur_store_list(workspace, statement, read_alarm, alarm_free, "listing alarms", error);
 }
 
@@ -263,11 +284,12 @@ demur_watch_labels_save(DemurWorkspace *workspace, const DemurWatchLabel *labels
 }
 
 GHashTable *
-demur_watch_labels_load(DemurWorkspace *workspace, GError **error) {
-  sqlite3_stmt *statement =
-      demur_store_statement(workspace, "SELECT scan_id, label FROM watch_label ORDER BY id", error);
+demur_watch_labels_load(DemurWorkspace *workspace, const DemurWatchMark *then, GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace, "SELECT scan_id, label FROM watch_label WHERE id <= ? ORDER BY id", error);
   if (statement == NULL)
     return NULL;
+  demur_store_bind_int(statement, 1, then != NULL ? then->label : G_MAXINT64);
   g_autoptr(GHashTable) labels = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
   gboolean row, ok;
   while ((ok = demur_store_step(workspace, statement, &row, "reading labels", error)) && row) {

@@ -25,10 +25,19 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurWatchRecord, demur_watch_record_free)
 gboolean demur_watches_save(DemurWorkspace *workspace, DemurWatchRecord *record,
                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Array of DemurWatchRecord in force (owned), by selector and site; selector NULL: of all.
- * DEMUR_ERROR_STORE where a document is not the one that was saved. */
+/* A place in the history: the largest id of each kind of row then. */
+typedef struct {
+  gint64 watch, verdict, label, alarm, lift;
+} DemurWatchMark;
+
+/* Now. */
+gboolean demur_watches_mark(DemurWorkspace *workspace, DemurWatchMark *mark,
+                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Array of DemurWatchRecord in force (owned), by selector and site; selector NULL: of all; then: as it
+ * was then, NULL: now. DEMUR_ERROR_STORE where a document is not the one that was saved. */
 GPtrArray *demur_watches_list(DemurWorkspace *workspace, const char *selector,
-                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+                              const DemurWatchMark *then, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The largest id of a verdict; 0: none. -1 with error. */
 gint64 demur_watches_last_verdict(DemurWorkspace *workspace, GError **error);
@@ -53,9 +62,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurWatchAlarm, demur_watch_alarm_free)
 gboolean demur_watch_alarms_save(DemurWorkspace *workspace, const DemurWatchAlarm *alarm,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Array of DemurWatchAlarm of every watch of that selector, or of all (NULL), newest first (owned).
- */
+/* Array of DemurWatchAlarm of every watch of that selector, or of all (NULL), newest first (owned);
+ * then: as above, alarms lifted later are not lifted. */
 GPtrArray *demur_watch_alarms_list(DemurWorkspace *workspace, const char *selector,
+                                   const DemurWatchMark *then,
                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* A person lifts an alarm. DEMUR_ERROR_NOT_FOUND for no such alarm, DEMUR_ERROR_STATE for one that is
@@ -74,8 +84,8 @@ gboolean demur_watch_labels_save(DemurWorkspace *workspace, const DemurWatchLabe
                                  const char *user, const char *created,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* scan_id -> double (owned): the last label of each scan. */
-GHashTable *demur_watch_labels_load(DemurWorkspace *workspace,
+/* scan_id -> double (owned): the last label of each scan; then: as above. */
+GHashTable *demur_watch_labels_load(DemurWorkspace *workspace, const DemurWatchMark *then,
                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

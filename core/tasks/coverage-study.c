@@ -182,8 +182,10 @@ demur_task_coverage_study(DemurTask *task, const DemurCoverageStudyParams *param
   study->owner = owner;
   study->free_owner = study_owner_free;
   owner->names[0] = g_strdup(params->selector);
-  DemurEvaluateParams options = {
-      .cohort = g_strdup(params->cohort), .split = g_strdup(params->split), .usual_groups = TRUE};
+  DemurEvaluateParams options = {.cohort = g_strdup(params->cohort),
+                                 .split = g_strdup(params->split),
+                                 .usual_groups = TRUE,
+                                 .use = TRUE};
   if (params->group_by != NULL) {
     options.group_by = g_new0(char *, 2);
     options.group_by[0] = g_strdup(params->group_by);

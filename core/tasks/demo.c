@@ -165,7 +165,7 @@ static gboolean
 report(Making *m, GError **error) {
   static char *selectors[] = {(char *)SELECTOR, NULL};
   /* Taken over by the task. */
-  DemurEvaluateParams params = {.cohort = g_strdup(COHORT), .usual_groups = TRUE};
+  DemurEvaluateParams params = {.cohort = g_strdup(COHORT), .usual_groups = TRUE, .use = TRUE};
   g_auto(DemurEvaluating) evaluating = {0};
   if (!demur_report_check_files(m->staged->pdf, error) ||
       !demur_task_evaluate(m->task, selectors, &params, &evaluating, error))

@@ -23,6 +23,7 @@ demur_evaluating_clear(DemurEvaluating *e) {
   g_clear_pointer(&e->audits, g_ptr_array_unref);
   g_clear_pointer(&e->exclusions, g_ptr_array_unref);
   g_free(e->log_head);
+  demur_used_free(e->used);
   g_clear_pointer(&e->noticed, g_ptr_array_unref);
   g_free(e->group_by);
   g_free(e->net_benefit_threshold);
@@ -217,7 +218,8 @@ load(DemurTask *task, char **names, const DemurEvaluateParams *options, DemurEva
       (e->noticed = demur_cohorts_warnings(workspace, options->cohort, error)) == NULL)
     return FALSE;
   e->audits = demur_audits_list(workspace, names[0], error);
-  if (e->audits == NULL)
+  if (e->audits == NULL ||
+      (options->use && !demur_task_used(task, names[0], options->pin, &e->used, error)))
     return FALSE;
   if (options->pin != NULL) {
     demur_report_pin_audits(options->pin, e->audits);

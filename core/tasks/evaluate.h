@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tasks/report-pin.h"
+#include "tasks/report-use.h"
 #include "tasks/selection.h"
 #include "store/audits.h"
 #include "store/cohorts.h"
@@ -17,6 +18,7 @@ typedef struct {
   gboolean in_sample;
   gboolean audited; /* with the selector's site audits, on the scans that they did not label; of one
                      * selector. DEMUR_ERROR_STATE where no site of the split was audited */
+  gboolean use;     /* what became of the first selector in use is gathered too */
   const DemurReportPin *pin; /* as the report had it; NULL: as the workspace is now */
 } DemurEvaluateParams;
 
@@ -33,6 +35,7 @@ typedef struct {
   gboolean exclusions_recorded;
   GPtrArray *exclusions; /* of DemurExclusion: what was left out before the cohort was made */
   GPtrArray *noticed;    /* of DemurTableWarning: while its table was read */
+  DemurUsed *used;       /* NULL: not asked for */
   DemurEvaluation *evaluation;
   size_t n_bootstrap;          /* replicates that were asked for */
   char *group_by;              /* names with commas between; NULL: none */

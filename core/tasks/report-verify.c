@@ -98,6 +98,7 @@ evaluate_again(DemurTask *task, const DemurReportRecipe *recipe, const DemurRepo
                                  .bin_size = g_strdup_printf("%zu", recipe->min_bin_size),
                                  .net_benefit_threshold = g_strdup(recipe->net_benefit_threshold),
                                  .in_sample = recipe->in_sample,
+                                 .use = TRUE,
                                  .pin = pin};
   if (recipe->group_by != NULL) {
     const char *const by[] = {recipe->group_by, NULL};

@@ -576,6 +576,7 @@ demur_report_task_new(const DemurEvaluating *e, double coverage, GError **error)
   describe_exclusions(report, e);
   describe_noticed(report, e);
   describe_audits(report, e);
+  report->input.use = e->used != NULL ? &e->used->use : NULL;
   describe_selector(report, e);
   describe_thresholds(report, e);
   demur_task_read_validation(e->records[0]->validation, report->owned, &report->input.validation);

@@ -25,6 +25,7 @@ demur_watch_lines(const DemurWatchState *state, DemurTranslate translate) {
     if (state->plan->rules[s] == DEMUR_WATCH_IGNORE)
       continue;
     DemurWatchLine *line = g_new0(DemurWatchLine, 1);
+    line->signal = (DemurWatchSignal)s;
     line->title = demur_translate(translate, demur_watch_columns[s].title);
     line->change = result->most >= TOLD_FROM
                        ? demur_watch_change_words(state->plan, (DemurWatchSignal)s, result,
@@ -34,6 +35,7 @@ demur_watch_lines(const DemurWatchState *state, DemurTranslate translate) {
     line->n = result->n;
     line->now = result->n > 0 ? result->evidence[result->n - 1] : 1.0;
     line->n_waiting = result->n_waiting;
+    line->alarm_at = result->alarm != DEMUR_WATCH_NONE ? result->alarm + 1 : 0;
     line->alarm = result->alarm != DEMUR_WATCH_NONE;
     line->withholds = state->plan->rules[s] == DEMUR_WATCH_WITHHOLD;
     g_ptr_array_add(lines, line);

@@ -7,12 +7,13 @@
 G_BEGIN_DECLS
 
 typedef struct {
+  DemurWatchSignal signal;
   const char *title;      /* in the reader's language, borrowed */
   char *change;           /* what changed most; "" where nothing is to be told */
   const double *evidence; /* [n] the e-value behind each patient; the state's */
   size_t n;
   double now; /* the last; 1 for n = 0 */
-  size_t n_waiting;
+  size_t n_waiting, alarm_at; /* patients until the alarm; 0: none */
   gboolean alarm, withholds; /* reached; and what it does */
 } DemurWatchLine;
 

@@ -229,7 +229,9 @@ sources_read(Sources *sources, GError **error) {
   for (char **one = sources->params->left_out; one != NULL && *one != NULL; one++)
     g_hash_table_add(sources->left_out, *one);
   sources->series = demur_series_list(workspace, error);
-  sources->labels = sources->series != NULL ? demur_watch_labels_load(workspace, error) : NULL;
+  sources->labels = sources->series != NULL
+                        ? demur_watch_labels_load(workspace, sources->params->then, error)
+                        : NULL;
   if (sources->labels == NULL)
     return FALSE;
   for (guint i = 0; i < sources->series->len; i++) {

@@ -3,12 +3,14 @@
 
 #include "tasks/watch.h"
 #include "selector/selector.h"
+#include "store/watches.h"
 
 G_BEGIN_DECLS
 
 typedef struct {
   const char *selector, *selector_digest;
-  const char *site; /* NULL: any */
+  const char *site;           /* NULL: any */
+  const DemurWatchMark *then; /* labels as they were then; NULL: now */
   gint64 after, to; /* verdicts behind `after`, up to `to`; who had one before is left out */
   char **left_out;  /* digests of patients, NULL-terminated */
   const DemurSelector *trained; /* whose patients are left out; NULL: nobody's */

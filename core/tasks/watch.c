@@ -236,8 +236,10 @@ find_beginnings(const DemurWatchState *state, gint64 *after, gboolean *open) {
 
 /* The alarms of the watch, and those before it at the same site that nobody lifted. */
 static gboolean
-read_alarms(DemurWorkspace *workspace, DemurWatchState *state, GError **error) {
-  g_autoptr(GPtrArray) all = demur_watch_alarms_list(workspace, state->record->selector, error);
+read_alarms(DemurWorkspace *workspace, DemurWatchState *state, const DemurWatchMark *then,
+            GError **error) {
+  g_autoptr(GPtrArray) all =
+      demur_watch_alarms_list(workspace, state->record->selector, then, error);
   if (all == NULL)
     return FALSE;
   g_clear_pointer(&state->alarms, g_ptr_array_unref);
@@ -298,23 +300,25 @@ keep_alarms(DemurTask *task, DemurWorkspace *workspace, DemurWatchState *state,
       return FALSE;
     any = TRUE;
   }
-  return !any || read_alarms(workspace, state, error);
+  return !any || read_alarms(workspace, state, NULL, error);
 }
 
 static gboolean
-look_at(DemurTask *task, DemurWorkspace *workspace, DemurWatchState *state, GError **error) {
+look_at(DemurTask *task, DemurWorkspace *workspace, DemurWatchState *state,
+        const DemurWatchMark *then, GError **error) {
   const DemurWatchRecord *record = state->record;
   g_autoptr(DemurSelector) selector = NULL;
   state->plan = demur_watch_plan_from_json(record->document, error);
   if (state->plan == NULL || !find_selector(task, record, &selector, error) ||
-      !read_alarms(workspace, state, error))
+      !read_alarms(workspace, state, then, error))
     return FALSE;
   state->outdated = selector == NULL;
   const DemurWatchStreamParams params = {.selector = record->selector,
                                          .selector_digest = record->selector_digest,
                                          .site = record->site,
                                          .after = state->plan->after,
-                                         .to = G_MAXINT64,
+                                         .to = then != NULL ? then->verdict : G_MAXINT64,
+                                         .then = then,
                                          .left_out = state->plan->patients,
                                          .trained = selector};
   g_auto(DemurWatchStream) stream = {0};
@@ -332,14 +336,20 @@ look_at(DemurTask *task, DemurWorkspace *workspace, DemurWatchState *state, GErr
   state->result =
       demur_watch_look(state->plan, (const DemurWatchPatient *)(gpointer)state->patients->data,
                        state->patients->len, after);
-  return keep_alarms(task, workspace, state, open, error);
+  return then != NULL || keep_alarms(task, workspace, state, open, error);
 }
 
 GPtrArray *
 demur_task_watch_look(DemurTask *task, const char *selector, GError **error) {
+  return demur_task_watch_look_back(task, selector, NULL, error);
+}
+
+GPtrArray *
+demur_task_watch_look_back(DemurTask *task, const char *selector, const DemurWatchMark *then,
+                           GError **error) {
   DemurWorkspace *workspace = demur_task_workspace(task, error);
   g_autoptr(GPtrArray) records =
-      workspace != NULL ? demur_watches_list(workspace, selector, error) : NULL;
+      workspace != NULL ? demur_watches_list(workspace, selector, then, error) : NULL;
   if (records == NULL)
     return NULL;
   g_autoptr(GPtrArray) states = g_ptr_array_new_with_free_func(state_free);
@@ -347,7 +357,7 @@ demur_task_watch_look(DemurTask *task, const char *selector, GError **error) {
     DemurWatchState *state = g_new0(DemurWatchState, 1);
     g_ptr_array_add(states, state);
     state->record = g_steal_pointer(&records->pdata[i]);
-    if (!look_at(task, workspace, state, error))
+    if (!look_at(task, workspace, state, then, error))
       return NULL;
   }
   return g_steal_pointer(&states);
@@ -365,7 +375,7 @@ GPtrArray *
 demur_task_watch_stops(DemurTask *task, const char *selector, GError **error) {
   DemurWorkspace *workspace = demur_task_workspace(task, error);
   g_autoptr(GPtrArray) all =
-      workspace != NULL ? demur_watch_alarms_list(workspace, selector, error) : NULL;
+      workspace != NULL ? demur_watch_alarms_list(workspace, selector, NULL, error) : NULL;
   if (all == NULL)
     return NULL;
   g_autoptr(GPtrArray) stops = g_ptr_array_new_with_free_func(alarm_free);

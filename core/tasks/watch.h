@@ -59,6 +59,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurWatchState, demur_watch_state_free)
 GPtrArray *demur_task_watch_look(DemurTask *task, const char *selector,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The same as it was then, NULL: now. Looking back keeps no alarm. */
+GPtrArray *demur_task_watch_look_back(DemurTask *task, const char *selector,
+                                      const DemurWatchMark *then,
+                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* The same behind an assessment, where there is a watch. */
 gboolean demur_task_watch_follow(DemurTask *task, const char *selector,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;

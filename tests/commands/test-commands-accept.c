@@ -39,17 +39,19 @@ test_site(const Sandbox *sandbox) {
   g_assert_not_reached();
 }
 
-/* The table at path with the first n labels from `label`. */
+/* The table at path with its first n labels: every `period`-th 1, the others 0. */
 static void
-fill(const char *path, guint n, char label) {
+fill(const char *path, guint n, guint period) {
   g_autofree char *text = NULL;
   g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
   g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
   g_autoptr(GString) filled = g_string_new(lines[0]);
   for (guint i = 1; lines[i] != NULL && *lines[i] != '\0'; i++) {
     char *comma = strrchr(lines[i], ',');
-    g_string_append_printf(filled, "\n%.*s,%.*s", (int)(comma - lines[i]), lines[i], i <= n ? 1 : 0,
-                           &label);
+    g_string_append_printf(filled, "\n%.*s,%s", (int)(comma - lines[i]), lines[i],
+                           i > n             ? ""
+                           : i % period == 0 ? "1"
+                                             : "0");
   }
   g_string_append_c(filled, '\n');
   g_assert_true(g_file_set_contents(path, filled->str, -1, NULL));
@@ -73,7 +75,7 @@ test_plan_and_run(void) {
   g_assert_cmpstr(string_at(root_of(empty), "answer"), ==, "more");
   g_assert_true(is_null_at(object_at(root_of(empty), "shown"), "observed_over_expected"));
   /* Everybody has the outcome: far outside, and the interval says so. */
-  fill(table, 60, '1');
+  fill(table, 60, 1);
   g_autoptr(Run) sick = run_json(sandbox, 0, "accept", "run", "s", table, NULL);
   g_assert_cmpstr(string_at(root_of(sick), "answer"), ==, "not accepted");
   g_assert_cmpfloat(number_at(object_at(root_of(sick), "shown"), "n_labels"), ==, 60);
@@ -86,6 +88,49 @@ test_plan_and_run(void) {
                                  "--split", "selector_train", NULL);
   g_autoptr(Run) late = run_json(sandbox, 1, "accept", "run", "s", table, NULL);
   assert_says(late->err, "the threshold was tuned anew");
+}
+
+/* The report's page and the chart tell of the looks, each ten labels from the next at least, and not where
+ * fewer than ten patients have, or have not, the outcome; a look that comes later is not in it. */
+static void
+test_report(void) {
+  g_autoptr(Sandbox) sandbox = tuned();
+  g_autofree char *site = test_site(sandbox), *table = sandbox_path(sandbox, "labels.csv");
+  g_autoptr(Run) plan = run_json(sandbox, 0, "accept", "plan", "s", "--cohort", "sim", "--site",
+                                 site, "--split", "test", "--range", "0.3,3", "-o", table, NULL);
+  fill(table, 60, 1);
+  g_autoptr(Run) sick = run_json(sandbox, 0, "accept", "run", "s", table, NULL);
+  g_autoptr(Run) few = run_demur(sandbox, "chart", "acceptance", "a.svg", "-s", "s", NULL);
+  assert_status(few, 1);
+  assert_says(few->err, "ten patients");
+  g_autoptr(Run) first = run_json(sandbox, 0, "report", "few.pdf", "-s", "s", "-c", "sim",
+                                  "--quiet", "--bootstrap", "20", "--resamples", "2", NULL);
+  g_autofree char *few_path = sandbox_path(sandbox, "few.json"), *few_text = NULL;
+  g_assert_true(g_file_get_contents(few_path, &few_text, NULL, NULL));
+  g_autoptr(JsonNode) few_root = json_from_string(few_text, NULL);
+  JsonObject *told =
+      json_array_get_object_element(array_at(json_node_get_object(few_root), "acceptances"), 0);
+  g_assert_cmpstr(string_at(told, "answer"), ==, "not accepted");
+  g_assert_true(is_null_at(told, "n_events"));
+  g_assert_true(is_null_at(told, "observed_over_expected"));
+  const guint looks[] = {100, 104, 180};
+  for (guint i = 0; i < G_N_ELEMENTS(looks); i++) {
+    fill(table, looks[i], 8);
+    g_autoptr(Run) run = run_json(sandbox, 0, "accept", "run", "s", table, NULL);
+  }
+  g_autoptr(Run) chart = run_json(sandbox, 0, "chart", "acceptance", "a.csv", "-s", "s", NULL);
+  JsonArray *rows = array_at(root_of(chart), "rows");
+  g_assert_cmpuint(json_array_get_length(rows), ==, 2);
+  g_assert_cmpstr(json_array_get_string_element(json_array_get_array_element(rows, 0), 0), ==,
+                  "100");
+  g_assert_cmpstr(json_array_get_string_element(json_array_get_array_element(rows, 1), 0), ==,
+                  "180");
+  g_autoptr(Run) report = run_json(sandbox, 0, "report", "r.pdf", "-s", "s", "-c", "sim", "--quiet",
+                                   "--bootstrap", "20", "--resamples", "2", NULL);
+  fill(table, 240, 8);
+  g_autoptr(Run) later = run_json(sandbox, 0, "accept", "run", "s", table, NULL);
+  g_autoptr(Run) verify = run_json(sandbox, 0, "report", "verify", "r.pdf", NULL);
+  g_autoptr(Run) still = run_json(sandbox, 0, "report", "verify", "few.pdf", NULL);
 }
 
 static void
@@ -147,6 +192,7 @@ int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/commands/accept/plan-and-run", test_plan_and_run);
+  g_test_add_func("/commands/accept/report", test_report);
   g_test_add_func("/commands/accept/tables-that-are-not-the-plan",
                   test_tables_that_are_not_the_plan);
   g_test_add_func("/commands/accept/wrong-usage", test_wrong_usage);

@@ -155,6 +155,65 @@ test_labels(void) {
   assert_says(refused->err, "line 2");
 }
 
+/* The report's pages and charts of what became of a selector in use tell what `watch show` tells, of no few
+ * patients, and are made again after others came: what came later is not in them. */
+static void
+test_report(void) {
+  g_autoptr(Sandbox) sandbox = watched("withhold");
+  g_autoptr(Run) unused = run_demur(sandbox, "chart", "acceptance", "a.svg", "-s", "s", NULL);
+  assert_status(unused, 1);
+  assert_says(unused->err, "nothing to draw");
+  g_autoptr(Run) quiet = run_json(sandbox, 0, "assess", "s", "--cohort", "sim", NULL);
+  g_autoptr(Run) shifted = run_json(sandbox, 0, "assess", "s", "--cohort", "other", NULL);
+  g_autoptr(Run) show = run_json(sandbox, 0, "watch", "show", "s", "--path", NULL);
+  JsonObject *shown = find_in(array_at(first_watch(show), "signals"), "signal", "kernel");
+  g_autoptr(Run) chart =
+      run_json(sandbox, 0, "chart", "watch-kernel", "kernel.csv", "--selector", "s", NULL);
+  JsonArray *rows = array_at(root_of(chart), "rows");
+  const guint n = (guint)number_at(shown, "n");
+  g_assert_cmpuint(json_array_get_length(rows), >, 20);
+  g_assert_cmpuint(json_array_get_length(rows), <=, n / 10);
+  JsonArray *first = json_array_get_array_element(rows, 0);
+  g_assert_cmpfloat_with_epsilon(
+      g_ascii_strtod(json_array_get_string_element(first, 2), NULL),
+      json_array_get_double_element(array_at(shown, "evidence_path"),
+                                    (guint)atoi(json_array_get_string_element(first, 1)) - 1),
+      1e-9);
+  assert_says(string_at(root_of(chart), "alternative_text"), string_at(shown, "what_changed"));
+  assert_says(string_at(root_of(chart), "alternative_text"), "ALARM");
+  g_autoptr(Run) all =
+      run_json(sandbox, 0, "chart", "watch-signals", "all.svg", "--selector", "s", NULL);
+  g_autoptr(Run) elsewhere = run_demur(sandbox, "chart", "watch-kernel", "k.svg", "--selector", "s",
+                                       "--site", "nowhere", NULL);
+  assert_status(elsewhere, 1);
+
+  g_autoptr(Run) report = run_json(sandbox, 0, "report", "r.pdf", "--selector", "s", "--cohort",
+                                   "sim", "--bootstrap", "20", "--resamples", "2", "--quiet", NULL);
+  g_autoptr(Run) lift = run_json(sandbox, 0, "watch", "lift", "1", "--reason", "checked", NULL);
+  g_autoptr(Run) later = run_json(sandbox, 0, "assess", "s", "--cohort", "other", NULL);
+  g_autoptr(Run) anew = run_json(sandbox, 0, "watch", "start", "s", "--cohort", "other", NULL);
+  g_autoptr(Run) verify = run_json(sandbox, 0, "report", "verify", "r.pdf", NULL);
+  g_autofree char *path = sandbox_path(sandbox, "r.json"), *text = NULL;
+  g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+  g_autoptr(JsonNode) root = json_from_string(text, NULL);
+  JsonObject *watch =
+      json_array_get_object_element(array_at(json_node_get_object(root), "watches"), 0);
+  JsonObject *kernel = find_in(array_at(watch, "signals"), "signal", "kernel");
+  g_assert_true(bool_at(watch, "withheld"));
+  g_assert_cmpfloat(number_at(kernel, "evidence"), ==, number_at(shown, "evidence"));
+  g_assert_cmpstr(string_at(kernel, "sentence"), ==, string_at(shown, "what_changed"));
+
+  /* A number that somebody changed is found. */
+  g_autofree char *place = g_strdup_printf("\"n_patients\": %.0f", number_at(watch, "n_patients"));
+  char *at = strstr(text, place);
+  g_assert_nonnull(at);
+  at[strlen(place) - 1] = at[strlen(place) - 1] == '0' ? '1' : '0';
+  g_autofree char *changed = sandbox_write(sandbox, "r.json", text, -1);
+  g_autoptr(Run) found = run_demur(sandbox, "report", "verify", "r.pdf", NULL);
+  assert_status(found, 1);
+  assert_says(found->out, "n_patients");
+}
+
 static void
 test_usage(void) {
   g_autoptr(Sandbox) sandbox = sandbox_new();
@@ -179,6 +238,7 @@ main(int argc, char **argv) {
   g_test_add_func("/commands/watch/stop-and-lift", test_stop_and_lift);
   g_test_add_func("/commands/watch/notes", test_notes);
   g_test_add_func("/commands/watch/labels", test_labels);
+  g_test_add_func("/commands/watch/report", test_report);
   g_test_add_func("/commands/watch/usage", test_usage);
   return g_test_run();
 }

@@ -12,7 +12,7 @@ main(int argc, char **argv) {
   g_autoptr(DemurWorkspace) workspace =
       demur_workspace_open(argc == 2 ? argv[1] : "", DEMUR_WORKSPACE_DEFAULT, &error);
   g_autoptr(GPtrArray) watches =
-      workspace != NULL ? demur_watches_list(workspace, NULL, &error) : NULL;
+      workspace != NULL ? demur_watches_list(workspace, NULL, NULL, &error) : NULL;
   if (watches == NULL || watches->len == 0) {
     fprintf(stderr, "%s\n", error != NULL ? error->message : "there is no watch");
     return 1;
@@ -27,7 +27,7 @@ main(int argc, char **argv) {
     fprintf(stderr, "%s\n", error->message);
     return 1;
   }
-  g_autoptr(GPtrArray) alarms = demur_watch_alarms_list(workspace, NULL, &error);
+  g_autoptr(GPtrArray) alarms = demur_watch_alarms_list(workspace, NULL, NULL, &error);
   const DemurWatchAlarm *kept = alarms != NULL ? g_ptr_array_index(alarms, 0) : NULL;
   printf("%" G_GINT64_FORMAT "\n", kept != NULL ? kept->id : 0);
   return kept == NULL;
