@@ -17,6 +17,12 @@
 #define USUAL_RISK 0.1
 /* Of the bets on the range: half of a fortune on this fraction. */
 #define RANGE_FRACTION 0.5
+/* Of the bets on what labels would do: risks are cut to [MIN_RISK, 1 - MIN_RISK]; reference labels of
+ * either kind that they take; their share of the fortune; how much of each is left even. */
+#define MIN_RISK 1e-4
+#define LEAST_LABELS 5
+#define EXPECTED_SHARE 0.8
+#define CAUTION 0.02
 
 #define COLUMN(id, name, title, kind) [DEMUR_WATCH_##id] = {name, title, DEMUR_WATCH_##kind},
 const DemurWatchColumn demur_watch_columns[DEMUR_N_WATCH] = {DEMUR_WATCH_SIGNALS(COLUMN)};
@@ -508,19 +514,36 @@ tell_change(const DemurWatchPlan *plan, DemurWatchSignal signal, const DemurWatc
 
 /* ---- evidence ---- */
 
-static void
+/* From every beginning two gamblers: O:E since then is above the range, or below it. Returns the number
+ * of patients before the beginning that has most in the end. */
+static size_t
 bet_on_range(const DemurWatchPlan *plan, const DemurWatchPatient *patients, const Values *values,
              double *evidence) {
   const DemurBetBounds bounds = {1.0, 1.0};
-  DemurBet above = demur_bet_new(DEMUR_BET_ABOVE, plan->high, bounds, RANGE_FRACTION);
-  DemurBet below = demur_bet_new(DEMUR_BET_BELOW, plan->low, bounds, RANGE_FRACTION);
+  const size_t n_blocks = values->n / DEMUR_EXCHANGE_BLOCK + 1;
+  g_autofree DemurBet *above = g_new(DemurBet, n_blocks), *below = g_new(DemurBet, n_blocks);
+  size_t n_begun = 0, most = 0;
   for (size_t i = 0; i < values->n; i++) {
+    if (i % DEMUR_EXCHANGE_BLOCK == 0) {
+      above[n_begun] = demur_bet_new(DEMUR_BET_ABOVE, plan->high, bounds, RANGE_FRACTION);
+      below[n_begun++] = demur_bet_new(DEMUR_BET_BELOW, plan->low, bounds, RANGE_FRACTION);
+    }
     const DemurWatchPatient *p = &patients[values->rows[i]];
-    demur_bet_add(&above, 1.0, p->label, p->risk);
-    demur_bet_add(&below, 1.0, p->label, p->risk);
-    evidence[i] =
-        fmin(0.5 * (demur_bet_value(&above) + demur_bet_value(&below)), DEMUR_EXCHANGE_MOST);
+    double sum = demur_exchange_weight_from(n_begun), best = -1.0;
+    for (size_t k = 0; k < n_begun; k++) {
+      demur_bet_add(&above[k], 1.0, p->label, p->risk);
+      demur_bet_add(&below[k], 1.0, p->label, p->risk);
+      const double capital = 0.5 * demur_exchange_weight(k) *
+                             (demur_bet_value(&above[k]) + demur_bet_value(&below[k]));
+      sum += capital;
+      if (capital > best) {
+        best = capital;
+        most = k;
+      }
+    }
+    evidence[i] = fmin(sum, DEMUR_EXCHANGE_MOST);
   }
+  return most * DEMUR_EXCHANGE_BLOCK;
 }
 
 /* Where the reference's equal values end, as shares of it: the bins of a category, or of a label. */
@@ -541,6 +564,110 @@ find_edges(const Values *values, double *edges) {
   return n_edges;
 }
 
+/* ---- where labels would fall if something changed ---- */
+
+/* p(1 | r) behind a change of one of these: the outcome `ratio` times as often, or a calibration slope. */
+static const double ratios[] = {0.45, 0.67, 1.5, 2.2};
+static const double slopes[] = {0.3, 0.6, 1.6, 2.5};
+#define N_CHANGES G_N_ELEMENTS(ratios)
+
+static double
+changed_risk(DemurWatchSignal signal, size_t change, double middle, double risk) {
+  if (signal != DEMUR_WATCH_SLOPE)
+    return CLAMP(ratios[change] * risk, MIN_RISK, 1.0 - MIN_RISK);
+  return 1.0 / (1.0 + exp(-(middle + slopes[change] * (logit(risk) - middle))));
+}
+
+/* A reference's value, and how much likelier its label is behind the change. */
+typedef struct {
+  double value, likelier;
+} Weighed;
+
+static int
+by_value(gconstpointer a, gconstpointer b) {
+  return ascending(&((const Weighed *)a)->value, &((const Weighed *)b)->value);
+}
+
+/* Equal values are one block of places: each of them is as likely as they are on average. */
+static void
+share_ties(Weighed *weighed, size_t n) {
+  for (size_t from = 0, to; from < n; from = to) {
+    double sum = 0.0;
+    for (to = from; to < n && weighed[to].value == weighed[from].value; to++)
+      sum += weighed[to].likelier;
+    for (size_t i = from; i < to; i++)
+      weighed[i].likelier = sum / (double)(to - from);
+  }
+}
+
+/* The density over the bins of places, where weighed [n], sorted, fill a place of 1 / n each. */
+static void
+weigh_bins(const Weighed *weighed, size_t n, const DemurExchangeShapes *shapes, double *densities) {
+  double begin = 0.0, mass = 0.0;
+  for (size_t b = 0; b < shapes->n_bins; b++) {
+    const double end = shapes->ends[b] * (double)n;
+    densities[b] = 0.0;
+    for (size_t i = (size_t)begin; i < n && (double)i < end; i++)
+      densities[b] +=
+          fmax(fmin(end, (double)i + 1.0) - fmax(begin, (double)i), 0.0) * weighed[i].likelier;
+    mass += densities[b];
+    begin = end;
+  }
+  begin = 0.0;
+  for (size_t b = 0; b < shapes->n_bins; b++) {
+    const double width = shapes->ends[b] - begin;
+    densities[b] = CAUTION + (1.0 - CAUTION) * densities[b] / mass / width;
+    begin = shapes->ends[b];
+  }
+}
+
+/* Bins that are small where few labels tell most, and end where the reference's outcomes begin. */
+static void
+set_ends(DemurExchangeShapes *shapes, double share) {
+  static const double ends[] = {0.01, 0.02, 0.04, 0.06, 0.08, 0.1,  0.15, 0.2,
+                                0.3,  0.4,  0.5,  0.6,  0.7,  0.8,  0.85, 0.9,
+                                0.92, 0.94, 0.96, 0.97, 0.98, 0.99, 1.0};
+  const double outcomes = 1.0 - share;
+  shapes->n_bins = 0;
+  for (size_t e = 0; e < G_N_ELEMENTS(ends); e++) {
+    if (outcomes > (e > 0 ? ends[e - 1] : 0.0) && outcomes < ends[e])
+      shapes->ends[shapes->n_bins++] = outcomes;
+    shapes->ends[shapes->n_bins++] = ends[e];
+  }
+}
+
+/* What the reference's own labels would look like behind each change: a label is weighed by how much
+ * likelier it would be. Of few labels nothing is said. */
+static void
+expect_changes(const DemurWatchPlan *plan, DemurWatchSignal signal, const Values *values,
+               DemurExchangeShapes *shapes) {
+  const size_t n = values->n_reference;
+  size_t n_events = 0;
+  *shapes = (DemurExchangeShapes){.n_shapes = 0};
+  if (demur_watch_columns[signal].kind != DEMUR_WATCH_LABELLED)
+    return;
+  for (size_t i = 0; i < n; i++)
+    n_events += plan->labels[i] > 0.5 ? 1 : 0;
+  if (n_events < LEAST_LABELS || n - n_events < LEAST_LABELS)
+    return;
+  set_ends(shapes, (double)n_events / (double)n);
+  g_autofree Weighed *weighed = g_new(Weighed, n);
+  const double middle = mean_logit(plan);
+  for (size_t c = 0; c < N_CHANGES; c++) {
+    for (size_t i = 0; i < n; i++) {
+      const double risk = CLAMP(plan->risks[i], MIN_RISK, 1.0 - MIN_RISK);
+      const double changed = changed_risk(signal, c, middle, risk);
+      weighed[i].value = values->reference[i];
+      weighed[i].likelier = plan->labels[i] > 0.5 ? changed / risk : (1.0 - changed) / (1.0 - risk);
+    }
+    qsort(weighed, n, sizeof *weighed, by_value);
+    share_ties(weighed, n);
+    weigh_bins(weighed, n, shapes, shapes->densities[c]);
+  }
+  shapes->n_shapes = N_CHANGES;
+  shapes->share = EXPECTED_SHARE;
+}
+
 static void
 bet_on_exchange(const DemurWatchPlan *plan, DemurWatchSignal signal,
                 const DemurWatchPatient *patients, const Values *values,
@@ -555,7 +682,9 @@ bet_on_exchange(const DemurWatchPlan *plan, DemurWatchSignal signal,
   demur_exchange_places(values->reference, values->n_reference, values->values, draws, n, places);
   double edges[DEMUR_EXCHANGE_BINS];
   const size_t n_edges = find_edges(values, edges);
-  result->change = demur_exchange_evidence(places, n, edges, n_edges, result->evidence);
+  DemurExchangeShapes shapes;
+  expect_changes(plan, signal, values, &shapes);
+  result->change = demur_exchange_evidence(places, n, edges, n_edges, &shapes, result->evidence);
 }
 
 static void
@@ -569,7 +698,7 @@ look_at(const DemurWatchPlan *plan, DemurWatchSignal signal, const DemurWatchPat
   result->n_waiting = values.n_waiting;
   result->evidence = g_new(double, MAX(values.n, 1));
   if (signal == DEMUR_WATCH_RANGE)
-    bet_on_range(plan, patients, &values, result->evidence);
+    result->change = bet_on_range(plan, patients, &values, result->evidence);
   else
     bet_on_exchange(plan, signal, patients, &values, result);
   tell_change(plan, signal, patients, &values, result);

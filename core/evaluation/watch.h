@@ -11,8 +11,13 @@
  *   calibration   y - r
  *   slope         (y - r) (logit r - m),  m the reference's mean logit
  *
- * The last one, range, asks nothing of a reference: bets against "O:E of what is shown is at most
- * high" and "at least low" (metrics/betting.h), half a fortune on each.
+ * A reference with labels says where labels would fall if the outcome came half or twice as often, or
+ * if risks were too extreme or too flat: each of its labels is weighed by how much likelier it would be
+ * then, P'(y | r) / P(y | r), and the weights of the bins of places are bets (DemurExchangeShapes) on
+ * which most of the fortune of the three is staked.
+ *
+ * The last one, range, asks nothing of a reference: from every beginning it bets against "O:E of what is
+ * shown is at most high" and "at least low" (metrics/betting.h), half a fortune on each.
  *
  * alpha is divided among the n signals that are not ignored: an alarm is an e-value that reaches
  * n / alpha. So with probability 1 - alpha at least a hospital where nothing changes never sees an

@@ -35,6 +35,7 @@ typedef struct {
   double counts[N_PARTITIONS][DEMUR_EXCHANGE_BINS];
   double n;
   double shapes[N_SHAPES];
+  double own[DEMUR_EXCHANGE_SHAPES]; /* on the caller's shapes */
 } Gambler;
 
 void
@@ -71,21 +72,23 @@ demur_exchange_places(const double *reference, size_t n_reference, const double 
   }
 }
 
-static double
-weight(size_t k) {
+double
+demur_exchange_weight(size_t k) {
   const double even = DEMUR_EXCHANGE_EVEN;
   return even / (((double)k + even) * ((double)k + even + 1.0));
 }
 
-/* The share of all capital whose beginning is behind block k: sum of the weights from k on. */
-static double
-weight_from(size_t k) {
+double
+demur_exchange_weight_from(size_t k) {
   return DEMUR_EXCHANGE_EVEN / ((double)k + DEMUR_EXCHANGE_EVEN);
 }
 
 static void
-gambler_begin(Gambler *gambler, double capital) {
+gambler_begin(Gambler *gambler, const DemurExchangeShapes *own, double capital) {
   *gambler = (Gambler){.n = 0.0};
+  for (size_t s = 0; s < own->n_shapes; s++)
+    gambler->own[s] = own->share * capital / (double)own->n_shapes;
+  capital -= own->n_shapes > 0 ? own->share * capital : 0.0;
   for (size_t h = 0; h < N_PARTITIONS; h++)
     for (size_t a = 0; a < N_STRENGTHS; a++)
       gambler->histograms[h][a] = 0.5 * capital / (N_PARTITIONS * N_STRENGTHS);
@@ -133,9 +136,10 @@ bins_at(const Partition *partitions, double p, Bins *bins) {
   }
 }
 
-/* Bets on a place; gives what the gambler then has. */
+/* Bets on a place, in the bin `at` of the caller's shapes; gives what the gambler then has. */
 static double
-gambler_add(Gambler *gambler, const Bins *bins, const double *densities) {
+gambler_add(Gambler *gambler, const Bins *bins, const double *densities,
+            const DemurExchangeShapes *own, size_t at) {
   double sum = 0.0;
   for (size_t h = 0; h < N_PARTITIONS; h++) {
     double *count = &gambler->counts[h][bins->bin[h]];
@@ -151,6 +155,10 @@ gambler_add(Gambler *gambler, const Bins *bins, const double *densities) {
   for (size_t s = 0; s < N_SHAPES; s++) {
     bet(&gambler->shapes[s], densities[s]);
     sum += gambler->shapes[s];
+  }
+  for (size_t s = 0; s < own->n_shapes; s++) {
+    bet(&gambler->own[s], own->densities[s][at]);
+    sum += gambler->own[s];
   }
   return sum;
 }
@@ -168,7 +176,8 @@ own_partition(const double *edges, size_t n_edges) {
 
 /* Bets on all places; evidence [n] may be NULL; the beginning that has most in the end. */
 static size_t
-run(const double *places, size_t n, const double *edges, size_t n_edges, double *evidence) {
+run(const double *places, size_t n, const double *edges, size_t n_edges,
+    const DemurExchangeShapes *own, double *evidence) {
   Partition partitions[N_PARTITIONS];
   memcpy(partitions, usual, sizeof usual);
   partitions[N_PARTITIONS - 1] = own_partition(edges, n_edges);
@@ -177,16 +186,19 @@ run(const double *places, size_t n, const double *edges, size_t n_edges, double 
   size_t n_begun = 0, most = 0;
   for (size_t i = 0; i < n; i++) {
     if (i % DEMUR_EXCHANGE_BLOCK == 0) {
-      gambler_begin(&gamblers[n_begun], weight(n_begun));
+      gambler_begin(&gamblers[n_begun], own, demur_exchange_weight(n_begun));
       n_begun++;
     }
     double densities[N_SHAPES];
     shapes_at(places[i], densities);
     Bins bins;
     bins_at(partitions, places[i], &bins);
-    double sum = weight_from(n_begun), best = -1.0;
+    size_t at = 0;
+    while (at + 1 < own->n_bins && places[i] >= own->ends[at])
+      at++;
+    double sum = demur_exchange_weight_from(n_begun), best = -1.0;
     for (size_t k = 0; k < n_begun; k++) {
-      const double capital = gambler_add(&gamblers[k], &bins, densities);
+      const double capital = gambler_add(&gamblers[k], &bins, densities, own, at);
       sum += capital;
       if (capital > best) {
         best = capital;
@@ -201,6 +213,7 @@ run(const double *places, size_t n, const double *edges, size_t n_edges, double 
 
 size_t
 demur_exchange_evidence(const double *places, size_t n, const double *edges, size_t n_edges,
-                        double *evidence) {
-  return run(places, n, edges, n_edges, evidence);
+                        const DemurExchangeShapes *shapes, double *evidence) {
+  const DemurExchangeShapes none = {.n_shapes = 0};
+  return run(places, n, edges, n_edges, shapes != NULL ? shapes : &none, evidence);
 }

@@ -20,7 +20,8 @@
  * partition into bins b of widths v_b with a places imagined as the null has them, f = (n_b / v_b + a)
  * / (n + a), a = 8 and 64, of four and ten equal bins, of bins that are small at both ends, and of the
  * caller's (the shares of a category); half on fixed shapes: slopes 1 + c (2 p - 1), bowls 1 + c (3 (2 p
- * - 1)^2 - 1) / 2 and ends q p^(q - 1). The sum over
+ * - 1)^2 - 1) / 2 and ends q p^(q - 1). A caller who knows what a change would do to
+ * the places brings shapes of that (DemurExchangeShapes), which have nothing to learn. The sum over
  * beginnings in place of a restart when the fortune is low is ours: the guarantee is for all time,
  * and a late change costs a logarithm. w_k = K / ((k + K) (k + K + 1)), K = DEMUR_EXCHANGE_EVEN, sums
  * to 1 and is near even over the first K blocks.
@@ -40,13 +41,30 @@ G_BEGIN_DECLS
 void demur_exchange_places(const double *reference, size_t n_reference, const double *values,
                            const double *draws, size_t n, double *places);
 
-/* M(i) behind each of the places [n] into evidence [n], at most DEMUR_EXCHANGE_MOST. edges [n_edges]:
- * ascending, in (0, 1), the ends of the caller's bins but for the last, chosen before any place is seen;
- * those beyond DEMUR_EXCHANGE_BINS - 1 are left out; may be NULL. Returns the number of places behind
- * which something most likely changed: the beginning whose share of M(n) is the largest; 0 for n = 0. */
 #define DEMUR_EXCHANGE_MOST 1e100
 #define DEMUR_EXCHANGE_BINS 12
+#define DEMUR_EXCHANGE_SHAPES 8
+#define DEMUR_EXCHANGE_SHAPE_BINS 32
+
+/* w_k, and the sum of the weights from k on: what has not begun before block k. */
+double demur_exchange_weight(size_t k);
+double demur_exchange_weight_from(size_t k);
+
+/* Densities of the caller's, chosen before any place is seen. */
+typedef struct {
+  double share; /* of the fortune that is staked on them, evenly, in [0, 1] */
+  size_t n_shapes, n_bins;
+  double ends[DEMUR_EXCHANGE_SHAPE_BINS]; /* [n_bins] ascending, the last one 1 */
+  double densities[DEMUR_EXCHANGE_SHAPES][DEMUR_EXCHANGE_SHAPE_BINS]; /* [n_shapes][n_bins], each
+                                                                       * with the integral 1 */
+} DemurExchangeShapes;
+
+/* M(i) behind each of the places [n] into evidence [n], at most DEMUR_EXCHANGE_MOST. edges [n_edges]:
+ * ascending, in (0, 1), the ends of the caller's bins but for the last, chosen before any place is seen;
+ * those beyond DEMUR_EXCHANGE_BINS - 1 are left out; may be NULL. shapes: NULL: none. Returns the number of
+ * places behind which something most likely changed: the beginning whose share of M(n) is the largest; 0
+ * for n = 0. */
 size_t demur_exchange_evidence(const double *places, size_t n, const double *edges, size_t n_edges,
-                               double *evidence);
+                               const DemurExchangeShapes *shapes, double *evidence);
 
 G_END_DECLS

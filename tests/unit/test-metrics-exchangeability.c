@@ -103,7 +103,7 @@ test_evidence_is_the_twins(void) {
   for (size_t i = 0; i < N; i++)
     places[i] = i < 60 ? demur_random_uniform(&random) : pow(demur_random_uniform(&random), 2.0);
   const double edge = 0.6;
-  demur_exchange_evidence(places, N, &edge, 1, evidence);
+  demur_exchange_evidence(places, N, &edge, 1, NULL, evidence);
   const size_t looks[] = {1, 24, 25, 26, 77, N};
   for (size_t l = 0; l < G_N_ELEMENTS(looks); l++) {
     const double right = twin(places, looks[l], edge);
@@ -119,13 +119,34 @@ test_a_fair_game(void) {
   for (size_t g = 0; g < GRID; g++) {
     const double places[] = {0.9, 0.8, ((double)g + 0.5) / GRID};
     double evidence[3];
-    demur_exchange_evidence(places, 3, NULL, 0, evidence);
+    demur_exchange_evidence(places, 3, NULL, 0, NULL, evidence);
     mean += evidence[2] / GRID;
   }
   const double before[] = {0.9, 0.8};
   double evidence[2];
-  demur_exchange_evidence(before, 2, NULL, 0, evidence);
+  demur_exchange_evidence(before, 2, NULL, 0, NULL, evidence);
   g_assert_cmpfloat_with_epsilon(mean / evidence[1], 1.0, 2e-3);
+}
+
+/* All on two shapes of two bins, .5 | 1.5 and 1.8 | .2: behind one place at .75 the first block's gambler has
+ * w_0 (1.5 + .2) / 2, what has not begun stays w_1 + .. = 1 - w_0; behind .75 and .25 the gambler has w_0 (1.5 x
+ * .5 + .2 x 1.8) / 2. A place on an edge is of the upper bin. */
+static void
+test_own_shapes_by_hand(void) {
+  const DemurExchangeShapes shapes = {.share = 1.0,
+                                      .n_shapes = 2,
+                                      .n_bins = 2,
+                                      .ends = {0.5, 1.0},
+                                      .densities = {{0.5, 1.5}, {1.8, 0.2}}};
+  const double places[] = {0.75, 0.25}, edge[] = {0.5};
+  const double w0 = demur_exchange_weight(0);
+  double evidence[2];
+  g_assert_cmpfloat_with_epsilon(w0 + demur_exchange_weight_from(1), 1.0, 1e-12);
+  demur_exchange_evidence(places, 2, NULL, 0, &shapes, evidence);
+  g_assert_cmpfloat_with_epsilon(evidence[0], 1.0 - w0 + w0 * 0.85, 1e-12);
+  g_assert_cmpfloat_with_epsilon(evidence[1], 1.0 - w0 + w0 * 0.555, 1e-12);
+  demur_exchange_evidence(edge, 1, NULL, 0, &shapes, evidence);
+  g_assert_cmpfloat_with_epsilon(evidence[0], 1.0 - w0 + w0 * 0.85, 1e-12);
 }
 
 /* 2,000 streams of 600 without change: 1 in 20 at most passes 20, and a shift of half a standard
@@ -147,7 +168,7 @@ test_false_and_true_alarms(void) {
       draws[i] = demur_random_uniform(&random);
     }
     demur_exchange_places(reference, REFERENCE, values, draws, N, places);
-    const size_t change = demur_exchange_evidence(places, N, NULL, 0, evidence);
+    const size_t change = demur_exchange_evidence(places, N, NULL, 0, NULL, evidence);
     gboolean alarm = FALSE;
     for (size_t i = 0; i < N; i++)
       alarm |= evidence[i] >= 20.0;
@@ -173,10 +194,10 @@ test_most(void) {
   g_autofree double *places = g_new(double, N), *evidence = g_new(double, N);
   for (size_t i = 0; i < N; i++)
     places[i] = i % 2 == 0 ? 1.0 : 0.0;
-  demur_exchange_evidence(places, N, NULL, 0, evidence);
+  demur_exchange_evidence(places, N, NULL, 0, NULL, evidence);
   g_assert_cmpfloat(evidence[N - 1], <=, DEMUR_EXCHANGE_MOST);
   g_assert_true(evidence[N - 1] > 1e50);
-  g_assert_cmpuint(demur_exchange_evidence(places, 0, NULL, 0, evidence), ==, 0);
+  g_assert_cmpuint(demur_exchange_evidence(places, 0, NULL, 0, NULL, evidence), ==, 0);
 }
 
 int
@@ -186,6 +207,7 @@ main(int argc, char **argv) {
   g_test_add_func("/exchangeability/order-alone", test_places_hang_on_order_alone);
   g_test_add_func("/exchangeability/twin", test_evidence_is_the_twins);
   g_test_add_func("/exchangeability/fair", test_a_fair_game);
+  g_test_add_func("/exchangeability/own-shapes", test_own_shapes_by_hand);
   g_test_add_func("/exchangeability/alarms", test_false_and_true_alarms);
   g_test_add_func("/exchangeability/most", test_most);
   return g_test_run();
