@@ -14,6 +14,7 @@
 #include "store/scores.h"
 #include "store/series.h"
 #include "store/verdicts.h"
+#include "tasks/watch-makers.h"
 
 #define PERSON_DIGITS 24
 
@@ -152,6 +153,7 @@ demur_watch_fill_cohort(DemurWatchPatient *patient, const DemurCohort *cohort, s
 typedef struct {
   DemurCohort *cohort; /* NULL: it is gone */
   char *digest;        /* what verdicts of it are bound to */
+  gboolean apart;      /* its patients are others than those of the same numbers elsewhere */
 } Source;
 
 static void
@@ -172,6 +174,7 @@ typedef struct {
   GHashTable *versions; /* scan_id -> version of its score's model */
   GHashTable *labels;   /* scan_id -> double */
   GHashTable *left_out; /* digests of persons */
+  DemurWatchMakers makers;
 } Sources;
 
 static void
@@ -183,6 +186,7 @@ sources_clear(Sources *sources) {
   g_clear_pointer(&sources->versions, g_hash_table_unref);
   g_clear_pointer(&sources->labels, g_hash_table_unref);
   g_clear_pointer(&sources->left_out, g_hash_table_unref);
+  demur_watch_makers_clear(&sources->makers);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Sources, sources_clear)
 
@@ -232,7 +236,8 @@ sources_read(Sources *sources, GError **error) {
   sources->labels = sources->series != NULL
                         ? demur_watch_labels_load(workspace, sources->params->then, error)
                         : NULL;
-  if (sources->labels == NULL)
+  if (sources->labels == NULL ||
+      !demur_watch_makers_read(workspace, sources->params->trained, &sources->makers, error))
     return FALSE;
   for (guint i = 0; i < sources->series->len; i++) {
     DemurSeriesRecord *one = sources->series->pdata[i];
@@ -262,6 +267,7 @@ find_source(Sources *sources, const char *name, GError **error) {
     DemurVerdictBatch batch = {.selector = sources->params->selector, .cohort = name};
     demur_bindings_bind_batch(bindings, &batch);
     source->digest = g_strdup(batch.cohort_digest);
+    source->apart = demur_watch_makers_apart(&sources->makers, source->cohort);
   }
   return source;
 }
@@ -291,11 +297,10 @@ fill_of_cohort(Sources *sources, const Scan *scan, const Source *source, Candida
   const char *patient_id = cohort->patient_ids[cohort->patients[row]];
   candidate->person = demur_watch_person_of_cohort(cohort, patient_id);
   demur_watch_fill_cohort(&candidate->patient, cohort, (size_t)row);
-  const DemurSelector *trained = sources->params->trained;
-  const gboolean own =
-      trained != NULL &&
-      (!cohort->simulated || g_strcmp0(cohort->name, demur_selector_cohort(trained)) == 0);
-  return own && demur_selector_has_seen(trained, patient_id) ? TRAINED : COUNTS;
+  return !source->apart &&
+                 demur_watch_makers_hold(&sources->makers, cohort, (size_t)row, patient_id)
+             ? TRAINED
+             : COUNTS;
 }
 
 static Fate
@@ -311,10 +316,7 @@ fill_of_series(Sources *sources, const Scan *scan, Candidate *candidate) {
   patient->thickness = thickness_text(series->thickness_mm);
   patient->version = g_strdup(g_hash_table_lookup(sources->versions, scan->scan_id));
   patient->pending = TRUE;
-  return sources->params->trained != NULL && series->patient_id != NULL &&
-                 demur_selector_has_seen(sources->params->trained, series->patient_id)
-             ? TRAINED
-             : COUNTS;
+  return demur_watch_makers_hold(&sources->makers, NULL, 0, series->patient_id) ? TRAINED : COUNTS;
 }
 
 /* Everything of a scan that may count; *fate says whether it does. */

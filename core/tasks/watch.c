@@ -11,6 +11,7 @@
 #include "tasks/assess.h"
 #include "tasks/label-table.h"
 #include "tasks/selection.h"
+#include "tasks/watch-makers.h"
 #include "tasks/watch-stream.h"
 
 /* ---- start ---- */
@@ -26,15 +27,17 @@ demur_watch_started_free(DemurWatchStarted *started) {
 
 /* Patients of the cohort's assessed scans, of each the scan whose key is least. */
 static void
-refer_to_cohort(DemurCohort *cohort, const DemurAssessment *assessment, const char *site,
-                DemurWatchStarted *started) {
+refer_to_cohort(DemurCohort *cohort, const DemurAssessment *assessment,
+                const DemurWatchMakers *makers, const char *site, DemurWatchStarted *started) {
   g_autoptr(GHashTable) least = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   g_autoptr(GArray) patients = demur_watch_patients_new();
+  const gboolean apart = demur_watch_makers_apart(makers, cohort);
   for (guint i = 0; i < assessment->verdicts->len; i++) {
     const DemurVerdictRecord *v = &g_array_index(assessment->verdicts, DemurVerdictRecord, i);
     if (site != NULL && g_strcmp0(site, v->site) != 0)
       continue;
-    if (demur_selector_has_seen(assessment->selector, v->patient_id)) {
+    const gssize row = demur_cohort_find_scan(cohort, v->scan_id);
+    if (!apart && demur_watch_makers_hold(makers, cohort, (size_t)row, v->patient_id)) {
       started->n_trained++;
       continue;
     }
@@ -45,7 +48,6 @@ refer_to_cohort(DemurCohort *cohort, const DemurAssessment *assessment, const ch
                                  .raw = v->risk_raw,
                                  .risk = v->risk,
                                  .distance = v->distance};
-    const gssize row = demur_cohort_find_scan(cohort, v->scan_id);
     demur_watch_fill_cohort(&patient, cohort, (size_t)row);
     g_autofree char *person = demur_watch_person_of_cohort(cohort, v->patient_id);
     const guint at = GPOINTER_TO_UINT(g_hash_table_lookup(least, person));
@@ -159,9 +161,10 @@ demur_task_watch_start(DemurTask *task, const DemurWatchStartParams *params, GEr
   if (params->cohort != NULL) {
     g_autoptr(DemurCohort) cohort =
         demur_cohorts_load_facts(workspace, params->cohort, NULL, error);
-    if (cohort == NULL)
+    g_auto(DemurWatchMakers) makers = {0};
+    if (cohort == NULL || !demur_watch_makers_read(workspace, assessment.selector, &makers, error))
       return NULL;
-    refer_to_cohort(cohort, &assessment, params->site, started);
+    refer_to_cohort(cohort, &assessment, &makers, params->site, started);
     if (started->n_reference == 0) {
       g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
                   "cohort '%s' has no patient%s%s in split '%s' that the selector has not seen",

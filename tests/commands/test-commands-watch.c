@@ -214,6 +214,36 @@ test_report(void) {
   assert_says(found->out, "n_patients");
 }
 
+/* Who made the selector is left out and counted under another cohort's name and another spelling too: the
+ * same table read in again, with the patients' numbers in small letters; the patients of
+ * another simulation, who bear the same numbers, are others. */
+static void
+test_makers(void) {
+  g_autoptr(Sandbox) sandbox = watched("note");
+  g_autofree char *path = sandbox_path(sandbox, "sim.csv"), *text = NULL;
+  g_autoptr(Run) export = run_demur(sandbox, "cohort", "export", "sim", path, "--quiet", NULL);
+  assert_status(export, 0);
+  g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+  g_autoptr(GString) spelled = g_string_new(text);
+  g_assert_cmpuint(g_string_replace(spelled, "\nP0", "\np0", 0), >, 1000);
+  g_autofree char *other = sandbox_write(sandbox, "copy.csv", spelled->str, -1);
+  g_autoptr(Run) import = run_json(sandbox, 0, "cohort", "import", "copy", other, "--model",
+                                   "simulated-cnn", "--quiet", NULL);
+  g_autoptr(Run) seen =
+      run_json(sandbox, 0, "assess", "s", "--cohort", "copy", "--split", "selector_train", NULL);
+  g_autoptr(Run) show = run_json(sandbox, 0, "watch", "show", "s", NULL);
+  const guint n = json_array_get_length(array_at(root_of(seen), "verdicts"));
+  g_assert_cmpuint(n, >, 100);
+  g_assert_cmpfloat(number_at(first_watch(show), "n_trained"), ==, n);
+  g_assert_cmpfloat(number_at(first_watch(show), "n_patients"), ==, 0);
+  g_autoptr(Run) words = run_demur(sandbox, "watch", "show", "s", NULL);
+  assert_says(words->out, "of patients who made the selector");
+  g_autoptr(Run) others = run_json(sandbox, 0, "assess", "s", "--cohort", "other", NULL);
+  g_autoptr(Run) after = run_json(sandbox, 0, "watch", "show", "s", NULL);
+  g_assert_cmpfloat(number_at(first_watch(after), "n_trained"), ==, n);
+  g_assert_cmpfloat(number_at(first_watch(after), "n_patients"), >, 300);
+}
+
 static void
 test_usage(void) {
   g_autoptr(Sandbox) sandbox = sandbox_new();
@@ -239,6 +269,7 @@ main(int argc, char **argv) {
   g_test_add_func("/commands/watch/notes", test_notes);
   g_test_add_func("/commands/watch/labels", test_labels);
   g_test_add_func("/commands/watch/report", test_report);
+  g_test_add_func("/commands/watch/makers", test_makers);
   g_test_add_func("/commands/watch/usage", test_usage);
   return g_test_run();
 }
