@@ -30,6 +30,15 @@ print_result(DemurContext *context, const char *path, const DemurReportCheck *ch
     }
     demur_json_end_array(json);
     demur_json_bool(json, "rounded", check->rounded);
+    demur_json_bool(json, "pages_compared", check->pages_compared);
+    demur_json_begin_object(json, "kernel");
+    demur_json_string(json, "written", check->written_kernel);
+    demur_json_string(json, "found", check->kernel);
+    demur_json_end_object(json);
+    demur_json_begin_array(json, "methods_changed");
+    for (guint i = 0; i < check->methods_changed->len; i++)
+      demur_json_string(json, NULL, check->methods_changed->pdata[i]);
+    demur_json_end_array(json);
     demur_json_begin_array(json, "since_then");
     for (guint i = 0; i < check->since->len; i++)
       demur_json_string(json, NULL, check->since->pdata[i]);
@@ -41,7 +50,9 @@ print_result(DemurContext *context, const char *path, const DemurReportCheck *ch
   for (guint i = 0; i < check->since->len; i++)
     g_print("since then: %s\n", (const char *)check->since->pdata[i]);
   if (check->rounded)
-    g_print("numbers are equal within 1e-9, not in every digit: made on another processor\n");
+    g_print("numbers are equal within 1e-9, not in every digit: made on another processor (kernel "
+            "%s, here %s)\n",
+            check->written_kernel != NULL ? check->written_kernel : "not recorded", check->kernel);
   for (guint i = 0; i < MIN(all->len, MOST_SHOWN); i++) {
     const DemurReportDifference *d = all->pdata[i];
     g_print("differs: %s\n", d->where);
@@ -54,9 +65,12 @@ print_result(DemurContext *context, const char *path, const DemurReportCheck *ch
   }
   if (all->len > MOST_SHOWN)
     g_print("and %u more (--json lists them all)\n", all->len - MOST_SHOWN);
-  if (all->len == 0)
+  if (all->len == 0 && check->pages_compared)
     g_print("Verified: every number of %s, and the pages of %s, are what the workspace gives.\n",
             check->json_path, path);
+  else if (all->len == 0)
+    g_print("Verified: %s names %s, and what was compared of it is what the workspace gives.\n",
+            path, check->json_path);
 }
 
 gboolean

@@ -7,6 +7,7 @@
 #include "report/format.h"
 #include "report/pages.h"
 #include "report/pdf-document.h"
+#include "report/revisions.h"
 #include "report/withheld.h"
 
 #include <math.h>
@@ -329,6 +330,8 @@ demur_report_json(const DemurReportInput *input) {
   demur_json_string(json, "created", input->created);
   demur_json_string(json, "notice", "For research use, not a cleared device");
   demur_json_string(json, "log_head", input->log_head);
+  demur_json_string(json, "kernel", input->kernel);
+  demur_method_revisions_write(json);
   demur_report_request_write(json, &input->request, FALSE, input->coverage, input->paper);
   write_finding(json, input);
   write_validation(json, &input->validation);

@@ -181,6 +181,7 @@ typedef struct {
   const DemurReportUse *use;      /* acceptance tests and watches; NULL: not looked for */
   DemurReportRequest request;
   const char *log_head; /* of the workspace's log; NULL: none */
+  const char *kernel;   /* that the numbers were computed with; NULL: not recorded */
   double coverage;      /* of the summary, one that every method's `at` holds; 0: 0.9 */
   const char *created;  /* date of the report, from stored dates (ISO 8601); NULL: undated */
   const char *version;  /* of the program, "0.1.0" */

@@ -7,6 +7,8 @@
 #include "base/json-reader.h"
 #include "base/limits.h"
 #include "report/files.h"
+#include "report/revisions.h"
+#include "selector/mlp-kernel.h"
 #include "store/events.h"
 #include "tasks/evaluate.h"
 #include "tasks/patient-sheet.h"
@@ -21,10 +23,12 @@ typedef struct {
   gsize n_json;
   JsonParser *parser;
   DemurReportRecipe *recipe;
-  GPtrArray *differences; /* of DemurReportDifference; borrowed */
+  GPtrArray *differences;     /* of DemurReportDifference; borrowed */
+  GPtrArray *methods_changed; /* of names; borrowed */
   DemurReportPin pin;
   const char *log_head; /* that it prints; NULL: none. Borrowed from the document */
-  gboolean rounded;
+  const char *kernel;   /* likewise: that its numbers were computed with */
+  gboolean rounded, pages_compared;
 } Check;
 
 static void
@@ -134,6 +138,7 @@ remake_report(DemurTask *task, const Check *check, Remade *remade, GError **erro
     return FALSE;
   report->input.paper = recipe->paper;
   report->input.log_head = check->log_head;
+  report->input.kernel = check->kernel;
   remade->json = demur_report_json(&report->input);
   /* The pages name the digest of the JSON that is there, whatever its last digits are. */
   remade->pdf = demur_report_pdf(&report->input, check->json, &remade->n_pdf, error);
@@ -225,22 +230,55 @@ is_wording(const DemurReportDifference *d) {
   return d->written == NULL && d->found != NULL && !g_str_has_suffix(d->where, "]");
 }
 
+/* The family of methods that a difference is owed to: it was defined anew since the report was
+ * written. DEMUR_N_FAMILIES: none. */
+static DemurMethodFamily
+changed_family(const Check *check, const DemurReportDifference *d) {
+  DemurMethodFamily f = check->recipe->of_patient ? DEMUR_N_FAMILIES : 0;
+  while (f < DEMUR_N_FAMILIES && (demur_method_revision_of(check->pin.document, f) ==
+                                      demur_method_family_row(f)->revision ||
+                                  !demur_method_family_holds(f, d)))
+    f++;
+  return f;
+}
+
+static void
+tell_changed_methods(Check *check, const guint n_owed[DEMUR_N_FAMILIES]) {
+  for (DemurMethodFamily f = 0; f < DEMUR_N_FAMILIES; f++) {
+    const DemurMethodFamilyRow *row = demur_method_family_row(f);
+    if (n_owed[f] == 0)
+      continue;
+    g_ptr_array_add(check->methods_changed, g_strdup(row->name));
+    g_ptr_array_add(check->pin.since,
+                    g_strdup_printf("the methods of %s changed (%s: revision %d in the report, %d "
+                                    "now): %u of its numbers are others by them and were not "
+                                    "compared, nor were the pages",
+                                    row->title, row->name,
+                                    demur_method_revision_of(check->pin.document, f), row->revision,
+                                    n_owed[f]));
+  }
+}
+
 /* Notes the differences. Where the JSON is the one that the PDF names, so that nobody changed it
- * alone, those of wording are told and are none. */
+ * alone, those of wording and those owed to methods defined anew are told once and are none. */
 static void
 note_differences(Check *check, const GPtrArray *found) {
   const gboolean untouched = check->differences->len == 0;
-  guint n_worded = 0;
+  guint n_worded = 0, n_owed[DEMUR_N_FAMILIES] = {0};
   const char *first = NULL;
   for (guint i = 0; i < found->len; i++) {
     const DemurReportDifference *d = found->pdata[i];
-    if (!untouched || !is_wording(d)) {
+    const DemurMethodFamily family = untouched ? changed_family(check, d) : DEMUR_N_FAMILIES;
+    if (untouched && is_wording(d)) {
+      first = first != NULL ? first : d->where;
+      n_worded++;
+    } else if (family != DEMUR_N_FAMILIES) {
+      n_owed[family]++;
+    } else {
       add(check, d->where, d->written, d->found);
-      continue;
     }
-    first = first != NULL ? first : d->where;
-    n_worded++;
   }
+  tell_changed_methods(check, n_owed);
   if (n_worded > 0)
     g_ptr_array_add(
         check->pin.since,
@@ -277,7 +315,8 @@ compare_again(DemurTask *task, Check *check, GError **error) {
   if (!same_json && found->len == 0 && !check->rounded)
     add(check, "the JSON's text", "written in another way than this program writes it", NULL);
   /* Another JSON makes other pages: nothing more can be said of them. */
-  if ((same_json || check->rounded) &&
+  check->pages_compared = same_json || check->rounded;
+  if (check->pages_compared &&
       (remade.n_pdf != check->n_pdf || memcmp(remade.pdf, check->pdf, check->n_pdf) != 0))
     add(check, "the PDF's pages",
         "not those that these numbers make here: the file was changed, or it was drawn with other "
@@ -295,15 +334,23 @@ demur_task_report_verify(DemurTask *task, const char *path, GError **error) {
   if (result->json_path == NULL)
     return NULL;
   result->since = g_ptr_array_new_with_free_func(g_free);
-  g_auto(Check)
-      check = {.path = path, .json_path = result->json_path, .differences = result->differences};
+  result->methods_changed = g_ptr_array_new_with_free_func(g_free);
+  g_auto(Check) check = {.path = path,
+                         .json_path = result->json_path,
+                         .differences = result->differences,
+                         .methods_changed = result->methods_changed};
   if (!read_files(&check, error))
     return NULL;
   check.pin =
       (DemurReportPin){json_node_get_object(json_parser_get_root(check.parser)), result->since};
+  if (!demur_json_read_string(check.pin.document, "kernel", &check.kernel, NULL))
+    check.kernel = NULL; /* of an older program */
   if (!check_head(task, &check, error) || !compare_again(task, &check, error))
     return NULL;
   result->rounded = check.rounded;
+  result->pages_compared = check.pages_compared;
+  result->written_kernel = g_strdup(check.kernel);
+  result->kernel = demur_mlp_kernel()->name;
   return g_steal_pointer(&result);
 }
 
@@ -314,5 +361,7 @@ demur_report_check_free(DemurReportCheck *check) {
   g_free(check->json_path);
   g_clear_pointer(&check->differences, g_ptr_array_unref);
   g_clear_pointer(&check->since, g_ptr_array_unref);
+  g_clear_pointer(&check->methods_changed, g_ptr_array_unref);
+  g_free(check->written_kernel);
   g_free(check);
 }

@@ -11,7 +11,13 @@ typedef struct {
   GPtrArray
       *differences; /* of DemurReportDifference; empty: the files are what the workspace gives */
   GPtrArray *since; /* of sentences: what the workspace has learnt since, which is no difference */
-  gboolean rounded; /* numbers are equal but for rounding: made on another processor */
+  /* Of names of families (report/revisions.h) whose numbers are others by methods defined anew since
+   * and were not compared; each is told in since too. */
+  GPtrArray *methods_changed;
+  gboolean rounded;        /* numbers are equal but for rounding: made on another processor */
+  gboolean pages_compared; /* not where words or methods are others: they make other pages */
+  char *written_kernel;    /* that the report's numbers were computed with; NULL: not recorded */
+  const char *kernel;      /* that they were computed with now */
 } DemurReportCheck;
 
 /* path: of the PDF, with its JSON beside it. Sets the task's seed to the report's. What differs, or

@@ -11,6 +11,7 @@
 #include "metrics/intervals.h"
 #include "report/finding.h"
 #include "selector/coverage.h"
+#include "selector/mlp-kernel.h"
 #include "tasks/meaning.h"
 #include "tasks/prevalence.h"
 #include "tasks/report-characteristics.h"
@@ -584,5 +585,6 @@ demur_report_task_new(const DemurEvaluating *e, double coverage, GError **error)
   describe_rejections(report);
   report->input.created = latest_date(&report->input);
   report->input.log_head = own(report, g_strdup(e->log_head));
+  report->input.kernel = demur_mlp_kernel()->name;
   return report;
 }

@@ -322,32 +322,92 @@ test_what_came_after_is_no_difference(Fixture *fixture, gconstpointer data) {
   check_verify(fixture, fixture->pdf, "threshold");
 }
 
+/* Writes text as the JSON of a report under another name whose PDF names its digest: as if a program
+ * of another state had written both. The PDF's path; owned. */
+static char *
+write_elsewhere(const Fixture *fixture, const char *text) {
+  gsize n, n_json;
+  g_autofree char *pdf = read_text(fixture->pdf, &n), *json = read_text(fixture->json, &n_json);
+  g_autofree char *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, json, -1),
+                  *other = g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, -1);
+  for (char *at = pdf; (at = g_strstr_len(at, (gssize)(pdf + n - at), digest)) != NULL;)
+    memcpy(at, other, strlen(other));
+  char *path = sandbox_path(fixture->sandbox, "older.pdf");
+  g_autofree char *json_path = sandbox_path(fixture->sandbox, "older.json");
+  write_text(path, pdf, (gssize)n);
+  write_text(json_path, text, -1);
+  return path;
+}
+
 /* A report of an older program: sentences in other words and a member that it did not write, under
  * a digest that the PDF names. Told, and no difference; a number beside them is one. */
 static void
 test_other_words_are_no_difference(Fixture *fixture, gconstpointer data) {
   for (int changed = 0; changed < 2; changed++) {
-    gsize n, n_json;
-    g_autofree char *pdf = read_text(fixture->pdf, &n), *json = read_text(fixture->json, &n_json);
-    g_autofree char *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, json, -1);
+    g_autofree char *json = read_text(fixture->json, NULL);
     g_autoptr(GString) text = g_string_new(json);
     g_assert_cmpuint(g_string_replace(text, "\"headline\": \"", "\"headline\": \"In short: ", 0), >,
                      0);
     g_assert_cmpuint(g_string_replace(text, "For research use", "Meant for research", 0), >, 0);
     if (changed)
       g_assert_cmpuint(g_string_replace(text, "\"n_sites\": ", "\"n_sites\": 1", 1), ==, 1);
-    g_autofree char *other = g_compute_checksum_for_string(G_CHECKSUM_SHA256, text->str, -1);
-    for (char *at = pdf; (at = g_strstr_len(at, (gssize)(pdf + n - at), digest)) != NULL;)
-      memcpy(at, other, strlen(other));
-    g_autofree char *path = sandbox_path(fixture->sandbox, "older.pdf"),
-                    *json_path = sandbox_path(fixture->sandbox, "older.json");
-    write_text(path, pdf, (gssize)n);
-    write_text(json_path, text->str, (gssize)text->len);
+    g_autofree char *path = write_elsewhere(fixture, text->str);
     check_verify(fixture, path, changed ? "n_sites" : NULL);
     g_autoptr(Run) run = run_json(fixture->sandbox, changed, "report", "verify", path, NULL);
     g_assert_cmpuint(json_array_get_length(array_at(root_of(run), "since_then")), >, 0);
-    g_unlink(path);
-    g_unlink(json_path);
+  }
+}
+
+/* A report whose calibration fits were other methods: told once, whether it names their revision or
+ * is of before they were kept. Another family's number, the same number under today's revision, or
+ * one in a JSON that was changed alone is a difference all the same. */
+static void
+test_methods_defined_anew_are_told_once(Fixture *fixture, gconstpointer data) {
+  static const struct {
+    const char *revisions; /* what stands in place of the family's; NULL: no revisions at all */
+    const char *number;    /* the first of this name becomes another */
+    gboolean alone;        /* the PDF names another digest */
+    const char *differs;   /* NULL: nothing */
+  } cases[] = {
+      {"\"calibration_fits\": 1", "\"oe_ratio\": ", FALSE, NULL},
+      {"\"calibration_fits\": 3", "\"calibration_slope\": ", FALSE, NULL},
+      {NULL, "\"calibration_intercept\": ", FALSE, NULL},
+      {NULL, "\"brier\": ", FALSE, "brier"},
+      {"\"calibration_fits\": 1", "\"brier\": ", FALSE, "brier"},
+      {"\"calibration_fits\": 2", "\"oe_ratio\": ", FALSE, "oe_ratio"},
+      {"\"calibration_fits\": 1", "\"oe_ratio\": ", TRUE, "oe_ratio"},
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *json = read_text(fixture->json, NULL);
+    g_autoptr(GString) text = g_string_new(json);
+    if (cases[i].revisions != NULL)
+      g_assert_cmpuint(g_string_replace(text, "\"calibration_fits\": 2", cases[i].revisions, 0), ==,
+                       1);
+    else
+      g_assert_cmpuint(g_string_replace(text, "\"method_revisions\"", "\"notice\"", 0), ==, 1);
+    const char *at = strstr(text->str, "\"n_accepted\"");
+    g_assert_nonnull(at);
+    const char *number = strstr(at, cases[i].number);
+    g_assert_nonnull(number);
+    number += strlen(cases[i].number);
+    g_string_insert(text, number - text->str + (*number == '-'), "1");
+    g_autofree char *path = write_elsewhere(fixture, text->str);
+    if (cases[i].alone) {
+      g_autofree char *json_path = sandbox_path(fixture->sandbox, "older.json");
+      g_string_append_c(text, '\n');
+      write_text(json_path, text->str, -1);
+    }
+    check_verify(fixture, path, cases[i].differs);
+    g_autoptr(Run) run =
+        run_json(fixture->sandbox, cases[i].differs != NULL, "report", "verify", path, NULL);
+    JsonArray *methods = array_at(root_of(run), "methods_changed");
+    if (cases[i].differs == NULL) {
+      g_assert_cmpuint(json_array_get_length(methods), ==, 1);
+      g_assert_cmpstr(json_array_get_string_element(methods, 0), ==, "calibration_fits");
+      g_assert_false(bool_at(root_of(run), "pages_compared"));
+    } else if (cases[i].alone) {
+      g_assert_cmpuint(json_array_get_length(methods), ==, 0);
+    }
   }
 }
 
@@ -681,6 +741,7 @@ main(int argc, char **argv) {
       {"an audit is reported", test_an_audit_is_reported},
       {"what came after is no difference", test_what_came_after_is_no_difference},
       {"other words are no difference", test_other_words_are_no_difference},
+      {"methods defined anew are told once", test_methods_defined_anew_are_told_once},
       {"rounding is no difference", test_rounding_is_no_difference},
       {"what was left out is reported", test_what_was_left_out_is_reported},
       {"a missing folder is an error", test_a_missing_folder_is_an_error},
