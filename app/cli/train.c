@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "app/cli/command.h"
+#include "app/cli/shard-options.h"
 #include "base/error.h"
 #include "tasks/names.h"
-#include "tasks/train.h"
 
 static gboolean
 on_number(const char *option, const char *value, gpointer data, GError **error) {
@@ -196,6 +196,43 @@ add_numbers(GArray *entries) {
 }
 
 static gboolean
+refuse_shards(GError **error) {
+  g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                      "what can be cut into shards is the search: add --search or --search-grid");
+  return FALSE;
+}
+
+static gboolean
+make_part(DemurContext *context, const DemurTrainParams *params, const DemurShardOptions *options,
+          GError **error) {
+  demur_context_take_stdout(options->part);
+  if (!demur_task_search_part(&context->task, params, &options->shard, options->part, error))
+    return FALSE;
+  demur_shard_options_print(context, options, params->selector);
+  return TRUE;
+}
+
+static gboolean
+make(DemurContext *context, const DemurTrainParams *params, GError **error) {
+  g_auto(DemurTrained) trained = {0};
+  g_autoptr(GError) local = NULL;
+  if (!demur_task_train(&context->task, params, &trained, &local)) {
+    if (g_error_matches(local, G_IO_ERROR, G_IO_ERROR_CANCELLED) && trained.n_kept_updates >= 0 &&
+        !context->quiet)
+      g_printerr("demur: kept after %" G_GINT64_FORMAT
+                 " updates; the same command with --resume goes on from there\n",
+                 trained.n_kept_updates);
+    if (g_error_matches(local, DEMUR_ERROR, DEMUR_ERROR_EXISTS))
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_EXISTS, "%s (--replace)", local->message);
+    else
+      g_propagate_error(error, g_steal_pointer(&local));
+    return FALSE;
+  }
+  print_result(context, params->selector, &trained);
+  return TRUE;
+}
+
+static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree char *cohort_name = NULL;
   g_autofree char *grid = NULL;
@@ -206,6 +243,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
           ? demur_train_settings_new_published()
           : demur_train_settings_new();
   g_auto(GStrv) arguments = NULL;
+  g_auto(DemurShardOptions) options = {0};
   g_autoptr(GArray) entries = g_array_new(TRUE, TRUE, sizeof(GOptionEntry));
   const GOptionEntry fixed[] = {
       {"cohort", 'c', 0, G_OPTION_ARG_STRING, &cohort_name, "cohort to train on", "C"},
@@ -220,6 +258,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
        "choose the settings of the grid by leaving whole sites out first", NULL},
       {"search-grid", 0, 0, G_OPTION_ARG_STRING, &grid, "what is searched (" DEMUR_SEARCH_GRID ")",
        "GRID"},
+      DEMUR_SHARD_ENTRIES(options),
       {"replace", 0, 0, G_OPTION_ARG_NONE, &replace, "replace a selector of that name", NULL},
       {"resume", 0, 0, G_OPTION_ARG_NONE, &resume,
        "go on with the interrupted training of that name, with the same options", NULL},
@@ -251,10 +290,11 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   g_array_append_vals(entries, fixed, G_N_ELEMENTS(fixed));
   g_autoptr(GPtrArray) texts = add_numbers(entries);
   if (!demur_command_parse_group(
-          argc, argv, "SELECTOR --cohort C", "train a selector by Algorithm 1",
+          argc, argv, "SELECTOR --cohort C [FILE…]", "train a selector by Algorithm 1",
           "What stands in brackets is the default.", (const GOptionEntry *)(gpointer)entries->data,
           settings, &arguments, error) ||
-      !demur_command_expect(arguments, 1, "train takes the name of the new selector", error) ||
+      !demur_shard_options_check(&options, arguments, "train takes the name of the new selector",
+                                 error) ||
       !demur_task_check_name("selector", arguments[0], error))
     return FALSE;
   if (cohort_name == NULL) {
@@ -268,24 +308,12 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
                                    .grid = grid != NULL ? grid
                                            : search     ? DEMUR_SEARCH_GRID
                                                         : NULL,
+                                   .parts = options.parts,
                                    .replace = replace,
                                    .resume = resume ? DEMUR_RESUME_KEPT : DEMUR_RESUME_NO};
-  g_auto(DemurTrained) trained = {0};
-  g_autoptr(GError) local = NULL;
-  if (!demur_task_train(&context->task, &params, &trained, &local)) {
-    if (g_error_matches(local, G_IO_ERROR, G_IO_ERROR_CANCELLED) && trained.n_kept_updates >= 0 &&
-        !context->quiet)
-      g_printerr("demur: kept after %" G_GINT64_FORMAT
-                 " updates; the same command with --resume goes on from there\n",
-                 trained.n_kept_updates);
-    if (g_error_matches(local, DEMUR_ERROR, DEMUR_ERROR_EXISTS))
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_EXISTS, "%s (--replace)", local->message);
-    else
-      g_propagate_error(error, g_steal_pointer(&local));
-    return FALSE;
-  }
-  print_result(context, arguments[0], &trained);
-  return TRUE;
+  return params.grid == NULL && (options.part != NULL || options.merge) ? refuse_shards(error)
+         : options.part != NULL ? make_part(context, &params, &options, error)
+                                : make(context, &params, error);
 }
 
 const DemurCommand demur_command_train = {"train", "train a selector by Algorithm 1", run};

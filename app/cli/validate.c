@@ -1,31 +1,41 @@
 /* demur validate SELECTOR --cohort C: whole sites left out in turn; the verdict is kept with the
  * selector. */
 #include "app/cli/command.h"
+#include "app/cli/shard-options.h"
 #include "base/error.h"
-#include "tasks/train.h"
 
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree char *cohort_name = NULL;
   int n_folds = 5;
   g_auto(GStrv) arguments = NULL;
+  g_auto(DemurShardOptions) options = {0};
   const GOptionEntry entries[] = {
       {"cohort", 'c', 0, G_OPTION_ARG_STRING, &cohort_name,
        "cohort that trained the selector, or another with the same splits", "C"},
       {"folds", 0, 0, G_OPTION_ARG_INT, &n_folds, "folds of whole sites (5)", "N"},
+      DEMUR_SHARD_ENTRIES(options),
       {NULL}};
-  if (!demur_command_parse(argc, argv, "SELECTOR --cohort C",
+  if (!demur_command_parse(argc, argv, "SELECTOR --cohort C [FILE…]",
                            "leave whole sites out in turn: does the selector help?",
                            "Trains once a fold with the selector's own settings.", entries,
                            &arguments, error) ||
-      !demur_command_expect(arguments, 1, "validate takes the name of one selector", error))
+      !demur_shard_options_check(&options, arguments, "validate takes the name of one selector",
+                                 error))
     return FALSE;
   if (cohort_name == NULL || n_folds < 2) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
                         "validate needs --cohort C, and at least 2 --folds");
     return FALSE;
   }
-  const DemurValidateParams params = {arguments[0], cohort_name, (size_t)n_folds};
+  const DemurValidateParams params = {arguments[0], cohort_name, (size_t)n_folds, options.parts};
+  if (options.part != NULL) {
+    demur_context_take_stdout(options.part);
+    if (!demur_task_validate_part(&context->task, &params, &options.shard, options.part, error))
+      return FALSE;
+    demur_shard_options_print(context, &options, arguments[0]);
+    return TRUE;
+  }
   g_autoptr(DemurValidation) validation = demur_task_validate(&context->task, &params, error);
   if (validation == NULL)
     return FALSE;

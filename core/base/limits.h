@@ -25,6 +25,7 @@
 /* Most bytes of a file that is read whole (base/file-input.h), well above what each kind needs: a
  * selector keeps at most 20,000 scans; a scanner's rules, a key and settings are a page. */
 #define DEMUR_LIMIT_SELECTOR_BYTES ((gsize)512 << 20)
+#define DEMUR_LIMIT_PART_BYTES ((gsize)1 << 30)
 #define DEMUR_LIMIT_REPORT_BYTES ((gsize)256 << 20)
 #define DEMUR_LIMIT_SCORES_JSON_BYTES ((gsize)512 << 20)
 #define DEMUR_LIMIT_SETTINGS_BYTES ((gsize)1 << 20)

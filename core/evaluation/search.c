@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/side-by-side.h"
 
 #define MAX_TRIALS 200
 
@@ -74,12 +75,7 @@ multiply(GArray **trials, const char *assignment, GError **error) {
 }
 
 DemurSearch *
-demur_search(DemurCohort *cohort, const DemurTrainSettings *settings, const char *grid,
-             guint64 seed, size_t n_folds, DemurParallel *parallel, const DemurProgress *progress,
-             GError **error) {
-  const DemurProgress none = {0};
-  if (progress == NULL)
-    progress = &none;
+demur_search_new(const DemurTrainSettings *settings, const char *grid, GError **error) {
   GArray *trials = g_array_new(FALSE, TRUE, sizeof(DemurSearchTrial));
   add_trial(trials, demur_train_settings_copy(settings), "");
   g_auto(GStrv) assignments = g_strsplit(grid, ";", -1);
@@ -90,35 +86,69 @@ demur_search(DemurCohort *cohort, const DemurTrainSettings *settings, const char
   g_autoptr(DemurSearch) search = g_new0(DemurSearch, 1);
   search->n_trials = trials->len;
   search->trials = (DemurSearchTrial *)(gpointer)g_array_free(trials, FALSE);
+  return ok ? g_steal_pointer(&search) : NULL;
+}
+
+DemurTrainSettings *
+demur_search_trial_settings(const DemurSearch *search, size_t trial) {
+  DemurTrainSettings *settings = demur_train_settings_copy(search->trials[trial].settings);
+  settings->average = settings->models = 1;
+  return settings;
+}
+
+gboolean
+demur_search_choose(DemurSearch *search, GError **error) {
   double least = INFINITY;
-  for (size_t t = 0; ok && t < search->n_trials; t++) {
-    DemurSearchTrial *trial = &search->trials[t];
-    g_autoptr(DemurTrainSettings) single = demur_train_settings_copy(trial->settings);
-    single->average = 1;
-    DemurProgressStage stage = {progress, (double)t / (double)search->n_trials,
-                                (double)(t + 1) / (double)search->n_trials, "searching"};
-    const DemurProgress staged = demur_progress_stage(&stage);
-    g_autoptr(GError) local = NULL;
-    g_autoptr(DemurValidation) validation =
-        demur_validate(cohort, single, seed, n_folds, parallel, &staged, &local);
-    if (validation == NULL) {
-      /* A combination that diverges is a result; anything else ends the search. */
-      if (!g_error_matches(local, DEMUR_ERROR, DEMUR_ERROR_NUMERIC)) {
-        g_propagate_error(error, g_steal_pointer(&local));
-        ok = FALSE;
-      }
-      continue;
-    }
-    trial->sbce2_auc = validation->measures[0].selector;
-    if (trial->sbce2_auc < least) {
-      least = trial->sbce2_auc;
+  for (size_t t = 0; t < search->n_trials; t++)
+    if (search->trials[t].sbce2_auc < least) {
+      least = search->trials[t].sbce2_auc;
       search->best = t;
     }
+  if (isfinite(least))
+    return TRUE;
+  g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_NUMERIC,
+                      "no combination of the grid could be trained; lower the learning rate");
+  return FALSE;
+}
+
+typedef struct {
+  DemurSearch *search;
+  DemurCohort *cohort;
+  guint64 seed;
+  size_t n_folds;
+} Searching;
+
+static gboolean
+try_one(size_t t, DemurParallel *parallel, const DemurProgress *progress, gpointer data,
+        GError **error) {
+  const Searching *searching = data;
+  g_autoptr(DemurTrainSettings) settings = demur_search_trial_settings(searching->search, t);
+  DemurProgressStage stage = {progress, 0.0, 1.0, "searching"};
+  const DemurProgress staged = demur_progress_stage(&stage);
+  g_autoptr(GError) local = NULL;
+  g_autoptr(DemurValidation) validation = demur_validate(
+      searching->cohort, settings, searching->seed, searching->n_folds, parallel, &staged, &local);
+  if (validation != NULL) {
+    searching->search->trials[t].sbce2_auc = validation->measures[0].selector;
+    return TRUE;
   }
-  if (ok && !isfinite(least)) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_NUMERIC,
-                        "no combination of the grid could be trained; lower the learning rate");
-    ok = FALSE;
-  }
-  return ok ? g_steal_pointer(&search) : NULL;
+  /* A combination that diverges is a result; anything else ends the search. */
+  if (g_error_matches(local, DEMUR_ERROR, DEMUR_ERROR_NUMERIC))
+    return TRUE;
+  g_propagate_error(error, g_steal_pointer(&local));
+  return FALSE;
+}
+
+DemurSearch *
+demur_search(DemurCohort *cohort, const DemurTrainSettings *settings, const char *grid,
+             guint64 seed, size_t n_folds, DemurParallel *parallel, const DemurProgress *progress,
+             GError **error) {
+  g_autoptr(DemurSearch) search = demur_search_new(settings, grid, error);
+  if (search == NULL)
+    return NULL;
+  Searching searching = {search, cohort, seed, n_folds};
+  if (!demur_side_by_side(search->n_trials, parallel, progress, try_one, &searching, error) ||
+      !demur_search_choose(search, error))
+    return NULL;
+  return g_steal_pointer(&search);
 }

@@ -25,9 +25,19 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurSearch, demur_search_free)
 #define DEMUR_SEARCH_GRID "kernel_width=0.1,0.2,0.5;lambda2=0.003,0.01,0.03"
 
 /* Every combination of the grid "name=value,value;name=value" (the numbers of selector/settings.h,
- * and target) put into the settings; each is judged by demur_validate's out-of-fold S-BCE_2 AUC
- * with one network (averaging only smooths) and n_folds. At most 200 combinations:
+ * and target) put into the settings, none of them judged. At most 200 combinations:
  * DEMUR_ERROR_USAGE for more, for an unknown name or a value out of range. */
+DemurSearch *demur_search_new(const DemurTrainSettings *settings, const char *grid,
+                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* What a trial is trained with: its settings, and one network (averaging only smooths). Owned. */
+DemurTrainSettings *demur_search_trial_settings(const DemurSearch *search, size_t trial);
+
+/* The best of the trials that were judged; DEMUR_ERROR_NUMERIC where none could be trained. */
+gboolean demur_search_choose(DemurSearch *search, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* All of it: the grid, each combination judged by demur_validate's out-of-fold S-BCE_2 AUC with
+ * n_folds (as many side by side as there are threads; the same bytes at any number), the best. */
 DemurSearch *demur_search(DemurCohort *cohort, const DemurTrainSettings *settings, const char *grid,
                           guint64 seed, size_t n_folds, DemurParallel *parallel,
                           const DemurProgress *progress, GError **error) G_GNUC_WARN_UNUSED_RESULT;

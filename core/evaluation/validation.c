@@ -7,11 +7,8 @@
 #include "base/json-reader.h"
 #include "base/memory.h"
 #include "cohort/order.h"
-#include "metrics/coverage.h"
-#include "selector/folds.h"
 
 #define MIN_SITES DEMUR_FEW_SITES
-#define LEFT_OUT "left out by validation"
 
 void
 demur_validation_free(DemurValidation *v) {
@@ -23,58 +20,6 @@ demur_validation_free(DemurValidation *v) {
   g_free(v->digest);
   g_free(v->unit);
   g_free(v);
-}
-
-/* The scans whose sites are left out in turn, and what their folds' selectors say of them. */
-typedef struct {
-  DemurCohort *cohort;
-  const DemurTrainSettings *settings;
-  guint64 seed;
-  size_t n;
-  const guint32 *rows, *folds; /* [n] */
-  double *scores;              /* [n] share of the fold that scores lower */
-  double *risks;               /* [n_scans][width] as that selector sees them */
-} LeaveOut;
-
-/* Trains without the fold and fills its scans' scores and risks. */
-static gboolean
-leave_out(const LeaveOut *job, guint32 fold, DemurParallel *parallel, const DemurProgress *progress,
-          GError **error) {
-  g_autofree guint8 *moved = g_new0(guint8, MAX(job->cohort->n_scans, 1));
-  g_autofree guint32 *left = g_new(guint32, MAX(job->n, 1)),
-                     *places = g_new(guint32, MAX(job->n, 1));
-  size_t n_left = 0;
-  for (size_t i = 0; i < job->n; i++)
-    if (job->folds[i] == fold) {
-      moved[job->rows[i]] = 1;
-      places[n_left] = (guint32)i;
-      left[n_left++] = job->rows[i];
-    }
-  g_autoptr(DemurCohort) rest = demur_cohort_with_split(job->cohort, LEFT_OUT, moved);
-  g_autoptr(DemurSelector) selector =
-      demur_selector_train(rest, job->settings, job->seed, parallel, progress, NULL, error);
-  g_autoptr(DemurCohort) view =
-      selector != NULL
-          ? demur_selector_view_rows(selector, job->cohort, left, n_left, parallel, NULL, error)
-          : NULL;
-  DEMUR_AUTO_ALIGNED double *meta =
-      view != NULL
-          ? demur_selector_meta_features(selector, view, FALSE, left, n_left, parallel, NULL, error)
-          : NULL;
-  if (meta == NULL)
-    return FALSE;
-  g_autofree double *g = g_new(double, MAX(n_left, 1));
-  demur_selector_scores(selector, 0, meta, n_left, g);
-  g_autofree guint32 *ranks = g_new(guint32, MAX(n_left, 1));
-  const size_t n_ranks = demur_coverage_ranks(g, n_left, ranks);
-  const size_t width = view->risks != NULL ? 1 : view->n_classes;
-  const double *seen = view->risks != NULL ? view->risks : view->probabilities;
-  for (size_t i = 0; i < n_left; i++) {
-    job->scores[places[i]] = 1.0 - ((double)ranks[i] + 0.5) / (double)n_ranks;
-    memcpy(job->risks + (size_t)left[i] * width, seen + (size_t)left[i] * width,
-           width * sizeof(double));
-  }
-  return TRUE;
 }
 
 static const DemurComparison *
@@ -148,48 +93,18 @@ judge(DemurValidation *v, const DemurEvaluation *e) {
 }
 
 DemurValidation *
-demur_validate(DemurCohort *cohort, const DemurTrainSettings *settings, guint64 seed,
-               size_t n_folds, DemurParallel *parallel, const DemurProgress *progress,
-               GError **error) {
-  if (n_folds < 2 || n_folds > 1000) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "%zu folds; at least 2 are needed to leave sites out in turn", n_folds);
-    return NULL;
-  }
-  const DemurProgress none = {0};
-  if (progress == NULL)
-    progress = &none;
-  const char *split = settings->split != NULL ? settings->split : "selector_train";
-  size_t n;
-  g_autofree guint32 *rows = demur_cohort_rows(cohort, split, &n, error);
-  if (rows == NULL)
-    return NULL;
-  g_autofree guint32 *sites = g_new(guint32, n), *folds = g_new(guint32, n);
-  for (size_t i = 0; i < n; i++)
-    sites[i] = cohort->sites[rows[i]];
-  const size_t n_used = demur_folds_assign(sites, n, n_folds, seed, 2, folds);
-  if (n_used < 2) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "split '%s' holds one site only: no site can be left out", split);
-    return NULL;
-  }
-  g_autoptr(DemurTrainSettings) own = demur_train_settings_copy(settings);
-  own->models = 1;
-  const size_t width = cohort->risks != NULL ? 1 : cohort->n_classes;
+demur_validation_of(DemurCohort *cohort, const DemurTrainSettings *settings,
+                    const DemurLeftOut *left_out, DemurParallel *parallel,
+                    const DemurProgress *progress, GError **error) {
+  const size_t n = left_out->n, width = left_out->width;
+  const guint32 *rows = left_out->rows;
+  const char *split = left_out->split;
   double *risks = demur_new_matrix(double, cohort->n_scans, width);
   memcpy(risks, cohort->risks != NULL ? cohort->risks : cohort->probabilities,
          cohort->n_scans * width * sizeof(double));
+  for (size_t i = 0; i < n; i++)
+    memcpy(risks + rows[i] * width, left_out->risks + i * width, width * sizeof(double));
   g_autoptr(DemurCohort) view = demur_cohort_with_risks(cohort, risks);
-  g_autofree double *scores = g_new0(double, n);
-  const LeaveOut job = {cohort, own, seed, n, rows, folds, scores, risks};
-  for (guint32 f = 0; f < n_used; f++) {
-    DemurProgressStage stage = {progress, 0.9 * (double)f / (double)n_used,
-                                0.9 * (double)(f + 1) / (double)n_used, NULL};
-    const DemurProgress staged = demur_progress_stage(&stage);
-    if (!leave_out(&job, f, parallel, &staged, error))
-      return NULL;
-  }
-
   g_autoptr(DemurSample) sample = demur_sample_new(view, rows, n, split, error);
   if (sample == NULL)
     return NULL;
@@ -198,8 +113,8 @@ demur_validate(DemurCohort *cohort, const DemurTrainSettings *settings, guint64 
     g_hash_table_insert(places, GUINT_TO_POINTER(rows[i]), GSIZE_TO_POINTER(i));
   g_autofree double *ordered = g_new(double, n), *zeros = g_new0(double, n);
   for (size_t i = 0; i < n; i++)
-    ordered[i] =
-        scores[GPOINTER_TO_SIZE(g_hash_table_lookup(places, GUINT_TO_POINTER(sample->rows[i])))];
+    ordered[i] = left_out->scores[GPOINTER_TO_SIZE(
+        g_hash_table_lookup(places, GUINT_TO_POINTER(sample->rows[i])))];
   g_autoptr(GPtrArray) methods = demur_methods_array_new();
   demur_methods_add(methods, DEMUR_METHOD_SELECTOR, "validated", "selector", ordered, n);
   demur_methods_add(methods, DEMUR_METHOD_FULL, NULL, "everything", zeros, n);
@@ -208,13 +123,11 @@ demur_validate(DemurCohort *cohort, const DemurTrainSettings *settings, guint64 
   demur_evaluate_input_init(&input);
   input.cohort = view;
   input.split = split;
-  input.seed = seed;
+  input.seed = left_out->seed;
   input.n_noise_draws = 0;
   input.min_bin_size = (size_t)settings->bin_size;
-  DemurProgressStage stage = {progress, 0.9, 1.0, NULL};
-  const DemurProgress staged = demur_progress_stage(&stage);
   g_autoptr(DemurEvaluation) evaluation =
-      demur_evaluate_methods(&input, sample, methods, rows, parallel, &staged, error);
+      demur_evaluate_methods(&input, sample, methods, rows, parallel, progress, error);
   if (evaluation == NULL)
     return NULL;
 
@@ -224,8 +137,8 @@ demur_validate(DemurCohort *cohort, const DemurTrainSettings *settings, guint64 
   g_autofree guint32 *sorted = demur_cohort_order_rows(cohort, rows, n);
   v->digest = demur_cohort_digest(cohort, sorted, n);
   v->simulated = cohort->simulated;
-  v->seed = seed;
-  v->n_folds = n_used;
+  v->seed = left_out->seed;
+  v->n_folds = left_out->n_folds;
   v->n_classes = cohort->n_classes;
   v->n_scans = n;
   v->n_patients = evaluation->n_patients;
@@ -233,6 +146,24 @@ demur_validate(DemurCohort *cohort, const DemurTrainSettings *settings, guint64 
   v->unit = g_strdup(find_comparison(evaluation, DEMUR_COMPARED_SBCE2)->unit);
   judge(v, evaluation);
   return v;
+}
+
+DemurValidation *
+demur_validate(DemurCohort *cohort, const DemurTrainSettings *settings, guint64 seed,
+               size_t n_folds, DemurParallel *parallel, const DemurProgress *progress,
+               GError **error) {
+  const DemurProgress none = {0};
+  g_autoptr(DemurLeftOut) left_out = demur_left_out_new(cohort, settings, seed, n_folds, error);
+  if (left_out == NULL)
+    return NULL;
+  DemurProgressStage stage = {progress != NULL ? progress : &none, 0.0, 0.9, NULL};
+  DemurProgress staged = demur_progress_stage(&stage);
+  if (!demur_left_out_fill(left_out, cohort, settings, 0, left_out->n_folds, parallel, &staged,
+                           error))
+    return NULL;
+  stage.start = 0.9;
+  stage.end = 1.0;
+  return demur_validation_of(cohort, settings, left_out, parallel, &staged, error);
 }
 
 void

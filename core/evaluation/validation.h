@@ -3,7 +3,7 @@
 #pragma once
 
 #include "evaluation/evaluate.h"
-#include "selector/training.h"
+#include "evaluation/left-out.h"
 
 G_BEGIN_DECLS
 
@@ -38,6 +38,12 @@ DemurValidation *demur_validate(DemurCohort *cohort, const DemurTrainSettings *s
                                 guint64 seed, size_t n_folds, DemurParallel *parallel,
                                 const DemurProgress *progress,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The second half of it: the comparison, where every fold is done (evaluation/left-out.h). */
+DemurValidation *demur_validation_of(DemurCohort *cohort, const DemurTrainSettings *settings,
+                                     const DemurLeftOut *left_out, DemurParallel *parallel,
+                                     const DemurProgress *progress,
+                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The document kept with the selector; members into an open object. Its verdict and sentence read
  * back (owned), NULL where there is none. */

@@ -7,8 +7,19 @@
 #include "store/trained.h"
 #include "tasks/names.h"
 #include "tasks/selection.h"
+#include "tasks/shards.h"
 
-#define N_SEARCH_FOLDS 5
+DemurTrainSettings *
+demur_train_settings_for_search(const DemurTrainSettings *asked) {
+  DemurTrainSettings *settings = demur_train_settings_copy(asked);
+  settings->as_published = demur_train_settings_are_published(settings);
+  return settings;
+}
+
+size_t
+demur_validate_n_folds(const DemurValidateParams *params) {
+  return params->n_folds != 0 ? params->n_folds : 5;
+}
 
 static gboolean
 check_free(DemurWorkspace *workspace, const char *name, GError **error) {
@@ -115,10 +126,9 @@ save_trained(DemurTask *task, const DemurTrainParams *params, const DemurTrained
 static DemurTrainSettings *
 settle(DemurTask *task, const DemurTrainParams *params, DemurCohort *cohort, gboolean resumed,
        DemurTrained *trained, GError **error) {
-  g_autoptr(DemurTrainSettings) settings = demur_train_settings_copy(params->settings);
-  settings->as_published = demur_train_settings_are_published(settings);
+  g_autoptr(DemurTrainSettings) settings = demur_train_settings_for_search(params->settings);
   if (params->grid == NULL && !settings->scoring_explicit && !settings->as_published && !resumed) {
-    trained->fallback = demur_fallback_choose(cohort, settings, task->seed, N_SEARCH_FOLDS,
+    trained->fallback = demur_fallback_choose(cohort, settings, task->seed, DEMUR_SEARCH_FOLDS,
                                               task->parallel, &task->progress, error);
     if (trained->fallback == NULL)
       return NULL;
@@ -126,8 +136,11 @@ settle(DemurTask *task, const DemurTrainParams *params, DemurCohort *cohort, gbo
   }
   if (params->grid == NULL)
     return g_steal_pointer(&settings);
-  trained->search = demur_search(cohort, settings, params->grid, task->seed, N_SEARCH_FOLDS,
-                                 task->parallel, &task->progress, error);
+  trained->search = params->parts != NULL
+                        ? demur_shards_merge_search(task, cohort, settings, params->grid,
+                                                    DEMUR_SEARCH_FOLDS, params->parts, error)
+                        : demur_search(cohort, settings, params->grid, task->seed,
+                                       DEMUR_SEARCH_FOLDS, task->parallel, &task->progress, error);
   if (trained->search == NULL)
     return NULL;
   DemurTrainSettings *best =
@@ -191,9 +204,14 @@ demur_task_validate(DemurTask *task, const DemurValidateParams *params, GError *
       selector != NULL ? demur_task_load_cohort(task, params->cohort, error) : NULL;
   if (cohort == NULL || !demur_selector_check_cohort(selector, cohort, error))
     return NULL;
-  g_autoptr(DemurValidation) validation = demur_validate(
-      cohort, demur_selector_settings(selector), demur_selector_seed(selector),
-      params->n_folds != 0 ? params->n_folds : 5, task->parallel, &task->progress, error);
+  const DemurTrainSettings *settings = demur_selector_settings(selector);
+  const guint64 seed = demur_selector_seed(selector);
+  const size_t n_folds = demur_validate_n_folds(params);
+  g_autoptr(DemurValidation) validation =
+      params->parts != NULL
+          ? demur_shards_merge_validation(task, cohort, settings, seed, n_folds, params->parts,
+                                          error)
+          : demur_validate(cohort, settings, seed, n_folds, task->parallel, &task->progress, error);
   if (validation == NULL)
     return NULL;
   DemurJson *kept = demur_json_new();

@@ -27,8 +27,9 @@ typedef void (*DemurTrainTold)(const DemurTrainPoint *point, gpointer data);
 typedef struct {
   const char *selector, *cohort;
   const DemurTrainSettings *settings;
-  const char *grid; /* searched first (evaluation/search.h); NULL: no search */
-  gboolean replace; /* a selector of that name */
+  const char *grid;   /* searched first (evaluation/search.h); NULL: no search */
+  char *const *parts; /* files of a search that was made in shards (tasks/shards.h); NULL: none */
+  gboolean replace;   /* a selector of that name */
   DemurResume resume;
   DemurTrainTold told; /* on the calling thread, for every epoch; NULL: nobody listens */
   gpointer data;
@@ -59,8 +60,19 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DemurTrained, demur_trained_clear)
  * seed; the answer is kept with the selector. */
 typedef struct {
   const char *selector, *cohort;
-  size_t n_folds; /* 2 or more; 0: 5 */
+  size_t n_folds;     /* 2 or more; 0: 5 */
+  char *const *parts; /* files of its shards (tasks/shards.h), which are put together; NULL: none */
 } DemurValidateParams;
+
+/* The folds asked for. */
+size_t demur_validate_n_folds(const DemurValidateParams *params);
+
+/* Folds of whole sites that a combination of a grid is judged on. */
+#define DEMUR_SEARCH_FOLDS 5
+
+/* The settings that a search begins from: those asked for, told apart from the published ones.
+ * Owned. */
+DemurTrainSettings *demur_train_settings_for_search(const DemurTrainSettings *settings);
 
 DemurValidation *demur_task_validate(DemurTask *task, const DemurValidateParams *params,
                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;

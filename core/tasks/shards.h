@@ -1,0 +1,32 @@
+/* Validation and search cut into shards for a job array, and put together from their parts: the
+ * same bytes as in one run (evaluation/left-out-part.h). */
+#pragma once
+
+#include "tasks/train.h"
+#include "evaluation/left-out-part.h"
+
+G_BEGIN_DECLS
+
+/* Does the shard's folds of what demur_task_validate would do, and writes them to path (replaced,
+ * readable by its owner only). Nothing is kept in the workspace. */
+gboolean demur_task_validate_part(DemurTask *task, const DemurValidateParams *params,
+                                  const DemurShard *shard, const char *path,
+                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The same of the search that demur_task_train would begin with (params->grid). */
+gboolean demur_task_search_part(DemurTask *task, const DemurTrainParams *params,
+                                const DemurShard *shard, const char *path,
+                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* For the tasks: the whole from the parts' files (NULL-terminated). DEMUR_ERROR_INPUT names the file
+ * that is none, was edited, is of something else or stands twice, or the folds that are missing. */
+DemurValidation *demur_shards_merge_validation(DemurTask *task, DemurCohort *cohort,
+                                               const DemurTrainSettings *settings, guint64 seed,
+                                               size_t n_folds, char *const *paths,
+                                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
+DemurSearch *demur_shards_merge_search(DemurTask *task, DemurCohort *cohort,
+                                       const DemurTrainSettings *settings, const char *grid,
+                                       size_t n_folds, char *const *paths,
+                                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

@@ -1,0 +1,143 @@
+/* Studies cut into shards. Right values: what one run of the whole says, byte for byte; parts that
+ * do not make up the whole are refused. */
+#include "commands.h"
+
+#include <string.h>
+
+/* A network on the demo's kind of cohort, small enough to be trained nine times. */
+static void
+train_s(const Sandbox *sandbox) {
+  simulate_small(sandbox, "sim");
+  g_autoptr(Run) train = train_small(sandbox, "s", "sim", NULL);
+  assert_status(train, 0);
+}
+
+static void
+make_part(const Sandbox *sandbox, const char *work, size_t shard, size_t n, const char *threads) {
+  g_autofree char *line = g_strdup_printf("--threads %s %s --shard %zu/%zu --part part%zu", threads,
+                                          work, shard, n, shard);
+  g_autoptr(Run) part = run_line(sandbox, line);
+  assert_status(part, 0);
+}
+
+static void
+assert_refuses(const Sandbox *sandbox, const char *line, const char *says, int status) {
+  g_autoptr(Run) run = run_line(sandbox, line);
+  assert_status(run, status);
+  assert_says(run->err, says);
+}
+
+static void
+test_validation_in_shards_is_the_validation(void) {
+  g_autoptr(Sandbox) sandbox = sandbox_new();
+  train_s(sandbox);
+  g_autoptr(Run) whole = run_line(sandbox, "--json validate s --cohort sim");
+  assert_status(whole, 0);
+  for (size_t i = 1; i <= 4; i++)
+    make_part(sandbox, "validate s --cohort sim", i, 4, i % 2 == 0 ? "1" : "2");
+  static const char *const orders[] = {"part1 part2 part3 part4", "part4 part2 part1 part3"};
+  for (size_t i = 0; i < G_N_ELEMENTS(orders); i++) {
+    g_autofree char *line = g_strdup_printf("--json validate s --cohort sim --merge %s", orders[i]);
+    g_autoptr(Run) merged = run_line(sandbox, line);
+    assert_status(merged, 0);
+    g_assert_cmpstr(merged->out, ==, whole->out);
+  }
+
+  assert_refuses(sandbox, "validate s --cohort sim --merge part1 part2 part4", "in no part", 1);
+  assert_refuses(sandbox, "validate s --cohort sim --merge part1 part2 part3 part4 part2",
+                 "in another part already", 1);
+  assert_refuses(sandbox, "validate s --cohort sim --folds 3 --merge part1 part2 part3 part4",
+                 "cut into folds", 1);
+  assert_refuses(sandbox,
+                 "--kernel portable validate s --cohort sim --merge part1 part2 part3 part4",
+                 "another kernel", 1);
+  assert_refuses(sandbox, "validate s --cohort sim --merge nothing", "nothing", 1);
+  assert_refuses(sandbox, "validate s --cohort sim --merge", "files of all parts", 2);
+  assert_refuses(sandbox, "validate s --cohort sim --shard 1/2", "belong together", 2);
+  assert_refuses(sandbox, "validate s --cohort sim --shard 3/2 --part p", "is no shard", 2);
+  assert_refuses(sandbox, "validate s --cohort sim --shard 0/2 --part p", "is no shard", 2);
+  assert_refuses(sandbox, "validate s --cohort sim --shard 1/6 --part p", "nothing to do", 2);
+}
+
+/* One value after another that the digest guards: every member, and a byte of the numbers. */
+static void
+test_edited_and_foreign_parts_are_refused(void) {
+  g_autoptr(Sandbox) sandbox = sandbox_new();
+  train_s(sandbox);
+  for (size_t i = 1; i <= 2; i++)
+    make_part(sandbox, "validate s --cohort sim", i, 2, "1");
+  g_autofree char *path = sandbox_path(sandbox, "part2"), *text = NULL;
+  g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+  static const char *const edits[][2] = {
+      {"\"kind\": \"validate\"", "\"kind\": \"search\""},
+      {"\"seed\": \"1\"", "\"seed\": \"2\""},
+      {"\"failed\": []", "\"failed\": [0]"},
+      {"\"fold\": 4", "\"fold\": 1"},
+      {"\"version\": 1", "\"version\": 2"},
+      {"\"scores\": [0.", "\"scores\": [0.0"},
+      {"\"risks\": [0.", "\"risks\": [0.0"},
+      {"\"digest\": \"", "\"digest\": \"0"},
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS(edits); i++) {
+    g_auto(GStrv) pieces = g_strsplit(text, edits[i][0], 2);
+    g_assert_cmpuint(g_strv_length(pieces), ==, 2);
+    g_autofree char *edited = g_strconcat(pieces[0], edits[i][1], pieces[1], NULL);
+    g_autofree char *written = sandbox_write(sandbox, "edited", edited, -1);
+    g_autoptr(Run) run = run_line(sandbox, "validate s --cohort sim --merge part1 edited");
+    assert_status(run, 1);
+    assert_says(run->err, "edited");
+  }
+  /* Cut anywhere, it is no document. */
+  const size_t length = strlen(text);
+  for (size_t cut = 0; cut < length - 2; cut += length / 20) {
+    g_autofree char *written = sandbox_write(sandbox, "edited", text, (gssize)cut);
+    g_autoptr(Run) run = run_line(sandbox, "validate s --cohort sim --merge part1 edited");
+    assert_status(run, 1);
+  }
+  g_autoptr(Run) other = train_small(sandbox, "other", "sim", "--seed", "2", NULL);
+  assert_status(other, 0);
+  assert_refuses(sandbox, "validate other --cohort sim --merge part1 part2", "another seed", 1);
+  g_autoptr(Run) wider = train_small(sandbox, "wider", "sim", "--kappa", "1", NULL);
+  assert_status(wider, 0);
+  assert_refuses(sandbox, "validate wider --cohort sim --merge part1 part2", "another settings", 1);
+  g_autoptr(Run) kept = run_line(sandbox, "--json selector show s");
+  assert_status(kept, 0);
+  g_assert_null(strstr(kept->out, "left out of training in turn")); /* no refusal kept anything */
+}
+
+static void
+test_search_in_shards_is_the_search(void) {
+  g_autoptr(Sandbox) sandbox = sandbox_new();
+  simulate_small(sandbox, "sim");
+  static const char work[] = "train s --cohort sim --epochs 1 --datasets-per-epoch 32 --batch 8 "
+                             "--dataset-size 64 --kappa 2 --average 1 "
+                             "--search-grid kernel_width=0.1,0.5;lambda2=0.003";
+  g_autofree char *line = g_strconcat("--json ", work, NULL);
+  g_autoptr(Run) whole = run_line(sandbox, line);
+  assert_status(whole, 0);
+  g_autofree char *shown = g_strdup(string_at(root_of(whole), "digest"));
+  g_autofree char *searched =
+      json_to_string(json_object_get_member(root_of(whole), "search"), FALSE);
+  for (size_t i = 1; i <= 7; i++)
+    make_part(sandbox, work, i, 7, "2");
+  g_autofree char *merge = g_strconcat(
+      "--json ", work, " --replace --merge part7 part1 part6 part2 part5 part3 part4", NULL);
+  g_autoptr(Run) merged = run_line(sandbox, merge);
+  assert_status(merged, 0);
+  g_assert_cmpstr(string_at(root_of(merged), "digest"), ==, shown);
+  g_autofree char *again = json_to_string(json_object_get_member(root_of(merged), "search"), FALSE);
+  g_assert_cmpstr(again, ==, searched);
+  g_autofree char *missing =
+      g_strconcat(work, " --replace --merge part7 part1 part6 part2 part5 part3", NULL);
+  assert_refuses(sandbox, missing, "in no part", 1);
+  assert_refuses(sandbox, "train t --cohort sim --shard 1/2 --part p", "--search", 2);
+}
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/shards/validation", test_validation_in_shards_is_the_validation);
+  g_test_add_func("/shards/refused", test_edited_and_foreign_parts_are_refused);
+  g_test_add_func("/shards/search", test_search_in_shards_is_the_search);
+  return g_test_run();
+}
