@@ -14,6 +14,8 @@ demur_scan_reasons(const DemurScan *scan, gboolean revealed) {
 
 char *
 demur_scan_first_reason(const DemurScan *scan) {
+  if (scan->shown == DEMUR_SHOWN_OUT_OF_DATE)
+    return demur_words_outdated_first(scan->outdated, demur_words_translate);
   g_auto(GStrv) reasons = demur_scan_reasons(scan, FALSE);
   return g_strdup(reasons[0] != NULL ? reasons[0] : "");
 }

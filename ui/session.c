@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "dicom/library.h"
+#include "tasks/decisions.h"
 #include "tasks/meaning.h"
 #include "tasks/demo.h"
 #include "tasks/patient-sheet.h"
@@ -408,6 +409,7 @@ typedef struct {
   char *path, *user, *selector, *cohort, *split, *scan_id, *coverage, *reason;
   char **paths;
   gboolean reread;
+  DemurSessionDecision decision;
   DemurTableImport *table;
 } WorkInput;
 
@@ -678,6 +680,47 @@ demur_session_choose(DemurSession *session, const char *scan_id, const char *rea
   input->selector = g_strdup(session->table->in_use.selector);
   return start_work(session, _("Assessing the chosen series"), input, choose_work, NULL,
                     on_series_chosen);
+}
+
+static gpointer
+resolve_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
+  const WorkInput *input = data;
+  g_auto(DemurTask) task;
+  demur_worker_task_init(&task, input->path, input->user, progress);
+  const gboolean corrects = input->decision == DEMUR_SESSION_CORRECT;
+  if (corrects ? demur_decide_correct(&task, input->scan_id, input->reason, NULL, error)
+               : demur_decide_resolve(&task, input->scan_id,
+                                      input->decision == DEMUR_SESSION_KEEP ? DEMUR_RESOLVE_KEEP
+                                                                            : DEMUR_RESOLVE_BOTH,
+                                      input->reason, error))
+    return GINT_TO_POINTER(1);
+  demur_worker_refused(&task, corrects ? "dicom correct" : "dicom resolve", *error);
+  return NULL;
+}
+
+static void
+on_resolved(gpointer owner, guint64 tag, gpointer result, const GError *error) {
+  DemurSession *session = owner;
+  session->work_job = NULL;
+  set_busy(session, NULL, 1.0);
+  if (result == NULL) {
+    demur_session_fail(session, error);
+    return;
+  }
+  demur_session_notice(
+      session, _("Your decision and its reason are kept. What stays can be assessed again."),
+      FALSE);
+  demur_session_reload(session);
+}
+
+gboolean
+demur_session_resolve(DemurSession *session, const char *scan_id, DemurSessionDecision decision,
+                      const char *reason) {
+  WorkInput *input = g_new0(WorkInput, 1);
+  input->scan_id = g_strdup(scan_id);
+  input->reason = g_strdup(reason);
+  input->decision = decision;
+  return start_work(session, _("Keeping the decision"), input, resolve_work, NULL, on_resolved);
 }
 
 static gpointer

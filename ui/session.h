@@ -75,6 +75,14 @@ gboolean demur_session_assess(DemurSession *session, const DemurAssessParams *pa
 /* A person's decision on the series that is assessed of a study, and its verdict by the newest
  * selector. */
 gboolean demur_session_choose(DemurSession *session, const char *scan_id, const char *reason);
+/* How a person decides a contradiction (tasks/decisions.h). */
+typedef enum {
+  DEMUR_SESSION_KEEP,    /* this volume is right, those that contradict it leave */
+  DEMUR_SESSION_BOTH,    /* all are what they say */
+  DEMUR_SESSION_CORRECT, /* it came as the archive's correction of the person */
+} DemurSessionDecision;
+gboolean demur_session_resolve(DemurSession *session, const char *scan_id,
+                               DemurSessionDecision decision, const char *reason);
 /* The page of the current case, with what its risk means in the selector's cohort, as PDF and
  * JSON. */
 gboolean demur_session_export_case(DemurSession *session, const char *path);

@@ -226,8 +226,12 @@ add_yearly(GtkBox *box, const DemurScan *scan) {
 /* The cards. */
 
 static const char *
-verdict_sentence(DemurShown shown) {
-  switch (shown) {
+verdict_sentence(const DemurScan *scan) {
+  if (demur_scan_remedy(scan) == DEMUR_REMEDY_RESOLVE)
+    return scan->shown == DEMUR_SHOWN_OUT_OF_DATE
+               ? _("Out of date: decide which images are right")
+               : _("Not eligible: decide which images are right");
+  switch (scan->shown) {
   case DEMUR_SHOWN_ACCEPTED:
     return _("Accepted: the risk is shown");
   case DEMUR_SHOWN_RED_FLAG:
@@ -284,7 +288,7 @@ add_verdict(DemurVerdictCard *card, const DemurScan *scan) {
   gtk_widget_add_css_class(GTK_WIDGET(box), "verdict-card");
   gtk_widget_add_css_class(GTK_WIDGET(box), demur_shown_style(scan->shown));
   g_autofree char *title =
-      g_strdup_printf("%s %s", demur_shown_glyph(scan->shown), verdict_sentence(scan->shown));
+      g_strdup_printf("%s %s", demur_shown_glyph(scan->shown), verdict_sentence(scan));
   g_autofree char *style = g_strdup_printf("verdict-title %s", demur_shown_style(scan->shown));
   add_label(box, title, style);
   if (scan->shown == DEMUR_SHOWN_ACCEPTED) {
@@ -332,11 +336,13 @@ add_verdict(DemurVerdictCard *card, const DemurScan *scan) {
     g_autofree char *why = demur_words_outdated(scan->outdated, demur_words_translate);
     add_label(box, why, NULL);
   }
-  if (scan->shown == DEMUR_SHOWN_OUT_OF_DATE || scan->shown == DEMUR_SHOWN_NOT_ASSESSED ||
-      scan->shown == DEMUR_SHOWN_NOT_TUNED) {
+  const DemurRemedy remedy = demur_scan_remedy(scan);
+  if (remedy != DEMUR_REMEDY_NONE) {
     GtkWidget *again =
-        key_button(scan->shown == DEMUR_SHOWN_OUT_OF_DATE ? _("Assess again") : _("Assess"), "E",
-                   "win.assess-case");
+        remedy == DEMUR_REMEDY_RESOLVE
+            ? key_button(_("Resolve…"), "Y", "win.resolve")
+            : key_button(scan->shown == DEMUR_SHOWN_OUT_OF_DATE ? _("Assess again") : _("Assess"),
+                         "E", "win.assess-case");
     gtk_widget_add_css_class(again, "primary");
     gtk_widget_set_halign(again, GTK_ALIGN_START);
     gtk_widget_set_sensitive(again, !demur_session_read_only(card->session));

@@ -56,6 +56,7 @@ static const DemurWindowAction actions[] = {
     {CASES, "c", "patient", "win.comment", N_("Comment"), NULL, 0},
     {CASES, "w", "patient", "win.choose-series", N_("Assess this series instead (with a reason)"),
      NULL, 0},
+    {CASES, "y", "patient", "win.resolve", N_("Resolve a contradiction (with a reason)"), NULL, 0},
 
     {IMAGE, "1", "patient", "win.preset(1)", N_("Lung 1500 / −600"), NULL, 0},
     {IMAGE, "2", "patient", "win.preset(2)", N_("Mediastinum 400 / 40"), NULL, 0},

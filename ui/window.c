@@ -14,6 +14,7 @@
 #include "ui/job.h"
 #include "ui/patient-page.h"
 #include "ui/report-page.h"
+#include "ui/resolve-window.h"
 #include "ui/shown.h"
 #include "ui/steps.h"
 #include "ui/theme.h"
@@ -461,6 +462,23 @@ on_choose_series(GSimpleAction *action, GVariant *value, gpointer data) {
                   FALSE, on_choose_reason, choose);
 }
 
+static void
+on_resolve(GSimpleAction *action, GVariant *value, gpointer data) {
+  DemurWindow *window = data;
+  const DemurScan *scan = demur_session_scan(window->session);
+  if (scan == NULL || g_strcmp0(demur_window_page(window), "patient") != 0)
+    return;
+  if (!scan->waits || demur_session_read_only(window->session)) {
+    demur_session_notice(window->session,
+                         !scan->waits ? _("Nothing contradicts this series.")
+                                      : _("This workspace can't be written."),
+                         FALSE);
+    return;
+  }
+  gtk_window_present(
+      GTK_WINDOW(demur_resolve_window_new(GTK_WINDOW(window), window->session, scan)));
+}
+
 /* Import. */
 
 static void
@@ -812,6 +830,7 @@ static const GActionEntry actions[] = {
     {.name = "drop", .activate = on_drop_opinion},
     {.name = "comment", .activate = on_comment},
     {.name = "choose-series", .activate = on_choose_series},
+    {.name = "resolve", .activate = on_resolve},
     {.name = "import-folder", .activate = on_import_folder},
     {.name = "import-files", .activate = on_import_files},
     {.name = "import-table", .activate = on_import_table},

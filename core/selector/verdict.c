@@ -42,6 +42,19 @@ demur_outdated_name(DemurOutdated cause) {
   return causes[CLAMP(at, 0, DEMUR_N_OUTDATED - 1)];
 }
 
+DemurRemedy
+demur_outdated_remedy(DemurOutdated why) {
+  return why == DEMUR_CURRENT                   ? DEMUR_REMEDY_NONE
+         : (why & DEMUR_OUTDATED_CONFLICT) != 0 ? DEMUR_REMEDY_RESOLVE
+                                                : DEMUR_REMEDY_ASSESS;
+}
+
+const char *
+demur_remedy_name(DemurRemedy remedy) {
+  static const char *const remedies[] = {NULL, "assess", "resolve"};
+  return remedies[remedy];
+}
+
 gboolean
 demur_verdict_tells_risk(DemurVerdict verdict, DemurOutdated why) {
   return verdict == DEMUR_VERDICT_ACCEPTED && why == DEMUR_CURRENT;

@@ -53,6 +53,17 @@ const char *demur_verdict_state_name(DemurVerdictState state);
 /* "score_replaced", "images_changed" .. of one cause: 1 << i, i < DEMUR_N_OUTDATED. */
 const char *demur_outdated_name(DemurOutdated cause);
 
+/* What gives a verdict that holds again. */
+typedef enum {
+  DEMUR_REMEDY_NONE,    /* it holds */
+  DEMUR_REMEDY_ASSESS,  /* assess again */
+  DEMUR_REMEDY_RESOLVE, /* a contradiction waits: a person decides first */
+} DemurRemedy;
+
+DemurRemedy demur_outdated_remedy(DemurOutdated why);
+/* "assess", "resolve"; NULL: none. */
+const char *demur_remedy_name(DemurRemedy remedy);
+
 /* Whether the risk may be shown without being asked for. */
 gboolean demur_verdict_tells_risk(DemurVerdict verdict, DemurOutdated why);
 

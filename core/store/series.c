@@ -248,6 +248,15 @@ tell(DemurWorkspace *workspace, DemurEventKind kind, const char *scan_id, const 
                           error);
 }
 
+/* What the log says of one that waits (owned); NULL: it doesn't. */
+static char *
+conflict_details(const char *conflict) {
+  return conflict != NULL
+             ? g_strdup_printf("{\"conflict\": \"%s\", \"next_step\": \"demur dicom resolve\"}",
+                               conflict)
+             : NULL;
+}
+
 static gboolean
 save_one(DemurWorkspace *workspace, const DemurSeriesSave *series, GError **error) {
   sqlite3_stmt *statement = demur_store_statement(workspace, save_sql(), error);
@@ -263,8 +272,9 @@ save_one(DemurWorkspace *workspace, const DemurSeriesSave *series, GError **erro
     return FALSE;
   const gint64 id = demur_store_count(workspace, "SELECT id FROM series WHERE scan_id = ?",
                                       series->record->scan_id, NULL, error);
+  g_autofree char *details = conflict_details(record.conflict);
   return id >= 0 && save_files(workspace, id, series, error) &&
-         tell(workspace, DEMUR_EVENT_IMPORT, record.scan_id, NULL, record.updated, error);
+         tell(workspace, DEMUR_EVENT_IMPORT, record.scan_id, details, record.updated, error);
 }
 
 gboolean
@@ -358,9 +368,10 @@ demur_series_set_conflict(DemurWorkspace *workspace, const char *scan_id, const 
     return FALSE;
   demur_store_bind_text(statement, 1, conflict);
   demur_store_bind_text(statement, 2, scan_id);
+  g_autofree char *waiting = details == NULL ? conflict_details(conflict) : NULL;
   return update(workspace, statement,
-                conflict != NULL ? DEMUR_EVENT_CONFLICT : DEMUR_EVENT_RESOLUTION, scan_id, details,
-                "keeping apart what conflicts", error);
+                conflict != NULL ? DEMUR_EVENT_CONFLICT : DEMUR_EVENT_RESOLUTION, scan_id,
+                details != NULL ? details : waiting, "keeping apart what conflicts", error);
 }
 
 gboolean

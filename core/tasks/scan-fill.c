@@ -193,7 +193,9 @@ demur_scan_take_verdict(DemurScanFill *fill, DemurScan *scan, const DemurVerdict
   scan->model = fill->model;
   scan->assessed = fill->assessed;
   scan->reasons = demur_scan_copy(fill, verdict->reasons);
-  scan->lead = demur_scan_keep(fill, verdict->lead);
+  scan->lead = demur_scan_keep(fill, scan->shown == DEMUR_SHOWN_OUT_OF_DATE
+                                         ? demur_outdated_name(verdict->outdated)
+                                         : verdict->lead);
 }
 
 static const char *

@@ -99,6 +99,7 @@ scan_of_series(DemurScanFill *fill, const DemurSeriesRecord *s) {
   scan->contrast = demur_scan_keep(fill, s->contrast);
   scan->eligible = s->eligible;
   scan->chosen = s->accepted;
+  scan->waits = s->conflict != NULL;
   scan->n_slices = s->n_slices;
   scan->spacing_mm = s->spacing_mm;
   scan->thickness_mm = s->thickness_mm;
@@ -111,7 +112,9 @@ scan_of_series(DemurScanFill *fill, const DemurSeriesRecord *s) {
     /* Known from the header: no selector has to say it. */
     scan->shown = DEMUR_SHOWN_NOT_ELIGIBLE;
     g_autoptr(GPtrArray) reasons = demur_reasons_new();
-    g_ptr_array_add(reasons, demur_reason_new(DEMUR_REASON_SERIES, NULL, scan->set_aside));
+    g_ptr_array_add(reasons, scan->waits
+                                 ? demur_reason_new(DEMUR_REASON_CONFLICT, NULL, NULL)
+                                 : demur_reason_new(DEMUR_REASON_SERIES, NULL, scan->set_aside));
     g_autofree char *kept = demur_reasons_to_json(reasons);
     scan->reasons = demur_scan_keep(fill, kept);
     scan->lead = scan->set_aside;

@@ -180,6 +180,15 @@ demur_scan_table_images_changed(DemurScanTable *table, size_t row) {
     scan->yearly_risks[y] = NAN;
 }
 
+DemurRemedy
+demur_scan_remedy(const DemurScan *scan) {
+  if (scan->waits)
+    return DEMUR_REMEDY_RESOLVE;
+  if (scan->shown == DEMUR_SHOWN_NOT_ASSESSED || scan->shown == DEMUR_SHOWN_NOT_TUNED)
+    return DEMUR_REMEDY_ASSESS;
+  return demur_outdated_remedy(scan->outdated);
+}
+
 double
 demur_scan_revealed_risk(const DemurScan *scan) {
   return isnan(scan->risk) ? scan->withheld_risk : scan->risk;

@@ -43,6 +43,7 @@ typedef struct {
   const char *study_uid, *series_uid, *description, *type, *contrast;
   int series_number; /* -1: not recorded */
   gboolean simulated, eligible, chosen, lossy;
+  gboolean waits; /* SAFETY: it contradicts another series, until a person decides */
   /* A person chose this series against the rules: the reason, and what the rules said. NULL: no. */
   const char *overrule, *overruled;
   const char *set_aside; /* why another series of the study is assessed; NULL where this one is */
@@ -141,6 +142,9 @@ guint32 *demur_scan_table_of_patient(const DemurScanTable *table, size_t row, si
 
 /* Rows of the same study, by series number (owned, n set). */
 guint32 *demur_scan_table_of_study(const DemurScanTable *table, size_t row, size_t *n);
+
+/* What gives it a verdict that holds; DEMUR_REMEDY_NONE where it has one, or nothing would. */
+DemurRemedy demur_scan_remedy(const DemurScan *scan);
 
 /* The held-back risk, for a reader who deliberately asked for it; NaN where there is none. */
 double demur_scan_revealed_risk(const DemurScan *scan);

@@ -84,6 +84,7 @@ write_csv_line(GString *csv, const DemurToldVerdict *line, const char *log_head)
   add_number(csv, v->horizon_years);
   add_text(csv, log_head);
   add_text(csv, line->score != NULL ? line->score->model_version : NULL);
+  add_text(csv, demur_remedy_name(demur_outdated_remedy(v->outdated)));
   g_string_append(csv, "\r\n");
 }
 
@@ -124,6 +125,7 @@ write_json_line(DemurJson *json, const DemurToldVerdict *line) {
   for (char **cause = line->causes; *cause != NULL; cause++)
     demur_json_string(json, NULL, *cause);
   demur_json_end_array(json);
+  demur_json_string(json, "next_step", demur_remedy_name(demur_outdated_remedy(v->outdated)));
   demur_json_end_object(json);
 }
 
@@ -187,7 +189,7 @@ open_table(Table *table) {
         "scan_id,patient_id,verdict,risk,risk_year_1,risk_year_2,risk_year_3,risk_year_4,"
         "risk_year_5,risk_year_6,score,threshold,coverage,reasons,selector,selector_digest,model,"
         "cohort,created,revealed,state,out_of_date_because,risk_interval_low,risk_interval_high,"
-        "horizon_years,log_head,model_version\r\n");
+        "horizon_years,log_head,model_version,next_step\r\n");
   table->json = demur_json_new();
   demur_json_begin_object(table->json, NULL);
   demur_json_bool(table->json, "research_use_only", TRUE);

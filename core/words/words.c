@@ -102,7 +102,26 @@ demur_words_outdated(DemurOutdated why, DemurTranslate translate) {
     return NULL;
   g_auto(GStrv) list = demur_words_causes(why, translate);
   g_autofree char *all = g_strjoinv("; ", list);
-  return g_strdup_printf(demur_translate(translate, N_("Out of date: %s. Assess again.")), all);
+  return g_strdup_printf(
+      demur_translate(translate,
+                      demur_outdated_remedy(why) == DEMUR_REMEDY_RESOLVE
+                          ? N_("Out of date: %s. Decide which is right: `demur dicom resolve`, in "
+                               "the window “Resolve…”.")
+                          : N_("Out of date: %s. Assess again.")),
+      all);
+}
+
+char *
+demur_words_outdated_first(DemurOutdated why, DemurTranslate translate) {
+  g_auto(GStrv) list = demur_words_causes(why, translate);
+  /* Whatever else ended it: first the contradiction is resolved. */
+  if (demur_outdated_remedy(why) == DEMUR_REMEDY_RESOLVE)
+    return g_strdup_printf(
+        demur_translate(translate, N_("resolve: %s")),
+        demur_translate(translate, causes[g_bit_nth_lsf(DEMUR_OUTDATED_CONFLICT, -1)]));
+  return list[0] == NULL
+             ? NULL
+             : g_strdup_printf(demur_translate(translate, N_("assess again: %s")), list[0]);
 }
 
 static const char *

@@ -26,6 +26,10 @@ char *demur_words_outdated(DemurOutdated why, DemurTranslate translate);
  * empty for a current one). */
 char **demur_words_causes(DemurOutdated why, DemurTranslate translate);
 
+/* What to do and the first cause, for a line of a list: "assess again: the score was replaced" (owned).
+ * NULL for a current one. */
+char *demur_words_outdated_first(DemurOutdated why, DemurTranslate translate);
+
 /* How far a risk may be off at its hospital (owned); low, high: a 95 % interval's ends as they are
  * shown; audited: that hospital was. */
 char *demur_words_risk_interval(const char *low, const char *high, gboolean audited,

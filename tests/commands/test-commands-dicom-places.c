@@ -145,6 +145,13 @@ exported(const Sandbox *sandbox) {
   if (one == NULL)
     return g_strdup("none");
   const gboolean current = strcmp(string_at(one, "state"), "current") == 0;
+  g_autoptr(Run) listed = run_json(sandbox, 0, "dicom", "list", NULL);
+  const gboolean waits =
+      !is_null_at(find_in(array_at(root_of(listed), "series"), "scan_id", UID), "conflict");
+  if (current)
+    g_assert_true(is_null_at(one, "next_step"));
+  else
+    g_assert_cmpstr(string_at(one, "next_step"), ==, waits ? "resolve" : "assess");
   if (!current || strcmp(string_at(one, "verdict"), "accepted") != 0)
     g_assert_true(is_null_at(one, "risk"));
   return g_strdup(current ? string_at(one, "verdict") : "out_of_date");

@@ -1129,6 +1129,91 @@ def an_outdated_verdict_is_assessed_again():
     app.quit()
 
 
+def shared_case(name):
+    """A folder of the cases that failed once."""
+    shared("derived")
+    full = os.path.join(SHARED, "cases", name)
+    assert os.path.isdir(full), f"the shared test data lack {full}"
+    return full
+
+
+def prepared():
+    """The workspace of the cases: one accepted scan of patient SAME-1 by selector s."""
+    workspace = path("w.demur")
+    subprocess.run(["sh", os.path.join(shared_case("00-shared"), "prepare.sh"), workspace], check=True,
+                   capture_output=True, cwd=shared_case("00-shared"),
+                   env={**os.environ, "PATH": os.path.dirname(DEMUR) + ":" + os.environ["PATH"]})
+    demur(workspace, "tune", "s", "--cohort", "base", "--coverage", "1")
+    return workspace
+
+
+def open_only(app, text):
+    """The patient page of the only scan that a search for the text finds."""
+    app.activate("win.search", "''")
+    app.keys("ctrl+a")
+    app.type(text)
+    wait_for(lambda: "All 1" in app.texts(), "one row")
+    app.keys("Return", "n", "Return")
+
+
+def a_contradiction_is_decided_in_the_window():
+    """Right value: case 01: OTHER-9 never gets what is SAME-1's, both wait; `demur dicom list` after the decision, and the
+    verdict that came back with its images."""
+    workspace = prepared()
+    first = demur(workspace, "dicom", "list")["series"][0]
+    accepted = demur(workspace, "assess", "s", "--all")["verdicts"][0]
+    assert accepted["verdict"] == "accepted" and first["patient_id"] == "SAME-1", accepted
+    app = Workstation(workspace)
+    app.wait_text("SAME-1")
+    app.activate("win.import-path", f"'{shared_case('01-reimport-other-patient/ct')}'")
+    app.wait_text("OTHER-9")
+    app.wait_text("resolve: SAFETY")  # the list's reason, of both
+    assert not any("assess again: " in t for t in app.texts())
+    for patient in ("OTHER-9", "SAME-1"):
+        open_only(app, patient)
+        app.wait_text("decide which images are right")
+        app.wait_text("Resolve…")
+        assert not any("risk in" in t or "Accepted: the risk" in t or "Assess again" == t for t in app.texts())
+    app.keys("y")
+    app.wait_text("These images are right")
+    button = app.find("push button", "Decide and keep")
+    assert not button.has_state(24), "a decision without one"
+    app.keys("space", window="Resolve a contradiction")
+    wait_for(lambda: app.find("check box", contains="These images are right").has_state(4), "the choice")
+    app.find("text", "Reason for the decision").set_text("the disc was labelled wrongly")
+    wait_for(lambda: app.find("push button", "Decide and keep").has_state(24), "the decision to be complete")
+    app.do("push button", "Decide and keep")
+    app.wait_text("Your decision and its reason are kept")
+    left = demur(workspace, "dicom", "list")["series"]
+    assert [s["patient_id"] for s in left] == ["SAME-1"] and left[0]["conflict"] is None, left
+    log = demur(workspace, "log", "--event", "resolution")["events"]
+    assert any("the disc was labelled wrongly" in (e["details"] or "") for e in log), log
+    open_only(app, "SAME-1")
+    app.wait_text("Accepted: the risk is shown")
+    app.quit()
+
+
+def two_discs_are_one_volume():
+    """Right value: case 02: 18 slices, as `demur dicom import` of both folders at once gives; the score of the 8 is of
+    other images then, and the window says so."""
+    whole = demur(path("whole.demur"), "dicom", "import", shared_case("02-reimport-in-two-parts/a"),
+                  shared_case("02-reimport-in-two-parts/b"))["series"]
+    workspace = path("w.demur")
+    app = Workstation(workspace)
+    app.wait_text("This workspace holds no scans yet")
+    app.activate("win.import-path", f"'{shared_case('02-reimport-in-two-parts/a')}'")
+    app.wait_text("not, 0 files skipped.")
+    app.activate("win.close-notice")
+    app.activate("win.import-path", f"'{shared_case('02-reimport-in-two-parts/b')}'")
+    app.wait_text("not, 0 files skipped.")
+    both = demur(workspace, "dicom", "list")["series"]
+    assert [(s["scan_id"], s["n_slices"], s["accepted"]) for s in both] == \
+        [(s["scan_id"], s["n_slices"], s["accepted"]) for s in whole], (both, whole)
+    open_only(app, both[0]["patient_id"])
+    app.wait_image(f" of {both[0]['n_slices']}")
+    app.quit()
+
+
 def prior_beside_the_current_scan():
     """Right value: a copy of the same series with an earlier date stands for the prior, so that both must show the same
     slice at any time after scrolling either."""

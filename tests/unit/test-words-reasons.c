@@ -162,6 +162,22 @@ what_is_no_reason_gives_none(void) {
 
 static void
 an_outdated_verdict_says_why_and_what_to_do(void) {
+  g_assert_null(demur_words_outdated_first(DEMUR_CURRENT, NULL));
+  g_assert_null(demur_remedy_name(demur_outdated_remedy(DEMUR_CURRENT)));
+  /* Each cause is told in a list, and what helps: a contradiction is resolved, whatever else changed. */
+  for (guint i = 0; i < DEMUR_N_OUTDATED; i++) {
+    const guint why = 1u << i, with = why | DEMUR_OUTDATED_CONFLICT;
+    g_autofree char *first = demur_words_outdated_first((DemurOutdated)why, NULL);
+    g_autofree char *whole = demur_words_outdated((DemurOutdated)why, NULL);
+    g_autofree char *both = demur_words_outdated_first((DemurOutdated)with, NULL);
+    g_auto(GStrv) cause = demur_words_causes((DemurOutdated)why, NULL);
+    const gboolean waits = why == DEMUR_OUTDATED_CONFLICT;
+    g_assert_true(g_str_has_prefix(first, waits ? "resolve: " : "assess again: "));
+    g_assert_nonnull(strstr(first, cause[0]));
+    g_assert_nonnull(strstr(whole, waits ? "`demur dicom resolve`" : "Assess again"));
+    g_assert_true(g_str_has_prefix(both, "resolve: SAFETY"));
+    g_assert_cmpint(demur_outdated_remedy((DemurOutdated)with), ==, DEMUR_REMEDY_RESOLVE);
+  }
   g_assert_null(demur_words_outdated(DEMUR_CURRENT, NULL));
   g_autofree char *words =
       demur_words_outdated(DEMUR_OUTDATED_SCORE | DEMUR_OUTDATED_THRESHOLD, NULL);
