@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds the Debian packages of the last commit into a folder, and lets lintian look at them. What was built twice from one
+# Builds the Debian packages of the last commit into a folder, and lets lintian look at them, with a bill of materials (SPDX) and the notices of what they
+# need beside them. What was built twice from one
 # commit is the same to the byte.
 # Usage: sh packaging/build-deb.sh FOLDER   (needs debhelper, dh-python, lintian: packaging/dependencies-long.sh)
 set -eu
@@ -17,3 +18,4 @@ export SOURCE_DATE_EPOCH
 dpkg-buildpackage --build=binary --no-sign --jobs="${DEMUR_JOBS:-$(nproc)}"
 lintian --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs ../*.changes
 cp ../*.deb ../*.changes ../*.buildinfo "$out"
+python3 packaging/sbom.py "$out/demur.spdx.json" "$out/third-party.txt" "$out"/*[!m]_0.1.0_*.deb
