@@ -482,7 +482,7 @@ private:
       if (!set_mark(study, open_mark(getpid()).c_str()))
         return out_of_room("the journal can't be written");
       touched_.insert(study);
-      say(pipe_, "T " + std::to_string(getpid()) + " " + study);
+      say(pipe_, "T " + std::to_string(getpid()) + " " + folder_name(header->study_uid));
     }
     // Before the object: one that is there and told by no mark would never be read.
     if (!set_mark(study, mark_new))
@@ -758,7 +758,8 @@ private:
     char *rest = nullptr;
     const pid_t pid = static_cast<pid_t>(std::strtol(line.c_str() + 2, &rest, 10));
     if (line[0] == 'T') {
-      studies_[rest + 1].open.insert(pid);
+      // The folder's own name may hold a line break; a study's, made of its UID, doesn't.
+      studies_[std::string(receiver_.folder) + "/" + (rest + 1)].open.insert(pid);
       return;
     }
     const bool released = std::strcmp(rest, " 1") == 0;

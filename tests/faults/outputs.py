@@ -1,7 +1,7 @@
 """Every option that names an output, against whatever can stand at its path, and what other users of the machine see.
 
-Usage: outputs.py DEMUR PHANTOM INJECT. What takes another user is tried as root only (setpriv); elsewhere it is reported as
-skipped.
+Usage: outputs.py DEMUR PHANTOM INJECT [COMMAND ..]: all, or what the tables call so. What takes another user is tried as root
+only (setpriv); elsewhere it is reported as skipped.
 """
 import json
 import os
@@ -14,14 +14,28 @@ import sys
 import tempfile
 import threading
 
-from workbench import Bench, commands_of, files_of, is_part, rows_of
+from workbench import DEMO, Bench, commands_of, files_of, is_part, name_of, rows_of
 
-OUTPUTS = ["cohort export", "selector export", "audit plan", "accept plan", "chart svg", "chart csv", "report", "report patient", "export csv",
-           "export json", "export sr", "export pdf"]
 # Of these the name says the kind: a stream has no ending.
-BY_NAME = {"chart svg": ".svg", "chart csv": ".csv", "report": ".pdf", "report patient": ".pdf"}
+BY_NAME = {"chart svg": ".svg", "chart csv": ".csv", "chart png": ".png", "chart pdf": ".pdf", "report": ".pdf", "report patient": ".pdf",
+           "window report": ".pdf", "window case": ".pdf"}
 FORMATS = {"export csv": ["--format", "csv"], "export json": ["--format", "json"], "export sr": ["--format", "sr"]}
-PUBLIC = {"selector export", "chart svg", "chart csv", "report"}
+PUBLIC = {"selector export", "chart svg", "chart csv", "chart png", "chart pdf", "report", "window report"}
+WITH_NUMBERS = ("report", "report patient", "window report", "window case")  # JSON beside the PDF
+# Folders; of the last one it takes a peer, or half a minute, to see it written whole.
+FOLDERS = {"dicom deidentify": "OUT", "dicom retrieve": "FOLDER", "dicom receive": "FOLDER", "demo": "DIR"}
+
+
+def outputs_of(bench):
+    """Names of the commands of the faults' table that write a file where they are told to."""
+    return [name for name, words in commands_of(bench).items() if any(word.startswith("out.") for word in words)]
+
+
+def option_of(bench, name):
+    """As the help tells of it."""
+    words = commands_of(bench)[name]
+    at = next(at for at, word in enumerate(words) if word.startswith("out."))
+    return f"{name_of(name)} {'--output' if words[at - 1] == '-o' else 'FILE'}"
 
 
 class Case:
@@ -39,7 +53,7 @@ class Case:
         if "--format" not in words:
             words += FORMATS.get(self.name, [])
         if prefix:
-            command = [*prefix, self.bench.demur, "--workspace", "w.demur", "--threads", "1", "--quiet", *words]
+            command = [*prefix, *self.bench.program(words)]
             return subprocess.run(command, cwd=self.folder, env=self.bench.environment(**more), capture_output=True, text=True,
                                   timeout=120, check=False, stdin=subprocess.DEVNULL)
         return self.bench.run(self.folder, words, **more)
@@ -90,15 +104,19 @@ def existing_files_links_and_folders(bench, name, whole):
     refused(case, case.run("absent/" + case.old), "there is no folder absent")
 
 
-def names_of_every_kind(bench, name, whole):
+def names_of_every_kind_and_rights(bench, name, whole):
+    """Of a line break, a turn of direction and 255 bytes; each under another umask."""
     # The JSON beside a report has an ending of one letter more.
-    longest = "n" * (255 - len(case_ending(bench, name)) - (1 if name.startswith("report") else 0)) + case_ending(bench, name)
-    for output in (longest, "new\nline" + case_ending(bench, name), "\u202ename" + case_ending(bench, name)):
+    longest = "n" * (255 - len(case_ending(bench, name)) - (1 if name in WITH_NUMBERS else 0)) + case_ending(bench, name)
+    for output, mask, private, public in ((longest, 0o000, 0o600, 0o666), ("new\nline" + case_ending(bench, name), 0o022, 0o600, 0o644),
+                                          ("\u202ename" + case_ending(bench, name), 0o077, 0o600, 0o600)):
         case = Case(bench, name)
-        result = case.run(output)
+        result = case.run(output, prefix=["sh", "-c", f'umask {mask:o}; exec "$@"', "sh"])
         assert result.returncode == 0, (name, output, result.stderr)
         assert case.read(output) == whole
         assert "\u202e" not in result.stdout + result.stderr and "\x1b" not in result.stdout + result.stderr
+        mode = stat.S_IMODE(os.stat(case.path(output)).st_mode)
+        assert mode == (public if name in PUBLIC else private), (name, oct(mask), oct(mode))
     case = Case(bench, name)
     refused(case, case.run("n" * 300 + case.ending), "at most 255 bytes")
 
@@ -112,11 +130,11 @@ def streams(bench, name, whole):
     case = Case(bench, name)
     fifo = case.path("fifo" + ending)
     os.mkfifo(fifo)
-    if name.startswith("report"):
+    if name in WITH_NUMBERS:
         os.mkfifo(case.path("fifo.json"))
     found = []
     readers = [threading.Thread(target=lambda path=path: found.append(open(path, "rb").read()))
-               for path in ([case.path("fifo.json")] if name.startswith("report") else []) + [fifo]]
+               for path in ([case.path("fifo.json")] if name in WITH_NUMBERS else []) + [fifo]]
     for reader in readers:
         reader.start()
     result = case.run("fifo" + ending)
@@ -134,18 +152,8 @@ def streams(bench, name, whole):
     for out in ("-", "/dev/stdout"):
         case = Case(bench, name)
         words = [out if word == case.old else word for word in case.words] + FORMATS.get(name, [])
-        result = subprocess.run([bench.demur, "--workspace", "w.demur", "--threads", "1", "--quiet", *words], cwd=case.folder,
-                                env=bench.environment(), capture_output=True, check=False, timeout=120)
+        result = subprocess.run(bench.program(words), cwd=case.folder, env=bench.environment(), capture_output=True, check=False, timeout=120)
         assert result.returncode == 0 and result.stdout == whole, (name, out, result.stderr, result.stdout[:200])
-
-
-def rights_whatever_the_umask(bench, name, whole):
-    for mask, private, public in ((0o000, 0o600, 0o666), (0o022, 0o600, 0o644), (0o077, 0o600, 0o600)):
-        case = Case(bench, name)
-        result = case.run(case.old, prefix=["sh", "-c", f'umask {mask:o}; exec "$@"', "sh"])
-        assert result.returncode == 0, result.stderr
-        mode = stat.S_IMODE(os.stat(case.path(case.old)).st_mode)
-        assert mode == (public if name in PUBLIC else private), (name, oct(mask), oct(mode))
 
 
 def open_to_all(folder):
@@ -210,19 +218,81 @@ def a_sticky_folder(bench, name, whole):
 
 def a_full_disk(bench, name, whole):
     """No room for the first byte, for the name, or for anything: told with what to do, and nothing is left."""
-    for there in (False, True):
+    for at, there in ((1, True), (2, False), (3, True)):
         case = Case(bench, name)
         os.mkdir(case.path("small"))
         output = case.path("small/" + case.old)
         if there:
             case.put("small/" + case.old)
-        for at in (1, 2, 3):
-            result = case.run(output, LD_PRELOAD=os.path.abspath(sys.argv[3]), FAULT_ROOT=case.path("small"), FAULT_KIND="full",
-                              FAULT_AT=str(at))
-            refused(case, result, "can't be written", "No space left on device", "make room")
-            assert os.listdir(case.path("small")) == ([case.old] if there else []), (name, at)
-            assert not there or case.read("small/" + case.old) == b"old", (name, at)
+        result = case.run(output, LD_PRELOAD=os.path.abspath(sys.argv[3]), FAULT_ROOT=case.path("small"), FAULT_KIND="full", FAULT_AT=str(at))
+        refused(case, result, "can't be written", "No space left on device", "make room")
+        assert os.listdir(case.path("small")) == ([case.old] if there else []), (name, at)
+        assert not there or case.read("small/" + case.old) == b"old", (name, at)
         assert rows_of(case.folder) is not None
+
+
+def into(bench, name, output):
+    """Its words with another folder."""
+    old = {"dicom deidentify": "copies", "demo": "demo"}.get(name, "inbox")
+    words = list({**commands_of(bench), **DEMO}[name])
+    words[len(words) - 1 - words[::-1].index(old)] = output
+    return words
+
+
+def what_can_stand_at_a_folders_name(bench, name):
+    """A file, a pipe, a device, a link to one or to nothing: told, and left as it was."""
+    folder = bench.copy()
+    path = lambda entry: os.path.join(folder, entry)
+    with open(path("file"), "w", encoding="utf-8") as file:
+        file.write("old")
+    os.mkfifo(path("fifo"))
+    os.symlink("file", path("link"))
+    os.symlink("nowhere", path("dangling"))
+    for output in ("file", "fifo", "/dev/null", "link", "dangling", "file/below", "n" * 300):
+        result = bench.run(folder, into(bench, name, output))
+        assert result.returncode == 1 and output.split("/")[0][:255] in result.stderr, (name, output, result.returncode, result.stderr)
+        with open(path("file"), encoding="utf-8") as file:
+            assert file.read() == "old", (name, output)
+        assert stat.S_ISFIFO(os.stat(path("fifo")).st_mode) and stat.S_ISCHR(os.stat("/dev/null").st_mode)
+        assert not os.path.lexists(path("nowhere")), (name, output)
+        assert not [entry for entry in os.listdir(folder) if is_part(entry)], (name, output)
+
+
+def folders_of_every_name_and_umask(bench, name):
+    """A line break, a turn of direction and 255 bytes in the name; closed to others whatever the umask."""
+    for mask, output in ((0o000, "new\nline"), (0o022, "n" * 255), (0o077, "\u202ename"), (0o022, "deep/er")):
+        folder = bench.copy()
+        before = os.umask(mask)
+        try:
+            result = bench.run(folder, into(bench, name, output))
+        finally:
+            os.umask(before)
+        assert result.returncode == 0, (name, output, result.stderr)
+        assert "\u202e" not in result.stdout + result.stderr
+        n = 0
+        for path, folders, names in os.walk(os.path.join(folder, output)):
+            assert stat.S_IMODE(os.stat(path).st_mode) == 0o700, (name, oct(mask), path, oct(os.stat(path).st_mode))
+            for entry in names:
+                n += entry.endswith(".dcm")
+                assert stat.S_IMODE(os.stat(os.path.join(path, entry)).st_mode) == 0o600, (name, oct(mask), entry)
+        assert n >= 3, (name, output)
+
+
+def a_folder_of_another_user(bench, name):
+    """One that may only be read: told, and nothing is left in it."""
+    user = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+    folder = bench.copy()
+    open_to_all(bench.folder)
+    os.mkdir(os.path.join(folder, "theirs"))
+    os.chmod(os.path.join(folder, "theirs"), 0o755)
+    os.chown(folder, 65534, 65534)
+    os.chown(os.path.join(folder, "w.demur"), 65534, 65534)
+    for output in ("theirs", "theirs/below"):
+        result = subprocess.run([*user, *bench.program(into(bench, name, output)), *(["--port", "11999", "--once"] if name == "dicom receive" else [])],
+                                cwd=folder, env=bench.environment(), capture_output=True, text=True, timeout=120, check=False,
+                                stdin=subprocess.DEVNULL)
+        assert result.returncode == 1 and "theirs" in result.stderr, (name, output, result.returncode, result.stderr)
+        assert os.listdir(os.path.join(folder, "theirs")) == [], (name, output)
 
 
 def a_killed_demo_leaves_the_one_before(bench):
@@ -364,10 +434,9 @@ def every_path_is_in_a_table(bench):
     """What a command's help calls a file or folder is tried here: one that is new and in no table fails."""
     tried = {name.replace(" as JSON", "") for name in INPUTS}
     # Over https certificates are read by libcurl, once a server answers: not tried here.
-    tried |= {f"dicom retrieve --tls-{kind}" for kind in ("ca", "cert", "key")} | {"dicom retrieve FOLDER"}
-    tried |= {"dicom receive FOLDER", "dicom deidentify OUT", "demo DIR"}  # folders: faults.py
-    tried |= {"cohort export FILE", "selector export FILE", "audit plan --output", "accept plan --output", "chart FILE", "report FILE",
-              "report patient FILE", "export FILE"}  # OUTPUTS
+    tried |= {f"dicom retrieve --tls-{kind}" for kind in ("ca", "cert", "key")}
+    tried |= {f"{name} {word}" for name, word in FOLDERS.items()}
+    tried |= {option_of(bench, name) for name in outputs_of(bench) if not name.startswith("window ")}
     found = set(bench.paths_of_help())
     assert found == tried, f"only in the help: {sorted(found - tried)}; only here: {sorted(tried - found)}"
 
@@ -445,17 +514,29 @@ def a_patient_is_not_in_the_list_of_programs(bench):
 
 def main():
     skipped = []
-    with tempfile.TemporaryDirectory(prefix="demur-outputs-") as folder:
+    only = sys.argv[4:]  # names of the tables
+    with tempfile.TemporaryDirectory(prefix="demur-outputs-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
         bench = Bench(sys.argv[1], sys.argv[2], folder)
         as_root = os.geteuid() == 0 and shutil.which("setpriv")
-        for name in OUTPUTS:
+        for name in only or outputs_of(bench):
+            if name in FOLDERS:
+                continue
             whole = reference(bench, name)
-            for test in (existing_files_links_and_folders, names_of_every_kind, streams, rights_whatever_the_umask, a_full_disk):
+            for test in (existing_files_links_and_folders, names_of_every_kind_and_rights, streams, a_full_disk):
                 test(bench, name, whole)
             if as_root:
                 another_user(bench, name, whole)
                 a_sticky_folder(bench, name, whole)
             print(f"{name}: right", flush=True)
+        for name in [name for name in FOLDERS if not only or name in only]:
+            what_can_stand_at_a_folders_name(bench, name)
+            if name != "demo":
+                folders_of_every_name_and_umask(bench, name)
+            if as_root:
+                a_folder_of_another_user(bench, name)
+            print(f"{name}: right", flush=True)
+        if only:
+            return
         a_killed_demo_leaves_the_one_before(bench)
         every_path_is_in_a_table(bench)
         inputs_that_never_end(bench)

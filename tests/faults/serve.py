@@ -18,9 +18,8 @@ import sys
 import tempfile
 import time
 
-from workbench import KINDS, Bench, points_of
+from workbench import KINDS, PATIENCE, Bench, points_of
 
-PATIENCE = 90  # seconds for what must come
 PORTS = iter(range(20000 + os.getpid() % 1000, 32000))  # below those that the system gives out: several run side by side
 
 
@@ -45,7 +44,7 @@ class Run:
         self.received = os.path.join(folder, "received")
         self.settings = os.path.join(folder, "serve.conf")
         with open(self.settings, "w", encoding="utf-8") as file:
-            file.write(f"[receive]\nfolder = {self.received}\nport = {self.port}\nsettle = 0\nreserve = 0\ntimeout = 10\n"
+            file.write(f"[receive]\nfolder = {self.received}\nport = {self.port}\nsettle = 0\nreserve = 0\ntimeout = 30\n"
                        f"[model]\nname = {bench.model}\ncommand = sh {bench.folder}/one.sh {{series}} {{output}}\npause = 1\n"
                        f"[assess]\nselector = s\n[answer nobody]\nto = 127.0.0.1:1\n"
                        "verdicts = accepted red_flag not_eligible failed\nobjects = sr picture\n")
@@ -76,12 +75,12 @@ class Run:
     def end(self, number):
         if self.process.poll() is None:
             self.process.send_signal(number)
-        self.process.wait(timeout=60)
+        self.process.wait(timeout=PATIENCE)
 
     def send(self, uids):
         """UIDs of the objects that the service says it keeps; None: who knows, the association broke off."""
         sent = self.demur("--json", "dicom", "send", f"127.0.0.1:{self.port}", os.path.join(self.folder, "few"), "--called",
-                          "DEMUR", "--timeout", "10")
+                          "DEMUR", "--timeout", "30")
         if sent.returncode != 0:
             return None
         document = json.loads(sent.stdout)

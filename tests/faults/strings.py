@@ -83,17 +83,22 @@ def check_csv(where, path, square):
             assert not re.match(r"[=@\t]|[+-](?![\d.])|[+-][\d.]+[^\d.eE]", cell), (where, cell, square.fields)
 
 
-def plant(bench, square):
-    """A fresh folder with images and tables that hold the run's strings; their words."""
-    folder = bench.copy()
+def plant_in(folder, square):
+    """The run's strings into every text of the images there."""
     values = {tag: square[name] for name, tag in TAGS.items()}
     values[(0x10, 0x20)] = square["PatientID"].replace("\\", "/")
-    for name in os.listdir(os.path.join(folder, "in")):
-        path = os.path.join(folder, "in", name)
+    for name in os.listdir(folder):
+        path = os.path.join(folder, name)
         with open(path, "rb") as file:
             content = file.read()
         with open(path, "wb") as file:
             file.write(planted(content, values))
+
+
+def plant(bench, square):
+    """A fresh folder with images and tables that hold the run's strings; their words."""
+    folder = bench.copy()
+    plant_in(os.path.join(folder, "in"), square)
     with open(os.path.join(folder, "odd.csv"), "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["patient_id", "scan_id", "site", "split", "label", "risk", square["column"] + "c"])
@@ -171,4 +176,5 @@ def main():
     sys.exit(1 if wrong else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

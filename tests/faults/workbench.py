@@ -23,6 +23,8 @@ QUICK = ["--epochs", "1", "--datasets-per-epoch", "64", "--batch", "8", "--kappa
 # What a call must be able to for a kind of fault to change anything (inject.c).
 KINDS = {"full": 1, "io": 0, "short": 4, "eintr": 2, "kill": 0, "after": 0}
 
+PATIENCE = 1200  # seconds for what must end, on a busy machine too
+
 GLOBAL = ["--workspace", "w.demur", "--threads", "1", "--quiet"]
 
 
@@ -34,6 +36,7 @@ class Bench:
         self.demur, self.folder = os.path.abspath(demur), folder
         beside = os.path.dirname(os.path.abspath(phantom))
         self.window = os.path.join(beside, "fault-window")  # absent in a build without the window
+        self.copied = None
         self.work = os.path.join(folder, "work")  # of a run; another for each of several at a time
         self.received = None  # whether the last run's peer was told that all it sent is kept; None: it was no receiver
         self.template = os.path.join(folder, "template")
@@ -133,7 +136,7 @@ class Bench:
             return [self.window, "w.demur", *words[1:]]
         return [self.demur, *GLOBAL, *words]
 
-    def run(self, folder, words, timeout=120, **more):
+    def run(self, folder, words, timeout=PATIENCE, **more):
         """One command in the folder, on its workspace. Words may name another; `dicom receive` is sent something."""
         words, self.received = list(words), None
         if words[:2] == ["dicom", "receive"] and "--help" not in words:
@@ -183,14 +186,14 @@ class Bench:
         for _ in range(2):
             if receiver.poll() is None and not self.received:
                 sender = subprocess.run([self.demur, "--workspace", f"{folder}-sender.demur", "dicom", "send",
-                                         f"127.0.0.1:{port}", "few", "--called", "DEMUR", "--timeout", "10"], cwd=folder, env=self.environment(folder),
-                                        capture_output=True, check=False, timeout=60)
+                                         f"127.0.0.1:{port}", "few", "--called", "DEMUR", "--timeout", "30"], cwd=folder, env=self.environment(folder),
+                                        capture_output=True, check=False, timeout=PATIENCE)
                 self.received = sender.returncode == 0
         try:
-            out, error = receiver.communicate(timeout=10)
+            out, error = receiver.communicate(timeout=PATIENCE if self.received else 10)
         except subprocess.TimeoutExpired:  # nothing came whole: it would wait for ever
             receiver.send_signal(signal.SIGINT)
-            out, error = receiver.communicate(timeout=30)
+            out, error = receiver.communicate(timeout=PATIENCE)
         return subprocess.CompletedProcess(words, receiver.returncode, out, error)
 
     def help_of(self, *words):
@@ -222,9 +225,10 @@ class Bench:
                     yield f"{name} --{option}"
 
     def copy(self):
-        shutil.rmtree(self.work, ignore_errors=True)
-        shutil.copytree(self.template, self.work)
-        return self.work
+        """The work folder as the template is."""
+        if self.copied is None or self.copied.folder != self.work:
+            self.copied = Copy(self.template, self.work)
+        return self.copied.restore()
 
 
 class Copy:
@@ -240,17 +244,17 @@ class Copy:
             self.digests[name] = digest_of(os.path.join(template, name))
 
     def names(self):
-        """Folders and files below, by relative path."""
-        folders, files = [], []
+        """Folders, the top one too, and files below, by relative path. A link is a file, whatever it leads to."""
+        folders, files = ["."], []
         for path, inner, names in os.walk(self.folder):
-            at = os.path.relpath(path, self.folder)
-            folders += [os.path.normpath(os.path.join(at, name)) for name in inner]
-            files += [os.path.normpath(os.path.join(at, name)) for name in names]
+            for name in inner + names:
+                full = os.path.join(path, name)
+                (folders if os.path.isdir(full) and not os.path.islink(full) else files).append(os.path.relpath(full, self.folder))
         return folders, files
 
     def look(self, name):
         status = os.lstat(os.path.join(self.folder, name))
-        return status.st_ino, status.st_size, status.st_mtime_ns, status.st_mode
+        return status.st_ino, status.st_size, status.st_mtime_ns, status.st_mode, status.st_uid
 
     def digest(self, name):
         """Of any file's bytes."""
@@ -268,13 +272,17 @@ class Copy:
             if self.made.get(name) != self.look(name):
                 os.unlink(os.path.join(self.folder, name))
         for name in sorted(folders, key=len, reverse=True):
-            if not os.path.isdir(os.path.join(self.template, name)):
-                os.rmdir(os.path.join(self.folder, name))
+            here, there = os.path.join(self.folder, name), os.path.join(self.template, name)
+            if not os.path.isdir(there):
+                os.rmdir(here)
+            elif any(getattr(os.stat(here), part) != getattr(os.stat(there), part) for part in ("st_mode", "st_uid")):
+                os.chown(here, os.stat(there).st_uid, -1)
+                shutil.copymode(there, here)
         for name in self.made:
-            path = os.path.join(self.folder, name)
-            if not os.path.lexists(path):
-                os.makedirs(os.path.dirname(path), exist_ok=True)
-                shutil.copy2(os.path.join(self.template, name), path)
+            here, there = os.path.join(self.folder, name), os.path.join(self.template, name)
+            if not os.path.lexists(here):
+                os.makedirs(os.path.dirname(here), exist_ok=True)
+                shutil.copy2(there, here, follow_symlinks=False)
                 self.made[name] = self.look(name)
         return self.folder
 
@@ -294,7 +302,7 @@ class Server:
         os.close(to_read)
         os.close(to_write)
 
-    def run(self, kind, at, timeout=120):
+    def run(self, kind, at, timeout=PATIENCE):
         """Exit status as subprocess tells it, and standard error."""
         os.truncate(self.said, 0)
         os.write(self.orders, f"{kind} {at}\n".encode())
@@ -411,7 +419,7 @@ def commands_of(bench):
         "window worklist": ["window", "worklist", "out.csv"],
         "window report": ["window", "report", "out.pdf", "s", "c"],
         "window case": ["window", "case", "out.pdf", scan],
-        "window settings": ["window", "settings", "out.ini"],
+        "window settings": ["window", "settings", "workstation.ini"],
     }
     return {
         "cohort import": ["cohort", "import", "e", "cohort.csv", "--model", "m"],

@@ -53,7 +53,8 @@ def main():
             "XDG_STATE_HOME": home + "/state", "XDG_CACHE_HOME": home + "/cache",
             "XDG_RUNTIME_DIR": home, "LANGUAGE": "C", "LC_ALL": "C.UTF-8",
             "DEMUR": demur, "DEMUR_WORKSTATION": workstation, "DEMUR_TEST_HOME": home, "PYTHONPATH": here})
-        if test in ("nothing_is_cut", "german", "hostile_names_are_shown_as_code_points"):
+        if test in ("nothing_is_cut", "german", "hostile_names_are_shown_as_code_points",
+                    "thirty_hostile_strings_are_shown_as_code_points"):
             locale = german_locale(home)
             if locale is None:
                 print("skipped: there is no locale but C here, and none could be made (package locales)")

@@ -870,6 +870,82 @@ def hostile_names_are_shown_as_code_points():
         app.quit()
 
 
+def hostile_workspace():
+    """Thirty strings in each field of thirty patients (tests/faults/strings.py), as names of cohorts, sites, values and selectors, and as
+    reasons; the paths of the workspace and of a folder to import."""
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "faults"))
+    import strings
+    from workbench import Bench
+    phantom = os.environ.get("DEMUR_FAULT_PHANTOM", "")
+    if not os.path.exists(phantom):
+        print("skipped: this build has no tests of faults")
+        sys.exit(77)
+    os.mkdir(path("bench"))
+    bench = Bench(DEMUR, phantom, path("bench"))
+    folder, workspace = bench.template, path("odd.demur")
+    squares = [strings.Square(run) for run in range(len(strings.STRINGS))]
+    strings.plant_in(os.path.join(folder, "in"), squares[0])
+    for run in range(1, len(squares)):
+        bench.series(phantom, f"odd/{run}", 100 + run, 3)
+        strings.plant_in(os.path.join(folder, "odd", str(run)), squares[run])
+    with open(os.path.join(folder, "odd.csv"), "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["patient_id", "scan_id", "site", "split", "label", "risk", "colour"])
+        for i, text in enumerate([text for text in strings.STRINGS if not re.search("[\x00-\x1f\x7f-\x9f]", text)] * 4):  # a table of those is refused
+            writer.writerow([f"{text}p{i}", f"{text}s{i}", f"{text}h", "test", i % 2, f"0.{i % 9 + 1}", text])
+    commands = [["cohort", "import", "c", "c.csv", "--model", bench.model], ["selector", "import", "s", "s.json"],
+                ["tune", "s", "--cohort", "c", "--coverage", "0.9", "--reason", strings.STRINGS[0]],
+                ["dicom", "import", "in"], ["dicom", "import", "odd"], ["scores", "import", "scores.csv", "--model", bench.model],
+                ["assess", "s", "--all"], ["watch", "start", "s", "--cohort", "c", "--rule", "note"]]
+    for words in commands:
+        result = bench.run(folder, [*words, "--workspace", workspace])
+        assert result.returncode == 0, (words, result.stderr)
+    kept = {"cohort": 0, "selector": 0}
+    for text in strings.STRINGS:  # a name that is refused is refused
+        for words in (["cohort", "import", text, "odd.csv", "--model", "m"], ["selector", "import", text, "s.json"]):
+            kept[words[0]] += bench.run(folder, [*words, "--workspace", workspace]).returncode == 0
+    assert min(kept.values()) > 0, kept
+    return strings, squares, workspace, folder
+
+
+def thirty_hostile_strings_are_shown_as_code_points():
+    """Right value: no control and no turn of direction as itself in anything that a reader is told or shown, in English and German; and
+    each patient's identifier with its code points, in the list and on the patient page."""
+    strings, squares, workspace, folder = hostile_workspace()
+    identifiers = {strings.shown(strings.CONTROL.sub("\ufffd", square["PatientID"])) for square in squares}
+    for language in ("en", "de"):
+        os.environ["LANGUAGE"] = language
+        app = Workstation(workspace)
+        seen = {}  # where: texts
+
+        def look(where):
+            """What is there by now, and the identifiers that were not seen there yet."""
+            texts = seen.setdefault(where, set())
+            for node in app.walk():
+                texts.update(text for text in (node.name, node.description if node.role in ("image", "table row") else "") if text)
+            return {identifier for identifier in identifiers if not any(identifier in strings.shown(text) for text in texts)}
+
+        wait_for(lambda: not look("worklist"), f"every identifier in the worklist ({language})")
+        app.activate("win.page", "'patient'")
+        for _ in squares:
+            wait_for(lambda: app.find("image", contains="CT"), "the picture")
+            look("patient page")
+            app.activate("win.next")
+        assert not look("patient page"), look("patient page")
+        for page in ("cohort", "report", "watch"):
+            app.activate("win.page", f"'{page}'")
+            look(page)
+            look(page)
+        app.activate("win.import-path", f"'{os.path.join(folder, 'odd')}'")
+        for action in ("win.import-report", "win.train", "win.comment"):
+            app.activate(action)
+            look(action)
+            app.keys("Escape")
+        wrong = {(where, text) for where, texts in seen.items() for text in texts if strings.DANGEROUS.search(re.sub(r"[\n\t]", " ", text))}
+        assert not wrong, wrong
+        app.quit()
+
+
 def a_person_chooses_the_series():
     """Right value: `demur dicom show`, which tells the decision, its reason and the rules' own verdict."""
     workspace = path("w.demur")
