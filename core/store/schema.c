@@ -548,8 +548,11 @@ static const char migration_17[] =
     "CREATE TRIGGER event_not_removed BEFORE DELETE ON event"
     "  BEGIN SELECT RAISE (ABORT, 'an event is never removed'); END;";
 
+/* What arrives is met by its own study only (demur_series_find). */
+static const char migration_18[] = "CREATE INDEX series_study ON series (study_uid);";
+
 const char *const demur_store_migrations[] = {
     migration_1,  migration_2,  migration_3,  migration_4,  migration_5,  migration_6,
     migration_7,  migration_8,  migration_9,  migration_10, migration_11, migration_12,
-    migration_13, migration_14, migration_15, migration_16, migration_17};
+    migration_13, migration_14, migration_15, migration_16, migration_17, migration_18};
 const int demur_store_version = G_N_ELEMENTS(demur_store_migrations);

@@ -311,6 +311,21 @@ demur_series_list(DemurWorkspace *workspace, GError **error) {
   return demur_store_list(workspace, statement, read_series, record_free, "listing series", error);
 }
 
+GPtrArray *
+demur_series_find(DemurWorkspace *workspace, DemurSeriesKey key, const char *value,
+                  GError **error) {
+  static const char *const where[] = {
+      [DEMUR_SERIES_OF_SCAN] = "WHERE scan_id = ?",
+      [DEMUR_SERIES_OF_UID] = "WHERE series_uid = ? ORDER BY patient_id, study_date, scan_id",
+      [DEMUR_SERIES_OF_STUDY] = "WHERE study_uid = ? ORDER BY patient_id, study_date, scan_id",
+  };
+  sqlite3_stmt *statement = demur_store_statement(workspace, select_sql(where[key]), error);
+  if (statement == NULL)
+    return NULL;
+  demur_store_bind_text(statement, 1, value);
+  return demur_store_list(workspace, statement, read_series, record_free, "finding series", error);
+}
+
 DemurSeriesRecord *
 demur_series_load(DemurWorkspace *workspace, const char *scan_id, GError **error) {
   sqlite3_stmt *statement =

@@ -109,6 +109,17 @@ gboolean demur_series_remove(DemurWorkspace *workspace, const char *scan_id, con
 /* Array of DemurSeriesRecord, by patient_id, study_date, scan_id (owned, frees its elements). */
 GPtrArray *demur_series_list(DemurWorkspace *workspace, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+typedef enum {
+  DEMUR_SERIES_OF_SCAN,
+  DEMUR_SERIES_OF_UID, /* SeriesInstanceUID */
+  DEMUR_SERIES_OF_STUDY,
+} DemurSeriesKey;
+
+/* Those of one scan_id, series or study, in the same order: none, one or more. Each is found by an
+ * index, whatever else the workspace holds. */
+GPtrArray *demur_series_find(DemurWorkspace *workspace, DemurSeriesKey key, const char *value,
+                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* NULL with DEMUR_ERROR_NOT_FOUND. */
 DemurSeriesRecord *demur_series_load(DemurWorkspace *workspace, const char *scan_id,
                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;

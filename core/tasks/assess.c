@@ -82,10 +82,13 @@ demur_task_audited_view(GHashTable *audits, DemurCohort *view) {
   return demur_cohort_with_risks(view, risks);
 }
 
-/* Finds which series a person chose against the rules. */
+/* Finds which series, or whether that one, a person chose against the rules. scan_id NULL: all. */
 static gboolean
-find_overrules(DemurWorkspace *workspace, DemurAssessment *assessment, GError **error) {
-  g_autoptr(GPtrArray) series = demur_series_list(workspace, error);
+find_overrules(DemurWorkspace *workspace, const char *scan_id, DemurAssessment *assessment,
+               GError **error) {
+  g_autoptr(GPtrArray) series =
+      scan_id != NULL ? demur_series_find(workspace, DEMUR_SERIES_OF_SCAN, scan_id, error)
+                      : demur_series_list(workspace, error);
   if (series == NULL)
     return FALSE;
   assessment->overrules = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
@@ -305,7 +308,7 @@ read_all(DemurTask *task, const DemurAssessParams *options, DemurAssessment *ass
   if (ok && options->cohort != NULL)
     ok = (*cohort = demur_task_load_cohort(task, options->cohort, error)) != NULL;
   else if (ok)
-    ok = find_overrules(workspace, assessment, error) &&
+    ok = find_overrules(workspace, options->scan_id, assessment, error) &&
          (*scored =
               demur_dicom_scores_load(workspace, assessment->bindings, options->scan_id,
                                       demur_selector_model(assessment->selector),

@@ -193,23 +193,58 @@ mark_known(DemurWorkspace *workspace, const DemurMeeting *meeting, GError **erro
   return TRUE;
 }
 
-/* Writes what was planned, in the open transaction. */
-static gboolean
-save_meeting(DemurWorkspace *workspace, const DemurMeeting *meeting, const DemurSiteMap *sites,
-             const char *const *changes, const char *now, const GPtrArray *before, GError **error) {
-  g_autoptr(GHashTable) keys = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-  for (guint i = 0; i < before->len; i++) {
-    const DemurSeriesRecord *record = before->pdata[i];
+static void
+record_free(gpointer record) {
+  demur_series_record_free(record);
+}
+
+/* The keys of all studies in which something changes (owned). */
+static GHashTable *
+studies_of(const DemurMeeting *meeting, const GPtrArray *records) {
+  GHashTable *keys = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  for (guint i = 0; i < meeting->known->len; i++) {
+    const DemurSeriesRecord *record = meeting->known->pdata[i];
     if (g_hash_table_contains(meeting->conflicts, record->scan_id))
       g_hash_table_add(keys, demur_study_choice_key(record));
   }
-  for (guint i = 0; i < meeting->arrivals->len; i++) {
-    const DemurArrival *arrival = &g_array_index(meeting->arrivals, DemurArrival, i);
-    g_autoptr(DemurSeriesRecord) record = record_of(arrival, sites, changes, now);
-    g_hash_table_add(keys, demur_study_choice_key(record));
-    if (!save_arrival(workspace, arrival, record, error))
-      return FALSE;
+  for (guint i = 0; i < records->len; i++)
+    g_hash_table_add(keys, demur_study_choice_key(records->pdata[i]));
+  return keys;
+}
+
+/* The series of those studies as they are (owned, frees its elements). */
+static GPtrArray *
+series_of_studies(DemurWorkspace *workspace, GHashTable *keys, GError **error) {
+  g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(record_free);
+  GHashTableIter iter;
+  gpointer key;
+  g_hash_table_iter_init(&iter, keys);
+  while (g_hash_table_iter_next(&iter, &key, NULL)) {
+    g_autoptr(GPtrArray) study = demur_study_choice_series(workspace, key, error);
+    if (study == NULL)
+      return NULL;
+    while (study->len > 0)
+      g_ptr_array_add(all, g_ptr_array_steal_index(study, 0));
   }
+  return g_steal_pointer(&all);
+}
+
+/* Writes what was planned, in the open transaction. */
+static gboolean
+save_meeting(DemurWorkspace *workspace, const DemurMeeting *meeting, const DemurSiteMap *sites,
+             const char *const *changes, const char *now, GError **error) {
+  g_autoptr(GPtrArray) records = g_ptr_array_new_with_free_func(record_free);
+  for (guint i = 0; i < meeting->arrivals->len; i++)
+    g_ptr_array_add(records, record_of(&g_array_index(meeting->arrivals, DemurArrival, i), sites,
+                                       changes, now));
+  g_autoptr(GHashTable) keys = studies_of(meeting, records);
+  g_autoptr(GPtrArray) before = series_of_studies(workspace, keys, error);
+  if (before == NULL)
+    return FALSE;
+  for (guint i = 0; i < meeting->arrivals->len; i++)
+    if (!save_arrival(workspace, &g_array_index(meeting->arrivals, DemurArrival, i),
+                      records->pdata[i], error))
+      return FALSE;
   return mark_known(workspace, meeting, error) &&
          demur_study_choose(workspace, keys, before, error);
 }
@@ -236,16 +271,15 @@ meet(DemurTask *task, const DemurImport *import, const DemurIntakeParams *params
   g_auto(GStrv) changes = rules != NULL ? demur_eligibility_changes(rules) : NULL;
   for (guint tries = 0; tries < MOST_TRIES; tries++) {
     g_autofree char *head = demur_events_head(workspace, error);
-    g_autoptr(GPtrArray) before = head != NULL ? demur_series_list(workspace, error) : NULL;
     g_autoptr(DemurMeeting) meeting =
-        before != NULL ? demur_meeting_plan(task, import, rules, files, before, error) : NULL;
+        head != NULL ? demur_meeting_plan(task, import, rules, files, error) : NULL;
     if (meeting == NULL || !demur_workspace_begin(workspace, error))
       return NULL;
     g_autofree char *head_now = demur_events_head(workspace, error);
     if (g_strcmp0(head, head_now) == 0)
       return end(workspace,
                  save_meeting(workspace, meeting, params->sites, (const char *const *)changes, now,
-                              before, error),
+                              error),
                  error)
                  ? g_steal_pointer(&meeting)
                  : NULL;
@@ -306,12 +340,12 @@ demur_intake_free(DemurIntake *intake) {
 static gboolean
 add_overrule(DemurTask *task, DemurWorkspace *workspace, const DemurSeriesRecord *record,
              const char *reason, GError **error) {
-  g_autoptr(GPtrArray) before = demur_series_list(workspace, error);
+  g_autofree char *key = demur_study_choice_key(record);
+  g_autoptr(GPtrArray) before = demur_study_choice_series(workspace, key, error);
   g_autoptr(GPtrArray) earlier =
       before != NULL ? demur_overrules_list(workspace, record->scan_id, error) : NULL;
   if (earlier == NULL)
     return FALSE;
-  g_autofree char *key = demur_study_choice_key(record);
   const DemurSeriesRecord *beside = demur_study_chosen_beside(before, record);
   const char *replaced = beside != NULL ? beside->scan_id : NULL;
   /* Chosen by a person before, the record no longer says what the rules said: the first decision

@@ -16,6 +16,11 @@ import_free(gpointer import) {
   demur_import_free(import);
 }
 
+static void
+record_free(gpointer record) {
+  demur_series_record_free(record);
+}
+
 void
 demur_meeting_free(DemurMeeting *meeting) {
   if (meeting == NULL)
@@ -25,6 +30,7 @@ demur_meeting_free(DemurMeeting *meeting) {
   g_hash_table_unref(meeting->conflicts);
   g_ptr_array_unref(meeting->united);
   g_ptr_array_unref(meeting->imports);
+  g_ptr_array_unref(meeting->known);
   g_free(meeting);
 }
 
@@ -143,10 +149,33 @@ relate(const DemurSeries *came, const Known *known) {
   return MORE;
 }
 
+/* What is known of a group's series, or of the scan_id of one without a UID; the records go behind
+ * others. */
+static gboolean
+find_known(DemurWorkspace *workspace, const DemurImport *import, Group *group, GPtrArray *records,
+           GError **error) {
+  const DemurSeries *first = import->series->pdata[g_array_index(group->came, guint, 0)];
+  g_autoptr(GPtrArray) found =
+      first->series_uid != NULL
+          ? demur_series_find(workspace, DEMUR_SERIES_OF_UID, first->series_uid, error)
+          : demur_series_find(workspace, DEMUR_SERIES_OF_SCAN, first->scan_id, error);
+  if (found == NULL)
+    return FALSE;
+  while (found->len > 0) {
+    DemurSeriesRecord *record = g_ptr_array_steal_index(found, 0);
+    g_ptr_array_add(records, record);
+    Known *known = known_new(workspace, record, error);
+    if (known == NULL)
+      return FALSE;
+    g_ptr_array_add(group->known, known);
+  }
+  return TRUE;
+}
+
 /* The group of each SeriesInstanceUID that came (those without one by the scan_id of their files'
  * digest), in order. */
 static GPtrArray *
-find_groups(DemurWorkspace *workspace, const DemurImport *import, const GPtrArray *records,
+find_groups(DemurWorkspace *workspace, const DemurImport *import, GPtrArray *records,
             GError **error) {
   g_autoptr(GPtrArray) groups = g_ptr_array_new_with_free_func(group_free);
   g_autoptr(GHashTable) by_uid = g_hash_table_new(g_str_hash, g_str_equal);
@@ -164,17 +193,9 @@ find_groups(DemurWorkspace *workspace, const DemurImport *import, const GPtrArra
     }
     g_array_append_val(group->came, i);
   }
-  for (guint i = 0; i < records->len; i++) {
-    const DemurSeriesRecord *record = records->pdata[i];
-    Group *group = g_hash_table_lookup(by_uid, record->series_uid != NULL ? record->series_uid
-                                                                          : record->scan_id);
-    if (group == NULL)
-      continue;
-    Known *known = known_new(workspace, record, error);
-    if (known == NULL)
+  for (guint g = 0; g < groups->len; g++)
+    if (!find_known(workspace, import, groups->pdata[g], records, error))
       return NULL;
-    g_ptr_array_add(group->known, known);
-  }
   return g_steal_pointer(&groups);
 }
 
@@ -184,9 +205,22 @@ typedef struct {
   const DemurEligibility *rules;
   const DemurKnownFiles *files;
   DemurMeeting *meeting;
-  GHashTable *taken;   /* scan_ids, owned */
+  GHashTable *given;   /* scan_ids that were given out (owned) */
   gboolean judge_anew; /* what came: images of it are gone */
+  GError *failed;      /* the workspace can't be read */
 } Planner;
+
+/* Whether a volume of the workspace, or one that arrives, has the id. */
+static gboolean
+is_taken(Planner *planner, const char *scan_id) {
+  if (g_hash_table_contains(planner->given, scan_id))
+    return TRUE;
+  if (planner->failed != NULL)
+    return FALSE;
+  g_autoptr(GPtrArray) found =
+      demur_series_find(planner->task->workspace, DEMUR_SERIES_OF_SCAN, scan_id, &planner->failed);
+  return found != NULL && found->len > 0;
+}
 
 /* A known volume as dicom/identity.h takes it: its images, and those of volumes that stand for it now.
  * without_images: only its id counts, as taken. */
@@ -258,7 +292,7 @@ name_volumes(Planner *planner, GPtrArray *volumes, Group *group, gboolean unitin
     for (guint v = 0; v < volumes->len; v++) {
       const char *id = ((const DemurSeries *)volumes->pdata[v])->scan_id;
       /* A volume that was corrected may have the id of another series. */
-      if (g_hash_table_contains(known_ids, id) || !g_hash_table_contains(planner->taken, id))
+      if (g_hash_table_contains(known_ids, id) || !is_taken(planner, id))
         continue;
       clash = TRUE;
       g_ptr_array_add(group->ids, g_strdup(id));
@@ -267,7 +301,7 @@ name_volumes(Planner *planner, GPtrArray *volumes, Group *group, gboolean unitin
   for (guint v = 0; v < volumes->len; v++) {
     const char *id = ((const DemurSeries *)volumes->pdata[v])->scan_id;
     g_ptr_array_add(group->ids, g_strdup(id));
-    g_hash_table_add(planner->taken, g_strdup(id));
+    g_hash_table_add(planner->given, g_strdup(id));
   }
 }
 
@@ -618,10 +652,25 @@ is_as_known(Planner *planner, const Standing *one) {
   return arrival->keep_facts || arrival->is_known;
 }
 
+/* The record of a volume that holds one of the images; loaded once. NULL with error. */
+static const DemurSeriesRecord *
+holder_of(Planner *planner, GHashTable *records, const char *scan_id, GError **error) {
+  DemurSeriesRecord *record = g_hash_table_lookup(records, scan_id);
+  if (record != NULL)
+    return record;
+  record = demur_series_load(planner->task->workspace, scan_id, error);
+  if (record == NULL)
+    return NULL;
+  g_ptr_array_add(planner->meeting->known, record);
+  g_hash_table_insert(records, record->scan_id, record);
+  return record;
+}
+
 /* An image is one object of one series: the same SOP Instance UID in two is a contradiction,
  * whatever it holds. Those of one SeriesInstanceUID have met already. */
 static gboolean
-find_shared_images(Planner *planner, const GPtrArray *known, GError **error) {
+find_shared_images(Planner *planner, GError **error) {
+  const GPtrArray *known = planner->meeting->known;
   GArray *arrivals = planner->meeting->arrivals;
   g_autoptr(GHashTable) records = g_hash_table_new(g_str_hash, g_str_equal);
   g_autoptr(GHashTable) arriving = g_hash_table_new(g_str_hash, g_str_equal);
@@ -656,9 +705,12 @@ find_shared_images(Planner *planner, const GPtrArray *known, GError **error) {
       if (holders == NULL)
         return FALSE;
       for (char **scan_id = holders; *scan_id != NULL; scan_id++) {
-        const DemurSeriesRecord *record = g_hash_table_lookup(records, *scan_id);
-        if (record == NULL || g_hash_table_contains(arriving, *scan_id) ||
-            g_strcmp0(record->series_uid, mine->series_uid) == 0)
+        if (g_hash_table_contains(arriving, *scan_id))
+          continue;
+        const DemurSeriesRecord *record = holder_of(planner, records, *scan_id, error);
+        if (record == NULL)
+          return FALSE;
+        if (g_strcmp0(record->series_uid, mine->series_uid) == 0)
           continue;
         const Standing theirs = {demur_series_person(record), record->scan_id, record->series_uid,
                                  0};
@@ -671,7 +723,7 @@ find_shared_images(Planner *planner, const GPtrArray *known, GError **error) {
 
 DemurMeeting *
 demur_meeting_plan(DemurTask *task, const DemurImport *import, const DemurEligibility *rules,
-                   const DemurKnownFiles *files, const GPtrArray *known, GError **error) {
+                   const DemurKnownFiles *files, GError **error) {
   g_autoptr(DemurMeeting) meeting = g_new0(DemurMeeting, 1);
   meeting->arrivals = g_array_new(FALSE, TRUE, sizeof(DemurArrival));
   g_array_set_clear_func(meeting->arrivals, arrival_clear);
@@ -679,19 +731,22 @@ demur_meeting_plan(DemurTask *task, const DemurImport *import, const DemurEligib
   meeting->conflicts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   meeting->united = g_ptr_array_new_with_free_func(g_free);
   meeting->imports = g_ptr_array_new_with_free_func(import_free);
+  meeting->known = g_ptr_array_new_with_free_func(record_free);
   DemurWorkspace *workspace = demur_task_workspace(task, error);
   g_autoptr(GPtrArray) groups =
-      workspace != NULL ? find_groups(workspace, import, known, error) : NULL;
+      workspace != NULL ? find_groups(workspace, import, meeting->known, error) : NULL;
   if (groups == NULL)
     return NULL;
-  g_autoptr(GHashTable) taken = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-  for (guint i = 0; i < known->len; i++)
-    g_hash_table_add(taken, g_strdup(((DemurSeriesRecord *)known->pdata[i])->scan_id));
-  Planner planner = {task, import, rules, files, meeting, taken, FALSE};
+  g_autoptr(GHashTable) given = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  Planner planner = {task, import, rules, files, meeting, given, FALSE, NULL};
   for (guint g = 0; g < groups->len; g++)
     if (!meet_group(&planner, groups->pdata[g], error))
       return NULL;
-  if (!find_shared_images(&planner, known, error))
+  if (planner.failed != NULL) {
+    g_propagate_error(error, planner.failed);
+    return NULL;
+  }
+  if (!find_shared_images(&planner, error))
     return NULL;
   if (planner.judge_anew)
     judge(&planner, import->series);

@@ -35,12 +35,14 @@ typedef struct {
   GHashTable *conflicts; /* scan_id of a known volume (owned) -> DemurConflict */
   GPtrArray *united;     /* scan_ids of known volumes that went into another one (owned) */
   GPtrArray *imports;    /* DemurImport of the unions */
+  GPtrArray *known;      /* DemurSeriesRecord of the workspace that what came met */
 } DemurMeeting;
 
-/* known: DemurSeriesRecord of the whole workspace. rules and files as demur_import_run_known. */
+/* Asks the workspace for what has the series, ids and images of what came, nothing else. rules and
+ * files as demur_import_run_known. */
 DemurMeeting *demur_meeting_plan(DemurTask *task, const DemurImport *import,
                                  const DemurEligibility *rules, const DemurKnownFiles *files,
-                                 const GPtrArray *known, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void demur_meeting_free(DemurMeeting *meeting);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurMeeting, demur_meeting_free)
 

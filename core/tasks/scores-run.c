@@ -325,16 +325,14 @@ score_one(DemurTask *task, DemurWorkspace *workspace, const RunOptions *options,
 static GPtrArray *
 find_series(DemurWorkspace *workspace, const RunOptions *options, const char *scan_id,
             size_t *n_scored, GError **error) {
-  g_autoptr(GPtrArray) all = demur_series_list(workspace, error);
+  g_autoptr(GPtrArray) all =
+      scan_id != NULL ? demur_series_find(workspace, DEMUR_SERIES_OF_SCAN, scan_id, error)
+                      : demur_series_list(workspace, error);
   g_autoptr(GPtrArray) list =
       g_ptr_array_new_with_free_func((GDestroyNotify)demur_series_record_free);
   *n_scored = 0;
-  gboolean found = FALSE;
   for (guint i = 0; all != NULL && i < all->len; i++) {
     DemurSeriesRecord *series = all->pdata[i];
-    if (scan_id != NULL && strcmp(series->scan_id, scan_id) != 0)
-      continue;
-    found = TRUE;
     if (!series->accepted) {
       if (scan_id == NULL)
         continue;
@@ -355,7 +353,7 @@ find_series(DemurWorkspace *workspace, const RunOptions *options, const char *sc
   }
   if (all == NULL)
     return NULL;
-  if (!found && scan_id != NULL) {
+  if (all->len == 0 && scan_id != NULL) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
                 "there is no DICOM scan %s in the workspace; `demur dicom list` shows what there "
                 "is",

@@ -54,6 +54,18 @@ demur_study_choice_key(const DemurSeriesRecord *record) {
   return g_strdup(record->study_uid != NULL ? record->study_uid : record->scan_id);
 }
 
+GPtrArray *
+demur_study_choice_series(DemurWorkspace *workspace, const char *key, GError **error) {
+  g_autoptr(GPtrArray) study = demur_series_find(workspace, DEMUR_SERIES_OF_STUDY, key, error);
+  if (study == NULL || study->len > 0)
+    return g_steal_pointer(&study);
+  g_autoptr(GPtrArray) itself = demur_series_find(workspace, DEMUR_SERIES_OF_SCAN, key, error);
+  if (itself != NULL && itself->len > 0 &&
+      ((const DemurSeriesRecord *)itself->pdata[0])->study_uid != NULL)
+    g_ptr_array_set_size(itself, 0);
+  return g_steal_pointer(&itself);
+}
+
 const DemurSeriesRecord *
 demur_study_chosen_beside(const GPtrArray *all, const DemurSeriesRecord *record) {
   g_autofree DemurCandidate *candidates = g_new0(DemurCandidate, all->len + 1);
@@ -176,30 +188,44 @@ overrule_of(const GPtrArray *overrules, const GPtrArray *series) {
   return NULL;
 }
 
-/* Puts the series of one list that are of the named studies behind those of another. */
 static void
-gather(const GPtrArray *records, GHashTable *keys, gboolean accepted_only, GPtrArray *to) {
-  for (guint i = 0; i < records->len; i++) {
-    const DemurSeriesRecord *record = records->pdata[i];
-    g_autofree char *key = demur_study_choice_key(record);
-    if (g_hash_table_contains(keys, key) && (record->accepted || !accepted_only))
-      g_ptr_array_add(to, records->pdata[i]);
-  }
+array_unref(gpointer array) {
+  g_ptr_array_unref(array);
 }
 
-gboolean
-demur_study_choose(DemurWorkspace *workspace, GHashTable *keys, const GPtrArray *before,
-                   GError **error) {
-  g_autoptr(GPtrArray) now = demur_series_list(workspace, error);
-  g_autoptr(GPtrArray) overrules =
-      now != NULL ? demur_overrules_list(workspace, NULL, error) : NULL;
-  if (overrules == NULL)
+/* The series that were assessed, by the key of their study (owned; records are borrowed). */
+static GHashTable *
+assessed_by_study(const GPtrArray *records) {
+  GHashTable *by_study = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, array_unref);
+  for (guint i = 0; i < records->len; i++) {
+    const DemurSeriesRecord *record = records->pdata[i];
+    if (!record->accepted)
+      continue;
+    g_autofree char *key = demur_study_choice_key(record);
+    GPtrArray *of_study = g_hash_table_lookup(by_study, key);
+    if (of_study == NULL) {
+      of_study = g_ptr_array_new();
+      g_hash_table_insert(by_study, g_steal_pointer(&key), of_study);
+    }
+    g_ptr_array_add(of_study, records->pdata[i]);
+  }
+  return by_study;
+}
+
+/* The choice of each person in one study. before: what was assessed in it; NULL: nothing. */
+static gboolean
+choose_study(DemurWorkspace *workspace, const char *key, const GPtrArray *before,
+             const GPtrArray *overrules, GError **error) {
+  g_autoptr(GPtrArray) now = demur_study_choice_series(workspace, key, error);
+  if (now == NULL)
     return FALSE;
-  /* Of each person in each study: its series now, then the one that was assessed before. */
+  /* Its series now, then the one that was assessed before. */
   g_autoptr(GPtrArray) all = g_ptr_array_new();
-  gather(now, keys, FALSE, all);
-  const guint n_now = all->len;
-  gather(before, keys, TRUE, all);
+  const guint n_now = now->len;
+  for (guint i = 0; i < n_now; i++)
+    g_ptr_array_add(all, now->pdata[i]);
+  for (guint i = 0; before != NULL && i < before->len; i++)
+    g_ptr_array_add(all, before->pdata[i]);
   g_autofree DemurCandidate *candidates = g_new0(DemurCandidate, MAX(all->len, 1));
   g_autofree guint *studies = g_new0(guint, MAX(all->len, 1));
   for (guint i = 0; i < all->len; i++)
@@ -222,5 +248,27 @@ demur_study_choose(DemurWorkspace *workspace, GHashTable *keys, const GPtrArray 
     if (!look_for_scores(workspace, &study, error) || !choose_in_study(workspace, &study, error))
       return FALSE;
   }
+  return TRUE;
+}
+
+static int
+compare_keys(gconstpointer a, gconstpointer b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+gboolean
+demur_study_choose(DemurWorkspace *workspace, GHashTable *keys, const GPtrArray *before,
+                   GError **error) {
+  g_autoptr(GPtrArray) overrules = demur_overrules_list(workspace, NULL, error);
+  if (overrules == NULL)
+    return FALSE;
+  g_autoptr(GHashTable) assessed = assessed_by_study(before);
+  guint n;
+  g_autofree gpointer *studies = g_hash_table_get_keys_as_array(keys, &n);
+  qsort(studies, n, sizeof *studies, compare_keys);
+  for (guint i = 0; i < n; i++)
+    if (!choose_study(workspace, studies[i], g_hash_table_lookup(assessed, studies[i]), overrules,
+                      error))
+      return FALSE;
   return TRUE;
 }

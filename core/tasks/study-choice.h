@@ -9,8 +9,12 @@ G_BEGIN_DECLS
 /* The study of a series as one text (owned; of a series without one, itself). */
 char *demur_study_choice_key(const DemurSeriesRecord *record);
 
+/* The series of the study with that key, as demur_series_list. */
+GPtrArray *demur_study_choice_series(DemurWorkspace *workspace, const char *key,
+                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Makes the choice anew for each person in every study named by keys (a set of texts). before: the
- * series of the workspace as they were (DemurSeriesRecord). What conflicts is never chosen. */
+ * series of those studies, and maybe others, as they were (DemurSeriesRecord). What conflicts is never chosen. */
 gboolean demur_study_choose(DemurWorkspace *workspace, GHashTable *keys, const GPtrArray *before,
                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
