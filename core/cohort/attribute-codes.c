@@ -47,6 +47,12 @@ demur_attribute_codes_warn(const DemurAttribute *attributes, size_t n_attributes
     }
     double least, greatest;
     range_of_others(values, n, &least, &greatest);
+    if (n_texts > 0 && n_numbers > 0 && least > greatest) { /* texts, and codes for none */
+      for (size_t v = 0; v < n; v++)
+        if (!isnan(values[v]))
+          warn_of(attribute, n_scans, v, warnings);
+      continue;
+    }
     if (n_numbers < 2 || n_texts * 9 > n_numbers || least > greatest)
       continue;
     for (size_t v = 0; v < n; v++)
@@ -54,4 +60,13 @@ demur_attribute_codes_warn(const DemurAttribute *attributes, size_t n_attributes
           (values[v] < 0.0 ? least >= 0.0 : values[v] > greatest + (greatest - least)))
         warn_of(attribute, n_scans, v, warnings);
   }
+}
+
+void
+demur_site_codes_warn(const DemurCohort *cohort, GPtrArray *warnings) {
+  const DemurAttribute sites = {.name = (char *)"site",
+                                .n_values = cohort->n_sites,
+                                .values = cohort->site_names,
+                                .codes = cohort->sites};
+  demur_attribute_codes_warn(&sites, 1, cohort->n_scans, warnings);
 }

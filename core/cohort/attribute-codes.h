@@ -10,8 +10,11 @@ G_BEGIN_DECLS
  * [n_attributes], of n_scans scans, and each code. A column
  * counts where nine of ten of its distinct values are numbers; a code is one that
  * demur_table_is_code names and that lies below all others, which are not negative, or above them
- * by more than their range. */
+ * by more than their range. Among texts every such number is one. */
 void demur_attribute_codes_warn(const DemurAttribute *attributes, size_t n_attributes,
                                 size_t n_scans, GPtrArray *warnings);
+
+/* The same of a cohort's sites. */
+void demur_site_codes_warn(const DemurCohort *cohort, GPtrArray *warnings);
 
 G_END_DECLS

@@ -236,7 +236,7 @@ may_be_merged(Import *import, const DemurTableField *patient, guint32 code) {
   const char *id = demur_ids_text(&import->patients, code);
   const DemurTableField cleaned = {.text = id, .length = strlen(id)};
   const guint64 line = g_array_index(import->patient_lines, guint64, code);
-  if (demur_table_id_rewriting(id) == DEMUR_ID_SCIENTIFIC)
+  if (demur_table_id_may_be_several(id))
     demur_table_faults_note(&import->faults, patient, "patient_id",
                             "%s stands in line %" G_GUINT64_FORMAT
                             " too and looks rewritten by a spreadsheet, so several patients may "
@@ -495,6 +495,7 @@ run(Import *import, const DemurProgress *progress, GPtrArray *warnings, GError *
     cohort->attributes[a].values =
         demur_intern_steal(&import->attributes[a], &cohort->attributes[a].n_values);
   demur_attribute_codes_warn(cohort->attributes, cohort->n_attributes, cohort->n_scans, warnings);
+  demur_site_codes_warn(cohort, warnings);
   cohort->simulated = import->n_simulated > 0;
   const DemurImportOptions *options = import->options;
   if ((options->splits != NULL && !make_splits(import, warnings, error)) ||

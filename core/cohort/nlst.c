@@ -303,7 +303,7 @@ read_person(const DemurTableField *fields, Columns *columns, Ids *ids, GHashTabl
   }
   Person *person = g_new0(Person, 1);
   person->line = pid->line;
-  person->may_be_several = demur_table_id_rewriting(id) == DEMUR_ID_SCIENTIFIC;
+  person->may_be_several = demur_table_id_may_be_several(id);
   person->site = g_strdup(clean(&ids->sites, site));
   if (columns->split >= 0)
     person->split = g_strdup(clean(&ids->splits, &fields[columns->split]));
@@ -840,6 +840,7 @@ read_scores(DemurTable *table, Columns *columns, Columns *person_columns, const 
   cohort->horizon_years = options->horizon_years;
   demur_score_columns_warn(&columns->scores, warnings);
   demur_attribute_codes_warn(cohort->attributes, cohort->n_attributes, cohort->n_scans, warnings);
+  demur_site_codes_warn(cohort, warnings);
   g_autofree char *words = NULL;
   if (options->splits != NULL) {
     if (!demur_cohort_make_splits(cohort, options->splits, options->seed, &words, error))

@@ -91,6 +91,12 @@ looks_numbered(const char *name, const char *prefix) {
 }
 
 gboolean
+demur_score_columns_looks_like_risk(const DemurScoreColumns *columns, const char *key) {
+  return columns->risk < 0 && columns->years[DEMUR_N_YEARS - 1] < 0 &&
+         demur_score_columns_n_probabilities(columns) == 0 && strcmp(key, "risk") == 0;
+}
+
+gboolean
 demur_score_columns_take(DemurScoreColumns *columns, const DemurTable *table,
                          const DemurTableField *field, const char *name, size_t at, gboolean *taken,
                          GError **error) {

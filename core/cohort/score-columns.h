@@ -47,6 +47,9 @@ size_t demur_score_columns_n_classes(const DemurScoreColumns *columns);       /*
 size_t demur_score_columns_width(const DemurScoreColumns *columns);           /* d, or 0 */
 gboolean demur_score_columns_any_year(const DemurScoreColumns *columns);
 
+/* Whether a column of that key (demur_column_key) looks like the risk, of which there is none. */
+gboolean demur_score_columns_looks_like_risk(const DemurScoreColumns *columns, const char *key);
+
 /* Takes the column at place `at` of the header where its name is one of these; *taken says whether.
  * FALSE with DEMUR_ERROR_INPUT where the name only looks like one. */
 gboolean demur_score_columns_take(DemurScoreColumns *columns, const DemurTable *table,

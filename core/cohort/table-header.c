@@ -17,7 +17,9 @@ demur_table_header_clear(DemurTableHeader *header) {
 char *
 demur_column_key(const char *name) {
   g_autofree char *wide = g_utf8_normalize(name, -1, G_NORMALIZE_ALL);
-  g_autofree char *small = g_utf8_strdown(wide != NULL ? wide : name, -1);
+  g_autoptr(GString) like = g_string_new(NULL);
+  demur_table_id_likeness(wide != NULL ? wide : name, strlen(wide != NULL ? wide : name), like);
+  g_autofree char *small = g_utf8_strdown(like->str, -1);
   GString *key = g_string_new(NULL);
   for (const char *p = small; *p != '\0'; p = g_utf8_next_char(p)) {
     const gunichar letter = g_utf8_get_char(p);
@@ -70,26 +72,43 @@ take(DemurTableHeader *header, const DemurTable *table, const DemurTableField *f
   return TRUE;
 }
 
+/* The columns that were taken, by their keys. */
+static GHashTable *
+taken_by_key(const DemurTableHeader *header) {
+  GHashTable *taken = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  guint other = 0;
+  for (size_t c = 0; c < header->n_columns; c++) {
+    if (other < header->others->len && g_array_index(header->others, size_t, other) == c)
+      other++;
+    else if (*header->names[c] != '\0')
+      g_hash_table_insert(taken, demur_column_key(header->names[c]), header->names[c]);
+  }
+  return taken;
+}
+
 /* Columns that look like a known one: refused where that is absent, told where it is there. */
 static gboolean
 check_looks(const DemurTableHeader *header, const DemurTable *table, const DemurTableField *fields,
             const DemurHeaderPlan *plan, GPtrArray *warnings, GError **error) {
+  g_autoptr(GHashTable) taken = taken_by_key(header);
   for (guint o = 0; o < header->others->len; o++) {
     const size_t c = g_array_index(header->others, size_t, o);
     g_autofree char *key = demur_column_key(header->names[c]);
     g_autofree char *shown = demur_table_visible(header->names[c]);
-    for (size_t k = 0; k < plan->n_named; k++) {
-      const DemurNamedColumn *named = &plan->named[k];
-      if (!looks_named(named, key))
-        continue;
-      if (*named->at < 0)
-        return demur_table_fail(table, &fields[c], NULL, error,
-                                "column %s looks like %s; write it so (small letters, no blanks), "
-                                "or rename it if it is something else",
-                                shown, named->name);
-      if (warnings != NULL)
-        demur_table_warnings_add(warnings, DEMUR_TABLE_LIKE_COLUMN, shown, named->name, NULL, 1, 0);
-    }
+    const char *absent = NULL;
+    for (size_t k = 0; k < plan->n_named && absent == NULL; k++)
+      if (*plan->named[k].at < 0 && looks_named(&plan->named[k], key))
+        absent = plan->named[k].name;
+    if (plan->scores != NULL && demur_score_columns_looks_like_risk(plan->scores, key))
+      absent = "risk";
+    if (absent != NULL)
+      return demur_table_fail(table, &fields[c], NULL, error,
+                              "column %s looks like %s; write it so (small letters, no blanks), or "
+                              "rename it if it is something else",
+                              shown, absent);
+    const char *own = g_hash_table_lookup(taken, key);
+    if (own != NULL && warnings != NULL)
+      demur_table_warnings_add(warnings, DEMUR_TABLE_LIKE_COLUMN, shown, own, NULL, 1, 0);
   }
   return TRUE;
 }
@@ -101,6 +120,31 @@ is_title(const DemurTableField *fields, size_t n) {
     if (fields[c].length > 0)
       return FALSE;
   return TRUE;
+}
+
+/* A header that is one column because its names are parted by something else than they should be:
+ * that is named. */
+static gboolean
+check_separator(const DemurTable *table, const DemurTableField *field, GError **error) {
+  static const char marks[] = ",;\t|:^~ ";
+  if (g_ascii_strncasecmp(field->text, "sep=", 4) == 0)
+    return demur_table_fail(table, field, NULL, error,
+                            "%s names a separator that is not read; separate the columns by comma, "
+                            "semicolon or tab",
+                            demur_table_shown(field));
+  size_t n[sizeof marks] = {0}, most = 0;
+  for (const char *p = field->text; *p != '\0'; p++)
+    for (size_t m = 0; m + 1 < sizeof marks; m++)
+      n[m] += *p == marks[m];
+  for (size_t m = 1; m + 1 < sizeof marks; m++)
+    most = n[m] > n[most] ? m : most;
+  if (n[most] < 2)
+    return TRUE;
+  return demur_table_fail(
+      table, field, NULL, error,
+      "the header is one column: its names seem to be parted by '%c'; separate columns by comma, "
+      "semicolon or tab, all lines alike (a line sep= in front names which)",
+      marks[most]);
 }
 
 /* The column's name as the map says; NULL where it is left out. */
@@ -126,6 +170,8 @@ demur_table_header_read(DemurTableHeader *header, DemurTable *table, const Demur
     return demur_table_fail(table, &start, NULL, error,
                             "the file is empty; expected a header line with %s", plan->expected);
   }
+  if (n == 1 && !check_separator(table, &fields[0], error))
+    return FALSE;
   *header = (DemurTableHeader){n, g_new0(char *, n), g_array_new(FALSE, FALSE, sizeof(size_t))};
   for (size_t k = 0; k < plan->n_named; k++)
     *plan->named[k].at = -1;

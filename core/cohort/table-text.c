@@ -1,6 +1,7 @@
 #include "cohort/table-text.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cohort/table-warnings.h"
@@ -125,8 +126,126 @@ demur_table_id_likeness(const char *id, size_t length, GString *likeness) {
   }
 }
 
+/* A month as spreadsheets shorten it in English, German, French, Spanish and Italian; how long it
+ * is, a full stop behind it too. 0: none. */
+static size_t
+month_length(const char *text) {
+  static const char *const months[] = {"jan",
+                                       "feb",
+                                       "mar",
+                                       "apr",
+                                       "may",
+                                       "jun",
+                                       "jul",
+                                       "aug",
+                                       "sep",
+                                       "sept",
+                                       "oct",
+                                       "nov",
+                                       "dec",
+                                       "mrz",
+                                       "m\xc3\xa4r",
+                                       "mai",
+                                       "okt",
+                                       "dez",
+                                       "janv",
+                                       "f\xc3\xa9vr",
+                                       "mars",
+                                       "avr",
+                                       "juin",
+                                       "juil",
+                                       "ao\xc3\xbbt",
+                                       "d\xc3\xa9"
+                                       "c",
+                                       "ene",
+                                       "abr",
+                                       "ago",
+                                       "dic",
+                                       "gen",
+                                       "mag",
+                                       "giu",
+                                       "lug",
+                                       "set",
+                                       "ott"};
+  size_t longest = 0;
+  for (size_t m = 0; m < G_N_ELEMENTS(months); m++) {
+    const size_t n = strlen(months[m]);
+    if (n > longest && g_ascii_strncasecmp(text, months[m], n) == 0)
+      longest = n;
+  }
+  return longest > 0 && text[longest] == '.' ? longest + 1 : longest;
+}
+
+/* Digits of a number from least to most at *text, which is moved behind them; 0: none such. */
+static size_t
+take_number(const char **text, int least, int most) {
+  const size_t n = strspn(*text, "0123456789");
+  if (n == 0 || n > 4)
+    return 0;
+  const int value = atoi(*text);
+  *text += n;
+  return value >= least && value <= most ? n : 0;
+}
+
+/* "2-Mar", "Mar-21", "2-Mar-21" with any of "-/. " between. */
+static gboolean
+is_date_in_words(const char *id) {
+  const char *p = id;
+  const gboolean day = g_ascii_isdigit(*p);
+  if (day && (take_number(&p, 1, 31) == 0 || strchr("-/. ", *p) == NULL || *p == '\0'))
+    return FALSE;
+  p += day ? strspn(p, "-/. ") : 0;
+  const size_t month = month_length(p);
+  p += month;
+  if (month == 0 || (*p == '\0' && !day))
+    return FALSE;
+  if (*p == '\0')
+    return TRUE;
+  if (strchr("-/. ", *p) == NULL)
+    return FALSE;
+  p += strspn(p, "-/. ");
+  return take_number(&p, 0, 9999) > 0 && *p == '\0';
+}
+
+/* "03/02/2021", "3.2.21", "2021-02-03", "2021-02-03 00:00:00". */
+static gboolean
+is_date_in_digits(const char *id) {
+  const char *p = id;
+  const gboolean year_first = strspn(id, "0123456789") == 4;
+  const size_t first = take_number(&p, year_first ? 1900 : 1, year_first ? 2099 : 31);
+  const char mark = *p;
+  if (first == 0 || mark == '\0' || strchr("-/.", mark) == NULL)
+    return FALSE;
+  p++;
+  const size_t second = take_number(&p, 1, year_first ? 12 : 31);
+  if (second == 0 || second > 2 || *p++ != mark)
+    return FALSE;
+  const size_t third = take_number(&p, year_first ? 1 : 0, year_first ? 31 : 9999);
+  if (third == 0 || third == 3 || (!year_first && third == 1))
+    return FALSE;
+  return *p == '\0' || (*p == ' ' && strspn(p, " 0123456789:") == strlen(p));
+}
+
+/* "#####" of a column that was too narrow, "#REF!", "#NAME?", "#DIV/0!" of a formula that failed. */
+static gboolean
+is_lost(const char *id) {
+  const size_t n = strlen(id);
+  return n > 2 && id[0] == '#' && (strspn(id, "#") == n || strchr("!?", id[n - 1]) != NULL);
+}
+
+gboolean
+demur_table_id_may_be_several(const char *id) {
+  const DemurIdRewriting rewriting = demur_table_id_rewriting(id);
+  return rewriting == DEMUR_ID_SCIENTIFIC || rewriting == DEMUR_ID_DATE ||
+         rewriting == DEMUR_ID_LOST;
+}
+
 DemurIdRewriting
 demur_table_id_rewriting(const char *id) {
+  if (*id == '#')
+    return is_lost(id) ? DEMUR_ID_LOST : DEMUR_ID_NOT_REWRITTEN;
+  if (strlen(id) <= 20 && (is_date_in_words(id) || is_date_in_digits(id)))
+    return DEMUR_ID_DATE;
   if (!g_ascii_isdigit(*id))
     return DEMUR_ID_NOT_REWRITTEN;
   const size_t mantissa = strspn(id, "0123456789.,");

@@ -26,15 +26,20 @@ const char *demur_table_id(const DemurTableField *field, GString *scratch, size_
  * look Latin do not count; nor, in whole numbers, zeros in front and ".0" behind. */
 void demur_table_id_likeness(const char *id, size_t length, GString *likeness);
 
-/* What a spreadsheet may have done to an identifier: "1.67683E+15", or digits rounded to 15 places.
- */
+/* What a spreadsheet may have done to an identifier: "1.67683E+15", digits rounded to 15 places, a
+ * date made of "2-3" or "03-02-21", or a column that was too narrow or a formula that failed. */
 typedef enum {
   DEMUR_ID_NOT_REWRITTEN,
   DEMUR_ID_EXPONENT,   /* like a number with an exponent */
   DEMUR_ID_SCIENTIFIC, /* just as spreadsheets write one: 1.67683E+15 */
   DEMUR_ID_ROUNDED,
+  DEMUR_ID_DATE, /* "2-Mar", "Mrz 21", "03/02/2021", "2021-02-03" */
+  DEMUR_ID_LOST, /* "#####", "#REF!", "#WERT!" */
 } DemurIdRewriting;
 DemurIdRewriting demur_table_id_rewriting(const char *id);
+
+/* Whether several identifiers may have become this one, so that it can't stand for one person. */
+gboolean demur_table_id_may_be_several(const char *id);
 
 /* Whether the field says "not recorded": empty, or in any case NA, N/A, #N/A, <NA>, NaN, NULL,
  * None, missing, unknown, not recorded, or ".", "-", "--", "?", SAS's ".A" to ".Z". */

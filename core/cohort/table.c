@@ -171,12 +171,28 @@ read_separator_line(DemurTable *table, const char *text, size_t length) {
   return TRUE;
 }
 
+/* Whether the text holds blanks alone, of whatever kind, or characters that nobody sees. */
+static gboolean
+is_blank(const char *text, size_t length) {
+  const char *p = text + strspn(text, " \t"), *end = text + length;
+  if (p >= end)
+    return TRUE;
+  if ((guchar)*p < 0x80)
+    return FALSE;
+  for (; p < end; p = g_utf8_next_char(p)) {
+    const gunichar letter = g_utf8_get_char(p);
+    if (!g_unichar_isspace(letter) && g_unichar_type(letter) != G_UNICODE_FORMAT)
+      return FALSE;
+  }
+  return TRUE;
+}
+
 /* Whether the row just cut holds nothing. */
 static gboolean
 is_empty(const DemurTable *table) {
   for (guint i = 0; i < table->fields->len; i++) {
     const DemurTableField *field = &g_array_index(table->fields, DemurTableField, i);
-    if (field->length > strspn(field->text, " \t"))
+    if (!is_blank(field->text, field->length))
       return FALSE;
   }
   return TRUE;

@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/number.h"
 #include "base/small-cells.h"
+#include "evaluation/releases.h"
 #include "evaluation/grouping.h"
 #include "metrics/intervals.h"
 #include "metrics/raking.h"
@@ -363,6 +364,7 @@ demur_mix_free(DemurMix *mix) {
     g_free(mix->margins[m].present);
     g_free(mix->margins[m].mix);
     g_free(mix->margins[m].withheld);
+    g_free(mix->margins[m].labels_withheld);
     g_free(mix->margins[m].codes);
   }
   g_free(mix->margins);
@@ -391,6 +393,13 @@ fill_margin(const DemurMixInput *input, const DemurMixWish *wish, DemurMixMargin
   for (size_t v = 0; v < n; v++)
     margin->present[v] = (double)(*counts)[v] / (double)s->n;
   demur_small_cells(*counts, n, 1, margin->withheld);
+  g_autoptr(DemurReleases) releases = demur_releases_new(input->cohort, s->rows, s->n, wish->by);
+  const DemurReleasedWay *way = demur_releases_find(releases, wish->by);
+  margin->labels_withheld = g_new0(gboolean, n);
+  for (size_t v = 0; v < n && way != NULL; v++) { /* what other ways of grouping would tell */
+    margin->withheld[v] |= demur_released_way_withholds(way, margin->values[v]);
+    margin->labels_withheld[v] = demur_released_way_withholds_labels(way, margin->values[v]);
+  }
   return TRUE;
 }
 
@@ -402,8 +411,8 @@ refuse_value(const DemurMixMargin *margin, const char *value, GError **error) {
       g_string_append_printf(list, "%s%s", list->len > 0 ? ", " : "",
                              *margin->values[v] != '\0' ? margin->values[v] : "(not recorded)");
   g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
-              "fewer than %d scans have the value '%s' of '%s', so nothing is known of it here; "
-              "there are %s",
+              "fewer than %d scans have the value '%s' of '%s', or would be told of by it, so "
+              "nothing is said of it here; there are %s",
               DEMUR_SMALL_CELL, value, margin->by, list->str);
   return FALSE;
 }
@@ -423,7 +432,7 @@ categorise(const DemurMixWish *wish, const DemurMixMargin *margin, const size_t 
     size_t v = 0;
     while (v < margin->n_values && strcmp(margin->values[v], value) != 0)
       v++;
-    if (v == margin->n_values || counts[v] < DEMUR_SMALL_CELL)
+    if (v == margin->n_values || counts[v] < DEMUR_SMALL_CELL || margin->withheld[v])
       return refuse_value(margin, value, error);
     category[v] = k;
     sum += shares[k] = g_array_index(wish->shares, double, k);
@@ -587,7 +596,7 @@ names_few(const DemurMixInput *input, const DemurMixWish *wish, const DemurMixMa
       counts[2 * margin->codes[i] + (s->labels[i] > 0.5 ? 1 : 0)]++;
   demur_small_cells(counts, margin->n_values, 2, few);
   for (size_t v = 0; v < margin->n_values; v++)
-    for (guint k = 0; few[v] && k < wish->values->len; k++)
+    for (guint k = 0; (few[v] || margin->labels_withheld[v]) && k < wish->values->len; k++)
       if (strcmp(margin->values[v], wish->values->pdata[k]) == 0)
         return TRUE;
   return FALSE;

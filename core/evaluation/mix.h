@@ -43,10 +43,11 @@ DemurMixWish *demur_mix_wish_parse(const char *text, GError **error) G_GNUC_WARN
 typedef struct {
   char *by;
   size_t n_values;
-  char **values;         /* [n_values] */
-  double *present, *mix; /* [n_values] shares of scans */
-  gboolean *withheld;    /* [n_values] too few scans to be told */
-  guint32 *codes;        /* [n] of the sample */
+  char **values;             /* [n_values] */
+  double *present, *mix;     /* [n_values] shares of scans */
+  gboolean *withheld;        /* [n_values] too few scans to be told, or others would follow */
+  gboolean *labels_withheld; /* [n_values] likewise of scans with a label (releases.h) */
+  guint32 *codes;            /* [n] of the sample */
 } DemurMixMargin;
 
 typedef enum {

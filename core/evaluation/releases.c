@@ -314,3 +314,11 @@ demur_released_way_withholds(const DemurReleasedWay *release, const char *text) 
       return release->scans_withheld[g];
   return FALSE;
 }
+
+gboolean
+demur_released_way_withholds_labels(const DemurReleasedWay *release, const char *text) {
+  for (size_t g = 0; release != NULL && g < release->grouping->n_values; g++)
+    if (strcmp(release->grouping->values[g], text) == 0)
+      return release->labels_withheld[g];
+  return FALSE;
+}

@@ -45,5 +45,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurReleases, demur_releases_free)
 const DemurReleasedWay *demur_releases_find(const DemurReleases *releases, const char *name);
 /* Whether the scans of the group are withheld; FALSE for a group that is not there. */
 gboolean demur_released_way_withholds(const DemurReleasedWay *release, const char *text);
+/* The same of its counts of each label. */
+gboolean demur_released_way_withholds_labels(const DemurReleasedWay *release, const char *text);
 
 G_END_DECLS

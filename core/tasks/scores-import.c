@@ -131,6 +131,10 @@ spreadsheet_trace(const char *text) {
   case DEMUR_ID_EXPONENT:
   case DEMUR_ID_SCIENTIFIC:
     return "looks like a number that a spreadsheet has rewritten: export identifiers as text";
+  case DEMUR_ID_DATE:
+    return "looks like a date that a spreadsheet has made of it: export identifiers as text";
+  case DEMUR_ID_LOST:
+    return "is what a spreadsheet writes where it shows nothing: export identifiers as text";
   case DEMUR_ID_ROUNDED:
     return "looks rounded to 15 digits by a spreadsheet: export identifiers as text";
   default:

@@ -1,7 +1,7 @@
 """A program that subtracts: what every output of one workspace tells of groups of scans, and what follows from any two of them.
 
 Cohorts with a hospital inside a network, a ward inside a hospital, a scanner that one site alone has, and ages in bands; every
-count that evaluate, the report's JSON and the chart forest tell is taken as a set of scans, whose number is known. A set (one told
+count of scans, and of scans of a label, that evaluate, shift, the report's JSON and pages and the charts by group tell is taken as a set of scans, whose number is known. A set (one told
 group of a way of grouping, two together, or all scans without them) minus the told groups of any way that lie within it must
 not leave 1 to 9 scans.
 
@@ -49,6 +49,8 @@ def make(seed):
 class Workspace:
     def __init__(self, demur, folder, rows):
         self.demur, self.folder = os.path.abspath(demur), folder
+        self.test = [row for row in rows if row["split"] == "test"]
+        self.values = {way: sorted({row[way] for row in self.test}) for way in WAYS}
         with open(os.path.join(folder, "c.csv"), "w", encoding="utf-8", newline="") as file:
             writer = csv.DictWriter(file, rows[0])
             writer.writeheader()
@@ -64,17 +66,23 @@ class Workspace:
         return result.stdout
 
     def told(self):
-        """{(way, value): scans} of every output; a value that two outputs tell must be the same."""
-        counts = {}
+        """({(way, value): scans}, the same of each label) of every output; a value that two outputs tell must be the same."""
+        counts, labels = {}, ({}, {})
 
-        def add(where, way, value, n):
+        def add(where, way, value, n, of=counts):
             if not isinstance(n, int):
                 return
-            assert counts.setdefault((way, value or ""), n) == n, (where, way, value, n, counts)
+            assert of.setdefault((way, value or ""), n) == n, (where, way, value, n, of)
         for ways in ([way] for way in WAYS):
             words = [word for way in ways for word in ("--group-by", way)]
             for group in json.loads(self.run("--json", "evaluate", *SPEED, *words))["groups"]:
                 add("evaluate", group["by"], group["value"], group["n_scans"])
+                for method in group["methods"]:
+                    for at in method["at"]:
+                        for rejected in at["rejected_by_label"]:
+                            add("evaluate", group["by"], group["value"], rejected["n_all"], labels[rejected["label"]])
+        self.shift(add)
+        self.charts(add)
         self.run("report", "r.pdf", *SPEED, *[word for way in WAYS[1:] for word in ("--group-by", way)])
         with open(os.path.join(self.folder, "r.json"), encoding="utf-8") as file:
             report = json.load(file)
@@ -82,6 +90,9 @@ class Workspace:
         splits = [split["name"] for split in cohort["splits"]]
         for group in cohort["sites"]:
             add("report's sites", "site", group["name"], group["n_scans"])
+            add("report's sites", "site", group["name"], group["n_positive"], labels[1])
+            if group["n_positive"] is not None and group["n_labelled"] is not None:
+                add("report's sites", "site", group["name"], group["n_labelled"] - group["n_positive"], labels[0])
         for group in cohort.get("scanners") or []:
             add("report's scanners", "manufacturer", group["name"], group["n_scans"])
         for row in cohort["characteristics"]:
@@ -89,7 +100,50 @@ class Workspace:
                 add("Table 1", row["attribute"], row["value"], row["by_split"][splits.index("test")]["n"])
         for row in report["rejections"]:
             add("rejections", row["attribute"], row["name"], row["n_scans"])
-        return counts
+        self.pages(counts)
+        return counts, labels
+
+    def shift(self, add):
+        """Shares that another mix is told beside: each value alone, where it is taken."""
+        for way in WAYS:
+            for value in self.values[way]:
+                result = subprocess.run([self.demur, "--workspace", "w.demur", "--quiet", "--json", "shift", "s", "--cohort", "c",
+                                         "--bootstrap", "10", "--mix", f"{way}={value}:0.3"], cwd=self.folder, capture_output=True,
+                                        text=True, check=False)
+                if result.returncode != 0:
+                    continue
+                told = json.loads(result.stdout)
+                for row in told["margins"][0]["values"]:
+                    add("shift", way, row["value"], round(row["present"] * told["n_scans"]))
+
+    def charts(self, add):
+        """The table of each chart by group."""
+        for way in WAYS:
+            for name in ("forest", "forest-oe"):
+                result = subprocess.run([self.demur, "--workspace", "w.demur", "--quiet", "chart", name, "f.csv", *SPEED, "--by", way],
+                                        cwd=self.folder, capture_output=True, text=True, check=False)
+                if result.returncode != 0:
+                    continue
+                with open(os.path.join(self.folder, "f.csv"), encoding="utf-8-sig") as file:
+                    rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+                columns = [column for column in rows[0] if column.lower() in ("scans", "n", "n_scans")] if rows else []
+                for row in rows:
+                    value = next(iter(row.values()))
+                    if columns and value in self.values[way] and row[columns[0]].isdigit():
+                        add(f"chart {name}", way, value, int(row[columns[0]]))
+
+    def pages(self, counts):
+        """The report's pages tell of a group of few scans by no line that has its name and its number."""
+        text = subprocess.run(["pdftotext", "-layout", "r.pdf", "-"], cwd=self.folder, capture_output=True, text=True,
+                              check=True).stdout
+        for way in WAYS:
+            for value in self.values[way]:
+                n = sum(row[way] == value for row in self.test)
+                if (way, value) in counts or not 0 < n < SMALL:
+                    continue
+                for line in text.splitlines():
+                    words = line.split()  # a row of a table: the name, then the number
+                    assert not (words[:1] == [value] and str(n) in words[1:3]), (way, value, n, line)
 
 
 def attack(rows, counts):
@@ -123,9 +177,11 @@ def main():
         rows = make(seed)
         test = [row for row in rows if row["split"] == "test"]
         with tempfile.TemporaryDirectory() as folder:
-            counts = Workspace(sys.argv[1], folder, rows).told()
-        assert counts, "nothing is told"
+            counts, labels = Workspace(sys.argv[1], folder, rows).told()
+        assert counts and labels[0] and labels[1], "nothing is told"
         faults += [(seed, *fault) for fault in attack(test, counts)]
+        for label, told in enumerate(labels):
+            faults += [(seed, f"label {label}", *fault) for fault in attack([row for row in test if row["label"] == label], told)]
         # The attack is able: with every group told it finds what the hospital of a few scans has.
         whole = {(way, row[way]): sum(other[way] == row[way] for other in test) for way in WAYS for row in test}
         assert attack(test, whole), seed

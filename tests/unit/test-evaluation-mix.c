@@ -177,6 +177,41 @@ test_small_cells(void) {
   drawn_clear(&drawn);
 }
 
+/* A hospital of 60 scans in a network of 65: the network's share would tell of the 5 others. B and C
+ * are withheld together, A and D told. */
+static void
+test_small_between_two_ways(void) {
+  g_autoptr(DemurCohortBuilder) builder = demur_cohort_builder_new(2, 0);
+  for (size_t i = 0; i < 200; i++) {
+    char id[32];
+    g_snprintf(id, sizeof id, "s%zu", i);
+    const double risk = 0.1 + 0.001 * (double)i;
+    demur_cohort_builder_add(builder, id, id,
+                             i < 60   ? "A"
+                             : i < 65 ? "B"
+                             : i < 77 ? "C"
+                                      : "D",
+                             "test", i % 2 == 0, &risk, NULL, NULL);
+    demur_cohort_builder_attribute(builder, "network", i < 65 ? "north" : "south");
+    demur_cohort_builder_attribute(builder, "sex", i % 3 == 0 ? "f" : "m");
+  }
+  Drawn drawn = {0};
+  drawn.cohort =
+      demur_cohort_builder_finish(builder, "c", "m", "drawn", "2026-01-01T00:00:00Z", TRUE, NULL);
+  size_t n;
+  g_autofree guint32 *rows = demur_cohort_rows(drawn.cohort, "test", &n, NULL);
+  drawn.sample = demur_sample_new(drawn.cohort, rows, n, "test", NULL);
+  drawn.accepted = g_new(gboolean, n);
+  for (size_t i = 0; i < n; i++)
+    drawn.accepted[i] = TRUE;
+  g_autoptr(GError) error = NULL;
+  g_assert_null(mix_of(&drawn, 10, &error, "network=north:0.4", NULL));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND);
+  g_autoptr(DemurMix) mix = mix_of(&drawn, 10, NULL, "sex=f:0.4", NULL);
+  g_assert_nonnull(mix);
+  drawn_clear(&drawn);
+}
+
 static void
 test_intervals(void) {
   const size_t n_samples = g_getenv("DEMUR_LONG") != NULL ? 400 : 60;
@@ -216,6 +251,7 @@ main(int argc, char **argv) {
   g_test_add_func("/evaluation/mix/one-value-alone", test_one_value);
   g_test_add_func("/evaluation/mix/refused", test_refused);
   g_test_add_func("/evaluation/mix/small-cells", test_small_cells);
+  g_test_add_func("/evaluation/mix/small-between-two-ways", test_small_between_two_ways);
   g_test_add_func("/evaluation/mix/intervals-hold-the-mix-that-is", test_intervals);
   return g_test_run();
 }
