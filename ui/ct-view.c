@@ -84,7 +84,9 @@ size_t
 demur_ct_view_n_slices(DemurCtView *view) {
   if (view->image == NULL)
     return 0;
-  if (view->plane == DEMUR_CT_ACQUIRED || view->image->volume == NULL)
+  if (view->image->volume == NULL)
+    return view->image->n_slices;
+  if (view->plane == DEMUR_CT_ACQUIRED)
     return view->image->series->n_slices;
   return demur_reformat_n_planes(view->image->volume, cut_planes[view->plane]);
 }
@@ -283,9 +285,10 @@ slice_text(DemurCtView *view) {
   g_autoptr(GString) text = g_string_new(NULL);
   g_string_append_printf(text, _("%s %zu of %zu"), plane_name(view->plane),
                          numbered(view, slice, n), n);
+  const size_t place = whole ? slice : view->image->place;
   const DemurSlice *facts =
-      view->plane == DEMUR_CT_ACQUIRED && slice < view->image->series->n_slices
-          ? &view->image->series->slices[slice]
+      view->plane == DEMUR_CT_ACQUIRED && place < view->image->series->n_slices
+          ? &view->image->series->slices[place]
           : NULL;
   if (facts != NULL && !isnan(facts->distance_mm))
     append_mm(text, " · z ", facts->distance_mm);
@@ -663,7 +666,7 @@ own_window(DemurCtView *view, double *width, double *level) {
     return;
   const DemurSeries *series = view->image->series;
   const DemurVolume *volume = view->image->volume;
-  const size_t at = volume == NULL                     ? view->image->first_index
+  const size_t at = volume == NULL                     ? view->image->place
                     : view->plane == DEMUR_CT_ACQUIRED ? view->slice[view->plane]
                                                        : series->n_slices / 2;
   const DemurSlice *slice = &series->slices[MIN(at, series->n_slices - 1)];

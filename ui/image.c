@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "dicom/library.h"
 #include "tasks/images.h"
+#include "tasks/open-slice.h"
 #include "tasks/series-records.h"
 #include "ui/words.h"
 
@@ -19,6 +20,7 @@ void
 demur_image_unref(DemurImage *image) {
   if (image == NULL || !g_atomic_int_dec_and_test(&image->ref_count))
     return;
+  g_free(image->workspace);
   g_free(image->scan_id);
   g_free(image->images_digest);
   if (image->series_refs != NULL && g_atomic_int_dec_and_test(image->series_refs)) {
@@ -68,24 +70,62 @@ input_free(gpointer data) {
 }
 
 static DemurImage *
-image_new(const char *scan_id, const char *digest) {
+image_new(const char *workspace, const char *scan_id, const char *digest) {
   DemurImage *image = g_new0(DemurImage, 1);
+  image->workspace = g_strdup(workspace);
   image->scan_id = g_strdup(scan_id);
   image->images_digest = g_strdup(digest);
   image->ref_count = 1;
   return image;
 }
 
-/* An image of one slice of the series, which is shared (owned). */
+/* An image of one slice of the whole series, which is shared (owned). */
 static DemurImage *
 part_new(const DemurImage *of, gint16 *hu, size_t slice) {
-  DemurImage *part = image_new(of->scan_id, of->images_digest);
+  DemurImage *part = image_new(of->workspace, of->scan_id, of->images_digest);
   part->series = of->series;
   part->series_refs = of->series_refs;
   g_atomic_int_inc(part->series_refs);
   part->first = hu;
-  part->first_index = slice;
+  part->place = part->first_index = slice;
+  part->n_slices = of->series->n_slices;
   return part;
+}
+
+static gint16 *
+read_one(const DemurSeries *series, size_t slice, GError **error) {
+  gint16 *hu = demur_memory_array(series->rows, series->columns, sizeof(gint16), error);
+  size_t n_padding, n_clamped;
+  if (hu != NULL && !demur_volume_read_slice(series, slice, hu, &n_padding, &n_clamped, error))
+    g_clear_pointer(&hu, g_aligned_free);
+  return hu;
+}
+
+/* The same from the slice's own file alone, without the rest of the series (owned). */
+static DemurImage *
+part_alone(DemurTask *task, const char *scan_id, size_t slice, GError **error) {
+  g_auto(DemurSliceOpened) opened;
+  if (!demur_task_open_slice(task, scan_id, slice, &opened, error))
+    return NULL;
+  gint16 *hu = read_one(opened.series, opened.place, error);
+  if (hu == NULL)
+    return NULL;
+  DemurImage *part = image_new(task->workspace_path, scan_id, opened.images_digest);
+  part->series = g_steal_pointer(&opened.series);
+  part->series_refs = g_new(gint, 1);
+  *part->series_refs = 1;
+  part->first = hu;
+  part->first_index = opened.slice;
+  part->place = opened.place;
+  part->n_slices = opened.n_slices;
+  return part;
+}
+
+/* A task of the job's own, which only reads. */
+static void
+reader_init(DemurTask *task, const char *workspace, const DemurProgress *progress) {
+  *task = (DemurTask){.workspace_path = g_strdup(workspace), .opening = DEMUR_WORKSPACE_READ_ONLY};
+  task->progress = *progress;
 }
 
 typedef struct {
@@ -103,16 +143,14 @@ slice_input_free(gpointer data) {
 static gpointer
 load_slice(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
   const SliceInput *input = data;
-  const DemurSeries *series = input->part->series;
-  gint16 *hu = demur_memory_array(series->rows, series->columns, sizeof(gint16), error);
-  size_t n_padding, n_clamped;
-  if (hu == NULL)
-    return NULL;
-  if (!demur_volume_read_slice(series, input->slice, hu, &n_padding, &n_clamped, error)) {
-    g_aligned_free(hu);
-    return NULL;
+  const DemurImage *part = input->part;
+  if (part->n_slices == part->series->n_slices) {
+    gint16 *hu = read_one(part->series, input->slice, error);
+    return hu != NULL ? part_new(part, hu, input->slice) : NULL;
   }
-  return part_new(input->part, hu, input->slice);
+  g_auto(DemurTask) task;
+  reader_init(&task, part->workspace, progress);
+  return part_alone(&task, part->scan_id, input->slice, error);
 }
 
 DemurJob *
@@ -135,11 +173,16 @@ load(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error
   const LoadInput *input = data;
   if (!demur_dicom_init(error))
     return NULL;
-  g_auto(DemurTask)
-      task = {.workspace_path = g_strdup(input->workspace), .opening = DEMUR_WORKSPACE_READ_ONLY};
+  g_auto(DemurTask) task;
+  reader_init(&task, input->workspace, progress);
+  /* The middle slice at once, from its own file; headers and digests of all others are read behind
+   * it. */
+  DemurImage *part = part_alone(&task, input->scan_id, DEMUR_MIDDLE_SLICE, NULL);
+  const gboolean delivered = part != NULL;
+  if (delivered)
+    demur_job_deliver(job, part);
   task.parallel = demur_parallel_new(0);
-  task.progress = *progress;
-  g_autoptr(DemurImage) image = image_new(input->scan_id, NULL);
+  g_autoptr(DemurImage) image = image_new(input->workspace, input->scan_id, NULL);
   image->series = demur_task_reopen(&task, input->scan_id, error);
   if (image->series == NULL)
     return NULL;
@@ -152,20 +195,13 @@ load(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error
                         _("no slice of this series holds pixels that can be shown"));
     return NULL;
   }
-  /* The middle slice at once, the rest behind it. */
-  image->first_index = series->n_slices / 2;
-  image->first = demur_memory_array(series->rows, series->columns, sizeof(gint16), error);
-  size_t n_padding, n_clamped;
-  if (image->first == NULL)
-    return NULL;
-  g_autoptr(GError) slice_error = NULL;
-  if (demur_volume_read_slice(series, image->first_index, image->first, &n_padding, &n_clamped,
-                              &slice_error))
-    demur_job_deliver(job, part_new(image, g_steal_pointer(&image->first), image->first_index));
+  const size_t middle = series->n_slices / 2;
+  gint16 *hu = delivered ? NULL : read_one(series, middle, NULL);
+  if (hu != NULL)
+    demur_job_deliver(job, part_new(image, hu, middle));
   image->volume = demur_volume_read(series, task.parallel, progress, error);
   if (image->volume == NULL)
     return NULL;
-  g_clear_pointer(&image->first, g_aligned_free);
   return g_steal_pointer(&image);
 }
 

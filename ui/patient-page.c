@@ -12,6 +12,7 @@
 #include "ui/scan-words.h"
 #include "ui/shown.h"
 #include "ui/theme.h"
+#include "ui/thumbnails.h"
 #include "ui/verdict-card.h"
 #include "ui/wrap-layout.h"
 #include "ui/words.h"
@@ -31,7 +32,7 @@ struct _DemurPatientPage {
   /* Results carry the generation of the case they were asked for; a late one finds another number
    * here and is dropped. */
   guint64 generation;
-  DemurJob *image_job, *slice_job, *prior_job;
+  DemurJob *image_job, *slice_job, *prior_job, *prior_slice_job, *pictures_job;
   gssize prior_row;            /* -1: none */
   char *case_source, *case_id; /* what is shown: read again it is kept as it is seen */
   char *prior_id;              /* the prior that was chosen */
@@ -41,8 +42,9 @@ struct _DemurPatientPage {
   gboolean linked, aligned, following, filling, crossing;
   double link_mm[3]; /* from the current scan's place to the prior's */
   GtkWidget *key;
-  GtkBox *marks;    /* in the side: what was drawn on the current scan's images */
-  GPtrArray *drawn; /* of DemurAnnotation, the same */
+  GHashTable *pictures; /* scan_id -> the GtkPicture of a series of the study */
+  GtkBox *marks;        /* in the side: what was drawn on the current scan's images */
+  GPtrArray *drawn;     /* of DemurAnnotation, the same */
 };
 
 G_DEFINE_FINAL_TYPE(DemurPatientPage, demur_patient_page, GTK_TYPE_BOX)
@@ -55,6 +57,8 @@ demur_patient_page_dispose(GObject *object) {
   demur_job_drop(&page->image_job);
   demur_job_drop(&page->slice_job);
   demur_job_drop(&page->prior_job);
+  demur_job_drop(&page->prior_slice_job);
+  demur_job_drop(&page->pictures_job);
   g_clear_object(&page->session);
   G_OBJECT_CLASS(demur_patient_page_parent_class)->dispose(object);
 }
@@ -67,6 +71,7 @@ demur_patient_page_finalize(GObject *object) {
   g_free(page->prior_id);
   g_array_unref(page->priors);
   g_ptr_array_unref(page->drawn);
+  g_hash_table_unref(page->pictures);
   G_OBJECT_CLASS(demur_patient_page_parent_class)->finalize(object);
 }
 
@@ -465,6 +470,25 @@ take_prior(DemurPatientPage *page, guint64 tag, DemurImage *image) {
   follow(page, page->view);
 }
 
+/* As on_slice, of the prior. */
+static void
+on_prior_slice(gpointer owner, guint64 tag, gpointer result, const GError *error) {
+  DemurPatientPage *page = owner;
+  page->prior_slice_job = NULL;
+  const DemurImage *shown = demur_ct_view_image(page->prior);
+  if (result != NULL && (shown == NULL || demur_image_is_whole(shown)))
+    demur_image_unref(result);
+  else if (result != NULL)
+    take_prior(page, tag, result);
+}
+
+static void
+on_prior_wanted(DemurCtView *view, guint slice, DemurPatientPage *page) {
+  demur_job_drop(&page->prior_slice_job);
+  page->prior_slice_job = demur_image_load_slice(demur_ct_view_image(view), slice, G_OBJECT(page),
+                                                 page->generation, on_prior_slice);
+}
+
 static void
 on_prior_part(gpointer owner, guint64 tag, gpointer part) {
   take_prior(owner, tag, part);
@@ -484,6 +508,7 @@ on_prior(gpointer owner, guint64 tag, gpointer result, const GError *error) {
 static void
 load_prior(DemurPatientPage *page) {
   demur_job_drop(&page->prior_job);
+  demur_job_drop(&page->prior_slice_job);
   if (!gtk_widget_get_visible(page->prior_box) || page->prior_row < 0)
     return;
   const DemurScan *scan = &demur_session_table(page->session)->scans[page->prior_row];
@@ -662,6 +687,52 @@ add_course(DemurPatientPage *page, const guint32 *rows, size_t n) {
   gtk_box_append(page->side, GTK_WIDGET(drawing));
 }
 
+/* Pictures of the study's series, in their buttons as they come. */
+
+static void
+on_picture(gpointer owner, guint64 tag, gpointer part) {
+  DemurPatientPage *page = owner;
+  g_autoptr(DemurThumbnail) thumbnail = part;
+  GtkWidget *picture = g_hash_table_lookup(page->pictures, thumbnail->scan_id);
+  if (tag != page->generation || picture == NULL)
+    return;
+  gtk_picture_set_paintable(GTK_PICTURE(picture), GDK_PAINTABLE(thumbnail->texture));
+  g_autofree char *name = g_strdup_printf(_("Middle slice of the series, %d by %d pixels"),
+                                          gdk_texture_get_width(thumbnail->texture),
+                                          gdk_texture_get_height(thumbnail->texture));
+  demur_shown_name_set(picture, name);
+}
+
+static void
+on_pictures(gpointer owner, guint64 tag, gpointer result, const GError *error) {
+  DemurPatientPage *page = owner;
+  if (tag == page->generation)
+    page->pictures_job = NULL;
+}
+
+static void
+add_picture(DemurPatientPage *page, GtkBox *line, const DemurScan *scan) {
+  GtkWidget *picture = gtk_picture_new();
+  gtk_picture_set_can_shrink(GTK_PICTURE(picture), TRUE);
+  gtk_widget_set_size_request(picture, DEMUR_THUMBNAIL_SIZE, DEMUR_THUMBNAIL_SIZE);
+  gtk_widget_set_valign(picture, GTK_ALIGN_START);
+  gtk_widget_add_css_class(picture, "ct");
+  demur_shown_name_set(picture, _("No picture of the series yet"));
+  gtk_box_append(line, picture);
+  g_hash_table_insert(page->pictures, g_strdup(scan->scan_id), picture);
+}
+
+static void
+load_pictures(DemurPatientPage *page) {
+  demur_job_drop(&page->pictures_job);
+  if (!page->shown || g_hash_table_size(page->pictures) == 0)
+    return;
+  g_autofree char **scan_ids = (char **)g_hash_table_get_keys_as_array(page->pictures, NULL);
+  page->pictures_job =
+      demur_thumbnails_load(demur_session_path(page->session), (const char *const *)scan_ids,
+                            G_OBJECT(page), page->generation, on_picture, on_pictures);
+}
+
 static void
 add_study(DemurPatientPage *page, size_t row) {
   const DemurScanTable *table = demur_session_table(page->session);
@@ -691,9 +762,14 @@ add_study(DemurPatientPage *page, size_t row) {
     gtk_label_set_wrap_mode(GTK_LABEL(label), PANGO_WRAP_WORD_CHAR);
     gtk_label_set_width_chars(GTK_LABEL(label), 8);
     gtk_widget_add_css_class(label, "small");
+    gtk_widget_set_hexpand(label, TRUE);
     if (!scan->chosen)
       gtk_widget_add_css_class(label, "muted");
-    gtk_button_set_child(GTK_BUTTON(button), label);
+    GtkBox *line = GTK_BOX(gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6));
+    add_picture(page, line, scan);
+    gtk_box_append(line, label);
+    gtk_button_set_child(GTK_BUTTON(button), GTK_WIDGET(line));
+    demur_shown_name_set(button, text->str);
     gtk_widget_add_css_class(button, "screen");
     if (rows[i] == row)
       gtk_widget_add_css_class(button, "current");
@@ -760,6 +836,7 @@ update_side(DemurPatientPage *page) {
     gtk_box_remove(page->side, child);
   page->prior_row = -1;
   page->marks = NULL;
+  g_hash_table_remove_all(page->pictures);
   g_array_set_size(page->priors, 0);
   const DemurScan *scan = demur_session_scan(page->session);
   if (scan == NULL) {
@@ -853,6 +930,7 @@ on_case_changed(DemurPatientPage *page) {
   if (page->prior_row < 0)
     gtk_widget_set_visible(page->prior_box, FALSE);
   load_prior(page);
+  load_pictures(page);
   update_tools(page);
 }
 
@@ -872,6 +950,8 @@ demur_patient_page_set_shown(DemurPatientPage *page, gboolean shown) {
   if (shown && scan != NULL && scan->source == NULL && demur_ct_view_image(page->view) == NULL &&
       page->image_job == NULL)
     load_images(page);
+  if (shown && page->pictures_job == NULL)
+    load_pictures(page);
 }
 
 /* Tools. */
@@ -1058,6 +1138,7 @@ demur_patient_page_class_init(DemurPatientPageClass *class) {
   gtk_widget_class_bind_template_callback(widget_class, on_measured);
   gtk_widget_class_bind_template_callback(widget_class, on_across_changed);
   gtk_widget_class_bind_template_callback(widget_class, on_wanted);
+  gtk_widget_class_bind_template_callback(widget_class, on_prior_wanted);
 }
 
 static void
@@ -1065,6 +1146,7 @@ demur_patient_page_init(DemurPatientPage *page) {
   page->prior_row = -1;
   page->linked = TRUE;
   page->drawn = g_ptr_array_new();
+  page->pictures = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   page->priors = g_array_new(FALSE, FALSE, sizeof(guint32));
   gtk_widget_init_template(GTK_WIDGET(page));
   build_presets(page);

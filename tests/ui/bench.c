@@ -235,6 +235,19 @@ time_first_image(gssize row) {
          demur_ct_view_n_slices(view), first, first_cpu, wall_ms() - wall);
 }
 
+/* The first image alone, opened anew five times. */
+static void
+bench_first(void) {
+  show_page("patient");
+  view = DEMUR_CT_VIEW(find_type(GTK_WIDGET(window), DEMUR_TYPE_CT_VIEW));
+  for (guint i = 0; i < 5; i++) {
+    time_first_image(0);
+    settle();
+    demur_session_select(session, -1);
+    settle();
+  }
+}
+
 static void
 bench_images(void) {
   show_page("patient");
@@ -356,14 +369,15 @@ bench_worklist(void) {
   measure_idle("with the worklist");
 }
 
+/* n series of n_slices each, 250 mm high. */
 static int
-write_phantoms(const char *folder) {
-  for (guint i = 1; i <= 2; i++) {
+write_phantoms(const char *folder, guint n, guint n_slices) {
+  for (guint i = 1; i <= n; i++) {
     DemurPhantomOptions options = demur_phantom_defaults(1);
     options.index = i;
-    options.n_slices = 250;
+    options.n_slices = n_slices;
     options.size = 512;
-    options.spacing_mm = 1.0;
+    options.spacing_mm = 250.0 / n_slices;
     g_autofree char *name = g_strdup_printf("%u", i);
     g_autofree char *path = g_build_filename(folder, name, NULL);
     g_autoptr(DemurParallel) parallel = demur_parallel_new(0);
@@ -379,12 +393,14 @@ write_phantoms(const char *folder) {
 int
 main(int argc, char **argv) {
   if (argc != 3) {
-    fprintf(stderr, "bench-workstation phantom|images|slider|worklist PATH\n");
+    fprintf(stderr, "bench-workstation phantom|thousand|images|first|slider|worklist PATH\n");
     return 2;
   }
   setvbuf(stdout, NULL, _IOLBF, 0);
   if (strcmp(argv[1], "phantom") == 0)
-    return write_phantoms(argv[2]);
+    return write_phantoms(argv[2], 2, 250);
+  if (strcmp(argv[1], "thousand") == 0)
+    return write_phantoms(argv[2], 1, 1000);
   gtk_init();
   demur_theme_set(DEMUR_THEME_DARK);
   session = demur_session_new("bench");
@@ -399,6 +415,8 @@ main(int argc, char **argv) {
   open_workspace(argv[2]);
   if (strcmp(argv[1], "images") == 0)
     bench_images();
+  else if (strcmp(argv[1], "first") == 0)
+    bench_first();
   else if (strcmp(argv[1], "slider") == 0)
     bench_slider();
   else

@@ -15,6 +15,10 @@ if [ ! -e "$folder/images.demur" ]; then
   "$bench" phantom "$folder/phantom"
   "$demur" --quiet --workspace "$folder/images.demur" dicom import "$folder/phantom" >/dev/null
 fi
+if [ ! -e "$folder/thousand.demur" ]; then
+  "$bench" thousand "$folder/thousand"
+  "$demur" --quiet --workspace "$folder/thousand.demur" dicom import "$folder/thousand" >/dev/null
+fi
 cohort() {
   workspace=$folder/$1.demur
   [ -e "$workspace" ] && return
@@ -27,5 +31,6 @@ cohort() {
 cohort slider 10000 no
 cohort worklist 100000 assessed
 run images "$folder/images.demur"
+run first "$folder/thousand.demur"
 run slider "$folder/slider.demur"
 run worklist "$folder/worklist.demur"

@@ -1483,6 +1483,40 @@ def what_is_measured_is_kept_with_the_study():
     assert result.returncode == 1 and "annotation:" in result.stdout + result.stderr, result.stdout
 
 
+def pictures_of_series_are_of_what_was_imported():
+    """Right value: `demur dicom list`: a picture for each grey series of the study; none of one whose files are another person's by
+    now, nor of one whose pixels are others."""
+    if shutil.which("dcmodify") is None:
+        print("skipped: dcmodify (package dcmtk) is not installed")
+        sys.exit(77)
+    workspace, folder = path("w.demur"), path("study")
+    shutil.copytree(shared("real/philips-series-choice"), folder)
+    series = demur(workspace, "dicom", "import", folder)["series"]
+    chosen = next(s for s in series if s["accepted"])
+    study = [s for s in series if s["study_uid"] == chosen["study_uid"] and "not grey" not in (s["reason"] or "")]
+    assert len(study) == 3, series
+    pictures = lambda: [t for t in app.texts() if t.startswith("Middle slice of the series, ")]
+
+    def show(n):
+        app.wait_text("All ")
+        open_scan(app, chosen["scan_id"])
+        wait_for(lambda: len(pictures()) == n, f"{n} pictures")
+
+    app = Workstation(workspace)
+    show(len(study))
+    app.quit()
+    changed = [demur(workspace, "dicom", "show", s["scan_id"])["slices"] for s in study if s is not chosen][:2]
+    for slice_ in changed[0]:
+        os.chmod(slice_["path"], 0o644)
+        subprocess.run(["dcmodify", "-nb", "-m", "(0010,0020)=SOMEBODY", slice_["path"]], check=True)
+    for slice_ in changed[1]:
+        os.chmod(slice_["path"], 0o644)
+        subprocess.run(["dcmodify", "-nb", "-i", "(0028,1052)=-7", slice_["path"]], check=True)
+    app = Workstation(workspace)
+    show(len(study) - 2)
+    app.quit()
+
+
 def cine_runs_until_it_is_stopped():
     """Right value: other slices without a key, and none any more when it was stopped."""
     _, _, app = whole_series()
