@@ -104,7 +104,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
                                   {"coverage", 0, 0, G_OPTION_ARG_STRING, &coverage_text,
                                    "coverage of the operating point (0.9)", "X"},
                                   {"by", 0, 0, G_OPTION_ARG_STRING, &attribute,
-                                   "subgroups of a forest plot (site)", "ATTRIBUTE"},
+                                   "groups of a forest plot (site) or of per-shift (shift)",
+                                   "ATTRIBUTE"},
                                   {"site", 0, 0, G_OPTION_ARG_STRING, &site,
                                    "acceptance and watch-*: the site (the first)", "S"},
                                   {"list", 0, 0, G_OPTION_ARG_NONE, &list, "list the charts", NULL},
@@ -127,8 +128,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
     return FALSE;
   if (kind->of_use)
     return draw_use(context, arguments[0], arguments[1], selectors, site, error);
-  if (kind->of_groups) { /* they cost time: only where they are drawn */
-    const char *const by[] = {attribute != NULL ? attribute : "site", NULL};
+  if (kind->groups != NULL) { /* they cost time: only where they are drawn */
+    const char *const by[] = {attribute != NULL ? attribute : kind->groups, NULL};
     options.group_by = g_strdupv((char **)by);
   }
   if (!demur_task_evaluate(&context->task, selectors, &options, &evaluating, error))

@@ -312,7 +312,7 @@ evaluate_sample(const DemurEvaluateInput *input, const DemurRiskGroup *group,
     DemurPoints fill = {replicates, (const DemurPointPlan *)(gconstpointer)plans->data, evaluation,
                         at};
     demur_parallel_map(parallel, plans->len, demur_points_fill, &fill);
-    demur_comparisons_add(replicates, results, evaluation);
+    demur_comparisons_add(replicates, results, input->with_first, evaluation);
     ok = add_groups(input, group, replicates, plans, evaluation, parallel, progress, error);
   }
   demur_operating_clear(points, plans->len);

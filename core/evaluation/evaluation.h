@@ -131,6 +131,7 @@ typedef struct {
   DemurCompared measure;
   double difference, low, high, level; /* method minus against: below 0 is better */
   double standard_error;               /* of the replicates */
+  double statistic;   /* a difference over its standard error, that verdicts are corrected by */
   gboolean corrected; /* the verdict, for the number of comparisons; not the interval */
   char *unit;         /* "site", "patient" or "scan": what the bootstrap resamples */
   size_t n_units;

@@ -7,6 +7,7 @@
 #include "base/json-reader.h"
 #include "base/memory.h"
 #include "cohort/order.h"
+#include "evaluation/comparisons.h"
 
 #define MIN_SITES DEMUR_FEW_SITES
 
@@ -58,9 +59,7 @@ judge(DemurValidation *v, const DemurEvaluation *e) {
     DemurValidationMeasure *measure = &v->measures[m];
     double points[2];
     for (int k = 0; k < 2; k++)
-      points[k] = m == 0   ? methods[k]->auc[DEMUR_MEASURE_SBCE2].point
-                  : m == 1 ? methods[k]->debiased_auc
-                           : methods[k]->auc[DEMUR_MEASURE_SITE_ERROR].point;
+      points[k] = demur_compared_point(methods[k], (DemurCompared)m);
     *measure = (DemurValidationMeasure){(DemurCompared)m, points[0], points[1],
                                         c->difference,    c->low,    c->high};
   }

@@ -540,6 +540,14 @@ demur_chart_cells_percent(DemurChartCells *cells, double share) {
   add_number(cells, share, demur_text_percent(share, 1));
 }
 
+void
+demur_chart_cells_copy(DemurChartCells *cells, const DemurChartTable *table, size_t row,
+                       size_t column) {
+  const size_t at = row * table->n_columns + column;
+  g_ptr_array_add(cells->cells, g_strdup(table->cells[at]));
+  g_ptr_array_add(cells->exact, g_strdup(table->exact[at]));
+}
+
 static char **
 take_texts(GPtrArray *texts) {
   g_ptr_array_add(texts, NULL);

@@ -169,6 +169,9 @@ void demur_chart_cells_text(DemurChartCells *cells, const char *text);
 void demur_chart_cells_count(DemurChartCells *cells, size_t n);
 void demur_chart_cells_decimal(DemurChartCells *cells, double value, int decimals);
 void demur_chart_cells_percent(DemurChartCells *cells, double share); /* one decimal */
+/* The cell as it stands in another table. */
+void demur_chart_cells_copy(DemurChartCells *cells, const DemurChartTable *table, size_t row,
+                            size_t column);
 
 /* Frees cells. */
 DemurChartTable *demur_chart_cells_finish(DemurChartCells *cells);

@@ -6,8 +6,10 @@
 #include "report/coverage-curve.h"
 #include "report/evidence.h"
 #include "report/forest.h"
+#include "report/group-bars.h"
 #include "report/looks.h"
 #include "report/reliability.h"
+#include "report/risk-distribution.h"
 #include "report/risk-over-time.h"
 
 struct DemurChart {
@@ -19,6 +21,8 @@ struct DemurChart {
     DemurReliability reliability;
     DemurConfidenceHistogram histogram;
     DemurRejectionChart rejection;
+    DemurRiskDistribution distribution;
+    DemurGroupBars bars;
     DemurForestPlot forest;
     DemurRiskOverTime risk;
     DemurCohortFlow flow;

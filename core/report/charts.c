@@ -95,6 +95,29 @@ make_histogram(const DemurReportFinding *f, const char *attribute, int argument,
 }
 
 static DemurChart *
+make_distribution(const DemurReportFinding *f, const char *attribute, int argument,
+                  GError **error) {
+  DemurChart *chart = demur_chart_risk_distribution(f);
+  if (!chart)
+    nothing_to_draw("no method has an operating point", error);
+  return chart;
+}
+
+static DemurChart *
+make_group_bars(const DemurReportFinding *f, const char *attribute, int argument, GError **error) {
+  const DemurEvaluation *e = f->evaluation;
+  size_t from = 0, to;
+  while (from < e->n_groups && attribute && !g_str_equal(e->groups[from].by, attribute))
+    from++;
+  for (to = from; to < e->n_groups && g_str_equal(e->groups[to].by, e->groups[from].by);)
+    to++;
+  DemurChart *chart = demur_chart_group_bars(f, from, to, MOST_ROWS);
+  if (!chart)
+    nothing_to_draw("no group of that attribute has enough scans", error);
+  return chart;
+}
+
+static DemurChart *
 make_rejection(const DemurReportFinding *f, const char *attribute, int kind, GError **error) {
   DemurChart *chart = demur_chart_rejection(f, f->coverage, (DemurRejectionKind)kind);
   if (!chart)
@@ -185,7 +208,7 @@ make_acceptance(const DemurReportFinding *f, const char *site, int argument, GEr
 }
 
 #define WATCHED(id, name, title, signal_kind)                                                      \
-  {{"watch-" name, "Evidence of a change over time: " name, FALSE, TRUE},                          \
+  {{"watch-" name, "Evidence of a change over time: " name, NULL, TRUE},                           \
    make_watch,                                                                                     \
    DEMUR_WATCH_##id},
 
@@ -194,50 +217,56 @@ static const struct {
   MakeFunc make;
   int argument;
 } kinds[] = {
-    {{"coverage-sbce2", "Calibration error S-BCE₂ (S-TCE₂) against coverage", FALSE, FALSE},
+    {{"coverage-sbce2", "Calibration error S-BCE₂ (S-TCE₂) against coverage", NULL, FALSE},
      make_curve,
      DEMUR_MEASURE_SBCE2},
-    {{"coverage-sbceinf", "Largest bin error S-BCE∞ (S-TCE∞) against coverage", FALSE, FALSE},
+    {{"coverage-sbceinf", "Largest bin error S-BCE∞ (S-TCE∞) against coverage", NULL, FALSE},
      make_curve,
      DEMUR_MEASURE_SBCEINF},
-    {{"coverage-brier", "Brier score against coverage", FALSE, FALSE},
+    {{"coverage-brier", "Brier score against coverage", NULL, FALSE},
      make_curve,
      DEMUR_MEASURE_BRIER},
-    {{"coverage-accuracy", "Accuracy against coverage", FALSE, FALSE},
+    {{"coverage-accuracy", "Accuracy against coverage", NULL, FALSE},
      make_curve,
      DEMUR_MEASURE_ACCURACY},
-    {{"coverage-site-error", "Site error against coverage", FALSE, FALSE},
+    {{"coverage-site-error", "Site error against coverage", NULL, FALSE},
      make_curve,
      DEMUR_MEASURE_SITE_ERROR},
-    {{"coverage-smmce", "Kernel calibration error S-MMCE against coverage", FALSE, FALSE},
+    {{"coverage-smmce", "Kernel calibration error S-MMCE against coverage", NULL, FALSE},
      make_curve,
      DEMUR_MEASURE_SMMCE},
-    {{"reliability", "Reliability of the accepted scans", FALSE, FALSE}, make_reliability, FALSE},
-    {{"reliability-everything", "Reliability of all scans", FALSE, FALSE}, make_reliability, TRUE},
-    {{"confidence-histogram", "Risks (confidences) of accepted scans against all", FALSE, FALSE},
+    {{"reliability", "Reliability of the accepted scans", NULL, FALSE}, make_reliability, FALSE},
+    {{"reliability-everything", "Reliability of all scans", NULL, FALSE}, make_reliability, TRUE},
+    {{"confidence-histogram", "Risks (confidences) of accepted scans against all", NULL, FALSE},
      make_histogram,
      0},
-    {{"rejection-shares", "Each label's share of the refused", FALSE, FALSE},
+    {{"risk-distribution", "Risks (confidences) of accepted scans at each coverage", NULL, FALSE},
+     make_distribution,
+     0},
+    {{"per-shift", "Calibration error in each perturbation or another group", "shift", FALSE},
+     make_group_bars,
+     0},
+    {{"rejection-shares", "Each label's share of the refused", NULL, FALSE},
      make_rejection,
      DEMUR_REJECTION_SHARES},
-    {{"rejection-rates", "Share of each label that is refused", FALSE, FALSE},
+    {{"rejection-rates", "Share of each label that is refused", NULL, FALSE},
      make_rejection,
      DEMUR_REJECTION_RATES},
-    {{"forest", "Refusals by site or another subgroup", TRUE, FALSE}, make_forest, 0},
-    {{"forest-oe", "Observed over expected outcomes by site or another subgroup", TRUE, FALSE},
+    {{"forest", "Refusals by site or another subgroup", "site", FALSE}, make_forest, 0},
+    {{"forest-oe", "Observed over expected outcomes by site or another subgroup", "site", FALSE},
      make_oe_forest,
      0},
-    {{"decision-curve", "Net benefit of treating by risk, all scans and accepted", FALSE, FALSE},
+    {{"decision-curve", "Net benefit of treating by risk, all scans and accepted", NULL, FALSE},
      make_decision,
      0},
-    {{"risk-over-time", "Yearly risk and observed share by years after the scan", FALSE, FALSE},
+    {{"risk-over-time", "Yearly risk and observed share by years after the scan", NULL, FALSE},
      make_risk,
      0},
-    {{"cohort-flow", "From the cohort to the result", FALSE, FALSE}, make_flow, 0},
-    {{"acceptance", "Local acceptance test: observed over expected by label", FALSE, TRUE},
+    {{"cohort-flow", "From the cohort to the result", NULL, FALSE}, make_flow, 0},
+    {{"acceptance", "Local acceptance test: observed over expected by label", NULL, TRUE},
      make_acceptance,
      0},
-    {{"watch-signals", "Evidence of a change over time: every signal", FALSE, TRUE},
+    {{"watch-signals", "Evidence of a change over time: every signal", NULL, TRUE},
      make_watch,
      DEMUR_N_WATCH},
     DEMUR_WATCH_SIGNALS(WATCHED)};

@@ -22,7 +22,8 @@ typedef struct DemurChart DemurChart;
 typedef struct {
   const char *name;   /* "coverage-sbce2" */
   const char *title;  /* for lists: "Calibration error S-BCE₂ against coverage" */
-  gboolean of_groups; /* it shows groups of scans, which have to be evaluated */
+  const char *groups; /* it shows groups of scans by this, or another attribute, which have to be
+                       * evaluated; NULL: it shows none */
   gboolean of_use;    /* it shows what became of the selector in use: nothing is evaluated for it */
 } DemurChartKind;
 
@@ -73,6 +74,12 @@ DemurChart *demur_chart_reliability(const DemurReportFinding *finding,
                                     const DemurOperatingPoint *at, DemurChartSeries series,
                                     const char *label, char *title, double axis_end);
 DemurChart *demur_chart_histogram(const DemurReportFinding *finding, double coverage);
+/* The same at each operating coverage that was evaluated, below each other. */
+DemurChart *demur_chart_risk_distribution(const DemurReportFinding *finding);
+/* S-BCE_2 (S-TCE_2) over coverage of the subject, confidence and everything in each of the groups
+ * [from, to) of the evaluation, and its mean over them, the most_rows largest. */
+DemurChart *demur_chart_group_bars(const DemurReportFinding *finding, size_t from, size_t to,
+                                   size_t most_rows);
 DemurChart *demur_chart_rejection(const DemurReportFinding *finding, double coverage,
                                   DemurRejectionKind kind);
 /* Rows [from, to) of the input's rejections, the most_rows largest. */

@@ -247,12 +247,11 @@ demur_chart_reliability(const DemurReportFinding *f, const DemurOperatingPoint *
   return chart;
 }
 
-DemurChart *
-demur_chart_histogram(const DemurReportFinding *f, double coverage) {
+/* Panels of the subject, confidence and everything at a coverage; n_panels 0: no method has such a
+ * point. title is borrowed. */
+static DemurConfidenceHistogram
+histogram_of(DemurChart *chart, const DemurReportFinding *f, double coverage, const char *title) {
   const DemurMethodResult *methods[2] = {f->subject, f->confidence};
-  g_autofree char *percent = demur_text_coverage(coverage);
-  DemurChart *chart = demur_chart_begin(&demur_confidence_histogram_chart,
-                                        g_strdup_printf("Accepted at coverage %s", percent));
   DemurHistogramPanel *panels = demur_chart_own(chart, g_new0(DemurHistogramPanel, 3));
   size_t n = 0;
   for (size_t i = 0; i < 2; i++) {
@@ -264,23 +263,59 @@ demur_chart_histogram(const DemurReportFinding *f, double coverage) {
                                                                     : DEMUR_SERIES_SELECTOR,
                                         at->histogram, at->n_accepted};
   }
-  if (n == 0) {
-    demur_chart_free(chart);
-    return NULL;
-  }
   const DemurEvaluation *e = f->evaluation;
   /* Of the same kind of risk as the panels: recalibrating moves confidence. */
   const size_t *all = f->full && f->full->n_at > 0 ? f->full->at[0].histogram : e->histogram_all;
-  panels[n++] = (DemurHistogramPanel){"everything", DEMUR_SERIES_EVERYTHING, all, e->n_scans};
-  chart->data.histogram = (DemurConfidenceHistogram){.title = chart->title,
-                                                     .x_label = e->n_classes > 2 ? NULL : "risk",
-                                                     .n_bins = DEMUR_N_HISTOGRAM_BINS,
-                                                     .low = e->histogram_low,
-                                                     .width = e->histogram_width,
-                                                     .all = all,
-                                                     .n_panels = n,
-                                                     .panels = panels};
-  return chart;
+  if (n > 0)
+    panels[n++] = (DemurHistogramPanel){"everything", DEMUR_SERIES_EVERYTHING, all, e->n_scans};
+  return (DemurConfidenceHistogram){.title = title,
+                                    .x_label = e->n_classes > 2 ? NULL : "risk",
+                                    .n_bins = DEMUR_N_HISTOGRAM_BINS,
+                                    .low = e->histogram_low,
+                                    .width = e->histogram_width,
+                                    .all = all,
+                                    .n_panels = n,
+                                    .panels = panels};
+}
+
+static char *
+histogram_title(double coverage) {
+  g_autofree char *percent = demur_text_coverage(coverage);
+  return g_strdup_printf("Accepted at coverage %s", percent);
+}
+
+DemurChart *
+demur_chart_histogram(const DemurReportFinding *f, double coverage) {
+  DemurChart *chart =
+      demur_chart_begin(&demur_confidence_histogram_chart, histogram_title(coverage));
+  chart->data.histogram = histogram_of(chart, f, coverage, chart->title);
+  if (chart->data.histogram.n_panels > 0)
+    return chart;
+  demur_chart_free(chart);
+  return NULL;
+}
+
+DemurChart *
+demur_chart_risk_distribution(const DemurReportFinding *f) {
+  DemurChart *chart =
+      demur_chart_begin(&demur_risk_distribution_chart,
+                        g_strdup(f->evaluation->n_classes > 2 ? "Confidences that are shown"
+                                                              : "Risks that are shown"));
+  DemurConfidenceHistogram *rows =
+      demur_chart_own(chart, g_new0(DemurConfidenceHistogram, DEMUR_N_OPERATING_COVERAGES));
+  double *coverages = demur_chart_own(chart, g_new0(double, DEMUR_N_OPERATING_COVERAGES));
+  size_t n = 0;
+  for (size_t c = 0; c < DEMUR_N_OPERATING_COVERAGES; c++) {
+    coverages[n] = demur_operating_coverages[c];
+    rows[n] =
+        histogram_of(chart, f, coverages[n], demur_chart_own(chart, histogram_title(coverages[n])));
+    n += rows[n].n_panels > 0 ? 1 : 0;
+  }
+  chart->data.distribution = (DemurRiskDistribution){n, rows, coverages};
+  if (n > 0)
+    return chart;
+  demur_chart_free(chart);
+  return NULL;
 }
 
 DemurChart *
@@ -417,6 +452,62 @@ demur_chart_oe_forest(const DemurReportFinding *f, size_t from, size_t to, size_
                                          .reference = 1,
                                          .ratio = TRUE,
                                          .n_label = "Accepted"};
+  return chart;
+}
+
+/* The subject's, confidence's or everything's error in a group; NaN: withheld. */
+static double
+group_error(const DemurGroup *group, const DemurMethodResult *method) {
+  for (size_t m = 0; m < group->n_methods; m++)
+    if (g_str_equal(group->methods[m].name, method->name) &&
+        !group->methods[m].recalibrated == !method->recalibrated)
+      return group->methods[m].sbce2_auc;
+  return NAN;
+}
+
+DemurChart *
+demur_chart_group_bars(const DemurReportFinding *f, size_t from, size_t to, size_t most_rows) {
+  const DemurEvaluation *e = f->evaluation;
+  const DemurMethodResult *methods[DEMUR_N_SERIES];
+  DemurChartSeries styles[DEMUR_N_SERIES];
+  const size_t n_series = chart_methods(f, methods, styles, 3);
+  g_autoptr(GPtrArray) sorted = g_ptr_array_new();
+  for (size_t g = from; g < to; g++)
+    if (isfinite(group_error(&e->groups[g], f->subject)))
+      g_ptr_array_add(sorted, (gpointer)&e->groups[g]);
+  if (sorted->len == 0)
+    return NULL;
+  g_ptr_array_sort(sorted, compare_group_sizes);
+  const size_t n = MIN(sorted->len, most_rows);
+  const char *measure = demur_text_measure(DEMUR_MEASURE_SBCE2, e->n_classes),
+             *by = e->groups[from].by;
+  DemurChart *chart = demur_chart_begin(
+      &demur_group_bars_chart,
+      n < to - from ? g_strdup_printf("%s by %s: the %zu largest of %zu", measure, by, n, to - from)
+                    : g_strdup_printf("%s by %s", measure, by));
+  DemurBarGroup *groups = demur_chart_own(chart, g_new0(DemurBarGroup, n + 1));
+  double *values = demur_chart_own(chart, g_new0(double, (n + 1) * n_series)),
+         *means = values + n * n_series;
+  for (size_t i = 0; i < n; i++) {
+    const DemurGroup *group = g_ptr_array_index(sorted, i);
+    groups[i] = (DemurBarGroup){demur_text_recorded(group->value), values + i * n_series};
+    for (size_t s = 0; s < n_series; s++) {
+      values[i * n_series + s] = group_error(group, methods[s]);
+      means[s] += values[i * n_series + s] / (double)n;
+    }
+  }
+  groups[n] = (DemurBarGroup){"mean", means};
+  const char **labels = demur_chart_own(chart, g_new0(const char *, n_series + 1));
+  for (size_t s = 0; s < n_series; s++)
+    labels[s] = demur_chart_method_label(f, methods[s]);
+  chart->data.bars = (DemurGroupBars){
+      .title = chart->title,
+      .measure = demur_chart_own(chart, g_strdup_printf("%s, averaged over coverage", measure)),
+      .n_groups = n + 1,
+      .groups = groups,
+      .n_series = n_series,
+      .labels = labels,
+      .series = demur_chart_own(chart, g_memdup2(styles, n_series * sizeof *styles))};
   return chart;
 }
 

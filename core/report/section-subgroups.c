@@ -38,6 +38,20 @@ add_heterogeneity(DemurPages *p, size_t from, size_t to) {
                      h.k, mean, low, high, i2, tau, predicted);
 }
 
+/* The paper's bars of each perturbation. */
+static void
+add_shift_bars(DemurPages *p, size_t from, size_t to) {
+  DemurChart *chart = demur_chart_group_bars(&p->finding, from, to, DEMUR_SECTION_MOST_GROUPS);
+  if (!chart)
+    return;
+  demur_section_chart(
+      p, demur_chart_height(chart, demur_palette_paper(), p->width - 2 * DEMUR_PAGES_MARGIN),
+      chart);
+  demur_section_text(p, DEMUR_TEXT_NOTE,
+                     "Averaged over coverage, thresholds from each perturbation's own scores; the "
+                     "mean counts each perturbation alike.");
+}
+
 /* FALSE: every group is withheld, and that is said. */
 static gboolean
 add_group_table(DemurPages *p, size_t from, size_t to) {
@@ -62,6 +76,8 @@ add_group_table(DemurPages *p, size_t from, size_t to) {
   g_ptr_array_sort(sorted, compare_sizes);
   demur_section_forest(p, demur_chart_oe_forest, from, to);
   add_heterogeneity(p, from, to);
+  if (g_str_equal(e->groups[from].by, "shift"))
+    add_shift_bars(p, from, to);
   DemurRows rows = demur_rows_new();
   for (guint i = 0; i < MIN(sorted->len, DEMUR_SECTION_MOST_GROUPS); i++) {
     const DemurGroup *group = g_ptr_array_index(sorted, i);

@@ -93,11 +93,20 @@ state_scan(const DemurReasoner *r, const double *scores, const double *meta, siz
   }
 }
 
+/* What lowers the scores of the judged scans most. */
+static void
+count_first(DemurReasoner *r, const double *scores, const DemurReasonCandidate *first) {
+  if (!(scores[0] < r->threshold))
+    return;
+  r->n_refused++;
+  r->n_first[r->quantities[first->quantity].kind]++;
+}
+
 /* What would be said of each judged scan could all be told: statements [n][n_statements] in the
  * order of its reasons, the nearest scans' site and the image as a whole at their own places
  * behind. */
 static guint32 *
-find_statements(const DemurReasoner *r, const double *kept, const size_t *judged, size_t n) {
+find_statements(DemurReasoner *r, const double *kept, const size_t *judged, size_t n) {
   const DemurSelector *s = r->selector;
   const size_t width = s->columns->n_columns, length = r->n_quantities + N_WHOLES;
   guint32 *statements = g_new(guint32, n * length);
@@ -111,9 +120,12 @@ find_statements(const DemurReasoner *r, const double *kept, const size_t *judged
     for (size_t j = 0; j < m; j++)
       memcpy(rows + j * width, kept + judged[start + j] * width, width * sizeof(double));
     demur_reasoner_score(r, rows, m, all);
-    for (size_t j = 0; j < m; j++)
-      state_scan(r, all + j * (r->n_quantities + 1), rows + j * width, judged[start + j],
-                 candidates, statements + (start + j) * length);
+    for (size_t j = 0; j < m; j++) {
+      const double *scores_of = all + j * (r->n_quantities + 1);
+      state_scan(r, scores_of, rows + j * width, judged[start + j], candidates,
+                 statements + (start + j) * length);
+      count_first(r, scores_of, candidates);
+    }
   }
   return statements;
 }

@@ -15,7 +15,10 @@ static const char *const kinds[DEMUR_N_REASONS] = {
     [DEMUR_REASON_SIMILAR] = "similar",
     [DEMUR_REASON_UNLIKE] = "unlike",
     [DEMUR_REASON_NEAREST] = "nearest",
+    [DEMUR_REASON_MADE] = "made",
     [DEMUR_REASON_WITHHELD] = "withheld",
+    [DEMUR_REASON_MADE_WITHIN] = "made_within",
+    [DEMUR_REASON_MOSTLY] = "mostly",
     [DEMUR_REASON_NOT_TUNED] = "not_tuned",
     [DEMUR_REASON_NO_SCORE] = "no_score",
     [DEMUR_REASON_OTHER_MODEL] = "other_model",
@@ -219,6 +222,12 @@ is_of_selector(const DemurReason *reason) {
   }
 }
 
+/* What surrounds a verdict and is no reason of it. */
+static gboolean
+is_context(const DemurReason *reason) {
+  return reason->kind == DEMUR_REASON_MADE_WITHIN || reason->kind == DEMUR_REASON_MOSTLY;
+}
+
 /* Takes away what a risk could be read from. */
 static void
 roughen(DemurReason *reason) {
@@ -246,9 +255,13 @@ GPtrArray *
 demur_reasons_shown(const GPtrArray *reasons, gboolean tells_risk) {
   GPtrArray *shown = demur_reasons_new();
   gboolean of_selector = FALSE;
+  guint n_reasons = 0; /* before what surrounds them */
   for (guint i = 0; reasons != NULL && i < reasons->len; i++) {
     const DemurReason *reason = reasons->pdata[i];
     of_selector |= is_of_selector(reason);
+    /* What holds for any scan is said in place of the scan's own reasons. */
+    if (tells_risk && reason->kind == DEMUR_REASON_MOSTLY)
+      continue;
     if (!tells_risk && reason->tells_risk) {
       of_selector = TRUE;
       continue;
@@ -257,9 +270,11 @@ demur_reasons_shown(const GPtrArray *reasons, gboolean tells_risk) {
     if (!tells_risk)
       roughen(copy);
     g_ptr_array_add(shown, copy);
+    if (!is_context(copy))
+      n_reasons = shown->len;
   }
   if (!tells_risk && of_selector)
-    g_ptr_array_add(shown, demur_reason_new(DEMUR_REASON_WITHHELD, NULL, NULL));
+    g_ptr_array_insert(shown, (gint)n_reasons, demur_reason_new(DEMUR_REASON_WITHHELD, NULL, NULL));
   return shown;
 }
 
@@ -267,7 +282,7 @@ char *
 demur_reasons_lead(const GPtrArray *reasons) {
   for (guint i = 0; reasons != NULL && i < reasons->len; i++) {
     const DemurReason *reason = reasons->pdata[i];
-    if (!reason->tells_risk)
+    if (!reason->tells_risk && !is_context(reason))
       return g_strdup_printf("%s:%s", kinds[reason->kind],
                              reason->subject != NULL ? reason->subject : "");
   }

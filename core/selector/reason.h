@@ -21,13 +21,20 @@ typedef enum {
   DEMUR_REASON_SIMILAR,      /* n training scans most like it: too high at n_over of n_sites, and
                               * n_events of them with the outcome (0: too few or many to be told)
                               * where their risks expect value; NaN: of an older program */
-  DEMUR_REASON_UNLIKE,    /* the image lies beyond `beyond` of the training scans by a measure that
+  DEMUR_REASON_UNLIKE,   /* the image lies beyond `beyond` of the training scans by a measure that
                               * is not named, since which one would tell the risk */
-  DEMUR_REASON_NEAREST,   /* the same n scans: share of them from the site subject, the most
+  DEMUR_REASON_NEAREST,  /* the same n scans: share of them from the site subject, the most
                               * frequent of n_sites; text: those of DEMUR_SMALL_CELL and more */
-  DEMUR_REASON_WITHHELD,  /* what else there is would tell the risk */
-  DEMUR_REASON_NOT_TUNED, /* the selector has no threshold */
-  DEMUR_REASON_NO_SCORE,  /* subject: the model whose score is wanted */
+  DEMUR_REASON_MADE,     /* the selector doesn't read it: subject: an attribute of how the scan was
+                           * made that is outside what the training scans have; value, low, high and
+                           * place, or text; neither: not recorded */
+  DEMUR_REASON_WITHHELD, /* what else there is would tell the risk */
+  DEMUR_REASON_MADE_WITHIN, /* text: attributes that are within it, separated by commas */
+  DEMUR_REASON_MOSTLY, /* of the n training scans that the threshold refuses share are refused first
+                        * for: subject "risk", "image" or "making"; the same
+                        * for every scan */
+  DEMUR_REASON_NOT_TUNED,    /* the selector has no threshold */
+  DEMUR_REASON_NO_SCORE,     /* subject: the model whose score is wanted */
   DEMUR_REASON_OTHER_MODEL,  /* the same; text: the model whose score is there */
   DEMUR_REASON_OTHER_IMAGES, /* subject: the model; its score is of images that changed since */
   DEMUR_REASON_WIDTH,        /* the score's embedding has width n, wanted is n_over */
@@ -102,7 +109,8 @@ double demur_reason_band(double beyond, guint *band);
 /* What may be told: everything where the risk may (tells_risk), else the reasons that don't tell
  * it, roughly (without values and scores, shares as bands, since each digit says something of the
  * risk), and one of kind DEMUR_REASON_WITHHELD behind what the selector gives as reasons, whether
- * or not there is more, since that would say something too (owned copies). */
+ * or not there is more, since that would say something too; then what surrounds the verdict (owned
+ * copies). */
 GPtrArray *demur_reasons_shown(const GPtrArray *reasons, gboolean tells_risk);
 
 G_END_DECLS

@@ -13,7 +13,12 @@ typedef struct {
   size_t n;
 } DemurColumnSummary;
 
-typedef enum { DEMUR_OF_IMAGE, DEMUR_OF_RISK, DEMUR_OF_MAKING } DemurQuantityKind;
+typedef enum {
+  DEMUR_OF_IMAGE,
+  DEMUR_OF_RISK,
+  DEMUR_OF_MAKING,
+  DEMUR_N_QUANTITY_KINDS,
+} DemurQuantityKind;
 
 typedef struct {
   DemurQuantityKind kind;
@@ -40,6 +45,8 @@ struct DemurReasoner {
   double image_level; /* of the whole image no more is told than that it lies beyond this share; 0:
                        * beyond how many */
   gboolean *telling;  /* [n_quantities + DEMUR_REASONER_WHOLES] */
+  size_t n_refused, n_first[DEMUR_N_QUANTITY_KINDS]; /* judged scans that the threshold refuses, by
+                                                      * what lowers their score most */
 };
 
 typedef struct {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "selector/making.h"
 #include "selector/nearest-scans.h"
 #include "selector/reasons-private.h"
 
@@ -398,6 +399,25 @@ add_nearest(const DemurReasoner *r, const float *inputs, GPtrArray *reasons) {
   g_ptr_array_add(reasons, by_outcome);
 }
 
+/* For what this selector refuses the training scans: the same of every scan, the most first. */
+static void
+add_mostly(const DemurReasoner *r, GPtrArray *reasons) {
+  static const char *const subjects[DEMUR_N_QUANTITY_KINDS] = {
+      [DEMUR_OF_IMAGE] = "image", [DEMUR_OF_RISK] = "risk", [DEMUR_OF_MAKING] = "making"};
+  DemurReasonCandidate kinds[DEMUR_N_QUANTITY_KINDS];
+  for (size_t k = 0; k < DEMUR_N_QUANTITY_KINDS; k++)
+    kinds[k] = (DemurReasonCandidate){k, (double)r->n_first[k] / (double)MAX(r->n_refused, 1)};
+  qsort(kinds, DEMUR_N_QUANTITY_KINDS, sizeof *kinds, demur_reason_candidates_compare);
+  for (size_t k = 0; k < DEMUR_N_QUANTITY_KINDS; k++) {
+    if (r->n_first[kinds[k].quantity] < DEMUR_SMALL_CELL)
+      return;
+    DemurReason *reason = demur_reason_new(DEMUR_REASON_MOSTLY, subjects[kinds[k].quantity], NULL);
+    reason->share = kinds[k].contribution;
+    reason->n = (guint)r->n_refused;
+    g_ptr_array_add(reasons, reason);
+  }
+}
+
 GPtrArray *
 demur_reasoner_explain(const DemurReasoner *r, const double *meta,
                        const DemurAcquisitionScan *scan) {
@@ -429,6 +449,9 @@ demur_reasoner_explain(const DemurReasoner *r, const double *meta,
     g_ptr_array_add(reasons, reason);
   }
   add_nearest(r, inputs, reasons);
+  if (r->selector->making != NULL && scan != NULL)
+    demur_making_tell(r->selector->making, scan, reasons);
+  add_mostly(r, reasons);
   return reasons;
 }
 

@@ -9,7 +9,7 @@ G_BEGIN_DECLS
 /* Share of the variance of held-back risks that their reasons, as they are told, may let guess on
  * the training scans. What is promised is .05 on scans of hospitals not seen: with .02 here the
  * reasons of how a scan was made let .08 be guessed there, with .005 .05 (commands-guess). */
-#define DEMUR_REASON_TELLING 0.005
+#define DEMUR_REASON_TELLING 0.004
 
 typedef struct DemurReasoner DemurReasoner;
 
@@ -24,8 +24,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurReasoner, demur_reasoner_free)
  * DemurReason, at least one, the one that lowers the score most first): up to n_most of those that
  * don't tell the risk and up to n_most of those that do, each what alone was put to what is typical
  * of the accepted training scans; behind them the training scans most like it, by site and by
- * outcome (where the selector keeps any and knows their sites). scan: how it was made, in its own
- * words; NULL: without them. */
+ * outcome (where the selector keeps any and knows their sites); then what surrounds the verdict: how
+ * the scan was made beside the training scans where the selector does not read it, and for what this
+ * selector refuses scans. scan: how it was made, in its own words; NULL: without them. */
 GPtrArray *demur_reasoner_explain(const DemurReasoner *reasoner, const double *meta,
                                   const DemurAcquisitionScan *scan);
 

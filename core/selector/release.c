@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "features/prototypes.h"
+#include "selector/making.h"
 #include "selector/selector-private.h"
 
 /* LOF looks at the 20 nearest of the others. */
@@ -163,6 +164,7 @@ demur_selector_release(DemurSelector *selector, DemurRelease release, DemurParal
   g_clear_pointer(&s->patient_hashes, g_free);
   g_clear_pointer(&s->reference_hashes, g_free);
   if (release == DEMUR_RELEASE_PROTOTYPES) {
+    g_clear_pointer(&s->making, demur_making_free); /* it counts rare scanners */
     if (s->outlier != NULL && !reduce_reference(s, parallel, progress, error))
       return NULL;
     reduce_training_scans(s);

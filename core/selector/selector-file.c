@@ -8,6 +8,7 @@
 #include "base/json-writer.h"
 #include "base/memory.h"
 #include "base/sha256.h"
+#include "selector/making.h"
 #include "selector/selector-private.h"
 #include "selector/selector-sound.h"
 
@@ -175,6 +176,11 @@ write_members(const DemurSelector *s, DemurJson *json) {
   if (s->acquisition != NULL) {
     demur_json_begin_object(json, "acquisition");
     demur_acquisition_write_json(s->acquisition, json);
+    demur_json_end_object(json);
+  }
+  if (s->making != NULL) {
+    demur_json_begin_object(json, "making");
+    demur_making_write_json(s->making, json);
     demur_json_end_object(json);
   }
   demur_json_int(json, "n_components", (gint64)s->n_components);
@@ -491,7 +497,10 @@ read_features(DemurSelector *s, JsonObject *root, GError **error) {
                         "components of embeddings without an outlier model");
     return FALSE;
   }
-  JsonObject *acquisition;
+  JsonObject *acquisition, *making;
+  if (has_member(root, "making") && (!demur_json_read_object(root, "making", &making, error) ||
+                                     (s->making = demur_making_read_json(making, error)) == NULL))
+    return FALSE;
   if (has_member(root, "acquisition") &&
       (!demur_json_read_object(root, "acquisition", &acquisition, error) ||
        (s->acquisition = demur_acquisition_read_json(acquisition, error)) == NULL))

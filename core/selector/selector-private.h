@@ -61,6 +61,8 @@ struct DemurSelector {
   guint64 *reference_hashes;  /* [n_reference] of scan and embedding, in the order of fitting; NULL
                                  where  it was released */
   DemurAcquisition *acquisition;    /* NULL: how a scan was made is not looked at */
+  struct DemurMaking *making;       /* that beside the training scans, where it is not looked at and
+                                     * may be told; NULL: none */
   size_t n_components;              /* principal components that the correctors read */
   double *components;               /* [n_components][width of the outlier model] */
   DemurSelectorCorrector corrected; /* of the risks the selector sees; corrector NULL where K > 2 */

@@ -1,5 +1,6 @@
 /* Scoring: view -> meta features -> standardised inputs -> networks -> mean g~ (-> share within the
  * risk band). The document is selector-file.c. */
+#include "selector/making.h"
 #include "selector/selector-private.h"
 #include "selector/selector-sound.h"
 
@@ -58,6 +59,7 @@ demur_selector_unref(DemurSelector *s) {
   g_aligned_free(s->svd_components);
   demur_outlier_model_unref(s->outlier);
   demur_acquisition_free(s->acquisition);
+  demur_making_free(s->making);
   g_free(s->reference_hashes);
   g_aligned_free(s->components);
   corrector_clear(&s->corrected);
@@ -199,6 +201,11 @@ demur_selector_embedding_width(const DemurSelector *selector) {
 gboolean
 demur_selector_uses_acquisition(const DemurSelector *selector) {
   return selector->acquisition != NULL;
+}
+
+gboolean
+demur_selector_tells_making(const DemurSelector *selector) {
+  return selector->making != NULL;
 }
 
 gssize

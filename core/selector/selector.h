@@ -70,10 +70,11 @@ const DemurCorrector *demur_selector_corrector(const DemurSelector *selector, gb
 const DemurSitePrior *demur_selector_site_prior(const DemurSelector *selector);
 
 /* Whether scans need embeddings, of width demur_selector_embedding_width; whether it looks at how a
- * scan was made. */
+ * scan was made; whether it tells how one was made all the same (selector/making.h). */
 gboolean demur_selector_uses_embeddings(const DemurSelector *selector);
 size_t demur_selector_embedding_width(const DemurSelector *selector);
 gboolean demur_selector_uses_acquisition(const DemurSelector *selector);
+gboolean demur_selector_tells_making(const DemurSelector *selector);
 
 /* Meta features of a scan in a row of demur_selector_meta_features; the names of those that the
  * networks read. */

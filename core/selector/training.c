@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "cohort/outcome.h"
+#include "selector/making.h"
 #include "selector/selector-private.h"
 #include "selector/training-networks.h"
 #include "selector/training-parts.h"
@@ -71,6 +72,18 @@ demur_training_log_write_json(const DemurTrainingLog *log, DemurJson *json) {
   write_networks(log, json);
 }
 
+/* How the kept scans [n_kept] were made, beside each other, where the networks don't read it. What is
+ * no number where one belongs is not looked at: nothing but a sentence hangs on it. */
+static void
+keep_making(DemurSelector *s, const DemurCohort *view, const guint32 *rows) {
+  if (s->acquisition != NULL)
+    return;
+  g_autofree DemurAcquisitionScan *scans =
+      demur_meta_acquisition_scans(view, rows, s->n_kept, NULL);
+  if (scans != NULL)
+    s->making = demur_making_fit(scans, s->kept_risks, s->kept_scores, s->n_kept);
+}
+
 /* The sample of training scans that reasons, risk bands and "similar scans" come from. */
 static void
 keep_training_scans(DemurSelector *s, const DemurCohort *view, const DemurTrainingPart *training,
@@ -95,8 +108,10 @@ keep_training_scans(DemurSelector *s, const DemurCohort *view, const DemurTraini
   for (size_t site = 0; site < view->n_sites; site++)
     codes[site] = -1;
   g_autoptr(GPtrArray) names = g_ptr_array_new();
+  g_autofree guint32 *rows = g_new(guint32, MAX(n_kept, 1));
   for (size_t i = 0; i < n_kept; i++) {
     const guint32 row = training->rows[order[i]], site = view->sites[row];
+    rows[i] = row;
     memcpy(kept + i * width, meta + order[i] * width, width * sizeof(double));
     s->kept_risks[i] = (float)demur_cohort_confidence_risk(view, row);
     s->kept_labels[i] = (float)demur_cohort_confidence_label(view, row);
@@ -115,6 +130,7 @@ keep_training_scans(DemurSelector *s, const DemurCohort *view, const DemurTraini
   for (size_t i = 0; i < n_kept; i++)
     s->kept_scores[i] = (float)scores[i];
   s->n_kept = n_kept;
+  keep_making(s, view, rows);
 }
 
 /* What a method without networks needs of the cohort and the features. */

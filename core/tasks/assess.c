@@ -225,6 +225,8 @@ assess_rows(DemurTask *task, DemurAssessment *assessment, DemurCohort *cohort, c
   if (demur_selector_uses_acquisition(selector) &&
       (made = demur_meta_acquisition_scans(view, rows, n, error)) == NULL)
     return FALSE;
+  if (demur_selector_tells_making(selector))
+    made = demur_meta_acquisition_scans(view, rows, n, NULL); /* what it can't read is not told */
   const Intervals intervals = find_intervals(assessment);
   const gssize distance = demur_selector_find_column(selector, "knn");
   const size_t n_columns = demur_selector_n_columns(selector);

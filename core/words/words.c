@@ -367,6 +367,58 @@ nearest_words(const DemurReason *r, DemurTranslate translate) {
       r->n, r->n_sites, r->text);
 }
 
+/* How it was made, which the selector does not read. */
+static char *
+made_words(const DemurReason *r, DemurTranslate translate) {
+  const char *title = title_of(r->subject, translate), *unit = unit_of(r->subject);
+  if (isfinite(r->value))
+    return g_strdup_printf(
+        demur_translate(translate, N_("%s is %.3g%s, outside what the model was checked on: 98 %% "
+                                      "of the training scans have %.3g to %.3g%s")),
+        title, r->value, unit, r->low, r->high, unit);
+  if (r->text != NULL)
+    return g_strdup_printf(
+        demur_translate(translate, N_("%s %s is in fewer than 1 %% of the scans the model was "
+                                      "checked on")),
+        title, r->text);
+  return g_strdup_printf(
+      demur_translate(translate,
+                      N_("%s is not recorded; it is in nearly all scans the model was checked on")),
+      title);
+}
+
+static char *
+made_within_words(const DemurReason *r, DemurTranslate translate) {
+  g_auto(GStrv) subjects = g_strsplit(r->text != NULL ? r->text : "", ",", -1);
+  for (char **subject = subjects; *subject != NULL; subject++) {
+    char *title = g_strdup(title_of(*subject, translate));
+    g_free(*subject);
+    *subject = title;
+  }
+  g_autofree char *list = g_strjoinv(", ", subjects);
+  return g_strdup_printf(
+      demur_translate(translate, N_("as in the scans the model was checked on: %s")), list);
+}
+
+/* For what the selector refuses scans, whichever this one is. */
+static char *
+mostly_words(const DemurReason *r, DemurTranslate translate) {
+  static const struct {
+    const char *subject, *words;
+  } rows[] = {
+      {"risk",
+       N_("in general: of %u training scans that this selector holds back, %.0f %% are held "
+          "back first for the risk itself, how high it is and how sure the model is")},
+      {"image", N_("in general: of %u training scans that this selector holds back, %.0f %% are "
+                   "held back first for how the image lies beside those the model was checked on")},
+      {"making", N_("in general: of %u training scans that this selector holds back, %.0f %% are "
+                    "held back first for how the scan was made")}};
+  for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+    if (g_strcmp0(r->subject, rows[i].subject) == 0)
+      return g_strdup_printf(demur_translate(translate, rows[i].words), r->n, 100.0 * r->share);
+  return g_strdup("");
+}
+
 static char *
 with_subject(const char *format, const char *subject) {
   return g_strdup_printf(format, subject != NULL ? subject : "");
@@ -392,6 +444,12 @@ plain_words(const DemurReason *r, DemurTranslate translate) {
     return unlike_words(r, translate);
   case DEMUR_REASON_NEAREST:
     return nearest_words(r, translate);
+  case DEMUR_REASON_MADE:
+    return made_words(r, translate);
+  case DEMUR_REASON_MADE_WITHIN:
+    return made_within_words(r, translate);
+  case DEMUR_REASON_MOSTLY:
+    return mostly_words(r, translate);
   case DEMUR_REASON_WITHHELD:
     return g_strdup(SAY(N_("reasons that would tell the risk are shown when it is revealed")));
   case DEMUR_REASON_NOT_TUNED:

@@ -5,6 +5,7 @@
 #include "commands.h"
 
 #include <math.h>
+#include <string.h>
 
 static void
 check_verdicts(const Sandbox *sandbox) {
@@ -31,6 +32,74 @@ check_verdicts(const Sandbox *sandbox) {
   /* For different reasons, which would tell the risk: seen where it is revealed. */
   g_assert_cmpuint(g_hash_table_size(leads), >=, 2);
   assert_says(run->out, "\"simulated\": true");
+}
+
+static void
+assert_hides(const char *text, gsize length, const char *secret) {
+  g_assert_null(g_strstr_len(text, (gssize)length, secret));
+}
+
+/* Text of a PDF without its line breaks (owned); NULL: there is no program that reads it. */
+static char *
+words_of_pdf(const char *path) {
+  g_autofree char *program = g_find_program_in_path("pdftotext"), *text = NULL;
+  if (program == NULL)
+    return NULL;
+  const char *const argv[] = {program, "-raw", path, "-", NULL};
+  g_assert_true(g_spawn_sync(NULL, (char **)argv, NULL, G_SPAWN_DEFAULT, NULL, NULL, &text, NULL,
+                             NULL, NULL));
+  return g_strdelimit(g_steal_pointer(&text), "\n\f", ' ');
+}
+
+/* A held-back risk stands in no structured report and on no page, nor do its score and the reasons
+ * that would tell it; what is told without it stands in both. */
+static void
+check_held_back(const Sandbox *sandbox) {
+  g_autoptr(Run) plain = run_json(sandbox, 0, "assess", "as-published", "--all", NULL),
+                 revealed = run_json(sandbox, 0, "assess", "as-published", "--all", "--reveal",
+                                     "the reasons", NULL);
+  JsonArray *scans = array_at(root_of(plain), "verdicts"),
+            *told = array_at(root_of(revealed), "verdicts");
+  for (guint i = 0; i < json_array_get_length(scans); i++) {
+    JsonObject *scan = json_array_get_object_element(scans, i),
+               *known = json_array_get_object_element(told, i);
+    if (!g_str_equal(string_at(scan, "verdict"), "red_flag"))
+      continue;
+    g_autofree char *sr = sandbox_path(sandbox, "o.dcm"), *pdf = sandbox_path(sandbox, "p.pdf"),
+                    *object = NULL;
+    gsize length;
+    const char *id = string_at(scan, "scan_id");
+    g_autoptr(Run) as_sr = run_json(sandbox, 0, "export", sr, "--scan", id, NULL);
+    g_autoptr(Run) as_pdf = run_demur(sandbox, "report", "patient", pdf, "--scan", id, NULL);
+    assert_status(as_pdf, 0);
+    g_assert_true(g_file_get_contents(sr, &object, &length, NULL));
+    for (gsize b = 0; b < length; b++)
+      object[b] = object[b] != '\0' ? object[b] : ' '; /* texts alone are looked for */
+    g_autofree char *page = words_of_pdf(pdf);
+    const struct {
+      const char *text;
+      gsize length;
+    } texts[] = {{object, length}, {page, page != NULL ? strlen(page) : 0}};
+    JsonArray *said = array_at(scan, "reasons"), *kept = array_at(known, "reasons");
+    g_assert_cmpuint(json_array_get_length(said), >=, 3);
+    for (size_t t = 0; t < G_N_ELEMENTS(texts); t++) {
+      if (texts[t].text == NULL)
+        continue;
+      for (guint k = 0; k < 3; k++) {
+        static const char *const members[] = {"risk", "risk_raw", "score"};
+        char number[G_ASCII_DTOSTR_BUF_SIZE];
+        g_ascii_formatd(number, sizeof number, "%.4g", number_at(known, members[k]));
+        assert_hides(texts[t].text, texts[t].length, number);
+      }
+      for (guint k = 0; k < json_array_get_length(kept); k++)
+        if (bool_at(json_array_get_object_element(array_at(known, "reason_details"), k),
+                    "tells_risk"))
+          assert_hides(texts[t].text, texts[t].length, json_array_get_string_element(kept, k));
+      for (guint k = 0; k < json_array_get_length(said); k++)
+        g_assert_nonnull(g_strstr_len(texts[t].text, (gssize)texts[t].length,
+                                      json_array_get_string_element(said, k)));
+    }
+  }
 }
 
 /* Which hospital is which, in the numbers and on the page. */
@@ -63,6 +132,7 @@ test_a_demo_tells_its_hospitals_and_studies_apart(void) {
   g_free(sandbox->workspace);
   sandbox->workspace = g_build_filename(folder, "workspace.demur", NULL);
   check_verdicts(sandbox);
+  check_held_back(sandbox);
   check_report(folder);
 }
 

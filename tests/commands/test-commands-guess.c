@@ -92,14 +92,19 @@ add_headers(const Sandbox *sandbox, Shown *shown, GHashTable *rows) {
   g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
   g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
   g_auto(GStrv) header = g_strsplit(g_strchomp(lines[0]), ",", -1);
-  for (char **line = lines + 1; *line != NULL; line++) {
+  size_t id = 0, n_found = 0;
+  while (strcmp(header[id], "scan_id") != 0)
+    id++;
+  for (char **line = lines + 1; *line != NULL && **line != '\0'; line++) {
     g_auto(GStrv) fields = g_strsplit(g_strchomp(*line), ",", -1);
-    const gssize row = fields[0] != NULL ? row_of(rows, fields[0]) : -1;
+    const gssize row = row_of(rows, fields[id]);
+    n_found += row >= 0;
     for (size_t f = 0; row >= 0 && header[f] != NULL && fields[f] != NULL; f++)
       for (size_t c = 0; c < G_N_ELEMENTS(columns); c++)
         if (strcmp(header[f], columns[c]) == 0)
           shown_add_text(shown, (size_t)row, columns[c], fields[f]);
   }
+  g_assert_cmpuint(n_found, ==, g_hash_table_size(rows));
 }
 
 /* The page of one scan says no other reasons. */
@@ -164,13 +169,16 @@ check_selector(const Sandbox *sandbox, const char *selector, gboolean made) {
       check_page(sandbox, selector, held);
   }
   /* What an image's own header says is no secret of the program's, and may help with the rest. */
+  g_autoptr(Shown) headers = shown_new(n);
+  add_headers(sandbox, headers, rows);
+  const double without = shown_guess(headers, logits, N_FIT, &n_features);
   if (made)
     add_headers(sandbox, shown, rows);
   const double of_risks = shown_guess(shown, risks, N_FIT, &n_features),
                of_logits = shown_guess(shown, logits, N_FIT, &n_features);
   g_test_message("%s: of %zu held back %zu have a reason; %zu features, R^2 of the risk %.4f, of "
-                 "its logit %.4f",
-                 selector, n, n_said, n_features, of_risks, of_logits);
+                 "its logit %.4f; by the headers alone %.4f",
+                 selector, n, n_said, n_features, of_risks, of_logits, without);
   g_assert_cmpuint(n_said, >, n / 10);
   g_assert_cmpfloat(of_risks, <=, MOST_GUESSED);
   g_assert_cmpfloat(of_logits, <=, MOST_GUESSED);

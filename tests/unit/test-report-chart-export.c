@@ -58,6 +58,78 @@ test_every_chart_has_the_interface(void) {
   g_assert_cmpuint(n_drawn, >=, 10);
 }
 
+/* Two groups of one attribute and one that is withheld; errors are made up. */
+static void
+test_groups_have_bars_and_a_mean(void) {
+  g_autoptr(Fixture) f = binary_fixture();
+  const DemurMethodResult *methods = f->evaluation.methods;
+  DemurGroupMethod of[2][2];
+  for (size_t g = 0; g < 2; g++)
+    for (size_t m = 0; m < 2; m++)
+      of[g][m] = (DemurGroupMethod){.kind = methods[m].kind,
+                                    .name = methods[m].name,
+                                    .recalibrated = methods[m].recalibrated,
+                                    .sbce2_auc = 0.01 * (double)(1 + g + 2 * m)};
+  DemurGroup groups[] = {
+      {.by = (char *)"shift",
+       .value = (char *)"blur",
+       .n_scans = 20,
+       .n_methods = 2,
+       .methods = of[0]},
+      {.by = (char *)"shift",
+       .value = (char *)"fog",
+       .n_scans = 30,
+       .n_methods = 2,
+       .methods = of[1]},
+      {.by = (char *)"shift", .value = (char *)"few", .n_scans = 3, .withheld = TRUE}};
+  DemurGroup *kept = f->evaluation.groups;
+  const size_t n_kept = f->evaluation.n_groups;
+  f->evaluation.groups = groups;
+  f->evaluation.n_groups = G_N_ELEMENTS(groups);
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurChart) chart = demur_chart_new("per-shift", &f->input, 0.9, "shift", &error);
+  g_assert_no_error(error);
+  g_autoptr(DemurChartTable) table = demur_chart_table(chart);
+  g_assert_cmpuint(table->n_rows, ==, 3); /* the larger first, then the mean */
+  const char *const firsts[] = {"fog", "blur", "mean"};
+  const double errors[] = {0.02, 0.01, 0.015};
+  for (size_t r = 0; r < 3; r++) {
+    g_assert_cmpstr(table->exact[r * table->n_columns], ==, firsts[r]);
+    g_assert_cmpfloat_with_epsilon(g_ascii_strtod(table->exact[r * table->n_columns + 1], NULL),
+                                   errors[r], 1e-15);
+  }
+  g_autoptr(DemurChart) none = demur_chart_new("per-shift", &f->input, 0.9, "sex", &error);
+  g_assert_null(none);
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE);
+  f->evaluation.groups = kept;
+  f->evaluation.n_groups = n_kept;
+}
+
+/* The rows of the distribution are the histograms of each coverage. */
+static void
+test_the_distribution_has_every_coverage(void) {
+  g_autoptr(Fixture) f = binary_fixture();
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurChart) whole = demur_chart_new("risk-distribution", &f->input, 0.9, NULL, &error);
+  g_assert_no_error(error);
+  g_autoptr(DemurChartTable) all = demur_chart_table(whole);
+  size_t at = 0;
+  for (size_t c = 0; c < DEMUR_N_OPERATING_COVERAGES; c++) {
+    g_autoptr(DemurChart) chart = demur_chart_new("confidence-histogram", &f->input,
+                                                  demur_operating_coverages[c], NULL, NULL);
+    if (chart == NULL)
+      continue;
+    g_autoptr(DemurChartTable) one = demur_chart_table(chart);
+    g_assert_cmpuint(all->n_columns, ==, one->n_columns + 1);
+    for (size_t r = 0; r < one->n_rows; r++, at++)
+      for (size_t k = 0; k < one->n_columns; k++)
+        g_assert_cmpstr(all->exact[at * all->n_columns + 1 + k], ==,
+                        one->exact[r * one->n_columns + k]);
+  }
+  g_assert_cmpuint(at, ==, all->n_rows);
+  g_assert_cmpuint(at, >=, DEMUR_N_HISTOGRAM_BINS);
+}
+
 static const char *
 shout(const char *text) {
   return g_str_equal(text, "bin") ? "KASTEN" : text;
@@ -130,5 +202,7 @@ main(int argc, char **argv) {
                   test_every_chart_has_the_interface);
   g_test_add_func("/report/chart/tables-for-programs-are-english", test_tables_are_english);
   g_test_add_func("/report/chart/one-exporter-writes-every-ending", test_endings);
+  g_test_add_func("/report/chart-export/group-bars", test_groups_have_bars_and_a_mean);
+  g_test_add_func("/report/chart-export/distribution", test_the_distribution_has_every_coverage);
   return g_test_run();
 }

@@ -67,6 +67,19 @@ each_kind_of_reason_has_words(void) {
        " \"above_median\", \"beyond\": 0.97}]",
        "the image looks unlike those the model was checked on: a sharper kernel than 97 % of them "
        "(B70f)"},
+      {"[{\"kind\": \"made\", \"subject\": \"kvp\", \"place\": \"below_p1\", \"value\": 100, \"low\":"
+       " 120, \"high\": 140}]",
+       "tube voltage is 100 kV, outside what the model was checked on: 98 % of the training scans "
+       "have 120 to 140 kV"},
+      {"[{\"kind\": \"made\", \"subject\": \"kernel\", \"text\": \"B70f\"}]",
+       "kernel B70f is in fewer than 1 % of the scans the model was checked on"},
+      {"[{\"kind\": \"made\", \"subject\": \"kvp\"}]",
+       "tube voltage is not recorded; it is in nearly all scans the model was checked on"},
+      {"[{\"kind\": \"made_within\", \"text\": \"slice_thickness_mm,kernel\"}]",
+       "as in the scans the model was checked on: slice thickness, kernel"},
+      {"[{\"kind\": \"mostly\", \"subject\": \"image\", \"share\": 0.514, \"n\": 656}]",
+       "in general: of 656 training scans that this selector holds back, 51 % are held back first "
+       "for how the image lies beside those the model was checked on"},
       {"[{\"kind\": \"unlike\", \"beyond\": 0.75, \"rough\": true}]",
        "beside the images the model was checked on: farther out than at least 75 % of them by at "
        "least one measure"},

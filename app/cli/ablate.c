@@ -1,0 +1,90 @@
+/* demur ablate SELECTOR --cohort C: the selector without each of its parts, in one table. */
+#include <math.h>
+
+#include "app/cli/command.h"
+#include "base/error.h"
+#include "tasks/ablate.h"
+
+static void
+print_row(const DemurAblationRow *row) {
+  const double value = row->values[DEMUR_COMPARED_SBCE2];
+  g_print("  %-32s %.4f  %.4f  ", demur_ablated_title(row->ablated), value,
+          row->values[DEMUR_COMPARED_SITE_ERROR]);
+  if (row->ablated == DEMUR_ABLATED_NOTHING)
+    g_print("%-45s", "");
+  else
+    g_print("%+.4f (%+.4f to %+.4f) %-19s", row->whole[0].difference, row->whole[0].low,
+            row->whole[0].high, demur_comparison_verdict_words(row->whole[0].verdict));
+  g_print("  %+.4f (%+.4f to %+.4f) %s\n", row->confidence[0].difference, row->confidence[0].low,
+          row->confidence[0].high, demur_comparison_verdict_words(row->confidence[0].verdict));
+}
+
+static void
+print_table(const char *name, const DemurAblation *ablation) {
+  const DemurEvaluation *e = ablation->evaluation;
+  g_print("Selector '%s'%s on %zu scans at %zu sites of split %s%s, seed %" G_GUINT64_FORMAT "\n",
+          name, e->simulated ? " (simulated data)" : "", e->n_scans, e->n_sites, e->split,
+          e->in_sample ? ", IN-SAMPLE" : "", e->seed);
+  g_print("Calibration error and site error over coverage; differences of the calibration error, "
+          "below 0 is better, with 95 %% intervals by resampling %ss; verdicts are corrected for "
+          "their number\n",
+          ablation->unit);
+  g_print("  %-32s %-6s  %-6s  %-45s  %s\n", "", "error", "site", "against the whole selector",
+          "against plain confidence");
+  for (size_t r = 0; r < ablation->n_rows; r++)
+    print_row(&ablation->rows[r]);
+  g_print("  %-32s %.4f  %.4f\n", "plain confidence", ablation->confidence[DEMUR_COMPARED_SBCE2],
+          ablation->confidence[DEMUR_COMPARED_SITE_ERROR]);
+}
+
+static gboolean
+run(DemurContext *context, int argc, char **argv, GError **error) {
+  g_autofree char *cohort = NULL, *split = NULL, *parts = NULL;
+  int n_bootstrap = 0;
+  gboolean in_sample = FALSE;
+  g_auto(GStrv) arguments = NULL;
+  const GOptionEntry entries[] = {
+      {"cohort", 'c', 0, G_OPTION_ARG_STRING, &cohort, "cohort that trained the selector", "C"},
+      {"split", 0, 0, G_OPTION_ARG_STRING, &split, "measured on this split (test)", "SPLIT"},
+      {"without", 0, 0, G_OPTION_ARG_STRING, &parts,
+       "leave out these alone, commas between: without_confidence, without_class, "
+       "without_outlier, without_corrector, without_acquisition, without_perturbations, "
+       "per_example, without_worst, paper_target, one_network (all that it has)",
+       "PARTS"},
+      {"bootstrap", 0, 0, G_OPTION_ARG_INT, &n_bootstrap, "replicates for intervals (1000)", "N"},
+      {"in-sample", 0, 0, G_OPTION_ARG_NONE, &in_sample,
+       "allow scans of patients that made the selector; printed", NULL},
+      {NULL}};
+  if (!demur_command_parse(argc, argv, "SELECTOR --cohort C",
+                           "what is each part of a selector worth?",
+                           "Trains once a part with the selector's own settings and seed, without "
+                           "that part: a group of features, or a component of the training. "
+                           "Nothing is kept.",
+                           entries, &arguments, error) ||
+      !demur_command_expect(arguments, 1, "ablate takes the name of one selector", error))
+    return FALSE;
+  if (cohort == NULL || n_bootstrap < 0) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "ablate needs --cohort C, and 1 --bootstrap replicate or more");
+    return FALSE;
+  }
+  const DemurAblateParams params = {arguments[0],        cohort,   split, parts,
+                                    (size_t)n_bootstrap, in_sample};
+  g_autoptr(DemurAblation) ablation = demur_task_ablate(&context->task, &params, error);
+  if (ablation == NULL)
+    return FALSE;
+  if (context->json) {
+    DemurJson *json = demur_json_new();
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "selector", arguments[0]);
+    demur_ablation_write_json(ablation, json);
+    demur_json_end_object(json);
+    demur_context_print_json(context, json);
+    return TRUE;
+  }
+  print_table(arguments[0], ablation);
+  return TRUE;
+}
+
+const DemurCommand demur_command_ablate = {
+    "ablate", "what is each part of a selector worth? all of it left out in turn", run};

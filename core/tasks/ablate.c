@@ -1,0 +1,48 @@
+#include "tasks/ablate.h"
+
+#include "base/error.h"
+#include "tasks/selection.h"
+
+/* wanted [DEMUR_N_ABLATED] */
+static gboolean
+parse_parts(const char *text, const DemurTrainSettings *settings, gboolean *wanted,
+            GError **error) {
+  g_auto(GStrv) names = g_strsplit(text, ",", -1);
+  for (char **name = names; *name != NULL; name++) {
+    DemurAblated part;
+    if (!demur_ablated_from_name(g_strstrip(*name), &part, error))
+      return FALSE;
+    g_autoptr(DemurTrainSettings) without = demur_ablated_settings(settings, part);
+    if (without == NULL) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                  "'%s' can't be left out: the selector does not have it, or has nothing else",
+                  *name);
+      return FALSE;
+    }
+    wanted[part] = TRUE;
+  }
+  return TRUE;
+}
+
+DemurAblation *
+demur_task_ablate(DemurTask *task, const DemurAblateParams *params, GError **error) {
+  gboolean wanted[DEMUR_N_ABLATED] = {FALSE};
+  g_autoptr(DemurSelector) selector = demur_task_load_selector(task, params->selector, NULL, error);
+  if (selector == NULL ||
+      (params->parts != NULL &&
+       !parse_parts(params->parts, demur_selector_settings(selector), wanted, error)))
+    return NULL;
+  g_autoptr(DemurCohort) cohort = demur_task_load_cohort(task, params->cohort, error);
+  if (cohort == NULL)
+    return NULL;
+  DemurEvaluateInput input;
+  demur_evaluate_input_init(&input);
+  input.cohort = cohort;
+  input.split = params->split != NULL ? params->split : "test";
+  input.seed = task->seed;
+  input.in_sample = params->in_sample;
+  if (params->n_bootstrap > 0)
+    input.n_bootstrap = params->n_bootstrap;
+  return demur_ablate(&input, selector, params->parts != NULL ? wanted : NULL, task->parallel,
+                      &task->progress, error);
+}
