@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "tasks/assess.h"
 #include "tasks/history.h"
+#include "tasks/horizons.h"
 #include "tasks/selection.h"
 #include "tasks/site-coverage.h"
 #include "tasks/intake.h"
@@ -123,69 +124,182 @@ print_sites(const DemurAssessment *assessment) {
     g_print("%zu risks carry the intercept of a site audit.\n", n_audited);
 }
 
-static void
-print_result(DemurContext *context, const DemurAssessment *assessment, gboolean simulated,
-             size_t n_seen, gboolean revealed) {
-  const GArray *verdicts = assessment->verdicts;
-  const DemurThresholdRecord *t = assessment->threshold;
-  const double threshold = t != NULL ? t->threshold : NAN;
-  size_t n_accepted = 0, n_scored = 0;
-  for (guint i = 0; i < verdicts->len; i++) {
-    const DemurVerdictRecord *v = &g_array_index(verdicts, DemurVerdictRecord, i);
-    n_scored += isfinite(v->score);
-    n_accepted += v->verdict == DEMUR_VERDICT_ACCEPTED;
+/* What is said of all verdicts together. */
+typedef struct {
+  size_t n_accepted, n_scored;
+  double coverage; /* NaN: of no scan, or there is no threshold */
+} Counts;
+
+static Counts
+count_verdicts(const DemurAssessment *assessment) {
+  Counts counts = {0};
+  for (guint i = 0; i < assessment->verdicts->len; i++) {
+    const DemurVerdictRecord *v = &g_array_index(assessment->verdicts, DemurVerdictRecord, i);
+    counts.n_scored += isfinite(v->score);
+    counts.n_accepted += v->verdict == DEMUR_VERDICT_ACCEPTED;
   }
-  const double coverage = t != NULL && n_scored > 0 ? (double)n_accepted / (double)n_scored : NAN;
+  counts.coverage = assessment->threshold != NULL && counts.n_scored > 0
+                        ? (double)counts.n_accepted / (double)counts.n_scored
+                        : NAN;
+  return counts;
+}
+
+/* Members into an open object. */
+static void
+write_result(DemurContext *context, const DemurAssessment *assessment, gboolean revealed,
+             DemurJson *json) {
+  const DemurThresholdRecord *t = assessment->threshold;
+  const double threshold = t != NULL ? t->threshold : NAN,
+               years = demur_selector_horizon_years(assessment->selector);
+  const Counts counts = count_verdicts(assessment);
   g_autofree char *validation =
       demur_task_validation_sentence(&context->task, assessment->selector_name);
+  demur_json_string(json, "selector", assessment->selector_name);
+  demur_json_string(json, "validation", validation);
+  demur_json_string(json, "selector_digest", demur_selector_digest(assessment->selector));
+  demur_json_double(json, "horizon_years", years > 0.0 ? years : (double)NAN);
+  demur_json_int(json, "seed", (gint64)context->task.seed);
+  demur_json_bool(json, "simulated", assessment->simulated);
+  demur_json_double(json, "requested_coverage", t != NULL ? t->coverage : NAN);
+  demur_json_double(json, "threshold", threshold);
+  demur_json_int(json, "n_scored", (gint64)counts.n_scored);
+  demur_json_int(json, "n_accepted", (gint64)counts.n_accepted);
+  demur_json_double(json, "coverage", counts.coverage);
+  demur_json_int(json, "n_seen_in_training", (gint64)assessment->n_seen);
+  demur_json_begin_array(json, "verdicts");
+  for (guint i = 0; i < assessment->verdicts->len; i++)
+    write_verdict(assessment, i, threshold, revealed, json);
+  demur_json_end_array(json);
+  write_sites(assessment, json);
+}
+
+static void
+print_counts(const DemurAssessment *assessment) {
+  const DemurThresholdRecord *t = assessment->threshold;
+  const Counts counts = count_verdicts(assessment);
+  g_print("%u scans%s, %zu with a score", assessment->verdicts->len,
+          assessment->simulated ? " (simulated data)" : "", counts.n_scored);
+  if (t != NULL && counts.n_scored > 0)
+    g_print(", %zu accepted (coverage %.3f; asked for %g), threshold %.6f", counts.n_accepted,
+            counts.coverage, t->coverage, t->threshold);
+  else if (t != NULL) /* of no scan a coverage is not defined */
+    g_print("; asked for coverage %g, threshold %.6f", t->coverage, t->threshold);
+  else
+    g_print("; the selector is not tuned, so there is no verdict yet");
+  g_print("\n");
+}
+
+static void
+print_about(DemurContext *context, const DemurAssessment *assessment) {
+  g_autofree char *validation =
+      demur_task_validation_sentence(&context->task, assessment->selector_name);
+  print_sites(assessment);
+  g_print("%s\n", validation);
+  if (assessment->n_seen > 0)
+    g_print("In-sample: %zu of these patients were used to make the selector.\n",
+            assessment->n_seen);
+}
+
+static void
+print_result(DemurContext *context, const DemurAssessment *assessment, gboolean revealed) {
   if (context->json) {
     DemurJson *json = demur_json_new();
     demur_json_begin_object(json, NULL);
-    demur_json_string(json, "selector", assessment->selector_name);
-    demur_json_string(json, "validation", validation);
-    demur_json_string(json, "selector_digest", demur_selector_digest(assessment->selector));
-    const double years = demur_selector_horizon_years(assessment->selector);
-    demur_json_double(json, "horizon_years", years > 0.0 ? years : (double)NAN);
-    demur_json_int(json, "seed", (gint64)context->task.seed);
-    demur_json_bool(json, "simulated", simulated);
-    demur_json_double(json, "requested_coverage", t != NULL ? t->coverage : NAN);
-    demur_json_double(json, "threshold", threshold);
-    demur_json_int(json, "n_scored", (gint64)n_scored);
-    demur_json_int(json, "n_accepted", (gint64)n_accepted);
-    demur_json_double(json, "coverage", coverage);
-    demur_json_int(json, "n_seen_in_training", (gint64)n_seen);
-    demur_json_begin_array(json, "verdicts");
-    for (guint i = 0; i < verdicts->len; i++)
-      write_verdict(assessment, i, threshold, revealed, json);
-    demur_json_end_array(json);
-    write_sites(assessment, json);
+    write_result(context, assessment, revealed, json);
     demur_json_end_object(json);
     demur_context_print_json(context, json);
     return;
   }
-  for (guint i = 0; i < verdicts->len; i++)
-    print_verdict(&g_array_index(verdicts, DemurVerdictRecord, i), revealed);
-  g_print("%u scans%s, %zu with a score", verdicts->len, simulated ? " (simulated data)" : "",
-          n_scored);
-  if (t != NULL && n_scored > 0)
-    g_print(", %zu accepted (coverage %.3f; asked for %g), threshold %.6f", n_accepted, coverage,
-            t->coverage, threshold);
-  else if (t != NULL) /* of no scan a coverage is not defined */
-    g_print("; asked for coverage %g, threshold %.6f", t->coverage, threshold);
-  else
-    g_print("; the selector is not tuned, so there is no verdict yet");
-  g_print("\n");
-  print_sites(assessment);
-  g_print("%s\n", validation);
-  if (n_seen > 0)
-    g_print("In-sample: %zu of these patients were used to make the selector.\n", n_seen);
+  for (guint i = 0; i < assessment->verdicts->len; i++)
+    print_verdict(&g_array_index(assessment->verdicts, DemurVerdictRecord, i), revealed);
+  print_counts(assessment);
+  print_about(context, assessment);
   g_print("For research use, not a cleared device.\n");
+}
+
+/* Verdicts of a family: a line a scan, its verdict within each number of years; then what is said
+ * of each horizon. All are of the same scans in the same order. */
+static void
+print_horizons(DemurContext *context, const DemurHorizons *horizons,
+               const DemurAssessment *assessments) {
+  for (guint i = 0; i < assessments[0].verdicts->len; i++) {
+    g_print("%s  patient %s", g_array_index(assessments[0].verdicts, DemurVerdictRecord, i).scan_id,
+            g_array_index(assessments[0].verdicts, DemurVerdictRecord, i).patient_id);
+    for (size_t h = 0; h < horizons->n; h++) {
+      const DemurVerdictRecord *v = &g_array_index(assessments[h].verdicts, DemurVerdictRecord, i);
+      if (v->verdict == DEMUR_VERDICT_ACCEPTED)
+        g_print("  %dy %.3f", horizons->years[h], v->risk);
+      else
+        g_print("  %dy %s", horizons->years[h], demur_verdict_name(v->verdict));
+    }
+    g_print("\n");
+  }
+  for (size_t h = 0; h < horizons->n; h++) {
+    g_print("Within %d years (%s): ", horizons->years[h], assessments[h].selector_name);
+    print_counts(&assessments[h]);
+    print_about(context, &assessments[h]);
+  }
+  g_print("For research use, not a cleared device.\n");
+}
+
+static void
+write_horizons(DemurContext *context, const DemurHorizons *horizons,
+               const DemurAssessment *assessments, gboolean revealed) {
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_json_begin_array(json, "horizons");
+  for (size_t h = 0; h < horizons->n; h++) {
+    demur_json_begin_object(json, NULL);
+    demur_json_int(json, "years", horizons->years[h]);
+    write_result(context, &assessments[h], revealed, json);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+  demur_json_end_object(json);
+  demur_context_print_json(context, json);
+}
+
+static gboolean
+assess_one(DemurContext *context, const DemurAssessParams *options, const char *reveal,
+           DemurAssessment *assessment, GError **error) {
+  return demur_task_assess(&context->task, options, assessment, error) &&
+         demur_assessment_save(&context->task, assessment, error) &&
+         (reveal == NULL || demur_history_add_reveal(&context->task, options->selector, reveal,
+                                                     assessment->verdicts->len, error));
+}
+
+static gboolean
+assess_horizons(DemurContext *context, const DemurAssessParams *options, const char *reveal,
+                const char *text, GError **error) {
+  DemurHorizons horizons;
+  if (!demur_horizons_parse(text, &horizons, error))
+    return FALSE;
+  DemurAssessment assessments[DEMUR_N_YEARS] = {0};
+  char *names[DEMUR_N_YEARS] = {NULL};
+  gboolean ok = TRUE;
+  for (size_t h = 0; ok && h < horizons.n; h++) {
+    names[h] = demur_horizon_selector(options->selector, horizons.years[h]);
+    DemurAssessParams one = *options;
+    one.selector = names[h];
+    ok = assess_one(context, &one, reveal, &assessments[h], error);
+    if (!ok)
+      g_prefix_error(error, "within %d years: ", horizons.years[h]);
+  }
+  if (ok && context->json)
+    write_horizons(context, &horizons, assessments, reveal != NULL);
+  else if (ok)
+    print_horizons(context, &horizons, assessments);
+  for (size_t h = 0; h < horizons.n; h++) {
+    demur_assessment_clear(&assessments[h]);
+    g_free(names[h]);
+  }
+  return ok;
 }
 
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree char *cohort_name = NULL, *split = NULL, *scan_id = NULL, *coverage = NULL,
-                  *reveal = NULL;
+                  *reveal = NULL, *horizons = NULL;
   gboolean all = FALSE;
   g_auto(GStrv) arguments = NULL;
   const GOptionEntry entries[] = {
@@ -195,6 +309,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       {"all", 0, 0, G_OPTION_ARG_NONE, &all, "assess every DICOM series of the workspace", NULL},
       {"coverage", 0, 0, G_OPTION_ARG_STRING, &coverage,
        "use the threshold tuned for this coverage (the current one)", "X"},
+      {"horizons", 0, 0, G_OPTION_ARG_STRING, &horizons,
+       "by each selector of a family, SELECTOR-1y to SELECTOR-6y (1-6, or 1,3,6)", "YEARS"},
       {"reveal", 0, 0, G_OPTION_ARG_STRING, &reveal,
        "tell the risks that are held back too; why is kept", "REASON"},
       {NULL}};
@@ -214,13 +330,12 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
     return FALSE;
   }
   const DemurAssessParams options = {arguments[0], cohort_name, split, scan_id, coverage, FALSE};
+  if (horizons != NULL)
+    return assess_horizons(context, &options, reveal, horizons, error);
   g_auto(DemurAssessment) assessment = {0};
-  if (!demur_task_assess(&context->task, &options, &assessment, error) ||
-      !demur_assessment_save(&context->task, &assessment, error) ||
-      (reveal != NULL && !demur_history_add_reveal(&context->task, arguments[0], reveal,
-                                                   assessment.verdicts->len, error)))
+  if (!assess_one(context, &options, reveal, &assessment, error))
     return FALSE;
-  print_result(context, &assessment, assessment.simulated, assessment.n_seen, reveal != NULL);
+  print_result(context, &assessment, reveal != NULL);
   return TRUE;
 }
 

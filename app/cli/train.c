@@ -4,6 +4,7 @@
 #include "app/cli/command.h"
 #include "app/cli/shard-options.h"
 #include "base/error.h"
+#include "tasks/horizons.h"
 #include "tasks/names.h"
 
 static gboolean
@@ -107,51 +108,57 @@ print_networks(const DemurSelector *selector, const DemurTrainingLog *log) {
   }
 }
 
+/* Members into an open object. */
 static void
-print_result(DemurContext *context, const char *name, const DemurTrained *trained) {
+write_result(const char *name, const DemurTrained *trained, gint64 n_updates, DemurJson *json) {
   const DemurSelector *selector = trained->selector;
   const DemurTrainingLog *log = trained->log;
+  demur_json_string(json, "selector", name);
+  demur_json_int(json, "seed", (gint64)demur_selector_seed(selector));
+  demur_json_bool(json, "simulated", demur_selector_is_simulated(selector));
+  demur_train_settings_write_json(demur_selector_settings(selector), json, "settings");
+  demur_json_double(json, "seconds", trained->seconds);
+  demur_json_int(json, "updates", n_updates);
+  if (log->n_average > 0)
+    demur_json_int(json, "best_epoch", log->networks[0]->best_epoch);
+  else
+    demur_json_null(json, "best_epoch");
+  demur_json_string(json, "method",
+                    demur_scoring_row(demur_selector_settings(selector)->scoring)->name);
+  demur_json_string(json, "method_chosen",
+                    trained->fallback != NULL ? trained->fallback->note : NULL);
+  demur_json_string(json, "digest", demur_selector_digest(selector));
+  demur_json_string(json, "validation", log->validation_note);
+  demur_json_string(json, "recalibration", log->recalibration_note);
+  demur_command_write_warnings(json, trained->warnings);
+  demur_json_begin_array(json, "parts");
+  for (size_t p = 0; p < demur_selector_n_parts(selector); p++) {
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "role", demur_selector_part(selector, p)->role);
+    demur_json_string(json, "split", demur_selector_part(selector, p)->split);
+    demur_json_int(json, "n_scans", (gint64)demur_selector_part(selector, p)->n_scans);
+    demur_json_int(json, "n_patients", (gint64)demur_selector_part(selector, p)->n_patients);
+    demur_json_int(json, "n_sites", (gint64)demur_selector_part(selector, p)->n_sites);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+  demur_training_log_write_json(log, json);
+  write_search(trained->search, json);
+}
+
+static gint64
+count_updates(const DemurTrainingLog *log) {
   gint64 n_updates = 0;
   for (size_t i = 0; i < log->n_models * log->n_average; i++)
     n_updates += log->networks[i]->n_updates;
-  if (context->json) {
-    DemurJson *json = demur_json_new();
-    demur_json_begin_object(json, NULL);
-    demur_json_string(json, "selector", name);
-    demur_json_int(json, "seed", (gint64)demur_selector_seed(selector));
-    demur_json_bool(json, "simulated", demur_selector_is_simulated(selector));
-    demur_train_settings_write_json(demur_selector_settings(selector), json, "settings");
-    demur_json_double(json, "seconds", trained->seconds);
-    demur_json_int(json, "updates", n_updates);
-    if (log->n_average > 0)
-      demur_json_int(json, "best_epoch", log->networks[0]->best_epoch);
-    else
-      demur_json_null(json, "best_epoch");
-    demur_json_string(json, "method",
-                      demur_scoring_row(demur_selector_settings(selector)->scoring)->name);
-    demur_json_string(json, "method_chosen",
-                      trained->fallback != NULL ? trained->fallback->note : NULL);
-    demur_json_string(json, "digest", demur_selector_digest(selector));
-    demur_json_string(json, "validation", log->validation_note);
-    demur_json_string(json, "recalibration", log->recalibration_note);
-    demur_command_write_warnings(json, trained->warnings);
-    demur_json_begin_array(json, "parts");
-    for (size_t p = 0; p < demur_selector_n_parts(selector); p++) {
-      demur_json_begin_object(json, NULL);
-      demur_json_string(json, "role", demur_selector_part(selector, p)->role);
-      demur_json_string(json, "split", demur_selector_part(selector, p)->split);
-      demur_json_int(json, "n_scans", (gint64)demur_selector_part(selector, p)->n_scans);
-      demur_json_int(json, "n_patients", (gint64)demur_selector_part(selector, p)->n_patients);
-      demur_json_int(json, "n_sites", (gint64)demur_selector_part(selector, p)->n_sites);
-      demur_json_end_object(json);
-    }
-    demur_json_end_array(json);
-    demur_training_log_write_json(log, json);
-    write_search(trained->search, json);
-    demur_json_end_object(json);
-    demur_context_print_json(context, json);
-    return;
-  }
+  return n_updates;
+}
+
+static void
+print_text(const char *name, const DemurTrained *trained) {
+  const DemurSelector *selector = trained->selector;
+  const DemurTrainingLog *log = trained->log;
+  const gint64 n_updates = count_updates(log);
   g_print("Selector '%s'%s, seed %" G_GUINT64_FORMAT ", %" G_GINT64_FORMAT " updates in %.1f s\n",
           name, demur_selector_is_simulated(selector) ? " (simulated data)" : "",
           demur_selector_seed(selector), n_updates, trained->seconds);
@@ -172,6 +179,54 @@ print_result(DemurContext *context, const char *name, const DemurTrained *traine
   demur_command_print_warnings(trained->warnings);
   g_print("  digest %s\nNext: demur tune %s --cohort %s --coverage 0.9\n",
           demur_selector_digest(selector), name, demur_selector_cohort(selector));
+}
+
+static void
+print_result(DemurContext *context, const char *name, const DemurTrained *trained) {
+  if (!context->json) {
+    print_text(name, trained);
+    return;
+  }
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  write_result(name, trained, count_updates(trained->log), json);
+  demur_json_end_object(json);
+  demur_context_print_json(context, json);
+}
+
+/* One selector a horizon. */
+static gboolean
+train_horizons(DemurContext *context, const DemurTrainParams *params, const char *text,
+               GError **error) {
+  DemurHorizons horizons;
+  if (!demur_horizons_parse(text, &horizons, error))
+    return FALSE;
+  DemurTrained trained[DEMUR_N_YEARS] = {0};
+  const gboolean ok = demur_task_train_horizons(&context->task, params, &horizons, trained, error);
+  DemurJson *json = ok && context->json ? demur_json_new() : NULL;
+  if (json != NULL) {
+    demur_json_begin_object(json, NULL);
+    demur_json_begin_array(json, "horizons");
+  }
+  for (size_t h = 0; ok && h < horizons.n; h++) {
+    g_autofree char *name = demur_horizon_selector(params->selector, horizons.years[h]);
+    if (json != NULL) {
+      demur_json_begin_object(json, NULL);
+      demur_json_int(json, "years", horizons.years[h]);
+      write_result(name, &trained[h], count_updates(trained[h].log), json);
+      demur_json_end_object(json);
+    } else {
+      print_text(name, &trained[h]);
+    }
+  }
+  if (json != NULL) {
+    demur_json_end_array(json);
+    demur_json_end_object(json);
+    demur_context_print_json(context, json);
+  }
+  for (size_t h = 0; h < horizons.n; h++)
+    demur_trained_clear(&trained[h]);
+  return ok;
 }
 
 /* An option a number of the settings. Returns the texts that the entries point to. */
@@ -235,7 +290,7 @@ make(DemurContext *context, const DemurTrainParams *params, GError **error) {
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree char *cohort_name = NULL;
-  g_autofree char *grid = NULL;
+  g_autofree char *grid = NULL, *horizons = NULL;
   gboolean as_published = FALSE, replace = FALSE, search = FALSE, resume = FALSE;
   /* An explicit option beats --as-published in any order: so that one is looked at first. */
   g_autoptr(DemurTrainSettings) settings =
@@ -259,6 +314,10 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       {"search-grid", 0, 0, G_OPTION_ARG_STRING, &grid, "what is searched (" DEMUR_SEARCH_GRID ")",
        "GRID"},
       DEMUR_SHARD_ENTRIES(options),
+      {"horizons", 0, 0, G_OPTION_ARG_STRING, &horizons,
+       "one selector a horizon, SELECTOR-1y to SELECTOR-6y, of the risks within so many years (1-6, "
+       "or 1,3,6); risks as given",
+       "YEARS"},
       {"replace", 0, 0, G_OPTION_ARG_NONE, &replace, "replace a selector of that name", NULL},
       {"resume", 0, 0, G_OPTION_ARG_NONE, &resume,
        "go on with the interrupted training of that name, with the same options", NULL},
@@ -311,6 +370,13 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
                                    .parts = options.parts,
                                    .replace = replace,
                                    .resume = resume ? DEMUR_RESUME_KEPT : DEMUR_RESUME_NO};
+  if (horizons != NULL && (options.part != NULL || options.merge)) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "a search in shards is of one selector: give it no --horizons");
+    return FALSE;
+  }
+  if (horizons != NULL)
+    return train_horizons(context, &params, horizons, error);
   return params.grid == NULL && (options.part != NULL || options.merge) ? refuse_shards(error)
          : options.part != NULL ? make_part(context, &params, &options, error)
                                 : make(context, &params, error);

@@ -6,6 +6,7 @@
 #include "app/cli/command.h"
 #include "base/error.h"
 #include "base/number.h"
+#include "tasks/horizons.h"
 #include "tasks/selection.h"
 #include "tasks/tune.h"
 
@@ -49,7 +50,7 @@ parse_risk(const char *text, double *alpha, double *delta, GError **error) {
 
 /* What is asked for, as options. */
 typedef struct {
-  char *cohort, *split, *coverage, *delta, *risk, *across, *use, *reason, *positive;
+  char *cohort, *split, *coverage, *delta, *risk, *across, *use, *reason, *positive, *horizons;
   char **guarantees;
   double *coverages;
   DemurGuarantee parsed[DEMUR_MAX_GUARANTEES];
@@ -66,6 +67,7 @@ asked_clear(Asked *asked) {
   g_free(asked->use);
   g_free(asked->reason);
   g_free(asked->positive);
+  g_free(asked->horizons);
   g_strfreev(asked->guarantees);
   g_free(asked->coverages);
 }
@@ -137,10 +139,9 @@ take(Asked *asked, DemurTuneParams *params, GError **error) {
   return TRUE;
 }
 
+/* Members into an open object. */
 static void
-print_json(DemurContext *context, const DemurTuned *tuned) {
-  DemurJson *json = demur_json_new();
-  demur_json_begin_object(json, NULL);
+write_tuned(DemurContext *context, const DemurTuned *tuned, DemurJson *json) {
   demur_json_string(json, "selector", tuned->selector);
   demur_json_string(json, "cohort", tuned->cohort);
   demur_json_string(json, "split", tuned->split);
@@ -152,6 +153,13 @@ print_json(DemurContext *context, const DemurTuned *tuned) {
     write_tuning(tuned->tunings->pdata[i], json);
   demur_json_end_array(json);
   demur_command_write_warnings(json, tuned->warnings);
+}
+
+static void
+print_json(DemurContext *context, const DemurTuned *tuned) {
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  write_tuned(context, tuned, json);
   demur_json_end_object(json);
   demur_context_print_json(context, json);
 }
@@ -170,12 +178,51 @@ print_text(const DemurTuned *tuned) {
   demur_command_print_warnings(tuned->warnings);
 }
 
+/* Each selector of a family by itself. */
+static gboolean
+tune_horizons(DemurContext *context, const DemurTuneParams *params, const char *text,
+              GError **error) {
+  DemurHorizons horizons;
+  if (!demur_horizons_parse(text, &horizons, error))
+    return FALSE;
+  g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func((GDestroyNotify)demur_tuned_free);
+  for (size_t h = 0; h < horizons.n; h++) {
+    g_autofree char *name = demur_horizon_selector(params->selector, horizons.years[h]);
+    DemurTuneParams one = *params;
+    one.selector = name;
+    DemurTuned *tuned = demur_task_tune(&context->task, &one, error);
+    if (tuned == NULL) {
+      g_prefix_error(error, "within %d years: ", horizons.years[h]);
+      return FALSE;
+    }
+    g_ptr_array_add(all, tuned);
+  }
+  DemurJson *json = context->json ? demur_json_new() : NULL;
+  if (json == NULL) {
+    for (guint h = 0; h < all->len; h++)
+      print_text(all->pdata[h]);
+    return TRUE;
+  }
+  demur_json_begin_object(json, NULL);
+  demur_json_begin_array(json, "horizons");
+  for (guint h = 0; h < all->len; h++) {
+    demur_json_begin_object(json, NULL);
+    demur_json_int(json, "years", horizons.years[h]);
+    write_tuned(context, all->pdata[h], json);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
+  demur_json_end_object(json);
+  demur_context_print_json(context, json);
+  return TRUE;
+}
+
 /* --use X: a threshold that is there becomes current again. */
 static gboolean
 use(DemurContext *context, const char *selector, const Asked *asked, GError **error) {
   if (asked->cohort != NULL || asked->coverage != NULL || asked->delta != NULL ||
       asked->risk != NULL || asked->split != NULL || asked->across != NULL ||
-      asked->guarantees != NULL || asked->positive != NULL)
+      asked->guarantees != NULL || asked->positive != NULL || asked->horizons != NULL)
     return usage(error, "--use takes a threshold that is there; it goes with --reason alone");
   size_t n;
   g_autofree double *coverages = demur_task_parse_coverages(asked->use, &n, error);
@@ -232,6 +279,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
        "make the threshold tuned for that coverage current again", "X"},
       {"hold-back-across", 0, 0, G_OPTION_ARG_STRING, &asked.across,
        "refuse scans too whose 95 % risk interval holds this decision threshold", "RISK"},
+      {"horizons", 0, 0, G_OPTION_ARG_STRING, &asked.horizons,
+       "each selector of a family, SELECTOR-1y to SELECTOR-6y (1-6, or 1,3,6)", "YEARS"},
       {"reason", 0, 0, G_OPTION_ARG_STRING, &asked.reason,
        "why this coverage, kept with user and time", "TEXT"},
       {NULL}};
@@ -245,6 +294,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
   DemurTuneParams params = {.selector = arguments[0]};
   if (!take(&asked, &params, error))
     return FALSE;
+  if (asked.horizons != NULL)
+    return tune_horizons(context, &params, asked.horizons, error);
   g_autoptr(DemurTuned) tuned = demur_task_tune(&context->task, &params, error);
   if (tuned == NULL)
     return FALSE;

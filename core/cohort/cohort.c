@@ -63,6 +63,62 @@ demur_cohort_with_split(DemurCohort *cohort, const char *name, const guint8 *mov
   return c;
 }
 
+/* The label by then of a scan; DEMUR_NO_LABEL: it was left before. */
+static gint32
+label_at(const DemurCohort *c, size_t i, double years) {
+  if (!isfinite(c->times[i]) || c->statuses[i] == DEMUR_NO_LABEL)
+    return DEMUR_NO_LABEL;
+  if (c->times[i] >= years || c->statuses[i] == DEMUR_STATUS_COMPETING)
+    return 0;
+  return c->statuses[i] == DEMUR_STATUS_EVENT ? 1 : DEMUR_NO_LABEL;
+}
+
+static gboolean
+check_horizon(const DemurCohort *c, double years, GError **error) {
+  if (!(years >= 1.0 && years <= DEMUR_N_YEARS) || years != floor(years)) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                "a horizon of %g years; risks are of whole years from 1 to %d", years,
+                DEMUR_N_YEARS);
+    return FALSE;
+  }
+  if (c->times == NULL || c->statuses == NULL || c->yearly_risks == NULL || c->risks == NULL) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                "cohort '%s' is of risks within %g years; for others it needs yearly risks "
+                "(risk_year_1 ..) and times of its outcomes",
+                c->name, c->horizon_years);
+    return FALSE;
+  }
+  for (size_t i = 0; i < c->n_scans; i++)
+    if (!isfinite(c->yearly_risks[i * DEMUR_N_YEARS + (size_t)years - 1])) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                  "cohort '%s': scan %s has no risk within %g years", c->name, c->scan_ids[i],
+                  years);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+DemurCohort *
+demur_cohort_at_horizon(DemurCohort *cohort, double years, GError **error) {
+  if (years == cohort->horizon_years)
+    return demur_cohort_ref(cohort);
+  if (!check_horizon(cohort, years, error))
+    return NULL;
+  Cohort *view = new_view(cohort);
+  DemurCohort *c = &view->public;
+  const size_t n = c->n_scans;
+  c->horizon_years = years;
+  c->labels = demur_new_array(gint32, n);
+  c->risks = demur_new_array(double, n);
+  c->horizons = demur_new_array(double, n);
+  for (size_t i = 0; i < n; i++) {
+    c->labels[i] = label_at(cohort, i, years);
+    c->risks[i] = cohort->yearly_risks[i * DEMUR_N_YEARS + (size_t)years - 1];
+    c->horizons[i] = years;
+  }
+  return c;
+}
+
 /* Frees what a view does not share with its parent. */
 static void
 free_view(Cohort *view) {

@@ -91,6 +91,14 @@ DemurCohort *demur_cohort_with_risks(DemurCohort *cohort, double *risks);
  * name, which must be new. Everything else is shared with the cohort. */
 DemurCohort *demur_cohort_with_split(DemurCohort *cohort, const char *name, const guint8 *moved);
 
+/* The same scans with label and risk within so many years, 1 to DEMUR_N_YEARS: the yearly risk, and
+ * what the times say (an event before then is a 1; whoever was followed for so long, or had what
+ * makes the outcome impossible, a 0; who was left before has no label). The cohort's own years: the
+ * cohort itself (a new reference). NULL with DEMUR_ERROR_STATE where outcomes have no times, a scan
+ * has no risk of that year, or the number is none. */
+DemurCohort *demur_cohort_at_horizon(DemurCohort *cohort, double years,
+                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Index of a split, site, attribute or scan by name; -1 where there is none. The scan look-up is by
  * hash table, built at first use and safe from several threads. */
 gssize demur_cohort_find_split(const DemurCohort *cohort, const char *name);

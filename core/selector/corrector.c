@@ -5,14 +5,17 @@
  * sites; a training scan's delta comes from the fit without its fold; s is the slope of a
  * one-parameter logistic fit on those deltas, clipped to [0, 1], so that what does not carry over
  * to another site shrinks away. The sites' own intercepts b_site (metrics/site-prior.h) enter only
- * the training target, at their posterior mean; tau^2 is integrated over. Cost: 8 lambdas x 6 fits
- * x a few Newton steps of O(n d^2). */
+ * the training target, at their posterior mean; tau^2 is integrated over. What a
+ * fit without a site gives it (left_out, by which the shown risk is chosen) has its lambda and s
+ * chosen without that site too. Cost: 8 lambdas x 6 fits x a few Newton steps of O(n d^2); below
+ * DEMUR_FEW_SITES sites as much again a site. */
 #include "selector/corrector.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/json-reader.h"
+#include "base/limits.h"
 #include "selector/folds.h"
 #include "metrics/offset-logistic.h"
 #include "metrics/site-prior.h"
@@ -205,14 +208,60 @@ fit_sites(DemurCorrector *corrector, const Fits *fits, size_t lambda, const guin
     training->sites->means[k] -= corrector->slope * corrector->intercept;
 }
 
-/* One job a group of sites: the fit without it, started at the whole fit, and s on the others. */
+/* The lambda with the least log loss of the scans of which use is above 0 (NULL: of all). deltas
+ * [N_LAMBDAS][n]. */
+static size_t
+choose_lambda(const Fits *fits, const double *deltas, const double *use) {
+  size_t best = N_LAMBDAS - 1;
+  double best_loss = INFINITY;
+  for (size_t l = 0; l < N_LAMBDAS; l++) {
+    double loss = 0.0;
+    for (size_t i = 0; i < fits->n; i++)
+      if (use == NULL || use[i] > 0.0)
+        loss += weight_of(fits, i) *
+                demur_log_loss(fits->labels[i],
+                               demur_sigmoid(fits->offsets[i] + deltas[l * fits->n + i]));
+    if (loss < best_loss) {
+      best_loss = loss;
+      best = l;
+    }
+  }
+  return best;
+}
+
+/* One job a group of sites: the fit without it, started at the whole fit, with the lambda and the s
+ * that the others choose. */
 typedef struct {
   const DemurCorrector *whole;
   const Fits *fits;
-  const double *deltas;  /* [n] of the chosen lambda, out of fold */
   const guint32 *groups; /* [n] */
-  double *risks;         /* [n] */
+  gboolean nested; /* the others choose by fits without the group, too; else by those there are,
+                          * of which each has the group but that of its own fold */
+  double *risks;   /* [n] */
 } LeaveOut;
+
+/* deltas [N_LAMBDAS][n] of the others out of fold, by fits without the group. */
+static void
+fit_nested(const LeaveOut *job, size_t group, double *deltas) {
+  const Fits *fits = job->fits;
+  const size_t n = fits->n, d = fits->d;
+  g_autofree double *use = g_new(double, MAX(n, 1));
+  for (guint32 fold = 0; fold < fits->n_folds; fold++) {
+    gboolean any = FALSE;
+    for (size_t i = 0; i < n; i++) {
+      const gboolean other = job->groups[i] != group;
+      use[i] = other && fits->folds[i] != fold ? weight_of(fits, i) : 0.0;
+      any = any || (other && fits->folds[i] == fold);
+    }
+    g_autoptr(DemurCorrector) fit = demur_corrector_copy(job->whole);
+    for (size_t l = N_LAMBDAS; any && l-- > 0;) {
+      fit_logistic(fits, use, lambdas[l], fit->weights, &fit->intercept);
+      for (size_t i = 0; i < n; i++)
+        if (job->groups[i] != group && fits->folds[i] == fold)
+          deltas[l * n + i] = demur_corrector_delta(fit, fits->inputs + i * d);
+    }
+  }
+}
 
 static void
 leave_group_out(size_t group, guint worker, gpointer data) {
@@ -221,19 +270,25 @@ leave_group_out(size_t group, guint worker, gpointer data) {
   const size_t n = fits->n, d = fits->d;
   g_autofree double *use = g_new(double, MAX(n, 1));
   g_autofree double *offsets = g_new(double, n), *deltas = g_new(double, n),
-                    *labels = g_new(double, n), *weights = g_new(double, n);
+                    *labels = g_new(double, n), *weights = g_new(double, n),
+                    *nested = job->nested ? g_new0(double, N_LAMBDAS *n) : NULL;
+  if (nested != NULL)
+    fit_nested(job, group, nested);
+  const double *all = nested != NULL ? nested : fits->deltas;
+  for (size_t i = 0; i < n; i++)
+    use[i] = job->groups[i] != group ? weight_of(fits, i) : 0.0;
+  const size_t lambda = choose_lambda(fits, all, use);
   size_t n_others = 0;
   for (size_t i = 0; i < n; i++) {
-    use[i] = job->groups[i] != group ? weight_of(fits, i) : 0.0;
     if (job->groups[i] == group)
       continue;
     offsets[n_others] = fits->offsets[i];
-    deltas[n_others] = job->deltas[i];
+    deltas[n_others] = all[lambda * n + i];
     weights[n_others] = weight_of(fits, i);
     labels[n_others++] = fits->labels[i];
   }
   g_autoptr(DemurCorrector) fit = demur_corrector_copy(job->whole);
-  fit_logistic(fits, use, fit->lambda, fit->weights, &fit->intercept);
+  fit_logistic(fits, use, lambdas[lambda], fit->weights, &fit->intercept);
   fit->slope = fit_slope(offsets, deltas, labels, weights, n_others);
   for (size_t i = 0; i < n; i++)
     if (job->groups[i] == group)
@@ -249,7 +304,8 @@ leave_sites_out(const DemurCorrector *corrector, const Fits *fits, size_t lambda
   training->left_out = g_new(double, MAX(n, 1));
   g_autofree guint32 *groups = g_new(guint32, MAX(n, 1));
   const size_t n_groups = demur_folds_assign(sites, n, MAX_LEFT_OUT, seed, 2, groups);
-  LeaveOut job = {corrector, fits, fits->deltas + lambda * n, groups, training->left_out};
+  /* Few sites flatter what they chose themselves; with many a site hardly moves the choice. */
+  LeaveOut job = {corrector, fits, groups, n_groups < DEMUR_FEW_SITES, training->left_out};
   if (n_groups > 1) {
     demur_parallel_map(parallel, n_groups, leave_group_out, &job);
     return;
@@ -288,18 +344,7 @@ demur_corrector_fit(const DemurCorrectorData *data, guint64 seed, DemurParallel 
     demur_parallel_map(parallel, N_LAMBDAS * fits.n_folds, fit_without_fold, &fits);
   if (!demur_progress_step(progress, 0.9, "fitting the corrector", error))
     return NULL;
-  size_t best = N_LAMBDAS - 1;
-  double best_loss = INFINITY;
-  for (size_t l = 0; l < N_LAMBDAS; l++) {
-    double loss = 0.0;
-    for (size_t i = 0; i < n; i++)
-      loss += weight_of(&fits, i) *
-              demur_log_loss(labels[i], demur_sigmoid(offsets[i] + deltas[l * n + i]));
-    if (loss < best_loss) {
-      best_loss = loss;
-      best = l;
-    }
-  }
+  const size_t best = choose_lambda(&fits, deltas, NULL);
   DemurCorrector *corrector = g_new0(DemurCorrector, 1);
   corrector->n_inputs = n_inputs;
   corrector->weights = g_new0(double, MAX(n_inputs, 1));

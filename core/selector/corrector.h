@@ -28,7 +28,7 @@ typedef struct {
 typedef struct {
   double *deltas;        /* [n] delta from the fit without the scan's fold */
   double *site_risks;    /* [n] h_site = sigmoid(logit r + s delta + b_site) */
-  double *left_out;      /* [n] h by a fit, s included, without the scan's site */
+  double *left_out;      /* [n] h by a fit, lambda and s included, without the scan's site */
   DemurSitePrior *sites; /* of h at a site never seen */
 } DemurCorrectorTraining;
 

@@ -32,7 +32,7 @@ demur_task_ablate(DemurTask *task, const DemurAblateParams *params, GError **err
       (params->parts != NULL &&
        !parse_parts(params->parts, demur_selector_settings(selector), wanted, error)))
     return NULL;
-  g_autoptr(DemurCohort) cohort = demur_task_load_cohort(task, params->cohort, error);
+  g_autoptr(DemurCohort) cohort = demur_task_load_cohort_for(task, params->cohort, selector, error);
   if (cohort == NULL)
     return NULL;
   DemurEvaluateInput input;

@@ -308,7 +308,8 @@ read_all(DemurTask *task, const DemurAssessParams *options, DemurAssessment *ass
        (assessment->stops = demur_task_watch_stops(task, options->selector, error)) != NULL) &&
       (assessment->bindings = demur_bindings_load(workspace, options->cohort, error)) != NULL;
   if (ok && options->cohort != NULL)
-    ok = (*cohort = demur_task_load_cohort(task, options->cohort, error)) != NULL;
+    ok = (*cohort = demur_task_load_cohort_for(task, options->cohort, assessment->selector,
+                                               error)) != NULL;
   else if (ok)
     ok = find_overrules(workspace, options->scan_id, assessment, error) &&
          (*scored =

@@ -209,7 +209,7 @@ load(DemurTask *task, char **names, const DemurEvaluateParams *options, DemurEva
     if (e->selectors[s] == NULL)
       return FALSE;
   }
-  e->cohort = demur_task_load_cohort(task, options->cohort, error);
+  e->cohort = demur_task_load_cohort_for(task, options->cohort, e->selectors[0], error);
   DemurWorkspace *workspace = demur_task_workspace(task, error);
   if (e->cohort == NULL || workspace == NULL ||
       (e->log_head = demur_events_head_of_change(workspace, error)) == NULL ||

@@ -109,8 +109,7 @@ demur_task_meaning_reference(DemurTask *task, const DemurMeaningParams *params, 
   g_autofree char *name = params->cohort != NULL ? g_strdup(params->cohort)
                                                  : tuning_cohort(task, params->selector, error);
   const char *split = params->split != NULL ? params->split : "test";
-  g_autoptr(DemurCohort) cohort = name != NULL ? demur_task_load_cohort(task, name, error) : NULL;
-  if (cohort == NULL)
+  if (name == NULL)
     return NULL;
   g_auto(DemurAssessment) assessment = {0};
   const DemurAssessParams all = {.selector = params->selector,
@@ -119,6 +118,10 @@ demur_task_meaning_reference(DemurTask *task, const DemurMeaningParams *params, 
                                  .coverage = params->coverage,
                                  .unwatched = TRUE};
   if (!demur_task_assess(task, &all, &assessment, error))
+    return NULL;
+  g_autoptr(DemurCohort) cohort =
+      demur_task_load_cohort_for(task, name, assessment.selector, error);
+  if (cohort == NULL)
     return NULL;
   if (assessment.n_seen > 0) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,

@@ -179,7 +179,8 @@ demur_task_mix_study(DemurTask *task, const DemurMixStudyParams *params, GError 
   g_auto(DemurAssessment) assessment = {0};
   if (wishes == NULL || !assess(task, params, &assessment, error))
     return NULL;
-  g_autoptr(DemurCohort) cohort = demur_task_load_cohort(task, params->cohort, error);
+  g_autoptr(DemurCohort) cohort =
+      demur_task_load_cohort_for(task, params->cohort, assessment.selector, error);
   if (cohort == NULL)
     return NULL;
   g_autoptr(DemurMixStudy) study = g_new0(DemurMixStudy, 1);

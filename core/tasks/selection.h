@@ -27,6 +27,12 @@ void demur_task_warn_untrained(const DemurSelector *selector, GPtrArray *warning
 DemurCohort *demur_task_load_cohort(DemurTask *task, const char *name,
                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The same as the selector reads it: where it was trained on risks within other years than the
+ * cohort's, and the cohort has the yearly risks and times, within those (demur_cohort_at_horizon). */
+DemurCohort *demur_task_load_cohort_for(DemurTask *task, const char *name,
+                                        const DemurSelector *selector,
+                                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Comma-separated coverages in (0, 1], at least one; DEMUR_ERROR_USAGE otherwise. */
 double *demur_task_parse_coverages(const char *text, size_t *n,
                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;

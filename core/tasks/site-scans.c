@@ -44,7 +44,7 @@ demur_site_scans_scores(DemurTask *task, const DemurSelector *selector, const De
 gboolean
 demur_site_scans_load(DemurTask *task, const char *cohort_name, const char *split,
                       const char *site_name, DemurSiteScans *site, GError **error) {
-  site->cohort = demur_task_load_cohort(task, cohort_name, error);
+  site->cohort = demur_task_load_cohort_for(task, cohort_name, site->selector, error);
   if (site->cohort == NULL)
     return FALSE;
   const gssize code = demur_cohort_find_site(site->cohort, site_name);

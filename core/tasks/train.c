@@ -163,7 +163,11 @@ demur_task_train(DemurTask *task, const DemurTrainParams *params, DemurTrained *
   g_autoptr(DemurCheckpoint) from = NULL;
   if (!read_checkpoint(workspace, params, &from, error))
     return FALSE;
-  g_autoptr(DemurCohort) cohort = demur_task_load_cohort(task, params->cohort, error);
+  g_autoptr(DemurCohort) whole = demur_task_load_cohort(task, params->cohort, error);
+  g_autoptr(DemurCohort) cohort = whole == NULL ? NULL
+                                  : params->horizon_years > 0.0
+                                      ? demur_cohort_at_horizon(whole, params->horizon_years, error)
+                                      : demur_cohort_ref(whole);
   if (cohort == NULL)
     return FALSE;
   const gint64 started = g_get_monotonic_time();
@@ -201,7 +205,7 @@ DemurValidation *
 demur_task_validate(DemurTask *task, const DemurValidateParams *params, GError **error) {
   g_autoptr(DemurSelector) selector = demur_task_load_selector(task, params->selector, NULL, error);
   g_autoptr(DemurCohort) cohort =
-      selector != NULL ? demur_task_load_cohort(task, params->cohort, error) : NULL;
+      selector != NULL ? demur_task_load_cohort_for(task, params->cohort, selector, error) : NULL;
   if (cohort == NULL || !demur_selector_check_cohort(selector, cohort, error))
     return NULL;
   const DemurTrainSettings *settings = demur_selector_settings(selector);

@@ -27,9 +27,11 @@ typedef void (*DemurTrainTold)(const DemurTrainPoint *point, gpointer data);
 typedef struct {
   const char *selector, *cohort;
   const DemurTrainSettings *settings;
-  const char *grid;   /* searched first (evaluation/search.h); NULL: no search */
-  char *const *parts; /* files of a search that was made in shards (tasks/shards.h); NULL: none */
-  gboolean replace;   /* a selector of that name */
+  double horizon_years; /* trained on risks within so many years (demur_cohort_at_horizon); 0: the
+                         * cohort's own */
+  const char *grid;     /* searched first (evaluation/search.h); NULL: no search */
+  char *const *parts;   /* files of a search that was made in shards (tasks/shards.h); NULL: none */
+  gboolean replace;     /* a selector of that name */
   DemurResume resume;
   DemurTrainTold told; /* on the calling thread, for every epoch; NULL: nobody listens */
   gpointer data;

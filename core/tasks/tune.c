@@ -42,7 +42,7 @@ score_split(DemurTask *task, const DemurTuneParams *params, const char *split, S
   scored->selector = demur_task_load_selector(task, params->selector, NULL, error);
   if (scored->selector == NULL)
     return FALSE;
-  scored->cohort = demur_task_load_cohort(task, params->cohort, error);
+  scored->cohort = demur_task_load_cohort_for(task, params->cohort, scored->selector, error);
   if (scored->cohort == NULL)
     return FALSE;
   scored->rows = demur_cohort_rows(scored->cohort, split, &scored->n, error);

@@ -1,0 +1,80 @@
+#include "tasks/horizons.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/number.h"
+
+/* "3" or "2-4". */
+static gboolean
+read_range(const char *text, gint64 *first, gint64 *last) {
+  g_auto(GStrv) ends = g_strsplit(text, "-", 2);
+  const guint n = g_strv_length(ends);
+  return n >= 1 && demur_number_parse_int(ends[0], strlen(ends[0]), first) &&
+         demur_number_parse_int(ends[n - 1], strlen(ends[n - 1]), last) && *first >= 1 &&
+         *last <= DEMUR_N_YEARS && *first <= *last;
+}
+
+gboolean
+demur_horizons_parse(const char *text, DemurHorizons *horizons, GError **error) {
+  gboolean wanted[DEMUR_N_YEARS + 1] = {FALSE}, ok = TRUE;
+  g_auto(GStrv) parts = g_strsplit(text, ",", -1);
+  for (char **part = parts; ok && *part != NULL; part++) {
+    gint64 first = 0, last = 0;
+    ok = read_range(g_strstrip(*part), &first, &last);
+    for (gint64 year = first; ok && year <= last; year++) {
+      ok = !wanted[year];
+      wanted[year] = TRUE;
+    }
+  }
+  *horizons = (DemurHorizons){0};
+  for (int year = 1; year <= DEMUR_N_YEARS; year++)
+    if (wanted[year])
+      horizons->years[horizons->n++] = year;
+  if (ok && horizons->n > 0)
+    return TRUE;
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+              "--horizons takes years from 1 to %d, each once, for example 1-6 or 1,3,6, not '%s'",
+              DEMUR_N_YEARS, text);
+  return FALSE;
+}
+
+char *
+demur_horizon_selector(const char *name, int years) {
+  return g_strdup_printf("%s-%dy", name, years);
+}
+
+gboolean
+demur_task_train_horizons(DemurTask *task, const DemurTrainParams *params,
+                          const DemurHorizons *horizons, DemurTrained *trained, GError **error) {
+  const DemurRecalibrationKind asked = params->settings->recalibrate;
+  const gboolean several = horizons->n > 1;
+  if (several && asked != DEMUR_RECALIBRATION_NONE && asked != DEMUR_RECALIBRATION_AUTO) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "recalibrated one by one, the risk of a later year could fall below an "
+                        "earlier year's: train several horizons with --recalibrate none, or each "
+                        "by itself (--horizons N)");
+    return FALSE;
+  }
+  g_autoptr(DemurTrainSettings) settings = demur_train_settings_copy(params->settings);
+  if (several)
+    settings->recalibrate = DEMUR_RECALIBRATION_NONE;
+  const DemurProgress whole = task->progress;
+  gboolean ok = TRUE;
+  for (size_t h = 0; ok && h < horizons->n; h++) {
+    g_autofree char *name = demur_horizon_selector(params->selector, horizons->years[h]);
+    DemurTrainParams one = *params;
+    one.selector = name;
+    one.settings = settings;
+    one.horizon_years = horizons->years[h];
+    DemurProgressStage stage = {.outer = &whole,
+                                .start = (double)h / (double)horizons->n,
+                                .end = (double)(h + 1) / (double)horizons->n};
+    task->progress = demur_progress_stage(&stage);
+    ok = demur_task_train(task, &one, &trained[h], error);
+    if (!ok)
+      g_prefix_error(error, "within %d years: ", horizons->years[h]);
+  }
+  task->progress = whole;
+  return ok;
+}

@@ -1,0 +1,34 @@
+/* Selectors of one family, one a horizon: the risk within 1 year, 2 .. 6 years of the same model, each
+ * with networks, thresholds and verdicts of its own (method.md, "Horizons"). That of NAME within N
+ * years is the selector "NAME-Ny", and can be used as any other.
+ *
+ * Risks are as the model gives them: recalibrated one by one, those of a later year could fall below
+ * an earlier year's. */
+#pragma once
+
+#include "tasks/train.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  size_t n;
+  int years[DEMUR_N_YEARS]; /* [n] ascending */
+} DemurHorizons;
+
+/* "1-6", "1,3,6", "2-4,6": whole years from 1 to DEMUR_N_YEARS, each once; DEMUR_ERROR_USAGE
+ * otherwise. */
+gboolean demur_horizons_parse(const char *text, DemurHorizons *horizons,
+                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* "NAME-3y" (owned). */
+char *demur_horizon_selector(const char *name, int years);
+
+/* Trains and keeps the selector of each horizon. params: of one training; its selector is the
+ * family's name, its horizon is not read. trained [horizons->n], all zero. Refused before any work:
+ * as demur_task_train, and DEMUR_ERROR_USAGE for a recalibration that is asked for (auto is none
+ * where there are several horizons). What is trained stays where a later horizon fails. */
+gboolean demur_task_train_horizons(DemurTask *task, const DemurTrainParams *params,
+                                   const DemurHorizons *horizons, DemurTrained *trained,
+                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

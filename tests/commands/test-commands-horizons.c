@@ -1,0 +1,130 @@
+/* Several horizons of one model. Right values: the twin cohort that the same tables give when they
+ * are imported at the shorter horizon; and the selector of each horizon used by itself. The tables
+ * are the shared cases' (nlst), whose risks are exactly right at every year. */
+#include "commands.h"
+
+#include <math.h>
+
+#define MODEL "--features", "confidence,class,outlier", "--recalibrate", "none"
+
+/* FALSE: the shared data are not there, and the test is skipped. */
+static gboolean
+import_cases(const Sandbox *sandbox, const char *name, const char *horizon) {
+  g_autofree char *persons = demur_test_shared("cases/nlst/persons.csv"),
+                  *scores = demur_test_shared("cases/nlst/scores.csv");
+  if (persons == NULL || scores == NULL) {
+    g_test_skip("the shared cases are not there");
+    return FALSE;
+  }
+  g_autoptr(Run) run = run_json(sandbox, 0, "cohort", "import", name, "--nlst-persons", persons,
+                                "--scores", scores, "--horizon", horizon, "--model", "m", NULL);
+  return TRUE;
+}
+
+/* Everything that evaluation measures of a selector, as text. */
+static char *
+evaluated(const Sandbox *sandbox, const char *selector, const char *cohort) {
+  g_autoptr(Run) run = run_json(sandbox, 0, "evaluate", "--selector", selector, "--cohort", cohort,
+                                "--bootstrap", "20", NULL);
+  JsonNode *methods = json_object_get_member(root_of(run), "methods");
+  g_autofree char *text = json_to_string(methods, FALSE);
+  g_auto(GStrv) parts = g_strsplit(text, selector, -1);
+  return g_strjoinv("SELECTOR", parts);
+}
+
+static void
+a_horizon_is_the_cohort_imported_at_it(void) {
+  g_autoptr(Sandbox) sandbox = sandbox_new();
+  if (!import_cases(sandbox, "six", "6") || !import_cases(sandbox, "two", "2"))
+    return;
+  g_autoptr(Run) family =
+      train_small(sandbox, "f", "six", MODEL, "--horizons", "2,6", NULL);
+  assert_status(family, 0);
+  g_autoptr(Run) twin = train_small(sandbox, "g-2y", "two", MODEL, NULL),
+                 whole = train_small(sandbox, "g-6y", "six", MODEL, NULL);
+  const struct {
+    const char *of_family, *by_itself, *cohort;
+  } rows[] = {{"f-2y", "g-2y", "two"}, {"f-6y", "g-6y", "six"}};
+  for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+    g_autofree char *ours = evaluated(sandbox, rows[i].of_family, "six"),
+                    *right = evaluated(sandbox, rows[i].by_itself, rows[i].cohort);
+    g_assert_cmpstr(ours, ==, right);
+  }
+}
+
+static void
+each_horizon_has_its_thresholds_and_verdicts(void) {
+  g_autoptr(Sandbox) sandbox = sandbox_new();
+  if (!import_cases(sandbox, "c", "6"))
+    return;
+  g_autoptr(Run) family = train_small(sandbox, "f", "c", MODEL, "--horizons", "1-6", NULL);
+  g_assert_cmpuint(json_array_get_length(array_at(root_of(family), "horizons")), ==, 6);
+  g_autoptr(Run) tuned = run_json(sandbox, 0, "tune", "f", "--horizons", "1-6", "--cohort", "c",
+                                  "--coverage", "0.8", NULL);
+  g_assert_cmpuint(json_array_get_length(array_at(root_of(tuned), "horizons")), ==, 6);
+  g_autoptr(Run) run =
+      run_json(sandbox, 0, "assess", "f", "--horizons", "1-6", "--cohort", "c", NULL);
+  JsonArray *horizons = array_at(root_of(run), "horizons");
+  g_autofree double *before = NULL;
+  for (guint h = 0; h < 6; h++) {
+    JsonObject *one = json_array_get_object_element(horizons, h);
+    g_autofree char *name = g_strdup_printf("f-%uy", h + 1);
+    g_assert_cmpstr(string_at(one, "selector"), ==, name);
+    g_assert_cmpfloat(number_at(one, "horizon_years"), ==, h + 1);
+    g_assert_cmpint(json_object_get_int_member(one, "years"), ==, h + 1);
+    g_autoptr(Run) alone = run_json(sandbox, 0, "assess", name, "--cohort", "c", NULL);
+    JsonArray *verdicts = array_at(one, "verdicts"), *right = array_at(root_of(alone), "verdicts");
+    const guint n = json_array_get_length(verdicts);
+    g_autofree double *risks = g_new(double, n);
+    g_assert_cmpuint(n, ==, json_array_get_length(right));
+    g_assert_cmpfloat(number_at(one, "coverage"), >, 0.7);
+    for (guint i = 0; i < n; i++) {
+      JsonObject *v = json_array_get_object_element(verdicts, i);
+      g_assert_cmpstr(string_at(v, "verdict"), ==,
+                      string_at(json_array_get_object_element(right, i), "verdict"));
+      risks[i] = number_at(v, "risk");
+      if (before != NULL && isfinite(risks[i]) && isfinite(before[i]))
+        g_assert_cmpfloat(risks[i], >=, before[i]); /* yearly risks never fall */
+    }
+    g_free(before);
+    before = g_steal_pointer(&risks);
+  }
+  g_autoptr(Run) text =
+      run_demur(sandbox, "assess", "f", "--horizons", "1,6", "--cohort", "c", NULL);
+  assert_status(text, 0);
+  assert_says(text->out, "Within 1 years (f-1y)");
+  assert_says(text->out, "Within 6 years (f-6y)");
+}
+
+static void
+what_has_no_horizons_is_refused(void) {
+  g_autoptr(Sandbox) sandbox = sandbox_new();
+  simulate_small(sandbox, "sim");
+  const struct {
+    const char *option, *value, *more, *most;
+    int status;
+    const char *says;
+  } rows[] = {{"--horizons", "0-3", NULL, NULL, 2, "years from 1 to 6"},
+              {"--horizons", "1-7", NULL, NULL, 2, "years from 1 to 6"},
+              {"--horizons", "3-2", NULL, NULL, 2, "years from 1 to 6"},
+              {"--horizons", "1,1", NULL, NULL, 2, "each once"},
+              {"--horizons", "", NULL, NULL, 2, "years from 1 to 6"},
+              {"--horizons", "1.5", NULL, NULL, 2, "years from 1 to 6"},
+              {"--horizons", "1-6", "--recalibrate", "platt", 2, "could fall below"},
+              {"--horizons", "1-6", NULL, NULL, 1, "times of its outcomes"}};
+  for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+    g_autoptr(Run) run = run_demur(sandbox, "train", "f", "--cohort", "sim", rows[i].option,
+                                   rows[i].value, rows[i].more, rows[i].most, NULL);
+    assert_status(run, rows[i].status);
+    assert_says(run->err, rows[i].says);
+  }
+}
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/commands/horizons/twin", a_horizon_is_the_cohort_imported_at_it);
+  g_test_add_func("/commands/horizons/verdicts", each_horizon_has_its_thresholds_and_verdicts);
+  g_test_add_func("/commands/horizons/refused", what_has_no_horizons_is_refused);
+  return g_test_run();
+}
