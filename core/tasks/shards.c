@@ -105,7 +105,7 @@ demur_task_validate_part(DemurTask *task, const DemurValidateParams *params,
     return FALSE;
   g_autoptr(DemurSelector) selector = demur_task_load_selector(task, params->selector, NULL, error);
   g_autoptr(DemurCohort) cohort =
-      selector != NULL ? demur_task_load_cohort(task, params->cohort, error) : NULL;
+      selector != NULL ? demur_task_load_cohort_for(task, params->cohort, selector, error) : NULL;
   if (cohort == NULL || !demur_selector_check_cohort(selector, cohort, error))
     return FALSE;
   const DemurTrainSettings *settings = demur_selector_settings(selector);
