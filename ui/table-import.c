@@ -128,8 +128,9 @@ static DemurTableOutcome *
 import_selector(DemurTask *task, const DemurTableImport *import, GError **error) {
   if (!demur_task_check_name("selector", import->name, error))
     return NULL;
-  g_autoptr(DemurSelector) selector =
-      demur_task_selector_import(task, import->name, import->path, import->replace, error);
+  g_autoptr(DemurSelector) selector = demur_task_selector_import(
+      task, import->name, import->path,
+      import->replace ? DEMUR_SELECTOR_REPLACE_TUNED : DEMUR_SELECTOR_REPLACE_NONE, error);
   if (selector == NULL)
     return NULL;
   GString *text = g_string_new(NULL);

@@ -112,9 +112,14 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
   else
     print_import_text(intake->import, intake->records);
   if (intake->records->len == 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "no DICOM image found; %u files were skipped for the reasons above",
-                intake->import->skipped->len);
+    const guint n_skipped = intake->import->skipped->len;
+    if (n_skipped == 0)
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                  "no DICOM image found: there is no file in %s", paths[0]);
+    else
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                  "no DICOM image found; %u file%s skipped for the reason%s above", n_skipped,
+                  n_skipped == 1 ? " was" : "s were", n_skipped == 1 ? "" : "s");
     return FALSE;
   }
   return TRUE;

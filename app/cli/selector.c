@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "app/cli/command.h"
+#include "base/error.h"
 
 #include <math.h>
 #include "tasks/selectors.h"
@@ -210,17 +211,28 @@ run_export(DemurContext *context, int argc, char **argv, GError **error) {
 
 static gboolean
 run_import(DemurContext *context, int argc, char **argv, GError **error) {
-  gboolean replace = FALSE;
+  gboolean replace = FALSE, force = FALSE;
   g_auto(GStrv) arguments = NULL;
   const GOptionEntry entries[] = {
       {"replace", 0, 0, G_OPTION_ARG_NONE, &replace, "replace a selector of that name", NULL},
+      {"force", 0, 0, G_OPTION_ARG_NONE, &force,
+       "with --replace: even where it has thresholds, which go with it", NULL},
       {NULL}};
   if (!demur_command_parse(argc, argv, "SELECTOR FILE.json", "read a selector's file", NULL,
                            entries, &arguments, error) ||
       !demur_command_expect(arguments, 2, "selector import takes SELECTOR FILE", error))
     return FALSE;
+  if (force && !replace) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "selector import takes --force with --replace only");
+    return FALSE;
+  }
   g_autoptr(DemurSelector) s =
-      demur_task_selector_import(&context->task, arguments[0], arguments[1], replace, error);
+      demur_task_selector_import(&context->task, arguments[0], arguments[1],
+                                 force     ? DEMUR_SELECTOR_REPLACE_TUNED
+                                 : replace ? DEMUR_SELECTOR_REPLACE_BARE
+                                           : DEMUR_SELECTOR_REPLACE_NONE,
+                                 error);
   if (s == NULL)
     return FALSE;
   if (context->json)

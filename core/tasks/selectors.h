@@ -40,10 +40,17 @@ DemurSelector *demur_task_selector_export(DemurTask *task, const char *name, con
                                           DemurRelease release,
                                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* What may be replaced by a selector that is imported. */
+typedef enum {
+  DEMUR_SELECTOR_REPLACE_NONE,
+  DEMUR_SELECTOR_REPLACE_BARE,  /* one without thresholds */
+  DEMUR_SELECTOR_REPLACE_TUNED, /* one with its thresholds too, which go with it */
+} DemurSelectorReplace;
+
 /* Reads a selector's file and keeps it under the name, untuned. DEMUR_ERROR_EXISTS where the name
- * is taken, unless replace. */
+ * is taken and nothing may be replaced, DEMUR_ERROR_STATE where thresholds would go that may not. */
 DemurSelector *demur_task_selector_import(DemurTask *task, const char *name, const char *path,
-                                          gboolean replace,
+                                          DemurSelectorReplace replace,
                                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* With its thresholds. DEMUR_ERROR_STATE while verdicts were made by it, unless forced. */

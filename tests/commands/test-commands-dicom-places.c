@@ -298,6 +298,21 @@ test_discs_at_one_place(void) {
   g_assert_cmpuint(json_array_get_length(array_at(root_of(list), "series")), ==, 1);
 }
 
+/* Nothing was skipped where there is nothing. */
+static void
+test_an_empty_folder_is_said(void) {
+  g_autoptr(Sandbox) sandbox = sandbox_new();
+  g_autofree char *folder = sandbox_path(sandbox, "empty");
+  g_mkdir(folder, 0700);
+  g_autoptr(Run) none = run_demur(sandbox, "dicom", "import", folder, NULL);
+  assert_status(none, 1);
+  assert_says(none->err, "there is no file in ");
+  g_autofree char *file = sandbox_write(sandbox, "empty/notes.txt", "no image", -1);
+  g_autoptr(Run) one = run_demur(sandbox, "dicom", "import", folder, NULL);
+  assert_status(one, 1);
+  assert_says(one->err, "1 file was skipped for the reason above");
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -309,6 +324,7 @@ main(int argc, char **argv) {
   TEST("without-an-import", test_without_an_import);
   TEST("with-an-import", test_with_an_import);
   TEST("discs-at-one-place", test_discs_at_one_place);
+  TEST("an-empty-folder-is-said", test_an_empty_folder_is_said);
 #undef TEST
   const int status = g_test_run();
   sandbox_free(trained);

@@ -264,6 +264,22 @@ test_selector_file_goes_out_and_in(void) {
   g_assert_cmpstr(g_array_index(scans_b, Scan, 0).verdict, ==, "not_tuned");
   /* A name that is taken, and a file that is none. */
   g_autoptr(Run) taken = run_json(sandbox, 1, "selector", "import", "copy", "s.json", NULL);
+  /* One without thresholds is replaced; thresholds don't go unasked. */
+  g_autoptr(Run) bare =
+      run_json(sandbox, 0, "selector", "import", "copy", "s.json", "--replace", NULL);
+  g_autoptr(Run) tune =
+      run_json(sandbox, 0, "tune", "copy", "--cohort", "sim", "--coverage", "0.8", NULL);
+  g_autoptr(Run) tuned =
+      run_json(sandbox, 1, "selector", "import", "copy", "s.json", "--replace", NULL);
+  assert_says(tuned->err, "1 threshold, which goes with it");
+  g_autoptr(Run) kept = run_json(sandbox, 0, "selector", "show", "copy", NULL);
+  g_assert_cmpuint(json_array_get_length(array_at(root_of(kept), "thresholds")), ==, 1);
+  g_autoptr(Run) alone =
+      run_json(sandbox, 2, "selector", "import", "copy", "s.json", "--force", NULL);
+  g_autoptr(Run) forced =
+      run_json(sandbox, 0, "selector", "import", "copy", "s.json", "--replace", "--force", NULL);
+  g_autoptr(Run) gone = run_json(sandbox, 0, "selector", "show", "copy", NULL);
+  g_assert_cmpuint(json_array_get_length(array_at(root_of(gone), "thresholds")), ==, 0);
   g_autofree char *junk = sandbox_write(sandbox, "junk.json", "{\"format\": 7}", -1);
   g_autoptr(Run) foreign = run_json(sandbox, 1, "selector", "import", "j", junk, NULL);
   g_autofree char *cut = sandbox_write(sandbox, "cut.json", text, (gssize)strlen(text) / 2);
