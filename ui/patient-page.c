@@ -932,6 +932,13 @@ on_case_changed(DemurPatientPage *page) {
   load_prior(page);
   load_pictures(page);
   update_tools(page);
+  if (!same && gtk_widget_get_mapped(GTK_WIDGET(page)))
+    demur_session_opened(page->session);
+}
+
+static void
+on_map(DemurPatientPage *page) {
+  demur_session_opened(page->session);
 }
 
 static void
@@ -1160,6 +1167,7 @@ demur_patient_page_new(DemurSession *session) {
   g_signal_connect_object(session, "case-changed", G_CALLBACK(on_case_changed), page,
                           G_CONNECT_SWAPPED);
   g_signal_connect_object(session, "reviewed", G_CALLBACK(on_reviewed), page, G_CONNECT_SWAPPED);
+  g_signal_connect(page, "map", G_CALLBACK(on_map), NULL);
   on_case_changed(page);
   return page;
 }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "dicom/library.h"
 #include "tasks/decisions.h"
+#include "tasks/history.h"
 #include "tasks/meaning.h"
 #include "tasks/demo.h"
 #include "tasks/patient-sheet.h"
@@ -721,6 +722,40 @@ demur_session_resolve(DemurSession *session, const char *scan_id, DemurSessionDe
   input->reason = g_strdup(reason);
   input->decision = decision;
   return start_work(session, _("Keeping the decision"), input, resolve_work, NULL, on_resolved);
+}
+
+static gpointer
+opened_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
+  const WorkInput *input = data;
+  g_auto(DemurTask) task;
+  demur_worker_task_init(&task, input->path, input->user, progress);
+  return demur_history_add_opened(&task, input->cohort, input->scan_id, "window", error)
+             ? GINT_TO_POINTER(1)
+             : NULL;
+}
+
+static void
+on_opened(gpointer owner, guint64 tag, gpointer result, const GError *error) {
+  if (result == NULL)
+    demur_session_fail(owner, error);
+}
+
+void
+demur_session_opened(DemurSession *session) {
+  const DemurScan *scan = demur_session_scan(session);
+  if (scan == NULL || !session->table->keeps_openings || session->table->read_only)
+    return;
+  WorkInput *input = g_new0(WorkInput, 1);
+  input->path = g_strdup(session->table->path);
+  input->user = g_strdup(session->user);
+  input->cohort = g_strdup(scan->source);
+  input->scan_id = g_strdup(scan->scan_id);
+  const DemurJobStart start = {.func = opened_work,
+                               .input = input,
+                               .free_input = work_input_free,
+                               .owner = G_OBJECT(session),
+                               .done = on_opened};
+  demur_job_start(&start);
 }
 
 static gpointer

@@ -52,6 +52,8 @@ gboolean demur_session_revealed(DemurSession *session);
  * counts as reviewed, and nothing is revealed. */
 gboolean demur_session_review(DemurSession *session, DemurReviewKind kind, const char *comment);
 gboolean demur_session_reveal(DemurSession *session);
+/* The current case is on the screen: kept in the log where the site wants it; a failure is a notice. */
+void demur_session_opened(DemurSession *session);
 /* The images of the scan that is shown are not those that were imported: its verdict goes. */
 void demur_session_images_changed(DemurSession *session);
 

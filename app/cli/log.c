@@ -1,4 +1,6 @@
 /* demur log: who did what. */
+#include <string.h>
+
 #include "app/cli/command.h"
 #include "base/error.h"
 #include "base/shown-text.h"
@@ -28,18 +30,63 @@ print_event(const DemurEvent *event) {
   g_autofree char *details = demur_shown_text(event->details != NULL ? event->details : "");
   g_print("%6" G_GINT64_FORMAT "  %-20s %-11s %-10s %s  %.12s%s%s\n", event->sequence,
           event->created, demur_event_kind_name(event->kind), user, of,
-          event->digest != NULL ? event->digest : "gone", *details != '\0' ? "  " : "", details);
+          event->digest != NULL                ? event->digest
+          : event->kind == DEMUR_EVENT_REMOVAL ? "gone"
+                                               : "-",
+          *details != '\0' ? "  " : "", details);
+}
+
+static gboolean
+print_audit_messages(DemurContext *context, const GPtrArray *events, GError **error) {
+  guint n_gone;
+  g_auto(GStrv) messages = demur_history_audit_messages(&context->task, events, &n_gone, error);
+  if (messages == NULL)
+    return FALSE;
+  for (char **message = messages; *message != NULL; message++)
+    g_print("%s\n", *message);
+  if (n_gone > 0)
+    g_printerr(
+        "demur: %u event%s of series that left the workspace, whose patient is not known any "
+        "more: no message\n",
+        n_gone, n_gone == 1 ? " is" : "s are");
+  return TRUE;
+}
+
+static gboolean
+set_openings(DemurContext *context, const char *word, GError **error) {
+  const gboolean keeps = strcmp(word, "on") == 0;
+  if (!keeps && strcmp(word, "off") != 0) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "--keep-openings takes on or off, not '%s'",
+                word);
+    return FALSE;
+  }
+  if (!demur_history_set_openings(&context->task, keeps, error))
+    return FALSE;
+  if (context->json) {
+    DemurJson *json = demur_json_new();
+    demur_json_begin_object(json, NULL);
+    demur_json_bool(json, "keeps_openings", keeps);
+    demur_json_end_object(json);
+    demur_context_print_json(context, json);
+  } else {
+    g_print("Who opens which patient is %s.\n", keeps ? "kept from now on" : "no longer kept");
+  }
+  return TRUE;
 }
 
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(GStrv) words = NULL;
   g_autofree char *kind = NULL, *user = NULL, *scan_id = NULL, *since = NULL, *from_head = NULL;
+  g_autofree char *patient = NULL, *openings = NULL;
+  gboolean audit = FALSE;
   int last = 0;
   const GOptionEntry entries[] = {
       {"event", 0, 0, G_OPTION_ARG_STRING, &kind, "only events of this kind", "KIND"},
       {"user", 0, 0, G_OPTION_ARG_STRING, &user, "only what this user did", "NAME"},
       {"scan", 0, 0, G_OPTION_ARG_STRING, &scan_id, "only what is of this DICOM series", "SCAN"},
+      {"patient", 0, 0, G_OPTION_ARG_STRING, &patient,
+       "only what is of DICOM series of this PatientID", "ID"},
       {"since", 0, 0, G_OPTION_ARG_STRING, &since, "only from this time on (2026-01-31T12:00:00Z)",
        "TIME"},
       {"from-head", 0, 0, G_OPTION_ARG_STRING, &from_head,
@@ -47,6 +94,12 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
        "none such",
        "DIGEST"},
       {"last", 0, 0, G_OPTION_ARG_INT, &last, "only the last N of them", "N"},
+      {"audit-messages", 0, 0, G_OPTION_ARG_NONE, &audit,
+       "what is of DICOM series as DICOM audit messages (PS3.15 A.5), one XML document a line",
+       NULL},
+      {"keep-openings", 0, 0, G_OPTION_ARG_STRING, &openings,
+       "from now on keep who opened which patient, or no longer; off until it is asked for",
+       "on|off"},
       {NULL}};
   if (!demur_command_parse(
           argc, argv, "", "show who did what",
@@ -60,11 +113,20 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "--last takes a number from 1 on");
     return FALSE;
   }
-  const DemurHistoryFilter filter = {kind, user, scan_id, since, (guint)last, from_head};
+  if (openings != NULL)
+    return set_openings(context, openings, error);
+  if (audit && context->json) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "audit messages are XML: give --audit-messages without --json");
+    return FALSE;
+  }
+  const DemurHistoryFilter filter = {kind, user, scan_id, patient, since, (guint)last, from_head};
   g_autofree char *head = NULL;
   g_autoptr(GPtrArray) events = demur_history_list(&context->task, &filter, &head, error);
   if (events == NULL)
     return FALSE;
+  if (audit)
+    return print_audit_messages(context, events, error);
   if (!context->json) {
     for (guint i = 0; i < events->len; i++)
       print_event(events->pdata[i]);

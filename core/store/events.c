@@ -11,29 +11,19 @@
 #include "store/seal.h"
 
 static const char *const kinds[DEMUR_N_EVENTS] = {
-    [DEMUR_EVENT_IMPORT] = "import",
-    [DEMUR_EVENT_CHOICE] = "choice",
-    [DEMUR_EVENT_OVERRULE] = "overrule",
-    [DEMUR_EVENT_CONFLICT] = "conflict",
-    [DEMUR_EVENT_RESOLUTION] = "resolution",
-    [DEMUR_EVENT_CORRECTION] = "correction",
-    [DEMUR_EVENT_REMOVAL] = "removal",
-    [DEMUR_EVENT_SCORE] = "score",
-    [DEMUR_EVENT_COHORT] = "cohort",
-    [DEMUR_EVENT_TRAINING] = "training",
-    [DEMUR_EVENT_THRESHOLD] = "threshold",
-    [DEMUR_EVENT_DECISION] = "decision",
-    [DEMUR_EVENT_AUDIT] = "audit",
-    [DEMUR_EVENT_ASSESSMENT] = "assessment",
-    [DEMUR_EVENT_REVIEW] = "review",
-    [DEMUR_EVENT_REVEAL] = "reveal",
-    [DEMUR_EVENT_ANNOTATION] = "annotation",
-    [DEMUR_EVENT_EXPORT] = "export",
-    [DEMUR_EVENT_REFUSAL] = "refusal",
-    [DEMUR_EVENT_RUN] = "run",
-    [DEMUR_EVENT_ACCEPTANCE] = "acceptance",
-    [DEMUR_EVENT_WATCH] = "watch",
-    [DEMUR_EVENT_OPENING] = "opening",
+    [DEMUR_EVENT_IMPORT] = "import",         [DEMUR_EVENT_CHOICE] = "choice",
+    [DEMUR_EVENT_OVERRULE] = "overrule",     [DEMUR_EVENT_CONFLICT] = "conflict",
+    [DEMUR_EVENT_RESOLUTION] = "resolution", [DEMUR_EVENT_CORRECTION] = "correction",
+    [DEMUR_EVENT_REMOVAL] = "removal",       [DEMUR_EVENT_SCORE] = "score",
+    [DEMUR_EVENT_COHORT] = "cohort",         [DEMUR_EVENT_TRAINING] = "training",
+    [DEMUR_EVENT_THRESHOLD] = "threshold",   [DEMUR_EVENT_DECISION] = "decision",
+    [DEMUR_EVENT_AUDIT] = "audit",           [DEMUR_EVENT_ASSESSMENT] = "assessment",
+    [DEMUR_EVENT_REVIEW] = "review",         [DEMUR_EVENT_REVEAL] = "reveal",
+    [DEMUR_EVENT_ANNOTATION] = "annotation", [DEMUR_EVENT_EXPORT] = "export",
+    [DEMUR_EVENT_REFUSAL] = "refusal",       [DEMUR_EVENT_RUN] = "run",
+    [DEMUR_EVENT_ACCEPTANCE] = "acceptance", [DEMUR_EVENT_WATCH] = "watch",
+    [DEMUR_EVENT_OPENING] = "opening",       [DEMUR_EVENT_OPENED] = "opened",
+    [DEMUR_EVENT_SETTING] = "setting",
 };
 
 const char *
@@ -207,7 +197,8 @@ char *
 demur_events_head_of_change(DemurWorkspace *workspace, GError **error) {
   sqlite3_stmt *statement = demur_store_statement(
       workspace,
-      "SELECT chain FROM event WHERE kind NOT IN ('export', 'reveal', 'refusal', 'opening')"
+      "SELECT chain FROM event WHERE kind NOT IN ('export', 'reveal', 'refusal', 'opening',"
+      " 'opened', 'setting')"
       " ORDER BY sequence DESC LIMIT 1",
       error);
   gboolean row;

@@ -36,6 +36,8 @@ typedef enum {
   DEMUR_EVENT_EXPORT,
   DEMUR_EVENT_REFUSAL, /* an attempt that was refused */
   DEMUR_EVENT_OPENING, /* another user, or another station, began to write */
+  DEMUR_EVENT_OPENED,  /* a patient's scan was looked at; kept where the site wants it */
+  DEMUR_EVENT_SETTING, /* what the site wants of the workspace */
   DEMUR_N_EVENTS,
 } DemurEventKind;
 

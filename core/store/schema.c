@@ -551,8 +551,37 @@ static const char migration_17[] =
 /* What arrives is met by its own study only (demur_series_find). */
 static const char migration_18[] = "CREATE INDEX series_study ON series (study_uid);";
 
+/* Who opened which patient, where the site wants that kept, and that it does. */
+static const char migration_19[] =
+    "CREATE TABLE event_with_opened ("
+    "  sequence INTEGER PRIMARY KEY,"
+    "  kind TEXT NOT NULL CHECK (kind IN ('import', 'choice', 'overrule', 'conflict', 'resolution',"
+    "    'correction', 'removal', 'score', 'run', 'cohort', 'training', 'threshold', 'decision',"
+    "    'audit', 'acceptance', 'watch', 'assessment', 'review', 'reveal', 'annotation', 'export',"
+    "    'refusal', 'opening', 'opened', 'setting')),"
+    "  key TEXT NOT NULL,"
+    "  digest TEXT,"
+    "  details TEXT,"
+    "  user TEXT,"
+    "  station TEXT,"
+    "  program TEXT NOT NULL,"
+    "  created TEXT NOT NULL,"
+    "  seal TEXT,"
+    "  previous TEXT NOT NULL,"
+    "  chain TEXT NOT NULL UNIQUE"
+    ") STRICT;"
+    "INSERT INTO event_with_opened SELECT * FROM event;"
+    "DROP TABLE event;"
+    "ALTER TABLE event_with_opened RENAME TO event;"
+    "CREATE INDEX event_key ON event (key);"
+    "CREATE TRIGGER event_not_changed BEFORE UPDATE ON event"
+    "  BEGIN SELECT RAISE (ABORT, 'an event is never changed'); END;"
+    "CREATE TRIGGER event_not_removed BEFORE DELETE ON event"
+    "  BEGIN SELECT RAISE (ABORT, 'an event is never removed'); END;";
+
 const char *const demur_store_migrations[] = {
-    migration_1,  migration_2,  migration_3,  migration_4,  migration_5,  migration_6,
-    migration_7,  migration_8,  migration_9,  migration_10, migration_11, migration_12,
-    migration_13, migration_14, migration_15, migration_16, migration_17, migration_18};
+    migration_1,  migration_2,  migration_3,  migration_4,  migration_5,
+    migration_6,  migration_7,  migration_8,  migration_9,  migration_10,
+    migration_11, migration_12, migration_13, migration_14, migration_15,
+    migration_16, migration_17, migration_18, migration_19};
 const int demur_store_version = G_N_ELEMENTS(demur_store_migrations);

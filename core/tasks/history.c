@@ -3,23 +3,54 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/json-reader.h"
 #include "base/json-writer.h"
+#include "store/series.h"
+#include "tasks/audit-message.h"
 
-static gboolean
-is_of_scan(const char *key, const char *scan_id) {
-  const char *colon = strchr(key, ':');
-  if (colon == NULL || !(g_str_has_prefix(key, "series:") || g_str_has_prefix(key, "score:")))
-    return FALSE;
-  const size_t n = strlen(scan_id);
-  return strncmp(colon + 1, scan_id, n) == 0 && (colon[1 + n] == '\0' || colon[1 + n] == '|');
+#define OPENINGS "setting:openings"
+
+char *
+demur_history_scan_of(const DemurEvent *event) {
+  static const char *const prefixes[] = {"series:", "score:", "opened:"};
+  for (guint p = 0; p < G_N_ELEMENTS(prefixes); p++)
+    if (g_str_has_prefix(event->key, prefixes[p])) {
+      const char *scan_id = event->key + strlen(prefixes[p]);
+      return g_strndup(scan_id, strcspn(scan_id, "|"));
+    }
+  return NULL;
 }
 
+/* scans: of the patient that is asked for; NULL: none is. */
 static gboolean
-is_asked_for(const DemurHistoryFilter *filter, const DemurEvent *event) {
+is_asked_for(const DemurHistoryFilter *filter, GHashTable *scans, const DemurEvent *event) {
+  g_autofree char *scan_id = demur_history_scan_of(event);
   return (filter->kind == NULL || strcmp(filter->kind, demur_event_kind_name(event->kind)) == 0) &&
          (filter->user == NULL || g_strcmp0(filter->user, event->user) == 0) &&
          (filter->since == NULL || strcmp(event->created, filter->since) >= 0) &&
-         (filter->scan_id == NULL || is_of_scan(event->key, filter->scan_id));
+         (filter->scan_id == NULL || g_strcmp0(scan_id, filter->scan_id) == 0) &&
+         (scans == NULL || (scan_id != NULL && g_hash_table_contains(scans, scan_id)));
+}
+
+/* The series of a PatientID, whoever else has it (owned). */
+static GHashTable *
+find_scans(DemurWorkspace *workspace, const char *patient, GError **error) {
+  g_autoptr(GPtrArray) series = demur_series_list(workspace, error);
+  if (series == NULL)
+    return NULL;
+  g_autoptr(GHashTable) scans = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  for (guint i = 0; i < series->len; i++) {
+    const DemurSeriesRecord *record = series->pdata[i];
+    if (record->patient_id != NULL && demur_person_same_id(record->patient_id, patient))
+      g_hash_table_add(scans, g_strdup(record->scan_id));
+  }
+  if (g_hash_table_size(scans) > 0)
+    return g_steal_pointer(&scans);
+  g_set_error_literal(
+      error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
+      "no DICOM series of the workspace is of that patient; `demur dicom list` shows "
+      "what there is");
+  return NULL;
 }
 
 static gboolean
@@ -53,6 +84,10 @@ demur_history_list(DemurTask *task, const DemurHistoryFilter *filter, char **hea
   if (workspace == NULL ||
       (filter->from_head != NULL && !find_head(workspace, filter->from_head, &after, error)))
     return NULL;
+  g_autoptr(GHashTable) scans =
+      filter->patient != NULL ? find_scans(workspace, filter->patient, error) : NULL;
+  if (filter->patient != NULL && scans == NULL)
+    return NULL;
   g_autoptr(GPtrArray) events = demur_events_list(workspace, 0, NULL, error);
   if (events == NULL)
     return NULL;
@@ -60,7 +95,7 @@ demur_history_list(DemurTask *task, const DemurHistoryFilter *filter, char **hea
     *head = g_strdup(events->len > 0 ? ((DemurEvent *)events->pdata[events->len - 1])->chain : "");
   for (guint i = events->len; i-- > 0;)
     if (((DemurEvent *)events->pdata[i])->sequence <= after ||
-        !is_asked_for(filter, events->pdata[i]))
+        !is_asked_for(filter, scans, events->pdata[i]))
       g_ptr_array_remove_index(events, i);
   if (filter->last > 0 && events->len > filter->last)
     g_ptr_array_remove_range(events, 0, events->len - filter->last);
@@ -114,4 +149,82 @@ demur_history_add_refusal(DemurTask *task, const char *what, const GError *refus
   g_autofree char *key = g_strconcat("attempt:", what, NULL);
   g_autofree char *now = demur_task_now(task);
   return demur_events_add(task->workspace, DEMUR_EVENT_REFUSAL, key, NULL, NULL, now, error);
+}
+
+gboolean
+demur_history_keeps_openings(DemurTask *task, gboolean *keeps, GError **error) {
+  *keeps = FALSE;
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  g_autoptr(GPtrArray) events =
+      workspace != NULL ? demur_events_list(workspace, 0, OPENINGS, error) : NULL;
+  if (events == NULL)
+    return FALSE;
+  const DemurEvent *last = events->len > 0 ? events->pdata[events->len - 1] : NULL;
+  g_autoptr(JsonNode) node = last != NULL ? demur_json_parse(last->details) : NULL;
+  JsonObject *object =
+      node != NULL && JSON_NODE_HOLDS_OBJECT(node) ? json_node_get_object(node) : NULL;
+  return object == NULL || demur_json_read_bool(object, "kept", keeps, error);
+}
+
+/* An event of which a key and an object with one member are told. Takes json over. */
+static gboolean
+add_event(DemurTask *task, DemurEventKind kind, const char *key, DemurJson *json, GError **error) {
+  g_autofree char *details = g_strchomp(demur_json_finish(json));
+  g_autofree char *now = demur_task_now(task);
+  return demur_events_add(task->workspace, kind, key, NULL, details, now, error);
+}
+
+gboolean
+demur_history_set_openings(DemurTask *task, gboolean keeps, GError **error) {
+  if (demur_task_workspace(task, error) == NULL)
+    return FALSE;
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_json_bool(json, "kept", keeps);
+  demur_json_end_object(json);
+  return add_event(task, DEMUR_EVENT_SETTING, OPENINGS, json, error);
+}
+
+gboolean
+demur_history_add_opened(DemurTask *task, const char *cohort, const char *scan_id, const char *by,
+                         GError **error) {
+  gboolean keeps;
+  if (!demur_history_keeps_openings(task, &keeps, error))
+    return FALSE;
+  if (!keeps || demur_workspace_is_read_only(task->workspace_path))
+    return TRUE;
+  /* A cohort's scan is none of the series of that name. */
+  g_autofree char *key = cohort != NULL ? g_strdup_printf("opened-row:%s|%s", cohort, scan_id)
+                                        : g_strconcat("opened:", scan_id, NULL);
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_json_string(json, "by", by);
+  demur_json_end_object(json);
+  return add_event(task, DEMUR_EVENT_OPENED, key, json, error);
+}
+
+char **
+demur_history_audit_messages(DemurTask *task, const GPtrArray *events, guint *n_gone,
+                             GError **error) {
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  g_autoptr(GPtrArray) series = workspace != NULL ? demur_series_list(workspace, error) : NULL;
+  if (series == NULL)
+    return NULL;
+  g_autoptr(GHashTable) by_scan = g_hash_table_new(g_str_hash, g_str_equal);
+  for (guint i = 0; i < series->len; i++)
+    g_hash_table_insert(by_scan, ((DemurSeriesRecord *)series->pdata[i])->scan_id,
+                        series->pdata[i]);
+  g_autoptr(GStrvBuilder) messages = g_strv_builder_new();
+  *n_gone = 0;
+  for (guint i = 0; i < events->len; i++) {
+    g_autofree char *scan_id = demur_history_scan_of(events->pdata[i]);
+    const DemurSeriesRecord *record =
+        scan_id != NULL ? g_hash_table_lookup(by_scan, scan_id) : NULL;
+    *n_gone += scan_id != NULL && record == NULL ? 1 : 0;
+    g_autofree char *message =
+        record != NULL ? demur_audit_message(events->pdata[i], record) : NULL;
+    if (message != NULL)
+      g_strv_builder_add(messages, message);
+  }
+  return g_strv_builder_end(messages);
 }

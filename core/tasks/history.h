@@ -9,13 +9,15 @@ G_BEGIN_DECLS
 /* What is asked for; NULL or 0: everything. */
 typedef struct {
   const char *kind, *user;
-  const char *scan_id;   /* of this scan: images, scores, choices */
+  const char *scan_id;   /* of this scan: images, scores, choices, who opened it */
+  const char *patient;   /* the same of every DICOM series of this PatientID */
   const char *since;     /* ISO 8601, as events have it */
   guint last;            /* the last so many */
   const char *from_head; /* what came behind the event of this head, printed before */
 } DemurHistoryFilter;
 
 /* Array of DemurEvent in order (owned). DEMUR_ERROR_USAGE for a kind that there is not;
+ * DEMUR_ERROR_NOT_FOUND where no series is of the patient;
  * DEMUR_ERROR_STATE where the log has no such head: it was cut or written anew. *head
  * (owned, may be NULL): the digest of the last event of all. */
 GPtrArray *demur_history_list(DemurTask *task, const DemurHistoryFilter *filter, char **head,
@@ -35,5 +37,25 @@ gboolean demur_history_add_reveal(DemurTask *task, const char *selector, const c
  * was opened for writing, or it was refused for another reason, nothing is kept. */
 gboolean demur_history_add_refusal(DemurTask *task, const char *what, const GError *refused,
                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Whether who opened which patient is kept: a setting of the workspace, off until a site wants it. The
+ * last event of it says so. */
+gboolean demur_history_keeps_openings(DemurTask *task, gboolean *keeps,
+                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
+gboolean demur_history_set_openings(DemurTask *task, gboolean keeps,
+                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Keeps that a scan was looked at, where that is kept. cohort NULL: a DICOM series. by: "window",
+ * "report", "export". A workspace that can't be written keeps nothing. */
+gboolean demur_history_add_opened(DemurTask *task, const char *cohort, const char *scan_id,
+                                  const char *by, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Audit messages (tasks/audit-message.h) of those of the events that are of DICOM series which are there
+ * (strv, owned); *n_gone: of how many the series is not. */
+char **demur_history_audit_messages(DemurTask *task, const GPtrArray *events, guint *n_gone,
+                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The scan that an event is of, within its key: a DICOM series (owned); NULL: of none. */
+char *demur_history_scan_of(const DemurEvent *event);
 
 G_END_DECLS

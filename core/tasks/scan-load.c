@@ -5,6 +5,7 @@
 #include "store/reviews.h"
 #include "store/scores.h"
 #include "store/selectors.h"
+#include "tasks/history.h"
 #include "tasks/scan-fill.h"
 #include "tasks/task.h"
 
@@ -121,7 +122,8 @@ demur_scan_table_load(const char *path, gboolean may_create, const DemurProgress
   table->path = g_strdup(path);
   table->read_only = (flags & DEMUR_WORKSPACE_READ_ONLY) != 0;
   table->is_new = is_new;
-  if (!add_names(table, workspace, error))
+  if (!demur_history_keeps_openings(&task, &table->keeps_openings, error) ||
+      !add_names(table, workspace, error))
     return NULL;
   DemurScanFill fill;
   demur_scan_fill_init(&fill, table);

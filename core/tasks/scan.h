@@ -95,7 +95,8 @@ typedef struct {
   char *path;
   gboolean simulated; /* any scan or cohort is */
   gboolean read_only;
-  gboolean is_new; /* there was no such file: it was made */
+  gboolean keeps_openings; /* who opened which patient (tasks/history.h) */
+  gboolean is_new;         /* there was no such file: it was made */
   size_t n_scans;
   DemurScan *scans;         /* [n_scans], of base/memory.h */
   DemurScanReview *reviews; /* [n_scans]; main thread only */

@@ -273,12 +273,14 @@ demur_task_verdict_export(DemurTask *task, const DemurVerdictExportParams *param
   DemurWorkspace *workspace = demur_task_workspace(task, error);
   if (workspace == NULL)
     return FALSE;
-  const gboolean ok = params->format == DEMUR_EXPORT_PDF
-                          ? demur_task_result_pdf(task, params->scan_id, NULL, params->pdf, NULL,
-                                                  params->path, error)
-                      : params->format == DEMUR_EXPORT_REPORT
-                          ? export_report(task, params, exported, error)
-                          : export_table(workspace, params, &exported->n, error);
+  gboolean ok = params->format == DEMUR_EXPORT_PDF
+                    ? demur_task_result_pdf(task, params->scan_id, NULL, params->pdf, NULL,
+                                            params->path, error)
+                : params->format == DEMUR_EXPORT_REPORT
+                    ? export_report(task, params, exported, error)
+                    : export_table(workspace, params, &exported->n, error);
+  if (ok && params->scan_id != NULL)
+    ok = demur_history_add_opened(task, params->cohort, params->scan_id, "export", error);
   return ok && demur_history_add_export(task, params->path, formats[params->format].name,
                                         exported->n, params->reveal, error);
 }

@@ -140,6 +140,105 @@ test_the_log_tells_every_step(void) {
   assert_status(verify, 0);
 }
 
+/* How many openings of a scan the log tells, and by what the last one was (owned, may be NULL). */
+static guint
+count_openings(const Sandbox *sandbox, const char *option, const char *of, char **by) {
+  g_autoptr(Run) run = run_json(sandbox, 0, "log", "--event", "opened", option, of, NULL);
+  JsonArray *events = array_at(root_of(run), "events");
+  const guint n = json_array_get_length(events);
+  if (by != NULL)
+    *by =
+        n > 0 ? g_strdup(string_at(json_array_get_object_element(events, n - 1), "details")) : NULL;
+  for (guint i = 0; i < n; i++)
+    g_assert_null(strstr(string_at(json_array_get_object_element(events, i), "of"), "P1"));
+  return n;
+}
+
+static void
+note_text(GMarkupParseContext *context, const char *element, const char **names,
+          const char **values, gpointer data, GError **error) {
+  GString *all = data;
+  g_string_append_printf(all, "<%s", element);
+  for (guint i = 0; names[i] != NULL; i++)
+    g_string_append_printf(all, " %s=%s", names[i], values[i]);
+  g_string_append_c(all, '>');
+}
+
+/* Right values: PS3.15 A.5.3.7 and PS3.16 CID 400: 110103, DICOM Instances Accessed, R; the study and the
+ * patient by their IDs. */
+static void
+check_audit_messages(const Sandbox *sandbox) {
+  g_autoptr(Run) run =
+      run_demur(sandbox, "log", "--audit-messages", "--event", "opened", "--scan", UID, NULL);
+  assert_status(run, 0);
+  g_auto(GStrv) lines = g_strsplit(g_strchomp(run->out), "\n", -1);
+  g_assert_cmpuint(g_strv_length(lines), ==, 3);
+  const GMarkupParser parser = {.start_element = note_text};
+  g_autoptr(GString) all = g_string_new(NULL);
+  GMarkupParseContext *context = g_markup_parse_context_new(&parser, 0, all, NULL);
+  g_autoptr(GError) error = NULL;
+  g_assert_true(g_markup_parse_context_parse(context, lines[0], -1, &error) &&
+                g_markup_parse_context_end_parse(context, &error));
+  g_markup_parse_context_free(context);
+  static const char *const parts[] = {
+      "<EventIdentification EventActionCode=R",
+      "<EventID csd-code=110103 codeSystemName=DCM originalText=DICOM Instances Accessed>",
+      "<ActiveParticipant UserID=",
+      "<AuditSourceIdentification AuditSourceID=",
+      "ParticipantObjectTypeCode=2 ParticipantObjectTypeCodeRole=3>",
+      "ParticipantObjectID=P&1 ParticipantObjectTypeCode=1 ParticipantObjectTypeCodeRole=1>"};
+  for (guint i = 0; i < G_N_ELEMENTS(parts); i++)
+    assert_says(all->str, parts[i]);
+  g_autoptr(Run) json = run_json(sandbox, 2, "log", "--audit-messages", NULL);
+}
+
+static void
+test_who_opened_which_patient(void) {
+  g_autoptr(Sandbox) sandbox = with_selector();
+  write_slices(sandbox, "a", 0, N, "P&1", "One^Person", 0);
+  import(sandbox, "a");
+  score(sandbox, UID, "0.05", NULL);
+  assess(sandbox);
+  g_autofree char *pdf = sandbox_path(sandbox, "page.pdf"), *sr = sandbox_path(sandbox, "out.dcm"),
+                  *csv = sandbox_path(sandbox, "out.csv"), *by = NULL;
+  const char *const page[] = {"report", "patient", pdf, "--scan", UID, NULL};
+  const char *const one[] = {"export", sr, "--scan", UID, NULL};
+  const char *const one_csv[] = {"export", csv, "--scan", UID, NULL};
+  const char *const all[] = {"export", csv, NULL};
+  const char *const *const ways[] = {page, one, one_csv, all};
+  /* Off until the site wants it. */
+  for (guint w = 0; w < G_N_ELEMENTS(ways); w++) {
+    g_autoptr(Run) run = run_words(sandbox, ways[w]);
+    assert_status(run, 0);
+  }
+  g_assert_cmpuint(count_openings(sandbox, "--scan", UID, NULL), ==, 0);
+  g_autoptr(Run) wrong = run_json(sandbox, 2, "log", "--keep-openings", "yes", NULL);
+  g_autofree char *before = sandbox_path(sandbox, "before.json");
+  g_autoptr(Run) first = run_json(sandbox, 0, "export", before, NULL);
+  g_autoptr(Run) on = run_json(sandbox, 0, "log", "--keep-openings", "on", NULL);
+  g_assert_true(bool_at(root_of(on), "keeps_openings"));
+  for (guint w = 0; w < G_N_ELEMENTS(ways); w++) {
+    g_autoptr(Run) run = run_words(sandbox, ways[w]);
+    assert_status(run, 0);
+    g_assert_cmpuint(count_openings(sandbox, "--scan", UID, NULL), ==, MIN(w + 1, 3));
+  }
+  g_assert_cmpuint(count_openings(sandbox, "--patient", "P&1", &by), ==, 3);
+  assert_says(by, "\"by\": \"export\"");
+  g_autoptr(Run) nobody = run_json(sandbox, 1, "log", "--patient", "P2", NULL);
+  /* What was looked at changes nothing: the same export has the same bytes. */
+  g_autofree char *after = sandbox_path(sandbox, "after.json"), *x = NULL, *y = NULL;
+  g_autoptr(Run) second = run_json(sandbox, 0, "export", after, NULL);
+  g_assert_true(g_file_get_contents(before, &x, NULL, NULL) &&
+                g_file_get_contents(after, &y, NULL, NULL));
+  g_assert_cmpstr(x, ==, y);
+  check_audit_messages(sandbox);
+  g_autoptr(Run) off = run_json(sandbox, 0, "log", "--keep-openings", "off", NULL);
+  g_autoptr(Run) again = run_words(sandbox, page);
+  g_assert_cmpuint(count_openings(sandbox, "--scan", UID, NULL), ==, 3);
+  g_autoptr(Run) verify = run_demur(sandbox, "verify", NULL);
+  assert_status(verify, 0);
+}
+
 int
 main(int argc, char **argv) {
   fixture_init(&argc, &argv);
@@ -147,5 +246,7 @@ main(int argc, char **argv) {
                   test_whatever_was_changed_is_named);
   g_test_add_func("/commands/dicom-history/the-log-tells-every-step",
                   test_the_log_tells_every_step);
+  g_test_add_func("/commands/dicom-history/who-opened-which-patient",
+                  test_who_opened_which_patient);
   return g_test_run();
 }

@@ -1269,6 +1269,30 @@ def a_contradiction_is_decided_in_the_window():
     app.quit()
 
 
+def who_opened_which_patient_is_kept():
+    """Right value: `demur log`: an opening for each time that a patient's page was opened while the site wants it; none of
+    the list alone, and none before."""
+    workspace = path("w.demur")
+    one = demur(workspace, "dicom", "import", shared("real/siemens-emotion"))["series"][0]
+    openings = lambda: [e for e in demur(workspace, "log", "--event", "opened")["events"]]
+    app = Workstation(workspace)
+    app.wait_text(one["patient_id"])
+    app.keys("n", "Return")
+    app.wait_image("slice ")
+    assert not openings()
+    demur(workspace, "log", "--keep-openings", "on")
+    app.activate("win.reload")
+
+    def opened():
+        app.activate("win.page", "'worklist'")
+        app.activate("win.page", "'patient'")
+        return openings()
+    kept = wait_for(opened, "an opening in the log")
+    assert all(e["of"] == "opened:" + one["scan_id"] and '"window"' in e["details"] and e["user"] for e in kept), kept
+    assert demur(workspace, "log", "--patient", one["patient_id"], "--event", "opened")["events"][0] == kept[0]
+    app.quit()
+
+
 def two_discs_are_one_volume():
     """Right value: case 02: 18 slices, as `demur dicom import` of both folders at once gives; the score of the 8 is of
     other images then, and the window says so."""
