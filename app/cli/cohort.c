@@ -314,6 +314,19 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
   return TRUE;
 }
 
+/* Says where a split has too few scans for every hospital outside. */
+static void
+tell_missing_outside(const DemurCohortFacts *facts, size_t n_outside) {
+  static const char *const outside[] = {"tune", "test"};
+  const DemurCohort *cohort = facts->cohort;
+  for (size_t o = 0; o < G_N_ELEMENTS(outside); o++)
+    for (size_t s = 0; s < cohort->n_splits; s++)
+      if (strcmp(cohort->split_names[s], outside[o]) == 0 && facts->splits[s].n_sites < n_outside)
+        g_printerr("demur: split %s has scans of %zu of the %zu hospitals outside; draw more "
+                   "(--%s)\n",
+                   outside[o], facts->splits[s].n_sites, n_outside, outside[o]);
+}
+
 static gboolean
 run_simulate(DemurContext *context, int argc, char **argv, GError **error) {
   DemurSimulation simulation;
@@ -380,6 +393,7 @@ run_simulate(DemurContext *context, int argc, char **argv, GError **error) {
       demur_task_cohort_simulate(&context->task, words[0], &simulation, error);
   if (facts == NULL)
     return FALSE;
+  tell_missing_outside(facts, simulation.n_outside);
   print_cohort(context, facts, FALSE, &simulation.seed, NULL);
   return TRUE;
 }

@@ -59,8 +59,13 @@ print_rejection(const DemurEvaluation *e) {
     g_print("  %-34s", name);
     for (size_t l = 0; l < MIN(m->at[0].n_labels, 4); l++) {
       const DemurRejection *r = &m->at[0].rejected_by_label[l];
-      g_print("  label %d: %5.1f %% (%.1f to %.1f)", r->label, 100.0 * r->rate, 100.0 * r->rate_low,
-              100.0 * r->rate_high);
+      char rate[32] = "    -  ", interval[64] = "";
+      if (isfinite(r->rate))
+        g_snprintf(rate, sizeof rate, "%5.1f %%", 100.0 * r->rate);
+      if (isfinite(r->rate_low) && isfinite(r->rate_high))
+        g_snprintf(interval, sizeof interval, " (%.1f to %.1f)", 100.0 * r->rate_low,
+                   100.0 * r->rate_high);
+      g_print("  label %d: %s%s", r->label, rate, interval);
     }
     g_print("\n");
   }
@@ -311,9 +316,14 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
     if (c->against_kind != DEMUR_METHOD_CONFIDENCE && c->against_kind != DEMUR_METHOD_FULL)
       continue;
     g_autofree char *name = method_text(e, c->method, c->recalibrated);
-    g_print("  %s against %s, %s: %+.4f (%+.4f to %+.4f), %zu %ss: %s\n", name, c->against,
-            demur_compared_name(c->measure, e->n_classes), c->difference, c->low, c->high,
-            c->n_units, c->unit, demur_comparison_verdict_words(c->verdict));
+    char difference[32] = "not measured", interval[64] = "";
+    if (isfinite(c->difference))
+      g_snprintf(difference, sizeof difference, "%+.4f", c->difference);
+    if (isfinite(c->low) && isfinite(c->high))
+      g_snprintf(interval, sizeof interval, " (%+.4f to %+.4f)", c->low, c->high);
+    g_print("  %s against %s, %s: %s%s, %zu %s%s: %s\n", name, c->against,
+            demur_compared_name(c->measure, e->n_classes), difference, interval, c->n_units,
+            c->unit, c->n_units == 1 ? "" : "s", demur_comparison_verdict_words(c->verdict));
   }
   print_groups(e);
   for (size_t v = 0; v < evaluating.n_selectors; v++) {

@@ -21,6 +21,8 @@
 #include "cohort/table-warnings.h"
 
 #define ROWS_A_STEP 8192
+#define YEARS_TO_CANCER "years_to_cancer"
+#define YEARS_OF_FOLLOWUP "years_of_followup"
 
 typedef struct {
   DemurTable *table;
@@ -30,7 +32,9 @@ typedef struct {
   DemurTableHeader header;
   DemurScoreColumns scores;
   gssize at_patient, at_scan, at_site, at_split, at_label, at_simulated; /* -1: absent */
-  gssize at_outcome[3]; /* time, status, horizon; -1: absent */
+  gssize at_outcome[3];          /* time, status, horizon; -1: absent */
+  gssize at_cancer, at_followup; /* where times are made of them; -1: not */
+  size_t n_left, n_free_by_label;
 
   size_t capacity; /* rows allocated */
   DemurIds scans, patients, sites, splits;
@@ -95,6 +99,24 @@ check_texts(Import *import, gboolean makes_splits, GPtrArray *warnings, GError *
   return FALSE;
 }
 
+/* Where the years that times are made of stand: asked for by the horizon, unless the table tells
+ * times itself. */
+static void
+find_follow_up(Import *import) {
+  gssize cancer = -1, followup = -1;
+  for (guint o = 0; o < import->header.others->len; o++) {
+    const size_t at = g_array_index(import->header.others, size_t, o);
+    if (strcmp(import->header.names[at], YEARS_TO_CANCER) == 0)
+      cancer = (gssize)at;
+    else if (strcmp(import->header.names[at], YEARS_OF_FOLLOWUP) == 0)
+      followup = (gssize)at;
+  }
+  const gboolean made = import->options->horizon_years > 0 && import->at_outcome[0] < 0 &&
+                        import->cohort->n_classes == 2 && cancer >= 0 && followup >= 0;
+  import->at_cancer = made ? cancer : -1;
+  import->at_followup = made ? followup : -1;
+}
+
 static gboolean
 read_header(Import *import, GPtrArray *warnings, GError **error) {
   const gboolean makes_splits = import->options->splits != NULL;
@@ -155,6 +177,7 @@ read_header(Import *import, GPtrArray *warnings, GError **error) {
     cohort->attributes[a].name = g_strdup(import->header.names[at]);
     demur_intern_init(&import->attributes[a], cohort);
   }
+  find_follow_up(import);
   return TRUE;
 }
 
@@ -188,7 +211,8 @@ reserve(Import *import, size_t n_rows, GError **error) {
     const gboolean wanted =
         demur_cohort_column_is_due(c, column) ||
         (k == DEMUR_COHORT_YEARLY_RISK && demur_score_columns_any_year(&import->scores)) ||
-        (k >= DEMUR_COHORT_TIME && k <= DEMUR_COHORT_HORIZON && import->at_outcome[0] >= 0);
+        (k >= DEMUR_COHORT_TIME && k <= DEMUR_COHORT_HORIZON &&
+         (import->at_outcome[0] >= 0 || import->at_cancer >= 0));
     if (wanted && column->type != DEMUR_CELL_TEXT &&
         !grow(demur_cohort_column_place(c, column), old, n_rows,
               demur_cohort_column_row_bytes(c, column), error))
@@ -379,13 +403,60 @@ read_outcome(Import *import, const DemurTableField *fields, size_t row) {
   cohort->horizons[row] = values[2];
 }
 
+/* Years of a cell: NaN where nothing is recorded; a fault is noted. */
+static double
+read_years(Import *import, const DemurTableField *field, const char *name) {
+  double years;
+  if (demur_table_is_missing(field))
+    return NAN;
+  if (demur_number_parse(field->text, field->length, &years) && isfinite(years) && years >= 0.0)
+    return years;
+  demur_table_faults_note_number(&import->faults, field, name,
+                                 "years from the scan; give a number from 0, or nothing where it "
+                                 "is not recorded");
+  return NAN;
+}
+
+/* Time, status and label of a scan by years_to_cancer and years_of_followup: with the outcome within
+ * the horizon 1, followed as long without it 0, else left. A label that stands there is kept, and
+ * refused where the years say the contrary. */
+static void
+read_follow_up(Import *import, const DemurTableField *fields, size_t row) {
+  DemurCohort *cohort = import->cohort;
+  const double horizon = import->options->horizon_years,
+               cancer = read_years(import, &fields[import->at_cancer], YEARS_TO_CANCER),
+               followed = read_years(import, &fields[import->at_followup], YEARS_OF_FOLLOWUP);
+  const gint32 given = cohort->labels[row];
+  const gboolean within = cancer <= horizon, free = cancer > horizon || followed >= horizon;
+  if (!import->faults.bad && ((given == 0 && within) || (given == 1 && !within)))
+    demur_table_faults_note(
+        &import->faults, &fields[import->at_label], "label",
+        given == 0 ? "label 0, but years_to_cancer lies within the %g years of --horizon; correct "
+                     "one of them"
+                   : "label 1, but years_to_cancer tells of none within the %g years of --horizon; "
+                     "correct one of them",
+        horizon);
+  cohort->horizons[row] = horizon;
+  cohort->statuses[row] = isnan(cancer) ? DEMUR_STATUS_CENSORED : DEMUR_STATUS_EVENT;
+  cohort->times[row] = !isnan(cancer) ? cancer : !isnan(followed) ? followed : 0.0;
+  if (within || free)
+    cohort->labels[row] = within;
+  else if (given == 0) {
+    cohort->times[row] = horizon;
+    import->n_free_by_label++;
+  } else
+    import->n_left++;
+}
+
 static void
 read_row(Import *import, const DemurTableField *fields, size_t row) {
   DemurCohort *cohort = import->cohort;
   const size_t d = cohort->embedding_width, K = cohort->n_classes;
   read_ids(import, fields, row);
   cohort->labels[row] = parse_label(import, &fields[import->at_label]);
-  if (cohort->times != NULL)
+  if (import->at_cancer >= 0)
+    read_follow_up(import, fields, row);
+  else if (cohort->times != NULL)
     read_outcome(import, fields, row);
   if (import->at_simulated >= 0)
     read_simulated(import, &fields[import->at_simulated]);
@@ -446,6 +517,12 @@ warn(const Import *import, GPtrArray *warnings) {
   demur_score_columns_warn(&import->scores, warnings);
   for (size_t a = 0; a < cohort->n_attributes; a++)
     demur_missing_words_warn(&import->missing[a], cohort->attributes[a].name, warnings);
+  if (import->at_cancer >= 0)
+    demur_table_warnings_add(warnings, DEMUR_TABLE_FOLLOW_UP, NULL, NULL, NULL, import->n_left,
+                             cohort->n_scans);
+  if (import->n_free_by_label > 0)
+    demur_table_warnings_add(warnings, DEMUR_TABLE_FREE_BY_LABEL, NULL, NULL, NULL,
+                             import->n_free_by_label, cohort->n_scans);
   if (import->n_simulated > 0 && import->n_simulated < cohort->n_scans)
     demur_table_warnings_add(warnings, DEMUR_TABLE_PART_SIMULATED, NULL, NULL, NULL,
                              import->n_simulated, cohort->n_scans);
@@ -457,7 +534,9 @@ warn_unlabelled(const DemurCohort *cohort, GPtrArray *warnings) {
                     *n_bare = g_new0(size_t, cohort->n_splits);
   for (size_t i = 0; i < cohort->n_scans; i++) {
     n[cohort->splits[i]]++;
-    n_bare[cohort->splits[i]] += cohort->labels[i] == DEMUR_NO_LABEL;
+    const gboolean left = cohort->times != NULL && cohort->times[i] < cohort->horizons[i] &&
+                          cohort->statuses[i] == DEMUR_STATUS_CENSORED;
+    n_bare[cohort->splits[i]] += cohort->labels[i] == DEMUR_NO_LABEL && !left;
   }
   for (size_t s = 0; s < cohort->n_splits; s++)
     if (n_bare[s] > 0)

@@ -8,6 +8,10 @@
  * marked). Any other column is kept as attribute. Where risk and risk_year_6 (or risk and prob_1)
  * are both given they must be equal.
  *
+ * Where years_to_cancer and years_of_followup both stand and a horizon is asked for, each scan's
+ * outcome gets its time from them: label 1 within the horizon, 0 where it was followed as long
+ * without, else it was left (no label is needed; given ones must not contradict).
+ *
  * Identifiers, sites and splits are taken without blanks at their ends and in composed form
  * (cohort/table-text.h). A patient in two splits is refused in whichever spelling, and so is an
  * identifier of several rows that a spreadsheet has rewritten (1.67683E+15) or that means "not

@@ -29,6 +29,9 @@ static const char *const kinds[DEMUR_N_TABLE_WARNINGS] = {
     [DEMUR_TABLE_IMAGES_DIFFER] = "images_differ",
     [DEMUR_TABLE_ONE_SITE] = "one_site",
     [DEMUR_TABLE_FOLLOWUP_FROM] = "followup_from",
+    [DEMUR_TABLE_FOLLOW_UP] = "follow_up",
+    [DEMUR_TABLE_FREE_BY_LABEL] = "free_by_label",
+    [DEMUR_TABLE_OVERTURNED] = "overturned",
 };
 
 void

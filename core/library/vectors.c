@@ -15,7 +15,8 @@
 #include "selector/settings.h"
 #include "selector/smmce.h"
 
-#define MAX_THREADS 1024 /* as the command line */
+#define MAX_THREADS 1024     /* as the command line */
+#define LARGEST_WEIGHT 1e100 /* squares and sums of weights stay finite */
 
 const char *
 libdemur_version(void) {
@@ -132,7 +133,8 @@ sample_fill(Sample *sample, const libdemur_sample *given, gboolean with_scores, 
   }
   const double *scores = with_scores ? given->scores : NULL, *weights = given->weights;
   if (!demur_library_check("risks", given->risks, n, 0.0, 1.0, error) ||
-      (weights != NULL && !demur_library_check("weights", weights, n, 0.0, G_MAXDOUBLE, error)) ||
+      (weights != NULL &&
+       !demur_library_check("weights", weights, n, 0.0, LARGEST_WEIGHT, error)) ||
       (scores != NULL && !demur_library_check("scores", scores, n, -INFINITY, INFINITY, error)) ||
       !check_labels(given->labels, weights, n, error))
     return FALSE;

@@ -257,9 +257,10 @@ load_tuned(DemurTask *task, const DemurEvaluateParams *options, const char *spli
           error, DEMUR_ERROR, DEMUR_ERROR_STATE,
           "selector '%s' was tuned on patients of split '%s' (coverage %g): that threshold "
           "would look better than it is; evaluate on another split, take the threshold from "
-          "another one (demur tune %s --cohort %s --split tune --coverage %g), or say "
+          "another one (demur tune %s --cohort %s --split %s --coverage %g), or say "
           "--in-sample, which is printed on every result",
-          e->names[s], split, coverage, e->names[s], e->cohort->name, coverage);
+          e->names[s], split, coverage, e->names[s], e->cohort->name,
+          strcmp(split, "tune") != 0 ? "tune" : "SPLIT", coverage);
       return FALSE;
     }
   }

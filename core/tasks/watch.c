@@ -418,6 +418,27 @@ note_scan(const DemurVerdictRecord *record, gpointer scans) {
   return TRUE;
 }
 
+/* Tells of labels [n] that are others than what was kept of their scans before. */
+static gboolean
+tell_overturned(DemurWorkspace *workspace, const DemurWatchLabel *labels, size_t n,
+                GPtrArray *noticed, GError **error) {
+  g_autoptr(GHashTable) before = demur_watch_labels_load(workspace, NULL, error);
+  if (before == NULL)
+    return FALSE;
+  size_t n_overturned = 0;
+  const char *first = NULL;
+  for (size_t i = 0; i < n; i++) {
+    const double *earlier = g_hash_table_lookup(before, labels[i].scan_id);
+    if (earlier == NULL || (isnan(*earlier) && isnan(labels[i].label)) ||
+        *earlier == labels[i].label)
+      continue;
+    first = n_overturned++ == 0 ? labels[i].scan_id : first;
+  }
+  if (n_overturned > 0)
+    demur_table_warnings_add(noticed, DEMUR_TABLE_OVERTURNED, NULL, first, NULL, n_overturned, n);
+  return TRUE;
+}
+
 gboolean
 demur_task_watch_labels(DemurTask *task, const char *path, const char *columns, gboolean censored,
                         DemurWatchLabelled *labelled, GError **error) {
@@ -450,5 +471,6 @@ demur_task_watch_labels(DemurTask *task, const char *path, const char *columns, 
     if (there || censored)
       labels[n++] = (DemurWatchLabel){row->scan_id, row->label};
   }
-  return n == 0 || demur_watch_labels_save(workspace, labels, n, task->user, now, error);
+  return n == 0 || (tell_overturned(workspace, labels, n, labelled->noticed, error) &&
+                    demur_watch_labels_save(workspace, labels, n, task->user, now, error));
 }

@@ -146,9 +146,19 @@ test_labels(void) {
   g_autoptr(Run) kept = run_json(sandbox, 0, "watch", "labels", path, NULL);
   g_assert_cmpfloat(number_at(root_of(kept), "n_labels"), ==, 250);
   g_assert_cmpfloat(number_at(root_of(kept), "n_empty"), ==, 250);
+  g_assert_null(strstr(kept->out, "overturn"));
   g_autoptr(Run) show = run_json(sandbox, 0, "watch", "show", NULL);
   JsonObject *outcome = find_in(array_at(first_watch(show), "signals"), "signal", "outcome");
   g_assert_true(bool_at(outcome, "alarm")); /* half of them, in place of one in twenty */
+  /* One that overturns what an earlier table said is told; the same again is not. */
+  const char *first = string_at(json_array_get_object_element(verdicts, 0), "scan_id");
+  g_autofree char *other = g_strdup_printf("scan_id,label\n%s,0\n", first),
+                  *other_path = sandbox_write(sandbox, "other.csv", other, -1);
+  g_autoptr(Run) overturned = run_demur(sandbox, "watch", "labels", other_path, NULL);
+  assert_says(overturned->out, "overturns an earlier one");
+  assert_says(overturned->out, first);
+  g_autoptr(Run) again = run_demur(sandbox, "watch", "labels", other_path, NULL);
+  g_assert_null(strstr(again->out, "overturn"));
   g_autofree char *stray = sandbox_write(sandbox, "stray.csv", "scan_id,label\nnobody,1\n", -1);
   g_autoptr(Run) refused = run_demur(sandbox, "watch", "labels", stray, NULL);
   assert_status(refused, 1);

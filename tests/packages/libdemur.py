@@ -116,6 +116,7 @@ def refuses(demur, folder):
                        (lambda: demur.calibration(np.zeros((2, 2)), labels), "dimensions"),
                        (lambda: demur.Outlier(np.zeros((1, 3))), "two scans"),
                        (lambda: demur.Outlier(np.zeros((3, 3)), threads=100000), "threads"),
+                       (lambda: demur.calibration(np.full(40, .3), np.arange(40) % 2, weights=np.full(40, 1e308)), "weights"),
                        (lambda: demur.coverage_grid(0), "coverages"),
                        (lambda: demur.Outlier(np.array([[1, np.inf], [0, 0]])), "column"),
                        (lambda: demur.Selector(os.path.join(folder, "none.json")), "none.json"),

@@ -462,11 +462,56 @@ test_names_of_kinds(void) {
   g_assert_cmpint(demur_table_warning_find("no such kind"), ==, -1);
 }
 
+/* Times of outcomes from years_to_cancer and years_of_followup, by hand: cancer within the horizon,
+ * cancer after it, followed beyond it, followed for less, nothing recorded. */
+static void
+test_follow_up(void) {
+  const DemurImportOptions options = {.name = "c", .model = "m", .horizon_years = 6};
+#define YEARS ",years_to_cancer,years_of_followup\n"
+  g_autoptr(GPtrArray) warnings = NULL;
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurCohort) cohort =
+      import_with(HEAD YEARS "p1,s1,A,train,,0.5,2.5,2.5\np2,s2,A,train,,0.5,6.5,7\n"
+                             "p3,s3,A,train,,0.5,,6\np4,s4,A,train,,0.5,NA,4\n"
+                             "p5,s5,A,train,,0.5,,\np6,s6,A,train,0,0.5,,3\n"
+                             "p7,s7,A,train,1,0.5,1,\n",
+                  &options, &warnings, &error);
+  g_assert_no_error(error);
+  static const gint32 labels[] = {1, 0, 0, DEMUR_NO_LABEL, DEMUR_NO_LABEL, 0, 1};
+  static const double times[] = {2.5, 6.5, 6, 4, 0, 6, 1};
+  static const gint32 statuses[] = {
+      DEMUR_STATUS_EVENT,    DEMUR_STATUS_EVENT,    DEMUR_STATUS_CENSORED, DEMUR_STATUS_CENSORED,
+      DEMUR_STATUS_CENSORED, DEMUR_STATUS_CENSORED, DEMUR_STATUS_EVENT};
+  for (size_t i = 0; i < G_N_ELEMENTS(labels); i++) {
+    g_assert_cmpint(cohort->labels[i], ==, labels[i]);
+    g_assert_cmpfloat(cohort->times[i], ==, times[i]);
+    g_assert_cmpint(cohort->statuses[i], ==, statuses[i]);
+    g_assert_cmpfloat(cohort->horizons[i], ==, 6);
+  }
+  g_autofree char *noticed = summary_of(warnings);
+  g_assert_cmpstr(noticed, ==, "missing_words years_to_cancer 1; follow_up - 2; free_by_label - 1");
+  static const char *const refused[] = {
+      HEAD YEARS "p1,s1,A,train,0,0.5,2.5,2.5\n", HEAD YEARS "p1,s1,A,train,1,0.5,,7\n",
+      HEAD YEARS "p1,s1,A,train,1,0.5,7,7\n", HEAD YEARS "p1,s1,A,train,1,0.5,-1,7\n",
+      HEAD YEARS "p1,s1,A,train,0,0.5,,soon\n"};
+  for (size_t i = 0; i < G_N_ELEMENTS(refused); i++) {
+    g_autoptr(GError) fault = NULL;
+    g_assert_null(import_with(refused[i], &options, NULL, &fault));
+    g_assert_error(fault, DEMUR_ERROR, DEMUR_ERROR_INPUT);
+    g_assert_nonnull(strstr(fault->message, "line 2, column"));
+  }
+  /* Without a horizon they are attributes, as before. */
+  g_autoptr(DemurCohort) plain = import(refused[0], NULL, &error);
+  g_assert_no_error(error);
+  g_assert_null(plain->times);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   folder = g_dir_make_tmp("demur-hospital-XXXXXX", NULL);
   g_test_add_func("/cohort/hospital/noticed", test_noticed);
+  g_test_add_func("/cohort/hospital/follow-up", test_follow_up);
   g_test_add_func("/cohort/hospital/refused", test_refused);
   g_test_add_func("/cohort/hospital/foreign-files", test_foreign_files);
   g_test_add_func("/cohort/hospital/wrappings", test_wrappings);
