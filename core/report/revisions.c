@@ -64,8 +64,8 @@ static const DemurMethodFamilyRow rows[DEMUR_N_FAMILIES] = {
     [DEMUR_FAMILY_NET_BENEFIT] = {"net_benefit", "net benefit", 1, net_benefit},
     /* 2: over few sites by the jackknife */
     [DEMUR_FAMILY_INTERVALS] = {"intervals", "intervals", 2, intervals},
-    /* 2: corrected for their number */
-    [DEMUR_FAMILY_COMPARISONS] = {"comparisons", "comparisons between methods", 2, comparisons},
+    /* 2: corrected for their number; 3: on squares too where roots are compared */
+    [DEMUR_FAMILY_COMPARISONS] = {"comparisons", "comparisons between methods", 3, comparisons},
     [DEMUR_FAMILY_HETEROGENEITY] = {"heterogeneity", "how O:E differs between groups", 1,
                                     heterogeneity},
     [DEMUR_FAMILY_TIMES] = {"times", "what was observed by years, and weights for follow-up", 1,

@@ -19,6 +19,12 @@
  * accepted scans' risks: labels say nothing of it), the others lie evenly behind: a step of few
  * scans can't end all.
  *
+ * A patient whose outcome is not known (left before the horizon) has the larger loss of both labels:
+ * the mean of these losses is at least that of the true ones, however leaving hangs together with the
+ * outcome, so what is guaranteed of the one holds for the other. Not of the false negative rate,
+ * which is over those that had the outcome. Weights of censoring are no way: they are estimated, and
+ * the tails above are of losses in [0, 1].
+ *
  * Expectations (delta 0): conformal risk control (Angelopoulos, Bates, Fisch, Lei and Schuster
  * 2022). The harm of a scan, its loss if it is accepted and else 0, grows with coverage; with B = 1
  * the largest step with (sum + 1) / (n + 1) <= level has an expected harm of at most the level.
@@ -131,6 +137,15 @@ mean_level(const DemurGuarantee *g) {
   return rows[g->measure].at_least ? 1.0 - g->level : g->level;
 }
 
+/* The same where the label may be unknown (NaN): then that of the worse label, so that the mean of
+ * what is counted is no less than the true mean, whyever it is not known. */
+static double
+worst_loss_of(DemurGuaranteeMeasure measure, double risk, double label, double positive_from) {
+  return isfinite(label) ? loss_of(measure, risk, label, positive_from)
+                         : fmax(loss_of(measure, risk, 0.0, positive_from),
+                                loss_of(measure, risk, 1.0, positive_from));
+}
+
 /* What one network accepts at one step, as one guarantee sees it. */
 typedef struct {
   double sum;      /* of the losses */
@@ -153,7 +168,7 @@ look(const DemurGuaranteeInput *in, const DemurGuarantee *g, const guint32 *chos
       seen.expected += isnan(loss_of(g->measure, r, label, in->positive_from)) ? 0.0 : chance;
     }
     const double loss =
-        with_labels ? loss_of(g->measure, r, in->labels[row], in->positive_from) : NAN;
+        with_labels ? worst_loss_of(g->measure, r, in->labels[row], in->positive_from) : NAN;
     seen.sum += isnan(loss) ? 0.0 : loss;
     seen.n += isnan(loss) ? 0 : 1;
   }
@@ -222,7 +237,7 @@ append_promise(GString *text, const DemurGuarantee *g) {
 
 static DemurTuning *
 new_tuning(const DemurGuaranteeInput *in, const DemurGuarantee *g, size_t n_guarantees, size_t step,
-           size_t n_chosen) {
+           size_t n_chosen, size_t n_unknown) {
   DemurTuning *tuning = g_new0(DemurTuning, 1);
   tuning->kind = DEMUR_TUNING_MEASURES;
   tuning->coverage = in->coverages[step];
@@ -252,6 +267,11 @@ new_tuning(const DemurGuaranteeInput *in, const DemurGuarantee *g, size_t n_guar
   g_string_append_c(text, '.');
   if (calls)
     g_string_append_printf(text, " Risks from %g on are called positive.", in->positive_from);
+  if (n_unknown > 0)
+    g_string_append_printf(text,
+                           " The outcome of %zu of these patients is not known: each is counted as "
+                           "the worse of both.",
+                           n_unknown);
   g_string_append(text, " For a site that is not in the tuning split nothing is guaranteed.");
   tuning->sentence = g_strdup(text->str);
   return tuning;
@@ -293,22 +313,38 @@ refuse(const DemurGuarantee *g, const Seen *why, size_t n, double coverage, doub
   g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STATE, text->str);
 }
 
+/* FALSE: there is nobody, or it takes the labels to know of whom the measure speaks. */
+static gboolean
+check_known(const DemurGuarantee *g, size_t n_guarantees, size_t n, size_t n_unknown,
+            GError **error) {
+  gboolean of_events = FALSE;
+  for (size_t k = 0; k < n_guarantees; k++)
+    of_events |= g[k].measure == DEMUR_GUARANTEE_FNR;
+  if (n > n_unknown && (n_unknown == 0 || !of_events))
+    return TRUE;
+  g_set_error(
+      error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+      "nothing can be guaranteed: the outcome of %zu of %zu patients of the tuning split is "
+      "not known (no label, or left before the horizon)%s",
+      n_unknown, n,
+      n > n_unknown ? ", and the false negative rate is of those that had it; tune at a "
+                      "shorter horizon, or guarantee npv, ppv, error_rate or brier, which "
+                      "count such a patient as the worse of both"
+                    : "");
+  return FALSE;
+}
+
 DemurTuning *
 demur_tune_guaranteed_measures(const DemurGuaranteeInput *in, const DemurGuarantee *g,
                                size_t n_guarantees, GError **error) {
   g_return_val_if_fail(in->n_steps > 0 && n_guarantees > 0 && n_guarantees <= DEMUR_MAX_GUARANTEES,
                        NULL);
-  size_t n, n_unlabelled = 0;
+  size_t n, n_unknown = 0;
   g_autofree guint32 *chosen = demur_one_scan_a_patient(in->patients, in->n, in->seed, &n);
   for (size_t i = 0; i < n; i++)
-    n_unlabelled += isfinite(in->labels[chosen[i]]) ? 0 : 1;
-  if (n_unlabelled > 0 || n == 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "nothing can be guaranteed of outcomes: %zu of %zu patients of the tuning split "
-                "have no label, and a guarantee knows no weights; give every scan one",
-                n_unlabelled, n);
+    n_unknown += isfinite(in->labels[chosen[i]]) ? 0 : 1;
+  if (!check_known(g, n_guarantees, n, n_unknown, error))
     return NULL;
-  }
   const size_t first = first_step(in, g, n_guarantees, chosen, n);
   gssize kept = -1;
   size_t failed = 0;
@@ -330,7 +366,7 @@ demur_tune_guaranteed_measures(const DemurGuaranteeInput *in, const DemurGuarant
     }
   }
   if (kept >= 0)
-    return new_tuning(in, g, n_guarantees, (size_t)kept, n);
+    return new_tuning(in, g, n_guarantees, (size_t)kept, n, n_unknown);
   refuse(&g[failed], &why, n, in->coverages[first],
          share_of_needed(in, g, n_guarantees, chosen, n, first), error);
   return NULL;

@@ -36,7 +36,8 @@ typedef struct {
 
 /* The largest of the thresholds' coverages for which all guarantees hold, tested upwards on one scan
  * a patient until one fails. DEMUR_ERROR_STATE "cannot be guaranteed with n = .." with what would
- * do, or where a drawn scan has no label. */
+ * do, or where no drawn scan has a label. One without counts as the worse of both; of the false
+ * negative rate every one needs its own. */
 DemurTuning *demur_tune_guaranteed_measures(const DemurGuaranteeInput *input,
                                             const DemurGuarantee *guarantees, size_t n_guarantees,
                                             GError **error) G_GNUC_WARN_UNUSED_RESULT;

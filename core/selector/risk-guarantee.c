@@ -428,10 +428,13 @@ demur_tune_guaranteed_risk(const DemurRiskPlan *plan, const double *const *score
   for (size_t i = 0; i < n_chosen; i++)
     n_unlabelled += isfinite(labels[rows[i]]) ? 0 : 1;
   if (n_unlabelled > 0 || n_chosen == 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "a risk cannot be guaranteed: %zu of %zu patients of the tuning split have no "
-                "label; give every scan one",
-                n_unlabelled, n_chosen);
+    g_set_error(
+        error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+        "a risk cannot be guaranteed: the outcome of %zu of %zu patients of the tuning split "
+        "is not known (no label, or left before the horizon), and the bounds are of outcomes "
+        "that are not weighted; tune at a shorter horizon, or guarantee a measure, which "
+        "counts such a patient as the worse of both (--guarantee)",
+        n_unlabelled, n_chosen);
     return NULL;
   }
   g_autofree DemurRiskBin *bins = g_new0(DemurRiskBin, DEMUR_RISK_BINS);
