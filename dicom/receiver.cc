@@ -217,8 +217,11 @@ protected:
     acknowledged_ = true;
   }
 
+  // Before the release is acknowledged: a peer that is told so has a study that came whole, whatever
+  // ends this process then.
   void notifyReleaseRequest() override {
     released_ = true;
+    close_studies();
     DcmSCP::notifyReleaseRequest();
   }
 
@@ -227,16 +230,7 @@ protected:
     alarm(0);
     if (!acknowledged_)
       return;
-    g_autoptr(GError) error = nullptr;
-    if (!demur_arrival_log_end(g_steal_pointer(&log_), &error)) {
-      tell(pipe_, error->message);
-      released_ = false; // until the log is read
-    }
-    for (const std::string &folder : touched_) {
-      if (released_)
-        clear_mark(folder, mark_broken);
-      close_mark(folder, open_mark(getpid()), released_);
-    }
+    close_studies();
     say(pipe_, "E " + std::to_string(getpid()) + (released_ ? " 1" : " 0"));
     DcmSCP::notifyAssociationTermination();
   }
@@ -274,6 +268,23 @@ protected:
   }
 
 private:
+  // Brings what came to the disk and marks its studies; once.
+  void close_studies() {
+    if (closed_)
+      return;
+    closed_ = true;
+    g_autoptr(GError) error = nullptr;
+    if (!demur_arrival_log_end(g_steal_pointer(&log_), &error)) {
+      tell(pipe_, error->message);
+      released_ = false; // until the log is read
+    }
+    for (const std::string &folder : touched_) {
+      if (released_)
+        clear_mark(folder, mark_broken);
+      close_mark(folder, open_mark(getpid()), released_);
+    }
+  }
+
   // The data set of a message about storage commitment: it comes unparsed as an object does, and is
   // walked before DCMTK looks at it.
   OFCondition receive_commitment(const DcmPresentationContextInfo &info,
@@ -535,7 +546,7 @@ private:
   DemurArrivalLog *log_ = nullptr;
   std::vector<CommitmentMessage> reports_; // to be told when this association has ended
   std::string asker_;                      // AE title of who asked
-  bool acknowledged_ = false, released_ = false, ended_ = false;
+  bool acknowledged_ = false, released_ = false, closed_ = false, ended_ = false;
 };
 
 // --- the listener ---

@@ -76,6 +76,9 @@ static const Key keys[] = {
     {"complete", "called", KIND_AE, IN_CONFIG(archive_called), 0, "ANY-SCP", 0, 0, "its AE title"},
     {"complete", "wait", KIND_NUMBER, IN_CONFIG(wait_seconds), 0, "3600", 0, 604800,
      "seconds to wait for objects that are missing"},
+    {"complete", "acquisitions", KIND_SWITCH, IN_CONFIG(count_acquisitions), 0, "yes", 0, 0,
+     "yes: images that say how many their acquisition has (0020,1002) are waited for, where no "
+     "archive says how many there are"},
     {"complete", "part", KIND_PART, IN_CONFIG(assess_part), 0, "hold", 0, 0,
      "then: hold (no verdict, listed with why) or assess (the report says it is of a part)"},
     {"model", "name", KIND_TEXT, IN_CONFIG(model), 0, MUST, 0, 0,

@@ -53,8 +53,9 @@ typedef struct {
   char *archive_login;                 /* path of a file, for an address of the web; NULL */
   char *archive_host, *archive_called; /* who says how many objects a study has */
   guint archive_port;
-  guint wait_seconds;   /* for what is missing */
-  gboolean assess_part; /* then: assessed all the same, and said */
+  guint wait_seconds;          /* for what is missing */
+  gboolean assess_part;        /* then: assessed all the same, and said */
+  gboolean count_acquisitions; /* images that say how many their acquisition has are waited for */
   /* [model] */
   char *model, *model_version, *command;
   guint time_limit_seconds, tries, pause_seconds;

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/file-output.h"
 #include "base/number.h"
+#include "dicom/acquisition-count.h"
 #include "dicom/commitment.h"
 #include "dicom/network.h"
 #include "dicom/receiver.h"
@@ -144,6 +145,31 @@ decide_part(const DemurServeConfig *config, DemurServeStudy *study, const char *
   return study->part;
 }
 
+static const char broke_off[] = "its association broke off and it was not sent again: what came "
+                                "may be a part";
+
+/* Where nobody else says: images may say how many their acquisition has, then quiet is all there
+ * is. */
+static gboolean
+is_complete_by_itself(const DemurServeConfig *config, DemurServeStudy *study, const char *folder,
+                      gint64 now) {
+  const gint64 until = study->arrived + config->wait_seconds;
+  const DemurAcquisitionCount count =
+      config->count_acquisitions ? demur_acquisition_count(folder) : (DemurAcquisitionCount){0, 0};
+  if (count.n_missing == 0)
+    return !demur_receiver_is_broken(config->folder, study->study) ||
+           decide_part(config, study, broke_off);
+  study->n_expected = study->n_objects + count.n_missing;
+  g_autofree char *why =
+      g_strdup_printf("%u of the %u images that its acquisitions have (0020,1002) are here",
+                      count.n_here, count.n_here + count.n_missing);
+  if (now < until) {
+    wait_until(study, why, MIN(now + ASK_AGAIN, until));
+    return FALSE;
+  }
+  return decide_part(config, study, why);
+}
+
 /* Whether the study may be read now. */
 static gboolean
 is_complete(const DemurServeConfig *config, DemurServeStudy *study, gint64 now) {
@@ -151,23 +177,20 @@ is_complete(const DemurServeConfig *config, DemurServeStudy *study, gint64 now) 
   study->n_objects = count_objects(folder, 0);
   study->n_expected = 0;
   study->part = FALSE;
-  const gboolean broken = demur_receiver_is_broken(config->folder, study->study);
-  static const char broke_off[] = "its association broke off and it was not sent again: what came "
-                                  "may be a part";
   if (config->archive_host == NULL)
-    return !broken || decide_part(config, study, broke_off);
+    return is_complete_by_itself(config, study, folder, now);
   const gint64 until = study->arrived + config->wait_seconds;
   g_autoptr(GError) error = NULL;
   if (!ask_archive(config, study->study, &study->n_expected, &error)) {
-    if (now >= until) /* nobody says: quiet is all there is */
-      return !broken || decide_part(config, study, broke_off);
+    if (now >= until)
+      return is_complete_by_itself(config, study, folder, now);
     g_autofree char *why =
         g_strdup_printf("the archive can't say how many objects it has: %s", error->message);
     wait_until(study, why, MIN(now + ASK_AGAIN, until));
     return FALSE;
   }
-  if (study->n_expected == 0 && broken)
-    return decide_part(config, study, broke_off);
+  if (study->n_expected == 0)
+    return is_complete_by_itself(config, study, folder, now);
   if (study->n_objects >= study->n_expected)
     return TRUE;
   g_autofree char *why = g_strdup_printf("%u of the %u objects that the archive has are here",

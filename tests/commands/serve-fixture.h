@@ -109,9 +109,10 @@ service_wait(const Service *service, const char *name, guint n) {
   g_error("%s never was %u: %s", name, n, run->out);
 }
 
-/* Slices from..to-1 of study number k, of a person of its own; their paths. */
+/* Slices from..to-1 of study number k, of a person of its own; their paths. n: how many they say
+ * that their acquisition has, 0: nothing. */
 static inline char **
-write_study(const Sandbox *sandbox, guint k, int from, int to) {
+write_study_of(const Sandbox *sandbox, guint k, int from, int to, guint n) {
   g_autofree char *name = g_strdup_printf("study-%u-%d", k, from);
   g_autofree char *folder = sandbox_path(sandbox, name);
   g_autofree char *study = g_strdup_printf("1.2.77.%u", k);
@@ -126,12 +127,18 @@ write_study(const Sandbox *sandbox, guint k, int from, int to) {
     image.series_uid = image.uid_root = series;
     image.patient_id = patient;
     image.patient_name = person;
+    image.images_in_acquisition = n;
     g_autofree char *file = g_strdup_printf("%03d.dcm", s);
     g_autofree char *path = g_build_filename(folder, file, NULL);
     fixture_save(&image, folder, file);
     g_strv_builder_add(paths, path);
   }
   return g_strv_builder_end(paths);
+}
+
+static inline char **
+write_study(const Sandbox *sandbox, guint k, int from, int to) {
+  return write_study_of(sandbox, k, from, to, 0);
 }
 
 /* How many of them the peer acknowledged; 0 too where it is not there. */

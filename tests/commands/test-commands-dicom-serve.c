@@ -173,6 +173,63 @@ test_a_study_that_broke_off_is_held_or_told_as_a_part(void) {
   }
 }
 
+static void
+send_of(const Service *service, guint k, int from, int to, guint n) {
+  g_auto(GStrv) paths = write_study_of(service->sandbox, k, from, to, n);
+  const DemurPeer peer = service_peer(service);
+  g_assert_cmpuint(send_some(&peer, paths), ==, (size_t)(to - from));
+}
+
+/* Images that say how many their acquisition has are waited for; then the study is held or told as a
+ * part, unless the settings say that they are not counted. */
+static void
+test_images_of_an_acquisition_are_waited_for(void) {
+  static const struct {
+    const char *complete, *end, *why;
+  } rows[] = {
+      {"wait = 600\n", "n_answered", NULL},
+      {"wait = 0\n", "n_held", "24 of the 30 images that its acquisitions have"},
+      {"wait = 0\npart = assess\n", "n_answered", "24 of 30 objects"},
+      {"wait = 600\nacquisitions = no\n", "n_answered", NULL},
+  };
+  for (gsize r = 0; r < G_N_ELEMENTS(rows); r++) {
+    g_autofree char *folder = fixture_folder();
+    FixtureServer *archive = fixture_server_new(folder, NULL, NULL);
+    g_autofree char *answer = answer_to(archive, "");
+    g_autofree char *more = g_strconcat("[complete]\n", rows[r].complete, answer, NULL);
+    g_autoptr(Service) service = service_new(more);
+    service_start(service);
+    send_of(service, 30, 0, 24, 30);
+    if (r == 0) {
+      g_autofree char *why = NULL;
+      for (int i = 0; i < PATIENCE_SECONDS * 10 && why == NULL; i++) {
+        g_autoptr(Run) run = service_status(service);
+        JsonArray *queue = array_at(root_of(run), "queue");
+        JsonObject *study =
+            json_array_get_length(queue) > 0 ? json_array_get_object_element(queue, 0) : NULL;
+        why = study != NULL && !is_null_at(study, "why") ? g_strdup(string_at(study, "why")) : NULL;
+        g_usleep(100000);
+      }
+      assert_says(why, "24 of the 30 images that its acquisitions have (0020,1002) are here");
+      send_of(service, 30, 24, 30, 30);
+    }
+    service_wait(service, rows[r].end, 1);
+    g_autoptr(Run) run = service_status(service);
+    if (strcmp(rows[r].end, "n_held") == 0) {
+      JsonObject *study = json_array_get_object_element(array_at(root_of(run), "held"), 0);
+      assert_says(string_at(study, "why"), rows[r].why);
+    } else {
+      g_auto(GStrv) files = archived(folder, 30);
+      g_assert_cmpuint(g_strv_length(files), ==, 1);
+      g_assert_cmpint(holds_text(files[0], "of a part"), ==, rows[r].why != NULL);
+    }
+    service_end(service, SIGTERM);
+    fixture_server_stop(archive);
+    fixture_server_free(archive);
+    fixture_remove(folder);
+  }
+}
+
 /* A model that fails is tried again, and then the verdict is `failed`, with its reason; who wants
  * such verdicts gets them. */
 static void
@@ -221,6 +278,36 @@ test_an_archive_that_is_down_is_waited_for(void) {
   g_assert_cmpuint(n_archived(folder, 5), ==, 1);
   service_end(service, SIGTERM);
   fixture_server_stop(archive);
+  fixture_server_free(archive);
+  fixture_remove(folder);
+}
+
+/* A night in which the archive is down and the service is killed again and again: in the morning each
+ * study is answered, once. */
+static void
+test_a_night_without_the_archive(void) {
+  enum { N_NIGHT = 12 };
+  g_autofree char *folder = fixture_folder();
+  FixtureServer *archive = fixture_server_make(folder, NULL, NULL);
+  g_autofree char *answer = answer_to(archive, "");
+  g_autoptr(Service) service = service_new(answer);
+  service_start(service);
+  for (guint k = 0; k < N_NIGHT; k++) {
+    send_study(service, 40 + k, 0, N_SERVE_SLICES);
+    if (k % 4 != 3)
+      continue;
+    service_end(service, SIGKILL);
+    service_start(service);
+  }
+  service_wait(service, "n_answer", N_NIGHT);
+  fixture_server_start(archive);
+  service_wait(service, "n_answered", N_NIGHT);
+  for (guint k = 0; k < N_NIGHT; k++)
+    g_assert_cmpuint(n_archived(folder, 40 + k), ==, 1);
+  service_end(service, SIGTERM);
+  fixture_server_stop(archive);
+  g_assert_cmpuint(archive->received.n_received, ==, N_NIGHT);
+  g_assert_cmpuint(archive->received.n_known, ==, 0);
   fixture_server_free(archive);
   fixture_remove(folder);
 }
@@ -619,9 +706,12 @@ main(int argc, char **argv) {
                   test_a_study_that_broke_off_is_held_or_told_as_a_part);
   g_test_add_func("/commands/serve/a-watched-folder-is-taken-over",
                   test_a_watched_folder_is_taken_over);
+  g_test_add_func("/commands/serve/images-of-an-acquisition-are-waited-for",
+                  test_images_of_an_acquisition_are_waited_for);
   g_test_add_func("/commands/serve/a-failing-model-is-told", test_a_failing_model_is_told);
   g_test_add_func("/commands/serve/an-archive-that-is-down-is-waited-for",
                   test_an_archive_that_is_down_is_waited_for);
+  g_test_add_func("/commands/serve/a-night-without-the-archive", test_a_night_without_the_archive);
   g_test_add_func("/commands/serve/a-held-study-is-listed-and-taken-up-again",
                   test_a_held_study_is_listed_and_taken_up_again);
   g_test_add_func("/commands/serve/an-archive-commits-to-three-objects",

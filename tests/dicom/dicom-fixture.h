@@ -99,6 +99,7 @@ typedef struct {
   gint64 instance_number, acquisition_number;
   guint16 value;                                     /* of every pixel */
   const char *issuer, *birth_date, *sex, *study_uid; /* NULL: none, study 1.2.3 */
+  guint images_in_acquisition;                       /* 0: it does not say */
 } FixtureImage;
 
 static inline FixtureImage
@@ -152,6 +153,8 @@ fixture_save(const FixtureImage *image, const char *folder, const char *name) {
   demur_writer_integer(w, DEMUR_TAG(0x0020, 0x0013), image->instance_number);
   demur_writer_decimals(w, DEMUR_TAG(0x0020, 0x0032), image->position_mm, 3);
   demur_writer_decimals(w, DEMUR_TAG(0x0020, 0x0037), image->orientation, 6);
+  if (image->images_in_acquisition > 0)
+    demur_writer_integer(w, DEMUR_TAG(0x0020, 0x1002), image->images_in_acquisition);
   demur_writer_u16(w, DEMUR_TAG(0x0028, 0x0002), 1);
   demur_writer_text(w, DEMUR_TAG(0x0028, 0x0004), "CS", "MONOCHROME2");
   demur_writer_u16(w, DEMUR_TAG(0x0028, 0x0010), 16);
