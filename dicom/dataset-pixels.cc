@@ -1,4 +1,5 @@
 #include "dicom/dataset-pixels.hh"
+#include "dicom/image-kind.h"
 
 std::string
 demur_put_native_pixels(DcmDataset &dataset, const DemurHeader &header,

@@ -4,6 +4,7 @@
 #include "dicom/deidentify-values.h"
 #include "dicom/library.h"
 #include "dicom/save-file.hh"
+#include "dicom/data-set.h"
 
 #include <dcmtk/config/osconfig.h>
 #include <dcmtk/dcmdata/dcistrmb.h>

@@ -1,4 +1,5 @@
 #include "dicom/files.h"
+#include "dicom/image-kind.h"
 #include "base/error.h"
 #include "base/file-stamp.h"
 #include "base/limits.h"

@@ -4,20 +4,15 @@
 #include "dicom/header.h"
 #include "base/error.h"
 #include "dicom/charset.h"
-#include "dicom/transfer-syntax.h"
+#include "dicom/data-set.h"
+#include "dicom/pixel-extent.h"
 #include "base/number.h"
 
 #include <math.h>
 #include <string.h>
-#include <zlib.h>
 
 #define MAX_TEXT_BYTES 65536
-#define MAX_INFLATED_BYTES (G_GUINT64_CONSTANT(512) << 20)
-#define FREE_INFLATED_BYTES (G_GUINT64_CONSTANT(32) << 20)
-#define INFLATED_TIMES 32 /* CT images pack 2 to 10 to 1 */
 #define MAX_FRAMES 65536
-#define MAX_FRAGMENTS (1u << 20)
-#define MAX_TAIL_BYTES 1024 /* of padding behind a compressed image */
 
 typedef enum { KIND_UID, KIND_CODE, KIND_TEXT, KIND_US, KIND_IS, KIND_DS, KIND_DS2 } Kind;
 
@@ -101,11 +96,8 @@ static const Field fields[] = {
 typedef struct {
   DemurSource *source;
   DemurHeader *header;
-  gboolean found_pixels;
-  gboolean pixels_unreadable; /* float or double pixel data */
-  gboolean pixels_undefined;
   gboolean has_padding_limit;
-  guint32 pixels_length;
+  DemurPixelElement pixels;
 } Reading;
 
 static DemurFrame
@@ -373,14 +365,14 @@ visit(const DemurElement *element, gpointer data) {
     return visit_group_element(reading, element);
   if (element->tag >= DEMUR_TAG(0x7FE0, 0x0008)) {
     if (element->tag == DEMUR_TAG(0x7FE0, 0x0010)) {
-      reading->found_pixels = TRUE;
-      reading->pixels_undefined = element->length == DEMUR_ELEMENTS_UNDEFINED;
-      reading->pixels_length = element->length;
+      reading->pixels.found = TRUE;
+      reading->pixels.undefined = element->length == DEMUR_ELEMENTS_UNDEFINED;
+      reading->pixels.length = element->length;
       header->pixels_offset = element->offset;
       return DEMUR_WALK_STOP;
     }
     if (element->tag == DEMUR_TAG(0x7FE0, 0x0008) || element->tag == DEMUR_TAG(0x7FE0, 0x0009)) {
-      reading->found_pixels = reading->pixels_unreadable = TRUE;
+      reading->pixels.found = reading->pixels.unreadable = TRUE;
       return DEMUR_WALK_STOP;
     }
     return element->tag > DEMUR_TAG(0x7FE0, 0x0010) ? DEMUR_WALK_STOP : DEMUR_WALK_ON;
@@ -422,349 +414,6 @@ visit(const DemurElement *element, gpointer data) {
   return DEMUR_WALK_ON;
 }
 
-typedef struct {
-  DemurSource *source;
-  char *transfer_syntax, *sop_class, *sop_instance;
-  guint64 end; /* of the meta header */
-  gboolean nested;
-} Meta;
-
-static DemurWalk
-visit_meta(const DemurElement *element, gpointer data) {
-  Meta *meta = data;
-  if ((element->tag >> 16) != 0x0002)
-    return DEMUR_WALK_STOP;
-  if (element->length == DEMUR_ELEMENTS_UNDEFINED)
-    return DEMUR_WALK_STOP;
-  if (strcmp(element->vr, "SQ") == 0) {
-    meta->nested = TRUE;
-    return DEMUR_WALK_STOP;
-  }
-  char **to = element->tag == DEMUR_TAG(0x0002, 0x0010)   ? &meta->transfer_syntax
-              : element->tag == DEMUR_TAG(0x0002, 0x0002) ? &meta->sop_class
-              : element->tag == DEMUR_TAG(0x0002, 0x0003) ? &meta->sop_instance
-                                                          : NULL;
-  if (to != NULL && element->length <= 256) {
-    const guint8 *bytes = demur_source_peek(meta->source, element->offset, element->length);
-    if (bytes != NULL)
-      set_text(to, code_text(bytes, element->length));
-  }
-  meta->end = element->offset + element->length;
-  return DEMUR_WALK_ON;
-}
-
-/* How the first element at offset is written; FALSE where it can't be one of a DICOM data set. */
-static gboolean
-guess_encoding(DemurSource *source, guint64 offset, gboolean preamble, DemurEncoding *encoding) {
-  const guint8 *head = demur_source_peek(source, offset, 8);
-  if (head == NULL)
-    return FALSE;
-  const guint16 little = demur_elements_u16(head, FALSE), big = demur_elements_u16(head, TRUE);
-  /* Behind a preamble any low group may come first; without one only these do. */
-  const guint16 last = preamble ? 0x0020 : 0x0008;
-  const gboolean is_little = little >= 0x0002 && little <= last;
-  if (!is_little && !(big >= 0x0004 && big <= last))
-    return FALSE;
-  encoding->big_endian = !is_little;
-  encoding->explicit_vr = g_ascii_isupper(head[4]) && g_ascii_isupper(head[5]);
-  if (encoding->explicit_vr)
-    return TRUE;
-  /* Implicit: the first value must fit, and no first value is long. */
-  const guint32 length = demur_elements_u32(head + 4, encoding->big_endian);
-  return !encoding->big_endian && length <= 4096 &&
-         length <= demur_source_size(source) - offset - 8;
-}
-
-/* A bare deflate stream (PS3.5 annex A.5), or one in zlib's wrapping, which some writers add. */
-static GBytes *
-inflate_rest(DemurSource *source, guint64 offset, GError **error) {
-  z_stream stream = {0};
-  const guint8 *head = demur_source_peek(source, offset, 2);
-  const gboolean wrapped =
-      head != NULL && (head[0] & 0x8F) == 0x08 && ((head[0] << 8) | head[1]) % 31 == 0;
-  if (inflateInit2(&stream, wrapped ? MAX_WBITS : -MAX_WBITS) != Z_OK) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "zlib can't be started");
-    return NULL;
-  }
-  g_autoptr(GByteArray) out = g_byte_array_new();
-  guint8 chunk[65536];
-  const guint64 size = demur_source_size(source);
-  const guint64 most =
-      MIN(MAX_INFLATED_BYTES, FREE_INFLATED_BYTES + INFLATED_TIMES * (size - offset));
-  int status = Z_OK;
-  while (status == Z_OK && offset < size) {
-    const size_t n = (size_t)MIN((guint64)16384, size - offset);
-    const guint8 *in = demur_source_peek(source, offset, n);
-    if (in == NULL)
-      break;
-    offset += n;
-    stream.next_in = (Bytef *)in;
-    stream.avail_in = (uInt)n;
-    do {
-      stream.next_out = chunk;
-      stream.avail_out = sizeof chunk;
-      status = inflate(&stream, Z_NO_FLUSH);
-      if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
-        break;
-      g_byte_array_append(out, chunk, (guint)(sizeof chunk - stream.avail_out));
-      if (out->len > most) {
-        inflateEnd(&stream);
-        g_set_error_literal(
-            error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-            "the deflated data set grows to more than 32 times its size, or 512 MiB");
-        return NULL;
-      }
-    } while (status == Z_OK && stream.avail_out == 0);
-    if (status == Z_BUF_ERROR)
-      status = Z_OK;
-  }
-  inflateEnd(&stream);
-  if (status != Z_OK && status != Z_STREAM_END) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "the deflated data set is damaged");
-    return NULL;
-  }
-  return g_byte_array_free_to_bytes(g_steal_pointer(&out));
-}
-
-static void
-check_native(DemurHeader *header, guint64 available, guint64 recorded) {
-  /* rows, columns <= 65,535, samples <= 4, frames <= 65,536, 4 bytes: below 2^53. */
-  const guint64 frame = (guint64)header->rows * header->columns * header->samples *
-                        ((header->bits_allocated + 7u) / 8u);
-  const guint64 needed = frame * header->n_frames;
-  header->pixels_length = MIN(available, recorded);
-  if (header->pixels_length >= needed)
-    return;
-  header->pixels = DEMUR_PIXELS_TRUNCATED;
-  header->pixels_problem =
-      g_strdup_printf("pixel data too short: %" G_GUINT64_FORMAT
-                      " bytes where %u x %u pixels need %" G_GUINT64_FORMAT,
-                      header->pixels_length, header->rows, header->columns, needed);
-}
-
-static gboolean
-begins_image(const guint8 *bytes) {
-  return bytes[0] == 0xFF && (bytes[1] == 0xD8 || bytes[1] == 0x4F); /* SOI, SOC */
-}
-
-/* Whether the image's last marker stands at the end of bytes begin .. end, before its padding:
- * zeros and, as some writers leave it, one odd byte. */
-static gboolean
-ends_image(DemurSource *source, guint64 begin, guint64 end) {
-  const size_t n = (size_t)MIN(end - begin, MAX_TAIL_BYTES);
-  const guint8 *tail = demur_source_peek(source, end - n, n);
-  if (tail == NULL)
-    return FALSE;
-  for (size_t at = n; at >= 2; at--) {
-    if (tail[at - 2] == 0xFF && tail[at - 1] == 0xD9)
-      return TRUE;
-    if (tail[at - 1] != 0 && at != n)
-      return FALSE;
-  }
-  return FALSE;
-}
-
-/* Walks the fragments (PS3.5 annex A.4): an offset table, at least one fragment a frame, the
- * delimiter. Notes where they lie. */
-static const char *
-walk_fragments(DemurSource *source, DemurHeader *header) {
-  g_autoptr(GArray) fragments = g_array_new(FALSE, FALSE, sizeof(DemurFragment));
-  guint64 at = header->pixels_offset;
-  for (gboolean table = TRUE;; table = FALSE) {
-    const guint8 *head = demur_source_peek(source, at, 8);
-    if (head == NULL)
-      return "cut off: its fragments have no end";
-    const guint32 tag =
-        ((guint32)demur_elements_u16(head, FALSE) << 16) | demur_elements_u16(head + 2, FALSE);
-    const guint32 length = demur_elements_u32(head + 4, FALSE);
-    at += 8;
-    if (tag == DEMUR_TAG(0xFFFE, 0xE0DD))
-      break;
-    if (tag != DEMUR_TAG(0xFFFE, 0xE000))
-      return "damaged: no fragment where one was expected";
-    if (length > demur_source_size(source) - at)
-      return "cut off inside a fragment";
-    if (table) {
-      header->table_offset = at;
-      header->table_length = length;
-    } else if (length > 0) {
-      if (fragments->len >= MAX_FRAGMENTS)
-        return "damaged: more fragments than any image has";
-      const guint8 *bytes = length >= 2 ? demur_source_peek(source, at, 2) : NULL;
-      const DemurFragment fragment = {at, length, bytes != NULL && begins_image(bytes)};
-      g_array_append_val(fragments, fragment);
-    }
-    at += length;
-  }
-  if (fragments->len < header->n_frames)
-    return "incomplete: fewer fragments than frames";
-  header->n_fragments = fragments->len;
-  header->fragments = (DemurFragment *)(void *)g_array_free(g_steal_pointer(&fragments), FALSE);
-  return NULL;
-}
-
-static void
-check_encapsulated(DemurSource *source, DemurHeader *header, DemurCoding coding) {
-  const char *problem = walk_fragments(source, header);
-  if (problem == NULL && coding != DEMUR_CODING_RLE) {
-    const DemurFragment *first = header->fragments;
-    const DemurFragment *last = header->fragments + header->n_fragments - 1;
-    const guint8 *start = demur_source_peek(source, first->offset, 1);
-    const gboolean boxed = coding == DEMUR_CODING_JPEG_2000 && start != NULL && start[0] == 0;
-    if (!first->begins_image && !boxed)
-      problem = "damaged: no compressed image begins there";
-    else if (!ends_image(source, last->offset, last->offset + last->length))
-      problem = "cut off: the compressed image has no end";
-  }
-  if (problem != NULL) {
-    header->pixels = DEMUR_PIXELS_TRUNCATED;
-    header->pixels_problem = g_strdup_printf("pixel data %s", problem);
-  }
-}
-
-static void
-refuse_pixels(DemurHeader *header, char *problem) {
-  header->pixels = DEMUR_PIXELS_UNSUPPORTED;
-  set_text(&header->pixels_problem, problem);
-}
-
-static void
-check_pixels(Reading *reading) {
-  DemurHeader *header = reading->header;
-  if (!reading->found_pixels) {
-    header->pixels = DEMUR_PIXELS_ABSENT;
-    header->pixels_problem = g_strdup("no pixel data");
-    return;
-  }
-  header->pixels = DEMUR_PIXELS_COMPLETE;
-  const DemurTransferSyntax *syntax = demur_transfer_syntax_find(header->transfer_syntax_uid);
-  header->encapsulated = reading->pixels_undefined;
-  if (reading->pixels_unreadable) {
-    refuse_pixels(header, g_strdup("floating-point pixel data are not read"));
-  } else if (syntax == NULL || syntax->coding == DEMUR_CODING_UNREADABLE) {
-    g_autofree char *name = demur_transfer_syntax_name(header->transfer_syntax_uid);
-    refuse_pixels(header, g_strdup_printf("compression %s is not read", name));
-  } else if (header->rows == 0 || header->columns == 0) {
-    refuse_pixels(header, g_strdup("the image has no rows or columns"));
-  } else if (header->bits_allocated == 0 || header->bits_allocated > 32 ||
-             header->bits_stored == 0 || header->bits_stored > header->bits_allocated ||
-             header->samples == 0 || header->samples > 4) {
-    refuse_pixels(header,
-                  g_strdup_printf("pixels of %u samples, %u bits stored in %u are not read",
-                                  header->samples, header->bits_stored, header->bits_allocated));
-  } else if (!header->encapsulated && header->bits_allocated != 8 && header->bits_allocated != 16 &&
-             header->bits_allocated != 32) {
-    refuse_pixels(header, g_strdup_printf("native pixels of %u bits are not read: only of 8, 16 or "
-                                          "32",
-                                          header->bits_allocated));
-  } else if (header->encapsulated) {
-    if (syntax->coding == DEMUR_CODING_NATIVE || syntax->coding == DEMUR_CODING_DEFLATED)
-      refuse_pixels(header,
-                    g_strdup("pixel data in fragments, but the transfer syntax is not compressed"));
-    else
-      check_encapsulated(reading->source, header, syntax->coding);
-  } else if (syntax->coding != DEMUR_CODING_NATIVE && syntax->coding != DEMUR_CODING_DEFLATED) {
-    refuse_pixels(header,
-                  g_strdup("pixel data not in fragments, but the transfer syntax is compressed"));
-  } else {
-    check_native(header, demur_source_size(reading->source) - header->pixels_offset,
-                 reading->pixels_length);
-  }
-}
-
-void
-demur_data_set_clear(DemurDataSet *set) {
-  g_clear_pointer(&set->transfer_syntax_uid, g_free);
-  g_clear_pointer(&set->sop_class_uid, g_free);
-  g_clear_pointer(&set->sop_instance_uid, g_free);
-}
-
-gboolean
-demur_data_set_locate(DemurSource **source, DemurDataSet *set, GError **error) {
-  guint64 offset = 0;
-  DemurEncoding encoding = {0};
-  Meta meta = {.source = *source};
-  const guint8 *magic = demur_source_peek(*source, 128, 4);
-  const gboolean preamble = magic != NULL && memcmp(magic, "DICM", 4) == 0;
-  g_autoptr(GError) meta_error = NULL;
-
-  if (preamble || (guess_encoding(*source, 0, FALSE, &encoding) && !encoding.big_endian &&
-                   demur_elements_u16(demur_source_peek(*source, 0, 2), FALSE) == 0x0002)) {
-    offset = preamble ? 132 : 0;
-    meta.end = offset;
-    const DemurEncoding explicit_little = {TRUE, FALSE};
-    /* The meta header ends at the first tag of another group; what stands there may be compressed,
-     * so an error behind it is none of the meta header's. */
-    if (!demur_elements_walk(*source, offset, explicit_little, FALSE, visit_meta, &meta,
-                             &meta_error))
-      g_clear_error(&meta_error);
-    offset = meta.end;
-  }
-  g_auto(DemurDataSet) found = {.transfer_syntax_uid = meta.transfer_syntax,
-                                .sop_class_uid = meta.sop_class,
-                                .sop_instance_uid = meta.sop_instance};
-  if (meta.nested) { /* which DCMTK would follow as deep as it goes */
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                        "the file meta header holds a sequence");
-    return FALSE;
-  }
-  const DemurTransferSyntax *syntax = demur_transfer_syntax_find(found.transfer_syntax_uid);
-  if (syntax != NULL && syntax->coding == DEMUR_CODING_DEFLATED) {
-    g_autoptr(GBytes) inflated = inflate_rest(*source, offset, error);
-    if (inflated == NULL)
-      return FALSE;
-    demur_source_free(*source);
-    *source = demur_source_bytes(inflated);
-    offset = 0;
-  }
-  if (!guess_encoding(*source, offset, preamble, &encoding)) {
-    if (preamble && demur_source_size(*source) <= offset)
-      g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                          "a DICOM header with nothing behind it");
-    else if (preamble)
-      g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                          "a DICOM header, but no data set behind it");
-    else if (demur_source_size(*source) == 0)
-      g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "empty file");
-    else
-      g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "not a DICOM file");
-    return FALSE;
-  }
-
-  if (found.transfer_syntax_uid == NULL || *found.transfer_syntax_uid == '\0') {
-    g_free(found.transfer_syntax_uid);
-    found.transfer_syntax_uid = g_strdup(encoding.big_endian    ? "1.2.840.10008.1.2.2"
-                                         : encoding.explicit_vr ? "1.2.840.10008.1.2.1"
-                                                                : "1.2.840.10008.1.2");
-  }
-  found.offset = offset;
-  found.encoding = encoding;
-  *set = found;
-  found = (DemurDataSet){0};
-  return TRUE;
-}
-
-/* DCMTK takes what its dictionary calls a sequence for one, also where the VR is not written: so
- * here all that begins like a sequence is walked too. */
-static DemurWalk
-pass_by(const DemurElement *element, gpointer data) {
-  DemurSource *source = data;
-  if (element->vr[0] != '\0' || element->length == DEMUR_ELEMENTS_UNDEFINED ||
-      element->length < 8 || element->tag == DEMUR_TAG(0x7FE0, 0x0010))
-    return DEMUR_WALK_ON;
-  const guint8 *bytes = demur_source_peek(source, element->offset, 4);
-  return bytes != NULL && demur_elements_u16(bytes, element->big_endian) == 0xFFFE
-             ? DEMUR_WALK_DESCEND
-             : DEMUR_WALK_ON;
-}
-
-gboolean
-demur_data_set_check(DemurSource **source, GError **error) {
-  g_auto(DemurDataSet) set = {0};
-  return demur_data_set_locate(source, &set, error) &&
-         demur_elements_walk(*source, set.offset, set.encoding, TRUE, pass_by, *source, error);
-}
-
 DemurHeader *
 demur_header_read(DemurSource **source, GError **error) {
   g_auto(DemurDataSet) set = {0};
@@ -795,7 +444,7 @@ demur_header_read(DemurSource **source, GError **error) {
   if (header->sop_class_uid == NULL)
     header->sop_class_uid = g_steal_pointer(&set.sop_class_uid);
   header->transfer_syntax_uid = g_steal_pointer(&set.transfer_syntax_uid);
-  check_pixels(&reading);
+  demur_pixel_extent_check(*source, &reading.pixels, header);
   return g_steal_pointer(&header);
 }
 
@@ -846,45 +495,6 @@ demur_header_frame(const DemurHeader *header, guint32 i) {
   return frame;
 }
 
-char *
-demur_header_not_an_image(const DemurHeader *header) {
-  static const struct {
-    const char *prefix; /* of the SOP class */
-    const char *modality;
-    const char *words;
-  } others[] = {
-      {"1.2.840.10008.1.3.10", NULL,
-       "a directory (DICOMDIR): the files it lists are read themselves"},
-      {"1.2.840.10008.5.1.4.1.1.88.", "SR", "a structured report (SR)"},
-      {"1.2.840.10008.5.1.4.1.1.66.", "SEG", "a segmentation (SEG), not an image"},
-      {"1.2.840.10008.5.1.4.1.1.481.3", "RTSTRUCT", "a radiotherapy structure set (RTSTRUCT)"},
-      {"1.2.840.10008.5.1.4.1.1.481.5", "RTPLAN", "a radiotherapy plan (RTPLAN)"},
-      {"1.2.840.10008.5.1.4.1.1.481.2", "RTDOSE",
-       "a radiotherapy dose grid (RTDOSE), not an image"},
-      {"1.2.840.10008.5.1.4.1.1.11.", "PR", "a presentation state (PR)"},
-      {"1.2.840.10008.5.1.4.1.1.104.", "DOC", "an encapsulated document (DOC)"},
-      {"1.2.840.10008.5.1.4.1.1.9.", "ECG", "a waveform"},
-      {NULL, "KO", "a key object selection (KO)"},
-      {NULL, "REG", "a registration (REG)"},
-      {NULL, "RTRECORD", "a radiotherapy record (RTRECORD)"},
-  };
-  for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
-    if (others[i].prefix != NULL && header->sop_class_uid != NULL) {
-      const size_t n = strlen(others[i].prefix);
-      if (strncmp(header->sop_class_uid, others[i].prefix, n) == 0 &&
-          (others[i].prefix[n - 1] == '.' || header->sop_class_uid[n] == '\0'))
-        return g_strdup(others[i].words);
-    }
-    if (others[i].modality != NULL && g_strcmp0(header->modality, others[i].modality) == 0)
-      return g_strdup(others[i].words);
-  }
-  if (header->pixels == DEMUR_PIXELS_ABSENT && (header->rows == 0 || header->columns == 0))
-    return header->modality != NULL
-               ? g_strdup_printf("a DICOM object without an image (modality %s)", header->modality)
-               : g_strdup("a DICOM object without an image");
-  return NULL;
-}
-
 typedef struct {
   DemurSource *source;
   char *series_uid;
@@ -912,30 +522,4 @@ demur_header_series_of_damaged(DemurSource **source) {
   (void)!demur_elements_walk(*source, set.offset, set.encoding, FALSE, visit_damaged, &damaged,
                              &ignored);
   return damaged.series_uid;
-}
-
-gboolean
-demur_header_lacks_its_image(const DemurHeader *header) {
-  static const char ct[] = "1.2.840.10008.5.1.4.1.1.2";
-  return header->series_uid != NULL && header->pixels == DEMUR_PIXELS_ABSENT &&
-         (header->rows == 0 || header->columns == 0) &&
-         (header->sop_class_uid != NULL ? g_str_has_prefix(header->sop_class_uid, ct)
-                                        : g_strcmp0(header->modality, "CT") == 0);
-}
-
-gboolean
-demur_header_is_lossy(const DemurHeader *header) {
-  const DemurTransferSyntax *syntax = demur_transfer_syntax_find(header->transfer_syntax_uid);
-  return (syntax != NULL && syntax->lossy) ||
-         (header->lossy != NULL && g_str_has_prefix(header->lossy, "01"));
-}
-
-char *
-demur_transfer_syntax_name(const char *uid) {
-  const DemurTransferSyntax *syntax = demur_transfer_syntax_find(uid);
-  if (syntax != NULL)
-    return g_strdup_printf("%s (%s)", syntax->name, uid);
-  const gboolean standard = uid != NULL && g_str_has_prefix(uid, "1.2.840.10008.");
-  return g_strdup_printf("%s (%s)", standard ? "unknown" : "private to its maker",
-                         uid != NULL ? uid : "none");
 }

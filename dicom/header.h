@@ -87,24 +87,6 @@ typedef struct {
   char *pixels_problem; /* in words; NULL where complete */
 } DemurHeader;
 
-/* Where the data set of an object begins, how it is written, and what the meta header says. */
-typedef struct {
-  guint64 offset;
-  DemurEncoding encoding;
-  char *transfer_syntax_uid;              /* without a meta header: what the bytes show */
-  char *sop_class_uid, *sop_instance_uid; /* NULL where the meta header has none */
-} DemurDataSet;
-
-/* Finds it, with or without preamble and meta header. A deflated data set replaces *source by its
- * inflated bytes. Errors as demur_header_read. */
-gboolean demur_data_set_locate(DemurSource **source, DemurDataSet *set,
-                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
-void demur_data_set_clear(DemurDataSet *set);
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DemurDataSet, demur_data_set_clear)
-
-/* Walks through all of it: what passes may be handed to DCMTK's parser. */
-gboolean demur_data_set_check(DemurSource **source, GError **error) G_GNUC_WARN_UNUSED_RESULT;
-
 /* Reads the header of *source, with or without preamble and meta header. A deflated data set
  * replaces *source by its inflated bytes (which pixels_offset then counts in). NULL with
  * DEMUR_ERROR_INPUT where this is no DICOM object or it is damaged, DEMUR_ERROR_UNSUPPORTED where
@@ -116,21 +98,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurHeader, demur_header_free)
 /* Facts of frame i: its own, completed by the shared ones. */
 DemurFrame demur_header_frame(const DemurHeader *header, guint32 i);
 
-/* NULL where the object is an image; else what it is, in words ("structured report (SR)"). */
-char *demur_header_not_an_image(const DemurHeader *header);
-
 /* Of an object that demur_header_read refuses as damaged: the SeriesInstanceUID that stands before
  * the damage (owned); NULL where there is none. */
 char *demur_header_series_of_damaged(DemurSource **source);
-
-/* Whether it calls itself an image, but has neither pixels nor size: a file cut between elements.
- */
-gboolean demur_header_lacks_its_image(const DemurHeader *header);
-
-/* Whether the pixels have ever been compressed with loss, by transfer syntax or (0028,2110). */
-gboolean demur_header_is_lossy(const DemurHeader *header);
-
-/* Name of a transfer syntax ("JPEG Lossless (1.2.840.10008.1.2.4.70)"); owned. */
-char *demur_transfer_syntax_name(const char *uid);
 
 G_END_DECLS

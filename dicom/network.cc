@@ -5,6 +5,7 @@
 #include "dicom/files.h"
 #include "dicom/library.h"
 #include "dicom/network-scu.hh"
+#include "dicom/data-set.h"
 
 #include <dcmtk/config/osconfig.h>
 #include <dcmtk/dcmdata/dctk.h>

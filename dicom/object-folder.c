@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/file-input.h"
 #include "base/file-output.h"
+#include "dicom/data-set.h"
 #include "dicom/header.h"
 
 #define MAX_META 65536 /* bytes by which file meta information may differ */

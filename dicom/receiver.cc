@@ -14,6 +14,7 @@
 #include "dicom/network-common.hh"
 #include "dicom/object-folder.h"
 #include "dicom/tls-layer.hh"
+#include "dicom/data-set.h"
 
 #include <dcmtk/config/osconfig.h>
 #include <dcmtk/dcmdata/dctk.h>

@@ -1,5 +1,6 @@
 #include "dicom/rules.h"
 #include "dicom/attributes.h"
+#include "dicom/transfer-syntax.h"
 
 #include <math.h>
 #include <string.h>

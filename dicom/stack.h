@@ -1,8 +1,9 @@
 /* The images of one series in one plane, before they are volumes: what separates them, and what
  * shows that a volume holds more than one acquisition or reconstruction (dicom/attributes.h). Used
- * by dicom/series.c alone. */
+ * by dicom/group.c and dicom/measure.c. */
 #pragma once
 
+#include "base/sha256.h"
 #include "dicom/series.h"
 
 G_BEGIN_DECLS
@@ -33,6 +34,22 @@ GPtrArray *demur_stack_separate(GPtrArray *images);
 
 /* Fills mixed and sideways_mm of the series from its used images, sorted by distance. */
 void demur_stack_check(const GPtrArray *images, DemurSeries *series);
+
+/* By path, entry of an archive, frame. */
+int demur_stack_compare_place(const DemurStackImage *a, const DemurStackImage *b);
+
+/* By InstanceNumber (unknown ones last), then by place. */
+int demur_stack_compare_instance(const DemurStackImage *a, const DemurStackImage *b);
+
+/* For arrays of images: GCompareFunc. By distance, then by instance. */
+int demur_stack_order_by_instance(gconstpointer a, gconstpointer b);
+int demur_stack_order_by_distance(gconstpointer a, gconstpointer b);
+
+/* FALSE where either was not read. */
+gboolean demur_stack_same_pixels(const DemurStackImage *a, const DemurStackImage *b);
+
+/* demur_content_digest_slice of an image whose pixels were read. */
+void demur_stack_digest_slice(const DemurStackImage *image, char hex[DEMUR_SHA256_HEX]);
 
 /* By the values of the attributes, in the order of their table: a written rule for ties. */
 int demur_stack_compare_values(const DemurStackImage *a, const DemurStackImage *b);

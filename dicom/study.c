@@ -1,6 +1,7 @@
 #include "dicom/study.h"
 #include "dicom/charset.h"
 #include "dicom/files.h"
+#include "dicom/data-set.h"
 
 #include <stddef.h>
 

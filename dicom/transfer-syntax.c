@@ -43,3 +43,13 @@ demur_transfer_syntax_find(const char *uid) {
       return &table[i];
   return NULL;
 }
+
+char *
+demur_transfer_syntax_name(const char *uid) {
+  const DemurTransferSyntax *syntax = demur_transfer_syntax_find(uid);
+  if (syntax != NULL)
+    return g_strdup_printf("%s (%s)", syntax->name, uid);
+  const gboolean standard = uid != NULL && g_str_has_prefix(uid, "1.2.840.10008.");
+  return g_strdup_printf("%s (%s)", standard ? "unknown" : "private to its maker",
+                         uid != NULL ? uid : "none");
+}

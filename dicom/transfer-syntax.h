@@ -25,4 +25,7 @@ typedef struct {
 /* The entry of uid; NULL where it is not known (private or newer). */
 const DemurTransferSyntax *demur_transfer_syntax_find(const char *uid);
 
+/* Name of a transfer syntax ("JPEG Lossless (1.2.840.10008.1.2.4.70)"); owned. */
+char *demur_transfer_syntax_name(const char *uid);
+
 G_END_DECLS

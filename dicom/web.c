@@ -13,6 +13,7 @@
 #include "dicom/multipart.h"
 #include "dicom/object-folder.h"
 #include "dicom/web-json.h"
+#include "dicom/data-set.h"
 
 #define MAX_JSON (64u << 20)
 #define MAX_OBJECT ((size_t)1 << 30)

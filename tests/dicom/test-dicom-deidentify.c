@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "dicom/deidentify.h"
 #include "dicom/volume.h"
+#include "dicom/data-set.h"
 #include "dicom-fixture.h"
 
 static const char key[] = "a key of the tests, not secret";

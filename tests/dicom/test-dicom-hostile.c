@@ -4,6 +4,7 @@
 #include "dicom-fixture.h"
 #include "base/random.h"
 #include "dicom/volume.h"
+#include "dicom/data-set.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

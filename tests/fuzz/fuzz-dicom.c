@@ -7,6 +7,8 @@
 #include "dicom/library.h"
 #include "dicom/pixels.h"
 #include "dicom/zip.h"
+#include "dicom/data-set.h"
+#include "dicom/image-kind.h"
 #include "memory-file.h"
 
 #define MAX_PIXELS (512 * 512)

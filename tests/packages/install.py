@@ -54,7 +54,9 @@ def main():
             for name in names:
                 path = os.path.join(where, name)
                 assert os.path.getsize(path) > 0, path
-                files[name] = path
+                # A completion of the shell's is called as its program is.
+                if name not in files or os.access(path, os.X_OK):
+                    files[name] = path
         for name in [*PROGRAMS, "libdemur.so", "libdemur.h", "libdemur.pc", "demur.1", "demur-workstation.1", "demur.mo", "demur-serve.service", "serve.conf",
                      "org.demur.Workstation.metainfo.xml", "org.demur.Workstation.svg"]:
             assert name in files, f"{name} is not installed"
