@@ -3,89 +3,14 @@
  * the first lines of a paragraph, kept groups). Pagination walks over the list, takes each run of
  * atoms that belong together, and starts a page where the run does not fit; in a table it first
  * repeats the header. Cost: linear. */
-#include "report/layout.h"
+#include "report/layout-private.h"
 
 #include <cairo-pdf.h>
 
 #include <math.h>
 #include <string.h>
 
-typedef struct {
-  size_t n_columns;
-  double *left, *width; /* [n_columns], of the cell's text */
-  gboolean *number;     /* [n_columns] */
-  PangoLayout **header; /* [n_columns] */
-  double header_height;
-} Table;
-
-typedef enum {
-  ATOM_LINE,
-  ATOM_ROW,
-  ATOM_FIGURES,
-  ATOM_KEY_FIGURES,
-  ATOM_CONTENTS,
-  ATOM_SPACE,
-  ATOM_BREAK,
-} AtomKind;
-
-typedef struct {
-  AtomKind kind;
-  double height;
-  gboolean keep; /* on one page with the next atom */
-  DemurTextStyle style;
-  /* ATOM_LINE */
-  PangoLayout *text; /* shared by the lines of a paragraph */
-  int line;
-  gboolean first, last; /* of the paragraph; of the table for rows */
-  int outline;          /* index into sections + 1, 0: none */
-  /* ATOM_ROW */
-  Table *table;
-  PangoLayout **cells; /* [n_columns] */
-  gboolean is_header;
-  /* ATOM_FIGURES, ATOM_KEY_FIGURES */
-  size_t n;
-  DemurLayoutFigure *figures;
-  PangoLayout **texts; /* [2 n] */
-  /* after pagination */
-  size_t page;
-  double y;
-} Atom;
-
-typedef struct {
-  char *title;
-  int level;
-  size_t page;
-  double y;
-} Section;
-
-struct DemurLayout {
-  double page_width, page_height;
-  DemurRectangle area;
-  const DemurPalette *palette;
-  DemurLayoutFrameFunc frame;
-  gpointer frame_data;
-  GDestroyNotify free_frame_data;
-  PangoFontMap *font_map;
-  PangoContext *context;
-  GPtrArray *atoms;    /* Atom */
-  GPtrArray *tables;   /* Table */
-  GPtrArray *sections; /* Section */
-  GPtrArray *alternatives;
-  GPtrArray *links; /* what each link says, as drawn */
-  guint keep_depth;
-  gboolean missing; /* some character stands as its code point */
-  size_t n_pages;
-};
-
-typedef struct {
-  double size, line_spacing, above, below;
-  PangoWeight weight;
-  gboolean muted;
-  const char *tag;
-  int outline_level; /* 0: none */
-} Style;
-
-static const Style styles[DEMUR_N_TEXT_STYLES] = {
+const DemurLayoutStyle demur_layout_styles[DEMUR_N_TEXT_STYLES] = {
     [DEMUR_TEXT_TITLE] = {17, 1.2, 0, 8, PANGO_WEIGHT_SEMIBOLD, FALSE, "H1", 1},
     [DEMUR_TEXT_SECTION] = {15, 1.2, 0, 8, PANGO_WEIGHT_SEMIBOLD, FALSE, "H1", 1},
     [DEMUR_TEXT_HEADING] = {10, 1.25, 13, 4, PANGO_WEIGHT_SEMIBOLD, FALSE, "H2", 2},
@@ -95,15 +20,14 @@ static const Style styles[DEMUR_N_TEXT_STYLES] = {
     [DEMUR_TEXT_LEAD] = {9.4, 1.45, 0, 9, PANGO_WEIGHT_NORMAL, FALSE, "P", 0},
 };
 
-#define CELL_SIZE 8.0
-#define CELL_PAD_X 4.0
-#define CELL_PAD_Y 2.9
-#define TABLE_BELOW 6.0
+#define DEMUR_LAYOUT_CELL_SIZE 8.0
+#define DEMUR_LAYOUT_CELL_PAD_X 4.0
+#define DEMUR_LAYOUT_TABLE_BELOW 6.0
 #define SECTION_ABOVE 26.0 /* where a section begins in the middle of a page */
 
 static void
 table_free(gpointer data) {
-  Table *table = data;
+  DemurLayoutTable *table = data;
   for (size_t c = 0; c < table->n_columns; c++)
     g_clear_object(&table->header[c]);
   g_free(table->header);
@@ -115,7 +39,7 @@ table_free(gpointer data) {
 
 static void
 atom_free(gpointer data) {
-  Atom *atom = data;
+  DemurLayoutAtom *atom = data;
   g_clear_object(&atom->text);
   if (atom->cells)
     for (size_t c = 0; c < atom->table->n_columns; c++)
@@ -135,7 +59,7 @@ atom_free(gpointer data) {
 
 static void
 section_free(gpointer data) {
-  Section *section = data;
+  DemurLayoutSection *section = data;
   g_free(section->title);
   g_free(section);
 }
@@ -205,8 +129,8 @@ forbid_breaks(PangoAttrList *attributes, const char *text) {
   }
 }
 
-static PangoLayout *
-new_text(DemurLayout *layout, const char *text, double size, PangoWeight weight) {
+PangoLayout *
+demur_layout_new_text(DemurLayout *layout, const char *text, double size, PangoWeight weight) {
   PangoLayout *result = pango_layout_new(layout->context);
   PangoFontDescription *font = pango_font_description_from_string(layout->palette->font);
   pango_font_description_set_absolute_size(font, size * PANGO_SCALE);
@@ -223,14 +147,14 @@ new_text(DemurLayout *layout, const char *text, double size, PangoWeight weight)
   return result;
 }
 
-static double
-units(int pango) {
+double
+demur_layout_units(int pango) {
   return (double)pango / PANGO_SCALE;
 }
 
-static Atom *
-add_atom(DemurLayout *layout, AtomKind kind, double height) {
-  Atom *atom = g_new0(Atom, 1);
+static DemurLayoutAtom *
+add_atom(DemurLayout *layout, DemurLayoutAtomKind kind, double height) {
+  DemurLayoutAtom *atom = g_new0(DemurLayoutAtom, 1);
   atom->kind = kind;
   atom->height = height;
   atom->keep = layout->keep_depth > 0;
@@ -240,12 +164,12 @@ add_atom(DemurLayout *layout, AtomKind kind, double height) {
 
 void
 demur_layout_space(DemurLayout *layout, double height) {
-  add_atom(layout, ATOM_SPACE, height);
+  add_atom(layout, DEMUR_LAYOUT_SPACE, height);
 }
 
 void
 demur_layout_page_break(DemurLayout *layout, double unless) {
-  add_atom(layout, ATOM_BREAK, unless)->keep = FALSE;
+  add_atom(layout, DEMUR_LAYOUT_BREAK, unless)->keep = FALSE;
 }
 
 void
@@ -257,35 +181,35 @@ void
 demur_layout_keep_end(DemurLayout *layout) {
   g_return_if_fail(layout->keep_depth > 0);
   if (--layout->keep_depth == 0 && layout->atoms->len > 0)
-    ((Atom *)g_ptr_array_index(layout->atoms, layout->atoms->len - 1))->keep = FALSE;
+    ((DemurLayoutAtom *)g_ptr_array_index(layout->atoms, layout->atoms->len - 1))->keep = FALSE;
 }
 
 /* A note says what stands above it: the end of a table, or figures, stay with its beginning. */
 static void
 keep_with_note(DemurLayout *layout) {
   const guint n = layout->atoms->len;
-  Atom *space = n > 1 ? g_ptr_array_index(layout->atoms, n - 1) : NULL,
-       *above = n > 1 ? g_ptr_array_index(layout->atoms, n - 2) : NULL;
-  if (space && space->kind == ATOM_SPACE &&
-      (above->kind == ATOM_ROW || above->kind == ATOM_FIGURES))
+  DemurLayoutAtom *space = n > 1 ? g_ptr_array_index(layout->atoms, n - 1) : NULL,
+                  *above = n > 1 ? g_ptr_array_index(layout->atoms, n - 2) : NULL;
+  if (space && space->kind == DEMUR_LAYOUT_SPACE &&
+      (above->kind == DEMUR_LAYOUT_ROW || above->kind == DEMUR_LAYOUT_FIGURES))
     space->keep = above->keep = TRUE;
 }
 
 void
 demur_layout_text(DemurLayout *layout, DemurTextStyle style, const char *text) {
-  const Style *s = &styles[style];
+  const DemurLayoutStyle *s = &demur_layout_styles[style];
   if (style == DEMUR_TEXT_NOTE)
     keep_with_note(layout);
   const gboolean heading = s->outline_level > 0;
   if (s->above > 0)
-    add_atom(layout, ATOM_SPACE, s->above)->keep = TRUE;
-  PangoLayout *paragraph = new_text(layout, text, s->size, s->weight);
+    add_atom(layout, DEMUR_LAYOUT_SPACE, s->above)->keep = TRUE;
+  PangoLayout *paragraph = demur_layout_new_text(layout, text, s->size, s->weight);
   pango_layout_set_width(paragraph, (int)(layout->area.width * PANGO_SCALE));
   pango_layout_set_wrap(paragraph, PANGO_WRAP_WORD_CHAR);
   const int n_lines = pango_layout_get_line_count(paragraph);
   int section = 0;
   if (heading) {
-    Section *entry = g_new0(Section, 1);
+    DemurLayoutSection *entry = g_new0(DemurLayoutSection, 1);
     /* A finding is too long for the outline. */
     entry->title = g_strdup(style == DEMUR_TEXT_TITLE ? "Summary" : text);
     entry->level = s->outline_level;
@@ -293,7 +217,7 @@ demur_layout_text(DemurLayout *layout, DemurTextStyle style, const char *text) {
     section = (int)layout->sections->len;
   }
   for (int i = 0; i < n_lines; i++) {
-    Atom *atom = add_atom(layout, ATOM_LINE, s->size * s->line_spacing);
+    DemurLayoutAtom *atom = add_atom(layout, DEMUR_LAYOUT_LINE, s->size * s->line_spacing);
     atom->style = style;
     atom->text = g_object_ref(paragraph);
     atom->line = i;
@@ -305,15 +229,15 @@ demur_layout_text(DemurLayout *layout, DemurTextStyle style, const char *text) {
     atom->keep |= heading || (i == 0 && n_lines > 1) || i == n_lines - 2;
   }
   g_object_unref(paragraph);
-  Atom *below = add_atom(layout, ATOM_SPACE, s->below);
+  DemurLayoutAtom *below = add_atom(layout, DEMUR_LAYOUT_SPACE, s->below);
   below->keep |= heading;
 }
 
 /* A cell's text: the first line plain or bold, what follows "\n" smaller and muted. */
 static PangoLayout *
 new_cell(DemurLayout *layout, const char *text, gboolean bold, gboolean number) {
-  PangoLayout *cell = new_text(layout, text ? text : "", CELL_SIZE,
-                               bold ? PANGO_WEIGHT_SEMIBOLD : PANGO_WEIGHT_NORMAL);
+  PangoLayout *cell = demur_layout_new_text(layout, text ? text : "", DEMUR_LAYOUT_CELL_SIZE,
+                                            bold ? PANGO_WEIGHT_SEMIBOLD : PANGO_WEIGHT_NORMAL);
   PangoAttrList *attributes = pango_attr_list_new();
   pango_attr_list_insert(attributes, pango_attr_font_features_new("tnum=1"));
   const char *shown = pango_layout_get_text(cell);
@@ -321,7 +245,8 @@ new_cell(DemurLayout *layout, const char *text, gboolean bold, gboolean number) 
   const char *second = strchr(shown, '\n');
   if (second) {
     const DemurColour muted = layout->palette->muted;
-    PangoAttribute *small = pango_attr_size_new_absolute((int)(CELL_SIZE * 0.86 * PANGO_SCALE)),
+    PangoAttribute *small = pango_attr_size_new_absolute(
+                       (int)(DEMUR_LAYOUT_CELL_SIZE * 0.86 * PANGO_SCALE)),
                    *colour = pango_attr_foreground_new((guint16)(muted.red * 65535),
                                                        (guint16)(muted.green * 65535),
                                                        (guint16)(muted.blue * 65535)),
@@ -340,18 +265,18 @@ new_cell(DemurLayout *layout, const char *text, gboolean bold, gboolean number) 
   return cell;
 }
 
-static double
-text_width(PangoLayout *text) {
+double
+demur_layout_text_width(PangoLayout *text) {
   int width, height;
   pango_layout_get_size(text, &width, &height);
-  return units(width);
+  return demur_layout_units(width);
 }
 
-static double
-text_height(PangoLayout *text) {
+double
+demur_layout_text_height(PangoLayout *text) {
   int width, height;
   pango_layout_get_size(text, &width, &height);
-  return units(height);
+  return demur_layout_units(height);
 }
 
 /* The widest unbreakable piece of a header: where it may wrap, it needs no more. */
@@ -361,7 +286,7 @@ widest_word(DemurLayout *layout, const char *text) {
   g_auto(GStrv) words = g_strsplit(text, " ", -1);
   for (char **word = words; *word; word++) {
     PangoLayout *cell = new_cell(layout, *word, TRUE, FALSE);
-    widest = fmax(widest, text_width(cell));
+    widest = fmax(widest, demur_layout_text_width(cell));
     g_object_unref(cell);
   }
   return widest;
@@ -403,7 +328,7 @@ void
 demur_layout_table(DemurLayout *layout, size_t n_columns, const DemurLayoutColumn *columns,
                    size_t n_rows, const char *const *cells, const gboolean *bold) {
   g_return_if_fail(n_columns > 0);
-  Table *table = g_new0(Table, 1);
+  DemurLayoutTable *table = g_new0(DemurLayoutTable, 1);
   g_ptr_array_add(layout->tables, table);
   table->n_columns = n_columns;
   table->left = g_new0(double, n_columns);
@@ -420,26 +345,27 @@ demur_layout_table(DemurLayout *layout, size_t n_columns, const DemurLayoutColum
       PangoLayout *cell =
           new_cell(layout, cells[r * n_columns + c], bold && bold[r], columns[c].number);
       bodies[r * n_columns + c] = cell;
-      numbers = fmax(numbers, text_width(cell));
+      numbers = fmax(numbers, demur_layout_text_width(cell));
     }
-    natural[c] = fmax(numbers, text_width(table->header[c])) + 2 * CELL_PAD_X;
+    natural[c] =
+        fmax(numbers, demur_layout_text_width(table->header[c])) + 2 * DEMUR_LAYOUT_CELL_PAD_X;
     const double word = widest_word(layout, columns[c].header);
     least[c] = columns[c].number
-                   ? fmax(numbers, word) + 2 * CELL_PAD_X
+                   ? fmax(numbers, word) + 2 * DEMUR_LAYOUT_CELL_PAD_X
                    : fmin(natural[c], fmax(columns[c].least > 0 ? columns[c].least : 60,
-                                           word + 2 * CELL_PAD_X));
+                                           word + 2 * DEMUR_LAYOUT_CELL_PAD_X));
   }
   fit_widths(columns, natural, least, n_columns, layout->area.width, table->width);
   double x = 0, header = 0;
   for (size_t c = 0; c < n_columns; c++) {
-    table->left[c] = x + CELL_PAD_X;
+    table->left[c] = x + DEMUR_LAYOUT_CELL_PAD_X;
     x += table->width[c];
-    table->width[c] -= 2 * CELL_PAD_X;
+    table->width[c] -= 2 * DEMUR_LAYOUT_CELL_PAD_X;
     pango_layout_set_width(table->header[c], (int)ceil(table->width[c] * PANGO_SCALE) + 8);
-    header = fmax(header, text_height(table->header[c]));
+    header = fmax(header, demur_layout_text_height(table->header[c]));
   }
-  table->header_height = header + 2 * CELL_PAD_Y;
-  Atom *top = add_atom(layout, ATOM_ROW, table->header_height);
+  table->header_height = header + 2 * DEMUR_LAYOUT_CELL_PAD_Y;
+  DemurLayoutAtom *top = add_atom(layout, DEMUR_LAYOUT_ROW, table->header_height);
   top->table = table;
   top->is_header = TRUE;
   top->first = TRUE;
@@ -451,29 +377,30 @@ demur_layout_table(DemurLayout *layout, size_t n_columns, const DemurLayoutColum
     for (size_t c = 0; c < n_columns; c++) {
       row[c] = bodies[r * n_columns + c];
       pango_layout_set_width(row[c], (int)ceil(table->width[c] * PANGO_SCALE) + 8);
-      height = fmax(height, text_height(row[c]));
+      height = fmax(height, demur_layout_text_height(row[c]));
     }
-    Atom *atom = add_atom(layout, ATOM_ROW, height + 2 * CELL_PAD_Y);
+    DemurLayoutAtom *atom =
+        add_atom(layout, DEMUR_LAYOUT_ROW, height + 2 * DEMUR_LAYOUT_CELL_PAD_Y);
     atom->table = table;
     atom->cells = row;
     atom->last = r == n_rows - 1;
     /* No row of its own at either end of a page. */
     atom->keep |= r == 0 ? n_rows > 1 : r + 2 == n_rows;
   }
-  Atom *below = add_atom(layout, ATOM_SPACE, TABLE_BELOW);
+  DemurLayoutAtom *below = add_atom(layout, DEMUR_LAYOUT_SPACE, DEMUR_LAYOUT_TABLE_BELOW);
   below->keep = layout->keep_depth > 0;
 }
 
 void
 demur_layout_figures(DemurLayout *layout, double height, size_t n,
                      const DemurLayoutFigure *figures) {
-  Atom *atom = add_atom(layout, ATOM_FIGURES, height);
+  DemurLayoutAtom *atom = add_atom(layout, DEMUR_LAYOUT_FIGURES, height);
   atom->n = n;
   atom->figures = g_new0(DemurLayoutFigure, n);
   memcpy(atom->figures, figures, n * sizeof *figures);
   for (size_t i = 0; i < n; i++)
     g_ptr_array_add(layout->alternatives, figures[i].alternative);
-  add_atom(layout, ATOM_SPACE, 6);
+  add_atom(layout, DEMUR_LAYOUT_SPACE, 6);
 }
 
 void
@@ -481,60 +408,60 @@ demur_layout_fit_page(DemurLayout *layout, double least) {
   double over = -layout->area.height, lowest = INFINITY;
   guint n = 0;
   for (guint i = 0; i < layout->atoms->len; i++) {
-    const Atom *atom = g_ptr_array_index(layout->atoms, i);
+    const DemurLayoutAtom *atom = g_ptr_array_index(layout->atoms, i);
     over += atom->height;
-    if (atom->kind == ATOM_FIGURES) {
+    if (atom->kind == DEMUR_LAYOUT_FIGURES) {
       lowest = fmin(lowest, atom->height);
       n++;
     }
   }
   for (guint i = layout->atoms->len; i-- > 0;) { /* space may run over the edge */
-    const Atom *atom = g_ptr_array_index(layout->atoms, i);
-    if (atom->kind != ATOM_SPACE)
+    const DemurLayoutAtom *atom = g_ptr_array_index(layout->atoms, i);
+    if (atom->kind != DEMUR_LAYOUT_SPACE)
       break;
     over -= atom->height;
   }
   if (n == 0 || over <= 0 || lowest - over / n < least)
     return;
   for (guint i = 0; i < layout->atoms->len; i++) {
-    Atom *atom = g_ptr_array_index(layout->atoms, i);
-    if (atom->kind == ATOM_FIGURES)
+    DemurLayoutAtom *atom = g_ptr_array_index(layout->atoms, i);
+    if (atom->kind == DEMUR_LAYOUT_FIGURES)
       atom->height -= over / n;
   }
 }
 
-#define KEY_GAP 12.0
-
 void
 demur_layout_key_figures(DemurLayout *layout, size_t n, const char *const *texts) {
-  const double width = (layout->area.width - KEY_GAP * (double)(n - 1)) / (double)n;
-  Atom *atom = add_atom(layout, ATOM_KEY_FIGURES, 0);
+  const double width = (layout->area.width - DEMUR_LAYOUT_KEY_GAP * (double)(n - 1)) / (double)n;
+  DemurLayoutAtom *atom = add_atom(layout, DEMUR_LAYOUT_KEY_FIGURES, 0);
   atom->n = n;
   atom->texts = g_new0(PangoLayout *, 2 * n);
   for (size_t i = 0; i < n; i++) {
     double size = 16;
-    atom->texts[2 * i] = new_text(layout, texts[2 * i], size, PANGO_WEIGHT_SEMIBOLD);
+    atom->texts[2 * i] = demur_layout_new_text(layout, texts[2 * i], size, PANGO_WEIGHT_SEMIBOLD);
     /* A long word ("no difference shown") is set smaller, then broken. */
-    while (text_width(atom->texts[2 * i]) > width && size > 11) {
+    while (demur_layout_text_width(atom->texts[2 * i]) > width && size > 11) {
       g_object_unref(atom->texts[2 * i]);
-      atom->texts[2 * i] = new_text(layout, texts[2 * i], size -= 1, PANGO_WEIGHT_SEMIBOLD);
+      atom->texts[2 * i] =
+          demur_layout_new_text(layout, texts[2 * i], size -= 1, PANGO_WEIGHT_SEMIBOLD);
     }
-    atom->texts[2 * i + 1] = new_text(layout, texts[2 * i + 1], 8, PANGO_WEIGHT_NORMAL);
+    atom->texts[2 * i + 1] =
+        demur_layout_new_text(layout, texts[2 * i + 1], 8, PANGO_WEIGHT_NORMAL);
     for (size_t k = 2 * i; k < 2 * i + 2; k++) {
       pango_layout_set_width(atom->texts[k], (int)(width * PANGO_SCALE));
       pango_layout_set_wrap(atom->texts[k], PANGO_WRAP_WORD_CHAR);
     }
     pango_layout_set_line_spacing(atom->texts[2 * i + 1], 1.12f);
-    atom->height = fmax(atom->height, 30 + text_height(atom->texts[2 * i + 1]));
-    atom->height = fmax(atom->height,
-                        9 + text_height(atom->texts[2 * i]) + text_height(atom->texts[2 * i + 1]));
+    atom->height = fmax(atom->height, 30 + demur_layout_text_height(atom->texts[2 * i + 1]));
+    atom->height = fmax(atom->height, 9 + demur_layout_text_height(atom->texts[2 * i]) +
+                                          demur_layout_text_height(atom->texts[2 * i + 1]));
   }
-  add_atom(layout, ATOM_SPACE, 12);
+  add_atom(layout, DEMUR_LAYOUT_SPACE, 12);
 }
 
 void
 demur_layout_contents(DemurLayout *layout) {
-  add_atom(layout, ATOM_CONTENTS, 26);
+  add_atom(layout, DEMUR_LAYOUT_CONTENTS, 26);
 }
 
 gboolean
@@ -545,12 +472,12 @@ demur_layout_lacks_glyphs(const DemurLayout *layout) {
 size_t
 demur_layout_paginate(DemurLayout *layout) {
   const double top = layout->area.y, bottom = layout->area.y + layout->area.height;
-  const Table *open = NULL; /* the table that the next row continues */
+  const DemurLayoutTable *open = NULL; /* the table that the next row continues */
   double y = top;
   size_t page = 0;
   for (guint i = 0; i < layout->atoms->len;) {
-    Atom *first = g_ptr_array_index(layout->atoms, i);
-    if (first->kind == ATOM_BREAK) {
+    DemurLayoutAtom *first = g_ptr_array_index(layout->atoms, i);
+    if (first->kind == DEMUR_LAYOUT_BREAK) {
       if (y > top && (first->height <= 0 || y + first->height > bottom)) {
         page++;
         y = top;
@@ -566,20 +493,20 @@ demur_layout_paginate(DemurLayout *layout) {
     guint end = i;
     double height = 0;
     for (;; end++) {
-      const Atom *atom = g_ptr_array_index(layout->atoms, end);
+      const DemurLayoutAtom *atom = g_ptr_array_index(layout->atoms, end);
       height += atom->height;
       if (!atom->keep || end + 1 == layout->atoms->len)
         break;
-      const Atom *next = g_ptr_array_index(layout->atoms, end + 1);
-      if (next->kind == ATOM_BREAK)
+      const DemurLayoutAtom *next = g_ptr_array_index(layout->atoms, end + 1);
+      if (next->kind == DEMUR_LAYOUT_BREAK)
         break;
     }
     end++;
     /* Empty space may run over the edge. */
     double needed = height;
     for (guint k = end; k-- > i;) {
-      const Atom *atom = g_ptr_array_index(layout->atoms, k);
-      if (atom->kind != ATOM_SPACE)
+      const DemurLayoutAtom *atom = g_ptr_array_index(layout->atoms, k);
+      if (atom->kind != DEMUR_LAYOUT_SPACE)
         break;
       needed -= atom->height;
     }
@@ -588,24 +515,24 @@ demur_layout_paginate(DemurLayout *layout) {
       y = top;
     }
     for (guint k = i; k < end; k++) {
-      Atom *atom = g_ptr_array_index(layout->atoms, k);
-      if (y > top && y + atom->height > bottom && atom->kind != ATOM_SPACE) {
+      DemurLayoutAtom *atom = g_ptr_array_index(layout->atoms, k);
+      if (y > top && y + atom->height > bottom && atom->kind != DEMUR_LAYOUT_SPACE) {
         page++;
         y = top;
       }
-      if (y == top && atom->kind == ATOM_SPACE) { /* no gap at the top of a page */
+      if (y == top && atom->kind == DEMUR_LAYOUT_SPACE) { /* no gap at the top of a page */
         atom->page = page;
         atom->y = y;
         continue;
       }
-      if (atom->kind == ATOM_ROW && !atom->is_header && y == top && open == atom->table)
+      if (atom->kind == DEMUR_LAYOUT_ROW && !atom->is_header && y == top && open == atom->table)
         y += open->header_height;
-      if (atom->kind == ATOM_ROW)
+      if (atom->kind == DEMUR_LAYOUT_ROW)
         open = atom->table;
       atom->page = page;
       atom->y = y;
       if (atom->outline > 0) {
-        Section *section = g_ptr_array_index(layout->sections, (guint)atom->outline - 1);
+        DemurLayoutSection *section = g_ptr_array_index(layout->sections, (guint)atom->outline - 1);
         section->page = page;
         section->y = y;
       }
@@ -615,278 +542,6 @@ demur_layout_paginate(DemurLayout *layout) {
   }
   layout->n_pages = page + 1;
   return layout->n_pages;
-}
-
-static void
-begin_tag(cairo_t *cr, gboolean tagged, const char *name) {
-  if (tagged)
-    cairo_tag_begin(cr, name, NULL);
-}
-
-static void
-end_tag(cairo_t *cr, gboolean tagged, const char *name) {
-  if (tagged)
-    cairo_tag_end(cr, name);
-}
-
-static void
-rule(cairo_t *cr, double x, double y, double width, DemurColour colour, double thickness) {
-  demur_chart_colour(cr, colour, 1);
-  cairo_set_dash(cr, NULL, 0, 0);
-  cairo_set_line_width(cr, thickness);
-  cairo_move_to(cr, x, y);
-  cairo_line_to(cr, x + width, y);
-  cairo_stroke(cr);
-}
-
-/* The attributes of bytes [start, end) of a text, for that part by itself; where it may break no
- * longer matters (and Pango reads beyond a text whose break attributes do). */
-static PangoAttrList *
-part_attributes(PangoAttrList *whole, size_t start, size_t end) {
-  PangoAttrList *part = pango_attr_list_new();
-  GSList *list = whole ? pango_attr_list_get_attributes(whole) : NULL;
-  for (GSList *l = list; l; l = l->next) {
-    PangoAttribute *attribute = l->data;
-    const size_t from = MAX(attribute->start_index, start), to = MIN(attribute->end_index, end);
-    if (attribute->klass->type != PANGO_ATTR_ALLOW_BREAKS && from < to) {
-      PangoAttribute *copy = pango_attribute_copy(attribute);
-      copy->start_index = (guint)(from - start);
-      copy->end_index = (guint)(to - start);
-      pango_attr_list_insert(part, copy);
-    }
-  }
-  g_slist_free_full(list, (GDestroyNotify)pango_attribute_destroy);
-  return part;
-}
-
-/* Shows line of text with its left end at x. A wrapped line is laid out anew by itself, so that the
- * blank at its end stays a glyph: Cairo writes the one that Pango swallows as a nested piece of
- * marked content, which readers of tagged PDF trip over, and without any blank they would join two
- * words. */
-static void
-show_line(cairo_t *cr, PangoLayout *text, PangoLayoutLine *line, double x, double baseline) {
-  if (pango_layout_get_line_count(text) == 1) {
-    cairo_move_to(cr, x, baseline);
-    pango_cairo_show_layout_line(cr, line);
-    return;
-  }
-  const char *whole = pango_layout_get_text(text);
-  const size_t start = (size_t)line->start_index, length = (size_t)line->length;
-  const gboolean last = whole[start + length] == '\0';
-  const gboolean blank = length > 0 && whole[start + length - 1] == ' ';
-  g_autofree char *part = g_strndup(whole + start, length);
-  g_autofree char *spaced = g_strconcat(part, last || blank ? "" : " ", NULL);
-  PangoLayout *single = pango_layout_new(pango_layout_get_context(text));
-  pango_layout_set_font_description(single, pango_layout_get_font_description(text));
-  pango_layout_set_text(single, spaced, -1);
-  PangoAttrList *attributes =
-      part_attributes(pango_layout_get_attributes(text), start, start + length);
-  pango_layout_set_attributes(single, attributes);
-  pango_attr_list_unref(attributes);
-  PangoLayoutLine *only = pango_layout_get_line_readonly(single, 0);
-  if (pango_layout_line_get_resolved_direction(line) ==
-      PANGO_DIRECTION_RTL) { /* the blank stands left */
-    PangoRectangle old_extents, new_extents;
-    pango_layout_line_get_extents(line, NULL, &old_extents);
-    pango_layout_line_get_extents(only, NULL, &new_extents);
-    x -= units(new_extents.width - old_extents.width);
-  }
-  cairo_move_to(cr, x, baseline);
-  pango_cairo_show_layout_line(cr, only);
-  g_object_unref(single);
-}
-
-/* All lines of text with its top left corner at (x, y). */
-static void
-show_text(cairo_t *cr, PangoLayout *text, double x, double y) {
-  PangoLayoutIter *iter = pango_layout_get_iter(text);
-  do {
-    PangoRectangle logical;
-    pango_layout_iter_get_line_extents(iter, NULL, &logical);
-    show_line(cr, text, pango_layout_iter_get_line_readonly(iter), x + units(logical.x),
-              y + units(pango_layout_iter_get_baseline(iter)));
-  } while (pango_layout_iter_next_line(iter));
-  pango_layout_iter_free(iter);
-}
-
-static void
-draw_row(DemurLayout *layout, cairo_t *cr, const Table *table, PangoLayout **cells, double y,
-         double height, gboolean header, gboolean tagged) {
-  const DemurRectangle area = layout->area;
-  begin_tag(cr, tagged, "TR");
-  for (size_t c = 0; c < table->n_columns; c++) {
-    const char *tag = header || c == 0 ? "TH" : "TD"; /* the first cell heads its row */
-    begin_tag(cr, tagged, tag);
-    demur_chart_colour(cr, layout->palette->ink, 1);
-    /* The header's last line stands on the rule. */
-    const double drop = header ? height - 2 * CELL_PAD_Y - text_height(cells[c]) : 0;
-    show_text(cr, cells[c], area.x + table->left[c], y + CELL_PAD_Y + drop);
-    end_tag(cr, tagged, tag);
-  }
-  end_tag(cr, tagged, "TR");
-  rule(cr, area.x, y + height, area.width, header ? layout->palette->ink : layout->palette->grid,
-       header ? 0.9 : 0.5);
-}
-
-static void
-draw_line(DemurLayout *layout, cairo_t *cr, const Atom *atom) {
-  PangoLayoutLine *line = pango_layout_get_line_readonly(atom->text, atom->line);
-  const Style *style = &styles[atom->style];
-  PangoRectangle logical;
-  pango_layout_line_get_extents(line, NULL, &logical);
-  const double ascent = units(-logical.y), height = units(logical.height),
-               x = pango_layout_line_get_resolved_direction(line) == PANGO_DIRECTION_RTL
-                       ? layout->area.x + layout->area.width - units(logical.width)
-                       : layout->area.x;
-  demur_chart_colour(cr, style->muted ? layout->palette->muted : layout->palette->ink, 1);
-  show_line(cr, atom->text, line, x, atom->y + (atom->height - height) / 2 + ascent);
-}
-
-static void
-draw_key_figures(DemurLayout *layout, cairo_t *cr, const Atom *atom, gboolean tagged) {
-  const double width = (layout->area.width - KEY_GAP * (double)(atom->n - 1)) / (double)atom->n;
-  for (size_t i = 0; i < atom->n; i++) {
-    const double x = layout->area.x + (double)i * (width + KEY_GAP);
-    rule(cr, x, atom->y, width, layout->palette->ink, 1.4);
-    begin_tag(cr, tagged, "P");
-    demur_chart_colour(cr, layout->palette->ink, 1);
-    const double room = fmax(20, text_height(atom->texts[2 * i]));
-    show_text(cr, atom->texts[2 * i], x, atom->y + 6 + room - text_height(atom->texts[2 * i]));
-    end_tag(cr, tagged, "P");
-    begin_tag(cr, tagged, "P");
-    demur_chart_colour(cr, layout->palette->muted, 1);
-    show_text(cr, atom->texts[2 * i + 1], x, atom->y + 8.5 + room);
-    end_tag(cr, tagged, "P");
-  }
-}
-
-static void
-draw_contents(DemurLayout *layout, cairo_t *cr, const Atom *atom, gboolean tagged) {
-  double x = layout->area.x, y = atom->y + 4;
-  begin_tag(cr, tagged, "P");
-  for (guint i = 0; i < layout->sections->len; i++) {
-    const Section *section = g_ptr_array_index(layout->sections, i);
-    if (section->level != 1 || section->page <= atom->page)
-      continue;
-    g_autofree char *text = g_strdup_printf("%s\u00a0%zu", section->title, section->page + 1);
-    PangoLayout *entry = new_text(layout, text, 8, PANGO_WEIGHT_NORMAL);
-    const double width = text_width(entry);
-    if (x > layout->area.x && x + width > layout->area.x + layout->area.width) {
-      x = layout->area.x;
-      y += 12;
-    }
-    if (tagged) {
-      g_autofree char *attributes =
-          g_strdup_printf("page=%zu pos=[0 %d]", section->page + 1, (int)fmax(section->y - 20, 0));
-      g_ptr_array_add(layout->links,
-                      g_strdup_printf("%s, page %zu", section->title, section->page + 1));
-      cairo_tag_begin(cr, CAIRO_TAG_LINK, attributes);
-    }
-    demur_chart_colour(cr, layout->palette->series[DEMUR_SERIES_SELECTOR], 1);
-    cairo_move_to(cr, x, y);
-    pango_cairo_show_layout(cr, entry);
-    end_tag(cr, tagged, CAIRO_TAG_LINK);
-    g_object_unref(entry);
-    x += width + 16;
-  }
-  end_tag(cr, tagged, "P");
-}
-
-static void
-draw_page(DemurLayout *layout, cairo_t *cr, size_t page, gboolean tagged) {
-  if (layout->frame)
-    layout->frame(cr, page, layout->n_pages, layout->frame_data);
-  gboolean in_paragraph = FALSE;
-  const char *paragraph = NULL;
-  const Table *seen = NULL;
-  for (guint i = 0; i < layout->atoms->len; i++) {
-    Atom *atom = g_ptr_array_index(layout->atoms, i);
-    if (atom->page != page) {
-      if (atom->page > page)
-        break;
-      continue;
-    }
-    cairo_save(cr);
-    switch (atom->kind) {
-    case ATOM_LINE:
-      if (!in_paragraph) { /* the rest of a broken paragraph is a paragraph of its own */
-        paragraph = styles[atom->style].tag;
-        begin_tag(cr, tagged, paragraph);
-        in_paragraph = TRUE;
-      }
-      draw_line(layout, cr, atom);
-      if (atom->last) {
-        end_tag(cr, tagged, paragraph);
-        in_paragraph = FALSE;
-      }
-      break;
-    case ATOM_ROW:
-      if (atom->first)
-        begin_tag(cr, tagged, "Table");
-      else if (seen != atom->table) /* repeated for the eye, not for the reader's ear */
-        draw_row(layout, cr, atom->table, atom->table->header, atom->y - atom->table->header_height,
-                 atom->table->header_height, TRUE, FALSE);
-      seen = atom->table;
-      draw_row(layout, cr, atom->table, atom->is_header ? atom->table->header : atom->cells,
-               atom->y, atom->height, atom->is_header, tagged);
-      if (atom->last)
-        end_tag(cr, tagged, "Table");
-      break;
-    case ATOM_FIGURES: {
-      const double gap = 14,
-                   width = (layout->area.width - gap * (double)(atom->n - 1)) / (double)atom->n;
-      for (size_t k = 0; k < atom->n; k++) {
-        const DemurRectangle rectangle = {layout->area.x + (double)k * (width + gap), atom->y,
-                                          width, atom->height};
-        begin_tag(cr, tagged, "Figure");
-        atom->figures[k].draw(atom->figures[k].data, cr, layout->palette, rectangle);
-        end_tag(cr, tagged, "Figure");
-      }
-      break;
-    }
-    case ATOM_KEY_FIGURES:
-      draw_key_figures(layout, cr, atom, tagged);
-      break;
-    case ATOM_CONTENTS:
-      draw_contents(layout, cr, atom, tagged);
-      break;
-    case ATOM_SPACE:
-    case ATOM_BREAK:
-      break;
-    }
-    cairo_restore(cr);
-  }
-  if (in_paragraph)
-    end_tag(cr, tagged, paragraph);
-}
-
-void
-demur_layout_draw(DemurLayout *layout, cairo_t *cr, size_t page) {
-  g_return_if_fail(page < layout->n_pages);
-  draw_page(layout, cr, page, FALSE);
-}
-
-void
-demur_layout_draw_tagged(DemurLayout *layout, cairo_surface_t *surface) {
-  cairo_t *cr = cairo_create(surface);
-  cairo_tag_begin(cr, "Document", NULL);
-  for (size_t page = 0; page < layout->n_pages; page++) {
-    draw_page(layout, cr, page, TRUE);
-    cairo_show_page(cr);
-  }
-  cairo_tag_end(cr, "Document");
-  int parent = CAIRO_PDF_OUTLINE_ROOT;
-  for (guint i = 0; i < layout->sections->len; i++) {
-    const Section *section = g_ptr_array_index(layout->sections, i);
-    g_autofree char *attributes =
-        g_strdup_printf("page=%zu pos=[0 %d]", section->page + 1, (int)fmax(section->y - 20, 0));
-    const int id = cairo_pdf_surface_add_outline(
-        surface, section->level == 1 ? CAIRO_PDF_OUTLINE_ROOT : parent, section->title, attributes,
-        section->level == 1 ? CAIRO_PDF_OUTLINE_FLAG_OPEN : 0);
-    if (section->level == 1)
-      parent = id;
-  }
-  cairo_destroy(cr);
 }
 
 const char *const *
