@@ -142,23 +142,33 @@ demur_eligibility_limit(const DemurEligibility *eligibility, const char *code) {
   return NAN;
 }
 
+/* Whether another rule that the series breaks says more. */
+static gboolean
+says_less(const DemurEligibility *eligibility, const DemurSeries *series, const DemurRule *rule) {
+  const char *more = demur_rule_less_than(rule);
+  gboolean broken = FALSE;
+  for (size_t i = 0; more != NULL && i < eligibility->n_rules; i++) {
+    const DemurRule *other = &eligibility->rules[i];
+    DemurRuleFinding finding = {0};
+    if (strcmp(other->code, more) == 0)
+      broken |= other->function(series, other, &finding);
+    demur_rule_finding_clear(&finding);
+  }
+  return broken;
+}
+
 static void
 judge_one(const DemurEligibility *eligibility, DemurSeries *series) {
   g_autoptr(GPtrArray) warnings = g_ptr_array_new();
   g_autoptr(GString) reasons = g_string_new(NULL);
   demur_series_clear_findings(series);
   series->findings = g_new0(DemurRuleFinding, eligibility->n_rules);
-  const double not_axial = demur_eligibility_limit(eligibility, "not-axial");
   for (size_t i = 0; i < eligibility->n_rules; i++) {
     const DemurRule *rule = &eligibility->rules[i];
     DemurRuleFinding *finding = &series->findings[series->n_findings];
-    if (rule->action == DEMUR_RULE_OFF || !rule->function(series, rule, finding))
+    if (rule->action == DEMUR_RULE_OFF || says_less(eligibility, series, rule) ||
+        !rule->function(series, rule, finding))
       continue;
-    /* What isn't axial at all is no longer called oblique. */
-    if (strcmp(rule->code, "oblique") == 0 && series->axial_angle_degrees > not_axial) {
-      demur_rule_finding_clear(finding);
-      continue;
-    }
     finding->code = rule->code;
     finding->action = rule->action;
     series->n_findings++;

@@ -636,6 +636,15 @@ static const DemurRule table[] = {
      {"no SeriesInstanceUID: scan_id is made from the files' digests"}},
 };
 
+const char *
+demur_rule_less_than(const DemurRule *rule) {
+  static const struct { const char *less, *more; } pairs[] = {{"oblique", "not-axial"}};
+  for (size_t i = 0; i < G_N_ELEMENTS(pairs); i++)
+    if (strcmp(pairs[i].less, rule->code) == 0)
+      return pairs[i].more;
+  return NULL;
+}
+
 const DemurRule *
 demur_rules(size_t *n) {
   *n = G_N_ELEMENTS(table);

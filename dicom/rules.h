@@ -22,6 +22,10 @@ struct DemurRule {
   const char *told[3]; /* a sentence for each variant: {0} .. {3} stand for the values */
 };
 
+/* The code of the rule that says more of the same thing: where that is broken (though it be off) this one
+ * is silent. NULL: none. */
+const char *demur_rule_less_than(const DemurRule *rule);
+
 /* The project's rules, in the order in which reasons are told. */
 const DemurRule *demur_rules(size_t *n);
 

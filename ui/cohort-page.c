@@ -438,11 +438,11 @@ G_GNUC_UNUSED static const char *const verdict_words[] = {N_("better"), N_("no d
 
 /* "1,031 patients": what a comparison resampled. */
 static char *
-units_text(size_t n, const char *unit) {
+units_text(size_t n, DemurUnit unit) {
   g_autofree char *number = demur_text_count(n);
-  if (g_strcmp0(unit, "patient") == 0)
+  if (unit == DEMUR_UNIT_PATIENT)
     return g_strdup_printf(ngettext_("%s patient", "%s patients", n), number);
-  if (g_strcmp0(unit, "site") == 0)
+  if (unit == DEMUR_UNIT_SITE)
     return g_strdup_printf(ngettext_("%s site", "%s sites", n), number);
   return g_strdup_printf(ngettext_("%s scan", "%s scans", n), number);
 }

@@ -50,7 +50,7 @@ print_table(const DemurEvaluation *e) {
 static void
 print_rejection(const DemurEvaluation *e) {
   g_print("Refused at coverage 0.9, by label (95 %% intervals, resampling the %s)\n",
-          e->interval_unit);
+          demur_unit_name(e->interval_unit));
   for (size_t k = 0; k < e->n_methods; k++) {
     const DemurMethodResult *m = &e->methods[k];
     if (m->n_at == 0 || m->kind == DEMUR_METHOD_FULL)
@@ -85,7 +85,7 @@ static void
 print_calibration(const DemurEvaluation *e) {
   char a[32], b[32], c[32], d[32], f[48], g[48], h[48], k[48];
   g_print("Of the accepted at coverage 0.9 (95 %% intervals, resampling the %s)\n",
-          e->interval_unit);
+          demur_unit_name(e->interval_unit));
   g_print("  %-34s %-24s %-24s %-24s %-24s\n", "method", "O:E", "calibration intercept",
           "calibration slope", "AUROC");
   for (size_t m = 0; m < e->n_methods; m++) {
@@ -310,7 +310,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
     g_print(
         "  %zu sites, under %d: intervals resample the %s and say what holds at these sites; about "
         "other hospitals nothing is decided\n",
-        e->n_sites, DEMUR_FEW_SITES, e->interval_unit);
+        e->n_sites, DEMUR_FEW_SITES, demur_unit_name(e->interval_unit));
   for (size_t i = 0; i < e->n_comparisons; i++) {
     const DemurComparison *c = &e->comparisons[i];
     if (c->against_kind != DEMUR_METHOD_CONFIDENCE && c->against_kind != DEMUR_METHOD_FULL)
@@ -323,7 +323,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       g_snprintf(interval, sizeof interval, " (%+.4f to %+.4f)", c->low, c->high);
     g_print("  %s against %s, %s: %s%s, %zu %s%s: %s\n", name, c->against,
             demur_compared_name(c->measure, e->n_classes), difference, interval, c->n_units,
-            c->unit, c->n_units == 1 ? "" : "s", demur_comparison_verdict_words(c->verdict));
+            demur_unit_name(c->unit), c->n_units == 1 ? "" : "s",
+            demur_comparison_verdict_words(c->verdict));
   }
   print_groups(e);
   for (size_t v = 0; v < evaluating.n_selectors; v++) {

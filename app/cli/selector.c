@@ -83,7 +83,7 @@ show_json(DemurContext *context, const DemurSelectorFacts *facts) {
   demur_json_begin_array(json, "parts");
   for (size_t p = 0; p < demur_selector_n_parts(s); p++) {
     demur_json_begin_object(json, NULL);
-    demur_json_string(json, "role", demur_selector_part(s, p)->role);
+    demur_json_string(json, "role", demur_part_role_name(demur_selector_part(s, p)->role));
     demur_json_string(json, "split", demur_selector_part(s, p)->split);
     demur_json_int(json, "n_scans", (gint64)demur_selector_part(s, p)->n_scans);
     demur_json_int(json, "n_patients", (gint64)demur_selector_part(s, p)->n_patients);
@@ -154,9 +154,9 @@ run_show(DemurContext *context, int argc, char **argv, GError **error) {
           demur_selector_cohort(s), facts->created);
   for (size_t p = 0; p < demur_selector_n_parts(s); p++)
     g_print("  %-11s %zu scans of %zu patients at %zu sites (%s)\n",
-            demur_selector_part(s, p)->role, demur_selector_part(s, p)->n_scans,
-            demur_selector_part(s, p)->n_patients, demur_selector_part(s, p)->n_sites,
-            demur_selector_part(s, p)->split);
+            demur_part_role_name(demur_selector_part(s, p)->role),
+            demur_selector_part(s, p)->n_scans, demur_selector_part(s, p)->n_patients,
+            demur_selector_part(s, p)->n_sites, demur_selector_part(s, p)->split);
   g_print("  resample %s, features %s, %zu models, kept epochs", resample, features,
           demur_selector_n_models(s));
   for (size_t m = 0; m < demur_selector_n_models(s); m++)

@@ -84,7 +84,7 @@ print_networks(const DemurSelector *selector, const DemurTrainingLog *log) {
   const size_t n = log->n_models * log->n_average;
   if (n == 0)
     return;
-  const gboolean validated = demur_selector_part_named(selector, "validation") != NULL;
+  const gboolean validated = demur_selector_part_of(selector, DEMUR_PART_VALIDATION) != NULL;
   g_print("  target %s, %zu networks averaged, stopping %s\n",
           demur_target_name(demur_selector_settings(selector)->target), log->n_average,
           demur_stopping_name(demur_selector_settings(selector)->stopping));
@@ -134,7 +134,7 @@ write_result(const char *name, const DemurTrained *trained, gint64 n_updates, De
   demur_json_begin_array(json, "parts");
   for (size_t p = 0; p < demur_selector_n_parts(selector); p++) {
     demur_json_begin_object(json, NULL);
-    demur_json_string(json, "role", demur_selector_part(selector, p)->role);
+    demur_json_string(json, "role", demur_part_role_name(demur_selector_part(selector, p)->role));
     demur_json_string(json, "split", demur_selector_part(selector, p)->split);
     demur_json_int(json, "n_scans", (gint64)demur_selector_part(selector, p)->n_scans);
     demur_json_int(json, "n_patients", (gint64)demur_selector_part(selector, p)->n_patients);
@@ -164,9 +164,9 @@ print_text(const char *name, const DemurTrained *trained) {
           demur_selector_seed(selector), n_updates, trained->seconds);
   for (size_t p = 0; p < demur_selector_n_parts(selector); p++)
     g_print("  %-11s %zu scans of %zu patients at %zu sites (%s)\n",
-            demur_selector_part(selector, p)->role, demur_selector_part(selector, p)->n_scans,
-            demur_selector_part(selector, p)->n_patients, demur_selector_part(selector, p)->n_sites,
-            demur_selector_part(selector, p)->split);
+            demur_part_role_name(demur_selector_part(selector, p)->role),
+            demur_selector_part(selector, p)->n_scans, demur_selector_part(selector, p)->n_patients,
+            demur_selector_part(selector, p)->n_sites, demur_selector_part(selector, p)->split);
   g_print("  %s\n", log->validation_note);
   print_search(trained->search);
   g_print("  %s\n", log->recalibration_note);

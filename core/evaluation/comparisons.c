@@ -122,7 +122,7 @@ compare(const DemurReplicates *replicates, const DemurMethodResult *results, Dem
                        .difference = demur_compared_point(&results[s], measure) -
                                      demur_compared_point(&results[k], measure),
                        .level = LEVEL,
-                       .unit = g_strdup(demur_unit_name(input->unit)),
+                       .unit = input->unit,
                        .n_units = demur_sample_n_units(input->setup->sample, input->unit)};
   double mean, sd;
   demur_mean_sd(differences, n, &mean, &sd);

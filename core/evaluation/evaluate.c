@@ -193,7 +193,7 @@ describe(const DemurEvaluateInput *input, const DemurSample *sample, const guint
   e->resample_unit = g_strdup(demur_unit_name(input->resample_unit));
   e->min_bin_size = input->min_bin_size;
   e->net_benefit_threshold = net_benefit_threshold(input, sample);
-  e->interval_unit = g_strdup(demur_unit_name(unit_of_intervals(sample)));
+  e->interval_unit = unit_of_intervals(sample);
   demur_coverage_grid(DEMUR_N_COVERAGES, e->coverages);
   e->histogram_width = histogram_end(sample) / DEMUR_N_HISTOGRAM_BINS;
   for (size_t i = 0; i < sample->n; i++)

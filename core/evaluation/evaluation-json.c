@@ -361,7 +361,7 @@ demur_evaluation_write_json(const DemurEvaluation *e, DemurJson *json) {
   demur_json_int(json, "bin_size", (gint64)e->min_bin_size);
   demur_json_bool(json, "replicates_in_cells", e->in_cells);
   demur_json_double(json, "net_benefit_threshold", e->net_benefit_threshold);
-  demur_json_string(json, "interval_unit", e->interval_unit);
+  demur_json_string(json, "interval_unit", demur_unit_name(e->interval_unit));
   demur_json_doubles(json, "coverages", e->coverages, DEMUR_N_COVERAGES);
   demur_json_begin_object(json, "histogram");
   demur_json_double(json, "low", e->histogram_low);
@@ -387,7 +387,7 @@ demur_evaluation_write_json(const DemurEvaluation *e, DemurJson *json) {
     demur_json_double(json, "difference", comparison->difference);
     demur_json_doubles(json, "interval", interval, 2);
     demur_json_double(json, "level", comparison->level);
-    demur_json_string(json, "unit", comparison->unit);
+    demur_json_string(json, "unit", demur_unit_name(comparison->unit));
     demur_json_int(json, "n_units", (gint64)comparison->n_units);
     demur_json_string(json, "correction", comparison->corrected ? "holm" : "none");
     demur_json_string(json, "verdict", demur_comparison_verdict_words(comparison->verdict));

@@ -61,7 +61,6 @@ demur_evaluation_free(DemurEvaluation *e) {
   g_free(e->prevalence);
   g_free(e->digest);
   g_free(e->resample_unit);
-  g_free(e->interval_unit);
   for (size_t k = 0; k < e->n_methods; k++) {
     DemurMethodResult *method = &e->methods[k];
     g_free(method->name);
@@ -73,7 +72,6 @@ demur_evaluation_free(DemurEvaluation *e) {
   for (size_t c = 0; c < e->n_comparisons; c++) {
     g_free(e->comparisons[c].method);
     g_free(e->comparisons[c].against);
-    g_free(e->comparisons[c].unit);
   }
   g_free(e->comparisons);
   for (size_t h = 0; h < e->n_hold_back; h++) {

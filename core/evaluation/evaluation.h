@@ -10,6 +10,7 @@
 #include "base/json-writer.h"
 #include "base/limits.h"
 #include "evaluation/method-kind.h"
+#include "evaluation/unit.h"
 #include "evaluation/warnings.h"
 #include "metrics/calibration-curve.h"
 #include "metrics/discrimination.h"
@@ -133,7 +134,7 @@ typedef struct {
   double standard_error;               /* of the replicates */
   double statistic;   /* a difference over its standard error, that verdicts are corrected by */
   gboolean corrected; /* the verdict, for the number of comparisons; not the interval */
-  char *unit;         /* "site", "patient" or "scan": what the bootstrap resamples */
+  DemurUnit unit;     /* what the bootstrap resamples */
   size_t n_units;
   DemurComparisonVerdict verdict;
 } DemurComparison;
@@ -248,7 +249,7 @@ typedef struct {
   size_t min_bin_size; /* 25 */
   gboolean in_cells;   /* resamples and redrawn labels counted in cells, evaluation/cells.h */
   double net_benefit_threshold; /* of "net_benefit"; K > 2: NaN */
-  char *interval_unit;          /* what the bootstrap of intervals draws: "site" or "patient" */
+  DemurUnit interval_unit;      /* what the bootstrap of intervals draws: sites or patients */
   double coverages[DEMUR_N_COVERAGES];
   size_t histogram_all[DEMUR_N_HISTOGRAM_BINS]; /* every scan by risk (K > 2: by confidence) */
   double histogram_low, histogram_width;

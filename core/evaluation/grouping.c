@@ -8,6 +8,11 @@
 
 static const char *const scanner_parts[] = {"manufacturer", "model_name"};
 
+gboolean
+demur_grouping_is_site(const char *by) {
+  return strcmp(by, "site") == 0;
+}
+
 static gboolean
 is_scanner(const DemurCohort *cohort, const char *name) {
   return strcmp(name, "scanner") == 0 && demur_cohort_find_attribute(cohort, name) < 0;
@@ -15,7 +20,7 @@ is_scanner(const DemurCohort *cohort, const char *name) {
 
 gboolean
 demur_grouping_check(const DemurCohort *cohort, const char *by, GError **error) {
-  gboolean known = strcmp(by, "site") == 0 || demur_cohort_find_attribute(cohort, by) >= 0;
+  gboolean known = demur_grouping_is_site(by) || demur_cohort_find_attribute(cohort, by) >= 0;
   if (is_scanner(cohort, by))
     for (size_t p = 0; p < G_N_ELEMENTS(scanner_parts); p++)
       known |= demur_cohort_find_attribute(cohort, scanner_parts[p]) >= 0;
@@ -33,7 +38,7 @@ demur_grouping_check(const DemurCohort *cohort, const char *by, GError **error) 
 /* The text that groups a row (owned). */
 static char *
 text_of(const DemurCohort *cohort, const char *by, const DemurBands *bands, size_t row) {
-  if (strcmp(by, "site") == 0)
+  if (demur_grouping_is_site(by))
     return g_strdup(cohort->site_names[cohort->sites[row]]);
   if (!is_scanner(cohort, by)) {
     const size_t column = (size_t)demur_cohort_find_attribute(cohort, by);

@@ -19,6 +19,9 @@ typedef struct {
 gboolean demur_grouping_check(const DemurCohort *cohort, const char *by,
                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Whether by asks for sites, and not for an attribute. */
+gboolean demur_grouping_is_site(const char *by);
+
 /* Of rows [n] of the cohort; by is known to it. Owned. */
 DemurGrouping *demur_grouping_new(const DemurCohort *cohort, const char *by, const guint32 *rows,
                                   size_t n);

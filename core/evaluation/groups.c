@@ -267,7 +267,8 @@ count_contrasts(const DemurGroupsInput *input, const char *by) {
   size_t n = 0;
   for (guint k = 0; k < input->methods->len; k++)
     n += ((DemurMethod *)input->methods->pdata[k])->kind == DEMUR_METHOD_SELECTOR;
-  return strcmp(by, "site") == 0 && input->n_bootstrap > 0 && find_confidence(input->methods) >= 0
+  return demur_grouping_is_site(by) && input->n_bootstrap > 0 &&
+                 find_confidence(input->methods) >= 0
              ? n
              : 0;
 }

@@ -606,7 +606,7 @@ static DemurUnit
 choose_unit(const DemurMixInput *input) {
   gboolean of_sites = FALSE;
   for (guint m = 0; m < input->wishes->len; m++)
-    of_sites |= strcmp(((DemurMixWish *)input->wishes->pdata[m])->by, "site") == 0;
+    of_sites |= demur_grouping_is_site(((DemurMixWish *)input->wishes->pdata[m])->by);
   return input->sample->n_sites >= DEMUR_FEW_SITES && !of_sites ? DEMUR_UNIT_SITE
                                                                 : DEMUR_UNIT_PATIENT;
 }

@@ -289,7 +289,7 @@ demur_releases_new(const DemurCohort *cohort, const guint32 *rows, size_t n, con
   add_way(r, "site", cohort, rows);
   const gboolean has_scanner = demur_cohort_find_attribute(cohort, "scanner") < 0 &&
                                demur_grouping_check(cohort, "scanner", NULL);
-  if (has_scanner && g_strcmp0(up_to, "site") != 0)
+  if (has_scanner && (up_to == NULL || !demur_grouping_is_site(up_to)))
     add_way(r, "scanner", cohort, rows);
   for (size_t a = 0; a < cohort->n_attributes; a++) {
     if (g_strcmp0(r->ways[r->n_ways - 1].name, up_to) == 0)

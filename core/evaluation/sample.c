@@ -5,25 +5,6 @@
 
 #include "base/error.h"
 
-static const char *const unit_names[] = {"scan", "patient", "site"};
-
-const char *
-demur_unit_name(DemurUnit unit) {
-  return unit_names[unit];
-}
-
-gboolean
-demur_unit_from_name(const char *name, DemurUnit *unit, GError **error) {
-  for (size_t i = 0; i < G_N_ELEMENTS(unit_names); i++)
-    if (strcmp(name, unit_names[i]) == 0) {
-      *unit = (DemurUnit)i;
-      return TRUE;
-    }
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-              "'%s' can't be resampled; there are scan, patient and site", name);
-  return FALSE;
-}
-
 /* Ties stand by scan_id, which no order of rows changes. */
 static int
 compare_rows(gconstpointer a, gconstpointer b, gpointer data) {

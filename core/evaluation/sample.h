@@ -4,20 +4,10 @@
 
 #include "base/random.h"
 #include "cohort/cohort.h"
+#include "evaluation/unit.h"
 #include "metrics/censoring.h"
 
 G_BEGIN_DECLS
-
-/* What a resample draws with replacement. */
-typedef enum {
-  DEMUR_UNIT_SCAN,
-  DEMUR_UNIT_PATIENT,
-  DEMUR_UNIT_SITE,
-} DemurUnit;
-
-const char *demur_unit_name(DemurUnit unit); /* "scan", "patient", "site" */
-gboolean demur_unit_from_name(const char *name, DemurUnit *unit,
-                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 typedef struct {
   size_t n, n_classes;

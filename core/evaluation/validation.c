@@ -19,7 +19,6 @@ demur_validation_free(DemurValidation *v) {
   g_free(v->cohort);
   g_free(v->split);
   g_free(v->digest);
-  g_free(v->unit);
   g_free(v);
 }
 
@@ -87,7 +86,7 @@ judge(DemurValidation *v, const DemurEvaluation *e) {
       "coverage %.4f against %.4f, difference %+.4f, 95 %% interval %+.4f to %+.4f by resampling "
       "%ss%s).",
       v->n_scans, v->n_sites, words, plain->selector, plain->confidence, plain->difference,
-      plain->low, plain->high, v->unit,
+      plain->low, plain->high, demur_unit_name(v->unit),
       v->n_sites < MIN_SITES ? "; a verdict about other hospitals needs at least 20 sites" : "");
 }
 
@@ -142,7 +141,7 @@ demur_validation_of(DemurCohort *cohort, const DemurTrainSettings *settings,
   v->n_scans = n;
   v->n_patients = evaluation->n_patients;
   v->n_sites = evaluation->n_sites;
-  v->unit = g_strdup(find_comparison(evaluation, DEMUR_COMPARED_SBCE2)->unit);
+  v->unit = find_comparison(evaluation, DEMUR_COMPARED_SBCE2)->unit;
   judge(v, evaluation);
   return v;
 }
@@ -178,7 +177,7 @@ demur_validation_write_json(const DemurValidation *v, DemurJson *json) {
   demur_json_int(json, "n_scans", (gint64)v->n_scans);
   demur_json_int(json, "n_patients", (gint64)v->n_patients);
   demur_json_int(json, "n_sites", (gint64)v->n_sites);
-  demur_json_string(json, "unit", v->unit);
+  demur_json_string(json, "unit", demur_unit_name(v->unit));
   demur_json_bool(json, "confidence_helps", v->confidence_helps);
   demur_json_begin_array(json, "measures");
   for (size_t m = 0; m < G_N_ELEMENTS(v->measures); m++) {

@@ -20,7 +20,7 @@ typedef struct {
   gboolean simulated;
   guint64 seed;
   size_t n_folds, n_scans, n_patients, n_sites, n_classes;
-  char *unit; /* what the bootstrap resamples: "site", or "patient" with under 5 sites */
+  DemurUnit unit; /* what the bootstrap resamples: sites, or patients with under 5 sites */
   gboolean confidence_helps; /* keeping the confident is shown to be better than keeping all */
   DemurValidationMeasure measures[DEMUR_N_COMPARED];
 } DemurValidation;

@@ -162,7 +162,7 @@ static char *
 scope_words(const DemurReportFinding *f) {
   const DemurEvaluation *e = f->evaluation;
   g_autofree char *sites = demur_text_counted(e->n_sites, "site", "sites");
-  if (g_strcmp0(f->plain->unit, "site") == 0)
+  if (f->plain->unit == DEMUR_UNIT_SITE)
     return g_strdup_printf("Across %s", sites);
   if (e->n_sites == 1)
     return g_strdup("In these patients of one site");
@@ -362,7 +362,7 @@ demur_finding_paragraph(const DemurReportFinding *f) {
                            measure, difference);
     if (isfinite(f->plain->low) && isfinite(f->plain->high))
       g_string_append_printf(text, " (%s interval %s to %s, resampling %s %s%s)", level, low, high,
-                             n, f->plain->unit, f->plain->n_units == 1 ? "" : "s");
+                             n, demur_unit_name(f->plain->unit), f->plain->n_units == 1 ? "" : "s");
     if (f->debiased && isfinite(f->debiased->difference)) {
       g_autofree char *d = demur_text_signed(f->debiased->difference, 3),
                       *d_low = demur_text_signed(f->debiased->low, 3),

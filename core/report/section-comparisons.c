@@ -85,5 +85,5 @@ demur_section_comparisons(DemurPages *p) {
       "differences, resampling %s %s%s); below zero the method's error is smaller. The "
       "report's verdict is “better” only where the intervals of %s, plain and debiased, lie "
       "below zero and the site error is not worse; “worse” the other way round.",
-      level, units, first->unit, first->n_units == 1 ? "" : "s", measure);
+      level, units, demur_unit_name(first->unit), first->n_units == 1 ? "" : "s", measure);
 }

@@ -122,7 +122,7 @@ add_calibration(DemurPages *p) {
       "slope held at 1, 0 is right; slope: 1 is right. "
       "ICI: mean distance of a smooth calibration curve from the risk. Second line: 95\u00a0%% "
       "interval over %ss.",
-      e->interval_unit ? e->interval_unit : "patient");
+      demur_unit_name(e->interval_unit));
   add_further(p);
 }
 

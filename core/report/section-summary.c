@@ -49,11 +49,11 @@ add_key_figures(DemurPages *p) {
                     *high = demur_text_signed(f->plain->high, 3),
                     *n_units = demur_text_count(f->plain->n_units);
     texts[6] = g_strdup(demur_comparison_verdict_words(f->verdict));
-    texts[7] =
-        isfinite(f->plain->low) && isfinite(f->plain->high)
-            ? g_strdup_printf("against confidence: %s (%s to %s), resampling %s %s%s", d, low, high,
-                              n_units, f->plain->unit, f->plain->n_units == 1 ? "" : "s")
-            : g_strdup_printf("against confidence: %s, no interval", d);
+    texts[7] = isfinite(f->plain->low) && isfinite(f->plain->high)
+                   ? g_strdup_printf("against confidence: %s (%s to %s), resampling %s %s%s", d,
+                                     low, high, n_units, demur_unit_name(f->plain->unit),
+                                     f->plain->n_units == 1 ? "" : "s")
+                   : g_strdup_printf("against confidence: %s, no interval", d);
   } else {
     texts[6] = g_strdup(DEMUR_TEXT_UNDEFINED);
     texts[7] = g_strdup("no comparison with confidence made");

@@ -78,7 +78,7 @@ write_parts(const DemurSelector *s, DemurJson *json) {
   demur_json_begin_array(json, "parts");
   for (size_t i = 0; i < s->n_parts; i++) {
     demur_json_begin_object(json, NULL);
-    demur_json_string(json, "role", s->parts[i].role);
+    demur_json_string(json, "role", demur_part_role_name(s->parts[i].role));
     demur_json_string(json, "split", s->parts[i].split);
     demur_json_int(json, "n_scans", (gint64)s->parts[i].n_scans);
     demur_json_int(json, "n_patients", (gint64)s->parts[i].n_patients);
@@ -252,6 +252,18 @@ read_text(JsonObject *object, const char *key, char **text, GError **error) {
 }
 
 static gboolean
+read_role(JsonObject *object, DemurPartRole *role, GError **error) {
+  g_autofree char *name = NULL;
+  if (!read_text(object, "role", &name, error))
+    return FALSE;
+  if (demur_part_role_from_name(name, role))
+    return TRUE;
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+              "member 'role' is '%s': no part of a training that is known", name);
+  return FALSE;
+}
+
+static gboolean
 read_parts(DemurSelector *s, JsonObject *root, GError **error) {
   JsonArray *parts;
   if (!demur_json_read_array(root, "parts", &parts, error))
@@ -262,7 +274,7 @@ read_parts(DemurSelector *s, JsonObject *root, GError **error) {
     DemurSelectorPart *part = &s->parts[s->n_parts++];
     JsonObject *object;
     if (!demur_json_read_element(parts, i, "parts", &object, error) ||
-        !read_text(object, "role", &part->role, error) ||
+        !read_role(object, &part->role, error) ||
         !read_text(object, "split", &part->split, error) ||
         !read_size(object, "n_scans", 0, G_MAXINT64, &part->n_scans, error) ||
         !read_size(object, "n_patients", 0, G_MAXINT64, &part->n_patients, error) ||

@@ -46,7 +46,6 @@ demur_selector_unref(DemurSelector *s) {
   g_free(s->cohort);
   g_free(s->cohort_digest);
   for (size_t i = 0; i < s->n_parts; i++) {
-    g_free(s->parts[i].role);
     g_free(s->parts[i].split);
   }
   g_free(s->parts);
@@ -154,10 +153,33 @@ demur_selector_part(const DemurSelector *selector, size_t i) {
   return &selector->parts[i];
 }
 
+static const char *const part_roles[DEMUR_N_PART_ROLES] = {
+    [DEMUR_PART_TRAINING] = "training",
+    [DEMUR_PART_VALIDATION] = "validation",
+    [DEMUR_PART_REFERENCE] = "reference",
+    [DEMUR_PART_RECALIBRATION] = "recalibration",
+};
+
+const char *
+demur_part_role_name(DemurPartRole role) {
+  g_return_val_if_fail((guint)role < DEMUR_N_PART_ROLES, NULL);
+  return part_roles[role];
+}
+
+gboolean
+demur_part_role_from_name(const char *name, DemurPartRole *role) {
+  for (guint i = 0; i < DEMUR_N_PART_ROLES; i++)
+    if (strcmp(part_roles[i], name) == 0) {
+      *role = (DemurPartRole)i;
+      return TRUE;
+    }
+  return FALSE;
+}
+
 const DemurSelectorPart *
-demur_selector_part_named(const DemurSelector *selector, const char *role) {
+demur_selector_part_of(const DemurSelector *selector, DemurPartRole role) {
   for (size_t i = 0; i < selector->n_parts; i++)
-    if (strcmp(selector->parts[i].role, role) == 0)
+    if (selector->parts[i].role == role)
       return &selector->parts[i];
   return NULL;
 }

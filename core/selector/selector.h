@@ -20,9 +20,23 @@ G_BEGIN_DECLS
 
 typedef struct DemurSelector DemurSelector;
 
+/* What a split of a cohort was to a training. */
+typedef enum {
+  DEMUR_PART_TRAINING,
+  DEMUR_PART_VALIDATION,
+  DEMUR_PART_REFERENCE,
+  DEMUR_PART_RECALIBRATION,
+} DemurPartRole;
+
+#define DEMUR_N_PART_ROLES 4
+
+/* "training", ..: as documents have it, and back. FALSE where there is no such role. */
+const char *demur_part_role_name(DemurPartRole role);
+gboolean demur_part_role_from_name(const char *name, DemurPartRole *role);
+
 /* What made a part of the selector: a split of a cohort. */
 typedef struct {
-  char *role;  /* "reference", "training", "validation", "recalibration" */
+  DemurPartRole role;
   char *split; /* name; for a validation part drawn from the training split "selector_train (drawn)"
                 */
   size_t n_scans, n_patients, n_sites;
@@ -51,8 +65,8 @@ const char *demur_selector_cohort(const DemurSelector *selector); /* trained on 
 const char *demur_selector_cohort_digest(const DemurSelector *selector); /* of all parts' rows */
 size_t demur_selector_n_parts(const DemurSelector *selector);
 const DemurSelectorPart *demur_selector_part(const DemurSelector *selector, size_t i);
-const DemurSelectorPart *demur_selector_part_named(const DemurSelector *selector,
-                                                   const char *role);        /* NULL: none */
+const DemurSelectorPart *demur_selector_part_of(const DemurSelector *selector,
+                                                DemurPartRole role);         /* NULL: none */
 size_t demur_selector_n_patients(const DemurSelector *selector);             /* of all parts */
 const char *const *demur_selector_site_names(const DemurSelector *selector); /* of the training
                                                                                 scans, to NULL */

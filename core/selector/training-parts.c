@@ -23,7 +23,7 @@ part_clear(DemurTrainingPart *part) {
 }
 
 static gboolean
-part_load(DemurTrainingPart *part, const char *role, const DemurCohort *cohort, const char *split,
+part_load(DemurTrainingPart *part, DemurPartRole role, const DemurCohort *cohort, const char *split,
           GError **error) {
   part->role = role;
   part->split = g_strdup(split);
@@ -78,7 +78,7 @@ check_labels(const DemurCohort *cohort, const DemurTrainingPart *part, GError **
               "%zu scans of split '%s' have no label (the first is scan %s); every scan that %s "
               "needs one: put the others into a split of their own",
               n_missing, part->split, cohort->scan_ids[first],
-              strcmp(part->role, "training") == 0 ? "trains" : "validates");
+              part->role == DEMUR_PART_TRAINING ? "trains" : "validates");
   return FALSE;
 }
 
@@ -122,7 +122,7 @@ draw_validation(const DemurCohort *cohort, guint64 seed, DemurTrainingPart *trai
                 training->split);
     return FALSE;
   }
-  validation->role = "validation";
+  validation->role = DEMUR_PART_VALIDATION;
   validation->split = g_strdup_printf("%s (drawn)", training->split);
   validation->rows = g_new(guint32, n_drawn);
   size_t n_kept = 0;
@@ -186,7 +186,7 @@ remember_parts(DemurSelector *selector, const DemurCohort *cohort,
     DemurSelectorPart *part = &selector->parts[selector->n_parts++];
     g_autofree guint8 *patients = g_new0(guint8, MAX(cohort->n_patients, 1));
     g_autofree guint8 *sites = g_new0(guint8, MAX(cohort->n_sites, 1));
-    part->role = g_strdup(parts[p]->role);
+    part->role = parts[p]->role;
     part->split = g_strdup(parts[p]->split);
     part->n_scans = parts[p]->n_rows;
     for (size_t i = 0; i < parts[p]->n_rows; i++) {
@@ -231,7 +231,7 @@ gboolean
 demur_training_parts_find(const DemurCohort *cohort, const DemurTrainSettings *settings,
                           guint64 seed, DemurTrainingParts *parts, char **note, GError **error) {
   const char *split = settings->split != NULL ? settings->split : "selector_train";
-  if (!part_load(&parts->training, "training", cohort, split, error))
+  if (!part_load(&parts->training, DEMUR_PART_TRAINING, cohort, split, error))
     return FALSE;
   if (settings->validation_split != NULL || demur_cohort_find_split(cohort, "validation") >= 0) {
     const char *name =
@@ -241,7 +241,7 @@ demur_training_parts_find(const DemurCohort *cohort, const DemurTrainSettings *s
                   "the validation split is the training split '%s'; name another, or none", name);
       return FALSE;
     }
-    if (!part_load(&parts->validation, "validation", cohort, name, error))
+    if (!part_load(&parts->validation, DEMUR_PART_VALIDATION, cohort, name, error))
       return FALSE;
     *note = g_strdup_printf("split '%s' validates (%zu scans)", name, parts->validation.n_rows);
   } else if (settings->stopping == DEMUR_STOPPING_FLAT) {
@@ -253,12 +253,12 @@ demur_training_parts_find(const DemurCohort *cohort, const DemurTrainSettings *s
   if (reference == NULL)
     reference = demur_cohort_find_split(cohort, "base_train") >= 0 ? "base_train" : split;
   if (strcmp(reference, split) == 0) {
-    parts->reference.role = "reference";
+    parts->reference.role = DEMUR_PART_REFERENCE;
     parts->reference.split = g_strdup(split);
     parts->reference.rows =
         g_memdup2(parts->training.rows, parts->training.n_rows * sizeof(guint32));
     parts->reference.n_rows = parts->training.n_rows;
-  } else if (!part_load(&parts->reference, "reference", cohort, reference, error)) {
+  } else if (!part_load(&parts->reference, DEMUR_PART_REFERENCE, cohort, reference, error)) {
     return FALSE;
   }
   /* The reference needs no outcomes: scans that were left before the horizon stay in it. */
@@ -268,8 +268,8 @@ demur_training_parts_find(const DemurCohort *cohort, const DemurTrainSettings *s
     return FALSE;
   if (settings->recalibrate != DEMUR_RECALIBRATION_NONE && settings->recalibration_split != NULL &&
       strcmp(settings->recalibration_split, split) != 0)
-    return part_load(&parts->recalibration, "recalibration", cohort, settings->recalibration_split,
-                     error) &&
+    return part_load(&parts->recalibration, DEMUR_PART_RECALIBRATION, cohort,
+                     settings->recalibration_split, error) &&
            weigh(cohort, &parts->recalibration, error) &&
            check_labels(cohort, &parts->recalibration, error);
   return TRUE;

@@ -7,7 +7,7 @@ G_BEGIN_DECLS
 
 /* Rows of one part and what they are called. */
 typedef struct {
-  const char *role; /* of DemurSelectorPart */
+  DemurPartRole role;
   char *split;
   double *weights; /* [n_rows] of the outcomes (metrics/censoring.h); NULL: all are known */
   guint32 *rows;   /* [n_rows] of the cohort */

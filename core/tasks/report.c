@@ -308,7 +308,7 @@ describe_cohort(DemurReportTask *report, const DemurEvaluating *e, const guint32
   g_autofree guint8 *made = g_new0(guint8, MAX(cohort->n_splits, 1)); /* splits that made it */
   for (size_t s = 0; s < cohort->n_splits; s++)
     for (size_t p = 0; p < demur_selector_n_parts(selector); p++)
-      if (strcmp(demur_selector_part(selector, p)->role, "reference") != 0 &&
+      if (demur_selector_part(selector, p)->role != DEMUR_PART_REFERENCE &&
           strcmp(demur_selector_part(selector, p)->split, cohort->split_names[s]) == 0)
         made[s] = 1;
   for (size_t i = 0; i < cohort->n_scans; i++)
@@ -351,10 +351,10 @@ describe_selector(DemurReportTask *report, const DemurEvaluating *e) {
     char *text =
         own(report, g_strdup_printf("%s, %zu scans of %zu patients at %zu sites", part->split,
                                     part->n_scans, part->n_patients, part->n_sites));
-    add_pair(report, pairs, part->role, g_strdup(text));
-    if (strcmp(part->role, "reference") == 0) {
+    add_pair(report, pairs, demur_part_role_name(part->role), g_strdup(text));
+    if (part->role == DEMUR_PART_REFERENCE) {
       facts->reference_set = text;
-    } else if (strcmp(part->role, "training") == 0) {
+    } else if (part->role == DEMUR_PART_TRAINING) {
       facts->n_training_scans = part->n_scans;
       facts->n_training_patients = part->n_patients;
       facts->n_training_sites = part->n_sites;

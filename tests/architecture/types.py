@@ -25,12 +25,17 @@ RULES = [
     (re.compile(r"(?:strstr|strchr|strrchr|g_strstr_len|strcasestr|g_strrstr|g_str_has_prefix|g_str_has_suffix|"
                 r"sscanf)\s*\((?:[^;()]|\([^()]*\))*(?:error|cause|failed|reason|reasons|words|sentence|warning|message)"
                 r"(?:->message)?\s*,"), "reads a sentence"),
-    (re.compile(COMPARE + r"\s*\((?:[^;()]|\([^()]*\))*(?:opinion|conflict|outcome|state|kind|action)\s*, \""),
+    (re.compile(COMPARE + r"\s*\((?:[^;()]|\([^()]*\))*(?:opinion|conflict|outcome|state|kind|action|role)"
+                r"\s*, \""),
      "compares as text what is a type"),
+    (re.compile(COMPARE + r"\s*\(\s*rule->code\s*, \""), "tells a rule by its code"),
+    (re.compile(COMPARE + r"\s*\((?:[^;()]|\([^()]*\))*\bby, \"site\""), "reads a grouping's name for its kind"),
+    (re.compile(COMPARE + r"\s*\((?:[^;()]|\([^()]*\))*unit, \"(?:site|patient|scan)\""), "compares as text what is a type"),
     (re.compile(r"(?:g_str_has_prefix|strncmp|strstr)\s*\([^;]*\"[a-z]+ [a-z ]+: ?\""), "cuts a sentence"),
 ]
 # One line where a name is read at the edge: the only places that may.
 READERS = {
+    "core/evaluation/grouping.c": "reads a grouping's name for its kind",
     "core/report/verify.c": "compares as text what is a type",  # the "kind" of a JSON document
 }
 
@@ -49,7 +54,8 @@ CAUGHT = ['strcmp(text, "red_flag");', 'g_strcmp0(verdict->verdict, other);', 's
           'words = strstr(error->message, "): ");', 'strcmp(run->outcome, "scored") == 0;',
           'g_strcmp0(arrival_at(planner, both[i]->arrival - 1)->conflict, "person");',
           'g_strcmp0(review->opinion, "agree");', 'g_str_has_prefix(text, "not eligible: ");',
-          'strcmp(check->recipe->kind,\n "patient");']
+          'strcmp(check->recipe->kind,\n "patient");', 'strcmp(part->role, "training") == 0;',
+          'g_strcmp0(comparison->unit, "site") == 0;', 'strcmp(rule->code, "oblique") == 0;', 'strcmp(by, "site") == 0;']
 LEFT = ['strcmp(scan->scan_id, other->scan_id);', '/* strcmp(opinion, "agree") */', 'strcmp(argv[i], "--json");']
 
 

@@ -105,6 +105,7 @@ static inline void
 fixture_method(Fixture *fixture, const FixtureKind *kind, const char *name, const char *title,
                double a, double b, double refuse_sick, gboolean recalibrated) {
   DemurEvaluation *e = &fixture->evaluation;
+  e->interval_unit = DEMUR_UNIT_PATIENT;
   DemurMethodResult *m = &e->methods[e->n_methods++];
   const gboolean selector = g_str_has_prefix(name, "selector:");
   m->kind = fixture_kind(name);
@@ -175,7 +176,7 @@ fixture_compare(Fixture *fixture, const char *against, DemurCompared measure, do
       .low = fixture_or_nan(kind, difference - half),
       .high = fixture_or_nan(kind, difference + half),
       .level = 0.95,
-      .unit = fixture_text(fixture, g_strdup("site")),
+      .unit = DEMUR_UNIT_SITE,
       .n_units = kind->n_sites,
       .verdict = kind->undefined || kind->n_sites < 20 ? DEMUR_VERDICT_CANNOT_BE_DECIDED : verdict};
 }

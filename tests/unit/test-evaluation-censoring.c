@@ -92,7 +92,7 @@ oe_interval(const Scan *scans) {
       demur_evaluate_methods(&input, sample, methods, rows, NULL, NULL, &error);
   g_assert_no_error(error);
   g_assert_true(e->weighted);
-  g_assert_cmpstr(e->interval_unit, ==, "site");
+  g_assert_cmpint(e->interval_unit, ==, DEMUR_UNIT_SITE);
   return e->methods[0].at[0].intervals[DEMUR_MEASURE_OE_RATIO];
 }
 

@@ -243,7 +243,7 @@ run_cohort(size_t k, guint worker, gpointer data) {
   g_autoptr(DemurEvaluation) e =
       demur_evaluate_methods(&input, world.sample, world.methods, world.rows, NULL, NULL, &error);
   g_assert_no_error(error);
-  g_assert_cmpstr(e->interval_unit, ==, "site");
+  g_assert_cmpint(e->interval_unit, ==, DEMUR_UNIT_SITE);
   const DemurMethodResult *flag = &e->methods[0];
   const DemurOperatingPoint *at = &flag->at[AT];
   g_assert_cmpfloat(at->coverage, ==, COVERAGE);

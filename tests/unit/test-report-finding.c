@@ -74,9 +74,8 @@ static void
 test_scope(void) {
   const FixtureKind kind = {.n_classes = 2, .n_sites = 34};
   g_autoptr(Fixture) fixture = fixture_new(&kind);
-  char unit[] = "patient";
   for (size_t i = 0; i < fixture->evaluation.n_comparisons; i++)
-    fixture->evaluation.comparisons[i].unit = unit;
+    fixture->evaluation.comparisons[i].unit = DEMUR_UNIT_PATIENT;
   fixture->evaluation.n_sites = 1;
   const DemurReportFinding finding = demur_finding(&fixture->input);
   g_autofree char *headline = demur_finding_headline(&finding);

@@ -249,6 +249,7 @@ hostile_shapes_are_refused_before_the_digest(void) {
       {"n_classes", "99999999999"},
       {"embedding_width", "255"},
       {"embedding_width", "-1"},
+      {"role", "\"nobody\""},
       {"seed", "\"x\""},
       {"seed", "\"99999999999999999999999\""},
       {"hidden", "9"},
@@ -395,14 +396,6 @@ what_can_not_train_is_refused(void) {
   }
 }
 
-static const DemurSelectorPart *
-part_of(const DemurSelector *selector, const char *role) {
-  for (size_t p = 0; p < demur_selector_n_parts(selector); p++)
-    if (strcmp(demur_selector_part(selector, p)->role, role) == 0)
-      return demur_selector_part(selector, p);
-  g_error("no part %s", role);
-}
-
 /* Without a split "validation", and where the worst case chooses the epoch, whole sites are drawn
  * by the seed until they hold 20 % (five sites or more), else whole patients: so sites, or
  * patients, of the parts add up. Stopping flat chooses nothing: every scan trains. */
@@ -425,14 +418,15 @@ validation_is_drawn_by_sites_or_patients(void) {
         demur_selector_train(cohort, settings, 1, NULL, NULL, NULL, &error);
     g_assert_no_error(error);
     g_assert_cmpuint(demur_selector_n_parts(whole), ==, 2); /* reference and training */
-    g_assert_cmpuint(part_of(whole, "training")->n_scans, ==, plan->n_sites * plan->n_per_site);
+    g_assert_cmpuint(demur_selector_part_of(whole, DEMUR_PART_TRAINING)->n_scans, ==,
+                     plan->n_sites * plan->n_per_site);
     settings->stopping = DEMUR_STOPPING_WORST_CASE;
     g_autoptr(DemurTrainingLog) log = NULL;
     g_autoptr(DemurSelector) selector =
         demur_selector_train(cohort, settings, 1, NULL, NULL, &log, &error);
     g_assert_no_error(error);
-    const DemurSelectorPart *training = part_of(selector, "training"),
-                            *validation = part_of(selector, "validation");
+    const DemurSelectorPart *training = demur_selector_part_of(selector, DEMUR_PART_TRAINING),
+                            *validation = demur_selector_part_of(selector, DEMUR_PART_VALIDATION);
     const size_t n = plan->n_sites * plan->n_per_site;
     g_assert_cmpuint(training->n_scans + validation->n_scans, ==, n);
     g_assert_cmpuint(training->n_patients + validation->n_patients, ==, cohort->n_patients);
