@@ -17,9 +17,9 @@ struct _DemurChartCard {
   char *file_name, *caption;
   GtkLabel *title, *note;
   GtkBox *tools;
+  GtkWidget *more;
   GtkStack *stack;
   DemurDrawing *drawing;
-  GtkScrolledWindow *scroll;
   GtkBox *rest; /* where the table goes */
   const DemurChartInterface *interface;
   gconstpointer data;
@@ -225,8 +225,8 @@ on_chosen(const char *const *paths, gpointer data) {
 }
 
 static void
-on_export(GSimpleAction *action, GVariant *value, gpointer data) {
-  DemurChartCard *card = data;
+on_export(GtkWidget *widget, const char *action, GVariant *value) {
+  DemurChartCard *card = DEMUR_CHART_CARD(widget);
   GtkRoot *root = gtk_widget_get_root(GTK_WIDGET(card));
   g_autofree char *name =
       g_strdup_printf("%s.%s", card->file_name, g_variant_get_string(value, NULL));
@@ -235,82 +235,45 @@ on_export(GSimpleAction *action, GVariant *value, gpointer data) {
 }
 
 static void
-on_table(GSimpleAction *action, GVariant *value, gpointer data) {
-  DemurChartCard *card = data;
+on_table(GtkWidget *widget, const char *action, GVariant *value) {
+  DemurChartCard *card = DEMUR_CHART_CARD(widget);
   demur_chart_card_show_table(
       card, g_strcmp0(gtk_stack_get_visible_child_name(card->stack), "table") != 0);
 }
 
 static void
 demur_chart_card_class_init(DemurChartCardClass *class) {
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(class);
   G_OBJECT_CLASS(class)->dispose = demur_chart_card_dispose;
   G_OBJECT_CLASS(class)->finalize = demur_chart_card_finalize;
+  g_type_ensure(DEMUR_TYPE_DRAWING);
+  gtk_widget_class_set_template_from_resource(widget_class,
+                                              "/org/demur/workstation/ui/chart-card.ui");
+  gtk_widget_class_bind_template_child(widget_class, DemurChartCard, title);
+  gtk_widget_class_bind_template_child(widget_class, DemurChartCard, tools);
+  gtk_widget_class_bind_template_child(widget_class, DemurChartCard, more);
+  gtk_widget_class_bind_template_child(widget_class, DemurChartCard, stack);
+  gtk_widget_class_bind_template_child(widget_class, DemurChartCard, drawing);
+  gtk_widget_class_bind_template_child(widget_class, DemurChartCard, rest);
+  gtk_widget_class_bind_template_child(widget_class, DemurChartCard, note);
+  gtk_widget_class_install_action(widget_class, "chart.export", "s", on_export);
+  gtk_widget_class_install_action(widget_class, "chart.table", NULL, on_table);
 }
 
 static void
 demur_chart_card_init(DemurChartCard *card) {
+  gtk_widget_init_template(GTK_WIDGET(card));
 }
-
-static const GActionEntry actions[] = {
-    {.name = "export", .activate = on_export, .parameter_type = "s"},
-    {.name = "table", .activate = on_table},
-};
 
 DemurChartCard *
 demur_chart_card_new(const char *title, const char *file_name) {
-  DemurChartCard *card = g_object_new(DEMUR_TYPE_CHART_CARD, "orientation",
-                                      GTK_ORIENTATION_VERTICAL, "spacing", 4, NULL);
+  DemurChartCard *card = g_object_new(DEMUR_TYPE_CHART_CARD, NULL);
   card->file_name = g_strdup(file_name);
-  gtk_widget_add_css_class(GTK_WIDGET(card), "card");
-  gtk_widget_add_css_class(GTK_WIDGET(card), "chart-card");
-  g_autoptr(GSimpleActionGroup) group = g_simple_action_group_new();
-  g_action_map_add_action_entries(G_ACTION_MAP(group), actions, G_N_ELEMENTS(actions), card);
-  gtk_widget_insert_action_group(GTK_WIDGET(card), "chart", G_ACTION_GROUP(group));
-
-  GtkBox *line = GTK_BOX(gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6));
-  card->title = GTK_LABEL(demur_shown_label_new(title));
-  gtk_label_set_xalign(card->title, 0);
-  gtk_label_set_wrap(card->title, TRUE);
-  gtk_widget_set_hexpand(GTK_WIDGET(card->title), TRUE);
-  gtk_widget_add_css_class(GTK_WIDGET(card->title), "strong");
-  gtk_box_append(line, GTK_WIDGET(card->title));
-  card->tools = GTK_BOX(gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 4));
-  gtk_box_append(line, GTK_WIDGET(card->tools));
-  g_autoptr(GMenu) menu = g_menu_new();
-  g_menu_append(menu, _("Chart or table"), "chart.table");
-  g_autoptr(GMenu) exports = g_menu_new();
-  g_menu_append(exports, _("Export as SVG…"), "chart.export::svg");
-  g_menu_append(exports, _("Export as PNG…"), "chart.export::png");
-  g_menu_append(exports, _("Export as PDF…"), "chart.export::pdf");
-  g_menu_append(exports, _("Export as CSV…"), "chart.export::csv");
-  g_menu_append_section(menu, NULL, G_MENU_MODEL(exports));
-  GtkWidget *more = gtk_menu_button_new();
-  gtk_menu_button_set_icon_name(GTK_MENU_BUTTON(more), "view-more-symbolic");
-  gtk_menu_button_set_menu_model(GTK_MENU_BUTTON(more), G_MENU_MODEL(menu));
-  gtk_menu_button_set_has_frame(GTK_MENU_BUTTON(more), FALSE);
+  demur_shown_label_set(card->title, title);
   g_autofree char *name = g_strdup_printf(_("Table and export of %s"), title);
-  demur_shown_name_set(GTK_WIDGET(more), name);
-  gtk_box_append(line, more);
-  gtk_box_append(GTK_BOX(card), GTK_WIDGET(line));
-
-  card->stack = GTK_STACK(gtk_stack_new());
-  gtk_widget_set_vexpand(GTK_WIDGET(card->stack), TRUE);
-  gtk_widget_set_hexpand(GTK_WIDGET(card->stack), TRUE);
-  card->drawing = demur_drawing_new(title, 220, 120);
+  demur_shown_name_set(card->more, name);
+  demur_drawing_name(card->drawing, title, 220, 120);
   demur_drawing_set(card->drawing, draw, hover, card, NULL);
-  gtk_stack_add_named(card->stack, GTK_WIDGET(card->drawing), "chart");
-  card->rest = GTK_BOX(gtk_box_new(GTK_ORIENTATION_VERTICAL, 0));
-  card->scroll = GTK_SCROLLED_WINDOW(gtk_scrolled_window_new());
-  gtk_scrolled_window_set_child(card->scroll, GTK_WIDGET(card->rest));
-  gtk_stack_add_named(card->stack, GTK_WIDGET(card->scroll), "table");
-  gtk_box_append(GTK_BOX(card), GTK_WIDGET(card->stack));
-  card->note = GTK_LABEL(demur_shown_label_new(NULL));
-  gtk_label_set_xalign(card->note, 0);
-  gtk_label_set_wrap(card->note, TRUE);
-  gtk_widget_add_css_class(GTK_WIDGET(card->note), "small");
-  gtk_widget_add_css_class(GTK_WIDGET(card->note), "muted");
-  gtk_widget_set_visible(GTK_WIDGET(card->note), FALSE);
-  gtk_box_append(GTK_BOX(card), GTK_WIDGET(card->note));
   return card;
 }
 

@@ -17,6 +17,7 @@
 #include "ui/files.h"
 #include "ui/job.h"
 #include "ui/operating-point.h"
+#include "ui/question-window.h"
 #include "ui/shown.h"
 #include "ui/words.h"
 #include "ui/worker.h"
@@ -822,8 +823,8 @@ demur_cohort_page_use_coverage(DemurCohortPage *page) {
       _("Tunes selector %s to accept %s of the scans of split “tune” of cohort %s. Why this "
         "coverage? The reason is kept with your name and the time."),
       page->study->selector, coverage, page->study->cohort);
-  demur_files_ask(GTK_WINDOW(gtk_widget_get_root(GTK_WIDGET(page))), _("Use this coverage"), text,
-                  _("Tune and keep"), FALSE, on_reason, use);
+  demur_question_ask(GTK_WINDOW(gtk_widget_get_root(GTK_WIDGET(page))), _("Use this coverage"),
+                     text, _("Tune and keep"), FALSE, on_reason, use);
 }
 
 /* Tables and export. */

@@ -106,10 +106,15 @@ demur_drawing_init(DemurDrawing *drawing) {
 DemurDrawing *
 demur_drawing_new(const char *name, int width, int height) {
   DemurDrawing *drawing = g_object_new(DEMUR_TYPE_DRAWING, NULL);
+  demur_drawing_name(drawing, name, width, height);
+  return drawing;
+}
+
+void
+demur_drawing_name(DemurDrawing *drawing, const char *name, int width, int height) {
   drawing->width = width;
   drawing->height = height;
   demur_shown_name_set(GTK_WIDGET(drawing), name);
-  return drawing;
 }
 
 void

@@ -17,6 +17,8 @@ typedef void (*DemurDrawingFunc)(cairo_t *cr, const DemurPalette *palette, Demur
 typedef char *(*DemurDrawingHover)(DemurRectangle rectangle, double x, double y, gpointer data);
 
 DemurDrawing *demur_drawing_new(const char *name, int width, int height);
+/* The same of one that a template made. */
+void demur_drawing_name(DemurDrawing *drawing, const char *name, int width, int height);
 /* data is taken over; the last one is freed. */
 void demur_drawing_set(DemurDrawing *drawing, DemurDrawingFunc draw, DemurDrawingHover hover,
                        gpointer data, GDestroyNotify free_data);

@@ -69,3 +69,14 @@ demur_import_outcome_free(DemurImportOutcome *outcome) {
   g_strfreev(outcome->paths);
   g_free(outcome);
 }
+
+char *
+demur_import_outcome_unchanged(const DemurImportOutcome *outcome) {
+  if (outcome->n_unchanged == 0)
+    return NULL;
+  return g_strdup_printf(
+      ngettext_("%u file is unchanged since it was imported: only its header was read.",
+                "%u files are unchanged since they were imported: only their headers were read.",
+                outcome->n_unchanged),
+      outcome->n_unchanged);
+}

@@ -22,4 +22,7 @@ DemurImportOutcome *demur_import_outcome_new(const DemurIntake *intake, char *co
 void demur_import_outcome_free(DemurImportOutcome *outcome);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurImportOutcome, demur_import_outcome_free)
 
+/* That unchanged files were not read whole (owned); NULL where there were none. */
+char *demur_import_outcome_unchanged(const DemurImportOutcome *outcome);
+
 G_END_DECLS

@@ -10,9 +10,11 @@
 #include "ui/assess-window.h"
 #include "ui/cohort-page.h"
 #include "ui/files.h"
+#include "ui/import-report.h"
 #include "ui/incoming.h"
 #include "ui/job.h"
 #include "ui/patient-page.h"
+#include "ui/question-window.h"
 #include "ui/report-page.h"
 #include "ui/resolve-window.h"
 #include "ui/shown.h"
@@ -417,8 +419,8 @@ on_comment(GSimpleAction *action, GVariant *value, gpointer data) {
       g_strdup_printf(_("Comment on the verdict of patient %s, scan of %s. It is kept with your "
                         "name, the time and what is shown."),
                       scan->patient_id, scan->date);
-  demur_files_ask(GTK_WINDOW(window), _("Comment"), text, _("Keep"), FALSE, on_comment_given,
-                  comment);
+  demur_question_ask(GTK_WINDOW(window), _("Comment"), text, _("Keep"), FALSE, on_comment_given,
+                     comment);
 }
 
 /* Which series of the study is assessed. */
@@ -458,8 +460,8 @@ on_choose_series(GSimpleAction *action, GVariant *value, gpointer data) {
         "The reason is kept, both verdicts stay visible, the report counts such decisions, and "
         "calibration is measured on the rules' choice."),
       scan->patient_id, demur_words_translate(scan->set_aside));
-  demur_files_ask(GTK_WINDOW(window), _("Assess this series instead"), text, _("Assess and keep"),
-                  FALSE, on_choose_reason, choose);
+  demur_question_ask(GTK_WINDOW(window), _("Assess this series instead"), text,
+                     _("Assess and keep"), FALSE, on_choose_reason, choose);
 }
 
 static void
@@ -603,61 +605,7 @@ on_drop(GtkDropTarget *target, const GValue *value, double x, double y, DemurWin
   return demur_incoming_take(GTK_WINDOW(window), window->session, (const char *const *)paths);
 }
 
-/* What an import did, in a window of its own that is opened from the notice. */
-
-static void
-add_outcome(GtkBox *box, const char *heading, const char *style, const GPtrArray *lines) {
-  if (lines->len == 0)
-    return;
-  g_autofree char *title = g_strdup_printf("%s (%u)", heading, lines->len);
-  GtkWidget *label = demur_shown_label_new(title);
-  gtk_label_set_xalign(GTK_LABEL(label), 0);
-  gtk_widget_add_css_class(label, "strong");
-  gtk_widget_add_css_class(label, style);
-  gtk_widget_set_margin_top(label, 8);
-  gtk_box_append(box, label);
-  for (guint i = 0; i < lines->len; i++) {
-    const DemurImportLine *line = lines->pdata[i];
-    g_autofree char *text = line->detail != NULL
-                                ? g_strdup_printf("%s: %s", line->title, line->detail)
-                                : g_strdup(line->title);
-    GtkWidget *entry = demur_shown_label_new(text);
-    gtk_label_set_xalign(GTK_LABEL(entry), 0);
-    gtk_label_set_wrap(GTK_LABEL(entry), TRUE);
-    gtk_label_set_wrap_mode(GTK_LABEL(entry), PANGO_WRAP_WORD_CHAR);
-    gtk_label_set_selectable(GTK_LABEL(entry), TRUE);
-    gtk_box_append(box, entry);
-  }
-}
-
-/* That unchanged files were not read whole; NULL where there were none. */
-static char *
-unchanged_text(const DemurImportOutcome *outcome) {
-  if (outcome->n_unchanged == 0)
-    return NULL;
-  return g_strdup_printf(
-      ngettext_("%u file is unchanged since it was imported: only its header was read.",
-                "%u files are unchanged since they were imported: only their headers were read.",
-                outcome->n_unchanged),
-      outcome->n_unchanged);
-}
-
-/* The same, and how to have them read whole. */
-static void
-add_unchanged(GtkBox *box, const DemurImportOutcome *outcome) {
-  g_autofree char *text = unchanged_text(outcome);
-  if (text == NULL)
-    return;
-  GtkWidget *label = demur_shown_label_new(text);
-  gtk_label_set_xalign(GTK_LABEL(label), 0);
-  gtk_label_set_wrap(GTK_LABEL(label), TRUE);
-  gtk_widget_set_margin_top(label, 12);
-  gtk_box_append(box, label);
-  GtkWidget *again = gtk_button_new_with_mnemonic(_("_Read all of them again"));
-  gtk_widget_set_halign(again, GTK_ALIGN_START);
-  gtk_actionable_set_action_name(GTK_ACTIONABLE(again), "win.reread");
-  gtk_box_append(box, again);
-}
+/* What an import did: in the notice, and in a window of its own that is opened from there. */
 
 static void
 on_reread(GSimpleAction *action, GVariant *value, gpointer data) {
@@ -673,33 +621,8 @@ static void
 on_import_report(GSimpleAction *action, GVariant *value, gpointer data) {
   DemurWindow *window = data;
   const DemurImportOutcome *outcome = demur_session_outcome(window->session);
-  if (outcome == NULL)
-    return;
-  GtkWindow *report = GTK_WINDOW(gtk_window_new());
-  gtk_window_set_title(report, _("Import report"));
-  gtk_window_set_transient_for(report, GTK_WINDOW(window));
-  gtk_widget_insert_action_group(GTK_WIDGET(report), "win", G_ACTION_GROUP(window));
-  gtk_window_set_default_size(report, 720, 560);
-  gtk_widget_add_css_class(GTK_WIDGET(report), "demur");
-  GtkBox *box = GTK_BOX(gtk_box_new(GTK_ORIENTATION_VERTICAL, 5));
-  gtk_widget_set_margin_start(GTK_WIDGET(box), 16);
-  gtk_widget_set_margin_end(GTK_WIDGET(box), 16);
-  gtk_widget_set_margin_bottom(GTK_WIDGET(box), 16);
-  add_outcome(box, _("● Accepted for assessment"), "accepted", outcome->accepted);
-  add_outcome(box, _("◇ Not assessed, shown all the same"), "not-eligible", outcome->rejected);
-  add_outcome(box, _("– Skipped: no images"), "other-verdict", outcome->skipped);
-  add_unchanged(box, outcome);
-  GtkWidget *scroll = gtk_scrolled_window_new();
-  gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
-                                 GTK_POLICY_AUTOMATIC);
-  gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), GTK_WIDGET(box));
-  gtk_window_set_child(report, scroll);
-  GtkEventController *keys = gtk_shortcut_controller_new();
-  gtk_shortcut_controller_add_shortcut(GTK_SHORTCUT_CONTROLLER(keys),
-                                       gtk_shortcut_new(gtk_keyval_trigger_new(GDK_KEY_Escape, 0),
-                                                        gtk_named_action_new("window.close")));
-  gtk_widget_add_controller(GTK_WIDGET(report), keys);
-  gtk_window_present(report);
+  if (outcome != NULL)
+    demur_import_report_present(GTK_WINDOW(window), outcome);
 }
 
 static void
@@ -708,7 +631,7 @@ on_imported(DemurWindow *window) {
   g_autofree char *counts =
       g_strdup_printf(_("Import: %u accepted for assessment, %u not, %u files skipped."),
                       outcome->accepted->len, outcome->rejected->len, outcome->skipped->len);
-  g_autofree char *unchanged = unchanged_text(outcome);
+  g_autofree char *unchanged = demur_import_outcome_unchanged(outcome);
   g_autofree char *text = g_strjoin(" ", counts, unchanged, NULL);
   demur_session_notice(window->session, text, FALSE);
   gtk_widget_set_visible(window->notice_more, TRUE);
