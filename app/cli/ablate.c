@@ -28,7 +28,7 @@ print_table(const char *name, const DemurAblation *ablation) {
   g_print("Calibration error and site error over coverage; differences of the calibration error, "
           "below 0 is better, with 95 %% intervals by resampling %ss; verdicts are corrected for "
           "their number\n",
-          ablation->unit);
+          demur_unit_name(ablation->unit));
   g_print("  %-32s %-6s  %-6s  %-45s  %s\n", "", "error", "site", "against the whole selector",
           "against plain confidence");
   for (size_t r = 0; r < ablation->n_rows; r++)

@@ -105,7 +105,6 @@ demur_ablation_free(DemurAblation *ablation) {
   if (ablation == NULL)
     return;
   g_free(ablation->rows);
-  g_free(ablation->unit);
   demur_evaluation_free(ablation->evaluation);
   g_free(ablation);
 }
@@ -178,7 +177,7 @@ tabulate(const GArray *ablated, DemurEvaluation *evaluation) {
   ablation->evaluation = evaluation;
   ablation->n_rows = ablated->len;
   ablation->rows = g_new0(DemurAblationRow, MAX(ablated->len, 1));
-  ablation->unit = g_strdup(evaluation->interval_unit);
+  ablation->unit = evaluation->interval_unit;
   for (guint r = 0; r < ablated->len; r++) {
     ablation->rows[r].ablated = g_array_index(ablated, DemurAblated, r);
     fill_row(evaluation, &ablation->rows[r]);
@@ -319,7 +318,7 @@ demur_ablation_write_json(const DemurAblation *ablation, DemurJson *json) {
   demur_json_bool(json, "in_sample", e->in_sample);
   demur_json_int(json, "n_scans", (gint64)e->n_scans);
   demur_json_int(json, "n_sites", (gint64)e->n_sites);
-  demur_json_string(json, "unit", ablation->unit);
+  demur_json_string(json, "unit", demur_unit_name(ablation->unit));
   demur_json_begin_array(json, "rows");
   for (size_t r = 0; r < ablation->n_rows; r++)
     write_row(&ablation->rows[r], e->n_classes, json);

@@ -52,7 +52,7 @@ typedef struct {
   size_t n_rows;
   DemurAblationRow *rows;              /* [n_rows]: the whole first */
   double confidence[DEMUR_N_COMPARED]; /* of plain confidence */
-  char *unit;                          /* that the bootstrap draws */
+  DemurUnit unit;                      /* that the bootstrap draws */
   DemurEvaluation *evaluation;         /* of all rows and confidence */
 } DemurAblation;
 
