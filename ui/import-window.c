@@ -354,6 +354,7 @@ demur_import_window_new(GtkWindow *parent, DemurSession *session, const char *pa
   demur_shown_label_set(window->file, shown);
   demur_shown_tooltip_set(GTK_WIDGET(window->file), shown);
   build(window);
+  demur_shown_name_menus(GTK_WIDGET(window));
   gtk_window_set_default_widget(GTK_WINDOW(window), window->import);
   return window;
 }

@@ -54,13 +54,31 @@ name_parts(GtkWidget *widget, GtkWidget *menu) {
     name_parts(child, menu);
 }
 
+/* The chosen text, as what a screen reader says behind the name. */
+static void
+say_value(GtkDropDown *menu) {
+  GObject *item = gtk_drop_down_get_selected_item(menu);
+  const char *value =
+      GTK_IS_STRING_OBJECT(item) ? gtk_string_object_get_string(GTK_STRING_OBJECT(item)) : "";
+  demur_shown_description_set(GTK_WIDGET(menu), value);
+  GtkWidget *button = gtk_widget_get_first_child(GTK_WIDGET(menu));
+  if (button != NULL)
+    demur_shown_description_set(button, value);
+}
+
+#define SAYS_VALUE "says-its-value"
+
 void
 demur_shown_name_menus(GtkWidget *root) {
   for (GtkWidget *child = gtk_widget_get_first_child(root); child != NULL;
        child = gtk_widget_get_next_sibling(child)) {
-    if (GTK_IS_DROP_DOWN(child))
+    if (GTK_IS_DROP_DOWN(child)) {
       name_parts(gtk_widget_get_first_child(child), child);
-    else
+      if (g_object_get_data(G_OBJECT(child), SAYS_VALUE) == NULL)
+        g_signal_connect(child, "notify::selected-item", G_CALLBACK(say_value), NULL);
+      g_object_set_data(G_OBJECT(child), SAYS_VALUE, child);
+      say_value(GTK_DROP_DOWN(child));
+    } else
       demur_shown_name_menus(child);
   }
 }

@@ -20,7 +20,8 @@ void demur_shown_name_set(GtkWidget *widget, const char *name);
 /* What a screen reader says of the widget beside its name; lines stay lines. */
 void demur_shown_description_set(GtkWidget *widget, const char *description);
 
-/* Every drop-down below root: the button within it is called as the drop-down is. */
+/* Every drop-down below root: the button within it is called as the drop-down is, and described by
+ * what is chosen, now and whenever that changes. */
 void demur_shown_name_menus(GtkWidget *root);
 
 /* The reader's text size over the usual one (13 pixels), 0.5 to 3. */

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "ui/incoming.h"
 #include "ui/shown.h"
 #include "ui/words.h"
 
@@ -35,8 +36,9 @@ static const struct {
 struct _DemurSteps {
   GtkBox parent_instance;
   DemurSession *session;
-  GtkFlowBox *row;
+  GtkBox *row;
   GtkLabel *next;
+  GtkEditable *path;
   GtkWidget *button[N_STEPS];
   gboolean asked; /* its last step was pressed: verdicts are on their way */
 };
@@ -100,6 +102,18 @@ on_verdicts_asked(GtkButton *button, DemurSteps *self) {
   self->asked = TRUE;
 }
 
+/* What is written is taken as if it had been dropped. */
+static void
+on_path(DemurSteps *self) {
+  g_autofree char *text = g_strstrip(g_strdup(gtk_editable_get_text(self->path)));
+  g_autoptr(GFile) file = *text != '\0' ? g_file_parse_name(text) : NULL;
+  g_autofree char *path = file != NULL ? g_file_get_path(file) : NULL;
+  const char *const paths[] = {path, NULL};
+  if (!demur_incoming_take(GTK_WINDOW(gtk_widget_get_root(GTK_WIDGET(self))), self->session, paths))
+    return;
+  gtk_editable_set_text(self->path, "");
+}
+
 static void
 demur_steps_class_init(DemurStepsClass *class) {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(class);
@@ -107,6 +121,8 @@ demur_steps_class_init(DemurStepsClass *class) {
   gtk_widget_class_set_template_from_resource(widget_class, "/org/demur/workstation/ui/steps.ui");
   gtk_widget_class_bind_template_child(widget_class, DemurSteps, row);
   gtk_widget_class_bind_template_child(widget_class, DemurSteps, next);
+  gtk_widget_class_bind_template_child(widget_class, DemurSteps, path);
+  gtk_widget_class_bind_template_callback(widget_class, on_path);
 }
 
 static void
@@ -117,9 +133,7 @@ demur_steps_init(DemurSteps *self) {
     gtk_actionable_set_action_name(GTK_ACTIONABLE(self->button[s]), steps[s].action);
     if (steps[s].target != NULL)
       gtk_actionable_set_action_target(GTK_ACTIONABLE(self->button[s]), "s", steps[s].target);
-    gtk_flow_box_append(self->row, self->button[s]);
-    /* The button takes the keyboard, not the place that it stands in. */
-    gtk_widget_set_focusable(gtk_widget_get_parent(self->button[s]), FALSE);
+    gtk_box_append(self->row, self->button[s]);
   }
   g_signal_connect(self->button[VERDICTS], "clicked", G_CALLBACK(on_verdicts_asked), self);
 }

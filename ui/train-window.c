@@ -473,6 +473,7 @@ demur_train_window_class_init(DemurTrainWindowClass *class) {
     gtk_widget_class_bind_template_child_full(
         widget_class, offered[i], FALSE,
         (gssize)(G_STRUCT_OFFSET(DemurTrainWindow, number) + i * sizeof(GtkEditable *)));
+  gtk_widget_class_bind_template_callback(widget_class, gtk_window_close);
   gtk_widget_class_bind_template_callback(widget_class, on_cohort);
   gtk_widget_class_bind_template_callback(widget_class, on_preset);
   gtk_widget_class_bind_template_callback(widget_class, on_start);

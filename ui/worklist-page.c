@@ -9,6 +9,7 @@
 #include "ui/text-cell.h"
 #include "ui/theme.h"
 #include "ui/words.h"
+#include "ui/wrap-layout.h"
 
 #define N_CHIPS 10
 #define NARROW 1200 /* pixels; below, columns fold */
@@ -86,6 +87,23 @@ demur_worklist_page_dispose(GObject *object) {
   G_OBJECT_CLASS(demur_worklist_page_parent_class)->dispose(object);
 }
 
+static gboolean
+has_focus(DemurWorklistPage *page, GtkWidget *within) {
+  GtkRoot *root = gtk_widget_get_root(GTK_WIDGET(page));
+  GtkWidget *focus = root != NULL ? gtk_root_get_focus(root) : NULL;
+  return focus != NULL && (focus == within || gtk_widget_is_ancestor(focus, within));
+}
+
+/* The list, or what stands in its place while it is empty. The keyboard goes with it: from a list that
+ * is hidden no Tab leads anywhere. */
+static void
+show_list(DemurWorklistPage *page, gboolean list) {
+  const gboolean had = has_focus(page, GTK_WIDGET(page->stack));
+  gtk_stack_set_visible_child_name(page->stack, list ? "list" : "empty");
+  if (had)
+    demur_worklist_page_focus_list(page);
+}
+
 static void
 update_chips(DemurWorklistPage *page) {
   guint counts[DEMUR_N_SHOWN + 2];
@@ -118,7 +136,7 @@ update_chips(DemurWorklistPage *page) {
                              "own: 12 simulated CT scans and a report, made in a minute or two.")
                          : _("No scan matches the search and the filters."));
   gtk_widget_set_visible(page->begin, table == NULL || table->n_scans == 0);
-  gtk_stack_set_visible_child_name(page->stack, none ? "empty" : "list");
+  show_list(page, !none);
 }
 
 /* Scrolls to the selected row once the list has its size: before, GTK 4.8 would put it on top and
@@ -645,6 +663,7 @@ static void
 demur_worklist_page_class_init(DemurWorklistPageClass *class) {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(class);
   G_OBJECT_CLASS(class)->dispose = demur_worklist_page_dispose;
+  g_type_ensure(DEMUR_TYPE_WRAP_LAYOUT);
   gtk_widget_class_set_template_from_resource(widget_class,
                                               "/org/demur/workstation/ui/worklist-page.ui");
   gtk_widget_class_bind_template_child(widget_class, DemurWorklistPage, chip_row);
@@ -726,5 +745,9 @@ demur_worklist_page_show(DemurWorklistPage *page, const char *what) {
 
 void
 demur_worklist_page_focus_list(DemurWorklistPage *page) {
-  gtk_widget_grab_focus(GTK_WIDGET(page->view));
+  GtkWidget *shown = gtk_stack_get_visible_child(page->stack);
+  if (g_strcmp0(gtk_stack_get_visible_child_name(page->stack), "list") == 0)
+    gtk_widget_grab_focus(GTK_WIDGET(page->view));
+  else if (!gtk_widget_child_focus(shown, GTK_DIR_TAB_FORWARD))
+    gtk_widget_child_focus(GTK_WIDGET(page), GTK_DIR_TAB_FORWARD);
 }

@@ -296,7 +296,8 @@ class Workstation:
         windows = wait_for(lambda: subprocess.run(["xdotool", "search", "--onlyvisible", "--name", "^drag source$"],
                                                   capture_output=True, text=True, check=False).stdout.split(), "the source")
         mouse = lambda *words: subprocess.run(["xdotool", *words], check=True)
-        mouse("windowactivate", "--sync", windows[-1])
+        wait_for(lambda: subprocess.run(["xdotool", "windowactivate", "--sync", windows[-1]], stderr=subprocess.DEVNULL,
+                                        check=False).returncode == 0, "the source in front")
         mouse("mousemove", "--window", windows[-1], "60", "60", "mousedown", "1")
         mouse("mousemove_relative", "--sync", "12", "12")
         mouse("mousemove_relative", "--sync", "20", "20")

@@ -12,6 +12,7 @@ import sys
 from gi.repository import GLib
 
 from driver import DEMUR, HOME, WORKSTATION, Workstation, demur, wait_for
+from hands import Keys, Mouse, Reader
 
 SHARED = os.environ.get("DEMUR_SHARED") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..",
                                                         "shared")
@@ -1601,6 +1602,122 @@ def an_opinion_is_kept_by_a_readers_actions_alone():
     keep_an_opinion(lambda app, name: app.do("push button", name))
 
 
+def whole_run(hands_of):
+    """From an empty window to verdicts, an opinion and a report, by one kind of hands alone. Right value: what the command
+    line then finds in the workspace, and that the report is the one it would write."""
+    workspace, folder = path("w.demur"), path("handed-over")
+    hand_over(folder)
+    os.environ["XDG_DOCUMENTS_DIR"] = HOME
+    app = Workstation(workspace)
+    hands = hands_of(app, os.environ["DEMUR_DRAG_SOURCE"])
+    app.wait_text("Next: Import the CT scans")
+    hands.bring("Scans: next", "Import a folder", os.path.join(folder, "dicom"))
+    app.wait_text("1 accepted for assessment")
+    app.wait_text("Next: Import what the external model said")
+    tables = "Import scores, a cohort or a selector"
+    hands.bring("Scores: next", tables, os.path.join(folder, "scores.csv"))
+    app.wait_text("Say which model gave these risks")
+    hands.write("External model", "some-cnn", "Import a file")
+    app.wait_no_text("Say which model gave these risks")
+    hands.press("Import", "Import a file")
+    app.wait_text("Scores of model some-cnn: 1 series got theirs")
+    app.wait_text("Next: Import a cohort")
+    hands.bring("Cohort: next", tables, os.path.join(folder, "cohort.csv"))
+    hands.write("Name", "ours", "Import a file")
+    hands.press("Import", "Import a file")
+    app.wait_text("Cohort ours is kept: 2,180 scans")
+    app.wait_text("Next: Train a selector")
+    hands.press("Selector: next")
+    title = "Train a selector"
+    for name, number in (("Epochs", "2"), ("Data sets an epoch", "640"), ("Networks averaged", "1")):
+        hands.write(name, number, title)
+    hands.press("Train", title)
+    app.wait_text("is trained and kept")
+    hands.press("Close", title)
+    wait_for(lambda: not [n for n in app.walk() if n.name == title and n.role == "frame"], "the form to go")
+    app.wait_text("Next: Choose on the Cohort page")
+    hands.press("Threshold: next")
+    app.wait_text("accepts ")
+    hands.press("Use this coverage…")
+    app.wait_text("Why this coverage?")
+    hands.write("Use this coverage", "as many as the readers can see", "Use this coverage")
+    hands.press("Tune and keep", "Use this coverage")
+    app.wait_text("The threshold and your reason are kept.")
+    app.wait_text("Next: Assess")
+    hands.press("Verdicts: next")
+    hands.press("Assess", "Assess")
+    app.wait_no_text("Next: ")
+    app.wait_text("Assessed: ")
+    selector = demur(workspace, "selector", "list")["selectors"][0]["name"]
+    listed = demur(workspace, "assess", selector, "--all")["verdicts"]
+    assert [v["verdict"] for v in listed] in (["accepted"], ["red_flag"]), listed
+    # The case, and an opinion of it.
+    hands.press("Patient")
+    hands.press("Next ›")
+    app.wait_text("Where this comes from")
+    hands.press("Agree")
+    app.wait_text("Agree? Enter keeps it")
+    hands.press("Keep")
+    rows = lambda: sqlite3.connect(workspace).execute("SELECT kind, scan_id FROM review").fetchall()
+    wait_for(lambda: rows() == [("agree", listed[0]["scan_id"])], "the opinion in the workspace")
+    hands.press("Report")
+    app.wait_text("Page 1 of ")
+    hands.press("Export PDF…")
+    hands.save("Export the report", path("report.pdf"))
+    said = app.wait_text("The report was written to")
+    report = said.split("The report was written to ")[1].split(".pdf")[0] + ".pdf"
+    assert demur(workspace, "report", "verify", report)
+    app.quit()
+
+
+def a_whole_run_by_mouse_alone():
+    """As whole_run."""
+    whole_run(Mouse)
+
+
+def a_whole_run_by_keyboard_alone():
+    """As whole_run."""
+    whole_run(Keys)
+
+
+def a_whole_run_by_a_readers_actions_alone():
+    """As whole_run."""
+    whole_run(Reader)
+
+
+def the_demo_is_made_from_an_empty_window():
+    """Right value: `demur assess` of the demo's own selector: twelve studies, most accepted, red flags, one not eligible, one
+    failed; and the drop-downs say what is chosen."""
+    app = Workstation(path("empty.demur"))
+    app.wait_text("This workspace holds no scans yet")
+    app.do("push button", "Look at the demo")
+    app.wait_text("Making the demo")
+    for _ in range(5):  # a minute of processor
+        try:
+            app.wait_text("● Accepted ")
+            break
+        except AssertionError:
+            assert "Making the demo" in app.texts(), app.texts()
+    demo = os.path.join(os.environ["XDG_DATA_HOME"], "demur", "demo", "workspace.demur")
+    series = demur(demo, "dicom", "list")["series"]
+    kept = sqlite3.connect(demo).execute(
+        "SELECT verdict FROM verdict WHERE id IN (SELECT max(v.id) FROM verdict v JOIN series s ON s.scan_id = v.scan_id"
+        " GROUP BY v.scan_id)").fetchall()
+    counts = {word: sum(v == word for (v,) in kept) for word in ("accepted", "red_flag", "failed")}
+    assert len(series) >= 12 and counts["accepted"] > counts["red_flag"] >= 2 and counts["failed"] == 1, (counts, len(series))
+    assert sum(not s["eligible"] for s in series) >= 1, series
+    for name, number in (("● Accepted", counts["accepted"]), ("▲ Red flag", counts["red_flag"])):
+        shown = next(t for t in app.texts() if t.startswith(name))
+        assert int(shown.split()[-1].replace(",", "")) >= number, (shown, counts)
+    app.activate("win.page", "'report'")
+    menu = wait_for(lambda: app.find("push button", "Paper"), "the menu of papers")
+    assert menu.description == "A4", menu.description
+    app.do("push button", "Paper")
+    app.keys("Down", "Return")
+    wait_for(lambda: menu.description == "Letter", "the menu to say Letter")
+    app.quit()
+
+
 # Sizes of the window, scale, size of text (96 dots an inch are 100 %), theme, language.
 LOOKS = [("1024x768", 1, 96, "dark", "C"), ("1280x800", 1, 96, "light", "C"), ("1920x1080", 1, 96, "contrast", "C"),
          ("2560x1440", 1, 96, "dark", "C"), ("2560x1440", 2, 96, "dark", "C"), ("1280x800", 1, 144, "dark", "C"),
@@ -1616,6 +1733,7 @@ def nothing_is_cut():
         sys.exit(77)
     workspace, _ = cohort_workspace()
     demur(workspace, "dicom", "import", shared("real/siemens-emotion"))
+    demur(workspace, "watch", "start", "first", "--cohort", "small")
     here = os.path.dirname(os.path.abspath(__file__))
     catalogue = os.path.join(here, "..", "..", "po", "demur.pot")
     wrong = []

@@ -1,0 +1,124 @@
+"""Three ways to do the same in the window: with the mouse alone, with the keyboard alone, with a screen reader's actions
+alone. Text is typed by all of them: with the mouse as a keyboard on the screen types it, into the field that was clicked.
+"""
+import subprocess
+
+from gi.repository import GLib
+
+from driver import wait_for
+
+SENSITIVE = 24
+FIELDS = ("text", "entry")
+
+
+def extents(node):
+    """x, y, width, height within its window."""
+    answer = node.call("Component", "GetExtents", GLib.Variant("(u)", (1,)))
+    return answer[0] if answer else (0, 0, 0, 0)
+
+
+class Hands:
+    def __init__(self, app, drag_source):
+        self.app, self.drag_source = app, drag_source
+
+    def nodes(self, window):
+        """Everything in the window of that title; None: everywhere."""
+        if window is None:
+            return self.app.walk()
+        root = next((n for n in self.app.walk() if n.name == window and n.role in ("frame", "dialog")), None)
+        return self.app.walk(root) if root is not None else []
+
+    def find(self, name, window=None):
+        def seen():
+            for node in self.nodes(window):
+                # The second is what GTK 4.8 calls the buttons of its own dialogs.
+                if node.name in (name, f"_{name} {name}") and node.role not in ("label", "frame", "dialog") + FIELDS \
+                        and extents(node)[2] > 0 and node.has_state(SENSITIVE):
+                    return node
+            return None
+        return wait_for(seen, f"a button {name} that can be pressed")
+
+    def field(self, name, window=None):
+        return wait_for(lambda: next((n for n in self.nodes(window) if n.name == name and n.role in FIELDS), None), name)
+
+
+class Reader(Hands):
+    """AT-SPI actions and texts; no pointer, no key."""
+
+    def press(self, name, window=None):
+        answer = self.find(name, window).call("Action", "DoAction", GLib.Variant("(i)", (0,)))
+        assert answer and answer[0], f"{name} does nothing for a screen reader"
+
+    def write(self, name, text, window=None):
+        self.field(name, window).set_text(text)
+
+    def bring(self, step, title, path):
+        self.write("Path of a folder or file to bring in", path)
+        self.press("Bring in")
+
+    def save(self, title, file):
+        # The dialog is GTK's own: its name is a field, its button is called as in every program.
+        name = wait_for(lambda: next((n for n in self.app.walk() if n.role in FIELDS and ".pdf" in (n.text() or "")), None),
+                        "the name of the file")
+        name.set_text(file)
+        self.press("Save")
+
+
+class Keys(Hands):
+    """Tab to a thing, blank or Enter on it."""
+
+    def focused(self):
+        return next((n for n in self.app.walk() if n.focused()), None)
+
+    def reach(self, name, window=None):
+        for _ in range(150):
+            node = self.focused()
+            if node is not None and node.name == name:
+                return node
+            self.app.keys("Tab", window=window)
+        raise AssertionError(f"150 Tabs do not reach {name}")
+
+    def press(self, name, window=None):
+        self.find(name, window)
+        self.reach(name, window)
+        self.app.keys("space", window=window)
+
+    def write(self, name, text, window=None):
+        self.reach(name, window)
+        self.app.keys("ctrl+a", window=window)
+        subprocess.run(["xdotool", "type", "--delay", "8", text], check=True)
+
+    def bring(self, step, title, path):
+        self.press(step)
+        self.app.choose(title, path)
+
+    def save(self, title, file):
+        self.app.save_as(title, file)
+
+
+class Mouse(Hands):
+    """Clicks, and files dropped from another window."""
+
+    def click(self, node, window=None, times=1):
+        x, y, width, height = extents(node)
+        pattern = ["--pid", str(self.app.process.pid)] if window is None else ["--name", f"^{window}$"]
+        windows = subprocess.run(["xdotool", "search", "--onlyvisible", *pattern], capture_output=True, text=True,
+                                 check=True).stdout.split()
+        subprocess.run(["xdotool", "mousemove", "--window", windows[-1], str(x + width // 2), str(y + height // 2),
+                        "click", "--repeat", str(times), "--delay", "40", "1"], check=True)
+
+    def press(self, name, window=None):
+        self.click(self.find(name, window), window)
+
+    def write(self, name, text, window=None):
+        node = self.field(name, window)
+        self.click(node, window, 3)  # three clicks choose what stands there
+        subprocess.run(["xdotool", "type", "--delay", "8", text], check=True)
+
+    def bring(self, step, title, path):
+        self.app.drag_in(self.drag_source, path)
+
+    def save(self, title, file):
+        wait_for(lambda: subprocess.run(["xdotool", "search", "--onlyvisible", "--name", f"^{title}$"], check=False,
+                                        capture_output=True).stdout, title)
+        self.click(self.find("Save"), title)
