@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "dicom/data-set.h"
 #include "dicom/files.h"
 
 #define MAX_DEPTH 4
