@@ -168,6 +168,8 @@ month_length(const char *text) {
                                        "set",
                                        "ott"};
   size_t longest = 0;
+  if (*text == '\0' || strchr("jfmasondeglJFMASONDEGL", *text) == NULL)
+    return 0;
   for (size_t m = 0; m < G_N_ELEMENTS(months); m++) {
     const size_t n = strlen(months[m]);
     if (n > longest && g_ascii_strncasecmp(text, months[m], n) == 0)
@@ -244,7 +246,8 @@ DemurIdRewriting
 demur_table_id_rewriting(const char *id) {
   if (*id == '#')
     return is_lost(id) ? DEMUR_ID_LOST : DEMUR_ID_NOT_REWRITTEN;
-  if (strlen(id) <= 20 && (is_date_in_words(id) || is_date_in_digits(id)))
+  if (strpbrk(id, "-/. ") != NULL && strlen(id) <= 20 &&
+      (is_date_in_words(id) || is_date_in_digits(id)))
     return DEMUR_ID_DATE;
   if (!g_ascii_isdigit(*id))
     return DEMUR_ID_NOT_REWRITTEN;

@@ -184,6 +184,10 @@ read_root(GPtrArray *scores, JsonNode *root, GError **error) {
     return FALSE;
   }
   JsonObject *object = json_node_get_object(root);
+  JsonNode *data = json_object_get_member(object, "data"); /* as Sybil's server answers */
+  if (data != NULL && JSON_NODE_HOLDS_OBJECT(data) &&
+      json_object_has_member(json_node_get_object(data), "predictions"))
+    object = json_node_get_object(data);
   static const char *const lists[] = {"predictions", "scores"};
   for (size_t i = 0; i < G_N_ELEMENTS(lists); i++) {
     JsonNode *list = json_object_get_member(object, lists[i]);
