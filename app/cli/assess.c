@@ -4,6 +4,7 @@
 
 #include "app/cli/command.h"
 #include "base/error.h"
+#include "report/format.h"
 #include "tasks/assess.h"
 #include "tasks/history.h"
 #include "tasks/horizons.h"
@@ -235,7 +236,8 @@ print_horizons(DemurContext *context, const DemurHorizons *horizons,
     g_print("\n");
   }
   for (size_t h = 0; h < horizons->n; h++) {
-    g_print("Within %d years (%s): ", horizons->years[h], assessments[h].selector_name);
+    g_autofree char *years = demur_text_years(horizons->years[h]);
+    g_print("Within %s (%s): ", years, assessments[h].selector_name);
     print_counts(&assessments[h]);
     print_about(context, &assessments[h]);
   }
@@ -283,7 +285,7 @@ assess_horizons(DemurContext *context, const DemurAssessParams *options, const c
     one.selector = names[h];
     ok = assess_one(context, &one, reveal, &assessments[h], error);
     if (!ok)
-      g_prefix_error(error, "within %d years: ", horizons.years[h]);
+      g_prefix_error(error, "%s: ", names[h]);
   }
   if (ok && context->json)
     write_horizons(context, &horizons, assessments, reveal != NULL);

@@ -192,7 +192,7 @@ tune_horizons(DemurContext *context, const DemurTuneParams *params, const char *
     one.selector = name;
     DemurTuned *tuned = demur_task_tune(&context->task, &one, error);
     if (tuned == NULL) {
-      g_prefix_error(error, "within %d years: ", horizons.years[h]);
+      g_prefix_error(error, "%s: ", name);
       return FALSE;
     }
     g_ptr_array_add(all, tuned);

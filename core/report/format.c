@@ -106,6 +106,11 @@ demur_text_counted(guint64 n, const char *one, const char *many) {
 }
 
 char *
+demur_text_years(double years) {
+  return g_strdup_printf(years == 1.0 ? "%g year" : "%g years", years);
+}
+
+char *
 demur_text_mean_sd(double mean, double sd, int decimals) {
   g_autofree char *left = demur_text_decimal(mean, decimals);
   if (!isfinite(mean) || !isfinite(sd))

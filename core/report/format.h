@@ -38,6 +38,9 @@ char *demur_text_count(guint64 n);
 /* "1 scan", "1,337 scans". */
 char *demur_text_counted(guint64 n, const char *one, const char *many);
 
+/* "1 year", "2.5 years"; owned. */
+char *demur_text_years(double years);
+
 /* ".031 ± .004"; the mean alone where sd is undefined. */
 char *demur_text_mean_sd(double mean, double sd, int decimals);
 

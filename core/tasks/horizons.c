@@ -73,7 +73,7 @@ demur_task_train_horizons(DemurTask *task, const DemurTrainParams *params,
     task->progress = demur_progress_stage(&stage);
     ok = demur_task_train(task, &one, &trained[h], error);
     if (!ok)
-      g_prefix_error(error, "within %d years: ", horizons->years[h]);
+      g_prefix_error(error, "%s: ", name);
   }
   task->progress = whole;
   return ok;

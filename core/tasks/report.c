@@ -10,6 +10,7 @@
 #include "metrics/censoring.h"
 #include "metrics/intervals.h"
 #include "report/finding.h"
+#include "report/format.h"
 #include "selector/coverage.h"
 #include "selector/mlp-kernel.h"
 #include "tasks/meaning.h"
@@ -181,10 +182,11 @@ describe_follow_up(DemurReportTask *report, const DemurCohort *cohort, const Fol
   const char *outcome = cohort->outcome != NULL ? cohort->outcome
                         : demur_outcome_of_cohort(cohort).kind == DEMUR_OUTCOME_CANCER ? "cancer"
                                                                                        : "outcome";
+  g_autofree char *years = demur_text_years(f->horizon);
   const char *const words[N_ENDS] = {
-      own(report, g_strdup_printf("%s within %g years of the scan", outcome, f->horizon)),
-      own(report, g_strdup_printf("followed for %g years without it", f->horizon)),
-      own(report, g_strdup_printf("died of something else within %g years", f->horizon)),
+      own(report, g_strdup_printf("%s within %s of the scan", outcome, years)),
+      own(report, g_strdup_printf("followed for %s without it", years)),
+      own(report, g_strdup_printf("died of something else within %s", years)),
       "followed for a shorter time, without it so far"};
   size_t n_ends[N_ENDS] = {0}, n = 0;
   for (size_t i = 0; i < f->n; i++)
@@ -268,9 +270,9 @@ describe_labels(DemurReportTask *report, const DemurCohort *cohort, const guint3
   names[0] = own(report, g_strdup_printf("no %s", outcome));
   names[1] = outcome;
   report->input.cohort.labels = names;
+  g_autofree char *years = demur_text_years(isfinite(horizon) ? horizon : DEMUR_N_YEARS);
   report->input.cohort.label_rule =
-      own(report, timed ? g_strdup_printf("Label 1, “%s”: within %g years of the scan.", outcome,
-                                          isfinite(horizon) ? horizon : DEMUR_N_YEARS)
+      own(report, timed ? g_strdup_printf("Label 1, “%s”: within %s of the scan.", outcome, years)
                         : g_strdup_printf("Label 1: %s.", outcome));
 }
 

@@ -92,7 +92,7 @@ each_horizon_has_its_thresholds_and_verdicts(void) {
   g_autoptr(Run) text =
       run_demur(sandbox, "assess", "f", "--horizons", "1,6", "--cohort", "c", NULL);
   assert_status(text, 0);
-  assert_says(text->out, "Within 1 years (f-1y)");
+  assert_says(text->out, "Within 1 year (f-1y)");
   assert_says(text->out, "Within 6 years (f-6y)");
 }
 
