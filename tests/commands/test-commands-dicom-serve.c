@@ -341,6 +341,69 @@ test_a_watched_folder_is_taken_over(void) {
   service_end(service, SIGTERM);
 }
 
+/* The verdict of study k as it was given last. */
+static char *
+verdict_of(const Service *service, guint k, gboolean *withheld) {
+  g_autofree char *path = sandbox_path(service->sandbox, "verdicts.json"), *text = NULL;
+  g_autofree char *scan = g_strdup_printf("1.2.77.%u.1", k);
+  g_autoptr(Run) export = run_json(service->sandbox, 0, "export", path, NULL);
+  g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+  g_autoptr(JsonNode) root = json_from_string(text, NULL);
+  JsonObject *one = find_in(array_at(json_node_get_object(root), "verdicts"), "scan_id", scan);
+  JsonArray *reasons = array_at(one, "reasons");
+  *withheld = json_array_get_length(reasons) > 0 &&
+              strstr(json_array_get_string_element(reasons, 0), "withheld by the watch") != NULL;
+  return g_strdup(string_at(one, "verdict"));
+}
+
+/* Studies of a scanner that the reference does not have are answered until the watch alarms; the next is
+ * answered as withheld, with why; behind a person's decision risks are shown again. */
+static void
+test_an_alarm_withholds_until_a_person_lifts_it(void) {
+  g_autofree char *folder = fixture_folder();
+  FixtureServer *archive = fixture_server_new(folder, NULL, NULL);
+  g_autofree char *answer = answer_to(archive, "");
+  g_autoptr(Service) service = service_new(answer);
+  g_autoptr(Run) start =
+      run_json(service->sandbox, 0, "watch", "start", "s", "--cohort", "sim", "--split", "tune",
+               "--alpha", "0.9", "--rule", "ignore", "--rule", "manufacturer=withhold", NULL);
+  g_assert_cmpfloat(number_at(root_of(start), "n_reference"), >, 50);
+  service_start(service);
+  const guint first = 5000; /* no number of a patient of the cohort */
+  guint k = first, n_alarms = 0;
+  gboolean withheld;
+  while (n_alarms == 0 && k < first + 12) {
+    send_study(service, ++k, 0, N_SERVE_SLICES);
+    service_wait(service, "n_answered", k - first);
+    g_autofree char *verdict = verdict_of(service, k, &withheld);
+    g_assert_cmpstr(verdict, ==, "accepted");
+    g_autoptr(Run) show = run_json(service->sandbox, 0, "watch", "show", "s", NULL);
+    n_alarms = json_array_get_length(
+        array_at(json_array_get_object_element(array_at(root_of(show), "watches"), 0), "alarms"));
+  }
+  g_assert_cmpuint(n_alarms, ==, 1);
+  send_study(service, ++k, 0, N_SERVE_SLICES);
+  service_wait(service, "n_answered", k - first);
+  g_autofree char *stopped = verdict_of(service, k, &withheld);
+  g_assert_cmpstr(stopped, ==, "red_flag");
+  g_assert_true(withheld);
+  g_assert_cmpuint(n_archived(folder, k), ==, 1);
+  g_auto(GStrv) told = archived(folder, k);
+  g_assert_true(holds_text(told[0], "withheld by the watch since"));
+  g_autoptr(Run) lift = run_json(service->sandbox, 0, "watch", "lift", "1", "--reason",
+                                 "the new scanner is approved", NULL);
+  send_study(service, ++k, 0, N_SERVE_SLICES);
+  service_wait(service, "n_answered", k - first);
+  g_autofree char *again = verdict_of(service, k, &withheld);
+  g_assert_cmpstr(again, ==, "accepted");
+  g_autoptr(Run) log = run_demur(service->sandbox, "log", NULL);
+  assert_says(log->out, "watch-lift:1");
+  service_end(service, SIGTERM);
+  fixture_server_stop(archive);
+  fixture_server_free(archive);
+  fixture_remove(folder);
+}
+
 /* What has no CT is held with why, and taken up again when a person says so. */
 static void
 test_a_held_study_is_listed_and_taken_up_again(void) {
@@ -708,6 +771,8 @@ main(int argc, char **argv) {
                   test_a_watched_folder_is_taken_over);
   g_test_add_func("/commands/serve/images-of-an-acquisition-are-waited-for",
                   test_images_of_an_acquisition_are_waited_for);
+  g_test_add_func("/commands/serve/an-alarm-withholds-until-a-person-lifts-it",
+                  test_an_alarm_withholds_until_a_person_lifts_it);
   g_test_add_func("/commands/serve/a-failing-model-is-told", test_a_failing_model_is_told);
   g_test_add_func("/commands/serve/an-archive-that-is-down-is-waited-for",
                   test_an_archive_that_is_down_is_waited_for);

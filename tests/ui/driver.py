@@ -14,7 +14,7 @@ DEADLINE = int(os.environ.get("DEMUR_UI_DEADLINE", "120"))
 MOST_ROWS = 40  # of a list that are read: it keeps many more alive than it shows
 DEMUR, WORKSTATION, HOME = os.environ["DEMUR"], os.environ["DEMUR_WORKSTATION"], os.environ["DEMUR_TEST_HOME"]
 ATSPI = "org.a11y.atspi."
-STATE_VISIBLE, STATE_FOCUSABLE, STATE_FOCUSED = 30, 11, 12
+STATE_VISIBLE, STATE_FOCUSABLE, STATE_FOCUSED, STATE_SENSITIVE = 30, 11, 12, 24
 ROLES = {7: "check box", 11: "combo box", 16: "dialog", 23: "frame", 27: "image", 29: "label", 31: "list", 42: "progress bar",
          43: "push button", 51: "slider", 54: "status bar", 55: "table", 56: "table cell", 61: "text", 62: "toggle button",
          66: "tree table", 79: "entry", 90: "table row"}
@@ -118,6 +118,9 @@ class Node:
 
     def focusable(self):
         return self.has_state(STATE_FOCUSABLE)
+
+    def sensitive(self):
+        return self.has_state(STATE_SENSITIVE)
 
     @property
     def description(self):

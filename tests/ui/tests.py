@@ -1725,6 +1725,49 @@ LOOKS = [("1024x768", 1, 96, "dark", "C"), ("1280x800", 1, 96, "light", "C"), ("
          ("1280x800", 1, 96, "dark", "xx"), ("1920x1080", 1, 144, "contrast", "xx"), ("1280x800", 1, 96, "dark", "rtl")]
 
 
+def an_alarm_is_lifted_with_who_and_why():
+    """Right value: `demur watch show` before and after: as many lines as signals, what changed in its words, the button dead
+    without a reason, and behind it the reason and the user in the history; the next verdicts are accepted again."""
+    workspace, _ = cohort_workspace()
+    demur(workspace, "cohort", "simulate", "other", "--scans", "600", "--sites", "6", "--base-train", "300", "--tune", "300",
+          "--test", "700", "--seed", "2", "--outside-shift", "3")
+    demur(workspace, "watch", "start", "first", "--cohort", "small", "--split", "tune", "--rule", "ignore",
+          "--rule", "kernel=withhold", "--rule", "thickness=note")
+    app = Workstation(workspace)
+    app.activate("win.page", "'watch'")
+    app.wait_text("Nothing changed: the 0 patients")
+    demur(workspace, "assess", "first", "--cohort", "other")
+    shown = demur(workspace, "watch", "show", "first")["watches"][0]
+    alarm = next(a for a in shown["alarms"] if a["signal"] == "kernel")
+    changed = next(s for s in shown["signals"] if s["signal"] == "kernel")["what_changed"]
+    assert shown["withheld"] and alarm["withholds"], shown
+    app.activate("win.page", "'worklist'")
+    app.activate("win.page", "'watch'")
+    app.activate("win.reload")
+    app.wait_text("Stopped since")
+    app.wait_text(changed)
+    app.wait_text("No new risk is shown until it is lifted.")
+    drawing = wait_for(lambda: app.find("image", "reconstruction kernel"), "the signal's line")
+    wait_for(lambda: "an alarm is 40" in drawing.description, "what the line says")
+    assert len([t for t in app.texts() if t in ("⚑ Alarm", "△ unusual", "✓ as before", "– nothing yet")]) == 2
+    button = app.find("push button", "Lift the alarm")
+    assert not button.sensitive(), "lifted without a reason"
+    why = app.find("text", "Why may risks be shown again?")
+    why.set_text("   ")
+    assert not app.find("push button", "Lift the alarm").sensitive(), "lifted for blanks"
+    why.set_text("the new kernel was checked with the physicist")
+    wait_for(lambda: app.find("push button", "Lift the alarm").sensitive(), "the button to work")
+    app.do("push button", "Lift the alarm")
+    app.wait_text("the new kernel was checked with the physicist")
+    app.wait_no_text("Stopped since")
+    lifted = next(a for a in demur(workspace, "watch", "show", "first")["watches"][0]["alarms"] if a["signal"] == "kernel")
+    assert lifted["lifted_why"] == "the new kernel was checked with the physicist" and lifted["lifted_by"], lifted
+    app.wait_text(f"by {lifted['lifted_by']}: the new kernel")
+    after = demur(workspace, "assess", "first", "--cohort", "small")["verdicts"]
+    assert any(v["verdict"] == "accepted" for v in after), after[:3]
+    app.quit()
+
+
 def nothing_is_cut():
     """Right value: no page has a label that ends early, a widget outside of the window or one over another, in any size,
     scale, size of text, theme and language; 40 % longer words and the direction of the text among them."""
