@@ -250,8 +250,8 @@ draw(size_t chunk, guint worker, gpointer data) {
 typedef struct {
   const Work *work;
   const Measured *points; /* [2] */
-  size_t n_units;
-  double *buffer; /* [n_replicates] */
+  size_t n_units[3];      /* as many equal ones say as much: present mix, mix, change */
+  double *buffer;         /* [n_replicates] */
 } Ends;
 
 static size_t
@@ -277,14 +277,15 @@ calibration_interval(const Ends *ends, int which) {
     n = collect(ends, DEMUR_MIX_CALIBRATION, 2);
     demur_interval_symmetric(
         ends->buffer, n, p[1].values[DEMUR_MIX_CALIBRATION] - p[0].values[DEMUR_MIX_CALIBRATION],
-        sqrt(p[1].plain2) - sqrt(p[0].plain2), ends->n_units, 0.95, &interval.low, &interval.high);
+        sqrt(p[1].plain2) - sqrt(p[0].plain2), ends->n_units[which], 0.95, &interval.low,
+        &interval.high);
     return interval;
   }
   for (size_t b = 0; b < ends->work->input->n_replicates; b++)
     if (ends->work->used[b])
       ends->buffer[n++] = ends->work->drawn[2 * b + (size_t)which].debiased2;
-  demur_interval_basic(ends->buffer, n, p[which].debiased2, p[which].plain2, ends->n_units, 0.95,
-                       &interval.low, &interval.high);
+  demur_interval_basic(ends->buffer, n, p[which].debiased2, p[which].plain2, ends->n_units[which],
+                       0.95, &interval.low, &interval.high);
   interval.low = demur_signed_root(interval.low);
   interval.high = demur_signed_root(interval.high);
   return interval;
@@ -299,8 +300,8 @@ site_interval(const Ends *ends, int which) {
   if (which == 2) {
     const double change = p[1].values[DEMUR_MIX_SITE_ERROR] - p[0].values[DEMUR_MIX_SITE_ERROR];
     n = collect(ends, DEMUR_MIX_SITE_ERROR, 2);
-    demur_interval_symmetric(ends->buffer, n, change, change, ends->n_units, 0.95, &interval.low,
-                             &interval.high);
+    demur_interval_symmetric(ends->buffer, n, change, change, ends->n_units[which], 0.95,
+                             &interval.low, &interval.high);
     return interval;
   }
   const gboolean by_site = ends->work->unit == DEMUR_UNIT_SITE;
@@ -310,10 +311,11 @@ site_interval(const Ends *ends, int which) {
       ends->buffer[n++] = by_site ? (m->site2 - p[which].site2) / m->site2_se : m->site2;
   }
   if (by_site)
-    demur_interval_studentised(ends->buffer, n, p[which].site2, p[which].site2_se, ends->n_units,
-                               0.95, &interval.low, &interval.high);
+    demur_interval_studentised(ends->buffer, n, p[which].site2, p[which].site2_se,
+                               ends->n_units[which], 0.95, &interval.low, &interval.high);
   else
-    demur_interval_expanded(ends->buffer, n, ends->n_units, 0.95, &interval.low, &interval.high);
+    demur_interval_expanded(ends->buffer, n, ends->n_units[which], 0.95, &interval.low,
+                            &interval.high);
   interval.low = demur_signed_root(interval.low);
   interval.high = demur_signed_root(interval.high);
   return interval;
@@ -327,7 +329,8 @@ interval_of(const Ends *ends, DemurMixValue value, int which) {
     return site_interval(ends, which);
   DemurInterval interval;
   const size_t n = collect(ends, value, which);
-  demur_interval_expanded(ends->buffer, n, ends->n_units, 0.95, &interval.low, &interval.high);
+  demur_interval_expanded(ends->buffer, n, ends->n_units[which], 0.95, &interval.low,
+                          &interval.high);
   return interval;
 }
 
@@ -611,6 +614,23 @@ choose_unit(const DemurMixInput *input) {
                                                                 : DEMUR_UNIT_PATIENT;
 }
 
+/* (sum W)^2 / sum W^2 of the units' weights W: what unequal units, and a mix that rests on few of them, are
+ * worth. weights [n], NULL: 1. */
+static size_t
+effective_units(const DemurSample *s, DemurUnit unit, const double *weights) {
+  const size_t n = demur_sample_n_units(s, unit);
+  const guint32 *units = unit == DEMUR_UNIT_SITE ? s->sites : s->patients;
+  g_autofree double *sums = g_new0(double, MAX(n, 1));
+  double sum = 0.0, squares = 0.0;
+  for (size_t i = 0; i < s->n; i++)
+    sums[units[i]] += weights != NULL ? weights[i] : 1.0;
+  for (size_t u = 0; u < n; u++) {
+    sum += sums[u];
+    squares += sums[u] * sums[u];
+  }
+  return squares > 0.0 ? (size_t)floor(sum * sum / squares) : 0;
+}
+
 static gboolean
 run(Work *work, DemurMix *mix, DemurParallel *parallel, const DemurProgress *progress,
     GError **error) {
@@ -624,6 +644,7 @@ run(Work *work, DemurMix *mix, DemurParallel *parallel, const DemurProgress *pro
   if (!check_weights(raking, mix, error))
     return FALSE;
   fill_shares(mix, scratch->raked);
+  g_autofree double *weights = g_memdup2(scratch->raked, s->n * sizeof(double));
   mix->labels_withheld = rests_on_few(s, scratch->raked);
   for (size_t m = 0; m < mix->n_margins && !mix->labels_withheld; m++)
     mix->labels_withheld = names_few(input, input->wishes->pdata[m], &mix->margins[m]);
@@ -635,7 +656,9 @@ run(Work *work, DemurMix *mix, DemurParallel *parallel, const DemurProgress *pro
   for (size_t b = 0; b < input->n_replicates; b++)
     mix->n_used += work->used[b] ? 1 : 0;
   g_autofree double *buffer = g_new(double, MAX(input->n_replicates, 1));
-  const Ends ends = {work, points, demur_sample_n_units(s, work->unit), buffer};
+  const size_t n_present = effective_units(s, work->unit, NULL),
+               n_mix = effective_units(s, work->unit, weights);
+  const Ends ends = {work, points, {n_present, n_mix, n_mix}, buffer};
   fill_rows(mix, &ends);
   return TRUE;
 }
