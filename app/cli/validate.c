@@ -8,12 +8,15 @@ static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree char *cohort_name = NULL;
   int n_folds = 5;
+  gboolean site_context = FALSE;
   g_auto(GStrv) arguments = NULL;
   g_auto(DemurShardOptions) options = {0};
   const GOptionEntry entries[] = {
       {"cohort", 'c', 0, G_OPTION_ARG_STRING, &cohort_name,
        "cohort that trained the selector, or another with the same splits", "C"},
       {"folds", 0, 0, G_OPTION_ARG_INT, &n_folds, "folds of whole sites (5)", "N"},
+      {"site-context", 0, 0, G_OPTION_ARG_NONE, &site_context,
+       "try too whether a site's unlabelled scans tell how far its risks are off", NULL},
       DEMUR_SHARD_ENTRIES(options),
       {NULL}};
   if (!demur_command_parse(argc, argv, "SELECTOR --cohort C [FILE…]",
@@ -28,7 +31,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
                         "validate needs --cohort C, and at least 2 --folds");
     return FALSE;
   }
-  const DemurValidateParams params = {arguments[0], cohort_name, (size_t)n_folds, options.parts};
+  const DemurValidateParams params = {arguments[0], cohort_name, (size_t)n_folds, options.parts,
+                                      site_context};
   if (options.part != NULL) {
     demur_context_take_stdout(options.part);
     if (!demur_task_validate_part(&context->task, &params, &options.shard, options.part, error))
@@ -56,6 +60,10 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
     g_print("  %-20s selector %.4f, confidence %.4f, difference %+.4f (%+.4f to %+.4f)\n",
             demur_compared_name(measure->measure, validation->n_classes), measure->selector,
             measure->confidence, measure->difference, measure->low, measure->high);
+  }
+  if (validation->context != NULL) {
+    g_autofree char *sentence = demur_site_context_sentence(validation->context);
+    g_print("%s\n", sentence);
   }
   return TRUE;
 }

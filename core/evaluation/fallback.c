@@ -54,7 +54,7 @@ demur_fallback_choose(DemurCohort *cohort, const DemurTrainSettings *settings, g
     tried->scoring = candidates[c].scoring;
     tried->average = tried->models = 1;
     g_autoptr(DemurValidation) validation =
-        demur_validate(cohort, tried, seed, n_folds, parallel, &staged, error);
+        demur_validate(cohort, tried, seed, n_folds, FALSE, parallel, &staged, error);
     if (validation == NULL)
       return NULL;
     better = validation->verdict == DEMUR_VERDICT_BETTER;

@@ -126,8 +126,9 @@ try_one(size_t t, DemurParallel *parallel, const DemurProgress *progress, gpoint
   DemurProgressStage stage = {progress, 0.0, 1.0, "searching"};
   const DemurProgress staged = demur_progress_stage(&stage);
   g_autoptr(GError) local = NULL;
-  g_autoptr(DemurValidation) validation = demur_validate(
-      searching->cohort, settings, searching->seed, searching->n_folds, parallel, &staged, &local);
+  g_autoptr(DemurValidation) validation =
+      demur_validate(searching->cohort, settings, searching->seed, searching->n_folds, FALSE,
+                     parallel, &staged, &local);
   if (validation != NULL) {
     searching->search->trials[t].sbce2_auc = validation->measures[0].selector;
     return TRUE;

@@ -19,6 +19,7 @@ demur_validation_free(DemurValidation *v) {
   g_free(v->cohort);
   g_free(v->split);
   g_free(v->digest);
+  g_free(v->context);
   g_free(v);
 }
 
@@ -92,7 +93,7 @@ judge(DemurValidation *v, const DemurEvaluation *e) {
 
 DemurValidation *
 demur_validation_of(DemurCohort *cohort, const DemurTrainSettings *settings,
-                    const DemurLeftOut *left_out, DemurParallel *parallel,
+                    const DemurLeftOut *left_out, gboolean site_context, DemurParallel *parallel,
                     const DemurProgress *progress, GError **error) {
   const size_t n = left_out->n, width = left_out->width;
   const guint32 *rows = left_out->rows;
@@ -128,8 +129,12 @@ demur_validation_of(DemurCohort *cohort, const DemurTrainSettings *settings,
       demur_evaluate_methods(&input, sample, methods, rows, parallel, progress, error);
   if (evaluation == NULL)
     return NULL;
+  DemurSiteContext *context = site_context ? demur_site_context_try(cohort, left_out, error) : NULL;
+  if (site_context && context == NULL)
+    return NULL;
 
   DemurValidation *v = g_new0(DemurValidation, 1);
+  v->context = context;
   v->cohort = g_strdup(cohort->name);
   v->split = g_strdup(split);
   g_autofree guint32 *sorted = demur_cohort_order_rows(cohort, rows, n);
@@ -148,8 +153,8 @@ demur_validation_of(DemurCohort *cohort, const DemurTrainSettings *settings,
 
 DemurValidation *
 demur_validate(DemurCohort *cohort, const DemurTrainSettings *settings, guint64 seed,
-               size_t n_folds, DemurParallel *parallel, const DemurProgress *progress,
-               GError **error) {
+               size_t n_folds, gboolean site_context, DemurParallel *parallel,
+               const DemurProgress *progress, GError **error) {
   const DemurProgress none = {0};
   g_autoptr(DemurLeftOut) left_out = demur_left_out_new(cohort, settings, seed, n_folds, error);
   if (left_out == NULL)
@@ -161,7 +166,7 @@ demur_validate(DemurCohort *cohort, const DemurTrainSettings *settings, guint64 
     return NULL;
   stage.start = 0.9;
   stage.end = 1.0;
-  return demur_validation_of(cohort, settings, left_out, parallel, &staged, error);
+  return demur_validation_of(cohort, settings, left_out, site_context, parallel, &staged, error);
 }
 
 void
@@ -192,6 +197,8 @@ demur_validation_write_json(const DemurValidation *v, DemurJson *json) {
     demur_json_end_object(json);
   }
   demur_json_end_array(json);
+  if (v->context != NULL)
+    demur_site_context_write(json, "site_context", v->context);
 }
 
 char *

@@ -4,6 +4,7 @@
 
 #include "evaluation/evaluate.h"
 #include "evaluation/left-out.h"
+#include "evaluation/site-context.h"
 
 G_BEGIN_DECLS
 
@@ -23,6 +24,7 @@ typedef struct {
   DemurUnit unit; /* what the bootstrap resamples: sites, or patients with under 5 sites */
   gboolean confidence_helps; /* keeping the confident is shown to be better than keeping all */
   DemurValidationMeasure measures[DEMUR_N_COMPARED];
+  DemurSiteContext *context; /* NULL: not asked for */
 } DemurValidation;
 
 void demur_validation_free(DemurValidation *validation);
@@ -33,16 +35,16 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurValidation, demur_validation_free)
  * confidence on the out-of-fold risks. "better" only if the 95 % intervals of the S-BCE_2 AUC
  * difference, plain and debiased, lie below 0 and site error is not worse; "worse" the other way
  * round; under 20 sites "cannot be decided". n_folds >= 2. The validation split trains nothing and
- * is used as in training. */
+ * is used as in training. site_context: whether what unlabelled scans tell of a site helps is tried too. */
 DemurValidation *demur_validate(DemurCohort *cohort, const DemurTrainSettings *settings,
-                                guint64 seed, size_t n_folds, DemurParallel *parallel,
-                                const DemurProgress *progress,
+                                guint64 seed, size_t n_folds, gboolean site_context,
+                                DemurParallel *parallel, const DemurProgress *progress,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The second half of it: the comparison, where every fold is done (evaluation/left-out.h). */
 DemurValidation *demur_validation_of(DemurCohort *cohort, const DemurTrainSettings *settings,
-                                     const DemurLeftOut *left_out, DemurParallel *parallel,
-                                     const DemurProgress *progress,
+                                     const DemurLeftOut *left_out, gboolean site_context,
+                                     DemurParallel *parallel, const DemurProgress *progress,
                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The document kept with the selector; members into an open object. Its verdict and sentence read

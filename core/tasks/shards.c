@@ -122,12 +122,12 @@ demur_task_validate_part(DemurTask *task, const DemurValidateParams *params,
 DemurValidation *
 demur_shards_merge_validation(DemurTask *task, DemurCohort *cohort,
                               const DemurTrainSettings *settings, guint64 seed, size_t n_folds,
-                              char *const *paths, GError **error) {
+                              char *const *paths, gboolean site_context, GError **error) {
   g_auto(Plan) plan = {0};
   if (!plan_new(&plan, DEMUR_STUDY_VALIDATE, cohort, settings, NULL, seed, 1, n_folds, error) ||
       !read_parts(&plan, paths, error))
     return NULL;
-  return demur_validation_of(cohort, settings, plan.trials->pdata[0], task->parallel,
+  return demur_validation_of(cohort, settings, plan.trials->pdata[0], site_context, task->parallel,
                              &task->progress, error);
 }
 
@@ -186,7 +186,7 @@ demur_shards_merge_search(DemurTask *task, DemurCohort *cohort, const DemurTrain
       continue;
     g_autoptr(DemurTrainSettings) own = demur_search_trial_settings(search, t);
     g_autoptr(DemurValidation) validation = demur_validation_of(
-        cohort, own, plan.trials->pdata[t], task->parallel, &task->progress, error);
+        cohort, own, plan.trials->pdata[t], FALSE, task->parallel, &task->progress, error);
     if (validation == NULL)
       return NULL;
     search->trials[t].sbce2_auc = validation->measures[0].selector;

@@ -23,6 +23,7 @@ gboolean demur_task_search_part(DemurTask *task, const DemurTrainParams *params,
 DemurValidation *demur_shards_merge_validation(DemurTask *task, DemurCohort *cohort,
                                                const DemurTrainSettings *settings, guint64 seed,
                                                size_t n_folds, char *const *paths,
+                                               gboolean site_context,
                                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
 DemurSearch *demur_shards_merge_search(DemurTask *task, DemurCohort *cohort,
                                        const DemurTrainSettings *settings, const char *grid,

@@ -214,8 +214,9 @@ demur_task_validate(DemurTask *task, const DemurValidateParams *params, GError *
   g_autoptr(DemurValidation) validation =
       params->parts != NULL
           ? demur_shards_merge_validation(task, cohort, settings, seed, n_folds, params->parts,
-                                          error)
-          : demur_validate(cohort, settings, seed, n_folds, task->parallel, &task->progress, error);
+                                          params->site_context, error)
+          : demur_validate(cohort, settings, seed, n_folds, params->site_context, task->parallel,
+                           &task->progress, error);
   if (validation == NULL)
     return NULL;
   DemurJson *kept = demur_json_new();

@@ -64,6 +64,7 @@ typedef struct {
   const char *selector, *cohort;
   size_t n_folds;     /* 2 or more; 0: 5 */
   char *const *parts; /* files of its shards (tasks/shards.h), which are put together; NULL: none */
+  gboolean site_context; /* whether what unlabelled scans tell of a site helps is tried too */
 } DemurValidateParams;
 
 /* The folds asked for. */

@@ -170,7 +170,7 @@ run_cohort(size_t job, guint worker, gpointer data) {
   if (plant == PLANT_VISIBLE)
     settings->recalibrate = DEMUR_RECALIBRATION_NONE;
   g_autoptr(DemurValidation) v =
-      demur_validate(cohort, settings, simulation.seed, 5, NULL, NULL, &error);
+      demur_validate(cohort, settings, simulation.seed, 5, FALSE, NULL, NULL, &error);
   if (v == NULL)
     bench_fail(error);
   g_mutex_lock(&all->mutex);
