@@ -45,6 +45,7 @@ demur_watch_plan_to_json(const DemurWatchPlan *plan) {
   demur_json_end_object(json);
   demur_json_doubles(json, "labels", plan->labels, plan->n_labelled);
   demur_json_doubles(json, "risks", plan->risks, plan->n_labelled);
+  demur_json_doubles(json, "scores", plan->scores, plan->n_labelled);
   demur_json_begin_array(json, "patients");
   for (char **patient = plan->patients; *patient != NULL; patient++)
     demur_json_string(json, NULL, *patient);
@@ -98,6 +99,10 @@ static gboolean
 read_signal(JsonObject *signals, DemurWatchPlan *plan, guint s, GError **error) {
   JsonObject *object;
   const char *rule;
+  if (s == DEMUR_WATCH_FLAGGED && !json_object_has_member(signals, demur_watch_columns[s].name)) {
+    plan->rules[s] = DEMUR_WATCH_IGNORE; /* begun before there was such a signal */
+    return TRUE;
+  }
   if (!demur_json_read_object(signals, demur_watch_columns[s].name, &object, error) ||
       !demur_json_read_string(object, "rule", &rule, error))
     return FALSE;
@@ -173,6 +178,19 @@ demur_watch_plan_from_json(const char *text, GError **error) {
   if (n_risks != plan->n_labelled) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
                         "the plan of a watch has labels without risks");
+    return NULL;
+  }
+  size_t n_scores = n_risks;
+  if (!json_object_has_member(object, "scores")) {
+    plan->scores = g_new(double, MAX(n_risks, 1));
+    for (size_t i = 0; i < n_risks; i++)
+      plan->scores[i] = NAN;
+  } else if ((plan->scores = read_numbers(object, "scores", &n_scores, error)) == NULL) {
+    return NULL;
+  }
+  if (n_scores != n_risks) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                        "the plan of a watch has labels without scores");
     return NULL;
   }
   return demur_watch_plan_check(plan, error) ? g_steal_pointer(&plan) : NULL;

@@ -104,6 +104,7 @@ demur_watch_plan_free(DemurWatchPlan *plan) {
   }
   g_free(plan->labels);
   g_free(plan->risks);
+  g_free(plan->scores);
   g_strfreev(plan->patients);
   g_free(plan);
 }
@@ -220,12 +221,15 @@ demur_watch_plan_refer(DemurWatchPlan *plan, const DemurWatchPatient *patients, 
   }
   g_free(plan->labels);
   g_free(plan->risks);
+  g_free(plan->scores);
   plan->labels = g_new(double, MAX(n, 1));
   plan->risks = g_new(double, MAX(n, 1));
+  plan->scores = g_new(double, MAX(n, 1));
   plan->n_labelled = 0;
   for (size_t i = 0; i < n; i++)
     if (patients[i].scored && isfinite(patients[i].label) && isfinite(patients[i].risk)) {
       plan->labels[plan->n_labelled] = patients[i].label;
+      plan->scores[plan->n_labelled] = patients[i].score;
       plan->risks[plan->n_labelled++] = patients[i].risk;
     }
 }
@@ -270,16 +274,17 @@ mean_logit(const DemurWatchPlan *plan) {
 
 static double
 labelled_value(DemurWatchSignal signal, double middle, double label, double risk) {
-  return signal == DEMUR_WATCH_OUTCOME       ? label
-         : signal == DEMUR_WATCH_CALIBRATION ? label - risk
-                                             : (label - risk) * (logit(risk) - middle);
+  return signal == DEMUR_WATCH_OUTCOME ? label
+         : signal == DEMUR_WATCH_SLOPE ? (label - risk) * (logit(risk) - middle)
+                                       : label - risk;
 }
 
 /* The values of a signal, finite ones only. */
 typedef struct {
   size_t n_reference, n;
   double *reference, *values;
-  guint32 *rows; /* [n] of the stream */
+  double *labels, *risks; /* [n_reference] of a labelled signal; else NULL */
+  guint32 *rows;          /* [n] of the stream */
   size_t n_waiting;
 } Values;
 
@@ -287,6 +292,8 @@ static void
 values_clear(Values *values) {
   g_free(values->reference);
   g_free(values->values);
+  g_free(values->labels);
+  g_free(values->risks);
   g_free(values->rows);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Values, values_clear)
@@ -309,11 +316,17 @@ take_reference(const DemurWatchPlan *plan, DemurWatchSignal signal, Values *valu
         values->reference[i++] = (double)k;
     break;
   case DEMUR_WATCH_LABELLED:
-    n = signal == DEMUR_WATCH_RANGE ? 0 : plan->n_labelled;
-    values->reference = g_new(double, MAX(n, 1));
-    for (size_t i = 0; i < n; i++)
-      values->reference[i] =
+    values->reference = g_new(double, MAX(plan->n_labelled, 1));
+    values->labels = g_new(double, MAX(plan->n_labelled, 1));
+    values->risks = g_new(double, MAX(plan->n_labelled, 1));
+    for (size_t i = 0; signal != DEMUR_WATCH_RANGE && i < plan->n_labelled; i++) {
+      if (signal == DEMUR_WATCH_FLAGGED && !(plan->scores[i] < plan->threshold))
+        continue;
+      values->labels[n] = plan->labels[i];
+      values->risks[n] = plan->risks[i];
+      values->reference[n++] =
           labelled_value(signal, mean_logit(plan), plan->labels[i], plan->risks[i]);
+    }
     break;
   }
   values->n_reference = n;
@@ -329,7 +342,8 @@ take_labelled(const DemurWatchPlan *plan, DemurWatchSignal signal,
   for (size_t i = 0; i < n; i++) {
     const DemurWatchPatient *p = &patients[i];
     if (p->order <= after || !p->scored || !isfinite(p->risk) ||
-        (signal == DEMUR_WATCH_RANGE && p->score < plan->threshold))
+        (signal == DEMUR_WATCH_RANGE && p->score < plan->threshold) ||
+        (signal == DEMUR_WATCH_FLAGGED && p->score >= plan->threshold))
       continue;
     waits |= p->pending;
     if (!isfinite(p->label))
@@ -485,8 +499,8 @@ tell_labelled(const DemurWatchPlan *plan, DemurWatchSignal signal,
   g_autofree double *labels = g_new(double, MAX(n, 1)), *risks = g_new(double, MAX(n, 1));
   for (size_t i = 0; i < n; i++) {
     const DemurWatchPatient *p = i < n_reference ? NULL : &patients[values->rows[i - n_reference]];
-    labels[i] = p != NULL ? p->label : plan->labels[i];
-    risks[i] = p != NULL ? p->risk : plan->risks[i];
+    labels[i] = p != NULL ? p->label : values->labels[i];
+    risks[i] = p != NULL ? p->risk : values->risks[i];
   }
   result->before = labelled_measure(signal, labels, risks, n_before);
   result->since = labelled_measure(signal, labels + n_before, risks + n_before, n - n_before);
@@ -647,7 +661,7 @@ expect_changes(const DemurWatchPlan *plan, DemurWatchSignal signal, const Values
   if (demur_watch_columns[signal].kind != DEMUR_WATCH_LABELLED)
     return;
   for (size_t i = 0; i < n; i++)
-    n_events += plan->labels[i] > 0.5 ? 1 : 0;
+    n_events += values->labels[i] > 0.5 ? 1 : 0;
   if (n_events < LEAST_LABELS || n - n_events < LEAST_LABELS)
     return;
   set_ends(shapes, (double)n_events / (double)n);
@@ -655,10 +669,11 @@ expect_changes(const DemurWatchPlan *plan, DemurWatchSignal signal, const Values
   const double middle = mean_logit(plan);
   for (size_t c = 0; c < N_CHANGES; c++) {
     for (size_t i = 0; i < n; i++) {
-      const double risk = CLAMP(plan->risks[i], MIN_RISK, 1.0 - MIN_RISK);
+      const double risk = CLAMP(values->risks[i], MIN_RISK, 1.0 - MIN_RISK);
       const double changed = changed_risk(signal, c, middle, risk);
       weighed[i].value = values->reference[i];
-      weighed[i].likelier = plan->labels[i] > 0.5 ? changed / risk : (1.0 - changed) / (1.0 - risk);
+      weighed[i].likelier =
+          values->labels[i] > 0.5 ? changed / risk : (1.0 - changed) / (1.0 - risk);
     }
     qsort(weighed, n, sizeof *weighed, by_value);
     share_ties(weighed, n);

@@ -10,13 +10,14 @@
  *   outcome       y
  *   calibration   y - r
  *   slope         (y - r) (logit r - m),  m the reference's mean logit
+ *   flagged       y - r of patients whose risk is held back, against the reference's
  *
  * A reference with labels says where labels would fall if the outcome came half or twice as often, or
  * if risks were too extreme or too flat: each of its labels is weighed by how much likelier it would be
  * then, P'(y | r) / P(y | r), and the weights of the bins of places are bets (DemurExchangeShapes) on
- * which most of the fortune of the three is staked.
+ * which most of the fortune of the four is staked.
  *
- * The last one, range, asks nothing of a reference: from every beginning it bets against "O:E of what is
+ * One, range, asks nothing of a reference: from every beginning it bets against "O:E of what is
  * shown is at most high" and "at least low" (metrics/betting.h), half a fortune on each.
  *
  * alpha is divided among the n signals that are not ignored: an alarm is an e-value that reaches
@@ -46,7 +47,8 @@ G_BEGIN_DECLS
   X(OUTCOME, "outcome", N_("share with the outcome"), LABELLED)                                    \
   X(CALIBRATION, "calibration", N_("observed over expected outcomes"), LABELLED)                   \
   X(SLOPE, "slope", N_("calibration slope"), LABELLED)                                             \
-  X(RANGE, "range", N_("observed over expected of what is shown"), LABELLED)
+  X(RANGE, "range", N_("observed over expected of what is shown"), LABELLED)                       \
+  X(FLAGGED, "flagged", N_("observed over expected of red flags"), LABELLED)
 
 #define DEMUR_WATCH_ENUM(id, name, title, kind) DEMUR_WATCH_##id,
 typedef enum {
@@ -122,8 +124,10 @@ typedef struct {
   double *numbers[DEMUR_N_WATCH];         /* of the reference, of each signal that is a number */
   DemurWatchShares shares[DEMUR_N_WATCH]; /* .. that is a category */
   size_t n_labelled;
-  double *labels, *risks; /* [n_labelled] of the reference */
-  char **patients;        /* digests of the reference's patients, NULL-terminated */
+  double *labels, *risks,
+      *scores;     /* [n_labelled] of the reference; scores NaN: not kept (a watch that
+                                    * an older program began: flagged is ignored) */
+  char **patients; /* digests of the reference's patients, NULL-terminated */
 } DemurWatchPlan;
 
 /* alpha .05, range .8 to 1.25, every rule `withhold`; an empty reference. */

@@ -75,7 +75,9 @@ change_is_few(const DemurWatchState *state, DemurWatchSignal signal, const char 
   size_t n_with = 0, n_without = 0;
   for (guint i = 0; i < state->patients->len; i++) {
     const DemurWatchPatient *p = &g_array_index(state->patients, DemurWatchPatient, i);
-    if (g_strcmp0(p->when, since) < 0 || !isfinite(p->label))
+    const gboolean shown = p->score >= state->plan->threshold;
+    if (g_strcmp0(p->when, since) < 0 || !isfinite(p->label) ||
+        (signal == DEMUR_WATCH_RANGE && !shown) || (signal == DEMUR_WATCH_FLAGGED && shown))
       continue;
     n_with += p->label > 0.5 ? 1 : 0;
     n_without += p->label > 0.5 ? 0 : 1;

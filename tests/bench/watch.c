@@ -3,11 +3,11 @@
  *   bench-watch [YEARS [RUNS]]
  *
  * A hospital has 2,500 patients a year and a reference of 1,000 (another line: 300). Quiet: YEARS (500)
- * years in which nothing changes; in at most 5 % any of the 13 signals may reach its alarm. Shifts: RUNS
+ * years in which nothing changes; in at most 5 % any of the 14 signals may reach its alarm. Shifts: RUNS
  * (200) years in each of which one thing changes behind the 1,000th patient. The delay is the number
  * of patients (labelled at once) from there to the alarm of that thing's own signal, and to the first of
  * any signal, beside the delay of a CUSUM that is told both distributions and may
- * be wrong in 5 % of years, as if nothing else were to be watched, or in 5 % / 13, a thirteenth of what
+ * be wrong in 5 % of years, as if nothing else were to be watched, or in 5 % / 14, a fourteenth of what
  * may be wrong in all: its limits are found on years of its own without change. Fails where a delay is more
  * than twice that of the latter, or more quiet years than 5 % and their binomial error see an alarm. */
 #include "tests/bench/bench.h"
@@ -161,7 +161,7 @@ cusum(const Shift *shift, const DemurWatchPatient *year, double limit, double *r
   return most;
 }
 
-/* limits: passed in 5 % of years without change, and in 5 % / 13. */
+/* limits: passed in 5 % of years without change, and in 5 % / 14. */
 static void
 cusum_limits(const Shift *shift, guint64 what, DemurWatchPatient *reference,
              DemurWatchPatient *year, double *limits) {
@@ -209,7 +209,7 @@ shifted(const Shift *shift, guint64 what, size_t runs, size_t n_reference) {
   const double fair = bench_median(shared, runs);
   printf(
       "%-32s found %3zu, CUSUM %3zu of %zu; median delay %4.0f (nine in ten within %4.0f), any signal "
-      "%4.0f; CUSUM %3.0f: %.1f x, wrong in 5 %% / 13: %3.0f: %.1f x\n",
+      "%4.0f; CUSUM %3.0f: %.1f x, wrong in 5 %% / 14: %3.0f: %.1f x\n",
       shift->title, n_found, n_oracle, runs, median, own[runs * 9 / 10], bench_median(any, runs),
       best, median / best, fair, median / fair);
   fflush(stdout);

@@ -22,7 +22,7 @@ watched(const char *rule) {
   JsonObject *s = root_of(start);
   g_assert_true(bool_at(s, "simulated"));
   g_assert_cmpfloat(number_at(s, "n_reference"), >, 300);
-  g_assert_cmpfloat(number_at(s, "limit"), ==, 13 / 0.05);
+  g_assert_cmpfloat(number_at(s, "limit"), ==, 14 / 0.05);
   return sandbox;
 }
 
@@ -68,7 +68,7 @@ test_stop_and_lift(void) {
   g_assert_cmpuint(json_array_get_length(array_at(w, "alarms")), ==, 0);
   g_assert_cmpfloat(number_at(w, "n_patients") + number_at(w, "n_again"), ==, 500);
   JsonObject *kernel = find_in(array_at(w, "signals"), "signal", "kernel");
-  g_assert_cmpfloat(number_at(kernel, "evidence"), <, 260);
+  g_assert_cmpfloat(number_at(kernel, "evidence"), <, 280);
   g_assert_cmpuint(json_array_get_length(array_at(kernel, "evidence_path")), ==,
                    (guint)number_at(w, "n_patients"));
   g_autoptr(Run) again = run_json(sandbox, 0, "assess", "s", "--cohort", "sim", NULL);

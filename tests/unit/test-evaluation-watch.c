@@ -2,6 +2,8 @@
  * the same evidence however it came), and simulated hospitals with their binomial error. */
 #include <math.h>
 
+#include <json-glib/json-glib.h>
+
 #include "base/error.h"
 #include "base/random.h"
 #include "evaluation/watch.h"
@@ -10,23 +12,26 @@
 /* What a simulated hospital is like. */
 typedef struct {
   double new_kernel, thick, risk_shift, slope, ratio;
+  double flagged; /* ratio of those whose score lies below the threshold */
 } Hospital;
 
-static const Hospital usual = {0.06, 0.2, 0.0, 1.0, 1.0};
+#define THRESHOLD (-1.0)
+static const Hospital usual = {0.06, 0.2, 0.0, 1.0, 1.0, 1.0};
 
 static DemurWatchPatient
 draw(DemurRandom *random, const Hospital *hospital, gint64 order) {
   const double logit = -2.5 + hospital->risk_shift + 1.2 * demur_random_normal(random);
   const double shown = 1.0 / (1.0 + exp(-logit));
-  const double truth =
-      fmin(hospital->ratio / (1.0 + exp(-(-2.5 + hospital->slope * (logit + 2.5)))), 1.0);
+  const double score = demur_random_normal(random);
+  const double ratio = hospital->ratio * (score < THRESHOLD ? hospital->flagged : 1.0);
+  const double truth = fmin(ratio / (1.0 + exp(-(-2.5 + hospital->slope * (logit + 2.5)))), 1.0);
   return (DemurWatchPatient){
       .order = order,
       .key = (guint64)order * 7919u + 13u,
       .when = g_strdup_printf("2026-01-01T%02d:00:00Z", (int)(order % 24)),
       .scored = TRUE,
       .outcome_of = g_strdup("assessed"),
-      .score = demur_random_normal(random),
+      .score = score,
       .raw = shown,
       .risk = shown,
       .distance = demur_random_exponential(random),
@@ -51,7 +56,7 @@ static DemurWatchPlan *
 plan_of(guint64 seed, size_t n) {
   g_autoptr(GArray) reference = stream(seed + 1000000, &usual, &usual, 0, n);
   DemurWatchPlan *plan = demur_watch_plan_new();
-  plan->threshold = -1.0;
+  plan->threshold = THRESHOLD;
   plan->coverage = 0.84;
   demur_watch_plan_refer(plan, (const DemurWatchPatient *)(gpointer)reference->data, n);
   return plan;
@@ -83,12 +88,14 @@ test_quiet_hospitals(void) {
 /* Each change is found by its own signal, and said in numbers that are there. */
 static void
 test_changes(void) {
-  Hospital kernel = usual, thick = usual, risk = usual, ratio = usual, slope = usual;
+  Hospital kernel = usual, thick = usual, risk = usual, ratio = usual, slope = usual,
+           flagged = usual;
   kernel.new_kernel = 0.41;
   thick.thick = 0.6;
   risk.risk_shift = 0.8;
   ratio.ratio = 2.0;
   slope.slope = 0.2;
+  flagged.flagged = 4.0;
   const struct {
     DemurWatchSignal signal;
     const Hospital *since;
@@ -96,7 +103,7 @@ test_changes(void) {
   } changes[] = {{DEMUR_WATCH_KERNEL, &kernel, "B"},  {DEMUR_WATCH_THICKNESS, &thick, ""},
                  {DEMUR_WATCH_RISK, &risk, NULL},     {DEMUR_WATCH_CALIBRATION, &ratio, NULL},
                  {DEMUR_WATCH_OUTCOME, &ratio, NULL}, {DEMUR_WATCH_SLOPE, &slope, NULL},
-                 {DEMUR_WATCH_RANGE, &ratio, NULL}};
+                 {DEMUR_WATCH_RANGE, &ratio, NULL},   {DEMUR_WATCH_FLAGGED, &flagged, NULL}};
   for (guint c = 0; c < G_N_ELEMENTS(changes); c++) {
     g_autoptr(DemurWatchPlan) plan = plan_of(c, 1500);
     g_autoptr(GArray) patients = stream(c, &usual, changes[c].since, 400, 2400);
@@ -168,6 +175,28 @@ test_document(void) {
   g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT);
 }
 
+/* A plan of a program that knew no signal of red flags keeps its limit, and watches what it watched. */
+static void
+test_older_document(void) {
+  g_autoptr(DemurWatchPlan) plan = plan_of(3, 120);
+  g_autofree char *json = demur_watch_plan_to_json(plan);
+  g_autoptr(JsonNode) root = json_from_string(json, NULL);
+  JsonObject *object = json_node_get_object(root);
+  json_object_remove_member(json_object_get_object_member(object, "signals"), "flagged");
+  json_object_remove_member(object, "scores");
+  g_autofree char *older = json_to_string(root, FALSE);
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurWatchPlan) back = demur_watch_plan_from_json(older, &error);
+  g_assert_no_error(error);
+  g_assert_cmpint(back->rules[DEMUR_WATCH_FLAGGED], ==, DEMUR_WATCH_IGNORE);
+  g_assert_cmpfloat_with_epsilon(demur_watch_limit(back), 13 / 0.05, 1e-9);
+  g_autoptr(GArray) patients = stream(3, &usual, &usual, 0, 150);
+  g_autoptr(DemurWatchResult) one = look(plan, patients), other = look(back, patients);
+  g_assert_cmpuint(other->signals[DEMUR_WATCH_FLAGGED].n, ==, 0);
+  g_assert_cmpfloat(one->signals[DEMUR_WATCH_SLOPE].evidence[99], ==,
+                    other->signals[DEMUR_WATCH_SLOPE].evidence[99]);
+}
+
 /* Labels that are late, and come in any order, give in the end what they would have given at once;
  * on the way nobody counts before those who arrived earlier; who is censored is passed over. */
 static void
@@ -228,6 +257,7 @@ main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/watch/shares-by-hand", test_shares_by_hand);
   g_test_add_func("/watch/document", test_document);
+  g_test_add_func("/watch/older-document", test_older_document);
   g_test_add_func("/watch/late-labels", test_late_labels);
   g_test_add_func("/watch/after", test_after);
   g_test_add_func("/watch/changes", test_changes);
