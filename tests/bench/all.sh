@@ -2,13 +2,13 @@
 # Every benchmark one after the other; ends with 1 where a twin's numbers differ from ours, or where a selector is called
 # better too often though nothing is planted. About an hour and a half on two quiet processors; on a busy machine the
 # times say little, so the load is printed with them.
-#   all.sh BUILD_FOLDER [NAME..]      equality time features evaluate published growth intervals simulations sites watch defaults real workstation
+#   all.sh BUILD_FOLDER [NAME..]      equality time features evaluate published growth intervals simulations sites watch mix accept defaults real workstation
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=$1
 bench=$build/tests/bench
 shift
-[ $# -gt 0 ] || set -- equality time features evaluate published growth intervals simulations sites watch defaults real workstation
+[ $# -gt 0 ] || set -- equality time features evaluate published growth intervals simulations sites watch mix accept defaults real workstation
 python=/usr/bin/python3
 failed=""
 for name in "$@"; do
@@ -31,6 +31,18 @@ for name in "$@"; do
   simulations) "$bench/bench-simulations" example 2 3 && "$bench/bench-simulations" cohorts 2 200 40 40 ;;
   sites) "$bench/bench-sites" 400 ;;
   watch) "$bench/bench-watch" 500 200 ;;
+  mix) "$bench/bench-mix" simulated && "$bench/bench-mix" simulated 400 15 || failed="$failed $name"
+    for table in ist_deaddep6m ist_death6m; do
+      cohorts=${DEMUR_SHARED:-$here/../../../shared}/cohorts
+      [ -e "$cohorts/$table.csv" ] || { echo "skipped: no $table.csv" && continue; }
+      "$bench/bench-mix" ist "$cohorts/$table.csv" "$cohorts/ist_covariates.csv" || failed="$failed $name"
+    done ;;
+  accept)
+    for table in ist_deaddep6m ist_death6m; do
+      file=${DEMUR_SHARED:-$here/../../../shared}/cohorts/$table.csv
+      [ -e "$file" ] || { echo "skipped: no $table.csv" && continue; }
+      "$python" "$here/accept.py" "$build" "$file" || failed="$failed $name"
+    done ;;
   defaults) # the stroke cohorts, where they are; then simulated ones
     for table in ist_deaddep6m ist_death6m; do
       file=${DEMUR_SHARED:-$here/../../../shared}/cohorts/$table.csv

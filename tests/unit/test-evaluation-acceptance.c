@@ -1,5 +1,5 @@
 /* The local acceptance test. Right values: what a test at level alpha promises, by simulated sites;
- * laws of the plan. DEMUR_LONG=1 simulates 1,000 sites an O:E, else 100. */
+ * laws of the plan. */
 #include <math.h>
 #include <string.h>
 
@@ -77,7 +77,7 @@ test_small_sites_are_told(void) {
  * site has O:E 1.25 by a miscalibration of high risks alone. */
 static void
 test_promises(void) {
-  const size_t n_sites = g_getenv("DEMUR_LONG") != NULL ? 1000 : 100, n_candidates = 20000;
+  const size_t n_sites = 1000, n_candidates = 20000;
   static const struct {
     double ratio;
     gboolean high_risks_only;
@@ -130,6 +130,39 @@ test_promises(void) {
   }
 }
 
+/* The plan says how many labels a site of O:E 1 needs: half of 1,000 sites are accepted by n_usual, `power` of
+ * them by n_needed, looked at after every label. The plan's own 1,000 simulations and these each have a
+ * binomial error, three of which are allowed for together. */
+static void
+test_lengths(void) {
+  enum { SITES = 1000, CANDIDATES = 20000 };
+  g_autofree double *risks = site_risks(CANDIDATES, 9);
+  for (size_t i = 0; i < CANDIDATES; i++)
+    risks[i] = fmin(risks[i], 0.6);
+  g_autoptr(GError) error = NULL;
+  g_autoptr(DemurAcceptancePlan) plan =
+      demur_acceptance_plan_new(risks, CANDIDATES, &usual, 1, &error);
+  g_assert_no_error(error);
+  const size_t n = plan->n_needed;
+  g_autofree double *r = g_new(double, n), *y = g_new(double, n), *w = g_new(double, n);
+  size_t by_usual = 0, by_needed = 0;
+  for (guint64 site = 0; site < SITES; site++) {
+    DemurRandom random = demur_random_stream(8, DEMUR_STREAM_TEST, 50, site, 0);
+    for (size_t i = 0; i < n; i++) {
+      const size_t at = (size_t)demur_random_below(&random, plan->n_chosen);
+      r[i] = risks[plan->order[at]];
+      w[i] = plan->weights[at];
+      y[i] = demur_random_uniform(&random) < r[i] ? 1.0 : 0.0;
+    }
+    by_usual += demur_acceptance_answer(plan, r, y, w, plan->n_usual) == DEMUR_ACCEPTANCE_ACCEPTED;
+    by_needed += demur_acceptance_answer(plan, r, y, w, n) == DEMUR_ACCEPTANCE_ACCEPTED;
+  }
+  g_test_message("accepted by %zu labels: %zu, by %zu: %zu of %d", plan->n_usual, by_usual, n,
+                 by_needed, SITES);
+  g_assert_cmpfloat(fabs((double)by_usual / SITES - 0.5), <=, 3.0 * sqrt(2.0 * 0.25 / SITES));
+  g_assert_cmpfloat(fabs((double)by_needed / SITES - 0.8), <=, 3.0 * sqrt(2.0 * 0.16 / SITES));
+}
+
 /* What stands beside the answer: the interval holds the ratio that was drawn, and the numbers of
  * one look by hand: two patients of risk .5, one of whom died, O:E 1, intercept 0, AUROC .5. */
 static void
@@ -169,5 +202,6 @@ main(int argc, char **argv) {
   g_test_add_func("/acceptance/small-sites-are-told", test_small_sites_are_told);
   g_test_add_func("/acceptance/numbers", test_numbers);
   g_test_add_func("/acceptance/promises", test_promises);
+  g_test_add_func("/acceptance/lengths", test_lengths);
   return g_test_run();
 }
