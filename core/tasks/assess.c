@@ -20,21 +20,6 @@
 
 #define N_REASONS 3
 
-static void
-verdict_clear(gpointer data) {
-  DemurVerdictRecord *verdict = data;
-  g_free(verdict->scan_id);
-  g_free(verdict->patient_id);
-  g_free(verdict->reasons);
-  g_free(verdict->lead);
-  g_free(verdict->site);
-}
-
-static void
-site_clear(gpointer data) {
-  g_free(((DemurVerdictSite *)data)->site);
-}
-
 void
 demur_assessment_clear(DemurAssessment *assessment) {
   demur_selector_unref(assessment->selector);
@@ -45,6 +30,12 @@ demur_assessment_clear(DemurAssessment *assessment) {
   g_clear_pointer(&assessment->audits, g_hash_table_unref);
   g_clear_pointer(&assessment->overrules, g_hash_table_unref);
   g_clear_pointer(&assessment->stops, g_ptr_array_unref);
+  g_clear_pointer(&assessment->texts, g_string_chunk_free);
+}
+
+static char *
+keep(DemurAssessment *assessment, const char *text) {
+  return text != NULL ? g_string_chunk_insert(assessment->texts, text) : NULL;
 }
 
 static gboolean
@@ -119,13 +110,15 @@ add_verdict(DemurAssessment *assessment, const char *site, const DemurVerdictRec
     g_ptr_array_add(reasons, demur_reason_new(DEMUR_REASON_OVERRULED, overrule->reason,
                                               overrule->rules_reason));
   DemurVerdictRecord verdict = *of;
-  verdict.scan_id = g_strdup(of->scan_id);
-  verdict.patient_id = g_strdup(of->patient_id);
-  verdict.reasons = demur_reasons_to_json(reasons);
-  verdict.lead = demur_reasons_lead(reasons);
-  verdict.site = g_strdup(site);
+  g_autofree char *json = demur_reasons_to_json(reasons), *lead = demur_reasons_lead(reasons);
+  verdict.scan_id = keep(assessment, of->scan_id);
+  verdict.patient_id = keep(assessment, of->patient_id);
+  verdict.reasons = keep(assessment, json);
+  verdict.lead = keep(assessment, lead);
+  if (site != NULL) /* the same for many */
+    verdict.site = g_string_chunk_insert_const(assessment->texts, site);
   g_array_append_val(assessment->verdicts, verdict);
-  const DemurVerdictSite place = {g_strdup(site),
+  const DemurVerdictSite place = {verdict.site,
                                   site != NULL && isfinite(of->score) &&
                                       g_hash_table_contains(assessment->audits, site)};
   g_array_append_val(assessment->sites, place);
@@ -330,9 +323,8 @@ demur_task_assess(DemurTask *task, const DemurAssessParams *options, DemurAssess
   assessment->selector_name = options->selector;
   assessment->cohort = options->cohort;
   assessment->verdicts = g_array_new(FALSE, FALSE, sizeof(DemurVerdictRecord));
-  g_array_set_clear_func(assessment->verdicts, verdict_clear);
   assessment->sites = g_array_new(FALSE, FALSE, sizeof(DemurVerdictSite));
-  g_array_set_clear_func(assessment->sites, site_clear);
+  assessment->texts = g_string_chunk_new(4096);
   g_autoptr(DemurCohort) cohort = NULL;
   g_autoptr(DemurDicomScores) scored = NULL;
   if (!read_all(task, options, assessment, &cohort, &scored, error))
@@ -351,7 +343,7 @@ demur_task_assess(DemurTask *task, const DemurAssessParams *options, DemurAssess
 }
 
 gboolean
-demur_assessment_save(DemurTask *task, const DemurAssessment *assessment, GError **error) {
+demur_assessment_save(DemurTask *task, DemurAssessment *assessment, GError **error) {
   g_autofree char *now = demur_task_now(task);
   const DemurThresholdRecord *threshold = assessment->threshold;
   DemurVerdictBatch batch = {.selector = assessment->selector_name,
@@ -368,8 +360,8 @@ demur_assessment_save(DemurTask *task, const DemurAssessment *assessment, GError
     return FALSE;
   demur_bindings_bind_batch(assessment->bindings, &batch);
   const guint n = assessment->verdicts->len;
-  g_autofree DemurVerdictRecord *bound =
-      g_memdup2(assessment->verdicts->data, n * sizeof(DemurVerdictRecord));
+  /* In place: a second copy of a million records would be a quarter of a gigabyte. */
+  DemurVerdictRecord *bound = (DemurVerdictRecord *)assessment->verdicts->data;
   for (guint i = 0; i < n; i++)
     demur_bindings_bind(assessment->bindings, &batch, &bound[i]);
   const DemurPatience usual = demur_workspace_set_patience(workspace, DEMUR_PATIENCE_ENDLESS);

@@ -21,7 +21,7 @@ typedef struct {
 
 /* What is known of a verdict's scan beside the record. */
 typedef struct {
-  char *site;       /* NULL: not known */
+  char *site;       /* the verdict's; NULL: not known */
   gboolean audited; /* its risk has the intercept of a site audit */
 } DemurVerdictSite;
 
@@ -31,12 +31,13 @@ typedef struct {
   const char *selector_name, *cohort; /* borrowed from the options */
   DemurThresholdRecord *threshold;    /* NULL: not tuned */
   DemurBindings *bindings;            /* what the verdicts rest on, as it was read */
-  GArray *verdicts;                   /* of DemurVerdictRecord */
+  GArray *verdicts;                   /* of DemurVerdictRecord; their texts are in texts */
   GArray *sites;                      /* of DemurVerdictSite, one a verdict */
   GHashTable *audits;    /* site -> DemurAuditRecord of the selector (store/audits.h) */
   GHashTable *overrules; /* scan_id -> DemurOverruleRecord: series that a person chose against the
                           * rules; NULL for a cohort */
   GPtrArray *stops; /* of DemurWatchAlarm: those not lifted that withhold; NULL: none asked for */
+  GStringChunk *texts;
   gboolean simulated;
   size_t n_seen; /* scans whose patients made the selector */
 } DemurAssessment;
@@ -49,9 +50,9 @@ gboolean demur_task_assess(DemurTask *task, const DemurAssessParams *options,
  * new reference) where no site of it is audited. audits: site -> DemurAuditRecord. */
 DemurCohort *demur_task_audited_view(GHashTable *audits, DemurCohort *view);
 
-/* Adds the verdicts to the workspace's history, and lets the watches over the selector look at them
- * (tasks/watch.h). */
-gboolean demur_assessment_save(DemurTask *task, const DemurAssessment *assessment,
+/* Adds the verdicts to the workspace's history, each bound to what it rests on (in place), and lets the
+ * watches over the selector look at them (tasks/watch.h). */
+gboolean demur_assessment_save(DemurTask *task, DemurAssessment *assessment,
                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 void demur_assessment_clear(DemurAssessment *assessment);

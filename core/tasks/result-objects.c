@@ -14,6 +14,7 @@
 #include "store/cohorts.h"
 #include "store/events.h"
 #include "store/selectors.h"
+#include "tasks/history.h"
 #include "tasks/images.h"
 #include "tasks/patient-sheet.h"
 #include "tasks/selection.h"
@@ -77,9 +78,10 @@ find_predecessor(DemurWorkspace *workspace, const char *scan_id, const char *uid
   return events != NULL;
 }
 
+/* With the line of a person's export, in one transaction: a kill leaves both or neither. */
 static gboolean
-remember_report(DemurTask *task, const char *scan_id, const char *series_uid, const char *uid,
-                GError **error) {
+remember_report(DemurTask *task, const DemurReportParams *params, const char *path,
+                const char *scan_id, const char *series_uid, const char *uid, GError **error) {
   g_autofree char *key = report_key(scan_id), *now = demur_task_now(task);
   DemurJson *json = demur_json_new();
   demur_json_begin_object(json, NULL);
@@ -87,7 +89,15 @@ remember_report(DemurTask *task, const char *scan_id, const char *series_uid, co
   demur_json_string(json, "uid", uid);
   demur_json_end_object(json);
   g_autofree char *details = demur_json_finish(json);
-  return demur_events_add(task->workspace, DEMUR_EVENT_EXPORT, key, NULL, details, now, error);
+  if (!demur_workspace_begin(task->workspace, error))
+    return FALSE;
+  if (demur_events_add(task->workspace, DEMUR_EVENT_EXPORT, key, NULL, details, now, error) &&
+      (params->logged == NULL ||
+       (demur_history_add_opened(task, NULL, scan_id, "export", error) &&
+        demur_history_add_export(task, path, params->logged, 1, params->reveal, error))))
+    return demur_workspace_commit(task->workspace, error);
+  demur_workspace_rollback(task->workspace);
+  return FALSE;
 }
 
 /* What the selector's risks are of (owned); NULL: not known. Its document says, or, of before, the
@@ -173,7 +183,7 @@ demur_task_result_report(DemurTask *task, const DemurVerdictRecord *verdict,
   const gboolean read_only = demur_workspace_is_read_only(demur_workspace_path(task->workspace));
   if (unremembered != NULL)
     *unremembered = read_only;
-  return read_only || remember_report(task, verdict->scan_id, series_uid, uid, error);
+  return read_only || remember_report(task, params, path, verdict->scan_id, series_uid, uid, error);
 }
 
 static void add_line(GStrvBuilder *lines, const char *format, ...) G_GNUC_PRINTF(2, 3);

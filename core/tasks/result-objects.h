@@ -10,6 +10,8 @@ G_BEGIN_DECLS
 typedef struct {
   gboolean reveal;    /* what is held back is told too */
   const char *remark; /* what a reader must know of this verdict; NULL: nothing */
+  const char *logged; /* the format under which it stands in the log as a person's export, in the
+                       * transaction that remembers it; NULL: it doesn't */
 } DemurReportParams;
 
 /* Writes the structured report of the verdict. One that went out before of the same scan is named

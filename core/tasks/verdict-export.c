@@ -257,13 +257,30 @@ export_table(DemurWorkspace *workspace, const DemurVerdictExportParams *params, 
 static gboolean
 export_report(DemurTask *task, const DemurVerdictExportParams *params,
               DemurVerdictExported *exported, GError **error) {
-  const DemurReportParams report = {.reveal = params->reveal};
+  const DemurReportParams report = {.reveal = params->reveal,
+                                    .logged = formats[params->format].name};
   g_autoptr(GPtrArray) verdicts = find_verdicts(task->workspace, params, error);
   if (verdicts == NULL)
     return FALSE;
   exported->n = verdicts->len;
   return demur_task_result_report(task, verdicts->pdata[0], &report, params->path,
                                   &exported->not_remembered, error);
+}
+
+/* Who opened the scan, where that is kept, and the export: both or neither. */
+static gboolean
+log_export(DemurTask *task, const DemurVerdictExportParams *params, guint n, GError **error) {
+  if (demur_workspace_is_read_only(task->workspace_path))
+    return TRUE;
+  if (!demur_workspace_begin(task->workspace, error))
+    return FALSE;
+  if ((params->scan_id == NULL ||
+       demur_history_add_opened(task, params->cohort, params->scan_id, "export", error)) &&
+      demur_history_add_export(task, params->path, formats[params->format].name, n, params->reveal,
+                               error))
+    return demur_workspace_commit(task->workspace, error);
+  demur_workspace_rollback(task->workspace);
+  return FALSE;
 }
 
 gboolean
@@ -273,14 +290,11 @@ demur_task_verdict_export(DemurTask *task, const DemurVerdictExportParams *param
   DemurWorkspace *workspace = demur_task_workspace(task, error);
   if (workspace == NULL)
     return FALSE;
-  gboolean ok = params->format == DEMUR_EXPORT_PDF
-                    ? demur_task_result_pdf(task, params->scan_id, NULL, params->pdf, NULL,
-                                            params->path, error)
-                : params->format == DEMUR_EXPORT_REPORT
-                    ? export_report(task, params, exported, error)
-                    : export_table(workspace, params, &exported->n, error);
-  if (ok && params->scan_id != NULL)
-    ok = demur_history_add_opened(task, params->cohort, params->scan_id, "export", error);
-  return ok && demur_history_add_export(task, params->path, formats[params->format].name,
-                                        exported->n, params->reveal, error);
+  if (params->format == DEMUR_EXPORT_REPORT)
+    return export_report(task, params, exported, error);
+  return (params->format == DEMUR_EXPORT_PDF
+              ? demur_task_result_pdf(task, params->scan_id, NULL, params->pdf, NULL, params->path,
+                                      error)
+              : export_table(workspace, params, &exported->n, error)) &&
+         log_export(task, params, exported->n, error);
 }
