@@ -5,35 +5,46 @@
 #include "base/error.h"
 #include "tasks/ablate.h"
 
+#define WIDTH 48 /* of a difference in words */
+
+/* "-0.0016 (-0.0059 to +0.0031) no difference shown"; owned. */
+static char *
+difference_words(double difference, double low, double high, DemurComparisonVerdict verdict) {
+  const char *words = demur_comparison_verdict_words(verdict);
+  return isfinite(low) && isfinite(high)
+             ? g_strdup_printf("%+.4f (%+.4f to %+.4f) %s", difference, low, high, words)
+             : g_strdup_printf("%+.4f (no interval) %s", difference, words);
+}
+
 static void
 print_row(const DemurAblationRow *row) {
-  const double value = row->values[DEMUR_COMPARED_SBCE2];
-  g_print("  %-32s %.4f  %.4f  ", demur_ablated_title(row->ablated), value,
-          row->values[DEMUR_COMPARED_SITE_ERROR]);
-  if (row->ablated == DEMUR_ABLATED_NOTHING)
-    g_print("%-45s", "");
-  else
-    g_print("%+.4f (%+.4f to %+.4f) %-19s", row->whole[0].difference, row->whole[0].low,
-            row->whole[0].high, demur_comparison_verdict_words(row->whole[0].verdict));
-  g_print("  %+.4f (%+.4f to %+.4f) %s\n", row->confidence[0].difference, row->confidence[0].low,
-          row->confidence[0].high, demur_comparison_verdict_words(row->confidence[0].verdict));
+  const guint k = DEMUR_COMPARED_SBCE2;
+  g_autofree char *whole = row->ablated == DEMUR_ABLATED_NOTHING
+                               ? g_strdup("")
+                               : difference_words(row->whole[k].difference, row->whole[k].low,
+                                                  row->whole[k].high, row->whole[k].verdict);
+  g_autofree char *confidence =
+      difference_words(row->confidence[k].difference, row->confidence[k].low,
+                       row->confidence[k].high, row->confidence[k].verdict);
+  g_print("  %-32s %7.4f %7.4f  %-*s  %s\n", demur_ablated_title(row->ablated), row->values[k],
+          row->values[DEMUR_COMPARED_SITE_ERROR], WIDTH, whole, confidence);
 }
 
 static void
 print_table(const char *name, const DemurAblation *ablation) {
   const DemurEvaluation *e = ablation->evaluation;
-  g_print("Selector '%s'%s on %zu scans at %zu sites of split %s%s, seed %" G_GUINT64_FORMAT "\n",
-          name, e->simulated ? " (simulated data)" : "", e->n_scans, e->n_sites, e->split,
-          e->in_sample ? ", IN-SAMPLE" : "", e->seed);
+  g_print("Selector '%s'%s on %zu scans at %zu %s of split %s%s, seed %" G_GUINT64_FORMAT "\n",
+          name, e->simulated ? " (simulated data)" : "", e->n_scans, e->n_sites,
+          e->n_sites == 1 ? "site" : "sites", e->split, e->in_sample ? ", IN-SAMPLE" : "", e->seed);
   g_print("Calibration error and site error over coverage; differences of the calibration error, "
           "below 0 is better, with 95 %% intervals by resampling %ss; verdicts are corrected for "
           "their number\n",
           demur_unit_name(ablation->unit));
-  g_print("  %-32s %-6s  %-6s  %-45s  %s\n", "", "error", "site", "against the whole selector",
+  g_print("  %-32s %7s %7s  %-*s  %s\n", "", "error", "site", WIDTH, "against the whole selector",
           "against plain confidence");
   for (size_t r = 0; r < ablation->n_rows; r++)
     print_row(&ablation->rows[r]);
-  g_print("  %-32s %.4f  %.4f\n", "plain confidence", ablation->confidence[DEMUR_COMPARED_SBCE2],
+  g_print("  %-32s %7.4f %7.4f\n", "plain confidence", ablation->confidence[DEMUR_COMPARED_SBCE2],
           ablation->confidence[DEMUR_COMPARED_SITE_ERROR]);
 }
 
