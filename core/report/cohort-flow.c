@@ -1,4 +1,4 @@
-/* From top to bottom: what was left out, the cohort, a row of splits, what was accepted and refused
+/* From top to bottom: what was left out, what was noticed in its table, the cohort, a row of splits, what was accepted and refused
  * of the evaluated one. Boxes of a row share the width; the evaluated split stands last, so that
  * its arrow goes straight down. */
 #include "report/cohort-flow.h"
@@ -55,17 +55,27 @@ arrange(const DemurCohortFlow *chart, const DemurPalette *palette, double width)
   return splits;
 }
 
-static size_t
-n_reasons(const DemurCohortFlow *chart) {
-  return MIN(chart->n_left_out, MOST_REASONS);
+/* A dashed box of reasons, or of what was noticed, above the cohort's. */
+typedef struct {
+  const char *title, *others; /* others: what the rest is called */
+  size_t n;
+  const DemurFlowReason *reasons;
+} List;
+
+#define N_LISTS 2
+
+static List
+list_of(const DemurCohortFlow *chart, int which) {
+  return which == 0 ? (List){"Left out before the cohort was made", "other reasons",
+                             chart->n_left_out, chart->left_out}
+                    : (List){"Noticed while the cohort's table was read", "other things",
+                             chart->n_noticed, chart->noticed};
 }
 
 static double
-reasons_height(const DemurCohortFlow *chart, const DemurPalette *palette) {
-  if (chart->n_left_out == 0)
-    return 0;
+list_height(const List *list, const DemurPalette *palette) {
   return palette->font_size *
-         (LINE * (double)(1 + n_reasons(chart) + (chart->n_left_out > MOST_REASONS)) + 2 * PAD);
+         (LINE * (double)(1 + MIN(list->n, MOST_REASONS) + (list->n > MOST_REASONS)) + 2 * PAD);
 }
 
 static gboolean
@@ -79,8 +89,10 @@ chart_height(gconstpointer data, const DemurPalette *palette, double width) {
   const double size = palette->font_size, box = box_height(palette);
   const Splits splits = arrange(chart, palette, width);
   double height = (chart->title ? TITLE * size : 0) + box + 2;
-  if (chart->n_left_out > 0)
-    height += reasons_height(chart, palette) + ARROW * size;
+  for (int l = 0; l < N_LISTS; l++) {
+    const List list = list_of(chart, l);
+    height += list.n > 0 ? list_height(&list, palette) + ARROW * size : 0;
+  }
   height += (double)splits.n_rows * (ARROW * size + splits.box);
   if (has_decision(chart))
     height += ARROW * size + box;
@@ -134,9 +146,8 @@ draw_arrow(cairo_t *cr, const DemurPalette *palette, double x, double from, doub
 
 /* Returns the lower edge. */
 static double
-draw_left_out(const DemurCohortFlow *chart, cairo_t *cr, const DemurPalette *palette,
-              DemurRectangle r, double y) {
-  const double size = palette->font_size, height = reasons_height(chart, palette),
+draw_list(const List *list, cairo_t *cr, const DemurPalette *palette, DemurRectangle r, double y) {
+  const double size = palette->font_size, height = list_height(list, palette),
                width = fmin(r.width, size * 44), left = r.x + (r.width - width) / 2;
   const double dash[] = {3, 2};
   cairo_rectangle(cr, left, y, width, height);
@@ -146,23 +157,23 @@ draw_left_out(const DemurCohortFlow *chart, cairo_t *cr, const DemurPalette *pal
   cairo_stroke(cr);
   cairo_set_dash(cr, NULL, 0, 0);
   double line = y + PAD * size;
-  demur_chart_text(cr, palette, "Left out before the cohort was made", size, TRUE, palette->ink,
-                   left + size, line, 0, 0, width - 2 * size);
-  for (size_t i = 0; i < n_reasons(chart); i++) {
+  demur_chart_text(cr, palette, list->title, size, TRUE, palette->ink, left + size, line, 0, 0,
+                   width - 2 * size);
+  for (size_t i = 0; i < MIN(list->n, MOST_REASONS); i++) {
     line += LINE * size;
-    g_autofree char *n = demur_text_count(chart->left_out[i].n);
+    g_autofree char *n = demur_text_count(list->reasons[i].n);
     const double number = demur_chart_text(cr, palette, n, size * 0.94, FALSE, palette->ink,
                                            left + width - size, line, 1, 0, 0)
                               .width;
-    demur_chart_text(cr, palette, chart->left_out[i].reason, size * 0.94, FALSE, palette->muted,
+    demur_chart_text(cr, palette, list->reasons[i].reason, size * 0.94, FALSE, palette->muted,
                      left + size, line, 0, 0, width - 3 * size - number);
   }
-  if (chart->n_left_out > MOST_REASONS) {
+  if (list->n > MOST_REASONS) {
     size_t rest = 0;
-    for (size_t i = MOST_REASONS; i < chart->n_left_out; i++)
-      rest += chart->left_out[i].n;
+    for (size_t i = MOST_REASONS; i < list->n; i++)
+      rest += list->reasons[i].n;
     g_autofree char *n = demur_text_count(rest);
-    g_autofree char *words = g_strdup_printf("%zu other reasons", chart->n_left_out - MOST_REASONS);
+    g_autofree char *words = g_strdup_printf("%zu %s", list->n - MOST_REASONS, list->others);
     line += LINE * size;
     demur_chart_text(cr, palette, words, size * 0.94, FALSE, palette->muted, left + size, line, 0,
                      0, width / 2);
@@ -244,8 +255,11 @@ chart_draw(gconstpointer data, cairo_t *cr, const DemurPalette *palette, DemurRe
     y += TITLE * size;
   }
   y += 1;
-  if (chart->n_left_out > 0) {
-    y = draw_left_out(chart, cr, palette, r, y);
+  for (int l = 0; l < N_LISTS; l++) {
+    const List list = list_of(chart, l);
+    if (list.n == 0)
+      continue;
+    y = draw_list(&list, cr, palette, r, y);
     draw_arrow(cr, palette, middle, y, y + ARROW * size);
     y += ARROW * size;
   }
@@ -302,6 +316,8 @@ chart_table(gconstpointer data) {
   DemurChartCells cells = demur_chart_cells_new(names, G_N_ELEMENTS(names));
   for (size_t i = 0; i < chart->n_left_out; i++)
     add_row(&cells, "left out", chart->left_out[i].reason, chart->left_out[i].n, 0, 0);
+  for (size_t i = 0; i < chart->n_noticed; i++)
+    add_row(&cells, "noticed", chart->noticed[i].reason, chart->noticed[i].n, 0, 0);
   add_row(&cells, "cohort", chart->whole.label, chart->whole.n_scans, chart->whole.n_patients,
           chart->whole.n_sites);
   for (size_t s = 0; s < chart->n_splits; s++)
@@ -323,9 +339,13 @@ chart_describe(gconstpointer data) {
     g_string_append_printf(text, "%s%s: %s", i ? "; " : "Left out before the cohort was made: ",
                            chart->left_out[i].reason, n);
   }
+  g_string_append(text, chart->n_left_out > 0 ? ". " : "");
+  for (size_t i = 0; i < chart->n_noticed; i++)
+    g_string_append_printf(text, "%s%s", i ? "; " : "Noticed while the cohort's table was read: ",
+                           chart->noticed[i].reason);
+  g_string_append(text, chart->n_noticed > 0 ? ". " : "");
   g_autofree char *counts = counts_words(&chart->whole, ", ");
-  g_string_append_printf(text, "%s%s: %s. Its splits:", chart->n_left_out ? ". " : "",
-                         chart->whole.label, counts);
+  g_string_append_printf(text, "%s: %s. Its splits:", chart->whole.label, counts);
   for (size_t s = 0; s < chart->n_splits; s++) {
     g_autofree char *words = counts_words(&chart->splits[s], ", ");
     g_string_append_printf(text, "%s %s%s, %s", s ? ";" : "", chart->splits[s].label,

@@ -21,6 +21,8 @@ typedef struct {
   DemurFlowBox whole; /* the cohort; n_sites 0 where not known */
   size_t n_left_out;  /* before the cohort was made; 0: none, or not recorded */
   const DemurFlowReason *left_out;
+  size_t n_noticed; /* while its table was read; 0: nothing, or not recorded */
+  const DemurFlowReason *noticed;
   size_t n_splits;
   const DemurFlowBox *splits;
   size_t evaluated;             /* index into splits; n_splits: none of them */
