@@ -263,7 +263,7 @@ protected:
     OFCondition condition =
         receiveSTORERequest(request, info.presentationContextID, OFString(part.c_str()));
     if (condition.good())
-      condition = sendSTOREResponse(info.presentationContextID, request, keep(part.c_str()));
+      condition = sendSTOREResponse(info.presentationContextID, request, keep(memory));
     close(memory);
     return condition;
   }
@@ -471,11 +471,15 @@ private:
   }
 
   // Looks at what came and puts it in its place; the DIMSE status.
-  Uint16 keep(const char *part) {
+  Uint16 keep(int memory) {
     g_autoptr(GError) cause = nullptr;
-    g_autoptr(DemurSource) source = demur_source_open(part, &cause);
-    const bool sound = source != nullptr && demur_data_set_check(&source, &cause);
-    g_autoptr(DemurSource) again = sound ? demur_source_open(part, &cause) : nullptr;
+    g_autoptr(GMappedFile) file = g_mapped_file_new_from_fd(memory, FALSE, &cause);
+    if (file == nullptr)
+      return out_of_room(cause->message);
+    g_autoptr(GBytes) bytes = g_mapped_file_get_bytes(file);
+    g_autoptr(DemurSource) source = demur_source_bytes(bytes);
+    const bool sound = demur_data_set_check(&source, &cause);
+    g_autoptr(DemurSource) again = sound ? demur_source_bytes(bytes) : nullptr;
     g_autoptr(DemurHeader) header = again != nullptr ? demur_header_read(&again, &cause) : nullptr;
     if (header == nullptr || !demur_object_is_uid(header->sop_instance_uid)) {
       count(shared_.n_rejected);
@@ -487,9 +491,9 @@ private:
       return out_of_room("the disk is full but for what is kept free");
     g_autofree char *study =
         g_strconcat(receiver_.folder, "/", folder_name(header->study_uid), nullptr);
-    if (!demur_folder_make(study, &cause))
-      return out_of_room(cause->message);
     if (touched_.count(study) == 0) {
+      if (!demur_folder_make(study, &cause))
+        return out_of_room(cause->message);
       // Whatever ends this process, the study is told to be a part.
       if (!set_mark(study, open_mark(getpid()).c_str()))
         return out_of_room("the journal can't be written");
@@ -501,7 +505,7 @@ private:
       return out_of_room("the journal can't be written");
     const std::string series =
         std::string(folder_name(header->study_uid)) + "/" + folder_name(header->series_uid);
-    return put(part, {receiver_.folder, series.c_str(), header->sop_instance_uid});
+    return put(bytes, {receiver_.folder, series.c_str(), header->sop_instance_uid});
   }
 
   // Whether more than the reserve is free.
@@ -519,14 +523,12 @@ private:
   }
 
   // Under the instance's name, or behind a number beside another object of that name.
-  Uint16 put(const char *part, const DemurObjectPlace &place) {
-    g_autoptr(GMappedFile) bytes = g_mapped_file_new(part, FALSE, nullptr);
-    if (bytes == nullptr)
-      return out_of_room(g_strerror(errno));
+  Uint16 put(GBytes *bytes, const DemurObjectPlace &place) {
+    gsize n = 0;
+    const auto *data = static_cast<const char *>(g_bytes_get_data(bytes, &n));
     gboolean known = FALSE;
     g_autoptr(GError) error = nullptr;
-    if (!demur_object_put(&place, g_mapped_file_get_contents(bytes),
-                          g_mapped_file_get_length(bytes), log(), &known, &error))
+    if (!demur_object_put(&place, data, n, log(), &known, &error))
       return out_of_room(error->message);
     count(known ? shared_.n_known : shared_.n_received);
     return STATUS_Success;
