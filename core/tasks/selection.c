@@ -65,14 +65,19 @@ demur_task_load_cohort(DemurTask *task, const char *name, GError **error) {
 }
 
 DemurCohort *
+demur_task_cohort_for(DemurCohort *cohort, const DemurSelector *selector, GError **error) {
+  const double years = demur_selector_horizon_years(selector);
+  return years > 0.0 && cohort->horizon_years > 0.0 && cohort->yearly_risks != NULL &&
+                 cohort->times != NULL
+             ? demur_cohort_at_horizon(cohort, years, error)
+             : demur_cohort_ref(cohort);
+}
+
+DemurCohort *
 demur_task_load_cohort_for(DemurTask *task, const char *name, const DemurSelector *selector,
                            GError **error) {
   g_autoptr(DemurCohort) cohort = demur_task_load_cohort(task, name, error);
-  const double years = demur_selector_horizon_years(selector);
-  if (cohort == NULL || !(years > 0.0) || !(cohort->horizon_years > 0.0) ||
-      cohort->yearly_risks == NULL || cohort->times == NULL)
-    return g_steal_pointer(&cohort); /* whether it fits is for the selector to say */
-  return demur_cohort_at_horizon(cohort, years, error);
+  return cohort != NULL ? demur_task_cohort_for(cohort, selector, error) : NULL;
 }
 
 double *

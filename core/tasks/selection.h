@@ -27,8 +27,13 @@ void demur_task_warn_untrained(const DemurSelector *selector, GPtrArray *warning
 DemurCohort *demur_task_load_cohort(DemurTask *task, const char *name,
                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The same as the selector reads it: where it was trained on risks within other years than the
- * cohort's, and the cohort has the yearly risks and times, within those (demur_cohort_at_horizon). */
+/* The cohort (a new reference) as the selector reads it: where it was trained on risks within other
+ * years than the cohort's, and the cohort has the yearly risks and times, within those
+ * (demur_cohort_at_horizon). Whether it fits otherwise is for the selector to say. */
+DemurCohort *demur_task_cohort_for(DemurCohort *cohort, const DemurSelector *selector,
+                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* demur_task_load_cohort and demur_task_cohort_for. */
 DemurCohort *demur_task_load_cohort_for(DemurTask *task, const char *name,
                                         const DemurSelector *selector,
                                         GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -14,6 +14,7 @@
 #include "store/scores.h"
 #include "store/series.h"
 #include "store/verdicts.h"
+#include "tasks/selection.h"
 #include "tasks/watch-makers.h"
 
 #define PERSON_DIGITS 24
@@ -255,7 +256,12 @@ find_source(Sources *sources, const char *name, GError **error) {
   g_autoptr(GError) local = NULL;
   source = g_new0(Source, 1);
   g_hash_table_insert(sources->cohorts, g_strdup(name), source);
-  source->cohort = demur_cohorts_load_facts(sources->workspace, name, NULL, &local);
+  g_autoptr(DemurCohort) whole = demur_cohorts_load_facts(sources->workspace, name, NULL, &local);
+  /* Labels are those of the selector's years. */
+  source->cohort = whole == NULL ? NULL
+                   : sources->params->trained != NULL
+                       ? demur_task_cohort_for(whole, sources->params->trained, &local)
+                       : demur_cohort_ref(whole);
   if (source->cohort == NULL && !g_error_matches(local, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND)) {
     g_propagate_error(error, g_steal_pointer(&local));
     return NULL;

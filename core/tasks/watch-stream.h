@@ -13,7 +13,9 @@ typedef struct {
   const DemurWatchMark *then; /* labels as they were then; NULL: now */
   gint64 after, to; /* verdicts behind `after`, up to `to`; who had one before is left out */
   char **left_out;  /* digests of patients, NULL-terminated */
-  const DemurSelector *trained; /* whose patients are left out; NULL: nobody's */
+  /* Whose patients are left out, and whose years labels of cohorts are of; NULL: nobody's, and the
+   * cohort's own. */
+  const DemurSelector *trained;
 } DemurWatchStreamParams;
 
 /* patients: of DemurWatchPatient in ascending order, one a patient: the first scan that was scored,

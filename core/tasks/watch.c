@@ -159,8 +159,9 @@ demur_task_watch_start(DemurTask *task, const DemurWatchStartParams *params, GEr
   if (plan->after < 0)
     return NULL;
   if (params->cohort != NULL) {
+    g_autoptr(DemurCohort) whole = demur_cohorts_load_facts(workspace, params->cohort, NULL, error);
     g_autoptr(DemurCohort) cohort =
-        demur_cohorts_load_facts(workspace, params->cohort, NULL, error);
+        whole != NULL ? demur_task_cohort_for(whole, assessment.selector, error) : NULL;
     g_auto(DemurWatchMakers) makers = {0};
     if (cohort == NULL || !demur_watch_makers_read(workspace, assessment.selector, &makers, error))
       return NULL;

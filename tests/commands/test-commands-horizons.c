@@ -4,6 +4,8 @@
 #include "commands.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define MODEL "--features", "confidence,class,outlier", "--recalibrate", "none"
 
@@ -37,8 +39,7 @@ a_horizon_is_the_cohort_imported_at_it(void) {
   g_autoptr(Sandbox) sandbox = sandbox_new();
   if (!import_cases(sandbox, "six", "6") || !import_cases(sandbox, "two", "2"))
     return;
-  g_autoptr(Run) family =
-      train_small(sandbox, "f", "six", MODEL, "--horizons", "2,6", NULL);
+  g_autoptr(Run) family = train_small(sandbox, "f", "six", MODEL, "--horizons", "2,6", NULL);
   assert_status(family, 0);
   g_autoptr(Run) twin = train_small(sandbox, "g-2y", "two", MODEL, NULL),
                  whole = train_small(sandbox, "g-6y", "six", MODEL, NULL);
@@ -50,6 +51,17 @@ a_horizon_is_the_cohort_imported_at_it(void) {
                     *right = evaluated(sandbox, rows[i].by_itself, rows[i].cohort);
     g_assert_cmpstr(ours, ==, right);
   }
+}
+
+/* How many patients of its reference a watch over the selector knows the outcome of. */
+static int
+watched(const Sandbox *sandbox, const char *selector) {
+  g_autoptr(Run) run =
+      run_demur(sandbox, "watch", "start", selector, "--cohort", "c", "--split", "test", NULL);
+  assert_status(run, 0);
+  const char *found = strstr(run->out, "patients of c, ");
+  g_assert_nonnull(found);
+  return atoi(found + strlen("patients of c, "));
 }
 
 static void
@@ -89,6 +101,7 @@ each_horizon_has_its_thresholds_and_verdicts(void) {
     g_free(before);
     before = g_steal_pointer(&risks);
   }
+  g_assert_cmpint(watched(sandbox, "f-1y"), >, watched(sandbox, "f-6y"));
   g_autoptr(Run) text =
       run_demur(sandbox, "assess", "f", "--horizons", "1,6", "--cohort", "c", NULL);
   assert_status(text, 0);
