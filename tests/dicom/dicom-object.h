@@ -54,12 +54,20 @@ object_compare_tags(gconstpointer a, gconstpointer b) {
   return x < y ? -1 : x > y;
 }
 
+/* Whether elements are written without their value representation, those of the meta header apart. */
+static gboolean object_is_implicit;
+
 static inline void
 object_append(GByteArray *out, const ObjectElement *element) {
   const guint16 tag[2] = {(guint16)(element->tag >> 16), (guint16)element->tag};
   const guint16 length = (guint16)element->bytes->len, zero = 0;
   const guint32 wide = element->bytes->len;
   g_byte_array_append(out, (const guint8 *)tag, 4);
+  if (object_is_implicit && tag[0] != 0x0002) {
+    g_byte_array_append(out, (const guint8 *)&wide, 4);
+    g_byte_array_append(out, element->bytes->data, element->bytes->len);
+    return;
+  }
   g_byte_array_append(out, (const guint8 *)element->vr, 2);
   if (strcmp(element->vr, "OW") == 0 || strcmp(element->vr, "OB") == 0 ||
       strcmp(element->vr, "UN") == 0 || strcmp(element->vr, "UT") == 0 ||
@@ -123,7 +131,8 @@ object_save_as(GArray *object, const char *folder, const char *name, const char 
 
 static inline void
 object_save(GArray *object, const char *folder, const char *name) {
-  object_save_as(object, folder, name, "1.2.840.10008.1.2.1", FALSE);
+  object_save_as(object, folder, name,
+                 object_is_implicit ? "1.2.840.10008.1.2" : "1.2.840.10008.1.2.1", FALSE);
 }
 
 /* A slice of phase 0 or 1 at z that is good in everything. */

@@ -170,6 +170,15 @@ test_every_attribute_that_was_taken_over(void) {
   try_one_object(FALSE);
 }
 
+/* Where no element says what it is, sequences among them. */
+static void
+test_implicit_objects(void) {
+  object_is_implicit = TRUE;
+  try_one_object(TRUE);
+  try_one_object(FALSE);
+  object_is_implicit = FALSE;
+}
+
 /* The control: frames of one phase are one volume that is accepted, where nothing but the order of
  * frames varies; two at each position that nothing separates are none. */
 static void
@@ -235,6 +244,7 @@ main(int argc, char **argv) {
   g_test_add_func("/dicom/multiframe/one-phase", test_one_phase_is_accepted);
   g_test_add_func("/dicom/multiframe/groups", test_every_attribute_in_its_group);
   g_test_add_func("/dicom/multiframe/taken-over", test_every_attribute_that_was_taken_over);
+  g_test_add_func("/dicom/multiframe/implicit", test_implicit_objects);
   g_test_add_func("/dicom/multiframe/two-objects", test_two_objects_of_a_series);
   return g_test_run();
 }
