@@ -251,6 +251,27 @@ verdict_sentence(const DemurScan *scan) {
   }
 }
 
+/* What it asks of the reader; NULL where a button or the title says it. */
+static const char *
+what_to_do(const DemurScan *scan) {
+  if (demur_scan_remedy(scan) != DEMUR_REMEDY_NONE)
+    return NULL;
+  switch (scan->shown) {
+  case DEMUR_SHOWN_ACCEPTED:
+    return _("The risk may be read. Accepted does not mean that it is low.");
+  case DEMUR_SHOWN_RED_FLAG:
+    return _("Scans like this one are where the model is least to be trusted: read it as if there "
+             "were no risk from the model.");
+  case DEMUR_SHOWN_NOT_ELIGIBLE:
+    return _("Read the scan without a risk, or see whether another series of the study is "
+             "assessed.");
+  case DEMUR_SHOWN_FAILED:
+    return _("Read the scan without a risk until what failed is mended.");
+  default:
+    return NULL;
+  }
+}
+
 static GtkWidget *
 key_button(const char *label, const char *key, const char *action) {
   GtkWidget *button = gtk_button_new();
@@ -332,6 +353,9 @@ add_verdict(DemurVerdictCard *card, const DemurScan *scan) {
     add_interval(box, scan, TRUE);
     add_yearly(box, scan);
   }
+  const char *todo = what_to_do(scan);
+  if (todo != NULL)
+    add_label(box, todo, NULL);
   if (scan->shown == DEMUR_SHOWN_OUT_OF_DATE) {
     g_autofree char *why = demur_words_outdated(scan->outdated, demur_words_translate);
     add_label(box, why, NULL);

@@ -12,7 +12,8 @@
 #include "ui/wrap-layout.h"
 
 #define N_CHIPS 10
-#define NARROW 1200 /* pixels; below, columns fold */
+#define LESS_WIDE 1400 /* pixels; below, the site gives way to the reason */
+#define NARROW 1200    /* and below, the name */
 #define SCANNER_WIDE 232
 #define SCANNER_NARROW 170
 #define RISK_WIDE 168
@@ -57,9 +58,9 @@ struct _DemurWorklistPage {
   GtkStack *stack;
   GtkLabel *empty;
   GtkColumnViewColumn *name_column, *site_column, *scanner_column, *risk_column,
-      *reason_column;    /* borrowed */
-  GtkAdjustment *across; /* borrowed: of the list's scrolled window */
-  gboolean narrow;
+      *reason_column;       /* borrowed */
+  GtkAdjustment *across;    /* borrowed: of the list's scrolled window */
+  guint fold;               /* 0: every column, 1: less wide, 2: narrow */
   gboolean horizons_differ; /* of the risks */
   guint width_idle;
   GtkWidget *begin; /* the ways in, where there is nothing yet */
@@ -277,11 +278,12 @@ update_columns(DemurWorklistPage *page) {
   gboolean any = FALSE;
   for (size_t i = 0; table != NULL && i < table->n_scans && !any; i++)
     any = *table->scans[i].patient_name != '\0';
-  gtk_column_view_column_set_visible(page->name_column, any && page->show_names && !page->narrow);
-  gtk_column_view_column_set_visible(page->site_column, !page->narrow);
+  gtk_column_view_column_set_visible(page->name_column, any && page->show_names && page->fold < 2);
+  gtk_column_view_column_set_visible(page->site_column, page->fold == 0);
   gtk_column_view_column_set_fixed_width(page->scanner_column,
-                                         page->narrow ? SCANNER_NARROW : SCANNER_WIDE);
-  gtk_column_view_column_set_fixed_width(page->risk_column, page->narrow ? RISK_NARROW : RISK_WIDE);
+                                         page->fold > 0 ? SCANNER_NARROW : SCANNER_WIDE);
+  gtk_column_view_column_set_fixed_width(page->risk_column,
+                                         page->fold > 0 ? RISK_NARROW : RISK_WIDE);
 }
 
 /* The reason has what the others leave: GTK 4.8 gives an expanding column nothing once others were
@@ -296,7 +298,7 @@ update_reason_width(DemurWorklistPage *page) {
       left -= gtk_column_view_column_get_fixed_width(column);
   }
   gtk_column_view_column_set_fixed_width(page->reason_column,
-                                         page->narrow ? MAX(left, REASON_LEAST) : -1);
+                                         page->fold > 0 ? MAX(left, REASON_LEAST) : -1);
 }
 
 static gboolean
@@ -310,10 +312,11 @@ on_width_idle(gpointer data) {
 
 static void
 on_width(DemurWorklistPage *page) {
-  const gboolean narrow = gtk_adjustment_get_page_size(page->across) < NARROW;
-  if ((narrow || page->narrow) && page->width_idle == 0)
+  const double width = gtk_adjustment_get_page_size(page->across);
+  const guint fold = width < NARROW ? 2 : width < LESS_WIDE ? 1 : 0;
+  if ((fold > 0 || page->fold > 0) && page->width_idle == 0)
     page->width_idle = g_idle_add(on_width_idle, page);
-  page->narrow = narrow;
+  page->fold = fold;
 }
 
 void

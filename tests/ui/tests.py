@@ -13,6 +13,7 @@ from gi.repository import GLib
 
 from driver import DEMUR, HOME, WORKSTATION, Workstation, demur, wait_for
 from hands import Keys, Mouse, Reader
+from looks import LOOKS, environment
 
 SHARED = os.environ.get("DEMUR_SHARED") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..",
                                                         "shared")
@@ -1718,13 +1719,6 @@ def the_demo_is_made_from_an_empty_window():
     app.quit()
 
 
-# Sizes of the window, scale, size of text (96 dots an inch are 100 %), theme, language.
-LOOKS = [("1024x768", 1, 96, "dark", "C"), ("1280x800", 1, 96, "light", "C"), ("1920x1080", 1, 96, "contrast", "C"),
-         ("2560x1440", 1, 96, "dark", "C"), ("2560x1440", 2, 96, "dark", "C"), ("1280x800", 1, 144, "dark", "C"),
-         ("1920x1080", 1, 192, "light", "C"), ("1024x768", 1, 96, "dark", "de"), ("1280x800", 1, 96, "light", "de"),
-         ("1280x800", 1, 96, "dark", "xx"), ("1920x1080", 1, 144, "contrast", "xx"), ("1280x800", 1, 96, "dark", "rtl")]
-
-
 def an_alarm_is_lifted_with_who_and_why():
     """Right value: `demur watch show` before and after: as many lines as signals, what changed in its words, the button dead
     without a reason, and behind it the reason and the user in the history; the next verdicts are accepted again."""
@@ -1777,22 +1771,11 @@ def nothing_is_cut():
     workspace, _ = cohort_workspace()
     demur(workspace, "dicom", "import", shared("real/siemens-emotion"))
     demur(workspace, "watch", "start", "first", "--cohort", "small")
-    here = os.path.dirname(os.path.abspath(__file__))
-    catalogue = os.path.join(here, "..", "..", "po", "demur.pot")
     wrong = []
-    for size, scale, dots, theme, language in LOOKS:
-        environment = dict(os.environ, GDK_SCALE=str(scale), LANGUAGE="de" if language == "de" else "xx")
-        if language == "C":
-            environment.update(LANGUAGE="C", LC_ALL="C.UTF-8")
-        if language in ("xx", "rtl"):
-            subprocess.run([sys.executable, os.path.join(here, "pseudo.py"), catalogue, path(language), language], check=True)
-            environment["DEMUR_LOCALEDIR"] = path(language)
-        settings = os.path.join(environment["XDG_CONFIG_HOME"], "gtk-4.0")
-        os.makedirs(settings, exist_ok=True)
-        with open(os.path.join(settings, "settings.ini"), "w", encoding="utf-8") as file:
-            file.write(f"[Settings]\ngtk-xft-dpi={dots * 1024}\n")
+    for look in LOOKS:
+        size, scale, dots, theme, language = look
         result = subprocess.run([WORKSTATION, "--workspace", workspace, "--check-layout", "--size", size, "--theme", theme],
-                                capture_output=True, text=True, check=False, env=environment, timeout=600)
+                                capture_output=True, text=True, check=False, env=environment(look, HOME, os.environ), timeout=600)
         assert result.returncode in (0, 1), (size, language, result.returncode, result.stderr)
         wrong += [f"{size} x{scale} {dots} {theme} {language}: {line}" for line in result.stdout.splitlines()]
     print("\n".join(wrong))
