@@ -19,12 +19,12 @@
 #include "ui/operating-point.h"
 #include "ui/question-window.h"
 #include "ui/shown.h"
+#include "ui/who-table.h"
 #include "ui/words.h"
 #include "ui/worker.h"
 
 #define N_CHARTS 4
 #define N_SERIES 3
-#define MAX_WHO 40
 
 /* Everything the charts read, filled again at each move of the slider. */
 typedef struct {
@@ -62,13 +62,8 @@ struct _DemurCohortPage {
   GtkWidget *use, *cancel;
   DemurChartCard *card[N_CHARTS];
   GtkGrid *charts, *who;
-  struct {
-    GtkLabel *name, *n, *rate, *interval;
-    DemurDrawing *drawing;
-    char *group;
-  } row[MAX_WHO];
-  guint n_rows;
   GtkLabel *who_note;
+  DemurWhoTable who_table;
   guint description_idle;
 };
 
@@ -193,163 +188,13 @@ prepare_live(DemurCohortPage *page) {
                                                .panels = live->panels};
 }
 
-/* Who is rejected. */
-
-typedef struct {
-  double rate, low, high, reference, end;
-  gboolean apart;
-} Whisker;
-
-static void
-draw_whisker(cairo_t *cr, const DemurPalette *palette, DemurRectangle r, gpointer data) {
-  const Whisker *w = data;
-  const double y = r.y + r.height / 2, end = fmax(w->end, 1e-6);
-  const double x0 = r.x + 5, width = r.width - 10;
-  demur_chart_colour(cr, palette->grid, 1);
-  cairo_set_line_width(cr, 1);
-  cairo_move_to(cr, x0, y);
-  cairo_line_to(cr, x0 + width, y);
-  cairo_stroke(cr);
-  demur_chart_colour(cr, palette->muted, 1);
-  const double reference = x0 + width * fmin(1, w->reference / end);
-  cairo_rectangle(cr, reference - 0.75, y - 6, 1.5, 12);
-  cairo_fill(cr);
-  if (isnan(w->rate))
-    return;
-  demur_chart_colour(cr, palette->ink, 0.9);
-  cairo_set_line_width(cr, 1.5);
-  cairo_move_to(cr, x0 + width * fmin(1, w->low / end), y);
-  cairo_line_to(cr, x0 + width * fmin(1, w->high / end), y);
-  cairo_stroke(cr);
-  const double x = x0 + width * fmin(1, w->rate / end);
-  demur_chart_colour(cr, w->apart ? palette->warning : palette->series[DEMUR_SERIES_SELECTOR], 1);
-  if (w->apart) {
-    cairo_move_to(cr, x, y - 5);
-    cairo_line_to(cr, x + 5, y);
-    cairo_line_to(cr, x, y + 5);
-    cairo_line_to(cr, x - 5, y);
-    cairo_close_path(cr);
-  } else {
-    cairo_arc(cr, x, y, 3.8, 0, 2 * G_PI);
-  }
-  cairo_fill(cr);
-}
-
-static const char *
-group_title(const char *name) {
-  return strcmp(name, "site") == 0           ? _("Site")
-         : strcmp(name, "manufacturer") == 0 ? _("Scanner")
-         : strcmp(name, "sex") == 0          ? _("Sex")
-         : strcmp(name, "age") == 0          ? _("Age")
-         : strcmp(name, "kernel") == 0       ? _("Kernel")
-                                             : name;
-}
-
-static const char *
-value_title(const DemurGroupRejection *group) {
-  return *group->value == '\0'              ? _("not recorded")
-         : strcmp(group->group, "age") == 0 ? _(group->value)
-                                            : group->value;
-}
-
-static void
-build_who(DemurCohortPage *page) {
-  GtkWidget *child;
-  while ((child = gtk_widget_get_first_child(GTK_WIDGET(page->who))) != NULL)
-    gtk_grid_remove(page->who, child);
-  static const char *const headers[] = {"", N_("Scans"), N_("Rejected"), "95 %", ""};
-  for (guint c = 0; c < G_N_ELEMENTS(headers); c++) {
-    GtkWidget *label = demur_shown_label_new(*headers[c] != '\0' ? _(headers[c]) : "");
-    gtk_label_set_xalign(GTK_LABEL(label), c == 0 ? 0 : 1);
-    gtk_widget_add_css_class(label, "heading");
-    gtk_grid_attach(page->who, label, (int)c, 0, 1, 1);
-  }
-  page->n_rows = (guint)MIN(page->live.now.n_groups, MAX_WHO);
-  const char *last = NULL;
-  int line = 1;
-  for (guint i = 0; i < page->n_rows; i++) {
-    const DemurGroupRejection *group = &page->live.now.groups[i];
-    if (last == NULL || strcmp(last, group->group) != 0) {
-      GtkWidget *heading = demur_shown_label_new(group_title(group->group));
-      gtk_label_set_xalign(GTK_LABEL(heading), 0);
-      gtk_widget_add_css_class(heading, "heading");
-      gtk_widget_set_margin_top(heading, line > 1 ? 6 : 0);
-      gtk_grid_attach(page->who, heading, 0, line++, 5, 1);
-      last = group->group;
-    }
-    GtkWidget *labels[4];
-    for (int c = 0; c < 4; c++) {
-      labels[c] = demur_shown_label_new("");
-      gtk_label_set_xalign(GTK_LABEL(labels[c]), c == 0 ? 0 : 1);
-      gtk_grid_attach(page->who, labels[c], c, line, 1, 1);
-    }
-    demur_shown_label_set(GTK_LABEL(labels[0]), value_title(group));
-    gtk_label_set_wrap(GTK_LABEL(labels[0]), TRUE);
-    gtk_label_set_wrap_mode(GTK_LABEL(labels[0]), PANGO_WRAP_WORD_CHAR);
-    gtk_label_set_width_chars(GTK_LABEL(labels[0]), 12);
-    gtk_widget_set_hexpand(labels[0], TRUE);
-    gtk_widget_add_css_class(labels[3], "muted");
-    page->row[i].name = GTK_LABEL(labels[0]);
-    page->row[i].n = GTK_LABEL(labels[1]);
-    page->row[i].rate = GTK_LABEL(labels[2]);
-    page->row[i].interval = GTK_LABEL(labels[3]);
-    gtk_label_set_width_chars(page->row[i].rate, 7);
-    gtk_label_set_width_chars(page->row[i].interval, 6);
-    page->row[i].drawing = demur_drawing_new(value_title(group), 70, 20);
-    gtk_grid_attach(page->who, GTK_WIDGET(page->row[i].drawing), 4, line, 1, 1);
-    line++;
-  }
-}
-
-static void
-update_who(DemurCohortPage *page) {
-  const DemurShownPoint *now = &page->live.now;
-  if (page->n_rows != MIN(now->n_groups, MAX_WHO))
-    build_who(page);
-  const double overall = 1 - now->realised;
-  double end = fmax(0.05, overall * 2.5);
-  for (guint i = 0; i < page->n_rows; i++)
-    if (!now->groups[i].withheld)
-      end = fmax(end, fmin(1, now->groups[i].high));
-  for (guint i = 0; i < page->n_rows; i++) {
-    const DemurGroupRejection *group = &now->groups[i];
-    const gboolean withheld = group->withheld;
-    g_autofree char *n = withheld ? g_strdup(DEMUR_TEXT_UNDEFINED) : demur_text_count(group->n);
-    g_autofree char *rate =
-        withheld ? g_strdup(DEMUR_TEXT_UNDEFINED) : demur_text_percent(group->rate, 1);
-    g_autofree char *interval =
-        withheld ? g_strdup("") : g_strdup_printf("%.0f–%.0f", 100 * group->low, 100 * group->high);
-    demur_shown_label_set(page->row[i].n, n);
-    demur_shown_label_set(page->row[i].rate, rate);
-    demur_shown_label_set(page->row[i].interval, interval);
-    Whisker *whisker = g_new(Whisker, 1);
-    *whisker = (Whisker){withheld ? NAN : group->rate,
-                         group->low,
-                         group->high,
-                         overall,
-                         end,
-                         !withheld && (group->low > overall || group->high < overall)};
-    demur_drawing_set(page->row[i].drawing, draw_whisker, NULL, whisker, g_free);
-  }
-  g_autofree char *share = demur_text_percent(overall, 1);
-  g_autofree char *note = g_strdup_printf(
-      _("Upright line: overall %s. ◆ the interval leaves it out. Groups under %d scans, "
-        "and groups from which such could be had, are withheld."),
-      share, DEMUR_SMALL_CELL);
-  demur_shown_label_set(page->who_note, note);
-}
-
 /* What a screen reader hears follows in an idle: text for six drawings a frame is too much. */
 static gboolean
 on_description_idle(gpointer data) {
   DemurCohortPage *page = data;
   page->description_idle = 0;
-  for (guint i = 0; page->study != NULL && i < page->n_rows; i++) {
-    g_autofree char *text = g_strdup_printf("%s: %s, %s", gtk_label_get_label(page->row[i].name),
-                                            gtk_label_get_label(page->row[i].rate),
-                                            gtk_label_get_label(page->row[i].interval));
-    demur_drawing_describe(page->row[i].drawing, text);
-  }
+  if (page->study != NULL)
+    demur_who_table_describe(&page->who_table);
   return G_SOURCE_REMOVE;
 }
 
@@ -422,7 +267,7 @@ update(DemurCohortPage *page) {
                                           accepted, all, threshold);
   demur_shown_label_set(page->line, line);
   update_promise(page, coverage);
-  update_who(page);
+  demur_who_table_update(&page->who_table, &page->live.now);
   if (page->description_idle == 0)
     page->description_idle = g_idle_add_full(G_PRIORITY_LOW, on_description_idle, page, NULL);
 }
@@ -541,7 +386,7 @@ on_study(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   clear_study(page);
   page->study = result;
   page->scratch = demur_operating_scratch_new(page->study);
-  page->n_rows = 0;
+  page->who_table.n_rows = 0;
   prepare_live(page);
   update_verdict(page);
   page->updating = TRUE;
@@ -936,6 +781,7 @@ demur_cohort_page_init(DemurCohortPage *page) {
   page->stale = TRUE;
   page->measure = DEMUR_MEASURE_SBCE2;
   gtk_widget_init_template(GTK_WIDGET(page));
+  page->who_table = (DemurWhoTable){.grid = page->who, .note = page->who_note};
   build_charts(page);
 }
 
