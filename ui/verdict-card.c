@@ -420,7 +420,8 @@ add_reasons(DemurVerdictCard *card, const DemurScan *scan) {
 /* A series that has a verdict, while another one of its study is assessed now. */
 static void
 add_set_aside(DemurVerdictCard *card, const DemurScan *scan) {
-  if (scan->set_aside == NULL || scan->verdict_id == 0 || scan->shown == DEMUR_SHOWN_NOT_ELIGIBLE)
+  if (scan->set_aside == NULL || scan->verdict_id == 0 || scan->shown == DEMUR_SHOWN_NOT_ELIGIBLE ||
+      scan->waits) /* the verdict says it itself */
     return;
   GtkBox *box = add_card(card, _("Not the assessed series now"));
   add_label(box, demur_words_translate(scan->set_aside), NULL);
