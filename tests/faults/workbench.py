@@ -456,6 +456,7 @@ def commands_of(bench):
         "a new workspace": ["cohort", "import", "e", "cohort.csv", "--model", "m", "--workspace", "made/new.demur"],
         "selector remove": ["selector", "remove", "s", "--force"],
         "validate": ["validate", "s", "--cohort", "c", "--folds", "2"],
+        "validate part": ["validate", "s", "--cohort", "c", "--folds", "2", "--shard", "1/2", "--part", "part.json"],
         "audit apply": ["audit", "apply", "s", "audit.csv"],
         "accept run": ["accept", "run", "s", "accept.csv"],
         "watch start": ["watch", "start", "s", "--cohort", "c"],
@@ -500,9 +501,10 @@ def reading_of(bench):
         "shift": ["shift", "s", "--cohort", "c", "--mix", f"site={bench.site}:1"],
         "log": ["log"],
         "watch show": ["watch", "show"],
+        "ablate": ["ablate", "s", "--cohort", "c", "--without", "without_class", "--bootstrap", "100"],
     }
 
 
 def name_of(entry):
     """The command of an entry's name: "export csv" is of export."""
-    return {"a new workspace": "cohort import"}.get(entry, re.sub(r"^(export|chart) .*", r"\1", entry))
+    return {"a new workspace": "cohort import"}.get(entry, re.sub(r"^(export|chart|validate) .*", r"\1", entry))
