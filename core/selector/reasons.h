@@ -8,7 +8,8 @@ G_BEGIN_DECLS
 
 /* Share of the variance of held-back risks that their reasons, as they are told, may let guess on
  * the training scans. What is promised is .05 on scans of hospitals not seen: with .02 here the
- * reasons of how a scan was made let .08 be guessed there, with .005 .05 (commands-guess). */
+ * reasons of how a scan was made let .08 be guessed there, with .005 .05004, with this nothing is
+ * told of them there (commands-guess). */
 #define DEMUR_REASON_TELLING 0.002
 
 typedef struct DemurReasoner DemurReasoner;

@@ -141,7 +141,7 @@ has_reason(JsonObject *verdict) {
 }
 
 static void
-check_selector(const Sandbox *sandbox, const char *selector) {
+check_selector(const Sandbox *sandbox, const char *selector, gboolean must_tell) {
   g_autofree char *csv = sandbox_path(sandbox, "v.csv"), *json = sandbox_path(sandbox, "v.json");
   g_autoptr(Run) tuned =
       run_json(sandbox, 0, "tune", selector, "--cohort", "sim", "--coverage", "0.3", NULL);
@@ -192,7 +192,9 @@ check_selector(const Sandbox *sandbox, const char *selector) {
   g_test_message("%s: of %zu held back %zu have a reason; %zu features, R^2 of the risk %.4f, of "
                  "its logit %.4f; by the headers alone %.4f, with them %.4f",
                  selector, n, n_said, n_features, of_risks, of_logits, without, with);
-  g_assert_cmpuint(n_said, >, n / 10);
+  /* Where the selector reads how scans were made, every statement may tell too much, and none is
+   * told; else something is. */
+  g_assert_true(n_said > n / 10 || !must_tell);
   g_assert_cmpfloat(of_risks, <=, MOST_GUESSED);
   g_assert_cmpfloat(of_logits, <=, MOST_GUESSED);
   g_assert_cmpfloat(with - without, <=, MOST_GUESSED);
@@ -217,7 +219,7 @@ test_held_back_risks_are_not_guessed(void) {
         run_json(sandbox, 0, "train", selectors[i].name, "--cohort", "sim", "--epochs", "1",
                  "--datasets-per-epoch", "3200", "--dataset-size", "256", "--average", "1",
                  "--features", selectors[i].features, NULL);
-    check_selector(sandbox, selectors[i].name);
+    check_selector(sandbox, selectors[i].name, i == 0);
   }
 }
 
