@@ -578,7 +578,15 @@ test_a_charts_table_is_the_evaluations(Fixture *fixture, gconstpointer data) {
   }
 }
 
-/* Every chart, in every kind of file, twice the same bytes. */
+/* Charts of what this workspace does not hold: perturbed scans, an acceptance test, a watch. */
+static gboolean
+needs_more(const char *name) {
+  return g_str_has_prefix(name, "watch-") || strcmp(name, "acceptance") == 0 ||
+         strcmp(name, "per-shift") == 0;
+}
+
+/* Every chart, in every kind of file, twice the same bytes; refused without a file where there is
+ * nothing that it is of. */
 static void
 test_every_chart_in_every_format(Fixture *fixture, gconstpointer data) {
   static const char *const endings[] = {"svg", "png", "pdf", "csv"};
@@ -591,6 +599,13 @@ test_every_chart_in_every_format(Fixture *fixture, gconstpointer data) {
     const char *ending = endings[i % G_N_ELEMENTS(endings)];
     g_autofree char *file = g_strdup_printf("%s.%s", name, ending);
     g_autofree char *one = sandbox_path(fixture->sandbox, file);
+    if (needs_more(name)) {
+      g_autoptr(Run) refused = run_json(fixture->sandbox, 1, "chart", name, one, "--selector", "s",
+                                        "--cohort", "c", "--bootstrap", "20", NULL);
+      g_assert_false(g_file_test(one, G_FILE_TEST_EXISTS));
+      i += G_N_ELEMENTS(endings) - 1;
+      continue;
+    }
     char *bytes[2];
     gsize n[2];
     for (int k = 0; k < 2; k++) {
