@@ -848,7 +848,7 @@ update_side(DemurPatientPage *page) {
   GtkWidget *id = add_text(
       page->side, *scan->patient_id != '\0' ? scan->patient_id : _("no patient ID"), "title");
   gtk_label_set_selectable(GTK_LABEL(id), TRUE);
-  gtk_widget_set_focusable(id, FALSE);
+  gtk_widget_set_can_focus(id, FALSE); /* its text is chosen by mouse; Tab would end in it */
   if (*scan->patient_name != '\0') {
     g_autofree char *name = demur_scan_name_text(scan);
     add_text(page->side, name, NULL);

@@ -185,7 +185,7 @@ update(DemurReportPage *page) {
     gtk_widget_add_css_class(GTK_WIDGET(drawing), "page-paper");
     gtk_widget_set_halign(GTK_WIDGET(drawing), GTK_ALIGN_CENTER);
     gtk_flow_box_append(page->sheets, GTK_WIDGET(drawing));
-    gtk_widget_set_focusable(gtk_widget_get_parent(GTK_WIDGET(drawing)), FALSE);
+    gtk_widget_set_can_focus(gtk_widget_get_parent(GTK_WIDGET(drawing)), FALSE);
   }
   gtk_stack_set_visible_child_name(page->stack, "pages");
 }

@@ -1676,9 +1676,15 @@ def a_whole_run_by_mouse_alone():
     whole_run(Mouse)
 
 
-def a_whole_run_by_keyboard_alone():
-    """As whole_run."""
-    whole_run(Keys)
+def tab_leads_through_an_empty_window():
+    """Right value: Tab reaches the first step and the demo, twice around, with a notice on the screen."""
+    app = Workstation(path("w.demur"))
+    app.wait_text("Next: Import the CT scans")
+    app.wait_text("a new workspace was made")
+    hands = Keys(app, None)
+    for name in ("Look at the demo", "Scans: next", "Path of a folder or file to bring in", "Menu", "Scans: next"):
+        hands.reach(name)
+    app.quit()
 
 
 def a_whole_run_by_a_readers_actions_alone():
