@@ -13,7 +13,7 @@
 #define VERSION 1
 #define MOST_SHARDS 1000000
 
-static const char *const kind_names[DEMUR_N_STUDIES] = {"validate", "search"};
+static const char *const kind_names[DEMUR_N_SHARD_KINDS] = {"validate", "search"};
 
 gboolean
 demur_shard_parse(const char *text, DemurShard *shard, GError **error) {
@@ -31,9 +31,9 @@ demur_shard_parse(const char *text, DemurShard *shard, GError **error) {
 }
 
 gboolean
-demur_study_range(const DemurStudy *study, const DemurShard *shard, size_t *first, size_t *end,
-                  GError **error) {
-  const size_t n = study->n_trials * study->n_folds;
+demur_shard_plan_range(const DemurShardPlan *plan, const DemurShard *shard, size_t *first,
+                       size_t *end, GError **error) {
+  const size_t n = plan->n_trials * plan->n_folds;
   if (shard->count > n) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
                 "%zu shards of %zu folds: some would have nothing to do; take at most %zu, or more "
@@ -55,7 +55,7 @@ typedef struct {
 #define N_MEMBERS 7
 
 static void
-members_of(const DemurStudy *study, Member members[N_MEMBERS]) {
+members_of(const DemurShardPlan *plan, Member members[N_MEMBERS]) {
   static const struct {
     const char *key, *title;
   } named[N_MEMBERS] = {
@@ -68,14 +68,13 @@ members_of(const DemurStudy *study, Member members[N_MEMBERS]) {
     members[i].key = named[i].key;
     members[i].title = named[i].title;
   }
-  g_strlcpy(members[0].value, kind_names[study->kind], sizeof members[0].value);
-  g_strlcpy(members[1].value, study->program, sizeof members[1].value);
-  g_strlcpy(members[2].value, study->kernel, sizeof members[2].value);
-  g_strlcpy(members[3].value, study->cohort_digest, sizeof members[3].value);
-  g_strlcpy(members[4].value, study->settings, sizeof members[4].value);
-  g_snprintf(members[5].value, sizeof members[5].value, "%" G_GUINT64_FORMAT, study->seed);
-  g_snprintf(members[6].value, sizeof members[6].value, "%zu x %zu", study->n_trials,
-             study->n_folds);
+  g_strlcpy(members[0].value, kind_names[plan->kind], sizeof members[0].value);
+  g_strlcpy(members[1].value, plan->program, sizeof members[1].value);
+  g_strlcpy(members[2].value, plan->kernel, sizeof members[2].value);
+  g_strlcpy(members[3].value, plan->cohort_digest, sizeof members[3].value);
+  g_strlcpy(members[4].value, plan->settings, sizeof members[4].value);
+  g_snprintf(members[5].value, sizeof members[5].value, "%" G_GUINT64_FORMAT, plan->seed);
+  g_snprintf(members[6].value, sizeof members[6].value, "%zu x %zu", plan->n_trials, plan->n_folds);
 }
 
 /* The scans of a fold, by their places in the training split; n of them. Owned. */
@@ -108,22 +107,22 @@ write_fold(DemurJson *json, size_t trial, size_t fold, const DemurLeftOut *left_
 }
 
 static void
-write_rest(DemurJson *json, const DemurStudy *study, DemurLeftOut *const *trials,
+write_rest(DemurJson *json, const DemurShardPlan *plan, DemurLeftOut *const *trials,
            const gboolean *failed) {
   Member members[N_MEMBERS];
-  members_of(study, members);
+  members_of(plan, members);
   demur_json_string(json, "format", FORMAT);
   demur_json_int(json, "version", VERSION);
   for (size_t i = 0; i < N_MEMBERS; i++)
     demur_json_string(json, members[i].key, members[i].value);
   demur_json_begin_array(json, "failed");
-  for (size_t t = 0; failed != NULL && t < study->n_trials; t++)
+  for (size_t t = 0; failed != NULL && t < plan->n_trials; t++)
     if (failed[t])
       demur_json_int(json, NULL, (gint64)t);
   demur_json_end_array(json);
   demur_json_begin_array(json, "done");
-  for (size_t t = 0; t < study->n_trials; t++)
-    for (size_t f = 0; f < study->n_folds; f++)
+  for (size_t t = 0; t < plan->n_trials; t++)
+    for (size_t f = 0; f < plan->n_folds; f++)
       if (trials[t]->done[f])
         write_fold(json, t, f, trials[t]);
   demur_json_end_array(json);
@@ -131,27 +130,27 @@ write_rest(DemurJson *json, const DemurStudy *study, DemurLeftOut *const *trials
 
 /* The text of a part whose digest is known, or without one. */
 static char *
-document_of(const DemurStudy *study, DemurLeftOut *const *trials, const gboolean *failed,
+document_of(const DemurShardPlan *plan, DemurLeftOut *const *trials, const gboolean *failed,
             const char *digest) {
   DemurJson *json = demur_json_new();
   demur_json_begin_object(json, NULL);
   if (digest != NULL)
     demur_json_string(json, "digest", digest);
-  write_rest(json, study, trials, failed);
+  write_rest(json, plan, trials, failed);
   demur_json_end_object(json);
   return demur_json_finish(json);
 }
 
 char *
-demur_study_write_part(const DemurStudy *study, DemurLeftOut *const *trials,
-                       const gboolean *failed) {
-  g_autofree char *rest = document_of(study, trials, failed, NULL);
+demur_shard_plan_write_part(const DemurShardPlan *plan, DemurLeftOut *const *trials,
+                            const gboolean *failed) {
+  g_autofree char *rest = document_of(plan, trials, failed, NULL);
   g_autofree char *digest = demur_sha256_of_text(rest);
-  return document_of(study, trials, failed, digest);
+  return document_of(plan, trials, failed, digest);
 }
 
 static gboolean
-check_members(const DemurStudy *study, JsonObject *root, GError **error) {
+check_members(const DemurShardPlan *plan, JsonObject *root, GError **error) {
   const char *format;
   gint64 version;
   if (!demur_json_read_string(root, "format", &format, error) ||
@@ -162,7 +161,7 @@ check_members(const DemurStudy *study, JsonObject *root, GError **error) {
     return FALSE;
   }
   Member members[N_MEMBERS];
-  members_of(study, members);
+  members_of(plan, members);
   for (size_t i = 0; i < N_MEMBERS; i++) {
     const char *found;
     if (!demur_json_read_string(root, members[i].key, &found, error))
@@ -179,13 +178,13 @@ check_members(const DemurStudy *study, JsonObject *root, GError **error) {
 }
 
 static gboolean
-read_fold(const DemurStudy *study, JsonArray *done, guint i, DemurLeftOut *const *trials,
+read_fold(const DemurShardPlan *plan, JsonArray *done, guint i, DemurLeftOut *const *trials,
           GError **error) {
   JsonObject *object;
   gint64 trial, fold;
   if (!demur_json_read_element(done, i, "done", &object, error) ||
-      !demur_json_read_int(object, "trial", 0, (gint64)study->n_trials - 1, &trial, error) ||
-      !demur_json_read_int(object, "fold", 0, (gint64)study->n_folds - 1, &fold, error))
+      !demur_json_read_int(object, "trial", 0, (gint64)plan->n_trials - 1, &trial, error) ||
+      !demur_json_read_int(object, "fold", 0, (gint64)plan->n_folds - 1, &fold, error))
     return FALSE;
   DemurLeftOut *left_out = trials[trial];
   if (left_out->done[fold]) {
@@ -210,18 +209,17 @@ read_fold(const DemurStudy *study, JsonArray *done, guint i, DemurLeftOut *const
 }
 
 static gboolean
-read_failed(const DemurStudy *study, JsonObject *root, gboolean *failed, GError **error) {
+read_failed(const DemurShardPlan *plan, JsonObject *root, gboolean *failed, GError **error) {
   JsonArray *array;
   if (!demur_json_read_array(root, "failed", &array, error))
     return FALSE;
   const guint n = json_array_get_length(array);
   DEMUR_AUTO_ALIGNED guint32 *trials = NULL;
-  if (n > study->n_trials ||
-      !demur_json_read_indices(root, "failed", n, 0, (guint32)study->n_trials - 1, &trials,
-                               error)) {
-    if (n > study->n_trials)
+  if (n > plan->n_trials ||
+      !demur_json_read_indices(root, "failed", n, 0, (guint32)plan->n_trials - 1, &trials, error)) {
+    if (n > plan->n_trials)
       g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%u trials failed, of %zu", n,
-                  study->n_trials);
+                  plan->n_trials);
     return FALSE;
   }
   for (guint i = 0; failed != NULL && i < n; i++)
@@ -231,12 +229,12 @@ read_failed(const DemurStudy *study, JsonObject *root, gboolean *failed, GError 
 
 /* What the document says, written anew, has the digest that it names. */
 static gboolean
-is_unedited(const DemurStudy *study, JsonObject *root, DemurLeftOut *const *own,
+is_unedited(const DemurShardPlan *plan, JsonObject *root, DemurLeftOut *const *own,
             const gboolean *failed, GError **error) {
   const char *digest;
   if (!demur_json_read_string(root, "digest", &digest, error))
     return FALSE;
-  g_autofree char *rest = document_of(study, own, failed, NULL);
+  g_autofree char *rest = document_of(plan, own, failed, NULL);
   g_autofree char *right = demur_sha256_of_text(rest);
   if (strcmp(digest, right) != 0) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
@@ -270,7 +268,7 @@ left_out_free(gpointer left_out) {
 
 /* own: read apart first, so that a document that is refused changes nothing. */
 static gboolean
-read_apart(const DemurStudy *study, const char *text, gssize length, DemurLeftOut *const *trials,
+read_apart(const DemurShardPlan *plan, const char *text, gssize length, DemurLeftOut *const *trials,
            GPtrArray *own, gboolean *failed, GError **error) {
   g_autoptr(JsonParser) parser = json_parser_new_immutable();
   if (!demur_json_load(parser, text, length, error))
@@ -282,29 +280,30 @@ read_apart(const DemurStudy *study, const char *text, gssize length, DemurLeftOu
   }
   JsonObject *root = json_node_get_object(node);
   JsonArray *done;
-  if (!check_members(study, root, error) || !demur_json_read_array(root, "done", &done, error) ||
-      !read_failed(study, root, failed, error))
+  if (!check_members(plan, root, error) || !demur_json_read_array(root, "done", &done, error) ||
+      !read_failed(plan, root, failed, error))
     return FALSE;
-  for (size_t t = 0; t < study->n_trials; t++)
+  for (size_t t = 0; t < plan->n_trials; t++)
     g_ptr_array_add(own, copy_undone(trials[t]));
   for (guint i = 0; i < json_array_get_length(done); i++)
-    if (!read_fold(study, done, i, (DemurLeftOut *const *)own->pdata, error))
+    if (!read_fold(plan, done, i, (DemurLeftOut *const *)own->pdata, error))
       return FALSE;
-  return is_unedited(study, root, (DemurLeftOut *const *)own->pdata, failed, error);
+  return is_unedited(plan, root, (DemurLeftOut *const *)own->pdata, failed, error);
 }
 
 gboolean
-demur_study_read_part(const DemurStudy *study, const char *text, gssize length, const char *name,
-                      DemurLeftOut *const *trials, gboolean *failed, GError **error) {
+demur_shard_plan_read_part(const DemurShardPlan *plan, const char *text, gssize length,
+                           const char *name, DemurLeftOut *const *trials, gboolean *failed,
+                           GError **error) {
   g_autoptr(GPtrArray) own = g_ptr_array_new_with_free_func(left_out_free);
-  g_autofree gboolean *own_failed = g_new0(gboolean, MAX(study->n_trials, 1));
-  if (!read_apart(study, text, length, trials, own, own_failed, error)) {
+  g_autofree gboolean *own_failed = g_new0(gboolean, MAX(plan->n_trials, 1));
+  if (!read_apart(plan, text, length, trials, own, own_failed, error)) {
     g_prefix_error(error, "%s: ", name);
     return FALSE;
   }
-  for (size_t t = 0; t < study->n_trials; t++) {
+  for (size_t t = 0; t < plan->n_trials; t++) {
     const DemurLeftOut *part = own->pdata[t];
-    for (size_t f = 0; f < study->n_folds; f++)
+    for (size_t f = 0; f < plan->n_folds; f++)
       if (part->done[f] && trials[t]->done[f]) {
         g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
                     "%s: fold %zu of trial %zu is in another part already; name every part once",
@@ -312,7 +311,7 @@ demur_study_read_part(const DemurStudy *study, const char *text, gssize length, 
         return FALSE;
       }
   }
-  for (size_t t = 0; t < study->n_trials; t++) {
+  for (size_t t = 0; t < plan->n_trials; t++) {
     const DemurLeftOut *part = own->pdata[t];
     for (size_t i = 0; i < part->n; i++)
       if (part->done[part->folds[i]]) {
@@ -320,7 +319,7 @@ demur_study_read_part(const DemurStudy *study, const char *text, gssize length, 
         memcpy(trials[t]->risks + i * part->width, part->risks + i * part->width,
                part->width * sizeof(double));
       }
-    for (size_t f = 0; f < study->n_folds; f++)
+    for (size_t f = 0; f < plan->n_folds; f++)
       trials[t]->done[f] |= part->done[f];
     if (failed != NULL)
       failed[t] |= own_failed[t];
@@ -329,11 +328,11 @@ demur_study_read_part(const DemurStudy *study, const char *text, gssize length, 
 }
 
 gboolean
-demur_study_check_whole(const DemurStudy *study, DemurLeftOut *const *trials,
-                        const gboolean *failed, GError **error) {
+demur_shard_plan_check_whole(const DemurShardPlan *plan, DemurLeftOut *const *trials,
+                             const gboolean *failed, GError **error) {
   size_t n_missing = 0, trial = 0, fold = 0;
-  for (size_t t = 0; t < study->n_trials; t++)
-    for (size_t f = 0; f < study->n_folds; f++)
+  for (size_t t = 0; t < plan->n_trials; t++)
+    for (size_t f = 0; f < plan->n_folds; f++)
       if (!trials[t]->done[f] && !(failed != NULL && failed[t]) && n_missing++ == 0) {
         trial = t;
         fold = f;
@@ -344,6 +343,6 @@ demur_study_check_whole(const DemurStudy *study, DemurLeftOut *const *trials,
       error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
       "%zu of %zu folds are in no part, the first of them fold %zu of trial %zu; name every "
       "part",
-      n_missing, study->n_trials * study->n_folds, fold + 1, trial + 1);
+      n_missing, plan->n_trials * plan->n_folds, fold + 1, trial + 1);
   return FALSE;
 }

@@ -10,9 +10,9 @@
 #include "tasks/selection.h"
 #include "tasks/names.h"
 
-/* A study with what it owns: one plan of folds a trial, all of them alike but for what is done. */
+/* What the parts agree on, with what it owns: folds a trial, alike but for what is done. */
 typedef struct {
-  DemurStudy study;
+  DemurShardPlan shared;
   char *cohort_digest, *settings_digest;
   GPtrArray *trials; /* of DemurLeftOut [n_trials] */
   gboolean *failed;  /* [n_trials] */
@@ -45,7 +45,7 @@ digest_settings(const DemurTrainSettings *settings, const char *grid) {
 }
 
 static gboolean
-plan_new(Plan *plan, DemurStudyKind kind, const DemurCohort *cohort,
+plan_new(Plan *plan, DemurShardKind kind, const DemurCohort *cohort,
          const DemurTrainSettings *settings, const char *grid, guint64 seed, size_t n_trials,
          size_t n_folds, GError **error) {
   size_t n_rows;
@@ -64,14 +64,14 @@ plan_new(Plan *plan, DemurStudyKind kind, const DemurCohort *cohort,
     g_ptr_array_add(plan->trials, left_out);
   }
   const DemurLeftOut *first = plan->trials->pdata[0];
-  plan->study = (DemurStudy){.kind = kind,
-                             .cohort_digest = plan->cohort_digest,
-                             .settings = plan->settings_digest,
-                             .program = DEMUR_VERSION,
-                             .kernel = demur_mlp_kernel()->name,
-                             .seed = seed,
-                             .n_trials = n_trials,
-                             .n_folds = first->n_folds};
+  plan->shared = (DemurShardPlan){.kind = kind,
+                                  .cohort_digest = plan->cohort_digest,
+                                  .settings = plan->settings_digest,
+                                  .program = DEMUR_VERSION,
+                                  .kernel = demur_mlp_kernel()->name,
+                                  .seed = seed,
+                                  .n_trials = n_trials,
+                                  .n_folds = first->n_folds};
   return TRUE;
 }
 
@@ -82,7 +82,8 @@ trials_of(const Plan *plan) {
 
 static gboolean
 write_part(const Plan *plan, const char *path, GError **error) {
-  g_autofree char *document = demur_study_write_part(&plan->study, trials_of(plan), plan->failed);
+  g_autofree char *document =
+      demur_shard_plan_write_part(&plan->shared, trials_of(plan), plan->failed);
   return demur_file_write(path, document, -1, DEMUR_FILE_REPLACE, error);
 }
 
@@ -91,11 +92,11 @@ read_parts(Plan *plan, char *const *paths, GError **error) {
   for (char *const *path = paths; *path != NULL; path++) {
     gsize length;
     g_autofree char *text = demur_file_input_read(*path, DEMUR_LIMIT_PART_BYTES, &length, error);
-    if (text == NULL || !demur_study_read_part(&plan->study, text, (gssize)length, *path,
-                                               trials_of(plan), plan->failed, error))
+    if (text == NULL || !demur_shard_plan_read_part(&plan->shared, text, (gssize)length, *path,
+                                                    trials_of(plan), plan->failed, error))
       return FALSE;
   }
-  return demur_study_check_whole(&plan->study, trials_of(plan), plan->failed, error);
+  return demur_shard_plan_check_whole(&plan->shared, trials_of(plan), plan->failed, error);
 }
 
 gboolean
@@ -111,9 +112,9 @@ demur_task_validate_part(DemurTask *task, const DemurValidateParams *params,
   const DemurTrainSettings *settings = demur_selector_settings(selector);
   g_auto(Plan) plan = {0};
   size_t first, end;
-  return plan_new(&plan, DEMUR_STUDY_VALIDATE, cohort, settings, NULL,
+  return plan_new(&plan, DEMUR_SHARD_VALIDATE, cohort, settings, NULL,
                   demur_selector_seed(selector), 1, demur_validate_n_folds(params), error) &&
-         demur_study_range(&plan.study, shard, &first, &end, error) &&
+         demur_shard_plan_range(&plan.shared, shard, &first, &end, error) &&
          demur_left_out_fill(plan.trials->pdata[0], cohort, settings, first, end, task->parallel,
                              &task->progress, error) &&
          write_part(&plan, path, error);
@@ -124,7 +125,7 @@ demur_shards_merge_validation(DemurTask *task, DemurCohort *cohort,
                               const DemurTrainSettings *settings, guint64 seed, size_t n_folds,
                               char *const *paths, gboolean site_context, GError **error) {
   g_auto(Plan) plan = {0};
-  if (!plan_new(&plan, DEMUR_STUDY_VALIDATE, cohort, settings, NULL, seed, 1, n_folds, error) ||
+  if (!plan_new(&plan, DEMUR_SHARD_VALIDATE, cohort, settings, NULL, seed, 1, n_folds, error) ||
       !read_parts(&plan, paths, error))
     return NULL;
   return demur_validation_of(cohort, settings, plan.trials->pdata[0], site_context, task->parallel,
@@ -146,11 +147,11 @@ demur_task_search_part(DemurTask *task, const DemurTrainParams *params, const De
   g_auto(Plan) plan = {0};
   size_t first, end;
   if (search == NULL ||
-      !plan_new(&plan, DEMUR_STUDY_SEARCH, cohort, settings, params->grid, task->seed,
+      !plan_new(&plan, DEMUR_SHARD_SEARCH, cohort, settings, params->grid, task->seed,
                 search->n_trials, DEMUR_SEARCH_FOLDS, error) ||
-      !demur_study_range(&plan.study, shard, &first, &end, error))
+      !demur_shard_plan_range(&plan.shared, shard, &first, &end, error))
     return FALSE;
-  const size_t n_folds = plan.study.n_folds;
+  const size_t n_folds = plan.shared.n_folds;
   for (size_t at = first; at < end;) {
     const size_t trial = at / n_folds, to = MIN(end, (trial + 1) * n_folds);
     g_autoptr(DemurTrainSettings) own = demur_search_trial_settings(search, trial);
@@ -177,7 +178,7 @@ demur_shards_merge_search(DemurTask *task, DemurCohort *cohort, const DemurTrain
   g_autoptr(DemurSearch) search = demur_search_new(settings, grid, error);
   g_auto(Plan) plan = {0};
   if (search == NULL ||
-      !plan_new(&plan, DEMUR_STUDY_SEARCH, cohort, settings, grid, task->seed, search->n_trials,
+      !plan_new(&plan, DEMUR_SHARD_SEARCH, cohort, settings, grid, task->seed, search->n_trials,
                 n_folds, error) ||
       !read_parts(&plan, paths, error))
     return NULL;

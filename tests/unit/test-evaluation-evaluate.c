@@ -628,12 +628,14 @@ verdicts_go_by_pairs_and_number(void) {
                                          .measure = rows[c].measure,
                                          .difference = rows[c].difference,
                                          .standard_error = rows[c].se,
+                                         .statistic = rows[c].difference / rows[c].se,
                                          .low = rows[c].difference - 2.064 * rows[c].se,
                                          .high = rows[c].difference + 2.064 * rows[c].se,
                                          .n_units = 25};
     if (far) /* beyond 2.70 it is shown */
       for (size_t c = 2; c < 4; c++) {
         comparisons[c].difference -= 0.7;
+        comparisons[c].statistic -= 0.7;
         comparisons[c].high -= 0.7;
       }
     demur_comparisons_judge(&e, "selector:a");
