@@ -105,6 +105,7 @@ prepare(Making *m, const DemurDemoParams *params, GError **error) {
   m->demo = g_steal_pointer(&demo);
   g_free(m->task->workspace_path);
   m->task->workspace_path = g_strdup(m->staged->workspace);
+  m->task->opening |= DEMUR_WORKSPACE_CREATE;
   demur_demo_simulation(&m->simulation, m->task->seed);
   return TRUE;
 }

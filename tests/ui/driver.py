@@ -15,8 +15,8 @@ MOST_ROWS = 40  # of a list that are read: it keeps many more alive than it show
 DEMUR, WORKSTATION, HOME = os.environ["DEMUR"], os.environ["DEMUR_WORKSTATION"], os.environ["DEMUR_TEST_HOME"]
 ATSPI = "org.a11y.atspi."
 STATE_VISIBLE, STATE_FOCUSABLE, STATE_FOCUSED, STATE_SENSITIVE = 30, 11, 12, 24
-ROLES = {7: "check box", 11: "combo box", 16: "dialog", 23: "frame", 27: "image", 29: "label", 31: "list", 42: "progress bar",
-         43: "push button", 51: "slider", 54: "status bar", 55: "table", 56: "table cell", 61: "text", 62: "toggle button",
+ROLES = {7: "check box", 11: "combo box", 16: "dialog", 23: "frame", 27: "image", 29: "label", 31: "list", 32: "list item",
+         42: "progress bar", 43: "push button", 51: "slider", 54: "status bar", 55: "table", 56: "table cell", 61: "text", 62: "toggle button",
          66: "tree table", 79: "entry", 90: "table row"}
 
 
