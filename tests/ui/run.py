@@ -70,9 +70,10 @@ def main():
                 print("skipped: no small disk can be made here (unshare -Urm, tmpfs)")
                 sys.exit(77)
         screen = "5200x2960x24" if test == "nothing_is_cut" else "1600x1000x24"
+        memory = f" -fbdir {home}" if test == "no_pixel_is_another_patients" else ""  # the screen, as a file
         inner = (f"{LAUNCHER} --launch-immediately >/dev/null 2>&1 & openbox >/dev/null 2>&1 & "
                  f"exec {sys.executable} {os.path.join(here, 'tests.py')} {test}")
-        result = subprocess.run([*prefix, "xvfb-run", "-a", "-s", f"-screen 0 {screen}", "dbus-run-session", "--",
+        result = subprocess.run([*prefix, "xvfb-run", "-a", "-s", f"-screen 0 {screen}{memory}", "dbus-run-session", "--",
                                  "sh", "-c", inner], env=environment, check=False)
         sys.exit(result.returncode)
 

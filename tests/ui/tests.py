@@ -2,16 +2,19 @@
 or the workspace."""
 import csv
 import json
+import mmap
 import os
 import re
 import shutil
 import sqlite3
+import struct
 import subprocess
 import sys
+import time
 
 from gi.repository import GLib
 
-from driver import DEMUR, HOME, WORKSTATION, Workstation, demur, wait_for
+from driver import DEADLINE, DEMUR, HOME, WORKSTATION, Workstation, demur, wait_for
 from hands import Keys, Mouse, Reader
 from looks import LOOKS, environment
 
@@ -726,6 +729,130 @@ def never_another_patients_image():
     wait_for(lambda: ";" in picture.description and "reading the rest" not in picture.description, "the last image")
     check()
     assert n_seen > 0
+    app.quit()
+
+
+class Screen:
+    """The pixels of the display, from the file in which Xvfb keeps them (an XWD dump, 32 bits a pixel)."""
+
+    def __init__(self):
+        with open(os.path.join(HOME, "Xvfb_screen0"), "rb") as file:
+            self.memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        head = struct.unpack(">25I", self.memory[:100])
+        self.start, self.stride = head[0] + 12 * head[19], head[12]
+
+    def rows(self, x, y, width, height):
+        """The bytes of a rectangle."""
+        at = self.start + y * self.stride + 4 * x
+        return b"".join(self.memory[at + k * self.stride:at + k * self.stride + 4 * width] for k in range(height))
+
+
+def marked_patients(n, n_slices=60):
+    """Folders of n invented patients, each with one grey value in every pixel of its CT: the marker."""
+    try:
+        import pydicom
+    except ImportError:
+        print("skipped: python3-pydicom is not installed")
+        sys.exit(77)
+    one = pydicom.dcmread(os.path.join(shared_case("00-shared"), "ct", sorted(os.listdir(os.path.join(
+        shared_case("00-shared"), "ct")))[0]))
+    for k in range(n):
+        os.makedirs(path(f"marked{k}"))
+        one.PatientID, one.PatientName = f"MARK-{k}", f"Mark^{k}"
+        one.StudyInstanceUID, one.SeriesInstanceUID = f"1.2.3.{k + 1}.1", f"1.2.3.{k + 1}.2"
+        one.Rows = one.Columns = 512
+        stored = int((-1000 + 180 * k - float(one.RescaleIntercept)) / float(one.RescaleSlope))
+        one.PixelData = struct.pack("<h" if one.PixelRepresentation else "<H", stored) * 512 * 512
+        for s in range(n_slices):
+            one.SOPInstanceUID = one.file_meta.MediaStorageSOPInstanceUID = f"1.2.3.{k + 1}.3.{s + 1}"
+            one.InstanceNumber, one.SliceLocation = s + 1, 2.0 * s
+            one.ImagePositionPatient = [*one.ImagePositionPatient[:2], 2.0 * s]
+            one.save_as(path(f"marked{k}/{s:03d}.dcm"))
+        yield path(f"marked{k}")
+
+
+def place_on_screen(app, node):
+    """x, y, width, height of a widget in the display."""
+    windows = subprocess.run(["xdotool", "search", "--onlyvisible", "--pid", str(app.process.pid)], capture_output=True,
+                             text=True, check=True).stdout.split()
+    shell = subprocess.run(["xdotool", "getwindowgeometry", "--shell", windows[-1]], capture_output=True, text=True,
+                           check=True).stdout
+    x0, y0 = (int(re.search(rf"^{axis}=(-?\d+)$", shell, re.M).group(1)) for axis in "XY")
+    x, y, width, height = node.call("Component", "GetExtents", GLib.Variant("(u)", (1,)))[0]
+    return x0 + x, y0 + y, width, height
+
+
+def drawn_anew(titles, markers, now):
+    """A look (ID, patch of the image) where both are none of before and the patch has one grey value; else None."""
+    pixels = {now[1][i:i + 4] for i in range(0, len(now[1]), 4)}
+    return now if now[0] not in titles and now[1] not in markers and len(pixels) == 1 else None
+
+
+def no_pixel_is_another_patients():
+    """Right value: the grey value that every pixel of a patient's CT has, and the patient's ID as it is drawn beside it when
+    all has arrived: in each look at the screen's own memory while cases are switched, the two are of one patient, or no
+    image is there yet. Every few keys the case that was gone to is waited for, ID and image; each case is seen with its own
+    image in the end. DEMUR_UI_SWITCHES: how many (60)."""
+    n, n_switches, at_once = 6, int(os.environ.get("DEMUR_UI_SWITCHES", "60")), 7
+    workspace = path("w.demur")
+    for folder in marked_patients(n):
+        demur(workspace, "dicom", "import", folder)
+    app = Workstation(workspace)
+    app.wait_text("MARK-0")
+    app.activate("win.page", "'patient'")
+    app.keys("n")
+    screen, page = Screen(), app.page_of_image()
+    ids = {f"MARK-{k}" for k in range(n)}
+    title = place_on_screen(app, wait_for(lambda: next((node for node in app.walk(page) if node.name in ids), None), "the ID"))
+    picture = app.find("image", "CT image")
+    x, y, width, height = place_on_screen(app, picture)
+    patch = (x + width // 2 + 40, y + height // 2 + 40, 4, 4)
+    look = lambda: (screen.rows(*title), screen.rows(*patch))
+    titles, markers, order = {}, {}, []
+    for step in range(n):  # as each looks when all has arrived
+        if step > 0:
+            app.keys("n")
+        name = wait_for(lambda: next((name for name in ids - set(order) if picture.description.startswith(name + " ") and
+                                      "reading" not in picture.description), None), "the whole image of another patient")
+        wait_for(lambda: app.first_of(ids, page) == name, "the ID of the image")
+        last = wait_for(lambda: drawn_anew(titles, markers, look()), f"{name} to be drawn")
+        titles[last[0]], markers[last[1]] = name, name
+        order.append(name)
+    known, wrong, blank, torn, with_own, ends, at, way, done = 0, [], 0, 0, set(), 0, n - 1, -1, 0
+    while done < n_switches:
+        keys = []
+        for _ in range(min(at_once, n_switches - done)):
+            way = -way if not 0 <= at + way < n else way
+            at += way
+            keys.append("n" if way > 0 else "p")
+        done += len(keys)
+        app.focus()
+        typing, arrived, end = subprocess.Popen(["xdotool", "key", "--delay", "10", *keys]), False, time.monotonic() + DEADLINE
+        while not arrived:
+            assert time.monotonic() < end, f"{order[at]} is not shown; wrong: {wrong[:5]}"
+            ended, first, second = typing.poll() is not None, look(), look()
+            name = titles.get(first[0])
+            if first != second or name is None:
+                continue  # it was drawn while it was read
+            marker = markers.get(first[1])
+            if marker is None:
+                blank += 1
+            elif marker == name:
+                known += 1
+                with_own.add(name)
+            else:
+                # A frame that is half drawn, or a whole one? It is whole when the program has answered: it does between two.
+                picture.live_name()
+                if look() == first:
+                    wrong.append((name, marker))
+                else:
+                    torn += 1
+            arrived = ended and name == marker == order[at]
+        ends += 1
+    print(f"{done} switches, {ends} ends waited for, {len(with_own)} patients seen: {known} looks at an image beside its "
+          f"ID, {blank} before there was one, {torn} while a frame was drawn, {len(wrong)} wrong", flush=True)
+    assert not wrong, wrong[:5]
+    assert with_own == ids, (with_own, ids)
     app.quit()
 
 
