@@ -89,8 +89,8 @@ class Keys(Hands):
         subprocess.run(["xdotool", "type", "--delay", "8", text], check=True)
 
     def bring(self, step, title, path):
-        self.press(step)
-        self.app.choose(title, path)
+        self.write("Path of a folder or file to bring in", path)
+        self.press("Bring in")
 
     def save(self, title, file):
         self.app.save_as(title, file)

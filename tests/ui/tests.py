@@ -1803,6 +1803,11 @@ def a_whole_run_by_mouse_alone():
     whole_run(Mouse)
 
 
+def a_whole_run_by_keyboard_alone():
+    """As whole_run."""
+    whole_run(Keys)
+
+
 def tab_leads_through_an_empty_window():
     """Right value: Tab reaches the first step and the demo, twice around, with a notice on the screen."""
     app = Workstation(path("w.demur"))
