@@ -187,6 +187,13 @@ demur_import_reopen(const char *scan_id, const char *const *paths, DemurParallel
     }
     g_hash_table_add(seen, container);
     g_ptr_array_add(containers, container);
+    if (!g_file_test(container, G_FILE_TEST_EXISTS)) {
+      g_autofree char *name = g_filename_display_name(container);
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
+                  "%s of scan %s is not there: put it back, or import the scan again", name,
+                  scan_id);
+      return NULL;
+    }
   }
   g_ptr_array_add(containers, NULL);
   g_autoptr(DemurFiles) files = demur_files_scan((const char *const *)containers->pdata,

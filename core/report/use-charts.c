@@ -1,17 +1,26 @@
 /* From what became of a selector in use to a chart. */
 #include "report/charts-private.h"
 
+/* The path, whose last step is longer so that the line ends with what is so now: an alarm of the
+ * last few patients lies on it, and the words beside it are those of the table. */
 static DemurEvidencePanel
-panel_of(const DemurReportSignal *s) {
-  return (DemurEvidencePanel){.title = s->title,
+panel_of(DemurChart *chart, const DemurReportSignal *s) {
+  DemurEvidencePanel panel = {.title = s->title,
                               .n = s->n_points,
-                              .at = s->at,
-                              .evidence = s->evidence,
                               .first = s->first,
                               .last = s->last,
                               .change = s->change,
                               .change_at = s->change_at,
                               .alarm_at = s->alarm_at};
+  if (s->n_points == 0)
+    return panel;
+  size_t *at = demur_chart_own(chart, g_memdup2(s->at, s->n_points * sizeof *at));
+  double *evidence = demur_chart_own(chart, g_memdup2(s->evidence, s->n_points * sizeof *evidence));
+  at[s->n_points - 1] = s->n;
+  evidence[s->n_points - 1] = s->now;
+  panel.at = at;
+  panel.evidence = evidence;
+  return panel;
 }
 
 DemurChart *
@@ -29,7 +38,7 @@ demur_chart_watch(const DemurReportUse *use, const char *site, DemurWatchSignal 
   for (size_t s = 0; s < watch->n_signals; s++)
     if (signal < DEMUR_N_WATCH ? watch->signals[s].signal == signal
                                : watch->signals[s].n_points > 0)
-      panels[n++] = panel_of(&watch->signals[s]);
+      panels[n++] = panel_of(chart, &watch->signals[s]);
   if (n == 0 || (n == 1 && panels[0].n == 0)) {
     demur_chart_free(chart);
     return NULL;

@@ -165,6 +165,15 @@ test_labels(void) {
   assert_says(refused->err, "line 2");
 }
 
+/* A chart's last row is the evidence as it is now, of all patients that count. */
+static void
+assert_ends_now(JsonArray *rows, JsonObject *shown) {
+  JsonArray *last = json_array_get_array_element(rows, json_array_get_length(rows) - 1);
+  g_assert_cmpint(atoi(json_array_get_string_element(last, 1)), ==, (int)number_at(shown, "n"));
+  g_assert_cmpfloat_with_epsilon(g_ascii_strtod(json_array_get_string_element(last, 2), NULL),
+                                 number_at(shown, "evidence"), 1e-9);
+}
+
 /* The report's pages and charts of what became of a selector in use tell what `watch show` tells, of no few
  * patients, and are made again after others came: what came later is not in them. */
 static void
@@ -189,6 +198,7 @@ test_report(void) {
       json_array_get_double_element(array_at(shown, "evidence_path"),
                                     (guint)atoi(json_array_get_string_element(first, 1)) - 1),
       1e-9);
+  assert_ends_now(rows, shown);
   assert_says(string_at(root_of(chart), "alternative_text"), string_at(shown, "what_changed"));
   assert_says(string_at(root_of(chart), "alternative_text"), "ALARM");
   g_autoptr(Run) all =
