@@ -56,6 +56,7 @@ struct _DemurWorklistPage {
   GtkSliceListModel *shown_rows; /* of the session's list: see KEPT_ROWS */
   GtkSingleSelection *selection;
   GtkStack *stack;
+  gboolean listed; /* there was a list already */
   GtkLabel *empty;
   GtkColumnViewColumn *name_column, *site_column, *scanner_column, *risk_column,
       *reason_column;       /* borrowed */
@@ -95,12 +96,23 @@ has_focus(DemurWorklistPage *page, GtkWidget *within) {
   return focus != NULL && (focus == within || gtk_widget_is_ancestor(focus, within));
 }
 
+/* Whether the keyboard is nowhere that somebody put it: the window gave it to the first thing it
+ * found while there was no list. What is being written keeps it. */
+static gboolean
+is_untouched(DemurWorklistPage *page) {
+  GtkRoot *root = gtk_widget_get_root(GTK_WIDGET(page));
+  GtkWidget *focus = root != NULL ? gtk_root_get_focus(root) : NULL;
+  return !page->listed && root != NULL &&
+         !(GTK_IS_EDITABLE(focus) && *gtk_editable_get_text(GTK_EDITABLE(focus)) != '\0');
+}
+
 /* The list, or what stands in its place while it is empty. The keyboard goes with it: from a list that
  * is hidden no Tab leads anywhere. */
 static void
 show_list(DemurWorklistPage *page, gboolean list) {
-  const gboolean had = has_focus(page, GTK_WIDGET(page->stack));
+  const gboolean had = has_focus(page, GTK_WIDGET(page->stack)) || (list && is_untouched(page));
   gtk_stack_set_visible_child_name(page->stack, list ? "list" : "empty");
+  page->listed |= list;
   if (had)
     demur_worklist_page_focus_list(page);
 }
