@@ -74,13 +74,31 @@ set_openings(DemurContext *context, const char *word, GError **error) {
   return TRUE;
 }
 
+/* A date or a time of any zone as events have theirs (owned); NULL with an error. */
+static char *
+time_of(const char *text, GError **error) {
+  g_autofree char *midnight = g_strconcat(text, "T00:00:00", NULL);
+  g_autoptr(GTimeZone) utc = g_time_zone_new_utc();
+  g_autoptr(GDateTime) given =
+      g_date_time_new_from_iso8601(strchr(text, 'T') != NULL ? text : midnight, utc);
+  g_autoptr(GDateTime) time = given != NULL ? g_date_time_to_utc(given) : NULL;
+  if (time == NULL) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                "--since takes a date or a time such as 2026-01-31 or 2026-01-31T12:00:00Z, not "
+                "'%s'",
+                text);
+    return NULL;
+  }
+  return g_date_time_format(time, "%Y-%m-%dT%H:%M:%SZ");
+}
+
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(GStrv) words = NULL;
   g_autofree char *kind = NULL, *user = NULL, *scan_id = NULL, *since = NULL, *from_head = NULL;
   g_autofree char *patient = NULL, *openings = NULL;
   gboolean audit = FALSE;
-  int last = 0;
+  int last = G_MAXINT; /* all */
   const GOptionEntry entries[] = {
       {"event", 0, 0, G_OPTION_ARG_STRING, &kind, "only events of this kind", "KIND"},
       {"user", 0, 0, G_OPTION_ARG_STRING, &user, "only what this user did", "NAME"},
@@ -109,7 +127,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
           entries, &words, error) ||
       !demur_command_expect(words, 0, "log takes no words", error))
     return FALSE;
-  if (last < 0) {
+  if (last < 1) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "--last takes a number from 1 on");
     return FALSE;
   }
@@ -120,7 +138,10 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
                         "audit messages are XML: give --audit-messages without --json");
     return FALSE;
   }
-  const DemurHistoryFilter filter = {kind, user, scan_id, patient, since, (guint)last, from_head};
+  g_autofree char *from = since != NULL ? time_of(since, error) : NULL;
+  if (since != NULL && from == NULL)
+    return FALSE;
+  const DemurHistoryFilter filter = {kind, user, scan_id, patient, from, (guint)last, from_head};
   g_autofree char *head = NULL;
   g_autoptr(GPtrArray) events = demur_history_list(&context->task, &filter, &head, error);
   if (events == NULL)

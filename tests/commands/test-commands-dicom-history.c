@@ -91,6 +91,30 @@ test_whatever_was_changed_is_named(void) {
   }
 }
 
+static void
+assert_log_reads_times(const Sandbox *sandbox) {
+  const char *const refused[][2] = {{"--last", "0"},
+                                    {"--last", "-1"},
+                                    {"--since", "x"},
+                                    {"--since", ""},
+                                    {"--since", "31.1.2026"}};
+  for (guint i = 0; i < G_N_ELEMENTS(refused); i++) {
+    g_autoptr(Run) odd = run_demur(sandbox, "log", refused[i][0], refused[i][1], NULL);
+    assert_status(odd, 2);
+  }
+  /* A time of another zone is that time, a date its midnight. */
+  g_autoptr(Run) all = run_json(sandbox, 0, "log", "--last", "1", NULL);
+  const char *created =
+      string_at(json_array_get_object_element(array_at(root_of(all), "events"), 0), "created");
+  g_autoptr(GDateTime) when = g_date_time_new_from_iso8601(created, NULL);
+  g_autoptr(GDateTime) east = g_date_time_add_hours(when, 5);
+  g_autofree char *zone = g_date_time_format(east, "%Y-%m-%dT%H:%M:%S+05:00");
+  g_autoptr(Run) late = run_json(sandbox, 0, "log", "--since", zone, NULL);
+  g_assert_cmpuint(json_array_get_length(array_at(root_of(late), "events")), >, 0);
+  g_autoptr(Run) early = run_json(sandbox, 0, "log", "--since", "2020-01-01", NULL);
+  g_assert_cmpuint(json_array_get_length(array_at(root_of(early), "events")), >, 0);
+}
+
 /* Every step is an event, by whom and when; the filters take out of the same list. */
 static void
 test_the_log_tells_every_step(void) {
@@ -132,6 +156,7 @@ test_the_log_tells_every_step(void) {
   g_assert_cmpstr(string_at(root_of(run), "head"), ==, string_at(last, "chain"));
   g_autoptr(Run) scores = run_json(sandbox, 0, "log", "--event", "score", NULL);
   g_assert_cmpuint(json_array_get_length(array_at(root_of(scores), "events")), ==, 1);
+  assert_log_reads_times(sandbox);
   g_autoptr(Run) of_scan = run_json(sandbox, 0, "log", "--scan", UID, "--last", "1", NULL);
   g_assert_cmpuint(json_array_get_length(array_at(root_of(of_scan), "events")), ==, 1);
   g_autoptr(Run) unknown = run_demur(sandbox, "log", "--event", "nonsense", NULL);
