@@ -157,7 +157,8 @@ check_members(const DemurShardPlan *plan, JsonObject *root, GError **error) {
       !demur_json_read_int(root, "version", 1, VERSION, &version, error))
     return FALSE;
   if (strcmp(format, FORMAT) != 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "it is no part of a study");
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                "it is no part, as --shard and --part write them");
     return FALSE;
   }
   Member members[N_MEMBERS];
@@ -271,11 +272,13 @@ static gboolean
 read_apart(const DemurShardPlan *plan, const char *text, gssize length, DemurLeftOut *const *trials,
            GPtrArray *own, gboolean *failed, GError **error) {
   g_autoptr(JsonParser) parser = json_parser_new_immutable();
-  if (!demur_json_load(parser, text, length, error))
-    return FALSE;
-  JsonNode *node = json_parser_get_root(parser);
+  g_autoptr(GError) local = NULL;
+  const gboolean loaded = demur_json_load(parser, text, length, &local);
+  JsonNode *node = loaded ? json_parser_get_root(parser) : NULL;
   if (node == NULL || !JSON_NODE_HOLDS_OBJECT(node)) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "it is no JSON object");
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+                "it is no part, as --shard and --part write them (%s)",
+                local != NULL ? local->message : "no JSON object");
     return FALSE;
   }
   JsonObject *root = json_node_get_object(node);

@@ -52,6 +52,12 @@ test_validation_in_shards_is_the_validation(void) {
                  "--kernel portable validate s --cohort sim --merge part1 part2 part3 part4",
                  "another kernel", 1);
   assert_refuses(sandbox, "validate s --cohort sim --merge nothing", "nothing", 1);
+  static const char *const others[] = {"a,b\n1,2\n", "[]", "{\"format\": \"x\", \"version\": 1}",
+                                       ""};
+  for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
+    g_autofree char *written = sandbox_write(sandbox, "other", others[i], -1);
+    assert_refuses(sandbox, "validate s --cohort sim --merge other", "no part, as --shard", 1);
+  }
   assert_refuses(sandbox, "validate s --cohort sim --merge", "files of all parts", 2);
   assert_refuses(sandbox, "validate s --cohort sim --shard 1/2", "belong together", 2);
   assert_refuses(sandbox, "validate s --cohort sim --shard 3/2 --part p", "is no shard", 2);
