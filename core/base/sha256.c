@@ -51,7 +51,7 @@ demur_sha256_finish(DemurSha256 *sha, guint8 digest[DEMUR_SHA256_BYTES]) {
 
 char *
 demur_sha256_of_text(const char *text) {
-  DemurSha256 sha;
+  g_auto(DemurSha256) sha;
   demur_sha256_init(&sha);
   demur_sha256_update(&sha, text, strlen(text));
   guint8 digest[DEMUR_SHA256_BYTES];

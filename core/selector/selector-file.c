@@ -683,7 +683,7 @@ is_as_sealed(const char *text, const char *digest) {
       text[n_opening + n_member] != ',')
     return FALSE;
   const char *rest = text + n_opening + n_member + 1;
-  DemurSha256 sha;
+  g_auto(DemurSha256) sha;
   demur_sha256_init(&sha);
   demur_sha256_update(&sha, opening, n_opening);
   demur_sha256_update(&sha, rest, strlen(rest));
