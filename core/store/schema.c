@@ -492,8 +492,6 @@ static const char migration_16[] =
     "ALTER TABLE event_with_watch RENAME TO event;"
     EVENTS_ARE_NEVER_CHANGED;
 
-/* clang-format on */
-
 /* What readers drew on images (store/annotations.h): a removal is a row too, and has no place. */
 static const char migration_17[] =
     "CREATE TABLE annotation ("
@@ -522,62 +520,32 @@ static const char migration_17[] =
     "  CHECK (kind = 'removal' OR (plane IS NOT NULL AND slice IS NOT NULL))"
     ") STRICT;"
     "CREATE INDEX annotation_of_scan ON annotation (scan_id, images_digest);"
-    "CREATE TABLE event_with_annotation ("
-    "  sequence INTEGER PRIMARY KEY,"
-    "  kind TEXT NOT NULL CHECK (kind IN ('import', 'choice', 'overrule', 'conflict', 'resolution',"
-    "    'correction', 'removal', 'score', 'run', 'cohort', 'training', 'threshold', 'decision',"
-    "    'audit', 'acceptance', 'watch', 'assessment', 'review', 'reveal', 'annotation', 'export',"
-    "    'refusal', 'opening')),"
-    "  key TEXT NOT NULL,"
-    "  digest TEXT,"
-    "  details TEXT,"
-    "  user TEXT,"
-    "  station TEXT,"
-    "  program TEXT NOT NULL,"
-    "  created TEXT NOT NULL,"
-    "  seal TEXT,"
-    "  previous TEXT NOT NULL,"
-    "  chain TEXT NOT NULL UNIQUE"
-    ") STRICT;"
+    EVENT_TABLE("event_with_annotation",
+                "'import', 'choice', 'overrule', 'conflict', 'resolution',"
+                "    'correction', 'removal', 'score', 'run', 'cohort', 'training', 'threshold', 'decision',"
+                "    'audit', 'acceptance', 'watch', 'assessment', 'review', 'reveal', 'annotation', 'export',"
+                "    'refusal', 'opening'")
     "INSERT INTO event_with_annotation SELECT * FROM event;"
     "DROP TABLE event;"
     "ALTER TABLE event_with_annotation RENAME TO event;"
-    "CREATE INDEX event_key ON event (key);"
-    "CREATE TRIGGER event_not_changed BEFORE UPDATE ON event"
-    "  BEGIN SELECT RAISE (ABORT, 'an event is never changed'); END;"
-    "CREATE TRIGGER event_not_removed BEFORE DELETE ON event"
-    "  BEGIN SELECT RAISE (ABORT, 'an event is never removed'); END;";
+    EVENTS_ARE_NEVER_CHANGED;
 
 /* What arrives is met by its own study only (demur_series_find). */
 static const char migration_18[] = "CREATE INDEX series_study ON series (study_uid);";
 
 /* Who opened which patient, where the site wants that kept, and that it does. */
 static const char migration_19[] =
-    "CREATE TABLE event_with_opened ("
-    "  sequence INTEGER PRIMARY KEY,"
-    "  kind TEXT NOT NULL CHECK (kind IN ('import', 'choice', 'overrule', 'conflict', 'resolution',"
-    "    'correction', 'removal', 'score', 'run', 'cohort', 'training', 'threshold', 'decision',"
-    "    'audit', 'acceptance', 'watch', 'assessment', 'review', 'reveal', 'annotation', 'export',"
-    "    'refusal', 'opening', 'opened', 'setting')),"
-    "  key TEXT NOT NULL,"
-    "  digest TEXT,"
-    "  details TEXT,"
-    "  user TEXT,"
-    "  station TEXT,"
-    "  program TEXT NOT NULL,"
-    "  created TEXT NOT NULL,"
-    "  seal TEXT,"
-    "  previous TEXT NOT NULL,"
-    "  chain TEXT NOT NULL UNIQUE"
-    ") STRICT;"
+    EVENT_TABLE("event_with_opened",
+                "'import', 'choice', 'overrule', 'conflict', 'resolution',"
+                "    'correction', 'removal', 'score', 'run', 'cohort', 'training', 'threshold', 'decision',"
+                "    'audit', 'acceptance', 'watch', 'assessment', 'review', 'reveal', 'annotation', 'export',"
+                "    'refusal', 'opening', 'opened', 'setting'")
     "INSERT INTO event_with_opened SELECT * FROM event;"
     "DROP TABLE event;"
     "ALTER TABLE event_with_opened RENAME TO event;"
-    "CREATE INDEX event_key ON event (key);"
-    "CREATE TRIGGER event_not_changed BEFORE UPDATE ON event"
-    "  BEGIN SELECT RAISE (ABORT, 'an event is never changed'); END;"
-    "CREATE TRIGGER event_not_removed BEFORE DELETE ON event"
-    "  BEGIN SELECT RAISE (ABORT, 'an event is never removed'); END;";
+    EVENTS_ARE_NEVER_CHANGED;
+
+/* clang-format on */
 
 const char *const demur_store_migrations[] = {
     migration_1,  migration_2,  migration_3,  migration_4,  migration_5,
