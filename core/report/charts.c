@@ -103,14 +103,19 @@ make_distribution(const DemurReportFinding *f, const char *attribute, int argume
   return chart;
 }
 
+/* Groups [from, to) by the attribute (NULL: by the first); none where from = to. */
+static void
+find_groups(const DemurEvaluation *e, const char *attribute, size_t *from, size_t *to) {
+  for (*from = 0; *from < e->n_groups && attribute && !g_str_equal(e->groups[*from].by, attribute);)
+    (*from)++;
+  for (*to = *from; *to < e->n_groups && g_str_equal(e->groups[*to].by, e->groups[*from].by);)
+    (*to)++;
+}
+
 static DemurChart *
 make_group_bars(const DemurReportFinding *f, const char *attribute, int argument, GError **error) {
-  const DemurEvaluation *e = f->evaluation;
-  size_t from = 0, to;
-  while (from < e->n_groups && attribute && !g_str_equal(e->groups[from].by, attribute))
-    from++;
-  for (to = from; to < e->n_groups && g_str_equal(e->groups[to].by, e->groups[from].by);)
-    to++;
+  size_t from, to;
+  find_groups(f->evaluation, attribute, &from, &to);
   DemurChart *chart = demur_chart_group_bars(f, from, to, MOST_ROWS);
   if (!chart)
     nothing_to_draw("no group of that attribute has enough scans", error);
@@ -154,12 +159,8 @@ make_forest(const DemurReportFinding *f, const char *attribute, int argument, GE
 
 static DemurChart *
 make_oe_forest(const DemurReportFinding *f, const char *attribute, int argument, GError **error) {
-  const DemurEvaluation *e = f->evaluation;
-  size_t from = 0, to;
-  while (from < e->n_groups && attribute && !g_str_equal(e->groups[from].by, attribute))
-    from++;
-  for (to = from; to < e->n_groups && g_str_equal(e->groups[to].by, e->groups[from].by);)
-    to++;
+  size_t from, to;
+  find_groups(f->evaluation, attribute, &from, &to);
   DemurChart *chart = demur_chart_oe_forest(f, from, to, MOST_ROWS);
   if (!chart)
     nothing_to_draw("no group of that attribute has enough accepted scans of each label", error);

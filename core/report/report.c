@@ -43,14 +43,6 @@ write_counts(DemurJson *json, const char *key, const DemurReportCount *counts, s
 }
 
 static void
-write_unless(DemurJson *json, gboolean withheld, const char *key, size_t n) {
-  if (withheld)
-    demur_json_null(json, key);
-  else
-    demur_json_int(json, key, (gint64)n);
-}
-
-static void
 write_groups(DemurJson *json, const char *key, const DemurReportGroup *groups, size_t n,
              gboolean binary) {
   g_auto(DemurWithheld) withheld = demur_withheld_groups(groups, n, binary);
@@ -59,12 +51,13 @@ write_groups(DemurJson *json, const char *key, const DemurReportGroup *groups, s
     demur_json_begin_object(json, NULL);
     demur_json_string(json, "name", groups[i].name);
     /* Withheld as in print; labelled scans are those of the labels together. */
-    write_unless(json, withheld.scans[i], "n_scans", groups[i].n_scans);
-    write_unless(json, withheld.scans[i] || withheld.patients[i], "n_patients",
-                 groups[i].n_patients);
-    write_unless(json, withheld.scans[i] || withheld.labels[i], "n_labelled", groups[i].n_labelled);
-    write_unless(json, withheld.scans[i] || withheld.labels[i] || !binary, "n_positive",
-                 groups[i].n_positive);
+    demur_withheld_write_count(json, withheld.scans[i], "n_scans", groups[i].n_scans);
+    demur_withheld_write_count(json, withheld.scans[i] || withheld.patients[i], "n_patients",
+                               groups[i].n_patients);
+    demur_withheld_write_count(json, withheld.scans[i] || withheld.labels[i], "n_labelled",
+                               groups[i].n_labelled);
+    demur_withheld_write_count(json, withheld.scans[i] || withheld.labels[i] || !binary,
+                               "n_positive", groups[i].n_positive);
     demur_json_end_object(json);
   }
   demur_json_end_array(json);
@@ -84,7 +77,7 @@ write_characteristics(DemurJson *json, const DemurReportCohort *c) {
     for (size_t s = 0; s < c->n_splits; s++) {
       const gboolean hidden = withheld[i * c->n_splits + s];
       demur_json_begin_object(json, NULL);
-      write_unless(json, hidden, "n", row->counts[s]);
+      demur_withheld_write_count(json, hidden, "n", row->counts[s]);
       if (!row->value) {
         const double quartiles[3] = {hidden ? NAN : row->low[s], hidden ? NAN : row->median[s],
                                      hidden ? NAN : row->high[s]};

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "report/format.h"
+#include "report/withheld.h"
 
 #define MOST_TOLD 1e6
 
@@ -92,21 +93,13 @@ write_watch(DemurJson *json, const DemurReportWatch *w) {
 }
 
 static void
-write_count_unless(DemurJson *json, gboolean withheld, const char *key, size_t n) {
-  if (withheld)
-    demur_json_null(json, key);
-  else
-    demur_json_int(json, key, (gint64)n);
-}
-
-static void
 write_answer(DemurJson *json, const DemurReportAcceptance *a) {
   demur_json_string(json, "answer", demur_acceptance_answer_name(a->answer));
   demur_json_string(json, "looked", a->looked);
   demur_json_string(json, "labels_digest", a->labels_digest);
   demur_json_bool(json, "coverage_kept", a->coverage_kept);
-  write_count_unless(json, a->few, "n_labels", a->n_labels);
-  write_count_unless(json, a->few, "n_events", a->n_events);
+  demur_withheld_write_count(json, a->few, "n_labels", a->n_labels);
+  demur_withheld_write_count(json, a->few, "n_events", a->n_events);
   demur_json_int(json, "n_more", (gint64)a->n_more);
   write_interval(json, "observed_over_expected", a->ratio, "observed_over_expected_interval",
                  a->ratio_low, a->ratio_high);

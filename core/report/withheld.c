@@ -4,6 +4,14 @@
 
 #include <math.h>
 
+void
+demur_withheld_write_count(DemurJson *json, gboolean withheld, const char *key, size_t n) {
+  if (withheld)
+    demur_json_null(json, key);
+  else
+    demur_json_int(json, key, (gint64)n);
+}
+
 DemurWithheld
 demur_withheld_groups(const DemurReportGroup *groups, size_t n, gboolean binary) {
   DemurWithheld withheld = {.scans = g_new0(gboolean, n + 1),

@@ -13,6 +13,9 @@ typedef struct {
   gboolean any_label;
 } DemurWithheld;
 
+/* The count, or null where it is withheld. */
+void demur_withheld_write_count(DemurJson *json, gboolean withheld, const char *key, size_t n);
+
 /* Owned. Labels are counted where binary. */
 DemurWithheld demur_withheld_groups(const DemurReportGroup *groups, size_t n, gboolean binary);
 void demur_withheld_clear(DemurWithheld *withheld);
