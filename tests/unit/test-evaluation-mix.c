@@ -145,6 +145,20 @@ test_refused(void) {
   drawn_clear(&drawn);
 }
 
+static Drawn
+all_accepted(DemurCohortBuilder *builder) {
+  Drawn drawn = {0};
+  drawn.cohort =
+      demur_cohort_builder_finish(builder, "c", "m", "drawn", "2026-01-01T00:00:00Z", TRUE, NULL);
+  size_t n;
+  g_autofree guint32 *rows = demur_cohort_rows(drawn.cohort, "test", &n, NULL);
+  drawn.sample = demur_sample_new(drawn.cohort, rows, n, "test", NULL);
+  drawn.accepted = g_new(gboolean, n);
+  for (size_t i = 0; i < n; i++)
+    drawn.accepted[i] = TRUE;
+  return drawn;
+}
+
 /* A value that few have the outcome with is not told of, whichever way it is asked. */
 static void
 test_small_cells(void) {
@@ -157,15 +171,7 @@ test_small_cells(void) {
                              NULL, NULL);
     demur_cohort_builder_attribute(builder, "kernel", i < 14 ? "rare" : i < 40 ? "b" : "soft");
   }
-  Drawn drawn = {0};
-  drawn.cohort =
-      demur_cohort_builder_finish(builder, "c", "m", "drawn", "2026-01-01T00:00:00Z", TRUE, NULL);
-  size_t n;
-  g_autofree guint32 *rows = demur_cohort_rows(drawn.cohort, "test", &n, NULL);
-  drawn.sample = demur_sample_new(drawn.cohort, rows, n, "test", NULL);
-  drawn.accepted = g_new(gboolean, n);
-  for (size_t i = 0; i < n; i++)
-    drawn.accepted[i] = TRUE;
+  Drawn drawn = all_accepted(builder);
   static const char *const asked[] = {"kernel=rare:0.3", "kernel=rare:0", "kernel=b:0.4"};
   for (size_t c = 0; c < G_N_ELEMENTS(asked); c++) {
     g_autoptr(DemurMix) mix = mix_of(&drawn, 10, NULL, asked[c], NULL);
@@ -195,15 +201,7 @@ test_small_between_two_ways(void) {
     demur_cohort_builder_attribute(builder, "network", i < 65 ? "north" : "south");
     demur_cohort_builder_attribute(builder, "sex", i % 3 == 0 ? "f" : "m");
   }
-  Drawn drawn = {0};
-  drawn.cohort =
-      demur_cohort_builder_finish(builder, "c", "m", "drawn", "2026-01-01T00:00:00Z", TRUE, NULL);
-  size_t n;
-  g_autofree guint32 *rows = demur_cohort_rows(drawn.cohort, "test", &n, NULL);
-  drawn.sample = demur_sample_new(drawn.cohort, rows, n, "test", NULL);
-  drawn.accepted = g_new(gboolean, n);
-  for (size_t i = 0; i < n; i++)
-    drawn.accepted[i] = TRUE;
+  Drawn drawn = all_accepted(builder);
   g_autoptr(GError) error = NULL;
   g_assert_null(mix_of(&drawn, 10, &error, "network=north:0.4", NULL));
   g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND);
