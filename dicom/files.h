@@ -17,9 +17,9 @@ typedef struct {
   char *entry; /* within the ZIP archive at path; NULL for a file */
   DemurHeader *header;
   guint8 *pixel_digests; /* [n_frames][DEMUR_SHA256_BYTES]; NULL where not asked for or not whole */
-  char *stamp; /* base/file-stamp.h, from before it was read; NULL: none */
-  gboolean is_known; /* its pixels were not read: pixel_digests are those of an earlier time */
-  gboolean decodes;  /* all its frames are known to decode */
+  char *stamp;           /* base/file-stamp.h, from before it was read; NULL: none */
+  gboolean is_known;     /* its pixels were not read: pixel_digests are those of an earlier time */
+  gboolean decodes;      /* all its frames are known to decode */
 } DemurFile;
 
 /* One frame of a file that was read before, as its reader kept it. */

@@ -153,7 +153,8 @@ take_picture(gpointer data) {
   return G_SOURCE_REMOVE;
 }
 
-static const char *const checked_pages[] = {"worklist", "patient", "cohort", "report", "watch", NULL};
+static const char *const checked_pages[] = {"worklist", "patient", "cohort",
+                                            "report",   "watch",   NULL};
 
 /* The next page is shown; after the last the window goes. */
 static gboolean

@@ -35,8 +35,8 @@ typedef enum {
   DEMUR_TABLE_ONE_SITE,       /* no column column: every person is at site first */
   DEMUR_TABLE_FOLLOWUP_FROM,  /* no fup_days: column stands for it */
   DEMUR_TABLE_FOLLOW_UP,      /* times of outcomes read; n of n_all scans left before the horizon */
-  DEMUR_TABLE_FREE_BY_LABEL,  /* n of n_all scans: label 0, but followed for less than the horizon */
-  DEMUR_TABLE_OVERTURNED,     /* n of n_all labels overturn an earlier one; first: a scan */
+  DEMUR_TABLE_FREE_BY_LABEL, /* n of n_all scans: label 0, but followed for less than the horizon */
+  DEMUR_TABLE_OVERTURNED,    /* n of n_all labels overturn an earlier one; first: a scan */
   DEMUR_N_TABLE_WARNINGS
 } DemurTableWarningKind;
 

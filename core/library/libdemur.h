@@ -44,10 +44,11 @@ double libdemur_coverage_auc(const double *coverages, const double *values, size
 
 typedef struct {
   size_t n;
-  const double *risks;   /* [n], in any order */
-  const double *labels;  /* [n] */
-  const double *weights; /* [n] of the outcome, 0 to 1e100, 0 where it is not known; NULL: all are */
-  const double *scores;  /* [n], high: kept first; NULL where nothing is selected by them */
+  const double *risks;  /* [n], in any order */
+  const double *labels; /* [n] */
+  const double
+      *weights;         /* [n] of the outcome, 0 to 1e100, 0 where it is not known; NULL: all are */
+  const double *scores; /* [n], high: kept first; NULL where nothing is selected by them */
 } libdemur_sample;
 
 /* --- Selective calibration error --- */

@@ -12,9 +12,9 @@ typedef struct {
   char *change;           /* what changed most; "" where nothing is to be told */
   const double *evidence; /* [n] the e-value behind each patient; the state's */
   size_t n;
-  double now; /* the last; 1 for n = 0 */
+  double now;                 /* the last; 1 for n = 0 */
   size_t n_waiting, alarm_at; /* patients until the alarm; 0: none */
-  gboolean alarm, withholds; /* reached; and what it does */
+  gboolean alarm, withholds;  /* reached; and what it does */
 } DemurWatchLine;
 
 /* Array of DemurWatchLine (owned, frees its elements), of the signals that are not ignored. The
