@@ -14,15 +14,6 @@ struct _DemurQuestionWindow {
 
 G_DEFINE_FINAL_TYPE(DemurQuestionWindow, demur_question_window, GTK_TYPE_WINDOW)
 
-/* What stands there, without blanks at its ends (owned). */
-static char *
-text_of(DemurQuestionWindow *window) {
-  GtkTextBuffer *buffer = gtk_text_view_get_buffer(window->text);
-  GtkTextIter start, end;
-  gtk_text_buffer_get_bounds(buffer, &start, &end);
-  return g_strstrip(gtk_text_buffer_get_text(buffer, &start, &end, FALSE));
-}
-
 static void
 answer(DemurQuestionWindow *window, const char *text) {
   if (window->answered)
@@ -34,7 +25,7 @@ answer(DemurQuestionWindow *window, const char *text) {
 
 static void
 on_accept(DemurQuestionWindow *window) {
-  g_autofree char *text = text_of(window);
+  g_autofree char *text = demur_shown_written(window->text);
   if (*text != '\0' || window->empty_allowed)
     answer(window, text);
 }
@@ -47,7 +38,7 @@ on_close(DemurQuestionWindow *window) {
 
 static void
 on_changed(DemurQuestionWindow *window) {
-  g_autofree char *text = text_of(window);
+  g_autofree char *text = demur_shown_written(window->text);
   gtk_widget_set_sensitive(GTK_WIDGET(window->accept), *text != '\0' || window->empty_allowed);
 }
 

@@ -15,19 +15,10 @@ struct _DemurResolveWindow {
 
 G_DEFINE_FINAL_TYPE(DemurResolveWindow, demur_resolve_window, GTK_TYPE_WINDOW)
 
-/* Without blanks at its ends (owned). */
-static char *
-given_reason(DemurResolveWindow *window) {
-  GtkTextBuffer *buffer = gtk_text_view_get_buffer(window->reason);
-  GtkTextIter start, end;
-  gtk_text_buffer_get_bounds(buffer, &start, &end);
-  return g_strstrip(gtk_text_buffer_get_text(buffer, &start, &end, FALSE));
-}
-
 /* Nothing is chosen beforehand: a decision has to be one. */
 static void
 update(DemurResolveWindow *window) {
-  g_autofree char *reason = given_reason(window);
+  g_autofree char *reason = demur_shown_written(window->reason);
   gtk_widget_set_sensitive(window->resolve,
                            *reason != '\0' && (gtk_check_button_get_active(window->keep) ||
                                                gtk_check_button_get_active(window->both) ||
@@ -36,7 +27,7 @@ update(DemurResolveWindow *window) {
 
 static void
 on_resolve(DemurResolveWindow *window) {
-  g_autofree char *reason = given_reason(window);
+  g_autofree char *reason = demur_shown_written(window->reason);
   const DemurSessionDecision decision =
       gtk_check_button_get_active(window->keep)   ? DEMUR_SESSION_KEEP
       : gtk_check_button_get_active(window->both) ? DEMUR_SESSION_BOTH

@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "dicom/library.h"
-#include "tasks/decisions.h"
 #include "tasks/history.h"
 #include "tasks/meaning.h"
 #include "tasks/demo.h"
@@ -408,6 +407,7 @@ demur_session_images_changed(DemurSession *session) {
 
 typedef struct {
   char *path, *user, *selector, *cohort, *split, *scan_id, *coverage, *reason;
+  char *study_uid, *patient_id;
   char **paths;
   gboolean reread;
   DemurSessionDecision decision;
@@ -424,6 +424,8 @@ work_input_free(gpointer data) {
   g_free(input->split);
   g_free(input->scan_id);
   g_free(input->reason);
+  g_free(input->study_uid);
+  g_free(input->patient_id);
   g_free(input->coverage);
   g_strfreev(input->paths);
   demur_table_import_free(input->table);
@@ -722,6 +724,52 @@ demur_session_resolve(DemurSession *session, const char *scan_id, DemurSessionDe
   input->reason = g_strdup(reason);
   input->decision = decision;
   return start_work(session, _("Keeping the decision"), input, resolve_work, NULL, on_resolved);
+}
+
+static gpointer
+remove_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
+  const WorkInput *input = data;
+  g_auto(DemurTask) task;
+  demur_worker_task_init(&task, input->path, input->user, progress);
+  const DemurRemoval removal = {input->scan_id, input->study_uid, input->patient_id,
+                                (const char *const *)input->paths};
+  guint n = 0;
+  if (demur_decide_remove(&task, &removal, input->reason, &n, error))
+    return GUINT_TO_POINTER(n);
+  demur_worker_refused(&task, "dicom remove", *error);
+  return NULL;
+}
+
+static void
+on_removed(gpointer owner, guint64 tag, gpointer result, const GError *error) {
+  DemurSession *session = owner;
+  session->work_job = NULL;
+  set_busy(session, NULL, 1.0);
+  if (result == NULL) {
+    demur_session_fail(session, error);
+    return;
+  }
+  const guint n = GPOINTER_TO_UINT(result);
+  g_autofree char *text =
+      g_strdup_printf(ngettext_("%u series was taken out; your reason is kept. Its files lie where "
+                                "they lay.",
+                                "%u series were taken out; your reason is kept. Their files lie "
+                                "where they lay.",
+                                n),
+                      n);
+  demur_session_notice(session, text, FALSE);
+  demur_session_reload(session);
+}
+
+gboolean
+demur_session_remove(DemurSession *session, const DemurRemoval *removal, const char *reason) {
+  WorkInput *input = g_new0(WorkInput, 1);
+  input->scan_id = g_strdup(removal->scan_id);
+  input->study_uid = g_strdup(removal->study_uid);
+  input->patient_id = g_strdup(removal->patient_id);
+  input->paths = g_strdupv((char **)removal->agreed);
+  input->reason = g_strdup(reason);
+  return start_work(session, _("Taking out"), input, remove_work, NULL, on_removed);
 }
 
 static gpointer

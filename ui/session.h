@@ -7,6 +7,7 @@
 #include "ui/scan-list.h"
 #include "tasks/annotations.h"
 #include "tasks/assess.h"
+#include "tasks/decisions.h"
 #include "tasks/review.h"
 #include "ui/import-outcome.h"
 #include "ui/table-import.h"
@@ -85,6 +86,9 @@ typedef enum {
 } DemurSessionDecision;
 gboolean demur_session_resolve(DemurSession *session, const char *scan_id,
                                DemurSessionDecision decision, const char *reason);
+/* Takes series out for good, with a reason, as `demur dicom remove` does; removal is copied. */
+gboolean demur_session_remove(DemurSession *session, const DemurRemoval *removal,
+                              const char *reason);
 /* The page of the current case, with what its risk means in the selector's cohort, as PDF and
  * JSON. */
 gboolean demur_session_export_case(DemurSession *session, const char *path);

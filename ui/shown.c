@@ -83,6 +83,14 @@ demur_shown_name_menus(GtkWidget *root) {
   }
 }
 
+char *
+demur_shown_written(GtkTextView *view) {
+  GtkTextBuffer *buffer = gtk_text_view_get_buffer(view);
+  GtkTextIter start, end;
+  gtk_text_buffer_get_bounds(buffer, &start, &end);
+  return g_strstrip(gtk_text_buffer_get_text(buffer, &start, &end, FALSE));
+}
+
 double
 demur_shown_text_scale(GtkWidget *widget) {
   const PangoFontDescription *font =

@@ -24,6 +24,9 @@ void demur_shown_description_set(GtkWidget *widget, const char *description);
  * what is chosen, now and whenever that changes. */
 void demur_shown_name_menus(GtkWidget *root);
 
+/* What a reader wrote, without blanks at its ends (owned). */
+char *demur_shown_written(GtkTextView *view);
+
 /* The reader's text size over the usual one (13 pixels), 0.5 to 3. */
 double demur_shown_text_scale(GtkWidget *widget);
 

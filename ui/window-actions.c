@@ -57,6 +57,10 @@ static const DemurWindowAction actions[] = {
     {CASES, "w", "patient", "win.choose-series", N_("Assess this series instead (with a reason)"),
      NULL, 0},
     {CASES, "y", "patient", "win.resolve", N_("Resolve a contradiction (with a reason)"), NULL, 0},
+    {CASES, "Delete", "worklist", "win.remove",
+     N_("Take a series, study or patient out of the workspace (with a reason)"),
+     N_("Take _out of the workspace…"), 1},
+    {CASES, "Delete", "patient", "win.remove", NULL, NULL, 0},
 
     {IMAGE, "1", "patient", "win.preset(1)", N_("Lung 1500 / −600"), NULL, 0},
     {IMAGE, "2", "patient", "win.preset(2)", N_("Mediastinum 400 / 40"), NULL, 0},

@@ -16,6 +16,7 @@
 #include "ui/patient-page.h"
 #include "ui/question-window.h"
 #include "ui/report-page.h"
+#include "ui/remove-window.h"
 #include "ui/resolve-window.h"
 #include "ui/shown.h"
 #include "ui/steps.h"
@@ -481,6 +482,26 @@ on_resolve(GSimpleAction *action, GVariant *value, gpointer data) {
       GTK_WINDOW(demur_resolve_window_new(GTK_WINDOW(window), window->session, scan)));
 }
 
+/* Taking out what was imported by mistake. */
+static void
+on_remove(GSimpleAction *action, GVariant *value, gpointer data) {
+  DemurWindow *window = data;
+  const DemurScan *scan = demur_session_scan(window->session);
+  const char *page = demur_window_page(window);
+  const gboolean seen = g_strcmp0(page, "patient") == 0 || g_strcmp0(page, "worklist") == 0;
+  if (scan == NULL || !seen || scan->source != NULL || demur_session_read_only(window->session))
+    demur_session_notice(
+        window->session,
+        scan == NULL || !seen ? _("Choose the case in the worklist first.")
+        : scan->source != NULL
+            ? _("This scan is of a cohort, which is removed as a whole: `demur cohort remove`.")
+            : _("This workspace can't be written."),
+        FALSE);
+  else
+    gtk_window_present(
+        GTK_WINDOW(demur_remove_window_new(GTK_WINDOW(window), window->session, scan)));
+}
+
 /* Import. */
 
 static void
@@ -754,6 +775,7 @@ static const GActionEntry actions[] = {
     {.name = "comment", .activate = on_comment},
     {.name = "choose-series", .activate = on_choose_series},
     {.name = "resolve", .activate = on_resolve},
+    {.name = "remove", .activate = on_remove},
     {.name = "import-folder", .activate = on_import_folder},
     {.name = "import-files", .activate = on_import_files},
     {.name = "import-table", .activate = on_import_table},

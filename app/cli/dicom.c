@@ -267,14 +267,48 @@ run_correct(DemurContext *context, int argc, char **argv, GError **error) {
          print_one(context, corrected, error);
 }
 
+/* What a removal takes out and what stays, before it is done (planned) or after it. */
+static void
+print_extent(DemurContext *context, const DemurRemovalExtent *extent, guint n, gboolean planned) {
+  const guint n_series = g_strv_length(extent->scan_ids);
+  if (!context->json) {
+    g_print("%u series %s (%u stud%s): %" G_GINT64_FORMAT " images, %" G_GINT64_FORMAT " scores\n",
+            n_series, planned ? "would be taken out" : "taken out", extent->n_studies,
+            extent->n_studies == 1 ? "y" : "ies", extent->n_images, extent->n_scores);
+    g_print("kept in the history: %" G_GINT64_FORMAT " verdicts, %" G_GINT64_FORMAT
+            " opinions and comments, %" G_GINT64_FORMAT " measurements; files are not touched\n",
+            extent->n_verdicts, extent->n_reviews, extent->n_drawn);
+    return;
+  }
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_json_bool(json, "dry_run", planned);
+  demur_json_int(json, "n_removed", n);
+  demur_json_begin_array(json, "scans");
+  for (guint i = 0; i < n_series; i++)
+    demur_json_string(json, NULL, extent->scan_ids[i]);
+  demur_json_end_array(json);
+  demur_json_int(json, "n_studies", extent->n_studies);
+  demur_json_int(json, "n_images", extent->n_images);
+  demur_json_int(json, "n_scores", extent->n_scores);
+  demur_json_int(json, "n_verdicts_kept", extent->n_verdicts);
+  demur_json_int(json, "n_reviews_kept", extent->n_reviews);
+  demur_json_int(json, "n_annotations_kept", extent->n_drawn);
+  demur_json_end_object(json);
+  demur_context_print_json(context, json);
+}
+
 static gboolean
 run_remove(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(GStrv) words = NULL;
   g_autofree char *reason = NULL, *scan_id = NULL, *study = NULL, *patient = NULL;
+  gboolean dry_run = FALSE;
   const GOptionEntry entries[] = {
       {"scan", 0, 0, G_OPTION_ARG_STRING, &scan_id, "this series", "SCAN"},
       {"study", 0, 0, G_OPTION_ARG_STRING, &study, "every series of this study", "UID"},
       {"patient", 0, 0, G_OPTION_ARG_STRING, &patient, "every series of this PatientID", "ID"},
+      {"dry-run", 0, 0, G_OPTION_ARG_NONE, &dry_run,
+       "say what would leave and what would stay, and take nothing out", NULL},
       REASON_ENTRY(&reason),
       {NULL}};
   if (!demur_command_parse(argc, argv, "--scan SCAN | --study UID | --patient ID --reason TEXT",
@@ -289,19 +323,20 @@ run_remove(DemurContext *context, int argc, char **argv, GError **error) {
                         "dicom remove needs one of --scan, --study and --patient");
     return FALSE;
   }
-  const DemurRemoval removal = {scan_id, study, patient};
-  guint n = 0;
-  if (!demur_decide_remove(&context->task, &removal, reason, &n, error))
+  if (dry_run && reason != NULL) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "dicom remove --dry-run keeps nothing, so it takes no --reason");
     return FALSE;
-  if (context->json) {
-    DemurJson *json = demur_json_new();
-    demur_json_begin_object(json, NULL);
-    demur_json_int(json, "n_removed", n);
-    demur_json_end_object(json);
-    demur_context_print_json(context, json);
-  } else {
-    g_print("%u series taken out\n", n);
   }
+  DemurRemoval removal = {scan_id, study, patient, NULL};
+  g_auto(DemurRemovalExtent) extent = {0};
+  guint n = 0;
+  if (!demur_decide_extent(&context->task, &removal, &extent, error))
+    return FALSE;
+  removal.agreed = (const char *const *)extent.scan_ids; /* what is told is what was done */
+  if (!dry_run && !demur_decide_remove(&context->task, &removal, reason, &n, error))
+    return FALSE;
+  print_extent(context, &extent, n, dry_run);
   return TRUE;
 }
 

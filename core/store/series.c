@@ -447,6 +447,34 @@ demur_series_remove(DemurWorkspace *workspace, const char *scan_id, const char *
   return demur_store_end(workspace, ok, error);
 }
 
+gboolean
+demur_series_extent(DemurWorkspace *workspace, const char *scan_id, DemurSeriesExtent *extent,
+                    GError **error) {
+  const struct {
+    const char *sql;
+    gint64 *n;
+  } counts[] = {
+      {"SELECT count(*) FROM series_file f JOIN series s ON s.id = f.series_id"
+       " WHERE s.scan_id = ?",
+       &extent->n_images},
+      {"SELECT count(*) FROM score WHERE scan_id = ?", &extent->n_scores},
+      {"SELECT count(*) FROM verdict v JOIN verdict_batch b ON b.id = v.batch_id"
+       " WHERE v.scan_id = ? AND b.cohort IS NULL",
+       &extent->n_verdicts},
+      {"SELECT count(*) FROM review WHERE scan_id = ? AND cohort IS NULL", &extent->n_reviews},
+      {"SELECT count(*) FROM annotation WHERE scan_id = ? AND kind <> 'removal'",
+       &extent->n_drawn}};
+  g_autoptr(DemurSeriesRecord) record = demur_series_load(workspace, scan_id, error);
+  if (record == NULL)
+    return FALSE;
+  for (guint i = 0; i < G_N_ELEMENTS(counts); i++) {
+    *counts[i].n = demur_store_count(workspace, counts[i].sql, scan_id, NULL, error);
+    if (*counts[i].n < 0)
+      return FALSE;
+  }
+  return TRUE;
+}
+
 char **
 demur_series_find_uid(DemurWorkspace *workspace, const char *series_uid, GError **error) {
   sqlite3_stmt *statement = demur_store_statement(

@@ -106,6 +106,18 @@ gboolean demur_series_correct(DemurWorkspace *workspace, const char *scan_id,
 gboolean demur_series_remove(DemurWorkspace *workspace, const char *scan_id, const char *details,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* What the workspace holds of one series: what is taken out with it, and what stays of it in the
+ * history. */
+typedef struct {
+  gint64 n_images, n_scores;             /* slices, and scores of any model */
+  gint64 n_verdicts, n_reviews, n_drawn; /* of any time; drawn: measurements and key images, taken
+                                          * off or not */
+} DemurSeriesExtent;
+
+/* DEMUR_ERROR_NOT_FOUND. */
+gboolean demur_series_extent(DemurWorkspace *workspace, const char *scan_id,
+                             DemurSeriesExtent *extent, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Array of DemurSeriesRecord, by patient_id, study_date, scan_id (owned, frees its elements). */
 GPtrArray *demur_series_list(DemurWorkspace *workspace, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

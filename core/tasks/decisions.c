@@ -352,11 +352,11 @@ is_meant(const DemurRemoval *removal, const DemurSeriesRecord *record) {
 
 /* Series that are meant (borrowed). */
 static GPtrArray *
-find_meant(const Look *look, const DemurRemoval *removal) {
+find_meant(const GPtrArray *all, const DemurRemoval *removal) {
   GPtrArray *meant = g_ptr_array_new();
-  for (guint i = 0; i < look->before->len; i++)
-    if (is_meant(removal, look->before->pdata[i]))
-      g_ptr_array_add(meant, look->before->pdata[i]);
+  for (guint i = 0; i < all->len; i++)
+    if (is_meant(removal, all->pdata[i]))
+      g_ptr_array_add(meant, all->pdata[i]);
   return meant;
 }
 
@@ -377,29 +377,45 @@ check_one_person(const GPtrArray *meant, GError **error) {
   return FALSE;
 }
 
-static gboolean
-look_at_leaving(Look *look, gpointer data, GError **error) {
-  const Leaving *leaving = data;
-  g_autoptr(GPtrArray) meant = find_meant(look, leaving->removal);
+/* The series that are meant, where they may leave (borrowed). */
+static GPtrArray *
+find_leaving(const GPtrArray *all, const DemurRemoval *removal, GError **error) {
+  g_autoptr(GPtrArray) meant = find_meant(all, removal);
   if (meant->len == 0) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
                         "there is no such series in the workspace; `demur dicom list` shows what "
                         "there is");
-    return FALSE;
+    return NULL;
   }
-  if (leaving->removal->patient_id != NULL && !check_one_person(meant, error))
-    return FALSE;
-  for (guint i = 0; i < meant->len; i++)
+  if (removal->patient_id != NULL && !check_one_person(meant, error))
+    return NULL;
+  gboolean as_agreed =
+      removal->agreed == NULL || g_strv_length((char **)removal->agreed) == meant->len;
+  for (guint i = 0; removal->agreed != NULL && i < meant->len; i++)
+    as_agreed &= g_strv_contains(removal->agreed, ((DemurSeriesRecord *)meant->pdata[i])->scan_id);
+  if (as_agreed)
+    return g_steal_pointer(&meant);
+  g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                      "the workspace was changed meanwhile: other series would leave than those "
+                      "that were shown; look again, then decide");
+  return NULL;
+}
+
+static gboolean
+look_at_leaving(Look *look, gpointer data, GError **error) {
+  const Leaving *leaving = data;
+  g_autoptr(GPtrArray) meant = find_leaving(look->before, leaving->removal, error);
+  for (guint i = 0; meant != NULL && i < meant->len; i++)
     if (((DemurSeriesRecord *)meant->pdata[i])->conflict != NULL &&
         !gather_waiting(look, meant->pdata[i], error))
       return FALSE;
-  return TRUE;
+  return meant != NULL;
 }
 
 static gboolean
 remove_all(const Look *look, gpointer data, GError **error) {
   const Leaving *leaving = data;
-  g_autoptr(GPtrArray) meant = find_meant(look, leaving->removal);
+  g_autoptr(GPtrArray) meant = find_meant(look->before, leaving->removal);
   g_autofree char *details = details_of("remove", leaving->reason, NULL);
   for (guint i = 0; i < meant->len; i++)
     if (!demur_series_remove(look->task->workspace, ((DemurSeriesRecord *)meant->pdata[i])->scan_id,
@@ -415,4 +431,48 @@ demur_decide_remove(DemurTask *task, const DemurRemoval *removal, const char *re
   static const Decision decision = {look_at_leaving, remove_all};
   Leaving leaving = {removal, reason, n};
   return check_reason(reason, error) && decide(task, &decision, &leaving, error);
+}
+
+void
+demur_removal_extent_clear(DemurRemovalExtent *extent) {
+  g_clear_pointer(&extent->scan_ids, g_strfreev);
+}
+
+/* Adds what there is of each series; the workspace is held still meanwhile. */
+static gboolean
+measure_leaving(DemurWorkspace *workspace, const DemurRemoval *removal, DemurRemovalExtent *extent,
+                GError **error) {
+  g_autoptr(GPtrArray) all = demur_series_list(workspace, error);
+  g_autoptr(GPtrArray) meant = all != NULL ? find_leaving(all, removal, error) : NULL;
+  if (meant == NULL)
+    return FALSE;
+  g_autoptr(GHashTable) studies = g_hash_table_new(g_str_hash, g_str_equal);
+  *extent = (DemurRemovalExtent){.scan_ids = g_new0(char *, meant->len + 1)};
+  for (guint i = 0; i < meant->len; i++) {
+    const DemurSeriesRecord *record = meant->pdata[i];
+    DemurSeriesExtent one = {0};
+    if (!demur_series_extent(workspace, record->scan_id, &one, error))
+      return FALSE;
+    extent->scan_ids[i] = g_strdup(record->scan_id);
+    /* Without a StudyInstanceUID each is a study of its own. */
+    g_hash_table_add(studies, record->study_uid != NULL ? record->study_uid : record->scan_id);
+    extent->n_images += one.n_images;
+    extent->n_scores += one.n_scores;
+    extent->n_verdicts += one.n_verdicts;
+    extent->n_reviews += one.n_reviews;
+    extent->n_drawn += one.n_drawn;
+  }
+  extent->n_studies = g_hash_table_size(studies);
+  return TRUE;
+}
+
+gboolean
+demur_decide_extent(DemurTask *task, const DemurRemoval *removal, DemurRemovalExtent *extent,
+                    GError **error) {
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  if (workspace == NULL || !demur_workspace_begin_read(workspace, error))
+    return FALSE;
+  const gboolean measured = measure_leaving(workspace, removal, extent, error);
+  demur_workspace_end_read(workspace);
+  return measured;
 }

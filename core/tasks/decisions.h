@@ -30,14 +30,33 @@ gboolean demur_decide_resolve(DemurTask *task, const char *scan_id, DemurResolut
 gboolean demur_decide_correct(DemurTask *task, const char *scan_id, const char *reason,
                               char **corrected, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* What leaves: exactly one is set. */
+/* What leaves: exactly one of the first three is set. */
 typedef struct {
   const char *scan_id, *study_uid, *patient_id;
+  /* scan_ids of the series that a person was shown and agreed to, in any order; NULL: whatever is
+   * meant when it is done. */
+  const char *const *agreed;
 } DemurRemoval;
+
+/* What a removal would take out, and what stays of it in the history. */
+typedef struct {
+  char **scan_ids; /* of the series that leave; owned */
+  guint n_studies;
+  gint64 n_images, n_scores;             /* these leave; files lie where they lie */
+  gint64 n_verdicts, n_reviews, n_drawn; /* these stay, and are of nothing that is there any more */
+} DemurRemovalExtent;
+
+void demur_removal_extent_clear(DemurRemovalExtent *extent);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DemurRemovalExtent, demur_removal_extent_clear)
+
+/* Looks at what a removal would do, and does nothing; errors as of demur_decide_remove. */
+gboolean demur_decide_extent(DemurTask *task, const DemurRemoval *removal,
+                             DemurRemovalExtent *extent, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Takes volumes out with their scores; verdicts and reviews stay in the history and hold no longer.
  * *n: how many. DEMUR_ERROR_NOT_FOUND where there is none; DEMUR_ERROR_STATE where a PatientID names
- * more than one person here, or whether it does can't be told. */
+ * more than one person here, or whether it does can't be told, and where other series are meant by
+ * now than were agreed to. */
 gboolean demur_decide_remove(DemurTask *task, const DemurRemoval *removal, const char *reason,
                              guint *n, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -277,11 +277,50 @@ test_a_person_decides(void) {
   }
 }
 
+/* Right values: by hand, 24 images of one series that has one score, one verdict and one opinion. */
+static void
+test_a_removal_says_what_goes_first(void) {
+  g_autoptr(Sandbox) sandbox = with_selector();
+  write_slices(sandbox, "a", 0, N, "P1", "One^Person", 0);
+  import(sandbox, "a");
+  score(sandbox, UID, "0.05", NULL);
+  assess(sandbox);
+  agree(sandbox);
+  for (int done = 0; done <= 1; done++) {
+    g_autoptr(Run) run =
+        done ? run_json(sandbox, 0, "dicom", "remove", "--patient", "P1", "--reason", "no", NULL)
+             : run_json(sandbox, 0, "dicom", "remove", "--patient", "P1", "--dry-run", NULL);
+    JsonObject *root = root_of(run);
+    g_assert_true(bool_at(root, "dry_run") == !done);
+    g_assert_cmpint((int)number_at(root, "n_removed"), ==, done);
+    g_assert_cmpstr(json_array_get_string_element(array_at(root, "scans"), 0), ==, UID);
+    g_assert_cmpint((int)number_at(root, "n_studies"), ==, 1);
+    g_assert_cmpint((int)number_at(root, "n_images"), ==, N);
+    g_assert_cmpint((int)number_at(root, "n_scores"), ==, 1);
+    g_assert_cmpint((int)number_at(root, "n_verdicts_kept"), ==, 1);
+    g_assert_cmpint((int)number_at(root, "n_reviews_kept"), ==, 1);
+    guint n, n_waiting, n_slices;
+    count(sandbox, &n, &n_waiting, &n_slices);
+    g_assert_cmpuint(n, ==, done ? 0 : 1);
+    if (!done)
+      assert_state(sandbox, UID, "current", NULL);
+  }
+  g_autoptr(Run) none = run_demur(sandbox, "dicom", "remove", "--patient", "P1", "--dry-run", NULL);
+  assert_status(none, 1);
+  g_autoptr(Run) useless =
+      run_demur(sandbox, "dicom", "remove", "--patient", "P1", "--dry-run", "--reason", "no", NULL);
+  assert_status(useless, 2);
+  g_autoptr(Run) verify = run_demur(sandbox, "verify", NULL);
+  assert_status(verify, 0);
+}
+
 int
 main(int argc, char **argv) {
   fixture_init(&argc, &argv);
   g_test_add_func("/commands/dicom-life/images-come-again", test_images_come_again);
   g_test_add_func("/commands/dicom-life/each-arrow-ends-a-verdict", test_each_arrow_ends_a_verdict);
   g_test_add_func("/commands/dicom-life/a-person-decides", test_a_person_decides);
+  g_test_add_func("/commands/dicom-life/a-removal-says-what-goes-first",
+                  test_a_removal_says_what_goes_first);
   return g_test_run();
 }

@@ -1361,6 +1361,19 @@ def open_only(app, text):
     app.keys("Return", "n", "Return")
 
 
+def pick(app, contains, title):
+    """Chooses one of the choices of the dialog of that title, by keys."""
+    wait_for(lambda: app.find("check box", contains=contains), contains)
+    app.keys("space", window=title)
+
+    def chosen():
+        if app.find("check box", contains=contains).has_state(4):
+            return True
+        app.keys("Down", window=title)
+        return False
+    wait_for(chosen, f"'{contains}' to be chosen")
+
+
 def a_contradiction_is_decided_in_the_window():
     """Right value: case 01: OTHER-9 never gets what is SAME-1's, both wait; `demur dicom list` after the decision, and the
     verdict that came back with its images."""
@@ -1395,6 +1408,71 @@ def a_contradiction_is_decided_in_the_window():
     assert any("the disc was labelled wrongly" in (e["details"] or "") for e in log), log
     open_only(app, "SAME-1")
     app.wait_text("Accepted: the risk is shown")
+    app.quit()
+
+
+def a_patient_imported_by_mistake_is_taken_out():
+    """Right value: `demur dicom list` and `demur log` behind it: what leaves is what `demur dicom remove --dry-run` said, by the
+    user of the window; the scan of the other patient stays as it was."""
+    workspace = prepared()
+    demur(workspace, "assess", "s", "--all")
+    other = demur(workspace, "dicom", "import", shared("real/siemens-emotion"))["series"][0]["patient_id"]
+    said = demur(workspace, "dicom", "remove", "--patient", "SAME-1", "--dry-run")
+    app = Workstation(workspace)
+    app.wait_text("SAME-1")
+    open_only(app, "SAME-1")
+    app.wait_text("Accepted: the risk is shown")
+    app.keys("Delete")
+    button = wait_for(lambda: app.find("push button", "Take out"), "the dialog")
+    app.wait_text("Everything of patient SAME-1: 1 series in 1 studies")
+    assert not button.sensitive(), "a removal without choice and reason"
+    app.find("text", "Reason for taking it out").set_text("of another hospital")
+    assert not app.find("push button", "Take out").sensitive(), "a removal of nothing in particular"
+    app.keys("Escape", window="Take out of the workspace")
+    app.wait_no_text("Reason for taking it out")
+    assert len(demur(workspace, "dicom", "list")["series"]) > 1, "Escape took something out"
+    app.keys("Delete")
+    app.wait_text("Everything of patient SAME-1: 1 series in 1 studies")
+    pick(app, "Everything of patient", "Take out of the workspace")
+    app.wait_text(f"Goes: 1 series in 1 studies, {said['n_images']} images, {said['n_scores']} scores")
+    app.wait_text(f"in the history {said['n_verdicts_kept']} verdicts, 0 opinions")
+    app.find("text", "Reason for taking it out").set_text("of another hospital")
+    wait_for(lambda: app.find("push button", "Take out").sensitive(), "the decision to be complete")
+    app.do("push button", "Take out")
+    app.wait_text("1 series was taken out; your reason is kept")
+    app.wait_no_text("SAME-1")
+    left = demur(workspace, "dicom", "list")["series"]
+    assert {s["patient_id"] for s in left} == {other}, left
+    log = demur(workspace, "log", "--event", "removal")["events"]
+    assert log and all(e["user"] for e in log) and any("of another hospital" in (e["details"] or "") for e in log), log
+    assert demur(workspace, "verify")["ok"]
+    app.quit()
+
+
+def a_correction_of_the_archive_is_taken_in_the_window():
+    """Right value: case 01 taken as a correction: one volume, of OTHER-9, with the score that it had; no risk until it is assessed
+    again, and then the one of before."""
+    workspace = prepared()
+    before = demur(workspace, "assess", "s", "--all")["verdicts"][0]
+    demur(workspace, "dicom", "import", shared_case("01-reimport-other-patient/ct"))
+    app = Workstation(workspace)
+    app.wait_text("OTHER-9")
+    open_only(app, "OTHER-9")
+    app.keys("y")
+    pick(app, "correction of the person", "Resolve a contradiction")
+    app.find("text", "Reason for the decision").set_text("the archive merged two numbers")
+    wait_for(lambda: app.find("push button", "Decide and keep").sensitive(), "the decision to be complete")
+    app.do("push button", "Decide and keep")
+    app.wait_text("Your decision and its reason are kept")
+    left = demur(workspace, "dicom", "list")["series"]
+    assert [s["patient_id"] for s in left] == ["OTHER-9"] and left[0]["conflict"] is None, left
+    open_only(app, "OTHER-9")
+    app.wait_text("Out of date: assess again")
+    assert not any("risk in" in t or "Accepted: the risk" in t for t in app.texts())
+    app.keys("e")
+    app.wait_text("Accepted: the risk is shown")
+    now = demur(workspace, "assess", "s", "--all")["verdicts"][0]
+    assert (now["patient_id"], now["risk"]) == ("OTHER-9", before["risk"]), now
     app.quit()
 
 
