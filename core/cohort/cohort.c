@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/digest.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sha256.h"
 #include "cohort/columns.h"
 
 /* The cohort as others see it, then what they don't. */
@@ -326,9 +326,10 @@ demur_cohort_attribute_text(const DemurCohort *cohort, size_t attribute, size_t 
 /* Columns are hashed in blocks of this many rows, gathered first: the bytes are the same for NULL
  * and for every row named one by one. */
 #define DIGEST_BLOCK 4096
+#define DIGEST_TEXT_BYTES 16384
 
 static void
-digest_column(GChecksum *checksum, const void *values, size_t row_bytes, const guint32 *rows,
+digest_column(DemurSha256 *sha, const void *values, size_t row_bytes, const guint32 *rows,
               size_t n_rows, guint8 *buffer) {
   for (size_t begin = 0; begin < n_rows; begin += DIGEST_BLOCK) {
     const size_t n = MIN((size_t)DIGEST_BLOCK, n_rows - begin);
@@ -339,25 +340,44 @@ digest_column(GChecksum *checksum, const void *values, size_t row_bytes, const g
                row_bytes);
       block = buffer;
     }
-    demur_digest_add_bytes(checksum, block, n * row_bytes);
+    demur_sha256_add_bytes(sha, block, n * row_bytes);
   }
+}
+
+/* Each text framed by its length, gathered into larger pieces: a call a text would cost more than
+ * its digest. */
+static void
+digest_texts(DemurSha256 *sha, GString *gathered, const char *const *texts, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    const size_t length = strlen(texts[i]);
+    const guint64 frame = GUINT64_TO_LE((guint64)length);
+    g_string_append_len(gathered, (const char *)&frame, sizeof frame);
+    g_string_append_len(gathered, texts[i], (gssize)length);
+  }
+  if (gathered->len < DIGEST_TEXT_BYTES)
+    return;
+  demur_sha256_update(sha, gathered->str, gathered->len);
+  g_string_truncate(gathered, 0);
 }
 
 char *
 demur_cohort_digest(const DemurCohort *cohort, const guint32 *rows, size_t n) {
   const size_t n_rows = rows != NULL ? n : cohort->n_scans;
-  g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
-  demur_digest_add_text(checksum, "demur cohort 1");
+  g_auto(DemurSha256) sha;
+  demur_sha256_init(&sha);
+  demur_sha256_add_text(&sha, "demur cohort 1");
   const guint64 shape[] = {n_rows, cohort->n_classes, cohort->embedding_width,
                            cohort->yearly_risks != NULL};
-  demur_digest_add_bytes(checksum, shape, sizeof shape);
+  demur_sha256_add_bytes(&sha, shape, sizeof shape);
+  g_autoptr(GString) gathered = g_string_sized_new(DIGEST_TEXT_BYTES * 2);
   for (size_t i = 0; i < n_rows; i++) {
     const size_t row = rows != NULL ? rows[i] : i;
-    demur_digest_add_text(checksum, cohort->scan_ids[row]);
-    demur_digest_add_text(checksum, cohort->patient_ids[cohort->patients[row]]);
-    demur_digest_add_text(checksum, cohort->site_names[cohort->sites[row]]);
-    demur_digest_add_text(checksum, cohort->split_names[cohort->splits[row]]);
+    const char *const texts[] = {cohort->scan_ids[row], cohort->patient_ids[cohort->patients[row]],
+                                 cohort->site_names[cohort->sites[row]],
+                                 cohort->split_names[cohort->splits[row]]};
+    digest_texts(&sha, gathered, texts, G_N_ELEMENTS(texts));
   }
+  demur_sha256_update(&sha, gathered->str, gathered->len);
   size_t widest = 0;
   for (size_t k = 0; k < DEMUR_N_COHORT_COLUMNS; k++)
     widest = MAX(widest, demur_cohort_column_row_bytes(cohort, &demur_cohort_columns[k]));
@@ -368,9 +388,12 @@ demur_cohort_digest(const DemurCohort *cohort, const guint32 *rows, size_t n) {
     if (column->type == DEMUR_CELL_TEXT || column->type == DEMUR_CELL_CODE || data == NULL)
       continue; /* texts are hashed above */
     if (column->named_in_digest)
-      demur_digest_add_text(checksum, column->name);
-    digest_column(checksum, data, demur_cohort_column_row_bytes(cohort, column), rows, n_rows,
-                  buffer);
+      demur_sha256_add_text(&sha, column->name);
+    digest_column(&sha, data, demur_cohort_column_row_bytes(cohort, column), rows, n_rows, buffer);
   }
-  return g_strdup(g_checksum_get_string(checksum));
+  guint8 digest[DEMUR_SHA256_BYTES];
+  demur_sha256_finish(&sha, digest);
+  char *hex = g_malloc(DEMUR_SHA256_HEX);
+  demur_sha256_hex(digest, hex);
+  return hex;
 }

@@ -56,13 +56,20 @@ keep_first(char **first, const char *text) {
 
 guint32
 demur_ids_add(DemurIds *ids, const DemurTableField *field, gboolean *is_new, guint32 *like) {
+  *like = DEMUR_IDS_NONE;
+  *is_new = FALSE;
+  /* Columns are often runs of one identifier, and a cleaned one is cleaned to itself. */
+  const DemurIntern *known = &ids->texts;
+  if (known->texts->len > 0 && strcmp(field->text, demur_ids_text(ids, known->last)) == 0)
+    return known->last;
   size_t length;
   DemurIdChanges changes;
   const char *text = demur_table_id(field, ids->scratch, &length, &changes);
   ids->n_trimmed += (changes & DEMUR_ID_TRIMMED) != 0;
   ids->n_composed += (changes & DEMUR_ID_COMPOSED) != 0;
   const guint32 code = demur_intern_add(&ids->texts, text, length, is_new);
-  *like = DEMUR_IDS_NONE;
+  if (*is_new && length == 0)
+    ids->n_empty++;
   if (!*is_new || length == 0)
     return code;
   *like = find_like(ids, code, length);

@@ -15,7 +15,8 @@ typedef struct {
   DemurIntern texts;
   GString *scratch, *likeness;
   DemurCodeTable likenesses; /* of the first identifier with each */
-  size_t n_trimmed, n_composed, n_like, n_rewritten, n_missing;
+  size_t n_trimmed, n_composed, n_like, n_rewritten;
+  size_t n_missing, n_empty; /* identifiers that are a word for "not recorded", or nothing */
   char *like[2], *rewritten, *missing; /* the first of each kind */
 } DemurIds;
 

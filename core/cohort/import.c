@@ -241,10 +241,13 @@ parse_label(Import *import, const DemurTableField *field) {
   return (gint32)value;
 }
 
-/* A text that every scan must have; id: the field's, cleaned. */
+/* A text that every scan must have: the field's, which ids have kept cleaned as code. */
 static void
-require(Import *import, const DemurTableField *field, const char *name, const char *id,
-        gboolean not_missing) {
+require(Import *import, const DemurTableField *field, const char *name, const DemurIds *ids,
+        guint32 code, gboolean not_missing) {
+  if (ids->n_empty == 0 && (ids->n_missing == 0 || !not_missing))
+    return;
+  const char *id = demur_ids_text(ids, code);
   const DemurTableField cleaned = {.text = id, .length = strlen(id)};
   if (cleaned.length == 0)
     demur_table_faults_note(&import->faults, field, name,
@@ -323,12 +326,10 @@ static const DemurTableField no_split = {.text = "all", .length = 3},
 static void
 read_ids(Import *import, const DemurTableField *fields, size_t row) {
   DemurCohort *cohort = import->cohort;
-  char row_name[32];
-  const DemurTableField numbered = {
-      .text = row_name,
-      .length = (size_t)g_snprintf(row_name, sizeof row_name, "row-%zu", row + 1),
-      .line = fields[0].line,
-      .column = 1};
+  char row_name[32] = "";
+  DemurTableField numbered = {.text = row_name, .line = fields[0].line, .column = 1};
+  if (import->is_bare)
+    numbered.length = (size_t)g_snprintf(row_name, sizeof row_name, "row-%zu", row + 1);
   const DemurTableField *patient = import->is_bare ? &numbered : &fields[import->at_patient];
   const DemurTableField *site = import->is_bare ? &one_site : &fields[import->at_site];
   const DemurTableField *split = import->at_split >= 0 ? &fields[import->at_split]
@@ -342,9 +343,9 @@ read_ids(Import *import, const DemurTableField *fields, size_t row) {
   const guint32 p = cohort->patients[row] =
       demur_ids_add(&import->patients, patient, &is_new, &like);
   const char *id = demur_ids_text(&import->patients, p);
-  require(import, patient, "patient_id", id, FALSE);
-  require(import, site, "site", demur_ids_text(&import->sites, cohort->sites[row]), TRUE);
-  require(import, split, "split", demur_ids_text(&import->splits, cohort->splits[row]), TRUE);
+  require(import, patient, "patient_id", &import->patients, p, FALSE);
+  require(import, site, "site", &import->sites, cohort->sites[row], TRUE);
+  require(import, split, "split", &import->splits, cohort->splits[row], TRUE);
   if (is_new) {
     g_array_append_val(import->patient_splits, cohort->splits[row]);
     g_array_append_val(import->patient_lines, line);
@@ -357,7 +358,7 @@ read_ids(Import *import, const DemurTableField *fields, size_t row) {
     return;
   const DemurTableField *scan = &fields[import->at_scan];
   const guint32 s = demur_ids_add(&import->scans, scan, &is_new, &like);
-  require(import, scan, "scan_id", demur_ids_text(&import->scans, s), FALSE);
+  require(import, scan, "scan_id", &import->scans, s, FALSE);
   if (is_new)
     g_array_append_val(import->scan_lines, line);
   else

@@ -109,12 +109,14 @@ demur_table_id_likeness(const char *id, size_t length, GString *likeness) {
     size_t n = 0;
     for (size_t i = 0; i < length; i++)
       if ((guchar)id[i] > ' ')
-        likeness->str[n++] = g_ascii_tolower(id[i]);
+        likeness->str[n++] = (char)(id[i] + (id[i] >= 'A' && id[i] <= 'Z' ? 'a' - 'A' : 0));
     g_string_truncate(likeness, n);
   } else {
     append_likeness(likeness, id);
   }
   const char *text = likeness->str;
+  if (!g_ascii_isdigit(*text))
+    return;
   const size_t digits = strspn(text, "0123456789");
   const gboolean whole = digits > 0 && text[digits] == '.' && text[digits + 1] == '0' &&
                          strspn(text + digits + 1, "0") == likeness->len - digits - 1;
@@ -266,8 +268,14 @@ demur_table_id_rewriting(const char *id) {
 
 gboolean
 demur_table_is_missing(const DemurTableField *field) {
-  static const char *const words[] = {"na",   "n/a",  "#n/a",    "<na>",    "nan",
-                                      "null", "none", "missing", "unknown", "not recorded"};
+#define WORD(word)                                                                                 \
+  { word, sizeof word - 1 }
+  static const struct {
+    const char *word;
+    size_t length;
+  } words[] = {WORD("na"),   WORD("n/a"),  WORD("#n/a"),    WORD("<na>"),    WORD("nan"),
+               WORD("null"), WORD("none"), WORD("missing"), WORD("unknown"), WORD("not recorded")};
+#undef WORD
   const char *text = field->text;
   if (field->length == 0)
     return TRUE;
@@ -289,7 +297,7 @@ demur_table_is_missing(const DemurTableField *field) {
   case 'u':
   case 'U':
     for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
-      if (g_ascii_strcasecmp(text, words[i]) == 0)
+      if (field->length == words[i].length && g_ascii_strcasecmp(text, words[i].word) == 0)
         return TRUE;
     return FALSE;
   default:
