@@ -159,10 +159,11 @@ says_less(const DemurEligibility *eligibility, const DemurSeries *series, const 
 
 static void
 judge_one(const DemurEligibility *eligibility, DemurSeries *series) {
-  g_autoptr(GPtrArray) warnings = g_ptr_array_new();
-  g_autoptr(GString) reasons = g_string_new(NULL);
   demur_series_clear_findings(series);
   series->findings = g_new0(DemurRuleFinding, eligibility->n_rules);
+  series->eligible = TRUE;
+  series->accepted = FALSE;
+  g_clear_pointer(&series->preferred, g_free);
   for (size_t i = 0; i < eligibility->n_rules; i++) {
     const DemurRule *rule = &eligibility->rules[i];
     DemurRuleFinding *finding = &series->findings[series->n_findings];
@@ -172,19 +173,19 @@ judge_one(const DemurEligibility *eligibility, DemurSeries *series) {
     finding->code = rule->code;
     finding->action = rule->action;
     series->n_findings++;
-    g_autofree char *words = demur_rule_finding_words(finding);
-    if (rule->action == DEMUR_RULE_WARN)
-      g_ptr_array_add(warnings, g_steal_pointer(&words));
-    else
-      g_string_append_printf(reasons, "%s%s", reasons->len > 0 ? "; " : "", words);
+    series->eligible &= rule->action != DEMUR_RULE_REFUSE;
   }
-  g_ptr_array_add(warnings, NULL);
-  g_strfreev(series->warnings);
-  series->warnings = (char **)g_ptr_array_free(g_steal_pointer(&warnings), FALSE);
-  series->eligible = reasons->len == 0;
-  series->accepted = FALSE;
-  g_free(series->reason);
-  series->reason = series->eligible ? NULL : g_strdup_printf("not eligible: %s", reasons->str);
+}
+
+const char *
+demur_preference_name(DemurPreference preference) {
+  static const char *const names[DEMUR_N_PREFERENCES] = {
+      [DEMUR_PREFERENCE_THINNER] = "thinner_slices",
+      [DEMUR_PREFERENCE_SOFTER] = "softer_kernel",
+      [DEMUR_PREFERENCE_MORE_SLICES] = "more_slices",
+      [DEMUR_PREFERENCE_SERIES_NUMBER] = "lower_series_number",
+      [DEMUR_PREFERENCE_SCAN_ID] = "lower_scan_id"};
+  return names[preference];
 }
 
 static int
@@ -203,24 +204,24 @@ kernel_rank(DemurKernelClass sharpness) {
 
 /* < 0 where a is preferred; why: the criterion that decided. */
 static int
-prefer(const DemurCandidate *a, const DemurCandidate *b, const char **why) {
+prefer(const DemurCandidate *a, const DemurCandidate *b, DemurPreference *why) {
   const double x = isnan(a->thickness_mm) ? INFINITY : a->thickness_mm;
   const double y = isnan(b->thickness_mm) ? INFINITY : b->thickness_mm;
-  *why = "its slices are thinner";
+  *why = DEMUR_PREFERENCE_THINNER;
   if (x < y)
     return -1;
   if (x > y)
     return 1;
-  *why = "its kernel is softer";
+  *why = DEMUR_PREFERENCE_SOFTER;
   if (kernel_rank(a->kernel_class) != kernel_rank(b->kernel_class))
     return kernel_rank(a->kernel_class) - kernel_rank(b->kernel_class);
-  *why = "it has more slices";
+  *why = DEMUR_PREFERENCE_MORE_SLICES;
   if (a->n_slices != b->n_slices)
     return a->n_slices > b->n_slices ? -1 : 1;
-  *why = "its series number is lower";
+  *why = DEMUR_PREFERENCE_SERIES_NUMBER;
   if (a->series_number != b->series_number)
     return a->series_number < b->series_number ? -1 : 1;
-  *why = "its scan_id is lower";
+  *why = DEMUR_PREFERENCE_SCAN_ID;
   return strcmp(a->scan_id, b->scan_id);
 }
 
@@ -251,7 +252,7 @@ void
 demur_eligibility_choose(DemurCandidate *candidates, size_t n) {
   g_autofree guint *studies = g_new0(guint, MAX(n, 1));
   g_autofree const DemurCandidate **best = g_new0(const DemurCandidate *, MAX(n, 1));
-  const char *why;
+  DemurPreference why;
   demur_eligibility_studies(candidates, n, studies);
   for (size_t i = 0; i < n; i++) {
     const DemurCandidate *one = &candidates[i];
@@ -262,12 +263,11 @@ demur_eligibility_choose(DemurCandidate *candidates, size_t n) {
     DemurCandidate *one = &candidates[i];
     const DemurCandidate *chosen = best[studies[i]];
     one->accepted = one->eligible && chosen == one;
-    one->reason = NULL;
+    one->preferred = NULL;
     if (!one->eligible || one->accepted)
       continue;
-    prefer(chosen, one, &why);
-    one->reason = g_strdup_printf("eligible, not chosen: series %s of the study is preferred (%s)",
-                                  chosen->scan_id, why);
+    prefer(chosen, one, &one->preferred_by);
+    one->preferred = chosen->scan_id;
   }
 }
 
@@ -290,7 +290,7 @@ demur_eligibility_judge(const DemurEligibility *eligibility, GPtrArray *series) 
   for (guint i = 0; i < series->len; i++) {
     DemurSeries *one = series->pdata[i];
     one->accepted = candidates[i].accepted;
-    if (candidates[i].reason != NULL)
-      one->reason = candidates[i].reason;
+    one->preferred = g_strdup(candidates[i].preferred);
+    one->preferred_by = candidates[i].preferred_by;
   }
 }

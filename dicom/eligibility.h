@@ -53,7 +53,9 @@ typedef struct {
   size_t n_slices;
   gint64 series_number;
   gboolean accepted; /* set by the choice */
-  char *reason;      /* set, owned: of an eligible one not chosen; NULL else */
+  const char
+      *preferred; /* set, borrowed: of an eligible one not chosen, the scan_id that is; else NULL */
+  DemurPreference preferred_by;
 } DemurCandidate;
 
 /* Chooses one eligible series for each study and patient. */
@@ -63,7 +65,7 @@ void demur_eligibility_choose(DemurCandidate *candidates, size_t n);
  * studies: [n]. */
 void demur_eligibility_studies(const DemurCandidate *candidates, size_t n, guint *studies);
 
-/* Fills findings, eligible, reason and warnings of every series, and accepted by the choice within
+/* Fills findings, eligible and preferred of every series, and accepted by the choice within
  * each study. */
 void demur_eligibility_judge(const DemurEligibility *eligibility, GPtrArray *series);
 

@@ -16,15 +16,13 @@ const char *demur_rule_action_name(DemurRuleAction action); /* "off", "warn", "r
 #define DEMUR_RULE_FINDING_VALUES 4
 
 typedef struct {
-  const char *code;                        /* of the rule; static */
-  DemurRuleAction action;                  /* WARN or REFUSE */
-  guint variant;                           /* which of the rule's sentences tells it */
-  char *values[DEMUR_RULE_FINDING_VALUES]; /* what the sentence names, as text; NULL where unused */
+  const char *code;       /* of the rule; static */
+  DemurRuleAction action; /* WARN or REFUSE */
+  guint variant;          /* which of the rule's sentences tells it (words/rule-words.h) */
+  char *values[DEMUR_RULE_FINDING_VALUES]; /* what the sentence names, as text; NULL where unused,
+                                            * empty where it names what is not recorded */
 } DemurRuleFinding;
 
 void demur_rule_finding_clear(DemurRuleFinding *finding);
-
-/* The sentence, in English (owned). */
-char *demur_rule_finding_words(const DemurRuleFinding *finding);
 
 G_END_DECLS

@@ -1,5 +1,5 @@
 /* The rules a series is judged by: one table of rows, each with its code, what is done, its limit,
- * what it asks, the function that looks, and the sentences that tell what was found. */
+ * what it asks and the function that looks. What it found is worded in words/rule-words.c. */
 #pragma once
 
 #include "dicom/series.h"
@@ -19,7 +19,6 @@ struct DemurRule {
   double limit;           /* NaN where the rule has none */
   const char *words;      /* what the rule asks, for tables and the guide */
   DemurRuleFunc function;
-  const char *told[3]; /* a sentence for each variant: {0} .. {3} stand for the values */
 };
 
 /* The code of the rule that says more of the same thing: where that is broken (though it be off) this one

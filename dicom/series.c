@@ -81,7 +81,7 @@ demur_series_free(DemurSeries *series) {
       series->unit_from,
       series->mono_energetic,
       series->spectral_words,
-      series->reason,
+      series->preferred,
   };
   for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
     g_free(texts[i]);
@@ -94,7 +94,6 @@ demur_series_free(DemurSeries *series) {
   }
   g_free(series->mixed);
   demur_series_clear_findings(series);
-  g_strfreev(series->warnings);
   g_strfreev(series->gone);
   g_free(series);
 }

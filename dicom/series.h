@@ -68,6 +68,19 @@ typedef struct {
   double seconds;      /* of a jump; else NaN */
 } DemurMixed;
 
+/* What decided between two series of a study. */
+typedef enum {
+  DEMUR_PREFERENCE_THINNER, /* slices */
+  DEMUR_PREFERENCE_SOFTER,  /* kernel */
+  DEMUR_PREFERENCE_MORE_SLICES,
+  DEMUR_PREFERENCE_SERIES_NUMBER, /* the lower */
+  DEMUR_PREFERENCE_SCAN_ID,       /* the lower */
+  DEMUR_N_PREFERENCES,
+} DemurPreference;
+
+/* "thinner_slices", "softer_kernel" .. */
+const char *demur_preference_name(DemurPreference preference);
+
 typedef struct {
   char *scan_id;
   gboolean scan_id_from_digest; /* the series has no UID: made from the files' SHA-256 */
@@ -150,10 +163,10 @@ typedef struct {
   /* The judgement: dicom/eligibility.h. */
   size_t n_findings;
   DemurRuleFinding *findings; /* [n_findings], in the order of the rules */
-  char **warnings;            /* their words; NULL-terminated */
-  gboolean eligible;
-  gboolean accepted; /* eligible and chosen */
-  char *reason;      /* why not accepted: rule and value; NULL where accepted */
+  gboolean eligible;          /* none of them refuses it */
+  gboolean accepted;          /* eligible and chosen */
+  char *preferred; /* of an eligible one not chosen: scan_id of the one that is, else NULL */
+  DemurPreference preferred_by;
 } DemurSeries;
 
 void demur_series_free(DemurSeries *series);

@@ -1,6 +1,8 @@
 #include "ui/import-outcome.h"
 
+#include "tasks/series-records.h"
 #include "ui/words.h"
+#include "words/words.h"
 
 static void
 line_free(gpointer data) {
@@ -44,12 +46,14 @@ demur_import_outcome_new(const DemurIntake *intake, char *const *paths) {
   for (guint i = 0; i < intake->import->series->len; i++) {
     const DemurSeries *series = intake->import->series->pdata[i];
     const DemurSeriesRecord *record = intake->records->pdata[i];
-    const gboolean warned = series->warnings != NULL && series->warnings[0] != NULL;
+    g_auto(GStrv) warnings =
+        demur_dicom_warning_words(record->warnings_json, demur_words_translate);
     if (record->accepted)
       add_line(outcome->accepted, series_title(series),
-               warned ? g_strjoinv("; ", series->warnings) : NULL);
+               warnings[0] != NULL ? g_strjoinv("; ", warnings) : NULL);
     else
-      add_line(outcome->rejected, series_title(series), g_strdup(record->reason));
+      add_line(outcome->rejected, series_title(series),
+               demur_words_kept(record->reason, demur_words_translate));
     outcome->n_series++;
   }
   for (guint i = 0; i < intake->import->skipped->len; i++) {

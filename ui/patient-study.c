@@ -3,6 +3,7 @@
 #include "ui/patient-page-private.h"
 
 #include "ui/thumbnails.h"
+#include "words/words.h"
 
 static void
 on_picture(gpointer owner, guint64 tag, gpointer part) {
@@ -92,8 +93,10 @@ demur_patient_page_add_study(DemurPatientPage *page, size_t row) {
   const DemurScan *mine = &table->scans[row];
   const char *rule = _("The rule chooses the series before any score is seen.");
   if (mine->overrule != NULL) {
-    g_autofree char *text = g_strdup_printf(_("Chosen by a person: %s. By the rules: %s."),
-                                            mine->overrule, demur_words_translate(mine->overruled));
+    g_autofree char *by_rules = demur_words_kept(mine->overruled, demur_words_translate);
+    g_autofree char *text =
+        g_strdup_printf(_("Chosen by a person: %s. By the rules: %s."), mine->overrule,
+                        *mine->overruled != '\0' ? by_rules : _("accepted"));
     demur_patient_page_add_text(page->side, text, NULL);
   }
   demur_patient_page_add_text(page->side, rule, "muted");

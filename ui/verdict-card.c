@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "report/format.h"
 #include "tasks/meaning.h"
+#include "tasks/series-records.h"
 #include "ui/drawing.h"
 #include "ui/job.h"
 #include "ui/scan-words.h"
@@ -424,7 +425,8 @@ add_set_aside(DemurVerdictCard *card, const DemurScan *scan) {
       scan->waits) /* the verdict says it itself */
     return;
   GtkBox *box = add_card(card, _("Not the assessed series now"));
-  add_label(box, demur_words_translate(scan->set_aside), NULL);
+  g_autofree char *why = demur_words_kept(scan->set_aside, demur_words_translate);
+  add_label(box, why, NULL);
 }
 
 static void
@@ -557,11 +559,12 @@ on_loaded(DemurVerdictCard *card) {
 
 static void
 add_warnings(DemurVerdictCard *card, const DemurScan *scan) {
-  if (scan->n_warnings == 0)
+  g_auto(GStrv) warnings = demur_dicom_warning_words(scan->warnings, demur_words_translate);
+  if (warnings[0] == NULL)
     return;
   GtkBox *box = add_card(card, _("About this series"));
-  for (size_t i = 0; i < scan->n_warnings; i++) {
-    g_autofree char *text = g_strdup_printf("· %s", scan->warnings[i]);
+  for (char **warning = warnings; *warning != NULL; warning++) {
+    g_autofree char *text = g_strdup_printf("· %s", *warning);
     /* A long comment has a few lines here and the rest in its tooltip. */
     GtkWidget *label = add_label(box, text, "small");
     gtk_label_set_lines(GTK_LABEL(label), 6);

@@ -7,6 +7,7 @@
 #include "ui/resolve-window.h"
 #include "ui/window-private.h"
 #include "ui/words.h"
+#include "words/words.h"
 
 static void
 on_open_case(GSimpleAction *action, GVariant *value, gpointer data) {
@@ -119,11 +120,12 @@ on_choose_series(GSimpleAction *action, GVariant *value, gpointer data) {
   }
   ChooseData *choose = g_new(ChooseData, 1);
   *choose = (ChooseData){g_object_ref(window), g_strdup(scan->scan_id)};
+  g_autofree char *why = demur_words_kept(scan->set_aside, demur_words_translate);
   g_autofree char *text = g_strdup_printf(
       _("The rules set this series of patient %s aside: %s. Why is it to be assessed all the same? "
         "The reason is kept, both verdicts stay visible, the report counts such decisions, and "
         "calibration is measured on the rules' choice."),
-      scan->patient_id, demur_words_translate(scan->set_aside));
+      scan->patient_id, why);
   demur_question_ask(GTK_WINDOW(window), _("Assess this series instead"), text,
                      _("Assess and keep"), FALSE, on_choose_reason, choose);
 }

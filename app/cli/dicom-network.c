@@ -12,6 +12,8 @@
 #include "dicom/network.h"
 #include "dicom/receiver.h"
 #include "dicom/web.h"
+#include "tasks/series-records.h"
+#include "words/words.h"
 
 #define MAX_DEPTH 64
 #define MAX_LOGIN 65536 /* bytes of a file with a login */
@@ -475,7 +477,8 @@ on_problem(const char *sentence, gpointer data) {
 /* One series that came in: its verdict, where a selector is given. */
 static gboolean
 assess_received(Receiving *receiving, const DemurSeriesRecord *record, GError **error) {
-  const char *word = record->accepted ? "to be assessed" : record->reason;
+  g_autofree char *reason = demur_words_kept(record->reason, NULL);
+  const char *word = record->accepted ? "to be assessed" : reason;
   g_auto(DemurAssessment) assessment = {0};
   if (receiving->selector != NULL) {
     const DemurAssessParams options = {.selector = receiving->selector, .scan_id = record->scan_id};
@@ -491,7 +494,8 @@ assess_received(Receiving *receiving, const DemurSeriesRecord *record, GError **
   demur_json_string(receiving->json, "scan_id", record->scan_id);
   demur_json_int(receiving->json, "n_slices", (gint64)record->n_slices);
   demur_json_bool(receiving->json, "accepted", record->accepted);
-  demur_json_string(receiving->json, "reason", record->reason);
+  demur_json_string(receiving->json, "reason", reason);
+  demur_dicom_json_reasons(receiving->json, "reason_details", record->reason);
   demur_json_string(receiving->json, "verdict", receiving->selector != NULL ? word : NULL);
   demur_json_end_object(receiving->json);
   if (!receiving->context->json) {

@@ -8,6 +8,7 @@
 #include "tasks/decisions.h"
 #include "tasks/intake.h"
 #include "tasks/series-records.h"
+#include "words/words.h"
 #include "app/cli/dicom-network.h"
 #include "base/file-input.h"
 #include "base/limits.h"
@@ -166,9 +167,11 @@ print_one(DemurContext *context, const char *scan_id, GError **error) {
   if (!context->json) {
     g_autofree char *text = demur_dicom_text_record(record, TRUE);
     print_text(text);
+    g_autofree char *by_rules =
+        overrule != NULL ? demur_words_kept(overrule->rules_reason, NULL) : NULL;
     if (overrule != NULL)
       g_print("  chosen by    a person: %s\n  by the rules %s\n", overrule->reason,
-              overrule->rules_reason != NULL ? overrule->rules_reason : "accepted");
+              by_rules != NULL ? by_rules : "accepted");
     return TRUE;
   }
   DemurJson *json = demur_json_new();

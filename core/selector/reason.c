@@ -33,6 +33,11 @@ static const char *const kinds[DEMUR_N_REASONS] = {
     [DEMUR_REASON_RUN_FAILED] = "run_failed",
     [DEMUR_REASON_HORIZON] = "horizon",
     [DEMUR_REASON_WATCH] = "watch_stopped",
+    [DEMUR_REASON_RULE] = "rule",
+    [DEMUR_REASON_PREFERRED] = "preferred",
+    [DEMUR_REASON_PERSON_CHOSE] = "person_chose",
+    [DEMUR_REASON_CHOSEN_BEFORE] = "chosen_before",
+    [DEMUR_REASON_CHOSEN_IS_OUT] = "chosen_is_out",
 };
 
 static const char *const places[] = {
@@ -69,6 +74,7 @@ demur_reason_copy(const DemurReason *reason) {
   DemurReason *copy = g_memdup2(reason, sizeof *reason);
   copy->subject = g_strdup(reason->subject);
   copy->text = g_strdup(reason->text);
+  copy->values = g_strdupv(reason->values);
   return copy;
 }
 
@@ -78,6 +84,7 @@ demur_reason_free(DemurReason *reason) {
     return;
   g_free(reason->subject);
   g_free(reason->text);
+  g_strfreev(reason->values);
   g_free(reason);
 }
 
@@ -107,6 +114,12 @@ demur_reason_write(DemurJson *json, const DemurReason *reason) {
     demur_json_string(json, "subject", reason->subject);
   if (reason->text != NULL)
     demur_json_string(json, "text", reason->text);
+  if (reason->values != NULL) {
+    demur_json_begin_array(json, "values");
+    for (char **value = reason->values; *value != NULL; value++)
+      demur_json_string(json, NULL, *value);
+    demur_json_end_array(json);
+  }
   if (reason->place != DEMUR_PLACE_UNKNOWN)
     demur_json_string(json, "place", places[reason->place]);
   for (guint i = 0; i < G_N_ELEMENTS(numbers); i++) {
@@ -142,6 +155,23 @@ text_of(JsonObject *object, const char *name) {
              : NULL;
 }
 
+/* The texts of an array (owned); NULL where it is none. */
+static char **
+texts_of(JsonObject *object, const char *name) {
+  JsonNode *node = json_object_get_member(object, name);
+  if (node == NULL || !JSON_NODE_HOLDS_ARRAY(node))
+    return NULL;
+  g_autoptr(GStrvBuilder) texts = g_strv_builder_new();
+  JsonArray *array = json_node_get_array(node);
+  for (guint i = 0; i < json_array_get_length(array); i++) {
+    JsonNode *text = json_array_get_element(array, i);
+    const gboolean is_text =
+        JSON_NODE_HOLDS_VALUE(text) && json_node_get_value_type(text) == G_TYPE_STRING;
+    g_strv_builder_add(texts, is_text ? json_node_get_string(text) : "");
+  }
+  return g_strv_builder_end(texts);
+}
+
 /* Index of a text among n; -1 where it is none of them. */
 static int
 index_of(const char *text, const char *const *texts, size_t n) {
@@ -158,6 +188,7 @@ read_reason(JsonObject *object) {
     return NULL;
   DemurReason *reason =
       demur_reason_new((DemurReasonKind)kind, text_of(object, "subject"), text_of(object, "text"));
+  reason->values = texts_of(object, "values");
   const int place = index_of(text_of(object, "place"), places, G_N_ELEMENTS(places));
   reason->place = place >= 0 ? (DemurReasonPlace)place : DEMUR_PLACE_UNKNOWN;
   reason->tells_risk = json_object_get_boolean_member_with_default(object, "tells_risk", TRUE);
@@ -189,6 +220,23 @@ demur_reasons_from_json(const char *json) {
       g_ptr_array_add(reasons, reason);
   }
   return reasons;
+}
+
+GPtrArray *
+demur_reasons_from_kept(const char *kept) {
+  g_autoptr(JsonNode) root = demur_json_parse(kept);
+  if (kept == NULL || (root != NULL && JSON_NODE_HOLDS_ARRAY(root)))
+    return demur_reasons_from_json(kept);
+  GPtrArray *reasons = demur_reasons_new();
+  g_ptr_array_add(reasons, demur_reason_new(DEMUR_REASON_SERIES, NULL, kept));
+  return reasons;
+}
+
+char *
+demur_reason_kept(const DemurReason *reason) {
+  g_autoptr(GPtrArray) one = g_ptr_array_new();
+  g_ptr_array_add(one, (gpointer)(gsize)reason);
+  return demur_reasons_to_json(one);
 }
 
 const double demur_reason_bands[DEMUR_REASON_BANDS] = {0.0, 0.5, 0.75, 0.9, 0.95, 0.99};

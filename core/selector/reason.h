@@ -38,17 +38,25 @@ typedef enum {
   DEMUR_REASON_OTHER_MODEL,  /* the same; text: the model whose score is there */
   DEMUR_REASON_OTHER_IMAGES, /* subject: the model; its score is of images that changed since */
   DEMUR_REASON_WIDTH,        /* the score's embedding has width n, wanted is n_over */
-  DEMUR_REASON_SERIES,       /* text: the rule of dicom/eligibility.h that leaves it out */
+  DEMUR_REASON_SERIES,       /* text: why it is not assessed, a sentence of an older program */
   DEMUR_REASON_NOT_CHOSEN,   /* another series of the study is assessed */
   DEMUR_REASON_OVERRULED, /* a person chose it; subject: why, text: what the rules said, or NULL */
-  DEMUR_REASON_CONFLICT,  /* SAFETY: its UIDs came with other content or another person */
-  DEMUR_REASON_CROSSES,   /* its risk's interval at this hospital holds the decision threshold value
+  DEMUR_REASON_CONFLICT, /* SAFETY: its UIDs came with other content or another person; text: "person"
+                           * or "content" where it waits for a decision */
+  DEMUR_REASON_CROSSES, /* its risk's interval at this hospital holds the decision threshold value
                            */
-  DEMUR_REASON_FILES,     /* what lies at its stored paths is not what was imported */
+  DEMUR_REASON_FILES,   /* what lies at its stored paths is not what was imported */
   DEMUR_REASON_RUN_FAILED, /* subject: the model; text: how its last run ended without a score */
   DEMUR_REASON_HORIZON,    /* subject: the model; its score has no risk within `value` years */
   DEMUR_REASON_WATCH, /* the watch stopped: subject: the alarm's signal; text: since when; n: the alarm
                             */
+  DEMUR_REASON_RULE, /* a rule of eligibility (dicom/rules.h) is broken: subject: its code, n: which
+                               * of its sentences tells it, values */
+  DEMUR_REASON_PREFERRED, /* eligible; subject: the series of the study that is assessed; text: by what it
+                               * is preferred (demur_preference_name of dicom/series.h) */
+  DEMUR_REASON_PERSON_CHOSE,  /* subject: the series that a person chose instead; text: why */
+  DEMUR_REASON_CHOSEN_BEFORE, /* eligible; subject: the series that was chosen when its score came */
+  DEMUR_REASON_CHOSEN_IS_OUT, /* the same, and it is not eligible now */
   DEMUR_N_REASONS,
 } DemurReasonKind;
 
@@ -66,6 +74,7 @@ typedef struct {
   DemurReasonKind kind;
   DemurReasonPlace place;
   char *subject, *text;            /* NULL: none */
+  char **values;                   /* of a rule, in the order of its sentence; NULL: none */
   double value, median, low, high; /* low and high: 1st and 99th percentile; NaN: none */
   double share;                    /* of the training scans, 0 to 1 */
   double beyond;  /* share of the training scans that it lies beyond: of those below it where place
@@ -95,6 +104,11 @@ void demur_reason_write(DemurJson *json, const DemurReason *reason);
  * gives no reason: a damaged workspace is named by `demur verify`, not here. json may be NULL. */
 char *demur_reasons_to_json(const GPtrArray *reasons);
 GPtrArray *demur_reasons_from_json(const char *json);
+/* The same of a text where an older program kept one bare sentence: then a reason of kind
+ * DEMUR_REASON_SERIES. NULL: none. */
+GPtrArray *demur_reasons_from_kept(const char *kept);
+/* One reason as an array in one line of JSON (owned). */
+char *demur_reason_kept(const DemurReason *reason);
 
 /* Kind and subject of the first reason that may be told without the risk ("feature:knn", "withheld"
  * where there is none; owned): for putting scans in order by their reasons. NULL: no reason. */

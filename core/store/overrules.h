@@ -12,7 +12,7 @@ typedef struct {
   char *reason;  /* the person's; never empty */
   /* The verdict of the rules, as it stood. */
   gboolean rules_eligible, rules_accepted;
-  char *rules_reason; /* NULL where the rules accepted it */
+  char *rules_reason; /* as DemurSeriesRecord.reason; NULL where the rules accepted it */
   char *replaced;     /* scan_id of the series that was to be assessed before; NULL: none */
   char *created;
   char *user; /* NULL: not known */

@@ -32,7 +32,8 @@ typedef struct {
   char *issuer, *birth_date, *sex; /* of the patient */
   gboolean simulated;              /* made by a program, as its images say */
   char *conflict;                  /* SAFETY: "person" or "content" of another volume; NULL: none */
-  char *reason;                    /* why it is not accepted; NULL where it is */
+  char *reason; /* why it is not accepted: an array of reasons (selector/reason.h), or the
+                                    * sentence of an older program; NULL where it is */
   size_t n_slices;
   double spacing_mm, thickness_mm, tilt_degrees;
   char *manufacturer, *manufacturer_raw, *model_name, *kernel; /* manufacturer: normalised */
@@ -41,7 +42,7 @@ typedef struct {
   double fov_mm, tube_current_ma;
   char *site;
   char *facts_json;    /* everything else, a JSON object; NULL where there is nothing */
-  char *warnings_json; /* JSON array of sentences; NULL where there are none */
+  char *warnings_json; /* array of reasons, of an older program of sentences; NULL: none */
   char *created;       /* when first imported (kept when imported again) */
   char *updated;       /* when last imported */
   DemurPlaces places;  /* as they were looked at (tasks/images.h); not kept */
@@ -82,7 +83,7 @@ gboolean demur_series_save(DemurWorkspace *workspace, const DemurSeriesSave *ser
 gboolean demur_series_save_files(DemurWorkspace *workspace, const DemurSeriesSave *series,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Sets what is assessed: the facts stay. reason NULL where accepted. DEMUR_ERROR_NOT_FOUND. */
+/* Sets what is assessed: the facts stay. reason: as DemurSeriesRecord.reason. DEMUR_ERROR_NOT_FOUND. */
 gboolean demur_series_set_accepted(DemurWorkspace *workspace, const char *scan_id,
                                    gboolean accepted, const char *reason,
                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;

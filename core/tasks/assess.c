@@ -260,7 +260,8 @@ assess_series(DemurTask *task, DemurAssessment *assessment, const DemurDicomScor
   for (size_t i = 0; i < scored->n_unscored; i++) {
     const DemurUnscored *u = &scored->unscored[i];
     if (scan_id != NULL && u->refused) {
-      g_autofree char *words = demur_words_reason(u->reason, NULL);
+      g_auto(GStrv) sentences = demur_words_reasons(u->reasons, NULL);
+      g_autofree char *words = g_strjoinv("; ", sentences);
       g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "scan %s: %s", u->scan_id, words);
       return FALSE;
     }
@@ -274,7 +275,8 @@ assess_series(DemurTask *task, DemurAssessment *assessment, const DemurDicomScor
                                         .distance = NAN,
                                         .verdict = u->verdict};
     g_autoptr(GPtrArray) reasons = demur_reasons_new();
-    g_ptr_array_add(reasons, demur_reason_copy(u->reason));
+    for (guint r = 0; r < u->reasons->len; r++)
+      g_ptr_array_add(reasons, demur_reason_copy(u->reasons->pdata[r]));
     add_verdict(assessment, NULL, &verdict, reasons);
   }
   if (scored->cohort == NULL)

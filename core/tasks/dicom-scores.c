@@ -18,17 +18,26 @@ demur_dicom_scores_free(DemurDicomScores *scores) {
   for (size_t i = 0; i < scores->n_unscored; i++) {
     g_free(scores->unscored[i].scan_id);
     g_free(scores->unscored[i].patient_id);
-    demur_reason_free(scores->unscored[i].reason);
+    g_ptr_array_unref(scores->unscored[i].reasons);
   }
   g_free(scores->unscored);
   g_free(scores);
 }
 
-static void
+/* reason: the first one, taken over; NULL: none yet. */
+static DemurUnscored *
 add_unscored(DemurDicomScores *scores, const DemurSeriesRecord *series, double risk,
              DemurVerdict verdict, gboolean refused, DemurReason *reason) {
-  scores->unscored[scores->n_unscored++] = (DemurUnscored){
-      g_strdup(series->scan_id), g_strdup(series->patient_id), risk, verdict, reason, refused};
+  DemurUnscored *one = &scores->unscored[scores->n_unscored++];
+  *one = (DemurUnscored){g_strdup(series->scan_id),
+                         g_strdup(series->patient_id),
+                         risk,
+                         verdict,
+                         demur_reasons_new(),
+                         refused};
+  if (reason != NULL)
+    g_ptr_array_add(one->reasons, reason);
+  return one;
 }
 
 /* Index of a text in a list of distinct texts, added where it is new. */
@@ -181,11 +190,13 @@ look_at(DemurWorkspace *workspace, DemurDicomScores *result, DemurSeriesRecord *
   const double risk =
       of_these ? demur_score_risk_within(score, wanted->horizon_years) : (double)NAN;
   if (!series->accepted || series->conflict != NULL) {
-    add_unscored(result, series, risk, DEMUR_VERDICT_NOT_ELIGIBLE, FALSE,
-                 series->conflict != NULL ? demur_reason_new(DEMUR_REASON_CONFLICT, NULL, NULL)
-                 : series->reason != NULL
-                     ? demur_reason_new(DEMUR_REASON_SERIES, NULL, series->reason)
-                     : demur_reason_new(DEMUR_REASON_NOT_CHOSEN, NULL, NULL));
+    DemurUnscored *u = add_unscored(result, series, risk, DEMUR_VERDICT_NOT_ELIGIBLE, FALSE, NULL);
+    if (series->conflict != NULL)
+      g_ptr_array_add(u->reasons, demur_reason_new(DEMUR_REASON_CONFLICT, NULL, NULL));
+    else if (series->reason == NULL)
+      g_ptr_array_add(u->reasons, demur_reason_new(DEMUR_REASON_NOT_CHOSEN, NULL, NULL));
+    else
+      g_ptr_array_extend_and_steal(u->reasons, demur_reasons_from_kept(series->reason));
     return TRUE;
   }
   if (demur_bindings_places(wanted->bindings, series->scan_id) == DEMUR_PLACES_CHANGED) {

@@ -14,8 +14,8 @@ typedef struct {
   char *scan_id, *patient_id;
   double risk;          /* NaN where there is none */
   DemurVerdict verdict; /* not eligible, no score or failed */
-  DemurReason *reason;
-  gboolean refused; /* there is a score, but of another model or width */
+  GPtrArray *reasons;   /* of DemurReason */
+  gboolean refused;     /* there is a score, but of another model or width */
 } DemurUnscored;
 
 typedef struct {

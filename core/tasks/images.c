@@ -284,7 +284,7 @@ demur_task_tell_places(DemurTask *task, DemurSeriesRecord *record) {
   g_autoptr(DemurReason) reason = demur_reason_new(DEMUR_REASON_FILES, NULL, NULL);
   record->accepted = FALSE;
   g_free(record->reason);
-  record->reason = demur_words_reason(reason, NULL);
+  record->reason = demur_reason_kept(reason);
 }
 
 const char *

@@ -7,6 +7,7 @@
 #include "tasks/images.h"
 #include "tasks/meeting.h"
 #include "tasks/series-records.h"
+#include "words/words.h"
 #include "tasks/study-choice.h"
 #include "cohort/table-header.h"
 #include "cohort/table-text.h"
@@ -376,9 +377,10 @@ demur_intake_choose(DemurTask *task, const char *scan_id, const char *reason, GE
     return FALSE;
   gboolean known;
   const gboolean two = demur_dicom_record_found(record, "two-patients", &known);
-  const char *why = two ? "its series holds images of more than one patient"
-                    : record->conflict != NULL
-                        ? demur_study_choice_conflict(demur_conflict_of_name(record->conflict))
+  g_autofree char *conflict = record->conflict != NULL ? demur_study_choice_conflict(record) : NULL;
+  g_autofree char *waits = demur_words_kept(conflict, NULL);
+  const char *why = two             ? "its series holds images of more than one patient"
+                    : waits != NULL ? waits
                     : g_strcmp0(record->modality, "CT") != 0 ? "it is no CT"
                     : !known ? "an earlier program imported it: import its files again first"
                     : demur_dicom_record_found(record, "not-hu", &known)
@@ -405,7 +407,9 @@ demur_intake_json_overrule(DemurJson *json, const DemurOverruleRecord *record) {
   demur_json_begin_object(json, "by_rules");
   demur_json_bool(json, "eligible", record->rules_eligible);
   demur_json_bool(json, "accepted", record->rules_accepted);
-  demur_json_string(json, "reason", record->rules_reason);
+  g_autofree char *by_rules = demur_words_kept(record->rules_reason, NULL);
+  demur_json_string(json, "reason", by_rules);
+  demur_dicom_json_reasons(json, "reason_details", record->rules_reason);
   demur_json_end_object(json);
   demur_json_end_object(json);
 }

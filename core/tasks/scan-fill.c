@@ -1,10 +1,8 @@
 #include "tasks/scan-fill.h"
 
-#include <json-glib/json-glib.h>
 #include <math.h>
 #include <string.h>
 
-#include "base/json-reader.h"
 #include "base/memory.h"
 
 /* Texts that the table keeps once: compared by address. */
@@ -50,61 +48,6 @@ demur_scan_copy(DemurScanFill *fill, const char *text) {
   return text == NULL || *text == '\0' ? "" : g_string_chunk_insert(fill->table->texts, text);
 }
 
-static const char *const *
-parse_sentences(DemurScanFill *fill, const char *json, size_t *n) {
-  g_autoptr(JsonParser) parser = json_parser_new_immutable();
-  JsonNode *root = demur_json_load(parser, json, -1, NULL) ? json_parser_get_root(parser) : NULL;
-  if (root == NULL || !JSON_NODE_HOLDS_ARRAY(root))
-    return NULL;
-  JsonArray *array = json_node_get_array(root);
-  const guint length = json_array_get_length(array);
-  const char **sentences = g_new0(const char *, length + 1);
-  g_ptr_array_add(fill->table->blocks, sentences);
-  for (guint i = 0; i < length; i++) {
-    JsonNode *node = json_array_get_element(array, i);
-    if (JSON_NODE_HOLDS_VALUE(node) && json_node_get_string(node) != NULL)
-      sentences[(*n)++] = demur_scan_copy(fill, json_node_get_string(node));
-  }
-  return sentences;
-}
-
-/* Verdicts' reasons are plain: texts without an escape, cut out of one copy. Anything else is for
- * the parser. */
-const char *const *
-demur_scan_keep_sentences(DemurScanFill *fill, const char *json, size_t *n) {
-  static const char blanks[] = " \t\r\n";
-  *n = 0;
-  if (json == NULL || strcmp(json, "[]") == 0)
-    return NULL;
-  if (*json != '[' || strchr(json, '\\') != NULL)
-    return parse_sentences(fill, json, n);
-  size_t n_quotes = 0;
-  for (const char *at = json; (at = strchr(at, '"')) != NULL; at++)
-    n_quotes++;
-  char *at = g_string_chunk_insert(fill->table->texts, json) + 1;
-  const char **sentences = g_new0(const char *, n_quotes / 2 + 1);
-  size_t found = 0;
-  for (;;) {
-    at += strspn(at, blanks);
-    char *end = *at == '"' ? strchr(at + 1, '"') : NULL;
-    if (end == NULL)
-      break;
-    sentences[found++] = at + 1;
-    *end = '\0';
-    at = end + 1 + strspn(end + 1, blanks);
-    if (*at != ',')
-      break;
-    at++;
-  }
-  if (*at != ']' || at[1 + strspn(at + 1, blanks)] != '\0') {
-    g_free(sentences);
-    return parse_sentences(fill, json, n);
-  }
-  g_ptr_array_add(fill->table->blocks, sentences);
-  *n = found;
-  return sentences;
-}
-
 static const DemurScan blank = {.patient_id = "",
                                 .patient_name = "",
                                 .issuer = "",
@@ -138,6 +81,7 @@ static const DemurScan blank = {.patient_id = "",
                                 .model = "",
                                 .assessed = "",
                                 .lead = "",
+                                .warnings = "",
                                 .yearly_risks = {NAN, NAN, NAN, NAN, NAN, NAN}};
 G_STATIC_ASSERT(DEMUR_N_YEARS == 6);
 

@@ -23,8 +23,6 @@ void demur_scan_fill_clear(DemurScanFill *fill);
 const char *demur_scan_keep(DemurScanFill *fill, const char *text);
 /* The table's copy of one that doesn't. */
 const char *demur_scan_copy(DemurScanFill *fill, const char *text);
-/* The sentences of a JSON array; *n 0 where it is none. */
-const char *const *demur_scan_keep_sentences(DemurScanFill *fill, const char *json, size_t *n);
 
 /* Room for n more rows. */
 void demur_scan_fill_reserve(DemurScanFill *fill, size_t n);

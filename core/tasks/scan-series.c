@@ -105,19 +105,22 @@ scan_of_series(DemurScanFill *fill, const DemurSeriesRecord *s) {
   scan->thickness_mm = s->thickness_mm;
   scan->kvp = s->kvp;
   scan->simulated = s->simulated;
-  scan->warnings = demur_scan_keep_sentences(fill, s->warnings_json, &scan->n_warnings);
+  scan->warnings = demur_scan_keep(fill, s->warnings_json);
   if (!s->accepted) {
-    scan->set_aside = demur_scan_keep(
-        fill, s->reason != NULL ? s->reason : DEMUR_TASK_WORD("not chosen for assessment"));
+    g_autoptr(GPtrArray) why = demur_reasons_from_kept(s->reason);
+    if (why->len == 0)
+      g_ptr_array_add(why, demur_reason_new(DEMUR_REASON_NOT_CHOSEN, NULL, NULL));
+    g_autofree char *set_aside = demur_reasons_to_json(why);
+    scan->set_aside = demur_scan_keep(fill, set_aside);
     /* Known from the header: no selector has to say it. */
     scan->shown = DEMUR_SHOWN_NOT_ELIGIBLE;
     g_autoptr(GPtrArray) reasons = demur_reasons_new();
-    g_ptr_array_add(reasons, scan->waits
-                                 ? demur_reason_new(DEMUR_REASON_CONFLICT, NULL, NULL)
-                                 : demur_reason_new(DEMUR_REASON_SERIES, NULL, scan->set_aside));
-    g_autofree char *kept = demur_reasons_to_json(reasons);
-    scan->reasons = demur_scan_keep(fill, kept);
-    scan->lead = scan->set_aside;
+    if (scan->waits)
+      g_ptr_array_add(reasons, demur_reason_new(DEMUR_REASON_CONFLICT, NULL, NULL));
+    g_autofree char *waits = scan->waits ? demur_reasons_to_json(reasons) : NULL;
+    g_autofree char *lead = demur_reasons_lead(scan->waits ? reasons : why);
+    scan->reasons = scan->waits ? demur_scan_keep(fill, waits) : scan->set_aside;
+    scan->lead = demur_scan_keep(fill, lead);
   }
   return scan;
 }
@@ -161,9 +164,7 @@ demur_scan_add_series(DemurScanFill *fill, DemurWorkspace *workspace, GError **e
         record->accepted ? g_hash_table_lookup(chosen_by, record->scan_id) : NULL;
     if (overrule != NULL) {
       scan->overrule = demur_scan_keep(fill, overrule->reason);
-      scan->overruled =
-          demur_scan_keep(fill, overrule->rules_reason != NULL ? overrule->rules_reason
-                                                               : DEMUR_TASK_WORD("accepted"));
+      scan->overruled = demur_scan_keep(fill, overrule->rules_reason);
     }
     demur_scan_complete(fill, scan);
   }

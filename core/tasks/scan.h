@@ -45,8 +45,8 @@ typedef struct {
   gboolean simulated, eligible, chosen, lossy;
   gboolean waits; /* SAFETY: it contradicts another series, until a person decides */
   /* A person chose this series against the rules: the reason, and what the rules said. NULL: no. */
-  const char *overrule, *overruled;
-  const char *set_aside; /* why another series of the study is assessed; NULL where this one is */
+  const char *overrule, *overruled; /* overruled: as set_aside, "" where the rules accepted it */
+  const char *set_aside; /* why it is not assessed, as DemurReason are kept; NULL where it is */
   size_t n_slices;
   double spacing_mm, thickness_mm, kvp;
 
@@ -64,11 +64,10 @@ typedef struct {
   double score, threshold, coverage;
   double horizon_years; /* of the risk; NaN: not recorded */
   const char *selector, *selector_digest, *model, *assessed;
-  DemurOutdated outdated;      /* why the verdict no longer holds; DEMUR_CURRENT: it does */
-  const char *reasons;         /* as the verdict keeps them (selector/reason.h); NULL: none */
-  const char *lead;            /* the first one's kind and subject, to sort by */
-  const char *const *warnings; /* [n_warnings], of the DICOM series */
-  size_t n_warnings;
+  DemurOutdated outdated; /* why the verdict no longer holds; DEMUR_CURRENT: it does */
+  const char *reasons;    /* as the verdict keeps them (selector/reason.h); NULL: none */
+  const char *lead;       /* the first one's kind and subject, to sort by */
+  const char *warnings;   /* of the DICOM series, as it keeps them (demur_dicom_warning_words) */
 } DemurScan;
 
 /* What was said of the verdict that holds: of one that is out of date nothing counts any more. */

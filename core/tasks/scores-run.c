@@ -22,6 +22,7 @@
 #include "store/series.h"
 #include "tasks/images.h"
 #include "tasks/scores-json.h"
+#include "words/words.h"
 
 #define RUN_FOLDER "demur-run-"
 #define STDERR_KEPT 16384
@@ -336,8 +337,9 @@ find_series(DemurWorkspace *workspace, const RunOptions *options, const char *sc
     if (!series->accepted) {
       if (scan_id == NULL)
         continue;
+      g_autofree char *reason = demur_words_kept(series->reason, NULL);
       g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "scan %s is not assessed: %s", scan_id,
-                  series->reason != NULL ? series->reason : "it was not chosen");
+                  reason != NULL ? reason : "it was not chosen");
       return NULL;
     }
     g_autoptr(DemurScoreRecord) score = NULL;

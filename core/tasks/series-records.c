@@ -4,7 +4,10 @@
 #include "base/json-reader.h"
 #include "base/number.h"
 #include "dicom/geometry.h"
+#include "selector/reason.h"
 #include "tasks/images.h"
+#include "words/rule-words.h"
+#include "words/words.h"
 
 #include <glib/gstdio.h>
 #include <json-glib/json-glib.h>
@@ -163,14 +166,65 @@ facts_of(const DemurSeries *series, gboolean mapped_site, const char *const *rul
   return demur_json_finish(json);
 }
 
+/* What the rules with that action found, as reasons. */
+static GPtrArray *
+reasons_of(const DemurSeries *series, DemurRuleAction action) {
+  GPtrArray *reasons = demur_reasons_new();
+  for (size_t i = 0; i < series->n_findings; i++) {
+    const DemurRuleFinding *finding = &series->findings[i];
+    if (finding->action != action)
+      continue;
+    DemurReason *reason = demur_reason_new(DEMUR_REASON_RULE, finding->code, NULL);
+    g_autoptr(GStrvBuilder) values = g_strv_builder_new();
+    for (int k = 0; k < DEMUR_RULE_FINDING_VALUES && finding->values[k] != NULL; k++)
+      g_strv_builder_add(values, finding->values[k]);
+    if (finding->values[0] != NULL)
+      reason->values = g_strv_builder_end(values);
+    reason->n = finding->variant;
+    g_ptr_array_add(reasons, reason);
+  }
+  return reasons;
+}
+
+/* Why it is not assessed, as it is kept; NULL where it is. */
+static char *
+set_aside_by(const DemurSeries *series) {
+  if (series->accepted)
+    return NULL;
+  g_autoptr(GPtrArray) reasons = reasons_of(series, DEMUR_RULE_REFUSE);
+  if (series->preferred != NULL)
+    g_ptr_array_add(reasons, demur_reason_new(DEMUR_REASON_PREFERRED, series->preferred,
+                                              demur_preference_name(series->preferred_by)));
+  return reasons->len > 0 ? demur_reasons_to_json(reasons) : NULL;
+}
+
 static char *
 warnings_of(const DemurSeries *series) {
-  DemurJson *json = demur_json_new();
-  demur_json_begin_array(json, NULL);
-  for (guint i = 0; series->warnings != NULL && series->warnings[i] != NULL; i++)
-    demur_json_string(json, NULL, series->warnings[i]);
+  g_autoptr(GPtrArray) reasons = reasons_of(series, DEMUR_RULE_WARN);
+  return demur_reasons_to_json(reasons);
+}
+
+char **
+demur_dicom_warning_words(const char *kept, DemurTranslate translate) {
+  g_autoptr(GPtrArray) warnings = demur_reasons_from_json(kept);
+  g_autoptr(GStrvBuilder) list = g_strv_builder_new();
+  for (guint i = 0; i < warnings->len; i++) {
+    const DemurReason *warning = warnings->pdata[i];
+    g_autofree char *words = warning->kind == DEMUR_REASON_RULE
+                                 ? demur_words_rule(warning, translate)
+                                 : demur_words_reason(warning, translate);
+    g_strv_builder_add(list, words);
+  }
+  return g_strv_builder_end(list);
+}
+
+void
+demur_dicom_json_reasons(DemurJson *json, const char *key, const char *kept) {
+  g_autoptr(GPtrArray) reasons = demur_reasons_from_kept(kept);
+  demur_json_begin_array(json, key);
+  for (guint i = 0; i < reasons->len; i++)
+    demur_reason_write(json, reasons->pdata[i]);
   demur_json_end_array(json);
-  return demur_json_finish(json);
 }
 
 /* Of what its images hold; of which images they are, where one of them can't be read whole: such a
@@ -206,7 +260,7 @@ demur_dicom_record_new(const DemurSeries *series, gboolean mapped_site, const ch
   record->birth_date = g_strdup(series->patient_birth_date);
   record->sex = g_strdup(series->patient_sex);
   record->simulated = series->synthetic;
-  record->reason = g_strdup(series->reason);
+  record->reason = set_aside_by(series);
   record->n_slices = series->n_slices;
   record->spacing_mm = series->spacing_mm;
   record->thickness_mm = series->thickness_mm;
@@ -374,14 +428,15 @@ demur_dicom_json_record_begin(DemurJson *json, const DemurSeriesRecord *record, 
   demur_json_string(json, "model", record->model_name);
   demur_json_string(json, "kernel", record->kernel);
   demur_json_string(json, "site", record->site);
-  g_autoptr(JsonNode) warnings = demur_json_parse(record->warnings_json);
-  if (warnings != NULL && JSON_NODE_HOLDS_ARRAY(warnings)) {
-    write_node(json, "warnings", warnings);
-  } else {
-    demur_json_begin_array(json, "warnings");
-    demur_json_end_array(json);
-  }
-  demur_json_string(json, "reason", record->reason);
+  g_auto(GStrv) warnings = demur_dicom_warning_words(record->warnings_json, NULL);
+  g_autofree char *reason = demur_words_kept(record->reason, NULL);
+  demur_json_begin_array(json, "warnings");
+  for (char **warning = warnings; *warning != NULL; warning++)
+    demur_json_string(json, NULL, *warning);
+  demur_json_end_array(json);
+  demur_dicom_json_reasons(json, "warning_details", record->warnings_json);
+  demur_json_string(json, "reason", reason);
+  demur_dicom_json_reasons(json, "reason_details", record->reason);
   demur_json_string(json, "conflict", record->conflict);
   demur_json_string(json, "images", demur_task_places_name(record->places));
   g_autoptr(JsonNode) facts = details ? demur_json_parse(record->facts_json) : NULL;
@@ -431,17 +486,14 @@ demur_dicom_text_record(const DemurSeriesRecord *record, gboolean details) {
                                                       : or_unknown(record->manufacturer_raw),
                          or_unknown(record->model_name), or_unknown(record->kernel), kvp);
   g_string_append_printf(text, "  site         %s\n", or_unknown(record->site));
+  g_autofree char *reason = demur_words_kept(record->reason, NULL);
   g_string_append_printf(text, "  assessed     %s%s%s\n", record->accepted ? "yes" : "no",
-                         record->reason != NULL ? ": " : "",
-                         record->reason != NULL ? record->reason : "");
+                         reason != NULL ? ": " : "", reason != NULL ? reason : "");
   if (record->places == DEMUR_PLACES_AWAY)
     g_string_append(text, "  images       can't be read: nothing is at their places now\n");
-  g_autoptr(JsonNode) warnings = demur_json_parse(record->warnings_json);
-  if (warnings != NULL && JSON_NODE_HOLDS_ARRAY(warnings)) {
-    JsonArray *array = json_node_get_array(warnings);
-    for (guint i = 0; i < json_array_get_length(array); i++)
-      g_string_append_printf(text, "  warning      %s\n", json_array_get_string_element(array, i));
-  }
+  g_auto(GStrv) warnings = demur_dicom_warning_words(record->warnings_json, NULL);
+  for (char **warning = warnings; *warning != NULL; warning++)
+    g_string_append_printf(text, "  warning      %s\n", *warning);
   return g_string_free(text, FALSE);
 }
 

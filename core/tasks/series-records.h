@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/json-writer.h"
+#include "base/translate.h"
 #include "dicom/series.h"
 #include "store/overrules.h"
 #include "store/series.h"
@@ -41,6 +42,11 @@ char *demur_dicom_images_digest(const DemurSeries *series);
  * An entry of a ZIP archive is "archive.zip!/entry". */
 DemurSeriesFile *demur_dicom_files_new(const DemurSeries *series);
 void demur_dicom_files_free(DemurSeriesFile *files, size_t n_files);
+
+/* The words of a series' warnings (DemurSeriesRecord.warnings_json, may be NULL), owned. */
+char **demur_dicom_warning_words(const char *kept, DemurTranslate translate);
+/* Reasons or warnings as they are kept, as an array of objects (selector/reason.h). */
+void demur_dicom_json_reasons(DemurJson *json, const char *key, const char *kept);
 
 /* One member of "series": the keys of the contract, null where not recorded; with details also
  * patient_name and all of facts_json. */

@@ -5,16 +5,21 @@
 
 #include "base/json-reader.h"
 #include "dicom/eligibility.h"
+#include "selector/reason.h"
 #include "store/overrules.h"
 #include "store/scores.h"
 
-const char *
-demur_study_choice_conflict(DemurConflict conflict) {
-  return conflict == DEMUR_CONFLICT_PERSON
-             ? "SAFETY: the same images came under another person too; both wait until one decides "
-               "(`demur dicom resolve`)"
-             : "SAFETY: the same images came with other content or in another series too; both wait "
-               "until one decides (`demur dicom resolve`)";
+char *
+demur_study_choice_conflict(const DemurSeriesRecord *record) {
+  g_autoptr(DemurReason) reason = demur_reason_new(
+      DEMUR_REASON_CONFLICT, NULL, demur_conflict_name(demur_conflict_of_name(record->conflict)));
+  return demur_reason_kept(reason);
+}
+
+static char *
+kept(DemurReasonKind kind, const char *series, const char *text) {
+  g_autoptr(DemurReason) reason = demur_reason_new(kind, series, text);
+  return demur_reason_kept(reason);
 }
 
 /* What the choice needs of a record; the facts hold the kernel's class and the series number. */
@@ -117,21 +122,15 @@ static gboolean
 choice_is_held(const Study *study, const char **holder, char **why) {
   if (study->overrule != NULL) {
     *holder = study->overrule->scan_id;
-    *why = g_strdup_printf("a person chose series %s of the study instead: %s",
-                           study->overrule->scan_id, study->overrule->reason);
+    *why = kept(DEMUR_REASON_PERSON_CHOSE, study->overrule->scan_id, study->overrule->reason);
     return TRUE;
   }
   if (study->chosen_before == NULL || !study->has_score)
     return FALSE;
   const DemurSeriesRecord *same = find_record(study->now, study->chosen_before->scan_id);
   *holder = same != NULL && same->eligible && same->conflict == NULL ? same->scan_id : NULL;
-  *why = g_strdup_printf(
-      *holder != NULL ? "eligible, not chosen: series %s of the study was chosen before, and a "
-                        "score is known; a person may choose (`demur dicom choose`)"
-                      : "eligible, not chosen: series %s of the study was chosen before, is not "
-                        "eligible now, and a score is known; a person may choose (`demur dicom "
-                        "choose`)",
-      study->chosen_before->scan_id);
+  *why = kept(*holder != NULL ? DEMUR_REASON_CHOSEN_BEFORE : DEMUR_REASON_CHOSEN_IS_OUT,
+              study->chosen_before->scan_id, NULL);
   return TRUE;
 }
 
@@ -148,13 +147,16 @@ choose_in_study(DemurWorkspace *workspace, const Study *study, GError **error) {
   gboolean ok = TRUE;
   for (guint i = 0; i < n; i++) {
     const DemurSeriesRecord *record = study->now->pdata[i];
-    g_autofree char *by_rules = candidates[i].reason;
+    g_autofree char *waits = record->conflict != NULL ? demur_study_choice_conflict(record) : NULL;
+    g_autofree char *by_rules = candidates[i].preferred != NULL
+                                    ? kept(DEMUR_REASON_PREFERRED, candidates[i].preferred,
+                                           demur_preference_name(candidates[i].preferred_by))
+                                    : NULL;
     const gboolean holds = held && holder != NULL && strcmp(holder, record->scan_id) == 0;
     if (!ok)
       continue;
     if (record->conflict != NULL)
-      ok = set_choice(workspace, record, FALSE,
-                      demur_study_choice_conflict(demur_conflict_of_name(record->conflict)), error);
+      ok = set_choice(workspace, record, FALSE, waits, error);
     else if (holds || (!held && candidates[i].accepted))
       ok = set_choice(workspace, record, TRUE, NULL, error);
     else if (record->eligible)

@@ -23,7 +23,7 @@ gboolean demur_study_choose(DemurWorkspace *workspace, GHashTable *keys, const G
 const DemurSeriesRecord *demur_study_chosen_beside(const GPtrArray *all,
                                                    const DemurSeriesRecord *record);
 
-/* Why a series that conflicts is not assessed (borrowed). */
-const char *demur_study_choice_conflict(DemurConflict conflict);
+/* Why a series that conflicts is not assessed, as DemurSeriesRecord.reason (owned). */
+char *demur_study_choice_conflict(const DemurSeriesRecord *record);
 
 G_END_DECLS

@@ -4,6 +4,7 @@
 
 #include "features/acquisition.h"
 #include "selector/meta-features.h"
+#include "words/rule-words.h"
 
 static const struct {
   const char *title, *code, *meaning;
@@ -419,14 +420,116 @@ mostly_words(const DemurReason *r, DemurTranslate translate) {
   return g_strdup("");
 }
 
+/* Words of a text that is one of a few names. */
+typedef struct {
+  const char *name, *words;
+} NamedWords;
+
+static const char *
+named_words(const NamedWords *rows, size_t n, const char *name, DemurTranslate translate) {
+  for (size_t i = 0; i < n; i++)
+    if (g_strcmp0(rows[i].name, name) == 0)
+      return demur_translate(translate, rows[i].words);
+  return name != NULL ? name : "";
+}
+
+static char *
+preferred_words(const DemurReason *r, DemurTranslate translate) {
+  static const NamedWords rows[] = {
+      {"thinner_slices", N_("its slices are thinner")},
+      {"softer_kernel", N_("its kernel is softer")},
+      {"more_slices", N_("it has more slices")},
+      {"lower_series_number", N_("its series number is lower")},
+      {"lower_scan_id", N_("its scan_id is lower")},
+  };
+  return g_strdup_printf(
+      demur_translate(translate,
+                      N_("eligible, not chosen: series %s of the study is preferred (%s)")),
+      r->subject != NULL ? r->subject : "",
+      named_words(rows, G_N_ELEMENTS(rows), r->text, translate));
+}
+
+static char *
+conflict_words(const DemurReason *r, DemurTranslate translate) {
+  static const NamedWords rows[] = {
+      {"person", N_("SAFETY: the same images came under another person too; both wait until one "
+                    "decides (`demur dicom resolve`)")},
+      {"content", N_("SAFETY: the same images came with other content or in another series too; "
+                     "both wait until one decides (`demur dicom resolve`)")},
+  };
+  if (r->text != NULL)
+    return g_strdup(named_words(rows, G_N_ELEMENTS(rows), r->text, translate));
+  return g_strdup(
+      demur_translate(translate, N_("SAFETY: the same images came with other content or under "
+                                    "another person; decide with `demur dicom resolve`")));
+}
+
+/* A sentence of an older program. */
+static char *
+earlier_words(const DemurReason *r, DemurTranslate translate) {
+  const char *text = r->text != NULL ? r->text : "";
+  return translate != NULL
+             ? g_strdup_printf(translate(N_("%s (in the words of an earlier version)")), text)
+             : g_strdup(text);
+}
+
 static char *
 with_subject(const char *format, const char *subject) {
   return g_strdup_printf(format, subject != NULL ? subject : "");
 }
 
+/* Why a series is not assessed, or is so by a person; NULL: the reason is of another kind. */
+static char *
+series_words(const DemurReason *r, DemurTranslate translate) {
+#define SAY(text) demur_translate(translate, text)
+  switch (r->kind) {
+  case DEMUR_REASON_RULE: {
+    g_autofree char *rule = demur_words_rule(r, translate);
+    return g_strdup_printf(SAY(N_("not eligible: %s")), rule);
+  }
+  case DEMUR_REASON_PREFERRED:
+    return preferred_words(r, translate);
+  case DEMUR_REASON_PERSON_CHOSE:
+    return g_strdup_printf(SAY(N_("a person chose series %s of the study instead: %s")),
+                           r->subject != NULL ? r->subject : "", r->text != NULL ? r->text : "");
+  case DEMUR_REASON_CHOSEN_BEFORE:
+    return with_subject(SAY(N_("eligible, not chosen: series %s of the study was chosen before, "
+                               "and a score is known; a person may choose (`demur dicom "
+                               "choose`)")),
+                        r->subject);
+  case DEMUR_REASON_CHOSEN_IS_OUT:
+    return with_subject(SAY(N_("eligible, not chosen: series %s of the study was chosen before, is "
+                               "not eligible now, and a score is known; a person may choose "
+                               "(`demur dicom choose`)")),
+                        r->subject);
+  case DEMUR_REASON_LEGACY:
+  case DEMUR_REASON_SERIES:
+    return earlier_words(r, translate);
+  case DEMUR_REASON_NOT_CHOSEN:
+    return g_strdup(SAY(N_("not chosen for assessment")));
+  case DEMUR_REASON_OVERRULED: {
+    g_autofree char *by_rules = demur_words_kept(r->text, translate);
+    return g_strdup_printf(SAY(N_("assessed by a person's decision (%s); by the rules: %s")),
+                           r->subject != NULL ? r->subject : "",
+                           by_rules != NULL ? by_rules : SAY(N_("accepted")));
+  }
+  case DEMUR_REASON_CONFLICT:
+    return conflict_words(r, translate);
+  case DEMUR_REASON_FILES:
+    return g_strdup(SAY(N_("what lies at its stored paths is not what was imported: import it "
+                           "again")));
+  default:
+    return NULL;
+  }
+#undef SAY
+}
+
 /* A sentence without what the score would be. */
 static char *
 plain_words(const DemurReason *r, DemurTranslate translate) {
+  g_autofree char *of_series = series_words(r, translate);
+  if (of_series != NULL)
+    return g_steal_pointer(&of_series);
 #define SAY(text) demur_translate(translate, text)
   switch (r->kind) {
   case DEMUR_REASON_FEATURE:
@@ -471,15 +574,6 @@ plain_words(const DemurReason *r, DemurTranslate translate) {
     return g_strdup_printf(SAY(N_("the score has an embedding of width %u, but the selector was "
                                   "trained on width %u: import the score with all of it")),
                            r->n, r->n_over);
-  case DEMUR_REASON_NOT_CHOSEN:
-    return g_strdup(SAY(N_("not chosen for assessment")));
-  case DEMUR_REASON_OVERRULED:
-    return g_strdup_printf(SAY(N_("assessed by a person's decision (%s); by the rules: %s")),
-                           r->subject != NULL ? r->subject : "",
-                           r->text != NULL ? r->text : SAY(N_("accepted")));
-  case DEMUR_REASON_CONFLICT:
-    return g_strdup(SAY(N_("SAFETY: the same images came with other content or under another "
-                           "person; decide with `demur dicom resolve`")));
   case DEMUR_REASON_CROSSES:
     return g_strdup_printf(SAY(N_("what is known of this hospital leaves open on which side of %g "
                                   "its risk lies")),
@@ -489,9 +583,6 @@ plain_words(const DemurReason *r, DemurTranslate translate) {
                                   "model '%s' has none for them: import a score with yearly "
                                   "risks, or use a selector of the score's years")),
                            r->value, r->subject != NULL ? r->subject : "");
-  case DEMUR_REASON_FILES:
-    return g_strdup(SAY(N_("what lies at its stored paths is not what was imported: import it "
-                           "again")));
   case DEMUR_REASON_RUN_FAILED:
     return g_strdup_printf(SAY(N_("model '%s' gave no score: %s")),
                            r->subject != NULL ? r->subject : "", r->text != NULL ? r->text : "");
@@ -500,9 +591,7 @@ plain_words(const DemurReason *r, DemurTranslate translate) {
                                   "until a person lifts the alarm")),
                            r->text != NULL ? r->text : "", r->n,
                            r->subject != NULL ? r->subject : "");
-  case DEMUR_REASON_LEGACY:
-  case DEMUR_REASON_SERIES:
-  case DEMUR_N_REASONS:
+  default:
     break;
   }
 #undef SAY
@@ -525,8 +614,29 @@ char **
 demur_words_reasons(const GPtrArray *reasons, DemurTranslate translate) {
   g_autoptr(GStrvBuilder) list = g_strv_builder_new();
   for (guint i = 0; reasons != NULL && i < reasons->len; i++) {
-    g_autofree char *words = demur_words_reason(reasons->pdata[i], translate);
-    g_strv_builder_add(list, words);
+    g_autoptr(GString) words = NULL;
+    for (; i < reasons->len && ((DemurReason *)reasons->pdata[i])->kind == DEMUR_REASON_RULE; i++) {
+      g_autofree char *rule = demur_words_rule(reasons->pdata[i], translate);
+      if (words == NULL)
+        words = g_string_new(rule);
+      else
+        g_string_append_printf(words, "; %s", rule);
+    }
+    g_autofree char *told =
+        words != NULL
+            ? g_strdup_printf(demur_translate(translate, N_("not eligible: %s")), words->str)
+            : demur_words_reason(reasons->pdata[i], translate);
+    i -= words != NULL ? 1 : 0;
+    g_strv_builder_add(list, told);
   }
   return g_strv_builder_end(list);
+}
+
+char *
+demur_words_kept(const char *kept, DemurTranslate translate) {
+  if (kept == NULL)
+    return NULL;
+  g_autoptr(GPtrArray) reasons = demur_reasons_from_kept(kept);
+  g_auto(GStrv) words = demur_words_reasons(reasons, translate);
+  return g_strjoinv("; ", words);
 }

@@ -42,7 +42,11 @@ char *demur_words_outcome(const DemurOutcome *outcome, DemurTranslate translate)
 /* One reason (owned): "distance to the 8 nearest reference scans is 9.41, above the 99th percentile
  * of accepted training scans (median 3.2, 98 % of them from 1.1 to 7)". */
 char *demur_words_reason(const DemurReason *reason, DemurTranslate translate);
-/* Each of an array (owned, NULL-terminated). */
+/* Each of an array (owned, NULL-terminated); rules of eligibility that stand side by side are one
+ * sentence. */
 char **demur_words_reasons(const GPtrArray *reasons, DemurTranslate translate);
+/* All of them as they are kept (demur_reasons_from_kept) in one line (owned); NULL: none are. What an
+ * older program kept as a sentence stands as it is, marked as such where there is a translation. */
+char *demur_words_kept(const char *kept, DemurTranslate translate);
 
 G_END_DECLS

@@ -5,6 +5,7 @@
 #include "dicom/library.h"
 #include "dicom/writer.h"
 #include "support/support.h"
+#include "words/rule-words.h"
 
 #include <glib/gstdio.h>
 #include <math.h>
@@ -40,10 +41,37 @@ fixture_series(const DemurImport *import, guint i) {
   return import->series->pdata[i];
 }
 
+/* What the findings say, in English; kept for ever. */
+static inline const char *
+fixture_words(const DemurRuleFinding *finding) {
+  g_autoptr(DemurReason) reason = demur_reason_new(DEMUR_REASON_RULE, finding->code, NULL);
+  g_autoptr(GStrvBuilder) values = g_strv_builder_new();
+  for (int k = 0; k < DEMUR_RULE_FINDING_VALUES && finding->values[k] != NULL; k++)
+    g_strv_builder_add(values, finding->values[k]);
+  reason->values = g_strv_builder_end(values);
+  reason->n = finding->variant;
+  g_autofree char *words = demur_words_rule(reason, NULL);
+  return g_intern_string(words);
+}
+
+/* Why a series is not accepted; NULL where it is. */
+static inline const char *
+fixture_reason(const DemurSeries *series) {
+  g_autoptr(GString) words = g_string_new(NULL);
+  for (size_t i = 0; i < series->n_findings; i++)
+    if (series->findings[i].action == DEMUR_RULE_REFUSE)
+      g_string_append_printf(words, "%s%s", words->len > 0 ? "; " : "not eligible: ",
+                             fixture_words(&series->findings[i]));
+  if (series->preferred != NULL)
+    g_string_append_printf(words, "eligible, not chosen: %s is preferred", series->preferred);
+  return words->len > 0 ? g_intern_string(words->str) : NULL;
+}
+
 static inline gboolean
 fixture_warns(const DemurSeries *series, const char *words) {
-  for (guint i = 0; series->warnings[i] != NULL; i++)
-    if (strstr(series->warnings[i], words) != NULL)
+  for (size_t i = 0; i < series->n_findings; i++)
+    if (series->findings[i].action == DEMUR_RULE_WARN &&
+        strstr(fixture_words(&series->findings[i]), words) != NULL)
       return TRUE;
   return FALSE;
 }

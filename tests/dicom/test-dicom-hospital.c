@@ -227,7 +227,7 @@ check_numbers(const Shape *shape, double slope, double intercept) {
   g_assert_cmpuint(import->skipped->len, ==, 0);
   g_assert_cmpuint(import->series->len, ==, 1);
   const DemurSeries *series = fixture_series(import, 0);
-  g_assert_cmpstr(series->reason, ==, NULL);
+  g_assert_cmpstr(fixture_reason(series), ==, NULL);
   g_assert_true(series->accepted);
   g_assert_cmpuint(series->n_slices, ==, N_SLICES);
   demur_assert_close(series->spacing_mm, 2, 1e-9, 0);
@@ -471,7 +471,7 @@ test_frames_by_increment_pointer_have_no_place(void) {
   const DemurSeries *series = fixture_series(import, 0);
   g_assert_cmpuint(series->n_slices, ==, 12);
   g_assert_false(series->accepted);
-  g_assert_nonnull(strstr(series->reason, "position absent in 12 of 12"));
+  g_assert_nonnull(strstr(fixture_reason(series), "position absent in 12 of 12"));
 }
 
 /* OpenJPEG writes to memory. */
@@ -642,7 +642,7 @@ test_frames_of_two_orientations_are_two_series(void) {
     demur_assert_close(series->spacing_mm, axial ? 2 : 3, 1e-9, 0);
     g_assert_cmpint(series->accepted, ==, axial);
     if (!axial)
-      g_assert_nonnull(strstr(series->reason, "not axial"));
+      g_assert_nonnull(strstr(fixture_reason(series), "not axial"));
     g_autoptr(GError) error = NULL;
     g_autoptr(DemurVolume) volume = demur_volume_read(series, NULL, NULL, &error);
     g_assert_no_error(error);

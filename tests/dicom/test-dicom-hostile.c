@@ -263,7 +263,7 @@ test_undecodable_pixels_are_found_at_import(void) {
   const DemurSeries *series = fixture_series(import, 0);
   g_assert_cmpuint(series->n_slices, ==, n - 1);
   g_assert_false(series->accepted);
-  g_assert_nonnull(strstr(series->reason, "undecodable"));
+  g_assert_nonnull(strstr(fixture_reason(series), "undecodable"));
   fixture_remove(folder);
 }
 

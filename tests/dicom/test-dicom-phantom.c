@@ -32,7 +32,7 @@ test_the_phantom_is_accepted_without_a_warning(void) {
   const DemurSeries *series = fixture_series(import, 0);
   g_assert_cmpuint(import->series->len, ==, 1);
   g_assert_true(series->accepted);
-  g_assert_cmpuint(g_strv_length(series->warnings), ==, 0);
+  g_assert_cmpuint(series->n_findings, ==, 0);
   g_assert_cmpstr(series->patient_id, ==, "PHANTOM-1");
   g_assert_cmpstr(series->patient_name, ==, "Simulated^Phantom");
   g_assert_nonnull(strstr(series->description, "simulated"));

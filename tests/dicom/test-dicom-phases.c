@@ -188,7 +188,7 @@ test_one_acquisition_is_accepted(void) {
     g_autoptr(DemurImport) import =
         import_two(NUMBERS_FOLLOW, LIE_ABOVE, change_sweep, stepped ? "in steps of four" : NULL);
     g_assert_cmpuint(import->series->len, ==, 1);
-    g_assert_cmpstr(fixture_series(import, 0)->reason, ==, NULL);
+    g_assert_cmpstr(fixture_reason(fixture_series(import, 0)), ==, NULL);
   }
 }
 

@@ -155,14 +155,14 @@ each_scan_has_its_facts_and_its_newest_verdict(void) {
     g_auto(GStrv) reasons = demur_scan_reasons(scan, TRUE);
     g_assert_cmpuint(g_strv_length(reasons), ==, again ? 0 : 2);
     if (!again) {
-      g_assert_cmpstr(reasons[0], ==, "first, of \"two\"");
-      g_assert_cmpstr(reasons[1], ==, "second");
+      g_assert_true(g_str_has_prefix(reasons[0], "first, of \"two\" ("));
+      g_assert_true(g_str_has_prefix(reasons[1], "second ("));
     }
   }
   const DemurScan *plain = find(table, "two", "scan-4");
   g_auto(GStrv) plain_reasons = demur_scan_reasons(plain, TRUE);
   g_assert_cmpuint(g_strv_length(plain_reasons), ==, 2);
-  g_assert_cmpstr(plain_reasons[0], ==, "risk [0, 1], plain");
+  g_assert_true(g_str_has_prefix(plain_reasons[0], "risk [0, 1], plain ("));
   g_assert_cmpint(demur_scan_table_find(table, "two", "scan-5"), ==, -1);
   g_assert_cmpint(demur_scan_table_find(table, NULL, "scan-4"), ==, -1);
   const DemurScan *gone = find(table, "two", "gone");
