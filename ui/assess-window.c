@@ -3,9 +3,12 @@
 #include <string.h>
 
 #include "report/format.h"
+#include "tasks/assess-undo.h"
 #include "tasks/selectors.h"
+#include "ui/job.h"
 #include "ui/shown.h"
 #include "ui/words.h"
+#include "ui/worker.h"
 
 struct _DemurAssessWindow {
   GtkWindow parent_instance;
@@ -13,7 +16,9 @@ struct _DemurAssessWindow {
   GPtrArray *selectors; /* of DemurSelectorFacts */
   GPtrArray *tuned;     /* those that have a threshold; borrowed */
   GtkDropDown *scope, *selector, *coverage;
-  GtkLabel *facts;
+  GtkLabel *facts, *changes;
+  DemurJob *job;   /* counts what would change */
+  guint64 counted; /* the choice that it is of */
   GtkWidget *assess;
 };
 
@@ -35,6 +40,115 @@ chosen_threshold(DemurAssessWindow *window) {
              : NULL;
 }
 
+/* The choice, as the task takes it; FALSE: none. coverage is given back where it is told. */
+static gboolean
+chosen_params(DemurAssessWindow *window, DemurAssessParams *params,
+              char coverage[G_ASCII_DTOSTR_BUF_SIZE]) {
+  const DemurSelectorFacts *facts = chosen_selector(window);
+  const DemurSelectorThreshold *threshold = chosen_threshold(window);
+  if (facts == NULL || threshold == NULL)
+    return FALSE;
+  const DemurScanTable *table = demur_session_table(window->session);
+  g_ascii_dtostr(coverage, G_ASCII_DTOSTR_BUF_SIZE, threshold->coverage);
+  *params = (DemurAssessParams){.selector = facts->name,
+                                .coverage = threshold->current ? NULL : coverage};
+  /* The first is every DICOM series; behind it the splits of each cohort. */
+  guint at = gtk_drop_down_get_selected(window->scope);
+  for (guint c = 0; at > 0 && table->cohorts[c] != NULL; c++)
+    for (guint s = 0; at > 0 && table->splits[c][s] != NULL; s++)
+      if (--at == 0) {
+        params->cohort = table->cohorts[c];
+        params->split = table->splits[c][s];
+      }
+  return TRUE;
+}
+
+/* Counting what would change: the assessment is made, and not kept. */
+typedef struct {
+  char *path, *selector, *cohort, *split, *coverage;
+} Counting;
+
+static void
+counting_free(gpointer data) {
+  Counting *counting = data;
+  g_free(counting->path);
+  g_free(counting->selector);
+  g_free(counting->cohort);
+  g_free(counting->split);
+  g_free(counting->coverage);
+  g_free(counting);
+}
+
+static gpointer
+count_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
+  const Counting *counting = data;
+  const DemurAssessParams params = {.selector = counting->selector,
+                                    .cohort = counting->cohort,
+                                    .split = counting->split,
+                                    .coverage = counting->coverage};
+  g_auto(DemurTask) task;
+  demur_worker_task_init(&task, counting->path, NULL, progress);
+  g_autofree DemurAssessChanges *changes = g_new(DemurAssessChanges, 1);
+  return demur_task_assess_changes(&task, &params, changes, error) ? g_steal_pointer(&changes)
+                                                                   : NULL;
+}
+
+/* One kind of change a line, those that there are. */
+static char *
+changes_text(const DemurAssessChanges *changes) {
+  const struct {
+    gsize n;
+    const char *words;
+  } kinds[] = {{changes->n_first, _("get their first verdict")},
+               {changes->n_again, _("have an outdated verdict that is current again")},
+               {changes->n_to_flag, _("are accepted now and become red flags")},
+               {changes->n_to_accepted, _("are red flags now and become accepted")},
+               {changes->n_otherwise, _("change otherwise")},
+               {changes->n_same, _("keep the same verdict")}};
+  g_autofree char *scans = demur_text_count(changes->n_scans);
+  g_autoptr(GString) text = g_string_new(NULL);
+  g_string_append_printf(text, _("Of %s scans"), scans);
+  for (gsize i = 0; i < G_N_ELEMENTS(kinds); i++) {
+    g_autofree char *n = demur_text_count(kinds[i].n);
+    if (kinds[i].n > 0)
+      g_string_append_printf(text, "\n  %s %s", n, kinds[i].words);
+  }
+  return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
+static void
+on_counted(gpointer owner, guint64 tag, gpointer result, const GError *error) {
+  DemurAssessWindow *window = owner;
+  g_autofree DemurAssessChanges *changes = result;
+  if (tag != window->counted)
+    return;
+  window->job = NULL;
+  g_autofree char *text = changes != NULL ? changes_text(changes) : g_strdup(error->message);
+  demur_shown_label_set(window->changes, text);
+}
+
+static void
+count_changes(DemurAssessWindow *window) {
+  char coverage[G_ASCII_DTOSTR_BUF_SIZE];
+  DemurAssessParams params;
+  demur_job_drop(&window->job);
+  if (window->session == NULL || !chosen_params(window, &params, coverage))
+    return;
+  demur_shown_label_set(window->changes, _("Counting what would change…"));
+  Counting *counting = g_new(Counting, 1);
+  *counting =
+      (Counting){g_strdup(demur_session_path(window->session)), g_strdup(params.selector),
+                 g_strdup(params.cohort), g_strdup(params.split), g_strdup(params.coverage)};
+  const DemurJobStart start = {.func = count_work,
+                               .input = counting,
+                               .free_input = counting_free,
+                               .free_result = g_free,
+                               .owner = G_OBJECT(window),
+                               .tag = ++window->counted,
+                               .done = on_counted};
+  window->job = demur_job_start(&start);
+}
+
 /* What is promised, whether it helps, and what will change. */
 static void
 describe(DemurAssessWindow *window) {
@@ -46,10 +160,12 @@ describe(DemurAssessWindow *window) {
   if (threshold->guarantee != NULL)
     g_string_append_printf(text, "\n\n%s", threshold->guarantee);
   g_string_append(text, "\n\n");
-  g_string_append(text,
-                  _("Each scan gets a new verdict. The earlier ones stay in the history, and an "
-                    "opinion stays with the verdict that it was of."));
+  g_string_append(
+      text, _("Each scan gets a new verdict. The earlier ones stay in the history, and an "
+              "opinion stays with the verdict that it was of. The assessment can be undone as "
+              "long as nobody has an opinion on it."));
   demur_shown_label_set(window->facts, text->str);
+  count_changes(window);
 }
 
 static void
@@ -71,23 +187,10 @@ on_selector(DemurAssessWindow *window) {
 
 static void
 on_assess(DemurAssessWindow *window) {
-  const DemurSelectorFacts *facts = chosen_selector(window);
-  const DemurSelectorThreshold *threshold = chosen_threshold(window);
-  if (facts == NULL || threshold == NULL)
-    return;
-  DemurScanTable *table = demur_session_table(window->session);
   char coverage[G_ASCII_DTOSTR_BUF_SIZE];
-  g_ascii_dtostr(coverage, sizeof coverage, threshold->coverage);
-  DemurAssessParams params = {.selector = facts->name,
-                              .coverage = threshold->current ? NULL : coverage};
-  /* The first is every DICOM series; behind it the splits of each cohort. */
-  guint at = gtk_drop_down_get_selected(window->scope);
-  for (guint c = 0; at > 0 && table->cohorts[c] != NULL; c++)
-    for (guint s = 0; at > 0 && table->splits[c][s] != NULL; s++)
-      if (--at == 0) {
-        params.cohort = table->cohorts[c];
-        params.split = table->splits[c][s];
-      }
+  DemurAssessParams params;
+  if (!chosen_params(window, &params, coverage))
+    return;
   demur_session_assess(window->session, &params);
   gtk_window_close(GTK_WINDOW(window));
 }
@@ -95,6 +198,7 @@ on_assess(DemurAssessWindow *window) {
 static void
 demur_assess_window_dispose(GObject *object) {
   DemurAssessWindow *window = DEMUR_ASSESS_WINDOW(object);
+  demur_job_drop(&window->job);
   g_clear_object(&window->session);
   g_clear_pointer(&window->tuned, g_ptr_array_unref);
   g_clear_pointer(&window->selectors, g_ptr_array_unref);
@@ -111,6 +215,7 @@ demur_assess_window_class_init(DemurAssessWindowClass *class) {
   gtk_widget_class_bind_template_child(widget_class, DemurAssessWindow, selector);
   gtk_widget_class_bind_template_child(widget_class, DemurAssessWindow, coverage);
   gtk_widget_class_bind_template_child(widget_class, DemurAssessWindow, facts);
+  gtk_widget_class_bind_template_child(widget_class, DemurAssessWindow, changes);
   gtk_widget_class_bind_template_child(widget_class, DemurAssessWindow, assess);
   gtk_widget_class_bind_template_callback(widget_class, on_selector);
   gtk_widget_class_bind_template_callback(widget_class, describe);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "dicom/library.h"
+#include "tasks/assess-undo.h"
 #include "tasks/history.h"
 #include "tasks/meaning.h"
 #include "tasks/demo.h"
@@ -30,7 +31,7 @@ struct _DemurSession {
   DemurImportOutcome *outcome;
 };
 
-enum { LOADED, CASE_CHANGED, REVIEWED, NOTICE, BUSY, IMPORTED, N_SIGNALS };
+enum { LOADED, CASE_CHANGED, REVIEWED, NOTICE, BUSY, IMPORTED, ASSESSED, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE(DemurSession, demur_session, G_TYPE_OBJECT)
@@ -70,6 +71,8 @@ demur_session_class_init(DemurSessionClass *class) {
   signals[NOTICE] = g_signal_new("notice", DEMUR_TYPE_SESSION, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
                                  NULL, G_TYPE_NONE, 2, G_TYPE_STRING, G_TYPE_BOOLEAN);
   signals[IMPORTED] = g_signal_new("imported", DEMUR_TYPE_SESSION, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                   NULL, G_TYPE_NONE, 0);
+  signals[ASSESSED] = g_signal_new("assessed", DEMUR_TYPE_SESSION, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
                                    NULL, G_TYPE_NONE, 0);
   signals[BUSY] = g_signal_new("busy", DEMUR_TYPE_SESSION, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
                                G_TYPE_NONE, 0);
@@ -187,6 +190,7 @@ tell_assessed(DemurSession *session) {
       n[DEMUR_SHOWN_NOT_ELIGIBLE],
       n[DEMUR_SHOWN_NO_SCORE] > 0 ? _(" Scores are imported by the menu.") : "");
   demur_session_notice(session, text, FALSE);
+  g_signal_emit(session, signals[ASSESSED], 0);
 }
 
 static gboolean
@@ -412,6 +416,7 @@ typedef struct {
   gboolean reread;
   DemurSessionDecision decision;
   DemurTableImport *table;
+  gint64 batch;
 } WorkInput;
 
 static void
@@ -640,6 +645,41 @@ demur_session_assess(DemurSession *session, const DemurAssessParams *params) {
   input->coverage = g_strdup(params->coverage);
   session->one_assessed = params->cohort != NULL || params->scan_id != NULL;
   return start_work(session, _("Assessing"), input, assess_work, NULL, on_assessed);
+}
+
+static gpointer
+undo_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
+  const WorkInput *input = data;
+  g_auto(DemurTask) task;
+  demur_worker_task_init(&task, input->path, input->user, progress);
+  if (demur_task_assess_undo(&task, input->batch, input->reason, error))
+    return GINT_TO_POINTER(1);
+  demur_worker_refused(&task, "assess", *error);
+  return NULL;
+}
+
+static void
+on_undone(gpointer owner, guint64 tag, gpointer result, const GError *error) {
+  DemurSession *session = owner;
+  session->work_job = NULL;
+  set_busy(session, NULL, 1.0);
+  if (result == NULL) {
+    demur_session_fail(session, error);
+    return;
+  }
+  demur_session_notice(session,
+                       _("The assessment was taken back: each scan has the verdict that it had "
+                         "before."),
+                       FALSE);
+  demur_session_reload(session);
+}
+
+gboolean
+demur_session_undo_assess(DemurSession *session, gint64 batch, const char *reason) {
+  WorkInput *input = g_new0(WorkInput, 1);
+  input->batch = batch;
+  input->reason = g_strdup(reason);
+  return start_work(session, _("Undoing the assessment"), input, undo_work, NULL, on_undone);
 }
 
 static gpointer

@@ -23,6 +23,7 @@ G_DECLARE_FINAL_TYPE(DemurSession, demur_session, DEMUR, SESSION, GObject)
  *   "reviewed"      (guint row) a review of that scan was added
  *   "notice"        (const char *text, gboolean is_error) a sentence for the reader
  *   "imported"      an import ended well: see demur_session_outcome
+ *   "assessed"      an assessment was kept and is told of: it can be undone
  *   "busy"          work began, progressed or ended: see demur_session_busy */
 DemurSession *demur_session_new(const char *user);
 
@@ -75,6 +76,8 @@ gboolean demur_session_import_table(DemurSession *session, DemurTableImport *imp
  */
 gboolean demur_session_demo(DemurSession *session);
 gboolean demur_session_assess(DemurSession *session, const DemurAssessParams *params);
+/* Takes that assessment, the last one, back (tasks/assess-undo.h), with why. */
+gboolean demur_session_undo_assess(DemurSession *session, gint64 batch, const char *reason);
 /* A person's decision on the series that is assessed of a study, and its verdict by the newest
  * selector. */
 gboolean demur_session_choose(DemurSession *session, const char *scan_id, const char *reason);

@@ -29,6 +29,7 @@ static const DemurWindowAction actions[] = {
     {PROGRAM, "F5", NULL, "win.reload", N_("Read the workspace again"),
      N_("_Read the workspace again"), 0},
     {PROGRAM, NULL, NULL, "win.assess", NULL, N_("_Assess all series…"), 1},
+    {PROGRAM, NULL, NULL, "win.undo-assess", NULL, N_("_Undo the last assessment…"), 1},
     {PROGRAM, NULL, NULL, "win.train", NULL, N_("_Train a selector…"), 1},
     {COHORT, "<Control>e", NULL, "win.export", N_("Export"), N_("_Export…"), 1},
     {PROGRAM, NULL, NULL, "app.theme::dark", NULL, N_("_Dark reading room"), 2},

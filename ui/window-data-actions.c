@@ -5,6 +5,7 @@
 #include "ui/import-report.h"
 #include "ui/incoming.h"
 #include "ui/train-window.h"
+#include "ui/undo-assess.h"
 #include "ui/window-private.h"
 #include "ui/words.h"
 #include "ui/worker.h"
@@ -140,6 +141,11 @@ on_assess(GSimpleAction *action, GVariant *value, gpointer data) {
 }
 
 static void
+on_undo_assess(GSimpleAction *action, GVariant *value, gpointer data) {
+  demur_undo_assess_ask(data, DEMUR_WINDOW(data)->session);
+}
+
+static void
 on_train(GSimpleAction *action, GVariant *value, gpointer data) {
   DemurWindow *window = data;
   if (window->train == NULL) {
@@ -170,6 +176,7 @@ demur_window_add_data_actions(DemurWindow *window) {
       {.name = "reread", .activate = on_reread},
       {.name = "demo", .activate = on_demo},
       {.name = "assess", .activate = on_assess},
+      {.name = "undo-assess", .activate = on_undo_assess},
       {.name = "train", .activate = on_train},
       {.name = "coverage", .activate = on_coverage, .parameter_type = "d"},
       {.name = "use-coverage", .activate = on_use_coverage},

@@ -28,7 +28,7 @@ struct _DemurWindow {
   DemurWatchPage *watch;
   GtkWidget *busy_box;
   GtkBox *notice_box;
-  GtkWidget *notice_more;
+  GtkWidget *notice_more, *notice_undo;
   GtkLabel *notice, *busy_label;
   GtkProgressBar *busy_bar;
   GtkLabel *status_model, *status_selector, *status_coverage, *status_count, *status_hint;
@@ -54,6 +54,8 @@ void demur_window_close_notice(DemurWindow *window);
 /* Work that runs, and an import that ended. */
 void demur_window_on_busy(DemurWindow *window);
 void demur_window_on_imported(DemurWindow *window);
+/* The notice of an assessment has a button to undo it. */
+void demur_window_on_assessed(DemurWindow *window);
 
 /* Files that were dropped. */
 gboolean demur_window_on_drop(GtkDropTarget *target, const GValue *value, double x, double y,

@@ -54,11 +54,17 @@ void
 demur_window_on_notice(DemurWindow *window, const char *text, gboolean is_error) {
   demur_shown_label_set(window->notice, text);
   gtk_widget_set_visible(window->notice_more, FALSE);
+  gtk_widget_set_visible(window->notice_undo, FALSE);
   if (is_error)
     gtk_widget_add_css_class(GTK_WIDGET(window->notice_box), "error");
   else
     gtk_widget_remove_css_class(GTK_WIDGET(window->notice_box), "error");
   gtk_widget_set_visible(GTK_WIDGET(window->notice_box), TRUE);
+}
+
+void
+demur_window_on_assessed(DemurWindow *window) {
+  gtk_widget_set_visible(window->notice_undo, !demur_session_read_only(window->session));
 }
 
 void

@@ -246,6 +246,7 @@ demur_window_class_init(DemurWindowClass *class) {
   gtk_widget_class_bind_template_child(widget_class, DemurWindow, notice_box);
   gtk_widget_class_bind_template_child(widget_class, DemurWindow, notice);
   gtk_widget_class_bind_template_child(widget_class, DemurWindow, notice_more);
+  gtk_widget_class_bind_template_child(widget_class, DemurWindow, notice_undo);
   gtk_widget_class_bind_template_child(widget_class, DemurWindow, busy_box);
   gtk_widget_class_bind_template_child(widget_class, DemurWindow, busy_label);
   gtk_widget_class_bind_template_child(widget_class, DemurWindow, busy_bar);
@@ -295,6 +296,8 @@ demur_window_new(GtkApplication *application, DemurSession *session) {
   g_signal_connect_object(session, "loaded", G_CALLBACK(on_loaded), window, G_CONNECT_SWAPPED);
   g_signal_connect_object(session, "reviewed", G_CALLBACK(on_loaded), window, G_CONNECT_SWAPPED);
   g_signal_connect_object(session, "imported", G_CALLBACK(demur_window_on_imported), window,
+                          G_CONNECT_SWAPPED);
+  g_signal_connect_object(session, "assessed", G_CALLBACK(demur_window_on_assessed), window,
                           G_CONNECT_SWAPPED);
   update_page(window);
   demur_window_update_status(window);

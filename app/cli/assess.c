@@ -1,11 +1,11 @@
 /* demur assess SELECTOR (--cohort C [--split S] / --scan SCAN / --all): a verdict a scan, with
- * reasons. */
+ * reasons; demur assess --undo REASON: the last assessment is taken back. */
 #include <math.h>
 
 #include "app/cli/command.h"
 #include "base/error.h"
 #include "report/format.h"
-#include "tasks/assess.h"
+#include "tasks/assess-undo.h"
 #include "tasks/history.h"
 #include "tasks/horizons.h"
 #include "tasks/selection.h"
@@ -298,10 +298,37 @@ assess_horizons(DemurContext *context, const DemurAssessParams *options, const c
   return ok;
 }
 
+/* Takes the last assessment back, whichever it was, and says which. */
+static gboolean
+undo(DemurContext *context, const char *reason, GError **error) {
+  g_autoptr(DemurLastAssessment) last = demur_task_assess_last(&context->task, error);
+  if (last == NULL || !demur_task_assess_undo(&context->task, last->batch, reason, error))
+    return FALSE;
+  if (!context->json) {
+    g_print("The assessment of %s by selector %s was taken back: of its %zu verdicts, %zu scans "
+            "have their earlier one again, %zu have none.\n",
+            last->created, last->selector, last->n_verdicts, last->n_earlier,
+            last->n_verdicts - last->n_earlier);
+    return TRUE;
+  }
+  DemurJson *json = demur_json_new();
+  demur_json_begin_object(json, NULL);
+  demur_json_begin_object(json, "undone");
+  demur_json_string(json, "selector", last->selector);
+  demur_json_string(json, "cohort", last->cohort);
+  demur_json_string(json, "created", last->created);
+  demur_json_int(json, "n_verdicts", (gint64)last->n_verdicts);
+  demur_json_int(json, "n_earlier", (gint64)last->n_earlier);
+  demur_json_end_object(json);
+  demur_json_end_object(json);
+  demur_context_print_json(context, json);
+  return TRUE;
+}
+
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree char *cohort_name = NULL, *split = NULL, *scan_id = NULL, *coverage = NULL,
-                  *reveal = NULL, *horizons = NULL;
+                  *reveal = NULL, *horizons = NULL, *undone = NULL;
   gboolean all = FALSE;
   g_auto(GStrv) arguments = NULL;
   const GOptionEntry entries[] = {
@@ -315,10 +342,23 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
        "by each selector of a family, SELECTOR-1y to SELECTOR-6y (1-6, or 1,3,6)", "YEARS"},
       {"reveal", 0, 0, G_OPTION_ARG_STRING, &reveal,
        "tell the risks that are held back too; why is kept", "REASON"},
+      {"undo", 0, 0, G_OPTION_ARG_STRING, &undone,
+       "take the last assessment back instead, alone; why is kept", "REASON"},
       {NULL}};
   if (!demur_command_parse(argc, argv, "SELECTOR (--cohort C | --scan SCAN | --all)",
-                           "give each scan its verdict", NULL, entries, &arguments, error) ||
-      !demur_command_expect(arguments, 1, "assess takes the name of one selector", error))
+                           "give each scan its verdict", NULL, entries, &arguments, error))
+    return FALSE;
+  if (undone != NULL) {
+    const gboolean others = cohort_name != NULL || split != NULL || scan_id != NULL || all ||
+                            coverage != NULL || horizons != NULL || reveal != NULL;
+    if (others || arguments[0] != NULL) {
+      g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                          "assess --undo REASON stands alone: it takes the last assessment back");
+      return FALSE;
+    }
+    return undo(context, undone, error);
+  }
+  if (!demur_command_expect(arguments, 1, "assess takes the name of one selector", error))
     return FALSE;
   if ((cohort_name != NULL) + (scan_id != NULL) + (all != FALSE) != 1 ||
       (split != NULL && cohort_name == NULL)) {

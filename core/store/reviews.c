@@ -85,7 +85,8 @@ find_verdict(DemurWorkspace *workspace, DemurReviewRecord *record, GError **erro
   sqlite3_stmt *statement = demur_store_statement(
       workspace,
       "SELECT v.digest FROM verdict v JOIN verdict_batch b ON b.id = v.batch_id"
-      " WHERE v.id = ? AND v.scan_id = ? AND b.cohort IS ?",
+      " WHERE v.id = ? AND v.scan_id = ? AND b.cohort IS ?"
+      " AND b.id NOT IN (SELECT batch_id FROM verdict_undo)",
       error);
   if (statement == NULL)
     return FALSE;

@@ -550,11 +550,21 @@ static const char migration_19[] =
  * seal; the number keeps programs away that would show an array as a sentence. */
 static const char migration_20[] = "SELECT NULL WHERE 0;";
 
+/* Assessments that were taken back (store/verdict-undo.h). */
+static const char migration_21[] =
+    "CREATE TABLE verdict_undo ("
+    "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    "  batch_id INTEGER NOT NULL UNIQUE REFERENCES verdict_batch (id),"
+    "  reason TEXT NOT NULL CHECK (reason <> ''),"
+    "  user TEXT NOT NULL CHECK (user <> ''),"
+    "  created TEXT NOT NULL"
+    ") STRICT;";
+
 /* clang-format on */
 
 const char *const demur_store_migrations[] = {
-    migration_1,  migration_2,  migration_3,  migration_4,  migration_5,
-    migration_6,  migration_7,  migration_8,  migration_9,  migration_10,
-    migration_11, migration_12, migration_13, migration_14, migration_15,
-    migration_16, migration_17, migration_18, migration_19, migration_20};
+    migration_1,  migration_2,  migration_3,  migration_4,  migration_5,  migration_6,
+    migration_7,  migration_8,  migration_9,  migration_10, migration_11, migration_12,
+    migration_13, migration_14, migration_15, migration_16, migration_17, migration_18,
+    migration_19, migration_20, migration_21};
 const int demur_store_version = G_N_ELEMENTS(demur_store_migrations);

@@ -86,6 +86,10 @@ static const Sealed sealed[] = {
      {"SELECT * FROM verdict WHERE event = ?4 ORDER BY id",
       "SELECT * FROM verdict_batch WHERE id IN (SELECT batch_id FROM verdict WHERE event = ?4)"
       " ORDER BY id"}},
+    {"undo:",
+     WHOLE,
+     "SELECT 'undo:' || id FROM verdict_undo",
+     {"SELECT * FROM verdict_undo WHERE id = ?4"}},
     {"review:", WHOLE, NULL, {"SELECT * FROM review WHERE id = ?4"}},
     {"annotation:",
      WHOLE,

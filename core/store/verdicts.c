@@ -11,6 +11,9 @@
  * these take a tenth of a second. */
 #define VERDICTS_A_TRANSACTION 20000 /* under half a second of the lock */
 
+/* Of a batch that was not taken back (store/verdict-undo.h): such a one is history alone. */
+#define STANDS(batch) batch ".id NOT IN (SELECT batch_id FROM verdict_undo)"
+
 /* The columns of both tables, in one place: what is freed, written, read and digested. */
 typedef enum { TEXT, NUMBER, BOUND, FLAG, WORD, INTEGER } ColumnKind;
 
@@ -387,20 +390,23 @@ query(DemurWorkspace *workspace, const char *sql, int n_texts, const char *first
 GPtrArray *
 demur_verdicts_of_scan(DemurWorkspace *workspace, const char *cohort, const char *scan_id,
                        GError **error) {
-  return query(workspace, select_sql("WHERE v.scan_id = ?1 AND b.cohort IS ?2 ORDER BY v.id DESC"),
-               2, scan_id, cohort, FALSE, error);
+  return query(
+      workspace,
+      select_sql("WHERE v.scan_id = ?1 AND b.cohort IS ?2 AND " STANDS("b") " ORDER BY v.id DESC"),
+      2, scan_id, cohort, FALSE, error);
 }
 
 GPtrArray *
 demur_verdicts_of_selector(DemurWorkspace *workspace, const char *selector, gboolean latest_only,
                            GError **error) {
   if (!latest_only)
-    return query(workspace, select_sql("WHERE b.selector = ?1 ORDER BY v.id DESC"), 1, selector,
-                 NULL, FALSE, error);
+    return query(workspace,
+                 select_sql("WHERE b.selector = ?1 AND " STANDS("b") " ORDER BY v.id DESC"), 1,
+                 selector, NULL, FALSE, error);
   return query(workspace,
                select_sql("WHERE v.id IN (SELECT max(w.id) FROM verdict w JOIN verdict_batch c"
-                          " ON c.id = w.batch_id WHERE c.selector = ?1"
-                          " GROUP BY c.cohort, w.scan_id) ORDER BY v.id DESC"),
+                          " ON c.id = w.batch_id WHERE c.selector = ?1 AND " STANDS(
+                              "c") " GROUP BY c.cohort, w.scan_id) ORDER BY v.id DESC"),
                1, selector, NULL, TRUE, error);
 }
 
@@ -408,8 +414,9 @@ GPtrArray *
 demur_verdicts_latest(DemurWorkspace *workspace, const char *cohort, GError **error) {
   return query(workspace,
                select_sql("WHERE v.id IN (SELECT max(w.id) FROM verdict w JOIN verdict_batch c"
-                          " ON c.id = w.batch_id WHERE c.cohort IS ?1 GROUP BY w.scan_id)"
-                          " ORDER BY v.id DESC"),
+                          " ON c.id = w.batch_id WHERE c.cohort IS ?1 AND " STANDS(
+                              "c") " GROUP BY w.scan_id)"
+                                   " ORDER BY v.id DESC"),
                1, cohort, NULL, TRUE, error);
 }
 
@@ -462,7 +469,8 @@ static GPtrArray *
 list_batches(DemurWorkspace *workspace, const char *cohort, GError **error) {
   g_autoptr(GString) sql = g_string_new("SELECT id, ");
   append_names(sql, "", of_batch, N_BATCH);
-  g_string_append(sql, " FROM verdict_batch WHERE cohort IS ?1 ORDER BY id DESC");
+  g_string_append(sql, " FROM verdict_batch WHERE cohort IS ?1 AND " STANDS(
+                           "verdict_batch") " ORDER BY id DESC");
   sqlite3_stmt *statement = demur_store_statement(workspace, g_intern_string(sql->str), error);
   if (statement == NULL)
     return NULL;
@@ -521,10 +529,10 @@ demur_verdicts_each_newest(DemurWorkspace *workspace, const char *cohort, const 
           ? demur_store_statement(
                 workspace,
                 select_sql("WHERE v.id IN (SELECT max(w.id) FROM verdict w JOIN verdict_batch c"
-                           " ON c.id = w.batch_id WHERE c.cohort IS ?1"
-                           " AND (?2 IS NULL OR c.selector = ?2)"
-                           " AND (?3 IS NULL OR w.scan_id = ?3) GROUP BY w.scan_id)"
-                           " ORDER BY v.id"),
+                           " ON c.id = w.batch_id WHERE c.cohort IS ?1 AND " STANDS(
+                               "c") " AND (?2 IS NULL OR c.selector = ?2)"
+                                    " AND (?3 IS NULL OR w.scan_id = ?3) GROUP BY w.scan_id)"
+                                    " ORDER BY v.id"),
                 error)
           : NULL;
   gboolean ok = statement != NULL;

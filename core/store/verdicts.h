@@ -1,5 +1,7 @@
 /* Verdicts in the workspace: what was said of a scan, by which selector, from which risk and
- * threshold. Nothing is ever overwritten: assessing again adds to the history. */
+ * threshold. Nothing is ever overwritten: assessing again adds to the history. Verdicts of an
+ * assessment that was taken back (store/verdict-undo.h) are in none of the lists below but
+ * demur_verdicts_walk. */
 #pragma once
 
 #include "selector/reason.h"

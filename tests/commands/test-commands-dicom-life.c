@@ -3,6 +3,8 @@
  * the score, after it, after the verdict, after an opinion on it. The right answers are the rules of
  * tasks/meeting.h, written as one function and not as a table of outcomes. -m thorough: all of them.
  */
+#include <sqlite3.h>
+
 #include "tasks/review.h"
 #include "ways-fixture.h"
 
@@ -314,6 +316,89 @@ test_a_removal_says_what_goes_first(void) {
   assert_status(verify, 0);
 }
 
+/* Assessments that were not taken back. */
+static gint64
+n_standing(const Sandbox *sandbox) {
+  sqlite3 *database = NULL;
+  sqlite3_stmt *statement = NULL;
+  g_assert_cmpint(sqlite3_open(sandbox->workspace, &database), ==, SQLITE_OK);
+  g_assert_cmpint(sqlite3_prepare_v2(database,
+                                     "SELECT count(*) FROM verdict_batch WHERE id NOT IN"
+                                     " (SELECT batch_id FROM verdict_undo)",
+                                     -1, &statement, NULL),
+                  ==, SQLITE_OK);
+  g_assert_cmpint(sqlite3_step(statement), ==, SQLITE_ROW);
+  const gint64 n = sqlite3_column_int64(statement, 0);
+  sqlite3_finalize(statement);
+  sqlite3_close(database);
+  return n;
+}
+
+/* The scan has the verdict again that it had before, and what one has an opinion on stays. */
+static void
+test_an_assessment_is_taken_back(void) {
+  g_autoptr(Sandbox) sandbox = with_selector();
+  write_slices(sandbox, "a", 0, N, "P1", "One^Person", 0);
+  import(sandbox, "a");
+  g_autoptr(Run) nothing = run_demur(sandbox, "assess", "--undo", "too early", NULL);
+  assert_status(nothing, 1);
+  assess(sandbox); /* without a score */
+  score(sandbox, UID, "0.05", NULL);
+  assess(sandbox); /* accepted */
+  {
+    g_autoptr(Run) run = export(sandbox);
+    g_assert_cmpstr(string_at(exported(run, UID), "verdict"), ==, "accepted");
+  }
+  g_autoptr(Run) blank = run_demur(sandbox, "assess", "--undo", "  ", NULL);
+  assert_status(blank, 2);
+  g_autoptr(Run) crowd = run_demur(sandbox, "assess", "s", "--undo", "why", NULL);
+  assert_status(crowd, 2);
+  {
+    g_autoptr(Run) run = run_json(sandbox, 0, "assess", "--undo", "wrong selector", NULL);
+    JsonObject *undone = json_object_get_object_member(root_of(run), "undone");
+    g_assert_cmpstr(string_at(undone, "selector"), ==, "s");
+    g_assert_cmpint((int)number_at(undone, "n_verdicts"), ==, 1);
+    g_assert_cmpint((int)number_at(undone, "n_earlier"), ==, 1);
+  }
+  g_assert_cmpint(n_standing(sandbox), ==, 1);
+  {
+    g_autoptr(Run) run = export(sandbox);
+    g_assert_cmpstr(string_at(exported(run, UID), "verdict"), ==, "no_score");
+  }
+  assess(sandbox);
+  agree(sandbox);
+  g_autoptr(Run) opinion = run_demur(sandbox, "assess", "--undo", "too late", NULL);
+  assert_status(opinion, 1);
+  {
+    g_autoptr(Run) run = export(sandbox);
+    g_assert_cmpstr(string_at(exported(run, UID), "verdict"), ==, "accepted");
+  }
+  g_autoptr(Run) verify = run_demur(sandbox, "verify", NULL);
+  assert_status(verify, 0);
+}
+
+/* Nothing brings back, unseen, a verdict that was taken back. */
+static void
+test_what_was_undone_stays_undone(void) {
+  g_autoptr(Sandbox) sandbox = with_selector();
+  write_slices(sandbox, "a", 0, N, "P1", "One^Person", 0);
+  import(sandbox, "a");
+  score(sandbox, UID, "0.05", NULL);
+  assess(sandbox);
+  g_autoptr(Run) undone = run_json(sandbox, 0, "assess", "--undo", "why", NULL);
+  g_autoptr(Run) run = export(sandbox);
+  g_assert_null(exported(run, UID));
+  g_autoptr(Run) none = run_demur(sandbox, "assess", "--undo", "again", NULL);
+  assert_status(none, 1);
+  sqlite3 *database = NULL;
+  g_assert_cmpint(sqlite3_open(sandbox->workspace, &database), ==, SQLITE_OK);
+  g_assert_cmpint(sqlite3_exec(database, "DELETE FROM verdict_undo", NULL, NULL, NULL), ==,
+                  SQLITE_OK);
+  sqlite3_close(database);
+  g_autoptr(Run) verify = run_demur(sandbox, "verify", NULL);
+  assert_status(verify, 1);
+}
+
 int
 main(int argc, char **argv) {
   fixture_init(&argc, &argv);
@@ -322,5 +407,9 @@ main(int argc, char **argv) {
   g_test_add_func("/commands/dicom-life/a-person-decides", test_a_person_decides);
   g_test_add_func("/commands/dicom-life/a-removal-says-what-goes-first",
                   test_a_removal_says_what_goes_first);
+  g_test_add_func("/commands/dicom-life/an-assessment-is-taken-back",
+                  test_an_assessment_is_taken_back);
+  g_test_add_func("/commands/dicom-life/what-was-undone-stays-undone",
+                  test_what_was_undone_stays_undone);
   return g_test_run();
 }

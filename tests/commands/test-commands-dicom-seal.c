@@ -83,6 +83,7 @@ static const struct {
     {"series_file", "SELECT 'series:' || scan_id FROM series WHERE id ="
                     " (SELECT series_id FROM series_file WHERE %s)"},
     {"series_overrule", "SELECT 'overrule:' || id FROM series_overrule WHERE %s"},
+    {"verdict_undo", "SELECT 'undo:' || id FROM verdict_undo WHERE %s"},
     {"site_audit", "SELECT 'audit:' || s.name || '|' || site FROM selector s JOIN (SELECT * FROM"
                    " site_audit WHERE %s) a ON a.selector_id = s.id"},
     {"site_audit_plan",
@@ -240,6 +241,9 @@ with_everything(void) {
   score(sandbox, UID, "0.05", NULL);
   assess(sandbox);
   assess(sandbox);
+  assess(sandbox);
+  g_autoptr(Run) undone = run_demur(sandbox, "assess", "--undo", "once too often", NULL);
+  assert_status(undone, 0);
   add_the_rest(sandbox);
   agree(sandbox);
   g_autoptr(Run) verify = run_demur(sandbox, "verify", NULL);

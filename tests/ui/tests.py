@@ -1309,8 +1309,18 @@ def assessing_all_says_what_came_of_it():
     app.activate("win.assess")
     app.wait_text("Each scan gets a new verdict")
     assert "untuned" not in app.texts(), "a selector without a threshold is offered"
+    app.wait_text(f"Of {chosen} scans\n  {chosen} get their first verdict")
     app.do("push button", "Assess")
     app.wait_text(f"Assessed: 0 accepted, 0 red flags, {chosen} without a score")
+    # Taken back from the notice: as before, and the log says so.
+    app.do("push button", "Undo…")
+    app.wait_text(f"0 of them have their earlier verdict again, with the opinions on it, and {chosen} have none")
+    app.type("too early")
+    app.keys("Return", window="Undo the last assessment")
+    app.wait_text("The assessment was taken back")
+    app.wait_text("– Not assessed 1")
+    rows = sqlite3.connect(workspace).execute("SELECT reason FROM verdict_undo").fetchall()
+    assert rows == [("too early",)], rows
     assert len(demur(workspace, "assess", "first", "--all")["verdicts"]) == chosen
     app.quit()
 

@@ -1,0 +1,113 @@
+#include "store/verdict-undo.h"
+
+#include "base/error.h"
+#include "store/connection.h"
+#include "store/events.h"
+
+void
+demur_last_assessment_free(DemurLastAssessment *last) {
+  if (last == NULL)
+    return;
+  g_free(last->selector);
+  g_free(last->created);
+  g_free(last->cohort);
+  g_free(last);
+}
+
+gboolean
+demur_verdicts_last(DemurWorkspace *workspace, DemurLastAssessment **last, GError **error) {
+  *last = NULL;
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace,
+      "SELECT b.id, b.selector, b.created, b.cohort, count(v.id), count(v.id) FILTER (WHERE EXISTS"
+      " (SELECT 1 FROM verdict w JOIN verdict_batch c ON c.id = w.batch_id"
+      "  WHERE w.scan_id = v.scan_id AND c.cohort IS b.cohort AND w.id < v.id"
+      "  AND c.id NOT IN (SELECT batch_id FROM verdict_undo))),"
+      " count(v.id) FILTER (WHERE EXISTS (SELECT 1 FROM review r WHERE r.verdict_id = v.id))"
+      " FROM verdict_batch b JOIN verdict v ON v.batch_id = b.id WHERE b.id ="
+      " (SELECT max(id) FROM verdict_batch WHERE id NOT IN (SELECT batch_id FROM verdict_undo))"
+      " GROUP BY b.id",
+      error);
+  gboolean row;
+  if (statement == NULL ||
+      !demur_store_step(workspace, statement, &row, "finding the last assessment", error))
+    return FALSE;
+  if (!row)
+    return TRUE;
+  *last = g_new0(DemurLastAssessment, 1);
+  (*last)->batch = sqlite3_column_int64(statement, 0);
+  (*last)->selector = demur_store_text(statement, 1);
+  (*last)->created = demur_store_text(statement, 2);
+  (*last)->cohort = demur_store_text(statement, 3);
+  (*last)->n_verdicts = (gsize)sqlite3_column_int64(statement, 4);
+  (*last)->n_earlier = (gsize)sqlite3_column_int64(statement, 5);
+  (*last)->n_reviewed = (gsize)sqlite3_column_int64(statement, 6);
+  sqlite3_reset(statement);
+  return TRUE;
+}
+
+/* Whether it may be taken back, in the open transaction. */
+static gboolean
+check(DemurWorkspace *workspace, gint64 batch, GError **error) {
+  g_autoptr(DemurLastAssessment) last = NULL;
+  if (!demur_verdicts_last(workspace, &last, error))
+    return FALSE;
+  if (last == NULL || last->batch != batch) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                        "this is not the last assessment any more: another one was made or taken "
+                        "back meanwhile; look at what would be undone again");
+    return FALSE;
+  }
+  if (last->n_reviewed > 0) {
+    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                "%zu of its %zu verdicts have an opinion, a comment or a reveal of a reader, which "
+                "belong to them: it can't be undone; assess the scans again instead",
+                last->n_reviewed, last->n_verdicts);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+insert(DemurWorkspace *workspace, gint64 batch, const char *reason, const char *created,
+       GError **error) {
+  sqlite3_stmt *statement = demur_store_statement(
+      workspace, "INSERT INTO verdict_undo (batch_id, reason, user, created) VALUES (?, ?, ?, ?)",
+      error);
+  if (statement == NULL)
+    return FALSE;
+  demur_store_bind_int(statement, 1, batch);
+  demur_store_bind_text(statement, 2, reason);
+  demur_store_bind_text(statement, 3, workspace->user);
+  demur_store_bind_text(statement, 4, created);
+  if (!demur_store_run(workspace, statement, "undoing an assessment", error))
+    return FALSE;
+  const gint64 id = sqlite3_last_insert_rowid(workspace->database);
+  g_autofree char *key = g_strdup_printf("undo:%" G_GINT64_FORMAT, id);
+  g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, batch);
+  const char *const texts[] = {number, reason, workspace->user, created};
+  g_autofree char *digest = demur_store_digest(texts, G_N_ELEMENTS(texts), NULL, 0);
+  g_autofree char *details = g_strdup_printf("{\"batch\": %s}", number);
+  return demur_events_add(workspace, DEMUR_EVENT_DECISION, key, digest, details, created, error);
+}
+
+gboolean
+demur_verdicts_undo(DemurWorkspace *workspace, gint64 batch, const char *reason,
+                    const char *created, GError **error) {
+  g_autofree char *stripped = g_strstrip(g_strdup(reason != NULL ? reason : ""));
+  if (*stripped == '\0') {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "undoing an assessment needs a reason, which is kept");
+    return FALSE;
+  }
+  if (workspace->user == NULL) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "undoing an assessment needs a user, whose name is kept");
+    return FALSE;
+  }
+  if (!demur_workspace_begin(workspace, error))
+    return FALSE;
+  const gboolean ok =
+      check(workspace, batch, error) && insert(workspace, batch, stripped, created, error);
+  return demur_store_end(workspace, ok, error);
+}

@@ -1,0 +1,98 @@
+#include "ui/undo-assess.h"
+
+#include "tasks/assess-undo.h"
+#include "ui/job.h"
+#include "ui/question-window.h"
+#include "ui/words.h"
+#include "ui/worker.h"
+
+typedef struct {
+  DemurSession *session;
+  char *path; /* the answer is of that workspace */
+  gint64 batch;
+} Asked;
+
+static void
+asked_free(Asked *asked) {
+  g_object_unref(asked->session);
+  g_free(asked->path);
+  g_free(asked);
+}
+
+static gpointer
+last_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error) {
+  g_auto(DemurTask) task;
+  demur_worker_task_init(&task, data, NULL, progress);
+  return demur_task_assess_last(&task, error);
+}
+
+static void
+last_free(gpointer last) {
+  demur_last_assessment_free(last);
+}
+
+static void
+on_reason(const char *reason, gpointer data) {
+  Asked *asked = data;
+  if (reason != NULL && g_strcmp0(demur_session_path(asked->session), asked->path) == 0)
+    demur_session_undo_assess(asked->session, asked->batch, reason);
+  asked_free(asked);
+}
+
+/* What is taken back, and what then stands. */
+static char *
+explain(const DemurLastAssessment *last) {
+  g_autofree char *scans = last->cohort == NULL
+                               ? g_strdup(_("DICOM series"))
+                               : g_strdup_printf(_("scans of cohort %s"), last->cohort);
+  return g_strdup_printf(
+      _("The assessment of %s by selector %s gave %zu %s a verdict. Taken back, %zu of them have "
+        "their earlier verdict again, with the opinions on it, and %zu have none. What is taken "
+        "back stays in the history, with your name and the reason. Why?"),
+      last->created, last->selector, last->n_verdicts, scans, last->n_earlier,
+      last->n_verdicts - last->n_earlier);
+}
+
+static void
+on_last(gpointer owner, guint64 tag, gpointer result, const GError *error) {
+  GtkWindow *parent = owner;
+  DemurSession *session = g_object_get_data(G_OBJECT(parent), "undo-assess");
+  g_autoptr(DemurLastAssessment) last = result;
+  if (last == NULL) {
+    demur_session_fail(session, error);
+    return;
+  }
+  if (last->n_reviewed > 0) {
+    g_autofree char *text = g_strdup_printf(
+        _("%zu of the %zu verdicts of the last assessment have an opinion, a comment or a reveal, "
+          "which belong to them: it can't be undone. Assess the scans again instead."),
+        last->n_reviewed, last->n_verdicts);
+    demur_session_notice(session, text, TRUE);
+    return;
+  }
+  Asked *asked = g_new(Asked, 1);
+  *asked = (Asked){g_object_ref(session), g_strdup(demur_session_path(session)), last->batch};
+  g_autofree char *text = explain(last);
+  demur_question_ask(parent, _("Undo the last assessment"), text, _("Undo"), FALSE, on_reason,
+                     asked);
+}
+
+void
+demur_undo_assess_ask(GtkWindow *parent, DemurSession *session) {
+  const char *path = demur_session_path(session);
+  if (path == NULL || demur_session_read_only(session)) {
+    demur_session_notice(session,
+                         path == NULL ? _("No workspace is open yet.")
+                                      : _("This workspace can't be written."),
+                         FALSE);
+    return;
+  }
+  g_object_set_data_full(G_OBJECT(parent), "undo-assess", g_object_ref(session), g_object_unref);
+  const DemurJobStart start = {.func = last_work,
+                               .input = g_strdup(path),
+                               .free_input = g_free,
+                               .free_result = last_free,
+                               .owner = G_OBJECT(parent),
+                               .done = on_last};
+  demur_job_start(&start);
+}
