@@ -125,8 +125,11 @@ signals_new(const DemurWatchState *state) {
         line->n_waiting > 0
             ? g_strdup_printf(_("%zu outcomes wait for those of earlier patients"), line->n_waiting)
             : NULL;
-    GtkWidget *change =
-        label_new(*line->change != '\0' ? line->change : (waiting != NULL ? waiting : ""), NULL);
+    GtkWidget *change = label_new(line->change == NULL    ? _("of too few patients to be told")
+                                  : *line->change != '\0' ? line->change
+                                  : waiting != NULL       ? waiting
+                                                          : "",
+                                  NULL);
     gtk_label_set_width_chars(GTK_LABEL(change), 24);
     gtk_widget_set_hexpand(change, TRUE);
     GtkWidget *title = label_new(line->title, NULL);
@@ -194,7 +197,12 @@ alarm_new(DemurWatchPage *page, const DemurWatchState *state, const DemurWatchAl
   gtk_box_append(GTK_BOX(head), label_new(title, "strong"));
   gtk_box_append(GTK_BOX(head), label_new(now, stops ? "stopped" : "muted"));
   gtk_box_append(GTK_BOX(box), head);
-  gtk_box_append(GTK_BOX(box), label_new(change, NULL));
+  g_autofree char *few =
+      change == NULL
+          ? g_strdup_printf("%s: %s", demur_watch_alarm_title(alarm, demur_words_translate),
+                            _("of too few patients to be told"))
+          : NULL;
+  gtk_box_append(GTK_BOX(box), label_new(change != NULL ? change : few, NULL));
   if (alarm->lifted == NULL)
     gtk_box_append(GTK_BOX(box), lift_new(page, alarm));
   return box;

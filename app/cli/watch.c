@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "tasks/selection.h"
 #include "tasks/watch-json.h"
+#include "tasks/watch-lines.h"
 #include "tasks/watch.h"
 
 /* "kernel=note", or "note" for every signal. */
@@ -49,8 +50,10 @@ print_started_json(DemurContext *context, const DemurWatchStartParams *params,
   demur_json_double(json, "alpha", started->plan->alpha);
   demur_json_double(json, "limit", demur_watch_limit(started->plan));
   demur_json_double(json, "requested_coverage", started->plan->coverage);
-  demur_json_int(json, "n_reference", (gint64)started->n_reference);
-  demur_json_int(json, "n_reference_labelled", (gint64)started->plan->n_labelled);
+  demur_json_int(json, "n_reference",
+                 (gint64)demur_watch_told_reference(params->site, started->n_reference));
+  demur_json_int(json, "n_reference_labelled",
+                 (gint64)demur_watch_told_reference(params->site, started->plan->n_labelled));
   demur_json_int(json, "n_trained", (gint64)started->n_trained);
   demur_json_begin_object(json, "rules");
   for (guint s = 0; s < DEMUR_N_WATCH; s++)
@@ -63,13 +66,16 @@ print_started_json(DemurContext *context, const DemurWatchStartParams *params,
 
 static void
 print_started(const DemurWatchStartParams *params, const DemurWatchStarted *started) {
-  g_print(
-      "Watch %" G_GINT64_FORMAT " over selector '%s' at %s%s%s%s begins. Reference: %zu patients "
-      "of %s, %zu of them with their outcome.\n",
-      started->id, params->selector, params->site != NULL ? "site '" : "every site",
-      params->site != NULL ? params->site : "", params->site != NULL ? "'" : "",
-      started->plan->simulated ? " (simulated data)" : "", started->n_reference,
-      params->cohort != NULL ? params->cohort : "those assessed so far", started->plan->n_labelled);
+  const char *at_least = params->site != NULL ? "at least " : ""; /* in tens */
+  g_print("Watch %" G_GINT64_FORMAT
+          " over selector '%s' at %s%s%s%s begins. Reference: %s%zu patients "
+          "of %s, %s%zu of them with their outcome.\n",
+          started->id, params->selector, params->site != NULL ? "site '" : "every site",
+          params->site != NULL ? params->site : "", params->site != NULL ? "'" : "",
+          started->plan->simulated ? " (simulated data)" : "", at_least,
+          demur_watch_told_reference(params->site, started->n_reference),
+          params->cohort != NULL ? params->cohort : "those assessed so far", at_least,
+          demur_watch_told_reference(params->site, started->plan->n_labelled));
   if (started->n_trained > 0)
     g_print("%zu scans are of patients who made the selector and were left out.\n",
             started->n_trained);
@@ -163,7 +169,6 @@ print_alarms(const DemurWatchState *state) {
 
 static void
 print_state(const DemurWatchState *state) {
-  const DemurWatchPatient *patients = (const DemurWatchPatient *)(gpointer)state->patients->data;
   g_print("Selector '%s', %s%s, watched since %s%s: %zu patients\n", state->record->selector,
           state->record->site != NULL ? "site " : "every site",
           state->record->site != NULL ? state->record->site : "", state->record->created,
@@ -172,19 +177,15 @@ print_state(const DemurWatchState *state) {
     g_print(
         "The selector was trained anew or is gone: nothing new is seen; begin the watch anew.\n");
   g_print("  %-13s %8s %10s  what changed most\n", "signal", "patients", "e-value");
-  for (guint s = 0; s < DEMUR_N_WATCH; s++) {
-    const DemurWatchSignalResult *r = &state->result->signals[s];
-    if (state->plan->rules[s] == DEMUR_WATCH_IGNORE)
-      continue;
-    g_autofree char *words =
-        r->most >= 10.0
-            ? demur_watch_change_words(state->plan, (DemurWatchSignal)s, r, patients, NULL)
-            : g_strdup("");
-    g_print("  %-13s %8zu %10.3g  %s%s\n", demur_watch_columns[s].name, r->n,
-            r->n > 0 ? r->evidence[r->n - 1] : 1.0, r->alarm != DEMUR_WATCH_NONE ? "ALARM: " : "",
-            words);
-    if (r->n_waiting > 0)
-      g_print("  %-13s %zu labels wait for those of patients who came before\n", "", r->n_waiting);
+  g_autoptr(GPtrArray) lines = demur_watch_lines(state, NULL);
+  for (guint i = 0; i < lines->len; i++) {
+    const DemurWatchLine *line = lines->pdata[i];
+    g_print("  %-13s %8zu %10.3g  %s%s\n", demur_watch_columns[line->signal].name, line->n,
+            line->now, line->alarm ? "ALARM: " : "",
+            line->change != NULL ? line->change : "of too few patients to be told");
+    if (line->n_waiting > 0)
+      g_print("  %-13s %zu labels wait for those of patients who came before\n", "",
+              line->n_waiting);
   }
   g_print("An alarm is an e-value of %.0f.\n", state->result->limit);
   const size_t others = state->n_again + state->n_before + state->n_trained + state->n_gone;
@@ -200,9 +201,9 @@ static gboolean
 run_show(DemurContext *context, int argc, char **argv, GError **error) {
   g_auto(GStrv) arguments = NULL;
   gboolean path = FALSE;
-  const GOptionEntry entries[] = {
-      {"path", 0, 0, G_OPTION_ARG_NONE, &path, "with --json: the e-value after each patient", NULL},
-      {NULL}};
+  const GOptionEntry entries[] = {{"path", 0, 0, G_OPTION_ARG_NONE, &path,
+                                   "with --json: the e-values after every ten patients", NULL},
+                                  {NULL}};
   if (!demur_command_parse(
           argc, argv, "[SELECTOR]", "tell what the watches see",
           "Each signal's e-value, computed from the history as it stands now, what changed most, and "

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "evaluation/watch.h"
 
 /* "41", "6", "0.4": a share in percent. */
@@ -33,14 +34,31 @@ subject(DemurWatchSignal signal, const char *text, DemurTranslate translate) {
   return g_strdup_printf("%s %s", title, text);
 }
 
+gboolean
+demur_watch_before_is_few(DemurWatchSignal signal, const DemurWatchSignalResult *result) {
+  const gboolean share =
+      demur_watch_columns[signal].kind == DEMUR_WATCH_CATEGORY || signal == DEMUR_WATCH_OUTCOME;
+  if (!share || !isfinite(result->before))
+    return FALSE;
+  const double n = (double)(result->n_reference + result->n - result->n_since);
+  const double with = round(result->before * n), without = n - with;
+  return (with > 0.0 && with < DEMUR_SMALL_CELL) || (without > 0.0 && without < DEMUR_SMALL_CELL);
+}
+
 static char *
-share_words(const char *what, const DemurWatchSignalResult *result, const char *when,
-            DemurTranslate translate) {
+share_words(DemurWatchSignal signal, const char *what, const DemurWatchSignalResult *result,
+            const char *when, DemurTranslate translate) {
   g_autofree char *since = percent(result->since), *before = percent(result->before);
   if (!isfinite(result->before))
     return g_strdup_printf(
         demur_translate(translate, N_("%s: %s %% of %zu patients since %s, no one before")), what,
         since, result->n_since, when);
+  if (demur_watch_before_is_few(signal, result))
+    return g_strdup_printf(
+        demur_translate(translate, result->before < 0.5
+                                       ? N_("%s: %s %% of %zu patients since %s, few before")
+                                       : N_("%s: %s %% of %zu patients since %s, most before")),
+        what, since, result->n_since, when);
   return g_strdup_printf(
       demur_translate(translate, N_("%s: %s %% of %zu patients since %s, %s %% before")), what,
       since, result->n_since, when, before);
@@ -57,10 +75,10 @@ demur_watch_change_words(const DemurWatchPlan *plan, DemurWatchSignal signal,
   g_autofree char *when = g_strndup(time != NULL ? time : "", strlen("2026-01-31"));
   if (demur_watch_columns[signal].kind == DEMUR_WATCH_CATEGORY) {
     g_autofree char *what = subject(signal, result->text, translate);
-    return share_words(what, result, when, translate);
+    return share_words(signal, what, result, when, translate);
   }
   if (signal == DEMUR_WATCH_OUTCOME)
-    return share_words(title, result, when, translate);
+    return share_words(signal, title, result, when, translate);
   if (signal == DEMUR_WATCH_RANGE)
     return g_strdup_printf(
         demur_translate(translate, N_("%s: %.2f in %zu patients since %s, agreed are %g to %g")),

@@ -169,6 +169,10 @@ typedef struct {
   size_t n_waiting; /* labelled: labels behind the first patient who may still get one */
 } DemurWatchSignalResult;
 
+/* Whether the share before (of a category, or with the outcome) is one of some but fewer than
+ * DEMUR_SMALL_CELL patients, or of all but so few: it is not told as a number. */
+gboolean demur_watch_before_is_few(DemurWatchSignal signal, const DemurWatchSignalResult *result);
+
 /* Its change, for people (owned): "reconstruction kernel B60f: 41 % of 120 patients since 2026-05-03,
  * 6 % before". signal's result of a stream of patients; "" where no patient counts. */
 char *demur_watch_change_words(const DemurWatchPlan *plan, DemurWatchSignal signal,

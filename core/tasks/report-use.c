@@ -55,36 +55,6 @@ take_path(DemurUsed *used, const DemurWatchSignalResult *result, DemurReportSign
   signal->evidence = evidence;
 }
 
-/* A share of n patients that is one of few. */
-static gboolean
-share_is_few(double share, size_t n) {
-  const size_t count = (size_t)llround(share * (double)n);
-  return count < DEMUR_SMALL_CELL || (count < n && n - count < DEMUR_SMALL_CELL);
-}
-
-/* Whether what changed since the patient of that time would tell of few. */
-static gboolean
-change_is_few(const DemurWatchState *state, DemurWatchSignal signal, const char *since,
-              double share, size_t n_since) {
-  if (n_since < DEMUR_SMALL_CELL)
-    return TRUE;
-  if (demur_watch_columns[signal].kind == DEMUR_WATCH_NUMBER)
-    return FALSE;
-  if (demur_watch_columns[signal].kind == DEMUR_WATCH_CATEGORY || signal == DEMUR_WATCH_OUTCOME)
-    return share_is_few(share, n_since);
-  size_t n_with = 0, n_without = 0;
-  for (guint i = 0; i < state->patients->len; i++) {
-    const DemurWatchPatient *p = &g_array_index(state->patients, DemurWatchPatient, i);
-    const gboolean shown = p->score >= state->plan->threshold;
-    if (g_strcmp0(p->when, since) < 0 || !isfinite(p->label) ||
-        (signal == DEMUR_WATCH_RANGE && !shown) || (signal == DEMUR_WATCH_FLAGGED && shown))
-      continue;
-    n_with += p->label > 0.5 ? 1 : 0;
-    n_without += p->label > 0.5 ? 0 : 1;
-  }
-  return n_with < DEMUR_SMALL_CELL || n_without < DEMUR_SMALL_CELL;
-}
-
 static DemurReportSignal
 signal_of(DemurUsed *used, const DemurWatchState *state, const DemurWatchLine *line) {
   const DemurWatchSignalResult *r = &state->result->signals[line->signal];
@@ -107,31 +77,12 @@ signal_of(DemurUsed *used, const DemurWatchState *state, const DemurWatchLine *l
     signal.alarm_at = line->alarm_at;
   }
   const char *since = patients[r->rows[r->change]].when;
-  if (*line->change != '\0' && !change_is_few(state, line->signal, since, r->since, r->n_since)) {
+  if (line->change != NULL && *line->change != '\0') {
     signal.change = own_text(used, line->change);
     signal.since = since;
     signal.change_at = r->change;
   }
   return signal;
-}
-
-static const char *
-alarm_change(DemurUsed *used, const DemurWatchState *state, const DemurWatchAlarm *alarm) {
-  g_autoptr(JsonNode) root = demur_json_parse(alarm->document);
-  DemurWatchSignal signal;
-  const char *since;
-  gint64 n_since;
-  double share;
-  if (root == NULL || !JSON_NODE_HOLDS_OBJECT(root) ||
-      !demur_watch_from_name(alarm->signal, &signal))
-    return NULL;
-  JsonObject *object = json_node_get_object(root);
-  if (!demur_json_read_string(object, "since", &since, NULL) ||
-      !demur_json_read_int(object, "n_since", 1, G_MAXINT32, &n_since, NULL) ||
-      !demur_json_read_double(object, "now", -INFINITY, INFINITY, &share, NULL) ||
-      change_is_few(state, signal, since, share, (size_t)n_since))
-    return NULL;
-  return own(used, demur_watch_alarm_change(state, alarm, NULL));
 }
 
 static DemurReportWatch
@@ -147,14 +98,15 @@ watch_of(DemurUsed *used, const DemurWatchState *state) {
     DemurWatchSignal signal = DEMUR_WATCH_SCORE;
     if (!demur_watch_from_name(alarm->signal, &signal))
       continue; /* of a program that knew others */
-    alarms[n_alarms++] = (DemurReportAlarm){.signal = signal,
-                                            .title = demur_watch_alarm_title(alarm, NULL),
-                                            .change = alarm_change(used, state, alarm),
-                                            .created = alarm->created,
-                                            .withholds = alarm->withholds,
-                                            .lifted = alarm->lifted,
-                                            .lifted_by = alarm->lifted_by,
-                                            .lifted_why = alarm->lifted_why};
+    alarms[n_alarms++] =
+        (DemurReportAlarm){.signal = signal,
+                           .title = demur_watch_alarm_title(alarm, NULL),
+                           .change = own(used, demur_watch_alarm_change(state, alarm, NULL)),
+                           .created = alarm->created,
+                           .withholds = alarm->withholds,
+                           .lifted = alarm->lifted,
+                           .lifted_by = alarm->lifted_by,
+                           .lifted_why = alarm->lifted_why};
   }
   return (DemurReportWatch){.id = state->record->id,
                             .site = state->record->site,

@@ -1,31 +1,53 @@
 #include "tasks/watch-json.h"
 
+#include <math.h>
+
+#include "base/limits.h"
+#include "tasks/watch-lines.h"
+
+/* The e-value behind every tenth patient: from one to the next it would tell of that one. */
+static void
+write_path(DemurJson *json, const DemurWatchSignalResult *r) {
+  const size_t n = r->n / DEMUR_SMALL_CELL;
+  g_autofree double *path = g_new(double, MAX(n, 1));
+  for (size_t i = 0; i < n; i++)
+    path[i] = r->evidence[(i + 1) * DEMUR_SMALL_CELL - 1];
+  demur_json_doubles(json, "evidence_path", path, n);
+}
+
 static void
 write_signal(DemurJson *json, const DemurWatchState *state, guint s, gboolean path) {
   const DemurWatchSignalResult *r = &state->result->signals[s];
   const DemurWatchPatient *patients = (const DemurWatchPatient *)(gpointer)state->patients->data;
+  const gboolean few = demur_watch_change_is_few(state, (DemurWatchSignal)s, r);
   g_autofree char *words =
-      demur_watch_change_words(state->plan, (DemurWatchSignal)s, r, patients, NULL);
+      few ? NULL : demur_watch_change_words(state->plan, (DemurWatchSignal)s, r, patients, NULL);
   demur_json_begin_object(json, NULL);
   demur_json_string(json, "signal", demur_watch_columns[s].name);
   demur_json_string(json, "title", demur_watch_columns[s].title);
   demur_json_string(json, "rule", demur_watch_rule_name(state->plan->rules[s]));
-  demur_json_int(json, "n_reference", (gint64)r->n_reference);
+  demur_json_int(json, "n_reference",
+                 (gint64)demur_watch_told_reference(state->record->site, r->n_reference));
   demur_json_int(json, "n", (gint64)r->n);
   demur_json_double(json, "evidence", r->n > 0 ? r->evidence[r->n - 1] : 1.0);
   demur_json_double(json, "evidence_most", r->most);
   demur_json_bool(json, "alarm", r->alarm != DEMUR_WATCH_NONE);
   demur_json_string(json, "alarm_reached",
                     r->alarm != DEMUR_WATCH_NONE ? patients[r->rows[r->alarm]].when : NULL);
-  demur_json_int(json, "n_since", (gint64)r->n_since);
-  demur_json_string(json, "since", r->n_since > 0 ? patients[r->rows[r->change]].when : NULL);
-  demur_json_string(json, "value", r->text);
-  demur_json_double(json, "now", r->since);
-  demur_json_double(json, "before", r->before);
+  if (few)
+    demur_json_string(json, "n_since", NULL);
+  else
+    demur_json_int(json, "n_since", (gint64)r->n_since);
+  demur_json_string(json, "since",
+                    r->n_since > 0 && !few ? patients[r->rows[r->change]].when : NULL);
+  demur_json_string(json, "value", few ? NULL : r->text);
+  demur_json_double(json, "now", few ? NAN : r->since);
+  demur_json_double(json, "before",
+                    few || demur_watch_before_is_few((DemurWatchSignal)s, r) ? NAN : r->before);
   demur_json_int(json, "n_waiting", (gint64)r->n_waiting);
   demur_json_string(json, "what_changed", words);
   if (path)
-    demur_json_doubles(json, "evidence_path", r->evidence, r->n);
+    write_path(json, r);
   demur_json_end_object(json);
 }
 

@@ -5,9 +5,55 @@
 #include <string.h>
 
 #include "base/json-reader.h"
+#include "base/limits.h"
 
 /* From here on what changed is told; below it chance does as much. */
 #define TOLD_FROM 10.0
+
+/* A share of n patients that is one of few. */
+static gboolean
+share_is_few(double share, size_t n) {
+  const size_t count = (size_t)llround(share * (double)n);
+  return count < DEMUR_SMALL_CELL || (count < n && n - count < DEMUR_SMALL_CELL);
+}
+
+/* Whether what changed since the patient of that time would tell of few. */
+static gboolean
+is_few(const DemurWatchState *state, DemurWatchSignal signal, const char *since, double share,
+       size_t n_since, size_t n_before) {
+  if (n_since < DEMUR_SMALL_CELL || n_before < DEMUR_SMALL_CELL)
+    return TRUE;
+  if (demur_watch_columns[signal].kind == DEMUR_WATCH_NUMBER)
+    return FALSE;
+  if (demur_watch_columns[signal].kind == DEMUR_WATCH_CATEGORY || signal == DEMUR_WATCH_OUTCOME)
+    return share_is_few(share, n_since);
+  size_t n_with = 0, n_without = 0;
+  for (guint i = 0; i < state->patients->len; i++) {
+    const DemurWatchPatient *p = &g_array_index(state->patients, DemurWatchPatient, i);
+    const gboolean shown = p->score >= state->plan->threshold;
+    if (g_strcmp0(p->when, since) < 0 || !isfinite(p->label) ||
+        (signal == DEMUR_WATCH_RANGE && !shown) || (signal == DEMUR_WATCH_FLAGGED && shown))
+      continue;
+    n_with += p->label > 0.5 ? 1 : 0;
+    n_without += p->label > 0.5 ? 0 : 1;
+  }
+  return n_with < DEMUR_SMALL_CELL || n_without < DEMUR_SMALL_CELL;
+}
+
+gboolean
+demur_watch_change_is_few(const DemurWatchState *state, DemurWatchSignal signal,
+                          const DemurWatchSignalResult *result) {
+  if (result->n == 0)
+    return FALSE;
+  const DemurWatchPatient *patients = (const DemurWatchPatient *)(gpointer)state->patients->data;
+  return is_few(state, signal, patients[result->rows[result->change]].when, result->since,
+                result->n_since, result->n_reference + result->n - result->n_since);
+}
+
+size_t
+demur_watch_told_reference(const char *site, size_t n) {
+  return site != NULL ? n - n % DEMUR_SMALL_CELL : n;
+}
 
 static void
 line_free(gpointer data) {
@@ -16,10 +62,18 @@ line_free(gpointer data) {
   g_free(line);
 }
 
+static char *
+told_change(const DemurWatchState *state, DemurWatchSignal signal,
+            const DemurWatchSignalResult *result, DemurTranslate translate) {
+  const DemurWatchPatient *patients = (const DemurWatchPatient *)(gpointer)state->patients->data;
+  return demur_watch_change_is_few(state, signal, result)
+             ? NULL
+             : demur_watch_change_words(state->plan, signal, result, patients, translate);
+}
+
 GPtrArray *
 demur_watch_lines(const DemurWatchState *state, DemurTranslate translate) {
   GPtrArray *lines = g_ptr_array_new_with_free_func(line_free);
-  const DemurWatchPatient *patients = (const DemurWatchPatient *)(gpointer)state->patients->data;
   for (guint s = 0; s < DEMUR_N_WATCH; s++) {
     const DemurWatchSignalResult *result = &state->result->signals[s];
     if (state->plan->rules[s] == DEMUR_WATCH_IGNORE)
@@ -28,8 +82,7 @@ demur_watch_lines(const DemurWatchState *state, DemurTranslate translate) {
     line->signal = (DemurWatchSignal)s;
     line->title = demur_translate(translate, demur_watch_columns[s].title);
     line->change = result->most >= TOLD_FROM
-                       ? demur_watch_change_words(state->plan, (DemurWatchSignal)s, result,
-                                                  patients, translate)
+                       ? told_change(state, (DemurWatchSignal)s, result, translate)
                        : g_strdup("");
     line->evidence = result->evidence;
     line->n = result->n;
@@ -105,7 +158,7 @@ demur_watch_alarm_change(const DemurWatchState *state, const DemurWatchAlarm *al
   g_autoptr(JsonNode) root = demur_json_parse(alarm->document);
   DemurWatchSignal signal;
   const char *when = NULL, *text = NULL;
-  gint64 n_since = 0;
+  gint64 n_since = 0, n_patients = 0;
   if (root == NULL || !JSON_NODE_HOLDS_OBJECT(root) ||
       !demur_watch_from_name(alarm->signal, &signal))
     return g_strdup(alarm->signal);
@@ -115,14 +168,21 @@ demur_watch_alarm_change(const DemurWatchState *state, const DemurWatchAlarm *al
     return g_strdup(demur_watch_alarm_title(alarm, translate));
   if (!demur_json_read_string(object, "value", &text, NULL))
     text = "";
+  const double share = number_at(object, "now");
+  const size_t n_reference = state->result->signals[signal].n_reference;
+  if (!demur_json_read_int(object, "n_patients", n_since, G_MAXINT32, &n_patients, NULL) ||
+      is_few(state, signal, when, share, (size_t)n_since,
+             n_reference + (size_t)(n_patients - n_since)))
+    return NULL;
   /* One patient stands for those since. */
   guint32 row = 0;
   const DemurWatchPatient patient = {.when = (char *)when};
-  const DemurWatchSignalResult result = {.n = 1,
+  const DemurWatchSignalResult result = {.n_reference = n_reference,
+                                         .n = (size_t)n_patients,
                                          .rows = &row,
                                          .n_since = (size_t)n_since,
                                          .text = (char *)text,
                                          .before = number_at(object, "before"),
-                                         .since = number_at(object, "now")};
+                                         .since = share};
   return demur_watch_change_words(state->plan, signal, &result, &patient, translate);
 }

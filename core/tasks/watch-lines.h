@@ -9,7 +9,8 @@ G_BEGIN_DECLS
 typedef struct {
   DemurWatchSignal signal;
   const char *title;      /* in the reader's language, borrowed */
-  char *change;           /* what changed most; "" where nothing is to be told */
+  char *change;           /* what changed most, NULL where of too few patients to be told; ""
+                           * where nothing is to be told */
   const double *evidence; /* [n] the e-value behind each patient; the state's */
   size_t n;
   double now;                 /* the last; 1 for n = 0 */
@@ -21,14 +22,23 @@ typedef struct {
  * state outlives it. */
 GPtrArray *demur_watch_lines(const DemurWatchState *state, DemurTranslate translate);
 
+/* Whether what changed would tell of fewer than DEMUR_SMALL_CELL patients: those since, those before,
+ * or those of them with the outcome, without it, with the value or without it. */
+gboolean demur_watch_change_is_few(const DemurWatchState *state, DemurWatchSignal signal,
+                                   const DemurWatchSignalResult *result);
+
+/* Patients of a reference as they are told: those of one site (NULL: of all) in whole tens, so that no
+ * site left out of the others' is counted by subtraction. */
+size_t demur_watch_told_reference(const char *site, size_t n);
+
 /* One sentence on the whole (owned): that nothing changed, or what is stopped and since when. */
 char *demur_watch_headline(const DemurWatchState *state, DemurTranslate translate);
 
 /* Alarms that are not lifted and stop new verdicts. */
 size_t demur_watch_n_stops(const DemurWatchState *state);
 
-/* The title of an alarm's signal (borrowed), and, owned, what had changed when it was reached. state: of
- * its watch. */
+/* The title of an alarm's signal (borrowed), and, owned, what had changed when it was reached, NULL
+ * where of too few patients to be told. state: of its watch. */
 const char *demur_watch_alarm_title(const DemurWatchAlarm *alarm, DemurTranslate translate);
 char *demur_watch_alarm_change(const DemurWatchState *state, const DemurWatchAlarm *alarm,
                                DemurTranslate translate);

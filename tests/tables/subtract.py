@@ -3,7 +3,8 @@
 Cohorts with a hospital inside a network, a ward inside a hospital, a scanner that one site alone has, and ages in bands; every
 count of scans, and of scans of a label, that evaluate, shift, the report's JSON and pages and the charts by group tell is taken as a set of scans, whose number is known. A set (one told
 group of a way of grouping, two together, or all scans without them) minus the told groups of any way that lie within it must
-not leave 1 to 9 scans.
+not leave 1 to 9 scans. Besides, no output of any command (training, tuning, validation, ablation, watch, acceptance, charts, selector files,
+the log) says the number of such a group beside its name, nor a share that is one of so few patients.
 
 Usage: subtract.py DEMUR
 """
@@ -34,12 +35,14 @@ def make(seed):
         network = "north" if site in ("X", "Z0") else "south"
         rows.append({"patient_id": f"p{k}", "scan_id": f"s{k}", "site": site, "split": split, "label": int(draw.random() < risk),
                      "risk": f"{risk:.4f}", "network": network, "manufacturer": "GE" if site in ("X", "Y", "Z0") else "Siemens",
-                     "ward": "intensive" if site == "Z1" and draw.random() < .9 else "other",
-                     "sex": draw.choice("fm") if draw.random() > .02 else "other"})
+                     "ward": "intensive" if site == "Z1" and draw.random() < .9 else "wardroom",
+                     "sex": draw.choice("fm") if draw.random() > .02 else "divers"})
     for k in range(300):
         add("selector_train", f"T{k % 6}")
     for k in range(100):
-        add("tune", "A")
+        add("tune", "A" if k > 5 else "B")
+    for k in range(4):
+        add("selector_train", "T6")
     for site, n in (("X", draw.randint(1, 9)), ("Y", draw.randint(8, 20)), ("Z0", 55), ("Z1", draw.randint(30, 60)), ("Z2", 40)):
         for _ in range(n):
             add("test", site)
@@ -58,12 +61,20 @@ class Workspace:
         self.run("cohort", "import", "c", "c.csv", "--model", "m")
         self.run("train", "s", "--cohort", "c", *QUICK)
         self.run("tune", "s", "--cohort", "c", "--coverage", "0.9")
+        self.groups = {}  # (split, way, value): scans
+        for row in rows:
+            for way in WAYS:
+                key = (row["split"], way, row[way])
+                self.groups[key] = self.groups.get(key, 0) + 1
 
     def run(self, *words):
-        result = subprocess.run([self.demur, "--workspace", "w.demur", "--quiet", "--threads", "2", *words], cwd=self.folder,
-                                capture_output=True, text=True, check=False)
+        result = self.result(*words)
         assert result.returncode == 0, (words, result.stderr)
         return result.stdout
+
+    def result(self, *words):
+        return subprocess.run([self.demur, "--workspace", "w.demur", "--quiet", "--threads", "2", *words], cwd=self.folder,
+                              capture_output=True, text=True, check=False)
 
     def told(self):
         """({(way, value): scans}, the same of each label) of every output; a value that two outputs tell must be the same."""
@@ -132,6 +143,84 @@ class Workspace:
                     if columns and value in self.values[way] and row[columns[0]].isdigit():
                         add(f"chart {name}", way, value, int(row[columns[0]]))
 
+    def others(self):
+        """Every other output: none says the number of a group of few, or a share of few."""
+        for words in (("train", "again", "--cohort", "c", *QUICK), ("tune", "again", "--cohort", "c", "--coverage", "0.8"),
+                      ("validate", "s", "--cohort", "c", "--folds", "2"), ("selector", "show", "s"), ("selector", "list"),
+                      ("cohort", "show", "c"), ("cohort", "list"), ("evaluate", *SPEED, "--group-by", "site", "--group-by", "ward"),
+                      ("ablate", "s", "--cohort", "c", "--bootstrap", "5", "--without", "without_class"), ("log",)):
+            again = ["--replace"] if words[0] == "train" else []
+            self.look(words, self.run(*words))
+            self.look(words, self.run("--json", *words, *again))
+        self.run("selector", "export", "s", "s.json")
+        with open(os.path.join(self.folder, "s.json"), encoding="utf-8") as file:
+            self.look("selector export", file.read())
+        self.look("accept plan", self.result("--json", "accept", "plan", "s", "--cohort", "c", "--site", "Z1").stdout)
+        self.watch()
+        charts = [line.split()[0] for line in self.run("chart", "--list").splitlines() if line.strip()]
+        assert len(charts) > 20, charts
+        for name in charts:
+            for where in ([], ["--site", "Z1"]) if name.startswith("watch-") else ([],):
+                if self.result("chart", name, "f.csv", *SPEED, *where).returncode == 0:
+                    with open(os.path.join(self.folder, "f.csv"), encoding="utf-8-sig") as file:
+                        self.look(name, file.read())
+
+    def watch(self):
+        """Patients come, some of them from where few were before, and their outcomes."""
+        for site in ([], ["--site", "X"], ["--site", "Z1"]):
+            self.look("watch start", self.run("watch", "start", "s", "--cohort", "c", *site))
+        rows = [dict(row, patient_id="n" + row["patient_id"], scan_id="n" + row["scan_id"], label="") for row in self.test]
+        for name, part, keys in (("n.csv", rows, rows[0]), ("o.csv", rows[:90] + rows[-40:], ("scan_id", "label"))):
+            with open(os.path.join(self.folder, name), "w", encoding="utf-8", newline="") as file:
+                writer = csv.DictWriter(file, keys, extrasaction="ignore")
+                writer.writeheader()
+                writer.writerows(dict(row, label=len(row["scan_id"]) % 2) if name == "o.csv" else row for row in part)
+        self.run("cohort", "import", "n", "n.csv", "--model", "m")
+        self.run("assess", "s", "--cohort", "n")
+        self.run("watch", "labels", "o.csv")
+        told = 0  # how many came since is told, and not what they have
+        for watch in json.loads(self.run("--json", "watch", "show", "--path"))["watches"]:
+            for signal in watch["signals"]:
+                assert len(signal["evidence_path"]) <= signal["n"] // SMALL, signal
+                if signal["n_since"] is None or signal["n"] == 0:
+                    assert signal["now"] is None and signal["before"] is None and not signal["what_changed"], signal
+                    continue
+                told += 1
+                n = signal["n_reference"] + signal["n"] - signal["n_since"]
+                assert signal["n_since"] >= SMALL and n >= SMALL, signal
+                if watch["site"] is not None:
+                    assert signal["n_reference"] % SMALL == 0, signal
+                if signal["signal"] in ("manufacturer", "coverage", "eligible", "outcome"):
+                    some = round(signal["now"] * signal["n_since"])
+                    assert some >= SMALL and (some == signal["n_since"] or signal["n_since"] - some >= SMALL), signal
+                    if signal["before"] is not None and watch["site"] is None:  # of one site the reference is known in tens only
+                        some = round(signal["before"] * n)
+                        assert all(part == 0 or part >= SMALL for part in (some, n - some)), signal
+        assert told > 5, told
+
+    def look(self, where, text):
+        """No line has the name of a group of few and its number, be it a row of a table or an object of JSON."""
+        try:
+            document = json.loads(text)
+        except ValueError:
+            document = None
+        few = {(value, n) for (_, _, value), n in self.groups.items() if n < SMALL}
+
+        def walk(node):
+            if isinstance(node, dict):
+                names = {value for value in node.values() if isinstance(value, str)}
+                numbers = {value for key, value in node.items() if isinstance(value, int) and not isinstance(value, bool)
+                           and key not in ("id", "watch", "alarm")}
+                for value, n in few:
+                    assert not (value in names and n in numbers), (where, value, n, node)
+            for child in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+                walk(child)
+        walk(document)
+        for line in text.splitlines() if document is None else ():
+            words = line.replace(",", " ").replace("'", " ").replace(":", " ").split()
+            for value, n in few:
+                assert not (value in words and str(n) in words), (where, value, n, line)
+
     def pages(self, counts):
         """The report's pages tell of a group of few scans by no line that has its name and its number."""
         text = subprocess.run(["pdftotext", "-layout", "r.pdf", "-"], cwd=self.folder, capture_output=True, text=True,
@@ -177,7 +266,10 @@ def main():
         rows = make(seed)
         test = [row for row in rows if row["split"] == "test"]
         with tempfile.TemporaryDirectory() as folder:
-            counts, labels = Workspace(sys.argv[1], folder, rows).told()
+            workspace = Workspace(sys.argv[1], folder, rows)
+            counts, labels = workspace.told()
+            if seed < 2:
+                workspace.others()
         assert counts and labels[0] and labels[1], "nothing is told"
         faults += [(seed, *fault) for fault in attack(test, counts)]
         for label, told in enumerate(labels):
