@@ -39,6 +39,52 @@ sandbox_free(Sandbox *sandbox) {
   g_free(sandbox);
 }
 
+static void
+copy_folder(const char *from, const char *to) {
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GDir) dir = g_dir_open(from, 0, &error);
+  g_assert_no_error(error);
+  const char *name;
+  while ((name = g_dir_read_name(dir)) != NULL) {
+    g_autofree char *source = g_build_filename(from, name, NULL),
+                    *target = g_build_filename(to, name, NULL);
+    if (g_file_test(source, G_FILE_TEST_IS_DIR)) {
+      g_assert_cmpint(g_mkdir(target, 0700), ==, 0);
+      copy_folder(source, target);
+      continue;
+    }
+    g_autoptr(GFile) source_file = g_file_new_for_path(source);
+    g_autoptr(GFile) target_file = g_file_new_for_path(target);
+    g_file_copy(source_file, target_file, G_FILE_COPY_NONE, NULL, NULL, NULL, &error);
+    g_assert_no_error(error);
+  }
+}
+
+static GHashTable *prepared; /* what prepared it: its Sandbox */
+
+static void
+free_prepared(void) {
+  g_hash_table_unref(prepared);
+}
+
+Sandbox *
+sandbox_prepared(void (*prepare)(const Sandbox *sandbox)) {
+  if (prepared == NULL) {
+    prepared =
+        g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, (GDestroyNotify)sandbox_free);
+    atexit(free_prepared);
+  }
+  Sandbox *original = g_hash_table_lookup(prepared, (gpointer)(guintptr)prepare);
+  if (original == NULL) {
+    original = sandbox_new();
+    prepare(original);
+    g_hash_table_insert(prepared, (gpointer)(guintptr)prepare, original);
+  }
+  Sandbox *sandbox = sandbox_new();
+  copy_folder(original->folder, sandbox->folder);
+  return sandbox;
+}
+
 char *
 sandbox_path(const Sandbox *sandbox, const char *name) {
   return g_build_filename(sandbox->folder, name, NULL);

@@ -19,6 +19,10 @@ typedef struct {
 Sandbox *sandbox_new(void);
 void sandbox_free(Sandbox *sandbox); /* removes the folder */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Sandbox, sandbox_free)
+/* A copy of the folder as prepare leaves it: prepare runs once in a process, in a sandbox of its own
+ * that goes at the end. For what many tests begin with and none looks at; not for what keeps paths
+ * or times of files (images). */
+Sandbox *sandbox_prepared(void (*prepare)(const Sandbox *sandbox));
 
 /* A path below the folder (owned). */
 char *sandbox_path(const Sandbox *sandbox, const char *name);
