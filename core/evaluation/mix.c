@@ -1,6 +1,7 @@
-/* Layout: every replicate writes its values [2][DEMUR_N_MIX_VALUES] (present, mix) and, for
- * calibration and site error, the squares that intervals are of. Values named in a wish are a
- * category each, all others one together: within it proportions stay by themselves. */
+/* Layout: every replicate writes its values [2][DEMUR_N_MIX_VALUES] (present, mix), the standard
+ * errors [3] of those that are ratios (mix-ratios.h; the third is of the change) and, for calibration
+ * and site error, the squares that intervals are of. Values named in a wish are a category each, all
+ * others one together: within it proportions stay by themselves. */
 #include "evaluation/mix.h"
 
 #include <math.h>
@@ -8,99 +9,14 @@
 
 #include "base/error.h"
 #include "base/limits.h"
-#include "base/number.h"
 #include "base/small-cells.h"
 #include "evaluation/releases.h"
 #include "evaluation/grouping.h"
+#include "evaluation/mix-ratios.h"
 #include "metrics/intervals.h"
 #include "metrics/raking.h"
 #include "metrics/selective.h"
 #include "metrics/site-error.h"
-
-/* --- what is wanted --- */
-
-void
-demur_mix_wish_free(DemurMixWish *wish) {
-  if (wish == NULL)
-    return;
-  g_free(wish->by);
-  g_ptr_array_unref(wish->values);
-  g_array_unref(wish->shares);
-  g_free(wish);
-}
-
-/* The parts between commas that no backslash stands before (owned texts). */
-static GPtrArray *
-split_parts(const char *text) {
-  GPtrArray *parts = g_ptr_array_new_with_free_func(g_free);
-  GString *part = g_string_new(NULL);
-  for (const char *c = text;; c++) {
-    if (c[0] == '\\' && c[1] == ',') {
-      g_string_append_c(part, *++c);
-    } else if (*c == ',' || *c == '\0') {
-      g_ptr_array_add(parts, g_strdup(part->str));
-      g_string_truncate(part, 0);
-      if (*c == '\0')
-        break;
-    } else {
-      g_string_append_c(part, *c);
-    }
-  }
-  g_string_free(part, TRUE);
-  return parts;
-}
-
-/* "VALUE:SHARE" */
-static gboolean
-take_part(DemurMixWish *wish, const char *part, GError **error) {
-  const char *colon = strrchr(part, ':');
-  double share;
-  if (colon == NULL || !demur_number_parse(colon + 1, strlen(colon + 1), &share) ||
-      !(share >= 0.0 && share <= 1.0)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "'%s' is no part of a mix: write VALUE:SHARE, the share between 0 and 1, such as "
-                "Philips:0.6",
-                part);
-    return FALSE;
-  }
-  g_autofree char *value = g_strndup(part, (gsize)(colon - part));
-  for (guint v = 0; v < wish->values->len; v++)
-    if (strcmp(wish->values->pdata[v], value) == 0) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "the mix of '%s' names '%s' twice",
-                  wish->by, value);
-      return FALSE;
-    }
-  g_ptr_array_add(wish->values, g_steal_pointer(&value));
-  g_array_append_val(wish->shares, share);
-  return TRUE;
-}
-
-DemurMixWish *
-demur_mix_wish_parse(const char *text, GError **error) {
-  const char *equals = strchr(text, '=');
-  if (equals == NULL || equals == text) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "'%s' is no mix: write COLUMN=VALUE:SHARE,.., such as scanner=Philips:0.6", text);
-    return NULL;
-  }
-  g_autoptr(DemurMixWish) wish = g_new0(DemurMixWish, 1);
-  wish->by = g_strndup(text, (gsize)(equals - text));
-  wish->values = g_ptr_array_new_with_free_func(g_free);
-  wish->shares = g_array_new(FALSE, FALSE, sizeof(double));
-  g_autoptr(GPtrArray) parts = split_parts(equals + 1);
-  double sum = 0.0;
-  for (guint p = 0; p < parts->len; p++) {
-    if (!take_part(wish, parts->pdata[p], error))
-      return NULL;
-    sum += g_array_index(wish->shares, double, p);
-  }
-  if (sum > 1.0 + 1e-9) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "the shares of '%s' are %g together; they must not be more than 1", wish->by, sum);
-    return NULL;
-  }
-  return g_steal_pointer(&wish);
-}
 
 /* --- values --- */
 
@@ -140,6 +56,10 @@ typedef struct {
   double site2, site2_se;
 } Measured;
 
+/* A weighting each, and the change between them. */
+enum { PRESENT, MIX, CHANGE, N_COMPARED };
+typedef double StandardErrors[N_COMPARED][DEMUR_N_MIX_VALUES];
+
 /* What is needed by every replicate. */
 typedef struct {
   const DemurMixInput *input;
@@ -148,12 +68,16 @@ typedef struct {
   guint32 *ranks;        /* [n] 0 accepted, 1 refused */
   guint32 *scan_of_site; /* [n_sites] some entry of each */
   DemurUnit unit;
-  size_t first;    /* replicate of chunk 0 */
-  Measured *drawn; /* [n_replicates][2] */
-  gboolean *used;  /* [n_replicates] */
+  size_t first; /* replicate of chunk 0 */
+  DemurMixRatios ratios;
+  Measured *drawn;        /* [n_replicates][2] */
+  StandardErrors *spread; /* [n_replicates] */
+  gboolean *used;         /* [n_replicates] */
   struct Scratch {
     guint32 *counts;
     double *censoring, *raked, *weights, *influences;
+    double *ratio_influences; /* [2][DEMUR_N_MIX_VALUES][n_units] */
+    DemurMixRatiosScratch *ratios;
     DemurSelectiveScratch *selective;
   } * scratch; /* one a worker */
 } Work;
@@ -177,36 +101,16 @@ site_square(const Work *work, const guint32 *counts, const double *weights, doub
   return square;
 }
 
-/* counts NULL: the sample as it is. raked [n]: weights of the mix; NULL: of the present one. */
+/* raked [n]: weights of the mix; NULL: of the present one. influences: of the ratios. */
 static Measured
-measure(const Work *work, struct Scratch *scratch, DemurDrawn drawn, const double *raked) {
+measure(const Work *work, struct Scratch *scratch, DemurDrawn drawn, const double *raked,
+        double *influences) {
   const DemurSample *s = work->input->sample;
-  double all = 0.0, shown = 0.0, mass = 0.0, observed = 0.0, expected = 0.0, shown_mass = 0.0,
-         shown_observed = 0.0, shown_expected = 0.0;
-  for (size_t i = 0; i < s->n; i++) {
-    const double count = drawn.counts != NULL ? (double)drawn.counts[i] : 1.0,
-                 rake = raked != NULL ? raked[i] : 1.0,
-                 known = drawn.weights != NULL ? drawn.weights[i] : 1.0;
-    const double v = count * rake * known, label = known > 0.0 ? s->labels[i] : 0.0;
-    scratch->weights[i] = rake * known;
-    all += count * rake;
-    mass += v;
-    observed += v * label;
-    expected += v * s->risks[i];
-    if (work->ranks[i] == 0) {
-      shown += count * rake;
-      shown_mass += v;
-      shown_observed += v * label;
-      shown_expected += v * s->risks[i];
-    }
-  }
+  for (size_t i = 0; i < s->n; i++)
+    scratch->weights[i] =
+        (raked != NULL ? raked[i] : 1.0) * (drawn.weights != NULL ? drawn.weights[i] : 1.0);
   Measured m;
-  m.values[DEMUR_MIX_COVERAGE] = shown / all;
-  m.values[DEMUR_MIX_OUTCOMES] = observed / mass;
-  m.values[DEMUR_MIX_OE_ALL] = observed / expected;
-  m.values[DEMUR_MIX_OE_ACCEPTED] = shown_observed / shown_expected;
-  m.values[DEMUR_MIX_REJECTED_1] = 1.0 - shown_observed / observed;
-  m.values[DEMUR_MIX_REJECTED_0] = 1.0 - (shown_mass - shown_observed) / (mass - observed);
+  demur_mix_ratios(&work->ratios, drawn, raked, scratch->ratios, m.values, influences);
   const DemurSelectiveSample selective = {.n = s->n,
                                           .risks = s->risks,
                                           .labels = s->labels,
@@ -224,6 +128,23 @@ measure(const Work *work, struct Scratch *scratch, DemurDrawn drawn, const doubl
   return m;
 }
 
+/* Both mixes, and the standard errors of their ratios and of the changes. */
+static void
+measure_both(const Work *work, struct Scratch *scratch, DemurDrawn drawn, Measured *both,
+             StandardErrors *errors) {
+  const size_t n_units = demur_sample_n_units(work->input->sample, work->unit);
+  double *present = scratch->ratio_influences,
+         *mix = scratch->ratio_influences + DEMUR_N_MIX_VALUES * n_units;
+  both[PRESENT] = measure(work, scratch, drawn, NULL, present);
+  both[MIX] = measure(work, scratch, drawn, scratch->raked, mix);
+  for (size_t v = 0; v < DEMUR_N_MIX_VALUES; v++) {
+    const double *a = present + v * n_units, *b = mix + v * n_units;
+    (*errors)[PRESENT][v] = demur_mix_ratio_standard_error(&work->ratios, drawn.counts, a, NULL);
+    (*errors)[MIX][v] = demur_mix_ratio_standard_error(&work->ratios, drawn.counts, b, NULL);
+    (*errors)[CHANGE][v] = demur_mix_ratio_standard_error(&work->ratios, drawn.counts, b, a);
+  }
+}
+
 static void
 draw(size_t chunk, guint worker, gpointer data) {
   const Work *work = data;
@@ -235,11 +156,9 @@ draw(size_t chunk, guint worker, gpointer data) {
   demur_sample_resample(s, work->unit, random, scratch->counts);
   work->used[replicate] = demur_raking(work->margins, work->n_margins, s->n, scratch->counts,
                                        scratch->raked) == DEMUR_RAKED;
-  if (!work->used[replicate])
-    return;
-  const DemurDrawn drawn = demur_sample_drawn(s, scratch->counts, scratch->censoring);
-  work->drawn[2 * replicate] = measure(work, scratch, drawn, NULL);
-  work->drawn[2 * replicate + 1] = measure(work, scratch, drawn, scratch->raked);
+  if (work->used[replicate])
+    measure_both(work, scratch, demur_sample_drawn(s, scratch->counts, scratch->censoring),
+                 &work->drawn[2 * replicate], &work->spread[replicate]);
 }
 
 /* --- intervals --- */
@@ -249,9 +168,10 @@ draw(size_t chunk, guint worker, gpointer data) {
 
 typedef struct {
   const Work *work;
-  const Measured *points; /* [2] */
-  size_t n_units[3];      /* as many equal ones say as much: present mix, mix, change */
-  double *buffer;         /* [n_replicates] */
+  const Measured *points;       /* [2] */
+  const StandardErrors *errors; /* of the points */
+  size_t n_units[N_COMPARED];   /* as many equal ones say as much */
+  double *buffer;               /* [n_replicates] */
 } Ends;
 
 static size_t
@@ -321,17 +241,60 @@ site_interval(const Ends *ends, int which) {
   return interval;
 }
 
+/* A value and its standard error, on the scale that its intervals are made on. */
+static void
+scaled(const Measured *measured, const StandardErrors *errors, DemurMixValue value, int which,
+       double *on_scale, double *se) {
+  DemurScale scale;
+  demur_mix_value_is_ratio(value, &scale);
+  if (which == CHANGE)
+    scale = DEMUR_SCALE_IDENTITY;
+  const double x = which == CHANGE ? measured[MIX].values[value] - measured[PRESENT].values[value]
+                                   : measured[which].values[value];
+  *on_scale = demur_to_scale(x, scale);
+  *se = (*errors)[which][value] * demur_scale_slope(x, scale);
+}
+
+/* Ratios: bootstrap-t, of shares on the logit and of O:E on the logarithm. Where the value has no
+ * place there (a coverage of 1) or no spread, percentiles. */
 static DemurInterval
-interval_of(const Ends *ends, DemurMixValue value, int which) {
-  if (value == DEMUR_MIX_CALIBRATION)
-    return calibration_interval(ends, which);
-  if (value == DEMUR_MIX_SITE_ERROR)
-    return site_interval(ends, which);
+ratio_interval(const Ends *ends, DemurMixValue value, int which) {
+  const Work *work = ends->work;
   DemurInterval interval;
-  const size_t n = collect(ends, value, which);
+  DemurScale scale;
+  demur_mix_value_is_ratio(value, &scale);
+  double point, point_se;
+  scaled(ends->points, ends->errors, value, which, &point, &point_se);
+  size_t n = 0, n_used = 0;
+  for (size_t b = 0; b < work->input->n_replicates; b++) {
+    if (!work->used[b])
+      continue;
+    double x, se;
+    scaled(&work->drawn[2 * b], &work->spread[b], value, which, &x, &se);
+    n_used++;
+    if (isfinite((x - point) / se))
+      ends->buffer[n++] = (x - point) / se;
+  }
+  if (isfinite(point) && point_se > 0.0 && (double)n >= LEAST_USED * (double)n_used) {
+    demur_interval_studentised(ends->buffer, n, point, point_se, ends->n_units[which], 0.95,
+                               &interval.low, &interval.high);
+    if (which != CHANGE) {
+      interval.low = demur_from_scale(interval.low, scale);
+      interval.high = demur_from_scale(interval.high, scale);
+    }
+    return interval;
+  }
+  n = collect(ends, value, which);
   demur_interval_expanded(ends->buffer, n, ends->n_units[which], 0.95, &interval.low,
                           &interval.high);
   return interval;
+}
+
+static DemurInterval
+interval_of(const Ends *ends, DemurMixValue value, int which) {
+  return value == DEMUR_MIX_CALIBRATION  ? calibration_interval(ends, which)
+         : value == DEMUR_MIX_SITE_ERROR ? site_interval(ends, which)
+                                         : ratio_interval(ends, value, which);
 }
 
 static void
@@ -490,12 +453,15 @@ work_clear(Work *work, guint n_threads) {
     g_free(work->scratch[t].raked);
     g_free(work->scratch[t].weights);
     g_free(work->scratch[t].influences);
+    g_free(work->scratch[t].ratio_influences);
+    demur_mix_ratios_scratch_free(work->scratch[t].ratios);
     demur_selective_scratch_free(work->scratch[t].selective);
   }
   g_free(work->scratch);
   g_free(work->ranks);
   g_free(work->scan_of_site);
   g_free(work->drawn);
+  g_free(work->spread);
   g_free(work->used);
 }
 
@@ -510,12 +476,20 @@ work_init(Work *work, guint n_threads) {
     work->scan_of_site[s->sites[i]] = i;
   work->drawn = g_new0(Measured, 2 * MAX(work->input->n_replicates, 1));
   work->used = g_new0(gboolean, MAX(work->input->n_replicates, 1));
+  work->spread = g_new0(StandardErrors, MAX(work->input->n_replicates, 1));
+  work->ratios =
+      (DemurMixRatios){s, work->input->accepted, work->unit, work->n_margins, work->margins};
+  const size_t n_units = demur_sample_n_units(s, work->unit);
   work->scratch = g_new0(struct Scratch, n_threads);
   for (guint t = 0; t < n_threads; t++)
-    work->scratch[t] =
-        (struct Scratch){g_new(guint32, MAX(s->n, 1)),      g_new(double, MAX(s->n, 1)),
-                         g_new(double, MAX(s->n, 1)),       g_new(double, MAX(s->n, 1)),
-                         g_new(double, MAX(s->n_sites, 1)), demur_selective_scratch_new(s->n)};
+    work->scratch[t] = (struct Scratch){g_new(guint32, MAX(s->n, 1)),
+                                        g_new(double, MAX(s->n, 1)),
+                                        g_new(double, MAX(s->n, 1)),
+                                        g_new(double, MAX(s->n, 1)),
+                                        g_new(double, MAX(s->n_sites, 1)),
+                                        g_new(double, 2 * DEMUR_N_MIX_VALUES * MAX(n_units, 1)),
+                                        demur_mix_ratios_scratch_new(&work->ratios),
+                                        demur_selective_scratch_new(s->n)};
 }
 
 /* In parts, so that it can be cancelled. */
@@ -649,8 +623,9 @@ run(Work *work, DemurMix *mix, DemurParallel *parallel, const DemurProgress *pro
   for (size_t m = 0; m < mix->n_margins && !mix->labels_withheld; m++)
     mix->labels_withheld = names_few(input, input->wishes->pdata[m], &mix->margins[m]);
   const DemurDrawn as_is = demur_sample_as_is(s);
-  const Measured points[] = {measure(work, scratch, as_is, NULL),
-                             measure(work, scratch, as_is, scratch->raked)};
+  Measured points[2];
+  StandardErrors errors;
+  measure_both(work, scratch, as_is, points, &errors);
   if (!draw_all(work, parallel, progress, error))
     return FALSE;
   for (size_t b = 0; b < input->n_replicates; b++)
@@ -658,7 +633,7 @@ run(Work *work, DemurMix *mix, DemurParallel *parallel, const DemurProgress *pro
   g_autofree double *buffer = g_new(double, MAX(input->n_replicates, 1));
   const size_t n_present = effective_units(s, work->unit, NULL),
                n_mix = effective_units(s, work->unit, weights);
-  const Ends ends = {work, points, {n_present, n_mix, n_mix}, buffer};
+  const Ends ends = {work, points, &errors, {n_present, n_mix, n_mix}, buffer};
   fill_rows(mix, &ends);
   return TRUE;
 }

@@ -168,15 +168,22 @@ demur_interval_symmetric(double *replicates, size_t n, double point, double trut
   *high = point + half;
 }
 
-static double
-to_scale(double value, DemurScale scale) {
+double
+demur_to_scale(double value, DemurScale scale) {
   return scale == DEMUR_SCALE_LOG     ? log(value)
          : scale == DEMUR_SCALE_LOGIT ? log(value) - log1p(-value)
                                       : value;
 }
 
-static double
-from_scale(double value, DemurScale scale) {
+double
+demur_scale_slope(double value, DemurScale scale) {
+  return scale == DEMUR_SCALE_LOG     ? 1.0 / value
+         : scale == DEMUR_SCALE_LOGIT ? 1.0 / (value * (1.0 - value))
+                                      : 1.0;
+}
+
+double
+demur_from_scale(double value, DemurScale scale) {
   return scale == DEMUR_SCALE_LOG     ? exp(value)
          : scale == DEMUR_SCALE_LOGIT ? 1.0 / (1.0 + exp(-value))
                                       : value;
@@ -190,18 +197,18 @@ demur_interval_jackknife(const double *left_out, size_t n, double point, DemurSc
     return;
   double mean = 0.0, squares = 0.0;
   for (size_t s = 0; s < n; s++)
-    mean += to_scale(left_out[s], scale) / (double)n;
+    mean += demur_to_scale(left_out[s], scale) / (double)n;
   for (size_t s = 0; s < n; s++) {
-    const double d = to_scale(left_out[s], scale) - mean;
+    const double d = demur_to_scale(left_out[s], scale) - mean;
     squares += d * d;
   }
-  const double middle = to_scale(point, scale);
+  const double middle = demur_to_scale(point, scale);
   const double se = sqrt((double)(n - 1) / (double)n * squares);
   if (!isfinite(middle) || !isfinite(se) || !(se > 0.0))
     return;
   const double half = demur_student_quantile((1.0 + level) / 2.0, (double)(n - 1)) * se;
-  *low = from_scale(middle - half, scale);
-  *high = from_scale(middle + half, scale);
+  *low = demur_from_scale(middle - half, scale);
+  *high = demur_from_scale(middle + half, scale);
 }
 
 void

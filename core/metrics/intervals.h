@@ -47,6 +47,12 @@ typedef enum {
   DEMUR_SCALE_LOGIT, /* shares, areas under a ROC curve */
 } DemurScale;
 
+/* A value on the scale (not finite where it has no place there), back from it, and the derivative of
+ * the scale at the value: a standard error times it is one on the scale. */
+double demur_to_scale(double value, DemurScale scale);
+double demur_from_scale(double on_scale, DemurScale scale);
+double demur_scale_slope(double value, DemurScale scale);
+
 /* Jackknife interval of a smooth statistic of few clusters: left_out [n] are its values without
  * each of n clusters, point that of all,
  *   h(point) -+ t sqrt((n - 1) / n sum_s (h(left_out_s) - mean h)^2),

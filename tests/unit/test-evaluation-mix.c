@@ -1,7 +1,9 @@
 /* Another mix. Right values: by hand for what raking one margin does to shares; for intervals a
  * population whose mix is really the wanted one, drawn large, that the reweighted samples of
- * another mix must hold 95 times in 100. DEMUR_LONG=1: 400 samples in place of 60. */
+ * another mix must hold 95 times in 100; for standard errors the jackknife that rakes anew without
+ * each unit, and the textbook's stratified mean. DEMUR_LONG=1: 400 samples in place of 60. */
 #include "base/error.h"
+#include "evaluation/mix-ratios.h"
 #include "evaluation/mix.h"
 
 #include <math.h>
@@ -210,6 +212,77 @@ test_small_between_two_ways(void) {
   drawn_clear(&drawn);
 }
 
+/* Standard errors of a raked sample of 200 uneven sites by two margins, against the jackknife (its own
+ * raking without each site), which agrees with linearisation to a few in a hundred. */
+static void
+test_standard_errors(void) {
+  enum { SITES = 200, MOST = 24 };
+  g_autoptr(DemurCohortBuilder) builder = demur_cohort_builder_new(2, 0);
+  DemurRandom random = demur_random_stream(5, DEMUR_STREAM_TEST, 1, 0, 0);
+  for (guint site = 0; site < SITES; site++)
+    for (guint i = 0; i < 8 + site % (MOST - 8); i++) {
+      char id[32], name[16];
+      g_snprintf(id, sizeof id, "s%03u-%02u", site, i);
+      g_snprintf(name, sizeof name, "H%03u", site);
+      const double risk = 0.1 + 0.6 * demur_random_uniform(&random);
+      demur_cohort_builder_add(builder, id, id, name, "test", demur_random_uniform(&random) < risk,
+                               &risk, NULL, NULL);
+    }
+  Drawn drawn = all_accepted(builder);
+  const DemurSample *s = drawn.sample;
+  g_autofree guint32 *codes[2] = {g_new(guint32, s->n), g_new(guint32, s->n)},
+                     *counts = g_new(guint32, s->n);
+  for (size_t i = 0; i < s->n; i++) {
+    codes[0][i] = s->sites[i] % 4 == 0 ? 1 : 0; /* a margin of whole sites, as countries are */
+    codes[1][i] = demur_random_uniform(&random) < 0.3 ? 1 : 0;
+    drawn.accepted[i] = demur_random_uniform(&random) < (codes[1][i] ? 0.5 : 0.8);
+    counts[i] = 1;
+  }
+  const double shares[][2] = {{0.5, 0.5}, {0.4, 0.6}};
+  const DemurRakingMargin margins[] = {{2, codes[0], shares[0]}, {2, codes[1], shares[1]}};
+  const DemurMixRatios ratios = {s, drawn.accepted, DEMUR_UNIT_SITE, 2, margins};
+  DemurMixRatiosScratch *scratch = demur_mix_ratios_scratch_new(&ratios);
+  g_autofree double *raked = g_new(double, s->n),
+                    *influences = g_new(double, DEMUR_N_MIX_VALUES *SITES),
+                    *unused = g_new(double, DEMUR_N_MIX_VALUES *SITES);
+  double values[DEMUR_N_MIX_VALUES], without[SITES][DEMUR_N_MIX_VALUES];
+  g_assert_cmpint(demur_raking(margins, 2, s->n, NULL, raked), ==, DEMUR_RAKED);
+  demur_mix_ratios(&ratios, (DemurDrawn){NULL, NULL}, raked, scratch, values, influences);
+  g_autofree double *once = g_memdup2(raked, s->n * sizeof(double));
+  for (guint site = 0; site < SITES; site++) {
+    for (size_t i = 0; i < s->n; i++)
+      counts[i] = s->sites[i] != site;
+    g_assert_cmpint(demur_raking(margins, 2, s->n, counts, once), ==, DEMUR_RAKED);
+    demur_mix_ratios(&ratios, (DemurDrawn){counts, NULL}, once, scratch, without[site], unused);
+  }
+  for (size_t v = 0; v < DEMUR_N_MIX_VALUES; v++) {
+    if (!demur_mix_value_is_ratio((DemurMixValue)v, NULL))
+      continue;
+    double mean = 0.0, squares = 0.0;
+    for (guint site = 0; site < SITES; site++)
+      mean += without[site][v] / SITES;
+    for (guint site = 0; site < SITES; site++)
+      squares += (without[site][v] - mean) * (without[site][v] - mean);
+    const double jackknife = sqrt((SITES - 1.0) / SITES * squares),
+                 se = demur_mix_ratio_standard_error(&ratios, NULL, influences + v * SITES, NULL);
+    g_test_message("%s %.4f: %.5f, jackknife %.5f", demur_mix_value_name((DemurMixValue)v),
+                   values[v], se, jackknife);
+    g_assert_cmpfloat(se, >, 0.96 * jackknife);
+    g_assert_cmpfloat(se, <, 1.03 * jackknife);
+    /* A site twice is two units: as often again drawn, the error falls by the root of two. */
+    for (size_t i = 0; i < s->n; i++)
+      counts[i] = 2;
+    demur_mix_ratios(&ratios, (DemurDrawn){counts, NULL}, raked, scratch, values, unused);
+    const double twice = demur_mix_ratio_standard_error(&ratios, counts, unused + v * SITES, NULL);
+    g_assert_cmpfloat_with_epsilon(twice * twice / (se * se), (SITES - 1.0) / (2.0 * SITES - 1.0),
+                                   1e-6);
+    g_assert_cmpfloat_with_epsilon(
+        demur_mix_ratio_standard_error(&ratios, NULL, influences, influences), 0.0, 1e-15);
+  }
+  demur_mix_ratios_scratch_free(scratch);
+  drawn_clear(&drawn);
+}
+
 static void
 test_intervals(void) {
   const size_t n_samples = g_getenv("DEMUR_LONG") != NULL ? 400 : 60;
@@ -250,6 +323,7 @@ main(int argc, char **argv) {
   g_test_add_func("/evaluation/mix/refused", test_refused);
   g_test_add_func("/evaluation/mix/small-cells", test_small_cells);
   g_test_add_func("/evaluation/mix/small-between-two-ways", test_small_between_two_ways);
+  g_test_add_func("/evaluation/mix/standard-errors", test_standard_errors);
   g_test_add_func("/evaluation/mix/intervals-hold-the-mix-that-is", test_intervals);
   return g_test_run();
 }
