@@ -130,7 +130,7 @@ import_selector(DemurTask *task, const DemurTableImport *import, GError **error)
     return NULL;
   g_autoptr(DemurSelector) selector = demur_task_selector_import(
       task, import->name, import->path,
-      import->replace ? DEMUR_SELECTOR_REPLACE_TUNED : DEMUR_SELECTOR_REPLACE_NONE, error);
+      import->replace ? DEMUR_SELECTOR_REPLACE_ALL : DEMUR_SELECTOR_REPLACE_NONE, error);
   if (selector == NULL)
     return NULL;
   GString *text = g_string_new(NULL);

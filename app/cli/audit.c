@@ -164,6 +164,7 @@ write_applied(const DemurAuditApplied *applied, DemurJson *json) {
   }
   demur_json_end_array(json);
   demur_json_int(json, "n_changed", (gint64)applied->changes->len);
+  demur_json_string(json, "replaces", applied->replaced);
 }
 
 /* One site's members stand in the document itself; those of several in "sites". */
@@ -204,6 +205,9 @@ print_applied_text(const DemurAuditApplied *applied) {
   if (isfinite(applied->threshold))
     g_print("  %u verdicts would change at threshold %.6f (--json names them)\n",
             applied->changes->len, applied->threshold);
+  if (applied->replaced != NULL)
+    g_print("  in place of the audit of %s (%zu labels), whose verdicts are out of date now\n",
+            applied->replaced, applied->n_replaced_labels);
 }
 
 static gboolean

@@ -216,7 +216,8 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
   const GOptionEntry entries[] = {
       {"replace", 0, 0, G_OPTION_ARG_NONE, &replace, "replace a selector of that name", NULL},
       {"force", 0, 0, G_OPTION_ARG_NONE, &force,
-       "with --replace: even where it has thresholds, which go with it", NULL},
+       "with --replace: even where it has thresholds, site audits or acceptance tests, which end",
+       NULL},
       {NULL}};
   if (!demur_command_parse(argc, argv, "SELECTOR FILE.json", "read a selector's file", NULL,
                            entries, &arguments, error) ||
@@ -229,7 +230,7 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
   }
   g_autoptr(DemurSelector) s =
       demur_task_selector_import(&context->task, arguments[0], arguments[1],
-                                 force     ? DEMUR_SELECTOR_REPLACE_TUNED
+                                 force     ? DEMUR_SELECTOR_REPLACE_ALL
                                  : replace ? DEMUR_SELECTOR_REPLACE_BARE
                                            : DEMUR_SELECTOR_REPLACE_NONE,
                                  error);
@@ -247,9 +248,10 @@ static gboolean
 run_remove(DemurContext *context, int argc, char **argv, GError **error) {
   gboolean force = FALSE;
   g_auto(GStrv) arguments = NULL;
-  const GOptionEntry entries[] = {{"force", 0, 0, G_OPTION_ARG_NONE, &force,
-                                   "even where verdicts were made by it; these stay", NULL},
-                                  {NULL}};
+  const GOptionEntry entries[] = {
+      {"force", 0, 0, G_OPTION_ARG_NONE, &force,
+       "even where there are verdicts, site audits, acceptance tests or watches of it", NULL},
+      {NULL}};
   if (!demur_command_parse(argc, argv, "SELECTOR", "remove a selector and its thresholds", NULL,
                            entries, &arguments, error) ||
       !demur_command_expect(arguments, 1, "selector remove takes the name of one selector", error))

@@ -291,7 +291,7 @@ static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree char *cohort_name = NULL;
   g_autofree char *grid = NULL, *horizons = NULL;
-  gboolean as_published = FALSE, replace = FALSE, search = FALSE, resume = FALSE;
+  gboolean as_published = FALSE, replace = FALSE, force = FALSE, search = FALSE, resume = FALSE;
   /* An explicit option beats --as-published in any order: so that one is looked at first. */
   g_autoptr(DemurTrainSettings) settings =
       g_strv_contains((const char *const *)argv, "--as-published")
@@ -319,6 +319,9 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
        "or 1,3,6); risks as given",
        "YEARS"},
       {"replace", 0, 0, G_OPTION_ARG_NONE, &replace, "replace a selector of that name", NULL},
+      {"force", 0, 0, G_OPTION_ARG_NONE, &force,
+       "with --replace: even where it has thresholds, site audits or acceptance tests, which end",
+       NULL},
       {"resume", 0, 0, G_OPTION_ARG_NONE, &resume,
        "go on with the interrupted training of that name, with the same options", NULL},
       {"split", 0, 0, G_OPTION_ARG_STRING, &settings->split, "scans that train (selector_train)",
@@ -368,8 +371,15 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
                                            : search     ? DEMUR_SEARCH_GRID
                                                         : NULL,
                                    .parts = options.parts,
-                                   .replace = replace,
+                                   .replace = force     ? DEMUR_SELECTOR_REPLACE_ALL
+                                              : replace ? DEMUR_SELECTOR_REPLACE_BARE
+                                                        : DEMUR_SELECTOR_REPLACE_NONE,
                                    .resume = resume ? DEMUR_RESUME_KEPT : DEMUR_RESUME_NO};
+  if (force && !replace) {
+    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+                        "train takes --force with --replace only");
+    return FALSE;
+  }
   if (horizons != NULL && (options.part != NULL || options.merge)) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
                         "a search in shards is of one selector: give it no --horizons");

@@ -269,31 +269,28 @@ demur_cohorts_attach(DemurWorkspace *workspace, const char *name, const DemurAtt
   return demur_store_end(workspace, ok, error);
 }
 
+/* What was made from a cohort. */
+static const DemurStoreMade made_from[] = {
+    {"SELECT count(*) FROM selector WHERE cohort = ?", "selector", "selectors"},
+    {"SELECT count(*) FROM threshold WHERE cohort = ?", "threshold", "thresholds"},
+    {"SELECT count(*) FROM verdict v JOIN verdict_batch b ON b.id = v.batch_id WHERE b.cohort = ?",
+     "verdict", "verdicts"},
+    {"SELECT count(*) FROM site_audit WHERE cohort = ?", "site audit", "site audits"},
+    {"SELECT count(*) FROM acceptance_plan WHERE cohort = ?", "acceptance test",
+     "acceptance tests"},
+    {"SELECT count(*) FROM watch WHERE cohort = ?", "watch", "watches"}};
+
 static gboolean
 check_unused(DemurWorkspace *workspace, const char *name, GError **error) {
-  const gint64 n_selectors = demur_store_count(
-      workspace, "SELECT count(*) FROM selector WHERE cohort = ?", name, NULL, error);
-  if (n_selectors < 0)
-    return FALSE;
-  const gint64 n_thresholds = demur_store_count(
-      workspace, "SELECT count(*) FROM threshold WHERE cohort = ?", name, NULL, error);
-  if (n_thresholds < 0)
-    return FALSE;
-  const gint64 n_verdicts = demur_store_count(
-      workspace,
-      "SELECT count(*) FROM verdict v JOIN verdict_batch b ON b.id = v.batch_id WHERE b.cohort = ?",
-      name, NULL, error);
-  if (n_verdicts < 0)
-    return FALSE;
-  if (n_selectors + n_thresholds + n_verdicts == 0)
-    return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-              "cohort %s is in use: %" G_GINT64_FORMAT " selectors, %" G_GINT64_FORMAT
-              " thresholds and %" G_GINT64_FORMAT
-              " verdicts were made from it; remove the selectors first, or force it with --force "
-              "(they then "
-              "keep its name and digest)",
-              name, n_selectors, n_thresholds, n_verdicts);
+  g_autofree char *made =
+      demur_store_made(workspace, made_from, G_N_ELEMENTS(made_from), name, error);
+  if (made == NULL || *made == '\0')
+    return made != NULL;
+  g_set_error(
+      error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+      "from cohort %s were made: %s; choose another name, remove the selectors first, or use "
+      "`demur cohort remove --force` (what was made then keeps its name and digest)",
+      name, made);
   return FALSE;
 }
 

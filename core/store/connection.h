@@ -102,4 +102,15 @@ gint64 demur_store_selector_id(DemurWorkspace *workspace, const char *name, GErr
 gint64 demur_store_count(DemurWorkspace *workspace, const char *sql, const char *first,
                          const char *second, GError **error);
 
+/* What was made of something that has a name: a query that counts it (one parameter, the name), and its
+ * words. */
+typedef struct {
+  const char *sql, *one, *many;
+} DemurStoreMade;
+
+/* "2 thresholds, 1 site audit" of the kinds [n] that there are, "" where there is nothing (owned); NULL
+ * with error. */
+char *demur_store_made(DemurWorkspace *workspace, const DemurStoreMade *kinds, size_t n,
+                       const char *name, GError **error);
+
 G_END_DECLS

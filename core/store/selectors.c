@@ -178,28 +178,57 @@ tell_parts_end(DemurWorkspace *workspace, const char *name, const char *created,
                        name, created, error);
 }
 
+static gboolean
+tell_training(DemurWorkspace *workspace, const DemurSelectorRecord *record, GError **error) {
+  g_autofree char *key = g_strconcat("selector:", record->name, NULL);
+  return demur_events_add(workspace, DEMUR_EVENT_TRAINING, key, record->digest, NULL,
+                          record->created, error);
+}
+
+/* What people made of a selector and ends with it. */
+static const DemurStoreMade ends_with[] = {
+    {"SELECT count(*) FROM threshold t JOIN selector s ON s.id = t.selector_id WHERE s.name = ?",
+     "threshold", "thresholds"},
+    {"SELECT count(*) FROM site_audit a JOIN selector s ON s.id = a.selector_id WHERE s.name = ?",
+     "site audit", "site audits"},
+    {"SELECT count(*) FROM acceptance_plan p JOIN selector s ON s.id = p.selector_id"
+     " WHERE s.name = ?",
+     "acceptance test", "acceptance tests"}};
+
 gboolean
-demur_selectors_save(DemurWorkspace *workspace, const DemurSelectorRecord *record, gboolean replace,
-                     GError **error) {
-  if (!demur_workspace_begin(workspace, error))
-    return FALSE;
+demur_selectors_check_free(DemurWorkspace *workspace, const char *name,
+                           DemurSelectorReplace replace, GError **error) {
   const gint64 taken = demur_store_count(workspace, "SELECT count(*) FROM selector WHERE name = ?",
-                                         record->name, NULL, error);
-  gboolean ok = taken >= 0;
-  if (taken > 0 && !replace) {
-    ok = FALSE;
+                                         name, NULL, error);
+  if (taken <= 0 || replace == DEMUR_SELECTOR_REPLACE_ALL)
+    return taken >= 0;
+  if (replace == DEMUR_SELECTOR_REPLACE_NONE) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_EXISTS,
                 "there is a selector %s already; choose another name, or ask for it to be replaced",
-                record->name);
-  } else if (taken > 0) {
-    ok = tell_parts_end(workspace, record->name, record->created, error) &&
-         run(workspace, "DELETE FROM selector WHERE name = ?", record->name, NULL,
-             "replacing a selector", error);
+                name);
+    return FALSE;
   }
-  g_autofree char *key = g_strconcat("selector:", record->name, NULL);
-  ok = ok && insert(workspace, record, error) &&
-       demur_events_add(workspace, DEMUR_EVENT_TRAINING, key, record->digest, NULL, record->created,
-                        error);
+  g_autofree char *made =
+      demur_store_made(workspace, ends_with, G_N_ELEMENTS(ends_with), name, error);
+  if (made == NULL || *made == '\0')
+    return made != NULL;
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+              "selector %s has %s, which would end with it, as would its verdicts; use --force to "
+              "replace it all the same, or choose another name",
+              name, made);
+  return FALSE;
+}
+
+gboolean
+demur_selectors_save(DemurWorkspace *workspace, const DemurSelectorRecord *record,
+                     DemurSelectorReplace replace, GError **error) {
+  if (!demur_workspace_begin(workspace, error))
+    return FALSE;
+  const gboolean ok = demur_selectors_check_free(workspace, record->name, replace, error) &&
+                      tell_parts_end(workspace, record->name, record->created, error) &&
+                      run(workspace, "DELETE FROM selector WHERE name = ?", record->name, NULL,
+                          "replacing a selector", error) &&
+                      insert(workspace, record, error) && tell_training(workspace, record, error);
   return demur_store_end(workspace, ok, error);
 }
 
@@ -301,6 +330,17 @@ demur_selectors_set_validation(DemurWorkspace *workspace, const char *name, cons
   return demur_store_end(workspace, ok, error);
 }
 
+/* What keeps a selector from being removed unasked: thresholds are a part of it. */
+static const DemurStoreMade kept_from[] = {
+    {"SELECT count(*) FROM verdict v JOIN verdict_batch b ON b.id = v.batch_id WHERE b.selector = ?",
+     "verdict", "verdicts"},
+    {"SELECT count(*) FROM site_audit a JOIN selector s ON s.id = a.selector_id WHERE s.name = ?",
+     "site audit", "site audits"},
+    {"SELECT count(*) FROM acceptance_plan p JOIN selector s ON s.id = p.selector_id"
+     " WHERE s.name = ?",
+     "acceptance test", "acceptance tests"},
+    {"SELECT count(*) FROM watch WHERE selector = ?", "watch", "watches"}};
+
 gboolean
 demur_selectors_remove(DemurWorkspace *workspace, const char *name, gboolean force,
                        GError **error) {
@@ -308,18 +348,15 @@ demur_selectors_remove(DemurWorkspace *workspace, const char *name, gboolean for
     return FALSE;
   gboolean ok = require(workspace, name, error);
   if (ok && !force) {
-    const gint64 n = demur_store_count(workspace,
-                                       "SELECT count(*) FROM verdict v JOIN verdict_batch b"
-                                       " ON b.id = v.batch_id WHERE b.selector = ?",
-                                       name, NULL, error);
-    ok = n == 0;
-    if (n > 0)
+    g_autofree char *made =
+        demur_store_made(workspace, kept_from, G_N_ELEMENTS(kept_from), name, error);
+    ok = made != NULL && *made == '\0';
+    if (made != NULL && !ok)
       g_set_error(
           error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-          "selector %s has given %" G_GINT64_FORMAT
-          " verdicts; use --force to remove the selector (the verdicts stay and keep its name "
-          "and digest)",
-          name, n);
+          "of selector %s there are %s; use --force to remove it all the same: verdicts stay "
+          "and keep its name and digest, all else ends with it",
+          name, made);
   }
   g_autofree char *now = demur_store_now(workspace);
   g_autofree char *key = g_strconcat("selector:", name, NULL);

@@ -25,10 +25,25 @@ typedef struct {
 void demur_selector_record_free(DemurSelectorRecord *record);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurSelectorRecord, demur_selector_record_free)
 
-/* Saves under record->name. DEMUR_ERROR_EXISTS where the name is taken, unless replace: the old
- * selector goes with its thresholds, verdicts made by it stay and keep its digest. */
+/* What may be replaced under a name that is taken. */
+typedef enum {
+  DEMUR_SELECTOR_REPLACE_NONE,
+  DEMUR_SELECTOR_REPLACE_BARE, /* one that people made nothing of: neither thresholds nor site audits
+                                * nor acceptance tests */
+  DEMUR_SELECTOR_REPLACE_ALL,  /* one with all of these, which end with it */
+} DemurSelectorReplace;
+
+/* Whether a selector may be saved under the name: DEMUR_ERROR_EXISTS where it is taken and nothing may
+ * be replaced, DEMUR_ERROR_STATE where what may not would end with it. */
+gboolean demur_selectors_check_free(DemurWorkspace *workspace, const char *name,
+                                    DemurSelectorReplace replace,
+                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Saves under record->name where that is free (demur_selectors_check_free). The old selector goes with
+ * what was made of it; verdicts made by it stay and keep its digest. */
 gboolean demur_selectors_save(DemurWorkspace *workspace, const DemurSelectorRecord *record,
-                              gboolean replace, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+                              DemurSelectorReplace replace,
+                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* NULL with DEMUR_ERROR_NOT_FOUND and the names there are; DEMUR_ERROR_STORE where the document's
  * bytes are not those that were saved. */
@@ -44,8 +59,9 @@ gboolean demur_selectors_set_validation(DemurWorkspace *workspace, const char *n
                                         const char *validation,
                                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Removes the selector and its thresholds. DEMUR_ERROR_STATE while verdicts were made by it, unless
- * forced: they then stay and keep its name and digest. */
+/* Removes the selector and its thresholds. DEMUR_ERROR_STATE while verdicts, site audits, acceptance
+ * tests or watches are of it, unless forced: verdicts and watches then stay and keep its name and
+ * digest. */
 gboolean demur_selectors_remove(DemurWorkspace *workspace, const char *name, gboolean force,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -13,7 +13,7 @@ history_document(const DemurTrainingLog *log) {
 
 gboolean
 demur_trained_save(DemurWorkspace *workspace, const char *name, const DemurSelector *selector,
-                   const DemurTrainingLog *log, gboolean replace, const char *created,
+                   const DemurTrainingLog *log, DemurSelectorReplace replace, const char *created,
                    GError **error) {
   g_autofree char *document = demur_selector_to_json(selector);
   g_autofree char *history = history_document(log);

@@ -10,7 +10,7 @@ G_BEGIN_DECLS
  * or neither. replace and errors: as demur_selectors_save. created: "2026-01-31T12:00:00Z". */
 gboolean demur_trained_save(DemurWorkspace *workspace, const char *name,
                             const DemurSelector *selector, const DemurTrainingLog *log,
-                            gboolean replace, const char *created,
+                            DemurSelectorReplace replace, const char *created,
                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

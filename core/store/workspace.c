@@ -194,6 +194,21 @@ demur_store_count(DemurWorkspace *workspace, const char *sql, const char *first,
   return n;
 }
 
+char *
+demur_store_made(DemurWorkspace *workspace, const DemurStoreMade *kinds, size_t n, const char *name,
+                 GError **error) {
+  g_autoptr(GString) text = g_string_new(NULL);
+  for (size_t i = 0; i < n; i++) {
+    const gint64 there = demur_store_count(workspace, kinds[i].sql, name, NULL, error);
+    if (there < 0)
+      return NULL;
+    if (there > 0)
+      g_string_append_printf(text, "%s%" G_GINT64_FORMAT " %s", text->len > 0 ? ", " : "", there,
+                             there == 1 ? kinds[i].one : kinds[i].many);
+  }
+  return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
 static gboolean
 execute(DemurWorkspace *workspace, const char *sql, const char *doing, GError **error) {
   if (sqlite3_exec(workspace->database, sql, NULL, NULL, NULL) == SQLITE_OK)

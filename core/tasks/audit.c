@@ -307,8 +307,24 @@ demur_audit_applied_free(DemurAuditApplied *applied) {
     return;
   g_free(applied->site);
   g_free(applied->cohort);
+  g_free(applied->replaced);
   g_clear_pointer(&applied->changes, g_array_unref);
   g_free(applied);
+}
+
+/* Notes the audit of the site that is about to be replaced. */
+static gboolean
+note_replaced(DemurWorkspace *workspace, const char *selector, DemurAuditApplied *applied,
+              GError **error) {
+  g_autoptr(GPtrArray) audits = demur_audits_list(workspace, selector, error);
+  for (guint i = 0; audits != NULL && i < audits->len; i++) {
+    const DemurAuditRecord *audit = audits->pdata[i];
+    if (g_strcmp0(audit->site, applied->site) != 0)
+      continue;
+    applied->replaced = g_strdup(audit->created);
+    applied->n_replaced_labels = audit->n_labels;
+  }
+  return audits != NULL;
 }
 
 static gboolean
@@ -350,6 +366,7 @@ apply(DemurTask *task, const DemurAuditApplyParams *params, const GArray *rows,
                                    .labels = labels,
                                    .created = now};
   return compare_verdicts(task, &site, &record, applied, error) &&
+         note_replaced(workspace, params->selector, applied, error) &&
          demur_audits_save(workspace, &record, error);
 }
 

@@ -68,6 +68,8 @@ typedef struct {
   size_t n_empty, n_repeated; /* rows without a label; of a patient that was there already */
   double threshold;           /* NaN: not tuned */
   GArray *changes;            /* of DemurAuditChange */
+  char *replaced; /* when the audit that this one takes the place of was made; NULL: none */
+  size_t n_replaced_labels; /* of that one */
 } DemurAuditApplied;
 
 /* Learns the intercept of each site of the table and keeps it: `assess` uses it for scans of that

@@ -60,7 +60,12 @@ demur_task_train_horizons(DemurTask *task, const DemurTrainParams *params,
   if (several)
     settings->recalibrate = DEMUR_RECALIBRATION_NONE;
   const DemurProgress whole = task->progress;
-  gboolean ok = TRUE;
+  DemurWorkspace *workspace = demur_task_workspace(task, error);
+  gboolean ok = workspace != NULL;
+  for (size_t h = 0; ok && h < horizons->n; h++) {
+    g_autofree char *name = demur_horizon_selector(params->selector, horizons->years[h]);
+    ok = demur_selectors_check_free(workspace, name, params->replace, error);
+  }
   for (size_t h = 0; ok && h < horizons->n; h++) {
     g_autofree char *name = demur_horizon_selector(params->selector, horizons->years[h]);
     DemurTrainParams one = *params;

@@ -209,8 +209,8 @@ demur_shown_of_verdict(DemurVerdict verdict, DemurOutdated why) {
 
 GPtrArray *
 demur_scan_told_reasons(const DemurScan *scan, gboolean revealed) {
-  g_autoptr(GPtrArray) reasons = demur_reasons_from_json(scan->reasons);
-  const gboolean tells =
-      revealed || (scan->shown != DEMUR_SHOWN_RED_FLAG && scan->shown != DEMUR_SHOWN_OUT_OF_DATE);
-  return demur_reasons_shown(reasons, tells);
+  /* Of a verdict that no longer holds they were about what is not there any more. */
+  g_autoptr(GPtrArray) reasons =
+      demur_reasons_from_json(scan->shown != DEMUR_SHOWN_OUT_OF_DATE ? scan->reasons : NULL);
+  return demur_reasons_shown(reasons, revealed || scan->shown != DEMUR_SHOWN_RED_FLAG);
 }

@@ -155,7 +155,8 @@ gboolean demur_scan_told_interval(const DemurScan *scan, gboolean revealed, doub
                                   double *high);
 
 /* What may be told of why, most important first (owned, of selector/reason.h): while the risk is
- * held back, without the reasons that tell it by another name. */
+ * held back, without the reasons that tell it by another name; nothing where the verdict is out of
+ * date. */
 GPtrArray *demur_scan_told_reasons(const DemurScan *scan, gboolean revealed);
 
 G_END_DECLS

@@ -117,25 +117,6 @@ demur_task_selector_export(DemurTask *task, const char *name, const char *path,
              : NULL;
 }
 
-/* FALSE with DEMUR_ERROR_STATE where thresholds would go with the selector of that name. */
-static gboolean
-check_bare(DemurWorkspace *workspace, const char *name, GError **error) {
-  g_autoptr(GError) none = NULL;
-  g_autoptr(GPtrArray) thresholds = demur_thresholds_list(workspace, name, &none);
-  if (thresholds == NULL && !g_error_matches(none, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND)) {
-    g_propagate_error(error, g_steal_pointer(&none));
-    return FALSE;
-  }
-  if (thresholds == NULL || thresholds->len == 0)
-    return TRUE;
-  g_set_error(
-      error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-      "selector %s has %u threshold%s, which go%s with it, and its verdicts end; use --force "
-      "to replace it all the same, or choose another name",
-      name, thresholds->len, thresholds->len == 1 ? "" : "s", thresholds->len == 1 ? "es" : "");
-  return FALSE;
-}
-
 DemurSelector *
 demur_task_selector_import(DemurTask *task, const char *name, const char *path,
                            DemurSelectorReplace replace, GError **error) {
@@ -162,14 +143,7 @@ demur_task_selector_import(DemurTask *task, const char *name, const char *path,
                                       .model = (char *)demur_selector_model(s),
                                       .simulated = demur_selector_is_simulated(s),
                                       .created = now};
-  if (!demur_workspace_begin(workspace, error))
-    return NULL;
-  if (!(replace != DEMUR_SELECTOR_REPLACE_BARE || check_bare(workspace, name, error)) ||
-      !demur_selectors_save(workspace, &record, replace != DEMUR_SELECTOR_REPLACE_NONE, error)) {
-    demur_workspace_rollback(workspace);
-    return NULL;
-  }
-  return demur_workspace_commit(workspace, error) ? g_steal_pointer(&s) : NULL;
+  return demur_selectors_save(workspace, &record, replace, error) ? g_steal_pointer(&s) : NULL;
 }
 
 gboolean

@@ -40,20 +40,14 @@ DemurSelector *demur_task_selector_export(DemurTask *task, const char *name, con
                                           DemurRelease release,
                                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* What may be replaced by a selector that is imported. */
-typedef enum {
-  DEMUR_SELECTOR_REPLACE_NONE,
-  DEMUR_SELECTOR_REPLACE_BARE,  /* one without thresholds */
-  DEMUR_SELECTOR_REPLACE_TUNED, /* one with its thresholds too, which go with it */
-} DemurSelectorReplace;
-
-/* Reads a selector's file and keeps it under the name, untuned. DEMUR_ERROR_EXISTS where the name
- * is taken and nothing may be replaced, DEMUR_ERROR_STATE where thresholds would go that may not. */
+/* Reads a selector's file and keeps it under the name, untuned. Refused as
+ * by demur_selectors_save. */
 DemurSelector *demur_task_selector_import(DemurTask *task, const char *name, const char *path,
                                           DemurSelectorReplace replace,
                                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* With its thresholds. DEMUR_ERROR_STATE while verdicts were made by it, unless forced. */
+/* With its thresholds. DEMUR_ERROR_STATE while people made more of it, unless forced
+ * (demur_selectors_remove). */
 gboolean demur_task_selector_remove(DemurTask *task, const char *name, gboolean force,
                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

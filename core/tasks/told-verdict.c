@@ -15,8 +15,9 @@ gboolean
 demur_told_verdict_fill(DemurWorkspace *workspace, const DemurVerdictRecord *verdict,
                         gboolean reveal, DemurToldVerdict *told, GError **error) {
   g_autoptr(GPtrArray) reasons = demur_reasons_from_json(verdict->reasons);
-  g_autoptr(GPtrArray) shown =
-      demur_reasons_shown(reasons, reveal || verdict->verdict != DEMUR_VERDICT_RED_FLAG);
+  const gboolean tells =
+      verdict->verdict != DEMUR_VERDICT_RED_FLAG || (reveal && verdict->outdated == DEMUR_CURRENT);
+  g_autoptr(GPtrArray) shown = demur_reasons_shown(reasons, tells);
   *told = (DemurToldVerdict){.verdict = verdict, .reasons = demur_words_reasons(shown, NULL)};
   told->told =
       verdict->outdated == DEMUR_CURRENT && (reveal || verdict->verdict == DEMUR_VERDICT_ACCEPTED);

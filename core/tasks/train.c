@@ -21,22 +21,6 @@ demur_validate_n_folds(const DemurValidateParams *params) {
   return params->n_folds != 0 ? params->n_folds : 5;
 }
 
-static gboolean
-check_free(DemurWorkspace *workspace, const char *name, GError **error) {
-  g_autoptr(GPtrArray) existing = demur_selectors_list(workspace, error);
-  if (existing == NULL)
-    return FALSE;
-  for (guint i = 0; i < existing->len; i++)
-    if (strcmp(((DemurSelectorRecord *)existing->pdata[i])->name, name) == 0) {
-      g_set_error(
-          error, DEMUR_ERROR, DEMUR_ERROR_EXISTS,
-          "there is a selector '%s' already; choose another name, or ask for it to be replaced",
-          name);
-      return FALSE;
-    }
-  return TRUE;
-}
-
 /* *from is NULL where nothing is kept and need not be. */
 static gboolean
 read_checkpoint(DemurWorkspace *workspace, const DemurTrainParams *params, DemurCheckpoint **from,
@@ -158,7 +142,8 @@ demur_task_train(DemurTask *task, const DemurTrainParams *params, DemurTrained *
       !demur_train_settings_check(params->settings, error))
     return FALSE;
   DemurWorkspace *workspace = demur_task_workspace(task, error);
-  if (workspace == NULL || (!params->replace && !check_free(workspace, params->selector, error)))
+  if (workspace == NULL ||
+      !demur_selectors_check_free(workspace, params->selector, params->replace, error))
     return FALSE;
   g_autoptr(DemurCheckpoint) from = NULL;
   if (!read_checkpoint(workspace, params, &from, error))

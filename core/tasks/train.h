@@ -6,6 +6,7 @@
 #include "evaluation/fallback.h"
 #include "evaluation/search.h"
 #include "selector/training.h"
+#include "store/selectors.h"
 
 G_BEGIN_DECLS
 
@@ -31,7 +32,7 @@ typedef struct {
                          * cohort's own */
   const char *grid;     /* searched first (evaluation/search.h); NULL: no search */
   char *const *parts;   /* files of a search that was made in shards (tasks/shards.h); NULL: none */
-  gboolean replace;     /* a selector of that name */
+  DemurSelectorReplace replace; /* of a selector of that name */
   DemurResume resume;
   DemurTrainTold told; /* on the calling thread, for every epoch; NULL: nobody listens */
   gpointer data;

@@ -375,6 +375,13 @@ test_removing_asks_for_force_where_something_came_from_it(void) {
   assert_status(trained, 0);
   g_autoptr(Run) kept = run_json(sandbox, 1, "cohort", "remove", "sim", NULL);
   assert_says(kept->err, "force");
+  assert_says(kept->err, "1 selector;");
+  g_autofree char *table = sandbox_path(sandbox, "sim.csv");
+  g_autoptr(Run) exported = run_demur(sandbox, "cohort", "export", "sim", table, NULL);
+  assert_status(exported, 0);
+  g_autoptr(Run) replaced =
+      run_json(sandbox, 1, "cohort", "import", "sim", table, "--model", "m", "--replace", NULL);
+  assert_says(replaced->err, "1 selector;");
   g_autoptr(Run) removed = run_json(sandbox, 0, "cohort", "remove", "sim", "--force", NULL);
   g_autofree char *list = cohort_list(sandbox);
   g_assert_null(strstr(list, "\"sim\""));

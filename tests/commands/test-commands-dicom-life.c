@@ -224,7 +224,15 @@ test_each_arrow_ends_a_verdict(void) {
   assert_state(sandbox, UID, "out_of_date", "threshold");
   assess(sandbox);
   assert_state(sandbox, UID, "current", NULL);
-  g_autoptr(Run) train = train_small(sandbox, "s", "sim", "--seed", "7", "--replace", NULL);
+  /* Its threshold would end with it: not unasked. */
+  g_autoptr(Run) kept = train_small(sandbox, "s", "sim", "--seed", "7", "--replace", NULL);
+  assert_status(kept, 1);
+  assert_says(kept->err, "2 thresholds");
+  assert_state(sandbox, UID, "current", NULL);
+  g_autoptr(Run) useless = train_small(sandbox, "s", "sim", "--force", NULL);
+  assert_status(useless, 2);
+  g_autoptr(Run) train =
+      train_small(sandbox, "s", "sim", "--seed", "7", "--replace", "--force", NULL);
   assert_status(train, 0);
   assert_state(sandbox, UID, "out_of_date", "selector");
   g_autofree char *sr = sandbox_path(sandbox, "out.dcm");

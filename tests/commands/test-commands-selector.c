@@ -271,7 +271,7 @@ test_selector_file_goes_out_and_in(void) {
       run_json(sandbox, 0, "tune", "copy", "--cohort", "sim", "--coverage", "0.8", NULL);
   g_autoptr(Run) tuned =
       run_json(sandbox, 1, "selector", "import", "copy", "s.json", "--replace", NULL);
-  assert_says(tuned->err, "1 threshold, which goes with it");
+  assert_says(tuned->err, "1 threshold, which would end with it");
   g_autoptr(Run) kept = run_json(sandbox, 0, "selector", "show", "copy", NULL);
   g_assert_cmpuint(json_array_get_length(array_at(root_of(kept), "thresholds")), ==, 1);
   g_autoptr(Run) alone =

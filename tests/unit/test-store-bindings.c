@@ -89,7 +89,7 @@ save_selector(DemurWorkspace *workspace, int version) {
                                       .cohort_digest = (char *)"c",
                                       .model = (char *)"m",
                                       .created = (char *)"2026"};
-  g_assert_true(demur_selectors_save(workspace, &record, TRUE, &error));
+  g_assert_true(demur_selectors_save(workspace, &record, DEMUR_SELECTOR_REPLACE_ALL, &error));
   g_assert_no_error(error);
 }
 

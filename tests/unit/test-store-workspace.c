@@ -17,6 +17,7 @@
 #include "store/events.h"
 #include "store/schema.h"
 #include "store/scores.h"
+#include "store/audits.h"
 #include "store/selectors.h"
 #include "store/series.h"
 #include "store/verdicts.h"
@@ -243,8 +244,8 @@ test_selectors_and_thresholds(void) {
   g_autoptr(DemurWorkspace) workspace = open_workspace();
   g_autoptr(GError) error = NULL;
   DemurSelectorRecord s = selector("s", "c");
-  g_assert_true(demur_selectors_save(workspace, &s, FALSE, &error));
-  g_assert_false(demur_selectors_save(workspace, &s, FALSE, &error));
+  g_assert_true(demur_selectors_save(workspace, &s, DEMUR_SELECTOR_REPLACE_NONE, &error));
+  g_assert_false(demur_selectors_save(workspace, &s, DEMUR_SELECTOR_REPLACE_NONE, &error));
   g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_EXISTS);
   g_clear_error(&error);
   g_assert_true(demur_selectors_set_validation(workspace, "s", "{\"verdict\":1}", &error));
@@ -280,8 +281,28 @@ test_selectors_and_thresholds(void) {
   g_assert_nonnull(strstr(error->message, "0.7, 0.9"));
   g_clear_error(&error);
 
+  /* Of what people made of it nothing ends unasked: neither by replacing nor by removing. */
+  g_assert_false(demur_selectors_save(workspace, &s, DEMUR_SELECTOR_REPLACE_BARE, &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE);
+  g_assert_nonnull(strstr(error->message, "2 thresholds,"));
+  g_clear_error(&error);
+  const DemurAuditRecord audit = {.selector = "s",
+                                  .site = "A",
+                                  .cohort = "c",
+                                  .tau2 = 0.1,
+                                  .n_labels = 3,
+                                  .created = "2026-01-01T00:00:00Z"};
+  g_assert_true(demur_audits_save(workspace, &audit, &error));
+  g_assert_false(demur_selectors_save(workspace, &s, DEMUR_SELECTOR_REPLACE_BARE, &error));
+  g_assert_nonnull(strstr(error->message, "2 thresholds, 1 site audit,"));
+  g_clear_error(&error);
+  g_assert_false(demur_selectors_remove(workspace, "s", FALSE, &error));
+  g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE);
+  g_assert_nonnull(strstr(error->message, "1 site audit;"));
+  g_clear_error(&error);
+
   /* Replaced: the thresholds of the old one go with it. */
-  g_assert_true(demur_selectors_save(workspace, &s, TRUE, &error));
+  g_assert_true(demur_selectors_save(workspace, &s, DEMUR_SELECTOR_REPLACE_ALL, &error));
   g_autoptr(GPtrArray) none = demur_thresholds_list(workspace, "s", &error);
   g_assert_cmpuint(none->len, ==, 0);
   g_assert_null(demur_thresholds_list(workspace, "x", &error));
@@ -307,7 +328,7 @@ test_changed_threshold_is_found(void) {
       g_autoptr(DemurWorkspace) workspace = open_workspace();
       DemurSelectorRecord s = selector("s", "c");
       DemurThresholdRecord t = threshold(0.9, 0.25);
-      g_assert_true(demur_selectors_save(workspace, &s, FALSE, &error));
+      g_assert_true(demur_selectors_save(workspace, &s, DEMUR_SELECTOR_REPLACE_NONE, &error));
       g_assert_true(demur_thresholds_save(workspace, &t, &error));
       g_autoptr(GPtrArray) list = demur_thresholds_list(workspace, "s", &error);
       g_assert_no_error(error);
@@ -554,7 +575,7 @@ test_verdict_history(void) {
   g_autoptr(DemurCohort) c = make_cohort("c", 4, 2, 0);
   g_assert_true(demur_cohorts_save(workspace, c, NULL, &error));
   DemurSelectorRecord s = selector("s", "c");
-  g_assert_true(demur_selectors_save(workspace, &s, FALSE, &error));
+  g_assert_true(demur_selectors_save(workspace, &s, DEMUR_SELECTOR_REPLACE_NONE, &error));
   DemurVerdictRecord records[2] = {{0}};
   records[0].scan_id = (char *)"scan-0";
   records[0].patient_id = (char *)"patient-0";
@@ -604,7 +625,7 @@ test_verdict_history(void) {
   /* In use: refused with the reason, forced: the verdicts stay with what they were made from. */
   g_assert_false(demur_cohorts_remove(workspace, "c", FALSE, &error));
   g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE);
-  g_assert_nonnull(strstr(error->message, "1 selectors, 0 thresholds and 3 verdicts"));
+  g_assert_nonnull(strstr(error->message, "1 selector, 3 verdicts;"));
   g_clear_error(&error);
   g_assert_false(demur_selectors_remove(workspace, "s", FALSE, &error));
   g_assert_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE);
@@ -705,9 +726,9 @@ test_transactions_nest(void) {
   g_autoptr(GError) error = NULL;
   DemurSelectorRecord a = selector("a", "c"), b = selector("b", "c");
   g_assert_true(demur_workspace_begin(workspace, &error));
-  g_assert_true(demur_selectors_save(workspace, &a, FALSE, &error));
+  g_assert_true(demur_selectors_save(workspace, &a, DEMUR_SELECTOR_REPLACE_NONE, &error));
   g_assert_true(demur_workspace_begin(workspace, &error));
-  g_assert_true(demur_selectors_save(workspace, &b, FALSE, &error));
+  g_assert_true(demur_selectors_save(workspace, &b, DEMUR_SELECTOR_REPLACE_NONE, &error));
   demur_workspace_rollback(workspace);
   /* A reader sees nothing before the outermost commit. */
   g_autoptr(DemurWorkspace) reader = demur_workspace_open(path, DEMUR_WORKSPACE_READ_ONLY, &error);
@@ -822,7 +843,7 @@ test_verify_finds_changes(void) {
       DemurSelectorRecord s = selector("s", "c");
       DemurThresholdRecord t = threshold(0.9, 1.0);
       g_assert_true(demur_cohorts_save(workspace, c, NULL, &error) &&
-                    demur_selectors_save(workspace, &s, FALSE, &error) &&
+                    demur_selectors_save(workspace, &s, DEMUR_SELECTOR_REPLACE_NONE, &error) &&
                     demur_thresholds_save(workspace, &t, &error));
       g_autoptr(DemurVerification) v = demur_workspace_verify(workspace, NULL, &error);
       g_assert_no_error(error);
@@ -889,7 +910,7 @@ test_log_begins_with_what_was_there(void) {
   DemurThresholdRecord t = threshold(0.9, 0.25);
   {
     g_autoptr(DemurWorkspace) workspace = open_workspace();
-    g_assert_true(demur_selectors_save(workspace, &s, FALSE, &error));
+    g_assert_true(demur_selectors_save(workspace, &s, DEMUR_SELECTOR_REPLACE_NONE, &error));
     g_assert_true(demur_thresholds_save(workspace, &t, &error));
     g_autoptr(GPtrArray) list = demur_thresholds_list(workspace, "s", &error);
     digest = g_strdup(((DemurThresholdRecord *)list->pdata[0])->digest);

@@ -54,7 +54,8 @@ save_bound(DemurWorkspace *workspace, const char *selector, const char *cohort,
   gboolean there = FALSE;
   for (guint i = 0; i < known->len; i++)
     there |= strcmp(((DemurSelectorRecord *)known->pdata[i])->name, selector) == 0;
-  g_assert_true(there || demur_selectors_save(workspace, &record, FALSE, &error));
+  g_assert_true(there ||
+                demur_selectors_save(workspace, &record, DEMUR_SELECTOR_REPLACE_NONE, &error));
   g_autoptr(DemurBindings) bindings = demur_bindings_load(workspace, cohort, &error);
   g_assert_no_error(error);
   DemurVerdictBatch batch = {.selector = selector,
