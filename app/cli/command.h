@@ -49,6 +49,20 @@ gboolean demur_command_dispatch(DemurContext *context, const DemurCommand *comma
 gboolean demur_command_expect(char **arguments, guint n, const char *what,
                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* An option, and whether it was given. */
+typedef struct {
+  const char *name; /* "--last" */
+  gboolean given;
+} DemurOptionGiven;
+
+/* What would be taken and ignored is refused: DEMUR_ERROR_USAGE where one of others [n] was given, and
+ * has no effect beside the option or word `beside` ("--keep-openings"), or without `needed`
+ * ("--replace"). */
+gboolean demur_command_refuse_beside(const char *beside, const DemurOptionGiven *others, size_t n,
+                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
+gboolean demur_command_refuse_without(const char *needed, const DemurOptionGiven *others, size_t n,
+                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* The text of --range, "LOW,HIGH"; DEMUR_ERROR_USAGE for any other. What may stand there is for the
  * task to say. */
 gboolean demur_command_range(const char *text, double *low, double *high,

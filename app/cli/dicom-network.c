@@ -109,7 +109,9 @@ parse_peer(const char *word, PeerOptions *options, DemurPeer *peer, char **host,
                       .called = options->called != NULL ? options->called : "ANY-SCP",
                       .calling = options->calling != NULL ? options->calling : "DEMUR",
                       .timeout_seconds = (guint)options->timeout};
-  return parse_tls(options->certificate, options->key, options->authorities, &options->tls,
+  const DemurOptionGiven of_web = {"--login", options->login_path != NULL};
+  return demur_command_refuse_beside("HOST:PORT", &of_web, 1, error) &&
+         parse_tls(options->certificate, options->key, options->authorities, &options->tls,
                    &peer->tls, error) &&
          check_ae(peer->called, error) && check_ae(peer->calling, error);
 }
@@ -128,7 +130,10 @@ parse_web(const char *word, PeerOptions *options, DemurWeb *web, GError **error)
     return FALSE;
   }
   *web = (DemurWeb){.url = word, .timeout_seconds = (guint)options->timeout};
-  if (!parse_tls(options->certificate, options->key, options->authorities, &options->tls, &web->tls,
+  const DemurOptionGiven of_peer[] = {{"--called", options->called != NULL},
+                                      {"--calling", options->calling != NULL}};
+  if (!demur_command_refuse_beside("an https address", of_peer, G_N_ELEMENTS(of_peer), error) ||
+      !parse_tls(options->certificate, options->key, options->authorities, &options->tls, &web->tls,
                  error))
     return FALSE;
   if (options->login_path != NULL &&
@@ -362,6 +367,14 @@ demur_dicom_query(DemurContext *context, int argc, char **argv, GError **error) 
                         "--series and --move-to need --study UID");
     return FALSE;
   }
+  /* The modality is one of a series too. */
+  const DemurOptionGiven of_studies[] = {{"--patient", patient != NULL},
+                                         {"--accession", accession != NULL},
+                                         {"--date", date != NULL},
+                                         {"--modality", modality != NULL && destination != NULL}};
+  if (study != NULL &&
+      !demur_command_refuse_beside("--study", of_studies, G_N_ELEMENTS(of_studies), error))
+    return FALSE;
   if (destination != NULL && is_web) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
                         "--move-to needs HOST:PORT; from the web `demur dicom retrieve` takes it");

@@ -326,11 +326,9 @@ run_remove(DemurContext *context, int argc, char **argv, GError **error) {
                         "dicom remove needs one of --scan, --study and --patient");
     return FALSE;
   }
-  if (dry_run && reason != NULL) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                        "dicom remove --dry-run keeps nothing, so it takes no --reason");
+  const DemurOptionGiven useless = {"--reason", reason != NULL};
+  if (dry_run && !demur_command_refuse_beside("--dry-run", &useless, 1, error))
     return FALSE;
-  }
   DemurRemoval removal = {scan_id, study, patient, NULL};
   g_auto(DemurRemovalExtent) extent = {0};
   guint n = 0;

@@ -131,8 +131,15 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "--last takes a number from 1 on");
     return FALSE;
   }
-  if (openings != NULL)
-    return set_openings(context, openings, error);
+  if (openings != NULL) {
+    const DemurOptionGiven others[] = {
+        {"--event", kind != NULL},          {"--user", user != NULL},
+        {"--scan", scan_id != NULL},        {"--patient", patient != NULL},
+        {"--since", since != NULL},         {"--last", last != G_MAXINT},
+        {"--from-head", from_head != NULL}, {"--audit-messages", audit}};
+    return demur_command_refuse_beside("--keep-openings", others, G_N_ELEMENTS(others), error) &&
+           set_openings(context, openings, error);
+  }
   if (audit && context->json) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
                         "audit messages are XML: give --audit-messages without --json");

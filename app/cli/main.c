@@ -314,6 +314,31 @@ demur_command_expect(char **arguments, guint n, const char *what, GError **error
   return FALSE;
 }
 
+/* Of the first of others that was given: how says why it has no effect. */
+static gboolean
+refuse_useless(const char *how, const char *other, const DemurOptionGiven *others, size_t n,
+               GError **error) {
+  for (size_t i = 0; i < n; i++)
+    if (others[i].given) {
+      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "%s has no effect %s %s: leave it out",
+                  others[i].name, how, other);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+gboolean
+demur_command_refuse_beside(const char *beside, const DemurOptionGiven *others, size_t n,
+                            GError **error) {
+  return refuse_useless("beside", beside, others, n, error);
+}
+
+gboolean
+demur_command_refuse_without(const char *needed, const DemurOptionGiven *others, size_t n,
+                             GError **error) {
+  return refuse_useless("without", needed, others, n, error);
+}
+
 gboolean
 demur_command_range(const char *text, double *low, double *high, GError **error) {
   g_auto(GStrv) parts = g_strsplit(text, ",", 3);

@@ -223,11 +223,9 @@ run_import(DemurContext *context, int argc, char **argv, GError **error) {
                            entries, &arguments, error) ||
       !demur_command_expect(arguments, 2, "selector import takes SELECTOR FILE", error))
     return FALSE;
-  if (force && !replace) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                        "selector import takes --force with --replace only");
+  const DemurOptionGiven useless = {"--force", force};
+  if (!replace && !demur_command_refuse_without("--replace", &useless, 1, error))
     return FALSE;
-  }
   g_autoptr(DemurSelector) s =
       demur_task_selector_import(&context->task, arguments[0], arguments[1],
                                  force     ? DEMUR_SELECTOR_REPLACE_ALL

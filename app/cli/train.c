@@ -287,6 +287,20 @@ make(DemurContext *context, const DemurTrainParams *params, GError **error) {
   return TRUE;
 }
 
+/* What may be replaced; what a part of a search has no use for is refused. */
+static gboolean
+settle_replacing(gboolean replace, gboolean force, gboolean resume, const char *part,
+                 DemurSelectorReplace *may, GError **error) {
+  const DemurOptionGiven useless = {"--force", force};
+  const DemurOptionGiven of_whole[] = {{"--replace", replace}, {"--resume", resume}};
+  *may = force     ? DEMUR_SELECTOR_REPLACE_ALL
+         : replace ? DEMUR_SELECTOR_REPLACE_BARE
+                   : DEMUR_SELECTOR_REPLACE_NONE;
+  return (replace || demur_command_refuse_without("--replace", &useless, 1, error)) &&
+         (part == NULL ||
+          demur_command_refuse_beside("--part", of_whole, G_N_ELEMENTS(of_whole), error));
+}
+
 static gboolean
 run(DemurContext *context, int argc, char **argv, GError **error) {
   g_autofree char *cohort_name = NULL;
@@ -359,6 +373,9 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
                                  error) ||
       !demur_task_check_name("selector", arguments[0], error))
     return FALSE;
+  DemurSelectorReplace may_replace;
+  if (!settle_replacing(replace, force, resume, options.part, &may_replace, error))
+    return FALSE;
   if (cohort_name == NULL) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
                         "train needs --cohort C; `demur cohort list` shows them");
@@ -371,15 +388,8 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
                                            : search     ? DEMUR_SEARCH_GRID
                                                         : NULL,
                                    .parts = options.parts,
-                                   .replace = force     ? DEMUR_SELECTOR_REPLACE_ALL
-                                              : replace ? DEMUR_SELECTOR_REPLACE_BARE
-                                                        : DEMUR_SELECTOR_REPLACE_NONE,
+                                   .replace = may_replace,
                                    .resume = resume ? DEMUR_RESUME_KEPT : DEMUR_RESUME_NO};
-  if (force && !replace) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                        "train takes --force with --replace only");
-    return FALSE;
-  }
   if (horizons != NULL && (options.part != NULL || options.merge)) {
     g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
                         "a search in shards is of one selector: give it no --horizons");

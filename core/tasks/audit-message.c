@@ -46,6 +46,8 @@ add_object(GString *xml, const char *id, const char *type, const char *role, con
   add_attribute(xml, "ParticipantObjectTypeCodeRole", role);
   g_string_append_c(xml, '>');
   add_code(xml, "ParticipantObjectIDTypeCode", code, system, title);
+  /* The schema asks for a name: that of the identifier, since no person's goes out. */
+  g_string_append_printf(xml, "<ParticipantObjectName>%s</ParticipantObjectName>", title);
   g_string_append(xml, "</ParticipantObjectIdentification>");
 }
 
@@ -61,7 +63,11 @@ demur_audit_message(const DemurEvent *event, const DemurSeriesRecord *series) {
   g_string_append_c(xml, '>');
   add_code(xml, "EventID", meaning->code, "DCM", meaning->title);
   g_string_append(xml, "</EventIdentification><ActiveParticipant");
-  add_attribute(xml, "UserID", event->user);
+  /* A person's as login@machine (A.5.2.1). */
+  g_autofree char *user = event->user != NULL && event->station != NULL
+                              ? g_strconcat(event->user, "@", event->station, NULL)
+                              : g_strdup(event->user);
+  add_attribute(xml, "UserID", user);
   add_attribute(xml, "UserIsRequestor", "true");
   if (event->station != NULL) {
     add_attribute(xml, "NetworkAccessPointID", event->station);

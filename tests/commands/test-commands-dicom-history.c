@@ -264,6 +264,68 @@ test_who_opened_which_patient(void) {
   assert_status(verify, 0);
 }
 
+/* Whether xmllint finds the message to be as the schema says; whatever it says goes nowhere. */
+static gboolean
+is_valid(const Sandbox *sandbox, const char *message) {
+  g_autofree char *file = sandbox_write(sandbox, "message.xml", message, -1);
+  g_autofree char *schema =
+      g_test_build_filename(G_TEST_DIST, "tests", "commands", "audit-message.rng", NULL);
+  const char *words[] = {"xmllint", "--noout", "--relaxng", schema, file, NULL};
+  g_autoptr(GError) error = NULL;
+  int status = 0;
+  g_spawn_sync(NULL, (char **)words, NULL,
+               G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL, NULL,
+               NULL, NULL, NULL, &status, &error);
+  g_assert_no_error(error);
+  return g_spawn_check_wait_status(status, NULL);
+}
+
+/* Right values: the schema of PS3.15 A.5.1, for a message of every kind that the log can hold of series
+ * which are there; and messages with one thing wrong each, so that the schema is no empty one. */
+static void
+test_audit_messages_are_as_the_schema_says(void) {
+  g_autofree char *program = g_find_program_in_path("xmllint");
+  if (program == NULL) {
+    g_test_skip("xmllint (package libxml2-utils) is not installed");
+    return;
+  }
+  g_autoptr(Sandbox) sandbox = with_selector();
+  g_autofree char *csv = sandbox_path(sandbox, "out.csv");
+  g_autoptr(Run) on = run_json(sandbox, 0, "log", "--keep-openings", "on", NULL);
+  write_slices(sandbox, "a", 0, N, "P&1", "One^Person", 0);
+  write_slices(sandbox, "b", 0, N, "P\"2", "Two^Person", 0);
+  import(sandbox, "a");
+  score(sandbox, UID, "0.05", NULL);
+  assess(sandbox);
+  g_autoptr(Run) opened = run_json(sandbox, 0, "export", csv, "--scan", UID, NULL);
+  import(sandbox, "b");
+  g_autoptr(Run) corrected =
+      run_json(sandbox, 0, "dicom", "correct", UID "#2", "--reason", "merged", NULL);
+  g_autoptr(Run) run = run_demur(sandbox, "log", "--audit-messages", NULL);
+  assert_status(run, 0);
+  g_auto(GStrv) lines = g_strsplit(g_strchomp(run->out), "\n", -1);
+  static const char *const kinds[] = {"EventActionCode=\"C\"", "EventActionCode=\"R\"",
+                                      "EventActionCode=\"U\"", "csd-code=\"110103\"",
+                                      "csd-code=\"110110\""};
+  for (guint i = 0; i < G_N_ELEMENTS(kinds); i++)
+    assert_says(run->out, kinds[i]);
+  for (char **line = lines; *line != NULL; line++)
+    if (!is_valid(sandbox, *line)) {
+      g_test_message("not as PS3.15 A.5.1 says: %s", *line);
+      g_test_fail();
+    }
+  static const char *const wrong[][2] = {{"EventDateTime=\"", "EventDateTime=\"on "},
+                                         {"csd-code", "code"},
+                                         {"UserIsRequestor=\"true\"", ""},
+                                         {"<ParticipantObjectName>", "<Name>"},
+                                         {"TypeCodeRole=\"1\"", "TypeCodeRole=\"27\""}};
+  for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
+    g_autoptr(GString) text = g_string_new(lines[0]);
+    g_assert_cmpuint(g_string_replace(text, wrong[i][0], wrong[i][1], 0), >, 0);
+    g_assert_false(is_valid(sandbox, text->str));
+  }
+}
+
 int
 main(int argc, char **argv) {
   fixture_init(&argc, &argv);
@@ -273,5 +335,7 @@ main(int argc, char **argv) {
                   test_the_log_tells_every_step);
   g_test_add_func("/commands/dicom-history/who-opened-which-patient",
                   test_who_opened_which_patient);
+  g_test_add_func("/commands/dicom-history/audit-messages-are-as-the-schema-says",
+                  test_audit_messages_are_as_the_schema_says);
   return g_test_run();
 }
