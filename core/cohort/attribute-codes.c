@@ -70,3 +70,35 @@ demur_site_codes_warn(const DemurCohort *cohort, GPtrArray *warnings) {
                                 .codes = cohort->sites};
   demur_attribute_codes_warn(&sites, 1, cohort->n_scans, warnings);
 }
+
+/* Whether a patient's identifier may be a code: cheap, since nearly none is. */
+static gboolean
+may_be_code(const char *text, double *value) {
+  return strchr("-89", *text) != NULL && *text != '\0' && strlen(text) <= 7 &&
+         demur_number_parse(text, strlen(text), value) && demur_table_is_code(*value);
+}
+
+void
+demur_patient_codes_warn(const DemurCohort *cohort, GPtrArray *warnings) {
+  double least = INFINITY, greatest = -INFINITY, value;
+  for (size_t p = 0, looked = 0; p < cohort->n_patients; p++) {
+    if (!may_be_code(cohort->patient_ids[p], &value))
+      continue;
+    for (; looked < cohort->n_patients; looked++) { /* the others' range, once */
+      const char *text = cohort->patient_ids[looked];
+      double other;
+      if (demur_number_parse(text, strlen(text), &other) && !demur_table_is_code(other)) {
+        least = MIN(least, other);
+        greatest = MAX(greatest, other);
+      }
+    }
+    if (value >= least && value <= greatest)
+      continue; /* a number among numbers */
+    size_t n = 0;
+    for (size_t i = 0; i < cohort->n_scans; i++)
+      n += cohort->patients[i] == p;
+    if (n > 1 || value < 0.0)
+      demur_table_warnings_add(warnings, DEMUR_TABLE_CODE, "patient_id", cohort->patient_ids[p],
+                               NULL, n, 0);
+  }
+}

@@ -17,4 +17,8 @@ void demur_attribute_codes_warn(const DemurAttribute *attributes, size_t n_attri
 /* The same of a cohort's sites. */
 void demur_site_codes_warn(const DemurCohort *cohort, GPtrArray *warnings);
 
+/* The same of a patient's identifier that lies outside the numbers of the others and that several scans
+ * have (several persons may be one there) or that is negative. */
+void demur_patient_codes_warn(const DemurCohort *cohort, GPtrArray *warnings);
+
 G_END_DECLS

@@ -21,6 +21,7 @@
 #include "cohort/table-warnings.h"
 
 #define ROWS_A_STEP 8192
+#define ROWS_AT_FIRST 16 /* where their number is not known */
 #define YEARS_TO_CANCER "years_to_cancer"
 #define YEARS_OF_FOLLOWUP "years_of_followup"
 
@@ -269,7 +270,8 @@ may_be_merged(Import *import, const DemurTableField *patient, guint32 code) {
                             " too and looks rewritten by a spreadsheet, so several patients may "
                             "have become one; export identifiers as text",
                             id, line);
-  else if (cleaned.length > 0 && demur_table_is_missing(&cleaned))
+  else if (cleaned.length > 0 &&
+           (demur_table_is_missing(&cleaned) || demur_table_is_negative_code(&cleaned)))
     demur_table_faults_note(&import->faults, patient, "patient_id",
                             "'%s' stands in line %" G_GUINT64_FORMAT
                             " too and means not recorded; give each patient an identifier",
@@ -485,7 +487,8 @@ read_rows(Import *import, const DemurProgress *progress, GPtrArray *warnings, GE
   /* A row of n columns takes at least n bytes, so the arrays are bounded by the file as well. */
   const guint64 by_bytes = demur_table_n_bytes(import->table) / import->header.n_columns + 1;
   const size_t by_lines = demur_table_count_lines(import->table);
-  if (!reserve(import, MAX((size_t)MIN((guint64)by_lines, by_bytes), 1024), error))
+  const size_t known = (size_t)MIN((guint64)by_lines, by_bytes); /* 0: a pipe, packed */
+  if (!reserve(import, known > 0 ? known : ROWS_AT_FIRST, error))
     return FALSE;
   size_t row = 0;
   for (size_t n_read = 0;; n_read++) {
@@ -576,6 +579,7 @@ run(Import *import, const DemurProgress *progress, GPtrArray *warnings, GError *
         demur_intern_steal(&import->attributes[a], &cohort->attributes[a].n_values);
   demur_attribute_codes_warn(cohort->attributes, cohort->n_attributes, cohort->n_scans, warnings);
   demur_site_codes_warn(cohort, warnings);
+  demur_patient_codes_warn(cohort, warnings);
   cohort->simulated = import->n_simulated > 0;
   const DemurImportOptions *options = import->options;
   if ((options->splits != NULL && !make_splits(import, warnings, error)) ||

@@ -19,6 +19,7 @@ struct DemurTableSource {
   guint64 file_bytes;  /* 0 where not known */
   guint64 bytes_read;  /* of the file */
   guint64 bytes_given; /* of the text */
+  size_t lines;        /* ended in the text unpacked so far; 0 where nothing is packed */
   char *head;          /* the first block, until it is given out */
   size_t begin, end;
   gboolean by_cr; /* CR ends a line */
@@ -78,6 +79,26 @@ read_file(DemurTableSource *source, void *bytes, size_t n, size_t *got, GError *
   return FALSE;
 }
 
+/* Whether CR ends its lines is known from the first block on; before, both are looked for. */
+static size_t
+count_ends(const DemurTableSource *source, const char *text, size_t n) {
+  size_t lf = 0, cr = 0;
+  for (size_t i = 0; i < n; i++) {
+    lf += text[i] == '\n';
+    cr += text[i] == '\r';
+  }
+  return source->by_cr || lf == 0 ? cr : lf;
+}
+
+/* unpacked [n] of this block. */
+static gboolean
+fail_packed(const DemurTableSource *source, const char *unpacked, size_t n, const char *what,
+            GError **error) {
+  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s: line %zu, column 1: %s", source->name,
+              source->lines + count_ends(source, unpacked, n) + 1, what);
+  return FALSE;
+}
+
 /* A gzip file may be several members in a row (RFC 1952). */
 static gboolean
 read_gzip(DemurTableSource *source, void *bytes, size_t n, size_t *got, GError **error) {
@@ -89,11 +110,9 @@ read_gzip(DemurTableSource *source, void *bytes, size_t n, size_t *got, GError *
       size_t packed;
       if (!read_file(source, source->packed, BLOCK_BYTES, &packed, error))
         return FALSE;
-      if (packed == 0 && !source->member_ended) {
-        g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                    "%s: the compressed file is cut off; fetch it again", source->name);
-        return FALSE;
-      }
+      if (packed == 0 && !source->member_ended)
+        return fail_packed(source, bytes, n - z->avail_out,
+                           "the compressed file is cut off here; fetch it again", error);
       if (packed == 0)
         break;
       z->next_in = source->packed;
@@ -104,13 +123,12 @@ read_gzip(DemurTableSource *source, void *bytes, size_t n, size_t *got, GError *
     source->member_ended = FALSE;
     const int status = inflate(z, Z_NO_FLUSH);
     source->member_ended = status == Z_STREAM_END;
-    if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "%s: the compressed file is damaged; fetch it again", source->name);
-      return FALSE;
-    }
+    if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
+      return fail_packed(source, bytes, n - z->avail_out,
+                         "the compressed file is damaged here; fetch it again", error);
   }
   *got = n - z->avail_out;
+  source->lines += count_ends(source, bytes, *got);
   return TRUE;
 }
 
@@ -120,9 +138,9 @@ check_amount(const DemurTableSource *source, GError **error) {
   if (source->gzip != NULL && source->bytes_given > DEMUR_LIMIT_UNPACKED_FREELY &&
       source->bytes_given / DEMUR_LIMIT_UNPACKED_TIMES > source->bytes_read) {
     g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s: it unpacks to over %d times its size, as no table does; unpack it and look at "
-                "it first",
-                source->name, DEMUR_LIMIT_UNPACKED_TIMES);
+                "%s: line %zu, column 1: it unpacks to over %d times its size, as no table does; "
+                "unpack it and look at it first",
+                source->name, source->lines + 1, DEMUR_LIMIT_UNPACKED_TIMES);
     return FALSE;
   }
   if (source->bytes_given > DEMUR_LIMIT_TABLE_BYTES) {

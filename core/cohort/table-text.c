@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "cohort/table-warnings.h"
 
 /* Characters that show nothing and mean nothing in an identifier. */
@@ -258,7 +259,7 @@ demur_table_id_rewriting(const char *id) {
   if ((*e == 'e' || *e == 'E') && (e[1] == '+' || g_ascii_isdigit(e[1])) && e[2] != '\0' &&
       strspn(e + 1, "+0123456789") == strlen(e + 1)) {
     const gboolean one_digit = mantissa == 1 || id[1] == '.' || id[1] == ',';
-    return one_digit && e[1] == '+' ? DEMUR_ID_SCIENTIFIC : DEMUR_ID_EXPONENT;
+    return one_digit && (e[1] == '+' || mantissa > 1) ? DEMUR_ID_SCIENTIFIC : DEMUR_ID_EXPONENT;
   }
   const size_t n = strlen(id);
   return n > 15 && strspn(id, "0123456789") == n && strspn(id + 15, "0") == n - 15
@@ -345,7 +346,8 @@ demur_table_number_fault(const DemurTableField *field) {
     return "a word for not recorded";
   if (strpbrk(text, "0123456789") == NULL)
     return NULL;
-  if (strchr(text, '%') != NULL)
+  if (strchr(text, '%') != NULL || strstr(text, "\xef\xbc\x85") != NULL ||
+      strstr(text, "\xe2\x80\xb0") != NULL) /* full width, and per mille */
     return "a per cent sign, %; give a fraction";
   if (strchr(text, ',') != NULL) {
     const char *digits = text + strspn(text, "+- ");
@@ -373,12 +375,20 @@ demur_table_is_code(double value) {
     return TRUE;
   const double magnitude = fabs(value);
   for (double nines = value < 0.0 ? 9.0 : 99.0; nines <= 99999.0; nines = nines * 10.0 + 9.0)
-    if (magnitude == nines)
+    if (magnitude == nines ||
+        (nines >= 999.0 && (magnitude == nines - 1.0 || magnitude == nines - 2.0)))
       return TRUE;
   for (double eights = value < 0.0 ? 8.0 : 888.0; eights <= 8888.0; eights = eights * 10.0 + 8.0)
     if (magnitude == eights)
       return TRUE;
   return FALSE;
+}
+
+gboolean
+demur_table_is_negative_code(const DemurTableField *field) {
+  double value;
+  return *field->text == '-' && demur_number_parse(field->text, field->length, &value) &&
+         demur_table_is_code(value);
 }
 
 char *

@@ -31,7 +31,7 @@ void demur_table_id_likeness(const char *id, size_t length, GString *likeness);
 typedef enum {
   DEMUR_ID_NOT_REWRITTEN,
   DEMUR_ID_EXPONENT,   /* like a number with an exponent */
-  DEMUR_ID_SCIENTIFIC, /* just as spreadsheets write one: 1.67683E+15 */
+  DEMUR_ID_SCIENTIFIC, /* as spreadsheets and programs write one: 1.67683E+15, 1.6e15 */
   DEMUR_ID_ROUNDED,
   DEMUR_ID_DATE, /* "2-Mar", "Mrz 21", "03/02/2021", "2021-02-03" */
   DEMUR_ID_LOST, /* "#####", "#REF!", "#WERT!" */
@@ -62,9 +62,12 @@ void demur_missing_words_warn(const DemurMissingWords *words, const char *column
  * NULL where nothing is known. */
 const char *demur_table_number_fault(const DemurTableField *field);
 
-/* Whether a number looks like a code for "not recorded": -1, -9, -99, -999, .., 99, 999, 9999, ..
- */
+/* Whether a number looks like a code for "not recorded": -1, -8, -9, -88, -99, .., 99, 888, 997 to
+ * 999, 8888, 9997 to 9999, .. */
 gboolean demur_table_is_code(double value);
+
+/* Whether the field is such a number below 0, as no identifier is. */
+gboolean demur_table_is_negative_code(const DemurTableField *field);
 
 /* text with blanks that can't be told from U+0020, and invisible characters, as "[U+00A0]" (owned).
  */

@@ -70,10 +70,11 @@ read_block(DemurTable *table, GError **error) {
   }
   if (table->end == table->capacity) {
     if (table->capacity >= DEMUR_LIMIT_ROW_BYTES) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "%s: line %zu: a row of over %zu MiB; expected a table with one scan a row (is a "
-                  "quote not closed?)",
-                  table->name, table->line, DEMUR_LIMIT_ROW_BYTES >> 20);
+      g_set_error(
+          error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+          "%s: line %zu, column 1: a row of over %zu MiB; expected a table with one scan a row (is a "
+          "quote not closed?)",
+          table->name, table->line, DEMUR_LIMIT_ROW_BYTES >> 20);
       return FALSE;
     }
     table->capacity *= 2;
@@ -327,8 +328,8 @@ cut(DemurTable *table, char *text, size_t length, GError **error) {
     }
     if (fields->len >= MAX_FIELDS) {
       g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "%s: line %zu: over %d fields; expected a table with one scan a row", table->name,
-                  line, MAX_FIELDS);
+                  "%s: line %zu, column %zu: over %d fields; expected a table with one scan a row",
+                  table->name, line, field.column, MAX_FIELDS);
       return FALSE;
     }
     const gboolean more = i < length;

@@ -102,6 +102,14 @@ test_noticed(void) {
       {HEAD ",age\np1,s1,A,train,1,0.5,61\np2,s2,A,train,0,0.5,70\np3,s3,A,train,0,0.5,999\n"
             "p4,s4,A,train,0,0.5,999\n",
        "code age 2"},
+      {HEAD ",age\np1,s1,A,train,1,0.5,61\np2,s2,A,train,0,0.5,70\np3,s3,A,train,0,0.5,998\n"
+            "p4,s4,A,train,0,0.5,9997\n",
+       "code age 1; code age 1"},
+      {HEAD "\n" ROW "999,s2,A,train,0,0.5\n999,s3,A,train,0,0.5\n", "code patient_id 2"},
+      {HEAD "\n100,s1,A,train,0,0.5\n-9,s2,A,train,0,0.5\n", "code patient_id 1"},
+      {HEAD "\n100,s1,A,train,0,0.5\n1200,s2,A,train,0,0.5\n999,s3,A,train,0,0.5\n"
+            "999,s4,A,train,0,0.5\n",
+       ""},
       {HEAD ",packs\np1,s1,A,train,1,0.5,0\np2,s2,A,train,0,0.5,70\np3,s3,A,train,0,0.5,-1\n",
        "code packs 1"},
       {HEAD ",hu\np1,s1,A,train,1,0.5,-999\np2,s2,A,train,0,0.5,-700\np3,s3,A,train,0,0.5,70\n",
@@ -147,6 +155,10 @@ test_refused(void) {
       /* several persons become one */
       {HEAD "\n1.67683E+15,s1,A,train,1,0.5\n1.67683E+15,s2,A,train,1,0.5\n", "line 3, column 1",
        "spreadsheet"},
+      {HEAD "\n1.6e15,s1,A,train,1,0.5\n1.6e15,s2,A,train,1,0.5\n", "line 3, column 1",
+       "spreadsheet"},
+      {HEAD "\n-1,s1,A,train,1,0.5\n-1,s2,A,train,1,0.5\n", "line 3, column 1", "not recorded"},
+      {HEAD "\n-99,s1,A,train,1,0.5\n-99,s2,A,train,1,0.5\n", "line 3, column 1", "not recorded"},
       {HEAD "\n2-Mar,s1,A,train,1,0.5\n2-Mar,s2,A,train,1,0.5\n", "line 3, column 1", "rewritten"},
       {HEAD "\nDez 21,s1,A,train,1,0.5\nDez 21,s2,A,train,1,0.5\n", "line 3, column 1",
        "rewritten"},
@@ -175,6 +187,7 @@ test_refused(void) {
       /* numbers in local spelling, by their name */
       {HEAD "\np1,s1,A,train,1,\"0,5\"\n", "line 2, column 17", "a decimal comma"},
       {HEAD "\np1,s1,A,train,1,50%\n", "line 2, column 17", "a per cent sign, %"},
+      {HEAD "\np1,s1,A,train,1,50 \xef\xbc\x85\n", "line 2, column 17", "a per cent sign, %"},
       {HEAD "\np1,s1,A,train,1,\"1,000.5\"\n", "line 2, column 17", "a thousands separator"},
       {HEAD "\np1,s1,A,train,1,1'000\n", "line 2, column 17", "a thousands separator"},
       {HEAD "\np1,s1,A,train,1,\"1,000\"\n", "line 2, column 17", "decimal comma"},
@@ -276,6 +289,8 @@ test_wrappings(void) {
     /* The first member alone is a whole file, whose last row is short. */
     g_assert_null(cohort);
     g_assert_error(refused, DEMUR_ERROR, DEMUR_ERROR_INPUT);
+    g_test_message("%s", refused->message);
+    g_assert_true(g_regex_match_simple("line [0-9]+, column [0-9]+[ :]", refused->message, 0, 0));
   }
 }
 
