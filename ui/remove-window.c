@@ -107,12 +107,12 @@ update(DemurRemoveWindow *window) {
     return;
   const DemurRemovalExtent *extent = &window->extents->extent[scope];
   g_autofree char *goes = g_strdup_printf(
-      _("Goes: %u series in %u studies, %d images, %d scores. No verdict of them is shown any more."),
+      _("Goes: series %u (studies %u), images %d, scores %d. No verdict of them is shown any more."),
       g_strv_length(extent->scan_ids), extent->n_studies, (int)extent->n_images,
       (int)extent->n_scores);
   g_autofree char *stays = g_strdup_printf(
-      _("Stays: the files, which are not touched; in the history %d verdicts, %d opinions and "
-        "comments, %d measurements, and this decision with your name, the time and the reason."),
+      _("Stays: the files, which are not touched; in the history verdicts %d, opinions and comments "
+        "%d, measurements %d, and this decision with your name, the time and the reason."),
       (int)extent->n_verdicts, (int)extent->n_reviews, (int)extent->n_drawn);
   demur_shown_label_set(window->goes, goes);
   demur_shown_label_set(window->stays, stays);
@@ -136,12 +136,12 @@ on_looked(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   window->extents = result;
   const DemurRemovalExtent *extent = window->extents->extent;
   g_autofree char *study = extent[STUDY].scan_ids != NULL
-                               ? g_strdup_printf(_("Its study of %s: %u series"), window->date,
+                               ? g_strdup_printf(_("Its study of %s: series %u"), window->date,
                                                  g_strv_length(extent[STUDY].scan_ids))
                                : g_strdup(_("Its study: it has no StudyInstanceUID that tells"));
   g_autofree char *patient =
       extent[PATIENT].scan_ids != NULL
-          ? g_strdup_printf(_("Everything of patient %s: %u series in %u studies"),
+          ? g_strdup_printf(_("Everything of patient %s: series %u (studies %u)"),
                             window->patient_id, g_strv_length(extent[PATIENT].scan_ids),
                             extent[PATIENT].n_studies)
           : g_strdup_printf(_("Everything of patient %s: not at once, since that can't be told to "

@@ -7,13 +7,15 @@
 #include "store/acceptances.h"
 #include "store/annotations.h"
 #include "store/audits.h"
+#include "store/cohorts.h"
 #include "store/runs.h"
 #include "store/selectors.h"
 #include "store/series.h"
 #include "store/watches.h"
 #include "tasks/review.h"
 
-/* What nothing rests on. */
+/* What nothing rests on. Every other table of sqlite_master has to be sealed: a table that is added and
+ * is neither here nor in names below ends the test. */
 static const char *const free_tables[] = {
     "checkpoint",      /* a training that was interrupted: read with a digest of its own */
     "sqlite_sequence", /* SQLite's own */
@@ -200,7 +202,12 @@ add_the_rest(const Sandbox *sandbox) {
   const DemurWatchAlarm alarm = {
       .watch = watch.id, .signal = (char *)"risk", .at = 1, .document = text, .created = made};
   const DemurWatchLabel label = {(char *)UID, 1};
-  ok = ok && demur_watch_alarms_save(workspace, &alarm, &error) &&
+  const DemurExclusion left_out = {(char *)"no outcome", 3};
+  g_autoptr(GPtrArray) noticed = demur_table_warnings_new();
+  demur_table_warnings_add(noticed, DEMUR_TABLE_MISSING_WORDS, "risk", "NA", "-", 2, 1200);
+  ok = ok && demur_cohorts_set_exclusions(workspace, "sim", &left_out, 1, &error) &&
+       demur_cohorts_set_warnings(workspace, "sim", noticed, &error) &&
+       demur_watch_alarms_save(workspace, &alarm, &error) &&
        demur_watch_alarms_lift(workspace, 1, "seen", "reader", made, &error) &&
        demur_watch_labels_save(workspace, &label, 1, "reader", made, &error) &&
        add_annotations(workspace, made, &error);
@@ -372,8 +379,7 @@ test_every_column_and_row_is_named(void) {
       g_autofree char *sql = g_strdup_printf("DELETE FROM %s WHERE %s", *table, *row);
       n_tried += try_change(sandbox, sql, name[0]) ? 1 : 0;
     }
-    if (rows[0] == NULL && strcmp(*table, "cohort_exclusion") != 0 &&
-        strcmp(*table, "cohort_warning") != 0) {
+    if (rows[0] == NULL) {
       g_test_message("there is no row of %s", *table);
       g_test_fail();
     }

@@ -1434,7 +1434,7 @@ def a_patient_imported_by_mistake_is_taken_out():
     app.wait_text("Accepted: the risk is shown")
     app.keys("Delete")
     button = wait_for(lambda: app.find("push button", "Take out"), "the dialog")
-    app.wait_text("Everything of patient SAME-1: 1 series in 1 studies")
+    app.wait_text("Everything of patient SAME-1: series 1 (studies 1)")
     assert not button.sensitive(), "a removal without choice and reason"
     app.find("text", "Reason for taking it out").set_text("of another hospital")
     assert not app.find("push button", "Take out").sensitive(), "a removal of nothing in particular"
@@ -1442,10 +1442,10 @@ def a_patient_imported_by_mistake_is_taken_out():
     app.wait_no_text("Reason for taking it out")
     assert len(demur(workspace, "dicom", "list")["series"]) > 1, "Escape took something out"
     app.keys("Delete")
-    app.wait_text("Everything of patient SAME-1: 1 series in 1 studies")
+    app.wait_text("Everything of patient SAME-1: series 1 (studies 1)")
     pick(app, "Everything of patient", "Take out of the workspace")
-    app.wait_text(f"Goes: 1 series in 1 studies, {said['n_images']} images, {said['n_scores']} scores")
-    app.wait_text(f"in the history {said['n_verdicts_kept']} verdicts, 0 opinions")
+    app.wait_text(f"Goes: series 1 (studies 1), images {said['n_images']}, scores {said['n_scores']}")
+    app.wait_text(f"in the history verdicts {said['n_verdicts_kept']}, opinions and comments 0")
     app.find("text", "Reason for taking it out").set_text("of another hospital")
     wait_for(lambda: app.find("push button", "Take out").sensitive(), "the decision to be complete")
     app.do("push button", "Take out")
