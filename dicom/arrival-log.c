@@ -31,8 +31,9 @@ struct DemurArrivalLog {
 static gboolean
 fail(const char *path, GError **error) {
   g_autofree char *shown = g_filename_display_name(path);
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_OUTPUT,
-              "the log of arrivals %s can't be brought to the disk: %s", shown, g_strerror(errno));
+  demur_error_set(error, DEMUR_ERROR_OUTPUT,
+                  "the log of arrivals %s can't be brought to the disk: %s", shown,
+                  g_strerror(errno));
   return FALSE;
 }
 

@@ -62,8 +62,7 @@ find_items(const char *const *paths, CommitmentMessage &message, GError **error)
     if (header == nullptr)
       return FALSE;
     if (header->sop_class_uid == nullptr || header->sop_instance_uid == nullptr) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s has no SOP class or instance UID",
-                  *paths);
+      demur_error_set(error, DEMUR_ERROR_INPUT, "%s has no SOP class or instance UID", *paths);
       return FALSE;
     }
     message.items.push_back({header->sop_class_uid, header->sop_instance_uid, 0});

@@ -75,7 +75,7 @@ inflate_rest(DemurSource *source, guint64 offset, GError **error) {
   const gboolean wrapped =
       head != NULL && (head[0] & 0x8F) == 0x08 && ((head[0] << 8) | head[1]) % 31 == 0;
   if (inflateInit2(&stream, wrapped ? MAX_WBITS : -MAX_WBITS) != Z_OK) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "zlib can't be started");
+    demur_error_set(error, DEMUR_ERROR_INPUT, "zlib can't be started");
     return NULL;
   }
   g_autoptr(GByteArray) out = g_byte_array_new();
@@ -101,9 +101,8 @@ inflate_rest(DemurSource *source, guint64 offset, GError **error) {
       g_byte_array_append(out, chunk, (guint)(sizeof chunk - stream.avail_out));
       if (out->len > most) {
         inflateEnd(&stream);
-        g_set_error_literal(
-            error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-            "the deflated data set grows to more than 32 times its size, or 512 MiB");
+        demur_error_set(error, DEMUR_ERROR_INPUT,
+                        "the deflated data set grows to more than 32 times its size, or 512 MiB");
         return NULL;
       }
     } while (status == Z_OK && stream.avail_out == 0);
@@ -112,7 +111,7 @@ inflate_rest(DemurSource *source, guint64 offset, GError **error) {
   }
   inflateEnd(&stream);
   if (status != Z_OK && status != Z_STREAM_END) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "the deflated data set is damaged");
+    demur_error_set(error, DEMUR_ERROR_INPUT, "the deflated data set is damaged");
     return NULL;
   }
   return g_byte_array_free_to_bytes(g_steal_pointer(&out));
@@ -150,8 +149,7 @@ demur_data_set_locate(DemurSource **source, DemurDataSet *set, GError **error) {
                                 .sop_class_uid = meta.sop_class,
                                 .sop_instance_uid = meta.sop_instance};
   if (meta.nested) { /* which DCMTK would follow as deep as it goes */
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                        "the file meta header holds a sequence");
+    demur_error_set(error, DEMUR_ERROR_INPUT, "the file meta header holds a sequence");
     return FALSE;
   }
   const DemurTransferSyntax *syntax = demur_transfer_syntax_find(found.transfer_syntax_uid);
@@ -165,15 +163,13 @@ demur_data_set_locate(DemurSource **source, DemurDataSet *set, GError **error) {
   }
   if (!guess_encoding(*source, offset, preamble, &encoding)) {
     if (preamble && demur_source_size(*source) <= offset)
-      g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                          "a DICOM header with nothing behind it");
+      demur_error_set(error, DEMUR_ERROR_INPUT, "a DICOM header with nothing behind it");
     else if (preamble)
-      g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                          "a DICOM header, but no data set behind it");
+      demur_error_set(error, DEMUR_ERROR_INPUT, "a DICOM header, but no data set behind it");
     else if (demur_source_size(*source) == 0)
-      g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "empty file");
+      demur_error_set(error, DEMUR_ERROR_INPUT, "empty file");
     else
-      g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "not a DICOM file");
+      demur_error_set(error, DEMUR_ERROR_INPUT, "not a DICOM file");
     return FALSE;
   }
 

@@ -21,8 +21,7 @@ namespace {
 
 gboolean
 fail(GError **error, const char *what) {
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "the compressed image can't be decoded: %s",
-              what);
+  demur_error_set(error, DEMUR_ERROR_INPUT, "the compressed image can't be decoded: %s", what);
   return FALSE;
 }
 
@@ -63,7 +62,7 @@ decode(GBytes *image, const DemurHeader *header, guint16 *words, DemurDecodedLay
   const auto *bytes = static_cast<const guint8 *>(g_bytes_get_data(image, &size));
   const E_TransferSyntax syntax = DcmXfer(header->transfer_syntax_uid).getXfer();
   if (syntax == EXS_Unknown || size > 0xFFFFFFF0u)
-    return fail(error, "its transfer syntax is not DCMTK's");
+    return fail(error, N_("its transfer syntax is not DCMTK's"));
   DcmDataset dataset;
   dataset.putAndInsertUint16(DCM_SamplesPerPixel, 1);
   dataset.putAndInsertString(DCM_PhotometricInterpretation, "MONOCHROME2");
@@ -90,17 +89,17 @@ decode(GBytes *image, const DemurHeader *header, guint16 *words, DemurDecodedLay
   const size_t n = static_cast<size_t>(header->rows) * header->columns;
   DcmElement *element = nullptr;
   if (dataset.findAndGetElement(DCM_PixelData, element).bad() || element == nullptr)
-    return fail(error, "no pixels came out");
+    return fail(error, N_("no pixels came out"));
   const size_t width = (allocated + 7u) / 8u;
   if ((width != 1 && width != 2) || stored == 0 || stored > allocated ||
       element->getLength() < n * width)
-    return fail(error, "fewer pixels came out than the image has");
+    return fail(error, N_("fewer pixels came out than the image has"));
   // 8-bit pixels stand two to a word in OW, low byte first, and byte by byte in OB.
   Uint16 *decoded16 = nullptr;
   Uint8 *decoded8 = nullptr;
   if (width == 2) {
     if (element->getUint16Array(decoded16).bad() || decoded16 == nullptr)
-      return fail(error, "no pixels came out");
+      return fail(error, N_("no pixels came out"));
     std::memcpy(words, decoded16, n * sizeof *words);
   } else if (element->getUint8Array(decoded8).good() && decoded8 != nullptr) {
     for (size_t i = 0; i < n; i++)
@@ -109,7 +108,7 @@ decode(GBytes *image, const DemurHeader *header, guint16 *words, DemurDecodedLay
     for (size_t i = 0; i < n; i++)
       words[i] = static_cast<guint16>((decoded16[i / 2] >> (8 * (i & 1u))) & 0xFFu);
   } else {
-    return fail(error, "no pixels came out");
+    return fail(error, N_("no pixels came out"));
   }
   layout->bits_allocated = allocated;
   layout->bits_stored = stored;

@@ -6,6 +6,7 @@
 #include "dicom/save-file.hh"
 #include "dicom/data-set.h"
 
+#include <inttypes.h>
 #include <dcmtk/config/osconfig.h>
 #include <dcmtk/dcmdata/dcistrmb.h>
 #include <dcmtk/dcmdata/dctk.h>
@@ -128,7 +129,7 @@ public:
   // 2.25. and a number, PS3.5 annex B.2.
   std::string uid(const std::string &text) const {
     g_autofree char *uid =
-        g_strdup_printf("2.25.%" G_GUINT64_FORMAT "%09" G_GUINT64_FORMAT, number("uid", text) | 1u,
+        g_strdup_printf("2.25.%" PRIu64 "%09" PRIu64, number("uid", text) | 1u,
                         number("uid again", text) % G_GUINT64_CONSTANT(1000000000));
     return uid;
   }
@@ -547,13 +548,13 @@ DemurDeidentified *
 demur_deidentify(const char *const *paths, const char *folder, const void *key, size_t key_length,
                  DemurParallel *parallel, const DemurProgress *progress, GError **error) {
   if (key_length < DEMUR_DEIDENTIFY_MIN_KEY) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "a key has at least %d bytes",
-                DEMUR_DEIDENTIFY_MIN_KEY);
+    demur_error_set(error, DEMUR_ERROR_USAGE, "a key has at least %d bytes",
+                    DEMUR_DEIDENTIFY_MIN_KEY);
     return nullptr;
   }
   if (!is_empty_folder(folder)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_EXISTS,
-                "%s holds something already: give a new or empty folder", folder);
+    demur_error_set(error, DEMUR_ERROR_EXISTS,
+                    "%s holds something already: give a new or empty folder", folder);
     return nullptr;
   }
   if (!demur_dicom_init(error))
@@ -573,7 +574,7 @@ demur_deidentify(const char *const *paths, const char *folder, const void *key, 
     if (!copy_all(*files, folder, Secret(key, key_length), progress, *result, error))
       return nullptr;
   } catch (const std::exception &exception) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "copying failed: %s", exception.what());
+    demur_error_set(error, DEMUR_ERROR_INPUT, "copying failed: %s", exception.what());
     return nullptr;
   }
   return static_cast<DemurDeidentified *>(g_steal_pointer(&result));

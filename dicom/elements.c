@@ -1,5 +1,6 @@
 #include "dicom/elements.h"
 
+#include <inttypes.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -31,13 +32,13 @@ demur_source_open(const char *path, GError **error) {
   const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (fd < 0) {
     const int code = errno;
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "cannot be opened: %s", g_strerror(code));
+    demur_error_set(error, DEMUR_ERROR_INPUT, "cannot be opened: %s", g_strerror(code));
     return NULL;
   }
   struct stat status;
   if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
     close(fd);
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "not a regular file");
+    demur_error_set(error, DEMUR_ERROR_INPUT, "not a regular file");
     return NULL;
   }
   DemurSource *source = g_new0(DemurSource, 1);
@@ -254,7 +255,7 @@ has_long_length(const char *vr) {
 
 static gboolean
 fail(GError **error, guint64 offset, const char *what) {
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s at byte %" G_GUINT64_FORMAT, what, offset);
+  demur_error_set(error, DEMUR_ERROR_INPUT, "%s at byte %" PRIu64, what, offset);
   return FALSE;
 }
 
@@ -302,7 +303,7 @@ close_levels(Walk *walk, GError **error) {
   for (const Level *level;
        (level = level_of(walk)) != NULL && level->end != G_MAXUINT64 && walk->at >= level->end;) {
     if (walk->at > level->end)
-      return fail(error, walk->at, "an item or sequence is longer than it says");
+      return fail(error, walk->at, N_("an item or sequence is longer than it says"));
     if (level->kind != LEVEL_ITEM)
       walk->n_steps--;
     walk->n_levels--;
@@ -313,7 +314,7 @@ close_levels(Walk *walk, GError **error) {
 static gboolean
 open_sequence(Walk *walk, guint32 tag, Level level, GError **error) {
   if (walk->n_steps >= DEMUR_ELEMENTS_MAX_DEPTH)
-    return fail(error, walk->at, "sequences are nested more than 64 deep");
+    return fail(error, walk->at, N_("sequences are nested more than 64 deep"));
   walk->steps[walk->n_steps++] = (DemurElementStep){tag, G_MAXSIZE};
   walk->levels[walk->n_levels++] = level;
   return TRUE;
@@ -328,7 +329,7 @@ check_padding(Walk *walk, GError **error) {
   gboolean padding = tail != NULL && walk->n_levels == 0;
   for (size_t i = 0; padding && i < rest; i++)
     padding = tail[i] == 0;
-  return padding ? TRUE : fail(error, walk->at, "the file is cut off inside an element");
+  return padding ? TRUE : fail(error, walk->at, N_("the file is cut off inside an element"));
 }
 
 /* An item, or the end of an item or a sequence (group FFFE), of that length. */
@@ -338,11 +339,12 @@ step_item(Walk *walk, guint32 tag, guint32 length, GError **error) {
   Level *level = level_of(walk);
   walk->at += 8;
   if (level == NULL)
-    return tag == DEMUR_TAG(0xFFFE, 0xE000) ? fail(error, start, "an item outside of any sequence")
-                                            : TRUE; /* a stray delimiter */
+    return tag == DEMUR_TAG(0xFFFE, 0xE000)
+               ? fail(error, start, N_("an item outside of any sequence"))
+               : TRUE; /* a stray delimiter */
   if (level->kind == LEVEL_ITEM) {
     if (tag != DEMUR_TAG(0xFFFE, 0xE00D) || level->end != G_MAXUINT64)
-      return fail(error, start, "an item or delimiter where an element was expected");
+      return fail(error, start, N_("an item or delimiter where an element was expected"));
     walk->n_levels--;
     return TRUE;
   }
@@ -354,12 +356,12 @@ step_item(Walk *walk, guint32 tag, guint32 length, GError **error) {
     return TRUE;
   }
   if (tag != DEMUR_TAG(0xFFFE, 0xE000))
-    return fail(error, start, "no item where one was expected");
+    return fail(error, start, N_("no item where one was expected"));
   if (length != DEMUR_ELEMENTS_UNDEFINED && length > limit - walk->at)
-    return fail(error, start, "an item is longer than what is left");
+    return fail(error, start, N_("an item is longer than what is left"));
   if (level->kind == LEVEL_FRAGMENTS) {
     if (length == DEMUR_ELEMENTS_UNDEFINED)
-      return fail(error, start, "a pixel fragment without a length");
+      return fail(error, start, N_("a pixel fragment without a length"));
     walk->at += length;
     return TRUE;
   }
@@ -382,7 +384,7 @@ read_element(Walk *walk, const guint8 *head, DemurElement *element, gboolean *ex
    * Not where DCMTK is to parse it afterwards: it might take them otherwise. */
   if (*explicit_vr && (!g_ascii_isupper(head[4]) || !g_ascii_isupper(head[5]))) {
     if (walk->everything)
-      return fail(error, at, "no value representation where one was expected");
+      return fail(error, at, N_("no value representation where one was expected"));
     /* "??", "--" and blanks stand where a VR should, and a length of 16 bits behind them. */
     *explicit_vr = head[4] == head[5] && strchr("?- ", head[4]) != NULL && head[4] != 0;
   }
@@ -399,7 +401,7 @@ read_element(Walk *walk, const guint8 *head, DemurElement *element, gboolean *ex
   }
   head = demur_source_peek(walk->source, at, 12);
   if (head == NULL)
-    return fail(error, at, "the file is cut off inside an element");
+    return fail(error, at, N_("the file is cut off inside an element"));
   element->length = demur_elements_u32(head + 8, big);
   element->offset = at + 12;
   return TRUE;
@@ -413,7 +415,7 @@ enter_undefined(Walk *walk, const DemurElement *element, gboolean is_pixels, gbo
   const gboolean unknown = element->vr[0] == 'U' && element->vr[1] == 'N';
   if (walk->n_steps < DEMUR_ELEMENTS_MAX_DEPTH && !fragments && !unknown && explicit_vr &&
       (element->vr[0] != 'S' || element->vr[1] != 'Q'))
-    return fail(error, walk->at, "an element without a length that is no sequence");
+    return fail(error, walk->at, N_("an element without a length that is no sequence"));
   /* UN of undefined length holds an implicit sequence (PS3.5 section 6.2.2 note 4). */
   const Level level = {
       fragments ? LEVEL_FRAGMENTS : LEVEL_SEQUENCE, G_MAXUINT64, explicit_vr && !unknown,
@@ -430,7 +432,7 @@ step_element(Walk *walk, const guint8 *head, guint32 tag, DemurElementFunc func,
              gboolean *done, GError **error) {
   const Level *outer = level_of(walk);
   if (outer != NULL && outer->kind != LEVEL_ITEM)
-    return fail(error, walk->at, "an element where an item of a sequence was expected");
+    return fail(error, walk->at, N_("an element where an item of a sequence was expected"));
   DemurElement element = {
       .tag = tag, .depth = walk->n_steps, .parents = walk->steps, .big_endian = is_big(walk)};
   gboolean explicit_vr;
@@ -442,7 +444,7 @@ step_element(Walk *walk, const guint8 *head, guint32 tag, DemurElementFunc func,
   /* Pixel data that are cut off are told by their reader, not an error of the header. */
   if (!undefined && !is_pixels &&
       (element.offset > limit || element.length > limit - element.offset))
-    return fail(error, walk->at, "an element is longer than what is left");
+    return fail(error, walk->at, N_("an element is longer than what is left"));
   const DemurWalk wish = func(&element, data);
   *done = wish == DEMUR_WALK_STOP || (undefined && is_pixels && !walk->everything);
   if (*done)
@@ -476,7 +478,8 @@ demur_elements_walk(DemurSource *source, guint64 offset, DemurEncoding encoding,
     if (!close_levels(&walk, error))
       return FALSE;
     if (walk.at >= source->size)
-      return walk.n_levels == 0 || fail(error, walk.at, "the file is cut off inside a sequence");
+      return walk.n_levels == 0 ||
+             fail(error, walk.at, N_("the file is cut off inside a sequence"));
     const guint8 *head = demur_source_peek(source, walk.at, 8);
     if (head == NULL)
       return check_padding(&walk, error);

@@ -32,10 +32,11 @@ demur_eligibility_set(DemurEligibility *eligibility, const char *code, DemurRule
       continue;
     if (!isnan(limit)) {
       if (isnan(rule->limit) || !isfinite(limit) || limit < 0) {
-        g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                    isnan(rule->limit) ? "rule \"%s\" has no limit to set"
-                                       : "the limit of rule \"%s\" must be a number of at least 0",
-                    code);
+        demur_error_set(error, DEMUR_ERROR_USAGE,
+                        isnan(rule->limit)
+                            ? "rule \"%s\" has no limit to set"
+                            : "the limit of rule \"%s\" must be a number of at least 0",
+                        code);
         return FALSE;
       }
       rule->limit = limit;
@@ -46,8 +47,7 @@ demur_eligibility_set(DemurEligibility *eligibility, const char *code, DemurRule
   g_autoptr(GString) list = g_string_new(NULL);
   for (size_t i = 0; i < eligibility->n_rules; i++)
     g_string_append_printf(list, "%s%s", i > 0 ? ", " : "", eligibility->rules[i].code);
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "no rule \"%s\"; the rules are %s", code,
-              list->str);
+  demur_error_set(error, DEMUR_ERROR_USAGE, "no rule \"%s\"; the rules are %s", code, list->str);
   return FALSE;
 }
 
@@ -65,10 +65,10 @@ demur_eligibility_parse(DemurEligibility *eligibility, const char *change, GErro
   g_autofree char *code = equals != NULL ? g_strndup(change, (gsize)(equals - change)) : NULL;
   g_auto(GStrv) words = equals != NULL ? g_strsplit(equals + 1, ":", 2) : NULL;
   if (code == NULL || words[0] == NULL) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "\"%s\" changes no rule: write rule=limit, rule=off, rule=warn, rule=refuse or "
-                "rule=warn:limit",
-                change);
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "\"%s\" changes no rule: write rule=limit, rule=off, rule=warn, rule=refuse or "
+                    "rule=warn:limit",
+                    change);
     return FALSE;
   }
   g_strstrip(code);
@@ -83,10 +83,11 @@ demur_eligibility_parse(DemurEligibility *eligibility, const char *change, GErro
     }
   if (words[at] != NULL && ((at == 0 && words[1] != NULL) ||
                             !demur_number_parse(words[at], strlen(words[at]), &limit))) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "rule \"%s\" can't be set to \"%s\": give off, warn, refuse, a limit, or both as "
-                "warn:limit",
-                code, equals + 1);
+    demur_error_set(
+        error, DEMUR_ERROR_USAGE,
+        "rule \"%s\" can't be set to \"%s\": give off, warn, refuse, a limit, or both as "
+        "warn:limit",
+        code, equals + 1);
     return FALSE;
   }
   return demur_eligibility_set(eligibility, code, (DemurRuleAction)action, limit, error);
@@ -97,7 +98,7 @@ demur_eligibility_read(DemurEligibility *eligibility, const char *path, GError *
   g_autoptr(GError) cause = NULL;
   g_autofree char *text = demur_file_input_read(path, DEMUR_LIMIT_SETTINGS_BYTES, NULL, error);
   if (text == NULL) {
-    g_prefix_error(error, "the rules: ");
+    demur_error_prefix(error, "the rules: ");
     return FALSE;
   }
   g_autofree char *name = g_path_get_basename(path);
@@ -107,8 +108,8 @@ demur_eligibility_read(DemurEligibility *eligibility, const char *path, GError *
     if (comment != NULL)
       *comment = '\0';
     if (*g_strstrip(lines[i]) != '\0' && !demur_eligibility_parse(eligibility, lines[i], &cause)) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s, line %u: %s", name, i + 1,
-                  cause->message);
+      demur_error_set(error, DEMUR_ERROR_INPUT, "%s, line %u: %s", name, i + 1, cause->message);
+      demur_error_because(error, cause);
       return FALSE;
     }
   }

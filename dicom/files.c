@@ -4,6 +4,7 @@
 #include "base/file-stamp.h"
 #include "base/limits.h"
 
+#include <inttypes.h>
 #include <glib/gstdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,7 +135,7 @@ static const DemurZipEntry *
 find_entry(const DemurZip *zip, const char *name, GError **error) {
   const DemurZipEntry *found = demur_zip_find(zip, name);
   if (found == NULL)
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND, "the archive has no entry \"%s\"", name);
+    demur_error_set(error, DEMUR_ERROR_NOT_FOUND, "the archive has no entry \"%s\"", name);
   return found;
 }
 
@@ -190,8 +191,8 @@ add_job(Scan *scan, const char *path) {
 
 static gboolean
 enter_folder(Scan *scan, const struct stat *status) {
-  return is_new(scan->folders, g_strdup_printf("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT,
-                                               (guint64)status->st_dev, (guint64)status->st_ino));
+  return is_new(scan->folders, g_strdup_printf("%" PRIu64 ":%" PRIu64, (guint64)status->st_dev,
+                                               (guint64)status->st_ino));
 }
 
 typedef struct {
@@ -487,8 +488,9 @@ scan_paths(const char *const *paths, DemurFilesDepth depth, const DemurKnownFile
   for (size_t i = 0; paths[i] != NULL; i++) {
     if (!g_file_test(paths[i], G_FILE_TEST_EXISTS)) {
       g_autofree char *name = g_filename_display_name(paths[i]);
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
-                  "%s does not exist; a file, folder, DICOMDIR or ZIP archive was expected", name);
+      demur_error_set(error, DEMUR_ERROR_NOT_FOUND,
+                      "%s does not exist; a file, folder, DICOMDIR or ZIP archive was expected",
+                      name);
       return NULL;
     }
   }

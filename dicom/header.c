@@ -433,8 +433,8 @@ demur_header_read(DemurSource **source, GError **error) {
   if (!demur_elements_walk(*source, set.offset, set.encoding, FALSE, visit, &reading, error))
     return NULL;
   if (header->n_frames > MAX_FRAMES) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED,
-                "%u frames are more than the %d that are read", header->n_frames, MAX_FRAMES);
+    demur_error_set(error, DEMUR_ERROR_UNSUPPORTED, "%u frames are more than the %d that are read",
+                    header->n_frames, MAX_FRAMES);
     return NULL;
   }
   if (!reading.has_padding_limit)

@@ -189,9 +189,9 @@ demur_import_reopen(const char *scan_id, const char *const *paths, DemurParallel
     g_ptr_array_add(containers, container);
     if (!g_file_test(container, G_FILE_TEST_EXISTS)) {
       g_autofree char *name = g_filename_display_name(container);
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
-                  "%s of scan %s is not there: put it back, or import the scan again", name,
-                  scan_id);
+      demur_error_set(error, DEMUR_ERROR_NOT_FOUND,
+                      "%s of scan %s is not there: put it back, or import the scan again", name,
+                      scan_id);
       return NULL;
     }
   }
@@ -207,9 +207,10 @@ demur_import_reopen(const char *scan_id, const char *const *paths, DemurParallel
   if (series == NULL)
     return NULL;
   if (series->len != 1) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "the files of %s hold %u series now, 1 when they were imported: import them again",
-                scan_id, series->len);
+    demur_error_set(
+        error, DEMUR_ERROR_STATE,
+        "the files of %s hold %u series now, 1 when they were imported: import them again", scan_id,
+        series->len);
     return NULL;
   }
   demur_eligibility_judge(rules, series);

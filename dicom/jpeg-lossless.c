@@ -46,8 +46,7 @@ typedef struct {
 
 static DemurJpegResult
 damaged(GError **error, const char *what) {
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "the compressed image can't be decoded: %s",
-              what);
+  demur_error_set(error, DEMUR_ERROR_INPUT, "the compressed image can't be decoded: %s", what);
   return DEMUR_JPEG_DAMAGED;
 }
 
@@ -195,7 +194,7 @@ decode_scan(Bits *bits, const Scan *scan, guint16 *words, GError **error) {
       /* The reader stops at a marker: only the padding of the last byte may be left. */
       if (bits->n_bits >= bits->n_made_up + 8 || bits->end - bits->at < 2 || bits->at[0] != 0xFF ||
           bits->at[1] != 0xD0 + (y / scan->restart_rows - 1) % 8)
-        return damaged(error, "a restart marker is missing");
+        return damaged(error, N_("a restart marker is missing"));
       bits->at += 2;
       bits->buffer = 0;
       bits->n_bits = bits->n_made_up = 0;
@@ -203,9 +202,9 @@ decode_scan(Bits *bits, const Scan *scan, guint16 *words, GError **error) {
     const gboolean good = y == 0 || restart ? decode_first_row(bits, scan, row)
                                             : decode_next_row(bits, scan, row - scan->columns, row);
     if (!good)
-      return damaged(error, "its code is damaged");
+      return damaged(error, N_("its code is damaged"));
     if (bits->n_bits < bits->n_made_up)
-      return damaged(error, "it ends before its last row");
+      return damaged(error, N_("it ends before its last row"));
   }
   const size_t n = (size_t)scan->rows * scan->columns;
   for (size_t i = 0; scan->point_transform > 0 && i < n; i++)
@@ -288,11 +287,11 @@ demur_jpeg_lossless_decode(GBytes *image, guint16 rows, guint16 columns, guint16
     while (end - at >= 2 && at[0] == 0xFF && at[1] == 0xFF)
       at++; /* fill bytes */
     if (end - at < 4 || at[0] != 0xFF)
-      return damaged(error, "its markers are damaged");
+      return damaged(error, N_("its markers are damaged"));
     const guint8 marker = at[1];
     const size_t length = ((size_t)at[2] << 8) | at[3];
     if (length < 2 || length > (size_t)(end - at) - 2)
-      return damaged(error, "its markers are damaged");
+      return damaged(error, N_("its markers are damaged"));
     const guint8 *segment = at + 4; /* [length - 2] */
     at += 2 + length;
     if (marker == 0xC3) {
@@ -305,14 +304,14 @@ demur_jpeg_lossless_decode(GBytes *image, guint16 rows, guint16 columns, guint16
       if (height == 0)
         return DEMUR_JPEG_OTHER; /* told behind the scan */
       if (height != rows || width != columns) {
-        g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                    "the JPEG image has %u x %u pixels, but the header says %u x %u", height, width,
-                    rows, columns);
+        demur_error_set(error, DEMUR_ERROR_INPUT,
+                        "the JPEG image has %u x %u pixels, but the header says %u x %u", height,
+                        width, rows, columns);
         return DEMUR_JPEG_DAMAGED;
       }
     } else if (marker == 0xC4) {
       if (!read_tables(segment, length - 2, tables))
-        return scan.precision > 0 ? damaged(error, "its code tables are damaged")
+        return scan.precision > 0 ? damaged(error, N_("its code tables are damaged"))
                                   : DEMUR_JPEG_OTHER;
     } else if ((marker >= 0xC0 && marker <= 0xCF) || marker == 0xDE || marker == 0xDF) {
       return DEMUR_JPEG_OTHER; /* another process */
@@ -321,20 +320,20 @@ demur_jpeg_lossless_decode(GBytes *image, guint16 rows, guint16 columns, guint16
     } else if (marker == 0xDA) {
       if (scan.precision == 0 || length < 8 || segment[0] != 1 || segment[1] != component ||
           segment[2] >> 4 > 3)
-        return damaged(error, "its scan does not fit its frame");
+        return damaged(error, N_("its scan does not fit its frame"));
       scan.table = &tables[segment[2] >> 4];
       scan.predictor = segment[3];
       scan.point_transform = segment[5] & 0xF;
       if (!scan.table->known || scan.predictor < 1 || scan.predictor > 7 ||
           scan.point_transform >= scan.precision)
-        return damaged(error, "its scan does not fit its frame");
+        return damaged(error, N_("its scan does not fit its frame"));
       if (restart % columns != 0)
         return DEMUR_JPEG_OTHER;
       scan.restart_rows = restart / columns;
       Bits bits = {.at = at, .end = end};
       return decode_scan(&bits, &scan, words, error);
     } else if (marker < 0xC0 || (marker >= 0xD0 && marker <= 0xD9)) {
-      return damaged(error, "its markers are damaged");
+      return damaged(error, N_("its markers are damaged"));
     }
   }
 }

@@ -54,21 +54,21 @@ static gboolean
 decode(opj_codec_t *codec, opj_stream_t *stream, opj_image_t **image, guint16 rows, guint16 columns,
        gint32 *values, GError **error) {
   if (!opj_read_header(stream, codec, image)) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "the JPEG 2000 header is damaged");
+    demur_error_set(error, DEMUR_ERROR_INPUT, "the JPEG 2000 header is damaged");
     return FALSE;
   }
   const opj_image_t *picture = *image;
   if (picture->numcomps != 1 || picture->comps[0].w != columns || picture->comps[0].h != rows ||
       picture->comps[0].prec > 16) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "the JPEG 2000 image has %u components of %u x %u, but the header says %u x %u",
-                picture->numcomps, picture->numcomps > 0 ? picture->comps[0].h : 0,
-                picture->numcomps > 0 ? picture->comps[0].w : 0, rows, columns);
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "the JPEG 2000 image has %u components of %u x %u, but the header says %u x %u",
+                    picture->numcomps, picture->numcomps > 0 ? picture->comps[0].h : 0,
+                    picture->numcomps > 0 ? picture->comps[0].w : 0, rows, columns);
     return FALSE;
   }
   if (!opj_decode(codec, stream, *image) || !opj_end_decompress(codec, stream) ||
       picture->comps[0].data == NULL) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "the JPEG 2000 image is damaged");
+    demur_error_set(error, DEMUR_ERROR_INPUT, "the JPEG 2000 image is damaged");
     return FALSE;
   }
   memcpy(values, picture->comps[0].data, (size_t)rows * columns * sizeof *values);
@@ -100,9 +100,9 @@ demur_jpeg2000_decode(GBytes *codestream, guint16 rows, guint16 columns, gint32 
     if (opj_setup_decoder(codec, &parameters))
       good = decode(codec, stream, &image, rows, columns, values, error);
     else
-      g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "OpenJPEG can't be started");
+      demur_error_set(error, DEMUR_ERROR_INPUT, "OpenJPEG can't be started");
   } else {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "OpenJPEG can't be started");
+    demur_error_set(error, DEMUR_ERROR_INPUT, "OpenJPEG can't be started");
   }
   *is_signed = good && image->comps[0].sgnd != 0;
   *precision = good ? image->comps[0].prec : 0;

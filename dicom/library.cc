@@ -37,8 +37,8 @@ demur_dicom_init(GError **error) {
     return TRUE;
   OFLog::configure(OFLogger::OFF_LOG_LEVEL);
   if (!dcmDataDict.isDictionaryLoaded()) {
-    g_set_error_literal(
-        error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+    demur_error_set(
+        error, DEMUR_ERROR_STATE,
         "DCMTK's data dictionary (dicom.dic) is not found; install it (Debian: libdcmtk17) "
         "or set DCMDICTPATH to its file");
     return FALSE;

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "dicom/multipart.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -77,8 +78,8 @@ demur_multipart_free(DemurMultipart *multipart) {
 
 static gboolean
 fail(const DemurMultipart *m, GError **error, const char *what) {
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-              "the multipart answer is broken at byte %" G_GUINT64_FORMAT ": %s", m->n_taken, what);
+  demur_error_set(error, DEMUR_ERROR_INPUT,
+                  "the multipart answer is broken at byte %" PRIu64 ": %s", m->n_taken, what);
   return FALSE;
 }
 

@@ -102,23 +102,23 @@ demur_native_pixels(DemurSource *source, const DemurHeader *header, DemurNativeP
   *pixels = (DemurNativePixels){.decompressed = header->encapsulated};
   if (header->samples != 1 ||
       (header->photometric != NULL && !g_str_has_prefix(header->photometric, "MONOCHROME"))) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED,
-                        "its colours can't be cleaned: only grey pixels are copied");
+    demur_error_set(error, DEMUR_ERROR_UNSUPPORTED,
+                    "its colours can't be cleaned: only grey pixels are copied");
     return FALSE;
   }
   const size_t n = (size_t)header->rows * header->columns;
   const guint64 n_pixels = (guint64)n * header->n_frames;
   /* Claims of a header are believed as far as its file is long; compressed ones may be smaller. */
   if (n_pixels == 0 || n_pixels * 4 > MAX_BYTES) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED,
-                        "its pixels are more than can be cleaned at once (2 GiB)");
+    demur_error_set(error, DEMUR_ERROR_UNSUPPORTED,
+                    "its pixels are more than can be cleaned at once (2 GiB)");
     return FALSE;
   }
   g_autofree gint32 *values = g_try_new(gint32, (gsize)n_pixels);
   g_autofree guint8 *padding = g_try_malloc0((gsize)n_pixels);
   const Decoded decoded = {values, padding, n, (size_t)n_pixels};
   if (values == NULL || padding == NULL) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "no memory for its pixels");
+    demur_error_set(error, DEMUR_ERROR_INPUT, "no memory for its pixels");
     return FALSE;
   }
   if (!decode_frames(source, header, &decoded, error))

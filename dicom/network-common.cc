@@ -37,6 +37,6 @@ demur_network_prepare() {
 
 gboolean
 demur_network_fail(GError **error, const char *what, const char *why) {
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "%s: %s", what, why);
+  demur_error_set(error, DEMUR_ERROR_STATE, "%s: %s", what, why);
   return FALSE;
 }

@@ -51,8 +51,8 @@ public:
     if (status_ == STATUS_Success && got_.n_failed == 0)
       return TRUE;
     char code[96];
-    g_snprintf(code, sizeof code, "status 0x%04X, %" G_GSIZE_FORMAT " objects came, %u not",
-               status_, got_.n_objects + got_.n_known, got_.n_failed);
+    g_snprintf(code, sizeof code, "status 0x%04X, %zu objects came, %u not", status_,
+               got_.n_objects + got_.n_known, got_.n_failed);
     return demur_network_fail(error, "the archive did not send all of it", code);
   }
 

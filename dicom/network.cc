@@ -151,11 +151,10 @@ store_items(DcmSCU &scu, const DemurPeer &peer, const std::vector<Item> &items,
         as_it_is ? scu.sendSTORERequest(context, OFFilename(item.path), nullptr, status)
                  : scu.sendSTORERequest(context, OFFilename(), plain.getDataset(), status);
     if (condition.bad() && !scu.isConnected()) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                  "the association with %s broke off after %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT
-                  " objects: %s",
-                  demur_peer_name(peer).c_str(), sending.n_sent, items.size(),
-                  demur_condition_words(condition).c_str());
+      demur_error_set(error, DEMUR_ERROR_STATE,
+                      "the association with %s broke off after %zu of %zu objects: %s",
+                      demur_peer_name(peer).c_str(), sending.n_sent, items.size(),
+                      demur_condition_words(condition).c_str());
       return FALSE;
     }
     // 0xB000 and its kin: stored, with a remark.
@@ -170,11 +169,10 @@ store_items(DcmSCU &scu, const DemurPeer &peer, const std::vector<Item> &items,
          item.instance + ": " +
              (condition.bad() ? demur_condition_words(condition) : std::string("status ") + code));
     if (condition.bad()) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                  "%s does not answer any more after %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT
-                  " objects: %s",
-                  demur_peer_name(peer).c_str(), sending.n_sent, items.size(),
-                  demur_condition_words(condition).c_str());
+      demur_error_set(error, DEMUR_ERROR_STATE,
+                      "%s does not answer any more after %zu of %zu objects: %s",
+                      demur_peer_name(peer).c_str(), sending.n_sent, items.size(),
+                      demur_condition_words(condition).c_str());
       scu.abortAssociation();
       return FALSE;
     }

@@ -115,8 +115,8 @@ read_object(const char *bytes, size_t n, GError **error) {
   }
   DemurHeader *header = NULL;
   if (written < n || memory < 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "an object can't be looked at: %s",
-                g_strerror(errno));
+    demur_error_set(error, DEMUR_ERROR_INPUT, "an object can't be looked at: %s",
+                    g_strerror(errno));
   } else {
     g_autofree char *path = g_strdup_printf("/proc/self/fd/%d", memory);
     g_autoptr(DemurSource) source = demur_source_open(path, error);
@@ -138,8 +138,8 @@ demur_object_keep(const char *folder, const char *study_uid, const char *series_
   if (!demur_object_is_uid(header->sop_instance_uid) || !demur_object_is_uid(header->series_uid) ||
       g_strcmp0(header->study_uid, study_uid) != 0 ||
       (series_uid != NULL && strcmp(header->series_uid, series_uid) != 0)) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                        "the archive's answer holds an object that was not asked for");
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "the archive's answer holds an object that was not asked for");
     return FALSE;
   }
   g_autofree char *series = g_build_filename(header->study_uid, header->series_uid, NULL);

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #define FIELD_OF_VIEW_MM 360.0
@@ -344,9 +345,8 @@ write_slice(const Phantom *phantom, size_t slice, const guint16 *words, GError *
   const double orientation[6] = {1, 0, 0, 0, cosine, options->tilt_degrees != 0 ? -sine : 0};
   const double fov = FIELD_OF_VIEW_MM, slope = 1, intercept = -1024;
   g_autofree char *name = g_strdup_printf(
-      "demur phantom %" G_GUINT64_FORMAT " %u slice %" G_GSIZE_FORMAT " of %u, %u, %g, %g",
-      options->seed, options->index, slice, options->n_slices, options->size, options->spacing_mm,
-      options->nodule_radius_mm);
+      "demur phantom %" PRIu64 " %u slice %zu of %u, %u, %g, %g", options->seed, options->index,
+      slice, options->n_slices, options->size, options->spacing_mm, options->nodule_radius_mm);
   g_autofree char *uid = demur_writer_uid(name);
   g_autofree char *patient = g_strdup_printf("PHANTOM-%u", patient_of(options));
   g_autoptr(DemurWriter) w = demur_writer_new(CT_IMAGE_STORAGE, uid);
@@ -439,17 +439,16 @@ demur_phantom_write(const DemurPhantomOptions *options, const char *folder, Demu
   if (options->n_slices < 2 || options->n_slices > 4096 || options->size < 64 ||
       options->size > 1024 || !(options->spacing_mm > 0) || options->spacing_mm > 50 ||
       !(options->nodule_radius_mm >= 0) || options->nodule_radius_mm > 50) {
-    g_set_error_literal(
-        error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-        "a phantom has 2 to 4096 slices of 64 to 1024 pixels, above 0 and up to 50 mm "
-        "apart, and a nodule of 0 to 50 mm");
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "a phantom has 2 to 4096 slices of 64 to 1024 pixels, above 0 and up to 50 mm "
+                    "apart, and a nodule of 0 to 50 mm");
     return FALSE;
   }
   if (!demur_folder_make(folder, error))
     return FALSE;
   g_autofree Phantom *phantom = g_new0(Phantom, 1);
   g_autofree char *name = g_strdup_printf(
-      "demur phantom %" G_GUINT64_FORMAT " %u of %u, %u, %g, %g", options->seed, options->index,
+      "demur phantom %" PRIu64 " %u of %u, %u, %g, %g", options->seed, options->index,
       options->n_slices, options->size, options->spacing_mm, options->nodule_radius_mm);
   g_autofree char *study = g_strconcat(name, " study", NULL);
   g_autofree char *series = g_strconcat(name, " series", NULL);

@@ -6,7 +6,7 @@
 
 static gboolean
 wrong(GError **error, const char *what) {
-  g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, what);
+  demur_error_set(error, DEMUR_ERROR_INPUT, "%s", what);
   return FALSE;
 }
 
@@ -79,14 +79,14 @@ decode_native(DemurSource *source, const DemurHeader *header, guint32 frame, gin
   const gboolean big = header->big_endian, is_signed = header->is_signed;
   const guint shift = shift_of(header);
   if (width != 1 && width != 2 && width != 4)
-    return wrong(error, "native pixels of neither 8, 16 nor 32 bits");
+    return wrong(error, N_("native pixels of neither 8, 16 nor 32 bits"));
   const Padding padding = padding_of(header);
   const size_t n_block = MIN(n, (size_t)BLOCK_BYTES / width);
   g_autofree guint8 *block = g_malloc(n_block * width);
   for (size_t start = 0; start < n; start += n_block) {
     const size_t n_here = MIN(n_block, n - start);
     if (!demur_source_read(source, offset + (guint64)start * width, n_here * width, block))
-      return wrong(error, "pixel data too short");
+      return wrong(error, N_("pixel data too short"));
     gint32 *to = values + start;
     if (width == 2 && !big)
       numbers_of_words(block, n_here, 2, FALSE, shift, bits, is_signed, to);
@@ -120,7 +120,7 @@ demur_pixels_fragments(DemurSource *source, const DemurHeader *header, guint32 f
     const guint n = frame + 1 < header->n_frames ? 8 : 4;
     const guint8 *entry = demur_source_peek(source, header->table_offset + 4 * (guint64)frame, n);
     if (entry == NULL)
-      return wrong(error, "pixel fragments can't be read");
+      return wrong(error, N_("pixel fragments can't be read"));
     const guint64 from = first + demur_elements_u32(entry, FALSE);
     const guint64 to = n == 8 ? first + demur_elements_u32(entry + 4, FALSE) : G_MAXUINT64;
     /* An item begins 8 bytes before its value. */
@@ -145,7 +145,7 @@ demur_pixels_fragments(DemurSource *source, const DemurHeader *header, guint32 f
       *end = i;
   }
   return n_images == header->n_frames ||
-         wrong(error, "frames of several fragments, but nothing tells them apart");
+         wrong(error, N_("frames of several fragments, but nothing tells them apart"));
 }
 
 GBytes *
@@ -158,13 +158,13 @@ demur_pixels_fragment(DemurSource *source, const DemurHeader *header, guint32 fr
   for (guint32 i = begin; i < end; i++)
     total += header->fragments[i].length;
   if (total == 0 || total > G_MAXUINT32) {
-    wrong(error, "no pixel fragments for the frame");
+    wrong(error, N_("no pixel fragments for the frame"));
     return NULL;
   }
   /* total is at most the size of the source: nothing is allocated that isn't there. */
   guint8 *bytes = g_try_malloc((size_t)total);
   if (bytes == NULL) {
-    wrong(error, "no memory for the compressed image");
+    wrong(error, N_("no memory for the compressed image"));
     return NULL;
   }
   size_t done = 0;
@@ -172,7 +172,7 @@ demur_pixels_fragment(DemurSource *source, const DemurHeader *header, guint32 fr
     const DemurFragment *fragment = &header->fragments[i];
     if (!demur_source_read(source, fragment->offset, fragment->length, bytes + done)) {
       g_free(bytes);
-      wrong(error, "pixel fragments can't be read");
+      wrong(error, N_("pixel fragments can't be read"));
       return NULL;
     }
     done += fragment->length;
@@ -208,19 +208,19 @@ demur_pixels_decode(DemurSource *source, const DemurHeader *header, guint32 fram
                     guint8 *mask, GError **error) {
   const DemurTransferSyntax *syntax = demur_transfer_syntax_find(header->transfer_syntax_uid);
   if (header->pixels != DEMUR_PIXELS_COMPLETE) {
-    g_set_error_literal(error, DEMUR_ERROR,
-                        header->pixels == DEMUR_PIXELS_UNSUPPORTED ? DEMUR_ERROR_UNSUPPORTED
-                                                                   : DEMUR_ERROR_INPUT,
-                        header->pixels_problem);
+    demur_error_set(error,
+                    header->pixels == DEMUR_PIXELS_UNSUPPORTED ? DEMUR_ERROR_UNSUPPORTED
+                                                               : DEMUR_ERROR_INPUT,
+                    "%s", header->pixels_problem);
     return FALSE;
   }
   if (header->samples != 1) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED,
-                "colour images (%u samples a pixel) have no CT numbers", header->samples);
+    demur_error_set(error, DEMUR_ERROR_UNSUPPORTED,
+                    "colour images (%u samples a pixel) have no CT numbers", header->samples);
     return FALSE;
   }
   if (frame >= header->n_frames)
-    return wrong(error, "no such frame");
+    return wrong(error, N_("no such frame"));
   if (!header->encapsulated)
     return decode_native(source, header, frame, values, mask, error);
 
@@ -249,7 +249,7 @@ demur_pixels_decode(DemurSource *source, const DemurHeader *header, guint32 fram
   }
   g_autofree guint16 *words = g_try_new(guint16, n);
   if (words == NULL)
-    return wrong(error, "no memory for the image");
+    return wrong(error, N_("no memory for the image"));
   DemurDecodedLayout layout = {header->bits_allocated, header->bits_stored, header->is_signed};
   const DemurJpegResult lossless =
       syntax->coding == DEMUR_CODING_JPEG && header->bits_allocated <= 16
@@ -260,7 +260,7 @@ demur_pixels_decode(DemurSource *source, const DemurHeader *header, guint32 fram
       syntax->coding == DEMUR_CODING_RLE ? header->bits_allocated : jpeg_precision(image);
   const guint shift = precision > header->bits_stored ? shift_of(header) : 0;
   if (lossless == DEMUR_JPEG_OTHER && syntax->coding == DEMUR_CODING_JPEG && precision == 0)
-    return wrong(error, "the compressed image can't be decoded: its markers are damaged");
+    return wrong(error, N_("the compressed image can't be decoded: its markers are damaged"));
   if (lossless == DEMUR_JPEG_DAMAGED ||
       (lossless == DEMUR_JPEG_OTHER && !demur_dcmtk_decode(image, header, words, &layout, error)))
     return FALSE;

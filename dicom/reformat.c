@@ -310,21 +310,21 @@ demur_reformat_new(const DemurVolume *volume, DemurPlane plane, size_t index, si
   g_auto(Grid) grid = {0};
   const gboolean cut = is_cut(volume, plane);
   if (cut ? !grid_init(&grid, volume) : demur_reformat_n_planes(volume, plane) == 0) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                        fabs(volume->tilt_degrees) > NO_TILT_DEGREES && volume->is_volume
-                            ? "the gantry was tilted and there is no PixelSpacing: a reformat "
-                              "would show a sheared body; look at the acquired slices"
-                            : "the slices have no positions to cut along; look at the acquired "
-                              "slices");
+    demur_error_set(error, DEMUR_ERROR_STATE, "%s",
+                    fabs(volume->tilt_degrees) > NO_TILT_DEGREES && volume->is_volume
+                        ? N_("the gantry was tilted and there is no PixelSpacing: a reformat "
+                             "would show a sheared body; look at the acquired slices")
+                        : N_("the slices have no positions to cut along; look at the acquired "
+                             "slices"));
     return NULL;
   }
   const Layout layout = layout_of(volume, plane);
   const size_t stack[3] = {volume->columns, volume->rows, volume->n_slices};
   const size_t *size = cut ? grid.size : stack;
   if (index >= size[layout.fixed] || n_slab < 1) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "there are planes 0 to %zu, not %zu; a slab has at least 1 plane",
-                size[layout.fixed] - 1, index);
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "there are planes 0 to %zu, not %zu; a slab has at least 1 plane",
+                    size[layout.fixed] - 1, index);
     return NULL;
   }
   g_autoptr(DemurReformat) reformat = g_new0(DemurReformat, 1);

@@ -27,8 +27,7 @@ constexpr char scheme[] = "99DEMUR";
 
 gboolean
 fail(GError **error, const char *what) {
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "the result can't be written as DICOM: %s",
-              what);
+  demur_error_set(error, DEMUR_ERROR_INPUT, "the result can't be written as DICOM: %s", what);
   return FALSE;
 }
 
@@ -353,9 +352,9 @@ check_references(const DemurSeries &series, GError **error) {
   for (size_t i = 0; whole && i < series.n_slices; i++)
     whole = series.slices[i].sop_instance_uid != nullptr;
   if (!whole)
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "scan %s can't be referred to: its images lack a study, series or instance UID",
-                series.scan_id);
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "scan %s can't be referred to: its images lack a study, series or instance UID",
+                    series.scan_id);
   return whole ? TRUE : FALSE;
 }
 

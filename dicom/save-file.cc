@@ -78,9 +78,9 @@ demur_save_file(DcmFileFormat &file, const char *path, E_TransferSyntax syntax,
   if (condition.good())
     condition = stream.status();
   if (condition.bad()) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_OUTPUT,
-                "%s can't be written as DICOM: %s; the object it would hold is not sound", path,
-                condition.text());
+    demur_error_set(error, DEMUR_ERROR_OUTPUT,
+                    "%s can't be written as DICOM: %s; the object it would hold is not sound", path,
+                    condition.text());
     return FALSE;
   }
   return demur_file_output_commit(output, error);

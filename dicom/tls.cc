@@ -19,7 +19,7 @@ namespace {
 bool
 fail(GError **error, const char *file, const char *what) {
   g_autofree char *name = g_filename_display_name(file != nullptr ? file : "(none)");
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "TLS: %s %s", name, what);
+  demur_error_set(error, DEMUR_ERROR_INPUT, "TLS: %s %s", name, what);
   return false;
 }
 

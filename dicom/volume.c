@@ -14,8 +14,7 @@
 
 static gboolean
 has_changed(GError **error) {
-  g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                      "the file has changed since it was imported");
+  demur_error_set(error, DEMUR_ERROR_INPUT, "the file has changed since it was imported");
   return FALSE;
 }
 
@@ -23,9 +22,9 @@ has_changed(GError **error) {
 static gboolean
 slice_error(GError **error, const DemurSlice *slice, size_t index, GError *cause) {
   g_autofree char *name = demur_files_display(slice->path, slice->entry);
-  g_set_error(error, cause->domain, cause->code, "slice %" G_GSIZE_FORMAT " (%s): %s", index + 1,
-              slice->sop_instance_uid != NULL ? slice->sop_instance_uid : name, cause->message);
-  g_clear_error(&cause);
+  demur_error_prefix(&cause, "slice %zu (%s): ", index + 1,
+                     slice->sop_instance_uid != NULL ? slice->sop_instance_uid : name);
+  g_propagate_error(error, cause);
   return FALSE;
 }
 
@@ -249,13 +248,13 @@ demur_volume_read(const DemurSeries *series, DemurParallel *parallel, const Demu
   /* 65,535 x 65,535 pixels a slice are what the header allows; a product that doesn't fit fails
    * here. */
   if (n == 0 || volume->rows == 0 || volume->columns == 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "series %s has no pixels", series->scan_id);
+    demur_error_set(error, DEMUR_ERROR_INPUT, "series %s has no pixels", series->scan_id);
     return NULL;
   }
   for (size_t i = 0; i < n; i++)
     if (series->slices[i].problem != NULL) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "series %s, slice %" G_GSIZE_FORMAT ": %s",
-                  series->scan_id, i + 1, series->slices[i].problem);
+      demur_error_set(error, DEMUR_ERROR_INPUT, "series %s, slice %zu: %s", series->scan_id, i + 1,
+                      series->slices[i].problem);
       return NULL;
     }
   if (!demur_dicom_init(error))

@@ -1,5 +1,6 @@
 #include "dicom/web-json.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -47,7 +48,7 @@ text_of(JsonObject *object, const char *tag) {
     if (json_node_get_value_type(node) == G_TYPE_STRING)
       g_string_append(text, json_node_get_string(node));
     else if (json_node_get_value_type(node) == G_TYPE_INT64)
-      g_string_append_printf(text, "%" G_GINT64_FORMAT, json_node_get_int(node));
+      g_string_append_printf(text, "%" PRId64, json_node_get_int(node));
   }
   return g_string_free(text, FALSE);
 }
@@ -57,8 +58,8 @@ load(JsonParser *parser, const char *text, size_t length, GError **error) {
   g_autoptr(GError) cause = NULL;
   if (length <= G_MAXSSIZE && demur_json_load(parser, text, (gssize)length, &cause))
     return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "the server's answer is no JSON: %s",
-              cause != NULL ? cause->message : "too long");
+  demur_error_set(error, DEMUR_ERROR_INPUT, "the server's answer is no JSON: %s",
+                  cause != NULL ? cause->message : "too long");
   return FALSE;
 }
 
@@ -87,8 +88,8 @@ demur_web_json_found(const char *text, size_t length, gboolean series, GError **
   JsonArray *array = root != NULL && JSON_NODE_HOLDS_ARRAY(root) ? json_node_get_array(root) : NULL;
   const guint n = array != NULL ? json_array_get_length(array) : 0;
   if (array == NULL || n > DEMUR_WEB_MAX_FOUND) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "the server's answer is no list of at most %d elements", DEMUR_WEB_MAX_FOUND);
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "the server's answer is no list of at most %d elements", DEMUR_WEB_MAX_FOUND);
     return NULL;
   }
   g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func((GDestroyNotify)demur_found_free);
@@ -110,7 +111,7 @@ demur_web_json_stored(const char *text, size_t length, size_t *n_stored, GPtrArr
     return FALSE;
   JsonNode *root = json_parser_get_root(parser);
   if (root == NULL || !JSON_NODE_HOLDS_OBJECT(root)) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "the server's answer is no object");
+    demur_error_set(error, DEMUR_ERROR_INPUT, "the server's answer is no object");
     return FALSE;
   }
   JsonArray *stored = values_of(json_node_get_object(root), STORED_SEQUENCE),

@@ -22,7 +22,7 @@
 
 static gboolean
 fail(GError **error, const char *what, const char *why) {
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "%s: %s", what, why);
+  demur_error_set(error, DEMUR_ERROR_STATE, "%s: %s", what, why);
   return FALSE;
 }
 
@@ -123,8 +123,7 @@ set_login(CURL *curl, const DemurWeb *web, const char *url, GError **error) {
   if (web->login == NULL)
     return TRUE;
   if (g_ascii_strncasecmp(url, "https://", 8) != 0 && !is_loopback(url)) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                        "a login goes to another machine by https only");
+    demur_error_set(error, DEMUR_ERROR_USAGE, "a login goes to another machine by https only");
     return FALSE;
   }
   const gboolean user = strchr(web->login, ':') != NULL;
@@ -242,7 +241,7 @@ static gboolean
 check_uid(const char *uid, GError **error) {
   if (uid == NULL || demur_object_is_uid(uid))
     return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "'%s' is no UID", uid);
+  demur_error_set(error, DEMUR_ERROR_USAGE, "'%s' is no UID", uid);
   return FALSE;
 }
 

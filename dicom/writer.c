@@ -2,6 +2,7 @@
 #include "base/file-output.h"
 #include "base/number.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #define EXPLICIT_LITTLE_ENDIAN "1.2.840.10008.1.2.1"
@@ -92,7 +93,7 @@ demur_writer_u16(DemurWriter *writer, guint32 tag, guint16 value) {
 
 void
 demur_writer_integer(DemurWriter *writer, guint32 tag, gint64 value) {
-  g_autofree char *text = g_strdup_printf("%" G_GINT64_FORMAT, value);
+  g_autofree char *text = g_strdup_printf("%" PRId64, value);
   demur_writer_text(writer, tag, "IS", text);
 }
 
@@ -159,5 +160,5 @@ demur_writer_uid(const char *name) {
   guint64 number = 0;
   for (int i = 0; i < 8; i++)
     number = (number << 8) | digest[i];
-  return g_strdup_printf("2.25.%" G_GUINT64_FORMAT, number | 1u);
+  return g_strdup_printf("2.25.%" PRIu64, number | 1u);
 }

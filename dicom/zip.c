@@ -1,5 +1,6 @@
 #include "dicom/zip.h"
 
+#include <inttypes.h>
 #include <fcntl.h>
 #include <errno.h>
 #include <string.h>
@@ -63,7 +64,7 @@ read_at(const DemurZip *zip, guint64 offset, size_t length, guint8 *buffer) {
 
 static gboolean
 damaged(GError **error, const char *what) {
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "damaged ZIP archive: %s", what);
+  demur_error_set(error, DEMUR_ERROR_INPUT, "damaged ZIP archive: %s", what);
   return FALSE;
 }
 
@@ -84,13 +85,13 @@ find_directory(DemurZip *zip, guint64 *offset, guint64 *length, guint64 *n, GErr
   const size_t tail = (size_t)MIN(zip->size, (guint64)(65535 + END_BYTES));
   g_autofree guint8 *bytes = g_malloc(MAX(tail, 1));
   if (tail < END_BYTES || !read_at(zip, zip->size - tail, tail, bytes))
-    return damaged(error, "too short");
+    return damaged(error, N_("too short"));
   size_t at = tail - END_BYTES + 1;
   while (at-- > 0)
     if (u32(bytes + at) == 0x06054b50u && at + END_BYTES + u16(bytes + at + 20) <= tail)
       break;
   if (at == (size_t)-1)
-    return damaged(error, "no end record");
+    return damaged(error, N_("no end record"));
   *n = u16(bytes + at + 10);
   *length = u32(bytes + at + 12);
   *offset = u32(bytes + at + 16);
@@ -100,20 +101,21 @@ find_directory(DemurZip *zip, guint64 *offset, guint64 *length, guint64 *n, GErr
     if (end < 20 || !read_at(zip, end - 20, 20, locator) || u32(locator) != 0x07064b50u ||
         zip->size < 56 || u64(locator + 8) > zip->size - 56 ||
         !read_at(zip, u64(locator + 8), 56, record) || u32(record) != 0x06064b50u)
-      return damaged(error, "no ZIP64 end record");
+      return damaged(error, N_("no ZIP64 end record"));
     *n = u64(record + 32);
     *length = u64(record + 40);
     *offset = u64(record + 48);
   }
   if (*offset > zip->size || *length > zip->size - *offset)
-    return damaged(error, "its directory lies outside of it");
+    return damaged(error, N_("its directory lies outside of it"));
   if (*n > *length / CENTRAL_BYTES)
-    return damaged(error, "fewer entries than it says");
+    return damaged(error, N_("fewer entries than it says"));
   if (*n <= DEMUR_ZIP_MAX_ENTRIES && *length <= MAX_DIRECTORY_BYTES)
     return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-              "the archive has more than %d entries, or names that are too long: unpack it first",
-              DEMUR_ZIP_MAX_ENTRIES);
+  demur_error_set(
+      error, DEMUR_ERROR_INPUT,
+      "the archive has more than %d entries, or names that are too long: unpack it first",
+      DEMUR_ZIP_MAX_ENTRIES);
   return FALSE;
 }
 
@@ -165,7 +167,7 @@ check_overlaps(DemurZip *zip, guint64 directory, GError **error) {
                              : directory;
     if (entry->header_offset > next || next - entry->header_offset < LOCAL_BYTES ||
         entry->compressed_size > next - entry->header_offset - LOCAL_BYTES)
-      return damaged(error, "entries overlap");
+      return damaged(error, N_("entries overlap"));
   }
   return TRUE;
 }
@@ -176,12 +178,12 @@ static gboolean
 read_entry(const guint8 *directory, guint64 length, size_t *at, DemurZipEntry *entry,
            GError **error) {
   if (length - *at < CENTRAL_BYTES || u32(directory + *at) != 0x02014b50u)
-    return damaged(error, "its directory is cut off");
+    return damaged(error, N_("its directory is cut off"));
   const guint8 *record = directory + *at;
   const size_t name_length = u16(record + 28), extra_length = u16(record + 30);
   const size_t total = CENTRAL_BYTES + name_length + extra_length + u16(record + 32);
   if (total > length - *at)
-    return damaged(error, "its directory is cut off");
+    return damaged(error, N_("its directory is cut off"));
   *entry = (DemurZipEntry){
       .header_offset = u32(record + 42),
       .compressed_size = u32(record + 20),
@@ -191,7 +193,7 @@ read_entry(const guint8 *directory, guint64 length, size_t *at, DemurZipEntry *e
       .crc = u32(record + 16),
   };
   if (!apply_zip64(entry, record + CENTRAL_BYTES + name_length, extra_length))
-    return damaged(error, "a ZIP64 field is cut off");
+    return damaged(error, N_("a ZIP64 field is cut off"));
   *at += total;
   if (name_length == 0 || record[CENTRAL_BYTES + name_length - 1] == '/')
     return TRUE;
@@ -245,7 +247,7 @@ read_directory(DemurZip *zip, guint64 *room, GError **error) {
     return FALSE;
   g_autofree guint8 *directory = g_malloc((size_t)length + 1);
   if (!read_at(zip, offset, (size_t)length, directory))
-    return damaged(error, "its directory can't be read");
+    return damaged(error, N_("its directory can't be read"));
   size_t at = 0;
   for (guint64 i = 0; i < n; i++) {
     DemurZipEntry entry;
@@ -322,7 +324,7 @@ demur_zip_open(const char *path, GError **error) {
   zip->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   struct stat status;
   if (zip->fd < 0 || fstat(zip->fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "the archive can't be opened");
+    demur_error_set(error, DEMUR_ERROR_INPUT, "the archive can't be opened");
     return NULL;
   }
   zip->size = (guint64)status.st_size;
@@ -368,37 +370,37 @@ static gboolean
 find_start(const DemurZip *zip, const DemurZipEntry *entry, guint64 *start, GError **error) {
   guint8 local[LOCAL_BYTES];
   if (entry->encrypted) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED,
-                        "encrypted in the ZIP archive: unpack it first");
+    demur_error_set(error, DEMUR_ERROR_UNSUPPORTED,
+                    "encrypted in the ZIP archive: unpack it first");
     return FALSE;
   }
   if (entry->method != 0 && entry->method != 8) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED,
-                "packed by ZIP method %u (stored and deflated are read): unpack it first",
-                entry->method);
+    demur_error_set(error, DEMUR_ERROR_UNSUPPORTED,
+                    "packed by ZIP method %u (stored and deflated are read): unpack it first",
+                    entry->method);
     return FALSE;
   }
   if (entry->size > DEMUR_ZIP_MAX_ENTRY_BYTES ||
       entry->size / DEMUR_ZIP_MAX_RATIO > entry->compressed_size ||
       (entry->method == 0 && entry->size != entry->compressed_size)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "its ZIP entry says %" G_GUINT64_FORMAT " bytes in %" G_GUINT64_FORMAT
-                ": beyond what is unpacked",
-                entry->size, entry->compressed_size);
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "its ZIP entry says %" PRIu64 " bytes in %" PRIu64 ": beyond what is unpacked",
+                    entry->size, entry->compressed_size);
     return FALSE;
   }
   if (entry->beyond) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "the archive unpacks to more than %d times its size: unpack it first if that is "
-                "meant",
-                DEMUR_ZIP_TIMES);
+    demur_error_set(
+        error, DEMUR_ERROR_INPUT,
+        "the archive unpacks to more than %d times its size: unpack it first if that is "
+        "meant",
+        DEMUR_ZIP_TIMES);
     return FALSE;
   }
   if (!read_at(zip, entry->header_offset, LOCAL_BYTES, local) || u32(local) != 0x04034b50u)
-    return damaged(error, "an entry has no header");
+    return damaged(error, N_("an entry has no header"));
   *start = entry->header_offset + LOCAL_BYTES + u16(local + 26) + u16(local + 28);
   if (*start > zip->size || entry->compressed_size > zip->size - *start)
-    return damaged(error, "an entry is cut off");
+    return damaged(error, N_("an entry is cut off"));
   return TRUE;
 }
 
@@ -487,7 +489,7 @@ demur_zip_stream(const DemurZip *outer, const DemurZipEntry *entry, GError **err
   if (unpacking_restart(unpacking))
     return demur_source_stream(stream, entry->size);
   unpacking_free(unpacking);
-  damaged(error, "it can't be unpacked");
+  damaged(error, N_("it can't be unpacked"));
   return NULL;
 }
 
@@ -498,13 +500,13 @@ demur_zip_read(const DemurZip *zip, const DemurZipEntry *entry, GError **error) 
     return NULL;
   guint8 *out = g_try_malloc(MAX((size_t)entry->size, 1));
   if (out == NULL) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "no memory for the ZIP entry");
+    demur_error_set(error, DEMUR_ERROR_INPUT, "no memory for the ZIP entry");
     return NULL;
   }
   if (!demur_source_read(source, 0, (size_t)entry->size, out) ||
       (entry->size == 0 && entry->crc != 0)) {
     g_free(out);
-    damaged(error, "an entry doesn't unpack to what it says");
+    damaged(error, N_("an entry doesn't unpack to what it says"));
     return NULL;
   }
   return g_bytes_new_take(out, (gsize)entry->size);

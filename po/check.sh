@@ -6,7 +6,7 @@ shift
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 xgettext "$@" --no-location -o "$work/now.pot" -f po/POTFILES 2>"$work/said" || { cat "$work/said" >&2; exit 1; }
-for file in $(grep -lE '[^A-Za-z0-9_](N?_|ngettext_|demur_chart_word|DEMUR_CHART_WORD|DEMUR_TASK_WORD)\("' core/*/*.c ui/*.c app/workstation/*.c); do
+for file in $(grep -lE '[^A-Za-z0-9_](N?_|ngettext_|demur_chart_word|DEMUR_CHART_WORD|DEMUR_TASK_WORD)\("' core/*/*.c dicom/*.c* ui/*.c app/workstation/*.c); do
   grep -qx "$file" po/POTFILES || { echo "$file has words and is not in po/POTFILES"; exit 1; }
 done
 while read -r language; do

@@ -195,12 +195,12 @@ demur_chart_card_show_table(DemurChartCard *card, gboolean table) {
 gboolean
 demur_chart_card_export(DemurChartCard *card, const char *path, GError **error) {
   if (card->data == NULL) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STATE, _("There is no chart yet."));
+    demur_error_set(error, DEMUR_ERROR_STATE, "%s", _("There is no chart yet."));
     return FALSE;
   }
   if (!demur_chart_export_check(path, NULL)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                _("Give the file one of the endings .svg, .png, .pdf or .csv, not %s."), path);
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    _("Give the file one of the endings .svg, .png, .pdf or .csv, not %s."), path);
     return FALSE;
   }
   const char *title = gtk_label_get_label(card->title);
@@ -219,8 +219,10 @@ static void
 on_chosen(const char *const *paths, gpointer data) {
   DemurChartCard *card = data;
   g_autoptr(GError) error = NULL;
-  if (paths != NULL && !demur_chart_card_export(card, paths[0], &error))
-    gtk_widget_activate_action(GTK_WIDGET(card), "win.notice", "s", error->message);
+  if (paths != NULL && !demur_chart_card_export(card, paths[0], &error)) {
+    g_autofree char *why = demur_words_error(error);
+    gtk_widget_activate_action(GTK_WIDGET(card), "win.notice", "s", why);
+  }
   g_object_unref(card);
 }
 

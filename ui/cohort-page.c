@@ -375,10 +375,11 @@ on_study(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   }
   page->study_job = NULL;
   if (result == NULL) {
+    g_autofree char *why = demur_words_error(error);
     placeholder(page,
                 g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED)
                     ? _("Cancelled. Choose a selector, a cohort or a split to begin anew.")
-                    : error->message,
+                    : why,
                 FALSE);
     g_signal_emit(page, signals[STUDY], 0);
     return;

@@ -55,7 +55,7 @@ cut(DemurCtView *view) {
                                  view->slab, &error);
   if (view->cut == NULL) {
     g_free(view->sentence);
-    view->sentence = g_strdup(error->message);
+    view->sentence = demur_words_error(error);
     return;
   }
   view->hu = view->cut->hu;

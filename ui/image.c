@@ -191,8 +191,8 @@ load(DemurJob *job, gpointer data, const DemurProgress *progress, GError **error
   *image->series_refs = 1;
   const DemurSeries *series = image->series;
   if (series->n_slices == 0 || series->rows == 0 || series->columns == 0) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED,
-                        _("no slice of this series holds pixels that can be shown"));
+    demur_error_set(error, DEMUR_ERROR_UNSUPPORTED, "%s",
+                    _("no slice of this series holds pixels that can be shown"));
     return NULL;
   }
   const size_t middle = series->n_slices / 2;

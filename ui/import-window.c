@@ -110,7 +110,7 @@ what_is_missing(DemurImportWindow *window) {
   if (kind != DEMUR_FILE_SCORES && *name == '\0')
     return g_strdup(_("Give it a name."));
   if (kind != DEMUR_FILE_SCORES && !demur_task_check_name("cohort", name, &error))
-    return g_strdup(error->message);
+    return demur_words_error(error);
   if (kind != DEMUR_FILE_SELECTOR && *model == '\0')
     return g_strdup(_("Say which model gave these risks: a selector judges the scores of its own "
                       "model only."));

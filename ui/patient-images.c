@@ -61,7 +61,8 @@ on_image(gpointer owner, guint64 tag, gpointer result, const GError *error) {
     return;
   page->image_job = NULL;
   if (!g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED)) {
-    g_autofree char *text = g_strdup_printf(_("The images can't be shown: %s"), error->message);
+    g_autofree char *why = demur_words_error(error);
+    g_autofree char *text = g_strdup_printf(_("The images can't be shown: %s"), why);
     demur_ct_view_clear(page->view, text);
     if (g_error_matches(error, DEMUR_ERROR, DEMUR_ERROR_STATE))
       demur_session_images_changed(page->session);
@@ -136,8 +137,10 @@ on_prior(gpointer owner, guint64 tag, gpointer result, const GError *error) {
     page->prior_job = NULL;
   if (result != NULL)
     take_prior(page, tag, result);
-  else if (tag == page->generation && !g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
-    demur_ct_view_clear(page->prior, error->message);
+  else if (tag == page->generation && !g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED)) {
+    g_autofree char *why = demur_words_error(error);
+    demur_ct_view_clear(page->prior, why);
+  }
 }
 
 void

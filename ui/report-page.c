@@ -162,7 +162,8 @@ update(DemurReportPage *page) {
     fill_choices(page, study);
   page->filled_for = study;
   if (!make_pages(page, &error)) {
-    demur_shown_label_set(page->placeholder, error->message);
+    g_autofree char *why = demur_words_error(error);
+    demur_shown_label_set(page->placeholder, why);
     gtk_stack_set_visible_child_name(page->stack, "placeholder");
     return;
   }

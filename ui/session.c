@@ -123,10 +123,11 @@ demur_session_notice(DemurSession *session, const char *text, gboolean is_error)
 
 void
 demur_session_fail(DemurSession *session, const GError *error) {
+  g_autofree char *why = demur_words_error(error);
   if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
     demur_session_notice(session, _("Cancelled; nothing was changed."), FALSE);
   else
-    demur_session_notice(session, error->message, TRUE);
+    demur_session_notice(session, why, TRUE);
 }
 
 /* Reading the workspace. */
@@ -148,8 +149,8 @@ load_work(DemurJob *job, gpointer data, const DemurProgress *progress, GError **
   const LoadInput *input = data;
   const char *path = input->path;
   if (input->again && !g_file_test(path, G_FILE_TEST_EXISTS)) {
-    g_set_error(
-        error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
+    demur_error_set(
+        error, DEMUR_ERROR_NOT_FOUND,
         _("%s is gone: it was moved or deleted, or its drive is not there. What stands here "
           "was read before; nothing more can be kept until it is back."),
         path);

@@ -268,12 +268,13 @@ on_done(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   window->job = NULL;
   set_running(window, FALSE);
   if (result == NULL) {
+    g_autofree char *why = demur_words_error(error);
     demur_shown_label_set(window->status,
                           g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED)
                               ? _("Cancelled. What was reached is kept: train again under the same "
                                   "name and settings to go on from there, here or with "
                                   "“demur train --resume”.")
-                              : error->message);
+                              : why);
     return;
   }
   TrainDone *done = result;
@@ -361,7 +362,8 @@ on_start(DemurTrainWindow *window) {
     return;
   }
   if (!demur_task_check_name("selector", name, &error)) {
-    demur_shown_label_set(window->status, error->message);
+    g_autofree char *why = demur_words_error(error);
+    demur_shown_label_set(window->status, why);
     return;
   }
   if (!demur_number_parse_int(seed_text, strlen(seed_text), &seed) || seed < 0) {
@@ -370,7 +372,8 @@ on_start(DemurTrainWindow *window) {
   }
   DemurTrainSettings *settings = read_form(window, &error);
   if (settings == NULL) {
-    demur_shown_label_set(window->status, error->message);
+    g_autofree char *why = demur_words_error(error);
+    demur_shown_label_set(window->status, why);
     return;
   }
   TrainInput *input = g_new(TrainInput, 1);

@@ -476,8 +476,9 @@ on_meaning(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   }
   card->meaning_job = NULL;
   if (result == NULL) {
-    demur_shown_label_set(card->meaning, error != NULL
-                                             ? error->message
+    g_autofree char *why = error != NULL ? demur_words_error(error) : NULL;
+    demur_shown_label_set(card->meaning, why != NULL
+                                             ? why
                                              : _("No cohort with known outcomes says what this "
                                                  "risk means here."));
     return;

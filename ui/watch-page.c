@@ -279,7 +279,8 @@ on_looked(gpointer owner, guint64 tag, gpointer result, const GError *error) {
   if (result == NULL) {
     demur_session_fail(page->session, error);
     if (page->states == NULL) {
-      demur_shown_label_set(page->placeholder, error->message);
+      g_autofree char *why = demur_words_error(error);
+      demur_shown_label_set(page->placeholder, why);
       gtk_stack_set_visible_child_name(page->stack, "placeholder");
     }
     return;

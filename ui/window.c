@@ -321,9 +321,9 @@ demur_window_save_png(DemurWindow *window, const char *path, GError **error) {
   GskRenderNode *node = gtk_snapshot_free_to_node(snapshot);
   GskRenderer *renderer = gtk_native_get_renderer(GTK_NATIVE(window));
   if (node == NULL || renderer == NULL) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                        "the window has drawn nothing yet; a display is needed, for example "
-                        "xvfb-run");
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "the window has drawn nothing yet; a display is needed, for example "
+                    "xvfb-run");
     return FALSE;
   }
   const graphene_rect_t bounds = GRAPHENE_RECT_INIT(0, 0, (float)width, (float)height);

@@ -1,5 +1,6 @@
 #include "ui/words.h"
 
+#include "base/error.h"
 #include "report/format.h"
 #include "words/words.h"
 
@@ -20,6 +21,11 @@ demur_words_numbers(gboolean readers) {
 const char *
 demur_words_translate(const char *text) {
   return dgettext(DEMUR_UI_DOMAIN, text);
+}
+
+char *
+demur_words_error(const GError *error) {
+  return demur_error_words(error, demur_words_translate);
 }
 
 static const struct {

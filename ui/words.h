@@ -21,6 +21,9 @@ void demur_words_numbers(gboolean readers);
  * tasks/warnings.h). */
 const char *demur_words_translate(const char *text);
 
+/* An error's message in the reader's language (owned). */
+char *demur_words_error(const GError *error);
+
 /* Never colour alone: word, glyph and style class (colour) of a verdict. Translated, borrowed. */
 const char *demur_shown_title(DemurShown shown);
 const char *demur_shown_glyph(DemurShown shown);

@@ -13,7 +13,7 @@
 static void
 refuse(const char *path, const char *reason, GError **error) {
   g_autofree char *shown = demur_shown_text(path);
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s can't be read: %s", shown, reason);
+  demur_error_set(error, DEMUR_ERROR_INPUT, "%s can't be read: %s", shown, reason);
 }
 
 int
@@ -26,9 +26,10 @@ demur_file_input_open(const char *path, guint64 *size, GError **error) {
   if (fd < 0 || fstat(fd, &status) != 0) {
     refuse(path, g_strerror(errno), error);
   } else if (S_ISDIR(status.st_mode)) {
-    refuse(path, "it is a folder; give the name of a file in it", error);
+    refuse(path, N_("it is a folder; give the name of a file in it"), error);
   } else if (!S_ISREG(status.st_mode)) {
-    refuse(path, "it is a device, pipe or socket; write it to a file first, and give that", error);
+    refuse(path, N_("it is a device, pipe or socket; write it to a file first, and give that"),
+           error);
   } else {
     if (size != NULL)
       *size = (guint64)status.st_size;

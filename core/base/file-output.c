@@ -69,15 +69,15 @@ advice(int number) {
 /* path is fit to be shown. */
 static gboolean
 fail(const char *path, int number, GError **error) {
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_OUTPUT, "%s can't be written: %s; %s", path,
-              g_strerror(number), advice(number));
+  demur_error_set(error, DEMUR_ERROR_OUTPUT, "%s can't be written: %s; %s", path,
+                  g_strerror(number), advice(number));
   return FALSE;
 }
 
 static gboolean
 refuse(const char *path, const char *reason, GError **error) {
   g_autofree char *shown = demur_shown_text(path);
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_OUTPUT, "%s can't be written: %s", shown, reason);
+  demur_error_set(error, DEMUR_ERROR_OUTPUT, "%s can't be written: %s", shown, reason);
   return FALSE;
 }
 
@@ -121,19 +121,19 @@ find_target(const char *path, Target *target, GError **error) {
   if (!target->there && errno != ENOENT && errno != ENOTDIR)
     return fail_path(path, errno, error);
   if (is_link && !target->there)
-    return refuse(path, "it is a link that leads nowhere; name the file itself", error);
+    return refuse(path, N_("it is a link that leads nowhere; name the file itself"), error);
   if (is_link && !link_is_trusted(path, &link))
     return refuse(path,
-                  "it is another user's link in a folder that all may write; choose a folder "
-                  "of your own",
+                  N_("it is another user's link in a folder that all may write; choose a folder "
+                     "of your own"),
                   error);
   const mode_t mode = target->there ? target->status.st_mode : S_IFREG;
   if (S_ISDIR(mode))
-    return refuse(path, "it is a folder; give the name of a file in it", error);
+    return refuse(path, N_("it is a folder; give the name of a file in it"), error);
   target->stream =
       S_ISCHR(mode) || S_ISFIFO(mode) || (target->there && leads_to_stdout(&target->status));
   if (!target->stream && !S_ISREG(mode))
-    return refuse(path, "it is neither a file nor a stream; give the name of a file", error);
+    return refuse(path, N_("it is neither a file nor a stream; give the name of a file"), error);
   target->place = is_link && !target->stream ? realpath(path, NULL) : strdup(path);
   return target->place != NULL ? TRUE : fail_path(path, errno, error);
 }
@@ -153,7 +153,7 @@ check_folder(const char *path, const char *folder, GError **error) {
 static gboolean
 check(const char *path, DemurFileFlags flags, Target *target, GError **error) {
   if (*path == '\0')
-    return refuse("a file without a name", "give it one", error);
+    return refuse(N_("a file without a name"), N_("give it one"), error);
   if (!find_target(path, target, error))
     return FALSE;
   if (target->stream)
@@ -166,21 +166,21 @@ check(const char *path, DemurFileFlags flags, Target *target, GError **error) {
   const char *base = strrchr(target->place, '/');
   base = base != NULL ? base + 1 : target->place;
   if (*base == '\0')
-    return refuse(path, "it ends in / as a folder does; give the name of a file", error);
+    return refuse(path, N_("it ends in / as a folder does; give the name of a file"), error);
   if (strlen(base) > NAME_MAX)
     return fail_path(path, ENAMETOOLONG, error);
   if (!target->there)
     return TRUE;
   if ((flags & DEMUR_FILE_REPLACE) == 0) {
     g_autofree char *shown = demur_shown_text(path);
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_EXISTS,
-                "%s is there already and was left as it is; name another file", shown);
+    demur_error_set(error, DEMUR_ERROR_EXISTS,
+                    "%s is there already and was left as it is; name another file", shown);
     return FALSE;
   }
   if (access(target->place, W_OK) != 0)
     return errno == EACCES ? refuse(path,
-                                    "it is write-protected; name another file, or allow "
-                                    "writing to it",
+                                    N_("it is write-protected; name another file, or allow "
+                                       "writing to it"),
                                     error)
                            : fail_path(path, errno, error);
   return TRUE;
@@ -454,8 +454,8 @@ demur_file_output_commit(DemurFileOutput *output, GError **error) {
     close(copy);
   errno = number;
   if (!ok && number == EEXIST) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_EXISTS,
-                "%s is there already and was left as it is; name another file", output->path);
+    demur_error_set(error, DEMUR_ERROR_EXISTS,
+                    "%s is there already and was left as it is; name another file", output->path);
     return FALSE;
   }
   return settle(output, ok, error);
@@ -509,7 +509,7 @@ demur_file_put(const char *made, const char *path, DemurFileFlags flags, GError 
   Target target = {0};
   gboolean ok = check(path, flags, &target, error);
   if (ok && target.stream)
-    ok = refuse(path, "it is a device or a pipe; give the name of a file", error);
+    ok = refuse(path, N_("it is a device or a pipe; give the name of a file"), error);
   ok = ok && put(made, &target, path, flags, error);
   free(target.place);
   return ok;
@@ -518,8 +518,8 @@ demur_file_put(const char *made, const char *path, DemurFileFlags flags, GError 
 static gboolean
 fail_folder(const char *path, int number, GError **error) {
   g_autofree char *shown = demur_shown_text(path);
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_OUTPUT, "folder %s can't be made: %s; %s", shown,
-              g_strerror(number), advice(number));
+  demur_error_set(error, DEMUR_ERROR_OUTPUT, "folder %s can't be made: %s; %s", shown,
+                  g_strerror(number), advice(number));
   return FALSE;
 }
 

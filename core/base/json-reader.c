@@ -1,5 +1,6 @@
 #include "base/json-reader.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -29,25 +30,25 @@ check_extent(const char *text, size_t length, GError **error) {
     }
     n_values += c == ',' || c == '[' || c == '{';
     if (n_values > MAX_VALUES) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "byte %zu: over %zu values, more than a document of demur can need", i + 1,
-                  MAX_VALUES);
+      demur_error_set(error, DEMUR_ERROR_INPUT,
+                      "byte %zu: over %zu values, more than a document of demur can need", i + 1,
+                      MAX_VALUES);
       return FALSE;
     }
     if (c == '"') {
       in_string = TRUE;
     } else if (c == '[' || c == '{') {
       if (++depth > MAX_NESTING) {
-        g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                    "byte %zu: nested deeper than %d, which no document of demur is", i + 1,
-                    MAX_NESTING);
+        demur_error_set(error, DEMUR_ERROR_INPUT,
+                        "byte %zu: nested deeper than %d, which no document of demur is", i + 1,
+                        MAX_NESTING);
         return FALSE;
       }
     } else if (c == ']' || c == '}') {
       depth -= depth > 0;
     } else if (c == '/' || c == '\'' || c == '#') {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "byte %zu: '%c' has no place in JSON outside of a string", i + 1, c);
+      demur_error_set(error, DEMUR_ERROR_INPUT,
+                      "byte %zu: '%c' has no place in JSON outside of a string", i + 1, c);
       return FALSE;
     }
   }
@@ -61,7 +62,7 @@ demur_json_load(JsonParser *parser, const char *text, gssize length, GError **er
     return FALSE;
   if (json_parser_load_from_data(parser, text, length, &local))
     return TRUE;
-  g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, local->message);
+  demur_error_set(error, DEMUR_ERROR_INPUT, "%s", local->message);
   return FALSE;
 }
 
@@ -98,8 +99,8 @@ kind_of(JsonNode *node) {
 
 static gboolean
 refuse(const char *key, JsonNode *node, const char *expected, GError **error) {
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "member \"%s\": expected %s, found %s", key,
-              expected, kind_of(node));
+  demur_error_set(error, DEMUR_ERROR_INPUT, "member \"%s\": expected %s, found %s", key, expected,
+                  kind_of(node));
   return FALSE;
 }
 
@@ -131,7 +132,7 @@ gboolean
 demur_json_read_object(JsonObject *object, const char *key, JsonObject **member, GError **error) {
   JsonNode *node = json_object_get_member(object, key);
   if (node == NULL || !JSON_NODE_HOLDS_OBJECT(node))
-    return refuse(key, node, "an object", error);
+    return refuse(key, node, N_("an object"), error);
   *member = json_node_get_object(node);
   return TRUE;
 }
@@ -140,7 +141,7 @@ gboolean
 demur_json_read_array(JsonObject *object, const char *key, JsonArray **member, GError **error) {
   JsonNode *node = json_object_get_member(object, key);
   if (node == NULL || !JSON_NODE_HOLDS_ARRAY(node))
-    return refuse(key, node, "an array", error);
+    return refuse(key, node, N_("an array"), error);
   *member = json_node_get_array(node);
   return TRUE;
 }
@@ -151,7 +152,7 @@ demur_json_read_element(JsonArray *array, guint i, const char *name, JsonObject 
   JsonNode *node = i < json_array_get_length(array) ? json_array_get_element(array, i) : NULL;
   if (node == NULL || !JSON_NODE_HOLDS_OBJECT(node)) {
     g_autofree char *key = g_strdup_printf("%s[%u]", name, i);
-    return refuse(key, node, "an object", error);
+    return refuse(key, node, N_("an object"), error);
   }
   *member = json_node_get_object(node);
   return TRUE;
@@ -162,7 +163,7 @@ demur_json_read_string(JsonObject *object, const char *key, const char **value, 
   JsonNode *node = json_object_get_member(object, key);
   if (node == NULL || !JSON_NODE_HOLDS_VALUE(node) ||
       json_node_get_value_type(node) != G_TYPE_STRING)
-    return refuse(key, node, "a text", error);
+    return refuse(key, node, N_("a text"), error);
   *value = json_node_get_string(node);
   return TRUE;
 }
@@ -172,7 +173,7 @@ demur_json_read_bool(JsonObject *object, const char *key, gboolean *value, GErro
   JsonNode *node = json_object_get_member(object, key);
   if (node == NULL || !JSON_NODE_HOLDS_VALUE(node) ||
       json_node_get_value_type(node) != G_TYPE_BOOLEAN)
-    return refuse(key, node, "true or false", error);
+    return refuse(key, node, N_("true or false"), error);
   *value = json_node_get_boolean(node);
   return TRUE;
 }
@@ -183,12 +184,12 @@ demur_json_read_int(JsonObject *object, const char *key, gint64 minimum, gint64 
   JsonNode *node = json_object_get_member(object, key);
   gint64 number;
   if (!whole_number(node, &number))
-    return refuse(key, node, "a whole number", error);
+    return refuse(key, node, N_("a whole number"), error);
   if (number < minimum || number > maximum) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "member \"%s\": expected a whole number from %" G_GINT64_FORMAT
-                " to %" G_GINT64_FORMAT ", found %" G_GINT64_FORMAT,
-                key, minimum, maximum, number);
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "member \"%s\": expected a whole number from %" PRId64 " to %" PRId64
+                    ", found %" PRId64,
+                    key, minimum, maximum, number);
     return FALSE;
   }
   *value = number;
@@ -200,10 +201,10 @@ in_range(const char *name, double number, double minimum, double maximum, GError
   if (isfinite(number) && number >= minimum && number <= maximum)
     return TRUE;
   char found[G_ASCII_DTOSTR_BUF_SIZE], low[G_ASCII_DTOSTR_BUF_SIZE], high[G_ASCII_DTOSTR_BUF_SIZE];
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-              "member \"%s\": expected a finite number from %s to %s, found %s", name,
-              demur_number_format(minimum, low), demur_number_format(maximum, high),
-              demur_number_format(number, found));
+  demur_error_set(error, DEMUR_ERROR_INPUT,
+                  "member \"%s\": expected a finite number from %s to %s, found %s", name,
+                  demur_number_format(minimum, low), demur_number_format(maximum, high),
+                  demur_number_format(number, found));
   return FALSE;
 }
 
@@ -212,7 +213,7 @@ demur_json_read_double(JsonObject *object, const char *key, double minimum, doub
                        double *value, GError **error) {
   JsonNode *node = json_object_get_member(object, key);
   if (!is_number(node))
-    return refuse(key, node, "a number", error);
+    return refuse(key, node, N_("a number"), error);
   const double number = json_node_get_double(node);
   if (!in_range(key, number, minimum, maximum, error))
     return FALSE;
@@ -226,9 +227,8 @@ sized_array(JsonObject *object, const char *key, size_t n, JsonArray **array, GE
   if (!demur_json_read_array(object, key, array, error))
     return FALSE;
   if (json_array_get_length(*array) != n) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "member \"%s\": expected %zu elements, found %u", key, n,
-                json_array_get_length(*array));
+    demur_error_set(error, DEMUR_ERROR_INPUT, "member \"%s\": expected %zu elements, found %u", key,
+                    n, json_array_get_length(*array));
     return FALSE;
   }
   return TRUE;
@@ -246,7 +246,7 @@ demur_json_read_doubles(JsonObject *object, const char *key, size_t n, double mi
     g_autofree char *name = NULL;
     if (!is_number(node)) {
       name = g_strdup_printf("%s[%u]", key, i);
-      return refuse(name, node, "a number", error);
+      return refuse(name, node, N_("a number"), error);
     }
     numbers[i] = json_node_get_double(node);
     if (!isfinite(numbers[i]) || numbers[i] < minimum || numbers[i] > maximum) {
@@ -269,9 +269,9 @@ demur_json_read_indices(JsonObject *object, const char *key, size_t n, guint32 m
     JsonNode *node = json_array_get_element(array, i);
     gint64 number;
     if (!whole_number(node, &number) || number < minimum || number > maximum) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "member \"%s[%u]\": expected a whole number from %u to %u", key, i, minimum,
-                  maximum);
+      demur_error_set(error, DEMUR_ERROR_INPUT,
+                      "member \"%s[%u]\": expected a whole number from %u to %u", key, i, minimum,
+                      maximum);
       return FALSE;
     }
     numbers[i] = (guint32)number;
@@ -317,19 +317,19 @@ demur_json_read_floats_base64(JsonObject *object, const char *key, size_t n, flo
   const size_t length = strlen(text);
   if (!g_size_checked_mul(&bytes, n, sizeof(float)) || bytes > G_MAXSIZE / 2 ||
       length != (bytes + 2) / 3 * 4) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "member \"%s\": expected the base64 text of %zu float32 values, found %zu "
-                "characters",
-                key, n, length);
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "member \"%s\": expected the base64 text of %zu float32 values, found %zu "
+                    "characters",
+                    key, n, length);
     return FALSE;
   }
   g_autofree guchar *decoded = g_malloc(bytes + 3);
   const size_t wrong = decode_base64(text, length, bytes, decoded);
   if (wrong < length) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "member \"%s\": character %zu does not belong into the base64 text of %zu "
-                "float32 values",
-                key, wrong, n);
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "member \"%s\": character %zu does not belong into the base64 text of %zu "
+                    "float32 values",
+                    key, wrong, n);
     return FALSE;
   }
   DEMUR_AUTO_ALIGNED float *floats = demur_new_array(float, n);
@@ -339,8 +339,8 @@ demur_json_read_floats_base64(JsonObject *object, const char *key, size_t n, flo
     word = GUINT32_FROM_LE(word);
     memcpy(&floats[i], &word, sizeof(word));
     if (!isfinite(floats[i])) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "member \"%s\": value %zu is not a finite number", key, i);
+      demur_error_set(error, DEMUR_ERROR_INPUT, "member \"%s\": value %zu is not a finite number",
+                      key, i);
       return FALSE;
     }
   }

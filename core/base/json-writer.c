@@ -1,5 +1,6 @@
 #include "base/json-writer.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -161,7 +162,7 @@ demur_json_double(DemurJson *json, const char *key, double value) {
 void
 demur_json_int(DemurJson *json, const char *key, gint64 value) {
   begin_member(json, key);
-  g_string_append_printf(json->text, "%" G_GINT64_FORMAT, value);
+  g_string_append_printf(json->text, "%" PRId64, value);
 }
 
 void

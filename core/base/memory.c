@@ -45,8 +45,8 @@ demur_memory_unset(size_t n_rows, size_t n_columns, size_t element_size, GError 
   size_t bytes;
   void *memory = array_bytes(n_rows, n_columns, element_size, &bytes) ? unset(bytes) : NULL;
   if (memory == NULL)
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%zu x %zu values do not fit into this machine's memory", n_rows, n_columns);
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "%zu x %zu values do not fit into this machine's memory", n_rows, n_columns);
   return memory;
 }
 

@@ -112,11 +112,11 @@ demur_private_folder_make(const char *place, const char *prefix, GError **error)
     return folder;
   }
   g_autofree char *shown = demur_shown_text(place);
-  g_set_error(
-      error, DEMUR_ERROR, DEMUR_ERROR_OUTPUT,
+  demur_error_set(
+      error, DEMUR_ERROR_OUTPUT,
       "a folder for the time of the run can't be made in %s: %s; make room, or name another "
       "place%s",
-      shown, g_strerror(number), place == g_get_tmp_dir() ? " by TMPDIR" : "");
+      shown, g_strerror(number), place == g_get_tmp_dir() ? N_(" by TMPDIR") : "");
   return NULL;
 }
 

@@ -68,25 +68,25 @@ choose(GArray *taken, const DemurTableHeader *header, char **columns, const char
     while (c < header->n_columns && strcmp(header->names[c], columns[i]) != 0)
       c++;
     if (c == header->n_columns || demur_cohort_column_is_own(columns[i])) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  c == header->n_columns
-                      ? "%s: line 1, column 1: no column %s; the names are in its first line"
-                      : "%s: line 1, column 1: column %s is the cohort's own and can't be attached",
-                  table_name, columns[i]);
+      demur_error_set(
+          error, DEMUR_ERROR_INPUT,
+          c == header->n_columns
+              ? "%s: line 1, column 1: no column %s; the names are in its first line"
+              : "%s: line 1, column 1: column %s is the cohort's own and can't be attached",
+          table_name, columns[i]);
       return FALSE;
     }
     for (guint t = 0; t < taken->len; t++)
       if (g_array_index(taken, Taken, t).column == c) {
-        g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "column %s is asked for twice",
-                    columns[i]);
+        demur_error_set(error, DEMUR_ERROR_USAGE, "column %s is asked for twice", columns[i]);
         return FALSE;
       }
     take(taken, c);
   }
   if (taken->len == 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s: line 1, column 1: no column to attach; expected attributes beside the key",
-                table_name);
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "%s: line 1, column 1: no column to attach; expected attributes beside the key",
+                    table_name);
     return FALSE;
   }
   return TRUE;
@@ -210,8 +210,8 @@ find_key(Attach *a, const DemurCohort *cohort, GError **error) {
     a->key_texts = cohort->site_names;
     a->key_codes = cohort->sites;
   } else if (strcmp(a->key, "scan_id") != 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "key %s is not known; expected patient_id, scan_id or site", a->key);
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "key %s is not known; expected patient_id, scan_id or site", a->key);
     return FALSE;
   }
   return TRUE;

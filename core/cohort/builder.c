@@ -213,16 +213,17 @@ check_outcomes(const DemurCohortBuilder *builder, GError **error) {
   for (size_t i = 0; i < builder->n_scans; i++) {
     if (!(times[i] >= 0.0 && isfinite(times[i])) || statuses[i] < DEMUR_STATUS_CENSORED ||
         statuses[i] > DEMUR_STATUS_COMPETING) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "row %zu: time %g with status %d; every scan needs a time from 0 and a status "
-                  "(0 censored, 1 event, 2 competing) where any has one",
-                  i + 1, times[i], statuses[i]);
+      demur_error_set(
+          error, DEMUR_ERROR_INPUT,
+          "row %zu: time %g with status %d; every scan needs a time from 0 and a status "
+          "(0 censored, 1 event, 2 competing) where any has one",
+          i + 1, times[i], statuses[i]);
       return FALSE;
     }
     if (!(horizons[i] > 0.0) || horizons[i] != horizons[0]) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "row %zu: horizon of %g years; every scan of a cohort has the same, above 0",
-                  i + 1, horizons[i]);
+      demur_error_set(error, DEMUR_ERROR_INPUT,
+                      "row %zu: horizon of %g years; every scan of a cohort has the same, above 0",
+                      i + 1, horizons[i]);
       return FALSE;
     }
   }
@@ -238,12 +239,12 @@ check(const DemurCohortBuilder *builder, GError **error) {
   const double *yearly = cells_of(builder, DEMUR_COHORT_YEARLY_RISK);
   const gint32 *labels = cells_of(builder, DEMUR_COHORT_LABEL);
   if (n == 0) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "the cohort has no scan");
+    demur_error_set(error, DEMUR_ERROR_INPUT, "the cohort has no scan");
     return FALSE;
   }
   if (builder->texts[DEMUR_COHORT_SCAN].texts->len != n) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                        "a scan_id stands for two scans: scan_ids must be unique");
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "a scan_id stands for two scans: scan_ids must be unique");
     return FALSE;
   }
   const guint32 *patients = cells_of(builder, DEMUR_COHORT_PATIENT);
@@ -255,29 +256,28 @@ check(const DemurCohortBuilder *builder, GError **error) {
     if (split_of[patients[i]] == G_MAXUINT32)
       split_of[patients[i]] = splits[i];
     if (split_of[patients[i]] != splits[i]) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "row %zu: the patient is in two splits; keep each patient in one", i + 1);
+      demur_error_set(error, DEMUR_ERROR_INPUT,
+                      "row %zu: the patient is in two splits; keep each patient in one", i + 1);
       return FALSE;
     }
     const gint32 label = labels[i];
     if (label != DEMUR_NO_LABEL && (label < 0 || (size_t)label >= K)) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "row %zu: label %d is not in 0..%zu",
-                  i + 1, label, K - 1);
+      demur_error_set(error, DEMUR_ERROR_INPUT, "row %zu: label %d is not in 0..%zu", i + 1, label,
+                      K - 1);
       return FALSE;
     }
     for (size_t k = 0; k < width; k++) {
       const double p = probabilities[i * width + k];
       if (!is_probability(p)) {
-        g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "row %zu: risk %g is not in [0, 1]",
-                    i + 1, p);
+        demur_error_set(error, DEMUR_ERROR_INPUT, "row %zu: risk %g is not in [0, 1]", i + 1, p);
         return FALSE;
       }
     }
     for (size_t k = 0; k < DEMUR_N_YEARS; k++) {
       const double p = yearly[i * DEMUR_N_YEARS + k];
       if (!isnan(p) && !is_probability(p)) {
-        g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                    "row %zu: risk_year_%zu %g is not in [0, 1]", i + 1, k + 1, p);
+        demur_error_set(error, DEMUR_ERROR_INPUT, "row %zu: risk_year_%zu %g is not in [0, 1]",
+                        i + 1, k + 1, p);
         return FALSE;
       }
     }
@@ -288,8 +288,8 @@ check(const DemurCohortBuilder *builder, GError **error) {
   const float *embeddings = cells_of(builder, DEMUR_COHORT_EMBEDDING);
   for (size_t i = 0; i < n * d; i++)
     if (!isfinite(embeddings[i])) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "row %zu: an embedding value is not finite", i / d + 1);
+      demur_error_set(error, DEMUR_ERROR_INPUT, "row %zu: an embedding value is not finite",
+                      i / d + 1);
       return FALSE;
     }
   return TRUE;

@@ -76,23 +76,22 @@ label_at(const DemurCohort *c, size_t i, double years) {
 static gboolean
 check_horizon(const DemurCohort *c, double years, GError **error) {
   if (!(years >= 1.0 && years <= DEMUR_N_YEARS) || years != floor(years)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "a horizon of %g years; risks are of whole years from 1 to %d", years,
-                DEMUR_N_YEARS);
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "a horizon of %g years; risks are of whole years from 1 to %d", years,
+                    DEMUR_N_YEARS);
     return FALSE;
   }
   if (c->times == NULL || c->statuses == NULL || c->yearly_risks == NULL || c->risks == NULL) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "cohort '%s' is of risks within %g years; for others it needs yearly risks "
-                "(risk_year_1 ..) and times of its outcomes",
-                c->name, c->horizon_years);
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "cohort '%s' is of risks within %g years; for others it needs yearly risks "
+                    "(risk_year_1 ..) and times of its outcomes",
+                    c->name, c->horizon_years);
     return FALSE;
   }
   for (size_t i = 0; i < c->n_scans; i++)
     if (!isfinite(c->yearly_risks[i * DEMUR_N_YEARS + (size_t)years - 1])) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                  "cohort '%s': scan %s has no risk within %g years", c->name, c->scan_ids[i],
-                  years);
+      demur_error_set(error, DEMUR_ERROR_STATE, "cohort '%s': scan %s has no risk within %g years",
+                      c->name, c->scan_ids[i], years);
       return FALSE;
     }
   return TRUE;
@@ -249,8 +248,8 @@ demur_cohort_rows(const DemurCohort *cohort, const char *split, size_t *n_rows, 
       g_autoptr(GString) names = g_string_new(NULL);
       for (size_t s = 0; s < cohort->n_splits; s++)
         g_string_append_printf(names, "%s%s", s > 0 ? ", " : "", cohort->split_names[s]);
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
-                  "cohort %s has no split %s; its splits are: %s", cohort->name, split, names->str);
+      demur_error_set(error, DEMUR_ERROR_NOT_FOUND, "cohort %s has no split %s; its splits are: %s",
+                      cohort->name, split, names->str);
       return NULL;
     }
   }

@@ -131,8 +131,8 @@ demur_column_map_check(const DemurColumnMap *map, GError **error) {
   }
   if (first == NULL)
     return TRUE;
-  g_set_error(
-      error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+  demur_error_set(
+      error, DEMUR_ERROR_INPUT,
       "%s: line %zu, column 1: the table has no column %s; write it as in the table's first "
       "line",
       map->file, first->line, name);

@@ -7,6 +7,7 @@
  * of scan and patient ids. */
 #include "cohort/import.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -68,8 +69,8 @@ find_horizon(const Import *import, double *years, GError **error) {
   *years = risks > 0.0 ? risks : isfinite(outcomes) ? outcomes : 0.0;
   if (!isfinite(outcomes) || risks == 0.0 || risks == outcomes)
     return TRUE;
-  g_set_error(
-      error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+  demur_error_set(
+      error, DEMUR_ERROR_INPUT,
       "%s: outcomes are told for %g years, but the risk is that of %g; give the risk of the "
       "same years (--horizon N reads risk_year_N)",
       demur_table_name(import->table), outcomes, risks);
@@ -93,10 +94,11 @@ check_texts(Import *import, gboolean makes_splits, GPtrArray *warnings, GError *
                                                                 : NULL;
   if (missing == NULL)
     return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-              "%s: line 1, column 1: the header has no column %s; add it (columns may stand in any "
-              "order, names are exact)",
-              demur_table_name(import->table), missing);
+  demur_error_set(
+      error, DEMUR_ERROR_INPUT,
+      "%s: line 1, column 1: the header has no column %s; add it (columns may stand in any "
+      "order, names are exact)",
+      demur_table_name(import->table), missing);
   return FALSE;
 }
 
@@ -143,29 +145,31 @@ read_header(Import *import, GPtrArray *warnings, GError **error) {
       !check_texts(import, makes_splits, warnings, error))
     return FALSE;
   if (makes_splits && import->at_split >= 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s: line 1, column 1: the table has a column split, so none is made; leave "
-                "--split-by out, or the column (--columns)",
-                demur_table_name(import->table));
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "%s: line 1, column 1: the table has a column split, so none is made; leave "
+                    "--split-by out, or the column (--columns)",
+                    demur_table_name(import->table));
     return FALSE;
   }
   for (size_t v = 1; v < G_N_ELEMENTS(import->at_outcome); v++)
     if ((import->at_outcome[v] < 0) != (import->at_outcome[0] < 0)) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "%s: line 1, column 1: %s, %s and %s go together; add what is missing",
-                  demur_table_name(import->table), demur_cohort_columns[DEMUR_COHORT_TIME].header,
-                  demur_cohort_columns[DEMUR_COHORT_STATUS].header,
-                  demur_cohort_columns[DEMUR_COHORT_HORIZON].header);
+      demur_error_set(error, DEMUR_ERROR_INPUT,
+                      "%s: line 1, column 1: %s, %s and %s go together; add what is missing",
+                      demur_table_name(import->table),
+                      demur_cohort_columns[DEMUR_COHORT_TIME].header,
+                      demur_cohort_columns[DEMUR_COHORT_STATUS].header,
+                      demur_cohort_columns[DEMUR_COHORT_HORIZON].header);
       return FALSE;
     }
   DemurCohort *cohort = import->cohort;
   cohort->n_classes = demur_score_columns_n_classes(&import->scores);
   cohort->embedding_width = demur_score_columns_width(&import->scores);
   if (cohort->embedding_width > 0 && import->options->embeddings_path != NULL) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s: line 1, column 1: embeddings both in emb_ columns and as an .npy file; give "
-                "one of them",
-                demur_table_name(import->table));
+    demur_error_set(
+        error, DEMUR_ERROR_INPUT,
+        "%s: line 1, column 1: embeddings both in emb_ columns and as an .npy file; give "
+        "one of them",
+        demur_table_name(import->table));
     return FALSE;
   }
   const size_t n_attributes = import->header.others->len;
@@ -202,8 +206,8 @@ reserve(Import *import, size_t n_rows, GError **error) {
   if (n_rows <= import->capacity)
     return TRUE;
   if (n_rows > G_MAXUINT32 / 2) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s: over %u rows; split the cohort",
-                demur_table_name(import->table), G_MAXUINT32 / 2);
+    demur_error_set(error, DEMUR_ERROR_INPUT, "%s: over %u rows; split the cohort",
+                    demur_table_name(import->table), G_MAXUINT32 / 2);
     return FALSE;
   }
   const size_t old = import->capacity;
@@ -233,10 +237,18 @@ parse_label(Import *import, const DemurTableField *field) {
   double value;
   if (!demur_number_parse(field->text, field->length, &value) || value != floor(value) ||
       value < 0 || value >= (double)import->cohort->n_classes) {
-    g_autofree char *expected = g_strdup_printf(
-        "a label; give a whole number from 0 to %zu, or nothing where it is not recorded",
-        import->cohort->n_classes - 1);
-    demur_table_faults_note_number(&import->faults, field, "label", expected);
+    const char *why = demur_table_number_fault(field);
+    const size_t last = import->cohort->n_classes - 1;
+    if (why != NULL)
+      demur_table_faults_note(&import->faults, field, "label",
+                              "%s is not a label (%s); give a whole number from 0 to %zu, or "
+                              "nothing where it is not recorded",
+                              demur_table_shown(field), why, last);
+    else
+      demur_table_faults_note(&import->faults, field, "label",
+                              "%s is not a label; give a whole number from 0 to %zu, or nothing "
+                              "where it is not recorded",
+                              demur_table_shown(field), last);
     return DEMUR_NO_LABEL;
   }
   return (gint32)value;
@@ -266,14 +278,14 @@ may_be_merged(Import *import, const DemurTableField *patient, guint32 code) {
   const guint64 line = g_array_index(import->patient_lines, guint64, code);
   if (demur_table_id_may_be_several(id))
     demur_table_faults_note(&import->faults, patient, "patient_id",
-                            "%s stands in line %" G_GUINT64_FORMAT
+                            "%s stands in line %" PRIu64
                             " too and looks rewritten by a spreadsheet, so several patients may "
                             "have become one; export identifiers as text",
                             id, line);
   else if (cleaned.length > 0 &&
            (demur_table_is_missing(&cleaned) || demur_table_is_negative_code(&cleaned)))
     demur_table_faults_note(&import->faults, patient, "patient_id",
-                            "'%s' stands in line %" G_GUINT64_FORMAT
+                            "'%s' stands in line %" PRIu64
                             " too and means not recorded; give each patient an identifier",
                             id, line);
   return import->faults.bad;
@@ -290,14 +302,14 @@ check_known(Import *import, const DemurTableField *patient, const DemurTableFiel
     return;
   if (before != here)
     demur_table_faults_note(&import->faults, split, "split",
-                            "this patient is in split %s by line %" G_GUINT64_FORMAT
+                            "this patient is in split %s by line %" PRIu64
                             " and here in %s; keep each patient in one split",
                             demur_ids_text(&import->splits, before), line,
                             demur_ids_text(&import->splits, here));
   else if (import->at_scan < 0)
     demur_table_faults_note(
         &import->faults, patient, "patient_id",
-        "this patient stands in line %" G_GUINT64_FORMAT
+        "this patient stands in line %" PRIu64
         " already and the table has no column scan_id; add one with a name for each scan",
         line);
 }
@@ -311,7 +323,7 @@ check_like(Import *import, const DemurTableField *patient, guint32 code, guint32
   if (before != here)
     demur_table_faults_note(
         &import->faults, patient, "patient_id",
-        "'%s' looks like '%s' of line %" G_GUINT64_FORMAT
+        "'%s' looks like '%s' of line %" PRIu64
         ", which is in split %s and this one in %s; write one patient in one way and keep it in "
         "one "
         "split, or tell two patients apart by more",
@@ -365,7 +377,7 @@ read_ids(Import *import, const DemurTableField *fields, size_t row) {
     g_array_append_val(import->scan_lines, line);
   else
     demur_table_faults_note(&import->faults, scan, "scan_id",
-                            "this scan stands in line %" G_GUINT64_FORMAT
+                            "this scan stands in line %" PRIu64
                             " already; each scan may stand once",
                             g_array_index(import->scan_lines, guint64, s));
 }
@@ -395,9 +407,8 @@ read_outcome(Import *import, const DemurTableField *fields, size_t row) {
         !isfinite(values[v]) || (status && (values[v] > 2.0 || values[v] != floor(values[v]))) ||
         (v == 2 && !(values[v] > 0.0 && (row == 0 || values[v] == cohort->horizons[0])))) {
       demur_table_faults_note_number(
-          &import->faults, field, name,
-          "a time, status or horizon; give years from 0, status 0 (left), 1 (event) or 2 "
-          "(competing), and one horizon for all");
+          &import->faults, field, name, N_("a time, status or horizon"),
+          N_("give years from 0, status 0 (left), 1 (event) or 2 (competing), and one horizon for all"));
       values[v] = 1.0;
     }
   }
@@ -414,9 +425,8 @@ read_years(Import *import, const DemurTableField *field, const char *name) {
     return NAN;
   if (demur_number_parse(field->text, field->length, &years) && isfinite(years) && years >= 0.0)
     return years;
-  demur_table_faults_note_number(&import->faults, field, name,
-                                 "years from the scan; give a number from 0, or nothing where it "
-                                 "is not recorded");
+  demur_table_faults_note_number(&import->faults, field, name, N_("years from the scan"),
+                                 N_("give a number from 0, or nothing where it is not recorded"));
   return NAN;
 }
 
@@ -596,8 +606,8 @@ DemurCohort *
 demur_cohort_import(const char *path, const DemurImportOptions *options,
                     const DemurProgress *progress, GPtrArray **warnings, GError **error) {
   if (options->embedding_ids_path != NULL && options->embeddings_path == NULL) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                        "embedding ids without embeddings; give the .npy file too");
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "embedding ids without embeddings; give the .npy file too");
     return NULL;
   }
   g_autoptr(DemurTable) table = demur_table_open(path, error);

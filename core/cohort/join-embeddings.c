@@ -40,17 +40,17 @@ read_embedding_ids(const DemurCohort *cohort, const char *path, GHashTable *rows
     } else if (lines[GPOINTER_TO_SIZE(row)] != 0)
       what = "this scan_id stands here a second time";
     if (what != NULL) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s: line %zu, column %zu: %s",
-                  demur_table_name(table), id->line, id->column, what);
+      demur_error_set(error, DEMUR_ERROR_INPUT, "%s: line %zu, column %zu: %s",
+                      demur_table_name(table), id->line, id->column, what);
       return NULL;
     }
     lines[GPOINTER_TO_SIZE(row)] = id->line;
     rows[n++] = (guint32)GPOINTER_TO_SIZE(row);
   }
   if (n != cohort->n_scans) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s has %zu scan_ids where the table has %zu scans; name every scan once",
-                demur_table_name(table), n, cohort->n_scans);
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "%s has %zu scan_ids where the table has %zu scans; name every scan once",
+                    demur_table_name(table), n, cohort->n_scans);
     return NULL;
   }
   return g_steal_pointer(&rows);
@@ -85,9 +85,9 @@ demur_cohort_join_embeddings(DemurCohort *cohort, const char *table, const char 
   if (!demur_npy_shape(path, &n_rows, &width, error))
     return FALSE;
   if (n_rows != cohort->n_scans) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s has %zu rows where %s has %zu scans; every scan needs one row", name, n_rows,
-                table, cohort->n_scans);
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "%s has %zu rows where %s has %zu scans; every scan needs one row", name,
+                    n_rows, table, cohort->n_scans);
     return FALSE;
   }
   float *values = demur_npy_read(path, &n_rows, &width, progress, error);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/translate.h"
 #include "base/number.h"
 #include "cohort/ids.h"
 #include "cohort/table-header.h"
@@ -79,8 +80,8 @@ read_row(Reader *reader, DemurNlstImages *images, const DemurTableField *fields)
   gint64 year;
   const DemurTableField *at_year = &fields[reader->year], *pid = &fields[reader->pid];
   if (!demur_number_parse_int(at_year->text, at_year->length, &year) || year < 0 || year > 2) {
-    demur_table_faults_note_number(&reader->faults, at_year, "study_yr",
-                                   "the year of a screen; give 0, 1 or 2");
+    demur_table_faults_note_number(&reader->faults, at_year, "study_yr", N_("the year of a screen"),
+                                   N_("give 0, 1 or 2"));
     return;
   }
   gboolean is_new;

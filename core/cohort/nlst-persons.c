@@ -97,10 +97,11 @@ read_person_header(DemurTable *table, const DemurNlstOptions *options, DemurNlst
                              0);
     return TRUE;
   }
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-              "%s: line 1, column 1: the header has no column fup_days (or canc_free_days, as the "
-              "public table calls the last day known without cancer); add it",
-              demur_table_name(table));
+  demur_error_set(
+      error, DEMUR_ERROR_INPUT,
+      "%s: line 1, column 1: the header has no column fup_days (or canc_free_days, as the "
+      "public table calls the last day known without cancer); add it",
+      demur_table_name(table));
   return FALSE;
 }
 
@@ -157,9 +158,9 @@ read_days(const DemurTableField *field, const char *name, size_t column, double 
                             "be followed; leave the cell empty where there are none",
                             demur_table_shown(field));
   } else {
-    demur_table_faults_note_number(faults, field, name,
-                                   "a whole number of days from 0; give days since randomisation, "
-                                   "or nothing where there are none");
+    demur_table_faults_note_number(
+        faults, field, name, N_("a whole number of days from 0"),
+        N_("give days since randomisation, or nothing where there are none"));
   }
 }
 

@@ -46,9 +46,9 @@ read_score_header(DemurTable *table, const DemurNlstOptions *options, DemurNlstC
   columns->missing = g_new0(DemurMissingWords, columns->header.n_columns);
   if (demur_score_columns_n_classes(&columns->scores) == 2)
     return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-              "%s: line 1, column 1: more than two classes; NLST labels are cancer or none",
-              demur_table_name(table));
+  demur_error_set(error, DEMUR_ERROR_INPUT,
+                  "%s: line 1, column 1: more than two classes; NLST labels are cancer or none",
+                  demur_table_name(table));
   return FALSE;
 }
 
@@ -199,8 +199,8 @@ read_score(Scores *s, const DemurTableField *fields) {
   int year;
   if (demur_nlst_days_read(year_field, 0.0, &year) != DEMUR_NLST_DAYS || year < 0 ||
       year >= DEMUR_NLST_N_SCREENS) {
-    demur_table_faults_note_number(s->faults, year_field, "study_yr",
-                                   "the year of a screen; give 0, 1 or 2");
+    demur_table_faults_note_number(s->faults, year_field, "study_yr", N_("the year of a screen"),
+                                   N_("give 0, 1 or 2"));
     return;
   }
   const int h = options->horizon_years;
@@ -289,11 +289,12 @@ check_alike(const DemurCohort *cohort, GHashTable *persons, const char *table, G
       continue;
     const DemurNlstPerson *person = g_hash_table_lookup(persons, id),
                           *before = g_hash_table_lookup(persons, other);
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s: line %zu, column 1 (pid): '%s' looks like '%s' of line %zu, which is in split "
-                "%s and this one in %s; write one person in one way and keep it in one split",
-                table, person->line, id, other, before->line, cohort->split_names[splits[alike[p]]],
-                cohort->split_names[splits[p]]);
+    demur_error_set(
+        error, DEMUR_ERROR_INPUT,
+        "%s: line %zu, column 1 (pid): '%s' looks like '%s' of line %zu, which is in split "
+        "%s and this one in %s; write one person in one way and keep it in one split",
+        table, person->line, id, other, before->line, cohort->split_names[splits[alike[p]]],
+        cohort->split_names[splits[p]]);
     return FALSE;
   }
   return TRUE;
@@ -344,11 +345,11 @@ read_scores(DemurTable *table, DemurNlstColumns *columns, DemurNlstColumns *pers
   if (!demur_table_faults_end(faults, warnings, error))
     return NULL;
   if (counts->n_scans == 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s: none of %zu scores belongs to a screen with a known label (%zu without "
-                "person, %zu without screen); check pid and study_yr",
-                demur_table_name(table), counts->n_scores, counts->n_scores_without_person,
-                counts->n_scores_without_screen);
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "%s: none of %zu scores belongs to a screen with a known label (%zu without "
+                    "person, %zu without screen); check pid and study_yr",
+                    demur_table_name(table), counts->n_scores, counts->n_scores_without_person,
+                    counts->n_scores_without_screen);
     return NULL;
   }
   for (size_t k = 0; k < G_N_ELEMENTS(ids); k++)
@@ -391,14 +392,14 @@ demur_cohort_import_nlst(const char *persons_path, const char *scores_path,
                          DemurNlstCounts *counts, GPtrArray **warnings, GError **error) {
   memset(counts, 0, sizeof *counts);
   if (options->horizon_years < 1 || options->horizon_years > DEMUR_N_YEARS) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "horizon of %d years; expected 1 to %d",
-                options->horizon_years, DEMUR_N_YEARS);
+    demur_error_set(error, DEMUR_ERROR_USAGE, "horizon of %d years; expected 1 to %d",
+                    options->horizon_years, DEMUR_N_YEARS);
     return NULL;
   }
   if (options->weights && options->short_followup == DEMUR_SHORT_EVENT_FREE) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                        "weights for censoring and censored scans taken as event-free contradict "
-                        "each other; choose one");
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "weights for censoring and censored scans taken as event-free contradict "
+                    "each other; choose one");
     return NULL;
   }
   g_autoptr(DemurTable) persons_table = demur_table_open(persons_path, error);

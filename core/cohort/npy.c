@@ -3,6 +3,7 @@
  * Cost: one pass; memory: the result and a block. */
 #include "cohort/npy.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,10 +25,11 @@ typedef struct {
 
 static gboolean
 refuse(const char *name, const char *what, GError **error) {
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-              "%s: %s; expected a two-dimensional float16, float32 or float64 array as written by "
-              "numpy.save, one row a scan",
-              name, what);
+  demur_error_set(
+      error, DEMUR_ERROR_INPUT,
+      "%s: %s; expected a two-dimensional float16, float32 or float64 array as written by "
+      "numpy.save, one row a scan",
+      name, what);
   return FALSE;
 }
 
@@ -56,14 +58,14 @@ parse_header(const char *text, const char *name, Header *header, GError **error)
   const char *descr = find_key(text, "descr"), *order = find_key(text, "fortran_order"),
              *shape = find_key(text, "shape");
   if (descr == NULL || order == NULL || shape == NULL || *shape != '(')
-    return refuse(name, "its header can't be read", error);
+    return refuse(name, N_("its header can't be read"), error);
   if (*descr != '\'' && *descr != '"')
-    return refuse(name, "it holds records (several named columns)", error);
+    return refuse(name, N_("it holds records (several named columns)"), error);
   descr++;
   if (strchr("<>=|", descr[0]) == NULL || descr[0] == '\0')
-    return refuse(name, "its type can't be read", error);
+    return refuse(name, N_("its type can't be read"), error);
   if (descr[1] == 'O')
-    return refuse(name, "it holds Python objects, which are not read", error);
+    return refuse(name, N_("it holds Python objects, which are not read"), error);
   /* strchr finds the end of a text too: a header may end in "<f". */
   if (descr[1] != 'f' || descr[2] == '\0' || strchr("248", descr[2]) == NULL ||
       (descr[3] != '\'' && descr[3] != '"')) {
@@ -78,7 +80,7 @@ parse_header(const char *text, const char *name, Header *header, GError **error)
   else if (g_str_has_prefix(order, "False"))
     header->fortran = FALSE;
   else
-    return refuse(name, "its order can't be read", error);
+    return refuse(name, N_("its order can't be read"), error);
   guint64 sizes[2];
   const char *p = shape + 1;
   for (int i = 0; i < 2; i++) {
@@ -86,7 +88,7 @@ parse_header(const char *text, const char *name, Header *header, GError **error)
     while (*p == ' ')
       p++;
     if (!g_ascii_isdigit(*p))
-      return refuse(name, "it is not two-dimensional", error);
+      return refuse(name, N_("it is not two-dimensional"), error);
     sizes[i] = g_ascii_strtoull(p, &end, 10);
     p = end;
     if (*p == 'L')
@@ -96,14 +98,14 @@ parse_header(const char *text, const char *name, Header *header, GError **error)
     if (*p == ',')
       p++;
     else if (i == 0)
-      return refuse(name, "it is not two-dimensional", error);
+      return refuse(name, N_("it is not two-dimensional"), error);
   }
   while (*p == ' ')
     p++;
   if (*p != ')')
-    return refuse(name, "it is not two-dimensional", error);
+    return refuse(name, N_("it is not two-dimensional"), error);
   if (sizes[0] == 0 || sizes[1] == 0)
-    return refuse(name, "it is empty", error);
+    return refuse(name, N_("it is empty"), error);
   header->n_rows = (size_t)sizes[0];
   header->n_columns = (size_t)sizes[1];
   return TRUE;
@@ -160,7 +162,7 @@ read_values(FILE *file, const char *name, const Header *header, const DemurProgr
     if (!demur_progress_step(progress, (double)begin / (double)n, "reading embeddings", error))
       goto failed;
     if (fread(block, (size_t)header->value_bytes, n_block, file) != n_block) {
-      refuse(name, "it ends before its last value", error);
+      refuse(name, N_("it ends before its last value"), error);
       goto failed;
     }
     for (size_t i = 0; i < n_block; i++) {
@@ -169,10 +171,11 @@ read_values(FILE *file, const char *name, const Header *header, const DemurProgr
       const size_t column = header->fortran ? at / header->n_rows : at % header->n_columns;
       const float value = decode(block + i * (size_t)header->value_bytes, header);
       if (!isfinite(value)) {
-        g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                    "%s: row %zu, column %zu (counted from 0): the value is not a finite float; "
-                    "every scan needs a whole embedding",
-                    name, row, column);
+        demur_error_set(
+            error, DEMUR_ERROR_INPUT,
+            "%s: row %zu, column %zu (counted from 0): the value is not a finite float; "
+            "every scan needs a whole embedding",
+            name, row, column);
         goto failed;
       }
       values[row * header->n_columns + column] = value;
@@ -188,32 +191,32 @@ static gboolean
 read_header(FILE *file, guint64 file_bytes, const char *name, Header *header, GError **error) {
   guint8 head[12];
   if (fread(head, 1, 10, file) != 10 || memcmp(head, "\x93NUMPY", 6) != 0)
-    return refuse(name, "it is not an .npy file", error);
+    return refuse(name, N_("it is not an .npy file"), error);
   size_t header_bytes = (size_t)head[8] | (size_t)head[9] << 8;
   size_t at = 10;
   if (head[6] == 2 || head[6] == 3) {
     if (fread(head + 10, 1, 2, file) != 2)
-      return refuse(name, "its header is cut off", error);
+      return refuse(name, N_("its header is cut off"), error);
     header_bytes |= (size_t)head[10] << 16 | (size_t)head[11] << 24;
     at = 12;
   } else if (head[6] != 1)
-    return refuse(name, "its format version is not 1, 2 or 3", error);
+    return refuse(name, N_("its format version is not 1, 2 or 3"), error);
   if (header_bytes > MAX_HEADER_BYTES || at + header_bytes > file_bytes)
-    return refuse(name, "its header is cut off", error);
+    return refuse(name, N_("its header is cut off"), error);
   g_autofree char *text = g_malloc0(header_bytes + 1);
   if (fread(text, 1, header_bytes, file) != header_bytes)
-    return refuse(name, "its header is cut off", error);
+    return refuse(name, N_("its header is cut off"), error);
   if (!parse_header(text, name, header, error))
     return FALSE;
   size_t n, bytes;
   if (!g_size_checked_mul(&n, header->n_rows, header->n_columns) ||
       !g_size_checked_mul(&bytes, n, (size_t)header->value_bytes) ||
       bytes != file_bytes - at - header_bytes) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s: its header tells of %zu x %zu values of %d bytes, but %" G_GUINT64_FORMAT
-                " bytes follow; write it again with numpy.save",
-                name, header->n_rows, header->n_columns, header->value_bytes,
-                file_bytes - at - header_bytes);
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "%s: its header tells of %zu x %zu values of %d bytes, but %" PRIu64
+                    " bytes follow; write it again with numpy.save",
+                    name, header->n_rows, header->n_columns, header->value_bytes,
+                    file_bytes - at - header_bytes);
     return FALSE;
   }
   return TRUE;
@@ -226,7 +229,7 @@ open_values(const char *path, const char *name, Header *header, GError **error) 
   const int fd = demur_file_input_open(path, &file_bytes, error);
   FILE *file = fd >= 0 ? fdopen(fd, "rb") : NULL;
   if (fd >= 0 && file == NULL) {
-    refuse(name, "there is no memory to read it", error);
+    refuse(name, N_("there is no memory to read it"), error);
     close(fd);
   }
   if (file != NULL && !read_header(file, file_bytes, name, header, error)) {

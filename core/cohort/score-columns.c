@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/translate.h"
 #include "base/number.h"
 #include "cohort/columns.h"
 #include "cohort/table-header.h"
@@ -199,9 +200,8 @@ read_probability(const DemurScoreColumns *columns, const DemurTableField *fields
   const DemurTableField *field = &fields[at];
   const char *name = columns->names[at];
   if (!demur_number_parse(field->text, field->length, value)) {
-    demur_table_faults_note_number(faults, field, name,
-                                   "a finite number; give a probability from 0 to 1 with a decimal "
-                                   "point");
+    demur_table_faults_note_number(faults, field, name, N_("a finite number"),
+                                   N_("give a probability from 0 to 1 with a decimal point"));
     return FALSE;
   }
   if (*value < 0.0 || *value > 1.0) {
@@ -314,8 +314,8 @@ demur_score_columns_read(DemurScoreColumns *columns, const DemurTableField *fiel
     double value;
     if (!demur_number_parse(fields[at].text, fields[at].length, &value) ||
         !isfinite((float)value)) {
-      demur_table_faults_note_number(faults, &fields[at], columns->names[at],
-                                     "a finite float; every scan needs a whole embedding");
+      demur_table_faults_note_number(faults, &fields[at], columns->names[at], N_("a finite float"),
+                                     N_("every scan needs a whole embedding"));
       return FALSE;
     }
     embedding[k] = (float)value;

@@ -17,6 +17,7 @@
  */
 #include "cohort/simulate.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -622,15 +623,14 @@ check_options(const DemurSimulation *o, GError **error) {
                {"test", o->n_test, 1}};
   const size_t most = 10000000;
   if (o->n_outside < 1 || o->n_outside > 2) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "simulation: %zu outside hospitals; expected 1 or 2", o->n_outside);
+    demur_error_set(error, DEMUR_ERROR_USAGE, "simulation: %zu outside hospitals; expected 1 or 2",
+                    o->n_outside);
     return FALSE;
   }
   for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++)
     if (sizes[i].value < sizes[i].least || sizes[i].value > most) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                  "simulation: %s is %zu; expected %zu to %zu", sizes[i].name, sizes[i].value,
-                  sizes[i].least, most);
+      demur_error_set(error, DEMUR_ERROR_USAGE, "simulation: %s is %zu; expected %zu to %zu",
+                      sizes[i].name, sizes[i].value, sizes[i].least, most);
       return FALSE;
     }
   const struct {
@@ -645,8 +645,8 @@ check_options(const DemurSimulation *o, GError **error) {
                  {"base rate logit", o->base_rate_logit, -3, 4}};
   for (size_t i = 0; i < G_N_ELEMENTS(effects); i++)
     if (!(effects[i].value >= effects[i].least && effects[i].value <= effects[i].most)) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "simulation: %s is %g; expected %g to %g",
-                  effects[i].name, effects[i].value, effects[i].least, effects[i].most);
+      demur_error_set(error, DEMUR_ERROR_USAGE, "simulation: %s is %g; expected %g to %g",
+                      effects[i].name, effects[i].value, effects[i].least, effects[i].most);
       return FALSE;
     }
   return TRUE;
@@ -695,7 +695,7 @@ demur_cohort_simulate(const DemurSimulation *options, const char *name, const ch
       }
       g_clear_pointer(&draws[p].embeddings, g_aligned_free);
     }
-    g_autofree char *source = g_strdup_printf("simulated, seed %" G_GUINT64_FORMAT, options->seed);
+    g_autofree char *source = g_strdup_printf("simulated, seed %" PRIu64, options->seed);
     cohort =
         demur_cohort_builder_finish(builder, name, "simulated-cnn", source, created, TRUE, error);
     if (cohort != NULL)

@@ -25,10 +25,10 @@ usual_names(size_t n) {
 
 static gboolean
 usage(GError **error, const char *text, const char *what) {
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-              "--split-by is '%s': %s; expected patient or site and shares, as in `--split-by "
-              "patient 0.4,0.2,0.1,0.3` or `--split-by site selector_train=0.6,test=0.4`",
-              text, what);
+  demur_error_set(error, DEMUR_ERROR_USAGE,
+                  "--split-by is '%s': %s; expected patient or site and shares, as in `--split-by "
+                  "patient 0.4,0.2,0.1,0.3` or `--split-by site selector_train=0.6,test=0.4`",
+                  text, what);
   return FALSE;
 }
 
@@ -57,20 +57,20 @@ demur_split_plan_parse(DemurSplitPlan *plan, const char *text, GError **error) {
   if (word == strlen("site") && strncmp(text, "site", word) == 0)
     plan->by_site = TRUE;
   else if (word != strlen("patient") || strncmp(text, "patient", word) != 0)
-    return usage(error, text, "neither patient nor site");
+    return usage(error, text, N_("neither patient nor site"));
   g_auto(GStrv) parts = g_strsplit(text[word] != '\0' ? text + word + 1 : "", ",", -1);
   const size_t n = g_strv_length(parts);
   const char *const *usual = usual_names(n);
   if (n < 2 || n > DEMUR_MAX_SPLITS_MADE)
-    return usage(error, text, "needs from 2 to 16 shares");
+    return usage(error, text, N_("needs from 2 to 16 shares"));
   double sum = 0.0;
   for (size_t s = 0; s < n; s++) {
     if (!parse_share(plan, parts[s], usual != NULL ? usual[s] : NULL))
       return usage(error, text,
-                   "a share is no number above 0, a name stands twice, or names are missing");
+                   N_("a share is no number above 0, a name stands twice, or names are missing"));
     sum += plan->shares[s];
   }
-  return fabs(sum - 1.0) < 1e-9 || usage(error, text, "the shares do not sum to 1");
+  return fabs(sum - 1.0) < 1e-9 || usage(error, text, N_("the shares do not sum to 1"));
 }
 
 static guint32
@@ -146,9 +146,9 @@ demur_cohort_make_splits(DemurCohort *cohort, const DemurSplitPlan *plan, guint6
     cohort->split_names[s] = demur_cohort_keep_text(cohort, plan->names[s], strlen(plan->names[s]));
     g_string_append_printf(told, "%s%s %zu", s > 0 ? ", " : "", plan->names[s], n_in[s]);
     if (n_in[s] == 0) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "split %s would be empty: there are too few %s for these shares", plan->names[s],
-                  plan->by_site ? "sites" : "patients");
+      demur_error_set(error, DEMUR_ERROR_INPUT,
+                      "split %s would be empty: there are too few %s for these shares",
+                      plan->names[s], plan->by_site ? "sites" : "patients");
       return FALSE;
     }
   }

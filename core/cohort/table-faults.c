@@ -8,15 +8,19 @@
 
 #define MAX_TOLD 10
 
+static void
+error_free(gpointer error) {
+  g_error_free(error);
+}
+
 void
 demur_table_faults_init(DemurTableFaults *faults, const DemurTable *table) {
-  *faults = (DemurTableFaults){.table = table, .told = g_string_new(NULL)};
+  *faults = (DemurTableFaults){.table = table, .told = g_ptr_array_new_with_free_func(error_free)};
 }
 
 void
 demur_table_faults_clear(DemurTableFaults *faults) {
-  if (faults->told != NULL)
-    g_string_free(g_steal_pointer(&faults->told), TRUE);
+  g_clear_pointer(&faults->told, g_ptr_array_unref);
 }
 
 void
@@ -25,12 +29,15 @@ demur_table_faults_next_row(DemurTableFaults *faults) {
   faults->n_read++;
 }
 
-static void
-append_place(GString *text, const DemurTableField *field, const char *name) {
-  g_string_append_printf(text, "line %zu, column %zu", field->line, field->column);
+/* What is wrong at a field. */
+static GError *
+fault_at(const DemurTableField *field, const char *name, const char *format, va_list arguments) {
+  GError *fault = demur_error_new_valist(DEMUR_ERROR_INPUT, format, arguments);
   if (name != NULL)
-    g_string_append_printf(text, " (%s)", name);
-  g_string_append(text, ": ");
+    demur_error_prefix(&fault, "line %zu, column %zu (%s): ", field->line, field->column, name);
+  else
+    demur_error_prefix(&fault, "line %zu, column %zu: ", field->line, field->column);
+  return fault;
 }
 
 void
@@ -41,23 +48,22 @@ demur_table_faults_note(DemurTableFaults *faults, const DemurTableField *field, 
   faults->bad = TRUE;
   if (faults->n_rows++ >= MAX_TOLD)
     return;
-  g_string_append(faults->told, "\n  ");
-  append_place(faults->told, field, name);
   va_list arguments;
   va_start(arguments, format);
-  g_string_append_vprintf(faults->told, format, arguments);
+  g_ptr_array_add(faults->told, fault_at(field, name, format, arguments));
   va_end(arguments);
 }
 
 void
 demur_table_faults_note_number(DemurTableFaults *faults, const DemurTableField *field,
-                               const char *name, const char *expected) {
+                               const char *name, const char *expected, const char *remedy) {
   const char *why = demur_table_number_fault(field);
-  const char *remedy = strchr(expected, ';');
-  const int n = remedy != NULL ? (int)(remedy - expected) : (int)strlen(expected);
-  demur_table_faults_note(faults, field, name, "%s is not %.*s%s%s%s%s", demur_table_shown(field),
-                          n, expected, why != NULL ? " (" : "", why != NULL ? why : "",
-                          why != NULL ? ")" : "", remedy != NULL ? remedy : "");
+  if (why != NULL)
+    demur_table_faults_note(faults, field, name, "%s is not %s (%s); %s", demur_table_shown(field),
+                            expected, why, remedy);
+  else
+    demur_table_faults_note(faults, field, name, "%s is not %s; %s", demur_table_shown(field),
+                            expected, remedy);
 }
 
 static void
@@ -77,39 +83,46 @@ demur_table_faults_end(const DemurTableFaults *faults, GPtrArray *warnings, GErr
     return TRUE;
   }
   if (faults->n_rows == 0) {
-    g_set_error(
-        error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+    demur_error_set(
+        error, DEMUR_ERROR_INPUT,
         "%s: line 2, column 1: a header but no row; expected one row a scan, person or entry",
         demur_table_name(faults->table));
     return FALSE;
   }
-  g_autofree char *more = faults->n_rows > MAX_TOLD
-                              ? g_strdup_printf("\n  and %zu more", faults->n_rows - MAX_TOLD)
-                              : g_strdup("");
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s: %zu row%s refused, nothing imported:%s%s",
-              demur_table_name(faults->table), faults->n_rows, faults->n_rows == 1 ? "" : "s",
-              faults->told->str, more);
+  GError *all = faults->n_rows == 1
+                    ? demur_error_new(DEMUR_ERROR_INPUT, "%s: %zu row refused, nothing imported:",
+                                      demur_table_name(faults->table), faults->n_rows)
+                    : demur_error_new(DEMUR_ERROR_INPUT, "%s: %zu rows refused, nothing imported:",
+                                      demur_table_name(faults->table), faults->n_rows);
+  for (guint i = 0; i < faults->told->len; i++) {
+    GError *fault = g_error_copy(faults->told->pdata[i]);
+    demur_error_prefix(&fault, "\n  ");
+    demur_error_append(all, fault);
+  }
+  if (faults->n_rows > MAX_TOLD)
+    demur_error_append(
+        all, demur_error_new(DEMUR_ERROR_INPUT, "\n  and %zu more", faults->n_rows - MAX_TOLD));
+  g_propagate_error(error, all);
   return FALSE;
 }
 
 gboolean
 demur_table_fail(const DemurTable *table, const DemurTableField *field, const char *name,
                  GError **error, const char *format, ...) {
-  g_autoptr(GString) text = g_string_new(NULL);
-  append_place(text, field, name);
   va_list arguments;
   va_start(arguments, format);
-  g_string_append_vprintf(text, format, arguments);
+  GError *fault = fault_at(field, name, format, arguments);
   va_end(arguments);
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s: %s", demur_table_name(table), text->str);
+  demur_error_prefix(&fault, "%s: ", demur_table_name(table));
+  g_propagate_error(error, fault);
   return FALSE;
 }
 
 const char *
 demur_table_shown(const DemurTableField *field) {
   if (field->length == 0)
-    return "nothing";
+    return N_("an empty cell");
   if (field->length > 24 || strspn(field->text, "+-.,0123456789eEnaNAifIF") != field->length)
-    return "this text";
+    return N_("this text");
   return field->text;
 }

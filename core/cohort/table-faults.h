@@ -9,10 +9,10 @@ G_BEGIN_DECLS
 
 typedef struct {
   const DemurTable *table; /* borrowed */
-  GString *told;
-  size_t n_read; /* rows begun */
-  size_t n_rows; /* that have a fault */
-  gboolean bad;  /* the row being read has one */
+  GPtrArray *told;         /* of GError: the first ten */
+  size_t n_read;           /* rows begun */
+  size_t n_rows;           /* that have a fault */
+  gboolean bad;            /* the row being read has one */
 } DemurTableFaults;
 
 void demur_table_faults_init(DemurTableFaults *faults, const DemurTable *table);
@@ -27,11 +27,10 @@ void demur_table_faults_next_row(DemurTableFaults *faults);
 void demur_table_faults_note(DemurTableFaults *faults, const DemurTableField *field,
                              const char *name, const char *format, ...) G_GNUC_PRINTF(4, 5);
 
-/* The same for a field that is not such a number: "0,5 is not a finite number (a decimal comma);
- * give
- * .."; expected is what stands behind "is not". */
+/* The same for a field that is not such a number: "0,5 is not a finite number (a decimal comma); give
+ * .."; expected, what stands behind "is not", and remedy are marked with N_. */
 void demur_table_faults_note_number(DemurTableFaults *faults, const DemurTableField *field,
-                                    const char *name, const char *expected);
+                                    const char *name, const char *expected, const char *remedy);
 
 /* The last row was read: FALSE with DEMUR_ERROR_INPUT where any was faulty, or where there was none;
  * else what was noticed of the table as a whole (rows without a value, a last row that may be cut

@@ -63,8 +63,7 @@ demur_table_source_count_lines(const DemurTableSource *source) {
 
 static gboolean
 fail(const DemurTableSource *source, const char *what, GError **error) {
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s: line 1, column 1: %s", source->name,
-              what);
+  demur_error_set(error, DEMUR_ERROR_INPUT, "%s: line 1, column 1: %s", source->name, what);
   return FALSE;
 }
 
@@ -74,8 +73,8 @@ read_file(DemurTableSource *source, void *bytes, size_t n, size_t *got, GError *
   source->bytes_read += *got;
   if (*got > 0 || !ferror(source->file))
     return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s can't be read: %s", source->name,
-              g_strerror(errno));
+  demur_error_set(error, DEMUR_ERROR_INPUT, "%s can't be read: %s", source->name,
+                  g_strerror(errno));
   return FALSE;
 }
 
@@ -94,8 +93,8 @@ count_ends(const DemurTableSource *source, const char *text, size_t n) {
 static gboolean
 fail_packed(const DemurTableSource *source, const char *unpacked, size_t n, const char *what,
             GError **error) {
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s: line %zu, column 1: %s", source->name,
-              source->lines + count_ends(source, unpacked, n) + 1, what);
+  demur_error_set(error, DEMUR_ERROR_INPUT, "%s: line %zu, column 1: %s", source->name,
+                  source->lines + count_ends(source, unpacked, n) + 1, what);
   return FALSE;
 }
 
@@ -112,7 +111,7 @@ read_gzip(DemurTableSource *source, void *bytes, size_t n, size_t *got, GError *
         return FALSE;
       if (packed == 0 && !source->member_ended)
         return fail_packed(source, bytes, n - z->avail_out,
-                           "the compressed file is cut off here; fetch it again", error);
+                           N_("the compressed file is cut off here; fetch it again"), error);
       if (packed == 0)
         break;
       z->next_in = source->packed;
@@ -125,7 +124,7 @@ read_gzip(DemurTableSource *source, void *bytes, size_t n, size_t *got, GError *
     source->member_ended = status == Z_STREAM_END;
     if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
       return fail_packed(source, bytes, n - z->avail_out,
-                         "the compressed file is damaged here; fetch it again", error);
+                         N_("the compressed file is damaged here; fetch it again"), error);
   }
   *got = n - z->avail_out;
   source->lines += count_ends(source, bytes, *got);
@@ -137,16 +136,16 @@ static gboolean
 check_amount(const DemurTableSource *source, GError **error) {
   if (source->gzip != NULL && source->bytes_given > DEMUR_LIMIT_UNPACKED_FREELY &&
       source->bytes_given / DEMUR_LIMIT_UNPACKED_TIMES > source->bytes_read) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s: line %zu, column 1: it unpacks to over %d times its size, as no table does; "
-                "unpack it and look at it first",
-                source->name, source->lines + 1, DEMUR_LIMIT_UNPACKED_TIMES);
+    demur_error_set(
+        error, DEMUR_ERROR_INPUT,
+        "%s: line %zu, column 1: it unpacks to over %d times its size, as no table does; "
+        "unpack it and look at it first",
+        source->name, source->lines + 1, DEMUR_LIMIT_UNPACKED_TIMES);
     return FALSE;
   }
   if (source->bytes_given > DEMUR_LIMIT_TABLE_BYTES) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s: a table of over %d GiB; give it in parts", source->name,
-                (int)(DEMUR_LIMIT_TABLE_BYTES >> 30));
+    demur_error_set(error, DEMUR_ERROR_INPUT, "%s: a table of over %d GiB; give it in parts",
+                    source->name, (int)(DEMUR_LIMIT_TABLE_BYTES >> 30));
     return FALSE;
   }
   return TRUE;
@@ -227,7 +226,7 @@ read_head(DemurTableSource *source, GError **error) {
     source->end = 0;
     source->head = g_malloc(BLOCK_BYTES);
     if (inflateInit2(source->gzip, 16 + MAX_WBITS) != Z_OK)
-      return fail(source, "there is no memory to read a compressed table", error);
+      return fail(source, N_("there is no memory to read a compressed table"), error);
     while (source->end < BLOCK_BYTES) {
       size_t got;
       if (!read_gzip(source, source->head + source->end, BLOCK_BYTES - source->end, &got, error))
@@ -243,7 +242,7 @@ read_head(DemurTableSource *source, GError **error) {
   if (source->end >= 3 && memcmp(source->head, "\xef\xbb\xbf", 3) == 0)
     source->begin = 3;
   if (source->begin == source->end)
-    return fail(source, "the file is empty; expected a header line and rows", error);
+    return fail(source, N_("the file is empty; expected a header line and rows"), error);
   source->by_cr = memchr(source->head, '\n', source->end) == NULL &&
                   memchr(source->head, '\r', source->end) != NULL;
   for (size_t i = 0; source->by_cr && i < source->end; i++)
@@ -263,8 +262,7 @@ demur_table_source_open(const char *path, GError **error) {
   g_autofree char *name = is_stdin ? g_strdup("standard input") : g_path_get_basename(path);
   FILE *file = fd >= 0 ? fdopen(fd, "rb") : NULL;
   if (file == NULL) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s can't be read: %s", name,
-                g_strerror(errno));
+    demur_error_set(error, DEMUR_ERROR_INPUT, "%s can't be read: %s", name, g_strerror(errno));
     if (fd >= 0)
       close(fd);
     return NULL;

@@ -1,4 +1,5 @@
 #include "cohort/table-text.h"
+#include "base/translate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -343,29 +344,29 @@ demur_table_number_fault(const DemurTableField *field) {
   if (field->length == 0 || field->length > 64)
     return NULL;
   if (demur_table_is_missing(field))
-    return "a word for not recorded";
+    return N_("a word for not recorded");
   if (strpbrk(text, "0123456789") == NULL)
     return NULL;
   if (strchr(text, '%') != NULL || strstr(text, "\xef\xbc\x85") != NULL ||
       strstr(text, "\xe2\x80\xb0") != NULL) /* full width, and per mille */
-    return "a per cent sign, %; give a fraction";
+    return N_("a per cent sign, %; give a fraction");
   if (strchr(text, ',') != NULL) {
     const char *digits = text + strspn(text, "+- ");
     if (is_grouped(digits, ','))
       return strchr(digits, '.') != NULL
-                 ? "a thousands separator; write a decimal point and nothing else"
-                 : "a comma: a thousands separator, to be left out, or a decimal comma";
-    return "a decimal comma";
+                 ? N_("a thousands separator; write a decimal point and nothing else")
+                 : N_("a comma: a thousands separator, to be left out, or a decimal comma");
+    return N_("a decimal comma");
   }
   if (strchr(text, '\'') != NULL || strstr(text, "\xe2\x80\x99") != NULL)
-    return "a thousands separator; write a decimal point and nothing else";
+    return N_("a thousands separator; write a decimal point and nothing else");
   if (strstr(text, "\xe2\x88\x92") != NULL)
-    return "a minus sign that is not -";
+    return N_("a minus sign that is not -");
   for (const char *p = text; *p != '\0'; p = g_utf8_next_char(p))
     if (is_cut_off(g_utf8_get_char(p)))
-      return "a blank or an invisible character in it";
+      return N_("a blank or an invisible character in it");
   return is_grouped(text, '.') && strchr(strchr(text, '.') + 1, '.') != NULL
-             ? "thousands separators; leave them out"
+             ? N_("thousands separators; leave them out")
              : NULL;
 }
 

@@ -70,8 +70,8 @@ read_block(DemurTable *table, GError **error) {
   }
   if (table->end == table->capacity) {
     if (table->capacity >= DEMUR_LIMIT_ROW_BYTES) {
-      g_set_error(
-          error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+      demur_error_set(
+          error, DEMUR_ERROR_INPUT,
           "%s: line %zu, column 1: a row of over %zu MiB; expected a table with one scan a row (is a "
           "quote not closed?)",
           table->name, table->line, DEMUR_LIMIT_ROW_BYTES >> 20);
@@ -216,8 +216,8 @@ refuse(const DemurTable *table, const char *record, size_t offset, const char *w
        GError **error) {
   size_t line, column;
   place(record, offset, table->line, &line, &column);
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s: line %zu, column %zu: %s", table->name,
-              line, column, what);
+  demur_error_set(error, DEMUR_ERROR_INPUT, "%s: line %zu, column %zu: %s", table->name, line,
+                  column, what);
   return FALSE;
 }
 
@@ -239,11 +239,12 @@ check_bytes(const DemurTable *table, const char *text, size_t length, GError **e
   const char *nul = memchr(text, '\0', length);
   if (nul != NULL)
     return refuse(table, text, (size_t)(nul - text),
-                  "a NUL byte: this is a binary file, not a table; expected CSV in UTF-8", error);
+                  N_("a NUL byte: this is a binary file, not a table; expected CSV in UTF-8"),
+                  error);
   const char *bad;
   if ((high & 0x80) != 0 && !g_utf8_validate_len(text, length, &bad))
     return refuse(table, text, (size_t)(bad - text),
-                  "this byte is not UTF-8; save the table as UTF-8", error);
+                  N_("this byte is not UTF-8; save the table as UTF-8"), error);
   for (size_t i = 0; control && i < length; i++)
     if (is_control((guchar)text[i])) {
       g_autofree char *what =
@@ -254,7 +255,7 @@ check_bytes(const DemurTable *table, const char *text, size_t length, GError **e
   for (size_t i = 0; (high & 0x80) != 0 && i + 1 < length; i++)
     if ((guchar)text[i] == 0xc2 && (guchar)text[i + 1] < 0xa0)
       return refuse(table, text, i,
-                    "a control character (U+0080 to U+009F); take it out of the table", error);
+                    N_("a control character (U+0080 to U+009F); take it out of the table"), error);
   return TRUE;
 }
 
@@ -272,9 +273,10 @@ cut(DemurTable *table, char *text, size_t length, GError **error) {
       field.text = text + to;
       for (;;) {
         if (i >= length) {
-          g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                      "%s: line %zu, column %zu: this quote is never closed; close it or double it",
-                      table->name, field.line, field.column);
+          demur_error_set(
+              error, DEMUR_ERROR_INPUT,
+              "%s: line %zu, column %zu: this quote is never closed; close it or double it",
+              table->name, field.line, field.column);
           return FALSE;
         }
         if (text[i] == '"') {
@@ -290,13 +292,14 @@ cut(DemurTable *table, char *text, size_t length, GError **error) {
       }
       i++; /* the closing quote */
       if (i < length && text[i] != separator) {
-        g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                    "%s: line %zu, column %zu: text behind a closing quote; expected %s or the end "
-                    "of the line (a quote inside a quoted field is doubled)",
-                    table->name, line, i - line_begin + 1,
-                    separator == '\t'  ? "a tab"
-                    : separator == ',' ? "a comma"
-                                       : "a semicolon");
+        demur_error_set(
+            error, DEMUR_ERROR_INPUT,
+            "%s: line %zu, column %zu: text behind a closing quote; expected %s or the end "
+            "of the line (a quote inside a quoted field is doubled)",
+            table->name, line, i - line_begin + 1,
+            separator == '\t'  ? N_("a tab")
+            : separator == ',' ? N_("a comma")
+                               : N_("a semicolon"));
         return FALSE;
       }
       field.length = (size_t)(text + to - field.text);
@@ -306,13 +309,14 @@ cut(DemurTable *table, char *text, size_t length, GError **error) {
       while (i < length && text[i] != separator && text[i] != '"' && text[i] != '\r')
         i++;
       if (i < length && text[i] != separator) {
-        g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                    text[i] == '"'
-                        ? "%s: line %zu, column %zu: a quote inside an unquoted field; quote the "
-                          "whole field and double the quotes in it"
-                        : "%s: line %zu, column %zu: a carriage return inside a line; end lines "
-                          "with LF or CRLF",
-                    table->name, line, i - line_begin + 1);
+        demur_error_set(
+            error, DEMUR_ERROR_INPUT,
+            text[i] == '"'
+                ? "%s: line %zu, column %zu: a quote inside an unquoted field; quote the "
+                  "whole field and double the quotes in it"
+                : "%s: line %zu, column %zu: a carriage return inside a line; end lines "
+                  "with LF or CRLF",
+            table->name, line, i - line_begin + 1);
         return FALSE;
       }
       size_t first = begin, end = i;
@@ -327,9 +331,10 @@ cut(DemurTable *table, char *text, size_t length, GError **error) {
       field.length = end - first;
     }
     if (fields->len >= MAX_FIELDS) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "%s: line %zu, column %zu: over %d fields; expected a table with one scan a row",
-                  table->name, line, field.column, MAX_FIELDS);
+      demur_error_set(
+          error, DEMUR_ERROR_INPUT,
+          "%s: line %zu, column %zu: over %d fields; expected a table with one scan a row",
+          table->name, line, field.column, MAX_FIELDS);
       return FALSE;
     }
     const gboolean more = i < length;

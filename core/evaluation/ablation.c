@@ -51,8 +51,8 @@ demur_ablated_from_name(const char *name, DemurAblated *ablated, GError **error)
     }
     g_string_append_printf(list, "%s%s", list->len > 0 ? ", " : "", parts[a].name);
   }
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-              "'%s' is nothing that can be left out; there are %s", name, list->str);
+  demur_error_set(error, DEMUR_ERROR_USAGE, "'%s' is nothing that can be left out; there are %s",
+                  name, list->str);
   return FALSE;
 }
 
@@ -218,10 +218,10 @@ static gboolean
 check(const DemurEvaluateInput *input, DemurSelector *selector, const guint32 *rows, size_t n_rows,
       gboolean *in_sample, GError **error) {
   if (demur_selector_settings(selector)->scoring != DEMUR_SCORING_NETWORK) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "the selector scores by %s: there is no network whose parts could be left out "
-                "(train it with --method network)",
-                demur_scoring_row(demur_selector_settings(selector)->scoring)->name);
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "the selector scores by %s: there is no network whose parts could be left out "
+                    "(train it with --method network)",
+                    demur_scoring_row(demur_selector_settings(selector)->scoring)->name);
     return FALSE;
   }
   static const char *const name = "whole";

@@ -135,8 +135,7 @@ demur_acceptance_document_from_json(const char *json, GError **error) {
     return NULL;
   JsonNode *root = json_parser_get_root(parser);
   if (root == NULL || !JSON_NODE_HOLDS_OBJECT(root)) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                        "the plan of an acceptance test is no object");
+    demur_error_set(error, DEMUR_ERROR_INPUT, "the plan of an acceptance test is no object");
     return NULL;
   }
   g_autoptr(DemurAcceptanceDocument) d = g_new0(DemurAcceptanceDocument, 1);

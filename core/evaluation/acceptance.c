@@ -19,14 +19,13 @@
 gboolean
 demur_acceptance_settings_check(const DemurAcceptanceSettings *s, GError **error) {
   if (!(s->low > 0.0 && s->low < 1.0 && s->high > 1.0 && isfinite(s->high))) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "the range of O:E must hold 1 inside, such as 0.8,1.25; not %g,%g", s->low,
-                s->high);
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "the range of O:E must hold 1 inside, such as 0.8,1.25; not %g,%g", s->low,
+                    s->high);
     return FALSE;
   }
   if (!(s->alpha > 0.0 && s->alpha < 1.0 && s->power > 0.0 && s->power < 1.0)) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                        "alpha and power lie between 0 and 1");
+    demur_error_set(error, DEMUR_ERROR_USAGE, "alpha and power lie between 0 and 1");
     return FALSE;
   }
   return TRUE;
@@ -192,8 +191,8 @@ demur_acceptance_plan_new(const double *risks, size_t n, const DemurAcceptanceSe
   if (!demur_acceptance_settings_check(settings, error))
     return NULL;
   if (n == 0) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                        "no risk is shown at this site: there is nothing to accept");
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "no risk is shown at this site: there is nothing to accept");
     return NULL;
   }
   DemurAcceptancePlan *plan = g_new0(DemurAcceptancePlan, 1);

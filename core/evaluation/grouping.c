@@ -29,9 +29,9 @@ demur_grouping_check(const DemurCohort *cohort, const char *by, GError **error) 
   g_autoptr(GString) list = g_string_new("site");
   for (size_t a = 0; a < cohort->n_attributes; a++)
     g_string_append_printf(list, ", %s", cohort->attributes[a].name);
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
-              "cohort '%s' has no attribute '%s' to group by; it has %s", cohort->name, by,
-              list->str);
+  demur_error_set(error, DEMUR_ERROR_NOT_FOUND,
+                  "cohort '%s' has no attribute '%s' to group by; it has %s", cohort->name, by,
+                  list->str);
   return FALSE;
 }
 

@@ -1,5 +1,6 @@
 #include "evaluation/left-out-part.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -22,8 +23,8 @@ demur_shard_parse(const char *text, DemurShard *shard, GError **error) {
   if (g_strv_length(words) != 2 ||
       !g_ascii_string_to_unsigned(words[1], 10, 1, MOST_SHARDS, &count, NULL) ||
       !g_ascii_string_to_unsigned(words[0], 10, 1, count, &index, NULL)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "'%s' is no shard: its number, '/' and how many there are, such as 3/25", text);
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "'%s' is no shard: its number, '/' and how many there are, such as 3/25", text);
     return FALSE;
   }
   *shard = (DemurShard){(size_t)index, (size_t)count};
@@ -35,10 +36,11 @@ demur_shard_plan_range(const DemurShardPlan *plan, const DemurShard *shard, size
                        size_t *end, GError **error) {
   const size_t n = plan->n_trials * plan->n_folds;
   if (shard->count > n) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "%zu shards of %zu folds: some would have nothing to do; take at most %zu, or more "
-                "--folds",
-                shard->count, n, n);
+    demur_error_set(
+        error, DEMUR_ERROR_USAGE,
+        "%zu shards of %zu folds: some would have nothing to do; take at most %zu, or more "
+        "--folds",
+        shard->count, n, n);
     return FALSE;
   }
   *first = (shard->index - 1) * n / shard->count;
@@ -73,7 +75,7 @@ members_of(const DemurShardPlan *plan, Member members[N_MEMBERS]) {
   g_strlcpy(members[2].value, plan->kernel, sizeof members[2].value);
   g_strlcpy(members[3].value, plan->cohort_digest, sizeof members[3].value);
   g_strlcpy(members[4].value, plan->settings, sizeof members[4].value);
-  g_snprintf(members[5].value, sizeof members[5].value, "%" G_GUINT64_FORMAT, plan->seed);
+  g_snprintf(members[5].value, sizeof members[5].value, "%" PRIu64, plan->seed);
   g_snprintf(members[6].value, sizeof members[6].value, "%zu x %zu", plan->n_trials, plan->n_folds);
 }
 
@@ -157,8 +159,7 @@ check_members(const DemurShardPlan *plan, JsonObject *root, GError **error) {
       !demur_json_read_int(root, "version", 1, VERSION, &version, error))
     return FALSE;
   if (strcmp(format, FORMAT) != 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "it is no part, as --shard and --part write them");
+    demur_error_set(error, DEMUR_ERROR_INPUT, "it is no part, as --shard and --part write them");
     return FALSE;
   }
   Member members[N_MEMBERS];
@@ -168,10 +169,11 @@ check_members(const DemurShardPlan *plan, JsonObject *root, GError **error) {
     if (!demur_json_read_string(root, members[i].key, &found, error))
       return FALSE;
     if (strcmp(found, members[i].value) != 0) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "it is of another %s (%.40s, here %.40s); compute it again with what the others "
-                  "were computed from",
-                  members[i].title, found, members[i].value);
+      demur_error_set(
+          error, DEMUR_ERROR_INPUT,
+          "it is of another %s (%.40s, here %.40s); compute it again with what the others "
+          "were computed from",
+          members[i].title, found, members[i].value);
       return FALSE;
     }
   }
@@ -189,9 +191,9 @@ read_fold(const DemurShardPlan *plan, JsonArray *done, guint i, DemurLeftOut *co
     return FALSE;
   DemurLeftOut *left_out = trials[trial];
   if (left_out->done[fold]) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "fold %d of trial %d is in another part already; name every part once",
-                (int)fold + 1, (int)trial + 1);
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "fold %d of trial %d is in another part already; name every part once",
+                    (int)fold + 1, (int)trial + 1);
     return FALSE;
   }
   size_t n;
@@ -219,8 +221,7 @@ read_failed(const DemurShardPlan *plan, JsonObject *root, gboolean *failed, GErr
   if (n > plan->n_trials ||
       !demur_json_read_indices(root, "failed", n, 0, (guint32)plan->n_trials - 1, &trials, error)) {
     if (n > plan->n_trials)
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%u trials failed, of %zu", n,
-                  plan->n_trials);
+      demur_error_set(error, DEMUR_ERROR_INPUT, "%u trials failed, of %zu", n, plan->n_trials);
     return FALSE;
   }
   for (guint i = 0; failed != NULL && i < n; i++)
@@ -238,9 +239,10 @@ is_unedited(const DemurShardPlan *plan, JsonObject *root, DemurLeftOut *const *o
   g_autofree char *rest = document_of(plan, own, failed, NULL);
   g_autofree char *right = demur_sha256_of_text(rest);
   if (strcmp(digest, right) != 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "it was changed after it was written: its digest is %.12s.., its content's %.12s..",
-                digest, right);
+    demur_error_set(
+        error, DEMUR_ERROR_INPUT,
+        "it was changed after it was written: its digest is %.12s.., its content's %.12s..", digest,
+        right);
     return FALSE;
   }
   return TRUE;
@@ -276,9 +278,10 @@ read_apart(const DemurShardPlan *plan, const char *text, gssize length, DemurLef
   const gboolean loaded = demur_json_load(parser, text, length, &local);
   JsonNode *node = loaded ? json_parser_get_root(parser) : NULL;
   if (node == NULL || !JSON_NODE_HOLDS_OBJECT(node)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "it is no part, as --shard and --part write them (%s)",
-                local != NULL ? local->message : "no JSON object");
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "it is no part, as --shard and --part write them (%s)",
+                    local != NULL ? local->message : N_("no JSON object"));
+    demur_error_because(error, local);
     return FALSE;
   }
   JsonObject *root = json_node_get_object(node);
@@ -301,16 +304,17 @@ demur_shard_plan_read_part(const DemurShardPlan *plan, const char *text, gssize 
   g_autoptr(GPtrArray) own = g_ptr_array_new_with_free_func(left_out_free);
   g_autofree gboolean *own_failed = g_new0(gboolean, MAX(plan->n_trials, 1));
   if (!read_apart(plan, text, length, trials, own, own_failed, error)) {
-    g_prefix_error(error, "%s: ", name);
+    demur_error_prefix(error, "%s: ", name);
     return FALSE;
   }
   for (size_t t = 0; t < plan->n_trials; t++) {
     const DemurLeftOut *part = own->pdata[t];
     for (size_t f = 0; f < plan->n_folds; f++)
       if (part->done[f] && trials[t]->done[f]) {
-        g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                    "%s: fold %zu of trial %zu is in another part already; name every part once",
-                    name, f + 1, t + 1);
+        demur_error_set(
+            error, DEMUR_ERROR_INPUT,
+            "%s: fold %zu of trial %zu is in another part already; name every part once", name,
+            f + 1, t + 1);
         return FALSE;
       }
   }
@@ -342,8 +346,8 @@ demur_shard_plan_check_whole(const DemurShardPlan *plan, DemurLeftOut *const *tr
       }
   if (n_missing == 0)
     return TRUE;
-  g_set_error(
-      error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+  demur_error_set(
+      error, DEMUR_ERROR_INPUT,
       "%zu of %zu folds are in no part, the first of them fold %zu of trial %zu; name every "
       "part",
       n_missing, plan->n_trials * plan->n_folds, fold + 1, trial + 1);

@@ -27,9 +27,9 @@ DemurLeftOut *
 demur_left_out_new(const DemurCohort *cohort, const DemurTrainSettings *settings, guint64 seed,
                    size_t n_folds, GError **error) {
   if (n_folds < 2 || n_folds > 1000) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "%zu folds; at least 2 are needed to leave sites out in turn, at most 1,000",
-                n_folds);
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "%zu folds; at least 2 are needed to leave sites out in turn, at most 1,000",
+                    n_folds);
     return NULL;
   }
   g_autoptr(DemurLeftOut) left_out = g_new0(DemurLeftOut, 1);
@@ -45,8 +45,8 @@ demur_left_out_new(const DemurCohort *cohort, const DemurTrainSettings *settings
   left_out->folds = g_new(guint32, n);
   left_out->n_folds = demur_folds_assign(sites, n, n_folds, seed, 2, left_out->folds);
   if (left_out->n_folds < 2) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "split '%s' holds one site only: no site can be left out", left_out->split);
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "split '%s' holds one site only: no site can be left out", left_out->split);
     return NULL;
   }
   left_out->width = cohort->risks != NULL ? 1 : cohort->n_classes;

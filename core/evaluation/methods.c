@@ -131,10 +131,11 @@ demur_methods_check_alike(DemurSelector *const *selectors, char *const *names, s
     else if (!demur_selector_same_reference(first, other))
       what = "another reference set or seed";
     if (what != NULL) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                  "selectors '%s' and '%s' can't be evaluated together: the second was trained on "
-                  "%s, so their baselines differ; evaluate them one by one",
-                  names[0], names[s], what);
+      demur_error_set(
+          error, DEMUR_ERROR_STATE,
+          "selectors '%s' and '%s' can't be evaluated together: the second was trained on "
+          "%s, so their baselines differ; evaluate them one by one",
+          names[0], names[s], what);
       return FALSE;
     }
   }

@@ -43,17 +43,18 @@ take_part(DemurMixWish *wish, const char *part, GError **error) {
   double share;
   if (colon == NULL || !demur_number_parse(colon + 1, strlen(colon + 1), &share) ||
       !(share >= 0.0 && share <= 1.0)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "'%s' is no part of a mix: write VALUE:SHARE, the share between 0 and 1, such as "
-                "Philips:0.6",
-                part);
+    demur_error_set(
+        error, DEMUR_ERROR_USAGE,
+        "'%s' is no part of a mix: write VALUE:SHARE, the share between 0 and 1, such as "
+        "Philips:0.6",
+        part);
     return FALSE;
   }
   g_autofree char *value = g_strndup(part, (gsize)(colon - part));
   for (guint v = 0; v < wish->values->len; v++)
     if (strcmp(wish->values->pdata[v], value) == 0) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "the mix of '%s' names '%s' twice",
-                  wish->by, value);
+      demur_error_set(error, DEMUR_ERROR_USAGE, "the mix of '%s' names '%s' twice", wish->by,
+                      value);
       return FALSE;
     }
   g_ptr_array_add(wish->values, g_steal_pointer(&value));
@@ -65,8 +66,9 @@ DemurMixWish *
 demur_mix_wish_parse(const char *text, GError **error) {
   const char *equals = strchr(text, '=');
   if (equals == NULL || equals == text) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "'%s' is no mix: write COLUMN=VALUE:SHARE,.., such as scanner=Philips:0.6", text);
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "'%s' is no mix: write COLUMN=VALUE:SHARE,.., such as scanner=Philips:0.6",
+                    text);
     return NULL;
   }
   g_autoptr(DemurMixWish) wish = g_new0(DemurMixWish, 1);
@@ -81,8 +83,9 @@ demur_mix_wish_parse(const char *text, GError **error) {
     sum += g_array_index(wish->shares, double, p);
   }
   if (sum > 1.0 + 1e-9) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "the shares of '%s' are %g together; they must not be more than 1", wish->by, sum);
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "the shares of '%s' are %g together; they must not be more than 1", wish->by,
+                    sum);
     return NULL;
   }
   return g_steal_pointer(&wish);

@@ -376,10 +376,10 @@ refuse_value(const DemurMixMargin *margin, const char *value, GError **error) {
     if (!margin->withheld[v])
       g_string_append_printf(list, "%s%s", list->len > 0 ? ", " : "",
                              *margin->values[v] != '\0' ? margin->values[v] : "(not recorded)");
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
-              "fewer than %d scans have the value '%s' of '%s', or would be told of by it, so "
-              "nothing is said of it here; there are %s",
-              DEMUR_SMALL_CELL, value, margin->by, list->str);
+  demur_error_set(error, DEMUR_ERROR_NOT_FOUND,
+                  "fewer than %d scans have the value '%s' of '%s', or would be told of by it, so "
+                  "nothing is said of it here; there are %s",
+                  DEMUR_SMALL_CELL, value, margin->by, list->str);
   return FALSE;
 }
 
@@ -410,10 +410,11 @@ categorise(const DemurMixWish *wish, const DemurMixMargin *margin, const size_t 
     n_rest += codes[i] == n_named;
   }
   if (n_rest == 0 && shares[n_named] > 0.0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "the mix names every value of '%s', but their shares are only %g together: they "
-                "must be 1",
-                margin->by, sum);
+    demur_error_set(
+        error, DEMUR_ERROR_USAGE,
+        "the mix names every value of '%s', but their shares are only %g together: they "
+        "must be 1",
+        margin->by, sum);
     return FALSE;
   }
   return TRUE;
@@ -424,22 +425,24 @@ check_weights(DemurRaking raking, const DemurMix *mix, GError **error) {
   if (raking == DEMUR_RAKED && mix->largest_weight <= DEMUR_MIX_MOST_WEIGHT) {
     if (mix->n_effective >= DEMUR_SMALL_CELL)
       return TRUE;
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "the mix is not supported by these scans: they say as much of it as fewer than %d "
-                "would",
-                DEMUR_SMALL_CELL);
+    demur_error_set(
+        error, DEMUR_ERROR_STATE,
+        "the mix is not supported by these scans: they say as much of it as fewer than %d "
+        "would",
+        DEMUR_SMALL_CELL);
     return FALSE;
   }
   if (raking == DEMUR_RAKED)
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "the mix is not supported by these scans: some would have to stand for %.0f others "
-                "each (at most %g); ask for a mix nearer to the present one, or bring scans of "
-                "what it is to have more of",
-                mix->largest_weight, DEMUR_MIX_MOST_WEIGHT);
+    demur_error_set(
+        error, DEMUR_ERROR_STATE,
+        "the mix is not supported by these scans: some would have to stand for %.0f others "
+        "each (at most %g); ask for a mix nearer to the present one, or bring scans of "
+        "what it is to have more of",
+        mix->largest_weight, DEMUR_MIX_MOST_WEIGHT);
   else
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                        "no weights of these scans have all the wanted shares at once: values that "
-                        "the mix wants together never come together here");
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "no weights of these scans have all the wanted shares at once: values that "
+                    "the mix wants together never come together here");
   return FALSE;
 }
 
@@ -514,7 +517,7 @@ fill_margins(const DemurMixInput *input, DemurMix *mix, DemurRakingMargin *margi
     const DemurMixWish *wish = input->wishes->pdata[m];
     for (size_t earlier = 0; earlier < m; earlier++)
       if (strcmp(((DemurMixWish *)input->wishes->pdata[earlier])->by, wish->by) == 0) {
-        g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "the mix has '%s' twice", wish->by);
+        demur_error_set(error, DEMUR_ERROR_USAGE, "the mix has '%s' twice", wish->by);
         return FALSE;
       }
     g_autofree size_t *counts = NULL;

@@ -17,11 +17,12 @@ demur_plan_check_unseen(const DemurEvaluateInput *input, const guint32 *rows, si
       continue;
     *in_sample = TRUE;
     if (!input->in_sample) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                  "%zu patients of split '%s' were used to make selector '%s': measured on them it "
-                  "would look better than it is; evaluate on another split, or say --in-sample, "
-                  "which is printed on every result",
-                  n_seen, input->split, input->names[s]);
+      demur_error_set(
+          error, DEMUR_ERROR_STATE,
+          "%zu patients of split '%s' were used to make selector '%s': measured on them it "
+          "would look better than it is; evaluate on another split, or say --in-sample, "
+          "which is printed on every result",
+          n_seen, input->split, input->names[s]);
       return FALSE;
     }
   }

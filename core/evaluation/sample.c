@@ -57,10 +57,11 @@ check_outcomes(const DemurCohort *cohort, const guint32 *rows, size_t n_rows, co
     *any_left |= left;
     if (left || cohort->labels[rows[i]] != DEMUR_NO_LABEL)
       continue;
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "scan %s of split '%s' has no label, which an evaluation needs; put scans without "
-                "follow-up into a split of their own",
-                cohort->scan_ids[rows[i]], split);
+    demur_error_set(
+        error, DEMUR_ERROR_STATE,
+        "scan %s of split '%s' has no label, which an evaluation needs; put scans without "
+        "follow-up into a split of their own",
+        cohort->scan_ids[rows[i]], split);
     return FALSE;
   }
   return TRUE;

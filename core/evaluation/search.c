@@ -27,9 +27,9 @@ set_value(DemurTrainSettings *settings, const char *name, const char *value, GEr
   for (size_t i = 0; demur_train_settings_number_name(i) != NULL; i++)
     if (strcmp(name, demur_train_settings_number_name(i)) == 0)
       return demur_train_settings_set_number(settings, i, value, error);
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-              "the grid names '%s', which is no number of training; see `demur train --help`",
-              name);
+  demur_error_set(error, DEMUR_ERROR_USAGE,
+                  "the grid names '%s', which is no number of training; see `demur train --help`",
+                  name);
   return FALSE;
 }
 
@@ -44,8 +44,8 @@ static gboolean
 multiply(GArray **trials, const char *assignment, GError **error) {
   g_auto(GStrv) sides = g_strsplit(assignment, "=", 2);
   if (g_strv_length(sides) != 2) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "'%s' is no part of a grid; write name=value,value;name=value", assignment);
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "'%s' is no part of a grid; write name=value,value;name=value", assignment);
     return FALSE;
   }
   const char *name = g_strdelimit(g_strstrip(sides[0]), "-", '_');
@@ -67,8 +67,8 @@ multiply(GArray **trials, const char *assignment, GError **error) {
   g_array_free(*trials, TRUE);
   *trials = next;
   if (ok && next->len > MAX_TRIALS) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "the grid has more than %d combinations; leave some out", MAX_TRIALS);
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "the grid has more than %d combinations; leave some out", MAX_TRIALS);
     ok = FALSE;
   }
   return ok;
@@ -106,8 +106,8 @@ demur_search_choose(DemurSearch *search, GError **error) {
     }
   if (isfinite(least))
     return TRUE;
-  g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_NUMERIC,
-                      "no combination of the grid could be trained; lower the learning rate");
+  demur_error_set(error, DEMUR_ERROR_NUMERIC,
+                  "no combination of the grid could be trained; lower the learning rate");
   return FALSE;
 }
 

@@ -533,9 +533,9 @@ count_saved(const DemurContextStep *steps) {
 DemurSiteContext *
 demur_site_context_try(const DemurCohort *cohort, const DemurLeftOut *left_out, GError **error) {
   if (left_out->width != 1) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED,
-                "site context is of a binary risk; cohort '%s' has %zu classes", cohort->name,
-                left_out->width);
+    demur_error_set(error, DEMUR_ERROR_UNSUPPORTED,
+                    "site context is of a binary risk; cohort '%s' has %zu classes", cohort->name,
+                    left_out->width);
     return NULL;
   }
   g_auto(Scans) s = take_scans(cohort, left_out);

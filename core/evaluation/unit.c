@@ -18,7 +18,7 @@ demur_unit_from_name(const char *name, DemurUnit *unit, GError **error) {
       *unit = (DemurUnit)i;
       return TRUE;
     }
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-              "'%s' can't be resampled; there are scan, patient and site", name);
+  demur_error_set(error, DEMUR_ERROR_USAGE,
+                  "'%s' can't be resampled; there are scan, patient and site", name);
   return FALSE;
 }

@@ -107,7 +107,7 @@ read_signal(JsonObject *signals, DemurWatchPlan *plan, guint s, GError **error) 
       !demur_json_read_string(object, "rule", &rule, error))
     return FALSE;
   if (!demur_watch_rule_from_name(rule, &plan->rules[s])) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "'%s' is no rule of a watch", rule);
+    demur_error_set(error, DEMUR_ERROR_INPUT, "'%s' is no rule of a watch", rule);
     return FALSE;
   }
   if (demur_watch_columns[s].kind == DEMUR_WATCH_CATEGORY)
@@ -143,8 +143,7 @@ read_patients(JsonObject *object, DemurWatchPlan *plan, GError **error) {
   for (guint i = 0; i < n; i++) {
     JsonNode *node = json_array_get_element(array, i);
     if (!JSON_NODE_HOLDS_VALUE(node) || json_node_get_value_type(node) != G_TYPE_STRING) {
-      g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                          "the plan of a watch names a patient by no digest");
+      demur_error_set(error, DEMUR_ERROR_INPUT, "the plan of a watch names a patient by no digest");
       return FALSE;
     }
     plan->patients[i] = g_strdup(json_node_get_string(node));
@@ -159,7 +158,7 @@ demur_watch_plan_from_json(const char *text, GError **error) {
     return NULL;
   JsonNode *root = json_parser_get_root(parser);
   if (root == NULL || !JSON_NODE_HOLDS_OBJECT(root)) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "the plan of a watch is no object");
+    demur_error_set(error, DEMUR_ERROR_INPUT, "the plan of a watch is no object");
     return NULL;
   }
   g_autoptr(DemurWatchPlan) plan = demur_watch_plan_new();
@@ -176,8 +175,7 @@ demur_watch_plan_from_json(const char *text, GError **error) {
       (plan->risks = read_numbers(object, "risks", &n_risks, error)) == NULL)
     return NULL;
   if (n_risks != plan->n_labelled) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                        "the plan of a watch has labels without risks");
+    demur_error_set(error, DEMUR_ERROR_INPUT, "the plan of a watch has labels without risks");
     return NULL;
   }
   size_t n_scores = n_risks;
@@ -189,8 +187,7 @@ demur_watch_plan_from_json(const char *text, GError **error) {
     return NULL;
   }
   if (n_scores != n_risks) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                        "the plan of a watch has labels without scores");
+    demur_error_set(error, DEMUR_ERROR_INPUT, "the plan of a watch has labels without scores");
     return NULL;
   }
   return demur_watch_plan_check(plan, error) ? g_steal_pointer(&plan) : NULL;

@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 #include "evaluation/watch.h"
+#include "base/translate.h"
 
 /* "41", "6", "0.4": a share in percent. */
 static char *

@@ -116,13 +116,13 @@ demur_watch_plan_check(const DemurWatchPlan *plan, GError **error) {
     n_watched += plan->rules[s] != DEMUR_WATCH_IGNORE;
   const char *wrong = NULL;
   if (!(plan->alpha >= MIN_ALPHA && plan->alpha < 1.0))
-    wrong = "alpha lies between 0.000001 and 1: with less no watch would ever alarm";
+    wrong = N_("alpha lies between 0.000001 and 1: with less no watch would ever alarm");
   else if (!(plan->low > 0.0 && plan->low < 1.0 && plan->high > 1.0 && isfinite(plan->high)))
-    wrong = "the range of O:E must hold 1 inside, such as 0.8,1.25";
+    wrong = N_("the range of O:E must hold 1 inside, such as 0.8,1.25");
   else if (n_watched == 0)
-    wrong = "every signal is ignored: nothing would be watched";
+    wrong = N_("every signal is ignored: nothing would be watched");
   if (wrong != NULL)
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, wrong);
+    demur_error_set(error, DEMUR_ERROR_USAGE, "%s", wrong);
   return wrong == NULL;
 }
 

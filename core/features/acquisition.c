@@ -273,9 +273,9 @@ demur_acquisition_fit(const DemurAcquisitionScan *scans, size_t n, GError **erro
     a->texts[t] = fit_text(scans, n, (DemurAcquisitionSubject)(DEMUR_N_ACQUISITION_NUMBERS + t));
   if (make_columns(a))
     return g_steal_pointer(&a);
-  g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                      "all training scans were made alike, as far as it is recorded: there is "
-                      "nothing for acquisition features to tell; leave them out of --features");
+  demur_error_set(error, DEMUR_ERROR_STATE,
+                  "all training scans were made alike, as far as it is recorded: there is "
+                  "nothing for acquisition features to tell; leave them out of --features");
   return NULL;
 }
 
@@ -414,7 +414,7 @@ demur_acquisition_write_json(const DemurAcquisition *a, DemurJson *json) {
 
 static gboolean
 fail(GError **error, const char *what) {
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "member 'acquisition': %s", what);
+  demur_error_set(error, DEMUR_ERROR_INPUT, "member 'acquisition': %s", what);
   return FALSE;
 }
 
@@ -424,12 +424,12 @@ read_element(JsonArray *array, const char *name, size_t i, size_t n, size_t subj
              JsonObject **element, GError **error) {
   const char *found;
   if (json_array_get_length(array) != n)
-    return fail(error, "it holds another number of attributes than there are");
+    return fail(error, N_("it holds another number of attributes than there are"));
   if (!demur_json_read_element(array, (guint)i, name, element, error) ||
       !demur_json_read_string(*element, "name", &found, error))
     return FALSE;
   return strcmp(found, subjects[subject].attribute) == 0 ||
-         fail(error, "its attributes are not in their order");
+         fail(error, N_("its attributes are not in their order"));
 }
 
 static gboolean
@@ -456,7 +456,7 @@ read_text(JsonObject *object, size_t n_scans, Text *text, GError **error) {
   text->n_known = (size_t)n_known;
   const guint n = json_array_get_length(values);
   if (n > MAX_VALUES)
-    return fail(error, "a text has more values than are kept");
+    return fail(error, N_("a text has more values than are kept"));
   text->values = g_new0(Value, MAX(n, 1));
   for (guint v = 0; v < n; v++) {
     JsonObject *value;
@@ -468,7 +468,7 @@ read_text(JsonObject *object, size_t n_scans, Text *text, GError **error) {
       return FALSE;
     text->values[text->n_values++] = (Value){g_strdup(name), (size_t)count};
     if (v > 0 && compare_values(&text->values[v - 1], &text->values[v]) >= 0)
-      return fail(error, "values are not in the order of their counts");
+      return fail(error, N_("values are not in the order of their counts"));
   }
   return TRUE;
 }
@@ -497,7 +497,7 @@ demur_acquisition_read_json(JsonObject *object, GError **error) {
       return NULL;
   }
   if (!make_columns(a)) {
-    fail(error, "it gives no column");
+    fail(error, N_("it gives no column"));
     return NULL;
   }
   return g_steal_pointer(&a);

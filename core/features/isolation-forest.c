@@ -321,7 +321,7 @@ demur_forest_write_json(const DemurForest *forest, DemurJson *json) {
 
 static gboolean
 unsound(const char *what, size_t node, GError **error) {
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "isolation forest, node %zu: %s", node, what);
+  demur_error_set(error, DEMUR_ERROR_INPUT, "isolation forest, node %zu: %s", node, what);
   return FALSE;
 }
 
@@ -336,20 +336,20 @@ check_trees(const DemurForest *forest, GError **error) {
     for (guint32 i = root; i < end; i++) {
       const guint32 left = forest->nodes[i].left;
       if (i > root && !has_parent[i - root])
-        return unsound("no parent", i, error);
+        return unsound(N_("no parent"), i, error);
       if (left == i) {
         if (forest->counts[i] == 0 || forest->counts[i] > forest->sample)
-          return unsound("a leaf needs 1 to \"sample\" rows", i, error);
+          return unsound(N_("a leaf needs 1 to \"sample\" rows"), i, error);
         continue;
       }
       if (left <= i || left >= end - 1)
-        return unsound("children must lie behind their parent in the same tree", i, error);
+        return unsound(N_("children must lie behind their parent in the same tree"), i, error);
       if (has_parent[left - root] || has_parent[left + 1 - root])
-        return unsound("a child has two parents", i, error);
+        return unsound(N_("a child has two parents"), i, error);
       has_parent[left - root] = has_parent[left + 1 - root] = TRUE;
       depths[left - root] = depths[left + 1 - root] = depths[i - root] + 1;
       if (depths[left - root] > forest->depth)
-        return unsound("deeper than log2 of the sample", i, error);
+        return unsound(N_("deeper than log2 of the sample"), i, error);
     }
   }
   return TRUE;
@@ -374,8 +374,7 @@ demur_forest_read_json(JsonObject *object, size_t d, GError **error) {
     return NULL;
   for (size_t t = 0; t < (size_t)n_trees; t++)
     if (t == 0 ? roots[t] != 0 : roots[t] <= roots[t - 1]) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "member \"roots\": must start at 0 and grow");
+      demur_error_set(error, DEMUR_ERROR_INPUT, "member \"roots\": must start at 0 and grow");
       return NULL;
     }
 

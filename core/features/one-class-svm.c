@@ -311,10 +311,11 @@ demur_svm_finish(const DemurDistanceReference *reference, double gamma, double t
     if (!(violation > tolerance))
       break;
     if (step == max_steps) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NUMERIC,
-                  "the one-class SVM of %zu rows did not converge in %zu steps (largest violation "
-                  "%g, wanted %g)",
-                  n, max_steps, violation, tolerance);
+      demur_error_set(
+          error, DEMUR_ERROR_NUMERIC,
+          "the one-class SVM of %zu rows did not converge in %zu steps (largest violation "
+          "%g, wanted %g)",
+          n, max_steps, violation, tolerance);
       return FALSE;
     }
     middle = 0.5 * (highest + lowest.value);

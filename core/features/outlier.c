@@ -124,10 +124,11 @@ check_finite(const float *values, size_t n, size_t d, size_t first_row, GError *
       continue;
     for (size_t j = 0; j < d; j++)
       if (!isfinite(values[i * d + j])) {
-        g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                    "embedding of row %zu, column %zu is not a finite number; every value must be "
-                    "one",
-                    first_row + i, j);
+        demur_error_set(
+            error, DEMUR_ERROR_INPUT,
+            "embedding of row %zu, column %zu is not a finite number; every value must be "
+            "one",
+            first_row + i, j);
         return FALSE;
       }
   }
@@ -144,10 +145,11 @@ standardise(const DemurOutlierModel *model, const float *raw, size_t n, size_t f
   demur_scaler_apply_floats(model->scaler, raw, n, standard);
   for (size_t i = 0; i < n * d; i++)
     if (!(fabs(standard[i]) <= FARTHEST)) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "embedding of row %zu, column %zu lies more than 1e100 standard deviations from "
-                  "the reference",
-                  first_row + i / d, i % d);
+      demur_error_set(
+          error, DEMUR_ERROR_INPUT,
+          "embedding of row %zu, column %zu lies more than 1e100 standard deviations from "
+          "the reference",
+          first_row + i / d, i % d);
       return FALSE;
     }
   return TRUE;
@@ -222,10 +224,10 @@ demur_outlier_model_fit(const float *embeddings, size_t n, size_t d,
                            settings->svm_nu > 0.0 && settings->svm_nu <= 1.0,
                        NULL);
   if (n < 2 || n > MAX_FITTED || d < 1 || d > MAX_WIDTH) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "outlier features need 2 or more reference scans with embeddings of 1 to %d "
-                "columns; found %zu scans of %zu columns",
-                MAX_WIDTH, n, d);
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "outlier features need 2 or more reference scans with embeddings of 1 to %d "
+                    "columns; found %zu scans of %zu columns",
+                    MAX_WIDTH, n, d);
     return NULL;
   }
   if (!check_finite(embeddings, n, d, 0, error))
@@ -514,9 +516,11 @@ demur_outlier_model_read_json(JsonObject *object, GError **error) {
   if (!demur_json_read_string(object, "format", &format, error))
     return NULL;
   if (strcmp(format, FORMAT) != 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED,
-                "outlier model: expected the format \"" FORMAT
-                "\"; another one needs another version of this program");
+    demur_error_set(
+        error, DEMUR_ERROR_UNSUPPORTED,
+        "outlier model: expected the format \"%s\"; another one needs another version of "
+        "this program",
+        FORMAT);
     return NULL;
   }
   DemurOutlierSettings settings;
@@ -549,8 +553,8 @@ demur_outlier_model_read_json(JsonObject *object, GError **error) {
     return NULL;
   for (size_t i = 1; i < n; i++)
     if (model->rows[i] <= model->rows[i - 1]) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "member \"rows[%zu]\": the rows must be ascending", i);
+      demur_error_set(error, DEMUR_ERROR_INPUT, "member \"rows[%zu]\": the rows must be ascending",
+                      i);
       return NULL;
     }
   model->scaler = demur_scaler_new_from_arrays(means, sds, d, error);

@@ -78,8 +78,9 @@ fit(const Rows *rows, size_t n, GError **error) {
     if (check != 0.0) { /* NaN: some value was not finite */
       for (size_t j = 0; j < d; j++)
         if (!isfinite(row[j])) {
-          g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                      "row %zu, column %zu is not a finite number; every value must be one", i, j);
+          demur_error_set(error, DEMUR_ERROR_INPUT,
+                          "row %zu, column %zu is not a finite number; every value must be one", i,
+                          j);
           return NULL;
         }
     }
@@ -104,8 +105,8 @@ fit(const Rows *rows, size_t n, GError **error) {
   for (size_t j = 0; j < d; j++) {
     const double sd = sqrt(scaler->sds[j] / (double)n);
     if (!isfinite(sd) || !isfinite(scaler->means[j])) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "the values of column %zu are too large to have a variance", j);
+      demur_error_set(error, DEMUR_ERROR_INPUT,
+                      "the values of column %zu are too large to have a variance", j);
       return NULL;
     }
     scaler->sds[j] = many[j] && sd > 0.0 ? sd : 1.0;
@@ -134,8 +135,8 @@ DemurScaler *
 demur_scaler_new_from_arrays(const double *means, const double *sds, size_t d, GError **error) {
   for (size_t j = 0; j < d; j++)
     if (!isfinite(means[j]) || !isfinite(sds[j]) || !(sds[j] > 0.0)) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "column %zu of a scaler: expected a finite mean and a positive sd", j);
+      demur_error_set(error, DEMUR_ERROR_INPUT,
+                      "column %zu of a scaler: expected a finite mean and a positive sd", j);
       return NULL;
     }
   DemurScaler *scaler = scaler_alloc(d);

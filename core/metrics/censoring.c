@@ -142,11 +142,12 @@ demur_censoring_new(const double *times, const gint32 *ended, const guint32 *sit
   if (n_at_horizon > 0 && stays(staying))
     return c;
   const double longest = longest_horizon(c, times, ended);
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-              "of %zu scans %zu were followed for %g years: too few to weigh them for those that "
-              "were left (the share that stays is %.3f, at least %.2f is needed); the longest "
-              "horizon that these scans can tell of is %.2f years",
-              n, n_at_horizon, horizon, staying, DEMUR_LEAST_FOLLOWED, floor(longest * 100) / 100);
+  demur_error_set(
+      error, DEMUR_ERROR_STATE,
+      "of %zu scans %zu were followed for %g years: too few to weigh them for those that "
+      "were left (the share that stays is %.3f, at least %.2f is needed); the longest "
+      "horizon that these scans can tell of is %.2f years",
+      n, n_at_horizon, horizon, staying, DEMUR_LEAST_FOLLOWED, floor(longest * 100) / 100);
   demur_censoring_free(c);
   return NULL;
 }

@@ -40,8 +40,8 @@ gboolean
 demur_chart_export_check(const char *path, GError **error) {
   if (kind_of(path) < N_FILES)
     return TRUE;
-  g_set_error(
-      error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+  demur_error_set(
+      error, DEMUR_ERROR_USAGE,
       "'%s' names no picture: a chart's file ends in .svg, .png, .pdf or .csv (the table of "
       "its numbers)",
       path);
@@ -167,8 +167,8 @@ paint(const DemurChartPicture *picture, FileKind kind, GByteArray *bytes, GError
   cairo_surface_destroy(surface);
   if (status == CAIRO_STATUS_SUCCESS)
     return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "Cairo could not draw the chart: %s",
-              cairo_status_to_string(status));
+  demur_error_set(error, DEMUR_ERROR_STATE, "Cairo could not draw the chart: %s",
+                  cairo_status_to_string(status));
   return FALSE;
 }
 

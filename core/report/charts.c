@@ -52,7 +52,7 @@ typedef DemurChart *(*MakeFunc)(const DemurReportFinding *finding, const char *a
 
 static void
 nothing_to_draw(const char *what, GError **error) {
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "there is nothing to draw: %s", what);
+  demur_error_set(error, DEMUR_ERROR_STATE, "there is nothing to draw: %s", what);
 }
 
 static DemurChart *
@@ -72,7 +72,7 @@ make_reliability(const DemurReportFinding *f, const char *attribute, int everyth
                  GError **error) {
   const DemurOperatingPoint *at = everything ? f->full_at : f->subject_at;
   if (!at) {
-    nothing_to_draw("no operating point of that coverage was evaluated", error);
+    nothing_to_draw(N_("no operating point of that coverage was evaluated"), error);
     return NULL;
   }
   const char *label = demur_chart_method_label(f, everything ? f->full : f->subject);
@@ -90,7 +90,7 @@ static DemurChart *
 make_histogram(const DemurReportFinding *f, const char *attribute, int argument, GError **error) {
   DemurChart *chart = demur_chart_histogram(f, f->coverage);
   if (!chart)
-    nothing_to_draw("no method has an operating point of that coverage", error);
+    nothing_to_draw(N_("no method has an operating point of that coverage"), error);
   return chart;
 }
 
@@ -99,7 +99,7 @@ make_distribution(const DemurReportFinding *f, const char *attribute, int argume
                   GError **error) {
   DemurChart *chart = demur_chart_risk_distribution(f);
   if (!chart)
-    nothing_to_draw("no method has an operating point", error);
+    nothing_to_draw(N_("no method has an operating point"), error);
   return chart;
 }
 
@@ -118,7 +118,7 @@ make_group_bars(const DemurReportFinding *f, const char *attribute, int argument
   find_groups(f->evaluation, attribute, &from, &to);
   DemurChart *chart = demur_chart_group_bars(f, from, to, MOST_ROWS);
   if (!chart)
-    nothing_to_draw("no group of that attribute has enough scans", error);
+    nothing_to_draw(N_("no group of that attribute has enough scans"), error);
   return chart;
 }
 
@@ -126,7 +126,7 @@ static DemurChart *
 make_rejection(const DemurReportFinding *f, const char *attribute, int kind, GError **error) {
   DemurChart *chart = demur_chart_rejection(f, f->coverage, (DemurRejectionKind)kind);
   if (!chart)
-    nothing_to_draw("no method has an operating point of that coverage", error);
+    nothing_to_draw(N_("no method has an operating point of that coverage"), error);
   return chart;
 }
 
@@ -135,7 +135,7 @@ make_forest(const DemurReportFinding *f, const char *attribute, int argument, GE
   const DemurReportInput *input = f->input;
   size_t from = 0, to;
   if (input->n_rejections == 0) {
-    nothing_to_draw("refusals by subgroup were not evaluated", error);
+    nothing_to_draw(N_("refusals by subgroup were not evaluated"), error);
     return NULL;
   }
   g_autoptr(GString) names = g_string_new(NULL);
@@ -147,8 +147,8 @@ make_forest(const DemurReportFinding *f, const char *attribute, int argument, GE
          g_strcmp0(input->rejections[from].attribute, attribute) != 0)
     from++;
   if (from == input->n_rejections) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
-                "there are no subgroups by '%s' here; there are: %s", attribute, names->str);
+    demur_error_set(error, DEMUR_ERROR_NOT_FOUND,
+                    "there are no subgroups by '%s' here; there are: %s", attribute, names->str);
     return NULL;
   }
   for (to = from; to < input->n_rejections && g_strcmp0(input->rejections[to].attribute,
@@ -163,7 +163,8 @@ make_oe_forest(const DemurReportFinding *f, const char *attribute, int argument,
   find_groups(f->evaluation, attribute, &from, &to);
   DemurChart *chart = demur_chart_oe_forest(f, from, to, MOST_ROWS);
   if (!chart)
-    nothing_to_draw("no group of that attribute has enough accepted scans of each label", error);
+    nothing_to_draw(N_("no group of that attribute has enough accepted scans of each label"),
+                    error);
   return chart;
 }
 
@@ -171,7 +172,7 @@ static DemurChart *
 make_decision(const DemurReportFinding *f, const char *attribute, int argument, GError **error) {
   DemurChart *chart = demur_chart_decision_curve(f);
   if (!chart)
-    nothing_to_draw("a decision curve is of two labels, with an operating point", error);
+    nothing_to_draw(N_("a decision curve is of two labels, with an operating point"), error);
   return chart;
 }
 
@@ -179,7 +180,7 @@ static DemurChart *
 make_risk(const DemurReportFinding *f, const char *attribute, int argument, GError **error) {
   DemurChart *chart = demur_chart_risk_over_time(f);
   if (!chart)
-    nothing_to_draw("the cohort has no yearly risks (risk_year_1 ..) with years of follow-up",
+    nothing_to_draw(N_("the cohort has no yearly risks (risk_year_1 ..) with years of follow-up"),
                     error);
   return chart;
 }
@@ -194,7 +195,7 @@ static DemurChart *
 make_watch(const DemurReportFinding *f, const char *site, int signal, GError **error) {
   DemurChart *chart = demur_chart_watch(f->input->use, site, (DemurWatchSignal)signal);
   if (!chart)
-    nothing_to_draw("no watch of the selector looks at it there (`demur watch show`)", error);
+    nothing_to_draw(N_("no watch of the selector looks at it there (`demur watch show`)"), error);
   return chart;
 }
 
@@ -202,9 +203,10 @@ static DemurChart *
 make_acceptance(const DemurReportFinding *f, const char *site, int argument, GError **error) {
   DemurChart *chart = demur_chart_acceptance(f->input->use, site);
   if (!chart)
-    nothing_to_draw("no local acceptance test of the selector has labels of ten patients with and "
-                    "ten without the outcome (`demur accept run`)",
-                    error);
+    nothing_to_draw(
+        N_("no local acceptance test of the selector has labels of ten patients with and "
+           "ten without the outcome (`demur accept run`)"),
+        error);
   return chart;
 }
 
@@ -282,8 +284,8 @@ unknown_chart(const char *name, GError **error) {
   g_autoptr(GString) names = g_string_new(NULL);
   for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
     g_string_append_printf(names, "%s%s", i ? ", " : "", kinds[i].kind.name);
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "there is no chart '%s'; there are: %s", name,
-              names->str);
+  demur_error_set(error, DEMUR_ERROR_USAGE, "there is no chart '%s'; there are: %s", name,
+                  names->str);
 }
 
 DemurChart *
@@ -301,7 +303,7 @@ demur_chart_new(const char *name, const DemurReportInput *input, double coverage
     return kinds[kind].make(&use, attribute, kinds[kind].argument, error);
   }
   if (!input->evaluation || input->evaluation->n_methods == 0) {
-    nothing_to_draw("the evaluation holds no method", error);
+    nothing_to_draw(N_("the evaluation holds no method"), error);
     return NULL;
   }
   DemurReportInput at_coverage = *input;

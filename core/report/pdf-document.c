@@ -45,8 +45,8 @@ demur_pdf_document(DemurLayout *layout, double width, double height, const Demur
   const cairo_status_t status = cairo_surface_status(surface);
   cairo_surface_destroy(surface);
   if (status != CAIRO_STATUS_SUCCESS) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "Cairo could not draw the report: %s",
-                cairo_status_to_string(status));
+    demur_error_set(error, DEMUR_ERROR_STATE, "Cairo could not draw the report: %s",
+                    cairo_status_to_string(status));
     return NULL;
   }
   DemurPdfFacts all = *facts;

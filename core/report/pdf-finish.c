@@ -197,10 +197,11 @@ demur_pdf_finish(const guchar *pdf, size_t n, const DemurPdfFacts *facts, size_t
     visit(&finish, qpdf_oh_get_key(qpdf, root, "/StructTreeRoot"), "/Column", 0);
   const size_t n_texts = (size_t)(finish.alternatives - alternatives);
   if (*finish.alternatives || finish.n_figures != n_texts) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "the PDF has %zu tagged figures, expected one for each of its alternative texts; "
-                "this Cairo does not write the tags the report needs",
-                finish.n_figures);
+    demur_error_set(
+        error, DEMUR_ERROR_STATE,
+        "the PDF has %zu tagged figures, expected one for each of its alternative texts; "
+        "this Cairo does not write the tags the report needs",
+        finish.n_figures);
     goto out;
   }
   if (!mark_artifacts(qpdf))
@@ -229,7 +230,7 @@ out:
   if (!result && error && !*error) {
     const char *why =
         qpdf_has_error(qpdf) ? qpdf_get_error_full_text(qpdf, qpdf_get_error(qpdf)) : "no reason";
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "libqpdf could not finish the PDF: %s", why);
+    demur_error_set(error, DEMUR_ERROR_STATE, "libqpdf could not finish the PDF: %s", why);
   }
   qpdf_cleanup(&qpdf);
   return result;

@@ -23,8 +23,8 @@ static gboolean
 check_input(const DemurReportInput *input, GError **error) {
   if (input->evaluation && input->evaluation->n_methods > 0)
     return TRUE;
-  g_set_error(
-      error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+  demur_error_set(
+      error, DEMUR_ERROR_INPUT,
       "the evaluation holds no method, so there is nothing to report; evaluate at least one "
       "selector or baseline first");
   return FALSE;
@@ -347,10 +347,10 @@ char *
 demur_report_json_path(const char *path, GError **error) {
   const size_t n = strlen(path);
   if (n < 5 || g_ascii_strcasecmp(path + n - 4, ".pdf") != 0 || path[n - 5] == '/') {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "'%s' does not name a PDF: the report's file must end in .pdf, its numbers go "
-                "beside it into the same name with .json",
-                path);
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "'%s' does not name a PDF: the report's file must end in .pdf, its numbers go "
+                    "beside it into the same name with .json",
+                    path);
     return NULL;
   }
   return g_strdup_printf("%.*s.json", (int)(n - 4), path);

@@ -62,8 +62,7 @@ read_selectors(JsonObject *object, char ***selectors, GError **error) {
     g_ptr_array_add(names, g_strdup(json_node_get_string(node)));
   }
   if (n == 0 || names->len != n) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                        "member \"selectors\": expected at least one name");
+    demur_error_set(error, DEMUR_ERROR_INPUT, "member \"selectors\": expected at least one name");
     return FALSE;
   }
   g_ptr_array_add(names, NULL);
@@ -112,8 +111,7 @@ read_recipe(JsonObject *request, DemurReportRecipe *recipe, GError **error) {
       !demur_json_read_string(request, "paper", &paper, error))
     return FALSE;
   if (strcmp(kind, expected) != 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "member \"kind\": expected \"%s\"",
-                expected);
+    demur_error_set(error, DEMUR_ERROR_INPUT, "member \"kind\": expected \"%s\"", expected);
     return FALSE;
   }
   recipe->paper = strcmp(paper, "letter") == 0 ? DEMUR_PAPER_LETTER : DEMUR_PAPER_A4;
@@ -127,21 +125,22 @@ demur_report_recipe_read(JsonObject *document, GError **error) {
   const gboolean named = demur_json_read_string(document, "format", &format, NULL);
   const gboolean patient = named && strcmp(format, DEMUR_PATIENT_FORMAT) == 0;
   if (!patient && (!named || strcmp(format, DEMUR_REPORT_FORMAT) != 0)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "the document is no report of this program: its \"format\" is neither \"%s\" nor "
-                "\"%s\"",
-                DEMUR_REPORT_FORMAT, DEMUR_PATIENT_FORMAT);
+    demur_error_set(
+        error, DEMUR_ERROR_INPUT,
+        "the document is no report of this program: its \"format\" is neither \"%s\" nor "
+        "\"%s\"",
+        DEMUR_REPORT_FORMAT, DEMUR_PATIENT_FORMAT);
     return NULL;
   }
   JsonObject *request;
   if (!demur_json_read_object(document, "request", &request, error)) {
-    g_prefix_error(error, "the report does not say how it was made: ");
+    demur_error_prefix(error, "the report does not say how it was made: ");
     return NULL;
   }
   g_autoptr(DemurReportRecipe) recipe = g_new0(DemurReportRecipe, 1);
   recipe->of_patient = patient;
   if (!read_recipe(request, recipe, error)) {
-    g_prefix_error(error, "the report does not say how it was made: \"request\", ");
+    demur_error_prefix(error, "the report does not say how it was made: \"request\", ");
     return NULL;
   }
   return g_steal_pointer(&recipe);
@@ -270,9 +269,9 @@ demur_report_pdf_digest(const guchar *pdf, size_t n, GError **error) {
       digest = g_strdup(value);
   }
   if (!digest)
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                        "the PDF names no digest of its numbers: it is no report of this program, "
-                        "or it was damaged or written anew by another one");
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "the PDF names no digest of its numbers: it is no report of this program, "
+                    "or it was damaged or written anew by another one");
   qpdf_cleanup(&qpdf);
   return digest;
 }

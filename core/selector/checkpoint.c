@@ -5,6 +5,7 @@
  */
 #include "selector/checkpoint.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -96,32 +97,32 @@ demur_checkpoint_check(const DemurCheckpoint *checkpoint, const DemurTrainSettin
   g_autoptr(DemurCheckpoint) asked = demur_checkpoint_new(settings, seed, cohort_digest, NULL);
   if (strcmp(checkpoint->settings, asked->settings) != 0) {
     g_autofree char *what = differences(checkpoint->settings, asked->settings);
-    g_set_error(
-        error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+    demur_error_set(
+        error, DEMUR_ERROR_STATE,
         "the interrupted training was begun with other settings (%s); give the same options "
         "again, or train anew without --resume",
         what);
   } else if (checkpoint->seed != seed) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "the interrupted training was begun with seed %" G_GUINT64_FORMAT
-                ", now it is %" G_GUINT64_FORMAT
-                "; give the same seed again, or train anew without --resume",
-                checkpoint->seed, seed);
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "the interrupted training was begun with seed %" PRIu64 ", now it is %" PRIu64
+                    "; give the same seed again, or train anew without --resume",
+                    checkpoint->seed, seed);
   } else if (strcmp(checkpoint->cohort_digest, cohort_digest) != 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "the interrupted training was begun on other scans (digest %.12s.., now %.12s..); "
-                "name the same cohort, or train anew without --resume",
-                checkpoint->cohort_digest, cohort_digest);
+    demur_error_set(
+        error, DEMUR_ERROR_STATE,
+        "the interrupted training was begun on other scans (digest %.12s.., now %.12s..); "
+        "name the same cohort, or train anew without --resume",
+        checkpoint->cohort_digest, cohort_digest);
   } else if (inputs_digest != NULL && strcmp(checkpoint->inputs_digest, inputs_digest) != 0) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                        "the meta features come out otherwise than when the interrupted training "
-                        "was begun (another version of this program, another machine, or changed "
-                        "attributes): going on would mix two trainings; train anew without "
-                        "--resume");
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "the meta features come out otherwise than when the interrupted training "
+                    "was begun (another version of this program, another machine, or changed "
+                    "attributes): going on would mix two trainings; train anew without "
+                    "--resume");
   } else if (checkpoint->n_networks != asked->n_networks) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                        "the interrupted training holds another number of networks than its "
-                        "settings; train anew without --resume");
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "the interrupted training holds another number of networks than its "
+                    "settings; train anew without --resume");
   } else {
     return TRUE;
   }
@@ -375,8 +376,8 @@ demur_checkpoint_from_bytes(GBytes *bytes, GError **error) {
     c->networks[c->n_networks++] = get_state(&r);
   if (r.ok && r.left == 0)
     return g_steal_pointer(&c);
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-              "what was kept of the interrupted training is %s; train anew without --resume",
-              named ? "damaged" : "no checkpoint of this program");
+  demur_error_set(error, DEMUR_ERROR_INPUT,
+                  "what was kept of the interrupted training is %s; train anew without --resume",
+                  named ? N_("damaged by now") : N_("no checkpoint of this program"));
   return NULL;
 }

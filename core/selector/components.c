@@ -42,8 +42,8 @@ demur_components_fit(const double *values, size_t n, size_t d, size_t k, double 
   dsyevr_("V", "I", "U", &size, covariance, &size, &none, &none, &first, &last, &none, &found,
           eigenvalues, vectors, &size, support, work, &lwork, iwork, &liwork, &info);
   if (info != 0 || found != (int)k) {
-    g_set_error(
-        error, DEMUR_ERROR, DEMUR_ERROR_NUMERIC,
+    demur_error_set(
+        error, DEMUR_ERROR_NUMERIC,
         "the principal components of %zu embeddings of width %zu could not be found (LAPACK "
         "dsyevr: %d)",
         n, d, info);

@@ -55,12 +55,13 @@ demur_coverage_guaranteed_rank(double coverage, double delta, size_t n) {
 static gboolean
 check_coverage(double coverage, size_t n, GError **error) {
   if (!(coverage > 0.0 && coverage <= 1.0)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "coverage is %g; it must lie above 0 and not above 1, for example 0.9", coverage);
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "coverage is %g; it must lie above 0 and not above 1, for example 0.9",
+                    coverage);
     return FALSE;
   }
   if (n == 0) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "there is no scan to tune on");
+    demur_error_set(error, DEMUR_ERROR_STATE, "there is no scan to tune on");
     return FALSE;
   }
   return TRUE;
@@ -137,17 +138,17 @@ demur_tune_guaranteed(double coverage, double delta, const double *const *scores
   if (!check_coverage(coverage, n, error))
     return NULL;
   if (!(delta > 0.0 && delta < 1.0)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "the guarantee's delta is %g; it must lie between 0 and 1, for example 0.05",
-                delta);
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "the guarantee's delta is %g; it must lie between 0 and 1, for example 0.05",
+                    delta);
     return NULL;
   }
   size_t n_chosen;
   g_autofree guint32 *rows = demur_one_scan_a_patient(patients, n, seed, &n_chosen);
   const size_t rank = demur_coverage_guaranteed_rank(coverage, delta, n_chosen);
   if (rank > n_chosen) {
-    g_set_error(
-        error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+    demur_error_set(
+        error, DEMUR_ERROR_STATE,
         "a coverage of %g with delta %g cannot be guaranteed with n = %zu patients; tune on "
         "more, or ask for a lower coverage or a larger delta",
         coverage, delta, n_chosen);
@@ -246,14 +247,14 @@ parse_object(const char *json, JsonObject **object, GError **error) {
   g_autoptr(JsonParser) parser = json_parser_new_immutable();
   g_autoptr(GError) local = NULL;
   if (!demur_json_load(parser, json, -1, &local)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "what is kept with the threshold is not a JSON document: %s", local->message);
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "what is kept with the threshold is not a JSON document: %s", local->message);
     return NULL;
   }
   JsonNode *root = json_parser_get_root(parser);
   if (root == NULL || !JSON_NODE_HOLDS_OBJECT(root)) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                        "what is kept with the threshold is not a JSON object");
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "what is kept with the threshold is not a JSON object");
     return NULL;
   }
   *object = json_node_get_object(root);

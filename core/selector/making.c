@@ -215,8 +215,8 @@ demur_making_read_json(JsonObject *object, GError **error) {
     DemurAcquisitionSubject subject;
     if (!JSON_NODE_HOLDS_VALUE(node) ||
         !demur_acquisition_find_subject(json_node_get_string(node), &subject)) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "member 'told[%u]' is no attribute of how a scan was made", i);
+      demur_error_set(error, DEMUR_ERROR_INPUT,
+                      "member 'told[%u]' is no attribute of how a scan was made", i);
       return NULL;
     }
     making->told[subject] = TRUE;

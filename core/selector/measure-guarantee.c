@@ -73,11 +73,12 @@ demur_guarantee_parse(const char *text, DemurGuarantee *g, GError **error) {
   if (g->measure != DEMUR_N_GUARANTEES && (n == 3 || (n == 2 && expected)) &&
       parse_share(words[1], &g->level) && (n == 2 || parse_share(words[2], &g->delta)))
     return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-              "'%s' is no guarantee: MEASURE:LEVEL:DELTA with npv, ppv, false_negative_rate, "
-              "error_rate or brier, level and delta between 0 and 1, for example npv:0.98:0.1; "
-              "error_rate:LEVEL and brier:LEVEL are in expectation; bin_error is --guarantee-risk",
-              text);
+  demur_error_set(
+      error, DEMUR_ERROR_USAGE,
+      "'%s' is no guarantee: MEASURE:LEVEL:DELTA with npv, ppv, false_negative_rate, "
+      "error_rate or brier, level and delta between 0 and 1, for example npv:0.98:0.1; "
+      "error_rate:LEVEL and brier:LEVEL are in expectation; bin_error is --guarantee-risk",
+      text);
   return FALSE;
 }
 
@@ -310,7 +311,7 @@ refuse(const DemurGuarantee *g, const Seen *why, size_t n, double coverage, doub
     g_string_append_printf(text, "; even without a single loss about %.0f patients would be needed",
                            ceil((double)n / share));
   g_string_append(text, ". Tune on more patients, or ask for less");
-  g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STATE, text->str);
+  demur_error_set(error, DEMUR_ERROR_STATE, "%s", text->str);
 }
 
 /* FALSE: there is nobody, or it takes the labels to know of whom the measure speaks. */
@@ -322,14 +323,14 @@ check_known(const DemurGuarantee *g, size_t n_guarantees, size_t n, size_t n_unk
     of_events |= g[k].measure == DEMUR_GUARANTEE_FNR;
   if (n > n_unknown && (n_unknown == 0 || !of_events))
     return TRUE;
-  g_set_error(
-      error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+  demur_error_set(
+      error, DEMUR_ERROR_STATE,
       "nothing can be guaranteed: the outcome of %zu of %zu patients of the tuning split is "
       "not known (no label, or left before the horizon)%s",
       n_unknown, n,
-      n > n_unknown ? ", and the false negative rate is of those that had it; tune at a "
-                      "shorter horizon, or guarantee npv, ppv, error_rate or brier, which "
-                      "count such a patient as the worse of both"
+      n > n_unknown ? N_(", and the false negative rate is of those that had it; tune at a "
+                         "shorter horizon, or guarantee npv, ppv, error_rate or brier, which "
+                         "count such a patient as the worse of both")
                     : "");
   return FALSE;
 }

@@ -111,10 +111,11 @@ attribute_numbers(const DemurCohort *cohort, const DemurAttribute *attribute, GE
       size_t row = 0;
       while (row + 1 < cohort->n_scans && attribute->codes[row] != v)
         row++;
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                  "cohort '%s', scan %s: column '%s' holds '%s', which is no number; correct it, "
-                  "leave it empty where it is not known, or leave the acquisition features out",
-                  cohort->name, cohort->scan_ids[row], attribute->name, text);
+      demur_error_set(
+          error, DEMUR_ERROR_STATE,
+          "cohort '%s', scan %s: column '%s' holds '%s', which is no number; correct it, "
+          "leave it empty where it is not known, or leave the acquisition features out",
+          cohort->name, cohort->scan_ids[row], attribute->name, text);
       return NULL;
     }
   }
@@ -152,9 +153,9 @@ demur_meta_acquisition_scans(const DemurCohort *cohort, const guint32 *rows, siz
   }
   if (n_found > 0)
     return g_steal_pointer(&scans);
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-              "cohort '%s' has none of the columns that acquisition features are made of (%s); "
-              "attach them (demur cohort attach), or leave acquisition out of --features",
-              cohort->name, names->str);
+  demur_error_set(error, DEMUR_ERROR_STATE,
+                  "cohort '%s' has none of the columns that acquisition features are made of (%s); "
+                  "attach them (demur cohort attach), or leave acquisition out of --features",
+                  cohort->name, names->str);
   return NULL;
 }

@@ -53,8 +53,8 @@ demur_mlp_kernel_choose(const char *name, GError **error) {
     }
     g_string_append_printf(names, "%s%s", names->len > 0 ? ", " : "", kernels[i]->name);
   }
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-              "this processor has no kernel '%s'; it has: %s", name, names->str);
+  demur_error_set(error, DEMUR_ERROR_USAGE, "this processor has no kernel '%s'; it has: %s", name,
+                  names->str);
   return FALSE;
 }
 

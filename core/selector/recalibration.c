@@ -31,8 +31,8 @@ demur_recalibration_from_name(const char *name, DemurRecalibrationKind *kind, GE
       *kind = (DemurRecalibrationKind)i;
       return TRUE;
     }
-  g_set_error(
-      error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+  demur_error_set(
+      error, DEMUR_ERROR_USAGE,
       "no recalibration is called '%s'; there are none, auto, intercept, temperature, platt, "
       "isotonic and corrector",
       name);
@@ -431,8 +431,8 @@ demur_recalibration_read_json(JsonObject *object, GError **error) {
   r->n_classes = (size_t)n_classes;
   r->n_knots = (size_t)n_knots;
   if (r->kind == DEMUR_RECALIBRATION_AUTO) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                        "member 'recalibration' is of kind auto, which is no map");
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "member 'recalibration' is of kind auto, which is no map");
     return NULL;
   }
   r->knots_x = g_memdup2(x, MAX(r->n_knots, 1) * sizeof(double));

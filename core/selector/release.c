@@ -76,8 +76,8 @@ reduce_reference(DemurSelector *s, DemurParallel *parallel, const DemurProgress 
   g_autofree guint32 *groups = g_new(guint32, n);
   const size_t n_groups = demur_prototypes_group(standard, n, d, DEMUR_RELEASE_GROUP, groups);
   if (n_groups < MIN_PROTOTYPES) {
-    g_set_error(
-        error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+    demur_error_set(
+        error, DEMUR_ERROR_STATE,
         "%zu reference scans are too few for prototypes of %d scans each; export it with its "
         "reference (--with-reference) where that may leave, or train it without outlier "
         "features",
@@ -150,8 +150,8 @@ demur_selector_release(DemurSelector *selector, DemurRelease release, DemurParal
   if (selector->release == release)
     return demur_selector_ref(selector);
   if (selector->release == DEMUR_RELEASE_PROTOTYPES) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                        "this selector came from a file with prototypes; it has no reference rows");
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "this selector came from a file with prototypes; it has no reference rows");
     return NULL;
   }
   g_autofree char *document = demur_selector_to_json(selector);

@@ -231,23 +231,25 @@ demur_risk_plan_new(double alpha, double delta, double max_coverage,
                     const double *const *kept_scores, size_t n_networks, const float *kept_risks,
                     size_t n_kept, size_t n_patients, GError **error) {
   if (!(alpha > 0.0 && alpha < 1.0 && delta > 0.0 && delta < 1.0)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "the guaranteed risk's alpha is %g and its delta %g; both must lie between 0 and "
-                "1, for example 0.1,0.1",
-                alpha, delta);
+    demur_error_set(
+        error, DEMUR_ERROR_USAGE,
+        "the guaranteed risk's alpha is %g and its delta %g; both must lie between 0 and "
+        "1, for example 0.1,0.1",
+        alpha, delta);
     return NULL;
   }
   if (!(max_coverage >= 1.0 / DEMUR_RISK_GRID && max_coverage <= 1.0)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "a risk is guaranteed at coverages from 0.05 to 1, not at most at %g",
-                max_coverage);
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "a risk is guaranteed at coverages from 0.05 to 1, not at most at %g",
+                    max_coverage);
     return NULL;
   }
   if (n_kept < 10 * DEMUR_RISK_BINS || n_patients == 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "a risk cannot be guaranteed: the selector keeps %zu training scans and %zu "
-                "patients tune it; it needs %d training scans to make its bins of, and patients",
-                n_kept, n_patients, 10 * DEMUR_RISK_BINS);
+    demur_error_set(
+        error, DEMUR_ERROR_STATE,
+        "a risk cannot be guaranteed: the selector keeps %zu training scans and %zu "
+        "patients tune it; it needs %d training scans to make its bins of, and patients",
+        n_kept, n_patients, 10 * DEMUR_RISK_BINS);
     return NULL;
   }
   DemurRiskPlan *plan = g_new0(DemurRiskPlan, 1);
@@ -304,10 +306,11 @@ size_t
 demur_risk_grid_from_selector(const DemurSelector *s, double max_coverage, double *coverages,
                               double *thresholds, GError **error) {
   if (s->n_kept < 10 * DEMUR_RISK_BINS) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "nothing can be guaranteed: the selector keeps %zu training scans and needs %d to "
-                "make its thresholds of",
-                s->n_kept, 10 * DEMUR_RISK_BINS);
+    demur_error_set(
+        error, DEMUR_ERROR_STATE,
+        "nothing can be guaranteed: the selector keeps %zu training scans and needs %d to "
+        "make its thresholds of",
+        s->n_kept, 10 * DEMUR_RISK_BINS);
     return 0;
   }
   g_autofree double *scores = score_kept(s);
@@ -389,7 +392,7 @@ refuse(const DemurRiskPlan *plan, const DemurRiskBin *bin, size_t n, GError **er
     g_string_append_printf(text, "; well calibrated risks would need about %.0f patients",
                            ceil(plan->n_needed));
   g_string_append(text, ". Tune on more patients, or ask for a larger alpha or delta");
-  g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STATE, text->str);
+  demur_error_set(error, DEMUR_ERROR_STATE, "%s", text->str);
 }
 
 static DemurTuning *
@@ -428,8 +431,8 @@ demur_tune_guaranteed_risk(const DemurRiskPlan *plan, const double *const *score
   for (size_t i = 0; i < n_chosen; i++)
     n_unlabelled += isfinite(labels[rows[i]]) ? 0 : 1;
   if (n_unlabelled > 0 || n_chosen == 0) {
-    g_set_error(
-        error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+    demur_error_set(
+        error, DEMUR_ERROR_STATE,
         "a risk cannot be guaranteed: the outcome of %zu of %zu patients of the tuning split "
         "is not known (no label, or left before the horizon), and the bounds are of outcomes "
         "that are not weighted; tune at a shorter horizon, or guarantee a measure, which "

@@ -48,8 +48,8 @@ demur_scoring_from_name(const char *name, DemurScoring *scoring, GError **error)
                                                        : ", ",
                            row->name);
   }
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "no method is called '%s'; there are %s", name,
-              list->str);
+  demur_error_set(error, DEMUR_ERROR_USAGE, "no method is called '%s'; there are %s", name,
+                  list->str);
   return FALSE;
 }
 

@@ -1,5 +1,6 @@
 /* The selector's file: one canonical JSON document, written and read with every size and number
  * checked. */
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -28,9 +29,8 @@ read_hashes(JsonObject *object, const char *key, size_t n, guint64 **hashes, GEr
   gsize length;
   g_autofree guchar *bytes = g_base64_decode(text, &length);
   if (length != n * sizeof **hashes) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "member '%s' holds %zu bytes where %zu are expected", key, length,
-                n * sizeof **hashes);
+    demur_error_set(error, DEMUR_ERROR_INPUT, "member '%s' holds %zu bytes where %zu are expected",
+                    key, length, n * sizeof **hashes);
     return FALSE;
   }
   *hashes = g_new(guint64, MAX(n, 1));
@@ -151,7 +151,7 @@ write_members(const DemurSelector *s, DemurJson *json) {
     demur_json_double(json, "horizon_years", s->horizon_years);
   demur_json_int(json, "n_classes", (gint64)s->n_classes);
   demur_json_int(json, "embedding_width", (gint64)s->embedding_width);
-  g_autofree char *seed = g_strdup_printf("%" G_GUINT64_FORMAT, s->seed);
+  g_autofree char *seed = g_strdup_printf("%" PRIu64, s->seed);
   demur_json_string(json, "seed", seed); /* text: a double can't hold 64 bits */
   demur_train_settings_write_json(s->settings, json, "settings");
   demur_json_string(json, "cohort", s->cohort);
@@ -258,8 +258,8 @@ read_role(JsonObject *object, DemurPartRole *role, GError **error) {
     return FALSE;
   if (demur_part_role_from_name(name, role))
     return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-              "member 'role' is '%s': no part of a training that is known", name);
+  demur_error_set(error, DEMUR_ERROR_INPUT,
+                  "member 'role' is '%s': no part of a training that is known", name);
   return FALSE;
 }
 
@@ -308,9 +308,9 @@ check_scoring(const DemurSelector *s, GError **error) {
   for (size_t c = 0; c < s->n_inputs; c++)
     found = found || g_strcmp0(s->columns->names[s->inputs[c]], row->column) == 0;
   if (!found)
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "member 'inputs' lacks '%s', which the method '%s' ranks by", row->column,
-                row->name);
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "member 'inputs' lacks '%s', which the method '%s' ranks by", row->column,
+                    row->name);
   return found;
 }
 
@@ -321,8 +321,9 @@ read_inputs(DemurSelector *s, JsonObject *root, GError **error) {
     return FALSE;
   const guint n = json_array_get_length(inputs);
   if (n == 0 || n > s->columns->n_columns) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "member 'inputs' names %u meta features; there are %zu", n, s->columns->n_columns);
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "member 'inputs' names %u meta features; there are %zu", n,
+                    s->columns->n_columns);
     return FALSE;
   }
   s->n_inputs = n;
@@ -334,8 +335,8 @@ read_inputs(DemurSelector *s, JsonObject *root, GError **error) {
     while (c < s->columns->n_columns && g_strcmp0(s->columns->names[c], name) != 0)
       c++;
     if (c == s->columns->n_columns) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "member 'inputs' names '%s', which is no meta feature", name ? name : "null");
+      demur_error_set(error, DEMUR_ERROR_INPUT,
+                      "member 'inputs' names '%s', which is no meta feature", name ? name : "null");
       return FALSE;
     }
     s->inputs[i] = (guint32)c;
@@ -348,9 +349,9 @@ static gboolean
 read_model(const DemurSelector *s, JsonArray *list, DemurSelectorModel *model, GError **error) {
   const guint n = json_array_get_length(list);
   if ((n == 0) != (s->settings->scoring != DEMUR_SCORING_NETWORK) || n > 1000) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "member 'models' averages %u networks, which the method '%s' does not have", n,
-                demur_scoring_row(s->settings->scoring)->name);
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "member 'models' averages %u networks, which the method '%s' does not have", n,
+                    demur_scoring_row(s->settings->scoring)->name);
     return FALSE;
   }
   model->epochs = g_new0(gint64, MAX(n, 1));
@@ -379,15 +380,15 @@ read_models(DemurSelector *s, JsonObject *root, GError **error) {
     return FALSE;
   const guint n = json_array_get_length(models);
   if (n == 0 || n > 1000) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "member 'models' holds %u models; 1 to 1000 are expected", n);
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "member 'models' holds %u models; 1 to 1000 are expected", n);
     return FALSE;
   }
   s->models = g_new0(DemurSelectorModel, n);
   for (guint m = 0; m < n; m++) {
     JsonNode *node = json_array_get_element(models, m);
     if (!JSON_NODE_HOLDS_ARRAY(node)) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "member 'models[%u]' is no array", m);
+      demur_error_set(error, DEMUR_ERROR_INPUT, "member 'models[%u]' is no array", m);
       return FALSE;
     }
     DemurSelectorModel *model = &s->models[s->n_models++];
@@ -405,8 +406,7 @@ read_corrector(const DemurSelector *s, JsonObject *root, const char *key, DemurS
   JsonObject *object, *corrector;
   const size_t n_base = demur_selector_n_corrector_base(s);
   if (s->n_classes != 2) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "member '%s': a corrector needs two classes",
-                key);
+    demur_error_set(error, DEMUR_ERROR_INPUT, "member '%s': a corrector needs two classes", key);
     return FALSE;
   }
   return demur_json_read_object(root, key, &object, error) &&
@@ -453,8 +453,8 @@ check_recalibration(const DemurSelector *s, GError **error) {
   if (s->recalibration == NULL || s->recalibration->kind != DEMUR_RECALIBRATION_CORRECTOR ||
       s->raw.corrector != NULL)
     return TRUE;
-  g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                      "the risks are the corrector's, but member 'raw' holds no corrector");
+  demur_error_set(error, DEMUR_ERROR_INPUT,
+                  "the risks are the corrector's, but member 'raw' holds no corrector");
   return FALSE;
 }
 
@@ -479,7 +479,7 @@ read_kept(DemurSelector *s, JsonObject *root, GError **error) {
     JsonNode *node = json_array_get_element(names, i);
     const char *name = JSON_NODE_HOLDS_VALUE(node) ? json_node_get_string(node) : NULL;
     if (name == NULL) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "member 'site_names[%u]' is no text", i);
+      demur_error_set(error, DEMUR_ERROR_INPUT, "member 'site_names[%u]' is no text", i);
       return FALSE;
     }
     s->site_names[s->n_site_names++] = g_strdup(name);
@@ -487,8 +487,8 @@ read_kept(DemurSelector *s, JsonObject *root, GError **error) {
   s->kept_sites = demur_new_array(guint32, s->n_kept);
   for (size_t i = 0; i < s->n_kept; i++) {
     if (!(sites[i] >= 0.0f && sites[i] < (float)n)) {
-      g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                          "member 'sites' names a site that is not in 'site_names'");
+      demur_error_set(error, DEMUR_ERROR_INPUT,
+                      "member 'sites' names a site that is not in 'site_names'");
       return FALSE;
     }
     s->kept_sites[i] = (guint32)sites[i];
@@ -505,8 +505,7 @@ read_features(DemurSelector *s, JsonObject *root, GError **error) {
       !read_size(root, "n_components", 0, DEMUR_CORRECTOR_COMPONENTS, &s->n_components, error))
     return FALSE;
   if (!with_outlier && (s->n_svd > 0 || s->n_components > 0)) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                        "components of embeddings without an outlier model");
+    demur_error_set(error, DEMUR_ERROR_INPUT, "components of embeddings without an outlier model");
     return FALSE;
   }
   JsonObject *acquisition, *making;
@@ -535,8 +534,8 @@ read_features(DemurSelector *s, JsonObject *root, GError **error) {
     return FALSE;
   if (demur_outlier_model_width(s->outlier) != (s->n_svd > 0 ? s->n_svd : s->embedding_width) ||
       demur_outlier_model_n_fitted(s->outlier) != s->n_reference) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                        "the outlier model does not fit the embedding width or reference set");
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "the outlier model does not fit the embedding width or reference set");
     return FALSE;
   }
   return s->n_components == 0 ||
@@ -560,8 +559,8 @@ read_release(DemurSelector *s, JsonObject *root, GError **error) {
     if (strcmp(kind, release_names[k]) == 0)
       s->release = (DemurRelease)k;
   if (s->release == DEMUR_RELEASE_NONE) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "member 'kind' of 'release' is '%s', which is no kind", kind);
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "member 'kind' of 'release' is '%s', which is no kind", kind);
     return FALSE;
   }
   if (!has_member(release, "maps"))
@@ -572,8 +571,8 @@ read_release(DemurSelector *s, JsonObject *root, GError **error) {
     return FALSE;
   for (size_t k = 1; k < DEMUR_RELEASE_MAP_LENGTH; k++)
     if (k % DEMUR_RELEASE_KNOTS != 0 && maps[k] < maps[k - 1]) {
-      g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                          "member 'maps' of 'release' is not in ascending order");
+      demur_error_set(error, DEMUR_ERROR_INPUT,
+                      "member 'maps' of 'release' is not in ascending order");
       return FALSE;
     }
   s->outlier_maps = g_memdup2(maps, DEMUR_RELEASE_MAP_LENGTH * sizeof *maps);
@@ -587,16 +586,15 @@ read_document(DemurSelector *s, JsonObject *root, GError **error) {
   if (!demur_json_read_string(root, "format", &format, error))
     return FALSE;
   if (strcmp(format, FORMAT) != 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "the format is '%s', not '" FORMAT "'",
-                format);
+    demur_error_set(error, DEMUR_ERROR_INPUT, "the format is '%s', not '%s'", format, FORMAT);
     return FALSE;
   }
   if (!demur_json_read_int(root, "version", 1, G_MAXINT64, &version, error))
     return FALSE;
   if (version > DEMUR_SELECTOR_VERSION) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED,
-                "format version %" G_GINT64_FORMAT " is newer than this program's %d; update demur",
-                version, DEMUR_SELECTOR_VERSION);
+    demur_error_set(error, DEMUR_ERROR_UNSUPPORTED,
+                    "format version %" PRId64 " is newer than this program's %d; update demur",
+                    version, DEMUR_SELECTOR_VERSION);
     return FALSE;
   }
   s->version = version;
@@ -621,8 +619,8 @@ read_document(DemurSelector *s, JsonObject *root, GError **error) {
     return FALSE;
   for (size_t i = 1; s->patient_hashes != NULL && i < s->n_patients; i++)
     if (s->patient_hashes[i - 1] > s->patient_hashes[i]) {
-      g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                          "member 'patient_hashes' is not in ascending order");
+      demur_error_set(error, DEMUR_ERROR_INPUT,
+                      "member 'patient_hashes' is not in ascending order");
       return FALSE;
     }
   if (has_member(root, "recalibration") &&
@@ -630,8 +628,7 @@ read_document(DemurSelector *s, JsonObject *root, GError **error) {
        (s->recalibration = demur_recalibration_read_json(recalibration, error)) == NULL))
     return FALSE;
   if (s->recalibration != NULL && s->recalibration->n_classes != s->n_classes) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                        "the recalibration is for another number of classes");
+    demur_error_set(error, DEMUR_ERROR_INPUT, "the recalibration is for another number of classes");
     return FALSE;
   }
   return read_features(s, root, error) &&
@@ -648,21 +645,21 @@ read_unsealed(const char *text, gssize length, const char *name, char **digest, 
   g_autoptr(JsonParser) parser = json_parser_new_immutable();
   g_autoptr(GError) local = NULL;
   if (!demur_json_load(parser, text, length, &local)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s is not a JSON document: %s", name,
-                local->message);
+    demur_error_set(error, DEMUR_ERROR_INPUT, "%s is not a JSON document: %s", name,
+                    local->message);
     return NULL;
   }
   JsonNode *node = json_parser_get_root(parser);
   if (node == NULL || !JSON_NODE_HOLDS_OBJECT(node)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s is not a selector: no JSON object",
-                name);
+    demur_error_set(error, DEMUR_ERROR_INPUT, "%s is not a selector: no JSON object", name);
     return NULL;
   }
   g_autoptr(DemurSelector) selector = demur_selector_alloc();
   if (!read_document(selector, json_node_get_object(node), &local) ||
       !read_text(json_node_get_object(node), "digest", digest, &local)) {
     const int code = local->domain == DEMUR_ERROR ? local->code : DEMUR_ERROR_INPUT;
-    g_set_error(error, DEMUR_ERROR, code, "%s is not a usable selector: %s", name, local->message);
+    demur_error_set(error, code, "%s is not a usable selector: %s", name, local->message);
+    demur_error_because(error, local);
     return NULL;
   }
   return g_steal_pointer(&selector);
@@ -724,8 +721,8 @@ demur_selector_from_json(const char *text, gssize length, const char *name, GErr
     return NULL;
   demur_selector_seal(selector);
   if (strcmp(digest, selector->digest) != 0) {
-    g_set_error(
-        error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
+    demur_error_set(
+        error, DEMUR_ERROR_INPUT,
         "%s was changed after it was written: its digest is %.12s.., its content's %.12s..; "
         "export it again",
         name, digest, selector->digest);

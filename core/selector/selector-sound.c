@@ -44,10 +44,11 @@ network_bound(DemurMlpShape shape, const float *parameters) {
 
 static gboolean
 fail(const char *member, GError **error) {
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-              "member '%s' holds numbers that no training gives and that overflow: scores would be "
-              "no numbers",
-              member);
+  demur_error_set(
+      error, DEMUR_ERROR_INPUT,
+      "member '%s' holds numbers that no training gives and that overflow: scores would be "
+      "no numbers",
+      member);
   return FALSE;
 }
 
@@ -109,10 +110,11 @@ demur_selector_check_meta(const DemurSelector *s, const DemurCohort *cohort, con
       const double value = meta[i * s->columns->n_columns + s->inputs[c]];
       if (fabs((value - means[c]) / sds[c]) <= DEMUR_SELECTOR_MAX_INPUT)
         continue;
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NUMERIC,
-                  "scan %s: its meta feature %s is %g, which is no number or far beyond what this "
-                  "selector can judge; check its risk and embedding, and the selector",
-                  cohort->scan_ids[rows[i]], s->columns->names[s->inputs[c]], value);
+      demur_error_set(
+          error, DEMUR_ERROR_NUMERIC,
+          "scan %s: its meta feature %s is %g, which is no number or far beyond what this "
+          "selector can judge; check its risk and embedding, and the selector",
+          cohort->scan_ids[rows[i]], s->columns->names[s->inputs[c]], value);
       return FALSE;
     }
   return TRUE;
@@ -124,10 +126,11 @@ demur_selector_check_risks(const DemurCohort *cohort, const guint32 *rows, size_
   for (size_t i = 0; i < n_rows; i++)
     for (size_t c = 0; c < k; c++)
       if (!(risks[rows[i] * k + c] >= 0.0 && risks[rows[i] * k + c] <= 1.0)) {
-        g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NUMERIC,
-                    "scan %s: the selector's recalibration gives it the risk %g; the selector is "
-                    "not sound",
-                    cohort->scan_ids[rows[i]], risks[rows[i] * k + c]);
+        demur_error_set(
+            error, DEMUR_ERROR_NUMERIC,
+            "scan %s: the selector's recalibration gives it the risk %g; the selector is "
+            "not sound",
+            cohort->scan_ids[rows[i]], risks[rows[i] * k + c]);
         return FALSE;
       }
   return TRUE;

@@ -287,25 +287,26 @@ gboolean
 demur_selector_check_cohort(const DemurSelector *selector, const DemurCohort *cohort,
                             GError **error) {
   if (g_strcmp0(selector->model, cohort->model) != 0)
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "the selector was trained on scores of the model '%s', but cohort '%s' holds "
-                "scores of '%s'; train a selector for that model",
-                selector->model, cohort->name, cohort->model);
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "the selector was trained on scores of the model '%s', but cohort '%s' holds "
+                    "scores of '%s'; train a selector for that model",
+                    selector->model, cohort->name, cohort->model);
   else if (selector->horizon_years > 0.0 && cohort->horizon_years > 0.0 &&
            selector->horizon_years != cohort->horizon_years)
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "the selector was trained on risks within %g years, but those of cohort '%s' are "
-                "within %g; give it the risk of the same years (cohort import --horizon)",
-                selector->horizon_years, cohort->name, cohort->horizon_years);
+    demur_error_set(
+        error, DEMUR_ERROR_STATE,
+        "the selector was trained on risks within %g years, but those of cohort '%s' are "
+        "within %g; give it the risk of the same years (cohort import --horizon)",
+        selector->horizon_years, cohort->name, cohort->horizon_years);
   else if (selector->n_classes != cohort->n_classes)
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "the selector was trained for %zu classes, but cohort '%s' has %zu",
-                selector->n_classes, cohort->name, cohort->n_classes);
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "the selector was trained for %zu classes, but cohort '%s' has %zu",
+                    selector->n_classes, cohort->name, cohort->n_classes);
   else if (selector->outlier != NULL && selector->embedding_width != cohort->embedding_width)
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "the selector was trained on embeddings of width %zu, but those of cohort '%s' "
-                "have %zu",
-                selector->embedding_width, cohort->name, cohort->embedding_width);
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "the selector was trained on embeddings of width %zu, but those of cohort '%s' "
+                    "have %zu",
+                    selector->embedding_width, cohort->name, cohort->embedding_width);
   else
     return TRUE;
   return FALSE;

@@ -1,5 +1,6 @@
 #include "selector/settings.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -125,23 +126,22 @@ demur_train_settings_check(const DemurTrainSettings *settings, GError **error) {
     const Number *number = &numbers[i];
     const double value = number_value(settings, number);
     if (!(value >= number->minimum && value <= number->maximum)) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "%s is %g; it must lie in [%g, %g]",
-                  number->name, value, number->minimum, number->maximum);
+      demur_error_set(error, DEMUR_ERROR_USAGE, "%s is %g; it must lie in [%g, %g]", number->name,
+                      value, number->minimum, number->maximum);
       return FALSE;
     }
   }
   if (settings->kappa > settings->batch) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "kappa is %" G_GINT64_FORMAT " but an update has only %" G_GINT64_FORMAT
-                " data sets (batch)",
-                settings->kappa, settings->batch);
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "kappa is %" PRId64 " but an update has only %" PRId64 " data sets (batch)",
+                    settings->kappa, settings->batch);
     return FALSE;
   }
   if (settings->datasets_per_epoch < settings->batch) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "datasets_per_epoch is %" G_GINT64_FORMAT
-                ", less than one update of %" G_GINT64_FORMAT " (batch)",
-                settings->datasets_per_epoch, settings->batch);
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "datasets_per_epoch is %" PRId64 ", less than one update of %" PRId64
+                    " (batch)",
+                    settings->datasets_per_epoch, settings->batch);
     return FALSE;
   }
   return TRUE;
@@ -184,10 +184,10 @@ demur_train_settings_set_number(DemurTrainSettings *settings, size_t i, const ch
   if (!demur_number_parse(text, strlen(text), &value) ||
       !(value >= number->minimum && value <= number->maximum) ||
       (number->kind == KIND_INT && value != floor(value))) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "'%s' is no value for %s: it takes a %s from %g to %g", text, number->name,
-                number->kind == KIND_INT ? "whole number" : "number", number->minimum,
-                number->maximum);
+    demur_error_set(error, DEMUR_ERROR_USAGE, "'%s' is no value for %s: it takes %s from %g to %g",
+                    text, number->name,
+                    number->kind == KIND_INT ? N_("a whole number") : N_("a number"),
+                    number->minimum, number->maximum);
     return FALSE;
   }
   set_number(settings, number, value);
@@ -232,10 +232,11 @@ demur_train_settings_set_resample(DemurTrainSettings *settings, const char *text
       settings->shift = shift_names[i].kind;
       return TRUE;
     }
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-              "no way of resampling is called '%s'; there are site, attribute:NAME, none, example "
-              "and outside",
-              text);
+  demur_error_set(
+      error, DEMUR_ERROR_USAGE,
+      "no way of resampling is called '%s'; there are site, attribute:NAME, none, example "
+      "and outside",
+      text);
   return FALSE;
 }
 
@@ -268,17 +269,17 @@ demur_train_settings_set_features(DemurTrainSettings *settings, const char *text
       if (strcmp(g_strstrip(*word), feature_names[i].name) == 0)
         group = feature_names[i].group;
     if (group == 0) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                  "no group of meta features is called '%s'; there are confidence, class, "
-                  "outlier, corrector and acquisition, separated by commas",
-                  *word);
+      demur_error_set(error, DEMUR_ERROR_USAGE,
+                      "no group of meta features is called '%s'; there are confidence, class, "
+                      "outlier, corrector and acquisition, separated by commas",
+                      *word);
       return FALSE;
     }
     groups |= group;
   }
   if ((groups & (DEMUR_FEATURES_CONFIDENCE | DEMUR_FEATURES_OUTLIER)) == 0) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                        "features needs at least one of confidence and outlier");
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "features needs at least one of confidence and outlier");
     return FALSE;
   }
   settings->features = groups;
@@ -305,8 +306,8 @@ find_word(const char *text, const char *what, const char *const *names, int n, i
   for (*index = 0; *index < n; (*index)++)
     if (strcmp(text, names[*index]) == 0)
       return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "no %s is called '%s'; there are %s and %s",
-              what, text, names[0], names[1]);
+  demur_error_set(error, DEMUR_ERROR_USAGE, "no %s is called '%s'; there are %s and %s", what, text,
+                  names[0], names[1]);
   return FALSE;
 }
 

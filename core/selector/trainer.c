@@ -12,6 +12,7 @@
  * the next, and the loop below works on nothing else. */
 #include "selector/trainer.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -278,9 +279,9 @@ check_state(const DemurTrainerState *state, DemurMlpShape shape, const DemurTrai
        (state->epoch <= settings->epochs && state->update >= begun &&
         state->update <= demur_train_settings_epoch_end(settings, state->epoch)));
   if (!fits)
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                        "what was kept of the interrupted training does not fit its settings and "
-                        "scans; train anew, without going on from it");
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "what was kept of the interrupted training does not fit its settings and "
+                    "scans; train anew, without going on from it");
   return fits;
 }
 
@@ -429,10 +430,10 @@ make_update(Training *t, gint64 n_updates, DemurAdam *adam, DemurTrainerState *s
   }
   if (isfinite(step.loss) && isfinite(step.gradient_norm))
     return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NUMERIC,
-              "training diverged at update %" G_GINT64_FORMAT
-              ": the loss is not finite; lower the learning rate or set a clip",
-              state->update);
+  demur_error_set(error, DEMUR_ERROR_NUMERIC,
+                  "training diverged at update %" PRId64
+                  ": the loss is not finite; lower the learning rate or set a clip",
+                  state->update);
   return FALSE;
 }
 

@@ -74,11 +74,12 @@ check_labels(const DemurCohort *cohort, const DemurTrainingPart *part, GError **
       first = part->rows[i];
   if (n_missing == 0)
     return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-              "%zu scans of split '%s' have no label (the first is scan %s); every scan that %s "
-              "needs one: put the others into a split of their own",
-              n_missing, part->split, cohort->scan_ids[first],
-              part->role == DEMUR_PART_TRAINING ? "trains" : "validates");
+  demur_error_set(
+      error, DEMUR_ERROR_STATE,
+      "%zu scans of split '%s' have no label (the first is scan %s); every scan that %s "
+      "needs one: put the others into a split of their own",
+      n_missing, part->split, cohort->scan_ids[first],
+      part->role == DEMUR_PART_TRAINING ? "trains" : "validates");
   return FALSE;
 }
 
@@ -117,9 +118,9 @@ draw_validation(const DemurCohort *cohort, guint64 seed, DemurTrainingPart *trai
     n_drawn += unit_scans[units[n_chosen++]];
   }
   if (n_drawn == 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "split '%s' holds one patient only: there is nothing to validate on",
-                training->split);
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "split '%s' holds one patient only: there is nothing to validate on",
+                    training->split);
     return FALSE;
   }
   validation->role = DEMUR_PART_VALIDATION;
@@ -155,9 +156,9 @@ demur_training_groups(const DemurCohort *cohort, const DemurTrainSettings *setti
   if (attribute != NULL) {
     const gssize index = demur_cohort_find_attribute(cohort, attribute);
     if (index < 0) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
-                  "cohort '%s' has no column '%s' to resample by; see `demur cohort show %s`",
-                  cohort->name, attribute, cohort->name);
+      demur_error_set(error, DEMUR_ERROR_NOT_FOUND,
+                      "cohort '%s' has no column '%s' to resample by; see `demur cohort show %s`",
+                      cohort->name, attribute, cohort->name);
       return FALSE;
     }
     codes = cohort->attributes[index].codes;
@@ -237,8 +238,9 @@ demur_training_parts_find(const DemurCohort *cohort, const DemurTrainSettings *s
     const char *name =
         settings->validation_split != NULL ? settings->validation_split : "validation";
     if (strcmp(name, split) == 0) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                  "the validation split is the training split '%s'; name another, or none", name);
+      demur_error_set(error, DEMUR_ERROR_USAGE,
+                      "the validation split is the training split '%s'; name another, or none",
+                      name);
       return FALSE;
     }
     if (!part_load(&parts->validation, DEMUR_PART_VALIDATION, cohort, name, error))

@@ -17,12 +17,13 @@ check_kind(const DemurTrainSettings *settings, size_t n_classes, gboolean own_pa
   const DemurRecalibrationKind kind = settings->recalibrate;
   if (n_classes > 2 && kind != DEMUR_RECALIBRATION_NONE && kind != DEMUR_RECALIBRATION_AUTO &&
       kind != DEMUR_RECALIBRATION_TEMPERATURE)
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "the recalibration '%s' needs binary risk; with %zu classes there is temperature",
-                demur_recalibration_name(kind), n_classes);
+    demur_error_set(
+        error, DEMUR_ERROR_STATE,
+        "the recalibration '%s' needs binary risk; with %zu classes there is temperature",
+        demur_recalibration_name(kind), n_classes);
   else if (kind == DEMUR_RECALIBRATION_CORRECTOR && !own_part)
-    g_set_error(
-        error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
+    demur_error_set(
+        error, DEMUR_ERROR_USAGE,
         "the corrector is fitted on the training split; leave --recalibration-split '%s' out",
         settings->recalibration_split);
   else

@@ -141,10 +141,12 @@ settle_scoring(DemurTrainSettings *settled, const DemurCohort *cohort, GError **
     return TRUE;
   if ((row->needs_binary && cohort->n_classes > 2) ||
       (row->needs_embeddings && cohort->embedding_width == 0)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "the method '%s' needs %s, which cohort '%s' "
-                "does not have",
-                row->name, row->needs_binary ? "binary risk" : "embeddings", cohort->name);
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "the method '%s' needs %s, which cohort '%s' "
+                    "does not have",
+                    row->name,
+                    row->needs_binary ? N_("binary risk") : N_("embeddings of its scans"),
+                    cohort->name);
     return FALSE;
   }
   settled->features |= row->features;
@@ -160,8 +162,8 @@ settle(const DemurTrainSettings *settings, const DemurCohort *cohort, GError **e
   DemurTrainSettings *settled = demur_train_settings_copy(settings);
   if (cohort->n_classes > 2 && settled->target == DEMUR_TARGET_DENOISED) {
     if (settings->target_explicit) {
-      g_set_error(
-          error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+      demur_error_set(
+          error, DEMUR_ERROR_STATE,
           "the denoised target needs binary risk, but cohort '%s' has %zu classes; train with "
           "--target paper",
           cohort->name, cohort->n_classes);
@@ -232,12 +234,12 @@ begin(const DemurCohort *cohort, const DemurTrainSettings *settings, guint64 see
   demur_training_parts_remember(s, cohort, parts);
   if (cohort->embedding_width > 0 || (s->settings->features & DEMUR_FEATURES_OUTLIER) == 0)
     return g_steal_pointer(&s);
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-              "cohort '%s' has no embeddings, which the outlier features need; import it with "
-              "them (emb_0.. or --embeddings), or train with --features %s",
-              cohort->name,
-              s->settings->target == DEMUR_TARGET_DENOISED ? "confidence,class,corrector"
-                                                           : "confidence,class");
+  demur_error_set(error, DEMUR_ERROR_STATE,
+                  "cohort '%s' has no embeddings, which the outlier features need; import it with "
+                  "them (emb_0.. or --embeddings), or train with --features %s",
+                  cohort->name,
+                  s->settings->target == DEMUR_TARGET_DENOISED ? "confidence,class,corrector"
+                                                               : "confidence,class");
   return NULL;
 }
 

@@ -1,5 +1,7 @@
 #include "store/acceptances.h"
 
+#include <inttypes.h>
+
 #include "base/error.h"
 #include "store/connection.h"
 #include "store/events.h"
@@ -63,7 +65,7 @@ demur_acceptance_plans_save(DemurWorkspace *workspace, DemurAcceptancePlanRecord
       demur_store_run(workspace, statement, "saving the plan of an acceptance test", error);
   if (ok) {
     record->id = sqlite3_last_insert_rowid(workspace->database);
-    g_autofree char *key = g_strdup_printf("acceptance-plan:%" G_GINT64_FORMAT, record->id);
+    g_autofree char *key = g_strdup_printf("acceptance-plan:%" PRId64, record->id);
     ok = demur_events_add(workspace, DEMUR_EVENT_ACCEPTANCE, key, record->digest,
                           "{\"plan\": true}", record->created, error);
   }
@@ -92,10 +94,11 @@ check_plan(const DemurAcceptancePlanRecord *record, GError **error) {
   g_autofree char *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, record->document, -1);
   if (g_strcmp0(digest, record->digest) == 0)
     return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
-              "the plan of the acceptance test of site '%s' is not the one that was saved: plan "
-              "again, and find out who changed the workspace",
-              record->site);
+  demur_error_set(
+      error, DEMUR_ERROR_STORE,
+      "the plan of the acceptance test of site '%s' is not the one that was saved: plan "
+      "again, and find out who changed the workspace",
+      record->site);
   return FALSE;
 }
 
@@ -172,7 +175,7 @@ demur_acceptances_save(DemurWorkspace *workspace, const DemurAcceptanceRecord *r
   gboolean ok =
       demur_store_run(workspace, statement, "saving the answer of an acceptance test", error);
   if (ok) {
-    g_autofree char *key = g_strdup_printf("acceptance:%" G_GINT64_FORMAT,
+    g_autofree char *key = g_strdup_printf("acceptance:%" PRId64,
                                            (gint64)sqlite3_last_insert_rowid(workspace->database));
     const char *const texts[] = {record->answer, record->document, record->labels_digest};
     g_autofree char *digest = demur_store_digest(texts, G_N_ELEMENTS(texts), NULL, 0);

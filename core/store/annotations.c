@@ -1,5 +1,6 @@
 #include "store/annotations.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -50,12 +51,12 @@ check_images(DemurWorkspace *workspace, const DemurAnnotation *a, GError **error
   if (row)
     sqlite3_reset(statement);
   if (!row)
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
-                "there is no DICOM scan %s in the workspace any more", a->scan_id);
+    demur_error_set(error, DEMUR_ERROR_NOT_FOUND,
+                    "there is no DICOM scan %s in the workspace any more", a->scan_id);
   else if (images != NULL && g_strcmp0(images, a->images_digest) != 0)
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "the images of scan %s are others by now: open it again before you measure",
-                a->scan_id);
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "the images of scan %s are others by now: open it again before you measure",
+                    a->scan_id);
   else
     return TRUE;
   return FALSE;
@@ -68,7 +69,7 @@ add_row(DemurWorkspace *workspace, sqlite3_stmt *statement, const char *created,
   if (!demur_store_run(workspace, statement, "keeping what was drawn on an image", error))
     return FALSE;
   *id = sqlite3_last_insert_rowid(workspace->database);
-  g_autofree char *key = g_strdup_printf("annotation:%" G_GINT64_FORMAT, *id);
+  g_autofree char *key = g_strdup_printf("annotation:%" PRId64, *id);
   /* The seal holds every column; the digest only says that the row is there. */
   const char *const texts[] = {key, created};
   g_autofree char *digest = demur_store_digest(texts, G_N_ELEMENTS(texts), NULL, 0);
@@ -123,7 +124,7 @@ demur_annotations_save(DemurWorkspace *workspace, DemurAnnotation *annotation, G
 /* FALSE where there is none of that id, or it is off. */
 static gboolean
 check_on(DemurWorkspace *workspace, gint64 id, GError **error) {
-  g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, id);
+  g_autofree char *number = g_strdup_printf("%" PRId64, id);
   const gint64 n = demur_store_count(workspace,
                                      "SELECT count(*) FROM annotation WHERE kind <> 'removal'"
                                      " AND id = CAST(? AS INTEGER)",
@@ -137,10 +138,9 @@ check_on(DemurWorkspace *workspace, gint64 id, GError **error) {
   if (n_off < 0)
     return FALSE;
   if (n == 0)
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND, "there is no measurement %s", number);
+    demur_error_set(error, DEMUR_ERROR_NOT_FOUND, "there is no measurement %s", number);
   else if (n_off > 0)
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "measurement %s was taken off already",
-                number);
+    demur_error_set(error, DEMUR_ERROR_STATE, "measurement %s was taken off already", number);
   return n > 0 && n_off == 0;
 }
 

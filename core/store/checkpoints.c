@@ -33,8 +33,8 @@ demur_checkpoints_load(DemurWorkspace *workspace, const char *name, GError **err
   if (!demur_store_step(workspace, statement, &row, "reading an unfinished training", error))
     return NULL;
   if (!row) {
-    g_set_error(
-        error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
+    demur_error_set(
+        error, DEMUR_ERROR_NOT_FOUND,
         "no interrupted training of a selector '%s' is kept, so there is nothing to resume; "
         "leave out --resume to train from the start",
         name);

@@ -167,10 +167,10 @@ demur_store_write_cohort(DemurWorkspace *workspace, const DemurCohort *cohort, c
 
 static gboolean
 damaged(const char *cohort, const char *column, GError **error) {
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
-              "cohort %s: column %s is damaged; run `demur verify`, bring back a copy of the "
-              "workspace or import the cohort again",
-              cohort, column);
+  demur_error_set(error, DEMUR_ERROR_STORE,
+                  "cohort %s: column %s is damaged; run `demur verify`, bring back a copy of the "
+                  "workspace or import the cohort again",
+                  cohort, column);
   return FALSE;
 }
 

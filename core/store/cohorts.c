@@ -1,5 +1,6 @@
 #include "store/cohorts.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -42,9 +43,9 @@ demur_cohorts_save(DemurWorkspace *workspace, const DemurCohort *cohort,
   const gint64 taken = demur_store_cohort_exists(workspace, cohort->name, error);
   gboolean ok = taken == 0;
   if (taken > 0)
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_EXISTS,
-                "there is a cohort %s already; choose another name, or remove it first",
-                cohort->name);
+    demur_error_set(error, DEMUR_ERROR_EXISTS,
+                    "there is a cohort %s already; choose another name, or remove it first",
+                    cohort->name);
   ok = ok && demur_store_write_cohort(workspace, cohort, digest, progress, error);
   demur_store_tell_cohort(workspace, cohort->name);
   return demur_store_end(workspace, ok, error);
@@ -126,9 +127,9 @@ demur_store_cohort_not_found(DemurWorkspace *workspace, const char *name, GError
   for (guint i = 0; i < list->len; i++)
     g_string_append_printf(names, "%s%s", i > 0 ? ", " : "",
                            ((DemurCohortSummary *)list->pdata[i])->name);
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND, "there is no cohort %s; %s%s", name,
-              list->len > 0 ? "there are: " : "there is none yet (demur cohort import)",
-              names->str);
+  demur_error_set(error, DEMUR_ERROR_NOT_FOUND, "there is no cohort %s; %s%s", name,
+                  list->len > 0 ? N_("there are: ") : N_("there is none yet (demur cohort import)"),
+                  names->str);
   return FALSE;
 }
 
@@ -238,10 +239,10 @@ attach_one(DemurWorkspace *workspace, gint64 id, const char *name, size_t n_scan
   if (there < 0)
     return FALSE;
   if (there > 0 && !replace) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_EXISTS,
-                "cohort %s has a column %s already; ask for it to be replaced, or leave it out "
-                "(--columns)",
-                name, attribute->name);
+    demur_error_set(error, DEMUR_ERROR_EXISTS,
+                    "cohort %s has a column %s already; ask for it to be replaced, or leave it out "
+                    "(--columns)",
+                    name, attribute->name);
     return FALSE;
   }
   if (there > 0 && !remove_attribute(workspace, id, attribute->name, error))
@@ -286,8 +287,8 @@ check_unused(DemurWorkspace *workspace, const char *name, GError **error) {
       demur_store_made(workspace, made_from, G_N_ELEMENTS(made_from), name, error);
   if (made == NULL || *made == '\0')
     return made != NULL;
-  g_set_error(
-      error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+  demur_error_set(
+      error, DEMUR_ERROR_STATE,
       "from cohort %s were made: %s; choose another name, remove the selectors first, or use "
       "`demur cohort remove --force` (what was made then keeps its name and digest)",
       name, made);

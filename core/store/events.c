@@ -3,6 +3,7 @@
  * is found by a head that was printed before; everything else by walking the table. */
 #include "store/events.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/digest.h"
@@ -59,7 +60,7 @@ free_event(gpointer event) {
 
 char *
 demur_event_digest(const DemurEvent *event) {
-  g_autofree char *sequence = g_strdup_printf("%" G_GINT64_FORMAT, event->sequence);
+  g_autofree char *sequence = g_strdup_printf("%" PRId64, event->sequence);
   const char *const texts[] = {sequence,       kinds[event->kind], event->key,     event->digest,
                                event->details, event->user,        event->station, event->program,
                                event->created, event->previous};
@@ -216,9 +217,9 @@ demur_events_find_head(DemurWorkspace *workspace, const char *head, gint64 *sequ
   const size_t length = strlen(head);
   *sequence = 0;
   if (length < DEMUR_EVENTS_SHORTEST_HEAD || strspn(head, "0123456789abcdef") != length) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "'%s' is no head: give at least %d of its hexadecimal digits", head,
-                DEMUR_EVENTS_SHORTEST_HEAD);
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "'%s' is no head: give at least %d of its hexadecimal digits", head,
+                    DEMUR_EVENTS_SHORTEST_HEAD);
     return FALSE;
   }
   g_autoptr(GPtrArray) events = demur_events_list(workspace, 0, NULL, error);

@@ -1,5 +1,6 @@
 #include "store/opening.h"
 
+#include <inttypes.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -52,10 +53,10 @@ demur_workspace_is_read_only(const char *path) {
 
 gboolean
 demur_store_refuse_newer(const char *path, gint64 version, GError **error) {
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
-              "workspace %s was written by a newer program (schema %" G_GINT64_FORMAT
-              ", this one knows %d) and was left as it is; use that program",
-              path, version, demur_store_version);
+  demur_error_set(error, DEMUR_ERROR_STORE,
+                  "workspace %s was written by a newer program (schema %" PRId64
+                  ", this one knows %d) and was left as it is; use that program",
+                  path, version, demur_store_version);
   return FALSE;
 }
 
@@ -95,17 +96,16 @@ demur_store_look(const char *path, gboolean *is_empty, GError **error) {
                       : S_ISREG(status.st_mode) ? NULL
                                                 : "is a device or a pipe";
   if (wrong != NULL) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE, "%s %s; give a file (--workspace)", path,
-                wrong);
+    demur_error_set(error, DEMUR_ERROR_STORE, "%s %s; give a file (--workspace)", path, wrong);
     return FALSE;
   }
   guint8 head[HEAD_SIZE] = {0};
   sqlite3_int64 size = 0;
   const int code = number == 0 ? read_head(path, head, &size) : SQLITE_CANTOPEN;
   if (code != SQLITE_OK) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
-                "workspace %s can't be read: %s; check the rights of the file", path,
-                number != 0 ? g_strerror(number) : sqlite3_errstr(code));
+    demur_error_set(error, DEMUR_ERROR_STORE,
+                    "workspace %s can't be read: %s; check the rights of the file", path,
+                    number != 0 ? g_strerror(number) : sqlite3_errstr(code));
     return FALSE;
   }
   if (size == 0)
@@ -118,10 +118,10 @@ demur_store_look(const char *path, gboolean *is_empty, GError **error) {
   memcpy(&id, head + 68, sizeof id);
   if (memcmp(head, "SQLite format 3", 16) != 0 ||
       GUINT32_FROM_BE(id) != DEMUR_STORE_APPLICATION_ID) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
-                "%s is not a Demur workspace and was left as it is; choose another file "
-                "(--workspace)",
-                path);
+    demur_error_set(error, DEMUR_ERROR_STORE,
+                    "%s is not a Demur workspace and was left as it is; choose another file "
+                    "(--workspace)",
+                    path);
     return FALSE;
   }
   version = GUINT32_FROM_BE(version);
@@ -144,10 +144,10 @@ demur_store_make_file(const char *path, GError **error) {
     close(fd);
   ok |= number == EEXIST; /* another run was quicker */
   if (!ok)
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
-                "workspace %s can't be made: %s; choose a folder that can be written "
-                "(--workspace)",
-                path, g_strerror(number));
+    demur_error_set(error, DEMUR_ERROR_STORE,
+                    "workspace %s can't be made: %s; choose a folder that can be written "
+                    "(--workspace)",
+                    path, g_strerror(number));
   return ok;
 }
 
@@ -162,10 +162,11 @@ demur_store_check_writer(const char *path, GError **error) {
   const gboolean by_group = (file.st_mode & 0060) == 0060 && made == file.st_gid;
   if (by_group || (file.st_mode & 0006) == 0006)
     return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
-              "workspace %s is another user's, and what is written beside it would lock its owner "
-              "out: share its folder with a group (chgrp, chmod g+ws), or open it for reading",
-              path);
+  demur_error_set(
+      error, DEMUR_ERROR_STORE,
+      "workspace %s is another user's, and what is written beside it would lock its owner "
+      "out: share its folder with a group (chgrp, chmod g+ws), or open it for reading",
+      path);
   return FALSE;
 }
 
@@ -187,9 +188,10 @@ demur_store_database_name(const char *path, gboolean read_only, gboolean *is_uri
     return g_strconcat(uri, "?immutable=1", NULL);
   if (access(log, R_OK) == 0 && access(index, R_OK) == 0)
     return g_strconcat(uri, "?readonly_shm=1", NULL);
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
-              "workspace %s has changes in its log (%s) that can't be read from here without "
-              "writing beside it: let its owner open it once, or copy both to a place of your own",
-              path, log);
+  demur_error_set(
+      error, DEMUR_ERROR_STORE,
+      "workspace %s has changes in its log (%s) that can't be read from here without "
+      "writing beside it: let its owner open it once, or copy both to a place of your own",
+      path, log);
   return NULL;
 }

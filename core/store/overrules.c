@@ -1,5 +1,7 @@
 #include "store/overrules.h"
 
+#include <inttypes.h>
+
 #include "base/error.h"
 #include "store/connection.h"
 #include "store/events.h"
@@ -19,7 +21,7 @@ demur_overrule_record_free(DemurOverruleRecord *record) {
 
 char *
 demur_overrule_key(gint64 id) {
-  return g_strdup_printf("overrule:%" G_GINT64_FORMAT, id);
+  return g_strdup_printf("overrule:%" PRId64, id);
 }
 
 char *
@@ -42,10 +44,11 @@ demur_overrules_add(DemurWorkspace *workspace, const DemurOverruleRecord *record
   if (n < 0)
     return FALSE;
   if (n == 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
-                "there is no DICOM scan %s in the workspace; `demur dicom list` shows what there "
-                "is",
-                record->scan_id);
+    demur_error_set(
+        error, DEMUR_ERROR_NOT_FOUND,
+        "there is no DICOM scan %s in the workspace; `demur dicom list` shows what there "
+        "is",
+        record->scan_id);
     return FALSE;
   }
   sqlite3_stmt *statement = demur_store_statement(

@@ -1,5 +1,6 @@
 #include "store/reviews.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -60,12 +61,12 @@ is_blank(const char *text) {
 
 char *
 demur_review_key(gint64 id) {
-  return g_strdup_printf("review:%" G_GINT64_FORMAT, id);
+  return g_strdup_printf("review:%" PRId64, id);
 }
 
 char *
 demur_review_digest(const DemurReviewRecord *r) {
-  g_autofree char *verdict = g_strdup_printf("%" G_GINT64_FORMAT, r->verdict_id);
+  g_autofree char *verdict = g_strdup_printf("%" PRId64, r->verdict_id);
   const char *const texts[] = {r->scan_id,
                                r->cohort,
                                verdict,
@@ -101,9 +102,9 @@ find_verdict(DemurWorkspace *workspace, DemurReviewRecord *record, GError **erro
     sqlite3_reset(statement);
     return TRUE;
   }
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-              "the verdict that is reviewed is none of scan %s; look at the scan again",
-              record->scan_id);
+  demur_error_set(error, DEMUR_ERROR_STATE,
+                  "the verdict that is reviewed is none of scan %s; look at the scan again",
+                  record->scan_id);
   return FALSE;
 }
 
@@ -146,12 +147,12 @@ gboolean
 demur_reviews_save(DemurWorkspace *workspace, DemurReviewRecord *record, GError **error) {
   if (is_blank(record->scan_id) || is_blank(record->user) || is_blank(record->created) ||
       is_blank(record->shown)) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                        "a review needs a scan, a user, a time and what was shown");
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "a review needs a scan, a user, a time and what was shown");
     return FALSE;
   }
   if (record->kind == DEMUR_REVIEW_COMMENT && is_blank(record->comment)) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "a comment needs words");
+    demur_error_set(error, DEMUR_ERROR_USAGE, "a comment needs words");
     return FALSE;
   }
   if (!demur_workspace_begin(workspace, error))
@@ -215,7 +216,7 @@ demur_reviews_list(DemurWorkspace *workspace, GError **error) {
 
 char *
 demur_decision_key(gint64 id) {
-  return g_strdup_printf("decision:%" G_GINT64_FORMAT, id);
+  return g_strdup_printf("decision:%" PRId64, id);
 }
 
 char *
@@ -229,8 +230,8 @@ demur_decision_digest(const DemurDecisionRecord *r) {
 gboolean
 demur_decisions_save(DemurWorkspace *workspace, DemurDecisionRecord *record, GError **error) {
   if (is_blank(record->reason)) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                        "choosing a coverage needs a reason, which is kept with it");
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "choosing a coverage needs a reason, which is kept with it");
     return FALSE;
   }
   sqlite3_stmt *statement =

@@ -1,5 +1,6 @@
 #include "store/scores.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -96,7 +97,7 @@ demur_score_key(const char *scan_id, const char *model) {
 
 char *
 demur_score_digest(const DemurScoreRecord *r) {
-  g_autofree char *event = g_strdup_printf("%" G_GINT64_FORMAT, r->event);
+  g_autofree char *event = g_strdup_printf("%" PRId64, r->event);
   g_autofree char *embedding = g_compute_checksum_for_data(
       G_CHECKSUM_SHA256, (const guchar *)r->embedding, r->embedding_width * sizeof(float));
   const char *const texts[] = {r->scan_id, r->model,   r->patient_id,
@@ -208,9 +209,9 @@ demur_scores_save(DemurWorkspace *workspace, const DemurScoreRecord *records, si
       break;
     DemurScoreRecord record = records[i];
     if (record.images_digest != NULL && g_strcmp0(record.images_digest, images) != 0) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                  "the images of scan %s changed while it was scored; score it again",
-                  records[i].scan_id);
+      demur_error_set(error, DEMUR_ERROR_STATE,
+                      "the images of scan %s changed while it was scored; score it again",
+                      records[i].scan_id);
       ok = FALSE;
       break;
     }
@@ -227,10 +228,11 @@ demur_scores_save(DemurWorkspace *workspace, const DemurScoreRecord *records, si
     /* A score of other images than the series has now says nothing of it, and is no obstacle. */
     if (old != NULL && !replace && g_strcmp0(old->images_digest, images) == 0 &&
         !same_values(old, &record)) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_EXISTS,
-                  "scan %s has another score by model %s already; ask for it to be replaced, or "
-                  "name the model anew",
-                  records[i].scan_id, records[i].model);
+      demur_error_set(
+          error, DEMUR_ERROR_EXISTS,
+          "scan %s has another score by model %s already; ask for it to be replaced, or "
+          "name the model anew",
+          records[i].scan_id, records[i].model);
       ok = FALSE;
       break;
     }

@@ -1,5 +1,6 @@
 #include "store/selectors.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -16,8 +17,8 @@ demur_store_selector_id(DemurWorkspace *workspace, const char *name, GError **er
   const gint64 id = demur_store_count(
       workspace, "SELECT coalesce(max(id), 0) FROM selector WHERE name = ?", name, NULL, error);
   if (id == 0)
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
-                "there is no selector %s; `demur selector list` names those there are", name);
+    demur_error_set(error, DEMUR_ERROR_NOT_FOUND,
+                    "there is no selector %s; `demur selector list` names those there are", name);
   return MAX(id, 0);
 }
 
@@ -93,8 +94,9 @@ require(DemurWorkspace *workspace, const char *name, GError **error) {
   for (guint i = 0; i < list->len; i++)
     g_string_append_printf(names, "%s%s", i > 0 ? ", " : "",
                            ((DemurSelectorRecord *)list->pdata[i])->name);
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND, "there is no selector %s; %s%s", name,
-              list->len > 0 ? "there are: " : "there is none yet (demur train)", names->str);
+  demur_error_set(error, DEMUR_ERROR_NOT_FOUND, "there is no selector %s; %s%s", name,
+                  list->len > 0 ? N_("there are: ") : N_("there is none yet (demur train)"),
+                  names->str);
   return FALSE;
 }
 
@@ -203,19 +205,20 @@ demur_selectors_check_free(DemurWorkspace *workspace, const char *name,
   if (taken <= 0 || replace == DEMUR_SELECTOR_REPLACE_ALL)
     return taken >= 0;
   if (replace == DEMUR_SELECTOR_REPLACE_NONE) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_EXISTS,
-                "there is a selector %s already; choose another name, or ask for it to be replaced",
-                name);
+    demur_error_set(
+        error, DEMUR_ERROR_EXISTS,
+        "there is a selector %s already; choose another name, or ask for it to be replaced", name);
     return FALSE;
   }
   g_autofree char *made =
       demur_store_made(workspace, ends_with, G_N_ELEMENTS(ends_with), name, error);
   if (made == NULL || *made == '\0')
     return made != NULL;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-              "selector %s has %s, which would end with it, as would its verdicts; use --force to "
-              "replace it all the same, or choose another name",
-              name, made);
+  demur_error_set(
+      error, DEMUR_ERROR_STATE,
+      "selector %s has %s, which would end with it, as would its verdicts; use --force to "
+      "replace it all the same, or choose another name",
+      name, made);
   return FALSE;
 }
 
@@ -267,7 +270,7 @@ demur_selectors_load(DemurWorkspace *workspace, const char *name, GError **error
   if (!demur_store_step(workspace, statement, &row, "reading a selector", error))
     return NULL;
   if (!row) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND, "there is no selector %s", name);
+    demur_error_set(error, DEMUR_ERROR_NOT_FOUND, "there is no selector %s", name);
     return NULL;
   }
   g_autoptr(DemurSelectorRecord) record = read_selector(statement);
@@ -276,10 +279,10 @@ demur_selectors_load(DemurWorkspace *workspace, const char *name, GError **error
   sqlite3_reset(statement);
   g_autofree char *now = sha256(record->document);
   if (strcmp(kept, now) != 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
-                "selector %s: its document is not what was saved; bring back a copy of the "
-                "workspace, or train it again",
-                name);
+    demur_error_set(error, DEMUR_ERROR_STORE,
+                    "selector %s: its document is not what was saved; bring back a copy of the "
+                    "workspace, or train it again",
+                    name);
     return NULL;
   }
   return g_steal_pointer(&record);
@@ -310,7 +313,7 @@ digest_of(DemurWorkspace *workspace, const char *selector, GError **error) {
   if (row)
     sqlite3_reset(statement);
   else
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND, "there is no selector %s", selector);
+    demur_error_set(error, DEMUR_ERROR_NOT_FOUND, "there is no selector %s", selector);
   return digest;
 }
 
@@ -352,8 +355,8 @@ demur_selectors_remove(DemurWorkspace *workspace, const char *name, gboolean for
         demur_store_made(workspace, kept_from, G_N_ELEMENTS(kept_from), name, error);
     ok = made != NULL && *made == '\0';
     if (made != NULL && !ok)
-      g_set_error(
-          error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+      demur_error_set(
+          error, DEMUR_ERROR_STATE,
           "of selector %s there are %s; use --force to remove it all the same: verdicts stay "
           "and keep its name and digest, all else ends with it",
           name, made);
@@ -450,10 +453,11 @@ check_threshold(const DemurThresholdRecord *record, const char *selector_digest,
   if (kept == NULL || strcmp(kept, now) == 0)
     return TRUE;
   char buffer[G_ASCII_DTOSTR_BUF_SIZE];
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
-              "selector %s: its threshold for coverage %s is not what was saved; tune it again for "
-              "that coverage (demur tune), or bring back a copy of the workspace",
-              record->selector, demur_number_format(record->coverage, buffer));
+  demur_error_set(
+      error, DEMUR_ERROR_STORE,
+      "selector %s: its threshold for coverage %s is not what was saved; tune it again for "
+      "that coverage (demur tune), or bring back a copy of the workspace",
+      record->selector, demur_number_format(record->coverage, buffer));
   return FALSE;
 }
 
@@ -521,9 +525,9 @@ demur_thresholds_find(DemurWorkspace *workspace, const char *selector, double co
     g_string_append_printf(coverages, "%s%s", i > 0 ? ", " : "",
                            demur_number_format(record->coverage, buffer));
   }
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-              "selector %s is not tuned for coverage %s; %s%s", selector,
-              demur_number_format(coverage, buffer),
-              list->len > 0 ? "it is for: " : "tune it first (demur tune)", coverages->str);
+  demur_error_set(error, DEMUR_ERROR_STATE, "selector %s is not tuned for coverage %s; %s%s",
+                  selector, demur_number_format(coverage, buffer),
+                  list->len > 0 ? N_("it is for: ") : N_("tune it first (demur tune)"),
+                  coverages->str);
   return NULL;
 }

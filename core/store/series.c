@@ -222,9 +222,10 @@ save_files(DemurWorkspace *workspace, gint64 id, const DemurSeriesSave *series, 
 
 static void
 not_found(const char *scan_id, GError **error) {
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
-              "there is no DICOM scan %s in the workspace; `demur dicom list` shows what there is",
-              scan_id);
+  demur_error_set(
+      error, DEMUR_ERROR_NOT_FOUND,
+      "there is no DICOM scan %s in the workspace; `demur dicom list` shows what there is",
+      scan_id);
 }
 
 char *

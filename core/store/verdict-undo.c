@@ -1,5 +1,7 @@
 #include "store/verdict-undo.h"
 
+#include <inttypes.h>
+
 #include "base/error.h"
 #include "store/connection.h"
 #include "store/events.h"
@@ -53,16 +55,17 @@ check(DemurWorkspace *workspace, gint64 batch, GError **error) {
   if (!demur_verdicts_last(workspace, &last, error))
     return FALSE;
   if (last == NULL || last->batch != batch) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                        "this is not the last assessment any more: another one was made or taken "
-                        "back meanwhile; look at what would be undone again");
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "this is not the last assessment any more: another one was made or taken "
+                    "back meanwhile; look at what would be undone again");
     return FALSE;
   }
   if (last->n_reviewed > 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "%zu of its %zu verdicts have an opinion, a comment or a reveal of a reader, which "
-                "belong to them: it can't be undone; assess the scans again instead",
-                last->n_reviewed, last->n_verdicts);
+    demur_error_set(
+        error, DEMUR_ERROR_STATE,
+        "%zu of its %zu verdicts have an opinion, a comment or a reveal of a reader, which "
+        "belong to them: it can't be undone; assess the scans again instead",
+        last->n_reviewed, last->n_verdicts);
     return FALSE;
   }
   return TRUE;
@@ -83,8 +86,8 @@ insert(DemurWorkspace *workspace, gint64 batch, const char *reason, const char *
   if (!demur_store_run(workspace, statement, "undoing an assessment", error))
     return FALSE;
   const gint64 id = sqlite3_last_insert_rowid(workspace->database);
-  g_autofree char *key = g_strdup_printf("undo:%" G_GINT64_FORMAT, id);
-  g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, batch);
+  g_autofree char *key = g_strdup_printf("undo:%" PRId64, id);
+  g_autofree char *number = g_strdup_printf("%" PRId64, batch);
   const char *const texts[] = {number, reason, workspace->user, created};
   g_autofree char *digest = demur_store_digest(texts, G_N_ELEMENTS(texts), NULL, 0);
   g_autofree char *details = g_strdup_printf("{\"batch\": %s}", number);
@@ -96,13 +99,13 @@ demur_verdicts_undo(DemurWorkspace *workspace, gint64 batch, const char *reason,
                     const char *created, GError **error) {
   g_autofree char *stripped = g_strstrip(g_strdup(reason != NULL ? reason : ""));
   if (*stripped == '\0') {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                        "undoing an assessment needs a reason, which is kept");
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "undoing an assessment needs a reason, which is kept");
     return FALSE;
   }
   if (workspace->user == NULL) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                        "undoing an assessment needs a user, whose name is kept");
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "undoing an assessment needs a user, whose name is kept");
     return FALSE;
   }
   if (!demur_workspace_begin(workspace, error))

@@ -5,6 +5,7 @@
  * them. Cost: one SHA-256 a row. */
 #include "store/verify-history.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/json-reader.h"
@@ -165,7 +166,7 @@ walk_chain(DemurWorkspace *workspace, History *history, GError **error) {
     g_autofree char *chain = demur_event_digest(event);
     if (event->sequence != (gint64)i + 1 || strcmp(event->previous, previous) != 0 ||
         strcmp(event->chain, chain) != 0) {
-      fault(history, g_strdup_printf("event %" G_GINT64_FORMAT, event->sequence),
+      fault(history, g_strdup_printf("event %" PRId64, event->sequence),
             g_strdup_printf("the chain breaks here (%s of %s, %s): an event was changed, put in or "
                             "taken out; bring back a copy of the workspace",
                             demur_event_kind_name(event->kind), event->key, event->created));
@@ -319,7 +320,7 @@ typedef struct {
 static void
 tell_gone(History *history, gint64 first, gint64 last) {
   for (gint64 id = first; id <= last && history->n_faults < MOST_TOLD; id++)
-    fault(history, g_strdup_printf("verdict %" G_GINT64_FORMAT, id),
+    fault(history, g_strdup_printf("verdict %" PRId64, id),
           g_strdup("it is gone, and the log tells of no removal; bring back a copy of the "
                    "workspace"));
 }
@@ -327,19 +328,19 @@ tell_gone(History *history, gint64 first, gint64 last) {
 /* Verdicts come by number: those between the one before and this one are gone. */
 static void
 check_number(Verdicts *verdicts, const DemurVerdictRecord *record) {
-  g_autofree char *key = g_strdup_printf("verdicts:%" G_GINT64_FORMAT, record->event);
+  g_autofree char *key = g_strdup_printf("verdicts:%" PRId64, record->event);
   const Numbers *numbers = g_hash_table_lookup(verdicts->history->numbers, key);
   if (numbers == NULL)
     return;
   if (record->id < verdicts->next || record->id > numbers->last)
-    fault(verdicts->history, g_strdup_printf("verdict %" G_GINT64_FORMAT, record->id),
-          g_strdup_printf("of scan %s: it is none of the assessment's, which has %" G_GINT64_FORMAT
-                          " to %" G_GINT64_FORMAT "; bring back a copy of the workspace",
+    fault(verdicts->history, g_strdup_printf("verdict %" PRId64, record->id),
+          g_strdup_printf("of scan %s: it is none of the assessment's, which has %" PRId64
+                          " to %" PRId64 "; bring back a copy of the workspace",
                           record->scan_id, numbers->first, numbers->last));
   if (numbers->batch != 0 && numbers->batch != record->batch)
-    fault(verdicts->history, g_strdup_printf("verdict %" G_GINT64_FORMAT, record->id),
-          g_strdup_printf("of scan %s: it was written with batch %" G_GINT64_FORMAT
-                          ", not %" G_GINT64_FORMAT "; bring back a copy of the workspace",
+    fault(verdicts->history, g_strdup_printf("verdict %" PRId64, record->id),
+          g_strdup_printf("of scan %s: it was written with batch %" PRId64 ", not %" PRId64
+                          "; bring back a copy of the workspace",
                           record->scan_id, numbers->batch, record->batch));
   tell_gone(verdicts->history, verdicts->next, MIN(record->id - 1, numbers->last));
   verdicts->next = record->id + 1;
@@ -347,7 +348,7 @@ check_number(Verdicts *verdicts, const DemurVerdictRecord *record) {
 
 static void
 begin_event(Verdicts *verdicts, gint64 event) {
-  g_autofree char *key = g_strdup_printf("verdicts:%" G_GINT64_FORMAT, event);
+  g_autofree char *key = g_strdup_printf("verdicts:%" PRId64, event);
   const Numbers *numbers = g_hash_table_lookup(verdicts->history->numbers, key);
   verdicts->event = event;
   verdicts->next = numbers != NULL ? numbers->first : 0;
@@ -357,14 +358,14 @@ static void
 end_event(Verdicts *verdicts) {
   if (verdicts->event == 0)
     return;
-  g_autofree char *key = g_strdup_printf("verdicts:%" G_GINT64_FORMAT, verdicts->event);
+  g_autofree char *key = g_strdup_printf("verdicts:%" PRId64, verdicts->event);
   const Numbers *numbers = g_hash_table_lookup(verdicts->history->numbers, key);
   if (numbers != NULL)
     tell_gone(verdicts->history, verdicts->next, numbers->last);
   g_autofree char *digest = demur_store_digest((const char *const *)verdicts->digests->pdata,
                                                verdicts->digests->len, NULL, 0);
-  meet(verdicts->history, g_strdup_printf("verdicts:%" G_GINT64_FORMAT, verdicts->event), digest,
-       digest, TRUE);
+  meet(verdicts->history, g_strdup_printf("verdicts:%" PRId64, verdicts->event), digest, digest,
+       TRUE);
   g_ptr_array_set_size(verdicts->digests, 0);
 }
 
@@ -376,7 +377,7 @@ check_arrow(Verdicts *verdicts, const DemurVerdictRecord *record, const char *wh
   if (digest == NULL || strchr(digest, ' ') != NULL ||
       g_hash_table_contains(verdicts->history->digests, digest))
     return;
-  fault(verdicts->history, g_strdup_printf("verdict %" G_GINT64_FORMAT, record->id),
+  fault(verdicts->history, g_strdup_printf("verdict %" PRId64, record->id),
         g_strdup_printf(
             "the %s that it rests on was never there; bring back a copy of the workspace", what));
 }
@@ -396,7 +397,7 @@ meet_verdict(const DemurVerdictRecord *record, gpointer data) {
   check_number(verdicts, record);
   char *digest = demur_verdict_digest(record);
   if (g_strcmp0(digest, record->digest) != 0)
-    fault(verdicts->history, g_strdup_printf("verdict %" G_GINT64_FORMAT, record->id),
+    fault(verdicts->history, g_strdup_printf("verdict %" PRId64, record->id),
           g_strdup_printf("of scan %s: it is not what was written; bring back a copy of the "
                           "workspace",
                           record->scan_id));

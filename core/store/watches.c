@@ -1,5 +1,6 @@
 #include "store/watches.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #include "base/error.h"
@@ -47,7 +48,7 @@ add_row(DemurWorkspace *workspace, sqlite3_stmt *statement, const char *prefix, 
   gboolean ok = demur_store_run(workspace, statement, "keeping what a watch found", error);
   if (ok) {
     *id = sqlite3_last_insert_rowid(workspace->database);
-    g_autofree char *key = g_strdup_printf("%s%" G_GINT64_FORMAT, prefix, *id);
+    g_autofree char *key = g_strdup_printf("%s%" PRId64, prefix, *id);
     ok = demur_events_add(workspace, DEMUR_EVENT_WATCH, key, digest, NULL, created, error);
   }
   return demur_store_end(workspace, ok, error);
@@ -90,10 +91,10 @@ check_watch(const DemurWatchRecord *record, GError **error) {
   g_autofree char *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, record->document, -1);
   if (g_strcmp0(digest, record->digest) == 0)
     return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
-              "the watch over selector '%s' is not the one that was begun: begin it anew, and "
-              "find out who changed the workspace",
-              record->selector);
+  demur_error_set(error, DEMUR_ERROR_STORE,
+                  "the watch over selector '%s' is not the one that was begun: begin it anew, and "
+                  "find out who changed the workspace",
+                  record->selector);
   return FALSE;
 }
 
@@ -196,7 +197,7 @@ demur_watch_alarms_list(DemurWorkspace *workspace, const char *selector, const D
 /* Whether there is such an alarm, and it is not lifted. */
 static gboolean
 check_open(DemurWorkspace *workspace, gint64 alarm, GError **error) {
-  g_autofree char *id = g_strdup_printf("%" G_GINT64_FORMAT, alarm);
+  g_autofree char *id = g_strdup_printf("%" PRId64, alarm);
   const gint64 there = demur_store_count(
       workspace, "SELECT count(*) FROM watch_alarm WHERE id = CAST(? AS INTEGER)", id, NULL, error);
   const gint64 lifted =
@@ -206,10 +207,10 @@ check_open(DemurWorkspace *workspace, gint64 alarm, GError **error) {
                               id, NULL, error)
           : 0;
   if (there == 0)
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
-                "there is no alarm %s; `demur watch show` names those there are", id);
+    demur_error_set(error, DEMUR_ERROR_NOT_FOUND,
+                    "there is no alarm %s; `demur watch show` names those there are", id);
   else if (lifted > 0)
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "alarm %s is lifted already", id);
+    demur_error_set(error, DEMUR_ERROR_STATE, "alarm %s is lifted already", id);
   return there > 0 && lifted == 0;
 }
 
@@ -277,7 +278,7 @@ demur_watch_labels_save(DemurWorkspace *workspace, const DemurWatchLabel *labels
   if (ok) {
     /* With a digest, as of what is there: without one the log would tell of rows taken out. */
     g_autofree char *digest = demur_store_digest(scans, n, values, n);
-    g_autofree char *key = g_strdup_printf("watch-labels:%" G_GINT64_FORMAT, event);
+    g_autofree char *key = g_strdup_printf("watch-labels:%" PRId64, event);
     ok = demur_events_add(workspace, DEMUR_EVENT_WATCH, key, digest, NULL, created, error);
   }
   return demur_store_end(workspace, ok, error);

@@ -1,5 +1,6 @@
 #include "store/workspace.h"
 
+#include <inttypes.h>
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -64,8 +65,8 @@ demur_store_fail(DemurWorkspace *workspace, const char *doing, GError **error) {
   if (locked && workspace->waiting != NULL &&
       !demur_progress_step(workspace->waiting, 0.0, "waiting: the workspace is locked", error))
     return FALSE; /* the wait was cancelled */
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE, "workspace %s: %s: %s; %s", workspace->path,
-              doing, sqlite3_errmsg(workspace->database), advice);
+  demur_error_set(error, DEMUR_ERROR_STORE, "workspace %s: %s: %s; %s", workspace->path, doing,
+                  sqlite3_errmsg(workspace->database), advice);
   return FALSE;
 }
 
@@ -203,7 +204,7 @@ demur_store_made(DemurWorkspace *workspace, const DemurStoreMade *kinds, size_t 
     if (there < 0)
       return NULL;
     if (there > 0)
-      g_string_append_printf(text, "%s%" G_GINT64_FORMAT " %s", text->len > 0 ? ", " : "", there,
+      g_string_append_printf(text, "%s%" PRId64 " %s", text->len > 0 ? ", " : "", there,
                              there == 1 ? kinds[i].one : kinds[i].many);
   }
   return g_string_free(g_steal_pointer(&text), FALSE);
@@ -219,9 +220,9 @@ execute(DemurWorkspace *workspace, const char *sql, const char *doing, GError **
 gboolean
 demur_workspace_begin(DemurWorkspace *workspace, GError **error) {
   if (workspace->read_only) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
-                "workspace %s is open for reading only; open it for writing to save",
-                workspace->path);
+    demur_error_set(error, DEMUR_ERROR_STORE,
+                    "workspace %s is open for reading only; open it for writing to save",
+                    workspace->path);
     return FALSE;
   }
   g_autofree char *sql = workspace->depth == 0 ? g_strdup("BEGIN IMMEDIATE")
@@ -429,10 +430,10 @@ migrate(DemurWorkspace *workspace, GError **error) {
   if (version == demur_store_version)
     return TRUE;
   if (workspace->read_only) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
-                "workspace %s is of an older schema (%" G_GINT64_FORMAT
-                ", now %d); open it once for writing, or a copy of it",
-                workspace->path, version, demur_store_version);
+    demur_error_set(error, DEMUR_ERROR_STORE,
+                    "workspace %s is of an older schema (%" PRId64
+                    ", now %d); open it once for writing, or a copy of it",
+                    workspace->path, version, demur_store_version);
     return FALSE;
   }
   if (!demur_workspace_begin(workspace, error))
@@ -463,17 +464,17 @@ demur_workspace_open(const char *path, DemurWorkspaceFlags flags, GError **error
   g_return_val_if_fail(!(create && read_only), NULL);
   gboolean is_empty = TRUE;
   if (*path == '\0') {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                        "the name of the workspace is empty; give a file (--workspace)");
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "the name of the workspace is empty; give a file (--workspace)");
     return NULL;
   }
   if (!demur_store_look(path, &is_empty, error))
     return NULL;
   if (is_empty && !create) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
-                "there is no workspace %s; import something first, or name another one "
-                "(--workspace)",
-                path);
+    demur_error_set(error, DEMUR_ERROR_NOT_FOUND,
+                    "there is no workspace %s; import something first, or name another one "
+                    "(--workspace)",
+                    path);
     return NULL;
   }
   if (is_empty ? !demur_store_make_file(path, error)

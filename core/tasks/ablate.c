@@ -14,9 +14,9 @@ parse_parts(const char *text, const DemurTrainSettings *settings, gboolean *want
       return FALSE;
     g_autoptr(DemurTrainSettings) without = demur_ablated_settings(settings, part);
     if (without == NULL) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                  "'%s' can't be left out: the selector does not have it, or has nothing else",
-                  *name);
+      demur_error_set(error, DEMUR_ERROR_USAGE,
+                      "'%s' can't be left out: the selector does not have it, or has nothing else",
+                      *name);
       return FALSE;
     }
     wanted[part] = TRUE;

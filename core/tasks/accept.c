@@ -52,9 +52,9 @@ static DemurThresholdRecord *
 find_threshold(DemurTask *task, const char *selector, const char *coverage, GError **error) {
   DemurThresholdRecord *record = NULL;
   if (demur_task_find_threshold(task, selector, coverage, &record, error) && record == NULL)
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "selector '%s' is not tuned, so no risk is shown yet: `demur tune %s` first",
-                selector, selector);
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "selector '%s' is not tuned, so no risk is shown yet: `demur tune %s` first",
+                    selector, selector);
   return record;
 }
 
@@ -239,10 +239,11 @@ check_bindings(DemurTask *task, const DemurAcceptancePlanRecord *plan,
   }
   if (changed == NULL)
     return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-              "since the plan for site '%s' %s: what is shown there is something else now; plan "
-              "again with `demur accept plan`",
-              plan->site, changed);
+  demur_error_set(
+      error, DEMUR_ERROR_STATE,
+      "since the plan for site '%s' %s: what is shown there is something else now; plan "
+      "again with `demur accept plan`",
+      plan->site, changed);
   return FALSE;
 }
 
@@ -269,9 +270,8 @@ join(const DemurAcceptanceDocument *d, const GArray *rows, const char *path, GEr
     else if (seen[place - 1]++)
       wrong = "stands in the table twice";
     if (wrong != NULL) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "%s: line %zu: scan '%s' %s; nothing was kept", file, row->line, row->scan_id,
-                  wrong);
+      demur_error_set(error, DEMUR_ERROR_INPUT, "%s: line %zu: scan '%s' %s; nothing was kept",
+                      file, row->line, row->scan_id, wrong);
       return NULL;
     }
     labels[place - 1] = row->label;
@@ -394,10 +394,11 @@ demur_task_accept_run(DemurTask *task, const char *selector, const char *path, c
       !demur_acceptance_plans_current(workspace, selector, accepted->site, &plan, error))
     return NULL;
   if (plan == NULL) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "no acceptance test of site '%s' was planned for selector '%s': run `demur accept "
-                "plan` before labels are collected",
-                accepted->site, selector);
+    demur_error_set(
+        error, DEMUR_ERROR_STATE,
+        "no acceptance test of site '%s' was planned for selector '%s': run `demur accept "
+        "plan` before labels are collected",
+        accepted->site, selector);
     return NULL;
   }
   accepted->document = demur_acceptance_document_from_json(plan->document, error);

@@ -1,4 +1,5 @@
 #include "tasks/annotations.h"
+#include "base/translate.h"
 
 #include <math.h>
 #include <string.h>

@@ -64,8 +64,8 @@ demur_task_assess_last(DemurTask *task, GError **error) {
   if (workspace == NULL || !demur_verdicts_last(workspace, &last, error))
     return NULL;
   if (last == NULL)
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
-                        "no scan was assessed yet: there is nothing to undo");
+    demur_error_set(error, DEMUR_ERROR_NOT_FOUND,
+                    "no scan was assessed yet: there is nothing to undo");
   return last;
 }
 

@@ -262,7 +262,7 @@ assess_series(DemurTask *task, DemurAssessment *assessment, const DemurDicomScor
     if (scan_id != NULL && u->refused) {
       g_auto(GStrv) sentences = demur_words_reasons(u->reasons, NULL);
       g_autofree char *words = g_strjoinv("; ", sentences);
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "scan %s: %s", u->scan_id, words);
+      demur_error_set(error, DEMUR_ERROR_STATE, "scan %s: %s", u->scan_id, words);
       return FALSE;
     }
     const DemurVerdictRecord verdict = {.scan_id = u->scan_id,

@@ -171,9 +171,10 @@ demur_task_audit_plan_sites(DemurTask *task, const DemurAuditPlanParams *params,
     }
   }
   if (all->len == 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "split '%s' of cohort '%s' has no site with scans that the selector has not seen",
-                split, params->cohort);
+    demur_error_set(
+        error, DEMUR_ERROR_STATE,
+        "split '%s' of cohort '%s' has no site with scans that the selector has not seen", split,
+        params->cohort);
     return NULL;
   }
   g_autofree char *table = demur_audit_planned_table_sites(all);
@@ -227,9 +228,9 @@ join_labels(const DemurSiteScans *site, const char *site_name, const GArray *row
     else if (!g_hash_table_add(scans, row->scan_id))
       wrong = "stands in the table twice";
     if (wrong != NULL) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "%s: line %zu: scan '%s' %s ('%s'); nothing was kept", file, row->line,
-                  row->scan_id, wrong, site->cohort->name);
+      demur_error_set(error, DEMUR_ERROR_INPUT,
+                      "%s: line %zu: scan '%s' %s ('%s'); nothing was kept", file, row->line,
+                      row->scan_id, wrong, site->cohort->name);
       return FALSE;
     }
     if (!isfinite(row->label))
@@ -244,8 +245,8 @@ join_labels(const DemurSiteScans *site, const char *site_name, const GArray *row
   }
   if (joined->n > 0)
     return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-              "%s: no row has a label; fill the column label with 0 or 1", file);
+  demur_error_set(error, DEMUR_ERROR_INPUT,
+                  "%s: no row has a label; fill the column label with 0 or 1", file);
   return FALSE;
 }
 
@@ -294,10 +295,10 @@ cohort_of_plan(DemurWorkspace *workspace, const DemurAuditApplyParams *params, c
     return NULL;
   if (plan != NULL)
     return g_strdup(plan->cohort);
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-              "no audit of site '%s' was planned for selector '%s'; give --cohort C with its "
-              "scans, or run `demur audit plan` first",
-              site, params->selector);
+  demur_error_set(error, DEMUR_ERROR_STATE,
+                  "no audit of site '%s' was planned for selector '%s'; give --cohort C with its "
+                  "scans, or run `demur audit plan` first",
+                  site, params->selector);
   return NULL;
 }
 

@@ -120,9 +120,9 @@ demur_task_cohort_attach(DemurTask *task, const DemurCohortAttachParams *params,
   if (attached == NULL)
     return NULL;
   if (attached->n_matched == 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "no %s of the table is in cohort %s; check --key and how the ids are written",
-                params->key, params->name);
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "no %s of the table is in cohort %s; check --key and how the ids are written",
+                    params->key, params->name);
     return NULL;
   }
   return demur_cohorts_attach(workspace, params->name, attached->attributes, attached->n_attributes,

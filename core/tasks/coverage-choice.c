@@ -22,9 +22,9 @@ demur_task_summary_coverage(const char *text, double *coverage, GError **error) 
                                                                  : " or ",
                            demur_operating_coverages[i]);
   }
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-              "--coverage takes %s here, what every method was measured at, not '%s'", there->str,
-              text);
+  demur_error_set(error, DEMUR_ERROR_USAGE,
+                  "--coverage takes %s here, what every method was measured at, not '%s'",
+                  there->str, text);
   return FALSE;
 }
 
@@ -46,9 +46,10 @@ demur_task_chart_coverage(const char *text, const DemurEvaluating *evaluating, d
     if (!selector->at[i].from_tune ||
         demur_finding_at(selector, selector->at[i].coverage, FALSE) == NULL)
       g_string_append_printf(there, "%s%g", i ? ", " : "", selector->at[i].coverage);
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-              "--coverage takes one that the selector was measured at (%s), not '%s'; tune it to "
-              "have another",
-              there->str, text);
+  demur_error_set(
+      error, DEMUR_ERROR_USAGE,
+      "--coverage takes one that the selector was measured at (%s), not '%s'; tune it to "
+      "have another",
+      there->str, text);
   return FALSE;
 }

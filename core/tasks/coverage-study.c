@@ -158,7 +158,7 @@ take_evaluation(DemurCoverageStudy *study, const DemurEvaluating *evaluating, GE
       demur_evaluation_selector(study->evaluation, evaluating->names[0],
                                 demur_selector_recalibration(evaluating->selectors[0]) != NULL);
   if (study->method == NULL) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "the evaluation has no selector");
+    demur_error_set(error, DEMUR_ERROR_STATE, "the evaluation has no selector");
     return FALSE;
   }
   study->confidence = demur_evaluation_baseline(study->evaluation, DEMUR_METHOD_CONFIDENCE,

@@ -22,8 +22,8 @@ static gboolean
 check_reason(const char *reason, GError **error) {
   if (reason != NULL && reason[strspn(reason, " \t\r\n")] != '\0')
     return TRUE;
-  g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                      "such a decision needs a reason, which is kept with it (--reason TEXT)");
+  demur_error_set(error, DEMUR_ERROR_USAGE,
+                  "such a decision needs a reason, which is kept with it (--reason TEXT)");
   return FALSE;
 }
 
@@ -225,8 +225,8 @@ decide(DemurTask *task, const Decision *decision, gpointer data, GError **error)
     if (head_now == NULL)
       return FALSE;
   }
-  g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
-                      "others write to the workspace without a pause; decide again later");
+  demur_error_set(error, DEMUR_ERROR_STORE,
+                  "others write to the workspace without a pause; decide again later");
   return FALSE;
 }
 
@@ -247,10 +247,10 @@ look_at_waiting(Look *look, gpointer data, GError **error) {
     return none != NULL;
   }
   if (record->conflict == NULL) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "scan %s conflicts with nothing; `demur dicom list` shows what waits for a "
-                "decision",
-                question->scan_id);
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "scan %s conflicts with nothing; `demur dicom list` shows what waits for a "
+                    "decision",
+                    question->scan_id);
     return FALSE;
   }
   return gather_waiting(look, record, error);
@@ -299,10 +299,11 @@ correct(const Look *look, gpointer data, GError **error) {
   if (others == NULL)
     return FALSE;
   if (same == NULL) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "scan %s corrects nothing: no volume that conflicts with it has the same images; "
-                "decide with `demur dicom resolve`",
-                record->scan_id);
+    demur_error_set(
+        error, DEMUR_ERROR_STATE,
+        "scan %s corrects nothing: no volume that conflicts with it has the same images; "
+        "decide with `demur dicom resolve`",
+        record->scan_id);
     return FALSE;
   }
   g_autofree char *details = details_of("correct", question->reason, record->scan_id);
@@ -370,10 +371,11 @@ check_one_person(const GPtrArray *meant, GError **error) {
   const guint n = demur_person_classes(persons, meant->len, classes);
   if (n <= 1)
     return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-              "that PatientID names %u persons here, or one whose records disagree: take them out "
-              "by study (--study UID)",
-              n);
+  demur_error_set(
+      error, DEMUR_ERROR_STATE,
+      "that PatientID names %u persons here, or one whose records disagree: take them out "
+      "by study (--study UID)",
+      n);
   return FALSE;
 }
 
@@ -382,9 +384,9 @@ static GPtrArray *
 find_leaving(const GPtrArray *all, const DemurRemoval *removal, GError **error) {
   g_autoptr(GPtrArray) meant = find_meant(all, removal);
   if (meant->len == 0) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
-                        "there is no such series in the workspace; `demur dicom list` shows what "
-                        "there is");
+    demur_error_set(error, DEMUR_ERROR_NOT_FOUND,
+                    "there is no such series in the workspace; `demur dicom list` shows what "
+                    "there is");
     return NULL;
   }
   if (removal->patient_id != NULL && !check_one_person(meant, error))
@@ -395,9 +397,9 @@ find_leaving(const GPtrArray *all, const DemurRemoval *removal, GError **error) 
     as_agreed &= g_strv_contains(removal->agreed, ((DemurSeriesRecord *)meant->pdata[i])->scan_id);
   if (as_agreed)
     return g_steal_pointer(&meant);
-  g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                      "the workspace was changed meanwhile: other series would leave than those "
-                      "that were shown; look again, then decide");
+  demur_error_set(error, DEMUR_ERROR_STATE,
+                  "the workspace was changed meanwhile: other series would leave than those "
+                  "that were shown; look again, then decide");
   return NULL;
 }
 

@@ -84,10 +84,11 @@ prepare(Making *m, const DemurDemoParams *params, GError **error) {
   if (!demur_folder_make(params->folder, error))
     return FALSE;
   if (!params->replace && g_file_test(workspace, G_FILE_TEST_EXISTS)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_EXISTS,
-                "%s holds a workspace already; give another folder, or say --replace to make the "
-                "demo anew",
-                params->folder);
+    demur_error_set(
+        error, DEMUR_ERROR_EXISTS,
+        "%s holds a workspace already; give another folder, or say --replace to make the "
+        "demo anew",
+        params->folder);
     return FALSE;
   }
   g_autofree char *folder = g_canonicalize_filename(params->folder, NULL);

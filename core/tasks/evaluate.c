@@ -46,10 +46,11 @@ load_thresholds(const GPtrArray *records, size_t n_networks, GPtrArray *owned,
       return FALSE;
     g_ptr_array_add(owned, thresholds);
     if (n != n_networks) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
-                  "the threshold for coverage %g of selector '%s' was tuned for %zu networks, not "
-                  "%zu; tune it again",
-                  record->coverage, record->selector, n, n_networks);
+      demur_error_set(
+          error, DEMUR_ERROR_STORE,
+          "the threshold for coverage %g of selector '%s' was tuned for %zu networks, not "
+          "%zu; tune it again",
+          record->coverage, record->selector, n, n_networks);
       return FALSE;
     }
     (*tuned)[i] = (DemurTunedThreshold){record->coverage, thresholds};
@@ -64,8 +65,8 @@ take_count(const char *text, const char *option, size_t *count, GError **error) 
   if (text == NULL)
     return TRUE;
   if (!demur_number_parse_int(text, strlen(text), &number) || number < 1 || number > G_MAXINT) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "%s takes a whole number from 1 to %d, not '%s'", option, G_MAXINT, text);
+    demur_error_set(error, DEMUR_ERROR_USAGE, "%s takes a whole number from 1 to %d, not '%s'",
+                    option, G_MAXINT, text);
     return FALSE;
   }
   *count = (size_t)number;
@@ -80,8 +81,8 @@ take_names(char **texts, GError **error) {
     g_auto(GStrv) parts = g_strsplit(texts[i], ",", -1);
     for (size_t p = 0; parts[p] != NULL; p++) {
       if (*g_strstrip(parts[p]) == '\0') {
-        g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                    "--group-by takes names with commas between, not '%s'", texts[i]);
+        demur_error_set(error, DEMUR_ERROR_USAGE,
+                        "--group-by takes names with commas between, not '%s'", texts[i]);
         return NULL;
       }
       if (!g_ptr_array_find_with_equal_func(names, parts[p], g_str_equal, NULL))
@@ -119,10 +120,11 @@ static gboolean
 take_labels(DemurCohort *cohort, const DemurAuditRecord *record, GArray *labels, GError **error) {
   g_autoptr(JsonParser) parser = json_parser_new_immutable();
   if (record->labels == NULL || !demur_json_load(parser, record->labels, -1, NULL)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "which scans the audit of site '%s' labelled is not kept (an older program applied "
-                "it): apply it again before it is measured",
-                record->site);
+    demur_error_set(
+        error, DEMUR_ERROR_STATE,
+        "which scans the audit of site '%s' labelled is not kept (an older program applied "
+        "it): apply it again before it is measured",
+        record->site);
     return FALSE;
   }
   JsonObjectIter iter;
@@ -141,8 +143,8 @@ take_labels(DemurCohort *cohort, const DemurAuditRecord *record, GArray *labels,
 static gboolean
 take_audits(const DemurEvaluating *e, const char *split, Audits *audits, GError **error) {
   if (e->n_selectors != 1 || e->cohort->n_classes > 2) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                        "--audited measures one selector of binary risk: give one --selector");
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "--audited measures one selector of binary risk: give one --selector");
     return FALSE;
   }
   size_t n;
@@ -166,10 +168,10 @@ take_audits(const DemurEvaluating *e, const char *split, Audits *audits, GError 
       return FALSE;
   }
   if (!any)
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "no site of split '%s' was audited for selector '%s'; plan and apply an audit "
-                "(demur audit), or leave --audited out",
-                split, e->names[0]);
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "no site of split '%s' was audited for selector '%s'; plan and apply an audit "
+                    "(demur audit), or leave --audited out",
+                    split, e->names[0]);
   return any;
 }
 
@@ -186,9 +188,9 @@ take_options(const DemurEvaluateParams *options, DemurEvaluateInput *input, GErr
       (!demur_number_parse(options->net_benefit_threshold, strlen(options->net_benefit_threshold),
                            &input->net_benefit_threshold) ||
        !(input->net_benefit_threshold >= 0.0 && input->net_benefit_threshold < 1.0))) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "--net-benefit-threshold takes a risk from 0 up to but not 1, not '%s'",
-                options->net_benefit_threshold);
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "--net-benefit-threshold takes a risk from 0 up to but not 1, not '%s'",
+                    options->net_benefit_threshold);
     return FALSE;
   }
   return TRUE;
@@ -253,8 +255,8 @@ load_tuned(DemurTask *task, const DemurEvaluateParams *options, const char *spli
     /* A threshold that came after the report may be of its very split. */
     *tuned_here |= on_this_split && !learnt;
     if (on_this_split && !options->in_sample && !learnt) {
-      g_set_error(
-          error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+      demur_error_set(
+          error, DEMUR_ERROR_STATE,
           "selector '%s' was tuned on patients of split '%s' (coverage %g): that threshold "
           "would look better than it is; evaluate on another split, take the threshold from "
           "another one (demur tune %s --cohort %s --split %s --coverage %g), or say "
@@ -272,8 +274,7 @@ evaluate(DemurTask *task, char **names, const DemurEvaluateParams *options, Demu
          GError **error) {
   const guint n = names != NULL ? g_strv_length(names) : 0;
   if (n == 0 || options->cohort == NULL) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                        "give at least one --selector S and a --cohort C");
+    demur_error_set(error, DEMUR_ERROR_USAGE, "give at least one --selector S and a --cohort C");
     return FALSE;
   }
   DemurEvaluateInput input;

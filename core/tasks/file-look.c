@@ -99,7 +99,7 @@ demur_task_file_look(const char *path, GError **error) {
   for (guint m = 0; m < DEMUR_N_MEANINGS; m++)
     look->at[m] = -1;
   if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND, "there is no file or folder %s", path);
+    demur_error_set(error, DEMUR_ERROR_NOT_FOUND, "there is no file or folder %s", path);
     return NULL;
   }
   if (g_file_test(path, G_FILE_TEST_IS_DIR))

@@ -46,10 +46,9 @@ find_scans(DemurWorkspace *workspace, const char *patient, GError **error) {
   }
   if (g_hash_table_size(scans) > 0)
     return g_steal_pointer(&scans);
-  g_set_error_literal(
-      error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
-      "no DICOM series of the workspace is of that patient; `demur dicom list` shows "
-      "what there is");
+  demur_error_set(error, DEMUR_ERROR_NOT_FOUND,
+                  "no DICOM series of the workspace is of that patient; `demur dicom list` shows "
+                  "what there is");
   return NULL;
 }
 
@@ -59,11 +58,12 @@ find_head(DemurWorkspace *workspace, const char *head, gint64 *sequence, GError 
     return FALSE;
   if (*sequence > 0)
     return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-              "the log has no event with the head %s in an unbroken chain: it was cut or written "
-              "anew since that was printed, or the head is another workspace's; bring back a copy "
-              "of the workspace",
-              head);
+  demur_error_set(
+      error, DEMUR_ERROR_STATE,
+      "the log has no event with the head %s in an unbroken chain: it was cut or written "
+      "anew since that was printed, or the head is another workspace's; bring back a copy "
+      "of the workspace",
+      head);
   return FALSE;
 }
 
@@ -75,8 +75,8 @@ demur_history_list(DemurTask *task, const DemurHistoryFilter *filter, char **hea
     for (guint k = 0; k < DEMUR_N_EVENTS; k++)
       g_string_append_printf(kinds, "%s%s", k > 0 ? ", " : "",
                              demur_event_kind_name((DemurEventKind)k));
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "there is no event '%s'; there are: %s",
-                filter->kind, kinds->str);
+    demur_error_set(error, DEMUR_ERROR_USAGE, "there is no event '%s'; there are: %s", filter->kind,
+                    kinds->str);
     return NULL;
   }
   DemurWorkspace *workspace = demur_task_workspace(task, error);

@@ -33,9 +33,10 @@ demur_horizons_parse(const char *text, DemurHorizons *horizons, GError **error) 
       horizons->years[horizons->n++] = year;
   if (ok && horizons->n > 0)
     return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-              "--horizons takes years from 1 to %d, each once, for example 1-6 or 1,3,6, not '%s'",
-              DEMUR_N_YEARS, text);
+  demur_error_set(
+      error, DEMUR_ERROR_USAGE,
+      "--horizons takes years from 1 to %d, each once, for example 1-6 or 1,3,6, not '%s'",
+      DEMUR_N_YEARS, text);
   return FALSE;
 }
 
@@ -50,10 +51,10 @@ demur_task_train_horizons(DemurTask *task, const DemurTrainParams *params,
   const DemurRecalibrationKind asked = params->settings->recalibrate;
   const gboolean several = horizons->n > 1;
   if (several && asked != DEMUR_RECALIBRATION_NONE && asked != DEMUR_RECALIBRATION_AUTO) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                        "recalibrated one by one, the risk of a later year could fall below an "
-                        "earlier year's: train several horizons with --recalibrate none, or each "
-                        "by itself (--horizons N)");
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "recalibrated one by one, the risk of a later year could fall below an "
+                    "earlier year's: train several horizons with --recalibrate none, or each "
+                    "by itself (--horizons N)");
     return FALSE;
   }
   g_autoptr(DemurTrainSettings) settings = demur_train_settings_copy(params->settings);
@@ -78,7 +79,7 @@ demur_task_train_horizons(DemurTask *task, const DemurTrainParams *params,
     task->progress = demur_progress_stage(&stage);
     ok = demur_task_train(task, &one, &trained[h], error);
     if (!ok)
-      g_prefix_error(error, "%s: ", name);
+      demur_error_prefix(error, "%s: ", name);
   }
   task->progress = whole;
   return ok;

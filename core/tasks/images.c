@@ -43,9 +43,10 @@ check_unchanged(const DemurSeries *series, const DemurSeriesRecord *record, GErr
                      record->person_digest != NULL && strcmp(person, record->person_digest) != 0;
   if (!other_images && !other_person)
     return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-              "the images of scan %s changed: what lies at their place is %s; import it again",
-              record->scan_id, other_images ? "not what was imported" : "another person's");
+  demur_error_set(error, DEMUR_ERROR_STATE,
+                  "the images of scan %s changed: what lies at their place is %s; import it again",
+                  record->scan_id,
+                  other_images ? N_("not what was imported") : N_("another person's"));
   return FALSE;
 }
 

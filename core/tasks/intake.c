@@ -103,10 +103,11 @@ demur_site_map_read(const char *path, GError **error) {
   if (!demur_table_header_read(&header, table, &plan, NULL, error))
     return NULL;
   if (institution < 0 && station < 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s: line 1, column 1: a site map needs the columns site and institution, station "
-                "or both",
-                demur_table_name(table));
+    demur_error_set(
+        error, DEMUR_ERROR_INPUT,
+        "%s: line 1, column 1: a site map needs the columns site and institution, station "
+        "or both",
+        demur_table_name(table));
     return NULL;
   }
   g_autoptr(DemurSiteMap) map = g_new0(DemurSiteMap, 1);
@@ -288,8 +289,8 @@ meet(DemurTask *task, const DemurImport *import, const DemurIntakeParams *params
     if (head_now == NULL)
       return NULL;
   }
-  g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STORE,
-                      "others write to the workspace without a pause; import again later");
+  demur_error_set(error, DEMUR_ERROR_STORE,
+                  "others write to the workspace without a pause; import again later");
   return NULL;
 }
 
@@ -379,15 +380,15 @@ demur_intake_choose(DemurTask *task, const char *scan_id, const char *reason, GE
   const gboolean two = demur_dicom_record_found(record, "two-patients", &known);
   g_autofree char *conflict = record->conflict != NULL ? demur_study_choice_conflict(record) : NULL;
   g_autofree char *waits = demur_words_kept(conflict, NULL);
-  const char *why = two             ? "its series holds images of more than one patient"
+  const char *why = two             ? N_("its series holds images of more than one patient")
                     : waits != NULL ? waits
-                    : g_strcmp0(record->modality, "CT") != 0 ? "it is no CT"
-                    : !known ? "an earlier program imported it: import its files again first"
+                    : g_strcmp0(record->modality, "CT") != 0 ? N_("it is no CT")
+                    : !known ? N_("an earlier program imported it: import its files again first")
                     : demur_dicom_record_found(record, "not-hu", &known)
-                        ? "its values are no Hounsfield units"
+                        ? N_("its values are no Hounsfield units")
                         : NULL;
   if (why != NULL) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "scan %s can't be chosen: %s", scan_id, why);
+    demur_error_set(error, DEMUR_ERROR_STATE, "scan %s can't be chosen: %s", scan_id, why);
     return FALSE;
   }
   return demur_workspace_begin(workspace, error) &&

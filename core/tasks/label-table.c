@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/translate.h"
 #include "base/number.h"
 #include "cohort/table-header.h"
 #include "cohort/ids.h"
@@ -41,7 +42,8 @@ read_label(Reader *reader, const DemurTableField *field) {
   /* A data frame with missing labels writes 1.0. */
   if (demur_number_parse(field->text, field->length, &number) && (number == 0.0 || number == 1.0))
     return number;
-  demur_table_faults_note_number(&reader->faults, field, "label", "a label; write 0, 1 or nothing");
+  demur_table_faults_note_number(&reader->faults, field, "label", N_("a label"),
+                                 N_("write 0, 1 or nothing"));
   return NAN;
 }
 

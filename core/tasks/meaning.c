@@ -30,8 +30,8 @@ static char *
 tuning_cohort(DemurTask *task, const char *selector, GError **error) {
   char *name = NULL;
   if (find_tuning_cohort(task, selector, &name, error) && name == NULL)
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "selector '%s' is not tuned: no scan is accepted by it yet", selector);
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "selector '%s' is not tuned: no scan is accepted by it yet", selector);
   return name;
 }
 
@@ -124,10 +124,11 @@ demur_task_meaning_reference(DemurTask *task, const DemurMeaningParams *params, 
   if (cohort == NULL)
     return NULL;
   if (assessment.n_seen > 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "%zu scans of split '%s' of cohort '%s' are of patients that made selector '%s': "
-                "what became of them says too little about others; name another split",
-                assessment.n_seen, split, cohort->name, params->selector);
+    demur_error_set(
+        error, DEMUR_ERROR_STATE,
+        "%zu scans of split '%s' of cohort '%s' are of patients that made selector '%s': "
+        "what became of them says too little about others; name another split",
+        assessment.n_seen, split, cohort->name, params->selector);
     return NULL;
   }
   DemurMeaningReference *reference = g_new0(DemurMeaningReference, 1);

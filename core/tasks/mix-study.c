@@ -72,7 +72,8 @@ read_rows(Reader *reader, DemurTable *table, GPtrArray *wishes, GError **error) 
     double number;
     if (!demur_number_parse(share->text, share->length, &number) ||
         !(number >= 0.0 && number <= 1.0))
-      demur_table_faults_note_number(&reader->faults, share, "share", "a share from 0 to 1");
+      demur_table_faults_note_number(&reader->faults, share, "share", N_("a share"),
+                                     N_("give a number from 0 to 1"));
     else
       add_row(wishes, fields[reader->attribute].text, fields[reader->value].text, number);
   }
@@ -105,8 +106,8 @@ read_wishes(const DemurMixStudyParams *params, GError **error) {
   if (params->table != NULL && !read_table(params->table, wishes, error))
     return NULL;
   if (wishes->len == 0) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                        "say which mix: --mix scanner=Philips:0.6, or --mix-table FILE");
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "say which mix: --mix scanner=Philips:0.6, or --mix-table FILE");
     return NULL;
   }
   return g_steal_pointer(&wishes);
@@ -125,22 +126,23 @@ assess(DemurTask *task, const DemurMixStudyParams *params, DemurAssessment *asse
   if (!demur_task_assess(task, &options, assessment, error))
     return FALSE;
   if (demur_selector_n_classes(assessment->selector) > 2) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED,
-                "another mix needs binary risk; selector '%s' has %zu classes", params->selector,
-                demur_selector_n_classes(assessment->selector));
+    demur_error_set(error, DEMUR_ERROR_UNSUPPORTED,
+                    "another mix needs binary risk; selector '%s' has %zu classes",
+                    params->selector, demur_selector_n_classes(assessment->selector));
     return FALSE;
   }
   if (assessment->threshold == NULL) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "selector '%s' is not tuned, so no risk is shown yet: `demur tune %s` first",
-                params->selector, params->selector);
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "selector '%s' is not tuned, so no risk is shown yet: `demur tune %s` first",
+                    params->selector, params->selector);
     return FALSE;
   }
   if (assessment->n_seen > 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "the patients of %zu scans made selector '%s': what it does on them says nothing "
-                "of others; take another --split or cohort",
-                assessment->n_seen, params->selector);
+    demur_error_set(
+        error, DEMUR_ERROR_STATE,
+        "the patients of %zu scans made selector '%s': what it does on them says nothing "
+        "of others; take another --split or cohort",
+        assessment->n_seen, params->selector);
     return FALSE;
   }
   return TRUE;

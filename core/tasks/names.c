@@ -10,10 +10,10 @@ demur_task_check_name(const char *what, const char *name, GError **error) {
     ok = !demur_shown_as_code_point(g_utf8_get_char(p)) && *p != '/';
   if (!ok) {
     g_autofree char *shown = g_strescape(name, NULL);
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                "a %s can't be named \"%s\"; give a name without / and control characters that "
-                "does not begin with -",
-                what, shown);
+    demur_error_set(error, DEMUR_ERROR_USAGE,
+                    "a %s can't be named \"%s\"; give a name without / and control characters that "
+                    "does not begin with -",
+                    what, shown);
   }
   return ok;
 }

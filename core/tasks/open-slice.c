@@ -15,8 +15,8 @@ demur_slice_opened_clear(DemurSliceOpened *opened) {
 
 static gboolean
 not_alone(GError **error) {
-  g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED,
-                      "this slice can't be read without the rest of its series");
+  demur_error_set(error, DEMUR_ERROR_UNSUPPORTED,
+                  "this slice can't be read without the rest of its series");
   return FALSE;
 }
 

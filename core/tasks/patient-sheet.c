@@ -136,7 +136,7 @@ take_given(DemurPatientSheet *page, const DemurAssessment *assessment, const cha
       take_threshold(page, t);
     return TRUE;
   }
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND, "there is no scan '%s'", scan_id);
+  demur_error_set(error, DEMUR_ERROR_NOT_FOUND, "there is no scan '%s'", scan_id);
   return FALSE;
 }
 
@@ -381,8 +381,8 @@ only_selector(DemurTask *task, const char *name, GError **error) {
     return NULL;
   if (all->len == 1)
     return g_strdup(((const DemurSelectorRecord *)all->pdata[0])->name);
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-              "the workspace holds %u selectors: say which with --selector S", all->len);
+  demur_error_set(error, DEMUR_ERROR_USAGE,
+                  "the workspace holds %u selectors: say which with --selector S", all->len);
   return NULL;
 }
 

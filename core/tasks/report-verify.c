@@ -55,25 +55,26 @@ read_files(Check *check, GError **error) {
   check->json =
       demur_file_input_read(check->json_path, DEMUR_LIMIT_REPORT_BYTES, &check->n_json, error);
   if (check->json == NULL) {
-    g_prefix_error(error,
-                   "%s can't be checked without its numbers (write the report again, or bring the "
-                   "file back beside it): ",
-                   check->path);
+    demur_error_prefix(
+        error,
+        "%s can't be checked without its numbers (write the report again, or bring the "
+        "file back beside it): ",
+        check->path);
     return FALSE;
   }
   check->parser = json_parser_new_immutable();
   if (!demur_json_load(check->parser, check->json, (gssize)check->n_json, error)) {
-    g_prefix_error(error, "%s: ", check->json_path);
+    demur_error_prefix(error, "%s: ", check->json_path);
     return FALSE;
   }
   JsonNode *root = json_parser_get_root(check->parser);
   if (root == NULL || !JSON_NODE_HOLDS_OBJECT(root)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s holds no report", check->json_path);
+    demur_error_set(error, DEMUR_ERROR_INPUT, "%s holds no report", check->json_path);
     return FALSE;
   }
   check->recipe = demur_report_recipe_read(json_node_get_object(root), error);
   if (check->recipe == NULL) {
-    g_prefix_error(error, "%s: ", check->json_path);
+    demur_error_prefix(error, "%s: ", check->json_path);
     return FALSE;
   }
   g_autofree char *digest =

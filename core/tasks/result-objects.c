@@ -147,8 +147,8 @@ check_current(const DemurVerdictRecord *verdict, GError **error) {
   if (verdict->outdated == DEMUR_CURRENT)
     return TRUE;
   g_autofree char *words = demur_words_outdated(verdict->outdated, NULL);
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "the verdict of scan %s can't go out. %s",
-              verdict->scan_id, words);
+  demur_error_set(error, DEMUR_ERROR_STATE, "the verdict of scan %s can't go out. %s",
+                  verdict->scan_id, words);
   return FALSE;
 }
 
@@ -276,8 +276,7 @@ demur_task_result_pdf(DemurTask *task, const char *scan_id, const char *selector
       pdf == NULL ? make_page(task, scan_id, selector, &n, &outcome, &cause)
                   : (guchar *)demur_file_input_read(pdf, DEMUR_LIMIT_REPORT_BYTES, &n, &cause);
   if (page == NULL) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "there is no PDF to wrap: %s",
-                cause->message);
+    demur_error_set(error, DEMUR_ERROR_INPUT, "there is no PDF to wrap: %s", cause->message);
     return FALSE;
   }
   g_autofree char *now = demur_task_now(task), *title = demur_result_title(outcome);

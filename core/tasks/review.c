@@ -45,8 +45,8 @@ demur_task_review(DemurTask *task, const DemurScan *scan, DemurReviewKind kind, 
   if (workspace == NULL)
     return FALSE;
   if (scan->verdict_id == 0 || (kind != DEMUR_REVIEW_COMMENT && scan->outdated != DEMUR_CURRENT)) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                        "There is no verdict that holds: assess the scan first.");
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "There is no verdict that holds: assess the scan first.");
     return FALSE;
   }
   g_autofree char *now = demur_task_now(task);

@@ -85,13 +85,13 @@ read_header(DemurTable *table, Columns *columns, DemurColumnMap *map, GPtrArray 
   demur_ids_init(&columns->keys, columns->series_uid >= 0 ? "series_uid" : "scan_id", NULL);
   const char *wrong = NULL;
   if (columns->series_uid < 0 && columns->scan_id < 0)
-    wrong = "the header has no column series_uid or scan_id; add one of them";
+    wrong = N_("the header has no column series_uid or scan_id; add one of them");
   else if (demur_score_columns_n_classes(&columns->scores) > 2)
-    wrong = "more than two classes; scores of scans are risks";
+    wrong = N_("more than two classes; scores of scans are risks");
   if (wrong == NULL)
     return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s: line 1, column 1: %s",
-              demur_table_name(table), wrong);
+  demur_error_set(error, DEMUR_ERROR_INPUT, "%s: line 1, column 1: %s", demur_table_name(table),
+                  wrong);
   return FALSE;
 }
 
@@ -206,8 +206,8 @@ match(DemurWorkspace *workspace, Matching *matching, DemurScoreRecord *record, c
     return TRUE;
   }
   if (g_hash_table_contains(matching->seen, series->scan_id)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "the table scores scan %s twice; keep one row", series->scan_id);
+    demur_error_set(error, DEMUR_ERROR_INPUT, "the table scores scan %s twice; keep one row",
+                    series->scan_id);
     return FALSE;
   }
   owned->scan_id = g_strdup(series->scan_id);
@@ -245,8 +245,8 @@ read_table(DemurTask *task, DemurWorkspace *workspace, const char *path, DemurCo
     if (faults.n_rows > 0)
       demur_score_record_free(record);
     else if (!match(workspace, matching, record, id, by_scan_id, error)) {
-      g_prefix_error(error, "%s: line %zu, column %zu: ", demur_table_name(table), key->line,
-                     key->column);
+      demur_error_prefix(error, "%s: line %zu, column %zu: ", demur_table_name(table), key->line,
+                         key->column);
       return FALSE;
     }
   }
@@ -336,10 +336,11 @@ read_map(const char *path, GPtrArray *warnings, GError **error) {
   if (!demur_table_header_read(&header, table, &plan, warnings, error))
     return NULL;
   if (c.series_uid < 0 && c.scan_id < 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s: line 1, column 1: a map needs the columns name (a member's name, or a place "
-                "counted from 0) and series_uid or scan_id",
-                demur_table_name(table));
+    demur_error_set(
+        error, DEMUR_ERROR_INPUT,
+        "%s: line 1, column 1: a map needs the columns name (a member's name, or a place "
+        "counted from 0) and series_uid or scan_id",
+        demur_table_name(table));
     return NULL;
   }
   g_autoptr(GHashTable) map = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, map_row_free);
@@ -383,10 +384,11 @@ match_named(DemurWorkspace *workspace, DemurNamedScore *score, const char *scan_
     return TRUE;
   }
   if (key == NULL) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s does not say which scan its item %s belongs to: give --scan SCAN for a single "
-                "one, or --map FILE with the columns name and series_uid",
-                file, score->name);
+    demur_error_set(
+        error, DEMUR_ERROR_INPUT,
+        "%s does not say which scan its item %s belongs to: give --scan SCAN for a single "
+        "one, or --map FILE with the columns name and series_uid",
+        file, score->name);
     return FALSE;
   }
   return match(workspace, matching, g_steal_pointer(&score->record), key, by_scan_id, error);
@@ -404,10 +406,11 @@ read_json(DemurWorkspace *workspace, const char *path, const char *scan_id, cons
     return FALSE;
   g_autofree char *file = g_path_get_basename(path);
   if (scan_id != NULL && scores->len != 1) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                "%s holds %u scores, but --scan names one scan: give --map FILE with the columns "
-                "name and series_uid",
-                file, scores->len);
+    demur_error_set(
+        error, DEMUR_ERROR_INPUT,
+        "%s holds %u scores, but --scan names one scan: give --map FILE with the columns "
+        "name and series_uid",
+        file, scores->len);
     return FALSE;
   }
   size_t n_falling = 0;
@@ -427,9 +430,9 @@ read_json(DemurWorkspace *workspace, const char *path, const char *scan_id, cons
     g_hash_table_iter_init(&iter, map);
   while (map != NULL && g_hash_table_iter_next(&iter, &name, &value))
     if (!((MapRow *)value)->used) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "the map names '%s', which %s does not hold; nothing was imported",
-                  (const char *)name, file);
+      demur_error_set(error, DEMUR_ERROR_INPUT,
+                      "the map names '%s', which %s does not hold; nothing was imported",
+                      (const char *)name, file);
       return FALSE;
     }
   return TRUE;
@@ -457,9 +460,10 @@ keep(DemurTask *task, DemurWorkspace *workspace, const DemurScoresImportParams *
     if (records[i].model_version == NULL)
       records[i].model_version = (char *)params->model_version;
     if (params->horizon_years > 0 && has_years(&records[i])) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "scan %s has yearly risks, which say their years themselves: leave --horizon out",
-                  records[i].scan_id);
+      demur_error_set(
+          error, DEMUR_ERROR_INPUT,
+          "scan %s has yearly risks, which say their years themselves: leave --horizon out",
+          records[i].scan_id);
       return FALSE;
     }
     records[i].horizon_years = params->horizon_years;
@@ -476,16 +480,17 @@ static gboolean
 check_params(const DemurScoresImportParams *params, GError **error) {
   const char *wrong = NULL;
   if (params->scan_id != NULL && params->map != NULL)
-    wrong = "scores import takes --scan or --map, not both";
+    wrong = N_("scores import takes --scan or --map, not both");
   else if (params->columns != NULL && (params->scan_id != NULL || params->map != NULL))
-    wrong = "--columns names the columns of a table; --scan and --map belong to JSON";
+    wrong = N_("--columns names the columns of a table; --scan and --map belong to JSON");
   else if (!(params->horizon_years >= 0 && params->horizon_years <= MAX_HORIZON_YEARS))
-    wrong = "--horizon takes a number of years, more than 0 and at most 100";
+    wrong = N_("--horizon takes a number of years, more than 0 and at most 100");
   else if (params->model == NULL)
-    wrong = "scores import needs --model M: selectors accept the scores of their own model only";
+    wrong =
+        N_("scores import needs --model M: selectors accept the scores of their own model only");
   if (wrong == NULL)
     return TRUE;
-  g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, wrong);
+  demur_error_set(error, DEMUR_ERROR_USAGE, "%s", wrong);
   return FALSE;
 }
 

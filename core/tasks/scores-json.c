@@ -24,7 +24,7 @@ demur_named_score_free(DemurNamedScore *score) {
 
 static gboolean
 fail(GError **error, const char *item, const char *what) {
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "item %s: %s", item, what);
+  demur_error_set(error, DEMUR_ERROR_INPUT, "item %s: %s", item, what);
   return FALSE;
 }
 
@@ -40,7 +40,7 @@ static gboolean
 read_risk(JsonNode *node, const char *item, double *risk, GError **error) {
   const double value = is_number(node) ? json_node_get_double(node) : NAN;
   if (!(value >= 0.0 && value <= 1.0))
-    return fail(error, item, "a risk is no number from 0 to 1");
+    return fail(error, item, N_("a risk is no number from 0 to 1"));
   *risk = value;
   return TRUE;
 }
@@ -49,7 +49,7 @@ static gboolean
 read_years(JsonNode *node, const char *item, DemurScoreRecord *record, GError **error) {
   JsonArray *years = JSON_NODE_HOLDS_ARRAY(node) ? json_node_get_array(node) : NULL;
   if (years == NULL || json_array_get_length(years) != DEMUR_N_YEARS)
-    return fail(error, item, "yearly risks must be a list of six");
+    return fail(error, item, N_("yearly risks must be a list of six"));
   for (guint y = 0; y < DEMUR_N_YEARS; y++)
     if (!read_risk(json_array_get_element(years, y), item, &record->yearly_risks[y], error))
       return FALSE;
@@ -62,14 +62,14 @@ read_embedding(JsonNode *node, const char *item, DemurScoreRecord *record, GErro
   JsonArray *values = JSON_NODE_HOLDS_ARRAY(node) ? json_node_get_array(node) : NULL;
   const guint n = values != NULL ? json_array_get_length(values) : 0;
   if (n == 0 || n > MAX_EMBEDDING)
-    return fail(error, item, "\"embedding\" must be a list of 1 to 100,000 numbers");
+    return fail(error, item, N_("\"embedding\" must be a list of 1 to 100,000 numbers"));
   record->embedding_width = n;
   record->embedding = g_new(float, n);
   for (guint i = 0; i < n; i++) {
     JsonNode *value = json_array_get_element(values, i);
     const float number = is_number(value) ? (float)json_node_get_double(value) : NAN;
     if (!isfinite(number))
-      return fail(error, item, "\"embedding\" holds what is no finite number");
+      return fail(error, item, N_("\"embedding\" holds what is no finite number"));
     record->embedding[i] = number;
   }
   return TRUE;
@@ -119,10 +119,10 @@ read_object(JsonObject *object, DemurNamedScore *score, GError **error) {
     if (!read_risk(risk, item, &record->risk, error))
       return FALSE;
     if (!isnan(last) && last != record->risk)
-      return fail(error, item, "\"risk\" differs from that of year 6: leave one out");
+      return fail(error, item, N_("\"risk\" differs from that of year 6: leave one out"));
   }
   if (isnan(record->risk))
-    return fail(error, item, "there is no \"risk\", \"risks\" or \"risk_year_6\"");
+    return fail(error, item, N_("there is no \"risk\", \"risks\" or \"risk_year_6\""));
   JsonNode *embedding = json_object_get_member(object, "embedding");
   return embedding == NULL || JSON_NODE_HOLDS_NULL(embedding) ||
          read_embedding(embedding, item, record, error);
@@ -180,7 +180,7 @@ read_root(GPtrArray *scores, JsonNode *root, GError **error) {
   if (JSON_NODE_HOLDS_ARRAY(root))
     return add_list(scores, json_node_get_array(root), error);
   if (!JSON_NODE_HOLDS_OBJECT(root)) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "neither an object nor a list");
+    demur_error_set(error, DEMUR_ERROR_INPUT, "neither an object nor a list");
     return FALSE;
   }
   JsonObject *object = json_node_get_object(root);
@@ -218,8 +218,7 @@ demur_scores_json_read(const char *path, GError **error) {
     return NULL;
   g_autoptr(JsonParser) parser = json_parser_new_immutable();
   if (!demur_json_load(parser, text, (gssize)length, &cause)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s can't be read as JSON: %s", file,
-                cause->message);
+    demur_error_set(error, DEMUR_ERROR_INPUT, "%s can't be read as JSON: %s", file, cause->message);
     return NULL;
   }
   g_clear_pointer(&text, g_free);
@@ -227,12 +226,13 @@ demur_scores_json_read(const char *path, GError **error) {
       g_ptr_array_new_with_free_func((GDestroyNotify)demur_named_score_free);
   JsonNode *root = json_parser_get_root(parser);
   if (root == NULL || !read_root(scores, root, &cause)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s: %s", file,
-                cause != NULL ? cause->message : "it holds nothing");
+    demur_error_set(error, DEMUR_ERROR_INPUT, "%s: %s", file,
+                    cause != NULL ? cause->message : N_("it holds nothing"));
+    demur_error_because(error, cause);
     return NULL;
   }
   if (scores->len == 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s holds no score", file);
+    demur_error_set(error, DEMUR_ERROR_INPUT, "%s holds no score", file);
     return NULL;
   }
   return g_steal_pointer(&scores);

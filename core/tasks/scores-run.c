@@ -72,8 +72,9 @@ check_identity(const DemurSeriesRecord *series, const DemurSeriesFile *file, Dem
   if (g_strcmp0(header->sop_instance_uid, file->sop_instance_uid) != 0 ||
       g_strcmp0(header->series_uid, series->series_uid) != 0 ||
       g_strcmp0(header->patient_id, series->patient_id) != 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "a file of series %s holds another image now: import it again", series->scan_id);
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "a file of series %s holds another image now: import it again",
+                    series->scan_id);
     return FALSE;
   }
   return TRUE;
@@ -96,8 +97,7 @@ link_file(const DemurSeriesRecord *series, const DemurSeriesFile *file, const ch
     if (bytes == NULL || !demur_file_write(link, bytes, (gssize)size, DEMUR_FILE_NEW, error))
       return FALSE;
   } else if (symlink(file->path, link) != 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "a link can't be made: %s",
-                g_strerror(errno));
+    demur_error_set(error, DEMUR_ERROR_INPUT, "a link can't be made: %s", g_strerror(errno));
     return FALSE;
   }
   return check_identity(series, file, &source, error);
@@ -235,16 +235,15 @@ read_output(const RunFolder *folder, GError **error) {
       g_clear_pointer(&path, g_free);
   }
   if (path == NULL) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                        "it left neither prediction_scores.json nor scores.json in {output}");
+    demur_error_set(error, DEMUR_ERROR_INPUT,
+                    "it left neither prediction_scores.json nor scores.json in {output}");
     return NULL;
   }
   g_autoptr(GPtrArray) scores = demur_scores_json_read(path, error);
   if (scores == NULL)
     return NULL;
   if (scores->len != 1) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "it wrote %u scores for one series",
-                scores->len);
+    demur_error_set(error, DEMUR_ERROR_INPUT, "it wrote %u scores for one series", scores->len);
     return NULL;
   }
   DemurNamedScore *score = scores->pdata[0];
@@ -255,8 +254,8 @@ read_output(const RunFolder *folder, GError **error) {
     if (!demur_npy_shape(embedding, &n_rows, &n_columns, error))
       return NULL;
     if (n_rows != 1) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "embedding.npy holds %zu rows for one series", n_rows);
+      demur_error_set(error, DEMUR_ERROR_INPUT, "embedding.npy holds %zu rows for one series",
+                      n_rows);
       return NULL;
     }
     float *values = demur_npy_read(embedding, &n_rows, &n_columns, NULL, error);
@@ -338,8 +337,8 @@ find_series(DemurWorkspace *workspace, const RunOptions *options, const char *sc
       if (scan_id == NULL)
         continue;
       g_autofree char *reason = demur_words_kept(series->reason, NULL);
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "scan %s is not assessed: %s", scan_id,
-                  reason != NULL ? reason : "it was not chosen");
+      demur_error_set(error, DEMUR_ERROR_STATE, "scan %s is not assessed: %s", scan_id,
+                      reason != NULL ? reason : N_("it was not chosen"));
       return NULL;
     }
     g_autoptr(DemurScoreRecord) score = NULL;
@@ -356,10 +355,11 @@ find_series(DemurWorkspace *workspace, const RunOptions *options, const char *sc
   if (all == NULL)
     return NULL;
   if (all->len == 0 && scan_id != NULL) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
-                "there is no DICOM scan %s in the workspace; `demur dicom list` shows what there "
-                "is",
-                scan_id);
+    demur_error_set(
+        error, DEMUR_ERROR_NOT_FOUND,
+        "there is no DICOM scan %s in the workspace; `demur dicom list` shows what there "
+        "is",
+        scan_id);
     return NULL;
   }
   return g_steal_pointer(&list);
@@ -369,21 +369,21 @@ static gboolean
 check_params(const DemurScoresRunParams *params, char ***argv, GError **error) {
   const char *wrong = NULL;
   if (params->model == NULL)
-    wrong = "scores run needs --model M: selectors accept the scores of their own model only";
+    wrong = N_("scores run needs --model M: selectors accept the scores of their own model only");
   else if (params->command == NULL || strstr(params->command, "{series}") == NULL ||
            strstr(params->command, "{output}") == NULL)
-    wrong = "scores run needs --command CMD with {series} (a folder of the series' files) and "
-            "{output} (an empty folder for prediction_scores.json)";
+    wrong = N_("scores run needs --command CMD with {series} (a folder of the series' files) and "
+               "{output} (an empty folder for prediction_scores.json)");
   else if (!(params->time_limit >= 0) || isinf(params->time_limit))
-    wrong = "--time-limit takes seconds, 0 for none";
+    wrong = N_("--time-limit takes seconds, 0 for none");
   if (wrong != NULL) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, wrong);
+    demur_error_set(error, DEMUR_ERROR_USAGE, "%s", wrong);
     return FALSE;
   }
   g_autoptr(GError) cause = NULL;
   if (!g_shell_parse_argv(params->command, NULL, argv, &cause)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "--command can't be split into words: %s",
-                cause->message);
+    demur_error_set(error, DEMUR_ERROR_USAGE, "--command can't be split into words: %s",
+                    cause->message);
     return FALSE;
   }
   return TRUE;

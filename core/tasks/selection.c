@@ -88,15 +88,15 @@ demur_task_parse_coverages(const char *text, size_t *n, GError **error) {
   for (size_t i = 0; i < *n; i++)
     if (!demur_number_parse(words[i], strlen(words[i]), &coverages[i]) ||
         !(coverages[i] > 0.0 && coverages[i] <= 1.0)) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                  "'%s' is no coverage: it must be a number above 0 and not above 1, for example "
-                  "0.9",
-                  words[i]);
+      demur_error_set(
+          error, DEMUR_ERROR_USAGE,
+          "'%s' is no coverage: it must be a number above 0 and not above 1, for example "
+          "0.9",
+          words[i]);
       return NULL;
     }
   if (*n == 0) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                        "give a coverage, for example --coverage 0.9");
+    demur_error_set(error, DEMUR_ERROR_USAGE, "give a coverage, for example --coverage 0.9");
     return NULL;
   }
   return g_steal_pointer(&coverages);
@@ -116,7 +116,7 @@ demur_task_find_threshold(DemurTask *task, const char *selector, const char *cov
   if (coverages == NULL)
     return FALSE;
   if (n != 1) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE, "--coverage takes one coverage");
+    demur_error_set(error, DEMUR_ERROR_USAGE, "--coverage takes one coverage");
     return FALSE;
   }
   *threshold = demur_thresholds_find(workspace, selector, coverages[0], error);

@@ -320,9 +320,10 @@ static gboolean
 fail(const Reading *reading, guint line, GError **error, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  g_autofree char *what = g_strdup_vprintf(format, arguments);
+  GError *fault = demur_error_new_valist(DEMUR_ERROR_INPUT, format, arguments);
   va_end(arguments);
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s, line %u: %s", reading->name, line, what);
+  demur_error_prefix(&fault, "%s, line %u: ", reading->name, line);
+  g_propagate_error(error, fault);
   return FALSE;
 }
 
@@ -511,8 +512,7 @@ demur_serve_config_read(const char *path, GError **error) {
   if (text == NULL)
     return NULL;
   if (!g_utf8_validate(text, (gssize)n, NULL)) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "%s is no settings file: not UTF-8 text",
-                name);
+    demur_error_set(error, DEMUR_ERROR_INPUT, "%s is no settings file: not UTF-8 text", name);
     return NULL;
   }
   g_autoptr(DemurServeConfig) config = g_new0(DemurServeConfig, 1);

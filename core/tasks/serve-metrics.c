@@ -1,5 +1,6 @@
 #include "tasks/serve-metrics.h"
 
+#include <inttypes.h>
 #include <gio/gio.h>
 #include <string.h>
 
@@ -28,9 +29,8 @@ demur_serve_metrics_text(const DemurServeStatus *status) {
       {"demur_serve_disk_free_bytes", "of the received objects' disk", status->free_mb << 20}};
   GString *text = g_string_new(NULL);
   for (gsize g = 0; g < G_N_ELEMENTS(gauges); g++)
-    g_string_append_printf(text, "# HELP %s %s\n# TYPE %s gauge\n%s %" G_GINT64_FORMAT "\n",
-                           gauges[g].name, gauges[g].help, gauges[g].name, gauges[g].name,
-                           gauges[g].value);
+    g_string_append_printf(text, "# HELP %s %s\n# TYPE %s gauge\n%s %" PRId64 "\n", gauges[g].name,
+                           gauges[g].help, gauges[g].name, gauges[g].name, gauges[g].value);
   return g_string_free(text, FALSE);
 }
 
@@ -64,7 +64,7 @@ answer_to(const DemurServeMetrics *metrics, const char *request) {
   g_autofree char *text =
       status != NULL ? demur_serve_metrics_text(status) : g_strdup("ask for GET /metrics\n");
   return g_strdup_printf("HTTP/1.0 %s\r\nContent-Type: text/plain; version=0.0.4\r\n"
-                         "Content-Length: %" G_GSIZE_FORMAT "\r\nConnection: close\r\n\r\n%s",
+                         "Content-Length: %zu\r\nConnection: close\r\n\r\n%s",
                          status != NULL ? "200 OK"
                          : known        ? "503 Service Unavailable"
                                         : "404 Not Found",
@@ -107,9 +107,9 @@ demur_serve_metrics_open(const DemurServeConfig *config, GError **error) {
   if (g_socket_listener_add_address(metrics->listener, address, G_SOCKET_TYPE_STREAM,
                                     G_SOCKET_PROTOCOL_TCP, NULL, NULL, &cause))
     return g_steal_pointer(&metrics);
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-              "port %u for the counters can't be opened: %s; name another one",
-              config->metrics_port, cause->message);
+  demur_error_set(error, DEMUR_ERROR_STATE,
+                  "port %u for the counters can't be opened: %s; name another one",
+                  config->metrics_port, cause->message);
   return NULL;
 }
 

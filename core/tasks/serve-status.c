@@ -79,9 +79,8 @@ demur_task_serve_status(const DemurServeConfig *config, GError **error) {
   status->damaged = g_ptr_array_new_with_free_func(g_free);
   struct statvfs disk;
   if (statvfs(config->folder, &disk) != 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
-                "the service's folder %s can't be looked at: %s", config->folder,
-                g_strerror(errno));
+    demur_error_set(error, DEMUR_ERROR_NOT_FOUND, "the service's folder %s can't be looked at: %s",
+                    config->folder, g_strerror(errno));
     return NULL;
   }
   status->free_mb = (gint64)((guint64)disk.f_bavail * disk.f_frsize >> 20);

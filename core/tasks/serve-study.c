@@ -332,7 +332,7 @@ get_verdict(DemurTask *task, const DemurServeConfig *config, const char *scan_id
         !demur_assessment_save(task, &assessment, error))
       return NULL;
   }
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "scan %s got no verdict", scan_id);
+  demur_error_set(error, DEMUR_ERROR_STATE, "scan %s got no verdict", scan_id);
   return NULL;
 }
 
@@ -499,9 +499,9 @@ send_files(DemurTask *task, const DemurServeConfig *config, const DemurServeDest
     return FALSE;
   if (sending->n_sent == g_strv_length(delivery->files))
     return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE, "%s",
-              sending->problems->len > 0 ? (const char *)sending->problems->pdata[0]
-                                         : "not all objects were taken");
+  demur_error_set(error, DEMUR_ERROR_STATE, "%s",
+                  sending->problems->len > 0 ? (const char *)sending->problems->pdata[0]
+                                             : "not all objects were taken");
   return FALSE;
 }
 

@@ -59,8 +59,7 @@ take_image(DemurOpenArchive *archive, const DemurFile *file, const char *folder,
   const DemurHeader *header = file->header;
   if (!demur_object_is_uid(header->study_uid) || !demur_object_is_uid(header->series_uid) ||
       !demur_object_is_uid(header->sop_instance_uid)) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                        "it names no study, series or instance");
+    demur_error_set(error, DEMUR_ERROR_INPUT, "it names no study, series or instance");
     return FALSE;
   }
   g_autoptr(DemurSource) source = demur_files_open_in(archive, file->path, file->entry, error);
@@ -69,7 +68,7 @@ take_image(DemurOpenArchive *archive, const DemurFile *file, const char *folder,
   const size_t n = (size_t)demur_source_size(source);
   const guint8 *bytes = demur_source_peek(source, 0, n);
   if (bytes == NULL) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_INPUT, "it can't be read whole");
+    demur_error_set(error, DEMUR_ERROR_INPUT, "it can't be read whole");
     return FALSE;
   }
   g_autofree char *series = g_build_filename(header->study_uid, header->series_uid, NULL);

@@ -444,9 +444,7 @@ serve_until_cancelled(Serve *serve, const DemurServeConfig *config, GError **err
   g_clear_pointer(&serve->courier, g_thread_join);
   if (served)
     say(serve,
-        "ended in good order: %" G_GSIZE_FORMAT " objects in %" G_GSIZE_FORMAT
-        " associations, %" G_GSIZE_FORMAT " known before, %" G_GSIZE_FORMAT
-        " refused; %u studies are on their way",
+        "ended in good order: %zu objects in %zu associations, %zu known before, %zu refused; %u studies are on their way",
         received.n_received, received.n_associations, received.n_known, received.n_rejected,
         g_hash_table_size(serve->studies));
   return served;
@@ -468,11 +466,12 @@ take_folder(const char *folder, GError **error) {
     g_usleep(20000);
   }
   if (error != NULL && *error == NULL)
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                lock >= 0 ? "another service has the folder %s: end that one first, or give this "
-                            "one another folder"
-                          : "the folder %s can't be taken",
-                folder);
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    lock >= 0
+                        ? "another service has the folder %s: end that one first, or give this "
+                          "one another folder"
+                        : "the folder %s can't be taken",
+                    folder);
   if (lock >= 0)
     close(lock);
   return -1;
@@ -491,9 +490,9 @@ check_selector(Serve *serve, const DemurServeConfig *config, GError **error) {
     return FALSE;
   if (threshold != NULL)
     return TRUE;
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-              "the selector %s has no threshold: run `demur tune %s ..` first", config->selector,
-              config->selector);
+  demur_error_set(error, DEMUR_ERROR_STATE,
+                  "the selector %s has no threshold: run `demur tune %s ..` first",
+                  config->selector, config->selector);
   return FALSE;
 }
 
@@ -581,8 +580,8 @@ demur_task_serve_again(const DemurServeConfig *config, const char *study, GError
   for (guint i = 0; i < held->len; i++)
     found |= strcmp(((const DemurServeStudy *)held->pdata[i])->study, study) == 0;
   if (!found) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
-                "study %s is not held; `demur serve --status` lists those that are", study);
+    demur_error_set(error, DEMUR_ERROR_NOT_FOUND,
+                    "study %s is not held; `demur serve --status` lists those that are", study);
     return FALSE;
   }
   return mark_again(config->folder, study, error);

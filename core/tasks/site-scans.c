@@ -21,9 +21,9 @@ demur_site_scans_selector(DemurTask *task, const char *name, const char *what, D
   if (site->selector == NULL)
     return FALSE;
   if (demur_selector_corrector(site->selector, FALSE) == NULL) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED,
-                "%s needs binary risk; selector '%s' has %zu classes", what, name,
-                demur_selector_n_classes(site->selector));
+    demur_error_set(error, DEMUR_ERROR_UNSUPPORTED,
+                    "%s needs binary risk; selector '%s' has %zu classes", what, name,
+                    demur_selector_n_classes(site->selector));
     return FALSE;
   }
   return TRUE;
@@ -49,9 +49,9 @@ demur_site_scans_load(DemurTask *task, const char *cohort_name, const char *spli
     return FALSE;
   const gssize code = demur_cohort_find_site(site->cohort, site_name);
   if (code < 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
-                "cohort '%s' has no site '%s'; `demur cohort show %s` names its %zu sites",
-                cohort_name, site_name, cohort_name, site->cohort->n_sites);
+    demur_error_set(error, DEMUR_ERROR_NOT_FOUND,
+                    "cohort '%s' has no site '%s'; `demur cohort show %s` names its %zu sites",
+                    cohort_name, site_name, cohort_name, site->cohort->n_sites);
     return FALSE;
   }
   size_t n_rows;
@@ -66,10 +66,10 @@ demur_site_scans_load(DemurTask *task, const char *cohort_name, const char *spli
       site->rows[site->n++] = row;
   }
   if (site->n == 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "site '%s' of cohort '%s' has no scan that the selector has not seen%s%s",
-                site_name, cohort_name, split != NULL ? " in split " : "",
-                split != NULL ? split : "");
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "site '%s' of cohort '%s' has no scan that the selector has not seen%s%s",
+                    site_name, cohort_name, split != NULL ? N_(" in split ") : "",
+                    split != NULL ? split : "");
     return FALSE;
   }
   site->trained =

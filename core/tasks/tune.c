@@ -79,9 +79,9 @@ tune_measures(DemurTask *task, const Scored *scored, double max_coverage,
               const DemurTuneParams *params, GError **error) {
   const size_t n_models = demur_selector_n_models(scored->selector);
   if (scored->cohort->n_classes != 2) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                        "guarantees of measures need binary risk; with more classes there is "
-                        "--guarantee-risk");
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "guarantees of measures need binary risk; with more classes there is "
+                    "--guarantee-risk");
     return NULL;
   }
   double coverages[DEMUR_RISK_GRID];
@@ -116,10 +116,11 @@ tune_one(DemurTask *task, const Scored *scored, double coverage, const DemurTune
                                        scored->n, task->seed, error)
                : demur_tune_plug_in(coverage, scores, n_models, scored->patients, scored->n, error);
   if (n_seen > 0) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "a risk cannot be guaranteed on scans whose labels made the selector: it has seen "
-                "%zu of these patients; tune on a split that it has not seen",
-                n_seen);
+    demur_error_set(
+        error, DEMUR_ERROR_STATE,
+        "a risk cannot be guaranteed on scans whose labels made the selector: it has seen "
+        "%zu of these patients; tune on a split that it has not seen",
+        n_seen);
     return NULL;
   }
   if (params->n_guarantees > 0)
@@ -157,8 +158,8 @@ hold_back(const Scored *scored, double across, DemurTuning *tuning, GError **err
   if (across <= 0.0)
     return TRUE;
   if (!demur_risk_interval_unseen(scored->selector, &interval)) {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                        "holding back across a decision threshold needs binary risk");
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "holding back across a decision threshold needs binary risk");
     return FALSE;
   }
   tuning->hold_back_across = across;

@@ -131,8 +131,8 @@ write_json_line(DemurJson *json, const DemurToldVerdict *line) {
 
 static gboolean
 fail_none(GError **error) {
-  g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_NOT_FOUND,
-              "there is no verdict of that kind to export; `demur assess` gives verdicts");
+  demur_error_set(error, DEMUR_ERROR_NOT_FOUND,
+                  "there is no verdict of that kind to export; `demur assess` gives verdicts");
   return FALSE;
 }
 

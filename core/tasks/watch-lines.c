@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/translate.h"
 #include "base/json-reader.h"
 #include "base/limits.h"
 

@@ -99,15 +99,15 @@ refer_to_history(DemurWorkspace *workspace, const DemurSelector *selector,
 static gboolean
 check_selector(const DemurAssessment *assessment, const char *name, GError **error) {
   if (demur_selector_n_classes(assessment->selector) > 2) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_UNSUPPORTED,
-                "a watch needs binary risk; selector '%s' has %zu classes", name,
-                demur_selector_n_classes(assessment->selector));
+    demur_error_set(error, DEMUR_ERROR_UNSUPPORTED,
+                    "a watch needs binary risk; selector '%s' has %zu classes", name,
+                    demur_selector_n_classes(assessment->selector));
     return FALSE;
   }
   if (assessment->threshold == NULL) {
-    g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                "selector '%s' is not tuned, so no risk is shown yet: `demur tune %s` first", name,
-                name);
+    demur_error_set(error, DEMUR_ERROR_STATE,
+                    "selector '%s' is not tuned, so no risk is shown yet: `demur tune %s` first",
+                    name, name);
     return FALSE;
   }
   return TRUE;
@@ -167,11 +167,11 @@ demur_task_watch_start(DemurTask *task, const DemurWatchStartParams *params, GEr
       return NULL;
     refer_to_cohort(cohort, &assessment, &makers, params->site, started);
     if (started->n_reference == 0) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_STATE,
-                  "cohort '%s' has no patient%s%s in split '%s' that the selector has not seen",
-                  params->cohort, params->site != NULL ? " of site " : "",
-                  params->site != NULL ? params->site : "",
-                  params->split != NULL ? params->split : "test");
+      demur_error_set(error, DEMUR_ERROR_STATE,
+                      "cohort '%s' has no patient%s%s in split '%s' that the selector has not seen",
+                      params->cohort, params->site != NULL ? N_(" of site ") : "",
+                      params->site != NULL ? params->site : "",
+                      params->split != NULL ? params->split : "test");
       return NULL;
     }
   } else if (!refer_to_history(workspace, assessment.selector, params, started, error)) {
@@ -371,7 +371,7 @@ gboolean
 demur_task_watch_follow(DemurTask *task, const char *selector, GError **error) {
   g_autoptr(GPtrArray) states = demur_task_watch_look(task, selector, error);
   if (states == NULL)
-    g_prefix_error(error, "the verdicts were kept, but the watch could not look at them: ");
+    demur_error_prefix(error, "the verdicts were kept, but the watch could not look at them: ");
   return states != NULL;
 }
 
@@ -395,9 +395,9 @@ gboolean
 demur_task_watch_lift(DemurTask *task, gint64 alarm, const char *why, GError **error) {
   g_autofree char *text = g_strstrip(g_strdup(why != NULL ? why : ""));
   if (*text == '\0' || task->user == NULL || *task->user == '\0') {
-    g_set_error_literal(error, DEMUR_ERROR, DEMUR_ERROR_USAGE,
-                        *text == '\0' ? "an alarm is lifted by a person for a reason: say which"
-                                      : "an alarm is lifted by a person: say who");
+    demur_error_set(error, DEMUR_ERROR_USAGE, "%s",
+                    *text == '\0' ? N_("an alarm is lifted by a person for a reason: say which")
+                                  : N_("an alarm is lifted by a person: say who"));
     return FALSE;
   }
   DemurWorkspace *workspace = demur_task_workspace(task, error);
@@ -460,9 +460,9 @@ demur_task_watch_labels(DemurTask *task, const char *path, const char *columns, 
     const DemurLabel *row = &g_array_index(rows, DemurLabel, i);
     const gboolean known = g_hash_table_contains(scans, row->scan_id);
     if (!known || !g_hash_table_add(seen, row->scan_id)) {
-      g_set_error(error, DEMUR_ERROR, DEMUR_ERROR_INPUT,
-                  "%s: line %zu: scan '%s' %s; nothing was kept", file, row->line, row->scan_id,
-                  known ? "stands in the table twice" : "was never assessed");
+      demur_error_set(error, DEMUR_ERROR_INPUT, "%s: line %zu: scan '%s' %s; nothing was kept",
+                      file, row->line, row->scan_id,
+                      known ? N_("stands in the table twice") : N_("was never assessed"));
       return FALSE;
     }
     const gboolean there = isfinite(row->label);

@@ -1,5 +1,6 @@
 #include "words/noticed.h"
 
+#include "base/translate.h"
 #include "base/shown-text.h"
 
 /* $c is column, $f first, $s second, $n n, $a n_all; {..} holds what names scans or

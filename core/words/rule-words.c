@@ -1,4 +1,5 @@
 #include "words/rule-words.h"
+#include "base/translate.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 #include "words/words.h"
+#include "base/translate.h"
 
 #include <math.h>
 
