@@ -220,10 +220,14 @@ tune_horizons(DemurContext *context, const DemurTuneParams *params, const char *
 /* --use X: a threshold that is there becomes current again. */
 static gboolean
 use(DemurContext *context, const char *selector, const Asked *asked, GError **error) {
-  if (asked->cohort != NULL || asked->coverage != NULL || asked->delta != NULL ||
-      asked->risk != NULL || asked->split != NULL || asked->across != NULL ||
-      asked->guarantees != NULL || asked->positive != NULL || asked->horizons != NULL)
-    return usage(error, "--use takes a threshold that is there; it goes with --reason alone");
+  const DemurOptionGiven others[] = {
+      {"--cohort", asked->cohort != NULL},          {"--split", asked->split != NULL},
+      {"--coverage", asked->coverage != NULL},      {"--guarantee-coverage", asked->delta != NULL},
+      {"--guarantee-risk", asked->risk != NULL},    {"--guarantee", asked->guarantees != NULL},
+      {"--positive-from", asked->positive != NULL}, {"--hold-back-across", asked->across != NULL},
+      {"--horizons", asked->horizons != NULL}};
+  if (!demur_command_refuse_beside("--use", others, G_N_ELEMENTS(others), error))
+    return FALSE;
   size_t n;
   g_autofree double *coverages = demur_task_parse_coverages(asked->use, &n, error);
   if (coverages == NULL)

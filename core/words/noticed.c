@@ -74,13 +74,14 @@ static const struct {
         {NULL, N_("no column fup_days: $c was taken as the last follow-up; it ends earlier for "
                   "some, so more screens are left out")},
     [DEMUR_TABLE_FOLLOW_UP] =
-        {NULL, N_("outcomes have their times from years_to_cancer and years_of_followup: $n of $a "
-                  "scans were left before the horizon")},
+        {NULL,
+         N_("outcomes have their times from years_to_cancer and years_of_followup: of $n of $a "
+            "scans the outcome at the horizon is not known (followed for less, and no label)")},
     [DEMUR_TABLE_FREE_BY_LABEL] =
-        {N_("$n of $a scans has label 0, but was followed for less than the horizon; it was taken "
-            "as free until then"),
-         N_("$n of $a scans have label 0, but were followed for less than the horizon; they were "
-            "taken as free until then")},
+        {N_("$n other of $a scans was followed for less than the horizon too, but has label 0; its "
+            "label was believed"),
+         N_("$n others of $a scans were followed for less than the horizon too, but have label 0; "
+            "their labels were believed")},
     [DEMUR_TABLE_OVERTURNED] =
         {N_("$n of $a labels overturns an earlier one{ (scan $f)}; the later one counts, both are "
             "kept"),
