@@ -303,8 +303,8 @@ build(DemurImportWindow *window) {
   const char *plans[] = {_(split_titles[0]), _(split_titles[1]), NULL};
   window->splits = add_menu(window, _("Splits"), plans);
   build_preview(window);
-  GtkWidget *replace = gtk_check_button_new_with_label(
-      _("Replace what is here under that name, a selector with its thresholds"));
+  GtkWidget *replace = gtk_check_button_new_with_label(_(
+      "Replace what is here under that name, a selector with its thresholds, audits and acceptance tests"));
   gtk_grid_attach(window->fields, replace, 1, window->n_lines++, 1, 1);
   window->replace = GTK_CHECK_BUTTON(replace);
   gtk_drop_down_set_selected(window->kind, chosen);

@@ -1421,6 +1421,48 @@ def a_contradiction_is_decided_in_the_window():
     app.quit()
 
 
+def what_is_replaced_in_the_window_ends_verdicts():
+    """Right value: `demur export` beside it: the verdict of a scan whose score, then whose selector is replaced by the window's
+    own import is out of date because of that, shows no risk, and takes no opinion; assessed again it holds."""
+    workspace = prepared()
+    scan = demur(workspace, "assess", "s", "--all")["verdicts"][0]["scan_id"]
+    scores, selector = path("again.csv"), path("s.json")
+    with open(scores, "w", encoding="utf-8") as file:
+        file.write(f"series_uid,risk,emb_0,emb_1,emb_2,emb_3\n{scan},0.31,0.1,0.2,0.1,0.0\n")
+    demur(workspace, "selector", "export", "s", selector, "--with-reference")
+    app = Workstation(workspace)
+
+    def replace(file):
+        app.activate("win.import-path", f"'{file}'")
+        choice = wait_for(lambda: app.find("check box", contains="Replace what is here"), "the choice to replace")
+        Keys(app, None).press(choice.name, "Import a file")
+        wait_for(lambda: app.find("check box", contains="Replace what is here").has_state(4), "the choice to be taken")
+        app.do("push button", "Import")
+
+    def has_ended(why, kind):
+        app.wait_text(why)
+        app.keys("a", "Return")
+        out = path("out.json")
+        verdict = demur(workspace, "export", out) and json.load(open(out, encoding="utf-8"))["verdicts"][0]
+        os.remove(out)
+        assert (verdict["state"], verdict["risk"]) == ("out_of_date", None) and why in verdict["out_of_date_because"][0], verdict
+        assert not any("risk in" in t or "Accepted: the risk" in t for t in app.texts())
+        assert sqlite3.connect(workspace).execute("SELECT count(*) FROM review").fetchone()[0] == 0, kind
+
+    open_only(app, "SAME-1")
+    app.wait_text("Accepted: the risk is shown")
+    replace(scores)
+    has_ended("the score was replaced", "score")
+    app.keys("e")
+    app.wait_text("Accepted: the risk is shown")
+    replace(selector)
+    has_ended("the selector was trained anew or removed", "selector")
+    app.keys("e")
+    app.wait_text("Not tuned")
+    assert demur(workspace, "verify")["findings"] is not None
+    app.quit()
+
+
 def a_patient_imported_by_mistake_is_taken_out():
     """Right value: `demur dicom list` and `demur log` behind it: what leaves is what `demur dicom remove --dry-run` said, by the
     user of the window; the scan of the other patient stays as it was."""
