@@ -87,17 +87,31 @@ def commands(bench):
         "`cohort show`": [(["cohort", "show", "p"], []), (["cohort", "show", "p", "--json"], []), (["cohort", "list"], [])],
         "`assess`": [(["assess", "t", "--cohort", "p", "--json"], []), (["export", "v.csv", "--cohort", "p"], ["v.csv"]),
                      (["export", "v.json", "--cohort", "p", "--format", "json"], ["v.json"]),
-                     (["audit", "plan", "t", "--cohort", "p", "--site", site, "--scans", "12", "-o", "plan.csv"], ["plan.csv"])],
+                     (["audit", "plan", "t", "--cohort", "p", "--site", site, "--scans", "12", "-o", "plan.csv"], ["plan.csv"]),
+                     (["accept", "plan", "t", "--cohort", "p", "--site", site, "-o", "accept.csv"], ["accept.csv"])],
         "`evaluate`": [(["evaluate", *p, "--json"], []), (["evaluate", *p], []), (["evaluate", *p, "--group-by", "site"], []),
                        (["tune", "t", "--cohort", "p", "--coverage", "0.8"], []), (["selector", "show", "t", "--json"], []),
-                       (["train", "u", "--cohort", "p", *QUICK], []), (["train", "v", "--cohort", "p", "--json", *QUICK], [])],
-        "charts": chart,
+                       (["train", "u", "--cohort", "p", *QUICK], []), (["train", "v", "--cohort", "p", "--json", *QUICK], []),
+                       (["selector", "list"], []), (["selector", "show", "t"], []),
+                       *[(words + json, []) for json in ([], ["--json"]) for words in (
+                           ["validate", "t", "--cohort", "p", "--folds", "2"], ["accept", "run", "t", "labels.csv"],
+                           ["ablate", "t", "--cohort", "p", "--bootstrap", "5", "--without", "without_class"],
+                           ["shift", "t", "--cohort", "p", "--bootstrap", "5", "--mix", f"site={site}:1"],
+                           ["watch", "start", "t", "--cohort", "p"], ["watch", "show"])]],
+        "charts": chart + [(["chart", name, f"{name}.csv", *p], [f"{name}.csv"]) for name in bench.charts],
         "the report": [(["report", "r.pdf", *p], ["r.pdf", "r.json"])],
-        "`selector export`": [(["selector", "export", "t", "t.json"], ["t.json"])],
+        "`selector export`": [(["selector", "export", "t", "t.json"], ["t.json"]),
+                              (["selector", "export", "t", "rows.json", "--with-reference"], ["rows.json"])],
         "`report patient`": [(["report", "patient", "one.pdf", "--scan", scan, "--selector", "s"], ["one.pdf"]),
                              (["export", "one.dcm", "--scan", scan, "--selector", "s"], ["one.dcm"])],
         "messages and logs": [(["log"], []), (["log", "--json"], []), (["verify"], []), (["verify", "--json"], [])],
     }
+
+
+def drawn(bench, name):
+    return subprocess.run([bench.demur, "--workspace", "w.demur", "--quiet", "chart", name, "try.csv", "--selector", "t", "--cohort", "p",
+                           *SPEED], cwd=bench.template, env=bench.environment(), capture_output=True, timeout=300,
+                          check=False).returncode == 0
 
 
 def table_of(path):
@@ -116,6 +130,14 @@ def main():
         bench.must("tune", "t", "--cohort", "p", "--coverage", "0.9")
         bench.must("assess", "t", "--cohort", "p")
         person = bench.query(f"SELECT patient_id FROM series WHERE scan_id = '{bench.scan}'")[0][0].encode()
+        bench.must("accept", "plan", "t", "--cohort", "p", "--site", bench.outside, "-o", "labels.csv")
+        with open(os.path.join(bench.template, "labels.csv"), encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        with open(os.path.join(bench.template, "labels.csv"), "w", encoding="utf-8") as file:
+            file.writelines(line + ("" if k == 0 else str(k % 2)) + "\n" for k, line in enumerate(lines))
+        listed = bench.run(bench.template, ["chart", "--list"]).stdout  # every chart that this workspace can draw
+        bench.charts = [name for name in (line.split()[0] for line in listed.splitlines() if line.strip()) if drawn(bench, name)]
+        assert len(bench.charts) > 15, bench.charts
         here = commands(bench)
         for output, ids, names in table_of(sys.argv[4]):
             key = next((key for key in here if output.startswith(key)), None)
