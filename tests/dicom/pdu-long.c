@@ -97,8 +97,10 @@ mutate(GRand *random, GByteArray *bytes) {
       g_byte_array_remove_range(bytes, at, n);
       break;
     case 4:
-      if (bytes->len + n < MAX_BYTES)
-        g_byte_array_append(bytes, bytes->data + at, n); /* said again */
+      if (bytes->len + n < MAX_BYTES) { /* said again; what is appended may not move meanwhile */
+        g_autofree guint8 *again = g_memdup2(bytes->data + at, n);
+        g_byte_array_append(bytes, again, n);
+      }
       break;
     default:
       g_byte_array_set_size(bytes, bytes->len - n);
@@ -126,7 +128,8 @@ attack(gpointer data) {
     if (fd < 0)
       continue;
     for (guint at = 0; at < bytes->len;) {
-      const guint n = MIN(bytes->len - at, (guint)g_rand_int_range(random, 1, 40000));
+      const guint piece = (guint)g_rand_int_range(random, 1, 40000); /* MIN would draw twice */
+      const guint n = MIN(bytes->len - at, piece);
       if (send(fd, bytes->data + at, n, MSG_NOSIGNAL) != (ssize_t)n)
         break;
       at += n;

@@ -8,21 +8,26 @@ Every command of the program's help is in one of two tables (workbench.py): thos
 only read must leave files and workspace as they were. One that is new, or begins to write, fails here.
 
 The same command from the same bytes is the same run: what a fault left is tried again once for each state of folder and
-workspace (so not at all where a run left everything as it was). Nothing else is left out.
+workspace (so not at all where a run left everything as it was). Of a command that makes thousands of alike calls (the demo's
+slices) the first two and the last of those made at one place are tried: calls with the same return addresses on the stack, so that
+the same lines meet the fault. That such calls can't differ is tested where all of them are tried, in every other command: a kind
+of fault at one place must have one ending (status, and message without paths and numbers). Nothing else is left out.
 
-Usage: faults.py DEMUR PHANTOM INJECT [--points N] [--only COMMAND ..] [--jobs N] [--folder F] [--table FILE]: at most N calls a
+Usage: faults.py DEMUR PHANTOM INJECT [--points N] [--only COMMAND ..] [--demo] [--jobs N] [--folder F] [--table FILE]: at most N calls a
 command and fault, spread evenly; N runs at a time, in a folder below F (one in memory is quickest: no fault is of the
 disk's); the numbers as a table in FILE.
 """
 import argparse
 import multiprocessing
 import os
+import re
+import shutil
 import signal
 import sys
 import tempfile
 
-from workbench import (DEMO, ELSEWHERE, KINDS, Bench, Copy, Server, commands_of, files_of, is_part, name_of, points_of, reading_of,
-                       rows_of)
+from workbench import (DEMO, ELSEWHERE, KINDS, PATIENCE, STDOUT, Bench, Copy, Server, commands_of, files_of, counted, is_part, name_of, output_of, points_of, reading_of,
+                       rows_of, spread)
 
 
 class Outcome:
@@ -37,7 +42,7 @@ class Tried:
 
     def __init__(self, bench, inject, name, words, before):
         self.bench, self.inject, self.name, self.words, self.before = bench, inject, name, words, before
-        self.calls, self.reference = count_calls(bench, inject, words)
+        self.calls, self.places, self.reference = count_calls(bench, inject, words)
         assert self.calls, f"{name} writes nothing: the injector saw no call"
         self.copy = self.server = None  # of a worker
         self.again = {}  # what is wrong with a run from a state: {state: words or None}
@@ -56,15 +61,81 @@ class Tried:
                                 FAULT_KIND=kind, FAULT_AT=str(at))
         return result.returncode, result.stderr
 
+    def state(self):
+        return self.copy.state()
+
+    def again_in(self):
+        return self.copy.folder
+
     def fault(self, kind, at):
-        """The status of a run with that fault, and what is wrong."""
+        """The status of a run with that fault, how it ended in words, and what is wrong."""
+        said = ""
         try:
             self.copy.restore()
-            status, wrong = run_one(self, kind, at)
+            status, said, wrong = run_one(self, kind, at)
         except Exception as error:  # told with its place
             status, wrong = 1, f"{type(error).__name__}: {error}"
-        return kind, at, status, wrong
+        return kind, at, status, PATHS.sub("..", said), wrong
 
+
+class Staged(Tried):
+    """A command that takes half a minute and makes tens of thousands of calls. It runs once, and stops before each call before which
+    no file is open: what is on the disk by then is what the faults up to the next stop begin with, each in a copy of the
+    process (inject.c, FAULT_STOPS)."""
+
+    def alike(self, n):
+        """(kind, call): of the calls that are made at one place the first two and the last; at most n of a kind, 0: all."""
+        at_place = {}
+        for at, place in enumerate(self.places, 1):
+            at_place.setdefault(place, []).append(at)
+        chosen = {at for all_of in at_place.values() for at in [*all_of[:2], all_of[-1]]}
+        for kind in KINDS:
+            able = [at for at in points_of(kind, self.calls, 0) if at in chosen or kind == "after"]
+            yield from ((kind, at) for at in spread(able, n))
+
+    def begin(self):
+        """The folder's own template: that of the others stays."""
+        template = self.bench.copy() + "-template"
+        shutil.rmtree(template, ignore_errors=True)
+        shutil.copytree(self.bench.template, template, symlinks=True)
+        self.copy = Copy(template, os.path.join(self.bench.folder, f"work-{os.getpid()}"))
+        self.server = Server(self.bench, self.inject, self.copy.folder, self.words, FAULT_STOPS="1")
+
+    def all(self, points):
+        """The results of these, as fault() gives them; at the end the command itself has done what it does without one."""
+        stops = [at for at, traits in enumerate(self.calls, 1) if traits & 8]
+        assert stops and stops[0] == 1, "a file was open before the first call"
+        stop, reached = self.server.stopped(), 0
+        for begin, end in zip(stops, [*stops[1:], len(self.calls) + 1]):
+            assert stop == begin, f"stopped before call {stop}, expected {begin}"
+            here = [(kind, at) for kind, at in points if begin <= at < end]
+            if here:
+                self.copy.keep()
+            for kind, at in here:
+                reached += 1
+                yield self.fault(kind, at)
+            if here:
+                self.copy.restore()
+            stop = self.server.go()
+        assert stop is None and reached == len(points)
+        assert self.server.process.wait(PATIENCE) == 0
+        wrong = check(self.bench, self.name, 0, Outcome(self.copy.folder), self.before, self.reference)
+        assert not wrong, f"the run between the faults: {wrong}"
+
+    def again_in(self):
+        """A copy: the process that stands still holds the locks of what it made."""
+        folder = self.copy.folder + "-again"
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(self.copy.folder, folder, symlinks=True)
+        return folder
+
+    def state(self):
+        """Where what is left is of the same kinds, the next run begins alike: which names stand in the folder, parts among them."""
+        folders, files = self.copy.names()
+        return tuple(sorted({re.sub(r"[0-9a-f]{8}\b|\d+", "#", name) for name in [*folders, *files] if name.count(os.sep) < 3}))
+
+
+PATHS = re.compile(r"\S*[/.0-9]\S*")  # words that hold a path or a number
 
 tried_here = None  # of a worker, which inherits it
 
@@ -104,6 +175,8 @@ def check(bench, name, status, after, before, reference):
     if parts and status >= 0:
         return f"{parts} was left"
     for file, digest in whole.items():
+        if file == STDOUT and status != 0:
+            continue  # what a shell opened, and the command began to fill
         if digest not in (before.files.get(file), reference.files.get(file)):
             return f"{file} is neither the old nor the new one"
     for file in before.files:
@@ -124,56 +197,60 @@ DONE = ("already", "is there", "not empty", "no cohort", "there is no ", "confli
 
 
 def run_one(tried, kind, at):
-    """Status, and what is wrong or None."""
+    """Status, what it said, and what is wrong or None."""
     bench, before, reference, folder = tried.bench, tried.before, tried.reference, tried.copy.folder
     status, said = tried.run(kind, at)
     killed = kind in ("kill", "after")
     if killed and status not in (0, -signal.SIGKILL):
-        return status, f"status {status}: {said.strip()}"
+        return status, said, f"status {status}: {said.strip()}"
     if not killed and status not in (0, 1):
-        return status, f"status {status}: {said.strip()}"
+        return status, said, f"status {status}: {said.strip()}"
     if status == 1 and not said.startswith("demur: "):
-        return status, f"failed without a word: {said!r}"
+        return status, said, f"failed without a word: {said!r}"
     left = Outcome(folder, tried.copy)
     wrong = check(bench, tried.name, status, left, before, reference)
     if wrong:
-        return status, f"{wrong}; it said {said.strip()!r}"
+        return status, said, f"{wrong}; it said {said.strip()!r}"
     if status != 0:  # again, without a fault
-        state = tried.copy.state()
+        state = tried.state()
         if state not in tried.again:
             tried.again[state] = run_again(tried, left)
         if tried.again[state]:
-            return status, f"run again: {tried.again[state]}"
-    return status, None
+            return status, said, f"run again: {tried.again[state]}"
+    return status, said, None
 
 
 def run_again(tried, left):
-    folder = tried.copy.folder
+    folder = tried.again_in()
     again = tried.bench.run(folder, tried.words)
     if again.returncode != 0:
         return None if any(words in again.stderr for words in DONE) else repr(again.stderr.strip())
-    after = Outcome(folder, tried.copy)
+    after = Outcome(folder, tried.copy if folder == tried.copy.folder else None)
     if any(is_part(file) for file in after.files):
         return "a part stayed"
+    # A demo behind a killed one puts its studies beside those of that one, and removes these.
+    after.files = {re.sub(r"\bdicom-\d+\b", "dicom", file): digest for file, digest in after.files.items()}
     return check(tried.bench, tried.name, 0, after, tried.before, tried.reference) if left.rows == tried.before.rows else None
 
 
 def count_calls(bench, inject, words):
+    """What each call can meet, where it is made, and what the run leaves."""
     folder = bench.copy()
     count = os.path.join(bench.folder, "count")
-    result = bench.run(folder, words, LD_PRELOAD=os.path.abspath(inject), FAULT_ROOT=folder, FAULT_COUNT=count)
+    result = bench.run(folder, words, LD_PRELOAD=os.path.abspath(inject), FAULT_ROOT=folder, FAULT_COUNT=count, **output_of(words))
     assert result.returncode == 0, (words, result.stderr)
-    with open(count, encoding="utf-8") as file:
-        return [int(traits) for traits in file.read()], Outcome(folder)
+    calls = counted(count)
+    return [traits for traits, _ in calls], [place for _, place in calls], Outcome(folder)
 
 
 def every_command_is_in_a_table(bench):
     """And what is said to read changes nothing."""
-    writing = {name_of(name) for name in [*commands_of(bench), *DEMO] if not name.startswith("window ")}
+    writing = {name_of(name) for name in [*commands_of(bench), *DEMO] if not re.search("^window | > file$| (kept|keep)$", name)}
     reading = reading_of(bench)
+    read = {name_of(name) for name in reading}
     there = {name for name, _ in bench.commands_of_help()} - ELSEWHERE
-    assert there == writing | set(reading), f"not in one table: {sorted(there ^ (writing | set(reading)))}"
-    assert not writing & set(reading)
+    assert there == writing | read, f"not in one table: {sorted(there ^ (writing | read))}"
+    assert not writing & read
     for name, words in reading.items():
         folder = bench.copy()
         before = Outcome(folder)
@@ -184,26 +261,46 @@ def every_command_is_in_a_table(bench):
         assert not differs(after.rows, before.rows), f"{name} changes {differs(after.rows, before.rows)}"
 
 
+def all_at_once(tried, points, n_jobs):
+    with multiprocessing.Pool(n_jobs, begin_worker, [tried]) as pool:
+        yield from pool.imap_unordered(try_point, points, 4)
+        pool.close()
+        pool.join()
+
+
 def try_all(tried, n_points, n_jobs):
     """Each kind of fault at the calls that can meet it: number of runs, and of those that were wrong."""
     total, began = len(tried.calls), os.times()
-    points = [(kind, at) for kind in KINDS for at in points_of(kind, tried.calls, n_points)]
-    n_wrong, ended = 0, {kind: [] for kind in KINDS}
-    with multiprocessing.Pool(n_jobs, begin_worker, [tried]) as pool:
-        for kind, at, status, wrong in pool.imap_unordered(try_point, points, 4):
-            ended[kind].append(status)
-            if wrong:
-                n_wrong += 1
-                print(f"{tried.name}: {kind} at call {at} of {total}: {wrong}", flush=True)
-    for kind in ("full", "io", "kill", "after"):
-        if not any(ended[kind]):
+    if isinstance(tried, Staged):
+        points = list(tried.alike(n_points))
+        tried.begin()
+        results = tried.all(points)
+    else:
+        points = [(kind, at) for kind in KINDS for at in points_of(kind, tried.calls, n_points)]
+        results = all_at_once(tried, points, n_jobs)
+    n_wrong, ended, endings = 0, {kind: [] for kind in KINDS}, {}
+    for kind, at, status, said, wrong in results:
+        ended[kind].append(status)
+        endings.setdefault((kind, tried.places[at - 1]), {}).setdefault((status, said), at)
+        if wrong:
             n_wrong += 1
-            print(f"{tried.name}: no run met {kind}: the injector does nothing", flush=True)
-        pool.close()
-        pool.join()
+            print(f"{tried.name}: {kind} at call {at} of {total}: {wrong}", flush=True)
+    n_wrong += tell_what_never_failed(tried, ended)
+    for (kind, _), found in endings.items():
+        if len(found) > 1:
+            print(f"{tried.name}: {kind} ends in {len(found)} ways at one place: {found}", flush=True)
     seconds = sum(os.times()[2:4]) - sum(began[2:4])
     print(f"{tried.name}: {total} calls, {len(points)} faults, {n_wrong} wrong, {seconds:.0f} s", flush=True)
     return total, len(points), n_wrong, seconds
+
+
+def tell_what_never_failed(tried, ended):
+    n = 0
+    for kind in ("full", "io", "kill", "after"):
+        if not any(ended[kind]):
+            n += 1
+            print(f"{tried.name}: no run met {kind}: the injector does nothing", flush=True)
+    return n
 
 
 def main():
@@ -212,7 +309,7 @@ def main():
     parser.add_argument("phantom")
     parser.add_argument("inject")
     parser.add_argument("--points", type=int, default=0)
-    parser.add_argument("--demo", type=int, default=0, metavar="N", help="try the demo too, at N calls (half a minute each)")
+    parser.add_argument("--demo", action="store_true", help="the demo too (it takes half a minute, several times)")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--folder")
     parser.add_argument("--only", action="append")
@@ -227,12 +324,12 @@ def main():
         if not options.only:
             every_command_is_in_a_table(bench)
         for name, words in {**commands_of(bench), **DEMO}.items():
-            if options.only and name not in options.only or name in DEMO and not options.demo:
+            if options.only and name not in options.only or name in DEMO and not (options.demo or options.only):
                 continue
-            tried = Tried(bench, options.inject, name, words, before)
+            tried = (Staged if name in DEMO else Tried)(bench, options.inject, name, words, before)
             # The receiver waits for its peer, not for the processor.
             jobs = options.jobs * 4 if words[:2] == ["dicom", "receive"] else options.jobs
-            table.append((name, *try_all(tried, options.demo if name in DEMO else options.points, jobs)))
+            table.append((name, *try_all(tried, options.points, jobs)))
         if options.table:
             with open(options.table, "w", encoding="utf-8") as file:
                 file.write("| command | calls | faults | wrong | processor seconds |\n|---|--:|--:|--:|--:|\n")

@@ -9,23 +9,30 @@
  *   eintr  EINTR, once
  *   kill   SIGKILL before it
  *   after  SIGKILL behind it
- * FAULT_COUNT names a file that gets a digit for each call at the end: what it can meet (1 it needs
- * room, 2 it can be interrupted, 4 it can be cut short; their sum). Processes that the driver's
- * one forks share its count; programs that it runs are not meant.
+ * FAULT_COUNT names a file that gets a line for each call at the end: what it can meet (1 it needs
+ * room, 2 it can be interrupted, 4 it can be cut short; their sum, and 8 where no file below the root
+ * was open before it), and a digest of where it was made (the return addresses on the stack; the same
+ * in one process alone). Processes that the driver's one forks share its count; programs that it
+ * runs are not meant.
  *
  * FAULT_SERVER holds two descriptors: the program stops before its main and forks itself for each line
  * "kind number" that the first one brings; the second one tells each copy's wait status, a line. All that
- * comes before main (relocating a hundred libraries) is done once for all of them.
+ * comes before main (relocating a hundred libraries) is done once for all of them. With FAULT_STOPS it
+ * stops before each call with 8 instead, says "stop number", takes the same lines, and goes on
+ * with "go 0": what comes before a call is then done once for all faults up to the next stop.
+ *
+ * FAULT_STDOUT names a file that standard output goes to, its writes counted as any.
  *
  * FAULT_LOG names a file that gets every such call, for replaying what a loss of power leaves
  * (powerloss.py): a line of a letter and words, then the bytes that are told of.
  *   O inode n, path[n]: that name now leads to that file    W inode offset n, bytes[n]: written
  *   T inode size: truncated   S inode: synced               D n, path[n]: folder synced
  *   R n m, path[n], path[m]: renamed or linked (L)          U n, path[n]: removed
- *   M n, path[n]: folder made */
+ *   M n, path[n]: folder made                           N n, bytes[n]: told to a peer */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -34,6 +41,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -44,34 +52,77 @@
 #define MAX_FD 1024
 
 #define MAX_CALLS (1 << 20)
-static atomic_int *n_calls;                   /* shared with what is forked */
-static char *traits_of;                       /* [MAX_CALLS], as digits */
-static _Atomic unsigned char watched[MAX_FD]; /* descriptors of files below FAULT_ROOT */
+static atomic_int *n_calls; /* shared with what is forked */
+static struct {
+  int traits;
+  unsigned long where;
+} * calls; /* [MAX_CALLS], where they are counted; shared too */
+static _Atomic unsigned char
+    watched[MAX_FD];          /* descriptors of files (1) and folders (2) below FAULT_ROOT */
+static char *folders[MAX_FD]; /* paths of the latter */
 static const char *root, *kind;
 static size_t root_length;
 static int at, log_fd = -1;
 static pid_t first;
+static FILE *orders;
+static int answers, stops;
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
-/* Comes back in each copy; the one that is copied ends with its driver. */
+/* Standard output as a shell would open it; a copy's is its own. */
 static void
-serve(FILE *orders, int answers) {
+open_output(void) {
+  const char *path = getenv("FAULT_STDOUT");
+  const int fd =
+      path != NULL ? NEXT(open)(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
+  if (fd >= 0 && dup2(fd, STDOUT_FILENO) == STDOUT_FILENO && NEXT(close)(fd) == 0)
+    watched[STDOUT_FILENO] = 1;
+}
+
+/* A copy may have removed a folder that this process holds, and its driver made it anew. */
+static void
+reopen_folders(void) {
+  for (int fd = 0; fd < MAX_FD; fd++) {
+    char link[64], path[PATH_MAX] = "";
+    if (watched[fd] != 2)
+      continue;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    const ssize_t n = readlink(link, path, sizeof path - 1);
+    char *gone = n > 0 ? strstr(path, " (deleted)") : NULL;
+    if (gone == NULL)
+      continue;
+    *gone = '\0';
+    const int now = NEXT(open)(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (now >= 0 && (dup3(now, fd, O_CLOEXEC) != fd || flock(fd, LOCK_EX | LOCK_NB) != 0 ||
+                     NEXT(close)(now) != 0))
+      abort();
+  }
+}
+
+/* Comes back in each copy, and with "go" in the one that is copied; that one ends with its driver. */
+static void
+serve(void) {
   static char order[16];
   int number, status;
   while (fscanf(orders, "%15s %d", order, &number) == 2) {
-    *n_calls = 0;
+    reopen_folders();
+    if (strcmp(order, "go") == 0)
+      return;
+    const int counted = *n_calls;
     const pid_t copy = fork();
     if (copy == 0) {
       kind = order;
       at = number;
+      stops = 0;
       first = getpid();
       fclose(orders);
-      close(answers);
+      NEXT(close)(answers);
+      open_output();
       return;
     }
     if (copy < 0 || waitpid(copy, &status, 0) != copy || dprintf(answers, "%d\n", status) < 0)
       abort();
+    *n_calls = counted;
   }
   _exit(0);
 }
@@ -85,15 +136,22 @@ start(void) {
   at = number != NULL ? atoi(number) : 0;
   first = getpid();
   n_calls = mmap(NULL, sizeof *n_calls, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  traits_of = mmap(NULL, MAX_CALLS, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (getenv("FAULT_COUNT") != NULL)
+    calls = mmap(NULL, MAX_CALLS * sizeof *calls, PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   const char *log = getenv("FAULT_LOG");
   if (log != NULL)
     log_fd = NEXT(open)(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   unsetenv("LD_PRELOAD");
   const char *server = getenv("FAULT_SERVER");
-  int orders, answers;
-  if (server != NULL && sscanf(server, "%d %d", &orders, &answers) == 2)
-    serve(fdopen(orders, "r"), answers);
+  int from;
+  stops = server != NULL && getenv("FAULT_STOPS") != NULL;
+  if (server != NULL && sscanf(server, "%d %d", &from, &answers) == 2)
+    orders = fdopen(from, "r");
+  if (orders != NULL && !stops)
+    serve();
+  else
+    open_output();
 }
 
 __attribute__((destructor)) static void
@@ -102,19 +160,46 @@ end(void) {
   FILE *file = name != NULL ? fopen(name, "w") : NULL;
   if (file == NULL || getpid() != first)
     return;
-  fwrite(traits_of, 1, (size_t)*n_calls, file);
+  for (int i = 0; i < *n_calls && i < MAX_CALLS; i++)
+    fprintf(file, "%d %lx\n", calls[i].traits, calls[i].where);
   fclose(file);
 }
 
-enum { NEEDS_ROOM = 1, INTERRUPTIBLE = 2, SHORTENED = 4 };
+enum { NEEDS_ROOM = 1, INTERRUPTIBLE = 2, SHORTENED = 4, NOTHING_OPEN = 8 };
+
+static int
+is_nothing_open(void) {
+  for (int fd = STDERR_FILENO + 1; fd < MAX_FD; fd++)
+    if (watched[fd] == 1)
+      return 0;
+  return 1;
+}
+
+/* FNV-1a over the return addresses. */
+static unsigned long
+where_it_is_made(void) {
+  void *frames[64];
+  const int n = backtrace(frames, 64);
+  unsigned long digest = 14695981039346656037UL;
+  for (int i = 0; i < n; i++)
+    digest = (digest ^ (unsigned long)frames[i]) * 1099511628211UL;
+  return digest;
+}
 
 /* What becomes of the next call: 0 it is made, else its errno; -1: made in half; -2: made, and
  * then the end. */
 static int
 meet(int traits) {
+  if (stops && is_nothing_open()) {
+    if (dprintf(answers, "stop %d\n", *n_calls + 1) < 0)
+      abort();
+    serve();
+  }
   const int n = ++*n_calls;
-  if (n <= MAX_CALLS)
-    traits_of[n - 1] = (char)('0' + traits);
+  if (calls != NULL && n <= MAX_CALLS) {
+    calls[n - 1].traits = traits | (is_nothing_open() ? NOTHING_OPEN : 0);
+    calls[n - 1].where = where_it_is_made();
+  }
   if (kind == NULL || at == 0)
     return 0;
   if (strcmp(kind, "full") == 0)
@@ -145,29 +230,6 @@ is_below(const char *path) {
   return root != NULL && (path[0] != '/' || strncmp(path, root, root_length) == 0);
 }
 
-static void
-watch(int fd, const char *path) {
-  struct stat status;
-  if (fd >= 0 && fd < MAX_FD)
-    watched[fd] = is_below(path) && fstat(fd, &status) == 0 &&
-                  (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode));
-}
-
-/* One record in one write: threads and processes do not mix theirs. */
-static void
-record(const char *line, const void *bytes, size_t n, const void *more, size_t m) {
-  const struct iovec parts[] = {
-      {(void *)line, strlen(line)}, {(void *)bytes, n}, {(void *)more, m}};
-  if (log_fd >= 0 && NEXT(writev)(log_fd, parts, 3) < 0)
-    abort();
-}
-
-static unsigned long
-inode_of(int fd) {
-  struct stat status;
-  return fstat(fd, &status) == 0 ? (unsigned long)status.st_ino : 0;
-}
-
 /* The whole path of name in folder (a descriptor or AT_FDCWD). */
 static const char *
 whole_path(int folder, const char *name, char path[2 * PATH_MAX]) {
@@ -184,6 +246,30 @@ whole_path(int folder, const char *name, char path[2 * PATH_MAX]) {
   }
   snprintf(path, 2 * PATH_MAX, "%s/%s", base, name);
   return path;
+}
+
+static void
+watch(int fd, const char *path) {
+  struct stat status;
+  if (fd < 0 || fd >= MAX_FD)
+    return;
+  const int below = is_below(path) && fstat(fd, &status) == 0;
+  watched[fd] = below && S_ISREG(status.st_mode) ? 1 : below && S_ISDIR(status.st_mode) ? 2 : 0;
+}
+
+/* One record in one write: threads and processes do not mix theirs. */
+static void
+record(const char *line, const void *bytes, size_t n, const void *more, size_t m) {
+  const struct iovec parts[] = {
+      {(void *)line, strlen(line)}, {(void *)bytes, n}, {(void *)more, m}};
+  if (log_fd >= 0 && NEXT(writev)(log_fd, parts, 3) < 0)
+    abort();
+}
+
+static unsigned long
+inode_of(int fd) {
+  struct stat status;
+  return fstat(fd, &status) == 0 ? (unsigned long)status.st_ino : 0;
 }
 
 static void
@@ -248,6 +334,12 @@ record_sync(int fd) {
     return result_;                                                                                \
   } while (0)
 
+static int
+is_socket(int fd) {
+  struct stat status;
+  return fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode);
+}
+
 static ssize_t
 written(int fd, const void *bytes, size_t n, off_t offset, int positioned) {
   const int fault = is_watched(fd) ? meet(NEEDS_ROOM | INTERRUPTIBLE | SHORTENED) : 0;
@@ -262,6 +354,11 @@ written(int fd, const void *bytes, size_t n, off_t offset, int positioned) {
   if (result > 0 && log_fd >= 0 && is_watched(fd)) {
     char line[96];
     snprintf(line, sizeof line, "W %lu %lu %zd\n", inode_of(fd), (unsigned long)begin, result);
+    record(line, bytes, (size_t)result, NULL, 0);
+  }
+  if (result > 0 && log_fd >= 0 && is_socket(fd)) {
+    char line[32];
+    snprintf(line, sizeof line, "N %zd\n", result);
     record(line, bytes, (size_t)result, NULL, 0);
   }
   if (fault == -2)

@@ -4,9 +4,13 @@ Right: every object that the peer was told is kept is there, whole, after a kill
 not kept was told so (A700), or the association broke off; a study all of which was acknowledged is on its way, held or
 answered; a service that ends says why; the workspace is sound.
 
-Usage: serve.py DEMUR PHANTOM INJECT [--points N] [--kind KIND ..] [--jobs N] [--folder F]
+With --power the power fails instead, behind each call of one run (powerloss.py says on which disks): the service is started on
+what each has left, and must have what it had acknowledged by then.
+
+Usage: serve.py DEMUR PHANTOM INJECT [--points N] [--kind KIND ..] [--power] [--jobs N] [--folder F]
 """
 import argparse
+import copy
 import json
 import multiprocessing
 import os
@@ -18,7 +22,8 @@ import sys
 import tempfile
 import time
 
-from workbench import KINDS, PATIENCE, Bench, points_of
+from powerloss import EAGER, LAZY, Disk, records_of
+from workbench import KINDS, PATIENCE, Bench, counted, points_of, spread
 
 PORTS = iter(range(20000 + os.getpid() % 1000, 32000))  # below those that the system gives out: several run side by side
 
@@ -131,8 +136,7 @@ def calls_of(bench, inject, uids):
     assert run.send(uids) == uids
     run.settle()
     run.end(signal.SIGTERM)
-    with open(count, encoding="utf-8") as file:
-        return [int(traits) for traits in file.read()]
+    return [traits for traits, _ in counted(count)]
 
 
 def try_one(bench, inject, uids, kind, at):
@@ -162,6 +166,90 @@ def try_one(bench, inject, uids, kind, at):
     return acknowledged
 
 
+def told_to_be_kept(said, uids):
+    """UIDs that a peer was told are kept: their C-STORE responses of status 0 among these bytes."""
+    return {uid for uid in uids if uid.encode() in said and b"\0\0\0\x09\x02\0\0\0\0\0" in said}
+
+
+def lay_down(disk, kind):
+    """The folder as a loss of power leaves it."""
+    shutil.rmtree(disk.root)
+    os.mkdir(disk.root)
+    names = disk.kept if kind == LAZY else disk.names
+    for path in sorted(names):
+        if names[path].is_folder and os.path.isdir(os.path.dirname(path)):
+            os.mkdir(path, 0o700)
+    for name, file in disk.left(kind).items():
+        with open(os.open(os.path.join(disk.root, name), os.O_WRONLY | os.O_CREAT, 0o600), "wb") as out:
+            out.write(file.content(kind))
+
+
+def start_on_what_is_left(run, told):
+    """Nothing that was told to be kept is lost, and its study is known."""
+    assert run.start(), "it does not start: " + open(run.log, encoding="utf-8").read()
+    status = run.settle()
+    assert told <= run.kept(), f"acknowledged and lost: {told - run.kept()}"
+    known = status["n_queue"] + status["n_held"] + status["n_answered"] + status["n_arriving"]
+    assert known == 1 or not told, f"its study is not known: {json.dumps(status)}"
+    run.end(signal.SIGTERM)
+    sound = run.demur("verify")
+    assert sound.returncode == 0, sound.stderr + sound.stdout
+
+
+def lose_power(work):
+    """Numbers of calls, of disks that the service was started on, and what is wrong; of each n disks the one of this number."""
+    (bench, inject, uids), number, n, n_points = work
+    begin_worker(bench, inject, uids)
+    top = os.path.join(bench.folder, f"power-{number}")
+    os.makedirs(top)
+    run, log = Run(bench, inject, os.path.join(top, "run")), os.path.join(top, "calls")
+    disk = Disk(run.folder)
+    assert run.start(FAULT_LOG=log), open(run.log, encoding="utf-8").read()
+    assert run.send(uids) == uids
+    run.settle()
+    run.end(signal.SIGTERM)
+    states, told, n_calls = {}, frozenset(), 0
+    for record in records_of(log):
+        if record[0] == "N":
+            told |= told_to_be_kept(record[2], uids)
+        else:
+            n_calls += 1
+            disk.apply(*record)
+        if record[0] not in "WT":
+            for kind in (EAGER, LAZY):
+                left = {name: (file.digest(kind), file) for name, file in disk.left(kind).items()}
+                key = told, kind == LAZY and frozenset(disk.kept), frozenset((name, digest) for name, (digest, _) in left.items())
+                if key not in states:
+                    states[key] = n_calls, kind, told, snapshot_of(disk, kind)
+    assert told == uids, f"the peer was told of {told} alone"
+    chosen = list(states.values())[number::n]
+    wrong = []
+    for n_calls_then, kind, told, kept in spread(chosen, n_points):
+        try:
+            lay_down(kept, kind)
+            start_on_what_is_left(run, told)
+        except Exception as fault:  # told with its place
+            wrong.append(f"behind call {n_calls_then} of {n_calls}, {kind}: {type(fault).__name__}: {fault}")
+        finally:
+            run.end(signal.SIGKILL)
+    return n_calls, len(spread(chosen, n_points)), wrong
+
+
+def snapshot_of(disk, kind):
+    """The disk as it is by now: names, and contents of that kind."""
+    kept = copy.copy(disk)
+    files = {}
+    for names in ("names", "kept"):
+        setattr(kept, names, {path: files.setdefault(id(file), frozen(file, kind)) for path, file in getattr(disk, names).items()})
+    return kept
+
+
+def frozen(file, kind):
+    other = copy.copy(file)
+    other.synced = bytes(file.content(kind))
+    return other
+
+
 here = None  # what a worker inherits: bench, injector, UIDs
 
 
@@ -187,6 +275,7 @@ def main():
     parser.add_argument("inject")
     parser.add_argument("--points", type=int, default=0)
     parser.add_argument("--kind", action="append")
+    parser.add_argument("--power", action="store_true")
     parser.add_argument("--jobs", type=int, default=8)
     parser.add_argument("--folder")
     options = parser.parse_args()
@@ -197,6 +286,15 @@ def main():
             os.makedirs(os.path.join(folder, name))
         inject = os.path.abspath(options.inject)
         uids = uids_of(bench)
+        if options.power:
+            with multiprocessing.Pool(options.jobs) as pool:
+                found = pool.map(lose_power, [((bench, inject, uids), number, options.jobs, options.points) for number in range(options.jobs)])
+            for _, _, wrong in found:
+                print(*wrong, sep="\n", end="\n" if wrong else "", flush=True)
+            n_wrong = sum(len(wrong) for _, _, wrong in found)
+            print(f"the power failed behind {found[0][0]} calls: started on {sum(n for _, n, _ in found)} disks, {n_wrong} wrong; "
+                  f"{sum(os.times()[:4]):.0f} s of processor")
+            sys.exit(1 if n_wrong else 0)
         calls = calls_of(bench, inject, uids)
         points = [(kind, at) for kind in options.kind or KINDS for at in points_of(kind, calls, options.points)]
         whole = some = broke = wrong = 0

@@ -6,7 +6,7 @@ output: no control and no bidirectional control as itself; JSON that parses and 
 cells no spreadsheet takes for a formula; paper on which a patient's identifier stands with its code points; and nothing run or written
 elsewhere. A string that a command refuses is refused in words that hold to the same.
 
-Usage: strings.py DEMUR PHANTOM [--runs N]
+Usage: strings.py DEMUR PHANTOM [--runs N | --run I ..]
 """
 import argparse
 import csv
@@ -161,11 +161,12 @@ def main():
     parser.add_argument("demur")
     parser.add_argument("phantom")
     parser.add_argument("--runs", type=int, default=len(STRINGS))
+    parser.add_argument("--run", type=int, action="append", help="these alone, from 0")
     options = parser.parse_args()
     wrong = 0
     with tempfile.TemporaryDirectory(prefix="demur-strings-") as folder:
         bench = Bench(options.demur, options.phantom, folder)
-        for run in range(0, len(STRINGS), max(1, len(STRINGS) // options.runs)):
+        for run in options.run or range(0, len(STRINGS), max(1, len(STRINGS) // options.runs)):
             try:
                 try_one(bench, run)
                 print(f"run {run}: right", flush=True)

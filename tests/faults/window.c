@@ -4,10 +4,12 @@
  *   fault-window WORKSPACE worklist FILE.csv      the list as it stands
  *   fault-window WORKSPACE report FILE.pdf SELECTOR COHORT
  *   fault-window WORKSPACE case FILE.pdf SCAN     the patient page
+ *   fault-window WORKSPACE measure SCAN DIGEST    a length on its images
  *   fault-window WORKSPACE settings FILE          theme, size and last workspace
  *
  * Ends as the commands do: 0, or 1 with a sentence. */
 #include <locale.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +18,7 @@
 #include "dicom/library.h"
 #include "report/patient.h"
 #include "report/report.h"
+#include "tasks/annotations.h"
 #include "tasks/coverage-study.h"
 #include "tasks/meaning.h"
 #include "tasks/patient-sheet.h"
@@ -46,6 +49,28 @@ opinion(const Action *action, GError **error) {
   const DemurScan *scan = table != NULL ? scan_of(table, action->out, error) : NULL;
   return scan != NULL &&
          demur_task_review(action->task, scan, DEMUR_REVIEW_AGREE, "seen", FALSE, error);
+}
+
+static gboolean
+measure(const Action *action, GError **error) {
+  DemurAnnotation length = {.scan_id = (char *)action->out,
+                            .images_digest = action->more[0],
+                            .kind = DEMUR_ANNOTATION_LENGTH,
+                            .plane = (char *)"acquired",
+                            .slice = 3,
+                            .number = 4,
+                            .n_slices = 60,
+                            .slab = (char *)"mean",
+                            .n_places = 2,
+                            .x = {10, 20},
+                            .y = {10, 30},
+                            .value = 12.5,
+                            .sd = NAN,
+                            .area_mm2 = NAN,
+                            .unit = (char *)"mm",
+                            .window_width = 1500,
+                            .window_level = -600};
+  return demur_task_annotate(action->task, &length, error);
 }
 
 static gboolean
@@ -108,11 +133,8 @@ main(int argc, char **argv) {
     const char *name;
     int n_more;
     gboolean (*run)(const Action *action, GError **error);
-  } actions[] = {{"opinion", 0, opinion},
-                 {"worklist", 0, worklist},
-                 {"report", 2, report},
-                 {"case", 1, patient},
-                 {"settings", 0, settings}};
+  } actions[] = {{"opinion", 0, opinion}, {"measure", 1, measure}, {"worklist", 0, worklist},
+                 {"report", 2, report},   {"case", 1, patient},    {"settings", 0, settings}};
   setlocale(LC_ALL, "");
   setlocale(LC_NUMERIC, "C");
   g_autoptr(GError) error = NULL;

@@ -19,11 +19,15 @@ SIZES = ["--scans", "120", "--sites", "4", "--base-train", "100", "--tune", "60"
 QUICK = ["--epochs", "1", "--datasets-per-epoch", "64", "--batch", "8", "--kappa", "2", "--dataset-size", "60", "--hidden",
          "2", "--validation-datasets", "3", "--average", "1", "--features", "confidence,class"]
 
+SEARCH = ["--search", "--search-grid", "kernel_width=0.2,0.5"]
+
 
 # What a call must be able to for a kind of fault to change anything (inject.c).
 KINDS = {"full": 1, "io": 0, "short": 4, "eintr": 2, "kill": 0, "after": 0}
 
 PATIENCE = 1200  # seconds for what must end, on a busy machine too
+
+STDOUT = "stdout.txt"  # a command's standard output, where its words end in "> stdout.txt"
 
 GLOBAL = ["--workspace", "w.demur", "--threads", "1", "--quiet"]
 
@@ -89,6 +93,19 @@ class Bench:
                                     capture_output=True, text=True).stdout.strip()
         for name in ("audit.csv", "accept.csv"):
             self.label(name)
+        for part in ("1", "2"):
+            self.must("train", "t", "--cohort", "c", *QUICK, *SEARCH, "--shard", f"{part}/2", "--part", f"t{part}.json")
+            self.must("validate", "s", "--cohort", "c", "--folds", "2", "--shard", f"{part}/2", "--part", f"v{part}.json")
+        self.write("persons.csv", "pid,cen,scr_days0,candx_days,fup_days,death_days\n" +
+                   "".join(f"{i},{i % 4},0,{'' if i % 3 else (i % 5 + 1) * 300},2500,\n" for i in range(180)))
+        self.write("years.csv", f"pid,study_yr,split,{','.join(f'risk_year_{year}' for year in range(1, 7))}\n" + "".join(
+            f"{i},0,{'selector_train' if i < 120 else 'tune'},{','.join(f'{.01 * (i % 9 + 1) * year:.2f}' for year in range(1, 7))}\n"
+            for i in range(180)))
+        self.must("cohort", "import", "y", "--nlst-persons", "persons.csv", "--scores", "years.csv", "--model", "m")
+        self.must("train", "h", "--cohort", "y", *QUICK, "--horizons", "1,6")
+        self.images = next(digest for scan, digest in self.query("SELECT scan_id, images_digest FROM series") if scan == self.scan)
+        shutil.copy(os.path.join(self.template, "w.demur"), os.path.join(self.template, "kept.demur"))
+        self.must("log", "--keep-openings", "on", "--workspace", "kept.demur")
         with open(os.path.join(folder, "one.sh"), "w", encoding="utf-8") as file:  # the external model
             file.write('echo \'{"predictions": [[0.01, 0.02, 0.03, 0.04, 0.05, 0.06]]}\' > "$2/scores.json"\n')
 
@@ -134,15 +151,19 @@ class Bench:
         """The command with its words; what begins with "window" is done as the window does it (window.c)."""
         if words[0] == "window":
             return [self.window, "w.demur", *words[1:]]
-        return [self.demur, *GLOBAL, *words]
+        return [self.demur, *GLOBAL, *(words[:words.index(">")] if STDOUT in words else words)]
 
     def run(self, folder, words, timeout=PATIENCE, **more):
         """One command in the folder, on its workspace. Words may name another; `dicom receive` is sent something."""
         words, self.received = list(words), None
         if words[:2] == ["dicom", "receive"] and "--help" not in words:
             return self.receive(folder, words, **more)
-        return subprocess.run(self.program(words), cwd=folder, env=self.environment(folder, **more), capture_output=True, text=True,
-                              timeout=timeout, check=False, stdin=subprocess.DEVNULL)
+        result = subprocess.run(self.program(words), cwd=folder, env=self.environment(folder, **more), capture_output=True, text=True,
+                                timeout=timeout, check=False, stdin=subprocess.DEVNULL)
+        if STDOUT in words and "LD_PRELOAD" not in more:  # the injector opens it itself
+            with open(os.path.join(folder, STDOUT), "w", encoding="utf-8") as file:
+                file.write(result.stdout)
+        return result
 
     def serve_web(self, folder):
         """A web server for `dicom retrieve`, for as long as this process lives: every study is the files in folder."""
@@ -214,7 +235,7 @@ class Bench:
 
     def paths_of_help(self):
         """"COMMAND WORD" and "COMMAND --option" of each word and option that names a file or folder."""
-        path = re.compile(r"^\(?(FILE|DIR|FOLDER|PATH|IN|OUT)\b")
+        path = re.compile(r"^[(\[]?(FILE|DIR|FOLDER|PATH|IN|OUT)\b")
         for name, text in self.commands_of_help():
             usage = text.splitlines()[1].split("\u2014")[0]
             for word in usage.split():
@@ -266,6 +287,29 @@ class Copy:
         names = [(re.sub(r"\.demur-[^.]+\.part", ".part", name), self.digest(name)) for name in files if not name.endswith("-shm")]
         return tuple(sorted(folders)), tuple(sorted(names))
 
+    def keep(self):
+        """What is there by now is the template from here on."""
+        folders, files = self.names()
+        for name in sorted(folders):
+            there = os.path.join(self.template, name)
+            os.makedirs(there, exist_ok=True)
+            shutil.copystat(os.path.join(self.folder, name), there)
+        for name in set(self.made) - set(files):
+            os.unlink(os.path.join(self.template, name))
+            del self.made[name], self.digests[name]
+        for name in files:
+            if self.made.get(name) != self.look(name):
+                here, there = os.path.join(self.folder, name), os.path.join(self.template, name)
+                if os.path.lexists(there):
+                    os.unlink(there)
+                shutil.copy2(here, there, follow_symlinks=False)
+                self.made[name], self.digests[name] = self.look(name), digest_of(here)
+        for path, inner, _ in os.walk(self.template, topdown=False):
+            for name in inner:
+                relative = os.path.relpath(os.path.join(path, name), self.template)
+                if relative not in folders and not os.path.islink(os.path.join(path, name)):
+                    os.rmdir(os.path.join(path, name))
+
     def restore(self):
         folders, files = self.names()
         for name in files:
@@ -275,9 +319,18 @@ class Copy:
             here, there = os.path.join(self.folder, name), os.path.join(self.template, name)
             if not os.path.isdir(there):
                 os.rmdir(here)
-            elif any(getattr(os.stat(here), part) != getattr(os.stat(there), part) for part in ("st_mode", "st_uid")):
+                continue
+            if any(getattr(os.stat(here), part) != getattr(os.stat(there), part) for part in ("st_mode", "st_uid")):
                 os.chown(here, os.stat(there).st_uid, -1)
                 shutil.copymode(there, here)
+        for path, inner, _ in os.walk(self.template):
+            for name in inner:
+                full = os.path.join(path, name)
+                if not os.path.islink(full):
+                    here = os.path.join(self.folder, os.path.relpath(full, self.template))
+                    if not os.path.isdir(here):
+                        os.mkdir(here)
+                        shutil.copymode(full, here)
         for name in self.made:
             here, there = os.path.join(self.folder, name), os.path.join(self.template, name)
             if not os.path.lexists(here):
@@ -290,7 +343,7 @@ class Copy:
 class Server:
     """A command in a folder that stands before its main, and runs from there once for each fault (inject.c)."""
 
-    def __init__(self, bench, inject, folder, words):
+    def __init__(self, bench, inject, folder, words, **more):
         to_read, self.orders = os.pipe()
         self.answers, to_write = os.pipe()
         self.said = os.path.join(bench.folder, f"said-{os.getpid()}")
@@ -298,9 +351,20 @@ class Server:
             self.process = subprocess.Popen(
                 bench.program(words), cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said,
                 pass_fds=(to_read, to_write), start_new_session=True,
-                env=bench.environment(folder, LD_PRELOAD=os.path.abspath(inject), FAULT_ROOT=folder, FAULT_SERVER=f"{to_read} {to_write}"))
+                env=bench.environment(folder, LD_PRELOAD=os.path.abspath(inject), FAULT_ROOT=folder, FAULT_SERVER=f"{to_read} {to_write}",
+                                      **output_of(words), **more))
         os.close(to_read)
         os.close(to_write)
+        self.lines = open(self.answers, encoding="utf-8", closefd=True)
+
+    def go(self):
+        """To the next call before which nothing is open: its number; None where the program has ended (FAULT_STOPS)."""
+        os.write(self.orders, b"go 0\n")
+        return self.stopped()
+
+    def stopped(self):
+        line = self.lines.readline()
+        return int(line.split()[1]) if line else None
 
     def run(self, kind, at, timeout=PATIENCE):
         """Exit status as subprocess tells it, and standard error."""
@@ -309,7 +373,7 @@ class Server:
         if not select.select([self.answers], [], [], timeout)[0]:
             os.killpg(self.process.pid, signal.SIGKILL)
             raise AssertionError(f"{kind} at call {at}: it did not end within {timeout} s")
-        status = os.waitstatus_to_exitcode(int(os.read(self.answers, 32)))
+        status = os.waitstatus_to_exitcode(int(self.lines.readline()))
         with open(self.said, encoding="utf-8") as said:
             return status, said.read()
 
@@ -319,6 +383,17 @@ def digest_of(path):
         return os.readlink(path)
     with open(path, "rb") as file:
         return hashlib.sha256(file.read()).hexdigest()
+
+
+def output_of(words):
+    """For the injector, where standard output goes to a file."""
+    return {"FAULT_STDOUT": STDOUT} if STDOUT in words else {}
+
+
+def counted(path):
+    """(what it can meet, where it is made) of each call, as the injector's FAULT_COUNT tells them."""
+    with open(path, encoding="utf-8") as file:
+        return [(int(traits), place) for traits, place in (line.split() for line in file)]
 
 
 def spread(points, n):
@@ -404,7 +479,7 @@ def read_rows(path):
             # that, and the folder of a run.
             kept = [at for at, column in enumerate(rows.description)
                     if column[0] not in ("seconds", "modified", "stamp", "pixel_digest", "decodes", "seal", "previous", "chain")]
-            texts = sorted(marshal.dumps([re.sub(r"\bwork-[0-9]+\b", "work", row[at]) if isinstance(row[at], str) else row[at]
+            texts = sorted(marshal.dumps([re.sub(r"\b(work|dicom)-[0-9]+\b", r"\1", row[at]) if isinstance(row[at], str) else row[at]
                                           for at in kept], 2) for row in rows)
             found[table] = hashlib.sha256(b"".join(texts)).hexdigest()
         return found
@@ -418,12 +493,14 @@ def commands_of(bench):
     """Every command that writes, with words that make it write."""
     scan, model = bench.scan, bench.model
     chart = ["--selector", "s", "--cohort", "c", "--bootstrap", "100"]
+    kept = ["--workspace", "kept.demur"]
     window = {
         "window opinion": ["window", "opinion", scan],
         "window worklist": ["window", "worklist", "out.csv"],
         "window report": ["window", "report", "out.pdf", "s", "c"],
         "window case": ["window", "case", "out.pdf", scan],
         "window settings": ["window", "settings", "workstation.ini"],
+        "window measure": ["window", "measure", scan, bench.images],
     }
     return {
         "cohort import": ["cohort", "import", "e", "cohort.csv", "--model", "m"],
@@ -456,7 +533,20 @@ def commands_of(bench):
         "a new workspace": ["cohort", "import", "e", "cohort.csv", "--model", "m", "--workspace", "made/new.demur"],
         "selector remove": ["selector", "remove", "s", "--force"],
         "validate": ["validate", "s", "--cohort", "c", "--folds", "2"],
-        "validate part": ["validate", "s", "--cohort", "c", "--folds", "2", "--shard", "1/2", "--part", "part.json"],
+        "validate part": ["validate", "s", "--cohort", "c", "--folds", "2", "--shard", "1/2", "--part", "out.json"],
+        "validate merge": ["validate", "s", "--cohort", "c", "--folds", "2", "--merge", "v1.json", "v2.json"],
+        "train part": ["train", "t", "--cohort", "c", *QUICK, *SEARCH, "--shard", "1/2", "--part", "out.json"],
+        "train merge": ["train", "t", "--cohort", "c", *QUICK, *SEARCH, "--merge", "t1.json", "t2.json"],
+        "train search": ["train", "t", "--cohort", "c", *QUICK, *SEARCH],
+        "train horizons": ["train", "g", "--cohort", "y", *QUICK, "--horizons", "1,6"],
+        "train replace": ["train", "s", "--cohort", "c", *QUICK, "--replace"],
+        "tune horizons": ["tune", "h", "--cohort", "y", "--coverage", "0.8", "--horizons", "1,6"],
+        "selector import replace": ["selector", "import", "s", "s.json", "--replace", "--force"],
+        "log keep": ["log", "--keep-openings", "on"],
+        # Who opened a patient is written where that is kept, by what else only reads.
+        "dicom show kept": ["dicom", "show", scan, *kept],
+        "report patient kept": ["report", "patient", "out.pdf", "--scan", scan, *kept],
+        "export sr kept": ["export", "out.dcm", "--scan", scan, *kept],
         "audit apply": ["audit", "apply", "s", "audit.csv"],
         "accept run": ["accept", "run", "s", "accept.csv"],
         "watch start": ["watch", "start", "s", "--cohort", "c"],
@@ -469,10 +559,15 @@ def commands_of(bench):
         "dicom receive": ["dicom", "receive", "inbox"],
         "dicom retrieve": ["dicom", "retrieve", bench.web, "inbox", "--study", bench.study],
         **(window if os.path.exists(bench.window) else {}),
+        # What only reads, with its standard output in a file: on a full disk it must not end well.
+        **{f"{name} > file": [*words, ">", STDOUT] for name, words in reading_of(bench).items() if name not in ASK_A_PEER},
     }
 
 
-# Too long for a fault at each of its calls: steps that are commands of this table, one behind the other.
+ASK_A_PEER = {"dicom echo", "dicom query", "dicom send"}
+
+
+# Tens of thousands of calls, over half a minute: steps that are commands of this table, one behind the other (faults.py: Staged).
 DEMO = {"demo": ["demo", "demo"]}
 
 
@@ -500,6 +595,8 @@ def reading_of(bench):
         "verify": ["verify"],
         "shift": ["shift", "s", "--cohort", "c", "--mix", f"site={bench.site}:1"],
         "log": ["log"],
+        "log messages": ["log", "--audit-messages"],
+        "evaluate json": ["evaluate", "--selector", "s", "--cohort", "c", "--bootstrap", "100", "--json"],
         "watch show": ["watch", "show"],
         "ablate": ["ablate", "s", "--cohort", "c", "--without", "without_class", "--bootstrap", "100"],
     }
@@ -507,4 +604,7 @@ def reading_of(bench):
 
 def name_of(entry):
     """The command of an entry's name: "export csv" is of export."""
-    return {"a new workspace": "cohort import"}.get(entry, re.sub(r"^(export|chart|validate) .*", r"\1", entry))
+    entry = re.sub(r"( kept| > file)$", "", entry)
+    if entry == "a new workspace":
+        return "cohort import"
+    return re.sub(r"^(export|chart|validate|train|tune|log|evaluate|selector import) .*", r"\1", entry)
