@@ -539,7 +539,7 @@ def commands_of(bench):
         "train merge": ["train", "t", "--cohort", "c", *QUICK, *SEARCH, "--merge", "t1.json", "t2.json"],
         "train search": ["train", "t", "--cohort", "c", *QUICK, *SEARCH],
         "train horizons": ["train", "g", "--cohort", "y", *QUICK, "--horizons", "1,6"],
-        "train replace": ["train", "s", "--cohort", "c", *QUICK, "--replace"],
+        "train replace": ["train", "s", "--cohort", "c", *QUICK, "--replace", "--force"],
         "tune horizons": ["tune", "h", "--cohort", "y", "--coverage", "0.8", "--horizons", "1,6"],
         "selector import replace": ["selector", "import", "s", "s.json", "--replace", "--force"],
         "log keep": ["log", "--keep-openings", "on"],
