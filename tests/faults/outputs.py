@@ -14,7 +14,7 @@ import sys
 import tempfile
 import threading
 
-from workbench import DEMO, QUICK, SEARCH, Bench, commands_of, files_of, is_part, name_of, rows_of
+from workbench import ASK_A_PEER, DEMO, QUICK, SEARCH, Bench, commands_of, files_of, is_part, name_of, reading_of, rows_of
 
 # Of these the name says the kind: a stream has no ending.
 BY_NAME = {"chart svg": ".svg", "chart csv": ".csv", "chart png": ".png", "chart pdf": ".pdf", "report": ".pdf", "report patient": ".pdf",
@@ -155,6 +155,16 @@ def streams(bench, name, whole):
         words = [out if word == case.old else word for word in case.words] + FORMATS.get(name, [])
         result = subprocess.run(bench.program(words), cwd=case.folder, env=bench.environment(), capture_output=True, check=False, timeout=120)
         assert result.returncode == 0 and result.stdout == whole, (name, out, result.stderr, result.stdout[:200])
+
+
+def standard_output_that_is_full(bench):
+    """Whatever is printed, the help of every command too."""
+    helps = {f"{name} --help": [*name.split(), "--help"] for name, _ in bench.commands_of_help()}
+    for name, words in {**helps, **{name: words for name, words in reading_of(bench).items() if name not in ASK_A_PEER}}.items():
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            result = subprocess.run(bench.program(words), cwd=bench.copy(), env=bench.environment(), stdout=full, stderr=subprocess.PIPE,
+                                    text=True, check=False, stdin=subprocess.DEVNULL)
+        assert result.returncode == 1 and "could not be written" in result.stderr, (name, result.returncode, result.stderr)
 
 
 def open_to_all(folder):
@@ -541,6 +551,7 @@ def main():
         if only:
             return
         a_killed_demo_leaves_the_one_before(bench)
+        standard_output_that_is_full(bench)
         every_path_is_in_a_table(bench)
         inputs_that_never_end(bench)
         inputs_are_files_of_bounded_size(bench)
