@@ -519,8 +519,10 @@ copy_all(const DemurFiles &files, const char *folder, const Secret &secret,
     }
     if (why.empty())
       result.n_written++;
-    else
-      g_ptr_array_add(result.skipped, demur_skipped_new(file.path, file.entry, why.c_str()));
+    else {
+      g_autoptr(GError) skipped = demur_error_new(DEMUR_ERROR_INPUT, "%s", why.c_str());
+      g_ptr_array_add(result.skipped, demur_skipped_new(file.path, file.entry, skipped));
+    }
   }
   result.tags = report.list();
   return TRUE;
@@ -568,7 +570,7 @@ demur_deidentify(const char *const *paths, const char *folder, const void *key, 
       g_ptr_array_new_with_free_func(reinterpret_cast<GDestroyNotify>(demur_skipped_free));
   for (guint i = 0; i < files->skipped->len; i++) {
     const auto *skipped = static_cast<const DemurSkipped *>(files->skipped->pdata[i]);
-    g_ptr_array_add(result->skipped, demur_skipped_new(skipped->path, nullptr, skipped->reason));
+    g_ptr_array_add(result->skipped, demur_skipped_new(skipped->path, nullptr, skipped->error));
   }
   try {
     if (!copy_all(*files, folder, Secret(key, key_length), progress, *result, error))

@@ -19,12 +19,12 @@ typedef struct {
   DemurZip *zip; /* borrowed */
   const DemurZipEntry *zip_entry;
   DemurFilesDepth depth;
-  DemurHeader *header; /* the result: this or reason */
+  DemurHeader *header; /* the result: this or fault */
   guint8 *pixel_digests;
   char *stamp;   /* of the file or archive, from before it was opened */
   GArray *known; /* DemurKnownFrame; NULL: none */
   gboolean is_known, decodes;
-  char *reason;
+  GError *fault;    /* why it is no image */
   char *cut_series; /* SeriesInstanceUID of a file that can't be read whole; else NULL */
 } Job;
 
@@ -50,7 +50,7 @@ job_free(gpointer data) {
   g_free(job->stamp);
   if (job->known != NULL)
     g_array_unref(job->known);
-  g_free(job->reason);
+  g_clear_error(&job->fault);
   g_free(job->cut_series);
   g_free(job);
 }
@@ -62,10 +62,11 @@ demur_files_display(const char *path, const char *entry) {
 }
 
 DemurSkipped *
-demur_skipped_new(const char *path, const char *entry, const char *reason) {
+demur_skipped_new(const char *path, const char *entry, const GError *error) {
   DemurSkipped *skipped = g_new0(DemurSkipped, 1);
   skipped->path = demur_files_display(path, entry);
-  skipped->reason = g_strdup(reason);
+  skipped->error = g_error_copy(error);
+  skipped->reason = skipped->error->message;
   return skipped;
 }
 
@@ -74,7 +75,7 @@ demur_skipped_free(DemurSkipped *skipped) {
   if (skipped == NULL)
     return;
   g_free(skipped->path);
-  g_free(skipped->reason);
+  g_error_free(skipped->error);
   g_free(skipped);
 }
 
@@ -111,7 +112,7 @@ static void
 add_unreadable(DemurFiles *files, const Job *job) {
   DemurUnreadable *file = g_new(DemurUnreadable, 1);
   *file = (DemurUnreadable){g_strdup(job->path), g_strdup(job->entry), g_strdup(job->cut_series),
-                            g_strdup(job->reason)};
+                            g_strdup(job->fault->message)};
   g_ptr_array_add(files->unreadable, file);
 }
 
@@ -170,8 +171,15 @@ demur_files_open(const char *path, const char *entry, GError **error) {
 }
 
 static void
-skip(Scan *scan, const char *path, const char *entry, const char *reason) {
-  g_ptr_array_add(scan->skipped, demur_skipped_new(path, entry, reason));
+skip(Scan *scan, const char *path, const char *entry, const GError *error) {
+  g_ptr_array_add(scan->skipped, demur_skipped_new(path, entry, error));
+}
+
+/* why: marked with N_. */
+static void
+skip_because(Scan *scan, const char *path, const char *why) {
+  g_autoptr(GError) error = demur_error_new(DEMUR_ERROR_INPUT, "%s", why);
+  skip(scan, path, NULL, error);
 }
 
 static gboolean
@@ -219,14 +227,14 @@ static gboolean
 collect(Scan *scan, const char *path, const DemurProgress *progress, GError **error) {
   GStatBuf status;
   if (g_stat(path, &status) != 0) {
-    skip(scan, path, NULL, "cannot be read");
+    skip_because(scan, path, N_("cannot be read"));
     return TRUE;
   }
   if (!S_ISDIR(status.st_mode)) {
     if (S_ISREG(status.st_mode))
       add_job(scan, path);
     else
-      skip(scan, path, NULL, "not a regular file");
+      skip_because(scan, path, N_("not a regular file"));
     return TRUE;
   }
   if (!enter_folder(scan, &status))
@@ -241,17 +249,17 @@ collect(Scan *scan, const char *path, const DemurProgress *progress, GError **er
     Folder *folder = g_ptr_array_steal_index(waiting, waiting->len - 1);
     GDir *dir = going ? g_dir_open(folder->path, 0, NULL) : NULL;
     if (going && dir == NULL)
-      skip(scan, folder->path, NULL, "the folder cannot be read");
+      skip_because(scan, folder->path, N_("the folder cannot be read"));
     const char *name;
     while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
       g_autofree char *child = g_build_filename(folder->path, name, NULL);
       if (g_stat(child, &status) != 0) {
-        skip(scan, child, NULL, "cannot be read");
+        skip_because(scan, child, N_("cannot be read"));
       } else if (S_ISDIR(status.st_mode) && leads_out(child, root)) {
-        skip(scan, child, NULL, "a link out of the folder: name what it leads to");
+        skip_because(scan, child, N_("a link out of the folder: name what it leads to"));
       } else if (S_ISDIR(status.st_mode)) {
         if (folder->depth + 1 >= DEMUR_FILES_MAX_DEPTH) {
-          skip(scan, child, NULL, "folders are nested more than 64 deep");
+          skip_because(scan, child, N_("folders are nested more than 64 deep"));
         } else if (enter_folder(scan, &status)) {
           Folder *next = g_new(Folder, 1);
           *next = (Folder){g_steal_pointer(&child), folder->depth + 1};
@@ -260,7 +268,7 @@ collect(Scan *scan, const char *path, const DemurProgress *progress, GError **er
       } else if (S_ISREG(status.st_mode)) {
         add_job(scan, child);
       } else {
-        skip(scan, child, NULL, "not a regular file");
+        skip_because(scan, child, N_("not a regular file"));
       }
     }
     if (dir != NULL)
@@ -274,7 +282,7 @@ collect(Scan *scan, const char *path, const DemurProgress *progress, GError **er
 }
 
 static const char unpacks_wrongly[] =
-    "damaged ZIP archive: an entry doesn't unpack to what it says";
+    N_("damaged ZIP archive: an entry doesn't unpack to what it says");
 
 static void
 digest_pixels(Job *job, DemurSource *source) {
@@ -343,28 +351,29 @@ read_job(Job *job) {
     source = demur_source_open(job->path, &error);
   }
   if (source != NULL && demur_source_size(source) > DEMUR_LIMIT_OBJECT_BYTES) {
-    job->reason = g_strdup("larger than 4 GiB, which no image is");
+    job->fault = demur_error_new(DEMUR_ERROR_INPUT, "larger than 4 GiB, which no image is");
     return;
   }
   if (source != NULL)
     job->header = demur_header_read(&source, &error);
   if (job->header == NULL) {
-    job->reason = g_strdup(source != NULL && demur_source_is_damaged(source) ? unpacks_wrongly
-                                                                             : error->message);
+    job->fault = source != NULL && demur_source_is_damaged(source)
+                     ? demur_error_new(DEMUR_ERROR_INPUT, "%s", unpacks_wrongly)
+                     : g_steal_pointer(&error);
     job->cut_series = source != NULL ? demur_header_series_of_damaged(&source) : NULL;
     return;
   }
-  job->reason = demur_header_not_an_image(job->header);
-  if (job->reason != NULL && demur_header_lacks_its_image(job->header))
+  job->fault = demur_header_not_an_image(job->header);
+  if (job->fault != NULL && demur_header_lacks_its_image(job->header))
     job->cut_series = g_strdup(job->header->series_uid);
-  job->is_known = job->reason == NULL && take_known(job);
+  job->is_known = job->fault == NULL && take_known(job);
   if (job->is_known)
     return;
-  if (job->reason == NULL && job->depth == DEMUR_FILES_CONTENTS)
+  if (job->fault == NULL && job->depth == DEMUR_FILES_CONTENTS)
     digest_pixels(job, source);
   if (job->zip != NULL && !unpacks_to_its_end(source, job->zip_entry)) {
-    g_free(job->reason);
-    job->reason = g_strdup(unpacks_wrongly);
+    g_clear_error(&job->fault);
+    job->fault = demur_error_new(DEMUR_ERROR_INPUT, "%s", unpacks_wrongly);
   }
 }
 
@@ -405,7 +414,7 @@ unfold_archives(Scan *scan) {
     g_autofree char *stamp = demur_file_stamp(job->path, g_get_real_time());
     DemurZip *zip = demur_zip_open(job->path, &error);
     if (zip == NULL) {
-      job->reason = g_strdup(error->message);
+      job->fault = g_steal_pointer(&error);
       continue;
     }
     g_ptr_array_add(scan->zips, zip);
@@ -470,7 +479,7 @@ run_scan(Scan *scan, const char *const *paths, DemurParallel *parallel,
     const guint end = MIN(start + FILES_A_BATCH, scan->jobs->len);
     for (guint i = start; i < end; i++) {
       Job *job = scan->jobs->pdata[i];
-      if (job->reason != NULL)
+      if (job->fault != NULL)
         continue;
       if (!find_known(scan, job, error))
         return FALSE;
@@ -510,8 +519,8 @@ scan_paths(const char *const *paths, DemurFilesDepth depth, const DemurKnownFile
     files->unreadable = g_ptr_array_new_with_free_func(unreadable_free);
     for (guint i = 0; i < scan.jobs->len; i++) {
       Job *job = scan.jobs->pdata[i];
-      if (job->reason != NULL) {
-        skip(&scan, job->path, job->entry, job->reason);
+      if (job->fault != NULL) {
+        skip(&scan, job->path, job->entry, job->fault);
         if (job->cut_series != NULL)
           add_unreadable(files, job);
         continue;

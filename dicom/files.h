@@ -50,8 +50,9 @@ typedef enum {
 } DemurFilesDepth;
 
 typedef struct {
-  char *path; /* UTF-8, for people; ZIP entries as "archive.zip!/entry" */
-  char *reason;
+  char *path;         /* UTF-8, for people; ZIP entries as "archive.zip!/entry" */
+  GError *error;      /* why */
+  const char *reason; /* its message */
 } DemurSkipped;
 
 /* A file that names its series but is damaged or cut off before it says what it holds: it is
@@ -83,7 +84,7 @@ void demur_files_free(DemurFiles *files);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DemurFiles, demur_files_free)
 
 void demur_file_free(DemurFile *file);
-DemurSkipped *demur_skipped_new(const char *path, const char *entry, const char *reason);
+DemurSkipped *demur_skipped_new(const char *path, const char *entry, const GError *error);
 void demur_skipped_free(DemurSkipped *skipped);
 
 /* The archive that was opened last: its directory is read once, not for each entry. Zero to begin

@@ -1,5 +1,7 @@
 #include "dicom/image-kind.h"
 
+#include "base/error.h"
+
 #include <string.h>
 
 #include "dicom/transfer-syntax.h"
@@ -32,7 +34,7 @@ demur_image_is_secondary(const DemurHeader *header) {
          image_type_has(header, "SCREEN SAVE");
 }
 
-char *
+GError *
 demur_header_not_an_image(const DemurHeader *header) {
   static const struct {
     const char *prefix; /* of the SOP class */
@@ -40,34 +42,35 @@ demur_header_not_an_image(const DemurHeader *header) {
     const char *words;
   } others[] = {
       {"1.2.840.10008.1.3.10", NULL,
-       "a directory (DICOMDIR): the files it lists are read themselves"},
-      {"1.2.840.10008.5.1.4.1.1.88.", "SR", "a structured report (SR)"},
-      {"1.2.840.10008.5.1.4.1.1.66.", "SEG", "a segmentation (SEG), not an image"},
-      {"1.2.840.10008.5.1.4.1.1.481.3", "RTSTRUCT", "a radiotherapy structure set (RTSTRUCT)"},
-      {"1.2.840.10008.5.1.4.1.1.481.5", "RTPLAN", "a radiotherapy plan (RTPLAN)"},
+       N_("a directory (DICOMDIR): the files it lists are read themselves")},
+      {"1.2.840.10008.5.1.4.1.1.88.", "SR", N_("a structured report (SR)")},
+      {"1.2.840.10008.5.1.4.1.1.66.", "SEG", N_("a segmentation (SEG), not an image")},
+      {"1.2.840.10008.5.1.4.1.1.481.3", "RTSTRUCT", N_("a radiotherapy structure set (RTSTRUCT)")},
+      {"1.2.840.10008.5.1.4.1.1.481.5", "RTPLAN", N_("a radiotherapy plan (RTPLAN)")},
       {"1.2.840.10008.5.1.4.1.1.481.2", "RTDOSE",
-       "a radiotherapy dose grid (RTDOSE), not an image"},
-      {"1.2.840.10008.5.1.4.1.1.11.", "PR", "a presentation state (PR)"},
-      {"1.2.840.10008.5.1.4.1.1.104.", "DOC", "an encapsulated document (DOC)"},
-      {"1.2.840.10008.5.1.4.1.1.9.", "ECG", "a waveform"},
-      {NULL, "KO", "a key object selection (KO)"},
-      {NULL, "REG", "a registration (REG)"},
-      {NULL, "RTRECORD", "a radiotherapy record (RTRECORD)"},
+       N_("a radiotherapy dose grid (RTDOSE), not an image")},
+      {"1.2.840.10008.5.1.4.1.1.11.", "PR", N_("a presentation state (PR)")},
+      {"1.2.840.10008.5.1.4.1.1.104.", "DOC", N_("an encapsulated document (DOC)")},
+      {"1.2.840.10008.5.1.4.1.1.9.", "ECG", N_("a waveform")},
+      {NULL, "KO", N_("a key object selection (KO)")},
+      {NULL, "REG", N_("a registration (REG)")},
+      {NULL, "RTRECORD", N_("a radiotherapy record (RTRECORD)")},
   };
   for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
     if (others[i].prefix != NULL && header->sop_class_uid != NULL) {
       const size_t n = strlen(others[i].prefix);
       if (strncmp(header->sop_class_uid, others[i].prefix, n) == 0 &&
           (others[i].prefix[n - 1] == '.' || header->sop_class_uid[n] == '\0'))
-        return g_strdup(others[i].words);
+        return demur_error_new(DEMUR_ERROR_UNSUPPORTED, "%s", others[i].words);
     }
     if (others[i].modality != NULL && g_strcmp0(header->modality, others[i].modality) == 0)
-      return g_strdup(others[i].words);
+      return demur_error_new(DEMUR_ERROR_UNSUPPORTED, "%s", others[i].words);
   }
   if (header->pixels == DEMUR_PIXELS_ABSENT && (header->rows == 0 || header->columns == 0))
     return header->modality != NULL
-               ? g_strdup_printf("a DICOM object without an image (modality %s)", header->modality)
-               : g_strdup("a DICOM object without an image");
+               ? demur_error_new(DEMUR_ERROR_UNSUPPORTED,
+                                 "a DICOM object without an image (modality %s)", header->modality)
+               : demur_error_new(DEMUR_ERROR_UNSUPPORTED, "a DICOM object without an image");
   return NULL;
 }
 

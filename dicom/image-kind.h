@@ -10,7 +10,7 @@ gboolean demur_image_is_derived(const DemurHeader *header);
 gboolean demur_image_is_secondary(const DemurHeader *header); /* a capture of a screen */
 
 /* NULL where the object is an image; else what it is, in words ("structured report (SR)"). */
-char *demur_header_not_an_image(const DemurHeader *header);
+GError *demur_header_not_an_image(const DemurHeader *header);
 
 /* Whether it calls itself an image, but has neither pixels nor size: a file cut between elements.
  */

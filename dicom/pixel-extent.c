@@ -1,5 +1,6 @@
 #include "dicom/pixel-extent.h"
 
+#include "base/translate.h"
 #include "dicom/transfer-syntax.h"
 
 #define MAX_FRAGMENTS (1u << 20)
@@ -113,19 +114,19 @@ demur_pixel_extent_check(DemurSource *source, const DemurPixelElement *pixels,
                          DemurHeader *header) {
   if (!pixels->found) {
     header->pixels = DEMUR_PIXELS_ABSENT;
-    header->pixels_problem = g_strdup("no pixel data");
+    header->pixels_problem = g_strdup(N_("no pixel data"));
     return;
   }
   header->pixels = DEMUR_PIXELS_COMPLETE;
   const DemurTransferSyntax *syntax = demur_transfer_syntax_find(header->transfer_syntax_uid);
   header->encapsulated = pixels->undefined;
   if (pixels->unreadable) {
-    refuse_pixels(header, g_strdup("floating-point pixel data are not read"));
+    refuse_pixels(header, g_strdup(N_("floating-point pixel data are not read")));
   } else if (syntax == NULL || syntax->coding == DEMUR_CODING_UNREADABLE) {
     g_autofree char *name = demur_transfer_syntax_name(header->transfer_syntax_uid);
     refuse_pixels(header, g_strdup_printf("compression %s is not read", name));
   } else if (header->rows == 0 || header->columns == 0) {
-    refuse_pixels(header, g_strdup("the image has no rows or columns"));
+    refuse_pixels(header, g_strdup(N_("the image has no rows or columns")));
   } else if (header->bits_allocated == 0 || header->bits_allocated > 32 ||
              header->bits_stored == 0 || header->bits_stored > header->bits_allocated ||
              header->samples == 0 || header->samples > 4) {
@@ -139,13 +140,14 @@ demur_pixel_extent_check(DemurSource *source, const DemurPixelElement *pixels,
                                           header->bits_allocated));
   } else if (header->encapsulated) {
     if (syntax->coding == DEMUR_CODING_NATIVE || syntax->coding == DEMUR_CODING_DEFLATED)
-      refuse_pixels(header,
-                    g_strdup("pixel data in fragments, but the transfer syntax is not compressed"));
+      refuse_pixels(
+          header,
+          g_strdup(N_("pixel data in fragments, but the transfer syntax is not compressed")));
     else
       check_encapsulated(source, header, syntax->coding);
   } else if (syntax->coding != DEMUR_CODING_NATIVE && syntax->coding != DEMUR_CODING_DEFLATED) {
-    refuse_pixels(header,
-                  g_strdup("pixel data not in fragments, but the transfer syntax is compressed"));
+    refuse_pixels(
+        header, g_strdup(N_("pixel data not in fragments, but the transfer syntax is compressed")));
   } else {
     check_native(header, demur_source_size(source) - header->pixels_offset, pixels->length);
   }

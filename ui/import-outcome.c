@@ -58,7 +58,8 @@ demur_import_outcome_new(const DemurIntake *intake, char *const *paths) {
   }
   for (guint i = 0; i < intake->import->skipped->len; i++) {
     const DemurSkipped *skipped = intake->import->skipped->pdata[i];
-    add_line(outcome->skipped, g_path_get_basename(skipped->path), g_strdup(skipped->reason));
+    add_line(outcome->skipped, g_path_get_basename(skipped->path),
+             demur_words_error(skipped->error));
   }
   return outcome;
 }

@@ -272,26 +272,32 @@ demur_cohorts_attach(DemurWorkspace *workspace, const char *name, const DemurAtt
 
 /* What was made from a cohort. */
 static const DemurStoreMade made_from[] = {
-    {"SELECT count(*) FROM selector WHERE cohort = ?", "selector", "selectors"},
-    {"SELECT count(*) FROM threshold WHERE cohort = ?", "threshold", "thresholds"},
+    {"SELECT count(*) FROM selector WHERE cohort = ?", N_("%" PRId64 " selector"),
+     N_("%" PRId64 " selectors")},
+    {"SELECT count(*) FROM threshold WHERE cohort = ?", N_("%" PRId64 " threshold"),
+     N_("%" PRId64 " thresholds")},
     {"SELECT count(*) FROM verdict v JOIN verdict_batch b ON b.id = v.batch_id WHERE b.cohort = ?",
-     "verdict", "verdicts"},
-    {"SELECT count(*) FROM site_audit WHERE cohort = ?", "site audit", "site audits"},
-    {"SELECT count(*) FROM acceptance_plan WHERE cohort = ?", "acceptance test",
-     "acceptance tests"},
-    {"SELECT count(*) FROM watch WHERE cohort = ?", "watch", "watches"}};
+     N_("%" PRId64 " verdict"), N_("%" PRId64 " verdicts")},
+    {"SELECT count(*) FROM site_audit WHERE cohort = ?", N_("%" PRId64 " site audit"),
+     N_("%" PRId64 " site audits")},
+    {"SELECT count(*) FROM acceptance_plan WHERE cohort = ?", N_("%" PRId64 " acceptance test"),
+     N_("%" PRId64 " acceptance tests")},
+    {"SELECT count(*) FROM watch WHERE cohort = ?", N_("%" PRId64 " watch"),
+     N_("%" PRId64 " watches")}};
 
 static gboolean
 check_unused(DemurWorkspace *workspace, const char *name, GError **error) {
-  g_autofree char *made =
-      demur_store_made(workspace, made_from, G_N_ELEMENTS(made_from), name, error);
-  if (made == NULL || *made == '\0')
-    return made != NULL;
+  g_autoptr(GError) made = NULL;
+  if (!demur_store_made(workspace, made_from, G_N_ELEMENTS(made_from), name, &made, error))
+    return FALSE;
+  if (made == NULL)
+    return TRUE;
   demur_error_set(
       error, DEMUR_ERROR_STATE,
       "from cohort %s were made: %s; choose another name, remove the selectors first, or use "
       "`demur cohort remove --force` (what was made then keeps its name and digest)",
-      name, made);
+      name, made->message);
+  demur_error_because(error, made);
   return FALSE;
 }
 

@@ -103,14 +103,14 @@ gint64 demur_store_count(DemurWorkspace *workspace, const char *sql, const char 
                          const char *second, GError **error);
 
 /* What was made of something that has a name: a query that counts it (one parameter, the name), and its
- * words. */
+ * words for one and several, each with one PRId64, marked with N_. */
 typedef struct {
   const char *sql, *one, *many;
 } DemurStoreMade;
 
-/* "2 thresholds, 1 site audit" of the kinds [n] that there are, "" where there is nothing (owned); NULL
- * with error. */
-char *demur_store_made(DemurWorkspace *workspace, const DemurStoreMade *kinds, size_t n,
-                       const char *name, GError **error);
+/* *made: "2 thresholds, 1 site audit" of the kinds [n] that there are, for the message of another error
+ * (demur_error_because); NULL where there is nothing. */
+gboolean demur_store_made(DemurWorkspace *workspace, const DemurStoreMade *kinds, size_t n,
+                          const char *name, GError **made, GError **error);
 
 G_END_DECLS

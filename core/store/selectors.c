@@ -190,12 +190,12 @@ tell_training(DemurWorkspace *workspace, const DemurSelectorRecord *record, GErr
 /* What people made of a selector and ends with it. */
 static const DemurStoreMade ends_with[] = {
     {"SELECT count(*) FROM threshold t JOIN selector s ON s.id = t.selector_id WHERE s.name = ?",
-     "threshold", "thresholds"},
+     N_("%" PRId64 " threshold"), N_("%" PRId64 " thresholds")},
     {"SELECT count(*) FROM site_audit a JOIN selector s ON s.id = a.selector_id WHERE s.name = ?",
-     "site audit", "site audits"},
+     N_("%" PRId64 " site audit"), N_("%" PRId64 " site audits")},
     {"SELECT count(*) FROM acceptance_plan p JOIN selector s ON s.id = p.selector_id"
      " WHERE s.name = ?",
-     "acceptance test", "acceptance tests"}};
+     N_("%" PRId64 " acceptance test"), N_("%" PRId64 " acceptance tests")}};
 
 gboolean
 demur_selectors_check_free(DemurWorkspace *workspace, const char *name,
@@ -210,15 +210,17 @@ demur_selectors_check_free(DemurWorkspace *workspace, const char *name,
         "there is a selector %s already; choose another name, or ask for it to be replaced", name);
     return FALSE;
   }
-  g_autofree char *made =
-      demur_store_made(workspace, ends_with, G_N_ELEMENTS(ends_with), name, error);
-  if (made == NULL || *made == '\0')
-    return made != NULL;
+  g_autoptr(GError) made = NULL;
+  if (!demur_store_made(workspace, ends_with, G_N_ELEMENTS(ends_with), name, &made, error))
+    return FALSE;
+  if (made == NULL)
+    return TRUE;
   demur_error_set(
       error, DEMUR_ERROR_STATE,
       "selector %s has %s, which would end with it, as would its verdicts; use --force to "
       "replace it all the same, or choose another name",
-      name, made);
+      name, made->message);
+  demur_error_because(error, made);
   return FALSE;
 }
 
@@ -336,13 +338,14 @@ demur_selectors_set_validation(DemurWorkspace *workspace, const char *name, cons
 /* What keeps a selector from being removed unasked: thresholds are a part of it. */
 static const DemurStoreMade kept_from[] = {
     {"SELECT count(*) FROM verdict v JOIN verdict_batch b ON b.id = v.batch_id WHERE b.selector = ?",
-     "verdict", "verdicts"},
+     N_("%" PRId64 " verdict"), N_("%" PRId64 " verdicts")},
     {"SELECT count(*) FROM site_audit a JOIN selector s ON s.id = a.selector_id WHERE s.name = ?",
-     "site audit", "site audits"},
+     N_("%" PRId64 " site audit"), N_("%" PRId64 " site audits")},
     {"SELECT count(*) FROM acceptance_plan p JOIN selector s ON s.id = p.selector_id"
      " WHERE s.name = ?",
-     "acceptance test", "acceptance tests"},
-    {"SELECT count(*) FROM watch WHERE selector = ?", "watch", "watches"}};
+     N_("%" PRId64 " acceptance test"), N_("%" PRId64 " acceptance tests")},
+    {"SELECT count(*) FROM watch WHERE selector = ?", N_("%" PRId64 " watch"),
+     N_("%" PRId64 " watches")}};
 
 gboolean
 demur_selectors_remove(DemurWorkspace *workspace, const char *name, gboolean force,
@@ -351,15 +354,17 @@ demur_selectors_remove(DemurWorkspace *workspace, const char *name, gboolean for
     return FALSE;
   gboolean ok = require(workspace, name, error);
   if (ok && !force) {
-    g_autofree char *made =
-        demur_store_made(workspace, kept_from, G_N_ELEMENTS(kept_from), name, error);
-    ok = made != NULL && *made == '\0';
-    if (made != NULL && !ok)
+    g_autoptr(GError) made = NULL;
+    ok = demur_store_made(workspace, kept_from, G_N_ELEMENTS(kept_from), name, &made, error) &&
+         made == NULL;
+    if (made != NULL) {
       demur_error_set(
           error, DEMUR_ERROR_STATE,
           "of selector %s there are %s; use --force to remove it all the same: verdicts stay "
           "and keep its name and digest, all else ends with it",
-          name, made);
+          name, made->message);
+      demur_error_because(error, made);
+    }
   }
   g_autofree char *now = demur_store_now(workspace);
   g_autofree char *key = g_strconcat("selector:", name, NULL);

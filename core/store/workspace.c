@@ -195,19 +195,28 @@ demur_store_count(DemurWorkspace *workspace, const char *sql, const char *first,
   return n;
 }
 
-char *
+gboolean
 demur_store_made(DemurWorkspace *workspace, const DemurStoreMade *kinds, size_t n, const char *name,
-                 GError **error) {
-  g_autoptr(GString) text = g_string_new(NULL);
+                 GError **made, GError **error) {
+  *made = NULL;
   for (size_t i = 0; i < n; i++) {
     const gint64 there = demur_store_count(workspace, kinds[i].sql, name, NULL, error);
-    if (there < 0)
-      return NULL;
-    if (there > 0)
-      g_string_append_printf(text, "%s%" PRId64 " %s", text->len > 0 ? ", " : "", there,
-                             there == 1 ? kinds[i].one : kinds[i].many);
+    if (there < 0) {
+      g_clear_error(made);
+      return FALSE;
+    }
+    if (there == 0)
+      continue;
+    GError *one =
+        demur_error_new(DEMUR_ERROR_STATE, there == 1 ? kinds[i].one : kinds[i].many, there);
+    if (*made == NULL) {
+      *made = one;
+    } else {
+      demur_error_append(*made, demur_error_new(DEMUR_ERROR_STATE, ", "));
+      demur_error_append(*made, one);
+    }
   }
-  return g_string_free(g_steal_pointer(&text), FALSE);
+  return TRUE;
 }
 
 static gboolean

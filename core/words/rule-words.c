@@ -92,8 +92,8 @@ append_value(GString *words, const char *value, DemurTranslate translate) {
     g_string_append(words, demur_translate(translate, N_("nothing")));
   else if (translate != NULL && point != NULL && *end == '\0' && isfinite(number))
     g_string_append_printf(words, "%.*f", (int)strlen(point + 1), number);
-  else
-    g_string_append(words, value);
+  else /* a few words that are marked with N_ where they were found, or a name */
+    g_string_append(words, strchr(value, ' ') != NULL ? demur_translate(translate, value) : value);
 }
 
 const char *

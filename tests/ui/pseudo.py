@@ -52,7 +52,9 @@ def main():
         if not text:
             continue
         flags = [line for line in block.splitlines() if line.startswith("#,") and "fuzzy" not in line]
-        say = longer if text != "default:LTR" else lambda t: "default:RTL" if rtl else t
+        # What is no word: the direction of text, and how a number is written.
+        kept = {"default:LTR": "default:RTL" if rtl else "default:LTR", "1,337.5": "1,337.5"}
+        say = lambda t: kept.get(t) or longer(t)
         lines = flags + ([f"msgctxt {quote(entry['msgctxt'])}"] if "msgctxt" in entry else []) + [f"msgid {quote(text)}"]
         if "msgid_plural" in entry:
             lines += [f"msgid_plural {quote(entry['msgid_plural'])}", f"msgstr[0] {quote(say(text))}",
