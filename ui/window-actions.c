@@ -166,35 +166,9 @@ demur_window_actions_menu(void) {
   return G_MENU_MODEL(menu);
 }
 
-/* The shortcuts window can only be built from text. */
-GtkWindow *
-demur_window_actions_page(void) {
-  g_autoptr(GString) text = g_string_new(
-      "<interface><object class=\"GtkShortcutsWindow\" id=\"page\"><property name=\"modal\">1"
-      "</property><child><object class=\"GtkShortcutsSection\"><property name=\"section-name\">"
-      "all</property><property name=\"max-height\">14</property>");
-  for (int group = 0; group < DEMUR_N_ACTION_GROUPS; group++) {
-    g_autofree char *title = g_markup_escape_text(_(group_titles[group]), -1);
-    g_string_append_printf(text,
-                           "<child><object class=\"GtkShortcutsGroup\"><property name=\"title\">"
-                           "%s</property>",
-                           title);
-    for (size_t i = 0; i < G_N_ELEMENTS(actions); i++) {
-      if ((int)actions[i].group != group || actions[i].keys == NULL || actions[i].title == NULL)
-        continue;
-      g_autofree char *keys = g_markup_escape_text(actions[i].keys, -1);
-      g_autofree char *does = g_markup_escape_text(_(actions[i].title), -1);
-      g_string_append_printf(text,
-                             "<child><object class=\"GtkShortcutsShortcut\"><property name="
-                             "\"accelerator\">%s</property><property name=\"title\">%s</property>"
-                             "</object></child>",
-                             keys, does);
-    }
-    g_string_append(text, "</object></child>");
-  }
-  g_string_append(text, "</object></child></object></interface>");
-  g_autoptr(GtkBuilder) builder = gtk_builder_new_from_string(text->str, -1);
-  return GTK_WINDOW(g_object_ref(gtk_builder_get_object(builder, "page")));
+const char *
+demur_window_actions_group(DemurActionGroup group) {
+  return group_titles[group];
 }
 
 /* "<Control>question F1" -> "Ctrl+? or F1" (owned). */

@@ -33,9 +33,10 @@ void demur_window_actions_set_accels(GtkApplication *application);
 /* Activates what the key does on the page; FALSE: nothing. */
 gboolean demur_window_actions_key(GtkWidget *window, guint key, const char *page);
 
-/* The menu (owned), and the key page (shown by the caller). */
+/* The menu (owned). */
 GMenuModel *demur_window_actions_menu(void);
-GtkWindow *demur_window_actions_page(void);
+/* A group's title, marked (ui/words.h). */
+const char *demur_window_actions_group(DemurActionGroup group);
 
 /* The keys as docs/workstation.md and the manual page hold them (owned); tests keep them equal. */
 char *demur_window_actions_markdown(void);

@@ -312,7 +312,7 @@ demur_window_show_names(DemurWindow *window, gboolean show) {
 }
 
 gboolean
-demur_window_save_png(DemurWindow *window, const char *path, GError **error) {
+demur_window_save_png(GtkWindow *window, const char *path, GError **error) {
   const int width = gtk_widget_get_width(GTK_WIDGET(window));
   const int height = gtk_widget_get_height(GTK_WIDGET(window));
   g_autoptr(GdkPaintable) paintable = gtk_widget_paintable_new(GTK_WIDGET(window));

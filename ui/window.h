@@ -19,12 +19,12 @@ const char *demur_window_page(DemurWindow *window);
 /* Whether everything that the page loads has arrived: for pictures and tests. */
 gboolean demur_window_is_settled(DemurWindow *window);
 
-/* The window as it looks, at its own size times scale. FALSE with error where the file can't be
- * written. */
 /* Whether the worklist has patients' names. */
 void demur_window_show_names(DemurWindow *window, gboolean show);
 
-gboolean demur_window_save_png(DemurWindow *window, const char *path,
+/* The window, or a dialog of it, as it looks, at its own size times scale. FALSE with error where
+ * the file can't be written. */
+gboolean demur_window_save_png(GtkWindow *window, const char *path,
                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

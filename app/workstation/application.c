@@ -4,9 +4,12 @@
 #include <string.h>
 
 #include "app/workstation/settings.h"
+#include "base/error.h"
 #include "tasks/task.h"
 #include "ui/files.h"
+#include "ui/keys-window.h"
 #include "ui/layout-check.h"
+#include "ui/layout-stops.h"
 #include "ui/theme.h"
 #include "ui/window-actions.h"
 #include "ui/window.h"
@@ -22,7 +25,8 @@ struct _DemurApplication {
   /* A picture to make. */
   char *picture_page, *picture_path, *picture_case;
   int picture_width, picture_height;
-  gboolean checking; /* in place of a picture, whether every page can be read */
+  gboolean checking; /* in place of a picture, whether every page and dialog can be read */
+  char **dropped;    /* files that are dropped behind them: of each its dialog; NULL: none */
   guint n_checked;
   guint n_settled; /* frames since everything has arrived */
   gboolean fitted; /* the frame that the toolkit puts around the window is allowed for */
@@ -38,6 +42,7 @@ demur_application_finalize(GObject *object) {
   g_free(self->picture_page);
   g_free(self->picture_path);
   g_free(self->picture_case);
+  g_strfreev(self->dropped);
   G_OBJECT_CLASS(demur_application_parent_class)->finalize(object);
 }
 
@@ -65,9 +70,8 @@ on_about(GSimpleAction *action, GVariant *value, gpointer data) {
 static void
 on_shortcuts(GSimpleAction *action, GVariant *value, gpointer data) {
   DemurApplication *self = data;
-  GtkWindow *window = demur_window_actions_page();
+  GtkWindow *window = demur_keys_window_new();
   gtk_window_set_transient_for(window, GTK_WINDOW(self->window));
-  gtk_widget_add_css_class(GTK_WIDGET(window), "demur");
   gtk_window_present(window);
 }
 
@@ -145,7 +149,12 @@ static gboolean
 take_picture(gpointer data) {
   DemurApplication *self = data;
   g_autoptr(GError) error = NULL;
-  if (!demur_window_save_png(self->window, self->picture_path, &error)) {
+  GtkWindow *shown = demur_layout_shown(self->window);
+  if (demur_layout_is_dialog(self->picture_page) && shown == GTK_WINDOW(self->window))
+    g_set_error(&error, DEMUR_ERROR, DEMUR_ERROR_STATE,
+                "nothing in this workspace opens the dialog \"%s\"; no picture was made",
+                self->picture_page);
+  if (error != NULL || !demur_window_save_png(shown, self->picture_path, &error)) {
     g_printerr("demur-workstation: %s\n", error->message);
     self->status = 1;
   }
@@ -153,28 +162,59 @@ take_picture(gpointer data) {
   return G_SOURCE_REMOVE;
 }
 
-static const char *const checked_pages[] = {"worklist", "patient", "cohort",
-                                            "report",   "watch",   NULL};
-
-/* The next page is shown; after the last the window goes. */
+/* What is shown next: a page or dialog, then what each dropped file opens; FALSE: that was all. */
 static gboolean
-check_page(gpointer data) {
+show_stop(DemurApplication *self) {
+  const char *const *stops = demur_layout_stops();
+  const guint n = g_strv_length((char **)stops), at = self->n_checked;
+  if (at < n)
+    demur_layout_show(self->window, self->session, stops[at], FALSE);
+  else if (self->dropped != NULL && at - n < g_strv_length(self->dropped))
+    gtk_widget_activate_action(GTK_WIDGET(self->window), "win.import-path", "s",
+                               self->dropped[at - n]);
+  else
+    return FALSE;
+  return TRUE;
+}
+
+/* The name of what is shown, and whether it is a dialog. */
+static const char *
+name_of_stop(DemurApplication *self, gboolean *is_dialog) {
+  const char *const *stops = demur_layout_stops();
+  const guint n = g_strv_length((char **)stops);
+  const char *name =
+      self->n_checked < n ? stops[self->n_checked] : self->dropped[self->n_checked - n];
+  *is_dialog = self->n_checked >= n || demur_layout_is_dialog(name);
+  return name;
+}
+
+/* The next page or dialog is shown; after the last the window goes. A dialog that nothing here opens is
+ * told on standard error. */
+static gboolean
+check_stop(gpointer data) {
   DemurApplication *self = data;
-  g_autoptr(GPtrArray) found = demur_layout_check(GTK_WIDGET(self->window));
-  const int width = gtk_widget_get_width(GTK_WIDGET(self->window)),
-            height = gtk_widget_get_height(GTK_WIDGET(self->window));
+  gboolean expected;
+  const char *name = name_of_stop(self, &expected);
+  GtkWindow *shown = demur_layout_shown(self->window);
+  const gboolean is_dialog = shown != GTK_WINDOW(self->window);
+  g_autoptr(GPtrArray) found = demur_layout_check(GTK_WIDGET(shown));
+  const int width = gtk_widget_get_width(GTK_WIDGET(shown)),
+            height = gtk_widget_get_height(GTK_WIDGET(shown));
   if (width > self->picture_width || height > self->picture_height)
     g_ptr_array_add(found, g_strdup_printf("%d x %d at the least", width, height));
+  if (expected && !is_dialog)
+    g_printerr("%s: nothing here opens it\n", name);
   for (guint i = 0; i < found->len; i++)
-    g_print("%s: %s\n", checked_pages[self->n_checked], (const char *)found->pdata[i]);
+    g_print("%s: %s\n", name, (const char *)found->pdata[i]);
   self->status = found->len > 0 ? 1 : self->status;
   self->n_settled = 0;
-  if (checked_pages[++self->n_checked] == NULL)
-    gtk_window_destroy(GTK_WINDOW(self->window));
-  else {
-    demur_window_show_page(self->window, checked_pages[self->n_checked]);
+  if (is_dialog)
+    gtk_window_destroy(shown);
+  self->n_checked++;
+  if (show_stop(self))
     gtk_widget_add_tick_callback(GTK_WIDGET(self->window), on_picture_frame, self, NULL);
-  }
+  else
+    gtk_window_destroy(GTK_WINDOW(self->window));
   return G_SOURCE_REMOVE;
 }
 
@@ -197,7 +237,7 @@ on_picture_frame(GtkWidget *widget, GdkFrameClock *clock, gpointer data) {
   if (++self->n_settled < 12)
     return G_SOURCE_CONTINUE;
   /* After this frame is painted. */
-  g_idle_add_full(G_PRIORITY_LOW, self->checking ? check_page : take_picture, self, NULL);
+  g_idle_add_full(G_PRIORITY_LOW, self->checking ? check_stop : take_picture, self, NULL);
   return G_SOURCE_REMOVE;
 }
 
@@ -226,7 +266,7 @@ on_picture_loaded(DemurSession *session, DemurApplication *self) {
     row = 0;
   if (row >= 0)
     demur_session_select(session, row);
-  demur_window_show_page(self->window, self->picture_page);
+  demur_layout_show(self->window, session, self->picture_page, self->picture_case != NULL);
   gtk_widget_add_tick_callback(GTK_WIDGET(self->window), on_picture_frame, self, NULL);
 }
 
@@ -317,17 +357,20 @@ on_command_line(GApplication *application, GApplicationCommandLine *line) {
     rest = g_variant_dup_bytestring_array(remaining, NULL);
   const guint n_rest = rest != NULL ? g_strv_length(rest) : 0;
   if (self->checking) {
-    if (self->picture_page != NULL || n_rest > 0)
-      return usage(self, "--check-layout takes no page and no file");
-    self->picture_page = g_strdup(checked_pages[0]);
+    if (self->picture_page != NULL)
+      return usage(self, "--check-layout takes no page");
+    self->dropped = g_steal_pointer(&rest);
+    self->picture_page = g_strdup(demur_layout_stops()[0]);
     self->picture_path = g_strdup("");
     self->settings->width = 1440;
     self->settings->height = 900;
   } else if (self->picture_page != NULL) {
-    static const char *const pages[] = {"worklist", "patient", "cohort", "report", "watch", NULL};
-    if (!g_strv_contains(pages, self->picture_page))
-      return usage(self,
-                   "--screenshot takes worklist, patient, cohort, report or watch, and a FILE.png");
+    if (!demur_layout_is_stop(self->picture_page)) {
+      g_autofree char *names = g_strjoinv(", ", (char **)demur_layout_stops());
+      g_autofree char *text =
+          g_strdup_printf("--screenshot takes one of %s, and a FILE.png", names);
+      return usage(self, text);
+    }
     if (n_rest != 1 || !g_str_has_suffix(rest[0], ".png"))
       return usage(self, "--screenshot PAGE needs one FILE.png");
     self->picture_path = g_strdup(rest[0]);
@@ -407,9 +450,10 @@ demur_application_init(DemurApplication *self) {
   static const GOptionEntry entries[] = {
       {"workspace", 0, 0, G_OPTION_ARG_FILENAME, NULL, "workspace to open", "FILE"},
       {"screenshot", 0, 0, G_OPTION_ARG_STRING, NULL,
-       "draw worklist, patient, cohort, report or watch to FILE.png and end", "PAGE"},
+       "draw worklist, patient, cohort, report, watch or a dialog to FILE.png and end", "PAGE"},
       {"case", 0, 0, G_OPTION_ARG_STRING, NULL, "scan to show on the picture", "SCAN"},
-      {"check-layout", 0, 0, G_OPTION_ARG_NONE, NULL, "say what can't be read on any page, and end",
+      {"check-layout", 0, 0, G_OPTION_ARG_NONE, NULL,
+       "say what can't be read on any page, in any dialog and in those of the FILEs, and end",
        NULL},
       {"size", 0, 0, G_OPTION_ARG_STRING, NULL, "size of the window (1440x900)", "WxH"},
       {"theme", 0, 0, G_OPTION_ARG_STRING, NULL, "dark, light or contrast", "NAME"},

@@ -3,7 +3,7 @@ import os
 import subprocess
 import sys
 
-# Size, scale, dots an inch of text (96 are 100 %), theme, language ("xx": 40 % longer words, "rtl": from right to left too).
+# Size, scale, size of text (96 are 100 %), theme, language ("xx": 40 % longer words, "rtl": from right to left too).
 LOOKS = [("1024x768", 1, 96, "dark", "C"), ("1280x800", 1, 96, "light", "C"), ("1920x1080", 1, 96, "contrast", "C"),
          ("2560x1440", 1, 96, "dark", "C"), ("2560x1440", 2, 96, "dark", "C"), ("1280x800", 1, 144, "dark", "C"),
          ("1920x1080", 1, 192, "light", "C"), ("1024x768", 1, 96, "dark", "de"), ("1280x800", 1, 96, "light", "de"),
@@ -26,5 +26,6 @@ def environment(look, folder, base):
     settings = os.path.join(made["XDG_CONFIG_HOME"], "gtk-4.0")
     os.makedirs(settings, exist_ok=True)
     with open(os.path.join(settings, "settings.ini"), "w", encoding="utf-8") as file:
-        file.write(f"[Settings]\ngtk-xft-dpi={dots * 1024}\n")
+        # Of the font, not of the dots an inch: without a desktop's settings the toolkit takes 96 of those on X11.
+        file.write(f"[Settings]\ngtk-font-name=Sans {10 * dots / 96:g}\n")
     return made
