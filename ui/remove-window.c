@@ -223,6 +223,9 @@ demur_remove_window_new(GtkWindow *parent, DemurSession *session, const DemurSca
         "leave the workspace?"),
       scan->patient_id, scan->date);
   demur_shown_label_set(window->what, text);
+  /* As many words a line at any size of text: a check button asks for too little height else. */
+  gtk_window_set_default_size(GTK_WINDOW(window),
+                              (int)(520 * demur_shown_text_scale(GTK_WIDGET(window))), -1);
   g_autofree char *series = g_strdup_printf(
       _("This series: %s (%zu images)"),
       *scan->description != '\0' ? scan->description : scan->scan_id, scan->n_slices);

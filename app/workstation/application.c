@@ -197,6 +197,7 @@ check_stop(gpointer data) {
   const char *name = name_of_stop(self, &expected);
   GtkWindow *shown = demur_layout_shown(self->window);
   const gboolean is_dialog = shown != GTK_WINDOW(self->window);
+  g_debug("looking at %s", name);
   g_autoptr(GPtrArray) found = demur_layout_check(GTK_WIDGET(shown));
   const int width = gtk_widget_get_width(GTK_WIDGET(shown)),
             height = gtk_widget_get_height(GTK_WIDGET(shown));

@@ -204,6 +204,15 @@ demur_chart_text_size(cairo_t *cr, const DemurPalette *palette, const char *text
   return result;
 }
 
+/* What a label can do without where there is no room: "risk (15 bins of 300 scans)" its brackets,
+ * "selector: 4,500 scans" what stands behind the colon; owned, NULL: nothing. */
+static char *
+shorter(const char *text) {
+  const char *bracket = g_strrstr(text, " ("), *colon = strstr(text, ": ");
+  const char *end = bracket != NULL && g_str_has_suffix(text, ")") ? bracket : colon;
+  return end != NULL && end > text ? g_strndup(text, (gsize)(end - text)) : NULL;
+}
+
 DemurSize
 demur_chart_text(cairo_t *cr, const DemurPalette *palette, const char *text, double size,
                  gboolean bold, DemurColour colour, double x, double y, double horizontal,
@@ -211,6 +220,9 @@ demur_chart_text(cairo_t *cr, const DemurPalette *palette, const char *text, dou
   PangoLayout *layout = demur_chart_layout(cr, palette, size, bold);
   demur_chart_set_text(layout, text);
   if (max_width > 0) {
+    g_autofree char *brief = layout_size(layout).width > max_width ? shorter(text) : NULL;
+    if (brief != NULL)
+      demur_chart_set_text(layout, brief);
     DemurSize natural = layout_size(layout);
     if (natural.width > max_width) {
       pango_layout_set_width(layout, (int)(max_width * PANGO_SCALE));
@@ -297,6 +309,47 @@ tick_value(const DemurAxis *axis, int i) {
   return (ceil(axis->low / axis->step - 1e-6) + i) * axis->step;
 }
 
+/* Where only every so many ticks have a number: as many as there is room for. room: from a tick to the
+ * next; needed: by a number and what keeps it from its neighbour. */
+static int
+every(double room, double needed) {
+  return room > 0 && needed > room ? (int)ceil(needed / room) : 1;
+}
+
+/* Whether a tick's number is the tick's own: half a scan is none. */
+static gboolean
+is_told(double value, DemurNumberStyle style) {
+  return style != DEMUR_NUMBER_COUNT || fabs(value - round(value)) < 1e-6;
+}
+
+static void
+draw_x_ticks(cairo_t *cr, const DemurPalette *palette, const DemurPlot *plot,
+             const DemurChartFrame *frame) {
+  const double size = palette->font_size;
+  const int n = tick_count(&frame->x);
+  double widest = 0;
+  for (int i = 0; i < n; i++) {
+    g_autofree char *text = demur_axis_text(&frame->x, tick_value(&frame->x, i), frame->x_style);
+    widest = fmax(widest, demur_chart_text_size(cr, palette, text, size, FALSE).width);
+  }
+  const double room = n > 1 ? demur_plot_x(plot, tick_value(&frame->x, 1)) -
+                                  demur_plot_x(plot, tick_value(&frame->x, 0))
+                            : 0;
+  const int step = every(room, widest + 0.5 * size);
+  for (int i = 0; i < n; i++) {
+    const double value = tick_value(&frame->x, i), x = demur_plot_x(plot, value);
+    demur_chart_colour(cr, palette->muted, 1);
+    cairo_move_to(cr, x, plot->area.y + plot->area.height);
+    cairo_line_to(cr, x, plot->area.y + plot->area.height + size * 0.3);
+    cairo_stroke(cr);
+    if (i % step != 0 || !is_told(value, frame->x_style))
+      continue;
+    g_autofree char *text = demur_axis_text(&frame->x, value, frame->x_style);
+    demur_chart_text(cr, palette, text, size, FALSE, palette->muted, x,
+                     plot->area.y + plot->area.height + size * 0.4, 0.5, 0, 0);
+  }
+}
+
 DemurPlot
 demur_plot_begin(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectangle,
                  const DemurChartFrame *frame) {
@@ -313,7 +366,7 @@ demur_plot_begin(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectan
     top += line * 1.15;
   }
   top += line * 0.5; /* half a tick label stands above the highest tick */
-  const int n_y = tick_count(&frame->y), n_x = tick_count(&frame->x);
+  const int n_y = tick_count(&frame->y);
   for (int i = 0; i < n_y; i++) {
     g_autofree char *text = demur_axis_text(&frame->y, tick_value(&frame->y, i), frame->y_style);
     left = fmax(left, demur_chart_text_size(cr, palette, text, size, FALSE).width);
@@ -331,26 +384,23 @@ demur_plot_begin(cairo_t *cr, const DemurPalette *palette, DemurRectangle rectan
   cairo_save(cr);
   cairo_set_dash(cr, NULL, 0, 0);
   cairo_set_line_width(cr, 0.6);
+  const double room =
+      n_y > 1 ? plot.area.height * frame->y.step / (frame->y.high - frame->y.low) : 0;
+  const int step = every(room, line);
   for (int i = 0; i < n_y; i++) {
     const double value = tick_value(&frame->y, i), y = demur_plot_y(&plot, value);
     demur_chart_colour(cr, i == 0 ? palette->muted : palette->grid, 1);
     cairo_move_to(cr, plot.area.x, y);
     cairo_line_to(cr, plot.area.x + plot.area.width, y);
     cairo_stroke(cr);
+    if (i % step != 0 || !is_told(value, frame->y_style))
+      continue;
     g_autofree char *text = demur_axis_text(&frame->y, value, frame->y_style);
     demur_chart_text(cr, palette, text, size, FALSE, palette->muted, plot.area.x - size * 0.6, y, 1,
                      0.5, 0);
   }
-  for (int i = 0; i < n_x && !frame->no_x_ticks; i++) {
-    const double value = tick_value(&frame->x, i), x = demur_plot_x(&plot, value);
-    demur_chart_colour(cr, palette->muted, 1);
-    cairo_move_to(cr, x, plot.area.y + plot.area.height);
-    cairo_line_to(cr, x, plot.area.y + plot.area.height + size * 0.3);
-    cairo_stroke(cr);
-    g_autofree char *text = demur_axis_text(&frame->x, value, frame->x_style);
-    demur_chart_text(cr, palette, text, size, FALSE, palette->muted, x,
-                     plot.area.y + plot.area.height + size * 0.4, 0.5, 0, 0);
-  }
+  if (!frame->no_x_ticks)
+    draw_x_ticks(cr, palette, &plot, frame);
   if (frame->x_label)
     demur_chart_text(cr, palette, frame->x_label, size, FALSE, palette->muted,
                      plot.area.x + plot.area.width / 2, rectangle.y + rectangle.height, 0.5, 1,
