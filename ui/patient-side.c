@@ -77,6 +77,29 @@ add_course(DemurPatientPage *page, const guint32 *rows, size_t n) {
   gtk_box_append(page->side, GTK_WIDGET(course));
 }
 
+/* What is under the same ID and not in the list above, since it is another person's or may be. */
+static void
+add_namesakes(DemurPatientPage *page, const DemurScanTable *table, size_t row) {
+  size_t n_others, n_untold;
+  demur_scan_table_namesakes(table, row, &n_others, &n_untold);
+  const gulong others = (gulong)n_others, untold = (gulong)n_untold;
+  g_autofree char *of_others =
+      g_strdup_printf(ngettext_("%lu scan more under this ID is of another person.",
+                                "%lu scans more under this ID are of another person.", others),
+                      others);
+  g_autofree char *of_untold =
+      g_strdup_printf(ngettext_("%lu scan more under this ID: whether it is of the same person "
+                                "can't be told.",
+                                "%lu scans more under this ID: whether they are of the same person "
+                                "can't be told.",
+                                untold),
+                      untold);
+  if (others > 0)
+    gtk_widget_add_css_class(demur_patient_page_add_text(page->side, of_others, "small"), "muted");
+  if (untold > 0)
+    gtk_widget_add_css_class(demur_patient_page_add_text(page->side, of_untold, "small"), "muted");
+}
+
 void
 demur_patient_page_update_side(DemurPatientPage *page) {
   for (GtkWidget *child; (child = gtk_widget_get_first_child(GTK_WIDGET(page->side))) != NULL;)
@@ -115,9 +138,10 @@ demur_patient_page_update_side(DemurPatientPage *page) {
   for (size_t i = 0; i < n; i++) {
     add_screen(page, rows[i], rows[i] == row);
     if (scan->source == NULL && rows[i] != row &&
-        strcmp(table->scans[rows[i]].date, scan->date) < 0)
+        demur_scan_is_earlier(&table->scans[rows[i]], scan))
       g_array_append_val(page->priors, rows[i]);
   }
+  add_namesakes(page, table, row);
   demur_patient_page_fill_priors(page);
   add_course(page, rows, n);
   demur_patient_page_add_study(page, row);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/person.h"
 #include "report/format.h"
 #include "ui/scan-words.h"
 #include "ui/theme.h"
@@ -82,9 +83,9 @@ draw_course(cairo_t *cr, const DemurPalette *palette, DemurRectangle r, gpointer
 /* Days, or the number of a screen, as a place in time. */
 static double
 time_of(const char *date) {
-  int year, month, day;
-  if (sscanf(date, "%d-%d-%d", &year, &month, &day) == 3)
-    return year * 365.25 + month * 30.4 + day;
+  gint64 days;
+  if (demur_person_date(date, &days))
+    return (double)days;
   return *date == 'T' ? atof(date + 1) * 365.25 : NAN;
 }
 

@@ -88,6 +88,18 @@ demur_person_date(const char *text, gint64 *days) {
   return TRUE;
 }
 
+char *
+demur_person_date_text(const char *text) {
+  gint64 days;
+  if (!demur_person_date(text, &days))
+    return NULL;
+  GDate date;
+  g_date_clear(&date, 1);
+  g_date_set_julian(&date, (guint32)days);
+  return g_strdup_printf("%04u-%02u-%02u", (guint)g_date_get_year(&date),
+                         (guint)g_date_get_month(&date), (guint)g_date_get_day(&date));
+}
+
 /* IDs that many persons have. */
 static gboolean
 names_nobody(const char *id) {

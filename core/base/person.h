@@ -58,5 +58,8 @@ char *demur_person_digest(const DemurPerson *person);
 /* A date as DICOM or ISO 8601 writes it, as days that can be compared; FALSE where it is no date.
  */
 gboolean demur_person_date(const char *text, gint64 *days) G_GNUC_WARN_UNUSED_RESULT;
+/* The same as "2026-01-31" (owned), so that texts of dates are in the order of their days; NULL where it
+ * is no date. */
+char *demur_person_date_text(const char *text) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/person.h"
 #include "base/error.h"
 #include "report/format.h"
 #include "selector/coverage.h"
@@ -190,12 +191,9 @@ describe_series(DemurTask *task, DemurPatientSheet *page, const char *model, gin
   g_autoptr(DemurSeriesRecord) series = demur_series_load(workspace, input->scan_id, error);
   if (series == NULL)
     return FALSE;
-  /* DICOM's YYYYMMDD */
-  const gboolean plain = series->study_date != NULL && strlen(series->study_date) == 8;
-  g_autofree char *iso = plain ? g_strdup_printf("%.4s-%.2s-%.2s", series->study_date,
-                                                 series->study_date + 4, series->study_date + 6)
-                               : g_strdup(series->study_date);
-  add_fact(page, facts, "Study date", iso != NULL ? demur_text_date(iso) : NULL);
+  g_autofree char *iso = demur_person_date_text(series->study_date);
+  add_fact(page, facts, "Study date",
+           iso != NULL ? demur_text_date(iso) : g_strdup(series->study_date));
   add_fact(page, facts, "Scanner",
            g_strdup_printf(
                "%s%s%s%s%s", series->manufacturer ? series->manufacturer : "maker not recorded",

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/person.h"
 #include "store/overrules.h"
 #include "base/json-reader.h"
 #include "store/scores.h"
@@ -35,23 +36,20 @@ fact(const char *json, const char *key) {
   return node != NULL && JSON_NODE_HOLDS_VALUE(node) ? g_strdup(json_node_get_string(node)) : NULL;
 }
 
-/* "20240311" -> "2024-03-11"; anything else as it is. */
+/* A date of any form as "2024-03-11"; anything else as it is. */
 static const char *
 keep_date(DemurScanFill *fill, const char *text) {
-  if (text == NULL)
-    return "";
-  if (strlen(text) == 8 && strspn(text, "0123456789") == 8) {
-    g_autofree char *date = g_strdup_printf("%.4s-%.2s-%.2s", text, text + 4, text + 6);
-    return demur_scan_keep(fill, date);
-  }
-  return demur_scan_keep(fill, text);
+  g_autofree char *date = demur_person_date_text(text);
+  return demur_scan_keep(fill, date != NULL ? date : text);
 }
 
 static int
 age_at(const char *birth, const char *study) {
-  if (birth == NULL || study == NULL || strlen(birth) != 8 || strlen(study) != 8)
+  g_autofree char *from = demur_person_date_text(birth), *to = demur_person_date_text(study);
+  if (from == NULL || to == NULL)
     return 0;
-  const int years = (atoi(study) - atoi(birth)) / 10000;
+  /* A year more where the day of the year was reached. */
+  const int years = atoi(to) - atoi(from) - (strcmp(to + 4, from + 4) < 0 ? 1 : 0);
   return years > 0 && years < 130 ? years : 0;
 }
 

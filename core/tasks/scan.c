@@ -127,13 +127,17 @@ compare_rows(gconstpointer a, gconstpointer b, gpointer data) {
   return newest != 0 ? newest : strcmp(x->scan_id, y->scan_id);
 }
 
-/* What can't be told is not the same. */
-static gboolean
-same_person(const DemurScan *a, const DemurScan *b, gboolean study) {
+gboolean
+demur_scan_is_earlier(const DemurScan *a, const DemurScan *b) {
+  gint64 x, y;
+  return demur_person_date(a->date, &x) && demur_person_date(b->date, &y) && x < y;
+}
+
+static DemurPersonMatch
+compare_persons(const DemurScan *a, const DemurScan *b, gboolean study) {
   const DemurPerson x = {a->issuer, a->patient_id, a->patient_name, a->birth_date, a->sex},
                     y = {b->issuer, b->patient_id, b->patient_name, b->birth_date, b->sex};
-  return (study ? demur_person_compare_in_study(&x, &y) : demur_person_compare(&x, &y)) ==
-         DEMUR_PERSON_SAME;
+  return study ? demur_person_compare_in_study(&x, &y) : demur_person_compare(&x, &y);
 }
 
 static guint32 *
@@ -150,7 +154,7 @@ collect(const DemurScanTable *table, size_t row, gboolean study, size_t *n) {
     const guint32 i = (guint32)at - 1;
     const DemurScan *other = &table->scans[i];
     if (i != row && other->source == one->source && (study || other->chosen) &&
-        same_person(one, other, study))
+        compare_persons(one, other, study) == DEMUR_PERSON_SAME) /* else it is none of them */
       g_array_append_val(rows, i);
   }
   OrderData order = {table, study};
@@ -162,6 +166,26 @@ collect(const DemurScanTable *table, size_t row, gboolean study, size_t *n) {
 guint32 *
 demur_scan_table_of_patient(const DemurScanTable *table, size_t row, size_t *n) {
   return collect(table, row, FALSE, n);
+}
+
+void
+demur_scan_table_namesakes(const DemurScanTable *table, size_t row, size_t *n_others,
+                           size_t *n_untold) {
+  const DemurScan *one = &table->scans[row];
+  *n_others = *n_untold = 0;
+  if (*one->patient_id == '\0')
+    return;
+  demur_scan_table_link((DemurScanTable *)table);
+  g_autofree char *key = chain_key(one, FALSE);
+  for (gsize at = GPOINTER_TO_SIZE(g_hash_table_lookup(table->of_patient.first, key)); at > 0;
+       at = table->of_patient.next[at - 1]) {
+    const DemurScan *other = &table->scans[at - 1];
+    if (other == one || other->source != one->source || !other->chosen)
+      continue;
+    const DemurPersonMatch match = compare_persons(one, other, FALSE);
+    *n_others += match == DEMUR_PERSON_OTHER;
+    *n_untold += match == DEMUR_PERSON_UNKNOWN;
+  }
 }
 
 guint32 *

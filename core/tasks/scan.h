@@ -140,6 +140,15 @@ gssize demur_scan_table_find(const DemurScanTable *table, const char *source, co
  * be assessed: of one study the chosen one. */
 guint32 *demur_scan_table_of_patient(const DemurScanTable *table, size_t row, size_t *n);
 
+/* Of other scans of the same source under the row's PatientID: how many are of another person, and of
+ * how many that can't be told. Both are none of that person's scans, but whoever looks for them should
+ * know of them. Of a blank ID none is counted. */
+void demur_scan_table_namesakes(const DemurScanTable *table, size_t row, size_t *n_others,
+                                size_t *n_untold);
+
+/* Whether a was made on an earlier day than b; FALSE where either day is not known. */
+gboolean demur_scan_is_earlier(const DemurScan *a, const DemurScan *b);
+
 /* Rows of the same study, by series number (owned, n set). */
 guint32 *demur_scan_table_of_study(const DemurScanTable *table, size_t row, size_t *n);
 

@@ -208,6 +208,8 @@ dates_are_days(void) {
       first = days;
     if (rows[i].is_date)
       g_assert_cmpint(days, ==, first);
+    g_autofree char *date = demur_person_date_text(rows[i].text);
+    g_assert_cmpstr(date, ==, rows[i].is_date ? "2024-02-29" : NULL);
   }
   g_assert_true(demur_person_date("20240301", &days));
   g_assert_cmpint(days, ==, first + 1);

@@ -253,6 +253,37 @@ earlier_scans_are_never_joined_on_the_id_alone(void) {
   g_assert_cmpuint(nameless[0], ==, 4);
 }
 
+/* Right values: base/person.h; dates by hand. */
+static void
+what_cant_be_told_is_counted_and_dates_are_days(void) {
+  g_autoptr(DemurScanTable) table = table_new(6);
+  static const struct {
+    const char *name, *birth, *date;
+    size_t n_others, n_untold;
+  } rows[] = {{"A", "19400301", "2023-01-10", 1, 1}, {"A", "19880612", "2023.01.09", 3, 1},
+              {"B", "", "20230111", 0, 4},           {"A", "19400301", "", 1, 1},
+              {"A", "1940-03-01", "T1", 1, 1},       {"C", "", "2023-01-10", 0, 0}};
+  for (size_t i = 0; i < 6; i++) {
+    table->scans[i].patient_id = i < 5 ? "7" : "";
+    table->scans[i].patient_name = rows[i].name;
+    table->scans[i].birth_date = rows[i].birth;
+    table->scans[i].date = rows[i].date;
+    table->scans[i].chosen = TRUE;
+  }
+  demur_scan_table_link(table);
+  for (size_t i = 0; i < 6; i++) {
+    size_t n_others, n_untold;
+    demur_scan_table_namesakes(table, i, &n_others, &n_untold);
+    g_assert_cmpuint(n_others, ==, rows[i].n_others);
+    g_assert_cmpuint(n_untold, ==, rows[i].n_untold);
+  }
+  /* As texts the second would be the latest of the first three, and what has no day before all. */
+  for (size_t a = 0; a < 6; a++)
+    for (size_t b = 0; b < 6; b++)
+      g_assert_cmpint(demur_scan_is_earlier(&table->scans[a], &table->scans[b]), ==,
+                      (a == 1 && (b == 0 || b == 2 || b == 5)) || ((a == 0 || a == 5) && b == 2));
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -266,5 +297,7 @@ main(int argc, char **argv) {
   g_test_add_func("/ui/worklist/a-held-back-risk-is-in-no-text", a_held_back_risk_is_in_no_text);
   g_test_add_func("/ui/worklist/earlier-scans-are-never-joined-on-the-id-alone",
                   earlier_scans_are_never_joined_on_the_id_alone);
+  g_test_add_func("/ui/worklist/what-cant-be-told-is-counted-and-dates-are-days",
+                  what_cant_be_told_is_counted_and_dates_are_days);
   return g_test_run();
 }
