@@ -131,8 +131,9 @@ demur_report_pin_thresholds(const DemurReportPin *pin, const char *selector, GPt
       if (!demur_report_same_number(record->coverage, one->coverage))
         continue;
       const gboolean same = demur_report_same_number(record->threshold, one->threshold);
-      if (same ||
-          !came_later(pin, record->created, text_of(described(pin, one->coverage), "created")))
+      const char *written = text_of(described(pin, one->coverage), "created");
+      /* Tuned anew to what it was, it differs by its date alone, where the report tells that. */
+      if ((same && written == NULL) || !came_later(pin, record->created, written))
         g_ptr_array_add(kept, g_ptr_array_steal_index(records, i));
       else
         g_ptr_array_add(kept, restore_threshold(pin, one, record));

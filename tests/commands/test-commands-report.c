@@ -304,6 +304,19 @@ test_an_audit_is_reported(Fixture *fixture, gconstpointer data) {
   check_verify(fixture, fixture->pdf, "audits[0].intercept");
 }
 
+/* Tuned anew to the very threshold that the report has, for one coverage or all of them. */
+static void
+test_tuned_anew_to_the_same_is_no_difference(Fixture *fixture, gconstpointer data) {
+  execute_sql(fixture, "UPDATE threshold SET digest = NULL, created = '2027-01-01T00:00:00Z' WHERE "
+                       "coverage = 0.7");
+  for (int all = 0; all < 2; all++) {
+    g_autoptr(Run) run = run_json(fixture->sandbox, 0, "report", "verify", fixture->pdf, NULL);
+    g_assert_true(bool_at(root_of(run), "verified"));
+    g_assert_cmpuint(json_array_get_length(array_at(root_of(run), "since_then")), ==, all ? 2 : 1);
+    execute_sql(fixture, "UPDATE threshold SET digest = NULL, created = '2027-01-01T00:00:00Z'");
+  }
+}
+
 /* What came after a report is told and is no difference: a threshold added, one tuned anew for a
  * coverage that the report has, an audit. What it rests on is still looked at. */
 static void
@@ -770,6 +783,8 @@ main(int argc, char **argv) {
       {"an audit is reported", test_an_audit_is_reported},
       {"what came after is no difference", test_what_came_after_is_no_difference},
       {"other words are no difference", test_other_words_are_no_difference},
+      {"a threshold tuned anew to what it was is no difference",
+       test_tuned_anew_to_the_same_is_no_difference},
       {"methods defined anew are told once", test_methods_defined_anew_are_told_once},
       {"rounding is no difference", test_rounding_is_no_difference},
       {"what was left out is reported", test_what_was_left_out_is_reported},
