@@ -264,7 +264,7 @@ run(DemurContext *context, int argc, char **argv, GError **error) {
       {"split", 0, 0, G_OPTION_ARG_STRING, &asked.split,
        "its split (tune); only --guarantee-risk and --guarantee look at labels", "SPLIT"},
       {"coverage", 0, 0, G_OPTION_ARG_STRING, &asked.coverage,
-       "coverage to reach, or several; the last becomes current", "X[,X..]"},
+       "coverage to reach, or several; the first is in use from then on", "X[,X..]"},
       {"guarantee-coverage", 0, 0, G_OPTION_ARG_STRING, &asked.delta,
        "reach it with a probability of at least 1 - DELTA", "DELTA"},
       {"guarantee-risk", 0, 0, G_OPTION_ARG_STRING, &asked.risk,

@@ -19,9 +19,9 @@
 #define SELECTOR "as-published"
 #define STUDIES "dicom"
 #define MODEL "simulated-cnn"
-#define COVERAGES "0.5,0.7,0.9"
+#define COVERAGES "0.9,0.7,0.5"
 
-static const double coverages[] = {0.5, 0.7, 0.9};
+static const double coverages[] = {0.9, 0.7, 0.5};
 
 /* n: of the folder of studies, from 1. */
 static DemurDemo *

@@ -206,6 +206,10 @@ tune_and_keep(DemurTask *task, const DemurTuneParams *params, const Scored *scor
     if (!hold_back(scored, across, tuning, error))
       return FALSE;
     demur_tuning_set_sites(tuning, scored->cohort, scored->rows, scored->n);
+  }
+  /* The one that is kept last is in use: the one that was named first. */
+  for (size_t i = params->n_coverages; i-- > 0;) {
+    const DemurTuning *tuning = tuned->tunings->pdata[i];
     g_autofree char *details = demur_tuning_to_json(tuning);
     DemurThresholdRecord record = {.selector = tuned->selector,
                                    .coverage = tuning->coverage,
@@ -218,10 +222,9 @@ tune_and_keep(DemurTask *task, const DemurTuneParams *params, const Scored *scor
                                    .cohort_digest = digest,
                                    .guarantee = details,
                                    .created = now};
-    const gboolean last = i + 1 == params->n_coverages;
     if (!demur_thresholds_save(workspace, &record, error) ||
-        (last && !keep_decision(task, workspace, &record, demur_selector_digest(scored->selector),
-                                params->reason, now, error)))
+        (i == 0 && !keep_decision(task, workspace, &record, demur_selector_digest(scored->selector),
+                                  params->reason, now, error)))
       return FALSE;
   }
   return TRUE;

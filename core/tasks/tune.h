@@ -10,7 +10,7 @@ G_BEGIN_DECLS
 typedef struct {
   const char *selector, *cohort;
   const char *split;       /* NULL: "tune" */
-  const double *coverages; /* [n_coverages] in (0, 1]; the last becomes current */
+  const double *coverages; /* [n_coverages] in (0, 1]; the first is in use from then on */
   size_t n_coverages;
   double delta; /* guaranteed coverage or risk, in (0, 1); 0: plug-in */
   double alpha; /* guaranteed risk, in (0, 1); else 0. Then the coverage is an upper end */

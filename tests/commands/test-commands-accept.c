@@ -142,7 +142,7 @@ test_tables_that_are_not_the_plan(void) {
   assert_status(unplanned_run, 0);
   /* Planned for one coverage or none: a list was cut to its first. */
   g_autoptr(Run) two = run_demur(sandbox, "accept", "plan", "s", "--cohort", "sim", "--site", site,
-                                 "--split", "test", "--coverage", "0.9,0.8", NULL);
+                                 "--split", "test", "--coverage", "0.8,0.9", NULL);
   assert_status(two, 2);
   assert_says(two->err, "--coverage takes one coverage");
   g_autofree char *text = NULL;

@@ -31,7 +31,7 @@ test_a_risk_is_guaranteed_or_nothing_is_kept(void) {
       "tune s --cohort sim --guarantee-risk 0,0.1",
       "tune s --cohort sim --guarantee-risk 0.1,1",
       "tune s --cohort sim --guarantee-risk nan,0.1",
-      "tune s --cohort sim --guarantee-risk 0.1,0.1 --coverage 0.5,0.9",
+      "tune s --cohort sim --guarantee-risk 0.1,0.1 --coverage 0.9,0.5",
       "tune s --cohort sim --guarantee-risk 0.1,0.1 --coverage 0.01",
       "tune s --cohort sim --guarantee-risk 0.1,0.1 --guarantee-coverage 0.1 --coverage 0.5",
       "tune s --cohort sim",
@@ -71,7 +71,7 @@ test_measures_are_guaranteed(void) {
       "tune s --cohort sim --guarantee sbce:0.9:0.1",
       "tune s --cohort sim --guarantee npv:0.9:0.1 --guarantee-risk 0.1,0.1",
       "tune s --cohort sim --guarantee npv:0.9:0.1 --positive-from 1",
-      "tune s --cohort sim --guarantee npv:0.9:0.1 --coverage 0.5,0.9",
+      "tune s --cohort sim --guarantee npv:0.9:0.1 --coverage 0.9,0.5",
       "tune s --cohort sim --coverage 0.5 --positive-from 0.1",
       "tune s --use 0.5 --guarantee npv:0.9:0.1",
   };
@@ -150,10 +150,10 @@ static void
 test_an_earlier_threshold_is_used_again(void) {
   g_autoptr(Sandbox) sandbox = trained();
   g_autoptr(Run) tune =
-      run_json(sandbox, 0, "tune", "s", "--cohort", "sim", "--coverage", "0.6,0.8", NULL);
+      run_json(sandbox, 0, "tune", "s", "--cohort", "sim", "--coverage", "0.8,0.6", NULL);
   JsonArray *tuned = array_at(root_of(tune), "thresholds");
   const guint n_usual = json_array_get_length(array_at(root_of(tune), "warnings"));
-  const double first = number_at(json_array_get_object_element(tuned, 0), "threshold");
+  const double first = number_at(json_array_get_object_element(tuned, 1), "threshold");
   g_autoptr(Run) use =
       run_json(sandbox, 0, "tune", "s", "--use", "0.6", "--reason", "as in June", NULL);
   g_assert_cmpfloat(number_at(root_of(use), "threshold"), ==, first);

@@ -19,7 +19,7 @@ prepare(const Sandbox *sandbox) {
   g_autoptr(Run) train = train_small(sandbox, "s", "c", NULL);
   assert_status(train, 0);
   g_autoptr(Run) tune =
-      run_demur(sandbox, "tune", "s", "--cohort", "c", "--coverage", "0.7,0.9", NULL);
+      run_demur(sandbox, "tune", "s", "--cohort", "c", "--coverage", "0.9,0.7", NULL);
   assert_status(tune, 0);
   g_autofree char *pdf = sandbox_path(sandbox, "report.pdf");
   g_autoptr(Run) report = run_json(sandbox, 0, "report", pdf, "--selector", "s", "--cohort", "c",
@@ -214,7 +214,7 @@ test_a_changed_threshold_is_found(Fixture *fixture, gconstpointer data) {
       assert_status(evaluate, 1);
       /* Tuning again mends it, and the report is right again but for its date. */
       g_autoptr(Run) tune =
-          run_demur(fixture->sandbox, "tune", "s", "--cohort", "c", "--coverage", "0.7,0.9", NULL);
+          run_demur(fixture->sandbox, "tune", "s", "--cohort", "c", "--coverage", "0.9,0.7", NULL);
       assert_status(tune, 0);
     }
   }

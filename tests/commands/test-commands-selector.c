@@ -43,7 +43,7 @@ tuned(void) {
   if (tuned_base == NULL) {
     tuned_base = trained();
     g_autoptr(Run) run =
-        run_json(tuned_base, 0, "tune", "s", "--cohort", "sim", "--coverage", "0.5,0.9", NULL);
+        run_json(tuned_base, 0, "tune", "s", "--cohort", "sim", "--coverage", "0.9,0.5", NULL);
     assert_status(run, 0);
   }
   return copy_of(tuned_base);
@@ -493,6 +493,9 @@ test_tune_keeps_one_threshold_a_coverage(void) {
     g_assert_cmpfloat(number_at(t, "realised"), >=, expected[i].coverage);
     assert_says(string_at(t, "guarantee"), "or scans drawn like the tuning split");
   }
+  /* The coverage that was named first is in use. */
+  g_autoptr(Run) in_use = run_json(sandbox, 0, "assess", "s", "--cohort", "sim", NULL);
+  g_assert_cmpfloat(number_at(root_of(in_use), "requested_coverage"), ==, 0.9);
   /* 0.9 again: replaced, and the last is current. */
   g_autoptr(Run) repeat = run_json(sandbox, 0, "tune", "s", "--cohort", "sim", "--split",
                                    "validation", "--coverage", "0.9", NULL);
