@@ -218,12 +218,41 @@ print_result(DemurContext *context, const DemurAssessment *assessment, gboolean 
   g_print("For research use, not a cleared device.\n");
 }
 
+/* What is shown of scan i of a family: risks [n], NaN where one is held back. */
+static void
+shown_risks(const DemurHorizons *horizons, const DemurAssessment *assessments, guint i,
+            double *risks) {
+  for (size_t h = 0; h < horizons->n; h++) {
+    const DemurVerdictRecord *v = &g_array_index(assessments[h].verdicts, DemurVerdictRecord, i);
+    risks[h] = v->verdict == DEMUR_VERDICT_ACCEPTED ? v->risk : NAN;
+  }
+}
+
+/* A risk that is held back lies between those of fewer and of more years that are shown. TRUE where
+ * that says something. */
+static gboolean
+print_bounds(const double *risks, size_t n, size_t at) {
+  double at_least, at_most;
+  demur_horizon_bounds(risks, n, at, &at_least, &at_most);
+  if (isfinite(at_least) && isfinite(at_most))
+    g_print(" (%.3f to %.3f)", at_least, at_most);
+  else if (isfinite(at_least))
+    g_print(" (at least %.3f)", at_least);
+  else if (isfinite(at_most))
+    g_print(" (at most %.3f)", at_most);
+  return isfinite(at_least) || isfinite(at_most);
+}
+
 /* Verdicts of a family: a line a scan, its verdict within each number of years; then what is said
  * of each horizon. All are of the same scans in the same order. */
 static void
 print_horizons(DemurContext *context, const DemurHorizons *horizons,
                const DemurAssessment *assessments) {
+  guint n_bounded = 0;
   for (guint i = 0; i < assessments[0].verdicts->len; i++) {
+    double risks[DEMUR_N_YEARS];
+    gboolean bounded = FALSE;
+    shown_risks(horizons, assessments, i, risks);
     g_print("%s  patient %s", g_array_index(assessments[0].verdicts, DemurVerdictRecord, i).scan_id,
             g_array_index(assessments[0].verdicts, DemurVerdictRecord, i).patient_id);
     for (size_t h = 0; h < horizons->n; h++) {
@@ -232,9 +261,16 @@ print_horizons(DemurContext *context, const DemurHorizons *horizons,
         g_print("  %dy %.3f", horizons->years[h], v->risk);
       else
         g_print("  %dy %s", horizons->years[h], demur_verdict_name(v->verdict));
+      if (v->verdict == DEMUR_VERDICT_RED_FLAG)
+        bounded |= print_bounds(risks, horizons->n, h);
     }
     g_print("\n");
+    n_bounded += bounded ? 1 : 0;
   }
+  if (n_bounded > 0)
+    g_print("%u of %u scans: a risk that is held back lies between those shown for fewer and for "
+            "more years.\n",
+            n_bounded, assessments[0].verdicts->len);
   for (size_t h = 0; h < horizons->n; h++) {
     g_autofree char *years = demur_text_years(horizons->years[h]);
     g_print("Within %s (%s): ", years, assessments[h].selector_name);
@@ -242,6 +278,27 @@ print_horizons(DemurContext *context, const DemurHorizons *horizons,
     print_about(context, &assessments[h]);
   }
   g_print("For research use, not a cleared device.\n");
+}
+
+/* Of the scans whose risk within horizon h is held back while another one's is shown. */
+static void
+write_bounds(const DemurHorizons *horizons, const DemurAssessment *assessments, size_t h,
+             DemurJson *json) {
+  demur_json_begin_array(json, "bounds");
+  for (guint i = 0; i < assessments[h].verdicts->len; i++) {
+    const DemurVerdictRecord *v = &g_array_index(assessments[h].verdicts, DemurVerdictRecord, i);
+    double risks[DEMUR_N_YEARS], at_least, at_most;
+    shown_risks(horizons, assessments, i, risks);
+    demur_horizon_bounds(risks, horizons->n, h, &at_least, &at_most);
+    if (v->verdict != DEMUR_VERDICT_RED_FLAG || (isnan(at_least) && isnan(at_most)))
+      continue;
+    demur_json_begin_object(json, NULL);
+    demur_json_string(json, "scan_id", v->scan_id);
+    demur_json_double(json, "at_least", at_least);
+    demur_json_double(json, "at_most", at_most);
+    demur_json_end_object(json);
+  }
+  demur_json_end_array(json);
 }
 
 static void
@@ -254,6 +311,7 @@ write_horizons(DemurContext *context, const DemurHorizons *horizons,
     demur_json_begin_object(json, NULL);
     demur_json_int(json, "years", horizons->years[h]);
     write_result(context, &assessments[h], revealed, json);
+    write_bounds(horizons, assessments, h, json);
     demur_json_end_object(json);
   }
   demur_json_end_array(json);

@@ -1,5 +1,6 @@
 #include "tasks/horizons.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -43,6 +44,15 @@ demur_horizons_parse(const char *text, DemurHorizons *horizons, GError **error) 
 char *
 demur_horizon_selector(const char *name, int years) {
   return g_strdup_printf("%s-%dy", name, years);
+}
+
+void
+demur_horizon_bounds(const double *risks, size_t n, size_t at, double *at_least, double *at_most) {
+  *at_least = *at_most = NAN;
+  for (size_t h = 0; h < at; h++)
+    *at_least = fmax(*at_least, risks[h]); /* fmax and fmin pass over NaN */
+  for (size_t h = at + 1; h < n; h++)
+    *at_most = fmin(*at_most, risks[h]);
 }
 
 gboolean

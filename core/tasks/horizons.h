@@ -23,6 +23,12 @@ gboolean demur_horizons_parse(const char *text, DemurHorizons *horizons,
 /* "NAME-3y" (owned). */
 char *demur_horizon_selector(const char *name, int years);
 
+/* What the risks of a scan that are shown say of the one at place at: it is no less than those of
+ * fewer years and no more than those of more. risks [n], ascending years, NaN where held back; NaN:
+ * nothing is said on that side. */
+void demur_horizon_bounds(const double *risks, size_t n, size_t at, double *at_least,
+                          double *at_most);
+
 /* Trains and keeps the selector of each horizon. params: of one training; its selector is the
  * family's name, its horizon is not read. trained [horizons->n], all zero. Refused before any work:
  * as demur_task_train, and DEMUR_ERROR_USAGE for a recalibration that is asked for (auto is none

@@ -64,6 +64,45 @@ watched(const Sandbox *sandbox, const char *selector) {
   return atoi(found + strlen("patients of c, "));
 }
 
+/* A risk that is held back while another horizon's is shown is not unknown: what bounds it is said,
+ * and nothing else. */
+static void
+check_bounds(JsonArray *horizons) {
+  guint n_bounded = 0;
+  const guint n =
+      json_array_get_length(array_at(json_array_get_object_element(horizons, 0), "verdicts"));
+  for (guint h = 0; h < json_array_get_length(horizons); h++) {
+    JsonArray *bounds = array_at(json_array_get_object_element(horizons, h), "bounds");
+    guint at = 0;
+    for (guint i = 0; i < n; i++) {
+      double at_least = NAN, at_most = NAN;
+      JsonObject *held = NULL;
+      for (guint k = 0; k < json_array_get_length(horizons); k++) {
+        JsonObject *v = json_array_get_object_element(
+            array_at(json_array_get_object_element(horizons, k), "verdicts"), i);
+        if (k == h)
+          held = v;
+        else if (g_str_equal(string_at(v, "verdict"), "accepted") && k < h)
+          at_least = number_at(v, "risk"); /* they never fall: the last is the highest */
+        else if (g_str_equal(string_at(v, "verdict"), "accepted") && !isfinite(at_most))
+          at_most = number_at(v, "risk");
+      }
+      if (!g_str_equal(string_at(held, "verdict"), "red_flag") ||
+          (isnan(at_least) && isnan(at_most)))
+        continue;
+      JsonObject *bound = json_array_get_object_element(bounds, at++);
+      g_assert_cmpstr(string_at(bound, "scan_id"), ==, string_at(held, "scan_id"));
+      g_assert_true(isnan(at_least) ? is_null_at(bound, "at_least")
+                                    : number_at(bound, "at_least") == at_least);
+      g_assert_true(isnan(at_most) ? is_null_at(bound, "at_most")
+                                   : number_at(bound, "at_most") == at_most);
+      n_bounded++;
+    }
+    g_assert_cmpuint(at, ==, json_array_get_length(bounds));
+  }
+  g_assert_cmpuint(n_bounded, >, 0);
+}
+
 static void
 each_horizon_has_its_thresholds_and_verdicts(void) {
   g_autoptr(Sandbox) sandbox = sandbox_new();
@@ -101,12 +140,15 @@ each_horizon_has_its_thresholds_and_verdicts(void) {
     g_free(before);
     before = g_steal_pointer(&risks);
   }
+  check_bounds(horizons);
   g_assert_cmpint(watched(sandbox, "f-1y"), >, watched(sandbox, "f-6y"));
   g_autoptr(Run) text =
       run_demur(sandbox, "assess", "f", "--horizons", "1,6", "--cohort", "c", NULL);
   assert_status(text, 0);
   assert_says(text->out, "Within 1 year (f-1y)");
   assert_says(text->out, "Within 6 years (f-6y)");
+  assert_says(text->out, "1y red_flag (at most 0.");
+  assert_says(text->out, "lies between those shown for fewer and for more years");
 }
 
 static void
