@@ -27,21 +27,26 @@ typedef struct {
   guint n_slices; /* 0: as many as a chest takes */
   gboolean odd;   /* its model wrote an embedding of another width */
   guint draw;     /* of the anatomy and noise that the simulated CNN sees; 0: the study's own */
+  double kvp;     /* 100, as an Asteion: none of the training scans was made so */
 } Study;
 
 static const Study studies[] = {
-    {1, "20190312", "SIEMENS", "Sensation 16", FALSE, FALSE, 2.5, 5, 0, 0, 0, 1.0, 0, FALSE, 0},
-    {1, "20200318", "SIEMENS", "Sensation 64", TRUE, TRUE, 2.5, 9, 0, 0, 0, 1.0, 0, FALSE, 0},
-    {2, "20190507", "GE", "LightSpeed 16", FALSE, FALSE, 2.5, 3, 0, 0, 0, 1.0, 0, FALSE, 0},
-    {2, "20200429", "GE", "LightSpeed VCT", FALSE, FALSE, 1.25, 9, 0, 0, 0, 1.0, 0, FALSE, 0},
-    {3, "20200110", "PHILIPS", "Brilliance 64", FALSE, FALSE, 2.0, 0, 0, 0, 9, 1.0, 0, FALSE, 0},
-    {4, "20200211", "SIEMENS", "Sensation 64", TRUE, FALSE, 1.0, 5, 0, 90, 0, 1.6, 0, FALSE, 0},
-    {5, "20200305", "TOSHIBA", "Aquilion 16", FALSE, TRUE, 2.0, 12, 0, 0, 0, 1.0, 0, FALSE, 7006},
-    {6, "20200402", "GE", "LightSpeed VCT", FALSE, FALSE, 1.25, 6, 0, 0, 0, 0.8, 0, FALSE, 0},
-    {7, "20200506", "PHILIPS", "Mx8000 IDT", FALSE, FALSE, 2.0, 0, 12, 0, 0, 1.0, 0, FALSE, 0},
-    {8, "20200608", "GE", "LightSpeed VCT", FALSE, FALSE, 2.5, 6, 0, 0, 0, 0.6, 0, FALSE, 0},
-    {9, "20200701", "SIEMENS", "Sensation 16", FALSE, FALSE, 2.5, 6, 0, 0, 0, 1.0, 8, FALSE, 0},
-    {10, "20200803", "TOSHIBA", "Aquilion 64", FALSE, FALSE, 5.0, 6, 0, 0, 0, 1.0, 0, TRUE, 0},
+    {1, "20190312", "SIEMENS", "Sensation 16", FALSE, FALSE, 2.5, 5, 0, 0, 0, 1.0, 0, FALSE, 0,
+     120},
+    {1, "20200318", "SIEMENS", "Sensation 64", TRUE, TRUE, 2.5, 9, 0, 0, 0, 1.0, 0, FALSE, 0, 100},
+    {2, "20190507", "GE", "LightSpeed 16", FALSE, FALSE, 2.5, 3, 0, 0, 0, 1.0, 0, FALSE, 0, 120},
+    {2, "20200429", "GE", "LightSpeed VCT", FALSE, FALSE, 1.25, 9, 0, 0, 0, 1.0, 0, FALSE, 0, 120},
+    {3, "20200110", "PHILIPS", "Brilliance 64", FALSE, FALSE, 2.0, 0, 0, 0, 9, 1.0, 0, FALSE, 0,
+     120},
+    {4, "20200211", "SIEMENS", "Sensation 64", TRUE, FALSE, 1.0, 5, 0, 90, 0, 1.6, 0, FALSE, 0,
+     120},
+    {5, "20200305", "TOSHIBA", "Asteion", FALSE, TRUE, 2.0, 12, 0, 0, 0, 1.0, 0, FALSE, 7006, 120},
+    {6, "20200402", "GE", "LightSpeed VCT", FALSE, FALSE, 1.25, 6, 0, 0, 0, 0.8, 0, FALSE, 0, 120},
+    {7, "20200506", "PHILIPS", "Mx8000 IDT", FALSE, FALSE, 2.0, 0, 12, 0, 0, 1.0, 0, FALSE, 0, 120},
+    {8, "20200608", "GE", "LightSpeed VCT", FALSE, FALSE, 2.5, 6, 0, 0, 0, 0.6, 0, FALSE, 0, 120},
+    {9, "20200701", "SIEMENS", "Sensation 16", FALSE, FALSE, 2.5, 6, 0, 0, 0, 1.0, 8, FALSE, 0,
+     120},
+    {10, "20200803", "TOSHIBA", "Aquilion 64", FALSE, FALSE, 5.0, 6, 0, 0, 0, 1.0, 0, TRUE, 0, 120},
 };
 #define N_STUDIES G_N_ELEMENTS(studies)
 
@@ -70,6 +75,7 @@ phantom_of(const DemurTask *task, size_t at) {
   options.kernel = demur_simulated_kernel(study->maker, study->sharp, study->denoised);
   options.sharpness = study->sharp ? 1 : study->denoised ? -1 : 0;
   options.spacing_mm = study->spacing_mm;
+  options.kvp = study->kvp;
   options.n_slices = study->n_slices > 0 ? study->n_slices : (guint)(CHEST_MM / study->spacing_mm);
   options.nodule_radius_mm = study->nodule_mm;
   options.tilt_degrees = study->tilt_degrees;

@@ -60,6 +60,7 @@ check_held_back(const Sandbox *sandbox) {
                                      "the reasons", NULL);
   JsonArray *scans = array_at(root_of(plain), "verdicts"),
             *told = array_at(root_of(revealed), "verdicts");
+  g_autoptr(GHashTable) said_of = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   for (guint i = 0; i < json_array_get_length(scans); i++) {
     JsonObject *scan = json_array_get_object_element(scans, i),
                *known = json_array_get_object_element(told, i);
@@ -82,6 +83,11 @@ check_held_back(const Sandbox *sandbox) {
     } texts[] = {{object, length}, {page, page != NULL ? strlen(page) : 0}};
     JsonArray *said = array_at(scan, "reasons"), *kept = array_at(known, "reasons");
     g_assert_cmpuint(json_array_get_length(said), >=, 3);
+    g_autoptr(GString) all = g_string_new(NULL);
+    for (guint k = 0; k < json_array_get_length(said); k++)
+      g_string_append_printf(all, "%s\n", json_array_get_string_element(said, k));
+    /* Beside each risk that is held back stands something else. */
+    g_assert_true(g_hash_table_add(said_of, g_string_free(g_steal_pointer(&all), FALSE)));
     for (size_t t = 0; t < G_N_ELEMENTS(texts); t++) {
       if (texts[t].text == NULL)
         continue;
