@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "cohort/attribute-codes.h"
 #include "cohort/columns.h"
 
@@ -265,10 +266,11 @@ add_weights(const Scores *s, GPtrArray *warnings) {
   const size_t n = s->counts->n_scans;
   g_autofree double *kept = demur_nlst_uncensored(s->seen, horizon);
   g_autofree char **texts = g_new0(char *, n);
+  char number[G_ASCII_DTOSTR_BUF_SIZE];
   for (size_t i = 0; i < n; i++) {
     const int day = g_array_index(s->label_days, int, i);
     const double share = day == DEMUR_NLST_NOT_RECORDED ? 0.0 : kept[CLAMP(day, 0, horizon)];
-    texts[i] = g_strdup_printf("%.6g", share > 0.0 ? 1.0 / share : 0.0);
+    texts[i] = g_strdup(demur_number_format(share > 0.0 ? 1.0 / share : 0.0, number));
   }
   demur_cohort_builder_attribute_all(s->builder, "ipc_weight", (const char *const *)texts);
   for (size_t i = 0; i < n; i++)

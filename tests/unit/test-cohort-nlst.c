@@ -177,6 +177,13 @@ test_weights(void) {
   const size_t weight = (size_t)demur_cohort_find_attribute(c, "ipc_weight");
   g_assert_cmpstr(demur_cohort_attribute_text(c, weight, 0), ==, "1");
   g_assert_cmpstr(demur_cohort_attribute_text(c, weight, 1), ==, "1.25");
+  /* Twelve followed of whom three are lost: 12 / 9, to its last digit. */
+  g_string_append(persons, "12,A,0,,,,3000,,60\n13,A,0,,,,1000,,60\n");
+  g_string_append(scores, "12,0,.5\n13,0,.5\n");
+  g_autoptr(DemurCohort) more = import(persons->str, scores->str, &options, &n, &error);
+  g_assert_no_error(error);
+  const double written = g_ascii_strtod(demur_cohort_attribute_text(more, weight, 1), NULL);
+  g_assert_cmpfloat(fabs(written - 12.0 / 9.0), <, 1e-15);
 }
 
 /* Codes for "none": -1 and its kin wherever they stand, 999 and its kin where too many persons have
