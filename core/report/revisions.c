@@ -45,6 +45,8 @@ static const char *const comparisons[] = {"comparisons", "against_confidence", "
 static const char *const heterogeneity[] = {"heterogeneity", NULL};
 static const char *const times[] = {"ipcw", "years", "years_estimator", NULL};
 static const char *const hold_back[] = {"hold_back", NULL};
+static const char *const watches[] = {"watches", NULL};
+static const char *const acceptances[] = {"acceptances", NULL};
 static const char *const withholding[] = {
     "splits", "characteristics", "sites",      "scanners",          "years",
     "audits", "groups",          "rejections", "rejected_by_label", NULL};
@@ -71,6 +73,9 @@ static const DemurMethodFamilyRow rows[DEMUR_N_FAMILIES] = {
     [DEMUR_FAMILY_TIMES] = {"times", "what was observed by years, and weights for follow-up", 1,
                             times},
     [DEMUR_FAMILY_HOLD_BACK] = {"hold_back", "risks held back by their interval", 1, hold_back},
+    [DEMUR_FAMILY_WATCHES] = {"watches", "evidence of change while the selector is in use", 1,
+                              watches},
+    [DEMUR_FAMILY_ACCEPTANCES] = {"acceptances", "local acceptance tests", 1, acceptances},
     /* 2: between two ways of grouping too */
     [DEMUR_FAMILY_WITHHOLDING] = {"withholding", "which small numbers are withheld", 2, withholding,
                                   .withholds = TRUE},
